@@ -1,0 +1,100 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// On Apple's systems the real frameworks exist and must not be shadowed: there the package offers
+// only the modules that Apple does not have (the engine). A client depends on the products with
+// `condition: .when(platforms: [.linux])` and its `import VideoToolbox` finds the right one.
+#if canImport(Darwin)
+  let isAppleHost = true
+#else
+  let isAppleHost = false
+#endif
+
+// MARK: - The engine: stands alone, builds anywhere
+
+var products: [Product] = [
+  .library(name: "H264Encoder", targets: ["H264Encoder"])
+]
+
+var targets: [Target] = [
+  .target(
+    name: "CH264Kernels",
+    cSettings: [.define("NDEBUG", .when(configuration: .release))]
+  ),
+  .target(name: "H264Encoder", dependencies: ["CH264Kernels"]),
+]
+
+// MARK: - Apple's modules, and what they stand on, for Linux
+
+if !isAppleHost {
+  products += [
+    .library(
+      name: "OpenVideoToolbox",
+      targets: ["CoreFoundation", "CoreVideo", "CoreMedia", "VideoToolbox", "AVFoundation"]),
+    .library(name: "CoreFoundation", targets: ["CoreFoundation"]),
+    .library(name: "CoreVideo", targets: ["CoreVideo"]),
+    .library(name: "CoreMedia", targets: ["CoreMedia"]),
+    .library(name: "VideoToolbox", targets: ["VideoToolbox"]),
+    .library(name: "AVFoundation", targets: ["AVFoundation"]),
+    .executable(name: "vtencode", targets: ["vtencode"]),
+  ]
+
+  targets += [
+    .systemLibrary(
+      name: "CFFmpeg", path: "Sources/System/CFFmpeg", pkgConfig: "libavformat",
+      providers: [
+        .apt(["libavformat-dev", "libavcodec-dev", "libavutil-dev", "libswscale-dev"])
+      ]),
+    .systemLibrary(
+      name: "CX264", path: "Sources/System/CX264", pkgConfig: "x264",
+      providers: [.apt(["libx264-dev"])]),
+    .systemLibrary(
+      name: "CX265", path: "Sources/System/CX265", pkgConfig: "x265",
+      providers: [.apt(["libx265-dev"])]),
+
+    .target(name: "CoreFoundation"),
+    .target(name: "CoreVideo", dependencies: ["CoreFoundation"]),
+    .target(name: "CoreMedia", dependencies: ["CoreVideo"]),
+    .target(name: "CodecInterface", dependencies: ["CoreMedia"]),
+    .target(
+      name: "X264Codec",
+      dependencies: [
+        "CodecInterface",
+        .target(name: "CX264", condition: .when(traits: ["X264"])),
+      ]),
+    .target(
+      name: "X265Codec",
+      dependencies: [
+        "CodecInterface",
+        .target(name: "CX265", condition: .when(traits: ["X265"])),
+      ]),
+    .target(name: "FFmpegMedia", dependencies: ["CodecInterface", "CoreMedia", "CFFmpeg"]),
+    .target(
+      name: "VideoToolbox",
+      dependencies: [
+        "CoreMedia", "CodecInterface", "H264Encoder", "FFmpegMedia", "X264Codec", "X265Codec",
+      ]),
+    .target(name: "AVFoundation", dependencies: ["VideoToolbox", "FFmpegMedia"]),
+    .executableTarget(
+      name: "vtencode",
+      dependencies: [
+        "AVFoundation", "VideoToolbox",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ]),
+  ]
+}
+
+let package = Package(
+  name: "OpenVideoToolbox",
+  platforms: [.macOS(.v13)],
+  products: products,
+  traits: [
+    .trait(name: "X264", description: "H.264 through libx264 (GPL): reordering, look-ahead, multi-pass."),
+    .trait(name: "X265", description: "HEVC Main and Main 10 through libx265 (GPL)."),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+  ],
+  targets: targets,
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,1 @@
+#include "CH264Kernels.h"

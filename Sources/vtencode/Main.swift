@@ -1,0 +1,6 @@
+import AVFoundation
+
+@main struct Main {
+  static func main() { print(CMTimeLine()) }
+}
+func CMTimeLine() -> CFString { "x" as CFString }
