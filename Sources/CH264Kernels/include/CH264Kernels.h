@@ -1,1 +1,205 @@
+// Leaf kernels of the H.264 engine: sample arithmetic with no decisions.
+//
+// Conventions
+// - All samples are 8 bit. Strides are in bytes. Chroma is NV12: Cb and Cr interleaved, so an
+//   8x8 chroma block is 8 rows of 16 bytes.
+// - `src` is the source macroblock (or a part of it) in the macroblock cache: row stride 16,
+//   16-byte aligned rows for luma 16x16 and for NV12 chroma (8 rows of 16 bytes).
+// - `ref`, `pred` and `dst` point into pictures or scratch with the stride given.
+// - A 4x4 coefficient block is 16 int16_t in raster order (row * 4 + column); an 8x8 block 64.
+//   Blocks of a macroblock follow one another in luma4x4BlkIdx order (6.4.3), 8x8 in raster order.
+// - Coefficient buffers are 32-byte aligned.
+// - Clauses named are those of ITU-T H.264.
 
+#ifndef CH264KERNELS_H
+#define CH264KERNELS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+// CPU paths, from plainest to fastest. A path implies those before it.
+enum {
+  OVT_CPU_C = 0,
+  OVT_CPU_SSE4 = 1,  // SSE2, SSSE3, SSE4.1
+  OVT_CPU_AVX2 = 2,
+  OVT_CPU_NEON = 3,
+};
+
+// Block shapes, in the order of the tables below.
+enum {
+  OVT_16x16 = 0,
+  OVT_16x8 = 1,
+  OVT_8x16 = 2,
+  OVT_8x8 = 3,
+  OVT_8x4 = 4,
+  OVT_4x8 = 5,
+  OVT_4x4 = 6,
+  OVT_BLOCK_SHAPES = 7,
+};
+
+typedef int (*OVTCompare)(const uint8_t *src, const uint8_t *ref, ptrdiff_t refStride);
+typedef void (*OVTCompareX4)(const uint8_t *src, const uint8_t *ref0, const uint8_t *ref1,
+                             const uint8_t *ref2, const uint8_t *ref3, ptrdiff_t refStride, int out[4]);
+typedef void (*OVTCopy)(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *src, ptrdiff_t srcStride, int height);
+typedef void (*OVTAverage)(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *a, const uint8_t *b,
+                           ptrdiff_t srcStride, int height);
+// Reads the neighbours from the picture around `dst` (row above, column to the left) and writes there.
+typedef void (*OVTPredictInPlace)(uint8_t *dst, ptrdiff_t stride);
+// Reads the neighbours from `edge`: edge[0] is the sample above left, edge[1...] the row above and
+// above right, edge[-1], edge[-2], ... the column to the left from top to bottom.
+typedef void (*OVTPredictFromEdge)(uint8_t *dst, ptrdiff_t stride, const uint8_t *edge);
+
+typedef struct OVTKernels {
+  int cpu;  // the OVT_CPU_* path in use
+
+  // Comparison. Sum of absolute differences; sum of absolute Hadamard-transformed differences
+  // (4x4 Hadamard, halved once for each 4x4 block: sum(|H d H|) >> 1 over the whole shape);
+  // sum of squared differences.
+  OVTCompare sad[OVT_BLOCK_SHAPES];
+  OVTCompareX4 sadX4[OVT_BLOCK_SHAPES];  // four candidates at once; 16x16 .. 8x8 and 4x4 (all shapes filled)
+  OVTCompare satd[OVT_BLOCK_SHAPES];
+  OVTCompare ssd[OVT_BLOCK_SHAPES];
+  // ssdNV12: out[0] for Cb, out[1] for Cr of an 8x8 (chroma) block.
+  void (*ssdNV12)(const uint8_t *src, const uint8_t *ref, ptrdiff_t refStride, int out[2]);
+  // SATD of an NV12 8x8 chroma block, Cb plus Cr.
+  int (*satdNV12)(const uint8_t *src, const uint8_t *ref, ptrdiff_t refStride);
+  // Sum in the low 32 bits and sum of squares in the high 32 bits of a 16x16 block of any stride.
+  uint64_t (*variance16x16)(const uint8_t *pixels, ptrdiff_t stride);
+  // Sum of squared differences of two rows of n samples (n <= 1 << 15).
+  uint64_t (*ssdRow)(const uint8_t *a, const uint8_t *b, int n);
+
+  // Motion compensation (8.4.2.2). Width by index: 0 = 16, 1 = 8, 2 = 4.
+  OVTCopy copy[3];
+  OVTAverage average[3];  // (a + b + 1) >> 1
+  // NV12 chroma, eighth-sample (8.4.2.2.2): width in sample pairs by index: 0 = 8, 1 = 4, 2 = 2.
+  void (*chroma[3])(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *src, ptrdiff_t srcStride,
+                    int xFrac, int yFrac, int height);
+  // Half-sample planes (8.4.2.2.1): for `width` x `height` samples from `src` computes b (half a sample
+  // right), h (half down) and j (both; from unrounded intermediates), each with 6 taps. Reads 2 samples
+  // left / above and 3 right / below of the area. All four planes share the stride. `scratch` holds
+  // width + 16 int16_t, 32-byte aligned. May write up to 31 samples beyond width in each row (the
+  // planes are padded) but never reads beyond width + 3 + 31.
+  void (*halfSample)(uint8_t *b, uint8_t *h, uint8_t *j, const uint8_t *src, ptrdiff_t stride, int width,
+                     int height, int16_t *scratch);
+
+  // Residual transform (8.5): difference of src (stride 16) and pred, transformed.
+  void (*forward4x4)(int16_t coef[16], const uint8_t *src, const uint8_t *pred, ptrdiff_t predStride);
+  void (*forward4x4x4)(int16_t coef[64], const uint8_t *src, const uint8_t *pred, ptrdiff_t predStride);  // an 8x8 area
+  void (*forward4x4x16)(int16_t coef[256], const uint8_t *src, const uint8_t *pred, ptrdiff_t predStride);
+  void (*forward8x8)(int16_t coef[64], const uint8_t *src, const uint8_t *pred, ptrdiff_t predStride);
+  void (*forward8x8x4)(int16_t coef[256], const uint8_t *src, const uint8_t *pred, ptrdiff_t predStride);
+  // NV12: coef[0..63] are the four 4x4 blocks of Cb (raster order), coef[64..127] those of Cr.
+  void (*forwardNV12)(int16_t coef[128], const uint8_t *src, const uint8_t *pred, ptrdiff_t predStride);
+  // Reconstruction: dst += inverse transform, clipped (8.5.12, 8.5.13). Clears nothing.
+  void (*inverse4x4)(uint8_t *dst, ptrdiff_t stride, const int16_t coef[16]);
+  void (*inverse4x4DC)(uint8_t *dst, ptrdiff_t stride, int dc);  // only coef[0] is not zero
+  void (*inverse4x4x4)(uint8_t *dst, ptrdiff_t stride, const int16_t coef[64]);  // an 8x8 area
+  void (*inverse4x4x16)(uint8_t *dst, ptrdiff_t stride, const int16_t coef[256]);
+  void (*inverse8x8)(uint8_t *dst, ptrdiff_t stride, const int16_t coef[64]);
+  void (*inverseNV12)(uint8_t *dst, ptrdiff_t stride, const int16_t coef[128]);
+  // Hadamard of the 16 DC coefficients of an Intra_16x16 macroblock, raster order of 4x4 blocks:
+  // forward: (H x H + 1) >> 1; inverse: H x H, no rounding.
+  void (*hadamard4x4Forward)(int16_t dc[16]);
+  void (*hadamard4x4Inverse)(int16_t dc[16]);
+
+  // Quantisation in place: level = ((|c| + bias) * mf) >> 16 with c's sign. |c| + bias < 65536.
+  // Returns whether any level is not zero (for the x4: a bit for each 4x4 block).
+  int (*quant4x4)(int16_t coef[16], const uint16_t mf[16], const uint16_t bias[16]);
+  int (*quant4x4x4)(int16_t coef[64], const uint16_t mf[16], const uint16_t bias[16]);
+  int (*quant8x8)(int16_t coef[64], const uint16_t mf[64], const uint16_t bias[64]);
+  // The same multiplier for every coefficient (DC blocks): n = 4 (Chroma DC) or 16 (Intra_16x16 DC).
+  int (*quantDC)(int16_t *coef, int n, int mf, int bias);
+  // Scaling in place with the flat matrix: c * scale[i] (4x4; scale holds normAdjust << (qP / 6));
+  // 8x8: (c * scale[i] + (1 << (shift - 1))) >> shift when shift > 0, else c * scale[i].
+  void (*scale4x4)(int16_t coef[16], const int16_t scale[16]);
+  void (*scale4x4x4)(int16_t coef[64], const int16_t scale[16]);
+  void (*scale8x8)(int16_t coef[64], const int16_t scale[64], int shift);
+  // Zig-zag scan (8.5.6, 8.5.7; frame scan): raster block to scan order.
+  void (*scan4x4)(int16_t level[16], const int16_t coef[16]);
+  void (*scan8x8)(int16_t level[64], const int16_t coef[64]);
+  // 8x8 levels in scan order dealt to four 4x4 lists for CAVLC: out[16 * i + k] = level[4 * k + i].
+  void (*interleave8x8)(int16_t out[64], const int16_t level[64]);
+  // A bit for each level that is not zero (level[i] -> bit i). n = 16 or 64.
+  uint32_t (*nonZeroMask16)(const int16_t level[16]);
+  uint64_t (*nonZeroMask64)(const int16_t level[64]);
+
+  // Intra prediction (8.3). Intra_16x16: 0 vertical, 1 horizontal, 2 DC, 3 plane, 4 DC left only,
+  // 5 DC top only, 6 DC 128. Chroma NV12: 0 DC, 1 horizontal, 2 vertical, 3 plane, 4 DC left only,
+  // 5 DC top only, 6 DC 128. Intra_4x4 and Intra_8x8: modes 0 to 8 of the standard, 9 DC left only,
+  // 10 DC top only, 11 DC 128.
+  OVTPredictInPlace intra16x16[7];
+  OVTPredictInPlace intraChroma[7];
+  OVTPredictFromEdge intra4x4[12];
+  OVTPredictFromEdge intra8x8[12];  // `edge` already filtered
+  // Reference sample filtering for Intra_8x8 (8.3.2.2.1): edge layout as above with 16 samples above
+  // (missing above-right ones already replaced by the caller) and 8 to the left. `available`: bit 0
+  // left, bit 1 top, bit 2 top left. Samples not available are neither read nor written.
+  void (*filterEdge8x8)(uint8_t *filtered, const uint8_t *edge, int available);
+
+  // Deblocking (8.7) of one edge of a macroblock. Vertical edges are filtered along rows (samples left
+  // and right of `pixels`), horizontal ones along columns (above and at `pixels`). tC0[i] < 0: bS = 0
+  // for that quarter of the edge. Luma: 16 samples long; NV12 chroma: 8 pairs.
+  void (*deblockLumaVertical)(uint8_t *pixels, ptrdiff_t stride, int alpha, int beta, const int8_t tC0[4]);
+  void (*deblockLumaHorizontal)(uint8_t *pixels, ptrdiff_t stride, int alpha, int beta, const int8_t tC0[4]);
+  void (*deblockLumaVerticalStrong)(uint8_t *pixels, ptrdiff_t stride, int alpha, int beta);  // bS = 4
+  void (*deblockLumaHorizontalStrong)(uint8_t *pixels, ptrdiff_t stride, int alpha, int beta);
+  // For chroma, alpha, beta and tC0 may differ for Cb and Cr only through chroma_qp_index_offset,
+  // which this encoder keeps equal: one set serves both. tC0 is the table's value (the kernel adds 1).
+  void (*deblockChromaVertical)(uint8_t *pixels, ptrdiff_t stride, int alpha, int beta, const int8_t tC0[4]);
+  void (*deblockChromaHorizontal)(uint8_t *pixels, ptrdiff_t stride, int alpha, int beta, const int8_t tC0[4]);
+  void (*deblockChromaVerticalStrong)(uint8_t *pixels, ptrdiff_t stride, int alpha, int beta);
+  void (*deblockChromaHorizontalStrong)(uint8_t *pixels, ptrdiff_t stride, int alpha, int beta);
+
+  // Pictures, a row at a time.
+  void (*interleaveRow)(uint8_t *dst, const uint8_t *u, const uint8_t *v, int n);  // n pairs
+  void (*deinterleaveRow)(uint8_t *u, uint8_t *v, const uint8_t *src, int n);
+  // Half resolution: dst[x] = (a[2x] + a[2x+1] + b[2x] + b[2x+1] + 2) >> 2 for rows a and b.
+  void (*halveRow)(uint8_t *dst, const uint8_t *a, const uint8_t *b, int n);
+} OVTKernels;
+
+// The best path that this CPU has (OVT_CPU_*).
+int ovt_cpu_detect(void);
+// Fills the table with the kernels of a path; a kernel that a path lacks comes from the one before.
+// Returns the path in use, which is `cpu` or the best below it that was compiled in.
+int ovt_kernels_init(OVTKernels *kernels, int cpu);
+
+// Table look-ups that Swift can inline.
+static inline int ovt_sad(const OVTKernels *k, int shape, const uint8_t *src, const uint8_t *ref, ptrdiff_t stride) {
+  return k->sad[shape](src, ref, stride);
+}
+static inline void ovt_sad_x4(const OVTKernels *k, int shape, const uint8_t *src, const uint8_t *r0,
+                              const uint8_t *r1, const uint8_t *r2, const uint8_t *r3, ptrdiff_t stride, int32_t *out) {
+  k->sadX4[shape](src, r0, r1, r2, r3, stride, out);
+}
+static inline int ovt_satd(const OVTKernels *k, int shape, const uint8_t *src, const uint8_t *ref, ptrdiff_t stride) {
+  return k->satd[shape](src, ref, stride);
+}
+static inline int ovt_ssd(const OVTKernels *k, int shape, const uint8_t *src, const uint8_t *ref, ptrdiff_t stride) {
+  return k->ssd[shape](src, ref, stride);
+}
+static inline void ovt_copy(const OVTKernels *k, int width, uint8_t *dst, ptrdiff_t dstStride, const uint8_t *src,
+                            ptrdiff_t srcStride, int height) {
+  k->copy[width](dst, dstStride, src, srcStride, height);
+}
+static inline void ovt_average(const OVTKernels *k, int width, uint8_t *dst, ptrdiff_t dstStride, const uint8_t *a,
+                               const uint8_t *b, ptrdiff_t srcStride, int height) {
+  k->average[width](dst, dstStride, a, b, srcStride, height);
+}
+static inline void ovt_chroma(const OVTKernels *k, int width, uint8_t *dst, ptrdiff_t dstStride, const uint8_t *src,
+                              ptrdiff_t srcStride, int xFrac, int yFrac, int height) {
+  k->chroma[width](dst, dstStride, src, srcStride, xFrac, yFrac, height);
+}
+static inline void ovt_intra16x16(const OVTKernels *k, int mode, uint8_t *dst, ptrdiff_t stride) {
+  k->intra16x16[mode](dst, stride);
+}
+static inline void ovt_intra_chroma(const OVTKernels *k, int mode, uint8_t *dst, ptrdiff_t stride) {
+  k->intraChroma[mode](dst, stride);
+}
+static inline void ovt_intra4x4(const OVTKernels *k, int mode, uint8_t *dst, ptrdiff_t stride, const uint8_t *edge) {
+  k->intra4x4[mode](dst, stride, edge);
+}
+static inline void ovt_intra8x8(const OVTKernels *k, int mode, uint8_t *dst, ptrdiff_t stride, const uint8_t *edge) {
+  k->intra8x8[mode](dst, stride, edge);
+}
+
+#endif

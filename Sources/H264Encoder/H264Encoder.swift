@@ -1,1 +1,0 @@
-import CH264Kernels
