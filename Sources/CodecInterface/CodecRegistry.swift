@@ -1,0 +1,91 @@
+import Foundation
+
+/// An encoder that a session can choose.
+public struct EncoderDescription: Sendable {
+  /// Unique, in reverse-domain style.
+  public var id: String
+  public var codec: CodecType
+  /// "H.264", "HEVC".
+  public var codecName: String
+  /// The implementation's name.
+  public var encoderName: String
+  /// Name for a menu.
+  public var displayName: String
+  public var isHardwareAccelerated = false
+  public var supportsFrameReordering = false
+  /// Made for one frame in, one frame out: chosen by the low-latency mode, and only by that unless asked for by id.
+  public var isLowLatency = false
+  /// Greater is faster, or better; nil if unknown. Only the order within one codec has a meaning.
+  public var performanceRating: Int?
+  public var qualityRating: Int?
+  /// Formats that it takes without a conversion, the best first.
+  public var inputFormats: [PictureFormat]
+  public var makeEncoder: @Sendable (EncoderConfiguration) throws(CodecError) -> any VideoEncoder
+
+  public init(
+    id: String, codec: CodecType, codecName: String, encoderName: String, displayName: String,
+    inputFormats: [PictureFormat],
+    makeEncoder: @escaping @Sendable (EncoderConfiguration) throws(CodecError) -> any VideoEncoder
+  ) {
+    self.id = id
+    self.codec = codec
+    self.codecName = codecName
+    self.encoderName = encoderName
+    self.displayName = displayName
+    self.inputFormats = inputFormats
+    self.makeEncoder = makeEncoder
+  }
+}
+
+/// A decoder that a session can choose.
+public struct DecoderDescription: Sendable {
+  public var id: String
+  public var name: String
+  /// True if it decodes this codec.
+  public var supports: @Sendable (CodecType) -> Bool
+  public var makeDecoder: @Sendable (DecoderConfiguration) throws(CodecError) -> any VideoDecoder
+
+  public init(
+    id: String, name: String, supports: @escaping @Sendable (CodecType) -> Bool,
+    makeDecoder: @escaping @Sendable (DecoderConfiguration) throws(CodecError) -> any VideoDecoder
+  ) {
+    self.id = id
+    self.name = name
+    self.supports = supports
+    self.makeDecoder = makeDecoder
+  }
+}
+
+/// The codecs of this process, in the order of preference.
+public final class CodecRegistry: @unchecked Sendable {
+  public static let shared = CodecRegistry()
+
+  private let lock = NSLock()
+  private var encoderList: [EncoderDescription] = []
+  private var decoderList: [DecoderDescription] = []
+
+  public init() {}
+
+  /// Adds an encoder, or takes the place of the one with the same id.
+  public func register(_ encoder: EncoderDescription) {
+    lock.withLock {
+      encoderList.removeAll { $0.id == encoder.id }
+      encoderList.append(encoder)
+    }
+  }
+
+  /// Adds a decoder, or takes the place of the one with the same id.
+  public func register(_ decoder: DecoderDescription) {
+    lock.withLock {
+      decoderList.removeAll { $0.id == decoder.id }
+      decoderList.append(decoder)
+    }
+  }
+
+  public var encoders: [EncoderDescription] { lock.withLock { encoderList } }
+  public var decoders: [DecoderDescription] { lock.withLock { decoderList } }
+
+  public func encoders(for codec: CodecType) -> [EncoderDescription] { encoders.filter { $0.codec == codec } }
+  public func encoder(id: String) -> EncoderDescription? { encoders.first { $0.id == id } }
+  public func decoder(for codec: CodecType) -> DecoderDescription? { decoders.first { $0.supports(codec) } }
+}
