@@ -84,6 +84,13 @@ if !isAppleHost {
   ]
 }
 
+// For `make lint` and CI. It is not always on, because a newer compiler may know a new warning.
+if Context.environment["OVT_WARNINGS_AS_ERRORS"] == "1" {
+  for target in targets where target.type != .system {
+    target.swiftSettings = (target.swiftSettings ?? []) + [.treatAllWarnings(as: .error)]
+  }
+}
+
 let package = Package(
   name: "OpenVideoToolbox",
   platforms: [.macOS(.v13)],

@@ -1,0 +1,63 @@
+# The commands a person needs. `make help` lists them.
+#
+# The GPL encoders are package traits, off by default: here they are on, so that the command line
+# can encode. `make TRAITS= build` builds without them.
+
+TRAITS ?= X264,X265
+SWIFT ?= swift
+# What `make bench` and `make compare` measure with is a release build.
+BUILD = $(SWIFT) build $(if $(TRAITS),--traits $(TRAITS))
+TEST = $(SWIFT) test $(if $(TRAITS),--traits $(TRAITS))
+RELEASE_DIR = .build/release
+
+.DEFAULT_GOAL := help
+.PHONY: help build demo test lint format docs clients compare matrix sample need-swift dependencies test-dependencies
+
+help: ## Lists these commands.
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: dependencies ## Builds everything in release, vtencode as .build/release/vtencode.
+	$(BUILD) -c release
+
+demo: dependencies ## Encodes the sample movie through VTCompressionSession: out/demo.mp4.
+	$(BUILD) -c release --product vtencode
+	@mkdir -p out
+	$(RELEASE_DIR)/vtencode transcoding Assets/video.m4v --bitrate 1500k --psnr --out out/demo.mp4
+	@echo "Written: out/demo.mp4"
+
+test: test-dependencies ## Runs all tests.
+	$(TEST)
+
+lint: dependencies ## Checks the formatting, and that nothing here compiles with a warning.
+	$(SWIFT) format lint --strict --recursive --parallel Sources Tests Package.swift
+	OVT_WARNINGS_AS_ERRORS=1 $(BUILD) --build-tests
+
+format: need-swift ## Formats the sources.
+	$(SWIFT) format --in-place --recursive --parallel Sources Tests Package.swift
+
+docs: dependencies ## Builds the documentation of all modules into out/docs.
+	scripts/build-docs out/docs
+
+clients: test-dependencies ## Builds and runs the client programs, in Swift 5 and in Swift 6 mode.
+	scripts/test-clients
+
+compare: test-dependencies ## Measures vtencode against ffmpeg with the same encoder settings.
+	$(BUILD) -c release --product vtencode
+	scripts/compare-ffmpeg
+
+matrix: test-dependencies ## Encodes every clip of a folder (CLIPS=...) every way, prints a table.
+	$(BUILD) -c release --product vtencode
+	scripts/matrix $(CLIPS)
+
+sample: ## Renders Assets/video.m4v anew (needs python3-numpy, ffmpeg and fonts-dejavu-core).
+	scripts/render-sample
+
+need-swift:
+	@command -v $(SWIFT) >/dev/null || { \
+	  echo "make: Swift 6.2 or later is needed, and '$(SWIFT)' was not found. See https://www.swift.org/install" >&2; exit 1; }
+
+dependencies: need-swift
+	@scripts/install-dependencies.sh
+
+test-dependencies: need-swift
+	@scripts/install-dependencies.sh --tests

@@ -1,0 +1,76 @@
+#!/bin/sh
+# Installs the system packages that OpenVideoToolbox builds and tests with, on Debian and Ubuntu.
+# Only what is missing is installed; with everything in place it does nothing and needs no rights.
+#
+#   scripts/install-dependencies.sh            what building and running needs
+#   scripts/install-dependencies.sh --tests    also what the tests and measurements need
+#   scripts/install-dependencies.sh --check    says what is missing, exits with 1 if anything is
+set -eu
+
+# Headers and libraries, found through pkg-config; git, because Swift's package manager needs it.
+packages="pkg-config git libavformat-dev libavcodec-dev libavutil-dev libswscale-dev libx264-dev libx265-dev"
+# ffmpeg and ffprobe check what this package wrote.
+test_packages="ffmpeg"
+check_only=no
+for argument in "$@"; do
+  case "$argument" in
+    --tests) packages="$packages $test_packages" ;;
+    --check) check_only=yes ;;
+    *)
+      echo "install-dependencies: unknown argument '$argument' (known: --tests, --check)" >&2
+      exit 2
+      ;;
+  esac
+done
+
+if ! command -v dpkg-query >/dev/null 2>&1 || ! command -v apt-get >/dev/null 2>&1; then
+  echo "install-dependencies: this script knows Debian and Ubuntu (apt) only." >&2
+  echo "On another system install these libraries with their headers, then build: FFmpeg 5 or later" >&2
+  echo "(libavformat, libavcodec, libavutil, libswscale), libx264, libx265, and pkg-config." >&2
+  exit 1
+fi
+
+missing=""
+for package in $packages; do
+  state=$(dpkg-query -W -f='${Status}' "$package" 2>/dev/null || true)
+  # Debian offers pkg-config by way of pkgconf too.
+  if [ "$package" = pkg-config ] && command -v pkg-config >/dev/null 2>&1; then continue; fi
+  if [ "$package" = git ] && command -v git >/dev/null 2>&1; then continue; fi
+  case "$state" in
+    *" installed") ;;
+    *) missing="$missing $package" ;;
+  esac
+done
+missing=${missing# }
+
+if [ -z "$missing" ]; then exit 0; fi
+if [ "$check_only" = yes ]; then
+  echo "missing: $missing"
+  exit 1
+fi
+
+if [ "$(id -u)" = 0 ]; then
+  as_root=""
+elif command -v sudo >/dev/null 2>&1 && { sudo -n true 2>/dev/null || [ -t 0 ]; }; then
+  as_root="sudo"
+else
+  echo "install-dependencies: missing: $missing" >&2
+  echo "Installing needs root. Run this as an administrator, then try again:" >&2
+  echo "    apt-get update && apt-get install -y $missing" >&2
+  exit 1
+fi
+
+echo "Installing with apt: $missing"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+# DPkg::Lock::Timeout: another apt may be at work, for instance right after the machine's start.
+run_apt() {
+  $as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=120 "$@" \
+    >>"$log" 2>&1 </dev/null
+}
+if ! { run_apt update && run_apt install --no-install-recommends $missing; }; then
+  tail -n 20 "$log" >&2
+  echo "install-dependencies: apt could not install: $missing (its last lines are above)." >&2
+  echo "Check the network and the package sources, then try again." >&2
+  exit 1
+fi
