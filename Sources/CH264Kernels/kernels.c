@@ -1,1 +1,30 @@
-#include "CH264Kernels.h"
+// CPU detection and the table of kernels.
+
+#include "stages.h"
+
+int ovt_cpu_detect(void) {
+#if OVT_X86
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx2")) return OVT_CPU_AVX2;
+  if (__builtin_cpu_supports("sse4.1") && __builtin_cpu_supports("ssse3")) return OVT_CPU_SSE4;
+  return OVT_CPU_C;
+#elif OVT_ARM64
+  return OVT_CPU_NEON;  // part of the base architecture
+#else
+  return OVT_CPU_C;
+#endif
+}
+
+int ovt_kernels_init(OVTKernels *k, int cpu) {
+  memset(k, 0, sizeof *k);
+  ovt_compare_c(k);
+  ovt_motion_c(k);
+  ovt_transform_c(k);
+  ovt_quant_c(k);
+  ovt_intra_c(k);
+  ovt_deblock_c(k);
+  ovt_picture_c(k);
+  k->cpu = OVT_CPU_C;
+  (void)cpu;
+  return k->cpu;
+}

@@ -46,7 +46,8 @@ typedef void (*OVTAverage)(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *a, 
 // Reads the neighbours from the picture around `dst` (row above, column to the left) and writes there.
 typedef void (*OVTPredictInPlace)(uint8_t *dst, ptrdiff_t stride);
 // Reads the neighbours from `edge`: edge[0] is the sample above left, edge[1...] the row above and
-// above right, edge[-1], edge[-2], ... the column to the left from top to bottom.
+// above right, edge[-1], edge[-2], ... the column to the left from top to bottom. The memory from
+// edge[-8] to edge[23] may be read, whatever it holds: an edge lives in a buffer of 32 bytes or more.
 typedef void (*OVTPredictFromEdge)(uint8_t *dst, ptrdiff_t stride, const uint8_t *edge);
 
 typedef struct OVTKernels {
@@ -77,7 +78,7 @@ typedef struct OVTKernels {
   // Half-sample planes (8.4.2.2.1): for `width` x `height` samples from `src` computes b (half a sample
   // right), h (half down) and j (both; from unrounded intermediates), each with 6 taps. Reads 2 samples
   // left / above and 3 right / below of the area. All four planes share the stride. `scratch` holds
-  // width + 16 int16_t, 32-byte aligned. May write up to 31 samples beyond width in each row (the
+  // width + 64 int16_t, 32-byte aligned. May write up to 31 samples beyond width in each row (the
   // planes are padded) but never reads beyond width + 3 + 31.
   void (*halfSample)(uint8_t *b, uint8_t *h, uint8_t *j, const uint8_t *src, ptrdiff_t stride, int width,
                      int height, int16_t *scratch);
@@ -90,7 +91,8 @@ typedef struct OVTKernels {
   void (*forward8x8x4)(int16_t coef[256], const uint8_t *src, const uint8_t *pred, ptrdiff_t predStride);
   // NV12: coef[0..63] are the four 4x4 blocks of Cb (raster order), coef[64..127] those of Cr.
   void (*forwardNV12)(int16_t coef[128], const uint8_t *src, const uint8_t *pred, ptrdiff_t predStride);
-  // Reconstruction: dst += inverse transform, clipped (8.5.12, 8.5.13). Clears nothing.
+  // Reconstruction: dst += inverse transform, clipped (8.5.12, 8.5.13). Clears nothing. As 8.5 demands,
+  // no intermediate value may leave the range of int16_t.
   void (*inverse4x4)(uint8_t *dst, ptrdiff_t stride, const int16_t coef[16]);
   void (*inverse4x4DC)(uint8_t *dst, ptrdiff_t stride, int dc);  // only coef[0] is not zero
   void (*inverse4x4x4)(uint8_t *dst, ptrdiff_t stride, const int16_t coef[64]);  // an 8x8 area
@@ -103,7 +105,7 @@ typedef struct OVTKernels {
   void (*hadamard4x4Inverse)(int16_t dc[16]);
 
   // Quantisation in place: level = ((|c| + bias) * mf) >> 16 with c's sign. |c| + bias < 65536.
-  // Returns whether any level is not zero (for the x4: a bit for each 4x4 block).
+  // Returns 1 if any level is not zero, else 0 (for the x4: a bit for each 4x4 block).
   int (*quant4x4)(int16_t coef[16], const uint16_t mf[16], const uint16_t bias[16]);
   int (*quant4x4x4)(int16_t coef[64], const uint16_t mf[16], const uint16_t bias[16]);
   int (*quant8x8)(int16_t coef[64], const uint16_t mf[64], const uint16_t bias[64]);
@@ -111,6 +113,7 @@ typedef struct OVTKernels {
   int (*quantDC)(int16_t *coef, int n, int mf, int bias);
   // Scaling in place with the flat matrix: c * scale[i] (4x4; scale holds normAdjust << (qP / 6));
   // 8x8: (c * scale[i] + (1 << (shift - 1))) >> shift when shift > 0, else c * scale[i].
+  // A 4x4 product keeps its low 16 bits, an 8x8 result is clipped to int16_t.
   void (*scale4x4)(int16_t coef[16], const int16_t scale[16]);
   void (*scale4x4x4)(int16_t coef[64], const int16_t scale[16]);
   void (*scale8x8)(int16_t coef[64], const int16_t scale[64], int shift);
@@ -133,7 +136,8 @@ typedef struct OVTKernels {
   OVTPredictFromEdge intra8x8[12];  // `edge` already filtered
   // Reference sample filtering for Intra_8x8 (8.3.2.2.1): edge layout as above with 16 samples above
   // (missing above-right ones already replaced by the caller) and 8 to the left. `available`: bit 0
-  // left, bit 1 top, bit 2 top left. Samples not available are neither read nor written.
+  // left, bit 1 top, bit 2 top left. `filtered` and `edge` are two buffers; samples that are not
+  // available have no influence, and `filtered` holds nothing of use in their places.
   void (*filterEdge8x8)(uint8_t *filtered, const uint8_t *edge, int available);
 
   // Deblocking (8.7) of one edge of a macroblock. Vertical edges are filtered along rows (samples left
