@@ -1,0 +1,63 @@
+/// Names a way to obtain memory.
+///
+/// Objects here are reference counted by Swift, so an allocator says only how a *block of bytes*
+/// that is handed over is to be freed: with `free` (`kCFAllocatorMalloc`, `kCFAllocatorDefault`,
+/// `kCFAllocatorSystemDefault`) or not at all (`kCFAllocatorNull`).
+public final class CFAllocator: Sendable, Hashable {
+  package let isNull: Bool
+  private let name: String
+
+  package init(name: String, isNull: Bool = false) {
+    self.name = name
+    self.isNull = isNull
+  }
+
+  public static func == (a: CFAllocator, b: CFAllocator) -> Bool { a === b }
+  public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+/// The default allocator: as everywhere, `nil` stands for it.
+public let kCFAllocatorDefault: CFAllocator! = nil
+
+/// The system's allocator, `malloc`.
+public let kCFAllocatorSystemDefault: CFAllocator! = CFAllocator(name: "SystemDefault")
+
+/// `malloc`, `realloc` and `free`.
+public let kCFAllocatorMalloc: CFAllocator! = CFAllocator(name: "Malloc")
+
+/// Allocates nothing and frees nothing: for memory that somebody else owns.
+public let kCFAllocatorNull: CFAllocator! = CFAllocator(name: "Null", isNull: true)
+
+/// The allocator that is used where `nil` is given.
+public func CFAllocatorGetDefault() -> Unmanaged<CFAllocator>! {
+  Unmanaged.passUnretained(kCFAllocatorSystemDefault)
+}
+
+/// A block of `size` bytes, or nil if there is none to be had or the size is not positive.
+public func CFAllocatorAllocate(_ allocator: CFAllocator!, _ size: CFIndex, _ hint: CFOptionFlags)
+  -> UnsafeMutableRawPointer!
+{
+  guard size > 0, allocator?.isNull != true else { return nil }
+  return malloc(size)
+}
+
+/// The block at `ptr` grown or shrunk to `newsize` bytes.
+///
+/// Without a block it allocates one; with a size of zero it frees it and returns nil.
+public func CFAllocatorReallocate(
+  _ allocator: CFAllocator!, _ ptr: UnsafeMutableRawPointer!, _ newsize: CFIndex, _ hint: CFOptionFlags
+) -> UnsafeMutableRawPointer! {
+  guard allocator?.isNull != true, newsize >= 0 else { return nil }
+  guard let ptr else { return CFAllocatorAllocate(allocator, newsize, hint) }
+  guard newsize > 0 else {
+    free(ptr)
+    return nil
+  }
+  return realloc(ptr, newsize)
+}
+
+/// Frees a block that the same allocator returned.
+public func CFAllocatorDeallocate(_ allocator: CFAllocator!, _ ptr: UnsafeMutableRawPointer!) {
+  guard allocator?.isNull != true else { return }
+  free(ptr)
+}

@@ -1,3 +1,0 @@
-@_exported import Foundation
-
-public typealias CFString = NSString

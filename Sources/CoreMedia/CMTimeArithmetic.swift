@@ -1,0 +1,147 @@
+import CoreFoundation
+
+// The rules are those of Apple's documentation:
+// - The result's timescale is the operands', or their least common multiple, or, if that is more than
+//   `kCMTimeMaxTimescale`, that; if the value then overflows, the timescale is halved until it does not.
+// - Every result is the exact one, rounded at most once.
+// - A time whose timescale is not positive stands for no number: arithmetic makes it invalid.
+
+/// The sum of two times. Times in different epochs, neither of them zero, cannot be added; of two times in
+/// the same epoch the sum is a duration, in epoch zero.
+public func CMTimeAdd(_ lhs: CMTime, _ rhs: CMTime) -> CMTime {
+  let both = lhs.flags.rawValue | rhs.flags.rawValue
+  if lhs.timescale == rhs.timescale, both & ~2 == 1, lhs.flags.rawValue & rhs.flags.rawValue & 1 == 1,
+    lhs.epoch | rhs.epoch == 0, lhs.timescale > 0
+  {
+    let (sum, overflow) = lhs.value.addingReportingOverflow(rhs.value)
+    if !overflow {
+      return CMTime(value: sum, timescale: lhs.timescale, flags: CMTimeFlags(rawValue: both), epoch: 0)
+    }
+  }
+  return CMTimeCombine(lhs, rhs, negated: false)
+}
+
+/// The difference of two times, by the rules of `CMTimeAdd`.
+public func CMTimeSubtract(_ lhs: CMTime, _ rhs: CMTime) -> CMTime {
+  let both = lhs.flags.rawValue | rhs.flags.rawValue
+  if lhs.timescale == rhs.timescale, both & ~2 == 1, lhs.flags.rawValue & rhs.flags.rawValue & 1 == 1,
+    lhs.epoch | rhs.epoch == 0, lhs.timescale > 0
+  {
+    let (difference, overflow) = lhs.value.subtractingReportingOverflow(rhs.value)
+    if !overflow {
+      return CMTime(value: difference, timescale: lhs.timescale, flags: CMTimeFlags(rawValue: both), epoch: 0)
+    }
+  }
+  return CMTimeCombine(lhs, rhs, negated: true)
+}
+
+/// `a + b`, or `a - b` if negated, by the long way.
+private func CMTimeCombine(_ a: CMTime, _ b: CMTime, negated: Bool) -> CMTime {
+  guard a.isValid, b.isValid else { return .invalid }
+  let flags = a.flags.union(b.flags).intersection([.valid, .hasBeenRounded])
+  switch (a.infinity, negated ? -b.infinity : b.infinity) {
+  case (0, 0): break
+  case (let x, let y) where x == 0 || y == 0 || x == y: return .infinity(x + y)
+  default: return .invalid
+  }
+  guard !a.isIndefinite, !b.isIndefinite else { return .indefinite }
+  guard a.epoch == b.epoch || a.epoch == 0 || b.epoch == 0 else { return .invalid }
+  guard a.timescale > 0, b.timescale > 0 else { return .invalid }
+  let epoch = a.epoch == b.epoch ? 0 : a.epoch | b.epoch
+
+  let (ta, tb) = (Int64(a.timescale), Int64(b.timescale))
+  let common = leastCommonMultiple(ta, tb)
+  let x = Int128(a.value) * Int128(common / ta)
+  let y = Int128(b.value) * Int128(common / tb)
+  return .make(
+    numerator: negated ? x - y : x + y, denominator: common, timescale: min(common, CMTime.maximumTimescale),
+    flags: flags, epoch: epoch)
+}
+
+/// The product of a time and a whole number, in the same timescale unless that overflows.
+public func CMTimeMultiply(_ time: CMTime, multiplier: Int32) -> CMTime {
+  CMTimeMultiplyByRatio(time, multiplier: multiplier, divisor: 1)
+}
+
+/// `time` x `multiplier` / `divisor`, exact if it can be.
+///
+/// A division that does not come out even makes the timescale larger, up to `kCMTimeMaxTimescale`.
+/// By zero it gives an infinity, and zero by zero an invalid time.
+public func CMTimeMultiplyByRatio(_ time: CMTime, multiplier: Int32, divisor: Int32) -> CMTime {
+  guard time.isValid else { return .invalid }
+  let sign = multiplier.signum() * (divisor < 0 ? -1 : 1)
+  if time.infinity != 0 {
+    return sign == 0 ? .invalid : .infinity(time.infinity * Int(sign))
+  }
+  guard !time.isIndefinite else { return .indefinite }
+  guard time.timescale > 0 else { return .invalid }
+  guard divisor != 0 else { return .infinityOrInvalid(time.value.signum() * Int64(sign)) }
+
+  let numerator = Int128(time.value) * Int128(multiplier) * (divisor < 0 ? -1 : 1)
+  // What the value and the multiplier have in common with the divisor needs no finer timescale.
+  let divisor = Int64(divisor.magnitude)
+  let common = Int64(greatestCommonDivisor(numerator.magnitude, UInt128(divisor)))
+  let rest = divisor / common
+  let denominator = Int64(time.timescale) * rest
+  return .make(
+    numerator: numerator / Int128(common), denominator: denominator,
+    timescale: min(denominator, CMTime.maximumTimescale), flags: time.numericFlags, epoch: time.epoch)
+}
+
+extension CMTime {
+  static let maximumTimescale = Int64(kCMTimeMaxTimescale)
+
+  /// 1 for positive infinity, -1 for negative infinity, otherwise 0.
+  var infinity: Int { isPositiveInfinity ? 1 : isNegativeInfinity ? -1 : 0 }
+
+  static func infinity(_ sign: Int) -> CMTime { sign > 0 ? .positiveInfinity : .negativeInfinity }
+
+  static func infinityOrInvalid(_ sign: Int64) -> CMTime { sign == 0 ? .invalid : .infinity(Int(sign)) }
+
+  var numericFlags: CMTimeFlags { flags.intersection([.valid, .hasBeenRounded]) }
+
+  /// `numerator` / `denominator` seconds in a timescale, or, if the value does not fit, in the first of
+  /// its halves that it fits; infinite if it fits none.
+  ///
+  /// `denominator` is positive and at most 2^62; `numerator` x `timescale` fits 128 bits.
+  static func make(
+    numerator: Int128, denominator: Int64, timescale: Int64, flags: CMTimeFlags, epoch: CMTimeEpoch
+  ) -> CMTime {
+    var scale = timescale
+    while scale > 0 {
+      let (value, exact) = divide(numerator, by: Int128(denominator), times: Int128(scale))
+      if let value = CMTimeValue(exactly: value) {
+        return CMTime(
+          value: value, timescale: CMTimeScale(scale), flags: exact ? flags : flags.union(.hasBeenRounded),
+          epoch: epoch)
+      }
+      scale /= 2
+    }
+    return .infinity(Int(numerator.signum()))
+  }
+
+  /// The whole number nearest to `numerator` x `scale` / `denominator`, halves away from zero,
+  /// and whether it is that number exactly.
+  private static func divide(_ numerator: Int128, by denominator: Int128, times scale: Int128) -> (
+    Int128, Bool
+  ) {
+    if scale == denominator { return (numerator, true) }
+    // Whole seconds and the rest apart, so that the product cannot overflow.
+    let (seconds, rest) = numerator.quotientAndRemainder(dividingBy: denominator)
+    let (whole, overflow) = seconds.multipliedReportingOverflow(by: scale)
+    guard !overflow else { return (seconds < 0 ? .min : .max, false) }
+    let (part, remainder) = (rest * scale).quotientAndRemainder(dividingBy: denominator)
+    let up: Int128 = remainder.magnitude * 2 >= denominator.magnitude ? remainder.signum() : 0
+    return (whole + part + up, remainder == 0)
+  }
+}
+
+func greatestCommonDivisor<T: BinaryInteger>(_ a: T, _ b: T) -> T {
+  var (a, b) = (a, b)
+  while b != 0 { (a, b) = (b, a % b) }
+  return a
+}
+
+private func leastCommonMultiple(_ a: Int64, _ b: Int64) -> Int64 {
+  a / greatestCommonDivisor(a, b) * b
+}

@@ -1,0 +1,56 @@
+import Synchronization
+
+/// A picture in memory, with what is known about it attached: the type behind `CVImageBuffer` and `CVPixelBuffer`.
+///
+/// The geometry never changes after creation, so that reading it takes no lock.
+/// Attachments may be read and written from any thread.
+public final class CVBuffer: @unchecked Sendable, Hashable {
+  let storage: PixelStorage
+  let pixelFormatType: OSType
+  let width: Int
+  let height: Int
+  let extendedPixels: ExtendedPixels
+  /// What `CVPixelBufferCopyCreationAttributes` returns.
+  let creationAttributes: CFDictionary
+  let lockCount = Atomic<Int>(0)
+  let attachments = Mutex(AttachmentStore())
+  /// Where the memory goes when the buffer is gone.
+  private let recycler: PixelBufferRecycler?
+
+  init(
+    storage: PixelStorage, pixelFormatType: OSType, width: Int, height: Int, extendedPixels: ExtendedPixels,
+    creationAttributes: CFDictionary, recycler: PixelBufferRecycler? = nil
+  ) {
+    self.storage = storage
+    self.pixelFormatType = pixelFormatType
+    self.width = width
+    self.height = height
+    self.extendedPixels = extendedPixels
+    self.creationAttributes = creationAttributes
+    self.recycler = recycler
+  }
+
+  deinit { recycler?.recycle(storage) }
+
+  public static func == (a: CVBuffer, b: CVBuffer) -> Bool { a === b }
+  public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+/// A buffer that holds an image.
+public typealias CVImageBuffer = CVBuffer
+
+/// An image buffer whose pixels are in memory.
+public typealias CVPixelBuffer = CVBuffer
+
+/// Takes back the memory of a buffer that nobody holds any more.
+protocol PixelBufferRecycler: AnyObject, Sendable {
+  func recycle(_ storage: PixelStorage)
+}
+
+/// The pixels around the picture that a codec may read or write, in pixels on each side.
+struct ExtendedPixels: Equatable, Sendable {
+  var left = 0
+  var right = 0
+  var top = 0
+  var bottom = 0
+}

@@ -1,0 +1,106 @@
+import CoreFoundation
+import Synchronization
+
+/// Whether an attachment goes along when attachments are propagated to another buffer.
+public enum CVAttachmentMode: UInt32, Sendable {
+  case shouldNotPropagate = 0
+  case shouldPropagate = 1
+}
+
+/// The attachments of one buffer. Values are immutable or the client's to share.
+struct AttachmentStore: @unchecked Sendable {
+  struct Entry {
+    var value: AnyObject
+    var mode: CVAttachmentMode
+  }
+  var entries: [String: Entry] = [:]
+
+  func dictionary(_ mode: CVAttachmentMode) -> CFDictionary? {
+    let found = NSMutableDictionary()
+    for (key, entry) in entries where entry.mode == mode { found[key as NSString] = entry.value }
+    return found.count == 0 ? nil : (found.copy() as! NSDictionary)
+  }
+}
+
+/// Attaches a value to a buffer, in place of an earlier one with the same key.
+public func CVBufferSetAttachment(
+  _ buffer: CVBuffer, _ key: CFString, _ value: CFTypeRef, _ attachmentMode: CVAttachmentMode
+) {
+  let entry = AttachmentStore.Entry(value: value, mode: attachmentMode)
+  let key = key as String
+  // The old value is released outside the lock: its end may call back.
+  let old = buffer.attachments.withLock { store in
+    UncheckedBox(store.entries.updateValue(entry, forKey: key))
+  }
+  _ = old
+}
+
+/// The value attached under a key, or nil. It stays valid as long as it is attached.
+public func CVBufferGetAttachment(
+  _ buffer: CVBuffer, _ key: CFString, _ attachmentMode: UnsafeMutablePointer<CVAttachmentMode>?
+) -> Unmanaged<CFTypeRef>? {
+  CVBufferCopyAttachment(buffer, key, attachmentMode).map(Unmanaged.passUnretained)
+}
+
+/// The value attached under a key, or nil.
+public func CVBufferCopyAttachment(
+  _ buffer: CVBuffer, _ key: CFString, _ attachmentMode: UnsafeMutablePointer<CVAttachmentMode>?
+) -> CFTypeRef? {
+  let key = key as String
+  let entry = buffer.attachments.withLock { UncheckedBox($0.entries[key]) }.value
+  if let entry { attachmentMode?.pointee = entry.mode }
+  return entry?.value
+}
+
+/// Whether something is attached under a key.
+public func CVBufferHasAttachment(_ buffer: CVBuffer, _ key: CFString) -> Bool {
+  let key = key as String
+  return buffer.attachments.withLock { $0.entries[key] != nil }
+}
+
+/// Detaches the value of a key, if there is one.
+public func CVBufferRemoveAttachment(_ buffer: CVBuffer, _ key: CFString) {
+  let key = key as String
+  _ = buffer.attachments.withLock { UncheckedBox($0.entries.removeValue(forKey: key)) }
+}
+
+/// Detaches everything.
+public func CVBufferRemoveAllAttachments(_ buffer: CVBuffer) {
+  _ = buffer.attachments.withLock { store in
+    defer { store.entries = [:] }
+    return store
+  }
+}
+
+/// All attachments of a mode, or nil if there are none.
+public func CVBufferGetAttachments(_ buffer: CVBuffer, _ attachmentMode: CVAttachmentMode) -> CFDictionary? {
+  CVBufferCopyAttachments(buffer, attachmentMode)
+}
+
+/// All attachments of a mode, or nil if there are none.
+public func CVBufferCopyAttachments(_ buffer: CVBuffer, _ attachmentMode: CVAttachmentMode) -> CFDictionary? {
+  buffer.attachments.withLock { $0 }.dictionary(attachmentMode)
+}
+
+/// Attaches every entry of a dictionary.
+public func CVBufferSetAttachments(
+  _ buffer: CVBuffer, _ theAttachments: CFDictionary, _ attachmentMode: CVAttachmentMode
+) {
+  for (key, value) in theAttachments {
+    guard let key = key as? String else { continue }
+    CVBufferSetAttachment(buffer, key as CFString, value as AnyObject, attachmentMode)
+  }
+}
+
+/// Copies the attachments that propagate from one buffer to another.
+public func CVBufferPropagateAttachments(_ sourceBuffer: CVBuffer, _ destinationBuffer: CVBuffer) {
+  for (key, entry) in sourceBuffer.attachments.withLock({ $0 }).entries where entry.mode == .shouldPropagate {
+    CVBufferSetAttachment(destinationBuffer, key as CFString, entry.value, .shouldPropagate)
+  }
+}
+
+/// Carries a value out of a lock.
+struct UncheckedBox<Value>: @unchecked Sendable {
+  let value: Value
+  init(_ value: Value) { self.value = value }
+}

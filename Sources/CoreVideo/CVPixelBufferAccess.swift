@@ -1,0 +1,116 @@
+import CoreFoundation
+import Synchronization
+
+/// How a buffer's memory is to be accessed while it is locked.
+public struct CVPixelBufferLockFlags: OptionSet, Sendable {
+  public let rawValue: UInt64
+  public init(rawValue: UInt64) { self.rawValue = rawValue }
+  /// The memory will be read, not written.
+  public static let readOnly = CVPixelBufferLockFlags(rawValue: 1)
+}
+
+/// Makes the memory accessible. Every call is to be balanced by one to `CVPixelBufferUnlockBaseAddress`.
+@discardableResult
+public func CVPixelBufferLockBaseAddress(_ pixelBuffer: CVPixelBuffer, _ lockFlags: CVPixelBufferLockFlags)
+  -> CVReturn
+{
+  guard lockFlags.isSubset(of: .readOnly) else { return kCVReturnInvalidArgument }
+  pixelBuffer.lockCount.add(1, ordering: .acquiring)
+  return kCVReturnSuccess
+}
+
+/// Ends an access.
+/// - Returns: `kCVReturnInvalidArgument` if the buffer is not locked.
+@discardableResult
+public func CVPixelBufferUnlockBaseAddress(
+  _ pixelBuffer: CVPixelBuffer, _ unlockFlags: CVPixelBufferLockFlags
+) -> CVReturn {
+  guard unlockFlags.isSubset(of: .readOnly) else { return kCVReturnInvalidArgument }
+  let before = pixelBuffer.lockCount.subtract(1, ordering: .releasing).oldValue
+  guard before > 0 else {
+    pixelBuffer.lockCount.add(1, ordering: .relaxed)
+    return kCVReturnInvalidArgument
+  }
+  return kCVReturnSuccess
+}
+
+/// The width in pixels.
+public func CVPixelBufferGetWidth(_ pixelBuffer: CVPixelBuffer) -> Int { pixelBuffer.width }
+
+/// The height in pixels.
+public func CVPixelBufferGetHeight(_ pixelBuffer: CVPixelBuffer) -> Int { pixelBuffer.height }
+
+/// The pixel format, one of `kCVPixelFormatType_*`.
+public func CVPixelBufferGetPixelFormatType(_ pixelBuffer: CVPixelBuffer) -> OSType {
+  pixelBuffer.pixelFormatType
+}
+
+/// The address of the first pixel; for a planar buffer that of its first plane, or, if the buffer was
+/// made around outside planes, of the block that was named then (which may be nil).
+public func CVPixelBufferGetBaseAddress(_ pixelBuffer: CVPixelBuffer) -> UnsafeMutableRawPointer? {
+  pixelBuffer.storage.baseAddress
+}
+
+/// Bytes from one row to the next; for a planar buffer so many that as many rows as the picture has
+/// cover all planes.
+public func CVPixelBufferGetBytesPerRow(_ pixelBuffer: CVPixelBuffer) -> Int {
+  pixelBuffer.storage.bytesPerRow
+}
+
+/// The size of the memory in bytes, with all planes and their padding.
+public func CVPixelBufferGetDataSize(_ pixelBuffer: CVPixelBuffer) -> Int {
+  pixelBuffer.storage.dataSize
+}
+
+/// Whether the pixels are in planes.
+public func CVPixelBufferIsPlanar(_ pixelBuffer: CVPixelBuffer) -> Bool { pixelBuffer.storage.isPlanar }
+
+/// The number of planes, 0 for a buffer that is not planar.
+public func CVPixelBufferGetPlaneCount(_ pixelBuffer: CVPixelBuffer) -> Int {
+  pixelBuffer.storage.planeCount
+}
+
+/// The width of a plane in its own samples, 0 if there is no such plane.
+///
+/// For a buffer that is not planar, plane 0 is the whole.
+public func CVPixelBufferGetWidthOfPlane(_ pixelBuffer: CVPixelBuffer, _ planeIndex: Int) -> Int {
+  pixelBuffer.storage.plane(planeIndex)?.pointee.width ?? 0
+}
+
+/// The height of a plane in its own rows, 0 if there is no such plane.
+public func CVPixelBufferGetHeightOfPlane(_ pixelBuffer: CVPixelBuffer, _ planeIndex: Int) -> Int {
+  pixelBuffer.storage.plane(planeIndex)?.pointee.height ?? 0
+}
+
+/// The address of a plane's first sample, nil if there is no such plane or the buffer is not planar.
+public func CVPixelBufferGetBaseAddressOfPlane(
+  _ pixelBuffer: CVPixelBuffer, _ planeIndex: Int
+) -> UnsafeMutableRawPointer? {
+  guard let plane = pixelBuffer.storage.plane(planeIndex) else { return nil }
+  return plane.pointee.baseAddress
+}
+
+/// Bytes from one row of a plane to the next, 0 if there is no such plane.
+public func CVPixelBufferGetBytesPerRowOfPlane(_ pixelBuffer: CVPixelBuffer, _ planeIndex: Int) -> Int {
+  pixelBuffer.storage.plane(planeIndex)?.pointee.bytesPerRow ?? 0
+}
+
+/// How many pixels lie around the picture on each side. Every pointer may be nil.
+public func CVPixelBufferGetExtendedPixels(
+  _ pixelBuffer: CVPixelBuffer, _ extraColumnsOnLeft: UnsafeMutablePointer<Int>?,
+  _ extraColumnsOnRight: UnsafeMutablePointer<Int>?, _ extraRowsOnTop: UnsafeMutablePointer<Int>?,
+  _ extraRowsOnBottom: UnsafeMutablePointer<Int>?
+) {
+  extraColumnsOnLeft?.pointee = pixelBuffer.extendedPixels.left
+  extraColumnsOnRight?.pointee = pixelBuffer.extendedPixels.right
+  extraRowsOnTop?.pointee = pixelBuffer.extendedPixels.top
+  extraRowsOnBottom?.pointee = pixelBuffer.extendedPixels.bottom
+}
+
+extension PixelStorage {
+  /// The entry of a plane; index 0 of a buffer that is not planar is the whole.
+  @inline(__always)
+  func plane(_ index: Int) -> UnsafeMutablePointer<Plane>? {
+    index >= 0 && index < max(planeCount, 1) ? planes + index : nil
+  }
+}

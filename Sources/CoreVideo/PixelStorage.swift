@@ -1,0 +1,64 @@
+/// The memory of a pixel buffer and where its planes lie.
+final class PixelStorage: @unchecked Sendable {
+  struct Plane {
+    /// The address of the picture's first pixel (inside the extended pixels).
+    var baseAddress: UnsafeMutableRawPointer?
+    var width: Int
+    var height: Int
+    var bytesPerRow: Int
+  }
+
+  /// What `CVPixelBufferGetBaseAddress` returns.
+  let baseAddress: UnsafeMutableRawPointer?
+  /// The whole size in bytes, all planes with their padding.
+  let dataSize: Int
+  /// The answer to `CVPixelBufferGetBytesPerRow`.
+  let bytesPerRow: Int
+  let isPlanar: Bool
+  let planeCount: Int
+  /// Never empty: a buffer that is not planar has one entry, for the whole.
+  let planes: UnsafeMutablePointer<Plane>
+  private let release: (@Sendable () -> Void)?
+  private let allocation: UnsafeMutableRawPointer?
+
+  init(
+    baseAddress: UnsafeMutableRawPointer?, dataSize: Int, bytesPerRow: Int, isPlanar: Bool, planes: [Plane],
+    allocation: UnsafeMutableRawPointer?, release: (@Sendable () -> Void)? = nil
+  ) {
+    self.baseAddress = baseAddress
+    self.dataSize = dataSize
+    self.bytesPerRow = bytesPerRow
+    self.isPlanar = isPlanar
+    planeCount = isPlanar ? planes.count : 0
+    entries = planes.count
+    self.planes = .allocate(capacity: planes.count)
+    self.planes.initialize(from: planes, count: planes.count)
+    self.allocation = allocation
+    self.release = release
+  }
+
+  private let entries: Int
+
+  /// Memory for a picture of the given layout, in one block, or nil if there is not enough.
+  convenience init?(layout: PixelLayout) {
+    var block: UnsafeMutableRawPointer?
+    guard posix_memalign(&block, PixelLayout.blockAlignment, layout.dataSize) == 0, let block else {
+      return nil
+    }
+    self.init(
+      baseAddress: block + layout.planes[0].offset, dataSize: layout.dataSize,
+      bytesPerRow: layout.bytesPerRow, isPlanar: layout.isPlanar,
+      planes: layout.planes.map {
+        Plane(
+          baseAddress: block + $0.offset, width: $0.width, height: $0.height, bytesPerRow: $0.bytesPerRow)
+      },
+      allocation: block)
+  }
+
+  deinit {
+    planes.deinitialize(count: entries)
+    planes.deallocate()
+    free(allocation)
+    release?()
+  }
+}
