@@ -1,0 +1,317 @@
+import CFFmpeg
+import Foundation
+
+/// Reads a media file's samples, whatever libavformat understands.
+///
+/// One thread at a time: calls are serialised by a lock. Several demuxers may read one file; `init(again:)` shares
+/// what has been found out about it.
+package final class Demuxer: @unchecked Sendable {
+  package let url: String
+  /// libavformat's name of the format ("mov,mp4,m4a,3gp,3g2,mj2").
+  package let formatName: String
+  package let streams: [MediaStream]
+  package let metadata: [String: String]
+
+  private let lock = NSLock()
+  private var context: UnsafeMutablePointer<AVFormatContext>?
+  private let elementary: ElementaryStreamIndex?
+  private let frameRate: AVRational?
+  /// State of an elementary stream's reading: the next access unit and the open file.
+  private var nextUnit = 0
+  private var file: FileHandle?
+  /// A packet that seeking has read to see where it arrived.
+  private var pending: MediaPacket?
+  private var selected: Set<Int>
+  /// Streams whose parameter sets have changed on the way and stay in the samples from there on.
+  private var keepsParameterSets: Set<Int> = []
+
+  /// The frame rate of an elementary stream that does not tell its own.
+  package static let defaultFrameRate = AVRational(num: 30, den: 1)
+
+  /// Opens a file.
+  /// - Parameters:
+  ///   - url: A path ("/a/b.mov") or a URL of a protocol that libavformat knows.
+  ///   - frameRate: Frames per second of an elementary stream; nil: what the stream says, or else 30.
+  package init(url: String, frameRate: AVRational? = nil) throws {
+    self.url = url
+    self.frameRate = frameRate
+    let context = try Demuxer.open(url, frameRate: frameRate)
+    self.context = context
+    formatName = context.pointee.iformat.flatMap { $0.pointee.name }.map { String(cString: $0) } ?? ""
+    metadata = dictionaryEntries(context.pointee.metadata)
+    selected = Set(0..<Int(context.pointee.nb_streams))
+    var found = Demuxer.streams(of: context).compactMap { MediaStream($0) }
+
+    let raw = Demuxer.streams(of: context).first
+    if ["h264", "hevc"].contains(formatName), let raw {
+      let index: ElementaryStreamIndex
+      do {
+        index = try ElementaryStreamIndex(scanning: context, stream: raw)
+      } catch {
+        var closing: UnsafeMutablePointer<AVFormatContext>? = context
+        avformat_close_input(&closing)
+        self.context = nil
+        throw error
+      }
+      elementary = index
+      found = found.prefix(1).map { $0.asElementary(index, rate: frameRate) }
+    } else {
+      elementary = nil
+    }
+    streams = found
+    guard streams.contains(where: { $0.kind == .video || $0.kind == .audio }) else {
+      close()
+      throw MediaFileError(.noStreams, "\(Demuxer.name(url)) holds neither video nor sound")
+    }
+    if elementary != nil { close() }
+  }
+
+  /// A second, independent reader of a file that `other` has opened.
+  package init(again other: Demuxer) throws {
+    url = other.url
+    formatName = other.formatName
+    streams = other.streams
+    metadata = other.metadata
+    elementary = other.elementary
+    frameRate = other.frameRate
+    selected = Set(streams.map(\.index))
+    context = elementary == nil ? try Demuxer.open(url, frameRate: frameRate) : nil
+    if let context, Int(context.pointee.nb_streams) < streams.count {
+      close()
+      throw MediaFileError(.damaged, "\(Demuxer.name(url)) has changed since it was opened")
+    }
+  }
+
+  deinit { close() }
+
+  private func close() {
+    if context != nil { avformat_close_input(&context) }
+    context = nil
+  }
+
+  /// Only these streams' samples are read from now on; what is left out costs nothing where the format allows.
+  package func select(_ streamIndexes: Set<Int>) {
+    lock.withLock {
+      selected = streamIndexes
+      guard let context else { return }
+      for stream in Demuxer.streams(of: context) {
+        stream.pointee.discard =
+          streamIndexes.contains(Int(stream.pointee.index)) ? AVDISCARD_DEFAULT : AVDISCARD_ALL
+      }
+    }
+  }
+
+  /// The next sample in file order; nil at the end.
+  package func next() throws -> MediaPacket? {
+    try lock.withLock { try readNext() }
+  }
+
+  private func readNext() throws -> MediaPacket? {
+    if let packet = pending {
+      pending = nil
+      return packet
+    }
+    if let elementary { return try readUnit(elementary) }
+    guard let context else { return nil }
+    while true {
+      guard let pointer = av_packet_alloc() else { throw MediaFileError(.outOfMemory, "out of memory") }
+      let packet = MediaPacket(owning: pointer)
+      let (code, messages) = LibavLog.collect { av_read_frame(context, pointer) }
+      if code == ovt_averror_eof() {
+        // A failed read of the file looks like its end.
+        if let io = context.pointee.pb, io.pointee.error < 0, io.pointee.error != ovt_averror_eof() {
+          throw MediaFileError.libav(io.pointee.error, "reading \(Demuxer.name(url)) failed")
+        }
+        return nil
+      }
+      guard code >= 0 else {
+        let error = MediaFileError.libav(code, "reading \(Demuxer.name(url)) failed", messages: messages)
+        throw error.kind == .notRecognized ? MediaFileError(.damaged, error.detail, code: code) : error
+      }
+      guard selected.contains(packet.streamIndex), packet.streamIndex < streams.count else { continue }
+      if packet.isCorrupt, formatName.hasPrefix("mov") || formatName.hasPrefix("matroska") {
+        throw MediaFileError(
+          .damaged, "\(Demuxer.name(url)) ends in the middle of a sample: the file is truncated",
+          code: ovt_averror_invaliddata())
+      }
+      let stream = streams[packet.streamIndex]
+      return stream.isAnnexB ? convert(packet, of: stream) : packet
+    }
+  }
+
+  private func convert(_ packet: MediaPacket, of stream: MediaStream) -> MediaPacket {
+    let isHEVC = stream.codec.codecID == AV_CODEC_ID_HEVC
+    let bytes = UnsafeRawBufferPointer(packet.bytes)
+    if !keepsParameterSets.contains(stream.index) {
+      AnnexB.forEachUnit(in: bytes) { unit in
+        if AnnexB.isParameterSet(AnnexB.unitType(unit, isHEVC: isHEVC), isHEVC: isHEVC),
+          !stream.parameterSets.contains(where: { $0.elementsEqual(unit) })
+        {
+          keepsParameterSets.insert(stream.index)
+        }
+      }
+    }
+    let known = keepsParameterSets.contains(stream.index) ? [] : stream.parameterSets
+    guard let converted = AnnexB.lengthPrefixed(bytes, isHEVC: isHEVC, dropping: known) else { return packet }
+    av_packet_copy_props(converted.pointer, packet.pointer)
+    return converted
+  }
+
+  /// Goes to the last key frame at or before a presentation time.
+  /// - Parameter time: In units of the stream's time base.
+  package func seek(stream index: Int, to time: Int64) throws {
+    try lock.withLock {
+      pending = nil
+      if let elementary {
+        let frame = Int(max(0, time))
+        nextUnit = elementary.units.lastIndex { $0.isKeyFrame && $0.rank <= frame } ?? 0
+        return
+      }
+      guard let context, index < streams.count else { return }
+      let stream = streams[index]
+      var target = time
+      // The index holds decode times: the key frame it finds may be shown later than the time asked for.
+      for attempt in 0..<8 {
+        let (code, messages) = LibavLog.collect {
+          av_seek_frame(context, Int32(index), target, AVSEEK_FLAG_BACKWARD)
+        }
+        if code < 0 {
+          let rewound = LibavLog.collect {
+            av_seek_frame(context, Int32(index), Int64.min / 4, AVSEEK_FLAG_BACKWARD)
+          }
+          if rewound.0 >= 0 || avio_seek(context.pointee.pb, 0, SEEK_SET) >= 0 { return }
+          throw MediaFileError.libav(code, "seeking in \(Demuxer.name(url)) failed", messages: messages)
+        }
+        pending = nil
+        guard let packet = try readNext() else { return }
+        if packet.streamIndex != index || stream.kind != .video { pending = packet; return }
+        let shown = packet.pts ?? packet.dts ?? 0
+        if shown <= time || attempt == 7 { pending = packet; return }
+        let before = (packet.dts ?? shown) - 1
+        if before >= target {
+          target -= max(1, stream.shortestSample ?? 1) << Int64(attempt)
+        } else {
+          target = before
+        }
+      }
+    }
+  }
+
+  /// Back to the first sample.
+  package func rewind() throws {
+    let wanted = try lock.withLock {
+      pending = nil
+      nextUnit = 0
+      if elementary == nil {
+        close()
+        context = try Demuxer.open(url, frameRate: frameRate)
+      }
+      return selected
+    }
+    select(wanted)
+  }
+
+  // MARK: - Elementary streams
+
+  private func readUnit(_ index: ElementaryStreamIndex) throws -> MediaPacket? {
+    guard nextUnit < index.units.count, selected.contains(0) else { return nil }
+    if file == nil {
+      guard let opened = FileHandle(forReadingAtPath: Demuxer.path(url)) else {
+        throw MediaFileError(
+          .notFound, "\(Demuxer.name(url)) cannot be opened any more", code: ovt_averror(ENOENT))
+      }
+      file = opened
+    }
+    guard let file else { return nil }
+    let unit = index.units[nextUnit]
+    try file.seek(toOffset: UInt64(unit.offset))
+    guard let bytes = try file.read(upToCount: unit.size), bytes.count == unit.size else {
+      throw MediaFileError(.damaged, "\(Demuxer.name(url)) has become shorter since it was opened")
+    }
+    let known = index.dropsParameterSets ? index.parameterSets : []
+    let converted = bytes.withUnsafeBytes {
+      AnnexB.lengthPrefixed($0, isHEVC: index.isHEVC, dropping: known)
+    }
+    guard let packet = converted else {
+      throw MediaFileError(.outOfMemory, "no memory for a sample of \(unit.size) bytes")
+    }
+    packet.pointer.pointee.stream_index = 0
+    packet.pointer.pointee.pts = Int64(unit.rank)
+    packet.pointer.pointee.dts = Int64(nextUnit - index.reorderDepth)
+    packet.pointer.pointee.duration = 1
+    packet.pointer.pointee.pos = unit.offset
+    if unit.isKeyFrame { packet.pointer.pointee.flags |= AV_PKT_FLAG_KEY }
+    nextUnit += 1
+    return packet
+  }
+
+  // MARK: - Opening
+
+  private static func open(_ url: String, frameRate: AVRational?) throws -> UnsafeMutablePointer<
+    AVFormatContext
+  > {
+    let path = path(url)
+    let isLocal = !url.contains("://") || url.hasPrefix("file://")
+    if isLocal {
+      var isDirectory: ObjCBool = false
+      guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
+        throw MediaFileError(.notFound, "\(path) does not exist", code: ovt_averror(ENOENT))
+      }
+      guard !isDirectory.boolValue else {
+        throw MediaFileError(.notRecognized, "\(path) is a folder, not a movie", code: ovt_averror(EISDIR))
+      }
+    }
+    var context: UnsafeMutablePointer<AVFormatContext>?
+    var options: OpaquePointer?
+    defer { av_dict_free(&options) }
+    // Taken only by the raw-stream demuxers; where the stream tells its own rate, that wins.
+    let rate = frameRate ?? defaultFrameRate
+    av_dict_set(&options, "framerate", "\(rate.num)/\(rate.den)", 0)
+    let (code, messages) = LibavLog.collect {
+      // "file:" keeps a colon in a file's name from being read as a protocol.
+      avformat_open_input(&context, isLocal ? "file:" + path : url, nil, &options)
+    }
+    guard code >= 0, let opened = context else {
+      throw MediaFileError.libav(code, "\(name(url)) cannot be opened", messages: messages)
+    }
+    opened.pointee.flags |= AVFMT_FLAG_GENPTS
+    let (found, complaints) = LibavLog.collect { avformat_find_stream_info(opened, nil) }
+    guard found >= 0 else {
+      avformat_close_input(&context)
+      let error = MediaFileError.libav(found, "\(name(url)) cannot be read", messages: complaints)
+      throw error.kind == .notRecognized ? MediaFileError(.damaged, error.detail, code: found) : error
+    }
+    return opened
+  }
+
+  private static func streams(
+    of context: UnsafeMutablePointer<AVFormatContext>
+  ) -> [UnsafeMutablePointer<AVStream>] {
+    (0..<Int(context.pointee.nb_streams)).compactMap { context.pointee.streams[$0] }
+  }
+
+  private static func path(_ url: String) -> String {
+    guard url.hasPrefix("file://") else { return url }
+    return URL(string: url)?.path ?? String(url.dropFirst(7))
+  }
+
+  private static func name(_ url: String) -> String {
+    (path(url) as NSString).lastPathComponent
+  }
+}
+
+extension MediaStream {
+  /// The facts that the index of an elementary stream adds.
+  fileprivate func asElementary(_ index: ElementaryStreamIndex, rate: AVRational?) -> MediaStream {
+    let told =
+      averageFrameRate.num > 0 && averageFrameRate.den > 0 ? averageFrameRate : Demuxer.defaultFrameRate
+    let frameRate = rate ?? told
+    return MediaStream(
+      index: 0, trackID: 1, kind: kind, codec: codec,
+      timeBase: AVRational(num: frameRate.den, den: frameRate.num), startTime: 0,
+      duration: Int64(index.units.count), sampleCount: index.units.count,
+      sampleBytes: nil, shortestSample: 1, averageFrameRate: frameRate,
+      sampleAspectRatio: sampleAspectRatio, reorderDepth: index.reorderDepth, displayMatrix: nil,
+      isDefault: true, metadata: metadata, parameterSets: index.parameterSets, isAnnexB: true)
+  }
+}

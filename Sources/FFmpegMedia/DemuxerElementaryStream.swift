@@ -1,0 +1,203 @@
+import CFFmpeg
+import Foundation
+
+/// The index of a raw H.264 or HEVC byte stream, which has neither times nor a table of samples.
+///
+/// The stream is read through once: where each access unit lies, and its picture order count. From these follow
+/// presentation order and, with the frame rate, all times. Immutable, shared by all readers of the file.
+final class ElementaryStreamIndex: Sendable {
+  struct AccessUnit: Sendable {
+    var offset: Int64
+    var size: Int
+    var isKeyFrame: Bool
+    /// Place in presentation order.
+    var rank: Int
+  }
+
+  let units: [AccessUnit]
+  let isHEVC: Bool
+  /// How far decode times must run ahead of presentation times, in frames.
+  let reorderDepth: Int
+  /// The parameter sets for the format description: all that come before the first picture.
+  let parameterSets: [Data]
+  /// Parameter sets in the stream are only repetitions, so that samples can do without them.
+  let dropsParameterSets: Bool
+
+  /// What the scan notes of each access unit before it knows the order.
+  private struct Picture {
+    var offset: Int64
+    var size: Int
+    var order: Int
+    var isKeyFrame: Bool
+    var startsSequence: Bool
+    var field: AVPictureStructure
+  }
+
+  /// Reads a freshly opened stream to its end.
+  init(scanning context: UnsafeMutablePointer<AVFormatContext>, stream: UnsafeMutablePointer<AVStream>) throws
+  {
+    guard let parameters = stream.pointee.codecpar else {
+      throw MediaFileError(.noStreams, "the stream has no codec parameters")
+    }
+    let codec = parameters.pointee.codec_id
+    let isHEVC = codec == AV_CODEC_ID_HEVC
+    guard let parser = av_parser_init(Int32(codec.rawValue)) else {
+      throw MediaFileError(.unsupportedFormat, "libavcodec was built without a parser for \(codec)")
+    }
+    defer { av_parser_close(parser) }
+    parser.pointee.flags |= PARSER_FLAG_COMPLETE_FRAMES
+    var coder = avcodec_alloc_context3(nil)
+    defer { avcodec_free_context(&coder) }
+    guard let coder, avcodec_parameters_to_context(coder, parameters) >= 0,
+      var packet = Optional(av_packet_alloc()),
+      packet != nil
+    else { throw MediaFileError(.outOfMemory, "out of memory") }
+    defer { av_packet_free(&packet) }
+
+    var pictures: [Picture] = []
+    var sets: [Data] = []
+    var headerSets: [Data]?
+    var repeatsOnly = true
+    var offset: Int64 = 0
+    while true {
+      let code = av_read_frame(context, packet)
+      if code == ovt_averror_eof() { break }
+      guard code >= 0 else { throw MediaFileError.libav(code, "reading the elementary stream failed") }
+      defer { av_packet_unref(packet) }
+      guard let packet, let data = packet.pointee.data else { continue }
+      let bytes = UnsafeRawBufferPointer(start: data, count: Int(packet.pointee.size))
+
+      var hasSlice = false
+      var resets = false
+      AnnexB.forEachUnit(in: bytes) { unit in
+        let type = AnnexB.unitType(unit, isHEVC: isHEVC)
+        if AnnexB.isParameterSet(type, isHEVC: isHEVC) {
+          if !sets.contains(where: { $0.elementsEqual(unit) }) {
+            sets.append(Data(unit))
+            if headerSets != nil { repeatsOnly = false }
+          }
+        } else if isHEVC ? type < 32 : (1...5).contains(type) {
+          hasSlice = true
+          if isHEVC ? (16...20).contains(type) : type == 5 { resets = true }
+        }
+      }
+      if hasSlice, headerSets == nil { headerSets = sets }
+
+      var output: UnsafeMutablePointer<UInt8>?
+      var outputSize: Int32 = 0
+      av_parser_parse2(
+        parser, coder, &output, &outputSize, data, packet.pointee.size, ovt_av_nopts_value(),
+        ovt_av_nopts_value(), 0)
+
+      let structure = parser.pointee.picture_structure
+      if !hasSlice {
+        // Headers or filler on their own belong to the picture before, or to the one that follows.
+        if !pictures.isEmpty { pictures[pictures.count - 1].size += bytes.count }
+      } else if !isHEVC, let last = pictures.last, last.field.isField, structure.isField,
+        last.field != structure
+      {
+        pictures[pictures.count - 1].size += bytes.count
+        pictures[pictures.count - 1].field = AV_PICTURE_STRUCTURE_FRAME
+        pictures[pictures.count - 1].order = min(last.order, Int(parser.pointee.output_picture_number))
+      } else {
+        let start = pictures.isEmpty ? 0 : offset
+        pictures.append(
+          Picture(
+            offset: start, size: Int(offset - start) + bytes.count,
+            order: Int(parser.pointee.output_picture_number),
+            isKeyFrame: packet.pointee.flags & AV_PKT_FLAG_KEY != 0 || resets,
+            startsSequence: resets, field: structure))
+      }
+      offset += Int64(bytes.count)
+    }
+    guard !pictures.isEmpty else {
+      throw MediaFileError(.damaged, "the stream holds no picture", code: ovt_averror_invaliddata())
+    }
+
+    let ranks = ElementaryStreamIndex.presentationRanks(
+      pictures.map { (order: $0.order, startsSequence: $0.startsSequence) })
+    units = zip(pictures, ranks).map {
+      AccessUnit(offset: $0.offset, size: $0.size, isKeyFrame: $0.isKeyFrame, rank: $1)
+    }
+    reorderDepth = ranks.enumerated().reduce(0) { max($0, $1.offset - $1.element) }
+    parameterSets = ElementaryStreamIndex.inStandardOrder(headerSets ?? sets, isHEVC: isHEVC)
+    dropsParameterSets =
+      repeatsOnly && ElementaryStreamIndex.identifiersDiffer(headerSets ?? sets, isHEVC: isHEVC)
+    self.isHEVC = isHEVC
+  }
+
+  /// Turns picture order counts, in decode order, into places in presentation order.
+  static func presentationRanks(_ pictures: [(order: Int, startsSequence: Bool)]) -> [Int] {
+    var ranks = [Int](repeating: 0, count: pictures.count)
+    var begin = 0
+    func close(_ end: Int) {
+      let sorted = (begin..<end).sorted { (pictures[$0].order, $0) < (pictures[$1].order, $1) }
+      for (place, index) in sorted.enumerated() { ranks[index] = begin + place }
+      begin = end
+    }
+    // No picture waits longer than the decoded picture buffer is deep (16 frames). One that seems to come before a
+    // picture that old shows that the counts have been reset (memory management control operation 5).
+    var settled = Int.min
+    for (index, picture) in pictures.enumerated() {
+      if index - begin > 16 { settled = max(settled, pictures[index - 17].order) }
+      if index > begin, picture.startsSequence || picture.order < settled {
+        close(index)
+        settled = Int.min
+      }
+    }
+    close(pictures.count)
+    return ranks
+  }
+
+  private static func inStandardOrder(_ sets: [Data], isHEVC: Bool) -> [Data] {
+    let order = isHEVC ? [32, 33, 34] : [7, 8] as [UInt8]
+    return order.flatMap { type in
+      sets.filter { set in set.withUnsafeBytes { AnnexB.unitType($0, isHEVC: isHEVC) } == type }
+    }
+  }
+
+  /// Whether no two parameter sets of a type share an identifier, so that each stays valid to the end.
+  private static func identifiersDiffer(_ sets: [Data], isHEVC: Bool) -> Bool {
+    var seen: Set<String> = []
+    for set in sets {
+      let type = set.withUnsafeBytes { AnnexB.unitType($0, isHEVC: isHEVC) }
+      guard let id = parameterSetIdentifier(set, type: type, isHEVC: isHEVC) else { return false }
+      if !seen.insert("\(type) \(id)").inserted { return false }
+    }
+    return true
+  }
+
+  /// The set's own identifier; nil where it lies too deep to be worth a parse (an HEVC sequence parameter set).
+  private static func parameterSetIdentifier(_ set: Data, type: UInt8, isHEVC: Bool) -> UInt? {
+    let payload = [UInt8](set)
+    if isHEVC {
+      switch type {
+      case 32: return payload.count > 2 ? UInt(payload[2] >> 4) : nil
+      case 33: return 0  // A second one, whatever its identifier, is reason enough to keep all in the samples.
+      default: return expGolomb(payload, bit: 16)
+      }
+    }
+    return type == 7 ? expGolomb(payload, bit: 32) : expGolomb(payload, bit: 8)
+  }
+
+  private static func expGolomb(_ bytes: [UInt8], bit: Int) -> UInt? {
+    func value(_ at: Int) -> UInt? {
+      at / 8 < bytes.count ? UInt(bytes[at / 8] >> UInt8(7 - at % 8)) & 1 : nil
+    }
+    var zeros = 0
+    while zeros < 32, let next = value(bit + zeros), next == 0 { zeros += 1 }
+    guard zeros < 32 else { return nil }
+    var result: UInt = 0
+    for step in 0...zeros {
+      guard let next = value(bit + zeros + step) else { return nil }
+      result = result << 1 | next
+    }
+    return result - 1
+  }
+}
+
+extension AVPictureStructure {
+  fileprivate var isField: Bool {
+    self == AV_PICTURE_STRUCTURE_TOP_FIELD || self == AV_PICTURE_STRUCTURE_BOTTOM_FIELD
+  }
+}

@@ -1,0 +1,152 @@
+import CFFmpeg
+import Foundation
+
+/// A stream's codec parameters, shared by whoever needs them; never changed after creation.
+package final class CodecParameters: @unchecked Sendable {
+  package let pointer: UnsafeMutablePointer<AVCodecParameters>
+
+  init?(copying source: UnsafePointer<AVCodecParameters>) {
+    guard let copy = avcodec_parameters_alloc() else { return nil }
+    pointer = copy
+    guard avcodec_parameters_copy(copy, source) >= 0 else { return nil }
+  }
+
+  deinit {
+    var parameters: UnsafeMutablePointer<AVCodecParameters>? = pointer
+    avcodec_parameters_free(&parameters)
+  }
+
+  package var extradata: Data {
+    guard let bytes = pointer.pointee.extradata, pointer.pointee.extradata_size > 0 else { return Data() }
+    return Data(bytes: bytes, count: Int(pointer.pointee.extradata_size))
+  }
+  package var codecID: AVCodecID { pointer.pointee.codec_id }
+  /// The codec's short name in libavcodec ("h264", "aac").
+  package var codecName: String { String(cString: avcodec_get_name(pointer.pointee.codec_id)) }
+}
+
+/// The facts of one stream of a file.
+package struct MediaStream: Sendable {
+  package enum Kind: Sendable { case video, audio, subtitle, data }
+
+  /// Its place in the file, from 0.
+  package let index: Int
+  /// The container's number for the track (the track ID in a movie), from 1.
+  package let trackID: Int32
+  package let kind: Kind
+  package let codec: CodecParameters
+  /// Seconds per time unit. Exact.
+  package let timeBase: AVRational
+  /// The first sample's presentation time and the length, in time units.
+  package let startTime: Int64
+  package let duration: Int64
+  /// Number of samples, when it is known without reading the file through.
+  package let sampleCount: Int?
+  /// Sum of all samples' sizes, when it is known without reading the file through.
+  package let sampleBytes: Int64?
+  /// The smallest distance between two samples' decode times, in time units.
+  package let shortestSample: Int64?
+  package let averageFrameRate: AVRational
+  package let sampleAspectRatio: AVRational
+  /// How many frames may precede another in decode order and follow it in presentation order.
+  package let reorderDepth: Int
+  /// The 3 by 3 matrix of the track header in libav's layout (16.16 and 2.30 fixed point), if it is not identity.
+  package let displayMatrix: [Int32]?
+  package let isDefault: Bool
+  package let metadata: [String: String]
+  /// Parameter sets in Annex B streams, NAL units without start codes; empty where `codec.extradata` is avcC or hvcC.
+  package let parameterSets: [Data]
+  /// Samples come with start codes and are converted to length-prefixed NAL units when read.
+  package let isAnnexB: Bool
+
+  package var bitRate: Int64 { codec.pointer.pointee.bit_rate }
+  package var language: String? { metadata["language"] }
+}
+
+extension MediaStream.Kind {
+  init(_ type: AVMediaType) {
+    switch type {
+    case AVMEDIA_TYPE_VIDEO: self = .video
+    case AVMEDIA_TYPE_AUDIO: self = .audio
+    case AVMEDIA_TYPE_SUBTITLE: self = .subtitle
+    default: self = .data
+    }
+  }
+}
+
+extension MediaStream {
+  /// Collects the facts of a stream that libavformat has looked at.
+  init?(_ pointer: UnsafeMutablePointer<AVStream>) {
+    let stream = pointer.pointee
+    guard let parameters = stream.codecpar, let codec = CodecParameters(copying: parameters) else {
+      return nil
+    }
+    index = Int(stream.index)
+    kind = Kind(parameters.pointee.codec_type)
+    self.codec = codec
+    timeBase =
+      stream.time_base.num > 0 && stream.time_base.den > 0
+      ? stream.time_base : AVRational(num: 1, den: 90_000)
+    let unknown = ovt_av_nopts_value()
+    startTime = stream.start_time == unknown ? 0 : stream.start_time
+    duration = stream.duration == unknown ? 0 : max(0, stream.duration)
+    averageFrameRate = stream.avg_frame_rate.den > 0 ? stream.avg_frame_rate : stream.r_frame_rate
+    sampleAspectRatio =
+      stream.sample_aspect_ratio.num > 0 ? stream.sample_aspect_ratio : parameters.pointee.sample_aspect_ratio
+    reorderDepth = Int(max(0, parameters.pointee.video_delay))
+    isDefault = stream.disposition & AV_DISPOSITION_DEFAULT != 0
+    metadata = dictionaryEntries(stream.metadata)
+
+    var size = 0
+    if let side = av_stream_get_side_data(pointer, AV_PKT_DATA_DISPLAYMATRIX, &size), size >= 36 {
+      let matrix = (0..<9).map {
+        UnsafeRawPointer(side).loadUnaligned(fromByteOffset: 4 * $0, as: Int32.self)
+      }
+      displayMatrix = matrix == [65536, 0, 0, 0, 65536, 0, 0, 0, 1 << 30] ? nil : matrix
+    } else {
+      displayMatrix = nil
+    }
+
+    let extradata = codec.extradata
+    let isNAL = codec.codecID == AV_CODEC_ID_H264 || codec.codecID == AV_CODEC_ID_HEVC
+    isAnnexB =
+      isNAL && !(extradata.count >= 7 && (extradata[0] == 1 || (extradata[0] == 0 && extradata[2] > 1)))
+    parameterSets =
+      isAnnexB ? AnnexB.parameterSets(in: extradata, isHEVC: codec.codecID == AV_CODEC_ID_HEVC) : []
+
+    // A movie's sample table is wholly in the index; elsewhere the index grows while reading.
+    let entries = avformat_index_get_entries_count(pointer)
+    if stream.nb_frames > 0, entries > 0, Int64(entries) >= stream.nb_frames {
+      var bytes: Int64 = 0
+      var shortest = Int64.max
+      var last: Int64?
+      for entry in 0..<entries {
+        guard let entry = avformat_index_get_entry(pointer, entry) else { continue }
+        bytes += Int64(entry.pointee.size)
+        let time = entry.pointee.timestamp
+        if let last, time > last { shortest = min(shortest, time - last) }
+        last = time
+      }
+      sampleCount = Int(entries)
+      sampleBytes = bytes
+      shortestSample = shortest == Int64.max ? nil : shortest
+    } else {
+      sampleCount = stream.nb_frames > 0 ? Int(stream.nb_frames) : nil
+      sampleBytes = nil
+      shortestSample = nil
+    }
+    trackID = stream.id > 0 ? stream.id : stream.index + 1
+  }
+}
+
+func dictionaryEntries(_ dictionary: OpaquePointer?) -> [String: String] {
+  var entries: [String: String] = [:]
+  var entry: UnsafeMutablePointer<AVDictionaryEntry>?
+  while let next = av_dict_get(dictionary, "", entry, AV_DICT_IGNORE_SUFFIX) {
+    entry = next
+    if let key = next.pointee.key, let value = next.pointee.value {
+      entries[String(cString: key)] = String(cString: value)
+    }
+  }
+  return entries
+}

@@ -1,0 +1,101 @@
+import CFFmpeg
+import Foundation
+
+/// Shortens the presentation of tracks in a finished movie file: the last edit of each edit list, and the durations
+/// in the track and movie headers. The samples stay.
+struct MuxerEdits {
+  let file: MuxerFile
+  let movieTimeScale: Int32
+
+  private struct Box {
+    var type: String
+    var content: Int64
+    var end: Int64
+  }
+
+  /// - Parameters:
+  ///   - ends: For a track's index the presentation's end in units of its time scale.
+  ///   - timeScales: Of all tracks, in the movie's order.
+  func trim(_ ends: [Int: Int64], timeScales: [Int32]) throws {
+    guard let movie = boxes(from: 0, to: file.size).first(where: { $0.type == "moov" }) else {
+      throw MediaFileError(.damaged, "the written movie has no movie box")
+    }
+    let inside = boxes(from: movie.content, to: movie.end)
+    var longest: UInt64 = 0
+    for (index, track) in inside.filter({ $0.type == "trak" }).enumerated() {
+      let parts = boxes(from: track.content, to: track.end)
+      guard let header = parts.first(where: { $0.type == "tkhd" }) else { continue }
+      // Version 0 has 32-bit times: creation, modification, track ID, reserved, duration.
+      let wide = try byte(header.content) == 1
+      let durationAt = header.content + 4 + (wide ? 24 : 16)
+      var duration = try number(at: durationAt, wide: wide)
+      if let end = ends[index], index < timeScales.count {
+        let limit = UInt64(
+          max(0, av_rescale(end, Int64(movieTimeScale), Int64(max(1, timeScales[index])))))
+        if limit < duration {
+          try shortenEdits(parts, by: duration - limit)
+          duration = limit
+          try write(duration, at: durationAt, wide: wide)
+        }
+      }
+      longest = max(longest, duration)
+    }
+    if let header = inside.first(where: { $0.type == "mvhd" }) {
+      // Creation, modification, time scale, duration.
+      let wide = try byte(header.content) == 1
+      try write(longest, at: header.content + 4 + (wide ? 20 : 12), wide: wide)
+    }
+  }
+
+  private func shortenEdits(_ parts: [Box], by excess: UInt64) throws {
+    guard let edits = parts.first(where: { $0.type == "edts" }),
+      let list = boxes(from: edits.content, to: edits.end).first(where: { $0.type == "elst" })
+    else { return }
+    let wide = try byte(list.content) == 1
+    let count = Int64(try number(at: list.content + 4, wide: false))
+    let entrySize: Int64 = wide ? 20 : 12
+    guard count > 0, list.content + 8 + count * entrySize <= list.end else { return }
+    let last = list.content + 8 + (count - 1) * entrySize
+    let duration = try number(at: last, wide: wide)
+    try write(duration > excess ? duration - excess : 0, at: last, wide: wide)
+  }
+
+  private func boxes(from start: Int64, to end: Int64) -> [Box] {
+    var found: [Box] = []
+    var at = start
+    while at + 8 <= end, let head = file.read(at: at, count: 8) {
+      var size = head[0..<4].reduce(Int64(0)) { $0 << 8 | Int64($1) }
+      var content = at + 8
+      if size == 1, let long = file.read(at: at + 8, count: 8) {
+        size = long.reduce(Int64(0)) { $0 << 8 | Int64($1) }
+        content += 8
+      } else if size == 0 {
+        size = end - at
+      }
+      guard size >= content - at, at + size <= end else { break }
+      found.append(Box(type: String(decoding: head[4..<8], as: UTF8.self), content: content, end: at + size))
+      at += size
+    }
+    return found
+  }
+
+  private func byte(_ at: Int64) throws -> UInt8 {
+    guard let read = file.read(at: at, count: 1) else {
+      throw MediaFileError(.damaged, "the written movie cannot be read back")
+    }
+    return read[0]
+  }
+
+  private func number(at: Int64, wide: Bool) throws -> UInt64 {
+    guard let read = file.read(at: at, count: wide ? 8 : 4) else {
+      throw MediaFileError(.damaged, "the written movie cannot be read back")
+    }
+    return read.reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
+  private func write(_ value: UInt64, at: Int64, wide: Bool) throws {
+    let bytes = wide ? 8 : 4
+    try file.write(
+      (0..<bytes).map { UInt8(truncatingIfNeeded: value >> (8 * UInt64(bytes - 1 - $0))) }, at: at)
+  }
+}

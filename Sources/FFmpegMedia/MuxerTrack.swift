@@ -1,0 +1,109 @@
+import CFFmpeg
+import Foundation
+
+/// The movie containers that the muxer writes.
+package enum MuxerContainer: String, Sendable {
+  case mov, mp4, m4v, m4a, mobile3GPP, mobile3GPP2
+
+  /// libavformat's muxer, and the major brand where it is not the muxer's own.
+  var format: (name: String, brand: String?) {
+    switch self {
+    case .mov: ("mov", nil)
+    case .mp4: ("mp4", nil)
+    case .m4v: ("mp4", "M4V ")
+    case .m4a: ("ipod", "M4A ")
+    case .mobile3GPP: ("3gp", nil)
+    case .mobile3GPP2: ("3g2", nil)
+    }
+  }
+}
+
+/// What the muxer needs to know of a track before its first sample.
+package struct MuxerTrack: Sendable {
+  package enum Kind: Sendable { case video, audio }
+
+  package var kind: Kind
+  package var codecID: AVCodecID
+  /// The sample description's type, as four characters in big-endian order; 0 lets the container choose.
+  package var codecTag: UInt32 = 0
+  /// avcC, hvcC, AudioSpecificConfig ...
+  package var extradata = Data()
+  /// Units per second of all times of this track.
+  package var timeScale: Int32
+  package var width: Int32 = 0
+  package var height: Int32 = 0
+  package var sampleAspectRatio = AVRational(num: 0, den: 1)
+  package var colorPrimaries = AVCOL_PRI_UNSPECIFIED
+  package var colorTransfer = AVCOL_TRC_UNSPECIFIED
+  package var colorMatrix = AVCOL_SPC_UNSPECIFIED
+  package var isFullRange: Bool?
+  package var bitsPerSample: Int32 = 0
+  package var sampleRate: Int32 = 0
+  package var channels: Int32 = 0
+  /// PCM frames in each packet, and bytes in each PCM frame, where they are constant.
+  package var framesPerPacket: Int32 = 0
+  package var bytesPerFrame: Int32 = 0
+  package var bitRate: Int64 = 0
+  /// The track header's matrix, in the file's layout.
+  package var displayMatrix: [Int32]?
+  /// ISO 639-2.
+  package var language: String?
+  package var isEnabled = true
+
+  package init(kind: Kind, codecID: AVCodecID, timeScale: Int32) {
+    self.kind = kind
+    self.codecID = codecID
+    self.timeScale = timeScale
+  }
+
+  /// Describes the track to libavformat.
+  func apply(to stream: UnsafeMutablePointer<AVStream>) throws {
+    guard let parameters = stream.pointee.codecpar else {
+      throw MediaFileError(.outOfMemory, "out of memory")
+    }
+    parameters.pointee.codec_id = codecID
+    parameters.pointee.codec_tag = codecTag.byteSwapped
+    parameters.pointee.bit_rate = bitRate
+    if !extradata.isEmpty {
+      guard let copy = av_mallocz(extradata.count + Int(AV_INPUT_BUFFER_PADDING_SIZE)) else {
+        throw MediaFileError(.outOfMemory, "out of memory")
+      }
+      extradata.copyBytes(to: UnsafeMutableRawBufferPointer(start: copy, count: extradata.count))
+      parameters.pointee.extradata = copy.assumingMemoryBound(to: UInt8.self)
+      parameters.pointee.extradata_size = Int32(extradata.count)
+    }
+    switch kind {
+    case .video:
+      parameters.pointee.codec_type = AVMEDIA_TYPE_VIDEO
+      parameters.pointee.width = width
+      parameters.pointee.height = height
+      parameters.pointee.sample_aspect_ratio = sampleAspectRatio
+      stream.pointee.sample_aspect_ratio = sampleAspectRatio
+      parameters.pointee.color_primaries = colorPrimaries
+      parameters.pointee.color_trc = colorTransfer
+      parameters.pointee.color_space = colorMatrix
+      if let isFullRange {
+        parameters.pointee.color_range = isFullRange ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG
+      }
+      parameters.pointee.bits_per_coded_sample = bitsPerSample
+    case .audio:
+      parameters.pointee.codec_type = AVMEDIA_TYPE_AUDIO
+      parameters.pointee.sample_rate = sampleRate
+      av_channel_layout_default(&parameters.pointee.ch_layout, channels)
+      parameters.pointee.frame_size = framesPerPacket
+      parameters.pointee.bits_per_coded_sample = bitsPerSample
+      parameters.pointee.block_align = bytesPerFrame
+    }
+    stream.pointee.time_base = AVRational(num: 1, den: timeScale)
+    stream.pointee.disposition = isEnabled ? AV_DISPOSITION_DEFAULT : 0
+    if let language { av_dict_set(&stream.pointee.metadata, "language", language, 0) }
+    if let displayMatrix, displayMatrix.count == 9 {
+      guard let side = av_stream_new_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, 36) else {
+        throw MediaFileError(.outOfMemory, "out of memory")
+      }
+      for (index, value) in displayMatrix.enumerated() {
+        UnsafeMutableRawPointer(side).storeBytes(of: value, toByteOffset: 4 * index, as: Int32.self)
+      }
+    }
+  }
+}
