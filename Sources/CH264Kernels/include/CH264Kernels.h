@@ -17,6 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "H264Tables.h"
+
 // CPU paths, from plainest to fastest. A path implies those before it.
 enum {
   OVT_CPU_C = 0,
