@@ -43,6 +43,8 @@ package final class Muxer {
   private var sink: MuxerSink?
   private var lastDTS: [Int64?]
   private var headerIsWritten = false
+  private var fragmentedHeaderIsWritten = false
+  private var initialization = Data()
   private var movieTimeScale: Int32 = 1000
   /// Where the last complete fragment ends.
   private var completeLength: Int64 = 0
@@ -195,6 +197,14 @@ package final class Muxer {
   /// Ends the current fragment. The first call also writes the header.
   package func cutFragment() throws {
     guard let context, options.isFragmented else { return }
+    if !fragmentedHeaderIsWritten {
+      // libavformat's first flush writes the header alone: it has waited for the first samples' times.
+      let (code, messages) = LibavLog.collect { av_write_frame(context, nil) }
+      try check(code, "writing the header failed", messages)
+      avio_flush(context.pointee.pb)
+      fragmentedHeaderIsWritten = true
+      initialization = sink?.take() ?? Data()
+    }
     let (code, messages) = LibavLog.collect { av_write_frame(context, nil) }
     try check(code, "writing a fragment failed", messages)
     avio_flush(context.pointee.pb)
@@ -202,7 +212,13 @@ package final class Muxer {
     completeLength = file?.size ?? 0
   }
 
-  /// The bytes since the last call; empty when there are none.
+  /// The initialization segment, once, after the first cut.
+  package func takeInitialization() -> Data {
+    defer { initialization = Data() }
+    return initialization
+  }
+
+  /// The media bytes since the last call; empty when there are none.
   package func takeSegment() -> Data {
     guard let sink, let context else { return Data() }
     avio_flush(context.pointee.pb)
@@ -213,6 +229,7 @@ package final class Muxer {
   /// - Parameter ends: Where the presentation of a track is cut, in the track's time units.
   package func finish(trackEnds ends: [Int: Int64] = [:]) throws {
     guard let context else { throw MediaFileError(.other, "the movie has been closed") }
+    if options.isFragmented { try cutFragment() }
     let (code, messages) = LibavLog.collect { av_write_trailer(context) }
     headerIsWritten = false
     try check(code, "completing the movie failed", messages)

@@ -98,7 +98,7 @@ final class MuxerFile {
 
   /// Leaves the file as it is, cut to its first `length` bytes: complete fragments.
   func keep(length: Int64) {
-    guard descriptor >= 0, isVisible else { return discard() }
+    guard descriptor >= 0, isVisible, length > 0 else { return discard() }
     ftruncate(descriptor, off_t(length))
     temporaryPath = nil
     Glibc.close(descriptor)

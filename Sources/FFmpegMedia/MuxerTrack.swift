@@ -107,3 +107,41 @@ package struct MuxerTrack: Sendable {
     }
   }
 }
+
+extension MuxerTrack {
+  /// A track that holds a stream's samples as they are.
+  package init(copying stream: MediaStream) throws {
+    guard stream.kind == .video || stream.kind == .audio else {
+      throw MediaFileError(.unsupportedFormat, "only video and sound can be written")
+    }
+    guard stream.timeBase.num == 1 else {
+      throw MediaFileError(.badTiming, "the stream's time unit is no whole part of a second")
+    }
+    let parameters = stream.codec.pointer.pointee
+    self.init(
+      kind: stream.kind == .video ? .video : .audio, codecID: parameters.codec_id,
+      timeScale: stream.timeBase.den)
+    extradata = stream.codec.extradata
+    width = parameters.width
+    height = parameters.height
+    sampleAspectRatio = stream.sampleAspectRatio
+    colorPrimaries = parameters.color_primaries
+    colorTransfer = parameters.color_trc
+    colorMatrix = parameters.color_space
+    switch parameters.color_range {
+    case AVCOL_RANGE_JPEG: isFullRange = true
+    case AVCOL_RANGE_MPEG: isFullRange = false
+    default: break
+    }
+    bitsPerSample = parameters.bits_per_coded_sample
+    sampleRate = parameters.sample_rate
+    channels = parameters.ch_layout.nb_channels
+    framesPerPacket = parameters.frame_size
+    bytesPerFrame = parameters.block_align
+    bitRate = parameters.bit_rate
+    displayMatrix = stream.displayMatrix
+    language = stream.language
+    isEnabled = stream.isDefault
+    if parameters.codec_id == AV_CODEC_ID_HEVC { codecTag = 0x6876_6331 }  // 'hvc1'
+  }
+}
