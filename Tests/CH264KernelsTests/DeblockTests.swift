@@ -1,0 +1,137 @@
+import CH264Kernels
+import Testing
+
+/// Each edge filter against 8.7.2.3 and 8.7.2.4, sample by sample.
+@Suite struct DeblockTests {
+  /// The filtering process for one set of samples p3 ... q3 across an edge (8.7.2.2 on).
+  static func filter(
+    _ p: inout [Int], _ q: inout [Int], bS4: Bool, tC0: Int, alpha: Int, beta: Int, chroma: Bool
+  ) {
+    let (p0, p1, q0, q1) = (p[0], p[1], q[0], q[1])
+    guard abs(p0 - q0) < alpha && abs(p1 - p0) < beta && abs(q1 - q0) < beta else { return }
+    let ap = chroma ? Int.max : abs(p[2] - p0)
+    let aq = chroma ? Int.max : abs(q[2] - q0)
+    if !bS4 {
+      let tC = chroma ? tC0 + 1 : tC0 + (ap < beta ? 1 : 0) + (aq < beta ? 1 : 0)
+      let delta = clip3(-tC, tC, (((q0 - p0) << 2) + (p1 - q1) + 4) >> 3)
+      p[0] = clip1(p0 + delta)
+      q[0] = clip1(q0 - delta)
+      if ap < beta { p[1] = p1 + clip3(-tC0, tC0, (p[2] + ((p0 + q0 + 1) >> 1) - (p1 << 1)) >> 1) }
+      if aq < beta { q[1] = q1 + clip3(-tC0, tC0, (q[2] + ((p0 + q0 + 1) >> 1) - (q1 << 1)) >> 1) }
+    } else {
+      let small = abs(p0 - q0) < ((alpha >> 2) + 2)
+      if ap < beta && small {
+        let (p2, p3) = (p[2], p[3])
+        p[0] = (p2 + 2 * p1 + 2 * p0 + 2 * q0 + q1 + 4) >> 3
+        p[1] = (p2 + p1 + p0 + q0 + 2) >> 2
+        p[2] = (2 * p3 + 3 * p2 + p1 + p0 + q0 + 4) >> 3
+      } else {
+        p[0] = (2 * p1 + p0 + q1 + 2) >> 2
+      }
+      if aq < beta && small {
+        let (q2, q3) = (q[2], q[3])
+        q[0] = (p1 + 2 * p0 + 2 * q0 + 2 * q1 + q2 + 4) >> 3
+        q[1] = (p0 + q0 + q1 + q2 + 2) >> 2
+        q[2] = (2 * q3 + 3 * q2 + q1 + q0 + p0 + 4) >> 3
+      } else {
+        q[0] = (2 * q1 + q0 + p1 + 2) >> 2
+      }
+    }
+  }
+
+  /// Runs a model over an edge. Luma 16 sample sets, chroma 8 pairs.
+  static func edge(
+    _ area: Area, vertical: Bool, chroma: Bool, tC0: [Int8]?, alpha: Int, beta: Int
+  ) {
+    for c in 0...(chroma ? 1 : 0) {
+      for i in 0..<(chroma ? 8 : 16) {
+        let t = tC0.map { Int($0[i / (chroma ? 2 : 4)]) } ?? 0
+        if t < 0 { continue }
+        let at = { (k: Int) -> (Int, Int) in
+          let step = chroma ? 2 : 1
+          return vertical ? (k * step + c, i) : (i * step + c, k)
+        }
+        let reach = chroma ? 2 : 4
+        var p = (0..<reach).map { k in area[at(-1 - k).0, at(-1 - k).1] }
+        var q = (0..<reach).map { k in area[at(k).0, at(k).1] }
+        filter(&p, &q, bS4: tC0 == nil, tC0: t, alpha: alpha, beta: beta, chroma: chroma)
+        for k in 0..<reach {
+          area[at(-1 - k).0, at(-1 - k).1] = p[k]
+          area[at(k).0, at(k).1] = q[k]
+        }
+      }
+    }
+  }
+
+  /// Samples with steps of every size, so that each branch is met.
+  static func area(_ round: Int, _ random: inout Random) -> Area {
+    if round % 4 == 0 {
+      return Area(width: 24, height: 24, Content.allCases[round / 4 % Content.allCases.count], &random)
+    }
+    let area = Area(width: 24, height: 24, .random, &random)
+    let spread = [2, 6, 20][round % 3]
+    let (left, right) = (random.int(0...255), random.int(0...255))
+    for y in -8..<24 {
+      for x in -8..<24 {
+        let near = random.int(0...40)
+        let level = round % 5 == 0 ? (x < 0 || y < 0 ? left : right) : left + (x < 0 || y < 0 ? near / 4 : 0)
+        area[x, y] = clip1(level + random.int(-spread...spread))
+      }
+    }
+    return area
+  }
+
+  @Test(arguments: Path.available) func edges(path: Path) {
+    let k = Kernels(path).k
+    var random = Random(60)
+    var changed = 0
+    for round in 0..<1500 {
+      let area = Self.area(round, &random)
+      let alpha = round % 11 == 0 ? 255 : random.int(0...80)
+      let beta = round % 13 == 0 ? 18 : random.int(0...18)
+      let tC0 = (0..<4).map { _ in Int8(random.int(0...3) == 0 ? -1 : random.int(0...25)) }
+      let (a, b) = (Int32(alpha), Int32(beta))
+
+      typealias Run = (String, Bool, Bool, Bool, (Area) -> Void)
+      let runs: [Run] = [
+        ("luma vertical", true, false, false, { k.deblockLumaVertical($0.pointer, $0.stride, a, b, tC0) }),
+        (
+          "luma horizontal", false, false, false,
+          { k.deblockLumaHorizontal($0.pointer, $0.stride, a, b, tC0) }
+        ),
+        (
+          "luma vertical strong", true, false, true,
+          { k.deblockLumaVerticalStrong($0.pointer, $0.stride, a, b) }
+        ),
+        (
+          "luma horizontal strong", false, false, true,
+          { k.deblockLumaHorizontalStrong($0.pointer, $0.stride, a, b) }
+        ),
+        ("chroma vertical", true, true, false, { k.deblockChromaVertical($0.pointer, $0.stride, a, b, tC0) }),
+        (
+          "chroma horizontal", false, true, false,
+          { k.deblockChromaHorizontal($0.pointer, $0.stride, a, b, tC0) }
+        ),
+        (
+          "chroma vertical strong", true, true, true,
+          { k.deblockChromaVerticalStrong($0.pointer, $0.stride, a, b) }
+        ),
+        (
+          "chroma horizontal strong", false, true, true,
+          { k.deblockChromaHorizontalStrong($0.pointer, $0.stride, a, b) }
+        ),
+      ]
+      for (name, vertical, chroma, strong, run) in runs {
+        let (mine, expected) = (area.copy(), area.copy())
+        run(mine)
+        Self.edge(
+          expected, vertical: vertical, chroma: chroma, tC0: strong ? nil : tC0, alpha: alpha, beta: beta)
+        #expect(
+          mine.memory.values == expected.memory.values, "\(name), alpha \(alpha), beta \(beta), tC0 \(tC0)")
+        if expected.memory.values != area.memory.values { changed += 1 }
+      }
+    }
+    // The samples above do meet the filters.
+    #expect(changed > 4000)
+  }
+}

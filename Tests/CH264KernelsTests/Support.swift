@@ -1,0 +1,152 @@
+import CH264Kernels
+
+/// The CPU paths of this machine.
+enum Path: Int32, CaseIterable, Sendable {
+  case c = 0
+  case sse4 = 1
+  case avx2 = 2
+  case neon = 3
+
+  static let available: [Path] = {
+    let best = ovt_cpu_detect()
+    switch Path(rawValue: best) {
+    case .neon: return [.c, .neon]
+    case .avx2: return [.c, .sse4, .avx2]
+    case .sse4: return [.c, .sse4]
+    default: return [.c]
+    }
+  }()
+
+  /// Those that are compared with plain C.
+  static let simd = available.filter { $0 != .c }
+}
+
+/// A table of kernels for one path, for the length of the test run.
+struct Kernels: @unchecked Sendable {
+  let table: UnsafePointer<OVTKernels>
+
+  init(_ path: Path) {
+    let memory = UnsafeMutablePointer<OVTKernels>.allocate(capacity: 1)
+    memory.initialize(to: OVTKernels())
+    _ = ovt_kernels_init(memory, path.rawValue)
+    table = UnsafePointer(memory)
+  }
+
+  var k: OVTKernels { table.pointee }
+
+  static let c = Kernels(.c)
+}
+
+/// Repeatable random numbers (SplitMix64).
+struct Random: RandomNumberGenerator {
+  var state: UInt64
+
+  init(_ seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 1 }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+
+  mutating func int(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &self) }
+}
+
+/// What samples look like.
+enum Content: CaseIterable {
+  case random, zero, full, checker, stripes, extremes, gentle
+
+  func sample(_ i: Int, _ random: inout Random) -> UInt8 {
+    switch self {
+    case .random: return UInt8.random(in: 0...255, using: &random)
+    case .zero: return 0
+    case .full: return 255
+    case .checker: return i & 1 == 0 ? 255 : 0
+    case .stripes: return i % 24 < 12 ? 0 : 255
+    case .extremes: return random.next() & 1 == 0 ? 0 : 255
+    case .gentle: return UInt8.random(in: 120...127, using: &random)
+    }
+  }
+}
+
+/// Memory of exactly the size that a kernel may touch (so that AddressSanitizer sees the rest), or with
+/// a margin that a test compares.
+final class Memory<Element: FixedWidthInteger> {
+  let base: UnsafeMutablePointer<Element>
+  let count: Int
+
+  init(_ count: Int, alignment: Int = 32) {
+    self.count = count
+    let raw = UnsafeMutableRawPointer.allocate(
+      byteCount: count * MemoryLayout<Element>.stride, alignment: alignment)
+    base = raw.bindMemory(to: Element.self, capacity: count)
+    base.initialize(repeating: 0, count: count)
+  }
+
+  convenience init(_ values: [Element]) {
+    self.init(values.count)
+    for i in 0..<count { base[i] = values[i] }
+  }
+
+  deinit { UnsafeMutableRawPointer(base).deallocate() }
+
+  var values: [Element] { Array(UnsafeBufferPointer(start: base, count: count)) }
+
+  func copy() -> Memory { Memory(values) }
+
+  subscript(i: Int) -> Element {
+    get { base[i] }
+    set { base[i] = newValue }
+  }
+}
+
+extension Memory where Element == UInt8 {
+  convenience init(_ count: Int, _ content: Content, _ random: inout Random) {
+    self.init(count)
+    for i in 0..<count { base[i] = content.sample(i, &random) }
+  }
+}
+
+/// A picture's part with room around it: all of it is compared, so that a stray write shows.
+struct Area {
+  static let margin = 48
+  let memory: Memory<UInt8>
+  let stride: Int
+  let origin: Int
+
+  init(width: Int, height: Int, _ content: Content, _ random: inout Random, align: Int = 1) {
+    stride = (width + 2 * Area.margin + random.int(0...40) + align - 1) / align * align
+    origin = (8 * stride + Area.margin + random.int(0...31)) / align * align
+    memory = Memory((height + 16) * stride + 2 * Area.margin, content, &random)
+  }
+
+  private init(_ memory: Memory<UInt8>, stride: Int, origin: Int) {
+    self.memory = memory
+    self.stride = stride
+    self.origin = origin
+  }
+
+  func copy() -> Area { Area(memory.copy(), stride: stride, origin: origin) }
+
+  var pointer: UnsafeMutablePointer<UInt8> { memory.base + origin }
+
+  subscript(x: Int, y: Int) -> Int {
+    get { Int(memory[origin + y * stride + x]) }
+    nonmutating set { memory[origin + y * stride + x] = UInt8(newValue) }
+  }
+}
+
+func clip1(_ v: Int) -> Int { min(max(v, 0), 255) }
+func clip3(_ low: Int, _ high: Int, _ v: Int) -> Int { min(max(v, low), high) }
+
+/// Width and height by the OVT_* shape.
+let shapes: [(width: Int, height: Int)] = [(16, 16), (16, 8), (8, 16), (8, 8), (8, 4), (4, 8), (4, 4)]
+
+/// Integer matrices, for the transforms' definitions.
+func multiply(_ a: [[Int]], _ b: [[Int]]) -> [[Int]] {
+  a.map { row in b[0].indices.map { j in zip(row, b).reduce(0) { $0 + $1.0 * $1.1[j] } } }
+}
+
+func transpose(_ a: [[Int]]) -> [[Int]] { a[0].indices.map { j in a.map { $0[j] } } }
