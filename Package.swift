@@ -22,6 +22,7 @@ var targets: [Target] = [
     cSettings: [.define("NDEBUG", .when(configuration: .release))]
   ),
   .target(name: "H264Encoder", dependencies: ["CH264Kernels"]),
+  .testTarget(name: "CH264KernelsTests", dependencies: ["CH264Kernels"]),
 ]
 
 // MARK: - Apple's modules, and what they stand on, for Linux
