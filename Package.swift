@@ -70,6 +70,7 @@ if !isAppleHost {
         .target(name: "CX265", condition: .when(traits: ["X265"])),
       ]),
     .target(name: "FFmpegMedia", dependencies: ["CodecInterface", "CoreMedia", "CFFmpeg"]),
+    .testTarget(name: "FFmpegMediaTests", dependencies: ["FFmpegMedia"]),
     .target(
       name: "VideoToolbox",
       dependencies: [

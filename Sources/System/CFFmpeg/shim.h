@@ -10,6 +10,8 @@
 #include <libavutil/pixdesc.h>
 #include <libswscale/swscale.h>
 
+#include "plane_kernels.h"
+
 static inline int ovt_averror(int posixError) { return AVERROR(posixError); }
 static inline int ovt_averror_eof(void) { return AVERROR_EOF; }
 static inline int ovt_averror_invaliddata(void) { return AVERROR_INVALIDDATA; }

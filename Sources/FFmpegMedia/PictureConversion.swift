@@ -1,0 +1,181 @@
+import CFFmpeg
+import CodecInterface
+import Synchronization
+
+/// What the sample values of a picture mean.
+struct SampleMeaning: Hashable {
+  /// H.273 code point, 2 if unknown.
+  var matrix: UInt8 = 2
+  var isFullRange = false
+  var chroma: ChromaSiting?
+}
+
+/// Where a chroma sample lies, in 1/256 of the distance of two luma samples.
+struct ChromaSiting: Hashable {
+  var x: Int32
+  var y: Int32
+}
+
+/// A conversion that cannot be done.
+public enum PixelConversionError: Error, Sendable, Equatable {
+  /// This pixel format cannot be read, or written.
+  case unsupportedPixelFormat(UInt32)
+  /// A rectangle is empty or reaches beyond its picture.
+  case invalidRectangle
+  /// libswscale refused or ran out of memory.
+  case failed
+}
+
+/// Converts pictures between formats, sizes, matrices and ranges. Keeps what it has set up for the next picture.
+final class PictureConversion: Sendable {
+  let filter: ScalingFilter
+  let threads: Int
+  /// Contexts that wait for their next picture, the latest used last.
+  private let idle = Mutex(IdleContexts())
+  private static let idleLimit = 8
+
+  private struct IdleContexts: ~Copyable {
+    var list: [ScalingContext] = []
+  }
+
+  init(filter: ScalingFilter, threads: Int) {
+    self.filter = filter
+    self.threads = max(1, threads)
+  }
+
+  func convert(
+    _ source: PictureView, _ sourceMeaning: SampleMeaning, to target: PictureView,
+    _ targetMeaning: SampleMeaning, wholeTarget: Bool = true
+  ) throws(PixelConversionError) {
+    let (from, to) = Self.resolve(source, sourceMeaning, target, targetMeaning)
+    if source.width == target.width, source.height == target.height, from.matrix == to.matrix,
+      from.isFullRange == to.isFullRange
+    {
+      if source.format == target.format { return PlaneCopy.copy(source, to: target) }
+      if PlaneCopy.rearrange(source, to: target) { return }
+    }
+    try scale(source, from, to: target, to, wholeTarget: wholeTarget)
+  }
+
+  private func scale(
+    _ source: PictureView, _ from: SampleMeaning, to target: PictureView, _ to: SampleMeaning,
+    wholeTarget: Bool
+  ) throws(PixelConversionError) {
+    guard let input = Self.readable(source.format),
+      let output = Self.writable(target.format, from: source.format)
+    else { throw .failed }
+    // The colour matrix of a YCbCr pair is changed by way of RGB, which libswscale does in one thread.
+    let changesMatrix = from.matrix != to.matrix
+    let key = ScalingContext.Key(
+      source: Self.side(source, input, from), target: Self.side(target, output, to), filter: filter,
+      threads: changesMatrix ? 1 : threads)
+    let known = take(key) ?? ScalingContext(key)
+    guard let context = known else { throw .failed }
+    defer { giveBack(context) }
+
+    var readable = source
+    if input != source.format {
+      guard let picture = context.scratchPicture(0, input, width: source.width, height: source.height),
+        PlaneCopy.rearrange(source, to: picture)
+      else { throw .failed }
+      readable = picture
+    }
+    // Vector code may write past the right edge of a row, which is somebody's pixels in a part of a picture.
+    if output == target.format, wholeTarget {
+      guard context.scale(readable, to: target) else { throw .failed }
+      return
+    }
+    guard let picture = context.scratchPicture(1, output, width: target.width, height: target.height),
+      context.scale(readable, to: picture)
+    else { throw .failed }
+    if output == target.format {
+      PlaneCopy.copy(picture, to: target)
+    } else if !PlaneCopy.rearrange(picture, to: target) {
+      throw .failed
+    }
+  }
+
+  private func take(_ key: ScalingContext.Key) -> ScalingContext? {
+    idle.withLock { idle in
+      guard let index = idle.list.lastIndex(where: { $0.key == key }) else { return nil }
+      return idle.list.remove(at: index)
+    }
+  }
+
+  private func giveBack(_ context: ScalingContext) {
+    idle.withLock { idle in
+      idle.list.append(context)
+      if idle.list.count > Self.idleLimit { idle.list.removeFirst() }
+    }
+  }
+
+  private static func side(
+    _ view: PictureView, _ format: AVPixelFormat, _ meaning: SampleMeaning
+  ) -> ScalingContext.Key.Side {
+    var side = ScalingContext.Key.Side(
+      format: format.rawValue, width: view.width, height: view.height, matrix: Int32(meaning.matrix),
+      isFullRange: meaning.isFullRange)
+    if view.layout.chromaHeightShift == 1 { side.chromaY = 128 }
+    if let chroma = meaning.chroma, view.layout.chromaWidthShift == 1 {
+      side.chromaX = chroma.x
+      if view.layout.chromaHeightShift == 1 { side.chromaY = chroma.y }
+    }
+    return side
+  }
+
+  // MARK: What libswscale can do
+
+  /// The format itself, or the one to rearrange it to before libswscale can read it.
+  static func readable(_ format: AVPixelFormat) -> AVPixelFormat? {
+    if sws_isSupportedInput(format) > 0 { return format }
+    guard let pair = SemiPlanarPair(semiPlanar: format), sws_isSupportedInput(pair.planar) > 0 else {
+      return nil
+    }
+    return pair.planar
+  }
+
+  /// The format itself, or the one that libswscale can write and that is then rearranged to it.
+  static func writable(_ format: AVPixelFormat, from source: AVPixelFormat? = nil) -> AVPixelFormat? {
+    // From gray, libswscale leaves interleaved chroma at zero, which is green.
+    let isGray = source.flatMap { av_pix_fmt_desc_get($0) }.map { $0.pointee.nb_components <= 2 } ?? false
+    if isGray, let pair = SemiPlanarPair(semiPlanar: format) { return pair.planar }
+    if sws_isSupportedOutput(format) > 0 { return format }
+    guard let pair = SemiPlanarPair(semiPlanar: format), sws_isSupportedOutput(pair.planar) > 0 else {
+      return nil
+    }
+    return pair.planar
+  }
+
+  // MARK: Colour
+
+  /// Fills in what a picture does not say: the other picture's value; if neither knows, BT.709 from 720 lines
+  /// on and BT.601 below, which matters between YCbCr and RGB only.
+  private static func resolve(
+    _ source: PictureView, _ sourceMeaning: SampleMeaning, _ target: PictureView,
+    _ targetMeaning: SampleMeaning
+  ) -> (SampleMeaning, SampleMeaning) {
+    var from = sourceMeaning
+    var to = targetMeaning
+    let fromRGB = PixelFormatInfo.isRGB(source.format)
+    let toRGB = PixelFormatInfo.isRGB(target.format)
+    let guess: UInt8 = max(source.height, target.height) >= 720 ? 1 : 5
+    from.matrix = fromRGB ? known(to.matrix) ?? guess : known(from.matrix) ?? known(to.matrix) ?? guess
+    to.matrix = toRGB ? from.matrix : known(to.matrix) ?? from.matrix
+    if fromRGB { from.matrix = to.matrix }
+    if fromRGB { from.isFullRange = true }
+    if toRGB { to.isFullRange = true }
+    from.chroma = from.chroma ?? to.chroma
+    to.chroma = to.chroma ?? from.chroma
+    return (from, to)
+  }
+
+  /// The code point by which libswscale knows a matrix; nil if it is unknown. 5 and 6 are one matrix.
+  private static func known(_ matrix: UInt8) -> UInt8? {
+    switch matrix {
+    case 1, 4, 7: matrix
+    case 5, 6: 5
+    case 9, 10: 9
+    default: nil
+    }
+  }
+}

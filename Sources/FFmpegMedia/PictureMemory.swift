@@ -1,0 +1,30 @@
+import CFFmpeg
+
+/// A picture in memory of its own, rows padded for SIMD.
+final class PictureMemory {
+  let view: PictureView
+  private let block: UnsafeMutableRawPointer
+
+  /// - Returns: nil if the format has no planes in memory or there is not enough memory.
+  init?(format: AVPixelFormat, width: Int, height: Int) {
+    let layout = PlaneLayout(format)
+    guard layout.planeCount > 0, width > 0, height > 0 else { return nil }
+    var strides: [Int] = []
+    var offsets: [Int] = []
+    var size = 0
+    for plane in 0..<layout.planeCount {
+      // Packed formats count the chroma shift inside a group of pixels: take whole groups.
+      let columns = layout.planeCount == 1 ? (width + 1) & ~1 : width
+      let stride = (layout.samples(columns, inPlane: plane) * layout.bytesPerSample[plane] + 63) & ~63
+      strides.append(stride)
+      offsets.append(size)
+      size += stride * layout.rows(height, inPlane: plane)
+    }
+    guard let block = av_malloc(size + 64) else { return nil }
+    self.block = block
+    view = PictureView(
+      format: format, width: width, height: height, planes: offsets.map { block + $0 }, strides: strides)
+  }
+
+  deinit { av_free(block) }
+}

@@ -1,0 +1,113 @@
+import CFFmpeg
+
+/// Where the samples of a picture lie, in memory that somebody else owns.
+struct PictureView {
+  var format: AVPixelFormat
+  var width: Int
+  var height: Int
+  /// Four entries, as libswscale wants; those past the format's planes are nil and 0.
+  private(set) var planes: [UnsafeMutablePointer<UInt8>?]
+  private(set) var strides: [Int32]
+
+  init(
+    format: AVPixelFormat, width: Int, height: Int, planes: [UnsafeMutableRawPointer?], strides: [Int]
+  ) {
+    self.format = format
+    self.width = width
+    self.height = height
+    self.planes = (0..<4).map { $0 < planes.count ? planes[$0]?.assumingMemoryBound(to: UInt8.self) : nil }
+    self.strides = (0..<4).map { $0 < strides.count ? Int32(clamping: strides[$0]) : 0 }
+  }
+
+  /// The picture of a frame, which must outlive the view.
+  init(_ frame: UnsafePointer<AVFrame>) {
+    let data = frame.pointee.data
+    let lines = frame.pointee.linesize
+    format = AVPixelFormat(frame.pointee.format)
+    width = Int(frame.pointee.width)
+    height = Int(frame.pointee.height)
+    planes = [data.0, data.1, data.2, data.3]
+    strides = [lines.0, lines.1, lines.2, lines.3]
+  }
+
+  var layout: PlaneLayout { PlaneLayout(format) }
+
+  /// The part of the picture that `rect` covers. The corner must lie on a whole chroma sample.
+  func cropped(to rect: PixelRect) -> PictureView {
+    var part = self
+    part.width = rect.width
+    part.height = rect.height
+    let layout = layout
+    for plane in 0..<layout.planeCount {
+      guard let base = planes[plane] else { continue }
+      let column = layout.samples(rect.x, inPlane: plane) * layout.bytesPerSample[plane]
+      part.planes[plane] = base + layout.rows(rect.y, inPlane: plane) * Int(strides[plane]) + column
+    }
+    return part
+  }
+}
+
+/// A rectangle of whole pixels; the origin is the upper left corner.
+public struct PixelRect: Hashable, Sendable {
+  public var x: Int
+  public var y: Int
+  public var width: Int
+  public var height: Int
+
+  public init(x: Int, y: Int, width: Int, height: Int) {
+    self.x = x
+    self.y = y
+    self.width = width
+    self.height = height
+  }
+}
+
+/// How a format spreads a picture over planes.
+struct PlaneLayout {
+  let planeCount: Int
+  /// Bytes from one sample (or pair, or pixel) to the next in each plane.
+  let bytesPerSample: [Int]
+  /// log2 of the chroma subsampling.
+  let chromaWidthShift: Int
+  let chromaHeightShift: Int
+  /// Planes that are subsampled.
+  private let isChroma: [Bool]
+
+  init(_ format: AVPixelFormat) {
+    guard let descriptor = av_pix_fmt_desc_get(format) else {
+      planeCount = 0
+      bytesPerSample = []
+      chromaWidthShift = 0
+      chromaHeightShift = 0
+      isChroma = []
+      return
+    }
+    let count = max(0, Int(av_pix_fmt_count_planes(format)))
+    planeCount = count
+    let components = withUnsafeBytes(of: descriptor.pointee.comp) {
+      Array($0.bindMemory(to: AVComponentDescriptor.self).prefix(Int(descriptor.pointee.nb_components)))
+    }
+    let hasChroma =
+      descriptor.pointee.nb_components >= 3 && descriptor.pointee.flags & UInt64(AV_PIX_FMT_FLAG_RGB) == 0
+    bytesPerSample = (0..<count).map { plane in
+      components.filter { Int($0.plane) == plane }.map { Int($0.step) }.max() ?? 1
+    }
+    // In a packed format chroma is subsampled inside the pixel group, not by the plane's width.
+    isChroma = (0..<count).map { count > 1 && hasChroma && ($0 == 1 || $0 == 2) }
+    chromaWidthShift = Int(descriptor.pointee.log2_chroma_w)
+    chromaHeightShift = Int(descriptor.pointee.log2_chroma_h)
+  }
+
+  /// Samples of a plane that `pixels` pixels of the picture take.
+  func samples(_ pixels: Int, inPlane plane: Int) -> Int {
+    isChroma[plane] ? -((-pixels) >> chromaWidthShift) : pixels
+  }
+
+  /// Rows of a plane that `rows` rows of the picture take.
+  func rows(_ rows: Int, inPlane plane: Int) -> Int {
+    isChroma[plane] ? -((-rows) >> chromaHeightShift) : rows
+  }
+
+  /// Pixels that the upper left corner of a part must be a multiple of.
+  var cornerAlignment: (x: Int, y: Int) { (1 << chromaWidthShift, 1 << chromaHeightShift) }
+}

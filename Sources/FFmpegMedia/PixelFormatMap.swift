@@ -1,0 +1,86 @@
+import CFFmpeg
+import CodecInterface
+
+/// What a Core Video pixel format is to libavutil.
+struct PixelFormatInfo: Sendable {
+  let code: UInt32
+  let format: AVPixelFormat
+  /// Of a YCbCr format; RGB is always full range.
+  let isFullRange: Bool
+  let isRGB: Bool
+
+  private init(_ code: StaticString, _ format: AVPixelFormat, full: Bool = false) {
+    self.code = fourCharacterCode(code)
+    self.format = format
+    isRGB = Self.isRGB(format)
+    isFullRange = full || isRGB
+  }
+
+  private init(number: UInt32, _ format: AVPixelFormat) {
+    code = number
+    self.format = format
+    isRGB = Self.isRGB(format)
+    isFullRange = true
+  }
+
+  static func isRGB(_ format: AVPixelFormat) -> Bool {
+    guard let descriptor = av_pix_fmt_desc_get(format) else { return false }
+    return descriptor.pointee.flags & UInt64(AV_PIX_FMT_FLAG_RGB) != 0
+  }
+
+  /// The formats that can be converted. A sample of a 10-bit bi-planar format sits in the upper bits of its word.
+  static let all: [PixelFormatInfo] = [
+    PixelFormatInfo("420v", AV_PIX_FMT_NV12),
+    PixelFormatInfo("420f", AV_PIX_FMT_NV12, full: true),
+    PixelFormatInfo("422v", AV_PIX_FMT_NV16),
+    PixelFormatInfo("422f", AV_PIX_FMT_NV16, full: true),
+    PixelFormatInfo("444v", AV_PIX_FMT_NV24),
+    PixelFormatInfo("444f", AV_PIX_FMT_NV24, full: true),
+    PixelFormatInfo("x420", AV_PIX_FMT_P010LE),
+    PixelFormatInfo("xf20", AV_PIX_FMT_P010LE, full: true),
+    PixelFormatInfo("x422", AV_PIX_FMT_P210LE),
+    PixelFormatInfo("xf22", AV_PIX_FMT_P210LE, full: true),
+    PixelFormatInfo("x444", AV_PIX_FMT_P410LE),
+    PixelFormatInfo("xf44", AV_PIX_FMT_P410LE, full: true),
+    PixelFormatInfo("sv22", AV_PIX_FMT_P216LE),
+    PixelFormatInfo("sv44", AV_PIX_FMT_P416LE),
+    PixelFormatInfo("y420", AV_PIX_FMT_YUV420P),
+    PixelFormatInfo("f420", AV_PIX_FMT_YUV420P, full: true),
+    PixelFormatInfo("2vuy", AV_PIX_FMT_UYVY422),
+    PixelFormatInfo("yuvs", AV_PIX_FMT_YUYV422),
+    PixelFormatInfo("yuvf", AV_PIX_FMT_YUYV422, full: true),
+    PixelFormatInfo("y416", AV_PIX_FMT_AYUV64LE),
+    PixelFormatInfo("L008", AV_PIX_FMT_GRAY8, full: true),
+    PixelFormatInfo("L016", AV_PIX_FMT_GRAY16LE, full: true),
+    PixelFormatInfo("b16g", AV_PIX_FMT_GRAY16BE, full: true),
+    PixelFormatInfo("BGRA", AV_PIX_FMT_BGRA),
+    PixelFormatInfo("RGBA", AV_PIX_FMT_RGBA),
+    PixelFormatInfo("ABGR", AV_PIX_FMT_ABGR),
+    PixelFormatInfo(number: 32, AV_PIX_FMT_ARGB),
+    PixelFormatInfo(number: 24, AV_PIX_FMT_RGB24),
+    PixelFormatInfo("24BG", AV_PIX_FMT_BGR24),
+    PixelFormatInfo(number: 16, AV_PIX_FMT_RGB555BE),
+    PixelFormatInfo("L555", AV_PIX_FMT_RGB555LE),
+    PixelFormatInfo("B565", AV_PIX_FMT_RGB565BE),
+    PixelFormatInfo("L565", AV_PIX_FMT_RGB565LE),
+    PixelFormatInfo("l64r", AV_PIX_FMT_RGBA64LE),
+    PixelFormatInfo("b48r", AV_PIX_FMT_RGB48BE),
+    PixelFormatInfo("l10r", AV_PIX_FMT_X2RGB10LE),
+  ]
+
+  private static let byCode = Dictionary(uniqueKeysWithValues: all.map { ($0.code, $0) })
+
+  static func of(_ code: UInt32) -> PixelFormatInfo? { byCode[code] }
+
+  /// The pixel format that shows a decoder's format as it is, or with its chroma interleaved; nil if there is none.
+  static func native(for format: AVPixelFormat, fullRange: Bool) -> PixelFormatInfo? {
+    let target = SemiPlanarPair(planar: format)?.semiPlanar ?? format
+    return all.first { $0.format == target && ($0.isRGB || $0.isFullRange == fullRange) }
+      ?? all.first { $0.format == target }
+  }
+}
+
+/// "420v" as a number.
+func fourCharacterCode(_ text: StaticString) -> UInt32 {
+  text.withUTF8Buffer { $0.reduce(0) { $0 << 8 | UInt32($1) } }
+}

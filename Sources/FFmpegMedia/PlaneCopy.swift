@@ -1,0 +1,149 @@
+import CFFmpeg
+
+/// The conversions that only move samples: same picture, other planes.
+enum PlaneCopy {
+  /// Copies a picture of the same format and size.
+  static func copy(_ source: PictureView, to target: PictureView) {
+    let layout = source.layout
+    for plane in 0..<layout.planeCount {
+      // Packed 4:2:2 counts its pixels in pairs: an odd width still stores the whole pair.
+      let width =
+        layout.planeCount == 1 && layout.chromaWidthShift > 0 ? (source.width + 1) & ~1 : source.width
+      copyPlane(
+        source, target, plane, bytes: layout.samples(width, inPlane: plane) * layout.bytesPerSample[plane],
+        rows: layout.rows(source.height, inPlane: plane))
+    }
+  }
+
+  /// Converts between a planar format and its semi-planar sister, if that is what the two formats are.
+  /// - Returns: False, and nothing done, if they are not.
+  static func rearrange(_ source: PictureView, to target: PictureView) -> Bool {
+    if let pair = SemiPlanarPair(planar: source.format, semiPlanar: target.format) {
+      joinLuma(source, target, pair)
+      joinChroma(source, target, pair)
+      return true
+    }
+    if let pair = SemiPlanarPair(planar: target.format, semiPlanar: source.format) {
+      split(source, target, pair)
+      return true
+    }
+    return false
+  }
+
+  /// Interleaves the two chroma planes of `source` into the one of `target`.
+  static func joinChroma(_ source: PictureView, _ target: PictureView, _ pair: SemiPlanarPair) {
+    let layout = source.layout
+    let count = layout.samples(source.width, inPlane: 1)
+    guard let cb = source.planes[1], let cr = source.planes[2], let pairs = target.planes[1] else { return }
+    for row in 0..<layout.rows(source.height, inPlane: 1) {
+      let a = cb + row * Int(source.strides[1])
+      let b = cr + row * Int(source.strides[2])
+      let out = pairs + row * Int(target.strides[1])
+      if pair.bytes == 1 {
+        ovt_interleave_u8(out, a, b, count)
+      } else {
+        ovt_interleave_u16(words(out), words(a), words(b), count, pair.shift)
+      }
+    }
+  }
+
+  private static func joinLuma(_ source: PictureView, _ target: PictureView, _ pair: SemiPlanarPair) {
+    guard pair.shift > 0 else {
+      copyPlane(source, target, 0, bytes: source.width * pair.bytes, rows: source.height)
+      return
+    }
+    guard let from = source.planes[0], let to = target.planes[0] else { return }
+    for row in 0..<source.height {
+      ovt_shift_left_u16(
+        words(to + row * Int(target.strides[0])), words(from + row * Int(source.strides[0])), source.width,
+        pair.shift)
+    }
+  }
+
+  private static func split(_ source: PictureView, _ target: PictureView, _ pair: SemiPlanarPair) {
+    let layout = target.layout
+    if pair.shift == 0 {
+      copyPlane(source, target, 0, bytes: source.width * pair.bytes, rows: source.height)
+    } else if let from = source.planes[0], let to = target.planes[0] {
+      for row in 0..<source.height {
+        ovt_shift_right_u16(
+          words(to + row * Int(target.strides[0])), words(from + row * Int(source.strides[0])), source.width,
+          pair.shift)
+      }
+    }
+    let count = layout.samples(source.width, inPlane: 1)
+    guard let cb = target.planes[1], let cr = target.planes[2], let pairs = source.planes[1] else { return }
+    for row in 0..<layout.rows(source.height, inPlane: 1) {
+      let a = cb + row * Int(target.strides[1])
+      let b = cr + row * Int(target.strides[2])
+      let from = pairs + row * Int(source.strides[1])
+      if pair.bytes == 1 {
+        ovt_deinterleave_u8(a, b, from, count)
+      } else {
+        ovt_deinterleave_u16(words(a), words(b), words(from), count, pair.shift)
+      }
+    }
+  }
+
+  private static func copyPlane(
+    _ source: PictureView, _ target: PictureView, _ plane: Int, bytes: Int, rows: Int
+  ) {
+    guard let from = source.planes[plane], let to = target.planes[plane], from != to else { return }
+    let fromStride = Int(source.strides[plane])
+    let toStride = Int(target.strides[plane])
+    if fromStride == bytes, toStride == bytes {
+      memcpy(to, from, bytes * rows)
+    } else {
+      for row in 0..<rows { memcpy(to + row * toStride, from + row * fromStride, bytes) }
+    }
+  }
+
+  private static func words(_ bytes: UnsafeMutablePointer<UInt8>) -> UnsafeMutablePointer<UInt16> {
+    UnsafeMutableRawPointer(bytes).assumingMemoryBound(to: UInt16.self)
+  }
+}
+
+/// A planar format and the format that holds the same samples with its chroma interleaved.
+struct SemiPlanarPair {
+  let planar: AVPixelFormat
+  let semiPlanar: AVPixelFormat
+  /// Bytes of a sample.
+  let bytes: Int
+  /// How far the semi-planar format's samples stand above the planar format's.
+  let shift: Int32
+
+  private init(_ planar: AVPixelFormat, _ semiPlanar: AVPixelFormat, bytes: Int, shift: Int32) {
+    self.planar = planar
+    self.semiPlanar = semiPlanar
+    self.bytes = bytes
+    self.shift = shift
+  }
+
+  private static let all = [
+    SemiPlanarPair(AV_PIX_FMT_YUV420P, AV_PIX_FMT_NV12, bytes: 1, shift: 0),
+    SemiPlanarPair(AV_PIX_FMT_YUV422P, AV_PIX_FMT_NV16, bytes: 1, shift: 0),
+    SemiPlanarPair(AV_PIX_FMT_YUV444P, AV_PIX_FMT_NV24, bytes: 1, shift: 0),
+    SemiPlanarPair(AV_PIX_FMT_YUV420P10LE, AV_PIX_FMT_P010LE, bytes: 2, shift: 6),
+    SemiPlanarPair(AV_PIX_FMT_YUV422P10LE, AV_PIX_FMT_P210LE, bytes: 2, shift: 6),
+    SemiPlanarPair(AV_PIX_FMT_YUV444P10LE, AV_PIX_FMT_P410LE, bytes: 2, shift: 6),
+    SemiPlanarPair(AV_PIX_FMT_YUV422P16LE, AV_PIX_FMT_P216LE, bytes: 2, shift: 0),
+    SemiPlanarPair(AV_PIX_FMT_YUV444P16LE, AV_PIX_FMT_P416LE, bytes: 2, shift: 0),
+  ]
+
+  init?(planar: AVPixelFormat, semiPlanar: AVPixelFormat) {
+    guard let pair = Self.all.first(where: { $0.planar == planar && $0.semiPlanar == semiPlanar }) else {
+      return nil
+    }
+    self = pair
+  }
+
+  init?(planar: AVPixelFormat) {
+    guard let pair = Self.all.first(where: { $0.planar == planar }) else { return nil }
+    self = pair
+  }
+
+  init?(semiPlanar: AVPixelFormat) {
+    guard let pair = Self.all.first(where: { $0.semiPlanar == semiPlanar }) else { return nil }
+    self = pair
+  }
+}
