@@ -58,36 +58,6 @@ private func CMTimeCombine(_ a: CMTime, _ b: CMTime, negated: Bool) -> CMTime {
     flags: flags, epoch: epoch)
 }
 
-/// The product of a time and a whole number, in the same timescale unless that overflows.
-public func CMTimeMultiply(_ time: CMTime, multiplier: Int32) -> CMTime {
-  CMTimeMultiplyByRatio(time, multiplier: multiplier, divisor: 1)
-}
-
-/// `time` x `multiplier` / `divisor`, exact if it can be.
-///
-/// A division that does not come out even makes the timescale larger, up to `kCMTimeMaxTimescale`.
-/// By zero it gives an infinity, and zero by zero an invalid time.
-public func CMTimeMultiplyByRatio(_ time: CMTime, multiplier: Int32, divisor: Int32) -> CMTime {
-  guard time.isValid else { return .invalid }
-  let sign = multiplier.signum() * (divisor < 0 ? -1 : 1)
-  if time.infinity != 0 {
-    return sign == 0 ? .invalid : .infinity(time.infinity * Int(sign))
-  }
-  guard !time.isIndefinite else { return .indefinite }
-  guard time.timescale > 0 else { return .invalid }
-  guard divisor != 0 else { return .infinityOrInvalid(time.value.signum() * Int64(sign)) }
-
-  let numerator = Int128(time.value) * Int128(multiplier) * (divisor < 0 ? -1 : 1)
-  // What the value and the multiplier have in common with the divisor needs no finer timescale.
-  let divisor = Int64(divisor.magnitude)
-  let common = Int64(greatestCommonDivisor(numerator.magnitude, UInt128(divisor)))
-  let rest = divisor / common
-  let denominator = Int64(time.timescale) * rest
-  return .make(
-    numerator: numerator / Int128(common), denominator: denominator,
-    timescale: min(denominator, CMTime.maximumTimescale), flags: time.numericFlags, epoch: time.epoch)
-}
-
 extension CMTime {
   static let maximumTimescale = Int64(kCMTimeMaxTimescale)
 
@@ -95,8 +65,6 @@ extension CMTime {
   var infinity: Int { isPositiveInfinity ? 1 : isNegativeInfinity ? -1 : 0 }
 
   static func infinity(_ sign: Int) -> CMTime { sign > 0 ? .positiveInfinity : .negativeInfinity }
-
-  static func infinityOrInvalid(_ sign: Int64) -> CMTime { sign == 0 ? .invalid : .infinity(Int(sign)) }
 
   var numericFlags: CMTimeFlags { flags.intersection([.valid, .hasBeenRounded]) }
 
@@ -142,6 +110,6 @@ func greatestCommonDivisor<T: BinaryInteger>(_ a: T, _ b: T) -> T {
   return a
 }
 
-private func leastCommonMultiple(_ a: Int64, _ b: Int64) -> Int64 {
+func leastCommonMultiple(_ a: Int64, _ b: Int64) -> Int64 {
   a / greatestCommonDivisor(a, b) * b
 }
