@@ -53,7 +53,8 @@ if !isAppleHost {
       name: "CX265", path: "Sources/System/CX265", pkgConfig: "x265",
       providers: [.apt(["libx265-dev"])]),
 
-    .target(name: "CoreFoundation"),
+    .target(name: "CCoreFoundation"),
+    .target(name: "CoreFoundation", dependencies: ["CCoreFoundation"]),
     .target(name: "CoreVideo", dependencies: ["CoreFoundation"]),
     .target(name: "CoreMedia", dependencies: ["CoreVideo"]),
     .target(name: "CodecInterface", dependencies: ["CoreMedia"]),
@@ -83,6 +84,10 @@ if !isAppleHost {
         "AVFoundation", "VideoToolbox",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
+    .testTarget(name: "CoreFoundationTests", dependencies: ["CoreFoundation"]),
+    .testTarget(name: "CoreVideoTests", dependencies: ["CoreVideo"]),
+    .testTarget(
+      name: "CoreMediaTests", dependencies: ["CoreMedia", .product(name: "BigInt", package: "BigInt")]),
     .testTarget(name: "AVFoundationTests", dependencies: ["AVFoundation", "FFmpegMedia"]),
   ]
 }
@@ -103,7 +108,9 @@ let package = Package(
     .trait(name: "X265", description: "HEVC Main and Main 10 through libx265 (GPL)."),
   ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    // For tests alone: an independent model of CMTime's arithmetic.
+    .package(url: "https://github.com/attaswift/BigInt", from: "6.0.1"),
   ],
   targets: targets,
   swiftLanguageModes: [.v6]

@@ -5,7 +5,8 @@ import CoreFoundation
 /// If both ranges are endless the time is moved by the distance of their starts.
 /// - Returns: an invalid time if either range is empty or invalid, or the time is not in the epoch of
 ///   `fromRange.start`.
-public func CMTimeMapTimeFromRangeToRange(_ t: CMTime, fromRange: CMTimeRange, toRange: CMTimeRange) -> CMTime {
+public func CMTimeMapTimeFromRangeToRange(_ t: CMTime, fromRange: CMTimeRange, toRange: CMTimeRange) -> CMTime
+{
   guard t.isValid, fromRange.isValid, toRange.isValid, !fromRange.isEmpty, !toRange.isEmpty,
     t.epoch == fromRange.start.epoch
   else { return .invalid }
@@ -15,7 +16,9 @@ public func CMTimeMapTimeFromRangeToRange(_ t: CMTime, fromRange: CMTimeRange, t
 
 /// A duration scaled by the ratio of two ranges' durations.
 /// - Returns: an invalid time if either range is empty or invalid, or the duration is not in epoch zero.
-public func CMTimeMapDurationFromRangeToRange(_ dur: CMTime, fromRange: CMTimeRange, toRange: CMTimeRange) -> CMTime {
+public func CMTimeMapDurationFromRangeToRange(_ dur: CMTime, fromRange: CMTimeRange, toRange: CMTimeRange)
+  -> CMTime
+{
   guard dur.isValid, dur.epoch == 0, fromRange.isValid, toRange.isValid, !fromRange.isEmpty, !toRange.isEmpty
   else { return .invalid }
   return scale(dur, fromRange, toRange)

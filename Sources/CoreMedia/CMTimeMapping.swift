@@ -43,7 +43,8 @@ public nonisolated(unsafe) let kCMTimeMappingSourceKey: CFString = "source"
 public nonisolated(unsafe) let kCMTimeMappingTargetKey: CFString = "target"
 
 /// A mapping as a dictionary of two ranges' dictionaries.
-public func CMTimeMappingCopyAsDictionary(_ mapping: CMTimeMapping, allocator: CFAllocator?) -> CFDictionary? {
+public func CMTimeMappingCopyAsDictionary(_ mapping: CMTimeMapping, allocator: CFAllocator?) -> CFDictionary?
+{
   guard let source = CMTimeRangeCopyAsDictionary(mapping.source, allocator: allocator),
     let target = CMTimeRangeCopyAsDictionary(mapping.target, allocator: allocator)
   else { return nil }

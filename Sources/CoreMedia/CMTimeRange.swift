@@ -28,7 +28,8 @@ public struct CMTimeRange: Sendable, BitwiseCopyable {
   public static let invalid = CMTimeRange()
 
   public var isValid: Bool {
-    start.isValid && duration.isValid && duration.epoch == 0 && duration.value >= 0 && !duration.isNegativeInfinity
+    start.isValid && duration.isValid && duration.epoch == 0 && duration.value >= 0
+      && !duration.isNegativeInfinity
   }
   /// Valid, with a start or a duration that is not known.
   public var isIndefinite: Bool { isValid && (start.isIndefinite || duration.isIndefinite) }
@@ -50,8 +51,12 @@ public struct CMTimeRange: Sendable, BitwiseCopyable {
 }
 
 extension CMTimeRange: Hashable {
-  public static func == (range1: CMTimeRange, range2: CMTimeRange) -> Bool { CMTimeRangeEqual(range1, range2) }
-  public static func != (range1: CMTimeRange, range2: CMTimeRange) -> Bool { !CMTimeRangeEqual(range1, range2) }
+  public static func == (range1: CMTimeRange, range2: CMTimeRange) -> Bool {
+    CMTimeRangeEqual(range1, range2)
+  }
+  public static func != (range1: CMTimeRange, range2: CMTimeRange) -> Bool {
+    !CMTimeRangeEqual(range1, range2)
+  }
 }
 
 public let kCMTimeRangeZero = CMTimeRange.zero

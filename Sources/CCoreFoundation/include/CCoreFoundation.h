@@ -1,0 +1,34 @@
+// The container functions of the Core Foundation that Foundation on Linux is built on, under names
+// of our own and with plain pointers for objects.
+//
+// Foundation's own `object(forKey:)` turns what it finds into Swift values, which loses the object's identity.
+// These return the very object that the container holds, as programs that use raw pointers need.
+
+#ifndef CCOREFOUNDATION_H
+#define CCOREFOUNDATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define OVT_CF(name) __asm__(#name)
+
+typedef const void *_Nullable OVTPointer;
+typedef const void *_Nonnull OVTObject;
+
+OVTPointer OVTDictionaryGetValue(OVTObject dictionary, OVTPointer key) OVT_CF(CFDictionaryGetValue);
+uint8_t OVTDictionaryContainsKey(OVTObject dictionary, OVTPointer key) OVT_CF(CFDictionaryContainsKey);
+long OVTDictionaryGetCount(OVTObject dictionary) OVT_CF(CFDictionaryGetCount);
+void OVTDictionaryGetKeysAndValues(OVTObject dictionary, OVTPointer *_Nullable keys, OVTPointer *_Nullable values)
+    OVT_CF(CFDictionaryGetKeysAndValues);
+void OVTDictionarySetValue(OVTObject dictionary, OVTPointer key, OVTPointer value) OVT_CF(CFDictionarySetValue);
+void OVTDictionaryRemoveValue(OVTObject dictionary, OVTPointer key) OVT_CF(CFDictionaryRemoveValue);
+OVTPointer OVTDictionaryCreateMutable(OVTPointer allocator, long capacity, OVTPointer keys, OVTPointer values)
+    OVT_CF(CFDictionaryCreateMutable);
+
+long OVTArrayGetCount(OVTObject array) OVT_CF(CFArrayGetCount);
+OVTPointer OVTArrayGetValueAtIndex(OVTObject array, long index) OVT_CF(CFArrayGetValueAtIndex);
+void OVTArrayAppendValue(OVTObject array, OVTPointer value) OVT_CF(CFArrayAppendValue);
+OVTPointer OVTArrayCreateMutable(OVTPointer allocator, long capacity, OVTPointer callbacks)
+    OVT_CF(CFArrayCreateMutable);
+
+#endif
