@@ -1,0 +1,221 @@
+import CH264Kernels
+
+// residual() and residual_block_cabac() (7.3.5.3).
+extension CABACWriter {
+  /// ctxBlockCat and the contexts of its syntax elements (Tables 9-34 and 9-40).
+  struct BlockKind {
+    let codedFlag: Int
+    let significant: Int
+    let last: Int
+    let magnitude: Int
+    /// Levels in a block.
+    let count: Int
+
+    static let lumaDC = BlockKind(codedFlag: 85, significant: 105, last: 166, magnitude: 227, count: 16)
+    static let lumaAC = BlockKind(codedFlag: 89, significant: 120, last: 181, magnitude: 237, count: 15)
+    static let luma4x4 = BlockKind(codedFlag: 93, significant: 134, last: 195, magnitude: 247, count: 16)
+    static let chromaDC = BlockKind(codedFlag: 97, significant: 149, last: 210, magnitude: 257, count: 4)
+    static let chromaAC = BlockKind(codedFlag: 101, significant: 152, last: 213, magnitude: 266, count: 15)
+  }
+
+  @inline(never)
+  mutating func residual(_ m: Int, _ mb: UnsafeMutablePointer<MacroblockInfo>, _ levels: UnsafePointer<Int16>)
+  {
+    let width = picture.widthInMbs
+    let type = mb.pointee.type
+    let pattern = mb.pointee.codedBlockPattern
+    let hasLeft = mb.pointee.available & Availability.left != 0
+    let hasTop = mb.pointee.available & Availability.top != 0
+    // coded_block_flag of blocks outside the slice: 1 for intra macroblocks (9.3.3.1.1.9).
+    let outside: UInt32 = MacroblockType.isIntra(type) ? 0xFF_FFFF : 0
+    let counts = picture.nonZero + m &* 24
+    let coded = ovt_nonzero_counts24(counts)
+    let leftCoded = hasLeft ? ovt_nonzero_counts24(counts - 24) : outside
+    let topCoded = hasTop ? ovt_nonzero_counts24(counts - width &* 24) : outside
+
+    if type == MacroblockType.intra16x16 {
+      var context = BlockKind.lumaDC.codedFlag
+      if !hasLeft || Self.hasLumaDC(mb - 1) { context &+= 1 }
+      if !hasTop || Self.hasLumaDC(mb - width) { context &+= 2 }
+      flaggedBlock(
+        levels + LevelLayout.lumaDC, mb.pointee.codedDC & 1 != 0, context, .lumaDC)
+    }
+    if pattern & 15 != 0 {
+      if mb.pointee.transform8x8 != 0 {
+        for i in 0..<4 where pattern &>> UInt8(truncatingIfNeeded: i) & 1 != 0 {
+          block8x8(levels + i &* 64)
+        }
+      } else {
+        // Flags of the neighbours A and B of each block, in raster order.
+        let a = (coded &<< 1 & 0xEEEE) | (leftCoded &>> 3 & 0x1111)
+        let b = (coded &<< 4 & 0xFFF0) | (topCoded &>> 12 & 0x000F)
+        let isAC = type == MacroblockType.intra16x16
+        for i in 0..<4 where pattern &>> UInt8(truncatingIfNeeded: i) & 1 != 0 {
+          let corner = (i & 1) &* 2 &+ (i & 2) &* 4
+          for j in 0..<4 {
+            let raster = UInt32(truncatingIfNeeded: corner &+ (j & 1) &+ (j & 2) &* 2)
+            let inc = Int(truncatingIfNeeded: a &>> raster & 1 &+ (b &>> raster & 1) &* 2)
+            let flag = coded &>> raster & 1 != 0
+            let block = levels + (i &* 4 &+ j) &* 16
+            if isAC {
+              flaggedBlock(block + 1, flag, BlockKind.lumaAC.codedFlag &+ inc, .lumaAC)
+            } else {
+              flaggedBlock(block, flag, BlockKind.luma4x4.codedFlag &+ inc, .luma4x4)
+            }
+          }
+        }
+      }
+    }
+    guard pattern >= 16 else {
+      mb.pointee.codedDC &= 1
+      return
+    }
+    let leftDC: UInt8 = hasLeft ? (mb - 1).pointee.codedDC : UInt8(truncatingIfNeeded: outside)
+    let topDC: UInt8 = hasTop ? (mb - width).pointee.codedDC : UInt8(truncatingIfNeeded: outside)
+    for c: UInt8 in 1...2 {
+      let inc = Int(leftDC &>> c & 1) &+ Int(topDC &>> c & 1) &* 2
+      flaggedBlock(
+        levels + LevelLayout.chromaDC + Int(c &- 1) &* 4, mb.pointee.codedDC &>> c & 1 != 0,
+        BlockKind.chromaDC.codedFlag &+ inc, .chromaDC)
+    }
+    if pattern >= 32 {
+      let a = (coded &>> 15 & 0xAA) | (leftCoded &>> 17 & 0x55)
+      let b = (coded &>> 14 & 0xCC) | (topCoded &>> 18 & 0x33)
+      for i in 0..<8 {
+        let bit = UInt32(truncatingIfNeeded: i)
+        let inc = Int(truncatingIfNeeded: a &>> bit & 1 &+ (b &>> bit & 1) &* 2)
+        flaggedBlock(
+          levels + LevelLayout.chromaAC + i &* 16 + 1, coded &>> (16 &+ bit) & 1 != 0,
+          BlockKind.chromaAC.codedFlag &+ inc, .chromaAC)
+      }
+    }
+  }
+
+  /// coded_block_flag of Intra16x16DCLevel as a neighbour: only such macroblocks, and I_PCM, have one.
+  @inline(__always)
+  private static func hasLumaDC(_ mb: UnsafeMutablePointer<MacroblockInfo>) -> Bool {
+    mb.pointee.codedDC & 1 != 0
+      && (mb.pointee.type == MacroblockType.intra16x16 || mb.pointee.type == MacroblockType.pcm)
+  }
+
+  /// coded_block_flag and, if it is 1, the block.
+  @inline(__always)
+  private mutating func flaggedBlock(
+    _ levels: UnsafePointer<Int16>, _ coded: Bool, _ context: Int, _ kind: BlockKind
+  ) {
+    if coded {
+      let mask: UInt32
+      switch kind.count {
+      case 16: mask = ovt_nonzero_levels16(levels)
+      case 15: mask = ovt_nonzero_levels16(levels - 1) &>> 1
+      default: mask = ovt_nonzero_levels4(levels)
+      }
+      codedBlock(levels, mask, context, kind.significant, kind.last, kind.magnitude, kind.count)
+    } else {
+      engine.encode(0, context)
+    }
+  }
+
+  /// A block of up to 16 levels that are not all zero; a bit of `mask` is set for each that is not.
+  @inline(never)
+  private mutating func codedBlock(
+    _ levels: UnsafePointer<Int16>, _ mask: UInt32, _ flagContext: Int, _ significant: Int, _ last: Int,
+    _ magnitude: Int, _ count: Int
+  ) {
+    var e = engine
+    e.encode(1, flagContext)
+    let final = 31 &- (mask | 1).leadingZeroBitCount
+    // Chroma DC has three positions, each with a context of its own, like the others.
+    var i = 0
+    while i < final {
+      let bit = mask &>> UInt32(truncatingIfNeeded: i) & 1
+      e.encode(bit, significant &+ i)
+      if bit != 0 { e.encode(0, last &+ i) }
+      i &+= 1
+    }
+    if final < count &- 1 {
+      e.encode(1, significant &+ final)
+      e.encode(1, last &+ final)
+    }
+
+    var left = mask
+    var ones = 1
+    var large = 0
+    let limit = count == 4 ? 3 : 4
+    while left != 0 {
+      let i = 31 &- (left | 1).leadingZeroBitCount
+      left ^= 1 &<< UInt32(truncatingIfNeeded: i)
+      Self.level(&e, Int32(levels[i]), magnitude, &ones, &large, limit)
+    }
+    engine = e
+  }
+
+  /// An 8x8 block (ctxBlockCat 5). At 4:2:0 it has no coded_block_flag: one that is not coded has no bit in
+  /// coded_block_pattern.
+  @inline(never)
+  private mutating func block8x8(_ levels: UnsafePointer<Int16>) {
+    var e = engine
+    let mask = ovt_nonzero_levels64(levels)
+    let significant = ovt_significant8x8()!
+    let last = ovt_last8x8()!
+    let final = 63 &- (mask | 1).leadingZeroBitCount
+    var i = 0
+    while i < final {
+      let bit = UInt32(truncatingIfNeeded: mask &>> UInt64(truncatingIfNeeded: i)) & 1
+      e.encode(bit, 402 &+ Int(significant[i]))
+      if bit != 0 { e.encode(0, 417 &+ Int(last[i])) }
+      i &+= 1
+    }
+    if final < 63 {
+      e.encode(1, 402 &+ Int(significant[final]))
+      e.encode(1, 417 &+ Int(last[final]))
+    }
+    var left = mask
+    var ones = 1
+    var large = 0
+    while left != 0 {
+      let i = 63 &- (left | 1).leadingZeroBitCount
+      left ^= 1 &<< UInt64(truncatingIfNeeded: i)
+      Self.level(&e, Int32(levels[i]), 426, &ones, &large, 4)
+    }
+    engine = e
+  }
+
+  /// coeff_abs_level_minus1 and coeff_sign_flag. `ones` is ctxIdxInc of the first bin as long as no level
+  /// was above 1, `large` how many were.
+  @inline(__always)
+  private static func level(
+    _ e: inout CABACEngine, _ value: Int32, _ base: Int, _ ones: inout Int, _ large: inout Int,
+    _ limit: Int
+  ) {
+    let sign = UInt32(bitPattern: value) &>> 31
+    let magnitude = value < 0 ? 0 &- value : value
+    let first = base &+ (large > 0 ? 0 : ones)
+    if magnitude == 1 {
+      e.encode(0, first)
+      e.bypass(sign, 1)
+      ones = min(ones &+ 1, 4)
+      return
+    }
+    e.encode(1, first)
+    let context = base &+ 5 &+ min(large, limit)
+    var i: Int32 = 2
+    let prefix = min(magnitude, 15)
+    while i < prefix {
+      e.encode(1, context)
+      i &+= 1
+    }
+    if magnitude < 15 {
+      e.encode(0, context)
+      e.bypass(sign, 1)
+    } else {
+      // Exp-Golomb of order 0: a one for each bit below the top of rest + 1, a zero, those bits.
+      let rest = UInt32(bitPattern: magnitude &- 14)
+      let length = 32 &- rest.leadingZeroBitCount
+      e.bypass(((1 &<< UInt32(truncatingIfNeeded: length &- 1)) &- 1) &<< 1, length)
+      let low = rest & ((1 &<< UInt32(truncatingIfNeeded: length &- 1)) &- 1)
+      e.bypass(low &<< 1 | sign, length)
+    }
+    large &+= 1
+  }
+}

@@ -1,0 +1,280 @@
+import CH264Kernels
+
+/// Slice data in CABAC (9.3).
+struct CABACWriter: EntropyCoder {
+  private(set) var slice = SliceParameters()
+  private(set) var picture: PictureSyntax
+  var engine: CABACEngine
+  private var bits: BitWriter
+  private var qp = 0
+  /// The previous macroblock in the slice sent an mb_qp_delta that is not 0.
+  private var previousDelta = false
+  private var isFirst = true
+
+  /// Contexts in use, then those that `save` keeps.
+  private let contextMemory: UnsafeMutablePointer<UInt8>
+  private static let contextStride = 512
+  private var saved: Saved?
+
+  private struct Saved {
+    var engine: CABACEngine
+    var qp: Int
+    var previousDelta: Bool
+    var isFirst: Bool
+    /// The last byte before `engine.next` that a carry would increment, and what it was.
+    var carryPosition: UnsafeMutablePointer<UInt8>
+    var carryByte: UInt8
+  }
+
+  /// Allocates memory for the contexts; `deallocate` frees it.
+  init(picture: PictureSyntax) {
+    self.picture = picture
+    contextMemory = .allocate(capacity: 2 * Self.contextStride)
+    contextMemory.initialize(repeating: 0, count: 2 * Self.contextStride)
+    // Until `begin`, an empty place to write to.
+    bits = BitWriter(contextMemory, capacity: 0)
+    engine = CABACEngine(contexts: contextMemory, at: contextMemory, end: contextMemory)
+  }
+
+  func deallocate() { contextMemory.deallocate() }
+
+  var bitCount: Int { engine.bitCount(since: bits.start) }
+  var overflowed: Bool { bits.overflowed || engine.overflowed }
+  var predictedQP: Int { qp }
+
+  mutating func begin(_ slice: SliceParameters, picture: PictureSyntax, after header: BitWriter) {
+    self.slice = slice
+    self.picture = picture
+    bits = header
+    bits.align(with: 1)  // cabac_alignment_one_bit
+    bits.flush()
+    engine = CABACEngine(contexts: contextMemory, at: bits.next, end: bits.end)
+    engine.initialiseContexts(column: slice.isP ? 1 + slice.cabacInitIDC : 0, qp: slice.qp)
+    qp = slice.qp
+    previousDelta = false
+    isFirst = true
+    saved = nil
+  }
+
+  mutating func finish() -> Int {
+    engine.terminate()  // end_of_slice_flag and the stop bit
+    return engine.next - bits.start
+  }
+
+  mutating func save() {
+    var position = engine.next - 1
+    while position > bits.start && position.pointee == 0xFF { position -= 1 }
+    saved = Saved(
+      engine: engine, qp: qp, previousDelta: previousDelta, isFirst: isFirst, carryPosition: position,
+      carryByte: position.pointee)
+    (contextMemory + Self.contextStride).update(from: contextMemory, count: Self.contextStride)
+  }
+
+  mutating func restore() {
+    guard let saved else { return }
+    if saved.carryPosition.pointee != saved.carryByte {
+      saved.carryPosition.pointee = saved.carryByte
+      var position = saved.carryPosition + 1
+      while position < saved.engine.next {
+        position.pointee = 0xFF
+        position += 1
+      }
+    }
+    engine = saved.engine
+    qp = saved.qp
+    previousDelta = saved.previousDelta
+    isFirst = saved.isFirst
+    contextMemory.update(from: contextMemory + Self.contextStride, count: Self.contextStride)
+    self.saved = nil
+  }
+
+  // MARK: Macroblock layer
+
+  mutating func encode(macroblock m: Int, levels: UnsafePointer<Int16>, pcm: UnsafePointer<UInt8>?) {
+    var e = engine
+    let mb = picture.info + m
+    let type = mb.pointee.type
+    let available = mb.pointee.available
+    let left = mb - 1
+    let top = mb - picture.widthInMbs
+    let hasLeft = available & Availability.left != 0
+    let hasTop = available & Availability.top != 0
+
+    if isFirst { isFirst = false } else { e.continueSlice() }  // end_of_slice_flag of the one before
+
+    if slice.isP {
+      // mb_skip_flag
+      var context = 11
+      if hasLeft && left.pointee.type != MacroblockType.skip { context &+= 1 }
+      if hasTop && top.pointee.type != MacroblockType.skip { context &+= 1 }
+      if type == MacroblockType.skip {
+        e.encode(1, context)
+        mb.pointee.qp = UInt8(truncatingIfNeeded: qp)
+        mb.pointee.codedBlockPattern = 0
+        mb.pointee.codedDC = 0
+        mb.pointee.transform8x8 = 0
+        previousDelta = false
+        engine = e
+        return
+      }
+      e.encode(0, context)
+    }
+
+    // mb_type
+    if type >= MacroblockType.inter16x16 {
+      e.encode(0, 14)
+      switch type {
+      case MacroblockType.inter16x16:
+        e.encode(0, 15)
+        e.encode(0, 16)
+      case MacroblockType.inter8x8:
+        e.encode(0, 15)
+        e.encode(1, 16)
+      default:
+        e.encode(1, 15)
+        e.encode(type == MacroblockType.inter16x8 ? 1 : 0, 17)
+      }
+      engine = e
+      interPrediction(m, mb)
+      e = engine
+    } else {
+      var first = 17
+      if slice.isP {
+        e.encode(1, 14)
+      } else {
+        first = 3
+        if hasLeft && left.pointee.type > MacroblockType.intra8x8 { first &+= 1 }
+        if hasTop && top.pointee.type > MacroblockType.intra8x8 { first &+= 1 }
+      }
+      if type <= MacroblockType.intra8x8 {
+        e.encode(0, first)
+        if slice.transform8x8Mode {
+          e.encode(type == MacroblockType.intra8x8 ? 1 : 0, transformFlagContext(mb))
+        }
+      } else {
+        e.encode(1, first)
+        if type == MacroblockType.pcm {
+          engine = e
+          encodePCM(mb, pcm)
+          return
+        }
+        e.continueSlice()  // not I_PCM
+        // Contexts of the bins after the first: 6... in I slices, 18... in P slices.
+        let base = slice.isP ? 18 : 6
+        let isP = slice.isP ? 0 : 1
+        let pattern = mb.pointee.codedBlockPattern
+        e.encode(pattern & 15 != 0 ? 1 : 0, base)
+        if pattern >= 16 {
+          e.encode(1, base &+ 1)
+          e.encode(pattern >= 32 ? 1 : 0, base &+ 1 &+ isP)
+        } else {
+          e.encode(0, base &+ 1)
+        }
+        let mode = UInt32(mb.pointee.intra16x16Mode)
+        e.encode(mode &>> 1, base &+ 2 &+ isP)
+        e.encode(mode & 1, base &+ 2 &+ 2 &* isP)
+        mb.pointee.transform8x8 = 0
+      }
+      engine = e
+      intraPrediction(m, mb)
+      e = engine
+    }
+
+    let pattern = mb.pointee.codedBlockPattern
+    if type != MacroblockType.intra16x16 {
+      // coded_block_pattern
+      let leftPattern = hasLeft ? UInt32(left.pointee.codedBlockPattern) : 0x0F
+      let topPattern = hasTop ? UInt32(top.pointee.codedBlockPattern) : 0x0F
+      let luma = UInt32(pattern) & 15
+      // A set bit: not coded, as the contexts count it.
+      let none = ~luma
+      let noneLeft = ~leftPattern
+      let noneTop = ~topPattern
+      e.encode(
+        luma & 1, 73 &+ Int(truncatingIfNeeded: (noneLeft &>> 1 & 1) &+ (noneTop &>> 1 & 2)))
+      e.encode(
+        luma &>> 1 & 1, 73 &+ Int(truncatingIfNeeded: (none & 1) &+ (noneTop &>> 2 & 2)))
+      e.encode(
+        luma &>> 2 & 1, 73 &+ Int(truncatingIfNeeded: (noneLeft &>> 3 & 1) &+ (none &<< 1 & 2)))
+      e.encode(
+        luma &>> 3, 73 &+ Int(truncatingIfNeeded: (none &>> 2 & 1) &+ (none & 2)))
+      let chroma = pattern &>> 4
+      var context = 77
+      if leftPattern >= 16 { context &+= 1 }
+      if topPattern >= 16 { context &+= 2 }
+      if chroma == 0 {
+        e.encode(0, context)
+      } else {
+        e.encode(1, context)
+        context = 81
+        if leftPattern >= 32 { context &+= 1 }
+        if topPattern >= 32 { context &+= 2 }
+        e.encode(chroma == 2 ? 1 : 0, context)
+      }
+
+      if type >= MacroblockType.inter16x16 {
+        if slice.transform8x8Mode && luma != 0
+          && (type != MacroblockType.inter8x8 || mb.pointee.hasOnlyWholeSubMacroblocks)
+        {
+          e.encode(UInt32(mb.pointee.transform8x8), transformFlagContext(mb))
+        } else {
+          mb.pointee.transform8x8 = 0
+        }
+      }
+      if pattern == 0 {
+        mb.pointee.qp = UInt8(truncatingIfNeeded: qp)
+        mb.pointee.codedDC = 0
+        previousDelta = false
+        engine = e
+        return
+      }
+    }
+
+    // mb_qp_delta
+    var delta = Int(mb.pointee.qp) &- qp
+    qp = Int(mb.pointee.qp)
+    if delta == 0 {
+      e.encode(0, previousDelta ? 61 : 60)
+      previousDelta = false
+    } else {
+      // QP wraps around in 0...51 (7.4.5).
+      if delta > 25 { delta &-= 52 } else if delta < -26 { delta &+= 52 }
+      let mapped = delta > 0 ? 2 &* delta &- 1 : -2 &* delta
+      e.encode(1, previousDelta ? 61 : 60)
+      var context = 62
+      for _ in 1..<mapped {
+        e.encode(1, context)
+        context = 63
+      }
+      e.encode(0, context)
+      previousDelta = true
+    }
+    engine = e
+    residual(m, mb, levels)
+  }
+
+  /// ctxIdx of transform_size_8x8_flag.
+  @inline(__always) private func transformFlagContext(_ mb: UnsafeMutablePointer<MacroblockInfo>) -> Int {
+    var context = 399
+    if mb.pointee.available & Availability.left != 0 { context &+= Int((mb - 1).pointee.transform8x8) }
+    if mb.pointee.available & Availability.top != 0 {
+      context &+= Int((mb - picture.widthInMbs).pointee.transform8x8)
+    }
+    return context
+  }
+
+  private mutating func encodePCM(_ mb: UnsafeMutablePointer<MacroblockInfo>, _ pcm: UnsafePointer<UInt8>?) {
+    engine.terminate()  // mb_type's second bin; the samples begin at the next byte
+    if !engine.overflowed, let pcm {
+      var samples = bits.moved(to: engine.next, overflowed: false)
+      samples.append(pcm, count: 384)
+      bits = bits.moved(to: bits.next, overflowed: samples.overflowed)
+      engine.restart(at: samples.next)
+    }
+    mb.pointee.qp = 0
+    mb.pointee.transform8x8 = 0
+    mb.pointee.codedBlockPattern = 0x2F
+    mb.pointee.codedDC = 7
+    previousDelta = false
+  }
+}

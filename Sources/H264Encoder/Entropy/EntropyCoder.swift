@@ -1,0 +1,120 @@
+import CH264Kernels
+
+/// What the slice header says that macroblock syntax depends on.
+struct SliceParameters: Equatable, Sendable {
+  /// P if true, else I.
+  var isP = false
+  /// num_ref_idx_l0_active_minus1 + 1
+  var activeReferences = 1
+  /// transform_8x8_mode_flag of the picture parameter set.
+  var transform8x8Mode = false
+  /// constrained_intra_pred_flag of the picture parameter set.
+  var constrainedIntraPrediction = false
+  /// SliceQP_Y
+  var qp = 26
+  /// cabac_init_idc
+  var cabacInitIDC = 0
+}
+
+/// Writes the slice data of one slice at a time: `begin`, `encode` for each macroblock in order, `finish`.
+///
+/// `encode` reads the syntax of the macroblock and of its neighbours in the slice from a `PictureSyntax`
+/// and completes the macroblock's `MacroblockInfo` where a decoder infers values:
+/// - `qp` becomes the QP that a decoder infers when no mb_qp_delta is sent, and 0 for I_PCM;
+/// - `transform8x8` becomes 0 where transform_size_8x8_flag is not sent;
+/// - I_PCM gets coded_block_pattern 0x2F and all `codedDC` bits, skip none.
+///
+/// Slices of one picture may be written by several writers at once, each with its own memory.
+protocol EntropyCoder {
+  /// Bits written so far, the slice header included, as if the slice ended here (within a few bits).
+  var bitCount: Int { get }
+  /// The memory was too small; what was written is of no use.
+  var overflowed: Bool { get }
+  /// QP_Y,PRED of the next macroblock.
+  var predictedQP: Int { get }
+
+  /// Starts slice data behind the header that `bits` has written.
+  mutating func begin(_ slice: SliceParameters, picture: PictureSyntax, after bits: BitWriter)
+  /// - Parameters:
+  ///   - levels: the macroblock's levels (`LevelLayout`); not read for skip and I_PCM.
+  ///   - pcm: for I_PCM 256 luma, 64 Cb and 64 Cr samples.
+  mutating func encode(macroblock m: Int, levels: UnsafePointer<Int16>, pcm: UnsafePointer<UInt8>?)
+  /// Ends the slice, trailing bits included, and returns the payload's size in bytes, header included.
+  mutating func finish() -> Int
+  /// Remembers the state before a macroblock, ...
+  mutating func save()
+  /// ... and goes back to it. May be called once for each `save`.
+  mutating func restore()
+}
+
+extension MacroblockInfo {
+  /// No sub-macroblock partition is smaller than 8x8 (noSubMbPartSizeLessThan8x8Flag).
+  @inline(__always) var hasOnlyWholeSubMacroblocks: Bool {
+    subType.0 | subType.1 | subType.2 | subType.3 == 0
+  }
+
+  @inline(__always) func subMacroblockType(_ i: Int) -> UInt8 {
+    switch i {
+    case 0: subType.0
+    case 1: subType.1
+    case 2: subType.2
+    default: subType.3
+    }
+  }
+}
+
+extension PictureSyntax {
+  /// predIntra4x4PredMode of a 4x4 block, or predIntra8x8PredMode of the 8x8 block that begins there
+  /// (8.3.1.1, 8.3.2.1). `x` and `y` count 4x4 blocks in the macroblock.
+  @inline(__always)
+  func predictedIntraMode(macroblock m: Int, x: Int, y: Int, constrained: Bool) -> Int8 {
+    let modes = intraModes + m &* 16
+    let available = info[m].available
+    var left: Int8
+    if x > 0 {
+      left = modes[y &* 4 &+ x &- 1]
+    } else {
+      if available & Availability.left == 0 { return 2 }
+      if constrained && !MacroblockType.isIntra(info[m &- 1].type) { return 2 }
+      left = modes[y &* 4 &- 13]
+    }
+    if y > 0 {
+      left = min(left, modes[y &* 4 &+ x &- 4])
+    } else {
+      if available & Availability.top == 0 { return 2 }
+      let above = m &- widthInMbs
+      if constrained && !MacroblockType.isIntra(info[above].type) { return 2 }
+      left = min(left, intraModes[above &* 16 &+ 12 &+ x])
+    }
+    return left
+  }
+
+  /// The 4x4 blocks in which the partitions of an inter macroblock begin, in the order of their mvd:
+  /// four bits each, the first lowest.
+  @inline(__always)
+  func partitions(_ mb: UnsafePointer<MacroblockInfo>) -> (blocks: UInt64, count: Int) {
+    switch mb.pointee.type {
+    case MacroblockType.inter16x16: return (0, 1)
+    case MacroblockType.inter16x8: return (0x80, 2)
+    case MacroblockType.inter8x16: return (0x20, 2)
+    default:
+      if mb.pointee.hasOnlyWholeSubMacroblocks { return (0xA820, 4) }
+      var blocks: UInt64 = 0
+      var count = 0
+      for i in 0..<4 {
+        let first = UInt64(truncatingIfNeeded: i & 1 &* 2 &+ (i &>> 1) &* 8)
+        let part: UInt64
+        let parts: Int
+        switch mb.pointee.subMacroblockType(i) {
+        case SubMacroblockType.whole8x8: (part, parts) = (first, 1)
+        case SubMacroblockType.halves8x4: (part, parts) = (first &* 0x11 &+ 0x40, 2)
+        case SubMacroblockType.halves4x8: (part, parts) = (first &* 0x11 &+ 0x10, 2)
+        default: (part, parts) = (first &* 0x1111 &+ 0x5410, 4)
+        }
+        blocks |= part &<< UInt64(truncatingIfNeeded: count &* 4)
+        count &+= parts
+      }
+      return (blocks, count)
+    }
+  }
+}
