@@ -56,17 +56,6 @@ public struct PixelAspect: Hashable, Sendable {
   }
 }
 
-/// Samples cut away at each edge of the coded picture.
-public struct EdgeInsets: Hashable, Sendable {
-  public var left: Int, right: Int, top: Int, bottom: Int
-  public init(left: Int = 0, right: Int = 0, top: Int = 0, bottom: Int = 0) {
-    self.left = left
-    self.right = right
-    self.top = top
-    self.bottom = bottom
-  }
-}
-
 /// One plane of a picture in somebody else's memory.
 public struct PlaneView {
   public var baseAddress: UnsafeRawPointer

@@ -15,8 +15,6 @@ public struct EncoderConfiguration: Sendable, Equatable {
   public var color = ColorDescription()
   /// Shape of a sample; nil says nothing in the stream.
   public var pixelAspect: PixelAspect?
-  /// What a player hides of the coded picture, where the standard can say it.
-  public var cleanAperture: EdgeInsets?
   public var hdr = HDRMetadata()
 
   // MARK: The stream

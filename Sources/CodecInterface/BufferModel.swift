@@ -1,0 +1,75 @@
+/// A leaky bucket: it fills at a steady rate, never beyond its size, and each frame takes its bits out at its decode
+/// time. An encoder that never lets it run dry keeps every window of W seconds within `size + maximumRate * W` bits.
+public struct BufferModel: Sendable, Equatable {
+  /// Bits a second at which the bucket fills.
+  public var maximumRate: Int
+  /// Bits that it holds.
+  public var size: Int
+  /// How full it is at the first frame, 0 to 1.
+  public var initialFullness: Double
+
+  public init(maximumRate: Int, size: Int, initialFullness: Double = 0.9) {
+    self.maximumRate = maximumRate
+    self.size = size
+    self.initialFullness = initialFullness
+  }
+
+  /// Seconds of the constant rate that the bucket holds unless the caller says otherwise: short, so that each window
+  /// of a second stays near the rate.
+  public static let constantRateDuration = 0.5
+  /// The same for a variable rate.
+  public static let variableRateDuration = 2.5
+
+}
+
+extension RateControl {
+  /// Bits a second to aim at, or nil if the mode is quality.
+  public var targetRate: Int? {
+    switch mode {
+    case .quality: nil
+    case .average(let rate), .constant(let rate), .variable(let rate): rate
+    }
+  }
+
+  /// The bucket that keeps to all that this rate control demands, or nil if it sets no limit.
+  public var bufferModel: BufferModel? {
+    let fullness = initialBufferFullness ?? 0.9
+    if !limits.isEmpty { return limitModel(fullness: fullness) }
+    switch mode {
+    case .constant(let rate):
+      let seconds = bufferDuration ?? BufferModel.constantRateDuration
+      return BufferModel(maximumRate: rate, size: bits(rate, seconds), initialFullness: fullness)
+    case .variable(let rate):
+      let most = max(maximumBitRate ?? rate * 2, rate)
+      let seconds = bufferDuration ?? BufferModel.variableRateDuration
+      return BufferModel(maximumRate: most, size: bits(most, seconds), initialFullness: fullness)
+    case .average(let rate):
+      guard maximumBitRate != nil || bufferDuration != nil else { return nil }
+      let most = max(maximumBitRate ?? rate * 2, rate)
+      let seconds = bufferDuration ?? BufferModel.variableRateDuration
+      return BufferModel(maximumRate: most, size: bits(most, seconds), initialFullness: fullness)
+    case .quality:
+      guard let most = maximumBitRate else { return nil }
+      let seconds = bufferDuration ?? BufferModel.variableRateDuration
+      return BufferModel(maximumRate: most, size: bits(most, seconds), initialFullness: fullness)
+    }
+  }
+
+  /// For each limit of L bits in W seconds, `size + maximumRate * W` must not exceed L. Most of the allowance beyond
+  /// the average goes into the size, since that is what a key frame can draw on.
+  private func limitModel(fullness: Double) -> BufferModel {
+    let usable = limits.map { (bits: Double($0.bytes) * 8 * 0.94, seconds: $0.seconds) }
+    let lowest = usable.map { $0.bits / $0.seconds }.min() ?? 1
+    let target = min(Double(targetRate ?? Int.max), lowest)
+    var rate = target + 0.1 * (lowest - target)
+    // Leave the bucket a size even if the average is right at the limit.
+    rate = min(rate, 0.85 * lowest)
+    let size = usable.map { $0.bits - rate * $0.seconds }.min() ?? rate
+    return BufferModel(
+      maximumRate: max(Int(rate), 1000), size: max(Int(size), 1000), initialFullness: fullness)
+  }
+
+  private func bits(_ rate: Int, _ seconds: Double) -> Int {
+    Int(min(max(Double(rate) * seconds, 1000), 2e12))
+  }
+}
