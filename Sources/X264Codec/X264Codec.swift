@@ -1,1 +1,23 @@
-import CoreMedia
+import CodecInterface
+
+/// H.264 through libx264: reordering, look-ahead, several passes.
+public enum X264Codec {
+  /// Unique name of the encoder.
+  public static let encoderID = "org.openvideotoolbox.videoencoder.h264.x264"
+
+  /// The encoder, or nil if the package was built without the trait X264.
+  public static var encoder: EncoderDescription? {
+    #if X264
+      var description = EncoderDescription(
+        id: encoderID, codec: .h264, codecName: "H.264", encoderName: "x264", displayName: "H.264 (x264)",
+        inputFormats: [.nv12VideoRange, .nv12FullRange, .i420VideoRange, .i420FullRange],
+        makeEncoder: { (configuration) throws(CodecError) in try X264Encoder(configuration) })
+      description.supportsFrameReordering = true
+      description.performanceRating = 60
+      description.qualityRating = 90
+      return description
+    #else
+      return nil
+    #endif
+  }
+}

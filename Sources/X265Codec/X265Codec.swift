@@ -1,1 +1,41 @@
-import CoreMedia
+import CodecInterface
+
+/// HEVC Main and Main 10 through libx265.
+public enum X265Codec {
+  /// Unique name of the encoder.
+  public static let encoderID = "org.openvideotoolbox.videoencoder.hevc.x265"
+  /// The same library without look-ahead and reordering: one frame in, one frame out.
+  public static let lowLatencyEncoderID = encoderID + ".lowlatency"
+
+  /// The encoders; none if the package was built without the trait X265.
+  public static var encoders: [EncoderDescription] {
+    #if X265
+      let formats: [PictureFormat] = [
+        .nv12VideoRange, .nv12FullRange, .i420VideoRange, .i420FullRange, .p010VideoRange, .p010FullRange,
+      ]
+      var usual = EncoderDescription(
+        id: encoderID, codec: .hevc, codecName: "HEVC", encoderName: "x265", displayName: "HEVC (x265)",
+        inputFormats: formats,
+        makeEncoder: { (configuration) throws(CodecError) in try X265Encoder(configuration) })
+      usual.supportsFrameReordering = true
+      usual.performanceRating = 30
+      usual.qualityRating = 95
+
+      var lowLatency = EncoderDescription(
+        id: lowLatencyEncoderID, codec: .hevc, codecName: "HEVC", encoderName: "x265, low latency",
+        displayName: "HEVC low latency (x265)", inputFormats: formats,
+        makeEncoder: { (configuration) throws(CodecError) in
+          var configuration = configuration
+          configuration.maxFrameDelay = 0
+          configuration.allowsReordering = false
+          return try X265Encoder(configuration)
+        })
+      lowLatency.isLowLatency = true
+      lowLatency.performanceRating = 30
+      lowLatency.qualityRating = 70
+      return [usual, lowLatency]
+    #else
+      return []
+    #endif
+  }
+}

@@ -1,0 +1,14 @@
+extension SpeedPreference {
+  /// What the preferences amount to on a scale from 0 (fastest) to 9 (best).
+  public var resolvedEffort: Int {
+    if let effort { return min(max(effort, 0), 9) }
+    var level = isRealTime == true ? 3 : 5
+    switch prefersSpeedOverQuality {
+    case true: level -= 2
+    case false: level += isRealTime == true ? 1 : 2
+    case nil: break
+    }
+    if savesPower { level -= 1 }
+    return min(max(level, 0), 9)
+  }
+}

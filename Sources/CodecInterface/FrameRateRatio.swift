@@ -1,0 +1,17 @@
+/// A frame rate as a ratio of whole numbers, in the form that standards prefer: 29.97 is 30000/1001.
+public struct FrameRateRatio: Sendable, Equatable {
+  public var numerator: UInt32
+  public var denominator: UInt32
+
+  public init(_ rate: Double) {
+    let rate = min(max(rate, 0.01), 10_000)
+    if abs(rate - rate.rounded()) < 0.0005 {
+      (numerator, denominator) = (UInt32(rate.rounded()), 1)
+    } else if abs(rate * 1.001 - (rate * 1.001).rounded()) < 0.005, rate > 10 {
+      (numerator, denominator) = (UInt32((rate * 1.001).rounded()) * 1000, 1001)
+    } else {
+      (numerator, denominator) = (UInt32((rate * 1000).rounded()), 1000)
+    }
+    if numerator == 0 { numerator = 1 }
+  }
+}

@@ -1,0 +1,192 @@
+#if X264
+  import CodecInterface
+  import CX264
+  import Foundation
+
+  /// An open libx264 encoder, from its first key frame until it is drained.
+  final class X264Stream {
+    private let parameters: X264Parameters
+    private let handle: OpaquePointer
+    private let timescale: Int32
+    private var follower: X264RateFollower
+    private var parameterSets: ParameterSets?
+    /// Time stamps as the caller knows them, by those that libx264 was given.
+    private var callerTimes: [Int64: Int64] = [:]
+    let reorderingDepth: Int
+    private let maximumQP: Int
+    private let measuresError: Bool
+
+    init(_ configuration: EncoderConfiguration) throws(CodecError) {
+      var plan = DelayPlan(limit: configuration.maxFrameDelay)
+      var opened: (X264Parameters, OpaquePointer)?
+      for _ in 0..<64 {
+        let parameters = try X264Parameters(configuration, delay: plan)
+        guard let handle = ovt_x264_encoder_open(&parameters.param) else {
+          let message = parameters.message
+          throw .invalidConfiguration(message.isEmpty ? "libx264 does not open" : message)
+        }
+        let delay = Int(x264_encoder_maximum_delayed_frames(handle))
+        if let limit = plan.limit, delay > limit {
+          x264_encoder_close(handle)
+          plan.tighten()
+          continue
+        }
+        opened = (parameters, handle)
+        break
+      }
+      guard let opened else { throw .unsupported("libx264 cannot keep to this frame delay") }
+      (parameters, handle) = opened
+      timescale = configuration.timescale
+      follower = X264RateFollower(configuration, usesTimeStamps: plan.usesTimeStamps)
+      maximumQP = configuration.rate.maxQP ?? 51
+      measuresError = configuration.measuresError
+
+      var actual = x264_param_t()
+      x264_encoder_parameters(handle, &actual)
+      reorderingDepth =
+        actual.i_bframe == 0 ? 0 : actual.i_bframe_pyramid == X264_B_PYRAMID_NONE ? 1 : 2
+      parameterSets = try readParameterSets(configuration)
+    }
+
+    deinit { x264_encoder_close(handle) }
+
+    var heldFrameCount: Int { Int(x264_encoder_delayed_frames(handle)) }
+
+    /// Applies a new rate.
+    /// - Returns: false if that takes a new stream.
+    func follow(_ new: EncoderConfiguration, from old: EncoderConfiguration) throws(CodecError) -> Bool {
+      guard follower.follow(new, from: old, parameters: parameters) else { return false }
+      return x264_encoder_reconfig(handle, &parameters.param) == 0
+    }
+
+    func encode(
+      _ source: SourcePicture, options: FrameOptions, frameDuration: Int64
+    ) throws(CodecError) -> EncodedFrame? {
+      if follower.noteFrame(duration: frameDuration, parameters: parameters) {
+        _ = x264_encoder_reconfig(handle, &parameters.param)
+      }
+      var picture = x264_picture_t()
+      x264_picture_init(&picture)
+      try setImage(&picture.img, source)
+      picture.i_pts = follower.libraryTime(of: source.presentationTime)
+      picture.i_type = options.forcesKeyFrame ? X264_TYPE_IDR : X264_TYPE_AUTO
+      if let qp = options.baseQP {
+        let least = Int(parameters.param.rc.i_qp_min)
+        picture.i_qpplus1 = Int32(min(max(qp, least), maximumQP)) + 1
+      }
+      callerTimes[picture.i_pts] = source.presentationTime
+      return try run(&picture)
+    }
+
+    /// Gives back the next frame that is held.
+    func drain() throws(CodecError) -> EncodedFrame? { try run(nil) }
+
+    // MARK: -
+
+    private func run(_ input: UnsafeMutablePointer<x264_picture_t>?) throws(CodecError) -> EncodedFrame? {
+      var output = x264_picture_t()
+      var nals: UnsafeMutablePointer<x264_nal_t>?
+      var count: Int32 = 0
+      let size = x264_encoder_encode(handle, &nals, &count, input, &output)
+      guard size >= 0 else {
+        throw .malfunction(parameters.message.isEmpty ? "libx264 failed" : parameters.message)
+      }
+      guard size > 0, let nals, count > 0 else { return nil }
+
+      var facts = FrameFacts()
+      facts.isReference = false
+      for nal in UnsafeBufferPointer(start: nals, count: Int(count)) {
+        if nal.i_type == Int32(NAL_FILLER.rawValue) { facts.fillerBytes += Int(nal.i_payload) }
+        if (1...5).contains(nal.i_type), nal.i_ref_idc > 0 { facts.isReference = true }
+      }
+      facts.isKeyFrame = output.b_keyframe != 0
+      facts.isIntra = [X264_TYPE_IDR, X264_TYPE_I, X264_TYPE_KEYFRAME].contains(output.i_type)
+      facts.isOpenGOP = facts.isKeyFrame && output.i_type != X264_TYPE_IDR
+      if measuresError {
+        func error(_ psnr: Double) -> Double { psnr >= 100 ? 0 : 255 * 255 / pow(10, psnr / 10) }
+        facts.meanSquaredError = (
+          error(output.prop.f_psnr.0), error(output.prop.f_psnr.1), error(output.prop.f_psnr.2)
+        )
+      }
+
+      // The payloads follow each other in memory.
+      let data = EncodedData(capacity: Int(size))
+      data.append(UnsafeRawBufferPointer(start: nals[0].p_payload, count: Int(size)))
+      let time = callerTimes.removeValue(forKey: output.i_pts) ?? output.i_pts
+      var frame = EncodedFrame(presentationTime: time, decodeTime: time, data: data)
+      frame.facts = facts
+      frame.parameterSets = parameterSets
+      parameterSets = nil
+      return frame
+    }
+
+    private func setImage(_ image: inout x264_image_t, _ source: SourcePicture) throws(CodecError) {
+      func set(_ index: Int, _ plane: PlaneView) {
+        let address = UnsafeMutablePointer(
+          mutating: plane.baseAddress.assumingMemoryBound(to: UInt8.self))
+        withUnsafeMutableBytes(of: &image.plane) {
+          $0.storeBytes(
+            of: address, toByteOffset: index * MemoryLayout<UnsafeMutableRawPointer>.stride,
+            as: UnsafeMutablePointer<UInt8>.self)
+        }
+        withUnsafeMutableBytes(of: &image.i_stride) {
+          $0.storeBytes(of: Int32(plane.bytesPerRow), toByteOffset: index * 4, as: Int32.self)
+        }
+      }
+      set(0, source.plane0)
+      switch source.format {
+      case .nv12VideoRange, .nv12FullRange:
+        guard let chroma = source.plane1 else { throw .invalidConfiguration("a plane is missing") }
+        set(1, chroma)
+        image.i_csp = X264_CSP_NV12
+        image.i_plane = 2
+      case .i420VideoRange, .i420FullRange:
+        guard let cb = source.plane1, let cr = source.plane2 else {
+          throw .invalidConfiguration("a plane is missing")
+        }
+        set(1, cb)
+        set(2, cr)
+        image.i_csp = X264_CSP_I420
+        image.i_plane = 3
+      default: throw .unsupported("a pixel format that libx264 does not take")
+      }
+    }
+
+    private func readParameterSets(_ c: EncoderConfiguration) throws(CodecError) -> ParameterSets {
+      var nals: UnsafeMutablePointer<x264_nal_t>?
+      var count: Int32 = 0
+      guard x264_encoder_headers(handle, &nals, &count) >= 0, let nals else {
+        throw .malfunction("libx264 gives no headers")
+      }
+      var sets = ParameterSets(sps: [], pps: [])
+      for nal in UnsafeBufferPointer(start: nals, count: Int(count)) where nal.i_payload > 4 {
+        let unit = [UInt8](UnsafeBufferPointer(start: nal.p_payload + 4, count: Int(nal.i_payload) - 4))
+        if nal.i_type == Int32(NAL_SPS.rawValue) {
+          sets.sps.append(Self.edited(unit, c))
+        } else if nal.i_type == Int32(NAL_PPS.rawValue) {
+          sets.pps.append(unit)
+        }
+      }
+      guard !sets.sps.isEmpty, !sets.pps.isEmpty else { throw .malfunction("libx264 gives no headers") }
+      return sets
+    }
+
+    private static func edited(_ unit: [UInt8], _ c: EncoderConfiguration) -> [UInt8] {
+      var editor = ParameterSetEditor(nalUnit: unit)
+      if let new = StreamShape.signalling(of: c.profile, written: editor.constraintFlags) {
+        // The timing is found by the profile that libx264 wrote: first things first.
+        setTick(&editor, c)
+        editor.setProfile(new.profile, constraintFlags: new.flags)
+      } else {
+        setTick(&editor, c)
+      }
+      return editor.nalUnit
+    }
+
+    /// libx264 writes the tick of its time stamps; a player wants that of the frames.
+    private static func setTick(_ editor: inout ParameterSetEditor, _ c: EncoderConfiguration) {
+      let rate = FrameRateRatio(c.frameRate ?? 30)
+      editor.setTiming(unitsInTick: rate.denominator, timeScale: rate.numerator * 2)
+    }
+  }
+#endif

@@ -1,0 +1,163 @@
+#if X265
+  import CodecInterface
+  import CX265
+
+  /// One stream of HEVC through libx265.
+  final class X265Encoder: VideoEncoder {
+    private var configuration: EncoderConfiguration
+    private var stream: X265Stream?
+    private var needsNewStream = false
+    private var clock: FrameClock
+    private var pace: FramePace
+    private var lastInput: Int64?
+    private var lastKeyFrameInput: Int64?
+
+    init(_ configuration: EncoderConfiguration) throws(CodecError) {
+      self.configuration = configuration
+      let opened = try X265Stream(configuration, frameRate: configuration.frameRate ?? 30)
+      stream = opened
+      clock = FrameClock(reorderingDepth: opened.reorderingDepth)
+      pace = FramePace(timescale: configuration.timescale, assumed: configuration.frameRate ?? 30)
+    }
+
+    var heldFrameCount: Int { stream?.heldFrameCount ?? 0 }
+    var reordersFrames: Bool { (stream?.reorderingDepth ?? 0) > 0 }
+
+    func encode(_ picture: SourcePicture, options: FrameOptions) throws(CodecError) -> [EncodedFrame] {
+      guard picture.width == configuration.width, picture.height == configuration.height else {
+        throw .invalidConfiguration("a picture of another size")
+      }
+      if !options.acknowledgedTokens.isEmpty || options.forcesLongTermRefresh {
+        throw .unsupported("libx265 has no long-term references")
+      }
+      if let lastInput, picture.presentationTime <= lastInput {
+        throw .invalidConfiguration("time stamps do not increase")
+      }
+      var frames: [EncodedFrame] = []
+      let duration = lastInput.map { picture.presentationTime - $0 } ?? picture.duration
+      if pace.note(duration: duration), configuration.rate.targetRate != nil {
+        // libx265 reckons with a steady frame rate. Tell it the one that frames really come at.
+        if let stream, stream.followsRate {
+          stream.setRate(configuration.rate, frameRateCorrection: pace.correction)
+        } else {
+          needsNewStream = true
+          pace.restart()
+        }
+      }
+      if needsNewStream {
+        frames = try flush()
+        stream = nil
+        needsNewStream = false
+      }
+      let stream = try openStream()
+      var options = options
+      if isKeyFrameDue(at: picture.presentationTime) { options.forcesKeyFrame = true }
+      lastInput = picture.presentationTime
+      if options.forcesKeyFrame || lastKeyFrameInput == nil { lastKeyFrameInput = picture.presentationTime }
+      clock.noteInput(picture.presentationTime)
+      if let coded = try stream.encode(picture, options: options, frameDuration: pace.lastDuration) {
+        frames.append(finish(coded))
+      }
+      return frames
+    }
+
+    func flush() throws(CodecError) -> [EncodedFrame] {
+      guard let stream, stream.heldFrameCount > 0 else { return [] }
+      var frames: [EncodedFrame] = []
+      while stream.heldFrameCount > 0 {
+        guard let coded = try stream.drain() else { break }
+        frames.append(finish(coded))
+      }
+      // libx265 takes no more frames once it was drained.
+      self.stream = nil
+      return frames
+    }
+
+    func reconfigure(_ new: EncoderConfiguration) throws(CodecError) {
+      guard new != configuration else { return }
+      var same = new
+      same.frameRate = configuration.frameRate
+      same.rate = configuration.rate
+      same.lowLatency = configuration.lowLatency
+      guard same == configuration else {
+        throw .unsupported("libx265 takes this only before the first frame")
+      }
+      let old = configuration
+      configuration = new
+      if let rate = new.frameRate, rate != old.frameRate {
+        pace = FramePace(timescale: new.timescale, assumed: rate)
+        needsNewStream = needsNewStream || !(stream?.followsRate ?? true)
+      }
+      guard new.rate != old.rate, !needsNewStream, let stream else { return }
+      let sameKind =
+        new.rate.minQP == old.rate.minQP && new.rate.maxQP == old.rate.maxQP
+        && (new.rate.bufferModel == nil) == (old.rate.bufferModel == nil)
+      if sameKind, stream.followsRate, stream.setRate(new.rate, frameRateCorrection: pace.correction) {
+        return
+      }
+      needsNewStream = true
+    }
+
+    // MARK: -
+
+    private func openStream() throws(CodecError) -> X265Stream {
+      if let stream { return stream }
+      let opened = try X265Stream(configuration, frameRate: pace.assumed)
+      stream = opened
+      lastKeyFrameInput = nil
+      return opened
+    }
+
+    /// libx265 counts frames only, so the limit in seconds is kept here.
+    private func isKeyFrameDue(at time: Int64) -> Bool {
+      guard configuration.maxKeyFrameIntervalDuration > 0, let last = lastKeyFrameInput else { return false }
+      let seconds = Double(time - last) / Double(configuration.timescale)
+      return seconds >= configuration.maxKeyFrameIntervalDuration - 0.0005
+    }
+
+    private func finish(_ coded: EncodedFrame) -> EncodedFrame {
+      var frame = coded
+      frame.decodeTime = clock.nextDecodeTime(frameDuration: pace.lastDuration)
+      return frame
+    }
+  }
+
+  /// Watches the pace at which frames really come.
+  struct FramePace {
+    private let timescale: Double
+    /// Frames a second that rate control reckons with.
+    private(set) var assumed: Double
+    private(set) var lastDuration: Int64
+    private var smoothed: Double?
+    private var count = 0
+
+    init(timescale: Int32, assumed: Double) {
+      self.timescale = Double(timescale)
+      self.assumed = assumed
+      lastDuration = Int64(Double(timescale) / assumed)
+    }
+
+    /// What a bit rate has to be multiplied by.
+    private(set) var correction = 1.0
+
+    /// - Returns: true if the pace has left what rate control reckons with.
+    mutating func note(duration: Int64) -> Bool {
+      guard duration > 0 else { return false }
+      lastDuration = duration
+      let seconds = min(Double(duration) / timescale, 1)
+      let pace = (smoothed ?? seconds) * 0.85 + seconds * 0.15
+      smoothed = pace
+      count += 1
+      guard count >= 4, abs(pace * assumed / correction - 1) > 0.06 else { return false }
+      correction = pace * assumed
+      return true
+    }
+
+    /// A new stream starts at the present pace.
+    mutating func restart() {
+      if let smoothed, smoothed > 0 { assumed = 1 / smoothed }
+      correction = 1
+      count = 0
+    }
+  }
+#endif

@@ -1,0 +1,248 @@
+#if X265
+  import CodecInterface
+  import CX265
+  import Foundation
+
+  /// An encoder configuration in libx265's terms.
+  final class X265Parameters {
+    let api: UnsafePointer<x265_api>
+    let param: UnsafeMutablePointer<x265_param>
+
+    init(_ c: EncoderConfiguration) throws(CodecError) {
+      let depth: Int32 = c.profile == .hevcMain10 ? 10 : 8
+      guard let api = ovt_x265_api(depth) else {
+        throw .unsupported("this libx265 was built without \(depth) bits")
+      }
+      guard let param = api.pointee.param_alloc() else { throw .outOfMemory }
+      self.api = api
+      self.param = param
+      try fill(c)
+    }
+
+    deinit { api.pointee.param_free(param) }
+
+    /// True if rate control works on a buffer model that fills at the target rate: it forgets the past then, and
+    /// follows a new rate at once.
+    var followsRate: Bool {
+      param.pointee.rc.rateControlMode == X265_RC_ABR.rawValue && param.pointee.rc.vbvMaxBitrate > 0
+        && param.pointee.rc.vbvMaxBitrate <= param.pointee.rc.bitrate
+    }
+
+    // MARK: - Translation
+
+    private func fill(_ c: EncoderConfiguration) throws(CodecError) {
+      try check(c)
+      let presets = [
+        "ultrafast", "superfast", "veryfast", "faster", "fast", "medium", "slow", "slower", "veryslow",
+        "placebo",
+      ]
+      guard api.pointee.param_default_preset(param, presets[c.speed.resolvedEffort], nil) == 0 else {
+        throw .malfunction("libx265 knows no such preset")
+      }
+      param.pointee.logLevel = X265_LOG_NONE
+      param.pointee.sourceWidth = Int32(c.width)
+      param.pointee.sourceHeight = Int32(c.height)
+      param.pointee.internalCsp = X265_CSP_I420
+      param.pointee.bRepeatHeaders = 0
+      param.pointee.bAnnexB = 0
+      param.pointee.bEmitInfoSEI = 0
+      param.pointee.totalFrames = Int32(clamping: c.sourceFrameCount ?? 0)
+      param.pointee.bEnablePsnr = c.measuresError ? 1 : 0
+      let rate = FrameRateRatio(c.frameRate ?? 30)
+      param.pointee.fpsNum = rate.numerator
+      param.pointee.fpsDenom = rate.denominator
+      param.pointee.bEmitVUITimingInfo = 1
+      if c.threads > 0 {
+        _ = api.pointee.param_parse(param, "pools", c.threads == 1 ? "none" : String(c.threads))
+        if c.threads == 1 { param.pointee.bEnableWavefront = 0 }
+        if c.threads <= 2 { param.pointee.frameNumThreads = Int32(c.threads) }
+      }
+      setStructure(c)
+      setDelay(c)
+      setColor(c)
+      setRate(c.rate, isRealTime: c.speed.isRealTime == true || c.maxFrameDelay == 0)
+      setHDR(c.hdr)
+      if let pass = c.pass { setPass(pass) }
+      guard api.pointee.param_apply_profile(param, c.profile == .hevcMain10 ? "main10" : "main") == 0 else {
+        throw .invalidConfiguration("libx265 cannot code this in the profile")
+      }
+    }
+
+    private func check(_ c: EncoderConfiguration) throws(CodecError) {
+      guard c.codec == .hevc else { throw .unsupported("libx265 codes HEVC") }
+      guard c.profile == .hevcMain || c.profile == .hevcMain10 else {
+        throw .unsupported("a profile that is not HEVC's")
+      }
+      guard c.width >= 32, c.height >= 32, c.width <= 16384, c.height <= 16384 else {
+        throw .invalidConfiguration("size \(c.width)x\(c.height) is not within 32x32 and 16384x16384")
+      }
+      guard c.width % 2 == 0, c.height % 2 == 0 else {
+        throw .invalidConfiguration("size \(c.width)x\(c.height) is odd; 4:2:0 needs even sizes")
+      }
+      guard c.entropyMode != .cavlc else { throw .unsupported("HEVC has no CAVLC") }
+      guard c.maxSliceBytes == 0 else { throw .unsupported("libx265 cannot limit slices in bytes") }
+      guard (0...16).contains(c.referenceFrameCount) else {
+        throw .invalidConfiguration("HEVC allows 16 reference frames")
+      }
+      if let number = c.level {
+        guard let level = HEVCLevel.level(number) else {
+          throw .invalidConfiguration("no level \(Double(number) / 10)")
+        }
+        guard level.fits(width: c.width, height: c.height) else {
+          throw .invalidConfiguration("\(c.width)x\(c.height) is too large for level \(Double(number) / 10)")
+        }
+      }
+    }
+
+    private func setStructure(_ c: EncoderConfiguration) {
+      if let level = c.level { param.pointee.levelIdc = Int32(level) }
+      // Small pictures need small coding tree units.
+      while param.pointee.maxCUSize > 16, param.pointee.maxCUSize > UInt32(min(c.width, c.height)) {
+        param.pointee.maxCUSize /= 2
+      }
+      let interval = c.keyFrameInterval
+      param.pointee.keyframeMax = interval == 0 ? 250 : Int32(clamping: interval)
+      param.pointee.keyframeMin = min(param.pointee.keyframeMin, param.pointee.keyframeMax)
+      param.pointee.bOpenGOP = c.allowsOpenGOP ? 1 : 0
+      if interval == 1 || !c.allowsReordering {
+        param.pointee.bframes = 0
+        param.pointee.bBPyramid = 0
+      }
+      if c.referenceFrameCount > 0 { param.pointee.maxNumReferences = Int32(c.referenceFrameCount) }
+      if let frames = c.lookAheadFrames {
+        let depth = Int32(clamping: min(max(frames, 0), 250))
+        param.pointee.lookaheadDepth = depth
+        // Choosing B frames takes one more frame of look-ahead than there are of them.
+        param.pointee.bframes = min(param.pointee.bframes, max(depth - 1, 0))
+        if param.pointee.bframes == 0 { param.pointee.bBPyramid = 0 }
+        if depth == 0 {
+          param.pointee.rc.cuTree = 0
+          param.pointee.bFrameAdaptive = 0
+        }
+      }
+      switch c.spatialAdaptiveQP {
+      case .off:
+        param.pointee.rc.aqMode = Int32(X265_AQ_NONE)
+        param.pointee.rc.cuTree = 0
+      case .standard:
+        if param.pointee.rc.aqMode == X265_AQ_NONE { param.pointee.rc.aqMode = Int32(X265_AQ_VARIANCE) }
+      case nil: break
+      }
+    }
+
+    /// libx265 holds its look-ahead, and one frame for each frame thread after the first.
+    private func setDelay(_ c: EncoderConfiguration) {
+      guard let limit = c.maxFrameDelay else { return }
+      if limit == 0 {
+        param.pointee.bFrameAdaptive = 0
+        param.pointee.bframes = 0
+        param.pointee.bBPyramid = 0
+        param.pointee.lookaheadDepth = 0
+        param.pointee.scenecutThreshold = 0
+        param.pointee.rc.cuTree = 0
+        param.pointee.frameNumThreads = 1
+        return
+      }
+      param.pointee.frameNumThreads = 1
+      // One frame is in the encoder while the next is looked at; B frames come on top of the look-ahead.
+      let available = Int32(clamping: limit - 1)
+      param.pointee.bframes = min(param.pointee.bframes, max((available - 1) / 2, 0))
+      let depth = max(available - param.pointee.bframes, 0)
+      param.pointee.lookaheadDepth = min(param.pointee.lookaheadDepth, depth)
+      if param.pointee.lookaheadDepth <= param.pointee.bframes {
+        param.pointee.bframes = max(param.pointee.lookaheadDepth - 1, 0)
+      }
+      if param.pointee.bframes == 0 { param.pointee.bBPyramid = 0 }
+      if param.pointee.lookaheadDepth == 0 {
+        param.pointee.rc.cuTree = 0
+        param.pointee.bFrameAdaptive = 0
+      }
+    }
+
+    private func setColor(_ c: EncoderConfiguration) {
+      if !c.color.isUnspecified {
+        param.pointee.vui.bEnableVideoSignalTypePresentFlag = 1
+        param.pointee.vui.videoFormat = 5
+        param.pointee.vui.bEnableVideoFullRangeFlag = c.color.isFullRange ? 1 : 0
+        param.pointee.vui.bEnableColorDescriptionPresentFlag = 1
+        param.pointee.vui.colorPrimaries = Int32(c.color.primaries)
+        param.pointee.vui.transferCharacteristics = Int32(c.color.transfer)
+        param.pointee.vui.matrixCoeffs = Int32(c.color.matrix)
+      }
+      if let aspect = c.pixelAspect {
+        param.pointee.vui.aspectRatioIdc = 255
+        param.pointee.vui.sarWidth = Int32(clamping: aspect.horizontal)
+        param.pointee.vui.sarHeight = Int32(clamping: aspect.vertical)
+      }
+    }
+
+    func setRate(_ rate: RateControl, isRealTime: Bool) {
+      param.pointee.rc.qpMin = Int32(rate.minQP ?? 0)
+      param.pointee.rc.qpMax = Int32(rate.maxQP ?? 51)
+      var model = rate.bufferModel
+      switch rate.mode {
+      case .quality(let quality):
+        param.pointee.rc.rateControlMode = Int32(X265_RC_CRF.rawValue)
+        param.pointee.rc.rfConstant = Self.rateFactor(quality: quality)
+      case .average(let bits), .variable(let bits), .constant(let bits):
+        param.pointee.rc.rateControlMode = Int32(X265_RC_ABR.rawValue)
+        let target = rate.limits.isEmpty ? bits : min(bits, model?.maximumRate ?? bits)
+        param.pointee.rc.bitrate = Self.kilobits(target)
+        if isRealTime {
+          // Fills at the target rate, so that a new rate takes effect at once.
+          var live = model ?? BufferModel(maximumRate: target, size: target)
+          live.maximumRate = min(live.maximumRate, target)
+          model = live
+        }
+      }
+      guard let model else { return }
+      param.pointee.rc.vbvMaxBitrate = Self.kilobits(model.maximumRate)
+      param.pointee.rc.vbvBufferSize = Self.kilobits(model.size)
+      param.pointee.rc.vbvBufferInit = min(max(model.initialFullness, 0.01), 1)
+      if case .constant = rate.mode { param.pointee.rc.vbvMaxBitrate = param.pointee.rc.bitrate }
+    }
+
+    static func kilobits(_ bits: Int) -> Int32 { Int32(clamping: min(max(bits / 1000, 1), 2_000_000)) }
+
+    /// 1.0 is next to lossless, 0.5 is good, 0.0 is the smallest.
+    static func rateFactor(quality: Double) -> Double {
+      let points: [(Double, Double)] = [(0, 48), (0.25, 35), (0.5, 26), (0.75, 19), (1, 4)]
+      let q = min(max(quality, 0), 1)
+      for (a, b) in zip(points, points.dropFirst()) where q <= b.0 {
+        return a.1 + (b.1 - a.1) * (q - a.0) / (b.0 - a.0)
+      }
+      return points[points.count - 1].1
+    }
+
+    private func setHDR(_ hdr: HDRMetadata) {
+      if let bytes = hdr.masteringDisplay, bytes.count == 24 {
+        func n(_ at: Int, _ count: Int) -> Int { bytes[at..<(at + count)].reduce(0) { $0 << 8 | Int($1) } }
+        let text =
+          "G(\(n(0, 2)),\(n(2, 2)))B(\(n(4, 2)),\(n(6, 2)))R(\(n(8, 2)),\(n(10, 2)))"
+          + "WP(\(n(12, 2)),\(n(14, 2)))L(\(n(16, 4)),\(n(20, 4)))"
+        _ = api.pointee.param_parse(param, "master-display", text)
+      }
+      if let bytes = hdr.contentLightLevel, bytes.count == 4 {
+        let most = Int(bytes[0]) << 8 | Int(bytes[1])
+        let average = Int(bytes[2]) << 8 | Int(bytes[3])
+        _ = api.pointee.param_parse(param, "max-cll", "\(most),\(average)")
+      }
+    }
+
+    private func setPass(_ pass: EncodingPass) {
+      _ = api.pointee.param_parse(param, "stats", pass.statisticsPath)
+      param.pointee.rc.bStatRead = pass.readsStatistics ? 1 : 0
+      param.pointee.rc.bStatWrite = pass.writesStatistics ? 1 : 0
+    }
+  }
+
+  extension EncoderConfiguration {
+    /// Most frames from key frame to key frame, from the count and the duration; 0 if neither says anything.
+    var keyFrameInterval: Int {
+      if !allowsTemporalCompression { return 1 }
+      guard maxKeyFrameIntervalDuration > 0 else { return maxKeyFrameInterval }
+      let byTime = max(Int((maxKeyFrameIntervalDuration * (frameRate ?? 30)).rounded(.up)), 1)
+      return maxKeyFrameInterval > 0 ? min(maxKeyFrameInterval, byTime) : byTime
+    }
+  }
+#endif

@@ -1,0 +1,184 @@
+#if X265
+  import CodecInterface
+  import CX265
+  import Foundation
+
+  /// An open libx265 encoder, from its first key frame until it is drained.
+  final class X265Stream {
+    private let parameters: X265Parameters
+    private let api: UnsafePointer<x265_api>
+    private let handle: OpaquePointer
+    private let splitter = ChromaSplitter()
+    private let picture: UnsafeMutablePointer<x265_picture>
+    private let output: UnsafeMutablePointer<x265_picture>
+    private var parameterSets: ParameterSets?
+    private var filler: ConstantRateFiller?
+    private let measuresError: Bool
+    private let timescale: Double
+    private var frameDuration: Int64
+    let reorderingDepth: Int
+    private(set) var heldFrameCount = 0
+
+    init(_ configuration: EncoderConfiguration, frameRate: Double) throws(CodecError) {
+      var configuration = configuration
+      configuration.frameRate = frameRate
+      parameters = try X265Parameters(configuration)
+      api = parameters.api
+      guard let handle = api.pointee.encoder_open(parameters.param) else {
+        throw .invalidConfiguration("libx265 does not take these settings")
+      }
+      guard let picture = api.pointee.picture_alloc(), let output = api.pointee.picture_alloc() else {
+        api.pointee.encoder_close(handle)
+        throw .outOfMemory
+      }
+      self.handle = handle
+      self.picture = picture
+      self.output = output
+      measuresError = configuration.measuresError
+      timescale = Double(configuration.timescale)
+      frameDuration = Int64(timescale / frameRate)
+      api.pointee.encoder_parameters(handle, parameters.param)
+      let actual = parameters.param.pointee
+      reorderingDepth = actual.bframes == 0 ? 0 : actual.bBPyramid != 0 ? 2 : 1
+      if case .constant(let bits) = configuration.rate.mode {
+        filler = ConstantRateFiller(
+          bitsPerSecond: bits,
+          capacity: configuration.rate.bufferModel?.size ?? bits / 2)
+      }
+      parameterSets = try readParameterSets()
+    }
+
+    deinit {
+      api.pointee.picture_free(picture)
+      api.pointee.picture_free(output)
+      api.pointee.encoder_close(handle)
+    }
+
+    var followsRate: Bool { parameters.followsRate }
+
+    /// - Returns: false if that takes a new stream.
+    @discardableResult
+    func setRate(_ rate: RateControl, frameRateCorrection: Double) -> Bool {
+      guard followsRate else { return false }
+      parameters.setRate(rate, isRealTime: true)
+      let param = parameters.param
+      param.pointee.rc.bitrate = max(Int32(Double(param.pointee.rc.bitrate) * frameRateCorrection), 1)
+      param.pointee.rc.vbvMaxBitrate = max(
+        Int32(Double(param.pointee.rc.vbvMaxBitrate) * frameRateCorrection), 1)
+      if case .constant(let bits) = rate.mode { filler?.bitsPerSecond = Double(bits) }
+      return api.pointee.encoder_reconfig(handle, param) >= 0
+    }
+
+    func encode(
+      _ source: SourcePicture, options: FrameOptions, frameDuration: Int64
+    ) throws(CodecError) -> EncodedFrame? {
+      self.frameDuration = frameDuration
+      api.pointee.picture_init(parameters.param, picture)
+      try setPlanes(source)
+      picture.pointee.pts = source.presentationTime
+      picture.pointee.sliceType = options.forcesKeyFrame ? X265_TYPE_IDR : X265_TYPE_AUTO
+      if let qp = options.baseQP {
+        let rc = parameters.param.pointee.rc
+        picture.pointee.forceqp = min(max(Int32(qp), rc.qpMin), rc.qpMax) + 1
+      }
+      heldFrameCount += 1
+      return try run(picture)
+    }
+
+    /// Gives back the next frame that is held.
+    func drain() throws(CodecError) -> EncodedFrame? { try run(nil) }
+
+    // MARK: -
+
+    private func run(_ input: UnsafeMutablePointer<x265_picture>?) throws(CodecError) -> EncodedFrame? {
+      var nals: UnsafeMutablePointer<x265_nal>?
+      var count: UInt32 = 0
+      let result = api.pointee.encoder_encode(handle, &nals, &count, input, output)
+      guard result >= 0 else { throw .malfunction("libx265 failed") }
+      guard result > 0, let nals, count > 0 else { return nil }
+      heldFrameCount -= 1
+
+      let units = UnsafeBufferPointer(start: nals, count: Int(count))
+      let size = units.reduce(0) { $0 + Int($1.sizeBytes) }
+      let data = EncodedData(capacity: size + 64)
+      var facts = FrameFacts()
+      for unit in units {
+        data.append(UnsafeRawBufferPointer(start: unit.payload, count: Int(unit.sizeBytes)))
+        guard unit.type < 32 else { continue }
+        // Even types below 16 are frames that nothing of their layer refers to.
+        if unit.type < 16 { facts.isReference = unit.type % 2 == 1 }
+        facts.isKeyFrame = (16...21).contains(unit.type)
+        facts.isOpenGOP = unit.type == 21
+      }
+      facts.isIntra = output.pointee.sliceType == X265_TYPE_IDR || output.pointee.sliceType == X265_TYPE_I
+      facts.averageQP = output.pointee.frameData.qp
+      if measuresError {
+        let peak = Double((1 << Int(api.pointee.bit_depth)) - 1)
+        func error(_ psnr: Double) -> Double { psnr >= 99.9 ? 0 : peak * peak / pow(10, psnr / 10) }
+        let stats = output.pointee.frameData
+        facts.meanSquaredError = (error(stats.psnrY), error(stats.psnrU), error(stats.psnrV))
+      }
+      if let missing = filler?.bytesMissing(after: data.count, seconds: Double(frameDuration) / timescale) {
+        // Type 38 is filler data; a NAL unit takes 4 bytes of length, 2 of header and 1 of trailing bits.
+        data.appendFiller(header: [38 << 1, 1], fill: max(missing - 7, 0))
+        facts.fillerBytes = missing
+      }
+      var frame = EncodedFrame(
+        presentationTime: output.pointee.pts, decodeTime: output.pointee.pts, data: data)
+      frame.facts = facts
+      frame.parameterSets = parameterSets
+      parameterSets = nil
+      return frame
+    }
+
+    private func setPlanes(_ source: SourcePicture) throws(CodecError) {
+      var planes = [source.plane0]
+      let isWide = source.format == .p010VideoRange || source.format == .p010FullRange
+      switch source.format {
+      case .nv12VideoRange, .nv12FullRange, .p010VideoRange, .p010FullRange:
+        guard let chroma = source.plane1 else { throw .invalidConfiguration("a plane is missing") }
+        let split = try splitter.split(chroma, bytesPerSample: isWide ? 2 : 1)
+        planes += [split.cb, split.cr]
+      case .i420VideoRange, .i420FullRange:
+        guard let cb = source.plane1, let cr = source.plane2 else {
+          throw .invalidConfiguration("a plane is missing")
+        }
+        planes += [cb, cr]
+      default: throw .unsupported("a pixel format that libx265 does not take")
+      }
+      // The ten bits stand at the top of sixteen: libx265 shifts them down.
+      picture.pointee.bitDepth = isWide ? 16 : 8
+      picture.pointee.colorSpace = X265_CSP_I420
+      picture.pointee.planes = (
+        UnsafeMutableRawPointer(mutating: planes[0].baseAddress),
+        UnsafeMutableRawPointer(mutating: planes[1].baseAddress),
+        UnsafeMutableRawPointer(mutating: planes[2].baseAddress)
+      )
+      picture.pointee.stride = (
+        Int32(planes[0].bytesPerRow), Int32(planes[1].bytesPerRow), Int32(planes[2].bytesPerRow)
+      )
+    }
+
+    private func readParameterSets() throws(CodecError) -> ParameterSets {
+      var nals: UnsafeMutablePointer<x265_nal>?
+      var count: UInt32 = 0
+      guard api.pointee.encoder_headers(handle, &nals, &count) >= 0, let nals else {
+        throw .malfunction("libx265 gives no headers")
+      }
+      var sets = ParameterSets(sps: [], pps: [])
+      for nal in UnsafeBufferPointer(start: nals, count: Int(count)) where nal.sizeBytes > 4 {
+        let unit = [UInt8](UnsafeBufferPointer(start: nal.payload + 4, count: Int(nal.sizeBytes) - 4))
+        switch nal.type {
+        case 32: sets.vps.append(unit)
+        case 33: sets.sps.append(unit)
+        case 34: sets.pps.append(unit)
+        default: break
+        }
+      }
+      guard !sets.vps.isEmpty, !sets.sps.isEmpty, !sets.pps.isEmpty else {
+        throw .malfunction("libx265 gives no headers")
+      }
+      return sets
+    }
+  }
+#endif
