@@ -3,219 +3,243 @@ import CoreMedia
 // Each string is the name that Apple gives the property, so that written-out settings mean the same everywhere.
 
 /// Frames that were given to the session and not yet given back. Read-only number; may fall at any time.
-public let kVTCompressionPropertyKey_NumberOfPendingFrames: CFString = "NumberOfPendingFrames"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_NumberOfPendingFrames: CFString =
+  "NumberOfPendingFrames"
 
 /// Whether the session's pool serves the encoder directly, so that buffers from it are encoded without a copy or
 /// a conversion. Read-only Boolean.
-public let kVTCompressionPropertyKey_PixelBufferPoolIsShared: CFString = "PixelBufferPoolIsShared"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_PixelBufferPoolIsShared: CFString =
+  "PixelBufferPoolIsShared"
 
 /// The pixel buffers that the encoder takes without a conversion. Read-only dictionary.
-public let kVTCompressionPropertyKey_VideoEncoderPixelBufferAttributes: CFString =
+public nonisolated(unsafe) let kVTCompressionPropertyKey_VideoEncoderPixelBufferAttributes: CFString =
   "VideoEncoderPixelBufferAttributes"
 
 /// Most frames from one key frame to the next. 0 leaves it to the encoder; 1 makes each frame a key frame.
-public let kVTCompressionPropertyKey_MaxKeyFrameInterval: CFString = "MaxKeyFrameInterval"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_MaxKeyFrameInterval: CFString = "MaxKeyFrameInterval"
 
 /// Most seconds from one key frame to the next. 0 is no limit.
-public let kVTCompressionPropertyKey_MaxKeyFrameIntervalDuration: CFString = "MaxKeyFrameIntervalDuration"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_MaxKeyFrameIntervalDuration: CFString =
+  "MaxKeyFrameIntervalDuration"
 
 /// False makes each frame a key frame. Boolean, default true.
-public let kVTCompressionPropertyKey_AllowTemporalCompression: CFString = "AllowTemporalCompression"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_AllowTemporalCompression: CFString =
+  "AllowTemporalCompression"
 
 /// False keeps the frames in the order of presentation. Boolean, default true.
-public let kVTCompressionPropertyKey_AllowFrameReordering: CFString = "AllowFrameReordering"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_AllowFrameReordering: CFString =
+  "AllowFrameReordering"
 
 /// True lets frames refer across a key frame that follows them in decode order. Boolean, default true.
-public let kVTCompressionPropertyKey_AllowOpenGOP: CFString = "AllowOpenGOP"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_AllowOpenGOP: CFString = "AllowOpenGOP"
 
 /// Bits a second in the long run. 0, the default, leaves the size to the encoder.
-public let kVTCompressionPropertyKey_AverageBitRate: CFString = "AverageBitRate"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_AverageBitRate: CFString = "AverageBitRate"
 
 /// No, one or two hard limits: an array of bytes, seconds, bytes, seconds. In no window of so many seconds of decode
 /// time are there more than so many bytes.
-public let kVTCompressionPropertyKey_DataRateLimits: CFString = "DataRateLimits"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_DataRateLimits: CFString = "DataRateLimits"
 
 /// Quality to aim at when no bit rate is set: 0.0 to 1.0.
-public let kVTCompressionPropertyKey_Quality: CFString = "Quality"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_Quality: CFString = "Quality"
 
 /// Quality of the alpha channel, where there is one.
-public let kVTCompressionPropertyKey_TargetQualityForAlpha: CFString = "TargetQualityForAlpha"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_TargetQualityForAlpha: CFString =
+  "TargetQualityForAlpha"
 
 /// Frames of the same source precede the first frame of this session. Boolean.
-public let kVTCompressionPropertyKey_MoreFramesBeforeStart: CFString = "MoreFramesBeforeStart"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_MoreFramesBeforeStart: CFString =
+  "MoreFramesBeforeStart"
 
 /// Frames of the same source follow the last frame of this session. Boolean.
-public let kVTCompressionPropertyKey_MoreFramesAfterEnd: CFString = "MoreFramesAfterEnd"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_MoreFramesAfterEnd: CFString = "MoreFramesAfterEnd"
 
 /// True asks for speed, false for quality, where nothing else decides. Boolean.
-public let kVTCompressionPropertyKey_PrioritizeEncodingSpeedOverQuality: CFString =
+public nonisolated(unsafe) let kVTCompressionPropertyKey_PrioritizeEncodingSpeedOverQuality: CFString =
   "PrioritizeEncodingSpeedOverQuality"
 
 /// Profile and level of the stream: one of the `kVTProfileLevel_` constants.
-public let kVTCompressionPropertyKey_ProfileLevel: CFString = "ProfileLevel"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_ProfileLevel: CFString = "ProfileLevel"
 
 /// Whether static HDR metadata is written into the stream.
-public let kVTCompressionPropertyKey_HDRMetadataInsertionMode: CFString = "HDRMetadataInsertionMode"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_HDRMetadataInsertionMode: CFString =
+  "HDRMetadataInsertionMode"
 
 /// `kVTH264EntropyMode_CAVLC` or `kVTH264EntropyMode_CABAC`. H.264 only.
-public let kVTCompressionPropertyKey_H264EntropyMode: CFString = "H264EntropyMode"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_H264EntropyMode: CFString = "H264EntropyMode"
 
 /// Pixel depth of the encoded video.
-public let kVTCompressionPropertyKey_Depth: CFString = "Depth"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_Depth: CFString = "Depth"
 
 /// Frames that the encoder may hold: with M, frame N - M has been given back when the call that encodes frame N
 /// returns. `kVTUnlimitedFrameDelayCount`, the default, is no limit.
-public let kVTCompressionPropertyKey_MaxFrameDelayCount: CFString = "MaxFrameDelayCount"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_MaxFrameDelayCount: CFString = "MaxFrameDelayCount"
 
 /// Most bytes of one slice NAL unit. 0, the default, is no limit. H.264 only.
-public let kVTCompressionPropertyKey_MaxH264SliceBytes: CFString = "MaxH264SliceBytes"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_MaxH264SliceBytes: CFString = "MaxH264SliceBytes"
 
 /// True says that frames come at their own pace and must not be late, false that they need not. Boolean.
-public let kVTCompressionPropertyKey_RealTime: CFString = "RealTime"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_RealTime: CFString = "RealTime"
 
 /// True asks for less work at some cost in quality or speed. Boolean.
-public let kVTCompressionPropertyKey_MaximizePowerEfficiency: CFString = "MaximizePowerEfficiency"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_MaximizePowerEfficiency: CFString =
+  "MaximizePowerEfficiency"
 
 /// Number of frames that will come; 0, the default, is unknown.
-public let kVTCompressionPropertyKey_SourceFrameCount: CFString = "SourceFrameCount"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_SourceFrameCount: CFString = "SourceFrameCount"
 
 /// Frames a second that are expected; 0, the default, is unknown. Time stamps rule where they differ.
-public let kVTCompressionPropertyKey_ExpectedFrameRate: CFString = "ExpectedFrameRate"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_ExpectedFrameRate: CFString = "ExpectedFrameRate"
 
 /// Seconds that the source is expected to last; 0, the default, is unknown.
-public let kVTCompressionPropertyKey_ExpectedDuration: CFString = "ExpectedDuration"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_ExpectedDuration: CFString = "ExpectedDuration"
 
 /// Frames a second in the base layer.
-public let kVTCompressionPropertyKey_BaseLayerFrameRate: CFString = "BaseLayerFrameRate"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_BaseLayerFrameRate: CFString = "BaseLayerFrameRate"
 
 /// The GPU that encodes.
-public let kVTCompressionPropertyKey_UsingGPURegistryID: CFString = "UsingMetalRegistryID"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_UsingGPURegistryID: CFString = "UsingMetalRegistryID"
 
 /// The part of the picture that is meant to be seen: a dictionary with the keys `kCVImageBufferCleanAperture...Key`.
-public let kVTCompressionPropertyKey_CleanAperture: CFString = "CleanAperture"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_CleanAperture: CFString = "CleanAperture"
 
 /// The shape of a sample: a dictionary with the keys `kCVImageBufferPixelAspectRatio...SpacingKey`.
-public let kVTCompressionPropertyKey_PixelAspectRatio: CFString = "PixelAspectRatio"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_PixelAspectRatio: CFString = "PixelAspectRatio"
 
 /// Fields in a frame: 1 is progressive.
-public let kVTCompressionPropertyKey_FieldCount: CFString = "FieldCount"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_FieldCount: CFString = "FieldCount"
 
 /// Order of the fields.
-public let kVTCompressionPropertyKey_FieldDetail: CFString = "FieldDetail"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_FieldDetail: CFString = "FieldDetail"
 
 /// Picture of 16:9 in a format that can mean either. Boolean.
-public let kVTCompressionPropertyKey_AspectRatio16x9: CFString = "AspectRatio16x9"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_AspectRatio16x9: CFString = "AspectRatio16x9"
 
 /// Progressive in a format that can mean either. Boolean.
-public let kVTCompressionPropertyKey_ProgressiveScan: CFString = "ProgressiveScan"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_ProgressiveScan: CFString = "ProgressiveScan"
 
 /// Colour primaries: one of the `kCVImageBufferColorPrimaries_` constants.
-public let kVTCompressionPropertyKey_ColorPrimaries: CFString = "ColorPrimaries"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_ColorPrimaries: CFString = "ColorPrimaries"
 
 /// Transfer function: one of the `kCVImageBufferTransferFunction_` constants.
-public let kVTCompressionPropertyKey_TransferFunction: CFString = "TransferFunction"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_TransferFunction: CFString = "TransferFunction"
 
 /// Conversion between RGB and Y'CbCr: one of the `kCVImageBufferYCbCrMatrix_` constants.
-public let kVTCompressionPropertyKey_YCbCrMatrix: CFString = "YCbCrMatrix"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_YCbCrMatrix: CFString = "YCbCrMatrix"
 
 /// ICC profile of the source.
-public let kVTCompressionPropertyKey_ICCProfile: CFString = "ICCProfile"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_ICCProfile: CFString = "ICCProfile"
 
 /// 24 bytes of the SEI message of this name, big-endian. Data.
-public let kVTCompressionPropertyKey_MasteringDisplayColorVolume: CFString = "MasteringDisplayColorVolume"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_MasteringDisplayColorVolume: CFString =
+  "MasteringDisplayColorVolume"
 
 /// 4 bytes of the SEI message of this name, big-endian. Data.
-public let kVTCompressionPropertyKey_ContentLightLevelInfo: CFString = "ContentLightLevelInfo"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_ContentLightLevelInfo: CFString =
+  "ContentLightLevelInfo"
 
 /// Gamma of the source.
-public let kVTCompressionPropertyKey_GammaLevel: CFString = "GammaLevel"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_GammaLevel: CFString = "GammaLevel"
 
 /// How the alpha channel relates to the colours.
-public let kVTCompressionPropertyKey_AlphaChannelMode: CFString = "AlphaChannelMode"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_AlphaChannelMode: CFString = "AlphaChannelMode"
 
 /// Properties for the conversion of source buffers to what the encoder takes: a dictionary of
 /// `kVTPixelTransferPropertyKey_` keys.
-public let kVTCompressionPropertyKey_PixelTransferProperties: CFString = "PixelTransferProperties"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_PixelTransferProperties: CFString =
+  "PixelTransferProperties"
 
 /// Turns multi-pass encoding on: a `VTMultiPassStorage` in which the encoder keeps what it learns from pass to pass.
-public let kVTCompressionPropertyKey_MultiPassStorage: CFString = "MultiPassStorage"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_MultiPassStorage: CFString = "MultiPassStorage"
 
 /// The encoder that the session uses. Read-only string.
-public let kVTCompressionPropertyKey_EncoderID: CFString = "EncoderID"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_EncoderID: CFString = "EncoderID"
 
 /// Keep dynamic HDR metadata of the source. Boolean.
-public let kVTCompressionPropertyKey_PreserveDynamicHDRMetadata: CFString = "PreserveDynamicHDRMetadata"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_PreserveDynamicHDRMetadata: CFString =
+  "PreserveDynamicHDRMetadata"
 
 /// Share of the bit rate for the base layer: 0.0 to 1.0. With temporal layers only.
-public let kVTCompressionPropertyKey_BaseLayerBitRateFraction: CFString = "BaseLayerBitRateFraction"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_BaseLayerBitRateFraction: CFString =
+  "BaseLayerBitRateFraction"
 
 /// Share of the frames in the base layer: 1.0 is no temporal layers, 0.5 is two.
-public let kVTCompressionPropertyKey_BaseLayerFrameRateFraction: CFString = "BaseLayerFrameRateFraction"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_BaseLayerFrameRateFraction: CFString =
+  "BaseLayerFrameRateFraction"
 
 /// True attaches the mean squared error of each frame to its sample buffer. Boolean.
-public let kVTCompressionPropertyKey_CalculateMeanSquaredError: CFString = "CalculateMeanSquaredError"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_CalculateMeanSquaredError: CFString =
+  "CalculateMeanSquaredError"
 
 /// Bits a second, always: frames are filled up to hold the rate. Not together with an average rate or data rate limits.
-public let kVTCompressionPropertyKey_ConstantBitRate: CFString = "ConstantBitRate"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_ConstantBitRate: CFString = "ConstantBitRate"
 
 /// True makes the encoder mark long-term references for the receiver to acknowledge. Boolean; low-latency mode.
-public let kVTCompressionPropertyKey_EnableLTR: CFString = "EnableLTR"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_EnableLTR: CFString = "EnableLTR"
 
 /// An estimate of the bytes a frame will take. Read-only number.
-public let kVTCompressionPropertyKey_EstimatedAverageBytesPerFrame: CFString =
+public nonisolated(unsafe) let kVTCompressionPropertyKey_EstimatedAverageBytesPerFrame: CFString =
   "kVTProCodecPropertyKey_AverageBytesPerFrame"
 
 /// Highest quantiser that a frame may get.
-public let kVTCompressionPropertyKey_MaxAllowedFrameQP: CFString = "MaxAllowedFrameQP"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_MaxAllowedFrameQP: CFString = "MaxAllowedFrameQP"
 
 /// Lowest quantiser that a frame may get.
-public let kVTCompressionPropertyKey_MinAllowedFrameQP: CFString = "MinAllowedFrameQP"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_MinAllowedFrameQP: CFString = "MinAllowedFrameQP"
 
 /// Highest frame rate that can come in while `RealTime` is true; 0, the default, is unknown.
-public let kVTCompressionPropertyKey_MaximumRealTimeFrameRate: CFString = "MaximumRealTimeFrameRate"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_MaximumRealTimeFrameRate: CFString =
+  "MaximumRealTimeFrameRate"
 
 /// Bits of a sample in the encoded video.
-public let kVTCompressionPropertyKey_OutputBitDepth: CFString = "OutputBitDepth"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_OutputBitDepth: CFString = "OutputBitDepth"
 
 /// Number of sessions beyond which more of them are no gain in speed. Read-only number.
-public let kVTCompressionPropertyKey_RecommendedParallelizationLimit: CFString =
+public nonisolated(unsafe) let kVTCompressionPropertyKey_RecommendedParallelizationLimit: CFString =
   "RecommendedParallelizationLimit"
 
 /// Shortest piece of a movie worth a session of its own. Read-only time dictionary.
-public let kVTCompressionPropertyKey_RecommendedParallelizedSubdivisionMinimumDuration: CFString =
-  "RecommendedParallelizedSubdivisionMinimumDuration"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_RecommendedParallelizedSubdivisionMinimumDuration:
+  CFString =
+    "RecommendedParallelizedSubdivisionMinimumDuration"
 
 /// Fewest frames worth a session of their own. Read-only number.
-public let kVTCompressionPropertyKey_RecommendedParallelizedSubdivisionMinimumFrameCount: CFString =
-  "RecommendedParallelizedSubdivisionMinimumFrameCount"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_RecommendedParallelizedSubdivisionMinimumFrameCount:
+  CFString =
+    "RecommendedParallelizedSubdivisionMinimumFrameCount"
 
 /// Most frames that prediction may draw on. The encoder fails if the standard allows fewer.
-public let kVTCompressionPropertyKey_ReferenceBufferCount: CFString = "ReferenceBufferCount"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_ReferenceBufferCount: CFString =
+  "ReferenceBufferCount"
 
 /// `kVTQPModulationLevel_Default` lets the quantiser follow the local activity; `kVTQPModulationLevel_Disable` does not.
-public let kVTCompressionPropertyKey_SpatialAdaptiveQPLevel: CFString = "SpatialAdaptiveQPLevel"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_SpatialAdaptiveQPLevel: CFString =
+  "SpatialAdaptiveQPLevel"
 
 /// Frames that the encoder should look ahead; they add to its delay.
-public let kVTCompressionPropertyKey_SuggestedLookAheadFrameCount: CFString = "SuggestedLookAheadFrameCount"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_SuggestedLookAheadFrameCount: CFString =
+  "SuggestedLookAheadFrameCount"
 
 /// Presets by name (`kVTCompressionPreset_`), each a dictionary of properties to set. Read-only.
-public let kVTCompressionPropertyKey_SupportedPresetDictionaries: CFString = "SupportedPresetDictionaries"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_SupportedPresetDictionaries: CFString =
+  "SupportedPresetDictionaries"
 
 /// Whether `kVTEncodeFrameOptionKey_BaseFrameQP` is understood. Read-only Boolean.
-public let kVTCompressionPropertyKey_SupportsBaseFrameQP: CFString = "SupportsBaseFrameQP"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_SupportsBaseFrameQP: CFString = "SupportsBaseFrameQP"
 
 /// Seconds that the decoder's buffer model holds.
-public let kVTCompressionPropertyKey_VBVBufferDuration: CFString = "VBVBufferDuration"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_VBVBufferDuration: CFString = "VBVBufferDuration"
 
 /// How full the buffer model is when the first frame is decoded: 0 to 100, default 90.
-public let kVTCompressionPropertyKey_VBVInitialDelayPercentage: CFString = "VBVInitialDelayPercentage"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_VBVInitialDelayPercentage: CFString =
+  "VBVInitialDelayPercentage"
 
 /// Bits a second at which the buffer model fills, at most.
-public let kVTCompressionPropertyKey_VBVMaxBitRate: CFString = "VBVMaxBitRate"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_VBVMaxBitRate: CFString = "VBVMaxBitRate"
 
 /// Bits a second in the long run, with the freedom that the buffer model leaves.
-public let kVTCompressionPropertyKey_VariableBitRate: CFString = "VariableBitRate"
+public nonisolated(unsafe) let kVTCompressionPropertyKey_VariableBitRate: CFString = "VariableBitRate"
 
 /// Whether the encoder is a piece of hardware. Read-only Boolean.
-public let kVTCompressionPropertyKey_UsingHardwareAcceleratedVideoEncoder: CFString =
+public nonisolated(unsafe) let kVTCompressionPropertyKey_UsingHardwareAcceleratedVideoEncoder: CFString =
   "UsingHardwareAcceleratedVideoEncoder"
