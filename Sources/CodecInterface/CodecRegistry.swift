@@ -12,7 +12,8 @@ public struct EncoderDescription: Sendable {
   /// Name for a menu.
   public var displayName: String
   public var isHardwareAccelerated = false
-  public var supportsFrameReordering = false
+  /// What it can be asked for. A session offers a property only if the encoder has the feature behind it.
+  public var features: Set<EncoderFeature> = []
   /// Made for one frame in, one frame out: chosen by the low-latency mode, and only by that unless asked for by id.
   public var isLowLatency = false
   /// Greater is faster, or better; nil if unknown. Only the order within one codec has a meaning.
@@ -35,6 +36,32 @@ public struct EncoderDescription: Sendable {
     self.inputFormats = inputFormats
     self.makeEncoder = makeEncoder
   }
+}
+
+/// Something an encoder can be asked for, beyond size, frame rate, profile and average bit rate.
+public enum EncoderFeature: Sendable, Hashable, CaseIterable {
+  case quality
+  case dataRateLimits
+  case constantRate
+  /// A variable rate with a buffer model.
+  case variableRate
+  case frameReordering
+  case openGOP
+  /// A choice between CAVLC and CABAC.
+  case entropyMode
+  case frameDelayLimit
+  case lookAhead
+  case spatialAdaptiveQP
+  case qpLimits
+  case baseFrameQP
+  case referenceCount
+  case sliceBytes
+  case meanSquaredError
+  case hdrMetadata
+  case multiPass
+  case speedPreference
+  case temporalLayers
+  case longTermReferences
 }
 
 /// A decoder that a session can choose.

@@ -31,6 +31,8 @@ public struct EncoderConfiguration: Sendable, Equatable {
   public var allowsTemporalCompression = true
   /// False keeps the frames in the order of presentation (no B frames).
   public var allowsReordering = true
+  /// Limit for the reordering depth where a stream continues another; nil is none.
+  public var maxReorderingDepth: Int?
   /// True lets frames that precede a key frame in presentation refer to frames before it in the stream.
   public var allowsOpenGOP = false
   /// Frames that prediction may draw on; 0 leaves it to the encoder.
@@ -49,8 +51,6 @@ public struct EncoderConfiguration: Sendable, Equatable {
   public var speed = SpeedPreference()
   /// 0 lets the encoder choose from the number of processors.
   public var threads = 0
-  /// Number of frames that will come, if known.
-  public var sourceFrameCount: Int?
   /// Report the squared error of each frame against its source.
   public var measuresError = false
   public var pass: EncodingPass?

@@ -16,8 +16,8 @@ public protocol VideoEncoder: AnyObject {
   /// Frames that were taken and not yet given back.
   var heldFrameCount: Int { get }
 
-  /// True if frames can come out in another order than they went in.
-  var reordersFrames: Bool { get }
+  /// Frames that can come out before one that is shown earlier: 0 if the order never changes.
+  var reorderingDepth: Int { get }
 }
 
 /// A picture in the caller's memory.
@@ -68,17 +68,14 @@ public struct FrameOptions: Sendable, Equatable {
 public struct EncodedFrame: Sendable {
   /// The picture's time stamp.
   public var presentationTime: Int64
-  /// Where the frame stands in decode order, on the same scale; never after `presentationTime`.
-  public var decodeTime: Int64
   /// The coded frame, or nil if rate control dropped the picture.
   public var data: EncodedData?
   /// New if the stream's parameter sets changed with this frame; always there with the first.
   public var parameterSets: ParameterSets?
   public var facts = FrameFacts()
 
-  public init(presentationTime: Int64, decodeTime: Int64, data: EncodedData?) {
+  public init(presentationTime: Int64, data: EncodedData?) {
     self.presentationTime = presentationTime
-    self.decodeTime = decodeTime
     self.data = data
   }
 }

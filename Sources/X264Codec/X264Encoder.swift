@@ -9,7 +9,6 @@
     private var stream: X264Stream?
     /// A changed configuration that libx264 can take only from the start.
     private var needsNewStream = false
-    private var clock: FrameClock?
     private var lastInput: Int64?
     private var lastDuration: Int64
     private var lastKeyFrameInput: Int64?
@@ -19,11 +18,11 @@
       lastDuration = Int64(Double(configuration.timescale) / (configuration.frameRate ?? 30))
       // Opened at once, so that a configuration that cannot work is an error here.
       stream = try X264Stream(configuration)
-      clock = FrameClock(reorderingDepth: stream?.reorderingDepth ?? 0)
+      reorderingDepth = stream?.reorderingDepth ?? 0
     }
 
     var heldFrameCount: Int { stream?.heldFrameCount ?? 0 }
-    var reordersFrames: Bool { (stream?.reorderingDepth ?? 0) > 0 }
+    let reorderingDepth: Int
 
     func encode(_ picture: SourcePicture, options: FrameOptions) throws(CodecError) -> [EncodedFrame] {
       guard picture.width == configuration.width, picture.height == configuration.height else {
@@ -52,8 +51,7 @@
       let coded = try stream.encode(picture, options: options, frameDuration: lastDuration)
       lastInput = picture.presentationTime
       if options.forcesKeyFrame || lastKeyFrameInput == nil { lastKeyFrameInput = picture.presentationTime }
-      clock?.noteInput(picture.presentationTime)
-      if let coded { frames.append(finish(coded)) }
+      if let coded { frames.append(coded) }
       return frames
     }
 
@@ -62,7 +60,7 @@
       var frames: [EncodedFrame] = []
       while stream.heldFrameCount > 0 {
         guard let coded = try stream.drain() else { break }
-        frames.append(finish(coded))
+        frames.append(coded)
       }
       // libx264 takes no more frames once it was drained.
       self.stream = nil
@@ -99,12 +97,6 @@
       guard configuration.maxKeyFrameIntervalDuration > 0, let last = lastKeyFrameInput else { return false }
       let seconds = Double(time - last) / Double(configuration.timescale)
       return seconds >= configuration.maxKeyFrameIntervalDuration - 0.0005
-    }
-
-    private func finish(_ coded: EncodedFrame) -> EncodedFrame {
-      var frame = coded
-      frame.decodeTime = clock?.nextDecodeTime(frameDuration: lastDuration) ?? coded.presentationTime
-      return frame
     }
   }
 #endif

@@ -48,7 +48,6 @@
       param.i_threads = Int32(c.threads)
       param.b_repeat_headers = 0
       param.b_annexb = 0
-      param.i_frame_total = Int32(clamping: c.sourceFrameCount ?? 0)
 
       setTiming(c, delay: delay)
       setStructure(c, shape: shape, delay: delay)
@@ -80,7 +79,8 @@
       param.i_keyint_max = interval == 0 ? 250 : Int32(clamping: interval)
       if interval == 1 { param.i_bframe = 0 }
       param.b_open_gop = c.allowsOpenGOP ? 1 : 0
-      if !shape.allowsReordering { param.i_bframe = 0 }
+      if !shape.allowsReordering || c.maxReorderingDepth == 0 { param.i_bframe = 0 }
+      if c.maxReorderingDepth == 1 { param.i_bframe_pyramid = X264_B_PYRAMID_NONE }
       if param.i_bframe == 0 { param.i_bframe_pyramid = X264_B_PYRAMID_NONE }
 
       if c.referenceFrameCount > 0 { param.i_frame_reference = Int32(c.referenceFrameCount) }

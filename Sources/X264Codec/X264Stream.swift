@@ -113,7 +113,7 @@
       let data = EncodedData(capacity: Int(size))
       data.append(UnsafeRawBufferPointer(start: nals[0].p_payload, count: Int(size)))
       let time = callerTimes.removeValue(forKey: output.i_pts) ?? output.i_pts
-      var frame = EncodedFrame(presentationTime: time, decodeTime: time, data: data)
+      var frame = EncodedFrame(presentationTime: time, data: data)
       frame.facts = facts
       frame.parameterSets = parameterSets
       parameterSets = nil

@@ -17,7 +17,9 @@ public enum X265Codec {
         id: encoderID, codec: .hevc, codecName: "HEVC", encoderName: "x265", displayName: "HEVC (x265)",
         inputFormats: formats,
         makeEncoder: { (configuration) throws(CodecError) in try X265Encoder(configuration) })
-      usual.supportsFrameReordering = true
+      usual.features = Set(EncoderFeature.allCases).subtracting([
+        .temporalLayers, .longTermReferences, .entropyMode, .sliceBytes,
+      ])
       usual.performanceRating = 30
       usual.qualityRating = 95
 
@@ -31,6 +33,9 @@ public enum X265Codec {
           return try X265Encoder(configuration)
         })
       lowLatency.isLowLatency = true
+      lowLatency.features = usual.features.subtracting([
+        .frameReordering, .openGOP, .frameDelayLimit, .lookAhead, .multiPass, .constantRate, .variableRate,
+      ])
       lowLatency.performanceRating = 30
       lowLatency.qualityRating = 70
       return [usual, lowLatency]

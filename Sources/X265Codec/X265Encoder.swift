@@ -7,7 +7,6 @@
     private var configuration: EncoderConfiguration
     private var stream: X265Stream?
     private var needsNewStream = false
-    private var clock: FrameClock
     private var pace: FramePace
     private var lastInput: Int64?
     private var lastKeyFrameInput: Int64?
@@ -16,12 +15,12 @@
       self.configuration = configuration
       let opened = try X265Stream(configuration, frameRate: configuration.frameRate ?? 30)
       stream = opened
-      clock = FrameClock(reorderingDepth: opened.reorderingDepth)
+      reorderingDepth = opened.reorderingDepth
       pace = FramePace(timescale: configuration.timescale, assumed: configuration.frameRate ?? 30)
     }
 
     var heldFrameCount: Int { stream?.heldFrameCount ?? 0 }
-    var reordersFrames: Bool { (stream?.reorderingDepth ?? 0) > 0 }
+    let reorderingDepth: Int
 
     func encode(_ picture: SourcePicture, options: FrameOptions) throws(CodecError) -> [EncodedFrame] {
       guard picture.width == configuration.width, picture.height == configuration.height else {
@@ -54,9 +53,8 @@
       if isKeyFrameDue(at: picture.presentationTime) { options.forcesKeyFrame = true }
       lastInput = picture.presentationTime
       if options.forcesKeyFrame || lastKeyFrameInput == nil { lastKeyFrameInput = picture.presentationTime }
-      clock.noteInput(picture.presentationTime)
       if let coded = try stream.encode(picture, options: options, frameDuration: pace.lastDuration) {
-        frames.append(finish(coded))
+        frames.append(coded)
       }
       return frames
     }
@@ -66,7 +64,7 @@
       var frames: [EncodedFrame] = []
       while stream.heldFrameCount > 0 {
         guard let coded = try stream.drain() else { break }
-        frames.append(finish(coded))
+        frames.append(coded)
       }
       // libx265 takes no more frames once it was drained.
       self.stream = nil
@@ -113,12 +111,6 @@
       guard configuration.maxKeyFrameIntervalDuration > 0, let last = lastKeyFrameInput else { return false }
       let seconds = Double(time - last) / Double(configuration.timescale)
       return seconds >= configuration.maxKeyFrameIntervalDuration - 0.0005
-    }
-
-    private func finish(_ coded: EncodedFrame) -> EncodedFrame {
-      var frame = coded
-      frame.decodeTime = clock.nextDecodeTime(frameDuration: pace.lastDuration)
-      return frame
     }
   }
 

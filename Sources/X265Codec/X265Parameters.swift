@@ -46,7 +46,6 @@
       param.pointee.bRepeatHeaders = 0
       param.pointee.bAnnexB = 0
       param.pointee.bEmitInfoSEI = 0
-      param.pointee.totalFrames = Int32(clamping: c.sourceFrameCount ?? 0)
       param.pointee.bEnablePsnr = c.measuresError ? 1 : 0
       let rate = FrameRateRatio(c.frameRate ?? 30)
       param.pointee.fpsNum = rate.numerator
@@ -104,10 +103,11 @@
       param.pointee.keyframeMax = interval == 0 ? 250 : Int32(clamping: interval)
       param.pointee.keyframeMin = min(param.pointee.keyframeMin, param.pointee.keyframeMax)
       param.pointee.bOpenGOP = c.allowsOpenGOP ? 1 : 0
-      if interval == 1 || !c.allowsReordering {
+      if interval == 1 || !c.allowsReordering || c.maxReorderingDepth == 0 {
         param.pointee.bframes = 0
         param.pointee.bBPyramid = 0
       }
+      if c.maxReorderingDepth == 1 { param.pointee.bBPyramid = 0 }
       if c.referenceFrameCount > 0 { param.pointee.maxNumReferences = Int32(c.referenceFrameCount) }
       if let frames = c.lookAheadFrames {
         let depth = Int32(clamping: min(max(frames, 0), 250))

@@ -123,8 +123,7 @@
         data.appendFiller(header: [38 << 1, 1], fill: max(missing - 7, 0))
         facts.fillerBytes = missing
       }
-      var frame = EncodedFrame(
-        presentationTime: output.pointee.pts, decodeTime: output.pointee.pts, data: data)
+      var frame = EncodedFrame(presentationTime: output.pointee.pts, data: data)
       frame.facts = facts
       frame.parameterSets = parameterSets
       parameterSets = nil

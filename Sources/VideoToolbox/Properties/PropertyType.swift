@@ -1,0 +1,142 @@
+import CoreMedia
+
+/// The value of a property, taken out of the public dictionaries' types.
+enum PropertyValue: Sendable, Equatable {
+  case boolean(Bool)
+  case number(Double)
+  case text(String)
+  case numbers([Double])
+  case dictionary([String: Double])
+  case data([UInt8])
+
+  /// As the public functions give it.
+  var object: AnyObject {
+    switch self {
+    case .boolean(let value): NSNumber(value: value)
+    case .number(let value): Self.number(value)
+    case .text(let value): value as NSString
+    case .numbers(let values): NSArray(array: values.map(Self.number))
+    case .dictionary(let values): NSDictionary(dictionary: values.mapValues(Self.number))
+    case .data(let bytes): NSData(data: Data(bytes))
+    }
+  }
+
+  /// Whole numbers come back as whole numbers.
+  private static func number(_ value: Double) -> NSNumber {
+    if let whole = Int(exactly: value) { return NSNumber(value: whole) }
+    return NSNumber(value: value)
+  }
+
+  var boolean: Bool? { if case .boolean(let value) = self { value } else { nil } }
+  var number: Double? { if case .number(let value) = self { value } else { nil } }
+  var integer: Int? { number.flatMap { Int(exactly: $0.rounded()) } }
+  var text: String? { if case .text(let value) = self { value } else { nil } }
+  var numbers: [Double]? { if case .numbers(let values) = self { values } else { nil } }
+  var dictionary: [String: Double]? { if case .dictionary(let values) = self { values } else { nil } }
+  var data: [UInt8]? { if case .data(let bytes) = self { bytes } else { nil } }
+}
+
+/// What values a property takes.
+enum PropertyType: Sendable {
+  case boolean
+  case number(ClosedRange<Double>)
+  /// A number without a fraction.
+  case integer(ClosedRange<Int>)
+  /// One of these numbers.
+  case choice([Int])
+  /// One of these strings.
+  case enumeration([String])
+  case text
+  /// An array of numbers.
+  case numbers
+  /// A dictionary of numbers, with these keys and no others; the first ones must be there.
+  case dictionary(required: [String], optional: [String])
+  /// So many bytes.
+  case data(count: Int)
+  /// An object or a collection that the session makes itself.
+  case other
+
+  /// Takes a public value apart, or nil if it is of another type or not among the values allowed.
+  func parse(_ object: AnyObject) -> PropertyValue? {
+    switch self {
+    case .boolean:
+      guard let number = object as? NSNumber, number.isBoolean || [0, 1].contains(number.doubleValue) else {
+        return nil
+      }
+      return .boolean(number.boolValue)
+    case .number(let range):
+      guard let value = Self.plainNumber(object), range.contains(value) else { return nil }
+      return .number(value)
+    case .integer(let range):
+      guard let value = Self.plainNumber(object), let whole = Int(exactly: value), range.contains(whole)
+      else {
+        return nil
+      }
+      return .number(value)
+    case .choice(let values):
+      guard let value = Self.plainNumber(object), let whole = Int(exactly: value), values.contains(whole)
+      else {
+        return nil
+      }
+      return .number(value)
+    case .enumeration(let values):
+      guard let text = (object as? NSString) as String?, values.contains(text) else { return nil }
+      return .text(text)
+    case .text:
+      guard let text = (object as? NSString) as String? else { return nil }
+      return .text(text)
+    case .numbers:
+      guard let array = object as? NSArray else { return nil }
+      let values = array.compactMap { Self.plainNumber($0 as AnyObject) }
+      return values.count == array.count ? .numbers(values) : nil
+    case .dictionary(let required, let optional):
+      guard let dictionary = object as? NSDictionary else { return nil }
+      var values: [String: Double] = [:]
+      for (key, value) in dictionary {
+        guard let key = key as? String, required.contains(key) || optional.contains(key),
+          let number = Self.plainNumber(value as AnyObject)
+        else { return nil }
+        values[key] = number
+      }
+      return required.allSatisfy { values[$0] != nil } ? .dictionary(values) : nil
+    case .data(let count):
+      guard let data = object as? NSData, data.length == count else { return nil }
+      return .data([UInt8](data as Data))
+    case .other: return nil
+    }
+  }
+
+  /// A finite number that is not a Boolean.
+  private static func plainNumber(_ object: AnyObject) -> Double? {
+    guard let number = object as? NSNumber, !number.isBoolean, number.doubleValue.isFinite else { return nil }
+    return number.doubleValue
+  }
+
+  /// What `VTSessionCopySupportedPropertyDictionary` says about the type.
+  var description: [String: Any] {
+    let type = kVTPropertyTypeKey as String
+    let least = kVTPropertySupportedValueMinimumKey as String
+    let most = kVTPropertySupportedValueMaximumKey as String
+    let list = kVTPropertySupportedValueListKey as String
+    switch self {
+    case .boolean: return [type: kVTPropertyType_Boolean]
+    case .number(let range):
+      var result: [String: Any] = [type: kVTPropertyType_Number, least: NSNumber(value: range.lowerBound)]
+      if range.upperBound < 1e12 { result[most] = NSNumber(value: range.upperBound) }
+      return result
+    case .integer(let range):
+      var result: [String: Any] = [type: kVTPropertyType_Number, least: NSNumber(value: range.lowerBound)]
+      if range.upperBound < Int(Int32.max) { result[most] = NSNumber(value: range.upperBound) }
+      return result
+    case .choice(let values):
+      return [type: kVTPropertyType_Enumeration, list: values.map { NSNumber(value: $0) } as NSArray]
+    case .enumeration(let values): return [type: kVTPropertyType_Enumeration, list: values as NSArray]
+    case .text, .numbers, .dictionary, .data, .other: return [:]
+    }
+  }
+}
+
+extension NSNumber {
+  /// True if it was made from a Boolean.
+  var isBoolean: Bool { String(cString: objCType) == "c" || String(cString: objCType) == "B" }
+}
