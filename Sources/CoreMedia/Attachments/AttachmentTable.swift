@@ -1,0 +1,49 @@
+import CoreFoundation
+
+/// What is attached to one object: values by key, each to be propagated or not.
+struct AttachmentTable {
+  struct Entry {
+    var value: AnyObject
+    var mode: CMAttachmentMode
+  }
+
+  private var entries: [String: Entry] = [:]
+
+  var isEmpty: Bool { entries.isEmpty }
+
+  subscript(key: String) -> Entry? {
+    get { entries[key] }
+    set { entries[key] = newValue }
+  }
+
+  mutating func removeAll() { entries = [:] }
+
+  mutating func set(_ attachments: CFDictionary, mode: CMAttachmentMode) {
+    attachments.enumerateKeysAndObjects { key, value, _ in
+      guard let key = key as? String else { return }
+      entries[key] = Entry(value: value as AnyObject, mode: mode)
+    }
+  }
+
+  func dictionary(mode: CMAttachmentMode) -> CFDictionary? {
+    if entries.isEmpty { return nil }
+    let result = NSMutableDictionary()
+    for (key, entry) in entries where entry.mode == mode {
+      result.setObject(entry.value, forKey: key as NSString)
+    }
+    return result.count > 0 ? result : nil
+  }
+
+  /// Adds the entries of another table that are to be propagated.
+  mutating func propagate(from other: AttachmentTable) {
+    for (key, entry) in other.entries where entry.mode == kCMAttachmentMode_ShouldPropagate {
+      entries[key] = entry
+    }
+  }
+}
+
+/// A type of this module that bears attachments.
+protocol AttachmentBearing: AnyObject {
+  /// Reads or changes the attachments under the object's lock.
+  func withAttachmentTable<R>(_ body: (inout AttachmentTable) -> R) -> R
+}

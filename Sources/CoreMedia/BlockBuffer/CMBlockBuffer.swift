@@ -1,0 +1,219 @@
+import CoreFoundation
+
+/// Bytes that may lie in several pieces of memory, read and written as one range of offsets.
+///
+/// A block buffer holds memory blocks and references to ranges of other block buffers. A reference
+/// shares the memory blocks of its target: bytes written through one are seen through the other.
+public final class CMBlockBuffer: NSObject, @unchecked Sendable {
+  /// A part of a memory block at its place in the buffer.
+  struct Segment {
+    let block: MemoryBlock
+    /// Of the first byte, within the memory block.
+    let blockOffset: Int
+    let length: Int
+    /// Of the first byte, within the block buffer.
+    let start: Int
+
+    var end: Int { start + length }
+  }
+
+  private let lock = MediaLock()
+  private var segments: [Segment] = []
+  /// Blocks that contribute no byte but are owned all the same.
+  private var emptyBlocks: [MemoryBlock] = []
+  /// True once a block or a reference was added, even one without bytes.
+  private var hasContents = false
+  private var attachmentTable = AttachmentTable()
+
+  init(subBlockCapacity: Int) {
+    super.init()
+    if subBlockCapacity > 1 { segments.reserveCapacity(min(subBlockCapacity, 4096)) }
+  }
+
+  // MARK: - Contents
+
+  /// The number of bytes.
+  var length: Int { lock.withLock { segments.last?.end ?? 0 } }
+
+  var hasNoContents: Bool { lock.withLock { !hasContents } }
+
+  /// Adds `dataLength` bytes at `offset` of a block.
+  func append(block: MemoryBlock, offset: Int, dataLength: Int, flags: CMBlockBufferFlags) -> OSStatus {
+    guard block.length > 0 else { return kCMBlockBufferBadLengthParameterErr }
+    guard offset >= 0, offset <= block.length else { return kCMBlockBufferBadOffsetParameterErr }
+    guard dataLength >= 0, dataLength <= block.length - offset else {
+      return kCMBlockBufferBadLengthParameterErr
+    }
+    if flags & kCMBlockBufferAssureMemoryNowFlag != 0 {
+      let status = block.assureMemory()
+      guard status == noErr else { return status }
+    }
+    return lock.withLock {
+      let total = segments.last?.end ?? 0
+      guard dataLength <= Int.max - total else { return kCMBlockBufferBadLengthParameterErr }
+      hasContents = true
+      if dataLength == 0 {
+        emptyBlocks.append(block)
+      } else {
+        segments.append(Segment(block: block, blockOffset: offset, length: dataLength, start: total))
+      }
+      return noErr
+    }
+  }
+
+  /// Adds a reference to a range of another block buffer; a length of zero means all from `offset` on.
+  func append(
+    reference target: CMBlockBuffer, offset: Int, dataLength: Int, flags: CMBlockBufferFlags
+  ) -> OSStatus {
+    let (source, targetIsEmpty) = target.lock.withLock { (target.segments, !target.hasContents) }
+    let total = source.last?.end ?? 0
+    let permitsEmpty = flags & kCMBlockBufferPermitEmptyReferenceFlag != 0
+    guard offset >= 0, offset <= total else { return kCMBlockBufferBadOffsetParameterErr }
+    guard dataLength >= 0, dataLength <= total - offset else { return kCMBlockBufferBadLengthParameterErr }
+    let range = offset..<(dataLength == 0 ? total : offset + dataLength)
+    if range.isEmpty && !permitsEmpty {
+      return targetIsEmpty ? kCMBlockBufferEmptyBBufErr : kCMBlockBufferBadOffsetParameterErr
+    }
+    if flags & kCMBlockBufferAssureMemoryNowFlag != 0 {
+      let status = target.assureMemory(in: range)
+      guard status == noErr else { return status }
+    }
+    return lock.withLock {
+      var start = segments.last?.end ?? 0
+      guard range.count <= Int.max - start else { return kCMBlockBufferBadLengthParameterErr }
+      hasContents = true
+      var index = Self.index(of: range.lowerBound, in: source)
+      while index < source.count, source[index].start < range.upperBound {
+        let segment = source[index]
+        let lower = max(segment.start, range.lowerBound)
+        let upper = min(segment.end, range.upperBound)
+        if lower < upper {
+          segments.append(
+            Segment(
+              block: segment.block, blockOffset: segment.blockOffset + (lower - segment.start),
+              length: upper - lower, start: start))
+          start += upper - lower
+        }
+        index += 1
+      }
+      return noErr
+    }
+  }
+
+  /// Allocates the memory of all blocks in a range, or in the whole buffer.
+  func assureMemory(in range: Range<Int>? = nil) -> OSStatus {
+    let (blocks, empty, isEmpty) = lock.withLock { (segments, emptyBlocks, !hasContents) }
+    if isEmpty { return kCMBlockBufferEmptyBBufErr }
+    for segment in blocks {
+      if let range, segment.end <= range.lowerBound || segment.start >= range.upperBound { continue }
+      let status = segment.block.assureMemory()
+      guard status == noErr else { return status }
+    }
+    if range == nil {
+      for block in empty {
+        let status = block.assureMemory()
+        guard status == noErr else { return status }
+      }
+    }
+    return noErr
+  }
+
+  // MARK: - Access
+
+  /// The index of the segment that holds the byte at `offset`; the count of segments if none does.
+  private static func index(of offset: Int, in segments: [Segment]) -> Int {
+    var low = 0
+    var high = segments.count
+    while low < high {
+      let middle = (low + high) / 2
+      if segments[middle].end <= offset { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  /// Checks a range of this buffer; a length of nil means all from `offset` on.
+  private func checkRange(offset: Int, length: Int?) -> OSStatus {
+    if !hasContents { return kCMBlockBufferEmptyBBufErr }
+    let total = segments.last?.end ?? 0
+    if offset < 0 || offset > total { return kCMBlockBufferBadOffsetParameterErr }
+    guard let length else {
+      return offset == total ? kCMBlockBufferBadOffsetParameterErr : noErr
+    }
+    if length < 0 || length > total - offset { return kCMBlockBufferBadLengthParameterErr }
+    return noErr
+  }
+
+  /// The memory at `offset` and how many bytes lie there in one piece.
+  func dataPointer(
+    at offset: Int, lengthAtOffset: inout Int, totalLength: inout Int, pointer: inout UnsafeMutableRawPointer?
+  ) -> OSStatus {
+    let (status, block, blockOffset) = lock.withLock { () -> (OSStatus, MemoryBlock?, Int) in
+      let status = checkRange(offset: offset, length: nil)
+      guard status == noErr else { return (status, nil, 0) }
+      let segment = segments[Self.index(of: offset, in: segments)]
+      lengthAtOffset = segment.end - offset
+      totalLength = segments[segments.count - 1].end
+      return (noErr, segment.block, segment.blockOffset + (offset - segment.start))
+    }
+    guard status == noErr, let block else { return status }
+    guard let memory = block.pointer else { return kCMBlockBufferUnallocatedBlockErr }
+    pointer = memory + blockOffset
+    return noErr
+  }
+
+  /// Calls `body` with each piece of memory in a range, in order.
+  ///
+  /// - Parameter allocating: whether blocks without memory get it now; otherwise they are an error.
+  func forEachPiece(
+    at offset: Int, length: Int, allocating: Bool, _ body: (UnsafeMutableRawPointer, Int) -> Void
+  ) -> OSStatus {
+    let (status, pieces) = lock.withLock { () -> (OSStatus, ArraySlice<Segment>) in
+      let status = checkRange(offset: offset, length: length)
+      guard status == noErr else { return (status, []) }
+      let first = Self.index(of: offset, in: segments)
+      let last = Self.index(of: offset + max(length, 1) - 1, in: segments)
+      return (noErr, length == 0 ? [] : segments[first...last])
+    }
+    guard status == noErr else { return status }
+    // Nothing is touched unless all of it can be.
+    for piece in pieces where piece.block.pointer == nil {
+      guard allocating else { return kCMBlockBufferUnallocatedBlockErr }
+      let status = piece.block.assureMemory()
+      guard status == noErr else { return status }
+    }
+    for piece in pieces {
+      guard let memory = piece.block.pointer else { return kCMBlockBufferUnallocatedBlockErr }
+      let lower = max(piece.start, offset)
+      let upper = min(piece.end, offset + length)
+      body(memory + piece.blockOffset + (lower - piece.start), upper - lower)
+    }
+    return noErr
+  }
+
+  /// Whether a range lies in one piece of memory; a length of zero means all from `offset` on.
+  func isContiguous(at offset: Int, length: Int) -> Bool {
+    lock.withLock {
+      guard checkRange(offset: offset, length: length) == noErr else { return false }
+      let index = Self.index(of: offset, in: segments)
+      guard index < segments.count else { return false }
+      let length = length == 0 ? segments[segments.count - 1].end - offset : length
+      return length <= segments[index].end - offset
+    }
+  }
+
+  public override var description: String {
+    let (count, total) = lock.withLock { (segments.count, segments.last?.end ?? 0) }
+    return "CMBlockBuffer \(total) bytes in \(count) piece\(count == 1 ? "" : "s")"
+  }
+}
+
+extension CMBlockBuffer: AttachmentBearing {
+  func withAttachmentTable<R>(_ body: (inout AttachmentTable) -> R) -> R {
+    lock.withLock { body(&attachmentTable) }
+  }
+}
+
+extension CMBlockBuffer: CFRuntimeObject {
+  package static let cfTypeID: CFTypeID = CFRuntimeRegister("CMBlockBuffer")
+  package var cfDescription: String { description }
+}

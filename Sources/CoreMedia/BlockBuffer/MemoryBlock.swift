@@ -1,0 +1,54 @@
+import CoreFoundation
+
+/// One piece of memory behind one or more block buffers: allocated when first needed, freed when the
+/// last block buffer that refers to it is gone.
+final class MemoryBlock: @unchecked Sendable {
+  /// Where the memory comes from and how it is given back.
+  enum Source {
+    case allocator(CFAllocator?)
+    case custom(CMBlockBufferCustomBlockSource)
+    case closures(
+      allocate: CMBlockBuffer.CustomBlockAllocator?, deallocate: CMBlockBuffer.CustomBlockDeallocator)
+  }
+
+  let length: Int
+  private let source: Source
+  private let lock = MediaLock()
+  private var memory: UnsafeMutableRawPointer?
+
+  init(memory: UnsafeMutableRawPointer?, length: Int, source: Source) {
+    self.memory = memory
+    self.length = length
+    self.source = source
+  }
+
+  /// The memory, or nil as long as it is not allocated.
+  var pointer: UnsafeMutableRawPointer? { lock.withLock { memory } }
+
+  /// Allocates the memory unless that was done before.
+  func assureMemory() -> OSStatus {
+    lock.withLock {
+      if memory != nil { return noErr }
+      switch source {
+      case .allocator(let allocator):
+        memory = CFAllocatorAllocate(allocator, length, 0)
+      case .custom(let custom):
+        guard let allocate = custom.AllocateBlock else { return kCMBlockBufferBadCustomBlockSourceErr }
+        memory = allocate(custom.refCon, length)
+      case .closures(let allocate, _):
+        guard let allocate else { return kCMBlockBufferBadCustomBlockSourceErr }
+        memory = allocate(length)
+      }
+      return memory == nil ? kCMBlockBufferBlockAllocationFailedErr : noErr
+    }
+  }
+
+  deinit {
+    guard let memory else { return }
+    switch source {
+    case .allocator(let allocator): CFAllocatorDeallocate(allocator, memory)
+    case .custom(let custom): custom.FreeBlock?(custom.refCon, memory, length)
+    case .closures(_, let deallocate): deallocate(memory, length)
+    }
+  }
+}

@@ -1,0 +1,41 @@
+import CoreFoundation
+
+extension CMFormatDescription {
+  /// The errors that format descriptions throw, in `NSOSStatusErrorDomain`.
+  public struct Error: Sendable {
+    public static let invalidParameter = osStatusError(kCMFormatDescriptionError_InvalidParameter)
+    public static let allocationFailed = osStatusError(kCMFormatDescriptionError_AllocationFailed)
+    public static let valueNotAvailable = osStatusError(kCMFormatDescriptionError_ValueNotAvailable)
+  }
+
+  /// Creates a description of any media.
+  public convenience init(mediaType: MediaType, mediaSubType: MediaSubType, extensions: Extensions? = nil)
+    throws
+  {
+    self.init(
+      mediaType: mediaType.rawValue, mediaSubType: mediaSubType.rawValue, extensions: extensions?.dictionary)
+  }
+
+  /// The type identifier of format descriptions.
+  public static var typeID: CFTypeID { cfTypeID }
+
+  /// Whether another description says the same but for some extensions and atoms.
+  public func equalTo(
+    _ otherFormatDescription: CMFormatDescription, extensionKeysToIgnore: [Extensions.Key] = [],
+    sampleDescriptionExtensionAtomKeysToIgnore: [String] = []
+  ) -> Bool {
+    isEqual(
+      to: otherFormatDescription,
+      ignoringExtensions: Set(extensionKeysToIgnore.map { $0.rawValue as String }),
+      ignoringAtoms: Set(sampleDescriptionExtensionAtomKeysToIgnore))
+  }
+
+  /// The kind of media.
+  public var mediaType: MediaType { MediaType(rawValue: mediaTypeCode) }
+
+  /// The codec, or for uncompressed video the pixel format.
+  public var mediaSubType: MediaSubType { MediaSubType(rawValue: mediaSubTypeCode) }
+
+  /// What else is said, by key.
+  public var extensions: Extensions { Extensions(dictionary: extensionDictionary) }
+}

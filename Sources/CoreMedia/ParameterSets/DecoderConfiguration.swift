@@ -1,0 +1,159 @@
+import Foundation
+
+/// The codecs whose parameter sets are described.
+package enum NALCodec: Sendable {
+  case h264
+  case hevc
+}
+
+/// Parameter sets and the size of the length before each NAL unit: what `avcC` and `hvcC` hold.
+package struct DecoderConfiguration: Sendable, Equatable {
+  package var codec: NALCodec
+  /// 1, 2 or 4 bytes.
+  package var lengthSize: Int
+  /// NAL units in the order of their index: (VPS,) SPS, PPS, others.
+  package var parameterSets: [Data]
+
+  package init(codec: NALCodec, lengthSize: Int, parameterSets: [Data]) {
+    self.codec = codec
+    self.lengthSize = lengthSize
+    self.parameterSets = parameterSets
+  }
+
+  // MARK: - H.264: ISO/IEC 14496-15, 5.3.3.1
+
+  /// Reads an AVCDecoderConfigurationRecord.
+  package init(avcC record: Data) throws {
+    var reader = ByteReader(record)
+    guard try reader.byte() == 1 else { throw ParameterSetError.invalid }
+    _ = try reader.bytes(3)
+    codec = .h264
+    lengthSize = Int(try reader.byte() & 3) + 1
+    parameterSets = []
+    for _ in 0..<(try reader.byte() & 31) { parameterSets.append(try reader.unit()) }
+    for _ in 0..<(try reader.byte()) { parameterSets.append(try reader.unit()) }
+    // The chroma format and depths that follow in some profiles are in the SPS as well.
+    if reader.count >= 4 {
+      _ = try reader.bytes(3)
+      for _ in 0..<(try reader.byte()) { parameterSets.append(try reader.unit()) }
+    }
+  }
+
+  /// An AVCDecoderConfigurationRecord.
+  package func avcC() throws -> Data {
+    let sequence = parameterSets.filter { [7, 15].contains($0.first.map { $0 & 31 }) }
+    let picture = parameterSets.filter { $0.first.map { $0 & 31 } == 8 }
+    let extensions = parameterSets.filter { $0.first.map { $0 & 31 } == 13 }
+    guard let first = sequence.first, first.count >= 4, sequence.count <= 31, picture.count <= 255,
+      extensions.count <= 255
+    else { throw ParameterSetError.invalid }
+    let sps = try H264SequenceParameterSet(nalUnit: first)
+    var record = Data([1])
+    record.append(first.dropFirst().prefix(3))
+    record.append(0xFC | UInt8(lengthSize - 1))
+    record.append(0xE0 | UInt8(sequence.count))
+    for unit in sequence { try record.append(unit: unit) }
+    record.append(UInt8(picture.count))
+    for unit in picture { try record.append(unit: unit) }
+    if H264SequenceParameterSet.highProfiles.contains(sps.profile) {
+      record.append(0xFC | UInt8(sps.chromaFormat))
+      record.append(0xF8 | UInt8(sps.bitDepthLuma - 8))
+      record.append(0xF8 | UInt8(sps.bitDepthChroma - 8))
+      record.append(UInt8(extensions.count))
+      for unit in extensions { try record.append(unit: unit) }
+    }
+    return record
+  }
+
+  // MARK: - HEVC: ISO/IEC 14496-15, 8.3.3.1
+
+  /// Reads an HEVCDecoderConfigurationRecord.
+  package init(hvcC record: Data) throws {
+    var reader = ByteReader(record)
+    // Version 0 was written by some before the standard was final.
+    guard try reader.byte() <= 1 else { throw ParameterSetError.invalid }
+    _ = try reader.bytes(20)
+    codec = .hevc
+    lengthSize = Int(try reader.byte() & 3) + 1
+    parameterSets = []
+    for _ in 0..<(try reader.byte()) {
+      _ = try reader.byte()
+      for _ in 0..<(try reader.uint16()) { parameterSets.append(try reader.unit()) }
+    }
+  }
+
+  /// An HEVCDecoderConfigurationRecord.
+  package func hvcC() throws -> Data {
+    guard let first = parameterSets.first(where: { $0.first.map { $0 >> 1 & 63 } == 33 }) else {
+      throw ParameterSetError.invalid
+    }
+    let sps = try HEVCSequenceParameterSet(nalUnit: first)
+    var record = Data([1])
+    record.append(
+      UInt8(sps.general.profileSpace) << 6 | (sps.general.isHighTier ? 0x20 : 0) | UInt8(sps.general.profile))
+    record.append(bigEndian: sps.general.compatibility)
+    record.append(bigEndian: UInt16(sps.general.constraints >> 32))
+    record.append(bigEndian: UInt32(truncatingIfNeeded: sps.general.constraints))
+    record.append(UInt8(sps.general.level))
+    record.append(bigEndian: UInt16(0xF000))  // min_spatial_segmentation_idc: unknown
+    record.append(0xFC)  // parallelismType: unknown
+    record.append(0xFC | UInt8(sps.chromaFormat))
+    record.append(0xF8 | UInt8(sps.bitDepthLuma - 8))
+    record.append(0xF8 | UInt8(sps.bitDepthChroma - 8))
+    record.append(bigEndian: UInt16(0))  // avgFrameRate: unknown
+    record.append(UInt8(sps.subLayers << 3) | (sps.isTemporalNested ? 4 : 0) | UInt8(lengthSize - 1))
+    var types: [UInt8] = []
+    for unit in parameterSets {
+      let type = unit.first.map { $0 >> 1 & 63 } ?? 0
+      if !types.contains(type) { types.append(type) }
+    }
+    record.append(UInt8(types.count))
+    for type in types {
+      let units = parameterSets.filter { $0.first.map { $0 >> 1 & 63 } == type }
+      record.append(0x80 | type)  // array_completeness
+      record.append(bigEndian: UInt16(units.count))
+      for unit in units { try record.append(unit: unit) }
+    }
+    return record
+  }
+}
+
+/// Reads bytes that may come from anywhere.
+struct ByteReader {
+  private var rest: Data
+
+  init(_ data: Data) { rest = data }
+
+  var count: Int { rest.count }
+
+  mutating func bytes(_ count: Int) throws -> Data {
+    guard count >= 0, count <= rest.count else { throw ParameterSetError.truncated }
+    defer { rest = rest.dropFirst(count) }
+    return rest.prefix(count)
+  }
+
+  mutating func byte() throws -> UInt8 {
+    guard let byte = rest.first else { throw ParameterSetError.truncated }
+    rest = rest.dropFirst()
+    return byte
+  }
+
+  mutating func uint16() throws -> Int { try Int(byte()) << 8 | Int(byte()) }
+  mutating func uint32() throws -> Int { try uint16() << 16 | uint16() }
+
+  /// A NAL unit with a length of 16 bits before it.
+  mutating func unit() throws -> Data { Data(try bytes(uint16())) }
+}
+
+extension Data {
+  mutating func append<T: FixedWidthInteger>(bigEndian value: T) {
+    Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) }
+  }
+
+  /// A NAL unit with a length of 16 bits before it.
+  fileprivate mutating func append(unit: Data) throws {
+    guard unit.count <= 65535 else { throw ParameterSetError.invalid }
+    append(bigEndian: UInt16(unit.count))
+    append(unit)
+  }
+}

@@ -1,0 +1,78 @@
+import CoreVideo
+
+/// The dictionaries of the attachments of all samples, to be changed in place.
+///
+/// - Parameter createIfNecessary: Whether empty dictionaries are made if there are none.
+/// - Returns: An array with a mutable dictionary for each sample, which stays the sample buffer's own; nil if
+///   there are none.
+public func CMSampleBufferGetSampleAttachmentsArray(_ sbuf: CMSampleBuffer, createIfNecessary: Bool)
+  -> CFArray?
+{
+  sbuf.dictionaries(create: createIfNecessary)
+}
+
+extension CMSampleBuffer {
+  /// The attachments of one sample. Changes are made to the sample buffer itself.
+  public struct PerSampleAttachmentsDictionary: Sequence {
+    let owner: CMSampleBuffer
+    let index: Int
+
+    private func dictionary(create: Bool) -> NSMutableDictionary? {
+      owner.dictionaries(create: create)?.dictionaries[index]
+    }
+
+    /// The value for a key; nil removes it.
+    public subscript(key: Key) -> Any? {
+      get { dictionary(create: false)?.object(forKey: key.rawValue) }
+      set {
+        if let newValue {
+          dictionary(create: true)?.setObject(newValue as AnyObject, forKey: key.rawValue)
+        } else {
+          dictionary(create: false)?.removeObject(forKey: key.rawValue)
+        }
+      }
+    }
+
+    /// All keys with their values, in no order.
+    public func makeIterator() -> AnyIterator<(key: Key, value: Any)> {
+      var rest = (dictionary(create: false) as? [String: Any] ?? [:]).makeIterator()
+      return AnyIterator {
+        rest.next().map { (key: Key(rawValue: $0.key as CFString), value: $0.value) }
+      }
+    }
+  }
+
+  /// The attachments of each sample. Changes are made to the sample buffer itself.
+  public struct SampleAttachmentsArray: RandomAccessCollection, MutableCollection {
+    let owner: CMSampleBuffer
+
+    public var startIndex: Int { 0 }
+    public var endIndex: Int { owner.sampleCount }
+
+    /// The attachments of the sample at an index.
+    public subscript(position: Int) -> PerSampleAttachmentsDictionary {
+      get {
+        precondition(indices.contains(position), "Sample index out of range")
+        return PerSampleAttachmentsDictionary(owner: owner, index: position)
+      }
+      set {
+        precondition(indices.contains(position), "Sample index out of range")
+        // Changed in place already, unless the attachments of another sample are assigned.
+        guard newValue.owner !== owner || newValue.index != position else { return }
+        var target = PerSampleAttachmentsDictionary(owner: owner, index: position)
+        for key in target.map(\.key) { target[key] = nil }
+        for (key, value) in newValue { target[key] = value }
+      }
+    }
+  }
+
+  /// The attachments of each sample.
+  public var sampleAttachments: SampleAttachmentsArray {
+    get { SampleAttachmentsArray(owner: self) }
+    set {
+      guard newValue.owner !== self else { return }
+      var target = SampleAttachmentsArray(owner: self)
+      for (index, attachments) in zip(target.indices, newValue) { target[index] = attachments }
+    }
+  }
+}

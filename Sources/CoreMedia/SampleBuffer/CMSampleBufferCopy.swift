@@ -1,0 +1,163 @@
+import CoreVideo
+
+extension CMSampleBuffer {
+  /// Creates a sample buffer of the same data as another one, or of a part of it.
+  ///
+  /// - Parameter sampleRange: The samples, not empty; nil for all.
+  convenience init(
+    derivedFrom original: CMSampleBuffer, data: CMBlockBuffer?, sampleRange: Range<Int>? = nil,
+    timings: SampleTimings, sizes: SampleSizes
+  ) {
+    let readiness = original.currentReadiness
+    self.init(
+      data: data, image: original.image, isReady: readiness == .ready, format: original.format,
+      sampleCount: sampleRange?.count ?? original.sampleCount, timings: timings, sizes: sizes)
+    switch readiness {
+    case .ready: break
+    // A copy of data that is not there yet becomes ready with the original.
+    case .notReady: _ = track(original)
+    case .failed: adoptReadiness(readiness)
+    }
+    if let dictionaries = original.dictionaries(create: false) {
+      setDictionaries(dictionaries.copy(sampleRange ?? 0..<original.sampleCount))
+    }
+    let table = original.withAttachmentTable { $0 }
+    if !table.isEmpty { withAttachmentTable { $0.propagate(from: table) } }
+  }
+
+  /// The data of a range of samples and their sizes.
+  func subdivide(_ range: Range<Int>) -> Result<(data: CMBlockBuffer?, sizes: SampleSizes), SampleError> {
+    guard range.lowerBound >= 0, range.upperBound <= sampleCount, !range.isEmpty else {
+      return .failure(.init(kCMSampleBufferError_SampleIndexOutOfRange))
+    }
+    let data = blockBuffer
+    if range.count == sampleCount { return .success((data, sizes)) }
+    if image != nil { return .failure(.init(kCMSampleBufferError_CannotSubdivide)) }
+    var sizes = sizes
+    if case .unknown = sizes {
+      // Each frame of interleaved PCM has the same size, which the format says.
+      guard let bytes = format?.uncompressedBytesPerFrame else {
+        return .failure(.init(kCMSampleBufferError_BufferHasNoSampleSizes))
+      }
+      sizes = .uniform(bytes)
+    }
+    let partSizes = sizes.range(range)
+    guard let data else { return .success((nil, partSizes)) }
+    guard let offset = sizes.offset(of: range.lowerBound), let length = partSizes.offset(of: range.count)
+    else {
+      return .failure(.init(kCMSampleBufferError_InvalidSampleData))
+    }
+    let part = CMBlockBuffer(subBlockCapacity: 1)
+    // A length of zero would mean "all": samples without bytes refer to an empty buffer instead.
+    let status =
+      length == 0
+      ? noErr : part.append(reference: data, offset: offset, dataLength: length, flags: 0)
+    return status == noErr
+      ? .success((part, partSizes)) : .failure(.init(kCMSampleBufferError_InvalidSampleData))
+  }
+
+  /// A sample buffer of a range of the samples.
+  func part(_ range: Range<Int>) -> Result<CMSampleBuffer, SampleError> {
+    if isInvalidated { return .failure(.init(kCMSampleBufferError_Invalidated)) }
+    return subdivide(range).map {
+      CMSampleBuffer(
+        derivedFrom: self, data: $0.data, sampleRange: range, timings: timings.range(range), sizes: $0.sizes)
+    }
+  }
+}
+
+/// The status of a call that failed.
+struct SampleError: Error {
+  let status: OSStatus
+  init(_ status: OSStatus) { self.status = status }
+}
+
+// MARK: - Functions
+
+/// Creates a copy that shares the data; attachments that are to be propagated and those of the samples are copied.
+///
+/// If the data is not ready, the copy becomes ready with the original.
+public func CMSampleBufferCreateCopy(
+  allocator: CFAllocator?, sampleBuffer sbuf: CMSampleBuffer,
+  sampleBufferOut: UnsafeMutablePointer<CMSampleBuffer?>
+) -> OSStatus {
+  sampleBufferOut.pointee = nil
+  if sbuf.isInvalidated { return kCMSampleBufferError_Invalidated }
+  let copy = CMSampleBuffer(
+    derivedFrom: sbuf, data: sbuf.blockBuffer, timings: sbuf.timings, sizes: sbuf.sizes)
+  copy.explicitOutputTime = sbuf.explicitOutputTime
+  sampleBufferOut.pointee = copy
+  return noErr
+}
+
+/// Creates a copy as `CMSampleBufferCreateCopy` does, but with other timing and without an output time of its own.
+///
+/// - Parameter numSampleTimingEntries: 0 (unknown), 1 (of the first sample; the others follow at the distance of
+///   its duration) or the number of samples.
+public func CMSampleBufferCreateCopyWithNewTiming(
+  allocator: CFAllocator?, sampleBuffer originalSBuf: CMSampleBuffer,
+  sampleTimingEntryCount numSampleTimingEntries: CMItemCount,
+  sampleTimingArray: UnsafePointer<CMSampleTimingInfo>?,
+  sampleBufferOut: UnsafeMutablePointer<CMSampleBuffer?>
+) -> OSStatus {
+  sampleBufferOut.pointee = nil
+  if originalSBuf.isInvalidated { return kCMSampleBufferError_Invalidated }
+  guard numSampleTimingEntries >= 0 else { return kCMSampleBufferError_InvalidEntryCount }
+  if numSampleTimingEntries > 0, sampleTimingArray == nil {
+    return kCMSampleBufferError_RequiredParameterMissing
+  }
+  guard
+    let timings = SampleTimings(
+      sampleTimingArray, entryCount: numSampleTimingEntries, sampleCount: originalSBuf.sampleCount)
+  else { return kCMSampleBufferError_InvalidEntryCount }
+  sampleBufferOut.pointee = CMSampleBuffer(
+    derivedFrom: originalSBuf, data: originalSBuf.blockBuffer, timings: timings, sizes: originalSBuf.sizes)
+  return noErr
+}
+
+/// Creates a sample buffer of a range of the samples, which shares their data.
+///
+/// - Returns: `kCMSampleBufferError_SampleIndexOutOfRange` for a range that is empty or reaches beyond the samples,
+///   `kCMSampleBufferError_BufferHasNoSampleSizes` or `kCMSampleBufferError_CannotSubdivide` if the samples
+///   cannot be told apart.
+public func CMSampleBufferCopySampleBufferForRange(
+  allocator: CFAllocator?, sampleBuffer sbuf: CMSampleBuffer, sampleRange: CFRange,
+  sampleBufferOut: UnsafeMutablePointer<CMSampleBuffer?>
+) -> OSStatus {
+  sampleBufferOut.pointee = nil
+  guard sampleRange.location >= 0, sampleRange.length > 0,
+    sampleRange.length <= sbuf.sampleCount - sampleRange.location
+  else { return kCMSampleBufferError_SampleIndexOutOfRange }
+  switch sbuf.part(sampleRange.location..<sampleRange.location + sampleRange.length) {
+  case .success(let part):
+    sampleBufferOut.pointee = part
+    return noErr
+  case .failure(let error): return error.status
+  }
+}
+
+/// Calls a function with a sample buffer for each sample, in order, until it returns an error.
+///
+/// - Returns: The function's error, or `kCMSampleBufferError_CannotSubdivide` and the like.
+public func CMSampleBufferCallForEachSample(
+  _ sbuf: CMSampleBuffer, callback: (CMSampleBuffer, CMItemCount, UnsafeMutableRawPointer?) -> OSStatus,
+  refcon: UnsafeMutableRawPointer?
+) -> OSStatus {
+  CMSampleBufferCallBlockForEachSample(sbuf) { callback($0, $1, refcon) }
+}
+
+/// Calls a function with a sample buffer for each sample, in order, until it returns an error.
+public func CMSampleBufferCallBlockForEachSample(
+  _ sbuf: CMSampleBuffer, _ handler: (CMSampleBuffer, CMItemCount) -> OSStatus
+) -> OSStatus {
+  if sbuf.isInvalidated { return kCMSampleBufferError_Invalidated }
+  for index in 0..<sbuf.sampleCount {
+    switch sbuf.part(index..<index + 1) {
+    case .success(let part):
+      let status = handler(part, index)
+      if status != noErr { return status }
+    case .failure(let error): return error.status
+    }
+  }
+  return noErr
+}

@@ -1,0 +1,88 @@
+import CoreVideo
+
+/// The type identifier of sample buffers.
+public func CMSampleBufferGetTypeID() -> CFTypeID { CMSampleBuffer.cfTypeID }
+
+// MARK: - Data
+
+/// Gives a sample buffer its data, once. It does not become ready by that.
+///
+/// - Returns: `kCMSampleBufferError_AlreadyHasDataBuffer` if it has data or an image.
+public func CMSampleBufferSetDataBuffer(_ sbuf: CMSampleBuffer, newValue dataBuffer: CMBlockBuffer)
+  -> OSStatus
+{
+  sbuf.setBlockBuffer(dataBuffer)
+}
+
+/// The data of all samples, one after the other; nil if there is none.
+public func CMSampleBufferGetDataBuffer(_ sbuf: CMSampleBuffer) -> CMBlockBuffer? { sbuf.blockBuffer }
+
+/// The image; nil if this is not a sample buffer of an image.
+public func CMSampleBufferGetImageBuffer(_ sbuf: CMSampleBuffer) -> CVImageBuffer? {
+  sbuf.isInvalidated ? nil : sbuf.image
+}
+
+/// The format of all samples.
+public func CMSampleBufferGetFormatDescription(_ sbuf: CMSampleBuffer) -> CMFormatDescription? { sbuf.format }
+
+// MARK: - Readiness
+
+/// Says that the data is ready now.
+public func CMSampleBufferSetDataReady(_ sbuf: CMSampleBuffer) -> OSStatus { sbuf.setReadiness(.ready) }
+
+/// Whether the data is ready, of this sample buffer or the one that it tracks.
+public func CMSampleBufferDataIsReady(_ sbuf: CMSampleBuffer) -> Bool { sbuf.currentReadiness == .ready }
+
+/// Says that the data will never be ready, and why.
+public func CMSampleBufferSetDataFailed(_ sbuf: CMSampleBuffer, status: OSStatus) -> OSStatus {
+  sbuf.setReadiness(.failed(status))
+}
+
+/// Whether the data will never be ready, and why.
+public func CMSampleBufferHasDataFailed(_ sbuf: CMSampleBuffer, statusOut: UnsafeMutablePointer<OSStatus>?)
+  -> Bool
+{
+  guard case .failed(let status) = sbuf.currentReadiness else { return false }
+  statusOut?.pointee = status
+  return true
+}
+
+/// Has the data made ready by the function that was given for it.
+///
+/// - Returns: That function's error; `kCMSampleBufferError_BufferNotReady` if there is none.
+public func CMSampleBufferMakeDataReady(_ sbuf: CMSampleBuffer) -> OSStatus { sbuf.makeReadyNow() }
+
+/// Makes a sample buffer ready whenever another one is.
+public func CMSampleBufferTrackDataReadiness(_ sbuf: CMSampleBuffer, sampleBufferToTrack: CMSampleBuffer)
+  -> OSStatus
+{
+  sbuf.track(sampleBufferToTrack)
+}
+
+// MARK: - Validity
+
+/// Called when a sample buffer is invalidated.
+public typealias CMSampleBufferInvalidateCallback = @Sendable (CMSampleBuffer, UInt64) -> Void
+/// Called when a sample buffer is invalidated.
+public typealias CMSampleBufferInvalidateHandler = (CMSampleBuffer) -> Void
+
+/// Makes a sample buffer unusable, lets go of its data and calls the function that was set for that.
+public func CMSampleBufferInvalidate(_ sbuf: CMSampleBuffer) -> OSStatus { sbuf.invalidateNow() }
+
+/// Sets the function to call when the sample buffer is invalidated, instead of an earlier one.
+public func CMSampleBufferSetInvalidateCallback(
+  _ sbuf: CMSampleBuffer, callback invalidateCallback: @escaping CMSampleBufferInvalidateCallback,
+  refcon invalidateRefCon: UInt64
+) -> OSStatus {
+  sbuf.setOnInvalidate { invalidateCallback($0, invalidateRefCon) }
+}
+
+/// Sets the function to call when the sample buffer is invalidated, instead of an earlier one.
+public func CMSampleBufferSetInvalidateHandler(
+  _ sbuf: CMSampleBuffer, invalidateHandler: @escaping CMSampleBufferInvalidateHandler
+) -> OSStatus {
+  sbuf.setOnInvalidate(invalidateHandler)
+}
+
+/// Whether a sample buffer was not invalidated.
+public func CMSampleBufferIsValid(_ sbuf: CMSampleBuffer) -> Bool { !sbuf.isInvalidated }

@@ -1,0 +1,198 @@
+import CoreFoundation
+
+// MARK: - All samples
+
+/// The number of samples.
+public func CMSampleBufferGetNumSamples(_ sbuf: CMSampleBuffer) -> CMItemCount { sbuf.sampleCount }
+
+/// The sum of the durations of all samples; gaps between them do not count.
+public func CMSampleBufferGetDuration(_ sbuf: CMSampleBuffer) -> CMTime {
+  sbuf.timings.duration(sampleCount: sbuf.sampleCount)
+}
+
+/// The earliest presentation time of all samples.
+public func CMSampleBufferGetPresentationTimeStamp(_ sbuf: CMSampleBuffer) -> CMTime {
+  sbuf.timings.earliest(\.presentationTimeStamp)
+}
+
+/// The earliest decode time of all samples; invalid if they are in presentation order.
+public func CMSampleBufferGetDecodeTimeStamp(_ sbuf: CMSampleBuffer) -> CMTime {
+  sbuf.timings.earliest(\.decodeTimeStamp)
+}
+
+// MARK: - Output: after trimming, speed and reversal
+
+/// What the attachments of a sample buffer make of its timing.
+private struct OutputTiming {
+  let trimAtStart: CMTime
+  let trimAtEnd: CMTime
+  let speed: Double
+  let isReversed: Bool
+
+  init(_ sbuf: CMSampleBuffer) {
+    let table = sbuf.withAttachmentTable { $0 }
+    func time(_ key: CFString) -> CMTime {
+      guard let dictionary = table[key as String]?.value as? NSDictionary else { return .zero }
+      let time = CMTime(
+        value: (dictionary["value"] as? NSNumber)?.int64Value ?? 0,
+        timescale: (dictionary["timescale"] as? NSNumber)?.int32Value ?? 0,
+        flags: CMTimeFlags(rawValue: (dictionary["flags"] as? NSNumber)?.uint32Value ?? 0),
+        epoch: (dictionary["epoch"] as? NSNumber)?.int64Value ?? 0)
+      return time.isNumeric ? time : .zero
+    }
+    if table.isEmpty {
+      (trimAtStart, trimAtEnd, speed, isReversed) = (.zero, .zero, 1, false)
+    } else {
+      trimAtStart = time(kCMSampleBufferAttachmentKey_TrimDurationAtStart)
+      trimAtEnd = time(kCMSampleBufferAttachmentKey_TrimDurationAtEnd)
+      let factor =
+        (table[kCMSampleBufferAttachmentKey_SpeedMultiplier as String]?.value as? NSNumber)?.doubleValue ?? 1
+      speed = factor.isFinite && factor != 0 ? abs(factor) : 1
+      isReversed =
+        (table[kCMSampleBufferAttachmentKey_Reverse as String]?.value as? NSNumber)?.boolValue ?? false
+    }
+  }
+
+  func scale(_ time: CMTime) -> CMTime {
+    speed == 1 ? time : CMTime(seconds: time.seconds / speed, preferredTimescale: time.timescale)
+  }
+
+  /// The time of the media at which the output begins.
+  func start(_ sbuf: CMSampleBuffer) -> CMTime {
+    let time = CMSampleBufferGetPresentationTimeStamp(sbuf)
+    return isReversed ? time + CMSampleBufferGetDuration(sbuf) - trimAtEnd : time + trimAtStart
+  }
+}
+
+/// The duration less what is trimmed, divided by the speed.
+public func CMSampleBufferGetOutputDuration(_ sbuf: CMSampleBuffer) -> CMTime {
+  let output = OutputTiming(sbuf)
+  return output.scale(CMSampleBufferGetDuration(sbuf) - output.trimAtStart - output.trimAtEnd)
+}
+
+/// The output time that was set, otherwise the presentation time after what is trimmed at the start
+/// (or, reversed, the end of the presentation before what is trimmed there).
+public func CMSampleBufferGetOutputPresentationTimeStamp(_ sbuf: CMSampleBuffer) -> CMTime {
+  let explicit = sbuf.explicitOutputTime
+  return explicit.isValid ? explicit : OutputTiming(sbuf).start(sbuf)
+}
+
+/// Sets the output time; an invalid time has it derived again.
+public func CMSampleBufferSetOutputPresentationTimeStamp(
+  _ sbuf: CMSampleBuffer, newValue outputPresentationTimeStamp: CMTime
+) -> OSStatus {
+  if sbuf.isInvalidated { return kCMSampleBufferError_Invalidated }
+  sbuf.explicitOutputTime = outputPresentationTimeStamp
+  return noErr
+}
+
+/// The decode time, moved by as much as the output time is from the presentation time.
+public func CMSampleBufferGetOutputDecodeTimeStamp(_ sbuf: CMSampleBuffer) -> CMTime {
+  let decode = CMSampleBufferGetDecodeTimeStamp(sbuf)
+  guard decode.isValid else { return .invalid }
+  return decode + CMSampleBufferGetOutputPresentationTimeStamp(sbuf)
+    - CMSampleBufferGetPresentationTimeStamp(sbuf)
+}
+
+// MARK: - Each sample
+
+/// The timing entries as they were given: one that applies to all samples, or one for each.
+///
+/// - Parameters:
+///   - timingArrayOut: Filled; nil to learn only how many entries there are.
+/// - Returns: `kCMSampleBufferError_BufferHasNoSampleTimingInfo` or `kCMSampleBufferError_ArrayTooSmall`.
+public func CMSampleBufferGetSampleTimingInfoArray(
+  _ sbuf: CMSampleBuffer, entryCount numSampleTimingEntries: CMItemCount,
+  arrayToFill timingArrayOut: UnsafeMutablePointer<CMSampleTimingInfo>?,
+  entriesNeededOut timingArrayEntriesNeededOut: UnsafeMutablePointer<CMItemCount>?
+) -> OSStatus {
+  fill(
+    timingArrayOut, numSampleTimingEntries, with: sbuf.timings.entries,
+    entriesNeeded: timingArrayEntriesNeededOut,
+    ifEmpty: sbuf.isInvalidated
+      ? kCMSampleBufferError_Invalidated : kCMSampleBufferError_BufferHasNoSampleTimingInfo)
+}
+
+/// The timing entries after trimming, speed and reversal; see `CMSampleBufferGetSampleTimingInfoArray`.
+public func CMSampleBufferGetOutputSampleTimingInfoArray(
+  _ sbuf: CMSampleBuffer, entryCount timingArrayEntries: CMItemCount,
+  arrayToFill timingArrayOut: UnsafeMutablePointer<CMSampleTimingInfo>?,
+  entriesNeededOut timingArrayEntriesNeededOut: UnsafeMutablePointer<CMItemCount>?
+) -> OSStatus {
+  let output = OutputTiming(sbuf)
+  let mediaStart = output.start(sbuf)
+  let outputStart = CMSampleBufferGetOutputPresentationTimeStamp(sbuf)
+  func moved(_ time: CMTime) -> CMTime {
+    guard time.isValid else { return .invalid }
+    return outputStart + output.scale(output.isReversed ? mediaStart - time : time - mediaStart)
+  }
+  var entries = sbuf.timings.entries
+  if output.isReversed, entries.count == 1, sbuf.sampleCount > 1 {
+    // Times that run backwards cannot be said with one entry.
+    entries = (0..<sbuf.sampleCount).compactMap(sbuf.timings.timing(at:))
+  }
+  let moved_ = entries.map { entry in
+    CMSampleTimingInfo(
+      duration: output.scale(entry.duration),
+      presentationTimeStamp: moved(
+        output.isReversed && entry.duration.isNumeric
+          ? entry.presentationTimeStamp + entry.duration : entry.presentationTimeStamp),
+      decodeTimeStamp: entry.decodeTimeStamp.isValid
+        ? outputStart + output.scale(entry.decodeTimeStamp - mediaStart) : .invalid)
+  }
+  return fill(
+    timingArrayOut, timingArrayEntries, with: moved_, entriesNeeded: timingArrayEntriesNeededOut,
+    ifEmpty: kCMSampleBufferError_BufferHasNoSampleTimingInfo)
+}
+
+/// The timing of one sample, also where only one entry for all was given.
+public func CMSampleBufferGetSampleTimingInfo(
+  _ sbuf: CMSampleBuffer, at sampleIndex: CMItemIndex, timingInfoOut: UnsafeMutablePointer<CMSampleTimingInfo>
+) -> OSStatus {
+  if sbuf.isInvalidated { return kCMSampleBufferError_Invalidated }
+  guard sampleIndex >= 0, sampleIndex < sbuf.sampleCount else {
+    return kCMSampleBufferError_SampleIndexOutOfRange
+  }
+  guard let timing = sbuf.timings.timing(at: sampleIndex) else {
+    return kCMSampleBufferError_BufferHasNoSampleTimingInfo
+  }
+  timingInfoOut.pointee = timing
+  return noErr
+}
+
+// MARK: - Sizes
+
+/// The size entries as they were given, in bytes: one that applies to all samples, or one for each.
+public func CMSampleBufferGetSampleSizeArray(
+  _ sbuf: CMSampleBuffer, entryCount sizeArrayEntries: CMItemCount,
+  arrayToFill sizeArrayOut: UnsafeMutablePointer<Int>?,
+  entriesNeededOut sizeArrayEntriesNeededOut: UnsafeMutablePointer<CMItemCount>?
+) -> OSStatus {
+  fill(
+    sizeArrayOut, sizeArrayEntries, with: sbuf.sizes.entries, entriesNeeded: sizeArrayEntriesNeededOut,
+    ifEmpty: sbuf.isInvalidated
+      ? kCMSampleBufferError_Invalidated : kCMSampleBufferError_BufferHasNoSampleSizes)
+}
+
+/// The size of one sample in bytes; 0 if it is unknown or there is no such sample.
+public func CMSampleBufferGetSampleSize(_ sbuf: CMSampleBuffer, at sampleIndex: CMItemIndex) -> Int {
+  guard sampleIndex >= 0, sampleIndex < sbuf.sampleCount else { return 0 }
+  return sbuf.sizes.size(at: sampleIndex)
+}
+
+/// The size of all samples in bytes; 0 if it is unknown.
+public func CMSampleBufferGetTotalSampleSize(_ sbuf: CMSampleBuffer) -> Int {
+  sbuf.sizes.offset(of: sbuf.sampleCount) ?? 0
+}
+
+private func fill<T>(
+  _ array: UnsafeMutablePointer<T>?, _ capacity: Int, with entries: [T],
+  entriesNeeded: UnsafeMutablePointer<CMItemCount>?, ifEmpty: OSStatus
+) -> OSStatus {
+  entriesNeeded?.pointee = entries.count
+  if entries.isEmpty { return ifEmpty }
+  guard let array else { return noErr }
+  guard capacity >= entries.count else { return kCMSampleBufferError_ArrayTooSmall }
+  array.update(from: entries, count: entries.count)
+  return noErr
+}
