@@ -22,13 +22,26 @@ void OVTDictionaryGetKeysAndValues(OVTObject dictionary, OVTPointer *_Nullable k
     OVT_CF(CFDictionaryGetKeysAndValues);
 void OVTDictionarySetValue(OVTObject dictionary, OVTPointer key, OVTPointer value) OVT_CF(CFDictionarySetValue);
 void OVTDictionaryRemoveValue(OVTObject dictionary, OVTPointer key) OVT_CF(CFDictionaryRemoveValue);
+void OVTDictionaryAddValue(OVTObject dictionary, OVTPointer key, OVTPointer value) OVT_CF(CFDictionaryAddValue);
+void OVTDictionaryReplaceValue(OVTObject dictionary, OVTPointer key, OVTPointer value)
+    OVT_CF(CFDictionaryReplaceValue);
+void OVTDictionaryRemoveAllValues(OVTObject dictionary) OVT_CF(CFDictionaryRemoveAllValues);
 OVTPointer OVTDictionaryCreateMutable(OVTPointer allocator, long capacity, OVTPointer keys, OVTPointer values)
     OVT_CF(CFDictionaryCreateMutable);
 
 long OVTArrayGetCount(OVTObject array) OVT_CF(CFArrayGetCount);
 OVTPointer OVTArrayGetValueAtIndex(OVTObject array, long index) OVT_CF(CFArrayGetValueAtIndex);
 void OVTArrayAppendValue(OVTObject array, OVTPointer value) OVT_CF(CFArrayAppendValue);
+void OVTArrayInsertValueAtIndex(OVTObject array, long index, OVTPointer value) OVT_CF(CFArrayInsertValueAtIndex);
+void OVTArraySetValueAtIndex(OVTObject array, long index, OVTPointer value) OVT_CF(CFArraySetValueAtIndex);
+void OVTArrayRemoveValueAtIndex(OVTObject array, long index) OVT_CF(CFArrayRemoveValueAtIndex);
+void OVTArrayRemoveAllValues(OVTObject array) OVT_CF(CFArrayRemoveAllValues);
 OVTPointer OVTArrayCreateMutable(OVTPointer allocator, long capacity, OVTPointer callbacks)
     OVT_CF(CFArrayCreateMutable);
+
+int32_t OVTRunLoopRunInMode(OVTObject mode, double seconds, uint8_t returnAfterSourceHandled)
+    OVT_CF(CFRunLoopRunInMode);
+OVTPointer OVTRunLoopGetCurrent(void) OVT_CF(CFRunLoopGetCurrent);
+void OVTRunLoopStop(OVTObject runLoop) OVT_CF(CFRunLoopStop);
 
 #endif

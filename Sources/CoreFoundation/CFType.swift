@@ -1,0 +1,102 @@
+// What every object can be asked.
+
+/// The identifier of an object's type; 0 if the type has none.
+public func CFGetTypeID(_ cf: CFTypeRef!) -> CFTypeID {
+  switch cf {
+  case nil: 0
+  case let object as any CFRuntimeObject: type(of: object).cfTypeID
+  case let number as NSNumber: isBoolean(number) ? CFBooleanGetTypeID() : CFNumberGetTypeID()
+  case is NSString: CFStringGetTypeID()
+  case is NSDictionary: CFDictionaryGetTypeID()
+  case is NSArray: CFArrayGetTypeID()
+  case is NSData: CFDataGetTypeID()
+  case is NSURL: CFURLGetTypeID()
+  case is NSDate: CFDateGetTypeID()
+  case is NSSet: CFSetGetTypeID()
+  case is NSNull: CFNullGetTypeID()
+  case is NSError: CFErrorGetTypeID()
+  case is NSUUID: CFUUIDGetTypeID()
+  case is CFAllocator: CFAllocatorGetTypeID()
+  default: 0
+  }
+}
+
+public func CFAllocatorGetTypeID() -> CFTypeID { 2 }
+public func CFStringGetTypeID() -> CFTypeID { 7 }
+public func CFNullGetTypeID() -> CFTypeID { 16 }
+public func CFSetGetTypeID() -> CFTypeID { 17 }
+public func CFDictionaryGetTypeID() -> CFTypeID { 18 }
+public func CFArrayGetTypeID() -> CFTypeID { 19 }
+public func CFDataGetTypeID() -> CFTypeID { 20 }
+public func CFBooleanGetTypeID() -> CFTypeID { 21 }
+public func CFNumberGetTypeID() -> CFTypeID { 22 }
+public func CFErrorGetTypeID() -> CFTypeID { 27 }
+public func CFURLGetTypeID() -> CFTypeID { 29 }
+public func CFUUIDGetTypeID() -> CFTypeID { 41 }
+public func CFDateGetTypeID() -> CFTypeID { 42 }
+
+/// The name of a type, or nil if no type has the identifier.
+public func CFCopyTypeIDDescription(_ type_id: CFTypeID) -> CFString! {
+  let name =
+    switch type_id {
+    case CFAllocatorGetTypeID(): "CFAllocator"
+    case CFStringGetTypeID(): "CFString"
+    case CFNullGetTypeID(): "CFNull"
+    case CFSetGetTypeID(): "CFSet"
+    case CFDictionaryGetTypeID(): "CFDictionary"
+    case CFArrayGetTypeID(): "CFArray"
+    case CFDataGetTypeID(): "CFData"
+    case CFBooleanGetTypeID(): "CFBoolean"
+    case CFNumberGetTypeID(): "CFNumber"
+    case CFErrorGetTypeID(): "CFError"
+    case CFURLGetTypeID(): "CFURL"
+    case CFUUIDGetTypeID(): "CFUUID"
+    case CFDateGetTypeID(): "CFDate"
+    default: CFRuntimeName(of: type_id)
+    }
+  return name as CFString?
+}
+
+/// Whether two objects are of one type and mean the same.
+public func CFEqual(_ cf1: CFTypeRef!, _ cf2: CFTypeRef!) -> Bool {
+  guard let cf1, let cf2 else { return cf1 == nil && cf2 == nil }
+  if cf1 === cf2 { return true }
+  if let object = cf1 as? any CFRuntimeObject { return object.cfIsEqual(to: cf2) }
+  // A boolean is not a number, whatever Foundation thinks.
+  guard CFGetTypeID(cf1) == CFGetTypeID(cf2), let object = cf1 as? NSObject else { return false }
+  return object.isEqual(cf2)
+}
+
+/// A number that is the same for equal objects.
+public func CFHash(_ cf: CFTypeRef!) -> CFHashCode {
+  switch cf {
+  case nil: 0
+  case let object as any CFRuntimeObject: object.cfHash
+  case let object as NSObject: CFHashCode(bitPattern: object.hash)
+  case let object?: CFHashCode(bitPattern: ObjectIdentifier(object).hashValue)
+  }
+}
+
+/// An object in words, for people.
+public func CFCopyDescription(_ cf: CFTypeRef!) -> CFString! {
+  switch cf {
+  case nil: nil
+  case let object as any CFRuntimeObject: object.cfDescription as CFString
+  case let object?: String(describing: object) as CFString
+  }
+}
+
+/// Writes an object's description to the standard error stream.
+public func CFShow(_ obj: CFTypeRef!) {
+  let text = (CFCopyDescription(obj) as String?) ?? "(null)"
+  FileHandle.standardError.write(Data((text + "\n").utf8))
+}
+
+extension CFAllocator: CFRuntimeObject {
+  package static var cfTypeID: CFTypeID { CFAllocatorGetTypeID() }
+}
+
+/// Whether a number was made from a truth value.
+package func isBoolean(_ number: NSNumber) -> Bool {
+  number === kCFBooleanTrue || number === kCFBooleanFalse
+}

@@ -1,0 +1,39 @@
+/// The notation of a path.
+public enum CFURLPathStyle: CFIndex, Sendable {
+  case cfurlposixPathStyle = 0
+}
+
+/// The URL of a file, nil for an empty path.
+public func CFURLCreateWithFileSystemPath(
+  _ allocator: CFAllocator!, _ filePath: CFString!, _ pathStyle: CFURLPathStyle, _ isDirectory: Bool
+) -> CFURL! {
+  guard let filePath, filePath.length > 0 else { return nil }
+  return NSURL(fileURLWithPath: filePath as String, isDirectory: isDirectory)
+}
+
+/// The URL in a string, nil if there is none in it.
+public func CFURLCreateWithString(_ allocator: CFAllocator!, _ URLString: CFString!, _ baseURL: CFURL!)
+  -> CFURL!
+{
+  guard let URLString else { return nil }
+  return NSURL(string: URLString as String, relativeTo: baseURL as URL?)
+}
+
+/// The URL as it was given, without its base.
+public func CFURLGetString(_ anURL: CFURL!) -> CFString! { anURL.map { $0.relativeString as CFString } }
+
+/// The path of a file's URL.
+public func CFURLCopyFileSystemPath(_ anURL: CFURL!, _ pathStyle: CFURLPathStyle) -> CFString! {
+  anURL?.path.map { $0 as CFString }
+}
+
+public func CFURLCopyLastPathComponent(_ url: CFURL!) -> CFString! {
+  url?.lastPathComponent.map { $0 as CFString }
+}
+
+public func CFURLCopyPathExtension(_ url: CFURL!) -> CFString! {
+  guard let text = url?.pathExtension, !text.isEmpty else { return nil }
+  return text as CFString
+}
+
+public func CFURLCopyScheme(_ anURL: CFURL!) -> CFString! { anURL?.scheme.map { $0 as CFString } }
