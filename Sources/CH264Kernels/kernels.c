@@ -31,11 +31,13 @@ int ovt_kernels_init(OVTKernels *k, int cpu) {
   if (cpu >= OVT_CPU_SSE4) {
     ovt_compare_sse4(k);
     ovt_motion_sse4(k);
+    ovt_transform_sse4(k);
     k->cpu = OVT_CPU_SSE4;
   }
   if (cpu >= OVT_CPU_AVX2) {
     ovt_compare_avx2(k);
     ovt_motion_avx2(k);
+    ovt_transform_avx2(k);
     k->cpu = OVT_CPU_AVX2;
   }
 #else
