@@ -29,6 +29,10 @@ void ovt_motion_sse4(OVTKernels *k);
 void ovt_motion_avx2(OVTKernels *k);
 void ovt_transform_sse4(OVTKernels *k);
 void ovt_transform_avx2(OVTKernels *k);
+void ovt_quant_sse4(OVTKernels *k);
+void ovt_quant_avx2(OVTKernels *k);
+void ovt_deblock_sse4(OVTKernels *k);
+void ovt_deblock_avx2(OVTKernels *k);
 #endif
 
 OVT_INLINE uint8_t ovt_clip_u8(int v) { return (uint8_t)(v < 0 ? 0 : v > 255 ? 255 : v); }

@@ -13,6 +13,11 @@
 #define SSE4_INLINE static inline __attribute__((always_inline, target("sse4.1")))
 #define AVX2_INLINE static inline __attribute__((always_inline, target("avx2")))
 
+// An SSE4_INLINE body as a kernel of both paths: the same instructions, for AVX2 with three operands.
+#define ON_BOTH_PATHS(RESULT, NAME, PARAMETERS, ...)                    \
+  SSE4 static RESULT NAME##Sse4 PARAMETERS { return NAME(__VA_ARGS__); } \
+  AVX2 static RESULT NAME##Avx2 PARAMETERS { return NAME(__VA_ARGS__); }
+
 // MARK: - Loads and stores
 
 SSE4_INLINE __m128i load16(const void *p) { return _mm_loadu_si128((const __m128i_u *)p); }
