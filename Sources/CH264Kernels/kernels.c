@@ -33,7 +33,9 @@ int ovt_kernels_init(OVTKernels *k, int cpu) {
     ovt_motion_sse4(k);
     ovt_transform_sse4(k);
     ovt_quant_sse4(k);
+    ovt_intra_sse4(k);
     ovt_deblock_sse4(k);
+    ovt_picture_sse4(k);
     k->cpu = OVT_CPU_SSE4;
   }
   if (cpu >= OVT_CPU_AVX2) {
@@ -41,7 +43,9 @@ int ovt_kernels_init(OVTKernels *k, int cpu) {
     ovt_motion_avx2(k);
     ovt_transform_avx2(k);
     ovt_quant_avx2(k);
+    ovt_intra_avx2(k);
     ovt_deblock_avx2(k);
+    ovt_picture_avx2(k);
     k->cpu = OVT_CPU_AVX2;
   }
 #else

@@ -33,6 +33,10 @@ void ovt_quant_sse4(OVTKernels *k);
 void ovt_quant_avx2(OVTKernels *k);
 void ovt_deblock_sse4(OVTKernels *k);
 void ovt_deblock_avx2(OVTKernels *k);
+void ovt_intra_sse4(OVTKernels *k);
+void ovt_intra_avx2(OVTKernels *k);
+void ovt_picture_sse4(OVTKernels *k);
+void ovt_picture_avx2(OVTKernels *k);
 #endif
 
 OVT_INLINE uint8_t ovt_clip_u8(int v) { return (uint8_t)(v < 0 ? 0 : v > 255 ? 255 : v); }
