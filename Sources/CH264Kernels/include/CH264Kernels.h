@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "H264Tables.h"
+#include "EngineTables.h"
 
 // CPU paths, from plainest to fastest. A path implies those before it.
 enum {

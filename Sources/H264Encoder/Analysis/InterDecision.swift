@@ -1,0 +1,315 @@
+import CH264Kernels
+
+/// Decision and coding of one macroblock of a P picture.
+extension MacroblockCoder {
+  /// Codes the macroblock at hand.
+  mutating func codeInterPicture() {
+    let info = f.syntax.info + m
+    let mustBeIntra = f.refreshTo > 0 && mbX >= f.refreshFrom && mbX < f.refreshTo
+    if mustBeIntra {
+      codeIntra(decideIntra16x16())
+      return
+    }
+
+    // P_Skip: the prediction alone, when what is left quantises to nothing.
+    let skip = predictSkipMotion()
+    let skipAllowed =
+      Int(skip.x) >= minX && Int(skip.x) <= maxX && Int(skip.y) >= minY && Int(skip.y) <= maxY
+    if skipAllowed {
+      predictLuma(picture, stride, x: 0, y: 0, width: 0, height: 16, skip, reference: 0)
+      predictChroma(pictureChroma, stride, x: 0, y: 0, width: 0, height: 16, skip, reference: 0)
+      if residualIsEmpty() {
+        storeSkip(skip)
+        return
+      }
+    }
+
+    // 16x16 for each reference.
+    var best16 = MotionCandidate(v: .zero, cost: Int32.max)
+    var bestReference = 0
+    let starts = UnsafeMutableRawPointer(trial + 6 &* 512).assumingMemoryBound(to: MotionVector.self)
+    var prediction16 = MotionVector.zero
+    for r in 0..<min(f.referenceCount, f.tools.references) {
+      let p = predictMotion(slot: 5, width: 2, reference: Int8(truncatingIfNeeded: r))
+      let n = gatherCandidates(starts, p, reference: r)
+      var c = searchMotion(
+        shape: 0, x: 0, y: 0, reference: r, prediction: p, starts: starts, count: n)
+      c.cost &+= (lambda &* referenceBits(r)) >> 4
+      if c.cost < best16.cost {
+        best16 = c
+        bestReference = r
+        prediction16 = p
+      }
+    }
+    setGrid(5, width: 2, height: 2, best16.v, Int8(truncatingIfNeeded: bestReference))
+    var type = MacroblockType.inter16x16
+    var cost = best16.cost
+
+    // Partitions, when one vector leaves much.
+    if f.tools.partitions && cost > (lambda &* 24) {
+      decidePartitions(&type, &cost, best16, bestReference)
+    }
+
+    // Intra, when it could be cheaper.
+    let intra16 = decideIntra16x16()
+    let intraCost = intra16.cost &+ (lambda &* 4) >> 4
+    if intraCost < cost {
+      codeIntra(intra16)
+      return
+    }
+
+    info.pointee.type = type
+    info.pointee.qp = UInt8(qp)
+    info.pointee.codedDC = 0
+    storeDifferences(type, prediction16)
+    storeMotion()
+    predictInter(type)
+    let transform8x8 = f.transform8x8Allowed && prefers8x8Transform()
+    let luma = codeInterLuma(transform8x8: transform8x8)
+    let chroma = codeChroma(intra: false)
+    info.pointee.codedBlockPattern = luma | chroma << 4
+    info.pointee.transform8x8 = transform8x8 && luma != 0 ? 1 : 0
+    if luma | chroma == 0 && type == MacroblockType.inter16x16 && bestReference == 0 && best16.v == skip
+      && skipAllowed
+    {
+      info.pointee.type = MacroblockType.skip
+      clear(f.syntax.motionDifference + m &* 16)
+    }
+  }
+
+  func referenceBits(_ r: Int) -> Int32 {
+    f.referenceCount < 2 ? 0 : r == 0 ? 1 : Int32(2 &* r &+ 1)
+  }
+
+  mutating func storeSkip(_ v: MotionVector) {
+    let info = f.syntax.info + m
+    setGrid(5, width: 2, height: 2, v, 0)
+    storeMotion()
+    clear(f.syntax.motionDifference + m &* 16)
+    info.pointee.type = MacroblockType.skip
+    info.pointee.qp = UInt8(qp)
+    info.pointee.codedBlockPattern = 0
+    info.pointee.codedDC = 0
+    info.pointee.transform8x8 = 0
+    f.codedBlocks[m] = 0
+    let nonZero = f.syntax.nonZero + m &* 24
+    clearLumaCounts(nonZero)
+    clearChromaCounts(nonZero)
+  }
+
+  /// Whether the residual over the prediction in the picture quantises to nothing that is worth its bits.
+  mutating func residualIsEmpty() -> Bool {
+    let sad = ovt_sad(k, 0, source, picture, stride)
+    // Beyond this, some coefficient survives.
+    if sad > lambda &* 80 { return false }
+    let q = f.quant + qp
+    k.pointee.forward4x4x16(coefficients, source, picture, stride)
+    var total = 0
+    for b8 in 0..<4 {
+      let coef = coefficients + b8 &* 64
+      let mask = k.pointee.quant4x4x4(coef, q.pointee.multiplier4x4, q.pointee.biasInter4x4)
+      if mask == 0 { continue }
+      var score = 0
+      for b in 0..<4 where mask & (1 << Int32(b)) != 0 {
+        let level = levels + b &* 16
+        k.pointee.scan4x4(level, coef + b &* 16)
+        score &+= keepScore(level, UInt64(k.pointee.nonZeroMask16(level)))
+        if score >= 6 { return false }
+      }
+      if score >= 4 { total &+= score }
+      if total >= 6 { return false }
+    }
+    return chromaResidualIsEmpty()
+  }
+
+  private mutating func chromaResidualIsEmpty() -> Bool {
+    let q = f.quant + chromaQP(qp)
+    let coef = chromaCoefficients
+    k.pointee.forwardNV12(coef, sourceChroma, pictureChroma, stride)
+    var score = 0
+    for c in 0..<2 {
+      let base = coef + c &* 64
+      let (a, b, d, e) = (Int32(base[0]), Int32(base[16]), Int32(base[32]), Int32(base[48]))
+      dc[0] = Int16(truncatingIfNeeded: a &+ b &+ d &+ e)
+      dc[1] = Int16(truncatingIfNeeded: a &- b &+ d &- e)
+      dc[2] = Int16(truncatingIfNeeded: a &+ b &- d &- e)
+      dc[3] = Int16(truncatingIfNeeded: a &- b &- d &+ e)
+      if k.pointee.quantDC(dc, 4, q.pointee.multiplierDC, q.pointee.biasDCInter) != 0 { return false }
+      base[0] = 0
+      base[16] = 0
+      base[32] = 0
+      base[48] = 0
+      let mask = k.pointee.quant4x4x4(base, q.pointee.multiplier4x4, q.pointee.biasInter4x4)
+      if mask == 0 { continue }
+      for b in 0..<4 where mask & (1 << Int32(b)) != 0 {
+        k.pointee.scan4x4(levels, base + b &* 16)
+        score &+= keepScore(levels, UInt64(k.pointee.nonZeroMask16(levels)))
+        if score >= 7 { return false }
+      }
+    }
+    return true
+  }
+
+  /// Start vectors for 16x16: prediction, still, neighbours, and the same place in the last picture.
+  private func gatherCandidates(
+    _ starts: UnsafeMutablePointer<MotionVector>, _ p: MotionVector, reference r: Int
+  ) -> Int {
+    starts[0] = p
+    starts[1] = .zero
+    var n = 2
+    for slot in [1, 3, 4] as [Int] where gridReference[slot] >= 0 {
+      starts[n] = gridMotion[slot]
+      n &+= 1
+    }
+    if f.hasTemporalMotion {
+      let motion = f.previous.motion
+      starts[n] = motion[m &* 16 &+ 5]
+      n &+= 1
+      if mbX &+ 1 < f.geometry.widthInMbs {
+        starts[n] = motion[(m &+ 1) &* 16 &+ 5]
+        n &+= 1
+      }
+      if mbY &+ 1 < f.geometry.heightInMbs {
+        starts[n] = motion[(m &+ f.geometry.widthInMbs) &* 16 &+ 5]
+        n &+= 1
+      }
+    }
+    return n
+  }
+
+  /// Tries 8x8 from the 16x16 vector, then the halves that agree.
+  private mutating func decidePartitions(
+    _ type: inout UInt8, _ cost: inout Int32, _ best16: MotionCandidate, _ reference: Int
+  ) {
+    let r = Int8(truncatingIfNeeded: reference)
+    let starts = UnsafeMutableRawPointer(trial + 6 &* 512).assumingMemoryBound(to: MotionVector.self)
+    let found = UnsafeMutableRawPointer(trial + 6 &* 512 + 128).assumingMemoryBound(to: MotionCandidate.self)
+    let refCost = (lambda &* referenceBits(reference)) >> 4
+
+    var cost8 = (lambda &* 5) >> 4 &* 1 &+ refCost &* 4 &+ (lambda &* 4) >> 4
+    for i in 0..<4 {
+      let slot = 5 &+ (i >> 1) &* 4 &+ (i & 1)
+      let p = predictMotion(slot: slot, width: 1, reference: r)
+      starts[0] = best16.v
+      starts[1] = p
+      found[i] = searchMotion(
+        shape: 3, x: (i & 1) &* 8, y: (i >> 1) &* 8, reference: reference, prediction: p,
+        starts: starts, count: 2)
+      cost8 &+= found[i].cost
+      gridMotion[slot] = found[i].v
+      gridReference[slot] = r
+    }
+    let (v0, v1, v2, v3) = (found[0].v, found[1].v, found[2].v, found[3].v)
+    var best = cost
+    if cost8 < best {
+      best = cost8
+      type = MacroblockType.inter8x8
+    }
+
+    // Halves: only where the 8x8 vectors point that way.
+    var halves = (best16, best16)
+    if v0 != v2 || v1 != v3 {
+      // 16x8
+      var c = (lambda &* 3) >> 4 &+ refCost &* 2
+      var pair = (best16, best16)
+      for i in 0..<2 {
+        let p = predictMotion16x8(i, reference: r)
+        starts[0] = i == 0 ? v0 : v2
+        starts[1] = i == 0 ? v1 : v3
+        starts[2] = best16.v
+        let result = searchMotion(
+          shape: 1, x: 0, y: i &* 8, reference: reference, prediction: p, starts: starts, count: 3)
+        c &+= result.cost
+        if i == 0 { pair.0 = result } else { pair.1 = result }
+        setGrid(5 &+ i &* 4, width: 2, height: 1, result.v, r)
+        if c >= best { break }
+      }
+      if c < best {
+        best = c
+        type = MacroblockType.inter16x8
+        halves = pair
+      }
+    }
+    if v0 != v1 || v2 != v3 {
+      // 8x16
+      var c = (lambda &* 3) >> 4 &+ refCost &* 2
+      var pair = (best16, best16)
+      for i in 0..<2 {
+        let p = predictMotion8x16(i, reference: r)
+        starts[0] = i == 0 ? v0 : v1
+        starts[1] = i == 0 ? v2 : v3
+        starts[2] = best16.v
+        let result = searchMotion(
+          shape: 2, x: i &* 8, y: 0, reference: reference, prediction: p, starts: starts, count: 3)
+        c &+= result.cost
+        if i == 0 { pair.0 = result } else { pair.1 = result }
+        setGrid(5 &+ i, width: 1, height: 2, result.v, r)
+        if c >= best { break }
+      }
+      if c < best {
+        best = c
+        type = MacroblockType.inter8x16
+        halves = pair
+      }
+    }
+
+    cost = best
+    switch type {
+    case MacroblockType.inter16x8:
+      setGrid(5, width: 2, height: 1, halves.0.v, r)
+      setGrid(9, width: 2, height: 1, halves.1.v, r)
+    case MacroblockType.inter8x16:
+      setGrid(5, width: 1, height: 2, halves.0.v, r)
+      setGrid(6, width: 1, height: 2, halves.1.v, r)
+    case MacroblockType.inter8x8:
+      gridMotion[5] = v0
+      gridMotion[6] = v1
+      gridMotion[9] = v2
+      gridMotion[10] = v3
+    default:
+      setGrid(5, width: 2, height: 2, best16.v, r)
+    }
+  }
+
+  /// Stores mvd_l0 of every partition (7.4.5.1), replicated over the 4x4 blocks that it covers.
+  private mutating func storeDifferences(_ type: UInt8, _ prediction16: MotionVector) {
+    let out = f.syntax.motionDifference + m &* 16
+    @inline(__always) func difference(_ slot: Int, _ p: MotionVector) -> MotionVector {
+      MotionVector(gridMotion[slot].x &- p.x, gridMotion[slot].y &- p.y)
+    }
+    switch type {
+    case MacroblockType.inter16x16:
+      let d = difference(5, prediction16)
+      for i in 0..<16 { out[i] = d }
+    case MacroblockType.inter16x8:
+      for i in 0..<2 {
+        let d = difference(5 &+ i &* 4, predictMotion16x8(i, reference: gridReference[5 &+ i &* 4]))
+        for j in 0..<8 { out[i &* 8 &+ j] = d }
+      }
+    case MacroblockType.inter8x16:
+      for i in 0..<2 {
+        let d = difference(5 &+ i, predictMotion8x16(i, reference: gridReference[5 &+ i]))
+        for y in 0..<4 {
+          out[y &* 4 &+ i &* 2] = d
+          out[y &* 4 &+ i &* 2 &+ 1] = d
+        }
+      }
+    default:
+      f.syntax.info[m].subType = (0, 0, 0, 0)
+      for i in 0..<4 {
+        let slot = 5 &+ (i >> 1) &* 4 &+ (i & 1)
+        let d = difference(slot, predictMotion(slot: slot, width: 1, reference: gridReference[slot]))
+        let p = out + ((i >> 1) &* 8 &+ (i & 1) &* 2)
+        p[0] = d
+        p[1] = d
+        p[4] = d
+        p[5] = d
+      }
+    }
+  }
+
+  /// Whether the residual is smoother over 8x8 than over 4x4: it then costs less with the 8x8 transform.
+  func prefers8x8Transform() -> Bool {
+    true
+  }
+}

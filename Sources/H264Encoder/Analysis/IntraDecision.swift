@@ -1,0 +1,348 @@
+import CH264Kernels
+
+/// Choice of intra prediction (8.3), by SATD and the bits of the modes.
+extension MacroblockCoder {
+  /// The four modes of Intra_16x16 and chroma that neighbours allow. Returns the number.
+  private func allowedModes16x16(_ modes: inout (UInt8, UInt8, UInt8, UInt8)) -> Int {
+    let left = intraAvailable & Availability.left != 0
+    let top = intraAvailable & Availability.top != 0
+    var n = 0
+    func add(_ mode: UInt8) {
+      switch n {
+      case 0: modes.0 = mode
+      case 1: modes.1 = mode
+      case 2: modes.2 = mode
+      default: modes.3 = mode
+      }
+      n += 1
+    }
+    // DC first; then vertical, horizontal, plane in the kernel table's numbers.
+    add(left ? (top ? 2 : 4) : (top ? 5 : 6))
+    if top { add(0) }
+    if left { add(1) }
+    if left && top && intraAvailable & Availability.topLeft != 0 { add(3) }
+    return n
+  }
+
+  /// The cheapest Intra_16x16 mode (kernel number) and its cost.
+  mutating func decideIntra16x16() -> (mode: Int, cost: Int32) {
+    var modes: (UInt8, UInt8, UInt8, UInt8) = (0, 0, 0, 0)
+    let n = allowedModes16x16(&modes)
+    var best = Int32.max
+    var bestMode = 2
+    for i in 0..<n {
+      let mode = Int(i == 0 ? modes.0 : i == 1 ? modes.1 : i == 2 ? modes.2 : modes.3)
+      ovt_intra16x16(k, Int32(mode), picture, stride)
+      let bits: Int32 = mode == 3 ? 5 : mode >= 2 ? 3 : 4
+      let cost = ovt_satd(k, 0, source, picture, stride) &+ (lambda &* bits) >> 4
+      if cost < best {
+        best = cost
+        bestMode = mode
+      }
+    }
+    return (bestMode, best)
+  }
+
+  /// Predicts chroma with its cheapest mode and codes its residual. Sets the mode; returns the chroma part
+  /// of coded_block_pattern.
+  mutating func codeIntraChroma() -> UInt8 {
+    let left = intraAvailable & Availability.left != 0
+    let top = intraAvailable & Availability.top != 0
+    let dcMode = left ? (top ? 0 : 4) : (top ? 5 : 6)
+    var best = Int32.max
+    var bestMode = dcMode
+    var last = -1
+    for i in 0..<4 {
+      let mode = i == 0 ? dcMode : i
+      if i == 1 && !left { continue }
+      if i == 2 && !top { continue }
+      if i == 3 && !(left && top && intraAvailable & Availability.topLeft != 0) { continue }
+      ovt_intra_chroma(k, Int32(mode), pictureChroma, stride)
+      last = mode
+      let bits: Int32 = i == 0 ? 1 : i == 3 ? 4 : i == 1 ? 2 : 3
+      let cost = k.pointee.satdNV12(sourceChroma, pictureChroma, stride) &+ (lambda &* bits) >> 4
+      if cost < best {
+        best = cost
+        bestMode = mode
+      }
+    }
+    if last != bestMode { ovt_intra_chroma(k, Int32(bestMode), pictureChroma, stride) }
+    f.syntax.info[m].intraChromaMode = UInt8(bestMode > 3 ? 0 : bestMode)
+    return codeChroma(intra: true)
+  }
+
+  // MARK: - 4x4 and 8x8
+
+  /// Mode that Intra4x4PredMode is predicted to be (8.3.1.1), for the 4x4 block at raster index `r`.
+  @inline(__always) func predictedIntraMode(_ r: Int) -> Int {
+    let modes = f.syntax.intraModes + m &* 16
+    let left: Int8
+    if r & 3 != 0 {
+      left = modes[r &- 1]
+    } else {
+      left = available & Availability.left != 0 ? modes[r &+ 3 &- 16] : -1
+    }
+    let top: Int8
+    if r >= 4 {
+      top = modes[r &- 4]
+    } else {
+      top =
+        available & Availability.top != 0
+        ? f.syntax.intraModes[(m &- f.geometry.widthInMbs) &* 16 &+ 12 &+ r] : -1
+    }
+    if left < 0 || top < 0 { return 2 }
+    return Int(min(left, top))
+  }
+
+  /// Which of the nine modes neighbours allow, a bit each; DC always (in one of its forms).
+  @inline(__always) static func allowedSmallModes(left: Bool, top: Bool, corner: Bool) -> Int {
+    var set = 1 << 2
+    if top { set |= 1 << 0 | 1 << 3 | 1 << 7 }
+    if left { set |= 1 << 1 | 1 << 8 }
+    if left && top && corner { set |= 1 << 4 | 1 << 5 | 1 << 6 }
+    return set
+  }
+
+  /// Codes the macroblock as Intra_4x4, block by block, as long as the cost stays below `limit`. Returns
+  /// the cost, or nil when it does not pay.
+  mutating func codeIntra4x4(limit: Int32) -> (cost: Int32, pattern: UInt8)? {
+    var cost = (lambda &* 8) >> 4
+    var pattern: UInt8 = 0
+    var coded: UInt16 = 0
+    let modes = f.syntax.intraModes + m &* 16
+    for blkIdx in 0..<16 {
+      let r = Int(ovt_raster(Int32(blkIdx)))
+      let bx = r & 3
+      let by = r >> 2
+      let at = picture + (by &* 4 &* stride &+ bx &* 4)
+      let src = source + (by &* 64 &+ bx &* 4)
+      let left = bx > 0 || intraAvailable & Availability.left != 0
+      let top = by > 0 || intraAvailable & Availability.top != 0
+      let corner: Bool
+      if bx > 0 {
+        corner = top
+      } else if by > 0 {
+        corner = left
+      } else {
+        corner = intraAvailable & Availability.topLeft != 0
+      }
+      let right: Bool
+      if by == 0 {
+        right = bx < 3 ? top : intraAvailable & Availability.topRight != 0
+      } else {
+        // Blocks whose above-right neighbour is coded later: 3, 7, 11, 13, 15 (6.4.11.4).
+        right = (0b1010_1000_1000_1000 >> blkIdx) & 1 == 0
+      }
+      loadEdge4x4(at, left: left, top: top, corner: corner, right: right)
+
+      let predicted = predictedIntraMode(r)
+      var allowed = MacroblockCoder.allowedSmallModes(left: left, top: top, corner: corner)
+      if !f.tools.allIntraModes { allowed &= 0b111 | 1 << predicted }
+      let dcMode = left ? (top ? 2 : 9) : (top ? 10 : 11)
+      var best = Int32.max
+      var bestMode = 2
+      while allowed != 0 {
+        let mode = allowed.trailingZeroBitCount
+        allowed &= allowed &- 1
+        ovt_intra4x4(k, Int32(mode == 2 ? dcMode : mode), trial, 16, edge)
+        let bits: Int32 = mode == predicted ? 1 : 4
+        let c = ovt_satd(k, 6, src, trial, 16) &+ (lambda &* bits) >> 4
+        if c < best {
+          best = c
+          bestMode = mode
+        }
+      }
+      cost &+= best
+      if cost >= limit { return nil }
+      modes[r] = Int8(bestMode)
+      ovt_intra4x4(k, Int32(bestMode == 2 ? dcMode : bestMode), at, stride, edge)
+      if codeIntra4x4Block(blkIdx, at, src) {
+        pattern |= 1 << UInt8(blkIdx >> 2)
+        coded |= 1 << UInt16(r)
+      }
+    }
+    f.codedBlocks[m] = coded
+    return (cost, pattern)
+  }
+
+  /// The 13 neighbouring samples of a 4x4 block; a missing row above right repeats the last sample above.
+  @inline(__always) private func loadEdge4x4(
+    _ at: UnsafeMutablePointer<UInt8>, left: Bool, top: Bool, corner: Bool, right: Bool
+  ) {
+    let above = at - stride
+    if top {
+      let e = UnsafeMutableRawPointer(edge + 1)
+      e.storeBytes(of: UnsafeRawPointer(above).loadUnaligned(as: UInt32.self), as: UInt32.self)
+      if right {
+        e.storeBytes(
+          of: UnsafeRawPointer(above + 4).loadUnaligned(as: UInt32.self), toByteOffset: 4, as: UInt32.self)
+      } else {
+        e.storeBytes(of: UInt32(above[3]) &* 0x0101_0101, toByteOffset: 4, as: UInt32.self)
+      }
+    }
+    if corner { edge[0] = above[-1] }
+    if left {
+      edge[-1] = at[-1]
+      edge[-2] = at[stride &- 1]
+      edge[-3] = at[2 &* stride &- 1]
+      edge[-4] = at[3 &* stride &- 1]
+    }
+  }
+
+  /// The same with Intra_8x8.
+  mutating func codeIntra8x8(limit: Int32) -> (cost: Int32, pattern: UInt8)? {
+    var cost = (lambda &* 4) >> 4
+    var pattern: UInt8 = 0
+    var coded: UInt16 = 0
+    let modes = f.syntax.intraModes + m &* 16
+    for b8 in 0..<4 {
+      let bx = b8 & 1
+      let by = b8 >> 1
+      let r = by &* 8 &+ bx &* 2
+      let at = picture + (by &* 8 &* stride &+ bx &* 8)
+      let src = source + (by &* 128 &+ bx &* 8)
+      let left = bx > 0 || intraAvailable & Availability.left != 0
+      let top = by > 0 || intraAvailable & Availability.top != 0
+      let corner: Bool
+      let right: Bool
+      switch b8 {
+      case 0:
+        corner = intraAvailable & Availability.topLeft != 0
+        right = top
+      case 1:
+        corner = top
+        right = intraAvailable & Availability.topRight != 0
+      case 2:
+        corner = left
+        right = true
+      default:
+        corner = true
+        right = false
+      }
+      loadEdge8x8(at, left: left, top: top, corner: corner, right: right)
+      k.pointee.filterEdge8x8(filteredEdge, edge, (left ? 1 : 0) | (top ? 2 : 0) | (corner ? 4 : 0))
+
+      let predicted = predictedIntraMode(r)
+      var allowed = MacroblockCoder.allowedSmallModes(left: left, top: top, corner: corner)
+      if !f.tools.allIntraModes { allowed &= 0b111 | 1 << predicted }
+      let dcMode = left ? (top ? 2 : 9) : (top ? 10 : 11)
+      var best = Int32.max
+      var bestMode = 2
+      while allowed != 0 {
+        let mode = allowed.trailingZeroBitCount
+        allowed &= allowed &- 1
+        ovt_intra8x8(k, Int32(mode == 2 ? dcMode : mode), trial, 16, filteredEdge)
+        let bits: Int32 = mode == predicted ? 1 : 4
+        let c = ovt_satd(k, 3, src, trial, 16) &+ (lambda &* bits) >> 4
+        if c < best {
+          best = c
+          bestMode = mode
+        }
+      }
+      cost &+= best
+      if cost >= limit { return nil }
+      let value = Int8(bestMode)
+      modes[r] = value
+      modes[r &+ 1] = value
+      modes[r &+ 4] = value
+      modes[r &+ 5] = value
+      ovt_intra8x8(k, Int32(bestMode == 2 ? dcMode : bestMode), at, stride, filteredEdge)
+      if codeIntra8x8Block(b8, at, src) {
+        pattern |= 1 << UInt8(b8)
+        coded |= 0x33 << UInt16(r)
+      }
+    }
+    f.codedBlocks[m] = coded
+    return (cost, pattern)
+  }
+
+  @inline(__always) private func loadEdge8x8(
+    _ at: UnsafeMutablePointer<UInt8>, left: Bool, top: Bool, corner: Bool, right: Bool
+  ) {
+    let above = at - stride
+    if top {
+      let e = UnsafeMutableRawPointer(edge + 1)
+      e.storeBytes(of: UnsafeRawPointer(above).loadUnaligned(as: UInt64.self), as: UInt64.self)
+      if right {
+        e.storeBytes(
+          of: UnsafeRawPointer(above + 8).loadUnaligned(as: UInt64.self), toByteOffset: 8, as: UInt64.self)
+      } else {
+        e.storeBytes(
+          of: UInt64(above[7]) &* 0x0101_0101_0101_0101, toByteOffset: 8, as: UInt64.self)
+      }
+    }
+    if corner { edge[0] = above[-1] }
+    if left {
+      for i in 0..<8 { edge[-1 &- i] = at[i &* stride &- 1] }
+    }
+  }
+
+  // MARK: - The macroblock
+
+  /// Codes the macroblock intra. In P pictures the caller has found that `best16` is worth it.
+  mutating func codeIntra(_ best16: (mode: Int, cost: Int32)) {
+    let info = f.syntax.info + m
+    storeNoMotion()
+    info.pointee.codedDC = 0
+    info.pointee.transform8x8 = 0
+    info.pointee.qp = UInt8(qp)
+
+    var pattern: UInt8 = 0
+    var type = MacroblockType.intra16x16
+    if f.isIntraPicture || f.tools.smallIntraInP {
+      var limit = best16.cost
+      if f.transform8x8Allowed, let result = codeIntra8x8(limit: limit) {
+        limit = result.cost
+        pattern = result.pattern
+        type = MacroblockType.intra8x8
+      }
+      if let result = codeIntra4x4(limit: limit) {
+        pattern = result.pattern
+        type = MacroblockType.intra4x4
+      } else if type == MacroblockType.intra8x8 {
+        // The trial of 4x4 wrote over its samples and levels.
+        pattern = codeIntra8x8(limit: Int32.max)?.pattern ?? 0
+      }
+    }
+    info.pointee.type = type
+    if type == MacroblockType.intra16x16 {
+      storeIntraModesDC()
+      ovt_intra16x16(k, Int32(best16.mode), picture, stride)
+      info.pointee.intra16x16Mode = UInt8(best16.mode > 3 ? 2 : best16.mode)
+      pattern = codeIntra16x16()
+    }
+    info.pointee.transform8x8 = type == MacroblockType.intra8x8 ? 1 : 0
+    if type != MacroblockType.intra16x16 { clearUncodedCounts(pattern) }
+    info.pointee.codedBlockPattern = pattern | codeIntraChroma() << 4
+  }
+
+  /// Counts are zero where the pattern says that nothing is coded.
+  private func clearUncodedCounts(_ pattern: UInt8) {
+    let nonZero = f.syntax.nonZero + m &* 24
+    for b8 in 0..<4 where pattern & (1 << UInt8(b8)) == 0 {
+      setCounts(nonZero + ((b8 >> 1) &* 8 &+ (b8 & 1) &* 2), 0)
+    }
+  }
+
+  /// Codes the macroblock as I_PCM (7.3.5): its samples as they are.
+  mutating func codePCM(samples: UnsafeMutablePointer<UInt8>) {
+    let info = f.syntax.info + m
+    storeNoMotion()
+    storeIntraModesDC()
+    info.pointee.type = MacroblockType.pcm
+    info.pointee.transform8x8 = 0
+    info.pointee.codedBlockPattern = 0x2F
+    info.pointee.codedDC = 7
+    info.pointee.intraChromaMode = 0
+    info.pointee.qp = UInt8(qp)
+    f.codedBlocks[m] = 0xFFFF
+    let nonZero = f.syntax.nonZero + m &* 24
+    for i in 0..<24 { nonZero[i] = 16 }
+    ovt_copy(k, 0, picture, stride, source, 16, 16)
+    ovt_copy(k, 0, pictureChroma, stride, sourceChroma, 16, 8)
+    for i in 0..<256 { samples[i] = source[i] }
+    for y in 0..<8 {
+      k.pointee.deinterleaveRow(samples + (256 &+ y &* 8), samples + (320 &+ y &* 8), sourceChroma + y &* 16, 8)
+    }
+  }
+}

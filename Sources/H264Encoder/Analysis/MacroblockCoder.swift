@@ -1,0 +1,222 @@
+import CH264Kernels
+
+/// Codes macroblocks one after another: decides how, predicts, transforms, quantises, reconstructs, and
+/// leaves syntax and levels for the entropy coder. One for each thread; nothing is shared but the
+/// picture, and of that only macroblocks above and to the left.
+struct MacroblockCoder {
+  var f: FrameContext
+  let k: UnsafePointer<OVTKernels>
+
+  // Scratch, one allocation.
+  let memory: UnsafeMutableRawPointer
+  /// Source macroblock: luma 16 x 16 and NV12 chroma 8 rows of 16 bytes, stride 16.
+  let source: UnsafeMutablePointer<UInt8>
+  let sourceChroma: UnsafeMutablePointer<UInt8>
+  /// Coefficients: luma 256, chroma 128.
+  let coefficients: UnsafeMutablePointer<Int16>
+  let chromaCoefficients: UnsafeMutablePointer<Int16>
+  /// Predictions tried, 16 x 16 at stride 32, several of them.
+  let trial: UnsafeMutablePointer<UInt8>
+  /// Neighbouring samples of a 4x4 or 8x8 block; index 0 is above left.
+  let edge: UnsafeMutablePointer<UInt8>
+  let filteredEdge: UnsafeMutablePointer<UInt8>
+  let dc: UnsafeMutablePointer<Int16>
+  let costs: UnsafeMutablePointer<Int32>
+  /// Motion around and in the macroblock, in 8x8 blocks: 3 rows of 4: D B0 B1 C, A0 0 1 -, A1 2 3 -.
+  let gridMotion: UnsafeMutablePointer<MotionVector>
+  let gridReference: UnsafeMutablePointer<Int8>
+
+  /// Levels of the macroblock (`LevelLayout`), where the entropy coder finds them.
+  var levels: UnsafeMutablePointer<Int16>
+
+  // The macroblock at hand.
+  var mbX = 0
+  var mbY = 0
+  var m = 0
+  var stride: Int
+  var picture: UnsafeMutablePointer<UInt8>
+  var pictureChroma: UnsafeMutablePointer<UInt8>
+  var available: UInt8 = 0
+  /// The same for intra prediction, which constrained_intra_pred_flag may restrict.
+  var intraAvailable: UInt8 = 0
+  var qp = 26
+  var lambda: Int32 = 0
+  var lambdaSSD = 0
+  /// Vector limits in quarter samples, for blocks at the macroblock's corner.
+  var minX = 0
+  var maxX = 0
+  var minY = 0
+  var maxY = 0
+
+  static let trialStride = 32
+
+  init(frame: FrameContext, levels: UnsafeMutablePointer<Int16>) {
+    f = frame
+    k = frame.kernels
+    stride = frame.geometry.stride
+    self.levels = levels
+    picture = frame.picture.luma
+    pictureChroma = frame.picture.chroma
+
+    let bytes = 256 + 128 + 512 + 256 + 8 * 512 + 192 + 64 + 256 + 128
+    memory = UnsafeMutableRawPointer(allocateAligned(UInt8.self, count: bytes + 64))
+    var offset = 0
+    func take<T>(_ type: T.Type, _ count: Int) -> UnsafeMutablePointer<T> {
+      let p = (memory + offset).bindMemory(to: T.self, capacity: count)
+      offset += (count * MemoryLayout<T>.stride + 63) & ~63
+      return p
+    }
+    source = take(UInt8.self, 256)
+    sourceChroma = take(UInt8.self, 128)
+    coefficients = take(Int16.self, 256)
+    chromaCoefficients = take(Int16.self, 128)
+    trial = take(UInt8.self, 8 * 512)
+    edge = take(UInt8.self, 64) + 24
+    filteredEdge = take(UInt8.self, 64) + 24
+    dc = take(Int16.self, 16)
+    costs = take(Int32.self, 16)
+    gridMotion = take(MotionVector.self, 12)
+    gridReference = take(Int8.self, 12)
+  }
+
+  func deallocate() { memory.deallocate() }
+
+  // MARK: - Position
+
+  /// Moves to macroblock (x, y), whose neighbours in the same slice are `available`.
+  mutating func begin(x: Int, y: Int, available: UInt8, qp: Int) {
+    mbX = x
+    mbY = y
+    m = y &* f.geometry.widthInMbs &+ x
+    self.available = available
+    picture = f.picture.luma + (y &* 16 &* stride &+ x &* 16)
+    pictureChroma = f.picture.chroma + (y &* 8 &* stride &+ x &* 16)
+    setQP(qp)
+    fetchSource()
+    intraAvailable = available
+    if f.constrainedIntra { restrictIntra() }
+    f.syntax.info[m].available = available
+    if !f.isIntraPicture {
+      let reach = PictureGeometry.reach
+      minX = (-x &* 16 &- reach) &* 4
+      maxX = ((f.geometry.widthInMbs &- x &- 1) &* 16 &+ reach) &* 4
+      minY = max((-y &* 16 &- reach) &* 4, -f.verticalLimit)
+      maxY = min(((f.geometry.heightInMbs &- y &- 1) &* 16 &+ reach) &* 4, f.verticalLimit &- 1)
+      if f.refreshTo > 0 && x < f.refreshFrom {
+        // A clean macroblock may only refer to what was clean in the picture before: up to the columns
+        // then refreshed, less what deblocking (3) and the taps (3) may have mixed in.
+        maxX = min(maxX, ((f.refreshFrom &- x &- 1) &* 16 &- 8) &* 4)
+      }
+      loadMotionNeighbours()
+    }
+  }
+
+  mutating func setQP(_ value: Int) {
+    qp = value
+    let l = ovt_lambda(Int32(value))
+    lambda = l.sad16
+    lambdaSSD = Int(l.ssd256)
+  }
+
+  /// With constrained_intra_pred_flag, inter neighbours count as not available (8.3).
+  private mutating func restrictIntra() {
+    let info = f.syntax.info
+    let w = f.geometry.widthInMbs
+    func drop(_ bit: UInt8, _ n: Int) {
+      if intraAvailable & bit != 0 && !MacroblockType.isIntra(info[n].type) { intraAvailable &= ~bit }
+    }
+    drop(Availability.left, m &- 1)
+    drop(Availability.top, m &- w)
+    drop(Availability.topRight, m &- w &+ 1)
+    drop(Availability.topLeft, m &- w &- 1)
+  }
+
+  // MARK: - Source
+
+  private mutating func fetchSource() {
+    let g = f.geometry
+    let x0 = mbX &* 16
+    let y0 = mbY &* 16
+    if x0 &+ 16 <= g.width && y0 &+ 16 <= g.height {
+      ovt_copy(k, 0, source, 16, f.source.luma + (y0 &* f.source.lumaStride &+ x0), f.source.lumaStride, 16)
+      let c = f.source.chroma
+      if let cr = f.source.cr {
+        for y in 0..<8 {
+          k.pointee.interleaveRow(
+            sourceChroma + y &* 16, c + ((y0 / 2 &+ y) &* f.source.chromaStride &+ x0 / 2),
+            cr + ((y0 / 2 &+ y) &* f.source.crStride &+ x0 / 2), 8)
+        }
+      } else {
+        ovt_copy(k, 0, sourceChroma, 16, c + (y0 / 2 &* f.source.chromaStride &+ x0), f.source.chromaStride, 8)
+      }
+    } else {
+      fetchSourceAtBorder()
+    }
+  }
+
+  /// Samples outside of the picture repeat its last row and column: the cropped part costs least so.
+  private func fetchSourceAtBorder() {
+    let g = f.geometry
+    for y in 0..<16 {
+      let row = f.source.luma + min(mbY &* 16 &+ y, g.height &- 1) &* f.source.lumaStride
+      for x in 0..<16 { source[y &* 16 &+ x] = row[min(mbX &* 16 &+ x, g.width &- 1)] }
+    }
+    let w = (g.width &+ 1) / 2
+    let h = (g.height &+ 1) / 2
+    for y in 0..<8 {
+      let sy = min(mbY &* 8 &+ y, h &- 1)
+      for x in 0..<8 {
+        let sx = min(mbX &* 8 &+ x, w &- 1)
+        let p = sourceChroma + (y &* 16 &+ 2 &* x)
+        if let cr = f.source.cr {
+          p[0] = f.source.chroma[sy &* f.source.chromaStride &+ sx]
+          p[1] = cr[sy &* f.source.crStride &+ sx]
+        } else {
+          p[0] = f.source.chroma[sy &* f.source.chromaStride &+ 2 &* sx]
+          p[1] = f.source.chroma[sy &* f.source.chromaStride &+ 2 &* sx &+ 1]
+        }
+      }
+    }
+  }
+
+  // MARK: - Syntax of the macroblock
+
+  /// Marks the macroblock as inter for its neighbours: one vector and reference for each 8x8 block.
+  mutating func storeMotion() {
+    let motion = f.syntax.motion + m &* 16
+    let reference = f.syntax.referenceIndex + m &* 4
+    for i in 0..<4 {
+      let g = 5 &+ (i >> 1) &* 4 &+ (i & 1)
+      let v = gridMotion[g]
+      reference[i] = gridReference[g]
+      let p = motion + ((i >> 1) &* 8 &+ (i & 1) &* 2)
+      p[0] = v
+      p[1] = v
+      p[4] = v
+      p[5] = v
+    }
+    let modes = UnsafeMutableRawPointer(f.syntax.intraModes + m &* 16)
+    // An inter neighbour predicts mode 2, or is "not available" under constrained_intra_pred (8.3.1.1).
+    let fill: UInt64 = f.constrainedIntra ? 0xFFFF_FFFF_FFFF_FFFF : 0x0202_0202_0202_0202
+    modes.storeBytes(of: fill, as: UInt64.self)
+    modes.storeBytes(of: fill, toByteOffset: 8, as: UInt64.self)
+  }
+
+  /// Marks the macroblock as intra for motion prediction.
+  mutating func storeNoMotion() {
+    UnsafeMutableRawPointer(f.syntax.referenceIndex + m &* 4).storeBytes(of: 0xFFFF_FFFF, as: UInt32.self)
+    clear(f.syntax.motion + m &* 16)
+    clear(f.syntax.motionDifference + m &* 16)
+  }
+
+  func clear(_ vectors: UnsafeMutablePointer<MotionVector>) {
+    let p = UnsafeMutableRawPointer(vectors).assumingMemoryBound(to: UInt64.self)
+    for i in 0..<8 { p[i] = 0 }
+  }
+
+  func storeIntraModesDC() {
+    let modes = UnsafeMutableRawPointer(f.syntax.intraModes + m &* 16)
+    modes.storeBytes(of: 0x0202_0202_0202_0202, as: UInt64.self)
+    modes.storeBytes(of: 0x0202_0202_0202_0202, toByteOffset: 8, as: UInt64.self)
+  }
+}

@@ -1,0 +1,173 @@
+import CH264Kernels
+
+/// Motion vector prediction (8.4.1) for partitions of 8x8 and larger.
+///
+/// `gridMotion` and `gridReference` hold 3 rows of 4 entries, one for each 8x8 block:
+/// ```
+///   0 D    1 B0   2 B1   3 C
+///   4 A0   5      6      7 (never available)
+///   8 A1   9      10     11 (never available)
+/// ```
+/// References: -2 not available, -1 intra, else ref_idx_l0.
+extension MacroblockCoder {
+  mutating func loadMotionNeighbours() {
+    let w = f.geometry.widthInMbs
+    let motion = f.syntax.motion
+    let reference = f.syntax.referenceIndex
+    @inline(__always) func load(_ slot: Int, _ bit: UInt8, _ n: Int, _ block4: Int, _ block8: Int) {
+      if available & bit != 0 {
+        gridMotion[slot] = motion[n &* 16 &+ block4]
+        gridReference[slot] = reference[n &* 4 &+ block8]
+      } else {
+        gridMotion[slot] = .zero
+        gridReference[slot] = -2
+      }
+    }
+    load(0, Availability.topLeft, m &- w &- 1, 15, 3)
+    load(1, Availability.top, m &- w, 12, 2)
+    load(2, Availability.top, m &- w, 14, 3)
+    load(3, Availability.topRight, m &- w &+ 1, 12, 2)
+    load(4, Availability.left, m &- 1, 3, 1)
+    load(8, Availability.left, m &- 1, 11, 3)
+    gridReference[7] = -2
+    gridReference[11] = -2
+  }
+
+  @inline(__always) static func median(_ a: Int16, _ b: Int16, _ c: Int16) -> Int16 {
+    max(min(a, b), min(max(a, b), c))
+  }
+
+  /// Median prediction (8.4.1.3) for the partition whose first 8x8 block is grid slot `slot` and which is
+  /// `width` blocks wide.
+  @inline(__always) func predictMotion(slot: Int, width: Int, reference: Int8) -> MotionVector {
+    let refA = gridReference[slot &- 1]
+    let refB = gridReference[slot &- 4]
+    var c = slot &- 4 &+ width
+    if gridReference[c] == -2 { c = slot &- 5 }
+    let refC = gridReference[c]
+    let a = gridMotion[slot &- 1]
+    if refB == -2 && refC == -2 && refA != -2 { return a }
+    let b = gridMotion[slot &- 4]
+    let v = gridMotion[c]
+    let matches = (refA == reference ? 1 : 0) &+ (refB == reference ? 2 : 0) &+ (refC == reference ? 4 : 0)
+    switch matches {
+    case 1: return a
+    case 2: return b
+    case 4: return v
+    default:
+      return MotionVector(
+        MacroblockCoder.median(a.x, b.x, v.x), MacroblockCoder.median(a.y, b.y, v.y))
+    }
+  }
+
+  /// Directional prediction of 16x8 and 8x16 partitions (8.4.1.3), else the median.
+  @inline(__always) func predictMotion16x8(_ index: Int, reference: Int8) -> MotionVector {
+    if index == 0 {
+      if gridReference[1] == reference { return gridMotion[1] }
+      return predictMotion(slot: 5, width: 2, reference: reference)
+    }
+    if gridReference[8] == reference { return gridMotion[8] }
+    return predictMotion(slot: 9, width: 2, reference: reference)
+  }
+
+  @inline(__always) func predictMotion8x16(_ index: Int, reference: Int8) -> MotionVector {
+    if index == 0 {
+      if gridReference[4] == reference { return gridMotion[4] }
+      return predictMotion(slot: 5, width: 1, reference: reference)
+    }
+    let c = gridReference[3] == -2 ? 1 : 3
+    if gridReference[c] == reference { return gridMotion[c] }
+    return predictMotion(slot: 6, width: 1, reference: reference)
+  }
+
+  /// The vector of P_Skip (8.4.1.1).
+  func predictSkipMotion() -> MotionVector {
+    let refA = gridReference[4]
+    let refB = gridReference[1]
+    if refA == -2 || refB == -2 { return .zero }
+    if refA == 0 && gridMotion[4] == .zero { return .zero }
+    if refB == 0 && gridMotion[1] == .zero { return .zero }
+    return predictMotion(slot: 5, width: 2, reference: 0)
+  }
+
+  /// Sets the vector and reference of `count` x `rows` 8x8 blocks from a slot on.
+  @inline(__always) func setGrid(_ slot: Int, width: Int, height: Int, _ v: MotionVector, _ reference: Int8) {
+    for y in 0..<height {
+      for x in 0..<width {
+        gridMotion[slot &+ y &* 4 &+ x] = v
+        gridReference[slot &+ y &* 4 &+ x] = reference
+      }
+    }
+  }
+
+  // MARK: - Compensation (8.4.2.2)
+
+  /// Predicts a luma block at (x, y) in the macroblock into `dst`. `width` is a kernel width index
+  /// (0 = 16, 1 = 8).
+  @inline(__always) func predictLuma(
+    _ dst: UnsafeMutablePointer<UInt8>, _ dstStride: Int, x: Int, y: Int, width: Int, height: Int,
+    _ v: MotionVector, reference: Int
+  ) {
+    let vx = Int(v.x)
+    let vy = Int(v.y)
+    let at =
+      f.references[reference].luma
+      + ((mbY &* 16 &+ y &+ (vy >> 2)) &* stride &+ mbX &* 16 &+ x &+ (vx >> 2))
+    let (first, second) = f.quarterOffsets[(vy & 3) &* 4 &+ (vx & 3)]
+    if first == second {
+      ovt_copy(k, Int32(width), dst, dstStride, at + first, stride, Int32(height))
+    } else {
+      ovt_average(k, Int32(width), dst, dstStride, at + first, at + second, stride, Int32(height))
+    }
+  }
+
+  /// Predicts the chroma of a luma block at (x, y): half its size, vectors in eighths.
+  @inline(__always) func predictChroma(
+    _ dst: UnsafeMutablePointer<UInt8>, _ dstStride: Int, x: Int, y: Int, width: Int, height: Int,
+    _ v: MotionVector, reference: Int
+  ) {
+    let vx = Int(v.x)
+    let vy = Int(v.y)
+    let at =
+      f.references[reference].chroma
+      + ((mbY &* 8 &+ y / 2 &+ (vy >> 3)) &* stride &+ mbX &* 16 &+ x &+ (vx >> 3) &* 2)
+    ovt_chroma(
+      k, Int32(width), dst, dstStride, at, stride, Int32(vx & 7), Int32(vy & 7), Int32(height / 2))
+  }
+
+  /// Predicts the whole macroblock with the motion in the grid into the picture.
+  func predictInter(_ type: UInt8) {
+    switch type {
+    case MacroblockType.inter16x16, MacroblockType.skip:
+      let v = gridMotion[5]
+      let r = Int(gridReference[5])
+      predictLuma(picture, stride, x: 0, y: 0, width: 0, height: 16, v, reference: r)
+      predictChroma(pictureChroma, stride, x: 0, y: 0, width: 0, height: 16, v, reference: r)
+    case MacroblockType.inter16x8:
+      for i in 0..<2 {
+        let v = gridMotion[5 &+ i &* 4]
+        let r = Int(gridReference[5 &+ i &* 4])
+        predictLuma(picture + i &* 8 &* stride, stride, x: 0, y: i &* 8, width: 0, height: 8, v, reference: r)
+        predictChroma(
+          pictureChroma + i &* 4 &* stride, stride, x: 0, y: i &* 8, width: 0, height: 8, v, reference: r)
+      }
+    case MacroblockType.inter8x16:
+      for i in 0..<2 {
+        let v = gridMotion[5 &+ i]
+        let r = Int(gridReference[5 &+ i])
+        predictLuma(picture + i &* 8, stride, x: i &* 8, y: 0, width: 1, height: 16, v, reference: r)
+        predictChroma(pictureChroma + i &* 8, stride, x: i &* 8, y: 0, width: 1, height: 16, v, reference: r)
+      }
+    default:
+      for i in 0..<4 {
+        let x = (i & 1) &* 8
+        let y = (i >> 1) &* 8
+        let v = gridMotion[5 &+ (i >> 1) &* 4 &+ (i & 1)]
+        let r = Int(gridReference[5 &+ (i >> 1) &* 4 &+ (i & 1)])
+        predictLuma(picture + y &* stride &+ x, stride, x: x, y: y, width: 1, height: 8, v, reference: r)
+        predictChroma(
+          pictureChroma + y / 2 &* stride &+ x, stride, x: x, y: y, width: 1, height: 8, v, reference: r)
+      }
+    }
+  }
+}

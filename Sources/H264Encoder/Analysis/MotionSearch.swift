@@ -1,0 +1,168 @@
+import CH264Kernels
+
+/// A vector and what it costs: distortion plus lambda times the bits of the vector difference.
+struct MotionCandidate {
+  var v: MotionVector
+  var cost: Int32
+}
+
+/// Motion search for one block: candidates, a descent on whole samples, then half and quarter samples.
+extension MacroblockCoder {
+  /// Cost of coding a vector against its prediction.
+  @inline(__always) func motionCost(_ x: Int, _ y: Int, _ p: MotionVector) -> Int32 {
+    let bits = Int32(f.motionBits[x &- Int(p.x)]) &+ Int32(f.motionBits[y &- Int(p.y)])
+    return (lambda &* bits) >> 8
+  }
+
+  @inline(__always) func clampToLimits(_ v: MotionVector) -> MotionVector {
+    MotionVector(
+      Int16(truncatingIfNeeded: min(max(Int(v.x), minX), maxX)),
+      Int16(truncatingIfNeeded: min(max(Int(v.y), minY), maxY)))
+  }
+
+  /// Searches for the best vector of a block of a shape (OVT_16x16 ...) at (x, y) in the macroblock,
+  /// starting from `count` candidates in `starts`.
+  mutating func searchMotion(
+    shape: Int32, x: Int, y: Int, reference: Int, prediction p: MotionVector,
+    starts: UnsafePointer<MotionVector>, count: Int
+  ) -> MotionCandidate {
+    let src = source + (y &* 16 &+ x)
+    let origin = f.references[reference].luma + ((mbY &* 16 &+ y) &* stride &+ mbX &* 16 &+ x)
+
+    // Whole samples: the best candidate.
+    var bestX = 0
+    var bestY = 0
+    var best = Int32.max
+    for i in 0..<count {
+      let c = clampToLimits(starts[i])
+      let cx = (Int(c.x) &+ 2) >> 2
+      let cy = (Int(c.y) &+ 2) >> 2
+      if i > 0 && cx == bestX && cy == bestY { continue }
+      let cost =
+        ovt_sad(k, shape, src, origin + (cy &* stride &+ cx), stride) &+ motionCost(cx &* 4, cy &* 4, p)
+      if cost < best {
+        best = cost
+        bestX = cx
+        bestY = cy
+      }
+    }
+
+    // Descent on a diamond, then once around on the square's corners.
+    let lowX = (minX &+ 3) >> 2
+    let highX = maxX >> 2
+    let lowY = (minY &+ 3) >> 2
+    let highY = maxY >> 2
+    var steps = f.tools.fullSteps
+    while steps > 0 {
+      steps &-= 1
+      if bestX <= lowX || bestX >= highX || bestY <= lowY || bestY >= highY { break }
+      let at = origin + (bestY &* stride &+ bestX)
+      ovt_sad_x4(k, shape, src, at - stride, at + stride, at - 1, at + 1, stride, costs)
+      let up = costs[0] &+ motionCost(bestX &* 4, bestY &* 4 &- 4, p)
+      let down = costs[1] &+ motionCost(bestX &* 4, bestY &* 4 &+ 4, p)
+      let left = costs[2] &+ motionCost(bestX &* 4 &- 4, bestY &* 4, p)
+      let right = costs[3] &+ motionCost(bestX &* 4 &+ 4, bestY &* 4, p)
+      var direction = 0
+      if up < best {
+        best = up
+        direction = 1
+      }
+      if down < best {
+        best = down
+        direction = 2
+      }
+      if left < best {
+        best = left
+        direction = 3
+      }
+      if right < best {
+        best = right
+        direction = 4
+      }
+      switch direction {
+      case 1: bestY &-= 1
+      case 2: bestY &+= 1
+      case 3: bestX &-= 1
+      case 4: bestX &+= 1
+      default: steps = 0
+      }
+    }
+    return refineMotion(
+      shape: shape, src: src, origin: origin, x: bestX &* 4, y: bestY &* 4, cost: best, prediction: p)
+  }
+
+  /// Distortion at a quarter-sample position, by SATD or SAD.
+  @inline(__always) private func compare(
+    _ shape: Int32, _ src: UnsafePointer<UInt8>, _ origin: UnsafePointer<UInt8>, _ x: Int, _ y: Int,
+    width: Int32, height: Int32, satd: Bool
+  ) -> Int32 {
+    let at = origin + ((y >> 2) &* stride &+ (x >> 2))
+    let (first, second) = f.quarterOffsets[(y & 3) &* 4 &+ (x & 3)]
+    if first == second {
+      return satd ? ovt_satd(k, shape, src, at + first, stride) : ovt_sad(k, shape, src, at + first, stride)
+    }
+    ovt_average(k, width, trial, 16, at + first, at + second, stride, height)
+    return satd ? ovt_satd(k, shape, src, trial, 16) : ovt_sad(k, shape, src, trial, 16)
+  }
+
+  /// Half-sample, then quarter-sample diamonds around a vector.
+  mutating func refineMotion(
+    shape: Int32, src: UnsafePointer<UInt8>, origin: UnsafePointer<UInt8>, x: Int, y: Int, cost: Int32,
+    prediction p: MotionVector
+  ) -> MotionCandidate {
+    let width: Int32 = shape <= 1 ? 0 : 1
+    let height: Int32 = shape & 1 == 0 ? 16 : 8
+    let satd = f.tools.refineBySATD
+    var bestX = x
+    var bestY = y
+    var best = cost
+    if satd {
+      best =
+        compare(shape, src, origin, x, y, width: width, height: height, satd: true) &+ motionCost(x, y, p)
+    }
+    // The predicted vector itself often wins: it costs next to nothing to code.
+    let px = min(max(Int(p.x), minX), maxX)
+    let py = min(max(Int(p.y), minY), maxY)
+    if (px | py) & 3 != 0 && (px != x || py != y) {
+      let c =
+        compare(shape, src, origin, px, py, width: width, height: height, satd: satd) &+ motionCost(px, py, p)
+      if c < best {
+        best = c
+        bestX = px
+        bestY = py
+      }
+    }
+    var step = 2
+    while step > 0 {
+      var rounds = step == 2 ? f.tools.halfRounds : f.tools.quarterRounds
+      var from = 0
+      while rounds > 0 {
+        rounds &-= 1
+        let cx = bestX
+        let cy = bestY
+        var direction = 0
+        for d in 1...4 {
+          // Not back to where this round came from.
+          if d == from { continue }
+          let tx = cx &+ (d == 3 ? -step : d == 4 ? step : 0)
+          let ty = cy &+ (d == 1 ? -step : d == 2 ? step : 0)
+          if tx < minX || tx > maxX || ty < minY || ty > maxY { continue }
+          let c =
+            compare(shape, src, origin, tx, ty, width: width, height: height, satd: satd)
+            &+ motionCost(tx, ty, p)
+          if c < best {
+            best = c
+            bestX = tx
+            bestY = ty
+            direction = d
+          }
+        }
+        if direction == 0 { break }
+        from = direction & 1 == 1 ? direction &+ 1 : direction &- 1
+      }
+      step >>= 1
+    }
+    return MotionCandidate(
+      v: MotionVector(Int16(truncatingIfNeeded: bestX), Int16(truncatingIfNeeded: bestY)), cost: best)
+  }
+}

@@ -1,0 +1,109 @@
+import CH264Kernels
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Sizes of a picture that its macroblocks, planes and vectors are measured with.
+struct PictureGeometry: Equatable {
+  let width: Int
+  let height: Int
+  let widthInMbs: Int
+  let heightInMbs: Int
+  /// Bytes from one row to the next, the same for all planes (NV12 chroma is as wide as luma).
+  let stride: Int
+
+  /// Samples around each plane, so that vectors may point outside of the picture (8.4.2.2.1).
+  static let padding = 32
+  /// How far a block may reach over the edge, in luma samples: within the padding, with room for the taps.
+  static let reach = 24
+
+  init(width: Int, height: Int) {
+    self.width = width
+    self.height = height
+    widthInMbs = (width + 15) / 16
+    heightInMbs = (height + 15) / 16
+    // Not a multiple of 4096, so that rows of a column do not fall on the same cache sets.
+    var stride = (widthInMbs * 16 + 2 * PictureGeometry.padding + 63) & ~63
+    if stride % 1024 == 0 { stride += 64 }
+    self.stride = stride
+  }
+
+  var macroblockCount: Int { widthInMbs * heightInMbs }
+  var lumaBytes: Int { stride * (heightInMbs * 16 + 2 * PictureGeometry.padding) }
+  var chromaBytes: Int { stride * (heightInMbs * 8 + PictureGeometry.padding) }
+  var lumaOrigin: Int { PictureGeometry.padding * stride + PictureGeometry.padding }
+  var chromaOrigin: Int { PictureGeometry.padding / 2 * stride + PictureGeometry.padding }
+}
+
+/// Aligned memory that is zero at first. Pictures and scratch never grow while encoding.
+func allocateAligned<T>(_ type: T.Type, count: Int, alignment: Int = 64) -> UnsafeMutablePointer<T> {
+  let bytes = max(count, 1) * MemoryLayout<T>.stride
+  let raw = UnsafeMutableRawPointer.allocate(byteCount: bytes + 64, alignment: alignment)
+  memset(raw, 0, bytes + 64)
+  return raw.bindMemory(to: T.self, capacity: max(count, 1))
+}
+
+/// The planes of a reconstructed picture. Pointers are to the sample at (0, 0); there are
+/// `PictureGeometry.padding` luma samples around it.
+struct PicturePlanes {
+  /// Full samples; then the half-sample planes of 8.4.2.2.1: b (half right), h (half down), j (both).
+  let luma: UnsafeMutablePointer<UInt8>
+  let b: UnsafeMutablePointer<UInt8>
+  let h: UnsafeMutablePointer<UInt8>
+  let j: UnsafeMutablePointer<UInt8>
+  /// NV12.
+  let chroma: UnsafeMutablePointer<UInt8>
+
+  init(_ geometry: PictureGeometry) {
+    // One block: a picture is one allocation, its planes a cache line apart.
+    let luma = geometry.lumaBytes + 128
+    let memory = allocateAligned(UInt8.self, count: 4 * luma + geometry.chromaBytes + 128)
+    self.luma = memory + geometry.lumaOrigin
+    b = memory + luma + geometry.lumaOrigin
+    h = memory + 2 * luma + geometry.lumaOrigin
+    j = memory + 3 * luma + geometry.lumaOrigin
+    chroma = memory + 4 * luma + geometry.chromaOrigin
+  }
+
+  func deallocate(_ geometry: PictureGeometry) {
+    (luma - geometry.lumaOrigin).deallocate()
+  }
+
+  /// The plane to read for a vector's fraction: 0 full, 1 b, 2 h, 3 j.
+  @inline(__always) func plane(_ index: Int) -> UnsafeMutablePointer<UInt8> {
+    switch index {
+    case 0: luma
+    case 1: b
+    case 2: h
+    default: j
+    }
+  }
+}
+
+extension PictureSyntax {
+  init(_ geometry: PictureGeometry) {
+    let count = geometry.macroblockCount
+    widthInMbs = geometry.widthInMbs
+    heightInMbs = geometry.heightInMbs
+    info = allocateAligned(MacroblockInfo.self, count: count)
+    nonZero = allocateAligned(UInt8.self, count: count * 24)
+    intraModes = allocateAligned(Int8.self, count: count * 16)
+    referenceIndex = allocateAligned(Int8.self, count: count * 4)
+    motion = allocateAligned(MotionVector.self, count: count * 16)
+    motionDifference = allocateAligned(MotionVector.self, count: count * 16)
+  }
+
+  func deallocate() {
+    info.deallocate()
+    nonZero.deallocate()
+    intraModes.deallocate()
+    referenceIndex.deallocate()
+    motion.deallocate()
+    motionDifference.deallocate()
+  }
+}

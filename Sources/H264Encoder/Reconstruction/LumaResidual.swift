@@ -1,0 +1,267 @@
+import CH264Kernels
+
+/// Transform, quantisation and reconstruction of luma over a prediction that stands in the picture.
+extension MacroblockCoder {
+  /// How much a list of levels is worth keeping: isolated ones at high frequencies cost more bits than
+  /// the error that they remove. 9 or more: keep.
+  @inline(__always) func keepScore(_ level: UnsafePointer<Int16>, _ mask: UInt64) -> Int {
+    var rest = mask
+    var score = 0
+    var next = 0
+    while rest != 0 {
+      let i = rest.trailingZeroBitCount
+      if level[i] > 1 || level[i] < -1 { return 9 }
+      let run = i &- next
+      score &+= run == 0 ? 3 : run < 3 ? 2 : run < 6 ? 1 : 0
+      next = i &+ 1
+      rest &= rest &- 1
+    }
+    return score
+  }
+
+  /// Codes the luma residual of an inter macroblock; the prediction in the picture becomes the
+  /// reconstruction. Returns the luma part of coded_block_pattern.
+  mutating func codeInterLuma(transform8x8: Bool) -> UInt8 {
+    transform8x8 ? codeInterLuma8x8() : codeInterLuma4x4()
+  }
+
+  private mutating func codeInterLuma4x4() -> UInt8 {
+    let q = f.quant + qp
+    let nonZero = f.syntax.nonZero + m &* 24
+    k.pointee.forward4x4x16(coefficients, source, picture, stride)
+    var pattern: UInt8 = 0
+    var coded: UInt16 = 0
+    var total = 0
+    for b8 in 0..<4 {
+      let coef = coefficients + b8 &* 64
+      let raster = (b8 >> 1) &* 8 &+ (b8 & 1) &* 2
+      setCounts(nonZero + raster, 0)
+      let mask = k.pointee.quant4x4x4(coef, q.pointee.multiplier4x4, q.pointee.biasInter4x4)
+      if mask == 0 { continue }
+      var score = 0
+      var bits: UInt16 = 0
+      for b in 0..<4 where mask & (1 << Int32(b)) != 0 {
+        let level = levels + (b8 &* 64 &+ b &* 16)
+        k.pointee.scan4x4(level, coef + b &* 16)
+        if f.tools.optimisedLevels {
+          optimiseLevels4x4(level, coef + b &* 16, first: 0)
+        }
+        let list = k.pointee.nonZeroMask16(level)
+        if list == 0 { continue }
+        score &+= keepScore(level, UInt64(list))
+        let at = raster &+ (b >> 1) &* 4 &+ (b & 1)
+        nonZero[at] = UInt8(list.nonzeroBitCount)
+        bits |= 1 << UInt16(at)
+      }
+      total &+= score
+      if score < 4 || bits == 0 {
+        setCounts(nonZero + raster, 0)
+        continue
+      }
+      pattern |= 1 << UInt8(b8)
+      coded |= bits
+    }
+    if total < 6 {
+      if pattern != 0 { clearLumaCounts(nonZero) }
+      f.codedBlocks[m] = 0
+      return 0
+    }
+    for b8 in 0..<4 where pattern & (1 << UInt8(b8)) != 0 {
+      let coef = coefficients + b8 &* 64
+      k.pointee.scale4x4x4(coef, q.pointee.scale4x4)
+      k.pointee.inverse4x4x4(picture + ((b8 >> 1) &* 8 &* stride &+ (b8 & 1) &* 8), stride, coef)
+    }
+    f.codedBlocks[m] = coded
+    return pattern
+  }
+
+  private mutating func codeInterLuma8x8() -> UInt8 {
+    let q = f.quant + qp
+    let nonZero = f.syntax.nonZero + m &* 24
+    k.pointee.forward8x8x4(coefficients, source, picture, stride)
+    var pattern: UInt8 = 0
+    var coded: UInt16 = 0
+    var total = 0
+    for b8 in 0..<4 {
+      let coef = coefficients + b8 &* 64
+      let raster = (b8 >> 1) &* 8 &+ (b8 & 1) &* 2
+      setCounts(nonZero + raster, 0)
+      if k.pointee.quant8x8(coef, q.pointee.multiplier8x8, q.pointee.biasInter8x8) == 0 { continue }
+      let scratch = levels + b8 &* 64
+      k.pointee.scan8x8(scratch, coef)
+      if f.tools.optimisedLevels { optimiseLevels8x8(scratch, coef) }
+      let mask = k.pointee.nonZeroMask64(scratch)
+      if mask == 0 { continue }
+      let score = keepScore(scratch, mask)
+      total &+= score
+      if score < 4 { continue }
+      pattern |= 1 << UInt8(b8)
+      coded |= 0x33 << UInt16(raster)
+      storeCounts8x8(nonZero + raster, b8, mask)
+    }
+    if total < 6 {
+      if pattern != 0 { clearLumaCounts(nonZero) }
+      f.codedBlocks[m] = 0
+      return 0
+    }
+    for b8 in 0..<4 where pattern & (1 << UInt8(b8)) != 0 {
+      let coef = coefficients + b8 &* 64
+      k.pointee.scale8x8(coef, q.pointee.scale8x8, q.pointee.shift8x8)
+      k.pointee.inverse8x8(picture + ((b8 >> 1) &* 8 &* stride &+ (b8 & 1) &* 8), stride, coef)
+    }
+    f.codedBlocks[m] = coded
+    return pattern
+  }
+
+  /// Writes the counts of an 8x8-transformed block as the entropy coder in use counts them, and deals the
+  /// levels to four lists for CAVLC. `counts` is the block's first entry.
+  @inline(__always) mutating func storeCounts8x8(
+    _ counts: UnsafeMutablePointer<UInt8>, _ b8: Int, _ mask: UInt64
+  ) {
+    if f.cabac {
+      setCounts(counts, UInt8(min(mask.nonzeroBitCount, 16)))
+      return
+    }
+    let list = levels + b8 &* 64
+    k.pointee.interleave8x8(coefficients8x8Scratch, list)
+    UnsafeMutableRawPointer(list).copyMemory(from: coefficients8x8Scratch, byteCount: 128)
+    for i in 0..<4 {
+      // List i holds scan positions i, i + 4, i + 8, ...
+      let bits = (mask >> UInt64(i)) & 0x1111_1111_1111_1111
+      counts[(i >> 1) &* 4 &+ (i & 1)] = UInt8(bits.nonzeroBitCount)
+    }
+  }
+
+  /// 64 values of scratch that nothing else uses while levels are stored.
+  @inline(__always) var coefficients8x8Scratch: UnsafeMutablePointer<Int16> {
+    UnsafeMutableRawPointer(trial + 7 &* 512).assumingMemoryBound(to: Int16.self)
+  }
+
+  @inline(__always) func setCounts(_ counts: UnsafeMutablePointer<UInt8>, _ value: UInt8) {
+    counts[0] = value
+    counts[1] = value
+    counts[4] = value
+    counts[5] = value
+  }
+
+  @inline(__always) func clearLumaCounts(_ counts: UnsafeMutablePointer<UInt8>) {
+    let p = UnsafeMutableRawPointer(counts)
+    p.storeBytes(of: 0, as: UInt64.self)
+    p.storeBytes(of: 0, toByteOffset: 8, as: UInt64.self)
+  }
+
+  @inline(__always) func clearChromaCounts(_ counts: UnsafeMutablePointer<UInt8>) {
+    UnsafeMutableRawPointer(counts + 16).storeBytes(of: 0, as: UInt64.self)
+  }
+
+  // MARK: - Intra
+
+  /// Codes the residual of an Intra_16x16 macroblock whose prediction stands in the picture. Returns the
+  /// luma part of coded_block_pattern, 0 or 15.
+  mutating func codeIntra16x16() -> UInt8 {
+    let q = f.quant + qp
+    let nonZero = f.syntax.nonZero + m &* 24
+    let info = f.syntax.info + m
+    k.pointee.forward4x4x16(coefficients, source, picture, stride)
+    for b in 0..<16 {
+      dc[Int(ovt_raster(Int32(b)))] = coefficients[b &* 16]
+      coefficients[b &* 16] = 0
+    }
+    k.pointee.hadamard4x4Forward(dc)
+    let hasDC = k.pointee.quantDC(dc, 16, q.pointee.multiplierDC, q.pointee.biasDCIntra) != 0
+    info.pointee.codedDC = hasDC ? 1 : 0
+    if hasDC {
+      k.pointee.scan4x4(levels + LevelLayout.lumaDC, dc)
+      k.pointee.hadamard4x4Inverse(dc)
+      scaleLumaDC(q.pointee.scaleDC)
+    }
+
+    clearLumaCounts(nonZero)
+    var anyAC = false
+    var coded: UInt16 = 0
+    var score = 0
+    for b8 in 0..<4 {
+      let coef = coefficients + b8 &* 64
+      let mask = k.pointee.quant4x4x4(coef, q.pointee.multiplier4x4, q.pointee.biasIntra4x4)
+      for b in 0..<4 {
+        let level = levels + (b8 &* 64 &+ b &* 16)
+        if mask & (1 << Int32(b)) == 0 { continue }
+        k.pointee.scan4x4(level, coef + b &* 16)
+        if f.tools.optimisedLevels { optimiseLevels4x4(level, coef + b &* 16, first: 1) }
+        let list = k.pointee.nonZeroMask16(level)
+        if list == 0 { continue }
+        score &+= keepScore(level, UInt64(list) >> 1 << 1)
+        let at = (b8 >> 1) &* 8 &+ (b8 & 1) &* 2 &+ (b >> 1) &* 4 &+ (b & 1)
+        nonZero[at] = UInt8(list.nonzeroBitCount)
+        coded |= 1 << UInt16(at)
+        anyAC = true
+      }
+      if mask != 0 { k.pointee.scale4x4x4(coef, q.pointee.scale4x4) }
+    }
+    if anyAC && score < 6 && !f.isIntraPicture {
+      anyAC = false
+      clearLumaCounts(nonZero)
+      coded = 0
+    }
+    if anyAC {
+      for b in 0..<16 { coefficients[b &* 16] = dc[Int(ovt_raster(Int32(b)))] &* (hasDC ? 1 : 0) }
+      k.pointee.inverse4x4x16(picture, stride, coefficients)
+    } else if hasDC {
+      for b in 0..<16 {
+        let r = Int(ovt_raster(Int32(b)))
+        k.pointee.inverse4x4DC(
+          picture + ((r >> 2) &* 4 &* stride &+ (r & 3) &* 4), stride, Int32(dc[r]))
+      }
+    }
+    f.codedBlocks[m] = coded
+    return anyAC ? 15 : 0
+  }
+
+  /// Scaling of Intra_16x16 DC after its inverse Hadamard (8.5.10).
+  private func scaleLumaDC(_ scale: Int32) {
+    // scaleDC already holds the shift by qP / 6; the flat matrix leaves >> 2 with rounding.
+    for i in 0..<16 {
+      dc[i] = Int16(truncatingIfNeeded: (Int32(dc[i]) &* scale &+ 2) >> 2)
+    }
+  }
+
+  /// Codes one intra 4x4 block over its prediction in the picture. Returns whether it has levels.
+  mutating func codeIntra4x4Block(_ blkIdx: Int, _ at: UnsafeMutablePointer<UInt8>, _ src: UnsafePointer<UInt8>) -> Bool {
+    let q = f.quant + qp
+    let raster = Int(ovt_raster(Int32(blkIdx)))
+    let coef = coefficients + blkIdx &* 16
+    let counts = f.syntax.nonZero + (m &* 24 &+ raster)
+    counts.pointee = 0
+    k.pointee.forward4x4(coef, src, at, stride)
+    if k.pointee.quant4x4(coef, q.pointee.multiplier4x4, q.pointee.biasIntra4x4) == 0 { return false }
+    let level = levels + blkIdx &* 16
+    k.pointee.scan4x4(level, coef)
+    if f.tools.optimisedLevels { optimiseLevels4x4(level, coef, first: 0) }
+    let list = k.pointee.nonZeroMask16(level)
+    if list == 0 { return false }
+    counts.pointee = UInt8(list.nonzeroBitCount)
+    k.pointee.scale4x4(coef, q.pointee.scale4x4)
+    k.pointee.inverse4x4(at, stride, coef)
+    return true
+  }
+
+  /// Codes one intra 8x8 block over its prediction in the picture. Returns whether it has levels.
+  mutating func codeIntra8x8Block(_ b8: Int, _ at: UnsafeMutablePointer<UInt8>, _ src: UnsafePointer<UInt8>) -> Bool {
+    let q = f.quant + qp
+    let raster = (b8 >> 1) &* 8 &+ (b8 & 1) &* 2
+    let coef = coefficients + b8 &* 64
+    let counts = f.syntax.nonZero + (m &* 24 &+ raster)
+    setCounts(counts, 0)
+    k.pointee.forward8x8(coef, src, at, stride)
+    if k.pointee.quant8x8(coef, q.pointee.multiplier8x8, q.pointee.biasIntra8x8) == 0 { return false }
+    let level = levels + b8 &* 64
+    k.pointee.scan8x8(level, coef)
+    if f.tools.optimisedLevels { optimiseLevels8x8(level, coef) }
+    let mask = k.pointee.nonZeroMask64(level)
+    if mask == 0 { return false }
+    storeCounts8x8(counts, b8, mask)
+    k.pointee.scale8x8(coef, q.pointee.scale8x8, q.pointee.shift8x8)
+    k.pointee.inverse8x8(at, stride, coef)
+    return true
+  }
+}

@@ -1,0 +1,103 @@
+import CH264Kernels
+
+/// The multipliers of quantisation and scaling (8.5.9 with flat matrices) for one QP.
+struct QuantTables {
+  /// 16 values each in raster order: quantiser multiplier, rounding for intra and inter, scale.
+  let multiplier4x4: UnsafePointer<UInt16>
+  let biasIntra4x4: UnsafePointer<UInt16>
+  let biasInter4x4: UnsafePointer<UInt16>
+  let scale4x4: UnsafePointer<Int16>
+  /// 64 values each.
+  let multiplier8x8: UnsafePointer<UInt16>
+  let biasIntra8x8: UnsafePointer<UInt16>
+  let biasInter8x8: UnsafePointer<UInt16>
+  let scale8x8: UnsafePointer<Int16>
+  /// The rounding shift that goes with `scale8x8`.
+  let shift8x8: Int32
+  /// DC blocks: half the multiplier, twice the rounding, for their extra Hadamard stage.
+  let multiplierDC: Int32
+  let biasDCIntra: Int32
+  let biasDCInter: Int32
+  /// normAdjust4x4(m, 0, 0) << (qP / 6), which scales DC levels (8.5.10, 8.5.11.2).
+  let scaleDC: Int32
+
+  /// Rounding of a level as a part of 1: the dead zone trades a little distortion for many bits.
+  static let roundIntra = 1.0 / 3
+  static let roundInter = 1.0 / 6
+
+  /// normAdjust4x4 (8.5.9): by qP % 6, for positions (even, even), (odd, odd), and the others.
+  private static func norm4x4(_ qp: Int, _ index: Int) -> Int {
+    let v = [
+      [10, 16, 13], [11, 18, 14], [13, 20, 16], [14, 23, 18], [16, 25, 20], [18, 29, 23],
+    ][qp % 6]
+    let y = index >> 2
+    let x = index & 3
+    if x & 1 == 0 && y & 1 == 0 { return v[0] }
+    return x & 1 == 1 && y & 1 == 1 ? v[1] : v[2]
+  }
+
+  /// normAdjust8x8 (8.5.9).
+  private static func norm8x8(_ qp: Int, _ index: Int) -> Int {
+    let v = [
+      [20, 18, 32, 19, 25, 24], [22, 19, 35, 21, 28, 26], [26, 23, 42, 24, 33, 31],
+      [28, 25, 45, 26, 35, 33], [32, 28, 51, 30, 40, 38], [36, 32, 58, 34, 46, 43],
+    ][qp % 6]
+    let y = index >> 3
+    let x = index & 7
+    if x & 3 == 0 && y & 3 == 0 { return v[0] }
+    if x & 1 == 1 && y & 1 == 1 { return v[1] }
+    if x & 3 == 2 && y & 3 == 2 { return v[2] }
+    if (x & 3 == 0 && y & 1 == 1) || (x & 1 == 1 && y & 3 == 0) { return v[3] }
+    if (x & 3 == 0 && y & 3 == 2) || (x & 3 == 2 && y & 3 == 0) { return v[4] }
+    return v[5]
+  }
+
+  /// Products of matching rows of the forward and the inverse transform: what a coefficient gains
+  /// on its way through both.
+  private static func gain4(_ i: Int) -> Double { i & 1 == 0 ? 4 : 5 }
+  private static func gain8(_ i: Int) -> Double { i & 3 == 0 ? 8 : i & 1 == 1 ? 578.0 / 64 : 5 }
+
+  init(qp: Int) {
+    let words = allocateAligned(UInt16.self, count: 16 * 4 + 64 * 4)
+    let scales = UnsafeMutableRawPointer(words).assumingMemoryBound(to: Int16.self)
+    let step = Double(1 << (qp / 6))
+    for i in 0..<16 {
+      let norm = Double(QuantTables.norm4x4(qp, i))
+      let multiplier = 65536 * 64 / (QuantTables.gain4(i >> 2) * QuantTables.gain4(i & 3) * norm * step)
+      words[i] = UInt16(multiplier.rounded())
+      words[16 + i] = UInt16(QuantTables.roundIntra * 65536 / multiplier)
+      words[32 + i] = UInt16(QuantTables.roundInter * 65536 / multiplier)
+      scales[48 + i] = Int16(norm * step)
+    }
+    // The 8x8 scale is normAdjust * 2^(qP / 6) / 4, which is a whole number from qP 12 on.
+    let shift = max(0, 2 - qp / 6)
+    for i in 0..<64 {
+      let norm = Double(QuantTables.norm8x8(qp, i))
+      let multiplier = 65536 * 256 / (QuantTables.gain8(i >> 3) * QuantTables.gain8(i & 7) * norm * step)
+      words[64 + i] = UInt16(multiplier.rounded())
+      words[128 + i] = UInt16(QuantTables.roundIntra * 65536 / multiplier)
+      words[192 + i] = UInt16(QuantTables.roundInter * 65536 / multiplier)
+      scales[256 + i] = Int16(qp >= 12 ? norm * step / 4 : norm)
+    }
+    multiplier4x4 = UnsafePointer(words)
+    biasIntra4x4 = UnsafePointer(words + 16)
+    biasInter4x4 = UnsafePointer(words + 32)
+    scale4x4 = UnsafePointer(scales + 48)
+    multiplier8x8 = UnsafePointer(words + 64)
+    biasIntra8x8 = UnsafePointer(words + 128)
+    biasInter8x8 = UnsafePointer(words + 192)
+    scale8x8 = UnsafePointer(scales + 256)
+    shift8x8 = Int32(shift)
+    multiplierDC = Int32(words[0] / 2)
+    biasDCIntra = Int32(words[16]) * 2
+    biasDCInter = Int32(words[32]) * 2
+    scaleDC = Int32(scales[48])
+  }
+
+  func deallocate() { multiplier4x4.deallocate() }
+}
+
+/// QP_C for qPI (Table 8-15) with chroma_qp_index_offset 0.
+@inline(__always) func chromaQP(_ lumaQP: Int) -> Int {
+  lumaQP < 30 ? lumaQP : Int(ovt_chroma_qp(Int32(lumaQP)))
+}
