@@ -5,15 +5,9 @@
 #include <stdint.h>
 
 extern const uint8_t ovt_table_chroma_qp[52];
-extern const uint8_t ovt_table_alpha[52];
-extern const uint8_t ovt_table_beta[52];
-extern const int8_t ovt_table_tc0[52][4];
 
 // QP_C for qPI (Table 8-15).
 static inline int32_t ovt_chroma_qp(int32_t qp) { return ovt_table_chroma_qp[qp]; }
-// Deblocking thresholds (Tables 8-16, 8-17).
-static inline int32_t ovt_deblock_alpha(int32_t indexA) { return ovt_table_alpha[indexA]; }
-static inline int32_t ovt_deblock_beta(int32_t indexB) { return ovt_table_beta[indexB]; }
 // Lagrange multipliers of a QP: for SAD and SATD in sixteenths, for squared errors in 1/256.
 typedef struct OVTLambda {
   int32_t sad16;
@@ -24,7 +18,5 @@ static inline OVTLambda ovt_lambda(int32_t qp) { return ovt_table_lambda[qp]; }
 // Raster index (y * 4 + x) of luma4x4BlkIdx (6.4.3).
 extern const uint8_t ovt_table_raster[16];
 static inline int ovt_raster(int blkIdx) { return ovt_table_raster[blkIdx]; }
-// tC0 for bS 0 (-1, not filtered) to 3.
-static inline int8_t ovt_deblock_tc0(int32_t indexA, int32_t bS) { return ovt_table_tc0[indexA][bS]; }
 
 #endif

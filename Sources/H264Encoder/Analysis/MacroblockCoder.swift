@@ -58,8 +58,9 @@ struct MacroblockCoder {
     picture = frame.picture.luma
     pictureChroma = frame.picture.chroma
 
-    let bytes = 256 + 128 + 512 + 256 + 8 * 512 + 192 + 64 + 256 + 128
-    memory = UnsafeMutableRawPointer(allocateAligned(UInt8.self, count: bytes + 64))
+    let bytes = 256 + 128 + 512 + 256 + 8 * 512 + 64 + 64 + 64 + 64 + 64 + 64
+    let memory = UnsafeMutableRawPointer(allocateAligned(UInt8.self, count: bytes + 1024))
+    self.memory = memory
     var offset = 0
     func take<T>(_ type: T.Type, _ count: Int) -> UnsafeMutablePointer<T> {
       let p = (memory + offset).bindMemory(to: T.self, capacity: count)

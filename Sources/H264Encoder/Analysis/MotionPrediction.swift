@@ -164,9 +164,9 @@ extension MacroblockCoder {
         let y = (i >> 1) &* 8
         let v = gridMotion[5 &+ (i >> 1) &* 4 &+ (i & 1)]
         let r = Int(gridReference[5 &+ (i >> 1) &* 4 &+ (i & 1)])
-        predictLuma(picture + y &* stride &+ x, stride, x: x, y: y, width: 1, height: 8, v, reference: r)
+        predictLuma(picture + (y &* stride &+ x), stride, x: x, y: y, width: 1, height: 8, v, reference: r)
         predictChroma(
-          pictureChroma + y / 2 &* stride &+ x, stride, x: x, y: y, width: 1, height: 8, v, reference: r)
+          pictureChroma + (y / 2 &* stride &+ x), stride, x: x, y: y, width: 1, height: 8, v, reference: r)
       }
     }
   }

@@ -190,7 +190,7 @@ extension MacroblockCoder {
         if f.tools.optimisedLevels { optimiseLevels4x4(level, coef + b &* 16, first: 1) }
         let list = k.pointee.nonZeroMask16(level)
         if list == 0 { continue }
-        score &+= keepScore(level, UInt64(list) >> 1 << 1)
+        score &+= keepScore(level, UInt64(list) & ~1)
         let at = (b8 >> 1) &* 8 &+ (b8 & 1) &* 2 &+ (b >> 1) &* 4 &+ (b & 1)
         nonZero[at] = UInt8(list.nonzeroBitCount)
         coded |= 1 << UInt16(at)

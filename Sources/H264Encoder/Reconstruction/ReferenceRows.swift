@@ -1,0 +1,104 @@
+import CH264Kernels
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Makes finished rows of a picture ready to be referred to: half-sample planes (8.4.2.2.1) and the
+/// samples around the picture.
+struct ReferenceRows {
+  let k: UnsafePointer<OVTKernels>
+  let geometry: PictureGeometry
+  let picture: PicturePlanes
+  let scratch: UnsafeMutablePointer<Int16>
+
+  /// Rows below a filtered macroblock row that may still change (3, deblocking) or that the taps need (3),
+  /// rounded up.
+  static let lag = 8
+
+  /// Call after macroblock row `y` has been deblocked, in order from 0.
+  func finishRow(_ y: Int) {
+    let last = y == geometry.heightInMbs &- 1
+    let height = geometry.heightInMbs &* 16
+    // Luma rows up to `ready` are final now.
+    let ready = last ? height : y &* 16 &+ 16 &- 4
+    let readyBefore = y == 0 ? 0 : y &* 16 &- 4
+    extendSides(picture.luma, from: readyBefore, to: ready, bytes: geometry.widthInMbs &* 16, pair: false)
+    if y == 0 { extendAbove(picture.luma, rows: PictureGeometry.padding) }
+    if last { extendBelow(picture.luma, height: height, rows: PictureGeometry.padding) }
+
+    let chromaReady = last ? height / 2 : y &* 8 &+ 8 &- 2
+    let chromaBefore = y == 0 ? 0 : y &* 8 &- 2
+    extendSides(
+      picture.chroma, from: chromaBefore, to: chromaReady, bytes: geometry.widthInMbs &* 16, pair: true)
+    if y == 0 { extendAbove(picture.chroma, rows: PictureGeometry.padding / 2) }
+    if last { extendBelow(picture.chroma, height: height / 2, rows: PictureGeometry.padding / 2) }
+
+    // Half samples, beginning above the picture and ending below it, where taps still see it change.
+    let from = y == 0 ? -ReferenceRows.lag : y &* 16 &- ReferenceRows.lag
+    let to = last ? height &+ ReferenceRows.lag : y &* 16 &+ 16 &- ReferenceRows.lag
+    halfSamples(from: from, to: to)
+    for plane in [picture.b, picture.h, picture.j] {
+      extendSides(
+        plane, from: from, to: to, bytes: geometry.widthInMbs &* 16, pair: false, inset: ReferenceRows.lag)
+      if y == 0 {
+        extendAbove(plane, rows: PictureGeometry.padding, fromRow: -ReferenceRows.lag)
+      }
+      if last {
+        extendBelow(plane, height: height &+ ReferenceRows.lag, rows: PictureGeometry.padding &- ReferenceRows.lag)
+      }
+    }
+  }
+
+  private func halfSamples(from: Int, to: Int) {
+    let margin = ReferenceRows.lag
+    let offset = from &* geometry.stride &- margin
+    k.pointee.halfSample(
+      picture.b + offset, picture.h + offset, picture.j + offset, picture.luma + offset, geometry.stride,
+      Int32(geometry.widthInMbs &* 16 &+ 2 &* margin), Int32(to &- from), scratch)
+  }
+
+  /// Repeats the first and last sample (or pair, for NV12) of rows to both sides. `inset`: samples beyond
+  /// the picture's sides that are already there.
+  private func extendSides(
+    _ plane: UnsafeMutablePointer<UInt8>, from: Int, to: Int, bytes: Int, pair: Bool, inset: Int = 0
+  ) {
+    let pad = PictureGeometry.padding &- inset
+    for y in from..<to {
+      let row = plane + y &* geometry.stride
+      let left = row - inset
+      let right = row + bytes + inset
+      if pair {
+        let l = UnsafeRawPointer(left).loadUnaligned(as: UInt16.self)
+        let r = UnsafeRawPointer(right - 2).loadUnaligned(as: UInt16.self)
+        let first = UnsafeMutableRawPointer(left - pad)
+        let last = UnsafeMutableRawPointer(right)
+        for i in 0..<(pad / 2) {
+          first.storeBytes(of: l, toByteOffset: i &* 2, as: UInt16.self)
+          last.storeBytes(of: r, toByteOffset: i &* 2, as: UInt16.self)
+        }
+      } else {
+        memset(left - pad, Int32(left[0]), pad)
+        memset(right, Int32(right[-1]), pad)
+      }
+    }
+  }
+
+  private func extendAbove(_ plane: UnsafeMutablePointer<UInt8>, rows: Int, fromRow: Int = 0) {
+    let first = plane + fromRow &* geometry.stride - PictureGeometry.padding
+    for y in 1...(rows &+ fromRow) {
+      memcpy(first - y &* geometry.stride, first, geometry.stride)
+    }
+  }
+
+  private func extendBelow(_ plane: UnsafeMutablePointer<UInt8>, height: Int, rows: Int) {
+    let last = plane + (height &- 1) &* geometry.stride - PictureGeometry.padding
+    for y in 1...rows {
+      memcpy(last + y &* geometry.stride, last, geometry.stride)
+    }
+  }
+}
