@@ -20,3 +20,33 @@ struct SpeedTools {
   /// Levels chosen by their cost in bits (rate-distortion optimised quantisation).
   var optimisedLevels = false
 }
+
+extension SpeedTools {
+  /// 0 is best, `EncoderConfiguration.fastestSpeed` fastest.
+  init(speed: Int) {
+    switch speed {
+    case 5...:
+      refineBySATD = false
+      partitions = false
+      smallIntraInP = false
+      allIntraModes = false
+      fullSteps = 8
+    case 4:
+      partitions = false
+      allIntraModes = false
+    case 3:
+      allIntraModes = false
+    case 2:
+      halfRounds = 2
+      quarterRounds = 2
+    case 1:
+      halfRounds = 2
+      quarterRounds = 2
+      references = 2
+    default:
+      halfRounds = 3
+      quarterRounds = 3
+      references = 4
+    }
+  }
+}

@@ -1,0 +1,223 @@
+/// What a `LowLatencyEncoder` is to produce.
+///
+/// Values are checked when an encoder is made or reconfigured; see `EncoderError`.
+public struct EncoderConfiguration: Sendable, Equatable {
+  /// H.264 profiles (A.2).
+  public enum Profile: Sendable, Hashable, CaseIterable {
+    case constrainedBaseline, main, constrainedHigh, high
+  }
+
+  public enum EntropyCoding: Sendable, Hashable, CaseIterable {
+    case cavlc, cabac
+  }
+
+  /// How bits are spent.
+  public enum RateControl: Sendable, Equatable {
+    /// The same QP, 0...51, for every frame.
+    case constantQP(Int)
+    /// An average in bits per second, kept over about a second; frames are never held back for it.
+    case averageBitRate(Int)
+  }
+
+  /// No `seconds`-long stretch of the stream may hold more than `bytes`.
+  public struct DataRateLimit: Sendable, Equatable {
+    public var bytes: Int
+    public var seconds: Double
+
+    public init(bytes: Int, seconds: Double) {
+      self.bytes = bytes
+      self.seconds = seconds
+    }
+  }
+
+  /// What to do when a new scene begins.
+  public enum SceneChangeResponse: Sendable, Hashable {
+    /// Nothing in particular: intra macroblocks where they pay.
+    case none
+    /// An IDR picture.
+    case keyFrame
+  }
+
+  /// Colour description for the VUI, as code points of ITU-T H.273.
+  public struct Colour: Sendable, Equatable {
+    public var primaries: UInt8
+    public var transfer: UInt8
+    public var matrix: UInt8
+
+    public init(primaries: UInt8, transfer: UInt8, matrix: UInt8) {
+      self.primaries = primaries
+      self.transfer = transfer
+      self.matrix = matrix
+    }
+  }
+
+  /// Luma samples; even, 16 or more.
+  public var width: Int
+  public var height: Int
+  /// Frames per second, above 0 and up to 1000. The rate control and the VUI's timing use it.
+  public var frameRate: Double = 30
+  public var profile: Profile = .high
+  /// Ten times the level's number, 9 for 1b (31: level 3.1); nil: the lowest that the stream fits.
+  public var level: Int?
+  /// Nil: CABAC where the profile has it.
+  public var entropyCoding: EntropyCoding?
+  public var rateControl: RateControl = .constantQP(28)
+  public var dataRateLimits: [DataRateLimit] = []
+  /// QP floor and ceiling for every macroblock, 0...51.
+  public var minimumQP: Int = 8
+  public var maximumQP: Int = 51
+  /// Whether the rate control may drop frames; else it overshoots when `maximumQP` is not enough.
+  public var allowsFrameDropping = false
+  /// Speed from 0 (best) to `fastestSpeed`.
+  public var speed: Int = 3
+  public static let fastestSpeed = 5
+  /// Threads that share the work of one frame, 1...16.
+  public var threads: Int = 1
+  /// Slices in each picture, 1 up to the number of macroblock rows.
+  public var slices: Int = 1
+  /// Largest size of a slice's NAL unit in bytes, 100 or more; nil: no limit.
+  public var maximumSliceBytes: Int?
+  /// Pictures kept as references, long-term ones included, 1...16.
+  public var maximumReferences: Int = 1
+  /// Long-term references, fewer than `maximumReferences`.
+  public var longTermReferences: Int = 0
+  /// Frames that are not references may come (`FrameOptions.isReference`).
+  public var allowsNonReferenceFrames = false
+  /// frame_num may skip: a receiver then takes lost frames without an error, until one arrives that
+  /// refers only to what it has.
+  public var allowsFrameNumberGaps = false
+  /// 8x8 transform, High profiles only.
+  public var allowsTransform8x8 = true
+  /// Deblocking filter and its offsets (half of FilterOffsetA and B), -6...6.
+  public var deblocking = true
+  public var deblockingAlphaOffset = 0
+  public var deblockingBetaOffset = 0
+  /// Strength of the adaptive quantisation by local activity, 0 (off) to 2.
+  public var adaptiveQuantisation: Double = 0
+  /// Frames that a gradual intra refresh takes to pass over the picture; 0: none. A picture's macroblock
+  /// columns are coded intra in turn, so that a receiver recovers without a key frame.
+  public var intraRefreshPeriod: Int = 0
+  /// Frames from one IDR picture to the next; nil: only when asked.
+  public var keyFrameInterval: Int?
+  public var sceneChange: SceneChangeResponse = .none
+  /// sar_width and sar_height; nil: not written.
+  public var sampleAspectRatio: (width: UInt16, height: UInt16)? {
+    get { aspect.map { ($0.width, $0.height) } }
+    set { aspect = newValue.map { Aspect(width: $0.width, height: $0.height) } }
+  }
+  public var colour: Colour?
+  public var fullRange = false
+  /// An access unit delimiter before each frame.
+  public var writesAccessUnitDelimiters = false
+  /// A prefix NAL unit (type 14) that tells the temporal layer before each slice.
+  public var writesTemporalLayerPrefix = false
+  /// Parameter sets in the stream before each IDR picture; else only from `parameterSets`.
+  public var writesParameterSets = true
+  /// Squared error against the source for each frame (costs a little time).
+  public var measuresError = false
+
+  private var aspect: Aspect?
+  private struct Aspect: Sendable, Equatable {
+    var width: UInt16
+    var height: UInt16
+  }
+
+  public init(width: Int, height: Int) {
+    self.width = width
+    self.height = height
+  }
+
+  var cabac: Bool { (entropyCoding ?? (profile == .constrainedBaseline ? .cavlc : .cabac)) == .cabac }
+  var transform8x8: Bool { allowsTransform8x8 && (profile == .high || profile == .constrainedHigh) }
+}
+
+/// Why a configuration, a picture or an option is refused. The encoder stays as it was.
+public enum EncoderError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// A value of the configuration is out of range; the text says which and what is allowed.
+  case invalidConfiguration(String)
+  /// The stream does not fit the level asked for, or any.
+  case levelExceeded(String)
+  /// The picture's size or strides do not fit the configuration.
+  case invalidPicture(String)
+  /// A frame option cannot be followed.
+  case invalidOption(String)
+
+  public var description: String {
+    switch self {
+    case .invalidConfiguration(let text), .levelExceeded(let text), .invalidPicture(let text),
+      .invalidOption(let text):
+      text
+    }
+  }
+}
+
+/// What the caller wants of one frame.
+public struct FrameOptions: Sendable, Equatable {
+  /// Which pictures the frame may refer to.
+  public enum References: Sendable, Equatable {
+    /// Whatever is there, newest first.
+    case automatic
+    /// Only these frames (`EncodedFrame.index`), in this order; those that are gone are passed over. If
+    /// none is left, the frame becomes a key frame.
+    case frames([UInt64])
+    /// Only long-term slots, in this order.
+    case longTerm([Int])
+  }
+
+  /// Code the frame as an IDR picture.
+  public var isKeyFrame = false
+  /// Later frames may refer to it (nal_ref_idc not 0).
+  public var isReference = true
+  public var references: References = .automatic
+  /// Keep the frame in a long-term slot, 0 ..< `longTermReferences`; it must be a reference.
+  public var longTermSlot: Int?
+  /// The frame's QP, instead of the rate control's.
+  public var qp: Int?
+  /// Bits for the frame, instead of the rate control's target.
+  public var targetBits: Int?
+  /// For the prefix NAL unit, 0...7.
+  public var temporalLayer = 0
+  /// Time since the last frame in seconds; nil: one over the frame rate.
+  public var duration: Double?
+
+  public init() {}
+}
+
+/// What a frame turned out to be.
+public struct FrameFacts: Sendable, Equatable {
+  /// Counted from 0, dropped frames included.
+  public var index: UInt64 = 0
+  public var isKeyFrame = false
+  public var isReference = false
+  /// The rate control dropped it: there are no NAL units.
+  public var isDropped = false
+  /// Bits of all NAL units, four bytes of framing each included.
+  public var bits = 0
+  /// Mean, lowest and highest QP_Y of its macroblocks.
+  public var averageQP = 0.0
+  public var lowestQP = 0
+  public var highestQP = 0
+  /// Parts of all macroblocks, 0...1.
+  public var intraShare = 0.0
+  public var skipShare = 0.0
+  /// Seconds that the call took.
+  public var encodeTime = 0.0
+  /// Mean squared error of luma, Cb and Cr; nil unless `measuresError`.
+  public var meanSquaredError: (luma: Double, cb: Double, cr: Double)? {
+    get { error.map { ($0.luma, $0.cb, $0.cr) } }
+    set { error = newValue.map { SquaredError(luma: $0.luma, cb: $0.cb, cr: $0.cr) } }
+  }
+  public var temporalLayer = 0
+  public var longTermSlot: Int?
+  /// Frames that it refers to.
+  public var referenceCount = 0
+
+  private var error: SquaredError?
+  private struct SquaredError: Sendable, Equatable {
+    var luma: Double
+    var cb: Double
+    var cr: Double
+  }
+
+  public init() {}
+}

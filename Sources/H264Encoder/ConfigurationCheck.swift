@@ -1,0 +1,118 @@
+extension EncoderConfiguration {
+  /// - Throws: `EncoderError.invalidConfiguration` for the first value out of range.
+  func validate() throws {
+    func require(_ condition: Bool, _ text: @autoclosure () -> String) throws {
+      if !condition { throw EncoderError.invalidConfiguration(text()) }
+    }
+    try require(
+      (16...16384).contains(width) && (16...16384).contains(height) && width % 2 == 0 && height % 2 == 0,
+      "A picture of \(width)x\(height) cannot be coded: both must be even, from 16 to 16384.")
+    try require(
+      frameRate.isFinite && frameRate > 0 && frameRate <= 1000,
+      "A frame rate of \(frameRate) is not above 0 and up to 1000.")
+    switch rateControl {
+    case .constantQP(let qp):
+      try require((0...51).contains(qp), "QP \(qp) is not in 0...51.")
+    case .averageBitRate(let rate):
+      try require((1000...2_000_000_000).contains(rate), "A bit rate of \(rate) is not in 1,000...2,000,000,000.")
+    }
+    for limit in dataRateLimits {
+      try require(
+        limit.bytes > 0 && limit.seconds.isFinite && limit.seconds > 0 && limit.seconds <= 60,
+        "A data-rate limit of \(limit.bytes) bytes in \(limit.seconds) seconds is not above 0 and up to a minute.")
+    }
+    try require(
+      (0...51).contains(minimumQP) && (0...51).contains(maximumQP) && minimumQP <= maximumQP,
+      "QP \(minimumQP)...\(maximumQP) is not a range in 0...51.")
+    try require(
+      (0...EncoderConfiguration.fastestSpeed).contains(speed),
+      "Speed \(speed) is not in 0...\(EncoderConfiguration.fastestSpeed).")
+    try require((1...16).contains(threads), "\(threads) threads are not in 1...16.")
+    let rows = (height + 15) / 16
+    try require((1...rows).contains(slices), "\(slices) slices are not in 1...\(rows), the macroblock rows.")
+    if let bytes = maximumSliceBytes {
+      try require(bytes >= 100, "Slices of \(bytes) bytes are too small: 100 is the least.")
+    }
+    try require((1...16).contains(maximumReferences), "\(maximumReferences) references are not in 1...16.")
+    try require(
+      longTermReferences >= 0 && longTermReferences < maximumReferences,
+      "\(longTermReferences) long-term references are not in 0..<\(maximumReferences) (maximumReferences).")
+    try require(
+      (-6...6).contains(deblockingAlphaOffset) && (-6...6).contains(deblockingBetaOffset),
+      "Deblocking offsets are in -6...6.")
+    try require(
+      adaptiveQuantisation.isFinite && (0...2).contains(adaptiveQuantisation),
+      "A strength of adaptive quantisation of \(adaptiveQuantisation) is not in 0...2.")
+    try require(intraRefreshPeriod >= 0 && intraRefreshPeriod <= 1000, "An intra refresh takes 0...1000 frames.")
+    if let interval = keyFrameInterval {
+      try require(interval >= 1, "A key-frame interval of \(interval) is below 1.")
+    }
+    if profile == .constrainedBaseline {
+      try require(entropyCoding != .cabac, "The Baseline profile has no CABAC.")
+    }
+    if let level {
+      try require(Level.numbered(level) != nil, "There is no level \(level) (ten times its number; 9 is 1b).")
+    }
+  }
+
+  private var streamProfile: H264Encoder.Profile {
+    switch profile {
+    case .constrainedBaseline: .constrainedBaseline
+    case .main: .main
+    case .constrainedHigh: .constrainedHigh
+    case .high: .high
+    }
+  }
+
+  /// - Throws: `EncoderError.levelExceeded` if the stream does not fit the level, or any.
+  func makeParameterSets() throws -> (SequenceParameterSet, PictureParameterSet) {
+    var demands = StreamDemands(
+      profile: streamProfile, widthInMbs: (width + 15) / 16, heightInMbs: (height + 15) / 16)
+    demands.frameRate = frameRate
+    demands.referenceFrames = maximumReferences
+    if case .averageBitRate(let rate) = rateControl { demands.bitRate = rate }
+    let streamLevel: Level
+    if let level, let fixed = Level.numbered(level) {
+      if let violation = fixed.violation(by: demands) {
+        throw EncoderError.levelExceeded("Level \(level) does not allow this \(violation.text).")
+      }
+      streamLevel = fixed
+    } else if let lowest = Level.lowest(for: demands) {
+      streamLevel = lowest
+    } else {
+      throw EncoderError.levelExceeded("No level of H.264 allows this size, rate and number of references.")
+    }
+
+    var sps = SequenceParameterSet(level: streamLevel, width: width, height: height)
+    sps.profile = streamProfile
+    sps.maxReferenceFrames = maximumReferences
+    sps.gapsInFrameNumAllowed = allowsFrameNumberGaps
+    sps.pictureOrderCountType = allowsNonReferenceFrames ? 0 : 2
+    var vui = VideoUsabilityInformation()
+    vui.aspectRatio = sampleAspectRatio.map { .init(width: $0.width, height: $0.height) }
+    vui.colour = colour.map { .init(primaries: $0.primaries, transfer: $0.transfer, matrix: $0.matrix) }
+    vui.fullRange = fullRange
+    vui.timing = .init(
+      unitsInTick: 1000, timeScale: UInt32((frameRate * 2000).rounded()), fixedFrameRate: false)
+    vui.maxDecFrameBuffering = maximumReferences
+    sps.vui = vui
+
+    var pps = PictureParameterSet()
+    pps.cabac = cabac
+    pps.transform8x8 = transform8x8
+    pps.constrainedIntraPrediction = intraRefreshPeriod > 0
+    return (sps, pps)
+  }
+}
+
+extension LevelViolation {
+  var text: String {
+    switch self {
+    case .frameSize: "frame size"
+    case .macroblockRate: "frame size at this frame rate"
+    case .bitRate: "bit rate"
+    case .codedPictureBuffer: "coded picture buffer"
+    case .decodedPictureBuffer: "number of references"
+    }
+  }
+}

@@ -1,0 +1,355 @@
+import CH264Kernels
+import Dispatch
+
+/// A frame as `LowLatencyEncoder.encode` gives it.
+///
+/// The bytes belong to the encoder and stay as they are until its next call; `data` copies them.
+public struct EncodedFrame {
+  public let facts: FrameFacts
+  /// In decoding order: parameter sets and SEI, if any, before the slices.
+  public let nalUnits: [NALUnit]
+  /// An Annex B byte stream: all NAL units, each behind a start code of four bytes.
+  public let bytes: UnsafeBufferPointer<UInt8>
+
+  public var data: [UInt8] { Array(bytes) }
+
+  /// The bytes of one NAL unit, its header included.
+  public func bytes(of unit: NALUnit) -> UnsafeBufferPointer<UInt8> {
+    UnsafeBufferPointer(rebasing: bytes[unit.range])
+  }
+}
+
+/// An H.264 encoder for real-time communication: one picture in, one access unit out, nothing held back.
+///
+/// Not safe to use from two threads at once; give it a queue or a lock of its own.
+public final class LowLatencyEncoder {
+  public private(set) var configuration: EncoderConfiguration
+
+  private var sps: SequenceParameterSet
+  private var pps: PictureParameterSet
+  private let coder: PictureCoder
+  private let pool: [PicturePlanes]
+  private var buffer: DecodedPictureBuffer
+  private var output: AccessUnit
+  private let scratch: UnsafeMutablePointer<UInt8>
+  private var rateControl: RateController
+
+  private var nextIndex: UInt64 = 0
+  private var frameNum = 0
+  private var lastWasReference = false
+  private var idrPictureID = 0
+  private var orderCount = 0
+  private var framesSinceIDR = 0
+  private var refreshColumn = -1
+  private var lastPicture: Int?
+  private var pendingLongTerm: Int?
+
+  /// - Throws: `EncoderError` with the value that is out of range.
+  public convenience init(configuration: EncoderConfiguration) throws {
+    try self.init(configuration: configuration, cpu: ovt_cpu_detect())
+  }
+
+  /// `cpu`: an OVT_CPU_* path, for tests.
+  init(configuration: EncoderConfiguration, cpu: Int32) throws {
+    try configuration.validate()
+    self.configuration = configuration
+    (sps, pps) = try configuration.makeParameterSets()
+    coder = PictureCoder(configuration: configuration, sps: sps, pps: pps, cpu: cpu)
+    pool = (0...configuration.maximumReferences).map { [geometry = coder.geometry] _ in PicturePlanes(geometry) }
+    buffer = DecodedPictureBuffer(
+      capacity: configuration.maximumReferences, maxFrameNum: 1 << sps.log2MaxFrameNum)
+    output = AccessUnit(capacity: max(65536, configuration.width * configuration.height / 2))
+    scratch = allocateAligned(UInt8.self, count: 4096)
+    rateControl = RateController(configuration)
+  }
+
+  deinit {
+    for picture in pool { picture.deallocate(coder.geometry) }
+    output.deallocate()
+    scratch.deallocate()
+  }
+
+  /// The parameter sets, NAL unit headers included, without start codes.
+  public var parameterSets: (sequence: [UInt8], picture: [UInt8]) {
+    (
+      escaped(NALUnitType.sequenceParameterSet) { sps.write(to: &$0) },
+      escaped(NALUnitType.pictureParameterSet) { pps.write(to: &$0) }
+    )
+  }
+
+  /// Changes what may change in mid-stream: rates, limits, frame rate, QP range, frame dropping, key-frame
+  /// interval and measurement. The next frame follows it.
+  ///
+  /// - Throws: `EncoderError.invalidConfiguration` if anything else differs; nothing changes then.
+  public func reconfigure(_ new: EncoderConfiguration) throws {
+    try new.validate()
+    var same = configuration
+    same.rateControl = new.rateControl
+    same.dataRateLimits = new.dataRateLimits
+    same.frameRate = new.frameRate
+    same.minimumQP = new.minimumQP
+    same.maximumQP = new.maximumQP
+    same.allowsFrameDropping = new.allowsFrameDropping
+    same.keyFrameInterval = new.keyFrameInterval
+    same.measuresError = new.measuresError
+    same.sceneChange = new.sceneChange
+    guard same == new else {
+      throw EncoderError.invalidConfiguration(
+        "Only rates, limits, the frame rate, the QP range, frame dropping, the key-frame interval and "
+          + "measurement may change in mid-stream; make a new encoder for anything else.")
+    }
+    configuration = new
+    rateControl.reconfigure(new)
+  }
+
+  /// Tells that the receiver lacks this frame and, since later ones may depend on it, all that came after:
+  /// they are not referred to any more.
+  public func invalidateReferences(from index: UInt64) { buffer.invalidate(from: index) }
+
+  /// Frames that could be referred to now, newest first.
+  public var availableReferences: [UInt64] { buffer.entries.filter(\.isUsable).map(\.index) }
+
+  // MARK: - Encoding
+
+  /// Codes a picture. Its memory is read until the call returns.
+  ///
+  /// - Returns: the frame, valid until the next call; `facts.isDropped` if the rate control left it out.
+  /// - Throws: `EncoderError` if the picture or the options do not fit; the encoder stays as it was.
+  public func encode(_ source: SourcePicture, options: FrameOptions = FrameOptions()) throws -> EncodedFrame {
+    let start = DispatchTime.now().uptimeNanoseconds
+    try check(source, options)
+    var facts = FrameFacts()
+    facts.index = nextIndex
+    facts.temporalLayer = options.temporalLayer
+    output.removeAll()
+
+    var plan = PicturePlan()
+    let wanted = selectReferences(options)
+    plan.isIDR = wanted.isEmpty
+    plan.isReference = options.isReference || plan.isIDR
+
+    let decision = rateControl.plan(
+      isKeyFrame: plan.isIDR, isReference: plan.isReference, options: options)
+    nextIndex += 1
+    if decision.drop {
+      facts.isDropped = true
+      facts.encodeTime = Double(DispatchTime.now().uptimeNanoseconds - start) * 1e-9
+      return EncodedFrame(facts: facts, nalUnits: [], bytes: UnsafeBufferPointer(start: nil, count: 0))
+    }
+    plan.qp = decision.qp
+    plan.budget = decision.budget
+
+    let target = prepare(&plan, wanted, options, facts.index)
+    writeLeadingUnits(plan, options)
+    coder.code(plan, source: source, into: pool[target], output: &output)
+    lastPicture = target
+    lastWasReference = plan.isReference
+
+    describe(&facts, plan, source, target, wanted.count)
+    facts.longTermSlot = plan.isReference ? options.longTermSlot : nil
+    rateControl.finish(bits: output.bits, qp: facts.averageQP, isKeyFrame: plan.isIDR, isReference: plan.isReference)
+    facts.encodeTime = Double(DispatchTime.now().uptimeNanoseconds - start) * 1e-9
+    return EncodedFrame(
+      facts: facts, nalUnits: output.units, bytes: UnsafeBufferPointer(start: output.memory, count: output.count))
+  }
+
+  private func check(_ source: SourcePicture, _ options: FrameOptions) throws {
+    guard source.width == configuration.width, source.height == configuration.height else {
+      throw EncoderError.invalidPicture(
+        "The picture is \(source.width)x\(source.height), the encoder is for "
+          + "\(configuration.width)x\(configuration.height).")
+    }
+    guard source.isConsistent else {
+      throw EncoderError.invalidPicture("A plane's bytes per row are fewer than its width.")
+    }
+    if let slot = options.longTermSlot {
+      guard slot >= 0, slot < configuration.longTermReferences else {
+        throw EncoderError.invalidOption(
+          "Long-term slot \(slot) is not in 0..<\(configuration.longTermReferences).")
+      }
+      guard options.isReference else {
+        throw EncoderError.invalidOption("A frame that is kept in a long-term slot must be a reference.")
+      }
+    }
+    if !options.isReference && !configuration.allowsNonReferenceFrames {
+      throw EncoderError.invalidOption(
+        "Set allowsNonReferenceFrames in the configuration before coding frames that are not references.")
+    }
+    if let qp = options.qp, !(0...51).contains(qp) {
+      throw EncoderError.invalidOption("QP \(qp) is not in 0...51.")
+    }
+    if let bits = options.targetBits, bits <= 0 {
+      throw EncoderError.invalidOption("A target of \(bits) bits is not above 0.")
+    }
+    if let duration = options.duration, !(duration > 0 && duration.isFinite) {
+      throw EncoderError.invalidOption("A duration of \(duration) seconds is not above 0.")
+    }
+    guard (0...7).contains(options.temporalLayer) else {
+      throw EncoderError.invalidOption("Temporal layer \(options.temporalLayer) is not in 0...7.")
+    }
+  }
+
+  /// The pictures to refer to, best first; empty: a key frame.
+  private func selectReferences(_ options: FrameOptions) -> [DecodedPictureBuffer.Entry] {
+    if options.isKeyFrame { return [] }
+    if let interval = configuration.keyFrameInterval, framesSinceIDR >= interval { return [] }
+    let usable = buffer.entries.filter(\.isUsable)
+    let chosen: [DecodedPictureBuffer.Entry]
+    switch options.references {
+    case .automatic:
+      // Newest first, long-term ones after.
+      chosen = usable.sorted { $0.index > $1.index }
+    case .frames(let indices):
+      chosen = indices.compactMap { index in usable.first { $0.index == index } }
+    case .longTerm(let slots):
+      chosen = slots.compactMap { slot in usable.first { $0.longTermIndex == slot } }
+    }
+    return Array(chosen.prefix(max(1, coder.referencesSearched)))
+  }
+
+  /// Fills in the slice header, marks the picture in the buffer as its header tells the decoder to, and
+  /// returns the picture in the pool to code into.
+  private func prepare(
+    _ plan: inout PicturePlan, _ wanted: [DecodedPictureBuffer.Entry], _ options: FrameOptions, _ index: UInt64
+  ) -> Int {
+    if plan.isIDR {
+      pendingLongTerm = nil
+      frameNum = 0
+      orderCount = 0
+      framesSinceIDR = 0
+      refreshColumn = -1
+      idrPictureID = (idrPictureID + 1) & 1
+      buffer.removeAll()
+    } else if lastWasReference {
+      frameNum = (frameNum + 1) & (buffer.maxFrameNum - 1)
+    }
+    framesSinceIDR += 1
+
+    plan.header.isP = !plan.isIDR
+    plan.header.frameNum = frameNum
+    plan.header.idrPictureID = plan.isIDR ? idrPictureID : nil
+    plan.header.pictureOrderCountLSB = orderCount
+    orderCount += 2
+    plan.header.activeReferences = max(1, wanted.count)
+    plan.header.modifications = plan.isIDR ? [] : buffer.modifications(wanted, current: frameNum)
+    plan.references = wanted.map { ReferencePlanes(luma: pool[$0.picture].luma, chroma: pool[$0.picture].chroma) }
+    plan.header.deblocking = DeblockingParameters(
+      disableIDC: configuration.deblocking ? 0 : 1, alphaOffset: configuration.deblockingAlphaOffset,
+      betaOffset: configuration.deblockingBetaOffset)
+    planRefresh(&plan)
+
+    let target = pool.indices.first { i in !buffer.entries.contains { $0.picture == i } } ?? 0
+    if plan.isReference { mark(&plan, target, options.longTermSlot, index) }
+    return target
+  }
+
+  private func mark(_ plan: inout PicturePlan, _ target: Int, _ slot: Int?, _ index: UInt64) {
+    var entry = DecodedPictureBuffer.Entry(
+      picture: target, index: index, frameNum: frameNum, longTermIndex: slot)
+    if plan.isIDR {
+      // An IDR picture can only become long-term with index 0; another index waits for the next picture.
+      plan.header.marking = .idr(longTerm: slot == 0)
+      if slot != 0 {
+        entry.longTermIndex = nil
+        pendingLongTerm = slot
+      }
+      _ = buffer.store(entry, current: 0)
+      return
+    }
+    var commands: [MemoryManagement] = []
+    if let pending = pendingLongTerm {
+      pendingLongTerm = nil
+      if let difference = buffer.makeNewestLongTerm(pending, current: frameNum) {
+        commands.append(.makeLongTerm(difference: difference, index: pending))
+      }
+    }
+    // Adaptive marking replaces the sliding window: what that would remove is then named.
+    if !commands.isEmpty, slot == nil, let removal = buffer.makeRoom(current: frameNum) {
+      commands.append(removal)
+    }
+    if let storing = buffer.store(entry, current: frameNum) { commands += storing }
+    if commands.isEmpty { return }
+    plan.header.marking = .adaptive
+    plan.header.memoryManagement = [.longTermLimit(configuration.longTermReferences)] + commands
+  }
+
+  /// Gradual intra refresh: the columns that this picture codes intra.
+  private func planRefresh(_ plan: inout PicturePlan) {
+    let period = configuration.intraRefreshPeriod
+    guard period > 0, !plan.isIDR else { return }
+    let w = coder.geometry.widthInMbs
+    refreshColumn = (refreshColumn + 1) % period
+    plan.refreshFrom = refreshColumn * w / period
+    plan.refreshTo = max((refreshColumn + 1) * w / period, plan.refreshFrom)
+    if plan.refreshTo == plan.refreshFrom { plan.refreshTo = 0 }
+  }
+
+  private func describe(
+    _ facts: inout FrameFacts, _ plan: PicturePlan, _ source: SourcePicture, _ target: Int, _ references: Int
+  ) {
+    let s = coder.statistics
+    let count = Double(coder.geometry.macroblockCount)
+    facts.isKeyFrame = plan.isIDR
+    facts.isReference = plan.isReference
+    facts.bits = output.bits
+    facts.averageQP = Double(s.qpSum) / count
+    facts.lowestQP = min(s.lowestQP, s.highestQP)
+    facts.highestQP = s.highestQP
+    facts.intraShare = Double(s.intra) / count
+    facts.skipShare = Double(s.skipped) / count
+    facts.referenceCount = references
+    if configuration.measuresError {
+      facts.meanSquaredError = coder.squaredError(source, pool[target])
+    }
+  }
+
+  // MARK: - NAL units around the slices
+
+  private func writeLeadingUnits(_ plan: PicturePlan, _ options: FrameOptions) {
+    if configuration.writesAccessUnitDelimiters {
+      append(NALUnitType.accessUnitDelimiter) {
+        AuxiliaryPayload.accessUnitDelimiter(onlyIntra: plan.isIDR, to: &$0)
+      }
+    }
+    if plan.isIDR && configuration.writesParameterSets {
+      append(NALUnitType.sequenceParameterSet, refIDC: 3) { sps.write(to: &$0) }
+      append(NALUnitType.pictureParameterSet, refIDC: 3) { pps.write(to: &$0) }
+    }
+    if plan.refreshTo > 0 && plan.refreshFrom == 0 {
+      append(NALUnitType.sei) {
+        AuxiliaryPayload.recoveryPoint(
+          frameCount: configuration.intraRefreshPeriod - 1, exactMatch: true, to: &$0)
+      }
+    }
+  }
+
+  private func append(_ type: UInt8, refIDC: UInt8 = 0, _ write: (inout BitWriter) -> Void) {
+    var bits = BitWriter(scratch, capacity: 4096)
+    write(&bits)
+    output.append(type: type, refIDC: refIDC, payload: scratch, count: bits.bitCount / 8)
+  }
+
+  private func escaped(_ type: UInt8, _ write: (inout BitWriter) -> Void) -> [UInt8] {
+    var bits = BitWriter(scratch, capacity: 4096)
+    write(&bits)
+    let size = NALUnitWriter.worstCase(payload: bits.bitCount / 8)
+    return [UInt8](unsafeUninitializedCapacity: size) { memory, count in
+      guard let base = memory.baseAddress else { return }
+      var writer = NALUnitWriter(base, capacity: size)
+      writer.append(type: type, refIDC: 3, payload: scratch, count: bits.bitCount / 8, framing: .none)
+      count = writer.count
+    }
+  }
+
+  // MARK: - Reconstruction
+
+  /// Calls `body` with the planes of the last coded picture as a decoder shows it: luma and NV12 chroma,
+  /// both with `bytesPerRow`. Nil if no picture was coded yet.
+  public func withReconstruction<R>(
+    _ body: (_ luma: UnsafePointer<UInt8>, _ chroma: UnsafePointer<UInt8>, _ bytesPerRow: Int) throws -> R
+  ) rethrows -> R? {
+    guard let lastPicture else { return nil }
+    let planes = pool[lastPicture]
+    return try body(planes.luma, planes.chroma, coder.geometry.stride)
+  }
+}

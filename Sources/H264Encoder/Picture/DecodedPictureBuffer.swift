@@ -1,0 +1,105 @@
+/// The reference pictures, as the decoder has them too (8.2.4, 8.2.5), for frames only.
+struct DecodedPictureBuffer {
+  struct Entry {
+    /// Index of the picture's planes in the encoder's pool.
+    var picture: Int
+    /// `FrameFacts.index` of the frame.
+    var index: UInt64
+    var frameNum: Int
+    /// LongTermFrameIdx, or nil for a short-term reference.
+    var longTermIndex: Int?
+    /// False once the caller says that the receiver does not have it: it is no longer predicted from.
+    var isUsable = true
+  }
+
+  let capacity: Int
+  let maxFrameNum: Int
+  /// Short-term entries newest first, then long-term ones by index: the initial list 0 (8.2.4.2.1).
+  private(set) var entries: [Entry] = []
+
+  init(capacity: Int, maxFrameNum: Int) {
+    self.capacity = capacity
+    self.maxFrameNum = maxFrameNum
+    entries.reserveCapacity(17)
+  }
+
+  mutating func removeAll() { entries.removeAll(keepingCapacity: true) }
+
+  /// PicNum of a short-term entry when the current picture has `frameNum` (8.2.4.1).
+  func pictureNumber(_ entry: Entry, current frameNum: Int) -> Int {
+    entry.frameNum > frameNum ? entry.frameNum - maxFrameNum : entry.frameNum
+  }
+
+  /// Marks every entry from frame `index` on as lost.
+  mutating func invalidate(from index: UInt64) {
+    for i in entries.indices where entries[i].index >= index { entries[i].isUsable = false }
+  }
+
+  mutating func invalidate(index: UInt64) {
+    for i in entries.indices where entries[i].index == index { entries[i].isUsable = false }
+  }
+
+  /// Makes the newest short-term picture long-term. Returns how far its PicNum lies below the current one.
+  mutating func makeNewestLongTerm(_ slot: Int, current frameNum: Int) -> Int? {
+    guard let at = entries.firstIndex(where: { $0.longTermIndex == nil }) else { return nil }
+    var entry = entries.remove(at: at)
+    entries.removeAll { $0.longTermIndex == slot }
+    let difference = frameNum - pictureNumber(entry, current: frameNum)
+    entry.longTermIndex = slot
+    insert(entry)
+    return difference
+  }
+
+  /// Stores the current picture. Returns the marking commands that a decoder needs to do the same;
+  /// nil: the sliding window does it.
+  mutating func store(_ entry: Entry, current frameNum: Int) -> [MemoryManagement]? {
+    var commands: [MemoryManagement] = []
+    if let slot = entry.longTermIndex {
+      // A long-term picture with this index is replaced (8.2.5.4.6); make room if it is not there yet.
+      let replaced = entries.contains { $0.longTermIndex == slot }
+      if !replaced, let removal = makeRoom(current: frameNum) { commands.append(removal) }
+      entries.removeAll { $0.longTermIndex == slot }
+      commands.append(.currentIsLongTerm(index: slot))
+      insert(entry)
+      return commands
+    }
+    if entries.count >= capacity, let oldest = oldestShortTerm() { entries.remove(at: oldest) }
+    insert(entry)
+    return nil
+  }
+
+  /// Room for the current picture, which the sliding window does not make under adaptive marking.
+  mutating func makeRoom(current frameNum: Int) -> MemoryManagement? {
+    guard entries.count >= capacity, let oldest = oldestShortTerm() else { return nil }
+    let difference = frameNum - pictureNumber(entries[oldest], current: frameNum)
+    entries.remove(at: oldest)
+    return .removeShortTerm(difference: difference)
+  }
+
+  /// The short-term picture that the sliding window would remove: smallest FrameNumWrap, the last in list.
+  private func oldestShortTerm() -> Int? { entries.lastIndex { $0.longTermIndex == nil } }
+
+  private mutating func insert(_ entry: Entry) {
+    guard let slot = entry.longTermIndex else {
+      entries.insert(entry, at: 0)
+      return
+    }
+    let at = entries.firstIndex { ($0.longTermIndex ?? -1) > slot } ?? entries.count
+    entries.insert(entry, at: at)
+  }
+
+  /// Commands that turn the initial list into `wanted` (8.2.4.3); empty if it begins so already.
+  func modifications(_ wanted: [Entry], current frameNum: Int) -> [ReferenceListModification] {
+    if zip(entries, wanted).allSatisfy({ $0.picture == $1.picture }) { return [] }
+    var predicted = frameNum
+    return wanted.map { entry in
+      if let slot = entry.longTermIndex { return .longTerm(pictureNumber: slot) }
+      let number = pictureNumber(entry, current: frameNum)
+      var difference = number - predicted
+      // Modulo MaxPicNum; 0 is written as a whole turn.
+      if difference == 0 { difference = -maxFrameNum }
+      predicted = number
+      return .shortTerm(difference: difference)
+    }
+  }
+}
