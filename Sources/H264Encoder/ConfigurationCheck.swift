@@ -14,12 +14,14 @@ extension EncoderConfiguration {
     case .constantQP(let qp):
       try require((0...51).contains(qp), "QP \(qp) is not in 0...51.")
     case .averageBitRate(let rate):
-      try require((1000...2_000_000_000).contains(rate), "A bit rate of \(rate) is not in 1,000...2,000,000,000.")
+      try require(
+        (1000...2_000_000_000).contains(rate), "A bit rate of \(rate) is not in 1,000...2,000,000,000.")
     }
     for limit in dataRateLimits {
       try require(
         limit.bytes > 0 && limit.seconds.isFinite && limit.seconds > 0 && limit.seconds <= 60,
-        "A data-rate limit of \(limit.bytes) bytes in \(limit.seconds) seconds is not above 0 and up to a minute.")
+        "A data-rate limit of \(limit.bytes) bytes in \(limit.seconds) seconds is not above 0 and up to a minute."
+      )
     }
     try require(
       (0...51).contains(minimumQP) && (0...51).contains(maximumQP) && minimumQP <= maximumQP,
@@ -43,7 +45,8 @@ extension EncoderConfiguration {
     try require(
       adaptiveQuantisation.isFinite && (0...2).contains(adaptiveQuantisation),
       "A strength of adaptive quantisation of \(adaptiveQuantisation) is not in 0...2.")
-    try require(intraRefreshPeriod >= 0 && intraRefreshPeriod <= 1000, "An intra refresh takes 0...1000 frames.")
+    try require(
+      intraRefreshPeriod >= 0 && intraRefreshPeriod <= 1000, "An intra refresh takes 0...1000 frames.")
     if let interval = keyFrameInterval {
       try require(interval >= 1, "A key-frame interval of \(interval) is below 1.")
     }

@@ -55,7 +55,9 @@ public final class LowLatencyEncoder {
     self.configuration = configuration
     (sps, pps) = try configuration.makeParameterSets()
     coder = PictureCoder(configuration: configuration, sps: sps, pps: pps, cpu: cpu)
-    pool = (0...configuration.maximumReferences).map { [geometry = coder.geometry] _ in PicturePlanes(geometry) }
+    pool = (0...configuration.maximumReferences).map { [geometry = coder.geometry] _ in
+      PicturePlanes(geometry)
+    }
     buffer = DecodedPictureBuffer(
       capacity: configuration.maximumReferences, maxFrameNum: 1 << sps.log2MaxFrameNum)
     output = AccessUnit(capacity: max(65536, configuration.width * configuration.height / 2))
@@ -147,10 +149,12 @@ public final class LowLatencyEncoder {
 
     describe(&facts, plan, source, target, wanted.count)
     facts.longTermSlot = plan.isReference ? options.longTermSlot : nil
-    rateControl.finish(bits: output.bits, qp: facts.averageQP, isKeyFrame: plan.isIDR, isReference: plan.isReference)
+    rateControl.finish(
+      bits: output.bits, qp: facts.averageQP, isKeyFrame: plan.isIDR, isReference: plan.isReference)
     facts.encodeTime = Double(DispatchTime.now().uptimeNanoseconds - start) * 1e-9
     return EncodedFrame(
-      facts: facts, nalUnits: output.units, bytes: UnsafeBufferPointer(start: output.memory, count: output.count))
+      facts: facts, nalUnits: output.units,
+      bytes: UnsafeBufferPointer(start: output.memory, count: output.count))
   }
 
   private func check(_ source: SourcePicture, _ options: FrameOptions) throws {
@@ -210,7 +214,8 @@ public final class LowLatencyEncoder {
   /// Fills in the slice header, marks the picture in the buffer as its header tells the decoder to, and
   /// returns the picture in the pool to code into.
   private func prepare(
-    _ plan: inout PicturePlan, _ wanted: [DecodedPictureBuffer.Entry], _ options: FrameOptions, _ index: UInt64
+    _ plan: inout PicturePlan, _ wanted: [DecodedPictureBuffer.Entry], _ options: FrameOptions,
+    _ index: UInt64
   ) -> Int {
     if plan.isIDR {
       pendingLongTerm = nil
@@ -232,7 +237,9 @@ public final class LowLatencyEncoder {
     orderCount += 2
     plan.header.activeReferences = max(1, wanted.count)
     plan.header.modifications = plan.isIDR ? [] : buffer.modifications(wanted, current: frameNum)
-    plan.references = wanted.map { ReferencePlanes(luma: pool[$0.picture].luma, chroma: pool[$0.picture].chroma) }
+    plan.references = wanted.map {
+      ReferencePlanes(luma: pool[$0.picture].luma, chroma: pool[$0.picture].chroma)
+    }
     plan.header.deblocking = DeblockingParameters(
       disableIDC: configuration.deblocking ? 0 : 1, alphaOffset: configuration.deblockingAlphaOffset,
       betaOffset: configuration.deblockingBetaOffset)

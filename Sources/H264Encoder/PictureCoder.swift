@@ -339,7 +339,9 @@ extension PictureCoder {
   var referencesSearched: Int { SpeedTools(speed: configuration.speed).references }
 
   /// Mean squared error of a reconstruction against the source, over the visible part.
-  func squaredError(_ source: SourcePicture, _ picture: PicturePlanes) -> (luma: Double, cb: Double, cr: Double) {
+  func squaredError(_ source: SourcePicture, _ picture: PicturePlanes) -> (
+    luma: Double, cb: Double, cr: Double
+  ) {
     let width = geometry.width
     let height = geometry.height
     var luma: UInt64 = 0

@@ -342,7 +342,8 @@ extension MacroblockCoder {
     ovt_copy(k, 0, pictureChroma, stride, sourceChroma, 16, 8)
     for i in 0..<256 { samples[i] = source[i] }
     for y in 0..<8 {
-      k.pointee.deinterleaveRow(samples + (256 &+ y &* 8), samples + (320 &+ y &* 8), sourceChroma + y &* 16, 8)
+      k.pointee.deinterleaveRow(
+        samples + (256 &+ y &* 8), samples + (320 &+ y &* 8), sourceChroma + y &* 16, 8)
     }
   }
 }

@@ -148,7 +148,8 @@ struct MacroblockCoder {
             cr + ((y0 / 2 &+ y) &* f.source.crStride &+ x0 / 2), 8)
         }
       } else {
-        ovt_copy(k, 0, sourceChroma, 16, c + (y0 / 2 &* f.source.chromaStride &+ x0), f.source.chromaStride, 8)
+        ovt_copy(
+          k, 0, sourceChroma, 16, c + (y0 / 2 &* f.source.chromaStride &+ x0), f.source.chromaStride, 8)
       }
     } else {
       fetchSourceAtBorder()

@@ -49,7 +49,8 @@ struct AccessUnit {
       type: type, refIDC: refIDC, headerExtension: headerExtension, payload: payload, count: payloadCount,
       framing: .startCode)
     {
-      units.append(NALUnit(type: type, refIDC: refIDC, range: count + range.lowerBound..<count + range.upperBound))
+      units.append(
+        NALUnit(type: type, refIDC: refIDC, range: count + range.lowerBound..<count + range.upperBound))
     }
     count += writer.count
   }

@@ -25,11 +25,9 @@ extension MacroblockCoder {
       list[2] = Int16(truncatingIfNeeded: a &+ b &- d &- e)
       list[3] = Int16(truncatingIfNeeded: a &- b &- d &+ e)
       let bias = intra ? q.pointee.biasDCIntra : q.pointee.biasDCInter
-      if k.pointee.quantDC(list, 4, q.pointee.multiplierDC, bias) != 0 {
-        codedDC |= UInt8(2 << c)
-        let level = levels + (LevelLayout.chromaDC &+ c &* 4)
-        for i in 0..<4 { level[i] = list[i] }
-      }
+      if k.pointee.quantDC(list, 4, q.pointee.multiplierDC, bias) != 0 { codedDC |= UInt8(2 << c) }
+      let level = levels + (LevelLayout.chromaDC &+ c &* 4)
+      for i in 0..<4 { level[i] = list[i] }
     }
 
     var anyAC = false

@@ -170,8 +170,8 @@ extension MacroblockCoder {
     k.pointee.hadamard4x4Forward(dc)
     let hasDC = k.pointee.quantDC(dc, 16, q.pointee.multiplierDC, q.pointee.biasDCIntra) != 0
     info.pointee.codedDC = hasDC ? 1 : 0
+    k.pointee.scan4x4(levels + LevelLayout.lumaDC, dc)
     if hasDC {
-      k.pointee.scan4x4(levels + LevelLayout.lumaDC, dc)
       k.pointee.hadamard4x4Inverse(dc)
       scaleLumaDC(q.pointee.scaleDC)
     }
@@ -226,7 +226,9 @@ extension MacroblockCoder {
   }
 
   /// Codes one intra 4x4 block over its prediction in the picture. Returns whether it has levels.
-  mutating func codeIntra4x4Block(_ blkIdx: Int, _ at: UnsafeMutablePointer<UInt8>, _ src: UnsafePointer<UInt8>) -> Bool {
+  mutating func codeIntra4x4Block(
+    _ blkIdx: Int, _ at: UnsafeMutablePointer<UInt8>, _ src: UnsafePointer<UInt8>
+  ) -> Bool {
     let q = f.quant + qp
     let raster = Int(ovt_raster(Int32(blkIdx)))
     let coef = coefficients + blkIdx &* 16
@@ -246,7 +248,9 @@ extension MacroblockCoder {
   }
 
   /// Codes one intra 8x8 block over its prediction in the picture. Returns whether it has levels.
-  mutating func codeIntra8x8Block(_ b8: Int, _ at: UnsafeMutablePointer<UInt8>, _ src: UnsafePointer<UInt8>) -> Bool {
+  mutating func codeIntra8x8Block(_ b8: Int, _ at: UnsafeMutablePointer<UInt8>, _ src: UnsafePointer<UInt8>)
+    -> Bool
+  {
     let q = f.quant + qp
     let raster = (b8 >> 1) &* 8 &+ (b8 & 1) &* 2
     let coef = coefficients + b8 &* 64

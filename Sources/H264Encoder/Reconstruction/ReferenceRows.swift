@@ -49,7 +49,8 @@ struct ReferenceRows {
         extendAbove(plane, rows: PictureGeometry.padding, fromRow: -ReferenceRows.lag)
       }
       if last {
-        extendBelow(plane, height: height &+ ReferenceRows.lag, rows: PictureGeometry.padding &- ReferenceRows.lag)
+        extendBelow(
+          plane, height: height &+ ReferenceRows.lag, rows: PictureGeometry.padding &- ReferenceRows.lag)
       }
     }
   }
