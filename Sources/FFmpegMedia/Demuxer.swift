@@ -89,6 +89,15 @@ package final class Demuxer: @unchecked Sendable {
     context = nil
   }
 
+  /// Lets go of the file. Its facts stay; `init(again:)` opens it again, and so does `rewind()`.
+  package func suspend() {
+    lock.withLock {
+      close()
+      file = nil
+      pending = nil
+    }
+  }
+
   /// Only these streams' samples are read from now on; what is left out costs nothing where the format allows.
   package func select(_ streamIndexes: Set<Int>) {
     lock.withLock {

@@ -82,7 +82,8 @@ extension MediaStream {
       return nil
     }
     index = Int(stream.index)
-    kind = Kind(parameters.pointee.codec_type)
+    // A cover picture is no film.
+    kind = stream.disposition & AV_DISPOSITION_ATTACHED_PIC != 0 ? .data : Kind(parameters.pointee.codec_type)
     self.codec = codec
     timeBase =
       stream.time_base.num > 0 && stream.time_base.den > 0
@@ -149,4 +150,28 @@ func dictionaryEntries(_ dictionary: OpaquePointer?) -> [String: String] {
     }
   }
   return entries
+}
+
+extension CodecParameters {
+  /// Whether libavcodec can decode this.
+  package var hasDecoder: Bool { avcodec_find_decoder(codecID) != nil }
+
+  /// The container's four characters for the codec.
+  package var codecTag: String {
+    let tag = pointer.pointee.codec_tag
+    return String(decoding: (0..<4).map { UInt8(truncatingIfNeeded: tag >> (8 * $0)) }, as: UTF8.self)
+  }
+
+  package var isHDR: Bool {
+    [AVCOL_TRC_SMPTE2084, AVCOL_TRC_ARIB_STD_B67].contains(pointer.pointee.color_trc)
+  }
+
+  package var isWideGamut: Bool {
+    [AVCOL_PRI_BT2020, AVCOL_PRI_SMPTE431, AVCOL_PRI_SMPTE432].contains(pointer.pointee.color_primaries)
+  }
+
+  package var hasAlpha: Bool {
+    guard let descriptor = av_pix_fmt_desc_get(AVPixelFormat(pointer.pointee.format)) else { return false }
+    return descriptor.pointee.flags & UInt64(AV_PIX_FMT_FLAG_ALPHA) != 0
+  }
 }

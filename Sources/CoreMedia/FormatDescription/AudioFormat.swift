@@ -2,13 +2,49 @@ import CoreFoundation
 
 /// What a description of sound says.
 struct AudioFormat: Equatable {
-  var basic: AudioStreamBasicDescription
+  let basic: AudioStreamBasicDescription
   /// An `AudioChannelLayout` with all its descriptions.
-  var layout: Data?
-  var magicCookie: Data?
+  let layout: Data?
+  let magicCookie: Data?
+  /// The same at addresses that stay.
+  let memory: AudioFormatMemory
+
+  init(basic: AudioStreamBasicDescription, layout: Data? = nil, magicCookie: Data? = nil) {
+    self.basic = basic
+    self.layout = layout
+    self.magicCookie = magicCookie
+    memory = AudioFormatMemory(basic, layout, magicCookie)
+  }
 
   static func == (a: AudioFormat, b: AudioFormat) -> Bool {
     a.basic == b.basic && a.layout == b.layout && a.magicCookie == b.magicCookie
+  }
+}
+
+/// What the C-style functions point to. Never changed after creation.
+final class AudioFormatMemory: @unchecked Sendable {
+  let basic: UnsafeMutablePointer<AudioStreamBasicDescription>
+  let layout: UnsafeMutableRawBufferPointer
+  let magicCookie: UnsafeMutableRawBufferPointer
+
+  init(_ basic: AudioStreamBasicDescription, _ layout: Data?, _ magicCookie: Data?) {
+    self.basic = .allocate(capacity: 1)
+    self.basic.initialize(to: basic)
+    self.layout = Self.copy(layout)
+    self.magicCookie = Self.copy(magicCookie)
+  }
+
+  deinit {
+    basic.deallocate()
+    layout.deallocate()
+    magicCookie.deallocate()
+  }
+
+  private static func copy(_ data: Data?) -> UnsafeMutableRawBufferPointer {
+    guard let data, !data.isEmpty else { return UnsafeMutableRawBufferPointer(start: nil, count: 0) }
+    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: data.count, alignment: 16)
+    data.copyBytes(to: memory)
+    return memory
   }
 }
 

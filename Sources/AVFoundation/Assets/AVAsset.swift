@@ -1,0 +1,170 @@
+import FFmpegMedia
+import Foundation
+
+/// A movie: its tracks and what holds for all of them.
+///
+/// The file is opened when a property is first asked for. The plain properties block meanwhile and give empty values
+/// for a file that cannot be read; `load(_:)` does not block, and throws the reason.
+open class AVAsset: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sendable {
+  let file: AssetFile
+  private let lock = NSLock()
+  private var cachedTracks: [AVAssetTrack]?
+
+  /// An asset for a file.
+  public convenience init(url: URL) { self.init(file: AssetFile(url: url, frameRate: nil)) }
+
+  init(file: AssetFile) {
+    self.file = file
+    super.init()
+  }
+
+  // MARK: Loading
+
+  public func statusOfValue(forKey key: String, error outError: NSErrorPointer) -> AVKeyValueStatus {
+    switch file.state {
+    case .untouched: return .unknown
+    case .loading: return .loading
+    case .loaded: return .loaded
+    case .failed(let error):
+      outError?.pointee = error as NSError
+      return .failed
+    }
+  }
+
+  public func loadValuesAsynchronously(
+    forKeys keys: [String], completionHandler handler: (@Sendable () -> Void)? = nil
+  ) {
+    assetLoadingQueue.async { [file] in
+      _ = try? file.facts()
+      handler?()
+    }
+  }
+
+  // MARK: Tracks
+
+  func loadedTracks() throws -> [AVAssetTrack] {
+    let facts = try file.facts()
+    return lock.withLock {
+      if let cachedTracks { return cachedTracks }
+      let made = facts.tracks.map { AVAssetTrack(asset: self, facts: $0) }
+      cachedTracks = made
+      return made
+    }
+  }
+
+  /// The tracks in the file's order; none if it cannot be read.
+  public var tracks: [AVAssetTrack] { (try? loadedTracks()) ?? [] }
+
+  public func track(withTrackID trackID: CMPersistentTrackID) -> AVAssetTrack? {
+    tracks.first { $0.trackID == trackID }
+  }
+
+  public func tracks(withMediaType mediaType: AVMediaType) -> [AVAssetTrack] {
+    tracks.filter { $0.mediaType == mediaType }
+  }
+
+  public func tracks(withMediaCharacteristic mediaCharacteristic: AVMediaCharacteristic) -> [AVAssetTrack] {
+    tracks.filter { $0.hasMediaCharacteristic(mediaCharacteristic) }
+  }
+
+  public func loadTrack(withTrackID trackID: CMPersistentTrackID) async throws -> AVAssetTrack? {
+    try await loadAllTracks().first { $0.trackID == trackID }
+  }
+
+  public func loadTracks(withMediaType mediaType: AVMediaType) async throws -> [AVAssetTrack] {
+    try await loadAllTracks().filter { $0.mediaType == mediaType }
+  }
+
+  public func loadTracks(
+    withMediaCharacteristic mediaCharacteristic: AVMediaCharacteristic
+  ) async throws -> [AVAssetTrack] {
+    try await loadAllTracks().filter { $0.hasMediaCharacteristic(mediaCharacteristic) }
+  }
+
+  public func loadTrack(
+    withTrackID trackID: CMPersistentTrackID,
+    completionHandler: @escaping @Sendable (AVAssetTrack?, (any Error)?) -> Void
+  ) {
+    withTracks({ $0.first { $0.trackID == trackID } }) { completionHandler($0 ?? nil, $1) }
+  }
+
+  public func loadTracks(
+    withMediaType mediaType: AVMediaType,
+    completionHandler: @escaping @Sendable ([AVAssetTrack]?, (any Error)?) -> Void
+  ) {
+    withTracks({ $0.filter { $0.mediaType == mediaType } }, completionHandler)
+  }
+
+  public func loadTracks(
+    withMediaCharacteristic mediaCharacteristic: AVMediaCharacteristic,
+    completionHandler: @escaping @Sendable ([AVAssetTrack]?, (any Error)?) -> Void
+  ) {
+    withTracks({ $0.filter { $0.hasMediaCharacteristic(mediaCharacteristic) } }, completionHandler)
+  }
+
+  private func loadAllTracks() async throws -> [AVAssetTrack] {
+    try await withCheckedThrowingContinuation { continuation in
+      assetLoadingQueue.async { continuation.resume(with: Result { try self.loadedTracks() }) }
+    }
+  }
+
+  private func withTracks<T>(
+    _ choose: @escaping @Sendable ([AVAssetTrack]) -> T,
+    _ handler: @escaping @Sendable (T?, (any Error)?) -> Void
+  ) {
+    assetLoadingQueue.async {
+      do {
+        handler(choose(try self.loadedTracks()), nil)
+      } catch { handler(nil, error) }
+    }
+  }
+
+  // MARK: The whole
+
+  /// The end of the longest track.
+  public var duration: CMTime { file.factsIfReadable?.duration ?? .zero }
+  /// The rate to play at: a file that libavformat reads tells no other than 1.0.
+  public var preferredRate: Float { 1 }
+  public var preferredVolume: Float { 1 }
+  /// A movie as a whole is not turned; its tracks may be.
+  public var preferredTransform: CGAffineTransform { .identity }
+  /// A file is not live.
+  public var minimumTimeOffsetFromLive: CMTime { .invalid }
+  /// Whether times are known without a guess: they are where the container has a table of samples.
+  public var providesPreciseDurationAndTiming: Bool {
+    file.factsIfReadable?.tracks.contains { $0.stream.sampleCount != nil } ?? false
+  }
+  /// Which references to other files are followed: none are.
+  public var referenceRestrictions: AVAssetReferenceRestrictions { .forbidAll }
+
+  public var isReadable: Bool { tracks.contains { $0.isDecodable } }
+  public var isPlayable: Bool { isReadable }
+  public var isExportable: Bool { isReadable }
+  public var isComposable: Bool { isReadable }
+  /// Whether the content is encrypted.
+  public var hasProtectedContent: Bool {
+    file.factsIfReadable?.tracks.contains {
+      ["encv", "enca", "drmi", "drms"].contains($0.stream.codec.codecTag)
+    }
+      ?? false
+  }
+  /// Whether a photo library would take the movie: H.264 or HEVC.
+  public var isCompatibleWithSavedPhotosAlbum: Bool {
+    tracks(withMediaType: .video).contains { ["h264", "hevc"].contains($0.facts.stream.codec.codecName) }
+  }
+  /// The duration that the file's header tells.
+  public var overallDurationHint: CMTime { duration }
+}
+
+/// Which references between files an asset must not follow.
+public struct AVAssetReferenceRestrictions: OptionSet, Sendable {
+  public let rawValue: UInt
+  public init(rawValue: UInt) { self.rawValue = rawValue }
+
+  public static let forbidRemoteReferenceToLocal = AVAssetReferenceRestrictions(rawValue: 1 << 0)
+  public static let forbidLocalReferenceToRemote = AVAssetReferenceRestrictions(rawValue: 1 << 1)
+  public static let forbidCrossSiteReference = AVAssetReferenceRestrictions(rawValue: 1 << 2)
+  public static let forbidLocalReferenceToLocal = AVAssetReferenceRestrictions(rawValue: 1 << 3)
+  public static let forbidAll = AVAssetReferenceRestrictions(rawValue: 0xFFFF)
+  public static let defaultPolicy: AVAssetReferenceRestrictions = .forbidLocalReferenceToRemote
+}

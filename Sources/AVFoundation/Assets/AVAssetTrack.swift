@@ -1,0 +1,182 @@
+import FFmpegMedia
+import Foundation
+
+/// A track of an asset.
+open class AVAssetTrack: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sendable {
+  /// What a track is to another one.
+  public struct AssociationType: RawRepresentable, Hashable, Sendable {
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    public static let audioFallback = AssociationType(rawValue: "fall")
+    public static let chapterList = AssociationType(rawValue: "chap")
+    public static let forcedSubtitlesOnly = AssociationType(rawValue: "forc")
+    public static let selectionFollower = AssociationType(rawValue: "folw")
+    public static let timecode = AssociationType(rawValue: "tmcd")
+    public static let metadataReferent = AssociationType(rawValue: "cdsc")
+  }
+
+  let facts: TrackFacts
+  let file: AssetFile
+  private let lock = NSLock()
+  private weak var owner: AVAsset?
+
+  init(asset: AVAsset, facts: TrackFacts) {
+    owner = asset
+    self.facts = facts
+    file = asset.file
+    super.init()
+  }
+
+  /// The asset, while somebody holds it.
+  public var asset: AVAsset? { lock.withLock { owner } }
+
+  // MARK: Loading (a track exists only when its file has been read)
+
+  public func statusOfValue(forKey key: String, error outError: NSErrorPointer) -> AVKeyValueStatus {
+    .loaded
+  }
+
+  public func loadValuesAsynchronously(
+    forKeys keys: [String], completionHandler handler: (@Sendable () -> Void)? = nil
+  ) {
+    assetLoadingQueue.async { handler?() }
+  }
+
+  // MARK: Facts
+
+  /// The number by which the file knows the track.
+  public var trackID: CMPersistentTrackID { facts.stream.trackID }
+  public var mediaType: AVMediaType { facts.mediaType }
+  /// `CMFormatDescription`s: one, as libavformat tells it.
+  public var formatDescriptions: [Any] { facts.format.map { [$0] } ?? [] }
+  public var isPlayable: Bool { isDecodable }
+  /// Whether a decoder is at hand.
+  public var isDecodable: Bool { facts.stream.codec.hasDecoder }
+  public var isEnabled: Bool { facts.stream.isDefault }
+  /// No sample lies in another file.
+  public var isSelfContained: Bool { true }
+  /// The sum of all samples' sizes in bytes. Where the container does not tell, the file is read through.
+  public var totalSampleDataLength: Int64 {
+    guard let file = file.factsIfReadable, let totals = try? facts.totals(in: file) else { return 0 }
+    return totals.bytes
+  }
+  /// Where the track lies on the asset's time line.
+  public var timeRange: CMTimeRange { facts.timeRange }
+  /// Units per second of the track's times.
+  public var naturalTimeScale: CMTimeScale { facts.stream.timeBase.den }
+  /// Bits per second.
+  public var estimatedDataRate: Float {
+    guard let file = file.factsIfReadable else { return 0 }
+    return facts.dataRate(in: file)
+  }
+  /// ISO 639-2/T; nil if the file does not say.
+  public var languageCode: String? { facts.stream.language }
+  /// BCP 47; nil: files that libavformat reads carry only the code above.
+  public var extendedLanguageTag: String? { nil }
+  /// The picture's size in square pixels, before `preferredTransform`.
+  public var naturalSize: CGSize { facts.naturalSize }
+  /// How to turn the picture for display.
+  public var preferredTransform: CGAffineTransform { facts.transform }
+  public var preferredVolume: Float { 1 }
+  /// Frames per second on average; 0 for sound.
+  public var nominalFrameRate: Float { facts.frameRate }
+  /// The shortest frame's duration; invalid for sound.
+  public var minFrameDuration: CMTime { facts.minFrameDuration }
+  /// Whether decode order differs from presentation order.
+  public var requiresFrameReordering: Bool { facts.stream.kind == .video && facts.stream.reorderDepth > 0 }
+  /// Whether audio samples need others to be decoded. None of the codecs that libavcodec reads from movies do.
+  public var hasAudioSampleDependencies: Bool { false }
+
+  public func hasMediaCharacteristic(_ mediaCharacteristic: AVMediaCharacteristic) -> Bool {
+    let codec = facts.stream.codec
+    switch mediaCharacteristic {
+    case .visual: return [.video, .subtitle, .text, .closedCaption].contains(mediaType)
+    case .audible: return mediaType == .audio
+    case .legible: return [.subtitle, .text, .closedCaption].contains(mediaType)
+    case .frameBased: return mediaType == .video
+    case .containsHDRVideo: return mediaType == .video && codec.isHDR
+    case .usesWideGamutColorSpace: return mediaType == .video && codec.isWideGamut
+    case .containsAlphaChannel: return mediaType == .video && codec.hasAlpha
+    case .isMainProgramContent: return isEnabled && (mediaType == .video || mediaType == .audio)
+    default: return false
+    }
+  }
+
+  static let knownCharacteristics: [AVMediaCharacteristic] = [
+    .visual, .audible, .legible, .frameBased, .containsHDRVideo, .usesWideGamutColorSpace,
+    .containsAlphaChannel, .isMainProgramContent,
+  ]
+
+  // MARK: Segments
+
+  /// How the track's media maps to the asset's time line: a gap before it, if it starts late, and the media.
+  public var segments: [AVAssetTrackSegment] {
+    var segments: [AVAssetTrackSegment] = []
+    let range = timeRange
+    if range.start > .zero {
+      let gap = CMTimeRange(start: .zero, duration: range.start)
+      segments.append(AVAssetTrackSegment(timeMapping: CMTimeMapping(source: .invalid, target: gap)))
+    }
+    let source = CMTimeRange(start: .zero, duration: range.duration)
+    segments.append(AVAssetTrackSegment(timeMapping: CMTimeMapping(source: source, target: range)))
+    return segments
+  }
+
+  /// The segment at a time; nil outside the track.
+  public func segment(forTrackTime trackTime: CMTime) -> AVAssetTrackSegment? {
+    segments.first { $0.timeMapping.target.containsTime(trackTime) }
+  }
+
+  public func loadSegment(forTrackTime trackTime: CMTime) async throws -> AVAssetTrackSegment? {
+    segment(forTrackTime: trackTime)
+  }
+
+  /// The presentation time of the sample that is shown at a time; invalid outside the track.
+  public func samplePresentationTime(forTrackTime trackTime: CMTime) -> CMTime {
+    guard trackTime.isNumeric, timeRange.containsTime(trackTime), let file = file.factsIfReadable,
+      let demuxer = try? Demuxer(again: file.demuxer)
+    else { return .invalid }
+    let stream = facts.stream
+    let wanted = stream.units(trackTime)
+    demuxer.select([stream.index])
+    guard (try? demuxer.seek(stream: stream.index, to: wanted)) != nil else { return .invalid }
+    var best: Int64?
+    // Decode times never pass presentation times: beyond the wanted one nothing earlier can follow.
+    while let packet = try? demuxer.next() {
+      if let pts = packet.pts, pts <= wanted, !packet.isDiscarded { best = max(best ?? pts, pts) }
+      if (packet.dts ?? packet.pts ?? Int64.max) > wanted { break }
+    }
+    return best.map { stream.time($0) } ?? .invalid
+  }
+
+  public func loadSamplePresentationTime(forTrackTime trackTime: CMTime) async throws -> CMTime {
+    await withCheckedContinuation { continuation in
+      assetLoadingQueue.async {
+        continuation.resume(returning: self.samplePresentationTime(forTrackTime: trackTime))
+      }
+    }
+  }
+
+  // MARK: Associations
+
+  /// The kinds of associations with other tracks: libavformat tells of none.
+  public var availableTrackAssociationTypes: [String] { [] }
+  public func associatedTracks(ofType trackAssociationType: AssociationType) -> [AVAssetTrack] { [] }
+  public func loadAssociatedTracks(
+    ofType trackAssociationType: AssociationType
+  ) async throws -> [AVAssetTrack] { [] }
+}
+
+/// A part of a track: media, or a gap.
+open class AVAssetTrackSegment: NSObject, @unchecked Sendable {
+  /// Source: the media's own time line. Target: the track's.
+  public let timeMapping: CMTimeMapping
+  /// Nothing is presented in this part.
+  public var isEmpty: Bool { !timeMapping.source.isValid }
+
+  init(timeMapping: CMTimeMapping) {
+    self.timeMapping = timeMapping
+    super.init()
+  }
+}

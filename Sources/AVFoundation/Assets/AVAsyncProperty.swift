@@ -1,0 +1,94 @@
+import Foundation
+
+/// A property that can be loaded without blocking, whatever the type of its value.
+open class AVPartialAsyncProperty<Root: AVAsynchronousKeyValueLoading>: @unchecked Sendable, Hashable {
+  /// The property's name, as the key-based functions take it.
+  let key: String
+
+  init(key: String) { self.key = key }
+
+  public static func == (a: AVPartialAsyncProperty, b: AVPartialAsyncProperty) -> Bool { a.key == b.key }
+  public func hash(into hasher: inout Hasher) { hasher.combine(key) }
+}
+
+/// A property of `Root` that can be loaded without blocking: `try await asset.load(.duration)`.
+public final class AVAsyncProperty<Root: AVAsynchronousKeyValueLoading, Value>: AVPartialAsyncProperty<Root>,
+  @unchecked Sendable
+{
+  /// How far the loading of a property has come.
+  public enum Status {
+    case notYetLoaded
+    case loading
+    case loaded(Value)
+    case failed(NSError)
+  }
+
+  /// Reads the value; may block, and fails as the file does.
+  let read: @Sendable (Root) throws -> Value
+
+  init(key: String, read: @escaping @Sendable (Root) throws -> Value) {
+    self.read = read
+    super.init(key: key)
+  }
+}
+
+/// Where a function puts its error: `&error`, with `var error: NSError?`.
+public typealias NSErrorPointer = UnsafeMutablePointer<NSError?>?
+
+/// How far the loading of a key's value has come.
+public enum AVKeyValueStatus: Int, Sendable {
+  case unknown = 0
+  case loading = 1
+  case loaded = 2
+  case failed = 3
+  case cancelled = 4
+}
+
+/// What has properties that may need to be read from a file first.
+public protocol AVAsynchronousKeyValueLoading: AnyObject, Sendable {
+  /// Whether a key's value can be read without blocking. On failure `outError` holds the reason.
+  func statusOfValue(forKey key: String, error outError: NSErrorPointer) -> AVKeyValueStatus
+  /// Loads the values in the background. The handler is called once, on any thread.
+  func loadValuesAsynchronously(forKeys keys: [String], completionHandler handler: (@Sendable () -> Void)?)
+}
+
+extension AVAsynchronousKeyValueLoading {
+  /// Loads a property without blocking.
+  public func load<T>(_ property: AVAsyncProperty<Self, T>) async throws -> T {
+    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Loaded<T>, Error>) in
+      assetLoadingQueue.async {
+        continuation.resume(with: Result { Loaded(value: try property.read(self)) })
+      }
+    }.value
+  }
+
+  /// Loads several properties without blocking.
+  public func load<A, B, each Rest>(
+    _ propertyA: AVAsyncProperty<Self, A>, _ propertyB: AVAsyncProperty<Self, B>,
+    _ rest: repeat AVAsyncProperty<Self, each Rest>
+  ) async throws -> (A, B, repeat each Rest) {
+    (try await load(propertyA), try await load(propertyB), repeat try await load(each rest))
+  }
+
+  /// Whether a property has been loaded, with its value or its error.
+  public func status<T>(of property: AVAsyncProperty<Self, T>) -> AVAsyncProperty<Self, T>.Status {
+    var error: NSError?
+    switch statusOfValue(forKey: property.key, error: &error) {
+    case .loaded:
+      do {
+        return .loaded(try property.read(self))
+      } catch { return .failed(error as NSError) }
+    case .failed, .cancelled:
+      return .failed(error ?? AVError(.unknown, reason: "The property cannot be loaded.") as NSError)
+    case .loading: return .loading
+    case .unknown: return .notYetLoaded
+    }
+  }
+}
+
+/// Carries a value out of the loading queue, whose only owner hands it over.
+private struct Loaded<T>: @unchecked Sendable { let value: T }
+
+/// Where files are opened for the asynchronous functions.
+let assetLoadingQueue = DispatchQueue(
+  label: "AVFoundation.loading", qos: .userInitiated, attributes: .concurrent)

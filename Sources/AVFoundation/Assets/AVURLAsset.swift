@@ -1,0 +1,79 @@
+import Foundation
+
+/// A Boolean `NSNumber`: take the time that exact durations need. Durations are as exact as the container, always.
+public let AVURLAssetPreferPreciseDurationAndTimingKey: String = "AVURLAssetPreferPreciseDurationAndTimingKey"
+/// An `NSNumber` of `AVAssetReferenceRestrictions`. References to other files are never followed.
+public let AVURLAssetReferenceRestrictionsKey: String = "AVURLAssetReferenceRestrictionsKey"
+
+/// Of this package, not Apple's: frames per second (`NSNumber`) of an H.264 or HEVC elementary stream, which has no
+/// times. Without it the stream's own rate holds, or else 30.
+public let AVURLAssetElementaryStreamFrameRateKey: String = "AVURLAssetElementaryStreamFrameRateKey"
+
+/// An asset in a file or at a URL.
+open class AVURLAsset: AVAsset, @unchecked Sendable {
+  public let url: URL
+
+  /// Makes an asset. The file is not touched before a property is asked for.
+  /// - Parameter options: `AVURLAssetElementaryStreamFrameRateKey` and others.
+  public init(url URL: URL, options: [String: Any]? = nil) {
+    url = URL
+    var rate: AssetFile.FrameRate?
+    if let number = options?[AVURLAssetElementaryStreamFrameRateKey] as? NSNumber, number.doubleValue > 0 {
+      rate = AVURLAsset.frameRate(number.doubleValue)
+    }
+    super.init(file: AssetFile(url: URL, frameRate: rate))
+  }
+
+  /// 29.97 means 30000/1001, and so on.
+  private static func frameRate(_ rate: Double) -> AssetFile.FrameRate {
+    for base in [24.0, 30, 48, 60, 120] where abs(rate - base / 1.001) < 0.005 {
+      return .init(numerator: Int32(base) * 1000, denominator: 1001)
+    }
+    let scaled = (min(rate, 1_000_000) * 1000).rounded()
+    return scaled.truncatingRemainder(dividingBy: 1000) == 0
+      ? .init(numerator: Int32(scaled / 1000), denominator: 1)
+      : .init(numerator: max(1, Int32(scaled)), denominator: 1000)
+  }
+
+  /// The file types that can be read.
+  public class func audiovisualTypes() -> [AVFileType] {
+    [
+      .mov, .mp4, .m4v, .m4a, .mobile3GPP, .mobile3GPP2, .caf, .wav, .aiff, .aifc, .amr, .mp3, .au, .ac3,
+      .eac3,
+    ]
+  }
+
+  /// Their MIME types, and those of other containers that libavformat reads.
+  public class func audiovisualMIMETypes() -> [String] {
+    [
+      "video/quicktime", "video/mp4", "video/x-m4v", "audio/mp4", "audio/x-m4a", "video/3gpp", "audio/3gpp",
+      "video/3gpp2", "audio/3gpp2", "audio/x-caf", "audio/wav", "audio/x-wav", "audio/aiff", "audio/x-aiff",
+      "audio/amr", "audio/mpeg", "audio/mp3", "audio/basic", "audio/ac3", "audio/eac3", "video/x-matroska",
+      "video/webm", "video/x-msvideo", "video/avi", "video/mp2t",
+    ]
+  }
+
+  /// Whether media of a MIME type with codecs ("video/mp4; codecs=\"avc1.42E01E, mp4a.40.2\"") can be read.
+  public class func isPlayableExtendedMIMEType(_ extendedMIMEType: String) -> Bool {
+    let parts = extendedMIMEType.split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces) }
+    guard let type = parts.first?.lowercased(), audiovisualMIMETypes().contains(type) else { return false }
+    let playable: Set = [
+      "avc1", "avc3", "hvc1", "hev1", "mp4a", "mp4v", "ac-3", "ec-3", "opus", "flac", "vp8", "vp9", "vp08",
+      "vp09", "av01", "alac", "mp3",
+    ]
+    for part in parts.dropFirst() {
+      let pair = part.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
+      guard pair.count == 2, pair[0].lowercased() == "codecs" else { continue }
+      for codec in pair[1].trimmingCharacters(in: CharacterSet(charactersIn: "\"'")).split(separator: ",") {
+        let name = codec.trimmingCharacters(in: .whitespaces).split(separator: ".").first?.lowercased()
+        guard let name, playable.contains(name) else { return false }
+      }
+    }
+    return true
+  }
+
+  /// A track that can stand in for a track of another asset: one of the same kind.
+  public func compatibleTrack(for compositionTrack: AVAssetTrack) -> AVAssetTrack? {
+    tracks(withMediaType: compositionTrack.mediaType).first
+  }
+}

@@ -1,0 +1,82 @@
+import FFmpegMedia
+import Foundation
+
+/// The file behind an asset: opened when somebody first asks, looked at once, shared by the asset, its tracks and
+/// their readers.
+final class AssetFile: @unchecked Sendable {
+  enum State { case untouched, loading, loaded, failed(AVError) }
+
+  /// Frames per second, exactly.
+  struct FrameRate: Sendable {
+    var numerator: Int32
+    var denominator: Int32
+  }
+
+  let url: URL
+  private let frameRate: FrameRate?
+  private let lock = NSLock()
+  /// Held while the file is opened, so that it is opened once.
+  private let opening = NSLock()
+  private var outcome: Result<AssetFacts, AVError>?
+  private var isOpening = false
+
+  init(url: URL, frameRate: FrameRate?) {
+    self.url = url
+    self.frameRate = frameRate
+  }
+
+  var state: State {
+    lock.withLock {
+      switch outcome {
+      case .success: .loaded
+      case .failure(let error): .failed(error)
+      case nil: isOpening ? .loading : .untouched
+      }
+    }
+  }
+
+  /// The facts; opens the file if need be.
+  func facts() throws -> AssetFacts {
+    if let outcome = lock.withLock({ outcome }) { return try outcome.get() }
+    opening.lock()
+    defer { opening.unlock() }
+    if let outcome = lock.withLock({ outcome }) { return try outcome.get() }
+    lock.withLock { isOpening = true }
+    let result: Result<AssetFacts, AVError>
+    do {
+      let demuxer = try Demuxer(
+        url: url.isFileURL ? url.path : url.absoluteString,
+        frameRate: frameRate.map { .init(num: $0.numerator, den: $0.denominator) })
+      result = .success(AssetFacts(demuxer))
+    } catch { result = .failure(AVError.reading(error)) }
+    lock.withLock {
+      outcome = result
+      isOpening = false
+    }
+    return try result.get()
+  }
+
+  /// The facts, or nothing when the file cannot be read. For the synchronous properties, which cannot fail.
+  var factsIfReadable: AssetFacts? { try? facts() }
+}
+
+/// What is known of a file after it has been opened.
+final class AssetFacts: @unchecked Sendable {
+  /// Let go of the file; a reader opens it again.
+  let demuxer: Demuxer
+  let tracks: [TrackFacts]
+  let duration: CMTime
+  let metadata: [String: String]
+
+  init(_ demuxer: Demuxer) {
+    self.demuxer = demuxer
+    demuxer.suspend()
+    let tracks = demuxer.streams.map { TrackFacts($0) }
+    self.tracks = tracks
+    metadata = demuxer.metadata
+    duration =
+      tracks.filter { $0.mediaType == .video || $0.mediaType == .audio }.map(\.timeRange.end).max() ?? .zero
+  }
+
+  var video: TrackFacts? { tracks.first { $0.mediaType == .video } }
+}

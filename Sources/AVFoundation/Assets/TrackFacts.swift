@@ -1,0 +1,88 @@
+import FFmpegMedia
+import Foundation
+
+/// What is known of a track.
+final class TrackFacts: @unchecked Sendable {
+  let stream: MediaStream
+  let mediaType: AVMediaType
+  let timeRange: CMTimeRange
+  private let lock = NSLock()
+  private var description: CMFormatDescription??
+  private var counted: (samples: Int, bytes: Int64)?
+
+  init(_ stream: MediaStream) {
+    self.stream = stream
+    mediaType =
+      switch stream.kind {
+      case .video: .video
+      case .audio: .audio
+      case .subtitle: stream.codec.codecName == "mov_text" ? .subtitle : .text
+      case .data: stream.codec.codecTag == "tmcd" ? .timecode : .metadata
+      }
+    timeRange = CMTimeRange(
+      start: stream.time(max(0, stream.startTime)), duration: stream.time(stream.duration))
+  }
+
+  /// The format of the track's samples; nil where nothing can be said.
+  var format: CMFormatDescription? {
+    lock.withLock {
+      if let description { return description }
+      let made = try? stream.makeFormatDescription()
+      description = .some(made)
+      return made
+    }
+  }
+
+  /// Samples and bytes; reads the file through if its container does not tell.
+  func totals(in file: AssetFacts) throws -> (samples: Int, bytes: Int64) {
+    if let samples = stream.sampleCount, let bytes = stream.sampleBytes { return (samples, bytes) }
+    if let counted = lock.withLock({ counted }) { return counted }
+    let demuxer = try Demuxer(again: file.demuxer)
+    demuxer.select([stream.index])
+    var totals = (samples: 0, bytes: Int64(0))
+    while let packet = try demuxer.next() {
+      totals.samples += 1
+      totals.bytes += Int64(packet.bytes.count)
+    }
+    lock.withLock { counted = totals }
+    return totals
+  }
+
+  var frameRate: Float {
+    let rate = stream.averageFrameRate
+    guard stream.kind == .video, rate.num > 0, rate.den > 0 else { return 0 }
+    return Float(Double(rate.num) / Double(rate.den))
+  }
+
+  /// Bits per second.
+  func dataRate(in file: AssetFacts) -> Float {
+    let seconds = timeRange.duration.seconds
+    if seconds > 0, let totals = try? totals(in: file) { return Float(Double(totals.bytes) * 8 / seconds) }
+    return Float(stream.bitRate)
+  }
+
+  var minFrameDuration: CMTime {
+    guard stream.kind == .video else { return .invalid }
+    if let shortest = stream.shortestSample { return stream.time(shortest) }
+    let rate = stream.averageFrameRate
+    return rate.num > 0 && rate.den > 0 ? CMTime(value: Int64(rate.den), timescale: rate.num) : .invalid
+  }
+
+  /// The size that the picture is shown at, before the transform.
+  var naturalSize: CGSize {
+    guard stream.kind == .video else { return .zero }
+    let parameters = stream.codec.pointer.pointee
+    var width = Double(parameters.width)
+    let aspect = stream.sampleAspectRatio
+    if aspect.num > 0, aspect.den > 0 { width *= Double(aspect.num) / Double(aspect.den) }
+    return CGSize(width: width.rounded(), height: Double(parameters.height))
+  }
+
+  var transform: CGAffineTransform {
+    guard let matrix = stream.displayMatrix else { return .identity }
+    func fixed(_ value: Int32) -> CGFloat { CGFloat(value) / 65536 }
+    return CGAffineTransform(
+      a: fixed(matrix[0]), b: fixed(matrix[1]), c: fixed(matrix[3]), d: fixed(matrix[4]),
+      tx: fixed(matrix[6]), ty: fixed(matrix[7]))
+  }
+}

@@ -1,0 +1,74 @@
+import CoreFoundation
+
+/// Creates a description of sound.
+///
+/// - Parameters:
+///   - asbd: Sample rate, format and sizes.
+///   - layoutSize: The size of the channel layout with all its descriptions in bytes; 0 if there is none.
+///   - magicCookieSize: The size of what the decoder needs besides, in bytes; 0 if there is nothing.
+public func CMAudioFormatDescriptionCreate(
+  allocator: CFAllocator?, asbd: UnsafePointer<AudioStreamBasicDescription>, layoutSize: Int,
+  layout: UnsafePointer<AudioChannelLayout>?, magicCookieSize: Int, magicCookie: UnsafeRawPointer?,
+  extensions: CFDictionary?, formatDescriptionOut: UnsafeMutablePointer<CMAudioFormatDescription?>
+) -> OSStatus {
+  formatDescriptionOut.pointee = nil
+  guard layoutSize >= 0, magicCookieSize >= 0, layoutSize == 0 || layout != nil,
+    magicCookieSize == 0 || magicCookie != nil
+  else { return kCMFormatDescriptionError_InvalidParameter }
+  formatDescriptionOut.pointee = CMFormatDescription(
+    mediaType: kCMMediaType_Audio, mediaSubType: asbd.pointee.mFormatID, extensions: extensions,
+    audio: AudioFormat(
+      basic: asbd.pointee,
+      layout: layout.flatMap { layoutSize > 0 ? Data(bytes: $0, count: layoutSize) : nil },
+      magicCookie: magicCookie.flatMap { magicCookieSize > 0 ? Data(bytes: $0, count: magicCookieSize) : nil }
+    ))
+  return noErr
+}
+
+/// Sample rate, format and sizes, valid as long as the description; nil for other media.
+public func CMAudioFormatDescriptionGetStreamBasicDescription(
+  _ desc: CMAudioFormatDescription
+) -> UnsafePointer<AudioStreamBasicDescription>? {
+  desc.audio.map { UnsafePointer($0.memory.basic) }
+}
+
+/// What the decoder needs besides, valid as long as the description; nil if there is nothing.
+public func CMAudioFormatDescriptionGetMagicCookie(
+  _ desc: CMAudioFormatDescription, sizeOut: UnsafeMutablePointer<Int>?
+) -> UnsafeRawPointer? {
+  sizeOut?.pointee = desc.audio?.memory.magicCookie.count ?? 0
+  return UnsafeRawPointer(desc.audio?.memory.magicCookie.baseAddress)
+}
+
+/// The arrangement of the channels, valid as long as the description; nil if it is not known.
+public func CMAudioFormatDescriptionGetChannelLayout(
+  _ desc: CMAudioFormatDescription, sizeOut: UnsafeMutablePointer<Int>?
+) -> UnsafePointer<AudioChannelLayout>? {
+  guard let memory = desc.audio?.memory, let base = memory.layout.baseAddress,
+    memory.layout.count >= MemoryLayout<AudioChannelLayout>.size - MemoryLayout<AudioChannelDescription>.size
+  else {
+    sizeOut?.pointee = 0
+    return nil
+  }
+  sizeOut?.pointee = memory.layout.count
+  return UnsafePointer(base.assumingMemoryBound(to: AudioChannelLayout.self))
+}
+
+extension CMFormatDescription {
+  /// Of sound: sample rate, format and sizes.
+  public var audioStreamBasicDescription: AudioStreamBasicDescription? { audio?.basic }
+  /// Of sound: what the decoder needs besides.
+  public var magicCookie: Data? { audio?.magicCookie }
+
+  /// Creates a description of sound.
+  /// - Throws: `CMFormatDescription.Error`.
+  public convenience init(
+    audioStreamBasicDescription: AudioStreamBasicDescription, magicCookie: Data? = nil,
+    extensions: Extensions? = nil
+  ) throws {
+    self.init(
+      mediaType: kCMMediaType_Audio, mediaSubType: audioStreamBasicDescription.mFormatID,
+      extensions: extensions?.dictionary,
+      audio: AudioFormat(basic: audioStreamBasicDescription, magicCookie: magicCookie))
+  }
+}

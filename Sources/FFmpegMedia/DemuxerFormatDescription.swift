@@ -1,0 +1,209 @@
+import CFFmpeg
+import CodecInterface
+import CoreMedia
+import Foundation
+
+extension MediaStream {
+  /// The format of the stream's samples as Core Media describes it.
+  package func makeFormatDescription() throws -> CMFormatDescription {
+    switch kind {
+    case .video: try makeVideoFormatDescription()
+    case .audio: try makeAudioFormatDescription()
+    case .subtitle, .data: try makeOtherFormatDescription()
+    }
+  }
+
+  // MARK: - Video
+
+  private func makeVideoFormatDescription() throws -> CMFormatDescription {
+    let parameters = codec.pointer.pointee
+    let isHEVC = codec.codecID == AV_CODEC_ID_HEVC
+    if isAnnexB, !parameterSets.isEmpty, let made = descriptionFromParameterSets(isHEVC: isHEVC) {
+      return made
+    }
+
+    let extensions = NSMutableDictionary()
+    let extradata = codec.extradata
+    let atoms = NSMutableDictionary()
+    func atom(_ name: String) { atoms.setObject(extradata as NSData, forKey: name as NSString) }
+    if !extradata.isEmpty {
+      switch codec.codecID {
+      case AV_CODEC_ID_H264 where !isAnnexB: atom("avcC")
+      case AV_CODEC_ID_HEVC where !isAnnexB: atom("hvcC")
+      case AV_CODEC_ID_AV1: atom("av1C")
+      case AV_CODEC_ID_VP9: atom("vpcC")
+      case AV_CODEC_ID_MPEG4:
+        let descriptor = ElementaryStreamDescriptor.make(configuration: extradata, objectType: 0x20)
+        atoms.setObject((Data([0, 0, 0, 0]) + descriptor) as NSData, forKey: "esds" as NSString)
+      default: extensions.setObject(extradata as NSData, forKey: CodecNames.extradataKey)
+      }
+    }
+    if atoms.count > 0 {
+      extensions.setObject(atoms, forKey: kCMFormatDescriptionExtension_SampleDescriptionExtensionAtoms)
+    }
+    addColor(to: extensions)
+    extensions.setObject(formatName as NSString, forKey: kCMFormatDescriptionExtension_FormatName)
+    extensions.setObject(codec.codecName as NSString, forKey: CodecNames.codecNameKey)
+    if sampleAspectRatio.num > 0, sampleAspectRatio.den > 0, sampleAspectRatio.num != sampleAspectRatio.den {
+      let aspect: [CFString: NSNumber] = [
+        kCMFormatDescriptionKey_PixelAspectRatioHorizontalSpacing: NSNumber(value: sampleAspectRatio.num),
+        kCMFormatDescriptionKey_PixelAspectRatioVerticalSpacing: NSNumber(value: sampleAspectRatio.den),
+      ]
+      extensions.setObject(aspect as NSDictionary, forKey: kCMFormatDescriptionExtension_PixelAspectRatio)
+    }
+    switch parameters.field_order {
+    case AV_FIELD_PROGRESSIVE:
+      extensions.setObject(NSNumber(value: 1), forKey: kCMFormatDescriptionExtension_FieldCount)
+    case AV_FIELD_TT, AV_FIELD_BB, AV_FIELD_TB, AV_FIELD_BT:
+      extensions.setObject(NSNumber(value: 2), forKey: kCMFormatDescriptionExtension_FieldCount)
+    default: break
+    }
+    var description: CMFormatDescription?
+    let status = CMVideoFormatDescriptionCreate(
+      allocator: kCFAllocatorDefault, codecType: CodecNames.videoType(parameters), width: parameters.width,
+      height: parameters.height, extensions: extensions, formatDescriptionOut: &description)
+    guard status == noErr, let description else {
+      throw MediaFileError(.unsupportedFormat, "the video format cannot be described (\(status))")
+    }
+    return description
+  }
+
+  private func descriptionFromParameterSets(isHEVC: Bool) -> CMFormatDescription? {
+    let arrays = parameterSets.map { [UInt8]($0) }
+    // One block holds all sets, so that the pointers stay good during the call.
+    return arrays.flatMap { $0 }.withUnsafeBufferPointer { bytes -> CMFormatDescription? in
+      guard let base = bytes.baseAddress else { return nil }
+      var pointers: [UnsafePointer<UInt8>] = []
+      var offset = 0
+      for array in arrays {
+        pointers.append(base + offset)
+        offset += array.count
+      }
+      let sizes = arrays.map(\.count)
+      var made: CMFormatDescription?
+      let status =
+        isHEVC
+        ? CMVideoFormatDescriptionCreateFromHEVCParameterSets(
+          allocator: kCFAllocatorDefault, parameterSetCount: pointers.count, parameterSetPointers: pointers,
+          parameterSetSizes: sizes, nalUnitHeaderLength: 4, extensions: nil, formatDescriptionOut: &made)
+        : CMVideoFormatDescriptionCreateFromH264ParameterSets(
+          allocator: kCFAllocatorDefault, parameterSetCount: pointers.count, parameterSetPointers: pointers,
+          parameterSetSizes: sizes, nalUnitHeaderLength: 4, formatDescriptionOut: &made)
+      return status == noErr ? made : nil
+    }
+  }
+
+  private var formatName: String {
+    switch codec.codecID {
+    case AV_CODEC_ID_H264: return "H.264"
+    case AV_CODEC_ID_HEVC: return "HEVC"
+    default:
+      let descriptor = avcodec_descriptor_get(codec.codecID)
+      return descriptor?.pointee.long_name.map { String(cString: $0) } ?? codec.codecName
+    }
+  }
+
+  private func addColor(to extensions: NSMutableDictionary) {
+    let parameters = codec.pointer.pointee
+    if let name = MediaColor.name(parameters.color_primaries) {
+      extensions.setObject(name, forKey: kCMFormatDescriptionExtension_ColorPrimaries)
+    }
+    if let name = MediaColor.name(parameters.color_trc) {
+      extensions.setObject(name, forKey: kCMFormatDescriptionExtension_TransferFunction)
+    }
+    if let name = MediaColor.name(parameters.color_space) {
+      extensions.setObject(name, forKey: kCMFormatDescriptionExtension_YCbCrMatrix)
+    }
+    if parameters.color_range == AVCOL_RANGE_JPEG {
+      extensions.setObject(NSNumber(value: true), forKey: kCMFormatDescriptionExtension_FullRangeVideo)
+    }
+  }
+
+  // MARK: - Sound
+
+  /// PCM frames in a packet and bytes in a frame, as far as they are constant.
+  package var audioLayout: AudioStreamBasicDescription {
+    let parameters = codec.pointer.pointee
+    let channels = UInt32(max(1, parameters.ch_layout.nb_channels))
+    var basic = AudioStreamBasicDescription()
+    basic.mSampleRate = Float64(parameters.sample_rate)
+    basic.mFormatID = CodecNames.audioType(parameters)
+    basic.mChannelsPerFrame = channels
+    if let pcm = PCMFormat(parameters.codec_id) {
+      basic.mFormatFlags = pcm.flags
+      basic.mBitsPerChannel = pcm.bits
+      basic.mBytesPerFrame = pcm.bits / 8 * channels
+      basic.mBytesPerPacket = basic.mBytesPerFrame
+      basic.mFramesPerPacket = 1
+    } else {
+      basic.mFramesPerPacket = UInt32(max(0, parameters.frame_size))
+      if basic.mFramesPerPacket == 0, parameters.codec_id == AV_CODEC_ID_AAC { basic.mFramesPerPacket = 1024 }
+    }
+    return basic
+  }
+
+  private func makeAudioFormatDescription() throws -> CMFormatDescription {
+    var basic = audioLayout
+    let channels = codec.pointer.pointee.ch_layout.nb_channels
+    var cookie = codec.extradata
+    if codec.codecID == AV_CODEC_ID_AAC, !cookie.isEmpty {
+      cookie = ElementaryStreamDescriptor.make(
+        configuration: cookie, objectType: 0x40, bitRate: UInt32(clamping: bitRate))
+    }
+    var layout = AudioChannelLayout()
+    layout.mChannelLayoutTag = channels == 1 ? kAudioChannelLayoutTag_Mono : kAudioChannelLayoutTag_Stereo
+    let layoutSize = channels == 1 || channels == 2 ? MemoryLayout<AudioChannelLayout>.size : 0
+    let extensions: [CFString: Any] = [CodecNames.codecNameKey: codec.codecName as NSString]
+    var description: CMFormatDescription?
+    let status = cookie.withUnsafeBytes { cookie in
+      CMAudioFormatDescriptionCreate(
+        allocator: kCFAllocatorDefault, asbd: &basic, layoutSize: layoutSize, layout: &layout,
+        magicCookieSize: cookie.count, magicCookie: cookie.baseAddress,
+        extensions: extensions as NSDictionary,
+        formatDescriptionOut: &description)
+    }
+    guard status == noErr, let description else {
+      throw MediaFileError(.unsupportedFormat, "the sound format cannot be described (\(status))")
+    }
+    return description
+  }
+
+  // MARK: - Other media
+
+  private func makeOtherFormatDescription() throws -> CMFormatDescription {
+    let tag = codec.pointer.pointee.codec_tag
+    let type =
+      kind == .subtitle
+      ? kCMMediaType_Subtitle : codec.codecTag == "tmcd" ? kCMMediaType_TimeCode : kCMMediaType_Metadata
+    var description: CMFormatDescription?
+    let status = CMFormatDescriptionCreate(
+      allocator: kCFAllocatorDefault, mediaType: type,
+      mediaSubType: (tag != 0 ? tag : codec.codecID.rawValue).byteSwapped, extensions: nil,
+      formatDescriptionOut: &description)
+    guard status == noErr, let description else {
+      throw MediaFileError(.unsupportedFormat, "the stream's format cannot be described (\(status))")
+    }
+    return description
+  }
+
+  // MARK: - Decoding
+
+  /// What a video decoder for this stream needs to know.
+  package func decoderConfiguration(_ description: CMFormatDescription) -> CodecInterface.DecoderConfiguration
+  {
+    let parameters = codec.pointer.pointee
+    var record = [UInt8](codec.extradata)
+    if isAnnexB {
+      // The samples have been converted to length-prefixed units: the record must say so.
+      let atoms =
+        CMFormatDescriptionGetExtension(
+          description, extensionKey: kCMFormatDescriptionExtension_SampleDescriptionExtensionAtoms)
+        as? NSDictionary
+      let name = codec.codecID == AV_CODEC_ID_HEVC ? "hvcC" : "avcC"
+      record = (atoms?.object(forKey: name as NSString) as? Data).map { [UInt8]($0) } ?? []
+    }
+    return CodecInterface.DecoderConfiguration(
+      codec: CodecType(rawValue: CodecNames.videoType(parameters)), width: Int(max(0, parameters.width)),
+      height: Int(max(0, parameters.height)), configurationRecord: record)
+  }
+}

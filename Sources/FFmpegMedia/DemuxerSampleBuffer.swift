@@ -1,0 +1,91 @@
+import CFFmpeg
+import CoreMedia
+import Foundation
+
+extension MediaStream {
+  /// A time in this stream's units as a `CMTime`, exactly; invalid for nil.
+  package func time(_ value: Int64?) -> CMTime {
+    guard let value else { return .invalid }
+    let (scaled, overflow) = value.multipliedReportingOverflow(by: Int64(timeBase.num))
+    return overflow
+      ? CMTime(
+        seconds: Double(value) * Double(timeBase.num) / Double(timeBase.den), preferredTimescale: timeBase.den
+      )
+      : CMTime(value: scaled, timescale: timeBase.den)
+  }
+
+  /// A `CMTime` in this stream's units, rounded down.
+  package func units(_ time: CMTime) -> Int64 {
+    guard time.isNumeric else { return time == .positiveInfinity ? Int64.max / 4 : Int64.min / 4 }
+    let scaled = CMTimeConvertScale(time, timescale: timeBase.den, method: .roundTowardNegativeInfinity).value
+    let unit = Int64(max(1, timeBase.num))
+    return scaled >= 0 ? scaled / unit : -((unit - 1 - scaled) / unit)
+  }
+}
+
+extension MediaPacket {
+  /// The packet as a sample buffer, which keeps its memory: nothing is copied.
+  package func makeSampleBuffer(
+    of stream: MediaStream, description: CMFormatDescription?
+  ) throws -> CMSampleBuffer {
+    let memory = bytes
+    let block = try CMBlockBuffer(buffer: memory, deallocator: { _, _ in withExtendedLifetime(self) {} })
+    var timing = CMSampleTimingInfo(
+      duration: duration > 0 ? stream.time(duration) : .invalid,
+      presentationTimeStamp: stream.time(pts ?? dts), decodeTimeStamp: .invalid)
+    if stream.kind == .video { timing.decodeTimeStamp = stream.time(dts) }
+    var count = 1
+    var size = memory.count
+    if stream.kind == .audio {
+      let layout = stream.audioLayout
+      if layout.mFormatID == kAudioFormatLinearPCM, layout.mBytesPerFrame > 0 {
+        // Uncompressed sound: every frame is a sample.
+        size = Int(layout.mBytesPerFrame)
+        count = memory.count / size
+        timing.duration = CMTime(value: 1, timescale: CMTimeScale(max(1, layout.mSampleRate)))
+      }
+    }
+    var made: CMSampleBuffer?
+    let status = CMSampleBufferCreateReady(
+      allocator: kCFAllocatorDefault, dataBuffer: block, formatDescription: description, sampleCount: count,
+      sampleTimingEntryCount: 1, sampleTimingArray: &timing, sampleSizeEntryCount: 1, sampleSizeArray: &size,
+      sampleBufferOut: &made)
+    guard status == noErr, let made else {
+      throw MediaFileError(.outOfMemory, "a sample buffer cannot be made (\(status))")
+    }
+    attach(to: made, stream)
+    return made
+  }
+
+  private func attach(to buffer: CMSampleBuffer, _ stream: MediaStream) {
+    if stream.kind == .video {
+      guard !isKeyFrame || isDiscarded || isDisposable else { return }
+      let array = CMSampleBufferGetSampleAttachmentsArray(buffer, createIfNecessary: true)
+      guard let attachments = array?.firstObject as? NSMutableDictionary else { return }
+      if !isKeyFrame {
+        attachments.setObject(NSNumber(value: true), forKey: kCMSampleAttachmentKey_NotSync)
+        attachments.setObject(NSNumber(value: true), forKey: kCMSampleAttachmentKey_DependsOnOthers)
+      }
+      if isDisposable {
+        attachments.setObject(NSNumber(value: false), forKey: kCMSampleAttachmentKey_IsDependedOnByOthers)
+      }
+      if isDiscarded {
+        attachments.setObject(NSNumber(value: true), forKey: kCMSampleAttachmentKey_DoNotDisplay)
+      }
+    } else if stream.kind == .audio {
+      let skipped = skippedAudio
+      let rate = CMTimeScale(max(1, stream.codec.pointer.pointee.sample_rate))
+      func trim(_ key: CFString, _ frames: Int) {
+        guard frames > 0 else { return }
+        let time = CMTimeCopyAsDictionary(
+          CMTime(value: Int64(frames), timescale: rate), allocator: kCFAllocatorDefault)
+        CMSetAttachment(buffer, key: key, value: time, attachmentMode: kCMAttachmentMode_ShouldNotPropagate)
+      }
+      let whole =
+        isDiscarded
+        ? Int(CMTimeConvertScale(stream.time(duration), timescale: rate, method: .default).value) : 0
+      trim(kCMSampleBufferAttachmentKey_TrimDurationAtStart, max(skipped.start, whole))
+      trim(kCMSampleBufferAttachmentKey_TrimDurationAtEnd, skipped.end)
+    }
+  }
+}

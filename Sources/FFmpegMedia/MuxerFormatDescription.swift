@@ -1,0 +1,75 @@
+import CFFmpeg
+import CoreMedia
+import Foundation
+
+extension MuxerTrack {
+  /// A track for samples of a format.
+  package init(_ description: CMFormatDescription, timeScale: Int32) throws {
+    switch CMFormatDescriptionGetMediaType(description) {
+    case kCMMediaType_Video:
+      self.init(kind: .video, codecID: CodecNames.videoCodec(description), timeScale: timeScale)
+      fillVideo(description)
+    case kCMMediaType_Audio:
+      self.init(kind: .audio, codecID: CodecNames.audioCodec(description), timeScale: timeScale)
+      try fillAudio(description)
+    default:
+      throw MediaFileError(.unsupportedFormat, "only video and sound can be written")
+    }
+    guard codecID != AV_CODEC_ID_NONE else {
+      throw MediaFileError(.unsupportedFormat, "the format \(description) cannot be written")
+    }
+  }
+
+  private mutating func fillVideo(_ description: CMFormatDescription) {
+    let dimensions = CMVideoFormatDescriptionGetDimensions(description)
+    width = dimensions.width
+    height = dimensions.height
+    if codecID == AV_CODEC_ID_H264 || codecID == AV_CODEC_ID_HEVC {
+      codecTag = CMFormatDescriptionGetMediaSubType(description)
+    }
+    func value(_ key: CFString) -> Any? { CMFormatDescriptionGetExtension(description, extensionKey: key) }
+    if let atoms = value(kCMFormatDescriptionExtension_SampleDescriptionExtensionAtoms) as? NSDictionary {
+      for name in ["avcC", "hvcC", "av1C", "vpcC"] {
+        let atom = atoms.object(forKey: name as NSString)
+        if let data = atom as? Data ?? (atom as? [Data])?.first { extradata = data }
+      }
+      if let data = atoms.object(forKey: "esds" as NSString) as? Data {
+        extradata = ElementaryStreamDescriptor.configuration(in: data)
+      }
+    }
+    if extradata.isEmpty, let data = value(CodecNames.extradataKey) as? Data { extradata = data }
+    if let aspect = value(kCMFormatDescriptionExtension_PixelAspectRatio) as? NSDictionary,
+      let horizontal = aspect.object(forKey: kCMFormatDescriptionKey_PixelAspectRatioHorizontalSpacing)
+        as? NSNumber,
+      let vertical = aspect.object(forKey: kCMFormatDescriptionKey_PixelAspectRatioVerticalSpacing)
+        as? NSNumber,
+      horizontal.int32Value > 0, vertical.int32Value > 0
+    {
+      sampleAspectRatio = AVRational(num: horizontal.int32Value, den: vertical.int32Value)
+    }
+    if let name = value(kCMFormatDescriptionExtension_ColorPrimaries) as? CFString {
+      colorPrimaries = MediaColor.primaries(name)
+    }
+    if let name = value(kCMFormatDescriptionExtension_TransferFunction) as? CFString {
+      colorTransfer = MediaColor.transfer(name)
+    }
+    if let name = value(kCMFormatDescriptionExtension_YCbCrMatrix) as? CFString {
+      colorMatrix = MediaColor.matrix(name)
+    }
+    isFullRange = (value(kCMFormatDescriptionExtension_FullRangeVideo) as? NSNumber)?.boolValue
+    bitsPerSample = (value(kCMFormatDescriptionExtension_Depth) as? NSNumber)?.int32Value ?? 0
+  }
+
+  private mutating func fillAudio(_ description: CMFormatDescription) throws {
+    guard let basic = description.audioStreamBasicDescription, basic.mSampleRate >= 1,
+      basic.mSampleRate < Double(Int32.max), basic.mChannelsPerFrame > 0, basic.mChannelsPerFrame <= 64
+    else { throw MediaFileError(.unsupportedFormat, "the sound has no valid sample rate or channels") }
+    sampleRate = Int32(basic.mSampleRate)
+    channels = Int32(basic.mChannelsPerFrame)
+    framesPerPacket = Int32(clamping: basic.mFramesPerPacket)
+    bytesPerFrame = Int32(clamping: basic.mBytesPerFrame)
+    bitsPerSample = Int32(clamping: basic.mBitsPerChannel)
+    let cookie = description.magicCookie ?? Data()
+    extradata = codecID == AV_CODEC_ID_AAC ? ElementaryStreamDescriptor.configuration(in: cookie) : cookie
+  }
+}
