@@ -84,6 +84,10 @@ if !isAppleHost {
         "AVFoundation", "VideoToolbox",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
+    .target(
+      name: "H264ReferenceDecoders", dependencies: ["CFFmpeg"], path: "Tests/H264ReferenceDecoders"),
+    .testTarget(
+      name: "H264EncoderTests", dependencies: ["H264Encoder", "CH264Kernels", "H264ReferenceDecoders"]),
     .testTarget(name: "CoreFoundationTests", dependencies: ["CoreFoundation"]),
     .testTarget(name: "CoreVideoTests", dependencies: ["CoreVideo"]),
     .testTarget(

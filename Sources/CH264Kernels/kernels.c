@@ -25,6 +25,31 @@ int ovt_kernels_init(OVTKernels *k, int cpu) {
   ovt_deblock_c(k);
   ovt_picture_c(k);
   k->cpu = OVT_CPU_C;
+#if OVT_X86
+  const int best = ovt_cpu_detect();
+  if (cpu > best) cpu = best;
+  if (cpu >= OVT_CPU_SSE4) {
+    ovt_compare_sse4(k);
+    ovt_motion_sse4(k);
+    ovt_transform_sse4(k);
+    ovt_quant_sse4(k);
+    ovt_intra_sse4(k);
+    ovt_deblock_sse4(k);
+    ovt_picture_sse4(k);
+    k->cpu = OVT_CPU_SSE4;
+  }
+  if (cpu >= OVT_CPU_AVX2) {
+    ovt_compare_avx2(k);
+    ovt_motion_avx2(k);
+    ovt_transform_avx2(k);
+    ovt_quant_avx2(k);
+    ovt_intra_avx2(k);
+    ovt_deblock_avx2(k);
+    ovt_picture_avx2(k);
+    k->cpu = OVT_CPU_AVX2;
+  }
+#else
   (void)cpu;
+#endif
   return k->cpu;
 }

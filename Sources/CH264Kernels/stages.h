@@ -22,6 +22,22 @@ void ovt_quant_c(OVTKernels *k);
 void ovt_intra_c(OVTKernels *k);
 void ovt_deblock_c(OVTKernels *k);
 void ovt_picture_c(OVTKernels *k);
+#if OVT_X86
+void ovt_compare_sse4(OVTKernels *k);
+void ovt_compare_avx2(OVTKernels *k);
+void ovt_motion_sse4(OVTKernels *k);
+void ovt_motion_avx2(OVTKernels *k);
+void ovt_transform_sse4(OVTKernels *k);
+void ovt_transform_avx2(OVTKernels *k);
+void ovt_quant_sse4(OVTKernels *k);
+void ovt_quant_avx2(OVTKernels *k);
+void ovt_deblock_sse4(OVTKernels *k);
+void ovt_deblock_avx2(OVTKernels *k);
+void ovt_intra_sse4(OVTKernels *k);
+void ovt_intra_avx2(OVTKernels *k);
+void ovt_picture_sse4(OVTKernels *k);
+void ovt_picture_avx2(OVTKernels *k);
+#endif
 
 OVT_INLINE uint8_t ovt_clip_u8(int v) { return (uint8_t)(v < 0 ? 0 : v > 255 ? 255 : v); }
 OVT_INLINE int ovt_abs(int v) { return v < 0 ? -v : v; }

@@ -163,16 +163,23 @@ extension CAVLCWriter {
         return Int(truncatingIfNeeded: code & 7)
       }
     }
-    // level_prefix 15 and more (9.2.2.1), the suffix 12 bits and more.
     var rest = level > 0 ? 2 &* level &- 2 : -2 &* level &- 1
-    rest &-= suffixLength == 0 ? 30 : 15 &<< suffixLength
-    var prefix = 15
-    while rest >= 1 &<< (prefix &- 3) {
-      rest &-= 1 &<< (prefix &- 3)
-      prefix &+= 1
+    let escape = suffixLength == 0 ? 30 : 15 &<< suffixLength
+    if rest < escape {
+      // Beyond the table, with a long suffix: level_prefix is below 15 all the same.
+      let one = 1 &<< suffixLength
+      w.put(UInt32(truncatingIfNeeded: one | rest & (one &- 1)), rest &>> suffixLength &+ 1 &+ suffixLength)
+    } else {
+      // level_prefix 15 and more (9.2.2.1), the suffix 12 bits and more.
+      rest &-= escape
+      var prefix = 15
+      while rest >= 1 &<< (prefix &- 3) {
+        rest &-= 1 &<< (prefix &- 3)
+        prefix &+= 1
+      }
+      w.put(1, prefix &+ 1)
+      w.put(UInt32(truncatingIfNeeded: rest), prefix &- 3)
     }
-    w.put(1, prefix &+ 1)
-    w.put(UInt32(truncatingIfNeeded: rest), prefix &- 3)
     let length = max(suffixLength, 1)
     return min(length &+ (abs(level) > 3 &<< (length &- 1) ? 1 : 0), 6)
   }

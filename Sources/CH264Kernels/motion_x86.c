@@ -1,0 +1,252 @@
+// Inter prediction samples (8.4.2.2): copies, averages, chroma and half-sample planes. SSE4 and AVX2.
+
+#include "x86.h"
+
+#if OVT_X86
+
+// MARK: - Copies and averages
+
+SSE4 static void copy16Sse4(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *src, ptrdiff_t srcStride,
+                            int height) {
+  for (int y = 0; y < height; y++, dst += dstStride, src += srcStride) store16(dst, load16(src));
+}
+
+SSE4 static void average16Sse4(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *a, const uint8_t *b,
+                               ptrdiff_t srcStride, int height) {
+  for (int y = 0; y < height; y++, dst += dstStride, a += srcStride, b += srcStride)
+    store16(dst, _mm_avg_epu8(load16(a), load16(b)));
+}
+
+SSE4 static void average8Sse4(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *a, const uint8_t *b,
+                              ptrdiff_t srcStride, int height) {
+  for (int y = 0; y < height; y++, dst += dstStride, a += srcStride, b += srcStride)
+    store8(dst, _mm_avg_epu8(load8(a), load8(b)));
+}
+
+SSE4 static void average4Sse4(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *a, const uint8_t *b,
+                              ptrdiff_t srcStride, int height) {
+  for (int y = 0; y < height; y++, dst += dstStride, a += srcStride, b += srcStride)
+    store4(dst, _mm_avg_epu8(load4(a), load4(b)));
+}
+
+// MARK: - Chroma
+
+// Weights of a sample and its right neighbour in this row (A, B) and in the one below (C, D), as pairs
+// of bytes for pmaddubsw.
+OVT_INLINE short weightPair(int xFrac, int rowWeight) {
+  return (short)((8 - xFrac) * rowWeight | xFrac * rowWeight << 8);
+}
+
+SSE4_INLINE __m128i roundChroma(__m128i above, __m128i below) {
+  return _mm_mulhrs_epi16(_mm_add_epi16(above, below), _mm_set1_epi16(512));  // (sum + 32) >> 6
+}
+
+SSE4 static void chroma8Sse4(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *src, ptrdiff_t srcStride,
+                             int xFrac, int yFrac, int height) {
+  if ((xFrac | yFrac) == 0) {
+    copy16Sse4(dst, dstStride, src, srcStride, height);
+    return;
+  }
+  const __m128i ab = _mm_set1_epi16(weightPair(xFrac, 8 - yFrac)), cd = _mm_set1_epi16(weightPair(xFrac, yFrac));
+  __m128i left = load16(src), right = load16(src + 2);
+  __m128i low = _mm_unpacklo_epi8(left, right), high = _mm_unpackhi_epi8(left, right);
+  for (int y = 0; y < height; y++, dst += dstStride) {
+    src += srcStride;
+    left = load16(src), right = load16(src + 2);
+    const __m128i lowBelow = _mm_unpacklo_epi8(left, right), highBelow = _mm_unpackhi_epi8(left, right);
+    store16(dst, _mm_packus_epi16(roundChroma(_mm_maddubs_epi16(low, ab), _mm_maddubs_epi16(lowBelow, cd)),
+                                  roundChroma(_mm_maddubs_epi16(high, ab), _mm_maddubs_epi16(highBelow, cd))));
+    low = lowBelow, high = highBelow;
+  }
+}
+
+SSE4_INLINE __m128i neighbours8(const uint8_t *src) { return _mm_unpacklo_epi8(load8(src), load8(src + 2)); }
+
+SSE4 static void chroma4Sse4(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *src, ptrdiff_t srcStride,
+                             int xFrac, int yFrac, int height) {
+  const __m128i ab = _mm_set1_epi16(weightPair(xFrac, 8 - yFrac)), cd = _mm_set1_epi16(weightPair(xFrac, yFrac));
+  __m128i row = neighbours8(src);
+  for (int y = 0; y < height; y += 2, dst += 2 * dstStride) {
+    const __m128i next = neighbours8(src + srcStride), last = neighbours8(src + 2 * srcStride);
+    src += 2 * srcStride;
+    const __m128i out =
+        _mm_packus_epi16(roundChroma(_mm_maddubs_epi16(row, ab), _mm_maddubs_epi16(next, cd)),
+                         roundChroma(_mm_maddubs_epi16(next, ab), _mm_maddubs_epi16(last, cd)));
+    store8(dst, out);
+    store8(dst + dstStride, _mm_unpackhi_epi64(out, out));
+    row = last;
+  }
+}
+
+// Two rows of two pairs each.
+SSE4_INLINE __m128i neighbours4(const uint8_t *src, ptrdiff_t stride) {
+  const __m128i rows = load8x2(src, src + stride);
+  return _mm_shuffle_epi8(rows, _mm_setr_epi8(0, 2, 1, 3, 2, 4, 3, 5, 8, 10, 9, 11, 10, 12, 11, 13));
+}
+
+SSE4 static void chroma2Sse4(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *src, ptrdiff_t srcStride,
+                             int xFrac, int yFrac, int height) {
+  const __m128i ab = _mm_set1_epi16(weightPair(xFrac, 8 - yFrac)), cd = _mm_set1_epi16(weightPair(xFrac, yFrac));
+  for (int y = 0; y < height; y += 2, dst += 2 * dstStride, src += 2 * srcStride) {
+    const __m128i sum = roundChroma(_mm_maddubs_epi16(neighbours4(src, srcStride), ab),
+                                    _mm_maddubs_epi16(neighbours4(src + srcStride, srcStride), cd));
+    const __m128i out = _mm_packus_epi16(sum, sum);
+    store4(dst, out);
+    store4(dst + dstStride, _mm_srli_si128(out, 4));
+  }
+}
+
+// Two rows in the halves of a register.
+AVX2_INLINE void neighbours16x2(const uint8_t *src, ptrdiff_t stride, __m256i *low, __m256i *high) {
+  const __m256i left = load16x2(src, src + stride), right = load16x2(src + 2, src + stride + 2);
+  *low = _mm256_unpacklo_epi8(left, right);
+  *high = _mm256_unpackhi_epi8(left, right);
+}
+
+AVX2 static void chroma8Avx2(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *src, ptrdiff_t srcStride,
+                             int xFrac, int yFrac, int height) {
+  if ((xFrac | yFrac) == 0) {
+    for (int y = 0; y < height; y++, dst += dstStride, src += srcStride) store16(dst, load16(src));
+    return;
+  }
+  const __m256i ab = _mm256_set1_epi16(weightPair(xFrac, 8 - yFrac));
+  const __m256i cd = _mm256_set1_epi16(weightPair(xFrac, yFrac)), rounding = _mm256_set1_epi16(512);
+  for (int y = 0; y < height; y += 2, dst += 2 * dstStride, src += 2 * srcStride) {
+    __m256i low, high, lowBelow, highBelow;
+    neighbours16x2(src, srcStride, &low, &high);
+    neighbours16x2(src + srcStride, srcStride, &lowBelow, &highBelow);
+    low = _mm256_add_epi16(_mm256_maddubs_epi16(low, ab), _mm256_maddubs_epi16(lowBelow, cd));
+    high = _mm256_add_epi16(_mm256_maddubs_epi16(high, ab), _mm256_maddubs_epi16(highBelow, cd));
+    const __m256i out =
+        _mm256_packus_epi16(_mm256_mulhrs_epi16(low, rounding), _mm256_mulhrs_epi16(high, rounding));
+    store16(dst, _mm256_castsi256_si128(out));
+    store16(dst + dstStride, _mm256_extracti128_si256(out, 1));
+  }
+}
+
+// MARK: - Half-sample planes
+
+// Six taps (1, -5, 20, 20, -5, 1) over bytes: pairs of neighbours through pmaddubsw.
+OVT_INLINE short bytePair(int first, int second) { return (short)((first & 255) | second * 256); }
+
+// A row in two passes: the vertical intermediates of all of it into `scratch` (which begins at x = -2),
+// then the three planes. j is (a - 5b + 20c + 512) >> 10 with a, b, c the sums of outer, middle and inner
+// taps. As floors nest, that is ((((a - b) >> 2) - b + c) >> 2) + c, plus 32, >> 6, all in 16 bits: only
+// the addition of c may overflow, and where it saturates the result is beyond 0 or 255 by far.
+
+SSE4_INLINE __m128i tapsLow(__m128i e, __m128i f, __m128i g, __m128i h, __m128i i, __m128i j) {
+  return _mm_add_epi16(
+      _mm_add_epi16(_mm_maddubs_epi16(_mm_unpacklo_epi8(e, f), _mm_set1_epi16(bytePair(1, -5))),
+                    _mm_maddubs_epi16(_mm_unpacklo_epi8(i, j), _mm_set1_epi16(bytePair(-5, 1)))),
+      _mm_maddubs_epi16(_mm_unpacklo_epi8(g, h), _mm_set1_epi16(bytePair(20, 20))));
+}
+
+SSE4_INLINE __m128i tapsHigh(__m128i e, __m128i f, __m128i g, __m128i h, __m128i i, __m128i j) {
+  return _mm_add_epi16(
+      _mm_add_epi16(_mm_maddubs_epi16(_mm_unpackhi_epi8(e, f), _mm_set1_epi16(bytePair(1, -5))),
+                    _mm_maddubs_epi16(_mm_unpackhi_epi8(i, j), _mm_set1_epi16(bytePair(-5, 1)))),
+      _mm_maddubs_epi16(_mm_unpackhi_epi8(g, h), _mm_set1_epi16(bytePair(20, 20))));
+}
+
+SSE4_INLINE __m128i centre8(const int16_t *v, __m128i v2) {
+  const __m128i a = _mm_add_epi16(load16(v), load16(v + 5)), b = _mm_add_epi16(load16(v + 1), load16(v + 4));
+  const __m128i c = _mm_add_epi16(v2, load16(v + 3));
+  const __m128i d = _mm_adds_epi16(_mm_sub_epi16(_mm_srai_epi16(_mm_sub_epi16(a, b), 2), b), c);
+  return _mm_mulhrs_epi16(_mm_add_epi16(_mm_srai_epi16(d, 2), c), _mm_set1_epi16(512));
+}
+
+SSE4 static void halfSampleSse4(uint8_t *b, uint8_t *h, uint8_t *j, const uint8_t *src, ptrdiff_t stride, int width,
+                                int height, int16_t *scratch) {
+  const __m128i round5 = _mm_set1_epi16(1024);  // pmulhrsw: (v + 16) >> 5
+  for (int y = 0; y < height; y++, src += stride, b += stride, h += stride, j += stride) {
+    for (int x = 0; x < width + 5; x += 16) {
+      const uint8_t *s = src + x - 2;
+      const __m128i r0 = load16(s - 2 * stride), r1 = load16(s - stride), r2 = load16(s);
+      const __m128i r3 = load16(s + stride), r4 = load16(s + 2 * stride), r5 = load16(s + 3 * stride);
+      store16(scratch + x, tapsLow(r0, r1, r2, r3, r4, r5));
+      store16(scratch + x + 8, tapsHigh(r0, r1, r2, r3, r4, r5));
+    }
+    for (int x = 0; x < width; x += 16) {
+      const uint8_t *s = src + x;
+      const int16_t *v = scratch + x;
+      const __m128i s0 = load16(s - 2), s1 = load16(s - 1), s2 = load16(s), s3 = load16(s + 1), s4 = load16(s + 2),
+                    s5 = load16(s + 3);
+      const __m128i low = load16(v + 2), high = load16(v + 10);
+      store16(b + x, _mm_packus_epi16(_mm_mulhrs_epi16(tapsLow(s0, s1, s2, s3, s4, s5), round5),
+                                      _mm_mulhrs_epi16(tapsHigh(s0, s1, s2, s3, s4, s5), round5)));
+      store16(h + x, _mm_packus_epi16(_mm_mulhrs_epi16(low, round5), _mm_mulhrs_epi16(high, round5)));
+      store16(j + x, _mm_packus_epi16(centre8(v, low), centre8(v + 8, high)));
+    }
+  }
+}
+
+typedef struct {
+  __m256i low, high;
+} Taps256;
+
+AVX2_INLINE Taps256 taps256(const uint8_t *s, ptrdiff_t step) {
+  const __m256i outer = _mm256_set1_epi16(bytePair(1, -5)), outerBack = _mm256_set1_epi16(bytePair(-5, 1));
+  const __m256i inner = _mm256_set1_epi16(bytePair(20, 20));
+  const __m256i e = load32(s - 2 * step), f = load32(s - step), g = load32(s);
+  const __m256i h = load32(s + step), i = load32(s + 2 * step), j = load32(s + 3 * step);
+  Taps256 t;
+  t.low = _mm256_add_epi16(_mm256_add_epi16(_mm256_maddubs_epi16(_mm256_unpacklo_epi8(e, f), outer),
+                                            _mm256_maddubs_epi16(_mm256_unpacklo_epi8(i, j), outerBack)),
+                           _mm256_maddubs_epi16(_mm256_unpacklo_epi8(g, h), inner));
+  t.high = _mm256_add_epi16(_mm256_add_epi16(_mm256_maddubs_epi16(_mm256_unpackhi_epi8(e, f), outer),
+                                             _mm256_maddubs_epi16(_mm256_unpackhi_epi8(i, j), outerBack)),
+                            _mm256_maddubs_epi16(_mm256_unpackhi_epi8(g, h), inner));
+  return t;
+}
+
+AVX2_INLINE __m256i centre16(const int16_t *v, __m256i v2) {
+  const __m256i a = _mm256_add_epi16(load32(v), load32(v + 5));
+  const __m256i b = _mm256_add_epi16(load32(v + 1), load32(v + 4)), c = _mm256_add_epi16(v2, load32(v + 3));
+  const __m256i d = _mm256_adds_epi16(_mm256_sub_epi16(_mm256_srai_epi16(_mm256_sub_epi16(a, b), 2), b), c);
+  return _mm256_mulhrs_epi16(_mm256_add_epi16(_mm256_srai_epi16(d, 2), c), _mm256_set1_epi16(512));
+}
+
+// Packs 32 int16_t in order.
+AVX2_INLINE __m256i packInOrder(__m256i first, __m256i second) {
+  return _mm256_permute4x64_epi64(_mm256_packus_epi16(first, second), 0xd8);
+}
+
+AVX2 static void halfSampleAvx2(uint8_t *b, uint8_t *h, uint8_t *j, const uint8_t *src, ptrdiff_t stride, int width,
+                                int height, int16_t *scratch) {
+  const __m256i round5 = _mm256_set1_epi16(1024);  // pmulhrsw: (v + 16) >> 5
+  for (int y = 0; y < height; y++, src += stride, b += stride, h += stride, j += stride) {
+    for (int x = 0; x < width + 5; x += 32) {
+      const Taps256 t = taps256(src + x - 2, stride);
+      store32(scratch + x, _mm256_permute2x128_si256(t.low, t.high, 0x20));
+      store32(scratch + x + 16, _mm256_permute2x128_si256(t.low, t.high, 0x31));
+    }
+    for (int x = 0; x < width; x += 32) {
+      const int16_t *v = scratch + x;
+      const Taps256 t = taps256(src + x, 1);
+      const __m256i first = load32(v + 2), second = load32(v + 18);
+      store32(b + x, _mm256_packus_epi16(_mm256_mulhrs_epi16(t.low, round5), _mm256_mulhrs_epi16(t.high, round5)));
+      store32(h + x, packInOrder(_mm256_mulhrs_epi16(first, round5), _mm256_mulhrs_epi16(second, round5)));
+      store32(j + x, packInOrder(centre16(v, first), centre16(v + 16, second)));
+    }
+  }
+}
+
+// MARK: - The table
+
+void ovt_motion_sse4(OVTKernels *k) {
+  k->copy[0] = copy16Sse4;
+  k->average[0] = average16Sse4;
+  k->average[1] = average8Sse4;
+  k->average[2] = average4Sse4;
+  k->chroma[0] = chroma8Sse4;
+  k->chroma[1] = chroma4Sse4;
+  k->chroma[2] = chroma2Sse4;
+  k->halfSample = halfSampleSse4;
+}
+
+void ovt_motion_avx2(OVTKernels *k) {
+  k->chroma[0] = chroma8Avx2;
+  k->halfSample = halfSampleAvx2;
+}
+
+#endif

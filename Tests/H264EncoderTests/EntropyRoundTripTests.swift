@@ -1,0 +1,253 @@
+import Testing
+
+@testable import H264Encoder
+
+/// Memory for one payload and one access unit.
+private final class Buffers {
+  let payload: UnsafeMutablePointer<UInt8>
+  let unit: UnsafeMutablePointer<UInt8>
+  static let capacity = 1 << 20
+
+  init() {
+    payload = .allocate(capacity: Self.capacity)
+    unit = .allocate(capacity: 2 * Self.capacity)
+    payload.initialize(repeating: 0xA5, count: Self.capacity)
+    unit.initialize(repeating: 0xA5, count: 2 * Self.capacity)
+  }
+
+  deinit {
+    payload.deallocate()
+    unit.deallocate()
+  }
+}
+
+/// One random stream: parameter sets, an IDR picture and some P pictures.
+struct RandomStream {
+  var seed: UInt64
+  var cabac: Bool
+  var profile: Profile
+  var widthInMbs = 4
+  var heightInMbs = 3
+  var pictures = 4
+
+  struct Mismatch: Error, CustomStringConvertible { var description: String }
+
+  /// Writes each picture, parses it and compares; hands each access unit to `receive`.
+  func run(_ receive: ([UInt8]) throws -> Void) throws {
+    var random = TestRandom(seed)
+    let buffers = Buffers()
+    let picture = SyntaxPicture(widthInMbs: widthInMbs, heightInMbs: heightInMbs)
+    var sps = SequenceParameterSet(
+      level: Level.numbered(40)!, width: widthInMbs * 16 - 2 * random.int(0...7),
+      height: heightInMbs * 16 - 2 * random.int(0...7))
+    sps.profile = profile
+    sps.maxReferenceFrames = random.int(1...4)
+    sps.log2MaxFrameNum = random.int(4...16)
+    sps.pictureOrderCountType = random.chance(50) ? 0 : 2
+    sps.vui = VideoUsabilityInformation()
+    sps.vui?.maxDecFrameBuffering = sps.maxReferenceFrames
+    var pps = PictureParameterSet()
+    pps.cabac = cabac
+    pps.initialQP = random.int(0...51)
+    pps.chromaQPOffset = random.int(-12...12)
+    pps.transform8x8 = profile.allowsTransform8x8 && random.chance(80)
+    pps.constrainedIntraPrediction = random.chance(30)
+    pps.defaultActiveReferences = random.int(1...2)
+    pps.deblockingControlPresent = random.chance(50)
+
+    let cabacWriter = CABACWriter(picture: picture.syntax)
+    defer { cabacWriter.deallocate() }
+    let cavlcWriter = CAVLCWriter(picture: picture.syntax)
+
+    for number in 0..<pictures {
+      var unit = NALUnitWriter(buffers.unit, capacity: 2 * Buffers.capacity)
+      if number == 0 {
+        var bits = BitWriter(buffers.payload, capacity: Buffers.capacity)
+        sps.write(to: &bits)
+        unit.append(
+          type: NALUnitType.sequenceParameterSet, refIDC: 3, payload: buffers.payload,
+          count: bits.bitCount / 8, framing: .startCode)
+        bits = BitWriter(buffers.payload, capacity: Buffers.capacity)
+        pps.write(to: &bits)
+        unit.append(
+          type: NALUnitType.pictureParameterSet, refIDC: 3, payload: buffers.payload,
+          count: bits.bitCount / 8, framing: .startCode)
+      }
+      let isP = number > 0
+      var generator = SyntaxGenerator(
+        random: TestRandom(seed &* 31 &+ UInt64(number)), slice: SliceParameters(), cabac: cabac)
+      generator.skips = [0, 20, 90].randomElement(using: &random)!
+      generator.pcms = [0, 3, 30].randomElement(using: &random)!
+      generator.intra = [0, 30, 100].randomElement(using: &random)!
+      generator.coded = [10, 50, 90].randomElement(using: &random)!
+      generator.density = [5, 30, 90].randomElement(using: &random)!
+      if cabac || profile.allowsLongLevels { generator.largest = random.chance(20) ? 20000 : 2063 }
+      generator.largestDifference = random.chance(10) ? 8000 : 60
+
+      let count = widthInMbs * heightInMbs
+      var parsed = [ParsedMacroblock](repeating: ParsedMacroblock(), count: count)
+      var first = 0
+      var sliceNumber = 0
+      while first < count {
+        let end = random.chance(50) ? count : random.int(first + 1...count)
+        var header = SliceHeader()
+        header.firstMacroblock = first
+        header.isP = isP && random.chance(90)
+        header.wholePicture = false
+        header.frameNum = number % (1 << sps.log2MaxFrameNum)
+        header.idrPictureID = isP ? nil : 0
+        header.pictureOrderCountLSB = number * 2
+        header.marking = isP ? .slidingWindow : .idr(longTerm: false)
+        header.activeReferences = random.int(1...min(max(number, 1), sps.maxReferenceFrames))
+        header.qp = random.int(0...51)
+        header.cabacInitIDC = random.int(0...2)
+        generator.slice = SliceParameters(
+          isP: header.isP, activeReferences: header.activeReferences, transform8x8Mode: pps.transform8x8,
+          constrainedIntraPrediction: pps.constrainedIntraPrediction, qp: header.qp,
+          cabacInitIDC: header.isP ? header.cabacInitIDC : 0)
+
+        var bits = BitWriter(buffers.payload, capacity: Buffers.capacity)
+        header.write(to: &bits, sps: sps, pps: pps, refIDC: 2)
+        let dataBit = bits.bitCount
+        let size =
+          cabac
+          ? encode(cabacWriter, picture, &generator, bits, first..<end, sliceNumber, &random)
+          : encode(cavlcWriter, picture, &generator, bits, first..<end, sliceNumber, &random)
+        guard let size else { throw Mismatch(description: "overflow") }
+        let range = unit.append(
+          type: isP ? NALUnitType.slice : NALUnitType.idrSlice, refIDC: 2, payload: buffers.payload,
+          count: size, framing: sliceNumber == 0 ? .startCode : .shortStartCode)
+        guard let range else { throw Mismatch(description: "NAL unit did not fit") }
+
+        let payload = rawPayload(
+          Array(UnsafeBufferPointer(start: buffers.unit + range.lowerBound, count: range.count))[...])
+        let parser = SliceParser(
+          payload: payload, dataBit: dataBit, first: first, width: widthInMbs, slice: generator.slice,
+          cabac: cabac, sliceNumber: sliceNumber, mbs: parsed)
+        let place = "seed \(seed) picture \(number) slice \(sliceNumber)"
+        do {
+          let parsedEnd = try parser.parse()
+          guard parsedEnd == end else {
+            throw Mismatch(description: "\(place): ends at \(parsedEnd), not \(end)")
+          }
+        } catch let error as ParseError {
+          throw Mismatch(description: "\(place): \(error.what) at macroblock \(parser.m)")
+        }
+        if cabac && (parser.reader.position + 7) / 8 != payload.count {
+          throw Mismatch(description: "\(place): \(payload.count) bytes, read \(parser.reader.position) bits")
+        }
+        parsed = parser.mbs
+        for m in first..<end { try compare(picture, m, parsed[m], "\(place) macroblock \(m)") }
+        first = end
+        sliceNumber += 1
+      }
+      try receive(Array(UnsafeBufferPointer(start: buffers.unit, count: unit.count)))
+    }
+  }
+
+  /// Writes a slice; now and then takes a macroblock back and writes another in its place.
+  private func encode<Writer: EntropyCoder>(
+    _ source: Writer, _ picture: SyntaxPicture, _ generator: inout SyntaxGenerator, _ bits: BitWriter,
+    _ range: Range<Int>, _ number: Int, _ random: inout TestRandom
+  ) -> Int? {
+    var writer = source
+    writer.begin(generator.slice, picture: picture.syntax, after: bits)
+    for m in range {
+      let passes = random.chance(25) ? 2 : 1
+      for pass in 1...passes {
+        generator.fill(picture, m, slice: number, first: range.lowerBound)
+        if pass < passes { writer.save() }
+        let before = writer.bitCount
+        writer.encode(
+          macroblock: m, levels: picture.levels + m * LevelLayout.count, pcm: picture.pcm + m * 384)
+        if pass < passes {
+          writer.restore()
+          if writer.bitCount != before { return nil }
+        }
+      }
+    }
+    let size = writer.finish()
+    return writer.overflowed ? nil : size
+  }
+
+  private func compare(_ picture: SyntaxPicture, _ m: Int, _ parsed: ParsedMacroblock, _ place: String) throws
+  {
+    let mb = picture.syntax.info[m]
+    func check(_ equal: Bool, _ what: String) throws {
+      if !equal { throw Mismatch(description: "\(place): \(what) (type \(mb.type))") }
+    }
+    try check(parsed.type == mb.type, "mb_type \(parsed.type)")
+    try check(parsed.qp == Int(mb.qp), "QP \(parsed.qp), not \(mb.qp)")
+    try check(parsed.transform8x8 == Int(mb.transform8x8), "transform_size_8x8_flag")
+    try check(parsed.pattern == Int(mb.codedBlockPattern), "coded_block_pattern")
+    if mb.type == MacroblockType.skip { return }
+    if mb.type == MacroblockType.pcm {
+      try check(
+        parsed.pcm == Array(UnsafeBufferPointer(start: picture.pcm + m * 384, count: 384)), "PCM samples")
+      return
+    }
+    if parsed.isIntra {
+      try check(parsed.chromaMode == Int(mb.intraChromaMode), "intra_chroma_pred_mode")
+      if mb.type == MacroblockType.intra16x16 {
+        try check(parsed.intra16x16Mode == Int(mb.intra16x16Mode), "Intra16x16PredMode")
+      }
+      for i in 0..<16 {
+        try check(parsed.modes[i] == Int(picture.syntax.intraModes[m * 16 + i]), "intra mode")
+      }
+    } else {
+      if mb.type == MacroblockType.inter8x8 {
+        for i in 0..<4 { try check(parsed.sub[i] == Int(mb.subMacroblockType(i)), "sub_mb_type") }
+      }
+      for i in 0..<4 {
+        try check(parsed.references[i] == Int(picture.syntax.referenceIndex[m * 4 + i]), "ref_idx")
+      }
+      for i in 0..<16 {
+        let difference = picture.syntax.motionDifference[m * 16 + i]
+        try check(parsed.mvdX[i] == Int(difference.x) && parsed.mvdY[i] == Int(difference.y), "mvd")
+      }
+    }
+    for i in 0..<LevelLayout.count {
+      try check(
+        parsed.levels[i] == Int(picture.levels[m * LevelLayout.count + i]),
+        "level \(i): \(parsed.levels[i]), not \(picture.levels[m * LevelLayout.count + i])")
+    }
+  }
+}
+
+@Suite struct EntropyRoundTripTests {
+  static let configurations: [(cabac: Bool, profile: Profile)] = [
+    (false, .constrainedBaseline), (false, .main), (false, .high), (true, .main), (true, .high),
+  ]
+
+  @Test("An independent parser reads back what the writers wrote", arguments: 0..<configurations.count)
+  func roundTrip(index: Int) throws {
+    let (cabac, profile) = Self.configurations[index]
+    for seed in 0..<60 {
+      var stream = RandomStream(seed: UInt64(seed * 10 + index), cabac: cabac, profile: profile)
+      stream.widthInMbs = 1 + seed % 5
+      stream.heightInMbs = 1 + seed / 5 % 4
+      #expect(throws: Never.self) { try stream.run { _ in } }
+    }
+  }
+
+  @Test("libavcodec decodes random syntax without complaint", arguments: 0..<configurations.count)
+  func decodes(index: Int) throws {
+    let (cabac, profile) = Self.configurations[index]
+    for seed in 0..<40 {
+      let decoder = try #require(ReferenceDecoder(.libavcodec))
+      var stream = RandomStream(seed: UInt64(seed * 10 + index + 5000), cabac: cabac, profile: profile)
+      stream.widthInMbs = 2 + seed % 5
+      stream.heightInMbs = 2 + seed / 5 % 4
+      var frames = 0
+      #expect(throws: Never.self) {
+        try stream.run {
+          do { if try decoder.decode($0) != nil { frames += 1 } } catch {
+            throw RandomStream.Mismatch(description: "seed \(stream.seed) frame \(frames): \(error)")
+          }
+        }
+        while try decoder.drain() != nil { frames += 1 }
+      }
+      #expect(frames == stream.pictures)
+    }
+  }
+}
