@@ -98,8 +98,9 @@ private func code(_ body: () throws -> Void) -> Int {
       #expect(out == [9, 9, 9, 9])
     }
     #expect(try bytes(three) == [1, 2, 3])
-    #expect(code { try CMBlockBuffer(length: -1) } == Int(kCMBlockBufferBadLengthParameterErr))
-    #expect(code { try CMBlockBuffer(length: 5, range: 2..<7) } == Int(kCMBlockBufferBadLengthParameterErr))
+    #expect(code { _ = try CMBlockBuffer(length: -1) } == Int(kCMBlockBufferBadLengthParameterErr))
+    #expect(
+      code { _ = try CMBlockBuffer(length: 5, range: 2..<7) } == Int(kCMBlockBufferBadLengthParameterErr))
     #expect(
       code { _ = try CMBlockBuffer(buffer: .init(start: nil, count: 0)) }
         == Int(kCMBlockBufferBadLengthParameterErr))
@@ -107,7 +108,7 @@ private func code(_ body: () throws -> Void) -> Int {
       code { try three.copyDataBytes(to: .init(start: nil, count: 0)) }
         == Int(kCMBlockBufferInsufficientSpaceErr))
     #expect(
-      code { try CMBlockBuffer(length: 8, allocator: kCFAllocatorNull, flags: .assureMemoryNow) }
+      code { _ = try CMBlockBuffer(length: 8, allocator: kCFAllocatorNull, flags: .assureMemoryNow) }
         == Int(kCMBlockBufferBlockAllocationFailedErr))
   }
 

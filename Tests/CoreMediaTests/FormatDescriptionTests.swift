@@ -101,9 +101,7 @@ import Testing
   }
 
   @Test func imageBuffers() throws {
-    var pixels: CVPixelBuffer?
-    CVPixelBufferCreate(nil, 64, 48, kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange, nil, &pixels)
-    let picture = try #require(pixels)
+    let picture = try makePixels(64, 48, kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange)
     let plain = try CMFormatDescription(imageBuffer: picture)
     #expect(plain.mediaSubType.rawValue == kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange)
     #expect(
@@ -122,7 +120,7 @@ import Testing
     CVBufferSetAttachment(picture, "own" as CFString, 1 as CFNumber, .shouldPropagate)
     #expect(plain.matchesImageBuffer(picture))
     #expect(CMFormatDescription.extensionKeysCommonWithImageBuffers.contains(.colorPrimaries))
-    CVPixelBufferCreate(nil, 64, 50, kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange, nil, &pixels)
-    #expect(!plain.matchesImageBuffer(try #require(pixels)))
+    let taller = try makePixels(64, 50, kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange)
+    #expect(!plain.matchesImageBuffer(taller))
   }
 }

@@ -26,6 +26,11 @@ private func code(_ body: () throws -> Void) -> Int {
   }
 }
 
+/// The data of a sample buffer.
+private func bytes(_ sample: CMSampleBuffer) throws -> [UInt8] {
+  [UInt8](try sample.dataBuffer?.dataBytes() ?? Data())
+}
+
 private func format() throws -> CMFormatDescription {
   try CMFormatDescription(videoCodecType: .h264, width: 64, height: 48)
 }
@@ -70,13 +75,13 @@ private func format() throws -> CMFormatDescription {
     #expect(try buffer.sampleSizes() == [1, 2, 3])
     let parts = Array(try buffer.singleSampleBuffers())
     #expect(parts.map(\.presentationTimeStamp) == [time(40), time(0), time(20)])
-    #expect(try parts.map { [UInt8](try #require($0.dataBuffer).dataBytes()) } == [[0], [1, 2], [3, 4, 5]])
+    #expect(try parts.map(bytes) == [[0], [1, 2], [3, 4, 5]])
     let range = try CMSampleBuffer(copying: buffer, forRange: 1..<3)
     #expect(range.numSamples == 2 && range.presentationTimeStamp == time(0))
-    #expect(try [UInt8](try #require(range.dataBuffer).dataBytes()) == [1, 2, 3, 4, 5])
+    #expect(try bytes(range) == [1, 2, 3, 4, 5])
     // The part shares the memory.
     try range.dataBuffer?.fillDataBytes(with: 9)
-    #expect(try [UInt8](try #require(buffer.dataBuffer).dataBytes()) == [0, 9, 9, 9, 9, 9])
+    #expect(try bytes(buffer) == [0, 9, 9, 9, 9, 9])
   }
 
   @Test func badEntriesAreErrors() throws {
@@ -264,9 +269,7 @@ private func format() throws -> CMFormatDescription {
     #expect(buffer.attachments.propagated.count == 3)
 
     // To a picture and back.
-    var pixels: CVPixelBuffer?
-    CVPixelBufferCreate(nil, 16, 16, kCVPixelFormatType_32BGRA, nil, &pixels)
-    let picture = try #require(pixels)
+    let picture = try makePixels(16, 16, kCVPixelFormatType_32BGRA)
     CMPropagateAttachments(buffer, destination: picture)
     #expect(picture.attachments["y"]?.value as? String == "z")
     #expect(CMGetAttachment(picture, key: "x" as CFString, attachmentModeOut: nil) as? Int == 1)
@@ -310,9 +313,7 @@ private func format() throws -> CMFormatDescription {
   }
 
   @Test func images() throws {
-    var pixels: CVPixelBuffer?
-    CVPixelBufferCreate(nil, 64, 48, kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange, nil, &pixels)
-    let picture = try #require(pixels)
+    let picture = try makePixels(64, 48, kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange)
     let description = try CMFormatDescription(imageBuffer: picture)
     let buffer = try CMSampleBuffer(
       imageBuffer: picture, formatDescription: description, sampleTiming: timing(3))

@@ -1,4 +1,5 @@
-import Foundation
+import CoreMedia
+import Testing
 
 /// Runs a command-line tool; nil if it is not there or fails.
 func run(_ tool: String, _ arguments: [String], input: Data? = nil) -> Data? {
@@ -90,4 +91,11 @@ func hevcSets(_ units: [Data]) -> [Data] {
     seen.append(unit)
   }
   return seen
+}
+
+func makePixels(_ width: Int, _ height: Int, _ format: OSType) throws -> CVPixelBuffer {
+  var pixels: CVPixelBuffer?
+  let status = CVPixelBufferCreate(nil, width, height, format, nil, &pixels)
+  #expect(status == kCVReturnSuccess)
+  return try #require(pixels)
 }

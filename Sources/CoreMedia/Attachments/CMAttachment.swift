@@ -30,6 +30,7 @@ public func CMSetAttachment(
 }
 
 /// The value attached under a key, and its mode.
+@discardableResult
 public func CMGetAttachment(
   _ target: CMAttachmentBearer, key: CFString, attachmentModeOut: UnsafeMutablePointer<CMAttachmentMode>?
 ) -> CFTypeRef? {
@@ -66,6 +67,7 @@ public func CMRemoveAllAttachments(_ target: CMAttachmentBearer) {
 }
 
 /// A dictionary of the attachments of one mode, or nil if there are none.
+@discardableResult
 public func CMCopyDictionaryOfAttachments(
   allocator: CFAllocator?, target: CMAttachmentBearer, attachmentMode: CMAttachmentMode
 ) -> CFDictionary? {

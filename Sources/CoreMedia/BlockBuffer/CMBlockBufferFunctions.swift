@@ -3,6 +3,7 @@ import CoreFoundation
 // MARK: - Create
 
 /// Creates a block buffer without memory, to append to.
+@discardableResult
 public func CMBlockBufferCreateEmpty(
   allocator structureAllocator: CFAllocator?, capacity subBlockCapacity: UInt32, flags: CMBlockBufferFlags,
   blockBufferOut: UnsafeMutablePointer<CMBlockBuffer?>
@@ -19,6 +20,7 @@ public func CMBlockBufferCreateEmpty(
 ///   - customBlockSource: Functions to use instead of `blockAllocator`.
 ///   - offsetToData: Of the first byte to use within the block.
 ///   - dataLength: The number of bytes to use.
+@discardableResult
 public func CMBlockBufferCreateWithMemoryBlock(
   allocator structureAllocator: CFAllocator?, memoryBlock: UnsafeMutableRawPointer?, blockLength: Int,
   blockAllocator: CFAllocator?, customBlockSource: UnsafePointer<CMBlockBufferCustomBlockSource>?,
@@ -34,6 +36,7 @@ public func CMBlockBufferCreateWithMemoryBlock(
 }
 
 /// Creates a block buffer that refers to a range of another; a length of zero means all from the offset on.
+@discardableResult
 public func CMBlockBufferCreateWithBufferReference(
   allocator structureAllocator: CFAllocator?, referenceBuffer bufferReference: CMBlockBuffer,
   offsetToData: Int, dataLength: Int, flags: CMBlockBufferFlags,
@@ -50,6 +53,7 @@ public func CMBlockBufferCreateWithBufferReference(
 ///
 /// If they do already in the source, the result refers to it, unless `flags` asks for a copy.
 /// A length of zero means all from the offset on.
+@discardableResult
 public func CMBlockBufferCreateContiguous(
   allocator structureAllocator: CFAllocator?, sourceBuffer: CMBlockBuffer, blockAllocator: CFAllocator?,
   customBlockSource: UnsafePointer<CMBlockBufferCustomBlockSource>?, offsetToData: Int, dataLength: Int,
@@ -106,11 +110,13 @@ extension CMBlockBuffer {
 }
 
 /// The type identifier of block buffers.
+@discardableResult
 public func CMBlockBufferGetTypeID() -> CFTypeID { CMBlockBuffer.cfTypeID }
 
 // MARK: - Append
 
 /// Appends a memory block; see `CMBlockBufferCreateWithMemoryBlock` for the parameters.
+@discardableResult
 public func CMBlockBufferAppendMemoryBlock(
   _ theBuffer: CMBlockBuffer, memoryBlock: UnsafeMutableRawPointer?, length blockLength: Int,
   blockAllocator: CFAllocator?, customBlockSource: UnsafePointer<CMBlockBufferCustomBlockSource>?,
@@ -136,6 +142,7 @@ public func CMBlockBufferAppendMemoryBlock(
 }
 
 /// Appends a reference to a range of another block buffer; a length of zero means all from the offset on.
+@discardableResult
 public func CMBlockBufferAppendBufferReference(
   _ theBuffer: CMBlockBuffer, targetBBuf: CMBlockBuffer, offsetToData: Int, dataLength: Int,
   flags: CMBlockBufferFlags
@@ -144,6 +151,7 @@ public func CMBlockBufferAppendBufferReference(
 }
 
 /// Allocates the memory of all blocks that have none yet.
+@discardableResult
 public func CMBlockBufferAssureBlockMemory(_ theBuffer: CMBlockBuffer) -> OSStatus {
   theBuffer.assureMemory()
 }
@@ -152,6 +160,7 @@ public func CMBlockBufferAssureBlockMemory(_ theBuffer: CMBlockBuffer) -> OSStat
 
 /// Finds the bytes of a range in one piece: where they lie, or copied into `temporaryBlock`
 /// (of at least `length` bytes) if they lie in several.
+@discardableResult
 public func CMBlockBufferAccessDataBytes(
   _ theBuffer: CMBlockBuffer, atOffset offset: Int, length: Int, temporaryBlock: UnsafeMutableRawPointer,
   returnedPointerOut: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
@@ -171,6 +180,7 @@ public func CMBlockBufferAccessDataBytes(
 }
 
 /// Copies bytes out of a block buffer.
+@discardableResult
 public func CMBlockBufferCopyDataBytes(
   _ theSourceBuffer: CMBlockBuffer, atOffset offsetToData: Int, dataLength: Int,
   destination: UnsafeMutableRawPointer
@@ -183,6 +193,7 @@ public func CMBlockBufferCopyDataBytes(
 }
 
 /// Copies bytes into a block buffer, whose memory is allocated if need be.
+@discardableResult
 public func CMBlockBufferReplaceDataBytes(
   with sourceBytes: UnsafeRawPointer, blockBuffer destinationBuffer: CMBlockBuffer,
   offsetIntoDestination: Int, dataLength: Int
@@ -196,6 +207,7 @@ public func CMBlockBufferReplaceDataBytes(
 }
 
 /// Sets bytes of a block buffer, whose memory is allocated if need be.
+@discardableResult
 public func CMBlockBufferFillDataBytes(
   with fillByte: CChar, blockBuffer destinationBuffer: CMBlockBuffer, offsetIntoDestination: Int,
   dataLength: Int
@@ -206,6 +218,7 @@ public func CMBlockBufferFillDataBytes(
 }
 
 /// The memory at an offset: how many bytes lie there in one piece, and how many the buffer has in all.
+@discardableResult
 public func CMBlockBufferGetDataPointer(
   _ theBuffer: CMBlockBuffer, atOffset offset: Int, lengthAtOffsetOut: UnsafeMutablePointer<Int>?,
   totalLengthOut: UnsafeMutablePointer<Int>?,
@@ -223,9 +236,11 @@ public func CMBlockBufferGetDataPointer(
 }
 
 /// The number of bytes in a block buffer.
+@discardableResult
 public func CMBlockBufferGetDataLength(_ theBuffer: CMBlockBuffer) -> Int { theBuffer.length }
 
 /// Whether a range lies in one piece of memory; a length of zero means all from the offset on.
+@discardableResult
 public func CMBlockBufferIsRangeContiguous(_ theBuffer: CMBlockBuffer, atOffset offset: Int, length: Int)
   -> Bool
 {
@@ -233,4 +248,5 @@ public func CMBlockBufferIsRangeContiguous(_ theBuffer: CMBlockBuffer, atOffset 
 }
 
 /// Whether a block buffer has neither memory blocks nor references. A block without memory counts as one.
+@discardableResult
 public func CMBlockBufferIsEmpty(_ theBuffer: CMBlockBuffer) -> Bool { theBuffer.hasNoContents }

@@ -10,6 +10,7 @@ public let kCMFormatDescriptionError_ValueNotAvailable: OSStatus = -12718
 /// Creates a description of any media.
 ///
 /// - Parameter extensions: Property list values by key.
+@discardableResult
 public func CMFormatDescriptionCreate(
   allocator: CFAllocator?, mediaType: CMMediaType, mediaSubType: FourCharCode, extensions: CFDictionary?,
   formatDescriptionOut: UnsafeMutablePointer<CMFormatDescription?>
@@ -20,9 +21,11 @@ public func CMFormatDescriptionCreate(
 }
 
 /// The type identifier of format descriptions.
+@discardableResult
 public func CMFormatDescriptionGetTypeID() -> CFTypeID { CMFormatDescription.cfTypeID }
 
 /// Whether two format descriptions say the same. Two that are missing are not equal.
+@discardableResult
 public func CMFormatDescriptionEqual(
   _ formatDescription: CMFormatDescription?, otherFormatDescription: CMFormatDescription?
 ) -> Bool {
@@ -35,6 +38,7 @@ public func CMFormatDescriptionEqual(
 /// - Parameters:
 ///   - formatDescriptionExtensionKeysToIgnore: A key or an array of keys of extensions.
 ///   - sampleDescriptionExtensionAtomKeysToIgnore: A name or an array of names of sample description atoms.
+@discardableResult
 public func CMFormatDescriptionEqualIgnoringExtensionKeys(
   _ formatDescription: CMFormatDescription?, otherFormatDescription: CMFormatDescription?,
   extensionKeysToIgnore formatDescriptionExtensionKeysToIgnore: CFTypeRef?,
@@ -51,19 +55,23 @@ public func CMFormatDescriptionEqualIgnoringExtensionKeys(
 }
 
 /// The kind of media.
+@discardableResult
 public func CMFormatDescriptionGetMediaType(_ desc: CMFormatDescription) -> CMMediaType { desc.mediaTypeCode }
 
 /// The codec, or for uncompressed video the pixel format.
+@discardableResult
 public func CMFormatDescriptionGetMediaSubType(_ desc: CMFormatDescription) -> FourCharCode {
   desc.mediaSubTypeCode
 }
 
 /// All extensions; nil if there are none.
+@discardableResult
 public func CMFormatDescriptionGetExtensions(_ desc: CMFormatDescription) -> CFDictionary? {
   desc.extensionDictionary
 }
 
 /// One extension; nil if it is not there.
+@discardableResult
 public func CMFormatDescriptionGetExtension(_ desc: CMFormatDescription, extensionKey: CFString)
   -> CFPropertyList?
 {

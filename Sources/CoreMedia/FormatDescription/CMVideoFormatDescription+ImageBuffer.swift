@@ -14,6 +14,7 @@ nonisolated(unsafe) private let commonKeys: [CFString] = [
 
 /// Creates a description of an image buffer: its pixel format, its dimensions and what of its attachments
 /// has a place in a format description.
+@discardableResult
 public func CMVideoFormatDescriptionCreateForImageBuffer(
   allocator: CFAllocator?, imageBuffer: CVImageBuffer,
   formatDescriptionOut: UnsafeMutablePointer<CMVideoFormatDescription?>
@@ -23,12 +24,14 @@ public func CMVideoFormatDescriptionCreateForImageBuffer(
 }
 
 /// The keys of the extensions that are compared with an image buffer's attachments.
+@discardableResult
 public func CMVideoFormatDescriptionGetExtensionKeysCommonWithImageBuffers() -> CFArray {
   commonKeys as CFArray
 }
 
 /// Whether a format description describes an image buffer: pixel format, dimensions, bytes per row, and
 /// the attachments that have a place in a format description.
+@discardableResult
 public func CMVideoFormatDescriptionMatchesImageBuffer(
   _ desc: CMVideoFormatDescription, imageBuffer: CVImageBuffer
 ) -> Bool {
@@ -48,7 +51,7 @@ public func CMVideoFormatDescriptionMatchesImageBuffer(
     let attachment = attachments?.object(forKey: key) as AnyObject?
     switch (extensionValue, attachment) {
     case (nil, nil): continue
-    case (let one?, let other?): if (one as? NSObject)?.isEqual(other) != true { return false }
+    case (let one?, let other?): if !CFEqual(one, other) { return false }
     default: return false
     }
   }

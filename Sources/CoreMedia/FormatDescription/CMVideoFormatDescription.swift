@@ -8,6 +8,7 @@ import CoreVideo
 ///   - codecType: The codec, or the pixel format of uncompressed video.
 ///   - width: In pixels, as they are stored.
 ///   - extensions: Property list values by key.
+@discardableResult
 public func CMVideoFormatDescriptionCreate(
   allocator: CFAllocator?, codecType: CMVideoCodecType, width: Int32, height: Int32,
   extensions: CFDictionary?, formatDescriptionOut: UnsafeMutablePointer<CMFormatDescription?>
@@ -30,6 +31,7 @@ public func CMVideoFormatDescriptionCreate(
 ///   - nalUnitHeaderLength: The size of the length before each NAL unit of the samples: 1, 2 or 4 bytes.
 /// - Returns: `kCMFormatDescriptionError_InvalidParameter`, or `kCMFormatDescriptionBridgeError_InvalidParameter`
 ///   if the parameter sets cannot be read.
+@discardableResult
 public func CMVideoFormatDescriptionCreateFromH264ParameterSets(
   allocator: CFAllocator?, parameterSetCount: Int,
   parameterSetPointers: UnsafePointer<UnsafePointer<UInt8>>, parameterSetSizes: UnsafePointer<Int>,
@@ -47,6 +49,7 @@ public func CMVideoFormatDescriptionCreateFromH264ParameterSets(
 ///   - parameterSetCount: At least 3: a video, a sequence and a picture parameter set.
 ///   - extensions: More extensions, or others than those that the parameter sets say.
 /// See `CMVideoFormatDescriptionCreateFromH264ParameterSets` for the rest.
+@discardableResult
 public func CMVideoFormatDescriptionCreateFromHEVCParameterSets(
   allocator: CFAllocator?, parameterSetCount: Int,
   parameterSetPointers: UnsafePointer<UnsafePointer<UInt8>>, parameterSetSizes: UnsafePointer<Int>,
@@ -123,6 +126,7 @@ extension CMFormatDescription {
 ///   - parameterSetPointerOut: The NAL unit; it lives as long as the format description.
 ///   - nalUnitHeaderLengthOut: The size of the length before each NAL unit of the samples, in bytes.
 /// - Returns: `kCMFormatDescriptionBridgeError_InvalidParameter` if there is no such parameter set.
+@discardableResult
 public func CMVideoFormatDescriptionGetH264ParameterSetAtIndex(
   _ videoDesc: CMFormatDescription, parameterSetIndex: Int,
   parameterSetPointerOut: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
@@ -137,6 +141,7 @@ public func CMVideoFormatDescriptionGetH264ParameterSetAtIndex(
 /// Finds a parameter set of HEVC: video, sequence and picture parameter sets, in that order.
 ///
 /// See `CMVideoFormatDescriptionGetH264ParameterSetAtIndex`.
+@discardableResult
 public func CMVideoFormatDescriptionGetHEVCParameterSetAtIndex(
   _ videoDesc: CMFormatDescription, parameterSetIndex: Int,
   parameterSetPointerOut: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
@@ -172,12 +177,14 @@ private func parameterSet(
 // MARK: - Geometry
 
 /// The width and height in pixels, as they are stored.
+@discardableResult
 public func CMVideoFormatDescriptionGetDimensions(_ videoDesc: CMVideoFormatDescription) -> CMVideoDimensions
 {
   videoDesc.videoDimensions
 }
 
 /// The width and height that pictures are to be shown with.
+@discardableResult
 public func CMVideoFormatDescriptionGetPresentationDimensions(
   _ videoDesc: CMVideoFormatDescription, usePixelAspectRatio: Bool, useCleanAperture: Bool
 ) -> CGSize {
@@ -200,6 +207,7 @@ public func CMVideoFormatDescriptionGetPresentationDimensions(
 /// The part of the picture that is to be shown, in pixels; all of it if nothing is said.
 ///
 /// - Parameter originIsAtTopLeft: Whether y grows downwards from the top or upwards from the bottom.
+@discardableResult
 public func CMVideoFormatDescriptionGetCleanAperture(
   _ videoDesc: CMVideoFormatDescription, originIsAtTopLeft: Bool
 ) -> CGRect {

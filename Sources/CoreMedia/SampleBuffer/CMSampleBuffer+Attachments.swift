@@ -5,6 +5,7 @@ import CoreVideo
 /// - Parameter createIfNecessary: Whether empty dictionaries are made if there are none.
 /// - Returns: An array with a mutable dictionary for each sample, which stays the sample buffer's own; nil if
 ///   there are none.
+@discardableResult
 public func CMSampleBufferGetSampleAttachmentsArray(_ sbuf: CMSampleBuffer, createIfNecessary: Bool)
   -> CFArray?
 {

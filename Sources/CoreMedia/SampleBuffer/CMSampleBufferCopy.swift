@@ -77,6 +77,7 @@ struct SampleError: Error {
 /// Creates a copy that shares the data; attachments that are to be propagated and those of the samples are copied.
 ///
 /// If the data is not ready, the copy becomes ready with the original.
+@discardableResult
 public func CMSampleBufferCreateCopy(
   allocator: CFAllocator?, sampleBuffer sbuf: CMSampleBuffer,
   sampleBufferOut: UnsafeMutablePointer<CMSampleBuffer?>
@@ -94,6 +95,7 @@ public func CMSampleBufferCreateCopy(
 ///
 /// - Parameter numSampleTimingEntries: 0 (unknown), 1 (of the first sample; the others follow at the distance of
 ///   its duration) or the number of samples.
+@discardableResult
 public func CMSampleBufferCreateCopyWithNewTiming(
   allocator: CFAllocator?, sampleBuffer originalSBuf: CMSampleBuffer,
   sampleTimingEntryCount numSampleTimingEntries: CMItemCount,
@@ -120,6 +122,7 @@ public func CMSampleBufferCreateCopyWithNewTiming(
 /// - Returns: `kCMSampleBufferError_SampleIndexOutOfRange` for a range that is empty or reaches beyond the samples,
 ///   `kCMSampleBufferError_BufferHasNoSampleSizes` or `kCMSampleBufferError_CannotSubdivide` if the samples
 ///   cannot be told apart.
+@discardableResult
 public func CMSampleBufferCopySampleBufferForRange(
   allocator: CFAllocator?, sampleBuffer sbuf: CMSampleBuffer, sampleRange: CFRange,
   sampleBufferOut: UnsafeMutablePointer<CMSampleBuffer?>
@@ -139,6 +142,7 @@ public func CMSampleBufferCopySampleBufferForRange(
 /// Calls a function with a sample buffer for each sample, in order, until it returns an error.
 ///
 /// - Returns: The function's error, or `kCMSampleBufferError_CannotSubdivide` and the like.
+@discardableResult
 public func CMSampleBufferCallForEachSample(
   _ sbuf: CMSampleBuffer, callback: (CMSampleBuffer, CMItemCount, UnsafeMutableRawPointer?) -> OSStatus,
   refcon: UnsafeMutableRawPointer?
@@ -147,6 +151,7 @@ public func CMSampleBufferCallForEachSample(
 }
 
 /// Calls a function with a sample buffer for each sample, in order, until it returns an error.
+@discardableResult
 public func CMSampleBufferCallBlockForEachSample(
   _ sbuf: CMSampleBuffer, _ handler: (CMSampleBuffer, CMItemCount) -> OSStatus
 ) -> OSStatus {

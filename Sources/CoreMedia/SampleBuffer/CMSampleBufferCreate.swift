@@ -27,6 +27,7 @@ private func handler(
 ///   - sampleSizeEntryCount: 0 (unknown), 1 (all samples have that size in bytes) or the number of samples.
 /// - Returns: `kCMSampleBufferError_InvalidEntryCount` for another number of entries,
 ///   `kCMSampleBufferError_RequiredParameterMissing` for a missing array.
+@discardableResult
 public func CMSampleBufferCreate(
   allocator: CFAllocator?, dataBuffer: CMBlockBuffer?, dataReady: Bool,
   makeDataReadyCallback: CMSampleBufferMakeDataReadyCallback?,
@@ -43,6 +44,7 @@ public func CMSampleBufferCreate(
 }
 
 /// Creates a sample buffer of data that may be ready or not; see `CMSampleBufferCreate`.
+@discardableResult
 public func CMSampleBufferCreateWithMakeDataReadyHandler(
   _ allocator: CFAllocator?, _ dataBuffer: CMBlockBuffer?, _ dataReady: Bool,
   _ formatDescription: CMFormatDescription?, _ numSamples: CMItemCount,
@@ -73,6 +75,7 @@ public func CMSampleBufferCreateWithMakeDataReadyHandler(
 }
 
 /// Creates a sample buffer of data that is ready; see `CMSampleBufferCreate`.
+@discardableResult
 public func CMSampleBufferCreateReady(
   allocator: CFAllocator?, dataBuffer: CMBlockBuffer?, formatDescription: CMFormatDescription?,
   sampleCount numSamples: CMItemCount, sampleTimingEntryCount numSampleTimingEntries: CMItemCount,
@@ -90,6 +93,7 @@ public func CMSampleBufferCreateReady(
 /// Creates a sample buffer of one image, whose pixels may be ready or not.
 ///
 /// - Returns: `kCMSampleBufferError_InvalidMediaFormat` if the format description does not describe the image.
+@discardableResult
 public func CMSampleBufferCreateForImageBuffer(
   allocator: CFAllocator?, imageBuffer: CVImageBuffer, dataReady: Bool,
   makeDataReadyCallback: CMSampleBufferMakeDataReadyCallback?,
@@ -102,6 +106,7 @@ public func CMSampleBufferCreateForImageBuffer(
 }
 
 /// Creates a sample buffer of one image; see `CMSampleBufferCreateForImageBuffer`.
+@discardableResult
 public func CMSampleBufferCreateForImageBufferWithMakeDataReadyHandler(
   _ allocator: CFAllocator?, _ imageBuffer: CVImageBuffer, _ dataReady: Bool,
   _ formatDescription: CMVideoFormatDescription, _ sampleTiming: UnsafePointer<CMSampleTimingInfo>,
@@ -119,6 +124,7 @@ public func CMSampleBufferCreateForImageBufferWithMakeDataReadyHandler(
 }
 
 /// Creates a sample buffer of one image that is ready; see `CMSampleBufferCreateForImageBuffer`.
+@discardableResult
 public func CMSampleBufferCreateReadyWithImageBuffer(
   allocator: CFAllocator?, imageBuffer: CVImageBuffer, formatDescription: CMVideoFormatDescription,
   sampleTiming: UnsafePointer<CMSampleTimingInfo>, sampleBufferOut: UnsafeMutablePointer<CMSampleBuffer?>

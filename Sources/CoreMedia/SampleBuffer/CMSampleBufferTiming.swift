@@ -3,19 +3,23 @@ import CoreFoundation
 // MARK: - All samples
 
 /// The number of samples.
+@discardableResult
 public func CMSampleBufferGetNumSamples(_ sbuf: CMSampleBuffer) -> CMItemCount { sbuf.sampleCount }
 
 /// The sum of the durations of all samples; gaps between them do not count.
+@discardableResult
 public func CMSampleBufferGetDuration(_ sbuf: CMSampleBuffer) -> CMTime {
   sbuf.timings.duration(sampleCount: sbuf.sampleCount)
 }
 
 /// The earliest presentation time of all samples.
+@discardableResult
 public func CMSampleBufferGetPresentationTimeStamp(_ sbuf: CMSampleBuffer) -> CMTime {
   sbuf.timings.earliest(\.presentationTimeStamp)
 }
 
 /// The earliest decode time of all samples; invalid if they are in presentation order.
+@discardableResult
 public func CMSampleBufferGetDecodeTimeStamp(_ sbuf: CMSampleBuffer) -> CMTime {
   sbuf.timings.earliest(\.decodeTimeStamp)
 }
@@ -33,11 +37,7 @@ private struct OutputTiming {
     let table = sbuf.withAttachmentTable { $0 }
     func time(_ key: CFString) -> CMTime {
       guard let dictionary = table[key as String]?.value as? NSDictionary else { return .zero }
-      let time = CMTime(
-        value: (dictionary["value"] as? NSNumber)?.int64Value ?? 0,
-        timescale: (dictionary["timescale"] as? NSNumber)?.int32Value ?? 0,
-        flags: CMTimeFlags(rawValue: (dictionary["flags"] as? NSNumber)?.uint32Value ?? 0),
-        epoch: (dictionary["epoch"] as? NSNumber)?.int64Value ?? 0)
+      let time = CMTimeMakeFromDictionary(dictionary)
       return time.isNumeric ? time : .zero
     }
     if table.isEmpty {
@@ -54,7 +54,7 @@ private struct OutputTiming {
   }
 
   func scale(_ time: CMTime) -> CMTime {
-    speed == 1 ? time : CMTime(seconds: time.seconds / speed, preferredTimescale: time.timescale)
+    speed == 1 ? time : CMTimeMultiplyByFloat64(time, multiplier: 1 / speed)
   }
 
   /// The time of the media at which the output begins.
@@ -65,6 +65,7 @@ private struct OutputTiming {
 }
 
 /// The duration less what is trimmed, divided by the speed.
+@discardableResult
 public func CMSampleBufferGetOutputDuration(_ sbuf: CMSampleBuffer) -> CMTime {
   let output = OutputTiming(sbuf)
   return output.scale(CMSampleBufferGetDuration(sbuf) - output.trimAtStart - output.trimAtEnd)
@@ -72,12 +73,14 @@ public func CMSampleBufferGetOutputDuration(_ sbuf: CMSampleBuffer) -> CMTime {
 
 /// The output time that was set, otherwise the presentation time after what is trimmed at the start
 /// (or, reversed, the end of the presentation before what is trimmed there).
+@discardableResult
 public func CMSampleBufferGetOutputPresentationTimeStamp(_ sbuf: CMSampleBuffer) -> CMTime {
   let explicit = sbuf.explicitOutputTime
   return explicit.isValid ? explicit : OutputTiming(sbuf).start(sbuf)
 }
 
 /// Sets the output time; an invalid time has it derived again.
+@discardableResult
 public func CMSampleBufferSetOutputPresentationTimeStamp(
   _ sbuf: CMSampleBuffer, newValue outputPresentationTimeStamp: CMTime
 ) -> OSStatus {
@@ -87,6 +90,7 @@ public func CMSampleBufferSetOutputPresentationTimeStamp(
 }
 
 /// The decode time, moved by as much as the output time is from the presentation time.
+@discardableResult
 public func CMSampleBufferGetOutputDecodeTimeStamp(_ sbuf: CMSampleBuffer) -> CMTime {
   let decode = CMSampleBufferGetDecodeTimeStamp(sbuf)
   guard decode.isValid else { return .invalid }
@@ -101,6 +105,7 @@ public func CMSampleBufferGetOutputDecodeTimeStamp(_ sbuf: CMSampleBuffer) -> CM
 /// - Parameters:
 ///   - timingArrayOut: Filled; nil to learn only how many entries there are.
 /// - Returns: `kCMSampleBufferError_BufferHasNoSampleTimingInfo` or `kCMSampleBufferError_ArrayTooSmall`.
+@discardableResult
 public func CMSampleBufferGetSampleTimingInfoArray(
   _ sbuf: CMSampleBuffer, entryCount numSampleTimingEntries: CMItemCount,
   arrayToFill timingArrayOut: UnsafeMutablePointer<CMSampleTimingInfo>?,
@@ -114,6 +119,7 @@ public func CMSampleBufferGetSampleTimingInfoArray(
 }
 
 /// The timing entries after trimming, speed and reversal; see `CMSampleBufferGetSampleTimingInfoArray`.
+@discardableResult
 public func CMSampleBufferGetOutputSampleTimingInfoArray(
   _ sbuf: CMSampleBuffer, entryCount timingArrayEntries: CMItemCount,
   arrayToFill timingArrayOut: UnsafeMutablePointer<CMSampleTimingInfo>?,
@@ -146,6 +152,7 @@ public func CMSampleBufferGetOutputSampleTimingInfoArray(
 }
 
 /// The timing of one sample, also where only one entry for all was given.
+@discardableResult
 public func CMSampleBufferGetSampleTimingInfo(
   _ sbuf: CMSampleBuffer, at sampleIndex: CMItemIndex, timingInfoOut: UnsafeMutablePointer<CMSampleTimingInfo>
 ) -> OSStatus {
@@ -163,6 +170,7 @@ public func CMSampleBufferGetSampleTimingInfo(
 // MARK: - Sizes
 
 /// The size entries as they were given, in bytes: one that applies to all samples, or one for each.
+@discardableResult
 public func CMSampleBufferGetSampleSizeArray(
   _ sbuf: CMSampleBuffer, entryCount sizeArrayEntries: CMItemCount,
   arrayToFill sizeArrayOut: UnsafeMutablePointer<Int>?,
@@ -175,12 +183,14 @@ public func CMSampleBufferGetSampleSizeArray(
 }
 
 /// The size of one sample in bytes; 0 if it is unknown or there is no such sample.
+@discardableResult
 public func CMSampleBufferGetSampleSize(_ sbuf: CMSampleBuffer, at sampleIndex: CMItemIndex) -> Int {
   guard sampleIndex >= 0, sampleIndex < sbuf.sampleCount else { return 0 }
   return sbuf.sizes.size(at: sampleIndex)
 }
 
 /// The size of all samples in bytes; 0 if it is unknown.
+@discardableResult
 public func CMSampleBufferGetTotalSampleSize(_ sbuf: CMSampleBuffer) -> Int {
   sbuf.sizes.offset(of: sbuf.sampleCount) ?? 0
 }
