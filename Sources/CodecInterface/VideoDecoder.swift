@@ -1,15 +1,43 @@
-/// Turns coded frames into pictures. A session makes one for itself and calls it from one thread at a time.
-public protocol VideoDecoder: AnyObject {
-  /// Takes one coded frame and hands over the pictures that are ready, in order of presentation
-  /// (in decode order if the configuration asks for low delay and the stream does not reorder).
-  /// - Throws: `badData` for a frame that cannot be decoded; the decoder goes on with the next.
-  func decode(_ packet: CompressedPacket, output: (DecodedPicture) -> Void) throws(CodecError)
+import CoreVideo
 
-  /// Hands over all pictures that are held. The next packet starts anew, with a key frame.
-  func flush(output: (DecodedPicture) -> Void) throws(CodecError)
+/// Turns coded frames into pictures. Whoever made it calls it from one thread at a time.
+///
+/// Every packet has exactly one outcome, which is handed over with the packet's token: a picture, nothing (the frame
+/// was skipped or is not shown), or an error. Outcomes come during the calls below, on the caller's thread, for this
+/// packet or for earlier ones.
+public protocol VideoDecoder: AnyObject {
+  /// Takes one coded frame. After an error the decoder goes on with the next packet; the picture is whole again from
+  /// the next key frame on at the latest.
+  func decode(_ packet: CompressedPacket, output: (DecodedFrame) -> Void)
+
+  /// Hands over what is still held, so that every packet has had its outcome. A decoder that had to give up its
+  /// reference pictures for it returns false: the next packet must be a key frame.
+  func flush(output: (DecodedFrame) -> Void) -> Bool
+
+  /// Which frames to decode from now on.
+  var selection: FrameSelection { get set }
 }
 
-public struct DecoderConfiguration: Sendable, Equatable {
+/// Frames that are worth decoding.
+public enum FrameSelection: Sendable {
+  case all
+  /// Those that other frames refer to.
+  case references
+  /// Those that refer to no other frame.
+  case intra
+  /// Those at which decoding can begin.
+  case keyFrames
+}
+
+/// The sequence in which a decoder hands pictures over.
+public enum PictureOrder: Sendable {
+  /// As they are shown: late by what the stream reorders.
+  case presentation
+  /// As they are coded: each comes out of the call that took its packet, unless threads work on several frames.
+  case decoding
+}
+
+public struct DecoderConfiguration: Sendable {
   public var codec: CodecType
   /// As the container says; 0 if it does not. The stream itself decides.
   public var width: Int
@@ -18,12 +46,17 @@ public struct DecoderConfiguration: Sendable, Equatable {
   public var configurationRecord: [UInt8]
   /// 0 lets the decoder choose from the number of processors.
   public var threads = 0
-  /// Hold no picture back that the stream does not force it to hold.
+  public var order = PictureOrder.presentation
+  /// Work on one frame at a time, so that no thread holds a picture back.
   public var isLowDelay = false
-  /// Skip what no other frame refers to.
-  public var skipsNonReference = false
-  /// Skip all but key frames.
-  public var decodesKeyFramesOnly = false
+  /// Hand a damaged picture over, mended as well as can be, instead of an error.
+  public var concealsDamage = false
+  public var selection = FrameSelection.all
+  /// Formats that the caller likes best, first of all. The decoder takes the first that holds its pictures as they
+  /// are; if there is none it takes another, as it never converts what a picture shows.
+  public var preferredFormats: [PictureFormat] = []
+  /// Where pictures come from; nil lets the decoder allocate them.
+  public var allocator: (any PictureAllocator)?
 
   public init(codec: CodecType, width: Int = 0, height: Int = 0, configurationRecord: [UInt8] = []) {
     self.codec = codec
@@ -33,57 +66,88 @@ public struct DecoderConfiguration: Sendable, Equatable {
   }
 }
 
-/// A coded frame in the caller's memory, valid during the call. Time stamps are opaque numbers that increase with
-/// time; `token` comes back with the picture.
-public struct CompressedPacket {
-  public var data: UnsafeRawBufferPointer
-  public var presentationTime: Int64?
-  public var decodeTime: Int64?
-  public var isKeyFrame: Bool
-  /// Decode, but hand no picture over.
-  public var discardsOutput: Bool
-  public var token: Int64
-
-  public init(
-    data: UnsafeRawBufferPointer, presentationTime: Int64?, decodeTime: Int64? = nil,
-    isKeyFrame: Bool = false,
-    discardsOutput: Bool = false, token: Int64 = 0
-  ) {
-    self.data = data
-    self.presentationTime = presentationTime
-    self.decodeTime = decodeTime
-    self.isKeyFrame = isKeyFrame
-    self.discardsOutput = discardsOutput
-    self.token = token
-  }
+/// Gives a decoder pixel buffers to decode into. Called from the decoder's threads, several at once.
+public protocol PictureAllocator: AnyObject, Sendable {
+  /// A buffer as asked for, or nil if there is no memory.
+  func makePixelBuffer(_ request: PictureRequest) -> CVPixelBuffer?
 }
 
-/// A picture in the decoder's memory, which lives as long as `owner` does.
-public struct DecodedPicture {
+/// What a decoder needs of a pixel buffer.
+public struct PictureRequest: Sendable, Hashable {
   public var format: PictureFormat
   public var width: Int
   public var height: Int
-  public var planes: [PlaneView]
-  public var presentationTime: Int64?
-  public var token: Int64
-  public var color = ColorDescription()
-  public var pixelAspect: PixelAspect?
-  public var isKeyFrame = false
-  /// Parts of the picture were concealed.
-  public var isDamaged = false
-  public var owner: AnyObject
+  /// Pixels at the right and at the bottom, beyond the picture, that the decoder writes as well.
+  public var extraRight: Int
+  public var extraBottom: Int
+  /// The length of a row is a multiple of this many bytes.
+  public var rowAlignment: Int
 
   public init(
-    format: PictureFormat, width: Int, height: Int, planes: [PlaneView], presentationTime: Int64?,
-    token: Int64,
-    owner: AnyObject
+    format: PictureFormat, width: Int, height: Int, extraRight: Int = 0, extraBottom: Int = 0, rowAlignment: Int = 64
   ) {
     self.format = format
     self.width = width
     self.height = height
-    self.planes = planes
-    self.presentationTime = presentationTime
-    self.token = token
-    self.owner = owner
+    self.extraRight = extraRight
+    self.extraBottom = extraBottom
+    self.rowAlignment = rowAlignment
   }
+}
+
+/// A coded frame in the caller's memory, valid during the call.
+public struct CompressedPacket {
+  public var data: UnsafeRawBufferPointer
+  /// Tells apart the packets in flight; comes back with the outcome.
+  public var token: Int64
+  /// When the frame is shown, in any unit. It tells the decoder which frames cannot come any more.
+  public var presentationTime: Int64?
+  public var isKeyFrame: Bool
+  /// The configuration record that holds from this packet on, where it is another one than before.
+  public var newConfigurationRecord: [UInt8]?
+
+  public init(
+    data: UnsafeRawBufferPointer, token: Int64, presentationTime: Int64? = nil, isKeyFrame: Bool = false,
+    newConfigurationRecord: [UInt8]? = nil
+  ) {
+    self.data = data
+    self.token = token
+    self.presentationTime = presentationTime
+    self.isKeyFrame = isKeyFrame
+    self.newConfigurationRecord = newConfigurationRecord
+  }
+}
+
+/// What became of a packet.
+public struct DecodedFrame {
+  public enum Outcome {
+    case picture(DecodedPicture)
+    /// Skipped, or not to be shown.
+    case dropped
+    case failed(CodecError)
+  }
+
+  public var token: Int64
+  public var outcome: Outcome
+
+  public init(token: Int64, outcome: Outcome) {
+    self.token = token
+    self.outcome = outcome
+  }
+}
+
+public struct DecodedPicture {
+  /// Comes from the configuration's allocator. It may still be a reference of other frames: not to be written to.
+  public var pixelBuffer: CVPixelBuffer
+  public var color = ColorDescription()
+  /// Where the chroma samples lie (H.273 `chroma_sample_loc_type`), nil if the stream does not say.
+  public var chromaLocation: UInt8?
+  public var pixelAspect: PixelAspect?
+  /// The two fields show two moments.
+  public var isInterlaced = false
+  public var isTopFieldFirst = false
+  /// Parts of the picture were concealed.
+  public var isDamaged = false
+
+  public init(pixelBuffer: CVPixelBuffer) { self.pixelBuffer = pixelBuffer }
 }

@@ -17,4 +17,32 @@ static inline int ovt_averror_eof(void) { return AVERROR_EOF; }
 static inline int ovt_averror_invaliddata(void) { return AVERROR_INVALIDDATA; }
 static inline int64_t ovt_av_nopts_value(void) { return AV_NOPTS_VALUE; }
 
+/// Tells old versions of libavcodec that get_buffer2 may be called from any thread; new ones take it for granted.
+static inline void ovt_set_thread_safe_callbacks(AVCodecContext *context) {
+#if LIBAVCODEC_VERSION_MAJOR < 60
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wdeprecated-declarations"
+  context->thread_safe_callbacks = 1;
+#pragma clang diagnostic pop
+#else
+  (void)context;
+#endif
+}
+
+static inline int ovt_frame_is_interlaced(const AVFrame *frame) {
+#if LIBAVUTIL_VERSION_MAJOR < 59
+  return frame->interlaced_frame;
+#else
+  return (frame->flags & AV_FRAME_FLAG_INTERLACED) != 0;
+#endif
+}
+
+static inline int ovt_frame_is_top_field_first(const AVFrame *frame) {
+#if LIBAVUTIL_VERSION_MAJOR < 59
+  return frame->top_field_first;
+#else
+  return (frame->flags & AV_FRAME_FLAG_TOP_FIELD_FIRST) != 0;
+#endif
+}
+
 #endif

@@ -1,0 +1,279 @@
+import CFFmpeg
+import CodecInterface
+import CoreVideo
+import Synchronization
+
+/// Gives libavcodec the memory to decode into: pixel buffers, so that a picture need not be copied when it is done.
+///
+/// libavcodec writes chroma in planes. Where the pixel buffer wants it interleaved, luma is decoded in its final
+/// place, chroma next to it, and interleaved once when the picture is handed over.
+final class DecoderMemory: @unchecked Sendable {
+  private let preferred: [PictureFormat]
+  private let allocator: any PictureAllocator
+  private let isDirect: Bool
+  private let spareChroma = SpareMemory()
+  /// Frames that were begun since `startCapture`, as references of our own.
+  private let captured = Mutex(Captured())
+
+  private struct Captured {
+    var isOn = false
+    var frames: [FrameReference] = []
+  }
+
+  init(_ configuration: DecoderConfiguration, isDirect: Bool) {
+    preferred = configuration.preferredFormats
+    allocator = configuration.allocator ?? PlainPictureAllocator()
+    self.isDirect = isDirect
+  }
+
+  func startCapture() { captured.withLock { $0.isOn = true } }
+
+  func endCapture() -> [FrameReference] {
+    captured.withLock { captured in
+      defer { captured = Captured() }
+      return captured.frames
+    }
+  }
+
+  /// The callback of the codec context, whose `opaque` is this object.
+  static let getBuffer:
+    @convention(c) (
+      UnsafeMutablePointer<AVCodecContext>?, UnsafeMutablePointer<AVFrame>?, Int32
+    ) -> Int32 = { context, frame, flags in
+      guard let context, let frame, let opaque = context.pointee.opaque else { return ovt_averror(EINVAL) }
+      let memory = Unmanaged<DecoderMemory>.fromOpaque(opaque).takeUnretainedValue()
+      return memory.provide(context, frame, flags)
+    }
+
+  private func provide(
+    _ context: UnsafeMutablePointer<AVCodecContext>, _ frame: UnsafeMutablePointer<AVFrame>, _ flags: Int32
+  ) -> Int32 {
+    frame.pointee.opaque = nil
+    let result =
+      isDirect && provideDirectly(context, frame) ? 0 : avcodec_default_get_buffer2(context, frame, flags)
+    guard result >= 0 else { return result }
+    captured.withLock {
+      if $0.isOn, let reference = FrameReference(copying: frame) { $0.frames.append(reference) }
+    }
+    return result
+  }
+
+  /// - Returns: False if this frame needs memory of another kind.
+  private func provideDirectly(
+    _ context: UnsafeMutablePointer<AVCodecContext>, _ frame: UnsafeMutablePointer<AVFrame>
+  ) -> Bool {
+    let (format, isFullRange) = FrameFormat.plain(
+      AVPixelFormat(frame.pointee.format), isFullRange: context.pointee.color_range == AVCOL_RANGE_JPEG)
+    guard format == AV_PIX_FMT_YUV420P, frame.pointee.crop_left == 0, frame.pointee.crop_top == 0 else { return false }
+    let width = Int(context.pointee.width)
+    let height = Int(context.pointee.height)
+    var paddedWidth = frame.pointee.width
+    var paddedHeight = frame.pointee.height
+    var alignment: (Int32, Int32, Int32, Int32, Int32, Int32, Int32, Int32) = (0, 0, 0, 0, 0, 0, 0, 0)
+    withUnsafeMutablePointer(to: &alignment.0) {
+      avcodec_align_dimensions2(context, &paddedWidth, &paddedHeight, $0)
+    }
+    guard width > 0, height > 0, width <= frame.pointee.width, height <= frame.pointee.height else { return false }
+    let code = FrameFormat.target(of: format, isFullRange: isFullRange, preferred: preferred)
+    let request = PictureRequest(
+      format: PictureFormat(rawValue: code), width: width, height: height, extraRight: Int(paddedWidth) - width,
+      // Vector code of motion compensation reads a little beyond the last row.
+      extraBottom: Int(paddedHeight) + 2 - height)
+    guard let buffer = allocator.makePixelBuffer(request),
+      let picture = DirectPicture(buffer, paddedHeight: Int(paddedHeight), spareChroma)
+    else { return false }
+
+    let owner = Unmanaged.passRetained(picture)
+    guard
+      let reference = av_buffer_create(
+        picture.luma, picture.lumaStride * Int(paddedHeight),
+        { opaque, _ in if let opaque { Unmanaged<DirectPicture>.fromOpaque(opaque).release() } },
+        owner.toOpaque(), 0)
+    else {
+      owner.release()
+      return false
+    }
+    frame.pointee.buf.0 = reference
+    frame.pointee.data.0 = picture.luma
+    frame.pointee.data.1 = picture.cb
+    frame.pointee.data.2 = picture.cr
+    frame.pointee.linesize.0 = Int32(picture.lumaStride)
+    frame.pointee.linesize.1 = Int32(picture.chromaStride)
+    frame.pointee.linesize.2 = Int32(picture.chromaStride)
+    frame.pointee.extended_data = UnsafeMutableRawPointer(frame).assumingMemoryBound(
+      to: UnsafeMutablePointer<UInt8>?.self)
+    frame.pointee.opaque = owner.toOpaque()
+    return true
+  }
+
+  // MARK: Finished frames
+
+  /// The pixel buffer that a finished frame was decoded into, chroma in its final place; nil if it was not, or if
+  /// the picture does not begin at the buffer's first pixel.
+  func pixelBuffer(of frame: UnsafePointer<AVFrame>) -> CVPixelBuffer? {
+    guard isDirect, let opaque = frame.pointee.opaque, frame.pointee.buf.0 != nil, frame.pointee.crop_left == 0,
+      frame.pointee.crop_top == 0
+    else { return nil }
+    let picture = Unmanaged<DirectPicture>.fromOpaque(opaque).takeUnretainedValue()
+    let visible = FrameFormat.visibleRect(frame)
+    guard picture.luma == frame.pointee.data.0, CVPixelBufferGetWidth(picture.pixelBuffer) == visible.width,
+      CVPixelBufferGetHeight(picture.pixelBuffer) == visible.height
+    else { return nil }
+    picture.joinChroma()
+    return picture.pixelBuffer
+  }
+
+  /// A pixel buffer with a copy of a finished frame, in the format that comes closest.
+  func copy(_ frame: UnsafePointer<AVFrame>, _ conversion: PictureConversion) throws(CodecError) -> CVPixelBuffer {
+    let (format, isFullRange) = FrameFormat.plain(
+      AVPixelFormat(frame.pointee.format), isFullRange: frame.pointee.color_range == AVCOL_RANGE_JPEG)
+    let visible = FrameFormat.visibleRect(frame)
+    guard visible.width > 0, visible.height > 0 else { throw .malfunction("a frame without pixels") }
+    let code = FrameFormat.target(of: format, isFullRange: isFullRange, preferred: preferred)
+    let request = PictureRequest(
+      format: PictureFormat(rawValue: code), width: visible.width, height: visible.height)
+    guard let buffer = allocator.makePixelBuffer(request) else { throw .outOfMemory }
+    CVPixelBufferLockBaseAddress(buffer, [])
+    defer { CVPixelBufferUnlockBaseAddress(buffer, []) }
+    var source = PictureView(frame)
+    source.format = format
+    let align = source.layout.cornerAlignment
+    guard align.x > 0, align.y > 0 else { throw .unsupported("a picture that is not in memory") }
+    var meaning = SampleMeaning(matrix: UInt8(clamping: frame.pointee.colorspace.rawValue), isFullRange: isFullRange)
+    meaning.chroma = nil
+    do {
+      let (target, info) = try PixelConverter.view(buffer)
+      var targetMeaning = meaning
+      targetMeaning.isFullRange = info.isFullRange
+      try conversion.convert(source.cropped(to: visible), meaning, to: target, targetMeaning)
+    } catch {
+      throw .unsupported("pictures of this format")
+    }
+    return buffer
+  }
+}
+
+/// A frame under decoding and the pixel buffer that it is decoded into.
+final class DirectPicture: @unchecked Sendable {
+  let pixelBuffer: CVPixelBuffer
+  let luma: UnsafeMutablePointer<UInt8>
+  let lumaStride: Int
+  let cb: UnsafeMutablePointer<UInt8>
+  let cr: UnsafeMutablePointer<UInt8>
+  let chromaStride: Int
+  private let chroma: SpareMemory.Block?
+  private let isJoined = Atomic(false)
+
+  init?(_ buffer: CVPixelBuffer, paddedHeight: Int, _ spare: SpareMemory) {
+    guard let luma = CVPixelBufferGetBaseAddressOfPlane(buffer, 0) else { return nil }
+    pixelBuffer = buffer
+    self.luma = luma.assumingMemoryBound(to: UInt8.self)
+    lumaStride = CVPixelBufferGetBytesPerRowOfPlane(buffer, 0)
+    if CVPixelBufferGetPlaneCount(buffer) == 3 {
+      guard let cb = CVPixelBufferGetBaseAddressOfPlane(buffer, 1),
+        let cr = CVPixelBufferGetBaseAddressOfPlane(buffer, 2),
+        CVPixelBufferGetBytesPerRowOfPlane(buffer, 1) == CVPixelBufferGetBytesPerRowOfPlane(buffer, 2)
+      else { return nil }
+      self.cb = cb.assumingMemoryBound(to: UInt8.self)
+      self.cr = cr.assumingMemoryBound(to: UInt8.self)
+      chromaStride = CVPixelBufferGetBytesPerRowOfPlane(buffer, 1)
+      chroma = nil
+    } else {
+      chromaStride = (lumaStride / 2 + 63) & ~63
+      let plane = chromaStride * (paddedHeight / 2 + 2)
+      guard let block = spare.take(2 * plane + 64) else { return nil }
+      chroma = block
+      cb = block.base
+      cr = block.base + plane
+    }
+  }
+
+  deinit { chroma?.giveBack() }
+
+  /// Puts chroma into its final place, the first time that it is called.
+  func joinChroma() {
+    guard chroma != nil, !isJoined.exchange(true, ordering: .acquiringAndReleasing),
+      let pair = SemiPlanarPair(planar: AV_PIX_FMT_YUV420P)
+    else { return }
+    let width = CVPixelBufferGetWidth(pixelBuffer)
+    let height = CVPixelBufferGetHeight(pixelBuffer)
+    PlaneCopy.joinChroma(
+      PictureView(
+        format: pair.planar, width: width, height: height, planes: [luma, cb, cr].map { UnsafeMutableRawPointer($0) },
+        strides: [lumaStride, chromaStride, chromaStride]),
+      PictureView(
+        format: pair.semiPlanar, width: width, height: height,
+        planes: [UnsafeMutableRawPointer(luma), CVPixelBufferGetBaseAddressOfPlane(pixelBuffer, 1)],
+        strides: [lumaStride, CVPixelBufferGetBytesPerRowOfPlane(pixelBuffer, 1)]), pair)
+  }
+}
+
+/// Blocks of memory that are used again and again, all of about one size.
+final class SpareMemory: Sendable {
+  private struct State {
+    var size = 0
+    var free: [UInt] = []
+  }
+  private let state = Mutex(State())
+
+  struct Block {
+    let base: UnsafeMutablePointer<UInt8>
+    let size: Int
+    let pool: SpareMemory
+
+    func giveBack() { pool.put(self) }
+  }
+
+  deinit { state.withLock { $0.free.forEach { av_free(UnsafeMutableRawPointer(bitPattern: $0)) } } }
+
+  func take(_ size: Int) -> Block? {
+    let spare: UInt? = state.withLock { state in
+      if state.size != size {
+        state.free.forEach { av_free(UnsafeMutableRawPointer(bitPattern: $0)) }
+        state = State(size: size)
+      }
+      return state.free.popLast()
+    }
+    guard let base = spare.flatMap({ UnsafeMutableRawPointer(bitPattern: $0) }) ?? av_malloc(size) else { return nil }
+    return Block(base: base.assumingMemoryBound(to: UInt8.self), size: size, pool: self)
+  }
+
+  private func put(_ block: Block) {
+    let isKept = state.withLock { state in
+      guard state.size == block.size else { return false }
+      state.free.append(UInt(bitPattern: block.base))
+      return true
+    }
+    if !isKept { av_free(block.base) }
+  }
+}
+
+/// A reference to a frame's buffers and a copy of its facts.
+final class FrameReference: @unchecked Sendable {
+  let pointer: UnsafeMutablePointer<AVFrame>
+
+  init?(copying frame: UnsafePointer<AVFrame>) {
+    guard let copy = av_frame_clone(frame) else { return nil }
+    pointer = copy
+  }
+
+  deinit {
+    var frame: UnsafeMutablePointer<AVFrame>? = pointer
+    av_frame_free(&frame)
+  }
+}
+
+/// Pixel buffers by themselves, for decoders that nobody gave an allocator.
+private final class PlainPictureAllocator: PictureAllocator {
+  func makePixelBuffer(_ request: PictureRequest) -> CVPixelBuffer? {
+    let attributes: [CFString: Any] = [
+      kCVPixelBufferExtendedPixelsRightKey: request.extraRight,
+      kCVPixelBufferExtendedPixelsBottomKey: request.extraBottom,
+      kCVPixelBufferBytesPerRowAlignmentKey: request.rowAlignment,
+    ]
+    var buffer: CVPixelBuffer?
+    let result = CVPixelBufferCreate(
+      nil, request.width, request.height, request.format.rawValue, attributes as CFDictionary, &buffer)
+    return result == kCVReturnSuccess ? buffer : nil
+  }
+}

@@ -1,0 +1,237 @@
+import CFFmpeg
+import CodecInterface
+import CoreVideo
+import Foundation
+
+/// Every video decoder of libavcodec.
+public final class FFmpegVideoDecoder: VideoDecoder {
+  private let configuration: DecoderConfiguration
+  private let context: UnsafeMutablePointer<AVCodecContext>
+  private let packet: UnsafeMutablePointer<AVPacket>
+  private let frame: UnsafeMutablePointer<AVFrame>
+  private let memory: DecoderMemory
+  private let conversion = PictureConversion(filter: .bicubic, threads: 1)
+  private var ledger: PacketLedger
+  /// A picture can be taken from its buffer as soon as its packet is decoded, long before libavcodec, which keeps
+  /// to the order of presentation, gives it out.
+  private let takesPicturesEarly: Bool
+  /// libavcodec has a key frame to go on from.
+  private var hasStarted = false
+
+  /// The entry for the registry.
+  public static let description = DecoderDescription(
+    id: "org.openvideotoolbox.decoder.libavcodec", name: "libavcodec",
+    supports: { DecoderCodecs.identifier($0) != nil },
+    makeDecoder: { configuration throws(CodecError) in try FFmpegVideoDecoder(configuration) })
+
+  public init(_ configuration: DecoderConfiguration) throws(CodecError) {
+    LibavLog.takeOver()
+    guard let id = DecoderCodecs.identifier(configuration.codec), let codec = avcodec_find_decoder(id) else {
+      throw .unsupported("no decoder for this codec")
+    }
+    guard configuration.width >= 0, configuration.height >= 0, configuration.width <= 1 << 16,
+      configuration.height <= 1 << 16, configuration.threads >= 0
+    else { throw .invalidConfiguration("size or thread count out of range") }
+    var contextOrNil = avcodec_alloc_context3(codec)
+    var packetOrNil = av_packet_alloc()
+    var frameOrNil = av_frame_alloc()
+    guard let context = contextOrNil, let packet = packetOrNil, let frame = frameOrNil else {
+      avcodec_free_context(&contextOrNil)
+      av_packet_free(&packetOrNil)
+      av_frame_free(&frameOrNil)
+      throw .outOfMemory
+    }
+    self.context = context
+    self.packet = packet
+    self.frame = frame
+    self.configuration = configuration
+    let isDirect = DecoderCodecs.decodesInPlace(id)
+    memory = DecoderMemory(configuration, isDirect: isDirect)
+    takesPicturesEarly = isDirect && configuration.isLowDelay && configuration.order == .decoding
+    ledger = PacketLedger(order: configuration.order, depthLimit: 96)
+    do throws(CodecError) { try open(codec) } catch {
+      // All properties are set: deinit frees what was allocated.
+      throw error
+    }
+  }
+
+  private func open(_ codec: UnsafePointer<AVCodec>) throws(CodecError) {
+    context.pointee.opaque = Unmanaged.passUnretained(memory).toOpaque()
+    context.pointee.get_buffer2 = DecoderMemory.getBuffer
+    ovt_set_thread_safe_callbacks(context)
+    context.pointee.apply_cropping = 0
+    context.pointee.width = Int32(configuration.width)
+    context.pointee.height = Int32(configuration.height)
+    context.pointee.codec_tag = configuration.codec.rawValue.byteSwapped
+    context.pointee.thread_count = Int32(min(configuration.threads, 64))
+    context.pointee.thread_type =
+      configuration.isLowDelay ? FF_THREAD_SLICE : FF_THREAD_FRAME | FF_THREAD_SLICE
+    if !configuration.concealsDamage { context.pointee.err_recognition |= AV_EF_EXPLODE }
+    context.pointee.skip_frame = Self.discard(configuration.selection)
+    if !configuration.configurationRecord.isEmpty {
+      let record = configuration.configurationRecord
+      guard record.count < 1 << 24,
+        let extradata = av_mallocz(record.count + Int(AV_INPUT_BUFFER_PADDING_SIZE))
+      else { throw .outOfMemory }
+      record.withUnsafeBytes { bytes in
+        if let base = bytes.baseAddress { memcpy(extradata, base, bytes.count) }
+      }
+      context.pointee.extradata = extradata.assumingMemoryBound(to: UInt8.self)
+      context.pointee.extradata_size = Int32(record.count)
+    }
+    let result = avcodec_open2(context, codec, nil)
+    guard result >= 0 else { throw Self.error(result) }
+  }
+
+  deinit {
+    var context: UnsafeMutablePointer<AVCodecContext>? = context
+    var packet: UnsafeMutablePointer<AVPacket>? = packet
+    var frame: UnsafeMutablePointer<AVFrame>? = frame
+    // Waits for the threads, which use `memory`.
+    avcodec_free_context(&context)
+    av_packet_free(&packet)
+    av_frame_free(&frame)
+  }
+
+  // MARK: VideoDecoder
+
+  public var selection: FrameSelection {
+    get { Self.selection(context.pointee.skip_frame) }
+    set { context.pointee.skip_frame = Self.discard(newValue) }
+  }
+
+  public func decode(_ compressed: CompressedPacket, output: (DecodedFrame) -> Void) {
+    ledger.take(compressed)
+    defer { ledger.takeReady().forEach(output) }
+    do throws(CodecError) { try fill(compressed) } catch {
+      ledger.settle(compressed.token, .failed(error))
+      return
+    }
+    if compressed.isKeyFrame { hasStarted = true }
+    if takesPicturesEarly { memory.startCapture() }
+    let sent = avcodec_send_packet(context, packet)
+    av_packet_unref(packet)
+    let received = receive()
+    let failure = sent < 0 ? sent : received
+    if takesPicturesEarly {
+      settleEarly(compressed.token, memory.endCapture(), failure)
+    } else if failure < 0 {
+      ledger.note(Self.error(failure))
+    }
+  }
+
+  public func flush(output: (DecodedFrame) -> Void) -> Bool {
+    guard !ledger.isEmpty else { return true }
+    if avcodec_send_packet(context, nil) >= 0 { _ = receive() }
+    avcodec_flush_buffers(context)
+    hasStarted = false
+    ledger.loseAll()
+    ledger.takeReady().forEach(output)
+    return false
+  }
+
+  // MARK: Packets in
+
+  private func fill(_ compressed: CompressedPacket) throws(CodecError) {
+    av_packet_unref(packet)
+    guard let source = compressed.data.baseAddress, !compressed.data.isEmpty else { throw .badData("no data") }
+    guard compressed.data.count < Int(Int32.max) - 1024, av_new_packet(packet, Int32(compressed.data.count)) == 0
+    else { throw .outOfMemory }
+    memcpy(packet.pointee.data, source, compressed.data.count)
+    // The token travels as time stamp: it comes back with the frame.
+    packet.pointee.pts = compressed.token
+    packet.pointee.dts = compressed.token
+    if compressed.isKeyFrame { packet.pointee.flags |= AV_PKT_FLAG_KEY }
+    if let record = compressed.newConfigurationRecord, !record.isEmpty {
+      guard let side = av_packet_new_side_data(packet, AV_PKT_DATA_NEW_EXTRADATA, record.count) else {
+        throw .outOfMemory
+      }
+      record.withUnsafeBytes { bytes in
+        if let base = bytes.baseAddress { memcpy(side, base, bytes.count) }
+      }
+    }
+  }
+
+  // MARK: Pictures out
+
+  /// Takes what libavcodec has.
+  /// - Returns: A libav error, or 0.
+  private func receive() -> Int32 {
+    var failure: Int32 = 0
+    // A codec that reports errors without end must not keep us here.
+    var attempts = 0
+    while attempts < 256 {
+      let result = avcodec_receive_frame(context, frame)
+      if result == ovt_averror(EAGAIN) || result == ovt_averror_eof() { break }
+      if result < 0 {
+        failure = result
+        attempts += 1
+        continue
+      }
+      hasStarted = true
+      let token = frame.pointee.pts
+      if ledger.isPending(token) {
+        let outcome = outcome(of: frame)
+        if takesPicturesEarly { ledger.settle(token, outcome) } else { ledger.pictureCame(token, outcome) }
+      }
+      av_frame_unref(frame)
+    }
+    return failure
+  }
+
+  /// Decides on a packet whose picture libavcodec keeps for later.
+  private func settleEarly(_ token: Int64, _ begun: [FrameReference], _ failure: Int32) {
+    guard ledger.isPending(token) else { return }
+    if failure < 0 { return ledger.settle(token, .failed(Self.error(failure))) }
+    // Besides its picture a decoder begins stand-ins for missing references: an H.264 decoder before, HEVC after.
+    let own = context.pointee.codec_id == AV_CODEC_ID_HEVC ? begun.first : begun.last
+    guard let own else { return ledger.settle(token, .dropped) }
+    guard hasStarted else { return ledger.settle(token, .failed(.badData("no key frame yet"))) }
+    ledger.settle(token, outcome(of: own.pointer))
+  }
+
+  private func outcome(of frame: UnsafePointer<AVFrame>) -> DecodedFrame.Outcome {
+    do throws(CodecError) {
+      let buffer: CVPixelBuffer
+      if let direct = memory.pixelBuffer(of: frame) {
+        buffer = direct
+      } else {
+        buffer = try memory.copy(frame, conversion)
+      }
+      let picture = FrameFormat.describe(frame, as: buffer)
+      if picture.isDamaged, !configuration.concealsDamage { return .failed(.badData("damaged picture")) }
+      return .picture(picture)
+    } catch {
+      return .failed(error)
+    }
+  }
+
+  // MARK: Names
+
+  private static func error(_ code: Int32) -> CodecError {
+    switch code {
+    case ovt_averror(ENOMEM): .outOfMemory
+    case ovt_averror_invaliddata(), ovt_averror(EINVAL): .badData(libavReason(code))
+    case ovt_averror(ENOSYS): .unsupported(libavReason(code))
+    default: .malfunction(libavReason(code))
+    }
+  }
+
+  private static func discard(_ selection: FrameSelection) -> AVDiscard {
+    switch selection {
+    case .all: AVDISCARD_DEFAULT
+    case .references: AVDISCARD_NONREF
+    case .intra: AVDISCARD_NONINTRA
+    case .keyFrames: AVDISCARD_NONKEY
+    }
+  }
+
+  private static func selection(_ discard: AVDiscard) -> FrameSelection {
+    switch discard {
+    case AVDISCARD_NONREF: .references
+    case AVDISCARD_NONINTRA: .intra
+    case AVDISCARD_NONKEY: .keyFrames
+    default: .all
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import CFFmpeg
+import CodecInterface
+import CoreVideo
+
+/// What a decoder's frames are to Core Video.
+enum FrameFormat {
+  /// The format without the range that libavutil's old "J" formats imply.
+  static func plain(_ format: AVPixelFormat, isFullRange: Bool) -> (AVPixelFormat, isFullRange: Bool) {
+    switch format {
+    case AV_PIX_FMT_YUVJ420P: (AV_PIX_FMT_YUV420P, true)
+    case AV_PIX_FMT_YUVJ422P: (AV_PIX_FMT_YUV422P, true)
+    case AV_PIX_FMT_YUVJ444P: (AV_PIX_FMT_YUV444P, true)
+    case AV_PIX_FMT_YUVJ440P: (AV_PIX_FMT_YUV440P, true)
+    case AV_PIX_FMT_YUVJ411P: (AV_PIX_FMT_YUV411P, true)
+    default: (format, isFullRange)
+    }
+  }
+
+  /// The part of a frame that is to be seen, when libavcodec was told to leave the cropping to us.
+  static func visibleRect(_ frame: UnsafePointer<AVFrame>) -> PixelRect {
+    let left = Int(clamping: frame.pointee.crop_left)
+    let top = Int(clamping: frame.pointee.crop_top)
+    return PixelRect(
+      x: left, y: top, width: Int(frame.pointee.width) - left - Int(clamping: frame.pointee.crop_right),
+      height: Int(frame.pointee.height) - top - Int(clamping: frame.pointee.crop_bottom))
+  }
+
+  /// The pixel format for frames of a libavutil format: one of the preferred that holds the same samples, or else
+  /// the one that loses least.
+  static func target(of format: AVPixelFormat, isFullRange: Bool, preferred: [PictureFormat]) -> UInt32 {
+    let sister = SemiPlanarPair(planar: format)?.semiPlanar
+    for wish in preferred {
+      if let info = PixelFormatInfo.of(wish.rawValue), info.format == format || info.format == sister,
+        info.isRGB || info.isFullRange == isFullRange
+      {
+        return info.code
+      }
+    }
+    if format == AV_PIX_FMT_YUV420P { return code("420v", "420f", isFullRange) }
+    if let info = PixelFormatInfo.native(for: format, fullRange: isFullRange), info.format != AV_PIX_FMT_GRAY8,
+      info.format != AV_PIX_FMT_GRAY16LE
+    {
+      return info.code
+    }
+    return closest(to: format, isFullRange: isFullRange)
+  }
+
+  private static func closest(to format: AVPixelFormat, isFullRange: Bool) -> UInt32 {
+    guard let descriptor = av_pix_fmt_desc_get(format) else { return kCVPixelFormatType_32BGRA }
+    let isDeep = descriptor.pointee.comp.0.depth > 8
+    let flags = descriptor.pointee.flags
+    let isRGB = flags & UInt64(AV_PIX_FMT_FLAG_RGB) != 0 || flags & UInt64(AV_PIX_FMT_FLAG_PAL) != 0
+    let hasAlpha = flags & UInt64(AV_PIX_FMT_FLAG_ALPHA) != 0
+    if isRGB || hasAlpha { return isDeep ? kCVPixelFormatType_64RGBALE : kCVPixelFormatType_32BGRA }
+    let isGray = descriptor.pointee.nb_components < 3
+    if isGray || descriptor.pointee.log2_chroma_h > 0 && descriptor.pointee.log2_chroma_w > 0 {
+      return isDeep ? code("x420", "xf20", isFullRange) : code("420v", "420f", isFullRange)
+    }
+    if descriptor.pointee.log2_chroma_w > 0 {
+      return isDeep ? code("x422", "xf22", isFullRange) : code("422v", "422f", isFullRange)
+    }
+    return isDeep ? code("x444", "xf44", isFullRange) : code("444v", "444f", isFullRange)
+  }
+
+  private static func code(_ video: StaticString, _ full: StaticString, _ isFullRange: Bool) -> UInt32 {
+    fourCharacterCode(isFullRange ? full : video)
+  }
+
+  /// What a frame says about its samples.
+  static func describe(_ frame: UnsafePointer<AVFrame>, as buffer: CVPixelBuffer) -> DecodedPicture {
+    var picture = DecodedPicture(pixelBuffer: buffer)
+    let fields = frame.pointee
+    let (_, isFullRange) = plain(AVPixelFormat(fields.format), isFullRange: fields.color_range == AVCOL_RANGE_JPEG)
+    picture.color = ColorDescription(
+      primaries: UInt8(clamping: fields.color_primaries.rawValue), transfer: UInt8(clamping: fields.color_trc.rawValue),
+      matrix: UInt8(clamping: fields.colorspace.rawValue), isFullRange: isFullRange)
+    // libavutil counts the places from 1, H.273 from 0.
+    if fields.chroma_location.rawValue > 0 { picture.chromaLocation = UInt8(fields.chroma_location.rawValue - 1) }
+    let aspect = fields.sample_aspect_ratio
+    if aspect.num > 0, aspect.den > 0 {
+      picture.pixelAspect = PixelAspect(horizontal: Int(aspect.num), vertical: Int(aspect.den))
+    }
+    picture.isInterlaced = ovt_frame_is_interlaced(frame) != 0
+    picture.isTopFieldFirst = ovt_frame_is_top_field_first(frame) != 0
+    picture.isDamaged = fields.decode_error_flags != 0 || fields.flags & AV_FRAME_FLAG_CORRUPT != 0
+    return picture
+  }
+}
