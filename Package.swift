@@ -71,7 +71,7 @@ if !isAppleHost {
         .target(name: "CX265", condition: .when(traits: ["X265"])),
       ]),
     .target(name: "FFmpegMedia", dependencies: ["CodecInterface", "CoreMedia", "CFFmpeg"]),
-    .testTarget(name: "FFmpegMediaTests", dependencies: ["FFmpegMedia"]),
+    .testTarget(name: "FFmpegMediaTests", dependencies: ["FFmpegMedia", "CodecInterface"]),
     .target(
       name: "VideoToolbox",
       dependencies: [

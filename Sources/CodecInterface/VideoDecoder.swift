@@ -84,7 +84,8 @@ public struct PictureRequest: Sendable, Hashable {
   public var rowAlignment: Int
 
   public init(
-    format: PictureFormat, width: Int, height: Int, extraRight: Int = 0, extraBottom: Int = 0, rowAlignment: Int = 64
+    format: PictureFormat, width: Int, height: Int, extraRight: Int = 0, extraBottom: Int = 0,
+    rowAlignment: Int = 64
   ) {
     self.format = format
     self.width = width

@@ -53,9 +53,22 @@ final class DecoderMemory: @unchecked Sendable {
       isDirect && provideDirectly(context, frame) ? 0 : avcodec_default_get_buffer2(context, frame, flags)
     guard result >= 0 else { return result }
     captured.withLock {
-      if $0.isOn, let reference = FrameReference(copying: frame) { $0.frames.append(reference) }
+      guard $0.isOn, let reference = FrameReference(copying: frame) else { return }
+      Self.crop(reference.pointer, context)
+      $0.frames.append(reference)
     }
     return result
+  }
+
+  /// The HEVC decoder notes the cropping only when a frame is finished: until then the context knows the size.
+  private static func crop(
+    _ frame: UnsafeMutablePointer<AVFrame>, _ context: UnsafeMutablePointer<AVCodecContext>
+  ) {
+    let visible = FrameFormat.visibleRect(frame)
+    let right = visible.width - Int(context.pointee.width)
+    let bottom = visible.height - Int(context.pointee.height)
+    if right > 0 { frame.pointee.crop_right += right }
+    if bottom > 0 { frame.pointee.crop_bottom += bottom }
   }
 
   /// - Returns: False if this frame needs memory of another kind.
@@ -64,7 +77,9 @@ final class DecoderMemory: @unchecked Sendable {
   ) -> Bool {
     let (format, isFullRange) = FrameFormat.plain(
       AVPixelFormat(frame.pointee.format), isFullRange: context.pointee.color_range == AVCOL_RANGE_JPEG)
-    guard format == AV_PIX_FMT_YUV420P, frame.pointee.crop_left == 0, frame.pointee.crop_top == 0 else { return false }
+    guard format == AV_PIX_FMT_YUV420P, frame.pointee.crop_left == 0, frame.pointee.crop_top == 0 else {
+      return false
+    }
     let width = Int(context.pointee.width)
     let height = Int(context.pointee.height)
     var paddedWidth = frame.pointee.width
@@ -73,10 +88,13 @@ final class DecoderMemory: @unchecked Sendable {
     withUnsafeMutablePointer(to: &alignment.0) {
       avcodec_align_dimensions2(context, &paddedWidth, &paddedHeight, $0)
     }
-    guard width > 0, height > 0, width <= frame.pointee.width, height <= frame.pointee.height else { return false }
+    guard width > 0, height > 0, width <= frame.pointee.width, height <= frame.pointee.height else {
+      return false
+    }
     let code = FrameFormat.target(of: format, isFullRange: isFullRange, preferred: preferred)
     let request = PictureRequest(
-      format: PictureFormat(rawValue: code), width: width, height: height, extraRight: Int(paddedWidth) - width,
+      format: PictureFormat(rawValue: code), width: width, height: height,
+      extraRight: Int(paddedWidth) - width,
       // Vector code of motion compensation reads a little beyond the last row.
       extraBottom: Int(paddedHeight) + 2 - height)
     guard let buffer = allocator.makePixelBuffer(request),
@@ -111,7 +129,8 @@ final class DecoderMemory: @unchecked Sendable {
   /// The pixel buffer that a finished frame was decoded into, chroma in its final place; nil if it was not, or if
   /// the picture does not begin at the buffer's first pixel.
   func pixelBuffer(of frame: UnsafePointer<AVFrame>) -> CVPixelBuffer? {
-    guard isDirect, let opaque = frame.pointee.opaque, frame.pointee.buf.0 != nil, frame.pointee.crop_left == 0,
+    guard isDirect, let opaque = frame.pointee.opaque, frame.pointee.buf.0 != nil,
+      frame.pointee.crop_left == 0,
       frame.pointee.crop_top == 0
     else { return nil }
     let picture = Unmanaged<DirectPicture>.fromOpaque(opaque).takeUnretainedValue()
@@ -124,7 +143,9 @@ final class DecoderMemory: @unchecked Sendable {
   }
 
   /// A pixel buffer with a copy of a finished frame, in the format that comes closest.
-  func copy(_ frame: UnsafePointer<AVFrame>, _ conversion: PictureConversion) throws(CodecError) -> CVPixelBuffer {
+  func copy(_ frame: UnsafePointer<AVFrame>, _ conversion: PictureConversion) throws(CodecError)
+    -> CVPixelBuffer
+  {
     let (format, isFullRange) = FrameFormat.plain(
       AVPixelFormat(frame.pointee.format), isFullRange: frame.pointee.color_range == AVCOL_RANGE_JPEG)
     let visible = FrameFormat.visibleRect(frame)
@@ -139,7 +160,8 @@ final class DecoderMemory: @unchecked Sendable {
     source.format = format
     let align = source.layout.cornerAlignment
     guard align.x > 0, align.y > 0 else { throw .unsupported("a picture that is not in memory") }
-    var meaning = SampleMeaning(matrix: UInt8(clamping: frame.pointee.colorspace.rawValue), isFullRange: isFullRange)
+    var meaning = SampleMeaning(
+      matrix: UInt8(clamping: frame.pointee.colorspace.rawValue), isFullRange: isFullRange)
     meaning.chroma = nil
     do {
       let (target, info) = try PixelConverter.view(buffer)
@@ -199,7 +221,8 @@ final class DirectPicture: @unchecked Sendable {
     let height = CVPixelBufferGetHeight(pixelBuffer)
     PlaneCopy.joinChroma(
       PictureView(
-        format: pair.planar, width: width, height: height, planes: [luma, cb, cr].map { UnsafeMutableRawPointer($0) },
+        format: pair.planar, width: width, height: height,
+        planes: [luma, cb, cr].map { UnsafeMutableRawPointer($0) },
         strides: [lumaStride, chromaStride, chromaStride]),
       PictureView(
         format: pair.semiPlanar, width: width, height: height,
@@ -234,7 +257,9 @@ final class SpareMemory: Sendable {
       }
       return state.free.popLast()
     }
-    guard let base = spare.flatMap({ UnsafeMutableRawPointer(bitPattern: $0) }) ?? av_malloc(size) else { return nil }
+    guard let base = spare.flatMap({ UnsafeMutableRawPointer(bitPattern: $0) }) ?? av_malloc(size) else {
+      return nil
+    }
     return Block(base: base.assumingMemoryBound(to: UInt8.self), size: size, pool: self)
   }
 

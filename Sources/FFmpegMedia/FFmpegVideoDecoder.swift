@@ -66,7 +66,9 @@ public final class FFmpegVideoDecoder: VideoDecoder {
     context.pointee.thread_count = Int32(min(configuration.threads, 64))
     context.pointee.thread_type =
       configuration.isLowDelay ? FF_THREAD_SLICE : FF_THREAD_FRAME | FF_THREAD_SLICE
-    if !configuration.concealsDamage { context.pointee.err_recognition |= AV_EF_EXPLODE }
+    // A picture taken early cannot carry the decoder's verdict yet, so damage must stop the decoding. Otherwise the
+    // verdict comes with the picture, and a stop would leave frame threads without a reference to go on from.
+    if takesPicturesEarly, !configuration.concealsDamage { context.pointee.err_recognition |= AV_EF_EXPLODE }
     context.pointee.skip_frame = Self.discard(configuration.selection)
     if !configuration.configurationRecord.isEmpty {
       let record = configuration.configurationRecord
@@ -134,8 +136,11 @@ public final class FFmpegVideoDecoder: VideoDecoder {
 
   private func fill(_ compressed: CompressedPacket) throws(CodecError) {
     av_packet_unref(packet)
-    guard let source = compressed.data.baseAddress, !compressed.data.isEmpty else { throw .badData("no data") }
-    guard compressed.data.count < Int(Int32.max) - 1024, av_new_packet(packet, Int32(compressed.data.count)) == 0
+    guard let source = compressed.data.baseAddress, !compressed.data.isEmpty else {
+      throw .badData("no data")
+    }
+    guard compressed.data.count < Int(Int32.max) - 1024,
+      av_new_packet(packet, Int32(compressed.data.count)) == 0
     else { throw .outOfMemory }
     memcpy(packet.pointee.data, source, compressed.data.count)
     // The token travels as time stamp: it comes back with the frame.

@@ -37,7 +37,8 @@ enum FrameFormat {
       }
     }
     if format == AV_PIX_FMT_YUV420P { return code("420v", "420f", isFullRange) }
-    if let info = PixelFormatInfo.native(for: format, fullRange: isFullRange), info.format != AV_PIX_FMT_GRAY8,
+    if let info = PixelFormatInfo.native(for: format, fullRange: isFullRange),
+      info.format != AV_PIX_FMT_GRAY8,
       info.format != AV_PIX_FMT_GRAY16LE
     {
       return info.code
@@ -70,12 +71,16 @@ enum FrameFormat {
   static func describe(_ frame: UnsafePointer<AVFrame>, as buffer: CVPixelBuffer) -> DecodedPicture {
     var picture = DecodedPicture(pixelBuffer: buffer)
     let fields = frame.pointee
-    let (_, isFullRange) = plain(AVPixelFormat(fields.format), isFullRange: fields.color_range == AVCOL_RANGE_JPEG)
+    let (_, isFullRange) = plain(
+      AVPixelFormat(fields.format), isFullRange: fields.color_range == AVCOL_RANGE_JPEG)
     picture.color = ColorDescription(
-      primaries: UInt8(clamping: fields.color_primaries.rawValue), transfer: UInt8(clamping: fields.color_trc.rawValue),
+      primaries: UInt8(clamping: fields.color_primaries.rawValue),
+      transfer: UInt8(clamping: fields.color_trc.rawValue),
       matrix: UInt8(clamping: fields.colorspace.rawValue), isFullRange: isFullRange)
     // libavutil counts the places from 1, H.273 from 0.
-    if fields.chroma_location.rawValue > 0 { picture.chromaLocation = UInt8(fields.chroma_location.rawValue - 1) }
+    if fields.chroma_location.rawValue > 0 {
+      picture.chromaLocation = UInt8(fields.chroma_location.rawValue - 1)
+    }
     let aspect = fields.sample_aspect_ratio
     if aspect.num > 0, aspect.den > 0 {
       picture.pixelAspect = PixelAspect(horizontal: Int(aspect.num), vertical: Int(aspect.den))

@@ -27,7 +27,9 @@ struct PacketLedger {
 
   mutating func take(_ packet: CompressedPacket) {
     entries.append(Entry(token: packet.token, time: packet.presentationTime))
-    if entries.count > depthLimit, let oldest = entries.firstIndex(where: { $0.outcome == nil }) { lose(at: oldest) }
+    if entries.count > depthLimit, let oldest = entries.firstIndex(where: { $0.outcome == nil }) {
+      lose(at: oldest)
+    }
   }
 
   mutating func settle(_ token: Int64, _ outcome: DecodedFrame.Outcome) {
