@@ -32,6 +32,7 @@ public final class FFmpegVideoDecoder: VideoDecoder {
     guard configuration.width >= 0, configuration.height >= 0, configuration.width <= 1 << 16,
       configuration.height <= 1 << 16, configuration.threads >= 0
     else { throw .invalidConfiguration("size or thread count out of range") }
+    try Self.check(configuration.configurationRecord, codec)
     var contextOrNil = avcodec_alloc_context3(codec)
     var packetOrNil = av_packet_alloc()
     var frameOrNil = av_frame_alloc()
@@ -55,6 +56,34 @@ public final class FFmpegVideoDecoder: VideoDecoder {
     }
   }
 
+  /// A decoder that conceals damage also overlooks a configuration record that makes no sense: try it strictly first.
+  private static func check(
+    _ record: [UInt8], _ codec: UnsafePointer<AVCodec>
+  ) throws(CodecError) {
+    guard !record.isEmpty else { return }
+    var context = avcodec_alloc_context3(codec)
+    defer { avcodec_free_context(&context) }
+    guard let context else { throw .outOfMemory }
+    context.pointee.err_recognition |= AV_EF_EXPLODE
+    context.pointee.thread_count = 1
+    try setExtradata(context, record)
+    let result = avcodec_open2(context, codec, nil)
+    guard result >= 0 else { throw error(result) }
+  }
+
+  private static func setExtradata(
+    _ context: UnsafeMutablePointer<AVCodecContext>, _ record: [UInt8]
+  ) throws(CodecError) {
+    guard !record.isEmpty else { return }
+    guard record.count < 1 << 24, let extradata = av_mallocz(record.count + Int(AV_INPUT_BUFFER_PADDING_SIZE))
+    else { throw .outOfMemory }
+    record.withUnsafeBytes { bytes in
+      if let base = bytes.baseAddress { memcpy(extradata, base, bytes.count) }
+    }
+    context.pointee.extradata = extradata.assumingMemoryBound(to: UInt8.self)
+    context.pointee.extradata_size = Int32(record.count)
+  }
+
   private func open(_ codec: UnsafePointer<AVCodec>) throws(CodecError) {
     context.pointee.opaque = Unmanaged.passUnretained(memory).toOpaque()
     context.pointee.get_buffer2 = DecoderMemory.getBuffer
@@ -70,17 +99,7 @@ public final class FFmpegVideoDecoder: VideoDecoder {
     // verdict comes with the picture, and a stop would leave frame threads without a reference to go on from.
     if takesPicturesEarly, !configuration.concealsDamage { context.pointee.err_recognition |= AV_EF_EXPLODE }
     context.pointee.skip_frame = Self.discard(configuration.selection)
-    if !configuration.configurationRecord.isEmpty {
-      let record = configuration.configurationRecord
-      guard record.count < 1 << 24,
-        let extradata = av_mallocz(record.count + Int(AV_INPUT_BUFFER_PADDING_SIZE))
-      else { throw .outOfMemory }
-      record.withUnsafeBytes { bytes in
-        if let base = bytes.baseAddress { memcpy(extradata, base, bytes.count) }
-      }
-      context.pointee.extradata = extradata.assumingMemoryBound(to: UInt8.self)
-      context.pointee.extradata_size = Int32(record.count)
-    }
+    try Self.setExtradata(context, configuration.configurationRecord)
     let result = avcodec_open2(context, codec, nil)
     guard result >= 0 else { throw Self.error(result) }
   }
