@@ -11,10 +11,10 @@ TEST = $(SWIFT) test $(if $(TRAITS),--traits $(TRAITS))
 RELEASE_DIR = .build/release
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test lint format docs clients compare matrix sample need-swift dependencies test-dependencies
+.PHONY: help build demo test lint format docs clients compare matrix kernel-bench sample need-swift dependencies test-dependencies
 
 help: ## Lists these commands.
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: dependencies ## Builds everything in release, vtencode as .build/release/vtencode.
 	$(BUILD) -c release
@@ -48,6 +48,10 @@ compare: test-dependencies ## Measures vtencode against ffmpeg with the same enc
 matrix: test-dependencies ## Encodes every clip of a folder (CLIPS=...) every way, prints a table.
 	$(BUILD) -c release --product vtencode
 	scripts/matrix $(CLIPS)
+
+kernel-bench: need-swift ## Prints the cycles per call of each SIMD kernel on each CPU path.
+	$(SWIFT) build -c release --product kernel-bench
+	@$(RELEASE_DIR)/kernel-bench
 
 sample: ## Renders Assets/video.m4v anew (needs python3-numpy, ffmpeg and fonts-dejavu-core).
 	scripts/render-sample

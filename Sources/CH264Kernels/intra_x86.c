@@ -203,26 +203,32 @@ SSE4_INLINE void verticalRight(uint8_t *dst, ptrdiff_t stride, const uint8_t *ed
   // Even rows: every second sample filtered from the left column, then averages of the row above.
   // Odd rows: the others, then filtered samples of the row above.
   const __m128i above3 = taps3At(edge), above2 = taps2At(edge);
-  uint8_t even[32], odd[32];
-  const int m = n / 2 - 1;  // samples of the left column
+  uint8_t even[16], odd[16];
   if (n == 4) {
     const __m128i left3 = taps3At(edge - 2);
-    store16(even, _mm_srli_si128(left3, 1)), store16(odd, left3);
+    const __m128i first = _mm_setr_epi8(0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1);
+    store16(even, _mm_or_si128(_mm_slli_si128(above2, 1), _mm_shuffle_epi8(_mm_srli_si128(left3, 1), first)));
+    store16(odd, _mm_or_si128(_mm_slli_si128(above3, 1), _mm_shuffle_epi8(left3, first)));
   } else {
     const __m128i left3 = taps3At(edge - 6);
-    store16(even, _mm_shuffle_epi8(left3, _mm_setr_epi8(1, 3, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5)));
-    store16(odd, _mm_shuffle_epi8(left3, _mm_setr_epi8(0, 2, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4, 4)));
+    const __m128i second = _mm_setr_epi8(1, 3, 5, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1);
+    const __m128i first = _mm_setr_epi8(0, 2, 4, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1);
+    store16(even, _mm_or_si128(_mm_slli_si128(above2, 3), _mm_shuffle_epi8(left3, second)));
+    store16(odd, _mm_or_si128(_mm_slli_si128(above3, 3), _mm_shuffle_epi8(left3, first)));
   }
-  store16(even + m, above2), store16(odd + m, above3);
-  ROWS(n, 0, 2, even, m, -1)
-  ROWS(n, 1, 2, odd, m, -1)
+  ROWS(n, 0, 2, even, n / 2 - 1, -1)
+  ROWS(n, 1, 2, odd, n / 2 - 1, -1)
 }
 
 SSE4_INLINE void horizontalDown(uint8_t *dst, ptrdiff_t stride, const uint8_t *edge, int n) {
   // From the lowest on the left: averages and filtered samples in turn; past the corner filtered ones.
   uint8_t line[32];
-  store16(line, _mm_unpacklo_epi8(taps2At(edge - n), taps3At(edge - n + 1)));
-  store16(line + 2 * n, taps3At(edge + 1));
+  const __m128i turns = _mm_unpacklo_epi8(taps2At(edge - n), taps3At(edge - n + 1)), above3 = taps3At(edge + 1);
+  if (n == 4) {
+    store16(line, _mm_unpacklo_epi64(turns, above3));
+  } else {
+    store16(line, turns), store16(line + 16, above3);
+  }
   ROWS(n, 0, 1, line, 2 * n - 2, -2)
 }
 

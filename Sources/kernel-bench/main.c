@@ -1,0 +1,282 @@
+// Cycles per call of each kernel on each path of this CPU: the median of many runs, the call through
+// the table included, everything in the first-level cache. `kernel-bench [part of a name]`.
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "CH264Kernels.h"
+
+// The stride of a 720p picture with its padding: rows that do not share a set of the cache.
+enum { RUNS = 301, MAX_PATHS = 4, STRIDE = 1408, ROWS = 48 };
+
+// MARK: - Time
+
+static uint64_t ticks(void) {
+#if defined(__x86_64__)
+  uint32_t low, high;
+  __asm__ volatile("lfence\n\trdtsc\n\tlfence" : "=a"(low), "=d"(high)::"memory");
+  return (uint64_t)high << 32 | low;
+#elif defined(__aarch64__)
+  uint64_t t;
+  __asm__ volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(t)::"memory");
+  return t;
+#else
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+#endif
+}
+
+static int compareDoubles(const void *a, const void *b) {
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static double median(double *values, int n) {
+  qsort(values, (size_t)n, sizeof *values, compareDoubles);
+  return values[n / 2];
+}
+
+// A chain of dependent additions takes one cycle each: what a tick is worth.
+static double cyclesPerTick(void) {
+  double values[RUNS];
+  for (int run = 0; run < RUNS; run++) {
+    uint64_t v = (uint64_t)run;
+    const uint64_t start = ticks();
+    for (int i = 0; i < 2000; i++) {
+#if defined(__x86_64__)
+#define ADD "lea 1(%0), %0\n\t"
+#elif defined(__aarch64__)
+#define ADD "add %0, %0, #1\n\t"
+#else
+#define ADD ""
+#endif
+      __asm__ volatile(ADD ADD ADD ADD ADD ADD ADD ADD ADD ADD ADD ADD ADD ADD ADD ADD ADD ADD ADD ADD : "+r"(v));
+    }
+    values[run] = 40000.0 / (double)(ticks() - start);
+  }
+  return median(values, RUNS);
+}
+
+// MARK: - Buffers
+
+static _Alignas(64) uint8_t source[256], refMemory[ROWS * STRIDE], dstMemory[ROWS * STRIDE], planes[3][ROWS * STRIDE];
+static _Alignas(64) uint8_t edgeMemory[64], filteredMemory[64];
+static _Alignas(64) int16_t coef[256], level[64], dealt[64], scale[64], scratch[STRIDE + 64];
+static _Alignas(64) uint16_t mf[64], bias[64];
+static int sums[4];
+
+static void fillBuffers(void) {
+  uint32_t state = 1;
+#define NEXT() (state = state * 1664525u + 1013904223u, state >> 16)
+  for (int i = 0; i < 256; i++) source[i] = (uint8_t)NEXT(), coef[i] = (int16_t)((int)(NEXT() & 511) - 256);
+  for (int i = 0; i < ROWS * STRIDE; i++) {
+    refMemory[i] = (uint8_t)NEXT();
+    dstMemory[i] = (uint8_t)(100 + (NEXT() & 7));  // calm enough for the deblocking filter to work
+  }
+  for (int i = 0; i < 64; i++) {
+    edgeMemory[i] = (uint8_t)NEXT();
+    mf[i] = (uint16_t)(2000 + (NEXT() & 1023)), bias[i] = (uint16_t)(NEXT() & 15), scale[i] = (int16_t)(16 + (NEXT() & 15));
+    level[i] = (int16_t)(NEXT() & 3 ? 0 : 1);
+  }
+}
+
+// MARK: - The table
+
+typedef struct {
+  OVTKernels kernels;
+  const char *name;
+} Path;
+
+static Path paths[MAX_PATHS];
+static int pathCount;
+static double scaleToCycles;
+static const char *filter = "";
+
+static void addPath(int cpu, const char *name) {
+  if (ovt_kernels_init(&paths[pathCount].kernels, cpu) != cpu) return;
+  paths[pathCount++].name = name;
+}
+
+static void report(const char *name, const double *cycles) {
+  printf("%-30s", name);
+  for (int p = 0; p < pathCount; p++) printf(" %9.1f", cycles[p]);
+  if (pathCount > 1) printf(" %8.1fx", cycles[0] / cycles[pathCount - 1]);
+  printf("\n");
+}
+
+// CALL sees `k`, the table, and `i`, the number of the call, by which references move.
+#define MEASURE(NAME, CALL)                                                                  \
+  do {                                                                                       \
+    if (!strstr(NAME, filter)) break;                                                        \
+    double cycles[MAX_PATHS];                                                                \
+    for (int p = 0; p < pathCount; p++) {                                                    \
+      const OVTKernels *k = &paths[p].kernels;                                               \
+      double values[RUNS];                                                                   \
+      int calls = 16;                                                                        \
+      for (int run = -4; run < RUNS; run++) {                                                \
+        const uint64_t start = ticks();                                                      \
+        for (int i = 0; i < calls; i++) {                                                    \
+          CALL;                                                                              \
+        }                                                                                    \
+        const double elapsed = (double)(ticks() - start) * scaleToCycles;                    \
+        if (run < 0) {                                                                       \
+          if (elapsed < 20000) calls = (int)(calls * 20000 / (elapsed + 1)) + 1;             \
+          if (calls > 5000) calls = 5000;                                                    \
+        } else {                                                                             \
+          values[run] = elapsed / calls;                                                     \
+        }                                                                                    \
+      }                                                                                      \
+      cycles[p] = median(values, RUNS);                                                      \
+    }                                                                                        \
+    report(NAME, cycles);                                                                    \
+  } while (0)
+
+// A reference at every alignment, as motion vectors have it.
+#define REF (refMemory + 8 * STRIDE + 64 + (i & 15))
+#define DST (dstMemory + 8 * STRIDE + 64)
+
+static const char *const shapeNames[OVT_BLOCK_SHAPES] = {"16x16", "16x8", "8x16", "8x8", "8x4", "4x8", "4x4"};
+
+static void compare(void) {
+  char name[64];
+  for (int s = 0; s < OVT_BLOCK_SHAPES; s++) {
+    snprintf(name, sizeof name, "sad %s", shapeNames[s]);
+    MEASURE(name, k->sad[s](source, REF, STRIDE));
+  }
+  for (int s = 0; s < OVT_BLOCK_SHAPES; s++) {
+    snprintf(name, sizeof name, "sadX4 %s", shapeNames[s]);
+    MEASURE(name, k->sadX4[s](source, REF, REF + 1, REF - STRIDE, REF + STRIDE, STRIDE, sums));
+  }
+  for (int s = 0; s < OVT_BLOCK_SHAPES; s++) {
+    snprintf(name, sizeof name, "satd %s", shapeNames[s]);
+    MEASURE(name, k->satd[s](source, REF, STRIDE));
+  }
+  for (int s = 0; s < OVT_BLOCK_SHAPES; s++) {
+    snprintf(name, sizeof name, "ssd %s", shapeNames[s]);
+    MEASURE(name, k->ssd[s](source, REF, STRIDE));
+  }
+  MEASURE("ssdNV12", k->ssdNV12(source, REF, STRIDE, sums));
+  MEASURE("satdNV12", k->satdNV12(source, REF, STRIDE));
+  MEASURE("variance16x16", k->variance16x16(REF, STRIDE));
+  MEASURE("ssdRow 1280", k->ssdRow(refMemory, dstMemory, 1280));
+}
+
+static void motion(void) {
+  char name[64];
+  for (int w = 0; w < 3; w++) {
+    snprintf(name, sizeof name, "copy %dx%d", 16 >> w, 16 >> w);
+    MEASURE(name, k->copy[w](DST, STRIDE, REF, STRIDE, 16 >> w));
+  }
+  for (int w = 0; w < 3; w++) {
+    snprintf(name, sizeof name, "average %dx%d", 16 >> w, 16 >> w);
+    MEASURE(name, k->average[w](DST, STRIDE, REF, REF + STRIDE, STRIDE, 16 >> w));
+  }
+  for (int w = 0; w < 3; w++) {
+    snprintf(name, sizeof name, "chroma %d pairs x %d", 8 >> w, 8 >> w);
+    MEASURE(name, k->chroma[w](DST, STRIDE, REF, STRIDE, 3, 5, 8 >> w));
+  }
+  MEASURE("halfSample 1280x1", k->halfSample(planes[0], planes[1], planes[2], refMemory + 8 * STRIDE + 64, STRIDE, 1280, 1, scratch));
+}
+
+static void transform(void) {
+  MEASURE("forward4x4", k->forward4x4(coef, source, REF, STRIDE));
+  MEASURE("forward4x4x4", k->forward4x4x4(coef, source, REF, STRIDE));
+  MEASURE("forward4x4x16", k->forward4x4x16(coef, source, REF, STRIDE));
+  MEASURE("forward8x8", k->forward8x8(coef, source, REF, STRIDE));
+  MEASURE("forward8x8x4", k->forward8x8x4(coef, source, REF, STRIDE));
+  MEASURE("forwardNV12", k->forwardNV12(coef, source, REF, STRIDE));
+  MEASURE("inverse4x4", k->inverse4x4(DST, STRIDE, coef));
+  MEASURE("inverse4x4DC", k->inverse4x4DC(DST, STRIDE, 77));
+  MEASURE("inverse4x4x4", k->inverse4x4x4(DST, STRIDE, coef));
+  MEASURE("inverse4x4x16", k->inverse4x4x16(DST, STRIDE, coef));
+  MEASURE("inverse8x8", k->inverse8x8(DST, STRIDE, coef));
+  MEASURE("inverseNV12", k->inverseNV12(DST, STRIDE, coef));
+  MEASURE("hadamard4x4Forward", k->hadamard4x4Forward(level));
+  MEASURE("hadamard4x4Inverse", k->hadamard4x4Inverse(level));
+}
+
+static void quant(void) {
+  MEASURE("quant4x4", k->quant4x4(coef, mf, bias));
+  MEASURE("quant4x4x4", k->quant4x4x4(coef, mf, bias));
+  MEASURE("quant8x8", k->quant8x8(coef, mf, bias));
+  MEASURE("quantDC 4", k->quantDC(coef, 4, mf[0], bias[0]));
+  MEASURE("quantDC 16", k->quantDC(coef, 16, mf[0], bias[0]));
+  MEASURE("scale4x4", k->scale4x4(coef, scale));
+  MEASURE("scale4x4x4", k->scale4x4x4(coef, scale));
+  MEASURE("scale8x8", k->scale8x8(coef, scale, 2));
+  MEASURE("scan4x4", k->scan4x4(level, coef));
+  MEASURE("scan8x8", k->scan8x8(level, coef));
+  MEASURE("interleave8x8", k->interleave8x8(dealt, level));
+  MEASURE("nonZeroMask16", k->nonZeroMask16(level));
+  MEASURE("nonZeroMask64", k->nonZeroMask64(level));
+}
+
+static void intra(void) {
+  static const char *const lumaNames[7] = {"V", "H", "DC", "plane", "DC left", "DC top", "DC 128"};
+  static const char *const chromaNames[7] = {"DC", "H", "V", "plane", "DC left", "DC top", "DC 128"};
+  static const char *const edgeNames[12] = {"V", "H", "DC", "DDL", "DDR", "VR", "HD", "VL", "HU", "DC left", "DC top", "DC 128"};
+  char name[64];
+  for (int m = 0; m < 7; m++) {
+    snprintf(name, sizeof name, "intra16x16 %s", lumaNames[m]);
+    MEASURE(name, k->intra16x16[m](DST, STRIDE));
+  }
+  for (int m = 0; m < 7; m++) {
+    snprintf(name, sizeof name, "intraChroma %s", chromaNames[m]);
+    MEASURE(name, k->intraChroma[m](DST, STRIDE));
+  }
+  for (int m = 0; m < 12; m++) {
+    snprintf(name, sizeof name, "intra4x4 %s", edgeNames[m]);
+    MEASURE(name, k->intra4x4[m](DST, STRIDE, edgeMemory + 16));
+  }
+  for (int m = 0; m < 12; m++) {
+    snprintf(name, sizeof name, "intra8x8 %s", edgeNames[m]);
+    MEASURE(name, k->intra8x8[m](DST, STRIDE, edgeMemory + 16));
+  }
+  MEASURE("filterEdge8x8", k->filterEdge8x8(filteredMemory + 16, edgeMemory + 16, 7));
+}
+
+static void deblock(void) {
+  static const int8_t tC0[4] = {2, 3, 4, 5};
+  fillBuffers();
+  MEASURE("deblockLumaVertical", k->deblockLumaVertical(DST, STRIDE, 60, 12, tC0));
+  MEASURE("deblockLumaHorizontal", k->deblockLumaHorizontal(DST, STRIDE, 60, 12, tC0));
+  MEASURE("deblockLumaVerticalStrong", k->deblockLumaVerticalStrong(DST, STRIDE, 60, 12));
+  MEASURE("deblockLumaHorizontalStrong", k->deblockLumaHorizontalStrong(DST, STRIDE, 60, 12));
+  MEASURE("deblockChromaVertical", k->deblockChromaVertical(DST, STRIDE, 60, 12, tC0));
+  MEASURE("deblockChromaHorizontal", k->deblockChromaHorizontal(DST, STRIDE, 60, 12, tC0));
+  MEASURE("deblockChromaVerticalStrong", k->deblockChromaVerticalStrong(DST, STRIDE, 60, 12));
+  MEASURE("deblockChromaHorizontalStrong", k->deblockChromaHorizontalStrong(DST, STRIDE, 60, 12));
+}
+
+static void picture(void) {
+  MEASURE("interleaveRow 640", k->interleaveRow(planes[0], refMemory, dstMemory, 640));
+  MEASURE("deinterleaveRow 640", k->deinterleaveRow(planes[0], planes[1], refMemory, 640));
+  MEASURE("halveRow 640", k->halveRow(planes[0], refMemory, refMemory + STRIDE, 640));
+}
+
+int main(int argc, char **argv) {
+  if (argc > 1) filter = argv[1];
+  addPath(OVT_CPU_C, "C");
+#if defined(__x86_64__)
+  addPath(OVT_CPU_SSE4, "SSE4");
+  addPath(OVT_CPU_AVX2, "AVX2");
+#elif defined(__aarch64__)
+  addPath(OVT_CPU_NEON, "NEON");
+#endif
+  scaleToCycles = cyclesPerTick();
+  fillBuffers();
+  printf("%-30s", "cycles per call");
+  for (int p = 0; p < pathCount; p++) printf(" %9s", paths[p].name);
+  printf("  C / best\n");
+  compare();
+  motion();
+  transform();
+  quant();
+  intra();
+  deblock();
+  picture();
+  return 0;
+}
