@@ -36,6 +36,20 @@ public final class CVBuffer: @unchecked Sendable, Hashable {
   public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
+extension CVBuffer: CFRuntimeObject {
+  package static let cfTypeID = CFRuntimeRegister("CVPixelBuffer")
+
+  package var cfDescription: String {
+    var text = "<CVPixelBuffer width=\(width) height=\(height) bytesPerRow=\(storage.bytesPerRow) "
+    text += "pixelFormat=\(PixelFormat.text(pixelFormatType)) planes=\(storage.planeCount)"
+    for index in 0..<storage.planeCount {
+      let plane = storage.planes[index]
+      text += " {\(plane.width)x\(plane.height) bytesPerRow=\(plane.bytesPerRow)}"
+    }
+    return text + ">"
+  }
+}
+
 /// A buffer that holds an image.
 public typealias CVImageBuffer = CVBuffer
 

@@ -99,6 +99,19 @@ public func CVBufferPropagateAttachments(_ sourceBuffer: CVBuffer, _ destination
   }
 }
 
+extension CVBuffer {
+  /// Attaches what a buffer's attributes say it should come with.
+  func attachInitial(_ attributes: CFDictionary?) {
+    guard let attributes else { return }
+    for (key, mode) in [
+      (kCVBufferPropagatedAttachmentsKey, CVAttachmentMode.shouldPropagate),
+      (kCVBufferNonPropagatedAttachmentsKey, .shouldNotPropagate),
+    ] {
+      if let list = attributes[key] as? NSDictionary { CVBufferSetAttachments(self, list, mode) }
+    }
+  }
+}
+
 /// Carries a value out of a lock.
 struct UncheckedBox<Value>: @unchecked Sendable {
   let value: Value

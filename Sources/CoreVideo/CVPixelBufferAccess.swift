@@ -82,7 +82,9 @@ public func CVPixelBufferGetHeightOfPlane(_ pixelBuffer: CVPixelBuffer, _ planeI
   pixelBuffer.storage.plane(planeIndex)?.pointee.height ?? 0
 }
 
-/// The address of a plane's first sample, nil if there is no such plane or the buffer is not planar.
+/// The address of a plane's first sample, nil if there is no such plane.
+///
+/// For a buffer that is not planar, plane 0 is the whole.
 public func CVPixelBufferGetBaseAddressOfPlane(
   _ pixelBuffer: CVPixelBuffer, _ planeIndex: Int
 ) -> UnsafeMutableRawPointer? {

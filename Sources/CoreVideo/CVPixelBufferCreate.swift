@@ -8,6 +8,7 @@ import CoreFoundation
 ///
 /// - Returns: `kCVReturnInvalidSize`, `kCVReturnInvalidPixelFormat`, `kCVReturnInvalidPixelBufferAttributes`
 ///   or `kCVReturnAllocationFailed`; the buffer is nil then.
+@discardableResult
 public func CVPixelBufferCreate(
   _ allocator: CFAllocator?, _ width: Int, _ height: Int, _ pixelFormatType: OSType,
   _ pixelBufferAttributes: CFDictionary?, _ pixelBufferOut: UnsafeMutablePointer<CVPixelBuffer?>
@@ -25,7 +26,37 @@ public func CVPixelBufferCreate(
     storage: storage, pixelFormatType: pixelFormatType, width: width, height: height,
     extendedPixels: attributes.extended,
     creationAttributes: creationAttributes(pixelBufferAttributes, width, height, pixelFormatType))
+  pixelBufferOut.pointee?.attachInitial(pixelBufferAttributes)
   return kCVReturnSuccess
+}
+
+/// The type identifier of pixel buffers.
+public func CVPixelBufferGetTypeID() -> CFTypeID { CVBuffer.cfTypeID }
+
+/// The attributes that a buffer was made with, and its size and format.
+public func CVPixelBufferCopyCreationAttributes(_ pixelBuffer: CVPixelBuffer) -> CFDictionary {
+  pixelBuffer.creationAttributes
+}
+
+/// Whether a buffer is what attributes ask for: its size, one of their formats, extended pixels at least as wide,
+/// rows and planes aligned at least so.
+public func CVPixelBufferIsCompatibleWithAttributes(
+  _ pixelBuffer: CVPixelBuffer, _ attributes: CFDictionary?
+) -> Bool {
+  guard let wanted = try? PixelBufferAttributes(attributes) else { return false }
+  let storage = pixelBuffer.storage
+  let (has, wants) = (pixelBuffer.extendedPixels, wanted.extended)
+  guard wanted.width ?? pixelBuffer.width == pixelBuffer.width,
+    wanted.height ?? pixelBuffer.height == pixelBuffer.height,
+    wanted.pixelFormats?.contains(pixelBuffer.pixelFormatType) ?? true,
+    has.left >= wants.left, has.right >= wants.right, has.top >= wants.top, has.bottom >= wants.bottom
+  else { return false }
+  let row = wanted.bytesPerRowAlignment ?? 1
+  let plane = wanted.planeAlignment ?? 1
+  return (0..<max(storage.planeCount, 1)).allSatisfy {
+    storage.planes[$0].bytesPerRow % row == 0
+      && UInt(bitPattern: storage.planes[$0].baseAddress) % UInt(plane) == 0
+  }
 }
 
 /// The given attributes with the size and the format that the buffer really has.

@@ -56,6 +56,13 @@ struct PixelFormat: Sendable {
     builtIn[code] ?? registered.withLock { $0[code]?.format }
   }
 
+  /// A code as its four characters, or as a number if it is one of the old ones.
+  static func text(_ code: OSType) -> String {
+    let bytes = withUnsafeBytes(of: code.bigEndian, Array.init)
+    guard bytes.allSatisfy({ 0x20..<0x7F ~= $0 }) else { return String(code) }
+    return "'" + String(decoding: bytes, as: UTF8.self) + "'"
+  }
+
   static let builtIn = Dictionary(uniqueKeysWithValues: table.map { ($0.code, $0) })
   static let registered = Mutex<[OSType: Registered]>([:])
 

@@ -1,0 +1,63 @@
+import CoreFoundation
+
+/// The size of the whole picture, in pixels.
+public func CVImageBufferGetEncodedSize(_ imageBuffer: CVImageBuffer) -> CGSize {
+  CGSize(width: imageBuffer.width, height: imageBuffer.height)
+}
+
+/// The size to show the picture at, in square pixels: its display dimensions if it has any attached, otherwise
+/// its clean aperture stretched by its pixel aspect ratio.
+public func CVImageBufferGetDisplaySize(_ imageBuffer: CVImageBuffer) -> CGSize {
+  if let size = imageBuffer.numbers(
+    kCVImageBufferDisplayDimensionsKey, [kCVImageBufferDisplayWidthKey, kCVImageBufferDisplayHeightKey])
+  {
+    return CGSize(width: size[0], height: size[1])
+  }
+  var size = CVImageBufferGetCleanRect(imageBuffer).size
+  if let ratio = imageBuffer.numbers(
+    kCVImageBufferPixelAspectRatioKey,
+    [kCVImageBufferPixelAspectRatioHorizontalSpacingKey, kCVImageBufferPixelAspectRatioVerticalSpacingKey]),
+    ratio[0] > 0, ratio[1] > 0
+  {
+    size.width = (size.width * ratio[0] / ratio[1]).rounded()
+  }
+  return size
+}
+
+/// The part of the picture to be shown, in pixels; the origin is at the lower left.
+public func CVImageBufferGetCleanRect(_ imageBuffer: CVImageBuffer) -> CGRect {
+  let whole = CVImageBufferGetEncodedSize(imageBuffer)
+  guard
+    let clean = imageBuffer.numbers(
+      kCVImageBufferCleanApertureKey,
+      [
+        kCVImageBufferCleanApertureWidthKey, kCVImageBufferCleanApertureHeightKey,
+        kCVImageBufferCleanApertureHorizontalOffsetKey, kCVImageBufferCleanApertureVerticalOffsetKey,
+      ]), clean[0] > 0, clean[1] > 0
+  else { return CGRect(origin: .zero, size: whole) }
+  // Offsets are of the centre, to the right and downward.
+  return CGRect(
+    x: (whole.width - clean[0]) / 2 + clean[2], y: (whole.height - clean[1]) / 2 - clean[3], width: clean[0],
+    height: clean[1])
+}
+
+/// Whether the first row of memory is the top of the picture: always.
+public func CVImageBufferIsFlipped(_ imageBuffer: CVImageBuffer) -> Bool { true }
+
+extension CVBuffer {
+  /// The numbers under some keys of an attached dictionary; a key that is not there counts as zero.
+  /// Nil if nothing is attached, or one of the values is no number.
+  fileprivate func numbers(_ attachment: CFString, _ keys: [CFString]) -> [Double]? {
+    guard let dictionary = CVBufferCopyAttachment(self, attachment, nil) as? NSDictionary else { return nil }
+    var result: [Double] = []
+    for key in keys {
+      guard let value = dictionary[key] else {
+        result.append(0)
+        continue
+      }
+      guard let number = value as? NSNumber else { return nil }
+      result.append(number.doubleValue)
+    }
+    return result
+  }
+}

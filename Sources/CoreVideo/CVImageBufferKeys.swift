@@ -1,0 +1,128 @@
+import CoreFoundation
+
+// MARK: - Buffers
+
+/// In a buffer's attributes: what is attached to it from the start and propagates, a dictionary.
+public nonisolated(unsafe) let kCVBufferPropagatedAttachmentsKey: CFString = "PropagatedAttachments"
+
+/// In a buffer's attributes: what is attached to it from the start and does not propagate, a dictionary.
+public nonisolated(unsafe) let kCVBufferNonPropagatedAttachmentsKey: CFString = "NonPropagatedAttachments"
+
+/// When the frame is shown in its movie: a dictionary of the next two.
+public nonisolated(unsafe) let kCVBufferMovieTimeKey: CFString = "QTMovieTime"
+public nonisolated(unsafe) let kCVBufferTimeValueKey: CFString = "TimeValue"
+public nonisolated(unsafe) let kCVBufferTimeScaleKey: CFString = "TimeScale"
+
+// MARK: - Attachments of images, and their values
+
+/// A `CGColorSpace`.
+public nonisolated(unsafe) let kCVImageBufferCGColorSpaceKey: CFString = "CGColorSpace"
+
+/// The part of the picture to be shown: a dictionary of the next four, numbers in pixels; the offsets are of its centre from the picture's centre.
+public nonisolated(unsafe) let kCVImageBufferCleanApertureKey: CFString = "CVCleanAperture"
+public nonisolated(unsafe) let kCVImageBufferCleanApertureWidthKey: CFString = "Width"
+public nonisolated(unsafe) let kCVImageBufferCleanApertureHeightKey: CFString = "Height"
+public nonisolated(unsafe) let kCVImageBufferCleanApertureHorizontalOffsetKey: CFString = "HorizontalOffset"
+public nonisolated(unsafe) let kCVImageBufferCleanApertureVerticalOffsetKey: CFString = "VerticalOffset"
+
+/// Another clean aperture, to be preferred.
+public nonisolated(unsafe) let kCVImageBufferPreferredCleanApertureKey: CFString = "CVPreferredCleanAperture"
+
+/// 1 for a progressive picture, 2 for an interlaced one.
+public nonisolated(unsafe) let kCVImageBufferFieldCountKey: CFString = "CVFieldCount"
+
+/// How fields lie in time and space, one of the next four.
+public nonisolated(unsafe) let kCVImageBufferFieldDetailKey: CFString = "CVFieldDetail"
+public nonisolated(unsafe) let kCVImageBufferFieldDetailTemporalTopFirst: CFString = "TemporalTopFirst"
+public nonisolated(unsafe) let kCVImageBufferFieldDetailTemporalBottomFirst: CFString = "TemporalBottomFirst"
+public nonisolated(unsafe) let kCVImageBufferFieldDetailSpatialFirstLineEarly: CFString =
+  "SpatialFirstLineEarly"
+public nonisolated(unsafe) let kCVImageBufferFieldDetailSpatialFirstLineLate: CFString =
+  "SpatialFirstLineLate"
+
+/// The shape of a pixel: a dictionary of the next two, numbers.
+public nonisolated(unsafe) let kCVImageBufferPixelAspectRatioKey: CFString = "CVPixelAspectRatio"
+public nonisolated(unsafe) let kCVImageBufferPixelAspectRatioHorizontalSpacingKey: CFString =
+  "HorizontalSpacing"
+public nonisolated(unsafe) let kCVImageBufferPixelAspectRatioVerticalSpacingKey: CFString = "VerticalSpacing"
+
+/// The size to be shown at, in square pixels: a dictionary of the next two, numbers.
+public nonisolated(unsafe) let kCVImageBufferDisplayDimensionsKey: CFString = "CVDisplayDimensions"
+public nonisolated(unsafe) let kCVImageBufferDisplayWidthKey: CFString = "Width"
+public nonisolated(unsafe) let kCVImageBufferDisplayHeightKey: CFString = "Height"
+
+/// The gamma of `kCVImageBufferTransferFunction_UseGamma`, a number.
+public nonisolated(unsafe) let kCVImageBufferGammaLevelKey: CFString = "CVImageBufferGammaLevel"
+
+/// An ICC profile, data.
+public nonisolated(unsafe) let kCVImageBufferICCProfileKey: CFString = "CVImageBufferICCProfile"
+
+/// How luma and chroma were made from red, green and blue, one of `kCVImageBufferYCbCrMatrix_*`.
+public nonisolated(unsafe) let kCVImageBufferYCbCrMatrixKey: CFString = "CVImageBufferYCbCrMatrix"
+public nonisolated(unsafe) let kCVImageBufferYCbCrMatrix_ITU_R_709_2: CFString = "ITU_R_709_2"
+public nonisolated(unsafe) let kCVImageBufferYCbCrMatrix_ITU_R_601_4: CFString = "ITU_R_601_4"
+public nonisolated(unsafe) let kCVImageBufferYCbCrMatrix_SMPTE_240M_1995: CFString = "SMPTE_240M_1995"
+public nonisolated(unsafe) let kCVImageBufferYCbCrMatrix_DCI_P3: CFString = "DCI_P3"
+public nonisolated(unsafe) let kCVImageBufferYCbCrMatrix_P3_D65: CFString = "P3_D65"
+public nonisolated(unsafe) let kCVImageBufferYCbCrMatrix_ITU_R_2020: CFString = "ITU_R_2020"
+
+/// Which red, green and blue, one of `kCVImageBufferColorPrimaries_*`.
+public nonisolated(unsafe) let kCVImageBufferColorPrimariesKey: CFString = "CVImageBufferColorPrimaries"
+public nonisolated(unsafe) let kCVImageBufferColorPrimaries_ITU_R_709_2: CFString = "ITU_R_709_2"
+public nonisolated(unsafe) let kCVImageBufferColorPrimaries_EBU_3213: CFString = "EBU_3213"
+public nonisolated(unsafe) let kCVImageBufferColorPrimaries_SMPTE_C: CFString = "SMPTE_C"
+public nonisolated(unsafe) let kCVImageBufferColorPrimaries_P22: CFString = "P22"
+public nonisolated(unsafe) let kCVImageBufferColorPrimaries_DCI_P3: CFString = "DCI_P3"
+public nonisolated(unsafe) let kCVImageBufferColorPrimaries_P3_D65: CFString = "P3_D65"
+public nonisolated(unsafe) let kCVImageBufferColorPrimaries_ITU_R_2020: CFString = "ITU_R_2020"
+
+/// From light to numbers, one of `kCVImageBufferTransferFunction_*`.
+public nonisolated(unsafe) let kCVImageBufferTransferFunctionKey: CFString = "CVImageBufferTransferFunction"
+public nonisolated(unsafe) let kCVImageBufferTransferFunction_ITU_R_709_2: CFString = "ITU_R_709_2"
+public nonisolated(unsafe) let kCVImageBufferTransferFunction_SMPTE_240M_1995: CFString = "SMPTE_240M_1995"
+public nonisolated(unsafe) let kCVImageBufferTransferFunction_UseGamma: CFString = "UseGamma"
+public nonisolated(unsafe) let kCVImageBufferTransferFunction_sRGB: CFString = "IEC_sRGB"
+public nonisolated(unsafe) let kCVImageBufferTransferFunction_ITU_R_2020: CFString = "ITU_R_2020"
+public nonisolated(unsafe) let kCVImageBufferTransferFunction_SMPTE_ST_428_1: CFString = "SMPTE_ST_428_1"
+public nonisolated(unsafe) let kCVImageBufferTransferFunction_SMPTE_ST_2084_PQ: CFString = "SMPTE_ST_2084_PQ"
+public nonisolated(unsafe) let kCVImageBufferTransferFunction_ITU_R_2100_HLG: CFString = "ITU_R_2100_HLG"
+public nonisolated(unsafe) let kCVImageBufferTransferFunction_Linear: CFString = "Linear"
+
+/// Where chroma samples lie among luma samples, one of `kCVImageBufferChromaLocation_*`; of a progressive picture this one counts.
+public nonisolated(unsafe) let kCVImageBufferChromaLocationTopFieldKey: CFString =
+  "CVImageBufferChromaLocationTopField"
+public nonisolated(unsafe) let kCVImageBufferChromaLocationBottomFieldKey: CFString =
+  "CVImageBufferChromaLocationBottomField"
+public nonisolated(unsafe) let kCVImageBufferChromaLocation_Left: CFString = "Left"
+public nonisolated(unsafe) let kCVImageBufferChromaLocation_Center: CFString = "Center"
+public nonisolated(unsafe) let kCVImageBufferChromaLocation_TopLeft: CFString = "TopLeft"
+public nonisolated(unsafe) let kCVImageBufferChromaLocation_Top: CFString = "Top"
+public nonisolated(unsafe) let kCVImageBufferChromaLocation_BottomLeft: CFString = "BottomLeft"
+public nonisolated(unsafe) let kCVImageBufferChromaLocation_Bottom: CFString = "Bottom"
+public nonisolated(unsafe) let kCVImageBufferChromaLocation_DV420: CFString = "DV 4:2:0"
+
+/// What the subsampling was before conversion to 4:2:2 by replication.
+public nonisolated(unsafe) let kCVImageBufferChromaSubsamplingKey: CFString = "CVImageBufferChromaSubsampling"
+public nonisolated(unsafe) let kCVImageBufferChromaSubsampling_420: CFString = "4:2:0"
+public nonisolated(unsafe) let kCVImageBufferChromaSubsampling_422: CFString = "4:2:2"
+public nonisolated(unsafe) let kCVImageBufferChromaSubsampling_411: CFString = "4:1:1"
+
+/// True says that alpha is opaque everywhere.
+public nonisolated(unsafe) let kCVImageBufferAlphaChannelIsOpaque: CFString = "AlphaChannelIsOpaque"
+
+/// How colours and alpha go together, one of the next two.
+public nonisolated(unsafe) let kCVImageBufferAlphaChannelModeKey: CFString = "AlphaChannelMode"
+public nonisolated(unsafe) let kCVImageBufferAlphaChannelMode_StraightAlpha: CFString = "StraightAlpha"
+public nonisolated(unsafe) let kCVImageBufferAlphaChannelMode_PremultipliedAlpha: CFString =
+  "PremultipliedAlpha"
+
+/// The payload of the mastering display colour volume SEI message, 24 bytes of data.
+public nonisolated(unsafe) let kCVImageBufferMasteringDisplayColorVolumeKey: CFString =
+  "MasteringDisplayColorVolume"
+
+/// The payload of the content light level SEI message, 4 bytes of data.
+public nonisolated(unsafe) let kCVImageBufferContentLightLevelInfoKey: CFString = "ContentLightLevelInfo"
+
+/// The payload of the ambient viewing environment SEI message, 8 bytes of data.
+public nonisolated(unsafe) let kCVImageBufferAmbientViewingEnvironmentKey: CFString =
+  "AmbientViewingEnvironment"

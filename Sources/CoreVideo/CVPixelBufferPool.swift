@@ -1,0 +1,175 @@
+import CoreFoundation
+import Dispatch
+import Synchronization
+
+/// Hands out pixel buffers of one kind and takes their memory back when nobody holds them any more.
+///
+/// A buffer that came back is kept for the maximum age, one second unless the pool's attributes say otherwise, and
+/// longer if the pool would have fewer buffers than its minimum count.
+public final class CVPixelBufferPool: @unchecked Sendable, Hashable {
+  let attributes: CFDictionary?
+  let pixelBufferAttributes: CFDictionary
+  let prototype: Prototype
+  let shelf: PixelBufferShelf
+
+  /// What every buffer of the pool is like.
+  struct Prototype: Sendable {
+    var width: Int
+    var height: Int
+    var pixelFormat: OSType
+    var layout: PixelLayout
+    var extended: ExtendedPixels
+  }
+
+  init(
+    attributes: CFDictionary?, pixelBufferAttributes: CFDictionary, prototype: Prototype, minimumCount: Int,
+    maximumAge: Double
+  ) {
+    self.attributes = attributes
+    self.pixelBufferAttributes = pixelBufferAttributes
+    self.prototype = prototype
+    shelf = PixelBufferShelf(minimumCount: minimumCount, maximumAge: maximumAge)
+    shelf.setOwner(self)
+  }
+
+  deinit { shelf.close() }
+
+  public static func == (a: CVPixelBufferPool, b: CVPixelBufferPool) -> Bool { a === b }
+  public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+extension CVPixelBufferPool: CFRuntimeObject {
+  package static let cfTypeID = CFRuntimeRegister("CVPixelBufferPool")
+}
+
+// Keys of a pool's attributes.
+
+/// How many buffers the pool keeps however long they are not used, a number.
+public nonisolated(unsafe) let kCVPixelBufferPoolMinimumBufferCountKey: CFString = "MinimumBufferCount"
+/// How long a buffer that is not used is kept, a number of seconds; 0 keeps it for ever.
+public nonisolated(unsafe) let kCVPixelBufferPoolMaximumBufferAgeKey: CFString = "MaximumBufferAge"
+
+/// In the auxiliary attributes of a single creation: no new buffer is made if the pool has this many, a number.
+public nonisolated(unsafe) let kCVPixelBufferPoolAllocationThresholdKey: CFString =
+  "BufferPoolAllocationThreshold"
+
+/// Posted by a pool when a buffer comes back after a creation failed for `kCVPixelBufferPoolAllocationThresholdKey`.
+public nonisolated(unsafe) let kCVPixelBufferPoolFreeBufferNotification: CFString =
+  "BufferPoolFreeBufferNotification"
+
+/// Which of the unused buffers are freed.
+public struct CVPixelBufferPoolFlushFlags: OptionSet, Sendable {
+  public let rawValue: CVOptionFlags
+  public init(rawValue: CVOptionFlags) { self.rawValue = rawValue }
+  /// All of them, whatever their age.
+  public static let excessBuffers = CVPixelBufferPoolFlushFlags(rawValue: 1)
+}
+
+/// The type identifier of pools.
+public func CVPixelBufferPoolGetTypeID() -> CFTypeID { CVPixelBufferPool.cfTypeID }
+
+/// Makes a pool of buffers with the given attributes, which must name a width, a height and a pixel format
+/// (of a list of formats the first that is known).
+///
+/// - Returns: `kCVReturnInvalidPoolAttributes`, `kCVReturnInvalidPixelBufferAttributes`,
+///   `kCVReturnInvalidPixelFormat` or `kCVReturnInvalidSize`; the pool is nil then.
+@discardableResult
+public func CVPixelBufferPoolCreate(
+  _ allocator: CFAllocator?, _ poolAttributes: CFDictionary?, _ pixelBufferAttributes: CFDictionary?,
+  _ poolOut: UnsafeMutablePointer<CVPixelBufferPool?>
+) -> CVReturn {
+  poolOut.pointee = nil
+  var minimumCount = 0
+  var maximumAge = 1.0
+  if let value = poolAttributes?[kCVPixelBufferPoolMinimumBufferCountKey] {
+    guard let number = value as? NSNumber, number.intValue >= 0 else { return kCVReturnInvalidPoolAttributes }
+    minimumCount = number.intValue
+  }
+  if let value = poolAttributes?[kCVPixelBufferPoolMaximumBufferAgeKey] {
+    guard let number = value as? NSNumber, number.doubleValue >= 0 else {
+      return kCVReturnInvalidPoolAttributes
+    }
+    maximumAge = number.doubleValue
+  }
+  let wanted: PixelBufferAttributes
+  do { wanted = try PixelBufferAttributes(pixelBufferAttributes) } catch { return error.code }
+  guard let width = wanted.width, let height = wanted.height, let formats = wanted.pixelFormats,
+    !formats.isEmpty
+  else { return kCVReturnInvalidPixelBufferAttributes }
+  guard let format = formats.lazy.compactMap(PixelFormat.find).first else {
+    return kCVReturnInvalidPixelFormat
+  }
+  guard let layout = try? wanted.layout(format, width: width, height: height) else {
+    return kCVReturnInvalidSize
+  }
+  poolOut.pointee = CVPixelBufferPool(
+    attributes: (poolAttributes?.copy() as? NSDictionary),
+    pixelBufferAttributes: creationAttributes(pixelBufferAttributes, width, height, format.code),
+    prototype: .init(
+      width: width, height: height, pixelFormat: format.code, layout: layout, extended: wanted.extended),
+    minimumCount: minimumCount, maximumAge: maximumAge)
+  return kCVReturnSuccess
+}
+
+/// The attributes that the pool was made with.
+public func CVPixelBufferPoolGetAttributes(_ pool: CVPixelBufferPool) -> CFDictionary? { pool.attributes }
+
+/// The attributes of the pool's buffers.
+public func CVPixelBufferPoolGetPixelBufferAttributes(_ pool: CVPixelBufferPool) -> CFDictionary? {
+  pool.pixelBufferAttributes
+}
+
+/// A buffer of the pool, without attachments but those of its attributes; what is in its memory is undefined.
+/// - Returns: `kCVReturnAllocationFailed` if there is no memory; the buffer is nil then.
+@discardableResult
+public func CVPixelBufferPoolCreatePixelBuffer(
+  _ allocator: CFAllocator?, _ pixelBufferPool: CVPixelBufferPool,
+  _ pixelBufferOut: UnsafeMutablePointer<CVPixelBuffer?>
+) -> CVReturn {
+  CVPixelBufferPoolCreatePixelBufferWithAuxAttributes(allocator, pixelBufferPool, nil, pixelBufferOut)
+}
+
+/// A buffer of the pool, unless it would be one too many.
+///
+/// - Parameter auxAttributes: May hold `kCVPixelBufferPoolAllocationThresholdKey`.
+/// - Returns: `kCVReturnWouldExceedAllocationThreshold` if no buffer is free and the pool has as many as the
+///   threshold; `kCVReturnInvalidPixelBufferAttributes`; `kCVReturnAllocationFailed`.
+@discardableResult
+public func CVPixelBufferPoolCreatePixelBufferWithAuxAttributes(
+  _ allocator: CFAllocator?, _ pixelBufferPool: CVPixelBufferPool, _ auxAttributes: CFDictionary?,
+  _ pixelBufferOut: UnsafeMutablePointer<CVPixelBuffer?>
+) -> CVReturn {
+  pixelBufferOut.pointee = nil
+  var threshold: Int?
+  if let value = auxAttributes?[kCVPixelBufferPoolAllocationThresholdKey] {
+    guard let number = value as? NSNumber, number.intValue >= 0 else {
+      return kCVReturnInvalidPixelBufferAttributes
+    }
+    threshold = number.intValue
+  }
+  let (prototype, shelf) = (pixelBufferPool.prototype, pixelBufferPool.shelf)
+  let storage: PixelStorage
+  switch shelf.take(threshold: threshold) {
+  case .used(let memory): storage = memory
+  case .tooMany: return kCVReturnWouldExceedAllocationThreshold
+  case .none:
+    guard let memory = PixelStorage(layout: prototype.layout) else {
+      shelf.discarded()
+      return kCVReturnAllocationFailed
+    }
+    storage = memory
+  }
+  let buffer = CVBuffer(
+    storage: storage, pixelFormatType: prototype.pixelFormat, width: prototype.width,
+    height: prototype.height,
+    extendedPixels: prototype.extended, creationAttributes: pixelBufferPool.pixelBufferAttributes,
+    recycler: shelf)
+  buffer.attachInitial(pixelBufferPool.pixelBufferAttributes)
+  pixelBufferOut.pointee = buffer
+  return kCVReturnSuccess
+}
+
+/// Frees the unused buffers that are too old, or with `excessBuffers` all unused ones.
+public func CVPixelBufferPoolFlush(_ pool: CVPixelBufferPool, _ options: CVPixelBufferPoolFlushFlags) {
+  pool.shelf.flush(all: options.contains(.excessBuffers))
+}

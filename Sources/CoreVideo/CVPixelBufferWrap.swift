@@ -1,0 +1,145 @@
+import CoreFoundation
+
+// Buffers around memory that belongs to somebody else.
+
+/// Called when the last user of the memory is gone: with the reference of the call and the memory's address.
+public typealias CVPixelBufferReleaseBytesCallback =
+  @convention(c) (_ releaseRefCon: UnsafeMutableRawPointer?, _ baseAddress: UnsafeRawPointer?) -> Void
+
+/// As `CVPixelBufferReleaseBytesCallback`, with the block's size and the addresses of all planes.
+public typealias CVPixelBufferReleasePlanarBytesCallback =
+  @convention(c) (
+    _ releaseRefCon: UnsafeMutableRawPointer?, _ dataPtr: UnsafeRawPointer?, _ dataSize: Int,
+    _ numberOfPlanes: Int,
+    _ planeAddresses: UnsafeMutablePointer<UnsafeRawPointer?>?
+  ) -> Void
+
+/// Makes a pixel buffer around memory that holds pixels in one plane.
+///
+/// The memory must stay as it is until `releaseCallback` is called. Nothing is copied.
+/// - Returns: `kCVReturnInvalidArgument` if `bytesPerRow` is too small for a row or the format has several planes;
+///   the other errors of `CVPixelBufferCreate`. The callback is then not called.
+@discardableResult
+public func CVPixelBufferCreateWithBytes(
+  _ allocator: CFAllocator?, _ width: Int, _ height: Int, _ pixelFormatType: OSType,
+  _ baseAddress: UnsafeMutableRawPointer, _ bytesPerRow: Int,
+  _ releaseCallback: CVPixelBufferReleaseBytesCallback?, _ releaseRefCon: UnsafeMutableRawPointer?,
+  _ pixelBufferAttributes: CFDictionary?, _ pixelBufferOut: UnsafeMutablePointer<CVPixelBuffer?>
+) -> CVReturn {
+  pixelBufferOut.pointee = nil
+  guard width > 0, height > 0 else { return kCVReturnInvalidSize }
+  guard let format = PixelFormat.find(pixelFormatType) else { return kCVReturnInvalidPixelFormat }
+  guard format.planes.count == 1 else { return kCVReturnInvalidArgument }
+  let layout: PixelLayout
+  switch wrappingLayout(format, width, height, pixelBufferAttributes) {
+  case .success(let tight): layout = tight
+  case .failure(let failure): return failure.code
+  }
+  let (size, overflow) = bytesPerRow.multipliedReportingOverflow(by: layout.planes[0].rows)
+  guard bytesPerRow >= layout.planes[0].bytesPerRow, !overflow else { return kCVReturnInvalidArgument }
+  let owner = OutsideMemory(address: baseAddress, refCon: releaseRefCon)
+  var release: (@Sendable () -> Void)?
+  if let releaseCallback {
+    release = { releaseCallback(owner.refCon, owner.address) }
+  }
+  let storage = PixelStorage(
+    baseAddress: baseAddress, dataSize: size, bytesPerRow: bytesPerRow, isPlanar: format.isPlanar,
+    planes: [.init(baseAddress: baseAddress, width: width, height: height, bytesPerRow: bytesPerRow)],
+    allocation: nil, release: release)
+  pixelBufferOut.pointee = CVBuffer(
+    storage: storage, pixelFormatType: pixelFormatType, width: width, height: height, extendedPixels: .init(),
+    creationAttributes: creationAttributes(pixelBufferAttributes, width, height, pixelFormatType))
+  pixelBufferOut.pointee?.attachInitial(pixelBufferAttributes)
+  return kCVReturnSuccess
+}
+
+/// Makes a pixel buffer around memory that holds pixels in several planes.
+///
+/// - Parameters:
+///   - dataPtr: The block that all planes lie in, if there is one: what `CVPixelBufferGetBaseAddress` returns.
+///   - dataSize: The block's size in bytes.
+///   - numberOfPlanes: As many as the format has.
+/// - Returns: `kCVReturnInvalidArgument` if the number of planes, an address or a row's length is wrong or too
+///   small; the other errors of `CVPixelBufferCreate`. The callback is then not called.
+@discardableResult
+public func CVPixelBufferCreateWithPlanarBytes(
+  _ allocator: CFAllocator?, _ width: Int, _ height: Int, _ pixelFormatType: OSType,
+  _ dataPtr: UnsafeMutableRawPointer?, _ dataSize: Int, _ numberOfPlanes: Int,
+  _ planeBaseAddress: UnsafeMutablePointer<UnsafeMutableRawPointer?>, _ planeWidth: UnsafeMutablePointer<Int>,
+  _ planeHeight: UnsafeMutablePointer<Int>, _ planeBytesPerRow: UnsafeMutablePointer<Int>,
+  _ releaseCallback: CVPixelBufferReleasePlanarBytesCallback?, _ releaseRefCon: UnsafeMutableRawPointer?,
+  _ pixelBufferAttributes: CFDictionary?, _ pixelBufferOut: UnsafeMutablePointer<CVPixelBuffer?>
+) -> CVReturn {
+  pixelBufferOut.pointee = nil
+  guard width > 0, height > 0 else { return kCVReturnInvalidSize }
+  guard let format = PixelFormat.find(pixelFormatType) else { return kCVReturnInvalidPixelFormat }
+  guard numberOfPlanes == format.planes.count, dataSize >= 0 else { return kCVReturnInvalidArgument }
+  let layout: PixelLayout
+  switch wrappingLayout(format, width, height, pixelBufferAttributes) {
+  case .success(let tight): layout = tight
+  case .failure(let failure): return failure.code
+  }
+  var planes: [PixelStorage.Plane] = []
+  for (index, tight) in layout.planes.enumerated() {
+    guard let address = planeBaseAddress[index], planeBytesPerRow[index] >= tight.bytesPerRow,
+      planeWidth[index] >= tight.width, planeHeight[index] >= tight.height
+    else { return kCVReturnInvalidArgument }
+    planes.append(
+      .init(
+        baseAddress: address, width: planeWidth[index], height: planeHeight[index],
+        bytesPerRow: planeBytesPerRow[index]))
+  }
+  let size = dataSize > 0 ? dataSize : planes.reduce(0) { $0 + $1.bytesPerRow * $1.height }
+  let owner = OutsideMemory(address: dataPtr, refCon: releaseRefCon)
+  var release: (@Sendable () -> Void)?
+  if let releaseCallback {
+    let planes = OutsideMemory.Planes(planes.map { UnsafeRawPointer($0.baseAddress) })
+    release = {
+      var addresses = planes.addresses
+      releaseCallback(owner.refCon, owner.address, dataSize, addresses.count, &addresses)
+    }
+  }
+  let storage = PixelStorage(
+    baseAddress: dataPtr, dataSize: size, bytesPerRow: ceilDivide(size, height), isPlanar: true,
+    planes: planes,
+    allocation: nil, release: release)
+  pixelBufferOut.pointee = CVBuffer(
+    storage: storage, pixelFormatType: pixelFormatType, width: width, height: height, extendedPixels: .init(),
+    creationAttributes: creationAttributes(pixelBufferAttributes, width, height, pixelFormatType))
+  pixelBufferOut.pointee?.attachInitial(pixelBufferAttributes)
+  return kCVReturnSuccess
+}
+
+/// The smallest layout that outside memory must have. There is no telling where extended pixels would lie in it.
+private func wrappingLayout(
+  _ format: PixelFormat, _ width: Int, _ height: Int, _ attributes: CFDictionary?
+) -> Result<PixelLayout, PixelBufferAttributes.Failure> {
+  do {
+    guard try PixelBufferAttributes(attributes).extended == ExtendedPixels() else {
+      return .failure(.init(code: kCVReturnInvalidPixelBufferAttributes))
+    }
+  } catch {
+    return .failure(error)
+  }
+  // Without the padding that a format asks for: outside memory may have less.
+  var format = format
+  for index in format.planes.indices {
+    format.planes[index].blockHorizontalAlignment = 1
+    format.planes[index].blockVerticalAlignment = 1
+  }
+  guard let layout = try? PixelLayout(format: format, width: width, height: height, rowAlignment: 1) else {
+    return .failure(.init(code: kCVReturnInvalidSize))
+  }
+  return .success(layout)
+}
+
+/// Addresses that go back to their owner in the end, from whatever thread that is.
+private struct OutsideMemory: @unchecked Sendable {
+  let address: UnsafeMutableRawPointer?
+  let refCon: UnsafeMutableRawPointer?
+
+  struct Planes: @unchecked Sendable {
+    let addresses: [UnsafeRawPointer?]
+    init(_ addresses: [UnsafeRawPointer?]) { self.addresses = addresses }
+  }
+}

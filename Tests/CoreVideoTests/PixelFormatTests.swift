@@ -1,0 +1,116 @@
+import CoreVideo
+import Testing
+
+@Suite struct PixelFormatTests {
+  @Test func descriptionsAgreeWithBuffers() throws {
+    let codes = try #require(CVPixelFormatDescriptionArrayCreateWithAllPixelFormatTypes(nil) as? [UInt32])
+    for code in codes {
+      let description = try #require(
+        CVPixelFormatDescriptionCreateWithPixelFormatType(nil, code) as? [CFString: Any])
+      #expect(description[kCVPixelFormatConstant] as? UInt32 == code)
+      let buffer = try makeBuffer(96, 16, code, [kCVPixelBufferBytesPerRowAlignmentKey: 1])
+      let planes = description[kCVPixelFormatPlanes] as? [[CFString: Any]] ?? [description]
+      #expect(CVPixelBufferGetPlaneCount(buffer) == (planes.count > 1 ? planes.count : 0))
+      for (index, plane) in planes.enumerated() {
+        let bits = try #require(plane[kCVPixelFormatBitsPerBlock] as? Int)
+        let block = plane[kCVPixelFormatBlockWidth] as? Int ?? 1
+        let sub = plane[kCVPixelFormatHorizontalSubsampling] as? Int ?? 1
+        let aligned = plane[kCVPixelFormatBlockHorizontalAlignment] as? Int ?? 1
+        let blocks = (96 / sub / block + aligned - 1) / aligned * aligned
+        #expect(CVPixelBufferGetBytesPerRowOfPlane(buffer, index) == (blocks * bits + 7) / 8)
+        if let black = plane[kCVPixelFormatBlackBlock] as? Data { #expect(black.count * 8 == bits) }
+      }
+    }
+    #expect(CVPixelFormatDescriptionCreateWithPixelFormatType(nil, 0x1234) == nil)
+  }
+
+  @Test func contents() throws {
+    func contains(_ code: OSType, _ key: CFString) -> Bool {
+      (CVPixelFormatDescriptionCreateWithPixelFormatType(nil, code) as? [CFString: Any])?[key] as? Bool
+        ?? false
+    }
+    #expect(contains(kCVPixelFormatType_32BGRA, kCVPixelFormatContainsAlpha))
+    #expect(contains(kCVPixelFormatType_32BGRA, kCVPixelFormatContainsRGB))
+    #expect(!contains(kCVPixelFormatType_24RGB, kCVPixelFormatContainsAlpha))
+    #expect(contains(kCVPixelFormatType_420YpCbCr8BiPlanarFullRange, kCVPixelFormatContainsYCbCr))
+    #expect(contains(kCVPixelFormatType_OneComponent8, kCVPixelFormatContainsGrayscale))
+    let range =
+      CVPixelFormatDescriptionCreateWithPixelFormatType(
+        nil, kCVPixelFormatType_420YpCbCr8BiPlanarFullRange)?[kCVPixelFormatComponentRange] as? String
+    #expect(range == "FullRange")
+  }
+
+  @Test func registration() throws {
+    let code: OSType = 0x7465_7374
+    var out: CVPixelBuffer?
+    #expect(CVPixelBufferCreate(nil, 64, 64, code, nil, &out) == kCVReturnInvalidPixelFormat)
+    // A description that makes no sense is not taken.
+    CVPixelFormatDescriptionRegisterDescriptionWithPixelFormatType(
+      [kCVPixelFormatBitsPerBlock: 0] as CFDictionary, code)
+    #expect(CVPixelBufferCreate(nil, 64, 64, code, nil, &out) == kCVReturnInvalidPixelFormat)
+    var fill = CVFillExtendedPixelsCallBackData(
+      version: 0,
+      fillCallBack: { buffer, _ in
+        memset(CVPixelBufferGetBaseAddress(buffer)! - 2, 0x77, 2)
+        return true
+      }, refCon: nil)
+    let callback = withUnsafeBytes(of: &fill) { Data($0) }
+    CVPixelFormatDescriptionRegisterDescriptionWithPixelFormatType(
+      [
+        kCVPixelFormatName: "test", kCVPixelFormatContainsRGB: true,
+        kCVPixelFormatPlanes: [
+          [kCVPixelFormatBitsPerBlock: 16],
+          [kCVPixelFormatBitsPerBlock: 8, kCVPixelFormatVerticalSubsampling: 4],
+        ] as [[CFString: Any]],
+        kCVPixelFormatFillExtendedPixelsCallback: callback,
+      ] as [CFString: Any] as CFDictionary, code)
+    let buffer = try makeBuffer(64, 64, code, [kCVPixelBufferExtendedPixelsLeftKey: 1])
+    #expect(CVPixelBufferGetPlaneCount(buffer) == 2)
+    #expect(CVPixelBufferGetHeightOfPlane(buffer, 1) == 16)
+    #expect(CVPixelBufferFillExtendedPixels(buffer) == kCVReturnSuccess)
+    #expect(CVPixelBufferGetBaseAddress(buffer)!.load(fromByteOffset: -2, as: UInt16.self) == 0x7777)
+    let known = CVPixelFormatDescriptionArrayCreateWithAllPixelFormatTypes(nil) as? [UInt32]
+    #expect(known?.contains(code) == true)
+  }
+
+  @Test func resolution() throws {
+    func resolve(_ list: [[CFString: Any]]) -> (CVReturn, [CFString: Any]?) {
+      var out: CFDictionary?
+      let status = CVPixelBufferCreateResolvedAttributesDictionary(nil, list as CFArray, &out)
+      return (status, out as? [CFString: Any])
+    }
+    let formats = kCVPixelBufferPixelFormatTypeKey
+    let (status, merged) = resolve([
+      [formats: [1, 2, 3], kCVPixelBufferBytesPerRowAlignmentKey: 16, kCVPixelBufferWidthKey: 10],
+      [
+        formats: [3, 2, 9], kCVPixelBufferBytesPerRowAlignmentKey: 64,
+        kCVPixelBufferMetalCompatibilityKey: true,
+      ],
+      [formats: [2, 9], kCVPixelBufferExtendedPixelsLeftKey: 8, kCVPixelBufferMetalCompatibilityKey: false],
+    ])
+    #expect(status == kCVReturnSuccess)
+    #expect(merged?[formats] as? Int == 2)
+    #expect(merged?[kCVPixelBufferBytesPerRowAlignmentKey] as? Int == 64)
+    #expect(merged?[kCVPixelBufferExtendedPixelsLeftKey] as? Int == 8)
+    #expect(merged?[kCVPixelBufferMetalCompatibilityKey] as? Bool == true)
+    #expect(resolve([[formats: 1], [formats: [2, 3]]]).0 == kCVReturnInvalidPixelBufferAttributes)
+    #expect(
+      resolve([[kCVPixelBufferWidthKey: 1], [kCVPixelBufferWidthKey: 2]]).0
+        == kCVReturnInvalidPixelBufferAttributes)
+  }
+
+  @Test func compatibility() throws {
+    let buffer = try makeBuffer(64, 48, kCVPixelFormatType_32BGRA, [kCVPixelBufferExtendedPixelsTopKey: 2])
+    func fits(_ attributes: [CFString: Any]) -> Bool {
+      CVPixelBufferIsCompatibleWithAttributes(buffer, attributes as CFDictionary)
+    }
+    #expect(fits([:]))
+    #expect(
+      fits([kCVPixelBufferWidthKey: 64, kCVPixelBufferPixelFormatTypeKey: [1, kCVPixelFormatType_32BGRA]]))
+    #expect(fits([kCVPixelBufferExtendedPixelsTopKey: 1, kCVPixelBufferBytesPerRowAlignmentKey: 64]))
+    #expect(!fits([kCVPixelBufferHeightKey: 64]))
+    #expect(!fits([kCVPixelBufferPixelFormatTypeKey: kCVPixelFormatType_32ARGB]))
+    #expect(!fits([kCVPixelBufferBytesPerRowAlignmentKey: 1024]))
+    #expect(CVPixelBufferCopyCreationAttributes(buffer)[kCVPixelBufferWidthKey] as? Int == 64)
+  }
+}
