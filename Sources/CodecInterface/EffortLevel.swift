@@ -5,7 +5,7 @@ extension SpeedPreference {
     var level = isRealTime == true ? 3 : 5
     switch prefersSpeedOverQuality {
     case true: level -= 2
-    case false: level += isRealTime == true ? 1 : 2
+    case false: level += 1
     case nil: break
     }
     if savesPower { level -= 1 }

@@ -1,0 +1,57 @@
+import CodecInterface
+import CoreMedia
+
+/// An encoder configuration in the making: what the properties say, before the codec's terms are final.
+struct CompressionDraft {
+  var configuration: EncoderConfiguration
+  /// The profile was chosen, rather than left to the pixel format.
+  var hasProfile = false
+  var averageBitRate = 0
+  var constantBitRate: Int?
+  var variableBitRate: Int?
+  var quality = 0.5
+  var masteringDisplay: [UInt8]?
+  var contentLightLevel: [UInt8]?
+  var insertsHDR = true
+  var colorPrimaries: UInt8?
+  var transferFunction: UInt8?
+  var matrix: UInt8?
+  /// For the format description.
+  var cleanAperture: [String: Double]?
+  var multiPassStorage: VTMultiPassStorage?
+
+  init(codec: CodecType, width: Int, height: Int, format: PictureFormat) {
+    configuration = EncoderConfiguration(
+      codec: codec, width: width, height: height, format: format,
+      profile: codec == .hevc ? .hevcMain : .h264High)
+    configuration.timescale = Self.timescale
+  }
+
+  /// Ticks in a second for the codec. Exact times stay with the session; this is for rate control.
+  static let timescale: Int32 = 1_000_000
+
+  /// The configuration with all that depends on several properties.
+  var resolved: EncoderConfiguration {
+    var c = configuration
+    if let constantBitRate {
+      c.rate.mode = .constant(constantBitRate)
+    } else if let variableBitRate {
+      c.rate.mode = .variable(variableBitRate)
+    } else if averageBitRate > 0 {
+      c.rate.mode = .average(averageBitRate)
+    } else if let lowest = c.rate.limits.map({ Double($0.bytes) * 8 / $0.seconds }).min() {
+      // A limit without an average: aim at a safe distance below it.
+      c.rate.mode = .average(max(Int(lowest * 0.8), 1000))
+    } else {
+      c.rate.mode = .quality(quality)
+    }
+    if insertsHDR {
+      c.hdr.masteringDisplay = masteringDisplay
+      c.hdr.contentLightLevel = contentLightLevel
+    }
+    if !hasProfile, c.codec == .hevc {
+      c.profile = c.format == .p010VideoRange || c.format == .p010FullRange ? .hevcMain10 : .hevcMain
+    }
+    return c
+  }
+}

@@ -1,0 +1,45 @@
+import CoreMedia
+
+/// Gives each coded frame its decode time, exactly, from the presentation times that came in.
+///
+/// With a reordering depth of D, frame n in decode order is due when frame n - D is shown; the first D frames are
+/// due as much earlier as the D-th is later than the first. So decode times increase, and none is after the
+/// frame's presentation time.
+struct FrameClock {
+  let depth: Int
+  /// Presentation times in the order of input, from frame `firstIndex` on.
+  private var times: [CMTime] = []
+  private var firstIndex = 0
+  private var outputIndex = 0
+  /// How much later the frame at `depth` is than the first, once known.
+  private var lead: CMTime?
+
+  init(depth: Int) { self.depth = depth }
+
+  /// Notes the next frame that goes in.
+  mutating func noteInput(_ time: CMTime) {
+    times.append(time)
+    if lead == nil, firstIndex == 0, times.count > depth { lead = CMTimeSubtract(times[depth], times[0]) }
+  }
+
+  /// The decode time of the next frame that comes out; invalid if the order never changes.
+  /// - Parameter frameDuration: stands in for what is not known if the stream ends before `depth` frames came.
+  mutating func nextDecodeTime(frameDuration: CMTime) -> CMTime {
+    defer {
+      outputIndex += 1
+      // Only the last `depth` times are asked for again.
+      let droppable = outputIndex - depth - firstIndex
+      if droppable > 64 {
+        times.removeFirst(droppable)
+        firstIndex += droppable
+      }
+    }
+    guard depth > 0, let last = times.last else { return .invalid }
+    if outputIndex >= depth {
+      let index = outputIndex - depth - firstIndex
+      return index < times.count ? times[index] : last
+    }
+    let lead = self.lead ?? CMTimeMultiply(frameDuration, multiplier: Int32(depth))
+    return CMTimeSubtract(times[min(outputIndex, times.count - 1)], lead)
+  }
+}

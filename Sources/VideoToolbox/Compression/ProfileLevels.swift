@@ -1,0 +1,57 @@
+import CodecInterface
+import CoreMedia
+
+/// The `kVTProfileLevel_` constants, taken apart.
+struct ProfileLevel: Sendable {
+  let profile: Profile
+  /// Ten times the level's number; nil is automatic.
+  let level: Int?
+
+  /// The names for a codec that its encoders know.
+  static func names(for codec: CodecType) -> [String] {
+    if codec == .hevc {
+      return [kVTProfileLevel_HEVC_Main_AutoLevel, kVTProfileLevel_HEVC_Main10_AutoLevel].map { $0 as String }
+    }
+    guard codec == .h264 else { return [] }
+    return [
+      kVTProfileLevel_H264_Baseline_1_3, kVTProfileLevel_H264_Baseline_3_0, kVTProfileLevel_H264_Baseline_3_1,
+      kVTProfileLevel_H264_Baseline_3_2, kVTProfileLevel_H264_Baseline_4_0, kVTProfileLevel_H264_Baseline_4_1,
+      kVTProfileLevel_H264_Baseline_4_2, kVTProfileLevel_H264_Baseline_5_0, kVTProfileLevel_H264_Baseline_5_1,
+      kVTProfileLevel_H264_Baseline_5_2, kVTProfileLevel_H264_Baseline_AutoLevel,
+      kVTProfileLevel_H264_ConstrainedBaseline_AutoLevel,
+      kVTProfileLevel_H264_Main_3_0, kVTProfileLevel_H264_Main_3_1, kVTProfileLevel_H264_Main_3_2,
+      kVTProfileLevel_H264_Main_4_0, kVTProfileLevel_H264_Main_4_1, kVTProfileLevel_H264_Main_4_2,
+      kVTProfileLevel_H264_Main_5_0, kVTProfileLevel_H264_Main_5_1, kVTProfileLevel_H264_Main_5_2,
+      kVTProfileLevel_H264_Main_AutoLevel,
+      kVTProfileLevel_H264_Extended_5_0, kVTProfileLevel_H264_Extended_AutoLevel,
+      kVTProfileLevel_H264_High_3_0, kVTProfileLevel_H264_High_3_1, kVTProfileLevel_H264_High_3_2,
+      kVTProfileLevel_H264_High_4_0, kVTProfileLevel_H264_High_4_1, kVTProfileLevel_H264_High_4_2,
+      kVTProfileLevel_H264_High_5_0, kVTProfileLevel_H264_High_5_1, kVTProfileLevel_H264_High_5_2,
+      kVTProfileLevel_H264_High_AutoLevel, kVTProfileLevel_H264_ConstrainedHigh_AutoLevel,
+    ].map { $0 as String }
+  }
+
+  /// Names read as codec, profile and level: "H264_High_4_1", "HEVC_Main_AutoLevel".
+  init?(_ name: String) {
+    let parts = name.split(separator: "_")
+    guard parts.count >= 3 else { return nil }
+    switch (parts[0], parts[1]) {
+    case ("H264", "Baseline"): profile = .h264Baseline
+    case ("H264", "ConstrainedBaseline"): profile = .h264ConstrainedBaseline
+    case ("H264", "Main"): profile = .h264Main
+    case ("H264", "Extended"): profile = .h264Extended
+    case ("H264", "High"): profile = .h264High
+    case ("H264", "ConstrainedHigh"): profile = .h264ConstrainedHigh
+    case ("HEVC", "Main"): profile = .hevcMain
+    case ("HEVC", "Main10"): profile = .hevcMain10
+    default: return nil
+    }
+    if parts[2] == "AutoLevel" {
+      level = nil
+    } else if parts.count == 4, let major = Int(parts[2]), let minor = Int(parts[3]) {
+      level = major * 10 + minor
+    } else {
+      return nil
+    }
+  }
+}
