@@ -19,6 +19,9 @@ struct CompressionDraft {
   /// For the format description.
   var cleanAperture: [String: Double]?
   var multiPassStorage: VTMultiPassStorage?
+  var lowLatency = LowLatency()
+  /// Which change of the properties it comes from.
+  var generation = 0
 
   init(codec: CodecType, width: Int, height: Int, format: PictureFormat) {
     configuration = EncoderConfiguration(
@@ -31,8 +34,9 @@ struct CompressionDraft {
   static let timescale: Int32 = 1_000_000
 
   /// The configuration with all that depends on several properties.
-  var resolved: EncoderConfiguration {
+  func resolved(for encoder: EncoderDescription) -> EncoderConfiguration {
     var c = configuration
+    c.lowLatency = encoder.isLowLatency ? lowLatency : nil
     if let constantBitRate {
       c.rate.mode = .constant(constantBitRate)
     } else if let variableBitRate {

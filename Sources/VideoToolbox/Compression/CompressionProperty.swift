@@ -86,7 +86,9 @@ struct CompressionPropertyTable: Sendable {
 
   /// Properties by which one encoder differs from another of the same codec.
   var selectionProperties: [String: [String: Any]] {
-    let keys = [kVTCompressionPropertyKey_ProfileLevel, kVTCompressionPropertyKey_Quality].map { $0 as String }
+    let keys = [kVTCompressionPropertyKey_ProfileLevel, kVTCompressionPropertyKey_Quality].map {
+      $0 as String
+    }
     return supportedProperties.filter { keys.contains($0.key) }
   }
 }

@@ -8,7 +8,8 @@ import X265Codec
 /// A further encoder is one more description here (or registered with `CodecRegistry.shared` before the first
 /// session): its features say which properties a session offers for it.
 enum EncoderCatalogue {
-  private static let builtIn: [EncoderDescription] = [X264Codec.encoder].compactMap { $0 } + X265Codec.encoders
+  private static let builtIn: [EncoderDescription] =
+    [X264Codec.encoder].compactMap { $0 } + X265Codec.encoders
 
   /// All encoders, the preferred first.
   static var all: [EncoderDescription] {
@@ -18,7 +19,9 @@ enum EncoderCatalogue {
 
   /// The encoder that an encoder specification asks for.
   /// - Returns: a status if there is none, or if the specification makes no sense.
-  static func choose(codec: CodecType, specification: CFDictionary?) -> Result<EncoderDescription, StatusError> {
+  static func choose(codec: CodecType, specification: CFDictionary?) -> Result<
+    EncoderDescription, StatusError
+  > {
     let wish: EncoderWish
     do { wish = try EncoderWish(specification) } catch { return .failure(error) }
     let fitting = all.filter { encoder in
@@ -45,18 +48,18 @@ private struct EncoderWish {
   var requiresGPU = false
 
   init(_ specification: CFDictionary?) throws(StatusError) {
-    for (key, value) in specification ?? [:] {
-      switch key as? String {
-      case kVTVideoEncoderSpecification_EncoderID as String:
+    for (key, value) in specification?.entries ?? [:] {
+      switch key as NSString {
+      case kVTVideoEncoderSpecification_EncoderID:
         guard let text = value as? String else { throw StatusError(kVTParameterErr) }
         id = text
-      case kVTVideoEncoderSpecification_EnableLowLatencyRateControl as String:
+      case kVTVideoEncoderSpecification_EnableLowLatencyRateControl:
         isLowLatency = try Self.boolean(value)
-      case kVTVideoEncoderSpecification_RequireHardwareAcceleratedVideoEncoder as String:
+      case kVTVideoEncoderSpecification_RequireHardwareAcceleratedVideoEncoder:
         requiresHardware = try Self.boolean(value)
-      case kVTVideoEncoderSpecification_EnableHardwareAcceleratedVideoEncoder as String:
+      case kVTVideoEncoderSpecification_EnableHardwareAcceleratedVideoEncoder:
         forbidsHardware = try !Self.boolean(value)
-      case kVTVideoEncoderSpecification_RequiredEncoderGPURegistryID as String:
+      case kVTVideoEncoderSpecification_RequiredEncoderGPURegistryID:
         // There is no encoder on a GPU here.
         requiresGPU = true
       default:

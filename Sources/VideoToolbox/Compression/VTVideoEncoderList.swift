@@ -25,7 +25,8 @@ public nonisolated(unsafe) let kVTVideoEncoderList_InstanceLimit: CFString = "In
 /// Whether the encoder is a piece of hardware. Boolean; absent means false.
 public nonisolated(unsafe) let kVTVideoEncoderList_IsHardwareAccelerated: CFString = "IsHardwareAccelerated"
 /// Whether frames can come out in another order. Boolean; absent means true.
-public nonisolated(unsafe) let kVTVideoEncoderList_SupportsFrameReordering: CFString = "SupportsFrameReordering"
+public nonisolated(unsafe) let kVTVideoEncoderList_SupportsFrameReordering: CFString =
+  "SupportsFrameReordering"
 
 /// Lists the encoders.
 /// - Parameters:

@@ -8,6 +8,7 @@ enum PropertyValue: Sendable, Equatable {
   case numbers([Double])
   case dictionary([String: Double])
   case data([UInt8])
+  case storage(VTMultiPassStorage)
 
   /// As the public functions give it.
   var object: AnyObject {
@@ -18,6 +19,7 @@ enum PropertyValue: Sendable, Equatable {
     case .numbers(let values): NSArray(array: values.map(Self.number))
     case .dictionary(let values): NSDictionary(dictionary: values.mapValues(Self.number))
     case .data(let bytes): NSData(data: Data(bytes))
+    case .storage(let storage): storage
     }
   }
 
@@ -53,6 +55,7 @@ enum PropertyType: Sendable {
   case dictionary(required: [String], optional: [String])
   /// So many bytes.
   case data(count: Int)
+  case multiPassStorage
   /// An object or a collection that the session makes itself.
   case other
 
@@ -102,6 +105,7 @@ enum PropertyType: Sendable {
     case .data(let count):
       guard let data = object as? NSData, data.length == count else { return nil }
       return .data([UInt8](data as Data))
+    case .multiPassStorage: return (object as? VTMultiPassStorage).map { .storage($0) }
     case .other: return nil
     }
   }
@@ -131,7 +135,7 @@ enum PropertyType: Sendable {
     case .choice(let values):
       return [type: kVTPropertyType_Enumeration, list: values.map { NSNumber(value: $0) } as NSArray]
     case .enumeration(let values): return [type: kVTPropertyType_Enumeration, list: values as NSArray]
-    case .text, .numbers, .dictionary, .data, .other: return [:]
+    case .text, .numbers, .dictionary, .data, .multiPassStorage, .other: return [:]
     }
   }
 }
@@ -139,4 +143,15 @@ enum PropertyType: Sendable {
 extension NSNumber {
   /// True if it was made from a Boolean.
   var isBoolean: Bool { String(cString: objCType) == "c" || String(cString: objCType) == "B" }
+}
+
+extension NSDictionary {
+  /// The entries whose keys are strings.
+  var entries: [String: AnyObject] {
+    var result: [String: AnyObject] = [:]
+    for (key, value) in self {
+      if let key = key as? String { result[key] = value as AnyObject }
+    }
+    return result
+  }
 }

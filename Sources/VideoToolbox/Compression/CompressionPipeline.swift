@@ -1,0 +1,190 @@
+import CodecInterface
+import CoreMedia
+
+/// A frame on its way into the encoder.
+struct CompressionFrame: Sendable {
+  var buffer: CVPixelBuffer
+  var presentationTime: CMTime
+  var duration: CMTime
+  var options: FrameOptions
+  var output: CompressionOutput
+}
+
+/// Where a frame's result goes.
+typealias CompressionOutput = @Sendable (OSStatus, VTEncodeInfoFlags, CMSampleBuffer?) -> Void
+
+/// The thread that encodes, and the queue in front of it.
+///
+/// Clients put frames in from any thread and wait while the queue is full. All results are given out on this one
+/// thread, one after the other, in decode order, under no lock: a client may call the session from its callback.
+final class CompressionPipeline: @unchecked Sendable {
+  /// Frames that wait in front of the encoder. What the encoder itself holds comes on top.
+  static let queueLimit = 3
+
+  private enum Job {
+    case frame(CompressionFrame, draft: CompressionDraft)
+    case work((CompressionWorker) -> OSStatus, Completion)
+  }
+
+  private final class Completion {
+    var status: OSStatus?
+  }
+
+  private struct PendingOutput {
+    let output: CompressionOutput
+    let status: OSStatus
+    let flags: VTEncodeInfoFlags
+    let sample: CMSampleBuffer?
+  }
+
+  // Guarded by `state`.
+  private let state = NSCondition()
+  private var jobs: [Job] = []
+  private var submitted = 0
+  private var emitted = 0
+  private var isStopped = false
+  private var thread: Thread?
+
+  // Of the thread alone.
+  private let worker: CompressionWorker
+  private var ready: [PendingOutput] = []
+
+  init(encoder: EncoderDescription, wishedFormat: OSType?) {
+    worker = CompressionWorker(encoder: encoder, wishedFormat: wishedFormat)
+  }
+
+  /// Frames that were put in and whose result was not given out.
+  var pendingFrames: Int { state.withLock { submitted - emitted } }
+
+  /// What the encoder takes, as far as it is known.
+  var inputFormat: PictureFormat? { worker.inputFormat }
+
+  // MARK: - From clients
+
+  /// Puts a frame in. Waits while the queue is full, and then until no more than `delayLimit` frames are pending.
+  func submit(_ frame: CompressionFrame, draft: CompressionDraft, delayLimit: Int?) -> OSStatus {
+    let isInside = isOnThread
+    state.lock()
+    defer { state.unlock() }
+    startIfNeeded()
+    // Called from a callback, it cannot wait for itself.
+    while !isInside, !isStopped, frameJobCount >= Self.queueLimit { state.wait() }
+    guard !isStopped else { return kVTInvalidSessionErr }
+    jobs.append(.frame(frame, draft: draft))
+    submitted += 1
+    state.broadcast()
+    if let delayLimit, !isInside {
+      let target = submitted - delayLimit
+      while !isStopped, emitted < target { state.wait() }
+    }
+    return noErr
+  }
+
+  /// Does something on the thread, after all frames that were put in before, and waits for it.
+  func perform(_ work: @escaping (CompressionWorker) -> OSStatus) -> OSStatus {
+    if isOnThread {
+      // Within a callback: what stands before it in the queue comes first.
+      while let job = state.withLock({ jobs.isEmpty ? nil : jobs.removeFirst() }) { run(job) }
+      let status = work(worker)
+      collect()
+      deliver()
+      return status
+    }
+    let completion = Completion()
+    state.lock()
+    defer { state.unlock() }
+    guard !isStopped else { return kVTInvalidSessionErr }
+    startIfNeeded()
+    jobs.append(.work(work, completion))
+    state.broadcast()
+    while completion.status == nil, !isStopped { state.wait() }
+    return completion.status ?? kVTInvalidSessionErr
+  }
+
+  /// Ends the thread. Frames that are pending are given up; after the call no callback runs any more, unless the
+  /// call came from one.
+  func stop() {
+    let isInside = isOnThread
+    state.lock()
+    isStopped = true
+    jobs.removeAll()
+    state.broadcast()
+    while !isInside, thread != nil { state.wait() }
+    state.unlock()
+  }
+
+  // MARK: - The thread
+
+  private var isOnThread: Bool { state.withLock { thread.map { $0 === Thread.current } ?? false } }
+
+  private var frameJobCount: Int {
+    jobs.reduce(0) { count, job in if case .frame = job { count + 1 } else { count } }
+  }
+
+  /// Call under the lock.
+  private func startIfNeeded() {
+    guard thread == nil, !isStopped else { return }
+    let made = Thread { [self] in
+      while let job = next() { run(job) }
+      worker.close()
+      ready.removeAll()
+      state.lock()
+      thread = nil
+      state.broadcast()
+      state.unlock()
+    }
+    made.name = "VTCompressionSession"
+    made.stackSize = 1 << 20
+    thread = made
+    made.start()
+  }
+
+  private func next() -> Job? {
+    state.lock()
+    defer { state.unlock() }
+    while jobs.isEmpty, !isStopped { state.wait() }
+    guard !isStopped else { return nil }
+    let job = jobs.removeFirst()
+    state.broadcast()
+    return job
+  }
+
+  private func run(_ job: Job) {
+    switch job {
+    case .frame(let frame, let draft):
+      worker.encode(frame, draft: draft)
+      collect()
+      deliver()
+    case .work(let work, let completion):
+      let status = work(worker)
+      collect()
+      deliver()
+      state.withLock {
+        completion.status = status
+        state.broadcast()
+      }
+    }
+  }
+
+  private func collect() {
+    ready += worker.takeResults().map {
+      PendingOutput(output: $0.output, status: $0.status, flags: $0.flags, sample: $0.sample)
+    }
+  }
+
+  /// A callback may come back here through `perform`: the rest is then given out before that returns.
+  private func deliver() {
+    while !ready.isEmpty {
+      guard !state.withLock({ isStopped }) else {
+        ready.removeAll()
+        return
+      }
+      let next = ready.removeFirst()
+      next.output(next.status, next.flags, next.sample)
+      state.withLock {
+        emitted += 1
+        state.broadcast()
+      }
+    }
+  }
+}

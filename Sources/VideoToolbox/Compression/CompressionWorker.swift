@@ -1,0 +1,250 @@
+import CodecInterface
+import CoreMedia
+
+/// Owns the encoder, and turns frames into sample buffers. Used by the pipeline's thread alone.
+final class CompressionWorker {
+  struct Result {
+    let output: CompressionOutput
+    let status: OSStatus
+    let flags: VTEncodeInfoFlags
+    let sample: CMSampleBuffer?
+  }
+
+  private struct InFlight {
+    let presentationTime: CMTime
+    let duration: CMTime
+    let output: CompressionOutput
+  }
+
+  private let description: EncoderDescription
+  private let wishedFormat: OSType?
+  private let converter = SourceConverter()
+  private var assembly: SampleAssembly
+
+  private var encoder: (any VideoEncoder)?
+  /// What the encoder runs with; kept after it is gone.
+  private var configuration: EncoderConfiguration?
+  private var draftGeneration = -1
+  private var traits: SourceTraits?
+  private var hasFrames = false
+  private var pass: EncodingPass?
+
+  private var clock: FrameClock?
+  private var lastTick: Int64?
+  private var lastDuration = CMTime(value: 1, timescale: 30)
+  private var lastTime: CMTime?
+  private var inFlight: [Int64: InFlight] = [:]
+  private var results: [Result] = []
+
+  private let formatLock = NSLock()
+  private var sharedInputFormat: PictureFormat?
+
+  init(encoder: EncoderDescription, wishedFormat: OSType?) {
+    description = encoder
+    self.wishedFormat = wishedFormat
+    assembly = SampleAssembly(codec: encoder.codec)
+  }
+
+  /// What the encoder takes, once it is known. May be asked from any thread.
+  var inputFormat: PictureFormat? { formatLock.withLock { sharedInputFormat } }
+
+  func takeResults() -> [Result] {
+    defer { results.removeAll(keepingCapacity: true) }
+    return results
+  }
+
+  // MARK: - Work
+
+  /// Makes an encoder for these settings, unless there is one.
+  /// - Parameter buffer: the first buffer that will come, if it is known.
+  func prepare(_ draft: CompressionDraft, buffer: CVPixelBuffer?, duration: CMTime) -> OSStatus {
+    guard !hasFrames else { return apply(draft) }
+    traits = SourceTraits(
+      encoder: description, wished: wishedFormat, draft: draft, buffer: buffer, duration: duration)
+    let wanted = makeConfiguration(draft)
+    if encoder != nil, wanted == configuration { return noErr }
+    encoder = nil
+    return open(wanted, draft: draft)
+  }
+
+  func encode(_ frame: CompressionFrame, draft: CompressionDraft) {
+    let status = apply(draft)
+    guard status == noErr, let encoder, let configuration else {
+      fail(frame, status == noErr ? kVTVideoEncoderMalfunctionErr : status)
+      return
+    }
+    hasFrames = true
+    let tick = self.tick(of: frame.presentationTime)
+    if let lastTime {
+      lastDuration = CMTimeSubtract(frame.presentationTime, lastTime)
+    } else if frame.duration.isNumeric, frame.duration > .zero {
+      lastDuration = frame.duration
+    }
+    do {
+      let buffer = try converter.prepare(frame.buffer, for: configuration)
+      inFlight[tick] = InFlight(
+        presentationTime: frame.presentationTime, duration: frame.duration, output: frame.output)
+      let duration =
+        frame.duration.isNumeric ? Int64(frame.duration.seconds * Double(CompressionDraft.timescale)) : 0
+      let frames: [EncodedFrame]
+      do {
+        frames = try buffer.withSourcePicture(presentationTime: tick, duration: duration) {
+          (picture) throws(CodecError) in
+          try encoder.encode(picture, options: frame.options)
+        }
+      } catch {
+        inFlight[tick] = nil
+        throw StatusError(error.status)
+      }
+      clock?.noteInput(frame.presentationTime)
+      lastTick = tick
+      lastTime = frame.presentationTime
+      finish(frames)
+    } catch let error as StatusError {
+      fail(frame, error.status)
+      if error.status == kVTVideoEncoderMalfunctionErr { giveUp() }
+    } catch {
+      fail(frame, kVTVideoEncoderMalfunctionErr)
+    }
+  }
+
+  /// Gets all held frames out of the encoder, if one of them is due by `time` (nil: in any case).
+  func complete(until time: CMTime?) -> OSStatus {
+    guard let encoder, !inFlight.isEmpty else { return noErr }
+    if let time, !inFlight.values.contains(where: { $0.presentationTime <= time }) { return noErr }
+    return flush(encoder)
+  }
+
+  /// Starts a pass of several over the same frames.
+  func begin(_ pass: EncodingPass) -> OSStatus {
+    if let encoder { _ = flush(encoder) }
+    encoder = nil
+    self.pass = pass
+    hasFrames = false
+    clock = nil
+    lastTick = nil
+    lastTime = nil
+    return noErr
+  }
+
+  /// Ends the pass: the encoder writes down what it has learnt when it goes.
+  func endPass() -> OSStatus {
+    let status = encoder.map { flush($0) } ?? noErr
+    encoder = nil
+    return status
+  }
+
+  func close() {
+    encoder = nil
+    inFlight.removeAll()
+    results.removeAll()
+  }
+
+  // MARK: - The encoder
+
+  private func makeConfiguration(_ draft: CompressionDraft) -> EncoderConfiguration? {
+    var made = traits?.configuration(from: draft, encoder: description)
+    made?.pass = pass
+    return made
+  }
+
+  /// Sees to it that the encoder runs with these settings.
+  private func apply(_ draft: CompressionDraft) -> OSStatus {
+    if encoder != nil, draft.generation == draftGeneration { return noErr }
+    guard var wanted = makeConfiguration(draft) else { return kVTVideoEncoderMalfunctionErr }
+    // A stream that goes on cannot get a deeper reordering than it began with.
+    if hasFrames { wanted.maxReorderingDepth = clock?.depth }
+    if let encoder {
+      var same = wanted
+      same.maxReorderingDepth = configuration?.maxReorderingDepth
+      do {
+        try encoder.reconfigure(same)
+        configuration = same
+        draftGeneration = draft.generation
+        assembly.cleanAperture = draft.cleanAperture
+        return noErr
+      } catch {
+        guard case .unsupported = error else { return error.status }
+        // Not in mid-stream: a new encoder goes on, with a key frame.
+        _ = flush(encoder)
+        self.encoder = nil
+      }
+    }
+    return open(wanted, draft: draft)
+  }
+
+  private func open(_ wanted: EncoderConfiguration?, draft: CompressionDraft) -> OSStatus {
+    guard let wanted else { return kVTVideoEncoderMalfunctionErr }
+    do {
+      let made = try description.makeEncoder(wanted)
+      encoder = made
+      configuration = wanted
+      draftGeneration = draft.generation
+      assembly.cleanAperture = draft.cleanAperture
+      if !hasFrames { clock = FrameClock(depth: made.reorderingDepth) }
+      formatLock.withLock { sharedInputFormat = wanted.format }
+      return noErr
+    } catch {
+      return error.status
+    }
+  }
+
+  private func flush(_ encoder: any VideoEncoder) -> OSStatus {
+    do {
+      finish(try encoder.flush())
+      return noErr
+    } catch {
+      giveUp()
+      return error.status
+    }
+  }
+
+  // MARK: - Results
+
+  private func finish(_ frames: [EncodedFrame]) {
+    for frame in frames {
+      guard let entry = inFlight.removeValue(forKey: frame.presentationTime) else { continue }
+      guard let data = frame.data else {
+        emit(entry.output, noErr, [.asynchronous, .frameDropped], nil)
+        continue
+      }
+      let decodeTime = clock?.nextDecodeTime(frameDuration: lastDuration) ?? .invalid
+      do {
+        let sample = try assembly.sample(
+          of: frame, data: data, presentationTime: entry.presentationTime, decodeTime: decodeTime,
+          duration: entry.duration)
+        emit(entry.output, noErr, .asynchronous, sample)
+      } catch {
+        emit(entry.output, error.status, [.asynchronous, .frameDropped], nil)
+      }
+    }
+  }
+
+  private func fail(_ frame: CompressionFrame, _ status: OSStatus) {
+    emit(frame.output, status, [.asynchronous, .frameDropped], nil)
+  }
+
+  /// The encoder has failed: so have the frames that it held. The next frame gets a new one.
+  private func giveUp() {
+    encoder = nil
+    for (_, entry) in inFlight.sorted(by: { $0.key < $1.key }) {
+      emit(entry.output, kVTVideoEncoderMalfunctionErr, [.asynchronous, .frameDropped], nil)
+    }
+    inFlight.removeAll()
+  }
+
+  private func emit(
+    _ output: @escaping CompressionOutput, _ status: OSStatus, _ flags: VTEncodeInfoFlags,
+    _ sample: CMSampleBuffer?
+  ) {
+    results.append(Result(output: output, status: status, flags: flags, sample: sample))
+  }
+
+  /// The codec's time stamp: greater than the one before, also where exact times lie closer than a tick.
+  private func tick(of time: CMTime) -> Int64 {
+    let exact = CMTimeConvertScale(
+      time, timescale: CompressionDraft.timescale, method: .roundHalfAwayFromZero
+    ).value
+    return lastTick.map { max($0 + 1, exact) } ?? exact
+  }
+}

@@ -1,0 +1,38 @@
+import CodecInterface
+import CoreMedia
+
+extension FrameOptions {
+  /// Takes a frame's properties apart.
+  /// - Throws: `kVTPropertyNotSupportedErr` for an option that the encoder does not have, `kVTParameterErr` for a
+  ///   value of the wrong type or out of range.
+  init(_ properties: CFDictionary?, encoder: EncoderDescription) throws(StatusError) {
+    self.init()
+    for (key, value) in properties?.entries ?? [:] {
+      switch key as NSString {
+      case kVTEncodeFrameOptionKey_ForceKeyFrame:
+        forcesKeyFrame = try Self.parse(.boolean, value).boolean ?? false
+      case kVTEncodeFrameOptionKey_BaseFrameQP:
+        guard encoder.features.contains(.baseFrameQP) else { throw StatusError(kVTPropertyNotSupportedErr) }
+        baseQP = try Self.parse(.integer(0...51), value).integer
+      case kVTEncodeFrameOptionKey_AcknowledgedLTRTokens:
+        try Self.needLongTermReferences(encoder)
+        acknowledgedTokens = try Self.parse(.numbers, value).numbers?.compactMap { Int64(exactly: $0) } ?? []
+      case kVTEncodeFrameOptionKey_ForceLTRRefresh:
+        try Self.needLongTermReferences(encoder)
+        forcesLongTermRefresh = try Self.parse(.boolean, value).boolean ?? false
+      default: throw StatusError(kVTPropertyNotSupportedErr)
+      }
+    }
+  }
+
+  private static func parse(_ type: PropertyType, _ value: AnyObject) throws(StatusError) -> PropertyValue {
+    guard let parsed = type.parse(value) else { throw StatusError(kVTParameterErr) }
+    return parsed
+  }
+
+  private static func needLongTermReferences(_ encoder: EncoderDescription) throws(StatusError) {
+    guard encoder.features.contains(.longTermReferences) else {
+      throw StatusError(kVTPropertyNotSupportedErr)
+    }
+  }
+}

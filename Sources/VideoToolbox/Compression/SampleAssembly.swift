@@ -1,0 +1,125 @@
+import CodecInterface
+import CoreMedia
+
+/// Makes sample buffers of coded frames.
+struct SampleAssembly {
+  private let codec: CodecType
+  /// For the format description, beside what the parameter sets say.
+  var cleanAperture: [String: Double]?
+  private var parameterSets: ParameterSets?
+  private var formatDescription: CMVideoFormatDescription?
+
+  init(codec: CodecType) { self.codec = codec }
+
+  /// - Parameters:
+  ///   - decodeTime: invalid if the frames of the stream never change their order.
+  mutating func sample(
+    of frame: EncodedFrame, data: EncodedData, presentationTime: CMTime, decodeTime: CMTime, duration: CMTime
+  ) throws(StatusError) -> CMSampleBuffer {
+    let format = try describe(frame.parameterSets)
+    guard let taken = data.release() else { throw StatusError(kVTAllocationFailedErr) }
+    var block: CMBlockBuffer?
+    // The block buffer takes the memory over and frees it.
+    var status = CMBlockBufferCreateWithMemoryBlock(
+      allocator: nil, memoryBlock: taken.memory, blockLength: taken.count, blockAllocator: kCFAllocatorMalloc,
+      customBlockSource: nil, offsetToData: 0, dataLength: taken.count, flags: 0, blockBufferOut: &block)
+    guard status == noErr, let block else {
+      free(taken.memory)
+      throw StatusError(kVTAllocationFailedErr)
+    }
+    var timing = CMSampleTimingInfo(
+      duration: duration, presentationTimeStamp: presentationTime, decodeTimeStamp: decodeTime)
+    var size = taken.count
+    var sample: CMSampleBuffer?
+    status = CMSampleBufferCreateReady(
+      allocator: nil, dataBuffer: block, formatDescription: format, sampleCount: 1, sampleTimingEntryCount: 1,
+      sampleTimingArray: &timing, sampleSizeEntryCount: 1, sampleSizeArray: &size, sampleBufferOut: &sample)
+    guard status == noErr, let sample else { throw StatusError(status) }
+    attach(frame.facts, to: sample)
+    return sample
+  }
+
+  // MARK: -
+
+  /// One description serves all samples until the parameter sets change.
+  private mutating func describe(_ new: ParameterSets?) throws(StatusError) -> CMVideoFormatDescription {
+    if let formatDescription, new == nil || new == parameterSets { return formatDescription }
+    guard let new else { throw StatusError(kVTVideoEncoderMalfunctionErr) }
+    let sets = new.all
+    var description: CMFormatDescription?
+    let status = Self.withPointers(to: sets) { pointers, sizes in
+      if codec == .hevc {
+        return CMVideoFormatDescriptionCreateFromHEVCParameterSets(
+          allocator: nil, parameterSetCount: sets.count, parameterSetPointers: pointers,
+          parameterSetSizes: sizes, nalUnitHeaderLength: 4, extensions: nil,
+          formatDescriptionOut: &description)
+      }
+      return CMVideoFormatDescriptionCreateFromH264ParameterSets(
+        allocator: nil, parameterSetCount: sets.count, parameterSetPointers: pointers,
+        parameterSetSizes: sizes, nalUnitHeaderLength: 4, formatDescriptionOut: &description)
+    }
+    guard status == noErr, var made = description else { throw StatusError(status) }
+    if let cleanAperture {
+      let extensions = NSMutableDictionary()
+      for (key, value) in CMFormatDescriptionGetExtensions(made)?.entries ?? [:] { extensions[key] = value }
+      extensions[kCMFormatDescriptionExtension_CleanAperture] = PropertyValue.dictionary(cleanAperture).object
+      let size = CMVideoFormatDescriptionGetDimensions(made)
+      var extended: CMVideoFormatDescription?
+      let status = CMVideoFormatDescriptionCreate(
+        allocator: nil, codecType: CMFormatDescriptionGetMediaSubType(made), width: size.width,
+        height: size.height, extensions: extensions, formatDescriptionOut: &extended)
+      guard status == noErr, let extended else { throw StatusError(status) }
+      made = extended
+    }
+    parameterSets = new
+    formatDescription = made
+    return made
+  }
+
+  private static func withPointers(
+    to sets: [[UInt8]], _ body: (UnsafePointer<UnsafePointer<UInt8>>, UnsafePointer<Int>) -> OSStatus
+  ) -> OSStatus {
+    let bytes = sets.flatMap { $0 }
+    return bytes.withUnsafeBufferPointer { all -> OSStatus in
+      guard let base = all.baseAddress else { return kVTVideoEncoderMalfunctionErr }
+      var offset = 0
+      var pointers: [UnsafePointer<UInt8>] = []
+      for set in sets {
+        pointers.append(base + offset)
+        offset += set.count
+      }
+      let sizes = sets.map(\.count)
+      return pointers.withUnsafeBufferPointer { pointers in
+        sizes.withUnsafeBufferPointer { sizes in
+          guard let first = pointers.baseAddress, let size = sizes.baseAddress else {
+            return kVTVideoEncoderMalfunctionErr
+          }
+          return body(first, size)
+        }
+      }
+    }
+  }
+
+  private func attach(_ facts: FrameFacts, to sample: CMSampleBuffer) {
+    guard
+      let array = CMSampleBufferGetSampleAttachmentsArray(sample, createIfNecessary: true),
+      let attachments = array.firstObject as? NSMutableDictionary
+    else { return }
+    // In H.264 a key frame that leading frames reach across is a partial sync sample; in HEVC it is a sync sample.
+    let isSync = facts.isKeyFrame && !(facts.isOpenGOP && codec == .h264)
+    if !isSync { attachments[kCMSampleAttachmentKey_NotSync] = NSNumber(value: true) }
+    if facts.isKeyFrame, !isSync { attachments[kCMSampleAttachmentKey_PartialSync] = NSNumber(value: true) }
+    attachments[kCMSampleAttachmentKey_DependsOnOthers] = NSNumber(value: !facts.isIntra)
+    attachments[kCMSampleAttachmentKey_IsDependedOnByOthers] = NSNumber(value: facts.isReference)
+    if let token = facts.longTermToken {
+      attachments[kVTSampleAttachmentKey_RequireLTRAcknowledgementToken] = NSNumber(value: token)
+    }
+    if let error = facts.meanSquaredError {
+      attachments[kVTSampleAttachmentKey_QualityMetrics] = NSDictionary(dictionary: [
+        kVTSampleAttachmentQualityMetricsKey_LumaMeanSquaredError as String: NSNumber(value: error.y),
+        kVTSampleAttachmentQualityMetricsKey_ChromaBlueMeanSquaredError as String: NSNumber(value: error.cb),
+        kVTSampleAttachmentQualityMetricsKey_ChromaRedMeanSquaredError as String: NSNumber(value: error.cr),
+      ])
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import CodecInterface
+import CoreMedia
+
+/// What the first source buffer decides where the properties say nothing. It holds for the rest of the session.
+struct SourceTraits {
+  /// What the encoder is given.
+  var format: PictureFormat
+  private var primaries: UInt8?
+  private var transfer: UInt8?
+  private var matrix: UInt8?
+  private var pixelAspect: PixelAspect?
+  private var frameRate: Double?
+
+  /// - Parameters:
+  ///   - wished: the pixel format of the session's source attributes.
+  ///   - buffer: the first buffer; nil before it is known.
+  init(
+    encoder: EncoderDescription, wished: OSType?, draft: CompressionDraft, buffer: CVPixelBuffer?,
+    duration: CMTime
+  ) {
+    let native = encoder.inputFormats
+    let given = buffer.map { PictureFormat(rawValue: CVPixelBufferGetPixelFormatType($0)) }
+    if let wished, native.contains(PictureFormat(rawValue: wished)) {
+      format = PictureFormat(rawValue: wished)
+    } else if let given, native.contains(given) {
+      format = given
+    } else {
+      let wantsTenBits = draft.hasProfile && draft.configuration.profile == .hevcMain10
+      let preferred: PictureFormat = wantsTenBits ? .p010VideoRange : .nv12VideoRange
+      format = native.contains(preferred) ? preferred : native.first ?? .nv12VideoRange
+    }
+    guard let buffer else { return }
+    (primaries, transfer, matrix) = ColorNames.description(of: buffer)
+    if CVPixelBufferGetWidth(buffer) == draft.configuration.width,
+      CVPixelBufferGetHeight(buffer) == draft.configuration.height,
+      let shape = CVBufferCopyAttachment(buffer, "CVPixelAspectRatio", nil) as? NSDictionary,
+      let horizontal = (shape["HorizontalSpacing"] as? NSNumber)?.intValue,
+      let vertical = (shape["VerticalSpacing"] as? NSNumber)?.intValue,
+      (1...65535).contains(horizontal), (1...65535).contains(vertical)
+    {
+      pixelAspect = PixelAspect(horizontal: horizontal, vertical: vertical)
+    }
+    if duration.isNumeric, duration.seconds > 0.0005, duration.seconds < 60 {
+      frameRate = 1 / duration.seconds
+    }
+  }
+
+  /// The codec's configuration.
+  func configuration(from draft: CompressionDraft, encoder: EncoderDescription) -> EncoderConfiguration {
+    var draft = draft
+    draft.configuration.format = format
+    draft.configuration.color = ColorDescription(
+      primaries: draft.colorPrimaries ?? primaries ?? 2, transfer: draft.transferFunction ?? transfer ?? 2,
+      matrix: draft.matrix ?? matrix ?? 2, isFullRange: format.isFullRange)
+    if draft.configuration.pixelAspect == nil { draft.configuration.pixelAspect = pixelAspect }
+    if draft.configuration.frameRate == nil { draft.configuration.frameRate = frameRate }
+    return draft.resolved(for: encoder)
+  }
+}
+
+extension PictureFormat {
+  var isFullRange: Bool { self == .nv12FullRange || self == .i420FullRange || self == .p010FullRange }
+}

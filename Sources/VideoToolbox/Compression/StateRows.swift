@@ -1,0 +1,43 @@
+import CodecInterface
+import CoreMedia
+
+// What can only be read.
+
+extension CompressionProperty {
+  static let stateRows: [CompressionProperty] = [
+    CompressionProperty(
+      key: kVTCompressionPropertyKey_NumberOfPendingFrames as String, type: .integer(0...Int(Int32.max)),
+      change: .readOnly, documentation: "Frames that were given to the session and not yet given back.",
+      read: { NSNumber(value: $0.pendingFrames) }),
+    CompressionProperty(
+      key: kVTCompressionPropertyKey_EncoderID as String, type: .text, change: .readOnly,
+      documentation: "The encoder in use.", read: { $0.encoder.id as NSString }),
+    CompressionProperty(
+      key: kVTCompressionPropertyKey_UsingHardwareAcceleratedVideoEncoder as String, type: .boolean,
+      change: .readOnly, documentation: "Whether the encoder is a piece of hardware.",
+      read: { NSNumber(value: $0.encoder.isHardwareAccelerated) }),
+    CompressionProperty(
+      key: kVTCompressionPropertyKey_SupportsBaseFrameQP as String, type: .boolean, change: .readOnly,
+      documentation: "Whether a frame can be given a quantiser of its own.",
+      read: { NSNumber(value: $0.encoder.features.contains(.baseFrameQP)) }),
+    CompressionProperty(
+      key: kVTCompressionPropertyKey_SupportedPresetDictionaries as String, type: .other, change: .readOnly,
+      documentation: "Presets by name, each a dictionary of properties to set.",
+      read: { CompressionPreset.dictionary(for: $0.encoder) }),
+    CompressionProperty(
+      key: kVTCompressionPropertyKey_PixelBufferPoolIsShared as String, type: .boolean, change: .readOnly,
+      documentation: "Whether buffers of the session's pool are encoded without a conversion.",
+      read: { NSNumber(value: $0.poolFormat == $0.inputFormat) }),
+    CompressionProperty(
+      key: kVTCompressionPropertyKey_VideoEncoderPixelBufferAttributes as String, type: .other,
+      change: .readOnly, documentation: "The pixel buffers that the encoder takes without a conversion.",
+      read: { state in
+        let formats = state.encoder.inputFormats.map { NSNumber(value: $0.rawValue) }
+        return NSDictionary(dictionary: [
+          kCVPixelBufferPixelFormatTypeKey as String: NSArray(array: formats),
+          kCVPixelBufferWidthKey as String: NSNumber(value: state.width),
+          kCVPixelBufferHeightKey as String: NSNumber(value: state.height),
+        ])
+      }),
+  ]
+}

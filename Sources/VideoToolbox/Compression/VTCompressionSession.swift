@@ -1,0 +1,236 @@
+import CodecInterface
+import CoreMedia
+
+/// The encoder to use, by its id (see `VTCopyVideoEncoderList`). String.
+public nonisolated(unsafe) let kVTVideoEncoderSpecification_EncoderID: CFString = "EncoderID"
+
+/// Called with each frame that was encoded, in decode order, one after the other, on a thread of the session.
+///
+/// Its arguments are the session's refcon, the frame's refcon, `noErr` or the frame's error, what became of the
+/// frame, and the sample buffer, or nil if there was an error or the frame was dropped.
+public typealias VTCompressionOutputCallback =
+  @Sendable (
+    UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, OSStatus, VTEncodeInfoFlags, CMSampleBuffer?
+  ) -> Void
+
+/// Called with a frame that was encoded, on a thread of the session: `noErr` or the frame's error, what became of the
+/// frame, and the sample buffer, or nil if there was an error or the frame was dropped.
+public typealias VTCompressionOutputHandler = @Sendable (OSStatus, VTEncodeInfoFlags, CMSampleBuffer?) -> Void
+
+/// How a pass of a multi-pass encoding is to be run.
+public struct VTCompressionSessionOptionFlags: OptionSet, Sendable {
+  public let rawValue: UInt32
+  public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+  /// No further pass will follow.
+  public static let beginFinalPass = VTCompressionSessionOptionFlags(rawValue: 1 << 0)
+}
+
+/// Compresses a sequence of pictures. Its functions may be called from any thread.
+public final class VTCompressionSession: PropertySession, CFRuntimeObject, @unchecked Sendable, Hashable {
+  package static let cfTypeID = CFRuntimeRegister("VTCompressionSession")
+
+  let width: Int
+  let height: Int
+  let encoder: EncoderDescription
+  private let callback: (VTCompressionOutputCallback, UnsafeMutableRawPointer?)?
+  private let sourceAttributes: SourceAttributes
+  let pipeline: CompressionPipeline
+
+  private let lock = NSLock()
+  private var settings: CompressionSettings
+  private var draft: CompressionDraft?
+  private var isInvalid = false
+  private var lastTime: CMTime?
+  private var pool: CVPixelBufferPool?
+  private var passes = PassState()
+
+  init(
+    width: Int, height: Int, encoder: EncoderDescription, sourceAttributes: SourceAttributes,
+    callback: (VTCompressionOutputCallback, UnsafeMutableRawPointer?)?
+  ) {
+    self.width = width
+    self.height = height
+    self.encoder = encoder
+    self.sourceAttributes = sourceAttributes
+    self.callback = callback
+    settings = CompressionSettings(
+      table: CompressionPropertyTable(encoder: encoder), width: width, height: height)
+    pipeline = CompressionPipeline(encoder: encoder, wishedFormat: sourceAttributes.pixelFormat)
+  }
+
+  deinit { pipeline.stop() }
+
+  public static func == (a: VTCompressionSession, b: VTCompressionSession) -> Bool { a === b }
+  public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+
+  // MARK: - Frames
+
+  func prepare() -> OSStatus {
+    guard let draft = lock.withLock({ isInvalid ? nil : currentDraft() }) else { return kVTInvalidSessionErr }
+    return pipeline.perform { $0.prepare(draft, buffer: nil, duration: .invalid) }
+  }
+
+  func encode(
+    _ buffer: CVPixelBuffer, time: CMTime, duration: CMTime, properties: CFDictionary?,
+    output: @escaping CompressionOutput
+  ) -> OSStatus {
+    let options: FrameOptions
+    do { options = try FrameOptions(properties, encoder: encoder) } catch { return error.status }
+    guard time.isNumeric else { return kVTParameterErr }
+    guard SourceConverter.canTake(CVPixelBufferGetPixelFormatType(buffer), encoder: encoder) else {
+      return kVTPixelTransferNotSupportedErr
+    }
+    let (status, current, isFirst) = lock.withLock { admit(time) }
+    guard status == noErr, let current else { return status }
+    if isFirst {
+      // An encoder that cannot be had is an error of the call, not of the frame.
+      let status = pipeline.perform { $0.prepare(current, buffer: buffer, duration: duration) }
+      guard status == noErr else {
+        lock.withLock { lastTime = nil }
+        return status
+      }
+    }
+    let frame = CompressionFrame(
+      buffer: buffer, presentationTime: time, duration: duration, options: options, output: output)
+    return pipeline.submit(frame, draft: current, delayLimit: current.configuration.maxFrameDelay)
+  }
+
+  /// Checks whether a frame may come now. Call under the lock.
+  private func admit(_ time: CMTime) -> (OSStatus, CompressionDraft?, isFirst: Bool) {
+    if isInvalid { return (kVTInvalidSessionErr, nil, false) }
+    let current = currentDraft()
+    if let storage = current.multiPassStorage {
+      guard storage.isOpen else { return (kVTMultiPassStorageInvalidErr, nil, false) }
+      // A pass has to be begun first.
+      guard passes.isRunning else { return (kVTParameterErr, nil, false) }
+      passes.note(time)
+    }
+    if let lastTime, time <= lastTime { return (kVTParameterErr, nil, false) }
+    let isFirst = lastTime == nil
+    lastTime = time
+    return (noErr, current, isFirst)
+  }
+
+  /// Frames are handed to the callback, if the session has one.
+  func output(frameRefcon: UnsafeMutableRawPointer?) -> CompressionOutput? {
+    guard let (callback, refcon) = callback else { return nil }
+    nonisolated(unsafe) let refcons = (refcon, frameRefcon)
+    return { status, flags, sample in callback(refcons.0, refcons.1, status, flags, sample) }
+  }
+
+  var hasCallback: Bool { callback != nil }
+
+  func complete(until time: CMTime) -> OSStatus {
+    if lock.withLock({ isInvalid }) { return kVTInvalidSessionErr }
+    return pipeline.perform { $0.complete(until: time.isNumeric ? time : nil) }
+  }
+
+  func invalidate() {
+    let wasValid = lock.withLock {
+      defer { isInvalid = true }
+      return !isInvalid
+    }
+    if wasValid { pipeline.stop() }
+  }
+
+  /// Buffers of the session's size, in the pixel format that the client asked for.
+  var pixelBufferPool: CVPixelBufferPool? {
+    lock.withLock {
+      if isInvalid { return nil }
+      if let pool { return pool }
+      var made: CVPixelBufferPool?
+      _ = CVPixelBufferPoolCreate(
+        nil, nil, sourceAttributes.poolAttributes(width: width, height: height, format: poolFormat), &made)
+      pool = made
+      return made
+    }
+  }
+
+  private var poolFormat: OSType {
+    sourceAttributes.pixelFormat ?? (encoder.inputFormats.first ?? .nv12VideoRange).rawValue
+  }
+
+  // MARK: - Passes
+
+  func beginPass(_ flags: VTCompressionSessionOptionFlags) -> OSStatus {
+    let (status, pass) = lock.withLock { () -> (OSStatus, EncodingPass?) in
+      if isInvalid { return (kVTInvalidSessionErr, nil) }
+      guard let storage = currentDraft().multiPassStorage else { return (kVTParameterErr, nil) }
+      guard storage.isOpen else { return (kVTMultiPassStorageInvalidErr, nil) }
+      guard storage.claim(for: encoder.id) else { return (kVTMultiPassStorageIdentifierMismatchErr, nil) }
+      guard let pass = passes.begin(storage, isFinal: flags.contains(.beginFinalPass)) else {
+        return (kVTParameterErr, nil)
+      }
+      lastTime = nil
+      return (noErr, pass)
+    }
+    guard let pass else { return status }
+    return pipeline.perform { $0.begin(pass) }
+  }
+
+  func endPass() -> (status: OSStatus, wantsMore: Bool) {
+    guard lock.withLock({ passes.isRunning && !isInvalid }) else {
+      return (lock.withLock { isInvalid } ? kVTInvalidSessionErr : kVTParameterErr, false)
+    }
+    let status = pipeline.perform { $0.endPass() }
+    let wantsMore = lock.withLock { passes.end() }
+    return (status, status == noErr && wantsMore)
+  }
+
+  func timeRangesForNextPass() -> (status: OSStatus, ranges: UnsafeBufferPointer<CMTimeRange>?) {
+    lock.withLock {
+      if isInvalid { return (kVTInvalidSessionErr, nil) }
+      guard let storage = currentDraft().multiPassStorage, let ranges = passes.ranges(storage) else {
+        return (kVTParameterErr, nil)
+      }
+      return (noErr, ranges)
+    }
+  }
+
+  // MARK: - Properties
+
+  /// The settings in force. Call under the lock.
+  private func currentDraft() -> CompressionDraft {
+    if let draft, draft.generation == settings.generation { return draft }
+    // Every change was checked when it was made.
+    var made =
+      settings.draft()
+      ?? CompressionDraft(
+        codec: encoder.codec, width: width, height: height,
+        format: encoder.inputFormats.first ?? .nv12VideoRange)
+    made.generation = settings.generation
+    draft = made
+    return made
+  }
+
+  func setProperty(_ key: String, to value: AnyObject?) -> OSStatus {
+    lock.withLock {
+      isInvalid ? kVTInvalidSessionErr : settings.set(key, to: value, hasFrames: lastTime != nil)
+    }
+  }
+
+  func copyProperty(_ key: String) -> (status: OSStatus, value: AnyObject?) {
+    lock.lock()
+    defer { lock.unlock() }
+    if isInvalid { return (kVTInvalidSessionErr, nil) }
+    guard let row = settings.table[key] else { return (kVTPropertyNotSupportedErr, nil) }
+    guard let read = row.read else { return (noErr, settings.value(row)) }
+    let state = CompressionState(
+      encoder: encoder, pendingFrames: pipeline.pendingFrames, width: width, height: height,
+      inputFormat: pipeline.inputFormat?.rawValue ?? poolFormat, poolFormat: poolFormat)
+    return (noErr, read(state))
+  }
+
+  func copySupportedProperties() -> (status: OSStatus, properties: [String: [String: Any]]) {
+    lock.withLock {
+      isInvalid ? (kVTInvalidSessionErr, [:]) : (noErr, settings.table.supportedProperties)
+    }
+  }
+
+  func copySerializableProperties() -> (status: OSStatus, properties: [String: Any]) {
+    lock.withLock { isInvalid ? (kVTInvalidSessionErr, [:]) : (noErr, settings.serializable) }
+  }
+
+  var propertyOrder: [String] { CompressionProperty.all.map(\.key) }
+}

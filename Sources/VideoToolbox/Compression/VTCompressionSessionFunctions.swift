@@ -1,0 +1,154 @@
+import CodecInterface
+import CoreMedia
+
+/// Creates a session that compresses pictures.
+/// - Parameters:
+///   - allocator: not needed; memory is the runtime's.
+///   - width: of the compressed pictures, in samples. Source buffers of another size are scaled.
+///   - height: likewise.
+///   - codecType: `kCMVideoCodecType_H264` or `kCMVideoCodecType_HEVC`.
+///   - encoderSpecification: nil, or a dictionary of `kVTVideoEncoderSpecification_` keys.
+///   - imageBufferAttributes: what the source buffers will be like, for the session's pool; nil if you do not need it.
+///   - compressedDataAllocator: not needed.
+///   - outputCallback: receives the frames; nil if frames are encoded with a handler for each.
+///   - refcon: the callback's first argument.
+/// - Returns: `kVTParameterErr` for a size that is not positive or arguments of a wrong type,
+///   `kVTCouldNotFindVideoEncoderErr` if no encoder fits, `kVTPixelTransferNotSupportedErr` if none of the source
+///   pixel formats can be converted.
+@discardableResult
+public func VTCompressionSessionCreate(
+  allocator: CFAllocator?, width: Int32, height: Int32, codecType: CMVideoCodecType,
+  encoderSpecification: CFDictionary?, imageBufferAttributes sourceImageBufferAttributes: CFDictionary?,
+  compressedDataAllocator: CFAllocator?, outputCallback: VTCompressionOutputCallback?,
+  refcon outputCallbackRefCon: UnsafeMutableRawPointer?,
+  compressionSessionOut: UnsafeMutablePointer<VTCompressionSession?>
+) -> OSStatus {
+  compressionSessionOut.pointee = nil
+  guard (1...16384).contains(width), (1...16384).contains(height) else { return kVTParameterErr }
+  let encoder: EncoderDescription
+  switch EncoderCatalogue.choose(codec: CodecType(rawValue: codecType), specification: encoderSpecification) {
+  case .failure(let error): return error.status
+  case .success(let chosen): encoder = chosen
+  }
+  guard let attributes = SourceAttributes(sourceImageBufferAttributes) else {
+    return kVTPixelTransferNotSupportedErr
+  }
+  compressionSessionOut.pointee = VTCompressionSession(
+    width: Int(width), height: Int(height), encoder: encoder, sourceAttributes: attributes,
+    callback: outputCallback.map { ($0, outputCallbackRefCon) })
+  return noErr
+}
+
+/// Ends a session. Frames that are pending are given up: complete them first.
+public func VTCompressionSessionInvalidate(_ session: VTCompressionSession) { session.invalidate() }
+
+/// The type id of `VTCompressionSession`.
+public func VTCompressionSessionGetTypeID() -> CFTypeID { VTCompressionSession.cfTypeID }
+
+/// A pool of pixel buffers that suit the session, or nil after the session was invalidated.
+public func VTCompressionSessionGetPixelBufferPool(_ session: VTCompressionSession) -> CVPixelBufferPool? {
+  session.pixelBufferPool
+}
+
+/// Sets the encoder up before the first frame, so that this frame does not have to wait for it.
+/// - Returns: `kVTParameterErr` if the properties contradict each other.
+@discardableResult
+public func VTCompressionSessionPrepareToEncodeFrames(_ session: VTCompressionSession) -> OSStatus {
+  session.prepare()
+}
+
+/// Encodes a frame in a session with a callback.
+///
+/// The result may come before or after this function returns. It waits while too many frames are pending.
+/// - Parameters:
+///   - imageBuffer: the picture. Do not change it until its result has come.
+///   - presentationTimeStamp: greater than that of the frame before.
+///   - duration: `.invalid` if unknown.
+///   - frameProperties: nil, or a dictionary of `kVTEncodeFrameOptionKey_` keys.
+///   - sourceFrameRefcon: the callback's second argument.
+///   - infoFlagsOut: receives `.asynchronous`.
+/// - Returns: `kVTParameterErr` for a time stamp that is not a number or does not increase, for options of a wrong
+///   type, or if the session has no callback; `kVTPixelTransferNotSupportedErr` for a pixel format that cannot be
+///   converted; `kVTInvalidSessionErr` after the session was invalidated.
+@discardableResult
+public func VTCompressionSessionEncodeFrame(
+  _ session: VTCompressionSession, imageBuffer: CVImageBuffer, presentationTimeStamp: CMTime,
+  duration: CMTime,
+  frameProperties: CFDictionary?, sourceFrameRefcon: UnsafeMutableRawPointer?,
+  infoFlagsOut: UnsafeMutablePointer<VTEncodeInfoFlags>?
+) -> OSStatus {
+  infoFlagsOut?.pointee = []
+  guard let output = session.output(frameRefcon: sourceFrameRefcon) else { return kVTParameterErr }
+  let status = session.encode(
+    imageBuffer, time: presentationTimeStamp, duration: duration, properties: frameProperties, output: output)
+  if status == noErr { infoFlagsOut?.pointee = .asynchronous }
+  return status
+}
+
+/// Encodes a frame in a session without a callback.
+/// - Parameter outputHandler: receives the result.
+/// - Returns: as the other form; `kVTParameterErr` if the session has a callback.
+@discardableResult
+public func VTCompressionSessionEncodeFrame(
+  _ session: VTCompressionSession, imageBuffer: CVImageBuffer, presentationTimeStamp: CMTime,
+  duration: CMTime,
+  frameProperties: CFDictionary?, infoFlagsOut: UnsafeMutablePointer<VTEncodeInfoFlags>?,
+  outputHandler: @escaping VTCompressionOutputHandler
+) -> OSStatus {
+  infoFlagsOut?.pointee = []
+  guard !session.hasCallback else { return kVTParameterErr }
+  let status = session.encode(
+    imageBuffer, time: presentationTimeStamp, duration: duration, properties: frameProperties,
+    output: outputHandler)
+  if status == noErr { infoFlagsOut?.pointee = .asynchronous }
+  return status
+}
+
+/// Gets frames out of the encoder and gives out their results before it returns.
+/// - Parameter completeUntilPresentationTimeStamp: frames up to and including this time; all if it is not a number.
+@discardableResult
+public func VTCompressionSessionCompleteFrames(
+  _ session: VTCompressionSession, untilPresentationTimeStamp completeUntilPresentationTimeStamp: CMTime
+) -> OSStatus {
+  session.complete(until: completeUntilPresentationTimeStamp)
+}
+
+/// Starts a pass of a multi-pass encoding.
+/// - Returns: `kVTParameterErr` without a `kVTCompressionPropertyKey_MultiPassStorage` or while a pass is running;
+///   `kVTMultiPassStorageInvalidErr` if the storage was closed; `kVTMultiPassStorageIdentifierMismatchErr` if it
+///   belongs to another encoder.
+@discardableResult
+public func VTCompressionSessionBeginPass(
+  _ session: VTCompressionSession, flags beginPassFlags: VTCompressionSessionOptionFlags,
+  _ reserved: UnsafeMutablePointer<UInt32>?
+) -> OSStatus {
+  session.beginPass(beginPassFlags)
+}
+
+/// Ends a pass, after the results of all its frames were given out.
+/// - Parameter furtherPassesRequestedOut: receives true if another pass would improve the result.
+@discardableResult
+public func VTCompressionSessionEndPass(
+  _ session: VTCompressionSession, furtherPassesRequestedOut: UnsafeMutablePointer<DarwinBoolean>?,
+  _ reserved: UnsafeMutablePointer<UInt32>?
+) -> OSStatus {
+  let result = session.endPass()
+  furtherPassesRequestedOut?.pointee = DarwinBoolean(result.wantsMore)
+  return result.status
+}
+
+/// The parts of the movie to encode in the next pass.
+/// - Parameters:
+///   - timeRangeCountOut: receives their number.
+///   - timeRangeArrayOut: receives their address, valid until the next end of a pass.
+/// - Returns: `kVTParameterErr` if no further pass was asked for.
+@discardableResult
+public func VTCompressionSessionGetTimeRangesForNextPass(
+  _ session: VTCompressionSession, timeRangeCountOut: UnsafeMutablePointer<CMItemCount>,
+  timeRangeArrayOut: UnsafeMutablePointer<UnsafePointer<CMTimeRange>?>
+) -> OSStatus {
+  let result = session.timeRangesForNextPass()
+  timeRangeCountOut.pointee = result.ranges?.count ?? 0
+  timeRangeArrayOut.pointee = result.ranges?.baseAddress
+  return result.status
+}
