@@ -89,6 +89,9 @@ if !isAppleHost {
       name: "H264ReferenceDecoders", dependencies: ["CFFmpeg"], path: "Tests/H264ReferenceDecoders"),
     .testTarget(
       name: "H264EncoderTests", dependencies: ["H264Encoder", "CH264Kernels", "H264ReferenceDecoders"]),
+    .testTarget(
+      name: "VideoToolboxTests",
+      dependencies: ["VideoToolbox", "CodecInterface", "X264Codec", "X265Codec", "CFFmpeg"]),
     .testTarget(name: "CoreFoundationTests", dependencies: ["CoreFoundation"]),
     .testTarget(name: "CoreVideoTests", dependencies: ["CoreVideo"]),
     .testTarget(

@@ -58,6 +58,20 @@ public func VTSessionCopyProperty(
   return result.status
 }
 
+/// Reads a property into a variable whose type says what it holds.
+/// - Parameter valueOut: receives the value, or nil if the property has none or is of another class.
+/// - Returns: as the other form.
+@discardableResult
+public func VTSessionCopyProperty<Value: AnyObject>(
+  _ session: VTSession, key propertyKey: CFString, allocator: CFAllocator?,
+  valueOut propertyValueOut: UnsafeMutablePointer<Value?>
+) -> OSStatus {
+  guard let session = session as? any PropertySession else { return kVTParameterErr }
+  let result = session.copyProperty(propertyKey as String)
+  propertyValueOut.pointee = result.value as? Value
+  return result.status
+}
+
 /// Sets several properties. All are tried, also after an error.
 /// - Returns: the first error.
 @discardableResult
