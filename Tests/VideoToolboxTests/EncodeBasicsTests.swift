@@ -42,7 +42,9 @@ import VideoToolbox
     let intra = samples.filter { $0.flag(kCMSampleAttachmentKey_DependsOnOthers) == false }.count
     #expect(intra == probe.pictureTypes.filter { $0 == "I" }.count)
     // One format description for all.
-    let descriptions = samples.compactMap { CMSampleBufferGetFormatDescription($0) }.map { ObjectIdentifier($0) }
+    let descriptions = samples.compactMap { CMSampleBufferGetFormatDescription($0) }.map {
+      ObjectIdentifier($0)
+    }
     #expect(Set(descriptions).count == 1)
   }
 }

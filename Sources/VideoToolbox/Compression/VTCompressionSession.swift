@@ -42,7 +42,7 @@ public final class VTCompressionSession: PropertySession, CFRuntimeObject, @unch
   private var draft: CompressionDraft?
   private var isInvalid = false
   private var lastTime: CMTime?
-  private var pool: CVPixelBufferPool?
+  private var pool: AnyObject?
   private var passes = PassState()
 
   init(
@@ -134,14 +134,12 @@ public final class VTCompressionSession: PropertySession, CFRuntimeObject, @unch
     if wasValid { pipeline.stop() }
   }
 
-  /// Buffers of the session's size, in the pixel format that the client asked for.
-  var pixelBufferPool: CVPixelBufferPool? {
+  /// Takes what was kept, or keeps what `make` gives; nil after the session was invalidated.
+  func kept<Object: AnyObject>(_ make: (_ attributes: CFDictionary) -> Object?) -> Object? {
     lock.withLock {
       if isInvalid { return nil }
-      if let pool { return pool }
-      var made: CVPixelBufferPool?
-      _ = CVPixelBufferPoolCreate(
-        nil, nil, sourceAttributes.poolAttributes(width: width, height: height, format: poolFormat), &made)
+      if let pool = pool as? Object { return pool }
+      let made = make(sourceAttributes.poolAttributes(width: width, height: height, format: poolFormat))
       pool = made
       return made
     }

@@ -45,11 +45,6 @@ public func VTCompressionSessionInvalidate(_ session: VTCompressionSession) { se
 /// The type id of `VTCompressionSession`.
 public func VTCompressionSessionGetTypeID() -> CFTypeID { VTCompressionSession.cfTypeID }
 
-/// A pool of pixel buffers that suit the session, or nil after the session was invalidated.
-public func VTCompressionSessionGetPixelBufferPool(_ session: VTCompressionSession) -> CVPixelBufferPool? {
-  session.pixelBufferPool
-}
-
 /// Sets the encoder up before the first frame, so that this frame does not have to wait for it.
 /// - Returns: `kVTParameterErr` if the properties contradict each other.
 @discardableResult

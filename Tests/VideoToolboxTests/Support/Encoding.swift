@@ -37,7 +37,8 @@ func makeSession(
   try check(
     VTCompressionSessionCreate(
       allocator: kCFAllocatorDefault, width: Int32(width), height: Int32(height), codecType: codec,
-      encoderSpecification: specification as CFDictionary?, imageBufferAttributes: attributes as CFDictionary?,
+      encoderSpecification: specification as CFDictionary?,
+      imageBufferAttributes: attributes as CFDictionary?,
       compressedDataAllocator: nil, outputCallback: nil, refcon: nil, compressionSessionOut: &session),
     "create")
   let made = try #require(session)
@@ -104,8 +105,10 @@ extension CMSampleBuffer {
     guard let format = CMSampleBufferGetFormatDescription(self) else { return [] }
     let isHEVC = CMFormatDescriptionGetMediaSubType(format) == kCMVideoCodecType_HEVC
     var count = 0
-    func get(_ index: Int, _ pointer: UnsafeMutablePointer<UnsafePointer<UInt8>?>?, _ size: UnsafeMutablePointer<Int>?)
-    {
+    func get(
+      _ index: Int, _ pointer: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
+      _ size: UnsafeMutablePointer<Int>?
+    ) {
       if isHEVC {
         _ = CMVideoFormatDescriptionGetHEVCParameterSetAtIndex(
           format, parameterSetIndex: index, parameterSetPointerOut: pointer, parameterSetSizeOut: size,

@@ -16,7 +16,8 @@ struct StreamProbe {
     let result = try Self.run(
       "/usr/bin/ffprobe",
       [
-        "-v", "warning", "-f", hevc ? "hevc" : "h264", "-show_frames", "-show_streams", "-of", "json", url.path,
+        "-v", "warning", "-f", hevc ? "hevc" : "h264", "-show_frames", "-show_streams", "-of", "json",
+        url.path,
       ])
     let json = try JSONSerialization.jsonObject(with: result.output) as? [String: Any] ?? [:]
     stream = (json["streams"] as? [[String: Any]])?.first ?? [:]
@@ -36,7 +37,8 @@ struct StreamProbe {
     let result = try run(
       "/usr/bin/ffmpeg",
       [
-        "-v", "error", "-f", hevc ? "hevc" : "h264", "-i", url.path, "-vsync", "passthrough", "-f", "rawvideo", "-pix_fmt",
+        "-v", "error", "-f", hevc ? "hevc" : "h264", "-i", url.path, "-vsync", "passthrough", "-f",
+        "rawvideo", "-pix_fmt",
         pixelFormat, "-",
       ])
     if !result.errors.isEmpty { throw SessionError(status: -1, what: result.errors) }
