@@ -100,6 +100,44 @@ static void chromaHorizontalStrong(uint8_t *pixels, ptrdiff_t stride, int alpha,
   chromaStrong(pixels, stride, 2, alpha, beta);
 }
 
+// MARK: - All edges of a macroblock
+
+typedef void (*Normal)(uint8_t *pixels, ptrdiff_t stride, int alpha, int beta, const int8_t tC0[4]);
+typedef void (*Strong)(uint8_t *pixels, ptrdiff_t stride, int alpha, int beta);
+
+// Edges `by` apart in luma's count, `step` bytes apart in memory.
+static void allEdges(uint8_t *pixels, ptrdiff_t stride, const OVTEdges *edges, int by, ptrdiff_t step, Normal normal,
+                     Strong strong) {
+  for (int e = 0; e < 4; e += by, pixels += step) {
+    const int inside = e > 0, alpha = edges->alpha[inside], beta = edges->beta[inside];
+    const uint32_t bS = edges->bS[e];
+    if (bS == 0 || alpha == 0 || beta == 0) continue;
+    if ((bS & 255) == 4) {
+      strong(pixels, stride, alpha, beta);
+      continue;
+    }
+    int8_t tC0[4];
+    for (int i = 0; i < 4; i++) {
+      const int s = bS >> (8 * i) & 3;
+      tC0[i] = (int8_t)(s == 0 ? -1 : edges->tC0[inside][s]);
+    }
+    normal(pixels, stride, alpha, beta, tC0);
+  }
+}
+
+static void lumaVerticalEdges(uint8_t *pixels, ptrdiff_t stride, const OVTEdges *edges) {
+  allEdges(pixels, stride, edges, 1, 4, lumaVertical, lumaVerticalStrong);
+}
+static void lumaHorizontalEdges(uint8_t *pixels, ptrdiff_t stride, const OVTEdges *edges) {
+  allEdges(pixels, stride, edges, 1, 4 * stride, lumaHorizontal, lumaHorizontalStrong);
+}
+static void chromaVerticalEdges(uint8_t *pixels, ptrdiff_t stride, const OVTEdges *edges) {
+  allEdges(pixels, stride, edges, 2, 8, chromaVertical, chromaVerticalStrong);
+}
+static void chromaHorizontalEdges(uint8_t *pixels, ptrdiff_t stride, const OVTEdges *edges) {
+  allEdges(pixels, stride, edges, 2, 4 * stride, chromaHorizontal, chromaHorizontalStrong);
+}
+
 void ovt_deblock_c(OVTKernels *k) {
   k->deblockLumaVertical = lumaVertical;
   k->deblockLumaHorizontal = lumaHorizontal;
@@ -109,4 +147,8 @@ void ovt_deblock_c(OVTKernels *k) {
   k->deblockChromaHorizontal = chromaHorizontal;
   k->deblockChromaVerticalStrong = chromaVerticalStrong;
   k->deblockChromaHorizontalStrong = chromaHorizontalStrong;
+  k->deblockLumaVerticalEdges = lumaVerticalEdges;
+  k->deblockLumaHorizontalEdges = lumaHorizontalEdges;
+  k->deblockChromaVerticalEdges = chromaVerticalEdges;
+  k->deblockChromaHorizontalEdges = chromaHorizontalEdges;
 }

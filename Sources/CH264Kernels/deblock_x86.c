@@ -59,8 +59,7 @@ SSE4_INLINE __m128i second(__m128i p1, __m128i p2, __m128i middle, __m128i tC0) 
 }
 
 // Whether any sample is filtered.
-SSE4_INLINE int lumaNormal(Lines *l, int alpha, int beta, const int8_t tC0[4]) {
-  __m128i t = spread(tC0);
+SSE4_INLINE int lumaNormal(Lines *l, int alpha, int beta, __m128i t) {
   const __m128i mask = _mm_andnot_si128(_mm_cmpgt_epi8(_mm_setzero_si128(), t), isFiltered(l, alpha, beta));
   if (_mm_testz_si128(mask, mask)) return 0;
   t = _mm_and_si128(t, mask);
@@ -73,8 +72,7 @@ SSE4_INLINE int lumaNormal(Lines *l, int alpha, int beta, const int8_t tC0[4]) {
   return 1;
 }
 
-SSE4_INLINE int chromaNormal(Lines *l, int alpha, int beta, const int8_t tC0[4]) {
-  const __m128i t = spread(tC0);
+SSE4_INLINE int chromaNormal(Lines *l, int alpha, int beta, __m128i t) {
   const __m128i mask = _mm_andnot_si128(_mm_cmpgt_epi8(_mm_setzero_si128(), t), isFiltered(l, alpha, beta));
   if (_mm_testz_si128(mask, mask)) return 0;
   applyDelta(l, _mm_and_si128(_mm_add_epi8(t, splat(1)), mask));
@@ -151,7 +149,7 @@ SSE4_INLINE int lumaStrong(Lines *l, int alpha, int beta) {
 SSE4_INLINE void lumaHorizontal(uint8_t *pixels, ptrdiff_t stride, int alpha, int beta, const int8_t tC0[4]) {
   Lines l = {.p2 = load16(pixels - 3 * stride), .p1 = load16(pixels - 2 * stride), .p0 = load16(pixels - stride),
              .q0 = load16(pixels), .q1 = load16(pixels + stride), .q2 = load16(pixels + 2 * stride)};
-  if (!lumaNormal(&l, alpha, beta, tC0)) return;
+  if (!lumaNormal(&l, alpha, beta, spread(tC0))) return;
   store16(pixels - 2 * stride, l.p1), store16(pixels - stride, l.p0);
   store16(pixels, l.q0), store16(pixels + stride, l.q1);
 }
@@ -173,7 +171,7 @@ SSE4_INLINE Lines loadChroma(const uint8_t *pixels, ptrdiff_t stride) {
 
 SSE4_INLINE void chromaHorizontal(uint8_t *pixels, ptrdiff_t stride, int alpha, int beta, const int8_t tC0[4]) {
   Lines l = loadChroma(pixels, stride);
-  if (!chromaNormal(&l, alpha, beta, tC0)) return;
+  if (!chromaNormal(&l, alpha, beta, spread(tC0))) return;
   store16(pixels - stride, l.p0), store16(pixels, l.q0);
 }
 
@@ -246,7 +244,7 @@ SSE4_INLINE void storeColumns8(uint8_t *pixels, ptrdiff_t stride, const Lines *l
 
 SSE4_INLINE void lumaVertical(uint8_t *pixels, ptrdiff_t stride, int alpha, int beta, const int8_t tC0[4]) {
   Lines l = loadColumns(pixels, stride);
-  if (lumaNormal(&l, alpha, beta, tC0)) storeColumns4(pixels - 2, stride, l.p1, l.p0, l.q0, l.q1);
+  if (lumaNormal(&l, alpha, beta, spread(tC0))) storeColumns4(pixels - 2, stride, l.p1, l.p0, l.q0, l.q1);
 }
 
 SSE4_INLINE void lumaVerticalStrong(uint8_t *pixels, ptrdiff_t stride, int alpha, int beta) {
@@ -274,12 +272,174 @@ SSE4_INLINE void storeChromaColumns(uint8_t *pixels, ptrdiff_t stride, const Lin
 
 SSE4_INLINE void chromaVertical(uint8_t *pixels, ptrdiff_t stride, int alpha, int beta, const int8_t tC0[4]) {
   Lines l = loadChromaColumns(pixels, stride);
-  if (chromaNormal(&l, alpha, beta, tC0)) storeChromaColumns(pixels, stride, &l);
+  if (chromaNormal(&l, alpha, beta, spread(tC0))) storeChromaColumns(pixels, stride, &l);
 }
 
 SSE4_INLINE void chromaVerticalStrong(uint8_t *pixels, ptrdiff_t stride, int alpha, int beta) {
   Lines l = loadChromaColumns(pixels, stride);
   if (chromaStrong(&l, alpha, beta)) storeChromaColumns(pixels, stride, &l);
+}
+
+// MARK: - All edges of a macroblock
+
+SSE4_INLINE int isActive(const OVTEdges *edges, int e) {
+  const int inside = e > 0;
+  return edges->bS[e] != 0 && edges->alpha[inside] != 0 && edges->beta[inside] != 0;
+}
+
+SSE4_INLINE int isStrong(const OVTEdges *edges, int e) { return (edges->bS[e] & 255) == 4; }
+
+// tC0 along an edge, looked up by bS; -1 for bS = 0.
+SSE4_INLINE __m128i lookUp(const OVTEdges *edges, int e) {
+  const __m128i bS = _mm_shuffle_epi8(_mm_cvtsi32_si128((int)edges->bS[e]),
+                                      _mm_setr_epi8(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3));
+  return _mm_shuffle_epi8(_mm_insert_epi8(load4(edges->tC0[e > 0]), -1, 0), bS);
+}
+
+SSE4_INLINE int lumaEdge(Lines *l, const OVTEdges *edges, int e) {
+  const int inside = e > 0, alpha = edges->alpha[inside], beta = edges->beta[inside];
+  return isStrong(edges, e) ? lumaStrong(l, alpha, beta) : lumaNormal(l, alpha, beta, lookUp(edges, e));
+}
+
+SSE4_INLINE int chromaEdge(Lines *l, const OVTEdges *edges, int e) {
+  const int inside = e > 0, alpha = edges->alpha[inside], beta = edges->beta[inside];
+  return isStrong(edges, e) ? chromaStrong(l, alpha, beta) : chromaNormal(l, alpha, beta, lookUp(edges, e));
+}
+
+SSE4_INLINE void lumaHorizontalEdges(uint8_t *pixels, ptrdiff_t stride, const OVTEdges *edges) {
+  for (int e = 0; e < 4; e++, pixels += 4 * stride) {
+    if (!isActive(edges, e)) continue;
+    const int inside = e > 0, alpha = edges->alpha[inside], beta = edges->beta[inside];
+    if (isStrong(edges, e)) {
+      lumaHorizontalStrong(pixels, stride, alpha, beta);
+      continue;
+    }
+    Lines l = {.p2 = load16(pixels - 3 * stride), .p1 = load16(pixels - 2 * stride), .p0 = load16(pixels - stride),
+               .q0 = load16(pixels), .q1 = load16(pixels + stride), .q2 = load16(pixels + 2 * stride)};
+    if (!lumaNormal(&l, alpha, beta, lookUp(edges, e))) continue;
+    store16(pixels - 2 * stride, l.p1), store16(pixels - stride, l.p0);
+    store16(pixels, l.q0), store16(pixels + stride, l.q1);
+  }
+}
+
+SSE4_INLINE void chromaHorizontalEdges(uint8_t *pixels, ptrdiff_t stride, const OVTEdges *edges) {
+  for (int e = 0; e < 4; e += 2, pixels += 4 * stride) {
+    if (!isActive(edges, e)) continue;
+    Lines l = loadChroma(pixels, stride);
+    if (chromaEdge(&l, edges, e)) store16(pixels - stride, l.p0), store16(pixels, l.q0);
+  }
+}
+
+// Chroma: at most two edges, whose samples do not overlap.
+SSE4_INLINE void chromaVerticalEdges(uint8_t *pixels, ptrdiff_t stride, const OVTEdges *edges) {
+  for (int e = 0; e < 4; e += 2, pixels += 8) {
+    if (!isActive(edges, e)) continue;
+    Lines l = loadChromaColumns(pixels, stride);
+    if (chromaEdge(&l, edges, e)) storeChromaColumns(pixels, stride, &l);
+  }
+}
+
+// The four columns left of the macroblock to lines, and back.
+SSE4_INLINE void loadLeft(__m128i line[4], const uint8_t *pixels, ptrdiff_t stride) {
+  const __m128i turn = _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  __m128i r[4];
+  pixels -= 4;
+  for (int i = 0; i < 4; i++, pixels += 4 * stride)
+    r[i] = _mm_shuffle_epi8(_mm_unpacklo_epi64(load4x2(pixels, pixels + stride),
+                                               load4x2(pixels + 2 * stride, pixels + 3 * stride)),
+                            turn);
+  const __m128i a = _mm_unpacklo_epi32(r[0], r[1]), b = _mm_unpackhi_epi32(r[0], r[1]);
+  const __m128i c = _mm_unpacklo_epi32(r[2], r[3]), d = _mm_unpackhi_epi32(r[2], r[3]);
+  line[0] = _mm_unpacklo_epi64(a, c), line[1] = _mm_unpackhi_epi64(a, c);
+  line[2] = _mm_unpacklo_epi64(b, d), line[3] = _mm_unpackhi_epi64(b, d);
+}
+
+// Filters the edges of a macroblock that lies in line[4] to line[19], its left neighbour's last columns in
+// line[0] to line[3]. Returns whether anything changed.
+SSE4_INLINE int filterLines(__m128i line[20], const OVTEdges *edges) {
+  int changed = 0;
+  for (int e = 0; e < 4; e++) {
+    if (!isActive(edges, e)) continue;
+    __m128i *at = line + 4 * e;
+    Lines l = {at[0], at[1], at[2], at[3], at[4], at[5], at[6], at[7]};
+    if (!lumaEdge(&l, edges, e)) continue;
+    changed |= 1 << e;
+    at[1] = l.p2, at[2] = l.p1, at[3] = l.p0, at[4] = l.q0, at[5] = l.q1, at[6] = l.q2;
+  }
+  return changed;
+}
+
+// Whether only the border is filtered: then there is little to transpose.
+SSE4_INLINE int filterBorderAlone(uint8_t *pixels, ptrdiff_t stride, const OVTEdges *edges) {
+  if (isActive(edges, 1) || isActive(edges, 2) || isActive(edges, 3)) return 0;
+  if (!isActive(edges, 0)) return 1;
+  Lines l = loadColumns(pixels, stride);
+  if (isStrong(edges, 0)) {
+    if (lumaStrong(&l, edges->alpha[0], edges->beta[0])) storeColumns8(pixels, stride, &l);
+  } else {
+    if (lumaNormal(&l, edges->alpha[0], edges->beta[0], lookUp(edges, 0)))
+      storeColumns4(pixels - 2, stride, l.p1, l.p0, l.q0, l.q1);
+  }
+  return 1;
+}
+
+SSE4_INLINE void transpose16(__m128i v[16]) {
+  __m128i t[16];
+  for (int stage = 0; stage < 4; stage++) {  // four perfect shuffles
+    for (int i = 0; i < 8; i++) {
+      t[2 * i] = _mm_unpacklo_epi8(v[i], v[i + 8]);
+      t[2 * i + 1] = _mm_unpackhi_epi8(v[i], v[i + 8]);
+    }
+    for (int i = 0; i < 16; i++) v[i] = t[i];
+  }
+}
+
+SSE4 static void lumaVerticalEdgesSse4(uint8_t *pixels, ptrdiff_t stride, const OVTEdges *edges) {
+  if (filterBorderAlone(pixels, stride, edges)) return;
+  __m128i line[20];
+  if (isActive(edges, 0)) loadLeft(line, pixels, stride);
+  for (int y = 0; y < 16; y++) line[4 + y] = load16(pixels + y * stride);
+  transpose16(line + 4);
+  const int changed = filterLines(line, edges);
+  if (!changed) return;
+  if (changed & 1) storeColumns4(pixels - 4, stride, line[0], line[1], line[2], line[3]);
+  transpose16(line + 4);
+  for (int y = 0; y < 16; y++) store16(pixels + y * stride, line[4 + y]);
+}
+
+// Rows (or lines) i and i + 8 in the halves of v[i]: transposed, lines 2i and 2i + 1 in those of v[i].
+AVX2_INLINE void transpose16Pairs(__m256i v[8]) {
+  __m256i t[8];
+  for (int stage = 0; stage < 3; stage++) {
+    for (int i = 0; i < 4; i++) {
+      t[2 * i] = _mm256_unpacklo_epi8(v[i], v[i + 4]);
+      t[2 * i + 1] = _mm256_unpackhi_epi8(v[i], v[i + 4]);
+    }
+    for (int i = 0; i < 8; i++) v[i] = t[i];
+  }
+  for (int i = 0; i < 8; i++) v[i] = _mm256_permute4x64_epi64(v[i], 0xd8);
+}
+
+AVX2 static void lumaVerticalEdgesAvx2(uint8_t *pixels, ptrdiff_t stride, const OVTEdges *edges) {
+  if (filterBorderAlone(pixels, stride, edges)) return;
+  __m128i line[20];
+  __m256i v[8];
+  if (isActive(edges, 0)) loadLeft(line, pixels, stride);
+  for (int y = 0; y < 8; y++) v[y] = load16x2(pixels + y * stride, pixels + (y + 8) * stride);
+  transpose16Pairs(v);
+  for (int i = 0; i < 8; i++) {
+    line[4 + 2 * i] = _mm256_castsi256_si128(v[i]);
+    line[5 + 2 * i] = _mm256_extracti128_si256(v[i], 1);
+  }
+  const int changed = filterLines(line, edges);
+  if (!changed) return;
+  if (changed & 1) storeColumns4(pixels - 4, stride, line[0], line[1], line[2], line[3]);
+  for (int i = 0; i < 8; i++) v[i] = _mm256_inserti128_si256(_mm256_castsi128_si256(line[4 + i]), line[12 + i], 1);
+  transpose16Pairs(v);
+  for (int i = 0; i < 8; i++) {
+    store16(pixels + 2 * i * stride, _mm256_castsi256_si128(v[i]));
+    store16(pixels + (2 * i + 1) * stride, _mm256_extracti128_si256(v[i], 1));
+  }
 }
 
 // MARK: - The table
@@ -297,6 +457,11 @@ NORMAL(chromaVertical)
 NORMAL(chromaHorizontal)
 STRONG(chromaVerticalStrong)
 STRONG(chromaHorizontalStrong)
+#define EDGES(NAME) \
+  ON_BOTH_PATHS(void, NAME, (uint8_t *pixels, ptrdiff_t stride, const OVTEdges *edges), pixels, stride, edges)
+EDGES(lumaHorizontalEdges)
+EDGES(chromaVerticalEdges)
+EDGES(chromaHorizontalEdges)
 
 #define FILL(PATH)                                              \
   k->deblockLumaVertical = lumaVertical##PATH;                  \
@@ -306,7 +471,11 @@ STRONG(chromaHorizontalStrong)
   k->deblockChromaVertical = chromaVertical##PATH;              \
   k->deblockChromaHorizontal = chromaHorizontal##PATH;          \
   k->deblockChromaVerticalStrong = chromaVerticalStrong##PATH;  \
-  k->deblockChromaHorizontalStrong = chromaHorizontalStrong##PATH;
+  k->deblockChromaHorizontalStrong = chromaHorizontalStrong##PATH; \
+  k->deblockLumaVerticalEdges = lumaVerticalEdges##PATH;        \
+  k->deblockLumaHorizontalEdges = lumaHorizontalEdges##PATH;    \
+  k->deblockChromaVerticalEdges = chromaVerticalEdges##PATH;    \
+  k->deblockChromaHorizontalEdges = chromaHorizontalEdges##PATH;
 
 void ovt_deblock_sse4(OVTKernels *k) { FILL(Sse4) }
 void ovt_deblock_avx2(OVTKernels *k) { FILL(Avx2) }

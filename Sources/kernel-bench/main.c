@@ -101,7 +101,7 @@ static void addPath(int cpu, const char *name) {
 }
 
 static void report(const char *name, const double *cycles) {
-  printf("%-30s", name);
+  printf("%-32s", name);
   for (int p = 0; p < pathCount; p++) printf(" %9.1f", cycles[p]);
   if (pathCount > 1) printf(" %8.1fx", cycles[0] / cycles[pathCount - 1]);
   printf("\n");
@@ -136,7 +136,8 @@ static void report(const char *name, const double *cycles) {
 
 // A reference at every alignment, as motion vectors have it.
 #define REF (refMemory + 8 * STRIDE + 64 + (i & 15))
-#define DST (dstMemory + 8 * STRIDE + 64)
+// A destination that was not written just before.
+#define DST (dstMemory + 8 * STRIDE + 64 + 64 * (i & 7))
 
 static const char *const shapeNames[OVT_BLOCK_SHAPES] = {"16x16", "16x8", "8x16", "8x8", "8x4", "4x8", "4x4"};
 
@@ -251,6 +252,25 @@ static void deblock(void) {
   MEASURE("deblockChromaHorizontalStrong", k->deblockChromaHorizontalStrong(DST, STRIDE, 60, 12));
 }
 
+// What a macroblock costs with a call for each edge, and with one for each direction.
+static void deblockMacroblock(void) {
+  static const int8_t tC0[4] = {2, 3, 4, 5};
+  static const OVTEdges edges = {{0x01010202, 0x02020101, 0x02020202, 0x01020102}, {60, 50}, {12, 10}, {{0, 2, 3, 4}, {0, 2, 3, 4}}};
+  static const OVTEdges border = {{0x01010202, 0, 0, 0}, {60, 50}, {12, 10}, {{0, 2, 3, 4}, {0, 2, 3, 4}}};
+  fillBuffers();
+  MEASURE("deblock luma V, edge by edge", for (int e = 0; e < 16; e += 4) k->deblockLumaVertical(DST + e, STRIDE, 60, 12, tC0));
+  fillBuffers();
+  MEASURE("deblockLumaVerticalEdges", k->deblockLumaVerticalEdges(DST, STRIDE, &edges));
+  fillBuffers();
+  MEASURE("deblock luma H, edge by edge", for (int e = 0; e < 16; e += 4) k->deblockLumaHorizontal(DST + e * STRIDE, STRIDE, 60, 12, tC0));
+  fillBuffers();
+  MEASURE("deblockLumaHorizontalEdges", k->deblockLumaHorizontalEdges(DST, STRIDE, &edges));
+  fillBuffers();
+  MEASURE("deblockLumaVerticalEdges border", k->deblockLumaVerticalEdges(DST, STRIDE, &border));
+  MEASURE("deblockChromaVerticalEdges", k->deblockChromaVerticalEdges(DST, STRIDE, &edges));
+  MEASURE("deblockChromaHorizontalEdges", k->deblockChromaHorizontalEdges(DST, STRIDE, &edges));
+}
+
 static void picture(void) {
   MEASURE("interleaveRow 640", k->interleaveRow(planes[0], refMemory, dstMemory, 640));
   MEASURE("deinterleaveRow 640", k->deinterleaveRow(planes[0], planes[1], refMemory, 640));
@@ -268,7 +288,7 @@ int main(int argc, char **argv) {
 #endif
   scaleToCycles = cyclesPerTick();
   fillBuffers();
-  printf("%-30s", "cycles per call");
+  printf("%-32s", "cycles per call");
   for (int p = 0; p < pathCount; p++) printf(" %9s", paths[p].name);
   printf("  C / best\n");
   compare();
@@ -277,6 +297,7 @@ int main(int argc, char **argv) {
   quant();
   intra();
   deblock();
+  deblockMacroblock();
   picture();
   return 0;
 }

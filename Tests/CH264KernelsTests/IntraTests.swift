@@ -9,7 +9,7 @@ import Testing
     let kernels = Kernels(path)
     var random = Random(50)
     for content in Content.allCases {
-      for _ in 0..<12 {
+      for _ in 0..<6 {
         let area = Area(width: 16, height: 16, content, &random)
         let p = { (x: Int, y: Int) in area[x, y] }
         let top = (0..<16).reduce(0) { $0 + p($1, -1) }
@@ -39,7 +39,7 @@ import Testing
     let kernels = Kernels(path)
     var random = Random(51)
     for content in Content.allCases {
-      for _ in 0..<12 {
+      for _ in 0..<6 {
         let area = Area(width: 16, height: 8, content, &random)
         for mode in 0..<7 {
           let (mine, expected) = (area.copy(), area.copy())
@@ -140,7 +140,7 @@ import Testing
     let kernels = Kernels(path)
     var random = Random(52)
     for content in Content.allCases {
-      for _ in 0..<20 {
+      for _ in 0..<6 {
         let buffer = Memory<UInt8>(32, content, &random)
         let edge = buffer.base + 8
         // p[-1, -1] is edge[0] by way of p[x, -1] and of p[-1, y].

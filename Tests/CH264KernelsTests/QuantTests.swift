@@ -21,7 +21,7 @@ import Testing
   @Test(arguments: Path.available) func quantise(path: Path) {
     let k = Kernels(path).k
     var random = Random(30)
-    for round in 0..<600 {
+    for round in 0..<200 {
       // Small multipliers leave blocks without a level; the largest is that of QP 0.
       let top = [26214, 4000, 300, 65535][round / 4 % 4]
       let mf = (0..<64).map { _ in UInt16(random.int(top / 3...top)) }
@@ -57,7 +57,7 @@ import Testing
   @Test(arguments: Path.available) func scale(path: Path) {
     let k = Kernels(path).k
     var random = Random(31)
-    for round in 0..<400 {
+    for round in 0..<120 {
       let values = Self.coefficients(64, round, &random)
       let scales = (0..<64).map { _ in Int16(random.int(0...(round % 3 == 0 ? 32767 : 4096))) }
       let model4 = values.indices.map { values[$0] &* scales[$0 % 16] }

@@ -25,7 +25,12 @@ enum Path: Int32, CaseIterable, Sendable {
 struct Kernels: @unchecked Sendable {
   let table: UnsafePointer<OVTKernels>
 
-  init(_ path: Path) {
+  /// One table for each path, kept: every test asks for it.
+  private static let tables = Path.allCases.map(Kernels.init(making:))
+
+  init(_ path: Path) { self = Kernels.tables[Int(path.rawValue)] }
+
+  private init(making path: Path) {
     let memory = UnsafeMutablePointer<OVTKernels>.allocate(capacity: 1)
     memory.initialize(to: OVTKernels())
     _ = ovt_kernels_init(memory, path.rawValue)
@@ -129,6 +134,9 @@ struct Area {
   }
 
   func copy() -> Area { Area(memory.copy(), stride: stride, origin: origin) }
+
+  /// The same memory from another sample on.
+  func moved(x: Int, y: Int) -> Area { Area(memory, stride: stride, origin: origin + y * stride + x) }
 
   var pointer: UnsafeMutablePointer<UInt8> { memory.base + origin }
 

@@ -53,6 +53,17 @@ typedef void (*OVTPredictInPlace)(uint8_t *dst, ptrdiff_t stride);
 // edge[-8] to edge[23] may be read, whatever it holds: an edge lives in a buffer of 32 bytes or more.
 typedef void (*OVTPredictFromEdge)(uint8_t *dst, ptrdiff_t stride, const uint8_t *edge);
 
+// What the deblocking of a macroblock's edges in one direction needs (8.7.2): edge 0 is the border to the
+// neighbour, edges 1, 2, 3 lie 4, 8, 12 luma samples inside. Chroma has edges 0 and 2 (4:2:0).
+typedef struct OVTEdges {
+  // A byte for each quarter of an edge, the lowest first: bS 0 to 3; the border may have 4 in all four.
+  uint32_t bS[4];
+  // By [0] for the border, [1] for the edges inside. Nothing is filtered where alpha or beta is 0.
+  uint8_t alpha[2], beta[2];
+  // A row of table 8-17: tC0 for bS 1, 2, 3 in bytes 1, 2, 3 (byte 0 is not used).
+  uint8_t tC0[2][4];
+} OVTEdges;
+
 typedef struct OVTKernels {
   int cpu;  // the OVT_CPU_* path in use
 
@@ -156,6 +167,13 @@ typedef struct OVTKernels {
   void (*deblockChromaHorizontal)(uint8_t *pixels, ptrdiff_t stride, int alpha, int beta, const int8_t tC0[4]);
   void (*deblockChromaVerticalStrong)(uint8_t *pixels, ptrdiff_t stride, int alpha, int beta);
   void (*deblockChromaHorizontalStrong)(uint8_t *pixels, ptrdiff_t stride, int alpha, int beta);
+
+  // All edges of a macroblock in one direction, in the order of the standard: what the single-edge kernels
+  // above do one after the other, but with one transposition for the vertical edges.
+  void (*deblockLumaVerticalEdges)(uint8_t *pixels, ptrdiff_t stride, const OVTEdges *edges);
+  void (*deblockLumaHorizontalEdges)(uint8_t *pixels, ptrdiff_t stride, const OVTEdges *edges);
+  void (*deblockChromaVerticalEdges)(uint8_t *pixels, ptrdiff_t stride, const OVTEdges *edges);
+  void (*deblockChromaHorizontalEdges)(uint8_t *pixels, ptrdiff_t stride, const OVTEdges *edges);
 
   // Pictures, a row at a time.
   void (*interleaveRow)(uint8_t *dst, const uint8_t *u, const uint8_t *v, int n);  // n pairs
