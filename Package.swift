@@ -109,7 +109,7 @@ if Context.environment["OVT_WARNINGS_AS_ERRORS"] == "1" {
 
 let package = Package(
   name: "OpenVideoToolbox",
-  platforms: [.macOS(.v13)],
+  platforms: [.macOS(.v15)],
   products: products,
   traits: [
     .trait(name: "X264", description: "H.264 through libx264 (GPL): reordering, look-ahead, multi-pass."),

@@ -175,8 +175,11 @@ public struct FrameOptions: Sendable, Equatable {
   public var qp: Int?
   /// Bits for the frame, instead of the rate control's target.
   public var targetBits: Int?
-  /// For the prefix NAL unit, 0...7.
+  /// The frame's temporal layer, 0...7: each has its own rate-control state. The prefix NAL unit tells it.
   public var temporalLayer = 0
+  /// The frame's part of the bits that a frame of its duration gets on average. Layers share a rate by it:
+  /// over all frames it should average 1.
+  public var budgetShare = 1.0
   /// Time since the last frame in seconds; nil: one over the frame rate.
   public var duration: Double?
 

@@ -33,6 +33,7 @@ public final class LowLatencyEncoder {
   private var output: AccessUnit
   private let scratch: UnsafeMutablePointer<UInt8>
   private var rateControl: RateController
+  private var analysis: PictureAnalysis
 
   private var nextIndex: UInt64 = 0
   private var frameNum = 0
@@ -63,12 +64,16 @@ public final class LowLatencyEncoder {
     output = AccessUnit(capacity: max(65536, configuration.width * configuration.height / 2))
     scratch = allocateAligned(UInt8.self, count: 4096)
     rateControl = RateController(configuration)
+    analysis = PictureAnalysis(coder.geometry, kernels: UnsafePointer(coder.kernels))
+    coder.qpOffsets = configuration.adaptiveQuantisation > 0 ? UnsafePointer(analysis.qpOffsets) : nil
   }
 
   deinit {
     for picture in pool { picture.deallocate(coder.geometry) }
     output.deallocate()
     scratch.deallocate()
+    rateControl.deallocate()
+    analysis.deallocate()
   }
 
   /// The parameter sets, NAL unit headers included, without start codes.
@@ -101,6 +106,7 @@ public final class LowLatencyEncoder {
           + "measurement may change in mid-stream; make a new encoder for anything else.")
     }
     configuration = new
+    coder.configuration = new
     rateControl.reconfigure(new)
   }
 
@@ -126,12 +132,20 @@ public final class LowLatencyEncoder {
     output.removeAll()
 
     var plan = PicturePlan()
-    let wanted = selectReferences(options)
+    let analyses =
+      rateControl.needsAnalysis || configuration.adaptiveQuantisation > 0
+      || configuration.sceneChange != .none
+    if analyses { analysis.analyse(source, adaptiveStrength: configuration.adaptiveQuantisation) }
+    let isSceneChange = analyses && analysis.isSceneChange
+    var wanted = selectReferences(options)
+    if isSceneChange && configuration.sceneChange == .keyFrame && options.references == .automatic {
+      wanted = []
+    }
     plan.isIDR = wanted.isEmpty
     plan.isReference = options.isReference || plan.isIDR
 
     let decision = rateControl.plan(
-      isKeyFrame: plan.isIDR, isReference: plan.isReference, options: options)
+      isKeyFrame: plan.isIDR, isSceneChange: isSceneChange, options: options, analysis: analysis)
     nextIndex += 1
     if decision.drop {
       facts.isDropped = true
@@ -150,7 +164,8 @@ public final class LowLatencyEncoder {
     describe(&facts, plan, source, target, wanted.count)
     facts.longTermSlot = plan.isReference ? options.longTermSlot : nil
     rateControl.finish(
-      bits: output.bits, qp: facts.averageQP, isKeyFrame: plan.isIDR, isReference: plan.isReference)
+      bits: output.bits, qp: facts.averageQP, isKeyFrame: plan.isIDR, isSceneChange: isSceneChange,
+      rowBits: coder.rowBits)
     facts.encodeTime = Double(DispatchTime.now().uptimeNanoseconds - start) * 1e-9
     return EncodedFrame(
       facts: facts, nalUnits: output.units,
@@ -187,6 +202,9 @@ public final class LowLatencyEncoder {
     }
     if let duration = options.duration, !(duration > 0 && duration.isFinite) {
       throw EncoderError.invalidOption("A duration of \(duration) seconds is not above 0.")
+    }
+    guard options.budgetShare.isFinite, (0.01...16).contains(options.budgetShare) else {
+      throw EncoderError.invalidOption("A budget share of \(options.budgetShare) is not in 0.01...16.")
     }
     guard (0...7).contains(options.temporalLayer) else {
       throw EncoderError.invalidOption("Temporal layer \(options.temporalLayer) is not in 0...7.")
@@ -243,6 +261,9 @@ public final class LowLatencyEncoder {
     plan.header.deblocking = DeblockingParameters(
       disableIDC: configuration.deblocking ? 0 : 1, alphaOffset: configuration.deblockingAlphaOffset,
       betaOffset: configuration.deblockingBetaOffset)
+    plan.scalableHeader = ScalableHeader(
+      idr: plan.isIDR, priorityID: UInt8(options.temporalLayer), temporalID: UInt8(options.temporalLayer),
+      discardable: !plan.isReference)
     planRefresh(&plan)
 
     let target = pool.indices.first { i in !buffer.entries.contains { $0.picture == i } } ?? 0
@@ -299,7 +320,7 @@ public final class LowLatencyEncoder {
     facts.isKeyFrame = plan.isIDR
     facts.isReference = plan.isReference
     facts.bits = output.bits
-    facts.averageQP = Double(s.qpSum) / count
+    facts.averageQP = s.qpCount > 0 ? Double(s.qpSum) / Double(s.qpCount) : Double(plan.qp)
     facts.lowestQP = min(s.lowestQP, s.highestQP)
     facts.highestQP = s.highestQP
     facts.intraShare = Double(s.intra) / count

@@ -10,6 +10,7 @@ struct PicturePlan {
   var references: [ReferencePlanes] = []
   var refreshFrom = 0
   var refreshTo = 0
+  var scalableHeader: ScalableHeader?
   /// Bits that the picture should take and may take at most; nil: no row control.
   var budget: RowBudget?
 }
@@ -17,6 +18,8 @@ struct PicturePlan {
 /// What came of the macroblocks of a picture.
 struct PictureStatistics {
   var qpSum = 0
+  /// Macroblocks that have a QP: all but I_PCM.
+  var qpCount = 0
   var lowestQP = 51
   var highestQP = 0
   var intra = 0
@@ -29,7 +32,8 @@ final class PictureCoder {
   let kernels: UnsafeMutablePointer<OVTKernels>
   let sps: SequenceParameterSet
   let pps: PictureParameterSet
-  let configuration: EncoderConfiguration
+  /// What may change in mid-stream changes here too.
+  var configuration: EncoderConfiguration
 
   private var syntax: PictureSyntax
   private var previous: PictureSyntax
@@ -44,10 +48,20 @@ final class PictureCoder {
   private let halfSampleScratch: UnsafeMutablePointer<Int16>
   private let payload: UnsafeMutablePointer<UInt8>
   private let payloadCapacity: Int
-  private var coder: MacroblockCoder
-  private var cabacWriter: CABACWriter
-  private var cavlcWriter: CAVLCWriter
-  private(set) var statistics = PictureStatistics()
+  private let coders: UnsafeMutablePointer<MacroblockCoder>
+  private let threads: Int
+  private let progress: RowProgress
+  private let ring: RowRing?
+  private let cabacWriter: UnsafeMutablePointer<CABACWriter>
+  private let cavlcWriter: UnsafeMutablePointer<CAVLCWriter>
+  private let statisticsMemory: UnsafeMutablePointer<PictureStatistics>
+  private let rowQP: UnsafeMutablePointer<Int32>
+  /// Bits of each macroblock row of the last picture.
+  let rowBits: UnsafeMutablePointer<Int32>
+  /// QP offset of each macroblock by adaptive quantisation.
+  var qpOffsets: UnsafePointer<Int8>?
+
+  var statistics: PictureStatistics { statisticsMemory.pointee }
 
   /// A macroblock takes at most 128 + 3072 bits (A.3.1).
   static let largestMacroblockBits = 3200
@@ -73,8 +87,21 @@ final class PictureCoder {
     halfSampleScratch = allocateAligned(Int16.self, count: geometry.stride + 64)
     payloadCapacity = geometry.macroblockCount * (PictureCoder.largestMacroblockBits / 8) + 4096
     payload = allocateAligned(UInt8.self, count: payloadCapacity)
-    cabacWriter = CABACWriter(picture: syntax)
-    cavlcWriter = CAVLCWriter(picture: syntax)
+    cabacWriter = .allocate(capacity: 1)
+    cabacWriter.initialize(to: CABACWriter(picture: syntax))
+    cavlcWriter = .allocate(capacity: 1)
+    cavlcWriter.initialize(to: CAVLCWriter(picture: syntax))
+    statisticsMemory = .allocate(capacity: 1)
+    statisticsMemory.initialize(to: PictureStatistics())
+    rowQP = allocateAligned(Int32.self, count: geometry.heightInMbs)
+    rowBits = allocateAligned(Int32.self, count: geometry.heightInMbs)
+    // Slices limited in bytes need each macroblock entropy coded before the next is decided.
+    threads = configuration.maximumSliceBytes == nil ? min(configuration.threads, geometry.heightInMbs) : 1
+    progress = RowProgress(rows: geometry.heightInMbs)
+    ring =
+      threads > 1
+      ? RowRing(
+        rows: PictureJob<CABACWriter>.lag(threads: threads) + 1, widthInMbs: geometry.widthInMbs) : nil
 
     let emptyPicture = PicturePlanes(placeholder: UnsafeMutableRawPointer(payload))
     let context = FrameContext(
@@ -90,12 +117,22 @@ final class PictureCoder {
       constrainedIntra: pps.constrainedIntraPrediction, hasTemporalMotion: false,
       verticalLimit: sps.level.verticalMotion * 4, refreshFrom: 0, refreshTo: 0, qpOffsets: nil,
       minQP: configuration.minimumQP, maxQP: configuration.maximumQP)
-    coder = MacroblockCoder(frame: context, levels: levels)
+    coders = .allocate(capacity: threads)
+    for i in 0..<threads {
+      (coders + i).initialize(to: MacroblockCoder(frame: context, levels: levels))
+    }
   }
 
   deinit {
-    coder.deallocate()
+    for i in 0..<threads { coders[i].deallocate() }
+    coders.deallocate()
+    ring?.deallocate()
+    cabacWriter.pointee.deallocate()
     cabacWriter.deallocate()
+    cavlcWriter.deallocate()
+    statisticsMemory.deallocate()
+    rowQP.deallocate()
+    rowBits.deallocate()
     syntax.deallocate()
     previous.deallocate()
     for qp in 0..<52 { quant[qp].deallocate() }
@@ -116,190 +153,50 @@ final class PictureCoder {
     _ plan: PicturePlan, source: SourcePicture, into picture: PicturePlanes, output: inout AccessUnit
   ) {
     swap(&syntax, &previous)
-    statistics = PictureStatistics()
+    statisticsMemory.pointee = PictureStatistics()
     for (i, reference) in plan.references.enumerated() { (references + i).initialize(to: reference) }
-    coder.f.source = SourcePlanes(source)
-    coder.f.picture = picture
-    coder.f.syntax = syntax
-    coder.f.previous = previous
-    coder.f.hasTemporalMotion = hasPrevious
-    coder.f.isIntraPicture = plan.references.isEmpty
-    coder.f.referenceCount = plan.references.count
-    coder.f.refreshFrom = plan.refreshFrom
-    coder.f.refreshTo = plan.refreshTo
+    for i in 0..<threads {
+      let coder = coders + i
+      coder.pointee.f.source = SourcePlanes(source)
+      coder.pointee.f.picture = picture
+      coder.pointee.f.syntax = syntax
+      coder.pointee.f.previous = previous
+      coder.pointee.f.hasTemporalMotion = hasPrevious
+      coder.pointee.f.isIntraPicture = plan.references.isEmpty
+      coder.pointee.f.referenceCount = plan.references.count
+      coder.pointee.f.refreshFrom = plan.refreshFrom
+      coder.pointee.f.refreshTo = plan.refreshTo
+    }
     if pps.cabac {
-      codeSlices(plan, picture, &cabacWriter, &output)
+      run(plan, picture, cabacWriter, &output)
     } else {
-      codeSlices(plan, picture, &cavlcWriter, &output)
+      run(plan, picture, cavlcWriter, &output)
     }
     hasPrevious = !plan.references.isEmpty
   }
 
-  /// First macroblock rows of the slices.
-  private func firstRow(ofSlice i: Int) -> Int { i * geometry.heightInMbs / configuration.slices }
-
-  private func codeSlices<Writer: EntropyCoder>(
-    _ plan: PicturePlan, _ picture: PicturePlanes, _ writer: inout Writer, _ output: inout AccessUnit
+  private func run<Writer: EntropyCoder>(
+    _ plan: PicturePlan, _ picture: PicturePlanes, _ writer: UnsafeMutablePointer<Writer>,
+    _ output: inout AccessUnit
   ) {
-    let w = geometry.widthInMbs
-    let h = geometry.heightInMbs
-    let deblocking = DeblockingFilter(
-      k: UnsafePointer(kernels), geometry: geometry, picture: picture, syntax: syntax,
-      codedBlocks: codedBlocks, offsetA: configuration.deblockingAlphaOffset * 2,
-      offsetB: configuration.deblockingBetaOffset * 2, withinSlices: false)
-    let rows = ReferenceRows(
-      k: UnsafePointer(kernels), geometry: geometry, picture: picture, scratch: halfSampleScratch)
-    func finish(row: Int) {
-      if configuration.deblocking { deblocking.filterRow(row) }
-      if plan.isReference { rows.finishRow(row) }
-    }
-
-    var slice: UInt16 = 0
-    var sliceStart = 0
-    var qp = plan.qp
-    var nextSlice = 1
-    beginSlice(plan, firstMacroblock: 0, qp: qp, &writer)
-    for y in 0..<h {
-      if nextSlice < configuration.slices && y == firstRow(ofSlice: nextSlice) {
-        endSlice(plan, &writer, &output)
-        slice += 1
-        nextSlice += 1
-        sliceStart = y * w
-        beginSlice(plan, firstMacroblock: sliceStart, qp: qp, &writer)
-      }
-      if let budget = plan.budget {
-        qp = budget.qp(row: y, rows: h, bits: output.bits + writer.bitCount, base: plan.qp, current: qp)
-      }
-      var x = 0
-      while x < w {
-        let m = y * w + x
-        let available = availability(x, y, sliceStart)
-        coder.begin(x: x, y: y, available: available, qp: qp)
-        syntax.info[m].slice = slice
-        codeMacroblock()
-        if !encode(m, sliceStart, &writer) {
-          // The slice is full: it ends before this macroblock, which is coded anew as the next one's first.
-          endSlice(plan, &writer, &output)
-          slice &+= 1
-          sliceStart = m
-          beginSlice(plan, firstMacroblock: m, qp: qp, &writer)
-          continue
-        }
-        count(m)
-        x += 1
-      }
-      if y > 0 { finish(row: y - 1) }
-    }
-    endSlice(plan, &writer, &output)
-    finish(row: h - 1)
-  }
-
-  @inline(__always) private func codeMacroblock() {
-    if coder.f.isIntraPicture {
-      coder.codeIntra(coder.decideIntra16x16())
-    } else {
-      coder.codeInterPicture()
-    }
-  }
-
-  /// Entropy codes a macroblock. Returns false if it does not fit the slice any more.
-  @inline(__always) private func encode<Writer: EntropyCoder>(
-    _ m: Int, _ sliceStart: Int, _ writer: inout Writer
-  ) -> Bool {
-    let limit = configuration.maximumSliceBytes
-    let coded = coefficientCount(m)
-    if limit == nil && coded < 128 {
-      writer.encode(macroblock: m, levels: levels, pcm: pcm)
-      return true
-    }
-    let before = writer.bitCount
-    writer.save()
-    writer.encode(macroblock: m, levels: levels, pcm: pcm)
-    var saved = false
-    if writer.bitCount - before > PictureCoder.largestMacroblockBits {
-      writer.restore()
-      coder.codePCM(samples: pcm)
-      if limit != nil {
-        writer.save()
-        saved = true
-      }
-      writer.encode(macroblock: m, levels: levels, pcm: pcm)
-    } else {
-      saved = true
-    }
-    if let limit, saved, m > sliceStart {
-      // Room for the slice's end, and for emulation prevention bytes (rare: a byte in 64 is plenty).
-      let bytes = (writer.bitCount + 7) / 8 + 4
-      if bytes + bytes / 64 > limit {
-        writer.restore()
-        return false
+    let kernels = UnsafePointer(kernels)
+    withUnsafeMutablePointer(to: &output) { output in
+      let job = PictureJob(
+        plan: plan, geometry: geometry, configuration: configuration, sps: sps, pps: pps, syntax: syntax,
+        deblocking: DeblockingFilter(
+          k: kernels, geometry: geometry, picture: picture, syntax: syntax, codedBlocks: codedBlocks,
+          offsetA: configuration.deblockingAlphaOffset * 2, offsetB: configuration.deblockingBetaOffset * 2,
+          withinSlices: false),
+        referenceRows: ReferenceRows(
+          k: kernels, geometry: geometry, picture: picture, scratch: halfSampleScratch),
+        qpOffsets: qpOffsets, payload: payload, payloadCapacity: payloadCapacity, writer: writer,
+        output: output, statistics: statisticsMemory, rowQP: rowQP, rowBits: rowBits, pcm: pcm)
+      if threads > 1, let ring {
+        job.run(coders, threads: threads, progress: progress, ring: ring)
+      } else {
+        job.run(coders)
       }
     }
-    return true
-  }
-
-  @inline(__always) private func coefficientCount(_ m: Int) -> Int {
-    if syntax.info[m].codedBlockPattern == 0 { return 0 }
-    let counts = syntax.nonZero + m &* 24
-    var total = 0
-    for i in 0..<24 { total &+= Int(counts[i]) }
-    return total
-  }
-
-  @inline(__always) private func availability(_ x: Int, _ y: Int, _ sliceStart: Int) -> UInt8 {
-    let w = geometry.widthInMbs
-    let m = y &* w &+ x
-    var result: UInt8 = 0
-    if x > 0 && m &- 1 >= sliceStart { result |= Availability.left }
-    if y > 0 {
-      if m &- w >= sliceStart { result |= Availability.top }
-      if x < w &- 1 && m &- w &+ 1 >= sliceStart { result |= Availability.topRight }
-      if x > 0 && m &- w &- 1 >= sliceStart { result |= Availability.topLeft }
-    }
-    return result
-  }
-
-  @inline(__always) private func count(_ m: Int) {
-    let info = syntax.info[m]
-    let qp = Int(info.qp)
-    if info.type == MacroblockType.skip {
-      statistics.skipped &+= 1
-    } else if MacroblockType.isIntra(info.type) {
-      statistics.intra &+= 1
-    }
-    if info.type == MacroblockType.pcm { return }
-    statistics.qpSum &+= qp
-    if qp < statistics.lowestQP { statistics.lowestQP = qp }
-    if qp > statistics.highestQP { statistics.highestQP = qp }
-  }
-
-  // MARK: - Slices
-
-  private func beginSlice<Writer: EntropyCoder>(
-    _ plan: PicturePlan, firstMacroblock: Int, qp: Int, _ writer: inout Writer
-  ) {
-    var header = plan.header
-    header.firstMacroblock = firstMacroblock
-    header.qp = qp
-    var bits = BitWriter(payload, capacity: payloadCapacity)
-    header.write(to: &bits, sps: sps, pps: pps, refIDC: plan.isReference ? 2 : 0)
-    var parameters = SliceParameters()
-    parameters.isP = header.isP
-    parameters.activeReferences = header.activeReferences
-    parameters.transform8x8Mode = pps.transform8x8
-    parameters.constrainedIntraPrediction = pps.constrainedIntraPrediction
-    parameters.qp = qp
-    parameters.cabacInitIDC = header.cabacInitIDC
-    writer.begin(parameters, picture: syntax, after: bits)
-  }
-
-  private func endSlice<Writer: EntropyCoder>(
-    _ plan: PicturePlan, _ writer: inout Writer, _ output: inout AccessUnit
-  ) {
-    let size = writer.finish()
-    output.append(
-      type: plan.isIDR ? NALUnitType.idrSlice : NALUnitType.slice, refIDC: plan.isReference ? 2 : 0,
-      payload: payload, count: size)
   }
 }
 

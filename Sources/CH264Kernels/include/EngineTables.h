@@ -19,4 +19,11 @@ static inline OVTLambda ovt_lambda(int32_t qp) { return ovt_table_lambda[qp]; }
 extern const uint8_t ovt_table_raster[16];
 static inline int ovt_raster(int blkIdx) { return ovt_table_raster[blkIdx]; }
 
+// Sum of 24 bytes.
+static inline int ovt_sum24(const uint8_t *counts) {
+  int sum = 0;
+  for (int i = 0; i < 24; i++) sum += counts[i];
+  return sum;
+}
+
 #endif

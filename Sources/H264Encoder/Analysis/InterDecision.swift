@@ -77,6 +77,44 @@ extension MacroblockCoder {
     }
   }
 
+  /// Codes the macroblock in next to no bits: the picture's budget is spent.
+  mutating func codeEconomically() {
+    let info = f.syntax.info + m
+    info.pointee.qp = UInt8(qp)
+    info.pointee.codedDC = 0
+    info.pointee.transform8x8 = 0
+    info.pointee.codedBlockPattern = 0
+    f.codedBlocks[m] = 0
+    let nonZero = f.syntax.nonZero + m &* 24
+    clearLumaCounts(nonZero)
+    clearChromaCounts(nonZero)
+    let mustBeIntra = f.refreshTo > 0 && mbX >= f.refreshFrom && mbX < f.refreshTo
+    if f.isIntraPicture || mustBeIntra {
+      storeNoMotion()
+      storeIntraModesDC()
+      let mode = decideIntra16x16().mode
+      ovt_intra16x16(k, Int32(mode), picture, stride)
+      info.pointee.type = MacroblockType.intra16x16
+      info.pointee.intra16x16Mode = UInt8(mode > 3 ? 2 : mode)
+      let left = intraAvailable & Availability.left != 0
+      let top = intraAvailable & Availability.top != 0
+      ovt_intra_chroma(k, left ? (top ? 0 : 4) : (top ? 5 : 6), pictureChroma, stride)
+      info.pointee.intraChromaMode = 0
+      return
+    }
+    let skip = predictSkipMotion()
+    let v = clampToLimits(skip)
+    setGrid(5, width: 2, height: 2, v, 0)
+    predictInter(MacroblockType.inter16x16)
+    if v == skip {
+      storeSkip(v)
+    } else {
+      info.pointee.type = MacroblockType.inter16x16
+      storeDifferences(MacroblockType.inter16x16, predictMotion(slot: 5, width: 2, reference: 0))
+      storeMotion()
+    }
+  }
+
   func referenceBits(_ r: Int) -> Int32 {
     f.referenceCount < 2 ? 0 : r == 0 ? 1 : Int32(2 &* r &+ 1)
   }

@@ -31,6 +31,23 @@ struct AccessUnit {
     count = 0
   }
 
+  /// Appends a slice, behind a prefix NAL unit if there is one.
+  mutating func append(
+    type: UInt8, refIDC: UInt8, prefix: ScalableHeader?, payload: UnsafePointer<UInt8>, count: Int
+  ) {
+    if let prefix {
+      withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 16) { scratch in
+        guard let base = scratch.baseAddress else { return }
+        var bits = BitWriter(base, capacity: 16)
+        prefix.writePayload(refIDC: refIDC, to: &bits)
+        append(
+          type: NALUnitType.prefix, refIDC: refIDC, headerExtension: prefix.bytes, payload: base,
+          count: bits.bitCount / 8)
+      }
+    }
+    append(type: type, refIDC: refIDC, payload: payload, count: count)
+  }
+
   /// Appends a NAL unit behind a start code of four bytes.
   mutating func append(
     type: UInt8, refIDC: UInt8, headerExtension: (UInt8, UInt8, UInt8)? = nil,

@@ -25,7 +25,7 @@ struct SliceParameters: Equatable, Sendable {
 /// - I_PCM gets coded_block_pattern 0x2F and all `codedDC` bits, skip none.
 ///
 /// Slices of one picture may be written by several writers at once, each with its own memory.
-protocol EntropyCoder {
+protocol EntropyCoder: SendableMetatype {
   /// Bits written so far, the slice header included, as if the slice ended here (within a few bits).
   var bitCount: Int { get }
   /// The memory was too small; what was written is of no use.

@@ -1,4 +1,9 @@
 /// Decides each frame's QP before it is coded, and whether to drop it. One frame deep: no look-ahead.
+///
+/// Every temporal layer has a leaky bucket: frames fill it, the layer's share of the rate drains it. A
+/// frame's target is its share of the rate less a part of what the bucket still holds. Bits are predicted
+/// from the last frame of the layer by bits = C / step^a, with key frames predicted from their detail
+/// (`PictureAnalysis.intraBits`). Hard limits count what was sent in their window and cap the frame.
 struct RateController {
   struct Decision {
     var drop = false
@@ -6,20 +11,268 @@ struct RateController {
     var budget: RowBudget?
   }
 
+  /// State of a temporal layer.
+  private struct Layer {
+    /// Bits sent beyond the layer's share of the rate.
+    var fullness = 0.0
+    /// C of the model; 0: nothing known.
+    var complexity = 0.0
+    /// The QP of its last frame, before rounding.
+    var qp = 0.0
+  }
+
+  private struct Sent {
+    var time: Double
+    var bits: Double
+  }
+
+  /// How bits fall with the step size in P frames.
+  private static let slope = 1.3
+  /// Seconds over which a bucket's excess is worked off.
+  private static let recovery = 1.0
+
   private var configuration: EncoderConfiguration
+  private var layers = [Layer](repeating: Layer(), count: 8)
+  private var history: [Sent] = []
+  private var time = 0.0
+  private var rateChanged = false
+  private var interIntraRatio = 0.25
+  private let rows: Int
+  private let macroblocks: Int
+  private let sharesP: UnsafeMutablePointer<Float>
+  private let sharesI: UnsafeMutablePointer<Float>
+
+  // The frame being coded.
+  private var layer = 0
+  private var duration = 0.0
+  private var share = 1.0
+  private var isCorrectedByRows = false
 
   init(_ configuration: EncoderConfiguration) {
     self.configuration = configuration
+    rows = (configuration.height + 15) / 16
+    macroblocks = rows * ((configuration.width + 15) / 16)
+    sharesP = allocateAligned(Float.self, count: rows)
+    sharesI = allocateAligned(Float.self, count: rows)
+    for y in 0..<rows {
+      sharesP[y] = 1 / Float(rows)
+      sharesI[y] = 1 / Float(rows)
+    }
+    history.reserveCapacity(4096)
   }
 
-  mutating func reconfigure(_ new: EncoderConfiguration) { configuration = new }
+  func deallocate() {
+    sharesP.deallocate()
+    sharesI.deallocate()
+  }
 
-  mutating func plan(isKeyFrame: Bool, isReference: Bool, options: FrameOptions) -> Decision {
+  mutating func reconfigure(_ new: EncoderConfiguration) {
+    if case .averageBitRate(let old) = configuration.rateControl,
+      case .averageBitRate(let rate) = new.rateControl, old != rate
+    {
+      rateChanged = true
+      // What was saved or overspent at the old rate says little about the new one.
+      let frame = Double(rate) / new.frameRate
+      for i in layers.indices { layers[i].fullness = min(max(layers[i].fullness, 0), frame) }
+    }
+    configuration = new
+  }
+
+  static func step(_ qp: Double) -> Double { 0.625 * exp2Approx(qp / 6) }
+
+  /// Whether frames need `PictureAnalysis`.
+  var needsAnalysis: Bool {
+    if case .averageBitRate = configuration.rateControl { return true }
+    return !configuration.dataRateLimits.isEmpty
+  }
+
+  mutating func plan(
+    isKeyFrame: Bool, isSceneChange: Bool, options: FrameOptions, analysis: PictureAnalysis
+  ) -> Decision {
+    layer = options.temporalLayer
+    duration = options.duration ?? 1 / configuration.frameRate
+    share = options.budgetShare
     var decision = Decision()
-    if case .constantQP(let qp) = configuration.rateControl { decision.qp = qp }
-    if let qp = options.qp { decision.qp = qp }
+    let minQP = configuration.minimumQP
+    let maxQP = configuration.maximumQP
+    let allowed = largestFrame()
+
+    guard case .averageBitRate(let rate) = configuration.rateControl else {
+      var qp = options.qp ?? 26
+      if options.qp == nil, case .constantQP(let fixed) = configuration.rateControl { qp = fixed }
+      decision.qp = min(max(qp, minQP), maxQP)
+      if let allowed { limit(&decision, target: allowed * 0.9, maximum: allowed, isKeyFrame, maxQP: maxQP) }
+      time += duration
+      return decision
+    }
+
+    let perFrame = Double(rate) * duration * share
+    let fullness = layers[layer].fullness
+    var target = perFrame - fullness * min(1, duration / RateController.recovery)
+    target = min(max(target, perFrame * 0.3), perFrame * 2)
+    // A channel of this rate takes so long over the largest frame.
+    var maximum = max(Double(rate) * 0.12, perFrame * 2.5)
+    if isKeyFrame || isSceneChange {
+      let backlog = max(0, totalFullness)
+      target = max(Double(rate) * 0.35 - backlog * 0.5, perFrame * 3)
+      maximum = max(Double(rate) * 0.5, perFrame * 4)
+    }
+    if rateChanged && !isKeyFrame {
+      maximum = max(perFrame * 1.15, 3000)
+      target = min(target, perFrame * 0.9)
+    }
+    if let bits = options.targetBits {
+      target = Double(bits)
+      maximum = target * 1.25
+    }
+    if let allowed {
+      maximum = min(maximum, allowed)
+      target = min(target, allowed * 0.85)
+    }
+
+    var qp = predictQP(target, isKeyFrame: isKeyFrame, isSceneChange: isSceneChange, analysis)
+    if let fixed = options.qp { qp = Double(fixed) }
+    decision.qp = min(max(Int(qp.rounded()), minQP), maxQP)
+
+    if configuration.allowsFrameDropping && !isKeyFrame
+      && mustDrop(rate: Double(rate), perFrame: perFrame, maximum: maximum, maxQP: maxQP)
+    {
+      // The time passes and drains the bucket.
+      decision.drop = true
+      account(0)
+      return decision
+    }
+    limit(&decision, target: target, maximum: maximum, isKeyFrame, maxQP: maxQP)
+    layers[layer].qp = min(max(qp, Double(minQP)), Double(maxQP))
     return decision
   }
 
-  mutating func finish(bits: Int, qp: Double, isKeyFrame: Bool, isReference: Bool) {}
+  private var totalFullness: Double {
+    var total = 0.0
+    for layer in layers { total += layer.fullness }
+    return total
+  }
+
+  private func limit(
+    _ decision: inout Decision, target: Double, maximum: Double, _ isKeyFrame: Bool, maxQP: Int
+  ) {
+    decision.budget = RowBudget(
+      target: max(target, 64), maximum: max(maximum, 64), minQP: configuration.minimumQP, maxQP: maxQP,
+      shares: isKeyFrame ? sharesI : sharesP)
+  }
+
+  private mutating func predictQP(
+    _ target: Double, isKeyFrame: Bool, isSceneChange: Bool, _ analysis: PictureAnalysis
+  ) -> Double {
+    let state = layers[layer]
+    if isKeyFrame || isSceneChange || state.complexity == 0 {
+      if !isKeyFrame && !isSceneChange {
+        // A layer's first frame: as the layers below.
+        if let known = layers.first(where: { $0.complexity > 0 }) {
+          return known.qp + (layer > 0 ? 1 : 0)
+        }
+        return analysis.intraQP(bits: target / interIntraRatio)
+      }
+      return analysis.intraQP(bits: target)
+    }
+    let step = exp2Approx(log2Approx(max(state.complexity / target, 1e-6)) / RateController.slope)
+    var qp = 6 * log2Approx(step / 0.625)
+    if !rateChanged {
+      // Steady content keeps a steady QP: small wishes wait.
+      let change = qp - state.qp
+      if abs(change) < 0.4 { qp = state.qp } else { qp = state.qp + max(-3, min(4, change * 0.5)) }
+    }
+    return qp
+  }
+
+  /// Even at the highest QP the frame would overfill the bucket.
+  private func mustDrop(rate: Double, perFrame: Double, maximum: Double, maxQP: Int) -> Bool {
+    let state = layers[layer]
+    let least =
+      state.complexity > 0
+      ? state.complexity / exp2Approx(log2Approx(RateController.step(Double(maxQP))) * RateController.slope)
+      : 0
+    if least > maximum && maxQP < 51 { return true }
+    // A tenth of a second of rate, two frames at least.
+    let capacity = max(rate * 0.1, perFrame * 2)
+    return max(state.fullness, totalFullness) + least - perFrame > capacity
+  }
+
+  /// The most that the hard limits leave for the frame, in bits; nil: no limits.
+  private func largestFrame() -> Double? {
+    var least: Double?
+    for limit in configuration.dataRateLimits {
+      // Every window that ends with this frame begins after `time - seconds`.
+      var used = 0.0
+      for sent in history.reversed() {
+        if sent.time <= time - limit.seconds + 1e-9 { break }
+        used += sent.bits
+      }
+      let total = Double(limit.bytes) * 8
+      let left = max(total - used, 0)
+      // Keep something for the frames to come in this window: a key frame must not starve them.
+      let frames = max(1, limit.seconds / duration)
+      let reserve = total / frames
+      let room = max(left - reserve * 0.5, min(left, reserve)) * 0.98
+      least = min(least ?? room, room)
+    }
+    return least
+  }
+
+  private mutating func account(_ bits: Double) {
+    if case .averageBitRate(let rate) = configuration.rateControl {
+      let perFrame = Double(rate) * duration * share
+      layers[layer].fullness = max(layers[layer].fullness + bits - perFrame, -Double(rate) * 0.2)
+    }
+    if !configuration.dataRateLimits.isEmpty {
+      history.append(Sent(time: time, bits: bits))
+      let longest = configuration.dataRateLimits.map(\.seconds).max() ?? 0
+      if history.count >= 4000 { history.removeAll { $0.time < time - longest } }
+    }
+    time += duration
+  }
+
+  /// Takes in what the frame became. `rowBits` are the bits of each macroblock row.
+  mutating func finish(
+    bits: Int, qp: Double, isKeyFrame: Bool, isSceneChange: Bool, rowBits: UnsafePointer<Int32>
+  ) {
+    guard case .averageBitRate = configuration.rateControl else {
+      if !configuration.dataRateLimits.isEmpty {
+        time -= duration
+        account(Double(bits))
+      }
+      return
+    }
+    account(Double(bits))
+    rateChanged = false
+    let shares = isKeyFrame ? sharesI : sharesP
+    let total = Float(max(bits, 1))
+    for y in 0..<rows {
+      let now = max(Float(rowBits[y]), 1) / total
+      shares[y] = shares[y] * 0.5 + now * 0.5
+    }
+    if isKeyFrame || isSceneChange {
+      // Detail changed: start the P model from what P frames cost beside key frames so far.
+      for i in layers.indices where i == layer || layers[i].complexity > 0 {
+        let guess = Double(bits) * interIntraRatio
+        layers[i].complexity =
+          guess * exp2Approx(log2Approx(RateController.step(qp)) * RateController.slope)
+        layers[i].qp = qp + 1
+      }
+      lastKeyBits = Double(bits)
+      framesSinceKey = 0
+      return
+    }
+    framesSinceKey += 1
+    let complexity =
+      Double(max(bits, 200)) * exp2Approx(log2Approx(RateController.step(qp)) * RateController.slope)
+    let old = layers[layer].complexity
+    // Up at once, since an overshoot costs delay; down more slowly.
+    let weight = framesSinceKey < 3 ? 0.9 : complexity > old ? 0.6 : 0.35
+    layers[layer].complexity = old == 0 ? complexity : old + (complexity - old) * weight
+    layers[layer].qp += (qp - layers[layer].qp) * (abs(qp - layers[layer].qp) > 1 ? 0.7 : 0)
+  }
+
+  private var lastKeyBits = 0.0
+  private var framesSinceKey = 0
 }

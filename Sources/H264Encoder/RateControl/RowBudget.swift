@@ -1,9 +1,43 @@
 /// Keeps a picture within its bits while it is coded, a macroblock row at a time.
 struct RowBudget {
-  var target: Int
-  var maximum: Int
+  /// Bits that the picture should take, and that it may take at most.
+  var target: Double
+  var maximum: Double
   var minQP: Int
   var maxQP: Int
+  /// How much of the picture's bits the rows took in the last picture of its kind; sums to 1.
+  var shares: UnsafePointer<Float>
 
-  func qp(row: Int, rows: Int, bits: Int, base: Int, current: Int) -> Int { current }
+  /// The QP of the next row, when `bits` went into the rows before `row`.
+  func qp(row: Int, rows: Int, bits: Int, base: Int, current: Int) -> Int {
+    if row == 0 { return base }
+    var done = 0.0
+    for y in 0..<row { done += Double(shares[y]) }
+    let used = Double(bits)
+    // What the rest would take at this pace: the shares say, corrected by how right they were so far.
+    let expected = max(target * done, 1)
+    let pace = min(max(used / expected, 0.3), 4)
+    let confidence = min(1, 0.3 + Double(row) / Double(rows))
+    let rest = target * (1 - done) * (1 + (pace - 1) * confidence)
+    let projected = used + rest
+    var qp = current
+    if projected > maximum || used > maximum * 0.9 {
+      // The rest must shrink to what is left: six QP steps halve it, roughly.
+      let room = max(maximum * 0.97 - used, maximum * 0.01)
+      let steps = 5 * log2Approx(max(rest / room, 1.05))
+      qp += max(1, min(12, Int(steps.rounded(.up))))
+    } else if projected > target * 1.5 {
+      qp += 1
+    } else if projected < target * 0.6 && qp > base {
+      qp -= 1
+    } else if qp > base && projected < target * 1.1 {
+      qp -= 1
+    }
+    return min(max(qp, minQP), maxQP)
+  }
+
+  /// Whether nothing but skipped macroblocks fits any more: `bits` are used, `left` macroblocks remain.
+  func isExhausted(bits: Int, left: Int) -> Bool {
+    Double(bits + left / 8 + 256) > maximum
+  }
 }

@@ -1,0 +1,175 @@
+import Dispatch
+import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Progress of a picture that several threads code.
+///
+/// A thread takes the next macroblock row and codes it two macroblocks behind the row above (what it
+/// predicts from is then there). Entropy coding, deblocking and reference rows follow row by row in order;
+/// whichever thread has finished a row does them, one thread at a time. A row begins only when the row
+/// `lag` above has been entropy coded: the row budget reads bits up to there and no further, so that the
+/// output depends on the number of threads but never on their timing.
+final class RowProgress: Sendable {
+  let nextRow = Atomic<Int>(0)
+  let finishedRows = Atomic<Int>(0)
+  let finishing = Atomic<Bool>(false)
+  private let coded: [Counter]
+
+  private final class Counter: Sendable {
+    let value = Atomic<Int>(0)
+  }
+
+  init(rows: Int) { coded = (0..<rows).map { _ in Counter() } }
+
+  func reset() {
+    nextRow.store(0, ordering: .relaxed)
+    finishedRows.store(0, ordering: .relaxed)
+    for counter in coded { counter.value.store(0, ordering: .relaxed) }
+  }
+
+  /// Macroblocks of a row that are coded.
+  @inline(__always) func coded(row: Int) -> Int { coded[row].value.load(ordering: .acquiring) }
+  @inline(__always) func setCoded(row: Int, _ count: Int) {
+    coded[row].value.store(count, ordering: .releasing)
+  }
+
+  /// Waits, first busily since rows are short, until a condition holds.
+  @inline(__always) static func wait(_ condition: () -> Bool) {
+    var spins = 0
+    while !condition() {
+      spins += 1
+      if spins > 200 { sched_yield() }
+    }
+  }
+}
+
+/// Memory for the rows between analysis and entropy coding, a ring by row.
+struct RowRing {
+  let rows: Int
+  private let widthInMbs: Int
+  private let levels: UnsafeMutablePointer<Int16>
+  private let pcm: UnsafeMutablePointer<UInt8>
+
+  init(rows: Int, widthInMbs: Int) {
+    self.rows = rows
+    self.widthInMbs = widthInMbs
+    levels = allocateAligned(Int16.self, count: rows * widthInMbs * LevelLayout.count)
+    pcm = allocateAligned(UInt8.self, count: rows * widthInMbs * 384)
+  }
+
+  func deallocate() {
+    levels.deallocate()
+    pcm.deallocate()
+  }
+
+  func levels(row: Int) -> UnsafeMutablePointer<Int16> {
+    levels + (row % rows) * widthInMbs * LevelLayout.count
+  }
+  func pcm(row: Int) -> UnsafeMutablePointer<UInt8> { pcm + (row % rows) * widthInMbs * 384 }
+}
+
+/// A value that threads share by agreement; the agreement is with `RowProgress`.
+struct SharedBetweenRows<Value>: @unchecked Sendable {
+  let value: Value
+}
+
+extension PictureJob {
+  /// Rows that may be between analysis and entropy coding.
+  static func lag(threads: Int) -> Int { threads + 1 }
+
+  /// Codes the picture with `threads` coders, one for each thread.
+  func run(
+    _ coders: UnsafeMutablePointer<MacroblockCoder>, threads: Int, progress: RowProgress, ring: RowRing
+  ) {
+    progress.reset()
+    let shared = SharedBetweenRows(value: (job: self, coders: coders, ring: ring))
+    DispatchQueue.concurrentPerform(iterations: threads) { thread in
+      let (job, coders, ring) = shared.value
+      while true {
+        let y = progress.nextRow.add(1, ordering: .relaxed).oldValue
+        if y >= job.geometry.heightInMbs { break }
+        job.analyse(row: y, coders + thread, threads: threads, progress, ring)
+        job.finishRows(progress, ring)
+      }
+    }
+    finishRows(progress, ring)
+  }
+
+  private func analyse(
+    row y: Int, _ coder: UnsafeMutablePointer<MacroblockCoder>, threads: Int, _ progress: RowProgress,
+    _ ring: RowRing
+  ) {
+    let w = geometry.widthInMbs
+    let h = geometry.heightInMbs
+    let lag = Self.lag(threads: threads)
+    if y >= lag { RowProgress.wait { progress.finishedRows.load(ordering: .acquiring) > y - lag } }
+
+    // The budget sees exactly the rows up to y - lag.
+    var qp = plan.qp
+    var economy = false
+    if let budget = plan.budget, y >= lag {
+      let known = y - lag + 1
+      var bits = 0
+      var largest = 0
+      for row in 0..<known {
+        bits += Int(rowBits[row])
+        largest = max(largest, Int(rowBits[row]))
+      }
+      qp = budget.qp(row: known, rows: h, bits: bits, base: plan.qp, current: Int(rowQP[known - 1]))
+      let flying = (lag - 1) * largest
+      economy = budget.isExhausted(bits: bits + flying, left: (h - y) * w)
+    }
+    rowQP[y] = Int32(qp)
+
+    let slice = slice(ofRow: y)
+    let sliceStart = firstRow(ofSlice: slice) * w
+    let levels = ring.levels(row: y)
+    let pcm = ring.pcm(row: y)
+    var above = y == 0 ? w : 0
+    for x in 0..<w {
+      let need = min(x &+ 2, w)
+      if above < need {
+        RowProgress.wait {
+          above = progress.coded(row: y &- 1)
+          return above >= need
+        }
+      }
+      let m = y &* w &+ x
+      coder.pointee.levels = levels + x &* LevelLayout.count
+      analyse(coder, x: x, y: y, sliceStart: sliceStart, slice: slice, qp: qp, economy: economy)
+      if mayExceedLargestMacroblock(m, coder.pointee.levels) {
+        coder.pointee.codePCM(samples: pcm + x &* 384)
+      }
+      progress.setCoded(row: y, x &+ 1)
+    }
+  }
+
+  /// Entropy codes, deblocks and finishes what rows are ready, unless another thread is at it.
+  private func finishRows(_ progress: RowProgress, _ ring: RowRing) {
+    let w = geometry.widthInMbs
+    let h = geometry.heightInMbs
+    while true {
+      let next = progress.finishedRows.load(ordering: .acquiring)
+      if next >= h || progress.coded(row: next) < w { return }
+      let (free, _) = progress.finishing.compareExchange(
+        expected: false, desired: true, ordering: .acquiring)
+      if !free { return }
+      var y = progress.finishedRows.load(ordering: .acquiring)
+      while y < h && progress.coded(row: y) == w {
+        encode(row: y, levels: ring.levels(row: y), pcm: ring.pcm(row: y))
+        progress.finishedRows.store(y + 1, ordering: .releasing)
+        if y > 0 { finish(row: y - 1) }
+        if y == h - 1 { finish(row: y) }
+        y += 1
+      }
+      progress.finishing.store(false, ordering: .releasing)
+    }
+  }
+}

@@ -1,0 +1,24 @@
+/// 2 to the power of x, without Foundation.
+func exp2Approx(_ x: Double) -> Double {
+  let whole = x.rounded(.down)
+  // Taylor series of e^(part ln 2) for part in [0, 1): right to 1e-9 in 12 terms.
+  let part = (x - whole) * 0.693147180559945309
+  var term = 1.0
+  var sum = 1.0
+  for n in 1..<13 {
+    term *= part / Double(n)
+    sum += term
+  }
+  return Double(sign: .plus, exponent: Int(max(-1000, min(1000, whole))), significand: sum)
+}
+
+/// log2 of x above 0, without Foundation.
+func log2Approx(_ x: Double) -> Double {
+  let exponent = Double(x.exponent)
+  let m = x.significand  // 1 ..< 2
+  // atanh series: ln m = 2 (t + t^3 / 3 + ...), t = (m - 1) / (m + 1) up to 1/3.
+  let t = (m - 1) / (m + 1)
+  let t2 = t * t
+  let ln = 2 * t * (1 + t2 * (1.0 / 3 + t2 * (1.0 / 5 + t2 * (1.0 / 7 + t2 / 9))))
+  return exponent + ln * 1.4426950408889634
+}
