@@ -1,0 +1,263 @@
+import CoreFoundation
+
+/// A timeline that a program controls: it follows a source, a clock or another timebase, at a rate of its own.
+///
+/// At rate 0 it stands still; at rate 2 it advances two seconds for each second of its source; at a negative rate it
+/// runs backward. It starts at time zero and rate zero.
+public final class CMTimebase: @unchecked Sendable, Hashable {
+  enum Source {
+    case clock(CMClock)
+    case timebase(CMTimebase)
+
+    var time: CMTime {
+      switch self {
+      case .clock(let clock): CMClockGetTime(clock)
+      case .timebase(let timebase): timebase.time
+      }
+    }
+
+    var object: any CMSyncProtocol {
+      switch self {
+      case .clock(let clock): clock
+      case .timebase(let timebase): timebase
+      }
+    }
+  }
+
+  /// Where the line lies: at the source's time `sourceTime` it was `time`, and moves on from there at `rate`.
+  struct Line {
+    var source: Source
+    var rate = 0.0
+    var time = CMTime.zero
+    var sourceTime = CMTime.zero
+
+    /// The timebase's time when the source's is `t`.
+    func time(atSource t: CMTime) -> CMTime {
+      if rate == 0 { return time }
+      return TimelineArithmetic.sum(time, TimelineArithmetic.product(CMTimeSubtract(t, sourceTime), rate))
+    }
+
+    /// The source's time when the timebase's is `t`; invalid if the timebase stands still elsewhere.
+    func sourceTime(at t: CMTime) -> CMTime {
+      if rate == 0 { return CMTimeCompare(t, time) == 0 ? sourceTime : .invalid }
+      return TimelineArithmetic.sum(sourceTime, TimelineArithmetic.product(CMTimeSubtract(t, time), 1 / rate))
+    }
+  }
+
+  // A timebase's lock may be held while its source's is taken, never the other way round.
+  private let lock = MediaLock()
+  private var line: Line
+  private var followers: [WeakTimebase] = []
+  let timers = TimebaseTimers()
+  let posts = PostsInFlight()
+
+  private struct WeakTimebase {
+    weak var timebase: CMTimebase?
+  }
+
+  init(source: Source) {
+    line = Line(source: source)
+    line.sourceTime = source.time
+    if case .timebase(let timebase) = source { timebase.addFollower(self) }
+  }
+
+  public static func == (a: CMTimebase, b: CMTimebase) -> Bool { a === b }
+  public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+
+  // MARK: - State
+
+  var currentLine: Line { lock.withLock { line } }
+  var immediateSource: Source { currentLine.source }
+
+  /// The time and the rate at one moment.
+  var snapshot: (time: CMTime, rate: Double) {
+    lock.withLock { (line.rate == 0 ? line.time : line.time(atSource: line.source.time), line.rate) }
+  }
+
+  var ultimateClock: CMClock {
+    switch immediateSource {
+    case .clock(let clock): clock
+    case .timebase(let timebase): timebase.ultimateClock
+    }
+  }
+
+  /// The rate against the ultimate clock.
+  var rateOfAll: Double {
+    let line = currentLine
+    switch line.source {
+    case .clock: return line.rate
+    case .timebase(let timebase): return line.rate * timebase.rateOfAll
+    }
+  }
+
+  private func follows(_ other: CMTimebase) -> Bool {
+    if self === other { return true }
+    if case .timebase(let next) = immediateSource { return next.follows(other) }
+    return false
+  }
+
+  private func addFollower(_ timebase: CMTimebase) {
+    lock.withLock {
+      followers.removeAll { $0.timebase == nil }
+      followers.append(WeakTimebase(timebase: timebase))
+    }
+  }
+
+  private func removeFollower(_ timebase: CMTimebase) {
+    lock.withLock { followers.removeAll { $0.timebase == nil || $0.timebase === timebase } }
+  }
+
+  // MARK: - Changes
+
+  /// Changes the line, then tells timers, followers and observers.
+  private func change(jumps: Bool, _ body: (inout Line) -> Void) {
+    let before = effectiveRates()
+    lock.withLock { body(&line) }
+    announce(before: before, jumps: jumps)
+  }
+
+  /// The effective rates of the timebase and of all that follow it.
+  private func effectiveRates() -> [ObjectIdentifier: Double] {
+    var rates = [ObjectIdentifier(self): rateOfAll]
+    for follower in lock.withLock({ followers.compactMap(\.timebase) }) {
+      rates.merge(follower.effectiveRates()) { first, _ in first }
+    }
+    return rates
+  }
+
+  private func announce(before: [ObjectIdentifier: Double], jumps: Bool) {
+    timers.arm(for: self)
+    let rateChanged = before[ObjectIdentifier(self)] != rateOfAll
+    if jumps || rateChanged {
+      let event = snapshot.time
+      if rateChanged { post(kCMTimebaseNotification_EffectiveRateChanged, event) }
+      if jumps { post(kCMTimebaseNotification_TimeJumped, event) }
+    }
+    for follower in lock.withLock({ followers.compactMap(\.timebase) }) {
+      // One that stands still does not notice a jump of its source.
+      follower.announce(before: before, jumps: jumps && follower.snapshot.rate != 0)
+    }
+  }
+
+  func setRate(to rate: Double) -> OSStatus {
+    guard rate.isFinite else { return kCMTimebaseError_InvalidParameter }
+    change(jumps: false) { line in
+      let now = line.source.time
+      line.time = line.time(atSource: now)
+      line.sourceTime = now
+      line.rate = rate
+    }
+    return noErr
+  }
+
+  /// Sets the time that it was or will be when the source's time is `sourceTime` (now, if that is nil), and the rate
+  /// unless it is nil.
+  func setAnchor(_ time: CMTime, sourceTime: CMTime?, rate: Double? = nil) -> OSStatus {
+    guard time.isNumeric, time.timescale > 0, rate?.isFinite ?? true else {
+      return kCMTimebaseError_InvalidParameter
+    }
+    if let sourceTime {
+      guard sourceTime.isNumeric, sourceTime.timescale > 0 else { return kCMTimebaseError_InvalidParameter }
+    }
+    change(jumps: true) { line in
+      line.sourceTime = sourceTime ?? line.source.time
+      line.time = time
+      if let rate { line.rate = rate }
+    }
+    return noErr
+  }
+
+  /// Makes the timebase follow another source from now on. Its time does not jump.
+  func setSource(_ source: Source) -> OSStatus {
+    if case .timebase(let next) = source, next.follows(self) { return kCMTimebaseError_InvalidParameter }
+    let old = immediateSource
+    change(jumps: false) { line in
+      line.time = line.time(atSource: line.source.time)
+      line.source = source
+      line.sourceTime = source.time
+    }
+    if case .timebase(let timebase) = old { timebase.removeFollower(self) }
+    if case .timebase(let timebase) = source { timebase.addFollower(self) }
+    return noErr
+  }
+
+  // MARK: - Notifications
+
+  private func post(_ name: CFString, _ time: CMTime) {
+    posts.begin()
+    defer { posts.end() }
+    var userInfo: [AnyHashable: Any] = [:]
+    if let event = CMTimeCopyAsDictionary(time, allocator: nil) {
+      userInfo[kCMTimebaseNotificationKey_EventTime as String] = event
+    }
+    NotificationCenter.default.post(
+      name: Notification.Name(name as String), object: self, userInfo: userInfo)
+  }
+}
+
+extension CMTimebase: CFRuntimeObject {
+  package static let cfTypeID = CFRuntimeRegister("CMTimebase")
+
+  package var cfDescription: String {
+    let (time, rate) = snapshot
+    return "<CMTimebase rate=\(rate) effectiveRate=\(rateOfAll) time=\(time.text)>"
+  }
+}
+
+/// Posted by a timebase after its effective rate has changed.
+public nonisolated(unsafe) let kCMTimebaseNotification_EffectiveRateChanged: CFString =
+  "CMTimebaseNotification_EffectiveRateChanged"
+/// Posted by a timebase after its time has jumped.
+public nonisolated(unsafe) let kCMTimebaseNotification_TimeJumped: CFString =
+  "CMTimebaseNotification_TimeJumped"
+/// In a notification's user info: the timebase's time at the event, as `CMTimeCopyAsDictionary` writes it.
+public nonisolated(unsafe) let kCMTimebaseNotificationKey_EventTime: CFString = "EventTime"
+
+/// Arithmetic on running times, which have nanoseconds: it stays in that timescale where exactness would need a
+/// timescale that is too large.
+enum TimelineArithmetic {
+  static func sum(_ a: CMTime, _ b: CMTime) -> CMTime {
+    let scale = Int64(CMClock.nanosecondTimescale)
+    if a.isNumeric, b.isNumeric, a.timescale > 0, b.timescale > 0,
+      leastCommonMultiple(Int64(a.timescale), Int64(b.timescale)) > scale
+    {
+      return CMTimeAdd(nanoseconds(a), nanoseconds(b))
+    }
+    return CMTimeAdd(a, b)
+  }
+
+  static func product(_ time: CMTime, _ rate: Double) -> CMTime {
+    if rate == 1 { return time }
+    if rate == -1 { return CMTimeMultiply(time, multiplier: -1) }
+    return CMTimeMultiplyByFloat64(nanoseconds(time), multiplier: rate)
+  }
+
+  static func nanoseconds(_ time: CMTime) -> CMTime {
+    CMTimeConvertScale(time, timescale: CMClock.nanosecondTimescale, method: .default)
+  }
+}
+
+/// Counts the notifications that are being posted, thread by thread.
+final class PostsInFlight: @unchecked Sendable {
+  private let condition = NSCondition()
+  private var threads: [pthread_t: Int] = [:]
+
+  func begin() {
+    condition.withLock { threads[pthread_self(), default: 0] += 1 }
+  }
+
+  func end() {
+    condition.withLock {
+      let thread = pthread_self()
+      if let count = threads[thread] { threads[thread] = count > 1 ? count - 1 : nil }
+      condition.broadcast()
+    }
+  }
+
+  /// Waits until no other thread is posting. An observer may call it.
+  func wait() {
+    condition.withLock {
+      while threads.keys.contains(where: { $0 != pthread_self() }) { condition.wait() }
+    }
+  }
+}

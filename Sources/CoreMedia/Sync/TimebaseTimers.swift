@@ -1,0 +1,123 @@
+import CoreFoundation
+import Dispatch
+
+/// The timers of a timebase, each with the time on the timebase at which it is to fire.
+final class TimebaseTimers: @unchecked Sendable {
+  enum Kind {
+    case runLoop(Timer, RunLoop)
+    case dispatch(any DispatchSourceTimer)
+
+    var object: AnyObject {
+      switch self {
+      case .runLoop(let timer, _): timer
+      case .dispatch(let timer): timer as AnyObject
+      }
+    }
+
+    /// Whether the timer can still fire.
+    var isAlive: Bool {
+      switch self {
+      case .runLoop(let timer, _): timer.isValid
+      case .dispatch(let timer): !timer.isCancelled
+      }
+    }
+
+    /// Makes it fire after some nanoseconds; never, if that is nil.
+    func schedule(after delay: UInt64?) {
+      switch self {
+      case .runLoop(let timer, let runLoop):
+        let date = delay.map { Date(timeIntervalSinceNow: Double($0) * 1e-9) }
+        timer.fireDate = date ?? Date(timeIntervalSinceReferenceDate: CMTimebase.farFuture)
+        CFRunLoopWakeUp(runLoop)
+      case .dispatch(let timer):
+        guard let delay else { return timer.schedule(deadline: .distantFuture) }
+        timer.schedule(
+          deadline: .now() + .nanoseconds(Int(clamping: delay)), repeating: .never, leeway: .nanoseconds(0))
+      }
+    }
+  }
+
+  private struct Entry {
+    var kind: Kind
+    /// The time to fire at, or nil if there is none.
+    var fireTime: CMTime?
+    /// The host time in nanoseconds that it is scheduled for.
+    var deadline: UInt64?
+  }
+
+  private let lock = MediaLock()
+  private var entries: [Entry] = []
+
+  func add(_ kind: Kind) {
+    lock.withLock {
+      entries.removeAll { !$0.kind.isAlive || $0.kind.object === kind.object }
+      entries.append(Entry(kind: kind))
+      kind.schedule(after: nil)
+    }
+  }
+
+  /// Whether the timer was one of them.
+  func remove(_ timer: AnyObject) -> Bool {
+    lock.withLock {
+      guard let index = entries.firstIndex(where: { $0.kind.object === timer }) else { return false }
+      entries.remove(at: index)
+      return true
+    }
+  }
+
+  /// Sets the time to fire at, none if it is not a number.
+  /// - Returns: whether the timer is one of them.
+  func setFireTime(_ time: CMTime, of timer: AnyObject, timebase: CMTimebase) -> Bool {
+    lock.withLock {
+      guard let index = entries.firstIndex(where: { $0.kind.object === timer }) else { return false }
+      entries[index].fireTime = time.isNumeric && time.timescale > 0 ? time : nil
+      entries[index].deadline = nil
+      arm(index, timebase)
+      return true
+    }
+  }
+
+  /// Makes a timer fire now, whatever was set before.
+  /// - Returns: whether the timer is one of them.
+  func fireNow(_ timer: AnyObject) -> Bool {
+    lock.withLock {
+      guard let index = entries.firstIndex(where: { $0.kind.object === timer }) else { return false }
+      entries[index].fireTime = nil
+      entries[index].deadline = nil
+      entries[index].kind.schedule(after: 0)
+      return true
+    }
+  }
+
+  /// Schedules all of them anew, after a change of time or rate.
+  func arm(for timebase: CMTimebase) {
+    lock.withLock {
+      entries.removeAll { !$0.kind.isAlive }
+      for index in entries.indices where entries[index].fireTime != nil { arm(index, timebase) }
+    }
+  }
+
+  private func arm(_ index: Int, _ timebase: CMTimebase) {
+    let now = mach_absolute_time()
+    let delay = entries[index].fireTime.flatMap { timebase.nanoseconds(until: $0) }
+    // A time that has been reached fires once. It can fire again only after having been in the future again.
+    if delay == 0, let deadline = entries[index].deadline, deadline <= now { return }
+    entries[index].deadline = delay.map { $0 > UInt64.max - now ? .max : now + $0 }
+    entries[index].kind.schedule(after: delay)
+  }
+}
+
+extension CMTimebase {
+  /// How long it takes until a time is reached at the present rate: 0 if it has been, nil if it never will be.
+  fileprivate func nanoseconds(until time: CMTime) -> UInt64? {
+    let clock = ultimateClock
+    let rate = rateOfAll * clock.rateRelativeToHost
+    guard rate != 0, rate.isFinite else { return nil }
+    // From the line itself rather than from the time now, so that no rounding adds up.
+    let away = CMTimeSubtract(CMSyncConvertTime(time, from: self, to: clock), CMClockGetTime(clock))
+    guard away.isNumeric else { return nil }
+    let seconds = away.seconds / clock.rateRelativeToHost
+    if seconds <= 0 { return 0 }
+    return seconds < 9e9 ? UInt64((seconds * 1e9).rounded(.up)) : nil
+  }
+}
