@@ -4,12 +4,32 @@
 /// that is handed over is to be freed: with `free` (`kCFAllocatorMalloc`, `kCFAllocatorDefault`,
 /// `kCFAllocatorSystemDefault`) or not at all (`kCFAllocatorNull`).
 public final class CFAllocator: Sendable, Hashable {
+  /// Another source of memory than `malloc`, that of a memory pool.
+  package struct Source: Sendable {
+    package var allocate: @Sendable (_ size: Int) -> UnsafeMutableRawPointer?
+    package var deallocate: @Sendable (UnsafeMutableRawPointer) -> Void
+    /// How many bytes there are at a pointer.
+    package var size: @Sendable (UnsafeMutableRawPointer) -> Int
+
+    package init(
+      allocate: @escaping @Sendable (_ size: Int) -> UnsafeMutableRawPointer?,
+      deallocate: @escaping @Sendable (UnsafeMutableRawPointer) -> Void,
+      size: @escaping @Sendable (UnsafeMutableRawPointer) -> Int
+    ) {
+      self.allocate = allocate
+      self.deallocate = deallocate
+      self.size = size
+    }
+  }
+
   package let isNull: Bool
   private let name: String
+  let source: Source?
 
-  package init(name: String, isNull: Bool = false) {
+  package init(name: String, isNull: Bool = false, source: Source? = nil) {
     self.name = name
     self.isNull = isNull
+    self.source = source
   }
 
   public static func == (a: CFAllocator, b: CFAllocator) -> Bool { a === b }
@@ -38,6 +58,7 @@ public func CFAllocatorAllocate(_ allocator: CFAllocator!, _ size: CFIndex, _ hi
   -> UnsafeMutableRawPointer!
 {
   guard size > 0, allocator?.isNull != true else { return nil }
+  if let source = allocator?.source { return source.allocate(size) }
   return malloc(size)
 }
 
@@ -50,14 +71,21 @@ public func CFAllocatorReallocate(
   guard allocator?.isNull != true, newsize >= 0 else { return nil }
   guard let ptr else { return CFAllocatorAllocate(allocator, newsize, hint) }
   guard newsize > 0 else {
-    free(ptr)
+    CFAllocatorDeallocate(allocator, ptr)
     return nil
+  }
+  if let source = allocator?.source {
+    guard let moved = source.allocate(newsize) else { return nil }
+    moved.copyMemory(from: ptr, byteCount: min(newsize, source.size(ptr)))
+    source.deallocate(ptr)
+    return moved
   }
   return realloc(ptr, newsize)
 }
 
 /// Frees a block that the same allocator returned.
 public func CFAllocatorDeallocate(_ allocator: CFAllocator!, _ ptr: UnsafeMutableRawPointer!) {
-  guard allocator?.isNull != true else { return }
+  guard allocator?.isNull != true, let ptr else { return }
+  if let source = allocator?.source { return source.deallocate(ptr) }
   free(ptr)
 }

@@ -1,0 +1,156 @@
+import CoreFoundation
+import Dispatch
+
+/// Memory ran out.
+public let kCMMemoryPoolError_AllocationFailed: OSStatus = -15490
+/// A parameter is wrong.
+public let kCMMemoryPoolError_InvalidParameter: OSStatus = -15491
+
+/// How long memory stays in the pool after it was given back, in seconds (number; 0.5 if it is not said).
+nonisolated(unsafe) public let kCMMemoryPoolOption_AgeOutPeriod: CFString = "AgeOutPeriod"
+
+/// Keeps large blocks of memory that were given back for a while, so that the next ones of about the same size
+/// need not be asked from the system.
+///
+/// Its allocator is used as any other, with `CMBlockBufferCreateWithMemoryBlock` for one. Blocks that are out
+/// outlive the pool.
+public final class CMMemoryPool: NSObject, @unchecked Sendable {
+  let store: MemoryPoolStore
+  let allocator: CFAllocator
+
+  init(ageOutPeriod: Double) {
+    let store = MemoryPoolStore(ageOutPeriod: ageOutPeriod)
+    self.store = store
+    allocator = CFAllocator(
+      name: "CMMemoryPool",
+      source: CFAllocator.Source(
+        allocate: { store.allocate($0) }, deallocate: { store.deallocate($0) },
+        size: { MemoryPoolStore.capacity(of: $0) }))
+  }
+
+  deinit { store.stop() }
+}
+
+extension CMMemoryPool: CFRuntimeObject {
+  package static let cfTypeID: CFTypeID = CFRuntimeRegister("CMMemoryPool")
+}
+
+/// The type identifier of memory pools.
+@discardableResult
+public func CMMemoryPoolGetTypeID() -> CFTypeID { CMMemoryPool.cfTypeID }
+
+/// Creates a memory pool; see `kCMMemoryPoolOption_AgeOutPeriod`.
+@discardableResult
+public func CMMemoryPoolCreate(options: CFDictionary?) -> CMMemoryPool {
+  let period = (options?.object(forKey: kCMMemoryPoolOption_AgeOutPeriod) as? NSNumber)?.doubleValue ?? 0.5
+  return CMMemoryPool(ageOutPeriod: period.isFinite && period >= 0 ? period : 0.5)
+}
+
+/// The allocator that hands out the pool's memory.
+@discardableResult
+public func CMMemoryPoolGetAllocator(_ pool: CMMemoryPool) -> CFAllocator { pool.allocator }
+
+/// Gives all memory that waits in the pool back to the system.
+public func CMMemoryPoolFlush(_ pool: CMMemoryPool) { pool.store.flush() }
+
+/// Stops keeping memory: what waits and what comes back later goes to the system at once.
+public func CMMemoryPoolInvalidate(_ pool: CMMemoryPool) { pool.store.stop() }
+
+/// The memory of a pool.
+final class MemoryPoolStore: @unchecked Sendable {
+  private struct FreeBlock {
+    let base: UnsafeMutableRawPointer
+    let capacity: Int
+    let since: UInt64
+  }
+
+  /// Room for the capacity before each block, of the size of its alignment.
+  private static let headerSize = 64
+
+  private let period: UInt64
+  private let lock = MediaLock()
+  private var free: [FreeBlock] = []
+  private var isStopped = false
+  private var isCheckScheduled = false
+
+  init(ageOutPeriod: Double) {
+    period = UInt64(min(ageOutPeriod, 1e9) * 1e9)
+  }
+
+  deinit { Self.release(free) }
+
+  static func capacity(of memory: UnsafeMutableRawPointer) -> Int {
+    (memory - headerSize).load(as: Int.self)
+  }
+
+  func allocate(_ size: Int) -> UnsafeMutableRawPointer? {
+    // Blocks of about the same size share a size, so that frames that differ a little find each other's.
+    let step = max(64, 1 << max(0, Int.bitWidth - size.leadingZeroBitCount - 4))
+    guard size > 0, size <= Int.max - step - Self.headerSize else { return nil }
+    let capacity = (size + step - 1) / step * step
+    let found = lock.withLock { () -> UnsafeMutableRawPointer? in
+      guard let index = free.lastIndex(where: { $0.capacity == capacity }) else { return nil }
+      return free.remove(at: index).base
+    }
+    if let found { return found + Self.headerSize }
+    var base: UnsafeMutableRawPointer?
+    guard posix_memalign(&base, Self.headerSize, capacity + Self.headerSize) == 0, let base else {
+      return nil
+    }
+    base.storeBytes(of: capacity, as: Int.self)
+    return base + Self.headerSize
+  }
+
+  func deallocate(_ memory: UnsafeMutableRawPointer) {
+    let base = memory - Self.headerSize
+    let block = FreeBlock(
+      base: base, capacity: base.load(as: Int.self), since: DispatchTime.now().uptimeNanoseconds)
+    let (isKept, schedules) = lock.withLock { () -> (Bool, Bool) in
+      if isStopped || period == 0 { return (false, false) }
+      free.append(block)
+      defer { isCheckScheduled = true }
+      return (true, !isCheckScheduled)
+    }
+    if !isKept { Self.release([block]) }
+    if schedules { scheduleCheck() }
+  }
+
+  func flush() {
+    let blocks = lock.withLock {
+      defer { free = [] }
+      return free
+    }
+    Self.release(blocks)
+  }
+
+  func stop() {
+    lock.withLock { isStopped = true }
+    flush()
+  }
+
+  private func scheduleCheck() {
+    let delay = DispatchTimeInterval.nanoseconds(Int(clamping: period))
+    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + delay) { [weak self] in
+      self?.releaseOld()
+    }
+  }
+
+  private func releaseOld() {
+    let now = DispatchTime.now().uptimeNanoseconds
+    let (old, goesOn) = lock.withLock { () -> ([FreeBlock], Bool) in
+      let old = free.filter { now - min($0.since, now) >= period }
+      free.removeAll { now - min($0.since, now) >= period }
+      isCheckScheduled = !free.isEmpty
+      return (old, isCheckScheduled)
+    }
+    Self.release(old)
+    if goesOn { scheduleCheck() }
+  }
+
+  private static func release(_ blocks: [FreeBlock]) {
+    for block in blocks { Foundation.free(block.base) }
+  }
+
+  /// The number of bytes that wait; for tests.
+  var waitingBytes: Int { lock.withLock { free.reduce(0) { $0 + $1.capacity } } }
+}

@@ -1,0 +1,146 @@
+import CoreFoundation
+
+/// Memory ran out.
+public let kCMSimpleQueueError_AllocationFailed: OSStatus = -12770
+/// A parameter that is needed is missing.
+public let kCMSimpleQueueError_RequiredParameterMissing: OSStatus = -12771
+/// The capacity is negative or more than 32 bits can say.
+public let kCMSimpleQueueError_ParameterOutOfRange: OSStatus = -12772
+/// There is no room for another element.
+public let kCMSimpleQueueError_QueueIsFull: OSStatus = -12773
+
+/// A first-in first-out queue of pointers with a fixed capacity, for any threads.
+///
+/// It does not own what its elements point to.
+public final class CMSimpleQueue: NSObject, @unchecked Sendable {
+  private let lock = MediaLock()
+  private var elements: [UnsafeRawPointer?]
+  private var first = 0
+  private var used = 0
+
+  init(elementCount: Int) {
+    elements = Array(repeating: nil, count: elementCount)
+  }
+
+  func add(_ element: UnsafeRawPointer) -> OSStatus {
+    lock.withLock {
+      guard used < elements.count else { return kCMSimpleQueueError_QueueIsFull }
+      elements[(first + used) % elements.count] = element
+      used += 1
+      return noErr
+    }
+  }
+
+  func removeFirst() -> UnsafeRawPointer? {
+    lock.withLock {
+      guard used > 0 else { return nil }
+      let element = elements[first]
+      first = (first + 1) % elements.count
+      used -= 1
+      return element
+    }
+  }
+
+  func removeAll() {
+    lock.withLock { (first, used) = (0, 0) }
+  }
+
+  var firstElement: UnsafeRawPointer? { lock.withLock { used > 0 ? elements[first] : nil } }
+  var elementCount: Int { lock.withLock { used } }
+  var elementLimit: Int { lock.withLock { elements.count } }
+}
+
+extension CMSimpleQueue: CFRuntimeObject {
+  package static let cfTypeID: CFTypeID = CFRuntimeRegister("CMSimpleQueue")
+}
+
+// MARK: - Functions
+
+/// Creates a queue for `capacity` elements.
+@discardableResult
+public func CMSimpleQueueCreate(
+  allocator: CFAllocator?, capacity: Int32, queueOut: UnsafeMutablePointer<CMSimpleQueue?>
+) -> OSStatus {
+  queueOut.pointee = nil
+  guard capacity >= 0 else { return kCMSimpleQueueError_ParameterOutOfRange }
+  queueOut.pointee = CMSimpleQueue(elementCount: Int(capacity))
+  return noErr
+}
+
+/// The type identifier of simple queues.
+@discardableResult
+public func CMSimpleQueueGetTypeID() -> CFTypeID { CMSimpleQueue.cfTypeID }
+
+/// Adds an element at the end.
+@discardableResult
+public func CMSimpleQueueEnqueue(_ queue: CMSimpleQueue, element: UnsafeRawPointer) -> OSStatus {
+  queue.add(element)
+}
+
+/// Takes the first element; nil if there is none.
+@discardableResult
+public func CMSimpleQueueDequeue(_ queue: CMSimpleQueue) -> UnsafeRawPointer? { queue.removeFirst() }
+
+/// The first element, which stays; nil if there is none.
+@discardableResult
+public func CMSimpleQueueGetHead(_ queue: CMSimpleQueue) -> UnsafeRawPointer? { queue.firstElement }
+
+/// Removes all elements.
+@discardableResult
+public func CMSimpleQueueReset(_ queue: CMSimpleQueue) -> OSStatus {
+  queue.removeAll()
+  return noErr
+}
+
+/// The number of elements that there is room for.
+@discardableResult
+public func CMSimpleQueueGetCapacity(_ queue: CMSimpleQueue) -> Int32 { Int32(queue.elementLimit) }
+
+/// The number of elements.
+@discardableResult
+public func CMSimpleQueueGetCount(_ queue: CMSimpleQueue) -> Int32 { Int32(queue.elementCount) }
+
+// MARK: - Members
+
+extension CMSimpleQueue {
+  /// The errors that simple queues throw, in `NSOSStatusErrorDomain`.
+  public struct Error: Sendable {
+    public static let allocationFailed = osStatusError(kCMSimpleQueueError_AllocationFailed)
+    public static let requiredParameterMissing = osStatusError(kCMSimpleQueueError_RequiredParameterMissing)
+    public static let parameterOutOfRange = osStatusError(kCMSimpleQueueError_ParameterOutOfRange)
+    public static let queueIsFull = osStatusError(kCMSimpleQueueError_QueueIsFull)
+  }
+
+  /// Creates a queue for `capacity` elements.
+  public convenience init(capacity: Int) throws {
+    guard Int32(exactly: capacity) != nil, capacity >= 0 else { throw Error.parameterOutOfRange }
+    self.init(elementCount: capacity)
+  }
+
+  /// The type identifier of simple queues.
+  public static var typeID: CFTypeID { cfTypeID }
+
+  /// Adds an element at the end.
+  public func enqueue(_ element: UnsafeRawPointer) throws { try check(add(element)) }
+
+  /// Takes the first element; nil if there is none.
+  public func dequeue() -> UnsafeRawPointer? { removeFirst() }
+
+  /// The first element, which stays; nil if there is none.
+  public var head: UnsafeRawPointer? { firstElement }
+
+  /// Removes all elements.
+  public func reset() throws { removeAll() }
+
+  /// The number of elements that there is room for.
+  public var capacity: Int { elementLimit }
+
+  /// The number of elements.
+  public var count: Int { elementCount }
+
+  /// The count divided by the capacity, from 0 to 1.
+  public var fullness: Float {
+    let capacity = elementLimit
+    return capacity == 0 ? 0 : Float(elementCount) / Float(capacity)
+  }
+}
