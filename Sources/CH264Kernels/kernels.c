@@ -48,6 +48,12 @@ int ovt_kernels_init(OVTKernels *k, int cpu) {
     ovt_picture_avx2(k);
     k->cpu = OVT_CPU_AVX2;
   }
+#elif OVT_ARM64
+  if (cpu == OVT_CPU_NEON) {
+    ovt_compare_neon(k);
+    ovt_motion_neon(k);
+    k->cpu = OVT_CPU_NEON;
+  }
 #else
   (void)cpu;
 #endif

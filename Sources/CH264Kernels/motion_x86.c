@@ -199,6 +199,16 @@ AVX2_INLINE Taps256 taps256(const uint8_t *s, ptrdiff_t step) {
   return t;
 }
 
+// The horizontal taps without unpacking: pairs from even positions on are the even samples, those from odd
+// positions on the odd ones.
+AVX2_INLINE __m256i tapsEverySecond(const uint8_t *s) {
+  const __m256i outer = _mm256_set1_epi16(bytePair(1, -5)), outerBack = _mm256_set1_epi16(bytePair(-5, 1));
+  const __m256i inner = _mm256_set1_epi16(bytePair(20, 20));
+  return _mm256_add_epi16(
+      _mm256_add_epi16(_mm256_maddubs_epi16(load32(s - 2), outer), _mm256_maddubs_epi16(load32(s + 2), outerBack)),
+      _mm256_maddubs_epi16(load32(s), inner));
+}
+
 AVX2_INLINE __m256i centre16(const int16_t *v, __m256i v2) {
   const __m256i a = _mm256_add_epi16(load32(v), load32(v + 5));
   const __m256i b = _mm256_add_epi16(load32(v + 1), load32(v + 4)), c = _mm256_add_epi16(v2, load32(v + 3));
@@ -214,6 +224,8 @@ AVX2_INLINE __m256i packInOrder(__m256i first, __m256i second) {
 AVX2 static void halfSampleAvx2(uint8_t *b, uint8_t *h, uint8_t *j, const uint8_t *src, ptrdiff_t stride, int width,
                                 int height, int16_t *scratch) {
   const __m256i round5 = _mm256_set1_epi16(1024);  // pmulhrsw: (v + 16) >> 5
+  const __m256i zip =
+      _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15));
   for (int y = 0; y < height; y++, src += stride, b += stride, h += stride, j += stride) {
     for (int x = 0; x < width + 5; x += 32) {
       const Taps256 t = taps256(src + x - 2, stride);
@@ -222,9 +234,10 @@ AVX2 static void halfSampleAvx2(uint8_t *b, uint8_t *h, uint8_t *j, const uint8_
     }
     for (int x = 0; x < width; x += 32) {
       const int16_t *v = scratch + x;
-      const Taps256 t = taps256(src + x, 1);
+      const __m256i even = _mm256_mulhrs_epi16(tapsEverySecond(src + x), round5);
+      const __m256i odd = _mm256_mulhrs_epi16(tapsEverySecond(src + x + 1), round5);
       const __m256i first = load32(v + 2), second = load32(v + 18);
-      store32(b + x, _mm256_packus_epi16(_mm256_mulhrs_epi16(t.low, round5), _mm256_mulhrs_epi16(t.high, round5)));
+      store32(b + x, _mm256_shuffle_epi8(_mm256_packus_epi16(even, odd), zip));
       store32(h + x, packInOrder(_mm256_mulhrs_epi16(first, round5), _mm256_mulhrs_epi16(second, round5)));
       store32(j + x, packInOrder(centre16(v, first), centre16(v + 16, second)));
     }

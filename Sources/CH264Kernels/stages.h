@@ -38,6 +38,10 @@ void ovt_intra_avx2(OVTKernels *k);
 void ovt_picture_sse4(OVTKernels *k);
 void ovt_picture_avx2(OVTKernels *k);
 #endif
+#if OVT_ARM64
+void ovt_compare_neon(OVTKernels *k);
+void ovt_motion_neon(OVTKernels *k);
+#endif
 
 OVT_INLINE uint8_t ovt_clip_u8(int v) { return (uint8_t)(v < 0 ? 0 : v > 255 ? 255 : v); }
 OVT_INLINE int ovt_abs(int v) { return v < 0 ? -v : v; }

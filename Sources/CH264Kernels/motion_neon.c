@@ -1,0 +1,86 @@
+// Inter prediction samples (8.4.2.2): averages, chroma and half-sample planes. NEON.
+
+#include "stages.h"
+
+#if OVT_ARM64
+
+#include <arm_neon.h>
+
+static void average16(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *a, const uint8_t *b, ptrdiff_t srcStride,
+                      int height) {
+  for (int y = 0; y < height; y++, dst += dstStride, a += srcStride, b += srcStride)
+    vst1q_u8(dst, vrhaddq_u8(vld1q_u8(a), vld1q_u8(b)));
+}
+
+static void average8(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *a, const uint8_t *b, ptrdiff_t srcStride,
+                     int height) {
+  for (int y = 0; y < height; y++, dst += dstStride, a += srcStride, b += srcStride)
+    vst1_u8(dst, vrhadd_u8(vld1_u8(a), vld1_u8(b)));
+}
+
+// 8.4.2.2.2 for four pairs: samples, their right neighbours, the same a row below.
+OVT_INLINE uint8x8_t chromaPairs(const uint8_t *src, ptrdiff_t stride, const uint8x8_t weights[4]) {
+  uint16x8_t sum = vmull_u8(vld1_u8(src), weights[0]);
+  sum = vmlal_u8(sum, vld1_u8(src + 2), weights[1]);
+  sum = vmlal_u8(sum, vld1_u8(src + stride), weights[2]);
+  sum = vmlal_u8(sum, vld1_u8(src + stride + 2), weights[3]);
+  return vrshrn_n_u16(sum, 6);
+}
+
+OVT_INLINE void chroma(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *src, ptrdiff_t srcStride, int xFrac,
+                       int yFrac, int bytes, int height) {
+  const uint8x8_t weights[4] = {
+      vdup_n_u8((uint8_t)((8 - xFrac) * (8 - yFrac))), vdup_n_u8((uint8_t)(xFrac * (8 - yFrac))),
+      vdup_n_u8((uint8_t)((8 - xFrac) * yFrac)), vdup_n_u8((uint8_t)(xFrac * yFrac))};
+  for (int y = 0; y < height; y++, dst += dstStride, src += srcStride)
+    for (int x = 0; x < bytes; x += 8) vst1_u8(dst + x, chromaPairs(src + x, srcStride, weights));
+}
+
+static void chroma8(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *src, ptrdiff_t srcStride, int xFrac, int yFrac,
+                    int height) {
+  chroma(dst, dstStride, src, srcStride, xFrac, yFrac, 16, height);
+}
+
+static void chroma4(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *src, ptrdiff_t srcStride, int xFrac, int yFrac,
+                    int height) {
+  chroma(dst, dstStride, src, srcStride, xFrac, yFrac, 8, height);
+}
+
+// Six taps (1, -5, 20, 20, -5, 1) over samples `step` apart.
+OVT_INLINE int16x8_t sixTaps(const uint8_t *s, ptrdiff_t step) {
+  const int16x8_t outer = vreinterpretq_s16_u16(vaddl_u8(vld1_u8(s - 2 * step), vld1_u8(s + 3 * step)));
+  const int16x8_t middle = vreinterpretq_s16_u16(vaddl_u8(vld1_u8(s - step), vld1_u8(s + 2 * step)));
+  const int16x8_t inner = vreinterpretq_s16_u16(vaddl_u8(vld1_u8(s), vld1_u8(s + step)));
+  return vmlaq_n_s16(vmlsq_n_s16(outer, middle, 5), inner, 20);
+}
+
+// (a - 5b + 20c + 512) >> 10 in 16 bits, by nested floors: ((((a - b) >> 2) - b + c) >> 2) + c, + 32, >> 6.
+// Where the addition of c saturates, the result is beyond 0 or 255 by far.
+OVT_INLINE uint8x8_t centre(const int16_t *v) {
+  const int16x8_t a = vaddq_s16(vld1q_s16(v - 2), vld1q_s16(v + 3));
+  const int16x8_t b = vaddq_s16(vld1q_s16(v - 1), vld1q_s16(v + 2));
+  const int16x8_t c = vaddq_s16(vld1q_s16(v), vld1q_s16(v + 1));
+  const int16x8_t d = vqaddq_s16(vsubq_s16(vshrq_n_s16(vsubq_s16(a, b), 2), b), c);
+  return vqrshrun_n_s16(vaddq_s16(vshrq_n_s16(d, 2), c), 6);
+}
+
+static void halfSample(uint8_t *b, uint8_t *h, uint8_t *j, const uint8_t *src, ptrdiff_t stride, int width, int height,
+                       int16_t *scratch) {
+  for (int y = 0; y < height; y++, src += stride, b += stride, h += stride, j += stride) {
+    for (int x = 0; x < width + 5; x += 8) vst1q_s16(scratch + x, sixTaps(src + x - 2, stride));
+    for (int x = 0; x < width; x += 8) {
+      const int16_t *v = scratch + x + 2;
+      vst1_u8(b + x, vqrshrun_n_s16(sixTaps(src + x, 1), 5));
+      vst1_u8(h + x, vqrshrun_n_s16(vld1q_s16(v), 5));
+      vst1_u8(j + x, centre(v));
+    }
+  }
+}
+
+void ovt_motion_neon(OVTKernels *k) {
+  k->average[0] = average16, k->average[1] = average8;
+  k->chroma[0] = chroma8, k->chroma[1] = chroma4;
+  k->halfSample = halfSample;
+}
+
+#endif
