@@ -174,7 +174,7 @@ SSE4_INLINE __m128i butterfly4(const uint8_t *p, ptrdiff_t stride) {
   return _mm_maddubs_epi16(_mm_unpacklo_epi32(rows, rows), _mm_setr_epi16(0x101, 0x101, -255, -255, 0x101, 0x101, -255, -255));
 }
 
-SSE4_INLINE __m128i satd4x4(const uint8_t *src, const uint8_t *ref, ptrdiff_t stride) {
+SSE4_INLINE __m128i satdBlock4(const uint8_t *src, const uint8_t *ref, ptrdiff_t stride) {
   const __m128i r02 = _mm_sub_epi16(butterfly4(src, SRC), butterfly4(ref, stride));
   const __m128i r13 = _mm_sub_epi16(butterfly4(src + SRC, SRC), butterfly4(ref + stride, stride));
   const __m128i plus = _mm_add_epi16(r02, r13), minus = _mm_sub_epi16(r02, r13);
@@ -182,12 +182,12 @@ SSE4_INLINE __m128i satd4x4(const uint8_t *src, const uint8_t *ref, ptrdiff_t st
   return pairMax(_mm_add_epi16(a, b), _mm_sub_epi16(a, b));
 }
 
-SSE4 static int satd4x4Sse4(const uint8_t *src, const uint8_t *ref, ptrdiff_t stride) {
-  return sum16(satd4x4(src, ref, stride));
+SSE4_INLINE int satd4x4(const uint8_t *src, const uint8_t *ref, ptrdiff_t stride) {
+  return sum16(satdBlock4(src, ref, stride));
 }
 
-SSE4 static int satd4x8Sse4(const uint8_t *src, const uint8_t *ref, ptrdiff_t stride) {
-  return sum16(_mm_add_epi16(satd4x4(src, ref, stride), satd4x4(src + 4 * SRC, ref + 4 * stride, stride)));
+SSE4_INLINE int satd4x8(const uint8_t *src, const uint8_t *ref, ptrdiff_t stride) {
+  return sum16(_mm_add_epi16(satdBlock4(src, ref, stride), satdBlock4(src + 4 * SRC, ref + 4 * stride, stride)));
 }
 
 #define SATD_SSE4(W, H)                                                                             \
@@ -455,6 +455,11 @@ AVX2 static uint64_t ssdRowAvx2(const uint8_t *a, const uint8_t *b, int n) {
 
 // MARK: - The table
 
+#define COMPARE_ON_BOTH(NAME) \
+  ON_BOTH_PATHS(int, NAME, (const uint8_t *src, const uint8_t *ref, ptrdiff_t stride), src, ref, stride)
+COMPARE_ON_BOTH(satd4x4)
+COMPARE_ON_BOTH(satd4x8)
+
 #define FILL_SSE4(W, H)                            \
   k->sad[OVT_##W##x##H] = sad##W##x##H##Sse4;      \
   k->sadX4[OVT_##W##x##H] = sadX4_##W##x##H##Sse4; \
@@ -486,6 +491,8 @@ void ovt_compare_avx2(OVTKernels *k) {
   FILL_AVX2(16, 8)
   FILL_AVX2(8, 16)
   FILL_AVX2(8, 8)
+  k->satd[OVT_4x8] = satd4x8Avx2;
+  k->satd[OVT_4x4] = satd4x4Avx2;
   k->ssdNV12 = ssdNV12Avx2;
   k->satdNV12 = satdNV12Avx2;
   k->variance16x16 = variance16x16Avx2;

@@ -106,7 +106,7 @@ SSE4_INLINE I16x8 difference8(const uint8_t *src, const uint8_t *pred) {
   return (I16x8)_mm_sub_epi16(widen8(src), widen8(pred));
 }
 
-SSE4 static void forward4x4Sse4(int16_t coef[16], const uint8_t *src, const uint8_t *pred, ptrdiff_t stride) {
+SSE4_INLINE void forward4x4(int16_t coef[16], const uint8_t *src, const uint8_t *pred, ptrdiff_t stride) {
   // Rows 0 and 1, 2 and 3 in two registers; then columns in the low halves.
   const I16x8 r01 = (I16x8)_mm_sub_epi16(_mm_cvtepu8_epi16(load4x2(src, src + SRC)),
                                          _mm_cvtepu8_epi16(load4x2(pred, pred + stride)));
@@ -155,7 +155,7 @@ SSE4 static void forwardNV12Sse4(int16_t coef[128], const uint8_t *src, const ui
   }
 }
 
-SSE4 static void forward8x8Sse4(int16_t coef[64], const uint8_t *src, const uint8_t *pred, ptrdiff_t stride) {
+SSE4_INLINE void forward8x8(int16_t coef[64], const uint8_t *src, const uint8_t *pred, ptrdiff_t stride) {
   I16x8 v[8];
   for (int y = 0; y < 8; y++) v[y] = difference8(src + y * SRC, pred + y * stride);
   FORWARD8(I16x8, v);
@@ -168,7 +168,7 @@ SSE4 static void forward8x8Sse4(int16_t coef[64], const uint8_t *src, const uint
 SSE4 static void forward8x8x4Sse4(int16_t coef[256], const uint8_t *src, const uint8_t *pred, ptrdiff_t stride) {
   for (int i = 0; i < 4; i++) {
     const int x = (i & 1) * 8, y = (i >> 1) * 8;
-    forward8x8Sse4(coef + 64 * i, src + y * SRC + x, pred + y * stride + x, stride);
+    forward8x8(coef + 64 * i, src + y * SRC + x, pred + y * stride + x, stride);
   }
 }
 
@@ -260,7 +260,7 @@ SSE4_INLINE void inversePair(I16x8 v[4], const int16_t *a, const int16_t *b) {
   INVERSE4(I16x8, v);
 }
 
-SSE4 static void inverse4x4Sse4(uint8_t *dst, ptrdiff_t stride, const int16_t coef[16]) {
+SSE4_INLINE void inverse4x4(uint8_t *dst, ptrdiff_t stride, const int16_t coef[16]) {
   I16x8 c01 = (I16x8)load16(coef), c23 = (I16x8)load16(coef + 8);
   TRANSPOSE4_ROW_PAIRS(I16x8, c01, c23, lo16, hi16);
   I16x8 v[4] = {c01, hi64(c01, c01), c23, hi64(c23, c23)};
@@ -279,7 +279,7 @@ SSE4 static void inverse4x4Sse4(uint8_t *dst, ptrdiff_t stride, const int16_t co
   store4(dst + 3 * stride, _mm_shuffle_epi32(out, 3));
 }
 
-SSE4 static void inverse4x4DCSse4(uint8_t *dst, ptrdiff_t stride, int dc) {
+SSE4_INLINE void inverse4x4DC(uint8_t *dst, ptrdiff_t stride, int dc) {
   const __m128i d = _mm_set1_epi16((short)((dc + 32) >> 6));
   const __m128i plus = _mm_packus_epi16(d, d), minus = _mm_sub_epi16(_mm_setzero_si128(), d);
   __m128i v = _mm_unpacklo_epi64(load4x2(dst, dst + stride), load4x2(dst + 2 * stride, dst + 3 * stride));
@@ -327,7 +327,7 @@ SSE4 static void inverseNV12Sse4(uint8_t *dst, ptrdiff_t stride, const int16_t c
   }
 }
 
-SSE4 static void inverse8x8Sse4(uint8_t *dst, ptrdiff_t stride, const int16_t coef[64]) {
+SSE4_INLINE void inverse8x8(uint8_t *dst, ptrdiff_t stride, const int16_t coef[64]) {
   I16x8 v[8];
   for (int y = 0; y < 8; y++) v[y] = (I16x8)load16(coef + 8 * y);
   TRANSPOSE8(I16x8, v, lo16, hi16, lo32, hi32, lo64, hi64);
@@ -423,7 +423,7 @@ SSE4_INLINE void hadamardDimension(I16x8 *r01, I16x8 *r23) {
   *r23 = (I16x8)_mm_shuffle_epi32((__m128i)minus, 0x4e);
 }
 
-SSE4 static void hadamard4x4InverseSse4(int16_t dc[16]) {
+SSE4_INLINE void hadamard4x4Inverse(int16_t dc[16]) {
   I16x8 r01 = (I16x8)load16(dc), r23 = (I16x8)load16(dc + 8);
   hadamardDimension(&r01, &r23);
   TRANSPOSE4_ROW_PAIRS(I16x8, r01, r23, lo16, hi16);
@@ -439,7 +439,7 @@ SSE4_INLINE I16x8 averageSigned(I16x8 a, I16x8 b) {
       _mm_avg_epu16(_mm_xor_si128((__m128i)a, bias), _mm_xor_si128((__m128i)b, bias)), bias);
 }
 
-SSE4 static void hadamard4x4ForwardSse4(int16_t dc[16]) {
+SSE4_INLINE void hadamard4x4Forward(int16_t dc[16]) {
   I16x8 r01 = (I16x8)load16(dc), r23 = (I16x8)load16(dc + 8);
   hadamardDimension(&r01, &r23);
   TRANSPOSE4_ROW_PAIRS(I16x8, r01, r23, lo16, hi16);
@@ -451,6 +451,14 @@ SSE4 static void hadamard4x4ForwardSse4(int16_t dc[16]) {
 }
 
 // MARK: - The table
+
+ON_BOTH_PATHS(void, forward4x4, (int16_t coef[16], const uint8_t *src, const uint8_t *pred, ptrdiff_t stride), coef, src, pred, stride)
+ON_BOTH_PATHS(void, forward8x8, (int16_t coef[64], const uint8_t *src, const uint8_t *pred, ptrdiff_t stride), coef, src, pred, stride)
+ON_BOTH_PATHS(void, inverse4x4, (uint8_t *dst, ptrdiff_t stride, const int16_t coef[16]), dst, stride, coef)
+ON_BOTH_PATHS(void, inverse4x4DC, (uint8_t *dst, ptrdiff_t stride, int dc), dst, stride, dc)
+ON_BOTH_PATHS(void, inverse8x8, (uint8_t *dst, ptrdiff_t stride, const int16_t coef[64]), dst, stride, coef)
+ON_BOTH_PATHS(void, hadamard4x4Forward, (int16_t dc[16]), dc)
+ON_BOTH_PATHS(void, hadamard4x4Inverse, (int16_t dc[16]), dc)
 
 void ovt_transform_sse4(OVTKernels *k) {
   k->forward4x4 = forward4x4Sse4;
@@ -470,6 +478,13 @@ void ovt_transform_sse4(OVTKernels *k) {
 }
 
 void ovt_transform_avx2(OVTKernels *k) {
+  k->forward4x4 = forward4x4Avx2;
+  k->forward8x8 = forward8x8Avx2;
+  k->inverse4x4 = inverse4x4Avx2;
+  k->inverse4x4DC = inverse4x4DCAvx2;
+  k->inverse8x8 = inverse8x8Avx2;
+  k->hadamard4x4Forward = hadamard4x4ForwardAvx2;
+  k->hadamard4x4Inverse = hadamard4x4InverseAvx2;
   k->forward4x4x4 = forward4x4x4Avx2;
   k->forward4x4x16 = forward4x4x16Avx2;
   k->forward8x8x4 = forward8x8x4Avx2;
