@@ -138,4 +138,24 @@ import Testing
       }
     }
   }
+
+  /// The last byte that half-sample planes may read is the last one of the memory (AddressSanitizer sees more).
+  @Test(arguments: Path.available) func halfSampleAtTheEnd(path: Path) {
+    let k = Kernels(path).k
+    var random = Random(14)
+    for width in [16, 27, 32, 48, 60, 64] {
+      let stride = width + 2 + 3 + 31
+      let src = Memory<UInt8>(6 * stride, .random, &random)
+      let planes = (0..<6).map { _ in Memory<UInt8>(width + 31) }
+      let scratch = Memory<Int16>(width + 64)
+      let origin = src.base + 2 * stride + 2
+      k.halfSample(
+        planes[0].base, planes[1].base, planes[2].base, origin, stride, Int32(width), 1, scratch.base)
+      Kernels.c.k.halfSample(
+        planes[3].base, planes[4].base, planes[5].base, origin, stride, Int32(width), 1, scratch.base)
+      for i in 0..<3 {
+        #expect(planes[i].values.prefix(width) == planes[i + 3].values.prefix(width), "width \(width)")
+      }
+    }
+  }
 }
