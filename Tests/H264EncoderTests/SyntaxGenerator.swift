@@ -3,7 +3,11 @@
 /// A small generator whose numbers are the same everywhere (splitmix64).
 struct TestRandom: RandomNumberGenerator {
   var state: UInt64
-  init(_ seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 0x1234_5678 }
+  init(_ seed: UInt64) {
+    // Far from the step of `next`, so that neighbouring seeds share nothing.
+    state = (seed &+ 1) &* 0xD1B5_4A32_D192_ED03
+    state = next()
+  }
   mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var z = state

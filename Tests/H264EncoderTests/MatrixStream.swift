@@ -1,0 +1,338 @@
+import CH264Kernels
+
+@testable import H264Encoder
+
+/// One stream of the randomised matrix: everything follows from the seed.
+struct MatrixStream: CustomStringConvertible {
+  let seed: UInt64
+  let configuration: EncoderConfiguration
+  let content: SyntheticContent
+  let frames: Int
+  let planar: Bool
+  let padding: Int
+  /// Chance in percent of each frame option.
+  let options: Int
+  private let random: TestRandom
+
+  /// What went wrong.
+  struct Failure: Error, CustomStringConvertible { var description: String }
+
+  /// What a stream exercised, to see that the matrix reaches everything.
+  struct Coverage {
+    var frames = 0
+    var dropped = 0
+    var intra = 0.0
+    var skipped = 0.0
+    var comparisons = 0
+  }
+
+  init(seed: UInt64) {
+    self.seed = seed
+    var r = TestRandom(seed)
+    let big = r.chance(4)
+    let width = 16 + 2 * r.int(0...(big ? 312 : r.chance(50) ? 80 : 24))
+    let height = 16 + 2 * r.int(0...(big ? 232 : r.chance(50) ? 60 : 20))
+    var c = EncoderConfiguration(width: width, height: height)
+    c.profile = EncoderConfiguration.Profile.allCases.randomElement(using: &r)!
+    if c.profile != .constrainedBaseline {
+      c.entropyCoding = [nil, .cavlc, .cabac].randomElement(using: &r)!
+    }
+    c.frameRate = [15, 24, 29.97, 30, 60].randomElement(using: &r)!
+    if r.chance(70) {
+      c.rateControl = .constantQP(r.chance(20) ? [0, 1, 2, 50, 51].randomElement(using: &r)! : r.int(0...51))
+      c.minimumQP = 0
+    } else {
+      c.rateControl = .averageBitRate(r.int(20...4000) * 1000)
+      c.minimumQP = r.int(0...20)
+      c.maximumQP = r.int(30...51)
+      c.allowsFrameDropping = r.chance(40)
+      if r.chance(30) {
+        c.dataRateLimits = [
+          .init(bytes: r.int(20...2000) * 100, seconds: [0.2, 0.5, 1].randomElement(using: &r)!)
+        ]
+      }
+    }
+    c.speed = r.int(0...EncoderConfiguration.fastestSpeed)
+    c.threads = r.chance(50) ? 1 : r.int(2...4)
+    let rows = (height + 15) / 16
+    if r.chance(40) { c.slices = r.int(1...min(rows, 6)) }
+    if r.chance(20) { c.maximumSliceBytes = [100, 150, 400, 1000, 1400].randomElement(using: &r)! }
+    c.maximumReferences = r.int(1...4)
+    if c.maximumReferences > 1 && r.chance(50) { c.longTermReferences = r.int(1...c.maximumReferences - 1) }
+    c.allowsNonReferenceFrames = r.chance(40)
+    c.allowsFrameNumberGaps = r.chance(20)
+    c.allowsTransform8x8 = r.chance(80)
+    c.deblocking = r.chance(80)
+    if r.chance(40) {
+      c.deblockingAlphaOffset = r.int(-6...6)
+      c.deblockingBetaOffset = r.int(-6...6)
+    }
+    if r.chance(40) { c.adaptiveQuantisation = Double(r.int(0...20)) / 10 }
+    if r.chance(20) { c.intraRefreshPeriod = r.int(1...12) }
+    if r.chance(30) { c.keyFrameInterval = r.int(1...8) }
+    if r.chance(30) { c.sceneChange = .keyFrame }
+    c.writesAccessUnitDelimiters = r.chance(30)
+    c.writesTemporalLayerPrefix = r.chance(20)
+    c.measuresError = r.chance(30)
+    configuration = c
+    content = SyntheticContent(
+      kind: SyntheticContent.Kind.allCases.randomElement(using: &r)!, width: width, height: height, seed: seed
+    )
+    frames = r.int(2...(big ? 5 : 12))
+    planar = r.chance(50)
+    padding = r.chance(50) ? 0 : r.int(1...40)
+    options = r.chance(50) ? 0 : r.int(5...60)
+    random = r
+  }
+
+  var description: String {
+    let c = configuration
+    return "seed \(seed): \(c.width)x\(c.height) \(c.profile) \(c.cabac ? "CABAC" : "CAVLC") \(c.rateControl)"
+      + " speed \(c.speed) threads \(c.threads) slices \(c.slices) sliceBytes \(c.maximumSliceBytes ?? 0)"
+      + " references \(c.maximumReferences) longTerm \(c.longTermReferences)"
+      + " nonReference \(c.allowsNonReferenceFrames) refresh \(c.intraRefreshPeriod)"
+      + " 8x8 \(c.allowsTransform8x8) deblocking \(c.deblocking) \(c.deblockingAlphaOffset)"
+      + " \(c.deblockingBetaOffset) AQ \(c.adaptiveQuantisation) \(content.kind)"
+  }
+
+  private func frameOptions(
+    _ n: Int, _ r: inout TestRandom, _ encoder: LowLatencyEncoder, _ slots: inout Set<Int>
+  )
+    -> FrameOptions
+  {
+    var o = FrameOptions()
+    let c = configuration
+    guard options > 0 else { return o }
+    o.isKeyFrame = r.chance(options / 8)
+    if c.allowsNonReferenceFrames { o.isReference = !r.chance(options) }
+    if c.longTermReferences > 0 && o.isReference && r.chance(options) {
+      o.longTermSlot = r.int(0...c.longTermReferences - 1)
+    }
+    switch r.int(0...99) {
+    case 0..<options where !slots.isEmpty:
+      o.references = .longTerm(Array(slots).sorted().shuffled(using: &r))
+    case 0..<options:
+      let available = encoder.availableReferences.sorted().shuffled(using: &r)
+      o.references = .frames(Array(available.prefix(r.int(1...4))))
+    default: break
+    }
+    if let slot = o.longTermSlot { slots.insert(slot) }
+    if r.chance(options / 3) { o.qp = r.int(c.minimumQP...c.maximumQP) }
+    if r.chance(options / 5) { o.targetBits = r.int(100...200_000) }
+    if r.chance(options / 4) { o.duration = Double(r.int(1...10)) / 60 }
+    o.temporalLayer = o.isReference ? 0 : 1
+    return o
+  }
+
+  /// Encodes the stream; `receive` gets each frame that was not dropped, with the encoder's reconstruction.
+  func encode(cpu: Int32, _ receive: (_ n: Int, EncodedFrame, PlanarFrame) throws -> Void) throws -> Coverage
+  {
+    let encoder = try LowLatencyEncoder(configuration: configuration, cpu: cpu)
+    var r = random
+    var coverage = Coverage()
+    var slots: Set<Int> = []
+    for n in 0..<frames {
+      let picture = content.frame(n)
+      let frameOptions = frameOptions(n, &r, encoder, &slots)
+      let encoded = try picture.withSource(planar: planar, padding: padding) {
+        try encoder.encode($0, options: frameOptions)
+      }
+      if options > 0 && r.chance(options / 10), encoded.facts.index > 0 {
+        encoder.invalidateReferences(from: encoded.facts.index)
+      }
+      coverage.frames += 1
+      if encoded.facts.isDropped {
+        guard encoded.bytes.isEmpty, encoded.nalUnits.isEmpty else {
+          throw Failure(description: "\(self) frame \(n): dropped, with bytes")
+        }
+        coverage.dropped += 1
+        continue
+      }
+      coverage.intra += encoded.facts.intraShare
+      coverage.skipped += encoded.facts.skipShare
+      guard encoded.facts.bits == encoded.bytes.count * 8 else {
+        throw Failure(
+          description: "\(self) frame \(n): \(encoded.facts.bits) bits, \(encoded.bytes.count) bytes")
+      }
+      let reconstruction = encoder.reconstruction(width: configuration.width, height: configuration.height)
+      guard let reconstruction else { throw Failure(description: "\(self) frame \(n): no reconstruction") }
+      if let measured = encoded.facts.meanSquaredError {
+        let luma = picture.y.indices.reduce(0.0) {
+          let d = Double(picture.y[$1]) - Double(reconstruction.y[$1])
+          return $0 + d * d
+        }
+        guard abs(measured.luma - luma / Double(picture.y.count)) < 1e-6 * max(1, measured.luma) else {
+          throw Failure(
+            description: "\(self) frame \(n): MSE \(measured.luma), not \(luma / Double(picture.y.count))")
+        }
+      }
+      try receive(n, encoded, reconstruction)
+    }
+    return coverage
+  }
+
+  /// Encodes and decodes with each decoder that is there; every frame must be the reconstruction to the bit.
+  func verify() throws -> Coverage {
+    var decoders: [(decoder: ReferenceDecoder, waiting: [(n: Int, frame: PlanarFrame)])] = []
+    for kind in ReferenceDecoder.Kind.allCases {
+      if let decoder = ReferenceDecoder(kind) { decoders.append((decoder, [])) }
+    }
+    var comparisons = 0
+    func compare(_ i: Int, _ frame: PlanarFrame) throws {
+      let kind = decoders[i].decoder.kind
+      guard !decoders[i].waiting.isEmpty else {
+        throw Failure(description: "\(self) \(kind): a frame too many")
+      }
+      let (n, expected) = decoders[i].waiting.removeFirst()
+      if let difference = expected.firstDifference(frame) {
+        throw Failure(description: "\(self) \(kind) frame \(n): \(difference)")
+      }
+      comparisons += 1
+    }
+    var units: [[UInt8]] = []
+    var coverage = try encode(cpu: ovt_cpu_detect()) { n, encoded, reconstruction in
+      try checkUnits(n, encoded)
+      let unit = encoded.data
+      units.append(unit)
+      // libavcodec keeps the reference lists of the last 32 slices: with more, its deblocking may go wrong.
+      let slices = encoded.nalUnits.count { [1, 5].contains(encoded.bytes(of: $0)[0] & 31) }
+      if slices >= 32 { decoders.removeAll { $0.decoder.kind == .libavcodec } }
+      for i in decoders.indices {
+        decoders[i].waiting.append((n, reconstruction))
+        do {
+          if let frame = try decoders[i].decoder.decode(unit) { try compare(i, frame) }
+        } catch let error as DecodingError {
+          throw Failure(description: "\(self) frame \(n): \(error)")
+        }
+        // No reordering: libavcodec, which reads the VUI, must show each frame at once.
+        if decoders[i].decoder.kind == .libavcodec && !decoders[i].waiting.isEmpty {
+          throw Failure(description: "\(self) frame \(n): libavcodec holds it back")
+        }
+      }
+    }
+    for i in decoders.indices {
+      while let frame = try decoders[i].decoder.drain() { try compare(i, frame) }
+      if !decoders[i].waiting.isEmpty {
+        throw Failure(
+          description: "\(self) \(decoders[i].decoder.kind): \(decoders[i].waiting.count) frames missing")
+      }
+    }
+    coverage.comparisons = comparisons
+    // The same again, now and then on the plainest CPU path: the stream must not change.
+    if seed % 4 == 0 {
+      var n = 0
+      _ = try encode(cpu: seed % 8 == 0 ? Int32(OVT_CPU_C) : ovt_cpu_detect()) { _, encoded, _ in
+        guard n < units.count, encoded.data == units[n] else {
+          throw Failure(description: "\(self) frame \(n): another stream the second time")
+        }
+        n += 1
+      }
+    }
+    return coverage
+  }
+
+  private func checkUnits(_ n: Int, _ encoded: EncodedFrame) throws {
+    for unit in encoded.nalUnits {
+      let bytes = encoded.bytes(of: unit)
+      guard let first = bytes.first, first & 0x80 == 0 else {
+        throw Failure(description: "\(self) frame \(n): NAL unit header")
+      }
+      let type = first & 31
+      // A macroblock has at most 3200 bits, or is sent as 384 samples; emulation prevention comes on top.
+      if let limit = configuration.maximumSliceBytes, type == 1 || type == 5, bytes.count > max(limit, 620) {
+        throw Failure(description: "\(self) frame \(n): a slice of \(bytes.count) bytes")
+      }
+      let isReference = first >> 5 != 0
+      if type == 1 || type == 5, isReference != encoded.facts.isReference {
+        throw Failure(description: "\(self) frame \(n): nal_ref_idc")
+      }
+    }
+    if encoded.facts.isKeyFrame != encoded.nalUnits.contains(where: { encoded.bytes(of: $0)[0] & 31 == 5 }) {
+      throw Failure(description: "\(self) frame \(n): isKeyFrame")
+    }
+  }
+}
+
+extension PlanarFrame {
+  /// Says where two frames differ first, or nil.
+  func firstDifference(_ other: PlanarFrame) -> String? {
+    if width != other.width || height != other.height {
+      return "\(other.width)x\(other.height), not \(width)x\(height)"
+    }
+    for (name, a, b, w) in [
+      ("luma", y, other.y, width), ("Cb", u, other.u, width / 2), ("Cr", v, other.v, width / 2),
+    ] where a != b {
+      let i = zip(a, b).enumerated().first { $1.0 != $1.1 }?.offset ?? 0
+      let count = zip(a, b).reduce(0) { $0 + ($1.0 != $1.1 ? 1 : 0) }
+      return "\(name) differs at \(i % w), \(i / w): \(a[i]) in the encoder, \(b[i]); \(count) samples differ"
+    }
+    return nil
+  }
+
+  /// The frame in memory of a program's choosing: planar or interleaved chroma, rows with `padding` bytes.
+  func withSource<R>(planar: Bool, padding: Int, _ body: (SourcePicture) throws -> R) rethrows -> R {
+    let stride = width + padding
+    var luma = [UInt8](repeating: 0xAA, count: stride * height)
+    for row in 0..<height {
+      luma.replaceSubrange(row * stride..<row * stride + width, with: y[row * width..<(row + 1) * width])
+    }
+    let cw = width / 2
+    let ch = height / 2
+    if planar {
+      let us = cw + padding
+      let vs = cw + padding / 2
+      var cb = [UInt8](repeating: 0xAA, count: us * ch)
+      var cr = [UInt8](repeating: 0xAA, count: vs * ch)
+      for row in 0..<ch {
+        cb.replaceSubrange(row * us..<row * us + cw, with: u[row * cw..<(row + 1) * cw])
+        cr.replaceSubrange(row * vs..<row * vs + cw, with: v[row * cw..<(row + 1) * cw])
+      }
+      return try luma.withUnsafeBufferPointer { l in
+        try cb.withUnsafeBufferPointer { b in
+          try cr.withUnsafeBufferPointer { r in
+            try body(
+              SourcePicture(
+                width: width, height: height, luma: l.baseAddress!, lumaBytesPerRow: stride,
+                chroma: .planar(
+                  cb: b.baseAddress!, cbBytesPerRow: us, cr: r.baseAddress!, crBytesPerRow: vs)))
+          }
+        }
+      }
+    }
+    var chroma = [UInt8](repeating: 0xAA, count: stride * ch)
+    for row in 0..<ch {
+      for x in 0..<cw {
+        chroma[row * stride + 2 * x] = u[row * cw + x]
+        chroma[row * stride + 2 * x + 1] = v[row * cw + x]
+      }
+    }
+    return try luma.withUnsafeBufferPointer { l in
+      try chroma.withUnsafeBufferPointer { c in
+        try body(
+          SourcePicture(
+            width: width, height: height, luma: l.baseAddress!, lumaBytesPerRow: stride,
+            chroma: .interleaved(c.baseAddress!, bytesPerRow: stride)))
+      }
+    }
+  }
+}
+
+extension LowLatencyEncoder {
+  /// The visible part of the last picture as a decoder shows it.
+  func reconstruction(width: Int, height: Int) -> PlanarFrame? {
+    withReconstruction { luma, chroma, bytesPerRow in
+      var frame = PlanarFrame(width: width, height: height, y: [], u: [], v: [])
+      frame.y.reserveCapacity(width * height)
+      for row in 0..<height {
+        frame.y.append(contentsOf: UnsafeBufferPointer(start: luma + row * bytesPerRow, count: width))
+      }
+      for row in 0..<height / 2 {
+        for x in 0..<width / 2 {
+          frame.u.append(chroma[row * bytesPerRow + 2 * x])
+          frame.v.append(chroma[row * bytesPerRow + 2 * x + 1])
+        }
+      }
+      return frame
+    }
+  }
+}
