@@ -182,6 +182,7 @@ struct PictureJob<Writer: EntropyCoder> {
   ) -> Bool {
     let levels = coder.pointee.levels
     let limit = configuration.maximumSliceBytes
+    if hasLongLevel(m, levels) { coder.pointee.codePCM(samples: pcm) }
     if limit == nil && coefficientCount(m) < 128 {
       writer.pointee.encode(macroblock: m, levels: levels, pcm: pcm)
       return true
@@ -198,14 +199,36 @@ struct PictureJob<Writer: EntropyCoder> {
       writer.pointee.encode(macroblock: m, levels: levels, pcm: pcm)
     }
     if let limit, m > sliceStart {
-      // Room for the slice's end, and for emulation prevention bytes (rare: a byte in 64 is plenty).
+      // Room for the NAL unit's header, the slice's end and emulation prevention, which the last bytes, not
+      // in memory yet, may need once more.
       let bytes = (writer.pointee.bitCount + 7) / 8 + 4
-      if bytes + bytes / 64 > limit {
+      let written = max(0, bytes - 12)
+      if bytes + NALUnitWriter.preventionBytes(payload, count: written) + 3 > limit {
         writer.pointee.restore()
         return false
       }
     }
     return true
+  }
+
+  /// Whether CAVLC would need a level_prefix above 15, for a level beyond -2063...2063. It is for the High
+  /// profiles only, and not every decoder reads it there. At QP 12 and above no level is so large.
+  @inline(__always) private func hasLongLevel(_ m: Int, _ levels: UnsafePointer<Int16>) -> Bool {
+    if pps.cabac || syntax.info[m].qp >= 12 { return false }
+    let type = syntax.info[m].type
+    if type == MacroblockType.skip || type == MacroblockType.pcm { return false }
+    // Only what is coded: the rest of the levels may be left from another macroblock.
+    func any(_ range: Range<Int>) -> Bool {
+      for i in range where levels[i] > 2063 || levels[i] < -2063 { return true }
+      return false
+    }
+    let pattern = syntax.info[m].codedBlockPattern
+    for i in 0..<4 where pattern >> UInt8(i) & 1 != 0 {
+      if any(LevelLayout.luma + i * 64..<LevelLayout.luma + (i + 1) * 64) { return true }
+    }
+    if pattern >= 32 && any(LevelLayout.chromaAC..<LevelLayout.lumaDC) { return true }
+    if type == MacroblockType.intra16x16 && any(LevelLayout.lumaDC..<LevelLayout.chromaDC) { return true }
+    return pattern >= 16 && any(LevelLayout.chromaDC..<LevelLayout.count)
   }
 
   // MARK: - Parts of the work for several threads
@@ -229,9 +252,10 @@ struct PictureJob<Writer: EntropyCoder> {
     if y == geometry.heightInMbs - 1 { endSlice() }
   }
 
-  /// Whether a macroblock's levels could take more bits than a macroblock may: a bound, since the entropy
-  /// coder is not here yet.
+  /// Whether a macroblock's levels cannot be sent, or could take more bits than a macroblock may: a bound,
+  /// since the entropy coder is not here yet.
   @inline(__always) func mayExceedLargestMacroblock(_ m: Int, _ levels: UnsafePointer<Int16>) -> Bool {
+    if hasLongLevel(m, levels) { return true }
     if coefficientCount(m) < 128 { return false }
     var bits = 64
     for i in 0..<LevelLayout.count where levels[i] != 0 {

@@ -95,6 +95,30 @@ struct NALUnitWriter {
     return first..<last
   }
 
+  /// How many bytes emulation prevention adds to a payload.
+  static func preventionBytes(_ payload: UnsafePointer<UInt8>, count: Int) -> Int {
+    var result = 0
+    var zeros = 0
+    var i = 0
+    while i < count {
+      if zeros == 0 && i &+ 8 <= count {
+        let word = UnsafeRawPointer(payload + i).loadUnaligned(as: UInt64.self)
+        if (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080 == 0 {
+          i &+= 8
+          continue
+        }
+      }
+      let byte = payload[i]
+      if zeros == 2 && byte <= 3 {
+        result &+= 1
+        zeros = 0
+      }
+      zeros = byte == 0 ? zeros &+ 1 : 0
+      i &+= 1
+    }
+    return result
+  }
+
   /// Copies a payload and puts emulation_prevention_three_byte where three bytes would otherwise look
   /// like a start code (7.4.1). Returns the end of the copy. Words without a zero byte are copied whole.
   private static func escape(
