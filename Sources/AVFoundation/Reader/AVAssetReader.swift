@@ -1,0 +1,107 @@
+import Foundation
+
+/// Reads an asset's samples, as they are stored or decoded.
+///
+/// Add outputs, call `startReading()`, then take samples from each output until it gives nil; `status` tells whether
+/// that was the end or a failure. Each output reads the file on its own, so outputs may be drained in any order and
+/// from different threads.
+open class AVAssetReader: NSObject, @unchecked Sendable {
+  public enum Status: Int, Sendable {
+    case unknown = 0
+    case reading = 1
+    case completed = 2
+    case failed = 3
+    case cancelled = 4
+  }
+
+  public let asset: AVAsset
+  private let lock = NSLock()
+  private var currentStatus = Status.unknown
+  private var currentError: AVError?
+  private var currentOutputs: [AVAssetReaderOutput] = []
+  private var range = CMTimeRange(start: .zero, duration: .positiveInfinity)
+
+  /// - Throws: `AVError` if the file cannot be read.
+  public init(asset: AVAsset) throws {
+    self.asset = asset
+    super.init()
+    _ = try asset.file.facts()
+  }
+
+  public var status: Status { lock.withLock { currentStatus } }
+
+  /// Why the reading failed.
+  public var error: Error? { lock.withLock { currentError } }
+
+  /// What to read. Compressed samples begin with the last key frame at or before the start. Set it before
+  /// `startReading()`; later it has no effect.
+  public var timeRange: CMTimeRange {
+    get { lock.withLock { range } }
+    set { lock.withLock { if currentStatus == .unknown { range = newValue } } }
+  }
+
+  public var outputs: [AVAssetReaderOutput] { lock.withLock { currentOutputs } }
+
+  /// Whether the output's track belongs to the asset, its settings can be met and reading has not begun.
+  public func canAdd(_ output: AVAssetReaderOutput) -> Bool {
+    status == .unknown && output.reader == nil && output.belongs(to: asset) && output.settingsError == nil
+  }
+
+  /// Adds an output. One that cannot be added makes `startReading()` fail.
+  public func add(_ output: AVAssetReaderOutput) {
+    if status != .unknown || output.reader != nil || !output.belongs(to: asset) {
+      fail(
+        AVError(
+          .operationNotAllowed, reason: "The output cannot be added to this reader.",
+          advice: "Add each output once, before startReading(), to a reader of its own track's asset."))
+      return
+    }
+    lock.withLock { currentOutputs.append(output) }
+    output.attach(to: self)
+  }
+
+  /// Begins.
+  /// - Returns: False, with `error` set, if an output cannot be served.
+  public func startReading() -> Bool {
+    guard status == .unknown else { return false }
+    let outputs = outputs
+    let range = timeRange
+    do {
+      guard range.isValid, !range.isEmpty, range.start.isNumeric else {
+        throw AVError(.operationNotAllowed, reason: "The time range to read is empty or invalid.")
+      }
+      for output in outputs { try output.start(asset: asset, range: range) }
+    } catch {
+      fail(AVError.reading(error))
+      return false
+    }
+    return lock.withLock {
+      guard currentStatus == .unknown else { return false }
+      currentStatus = outputs.isEmpty ? .completed : .reading
+      return true
+    }
+  }
+
+  /// Stops. Outputs give nil from now on.
+  public func cancelReading() {
+    lock.withLock { if currentStatus == .unknown || currentStatus == .reading { currentStatus = .cancelled } }
+  }
+
+  // MARK: - For the outputs
+
+  var isReading: Bool { status == .reading }
+
+  func fail(_ error: AVError) {
+    lock.withLock {
+      guard currentStatus == .unknown || currentStatus == .reading else { return }
+      currentStatus = .failed
+      currentError = error
+    }
+  }
+
+  /// An output has come to its end: when all have, the reading is complete.
+  func outputEnded() {
+    let all = outputs.allSatisfy { $0.hasEnded }
+    lock.withLock { if all, currentStatus == .reading { currentStatus = .completed } }
+  }
+}

@@ -1,0 +1,94 @@
+import FFmpegMedia
+import Foundation
+
+/// Samples of one track.
+open class AVAssetReaderTrackOutput: AVAssetReaderOutput, @unchecked Sendable {
+  public let track: AVAssetTrack
+  public let outputSettings: [String: Any]?
+  private let request: Result<Request, AVError>
+
+  enum Request: Sendable {
+    case stored
+    case pictures(PictureRequirements)
+    case sound(SoundRequirements)
+  }
+
+  /// - Parameter outputSettings: nil: compressed samples, as they are stored. For video, Core Video's pixel buffer
+  ///   attributes: pixel format (a number or a list of numbers; without it, the decoder's own), width, height. For
+  ///   sound, the keys of linear PCM: `AVFormatIDKey` and what belongs to it.
+  public init(track: AVAssetTrack, outputSettings: [String: Any]?) {
+    self.track = track
+    self.outputSettings = outputSettings
+    request = Result { try Self.request(track, outputSettings) }.mapError { AVError.reading($0) }
+    super.init()
+  }
+
+  public override var mediaType: AVMediaType { track.mediaType }
+
+  /// How sound keeps its pitch when a track is played at another rate than 1.0. Tracks of a file are not.
+  public var audioTimePitchAlgorithm: AVAudioTimePitchAlgorithm {
+    get { pitchLock.withLock { pitch } }
+    set { pitchLock.withLock { pitch = newValue } }
+  }
+  private let pitchLock = NSLock()
+  private var pitch = AVAudioTimePitchAlgorithm.spectral
+
+  private static func request(_ track: AVAssetTrack, _ settings: [String: Any]?) throws -> Request {
+    guard let settings else { return .stored }
+    switch track.mediaType {
+    case .video: return .pictures(try PictureRequirements(settings))
+    case .audio: return .sound(try SoundRequirements(settings, for: track.facts.stream))
+    default:
+      throw AVError(
+        .unsupportedOutputSettings, reason: "A track of type \(track.mediaType.rawValue) is read as it is stored.",
+        advice: "Use nil as output settings.")
+    }
+  }
+
+  override var settingsError: AVError? {
+    if case .failure(let error) = request { return error }
+    return nil
+  }
+
+  override func belongs(to asset: AVAsset) -> Bool { track.file === asset.file }
+
+  override func makeSource(asset: AVAsset, copies: Bool) throws -> any SampleSource {
+    let facts = try track.file.facts()
+    let demuxer = try Demuxer(again: facts.demuxer)
+    switch try request.get() {
+    case .stored: return StoredSampleSource(demuxer, track.facts)
+    case .pictures(let requirements):
+      return try PictureSource(demuxer, track.facts, requirements, copies: copies)
+    case .sound(let requirements): return try SoundSource(demuxer, track.facts, requirements)
+    }
+  }
+}
+
+/// Samples of one track without their data: where they are in the file.
+open class AVAssetReaderSampleReferenceOutput: AVAssetReaderOutput, @unchecked Sendable {
+  public let track: AVAssetTrack
+
+  public init(track: AVAssetTrack) {
+    self.track = track
+    super.init()
+  }
+
+  public override var mediaType: AVMediaType { track.mediaType }
+
+  override func belongs(to asset: AVAsset) -> Bool { track.file === asset.file }
+
+  override func makeSource(asset: AVAsset, copies: Bool) throws -> any SampleSource {
+    let demuxer = try Demuxer(again: track.file.facts().demuxer)
+    return StoredSampleSource(demuxer, track.facts, referencesTo: track.file.url)
+  }
+}
+
+/// How sound is treated when it is played faster or slower.
+public struct AVAudioTimePitchAlgorithm: RawRepresentable, Hashable, Sendable {
+  public let rawValue: String
+  public init(rawValue: String) { self.rawValue = rawValue }
+
+  public static let timeDomain = AVAudioTimePitchAlgorithm(rawValue: "TimeDomain")
+  public static let spectral = AVAudioTimePitchAlgorithm(rawValue: "Spectral")
+  public static let varispeed = AVAudioTimePitchAlgorithm(rawValue: "Varispeed")
+}

@@ -1,0 +1,86 @@
+import FFmpegMedia
+import Foundation
+
+/// A track's samples as they are stored, in decode order.
+final class StoredSampleSource: SampleSource {
+  private let demuxer: Demuxer
+  private let track: TrackFacts
+  /// Deliver only where the samples are.
+  private let referenceURL: URL?
+  private var start: Int64 = .min
+  private var end: Int64 = .max
+  private var atEnd = false
+  /// Samples that are shown after the end. They count only if one that is shown before it follows.
+  private var late: [MediaPacket] = []
+  private var ready: [MediaPacket] = []
+
+  init(_ demuxer: Demuxer, _ track: TrackFacts, referencesTo url: URL? = nil) {
+    self.demuxer = demuxer
+    self.track = track
+    referenceURL = url
+    demuxer.select([track.stream.index])
+  }
+
+  func seek(to range: CMTimeRange) throws {
+    let stream = track.stream
+    start = stream.units(range.start)
+    end = stream.units(range.end)
+    if range.end.isNumeric, stream.time(end) < range.end { end += 1 }
+    atEnd = false
+    late = []
+    ready = []
+    if range.start > .zero {
+      try demuxer.seek(stream: stream.index, to: start)
+    } else {
+      try demuxer.rewind()
+    }
+  }
+
+  func next() throws -> CMSampleBuffer? {
+    while ready.isEmpty {
+      if atEnd { return nil }
+      guard let packet = try demuxer.next() else {
+        atEnd = true
+        continue
+      }
+      let shown = packet.pts ?? packet.dts ?? 0
+      if (packet.dts ?? shown) >= end {
+        // Nothing that follows can be shown before it is decoded.
+        atEnd = true
+      } else if shown >= end {
+        late.append(packet)
+      } else if track.stream.kind == .audio, packet.duration > 0, shown + packet.duration <= start {
+        continue
+      } else {
+        ready = late + [packet]
+        late = []
+      }
+    }
+    let packet = ready.removeFirst()
+    if let referenceURL { return try reference(to: packet, in: referenceURL) }
+    return try packet.makeSampleBuffer(of: track.stream, description: track.format)
+  }
+
+  private func reference(to packet: MediaPacket, in url: URL) throws -> CMSampleBuffer {
+    let stream = track.stream
+    var timing = CMSampleTimingInfo(
+      duration: stream.time(packet.duration), presentationTimeStamp: stream.time(packet.pts ?? packet.dts),
+      decodeTimeStamp: stream.time(packet.dts))
+    var size = packet.bytes.count
+    var made: CMSampleBuffer?
+    let status = CMSampleBufferCreateReady(
+      allocator: kCFAllocatorDefault, dataBuffer: nil, formatDescription: track.format, sampleCount: 1,
+      sampleTimingEntryCount: 1, sampleTimingArray: &timing, sampleSizeEntryCount: 1, sampleSizeArray: &size,
+      sampleBufferOut: &made)
+    guard status == noErr, let made else {
+      throw AVError(.outOfMemory, reason: "A sample buffer cannot be made (\(status)).")
+    }
+    CMSetAttachment(
+      made, key: kCMSampleBufferAttachmentKey_SampleReferenceURL, value: url as NSURL,
+      attachmentMode: kCMAttachmentMode_ShouldNotPropagate)
+    CMSetAttachment(
+      made, key: kCMSampleBufferAttachmentKey_SampleReferenceByteOffset,
+      value: NSNumber(value: packet.filePosition), attachmentMode: kCMAttachmentMode_ShouldNotPropagate)
+    return made
+  }
+}
