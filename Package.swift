@@ -45,7 +45,7 @@ if !isAppleHost {
     .systemLibrary(
       name: "CFFmpeg", path: "Sources/System/CFFmpeg", pkgConfig: "libavformat",
       providers: [
-        .apt(["libavformat-dev", "libavcodec-dev", "libavutil-dev", "libswscale-dev"])
+        .apt(["libavformat-dev", "libavcodec-dev", "libavutil-dev", "libswresample-dev", "libswscale-dev"])
       ]),
     .systemLibrary(
       name: "CX264", path: "Sources/System/CX264", pkgConfig: "x264",
@@ -78,7 +78,7 @@ if !isAppleHost {
       dependencies: [
         "CoreMedia", "CodecInterface", "H264Encoder", "FFmpegMedia", "X264Codec", "X265Codec",
       ]),
-    .target(name: "AVFoundation", dependencies: ["VideoToolbox", "FFmpegMedia"]),
+    .target(name: "AVFoundation", dependencies: ["VideoToolbox", "FFmpegMedia", "CodecInterface"]),
     .executableTarget(
       name: "vtencode",
       dependencies: [

@@ -8,7 +8,7 @@
 set -eu
 
 # Headers and libraries, found through pkg-config; git, because Swift's package manager needs it.
-packages="pkg-config git libavformat-dev libavcodec-dev libavutil-dev libswscale-dev libx264-dev libx265-dev"
+packages="pkg-config git libavformat-dev libavcodec-dev libavutil-dev libswresample-dev libswscale-dev libx264-dev libx265-dev"
 # ffmpeg and ffprobe check what this package wrote.
 test_packages="ffmpeg"
 check_only=no

@@ -12,6 +12,8 @@ package final class Muxer {
     package var isFragmented = false
     /// Units per second of the movie header; 0 chooses one that suits the tracks.
     package var movieTimeScale: Int32 = 0
+    /// The number of the first fragment.
+    package var firstFragment: Int32 = 1
     package var metadata: [String: String] = [:]
 
     package init() {}
@@ -54,6 +56,13 @@ package final class Muxer {
     path: String, container: MuxerContainer, tracks: [MuxerTrack], options: Options
   ) throws {
     let file = try MuxerFile(finalPath: path, visible: options.isFragmented)
+    try self.init(file: file, container: container, tracks: tracks, options: options)
+  }
+
+  /// Begins a movie in a file that has been reserved before: visible if, and only if, it is fragmented.
+  package convenience init(
+    file: MuxerFile, container: MuxerContainer, tracks: [MuxerTrack], options: Options
+  ) throws {
     try self.init(container: container, tracks: tracks, options: options, file: file, sink: nil)
   }
 
@@ -126,6 +135,7 @@ package final class Muxer {
     }
     av_dict_set(&settings, "movflags", "+" + flags.joined(separator: "+"), 0)
     av_dict_set(&settings, "movie_timescale", "\(movieTimeScale)", 0)
+    if options.isFragmented { av_dict_set(&settings, "fragment_index", "\(max(1, options.firstFragment))", 0) }
     if let brand = container.format.brand { av_dict_set(&settings, "brand", brand, 0) }
     let (code, messages) = LibavLog.collect { avformat_write_header(context, &settings) }
     guard code >= 0 else {
@@ -238,9 +248,10 @@ package final class Muxer {
     guard let file else { return }
     let closed = avio_closep(&context.pointee.pb)
     try check(closed, "completing the movie failed", [])
-    if !ends.isEmpty, !options.isFragmented {
-      try MuxerEdits(file: file, movieTimeScale: movieTimeScale)
-        .trim(ends.mapValues { $0 }, timeScales: tracks.map(\.timeScale))
+    if !options.isFragmented {
+      let edits = MuxerEdits(file: file, movieTimeScale: movieTimeScale)
+      if !ends.isEmpty { try edits.trim(ends, timeScales: tracks.map(\.timeScale)) }
+      if tracks.contains(where: { !$0.isEnabled || $0.volume != 1 }) { try edits.setHeaders(tracks) }
     }
     release()
     try file.commit()

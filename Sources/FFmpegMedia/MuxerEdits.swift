@@ -47,6 +47,27 @@ struct MuxerEdits {
     }
   }
 
+  /// Writes what libavformat decides by itself into the track headers: enabled or not, and the volume.
+  func setHeaders(_ tracks: [MuxerTrack]) throws {
+    guard let movie = boxes(from: 0, to: file.size).first(where: { $0.type == "moov" }) else {
+      throw MediaFileError(.damaged, "the written movie has no movie box")
+    }
+    let found = boxes(from: movie.content, to: movie.end).filter { $0.type == "trak" }
+    for (box, track) in zip(found, tracks) {
+      let parts = boxes(from: box.content, to: box.end)
+      guard let header = parts.first(where: { $0.type == "tkhd" }) else { continue }
+      let wide = try byte(header.content) == 1
+      // The lowest of the three bytes of flags; its lowest bit says "enabled".
+      let flags = try byte(header.content + 3)
+      try file.write([track.isEnabled ? flags | 1 : flags & ~1], at: header.content + 3)
+      if track.kind == .audio {
+        // After the duration: 8 bytes reserved, layer, alternate group, volume (8.8).
+        let volume = UInt16(max(0, min(1, track.volume)) * 256)
+        try file.write([UInt8(volume >> 8), UInt8(volume & 0xFF)], at: header.content + (wide ? 48 : 36))
+      }
+    }
+  }
+
   private func shortenEdits(_ parts: [Box], by excess: UInt64) throws {
     guard let edits = parts.first(where: { $0.type == "edts" }),
       let list = boxes(from: edits.content, to: edits.end).first(where: { $0.type == "elst" })

@@ -5,8 +5,8 @@ import Foundation
 ///
 /// The bytes go into a nameless file in the final folder (or, where the file system has none, into a hidden one) that
 /// gets its name when it is complete. When the process dies before, the nameless file is gone with it.
-final class MuxerFile {
-  let finalPath: String
+package final class MuxerFile {
+  package let finalPath: String
   /// What libavformat opens, for writing and for reading again.
   let workingURL: String
   private var descriptor: Int32
@@ -18,7 +18,7 @@ final class MuxerFile {
   /// - Parameters:
   ///   - path: The final name. Nothing may exist there.
   ///   - visible: Give the file its final name at once.
-  init(finalPath path: String, visible: Bool) throws {
+  package init(finalPath path: String, visible: Bool) throws {
     finalPath = path
     isVisible = visible
     let folder = (path as NSString).deletingLastPathComponent
@@ -88,7 +88,7 @@ final class MuxerFile {
   }
 
   /// Removes what has been written.
-  func discard() {
+  package func discard() {
     guard descriptor >= 0 else { return }
     if let temporaryPath { unlink(temporaryPath) }
     temporaryPath = nil

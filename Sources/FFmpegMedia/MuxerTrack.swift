@@ -49,6 +49,8 @@ package struct MuxerTrack: Sendable {
   /// ISO 639-2.
   package var language: String?
   package var isEnabled = true
+  /// 0.0 to 1.0.
+  package var volume: Float = 1
 
   package init(kind: Kind, codecID: AVCodecID, timeScale: Int32) {
     self.kind = kind

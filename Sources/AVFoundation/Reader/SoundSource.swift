@@ -1,0 +1,148 @@
+import FFmpegMedia
+import Foundation
+
+/// What a program wants sound to be like: linear PCM.
+struct SoundRequirements: Sendable {
+  let format: AudioDecoder.Format
+
+  init(_ settings: [String: Any], for stream: MediaStream) throws {
+    func complain(_ reason: String) -> AVError {
+      AVError(
+        .unsupportedOutputSettings, reason: reason,
+        advice: "Ask for linear PCM of 8, 16, 24 or 32 bits, 1 to 8 channels and up to 384000 Hz.")
+    }
+    func number(_ key: String) -> Double? { (settings[key] as? NSNumber)?.doubleValue }
+    if let format = number(AVFormatIDKey), format != Double(kAudioFormatLinearPCM) {
+      throw complain("Sound can be decoded to linear PCM only.")
+    }
+    let own = stream.audioLayout
+    let isFloat = number(AVLinearPCMIsFloatKey).map { $0 != 0 } ?? false
+    let bits = number(AVLinearPCMBitDepthKey) ?? (isFloat ? 32 : 16)
+    let rate = number(AVSampleRateKey) ?? own.mSampleRate
+    let channels = number(AVNumberOfChannelsKey) ?? Double(own.mChannelsPerFrame)
+    guard isFloat ? [32, 64].contains(bits) : [8, 16, 24, 32].contains(bits) else {
+      throw complain("\(Int(bits)) bits are not possible.")
+    }
+    guard (1...384_000).contains(rate), rate == rate.rounded() else { throw complain("The sample rate is out of range.") }
+    guard (1...8).contains(channels) else { throw complain("The number of channels is out of range.") }
+    format = AudioDecoder.Format(
+      bits: Int(bits), isFloat: isFloat, isBigEndian: number(AVLinearPCMIsBigEndianKey).map { $0 != 0 } ?? false,
+      isInterleaved: number(AVLinearPCMIsNonInterleaved).map { $0 == 0 } ?? true, sampleRate: Int(rate),
+      channels: Int(channels))
+  }
+
+  var description: AudioStreamBasicDescription {
+    var flags =
+      kAudioFormatFlagIsPacked | (format.isFloat ? kAudioFormatFlagIsFloat : kAudioFormatFlagIsSignedInteger)
+    if format.isBigEndian { flags |= kAudioFormatFlagIsBigEndian }
+    if !format.isInterleaved { flags |= kAudioFormatFlagIsNonInterleaved }
+    let frameBytes = UInt32(format.bits / 8 * (format.isInterleaved ? format.channels : 1))
+    var basic = AudioStreamBasicDescription()
+    basic.mSampleRate = Float64(format.sampleRate)
+    basic.mFormatID = kAudioFormatLinearPCM
+    basic.mFormatFlags = flags
+    basic.mBytesPerPacket = frameBytes
+    basic.mFramesPerPacket = 1
+    basic.mBytesPerFrame = frameBytes
+    basic.mChannelsPerFrame = UInt32(format.channels)
+    basic.mBitsPerChannel = UInt32(format.bits)
+    return basic
+  }
+}
+
+/// A track's sound, decoded.
+final class SoundSource: SampleSource {
+  private let demuxer: Demuxer
+  private let track: TrackFacts
+  private let decoder: AudioDecoder
+  private let format: AudioDecoder.Format
+  private let description: CMFormatDescription
+  /// In frames of the output.
+  private var start: Int64 = .min
+  private var end: Int64 = .max
+  private var isDrained = false
+  private var ready: [CMSampleBuffer] = []
+
+  init(_ demuxer: Demuxer, _ track: TrackFacts, _ requirements: SoundRequirements) throws {
+    self.demuxer = demuxer
+    self.track = track
+    format = requirements.format
+    decoder = try AudioDecoder(track.stream, format: requirements.format)
+    description = try CMFormatDescription(audioStreamBasicDescription: requirements.description)
+    demuxer.select([track.stream.index])
+  }
+
+  func seek(to range: CMTimeRange) throws {
+    func frames(_ time: CMTime) -> Int64 {
+      CMTimeConvertScale(time, timescale: CMTimeScale(format.sampleRate), method: .roundHalfAwayFromZero).value
+    }
+    start = range.start > .zero ? frames(range.start) : 0
+    end = range.end.isNumeric ? frames(range.end) : .max
+    if range.start > .zero {
+      // A little before: a decoder needs the packet before the one it is asked for.
+      let lead = range.start - CMTime(value: 1, timescale: 10)
+      try demuxer.seek(stream: track.stream.index, to: track.stream.units(lead))
+    } else {
+      try demuxer.rewind()
+    }
+    decoder.reset()
+    isDrained = false
+    ready = []
+  }
+
+  func next() throws -> CMSampleBuffer? {
+    while ready.isEmpty {
+      if isDrained { return nil }
+      let packet = try demuxer.next()
+      if packet == nil { isDrained = true }
+      for chunk in try decoder.decode(packet) {
+        if chunk.time >= end {
+          isDrained = true
+        } else if let sample = try makeSample(chunk) {
+          ready.append(sample)
+        }
+      }
+    }
+    return ready.removeFirst()
+  }
+
+  private func makeSample(_ chunk: AudioDecoder.Chunk) throws -> CMSampleBuffer? {
+    let from = Int(max(0, min(Int64(chunk.frames), start - chunk.time)))
+    let to = Int(max(0, min(Int64(chunk.frames), end == .max ? .max : end - chunk.time)))
+    guard from < to else { return nil }
+    let count = to - from
+    let width = format.bits / 8
+    var data = chunk.data
+    if count < chunk.frames {
+      if format.isInterleaved {
+        let frame = width * format.channels
+        data = data.subdata(in: from * frame..<to * frame)
+      } else {
+        data = (0..<format.channels).reduce(into: Data()) { joined, channel in
+          let base = channel * chunk.frames * width
+          joined.append(data.subdata(in: base + from * width..<base + to * width))
+        }
+      }
+    }
+    let block = try CMBlockBuffer(length: data.count, flags: .assureMemoryNow)
+    let copied = data.withUnsafeBytes { bytes -> OSStatus in
+      guard let base = bytes.baseAddress else { return noErr }
+      return CMBlockBufferReplaceDataBytes(
+        with: base, blockBuffer: block, offsetIntoDestination: 0, dataLength: bytes.count)
+    }
+    var timing = CMSampleTimingInfo(
+      duration: CMTime(value: 1, timescale: CMTimeScale(format.sampleRate)),
+      presentationTimeStamp: CMTime(value: chunk.time + Int64(from), timescale: CMTimeScale(format.sampleRate)),
+      decodeTimeStamp: .invalid)
+    var size = data.count / count
+    var made: CMSampleBuffer?
+    let status = CMSampleBufferCreateReady(
+      allocator: kCFAllocatorDefault, dataBuffer: block, formatDescription: description, sampleCount: count,
+      sampleTimingEntryCount: 1, sampleTimingArray: &timing, sampleSizeEntryCount: format.isInterleaved ? 1 : 0,
+      sampleSizeArray: &size, sampleBufferOut: &made)
+    guard copied == noErr, status == noErr, let made else {
+      throw AVError(.outOfMemory, reason: "A sample buffer cannot be made (\(status)).")
+    }
+    return made
+  }
+}

@@ -1,0 +1,112 @@
+import FFmpegMedia
+import Foundation
+
+/// A sample on its way into the file. Times are on the movie's time line.
+struct PendingSample {
+  let block: CMBlockBuffer
+  let offset: Int
+  let size: Int
+  let presentation: CMTime
+  let decode: CMTime
+  /// Invalid: until the next sample.
+  let duration: CMTime
+  let isSync: Bool
+  let isDisposable: Bool
+  /// NAL units to put before it: parameter sets that the track's description does not hold.
+  var prefix: Data?
+}
+
+extension PendingSample {
+  /// The samples of a buffer, shifted to the movie's time line.
+  /// - Throws: `AVError` for a buffer without data, sizes or times.
+  static func samples(of buffer: CMSampleBuffer, shiftedBy offset: CMTime) throws -> [PendingSample] {
+    guard let block = CMSampleBufferGetDataBuffer(buffer) else {
+      throw AVError(
+        .invalidSourceMedia, reason: "The sample buffer holds no data.",
+        advice: "Append buffers whose data is ready.")
+    }
+    let count = CMSampleBufferGetNumSamples(buffer)
+    guard count > 0 else { return [] }
+    let isSound = CMSampleBufferGetFormatDescription(buffer).map(CMFormatDescriptionGetMediaType) == kCMMediaType_Audio
+    let isUncompressed =
+      CMSampleBufferGetFormatDescription(buffer).map(CMFormatDescriptionGetMediaSubType) == kAudioFormatLinearPCM
+    if isSound, isUncompressed {
+      // All frames of the buffer make one packet.
+      return [
+        PendingSample(
+          block: block, offset: 0, size: CMBlockBufferGetDataLength(block),
+          presentation: try numeric(CMSampleBufferGetPresentationTimeStamp(buffer)) - offset,
+          decode: try numeric(CMSampleBufferGetPresentationTimeStamp(buffer)) - offset,
+          duration: CMSampleBufferGetDuration(buffer), isSync: true, isDisposable: false)
+      ]
+    }
+    let attachments = CMSampleBufferGetSampleAttachmentsArray(buffer, createIfNecessary: false)
+    var samples: [PendingSample] = []
+    samples.reserveCapacity(count)
+    var position = 0
+    for index in 0..<count {
+      var timing = CMSampleTimingInfo()
+      guard CMSampleBufferGetSampleTimingInfo(buffer, at: index, timingInfoOut: &timing) == noErr else {
+        throw AVError(.invalidSourceMedia, reason: "The sample buffer has no times.")
+      }
+      let size = count == 1 ? CMBlockBufferGetDataLength(block) : CMSampleBufferGetSampleSize(buffer, at: index)
+      guard position + size <= CMBlockBufferGetDataLength(block), size > 0 || count == 1 else {
+        throw AVError(.invalidSourceMedia, reason: "The sample buffer's sizes do not fit its data.")
+      }
+      let presentation = try numeric(timing.presentationTimeStamp) - offset
+      let decode = timing.decodeTimeStamp.isNumeric ? timing.decodeTimeStamp - offset : presentation
+      let notes = attachments.flatMap { index < $0.count ? $0.object(at: index) as? NSDictionary : nil }
+      func flag(_ key: CFString) -> Bool? { (notes?.object(forKey: key) as? NSNumber)?.boolValue }
+      samples.append(
+        PendingSample(
+          block: block, offset: position, size: size, presentation: presentation, decode: decode,
+          duration: timing.duration, isSync: !(flag(kCMSampleAttachmentKey_NotSync) ?? false),
+          isDisposable: flag(kCMSampleAttachmentKey_IsDependedOnByOthers) == false))
+      position += size
+    }
+    return samples
+  }
+
+  private static func numeric(_ time: CMTime) throws -> CMTime {
+    guard time.isNumeric else {
+      throw AVError(
+        .invalidSourceMedia, reason: "The sample has no presentation time.",
+        advice: "Give every sample a numeric presentation time stamp.")
+    }
+    return time
+  }
+
+  /// Calls `body` with the sample's bytes.
+  func withBytes(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+    if let prefix {
+      var whole = [UInt8](prefix)
+      let start = whole.count
+      whole.append(contentsOf: repeatElement(0, count: size))
+      let status = whole.withUnsafeMutableBytes { bytes -> OSStatus in
+        guard let base = bytes.baseAddress else { return noErr }
+        return CMBlockBufferCopyDataBytes(
+          block, atOffset: offset, dataLength: size, destination: base + start)
+      }
+      guard status == noErr else { throw Self.unreadable(status) }
+      return try whole.withUnsafeBytes(body)
+    }
+    var length = 0
+    var pointer: UnsafeMutablePointer<CChar>?
+    let status = CMBlockBufferGetDataPointer(
+      block, atOffset: offset, lengthAtOffsetOut: &length, totalLengthOut: nil, dataPointerOut: &pointer)
+    if status == noErr, let pointer, length >= size {
+      return try body(UnsafeRawBufferPointer(start: pointer, count: size))
+    }
+    var copy = [UInt8](repeating: 0, count: size)
+    let copied = copy.withUnsafeMutableBytes { bytes -> OSStatus in
+      guard let base = bytes.baseAddress else { return noErr }
+      return CMBlockBufferCopyDataBytes(block, atOffset: offset, dataLength: size, destination: base)
+    }
+    guard copied == noErr else { throw Self.unreadable(copied) }
+    try copy.withUnsafeBytes(body)
+  }
+
+  private static func unreadable(_ status: OSStatus) -> AVError {
+    AVError(.invalidSourceMedia, reason: "The sample's data cannot be read (\(status)).")
+  }
+}

@@ -1,0 +1,179 @@
+import FFmpegMedia
+import Foundation
+
+/// One track of the movie that is being written: its format, its time scale, and the samples that wait. Used under
+/// the assembly's lock.
+final class TrackAssembly {
+  let mediaType: AVMediaType
+  /// Units per second that the program asked for; 0: as the samples have it.
+  let preferredTimeScale: CMTimeScale
+  let configure: (inout MuxerTrack) -> Void
+  private(set) var format: CMFormatDescription?
+  private var latestFormat: CMFormatDescription?
+  private(set) var timeScale: CMTimeScale = 0
+  var queue: [PendingSample] = []
+  var isFinished = false
+  /// The track's number in the file; nil as long as there is no file, or when the track has no samples.
+  var number: Int?
+  /// The end of what the program has appended, on the movie's time line.
+  var appendedUntil = CMTime.zero
+  /// What is in the current segment.
+  var segment = SegmentTally()
+
+  private var lastDecode: CMTime?
+  private var lastDuration: CMTime?
+
+  init(
+    mediaType: AVMediaType, preferredTimeScale: CMTimeScale, configure: @escaping (inout MuxerTrack) -> Void
+  ) {
+    self.mediaType = mediaType
+    self.preferredTimeScale = preferredTimeScale
+    self.configure = configure
+  }
+
+  /// Takes samples of one buffer.
+  func take(_ samples: [PendingSample], _ description: CMFormatDescription?) throws {
+    guard var first = samples.first else { return }
+    guard let description = description ?? format else {
+      throw AVError(
+        .invalidSourceMedia, reason: "The sample buffer has no format description.",
+        advice: "Give compressed samples the format description of their stream.")
+    }
+    if format == nil {
+      format = description
+      latestFormat = description
+      timeScale = chooseTimeScale(first, description)
+    } else if let latest = latestFormat, latest !== description {
+      if !CMFormatDescriptionEqual(latest, otherFormatDescription: description) {
+        first.prefix = try parameterSets(of: description)
+      }
+      latestFormat = description
+    }
+    for (index, sample) in samples.enumerated() {
+      if let lastDecode, sample.decode <= lastDecode {
+        throw AVError(
+          .invalidSourceMedia,
+          reason: "A sample's decode time (\(sample.decode.seconds) s) does not follow the one before.",
+          advice: "Append samples in decode order, each with a later decode time stamp.",
+          info: [AVErrorPresentationTimeStampKey: NSValue(time: sample.presentation)])
+      }
+      guard sample.presentation >= sample.decode else {
+        throw AVError(
+          .invalidSourceMedia,
+          reason: "A sample would be shown (\(sample.presentation.seconds) s) before it is decoded.",
+          advice: "Give samples decode time stamps that are not later than their presentation.",
+          info: [AVErrorPresentationTimeStampKey: NSValue(time: sample.presentation)])
+      }
+      lastDecode = sample.decode
+      queue.append(index == 0 ? first : sample)
+    }
+  }
+
+  /// A time scale that holds the first sample's times exactly, and is not too coarse for those to come.
+  private func chooseTimeScale(_ sample: PendingSample, _ description: CMFormatDescription) -> CMTimeScale {
+    if preferredTimeScale > 0 { return preferredTimeScale }
+    if mediaType == .audio, let rate = description.audioStreamBasicDescription?.mSampleRate, rate >= 1 {
+      return CMTimeScale(rate)
+    }
+    var scale: Int64 = 1
+    for time in [sample.presentation, sample.decode, sample.duration] where time.isNumeric && time.timescale > 0 {
+      let joint = scale / greatestCommonDivisor(scale, Int64(time.timescale)) * Int64(time.timescale)
+      if joint <= 10_000_000 { scale = joint }
+    }
+    // Multiples keep what is exact exact.
+    while scale < 600 { scale *= scale <= 60 ? 10 : 2 }
+    return CMTimeScale(scale)
+  }
+
+  private func greatestCommonDivisor(_ a: Int64, _ b: Int64) -> Int64 {
+    var (x, y) = (a, b)
+    while y != 0 { (x, y) = (y, x % y) }
+    return max(1, x)
+  }
+
+  /// The parameter sets of a description as NAL units for a sample: a track keeps the description it began with.
+  private func parameterSets(of description: CMFormatDescription) throws -> Data {
+    let type = CMFormatDescriptionGetMediaSubType(description)
+    guard let format, type == CMFormatDescriptionGetMediaSubType(format),
+      type == kCMVideoCodecType_H264 || type == kCMVideoCodecType_HEVC
+    else {
+      throw AVError(
+        .formatUnsupported, reason: "The format has changed, and the track cannot hold both.",
+        advice: "Write the samples of another format into another track or movie.")
+    }
+    var data = Data()
+    var index = 0
+    while let set = Self.parameterSet(description, index, type) {
+      guard set.lengthSize == 4 else {
+        throw AVError(.formatUnsupported, reason: "The length of NAL unit lengths has changed within a track.")
+      }
+      data.append(contentsOf: (0..<4).map { UInt8(truncatingIfNeeded: set.bytes.count >> (24 - 8 * $0)) })
+      data.append(set.bytes)
+      index += 1
+    }
+    return data
+  }
+
+  private static func parameterSet(
+    _ description: CMFormatDescription, _ index: Int, _ type: FourCharCode
+  ) -> (bytes: Data, lengthSize: Int32)? {
+    var pointer: UnsafePointer<UInt8>?
+    var size = 0
+    var count = 0
+    var length: Int32 = 0
+    let status =
+      type == kCMVideoCodecType_HEVC
+      ? CMVideoFormatDescriptionGetHEVCParameterSetAtIndex(
+        description, parameterSetIndex: index, parameterSetPointerOut: &pointer, parameterSetSizeOut: &size,
+        parameterSetCountOut: &count, nalUnitHeaderLengthOut: &length)
+      : CMVideoFormatDescriptionGetH264ParameterSetAtIndex(
+        description, parameterSetIndex: index, parameterSetPointerOut: &pointer, parameterSetSizeOut: &size,
+        parameterSetCountOut: &count, nalUnitHeaderLengthOut: &length)
+    guard status == noErr, let pointer, index < count else { return nil }
+    return (Data(bytes: pointer, count: size), length)
+  }
+
+  /// The track for the muxer.
+  func makeMuxerTrack() throws -> MuxerTrack {
+    guard let format else { throw AVError(.noDataCaptured, reason: "The track has no format.") }
+    var track = try MuxerTrack(format, timeScale: timeScale)
+    configure(&track)
+    return track
+  }
+
+  func units(_ time: CMTime) -> Int64 {
+    CMTimeConvertScale(time, timescale: timeScale, method: .default).value
+  }
+
+  /// The sample's facts as the muxer wants them.
+  func muxerSample(_ sample: PendingSample, next: PendingSample?) -> Muxer.Sample {
+    var duration = sample.duration
+    if !duration.isNumeric || duration <= .zero {
+      if let next { duration = next.decode - sample.decode } else { duration = lastDuration ?? .zero }
+    }
+    lastDuration = duration
+    let decode = units(sample.decode)
+    var muxed = Muxer.Sample(
+      track: number ?? 0, pts: max(decode, units(sample.presentation)), dts: decode, duration: units(duration),
+      isSync: sample.isSync)
+    muxed.isDisposable = sample.isDisposable
+    return muxed
+  }
+
+  /// The end of what is in the queue and in the file.
+  var seconds: Double { appendedUntil.seconds }
+}
+
+/// What a segment holds of a track.
+struct SegmentTally {
+  var first: CMTime?
+  var end: CMTime?
+  var firstSample: (time: CMTime, offset: Int, size: Int, isSync: Bool)?
+
+  mutating func add(_ sample: PendingSample, duration: CMTime) {
+    first = first.map { min($0, sample.presentation) } ?? sample.presentation
+    let until = sample.presentation + duration
+    end = end.map { max($0, until) } ?? until
+    if firstSample == nil { firstSample = (sample.presentation, 0, sample.size, sample.isSync) }
+  }
+}

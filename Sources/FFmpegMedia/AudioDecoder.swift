@@ -1,0 +1,218 @@
+import CFFmpeg
+import Foundation
+
+/// Decodes sound to linear PCM of the layout that is asked for.
+package final class AudioDecoder {
+  /// What the samples are to be like.
+  package struct Format: Sendable, Equatable {
+    /// 8, 16, 24 or 32 (64 for floating point).
+    package var bits: Int
+    package var isFloat: Bool
+    package var isBigEndian: Bool
+    package var isInterleaved: Bool
+    package var sampleRate: Int
+    package var channels: Int
+
+    package init(
+      bits: Int, isFloat: Bool, isBigEndian: Bool, isInterleaved: Bool, sampleRate: Int, channels: Int
+    ) {
+      self.bits = bits
+      self.isFloat = isFloat
+      self.isBigEndian = isBigEndian
+      self.isInterleaved = isInterleaved
+      self.sampleRate = sampleRate
+      self.channels = channels
+    }
+
+    var bytesPerSample: Int { bits / 8 }
+  }
+
+  /// Some frames of sound.
+  package struct Chunk {
+    /// Interleaved, or one channel after the other.
+    package var data: Data
+    package var frames: Int
+    /// Of the first frame, in units of 1 / sampleRate.
+    package var time: Int64
+  }
+
+  private let stream: MediaStream
+  private let format: Format
+  private var context: UnsafeMutablePointer<AVCodecContext>?
+  private var resampler: OpaquePointer?
+  private var frame: UnsafeMutablePointer<AVFrame>?
+  /// The time of the next frame out, once the first is known.
+  private var clock: Int64?
+  private var inputRate: Int32 = 0
+  private var inputFormat: Int32 = -1
+  private var inputChannels: Int32 = 0
+
+  package init(_ stream: MediaStream, format: Format) throws {
+    self.stream = stream
+    self.format = format
+    LibavLog.takeOver()
+    guard let codec = avcodec_find_decoder(stream.codec.codecID) else {
+      throw MediaFileError(.unsupportedFormat, "there is no decoder for \(stream.codec.codecName)")
+    }
+    context = avcodec_alloc_context3(codec)
+    frame = av_frame_alloc()
+    guard let context, frame != nil, avcodec_parameters_to_context(context, stream.codec.pointer) >= 0 else {
+      throw MediaFileError(.outOfMemory, "out of memory")
+    }
+    context.pointee.pkt_timebase = stream.timeBase
+    let (code, messages) = LibavLog.collect { avcodec_open2(context, codec, nil) }
+    guard code >= 0 else {
+      throw MediaFileError.libav(code, "the decoder for \(stream.codec.codecName) cannot start", messages: messages)
+    }
+  }
+
+  deinit {
+    avcodec_free_context(&context)
+    av_frame_free(&frame)
+    swr_free(&resampler)
+  }
+
+  /// Forgets what is held, for a jump.
+  package func reset() {
+    if let context { avcodec_flush_buffers(context) }
+    swr_free(&resampler)
+    clock = nil
+    inputFormat = -1
+  }
+
+  /// Decodes a packet; nil gets out what is held at the end.
+  package func decode(_ packet: MediaPacket?) throws -> [Chunk] {
+    guard let context, let frame else { return [] }
+    let (sent, messages) = LibavLog.collect { avcodec_send_packet(context, packet?.pointer) }
+    if sent < 0, sent != ovt_averror_eof() {
+      throw MediaFileError.libav(sent, "sound cannot be decoded", messages: messages)
+    }
+    var chunks: [Chunk] = []
+    while true {
+      let code = LibavLog.collect { avcodec_receive_frame(context, frame) }.0
+      if code == ovt_averror(EAGAIN) || code == ovt_averror_eof() { break }
+      guard code >= 0 else { throw MediaFileError.libav(code, "sound cannot be decoded") }
+      defer { av_frame_unref(frame) }
+      if let chunk = try convert(frame) { chunks.append(chunk) }
+    }
+    if packet == nil, let rest = try drain() { chunks.append(rest) }
+    return chunks
+  }
+
+  private func convert(_ frame: UnsafeMutablePointer<AVFrame>) throws -> Chunk? {
+    try prepare(for: frame)
+    let count = frame.pointee.nb_samples
+    guard count > 0, let resampler else { return nil }
+    if clock == nil {
+      let time = frame.pointee.best_effort_timestamp
+      clock =
+        time == ovt_av_nopts_value()
+        ? 0 : av_rescale_q(time, stream.timeBase, AVRational(num: 1, den: Int32(format.sampleRate)))
+    }
+    let capacity = swr_get_out_samples(resampler, count)
+    guard let input = frame.pointee.extended_data else { return nil }
+    return try output(capacity) { out in
+      input.withMemoryRebound(to: UnsafePointer<UInt8>?.self, capacity: Int(max(1, inputChannels))) {
+        swr_convert(resampler, out, capacity, $0, count)
+      }
+    }
+  }
+
+  private func drain() throws -> Chunk? {
+    guard let resampler else { return nil }
+    let capacity = swr_get_out_samples(resampler, 0)
+    guard capacity > 0 else { return nil }
+    return try output(capacity) { swr_convert(resampler, $0, capacity, nil, 0) }
+  }
+
+  /// Sets the conversion up for what the decoder gives.
+  private func prepare(for frame: UnsafeMutablePointer<AVFrame>) throws {
+    let fields = frame.pointee
+    if resampler != nil, fields.format == inputFormat, fields.sample_rate == inputRate,
+      fields.ch_layout.nb_channels == inputChannels
+    {
+      return
+    }
+    swr_free(&resampler)
+    inputFormat = fields.format
+    inputRate = fields.sample_rate
+    inputChannels = fields.ch_layout.nb_channels
+    var target = AVChannelLayout()
+    av_channel_layout_default(&target, Int32(format.channels))
+    var source = fields.ch_layout
+    if source.order == AV_CHANNEL_ORDER_UNSPEC { av_channel_layout_default(&source, inputChannels) }
+    var made: OpaquePointer?
+    let code = swr_alloc_set_opts2(
+      &made, &target, sampleFormat, Int32(format.sampleRate), &source, AVSampleFormat(inputFormat), inputRate, 0, nil)
+    guard code >= 0, swr_init(made) >= 0 else {
+      swr_free(&made)
+      throw MediaFileError(.unsupportedFormat, "this sound cannot be converted as asked")
+    }
+    resampler = made
+  }
+
+  /// libswresample's format: always planar or packed native endian; 24 bits are taken from 32.
+  private var sampleFormat: AVSampleFormat {
+    let planar = !format.isInterleaved
+    if format.isFloat {
+      return format.bits == 64
+        ? (planar ? AV_SAMPLE_FMT_DBLP : AV_SAMPLE_FMT_DBL) : (planar ? AV_SAMPLE_FMT_FLTP : AV_SAMPLE_FMT_FLT)
+    }
+    switch format.bits {
+    case 8: return planar ? AV_SAMPLE_FMT_U8P : AV_SAMPLE_FMT_U8
+    case 16: return planar ? AV_SAMPLE_FMT_S16P : AV_SAMPLE_FMT_S16
+    default: return planar ? AV_SAMPLE_FMT_S32P : AV_SAMPLE_FMT_S32
+    }
+  }
+
+  private func output(
+    _ capacity: Int32, _ convert: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>) -> Int32
+  ) throws -> Chunk? {
+    var planes = [UnsafeMutablePointer<UInt8>?](repeating: nil, count: max(8, format.channels))
+    var lineSize: Int32 = 0
+    guard av_samples_alloc(&planes, &lineSize, Int32(format.channels), max(1, capacity), sampleFormat, 1) >= 0 else {
+      throw MediaFileError(.outOfMemory, "no memory for sound")
+    }
+    defer { av_free(planes[0]) }
+    let frames = Int(planes.withUnsafeMutableBufferPointer { $0.baseAddress.map(convert) ?? 0 })
+    guard frames >= 0 else { throw MediaFileError.libav(Int32(frames), "sound cannot be converted") }
+    guard frames > 0 else { return nil }
+    let width = Int(av_get_bytes_per_sample(sampleFormat))
+    var data = Data()
+    if format.isInterleaved {
+      if let base = planes[0] { data.append(base, count: frames * width * format.channels) }
+    } else {
+      for plane in planes.prefix(format.channels) { if let plane { data.append(plane, count: frames * width) } }
+    }
+    if !format.isFloat {
+      if format.bits == 24 { data = Self.keepUpper24(data) }
+      // Apple's 8-bit samples are signed unless the flags say otherwise.
+      if format.bits == 8 { for index in data.indices { data[index] ^= 0x80 } }
+    }
+    if format.isBigEndian { Self.swapBytes(&data, width: format.bytesPerSample) }
+    let time = clock ?? 0
+    clock = time + Int64(frames)
+    return Chunk(data: data, frames: frames, time: time)
+  }
+
+  private static func keepUpper24(_ data: Data) -> Data {
+    var out = Data(capacity: data.count / 4 * 3)
+    var at = data.startIndex
+    while at + 4 <= data.endIndex {
+      out.append(contentsOf: data[at + 1..<at + 4])
+      at += 4
+    }
+    return out
+  }
+
+  private static func swapBytes(_ data: inout Data, width: Int) {
+    guard width > 1 else { return }
+    data.withUnsafeMutableBytes { bytes in
+      var at = 0
+      while at + width <= bytes.count {
+        for step in 0..<width / 2 { bytes.swapAt(at + step, at + width - 1 - step) }
+        at += width
+      }
+    }
+  }
+}
