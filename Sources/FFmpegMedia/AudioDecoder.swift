@@ -62,7 +62,8 @@ package final class AudioDecoder {
     context.pointee.pkt_timebase = stream.timeBase
     let (code, messages) = LibavLog.collect { avcodec_open2(context, codec, nil) }
     guard code >= 0 else {
-      throw MediaFileError.libav(code, "the decoder for \(stream.codec.codecName) cannot start", messages: messages)
+      throw MediaFileError.libav(
+        code, "the decoder for \(stream.codec.codecName) cannot start", messages: messages)
     }
   }
 
@@ -143,7 +144,8 @@ package final class AudioDecoder {
     if source.order == AV_CHANNEL_ORDER_UNSPEC { av_channel_layout_default(&source, inputChannels) }
     var made: OpaquePointer?
     let code = swr_alloc_set_opts2(
-      &made, &target, sampleFormat, Int32(format.sampleRate), &source, AVSampleFormat(inputFormat), inputRate, 0, nil)
+      &made, &target, sampleFormat, Int32(format.sampleRate), &source, AVSampleFormat(inputFormat), inputRate,
+      0, nil)
     guard code >= 0, swr_init(made) >= 0 else {
       swr_free(&made)
       throw MediaFileError(.unsupportedFormat, "this sound cannot be converted as asked")
@@ -156,7 +158,8 @@ package final class AudioDecoder {
     let planar = !format.isInterleaved
     if format.isFloat {
       return format.bits == 64
-        ? (planar ? AV_SAMPLE_FMT_DBLP : AV_SAMPLE_FMT_DBL) : (planar ? AV_SAMPLE_FMT_FLTP : AV_SAMPLE_FMT_FLT)
+        ? (planar ? AV_SAMPLE_FMT_DBLP : AV_SAMPLE_FMT_DBL)
+        : (planar ? AV_SAMPLE_FMT_FLTP : AV_SAMPLE_FMT_FLT)
     }
     switch format.bits {
     case 8: return planar ? AV_SAMPLE_FMT_U8P : AV_SAMPLE_FMT_U8
@@ -170,7 +173,8 @@ package final class AudioDecoder {
   ) throws -> Chunk? {
     var planes = [UnsafeMutablePointer<UInt8>?](repeating: nil, count: max(8, format.channels))
     var lineSize: Int32 = 0
-    guard av_samples_alloc(&planes, &lineSize, Int32(format.channels), max(1, capacity), sampleFormat, 1) >= 0 else {
+    guard av_samples_alloc(&planes, &lineSize, Int32(format.channels), max(1, capacity), sampleFormat, 1) >= 0
+    else {
       throw MediaFileError(.outOfMemory, "no memory for sound")
     }
     defer { av_free(planes[0]) }
@@ -182,7 +186,9 @@ package final class AudioDecoder {
     if format.isInterleaved {
       if let base = planes[0] { data.append(base, count: frames * width * format.channels) }
     } else {
-      for plane in planes.prefix(format.channels) { if let plane { data.append(plane, count: frames * width) } }
+      for plane in planes.prefix(format.channels) {
+        if let plane { data.append(plane, count: frames * width) }
+      }
     }
     if !format.isFloat {
       if format.bits == 24 { data = Self.keepUpper24(data) }

@@ -21,6 +21,10 @@ package final class Demuxer: @unchecked Sendable {
   private var file: FileHandle?
   /// A packet that seeking has read to see where it arrived.
   private var pending: MediaPacket?
+  /// Packets from before the first one with a decode time, by stream; nil when that time has come.
+  private var undated: [Int: [MediaPacket]] = [:]
+  private var dated: Set<Int> = []
+  private var queue: [MediaPacket] = []
   private var selected: Set<Int>
   /// Streams whose parameter sets have changed on the way and stay in the samples from there on.
   private var keepsParameterSets: Set<Int> = []
@@ -94,7 +98,7 @@ package final class Demuxer: @unchecked Sendable {
     lock.withLock {
       close()
       file = nil
-      pending = nil
+      forget()
     }
   }
 
@@ -115,11 +119,65 @@ package final class Demuxer: @unchecked Sendable {
     try lock.withLock { try readNext() }
   }
 
+  /// Forgets what has been read ahead.
+  private func forget() {
+    pending = nil
+    undated = [:]
+    dated = []
+    queue = []
+  }
+
   private func readNext() throws -> MediaPacket? {
     if let packet = pending {
       pending = nil
       return packet
     }
+    while true {
+      if !queue.isEmpty { return queue.removeFirst() }
+      guard let packet = try readStored() else {
+        guard !undated.isEmpty else { return nil }
+        for index in undated.keys.sorted() { date(index, before: nil) }
+        continue
+      }
+      let index = packet.streamIndex
+      if dated.contains(index) || streams[index].kind != .video { return packet }
+      if let dts = packet.dts {
+        date(index, before: dts)
+        queue.append(packet)
+      } else if undated[index, default: []].count < 32 {
+        undated[index, default: []].append(packet)
+      } else {
+        date(index, before: nil)
+        queue.append(packet)
+      }
+    }
+  }
+
+  /// Gives the first packets of a stream the decode times that the container does not tell (Matroska knows none, and
+  /// libavformat finds them only when it has seen how deep the stream reorders).
+  private func date(_ index: Int, before dts: Int64?) {
+    dated.insert(index)
+    guard let packets = undated.removeValue(forKey: index), !packets.isEmpty else { return }
+    let rate = streams[index].averageFrameRate
+    let frame =
+      rate.num > 0 && rate.den > 0
+      ? av_rescale_q(1, AVRational(num: rate.den, den: rate.num), streams[index].timeBase) : 0
+    let step = max(1, packets.first { $0.duration > 0 }?.duration ?? frame)
+    // Without a later decode time: as late as the earliest presentation allows.
+    var time =
+      dts
+      ?? (packets.enumerated().compactMap { item in
+        item.element.pts.map { $0 + Int64(packets.count - item.offset) * step }
+      }.min() ?? 0)
+    for packet in packets.reversed() {
+      time -= step
+      if let pts = packet.pts { time = min(time, pts) }
+      packet.pointer.pointee.dts = time
+    }
+    queue = packets + queue
+  }
+
+  private func readStored() throws -> MediaPacket? {
     if let elementary { return try readUnit(elementary) }
     guard let context else { return nil }
     while true {
@@ -170,7 +228,7 @@ package final class Demuxer: @unchecked Sendable {
   /// - Parameter time: In units of the stream's time base.
   package func seek(stream index: Int, to time: Int64) throws {
     try lock.withLock {
-      pending = nil
+      forget()
       if let elementary {
         let frame = Int(max(0, time))
         nextUnit = elementary.units.lastIndex { $0.isKeyFrame && $0.rank <= frame } ?? 0
@@ -191,7 +249,7 @@ package final class Demuxer: @unchecked Sendable {
           if rewound.0 >= 0 || avio_seek(context.pointee.pb, 0, SEEK_SET) >= 0 { return }
           throw MediaFileError.libav(code, "seeking in \(Demuxer.name(url)) failed", messages: messages)
         }
-        pending = nil
+        forget()
         guard let packet = try readNext() else { return }
         if packet.streamIndex != index || stream.kind != .video { pending = packet; return }
         let shown = packet.pts ?? packet.dts ?? 0
@@ -209,7 +267,7 @@ package final class Demuxer: @unchecked Sendable {
   /// Back to the first sample.
   package func rewind() throws {
     let wanted = try lock.withLock {
-      pending = nil
+      forget()
       nextUnit = 0
       if elementary == nil {
         close()

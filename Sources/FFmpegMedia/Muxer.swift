@@ -135,7 +135,9 @@ package final class Muxer {
     }
     av_dict_set(&settings, "movflags", "+" + flags.joined(separator: "+"), 0)
     av_dict_set(&settings, "movie_timescale", "\(movieTimeScale)", 0)
-    if options.isFragmented { av_dict_set(&settings, "fragment_index", "\(max(1, options.firstFragment))", 0) }
+    if options.isFragmented {
+      av_dict_set(&settings, "fragment_index", "\(max(1, options.firstFragment))", 0)
+    }
     if let brand = container.format.brand { av_dict_set(&settings, "brand", brand, 0) }
     let (code, messages) = LibavLog.collect { avformat_write_header(context, &settings) }
     guard code >= 0 else {

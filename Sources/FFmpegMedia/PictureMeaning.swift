@@ -10,7 +10,9 @@ extension DecodedPicture {
       CVBufferSetAttachment(pixelBuffer, key, value as AnyObject, .shouldPropagate)
     }
     attach(kCVImageBufferColorPrimariesKey, MediaColor.name(AVColorPrimaries(UInt32(color.primaries))))
-    attach(kCVImageBufferTransferFunctionKey, MediaColor.name(AVColorTransferCharacteristic(UInt32(color.transfer))))
+    attach(
+      kCVImageBufferTransferFunctionKey,
+      MediaColor.name(AVColorTransferCharacteristic(UInt32(color.transfer))))
     attach(kCVImageBufferYCbCrMatrixKey, MediaColor.name(AVColorSpace(UInt32(color.matrix))))
     if let pixelAspect, pixelAspect.horizontal != pixelAspect.vertical {
       let aspect: [CFString: NSNumber] = [

@@ -26,9 +26,16 @@ import Testing
     for path in [
       try Fixture.movie(), try Fixture.movie("movie.mov"), try Fixture.movie("movie.mkv"), try Fixture.hevc(),
     ] {
-      let probed = try Probe.samples(path, data: false)
+      var probed = try Probe.samples(path, data: false)
       #expect(probed.count > 50)
-      #expect(try samples(path, kind: .video) == probed)
+      let found = try samples(path, kind: .video)
+      // Where ffprobe has no decode time the demuxer makes one up.
+      for index in probed.indices where probed[index].dts == "none" { probed[index].dts = found[index].dts }
+      #expect(found == probed)
+      let times = found.map { sample in sample.dts.split(separator: "/").compactMap { Double($0) } }.map {
+        $0[0] / $0[1]
+      }
+      #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 })
     }
     let path = try Fixture.movie()
     #expect(try samples(path, kind: .audio) == Probe.samples(path, stream: "a:0", data: false))

@@ -34,7 +34,9 @@ open class AVAssetReaderOutput: NSObject, @unchecked Sendable {
   open func copyNextSampleBuffer() -> CMSampleBuffer? {
     readLock.lock()
     defer { readLock.unlock() }
-    guard let reader, reader.isReading, let source = stateLock.withLock({ atEnd ? nil : source }) else { return nil }
+    guard let reader, reader.isReading, let source = stateLock.withLock({ atEnd ? nil : source }) else {
+      return nil
+    }
     do {
       if let sample = try source.next() { return reader.isReading ? sample : nil }
       if try advance(source) { return try nextOfRange(source) }
@@ -80,7 +82,8 @@ open class AVAssetReaderOutput: NSObject, @unchecked Sendable {
     let new = timeRanges.map(\.timeRangeValue)
     let state = stateLock.withLock { (randomAccess, isFinal, source) }
     let inOrder = zip(new, new.dropFirst()).allSatisfy { $0.end <= $1.start }
-    guard state.0, !state.1, let source = state.2, inOrder, new.allSatisfy({ $0.isValid && $0.start.isNumeric })
+    guard state.0, !state.1, let source = state.2, inOrder,
+      new.allSatisfy({ $0.isValid && $0.start.isNumeric })
     else {
       reader.fail(
         AVError(

@@ -40,7 +40,8 @@ open class AVAssetReaderTrackOutput: AVAssetReaderOutput, @unchecked Sendable {
     case .audio: return .sound(try SoundRequirements(settings, for: track.facts.stream))
     default:
       throw AVError(
-        .unsupportedOutputSettings, reason: "A track of type \(track.mediaType.rawValue) is read as it is stored.",
+        .unsupportedOutputSettings,
+        reason: "A track of type \(track.mediaType.rawValue) is read as it is stored.",
         advice: "Use nil as output settings.")
     }
   }

@@ -25,7 +25,9 @@ struct PictureRequirements: Sendable {
     default: throw complain("The pixel format is no number.")
     }
     let known = formats.filter { PixelConverter.canWrite($0) }
-    guard formats.isEmpty || !known.isEmpty else { throw complain("No picture can be converted to this pixel format.") }
+    guard formats.isEmpty || !known.isEmpty else {
+      throw complain("No picture can be converted to this pixel format.")
+    }
     formats = known
     func size(_ key: CFString, _ other: String) throws -> Int? {
       guard let value = settings[key as String] ?? settings[other] else { return nil }
@@ -45,7 +47,7 @@ final class PictureSource: SampleSource {
   private let track: TrackFacts
   private let requirements: PictureRequirements
   private let copies: Bool
-  private let configuration: DecoderConfiguration
+  private let configuration: CodecInterface.DecoderConfiguration
   private var decoder: FFmpegVideoDecoder
   private let converter = PixelConverter(filter: .bicubic, threads: 1)
   private var pool: CVPixelBufferPool?
@@ -151,7 +153,9 @@ final class PictureSource: SampleSource {
   private var hasShown = false
 
   private func collect(_ frame: DecodedFrame, _ failure: inout AVError?) {
-    guard let entry = timings.removeValue(forKey: frame.token), !entry.isHidden, failure == nil else { return }
+    guard let entry = timings.removeValue(forKey: frame.token), !entry.isHidden, failure == nil else {
+      return
+    }
     let timing = entry.timing
     switch frame.outcome {
     case .dropped: return
@@ -159,7 +163,8 @@ final class PictureSource: SampleSource {
       // Before the first picture there may be frames whose references lie before the start.
       if hasShown {
         failure = AVError(
-          .decodeFailed, reason: "The frame at \(timing.presentationTimeStamp.seconds) s is damaged: \(error).",
+          .decodeFailed,
+          reason: "The frame at \(timing.presentationTimeStamp.seconds) s is damaged: \(error).",
           info: [AVErrorPresentationTimeStampKey: NSValue(time: timing.presentationTimeStamp)])
       }
     case .picture(let picture):
@@ -180,9 +185,11 @@ final class PictureSource: SampleSource {
     let width = requirements.width ?? CVPixelBufferGetWidth(source)
     let height = requirements.height ?? CVPixelBufferGetHeight(source)
     let own = CVPixelBufferGetPixelFormatType(source)
-    let wanted = requirements.formats.isEmpty || requirements.formats.contains(own) ? own : requirements.formats[0]
+    let wanted =
+      requirements.formats.isEmpty || requirements.formats.contains(own) ? own : requirements.formats[0]
     var image = source
-    let fits = wanted == own && width == CVPixelBufferGetWidth(source) && height == CVPixelBufferGetHeight(source)
+    let fits =
+      wanted == own && width == CVPixelBufferGetWidth(source) && height == CVPixelBufferGetHeight(source)
     if !fits || copies {
       image = try makeBuffer(wanted, width, height)
       do { try converter.convert(source, to: image) } catch {
@@ -190,7 +197,9 @@ final class PictureSource: SampleSource {
       }
       CVBufferPropagateAttachments(source, image)
     }
-    if let known = format, !CMVideoFormatDescriptionMatchesImageBuffer(known, imageBuffer: image) { format = nil }
+    if let known = format, !CMVideoFormatDescriptionMatchesImageBuffer(known, imageBuffer: image) {
+      format = nil
+    }
     if format == nil {
       CMVideoFormatDescriptionCreateForImageBuffer(
         allocator: kCFAllocatorDefault, imageBuffer: image, formatDescriptionOut: &format)
@@ -211,7 +220,8 @@ final class PictureSource: SampleSource {
     let key = [Int(format), width, height]
     if pool == nil || poolKey != key {
       let attributes: [CFString: Any] = [
-        kCVPixelBufferPixelFormatTypeKey: NSNumber(value: format), kCVPixelBufferWidthKey: NSNumber(value: width),
+        kCVPixelBufferPixelFormatTypeKey: NSNumber(value: format),
+        kCVPixelBufferWidthKey: NSNumber(value: width),
         kCVPixelBufferHeightKey: NSNumber(value: height),
       ]
       var made: CVPixelBufferPool?

@@ -23,10 +23,13 @@ struct SoundRequirements: Sendable {
     guard isFloat ? [32, 64].contains(bits) : [8, 16, 24, 32].contains(bits) else {
       throw complain("\(Int(bits)) bits are not possible.")
     }
-    guard (1...384_000).contains(rate), rate == rate.rounded() else { throw complain("The sample rate is out of range.") }
+    guard (1...384_000).contains(rate), rate == rate.rounded() else {
+      throw complain("The sample rate is out of range.")
+    }
     guard (1...8).contains(channels) else { throw complain("The number of channels is out of range.") }
     format = AudioDecoder.Format(
-      bits: Int(bits), isFloat: isFloat, isBigEndian: number(AVLinearPCMIsBigEndianKey).map { $0 != 0 } ?? false,
+      bits: Int(bits), isFloat: isFloat,
+      isBigEndian: number(AVLinearPCMIsBigEndianKey).map { $0 != 0 } ?? false,
       isInterleaved: number(AVLinearPCMIsNonInterleaved).map { $0 == 0 } ?? true, sampleRate: Int(rate),
       channels: Int(channels))
   }
@@ -74,7 +77,8 @@ final class SoundSource: SampleSource {
 
   func seek(to range: CMTimeRange) throws {
     func frames(_ time: CMTime) -> Int64 {
-      CMTimeConvertScale(time, timescale: CMTimeScale(format.sampleRate), method: .roundHalfAwayFromZero).value
+      CMTimeConvertScale(time, timescale: CMTimeScale(format.sampleRate), method: .roundHalfAwayFromZero)
+        .value
     }
     start = range.start > .zero ? frames(range.start) : 0
     end = range.end.isNumeric ? frames(range.end) : .max
@@ -132,13 +136,15 @@ final class SoundSource: SampleSource {
     }
     var timing = CMSampleTimingInfo(
       duration: CMTime(value: 1, timescale: CMTimeScale(format.sampleRate)),
-      presentationTimeStamp: CMTime(value: chunk.time + Int64(from), timescale: CMTimeScale(format.sampleRate)),
+      presentationTimeStamp: CMTime(
+        value: chunk.time + Int64(from), timescale: CMTimeScale(format.sampleRate)),
       decodeTimeStamp: .invalid)
     var size = data.count / count
     var made: CMSampleBuffer?
     let status = CMSampleBufferCreateReady(
       allocator: kCFAllocatorDefault, dataBuffer: block, formatDescription: description, sampleCount: count,
-      sampleTimingEntryCount: 1, sampleTimingArray: &timing, sampleSizeEntryCount: format.isInterleaved ? 1 : 0,
+      sampleTimingEntryCount: 1, sampleTimingArray: &timing,
+      sampleSizeEntryCount: format.isInterleaved ? 1 : 0,
       sampleSizeArray: &size, sampleBufferOut: &made)
     guard copied == noErr, status == noErr, let made else {
       throw AVError(.outOfMemory, reason: "A sample buffer cannot be made (\(status)).")

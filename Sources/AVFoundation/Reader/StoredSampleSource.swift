@@ -7,7 +7,8 @@ final class StoredSampleSource: SampleSource {
   private let track: TrackFacts
   /// Deliver only where the samples are.
   private let referenceURL: URL?
-  private var start: Int64 = .min
+  /// nil: from the very first sample on, whatever its time.
+  private var start: Int64?
   private var end: Int64 = .max
   private var atEnd = false
   /// Samples that are shown after the end. They count only if one that is shown before it follows.
@@ -23,13 +24,13 @@ final class StoredSampleSource: SampleSource {
 
   func seek(to range: CMTimeRange) throws {
     let stream = track.stream
-    start = stream.units(range.start)
+    start = range.start > .zero ? stream.units(range.start) : nil
     end = stream.units(range.end)
     if range.end.isNumeric, stream.time(end) < range.end { end += 1 }
     atEnd = false
     late = []
     ready = []
-    if range.start > .zero {
+    if let start {
       try demuxer.seek(stream: stream.index, to: start)
     } else {
       try demuxer.rewind()
@@ -49,7 +50,8 @@ final class StoredSampleSource: SampleSource {
         atEnd = true
       } else if shown >= end {
         late.append(packet)
-      } else if track.stream.kind == .audio, packet.duration > 0, shown + packet.duration <= start {
+      } else if let start, track.stream.kind == .audio, packet.duration > 0, shown + packet.duration <= start
+      {
         continue
       } else {
         ready = late + [packet]

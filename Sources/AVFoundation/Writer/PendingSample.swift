@@ -27,9 +27,11 @@ extension PendingSample {
     }
     let count = CMSampleBufferGetNumSamples(buffer)
     guard count > 0 else { return [] }
-    let isSound = CMSampleBufferGetFormatDescription(buffer).map(CMFormatDescriptionGetMediaType) == kCMMediaType_Audio
+    let isSound =
+      CMSampleBufferGetFormatDescription(buffer).map(CMFormatDescriptionGetMediaType) == kCMMediaType_Audio
     let isUncompressed =
-      CMSampleBufferGetFormatDescription(buffer).map(CMFormatDescriptionGetMediaSubType) == kAudioFormatLinearPCM
+      CMSampleBufferGetFormatDescription(buffer).map(CMFormatDescriptionGetMediaSubType)
+      == kAudioFormatLinearPCM
     if isSound, isUncompressed {
       // All frames of the buffer make one packet.
       return [
@@ -49,7 +51,8 @@ extension PendingSample {
       guard CMSampleBufferGetSampleTimingInfo(buffer, at: index, timingInfoOut: &timing) == noErr else {
         throw AVError(.invalidSourceMedia, reason: "The sample buffer has no times.")
       }
-      let size = count == 1 ? CMBlockBufferGetDataLength(block) : CMSampleBufferGetSampleSize(buffer, at: index)
+      let size =
+        count == 1 ? CMBlockBufferGetDataLength(block) : CMSampleBufferGetSampleSize(buffer, at: index)
       guard position + size <= CMBlockBufferGetDataLength(block), size > 0 || count == 1 else {
         throw AVError(.invalidSourceMedia, reason: "The sample buffer's sizes do not fit its data.")
       }

@@ -76,7 +76,8 @@ final class TrackAssembly {
       return CMTimeScale(rate)
     }
     var scale: Int64 = 1
-    for time in [sample.presentation, sample.decode, sample.duration] where time.isNumeric && time.timescale > 0 {
+    for time in [sample.presentation, sample.decode, sample.duration]
+    where time.isNumeric && time.timescale > 0 {
       let joint = scale / greatestCommonDivisor(scale, Int64(time.timescale)) * Int64(time.timescale)
       if joint <= 10_000_000 { scale = joint }
     }
@@ -105,7 +106,8 @@ final class TrackAssembly {
     var index = 0
     while let set = Self.parameterSet(description, index, type) {
       guard set.lengthSize == 4 else {
-        throw AVError(.formatUnsupported, reason: "The length of NAL unit lengths has changed within a track.")
+        throw AVError(
+          .formatUnsupported, reason: "The length of NAL unit lengths has changed within a track.")
       }
       data.append(contentsOf: (0..<4).map { UInt8(truncatingIfNeeded: set.bytes.count >> (24 - 8 * $0)) })
       data.append(set.bytes)
@@ -154,7 +156,8 @@ final class TrackAssembly {
     lastDuration = duration
     let decode = units(sample.decode)
     var muxed = Muxer.Sample(
-      track: number ?? 0, pts: max(decode, units(sample.presentation)), dts: decode, duration: units(duration),
+      track: number ?? 0, pts: max(decode, units(sample.presentation)), dts: decode,
+      duration: units(duration),
       isSync: sample.isSync)
     muxed.isDisposable = sample.isDisposable
     return muxed
