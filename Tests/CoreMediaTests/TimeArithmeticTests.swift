@@ -42,7 +42,7 @@ private let pairs = ProcessInfo.processInfo.environment["OVT_TIME_PAIRS"].flatMa
     .roundTowardPositiveInfinity, .roundTowardNegativeInfinity,
   ]) func conversionAgreesWithTheModel(method: CMTimeRoundingMethod) {
     var random = RandomTimes(seed: 3)
-    for _ in 0..<pairs / 4 {
+    for _ in 0..<pairs / 6 {
       let (a, scale) = (random.time(), random.timescale())
       let result = CMTimeConvertScale(a, timescale: scale, method: method)
       guard same(result, TimeModel.convert(a, scale, method)) else {
@@ -61,10 +61,12 @@ private let pairs = ProcessInfo.processInfo.environment["OVT_TIME_PAIRS"].flatMa
         Issue.record("\(a) x \(factor): \(CMTimeMultiply(a, multiplier: factor))")
         return
       }
+      // The model is slow with these.
+      guard i & 3 == 0 else { continue }
       // Every other multiplier of any magnitude that can matter.
       let significand = 1 + Double(random.next() >> 12) * 0x1p-52
       var multiplier = Double(sign: .plus, exponent: Int(random.next() % 400) - 200, significand: significand)
-      if i & 1 == 0 { multiplier = Double(random.value()) / Double(random.timescale()) }
+      if i & 4 == 0 { multiplier = Double(random.value()) / Double(random.timescale()) }
       let result = CMTimeMultiplyByFloat64(a, multiplier: multiplier)
       guard same(result, TimeModel.multiply(a, by: multiplier)) else {
         Issue.record("\(a) x \(multiplier): \(result), model \(TimeModel.multiply(a, by: multiplier))")
