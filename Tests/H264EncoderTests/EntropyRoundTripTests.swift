@@ -159,7 +159,7 @@ struct RandomStream {
         if pass < passes { writer.save() }
         let before = writer.bitCount
         writer.encode(
-          macroblock: m, levels: picture.levels + m * LevelLayout.count, pcm: picture.pcm + m * 384)
+          macroblock: m, levels: picture.levelsWithRubbish(m), pcm: picture.pcm + m * 384)
         if pass < passes {
           writer.restore()
           if writer.bitCount != before { return nil }

@@ -24,6 +24,7 @@ final class SyntaxPicture {
   let syntax: PictureSyntax
   let levels: UnsafeMutablePointer<Int16>
   let pcm: UnsafeMutablePointer<UInt8>
+  private let rubbish: UnsafeMutablePointer<Int16>
   let count: Int
 
   init(widthInMbs: Int, heightInMbs: Int) {
@@ -40,9 +41,29 @@ final class SyntaxPicture {
       motionDifference: memory(count * 16, .zero))
     levels = memory(count * LevelLayout.count, 0)
     pcm = memory(count * 384, 0)
+    rubbish = memory(LevelLayout.count, 0)
+  }
+
+  /// The levels of a macroblock with rubbish wherever its other syntax says that nothing is coded: the
+  /// writers must not look there.
+  func levelsWithRubbish(_ m: Int) -> UnsafePointer<Int16> {
+    rubbish.update(from: levels + m * LevelLayout.count, count: LevelLayout.count)
+    func fill(_ at: Int, _ count: Int) { for i in at..<at + count { rubbish[i] = Int16(i % 7 - 3) } }
+    let counts = syntax.nonZero + m * 24
+    let dc = syntax.info[m].codedDC
+    for i in 0..<16 {
+      let raster = (i >> 3) * 8 + (i >> 2 & 1) * 2 + (i >> 1 & 1) * 4 + (i & 1)
+      if counts[raster] == 0 { fill(LevelLayout.luma + i * 16, 16) }
+    }
+    for i in 0..<8 where counts[16 + i] == 0 { fill(LevelLayout.chromaAC + i * 16, 16) }
+    if dc & 1 == 0 { fill(LevelLayout.lumaDC, 16) }
+    if dc & 2 == 0 { fill(LevelLayout.chromaDC, 4) }
+    if dc & 4 == 0 { fill(LevelLayout.chromaDC + 4, 4) }
+    return UnsafePointer(rubbish)
   }
 
   deinit {
+    rubbish.deallocate()
     syntax.info.deallocate()
     syntax.nonZero.deallocate()
     syntax.intraModes.deallocate()

@@ -16,7 +16,7 @@ extension CAVLCWriter {
       let nC = Self.context(
         left: hasLeft ? counts - 21 : nil, top: hasTop ? topCounts + 12 : nil)
       let block = levels + LevelLayout.lumaDC
-      self.block(block, ovt_nonzero_levels16(block), 16, nC)
+      self.block(block, mb.pointee.codedDC & 1 != 0 ? ovt_nonzero_levels16(block) : 0, 16, nC)
     }
     for i in 0..<4 where pattern &>> UInt8(truncatingIfNeeded: i) & 1 != 0 {
       for j in 0..<4 {
@@ -39,7 +39,8 @@ extension CAVLCWriter {
     guard pattern >= 16 else { return }
     for c in 0..<2 {
       let block = levels + LevelLayout.chromaDC + c &* 4
-      self.block(block, ovt_nonzero_levels4(block), 4, 4)
+      let coded = mb.pointee.codedDC &>> UInt8(truncatingIfNeeded: c &+ 1) & 1 != 0
+      self.block(block, coded ? ovt_nonzero_levels4(block) : 0, 4, 4)
     }
     if pattern >= 32 {
       for i in 0..<8 {
