@@ -36,6 +36,7 @@ if !isAppleHost {
     .library(name: "CoreFoundation", targets: ["CoreFoundation"]),
     .library(name: "CoreVideo", targets: ["CoreVideo"]),
     .library(name: "CoreMedia", targets: ["CoreMedia"]),
+    .library(name: "ElementaryStream", targets: ["ElementaryStream"]),
     .library(name: "VideoToolbox", targets: ["VideoToolbox"]),
     .library(name: "AVFoundation", targets: ["AVFoundation"]),
     .executable(name: "vtencode", targets: ["vtencode"]),
@@ -58,6 +59,7 @@ if !isAppleHost {
     .target(name: "CoreFoundation", dependencies: ["CCoreFoundation"]),
     .target(name: "CoreVideo", dependencies: ["CoreFoundation"]),
     .target(name: "CoreMedia", dependencies: ["CoreVideo"]),
+    .target(name: "ElementaryStream", dependencies: ["CoreMedia"]),
     .target(name: "CodecInterface", dependencies: ["CoreMedia"]),
     .target(
       name: "X264Codec",
@@ -96,6 +98,7 @@ if !isAppleHost {
     .testTarget(name: "CoreVideoTests", dependencies: ["CoreVideo"]),
     .testTarget(
       name: "CoreMediaTests", dependencies: ["CoreMedia", .product(name: "BigInt", package: "BigInt")]),
+    .testTarget(name: "ElementaryStreamTests", dependencies: ["ElementaryStream"]),
     .testTarget(name: "AVFoundationTests", dependencies: ["AVFoundation", "FFmpegMedia"]),
   ]
 }

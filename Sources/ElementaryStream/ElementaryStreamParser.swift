@@ -1,0 +1,220 @@
+import CoreMedia
+
+/// Turns a byte stream of Annex B, as it comes, into sample buffers, one for each picture in decoding order.
+///
+/// Times are counted from the frame rate that the stream or the options say, in the order that the stream says.
+/// Pictures before the first parameter sets are dropped, as is all that cannot be understood; nothing in a stream
+/// makes the parser fail but a NAL unit that is too long for the length before it.
+public struct ElementaryStreamParser {
+  /// How sample buffers are made.
+  public struct Options: Sendable {
+    /// The size of the length before each NAL unit in bytes: 1, 2 or 4.
+    public var lengthSize = 4
+    /// Whether parameter sets stay in the samples. In the format description they are in any case.
+    public var keepsParameterSets = false
+    /// The duration of each frame; nil for what the stream says, or else a 25th of a second.
+    public var frameDuration: CMTime?
+    /// The presentation time of the first frame.
+    public var startTime = CMTime.zero
+    /// How many frames may come before one in decoding order and after it in output order; nil for what the stream
+    /// says. A sample buffer is returned once its place is sure: with 0, which only a stream without B pictures
+    /// allows, without delay.
+    public var maxReorderFrames: Int?
+
+    public init() {}
+  }
+
+  /// The largest NAL unit that is waited for, in bytes.
+  static let maxUnitSize = 1 << 28
+
+  /// The codec of the stream.
+  public let codec: ElementaryStreamCodec
+  /// The format of the last sample buffer that was made.
+  public private(set) var formatDescription: CMFormatDescription?
+
+  private let options: Options
+  private var parser = AnnexBParser()
+  private var splitter: any AccessUnitSplitter
+  private var parameterSets: ParameterSetStore
+  private var order = OutputOrder<Frame>()
+  private var decodeIndex = 0
+  private var decodeLead: Int?
+  private var duration: CMTime?
+
+  /// A picture whose place in output order is not sure yet.
+  private struct Frame {
+    let data: CMBlockBuffer
+    let size: Int
+    let format: CMFormatDescription
+    let picture: AccessUnit.Picture?
+    let decodeIndex: Int
+  }
+
+  /// - Throws: `ElementaryStreamError.invalidLengthSize`.
+  public init(codec: ElementaryStreamCodec, options: Options = Options()) throws {
+    try AnnexB.check(lengthSize: options.lengthSize)
+    self.codec = codec
+    self.options = options
+    parameterSets = ParameterSetStore(codec: codec)
+    splitter = codec == .h264 ? H264AccessUnitSplitter() : HEVCAccessUnitSplitter()
+  }
+
+  /// Adds bytes, as many as there are, and returns the sample buffers that are complete now.
+  ///
+  /// - Throws: `ElementaryStreamError.unitTooLong`.
+  public mutating func append(_ bytes: Data) throws -> [CMSampleBuffer] {
+    var samples: [CMSampleBuffer] = []
+    for unit in parser.append(bytes) { try append(NALUnit(codec: codec, data: unit), to: &samples) }
+    if parser.pendingCount > Self.maxUnitSize { throw ElementaryStreamError.unitTooLong(parser.pendingCount) }
+    return samples
+  }
+
+  /// Returns the last sample buffers.
+  public mutating func finish() throws -> [CMSampleBuffer] {
+    var samples: [CMSampleBuffer] = []
+    for unit in parser.finish() { try append(NALUnit(codec: codec, data: unit), to: &samples) }
+    if let last = splitter.finish() { try append(last, to: &samples) }
+    for (frame, place) in order.finish() { samples.append(try sample(frame, place: place)) }
+    return samples
+  }
+
+  private mutating func append(_ unit: NALUnit, to samples: inout [CMSampleBuffer]) throws {
+    if let complete = splitter.append(unit) { try append(complete, to: &samples) }
+  }
+
+  private mutating func append(_ access: AccessUnit, to samples: inout [CMSampleBuffer]) throws {
+    let changed = parameterSets.add(access.units)
+    var keepsSets = options.keepsParameterSets
+    if changed || formatDescription == nil {
+      // A decoder cannot begin anew within a sequence: there, parameter sets that change are for it to find.
+      if formatDescription == nil || access.picture?.isSync == true {
+        formatDescription =
+          parameterSets.formatDescription(
+            lengthSize: options.lengthSize, sequenceID: access.picture?.sequenceID)
+          ?? formatDescription
+      } else {
+        keepsSets = true
+      }
+    }
+    guard let format = formatDescription else { return }
+    let units = keepsSets ? access.units : access.units.filter { !$0.isParameterSet }
+    let (data, size) = try Self.blockBuffer(units, lengthSize: options.lengthSize)
+    let frame = Frame(
+      data: data, size: size, format: format, picture: access.picture, decodeIndex: decodeIndex)
+    decodeIndex += 1
+    let maxReorder = options.maxReorderFrames ?? access.picture?.maxReorder ?? 0
+    if decodeLead == nil { decodeLead = maxReorder }
+    if duration == nil { duration = options.frameDuration ?? access.picture?.frameDuration }
+    let ready = order.add(
+      frame, order: access.picture?.order, startsSequence: access.picture?.startsSequence ?? true,
+      maxReorder: maxReorder)
+    for (frame, place) in ready { samples.append(try sample(frame, place: place)) }
+  }
+
+  private func sample(_ frame: Frame, place: Int) throws -> CMSampleBuffer {
+    let duration = duration ?? CMTime(value: 1, timescale: 25)
+    func time(_ index: Int) -> CMTime {
+      options.startTime + CMTime(value: duration.value * Int64(index), timescale: duration.timescale)
+    }
+    // Shown no sooner than decoded, even where a stream reorders more than it said at first.
+    let decode = min(frame.decodeIndex - (decodeLead ?? 0), place)
+    let sample = try CMSampleBuffer(
+      dataBuffer: frame.data, formatDescription: frame.format, numSamples: 1,
+      sampleTimings: [
+        CMSampleTimingInfo(
+          duration: duration, presentationTimeStamp: time(place), decodeTimeStamp: time(decode))
+      ], sampleSizes: [frame.size])
+    if let picture = frame.picture {
+      if !picture.isSync { sample.sampleAttachments[0][.notSync] = true }
+      sample.sampleAttachments[0][.dependsOnOthers] = !picture.isIntra
+      sample.sampleAttachments[0][.isDependedOnByOthers] = picture.isReference
+    } else {
+      sample.sampleAttachments[0][.notSync] = true
+    }
+    return sample
+  }
+
+  /// NAL units with their length before them, written to their place at once.
+  private static func blockBuffer(_ units: [NALUnit], lengthSize: Int) throws -> (CMBlockBuffer, Int) {
+    var size = 0
+    for unit in units {
+      guard unit.data.count < 1 << (8 * lengthSize) else {
+        throw ElementaryStreamError.unitTooLong(unit.data.count)
+      }
+      size += lengthSize + unit.data.count
+    }
+    let buffer = try CMBlockBuffer(length: size, flags: .assureMemoryNow)
+    try buffer.withUnsafeMutableBytes { bytes in
+      var position = 0
+      for unit in units {
+        for byte in (0..<lengthSize).reversed() {
+          bytes[position] = UInt8(truncatingIfNeeded: unit.data.count >> (8 * byte))
+          position += 1
+        }
+        unit.data.copyBytes(
+          to: UnsafeMutableRawBufferPointer(rebasing: bytes[position..<position + unit.data.count]))
+        position += unit.data.count
+      }
+    }
+    return (buffer, size)
+  }
+}
+
+/// The parameter sets of a stream as they are now.
+struct ParameterSetStore {
+  let codec: ElementaryStreamCodec
+  /// By type and identifier.
+  private var sets: [Key: Data] = [:]
+
+  private struct Key: Hashable {
+    let type: Int
+    let id: Int
+  }
+
+  init(codec: ElementaryStreamCodec) { self.codec = codec }
+
+  /// Adds the parameter sets among NAL units; returns whether any was new or different.
+  mutating func add(_ units: [NALUnit]) -> Bool {
+    var changed = false
+    for unit in units where unit.isParameterSet {
+      guard let type = unit.type, let id = try? identifier(unit, type) else { continue }
+      let key = Key(type: type, id: id)
+      if sets[key] != unit.data {
+        sets[key] = unit.data
+        changed = true
+      }
+    }
+    return changed
+  }
+
+  private func identifier(_ unit: NALUnit, _ type: Int) throws -> Int {
+    switch (codec, type) {
+    case (.h264, 7): return try H264SequenceParameterSet(nalUnit: unit.data).id
+    case (.h264, 8): return try H264PictureParameterSet(nalUnit: unit.data).id
+    case (.h264, 13):
+      var reader = RBSPReader(nalUnit: unit.data, headerLength: 1)
+      return try reader.ue(max: 31)
+    case (.hevc, 32): return Int(unit.data.dropFirst(2).first.map { $0 >> 4 } ?? 0)
+    case (.hevc, 33): return try HEVCSequenceParameterSet(nalUnit: unit.data).id
+    case (.hevc, 34): return try HEVCPictureParameterSet(nalUnit: unit.data).id
+    default: throw ParameterSetError.invalid
+    }
+  }
+
+  /// A format description with all parameter sets; nil if there are not enough.
+  ///
+  /// - Parameter sequenceID: Of the sequence parameter set that is in use, which the description is made from.
+  func formatDescription(lengthSize: Int, sequenceID: Int?) -> CMFormatDescription? {
+    let sequenceType = codec == .h264 ? 7 : 33
+    let sorted = sets.sorted { a, b in
+      func rank(_ key: Key) -> (Int, Int, Int) {
+        (key.type, key.type == sequenceType && key.id == sequenceID ? 0 : 1, key.id)
+      }
+      return rank(a.key) < rank(b.key)
+    }.map(\.value)
+    switch codec {
+    case .h264: return try? CMFormatDescription(h264ParameterSets: sorted, nalUnitHeaderLength: lengthSize)
+    case .hevc: return try? CMFormatDescription(hevcParameterSets: sorted, nalUnitHeaderLength: lengthSize)
+    }
+  }
+}
