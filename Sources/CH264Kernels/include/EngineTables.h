@@ -19,6 +19,26 @@ static inline OVTLambda ovt_lambda(int32_t qp) { return ovt_table_lambda[qp]; }
 extern const uint8_t ovt_table_raster[16];
 static inline int ovt_raster(int blkIdx) { return ovt_table_raster[blkIdx]; }
 
+// About how many sixteenths of a bit a list of levels takes in CABAC; `mask` has a bit for each level that
+// is not zero. Levels: a flag for each position up to the last, then size and sign of each.
+extern const uint16_t ovt_table_level_bits[16];
+static inline int ovt_level_size_bits(int size) {
+  return size < 16 ? ovt_table_level_bits[size]
+                   : ovt_table_level_bits[15] + 32 * (32 - __builtin_clz((unsigned)size - 14));
+}
+static inline int ovt_level_bits(const int16_t *levels, uint64_t mask, int is8x8) {
+  if (mask == 0) return 6;
+  const int last = 63 - __builtin_clzll(mask);
+  const int count = __builtin_popcountll(mask);
+  int bits = 14 + (last + 1 - count) * (is8x8 ? 7 : 11) + count * 28;
+  while (mask != 0) {
+    const int i = __builtin_ctzll(mask);
+    const int size = levels[i] < 0 ? -levels[i] : levels[i];
+    bits += ovt_level_size_bits(size);
+    mask &= mask - 1;
+  }
+  return bits;
+}
 // Sum of 24 bytes.
 static inline int ovt_sum24(const uint8_t *counts) {
   int sum = 0;

@@ -13,6 +13,7 @@ extension MacroblockCoder {
 
     // P_Skip: the prediction alone, when what is left quantises to nothing.
     let skip = predictSkipMotion()
+    var skipCost = Int.max
     let skipAllowed =
       Int(skip.x) >= minX && Int(skip.x) <= maxX && Int(skip.y) >= minY && Int(skip.y) <= maxY
     if skipAllowed {
@@ -21,6 +22,10 @@ extension MacroblockCoder {
       if residualIsEmpty() {
         storeSkip(skip)
         return
+      }
+      if f.tools.rateDistortion {
+        k.pointee.ssdNV12(sourceChroma, pictureChroma, stride, errors)
+        skipCost = Int(ovt_ssd(k, 0, source, picture, stride)) &+ Int(errors[0]) &+ Int(errors[1])
       }
     }
 
@@ -64,9 +69,29 @@ extension MacroblockCoder {
     storeDifferences(type, prediction16)
     storeMotion()
     predictInter(type)
-    let transform8x8 = f.transform8x8Allowed && prefers8x8Transform()
-    let luma = codeInterLuma(transform8x8: transform8x8)
+    var transform8x8 = f.transform8x8Allowed && prefers8x8Transform()
+    let luma: UInt8
+    var coded = 0
+    if f.tools.rateDistortion {
+      let result = codeInterLumaByCost()
+      luma = result.pattern
+      transform8x8 = result.transform8x8
+      coded = result.cost
+    } else {
+      luma = codeInterLuma(transform8x8: transform8x8)
+    }
     let chroma = codeChroma(intra: false)
+    if skipCost < Int.max {
+      k.pointee.ssdNV12(sourceChroma, pictureChroma, stride, errors)
+      coded &+= Int(errors[0]) &+ Int(errors[1])
+      coded &+= (lambdaSSD &* (headerBits(type, prediction16) &+ chromaBits(chroma))) >> 12
+      if skipCost <= coded {
+        predictLuma(picture, stride, x: 0, y: 0, width: 0, height: 16, skip, reference: 0)
+        predictChroma(pictureChroma, stride, x: 0, y: 0, width: 0, height: 16, skip, reference: 0)
+        storeSkip(skip)
+        return
+      }
+    }
     info.pointee.codedBlockPattern = luma | chroma << 4
     info.pointee.transform8x8 = transform8x8 && luma != 0 ? 1 : 0
     if luma | chroma == 0 && type == MacroblockType.inter16x16 && bestReference == 0 && best16.v == skip
@@ -117,6 +142,44 @@ extension MacroblockCoder {
 
   func referenceBits(_ r: Int) -> Int32 {
     f.referenceCount < 2 ? 0 : r == 0 ? 1 : Int32(2 &* r &+ 1)
+  }
+
+  /// About how many sixteenths of a bit mb_type, coded_block_pattern and the vectors take.
+  private func headerBits(_ type: UInt8, _ prediction16: MotionVector) -> Int {
+    let d = f.syntax.motionDifference + m &* 16
+    @inline(__always) func bits(_ i: Int) -> Int {
+      Int(f.motionBits[Int(d[i].x)]) &+ Int(f.motionBits[Int(d[i].y)])
+    }
+    switch type {
+    case MacroblockType.inter16x16: return 48 &+ bits(0)
+    case MacroblockType.inter16x8: return 80 &+ bits(0) &+ bits(8)
+    case MacroblockType.inter8x16: return 80 &+ bits(0) &+ bits(2)
+    default: return 112 &+ bits(0) &+ bits(2) &+ bits(8) &+ bits(10)
+    }
+  }
+
+  /// About how many sixteenths of a bit the chroma levels take.
+  private func chromaBits(_ pattern: UInt8) -> Int {
+    if pattern == 0 { return 0 }
+    var bits = 16
+    let info = f.syntax.info + m
+    for c in 0..<2 where info.pointee.codedDC & UInt8(2 << c) != 0 {
+      let list = levels + (LevelLayout.chromaDC &+ c &* 4)
+      for i in 0..<4 where list[i] != 0 {
+        bits &+= 30 &+ Int(ovt_level_size_bits(Int32(list[i].magnitude)))
+      }
+    }
+    if pattern < 2 { return bits }
+    let nonZero = f.syntax.nonZero + (m &* 24 &+ 16)
+    for i in 0..<8 {
+      if nonZero[i] == 0 {
+        bits &+= 6
+        continue
+      }
+      let list = levels + (LevelLayout.chromaAC &+ i &* 16)
+      bits &+= Int(ovt_level_bits(list, UInt64(k.pointee.nonZeroMask16(list)), 0))
+    }
+    return bits
   }
 
   mutating func storeSkip(_ v: MotionVector) {

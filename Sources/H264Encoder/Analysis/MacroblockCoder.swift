@@ -25,6 +25,14 @@ struct MacroblockCoder {
   /// Motion around and in the macroblock, in 8x8 blocks: 3 rows of 4: D B0 B1 C, A0 0 1 -, A1 2 3 -.
   let gridMotion: UnsafeMutablePointer<MotionVector>
   let gridReference: UnsafeMutablePointer<Int8>
+  /// Levels and reconstructions of two ways to code the residual, 256 values each.
+  let rdLevels: UnsafeMutablePointer<Int16>
+  let rdSamples: UnsafeMutablePointer<UInt8>
+  let errors: UnsafeMutablePointer<Int32>
+  /// Coefficients before quantisation, for the optimisation of levels.
+  let originals: UnsafeMutablePointer<Int16>
+  /// Which 4x4 blocks of each 8x8 block have levels.
+  let keptMasks: UnsafeMutablePointer<Int32>
 
   /// Levels of the macroblock (`LevelLayout`), where the entropy coder finds them.
   var levels: UnsafeMutablePointer<Int16>
@@ -59,7 +67,7 @@ struct MacroblockCoder {
     pictureChroma = frame.picture.chroma
 
     let bytes = 256 + 128 + 512 + 256 + 8 * 512 + 64 + 64 + 64 + 64 + 64 + 64
-    let memory = UnsafeMutableRawPointer(allocateAligned(UInt8.self, count: bytes + 1024))
+    let memory = UnsafeMutableRawPointer(allocateAligned(UInt8.self, count: bytes + 1024 + 512 + 128 + 1024 + 512))
     self.memory = memory
     var offset = 0
     func take<T>(_ type: T.Type, _ count: Int) -> UnsafeMutablePointer<T> {
@@ -78,6 +86,11 @@ struct MacroblockCoder {
     costs = take(Int32.self, 16)
     gridMotion = take(MotionVector.self, 12)
     gridReference = take(Int8.self, 12)
+    rdLevels = take(Int16.self, 512)
+    rdSamples = take(UInt8.self, 512)
+    errors = take(Int32.self, 4)
+    originals = take(Int16.self, 256)
+    keptMasks = take(Int32.self, 4)
   }
 
   func deallocate() { memory.deallocate() }

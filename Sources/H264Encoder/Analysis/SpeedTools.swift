@@ -37,13 +37,18 @@ extension SpeedTools {
     case 3:
       allIntraModes = false
     case 2:
+      rateDistortion = true
       halfRounds = 2
       quarterRounds = 2
     case 1:
+      rateDistortion = true
+      optimisedLevels = true
       halfRounds = 2
       quarterRounds = 2
       references = 2
     default:
+      rateDistortion = true
+      optimisedLevels = true
       halfRounds = 3
       quarterRounds = 3
       references = 4

@@ -43,9 +43,6 @@ extension MacroblockCoder {
       for b in 0..<4 where mask & (1 << Int32(b)) != 0 {
         let level = levels + (b8 &* 64 &+ b &* 16)
         k.pointee.scan4x4(level, coef + b &* 16)
-        if f.tools.optimisedLevels {
-          optimiseLevels4x4(level, coef + b &* 16, first: 0)
-        }
         let list = k.pointee.nonZeroMask16(level)
         if list == 0 { continue }
         score &+= keepScore(level, UInt64(list))
@@ -89,7 +86,6 @@ extension MacroblockCoder {
       if k.pointee.quant8x8(coef, q.pointee.multiplier8x8, q.pointee.biasInter8x8) == 0 { continue }
       let scratch = levels + b8 &* 64
       k.pointee.scan8x8(scratch, coef)
-      if f.tools.optimisedLevels { optimiseLevels8x8(scratch, coef) }
       let mask = k.pointee.nonZeroMask64(scratch)
       if mask == 0 { continue }
       let score = keepScore(scratch, mask)
@@ -176,19 +172,28 @@ extension MacroblockCoder {
       scaleLumaDC(q.pointee.scaleDC)
     }
 
+    let optimises = f.tools.optimisedLevels
+    let bias = optimises ? q.pointee.biasNearest4x4 : q.pointee.biasIntra4x4
+    if optimises { originals.update(from: coefficients, count: 256) }
     clearLumaCounts(nonZero)
     var anyAC = false
     var coded: UInt16 = 0
     var score = 0
     for b8 in 0..<4 {
       let coef = coefficients + b8 &* 64
-      let mask = k.pointee.quant4x4x4(coef, q.pointee.multiplier4x4, q.pointee.biasIntra4x4)
+      let mask = k.pointee.quant4x4x4(coef, q.pointee.multiplier4x4, bias)
       for b in 0..<4 {
         let level = levels + (b8 &* 64 &+ b &* 16)
         if mask & (1 << Int32(b)) == 0 { continue }
         k.pointee.scan4x4(level, coef + b &* 16)
-        if f.tools.optimisedLevels { optimiseLevels4x4(level, coef + b &* 16, first: 1) }
-        let list = k.pointee.nonZeroMask16(level)
+        var list = k.pointee.nonZeroMask16(level)
+        if optimises {
+          list = UInt32(
+            truncatingIfNeeded: optimiseLevels(
+              level, coef + b &* 16, original: originals + (b8 &* 64 &+ b &* 16),
+              multiplier: q.pointee.multiplier4x4, scan: ovt_zigzag4x4(), mask: UInt64(list), first: 1,
+              is8x8: false))
+        }
         if list == 0 { continue }
         score &+= keepScore(level, UInt64(list) & ~1)
         let at = (b8 >> 1) &* 8 &+ (b8 & 1) &* 2 &+ (b >> 1) &* 4 &+ (b & 1)
@@ -235,11 +240,19 @@ extension MacroblockCoder {
     let counts = f.syntax.nonZero + (m &* 24 &+ raster)
     counts.pointee = 0
     k.pointee.forward4x4(coef, src, at, stride)
-    if k.pointee.quant4x4(coef, q.pointee.multiplier4x4, q.pointee.biasIntra4x4) == 0 { return false }
+    let optimises = f.tools.optimisedLevels
+    if optimises { originals.update(from: coef, count: 16) }
+    let bias = optimises ? q.pointee.biasNearest4x4 : q.pointee.biasIntra4x4
+    if k.pointee.quant4x4(coef, q.pointee.multiplier4x4, bias) == 0 { return false }
     let level = levels + blkIdx &* 16
     k.pointee.scan4x4(level, coef)
-    if f.tools.optimisedLevels { optimiseLevels4x4(level, coef, first: 0) }
-    let list = k.pointee.nonZeroMask16(level)
+    var list = k.pointee.nonZeroMask16(level)
+    if optimises {
+      list = UInt32(
+        truncatingIfNeeded: optimiseLevels(
+          level, coef, original: originals, multiplier: q.pointee.multiplier4x4, scan: ovt_zigzag4x4(),
+          mask: UInt64(list), first: 0, is8x8: false))
+    }
     if list == 0 { return false }
     counts.pointee = UInt8(list.nonzeroBitCount)
     k.pointee.scale4x4(coef, q.pointee.scale4x4)
@@ -257,11 +270,18 @@ extension MacroblockCoder {
     let counts = f.syntax.nonZero + (m &* 24 &+ raster)
     setCounts(counts, 0)
     k.pointee.forward8x8(coef, src, at, stride)
-    if k.pointee.quant8x8(coef, q.pointee.multiplier8x8, q.pointee.biasIntra8x8) == 0 { return false }
+    let optimises = f.tools.optimisedLevels
+    if optimises { originals.update(from: coef, count: 64) }
+    let bias = optimises ? q.pointee.biasNearest8x8 : q.pointee.biasIntra8x8
+    if k.pointee.quant8x8(coef, q.pointee.multiplier8x8, bias) == 0 { return false }
     let level = levels + b8 &* 64
     k.pointee.scan8x8(level, coef)
-    if f.tools.optimisedLevels { optimiseLevels8x8(level, coef) }
-    let mask = k.pointee.nonZeroMask64(level)
+    var mask = k.pointee.nonZeroMask64(level)
+    if optimises {
+      mask = optimiseLevels(
+        level, coef, original: originals, multiplier: q.pointee.multiplier8x8, scan: ovt_zigzag8x8(),
+        mask: mask, first: 0, is8x8: true)
+    }
     if mask == 0 { return false }
     storeCounts8x8(counts, b8, mask)
     k.pointee.scale8x8(coef, q.pointee.scale8x8, q.pointee.shift8x8)

@@ -7,6 +7,9 @@ struct QuantTables {
   let biasIntra4x4: UnsafePointer<UInt16>
   let biasInter4x4: UnsafePointer<UInt16>
   let scale4x4: UnsafePointer<Int16>
+  /// Rounding nearly to the nearest, where levels are then chosen by their cost.
+  let biasNearest4x4: UnsafePointer<UInt16>
+  let biasNearest8x8: UnsafePointer<UInt16>
   /// 64 values each.
   let multiplier8x8: UnsafePointer<UInt16>
   let biasIntra8x8: UnsafePointer<UInt16>
@@ -24,6 +27,7 @@ struct QuantTables {
   /// Rounding of a level as a part of 1: the dead zone trades a little distortion for many bits.
   static let roundIntra = 1.0 / 3
   static let roundInter = 1.0 / 6
+  static let roundNearest = 0.42
 
   /// normAdjust4x4 (8.5.9): by qP % 6, for positions (even, even), (odd, odd), and the others.
   private static func norm4x4(_ qp: Int, _ index: Int) -> Int {
@@ -58,7 +62,7 @@ struct QuantTables {
   private static func gain8(_ i: Int) -> Double { i & 3 == 0 ? 8 : i & 1 == 1 ? 578.0 / 64 : 5 }
 
   init(qp: Int) {
-    let words = allocateAligned(UInt16.self, count: 16 * 4 + 64 * 4)
+    let words = allocateAligned(UInt16.self, count: 16 * 5 + 64 * 5)
     let scales = UnsafeMutableRawPointer(words).assumingMemoryBound(to: Int16.self)
     let step = Double(1 << (qp / 6))
     for i in 0..<16 {
@@ -68,6 +72,7 @@ struct QuantTables {
       words[16 + i] = UInt16(QuantTables.roundIntra * 65536 / multiplier)
       words[32 + i] = UInt16(QuantTables.roundInter * 65536 / multiplier)
       scales[48 + i] = Int16(norm * step)
+      words[320 + i] = UInt16(QuantTables.roundNearest * 65536 / multiplier)
     }
     // The 8x8 scale is normAdjust * 2^(qP / 6) / 4, which is a whole number from qP 12 on.
     let shift = max(0, 2 - qp / 6)
@@ -77,9 +82,12 @@ struct QuantTables {
       words[64 + i] = UInt16(multiplier.rounded())
       words[128 + i] = UInt16(QuantTables.roundIntra * 65536 / multiplier)
       words[192 + i] = UInt16(QuantTables.roundInter * 65536 / multiplier)
+      words[336 + i] = UInt16(QuantTables.roundNearest * 65536 / multiplier)
       scales[256 + i] = Int16(qp >= 12 ? norm * step / 4 : norm)
     }
     multiplier4x4 = UnsafePointer(words)
+    biasNearest4x4 = UnsafePointer(words + 320)
+    biasNearest8x8 = UnsafePointer(words + 336)
     biasIntra4x4 = UnsafePointer(words + 16)
     biasInter4x4 = UnsafePointer(words + 32)
     scale4x4 = UnsafePointer(scales + 48)

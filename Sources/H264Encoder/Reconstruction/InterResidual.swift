@@ -1,0 +1,177 @@
+import CH264Kernels
+
+/// Luma residual of inter macroblocks: both transforms tried, each 8x8 block kept only if the error that it
+/// removes is worth its bits.
+extension MacroblockCoder {
+  /// What a way to code the residual costs, in squared error plus lambda times bits.
+  private struct Trial {
+    var cost = 0
+    var pattern: UInt8 = 0
+  }
+
+  /// Scratch of a trial: levels, coefficients and samples.
+  @inline(__always) private func trialLevels(_ i: Int) -> UnsafeMutablePointer<Int16> { rdLevels + i &* 256 }
+  @inline(__always) private func trialSamples(_ i: Int) -> UnsafeMutablePointer<UInt8> { rdSamples + i &* 256 }
+
+  /// Codes the luma residual over the prediction in the picture, with the transform that costs less.
+  /// Returns the luma part of coded_block_pattern, and the cost.
+  mutating func codeInterLumaByCost() -> (pattern: UInt8, transform8x8: Bool, cost: Int) {
+    // Squared error of the prediction itself, by 8x8 block.
+    let zero = errors
+    var total = 0
+    for b8 in 0..<4 {
+      let e = ovt_ssd(
+        k, 3, source + ((b8 >> 1) &* 128 &+ (b8 & 1) &* 8),
+        picture + ((b8 >> 1) &* 8 &* stride &+ (b8 & 1) &* 8), stride)
+      zero[b8] = e
+      total &+= Int(e)
+    }
+    let four = try4x4(zero)
+    var useEight = false
+    var best = four
+    if f.transform8x8Allowed {
+      let eight = try8x8(zero)
+      if eight.cost < four.cost {
+        useEight = true
+        best = eight
+      }
+    }
+    let nonZero = f.syntax.nonZero + m &* 24
+    clearLumaCounts(nonZero)
+    f.codedBlocks[m] = 0
+    if best.pattern == 0 { return (0, false, best.cost) }
+    store(best.pattern, eight: useEight)
+    return (best.pattern, useEight, best.cost)
+  }
+
+  /// Quantises with the 4x4 transform into trial 0.
+  private mutating func try4x4(_ zero: UnsafePointer<Int32>) -> Trial {
+    let q = f.quant + qp
+    var result = Trial()
+    let samples = trialSamples(0)
+    let levels = trialLevels(0)
+    k.pointee.forward4x4x16(coefficients, source, picture, stride)
+    let optimises = f.tools.optimisedLevels
+    let bias = optimises ? q.pointee.biasNearest4x4 : q.pointee.biasInter4x4
+    if optimises { originals.update(from: coefficients, count: 256) }
+    for b8 in 0..<4 {
+      let coef = coefficients + b8 &* 64
+      let error = Int(zero[b8])
+      var mask = k.pointee.quant4x4x4(coef, q.pointee.multiplier4x4, bias)
+      if mask == 0 {
+        result.cost &+= error
+        continue
+      }
+      var bits: Int32 = 0
+      for b in 0..<4 {
+        if mask & (1 << Int32(b)) == 0 {
+          bits &+= 6
+          continue
+        }
+        let level = levels + (b8 &* 64 &+ b &* 16)
+        k.pointee.scan4x4(level, coef + b &* 16)
+        var list = UInt64(k.pointee.nonZeroMask16(level))
+        if optimises {
+          list = optimiseLevels(
+            level, coef + b &* 16, original: originals + (b8 &* 64 &+ b &* 16),
+            multiplier: q.pointee.multiplier4x4, scan: ovt_zigzag4x4(), mask: list, first: 0, is8x8: false)
+          if list == 0 { mask &= ~(1 << Int32(b)) }
+        }
+        bits &+= ovt_level_bits(level, list, 0)
+      }
+      if mask == 0 {
+        result.cost &+= error
+        continue
+      }
+      k.pointee.scale4x4x4(coef, q.pointee.scale4x4)
+      let at = samples + ((b8 >> 1) &* 128 &+ (b8 & 1) &* 8)
+      let offset = (b8 >> 1) &* 8 &* stride &+ (b8 & 1) &* 8
+      ovt_copy(k, 1, at, 16, picture + offset, stride, 8)
+      k.pointee.inverse4x4x4(at, 16, coef)
+      let src = source + ((b8 >> 1) &* 128 &+ (b8 & 1) &* 8)
+      let coded = Int(ovt_ssd(k, 3, src, at, 16)) &+ (lambdaSSD &* Int(bits)) >> 12
+      if coded < error {
+        result.cost &+= coded
+        result.pattern |= 1 << UInt8(b8)
+        keptMasks[b8] = mask
+      } else {
+        result.cost &+= error
+      }
+    }
+    return result
+  }
+
+  /// Quantises with the 8x8 transform into trial 1.
+  private mutating func try8x8(_ zero: UnsafePointer<Int32>) -> Trial {
+    let q = f.quant + qp
+    var result = Trial()
+    let samples = trialSamples(1)
+    let levels = trialLevels(1)
+    k.pointee.forward8x8x4(coefficients, source, picture, stride)
+    let optimises = f.tools.optimisedLevels
+    let bias = optimises ? q.pointee.biasNearest8x8 : q.pointee.biasInter8x8
+    if optimises { originals.update(from: coefficients, count: 256) }
+    for b8 in 0..<4 {
+      let coef = coefficients + b8 &* 64
+      let error = Int(zero[b8])
+      if k.pointee.quant8x8(coef, q.pointee.multiplier8x8, bias) == 0 {
+        result.cost &+= error
+        continue
+      }
+      let level = levels + b8 &* 64
+      k.pointee.scan8x8(level, coef)
+      var list = k.pointee.nonZeroMask64(level)
+      if optimises {
+        list = optimiseLevels(
+          level, coef, original: originals + b8 &* 64, multiplier: q.pointee.multiplier8x8,
+          scan: ovt_zigzag8x8(), mask: list, first: 0, is8x8: true)
+        if list == 0 {
+          result.cost &+= error
+          continue
+        }
+      }
+      let bits = ovt_level_bits(level, list, 1)
+      k.pointee.scale8x8(coef, q.pointee.scale8x8, q.pointee.shift8x8)
+      let at = samples + ((b8 >> 1) &* 128 &+ (b8 & 1) &* 8)
+      let offset = (b8 >> 1) &* 8 &* stride &+ (b8 & 1) &* 8
+      ovt_copy(k, 1, at, 16, picture + offset, stride, 8)
+      k.pointee.inverse8x8(at, 16, coef)
+      let src = source + ((b8 >> 1) &* 128 &+ (b8 & 1) &* 8)
+      let coded = Int(ovt_ssd(k, 3, src, at, 16)) &+ (lambdaSSD &* Int(bits)) >> 12
+      if coded < error {
+        result.cost &+= coded
+        result.pattern |= 1 << UInt8(b8)
+      } else {
+        result.cost &+= error
+      }
+    }
+    return result
+  }
+
+  /// Takes over levels and samples of the trial that won.
+  private mutating func store(_ pattern: UInt8, eight: Bool) {
+    let nonZero = f.syntax.nonZero + m &* 24
+    let from = trialLevels(eight ? 1 : 0)
+    let samples = trialSamples(eight ? 1 : 0)
+    var coded: UInt16 = 0
+    for b8 in 0..<4 where pattern & (1 << UInt8(b8)) != 0 {
+      let raster = (b8 >> 1) &* 8 &+ (b8 & 1) &* 2
+      let list = levels + b8 &* 64
+      UnsafeMutableRawPointer(list).copyMemory(from: from + b8 &* 64, byteCount: 128)
+      ovt_copy(
+        k, 1, picture + ((b8 >> 1) &* 8 &* stride &+ (b8 & 1) &* 8), stride,
+        samples + ((b8 >> 1) &* 128 &+ (b8 & 1) &* 8), 16, 8)
+      if eight {
+        coded |= 0x33 << UInt16(raster)
+        storeCounts8x8(nonZero + raster, b8, k.pointee.nonZeroMask64(list))
+        continue
+      }
+      for b in 0..<4 where keptMasks[b8] & (1 << Int32(b)) != 0 {
+        let at = raster &+ (b >> 1) &* 4 &+ (b & 1)
+        nonZero[at] = UInt8(k.pointee.nonZeroMask16(list + b &* 16).nonzeroBitCount)
+        coded |= 1 << UInt16(at)
+      }
+    }
+    f.codedBlocks[m] = coded
+  }
+}
