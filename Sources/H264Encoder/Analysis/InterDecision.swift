@@ -51,7 +51,7 @@ extension MacroblockCoder {
     var cost = best16.cost
 
     // Partitions, when one vector leaves much.
-    if f.tools.partitions && cost > (lambda &* 24) {
+    if cost > lambda &* f.tools.partitionThreshold {
       decidePartitions(&type, &cost, best16, bestReference)
     }
 
@@ -69,7 +69,7 @@ extension MacroblockCoder {
     storeDifferences(type, prediction16)
     storeMotion()
     predictInter(type)
-    var transform8x8 = f.transform8x8Allowed && prefers8x8Transform()
+    var transform8x8 = f.transform8x8Allowed
     let luma: UInt8
     var coded = 0
     if f.tools.rateDistortion {
@@ -198,27 +198,17 @@ extension MacroblockCoder {
     clearChromaCounts(nonZero)
   }
 
-  /// Whether the residual over the prediction in the picture quantises to nothing that is worth its bits.
+  /// Whether the residual over the prediction in the picture quantises to nothing at all. (What is left of
+  /// slightly more than nothing is weighed by its cost later: to skip it here loses more than it saves.)
   mutating func residualIsEmpty() -> Bool {
     let sad = ovt_sad(k, 0, source, picture, stride)
     // Beyond this, some coefficient survives.
-    if sad > lambda &* 80 { return false }
+    if sad > lambda &* 70 { return false }
     let q = f.quant + qp
     k.pointee.forward4x4x16(coefficients, source, picture, stride)
-    var total = 0
     for b8 in 0..<4 {
       let coef = coefficients + b8 &* 64
-      let mask = k.pointee.quant4x4x4(coef, q.pointee.multiplier4x4, q.pointee.biasInter4x4)
-      if mask == 0 { continue }
-      var score = 0
-      for b in 0..<4 where mask & (1 << Int32(b)) != 0 {
-        let level = levels + b &* 16
-        k.pointee.scan4x4(level, coef + b &* 16)
-        score &+= keepScore(level, UInt64(k.pointee.nonZeroMask16(level)))
-        if score >= 6 { return false }
-      }
-      if score >= 4 { total &+= score }
-      if total >= 6 { return false }
+      if k.pointee.quant4x4x4(coef, q.pointee.multiplier4x4, q.pointee.biasInter4x4) != 0 { return false }
     }
     return chromaResidualIsEmpty()
   }
@@ -227,7 +217,6 @@ extension MacroblockCoder {
     let q = f.quant + chromaQP(qp)
     let coef = chromaCoefficients
     k.pointee.forwardNV12(coef, sourceChroma, pictureChroma, stride)
-    var score = 0
     for c in 0..<2 {
       let base = coef + c &* 64
       let (a, b, d, e) = (Int32(base[0]), Int32(base[16]), Int32(base[32]), Int32(base[48]))
@@ -240,13 +229,7 @@ extension MacroblockCoder {
       base[16] = 0
       base[32] = 0
       base[48] = 0
-      let mask = k.pointee.quant4x4x4(base, q.pointee.multiplier4x4, q.pointee.biasInter4x4)
-      if mask == 0 { continue }
-      for b in 0..<4 where mask & (1 << Int32(b)) != 0 {
-        k.pointee.scan4x4(levels, base + b &* 16)
-        score &+= keepScore(levels, UInt64(k.pointee.nonZeroMask16(levels)))
-        if score >= 7 { return false }
-      }
+      if k.pointee.quant4x4x4(base, q.pointee.multiplier4x4, q.pointee.biasInter4x4) != 0 { return false }
     }
     return true
   }
@@ -409,8 +392,4 @@ extension MacroblockCoder {
     }
   }
 
-  /// Whether the residual is smoother over 8x8 than over 4x4: it then costs less with the 8x8 transform.
-  func prefers8x8Transform() -> Bool {
-    true
-  }
 }

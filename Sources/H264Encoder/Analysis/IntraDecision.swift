@@ -137,7 +137,6 @@ extension MacroblockCoder {
 
       let predicted = predictedIntraMode(r)
       var allowed = MacroblockCoder.allowedSmallModes(left: left, top: top, corner: corner)
-      if !f.tools.allIntraModes { allowed &= 0b111 | 1 << predicted }
       let dcMode = left ? (top ? 2 : 9) : (top ? 10 : 11)
       var best = Int32.max
       var bestMode = 2
@@ -224,7 +223,6 @@ extension MacroblockCoder {
 
       let predicted = predictedIntraMode(r)
       var allowed = MacroblockCoder.allowedSmallModes(left: left, top: top, corner: corner)
-      if !f.tools.allIntraModes { allowed &= 0b111 | 1 << predicted }
       let dcMode = left ? (top ? 2 : 9) : (top ? 10 : 11)
       var best = Int32.max
       var bestMode = 2

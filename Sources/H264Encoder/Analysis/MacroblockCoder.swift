@@ -67,7 +67,8 @@ struct MacroblockCoder {
     pictureChroma = frame.picture.chroma
 
     let bytes = 256 + 128 + 512 + 256 + 8 * 512 + 64 + 64 + 64 + 64 + 64 + 64
-    let memory = UnsafeMutableRawPointer(allocateAligned(UInt8.self, count: bytes + 1024 + 512 + 128 + 1024 + 512))
+    let memory = UnsafeMutableRawPointer(
+      allocateAligned(UInt8.self, count: bytes + 1024 + 512 + 128 + 1024 + 512))
     self.memory = memory
     var offset = 0
     func take<T>(_ type: T.Type, _ count: Int) -> UnsafeMutablePointer<T> {

@@ -9,16 +9,14 @@ struct SpeedTools {
   var quarterRounds = 1
   /// Largest number of steps of the full-sample descent.
   var fullSteps = 16
-  /// 16x8, 8x16 and 8x8 partitions.
-  var partitions = true
+  /// 16x8, 8x16 and 8x8 partitions are tried when a 16x16 vector costs more than this many lambda.
+  var partitionThreshold: Int32 = Int32.max / 2048
   /// Intra 4x4 and 8x8 in P pictures.
   var smallIntraInP = true
-  /// All nine modes of intra 4x4 and 8x8, else the likely ones.
-  var allIntraModes = true
   /// Transform size and skip decided by coding both and comparing squared error and bits.
-  var rateDistortion = false
+  var rateDistortion = true
   /// Levels chosen by their cost in bits (rate-distortion optimised quantisation).
-  var optimisedLevels = false
+  var optimisedLevels = true
 }
 
 extension SpeedTools {
@@ -26,32 +24,25 @@ extension SpeedTools {
   init(speed: Int) {
     switch speed {
     case 5...:
-      refineBySATD = false
-      partitions = false
-      smallIntraInP = false
-      allIntraModes = false
+      rateDistortion = false
+      optimisedLevels = false
       fullSteps = 8
     case 4:
-      partitions = false
-      allIntraModes = false
+      optimisedLevels = false
     case 3:
-      allIntraModes = false
+      break
     case 2:
-      rateDistortion = true
-      halfRounds = 2
-      quarterRounds = 2
+      partitionThreshold = 24
     case 1:
-      rateDistortion = true
-      optimisedLevels = true
+      references = 2
       halfRounds = 2
       quarterRounds = 2
-      references = 2
+      partitionThreshold = 8
     default:
-      rateDistortion = true
-      optimisedLevels = true
+      references = 4
       halfRounds = 3
       quarterRounds = 3
-      references = 4
+      partitionThreshold = 4
     }
   }
 }

@@ -11,7 +11,9 @@ extension MacroblockCoder {
 
   /// Scratch of a trial: levels, coefficients and samples.
   @inline(__always) private func trialLevels(_ i: Int) -> UnsafeMutablePointer<Int16> { rdLevels + i &* 256 }
-  @inline(__always) private func trialSamples(_ i: Int) -> UnsafeMutablePointer<UInt8> { rdSamples + i &* 256 }
+  @inline(__always) private func trialSamples(_ i: Int) -> UnsafeMutablePointer<UInt8> {
+    rdSamples + i &* 256
+  }
 
   /// Codes the luma residual over the prediction in the picture, with the transform that costs less.
   /// Returns the luma part of coded_block_pattern, and the cost.

@@ -27,7 +27,7 @@ struct QuantTables {
   /// Rounding of a level as a part of 1: the dead zone trades a little distortion for many bits.
   static let roundIntra = 1.0 / 3
   static let roundInter = 1.0 / 6
-  static let roundNearest = 0.42
+  static let roundNearest = 0.5
 
   /// normAdjust4x4 (8.5.9): by qP % 6, for positions (even, even), (odd, odd), and the others.
   private static func norm4x4(_ qp: Int, _ index: Int) -> Int {
