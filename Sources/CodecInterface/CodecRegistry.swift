@@ -70,11 +70,11 @@ public struct DecoderDescription: Sendable {
   public var name: String
   /// True if it decodes this codec.
   public var supports: @Sendable (CodecType) -> Bool
-  public var makeDecoder: @Sendable (DecoderConfiguration) throws(CodecError) -> any VideoDecoder
+  public var makeDecoder: @Sendable (VideoDecoderConfiguration) throws(CodecError) -> any VideoDecoder
 
   public init(
     id: String, name: String, supports: @escaping @Sendable (CodecType) -> Bool,
-    makeDecoder: @escaping @Sendable (DecoderConfiguration) throws(CodecError) -> any VideoDecoder
+    makeDecoder: @escaping @Sendable (VideoDecoderConfiguration) throws(CodecError) -> any VideoDecoder
   ) {
     self.id = id
     self.name = name

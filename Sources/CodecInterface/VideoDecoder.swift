@@ -37,7 +37,7 @@ public enum PictureOrder: Sendable {
   case decoding
 }
 
-public struct DecoderConfiguration: Sendable {
+public struct VideoDecoderConfiguration: Sendable {
   public var codec: CodecType
   /// As the container says; 0 if it does not. The stream itself decides.
   public var width: Int

@@ -20,7 +20,7 @@ final class DecoderMemory: @unchecked Sendable {
     var frames: [FrameReference] = []
   }
 
-  init(_ configuration: DecoderConfiguration, isDirect: Bool) {
+  init(_ configuration: VideoDecoderConfiguration, isDirect: Bool) {
     preferred = configuration.preferredFormats
     allocator = configuration.allocator ?? PlainPictureAllocator()
     self.isDirect = isDirect

@@ -189,7 +189,7 @@ extension MediaStream {
   // MARK: - Decoding
 
   /// What a video decoder for this stream needs to know.
-  package func decoderConfiguration(_ description: CMFormatDescription) -> CodecInterface.DecoderConfiguration
+  package func decoderConfiguration(_ description: CMFormatDescription) -> CodecInterface.VideoDecoderConfiguration
   {
     let parameters = codec.pointer.pointee
     var record = [UInt8](codec.extradata)
@@ -202,7 +202,7 @@ extension MediaStream {
       let name = codec.codecID == AV_CODEC_ID_HEVC ? "hvcC" : "avcC"
       record = (atoms?.object(forKey: name as NSString) as? Data).map { [UInt8]($0) } ?? []
     }
-    return CodecInterface.DecoderConfiguration(
+    return CodecInterface.VideoDecoderConfiguration(
       codec: CodecType(rawValue: CodecNames.videoType(parameters)), width: Int(max(0, parameters.width)),
       height: Int(max(0, parameters.height)), configurationRecord: record)
   }

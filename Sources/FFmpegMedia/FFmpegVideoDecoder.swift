@@ -5,7 +5,7 @@ import Foundation
 
 /// Every video decoder of libavcodec.
 public final class FFmpegVideoDecoder: VideoDecoder {
-  private let configuration: DecoderConfiguration
+  private let configuration: VideoDecoderConfiguration
   private let context: UnsafeMutablePointer<AVCodecContext>
   private let packet: UnsafeMutablePointer<AVPacket>
   private let frame: UnsafeMutablePointer<AVFrame>
@@ -24,7 +24,7 @@ public final class FFmpegVideoDecoder: VideoDecoder {
     supports: { DecoderCodecs.identifier($0) != nil },
     makeDecoder: { configuration throws(CodecError) in try FFmpegVideoDecoder(configuration) })
 
-  public init(_ configuration: DecoderConfiguration) throws(CodecError) {
+  public init(_ configuration: VideoDecoderConfiguration) throws(CodecError) {
     LibavLog.takeOver()
     guard let id = DecoderCodecs.identifier(configuration.codec), let codec = avcodec_find_decoder(id) else {
       throw .unsupported("no decoder for this codec")

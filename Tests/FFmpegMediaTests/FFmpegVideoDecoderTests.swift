@@ -143,8 +143,8 @@ func planarSamples(_ buffer: CVPixelBuffer, _ pixelFormat: String) throws -> [UI
 @Suite(.enabled(if: FFmpegTool.isAvailable)) struct FFmpegVideoDecoderTests {
   enum Mode: CaseIterable { case presentation, decodingWithThreads, early }
 
-  private func configuration(_ mode: Mode, _ stream: TestStream, _ movie: TestMovie) -> DecoderConfiguration {
-    var configuration = DecoderConfiguration(codec: stream.codec, configurationRecord: movie.record)
+  private func configuration(_ mode: Mode, _ stream: TestStream, _ movie: TestMovie) -> VideoDecoderConfiguration {
+    var configuration = VideoDecoderConfiguration(codec: stream.codec, configurationRecord: movie.record)
     configuration.threads = 3
     configuration.order = mode == .presentation ? .presentation : .decoding
     configuration.isLowDelay = mode == .early
@@ -194,7 +194,7 @@ func planarSamples(_ buffer: CVPixelBuffer, _ pixelFormat: String) throws -> [UI
       ([.i420FullRange, .p010VideoRange], kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange),
       ([.nv12VideoRange, .i420VideoRange], kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange),
     ] {
-      var configuration = DecoderConfiguration(codec: .h264, configurationRecord: movie.record)
+      var configuration = VideoDecoderConfiguration(codec: .h264, configurationRecord: movie.record)
       configuration.preferredFormats = wishes
       var samples: [UInt8] = []
       movie.decode(try FFmpegVideoDecoder(configuration)) { _, frame in
@@ -302,11 +302,11 @@ func planarSamples(_ buffer: CVPixelBuffer, _ pixelFormat: String) throws -> [UI
   @Test func refusesWhatItDoesNotKnow() {
     #expect(!FFmpegVideoDecoder.description.supports(CodecType(rawValue: 0x3F3F_3F3F)))
     #expect(throws: CodecError.self) {
-      try FFmpegVideoDecoder(DecoderConfiguration(codec: CodecType(rawValue: 0x3F3F_3F3F)))
+      try FFmpegVideoDecoder(VideoDecoderConfiguration(codec: CodecType(rawValue: 0x3F3F_3F3F)))
     }
     #expect(throws: CodecError.self) {
       try FFmpegVideoDecoder(
-        DecoderConfiguration(codec: .h264, configurationRecord: [1, 2, 3, 4, 5, 6, 7, 8]))
+        VideoDecoderConfiguration(codec: .h264, configurationRecord: [1, 2, 3, 4, 5, 6, 7, 8]))
     }
   }
 }
