@@ -83,34 +83,23 @@ public final class PixelConverter: Sendable {
 
   static func meaning(_ buffer: CVPixelBuffer, _ info: PixelFormatInfo) -> SampleMeaning {
     var meaning = SampleMeaning(isFullRange: info.isFullRange)
-    if let matrix = CVBufferCopyAttachment(buffer, "CVImageBufferYCbCrMatrix", nil) as? String {
-      meaning.matrix = matrixCode(matrix)
+    if let matrix = CVBufferCopyAttachment(buffer, kCVImageBufferYCbCrMatrixKey, nil) as? CFString {
+      meaning.matrix = UInt8(clamping: CVYCbCrMatrixGetIntegerCodePointForString(matrix))
     }
-    if let place = CVBufferCopyAttachment(buffer, "CVImageBufferChromaLocationTopField", nil) as? String {
+    if let place = CVBufferCopyAttachment(buffer, kCVImageBufferChromaLocationTopFieldKey, nil) as? CFString {
       meaning.chroma = chromaSiting(place)
     }
     return meaning
   }
 
-  /// H.273 code point of the value of `kCVImageBufferYCbCrMatrixKey`; 2 if unknown.
-  private static func matrixCode(_ matrix: String) -> UInt8 {
-    switch matrix {
-    case "ITU_R_709_2": 1
-    case "ITU_R_601_4": 6
-    case "SMPTE_240M_1995": 7
-    case "ITU_R_2020": 9
-    default: 2
-    }
-  }
-
-  private static func chromaSiting(_ location: String) -> ChromaSiting? {
+  private static func chromaSiting(_ location: CFString) -> ChromaSiting? {
     switch location {
-    case "Left": ChromaSiting(x: 0, y: 128)
-    case "Center": ChromaSiting(x: 128, y: 128)
-    case "TopLeft": ChromaSiting(x: 0, y: 0)
-    case "Top": ChromaSiting(x: 128, y: 0)
-    case "BottomLeft": ChromaSiting(x: 0, y: 256)
-    case "Bottom": ChromaSiting(x: 128, y: 256)
+    case kCVImageBufferChromaLocation_Left: ChromaSiting(x: 0, y: 128)
+    case kCVImageBufferChromaLocation_Center: ChromaSiting(x: 128, y: 128)
+    case kCVImageBufferChromaLocation_TopLeft: ChromaSiting(x: 0, y: 0)
+    case kCVImageBufferChromaLocation_Top: ChromaSiting(x: 128, y: 0)
+    case kCVImageBufferChromaLocation_BottomLeft: ChromaSiting(x: 0, y: 256)
+    case kCVImageBufferChromaLocation_Bottom: ChromaSiting(x: 128, y: 256)
     default: nil
     }
   }

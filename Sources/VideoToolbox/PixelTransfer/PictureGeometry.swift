@@ -1,0 +1,102 @@
+import CoreMedia
+import FFmpegMedia
+
+/// Where the pixels of a picture go in a transfer.
+struct TransferGeometry: Equatable {
+  /// In the source; nil for all of it.
+  var source: PixelRect?
+  /// In the destination; nil for all of it.
+  var target: PixelRect?
+}
+
+/// The shape of a picture: what of it is to be seen, and how wide its pixels are.
+struct PictureShape {
+  var width: Int
+  var height: Int
+  /// Origin at the upper left.
+  var aperture: (x: Double, y: Double, width: Double, height: Double)
+  /// Width of a pixel for a height of 1.
+  var pixelAspect: Double
+
+  /// - Parameters: a clean aperture and a pixel aspect ratio that take the place of the buffer's.
+  init(_ buffer: CVPixelBuffer, aperture: NSDictionary? = nil, aspect: NSDictionary? = nil) {
+    width = CVPixelBufferGetWidth(buffer)
+    height = CVPixelBufferGetHeight(buffer)
+    let aspect = aspect ?? (CVBufferCopyAttachment(buffer, kCVImageBufferPixelAspectRatioKey, nil) as? NSDictionary)
+    let horizontal = Self.number(aspect, kCVImageBufferPixelAspectRatioHorizontalSpacingKey) ?? 1
+    let vertical = Self.number(aspect, kCVImageBufferPixelAspectRatioVerticalSpacingKey) ?? 1
+    pixelAspect = horizontal > 0 && vertical > 0 ? horizontal / vertical : 1
+    self.aperture = (0, 0, Double(width), Double(height))
+    let wish = aperture ?? (CVBufferCopyAttachment(buffer, kCVImageBufferCleanApertureKey, nil) as? NSDictionary)
+    guard let cleanWidth = Self.number(wish, kCVImageBufferCleanApertureWidthKey),
+      let cleanHeight = Self.number(wish, kCVImageBufferCleanApertureHeightKey), cleanWidth > 0, cleanHeight > 0,
+      cleanWidth <= Double(width), cleanHeight <= Double(height)
+    else { return }
+    // Offsets count from centre to centre.
+    let x =
+      (Double(width) - cleanWidth) / 2 + (Self.number(wish, kCVImageBufferCleanApertureHorizontalOffsetKey) ?? 0)
+    let y =
+      (Double(height) - cleanHeight) / 2 + (Self.number(wish, kCVImageBufferCleanApertureVerticalOffsetKey) ?? 0)
+    self.aperture = (
+      min(max(0, x), Double(width) - cleanWidth), min(max(0, y), Double(height) - cleanHeight), cleanWidth,
+      cleanHeight
+    )
+  }
+
+  private static func number(_ dictionary: NSDictionary?, _ key: CFString) -> Double? {
+    guard let value = (dictionary?[key] as? NSNumber)?.doubleValue, value.isFinite else { return nil }
+    return value
+  }
+
+  private var isWhole: Bool { aperture == (0, 0, Double(width), Double(height)) }
+
+  /// The aperture in whole pixels.
+  private var apertureRect: PixelRect? { isWhole ? nil : rect(aperture) }
+
+  private func rect(_ area: (x: Double, y: Double, width: Double, height: Double)) -> PixelRect? {
+    // On whole chroma samples: in pairs, but for the last pixel of an odd picture.
+    func even(_ start: Double, _ length: Double, _ limit: Int) -> (Int, Int) {
+      let first = min(max(0, Int((start / 2).rounded()) * 2), (limit - 1) / 2 * 2)
+      let end = min(limit, max(first + 1, Int(((start + length) / 2).rounded()) * 2))
+      return (first, end - first)
+    }
+    let (x, columns) = even(area.x, area.width, width)
+    let (y, rows) = even(area.y, area.height, height)
+    let rect = PixelRect(x: x, y: y, width: columns, height: rows)
+    return rect == PixelRect(x: 0, y: 0, width: width, height: height) ? nil : rect
+  }
+
+  /// How this picture goes into another in a scaling mode (one of the `kVTScalingMode_` values).
+  func fit(into target: PictureShape, mode: String) -> TransferGeometry {
+    switch mode as NSString {
+    case kVTScalingMode_CropSourceToCleanAperture:
+      return TransferGeometry(source: apertureRect, target: target.apertureRect)
+    case kVTScalingMode_Letterbox:
+      let shape = aperture.width * pixelAspect / aperture.height
+      let room = target.aperture.width * target.pixelAspect / target.aperture.height
+      var area = target.aperture
+      if shape > room {
+        area.height = target.aperture.width * target.pixelAspect / shape
+        area.y += (target.aperture.height - area.height) / 2
+      } else {
+        area.width = target.aperture.height * shape / target.pixelAspect
+        area.x += (target.aperture.width - area.width) / 2
+      }
+      return TransferGeometry(source: apertureRect, target: target.rect(area))
+    case kVTScalingMode_Trim:
+      let shape = aperture.width * pixelAspect / aperture.height
+      let room = target.aperture.width * target.pixelAspect / target.aperture.height
+      var area = aperture
+      if shape > room {
+        area.width = aperture.height * room / pixelAspect
+        area.x += (aperture.width - area.width) / 2
+      } else {
+        area.height = aperture.width * pixelAspect / room
+        area.y += (aperture.height - area.height) / 2
+      }
+      return TransferGeometry(source: rect(area), target: target.apertureRect)
+    default:
+      return TransferGeometry()
+    }
+  }
+}

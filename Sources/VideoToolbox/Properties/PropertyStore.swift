@@ -1,0 +1,102 @@
+import CoreMedia
+import Foundation
+
+/// One property of a session: a row of the table from which setting, reading, checking and describing it all follow.
+struct SessionProperty<State>: Sendable {
+  let key: String
+  let type: PropertyType
+  let documentation: String
+  /// What reading gives if nothing was set; nil for a property that has no value then.
+  var defaultValue: PropertyValue?
+  var isSerialized = true
+  /// Reads the value from the session's state. Such a property cannot be set.
+  var read: (@Sendable (State) -> AnyObject?)?
+  /// The values allowed, where they depend on the session.
+  var typeIn: (@Sendable (State) -> PropertyType)?
+  var isOffered: @Sendable (State) -> Bool = { _ in true }
+  /// A value that is not a `PropertyValue`: checks it.
+  var accepts: (@Sendable (AnyObject) -> Bool)?
+
+  init(_ key: CFString, _ type: PropertyType, _ documentation: String) {
+    self.key = key as String
+    self.type = type
+    self.documentation = documentation
+  }
+
+  func with(_ change: (inout Self) -> Void) -> Self {
+    var copy = self
+    change(&copy)
+    return copy
+  }
+}
+
+/// The values that were set of a table of properties. The session guards it with its lock.
+struct PropertyStore<State> {
+  let table: [SessionProperty<State>]
+  private var values: [String: PropertyValue] = [:]
+  private var objects: [String: AnyObject] = [:]
+
+  init(_ table: [SessionProperty<State>]) { self.table = table }
+
+  var order: [String] { table.map(\.key) }
+
+  /// The value that was set, or the default.
+  subscript(key: CFString) -> PropertyValue? {
+    let key = key as String
+    return values[key] ?? table.first { $0.key == key }?.defaultValue
+  }
+
+  func isSet(_ key: CFString) -> Bool { values[key as String] != nil }
+
+  func object(_ key: CFString) -> AnyObject? { objects[key as String] }
+
+  mutating func set(_ key: String, to value: AnyObject?, _ state: State) -> OSStatus {
+    guard let row = row(key, state) else { return kVTPropertyNotSupportedErr }
+    guard row.read == nil else { return kVTPropertyReadOnlyErr }
+    guard let value else {
+      values[key] = nil
+      objects[key] = nil
+      return noErr
+    }
+    if let accepts = row.accepts {
+      guard accepts(value) else { return kVTParameterErr }
+      objects[key] = value
+      return noErr
+    }
+    guard let parsed = (row.typeIn?(state) ?? row.type).parse(value) else { return kVTParameterErr }
+    values[key] = parsed
+    return noErr
+  }
+
+  func copy(_ key: String, _ state: State) -> (status: OSStatus, value: AnyObject?) {
+    guard let row = row(key, state) else { return (kVTPropertyNotSupportedErr, nil) }
+    if let read = row.read { return (noErr, read(state)) }
+    if row.accepts != nil { return (noErr, objects[key]) }
+    return (noErr, (values[key] ?? row.defaultValue)?.object)
+  }
+
+  func supported(_ state: State) -> [String: [String: Any]] {
+    var result: [String: [String: Any]] = [:]
+    for row in table where row.isOffered(state) {
+      var entry = (row.typeIn?(state) ?? row.type).description
+      entry[kVTPropertyReadWriteStatusKey as String] =
+        row.read == nil ? kVTPropertyReadWriteStatus_ReadWrite : kVTPropertyReadWriteStatus_ReadOnly
+      entry[kVTPropertyShouldBeSerializedKey as String] = NSNumber(value: row.isSerialized && row.read == nil)
+      entry[kVTPropertyDocumentationKey as String] = row.documentation as NSString
+      result[row.key] = entry
+    }
+    return result
+  }
+
+  func serializable(_ state: State) -> [String: Any] {
+    var result: [String: Any] = [:]
+    for row in table where row.isSerialized && row.isOffered(state) {
+      if let value = values[row.key]?.object ?? objects[row.key] { result[row.key] = value }
+    }
+    return result
+  }
+
+  private func row(_ key: String, _ state: State) -> SessionProperty<State>? {
+    table.first { $0.key == key && $0.isOffered(state) }
+  }
+}
