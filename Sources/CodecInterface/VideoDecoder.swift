@@ -138,14 +138,16 @@ public struct DecodedFrame {
 }
 
 public struct DecodedPicture {
-  /// Comes from the configuration's allocator. It may still be a reference of other frames: not to be written to.
+  /// Comes from the configuration's allocator.
   public var pixelBuffer: CVPixelBuffer
+  /// The decoder still reads the buffer, as a reference of other frames: it must not be written to.
+  public var isReference = false
   public var color = ColorDescription()
   /// Where the chroma samples lie (H.273 `chroma_sample_loc_type`), nil if the stream does not say.
   public var chromaLocation: UInt8?
   public var pixelAspect: PixelAspect?
-  /// The two fields show two moments.
-  public var isInterlaced = false
+  /// The two fields show two moments; nil if that is not known.
+  public var isInterlaced: Bool?
   public var isTopFieldFirst = false
   /// Parts of the picture were concealed.
   public var isDamaged = false

@@ -1,5 +1,6 @@
 import CoreVideo
 import Foundation
+import Synchronization
 
 /// Converts colours between primaries and transfer functions, by way of linear light.
 public struct ColorTransform: Sendable, Hashable {
@@ -21,7 +22,8 @@ public struct ColorTransform: Sendable, Hashable {
   /// True if nothing changes.
   public var isIdentity: Bool {
     sourcePrimaries == targetPrimaries
-      && TransferCurve(sourceTransfer) == TransferCurve(targetTransfer) && TransferCurve(sourceTransfer) != nil
+      && TransferCurve(sourceTransfer) == TransferCurve(targetTransfer)
+      && TransferCurve(sourceTransfer) != nil
   }
 
   /// False for code points that are not known, and between a curve for high dynamic range and another curve, which
@@ -101,14 +103,17 @@ enum TransferCurve: Hashable {
   func light(_ v: Double) -> Double {
     switch self {
     case .linear: v
-    case .bt709: v < 4.5 * 0.018053968510807 ? v / 4.5 : pow((v + 0.09929682680944) / 1.09929682680944, 1 / 0.45)
+    case .bt709:
+      v < 4.5 * 0.018053968510807 ? v / 4.5 : pow((v + 0.09929682680944) / 1.09929682680944, 1 / 0.45)
     case .gamma22: pow(v, 2.2)
     case .gamma28: pow(v, 2.8)
     case .gamma26: pow(v, 2.6)
     case .smpte240: v < 4 * 0.0228 ? v / 4 : pow((v + 0.1115) / 1.1115, 1 / 0.45)
     case .sRGB: v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4)
     case .pq:
-      pow(max(pow(v, 1 / 78.84375) - 0.8359375, 0) / (18.8515625 - 18.6875 * pow(v, 1 / 78.84375)), 1 / 0.1593017578125)
+      pow(
+        max(pow(v, 1 / 78.84375) - 0.8359375, 0) / (18.8515625 - 18.6875 * pow(v, 1 / 78.84375)),
+        1 / 0.1593017578125)
     case .hlg: v <= 0.5 ? v * v / 3 : (exp((v - 0.55991073) / 0.17883277) + 0.28466892) / 12
     }
   }
@@ -125,7 +130,8 @@ enum TransferCurve: Hashable {
     case .sRGB: l <= 0.0031308 ? 12.92 * l : 1.055 * pow(l, 1 / 2.4) - 0.055
     case .pq:
       pow(
-        (0.8359375 + 18.8515625 * pow(l, 0.1593017578125)) / (1 + 18.6875 * pow(l, 0.1593017578125)), 78.84375)
+        (0.8359375 + 18.8515625 * pow(l, 0.1593017578125)) / (1 + 18.6875 * pow(l, 0.1593017578125)), 78.84375
+      )
     case .hlg: l <= 1.0 / 12 ? (3 * l).squareRoot() : 0.17883277 * log(12 * l - 0.28466892) + 0.55991073
     }
   }
@@ -133,37 +139,30 @@ enum TransferCurve: Hashable {
 
 /// The curves as tables over 16 bits.
 enum CurveTables {
-  private static let store = NSCache<NSString, Table>()
-
-  private final class Table: Sendable {
-    let light: [Float]
-    let signal: [UInt16]
-    init(light: [Float] = [], signal: [UInt16] = []) {
-      self.light = light
-      self.signal = signal
-    }
-  }
+  private static let lights = Mutex<[TransferCurve: [Float]]>([:])
+  private static let signals = Mutex<[TransferCurve: [UInt16]]>([:])
 
   static func decoding(_ curve: TransferCurve) -> [Float] {
-    let key = "decode \(curve)" as NSString
-    if let table = store.object(forKey: key) { return table.light }
-    let table = Table(light: (0...65535).map { Float(curve.light(Double($0) / 65535)) })
-    store.setObject(table, forKey: key)
-    return table.light
+    lights.withLock { tables in
+      if let table = tables[curve] { return table }
+      let table = (0...65535).map { Float(curve.light(Double($0) / 65535)) }
+      tables[curve] = table
+      return table
+    }
   }
 
   /// By the fourth root of light, which spreads the dark end as the steepest curve needs it.
   static func encoding(_ curve: TransferCurve) -> [UInt16] {
-    let key = "encode \(curve)" as NSString
-    if let table = store.object(forKey: key) { return table.signal }
-    let table = Table(
-      signal: (0...65535).map {
-        let root = Double($0) / 65535
+    signals.withLock { tables in
+      if let table = tables[curve] { return table }
+      let table = (0...65535).map { (step: Int) -> UInt16 in
+        let root = Double(step) / 65535
         let signal = curve.signal(root * root * root * root)
         return UInt16(min(max(signal, 0), 1) * 65535 + 0.5)
-      })
-    store.setObject(table, forKey: key)
-    return table.signal
+      }
+      tables[curve] = table
+      return table
+    }
   }
 
   @inline(__always) static func index(_ light: Float) -> Int {
@@ -213,7 +212,9 @@ struct Primaries {
     let columns = [r[0], g[0], b[0], r[1], g[1], b[1], r[2], g[2], b[2]]
     let w = Self.xyz(white)
     let inverse = Self.invert(columns)
-    let scale = (0..<3).map { inverse[3 * $0] * w[0] + inverse[3 * $0 + 1] * w[1] + inverse[3 * $0 + 2] * w[2] }
+    let scale = (0..<3).map {
+      inverse[3 * $0] * w[0] + inverse[3 * $0 + 1] * w[1] + inverse[3 * $0 + 2] * w[2]
+    }
     return (0..<9).map { columns[$0] * scale[$0 % 3] }
   }
 
@@ -232,7 +233,11 @@ struct Primaries {
   }
 
   private static func multiply(_ a: [Double], _ b: [Double]) -> [Double] {
-    (0..<9).map { i in (0..<3).reduce(0) { $0 + a[3 * (i / 3) + $1] * b[3 * $1 + i % 3] } }
+    (0..<9).map { (i: Int) -> Double in
+      let row = 3 * (i / 3)
+      let column = i % 3
+      return a[row] * b[column] + a[row + 1] * b[3 + column] + a[row + 2] * b[6 + column]
+    }
   }
 
   private static func invert(_ m: [Double]) -> [Double] {

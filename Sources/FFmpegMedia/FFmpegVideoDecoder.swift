@@ -24,6 +24,12 @@ public final class FFmpegVideoDecoder: VideoDecoder {
     supports: { DecoderCodecs.identifier($0) != nil },
     makeDecoder: { configuration throws(CodecError) in try FFmpegVideoDecoder(configuration) })
 
+  /// True unless every frame of this codec stands for itself.
+  public static func hasInterframeDependencies(_ codec: CodecType) -> Bool {
+    guard let id = DecoderCodecs.identifier(codec), let descriptor = avcodec_descriptor_get(id) else { return true }
+    return descriptor.pointee.props & AV_CODEC_PROP_INTRA_ONLY == 0
+  }
+
   public init(_ configuration: VideoDecoderConfiguration) throws(CodecError) {
     LibavLog.takeOver()
     guard let id = DecoderCodecs.identifier(configuration.codec), let codec = avcodec_find_decoder(id) else {
@@ -211,18 +217,18 @@ public final class FFmpegVideoDecoder: VideoDecoder {
     let own = context.pointee.codec_id == AV_CODEC_ID_HEVC ? begun.first : begun.last
     guard let own else { return ledger.settle(token, .dropped) }
     guard hasStarted else { return ledger.settle(token, .failed(.badData("no key frame yet"))) }
-    ledger.settle(token, outcome(of: own.pointer))
+    ledger.settle(token, outcome(of: own.pointer, isEarly: true))
   }
 
-  private func outcome(of frame: UnsafePointer<AVFrame>) -> DecodedFrame.Outcome {
+  /// - Parameter isEarly: libavcodec has not yet noted all facts of the frame.
+  private func outcome(of frame: UnsafePointer<AVFrame>, isEarly: Bool = false) -> DecodedFrame.Outcome {
     do throws(CodecError) {
       let buffer: CVPixelBuffer
-      if let direct = memory.pixelBuffer(of: frame) {
-        buffer = direct
-      } else {
-        buffer = try memory.copy(frame, conversion)
-      }
-      let picture = FrameFormat.describe(frame, as: buffer)
+      let direct = memory.pixelBuffer(of: frame)
+      if let direct { buffer = direct } else { buffer = try memory.copy(frame, conversion) }
+      var picture = FrameFormat.describe(frame, as: buffer)
+      picture.isReference = direct != nil
+      if isEarly { picture.isInterlaced = nil }
       if picture.isDamaged, !configuration.concealsDamage { return .failed(.badData("damaged picture")) }
       return .picture(picture)
     } catch {

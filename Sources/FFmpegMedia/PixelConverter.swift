@@ -27,6 +27,15 @@ public final class PixelConverter: Sendable {
     PixelFormatInfo.of(pixelFormat).map { PictureConversion.writable($0.format) != nil } ?? false
   }
 
+  /// The pixel formats that `convert` can write.
+  public static var writableFormats: [OSType] { PixelFormatInfo.all.map(\.code).filter(canWrite) }
+
+  /// True for formats of luma and chroma; false for RGB, gray, and formats that are not known.
+  public static func isYCbCr(_ pixelFormat: OSType) -> Bool {
+    guard let info = PixelFormatInfo.of(pixelFormat), !info.isRGB else { return false }
+    return av_pix_fmt_desc_get(info.format).map { $0.pointee.nb_components >= 3 } ?? false
+  }
+
   /// Fills `target` with the picture in `source`. Attachments are read, and left alone.
   ///
   /// - Parameters:

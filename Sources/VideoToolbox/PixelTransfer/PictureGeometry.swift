@@ -22,21 +22,26 @@ struct PictureShape {
   init(_ buffer: CVPixelBuffer, aperture: NSDictionary? = nil, aspect: NSDictionary? = nil) {
     width = CVPixelBufferGetWidth(buffer)
     height = CVPixelBufferGetHeight(buffer)
-    let aspect = aspect ?? (CVBufferCopyAttachment(buffer, kCVImageBufferPixelAspectRatioKey, nil) as? NSDictionary)
+    let aspect =
+      aspect ?? (CVBufferCopyAttachment(buffer, kCVImageBufferPixelAspectRatioKey, nil) as? NSDictionary)
     let horizontal = Self.number(aspect, kCVImageBufferPixelAspectRatioHorizontalSpacingKey) ?? 1
     let vertical = Self.number(aspect, kCVImageBufferPixelAspectRatioVerticalSpacingKey) ?? 1
     pixelAspect = horizontal > 0 && vertical > 0 ? horizontal / vertical : 1
     self.aperture = (0, 0, Double(width), Double(height))
-    let wish = aperture ?? (CVBufferCopyAttachment(buffer, kCVImageBufferCleanApertureKey, nil) as? NSDictionary)
+    let wish =
+      aperture ?? (CVBufferCopyAttachment(buffer, kCVImageBufferCleanApertureKey, nil) as? NSDictionary)
     guard let cleanWidth = Self.number(wish, kCVImageBufferCleanApertureWidthKey),
-      let cleanHeight = Self.number(wish, kCVImageBufferCleanApertureHeightKey), cleanWidth > 0, cleanHeight > 0,
+      let cleanHeight = Self.number(wish, kCVImageBufferCleanApertureHeightKey), cleanWidth > 0,
+      cleanHeight > 0,
       cleanWidth <= Double(width), cleanHeight <= Double(height)
     else { return }
     // Offsets count from centre to centre.
     let x =
-      (Double(width) - cleanWidth) / 2 + (Self.number(wish, kCVImageBufferCleanApertureHorizontalOffsetKey) ?? 0)
+      (Double(width) - cleanWidth) / 2
+      + (Self.number(wish, kCVImageBufferCleanApertureHorizontalOffsetKey) ?? 0)
     let y =
-      (Double(height) - cleanHeight) / 2 + (Self.number(wish, kCVImageBufferCleanApertureVerticalOffsetKey) ?? 0)
+      (Double(height) - cleanHeight) / 2
+      + (Self.number(wish, kCVImageBufferCleanApertureVerticalOffsetKey) ?? 0)
     self.aperture = (
       min(max(0, x), Double(width) - cleanWidth), min(max(0, y), Double(height) - cleanHeight), cleanWidth,
       cleanHeight

@@ -52,7 +52,8 @@ final class PixelTransfer: @unchecked Sendable {
     }
   }
 
-  private func colors(_ source: CVPixelBuffer, _ target: CVPixelBuffer) throws(StatusError) -> ColorTransform {
+  private func colors(_ source: CVPixelBuffer, _ target: CVPixelBuffer) throws(StatusError) -> ColorTransform
+  {
     func code(_ key: CFString, _ number: (CFString?) -> Int32) -> UInt8 {
       UInt8(clamping: number(CVBufferCopyAttachment(source, key, nil) as? CFString))
     }
@@ -89,7 +90,9 @@ final class PixelTransfer: @unchecked Sendable {
 
   private func takeDeepBuffer(_ width: Int, _ height: Int) -> CVPixelBuffer? {
     let spare = lock.withLock { deepBuffers.popLast() }
-    if let spare, CVPixelBufferGetWidth(spare) == width, CVPixelBufferGetHeight(spare) == height { return spare }
+    if let spare, CVPixelBufferGetWidth(spare) == width, CVPixelBufferGetHeight(spare) == height {
+      return spare
+    }
     var made: CVPixelBuffer?
     guard CVPixelBufferCreate(nil, width, height, kCVPixelFormatType_64RGBALE, nil, &made) == kCVReturnSuccess
     else { return nil }
@@ -140,7 +143,8 @@ final class PixelTransfer: @unchecked Sendable {
       && CVPixelBufferGetHeight(source) == CVPixelBufferGetHeight(target)
     let keepsShape = isSameSize && settings.scalingMode == kVTScalingMode_Normal as String
     for (key, wish) in [
-      (kCVImageBufferCleanApertureKey, settings.cleanAperture), (kCVImageBufferPixelAspectRatioKey, settings.pixelAspect),
+      (kCVImageBufferCleanApertureKey, settings.cleanAperture),
+      (kCVImageBufferPixelAspectRatioKey, settings.pixelAspect),
     ] {
       if let wish {
         CVBufferSetAttachment(target, key, NSDictionary(dictionary: wish), .shouldPropagate)

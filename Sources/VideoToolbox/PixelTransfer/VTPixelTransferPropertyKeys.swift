@@ -8,7 +8,8 @@ public nonisolated(unsafe) let kVTPixelTransferPropertyKey_ScalingMode: CFString
 /// The whole source fills the whole destination, whatever becomes of its shape. The default.
 public nonisolated(unsafe) let kVTScalingMode_Normal: CFString = "Normal"
 /// The source's clean aperture fills the destination.
-public nonisolated(unsafe) let kVTScalingMode_CropSourceToCleanAperture: CFString = "CropSourceToCleanAperture"
+public nonisolated(unsafe) let kVTScalingMode_CropSourceToCleanAperture: CFString =
+  "CropSourceToCleanAperture"
 /// The source's clean aperture keeps its shape and lies inside the destination's, between black bars.
 public nonisolated(unsafe) let kVTScalingMode_Letterbox: CFString = "Letterbox"
 /// The source's clean aperture keeps its shape and covers the destination; what reaches beyond is cut off.
@@ -37,9 +38,11 @@ public nonisolated(unsafe) let kVTPixelTransferPropertyKey_DestinationColorPrima
 public nonisolated(unsafe) let kVTPixelTransferPropertyKey_DestinationTransferFunction: CFString =
   "DestinationTransferFunction"
 /// An ICC profile to convert to. There is no colour management here: sessions do not support it.
-public nonisolated(unsafe) let kVTPixelTransferPropertyKey_DestinationICCProfile: CFString = "DestinationICCProfile"
+public nonisolated(unsafe) let kVTPixelTransferPropertyKey_DestinationICCProfile: CFString =
+  "DestinationICCProfile"
 /// The matrix to convert to, for YCbCr destinations: a value of `kCVImageBufferYCbCrMatrixKey`.
-public nonisolated(unsafe) let kVTPixelTransferPropertyKey_DestinationYCbCrMatrix: CFString = "DestinationYCbCrMatrix"
+public nonisolated(unsafe) let kVTPixelTransferPropertyKey_DestinationYCbCrMatrix: CFString =
+  "DestinationYCbCrMatrix"
 
 /// Whether speed matters more than quality. Boolean.
 public nonisolated(unsafe) let kVTPixelTransferPropertyKey_RealTime: CFString = "RealTime"
@@ -60,4 +63,5 @@ public nonisolated(unsafe) let kVTRotation_CCW90: CFString = "CCW90"
 public nonisolated(unsafe) let kVTPixelRotationPropertyKey_FlipHorizontalOrientation: CFString =
   "FlipHorizontalOrientation"
 /// Whether to swap top and bottom, after the rotation. Boolean.
-public nonisolated(unsafe) let kVTPixelRotationPropertyKey_FlipVerticalOrientation: CFString = "FlipVerticalOrientation"
+public nonisolated(unsafe) let kVTPixelRotationPropertyKey_FlipVerticalOrientation: CFString =
+  "FlipVerticalOrientation"

@@ -114,7 +114,8 @@ enum PixelTransferProperties {
 
   static let primaries = [
     kCVImageBufferColorPrimaries_ITU_R_709_2, kCVImageBufferColorPrimaries_EBU_3213,
-    kCVImageBufferColorPrimaries_SMPTE_C, kCVImageBufferColorPrimaries_P22, kCVImageBufferColorPrimaries_DCI_P3,
+    kCVImageBufferColorPrimaries_SMPTE_C, kCVImageBufferColorPrimaries_P22,
+    kCVImageBufferColorPrimaries_DCI_P3,
     kCVImageBufferColorPrimaries_P3_D65, kCVImageBufferColorPrimaries_ITU_R_2020,
   ].map { $0 as String }
 
@@ -139,10 +140,8 @@ enum PixelTransferProperties {
     settings.transfer = store[kVTPixelTransferPropertyKey_DestinationTransferFunction]?.text
     settings.matrix = store[kVTPixelTransferPropertyKey_DestinationYCbCrMatrix]?.text
     if store[kVTPixelTransferPropertyKey_RealTime]?.boolean == true { settings.filter = .fastBilinear }
-    switch store[kVTPixelTransferPropertyKey_DownsamplingMode]?.text {
-    case kVTDownsamplingMode_Decimate as String: settings.filter = .nearest
-    case kVTDownsamplingMode_Average as String: settings.filter = .area
-    default: break
+    if let mode = store[kVTPixelTransferPropertyKey_DownsamplingMode]?.text {
+      settings.filter = mode == kVTDownsamplingMode_Decimate as String ? .nearest : .area
     }
     return settings
   }

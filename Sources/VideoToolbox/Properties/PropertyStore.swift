@@ -14,6 +14,8 @@ struct SessionProperty<State>: Sendable {
   /// The values allowed, where they depend on the session.
   var typeIn: (@Sendable (State) -> PropertyType)?
   var isOffered: @Sendable (State) -> Bool = { _ in true }
+  /// Looks closer at a value of the right type.
+  var check: (@Sendable (PropertyValue) -> Bool)?
   /// A value that is not a `PropertyValue`: checks it.
   var accepts: (@Sendable (AnyObject) -> Bool)?
 
@@ -63,7 +65,9 @@ struct PropertyStore<State> {
       objects[key] = value
       return noErr
     }
-    guard let parsed = (row.typeIn?(state) ?? row.type).parse(value) else { return kVTParameterErr }
+    guard let parsed = (row.typeIn?(state) ?? row.type).parse(value), row.check?(parsed) ?? true else {
+      return kVTParameterErr
+    }
     values[key] = parsed
     return noErr
   }

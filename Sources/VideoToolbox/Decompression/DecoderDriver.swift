@@ -1,0 +1,165 @@
+import CodecInterface
+import CoreMedia
+
+/// Runs a decoder for a session, and chooses how many frames it may work on at a time.
+///
+/// Threads that each decode a frame are fast, but hold frames back, and cannot be stopped half-way without losing
+/// the reference pictures. Where a client waits for a frame all the same, the driver takes what is under way out of
+/// the decoder, and goes on with a new one that decodes the frames since the last key frame again, unseen.
+/// Used from one thread at a time.
+final class DecoderDriver {
+  enum Mode {
+    /// Each frame comes out of its own call, in decode order.
+    case immediate
+    /// Frames come in decode order, late by some.
+    case pipelined
+    /// Frames come in order of presentation.
+    case presentation
+  }
+
+  struct Frame {
+    var data: UnsafeRawBufferPointer
+    var token: Int64
+    var presentationTime: Int64?
+    var isSync: Bool
+    var isClosedKeyFrame: Bool
+    /// The configuration record that holds from this frame on, where it is another one than before.
+    var newRecord: [UInt8]?
+  }
+
+  /// Takes effect with the next decoder, that is with the next closed key frame at the latest.
+  struct Setup: Equatable {
+    var threads = 0
+    var isLowDelay = false
+  }
+
+  private struct PastFrame {
+    var data: [UInt8]
+    var isSync: Bool
+    var newRecord: [UInt8]?
+  }
+
+  var setup = Setup()
+  var selection = FrameSelection.all { didSet { decoder?.selection = selection } }
+  private(set) var mode: Mode
+  private let makeDecoder: (VideoDecoderConfiguration) throws(CodecError) -> any VideoDecoder
+  private var configuration: VideoDecoderConfiguration
+  private var decoder: (any VideoDecoder)?
+  private var decoderSetup = Setup()
+  /// The frames since the last closed key frame, and the record that held before them.
+  private var past: [PastFrame] = []
+  private var pastBytes = 0
+  private var pastRecord: [UInt8]
+  private var isPastWhole = true
+  /// The decoder has lost its reference pictures.
+  private var isDrained = false
+  private static let pastLimit = 64 << 20
+
+  init(
+    _ configuration: VideoDecoderConfiguration, mode: Mode,
+    makeDecoder: @escaping (VideoDecoderConfiguration) throws(CodecError) -> any VideoDecoder
+  ) {
+    self.configuration = configuration
+    self.mode = mode
+    self.makeDecoder = makeDecoder
+    pastRecord = configuration.configurationRecord
+  }
+
+  /// Makes the decoder, if there is none yet.
+  func prepare() throws(CodecError) {
+    if decoder == nil { decoder = try make() }
+  }
+
+  /// - Parameter wish: the mode in which to go on, as soon as that can be done without a loss.
+  func decode(_ frame: Frame, wish: Mode, output: (DecodedFrame) -> Void) throws(CodecError) {
+    if frame.isClosedKeyFrame, decoder != nil, wish != mode || setup != decoderSetup {
+      flush(output)
+      decoder = nil
+    } else if wish == .immediate, mode != .immediate, decoder != nil {
+      // The client waits for this frame.
+      drain(output: output)
+    }
+    if decoder == nil { mode = wish }
+    if frame.isClosedKeyFrame {
+      forget()
+    } else if isDrained {
+      try startAgain(wish == .presentation ? .presentation : .immediate)
+    }
+    isDrained = false
+    try prepare()
+    if let record = frame.newRecord { configuration.configurationRecord = record }
+    remember(frame)
+    decoder?.decode(
+      CompressedPacket(
+        data: frame.data, token: frame.token, presentationTime: frame.presentationTime,
+        isKeyFrame: frame.isSync,
+        newConfigurationRecord: frame.newRecord)
+    ) { if $0.token >= 0 { output($0) } }
+  }
+
+  /// Gives out every frame that is under way.
+  func drain(output: (DecodedFrame) -> Void) {
+    if !flush(output) { isDrained = true }
+  }
+
+  /// Frames that were decoded again have a token of their own, and are not given out a second time.
+  @discardableResult
+  private func flush(_ output: (DecodedFrame) -> Void) -> Bool {
+    decoder?.flush { if $0.token >= 0 { output($0) } } ?? true
+  }
+
+  // MARK: Decoders
+
+  private func make() throws(CodecError) -> any VideoDecoder {
+    var configuration = configuration
+    configuration.threads = setup.threads
+    configuration.isLowDelay = mode == .immediate || setup.isLowDelay
+    configuration.order = mode == .presentation ? .presentation : .decoding
+    configuration.selection = selection
+    decoderSetup = setup
+    return try makeDecoder(configuration)
+  }
+
+  /// A new decoder that knows what the last one knew.
+  private func startAgain(_ mode: Mode) throws(CodecError) {
+    guard isPastWhole else { return }
+    self.mode = mode
+    let latest = configuration.configurationRecord
+    configuration.configurationRecord = pastRecord
+    let decoder = try make()
+    for frame in past {
+      frame.data.withUnsafeBytes { bytes in
+        decoder.decode(
+          CompressedPacket(
+            data: bytes, token: -1, isKeyFrame: frame.isSync, newConfigurationRecord: frame.newRecord)
+        ) { _ in }
+      }
+    }
+    configuration.configurationRecord = latest
+    self.decoder = decoder
+  }
+
+  // MARK: The past
+
+  private func forget() {
+    past = []
+    pastBytes = 0
+    pastRecord = configuration.configurationRecord
+    isPastWhole = true
+  }
+
+  private func remember(_ frame: Frame) {
+    // A decoder that holds nothing back never has to be emptied before its time.
+    guard mode != .immediate, isPastWhole else {
+      isPastWhole = isPastWhole && frame.isClosedKeyFrame
+      return
+    }
+    pastBytes += frame.data.count
+    guard pastBytes <= Self.pastLimit else {
+      past = []
+      isPastWhole = false
+      return
+    }
+    past.append(PastFrame(data: [UInt8](frame.data), isSync: frame.isSync, newRecord: frame.newRecord))
+  }
+}

@@ -1,0 +1,320 @@
+import CodecInterface
+import CoreMedia
+import Foundation
+
+/// Called with what became of a frame: the status, the flags, and the image if there is one.
+typealias DecompressionOutput = @Sendable (OSStatus, VTDecodeInfoFlags, CVImageBuffer?) -> Void
+
+/// One frame on its way through a session.
+struct DecompressionFrame: @unchecked Sendable {
+  let sample: CMSampleBuffer
+  let presentationTime: CMTime
+  let flags: VTDecodeFrameFlags
+  /// A change of format from this frame on.
+  let newFormat: StreamFormat?
+  let output: DecompressionOutput
+}
+
+/// What the pipeline takes over from the session's properties, with the next frame.
+struct DecompressionSettings {
+  var setup = DecoderDriver.Setup()
+  var selection = FrameSelection.all
+  var temporalLevelLimit: Int?
+  var image = ImageOutputSettings()
+  /// The client said that each frame counts more than throughput.
+  var isRealTime = false
+  var generation = 0
+}
+
+/// Decodes the frames of a session one after the other: on the caller's thread for frames that are to be ready on
+/// return, or else on a queue.
+final class DecompressionPipeline: @unchecked Sendable {
+  private struct Pending {
+    let frame: DecompressionFrame
+    let isLate: Bool
+  }
+
+  private let queue = DispatchQueue(label: "org.openvideotoolbox.decompression")
+  private static let onQueue = DispatchSpecificKey<ObjectIdentifier>()
+
+  // Touched on the queue only.
+  private let driver: DecoderDriver
+  private let output: ImageOutput
+  private var format: StreamFormat
+  private var settings = DecompressionSettings()
+  private var pending: [Int64: Pending] = [:]
+  private var nextToken: Int64 = 0
+  private var finished: [(Int64, DecodedFrame.Outcome)] = []
+  private var idleCheck = 0
+
+  // Guarded by the condition.
+  private let condition = NSCondition()
+  private var queued = 0
+  private var times: [CMTime] = []
+  private var isStopped = false
+  /// Frames that may wait for the decoder before a caller has to.
+  private static let queueLimit = 8
+
+  init(
+    _ format: StreamFormat, _ configuration: VideoDecoderConfiguration, _ attributes: OutputAttributes,
+    makeDecoder: @escaping (VideoDecoderConfiguration) throws(CodecError) -> any VideoDecoder
+  ) throws(CodecError) {
+    self.format = format
+    let pools = OutputPools(attributes)
+    var configuration = configuration
+    configuration.allocator = pools
+    configuration.preferredFormats = attributes.preferredFormats
+    output = ImageOutput(format, attributes, pools)
+    driver = DecoderDriver(configuration, mode: .immediate, makeDecoder: makeDecoder)
+    // A decoder that cannot be made is an error of the session's creation.
+    try driver.prepare()
+    queue.setSpecific(key: Self.onQueue, value: ObjectIdentifier(self))
+  }
+
+  private var isOnQueue: Bool { DispatchQueue.getSpecific(key: Self.onQueue) == ObjectIdentifier(self) }
+
+  /// Runs on the queue, or right away if that is where we are: in a client's callback.
+  private func synchronously<R>(_ body: () -> R) -> R { isOnQueue ? body() : queue.sync(execute: body) }
+
+  // MARK: - Frames
+
+  /// - Returns: what is known on return.
+  func submit(_ frame: DecompressionFrame, _ settings: DecompressionSettings) -> VTDecodeInfoFlags {
+    let isAsynchronous = frame.flags.contains(._EnableAsynchronousDecompression)
+    condition.lock()
+    // The queue's own thread would wait for itself.
+    if isAsynchronous, !isOnQueue {
+      while queued >= Self.queueLimit, !isStopped { condition.wait() }
+    }
+    let isStopped = isStopped
+    if !isStopped {
+      times.append(frame.presentationTime)
+      if isAsynchronous { queued += 1 }
+    }
+    condition.unlock()
+    guard !isStopped else { return .frameDropped }
+    guard isAsynchronous else {
+      return synchronously { run(frame, settings) }
+    }
+    queue.async { [self] in
+      condition.lock()
+      queued -= 1
+      let isLast = queued == 0
+      condition.broadcast()
+      condition.unlock()
+      _ = run(frame, settings)
+      if isLast { scheduleIdleCheck() }
+    }
+    return .asynchronous
+  }
+
+  /// Decodes a frame. On the queue.
+  private func run(_ frame: DecompressionFrame, _ settings: DecompressionSettings) -> VTDecodeInfoFlags {
+    idleCheck += 1
+    condition.lock()
+    let isStopped = isStopped
+    condition.unlock()
+    guard !isStopped else { return .frameDropped }
+    apply(settings)
+    let token = nextToken
+    nextToken += 1
+    pending[token] = Pending(frame: frame, isLate: frame.flags.contains(._EnableAsynchronousDecompression))
+    if let format = frame.newFormat {
+      self.format = format
+      output.change(to: format)
+    }
+    let status = withData(of: frame.sample) { decode(frame, token, $0) }
+    if status != noErr { settle(token, status, nil, []) }
+    return deliver(watching: token)
+  }
+
+  private func decode(_ frame: DecompressionFrame, _ token: Int64, _ data: UnsafeRawBufferPointer) -> OSStatus
+  {
+    let isSync = Self.isSync(frame.sample)
+    let traits = FrameTraits(data, format, isSync: isSync)
+    if let limit = settings.temporalLevelLimit, traits.temporalLevel > limit {
+      settle(token, noErr, nil, .frameDropped)
+      return noErr
+    }
+    let time = frame.presentationTime
+    do throws(CodecError) {
+      try driver.decode(
+        DecoderDriver.Frame(
+          data: data, token: token,
+          presentationTime: time.isNumeric
+            ? CMTimeConvertScale(time, timescale: 1_000_000, method: .default).value : nil,
+          isSync: isSync, isClosedKeyFrame: traits.isClosedKeyFrame, newRecord: frame.newFormat?.record),
+        wish: wish(frame.flags, traits)
+      ) { finished.append(($0.token, $0.outcome)) }
+      return noErr
+    } catch {
+      return Self.status(error)
+    }
+  }
+
+  /// How the client wants this frame.
+  private func wish(_ flags: VTDecodeFrameFlags, _ traits: FrameTraits) -> DecoderDriver.Mode {
+    let isAsynchronous = flags.contains(._EnableAsynchronousDecompression)
+    if flags.contains(._EnableTemporalProcessing) || (isAsynchronous && flags.contains(._1xRealTimePlayback))
+    {
+      return .presentation
+    }
+    guard isAsynchronous, !settings.isRealTime else { return .immediate }
+    if nextToken == 1 { return .pipelined }
+    // A client that keeps frames waiting wants throughput; one that waits for them does not.
+    guard traits.isClosedKeyFrame, driver.mode != .pipelined else {
+      return driver.mode == .pipelined ? .pipelined : .immediate
+    }
+    condition.lock()
+    defer { condition.unlock() }
+    return queued >= 2 ? .pipelined : .immediate
+  }
+
+  private func apply(_ settings: DecompressionSettings) {
+    guard settings.generation != self.settings.generation else { return }
+    self.settings = settings
+    driver.setup = settings.setup
+    driver.selection = settings.selection
+    output.settings = settings.image
+  }
+
+  // MARK: - Outcomes
+
+  /// Hands over what the decoder gave, after it has returned: a callback may decode further frames.
+  /// - Returns: what is known of one frame.
+  private func deliver(watching watched: Int64? = nil) -> VTDecodeInfoFlags {
+    var known: VTDecodeInfoFlags = []
+    while !finished.isEmpty {
+      let (token, outcome) = finished.removeFirst()
+      let flags: VTDecodeInfoFlags
+      switch outcome {
+      case .picture(let picture): flags = deliver(token, picture)
+      case .dropped:
+        flags = .frameDropped
+        settle(token, noErr, nil, flags)
+      case .failed(let error):
+        flags = []
+        settle(token, Self.status(error), nil, flags)
+      }
+      if token == watched { known = flags }
+    }
+    if let watched, pending[watched] != nil { known.insert(.asynchronous) }
+    return known
+  }
+
+  private func deliver(_ token: Int64, _ picture: DecodedPicture) -> VTDecodeInfoFlags {
+    guard let frame = pending[token]?.frame else { return [] }
+    if frame.flags.contains(._DoNotOutputFrame) {
+      settle(token, noErr, nil, [])
+      return []
+    }
+    do throws(StatusError) {
+      let (buffer, isModifiable) = try output.finish(picture)
+      let flags: VTDecodeInfoFlags = isModifiable ? .imageBufferModifiable : []
+      settle(token, noErr, buffer, flags)
+      return flags
+    } catch {
+      settle(token, error.status, nil, [])
+      return []
+    }
+  }
+
+  private func settle(
+    _ token: Int64, _ status: OSStatus, _ buffer: CVImageBuffer?, _ flags: VTDecodeInfoFlags
+  ) {
+    guard let entry = pending.removeValue(forKey: token) else { return }
+    condition.lock()
+    if let index = times.firstIndex(of: entry.frame.presentationTime) { times.remove(at: index) }
+    let isStopped = isStopped
+    condition.unlock()
+    guard !isStopped else { return }
+    entry.frame.output(status, entry.isLate ? flags.union(.asynchronous) : flags, buffer)
+  }
+
+  // MARK: - Waiting
+
+  /// Gives out all frames that are under way.
+  func finish() {
+    synchronously {
+      driver.drain { finished.append(($0.token, $0.outcome)) }
+      _ = deliver()
+    }
+  }
+
+  /// Waits until the decoder has had every frame; those that are held for the order of presentation stay.
+  func wait() {
+    synchronously {
+      if driver.mode != .immediate { driver.drain { finished.append(($0.token, $0.outcome)) } }
+      _ = deliver()
+    }
+  }
+
+  /// A client that sends no more frames must get what it has sent, unless it allowed for a delay.
+  private func scheduleIdleCheck() {
+    guard driver.mode == .pipelined, !pending.isEmpty else { return }
+    let check = idleCheck
+    queue.asyncAfter(deadline: .now() + .milliseconds(25)) { [weak self] in
+      guard let self, check == idleCheck, driver.mode == .pipelined else { return }
+      driver.drain { self.finished.append(($0.token, $0.outcome)) }
+      _ = deliver()
+    }
+  }
+
+  /// No output any more, not even for frames under way.
+  func stop() {
+    condition.lock()
+    isStopped = true
+    condition.broadcast()
+    condition.unlock()
+    // Waits for a callback that is running, unless it is the one that calls.
+    if !isOnQueue { queue.sync {} }
+  }
+
+  // MARK: - Facts
+
+  var framesUnderWay: [CMTime] {
+    condition.lock()
+    defer { condition.unlock() }
+    return times
+  }
+
+  func facts<R>(_ body: (ImageOutput, StreamFormat) -> R) -> R { synchronously { body(output, format) } }
+
+  // MARK: - Samples
+
+  private static func isSync(_ sample: CMSampleBuffer) -> Bool {
+    guard let list = CMSampleBufferGetSampleAttachmentsArray(sample, createIfNecessary: false),
+      let first = list.firstObject as? NSDictionary
+    else { return true }
+    return (first[kCMSampleAttachmentKey_NotSync] as? NSNumber)?.boolValue != true
+  }
+
+  /// The sample's bytes in one piece.
+  private func withData(of sample: CMSampleBuffer, _ body: (UnsafeRawBufferPointer) -> OSStatus) -> OSStatus {
+    guard let block = CMSampleBufferGetDataBuffer(sample) else { return kVTVideoDecoderBadDataErr }
+    let length = CMBlockBufferGetDataLength(block)
+    guard length > 0 else { return kVTVideoDecoderBadDataErr }
+    if CMBlockBufferIsRangeContiguous(block, atOffset: 0, length: length) {
+      var pointer: UnsafeMutablePointer<CChar>?
+      let status = CMBlockBufferGetDataPointer(
+        block, atOffset: 0, lengthAtOffsetOut: nil, totalLengthOut: nil, dataPointerOut: &pointer)
+      guard status == noErr, let pointer else { return status == noErr ? kVTVideoDecoderBadDataErr : status }
+      return body(UnsafeRawBufferPointer(start: pointer, count: length))
+    }
+    let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: length, alignment: 16)
+    defer { copy.deallocate() }
+    guard let base = copy.baseAddress else { return kVTAllocationFailedErr }
+    let status = CMBlockBufferCopyDataBytes(block, atOffset: 0, dataLength: length, destination: base)
+    return status == noErr ? body(UnsafeRawBufferPointer(copy)) : status
+  }
+
+  static func status(_ error: CodecError) -> OSStatus {
+    switch error {
+    case .badData: kVTVideoDecoderBadDataErr
+    case .unsupported: kVTVideoDecoderUnsupportedDataFormatErr
+    case .malfunction: kVTVideoDecoderMalfunctionErr
+    case .outOfMemory: kVTAllocationFailedErr
+    case .invalidConfiguration: kVTCouldNotCreateInstanceErr
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import CodecInterface
+import CoreMedia
+
+/// What is attached to the images of a stream.
+struct ImageAttachments {
+  private struct Key: Hashable {
+    var color: ColorDescription
+    var chromaLocation: UInt8?
+    var pixelAspect: PixelAspect?
+    var isInterlaced: Bool
+    var isTopFieldFirst: Bool
+  }
+
+  private let fromDescription: NSDictionary
+  private var known: [Key: NSDictionary] = [:]
+
+  init(_ format: StreamFormat) {
+    let extensions = CMFormatDescriptionGetExtensions(format.description) ?? [:]
+    let result = NSMutableDictionary()
+    // These extensions have the names of the attachments.
+    for key in CMVideoFormatDescriptionGetExtensionKeysCommonWithImageBuffers() {
+      if let key = key as? NSString, let value = extensions[key] { result[key] = value }
+    }
+    fromDescription = result
+  }
+
+  /// What the file says counts more than what the stream says.
+  mutating func attach(to picture: DecodedPicture) {
+    let key = Key(
+      color: picture.color, chromaLocation: picture.chromaLocation, pixelAspect: picture.pixelAspect,
+      isInterlaced: picture.isInterlaced ?? false, isTopFieldFirst: picture.isTopFieldFirst)
+    let attachments = known[key] ?? make(key)
+    if known.count > 16 { known = [:] }
+    known[key] = attachments
+    CVBufferSetAttachments(picture.pixelBuffer, attachments, .shouldPropagate)
+  }
+
+  private func make(_ key: Key) -> NSDictionary {
+    let result: NSMutableDictionary = [:]
+    for (name, value) in fromDescription { if let name = name as? NSString { result[name] = value } }
+    func add(_ name: CFString, _ value: Any?) {
+      if result[name] == nil, let value { result[name] = value }
+    }
+    add(
+      kCVImageBufferColorPrimariesKey,
+      CVColorPrimariesGetStringForIntegerCodePoint(Int32(key.color.primaries))?.takeUnretainedValue())
+    add(
+      kCVImageBufferTransferFunctionKey,
+      CVTransferFunctionGetStringForIntegerCodePoint(Int32(key.color.transfer))?.takeUnretainedValue())
+    add(
+      kCVImageBufferYCbCrMatrixKey,
+      CVYCbCrMatrixGetStringForIntegerCodePoint(Int32(key.color.matrix))?.takeUnretainedValue())
+    let places = [
+      kCVImageBufferChromaLocation_Left, kCVImageBufferChromaLocation_Center,
+      kCVImageBufferChromaLocation_TopLeft,
+      kCVImageBufferChromaLocation_Top, kCVImageBufferChromaLocation_BottomLeft,
+      kCVImageBufferChromaLocation_Bottom,
+    ]
+    if let place = key.chromaLocation, Int(place) < places.count {
+      add(kCVImageBufferChromaLocationTopFieldKey, places[Int(place)])
+      add(kCVImageBufferChromaLocationBottomFieldKey, places[Int(place)])
+    }
+    if let aspect = key.pixelAspect, aspect.horizontal != aspect.vertical {
+      let value: NSDictionary = [
+        kCVImageBufferPixelAspectRatioHorizontalSpacingKey: NSNumber(value: aspect.horizontal),
+        kCVImageBufferPixelAspectRatioVerticalSpacingKey: NSNumber(value: aspect.vertical),
+      ]
+      add(kCVImageBufferPixelAspectRatioKey, value)
+    }
+    if key.isInterlaced {
+      result[kCVImageBufferFieldCountKey] = NSNumber(value: 2)
+      add(
+        kCVImageBufferFieldDetailKey,
+        key.isTopFieldFirst
+          ? kCVImageBufferFieldDetailTemporalTopFirst : kCVImageBufferFieldDetailTemporalBottomFirst)
+    }
+    return result
+  }
+}

@@ -1,0 +1,188 @@
+import CodecInterface
+import CoreMedia
+import FFmpegMedia
+
+/// What a format description says to a decoder.
+struct StreamFormat: @unchecked Sendable {
+  // Immutable, as format descriptions are.
+  let description: CMVideoFormatDescription
+  let codec: CodecType
+  let width: Int
+  let height: Int
+  /// The codec's configuration record; empty if there is none.
+  let record: [UInt8]
+  /// Bytes of the length before each NAL unit; 0 for codecs without.
+  let lengthSize: Int
+  /// What the parameter sets say about the samples: (bits, chroma format); nil if it is not known.
+  let samples: SampleKind?
+
+  struct SampleKind: Equatable {
+    var bitDepth: Int
+    var chromaFormat: Int
+    var isFullRange: Bool
+  }
+
+  init(_ description: CMVideoFormatDescription) {
+    self.description = description
+    codec = CodecType(rawValue: CMFormatDescriptionGetMediaSubType(description))
+    let dimensions = CMVideoFormatDescriptionGetDimensions(description)
+    width = Int(dimensions.width)
+    height = Int(dimensions.height)
+    let atoms =
+      CMFormatDescriptionGetExtension(
+        description, extensionKey: kCMFormatDescriptionExtension_SampleDescriptionExtensionAtoms)
+      as? NSDictionary
+    record = Self.record(codec, atoms)
+    let isFullRange =
+      (CMFormatDescriptionGetExtension(
+        description, extensionKey: kCMFormatDescriptionExtension_FullRangeVideo)
+      as? NSNumber)?.boolValue ?? false
+    var lengthSize = 0
+    var samples: SampleKind?
+    if Self.isH264(codec) {
+      let configuration = try? CoreMedia.DecoderConfiguration(avcC: Data(record))
+      lengthSize = configuration?.lengthSize ?? 4
+      if let unit = configuration?.parameterSets.first(where: { $0.first.map { $0 & 31 } == 7 }),
+        let sps = try? H264SequenceParameterSet(nalUnit: unit)
+      {
+        samples = SampleKind(
+          bitDepth: max(sps.bitDepthLuma, sps.bitDepthChroma), chromaFormat: sps.chromaFormat,
+          isFullRange: isFullRange)
+      }
+    } else if Self.isHEVC(codec) {
+      let configuration = try? CoreMedia.DecoderConfiguration(hvcC: Data(record))
+      lengthSize = configuration?.lengthSize ?? 4
+      if let unit = configuration?.parameterSets.first(where: { $0.first.map { $0 >> 1 & 63 } == 33 }),
+        let sps = try? HEVCSequenceParameterSet(nalUnit: unit)
+      {
+        samples = SampleKind(
+          bitDepth: max(sps.bitDepthLuma, sps.bitDepthChroma), chromaFormat: sps.chromaFormat,
+          isFullRange: isFullRange)
+      }
+    }
+    self.lengthSize = lengthSize
+    self.samples = samples
+  }
+
+  static func isH264(_ codec: CodecType) -> Bool { codec == .h264 || codec.rawValue == 0x6176_6333 }
+  static func isHEVC(_ codec: CodecType) -> Bool { codec == .hevc || codec.rawValue == 0x6865_7631 }
+
+  /// 2 if frames may be interlaced.
+  var fieldCount: Int {
+    (CMFormatDescriptionGetExtension(description, extensionKey: kCMFormatDescriptionExtension_FieldCount)
+      as? NSNumber)?.intValue ?? 1
+  }
+
+  var hasInterframeDependencies: Bool { FFmpegVideoDecoder.hasInterframeDependencies(codec) }
+
+  /// The pixel format that the decoder gives by itself, as far as the description tells.
+  var nativePixelFormat: OSType {
+    guard let samples else { return kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange }
+    switch (samples.bitDepth > 8, samples.chromaFormat, samples.isFullRange) {
+    case (false, 2, false): return kCVPixelFormatType_422YpCbCr8BiPlanarVideoRange
+    case (false, 2, true): return kCVPixelFormatType_422YpCbCr8BiPlanarFullRange
+    case (false, 3, false): return kCVPixelFormatType_444YpCbCr8BiPlanarVideoRange
+    case (false, 3, true): return kCVPixelFormatType_444YpCbCr8BiPlanarFullRange
+    case (false, _, false): return kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange
+    case (false, _, true): return kCVPixelFormatType_420YpCbCr8BiPlanarFullRange
+    case (true, 2, false): return kCVPixelFormatType_422YpCbCr10BiPlanarVideoRange
+    case (true, 2, true): return kCVPixelFormatType_422YpCbCr10BiPlanarFullRange
+    case (true, 3, false): return kCVPixelFormatType_444YpCbCr10BiPlanarVideoRange
+    case (true, 3, true): return kCVPixelFormatType_444YpCbCr10BiPlanarFullRange
+    case (true, _, false): return kCVPixelFormatType_420YpCbCr10BiPlanarVideoRange
+    case (true, _, true): return kCVPixelFormatType_420YpCbCr10BiPlanarFullRange
+    }
+  }
+
+  /// True if a session for this format can go on with frames of another.
+  func canBecome(_ other: StreamFormat, anyDimensions: Bool) -> Bool {
+    if other.description === description { return true }
+    guard other.codec == codec, other.lengthSize == lengthSize else { return false }
+    if !anyDimensions, (other.width, other.height) != (width, height) { return false }
+    if record == other.record { return true }
+    // A codec without parameter sets of its own kind cannot change its record on the way.
+    guard let samples, let others = other.samples else { return false }
+    return samples == others
+  }
+
+  // MARK: Configuration records
+
+  private static func record(_ codec: CodecType, _ atoms: NSDictionary?) -> [UInt8] {
+    func atom(_ name: String) -> [UInt8]? {
+      let value = atoms?[name as NSString]
+      if let data = value as? Data { return [UInt8](data) }
+      // Several atoms of one name come as an array.
+      if let list = value as? [Data], let first = list.first { return [UInt8](first) }
+      return nil
+    }
+    if isH264(codec) { return atom("avcC") ?? [] }
+    if isHEVC(codec) { return atom("hvcC") ?? [] }
+    if let esds = atom("esds") { return decoderSpecificInfo(esds) ?? [] }
+    // "glbl" is how QuickTime files hold the set-up data of codecs that have no atom of their own.
+    return atom("av1C") ?? atom("glbl") ?? []
+  }
+
+  /// The decoder's own part of an MPEG-4 elementary stream descriptor (ISO/IEC 14496-1, 7.2.6).
+  private static func decoderSpecificInfo(_ esds: [UInt8]) -> [UInt8]? {
+    // Version and flags come first in the full box.
+    var bytes = esds.dropFirst(4)
+    func descriptor() -> (tag: UInt8, length: Int)? {
+      guard let tag = bytes.popFirst() else { return nil }
+      var length = 0
+      for _ in 0..<4 {
+        guard let byte = bytes.popFirst() else { return nil }
+        length = length << 7 | Int(byte & 0x7F)
+        if byte & 0x80 == 0 { break }
+      }
+      return (tag, length)
+    }
+    while let (tag, length) = descriptor() {
+      switch tag {
+      case 3:
+        guard bytes.count >= 3, let flags = bytes.dropFirst(2).first else { return nil }
+        bytes = bytes.dropFirst(3)
+        if flags & 0x80 != 0 { bytes = bytes.dropFirst(2) }
+        if flags & 0x40 != 0 { bytes = bytes.dropFirst(1 + Int(bytes.first ?? 0)) }
+        if flags & 0x20 != 0 { bytes = bytes.dropFirst(2) }
+      case 4: bytes = bytes.dropFirst(13)
+      case 5: return Array(bytes.prefix(length))
+      default: bytes = bytes.dropFirst(length)
+      }
+    }
+    return nil
+  }
+}
+
+/// What the NAL units of a frame tell before it is decoded.
+struct FrameTraits {
+  /// Nothing that comes later refers to a frame before this one.
+  var isClosedKeyFrame = false
+  var temporalLevel = 0
+
+  /// - Parameter isSync: what the sample's attachments say.
+  init(_ data: UnsafeRawBufferPointer, _ format: StreamFormat, isSync: Bool) {
+    guard format.lengthSize > 0 else {
+      isClosedKeyFrame = isSync
+      return
+    }
+    let isHEVC = StreamFormat.isHEVC(format.codec)
+    var offset = 0
+    while offset + format.lengthSize < data.count {
+      let length = (0..<format.lengthSize).reduce(0) { $0 << 8 | Int(data[offset + $1]) }
+      offset += format.lengthSize
+      guard length > 0, length <= data.count - offset else { return }
+      let type = isHEVC ? Int(data[offset] >> 1 & 63) : Int(data[offset] & 31)
+      if isHEVC, type < 32 {
+        // BLA and IDR pictures; after a CRA picture come some that refer to what was before.
+        isClosedKeyFrame = (16...20).contains(type)
+        if length > 1 { temporalLevel = max(0, Int(data[offset + 1] & 7) - 1) }
+        return
+      }
+      if !isHEVC, (1...5).contains(type) {
+        isClosedKeyFrame = type == 5
+        return
+      }
+      offset += length
+    }
+  }
+}

@@ -1,0 +1,229 @@
+import CodecInterface
+import CoreMedia
+import FFmpegMedia
+
+/// Called with each frame that was decoded.
+///
+/// Its arguments are the session's refcon, the frame's refcon, `noErr` or the frame's error, what became of the frame,
+/// the image, or nil if there was an error or the frame was dropped, its presentation time stamp and its duration.
+public typealias VTDecompressionOutputCallback =
+  @Sendable (
+    UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, OSStatus, VTDecodeInfoFlags, CVImageBuffer?, CMTime,
+    CMTime
+  ) -> Void
+
+/// Called with a frame that was decoded: `noErr` or the frame's error, what became of the frame, the image, or nil if
+/// there was an error or the frame was dropped, its presentation time stamp and its duration.
+public typealias VTDecompressionOutputHandler =
+  @Sendable (OSStatus, VTDecodeInfoFlags, CVImageBuffer?, CMTime, CMTime) -> Void
+
+/// A callback and its refcon.
+public struct VTDecompressionOutputCallbackRecord {
+  public var decompressionOutputCallback: VTDecompressionOutputCallback?
+  public var decompressionOutputRefCon: UnsafeMutableRawPointer?
+
+  public init() {}
+
+  public init(
+    decompressionOutputCallback: VTDecompressionOutputCallback?,
+    decompressionOutputRefCon: UnsafeMutableRawPointer?
+  ) {
+    self.decompressionOutputCallback = decompressionOutputCallback
+    self.decompressionOutputRefCon = decompressionOutputRefCon
+  }
+}
+
+/// Decompresses a sequence of frames. Its functions may be called from any thread.
+public final class VTDecompressionSession: PropertySession, CFRuntimeObject, @unchecked Sendable, Hashable {
+  package static let cfTypeID = CFRuntimeRegister("VTDecompressionSession")
+
+  private let callback: (VTDecompressionOutputCallback, UnsafeMutableRawPointer?)?
+  private let pipeline: DecompressionPipeline
+  private let lock = NSLock()
+  private var store = PropertyStore(DecompressionProperties.table)
+  private var settings: DecompressionSettings
+  private var format: StreamFormat
+  private var isInvalid = false
+
+  init(
+    _ description: CMVideoFormatDescription, specification: CFDictionary?, attributes: CFDictionary?,
+    callback: (VTDecompressionOutputCallback, UnsafeMutableRawPointer?)?
+  ) throws(StatusError) {
+    guard CMFormatDescriptionGetMediaType(description) == kCMMediaType_Video else {
+      throw StatusError(kVTParameterErr)
+    }
+    let format = StreamFormat(description)
+    let decoder = try DecoderCatalogue.choose(codec: format.codec, specification: specification)
+    var configuration = VideoDecoderConfiguration(
+      codec: format.codec, width: max(0, format.width), height: max(0, format.height),
+      configurationRecord: format.record)
+    configuration.isLowDelay = true
+    let output = try OutputAttributes(attributes)
+    do {
+      pipeline = try DecompressionPipeline(format, configuration, output, makeDecoder: decoder.makeDecoder)
+    } catch {
+      throw StatusError(DecompressionPipeline.status(error))
+    }
+    self.format = format
+    self.callback = callback
+    settings = DecompressionProperties.settings(store)
+  }
+
+  deinit { pipeline.stop() }
+
+  public static func == (a: VTDecompressionSession, b: VTDecompressionSession) -> Bool { a === b }
+  public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+
+  // MARK: - Frames
+
+  var hasCallback: Bool { callback != nil }
+
+  /// Frames are handed to the session's callback, if it has one.
+  func output(frameRefcon: UnsafeMutableRawPointer?) -> VTDecompressionOutputHandler? {
+    guard let (callback, refcon) = callback else { return nil }
+    nonisolated(unsafe) let refcons = (refcon, frameRefcon)
+    return { status, flags, image, time, duration in
+      callback(refcons.0, refcons.1, status, flags, image, time, duration)
+    }
+  }
+
+  func decode(
+    _ sample: CMSampleBuffer, _ flags: VTDecodeFrameFlags,
+    _ infoFlagsOut: UnsafeMutablePointer<VTDecodeInfoFlags>?,
+    _ handler: @escaping VTDecompressionOutputHandler
+  ) -> OSStatus {
+    infoFlagsOut?.pointee = []
+    guard CMSampleBufferIsValid(sample) else { return kVTParameterErr }
+    if !CMSampleBufferDataIsReady(sample) {
+      let status = CMSampleBufferMakeDataReady(sample)
+      guard status == noErr else { return status }
+    }
+    let count = CMSampleBufferGetNumSamples(sample)
+    guard count > 0, CMSampleBufferGetDataBuffer(sample) != nil else { return kVTParameterErr }
+    guard count > 1 else { return decodeOne(sample, flags, infoFlagsOut, handler) }
+    var parts: [CMSampleBuffer] = []
+    let status = CMSampleBufferCallBlockForEachSample(sample) { part, _ in
+      parts.append(part)
+      return noErr
+    }
+    guard status == noErr else { return status }
+    for part in parts {
+      let status = decodeOne(part, flags, infoFlagsOut, handler)
+      guard status == noErr else { return status }
+    }
+    return noErr
+  }
+
+  private func decodeOne(
+    _ sample: CMSampleBuffer, _ flags: VTDecodeFrameFlags,
+    _ infoFlagsOut: UnsafeMutablePointer<VTDecodeInfoFlags>?,
+    _ handler: @escaping VTDecompressionOutputHandler
+  ) -> OSStatus {
+    let (status, newFormat, settings) = lock.withLock {
+      () -> (OSStatus, StreamFormat?, DecompressionSettings) in
+      if isInvalid { return (kVTInvalidSessionErr, nil, self.settings) }
+      guard let description = CMSampleBufferGetFormatDescription(sample), description !== format.description
+      else {
+        return (noErr, nil, self.settings)
+      }
+      let next = StreamFormat(description)
+      guard format.canBecome(next, anyDimensions: self.settings.image.allowsOtherDimensions) else {
+        return (kVTFormatDescriptionChangeNotSupportedErr, nil, self.settings)
+      }
+      format = next
+      return (noErr, next, self.settings)
+    }
+    guard status == noErr else { return status }
+    let time = CMSampleBufferGetOutputPresentationTimeStamp(sample)
+    let duration = CMSampleBufferGetOutputDuration(sample)
+    let frame = DecompressionFrame(
+      sample: sample, presentationTime: CMSampleBufferGetPresentationTimeStamp(sample), flags: flags,
+      newFormat: newFormat
+    ) { status, flags, image in handler(status, flags, image, time, duration) }
+    let info = pipeline.submit(frame, settings)
+    infoFlagsOut?.pointee = info
+    return noErr
+  }
+
+  func finishDelayedFrames() -> OSStatus {
+    if lock.withLock({ isInvalid }) { return kVTInvalidSessionErr }
+    pipeline.finish()
+    return noErr
+  }
+
+  func waitForAsynchronousFrames() -> OSStatus {
+    if lock.withLock({ isInvalid }) { return kVTInvalidSessionErr }
+    pipeline.wait()
+    return noErr
+  }
+
+  func canAccept(_ description: CMFormatDescription) -> Bool {
+    let next = StreamFormat(description)
+    guard CMFormatDescriptionGetMediaType(description) == kCMMediaType_Video else { return false }
+    return lock.withLock {
+      !isInvalid && format.canBecome(next, anyDimensions: settings.image.allowsOtherDimensions)
+    }
+  }
+
+  func blackPixelBuffer() throws(StatusError) -> CVPixelBuffer {
+    if lock.withLock({ isInvalid }) { throw StatusError(kVTInvalidSessionErr) }
+    let result = pipeline.facts { output, _ in
+      do throws(StatusError) {
+        return Result<CVPixelBuffer, StatusError>.success(try output.blackPicture())
+      } catch {
+        return .failure(error)
+      }
+    }
+    return try result.get()
+  }
+
+  func invalidate() {
+    let wasValid = lock.withLock {
+      defer { isInvalid = true }
+      return !isInvalid
+    }
+    if wasValid { pipeline.stop() }
+  }
+
+  // MARK: - Properties
+
+  private var state: DecompressionState { DecompressionState(format: format, pipeline: pipeline) }
+
+  func setProperty(_ key: String, to value: AnyObject?) -> OSStatus {
+    lock.withLock {
+      if isInvalid { return kVTInvalidSessionErr }
+      let status = store.set(key, to: value, state)
+      if status == noErr {
+        let generation = settings.generation
+        settings = DecompressionProperties.settings(store)
+        settings.generation = generation + 1
+      }
+      return status
+    }
+  }
+
+  func copyProperty(_ key: String) -> (status: OSStatus, value: AnyObject?) {
+    // Not under the lock: reading a fact may wait for a callback, and that may call the session.
+    let (isInvalid, store, state) = snapshot()
+    if isInvalid { return (kVTInvalidSessionErr, nil) }
+    return store.copy(key, state)
+  }
+
+  func copySupportedProperties() -> (status: OSStatus, properties: [String: [String: Any]]) {
+    let (isInvalid, store, state) = snapshot()
+    return isInvalid ? (kVTInvalidSessionErr, [:]) : (noErr, store.supported(state))
+  }
+
+  func copySerializableProperties() -> (status: OSStatus, properties: [String: Any]) {
+    let (isInvalid, store, state) = snapshot()
+    return isInvalid ? (kVTInvalidSessionErr, [:]) : (noErr, store.serializable(state))
+  }
+
+  private func snapshot() -> (Bool, PropertyStore<DecompressionState>, DecompressionState) {
+    lock.lock()
+    defer { lock.unlock() }
+    return (isInvalid, store, state)
+  }
+
+  var propertyOrder: [String] { DecompressionProperties.table.map(\.key) }
+}

@@ -1,0 +1,185 @@
+import CoreMedia
+import FFmpegMedia
+
+/// Turns and mirrors pictures. May be used from any thread.
+public final class VTPixelRotationSession: PropertySession, CFRuntimeObject, @unchecked Sendable, Hashable {
+  package static let cfTypeID = CFRuntimeRegister("VTPixelRotationSession")
+
+  private let lock = NSLock()
+  private var store = PropertyStore(VTPixelRotationSession.table)
+  private var isInvalid = false
+  private let converter = PixelConverter()
+
+  init() {}
+
+  public static func == (a: VTPixelRotationSession, b: VTPixelRotationSession) -> Bool { a === b }
+  public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+
+  private static let table: [SessionProperty<Void>] = [
+    SessionProperty(
+      kVTPixelRotationPropertyKey_Rotation,
+      .enumeration(
+        [kVTRotation_0, kVTRotation_CW90, kVTRotation_180, kVTRotation_CCW90].map { $0 as String }),
+      "How far to turn."
+    ).with { $0.defaultValue = .text(kVTRotation_0 as String) },
+    SessionProperty(
+      kVTPixelRotationPropertyKey_FlipHorizontalOrientation, .boolean, "Whether to swap left and right."
+    ).with { $0.defaultValue = .boolean(false) },
+    SessionProperty(
+      kVTPixelRotationPropertyKey_FlipVerticalOrientation, .boolean, "Whether to swap top and bottom."
+    ).with { $0.defaultValue = .boolean(false) },
+  ]
+
+  func rotateImage(_ source: CVPixelBuffer, _ target: CVPixelBuffer) -> OSStatus {
+    let rotation: PixelRotation? = lock.withLock { isInvalid ? nil : currentRotation() }
+    guard let rotation else { return kVTInvalidSessionErr }
+    guard source !== target else { return kVTParameterErr }
+    let sides = (CVPixelBufferGetWidth(source), CVPixelBufferGetHeight(source))
+    let turned = rotation.swapsSides ? (sides.1, sides.0) : sides
+    guard turned == (CVPixelBufferGetWidth(target), CVPixelBufferGetHeight(target)) else {
+      return kVTParameterErr
+    }
+    let format = CVPixelBufferGetPixelFormatType(target)
+    guard let working = PixelRotation.workingFormat(format) else { return kVTImageRotationNotSupportedErr }
+    do throws(StatusError) {
+      let input = try convert(source, to: working)
+      CVBufferPropagateAttachments(source, target)
+      turnShape(target, rotation)
+      if working == format {
+        return rotation.rotate(input, to: target) ? noErr : kVTImageRotationNotSupportedErr
+      }
+      let middle = try makeBuffer(turned.0, turned.1, working)
+      CVBufferPropagateAttachments(input, middle)
+      guard rotation.rotate(input, to: middle) else { return kVTImageRotationNotSupportedErr }
+      do { try converter.convert(middle, to: target) } catch { return kVTImageRotationNotSupportedErr }
+      return noErr
+    } catch {
+      return error.status
+    }
+  }
+
+  private func currentRotation() -> PixelRotation {
+    let turn: PixelRotation.Turn =
+      switch store[kVTPixelRotationPropertyKey_Rotation]?.text as NSString? {
+      case kVTRotation_CW90: .right
+      case kVTRotation_180: .half
+      case kVTRotation_CCW90: .left
+      default: .none
+      }
+    return PixelRotation(
+      turn: turn,
+      flipsHorizontally: store[kVTPixelRotationPropertyKey_FlipHorizontalOrientation]?.boolean ?? false,
+      flipsVertically: store[kVTPixelRotationPropertyKey_FlipVerticalOrientation]?.boolean ?? false)
+  }
+
+  private func makeBuffer(_ width: Int, _ height: Int, _ format: OSType) throws(StatusError) -> CVPixelBuffer
+  {
+    var made: CVPixelBuffer?
+    guard CVPixelBufferCreate(nil, width, height, format, nil, &made) == kCVReturnSuccess, let made else {
+      throw StatusError(kVTAllocationFailedErr)
+    }
+    return made
+  }
+
+  private func convert(_ source: CVPixelBuffer, to format: OSType) throws(StatusError) -> CVPixelBuffer {
+    if CVPixelBufferGetPixelFormatType(source) == format { return source }
+    let made = try makeBuffer(CVPixelBufferGetWidth(source), CVPixelBufferGetHeight(source), format)
+    CVBufferPropagateAttachments(source, made)
+    do { try converter.convert(source, to: made) } catch {
+      throw StatusError(kVTImageRotationNotSupportedErr)
+    }
+    return made
+  }
+
+  /// A pixel's shape and the clean aperture turn with the picture.
+  private func turnShape(_ target: CVPixelBuffer, _ rotation: PixelRotation) {
+    func number(_ dictionary: NSDictionary, _ key: CFString) -> Double {
+      (dictionary[key] as? NSNumber)?.doubleValue ?? 0
+    }
+    if rotation.swapsSides,
+      let aspect = CVBufferCopyAttachment(target, kCVImageBufferPixelAspectRatioKey, nil) as? NSDictionary
+    {
+      let turned: NSDictionary = [
+        kCVImageBufferPixelAspectRatioHorizontalSpacingKey: NSNumber(
+          value: number(aspect, kCVImageBufferPixelAspectRatioVerticalSpacingKey)),
+        kCVImageBufferPixelAspectRatioVerticalSpacingKey: NSNumber(
+          value: number(aspect, kCVImageBufferPixelAspectRatioHorizontalSpacingKey)),
+      ]
+      CVBufferSetAttachment(target, kCVImageBufferPixelAspectRatioKey, turned, .shouldPropagate)
+    }
+    guard let aperture = CVBufferCopyAttachment(target, kCVImageBufferCleanApertureKey, nil) as? NSDictionary
+    else {
+      return
+    }
+    var width = number(aperture, kCVImageBufferCleanApertureWidthKey)
+    var height = number(aperture, kCVImageBufferCleanApertureHeightKey)
+    var x = number(aperture, kCVImageBufferCleanApertureHorizontalOffsetKey)
+    var y = number(aperture, kCVImageBufferCleanApertureVerticalOffsetKey)
+    switch rotation.turn {
+    case .none: break
+    case .right: (width, height, x, y) = (height, width, -y, x)
+    case .half: (x, y) = (-x, -y)
+    case .left: (width, height, x, y) = (height, width, y, -x)
+    }
+    if rotation.flipsHorizontally { x = -x }
+    if rotation.flipsVertically { y = -y }
+    let turned: NSDictionary = [
+      kCVImageBufferCleanApertureWidthKey: NSNumber(value: width),
+      kCVImageBufferCleanApertureHeightKey: NSNumber(value: height),
+      kCVImageBufferCleanApertureHorizontalOffsetKey: NSNumber(value: x),
+      kCVImageBufferCleanApertureVerticalOffsetKey: NSNumber(value: y),
+    ]
+    CVBufferSetAttachment(target, kCVImageBufferCleanApertureKey, turned, .shouldPropagate)
+  }
+
+  func invalidate() { lock.withLock { isInvalid = true } }
+
+  // MARK: PropertySession
+
+  func setProperty(_ key: String, to value: AnyObject?) -> OSStatus {
+    lock.withLock { isInvalid ? kVTInvalidSessionErr : store.set(key, to: value, ()) }
+  }
+
+  func copyProperty(_ key: String) -> (status: OSStatus, value: AnyObject?) {
+    lock.lock()
+    defer { lock.unlock() }
+    return isInvalid ? (kVTInvalidSessionErr, nil) : store.copy(key, ())
+  }
+
+  func copySupportedProperties() -> (status: OSStatus, properties: [String: [String: Any]]) {
+    lock.withLock { isInvalid ? (kVTInvalidSessionErr, [:]) : (noErr, store.supported(())) }
+  }
+
+  func copySerializableProperties() -> (status: OSStatus, properties: [String: Any]) {
+    lock.withLock { isInvalid ? (kVTInvalidSessionErr, [:]) : (noErr, store.serializable(())) }
+  }
+
+  var propertyOrder: [String] { Self.table.map(\.key) }
+}
+
+// MARK: - Functions
+
+/// Creates a pixel rotation session.
+@discardableResult
+public func VTPixelRotationSessionCreate(
+  _ allocator: CFAllocator?, _ pixelRotationSessionOut: UnsafeMutablePointer<VTPixelRotationSession?>
+) -> OSStatus {
+  pixelRotationSessionOut.pointee = VTPixelRotationSession()
+  return noErr
+}
+
+/// Ends a session: every further call gives `kVTInvalidSessionErr`.
+public func VTPixelRotationSessionInvalidate(_ session: VTPixelRotationSession) { session.invalidate() }
+
+/// The type identifier of pixel rotation sessions.
+public func VTPixelRotationSessionGetTypeID() -> CFTypeID { VTPixelRotationSession.cfTypeID }
+
+/// Turns the picture in one buffer into another, as the session's properties say.
+/// - Returns: `kVTParameterErr` if the destination does not have the turned picture's sides,
+///   `kVTImageRotationNotSupportedErr` if pictures of its pixel format cannot be turned.
+@discardableResult
+public func VTPixelRotationSessionRotateImage(
+  _ session: VTPixelRotationSession, _ sourceBuffer: CVPixelBuffer, _ destinationBuffer: CVPixelBuffer
+) -> OSStatus {
+  session.rotateImage(sourceBuffer, destinationBuffer)
+}
