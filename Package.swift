@@ -93,7 +93,7 @@ if !isAppleHost {
       name: "H264EncoderTests", dependencies: ["H264Encoder", "CH264Kernels", "H264ReferenceDecoders"]),
     .testTarget(
       name: "VideoToolboxTests",
-      dependencies: ["VideoToolbox", "CodecInterface", "X264Codec", "X265Codec", "CFFmpeg"]),
+      dependencies: ["VideoToolbox", "CodecInterface", "FFmpegMedia", "X264Codec", "X265Codec", "CFFmpeg"]),
     .testTarget(name: "CoreFoundationTests", dependencies: ["CoreFoundation"]),
     .testTarget(name: "CoreVideoTests", dependencies: ["CoreVideo"]),
     .testTarget(
