@@ -146,8 +146,10 @@ public struct DecodedPicture {
   /// Where the chroma samples lie (H.273 `chroma_sample_loc_type`), nil if the stream does not say.
   public var chromaLocation: UInt8?
   public var pixelAspect: PixelAspect?
-  /// The two fields show two moments; nil if that is not known.
-  public var isInterlaced: Bool?
+  /// The two fields show two moments.
+  public var isInterlaced = false
+  /// The decoder cannot tell yet whether there are two fields.
+  public var hasUnknownFields = false
   public var isTopFieldFirst = false
   /// Parts of the picture were concealed.
   public var isDamaged = false

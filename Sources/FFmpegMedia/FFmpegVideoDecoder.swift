@@ -228,7 +228,7 @@ public final class FFmpegVideoDecoder: VideoDecoder {
       if let direct { buffer = direct } else { buffer = try memory.copy(frame, conversion) }
       var picture = FrameFormat.describe(frame, as: buffer)
       picture.isReference = direct != nil
-      if isEarly { picture.isInterlaced = nil }
+      picture.hasUnknownFields = isEarly
       if picture.isDamaged, !configuration.concealsDamage { return .failed(.badData("damaged picture")) }
       return .picture(picture)
     } catch {

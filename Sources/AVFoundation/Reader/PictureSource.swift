@@ -47,7 +47,7 @@ final class PictureSource: SampleSource {
   private let track: TrackFacts
   private let requirements: PictureRequirements
   private let copies: Bool
-  private let configuration: CodecInterface.DecoderConfiguration
+  private let configuration: VideoDecoderConfiguration
   private var decoder: FFmpegVideoDecoder
   private let converter = PixelConverter(filter: .bicubic, threads: 1)
   private var pool: CVPixelBufferPool?

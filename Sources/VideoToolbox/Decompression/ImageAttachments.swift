@@ -28,7 +28,7 @@ struct ImageAttachments {
   mutating func attach(to picture: DecodedPicture) {
     let key = Key(
       color: picture.color, chromaLocation: picture.chromaLocation, pixelAspect: picture.pixelAspect,
-      isInterlaced: picture.isInterlaced ?? false, isTopFieldFirst: picture.isTopFieldFirst)
+      isInterlaced: picture.isInterlaced, isTopFieldFirst: picture.isTopFieldFirst)
     let attachments = known[key] ?? make(key)
     if known.count > 16 { known = [:] }
     known[key] = attachments

@@ -87,7 +87,9 @@ final class ImageOutput {
 
   private func separateFields(_ picture: DecodedPicture) throws(StatusError) -> CVPixelBuffer {
     let buffer = picture.pixelBuffer
-    guard picture.isInterlaced ?? (format.fieldCount == 2), settings.fieldMode != .both else { return buffer }
+    guard picture.isInterlaced || (picture.hasUnknownFields && format.fieldCount == 2),
+      settings.fieldMode != .both
+    else { return buffer }
     var field = FieldFilter.Field.top
     switch settings.fieldMode {
     case .both, .top: break
