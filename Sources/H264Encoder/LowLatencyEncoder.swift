@@ -44,6 +44,8 @@ public final class LowLatencyEncoder {
   private var refreshColumn = -1
   private var lastPicture: Int?
   private var pendingLongTerm: Int?
+  /// References of the frame being coded; kept to keep its memory.
+  private var wanted: [DecodedPictureBuffer.Entry] = []
 
   /// - Throws: `EncoderError` with the value that is out of range.
   public convenience init(configuration: EncoderConfiguration) throws {
@@ -137,9 +139,9 @@ public final class LowLatencyEncoder {
       || configuration.sceneChange != .none
     if analyses { analysis.analyse(source, adaptiveStrength: configuration.adaptiveQuantisation) }
     let isSceneChange = analyses && analysis.isSceneChange
-    var wanted = selectReferences(options)
+    selectReferences(options)
     if isSceneChange && configuration.sceneChange == .keyFrame && options.references == .automatic {
-      wanted = []
+      wanted.removeAll(keepingCapacity: true)
     }
     plan.isIDR = wanted.isEmpty
     plan.isReference = options.isReference || plan.isIDR
@@ -211,22 +213,32 @@ public final class LowLatencyEncoder {
     }
   }
 
-  /// The pictures to refer to, best first; empty: a key frame.
-  private func selectReferences(_ options: FrameOptions) -> [DecodedPictureBuffer.Entry] {
-    if options.isKeyFrame { return [] }
-    if let interval = configuration.keyFrameInterval, framesSinceIDR >= interval { return [] }
-    let usable = buffer.entries.filter(\.isUsable)
-    let chosen: [DecodedPictureBuffer.Entry]
+  /// Fills `wanted` with the pictures to refer to, best first; empty: a key frame.
+  private func selectReferences(_ options: FrameOptions) {
+    wanted.removeAll(keepingCapacity: true)
+    if options.isKeyFrame { return }
+    if let interval = configuration.keyFrameInterval, framesSinceIDR >= interval { return }
+    let most = max(1, coder.referencesSearched)
     switch options.references {
     case .automatic:
-      // Newest first, long-term ones after.
-      chosen = usable.sorted { $0.index > $1.index }
+      // Newest first, long-term ones among them.
+      for entry in buffer.entries where entry.isUsable {
+        var at = wanted.count
+        while at > 0 && wanted[at - 1].index < entry.index { at -= 1 }
+        wanted.insert(entry, at: at)
+      }
     case .frames(let indices):
-      chosen = indices.compactMap { index in usable.first { $0.index == index } }
+      for index in indices {
+        for entry in buffer.entries where entry.isUsable && entry.index == index { wanted.append(entry) }
+      }
     case .longTerm(let slots):
-      chosen = slots.compactMap { slot in usable.first { $0.longTermIndex == slot } }
+      for slot in slots {
+        for entry in buffer.entries where entry.isUsable && entry.longTermIndex == slot {
+          wanted.append(entry)
+        }
+      }
     }
-    return Array(chosen.prefix(max(1, coder.referencesSearched)))
+    if wanted.count > most { wanted.removeLast(wanted.count - most) }
   }
 
   /// Fills in the slice header, marks the picture in the buffer as its header tells the decoder to, and
@@ -255,8 +267,10 @@ public final class LowLatencyEncoder {
     orderCount += 2
     plan.header.activeReferences = max(1, wanted.count)
     plan.header.modifications = plan.isIDR ? [] : buffer.modifications(wanted, current: frameNum)
-    plan.references = wanted.map {
-      ReferencePlanes(luma: pool[$0.picture].luma, chroma: pool[$0.picture].chroma)
+    plan.referenceCount = wanted.count
+    for i in wanted.indices {
+      let planes = pool[wanted[i].picture]
+      coder.setReference(i, ReferencePlanes(luma: planes.luma, chroma: planes.chroma))
     }
     plan.header.deblocking = DeblockingParameters(
       disableIDC: configuration.deblocking ? 0 : 1, alphaOffset: configuration.deblockingAlphaOffset,

@@ -7,7 +7,8 @@ struct PicturePlan {
   var qp = 26
   /// Slice header fields that are the same for all slices.
   var header = SliceHeader()
-  var references: [ReferencePlanes] = []
+  /// Pictures to refer to (`PictureCoder.setReference`); 0: an intra picture.
+  var referenceCount = 0
   var refreshFrom = 0
   var refreshTo = 0
   var scalableHeader: ScalableHeader?
@@ -148,13 +149,15 @@ final class PictureCoder {
     kernels.deallocate()
   }
 
+  /// Sets entry `i` of reference list 0 for the next picture.
+  func setReference(_ i: Int, _ planes: ReferencePlanes) { (references + i).initialize(to: planes) }
+
   /// Codes `source` into `picture` and appends its slices to `output`.
   func code(
     _ plan: PicturePlan, source: SourcePicture, into picture: PicturePlanes, output: inout AccessUnit
   ) {
     swap(&syntax, &previous)
     statisticsMemory.pointee = PictureStatistics()
-    for (i, reference) in plan.references.enumerated() { (references + i).initialize(to: reference) }
     for i in 0..<threads {
       let coder = coders + i
       coder.pointee.f.source = SourcePlanes(source)
@@ -162,8 +165,8 @@ final class PictureCoder {
       coder.pointee.f.syntax = syntax
       coder.pointee.f.previous = previous
       coder.pointee.f.hasTemporalMotion = hasPrevious
-      coder.pointee.f.isIntraPicture = plan.references.isEmpty
-      coder.pointee.f.referenceCount = plan.references.count
+      coder.pointee.f.isIntraPicture = plan.referenceCount == 0
+      coder.pointee.f.referenceCount = plan.referenceCount
       coder.pointee.f.refreshFrom = plan.refreshFrom
       coder.pointee.f.refreshTo = plan.refreshTo
     }
@@ -172,7 +175,7 @@ final class PictureCoder {
     } else {
       run(plan, picture, cavlcWriter, &output)
     }
-    hasPrevious = !plan.references.isEmpty
+    hasPrevious = plan.referenceCount > 0
   }
 
   private func run<Writer: EntropyCoder>(

@@ -56,7 +56,7 @@ extension MacroblockCoder {
     }
 
     // Intra, when it could be cheaper.
-    let intra16 = decideIntra16x16()
+    let intra16 = decideIntra16x16(limit: cost)
     let intraCost = intra16.cost &+ (lambda &* 4) >> 4
     if intraCost < cost {
       codeIntra(intra16)
@@ -241,10 +241,15 @@ extension MacroblockCoder {
     starts[0] = p
     starts[1] = .zero
     var n = 2
-    for slot in [1, 3, 4] as [Int] where gridReference[slot] >= 0 {
-      starts[n] = gridMotion[slot]
-      n &+= 1
+    @inline(__always) func add(_ slot: Int) {
+      if gridReference[slot] >= 0 {
+        starts[n] = gridMotion[slot]
+        n &+= 1
+      }
     }
+    add(1)
+    add(3)
+    add(4)
     if f.hasTemporalMotion {
       let motion = f.previous.motion
       starts[n] = motion[m &* 16 &+ 5]

@@ -24,8 +24,9 @@ extension MacroblockCoder {
     return n
   }
 
-  /// The cheapest Intra_16x16 mode (kernel number) and its cost.
-  mutating func decideIntra16x16() -> (mode: Int, cost: Int32) {
+  /// The cheapest Intra_16x16 mode (kernel number) and its cost. Once DC prediction costs more than twice
+  /// `limit`, the other modes are not tried.
+  mutating func decideIntra16x16(limit: Int32 = Int32.max / 4) -> (mode: Int, cost: Int32) {
     var modes: (UInt8, UInt8, UInt8, UInt8) = (0, 0, 0, 0)
     let n = allowedModes16x16(&modes)
     var best = Int32.max
@@ -39,6 +40,7 @@ extension MacroblockCoder {
         best = cost
         bestMode = mode
       }
+      if cost > 2 &* limit { break }
     }
     return (bestMode, best)
   }

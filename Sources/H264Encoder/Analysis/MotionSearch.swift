@@ -133,9 +133,13 @@ extension MacroblockCoder {
       }
     }
     var step = 2
+    // Costs half a sample to each side of where the half-sample round began: left, right, up, down.
+    var sides = (Int32.max, Int32.max, Int32.max, Int32.max)
     while step > 0 {
       var rounds = step == 2 ? f.tools.halfRounds : f.tools.quarterRounds
       var from = 0
+      // Without a move in the half-sample round, its costs tell the sides worth a quarter-sample try.
+      let both = step == 2 || bestX != x || bestY != y || f.tools.quarterRounds > 1
       while rounds > 0 {
         rounds &-= 1
         let cx = bestX
@@ -144,12 +148,26 @@ extension MacroblockCoder {
         for d in 1...4 {
           // Not back to where this round came from.
           if d == from { continue }
+          if !both {
+            if d == 1 && sides.2 > sides.3 { continue }
+            if d == 2 && sides.2 <= sides.3 { continue }
+            if d == 3 && sides.0 > sides.1 { continue }
+            if d == 4 && sides.0 <= sides.1 { continue }
+          }
           let tx = cx &+ (d == 3 ? -step : d == 4 ? step : 0)
           let ty = cy &+ (d == 1 ? -step : d == 2 ? step : 0)
           if tx < minX || tx > maxX || ty < minY || ty > maxY { continue }
           let c =
             compare(shape, src, origin, tx, ty, width: width, height: height, satd: satd)
             &+ motionCost(tx, ty, p)
+          if step == 2 && from == 0 {
+            switch d {
+            case 1: sides.2 = c
+            case 2: sides.3 = c
+            case 3: sides.0 = c
+            default: sides.1 = c
+            }
+          }
           if c < best {
             best = c
             bestX = tx

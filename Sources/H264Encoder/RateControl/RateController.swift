@@ -226,8 +226,10 @@ struct RateController {
     }
     if !configuration.dataRateLimits.isEmpty {
       history.append(Sent(time: time, bits: bits))
-      let longest = configuration.dataRateLimits.map(\.seconds).max() ?? 0
-      if history.count >= 4000 { history.removeAll { $0.time < time - longest } }
+      if history.count >= 4000 {
+        let longest = configuration.dataRateLimits.reduce(0) { max($0, $1.seconds) }
+        history.removeAll { $0.time < time - longest }
+      }
     }
     time += duration
   }

@@ -42,16 +42,19 @@ struct ReferenceRows {
     let from = y == 0 ? -ReferenceRows.lag : y &* 16 &- ReferenceRows.lag
     let to = last ? height &+ ReferenceRows.lag : y &* 16 &+ 16 &- ReferenceRows.lag
     halfSamples(from: from, to: to)
-    for plane in [picture.b, picture.h, picture.j] {
-      extendSides(
-        plane, from: from, to: to, bytes: geometry.widthInMbs &* 16, pair: false, inset: ReferenceRows.lag)
-      if y == 0 {
-        extendAbove(plane, rows: PictureGeometry.padding, fromRow: -ReferenceRows.lag)
-      }
-      if last {
-        extendBelow(
-          plane, height: height &+ ReferenceRows.lag, rows: PictureGeometry.padding &- ReferenceRows.lag)
-      }
+    extendHalfSamples(picture.b, from: from, to: to, isFirst: y == 0, isLast: last)
+    extendHalfSamples(picture.h, from: from, to: to, isFirst: y == 0, isLast: last)
+    extendHalfSamples(picture.j, from: from, to: to, isFirst: y == 0, isLast: last)
+  }
+
+  private func extendHalfSamples(
+    _ plane: UnsafeMutablePointer<UInt8>, from: Int, to: Int, isFirst: Bool, isLast: Bool
+  ) {
+    let lag = ReferenceRows.lag
+    extendSides(plane, from: from, to: to, bytes: geometry.widthInMbs &* 16, pair: false, inset: lag)
+    if isFirst { extendAbove(plane, rows: PictureGeometry.padding, fromRow: -lag) }
+    if isLast {
+      extendBelow(plane, height: geometry.heightInMbs &* 16 &+ lag, rows: PictureGeometry.padding &- lag)
     }
   }
 
