@@ -18,14 +18,17 @@ extension MacroblockCoder {
       Int(skip.x) >= minX && Int(skip.x) <= maxX && Int(skip.y) >= minY && Int(skip.y) <= maxY
     if skipAllowed {
       predictLuma(picture, stride, x: 0, y: 0, width: 0, height: 16, skip, reference: 0)
-      predictChroma(pictureChroma, stride, x: 0, y: 0, width: 0, height: 16, skip, reference: 0)
-      if residualIsEmpty() {
-        storeSkip(skip)
-        return
-      }
-      if f.tools.rateDistortion {
-        k.pointee.ssdNV12(sourceChroma, pictureChroma, stride, errors)
-        skipCost = Int(ovt_ssd(k, 0, source, picture, stride)) &+ Int(errors[0]) &+ Int(errors[1])
+      // Beyond this, some coefficient survives, and too many to leave out.
+      if ovt_sad(k, 0, source, picture, stride) <= lambda &* 64 {
+        predictChroma(pictureChroma, stride, x: 0, y: 0, width: 0, height: 16, skip, reference: 0)
+        if residualIsEmpty() {
+          storeSkip(skip)
+          return
+        }
+        if f.tools.rateDistortion {
+          k.pointee.ssdNV12(sourceChroma, pictureChroma, stride, errors)
+          skipCost = Int(ovt_ssd(k, 0, source, picture, stride)) &+ Int(errors[0]) &+ Int(errors[1])
+        }
       }
     }
 
@@ -56,11 +59,13 @@ extension MacroblockCoder {
     }
 
     // Intra, when it could be cheaper.
-    let intra16 = decideIntra16x16(limit: cost)
-    let intraCost = intra16.cost &+ (lambda &* 4) >> 4
-    if intraCost < cost {
-      codeIntra(intra16)
-      return
+    if cost > lambda &* f.tools.intraThreshold {
+      let intra16 = decideIntra16x16(limit: cost)
+      let intraCost = intra16.cost &+ (lambda &* 4) >> 4
+      if intraCost < cost {
+        codeIntra(intra16)
+        return
+      }
     }
 
     info.pointee.type = type
@@ -201,14 +206,19 @@ extension MacroblockCoder {
   /// Whether the residual over the prediction in the picture quantises to nothing at all. (What is left of
   /// slightly more than nothing is weighed by its cost later: to skip it here loses more than it saves.)
   mutating func residualIsEmpty() -> Bool {
-    let sad = ovt_sad(k, 0, source, picture, stride)
-    // Beyond this, some coefficient survives.
-    if sad > lambda &* 70 { return false }
     let q = f.quant + qp
     k.pointee.forward4x4x16(coefficients, source, picture, stride)
+    var score = 0
     for b8 in 0..<4 {
       let coef = coefficients + b8 &* 64
-      if k.pointee.quant4x4x4(coef, q.pointee.multiplier4x4, q.pointee.biasInter4x4) != 0 { return false }
+      let mask = k.pointee.quant4x4x4(coef, q.pointee.multiplier4x4, q.pointee.biasInter4x4)
+      if mask == 0 { continue }
+      if f.tools.skipScore == 0 { return false }
+      for b in 0..<4 where mask & (1 << Int32(b)) != 0 {
+        k.pointee.scan4x4(levels, coef + b &* 16)
+        score &+= keepScore(levels, UInt64(k.pointee.nonZeroMask16(levels)))
+        if score > f.tools.skipScore { return false }
+      }
     }
     return chromaResidualIsEmpty()
   }

@@ -11,6 +11,10 @@ struct SpeedTools {
   var fullSteps = 16
   /// 16x8, 8x16 and 8x8 partitions are tried when a 16x16 vector costs more than this many lambda.
   var partitionThreshold: Int32 = Int32.max / 2048
+  /// Intra is tried when inter costs more than this many lambda.
+  var intraThreshold: Int32 = 4
+  /// Score of levels (`keepScore`) that P_Skip may leave out unseen.
+  var skipScore = 0
   /// Intra 4x4 and 8x8 in P pictures.
   var smallIntraInP = true
   /// Transform size and skip decided by coding both and comparing squared error and bits.
@@ -26,6 +30,9 @@ extension SpeedTools {
     case 5...:
       rateDistortion = false
       optimisedLevels = false
+      refineBySATD = false
+      intraThreshold = 32
+      skipScore = 3
       fullSteps = 8
     case 4:
       optimisedLevels = false
