@@ -32,13 +32,17 @@ if !isAppleHost {
   products += [
     .library(
       name: "OpenVideoToolbox",
-      targets: ["CoreFoundation", "CoreVideo", "CoreMedia", "VideoToolbox", "AVFoundation"]),
+      targets: [
+          "CoreFoundation", "CoreVideo", "CoreMedia", "VideoToolbox", "AVFoundation",
+          "UniformTypeIdentifiers",
+        ]),
     .library(name: "CoreFoundation", targets: ["CoreFoundation"]),
     .library(name: "CoreVideo", targets: ["CoreVideo"]),
     .library(name: "CoreMedia", targets: ["CoreMedia"]),
     .library(name: "ElementaryStream", targets: ["ElementaryStream"]),
     .library(name: "VideoToolbox", targets: ["VideoToolbox"]),
     .library(name: "AVFoundation", targets: ["AVFoundation"]),
+    .library(name: "UniformTypeIdentifiers", targets: ["UniformTypeIdentifiers"]),
     .executable(name: "vtencode", targets: ["vtencode"]),
   ]
 
@@ -80,7 +84,10 @@ if !isAppleHost {
       dependencies: [
         "CoreMedia", "CodecInterface", "H264Encoder", "FFmpegMedia", "X264Codec", "X265Codec",
       ]),
-    .target(name: "AVFoundation", dependencies: ["VideoToolbox", "FFmpegMedia", "CodecInterface"]),
+    .target(name: "UniformTypeIdentifiers"),
+    .target(
+      name: "AVFoundation",
+      dependencies: ["VideoToolbox", "FFmpegMedia", "CodecInterface", "UniformTypeIdentifiers"]),
     .executableTarget(
       name: "vtencode",
       dependencies: [

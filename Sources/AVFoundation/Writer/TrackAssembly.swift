@@ -3,7 +3,7 @@ import Foundation
 
 /// One track of the movie that is being written: its format, its time scale, and the samples that wait. Used under
 /// the assembly's lock.
-final class TrackAssembly {
+final class TrackAssembly: @unchecked Sendable {
   let mediaType: AVMediaType
   /// Units per second that the program asked for; 0: as the samples have it.
   let preferredTimeScale: CMTimeScale
@@ -15,8 +15,6 @@ final class TrackAssembly {
   var isFinished = false
   /// The track's number in the file; nil as long as there is no file, or when the track has no samples.
   var number: Int?
-  /// The end of what the program has appended, on the movie's time line.
-  var appendedUntil = CMTime.zero
   /// What is in the current segment.
   var segment = SegmentTally()
 
@@ -162,21 +160,18 @@ final class TrackAssembly {
     muxed.isDisposable = sample.isDisposable
     return muxed
   }
-
-  /// The end of what is in the queue and in the file.
-  var seconds: Double { appendedUntil.seconds }
 }
 
 /// What a segment holds of a track.
 struct SegmentTally {
   var first: CMTime?
   var end: CMTime?
-  var firstSample: (time: CMTime, offset: Int, size: Int, isSync: Bool)?
+  var firstSample: (time: CMTime, size: Int, isSync: Bool)?
 
   mutating func add(_ sample: PendingSample, duration: CMTime) {
     first = first.map { min($0, sample.presentation) } ?? sample.presentation
     let until = sample.presentation + duration
     end = end.map { max($0, until) } ?? until
-    if firstSample == nil { firstSample = (sample.presentation, 0, sample.size, sample.isSync) }
+    if firstSample == nil { firstSample = (sample.presentation, sample.size, sample.isSync) }
   }
 }

@@ -1,0 +1,179 @@
+import FFmpegMedia
+import Foundation
+
+// Set these before `startWriting()`; later they have no effect.
+
+extension AVAssetWriter {
+  /// The index goes to the front of the file, so that a player can begin while it loads.
+  public var shouldOptimizeForNetworkUse: Bool {
+    get { lock.withLock { properties.optimizes } }
+    set { lock.withLock { properties.optimizes = newValue } }
+  }
+
+  /// Units per second of the movie header; 0: one that suits the tracks.
+  public var movieTimeScale: CMTimeScale {
+    get { lock.withLock { properties.movieTimeScale } }
+    set { lock.withLock { properties.movieTimeScale = max(0, newValue) } }
+  }
+
+  /// Title, author and other common facts of the movie.
+  public var metadata: [AVMetadataItem] {
+    get { lock.withLock { properties.metadata } }
+    set { lock.withLock { properties.metadata = newValue } }
+  }
+
+  /// Length of a movie fragment: a movie in fragments can be played up to the last one when its writing is
+  /// interrupted. Invalid: no fragments.
+  public var movieFragmentInterval: CMTime {
+    get { lock.withLock { properties.fragmentInterval } }
+    set { lock.withLock { properties.fragmentInterval = newValue } }
+  }
+
+  /// The number of the first fragment, from 1.
+  public var initialMovieFragmentSequenceNumber: Int {
+    get { lock.withLock { properties.firstFragment } }
+    set { lock.withLock { properties.firstFragment = max(1, newValue) } }
+  }
+}
+
+// MARK: - Segments
+
+extension AVAssetWriter {
+  /// Length of a segment. Indefinite: each `flushSegment()` ends one.
+  public var preferredOutputSegmentInterval: CMTime {
+    get { lock.withLock { properties.segmentInterval } }
+    set { lock.withLock { properties.segmentInterval = newValue } }
+  }
+
+  /// The source time at which the first segment begins: that of the session.
+  public var initialSegmentStartTime: CMTime {
+    get { lock.withLock { properties.segmentStart } }
+    set { lock.withLock { properties.segmentStart = newValue } }
+  }
+
+  /// How segments are written; needed for segments.
+  public var outputFileTypeProfile: AVFileTypeProfile? {
+    get { lock.withLock { properties.profile } }
+    set { lock.withLock { properties.profile = newValue } }
+  }
+
+  /// Receives the segments. Not retained.
+  public weak var delegate: (any AVAssetWriterDelegate)? {
+    get { lock.withLock { properties.delegate } }
+    set { lock.withLock { properties.delegate = newValue } }
+  }
+
+  /// Ends the current segment. The next one begins with the next sync sample.
+  public func flushSegment() {
+    guard let assembly else { return }
+    do { try assembly.cutNow() } catch { fail(AVError.writing(error)) }
+  }
+
+  func deliver(_ segment: MovieAssembly.Segment) {
+    guard let delegate else { return }
+    let start = sessionStart
+    let report =
+      segment.isInitialization
+      ? nil
+      : AVAssetSegmentReport(
+        segmentType: .separable,
+        trackReports: segment.tracks.compactMap { track in
+          guard let first = track.tally.first, let end = track.tally.end else { return nil }
+          let sample = track.type == .video ? track.tally.firstSample : nil
+          let offset = MuxerSegment.firstSampleOffset(in: segment.bytes, trackID: UInt32(track.number + 1)) ?? 0
+          return AVAssetSegmentTrackReport(
+            trackID: CMPersistentTrackID(track.number + 1), mediaType: track.type,
+            earliestPresentationTimeStamp: first + start, duration: end - first,
+            firstVideoSampleInformation: sample.map {
+              AVAssetSegmentReportSampleInformation(
+                presentationTimeStamp: $0.time + start, offset: offset, length: $0.size, isSyncSample: $0.isSync)
+            })
+        })
+    delegate.assetWriter(
+      self, didOutputSegmentData: segment.bytes, segmentType: segment.isInitialization ? .initialization : .separable,
+      segmentReport: report)
+  }
+}
+
+/// What a segment is.
+public enum AVAssetSegmentType: Int, Sendable {
+  /// The header, which every segment needs.
+  case initialization = 1
+  /// A part that can be decoded on its own, with the header.
+  case separable = 2
+}
+
+/// Receives the segments that a writer makes.
+public protocol AVAssetWriterDelegate: AnyObject {
+  /// A segment is complete. Called in order, on the thread that made it so.
+  func assetWriter(
+    _ writer: AVAssetWriter, didOutputSegmentData segmentData: Data, segmentType: AVAssetSegmentType,
+    segmentReport: AVAssetSegmentReport?)
+  /// The same without a report, for delegates that do not want one.
+  func assetWriter(
+    _ writer: AVAssetWriter, didOutputSegmentData segmentData: Data, segmentType: AVAssetSegmentType)
+}
+
+extension AVAssetWriterDelegate {
+  public func assetWriter(
+    _ writer: AVAssetWriter, didOutputSegmentData segmentData: Data, segmentType: AVAssetSegmentType,
+    segmentReport: AVAssetSegmentReport?
+  ) {
+    assetWriter(writer, didOutputSegmentData: segmentData, segmentType: segmentType)
+  }
+
+  public func assetWriter(
+    _ writer: AVAssetWriter, didOutputSegmentData segmentData: Data, segmentType: AVAssetSegmentType
+  ) {}
+}
+
+/// What is in a segment.
+open class AVAssetSegmentReport: NSObject, @unchecked Sendable {
+  public let segmentType: AVAssetSegmentType
+  public let trackReports: [AVAssetSegmentTrackReport]
+
+  init(segmentType: AVAssetSegmentType, trackReports: [AVAssetSegmentTrackReport]) {
+    self.segmentType = segmentType
+    self.trackReports = trackReports
+    super.init()
+  }
+}
+
+/// What is in a segment of one track.
+open class AVAssetSegmentTrackReport: NSObject, @unchecked Sendable {
+  public let trackID: CMPersistentTrackID
+  public let mediaType: AVMediaType
+  public let earliestPresentationTimeStamp: CMTime
+  public let duration: CMTime
+  /// Of video only.
+  public let firstVideoSampleInformation: AVAssetSegmentReportSampleInformation?
+
+  init(
+    trackID: CMPersistentTrackID, mediaType: AVMediaType, earliestPresentationTimeStamp: CMTime, duration: CMTime,
+    firstVideoSampleInformation: AVAssetSegmentReportSampleInformation?
+  ) {
+    self.trackID = trackID
+    self.mediaType = mediaType
+    self.earliestPresentationTimeStamp = earliestPresentationTimeStamp
+    self.duration = duration
+    self.firstVideoSampleInformation = firstVideoSampleInformation
+    super.init()
+  }
+}
+
+/// A segment's first video sample.
+open class AVAssetSegmentReportSampleInformation: NSObject, @unchecked Sendable {
+  public let presentationTimeStamp: CMTime
+  /// Where it lies in the segment, in bytes.
+  public let offset: Int
+  public let length: Int
+  public let isSyncSample: Bool
+
+  init(presentationTimeStamp: CMTime, offset: Int, length: Int, isSyncSample: Bool) {
+    self.presentationTimeStamp = presentationTimeStamp
+    self.offset = offset
+    self.length = length
+    self.isSyncSample = isSyncSample
+    super.init()
+  }
+}

@@ -1,0 +1,368 @@
+import FFmpegMedia
+import Foundation
+import UniformTypeIdentifiers
+
+/// Writes samples into a movie file.
+///
+/// Add inputs, call `startWriting()` and `startSession(atSourceTime:)`, append to the inputs, then `finishWriting`.
+/// The file gets its name when it is complete: until then, after a failure and after `cancelWriting()` there is none.
+/// (A movie in fragments, see `movieFragmentInterval`, is playable at any time and therefore there from the start.)
+open class AVAssetWriter: NSObject, @unchecked Sendable {
+  public enum Status: Int, Sendable {
+    case unknown = 0
+    case writing = 1
+    case completed = 2
+    case failed = 3
+    case cancelled = 4
+  }
+
+  /// Where the movie is written; for segments, nowhere.
+  public let outputURL: URL
+  public let outputFileType: AVFileType
+  let container: MuxerContainer
+  private let isForSegments: Bool
+
+  let lock = NSLock()
+  private var currentStatus = Status.unknown
+  private var currentError: AVError?
+  private var currentInputs: [AVAssetWriterInput] = []
+  private var session: (start: CMTime?, end: CMTime?) = (nil, nil)
+  private var currentAssembly: MovieAssembly?
+  private var positions: [ObjectIdentifier: CMTime] = [:]
+  /// What finished inputs still do in the background.
+  private let finishing = DispatchGroup()
+  private let queue = DispatchQueue(label: "AVFoundation.writer", attributes: .concurrent)
+  var properties = Properties()
+
+  struct Properties {
+    var optimizes = false
+    var movieTimeScale: CMTimeScale = 0
+    var metadata: [AVMetadataItem] = []
+    var fragmentInterval = CMTime.invalid
+    var firstFragment = 1
+    var segmentInterval = CMTime.invalid
+    var segmentStart = CMTime.invalid
+    var profile: AVFileTypeProfile?
+    weak var delegate: (any AVAssetWriterDelegate)?
+  }
+
+  // MARK: - Creation
+
+  /// - Parameters:
+  ///   - outputURL: A file that does not exist, in a folder that does.
+  ///   - outputFileType: `.mov`, `.mp4`, `.m4v`, `.m4a`, `.mobile3GPP` or `.mobile3GPP2`.
+  /// - Throws: `AVError` for another file type or for a URL that is no file.
+  public init(url outputURL: URL, fileType outputFileType: AVFileType) throws {
+    guard outputURL.isFileURL else {
+      throw AVError(
+        .formatUnsupported, reason: "\(outputURL.absoluteString) is no file URL.",
+        advice: "Use URL(fileURLWithPath:).")
+    }
+    container = try Self.container(outputFileType)
+    self.outputURL = outputURL
+    self.outputFileType = outputFileType
+    isForSegments = false
+    super.init()
+  }
+
+  public convenience init(outputURL: URL, fileType outputFileType: AVFileType) throws {
+    try self.init(url: outputURL, fileType: outputFileType)
+  }
+
+  /// A writer of segments for the delegate: set `outputFileTypeProfile`, `preferredOutputSegmentInterval` and
+  /// `initialSegmentStartTime` as well.
+  public init(contentType outputContentType: UTType) {
+    let type = AVFileType(rawValue: outputContentType.identifier)
+    container = (try? Self.container(type)) ?? .mp4
+    outputURL = URL(fileURLWithPath: "/dev/null")
+    outputFileType = type
+    isForSegments = true
+    super.init()
+    if (try? Self.container(type)) == nil {
+      currentStatus = .failed
+      currentError = AVError(
+        .formatUnsupported, reason: "\(type.rawValue) cannot be written in segments.", advice: "Use MPEG-4.")
+    }
+  }
+
+  private static func container(_ type: AVFileType) throws -> MuxerContainer {
+    switch type {
+    case .mov: return .mov
+    case .mp4: return .mp4
+    case .m4v: return .m4v
+    case .m4a: return .m4a
+    case .mobile3GPP: return .mobile3GPP
+    case .mobile3GPP2: return .mobile3GPP2
+    default:
+      throw AVError(
+        .formatUnsupported, reason: "Files of type \(type.rawValue) cannot be written.",
+        advice: "Use .mov, .mp4, .m4v or .m4a.", info: [AVErrorFileTypeKey: type.rawValue])
+    }
+  }
+
+  // MARK: - State
+
+  public var status: Status { lock.withLock { currentStatus } }
+  /// Why the writing failed.
+  public var error: Error? { lock.withLock { currentError } }
+  public var inputs: [AVAssetWriterInput] { lock.withLock { currentInputs } }
+  var assembly: MovieAssembly? { lock.withLock { currentAssembly } }
+
+  /// The kinds of media that the file type holds.
+  public var availableMediaTypes: [AVMediaType] { container == .m4a ? [.audio] : [.video, .audio] }
+
+  /// Whether samples can be encoded with these settings; nil, to store them as they are, always can.
+  public func canApply(outputSettings: [String: Any]?, forMediaType mediaType: AVMediaType) -> Bool {
+    guard availableMediaTypes.contains(mediaType) else { return false }
+    let input = AVAssetWriterInput(mediaType: mediaType, outputSettings: outputSettings)
+    return input.settingsError == nil
+  }
+
+  // MARK: - Inputs
+
+  public func canAdd(_ input: AVAssetWriterInput) -> Bool {
+    status == .unknown && availableMediaTypes.contains(input.mediaType) && input.writer == nil
+      && input.settingsError == nil
+  }
+
+  /// Adds an input. One that cannot be added makes the writer fail.
+  public func add(_ input: AVAssetWriterInput) {
+    guard canAdd(input) else {
+      fail(
+        input.settingsError
+          ?? AVError(
+            .operationNotAllowed, reason: "The input cannot be added to this writer.",
+            advice: "Add each input once, before startWriting(), of a kind that the file type holds."))
+      return
+    }
+    lock.withLock { currentInputs.append(input) }
+    input.attach(to: self)
+  }
+
+  // MARK: - Writing
+
+  /// Begins: reserves the file and sets up the encoders.
+  /// - Returns: False, with `error` set, if the file exists, its folder does not or cannot be written to, or an encoder
+  ///   does not take its settings.
+  open func startWriting() -> Bool {
+    guard status == .unknown else { return false }
+    let inputs = inputs
+    do {
+      guard !inputs.isEmpty else {
+        throw AVError(.incorrectlyConfigured, reason: "The writer has no input.", advice: "Add an input first.")
+      }
+      let plan = try makePlan()
+      let file =
+        isForSegments
+        ? nil : try MuxerFile(finalPath: outputURL.path, visible: plan.options.isFragmented)
+      let assembly = MovieAssembly(plan: plan, file: file) { [weak self] segment in self?.deliver(segment) }
+      do {
+        for input in inputs { try input.start(in: assembly, writer: self) }
+      } catch {
+        assembly.abandon()
+        throw error
+      }
+      lock.withLock {
+        currentAssembly = assembly
+        if currentStatus == .unknown { currentStatus = .writing }
+      }
+    } catch {
+      fail(AVError.writing(error))
+      return false
+    }
+    wakeInputs()
+    return true
+  }
+
+  private func makePlan() throws -> MovieAssembly.Plan {
+    let properties = lock.withLock { self.properties }
+    var options = Muxer.Options()
+    options.fastStart = properties.optimizes
+    options.movieTimeScale = properties.movieTimeScale
+    options.metadata = MetadataNames.entries(properties.metadata)
+    if options.metadata["creation_time"] == nil {
+      options.metadata["creation_time"] = ISO8601DateFormatter().string(from: Date())
+    }
+    options.firstFragment = Int32(clamping: properties.firstFragment)
+    var plan = MovieAssembly.Plan(container: container, options: options)
+    if isForSegments {
+      guard properties.profile != nil, properties.delegate != nil else {
+        throw AVError(
+          .incorrectlyConfigured, reason: "A writer of segments needs a profile and a delegate.",
+          advice: "Set outputFileTypeProfile, delegate and preferredOutputSegmentInterval.")
+      }
+      plan.isSegmented = true
+      plan.cutInterval = properties.segmentInterval
+      plan.firstSegmentStart = properties.segmentStart
+    } else if properties.fragmentInterval.isNumeric, properties.fragmentInterval > .zero {
+      plan.options.isFragmented = true
+      plan.cutInterval = properties.fragmentInterval
+    }
+    return plan
+  }
+
+  /// Begins the movie's time line: the source time that is shown first. Samples before it are decoded, not shown.
+  open func startSession(atSourceTime startTime: CMTime) {
+    guard status == .writing, startTime.isNumeric, lock.withLock({ session.start == nil }) else {
+      if status == .writing || status == .unknown {
+        fail(
+          AVError(
+            .operationNotAllowed, reason: "The session cannot start now or at this time.",
+            advice: "Call startWriting(), then startSession(atSourceTime:) once, with a numeric time."))
+      }
+      return
+    }
+    lock.withLock { session.start = startTime }
+    wakeInputs()
+  }
+
+  /// Ends the time line: the movie stops at this source time, whatever has been appended.
+  open func endSession(atSourceTime endTime: CMTime) {
+    let start = lock.withLock { session.start }
+    guard status == .writing, let start, endTime.isNumeric, endTime >= start else {
+      if status == .writing {
+        fail(AVError(.operationNotAllowed, reason: "The session cannot end now or at this time."))
+      }
+      return
+    }
+    lock.withLock { session.end = endTime }
+  }
+
+  /// Gives up. Nothing is left of the file.
+  open func cancelWriting() {
+    let wasActive = lock.withLock {
+      guard currentStatus == .unknown || currentStatus == .writing else { return false }
+      currentStatus = .cancelled
+      return true
+    }
+    if wasActive { tearDown(keepsFragments: false) }
+  }
+
+  /// Completes the file; `handler` is called afterwards, on any thread. See `status`.
+  open func finishWriting(completionHandler handler: @escaping @Sendable () -> Void) {
+    guard status == .writing else {
+      if status == .unknown {
+        fail(AVError(.operationNotAllowed, reason: "finishWriting was called before startWriting()."))
+      }
+      queue.async(execute: handler)
+      return
+    }
+    for input in inputs { input.markAsFinished() }
+    finishing.notify(queue: queue) { [self] in
+      complete()
+      handler()
+    }
+  }
+
+  /// Completes the file. See `status`.
+  open func finishWriting() async {
+    await withCheckedContinuation { continuation in
+      finishWriting { continuation.resume() }
+    }
+  }
+
+  private func complete() {
+    guard status == .writing, let assembly else { return }
+    let session = lock.withLock { self.session }
+    do {
+      let ends = session.start.flatMap { start in session.end.map { $0 - start } }
+      try assembly.close(ends: ends)
+      lock.withLock { if currentStatus == .writing { currentStatus = .completed } }
+    } catch { fail(AVError.writing(error)) }
+    releaseEncoders()
+  }
+
+  // MARK: - For the inputs
+
+  func fail(_ error: AVError) {
+    let isFirst = lock.withLock {
+      guard currentStatus == .unknown || currentStatus == .writing else { return false }
+      currentStatus = .failed
+      currentError = error
+      return true
+    }
+    if isFirst { tearDown(keepsFragments: true) }
+  }
+
+  private func tearDown(keepsFragments: Bool) {
+    let assembly = lock.withLock {
+      defer { currentAssembly = nil }
+      return currentAssembly
+    }
+    // The encoder's own thread may be the one that failed: it must not wait for itself.
+    assembly?.abandon(keeps: keepsFragments)
+    releaseEncoders()
+  }
+
+  private func releaseEncoders() {
+    for input in inputs {
+      let encoder = input.lock.withLock {
+        defer { input.state.encoder = nil }
+        return input.state.encoder
+      }
+      if let encoder { queue.async { encoder.invalidate() } }
+    }
+  }
+
+  /// The source time of the movie's beginning.
+  func sessionStartForAppending(_ input: AVAssetWriterInput) throws -> CMTime {
+    let (status, session, error) = lock.withLock { (currentStatus, self.session, currentError) }
+    guard status == .writing else {
+      throw error
+        ?? AVError(.operationNotAllowed, reason: "A sample was appended while the writer was not writing.")
+    }
+    guard let start = session.start else {
+      throw AVError(
+        .operationNotAllowed, reason: "A sample was appended before startSession(atSourceTime:).",
+        advice: "Start a session first, usually at the first sample's presentation time.")
+    }
+    guard session.end == nil else {
+      throw AVError(.operationNotAllowed, reason: "A sample was appended after endSession(atSourceTime:).")
+    }
+    return start
+  }
+
+  func inputFinished(_ input: AVAssetWriterInput) {
+    guard let assembly, let track = input.track, status == .writing else { return }
+    if let encoder = input.encoder {
+      queue.async(group: finishing) { [self] in
+        do {
+          try encoder.complete()
+          try assembly.finish(track)
+        } catch { fail(AVError.writing(error)) }
+      }
+    } else {
+      do { try assembly.finish(track) } catch { fail(AVError.writing(error)) }
+    }
+    wakeInputs()
+  }
+
+  /// An input has taken samples up to a time on the movie's time line.
+  func advance(_ input: AVAssetWriterInput, to time: CMTime) {
+    lock.withLock {
+      let id = ObjectIdentifier(input)
+      positions[id] = max(positions[id] ?? time, time)
+    }
+    wakeInputs(except: input)
+  }
+
+  /// How far a track may run ahead of the others.
+  private static let lead = CMTime(value: 1, timescale: 1)
+
+  func isAhead(_ input: AVAssetWriterInput) -> Bool {
+    let (inputs, positions) = lock.withLock { (currentInputs, self.positions) }
+    guard let own = positions[ObjectIdentifier(input)] else { return false }
+    return inputs.contains { other in
+      other !== input && !other.isFinished && (positions[ObjectIdentifier(other)] ?? .zero) + Self.lead < own
+    }
+  }
+
+  private func wakeInputs(except input: AVAssetWriterInput? = nil) {
+    for other in inputs where other !== input { other.wake() }
+  }
+
+  /// Where encoders have to put key frames, so that segments can begin there.
+  var keyFrameInterval: CMTime { isForSegments ? lock.withLock { properties.segmentInterval } : .invalid }
+
+  var sessionStart: CMTime { lock.withLock { session.start ?? .zero } }
+}

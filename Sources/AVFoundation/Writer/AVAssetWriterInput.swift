@@ -1,0 +1,301 @@
+import FFmpegMedia
+import Foundation
+
+/// A track of the movie that a writer makes, and where its samples go in.
+///
+/// With nil as output settings samples are stored as they come (compressed video and sound, or PCM); with settings
+/// they are encoded. Set the properties before `AVAssetWriter.startWriting()`; later they have no effect.
+open class AVAssetWriterInput: NSObject, @unchecked Sendable {
+  public let mediaType: AVMediaType
+  public let outputSettings: [String: Any]?
+  /// What samples will be like, if it is known.
+  public let sourceFormatHint: CMFormatDescription?
+
+  let lock = NSLock()
+  private var properties = Properties()
+  private weak var owner: AVAssetWriter?
+  var state = State()
+
+  struct Properties {
+    var expectsRealTime = false
+    var transform = CGAffineTransform.identity
+    var timeScale: CMTimeScale = 0
+    var language: String?
+    var isEnabled = true
+    var volume: Float = 1
+    var allowsPasses = false
+  }
+
+  /// What happens while a movie is written.
+  struct State {
+    var track: TrackAssembly?
+    var encoder: (any InputEncoder)?
+    var isFinished = false
+    var request: (queue: DispatchQueue, block: @Sendable () -> Void)?
+    var isScheduled = false
+    var appendCount = 0
+    var passDescription: AVAssetWriterInputPassDescription?
+    var passRequest: (queue: DispatchQueue, block: @Sendable () -> Void)?
+  }
+
+  /// - Parameters:
+  ///   - outputSettings: nil: samples are stored as they are. For video: `AVVideoCodecKey`, `AVVideoWidthKey`,
+  ///     `AVVideoHeightKey` and, as wanted, `AVVideoCompressionPropertiesKey` and others. For sound: `AVFormatIDKey`
+  ///     (AAC or linear PCM) and others.
+  public init(mediaType: AVMediaType, outputSettings: [String: Any]?, sourceFormatHint: CMFormatDescription?) {
+    self.mediaType = mediaType
+    self.outputSettings = outputSettings
+    self.sourceFormatHint = sourceFormatHint
+    super.init()
+  }
+
+  public convenience init(mediaType: AVMediaType, outputSettings: [String: Any]?) {
+    self.init(mediaType: mediaType, outputSettings: outputSettings, sourceFormatHint: nil)
+  }
+
+  // MARK: - Properties
+
+  /// The samples come at their own pace, from a camera or a network: the input is always ready for them.
+  public var expectsMediaDataInRealTime: Bool {
+    get { lock.withLock { properties.expectsRealTime } }
+    set { lock.withLock { properties.expectsRealTime = newValue } }
+  }
+  /// How a player is to turn the picture.
+  public var transform: CGAffineTransform {
+    get { lock.withLock { properties.transform } }
+    set { lock.withLock { properties.transform = newValue } }
+  }
+  /// Units per second of the track's times; 0: chosen so that the samples' times are exact.
+  public var mediaTimeScale: CMTimeScale {
+    get { lock.withLock { properties.timeScale } }
+    set { lock.withLock { properties.timeScale = max(0, newValue) } }
+  }
+  /// ISO 639-2/T.
+  public var languageCode: String? {
+    get { lock.withLock { properties.language } }
+    set { lock.withLock { properties.language = newValue } }
+  }
+  /// Whether players show or play the track unless told otherwise.
+  public var marksOutputTrackAsEnabled: Bool {
+    get { lock.withLock { properties.isEnabled } }
+    set { lock.withLock { properties.isEnabled = newValue } }
+  }
+  /// 0.0 to 1.0.
+  public var preferredVolume: Float {
+    get { lock.withLock { properties.volume } }
+    set { lock.withLock { properties.volume = newValue } }
+  }
+
+  // MARK: - Samples in
+
+  /// Whether the writer wants more of this track. It does not while the track is a second ahead of another one that
+  /// has not ended.
+  public var isReadyForMoreMediaData: Bool {
+    guard let writer, writer.status == .writing, !lock.withLock({ state.isFinished }) else { return false }
+    return expectsMediaDataInRealTime || !writer.isAhead(self)
+  }
+
+  /// Calls `block` on `queue` whenever the input becomes ready, until it is finished. The block appends while
+  /// `isReadyForMoreMediaData`, and calls `markAsFinished()` after the last sample.
+  public func requestMediaDataWhenReady(on queue: DispatchQueue, using block: @escaping @Sendable () -> Void) {
+    lock.withLock { state.request = (queue, block) }
+    wake()
+  }
+
+  /// Appends samples in decode order.
+  ///
+  /// For an input that encodes, buffers hold pictures (or PCM); otherwise they hold compressed data with its format
+  /// description and times. May wait for the encoder.
+  /// - Returns: False after a failure: see `AVAssetWriter.error`. The movie is lost then.
+  open func append(_ sampleBuffer: CMSampleBuffer) -> Bool {
+    guard let writer else { return false }
+    do {
+      let start = try writer.sessionStartForAppending(self)
+      try append(sampleBuffer, to: writer, shiftedBy: start)
+    } catch {
+      writer.fail(AVError.writing(error))
+      return false
+    }
+    return true
+  }
+
+  private func append(_ buffer: CMSampleBuffer, to writer: AVAssetWriter, shiftedBy start: CMTime) throws {
+    let (track, encoder, isFinished) = lock.withLock { (state.track, state.encoder, state.isFinished) }
+    guard !isFinished, let track else {
+      throw AVError(.operationNotAllowed, reason: "A sample was appended after markAsFinished().")
+    }
+    if let encoder {
+      try encoder.append(buffer, shiftedBy: start)
+    } else {
+      guard CMSampleBufferDataIsReady(buffer) else {
+        throw AVError(.invalidSourceMedia, reason: "The sample buffer's data is not ready.")
+      }
+      let samples = try PendingSample.samples(of: buffer, shiftedBy: start)
+      try writer.assembly?.append(samples, CMSampleBufferGetFormatDescription(buffer), to: track)
+    }
+    let shown = CMSampleBufferGetPresentationTimeStamp(buffer)
+    let duration = CMSampleBufferGetDuration(buffer)
+    let until = (duration.isNumeric ? shown + duration : shown) - start
+    if until.isNumeric { writer.advance(self, to: until) }
+    lock.withLock { state.appendCount += 1 }
+  }
+
+  /// No more samples will come. What the encoder holds is written in the background.
+  open func markAsFinished() {
+    let wasFinished = lock.withLock {
+      defer { state.isFinished = true }
+      return state.isFinished
+    }
+    guard !wasFinished else { return }
+    writer?.inputFinished(self)
+  }
+
+  // MARK: - For the writer
+
+  var writer: AVAssetWriter? { lock.withLock { owner } }
+  func attach(to writer: AVAssetWriter) { lock.withLock { owner = writer } }
+  var isFinished: Bool { lock.withLock { state.isFinished } }
+  var track: TrackAssembly? { lock.withLock { state.track } }
+  var encoder: (any InputEncoder)? { lock.withLock { state.encoder } }
+
+  /// What is wrong with the settings, if anything is.
+  var settingsError: AVError? {
+    do {
+      switch mediaType {
+      case .video: if let outputSettings { _ = try VideoEncodingSettings(outputSettings) }
+      case .audio: if let outputSettings { _ = try SoundEncodingSettings(outputSettings) }
+      default:
+        throw AVError(.formatUnsupported, reason: "Tracks of type \(mediaType.rawValue) cannot be written.")
+      }
+      if let sourceFormatHint {
+        let wanted = mediaType == .video ? kCMMediaType_Video : kCMMediaType_Audio
+        guard CMFormatDescriptionGetMediaType(sourceFormatHint) == wanted else {
+          throw AVError(.incorrectlyConfigured, reason: "The source format hint is of another media type.")
+        }
+      }
+      return nil
+    } catch { return AVError.writing(error) }
+  }
+
+  /// Gets ready for samples.
+  func start(in assembly: MovieAssembly, writer: AVAssetWriter) throws {
+    let properties = lock.withLock { self.properties }
+    let track = TrackAssembly(mediaType: mediaType, preferredTimeScale: properties.timeScale) { muxed in
+      muxed.language = properties.language
+      muxed.isEnabled = properties.isEnabled
+      muxed.volume = properties.volume
+      if properties.transform != .identity { muxed.displayMatrix = properties.transform.movieMatrix }
+    }
+    assembly.add(track)
+    var encoder: (any InputEncoder)?
+    let output: @Sendable (Result<CMSampleBuffer, AVError>) -> Void = { [weak writer] result in
+      do {
+        let sample = try result.get()
+        // The encoder's times are on the movie's time line already.
+        try assembly.append(
+          PendingSample.samples(of: sample, shiftedBy: .zero), CMSampleBufferGetFormatDescription(sample), to: track)
+      } catch { writer?.fail(AVError.writing(error)) }
+    }
+    if let outputSettings {
+      if mediaType == .video {
+        encoder = try PictureEncoder(
+          VideoEncodingSettings(outputSettings), isRealTime: properties.expectsRealTime,
+          sourceAttributes: lock.withLock { sourceAttributes }, keyFrameInterval: writer.keyFrameInterval, output: output)
+      } else {
+        encoder = SoundEncoder(try SoundEncodingSettings(outputSettings), output: output)
+      }
+    }
+    lock.withLock {
+      state.track = track
+      state.encoder = encoder
+    }
+  }
+
+  /// Pixel buffer attributes that an adaptor promises. Under the lock.
+  var sourceAttributes: NSDictionary?
+
+  // MARK: - Asking for samples
+
+  /// Calls the block if the input is ready and nobody is at it.
+  func wake() {
+    guard isReadyForMoreMediaData else { return }
+    let request: (queue: DispatchQueue, block: @Sendable () -> Void)? = lock.withLock {
+      guard !state.isScheduled, !state.isFinished, let request = state.request else { return nil }
+      state.isScheduled = true
+      return request
+    }
+    guard let request else { return }
+    request.queue.async { [self] in run(request) }
+  }
+
+  private func run(_ request: (queue: DispatchQueue, block: @Sendable () -> Void)) {
+    let before = lock.withLock { state.appendCount }
+    if isReadyForMoreMediaData { request.block() }
+    let (appended, isFinished) = lock.withLock {
+      state.isScheduled = false
+      return (state.appendCount != before, state.isFinished)
+    }
+    guard !isFinished else { return }
+    if appended {
+      wake()
+    } else if isReadyForMoreMediaData {
+      // The source had nothing: ask again a little later, not at once.
+      request.queue.asyncAfter(deadline: .now() + .milliseconds(10)) { [weak self] in self?.wake() }
+    }
+  }
+
+  // MARK: - Passes
+
+  /// Whether the encoder may look at the samples more than once. An input makes one pass: see
+  /// `canPerformMultiplePasses`.
+  public var performsMultiPassEncodingIfSupported: Bool {
+    get { lock.withLock { properties.allowsPasses } }
+    set { lock.withLock { properties.allowsPasses = newValue } }
+  }
+  /// Whether more than one pass is possible: not within a writer. `VTCompressionSession` makes several.
+  public var canPerformMultiplePasses: Bool { false }
+  /// What is to be appended in the current pass; nil when no pass is under way.
+  public var currentPassDescription: AVAssetWriterInputPassDescription? {
+    lock.withLock { state.passDescription }
+  }
+
+  /// Calls `block` at the start of each pass, and once more, without a pass description, at the end.
+  public func respondToEachPassDescription(on queue: DispatchQueue, using block: @escaping @Sendable () -> Void) {
+    lock.withLock {
+      state.passRequest = (queue, block)
+      state.passDescription = AVAssetWriterInputPassDescription(
+        ranges: [CMTimeRange(start: .zero, duration: .positiveInfinity)])
+    }
+    queue.async(execute: block)
+  }
+
+  /// Ends a pass: the only one, so that `markAsFinished()` is to follow.
+  public func markCurrentPassAsFinished() {
+    let request = lock.withLock {
+      state.passDescription = nil
+      return state.passRequest
+    }
+    if let request { request.queue.async(execute: request.block) }
+  }
+}
+
+/// What an encoding pass wants.
+open class AVAssetWriterInputPassDescription: NSObject, @unchecked Sendable {
+  /// `NSValue`s of `CMTimeRange`, in order and apart.
+  public let sourceTimeRanges: [NSValue]
+
+  init(ranges: [CMTimeRange]) {
+    sourceTimeRanges = ranges.map { NSValue(timeRange: $0) }
+    super.init()
+  }
+}
+
+extension CGAffineTransform {
+  /// The nine numbers of a track header: 16.16, the last column 2.30.
+  var movieMatrix: [Int32] {
+    func fixed(_ value: CGFloat) -> Int32 {
+      Int32(max(-32768, min(32767.99, Double(value))) * 65536)
+    }
+    return [fixed(a), fixed(b), 0, fixed(c), fixed(d), 0, fixed(tx), fixed(ty), 1 << 30]
+  }
+}

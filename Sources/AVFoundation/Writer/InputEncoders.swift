@@ -1,0 +1,152 @@
+import FFmpegMedia
+import Foundation
+
+/// Turns an input's samples into compressed ones.
+protocol InputEncoder: AnyObject, Sendable {
+  /// Takes a buffer; its times minus `start` are on the movie's time line.
+  func append(_ buffer: CMSampleBuffer, shiftedBy start: CMTime) throws
+  /// Waits until everything has come out.
+  func complete() throws
+  /// Drops what is under way.
+  func invalidate()
+}
+
+/// Pictures through a compression session.
+final class PictureEncoder: InputEncoder, @unchecked Sendable {
+  private let encoding: VideoEncoding
+  private let lock = NSLock()
+  private let keyFrameInterval: CMTime
+  private var nextKeyFrame = CMTime.zero
+  private var last: CMTime?
+
+  /// - Parameter keyFrameInterval: A key frame is needed at every multiple of it; invalid: where the encoder likes.
+  init(
+    _ settings: VideoEncodingSettings, isRealTime: Bool, sourceAttributes: NSDictionary?, keyFrameInterval: CMTime,
+    output: @escaping VideoEncoding.Output
+  ) throws {
+    self.keyFrameInterval = keyFrameInterval
+    encoding = try VideoEncoding(
+      settings, isRealTime: isRealTime, sourceAttributes: sourceAttributes, output: output)
+  }
+
+  var pixelBufferPool: CVPixelBufferPool? { encoding.pixelBufferPool }
+
+  func append(_ buffer: CMSampleBuffer, shiftedBy start: CMTime) throws {
+    guard let image = CMSampleBufferGetImageBuffer(buffer) else {
+      throw AVError(
+        .invalidSourceMedia, reason: "The sample buffer holds no picture to encode.",
+        advice: "Append pictures to an input that encodes; for compressed samples use nil as output settings.")
+    }
+    try append(
+      image, time: CMSampleBufferGetPresentationTimeStamp(buffer) - start, duration: CMSampleBufferGetDuration(buffer))
+  }
+
+  private func append(_ image: CVImageBuffer, time: CMTime, duration: CMTime) throws {
+    guard time.isNumeric else {
+      throw AVError(
+        .invalidSourceMedia, reason: "The picture has no presentation time.",
+        advice: "Give every sample a numeric presentation time stamp.")
+    }
+    let isKey = try lock.withLock {
+      if let last, time <= last {
+        throw AVError(
+          .invalidSourceMedia,
+          reason: "A picture's time (\(time.seconds) s) does not follow the one before (\(last.seconds) s).",
+          advice: "Append pictures in the order in which they are shown.",
+          info: [AVErrorPresentationTimeStampKey: NSValue(time: time)])
+      }
+      last = time
+      guard keyFrameInterval.isNumeric, keyFrameInterval > .zero, time >= nextKeyFrame else { return false }
+      while nextKeyFrame <= time { nextKeyFrame = nextKeyFrame + keyFrameInterval }
+      return true
+    }
+    try encoding.encode(image, time: time, duration: duration, forceKeyFrame: isKey)
+  }
+
+  func complete() throws { try encoding.complete() }
+  func invalidate() { encoding.invalidate() }
+}
+
+/// What an input's output settings ask of sound.
+struct SoundEncodingSettings: Sendable {
+  let request: AudioEncoder.Request
+
+  init(_ settings: [String: Any]) throws {
+    func number(_ key: String) -> Double? { (settings[key] as? NSNumber)?.doubleValue }
+    func complain(_ reason: String) -> AVError {
+      AVError(
+        .unsupportedOutputSettings, reason: reason,
+        advice: "Use kAudioFormatMPEG4AAC or kAudioFormatLinearPCM with 1 to 8 channels.")
+    }
+    guard let format = number(AVFormatIDKey) else { throw complain("AVFormatIDKey is missing.") }
+    if let rate = number(AVSampleRateKey), !(8000...192_000).contains(rate) {
+      throw complain("The sample rate is out of range.")
+    }
+    if let channels = number(AVNumberOfChannelsKey), !(1...8).contains(channels) {
+      throw complain("The number of channels is out of range.")
+    }
+    var request = AudioEncoder.Request()
+    request.sampleRate = number(AVSampleRateKey).map { Int($0) }
+    request.channels = number(AVNumberOfChannelsKey).map { Int($0) }
+    switch AudioFormatID(max(0, min(format, 4_294_967_295))) {
+    case kAudioFormatMPEG4AAC:
+      request.bitRate = number(AVEncoderBitRateKey).map { Int($0) }
+      if let rate = request.bitRate, !(8000...1_000_000).contains(rate) { throw complain("The bit rate is out of range.") }
+    case kAudioFormatLinearPCM:
+      let isFloat = number(AVLinearPCMIsFloatKey).map { $0 != 0 } ?? false
+      let bits = Int(number(AVLinearPCMBitDepthKey) ?? (isFloat ? 32 : 16))
+      guard isFloat ? bits == 32 : [16, 24, 32].contains(bits), number(AVLinearPCMIsNonInterleaved) ?? 0 == 0 else {
+        throw complain("This layout of linear PCM cannot be written.")
+      }
+      request.pcm = (bits, isFloat, number(AVLinearPCMIsBigEndianKey).map { $0 != 0 } ?? false)
+    default: throw complain("This sound format cannot be encoded.")
+    }
+    self.request = request
+  }
+}
+
+/// PCM into AAC, or into other PCM.
+final class SoundEncoder: InputEncoder, @unchecked Sendable {
+  private let lock = NSLock()
+  private let settings: SoundEncodingSettings
+  private let output: VideoEncoding.Output
+  private var encoder: AudioEncoder?
+
+  init(_ settings: SoundEncodingSettings, output: @escaping VideoEncoding.Output) {
+    self.settings = settings
+    self.output = output
+  }
+
+  func append(_ buffer: CMSampleBuffer, shiftedBy start: CMTime) throws {
+    guard let description = CMSampleBufferGetFormatDescription(buffer),
+      let basic = description.audioStreamBasicDescription, basic.mFormatID == kAudioFormatLinearPCM,
+      let block = CMSampleBufferGetDataBuffer(buffer)
+    else {
+      throw AVError(
+        .invalidSourceMedia, reason: "The sample buffer holds no linear PCM to encode.",
+        advice: "Append PCM to an input that encodes; for compressed sound use nil as output settings.")
+    }
+    let time = CMSampleBufferGetPresentationTimeStamp(buffer) - start
+    guard time.isNumeric else { throw AVError(.invalidSourceMedia, reason: "The sound has no presentation time.") }
+    var bytes = [UInt8](repeating: 0, count: CMBlockBufferGetDataLength(block))
+    let status = bytes.withUnsafeMutableBytes { raw -> OSStatus in
+      guard let base = raw.baseAddress, !raw.isEmpty else { return noErr }
+      return CMBlockBufferCopyDataBytes(block, atOffset: 0, dataLength: raw.count, destination: base)
+    }
+    guard status == noErr else { throw AVError(.invalidSourceMedia, reason: "The sound's data cannot be read (\(status)).") }
+    try lock.withLock {
+      if encoder == nil { encoder = try AudioEncoder(settings.request, source: basic) }
+      guard let encoder else { return }
+      for sample in try encoder.encode(bytes, source: basic, time: time) { output(.success(sample)) }
+    }
+  }
+
+  func complete() throws {
+    try lock.withLock {
+      guard let encoder else { return }
+      for sample in try encoder.finish() { output(.success(sample)) }
+    }
+  }
+
+  func invalidate() { lock.withLock { encoder = nil } }
+}

@@ -1,0 +1,230 @@
+import FFmpegMedia
+import Foundation
+
+/// Puts the tracks' samples together into one file, in order of time.
+///
+/// A track's samples wait until those of all other tracks have come as far, so that the file is well interleaved; when
+/// a track lags far behind, the others go on without it. The header is written when every track has a sample, or has
+/// ended without one.
+final class MovieAssembly: @unchecked Sendable {
+  struct Plan {
+    var container: MuxerContainer
+    var options: Muxer.Options
+    /// Length of a fragment in a file, or of a segment; invalid for none, indefinite for cuts on demand.
+    var cutInterval = CMTime.invalid
+    /// Bytes go to the receiver instead of a file.
+    var isSegmented = false
+    var firstSegmentStart = CMTime.invalid
+  }
+
+  /// A segment that is complete.
+  struct Segment {
+    var bytes: Data
+    var isInitialization: Bool
+    var tracks: [(number: Int, type: AVMediaType, tally: SegmentTally)]
+  }
+
+  private let lock = NSLock()
+  private let plan: Plan
+  private var tracks: [TrackAssembly] = []
+  private var file: MuxerFile?
+  private var muxer: Muxer?
+  private var failure: AVError?
+  private var isClosed = false
+  private var nextCut: CMTime?
+  private var wantsCut = false
+  private var hasSamplesSinceCut = false
+  private var segments: [Segment] = []
+  /// Called outside the lock, in order, with each segment.
+  private let deliver: (@Sendable (Segment) -> Void)?
+  private let deliveryLock = NSRecursiveLock()
+
+  /// A track may wait for the others until this much of it has come.
+  private static let patience = CMTime(value: 10, timescale: 1)
+
+  init(plan: Plan, file: MuxerFile?, deliver: (@Sendable (Segment) -> Void)?) {
+    self.plan = plan
+    self.file = file
+    self.deliver = deliver
+  }
+
+  func add(_ track: TrackAssembly) { lock.withLock { tracks.append(track) } }
+
+  var error: AVError? { lock.withLock { failure } }
+
+  // MARK: - Samples in
+
+  /// Takes the samples of a buffer.
+  func append(_ samples: [PendingSample], _ format: CMFormatDescription?, to track: TrackAssembly) throws {
+    try perform {
+      guard !track.isFinished else {
+        throw AVError(.operationNotAllowed, reason: "The input has been marked as finished.")
+      }
+      try track.take(samples, format)
+      try write()
+    }
+  }
+
+  /// No more samples will come for a track.
+  func finish(_ track: TrackAssembly) throws {
+    try perform {
+      track.isFinished = true
+      try write()
+    }
+  }
+
+  /// Ends the current segment as soon as a sync sample allows.
+  func cutNow() throws {
+    try perform {
+      wantsCut = true
+      if muxer != nil { try cut() }
+    }
+  }
+
+  /// Writes what waits and completes the file.
+  func close(ends: CMTime?) throws {
+    try perform {
+      for track in tracks { track.isFinished = true }
+      try write()
+      guard let muxer else {
+        throw AVError(
+          .noDataCaptured, reason: "No sample has been written.", advice: "Append at least one sample before finishing.")
+      }
+      isClosed = true
+      if plan.isSegmented {
+        if hasSamplesSinceCut { try cut() }
+        muxer.cancel()
+      } else {
+        var limits: [Int: Int64] = [:]
+        if let ends {
+          for track in tracks { if let number = track.number { limits[number] = track.units(ends) } }
+        }
+        try muxer.finish(trackEnds: limits)
+      }
+      self.muxer = nil
+      file = nil
+    }
+  }
+
+  /// Gives up. Nothing remains, but the complete fragments of a fragmented file when `keeps` is set.
+  func abandon(keeps: Bool = false) {
+    lock.withLock {
+      isClosed = true
+      if !keeps { muxer?.cancel() }
+      muxer = nil
+      // With the last reference the file goes, but for its complete fragments.
+      if !keeps { file?.discard() }
+      file = nil
+      for track in tracks { track.queue = [] }
+    }
+  }
+
+  /// Runs under the lock; the first error stays. Afterwards hands out segments.
+  private func perform(_ body: () throws -> Void) throws {
+    deliveryLock.lock()
+    defer { deliveryLock.unlock() }
+    let result: Result<[Segment], AVError> = lock.withLock {
+      if let failure { return .failure(failure) }
+      guard !isClosed else {
+        return .failure(AVError(.operationNotAllowed, reason: "The writing has ended."))
+      }
+      do {
+        try body()
+        defer { segments = [] }
+        return .success(segments)
+      } catch {
+        let error = AVError.writing(error)
+        failure = error
+        return .failure(error)
+      }
+    }
+    for segment in try result.get() { deliver?(segment) }
+  }
+
+  // MARK: - Interleaving
+
+  private func write() throws {
+    if muxer == nil {
+      guard !tracks.isEmpty, tracks.allSatisfy({ !$0.queue.isEmpty || $0.isFinished }) else { return }
+      try begin()
+    }
+    while let track = nextTrack() {
+      let sample = track.queue.removeFirst()
+      try cutIfDue(before: sample, of: track)
+      try put(sample, of: track)
+    }
+  }
+
+  private func begin() throws {
+    let used = tracks.filter { !$0.queue.isEmpty }
+    guard !used.isEmpty else { return }
+    for (number, track) in used.enumerated() { track.number = number }
+    let muxed = try used.map { try $0.makeMuxerTrack() }
+    if plan.isSegmented {
+      muxer = try Muxer(segmentsOf: plan.container, tracks: muxed, options: plan.options)
+    } else if let file {
+      muxer = try Muxer(file: file, container: plan.container, tracks: muxed, options: plan.options)
+    }
+    let start = used.compactMap { $0.queue.first?.presentation }.min() ?? .zero
+    if plan.cutInterval.isNumeric, plan.cutInterval > .zero {
+      nextCut = (plan.firstSegmentStart.isNumeric ? .zero : start) + plan.cutInterval
+    }
+  }
+
+  /// The track whose sample is to be written next; nil when samples have to wait for another track.
+  private func nextTrack() -> TrackAssembly? {
+    var first: TrackAssembly?
+    var isWaiting = false
+    for track in tracks {
+      guard let sample = track.queue.first else {
+        if !track.isFinished, track.number != nil { isWaiting = true }
+        continue
+      }
+      guard track.number != nil else { continue }
+      if let earliest = first?.queue.first, earliest.decode <= sample.decode { continue }
+      first = track
+    }
+    guard isWaiting, let track = first, let head = track.queue.first, let tail = track.queue.last else {
+      return isWaiting ? nil : first
+    }
+    return tail.decode - head.decode > Self.patience ? track : nil
+  }
+
+  private func put(_ sample: PendingSample, of track: TrackAssembly) throws {
+    guard let muxer else { return }
+    // The last sample of all has no follower; others wait for theirs only if they need it for their duration.
+    let facts = track.muxerSample(sample, next: track.queue.first)
+    try sample.withBytes { try muxer.write(facts, bytes: $0) }
+    hasSamplesSinceCut = true
+    track.segment.add(sample, duration: CMTime(value: facts.duration, timescale: track.timeScale))
+  }
+
+  // MARK: - Fragments and segments
+
+  private var leader: TrackAssembly? {
+    tracks.first { $0.number != nil && $0.mediaType == .video } ?? tracks.first { $0.number != nil }
+  }
+
+  private func cutIfDue(before sample: PendingSample, of track: TrackAssembly) throws {
+    guard track === leader, hasSamplesSinceCut else { return }
+    if wantsCut, sample.isSync { return try cut() }
+    guard let due = nextCut, sample.presentation >= due, sample.isSync || !plan.isSegmented else { return }
+    try cut()
+    var next = due + plan.cutInterval
+    while next <= sample.presentation { next = next + plan.cutInterval }
+    nextCut = next
+  }
+
+  private func cut() throws {
+    guard let muxer, plan.options.isFragmented || plan.isSegmented, hasSamplesSinceCut else { return }
+    try muxer.cutFragment()
+    wantsCut = false
+    hasSamplesSinceCut = false
+    guard plan.isSegmented else { return }
+    let header = muxer.takeInitialization()
+    if !header.isEmpty { segments.append(Segment(bytes: header, isInitialization: true, tracks: [])) }
+    let tallies = tracks.compactMap { track in track.number.map { ($0, track.mediaType, track.segment) } }
+    for track in tracks { track.segment = SegmentTally() }
+    segments.append(Segment(bytes: muxer.takeSegment(), isInitialization: false, tracks: tallies))
+  }
+}

@@ -1,0 +1,165 @@
+import FFmpegMedia
+import Foundation
+
+/// What an input's output settings ask of an encoder.
+struct VideoEncodingSettings: @unchecked Sendable {
+  let codec: CMVideoCodecType
+  let width: Int32
+  let height: Int32
+  let scalingMode: String
+  /// In the order in which they are set; property list values.
+  let properties: [(key: String, value: AnyObject)]
+  let encoderSpecification: NSDictionary?
+
+  /// - Throws: `AVError(.unsupportedOutputSettings)` that names the key at fault.
+  init(_ settings: [String: Any]) throws {
+    func complain(_ reason: String, _ advice: String) -> AVError {
+      AVError(.unsupportedOutputSettings, reason: reason, advice: advice)
+    }
+    let name = (settings[AVVideoCodecKey] as? AVVideoCodecType)?.rawValue ?? settings[AVVideoCodecKey] as? String
+    switch name {
+    case AVVideoCodecType.h264.rawValue?: codec = kCMVideoCodecType_H264
+    case AVVideoCodecType.hevc.rawValue?: codec = kCMVideoCodecType_HEVC
+    case let other?:
+      throw complain("The codec \(other) cannot be encoded.", "Use AVVideoCodecType.h264 or .hevc.")
+    case nil: throw complain("AVVideoCodecKey is missing.", "Use AVVideoCodecType.h264 or .hevc.")
+    }
+    func side(_ key: String) throws -> Int32 {
+      guard let number = settings[key] as? NSNumber, (1...16384).contains(number.doubleValue) else {
+        throw complain("\(key) is missing or out of range.", "Give a width and height from 1 to 16384.")
+      }
+      return number.int32Value
+    }
+    width = try side(AVVideoWidthKey)
+    height = try side(AVVideoHeightKey)
+    scalingMode = settings[AVVideoScalingModeKey] as? String ?? AVVideoScalingModeResize
+    guard [AVVideoScalingModeResize, AVVideoScalingModeResizeAspect, AVVideoScalingModeResizeAspectFill].contains(scalingMode)
+    else {
+      throw complain("The scaling mode \(scalingMode) is not supported.", "Use one of the resize modes.")
+    }
+    encoderSpecification = (settings[AVVideoEncoderSpecificationKey] as? [String: Any]).map { $0 as NSDictionary }
+
+    var properties: [(key: String, value: AnyObject)] = []
+    if let aspect = settings[AVVideoPixelAspectRatioKey] as? [String: Any] {
+      properties.append((kVTCompressionPropertyKey_PixelAspectRatio as String, aspect as NSDictionary))
+    }
+    if let aperture = settings[AVVideoCleanApertureKey] as? [String: Any] {
+      properties.append((kVTCompressionPropertyKey_CleanAperture as String, aperture as NSDictionary))
+    }
+    if let color = settings[AVVideoColorPropertiesKey] as? [String: Any] {
+      for (key, property) in [
+        (AVVideoColorPrimariesKey, kVTCompressionPropertyKey_ColorPrimaries),
+        (AVVideoTransferFunctionKey, kVTCompressionPropertyKey_TransferFunction),
+        (AVVideoYCbCrMatrixKey, kVTCompressionPropertyKey_YCbCrMatrix),
+      ] {
+        if let value = color[key] as? String { properties.append((property as String, value as NSString)) }
+      }
+    }
+    let compression = settings[AVVideoCompressionPropertiesKey] as? [String: Any] ?? [:]
+    // The profile first: it decides what others may be.
+    let order = compression.keys.sorted().sorted { $0 == AVVideoProfileLevelKey && $1 != AVVideoProfileLevelKey }
+    for key in order { properties.append((key, compression[key] as AnyObject)) }
+    self.properties = properties
+  }
+}
+
+/// An input's compression session.
+final class VideoEncoding: @unchecked Sendable {
+  typealias Output = @Sendable (Result<CMSampleBuffer, AVError>) -> Void
+
+  private let session: VTCompressionSession
+  private let settings: VideoEncodingSettings
+  private let output: Output
+  private let fitting: PictureFitting?
+  private let lock = NSLock()
+  private var pendingCount = 0
+
+  /// - Parameters:
+  ///   - isRealTime: Whether the source sets the pace.
+  ///   - output: Called with each encoded sample, in decode order, on the encoder's thread.
+  /// - Throws: `AVError` if there is no encoder or it does not take a property.
+  init(
+    _ settings: VideoEncodingSettings, isRealTime: Bool, sourceAttributes: NSDictionary?, output: @escaping Output
+  ) throws {
+    self.settings = settings
+    self.output = output
+    fitting =
+      settings.scalingMode == AVVideoScalingModeResize
+      ? nil
+      : PictureFitting(
+        width: Int(settings.width), height: Int(settings.height),
+        fills: settings.scalingMode == AVVideoScalingModeResizeAspectFill)
+    var made: VTCompressionSession?
+    let status = VTCompressionSessionCreate(
+      allocator: kCFAllocatorDefault, width: settings.width, height: settings.height, codecType: settings.codec,
+      encoderSpecification: settings.encoderSpecification, imageBufferAttributes: sourceAttributes,
+      compressedDataAllocator: nil, outputCallback: nil, refcon: nil, compressionSessionOut: &made)
+    guard status == noErr, let made else {
+      throw AVError(
+        status == kVTCouldNotFindVideoEncoderErr ? .encoderNotFound : .unsupportedOutputSettings,
+        reason: "The encoder cannot be made (\(status)).",
+        advice: "Choose another codec, size or encoder specification.")
+    }
+    session = made
+    // Not every encoder knows this one, and nobody has asked for it by name.
+    _ = VTSessionSetProperty(made, key: kVTCompressionPropertyKey_RealTime, value: NSNumber(value: isRealTime))
+    for (key, value) in settings.properties {
+      let status = VTSessionSetProperty(made, key: key as NSString, value: value)
+      guard status == noErr else {
+        VTCompressionSessionInvalidate(made)
+        throw AVError(
+          .unsupportedOutputSettings, reason: "The encoder does not take \(key) = \(value) (\(status)).",
+          advice: "Remove the setting, or give a value that the encoder supports.")
+      }
+    }
+    let prepared = VTCompressionSessionPrepareToEncodeFrames(made)
+    guard prepared == noErr else {
+      VTCompressionSessionInvalidate(made)
+      throw AVError(.unsupportedOutputSettings, reason: "The encoder cannot be set up (\(prepared)).")
+    }
+  }
+
+  deinit { VTCompressionSessionInvalidate(session) }
+
+  var pixelBufferPool: CVPixelBufferPool? { VTCompressionSessionGetPixelBufferPool(session) }
+
+  /// Encodes a picture. Waits while the encoder has enough to do.
+  func encode(_ image: CVImageBuffer, time: CMTime, duration: CMTime, forceKeyFrame: Bool) throws {
+    var image = image
+    if let fitting { image = try fitting.fit(image) }
+    let properties: NSDictionary? =
+      forceKeyFrame ? [kVTEncodeFrameOptionKey_ForceKeyFrame: NSNumber(value: true)] as NSDictionary : nil
+    lock.withLock { pendingCount += 1 }
+    let status = VTCompressionSessionEncodeFrame(
+      session, imageBuffer: image, presentationTimeStamp: time, duration: duration, frameProperties: properties,
+      infoFlagsOut: nil
+    ) { [self] status, flags, sample in
+      lock.withLock { pendingCount -= 1 }
+      if let sample, status == noErr {
+        output(.success(sample))
+      } else if status != noErr {
+        output(.failure(Self.error(status)))
+      }
+    }
+    guard status == noErr else {
+      lock.withLock { pendingCount -= 1 }
+      throw Self.error(status)
+    }
+  }
+
+  /// Waits until every picture has come out.
+  func complete() throws {
+    let status = VTCompressionSessionCompleteFrames(session, untilPresentationTimeStamp: .invalid)
+    guard status == noErr else { throw Self.error(status) }
+  }
+
+  /// Drops what is under way.
+  func invalidate() { VTCompressionSessionInvalidate(session) }
+
+  private static func error(_ status: OSStatus) -> AVError {
+    AVError(
+      status == kVTAllocationFailedErr ? .outOfMemory : .encodeFailed,
+      reason: "The encoder reported error \(status).",
+      underlying: NSError(domain: NSOSStatusErrorDomain, code: Int(status)))
+  }
+}

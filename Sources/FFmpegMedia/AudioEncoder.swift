@@ -1,0 +1,290 @@
+import CFFmpeg
+import CoreMedia
+import Foundation
+
+/// Encodes linear PCM to AAC, or brings it into another layout of PCM.
+package final class AudioEncoder {
+  package struct Request: Sendable {
+    /// nil: those of the source.
+    package var sampleRate: Int?
+    package var channels: Int?
+    /// Of AAC, bits per second; nil: 64000 for each channel.
+    package var bitRate: Int?
+    /// The layout of PCM; nil: AAC.
+    package var pcm: (bits: Int, isFloat: Bool, isBigEndian: Bool)?
+
+    package init() {}
+  }
+
+  private let request: Request
+  private let sampleRate: Int32
+  private let channels: Int32
+  private var context: UnsafeMutablePointer<AVCodecContext>?
+  private var resampler: OpaquePointer?
+  private var fifo: OpaquePointer?
+  private var frame: UnsafeMutablePointer<AVFrame>?
+  private var packet: UnsafeMutablePointer<AVPacket>?
+  private var source: AudioStreamBasicDescription
+  private let description: CMFormatDescription
+  /// The first frame's time, and how many frames have come in and gone out.
+  private var anchor: CMTime?
+  private var framesIn: Int64 = 0
+  private var framesOut: Int64 = 0
+
+  package init(_ request: Request, source: AudioStreamBasicDescription) throws {
+    self.request = request
+    self.source = source
+    LibavLog.takeOver()
+    sampleRate = Int32(clamping: request.sampleRate ?? Int(source.mSampleRate))
+    channels = Int32(clamping: request.channels ?? Int(source.mChannelsPerFrame))
+    guard sampleRate > 0, (1...8).contains(channels) else {
+      throw MediaFileError(.unsupportedFormat, "the sound has no valid sample rate or channels")
+    }
+    let codecID = request.pcm.map(Self.codec) ?? AV_CODEC_ID_AAC
+    guard let codec = avcodec_find_encoder(codecID), let context = avcodec_alloc_context3(codec) else {
+      throw MediaFileError(.unsupportedFormat, "libavcodec was built without this sound encoder")
+    }
+    self.context = context
+    context.pointee.sample_rate = sampleRate
+    av_channel_layout_default(&context.pointee.ch_layout, channels)
+    context.pointee.time_base = AVRational(num: 1, den: sampleRate)
+    context.pointee.flags |= AV_CODEC_FLAG_GLOBAL_HEADER
+    if let pcm = request.pcm {
+      context.pointee.sample_fmt = pcm.isFloat ? AV_SAMPLE_FMT_FLT : pcm.bits == 16 ? AV_SAMPLE_FMT_S16 : AV_SAMPLE_FMT_S32
+    } else {
+      context.pointee.sample_fmt = AV_SAMPLE_FMT_FLTP
+      context.pointee.bit_rate = Int64(request.bitRate ?? 64_000 * Int(channels))
+    }
+    let (code, messages) = LibavLog.collect { avcodec_open2(context, codec, nil) }
+    guard code >= 0 else {
+      var closing: UnsafeMutablePointer<AVCodecContext>? = context
+      avcodec_free_context(&closing)
+      throw MediaFileError(
+        .unsupportedFormat, MediaFileError.libav(code, "the sound encoder cannot start", messages: messages).detail)
+    }
+    do { description = try Self.describe(context, request) } catch {
+      var closing: UnsafeMutablePointer<AVCodecContext>? = context
+      avcodec_free_context(&closing)
+      throw error
+    }
+    frame = av_frame_alloc()
+    packet = av_packet_alloc()
+    fifo = av_audio_fifo_alloc(context.pointee.sample_fmt, channels, 4096)
+    guard frame != nil, packet != nil, fifo != nil else { throw MediaFileError(.outOfMemory, "out of memory") }
+    try makeResampler()
+  }
+
+  deinit {
+    avcodec_free_context(&context)
+    swr_free(&resampler)
+    av_audio_fifo_free(fifo)
+    av_frame_free(&frame)
+    av_packet_free(&packet)
+  }
+
+  private static func codec(_ pcm: (bits: Int, isFloat: Bool, isBigEndian: Bool)) -> AVCodecID {
+    switch (pcm.bits, pcm.isFloat, pcm.isBigEndian) {
+    case (_, true, false): AV_CODEC_ID_PCM_F32LE
+    case (_, true, true): AV_CODEC_ID_PCM_F32BE
+    case (24, _, false): AV_CODEC_ID_PCM_S24LE
+    case (24, _, true): AV_CODEC_ID_PCM_S24BE
+    case (32, _, false): AV_CODEC_ID_PCM_S32LE
+    case (32, _, true): AV_CODEC_ID_PCM_S32BE
+    case (_, _, true): AV_CODEC_ID_PCM_S16BE
+    default: AV_CODEC_ID_PCM_S16LE
+    }
+  }
+
+  private static func describe(
+    _ context: UnsafeMutablePointer<AVCodecContext>, _ request: Request
+  ) throws -> CMFormatDescription {
+    let fields = context.pointee
+    var basic = AudioStreamBasicDescription()
+    basic.mSampleRate = Float64(fields.sample_rate)
+    basic.mChannelsPerFrame = UInt32(fields.ch_layout.nb_channels)
+    var cookie: Data?
+    if let pcm = request.pcm {
+      basic.mFormatID = kAudioFormatLinearPCM
+      basic.mFormatFlags =
+        kAudioFormatFlagIsPacked | (pcm.isFloat ? kAudioFormatFlagIsFloat : kAudioFormatFlagIsSignedInteger)
+        | (pcm.isBigEndian ? kAudioFormatFlagIsBigEndian : 0)
+      basic.mBitsPerChannel = UInt32(pcm.bits)
+      basic.mBytesPerFrame = UInt32(pcm.bits / 8) * basic.mChannelsPerFrame
+      basic.mBytesPerPacket = basic.mBytesPerFrame
+      basic.mFramesPerPacket = 1
+    } else {
+      basic.mFormatID = kAudioFormatMPEG4AAC
+      basic.mFramesPerPacket = UInt32(max(0, fields.frame_size))
+      let configuration = fields.extradata.map { Data(bytes: $0, count: Int(fields.extradata_size)) } ?? Data()
+      cookie = ElementaryStreamDescriptor.make(
+        configuration: configuration, objectType: 0x40, bitRate: UInt32(clamping: fields.bit_rate))
+    }
+    return try CMFormatDescription(audioStreamBasicDescription: basic, magicCookie: cookie)
+  }
+
+  private func makeResampler() throws {
+    guard let context else { return }
+    var from = AVChannelLayout()
+    av_channel_layout_default(&from, Int32(clamping: source.mChannelsPerFrame))
+    var made: OpaquePointer?
+    let code = swr_alloc_set_opts2(
+      &made, &context.pointee.ch_layout, context.pointee.sample_fmt, sampleRate, &from, try sourceFormat(),
+      Int32(source.mSampleRate), 0, nil)
+    guard code >= 0, swr_init(made) >= 0 else {
+      swr_free(&made)
+      throw MediaFileError(.unsupportedFormat, "this sound cannot be converted as asked")
+    }
+    swr_free(&resampler)
+    resampler = made
+  }
+
+  private func sourceFormat() throws -> AVSampleFormat {
+    let planar = source.mFormatFlags & kAudioFormatFlagIsNonInterleaved != 0
+    guard source.mFormatFlags & kAudioFormatFlagIsBigEndian == 0 else {
+      throw MediaFileError(.unsupportedFormat, "big-endian PCM cannot be encoded")
+    }
+    let isFloat = source.mFormatFlags & kAudioFormatFlagIsFloat != 0
+    switch (source.mBitsPerChannel, isFloat) {
+    case (32, true): return planar ? AV_SAMPLE_FMT_FLTP : AV_SAMPLE_FMT_FLT
+    case (64, true): return planar ? AV_SAMPLE_FMT_DBLP : AV_SAMPLE_FMT_DBL
+    case (16, false): return planar ? AV_SAMPLE_FMT_S16P : AV_SAMPLE_FMT_S16
+    case (32, false): return planar ? AV_SAMPLE_FMT_S32P : AV_SAMPLE_FMT_S32
+    default: throw MediaFileError(.unsupportedFormat, "PCM of \(source.mBitsPerChannel) bits cannot be encoded")
+    }
+  }
+
+  /// Encodes some PCM, in the layout of `source`.
+  /// - Parameter time: Of the first frame. Gaps are filled with silence.
+  package func encode(_ bytes: [UInt8], source: AudioStreamBasicDescription, time: CMTime) throws -> [CMSampleBuffer] {
+    if source != self.source {
+      try convert([], count: 0)
+      self.source = source
+      try makeResampler()
+    }
+    let isPlanar = source.mFormatFlags & kAudioFormatFlagIsNonInterleaved != 0
+    let sourceChannels = Int(source.mChannelsPerFrame)
+    let sampleBytes = Int(source.mBitsPerChannel) / 8
+    let frames = bytes.count / max(1, sampleBytes * sourceChannels)
+    if let anchor {
+      let expected = anchor + CMTime(value: framesIn, timescale: CMTimeScale(source.mSampleRate))
+      let gap = CMTimeConvertScale(time - expected, timescale: CMTimeScale(source.mSampleRate), method: .default).value
+      // Times that jitter are no gap; a tenth of a second is.
+      if gap > Int64(source.mSampleRate / 10), gap < Int64(source.mSampleRate * 3600) {
+        let quiet = [UInt8](repeating: 0, count: Int(gap) * sampleBytes * sourceChannels)
+        try convert(Self.planes(quiet, isPlanar, sourceChannels, Int(gap) * sampleBytes), count: Int(gap), keeping: quiet)
+        framesIn += gap
+      }
+    } else {
+      anchor = time
+    }
+    try convert(Self.planes(bytes, isPlanar, sourceChannels, frames * sampleBytes), count: frames, keeping: bytes)
+    framesIn += Int64(frames)
+    return try drainFifo(all: false)
+  }
+
+  /// Encodes what is left.
+  package func finish() throws -> [CMSampleBuffer] {
+    guard let context else { return [] }
+    try convert([], count: 0)
+    var samples = try drainFifo(all: true)
+    if avcodec_send_frame(context, nil) >= 0 { samples += try receive() }
+    return samples
+  }
+
+  /// Offsets of the planes.
+  private static func planes(_ bytes: [UInt8], _ isPlanar: Bool, _ channels: Int, _ size: Int) -> [Int] {
+    isPlanar ? (0..<channels).map { $0 * size } : [0]
+  }
+
+  private func convert(_ offsets: [Int], count: Int, keeping bytes: [UInt8] = []) throws {
+    guard let resampler, let context, let fifo else { return }
+    let capacity = swr_get_out_samples(resampler, Int32(clamping: count))
+    guard capacity > 0 else { return }
+    var planes = [UnsafeMutablePointer<UInt8>?](repeating: nil, count: 8)
+    var lineSize: Int32 = 0
+    guard av_samples_alloc(&planes, &lineSize, channels, capacity, context.pointee.sample_fmt, 0) >= 0 else {
+      throw MediaFileError(.outOfMemory, "no memory for sound")
+    }
+    defer { av_free(planes[0]) }
+    let made: Int32 = bytes.withUnsafeBufferPointer { buffer in
+      guard let base = buffer.baseAddress, count > 0 else {
+        return planes.withUnsafeMutableBufferPointer { swr_convert(resampler, $0.baseAddress, capacity, nil, 0) }
+      }
+      var inputs: [UnsafePointer<UInt8>?] = offsets.map { base + $0 }
+      while inputs.count < 8 { inputs.append(nil) }
+      return planes.withUnsafeMutableBufferPointer { out in
+        inputs.withUnsafeMutableBufferPointer { swr_convert(resampler, out.baseAddress, capacity, $0.baseAddress, Int32(count)) }
+      }
+    }
+    guard made >= 0 else { throw MediaFileError.libav(made, "sound cannot be converted") }
+    guard made > 0 else { return }
+    let written = planes.withUnsafeMutableBufferPointer { out in
+      out.withMemoryRebound(to: UnsafeMutableRawPointer?.self) { av_audio_fifo_write(fifo, $0.baseAddress, made) }
+    }
+    guard written == made else { throw MediaFileError(.outOfMemory, "no memory for sound") }
+  }
+
+  private func drainFifo(all: Bool) throws -> [CMSampleBuffer] {
+    guard let context, let fifo, let frame else { return [] }
+    let size = context.pointee.frame_size > 0 ? context.pointee.frame_size : 4096
+    var samples: [CMSampleBuffer] = []
+    while av_audio_fifo_size(fifo) >= size || all && av_audio_fifo_size(fifo) > 0 {
+      let count = min(size, av_audio_fifo_size(fifo))
+      av_frame_unref(frame)
+      frame.pointee.nb_samples = count
+      frame.pointee.format = context.pointee.sample_fmt.rawValue
+      frame.pointee.sample_rate = sampleRate
+      av_channel_layout_copy(&frame.pointee.ch_layout, &context.pointee.ch_layout)
+      guard av_frame_get_buffer(frame, 0) >= 0 else { throw MediaFileError(.outOfMemory, "no memory for sound") }
+      let read = frame.pointee.extended_data.withMemoryRebound(to: UnsafeMutableRawPointer?.self, capacity: 8) {
+        av_audio_fifo_read(fifo, $0, count)
+      }
+      guard read == count else { throw MediaFileError(.other, "the sound buffer failed") }
+      frame.pointee.pts = framesOut
+      framesOut += Int64(count)
+      let code = avcodec_send_frame(context, frame)
+      guard code >= 0 else { throw MediaFileError.libav(code, "sound cannot be encoded") }
+      samples += try receive()
+    }
+    return samples
+  }
+
+  private func receive() throws -> [CMSampleBuffer] {
+    guard let context, let packet else { return [] }
+    var samples: [CMSampleBuffer] = []
+    while true {
+      let code = avcodec_receive_packet(context, packet)
+      if code == ovt_averror(EAGAIN) || code == ovt_averror_eof() { return samples }
+      guard code >= 0, let moved = av_packet_alloc() else {
+        throw MediaFileError.libav(code, "sound cannot be encoded")
+      }
+      av_packet_move_ref(moved, packet)
+      samples.append(try makeSample(MediaPacket(owning: moved)))
+    }
+  }
+
+  private func makeSample(_ packet: MediaPacket) throws -> CMSampleBuffer {
+    let bytes = packet.bytes
+    let block = try CMBlockBuffer(buffer: bytes, deallocator: { _, _ in withExtendedLifetime(packet) {} })
+    let time = (anchor ?? .zero) + CMTime(value: packet.pts ?? 0, timescale: sampleRate)
+    var size = bytes.count
+    var count = 1
+    var timing = CMSampleTimingInfo(
+      duration: CMTime(value: packet.duration, timescale: sampleRate), presentationTimeStamp: time,
+      decodeTimeStamp: .invalid)
+    if let pcm = request.pcm {
+      size = pcm.bits / 8 * Int(channels)
+      count = bytes.count / size
+      timing.duration = CMTime(value: 1, timescale: sampleRate)
+    }
+    var made: CMSampleBuffer?
+    let status = CMSampleBufferCreateReady(
+      allocator: kCFAllocatorDefault, dataBuffer: block, formatDescription: description, sampleCount: count,
+      sampleTimingEntryCount: 1, sampleTimingArray: &timing, sampleSizeEntryCount: 1, sampleSizeArray: &size,
+      sampleBufferOut: &made)
+    guard status == noErr, let made else {
+      throw MediaFileError(.outOfMemory, "a sample buffer cannot be made (\(status))")
+    }
+    return made
+  }
+}
