@@ -50,7 +50,8 @@ package final class AudioEncoder {
     context.pointee.time_base = AVRational(num: 1, den: sampleRate)
     context.pointee.flags |= AV_CODEC_FLAG_GLOBAL_HEADER
     if let pcm = request.pcm {
-      context.pointee.sample_fmt = pcm.isFloat ? AV_SAMPLE_FMT_FLT : pcm.bits == 16 ? AV_SAMPLE_FMT_S16 : AV_SAMPLE_FMT_S32
+      context.pointee.sample_fmt =
+        pcm.isFloat ? AV_SAMPLE_FMT_FLT : pcm.bits == 16 ? AV_SAMPLE_FMT_S16 : AV_SAMPLE_FMT_S32
     } else {
       context.pointee.sample_fmt = AV_SAMPLE_FMT_FLTP
       context.pointee.bit_rate = Int64(request.bitRate ?? 64_000 * Int(channels))
@@ -60,7 +61,8 @@ package final class AudioEncoder {
       var closing: UnsafeMutablePointer<AVCodecContext>? = context
       avcodec_free_context(&closing)
       throw MediaFileError(
-        .unsupportedFormat, MediaFileError.libav(code, "the sound encoder cannot start", messages: messages).detail)
+        .unsupportedFormat,
+        MediaFileError.libav(code, "the sound encoder cannot start", messages: messages).detail)
     }
     do { description = try Self.describe(context, request) } catch {
       var closing: UnsafeMutablePointer<AVCodecContext>? = context
@@ -70,7 +72,9 @@ package final class AudioEncoder {
     frame = av_frame_alloc()
     packet = av_packet_alloc()
     fifo = av_audio_fifo_alloc(context.pointee.sample_fmt, channels, 4096)
-    guard frame != nil, packet != nil, fifo != nil else { throw MediaFileError(.outOfMemory, "out of memory") }
+    guard frame != nil, packet != nil, fifo != nil else {
+      throw MediaFileError(.outOfMemory, "out of memory")
+    }
     try makeResampler()
   }
 
@@ -115,7 +119,8 @@ package final class AudioEncoder {
     } else {
       basic.mFormatID = kAudioFormatMPEG4AAC
       basic.mFramesPerPacket = UInt32(max(0, fields.frame_size))
-      let configuration = fields.extradata.map { Data(bytes: $0, count: Int(fields.extradata_size)) } ?? Data()
+      let configuration =
+        fields.extradata.map { Data(bytes: $0, count: Int(fields.extradata_size)) } ?? Data()
       cookie = ElementaryStreamDescriptor.make(
         configuration: configuration, objectType: 0x40, bitRate: UInt32(clamping: fields.bit_rate))
     }
@@ -149,13 +154,16 @@ package final class AudioEncoder {
     case (64, true): return planar ? AV_SAMPLE_FMT_DBLP : AV_SAMPLE_FMT_DBL
     case (16, false): return planar ? AV_SAMPLE_FMT_S16P : AV_SAMPLE_FMT_S16
     case (32, false): return planar ? AV_SAMPLE_FMT_S32P : AV_SAMPLE_FMT_S32
-    default: throw MediaFileError(.unsupportedFormat, "PCM of \(source.mBitsPerChannel) bits cannot be encoded")
+    default:
+      throw MediaFileError(.unsupportedFormat, "PCM of \(source.mBitsPerChannel) bits cannot be encoded")
     }
   }
 
   /// Encodes some PCM, in the layout of `source`.
   /// - Parameter time: Of the first frame. Gaps are filled with silence.
-  package func encode(_ bytes: [UInt8], source: AudioStreamBasicDescription, time: CMTime) throws -> [CMSampleBuffer] {
+  package func encode(_ bytes: [UInt8], source: AudioStreamBasicDescription, time: CMTime) throws
+    -> [CMSampleBuffer]
+  {
     if source != self.source {
       try convert([], count: 0)
       self.source = source
@@ -167,17 +175,22 @@ package final class AudioEncoder {
     let frames = bytes.count / max(1, sampleBytes * sourceChannels)
     if let anchor {
       let expected = anchor + CMTime(value: framesIn, timescale: CMTimeScale(source.mSampleRate))
-      let gap = CMTimeConvertScale(time - expected, timescale: CMTimeScale(source.mSampleRate), method: .default).value
+      let gap = CMTimeConvertScale(
+        time - expected, timescale: CMTimeScale(source.mSampleRate), method: .default
+      ).value
       // Times that jitter are no gap; a tenth of a second is.
       if gap > Int64(source.mSampleRate / 10), gap < Int64(source.mSampleRate * 3600) {
         let quiet = [UInt8](repeating: 0, count: Int(gap) * sampleBytes * sourceChannels)
-        try convert(Self.planes(quiet, isPlanar, sourceChannels, Int(gap) * sampleBytes), count: Int(gap), keeping: quiet)
+        try convert(
+          Self.planes(quiet, isPlanar, sourceChannels, Int(gap) * sampleBytes), count: Int(gap),
+          keeping: quiet)
         framesIn += gap
       }
     } else {
       anchor = time
     }
-    try convert(Self.planes(bytes, isPlanar, sourceChannels, frames * sampleBytes), count: frames, keeping: bytes)
+    try convert(
+      Self.planes(bytes, isPlanar, sourceChannels, frames * sampleBytes), count: frames, keeping: bytes)
     framesIn += Int64(frames)
     return try drainFifo(all: false)
   }
@@ -208,18 +221,24 @@ package final class AudioEncoder {
     defer { av_free(planes[0]) }
     let made: Int32 = bytes.withUnsafeBufferPointer { buffer in
       guard let base = buffer.baseAddress, count > 0 else {
-        return planes.withUnsafeMutableBufferPointer { swr_convert(resampler, $0.baseAddress, capacity, nil, 0) }
+        return planes.withUnsafeMutableBufferPointer {
+          swr_convert(resampler, $0.baseAddress, capacity, nil, 0)
+        }
       }
       var inputs: [UnsafePointer<UInt8>?] = offsets.map { base + $0 }
       while inputs.count < 8 { inputs.append(nil) }
       return planes.withUnsafeMutableBufferPointer { out in
-        inputs.withUnsafeMutableBufferPointer { swr_convert(resampler, out.baseAddress, capacity, $0.baseAddress, Int32(count)) }
+        inputs.withUnsafeMutableBufferPointer {
+          swr_convert(resampler, out.baseAddress, capacity, $0.baseAddress, Int32(count))
+        }
       }
     }
     guard made >= 0 else { throw MediaFileError.libav(made, "sound cannot be converted") }
     guard made > 0 else { return }
     let written = planes.withUnsafeMutableBufferPointer { out in
-      out.withMemoryRebound(to: UnsafeMutableRawPointer?.self) { av_audio_fifo_write(fifo, $0.baseAddress, made) }
+      out.withMemoryRebound(to: UnsafeMutableRawPointer?.self) {
+        av_audio_fifo_write(fifo, $0.baseAddress, made)
+      }
     }
     guard written == made else { throw MediaFileError(.outOfMemory, "no memory for sound") }
   }
@@ -235,8 +254,11 @@ package final class AudioEncoder {
       frame.pointee.format = context.pointee.sample_fmt.rawValue
       frame.pointee.sample_rate = sampleRate
       av_channel_layout_copy(&frame.pointee.ch_layout, &context.pointee.ch_layout)
-      guard av_frame_get_buffer(frame, 0) >= 0 else { throw MediaFileError(.outOfMemory, "no memory for sound") }
-      let read = frame.pointee.extended_data.withMemoryRebound(to: UnsafeMutableRawPointer?.self, capacity: 8) {
+      guard av_frame_get_buffer(frame, 0) >= 0 else {
+        throw MediaFileError(.outOfMemory, "no memory for sound")
+      }
+      let read = frame.pointee.extended_data.withMemoryRebound(to: UnsafeMutableRawPointer?.self, capacity: 8)
+      {
         av_audio_fifo_read(fifo, $0, count)
       }
       guard read == count else { throw MediaFileError(.other, "the sound buffer failed") }

@@ -253,7 +253,9 @@ package final class Muxer {
     if !options.isFragmented {
       let edits = MuxerEdits(file: file, movieTimeScale: movieTimeScale)
       if !ends.isEmpty { try edits.trim(ends, timeScales: tracks.map(\.timeScale)) }
-      if tracks.contains(where: { !$0.isEnabled || $0.volume != 1 }) { try edits.setHeaders(tracks) }
+      if tracks.contains(where: { !$0.isEnabled || $0.volume != 1 || $0.packedLanguage != nil }) {
+        try edits.setHeaders(tracks)
+      }
     }
     release()
     try file.commit()

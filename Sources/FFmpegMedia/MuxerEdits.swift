@@ -47,7 +47,8 @@ struct MuxerEdits {
     }
   }
 
-  /// Writes what libavformat decides by itself into the track headers: enabled or not, and the volume.
+  /// Writes what libavformat decides by itself into the track headers: enabled or not, the volume, and
+  /// languages that QuickTime has no number of its own for.
   func setHeaders(_ tracks: [MuxerTrack]) throws {
     guard let movie = boxes(from: 0, to: file.size).first(where: { $0.type == "moov" }) else {
       throw MediaFileError(.damaged, "the written movie has no movie box")
@@ -60,6 +61,13 @@ struct MuxerEdits {
       // The lowest of the three bytes of flags; its lowest bit says "enabled".
       let flags = try byte(header.content + 3)
       try file.write([track.isEnabled ? flags | 1 : flags & ~1], at: header.content + 3)
+      if let language = track.packedLanguage, let media = parts.first(where: { $0.type == "mdia" }),
+        let times = boxes(from: media.content, to: media.end).first(where: { $0.type == "mdhd" })
+      {
+        // After creation, modification, time scale and duration.
+        let at = times.content + 4 + (try byte(times.content) == 1 ? 28 : 16)
+        try file.write([UInt8(language >> 8), UInt8(language & 0xFF)], at: at)
+      }
       if track.kind == .audio {
         // After the duration: 8 bytes reserved, layer, alternate group, volume (8.8).
         let volume = UInt16(max(0, min(1, track.volume)) * 256)

@@ -23,7 +23,8 @@ package enum MuxerSegment {
     for fragment in boxes(0, bytes.count) where fragment.type == "moof" {
       for track in boxes(fragment.start + 8, fragment.end) where track.type == "traf" {
         let parts = boxes(track.start + 8, track.end)
-        guard let header = parts.first(where: { $0.type == "tfhd" }), number(header.start + 12) == Int(trackID),
+        guard let header = parts.first(where: { $0.type == "tfhd" }),
+          number(header.start + 12) == Int(trackID),
           let run = parts.first(where: { $0.type == "trun" }), number(run.start + 8) & 1 != 0
         else { continue }
         // Offsets count from the fragment's first byte ("default base is moof").

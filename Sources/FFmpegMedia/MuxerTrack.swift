@@ -52,6 +52,14 @@ package struct MuxerTrack: Sendable {
   /// 0.0 to 1.0.
   package var volume: Float = 1
 
+  /// The language as five bits for each of its three letters.
+  var packedLanguage: UInt16? {
+    guard let letters = language.map({ Array($0.utf8) }), letters.count == 3,
+      letters.allSatisfy({ (0x61...0x7A).contains($0) })
+    else { return nil }
+    return letters.reduce(0) { $0 << 5 | UInt16($1 - 0x60) }
+  }
+
   package init(kind: Kind, codecID: AVCodecID, timeScale: Int32) {
     self.kind = kind
     self.codecID = codecID

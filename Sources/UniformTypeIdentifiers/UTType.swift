@@ -67,9 +67,12 @@ public struct UTType: Hashable, Sendable, Codable, CustomStringConvertible {
     Row(
       identifier: "com.apple.quicktime-movie", parents: ["public.movie"], extensions: ["mov", "qt"],
       mimeTypes: ["video/quicktime"]),
-    Row(identifier: "public.mpeg-4", parents: ["public.movie"], extensions: ["mp4", "mpg4"], mimeTypes: ["video/mp4"]),
     Row(
-      identifier: "com.apple.m4v-video", parents: ["public.movie"], extensions: ["m4v"], mimeTypes: ["video/x-m4v"]),
+      identifier: "public.mpeg-4", parents: ["public.movie"], extensions: ["mp4", "mpg4"],
+      mimeTypes: ["video/mp4"]),
+    Row(
+      identifier: "com.apple.m4v-video", parents: ["public.movie"], extensions: ["m4v"],
+      mimeTypes: ["video/x-m4v"]),
     Row(
       identifier: "public.mpeg-4-audio", parents: ["public.mpeg-4", "public.audio"], extensions: ["mp4a"],
       mimeTypes: ["audio/mp4"]),
@@ -77,14 +80,19 @@ public struct UTType: Hashable, Sendable, Codable, CustomStringConvertible {
       identifier: "com.apple.m4a-audio", parents: ["public.mpeg-4-audio"], extensions: ["m4a"],
       mimeTypes: ["audio/x-m4a"]),
     Row(identifier: "public.3gpp", parents: ["public.movie"], extensions: ["3gp"], mimeTypes: ["video/3gpp"]),
-    Row(identifier: "public.3gpp2", parents: ["public.movie"], extensions: ["3g2"], mimeTypes: ["video/3gpp2"]),
+    Row(
+      identifier: "public.3gpp2", parents: ["public.movie"], extensions: ["3g2"], mimeTypes: ["video/3gpp2"]),
     Row(identifier: "public.avi", parents: ["public.movie"], extensions: ["avi"], mimeTypes: ["video/avi"]),
     Row(identifier: "public.mp3", parents: ["public.audio"], extensions: ["mp3"], mimeTypes: ["audio/mpeg"]),
-    Row(identifier: "public.aiff-audio", parents: ["public.audio"], extensions: ["aiff", "aif"], mimeTypes: ["audio/aiff"]),
+    Row(
+      identifier: "public.aiff-audio", parents: ["public.audio"], extensions: ["aiff", "aif"],
+      mimeTypes: ["audio/aiff"]),
     Row(
       identifier: "com.microsoft.waveform-audio", parents: ["public.audio"], extensions: ["wav"],
       mimeTypes: ["audio/vnd.wave", "audio/wav"]),
-    Row(identifier: "public.jpeg", parents: ["public.image"], extensions: ["jpeg", "jpg"], mimeTypes: ["image/jpeg"]),
+    Row(
+      identifier: "public.jpeg", parents: ["public.image"], extensions: ["jpeg", "jpg"],
+      mimeTypes: ["image/jpeg"]),
     Row(identifier: "public.png", parents: ["public.image"], extensions: ["png"], mimeTypes: ["image/png"]),
   ]
 }

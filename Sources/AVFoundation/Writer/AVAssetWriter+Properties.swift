@@ -80,17 +80,20 @@ extension AVAssetWriter {
         trackReports: segment.tracks.compactMap { track in
           guard let first = track.tally.first, let end = track.tally.end else { return nil }
           let sample = track.type == .video ? track.tally.firstSample : nil
-          let offset = MuxerSegment.firstSampleOffset(in: segment.bytes, trackID: UInt32(track.number + 1)) ?? 0
+          let offset =
+            MuxerSegment.firstSampleOffset(in: segment.bytes, trackID: UInt32(track.number + 1)) ?? 0
           return AVAssetSegmentTrackReport(
             trackID: CMPersistentTrackID(track.number + 1), mediaType: track.type,
             earliestPresentationTimeStamp: first + start, duration: end - first,
             firstVideoSampleInformation: sample.map {
               AVAssetSegmentReportSampleInformation(
-                presentationTimeStamp: $0.time + start, offset: offset, length: $0.size, isSyncSample: $0.isSync)
+                presentationTimeStamp: $0.time + start, offset: offset, length: $0.size,
+                isSyncSample: $0.isSync)
             })
         })
     delegate.assetWriter(
-      self, didOutputSegmentData: segment.bytes, segmentType: segment.isInitialization ? .initialization : .separable,
+      self, didOutputSegmentData: segment.bytes,
+      segmentType: segment.isInitialization ? .initialization : .separable,
       segmentReport: report)
   }
 }
@@ -149,7 +152,8 @@ open class AVAssetSegmentTrackReport: NSObject, @unchecked Sendable {
   public let firstVideoSampleInformation: AVAssetSegmentReportSampleInformation?
 
   init(
-    trackID: CMPersistentTrackID, mediaType: AVMediaType, earliestPresentationTimeStamp: CMTime, duration: CMTime,
+    trackID: CMPersistentTrackID, mediaType: AVMediaType, earliestPresentationTimeStamp: CMTime,
+    duration: CMTime,
     firstVideoSampleInformation: AVAssetSegmentReportSampleInformation?
   ) {
     self.trackID = trackID

@@ -149,7 +149,8 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
     let inputs = inputs
     do {
       guard !inputs.isEmpty else {
-        throw AVError(.incorrectlyConfigured, reason: "The writer has no input.", advice: "Add an input first.")
+        throw AVError(
+          .incorrectlyConfigured, reason: "The writer has no input.", advice: "Add an input first.")
       }
       let plan = try makePlan()
       let file =

@@ -42,7 +42,8 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
   ///   - outputSettings: nil: samples are stored as they are. For video: `AVVideoCodecKey`, `AVVideoWidthKey`,
   ///     `AVVideoHeightKey` and, as wanted, `AVVideoCompressionPropertiesKey` and others. For sound: `AVFormatIDKey`
   ///     (AAC or linear PCM) and others.
-  public init(mediaType: AVMediaType, outputSettings: [String: Any]?, sourceFormatHint: CMFormatDescription?) {
+  public init(mediaType: AVMediaType, outputSettings: [String: Any]?, sourceFormatHint: CMFormatDescription?)
+  {
     self.mediaType = mediaType
     self.outputSettings = outputSettings
     self.sourceFormatHint = sourceFormatHint
@@ -97,7 +98,8 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
 
   /// Calls `block` on `queue` whenever the input becomes ready, until it is finished. The block appends while
   /// `isReadyForMoreMediaData`, and calls `markAsFinished()` after the last sample.
-  public func requestMediaDataWhenReady(on queue: DispatchQueue, using block: @escaping @Sendable () -> Void) {
+  public func requestMediaDataWhenReady(on queue: DispatchQueue, using block: @escaping @Sendable () -> Void)
+  {
     lock.withLock { state.request = (queue, block) }
     wake()
   }
@@ -193,14 +195,16 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
         let sample = try result.get()
         // The encoder's times are on the movie's time line already.
         try assembly.append(
-          PendingSample.samples(of: sample, shiftedBy: .zero), CMSampleBufferGetFormatDescription(sample), to: track)
+          PendingSample.samples(of: sample, shiftedBy: .zero), CMSampleBufferGetFormatDescription(sample),
+          to: track)
       } catch { writer?.fail(AVError.writing(error)) }
     }
     if let outputSettings {
       if mediaType == .video {
         encoder = try PictureEncoder(
           VideoEncodingSettings(outputSettings), isRealTime: properties.expectsRealTime,
-          sourceAttributes: lock.withLock { sourceAttributes }, keyFrameInterval: writer.keyFrameInterval, output: output)
+          sourceAttributes: lock.withLock { sourceAttributes }, keyFrameInterval: writer.keyFrameInterval,
+          output: output)
       } else {
         encoder = SoundEncoder(try SoundEncodingSettings(outputSettings), output: output)
       }
@@ -260,7 +264,9 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
   }
 
   /// Calls `block` at the start of each pass, and once more, without a pass description, at the end.
-  public func respondToEachPassDescription(on queue: DispatchQueue, using block: @escaping @Sendable () -> Void) {
+  public func respondToEachPassDescription(
+    on queue: DispatchQueue, using block: @escaping @Sendable () -> Void
+  ) {
     lock.withLock {
       state.passRequest = (queue, block)
       state.passDescription = AVAssetWriterInputPassDescription(

@@ -31,11 +31,13 @@ open class AVAssetWriterInputPixelBufferAdaptor: NSObject, @unchecked Sendable {
       duration: .invalid, presentationTimeStamp: presentationTime, decodeTimeStamp: .invalid)
     if let format {
       CMSampleBufferCreateReadyWithImageBuffer(
-        allocator: kCFAllocatorDefault, imageBuffer: pixelBuffer, formatDescription: format, sampleTiming: &timing,
+        allocator: kCFAllocatorDefault, imageBuffer: pixelBuffer, formatDescription: format,
+        sampleTiming: &timing,
         sampleBufferOut: &sample)
     }
     guard let sample else {
-      assetWriterInput.writer?.fail(AVError(.invalidSourceMedia, reason: "The pixel buffer cannot be described."))
+      assetWriterInput.writer?.fail(
+        AVError(.invalidSourceMedia, reason: "The pixel buffer cannot be described."))
       return false
     }
     return assetWriterInput.append(sample)

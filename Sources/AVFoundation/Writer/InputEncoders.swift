@@ -21,7 +21,8 @@ final class PictureEncoder: InputEncoder, @unchecked Sendable {
 
   /// - Parameter keyFrameInterval: A key frame is needed at every multiple of it; invalid: where the encoder likes.
   init(
-    _ settings: VideoEncodingSettings, isRealTime: Bool, sourceAttributes: NSDictionary?, keyFrameInterval: CMTime,
+    _ settings: VideoEncodingSettings, isRealTime: Bool, sourceAttributes: NSDictionary?,
+    keyFrameInterval: CMTime,
     output: @escaping VideoEncoding.Output
   ) throws {
     self.keyFrameInterval = keyFrameInterval
@@ -35,10 +36,12 @@ final class PictureEncoder: InputEncoder, @unchecked Sendable {
     guard let image = CMSampleBufferGetImageBuffer(buffer) else {
       throw AVError(
         .invalidSourceMedia, reason: "The sample buffer holds no picture to encode.",
-        advice: "Append pictures to an input that encodes; for compressed samples use nil as output settings.")
+        advice: "Append pictures to an input that encodes; for compressed samples use nil as output settings."
+      )
     }
     try append(
-      image, time: CMSampleBufferGetPresentationTimeStamp(buffer) - start, duration: CMSampleBufferGetDuration(buffer))
+      image, time: CMSampleBufferGetPresentationTimeStamp(buffer) - start,
+      duration: CMSampleBufferGetDuration(buffer))
   }
 
   private func append(_ image: CVImageBuffer, time: CMTime, duration: CMTime) throws {
@@ -91,11 +94,14 @@ struct SoundEncodingSettings: Sendable {
     switch AudioFormatID(max(0, min(format, 4_294_967_295))) {
     case kAudioFormatMPEG4AAC:
       request.bitRate = number(AVEncoderBitRateKey).map { Int($0) }
-      if let rate = request.bitRate, !(8000...1_000_000).contains(rate) { throw complain("The bit rate is out of range.") }
+      if let rate = request.bitRate, !(8000...1_000_000).contains(rate) {
+        throw complain("The bit rate is out of range.")
+      }
     case kAudioFormatLinearPCM:
       let isFloat = number(AVLinearPCMIsFloatKey).map { $0 != 0 } ?? false
       let bits = Int(number(AVLinearPCMBitDepthKey) ?? (isFloat ? 32 : 16))
-      guard isFloat ? bits == 32 : [16, 24, 32].contains(bits), number(AVLinearPCMIsNonInterleaved) ?? 0 == 0 else {
+      guard isFloat ? bits == 32 : [16, 24, 32].contains(bits), number(AVLinearPCMIsNonInterleaved) ?? 0 == 0
+      else {
         throw complain("This layout of linear PCM cannot be written.")
       }
       request.pcm = (bits, isFloat, number(AVLinearPCMIsBigEndianKey).map { $0 != 0 } ?? false)
@@ -127,13 +133,17 @@ final class SoundEncoder: InputEncoder, @unchecked Sendable {
         advice: "Append PCM to an input that encodes; for compressed sound use nil as output settings.")
     }
     let time = CMSampleBufferGetPresentationTimeStamp(buffer) - start
-    guard time.isNumeric else { throw AVError(.invalidSourceMedia, reason: "The sound has no presentation time.") }
+    guard time.isNumeric else {
+      throw AVError(.invalidSourceMedia, reason: "The sound has no presentation time.")
+    }
     var bytes = [UInt8](repeating: 0, count: CMBlockBufferGetDataLength(block))
     let status = bytes.withUnsafeMutableBytes { raw -> OSStatus in
       guard let base = raw.baseAddress, !raw.isEmpty else { return noErr }
       return CMBlockBufferCopyDataBytes(block, atOffset: 0, dataLength: raw.count, destination: base)
     }
-    guard status == noErr else { throw AVError(.invalidSourceMedia, reason: "The sound's data cannot be read (\(status)).") }
+    guard status == noErr else {
+      throw AVError(.invalidSourceMedia, reason: "The sound's data cannot be read (\(status)).")
+    }
     try lock.withLock {
       if encoder == nil { encoder = try AudioEncoder(settings.request, source: basic) }
       guard let encoder else { return }

@@ -88,7 +88,8 @@ final class MovieAssembly: @unchecked Sendable {
       try write()
       guard let muxer else {
         throw AVError(
-          .noDataCaptured, reason: "No sample has been written.", advice: "Append at least one sample before finishing.")
+          .noDataCaptured, reason: "No sample has been written.",
+          advice: "Append at least one sample before finishing.")
       }
       isClosed = true
       if plan.isSegmented {

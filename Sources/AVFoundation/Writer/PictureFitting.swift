@@ -31,8 +31,10 @@ final class PictureFitting: @unchecked Sendable {
       if fills {
         let cut =
           isWider
-          ? Self.centered(width: sourceHeight * width / height, height: sourceHeight, in: (sourceWidth, sourceHeight))
-          : Self.centered(width: sourceWidth, height: sourceWidth * height / width, in: (sourceWidth, sourceHeight))
+          ? Self.centered(
+            width: sourceHeight * width / height, height: sourceHeight, in: (sourceWidth, sourceHeight))
+          : Self.centered(
+            width: sourceWidth, height: sourceWidth * height / width, in: (sourceWidth, sourceHeight))
         try converter.convert(source, sourceRect: cut, to: target)
       } else {
         Self.blacken(target)
@@ -63,7 +65,8 @@ final class PictureFitting: @unchecked Sendable {
     defer { lock.unlock() }
     if pool == nil || poolFormat != format {
       let attributes: [CFString: Any] = [
-        kCVPixelBufferPixelFormatTypeKey: NSNumber(value: format), kCVPixelBufferWidthKey: NSNumber(value: width),
+        kCVPixelBufferPixelFormatTypeKey: NSNumber(value: format),
+        kCVPixelBufferWidthKey: NSNumber(value: width),
         kCVPixelBufferHeightKey: NSNumber(value: height),
       ]
       CVPixelBufferPoolCreate(kCFAllocatorDefault, nil, attributes as NSDictionary, &pool)
@@ -84,7 +87,9 @@ final class PictureFitting: @unchecked Sendable {
     if let base = CVPixelBufferGetBaseAddress(dot) {
       for row in 0..<16 {
         let line = base + row * CVPixelBufferGetBytesPerRow(dot)
-        for column in 0..<16 { line.storeBytes(of: UInt32(0xFF00_0000), toByteOffset: 4 * column, as: UInt32.self) }
+        for column in 0..<16 {
+          line.storeBytes(of: UInt32(0xFF00_0000), toByteOffset: 4 * column, as: UInt32.self)
+        }
       }
     }
     CVPixelBufferUnlockBaseAddress(dot, [])

@@ -16,7 +16,8 @@ struct VideoEncodingSettings: @unchecked Sendable {
     func complain(_ reason: String, _ advice: String) -> AVError {
       AVError(.unsupportedOutputSettings, reason: reason, advice: advice)
     }
-    let name = (settings[AVVideoCodecKey] as? AVVideoCodecType)?.rawValue ?? settings[AVVideoCodecKey] as? String
+    let name =
+      (settings[AVVideoCodecKey] as? AVVideoCodecType)?.rawValue ?? settings[AVVideoCodecKey] as? String
     switch name {
     case AVVideoCodecType.h264.rawValue?: codec = kCMVideoCodecType_H264
     case AVVideoCodecType.hevc.rawValue?: codec = kCMVideoCodecType_HEVC
@@ -33,11 +34,15 @@ struct VideoEncodingSettings: @unchecked Sendable {
     width = try side(AVVideoWidthKey)
     height = try side(AVVideoHeightKey)
     scalingMode = settings[AVVideoScalingModeKey] as? String ?? AVVideoScalingModeResize
-    guard [AVVideoScalingModeResize, AVVideoScalingModeResizeAspect, AVVideoScalingModeResizeAspectFill].contains(scalingMode)
+    guard
+      [AVVideoScalingModeResize, AVVideoScalingModeResizeAspect, AVVideoScalingModeResizeAspectFill].contains(
+        scalingMode)
     else {
       throw complain("The scaling mode \(scalingMode) is not supported.", "Use one of the resize modes.")
     }
-    encoderSpecification = (settings[AVVideoEncoderSpecificationKey] as? [String: Any]).map { $0 as NSDictionary }
+    encoderSpecification = (settings[AVVideoEncoderSpecificationKey] as? [String: Any]).map {
+      $0 as NSDictionary
+    }
 
     var properties: [(key: String, value: AnyObject)] = []
     if let aspect = settings[AVVideoPixelAspectRatioKey] as? [String: Any] {
@@ -57,7 +62,9 @@ struct VideoEncodingSettings: @unchecked Sendable {
     }
     let compression = settings[AVVideoCompressionPropertiesKey] as? [String: Any] ?? [:]
     // The profile first: it decides what others may be.
-    let order = compression.keys.sorted().sorted { $0 == AVVideoProfileLevelKey && $1 != AVVideoProfileLevelKey }
+    let order = compression.keys.sorted().sorted {
+      $0 == AVVideoProfileLevelKey && $1 != AVVideoProfileLevelKey
+    }
     for key in order { properties.append((key, compression[key] as AnyObject)) }
     self.properties = properties
   }
@@ -79,7 +86,8 @@ final class VideoEncoding: @unchecked Sendable {
   ///   - output: Called with each encoded sample, in decode order, on the encoder's thread.
   /// - Throws: `AVError` if there is no encoder or it does not take a property.
   init(
-    _ settings: VideoEncodingSettings, isRealTime: Bool, sourceAttributes: NSDictionary?, output: @escaping Output
+    _ settings: VideoEncodingSettings, isRealTime: Bool, sourceAttributes: NSDictionary?,
+    output: @escaping Output
   ) throws {
     self.settings = settings
     self.output = output
@@ -91,7 +99,8 @@ final class VideoEncoding: @unchecked Sendable {
         fills: settings.scalingMode == AVVideoScalingModeResizeAspectFill)
     var made: VTCompressionSession?
     let status = VTCompressionSessionCreate(
-      allocator: kCFAllocatorDefault, width: settings.width, height: settings.height, codecType: settings.codec,
+      allocator: kCFAllocatorDefault, width: settings.width, height: settings.height,
+      codecType: settings.codec,
       encoderSpecification: settings.encoderSpecification, imageBufferAttributes: sourceAttributes,
       compressedDataAllocator: nil, outputCallback: nil, refcon: nil, compressionSessionOut: &made)
     guard status == noErr, let made else {
@@ -101,8 +110,10 @@ final class VideoEncoding: @unchecked Sendable {
         advice: "Choose another codec, size or encoder specification.")
     }
     session = made
+    pixelBufferPool = Self.makePool(settings, sourceAttributes)
     // Not every encoder knows this one, and nobody has asked for it by name.
-    _ = VTSessionSetProperty(made, key: kVTCompressionPropertyKey_RealTime, value: NSNumber(value: isRealTime))
+    _ = VTSessionSetProperty(
+      made, key: kVTCompressionPropertyKey_RealTime, value: NSNumber(value: isRealTime))
     for (key, value) in settings.properties {
       let status = VTSessionSetProperty(made, key: key as NSString, value: value)
       guard status == noErr else {
@@ -121,7 +132,23 @@ final class VideoEncoding: @unchecked Sendable {
 
   deinit { VTCompressionSessionInvalidate(session) }
 
-  var pixelBufferPool: CVPixelBufferPool? { VTCompressionSessionGetPixelBufferPool(session) }
+  /// Buffers that need no conversion, or such as the program has promised to append.
+  let pixelBufferPool: CVPixelBufferPool?
+
+  private static func makePool(_ settings: VideoEncodingSettings, _ attributes: NSDictionary?)
+    -> CVPixelBufferPool?
+  {
+    let wanted = NSMutableDictionary(dictionary: attributes as? [AnyHashable: Any] ?? [:])
+    func fill(_ key: CFString, _ number: NSNumber) {
+      if wanted.object(forKey: key) == nil { wanted.setObject(number, forKey: key) }
+    }
+    fill(kCVPixelBufferPixelFormatTypeKey, NSNumber(value: kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange))
+    fill(kCVPixelBufferWidthKey, NSNumber(value: settings.width))
+    fill(kCVPixelBufferHeightKey, NSNumber(value: settings.height))
+    var pool: CVPixelBufferPool?
+    CVPixelBufferPoolCreate(kCFAllocatorDefault, nil, wanted, &pool)
+    return pool
+  }
 
   /// Encodes a picture. Waits while the encoder has enough to do.
   func encode(_ image: CVImageBuffer, time: CMTime, duration: CMTime, forceKeyFrame: Bool) throws {
@@ -131,7 +158,8 @@ final class VideoEncoding: @unchecked Sendable {
       forceKeyFrame ? [kVTEncodeFrameOptionKey_ForceKeyFrame: NSNumber(value: true)] as NSDictionary : nil
     lock.withLock { pendingCount += 1 }
     let status = VTCompressionSessionEncodeFrame(
-      session, imageBuffer: image, presentationTimeStamp: time, duration: duration, frameProperties: properties,
+      session, imageBuffer: image, presentationTimeStamp: time, duration: duration,
+      frameProperties: properties,
       infoFlagsOut: nil
     ) { [self] status, flags, sample in
       lock.withLock { pendingCount -= 1 }

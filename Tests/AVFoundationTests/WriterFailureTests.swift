@@ -1,0 +1,187 @@
+import AVFoundation
+import Foundation
+import Testing
+
+/// What goes wrong while writing, and that nothing is left behind.
+@Suite struct WriterFailureTests {
+  private func samples() throws -> [CMSampleBuffer] {
+    try ReaderTests.read(AVURLAsset(url: URL(fileURLWithPath: Fixture.movie())))
+  }
+
+  private func makeWriter(_ url: URL, settings: [String: Any]? = nil) throws -> (
+    AVAssetWriter, AVAssetWriterInput
+  ) {
+    let writer = try AVAssetWriter(url: url, fileType: .mov)
+    let input = AVAssetWriterInput(mediaType: .video, outputSettings: settings)
+    writer.add(input)
+    return (writer, input)
+  }
+
+  private func code(_ writer: AVAssetWriter) -> AVError.Code? { (writer.error as? AVError)?.code }
+
+  @Test func badPlacesAreRefused() throws {
+    let scratch = Scratch()
+    try Data("mine".utf8).write(to: scratch.url("taken.mov"))
+    let (taken, _) = try makeWriter(scratch.url("taken.mov"))
+    #expect(!taken.startWriting() && taken.status == .failed && code(taken) == .fileAlreadyExists)
+    #expect(try Data(contentsOf: scratch.url("taken.mov")) == Data("mine".utf8))
+    let (nowhere, _) = try makeWriter(scratch.url("no/such/folder/a.mov"))
+    #expect(!nowhere.startWriting() && code(nowhere) == .contentIsUnavailable)
+    #expect(throws: AVError.self) { try AVAssetWriter(url: scratch.url("a.mp3"), fileType: .mp3) }
+    #expect(throws: AVError.self) {
+      try AVAssetWriter(url: URL(string: "https://example.org/a.mov")!, fileType: .mov)
+    }
+    let lonely = try AVAssetWriter(url: scratch.url("a.mov"), fileType: .mov)
+    #expect(!lonely.startWriting() && code(lonely) == .incorrectlyConfigured)
+    if getuid() != 0 {
+      chmod(scratch.path, 0o555)
+      let (forbidden, _) = try makeWriter(scratch.url("a.mov"))
+      #expect(!forbidden.startWriting() && code(forbidden) == .contentIsNotAuthorized)
+      chmod(scratch.path, 0o755)
+    }
+    #expect(scratch.contents == ["taken.mov"])
+  }
+
+  @Test func badSettingsAreRefused() throws {
+    let scratch = Scratch()
+    let good: [String: Any] = [
+      AVVideoCodecKey: AVVideoCodecType.h264, AVVideoWidthKey: 64, AVVideoHeightKey: 64,
+    ]
+    for (key, value) in [
+      (AVVideoCodecKey, "none" as Any), (AVVideoWidthKey, 0), (AVVideoHeightKey, 1 << 20),
+      (AVVideoScalingModeKey, "odd"),
+    ] {
+      var settings = good
+      settings[key] = value
+      let input = AVAssetWriterInput(mediaType: .video, outputSettings: settings)
+      let writer = try AVAssetWriter(url: scratch.url("a.mov"), fileType: .mov)
+      #expect(!writer.canAdd(input) && !writer.canApply(outputSettings: settings, forMediaType: .video))
+      writer.add(input)
+      #expect(writer.status == .failed && code(writer) == .unsupportedOutputSettings)
+    }
+    var unknown = good
+    unknown[AVVideoCompressionPropertiesKey] = ["NoSuchProperty": 5]
+    let (writer, _) = try makeWriter(scratch.url("b.mov"), settings: unknown)
+    #expect(
+      !writer.startWriting() && code(writer) == .unsupportedOutputSettings || code(writer) == .encoderNotFound
+    )
+    #expect(scratch.contents.isEmpty)
+  }
+
+  @Test func wrongOrderOfCallsFails() async throws {
+    let scratch = Scratch()
+    let all = try samples()
+    // No session.
+    let (early, input) = try makeWriter(scratch.url("a.mov"))
+    #expect(early.startWriting())
+    #expect(!input.append(all[0]))
+    #expect(early.status == .failed && code(early) == .operationNotAllowed)
+    // Not started.
+    let (idle, idleInput) = try makeWriter(scratch.url("b.mov"))
+    #expect(!idleInput.append(all[0]) && idle.status == .failed)
+    // After the end.
+    let (late, lateInput) = try makeWriter(scratch.url("c.mov"))
+    #expect(late.startWriting())
+    late.startSession(atSourceTime: .zero)
+    #expect(lateInput.append(all[0]))
+    lateInput.markAsFinished()
+    #expect(!lateInput.append(all[1]) && late.status == .failed)
+    // Nothing appended.
+    let (empty, _) = try makeWriter(scratch.url("d.mov"))
+    #expect(empty.startWriting())
+    empty.startSession(atSourceTime: .zero)
+    await empty.finishWriting()
+    #expect(empty.status == .failed && code(empty) == .noDataCaptured)
+    #expect(scratch.contents.isEmpty)
+  }
+
+  @Test func badSamplesFail() throws {
+    let scratch = Scratch()
+    let all = try samples()
+    func failure(_ name: String, _ samples: [CMSampleBuffer]) throws -> AVError.Code? {
+      let (writer, input) = try makeWriter(scratch.url(name))
+      #expect(writer.startWriting())
+      writer.startSession(atSourceTime: .zero)
+      #expect(samples.map { input.append($0) }.last == false)
+      #expect(writer.status == .failed)
+      return code(writer)
+    }
+    #expect(try failure("a.mov", [all[1], all[0]]) == .invalidSourceMedia)
+    #expect(try failure("b.mov", [all[0], all[0]]) == .invalidSourceMedia)
+    let pictures = try ReaderTests.read(AVURLAsset(url: URL(fileURLWithPath: Fixture.movie())), settings: [:])
+    #expect(try failure("c.mov", [pictures[0]]) == .invalidSourceMedia)
+    let hevc = try ReaderTests.read(AVURLAsset(url: URL(fileURLWithPath: Fixture.hevc())))
+    #expect(try failure("d.mov", [all[0], hevc[5]]) == .formatUnsupported)
+    #expect(scratch.contents.isEmpty)
+  }
+
+  @Test func cancellingLeavesNothing() throws {
+    let scratch = Scratch()
+    let all = try samples()
+    let (writer, input) = try makeWriter(scratch.url("a.mov"))
+    #expect(writer.startWriting())
+    writer.startSession(atSourceTime: .zero)
+    for sample in all.prefix(30) { #expect(input.append(sample)) }
+    #expect(scratch.contents.isEmpty)
+    writer.cancelWriting()
+    #expect(writer.status == .cancelled)
+    #expect(!input.append(all[30]))
+    // Forgotten writers leave nothing either.
+    do {
+      let (forgotten, input) = try makeWriter(scratch.url("b.mov"))
+      #expect(forgotten.startWriting())
+      forgotten.startSession(atSourceTime: .zero)
+      #expect(input.append(all[0]))
+    }
+    #expect(scratch.contents.isEmpty)
+  }
+
+  @Test func aFullDiskFails() async throws {
+    await #expect(processExitsWith: .success) {
+      let scratch = Scratch()
+      let source = try Fixture.movie()
+      signal(SIGXFSZ, SIG_IGN)
+      var tight = rlimit(rlim_cur: 40_000, rlim_max: 40_000)
+      setrlimit(__rlimit_resource_t(1), &tight)
+      let writer = try await WriterTests.copy(source, to: scratch.url("a.mov"), type: .mov)
+      try #require(writer.status == .failed)
+      try #require((writer.error as? AVError)?.code == .diskFull)
+      try #require(scratch.contents.isEmpty)
+    }
+  }
+
+  /// Parameter sets that change on the way stay with their samples.
+  @Test func changingParameterSetsAreKept() throws {
+    let scratch = Scratch()
+    let other = try Fixture.make(
+      "other.mp4",
+      [
+        "-f", "lavfi", "-i", "testsrc2=size=320x240:rate=30000/1001:duration=1", "-c:v", "libx264", "-preset",
+        "ultrafast", "-pix_fmt", "yuv420p",
+      ])
+    let first = try samples()
+    let second = try ReaderTests.read(AVURLAsset(url: URL(fileURLWithPath: other)))
+    let (writer, input) = try makeWriter(scratch.url("a.mov"))
+    #expect(writer.startWriting())
+    writer.startSession(atSourceTime: .zero)
+    for sample in first { #expect(input.append(sample)) }
+    for sample in second {
+      var timing = CMSampleTimingInfo()
+      CMSampleBufferGetSampleTimingInfo(sample, at: 0, timingInfoOut: &timing)
+      let shift = CMTime(value: 70 * 1001, timescale: 30000)
+      timing.presentationTimeStamp = timing.presentationTimeStamp + shift
+      timing.decodeTimeStamp = timing.decodeTimeStamp + shift
+      var moved: CMSampleBuffer?
+      CMSampleBufferCreateCopyWithNewTiming(
+        allocator: nil, sampleBuffer: sample, sampleTimingEntryCount: 1, sampleTimingArray: &timing,
+        sampleBufferOut: &moved)
+      #expect(input.append(try #require(moved)), "\(String(describing: writer.error))")
+    }
+    let done = DispatchSemaphore(value: 0)
+    writer.finishWriting { done.signal() }
+    done.wait()
+    #expect(writer.status == .completed)
+    let joined = try ReaderTests.frameMD5s(scratch.file("a.mov"), ["-fps_mode", "passthrough"])
+    #expect(try joined == ReaderTests.frameMD5s(Fixture.movie(), []) + ReaderTests.frameMD5s(other, []))
+  }
+}
