@@ -1,0 +1,17 @@
+// What the two encoders share.
+
+#ifndef REFERENCE_ENCODERS_INTERNAL_H
+#define REFERENCE_ENCODERS_INTERNAL_H
+
+#include "ReferenceEncoders.h"
+
+// Each encoder's own structure begins with this.
+struct ReferenceEncoder {
+  long (*encode)(ReferenceEncoder *encoder, const uint8_t *i420, const uint8_t **data);
+  void (*close)(ReferenceEncoder *encoder);
+  int width, height;
+  double frameRate;
+  long frames;
+};
+
+#endif

@@ -1,0 +1,71 @@
+#include <stdint.h>
+#include <stdlib.h>
+#include <x264.h>
+
+#include "internal.h"
+
+typedef struct X264Encoder {
+  ReferenceEncoder base;
+  x264_t *x264;
+} X264Encoder;
+
+static long encode(ReferenceEncoder *encoder, const uint8_t *i420, const uint8_t **data) {
+  const int w = encoder->width, h = encoder->height;
+  x264_picture_t picture, out;
+  x264_picture_init(&picture);
+  picture.img.i_csp = X264_CSP_I420;
+  picture.img.i_plane = 3;
+  picture.img.plane[0] = (uint8_t *)i420;
+  picture.img.plane[1] = (uint8_t *)i420 + (size_t)w * h;
+  picture.img.plane[2] = picture.img.plane[1] + (size_t)(w / 2) * (h / 2);
+  picture.img.i_stride[0] = w;
+  picture.img.i_stride[1] = picture.img.i_stride[2] = w / 2;
+  picture.i_pts = encoder->frames++;
+  x264_nal_t *units;
+  int count;
+  int size = x264_encoder_encode(((X264Encoder *)encoder)->x264, &units, &count, &picture, &out);
+  *data = size > 0 ? units[0].p_payload : NULL;
+  return size;
+}
+
+static void close_encoder(ReferenceEncoder *encoder) {
+  x264_encoder_close(((X264Encoder *)encoder)->x264);
+  free(encoder);
+}
+
+ReferenceEncoder *x264_reference_open(const char *preset, int width, int height, double frameRate,
+                                      int bitRate, int threads) {
+  x264_param_t p;
+  if (x264_param_default_preset(&p, preset, "psnr,zerolatency") < 0) return NULL;
+  p.i_log_level = X264_LOG_NONE;
+  p.i_width = width;
+  p.i_height = height;
+  p.i_csp = X264_CSP_I420;
+  p.i_fps_num = (uint32_t)(frameRate * 1000 + 0.5);
+  p.i_fps_den = 1000;
+  p.b_vfr_input = 0;
+  p.i_threads = threads;
+  p.i_keyint_max = X264_KEYINT_MAX_INFINITE;
+  p.rc.i_rc_method = X264_RC_ABR;
+  p.rc.i_bitrate = bitRate / 1000;
+  p.rc.i_vbv_max_bitrate = bitRate / 1000;
+  p.rc.i_vbv_buffer_size = bitRate / 1000;
+  p.b_annexb = 1;
+  p.b_repeat_headers = 1;
+  if (x264_param_apply_profile(&p, "high") < 0) return NULL;
+  X264Encoder *encoder = calloc(1, sizeof *encoder);
+  if (!encoder) return NULL;
+  encoder->base = (ReferenceEncoder){encode, close_encoder, width, height, frameRate, 0};
+  encoder->x264 = x264_encoder_open(&p);
+  if (encoder->x264) return &encoder->base;
+  free(encoder);
+  return NULL;
+}
+
+long reference_encoder_encode(ReferenceEncoder *encoder, const uint8_t *i420, const uint8_t **data) {
+  return encoder->encode(encoder, i420, data);
+}
+
+void reference_encoder_close(ReferenceEncoder *encoder) {
+  if (encoder) encoder->close(encoder);
+}

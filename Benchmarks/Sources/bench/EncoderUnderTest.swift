@@ -1,0 +1,68 @@
+import CReferenceEncoders
+import H264Encoder
+
+extension EncoderName {
+  static let all: [EncoderName] =
+    ["ultrafast", "superfast", "veryfast", "faster"].map { .x264(preset: $0) }
+    + [0, 2].map { .openH264(complexity: $0) }
+    + (0...EncoderConfiguration.fastestSpeed).reversed().map { .engine(speed: $0) }
+}
+
+/// An encoder that takes planar 4:2:0 without padding and gives access units.
+enum EncoderUnderTest {
+  case reference(OpaquePointer)
+  case engine(LowLatencyEncoder)
+
+  init(_ m: Measurement) throws {
+    let width = Int32(m.width)
+    let height = Int32(m.height)
+    let reference: OpaquePointer?
+    switch m.encoder {
+    case .x264(let preset):
+      reference = x264_reference_open(
+        preset, width, height, m.frameRate, Int32(m.bitRate), Int32(m.threads))
+    case .openH264(let complexity):
+      reference = openh264_reference_open(
+        Int32(complexity), width, height, m.frameRate, Int32(m.bitRate), Int32(m.threads))
+    case .engine(let speed):
+      var configuration = EncoderConfiguration(width: m.width, height: m.height)
+      configuration.frameRate = m.frameRate
+      configuration.profile = .high
+      configuration.rateControl = .averageBitRate(m.bitRate)
+      configuration.speed = speed
+      configuration.threads = m.threads
+      // What the level searches.
+      configuration.maximumReferences = speed == 0 ? 4 : speed == 1 ? 2 : 1
+      self = .engine(try LowLatencyEncoder(configuration: configuration))
+      return
+    }
+    guard let reference else { throw OptionError(description: "\(m.encoder.name) cannot be set up") }
+    self = .reference(reference)
+  }
+
+  /// Encodes a frame; `body` gets the access unit, empty if the frame was dropped. The time that counts is
+  /// up to there.
+  func encode(
+    _ i420: UnsafePointer<UInt8>, width: Int, height: Int, _ body: (UnsafeBufferPointer<UInt8>) -> Void
+  ) throws {
+    switch self {
+    case .reference(let encoder):
+      var data: UnsafePointer<UInt8>?
+      let size = reference_encoder_encode(encoder, i420, &data)
+      guard size >= 0 else { throw OptionError(description: "the encoder failed") }
+      body(UnsafeBufferPointer(start: data, count: size))
+    case .engine(let encoder):
+      let cb = i420 + width * height
+      let cr = cb + (width / 2) * (height / 2)
+      let frame = try encoder.encode(
+        SourcePicture(
+          width: width, height: height, luma: i420, lumaBytesPerRow: width,
+          chroma: .planar(cb: cb, cbBytesPerRow: width / 2, cr: cr, crBytesPerRow: width / 2)))
+      body(frame.bytes)
+    }
+  }
+
+  func close() {
+    if case .reference(let encoder) = self { reference_encoder_close(encoder) }
+  }
+}

@@ -1,0 +1,117 @@
+import Foundation
+
+struct OptionError: Error, CustomStringConvertible { var description: String }
+
+/// The command line.
+struct Options {
+  var clips: [String] = []
+  var frames = 120
+  var encoders: [EncoderName] = EncoderName.all
+  var threads = [1]
+  var points = 4
+  var repeats = 1
+  var fresh = false
+  var wallClock = false
+  var csv: String?
+  var markdown: String?
+  var cache = ".build/reference-results.jsonl"
+  var help = false
+
+  static let usage = """
+    Usage: bench [options] <clip>...
+
+    A clip is any file that libavformat reads (Y4M too), or a folder of such files.
+
+      --encoders LIST   encoders by the beginning of their names, separated by commas:
+                        \(EncoderName.all.map(\.name).joined(separator: " "))
+                        (all if not given; BD-rates need x264-superfast, and openh264-0 for the second column)
+      --frames N        frames of each clip (120)
+      --threads LIST    thread counts (1)
+      --points N        bit rates for each clip, 1 to 4 (4)
+      --repeat N        runs of each; the fastest counts (1)
+      --quick           x264-superfast, openh264-0 and the engine, 60 frames
+      --fresh           measure the other encoders anew, instead of taking what was measured before
+      --wall            wall-clock time with one thread too (else the process's CPU time, which a busy
+                        machine disturbs less)
+      --csv FILE        every single result
+      --markdown FILE   the tables
+    """
+
+  init(_ arguments: [String]) throws {
+    var rest = arguments[...]
+    func value(_ option: String) throws -> String {
+      guard let value = rest.popFirst() else { throw OptionError(description: "\(option) needs a value") }
+      return value
+    }
+    func number(_ option: String, _ range: ClosedRange<Int>) throws -> Int {
+      let text = try value(option)
+      guard let number = Int(text), range.contains(number) else {
+        throw OptionError(description: "\(option) \(text): not a number in \(range)")
+      }
+      return number
+    }
+    while let argument = rest.popFirst() {
+      switch argument {
+      case "--help", "-h": help = true
+      case "--frames": frames = try number(argument, 2...100_000)
+      case "--points": points = try number(argument, 1...4)
+      case "--repeat": repeats = try number(argument, 1...100)
+      case "--threads":
+        threads = try value(argument).split(separator: ",").map {
+          guard let n = Int($0), (1...16).contains(n) else {
+            throw OptionError(description: "--threads \($0): not in 1...16")
+          }
+          return n
+        }
+      case "--encoders":
+        let wanted = try value(argument).split(separator: ",").map(String.init)
+        encoders = EncoderName.all.filter { name in wanted.contains { name.name.hasPrefix($0) } }
+        if encoders.isEmpty { throw OptionError(description: "no encoder is called \(wanted)") }
+      case "--quick":
+        frames = 60
+        encoders = EncoderName.all.filter {
+          $0.isEngine || $0 == .x264(preset: "superfast") || $0 == .openH264(complexity: 0)
+        }
+      case "--fresh": fresh = true
+      case "--wall": wallClock = true
+      case "--csv": csv = try value(argument)
+      case "--markdown": markdown = try value(argument)
+      case "--cache": cache = try value(argument)
+      default:
+        if argument.hasPrefix("-") {
+          throw OptionError(description: "unknown option \(argument)\n\(Self.usage)")
+        }
+        clips += try Self.files(argument)
+      }
+    }
+    if clips.isEmpty && !help { throw OptionError(description: "no clip given\n\(Self.usage)") }
+  }
+
+  /// The file, or the files in a folder.
+  private static func files(_ path: String) throws -> [String] {
+    var isFolder: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
+      throw OptionError(description: "\(path): no such file")
+    }
+    if !isFolder.boolValue { return [path] }
+    return try FileManager.default.contentsOfDirectory(atPath: path).sorted()
+      .filter { !$0.hasPrefix(".") }.map { "\(path)/\($0)" }
+  }
+}
+
+/// What to measure.
+enum EncoderName: Hashable, Codable {
+  case x264(preset: String)
+  case openH264(complexity: Int)
+  case engine(speed: Int)
+
+  var name: String {
+    switch self {
+    case .x264(let preset): "x264-\(preset)"
+    case .openH264(let complexity): "openh264-\(complexity)"
+    case .engine(let speed): "engine-\(speed)"
+    }
+  }
+
+  var isEngine: Bool { if case .engine = self { true } else { false } }
+}
