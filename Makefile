@@ -11,7 +11,7 @@ TEST = $(SWIFT) test $(if $(TRAITS),--traits $(TRAITS))
 RELEASE_DIR = .build/release
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test lint format docs clients compare matrix kernel-bench sample need-swift dependencies test-dependencies
+.PHONY: help build demo test lint format docs clients compare matrix bench engine-matrix kernel-bench sample need-swift dependencies test-dependencies
 
 help: ## Lists these commands.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -48,6 +48,16 @@ compare: test-dependencies ## Measures vtencode against ffmpeg with the same enc
 matrix: test-dependencies ## Encodes every clip of a folder (CLIPS=...) every way, prints a table.
 	$(BUILD) -c release --product vtencode
 	scripts/matrix $(CLIPS)
+
+# What `make bench` measures on: CLIPS, or the clips that developers share, or the sample.
+BENCH_CLIPS = $(or $(CLIPS),$(wildcard ../shared/media/clips),Assets/video.m4v)
+
+bench: test-dependencies ## Measures H264Encoder against libx264 and libopenh264 (CLIPS=..., BENCH_OPTIONS="--quick ...").
+	$(SWIFT) build -c release --package-path Benchmarks --product bench
+	@Benchmarks/.build/release/bench $(BENCH_OPTIONS) $(BENCH_CLIPS)
+
+engine-matrix: test-dependencies ## Decodes 2,000 random streams of H264Encoder (STREAMS=...) with two decoders, bit for bit.
+	OVT_MATRIX_STREAMS=$(or $(STREAMS),2000) OVT_MATRIX_SEED=$(or $(SEED),1) $(TEST) --filter MatrixTests
 
 kernel-bench: need-swift ## Prints the cycles per call of each SIMD kernel on each CPU path.
 	$(SWIFT) build -c release --product kernel-bench

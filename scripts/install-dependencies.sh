@@ -9,8 +9,9 @@ set -eu
 
 # Headers and libraries, found through pkg-config; git, because Swift's package manager needs it.
 packages="pkg-config git libavformat-dev libavcodec-dev libavutil-dev libswresample-dev libswscale-dev libx264-dev libx265-dev"
-# ffmpeg and ffprobe check what this package wrote.
-test_packages="ffmpeg"
+# ffmpeg and ffprobe check what this package wrote; OpenH264 is the engine's second decoder and one of the
+# encoders that it is measured against.
+test_packages="ffmpeg libopenh264-dev"
 check_only=no
 for argument in "$@"; do
   case "$argument" in
