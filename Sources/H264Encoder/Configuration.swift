@@ -36,6 +36,8 @@ public struct EncoderConfiguration: Sendable, Equatable {
     case none
     /// An IDR picture.
     case keyFrame
+    /// A gradual intra refresh begins; `intraRefreshPeriod` must say how long it takes.
+    case intraRefresh
   }
 
   /// Colour description for the VUI, as code points of ITU-T H.273.
@@ -97,6 +99,9 @@ public struct EncoderConfiguration: Sendable, Equatable {
   /// Frames that a gradual intra refresh takes to pass over the picture; 0: none. A picture's macroblock
   /// columns are coded intra in turn, so that a receiver recovers without a key frame.
   public var intraRefreshPeriod: Int = 0
+  /// One refresh follows the other without end; else one passes when asked for
+  /// (`FrameOptions.startsIntraRefresh`, `sceneChange`).
+  public var refreshesContinuously = true
   /// Frames from one IDR picture to the next; nil: only when asked.
   public var keyFrameInterval: Int?
   public var sceneChange: SceneChangeResponse = .none
@@ -166,6 +171,8 @@ public struct FrameOptions: Sendable, Equatable {
 
   /// Code the frame as an IDR picture.
   public var isKeyFrame = false
+  /// Begin a gradual intra refresh with this frame; `intraRefreshPeriod` must not be 0.
+  public var startsIntraRefresh = false
   /// Later frames may refer to it (nal_ref_idc not 0).
   public var isReference = true
   public var references: References = .automatic

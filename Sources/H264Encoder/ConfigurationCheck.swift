@@ -47,6 +47,9 @@ extension EncoderConfiguration {
       "A strength of adaptive quantisation of \(adaptiveQuantisation) is not in 0...2.")
     try require(
       intraRefreshPeriod >= 0 && intraRefreshPeriod <= 1000, "An intra refresh takes 0...1000 frames.")
+    try require(
+      sceneChange != .intraRefresh || intraRefreshPeriod > 0,
+      "To answer a scene change by an intra refresh, set intraRefreshPeriod.")
     if let interval = keyFrameInterval {
       try require(interval >= 1, "A key-frame interval of \(interval) is below 1.")
     }

@@ -41,9 +41,11 @@ public final class LowLatencyEncoder {
   private var idrPictureID = 0
   private var orderCount = 0
   private var framesSinceIDR = 0
-  private var refreshColumn = -1
+  private var refreshStep = -1
   private var lastPicture: Int?
   private var pendingLongTerm: Int?
+  /// The frame being coded begins a new scene, which an intra refresh answers.
+  private var startsRefresh = false
   /// References of the frame being coded; kept to keep its memory.
   private var wanted: [DecodedPictureBuffer.Entry] = []
 
@@ -107,6 +109,10 @@ public final class LowLatencyEncoder {
         "Only rates, limits, the frame rate, the QP range, frame dropping, the key-frame interval and "
           + "measurement may change in mid-stream; make a new encoder for anything else.")
     }
+    // The level is in the parameter sets already: what it allows cannot grow.
+    var fixed = new
+    fixed.level = Int(sps.level.number)
+    _ = try fixed.makeParameterSets()
     configuration = new
     coder.configuration = new
     rateControl.reconfigure(new)
@@ -143,6 +149,7 @@ public final class LowLatencyEncoder {
     if isSceneChange && configuration.sceneChange == .keyFrame && options.references == .automatic {
       wanted.removeAll(keepingCapacity: true)
     }
+    startsRefresh = isSceneChange && configuration.sceneChange == .intraRefresh
     plan.isIDR = wanted.isEmpty
     plan.isReference = options.isReference || plan.isIDR
 
@@ -195,6 +202,10 @@ public final class LowLatencyEncoder {
     if !options.isReference && !configuration.allowsNonReferenceFrames {
       throw EncoderError.invalidOption(
         "Set allowsNonReferenceFrames in the configuration before coding frames that are not references.")
+    }
+    if options.startsIntraRefresh && configuration.intraRefreshPeriod == 0 {
+      throw EncoderError.invalidOption(
+        "Set intraRefreshPeriod in the configuration to have an intra refresh.")
     }
     if let qp = options.qp, !(0...51).contains(qp) {
       throw EncoderError.invalidOption("QP \(qp) is not in 0...51.")
@@ -252,7 +263,7 @@ public final class LowLatencyEncoder {
       frameNum = 0
       orderCount = 0
       framesSinceIDR = 0
-      refreshColumn = -1
+      refreshStep = -1
       idrPictureID = (idrPictureID + 1) & 1
       buffer.removeAll()
     } else if lastWasReference {
@@ -278,7 +289,7 @@ public final class LowLatencyEncoder {
     plan.scalableHeader = ScalableHeader(
       idr: plan.isIDR, priorityID: UInt8(options.temporalLayer), temporalID: UInt8(options.temporalLayer),
       discardable: !plan.isReference)
-    planRefresh(&plan)
+    planRefresh(&plan, starts: options.startsIntraRefresh || startsRefresh)
 
     let target = pool.indices.first { i in !buffer.entries.contains { $0.picture == i } } ?? 0
     if plan.isReference { mark(&plan, target, options.longTermSlot, index) }
@@ -316,14 +327,24 @@ public final class LowLatencyEncoder {
   }
 
   /// Gradual intra refresh: the columns that this picture codes intra.
-  private func planRefresh(_ plan: inout PicturePlan) {
+  private func planRefresh(_ plan: inout PicturePlan, starts: Bool) {
     let period = configuration.intraRefreshPeriod
     guard period > 0, !plan.isIDR else { return }
+    if starts {
+      refreshStep = 0
+    } else if refreshStep >= 0 {
+      refreshStep += 1
+      if refreshStep >= period { refreshStep = configuration.refreshesContinuously ? 0 : -1 }
+    } else if configuration.refreshesContinuously {
+      refreshStep = 0
+    }
+    guard refreshStep >= 0 else { return }
     let w = coder.geometry.widthInMbs
-    refreshColumn = (refreshColumn + 1) % period
-    plan.refreshFrom = refreshColumn * w / period
-    plan.refreshTo = max((refreshColumn + 1) * w / period, plan.refreshFrom)
-    if plan.refreshTo == plan.refreshFrom { plan.refreshTo = 0 }
+    plan.startsRefresh = refreshStep == 0
+    plan.refreshFrom = refreshStep * w / period
+    plan.refreshTo = (refreshStep + 1) * w / period
+    // More frames than columns: this one refreshes none, but what is clean stays so.
+    plan.keepsClean = plan.refreshFrom > 0
   }
 
   private func describe(
@@ -357,7 +378,7 @@ public final class LowLatencyEncoder {
       append(NALUnitType.sequenceParameterSet, refIDC: 3) { sps.write(to: &$0) }
       append(NALUnitType.pictureParameterSet, refIDC: 3) { pps.write(to: &$0) }
     }
-    if plan.refreshTo > 0 && plan.refreshFrom == 0 {
+    if plan.startsRefresh {
       append(NALUnitType.sei) {
         AuxiliaryPayload.recoveryPoint(
           frameCount: configuration.intraRefreshPeriod - 1, exactMatch: true, to: &$0)

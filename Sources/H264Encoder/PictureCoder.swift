@@ -11,6 +11,9 @@ struct PicturePlan {
   var referenceCount = 0
   var refreshFrom = 0
   var refreshTo = 0
+  /// A refresh is under way: columns before `refreshFrom` are clean and stay so.
+  var keepsClean = false
+  var startsRefresh = false
   var scalableHeader: ScalableHeader?
   /// Bits that the picture should take and may take at most; nil: no row control.
   var budget: RowBudget?
@@ -116,7 +119,8 @@ final class PictureCoder {
       tools: SpeedTools(speed: configuration.speed), isIntraPicture: true,
       transform8x8Allowed: pps.transform8x8, cabac: pps.cabac,
       constrainedIntra: pps.constrainedIntraPrediction, hasTemporalMotion: false,
-      verticalLimit: sps.level.verticalMotion * 4, refreshFrom: 0, refreshTo: 0, qpOffsets: nil,
+      verticalLimit: sps.level.verticalMotion * 4, refreshFrom: 0, refreshTo: 0, keepsClean: false,
+      qpOffsets: nil,
       minQP: configuration.minimumQP, maxQP: configuration.maximumQP)
     coders = .allocate(capacity: threads)
     for i in 0..<threads {
@@ -169,6 +173,7 @@ final class PictureCoder {
       coder.pointee.f.referenceCount = plan.referenceCount
       coder.pointee.f.refreshFrom = plan.refreshFrom
       coder.pointee.f.refreshTo = plan.refreshTo
+      coder.pointee.f.keepsClean = plan.keepsClean
     }
     if pps.cabac {
       run(plan, picture, cabacWriter, &output)

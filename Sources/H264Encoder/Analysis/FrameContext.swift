@@ -48,9 +48,10 @@ struct FrameContext {
   /// Vertical vector limit of the level, in quarter samples (Table A-1, MaxVmvR).
   var verticalLimit: Int
   /// Gradual refresh: macroblock columns [refreshFrom, refreshTo) are coded intra; those before are
-  /// clean and may only refer to clean samples. `refreshTo` 0: no refresh in this picture.
+  /// clean and, if `keepsClean`, refer only to clean samples.
   var refreshFrom: Int
   var refreshTo: Int
+  var keepsClean: Bool
   /// QP offset of each macroblock from adaptive quantisation, or nil.
   var qpOffsets: UnsafePointer<Int8>?
   var minQP: Int

@@ -5,7 +5,7 @@ extension MacroblockCoder {
   /// Codes the macroblock at hand.
   mutating func codeInterPicture() {
     let info = f.syntax.info + m
-    let mustBeIntra = f.refreshTo > 0 && mbX >= f.refreshFrom && mbX < f.refreshTo
+    let mustBeIntra = mbX >= f.refreshFrom && mbX < f.refreshTo
     if mustBeIntra {
       codeIntra(decideIntra16x16())
       return
@@ -118,7 +118,7 @@ extension MacroblockCoder {
     let nonZero = f.syntax.nonZero + m &* 24
     clearLumaCounts(nonZero)
     clearChromaCounts(nonZero)
-    let mustBeIntra = f.refreshTo > 0 && mbX >= f.refreshFrom && mbX < f.refreshTo
+    let mustBeIntra = mbX >= f.refreshFrom && mbX < f.refreshTo
     if f.isIntraPicture || mustBeIntra {
       storeNoMotion()
       storeIntraModesDC()

@@ -117,7 +117,7 @@ struct MacroblockCoder {
       maxX = ((f.geometry.widthInMbs &- x &- 1) &* 16 &+ reach) &* 4
       minY = max((-y &* 16 &- reach) &* 4, -f.verticalLimit)
       maxY = min(((f.geometry.heightInMbs &- y &- 1) &* 16 &+ reach) &* 4, f.verticalLimit &- 1)
-      if f.refreshTo > 0 && x < f.refreshFrom {
+      if f.keepsClean && x < f.refreshFrom {
         // A clean macroblock may only refer to what was clean in the picture before: up to the columns
         // then refreshed, less what deblocking (3) and the taps (3) may have mixed in.
         maxX = min(maxX, ((f.refreshFrom &- x &- 1) &* 16 &- 8) &* 4)
