@@ -6,6 +6,7 @@ import CoreFoundation
 ///   - asbd: Sample rate, format and sizes.
 ///   - layoutSize: The size of the channel layout with all its descriptions in bytes; 0 if there is none.
 ///   - magicCookieSize: The size of what the decoder needs besides, in bytes; 0 if there is nothing.
+@discardableResult
 public func CMAudioFormatDescriptionCreate(
   allocator: CFAllocator?, asbd: UnsafePointer<AudioStreamBasicDescription>, layoutSize: Int,
   layout: UnsafePointer<AudioChannelLayout>?, magicCookieSize: Int, magicCookie: UnsafeRawPointer?,
@@ -26,6 +27,7 @@ public func CMAudioFormatDescriptionCreate(
 }
 
 /// Sample rate, format and sizes, valid as long as the description; nil for other media.
+@discardableResult
 public func CMAudioFormatDescriptionGetStreamBasicDescription(
   _ desc: CMAudioFormatDescription
 ) -> UnsafePointer<AudioStreamBasicDescription>? {
@@ -33,6 +35,7 @@ public func CMAudioFormatDescriptionGetStreamBasicDescription(
 }
 
 /// What the decoder needs besides, valid as long as the description; nil if there is nothing.
+@discardableResult
 public func CMAudioFormatDescriptionGetMagicCookie(
   _ desc: CMAudioFormatDescription, sizeOut: UnsafeMutablePointer<Int>?
 ) -> UnsafeRawPointer? {
@@ -41,6 +44,7 @@ public func CMAudioFormatDescriptionGetMagicCookie(
 }
 
 /// The arrangement of the channels, valid as long as the description; nil if it is not known.
+@discardableResult
 public func CMAudioFormatDescriptionGetChannelLayout(
   _ desc: CMAudioFormatDescription, sizeOut: UnsafeMutablePointer<Int>?
 ) -> UnsafePointer<AudioChannelLayout>? {
@@ -63,12 +67,16 @@ extension CMFormatDescription {
   /// Creates a description of sound.
   /// - Throws: `CMFormatDescription.Error`.
   public convenience init(
-    audioStreamBasicDescription: AudioStreamBasicDescription, magicCookie: Data? = nil,
-    extensions: Extensions? = nil
+    audioStreamBasicDescription: AudioStreamBasicDescription, layout: ManagedAudioChannelLayout? = nil,
+    magicCookie: Data? = nil, extensions: Extensions? = nil
   ) throws {
     self.init(
       mediaType: kCMMediaType_Audio, mediaSubType: audioStreamBasicDescription.mFormatID,
       extensions: extensions?.dictionary,
-      audio: AudioFormat(basic: audioStreamBasicDescription, magicCookie: magicCookie))
+      audio: AudioFormat(
+        basic: audioStreamBasicDescription,
+        layout: layout.map { layout in
+          layout.withUnsafePointer { Data(bytes: $0, count: layout.sizeInBytes) }
+        }, magicCookie: magicCookie))
   }
 }

@@ -199,7 +199,7 @@ public func CMVideoFormatDescriptionGetPresentationDimensions(
     let vertical = number(ratio, kCMFormatDescriptionKey_PixelAspectRatioVerticalSpacing), horizontal > 0,
     vertical > 0
   {
-    size.width *= CGFloat(horizontal / vertical)
+    size.width = size.width * CGFloat(horizontal) / CGFloat(vertical)
   }
   return size
 }

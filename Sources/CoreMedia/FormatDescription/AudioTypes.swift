@@ -1,0 +1,201 @@
+import CoreFoundation
+
+/// Where a packet of compressed sound is.
+public struct AudioStreamPacketDescription: Sendable, Hashable {
+  /// Of the first byte.
+  public var mStartOffset: Int64
+  /// 0 unless packets differ in duration.
+  public var mVariableFramesInPacket: UInt32
+  /// In bytes.
+  public var mDataByteSize: UInt32
+
+  public init() { self.init(mStartOffset: 0, mVariableFramesInPacket: 0, mDataByteSize: 0) }
+
+  public init(mStartOffset: Int64, mVariableFramesInPacket: UInt32, mDataByteSize: UInt32) {
+    self.mStartOffset = mStartOffset
+    self.mVariableFramesInPacket = mVariableFramesInPacket
+    self.mDataByteSize = mDataByteSize
+  }
+}
+
+/// Samples of one channel, or of several that are interleaved.
+public struct AudioBuffer {
+  public var mNumberChannels: UInt32
+  /// In bytes.
+  public var mDataByteSize: UInt32
+  public var mData: UnsafeMutableRawPointer?
+
+  public init() { self.init(mNumberChannels: 0, mDataByteSize: 0, mData: nil) }
+
+  public init(mNumberChannels: UInt32, mDataByteSize: UInt32, mData: UnsafeMutableRawPointer?) {
+    self.mNumberChannels = mNumberChannels
+    self.mDataByteSize = mDataByteSize
+    self.mData = mData
+  }
+}
+
+/// One or more buffers of the same sound. More than one follow in memory.
+public struct AudioBufferList {
+  public var mNumberBuffers: UInt32
+  public var mBuffers: AudioBuffer
+
+  public init() { self.init(mNumberBuffers: 0, mBuffers: AudioBuffer()) }
+
+  public init(mNumberBuffers: UInt32, mBuffers: AudioBuffer) {
+    self.mNumberBuffers = mNumberBuffers
+    self.mBuffers = mBuffers
+  }
+
+  /// The size of a list of so many buffers in bytes.
+  public static func sizeInBytes(maximumBuffers: Int) -> Int {
+    precondition(maximumBuffers >= 1, "An AudioBufferList has at least one buffer")
+    return MemoryLayout<AudioBufferList>.size + (maximumBuffers - 1) * MemoryLayout<AudioBuffer>.stride
+  }
+
+  /// Memory for a list of so many buffers, all empty; to be freed with `free`.
+  public static func allocate(maximumBuffers: Int) -> UnsafeMutableAudioBufferListPointer {
+    let size = sizeInBytes(maximumBuffers: maximumBuffers)
+    guard let memory = calloc(1, size) else { fatalError("Out of memory for an AudioBufferList") }
+    let list = UnsafeMutableAudioBufferListPointer(memory.bindMemory(to: AudioBufferList.self, capacity: 1))
+    list.count = maximumBuffers
+    return list
+  }
+}
+
+/// The buffers of an `AudioBufferList`.
+public struct UnsafeMutableAudioBufferListPointer: MutableCollection, RandomAccessCollection {
+  /// The list.
+  public var unsafeMutablePointer: UnsafeMutablePointer<AudioBufferList>
+
+  public init(_ pointer: UnsafeMutablePointer<AudioBufferList>) { unsafeMutablePointer = pointer }
+
+  public init?(_ pointer: UnsafeMutablePointer<AudioBufferList>?) {
+    guard let pointer else { return nil }
+    self.init(pointer)
+  }
+
+  /// The list.
+  public var unsafePointer: UnsafePointer<AudioBufferList> { UnsafePointer(unsafeMutablePointer) }
+
+  /// The number of buffers.
+  public var count: Int {
+    get { Int(unsafeMutablePointer.pointee.mNumberBuffers) }
+    nonmutating set { unsafeMutablePointer.pointee.mNumberBuffers = UInt32(newValue) }
+  }
+
+  public var startIndex: Int { 0 }
+  public var endIndex: Int { count }
+
+  private var buffers: UnsafeMutablePointer<AudioBuffer> {
+    (UnsafeMutableRawPointer(unsafeMutablePointer) + MemoryLayout<AudioBufferList>.offset(of: \.mBuffers)!)
+      .assumingMemoryBound(to: AudioBuffer.self)
+  }
+
+  public subscript(index: Int) -> AudioBuffer {
+    get {
+      precondition(index >= 0 && index < count, "Buffer index out of range")
+      return buffers[index]
+    }
+    nonmutating set {
+      precondition(index >= 0 && index < count, "Buffer index out of range")
+      buffers[index] = newValue
+    }
+  }
+}
+
+/// An `AudioChannelLayout` with all its descriptions, in memory of its own.
+public struct ManagedAudioChannelLayout: Hashable, Sendable {
+  private let bytes: Data
+
+  /// The bytes of a layout; nil if they are not enough for what they say.
+  init?(_ data: Data) {
+    guard data.count >= Self.headerSize else { return nil }
+    let count = data.withUnsafeBytes { Int($0.loadUnaligned(fromByteOffset: 8, as: UInt32.self)) }
+    guard count <= (data.count - Self.headerSize) / MemoryLayout<AudioChannelDescription>.stride else {
+      return nil
+    }
+    bytes = data
+  }
+
+  /// A layout that a tag says.
+  public init(tag: AudioChannelLayoutTag) {
+    self.init(tag: tag, bitmap: [], descriptions: [])
+  }
+
+  /// A layout of the channels of a bitmap.
+  public init(channelBitmap: AudioChannelBitmap) {
+    self.init(tag: kAudioChannelLayoutTag_UseChannelBitmap, bitmap: channelBitmap, descriptions: [])
+  }
+
+  /// A layout of described channels.
+  public init(channelDescriptions: [AudioChannelDescription]) {
+    self.init(
+      tag: kAudioChannelLayoutTag_UseChannelDescriptions, bitmap: [], descriptions: channelDescriptions)
+  }
+
+  private static let headerSize =
+    MemoryLayout<AudioChannelLayout>.size - MemoryLayout<AudioChannelDescription>.size
+
+  private init(
+    tag: AudioChannelLayoutTag, bitmap: AudioChannelBitmap, descriptions: [AudioChannelDescription]
+  ) {
+    var data = Data()
+    for value in [tag, bitmap.rawValue, UInt32(descriptions.count)] {
+      Swift.withUnsafeBytes(of: value) { data.append(contentsOf: $0) }
+    }
+    descriptions.withUnsafeBytes { data.append(contentsOf: $0) }
+    bytes = data
+  }
+
+  /// The size with all descriptions in bytes.
+  public var sizeInBytes: Int { bytes.count }
+
+  /// The layout's tag.
+  public var tag: AudioChannelLayoutTag { bytes.withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) } }
+
+  /// The layout's bitmap.
+  public var bitmap: AudioChannelBitmap {
+    AudioChannelBitmap(
+      rawValue: bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 4, as: UInt32.self) })
+  }
+
+  /// The layout's descriptions.
+  public var channelDescriptions: [AudioChannelDescription] {
+    bytes.withUnsafeBytes { raw in
+      let count = Int(raw.loadUnaligned(fromByteOffset: 8, as: UInt32.self))
+      return (0..<count).map {
+        raw.loadUnaligned(
+          fromByteOffset: Self.headerSize + $0 * MemoryLayout<AudioChannelDescription>.stride,
+          as: AudioChannelDescription.self)
+      }
+    }
+  }
+
+  /// Calls `body` with the layout, followed by its descriptions.
+  public func withUnsafePointer<R>(_ body: (UnsafePointer<AudioChannelLayout>) throws -> R) rethrows -> R {
+    // A whole AudioChannelLayout is there even without descriptions.
+    let size = max(bytes.count, MemoryLayout<AudioChannelLayout>.size)
+    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
+    defer { memory.deallocate() }
+    memory.initializeMemory(as: UInt8.self, repeating: 0)
+    bytes.copyBytes(to: memory)
+    guard let base = memory.baseAddress else { preconditionFailure("Allocated memory has an address") }
+    return try body(UnsafePointer(base.bindMemory(to: AudioChannelLayout.self, capacity: 1)))
+  }
+}
+
+/// A format that a stream of sound can be decoded to.
+public struct AudioFormatListItem: Sendable {
+  public var mASBD: AudioStreamBasicDescription
+  public var mChannelLayoutTag: AudioChannelLayoutTag
+
+  public init() { self.init(mASBD: AudioStreamBasicDescription(), mChannelLayoutTag: 0) }
+
+  public init(mASBD: AudioStreamBasicDescription, mChannelLayoutTag: AudioChannelLayoutTag) {
+    self.mASBD = mASBD
+    self.mChannelLayoutTag = mChannelLayoutTag
+  }
+}
+
+/// The arrangement of the channels is not known; their number is in the lower 16 bits.
+public let kAudioChannelLayoutTag_Unknown: AudioChannelLayoutTag = 0xFFFF_0000

@@ -1,0 +1,90 @@
+import CoreFoundation
+
+/// Parts of descriptions of sound that are compared.
+public typealias CMAudioFormatDescriptionMask = UInt32
+public let kCMAudioFormatDescriptionMask_StreamBasicDescription: CMAudioFormatDescriptionMask = 1 << 0
+public let kCMAudioFormatDescriptionMask_MagicCookie: CMAudioFormatDescriptionMask = 1 << 1
+public let kCMAudioFormatDescriptionMask_ChannelLayout: CMAudioFormatDescriptionMask = 1 << 2
+public let kCMAudioFormatDescriptionMask_Extensions: CMAudioFormatDescriptionMask = 1 << 3
+public let kCMAudioFormatDescriptionMask_All: CMAudioFormatDescriptionMask = 0b1111
+
+/// Compares parts of two descriptions of sound.
+///
+/// - Parameters:
+///   - equalityMask: The parts.
+///   - equalityMaskOut: Set to those of them that are equal.
+/// - Returns: Whether all of them are.
+@discardableResult
+public func CMAudioFormatDescriptionEqual(
+  _ formatDescription: CMAudioFormatDescription, otherFormatDescription: CMAudioFormatDescription,
+  equalityMask: CMAudioFormatDescriptionMask,
+  equalityMaskOut: UnsafeMutablePointer<CMAudioFormatDescriptionMask>?
+) -> Bool {
+  let result = formatDescription.equalTo(
+    otherFormatDescription, equalityMask: CMFormatDescription.EqualityMask(rawValue: equalityMask))
+  equalityMaskOut?.pointee = result.equalityMask.rawValue
+  return result.0
+}
+
+extension CMFormatDescription {
+  /// Parts of descriptions of sound that are compared.
+  public struct EqualityMask: OptionSet, Sendable, Hashable {
+    public let rawValue: CMAudioFormatDescriptionMask
+    public init(rawValue: CMAudioFormatDescriptionMask) { self.rawValue = rawValue }
+
+    public static let streamBasicDescription = EqualityMask(
+      rawValue: kCMAudioFormatDescriptionMask_StreamBasicDescription)
+    public static let magicCookie = EqualityMask(rawValue: kCMAudioFormatDescriptionMask_MagicCookie)
+    public static let channelLayout = EqualityMask(rawValue: kCMAudioFormatDescriptionMask_ChannelLayout)
+    public static let extensions = EqualityMask(rawValue: kCMAudioFormatDescriptionMask_Extensions)
+    public static let all = EqualityMask(rawValue: kCMAudioFormatDescriptionMask_All)
+  }
+
+  /// Compares parts of two descriptions of sound; returns whether all are equal, and which are.
+  public func equalTo(_ otherFormatDescription: CMAudioFormatDescription, equalityMask: EqualityMask = .all)
+    -> (
+      Bool, equalityMask: EqualityMask
+    )
+  {
+    guard let audio, let other = otherFormatDescription.audio else { return (false, []) }
+    var equal: EqualityMask = []
+    if audio.basic == other.basic { equal.insert(.streamBasicDescription) }
+    if audio.magicCookie == other.magicCookie { equal.insert(.magicCookie) }
+    if audio.layout == other.layout { equal.insert(.channelLayout) }
+    if (extensionDictionary ?? [:]).isEqual(otherFormatDescription.extensionDictionary ?? [:]) {
+      equal.insert(.extensions)
+    }
+    equal.formIntersection(equalityMask)
+    return (equal == equalityMask.intersection(.all), equal)
+  }
+
+  /// Calls `body` with what the decoder of the sound needs besides; nil if there is nothing.
+  public func withMagicCookie<R>(_ body: (UnsafeRawBufferPointer?) throws -> R) rethrows -> R {
+    guard let cookie = audio?.magicCookie else { return try body(nil) }
+    return try cookie.withUnsafeBytes { try body($0) }
+  }
+
+  /// Of sound: how the channels are arranged.
+  public var audioChannelLayout: ManagedAudioChannelLayout? {
+    audio?.layout.flatMap { ManagedAudioChannelLayout($0) }
+  }
+
+  /// Of sound: the formats that it can be decoded to, the richest first. There is one, that of the description.
+  public var audioFormatList: [AudioFormatListItem] {
+    guard let audio else { return [] }
+    let tag =
+      audioChannelLayout?.tag
+      ?? (audio.basic.mChannelsPerFrame == 1
+        ? kAudioChannelLayoutTag_Mono
+        : audio.basic.mChannelsPerFrame == 2
+          ? kAudioChannelLayoutTag_Stereo
+          : kAudioChannelLayoutTag_Unknown | (audio.basic.mChannelsPerFrame & 0xFFFF))
+    return [AudioFormatListItem(mASBD: audio.basic, mChannelLayoutTag: tag)]
+  }
+
+  /// Of sound: the richest format that it can be decoded to.
+  public var richestDecodableFormat: AudioFormatListItem? { audioFormatList.first }
+
+  /// Of sound: the format that most decoders understand.
+  public var mostCompatibleFormat: AudioFormatListItem? { audioFormatList.last }
+}

@@ -1,0 +1,215 @@
+import CoreFoundation
+
+/// The extension atoms of a sample description: those that extensions of a format description say, and all others.
+enum SampleDescriptionAtoms {
+  // MARK: - Read
+
+  /// Reads atoms up to the end; zeros may follow.
+  static func read(_ data: Data, into extensions: NSMutableDictionary) throws {
+    var reader = ByteReader(data)
+    var others: [String: [Data]] = [:]
+    while reader.count >= 8 {
+      let size = try reader.uint32()
+      // A size of zero ends the list.
+      if size == 0 { break }
+      let type = fourCharacters(FourCharCode(try reader.uint32()))
+      guard size >= 8 else { throw ParameterSetError.invalid }
+      let payload = Data(try reader.bytes(size - 8))
+      if !(try read(type, payload, into: extensions)) { others[type, default: []].append(payload) }
+    }
+    if !others.isEmpty {
+      extensions[kCMFormatDescriptionExtension_SampleDescriptionExtensionAtoms] =
+        others.mapValues { $0.count == 1 ? $0[0] as Any : $0 as Any } as NSDictionary
+    }
+  }
+
+  /// Reads an atom that an extension says; false if there is none for it.
+  private static func read(_ type: String, _ payload: Data, into extensions: NSMutableDictionary) throws
+    -> Bool
+  {
+    var reader = ByteReader(payload)
+    switch type {
+    case "pasp":
+      extensions[kCMFormatDescriptionExtension_PixelAspectRatio] =
+        [
+          kCMFormatDescriptionKey_PixelAspectRatioHorizontalSpacing: NSNumber(value: try reader.uint32()),
+          kCMFormatDescriptionKey_PixelAspectRatioVerticalSpacing: NSNumber(value: try reader.uint32()),
+        ] as NSDictionary
+    case "clap": try readCleanAperture(&reader, into: extensions)
+    case "colr": return try readColour(&reader, into: extensions)
+    case "fiel":
+      extensions[kCMFormatDescriptionExtension_FieldCount] = NSNumber(value: Int(try reader.byte()))
+      extensions[kCMFormatDescriptionExtension_FieldDetail] = fieldDetails[try reader.byte()]
+    case "gama":
+      extensions[kCMFormatDescriptionExtension_GammaLevel] = NSNumber(
+        value: Double(try reader.uint32()) / 65536)
+    case "mdcv": extensions[kCMFormatDescriptionExtension_MasteringDisplayColorVolume] = payload as NSData
+    case "clli": extensions[kCMFormatDescriptionExtension_ContentLightLevelInfo] = payload as NSData
+    default: return false
+    }
+    return true
+  }
+
+  private static func readCleanAperture(_ reader: inout ByteReader, into extensions: NSMutableDictionary)
+    throws
+  {
+    let aperture = NSMutableDictionary()
+    for (plain, rational) in apertureKeys {
+      let numerator = Int(Int32(truncatingIfNeeded: try reader.uint32()))
+      let denominator = Int(Int32(truncatingIfNeeded: try reader.uint32()))
+      guard denominator > 0 else { return }
+      aperture[plain] =
+        numerator % denominator == 0
+        ? NSNumber(value: numerator / denominator) : NSNumber(value: Double(numerator) / Double(denominator))
+      aperture[rational] = [NSNumber(value: numerator), NSNumber(value: denominator)] as NSArray
+    }
+    extensions[kCMFormatDescriptionExtension_CleanAperture] = aperture
+  }
+
+  private static func readColour(_ reader: inout ByteReader, into extensions: NSMutableDictionary) throws
+    -> Bool
+  {
+    switch fourCharacters(FourCharCode(try reader.uint32())) {
+    case let kind where kind == "nclc" || kind == "nclx":
+      extensions[kCMFormatDescriptionExtension_ColorPrimaries] =
+        VideoCodePoints.colorPrimaries[try reader.uint16()]
+      extensions[kCMFormatDescriptionExtension_TransferFunction] =
+        VideoCodePoints.transferFunctions[try reader.uint16()]
+      extensions[kCMFormatDescriptionExtension_YCbCrMatrix] = VideoCodePoints.matrices[try reader.uint16()]
+      if kind == "nclx" {
+        extensions[kCMFormatDescriptionExtension_FullRangeVideo] = NSNumber(
+          value: try reader.byte() & 0x80 != 0)
+      }
+      return true
+    case "prof", "rICC":
+      extensions[kCMFormatDescriptionExtension_ICCProfile] = Data(try reader.bytes(reader.count)) as NSData
+      return true
+    default: return false
+    }
+  }
+
+  // MARK: - Write
+
+  /// The atoms that extensions say.
+  ///
+  /// - Parameter isQuickTime: Whether for a QuickTime movie, otherwise for the ISO family.
+  static func write(_ description: CMFormatDescription, isQuickTime: Bool) -> Data {
+    var result = Data()
+    func append(_ type: String, _ payload: Data) {
+      result.append(bigEndian: UInt32(payload.count + 8))
+      result.append(bigEndian: fourCharCode(type))
+      result.append(payload)
+    }
+    if let atoms = description.extensionValue(kCMFormatDescriptionExtension_SampleDescriptionExtensionAtoms)
+      as? [String: Any]
+    {
+      for (type, value) in atoms.sorted(by: { $0.key < $1.key }) {
+        for payload in value as? [Data] ?? (value as? Data).map({ [$0] }) ?? [] { append(type, payload) }
+      }
+    }
+    if let colour = colour(description, isQuickTime: isQuickTime) { append("colr", colour) }
+    if let profile = description.extensionValue(kCMFormatDescriptionExtension_ICCProfile) as? Data {
+      append("colr", Data("prof".utf8) + profile)
+    }
+    if let gamma = description.extensionValue(kCMFormatDescriptionExtension_GammaLevel) as? NSNumber,
+      isQuickTime
+    {
+      append("gama", bigEndian([UInt32(max(0, min(gamma.doubleValue, 65535)) * 65536)]))
+    }
+    if let count = description.extensionValue(kCMFormatDescriptionExtension_FieldCount) as? NSNumber {
+      let detail = description.extensionValue(kCMFormatDescriptionExtension_FieldDetail) as? String
+      let code = fieldDetails.first { $0.value as String == detail }?.key ?? 0
+      append("fiel", Data([UInt8(clamping: count.intValue), code]))
+    }
+    if let ratio = description.extensionValue(kCMFormatDescriptionExtension_PixelAspectRatio)
+      as? NSDictionary,
+      let horizontal = ratio.object(forKey: kCMFormatDescriptionKey_PixelAspectRatioHorizontalSpacing)
+        as? NSNumber,
+      let vertical = ratio.object(forKey: kCMFormatDescriptionKey_PixelAspectRatioVerticalSpacing)
+        as? NSNumber
+    {
+      append("pasp", bigEndian([UInt32(clamping: horizontal.intValue), UInt32(clamping: vertical.intValue)]))
+    }
+    if let aperture = description.extensionValue(kCMFormatDescriptionExtension_CleanAperture) as? NSDictionary
+    {
+      append("clap", cleanAperture(aperture))
+    }
+    if let volume = description.extensionValue(kCMFormatDescriptionExtension_MasteringDisplayColorVolume)
+      as? Data
+    {
+      append("mdcv", volume)
+    }
+    if let level = description.extensionValue(kCMFormatDescriptionExtension_ContentLightLevelInfo) as? Data {
+      append("clli", level)
+    }
+    return result
+  }
+
+  private static func bigEndian(_ values: [UInt32]) -> Data {
+    values.reduce(into: Data()) { $0.append(bigEndian: $1) }
+  }
+
+  private static func colour(_ description: CMFormatDescription, isQuickTime: Bool) -> Data? {
+    func code(_ key: CFString, _ table: [Int: CFString]) -> UInt16? {
+      guard let name = description.extensionValue(key) as? String else { return nil }
+      // Several code points can have one name: the least is the one that is meant by all.
+      return table.filter { $0.value as String == name }.keys.min().map { UInt16($0) }
+    }
+    let primaries = code(kCMFormatDescriptionExtension_ColorPrimaries, VideoCodePoints.colorPrimaries)
+    let transfer = code(kCMFormatDescriptionExtension_TransferFunction, VideoCodePoints.transferFunctions)
+    // In QuickTime, BT.601 is 6.
+    let matrix = code(kCMFormatDescriptionExtension_YCbCrMatrix, VideoCodePoints.matrices).map {
+      $0 == 5 ? 6 : $0
+    }
+    if primaries == nil, transfer == nil, matrix == nil { return nil }
+    var data = Data((isQuickTime ? "nclc" : "nclx").utf8)
+    for value in [primaries, transfer, matrix] { data.append(bigEndian: value ?? 2) }
+    if !isQuickTime {
+      let isFull = (description.extensionValue(kCMFormatDescriptionExtension_FullRangeVideo) as? NSNumber)?
+        .boolValue
+      data.append(isFull == true ? 0x80 : 0)
+    }
+    return data
+  }
+
+  private static func cleanAperture(_ aperture: NSDictionary) -> Data {
+    var data = Data()
+    for (plain, rational) in apertureKeys {
+      var (numerator, denominator) = (0, 1)
+      if let parts = aperture.object(forKey: rational) as? [NSNumber], parts.count == 2 {
+        (numerator, denominator) = (parts[0].intValue, parts[1].intValue)
+      } else if let value = (aperture.object(forKey: plain) as? NSNumber)?.doubleValue, value.isFinite {
+        // Halves and the like stay exact.
+        denominator = value == value.rounded() ? 1 : 1000
+        numerator = Int(max(-1e6, min(value, 1e6)) * Double(denominator))
+        if denominator == 1000, numerator % 500 == 0 { (numerator, denominator) = (numerator / 500, 2) }
+      }
+      data.append(bigEndian: Int32(clamping: numerator))
+      data.append(bigEndian: Int32(clamping: denominator))
+    }
+    return data
+  }
+
+  // MARK: - Tables
+
+  nonisolated(unsafe) private static let apertureKeys: [(plain: CFString, rational: CFString)] = [
+    (kCMFormatDescriptionKey_CleanApertureWidth, kCMFormatDescriptionKey_CleanApertureWidthRational),
+    (kCMFormatDescriptionKey_CleanApertureHeight, kCMFormatDescriptionKey_CleanApertureHeightRational),
+    (
+      kCMFormatDescriptionKey_CleanApertureHorizontalOffset,
+      kCMFormatDescriptionKey_CleanApertureHorizontalOffsetRational
+    ),
+    (
+      kCMFormatDescriptionKey_CleanApertureVerticalOffset,
+      kCMFormatDescriptionKey_CleanApertureVerticalOffsetRational
+    ),
+  ]
+
+  /// The field order of `fiel`.
+  nonisolated(unsafe) private static let fieldDetails: [UInt8: CFString] = [
+    1: kCMFormatDescriptionFieldDetail_TemporalTopFirst,
+    6: kCMFormatDescriptionFieldDetail_TemporalBottomFirst,
+    9: kCMFormatDescriptionFieldDetail_SpatialFirstLineEarly,
+    14: kCMFormatDescriptionFieldDetail_SpatialFirstLineLate,
+  ]
+}

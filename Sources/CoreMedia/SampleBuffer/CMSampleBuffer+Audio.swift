@@ -1,0 +1,69 @@
+import CoreFoundation
+
+/// Copies uncompressed sound of a sample buffer into buffers that are there.
+///
+/// - Parameters:
+///   - frameOffset: The first frame.
+///   - bufferList: One buffer for interleaved sound, otherwise one for each channel; with room for the frames each.
+/// - Returns: `kCMSampleBufferError_InvalidMediaTypeForOperation` for other media,
+///   `kCMSampleBufferError_ArrayTooSmall` if there is not enough room.
+@discardableResult
+public func CMSampleBufferCopyPCMDataIntoAudioBufferList(
+  _ sbuf: CMSampleBuffer, at frameOffset: Int32, frameCount numFrames: Int32,
+  into bufferList: UnsafeMutablePointer<AudioBufferList>
+) -> OSStatus {
+  if sbuf.isInvalidated { return kCMSampleBufferError_Invalidated }
+  guard let basic = sbuf.format?.audio?.basic, basic.mFormatID == kAudioFormatLinearPCM,
+    basic.mBytesPerFrame > 0
+  else { return kCMSampleBufferError_InvalidMediaTypeForOperation }
+  guard CMSampleBufferDataIsReady(sbuf), let data = sbuf.blockBuffer else {
+    return kCMSampleBufferError_BufferNotReady
+  }
+  guard frameOffset >= 0, numFrames >= 0, Int(frameOffset) + Int(numFrames) <= sbuf.sampleCount else {
+    return kCMSampleBufferError_SampleIndexOutOfRange
+  }
+  let isInterleaved = basic.mFormatFlags & kAudioFormatFlagIsNonInterleaved == 0
+  let list = UnsafeMutableAudioBufferListPointer(bufferList)
+  let frameSize = Int(basic.mBytesPerFrame)
+  let size = Int(numFrames) * frameSize
+  guard list.count == (isInterleaved ? 1 : Int(basic.mChannelsPerFrame)),
+    list.allSatisfy({ Int($0.mDataByteSize) >= size && ($0.mData != nil || size == 0) })
+  else { return kCMSampleBufferError_ArrayTooSmall }
+  for index in list.indices {
+    // The channels follow each other, each with all its frames.
+    let offset = (index * sbuf.sampleCount + Int(frameOffset)) * frameSize
+    if size > 0, let memory = list[index].mData {
+      let status = CMBlockBufferCopyDataBytes(data, atOffset: offset, dataLength: size, destination: memory)
+      if status != noErr { return status }
+    }
+  }
+  return noErr
+}
+
+extension CMSampleBuffer {
+  /// Copies uncompressed sound into buffers that are there; see `CMSampleBufferCopyPCMDataIntoAudioBufferList`.
+  public func copyPCMData(fromRange range: Range<Int>, into bufferList: UnsafeMutablePointer<AudioBufferList>)
+    throws
+  {
+    guard let offset = Int32(exactly: range.lowerBound), let count = Int32(exactly: range.count) else {
+      throw Error.sampleIndexOutOfRange
+    }
+    try check(
+      CMSampleBufferCopyPCMDataIntoAudioBufferList(self, at: offset, frameCount: count, into: bufferList))
+  }
+
+  /// Where each packet of compressed sound is in the data; empty if all packets have the size that the format says.
+  public func audioStreamPacketDescriptions() throws -> [AudioStreamPacketDescription] {
+    guard let basic = format?.audio?.basic else { throw Error.invalidMediaTypeForOperation }
+    if basic.mBytesPerPacket > 0, basic.mFramesPerPacket > 0 { return [] }
+    if case .unknown = sizes { throw Error.bufferHasNoSampleSizes }
+    var offset: Int64 = 0
+    return try (0..<sampleCount).map { index in
+      let size = sizes.size(at: index)
+      guard let bytes = UInt32(exactly: size) else { throw Error.invalidSampleData }
+      defer { offset += Int64(size) }
+      return AudioStreamPacketDescription(
+        mStartOffset: offset, mVariableFramesInPacket: 0, mDataByteSize: bytes)
+    }
+  }
+}
