@@ -28,7 +28,7 @@ demo: dependencies ## Encodes the sample movie through VTCompressionSession: out
 test: test-dependencies ## Runs all tests.
 	$(TEST)
 
-lint: dependencies ## Checks the formatting, and that nothing here compiles with a warning.
+lint: test-dependencies ## Checks the formatting, and that nothing here compiles with a warning.
 	$(SWIFT) format lint --strict --recursive --parallel Sources Tests Package.swift
 	OVT_WARNINGS_AS_ERRORS=1 $(BUILD) --build-tests
 

@@ -91,7 +91,7 @@ if !isAppleHost {
     .executableTarget(
       name: "vtencode",
       dependencies: [
-        "AVFoundation", "VideoToolbox",
+        "AVFoundation", "ElementaryStream", "VideoToolbox",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     .target(
@@ -106,6 +106,8 @@ if !isAppleHost {
     .testTarget(
       name: "CoreMediaTests", dependencies: ["CoreMedia", .product(name: "BigInt", package: "BigInt")]),
     .testTarget(name: "ElementaryStreamTests", dependencies: ["ElementaryStream"]),
+    // Runs the built program, as a person would.
+    .testTarget(name: "vtencodeTests", dependencies: ["vtencode"]),
     .testTarget(name: "AVFoundationTests", dependencies: ["AVFoundation", "FFmpegMedia"]),
   ]
 }

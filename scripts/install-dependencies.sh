@@ -8,10 +8,10 @@
 set -eu
 
 # Headers and libraries, found through pkg-config; git, because Swift's package manager needs it.
-packages="pkg-config git libavformat-dev libavcodec-dev libavutil-dev libswresample-dev libswscale-dev libx264-dev libx265-dev"
+packages="make pkg-config git libavformat-dev libavcodec-dev libavutil-dev libswresample-dev libswscale-dev libx264-dev libx265-dev"
 # ffmpeg and ffprobe check what this package wrote; OpenH264 is the engine's second decoder and one of the
-# encoders that it is measured against.
-test_packages="ffmpeg libopenh264-dev"
+# encoders that it is measured against; python3 runs scripts/matrix and scripts/compare-ffmpeg.
+test_packages="ffmpeg libopenh264-dev python3"
 check_only=no
 for argument in "$@"; do
   case "$argument" in
@@ -34,9 +34,10 @@ fi
 missing=""
 for package in $packages; do
   state=$(dpkg-query -W -f='${Status}' "$package" 2>/dev/null || true)
-  # Debian offers pkg-config by way of pkgconf too.
-  if [ "$package" = pkg-config ] && command -v pkg-config >/dev/null 2>&1; then continue; fi
-  if [ "$package" = git ] && command -v git >/dev/null 2>&1; then continue; fi
+  # Tools may have come in other ways; pkg-config is also in Debian's pkgconf.
+  case "$package" in make | pkg-config | git | ffmpeg | python3)
+    if command -v "$package" >/dev/null 2>&1; then continue; fi ;;
+  esac
   case "$state" in
     *" installed") ;;
     *) missing="$missing $package" ;;

@@ -60,6 +60,8 @@ public enum EncoderFeature: Sendable, Hashable, CaseIterable {
   case hdrMetadata
   case multiPass
   case speedPreference
+  /// A choice of how many threads encode.
+  case threadCount
   case temporalLayers
   case longTermReferences
 }

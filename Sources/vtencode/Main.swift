@@ -1,6 +1,71 @@
-import AVFoundation
+import ArgumentParser
+import Foundation
 
-@main struct Main {
-  static func main() { print(CMTimeLine()) }
+/// The command line. Every failure is one line on standard error and an exit status other than 0.
+@main
+enum Main {
+  static func main() async {
+    // A closed pipe and a file-size limit are reported by write(2), like every other error.
+    signal(SIGPIPE, SIG_IGN)
+    signal(SIGXFSZ, SIG_IGN)
+    do {
+      let arguments = joiningDimensions(Array(CommandLine.arguments.dropFirst()))
+      var command = try VTEncode.parseAsRoot(arguments)
+      if var asynchronous = command as? any AsyncParsableCommand {
+        try await asynchronous.run()
+      } else {
+        try command.run()
+      }
+    } catch {
+      leave(with: error)
+    }
+  }
+
+  private static func leave(with error: any Error) -> Never {
+    if let failure = error as? Failure {
+      Console.complain(failure.message)
+      exit(failure.status)
+    }
+    let code = VTEncode.exitCode(for: error)
+    // Help and version are "errors" to the parser, and print to standard output.
+    if code.isSuccess { VTEncode.exit(withError: error) }
+    if code == .validationFailure {
+      Console.complain(VTEncode.message(for: error))
+      exit(code.rawValue)
+    }
+    Console.complain(Failure.describe(error))
+    exit(EXIT_FAILURE)
+  }
+
+  /// `--dimensions 640 360` as one argument, so that the movie may follow it.
+  static func joiningDimensions(_ arguments: [String]) -> [String] {
+    var joined: [String] = []
+    var rest = arguments[...]
+    while let argument = rest.popFirst() {
+      joined.append(argument)
+      guard argument == "--dimensions", let width = rest.first, Int(width) != nil else { continue }
+      rest.removeFirst()
+      if let height = rest.first, Int(height) != nil {
+        rest.removeFirst()
+        joined.append("\(width)x\(height)")
+      } else {
+        joined.append(width)
+      }
+    }
+    return joined
+  }
 }
-func CMTimeLine() -> CFString { "x" as CFString }
+
+struct VTEncode: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "vtencode",
+    abstract: "Encodes movies with VTCompressionSession.",
+    discussion: """
+      Examples:
+        vtencode transcoding holiday.mov --codec hvc1 --out small.mp4
+        vtencode streaming talk.mp4 --bitrate 2500k --cbr --out stream.mp4
+        vtencode encoders
+      """,
+    version: "0.1.0",
+    subcommands: [Transcoding.self, Streaming.self, Encoders.self])
+}

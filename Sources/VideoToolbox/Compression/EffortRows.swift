@@ -58,6 +58,14 @@ extension CompressionProperty {
         return true
       }),
     CompressionProperty(
+      key: kOVTCompressionPropertyKey_ThreadCount as String, type: .integer(0...128), change: .nextKeyFrame,
+      documentation: "Threads that the encoder may use; 0 lets it choose from the number of processors.",
+      feature: .threadCount, defaultValue: .number(0),
+      apply: { value, draft in
+        draft.configuration.threads = value.integer ?? 0
+        return true
+      }),
+    CompressionProperty(
       key: kVTCompressionPropertyKey_MultiPassStorage as String, type: .multiPassStorage,
       change: .beforeFrames,
       documentation: "Turns multi-pass encoding on and keeps what the encoder learns.",

@@ -1,0 +1,64 @@
+import Foundation
+
+/// How far a run is: a bar that redraws itself on a terminal, a plain line every few seconds elsewhere.
+final class ProgressLine: @unchecked Sendable {
+  private let total: Int?
+  private let isTerminal: Bool
+  private let isQuiet: Bool
+  private let began: Date
+  private var lastShown: Date
+  private var isDrawn = false
+  private let lock = NSLock()
+
+  /// - Parameter total: frames that are expected, if known.
+  init(total: Int?, isQuiet: Bool = false) {
+    self.total = total
+    self.isQuiet = isQuiet
+    isTerminal = Console.standardErrorIsTerminal
+    began = Date()
+    lastShown = began
+  }
+
+  /// Shows the state now and then; cheap to call for each frame.
+  func update(frames: Int) {
+    guard !isQuiet else { return }
+    lock.lock()
+    defer { lock.unlock() }
+    let now = Date()
+    guard now.timeIntervalSince(lastShown) >= (isTerminal ? 0.1 : 5) else { return }
+    lastShown = now
+    let text = describe(frames: frames, elapsed: now.timeIntervalSince(began))
+    if isTerminal {
+      Console.write("\r\u{1B}[K" + text.prefix(Console.columns - 1), to: STDERR_FILENO)
+      isDrawn = true
+    } else {
+      Console.note(text)
+    }
+  }
+
+  /// Takes the bar off the terminal.
+  func finish() {
+    lock.lock()
+    defer { lock.unlock() }
+    if isDrawn { Console.write("\r\u{1B}[K", to: STDERR_FILENO) }
+    isDrawn = false
+  }
+
+  private func describe(frames: Int, elapsed: Double) -> String {
+    let speed = elapsed > 0 ? Double(frames) / elapsed : 0
+    let speedText = "\(Wording.fixed(speed, 1)) fps"
+    guard let total, total > 0 else { return "\(Wording.plural(frames, "frame"))  \(speedText)" }
+    let share = min(Double(frames) / Double(total), 1)
+    let percent = "\(Int(share * 100)) %"
+    // The first second tells little about the rest.
+    let left =
+      elapsed >= 1 && speed > 0
+      ? "  \(Wording.clock(Double(max(total - frames, 0)) / speed)) left" : ""
+    let counts = "\(frames)/\(total)  \(speedText)\(left)"
+    guard isTerminal else { return "\(percent)  \(counts)" }
+    let width = 24
+    let filled = Int(share * Double(width))
+    let bar = String(repeating: "=", count: filled) + String(repeating: " ", count: width - filled)
+    return "[\(bar)] \(percent)  \(counts)"
+  }
+}

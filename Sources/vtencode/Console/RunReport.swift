@@ -1,0 +1,39 @@
+import Foundation
+
+/// What a run did, for the summary at its end.
+struct RunReport: Sendable {
+  var plan: EncodingPlan
+  var encoderID: String
+  var written: SinkReport
+  var frames: Int
+  var dropped: Int
+  var keyFrames: Int
+  var videoBytes: Int
+  var videoSeconds: Double
+  var wallSeconds: Double
+  var quality: Quality?
+
+  var bitRate: Double { videoSeconds > 0 ? Double(videoBytes) * 8 / videoSeconds : 0 }
+
+  func summary(destination: Destination) -> String {
+    let speed = wallSeconds > 0 ? Double(frames) / wallSeconds : 0
+    let deviation = (bitRate / Double(plan.bitRate) - 1) * 100
+    let sign = deviation >= 0 ? "+" : "-"
+    var lines = [
+      "video   \(plan.codec.name), \(plan.width)x\(plan.height), \(Wording.plural(frames, "frame")), "
+        + "\(Wording.fixed(videoSeconds, 2)) s, \(Wording.plural(keyFrames, "key frame"))"
+        + (dropped > 0 ? ", \(dropped) dropped" : ""),
+      "rate    \(Wording.bitRate(bitRate)), target \(Wording.bitRate(Double(plan.bitRate))) "
+        + "(\(sign)\(Wording.fixed(abs(deviation), 1)) %)",
+      "speed   \(Wording.fixed(speed, 1)) fps, \(Wording.fixed(wallSeconds, 2)) s"
+        + (videoSeconds > 0 && wallSeconds > 0
+          ? ", \(Wording.fixed(videoSeconds / wallSeconds, 1)) times real time" : ""),
+    ]
+    if let quality {
+      lines.append("psnr    \(quality.description)")
+    }
+    let sound = written.keptSound ? ", sound kept" : ""
+    lines.append("file    \(destination.name), \(Wording.bytes(written.fileBytes))\(sound)")
+    return lines.joined(separator: "\n")
+  }
+}

@@ -1,0 +1,143 @@
+import ArgumentParser
+import Foundation
+import VideoToolbox
+
+struct Encoders: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Lists the encoders that are available, and what each supports.",
+    discussion: """
+      Examples:
+        vtencode encoders
+        vtencode encoders --properties
+      """)
+
+  @Flag(name: [.long, .customShort("p")], help: "List each property with its type, range and values.")
+  var properties = false
+
+  func run() throws {
+    let encoders = try EncoderEntry.all()
+    guard !encoders.isEmpty else {
+      throw Failure("no encoder is built in; build with --traits X264,X265 (make build does)")
+    }
+    var lines: [String] = []
+    for encoder in encoders {
+      if !lines.isEmpty { lines.append("") }
+      lines += encoder.description(withProperties: properties)
+    }
+    Console.write(lines.joined(separator: "\n") + "\n", to: STDOUT_FILENO)
+  }
+}
+
+/// One encoder, as the public lists describe it.
+private struct EncoderEntry {
+  var id: String
+  var name: String
+  var codecType: CMVideoCodecType
+  var codecName: String
+  var isHardware: Bool
+
+  static func all() throws -> [EncoderEntry] {
+    var list: CFArray?
+    let status = VTCopyVideoEncoderList(nil, &list)
+    guard status == noErr, let entries = list as? [[CFString: Any]] else {
+      throw Failure("the list of encoders cannot be read (error \(status))")
+    }
+    return entries.compactMap { entry in
+      guard let id = entry[kVTVideoEncoderList_EncoderID] as? String,
+        let type = (entry[kVTVideoEncoderList_CodecType] as? NSNumber)?.uint32Value
+      else { return nil }
+      return EncoderEntry(
+        id: id, name: entry[kVTVideoEncoderList_DisplayName] as? String ?? id, codecType: type,
+        codecName: entry[kVTVideoEncoderList_CodecName] as? String ?? "",
+        isHardware: (entry[kVTVideoEncoderList_IsHardwareAccelerated] as? Bool) ?? false)
+    }
+  }
+
+  func description(withProperties: Bool) -> [String] {
+    var lines = [
+      name, "  codec       \(codecName) (\(fourCharacters(codecType)))", "  encoder ID  \(id)",
+      "  hardware    \(isHardware ? "yes" : "no")",
+    ]
+    guard let supported = supportedProperties() else {
+      return lines + ["  (does not describe its properties)"]
+    }
+    if let levels = values(kVTCompressionPropertyKey_ProfileLevel, in: supported) {
+      lines += wrapped("profiles", levels)
+    }
+    if !withProperties {
+      return lines + wrapped("properties", supported.keys.map { $0 as String }.sorted())
+    }
+    lines.append("  properties")
+    let width = supported.keys.map { ($0 as String).count }.max() ?? 0
+    for key in supported.keys.map({ $0 as String }).sorted() {
+      let facts = supported[key as CFString] ?? [:]
+      lines.append("    \(key.padding(toLength: width, withPad: " ", startingAt: 0))  \(describe(facts))")
+    }
+    return lines
+  }
+
+  private func supportedProperties() -> [CFString: [CFString: Any]]? {
+    var properties: CFDictionary?
+    let specification = [kVTVideoEncoderSpecification_EncoderID: id] as CFDictionary
+    let status = VTCopySupportedPropertyDictionaryForEncoder(
+      width: 1280, height: 720, codecType: codecType, encoderSpecification: specification, encoderIDOut: nil,
+      supportedPropertiesOut: &properties)
+    guard status == noErr else { return nil }
+    return properties as? [CFString: [CFString: Any]]
+  }
+
+  private func values(_ key: CFString, in supported: [CFString: [CFString: Any]]) -> [String]? {
+    (supported[key]?[kVTPropertySupportedValueListKey] as? [Any])?.map { "\($0)" }
+  }
+
+  /// `number 1 to 51`, `one of CAVLC, CABAC`, `boolean, read only`.
+  private func describe(_ facts: [CFString: Any]) -> String {
+    var parts: [String] = []
+    let list = (facts[kVTPropertySupportedValueListKey] as? [Any])?.map { "\($0)" } ?? []
+    if let type = facts[kVTPropertyTypeKey] as? String, list.isEmpty { parts.append(type.lowercased()) }
+    let least = facts[kVTPropertySupportedValueMinimumKey]
+    let most = facts[kVTPropertySupportedValueMaximumKey]
+    switch (least, most) {
+    case (let least?, let most?): parts.append("\(least) to \(most)")
+    case (let least?, nil): parts.append("from \(least)")
+    case (nil, let most?): parts.append("to \(most)")
+    default: break
+    }
+    if !list.isEmpty { parts.append("one of " + list.joined(separator: ", ")) }
+    var text = parts.joined(separator: " ")
+    if facts[kVTPropertyReadWriteStatusKey] as? String == kVTPropertyReadWriteStatus_ReadOnly as String {
+      text += text.isEmpty ? "read only" : ", read only"
+    }
+    return text.isEmpty ? "a dictionary or an array" : text
+  }
+
+  /// A titled list over as many lines of at most 100 columns as it needs.
+  private func wrapped(_ title: String, _ words: [String]) -> [String] {
+    var lines: [String] = []
+    var line = "  " + title.padding(toLength: 12, withPad: " ", startingAt: 0)
+    let indent = String(repeating: " ", count: line.count)
+    for (index, word) in words.enumerated() {
+      let piece = word + (index + 1 < words.count ? ", " : "")
+      if line.count + piece.count > 100, line != indent {
+        lines.append(line.trimmingTrailingSpaces)
+        line = indent
+      }
+      line += piece
+    }
+    lines.append(line)
+    return lines
+  }
+
+  private func fourCharacters(_ code: FourCharCode) -> String {
+    let bytes = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: code >> $0) }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}
+
+extension String {
+  fileprivate var trimmingTrailingSpaces: String {
+    var text = self[...]
+    while text.last == " " { text = text.dropLast() }
+    return String(text)
+  }
+}

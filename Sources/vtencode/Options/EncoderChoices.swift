@@ -1,0 +1,91 @@
+import ArgumentParser
+import VideoToolbox
+
+/// What `--codec` can say, by the four-character codes that movies carry.
+enum Codec: String, CaseIterable, ExpressibleByArgument, Sendable {
+  case avc1
+  case hvc1
+
+  var type: CMVideoCodecType {
+    switch self {
+    case .avc1: kCMVideoCodecType_H264
+    case .hvc1: kCMVideoCodecType_HEVC
+    }
+  }
+
+  var name: String {
+    switch self {
+    case .avc1: "H.264"
+    case .hvc1: "HEVC"
+    }
+  }
+}
+
+/// The format in which pictures are decoded and handed to the session.
+enum PixelFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
+  case video420v = "420v"
+  case bgra = "BGRA"
+  case video10Bit = "x420"
+
+  var type: OSType {
+    switch self {
+    case .video420v: kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange
+    case .bgra: kCVPixelFormatType_32BGRA
+    case .video10Bit: kCVPixelFormatType_420YpCbCr10BiPlanarVideoRange
+    }
+  }
+}
+
+enum Preset: String, CaseIterable, ExpressibleByArgument, Sendable {
+  case balanced
+  case highQuality
+  case highSpeed
+
+  var key: CFString {
+    switch self {
+    case .balanced: kVTCompressionPreset_Balanced
+    case .highQuality: kVTCompressionPreset_HighQuality
+    case .highSpeed: kVTCompressionPreset_HighSpeed
+    }
+  }
+}
+
+enum Profile: String, CaseIterable, ExpressibleByArgument, Sendable {
+  case baseline
+  case constrainedBaseline
+  case main
+  case high
+  case constrainedHigh
+  case main10
+
+  /// The session's constant, at the lowest level that fits; nil if the codec has no such profile.
+  func level(for codec: Codec) -> CFString? {
+    switch (codec, self) {
+    case (.avc1, .baseline): kVTProfileLevel_H264_Baseline_AutoLevel
+    case (.avc1, .constrainedBaseline): kVTProfileLevel_H264_ConstrainedBaseline_AutoLevel
+    case (.avc1, .main): kVTProfileLevel_H264_Main_AutoLevel
+    case (.avc1, .high): kVTProfileLevel_H264_High_AutoLevel
+    case (.avc1, .constrainedHigh): kVTProfileLevel_H264_ConstrainedHigh_AutoLevel
+    case (.hvc1, .main): kVTProfileLevel_HEVC_Main_AutoLevel
+    case (.hvc1, .main10): kVTProfileLevel_HEVC_Main10_AutoLevel
+    default: nil
+    }
+  }
+
+  static func choices(for codec: Codec) -> [String] {
+    allCases.filter { $0.level(for: codec) != nil }.map(\.rawValue)
+  }
+}
+
+/// Whether the quantiser may follow the activity within a picture.
+enum SpatialAdaptiveQP: String, CaseIterable, ExpressibleByArgument, Sendable {
+  case `default`
+  case disabled
+
+  var level: Int {
+    switch self {
+    case .default: kVTQPModulationLevel_Default
+    case .disabled: kVTQPModulationLevel_Disable
+    }
+  }
+}

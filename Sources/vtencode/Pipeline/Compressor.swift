@@ -1,0 +1,168 @@
+import Foundation
+import VideoToolbox
+
+/// A compression session, set up as a plan asks.
+final class Compressor: @unchecked Sendable {
+  /// What the session says about a frame: a sample, or nothing if the frame was dropped.
+  typealias Output = @Sendable (Result<CMSampleBuffer?, Failure>) -> Void
+
+  private let session: VTCompressionSession
+  private let output: Output
+  let encoderID: String
+
+  init(_ plan: EncodingPlan, source: MovieSource, output: @escaping Output) throws {
+    let attributes: [CFString: Any] = [kCVPixelBufferPixelFormatTypeKey: plan.pixelFormat.type as CFNumber]
+    var created: VTCompressionSession?
+    let status = VTCompressionSessionCreate(
+      allocator: kCFAllocatorDefault, width: Int32(plan.width), height: Int32(plan.height),
+      codecType: plan.codec.type, encoderSpecification: nil,
+      imageBufferAttributes: attributes as CFDictionary,
+      compressedDataAllocator: nil, outputCallback: nil, refcon: nil, compressionSessionOut: &created)
+    if status == kVTCouldNotFindVideoEncoderErr {
+      throw Failure(
+        "no \(plan.codec.name) encoder is built in; build with --traits X264,X265 (make build does), "
+          + "or see vtencode encoders")
+    }
+    guard status == noErr, let created else {
+      throw Failure(
+        "the encoder does not take \(plan.codec.name) at \(plan.width)x\(plan.height) (error \(status)); "
+          + "try another size with --dimensions")
+    }
+    session = created
+    self.output = output
+    var id: CFString?
+    VTSessionCopyProperty(
+      session, key: kVTCompressionPropertyKey_EncoderID, allocator: kCFAllocatorDefault, valueOut: &id)
+    encoderID = (id as String?) ?? "unknown"
+    try configure(plan, source: source)
+    let prepared = VTCompressionSessionPrepareToEncodeFrames(session)
+    guard prepared == noErr else {
+      throw Failure("the encoder cannot work with these settings (error \(prepared)); try fewer options")
+    }
+  }
+
+  deinit { VTCompressionSessionInvalidate(session) }
+
+  func encode(_ frame: Frame) throws {
+    let status = VTCompressionSessionEncodeFrame(
+      session, imageBuffer: frame.pixelBuffer, presentationTimeStamp: frame.time, duration: frame.duration,
+      frameProperties: nil, infoFlagsOut: nil
+    ) { [output] status, flags, sample in
+      if status != noErr {
+        output(.failure(Failure("the encoder failed on a frame (error \(status))")))
+      } else {
+        output(.success(flags.contains(.frameDropped) ? nil : sample))
+      }
+    }
+    guard status == noErr else {
+      throw Failure("the encoder did not take the frame at \(frame.time.seconds) s (error \(status))")
+    }
+  }
+
+  /// Returns when the output of every frame has been delivered.
+  func complete() throws {
+    let status = VTCompressionSessionCompleteFrames(session, untilPresentationTimeStamp: .invalid)
+    guard status == noErr else { throw Failure("the encoder could not finish (error \(status))") }
+  }
+
+  /// The session's settings as they are, for `--verbose`.
+  func settings() -> [(String, String)] {
+    var properties: CFDictionary?
+    guard
+      VTSessionCopySerializableProperties(
+        session, allocator: kCFAllocatorDefault, dictionaryOut: &properties) == noErr,
+      let values = properties as? [String: Any]
+    else { return [] }
+    return values.sorted { $0.key < $1.key }.map { ($0.key, "\($0.value)") }
+  }
+
+  // MARK: Settings
+
+  private func configure(_ plan: EncodingPlan, source: MovieSource) throws {
+    if let preset = plan.preset { try apply(preset) }
+    try set(kVTCompressionPropertyKey_RealTime, plan.purpose == .streaming, for: plan.purpose.rawValue)
+    try set(kVTCompressionPropertyKey_ExpectedFrameRate, plan.frameRate, for: "this frame rate")
+    if plan.isConstantBitRate {
+      try set(kVTCompressionPropertyKey_ConstantBitRate, plan.bitRate, for: "--cbr")
+    } else {
+      try set(kVTCompressionPropertyKey_AverageBitRate, plan.bitRate, for: "--bitrate")
+      if plan.purpose == .streaming {
+        // A receiver's line has a limit: no second may carry more than half as much again.
+        let limits: [NSNumber] = [NSNumber(value: plan.bitRate / 8 * 3 / 2), 1]
+        try set(kVTCompressionPropertyKey_DataRateLimits, limits, for: "streaming's limit of the data rate")
+      }
+    }
+    if let level = plan.profile?.level(for: plan.codec) {
+      try set(kVTCompressionPropertyKey_ProfileLevel, level, for: "--profile")
+    }
+    if let interval = plan.keyframeInterval {
+      try set(kVTCompressionPropertyKey_MaxKeyFrameInterval, interval, for: "--keyframe-interval")
+    }
+    if let duration = plan.keyframeDuration {
+      try set(kVTCompressionPropertyKey_MaxKeyFrameIntervalDuration, duration, for: "--keyframe-duration")
+    }
+    if let frames = plan.lookAheadFrames {
+      try set(kVTCompressionPropertyKey_SuggestedLookAheadFrameCount, frames, for: "--look-ahead-frames")
+    }
+    if let level = plan.spatialAdaptiveQP?.level {
+      try set(kVTCompressionPropertyKey_SpatialAdaptiveQPLevel, level, for: "--spatial-adaptive-qp")
+    }
+    if plan.savesPower {
+      try set(kVTCompressionPropertyKey_MaximizePowerEfficiency, true, for: "--save-power")
+    }
+    if let threads = plan.threads {
+      try set(kOVTCompressionPropertyKey_ThreadCount, threads, for: "--threads")
+    }
+    try copyColor(from: source.format)
+    if plan.width == source.width & ~1, plan.height == source.height & ~1 {
+      try copyExtension(
+        kCMFormatDescriptionExtension_PixelAspectRatio, to: kVTCompressionPropertyKey_PixelAspectRatio,
+        from: source.format)
+    }
+  }
+
+  private func apply(_ preset: Preset) throws {
+    var supported: CFDictionary?
+    let status = VTSessionCopyProperty(
+      session, key: kVTCompressionPropertyKey_SupportedPresetDictionaries, allocator: kCFAllocatorDefault,
+      valueOut: &supported)
+    guard status == noErr, let presets = supported as? [CFString: [CFString: Any]],
+      let settings = presets[preset.key]
+    else {
+      throw Failure("the encoder \(encoderID) has no preset '\(preset.rawValue)'; leave --preset out")
+    }
+    let applied = VTSessionSetProperties(session, propertyDictionary: settings as CFDictionary)
+    guard applied == noErr else {
+      throw Failure("the preset '\(preset.rawValue)' cannot be applied (error \(applied)); choose another")
+    }
+  }
+
+  private func set(_ key: CFString, _ value: Any, for option: String) throws {
+    let status = VTSessionSetProperty(session, key: key, value: value as CFTypeRef)
+    switch status {
+    case noErr: return
+    case kVTPropertyNotSupportedErr:
+      throw Failure("the encoder \(encoderID) does not support \(option); leave it out")
+    default:
+      throw Failure(
+        "the encoder \(encoderID) does not take the value of \(option) (error \(status)); change it")
+    }
+  }
+
+  /// The encoded picture means the same colours as the source.
+  private func copyColor(from format: CMFormatDescription) throws {
+    try copyExtension(
+      kCMFormatDescriptionExtension_ColorPrimaries, to: kVTCompressionPropertyKey_ColorPrimaries, from: format
+    )
+    try copyExtension(
+      kCMFormatDescriptionExtension_TransferFunction, to: kVTCompressionPropertyKey_TransferFunction,
+      from: format)
+    try copyExtension(
+      kCMFormatDescriptionExtension_YCbCrMatrix, to: kVTCompressionPropertyKey_YCbCrMatrix, from: format)
+  }
+
+  private func copyExtension(_ name: CFString, to key: CFString, from format: CMFormatDescription) throws {
+    guard let value = CMFormatDescriptionGetExtension(format, extensionKey: name) else { return }
+    try set(key, value, for: "the source's \(name)")
+  }
+}

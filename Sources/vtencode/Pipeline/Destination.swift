@@ -1,0 +1,121 @@
+import AVFoundation
+import Foundation
+
+/// Where a run writes to, checked before anything is decoded.
+struct Destination: Sendable {
+  enum Kind: Sendable, Equatable {
+    case movie(AVFileType)
+    case elementaryStream
+    case standardOutput
+  }
+
+  var kind: Kind
+  /// Nil for standard output.
+  var path: String?
+
+  var isStandardOutput: Bool { kind == .standardOutput }
+  var name: String { path ?? "standard output" }
+
+  /// - Parameters:
+  ///   - argument: what `--out` says; nil derives a name from the movie's.
+  ///   - suffix: what distinguishes the derived name, such as `transcoding`.
+  init(argument: String?, movie: String, suffix: String, codec: Codec) throws {
+    if argument == "-" {
+      kind = .standardOutput
+      guard isatty(STDOUT_FILENO) == 0 else {
+        throw Failure("--out - writes a video stream; send standard output to a file or a program")
+      }
+      return
+    }
+    let derived = ((movie as NSString).lastPathComponent as NSString).deletingPathExtension + "-\(suffix).mov"
+    let path = argument ?? derived
+    self.path = path
+    kind = try Self.kind(ofFile: path, codec: codec)
+    try checkPlace(path, movie: movie)
+  }
+
+  private static func kind(ofFile path: String, codec: Codec) throws -> Kind {
+    let ending = (path as NSString).pathExtension.lowercased()
+    switch ending {
+    case "mov", "qt": return .movie(.mov)
+    case "mp4": return .movie(.mp4)
+    case "m4v": return .movie(.m4v)
+    case "264", "h264", "avc", "265", "h265", "hevc":
+      let isHEVC = ["265", "h265", "hevc"].contains(ending)
+      guard isHEVC == (codec == .hvc1) else {
+        let right = codec == .hvc1 ? "265" : "264"
+        throw Failure(
+          "a .\(ending) file cannot hold \(codec.name); name it .\(right), or choose "
+            + "--codec \(isHEVC ? "hvc1" : "avc1")", status: 64)
+      }
+      return .elementaryStream
+    default:
+      let what = ending.isEmpty ? "'\(path)' has no file type" : "cannot write .\(ending) files"
+      throw Failure(
+        "\(what); end the name of --out in .mov, .mp4, .m4v, .264 or .265, or give -", status: 64)
+    }
+  }
+
+  private func checkPlace(_ path: String, movie: String) throws {
+    let folder = (path as NSString).deletingLastPathComponent
+    let place = folder.isEmpty ? "." : folder
+    var isFolder: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: place, isDirectory: &isFolder) else {
+      throw Failure(
+        "the output folder '\(place)' does not exist; create it first (mkdir -p) or choose another")
+    }
+    guard isFolder.boolValue else {
+      throw Failure("'\(place)' is not a folder; choose another place with --out")
+    }
+    if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
+      throw Failure("'\(path)' is a folder; give a file name with --out")
+    }
+    if Self.areSameFile(path, movie) {
+      throw Failure("the output '\(path)' is the input itself; choose another name with --out")
+    }
+    guard access(place, W_OK) == 0 else {
+      throw Failure("cannot write into '\(place)': \(Failure.advice(forSystemError: errno))")
+    }
+  }
+
+  /// Whether two paths lead to one file, through links of any kind too.
+  static func areSameFile(_ one: String, _ other: String) -> Bool {
+    var first = stat()
+    var second = stat()
+    guard stat(one, &first) == 0, stat(other, &second) == 0 else { return false }
+    return first.st_dev == second.st_dev && first.st_ino == second.st_ino
+  }
+}
+
+/// A file that gets its final name when it is whole, and that vanishes if the run fails.
+final class PendingFile {
+  let path: String
+  private let finalPath: String
+  private var isSettled = false
+
+  init(for finalPath: String) {
+    self.finalPath = finalPath
+    let folder = (finalPath as NSString).deletingLastPathComponent
+    let name = (finalPath as NSString).lastPathComponent
+    // Hidden, in the same folder so that renaming is atomic, with the same ending.
+    path = (folder as NSString).appendingPathComponent(".vtencode-\(getpid())-\(name)")
+    Interrupt.shared.register(unfinished: path)
+  }
+
+  deinit { discard() }
+
+  func commit() throws {
+    guard rename(path, finalPath) == 0 else {
+      throw Failure("cannot write '\(finalPath)': \(Failure.advice(forSystemError: errno))")
+    }
+    isSettled = true
+    Interrupt.shared.unregister(unfinished: path)
+  }
+
+  func discard() {
+    guard !isSettled else { return }
+    isSettled = true
+    unlink(path)
+    Interrupt.shared.unregister(unfinished: path)
+  }
+}

@@ -1,0 +1,27 @@
+import Foundation
+
+/// What `streaming` and `transcoding` do alike, from the options to the summary.
+enum EncodingRun {
+  static func perform(_ options: EncodingOptions, purpose: EncodingPlan.Purpose, isPaced: Bool) async throws {
+    let destination = try Destination(
+      argument: options.out, movie: options.movie, suffix: purpose.rawValue, codec: options.codec)
+    if options.psnr, destination.isStandardOutput {
+      throw Failure("--psnr decodes what was written, so it needs a file; give --out a name", status: 64)
+    }
+    Interrupt.shared.watch()
+    let source = try await MovieSource.open(options.movie, streamFrameRate: options.framesPerSecond)
+    let plan = try EncodingPlan(options, source: source, purpose: purpose, isPaced: isPaced)
+    var report = try await Pipeline(source: source, plan: plan, destination: destination).run()
+    let wasInterrupted = Interrupt.shared.isRequested
+    if options.psnr, !wasInterrupted, let path = destination.path {
+      report.quality = try await QualityMeter(source: source, plan: plan, encodedPath: path).measure()
+    }
+    let summary = report.summary(destination: destination) + "\n"
+    Console.write(summary, to: destination.isStandardOutput ? STDERR_FILENO : STDOUT_FILENO)
+    if wasInterrupted {
+      throw Failure(
+        "interrupted; '\(destination.name)' holds the \(Wording.plural(report.frames, "frame")) encoded so far",
+        status: Failure.interruptedStatus)
+    }
+  }
+}

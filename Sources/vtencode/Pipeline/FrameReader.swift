@@ -1,0 +1,67 @@
+import AVFoundation
+import Foundation
+
+/// One decoded picture and when it is shown.
+struct Frame: @unchecked Sendable {
+  let pixelBuffer: CVPixelBuffer
+  let time: CMTime
+  let duration: CMTime
+}
+
+/// Decodes a movie's video track, frame by frame in presentation order.
+final class FrameReader {
+  private let source: MovieSource
+  private let reader: AVAssetReader
+  private let output: AVAssetReaderTrackOutput
+  private let frameDuration: CMTime
+  private var count = 0
+  private(set) var end = CMTime.zero
+
+  /// - Parameter pixelFormat: the format to decode to.
+  init(_ source: MovieSource, pixelFormat: OSType) throws {
+    self.source = source
+    frameDuration = CMTime(seconds: 1 / source.frameRate, preferredTimescale: 90_000)
+    do {
+      reader = try AVAssetReader(asset: source.asset)
+    } catch {
+      throw source.failure(error)
+    }
+    output = AVAssetReaderTrackOutput(
+      track: source.video, outputSettings: [kCVPixelBufferPixelFormatTypeKey as String: pixelFormat])
+    // The pictures go to the encoder and are not changed: no copy is needed.
+    output.alwaysCopiesSampleData = false
+    guard reader.canAdd(output) else {
+      throw Failure("'\(source.name)' cannot be decoded: its video codec is not known here")
+    }
+    reader.add(output)
+    guard reader.startReading() else { throw source.failure(reader.error) }
+  }
+
+  /// The next frame; nil at the end of the movie.
+  func next() throws -> Frame? {
+    while let sample = output.copyNextSampleBuffer() {
+      guard let pixelBuffer = sample.imageBuffer else { continue }
+      let time = sample.presentationTimeStamp
+      guard time.isNumeric else {
+        throw Failure("a frame of '\(source.name)' has no time; the movie may be damaged")
+      }
+      let stated = sample.duration
+      let duration = stated.isNumeric && stated > .zero ? stated : frameDuration
+      count += 1
+      end = max(end, time + duration)
+      return Frame(pixelBuffer: pixelBuffer, time: time, duration: duration)
+    }
+    if reader.status == .failed { throw source.failure(reader.error) }
+    guard count > 0 else { throw Failure("'\(source.name)' holds no picture that can be decoded") }
+    return nil
+  }
+
+  func cancel() { reader.cancelReading() }
+}
+
+extension MovieSource {
+  func failure(_ error: (any Error)?) -> Failure {
+    let reason = error.map { " (\(Failure.describe($0)))" } ?? ""
+    return Failure("'\(name)' cannot be read to its end\(reason); it may be damaged or cut off")
+  }
+}

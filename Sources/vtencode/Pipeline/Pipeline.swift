@@ -1,0 +1,147 @@
+import AVFoundation
+import Foundation
+
+/// One run: source, decoder, session, sink. Each stage has a thread of its own, and bounded queues between
+/// them, so that decoding and encoding go on at once and memory does not grow with the movie.
+struct Pipeline: Sendable {
+  let source: MovieSource
+  let plan: EncodingPlan
+  let destination: Destination
+
+  /// Decoded pictures that wait for the encoder.
+  private static let waitingFrames = 6
+  /// Encoded samples that wait to be written; small, beside pictures.
+  private static let waitingSamples = 256
+
+  func run() async throws -> RunReport {
+    let frames = BoundedQueue<Frame>(capacity: Self.waitingFrames)
+    let samples = BoundedQueue<CMSampleBuffer>(capacity: Self.waitingSamples)
+    let gate = SoundGate()
+    let tally = Tally()
+    let began = Date()
+    let progress = ProgressLine(total: expectedFrames, isQuiet: plan.isVerbose)
+    defer { progress.finish() }
+
+    let compressor = try Compressor(plan, source: source) { result in
+      switch result {
+      case .success(let sample?):
+        tally.add(sample, isVerbose: plan.isVerbose)
+        progress.update(frames: tally.frames)
+        _ = samples.push(sample)
+      case .success(nil): tally.addDropped()
+      case .failure(let failure): samples.end(failure)
+      }
+    }
+    if plan.isVerbose { printSettings(of: compressor) }
+
+    let sink = makeSink(gate: gate)
+    let written: SinkReport
+    do {
+      async let reading: Void = onThread("decode") { try read(into: frames, gate: gate) }
+      async let encoding: Void = onThread("encode") { try encode(frames, with: compressor, samples: samples) }
+      async let writing = cancelling(frames, samples) { try await sink.write(samples) }
+      written = try await writing
+      try await encoding
+      try await reading
+    } catch {
+      // Whichever stage fails, the others must not wait for it.
+      frames.cancel()
+      samples.cancel()
+      throw error
+    }
+    if tally.frames == 0 {
+      if Interrupt.shared.isRequested {
+        throw Failure(
+          "interrupted before a frame was encoded; nothing was written", status: Failure.interruptedStatus)
+      }
+      throw Failure("the encoder gave no frame; nothing was written")
+    }
+    return tally.report(
+      seconds: Date().timeIntervalSince(began), plan: plan, written: written, encoderID: compressor.encoderID)
+  }
+
+  private var expectedFrames: Int? {
+    guard let expected = source.expectedFrames else { return plan.frameLimit }
+    return plan.frameLimit.map { min($0, expected) } ?? expected
+  }
+
+  private func makeSink(gate: SoundGate) -> any SampleSink {
+    switch destination.kind {
+    case .movie(let type):
+      MovieSink(path: destination.path ?? "", type: type, source: source, plan: plan, gate: gate)
+    case .elementaryStream, .standardOutput:
+      ElementaryStreamSink(path: destination.path)
+    }
+  }
+
+  // MARK: Stages
+
+  private func read(into frames: BoundedQueue<Frame>, gate: SoundGate) throws {
+    do {
+      let reader = try FrameReader(source, pixelFormat: plan.pixelFormat.type)
+      defer { reader.cancel() }
+      var count = 0
+      while !Interrupt.shared.isRequested, count < plan.frameLimit ?? .max {
+        guard let frame = try reader.next() else {
+          // The movie's natural end: the sound may go on.
+          gate.finish(at: .positiveInfinity)
+          frames.end()
+          return
+        }
+        count += 1
+        gate.advance(to: frame.time + frame.duration)
+        guard frames.push(frame) else { break }
+      }
+      gate.finish(at: reader.end)
+      frames.end()
+    } catch {
+      gate.finish(at: .negativeInfinity)
+      frames.end(error)
+      throw error
+    }
+  }
+
+  private func encode(
+    _ frames: BoundedQueue<Frame>, with compressor: Compressor, samples: BoundedQueue<CMSampleBuffer>
+  ) throws {
+    do {
+      let pacer = plan.isPaced ? try Pacer() : nil
+      while let frame = try frames.pop() {
+        if let pacer {
+          try pacer.wait(until: frame.time)
+          // What was read ahead of its time is not encoded once the run is to end.
+          if Interrupt.shared.isRequested { break }
+        }
+        try compressor.encode(frame)
+      }
+      try compressor.complete()
+      frames.cancel()
+      samples.end()
+    } catch {
+      frames.cancel()
+      samples.end(error)
+      throw error
+    }
+  }
+
+  /// Stops the stages before the sink when the sink fails.
+  private func cancelling<Value: Sendable>(
+    _ frames: BoundedQueue<Frame>, _ samples: BoundedQueue<CMSampleBuffer>,
+    _ work: @Sendable () async throws -> Value
+  ) async throws -> Value {
+    do {
+      return try await work()
+    } catch {
+      frames.cancel()
+      samples.cancel()
+      throw error
+    }
+  }
+
+  private func printSettings(of compressor: Compressor) {
+    Console.note(
+      "source   \(source.name): \(source.width)x\(source.height), \(Wording.fixed(source.frameRate, 3)) fps")
+    Console.note("encoder  \(compressor.encoderID), \(plan.codec.name), \(plan.width)x\(plan.height)")
+    for (key, value) in compressor.settings() { Console.note("  \(key) = \(value)") }
+  }
+}

@@ -1,0 +1,154 @@
+import AVFoundation
+import Foundation
+import VideoToolbox
+
+/// Peak signal-to-noise ratio of an encoded movie, in decibels.
+struct Quality: Sendable {
+  var luma: Double
+  var blue: Double
+  var red: Double
+  /// Over all samples of the three planes.
+  var all: Double
+
+  var description: String {
+    "\(Self.decibels(all)) (Y \(Self.decibels(luma)), Cb \(Self.decibels(blue)), Cr \(Self.decibels(red)))"
+  }
+
+  private static func decibels(_ value: Double) -> String {
+    value.isFinite ? "\(Wording.fixed(value, 2)) dB" : "identical"
+  }
+}
+
+/// Decodes what was written and compares it with the source, frame by frame, at the encoded size.
+struct QualityMeter: Sendable {
+  let source: MovieSource
+  let plan: EncodingPlan
+  let encodedPath: String
+
+  func measure() async throws -> Quality {
+    let encoded = try await MovieSource.open(encodedPath, streamFrameRate: nil)
+    return try await onThread("psnr") { try compare(with: encoded) }
+  }
+
+  private func compare(with encoded: MovieSource) throws -> Quality {
+    let is10Bit = plan.pixelFormat == .video10Bit
+    let format = (is10Bit ? PixelFormat.video10Bit : .video420v).type
+    let originals = try FrameReader(source, pixelFormat: format)
+    let results = try FrameReader(encoded, pixelFormat: format)
+    defer {
+      originals.cancel()
+      results.cancel()
+    }
+    let scaler = try FrameScaler(width: plan.width, height: plan.height, pixelFormat: format)
+    var luma = SquaredError()
+    var chroma = [SquaredError(), SquaredError()]
+    while let result = try results.next() {
+      // Both come in presentation order, so that their places tell which belong together.
+      guard let original = try originals.next() else {
+        throw Failure("the encoded movie has more frames than its source")
+      }
+      let reference = try scaler.scale(original.pixelBuffer)
+      if is10Bit {
+        SquaredError.add(reference, result.pixelBuffer, as: UInt16.self, luma: &luma, chroma: &chroma)
+      } else {
+        SquaredError.add(reference, result.pixelBuffer, as: UInt8.self, luma: &luma, chroma: &chroma)
+      }
+    }
+    // 10-bit samples lie in the upper bits of 16.
+    let peak = is10Bit ? Double(1023 << 6) : 255
+    let all = luma + chroma[0] + chroma[1]
+    return Quality(
+      luma: luma.decibels(peak: peak), blue: chroma[0].decibels(peak: peak),
+      red: chroma[1].decibels(peak: peak),
+      all: all.decibels(peak: peak))
+  }
+}
+
+/// Brings the source's pictures to the encoded size, by the same means as the session.
+private final class FrameScaler {
+  private let width: Int
+  private let height: Int
+  private let pixelFormat: OSType
+  private var session: VTPixelTransferSession?
+  private var target: CVPixelBuffer?
+
+  init(width: Int, height: Int, pixelFormat: OSType) throws {
+    self.width = width
+    self.height = height
+    self.pixelFormat = pixelFormat
+  }
+
+  func scale(_ image: CVPixelBuffer) throws -> CVPixelBuffer {
+    if CVPixelBufferGetWidth(image) == width, CVPixelBufferGetHeight(image) == height { return image }
+    if session == nil {
+      VTPixelTransferSessionCreate(allocator: kCFAllocatorDefault, pixelTransferSessionOut: &session)
+      CVPixelBufferCreate(kCFAllocatorDefault, width, height, pixelFormat, nil, &target)
+    }
+    guard let session, let target else { throw Failure("out of memory while measuring the PSNR") }
+    let status = VTPixelTransferSessionTransferImage(session, from: image, to: target)
+    guard status == noErr else {
+      throw Failure("cannot scale the source to measure the PSNR (error \(status))")
+    }
+    return target
+  }
+}
+
+/// A sum of squared differences and the number of samples in it.
+private struct SquaredError {
+  private var sum = 0.0
+  private var count = 0
+
+  static func + (one: Self, other: Self) -> Self {
+    var both = Self()
+    both.sum = one.sum + other.sum
+    both.count = one.count + other.count
+    return both
+  }
+
+  func decibels(peak: Double) -> Double {
+    guard count > 0, sum > 0 else { return .infinity }
+    return 10 * log10(peak * peak * Double(count) / sum)
+  }
+
+  /// Adds two bi-planar 4:2:0 pictures of the same size.
+  static func add<Sample: FixedWidthInteger & Sendable>(
+    _ one: CVPixelBuffer, _ other: CVPixelBuffer, as type: Sample.Type, luma: inout SquaredError,
+    chroma: inout [SquaredError]
+  ) {
+    CVPixelBufferLockBaseAddress(one, .readOnly)
+    CVPixelBufferLockBaseAddress(other, .readOnly)
+    defer {
+      CVPixelBufferUnlockBaseAddress(other, .readOnly)
+      CVPixelBufferUnlockBaseAddress(one, .readOnly)
+    }
+    for plane in 0..<2 {
+      guard let left = CVPixelBufferGetBaseAddressOfPlane(one, plane),
+        let right = CVPixelBufferGetBaseAddressOfPlane(other, plane)
+      else { continue }
+      let width = min(CVPixelBufferGetWidthOfPlane(one, plane), CVPixelBufferGetWidthOfPlane(other, plane))
+      let height = min(CVPixelBufferGetHeightOfPlane(one, plane), CVPixelBufferGetHeightOfPlane(other, plane))
+      for row in 0..<height {
+        let a = (left + row * CVPixelBufferGetBytesPerRowOfPlane(one, plane)).assumingMemoryBound(to: type)
+        let b = (right + row * CVPixelBufferGetBytesPerRowOfPlane(other, plane)).assumingMemoryBound(to: type)
+        if plane == 0 {
+          luma.add(a, b, count: width, stride: 1, offset: 0)
+        } else {
+          chroma[0].add(a, b, count: width, stride: 2, offset: 0)
+          chroma[1].add(a, b, count: width, stride: 2, offset: 1)
+        }
+      }
+    }
+  }
+
+  private mutating func add<Sample: FixedWidthInteger>(
+    _ a: UnsafePointer<Sample>, _ b: UnsafePointer<Sample>, count: Int, stride: Int, offset: Int
+  ) {
+    var total: UInt64 = 0
+    for index in 0..<count {
+      let difference = Int64(a[index * stride + offset]) - Int64(b[index * stride + offset])
+      total &+= UInt64(difference * difference)
+    }
+    sum += Double(total)
+    self.count += count
+  }
+}

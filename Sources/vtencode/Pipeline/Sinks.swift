@@ -1,0 +1,26 @@
+import AVFoundation
+import Foundation
+
+/// Where the encoded samples go. One call writes them all; what is written appears under its final name only
+/// when that call returns.
+protocol SampleSink: Sendable {
+  /// - Returns: what was written besides the video, for the summary.
+  func write(_ samples: BoundedQueue<CMSampleBuffer>) async throws -> SinkReport
+}
+
+struct SinkReport: Sendable {
+  var fileBytes = 0
+  var keptSound = false
+}
+
+/// Runs blocking work on a thread of its own, out of the way of Swift's cooperative threads.
+func onThread<Value: Sendable>(
+  _ name: String, _ work: @escaping @Sendable () throws -> Value
+) async throws -> Value {
+  try await withCheckedThrowingContinuation { continuation in
+    let thread = Thread { continuation.resume(with: Result { try work() }) }
+    thread.name = name
+    thread.stackSize = 1 << 20
+    thread.start()
+  }
+}

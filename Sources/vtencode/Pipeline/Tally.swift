@@ -1,0 +1,64 @@
+import CoreMedia
+import Foundation
+
+/// Counts what leaves the session. Called from the session's threads.
+final class Tally: @unchecked Sendable {
+  private let lock = NSLock()
+  private var frameCount = 0
+  private var droppedCount = 0
+  private var keyFrameCount = 0
+  private var byteCount = 0
+  private var start = CMTime.positiveInfinity
+  private var end = CMTime.negativeInfinity
+
+  var frames: Int { lock.withLock { frameCount } }
+
+  func add(_ sample: CMSampleBuffer, isVerbose: Bool) {
+    let time = sample.presentationTimeStamp
+    let size = CMSampleBufferGetTotalSampleSize(sample)
+    let facts = SampleFacts(sample)
+    let number = lock.withLock {
+      frameCount += 1
+      byteCount += size
+      if facts.isKeyFrame { keyFrameCount += 1 }
+      start = min(start, time)
+      end = max(end, sample.duration.isNumeric ? time + sample.duration : time)
+      return frameCount
+    }
+    guard isVerbose else { return }
+    Console.note(
+      "frame \(number)  pts \(Wording.fixed(time.seconds, 3))  dts "
+        + "\(Wording.fixed(sample.decodeTimeStamp.isNumeric ? sample.decodeTimeStamp.seconds : time.seconds, 3))  "
+        + "\(Wording.grouped(size)) bytes  \(facts.kind)")
+  }
+
+  func addDropped() { lock.withLock { droppedCount += 1 } }
+
+  func report(seconds: Double, plan: EncodingPlan, written: SinkReport, encoderID: String) -> RunReport {
+    lock.withLock {
+      RunReport(
+        plan: plan, encoderID: encoderID, written: written, frames: frameCount, dropped: droppedCount,
+        keyFrames: keyFrameCount, videoBytes: byteCount,
+        videoSeconds: end.isNumeric && start.isNumeric ? (end - start).seconds : 0, wallSeconds: seconds)
+    }
+  }
+}
+
+/// What a sample's attachments say about its place in the stream.
+struct SampleFacts: Sendable {
+  let isKeyFrame: Bool
+  let isReference: Bool
+
+  init(_ sample: CMSampleBuffer) {
+    let attachments =
+      CMSampleBufferGetSampleAttachmentsArray(sample, createIfNecessary: false) as? [[CFString: Any]]
+    let first = attachments?.first ?? [:]
+    isKeyFrame = !((first[kCMSampleAttachmentKey_NotSync] as? Bool) ?? false)
+    isReference = (first[kCMSampleAttachmentKey_IsDependedOnByOthers] as? Bool) ?? true
+  }
+
+  var kind: String {
+    if isKeyFrame { return "key frame" }
+    return isReference ? "reference" : "not referred to"
+  }
+}

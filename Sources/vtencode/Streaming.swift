@@ -1,0 +1,26 @@
+import ArgumentParser
+
+struct Streaming: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Encodes a movie at its own pace, as a live stream would be.",
+    discussion: """
+      Frames come when a clock says that they are due, and the session encodes in real time: a key frame at \
+      least every two seconds, and no second with more than one and a half times the bit rate (with --cbr: \
+      always the bit rate).
+
+      Examples:
+        vtencode streaming talk.mp4 --bitrate 2500k --out stream.mp4
+        vtencode streaming game.mov --bitrate 6M --cbr --keyframe-duration 1
+        vtencode streaming talk.mp4 --unpaced --out stream.mp4
+        vtencode streaming talk.mp4 --out - | ffplay -
+      """)
+
+  @OptionGroup var options: EncodingOptions
+
+  @Flag(help: "Do not wait for the frames' times: encode as fast as possible.")
+  var unpaced = false
+
+  func run() async throws {
+    try await EncodingRun.perform(options, purpose: .streaming, isPaced: !unpaced)
+  }
+}

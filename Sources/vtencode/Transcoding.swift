@@ -1,0 +1,22 @@
+import ArgumentParser
+
+struct Transcoding: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Encodes a movie as fast as the machine can, to keep or to publish.",
+    discussion: """
+      The picture is decoded, scaled if --dimensions asks for it, and encoded through VTCompressionSession; \
+      sound is copied as it is. At the end a summary tells what was written.
+
+      Examples:
+        vtencode transcoding holiday.mov --out small.mp4
+        vtencode transcoding holiday.mov --codec hvc1 --preset highQuality
+        vtencode transcoding clip.y4m --dimensions 640 360 --bitrate 800k --psnr
+        vtencode transcoding clip.mp4 --frames 100 --out - | ffplay -
+      """)
+
+  @OptionGroup var options: EncodingOptions
+
+  func run() async throws {
+    try await EncodingRun.perform(options, purpose: .transcoding, isPaced: false)
+  }
+}

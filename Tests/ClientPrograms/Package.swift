@@ -1,0 +1,24 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Programs in the shape that Apple's documentation teaches, as a package that depends on OpenVideoToolbox
+// from outside. `scripts/test-clients` builds it in Swift 5 and in Swift 6 mode and runs each program.
+let isSwift5 = Context.environment["CLIENT_SWIFT_MODE"] == "5"
+
+func product(_ name: String) -> Target.Dependency {
+  .product(name: name, package: "OpenVideoToolbox", condition: .when(platforms: [.linux]))
+}
+
+let package = Package(
+  name: "ClientPrograms",
+  platforms: [.macOS(.v15)],
+  dependencies: [.package(name: "OpenVideoToolbox", path: "../..", traits: ["X264", "X265"])],
+  targets: [
+    .executableTarget(
+      name: "Conferencing", dependencies: [product("VideoToolbox"), product("AVFoundation")]),
+    .executableTarget(name: "Streaming", dependencies: [product("VideoToolbox"), product("AVFoundation")]),
+    .executableTarget(name: "Transcoding", dependencies: [product("VideoToolbox"), product("AVFoundation")]),
+    .executableTarget(name: "Tutorial", dependencies: [product("OpenVideoToolbox")]),
+  ],
+  swiftLanguageModes: [isSwift5 ? .v5 : .v6]
+)

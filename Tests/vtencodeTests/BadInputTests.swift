@@ -1,0 +1,169 @@
+import Foundation
+import Testing
+
+/// What a person gets wrong: one line that says what to do, a status other than 0, nothing lost, nothing left.
+@Suite struct BadInputTests {
+  /// Checks the promise for one run in `folder`, which must look as before.
+  private func expectRefusal(
+    _ arguments: [String], in folder: Folder, saying words: String...,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    let before = folder.contents
+    let run = try CommandLine.run(CommandLine.vtencode, arguments, in: folder.url)
+    #expect(run.status != 0, sourceLocation: sourceLocation)
+    #expect(run.status < 128, "ended by a signal", sourceLocation: sourceLocation)
+    #expect(run.complaintLines.count == 1, "\(run.complaints)", sourceLocation: sourceLocation)
+    #expect(run.complaints.hasPrefix("vtencode: "), sourceLocation: sourceLocation)
+    #expect(run.output.isEmpty, "\(run.text)", sourceLocation: sourceLocation)
+    for word in words {
+      #expect(run.complaints.contains(word), "\(run.complaints)", sourceLocation: sourceLocation)
+    }
+    #expect(folder.contents == before, sourceLocation: sourceLocation)
+  }
+
+  private static let subcommands = ["streaming", "transcoding"]
+
+  @Test(arguments: subcommands) func missingFile(subcommand: String) throws {
+    try expectRefusal([subcommand, "nothing.mp4"], in: Folder(), saying: "nothing.mp4", "no file")
+  }
+
+  @Test(arguments: subcommands) func textFileNamedMP4(subcommand: String) throws {
+    let folder = try Folder()
+    try Data("This is no movie.\n".utf8).write(to: folder.url.appendingPathComponent("text.mp4"))
+    try expectRefusal([subcommand, "text.mp4", "--out", "out.mp4"], in: folder, saying: "text.mp4")
+  }
+
+  @Test func emptyFile() throws {
+    let folder = try Folder()
+    try Data().write(to: folder.url.appendingPathComponent("empty.mov"))
+    try expectRefusal(["transcoding", "empty.mov", "--out", "out.mp4"], in: folder, saying: "empty.mov")
+  }
+
+  @Test func folderAsInput() throws {
+    try expectRefusal(["transcoding", "."], in: Folder(), saying: "folder")
+  }
+
+  /// Cut in the middle of the samples, with the index in front; and with the index, at the end, cut off.
+  @Test(arguments: subcommands, [true, false]) func truncatedMovie(subcommand: String, isIndexInFront: Bool)
+    throws
+  {
+    let folder = try Folder()
+    let whole = folder.path("whole.mp4")
+    let made = try CommandLine.run(
+      "ffmpeg",
+      ["-v", "error", "-i", CommandLine.sample, "-c", "copy"]
+        + (isIndexInFront ? ["-movflags", "+faststart"] : []) + [whole])
+    #expect(made.status == 0)
+    let bytes = try Data(contentsOf: URL(fileURLWithPath: whole))
+    try bytes.prefix(bytes.count / 2).write(to: folder.url.appendingPathComponent("cut.mp4"))
+    var arguments = [subcommand, "cut.mp4", "--dimensions", "320", "180", "--out", "out.mp4"]
+    if subcommand == "streaming" { arguments.append("--unpaced") }
+    try expectRefusal(arguments, in: folder, saying: "cut.mp4")
+  }
+
+  @Test func soundWithoutPicture() throws {
+    let folder = try Folder()
+    let made = try CommandLine.run(
+      "ffmpeg", ["-v", "error", "-i", CommandLine.sample, "-vn", "-c", "copy", folder.path("sound.m4a")])
+    #expect(made.status == 0)
+    try expectRefusal(["transcoding", "sound.m4a", "--out", "out.mp4"], in: folder, saying: "no video track")
+  }
+
+  @Test(arguments: [
+    ["0", "0"], ["0", "720"], ["-640", "360"], ["641", "360"], ["640", "361"], ["1000000", "1000000"],
+    ["99999999999999999999", "2"], ["2", "2"], ["640"], ["wide", "high"],
+  ])
+  func dimensions(values: [String]) throws {
+    try expectRefusal(
+      ["transcoding", CommandLine.sample, "--out", "out.mp4", "--dimensions"] + values, in: Folder(),
+      saying: "dimensions")
+  }
+
+  @Test(arguments: ["0", "-5", "10", "9999999M", "fast", "1e400", "nan"])
+  func bitRate(value: String) throws {
+    try expectRefusal(
+      ["transcoding", CommandLine.sample, "--out", "out.mp4", "--bitrate=\(value)"], in: Folder(),
+      saying: "--bitrate")
+  }
+
+  @Test(arguments: [
+    ["--codec", "av01"], ["--preset", "best"], ["--profile", "extreme"], ["--pixel-format", "RGB"],
+    ["--frames", "0"], ["--keyframe-interval", "-1"], ["--keyframe-duration", "0"],
+    ["--look-ahead-frames", "-1"],
+    ["--threads", "0"], ["--fps", "0"], ["--spatial-adaptive-qp", "7"], ["--profile", "main10"],
+  ])
+  func values(option: [String]) throws {
+    try expectRefusal(
+      ["transcoding", CommandLine.sample, "--out", "out.mp4"] + option, in: Folder(), saying: option[1])
+  }
+
+  @Test func unknownOptionAndSubcommand() throws {
+    try expectRefusal(["transcoding", CommandLine.sample, "--faster"], in: Folder(), saying: "--faster")
+    try expectRefusal(["transmogrify", CommandLine.sample], in: Folder(), saying: "transmogrify")
+    try expectRefusal(["transcoding"], in: Folder(), saying: "movie")
+  }
+
+  @Test func outputFolderDoesNotExist() throws {
+    try expectRefusal(
+      ["transcoding", CommandLine.sample, "--out", "nowhere/out.mp4"], in: Folder(), saying: "nowhere",
+      "mkdir")
+  }
+
+  @Test func outputIsAFolder() throws {
+    let folder = try Folder()
+    try FileManager.default.createDirectory(
+      at: folder.url.appendingPathComponent("out.mp4"), withIntermediateDirectories: false)
+    try expectRefusal(["transcoding", CommandLine.sample, "--out", "out.mp4"], in: folder, saying: "folder")
+  }
+
+  @Test(arguments: ["out.avi", "out", "out.265", "out.txt"])
+  func outputOfUnknownType(name: String) throws {
+    try expectRefusal(["transcoding", CommandLine.sample, "--out", name], in: Folder(), saying: "--out")
+  }
+
+  @Test(arguments: ["in.mp4", "./in.mp4", "link.mp4", "hard.mp4"])
+  func outputEqualToTheInput(name: String) throws {
+    let folder = try Folder()
+    try FileManager.default.copyItem(atPath: CommandLine.sample, toPath: folder.path("in.mp4"))
+    try FileManager.default.createSymbolicLink(atPath: folder.path("link.mp4"), withDestinationPath: "in.mp4")
+    try FileManager.default.linkItem(atPath: folder.path("in.mp4"), toPath: folder.path("hard.mp4"))
+    try expectRefusal(["transcoding", "in.mp4", "--out", name], in: folder, saying: "input")
+    let bytes = try Data(contentsOf: URL(fileURLWithPath: folder.path("in.mp4")))
+    #expect(bytes == (try Data(contentsOf: URL(fileURLWithPath: CommandLine.sample))))
+  }
+
+  @Test func aFailureKeepsTheFileThatWasThere() throws {
+    let folder = try Folder()
+    try Data("precious".utf8).write(to: folder.url.appendingPathComponent("out.mp4"))
+    try Data("This is no movie.\n".utf8).write(to: folder.url.appendingPathComponent("text.mp4"))
+    try expectRefusal(["transcoding", "text.mp4", "--out", "out.mp4"], in: folder)
+    #expect(try String(contentsOfFile: folder.path("out.mp4"), encoding: .utf8) == "precious")
+  }
+
+  /// A limit of the file size stands for a full disk: the system refuses the bytes in the middle of the run.
+  @Test(arguments: ["out.mp4", "out.264"]) func fileSizeLimit(name: String) throws {
+    let folder = try Folder()
+    let run = try CommandLine.shell(
+      "ulimit -f 200; '\(CommandLine.vtencode)' transcoding '\(CommandLine.sample)' --bitrate 4M --out \(name)",
+      in: folder)
+    #expect(run.status == 1, "\(run.complaints)")
+    #expect(run.complaintLines.count == 1, "\(run.complaints)")
+    #expect(run.complaints.contains("cannot write"))
+    #expect(folder.contents == [])
+  }
+
+  /// A real full disk, where this machine lets us mount a small one.
+  @Test(arguments: ["out.mov", "out.264"]) func fullDisk(name: String) throws {
+    let folder = try Folder()
+    let run = try CommandLine.shell(
+      """
+      unshare -rm sh -c 'mount -t tmpfs -o size=300k none . && cd . && cd "$PWD" \
+        && { "$0" transcoding "$1" --bitrate 4M --out "$2"; echo "status $?"; ls -A; }' \
+        '\(CommandLine.vtencode)' '\(CommandLine.sample)' '\(name)'
+      """, in: folder)
+    guard run.text.contains("status") else { return }
+    #expect(run.text.trimmingCharacters(in: .whitespacesAndNewlines) == "status 1", "\(run.text)")
+    #expect(run.complaints.contains("disk is full"), "\(run.complaints)")
+    #expect(run.complaintLines.count == 1)
+  }
+}

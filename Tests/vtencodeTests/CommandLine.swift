@@ -1,0 +1,148 @@
+import Foundation
+import Testing
+
+/// What a finished process left.
+struct Finished: Sendable {
+  var status: Int32
+  var output: Data
+  var complaints: String
+
+  var text: String { String(decoding: output, as: UTF8.self) }
+  /// Lines on standard error.
+  var complaintLines: [String] { complaints.split(separator: "\n").map(String.init) }
+}
+
+/// Runs programs as a person would.
+enum CommandLine {
+  /// The folder of the repository.
+  static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent()
+  static let sample = root.appendingPathComponent("Assets/video.m4v").path
+  /// Built beside the tests.
+  static let vtencode: String = {
+    let besideTests = URL(fileURLWithPath: Swift.CommandLine.arguments[0]).deletingLastPathComponent()
+    return besideTests.appendingPathComponent("vtencode").path
+  }()
+
+  static func vtencode(_ arguments: String..., in folder: Folder? = nil) throws -> Finished {
+    try run(vtencode, arguments, in: folder?.url)
+  }
+
+  /// Runs a program found on the path, or at a path, and waits for it.
+  static func run(_ program: String, _ arguments: [String], in folder: URL? = nil) throws -> Finished {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = [program] + arguments
+    process.currentDirectoryURL = folder
+    process.standardInput = FileHandle.nullDevice
+    // Files, since two pipes that are read one after the other can fill up and block.
+    let scratch = FileManager.default.temporaryDirectory
+    let outputURL = scratch.appendingPathComponent("out-\(UUID().uuidString)")
+    let errorURL = scratch.appendingPathComponent("err-\(UUID().uuidString)")
+    for url in [outputURL, errorURL] { try Data().write(to: url) }
+    defer {
+      try? FileManager.default.removeItem(at: outputURL)
+      try? FileManager.default.removeItem(at: errorURL)
+    }
+    process.standardOutput = try FileHandle(forWritingTo: outputURL)
+    process.standardError = try FileHandle(forWritingTo: errorURL)
+    try process.run()
+    process.waitUntilExit()
+    return Finished(
+      status: process.terminationStatus, output: try Data(contentsOf: outputURL),
+      complaints: String(decoding: try Data(contentsOf: errorURL), as: UTF8.self))
+  }
+
+  static func shell(_ script: String, in folder: Folder? = nil) throws -> Finished {
+    try run("sh", ["-c", script], in: folder?.url)
+  }
+}
+
+/// A folder that vanishes with its test.
+final class Folder: Sendable {
+  let url: URL
+
+  init() throws {
+    url = FileManager.default.temporaryDirectory.appendingPathComponent("vtencode-test-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(at: url) }
+
+  func path(_ name: String) -> String { url.appendingPathComponent(name).path }
+
+  /// Names of everything inside, hidden files too.
+  var contents: [String] {
+    ((try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []).sorted()
+  }
+}
+
+/// What ffprobe says about a file: an opinion from outside this package.
+struct Probe {
+  struct Stream: Decodable {
+    var codec_type: String
+    var codec_name: String?
+    var codec_tag_string: String?
+    var profile: String?
+    var width: Int?
+    var height: Int?
+    var pix_fmt: String?
+    var nb_read_frames: String?
+    var has_b_frames: Int?
+    var r_frame_rate: String?
+    var color_primaries: String?
+    var color_transfer: String?
+    var color_space: String?
+    var time_base: String?
+  }
+
+  struct Frame: Decodable {
+    var pts_time: String?
+    var pkt_pts_time: String?
+    var key_frame: Int?
+    var pict_type: String?
+
+    var time: Double? { (pts_time ?? pkt_pts_time).flatMap(Double.init) }
+  }
+
+  struct Packet: Decodable {
+    var pts_time: String?
+    var dts_time: String?
+    var size: String?
+  }
+
+  private struct Answer: Decodable {
+    var streams: [Stream]?
+    var frames: [Frame]?
+    var packets: [Packet]?
+  }
+
+  var path: String
+
+  init(_ path: String) { self.path = path }
+
+  private func ask(_ arguments: String...) throws -> Answer {
+    let finished = try CommandLine.run("ffprobe", ["-v", "error", "-of", "json"] + arguments + [path])
+    try #require(finished.status == 0, "ffprobe cannot read \(path): \(finished.complaints)")
+    return try JSONDecoder().decode(Answer.self, from: finished.output)
+  }
+
+  func streams() throws -> [Stream] { try ask("-show_streams", "-count_frames").streams ?? [] }
+  func video() throws -> Stream { try #require(try streams().first { $0.codec_type == "video" }) }
+  func frames() throws -> [Frame] { try ask("-select_streams", "v", "-show_frames").frames ?? [] }
+  func packets() throws -> [Packet] { try ask("-select_streams", "v", "-show_packets").packets ?? [] }
+
+  /// Frames that ffmpeg decodes, in the order in which they are shown.
+  func frameCount() throws -> Int { Int(try video().nb_read_frames ?? "") ?? -1 }
+
+  /// What ffmpeg complains about when it decodes everything; empty for a sound file.
+  func errors() throws -> String {
+    let finished = try CommandLine.run("ffmpeg", ["-v", "error", "-xerror", "-i", path, "-f", "null", "-"])
+    return finished.status == 0 ? finished.complaints : "status \(finished.status): \(finished.complaints)"
+  }
+
+  /// Bits a second of the video alone, over its length.
+  func bitRate(seconds: Double) throws -> Double {
+    Double(try packets().compactMap { $0.size.flatMap(Int.init) }.reduce(0, +)) * 8 / seconds
+  }
+}

@@ -1,0 +1,267 @@
+import Foundation
+import Testing
+
+/// Each option's effect, as ffprobe sees it in what was written.
+@Suite struct OptionTests {
+  @Test func defaultsGiveAPlayableMovieWithSound() throws {
+    let folder = try Folder()
+    let run = try CommandLine.vtencode("transcoding", CommandLine.sample, in: folder)
+    #expect(run.status == 0, "\(run.complaints)")
+    #expect(folder.contents == ["video-transcoding.mov"])
+    let probe = Probe(folder.path("video-transcoding.mov"))
+    let streams = try probe.streams()
+    let video = try probe.video()
+    #expect(video.codec_name == "h264")
+    #expect(video.codec_tag_string == "avc1")
+    #expect(video.width == 1280 && video.height == 720)
+    #expect(try probe.frameCount() == 300)
+    #expect(streams.contains { $0.codec_type == "audio" && $0.codec_name == "aac" })
+    #expect(try probe.errors() == "")
+    // The summary: frames, rate against target, speed.
+    #expect(run.text.contains("300 frames"))
+    #expect(run.text.contains("target"))
+    #expect(run.text.contains(/\d+\.\d fps/))
+  }
+
+  @Test func timesAreThoseOfTheSource() throws {
+    let folder = try Folder()
+    let out = folder.path("out.mov")
+    let run = try CommandLine.vtencode(
+      "transcoding", CommandLine.sample, "--frames", "90", "--preset", "highSpeed", "--out", out)
+    #expect(run.status == 0, "\(run.complaints)")
+    let source = try Probe(CommandLine.sample).frames().prefix(90).map(\.time)
+    let encoded = try Probe(out).frames().map(\.time)
+    #expect(encoded.count == 90)
+    for (one, other) in zip(source, encoded) {
+      #expect(abs(try #require(one) - #require(other)) < 1e-5)
+    }
+  }
+
+  @Test func codecHVC1() throws {
+    let folder = try Folder()
+    let out = folder.path("out.mp4")
+    let run = try CommandLine.vtencode(
+      "transcoding", CommandLine.sample, "--codec", "hvc1", "--dimensions", "320", "180", "--frames", "60",
+      "--out", out)
+    #expect(run.status == 0, "\(run.complaints)")
+    let probe = Probe(out)
+    let video = try probe.video()
+    #expect(video.codec_name == "hevc")
+    #expect(video.codec_tag_string == "hvc1")
+    #expect(video.width == 320 && video.height == 180)
+    #expect(try probe.frameCount() == 60)
+    #expect(try probe.errors() == "")
+  }
+
+  @Test(arguments: [
+    ("avc1", "baseline", "Baseline"), ("avc1", "constrainedBaseline", "Constrained Baseline"),
+    ("avc1", "main", "Main"), ("avc1", "high", "High"), ("avc1", "constrainedHigh", "Constrained High"),
+    ("hvc1", "main", "Main"), ("hvc1", "main10", "Main 10"),
+  ])
+  func profile(codec: String, name: String, seen: String) throws {
+    let folder = try Folder()
+    let out = folder.path("out.mp4")
+    let run = try CommandLine.vtencode(
+      "transcoding", CommandLine.sample, "--codec", codec, "--profile", name, "--dimensions", "320", "180",
+      "--frames", "20", "--out", out)
+    #expect(run.status == 0, "\(run.complaints)")
+    let video = try Probe(out).video()
+    // Not every ffprobe tells the constrained High profile from the High one.
+    let accepted = name == "constrainedHigh" ? [seen, "High"] : [seen]
+    #expect(accepted.contains(video.profile ?? ""), "\(video.profile ?? "none")")
+    if name == "main10" { #expect(video.pix_fmt == "yuv420p10le") }
+    if name.lowercased().contains("baseline") { #expect(video.has_b_frames == 0) }
+    #expect(try Probe(out).errors() == "")
+  }
+
+  @Test(arguments: ["streaming", "transcoding"], ["300k", "900k"])
+  func bitRate(subcommand: String, rate: String) throws {
+    let folder = try Folder()
+    let out = folder.path("out.mp4")
+    var arguments = [
+      subcommand, CommandLine.sample, "--dimensions", "640", "360", "--bitrate", rate, "--out", out,
+    ]
+    if subcommand == "streaming" { arguments.append("--unpaced") }
+    let run = try CommandLine.run(CommandLine.vtencode, arguments)
+    #expect(run.status == 0, "\(run.complaints)")
+    let target = Double(rate.dropLast())! * 1000
+    let measured = try Probe(out).bitRate(seconds: 10)
+    #expect(abs(measured / target - 1) < 0.05, "\(measured) against \(target)")
+  }
+
+  @Test(arguments: ["avc1", "hvc1"])
+  func constantBitRateFillsUp(codec: String) throws {
+    let folder = try Folder()
+    let out = folder.path("out.mp4")
+    // Far more than a small picture needs: only filling reaches it.
+    let run = try CommandLine.vtencode(
+      "streaming", CommandLine.sample, "--unpaced", "--codec", codec, "--dimensions", "128", "72",
+      "--bitrate",
+      "2M", "--cbr", "--frames", "120", "--out", out)
+    #expect(run.status == 0, "\(run.complaints)")
+    #expect(abs(try Probe(out).bitRate(seconds: 4) / 2_000_000 - 1) < 0.05)
+    #expect(try Probe(out).errors() == "")
+  }
+
+  @Test(arguments: [["--keyframe-interval", "12"], ["--keyframe-duration", "0.4"]])
+  func keyFrames(option: [String]) throws {
+    let folder = try Folder()
+    let out = folder.path("out.mp4")
+    let run = try CommandLine.run(
+      CommandLine.vtencode,
+      ["transcoding", CommandLine.sample, "--dimensions", "320", "180", "--frames", "80", "--out", out]
+        + option)
+    #expect(run.status == 0, "\(run.complaints)")
+    let keys = try Probe(out).frames().enumerated().filter { $0.element.key_frame == 1 }.map(\.offset)
+    #expect(keys.first == 0)
+    let gaps = zip(keys.dropFirst(), keys).map { $0 - $1 } + [80 - (keys.last ?? 0)]
+    #expect(gaps.allSatisfy { $0 <= 12 }, "\(keys)")
+    #expect(keys.count >= 7)
+  }
+
+  @Test(arguments: ["420v", "BGRA", "x420"])
+  func pixelFormat(name: String) throws {
+    let folder = try Folder()
+    let out = folder.path("out.mp4")
+    let run = try CommandLine.vtencode(
+      "transcoding", CommandLine.sample, "--pixel-format", name, "--dimensions", "640", "360", "--bitrate",
+      "3M",
+      "--frames", "30", "--psnr", "--out", out)
+    #expect(run.status == 0, "\(run.complaints)")
+    #expect(try Probe(out).frameCount() == 30)
+    // Colours survive the conversion: a wrong matrix or range costs tens of decibels.
+    let quality = try #require(run.text.firstMatch(of: /psnr\s+([\d.]+) dB/))
+    #expect(try #require(Double(quality.1)) > 34, "\(run.text)")
+  }
+
+  @Test func psnrIsWhatFFmpegMeasures() throws {
+    let folder = try Folder()
+    let out = folder.path("out.mp4")
+    let run = try CommandLine.vtencode(
+      "transcoding", CommandLine.sample, "--bitrate", "800k", "--preset", "highSpeed", "--psnr", "--out", out)
+    #expect(run.status == 0, "\(run.complaints)")
+    let ours = try #require(run.text.firstMatch(of: /psnr\s+([\d.]+) dB \(Y ([\d.]+) dB/))
+    let theirs = try CommandLine.run(
+      "ffmpeg", ["-i", out, "-i", CommandLine.sample, "-lavfi", "[0:v][1:v]psnr", "-f", "null", "-"])
+    let answer = try #require(theirs.complaints.firstMatch(of: /PSNR y:([\d.]+).*average:([\d.]+)/))
+    #expect(abs(Double(ours.1)! - Double(answer.2)!) < 0.05)
+    #expect(abs(Double(ours.2)! - Double(answer.1)!) < 0.05)
+  }
+
+  @Test(arguments: ["balanced", "highQuality", "highSpeed"])
+  func presets(name: String) throws {
+    let folder = try Folder()
+    let out = folder.path("out.mp4")
+    let run = try CommandLine.vtencode(
+      "transcoding", CommandLine.sample, "--preset", name, "--dimensions", "320", "180", "--frames", "30",
+      "--out",
+      out)
+    #expect(run.status == 0, "\(run.complaints)")
+    #expect(try Probe(out).frameCount() == 30)
+    #expect(try Probe(out).errors() == "")
+  }
+
+  @Test(arguments: [
+    ["--look-ahead-frames", "10"], ["--spatial-adaptive-qp", "disabled"],
+    ["--spatial-adaptive-qp", "default"],
+    ["--save-power"], ["--threads", "1"], ["--threads", "2"],
+  ])
+  func encoderSettings(option: [String]) throws {
+    let folder = try Folder()
+    let out = folder.path("out.264")
+    let run = try CommandLine.run(
+      CommandLine.vtencode,
+      ["transcoding", CommandLine.sample, "--dimensions", "320", "180", "--frames", "30", "--out", out]
+        + option)
+    #expect(run.status == 0, "\(run.complaints)")
+    #expect(try Probe(out).frameCount() == 30)
+    // libx264 writes its settings into the stream.
+    let stream = String(decoding: try Data(contentsOf: URL(fileURLWithPath: out)), as: UTF8.self)
+    switch option.joined(separator: " ") {
+    case "--look-ahead-frames 10": #expect(stream.contains("rc_lookahead=10"))
+    case "--spatial-adaptive-qp disabled": #expect(stream.contains("aq=0"))
+    case "--spatial-adaptive-qp default": #expect(stream.contains(/aq=[1-3]/))
+    case "--threads 1": #expect(stream.contains(" threads=1 "))
+    case "--threads 2": #expect(stream.contains(" threads=2 "))
+    default: break
+    }
+  }
+
+  @Test func soundIsLeftOut() throws {
+    let folder = try Folder()
+    let out = folder.path("out.mp4")
+    let run = try CommandLine.vtencode(
+      "transcoding", CommandLine.sample, "--no-audio", "--frames", "10", "--out", out)
+    #expect(run.status == 0, "\(run.complaints)")
+    #expect(try Probe(out).streams().map(\.codec_type) == ["video"])
+  }
+
+  @Test func soundIsCopiedUnchangedAndEndsWithThePicture() throws {
+    let folder = try Folder()
+    let whole = folder.path("whole.mov")
+    let short = folder.path("short.mov")
+    #expect(
+      try CommandLine.vtencode(
+        "transcoding", CommandLine.sample, "--preset", "highSpeed", "--dimensions", "320", "180", "--out",
+        whole
+      ).status == 0)
+    let md5 = ["-map", "0:a", "-c", "copy", "-f", "md5", "-"]
+    let before = try CommandLine.run("ffmpeg", ["-v", "error", "-i", CommandLine.sample] + md5)
+    let after = try CommandLine.run("ffmpeg", ["-v", "error", "-i", whole] + md5)
+    #expect(before.text.hasPrefix("MD5="))
+    #expect(before.text == after.text)
+
+    #expect(
+      try CommandLine.vtencode(
+        "transcoding", CommandLine.sample, "--dimensions", "320", "180", "--frames", "60", "--out", short
+      ).status == 0)
+    let seconds = try CommandLine.run(
+      "ffprobe",
+      ["-v", "error", "-select_streams", "a", "-show_entries", "stream=duration", "-of", "csv=p=0", short])
+    let duration = try #require(Double(seconds.text.trimmingCharacters(in: .whitespacesAndNewlines)))
+    #expect(abs(duration - 2) < 0.05, "\(duration)")
+  }
+
+  @Test func verbosePrintsSettingsAndFrames() throws {
+    let folder = try Folder()
+    let run = try CommandLine.vtencode(
+      "transcoding", CommandLine.sample, "--frames", "5", "--verbose", "--out", folder.path("out.mp4"))
+    #expect(run.status == 0)
+    #expect(run.complaintLines.filter { $0.hasPrefix("frame ") }.count == 5)
+    #expect(run.complaints.contains("AverageBitRate"))
+    #expect(run.complaints.contains("key frame"))
+  }
+
+  @Test func streamingKeepsTheSourcesPace() throws {
+    let folder = try Folder()
+    let began = Date()
+    let run = try CommandLine.vtencode(
+      "streaming", CommandLine.sample, "--dimensions", "320", "180", "--frames", "60", "--out",
+      folder.path("out.mp4"))
+    let seconds = Date().timeIntervalSince(began)
+    #expect(run.status == 0, "\(run.complaints)")
+    // 60 frames at 30 a second: the last is due after 1.97 seconds.
+    #expect(seconds >= 1.95)
+    #expect(seconds < 6)
+    #expect(try Probe(folder.path("out.mp4")).frameCount() == 60)
+  }
+
+  @Test func encodersAreListed() throws {
+    let short = try CommandLine.vtencode("encoders")
+    #expect(short.status == 0)
+    for word in ["avc1", "hvc1", "AverageBitRate", "H264_High_AutoLevel", "HEVC_Main10_AutoLevel"] {
+      #expect(short.text.contains(word), "\(word)")
+    }
+    let long = try CommandLine.vtencode("encoders", "--properties")
+    #expect(long.text.contains("CABAC"))
+    #expect(long.text.contains("read only"))
+  }
+
+  @Test(arguments: ["streaming", "transcoding", "encoders"])
+  func helpHasExamples(subcommand: String) throws {
+    let run = try CommandLine.vtencode(subcommand, "--help")
+    #expect(run.status == 0)
+    #expect(run.text.contains("Examples:"))
+    #expect(run.text.contains("vtencode \(subcommand)"))
+  }
+}
