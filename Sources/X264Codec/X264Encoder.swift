@@ -59,8 +59,8 @@
       guard let stream, stream.heldFrameCount > 0 else { return [] }
       var frames: [EncodedFrame] = []
       while stream.heldFrameCount > 0 {
-        guard let coded = try stream.drain() else { break }
-        frames.append(coded)
+        // Nothing comes while frames are still on their way through the threads.
+        if let coded = try stream.drain() { frames.append(coded) }
       }
       // libx264 takes no more frames once it was drained.
       self.stream = nil

@@ -37,6 +37,18 @@ import Testing
     }
   }
 
+  /// Fewer frames than an encoder holds back: all of them come at the end.
+  @Test(arguments: ["avc1", "hvc1"], [1, 2, 10]) func fewFrames(codec: String, count: Int) throws {
+    let folder = try Folder()
+    let out = folder.path("out.mp4")
+    let run = try CommandLine.vtencode(
+      "transcoding", CommandLine.sample, "--codec", codec, "--frames", "\(count)", "--dimensions", "320",
+      "180",
+      "--out", out)
+    #expect(run.status == 0, "\(run.complaints)")
+    #expect(try Probe(out).frameCount() == count)
+  }
+
   @Test func codecHVC1() throws {
     let folder = try Folder()
     let out = folder.path("out.mp4")
