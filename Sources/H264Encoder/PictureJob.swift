@@ -257,11 +257,23 @@ struct PictureJob<Writer: EntropyCoder> {
   @inline(__always) func mayExceedLargestMacroblock(_ m: Int, _ levels: UnsafePointer<Int16>) -> Bool {
     if hasLongLevel(m, levels) { return true }
     if coefficientCount(m) < 128 { return false }
+    // Only what is coded: the rest of the levels is left from trials, which another thread may have made.
     var bits = 64
-    for i in 0..<LevelLayout.count where levels[i] != 0 {
-      let magnitude = Int(levels[i].magnitude)
-      bits &+= 5 &+ 2 &* (Int.bitWidth &- magnitude.leadingZeroBitCount)
+    func add(_ list: UnsafePointer<Int16>, _ count: Int) {
+      for i in 0..<count where list[i] != 0 {
+        bits &+= 5 &+ 2 &* (Int.bitWidth &- Int(list[i].magnitude).leadingZeroBitCount)
+      }
     }
+    let counts = syntax.nonZero + m &* 24
+    for i in 0..<16 {
+      let corner = (i & 4) >> 1 &+ i & 8
+      if counts[corner &+ i & 1 &+ (i & 2) &* 2] != 0 { add(levels + (LevelLayout.luma &+ i &* 16), 16) }
+      if i < 8 && counts[16 &+ i] != 0 { add(levels + (LevelLayout.chromaAC &+ i &* 16), 16) }
+    }
+    let dc = syntax.info[m].codedDC
+    if dc & 1 != 0 { add(levels + LevelLayout.lumaDC, 16) }
+    if dc & 2 != 0 { add(levels + LevelLayout.chromaDC, 4) }
+    if dc & 4 != 0 { add(levels + (LevelLayout.chromaDC &+ 4), 4) }
     return bits > PictureCoder.largestMacroblockBits
   }
 }
