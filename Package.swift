@@ -33,9 +33,9 @@ if !isAppleHost {
     .library(
       name: "OpenVideoToolbox",
       targets: [
-          "CoreFoundation", "CoreVideo", "CoreMedia", "VideoToolbox", "AVFoundation",
-          "UniformTypeIdentifiers",
-        ]),
+        "CoreFoundation", "CoreVideo", "CoreMedia", "VideoToolbox", "AVFoundation",
+        "UniformTypeIdentifiers",
+      ]),
     .library(name: "CoreFoundation", targets: ["CoreFoundation"]),
     .library(name: "CoreVideo", targets: ["CoreVideo"]),
     .library(name: "CoreMedia", targets: ["CoreMedia"]),
@@ -100,7 +100,10 @@ if !isAppleHost {
       name: "H264EncoderTests", dependencies: ["H264Encoder", "CH264Kernels", "H264ReferenceDecoders"]),
     .testTarget(
       name: "VideoToolboxTests",
-      dependencies: ["VideoToolbox", "CodecInterface", "FFmpegMedia", "X264Codec", "X265Codec", "CFFmpeg"]),
+      dependencies: [
+        "VideoToolbox", "ElementaryStream", "CodecInterface", "FFmpegMedia", "X264Codec", "X265Codec",
+        "CFFmpeg",
+      ]),
     .testTarget(name: "CoreFoundationTests", dependencies: ["CoreFoundation"]),
     .testTarget(name: "CoreVideoTests", dependencies: ["CoreVideo"]),
     .testTarget(

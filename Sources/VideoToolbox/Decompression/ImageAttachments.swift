@@ -19,7 +19,7 @@ struct ImageAttachments {
     let result = NSMutableDictionary()
     // These extensions have the names of the attachments.
     for key in CMVideoFormatDescriptionGetExtensionKeysCommonWithImageBuffers() {
-      if let key = key as? NSString, let value = extensions[key] { result[key] = value }
+      if let key = key as? String, let value = extensions[key as NSString] { result[key as NSString] = value }
     }
     fromDescription = result
   }
@@ -37,7 +37,7 @@ struct ImageAttachments {
 
   private func make(_ key: Key) -> NSDictionary {
     let result: NSMutableDictionary = [:]
-    for (name, value) in fromDescription { if let name = name as? NSString { result[name] = value } }
+    for (name, value) in fromDescription.entries { result[name as NSString] = value }
     func add(_ name: CFString, _ value: Any?) {
       if result[name] == nil, let value { result[name] = value }
     }

@@ -1,0 +1,316 @@
+import CoreMedia
+import Foundation
+import Testing
+import VideoToolbox
+
+/// A buffer of one byte a pixel, filled by a function of x and y.
+private func gray(_ width: Int, _ height: Int, _ value: (Int, Int) -> Int) throws -> CVPixelBuffer {
+  let buffer = try #require(makeBuffer(width, height, kCVPixelFormatType_OneComponent8))
+  CVPixelBufferLockBaseAddress(buffer, [])
+  defer { CVPixelBufferUnlockBaseAddress(buffer, []) }
+  let base = try #require(CVPixelBufferGetBaseAddress(buffer)).assumingMemoryBound(to: UInt8.self)
+  for y in 0..<height {
+    for x in 0..<width { base[y * CVPixelBufferGetBytesPerRow(buffer) + x] = UInt8(clamping: value(x, y)) }
+  }
+  return buffer
+}
+
+/// A buffer of one BGRA colour.
+private func solid(_ width: Int, _ height: Int, _ pixel: [UInt8]) throws -> CVPixelBuffer {
+  let buffer = try #require(makeBuffer(width, height, kCVPixelFormatType_32BGRA))
+  CVPixelBufferLockBaseAddress(buffer, [])
+  defer { CVPixelBufferUnlockBaseAddress(buffer, []) }
+  let base = try #require(CVPixelBufferGetBaseAddress(buffer)).assumingMemoryBound(to: UInt8.self)
+  for y in 0..<height {
+    for x in 0..<width {
+      for c in 0..<4 { base[y * CVPixelBufferGetBytesPerRow(buffer) + 4 * x + c] = pixel[c] }
+    }
+  }
+  return buffer
+}
+
+private func pixel(_ buffer: CVPixelBuffer, _ x: Int, _ y: Int, bytes: Int = 1) -> [Int] {
+  CVPixelBufferLockBaseAddress(buffer, .readOnly)
+  defer { CVPixelBufferUnlockBaseAddress(buffer, .readOnly) }
+  guard let base = CVPixelBufferGetBaseAddress(buffer) else { return [] }
+  let row = base + y * CVPixelBufferGetBytesPerRow(buffer) + x * bytes
+  return UnsafeRawBufferPointer(start: row, count: bytes).map { Int($0) }
+}
+
+private func makeTransfer(_ properties: [CFString: Any] = [:]) throws -> VTPixelTransferSession {
+  var session: VTPixelTransferSession?
+  try check(VTPixelTransferSessionCreate(allocator: nil, pixelTransferSessionOut: &session), "create")
+  let made = try #require(session)
+  try check(VTSessionSetProperties(made, propertyDictionary: properties as CFDictionary), "properties")
+  return made
+}
+
+@Suite struct PixelTransferTests {
+  @Test func letterbox() throws {
+    let source = try gray(160, 90) { _, _ in 200 }
+    let target = try gray(100, 100) { _, _ in 77 }
+    let session = try makeTransfer([kVTPixelTransferPropertyKey_ScalingMode: kVTScalingMode_Letterbox])
+    try check(VTPixelTransferSessionTransferImage(session, from: source, to: target), "transfer")
+    // 100 columns of 16 to 9 are 56 rows, 22 below and above.
+    for y in 0..<100 {
+      let expected = (22..<78).contains(y) ? 200 : 0
+      for x in [0, 50, 99] { #expect(abs(pixel(target, x, y)[0] - expected) <= 1, "\(x) \(y)") }
+    }
+  }
+
+  @Test func letterboxCountsPixelShapes() throws {
+    // 100 by 100 pixels twice as wide as high in a square of square pixels.
+    let source = try gray(100, 100) { _, _ in 200 }
+    CVBufferSetAttachment(
+      source, kCVImageBufferPixelAspectRatioKey,
+      [
+        kCVImageBufferPixelAspectRatioHorizontalSpacingKey: 2,
+        kCVImageBufferPixelAspectRatioVerticalSpacingKey: 1,
+      ] as NSDictionary, .shouldPropagate)
+    let target = try gray(80, 80) { _, _ in 77 }
+    let session = try makeTransfer([kVTPixelTransferPropertyKey_ScalingMode: kVTScalingMode_Letterbox])
+    try check(VTPixelTransferSessionTransferImage(session, from: source, to: target), "transfer")
+    for y in 0..<80 { #expect(abs(pixel(target, 40, y)[0] - ((20..<60).contains(y) ? 200 : 0)) <= 1) }
+    #expect(!CVBufferHasAttachment(target, kCVImageBufferPixelAspectRatioKey))
+  }
+
+  @Test func trim() throws {
+    // The outer thirds are cut away.
+    let source = try gray(300, 100) { x, _ in (100..<200).contains(x) ? 150 : 10 }
+    let target = try gray(60, 60) { _, _ in 77 }
+    let session = try makeTransfer([kVTPixelTransferPropertyKey_ScalingMode: kVTScalingMode_Trim])
+    try check(VTPixelTransferSessionTransferImage(session, from: source, to: target), "transfer")
+    for x in 2..<58 { #expect(abs(pixel(target, x, 30)[0] - 150) <= 1) }
+  }
+
+  @Test func cropToCleanAperture() throws {
+    let source = try gray(100, 100) { x, y in (20..<70).contains(x) && (10..<60).contains(y) ? 180 : 10 }
+    CVBufferSetAttachment(
+      source, kCVImageBufferCleanApertureKey,
+      [
+        kCVImageBufferCleanApertureWidthKey: 50, kCVImageBufferCleanApertureHeightKey: 50,
+        kCVImageBufferCleanApertureHorizontalOffsetKey: -5, kCVImageBufferCleanApertureVerticalOffsetKey: -15,
+      ] as NSDictionary, .shouldPropagate)
+    let target = try gray(50, 50) { _, _ in 77 }
+    let session = try makeTransfer([
+      kVTPixelTransferPropertyKey_ScalingMode: kVTScalingMode_CropSourceToCleanAperture
+    ])
+    try check(VTPixelTransferSessionTransferImage(session, from: source, to: target), "transfer")
+    for y in 0..<50 { for x in 0..<50 { #expect(pixel(target, x, y) == [180]) } }
+  }
+
+  @Test func downsampling() throws {
+    let source = try gray(128, 128) { x, y in (x + y) % 2 == 0 ? 200 : 100 }
+    let target = try gray(32, 32) { _, _ in 0 }
+    let average = try makeTransfer([kVTPixelTransferPropertyKey_DownsamplingMode: kVTDownsamplingMode_Average]
+    )
+    try check(VTPixelTransferSessionTransferImage(average, from: source, to: target), "average")
+    #expect(abs(pixel(target, 16, 16)[0] - 150) <= 2)
+    let decimate = try makeTransfer([
+      kVTPixelTransferPropertyKey_DownsamplingMode: kVTDownsamplingMode_Decimate
+    ])
+    try check(VTPixelTransferSessionTransferImage(decimate, from: source, to: target), "decimate")
+    #expect([200, 100].contains { abs(pixel(target, 16, 16)[0] - $0) <= 1 })
+  }
+
+  /// Pure colours in the three matrices, against the standards' formulas.
+  @Test(arguments: [
+    (kCVImageBufferYCbCrMatrix_ITU_R_601_4 as String, 0.299, 0.114),
+    (kCVImageBufferYCbCrMatrix_ITU_R_709_2 as String, 0.2126, 0.0722),
+    (kCVImageBufferYCbCrMatrix_ITU_R_2020 as String, 0.2627, 0.0593),
+  ]) func matrices(matrix: String, kr: Double, kb: Double) throws {
+    let session = try makeTransfer([kVTPixelTransferPropertyKey_DestinationYCbCrMatrix: matrix])
+    for (format, scale, offset) in [
+      (kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange, 219.0, 16.0),
+      (kCVPixelFormatType_420YpCbCr8BiPlanarFullRange, 255.0, 0.0),
+    ] {
+      for color: [UInt8] in [[0, 0, 255, 255], [0, 255, 0, 255], [255, 0, 0, 255], [40, 90, 200, 255]] {
+        let source = try solid(32, 32, color)
+        let target = try #require(makeBuffer(32, 32, format))
+        try check(VTPixelTransferSessionTransferImage(session, from: source, to: target), "transfer")
+        #expect(CVBufferCopyAttachment(target, kCVImageBufferYCbCrMatrixKey, nil) as? String == matrix)
+        let (b, g, r) = (Double(color[0]) / 255, Double(color[1]) / 255, Double(color[2]) / 255)
+        let y = kr * r + (1 - kr - kb) * g + kb * b
+        let chroma = scale == 219 ? 224.0 : 255.0
+        let expected = [
+          offset + scale * y, 128 + chroma * (b - y) / (2 * (1 - kb)),
+          128 + chroma * (r - y) / (2 * (1 - kr)),
+        ]
+        let samples = planar(target)
+        let found = [samples[0], samples[32 * 32], samples[32 * 32 + 256]].map { Double($0) }
+        for (a, b) in zip(found, expected) {
+          #expect(abs(a - min(255, b)) <= 2, "\(matrix) \(color) \(found) \(expected)")
+        }
+      }
+    }
+  }
+
+  /// BT.709 red in BT.2020 primaries, against the matrix that BT.2087 gives.
+  @Test func primaries() throws {
+    let session = try makeTransfer([
+      kVTPixelTransferPropertyKey_DestinationColorPrimaries: kCVImageBufferColorPrimaries_ITU_R_2020,
+      kVTPixelTransferPropertyKey_DestinationTransferFunction: kCVImageBufferTransferFunction_Linear,
+    ])
+    let source = try solid(16, 16, [0, 0, 255, 255])
+    for (key, value) in [
+      (kCVImageBufferColorPrimariesKey, kCVImageBufferColorPrimaries_ITU_R_709_2),
+      (kCVImageBufferTransferFunctionKey, kCVImageBufferTransferFunction_ITU_R_709_2),
+    ] { CVBufferSetAttachment(source, key, value, .shouldPropagate) }
+    let target = try #require(makeBuffer(16, 16, kCVPixelFormatType_32BGRA))
+    try check(VTPixelTransferSessionTransferImage(session, from: source, to: target), "transfer")
+    let found = pixel(target, 8, 8, bytes: 4)
+    for (a, b) in zip(found, [0.0164, 0.0691, 0.6274]) {
+      #expect(abs(Double(a) - 255 * b) <= 1.5, "\(found)")
+    }
+    #expect(
+      CVBufferCopyAttachment(target, kCVImageBufferColorPrimariesKey, nil) as? NSString
+        == kCVImageBufferColorPrimaries_ITU_R_2020)
+  }
+
+  @Test func whatCannotBeDone() throws {
+    let hdr = try makeTransfer([
+      kVTPixelTransferPropertyKey_DestinationTransferFunction: kCVImageBufferTransferFunction_SMPTE_ST_2084_PQ
+    ])
+    let source = try solid(16, 16, [1, 2, 3, 255])
+    let target = try solid(16, 16, [1, 2, 3, 255])
+    #expect(
+      VTPixelTransferSessionTransferImage(hdr, from: source, to: target) == kVTPixelTransferNotSupportedErr)
+    let session = try makeTransfer()
+    let bayer = try #require(makeBuffer(16, 16, kCVPixelFormatType_14Bayer_GRBG))
+    #expect(
+      VTPixelTransferSessionTransferImage(session, from: source, to: bayer) == kVTPixelTransferNotSupportedErr
+    )
+    #expect(VTPixelTransferSessionTransferImage(session, from: source, to: source) == kVTParameterErr)
+    #expect(
+      VTSessionSetProperty(session, key: kVTPixelTransferPropertyKey_DestinationICCProfile, value: NSData())
+        == kVTPropertyNotSupportedErr)
+    #expect(
+      VTSessionSetProperty(session, key: kVTPixelTransferPropertyKey_ScalingMode, value: "Wide" as CFString)
+        == kVTParameterErr)
+    VTPixelTransferSessionInvalidate(session)
+    #expect(VTPixelTransferSessionTransferImage(session, from: source, to: target) == kVTInvalidSessionErr)
+  }
+}
+
+@Suite struct PixelRotationTests {
+  @Test(arguments: ["0", "CW90", "180", "CCW90"], [0, 1, 2, 3])
+  func rotates(rotation: String, flips: Int) throws {
+    let (width, height) = (70, 41)
+    let value = { (x: Int, y: Int) in x * 3 + y }
+    let source = try gray(width, height, value)
+    let isTurned = rotation.hasSuffix("90")
+    let (newWidth, newHeight) = isTurned ? (height, width) : (width, height)
+    let target = try gray(newWidth, newHeight) { _, _ in 0 }
+    var created: VTPixelRotationSession?
+    try check(VTPixelRotationSessionCreate(nil, &created), "create")
+    let session = try #require(created)
+    try check(
+      VTSessionSetProperties(
+        session,
+        propertyDictionary: [
+          kVTPixelRotationPropertyKey_Rotation: rotation,
+          kVTPixelRotationPropertyKey_FlipHorizontalOrientation: flips & 1 == 1,
+          kVTPixelRotationPropertyKey_FlipVerticalOrientation: flips & 2 == 2,
+        ] as CFDictionary), "properties")
+    try check(VTPixelRotationSessionRotateImage(session, source, target), "rotate")
+    for y in 0..<newHeight {
+      for x in 0..<newWidth {
+        let u = flips & 1 == 1 ? newWidth - 1 - x : x
+        let v = flips & 2 == 2 ? newHeight - 1 - y : y
+        let (a, b) =
+          switch rotation {
+          case "CW90": (v, height - 1 - u)
+          case "180": (width - 1 - u, height - 1 - v)
+          case "CCW90": (width - 1 - v, u)
+          default: (u, v)
+          }
+        let isRight = pixel(target, x, y)[0] == min(255, value(a, b))
+        #expect(isRight, "\(x) \(y)")
+      }
+    }
+  }
+
+  /// Four quarter turns bring every format's picture back.
+  @Test(arguments: [
+    kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange, kCVPixelFormatType_420YpCbCr8Planar,
+    kCVPixelFormatType_32BGRA,
+    kCVPixelFormatType_420YpCbCr10BiPlanarVideoRange, kCVPixelFormatType_24RGB, kCVPixelFormatType_64RGBALE,
+    kCVPixelFormatType_444YpCbCr8BiPlanarVideoRange,
+  ]) func fourTurns(format: OSType) throws {
+    let picture = try gray(64, 48) { x, y in (x * 7 + y * 5) % 256 }
+    let source = try #require(makeBuffer(64, 48, format))
+    let transfer = try makeTransfer()
+    try check(VTPixelTransferSessionTransferImage(transfer, from: picture, to: source), "fill")
+    var created: VTPixelRotationSession?
+    try check(VTPixelRotationSessionCreate(nil, &created), "create")
+    let session = try #require(created)
+    try check(
+      VTSessionSetProperty(session, key: kVTPixelRotationPropertyKey_Rotation, value: kVTRotation_CW90),
+      "turn")
+    var current = source
+    for _ in 0..<4 {
+      let next = try #require(
+        makeBuffer(CVPixelBufferGetHeight(current), CVPixelBufferGetWidth(current), format))
+      try check(VTPixelRotationSessionRotateImage(session, current, next), "rotate")
+      current = next
+    }
+    let isSame = contents(current) == contents(source)
+    #expect(isSame)
+  }
+
+  @Test func packed422GoesThrough444() throws {
+    let picture = try gray(64, 48) { x, y in 16 + (x * 3 + y) % 200 }
+    let source = try #require(makeBuffer(64, 48, kCVPixelFormatType_422YpCbCr8))
+    try check(VTPixelTransferSessionTransferImage(try makeTransfer(), from: picture, to: source), "fill")
+    let target = try #require(makeBuffer(48, 64, kCVPixelFormatType_422YpCbCr8))
+    var created: VTPixelRotationSession?
+    try check(VTPixelRotationSessionCreate(nil, &created), "create")
+    let session = try #require(created)
+    try check(
+      VTSessionSetProperty(session, key: kVTPixelRotationPropertyKey_Rotation, value: kVTRotation_CW90),
+      "turn")
+    try check(VTPixelRotationSessionRotateImage(session, source, target), "rotate")
+    // Luma is the second byte of each pair.
+    for (x, y) in [(0, 0), (47, 63), (20, 31)] {
+      #expect(pixel(target, x, y, bytes: 2)[1] == pixel(source, y, 47 - x, bytes: 2)[1])
+    }
+    #expect(VTPixelRotationSessionRotateImage(session, source, source) == kVTParameterErr)
+    let wrong = try #require(makeBuffer(64, 48, kCVPixelFormatType_422YpCbCr8))
+    #expect(VTPixelRotationSessionRotateImage(session, source, wrong) == kVTParameterErr)
+  }
+}
+
+/// All bytes of the pixels, without the padding.
+private func contents(_ buffer: CVPixelBuffer) -> [UInt8] {
+  guard !CVPixelBufferIsPlanar(buffer) else {
+    var bytes: [UInt8] = []
+    let isDeep = CVPixelBufferGetPixelFormatType(buffer) == kCVPixelFormatType_420YpCbCr10BiPlanarVideoRange
+    CVPixelBufferLockBaseAddress(buffer, .readOnly)
+    defer { CVPixelBufferUnlockBaseAddress(buffer, .readOnly) }
+    for plane in 0..<CVPixelBufferGetPlaneCount(buffer) {
+      guard let base = CVPixelBufferGetBaseAddressOfPlane(buffer, plane) else { return [] }
+      let isPaired = plane == 1 && CVPixelBufferGetPlaneCount(buffer) == 2
+      let count = CVPixelBufferGetWidthOfPlane(buffer, plane) * (isDeep ? 2 : 1) * (isPaired ? 2 : 1)
+      for row in 0..<CVPixelBufferGetHeightOfPlane(buffer, plane) {
+        bytes += UnsafeRawBufferPointer(
+          start: base + row * CVPixelBufferGetBytesPerRowOfPlane(buffer, plane), count: count)
+      }
+    }
+    return bytes
+  }
+  let size =
+    switch CVPixelBufferGetPixelFormatType(buffer) {
+    case kCVPixelFormatType_24RGB: 3
+    case kCVPixelFormatType_64RGBALE: 8
+    default: 4
+    }
+  var bytes: [UInt8] = []
+  CVPixelBufferLockBaseAddress(buffer, .readOnly)
+  defer { CVPixelBufferUnlockBaseAddress(buffer, .readOnly) }
+  guard let base = CVPixelBufferGetBaseAddress(buffer) else { return [] }
+  for row in 0..<CVPixelBufferGetHeight(buffer) {
+    bytes += UnsafeRawBufferPointer(
+      start: base + row * CVPixelBufferGetBytesPerRow(buffer), count: size * CVPixelBufferGetWidth(buffer))
+  }
+  return bytes
+}
