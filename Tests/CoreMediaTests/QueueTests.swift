@@ -143,7 +143,8 @@ private func code(_ body: () throws -> Void) -> OSStatus {
     let queue = try CMBufferQueue(capacity: 0, handlers: .unsortedSampleBuffers)
     let results = Mutex<[OSStatus]>([])
     let other = try sample(999)
-    _ = try queue.installTrigger(condition: .whenBufferCountBecomesGreaterThan(0)) { _ in
+    // The queue holds its triggers: a trigger that holds its queue would keep both for ever.
+    _ = try queue.installTrigger(condition: .whenBufferCountBecomesGreaterThan(0)) { [unowned queue] _ in
       let all = [
         code { try queue.enqueue(other) }, code { try queue.reset() }, code { try queue.markEndOfData() },
         queue.dequeue() == nil ? kCMBufferQueueError_CannotModifyQueueFromTriggerCallback : 0,
