@@ -100,6 +100,11 @@ public func CVBufferPropagateAttachments(_ sourceBuffer: CVBuffer, _ destination
 }
 
 extension CVBuffer {
+  /// Whether `body` says true to each attachment, of both modes; it is not asked again after it says false.
+  package func attachmentsSatisfy(_ body: (_ key: String, _ value: AnyObject) -> Bool) -> Bool {
+    attachments.withLock { $0 }.entries.allSatisfy { body($0.key, $0.value.value) }
+  }
+
   /// Attaches what a buffer's attributes say it should come with.
   func attachInitial(_ attributes: CFDictionary?) {
     guard let attributes else { return }

@@ -13,6 +13,8 @@ public final class CMFormatDescription: NSObject, @unchecked Sendable {
   /// Parameter sets of `avcC` or `hvcC`; nil if there are none.
   let configuration: DecoderConfiguration?
   let audio: AudioFormat?
+  /// Of video: the extensions that image buffers are compared with.
+  let imageExtensions: ImageExtensions
 
   /// The parameter sets one after the other, at an address that stays.
   private let parameterSetBytes: UnsafeMutablePointer<UInt8>?
@@ -29,6 +31,7 @@ public final class CMFormatDescription: NSObject, @unchecked Sendable {
     // A mutable dictionary is the caller's own.
     extensionDictionary = extensions.flatMap { $0.count == 0 ? nil : $0.copy() as? CFDictionary }
     self.audio = audio
+    imageExtensions = ImageExtensions(mediaType == kCMMediaType_Video ? extensionDictionary : nil)
     self.configuration =
       configuration ?? (mediaType == kCMMediaType_Video ? Self.configuration(in: extensionDictionary) : nil)
     (parameterSetBytes, parameterSetRanges) = Self.store(self.configuration?.parameterSets ?? [])

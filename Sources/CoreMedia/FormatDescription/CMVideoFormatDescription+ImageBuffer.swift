@@ -40,49 +40,44 @@ public func CMVideoFormatDescriptionMatchesImageBuffer(
     Int(desc.videoDimensions.width) == CVPixelBufferGetWidth(imageBuffer),
     Int(desc.videoDimensions.height) == CVPixelBufferGetHeight(imageBuffer)
   else { return false }
-  if let bytesPerRow = desc.extensionValue(kCMFormatDescriptionExtension_BytesPerRow) as? NSNumber,
-    bytesPerRow.intValue != CVPixelBufferGetBytesPerRow(imageBuffer)
-  {
+  let common = desc.imageExtensions
+  if let bytesPerRow = common.bytesPerRow, bytesPerRow != CVPixelBufferGetBytesPerRow(imageBuffer) {
     return false
   }
-  let attachments = imageBuffer.describingAttachments
-  for key in commonKeys {
-    let extensionValue = desc.extensionDictionary?.object(forKey: key) as AnyObject?
-    let attachment = attachments?.object(forKey: key) as AnyObject?
-    switch (extensionValue, attachment) {
-    case (nil, nil): continue
-    case (let one?, let other?): if !CFEqual(one, other) { return false }
-    default: return false
-    }
+  // Each attachment that has a place here must be an extension, and each such extension an attachment.
+  var found = 0
+  let allMatch = imageBuffer.attachmentsSatisfy { key, attachment in
+    guard let value = common.values[key] else { return !commonNames.contains(key) }
+    found += 1
+    return value === attachment || CFEqual(value, attachment)
   }
-  return true
+  return allMatch && found == common.values.count
 }
 
-extension CVBuffer {
-  /// All attachments of both modes; nil if there are none.
-  fileprivate var describingAttachments: CFDictionary? {
-    let propagated = CVBufferCopyAttachments(self, .shouldPropagate)
-    guard let others = CVBufferCopyAttachments(self, .shouldNotPropagate), others.count > 0 else {
-      return propagated
+private let commonNames = Set(commonKeys.map { $0 as String })
+
+/// The extensions that an image buffer is compared with.
+struct ImageExtensions {
+  let values: [String: AnyObject]
+  let bytesPerRow: Int?
+
+  init(_ extensions: CFDictionary?) {
+    var values: [String: AnyObject] = [:]
+    extensions?.enumerateKeysAndObjects { key, value, _ in
+      if let key = key as? String, commonNames.contains(key) { values[key] = value as AnyObject }
     }
-    guard let propagated, propagated.count > 0 else { return others }
-    let all = NSMutableDictionary()
-    for part in [propagated, others] {
-      part.enumerateKeysAndObjects { key, value, _ in
-        if let key = key as? String { all[key as NSString] = value }
-      }
-    }
-    return all
+    self.values = values
+    bytesPerRow =
+      (extensions?.object(forKey: kCMFormatDescriptionExtension_BytesPerRow) as? NSNumber)?.intValue
   }
 }
 
 extension CMFormatDescription {
   convenience init(describing imageBuffer: CVImageBuffer) {
     let extensions = NSMutableDictionary()
-    if let attachments = imageBuffer.describingAttachments {
-      for key in commonKeys {
-        if let value = attachments.object(forKey: key) { extensions[key] = value }
-      }
+    _ = imageBuffer.attachmentsSatisfy { key, value in
+      if commonNames.contains(key) { extensions.setObject(value, forKey: key as NSString) }
+      return true
     }
     extensions[kCMFormatDescriptionExtension_BytesPerRow] = NSNumber(
       value: CVPixelBufferGetBytesPerRow(imageBuffer))

@@ -208,10 +208,6 @@ final class SampleDictionaries: NSArray {
   /// A copy of those of a range of samples.
   func copy(_ range: Range<Int>) -> SampleDictionaries {
     SampleDictionaries(
-      dictionaries[range].map { dictionary in
-        let copy = NSMutableDictionary(capacity: dictionary.count)
-        copy.addEntries(from: dictionary as? [AnyHashable: Any] ?? [:])
-        return copy
-      })
+      dictionaries[range].map { $0.mutableCopy() as? NSMutableDictionary ?? NSMutableDictionary() })
   }
 }
