@@ -1,0 +1,229 @@
+import Foundation
+
+/// Makes a new movie of an asset: another size or codec, another container, a part of it.
+open class AVAssetExportSession: NSObject, @unchecked Sendable {
+  public enum Status: Int, Sendable {
+    case unknown = 0
+    case waiting = 1
+    case exporting = 2
+    case completed = 3
+    case failed = 4
+    case cancelled = 5
+  }
+
+  public let asset: AVAsset
+  public let presetName: String
+  let preset: ExportPreset
+  private let lock = NSLock()
+  private var currentStatus = Status.unknown
+  private var currentError: AVError?
+  private var job: ExportJob?
+  private var settings = Settings()
+
+  struct Settings {
+    var url: URL?
+    var type: AVFileType?
+    var optimizes = false
+    var range = CMTimeRange(start: .zero, duration: .positiveInfinity)
+    var limit: Int64 = 0
+    var metadata: [AVMetadataItem]?
+  }
+
+  /// nil for a preset that is not known, or that there is no encoder for.
+  public init?(asset: AVAsset, presetName: String) {
+    guard let preset = ExportPreset.named(presetName) else { return nil }
+    self.asset = asset
+    self.presetName = presetName
+    self.preset = preset
+    super.init()
+  }
+
+  // MARK: - What to make. Set before the export; later without effect.
+
+  /// Where the movie is written: a file that does not exist.
+  public var outputURL: URL? {
+    get { lock.withLock { settings.url } }
+    set { lock.withLock { settings.url = newValue } }
+  }
+  public var outputFileType: AVFileType? {
+    get { lock.withLock { settings.type } }
+    set { lock.withLock { settings.type = newValue } }
+  }
+  /// The index goes to the front of the file.
+  public var shouldOptimizeForNetworkUse: Bool {
+    get { lock.withLock { settings.optimizes } }
+    set { lock.withLock { settings.optimizes = newValue } }
+  }
+  /// The part of the asset to export.
+  public var timeRange: CMTimeRange {
+    get { lock.withLock { settings.range } }
+    set { lock.withLock { settings.range = newValue } }
+  }
+  /// Bytes; 0: no limit. A lower bit rate is used, or, where nothing is encoded, the movie is cut short.
+  public var fileLengthLimit: Int64 {
+    get { lock.withLock { settings.limit } }
+    set { lock.withLock { settings.limit = max(0, newValue) } }
+  }
+  /// What to write instead of the asset's own metadata.
+  public var metadata: [AVMetadataItem]? {
+    get { lock.withLock { settings.metadata } }
+    set { lock.withLock { settings.metadata = newValue } }
+  }
+
+  // MARK: - How it goes
+
+  public var status: Status { lock.withLock { currentStatus } }
+  public var error: Error? { lock.withLock { currentError } }
+  /// 0.0 to 1.0.
+  public var progress: Float {
+    let (status, job) = lock.withLock { (currentStatus, self.job) }
+    return status == .completed ? 1 : job?.progress ?? 0
+  }
+
+  /// Exports; `handler` is called once, on any thread. See `status`.
+  open func exportAsynchronously(completionHandler handler: @escaping @Sendable () -> Void) {
+    let begun = lock.withLock { () -> Bool in
+      guard currentStatus == .unknown else { return false }
+      currentStatus = .waiting
+      return true
+    }
+    assetLoadingQueue.async { [self] in
+      if begun { run() }
+      handler()
+    }
+  }
+
+  /// Exports. See `status` afterwards.
+  open func export() async {
+    await withCheckedContinuation { continuation in
+      exportAsynchronously { continuation.resume() }
+    }
+  }
+
+  /// Exports into a file.
+  /// - Throws: `AVError`; when the task is cancelled, so is the export.
+  open func export(to url: URL, as fileType: AVFileType) async throws {
+    outputURL = url
+    outputFileType = fileType
+    await withTaskCancellationHandler {
+      await export()
+    } onCancel: {
+      cancelExport()
+    }
+    switch status {
+    case .completed: return
+    case .cancelled: throw AVError(.operationCancelled)
+    default: throw lock.withLock { currentError } ?? AVError(.exportFailed)
+    }
+  }
+
+  /// Ends the export. Nothing is left of the file.
+  open func cancelExport() {
+    let job = lock.withLock {
+      if currentStatus == .unknown || currentStatus == .waiting || currentStatus == .exporting {
+        currentStatus = .cancelled
+      }
+      return self.job
+    }
+    job?.cancel()
+  }
+
+  private func run() {
+    do {
+      let settings = lock.withLock { self.settings }
+      let job = try ExportJob(asset: asset, preset: preset, settings: settings)
+      let goes = lock.withLock { () -> Bool in
+        guard currentStatus == .waiting else { return false }
+        currentStatus = .exporting
+        self.job = job
+        return true
+      }
+      if goes { try job.run() } else { job.cancel() }
+      lock.withLock { if currentStatus == .exporting { currentStatus = .completed } }
+    } catch {
+      lock.withLock {
+        if currentStatus != .cancelled {
+          currentStatus = .failed
+          currentError = AVError.writing(error)
+        }
+      }
+    }
+  }
+
+  // MARK: - What is possible
+
+  /// The presets that can be used.
+  open class func allExportPresets() -> [String] { ExportPreset.all.map(\.name) }
+
+  /// Those of them that make something of an asset.
+  open class func exportPresets(compatibleWith asset: AVAsset) -> [String] {
+    ExportPreset.all.filter { ExportJob.serves($0, asset) }.map(\.name)
+  }
+
+  open class func determineCompatibility(
+    ofExportPreset presetName: String, with asset: AVAsset, outputFileType: AVFileType?,
+    completionHandler handler: @escaping @Sendable (Bool) -> Void
+  ) {
+    assetLoadingQueue.async {
+      guard let preset = ExportPreset.named(presetName) else { return handler(false) }
+      handler(ExportJob.serves(preset, asset) && outputFileType.map { preset.fileTypes.contains($0) } ?? true)
+    }
+  }
+
+  open class func compatibility(
+    ofExportPreset presetName: String, with asset: AVAsset, outputFileType: AVFileType?
+  ) async -> Bool {
+    await withCheckedContinuation { continuation in
+      determineCompatibility(ofExportPreset: presetName, with: asset, outputFileType: outputFileType) {
+        continuation.resume(returning: $0)
+      }
+    }
+  }
+
+  public var supportedFileTypes: [AVFileType] { preset.fileTypes }
+
+  open func determineCompatibleFileTypes(completionHandler handler: @escaping @Sendable ([AVFileType]) -> Void) {
+    assetLoadingQueue.async { [self] in handler(ExportJob.serves(preset, asset) ? preset.fileTypes : []) }
+  }
+
+  public var compatibleFileTypes: [AVFileType] {
+    get async {
+      await withCheckedContinuation { continuation in
+        determineCompatibleFileTypes { continuation.resume(returning: $0) }
+      }
+    }
+  }
+
+  /// The longest movie that fits into `fileLengthLimit`; positive infinity without a limit.
+  public var maxDuration: CMTime {
+    let limit = fileLengthLimit
+    guard limit > 0 else { return .positiveInfinity }
+    let rate = ExportJob.bitRate(preset, asset)
+    return rate > 0 ? CMTime(seconds: Double(limit) * 8 / rate, preferredTimescale: 600) : .positiveInfinity
+  }
+
+  /// Bytes, roughly.
+  public var estimatedOutputFileLength: Int64 {
+    let range = timeRange.intersection(CMTimeRange(start: .zero, duration: asset.duration))
+    let length = Int64(ExportJob.bitRate(preset, asset) * max(0, range.duration.seconds) / 8)
+    return fileLengthLimit > 0 ? min(length, fileLengthLimit) : length
+  }
+
+  open func estimateMaximumDuration(completionHandler handler: @escaping @Sendable (CMTime, (any Error)?) -> Void) {
+    assetLoadingQueue.async { [self] in
+      do {
+        _ = try asset.file.facts()
+        handler(maxDuration, nil)
+      } catch { handler(.invalid, error) }
+    }
+  }
+
+  open func estimateOutputFileLength(completionHandler handler: @escaping @Sendable (Int64, (any Error)?) -> Void) {
+    assetLoadingQueue.async { [self] in
+      do {
+        _ = try asset.file.facts()
+        handler(estimatedOutputFileLength, nil)
+      } catch { handler(0, error) }
+    }
+  }
+}

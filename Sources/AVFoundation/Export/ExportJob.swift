@@ -1,0 +1,192 @@
+import Foundation
+
+/// One run of an export: a reader, a writer and what goes between them.
+final class ExportJob: @unchecked Sendable {
+  private let reader: AVAssetReader
+  private let writer: AVAssetWriter
+  private var pairs: [(output: AVAssetReaderTrackOutput, input: AVAssetWriterInput)] = []
+  private let range: CMTimeRange
+  private let lock = NSLock()
+  private var position = CMTime.zero
+
+  init(asset: AVAsset, preset: ExportPreset, settings: AVAssetExportSession.Settings) throws {
+    guard let url = settings.url, let type = settings.type else {
+      throw AVError(
+        .incorrectlyConfigured, reason: "The export has no output.", advice: "Set outputURL and outputFileType.")
+    }
+    guard preset.fileTypes.contains(type) else {
+      throw AVError(
+        .operationNotSupportedForPreset, reason: "The preset does not make files of type \(type.rawValue).",
+        advice: "Use one of supportedFileTypes.")
+    }
+    reader = try AVAssetReader(asset: asset)
+    writer = try AVAssetWriter(url: url, fileType: type)
+    let tracks = try asset.loadedTracks()
+    let whole = CMTimeRange(start: .zero, duration: asset.duration)
+    guard settings.range.isValid, settings.range.start.isNumeric else {
+      throw AVError(.operationNotAllowed, reason: "The time range is invalid.")
+    }
+    var range = settings.range.intersection(whole)
+    guard range.duration > .zero else {
+      throw AVError(.operationNotAllowed, reason: "The time range holds nothing of the asset.")
+    }
+
+    // A limit of the size: less for each second, or fewer seconds.
+    var scale = 1.0
+    if settings.limit > 0 {
+      let bits = Double(settings.limit) * 8 * 0.95
+      scale = min(1, bits / (Self.bitRate(preset, asset) * range.duration.seconds))
+      if case .copy = preset.video, scale < 1 {
+        range.duration = CMTimeMultiplyByFloat64(range.duration, multiplier: scale)
+      }
+    }
+    self.range = range
+
+    for track in tracks where track.mediaType == .video || track.mediaType == .audio {
+      guard let pair = try Self.pair(track, preset, scale) else { continue }
+      guard writer.canAdd(pair.input), reader.canAdd(pair.output) else {
+        throw pair.input.settingsError ?? pair.output.settingsError
+          ?? AVError(
+            .operationNotSupportedForAsset, reason: "A track of type \(track.mediaType.rawValue) cannot be exported so.")
+      }
+      reader.add(pair.output)
+      writer.add(pair.input)
+      pairs.append(pair)
+    }
+    guard !pairs.isEmpty else {
+      throw AVError(.noSourceTrack, reason: "The asset holds nothing that the preset exports.")
+    }
+    reader.timeRange = range
+    writer.shouldOptimizeForNetworkUse = settings.optimizes
+    writer.metadata = settings.metadata ?? asset.commonMetadata
+  }
+
+  private static func pair(
+    _ track: AVAssetTrack, _ preset: ExportPreset, _ scale: Double
+  ) throws -> (output: AVAssetReaderTrackOutput, input: AVAssetWriterInput)? {
+    var reading: [String: Any]?
+    var writing: [String: Any]?
+    if track.mediaType == .video {
+      switch preset.video {
+      case .none: return nil
+      case .copy: break
+      case .encode(let codec, _, _):
+        guard let plan = preset.videoPlan(track.facts) else { return nil }
+        reading = [
+          kCVPixelBufferPixelFormatTypeKey as String: kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange
+        ]
+        let rate = Swift.max(32_000, Double(plan.bitRate) * scale)
+        writing = [
+          AVVideoCodecKey: codec, AVVideoWidthKey: plan.width, AVVideoHeightKey: plan.height,
+          AVVideoCompressionPropertiesKey: [AVVideoAverageBitRateKey: Int(rate)],
+        ]
+      }
+    } else {
+      // What is AAC already keeps its quality.
+      let isAAC = track.facts.stream.codec.codecName == "aac"
+      if !preset.copiesSound, !isAAC {
+        reading = [AVFormatIDKey: kAudioFormatLinearPCM]
+        writing = [AVFormatIDKey: kAudioFormatMPEG4AAC, AVEncoderBitRateKey: ExportPreset.soundRate]
+      }
+    }
+    let output = AVAssetReaderTrackOutput(track: track, outputSettings: reading)
+    output.alwaysCopiesSampleData = false
+    let input = AVAssetWriterInput(
+      mediaType: track.mediaType, outputSettings: writing, sourceFormatHint: writing == nil ? track.facts.format : nil)
+    input.transform = track.preferredTransform
+    input.languageCode = track.languageCode
+    input.marksOutputTrackAsEnabled = track.isEnabled
+    return (output, input)
+  }
+
+  /// Whether a preset makes something of an asset.
+  static func serves(_ preset: ExportPreset, _ asset: AVAsset) -> Bool {
+    asset.tracks.contains { track in
+      switch (track.mediaType, preset.video) {
+      case (.audio, _): track.isDecodable
+      case (.video, .copy): true
+      case (.video, .encode): track.isDecodable
+      default: false
+      }
+    }
+  }
+
+  /// Bits per second that an export will take, roughly.
+  static func bitRate(_ preset: ExportPreset, _ asset: AVAsset) -> Double {
+    asset.tracks.reduce(0) { sum, track in
+      switch (track.mediaType, preset.video) {
+      case (.video, .copy): sum + Double(track.estimatedDataRate)
+      case (.video, .encode): sum + Double(preset.videoPlan(track.facts)?.bitRate ?? 0)
+      case (.audio, _):
+        sum + (preset.copiesSound ? Double(track.estimatedDataRate) : Double(ExportPreset.soundRate))
+      default: sum
+      }
+    }
+  }
+
+  var progress: Float {
+    let done = (lock.withLock { position } - range.start).seconds / range.duration.seconds
+    return done.isFinite ? Float(min(1, max(0, done))) : 0
+  }
+
+  /// Does it all; blocks.
+  func run() throws {
+    guard reader.startReading() else { throw reader.error ?? AVError(.exportFailed) }
+    guard writer.startWriting() else { throw writer.error ?? AVError(.exportFailed) }
+    writer.startSession(atSourceTime: range.start)
+    let group = DispatchGroup()
+    let leader = pairs.first { $0.input.mediaType == .video }?.input ?? pairs.first?.input
+    for (output, input) in pairs {
+      group.enter()
+      let ended = Once { group.leave() }
+      input.requestMediaDataWhenReady(on: DispatchQueue(label: "AVFoundation.export")) { [self] in
+        while input.isReadyForMoreMediaData {
+          guard let sample = output.copyNextSampleBuffer(), input.append(sample) else {
+            input.markAsFinished()
+            ended.run()
+            return
+          }
+          if input === leader {
+            let time = CMSampleBufferGetPresentationTimeStamp(sample)
+            lock.withLock { if time.isNumeric { position = max(position, time) } }
+          }
+        }
+      }
+    }
+    // A writer that has failed asks for no more samples.
+    while group.wait(timeout: .now() + .milliseconds(100)) == .timedOut {
+      if writer.status != .writing || reader.status == .failed { break }
+    }
+    if reader.status == .failed || reader.status == .cancelled {
+      let error = reader.error
+      writer.cancelWriting()
+      throw error ?? AVError(.operationCancelled)
+    }
+    if writer.status == .writing, range.end.isNumeric { writer.endSession(atSourceTime: range.end) }
+    let finished = DispatchSemaphore(value: 0)
+    writer.finishWriting { finished.signal() }
+    finished.wait()
+    guard writer.status == .completed else { throw writer.error ?? AVError(.operationCancelled) }
+  }
+
+  func cancel() {
+    reader.cancelReading()
+    writer.cancelWriting()
+  }
+}
+
+/// Runs something once, whoever calls.
+private final class Once: @unchecked Sendable {
+  private let lock = NSLock()
+  private var action: (() -> Void)?
+
+  init(_ action: @escaping () -> Void) { self.action = action }
+
+  func run() {
+    let action = lock.withLock {
+      defer { self.action = nil }
+      return self.action
+    }
+    action?()
+  }
+}

@@ -1,0 +1,82 @@
+import Foundation
+
+public let AVAssetExportPresetLowQuality: String = "AVAssetExportPresetLowQuality"
+public let AVAssetExportPresetMediumQuality: String = "AVAssetExportPresetMediumQuality"
+public let AVAssetExportPresetHighestQuality: String = "AVAssetExportPresetHighestQuality"
+public let AVAssetExportPresetHEVCHighestQuality: String = "AVAssetExportPresetHEVCHighestQuality"
+/// Known by name; there is no encoder for video with alpha.
+public let AVAssetExportPresetHEVCHighestQualityWithAlpha: String = "AVAssetExportPresetHEVCHighestQualityWithAlpha"
+public let AVAssetExportPreset640x480: String = "AVAssetExportPreset640x480"
+public let AVAssetExportPreset960x540: String = "AVAssetExportPreset960x540"
+public let AVAssetExportPreset1280x720: String = "AVAssetExportPreset1280x720"
+public let AVAssetExportPreset1920x1080: String = "AVAssetExportPreset1920x1080"
+public let AVAssetExportPreset3840x2160: String = "AVAssetExportPreset3840x2160"
+public let AVAssetExportPresetHEVC1920x1080: String = "AVAssetExportPresetHEVC1920x1080"
+/// Known by name; there is no encoder for video with alpha.
+public let AVAssetExportPresetHEVC1920x1080WithAlpha: String = "AVAssetExportPresetHEVC1920x1080WithAlpha"
+public let AVAssetExportPresetHEVC3840x2160: String = "AVAssetExportPresetHEVC3840x2160"
+/// Known by name; there is no encoder for video with alpha.
+public let AVAssetExportPresetHEVC3840x2160WithAlpha: String = "AVAssetExportPresetHEVC3840x2160WithAlpha"
+/// Sound only: AAC.
+public let AVAssetExportPresetAppleM4A: String = "AVAssetExportPresetAppleM4A"
+/// Samples are stored as they are.
+public let AVAssetExportPresetPassthrough: String = "AVAssetExportPresetPassthrough"
+
+/// What a preset makes of a movie.
+struct ExportPreset: Sendable {
+  enum Video: Sendable {
+    case none
+    case copy
+    /// Fits into the box, keeping its shape, never enlarged; nil keeps the size.
+    case encode(AVVideoCodecType, box: (width: Int, height: Int)?, bitsPerPixel: Double)
+  }
+
+  let name: String
+  let video: Video
+  let copiesSound: Bool
+
+  static let all: [ExportPreset] = [
+    ExportPreset(name: AVAssetExportPresetLowQuality, video: .encode(.h264, box: (400, 224), bitsPerPixel: 0.06), copiesSound: false),
+    ExportPreset(name: AVAssetExportPresetMediumQuality, video: .encode(.h264, box: (568, 320), bitsPerPixel: 0.12), copiesSound: false),
+    ExportPreset(name: AVAssetExportPresetHighestQuality, video: .encode(.h264, box: nil, bitsPerPixel: 0.25), copiesSound: false),
+    ExportPreset(name: AVAssetExportPresetHEVCHighestQuality, video: .encode(.hevc, box: nil, bitsPerPixel: 0.15), copiesSound: false),
+    ExportPreset(name: AVAssetExportPreset640x480, video: .encode(.h264, box: (640, 480), bitsPerPixel: 0.2), copiesSound: false),
+    ExportPreset(name: AVAssetExportPreset960x540, video: .encode(.h264, box: (960, 540), bitsPerPixel: 0.2), copiesSound: false),
+    ExportPreset(name: AVAssetExportPreset1280x720, video: .encode(.h264, box: (1280, 720), bitsPerPixel: 0.2), copiesSound: false),
+    ExportPreset(name: AVAssetExportPreset1920x1080, video: .encode(.h264, box: (1920, 1080), bitsPerPixel: 0.18), copiesSound: false),
+    ExportPreset(name: AVAssetExportPreset3840x2160, video: .encode(.h264, box: (3840, 2160), bitsPerPixel: 0.15), copiesSound: false),
+    ExportPreset(name: AVAssetExportPresetHEVC1920x1080, video: .encode(.hevc, box: (1920, 1080), bitsPerPixel: 0.11), copiesSound: false),
+    ExportPreset(name: AVAssetExportPresetHEVC3840x2160, video: .encode(.hevc, box: (3840, 2160), bitsPerPixel: 0.09), copiesSound: false),
+    ExportPreset(name: AVAssetExportPresetAppleM4A, video: .none, copiesSound: false),
+    ExportPreset(name: AVAssetExportPresetPassthrough, video: .copy, copiesSound: true),
+  ]
+
+  static func named(_ name: String) -> ExportPreset? { all.first { $0.name == name } }
+
+  /// Bits per second of AAC.
+  static let soundRate = 128_000
+
+  var fileTypes: [AVFileType] {
+    if case .none = video { return [.m4a] }
+    return [.mov, .mp4, .m4v]
+  }
+
+  /// The size and bit rate of the video; nil where it is not encoded.
+  func videoPlan(_ track: TrackFacts) -> (width: Int, height: Int, bitRate: Int)? {
+    guard case .encode(_, let box, let bitsPerPixel) = video else { return nil }
+    let parameters = track.stream.codec.pointer.pointee
+    var width = Double(max(2, parameters.width))
+    var height = Double(max(2, parameters.height))
+    if let box {
+      // The box lies as the picture does.
+      let (long, short) = (Double(box.width), Double(box.height))
+      let limit = width >= height ? (long, short) : (short, long)
+      let scale = min(1, limit.0 / width, limit.1 / height)
+      width *= scale
+      height *= scale
+    }
+    let (columns, rows) = (max(2, Int(width.rounded()) & ~1), max(2, Int(height.rounded()) & ~1))
+    let rate = track.frameRate > 0 ? min(120, Double(track.frameRate)) : 30
+    return (columns, rows, max(64_000, Int(Double(columns * rows) * rate * bitsPerPixel)))
+  }
+}

@@ -1,0 +1,190 @@
+import FFmpegMedia
+import Foundation
+
+/// Makes still pictures of a movie.
+open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
+  /// How a request ended.
+  public enum Result: Int, Sendable {
+    case succeeded = 0
+    case failed = 1
+    case cancelled = 2
+  }
+
+  public typealias ApertureMode = AVVideoApertureMode
+
+  public let asset: AVAsset
+  private let lock = NSLock()
+  private var turns = false
+  private var largest = CGSize.zero
+  private var before = CMTime.positiveInfinity
+  private var after = CMTime.positiveInfinity
+  private var cancelCount = 0
+  private let queue = DispatchQueue(label: "AVFoundation.images")
+
+  public init(asset: AVAsset) {
+    self.asset = asset
+    super.init()
+  }
+
+  /// Turn pictures as the track's transform says, by quarters.
+  public var appliesPreferredTrackTransform: Bool {
+    get { lock.withLock { turns } }
+    set { lock.withLock { turns = newValue } }
+  }
+  /// Pictures are made to fit into this, keeping their shape; zero: the movie's own size. A side of zero sets no limit.
+  public var maximumSize: CGSize {
+    get { lock.withLock { largest } }
+    set { lock.withLock { largest = newValue } }
+  }
+  /// How much earlier than asked a picture may be. Infinite: the key frame before will do, which is fastest.
+  public var requestedTimeToleranceBefore: CMTime {
+    get { lock.withLock { before } }
+    set { lock.withLock { before = newValue } }
+  }
+  /// How much later than asked a picture may be.
+  public var requestedTimeToleranceAfter: CMTime {
+    get { lock.withLock { after } }
+    set { lock.withLock { after = newValue } }
+  }
+
+  // MARK: - One picture
+
+  /// The picture at a time, within the tolerances. Blocks.
+  /// - Parameter actualTime: Receives the picture's own time.
+  open func copyCGImage(at requestedTime: CMTime, actualTime: UnsafeMutablePointer<CMTime>?) throws -> CGImage {
+    let made = try make(requestedTime)
+    actualTime?.pointee = made.time
+    return made.image
+  }
+
+  /// The picture at a time, within the tolerances.
+  public func image(at time: CMTime) async throws -> (image: CGImage, actualTime: CMTime) {
+    try await withCheckedThrowingContinuation { continuation in
+      queue.async {
+        continuation.resume(with: Swift.Result { try self.make(time) }.map { (image: $0.image, actualTime: $0.time) })
+      }
+    }
+  }
+
+  // MARK: - Many pictures
+
+  public typealias CompletionHandler =
+    @Sendable (
+      _ requestedTime: CMTime, _ image: CGImage?, _ actualTime: CMTime, _ result: Result, _ error: (any Error)?
+    ) -> Void
+
+  /// Makes the pictures one after the other; the handler is called for each, on a thread of the generator.
+  /// - Parameter requestedTimes: `NSValue`s of `CMTime`.
+  open func generateCGImagesAsynchronously(
+    forTimes requestedTimes: [NSValue], completionHandler handler: @escaping CompletionHandler
+  ) {
+    let start = lock.withLock { cancelCount }
+    for value in requestedTimes {
+      let time = value.timeValue
+      queue.async { [self] in
+        guard lock.withLock({ cancelCount == start }) else {
+          handler(time, nil, .invalid, .cancelled, AVError(.operationCancelled))
+          return
+        }
+        do {
+          let made = try make(time)
+          handler(time, made.image, made.time, .succeeded, nil)
+        } catch { handler(time, nil, .invalid, .failed, error) }
+      }
+    }
+  }
+
+  /// Requests that have not been begun end as cancelled.
+  open func cancelAllCGImageGeneration() { lock.withLock { cancelCount += 1 } }
+
+  // MARK: - The work
+
+  private func make(_ time: CMTime) throws -> (image: CGImage, time: CMTime) {
+    let facts = try asset.file.facts()
+    guard let track = facts.video else {
+      throw AVError(.noSourceTrack, reason: "The asset has no video.", advice: "Use an asset with a video track.")
+    }
+    guard time.isNumeric else { throw AVError(.noImageAtTime, reason: "The time is not a number.") }
+    let (before, after, turns, largest) = lock.withLock { (self.before, self.after, self.turns, self.largest) }
+    let size = Self.fit(track.naturalSize, largest, turned: turns && track.transform.b != 0)
+    var settings: [String: Any] = [kCVPixelBufferPixelFormatTypeKey as String: kCVPixelFormatType_32BGRA]
+    settings[kCVPixelBufferWidthKey as String] = Int(size.width)
+    settings[kCVPixelBufferHeightKey as String] = Int(size.height)
+    let source = try PictureSource(
+      Demuxer(again: facts.demuxer), track, PictureRequirements(settings), copies: false)
+    let wanted = max(time, track.timeRange.start)
+    // With a key frame in reach there is no need to decode up to the time.
+    let key = try keyFrame(before: wanted, facts, track)
+    let start = wanted - key <= before ? key : wanted
+    let last = track.timeRange.end
+    guard start < last || start == .zero else { throw Self.nothing(at: time) }
+    try source.seek(to: CMTimeRange(start: start, duration: .positiveInfinity))
+    guard let sample = try source.next(), let image = CMSampleBufferGetImageBuffer(sample) else {
+      throw Self.nothing(at: time)
+    }
+    let actual = CMSampleBufferGetPresentationTimeStamp(sample)
+    guard actual - wanted <= after || actual <= wanted else { throw Self.nothing(at: time) }
+    return (try Self.image(of: image, turned: turns ? track.transform : .identity), actual)
+  }
+
+  private func keyFrame(before time: CMTime, _ facts: AssetFacts, _ track: TrackFacts) throws -> CMTime {
+    let demuxer = try Demuxer(again: facts.demuxer)
+    demuxer.select([track.stream.index])
+    try demuxer.seek(stream: track.stream.index, to: track.stream.units(time))
+    let packet = try demuxer.next()
+    return packet.map { track.stream.time($0.pts ?? $0.dts ?? 0) } ?? time
+  }
+
+  private static func nothing(at time: CMTime) -> AVError {
+    AVError(
+      .noImageAtTime, reason: "There is no picture at \(time.seconds) s.",
+      advice: "Ask for a time within the movie, or allow a greater tolerance.", info: [AVErrorTimeKey: NSValue(time: time)])
+  }
+
+  private static func fit(_ size: CGSize, _ limit: CGSize, turned: Bool) -> CGSize {
+    let limit = turned ? CGSize(width: limit.height, height: limit.width) : limit
+    var scale = 1.0
+    if limit.width > 0, size.width > 0 { scale = min(scale, limit.width / size.width) }
+    if limit.height > 0, size.height > 0 { scale = min(scale, limit.height / size.height) }
+    return CGSize(width: max(1, (size.width * scale).rounded()), height: max(1, (size.height * scale).rounded()))
+  }
+
+  /// A BGRA buffer's picture, turned by quarters.
+  private static func image(of buffer: CVPixelBuffer, turned transform: CGAffineTransform) throws -> CGImage {
+    CVPixelBufferLockBaseAddress(buffer, .readOnly)
+    defer { CVPixelBufferUnlockBaseAddress(buffer, .readOnly) }
+    let width = CVPixelBufferGetWidth(buffer)
+    let height = CVPixelBufferGetHeight(buffer)
+    let stride = CVPixelBufferGetBytesPerRow(buffer)
+    guard let base = CVPixelBufferGetBaseAddress(buffer) else {
+      throw AVError(.unknown, reason: "The picture cannot be read.")
+    }
+    let (a, b, c, d) = (transform.a.rounded(), transform.b.rounded(), transform.c.rounded(), transform.d.rounded())
+    let swaps = b != 0
+    let (outWidth, outHeight) = swaps ? (height, width) : (width, height)
+    var pixels = Data(count: outWidth * outHeight * 4)
+    pixels.withUnsafeMutableBytes { (out: UnsafeMutableRawBufferPointer) in
+      for y in 0..<height {
+        let row = base + y * stride
+        for x in 0..<width {
+          // Where the pixel goes, counted from whichever edge the transform leads away from.
+          var toX = swaps ? Int(c) * y : Int(a) * x
+          var toY = swaps ? Int(b) * x : Int(d) * y
+          if toX < 0 || (swaps ? c : a) < 0 { toX += outWidth - 1 }
+          if toY < 0 || (swaps ? b : d) < 0 { toY += outHeight - 1 }
+          out.storeBytes(
+            of: row.loadUnaligned(fromByteOffset: 4 * x, as: UInt32.self), toByteOffset: 4 * (toY * outWidth + toX),
+            as: UInt32.self)
+        }
+      }
+    }
+    guard let provider = CGDataProvider(data: pixels as NSData), let space = CGColorSpace(name: CGColorSpace.sRGB),
+      let image = CGImage(
+        width: outWidth, height: outHeight, bitsPerComponent: 8, bitsPerPixel: 32, bytesPerRow: outWidth * 4,
+        space: space,
+        bitmapInfo: [.byteOrder32Little, CGBitmapInfo(rawValue: CGImageAlphaInfo.premultipliedFirst.rawValue)],
+        provider: provider, decode: nil, shouldInterpolate: true, intent: .defaultIntent)
+    else { throw AVError(.outOfMemory, reason: "There is no memory for a picture.") }
+    return image
+  }
+}

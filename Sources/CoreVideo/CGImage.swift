@@ -1,0 +1,95 @@
+import CoreFoundation
+
+/// Bytes that an image is made of.
+public final class CGDataProvider: @unchecked Sendable {
+  /// Never changed.
+  private let bytes: NSData
+
+  /// A provider of a copy of the data; nil for no data.
+  public init?(data: CFData) {
+    guard data.length > 0, let copy = data.copy() as? NSData else { return nil }
+    bytes = copy
+  }
+
+  /// All the bytes.
+  public var data: CFData? { bytes }
+}
+
+/// Where alpha is, and whether colour is multiplied with it.
+public enum CGImageAlphaInfo: UInt32, Sendable {
+  case none = 0
+  case premultipliedLast = 1
+  case premultipliedFirst = 2
+  case last = 3
+  case first = 4
+  case noneSkipLast = 5
+  case noneSkipFirst = 6
+  case alphaOnly = 7
+}
+
+/// The layout of a pixel: a `CGImageAlphaInfo` in the lowest bits, and the order of the bytes.
+public struct CGBitmapInfo: OptionSet, Sendable, Hashable {
+  public let rawValue: UInt32
+  public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+  public static let alphaInfoMask = CGBitmapInfo(rawValue: 0x1F)
+  public static let floatComponents = CGBitmapInfo(rawValue: 1 << 8)
+  public static let byteOrderMask = CGBitmapInfo(rawValue: 0x7000)
+  public static let byteOrder16Little = CGBitmapInfo(rawValue: 1 << 12)
+  public static let byteOrder32Little = CGBitmapInfo(rawValue: 2 << 12)
+  public static let byteOrder16Big = CGBitmapInfo(rawValue: 3 << 12)
+  public static let byteOrder32Big = CGBitmapInfo(rawValue: 4 << 12)
+}
+
+/// How a colour outside a device's reach is replaced.
+public enum CGColorRenderingIntent: Int32, Sendable {
+  case defaultIntent = 0
+  case absoluteColorimetric = 1
+  case relativeColorimetric = 2
+  case perceptual = 3
+  case saturation = 4
+}
+
+/// A picture in memory, which never changes: its bytes and how to read them.
+public final class CGImage: @unchecked Sendable {
+  /// In pixels.
+  public let width: Int
+  public let height: Int
+  public let bitsPerComponent: Int
+  public let bitsPerPixel: Int
+  public let bytesPerRow: Int
+  public let colorSpace: CGColorSpace?
+  public let bitmapInfo: CGBitmapInfo
+  public let dataProvider: CGDataProvider?
+  public let shouldInterpolate: Bool
+  public let renderingIntent: CGColorRenderingIntent
+
+  /// An image over a provider's bytes; nil if they are too few, or sizes make no sense.
+  public init?(
+    width: Int, height: Int, bitsPerComponent: Int, bitsPerPixel: Int, bytesPerRow: Int, space: CGColorSpace,
+    bitmapInfo: CGBitmapInfo, provider: CGDataProvider, decode: UnsafePointer<CGFloat>?, shouldInterpolate: Bool,
+    intent: CGColorRenderingIntent
+  ) {
+    guard width > 0, height > 0, bitsPerComponent > 0, bitsPerPixel >= bitsPerComponent, decode == nil,
+      let size = provider.data?.length
+    else { return nil }
+    let (rowBits, overflow) = width.multipliedReportingOverflow(by: bitsPerPixel)
+    guard !overflow, bytesPerRow >= (rowBits + 7) / 8 else { return nil }
+    let (before, tooLarge) = bytesPerRow.multipliedReportingOverflow(by: height - 1)
+    guard !tooLarge, size >= (rowBits + 7) / 8, before <= size - (rowBits + 7) / 8 else { return nil }
+    self.width = width
+    self.height = height
+    self.bitsPerComponent = bitsPerComponent
+    self.bitsPerPixel = bitsPerPixel
+    self.bytesPerRow = bytesPerRow
+    colorSpace = space
+    self.bitmapInfo = bitmapInfo
+    dataProvider = provider
+    self.shouldInterpolate = shouldInterpolate
+    renderingIntent = intent
+  }
+
+  public var alphaInfo: CGImageAlphaInfo {
+    CGImageAlphaInfo(rawValue: bitmapInfo.rawValue & CGBitmapInfo.alphaInfoMask.rawValue) ?? .none
+  }
+}
