@@ -67,7 +67,8 @@ public final class CGImage: @unchecked Sendable {
   /// An image over a provider's bytes; nil if they are too few, or sizes make no sense.
   public init?(
     width: Int, height: Int, bitsPerComponent: Int, bitsPerPixel: Int, bytesPerRow: Int, space: CGColorSpace,
-    bitmapInfo: CGBitmapInfo, provider: CGDataProvider, decode: UnsafePointer<CGFloat>?, shouldInterpolate: Bool,
+    bitmapInfo: CGBitmapInfo, provider: CGDataProvider, decode: UnsafePointer<CGFloat>?,
+    shouldInterpolate: Bool,
     intent: CGColorRenderingIntent
   ) {
     guard width > 0, height > 0, bitsPerComponent > 0, bitsPerPixel >= bitsPerComponent, decode == nil,

@@ -44,7 +44,10 @@ package final class Demuxer: @unchecked Sendable {
     formatName = context.pointee.iformat.flatMap { $0.pointee.name }.map { String(cString: $0) } ?? ""
     metadata = dictionaryEntries(context.pointee.metadata)
     selected = Set(0..<Int(context.pointee.nb_streams))
-    var found = Demuxer.streams(of: context).compactMap { MediaStream($0) }
+    let length = context.pointee.duration
+    let begin = context.pointee.start_time == ovt_av_nopts_value() ? 0 : context.pointee.start_time
+    let end = length > 0 ? begin + length : nil
+    var found = Demuxer.streams(of: context).compactMap { MediaStream($0, containerEnd: end) }
 
     let raw = Demuxer.streams(of: context).first
     if ["h264", "hevc"].contains(formatName), let raw {

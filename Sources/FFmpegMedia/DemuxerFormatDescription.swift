@@ -189,7 +189,8 @@ extension MediaStream {
   // MARK: - Decoding
 
   /// What a video decoder for this stream needs to know.
-  package func decoderConfiguration(_ description: CMFormatDescription) -> CodecInterface.VideoDecoderConfiguration
+  package func decoderConfiguration(_ description: CMFormatDescription)
+    -> CodecInterface.VideoDecoderConfiguration
   {
     let parameters = codec.pointer.pointee
     var record = [UInt8](codec.extradata)

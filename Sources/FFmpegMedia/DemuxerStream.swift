@@ -76,7 +76,8 @@ extension MediaStream.Kind {
 
 extension MediaStream {
   /// Collects the facts of a stream that libavformat has looked at.
-  init?(_ pointer: UnsafeMutablePointer<AVStream>) {
+  /// - Parameter containerEnd: Where the file ends, in microseconds, if it says so: Matroska knows no lengths of tracks.
+  init?(_ pointer: UnsafeMutablePointer<AVStream>, containerEnd: Int64?) {
     let stream = pointer.pointee
     guard let parameters = stream.codecpar, let codec = CodecParameters(copying: parameters) else {
       return nil
@@ -90,7 +91,14 @@ extension MediaStream {
       ? stream.time_base : AVRational(num: 1, den: 90_000)
     let unknown = ovt_av_nopts_value()
     startTime = stream.start_time == unknown ? 0 : stream.start_time
-    duration = stream.duration == unknown ? 0 : max(0, stream.duration)
+    if stream.duration != unknown {
+      duration = max(0, stream.duration)
+    } else if let containerEnd {
+      duration = max(
+        0, av_rescale_q(containerEnd, AVRational(num: 1, den: 1_000_000), timeBase) - max(0, startTime))
+    } else {
+      duration = 0
+    }
     averageFrameRate = stream.avg_frame_rate.den > 0 ? stream.avg_frame_rate : stream.r_frame_rate
     sampleAspectRatio =
       stream.sample_aspect_ratio.num > 0 ? stream.sample_aspect_ratio : parameters.pointee.sample_aspect_ratio

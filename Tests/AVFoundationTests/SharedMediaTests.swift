@@ -38,18 +38,25 @@ import Testing
     reader.add(output)
     #expect(reader.startReading())
     var shown: [CMTime] = []
-    while let sample = output.copyNextSampleBuffer() { shown.append(CMSampleBufferGetPresentationTimeStamp(sample)) }
+    while let sample = output.copyNextSampleBuffer() {
+      shown.append(CMSampleBufferGetPresentationTimeStamp(sample))
+    }
     #expect(reader.status == .completed, "\(String(describing: reader.error))")
     #expect(shown == times)
   }
 
+  /// ffmpeg's tool rounds the left edge of this stream's cropping; the standard does not
+  /// (`ffmpeg -flags unaligned` gives this sum).
+  static let exactlyCropped = ["CVFC1_Sony_C.jsv": "9fdb17e17d332b5d9752362c9c7ff9b0"]
+
   /// Name, frames and sum of a stream.
   static let conformance: [(String, Int, String)] = {
-    guard let folder, let text = try? String(contentsOfFile: folder + "/conformance/md5.tsv", encoding: .utf8) else { return [] }
+    guard let folder, let text = try? String(contentsOfFile: folder + "/conformance/md5.tsv", encoding: .utf8)
+    else { return [] }
     return text.split(separator: "\n").compactMap { line in
       let columns = line.split(separator: "\t").map(String.init)
       guard columns.count >= 6, let frames = Int(columns[4]) else { return nil }
-      return (columns[0], frames, columns[5])
+      return (columns[0], frames, exactlyCropped[columns[0]] ?? columns[5])
     }
   }()
 
@@ -57,7 +64,7 @@ import Testing
     let settings = [kCVPixelBufferPixelFormatTypeKey as String: kCVPixelFormatType_420YpCbCr8Planar]
     let samples = try ReaderTests.read(asset, settings: settings)
     let scratch = Scratch()
-    FileManager.default.createFile(atPath: scratch.file("frames"), contents: nil)
+    try Data().write(to: scratch.url("frames"))
     let file = try FileHandle(forWritingTo: scratch.url("frames"))
     for sample in samples { try file.write(contentsOf: ReaderTests.packed(try #require(sample.imageBuffer))) }
     try file.close()

@@ -182,7 +182,9 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
 
   public var supportedFileTypes: [AVFileType] { preset.fileTypes }
 
-  open func determineCompatibleFileTypes(completionHandler handler: @escaping @Sendable ([AVFileType]) -> Void) {
+  open func determineCompatibleFileTypes(
+    completionHandler handler: @escaping @Sendable ([AVFileType]) -> Void
+  ) {
     assetLoadingQueue.async { [self] in handler(ExportJob.serves(preset, asset) ? preset.fileTypes : []) }
   }
 
@@ -209,7 +211,9 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
     return fileLengthLimit > 0 ? min(length, fileLengthLimit) : length
   }
 
-  open func estimateMaximumDuration(completionHandler handler: @escaping @Sendable (CMTime, (any Error)?) -> Void) {
+  open func estimateMaximumDuration(
+    completionHandler handler: @escaping @Sendable (CMTime, (any Error)?) -> Void
+  ) {
     assetLoadingQueue.async { [self] in
       do {
         _ = try asset.file.facts()
@@ -218,7 +222,9 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
     }
   }
 
-  open func estimateOutputFileLength(completionHandler handler: @escaping @Sendable (Int64, (any Error)?) -> Void) {
+  open func estimateOutputFileLength(
+    completionHandler handler: @escaping @Sendable (Int64, (any Error)?) -> Void
+  ) {
     assetLoadingQueue.async { [self] in
       do {
         _ = try asset.file.facts()

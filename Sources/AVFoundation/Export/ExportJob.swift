@@ -12,7 +12,8 @@ final class ExportJob: @unchecked Sendable {
   init(asset: AVAsset, preset: ExportPreset, settings: AVAssetExportSession.Settings) throws {
     guard let url = settings.url, let type = settings.type else {
       throw AVError(
-        .incorrectlyConfigured, reason: "The export has no output.", advice: "Set outputURL and outputFileType.")
+        .incorrectlyConfigured, reason: "The export has no output.",
+        advice: "Set outputURL and outputFileType.")
     }
     guard preset.fileTypes.contains(type) else {
       throw AVError(
@@ -47,7 +48,8 @@ final class ExportJob: @unchecked Sendable {
       guard writer.canAdd(pair.input), reader.canAdd(pair.output) else {
         throw pair.input.settingsError ?? pair.output.settingsError
           ?? AVError(
-            .operationNotSupportedForAsset, reason: "A track of type \(track.mediaType.rawValue) cannot be exported so.")
+            .operationNotSupportedForAsset,
+            reason: "A track of type \(track.mediaType.rawValue) cannot be exported so.")
       }
       reader.add(pair.output)
       writer.add(pair.input)
@@ -92,7 +94,8 @@ final class ExportJob: @unchecked Sendable {
     let output = AVAssetReaderTrackOutput(track: track, outputSettings: reading)
     output.alwaysCopiesSampleData = false
     let input = AVAssetWriterInput(
-      mediaType: track.mediaType, outputSettings: writing, sourceFormatHint: writing == nil ? track.facts.format : nil)
+      mediaType: track.mediaType, outputSettings: writing,
+      sourceFormatHint: writing == nil ? track.facts.format : nil)
     input.transform = track.preferredTransform
     input.languageCode = track.languageCode
     input.marksOutputTrackAsEnabled = track.isEnabled

@@ -5,7 +5,8 @@ public let AVAssetExportPresetMediumQuality: String = "AVAssetExportPresetMedium
 public let AVAssetExportPresetHighestQuality: String = "AVAssetExportPresetHighestQuality"
 public let AVAssetExportPresetHEVCHighestQuality: String = "AVAssetExportPresetHEVCHighestQuality"
 /// Known by name; there is no encoder for video with alpha.
-public let AVAssetExportPresetHEVCHighestQualityWithAlpha: String = "AVAssetExportPresetHEVCHighestQualityWithAlpha"
+public let AVAssetExportPresetHEVCHighestQualityWithAlpha: String =
+  "AVAssetExportPresetHEVCHighestQualityWithAlpha"
 public let AVAssetExportPreset640x480: String = "AVAssetExportPreset640x480"
 public let AVAssetExportPreset960x540: String = "AVAssetExportPreset960x540"
 public let AVAssetExportPreset1280x720: String = "AVAssetExportPreset1280x720"
@@ -36,17 +37,39 @@ struct ExportPreset: Sendable {
   let copiesSound: Bool
 
   static let all: [ExportPreset] = [
-    ExportPreset(name: AVAssetExportPresetLowQuality, video: .encode(.h264, box: (400, 224), bitsPerPixel: 0.06), copiesSound: false),
-    ExportPreset(name: AVAssetExportPresetMediumQuality, video: .encode(.h264, box: (568, 320), bitsPerPixel: 0.12), copiesSound: false),
-    ExportPreset(name: AVAssetExportPresetHighestQuality, video: .encode(.h264, box: nil, bitsPerPixel: 0.25), copiesSound: false),
-    ExportPreset(name: AVAssetExportPresetHEVCHighestQuality, video: .encode(.hevc, box: nil, bitsPerPixel: 0.15), copiesSound: false),
-    ExportPreset(name: AVAssetExportPreset640x480, video: .encode(.h264, box: (640, 480), bitsPerPixel: 0.2), copiesSound: false),
-    ExportPreset(name: AVAssetExportPreset960x540, video: .encode(.h264, box: (960, 540), bitsPerPixel: 0.2), copiesSound: false),
-    ExportPreset(name: AVAssetExportPreset1280x720, video: .encode(.h264, box: (1280, 720), bitsPerPixel: 0.2), copiesSound: false),
-    ExportPreset(name: AVAssetExportPreset1920x1080, video: .encode(.h264, box: (1920, 1080), bitsPerPixel: 0.18), copiesSound: false),
-    ExportPreset(name: AVAssetExportPreset3840x2160, video: .encode(.h264, box: (3840, 2160), bitsPerPixel: 0.15), copiesSound: false),
-    ExportPreset(name: AVAssetExportPresetHEVC1920x1080, video: .encode(.hevc, box: (1920, 1080), bitsPerPixel: 0.11), copiesSound: false),
-    ExportPreset(name: AVAssetExportPresetHEVC3840x2160, video: .encode(.hevc, box: (3840, 2160), bitsPerPixel: 0.09), copiesSound: false),
+    ExportPreset(
+      name: AVAssetExportPresetLowQuality, video: .encode(.h264, box: (400, 224), bitsPerPixel: 0.06),
+      copiesSound: false),
+    ExportPreset(
+      name: AVAssetExportPresetMediumQuality, video: .encode(.h264, box: (568, 320), bitsPerPixel: 0.12),
+      copiesSound: false),
+    ExportPreset(
+      name: AVAssetExportPresetHighestQuality, video: .encode(.h264, box: nil, bitsPerPixel: 0.25),
+      copiesSound: false),
+    ExportPreset(
+      name: AVAssetExportPresetHEVCHighestQuality, video: .encode(.hevc, box: nil, bitsPerPixel: 0.15),
+      copiesSound: false),
+    ExportPreset(
+      name: AVAssetExportPreset640x480, video: .encode(.h264, box: (640, 480), bitsPerPixel: 0.2),
+      copiesSound: false),
+    ExportPreset(
+      name: AVAssetExportPreset960x540, video: .encode(.h264, box: (960, 540), bitsPerPixel: 0.2),
+      copiesSound: false),
+    ExportPreset(
+      name: AVAssetExportPreset1280x720, video: .encode(.h264, box: (1280, 720), bitsPerPixel: 0.2),
+      copiesSound: false),
+    ExportPreset(
+      name: AVAssetExportPreset1920x1080, video: .encode(.h264, box: (1920, 1080), bitsPerPixel: 0.18),
+      copiesSound: false),
+    ExportPreset(
+      name: AVAssetExportPreset3840x2160, video: .encode(.h264, box: (3840, 2160), bitsPerPixel: 0.15),
+      copiesSound: false),
+    ExportPreset(
+      name: AVAssetExportPresetHEVC1920x1080, video: .encode(.hevc, box: (1920, 1080), bitsPerPixel: 0.11),
+      copiesSound: false),
+    ExportPreset(
+      name: AVAssetExportPresetHEVC3840x2160, video: .encode(.hevc, box: (3840, 2160), bitsPerPixel: 0.09),
+      copiesSound: false),
     ExportPreset(name: AVAssetExportPresetAppleM4A, video: .none, copiesSound: false),
     ExportPreset(name: AVAssetExportPresetPassthrough, video: .copy, copiesSound: true),
   ]

@@ -51,7 +51,8 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
 
   /// The picture at a time, within the tolerances. Blocks.
   /// - Parameter actualTime: Receives the picture's own time.
-  open func copyCGImage(at requestedTime: CMTime, actualTime: UnsafeMutablePointer<CMTime>?) throws -> CGImage {
+  open func copyCGImage(at requestedTime: CMTime, actualTime: UnsafeMutablePointer<CMTime>?) throws -> CGImage
+  {
     let made = try make(requestedTime)
     actualTime?.pointee = made.time
     return made.image
@@ -61,7 +62,8 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
   public func image(at time: CMTime) async throws -> (image: CGImage, actualTime: CMTime) {
     try await withCheckedThrowingContinuation { continuation in
       queue.async {
-        continuation.resume(with: Swift.Result { try self.make(time) }.map { (image: $0.image, actualTime: $0.time) })
+        continuation.resume(
+          with: Swift.Result { try self.make(time) }.map { (image: $0.image, actualTime: $0.time) })
       }
     }
   }
@@ -70,7 +72,8 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
 
   public typealias CompletionHandler =
     @Sendable (
-      _ requestedTime: CMTime, _ image: CGImage?, _ actualTime: CMTime, _ result: Result, _ error: (any Error)?
+      _ requestedTime: CMTime, _ image: CGImage?, _ actualTime: CMTime, _ result: Result,
+      _ error: (any Error)?
     ) -> Void
 
   /// Makes the pictures one after the other; the handler is called for each, on a thread of the generator.
@@ -102,10 +105,13 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
   private func make(_ time: CMTime) throws -> (image: CGImage, time: CMTime) {
     let facts = try asset.file.facts()
     guard let track = facts.video else {
-      throw AVError(.noSourceTrack, reason: "The asset has no video.", advice: "Use an asset with a video track.")
+      throw AVError(
+        .noSourceTrack, reason: "The asset has no video.", advice: "Use an asset with a video track.")
     }
     guard time.isNumeric else { throw AVError(.noImageAtTime, reason: "The time is not a number.") }
-    let (before, after, turns, largest) = lock.withLock { (self.before, self.after, self.turns, self.largest) }
+    let (before, after, turns, largest) = lock.withLock {
+      (self.before, self.after, self.turns, self.largest)
+    }
     let size = Self.fit(track.naturalSize, largest, turned: turns && track.transform.b != 0)
     var settings: [String: Any] = [kCVPixelBufferPixelFormatTypeKey as String: kCVPixelFormatType_32BGRA]
     settings[kCVPixelBufferWidthKey as String] = Int(size.width)
@@ -138,7 +144,8 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
   private static func nothing(at time: CMTime) -> AVError {
     AVError(
       .noImageAtTime, reason: "There is no picture at \(time.seconds) s.",
-      advice: "Ask for a time within the movie, or allow a greater tolerance.", info: [AVErrorTimeKey: NSValue(time: time)])
+      advice: "Ask for a time within the movie, or allow a greater tolerance.",
+      info: [AVErrorTimeKey: NSValue(time: time)])
   }
 
   private static func fit(_ size: CGSize, _ limit: CGSize, turned: Bool) -> CGSize {
@@ -146,7 +153,8 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
     var scale = 1.0
     if limit.width > 0, size.width > 0 { scale = min(scale, limit.width / size.width) }
     if limit.height > 0, size.height > 0 { scale = min(scale, limit.height / size.height) }
-    return CGSize(width: max(1, (size.width * scale).rounded()), height: max(1, (size.height * scale).rounded()))
+    return CGSize(
+      width: max(1, (size.width * scale).rounded()), height: max(1, (size.height * scale).rounded()))
   }
 
   /// A BGRA buffer's picture, turned by quarters.
@@ -159,7 +167,9 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
     guard let base = CVPixelBufferGetBaseAddress(buffer) else {
       throw AVError(.unknown, reason: "The picture cannot be read.")
     }
-    let (a, b, c, d) = (transform.a.rounded(), transform.b.rounded(), transform.c.rounded(), transform.d.rounded())
+    let (a, b, c, d) = (
+      transform.a.rounded(), transform.b.rounded(), transform.c.rounded(), transform.d.rounded()
+    )
     let swaps = b != 0
     let (outWidth, outHeight) = swaps ? (height, width) : (width, height)
     var pixels = Data(count: outWidth * outHeight * 4)
@@ -173,16 +183,20 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
           if toX < 0 || (swaps ? c : a) < 0 { toX += outWidth - 1 }
           if toY < 0 || (swaps ? b : d) < 0 { toY += outHeight - 1 }
           out.storeBytes(
-            of: row.loadUnaligned(fromByteOffset: 4 * x, as: UInt32.self), toByteOffset: 4 * (toY * outWidth + toX),
+            of: row.loadUnaligned(fromByteOffset: 4 * x, as: UInt32.self),
+            toByteOffset: 4 * (toY * outWidth + toX),
             as: UInt32.self)
         }
       }
     }
-    guard let provider = CGDataProvider(data: pixels as NSData), let space = CGColorSpace(name: CGColorSpace.sRGB),
+    guard let provider = CGDataProvider(data: pixels as NSData),
+      let space = CGColorSpace(name: CGColorSpace.sRGB),
       let image = CGImage(
         width: outWidth, height: outHeight, bitsPerComponent: 8, bitsPerPixel: 32, bytesPerRow: outWidth * 4,
         space: space,
-        bitmapInfo: [.byteOrder32Little, CGBitmapInfo(rawValue: CGImageAlphaInfo.premultipliedFirst.rawValue)],
+        bitmapInfo: [
+          .byteOrder32Little, CGBitmapInfo(rawValue: CGImageAlphaInfo.premultipliedFirst.rawValue),
+        ],
         provider: provider, decode: nil, shouldInterpolate: true, intent: .defaultIntent)
     else { throw AVError(.outOfMemory, reason: "There is no memory for a picture.") }
     return image

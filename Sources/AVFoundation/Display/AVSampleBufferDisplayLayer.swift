@@ -1,0 +1,329 @@
+import Foundation
+
+extension NSNotification.Name {
+  /// A sample could not be decoded; the user info holds the error.
+  public static let AVSampleBufferDisplayLayerFailedToDecode = NSNotification.Name(
+    "AVSampleBufferDisplayLayerFailedToDecodeNotification")
+  public static let AVSampleBufferDisplayLayerRequiresFlushToResumeDecodingDidChange = NSNotification.Name(
+    "AVSampleBufferDisplayLayerRequiresFlushToResumeDecodingDidChangeNotification")
+}
+
+/// In the user info of `AVSampleBufferDisplayLayerFailedToDecode`: the error.
+public let AVSampleBufferDisplayLayerFailedToDecodeNotificationErrorKey: String =
+  "AVSampleBufferDisplayLayerFailedToDecodeNotificationErrorKey"
+
+/// Decodes samples and presents their pictures in time.
+///
+/// There is no screen here: pictures are handed to `frameHandler`, a property of this package, at the moment at which
+/// they are to be seen. Without a `controlTimebase` times are those of the host clock.
+open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecked Sendable {
+  /// Of this package, not Apple's: where pictures go. Called when the picture is to be seen, with its presentation
+  /// time, on a queue of the layer; nil takes the picture away.
+  public typealias FrameHandler =
+    @Sendable (_ pixelBuffer: CVPixelBuffer?, _ presentationTime: CMTime) -> Void
+
+  private struct Picture {
+    let image: CVPixelBuffer
+    let time: CMTime
+  }
+
+  private let lock = NSLock()
+  private var handler: FrameHandler?
+  private var control: CMTimebase?
+  private var followed: CMTimebase?
+  private let own = CMTimebase.onHostClock()
+  private var gravity = AVLayerVideoGravity.resizeAspect
+  private var shownSize = CGSize.zero
+
+  private var currentStatus = AVQueuedSampleBufferRenderingStatus.unknown
+  private var currentError: AVError?
+  private var needsFlush = false
+  private var generation = 0
+  private var waiting: [CMSampleBuffer] = []
+  private var decoded: [Picture] = []
+  private var request: (queue: DispatchQueue, block: @Sendable () -> Void)?
+  private var isRequestScheduled = false
+
+  /// Decodes and presents; the session and the timer belong to it.
+  private let work = DispatchQueue(label: "AVFoundation.display")
+  private var session: VTDecompressionSession?
+  private var sessionFormat: CMFormatDescription?
+  private var timer: (any DispatchSourceTimer)?
+  private var timerBase: CMTimebase?
+
+  /// Pictures that are decoded ahead, and samples that are kept besides.
+  private static let decodeAhead = 8
+  private static let queueLength = 16
+
+  public override init() {
+    CMTimebaseSetTime(own, time: CMClockGetTime(CMClockGetHostTimeClock()))
+    CMTimebaseSetRate(own, rate: 1)
+    super.init()
+  }
+
+  deinit {
+    if let timer, let timerBase { CMTimebaseRemoveTimerDispatchSource(timerBase, timerSource: timer) }
+    timer?.cancel()
+    if let session { VTDecompressionSessionInvalidate(session) }
+  }
+
+  // MARK: - Presentation
+
+  /// Of this package, not Apple's: see `FrameHandler`.
+  public var frameHandler: FrameHandler? {
+    get { lock.withLock { handler } }
+    set { lock.withLock { handler = newValue } }
+  }
+
+  /// The time line to present on; nil: the host clock's.
+  public var controlTimebase: CMTimebase? {
+    get { lock.withLock { control } }
+    set {
+      lock.withLock { control = newValue }
+      work.async { [weak self] in self?.present() }
+    }
+  }
+
+  public var timebase: CMTimebase {
+    lock.withLock { followed ?? control ?? own }
+  }
+
+  func follow(_ timebase: CMTimebase?) {
+    lock.withLock { followed = timebase }
+    work.async { [weak self] in self?.present() }
+  }
+
+  /// How `videoRect(in:)` fits the picture.
+  public var videoGravity: AVLayerVideoGravity {
+    get { lock.withLock { gravity } }
+    set { lock.withLock { gravity = newValue } }
+  }
+
+  /// Of this package, not Apple's: where the current picture belongs in a rectangle; empty without a picture.
+  public func videoRect(in bounds: CGRect) -> CGRect {
+    let (gravity, size) = lock.withLock { (self.gravity, shownSize) }
+    guard size.width > 0, size.height > 0, bounds.width > 0, bounds.height > 0 else { return .zero }
+    if gravity == .resize { return bounds }
+    let (x, y) = (bounds.width / size.width, bounds.height / size.height)
+    let scale = gravity == .resizeAspectFill ? max(x, y) : min(x, y)
+    let (width, height) = (size.width * scale, size.height * scale)
+    return CGRect(x: bounds.midX - width / 2, y: bounds.midY - height / 2, width: width, height: height)
+  }
+
+  // MARK: - State
+
+  public var status: AVQueuedSampleBufferRenderingStatus { lock.withLock { currentStatus } }
+  public var error: Error? { lock.withLock { currentError } }
+  /// Decoding has failed: nothing is decoded before `flush()`.
+  public var requiresFlushToResumeDecoding: Bool { lock.withLock { needsFlush } }
+
+  public var isReadyForMoreMediaData: Bool {
+    lock.withLock { waiting.count + decoded.count < Self.decodeAhead + Self.queueLength }
+  }
+
+  public func enqueue(_ sampleBuffer: CMSampleBuffer) {
+    lock.withLock {
+      waiting.append(sampleBuffer)
+      if currentStatus == .unknown { currentStatus = .rendering }
+    }
+    work.async { [weak self] in self?.proceed() }
+  }
+
+  public func flush() {
+    let changed = lock.withLock {
+      waiting = []
+      decoded = []
+      generation += 1
+      currentStatus = .unknown
+      currentError = nil
+      defer { needsFlush = false }
+      return needsFlush
+    }
+    work.async { [weak self] in
+      guard let self else { return }
+      if let session { VTDecompressionSessionInvalidate(session) }
+      session = nil
+      sessionFormat = nil
+      present()
+    }
+    if changed {
+      NotificationCenter.default.post(
+        name: .AVSampleBufferDisplayLayerRequiresFlushToResumeDecodingDidChange, object: self)
+    }
+    wake()
+  }
+
+  /// Forgets what has not been presented, and takes the current picture away.
+  open func flushAndRemoveImage() {
+    flush()
+    let handler = lock.withLock {
+      shownSize = .zero
+      return self.handler
+    }
+    work.async { handler?(nil, .invalid) }
+  }
+
+  public func requestMediaDataWhenReady(on queue: DispatchQueue, using block: @escaping @Sendable () -> Void)
+  {
+    lock.withLock { request = (queue, block) }
+    wake()
+  }
+
+  public func stopRequestingMediaData() { lock.withLock { request = nil } }
+
+  private func wake() {
+    guard isReadyForMoreMediaData else { return }
+    let request: (queue: DispatchQueue, block: @Sendable () -> Void)? = lock.withLock {
+      guard !isRequestScheduled, let request = self.request else { return nil }
+      isRequestScheduled = true
+      return request
+    }
+    guard let request else { return }
+    request.queue.async { [weak self] in
+      guard let self else { return }
+      let before = lock.withLock { waiting.count + decoded.count }
+      if isReadyForMoreMediaData { request.block() }
+      let gained = lock.withLock {
+        isRequestScheduled = false
+        return waiting.count + decoded.count > before
+      }
+      if gained {
+        wake()
+      } else {
+        // The source had nothing: ask again a little later.
+        request.queue.asyncAfter(deadline: .now() + .milliseconds(10)) { [weak self] in self?.wake() }
+      }
+    }
+  }
+
+  // MARK: - Decoding (on `work`)
+
+  private func proceed() {
+    while true {
+      let next: (CMSampleBuffer, Int)? = lock.withLock {
+        guard !needsFlush, decoded.count < Self.decodeAhead, !waiting.isEmpty else { return nil }
+        return (waiting.removeFirst(), generation)
+      }
+      guard let (sample, generation) = next else { break }
+      decode(sample, generation)
+    }
+    present()
+    wake()
+  }
+
+  private func decode(_ sample: CMSampleBuffer, _ generation: Int) {
+    let notes =
+      CMSampleBufferGetSampleAttachmentsArray(sample, createIfNecessary: false)?.firstObject as? NSDictionary
+    func flag(_ key: CFString) -> Bool { (notes?.object(forKey: key) as? NSNumber)?.boolValue ?? false }
+    let isHidden = flag(kCMSampleAttachmentKey_DoNotDisplay)
+    let isUrgent = flag(kCMSampleAttachmentKey_DisplayImmediately)
+    let time = CMSampleBufferGetPresentationTimeStamp(sample)
+    if let image = CMSampleBufferGetImageBuffer(sample) {
+      if !isHidden { take(image, time, isUrgent, generation) }
+      return
+    }
+    guard let format = CMSampleBufferGetFormatDescription(sample) else {
+      return fail(kVTParameterErr, generation)
+    }
+    if let session, let known = sessionFormat, known !== format,
+      !VTDecompressionSessionCanAcceptFormatDescription(session, formatDescription: format)
+    {
+      VTDecompressionSessionInvalidate(session)
+      self.session = nil
+    }
+    if session == nil {
+      let status = VTDecompressionSessionCreate(
+        allocator: kCFAllocatorDefault, formatDescription: format, decoderSpecification: nil,
+        imageBufferAttributes: nil, decompressionSessionOut: &session)
+      guard status == noErr else { return fail(status, generation) }
+    }
+    sessionFormat = format
+    guard let session else { return }
+    let status = VTDecompressionSessionDecodeFrame(
+      session, sampleBuffer: sample, flags: [], infoFlagsOut: nil
+    ) { [weak self] status, flags, image, time, _ in
+      guard let self else { return }
+      if status != noErr { return fail(status, generation) }
+      if let image, !isHidden, !flags.contains(.frameDropped) { take(image, time, isUrgent, generation) }
+    }
+    if status != noErr { fail(status, generation) }
+  }
+
+  private func take(_ image: CVPixelBuffer, _ time: CMTime, _ isUrgent: Bool, _ generation: Int) {
+    let shows = lock.withLock { () -> Bool in
+      guard generation == self.generation else { return false }
+      if isUrgent { return true }
+      let place = decoded.firstIndex { $0.time > time } ?? decoded.count
+      decoded.insert(Picture(image: image, time: time), at: place)
+      return false
+    }
+    if shows { show(Picture(image: image, time: time)) }
+  }
+
+  private func fail(_ status: OSStatus, _ generation: Int) {
+    let error = AVError(
+      .decodeFailed, reason: "A sample cannot be decoded (\(status)).",
+      advice: "Call flush(), then enqueue from a key frame on.",
+      underlying: NSError(domain: NSOSStatusErrorDomain, code: Int(status)))
+    let isFirst = lock.withLock { () -> Bool in
+      guard generation == self.generation, currentStatus != .failed else { return false }
+      currentStatus = .failed
+      currentError = error
+      needsFlush = true
+      return true
+    }
+    guard isFirst else { return }
+    let center = NotificationCenter.default
+    center.post(
+      name: .AVSampleBufferDisplayLayerFailedToDecode, object: self,
+      userInfo: [AVSampleBufferDisplayLayerFailedToDecodeNotificationErrorKey: error as NSError])
+    center.post(name: .AVSampleBufferDisplayLayerRequiresFlushToResumeDecodingDidChange, object: self)
+  }
+
+  // MARK: - Presenting (on `work`)
+
+  /// Shows the latest picture that is due, drops those before it, and waits for the next.
+  private func present() {
+    let base = timebase
+    let now = CMTimebaseGetTime(base)
+    let (due, next): (Picture?, CMTime) = lock.withLock {
+      var due: Picture?
+      while let first = decoded.first, first.time <= now || !first.time.isNumeric {
+        due = decoded.removeFirst()
+      }
+      return (due, decoded.first?.time ?? .invalid)
+    }
+    if let due { show(due) }
+    if timer == nil || timerBase !== base {
+      if let timer, let timerBase { CMTimebaseRemoveTimerDispatchSource(timerBase, timerSource: timer) }
+      timer?.cancel()
+      let made = DispatchSource.makeTimerSource(queue: work)
+      made.setEventHandler { [weak self] in self?.proceed() }
+      CMTimebaseAddTimerDispatchSource(base, timerSource: made)
+      made.resume()
+      timer = made
+      timerBase = base
+    }
+    if let timer {
+      CMTimebaseSetTimerDispatchSourceNextFireTime(base, timerSource: timer, fireTime: next, flags: 0)
+    }
+  }
+
+  private func show(_ picture: Picture) {
+    let handler = lock.withLock {
+      shownSize = CGSize(
+        width: CVPixelBufferGetWidth(picture.image), height: CVPixelBufferGetHeight(picture.image))
+      return self.handler
+    }
+    handler?(picture.image, picture.time)
+  }
+}
+
+extension CMTimebase {
+  /// A timebase on the host clock, at time zero and rate zero.
+  static func onHostClock() -> CMTimebase {
+    do { return try CMTimebase(sourceClock: CMClockGetHostTimeClock()) } catch {
+      preconditionFailure("the host clock can always be followed: \(error)")
+    }
+  }
+}

@@ -1,0 +1,242 @@
+import Foundation
+
+/// Presents several renderers' samples on one time line.
+open class AVSampleBufferRenderSynchronizer: NSObject, @unchecked Sendable {
+  /// The rate has changed.
+  public static let rateDidChangeNotification = NSNotification.Name(
+    "AVSampleBufferRenderSynchronizerRateDidChangeNotification")
+
+  /// The common time line, at rate 0 and time zero in the beginning.
+  public let timebase: CMTimebase
+  private let lock = NSLock()
+  private var members: [any SynchronizedRenderer] = []
+  private let work = DispatchQueue(label: "AVFoundation.synchronizer")
+
+  public override init() {
+    timebase = .onHostClock()
+    super.init()
+  }
+
+  // MARK: - Time
+
+  /// How fast time goes; 0: it stands still.
+  public var rate: Float {
+    get { Float(CMTimebaseGetRate(timebase)) }
+    set {
+      CMTimebaseSetRate(timebase, rate: Float64(newValue))
+      rateChanged()
+    }
+  }
+
+  /// Sets the rate, and the time from which it goes on.
+  open func setRate(_ rate: Float, time: CMTime) {
+    if time.isNumeric {
+      CMTimebaseSetTime(timebase, time: time)
+    }
+    CMTimebaseSetRate(timebase, rate: Float64(rate))
+    rateChanged()
+  }
+
+  /// Sets the rate so that `time` coincides with a time of the host clock.
+  open func setRate(_ rate: Float, time: CMTime, atHostTime hostTime: CMTime) {
+    guard time.isNumeric, hostTime.isNumeric else { return setRate(rate, time: time) }
+    CMTimebaseSetRateAndAnchorTime(
+      timebase, rate: Float64(rate), anchorTime: time, immediateSourceTime: hostTime)
+    rateChanged()
+  }
+
+  open func currentTime() -> CMTime { CMTimebaseGetTime(timebase) }
+
+  private func rateChanged() {
+    NotificationCenter.default.post(name: Self.rateDidChangeNotification, object: self)
+  }
+
+  // MARK: - Renderers
+
+  public var renderers: [any AVQueuedSampleBufferRendering] { lock.withLock { members } }
+
+  /// Presents a renderer's samples on this time line from now on.
+  open func addRenderer(_ renderer: any AVQueuedSampleBufferRendering) {
+    guard let renderer = renderer as? any SynchronizedRenderer else { return }
+    lock.withLock { if !members.contains(where: { $0 === renderer }) { members.append(renderer) } }
+    renderer.follow(timebase)
+  }
+
+  /// Lets a renderer go at a time of this time line; at once if the time is not a number.
+  /// - Parameter completionHandler: Receives whether the renderer was there.
+  open func removeRenderer(
+    _ renderer: any AVQueuedSampleBufferRendering, at time: CMTime,
+    completionHandler: (@Sendable (Bool) -> Void)? = nil
+  ) {
+    let remove: @Sendable () -> Void = { [weak self] in
+      let removed: (any SynchronizedRenderer)? = self?.lock.withLock {
+        guard let self, let index = self.members.firstIndex(where: { $0 === renderer }) else { return nil }
+        return self.members.remove(at: index)
+      }
+      removed?.follow(nil)
+      completionHandler?(removed != nil)
+    }
+    guard time.isNumeric, time > currentTime() else { return remove() }
+    let observer = TimeObserver(timebase, queue: work)
+    observer.start(at: time) { [weak observer] _ in
+      remove()
+      observer?.stop()
+      return nil
+    }
+    keep(observer)
+  }
+
+  // MARK: - Observers
+
+  private var observers: [TimeObserver] = []
+
+  private func keep(_ observer: TimeObserver) {
+    lock.withLock {
+      observers.removeAll { $0.isOver }
+      observers.append(observer)
+    }
+  }
+
+  /// Calls `block` at every multiple of `interval`, and when time jumps or the rate changes from or to zero.
+  /// - Returns: An object to keep, and to give to `removeTimeObserver(_:)`.
+  open func addPeriodicTimeObserver(
+    forInterval interval: CMTime, queue: DispatchQueue?, using block: @escaping @Sendable (CMTime) -> Void
+  ) -> Any {
+    let observer = TimeObserver(timebase, queue: queue ?? .main)
+    if interval.isNumeric, interval > .zero {
+      let timebase = timebase
+      @Sendable func following(_ time: CMTime) -> CMTime {
+        let count = (time.seconds / interval.seconds + 1e-9).rounded(.down)
+        let step: Int64 = CMTimebaseGetRate(timebase) < 0 ? -1 : 1
+        return CMTimeMultiply(interval, multiplier: Int32(clamping: Int64(count) + step))
+      }
+      observer.startPeriodic(next: following, block: block)
+    }
+    keep(observer)
+    return observer
+  }
+
+  /// Calls `block` whenever time passes one of the times.
+  /// - Parameter times: `NSValue`s of `CMTime`.
+  open func addBoundaryTimeObserver(
+    forTimes times: [NSValue], queue: DispatchQueue?, using block: @escaping @Sendable () -> Void
+  ) -> Any {
+    let observer = TimeObserver(timebase, queue: queue ?? .main)
+    let sorted = times.map(\.timeValue).filter(\.isNumeric).sorted()
+    @Sendable func following(_ time: CMTime) -> CMTime? { sorted.first { $0 > time } }
+    if let first = sorted.first(where: { $0 >= currentTime() }) {
+      observer.start(at: first) { time in
+        block()
+        return following(time)
+      }
+    }
+    keep(observer)
+    return observer
+  }
+
+  open func removeTimeObserver(_ observer: Any) {
+    guard let observer = observer as? TimeObserver else { return }
+    observer.stop()
+    lock.withLock { observers.removeAll { $0 === observer } }
+  }
+}
+
+/// A timer on a timebase.
+private final class TimeObserver: @unchecked Sendable {
+  private let timebase: CMTimebase
+  private let timer: any DispatchSourceTimer
+  private let queue: DispatchQueue
+  private let lock = NSLock()
+  private var isStopped = false
+  private var isRunning = false
+  private var tokens: [any NSObjectProtocol] = []
+
+  init(_ timebase: CMTimebase, queue: DispatchQueue) {
+    self.timebase = timebase
+    self.queue = queue
+    timer = DispatchSource.makeTimerSource(queue: queue)
+  }
+
+  deinit { stop() }
+
+  var isOver: Bool { lock.withLock { isStopped } }
+
+  /// Fires at a time; the action tells the next one, if there is one.
+  func start(at time: CMTime, action: @escaping @Sendable (_ fired: CMTime) -> CMTime?) {
+    let due = Due(time)
+    timer.setEventHandler { [weak self] in
+      guard let self, !self.isOver else { return }
+      let fired = due.time
+      if let next = action(fired) {
+        due.time = next
+        self.fire(at: next)
+      }
+    }
+    begin()
+    fire(at: time)
+  }
+
+  func startPeriodic(
+    next: @escaping @Sendable (CMTime) -> CMTime, block: @escaping @Sendable (CMTime) -> Void
+  ) {
+    let timebase = timebase
+    let due = Due(next(CMTimebaseGetTime(timebase)))
+    timer.setEventHandler { [weak self] in
+      guard let self, !self.isOver else { return }
+      // A timer may be a trifle early: the time it was set for has come all the same.
+      let now = max(
+        CMTimebaseGetTime(timebase), CMTimebaseGetRate(timebase) > 0 ? due.time : .negativeInfinity)
+      block(now)
+      due.time = next(now)
+      self.fire(at: due.time)
+    }
+    begin()
+    fire(at: due.time)
+    for name in [kCMTimebaseNotification_EffectiveRateChanged, kCMTimebaseNotification_TimeJumped] {
+      let token = NotificationCenter.default.addObserver(
+        forName: NSNotification.Name(name as String), object: timebase, queue: nil
+      ) { [weak self] _ in
+        guard let observer = self else { return }
+        observer.queue.async { [weak observer] in
+          guard let observer, !observer.isOver else { return }
+          let now = CMTimebaseGetTime(timebase)
+          block(now)
+          due.time = next(now)
+          observer.fire(at: due.time)
+        }
+      }
+      lock.withLock { tokens.append(token) }
+    }
+  }
+
+  private func begin() {
+    CMTimebaseAddTimerDispatchSource(timebase, timerSource: timer)
+    lock.withLock { isRunning = true }
+    timer.resume()
+  }
+
+  private func fire(at time: CMTime) {
+    CMTimebaseSetTimerDispatchSourceNextFireTime(timebase, timerSource: timer, fireTime: time, flags: 0)
+  }
+
+  func stop() {
+    let (tokens, wasRunning): ([any NSObjectProtocol]?, Bool) = lock.withLock {
+      guard !isStopped else { return (nil, false) }
+      isStopped = true
+      defer { self.tokens = [] }
+      return (self.tokens, isRunning)
+    }
+    guard let tokens else { return }
+    for token in tokens { NotificationCenter.default.removeObserver(token) }
+    CMTimebaseRemoveTimerDispatchSource(timebase, timerSource: timer)
+    // A suspended source must not be released.
+    if !wasRunning { timer.resume() }
+    timer.cancel()
+  }
+
+  /// The time that the timer is set for; used on the timer's queue.
+  private final class Due: @unchecked Sendable {
+    var time: CMTime
+    init(_ time: CMTime) { self.time = time }
+  }
+}

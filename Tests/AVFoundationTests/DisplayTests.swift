@@ -1,0 +1,137 @@
+import AVFoundation
+import Foundation
+import Testing
+
+/// The display layer's pictures: which, in what order, when.
+@Suite(.serialized) struct DisplayTests {
+  final class Shown: @unchecked Sendable {
+    private let lock = NSLock()
+    private var list: [(sum: String?, time: CMTime, at: Date)] = []
+    func add(_ image: CVPixelBuffer?, _ time: CMTime) {
+      let sum = image.map { md5(ReaderTests.packed($0)) }
+      let now = Date()
+      lock.withLock { list.append((sum, time, now)) }
+    }
+    var all: [(sum: String?, time: CMTime, at: Date)] { lock.withLock { list } }
+  }
+
+  private func waitFor(_ seconds: Double = 20, _ condition: () -> Bool) async {
+    let end = Date().addingTimeInterval(seconds)
+    while !condition(), Date() < end { try? await Task.sleep(for: .milliseconds(5)) }
+  }
+
+  @Test func everyPictureIsShownInOrderAndNotTooEarly() async throws {
+    let path = try Fixture.movie()
+    let samples = try ReaderTests.read(AVURLAsset(url: URL(fileURLWithPath: path)))
+    let layer = AVSampleBufferDisplayLayer()
+    let shown = Shown()
+    layer.frameHandler = { shown.add($0, $1) }
+    var made: CMTimebase?
+    CMTimebaseCreateWithSourceClock(
+      allocator: nil, sourceClock: CMClockGetHostTimeClock(), timebaseOut: &made)
+    let timebase = try #require(made)
+    layer.controlTimebase = timebase
+    #expect(layer.status == .unknown && layer.timebase === timebase)
+    let feed = DispatchQueue(label: "feed")
+    nonisolated(unsafe) var next = 0
+    layer.requestMediaDataWhenReady(on: feed) {
+      while layer.isReadyForMoreMediaData, next < samples.count {
+        layer.enqueue(samples[next])
+        next += 1
+      }
+      if next == samples.count { layer.stopRequestingMediaData() }
+    }
+    // Time stands still: the first picture, at zero, is due; no other.
+    await waitFor { !shown.all.isEmpty }
+    try await Task.sleep(for: .milliseconds(100))
+    #expect(shown.all.map(\.time) == [.zero])
+    #expect(layer.status == .rendering)
+    // A quarter of the speed leaves a busy machine time for every frame.
+    let start = Date()
+    CMTimebaseSetRate(timebase, rate: 0.25)
+    await waitFor(30) { shown.all.last?.time == CMTime(value: 59 * 1001, timescale: 30000) }
+    let all = shown.all
+    #expect(zip(all, all.dropFirst()).allSatisfy { $0.time < $1.time })
+    // No picture comes before its time (a timer may be a few milliseconds early).
+    #expect(all.dropFirst().allSatisfy { $0.at.timeIntervalSince(start) >= $0.time.seconds * 4 - 0.02 })
+    let theirs = try ReaderTests.frameMD5s(path, ["-pix_fmt", "nv12"])
+    #expect(all.allSatisfy { $0.sum == theirs[Int($0.time.value / 1001)] })
+    #expect(all.count > 40)
+    #expect(
+      layer.videoRect(in: CGRect(x: 0, y: 0, width: 640, height: 240))
+        == CGRect(x: 160, y: 0, width: 320, height: 240))
+    layer.flushAndRemoveImage()
+    await waitFor { shown.all.last?.sum == nil }
+    #expect(shown.all.last?.sum == nil && layer.status == .unknown)
+  }
+
+  @Test func damageIsReportedAndFlushHeals() async throws {
+    let samples = try ReaderTests.read(AVURLAsset(url: URL(fileURLWithPath: Fixture.movie())))
+    let layer = AVSampleBufferDisplayLayer()
+    let shown = Shown()
+    layer.frameHandler = { shown.add($0, $1) }
+    let noise = Data((0..<500).map { UInt8(truncatingIfNeeded: $0 &* 73) })
+    let block = try CMBlockBuffer(length: noise.count, flags: .assureMemoryNow)
+    noise.withUnsafeBytes {
+      _ = CMBlockBufferReplaceDataBytes(
+        with: $0.baseAddress!, blockBuffer: block, offsetIntoDestination: 0, dataLength: noise.count)
+    }
+    var timing = CMSampleTimingInfo(duration: .invalid, presentationTimeStamp: .zero, decodeTimeStamp: .zero)
+    var size = noise.count
+    var bad: CMSampleBuffer?
+    CMSampleBufferCreateReady(
+      allocator: nil, dataBuffer: block, formatDescription: CMSampleBufferGetFormatDescription(samples[0]),
+      sampleCount: 1,
+      sampleTimingEntryCount: 1, sampleTimingArray: &timing, sampleSizeEntryCount: 1, sampleSizeArray: &size,
+      sampleBufferOut: &bad)
+    layer.enqueue(try #require(bad))
+    await waitFor { layer.status == .failed }
+    #expect(layer.status == .failed && layer.requiresFlushToResumeDecoding)
+    #expect((layer.error as? AVError)?.code == .decodeFailed)
+    layer.flush()
+    #expect(!layer.requiresFlushToResumeDecoding)
+    // On the host clock, movie time zero is long over: shown at once.
+    layer.enqueue(samples[0])
+    await waitFor { !shown.all.isEmpty }
+    #expect(shown.all.first?.time == .zero)
+  }
+
+  @Test func synchronizersDriveTimeAndObservers() async throws {
+    let synchronizer = AVSampleBufferRenderSynchronizer()
+    let layer = AVSampleBufferDisplayLayer()
+    synchronizer.addRenderer(layer)
+    #expect(synchronizer.renderers.count == 1 && layer.timebase === synchronizer.timebase)
+    #expect(synchronizer.rate == 0 && synchronizer.currentTime() == .zero)
+    let queue = DispatchQueue(label: "observe")
+    let lock = NSLock()
+    nonisolated(unsafe) var ticks: [CMTime] = []
+    nonisolated(unsafe) var crossings = 0
+    let periodic = synchronizer.addPeriodicTimeObserver(
+      forInterval: CMTime(value: 1, timescale: 20), queue: queue
+    ) { time in
+      lock.withLock { ticks.append(time) }
+    }
+    let boundary = synchronizer.addBoundaryTimeObserver(
+      forTimes: [
+        NSValue(time: CMTime(value: 51, timescale: 10)), NSValue(time: CMTime(value: 52, timescale: 10)),
+      ], queue: queue
+    ) { lock.withLock { crossings += 1 } }
+    synchronizer.setRate(1, time: CMTime(value: 5, timescale: 1))
+    await waitFor { lock.withLock { crossings == 2 && ticks.count > 4 } }
+    #expect(synchronizer.currentTime() > CMTime(value: 51, timescale: 10))
+    #expect(lock.withLock { crossings } == 2)
+    synchronizer.removeTimeObserver(boundary)
+    synchronizer.removeTimeObserver(periodic)
+    try await Task.sleep(for: .milliseconds(80))
+    let count = lock.withLock { ticks.count }
+    try await Task.sleep(for: .milliseconds(150))
+    #expect(lock.withLock { ticks.count } == count)
+    synchronizer.rate = 0
+    let frozen = synchronizer.currentTime()
+    #expect(synchronizer.currentTime() == frozen)
+    let removed = await withCheckedContinuation { done in
+      synchronizer.removeRenderer(layer, at: .invalid) { done.resume(returning: $0) }
+    }
+    #expect(removed && synchronizer.renderers.isEmpty && layer.timebase !== synchronizer.timebase)
+  }
+}

@@ -1,0 +1,197 @@
+import AVFoundation
+import Foundation
+import Testing
+
+/// Exports against ffprobe.
+@Suite struct ExportTests {
+  @Test func passthroughKeepsEverySample() async throws {
+    let scratch = Scratch()
+    let source = try Fixture.movie()
+    let session = try #require(
+      AVAssetExportSession(
+        asset: AVURLAsset(url: URL(fileURLWithPath: source)), presetName: AVAssetExportPresetPassthrough))
+    session.outputURL = scratch.url("a.mov")
+    session.outputFileType = .mov
+    session.shouldOptimizeForNetworkUse = true
+    #expect(session.status == .unknown && session.progress == 0)
+    await session.export()
+    #expect(session.status == .completed, "\(String(describing: session.error))")
+    #expect(session.progress == 1)
+    #expect(try Probe.samples(scratch.file("a.mov")) == Probe.samples(source))
+    #expect(try Probe.samples(scratch.file("a.mov"), stream: "a:0") == Probe.samples(source, stream: "a:0"))
+  }
+
+  @Test func aPartCanBeExported() async throws {
+    let scratch = Scratch()
+    let session = try #require(
+      AVAssetExportSession(
+        asset: AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie())),
+        presetName: AVAssetExportPresetPassthrough))
+    session.timeRange = CMTimeRange(
+      start: CMTime(value: 1, timescale: 2), duration: CMTime(value: 1, timescale: 1))
+    try await session.export(to: scratch.url("a.mp4"), as: .mp4)
+    let duration =
+      try Double(Probe.facts(scratch.file("a.mp4"), stream: nil, "format=duration")["duration"] ?? "") ?? 0
+    #expect(abs(duration - 1) < 0.03)
+    #expect(try Tool.decodingErrors(scratch.file("a.mp4")) == "")
+  }
+
+  @Test(.enabled(if: WriterTests.hasEncoder(kCMVideoCodecType_H264))) func presetsEncode() async throws {
+    let scratch = Scratch()
+    let big = try Fixture.make(
+      "big.mkv",
+      [
+        "-f", "lavfi", "-i", "testsrc2=size=1280x800:rate=25:duration=1", "-f", "lavfi", "-i",
+        "sine=duration=1", "-c:v", "libx264",
+        "-preset", "ultrafast", "-pix_fmt", "yuv420p", "-c:a", "flac",
+      ])
+    let asset = AVURLAsset(url: URL(fileURLWithPath: big))
+    let session = try #require(AVAssetExportSession(asset: asset, presetName: AVAssetExportPreset640x480))
+    try await session.export(to: scratch.url("a.mp4"), as: .mp4)
+    let facts = try Probe.facts(scratch.file("a.mp4"), "stream=width,height,codec_name,nb_frames")
+    #expect(
+      facts["width"] == "640" && facts["height"] == "400" && facts["codec_name"] == "h264"
+        && facts["nb_frames"] == "25")
+    #expect(try Probe.facts(scratch.file("a.mp4"), stream: "a:0", "stream=codec_name")["codec_name"] == "aac")
+    #expect(try Tool.decodingErrors(scratch.file("a.mp4")) == "")
+    let sound = try #require(AVAssetExportSession(asset: asset, presetName: AVAssetExportPresetAppleM4A))
+    #expect(sound.supportedFileTypes == [.m4a])
+    try await sound.export(to: scratch.url("a.m4a"), as: .m4a)
+    let only = try Probe.facts(scratch.file("a.m4a"), stream: nil, "format=nb_streams")
+    #expect(only["nb_streams"] == "1")
+    #expect(scratch.contents == ["a.m4a", "a.mp4"])
+  }
+
+  @Test func wrongRequestsFailAndLeaveNothing() async throws {
+    let scratch = Scratch()
+    let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
+    #expect(AVAssetExportSession(asset: asset, presetName: "none") == nil)
+    func export(
+      _ preset: String, _ name: String, _ type: AVFileType,
+      _ change: (AVAssetExportSession) -> Void = { _ in }
+    ) async -> AVError.Code? {
+      guard let session = AVAssetExportSession(asset: asset, presetName: preset) else { return nil }
+      change(session)
+      do { try await session.export(to: scratch.url(name), as: type) } catch {
+        #expect(session.status == .failed)
+        return (error as? AVError)?.code
+      }
+      return nil
+    }
+    #expect(await export(AVAssetExportPresetPassthrough, "a.m4a", .m4a) == .operationNotSupportedForPreset)
+    #expect(await export(AVAssetExportPresetPassthrough, "no/a.mov", .mov) == .contentIsUnavailable)
+    #expect(
+      await export(AVAssetExportPresetPassthrough, "a.mov", .mov) {
+        $0.timeRange = CMTimeRange(
+          start: CMTime(value: 50, timescale: 1), duration: CMTime(value: 1, timescale: 1))
+      } == .operationNotAllowed)
+    let cancelled = try #require(
+      AVAssetExportSession(asset: asset, presetName: AVAssetExportPresetPassthrough))
+    cancelled.outputURL = scratch.url("c.mov")
+    cancelled.outputFileType = .mov
+    cancelled.cancelExport()
+    await cancelled.export()
+    #expect(cancelled.status == .cancelled)
+    #expect(scratch.contents.isEmpty)
+  }
+
+  @Test func estimatesAndCompatibilityAreTold() async throws {
+    let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
+    #expect(
+      AVAssetExportSession.exportPresets(compatibleWith: asset).contains(AVAssetExportPresetPassthrough))
+    #expect(
+      await AVAssetExportSession.compatibility(
+        ofExportPreset: AVAssetExportPreset1280x720, with: asset, outputFileType: .mov))
+    #expect(
+      !(await AVAssetExportSession.compatibility(
+        ofExportPreset: AVAssetExportPreset1280x720, with: asset, outputFileType: .m4a)))
+    let session = try #require(AVAssetExportSession(asset: asset, presetName: AVAssetExportPresetPassthrough))
+    let size = try FileManager.default.attributesOfItem(atPath: Fixture.movie())[.size] as? Int64 ?? 0
+    #expect(abs(Double(session.estimatedOutputFileLength) / Double(size) - 1) < 0.1)
+    #expect(session.maxDuration == .positiveInfinity)
+    session.fileLengthLimit = size / 2
+    #expect(abs(session.maxDuration.seconds - 1) < 0.1)
+    let scratch = Scratch()
+    try await session.export(to: scratch.url("half.mov"), as: .mov)
+    let written =
+      try FileManager.default.attributesOfItem(atPath: scratch.file("half.mov"))[.size] as? Int64 ?? 0
+    #expect(written > 0 && written < size * 6 / 10)
+  }
+}
+
+/// Still pictures against ffmpeg's.
+@Suite struct ImageTests {
+  private func bytes(_ image: CGImage) -> Data {
+    (image.dataProvider?.data).map { Data(referencing: $0) } ?? Data()
+  }
+
+  private func difference(_ a: Data, _ b: Data) -> Double {
+    guard a.count == b.count, !a.isEmpty else { return .infinity }
+    return Double(zip(a, b).reduce(0) { $0 + abs(Int($1.0) - Int($1.1)) }) / Double(a.count)
+  }
+
+  @Test func exactTimesGiveExactFrames() async throws {
+    let path = try Fixture.movie()
+    let generator = AVAssetImageGenerator(asset: AVURLAsset(url: URL(fileURLWithPath: path)))
+    generator.requestedTimeToleranceBefore = .zero
+    generator.requestedTimeToleranceAfter = .zero
+    for frame in [0, 13, 41] {
+      let time = CMTime(value: Int64(frame) * 1001, timescale: 30000)
+      let made = try await generator.image(at: time)
+      #expect(made.actualTime == time)
+      #expect(made.image.width == 320 && made.image.height == 240)
+      let raw = try Fixture.make(
+        "frame\(frame).bgra",
+        [
+          "-i", path, "-vf", "select=eq(n\\,\(frame))", "-frames:v", "1", "-pix_fmt", "bgra", "-f",
+          "rawvideo",
+        ])
+      // Chroma is interpolated here, and repeated there.
+      #expect(difference(bytes(made.image), try Data(contentsOf: URL(fileURLWithPath: raw))) < 3)
+    }
+    #expect(throws: AVError.self) {
+      try generator.copyCGImage(at: CMTime(value: 60, timescale: 1), actualTime: nil)
+    }
+    // With the default tolerance the key frame before will do.
+    generator.requestedTimeToleranceBefore = .positiveInfinity
+    var actual = CMTime.invalid
+    _ = try generator.copyCGImage(at: CMTime(value: 30 * 1001, timescale: 30000), actualTime: &actual)
+    #expect(actual == CMTime(value: 20 * 1001, timescale: 30000))
+  }
+
+  @Test func picturesAreTurnedAndFitted() async throws {
+    let turned = try Fixture.make(
+      "turned.mov", ["-i", try Fixture.movie(), "-c", "copy", "-metadata:s:v", "rotate=90"])
+    let generator = AVAssetImageGenerator(asset: AVURLAsset(url: URL(fileURLWithPath: turned)))
+    generator.appliesPreferredTrackTransform = true
+    let image = try generator.copyCGImage(at: .zero, actualTime: nil)
+    #expect(image.width == 240 && image.height == 320)
+    // ffmpeg turns as the file says, too.
+    let raw = try Fixture.make(
+      "turned.bgra", ["-i", turned, "-frames:v", "1", "-pix_fmt", "bgra", "-f", "rawvideo"])
+    #expect(difference(bytes(image), try Data(contentsOf: URL(fileURLWithPath: raw))) < 3)
+    generator.maximumSize = CGSize(width: 100, height: 80)
+    let small = try generator.copyCGImage(at: .zero, actualTime: nil)
+    #expect(small.width == 60 && small.height == 80)
+  }
+
+  @Test func manyPicturesCome() async throws {
+    let generator = AVAssetImageGenerator(asset: AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie())))
+    generator.requestedTimeToleranceBefore = .zero
+    generator.requestedTimeToleranceAfter = .zero
+    let times = [0, 1, 100].map { NSValue(time: CMTime(value: $0, timescale: 1)) }
+    let results = await withCheckedContinuation {
+      (done: CheckedContinuation<[AVAssetImageGenerator.Result], Never>) in
+      let lock = NSLock()
+      nonisolated(unsafe) var results: [AVAssetImageGenerator.Result] = []
+      generator.generateCGImagesAsynchronously(forTimes: times) { _, image, _, result, error in
+        lock.withLock {
+          #expect((image != nil) == (result == .succeeded) && (error != nil) == (result != .succeeded))
+          results.append(result)
+          if results.count == 3 { done.resume(returning: results) }
+        }
+      }
+    }
+    #expect(results == [.succeeded, .succeeded, .failed])
+  }
+}
