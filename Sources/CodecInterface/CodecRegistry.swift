@@ -60,6 +60,8 @@ public enum EncoderFeature: Sendable, Hashable, CaseIterable {
   case hdrMetadata
   case multiPass
   case speedPreference
+  /// Knowing how long the stream will be is of use.
+  case expectedDuration
   case temporalLayers
   case longTermReferences
 }

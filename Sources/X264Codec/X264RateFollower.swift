@@ -36,14 +36,14 @@
       let ratio = FrameRateRatio(configuration.frameRate ?? 30)
       assumedFrameRate = Double(ratio.numerator) / Double(ratio.denominator)
       if case .average = configuration.rate.mode, configuration.pass == nil {
-        headStart = Self.headStartShare * Double(lookAhead) / assumedFrameRate * timescale
+        if lookAhead > 0 { headStart = Self.framesSaved / assumedFrameRate * timescale }
       }
     }
 
-    /// The last frames of a stream, which nothing after them is predicted from, get fewer bits: the fewer, the longer
-    /// libx264 looks ahead. So that a clip of some seconds does not fall short of its rate, time runs a tenth faster
-    /// at first, until it is ahead by what the last frames will save. In the long run that is nothing.
-    private static let headStartShare = 0.15
+    /// The last frames of a stream, which nothing after them is predicted from, get fewer bits. So that a clip of some
+    /// seconds does not fall short of its rate, time runs a tenth faster at first, until it is ahead by what the last
+    /// frames will save. In the long run that is nothing.
+    private static let framesSaved = 5.5
 
     /// The time stamp that libx264 is given.
     mutating func libraryTime(of time: Int64) -> Int64 {
