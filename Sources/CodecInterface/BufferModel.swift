@@ -58,12 +58,12 @@ extension RateControl {
   /// For each limit of L bits in W seconds, `size + maximumRate * W` must not exceed L. Most of the allowance beyond
   /// the average goes into the size, since that is what a key frame can draw on.
   private func limitModel(fullness: Double) -> BufferModel {
-    let usable = limits.map { (bits: Double($0.bytes) * 8 * 0.94, seconds: $0.seconds) }
+    let usable = limits.map { (bits: Double($0.bytes) * 8 * 0.97, seconds: $0.seconds) }
     let lowest = usable.map { $0.bits / $0.seconds }.min() ?? 1
     let target = min(Double(targetRate ?? Int.max), lowest)
     var rate = target + 0.1 * (lowest - target)
     // Leave the bucket a size even if the average is right at the limit.
-    rate = min(rate, 0.85 * lowest)
+    rate = min(rate, 0.78 * lowest)
     let size = usable.map { $0.bits - rate * $0.seconds }.min() ?? rate
     return BufferModel(
       maximumRate: max(Int(rate), 1000), size: max(Int(size), 1000), initialFullness: fullness)

@@ -64,6 +64,8 @@ public enum EncoderFeature: Sendable, Hashable, CaseIterable {
   case speedPreference
   /// A choice of how many threads encode.
   case threadCount
+  /// Knowing how long the stream will be is of use.
+  case expectedDuration
   case temporalLayers
   case longTermReferences
   /// A choice of the effort on a scale of its own, from 0 (fastest) to 9 (best).

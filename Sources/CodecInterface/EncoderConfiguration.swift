@@ -51,6 +51,8 @@ public struct EncoderConfiguration: Sendable, Equatable {
   public var speed = SpeedPreference()
   /// 0 lets the encoder choose from the number of processors.
   public var threads = 0
+  /// Seconds that the stream will last, if known.
+  public var expectedDuration: Double?
   /// Report the squared error of each frame against its source.
   public var measuresError = false
   public var pass: EncodingPass?

@@ -129,6 +129,9 @@
       case .average(let bits), .variable(let bits), .constant(let bits):
         param.rc.i_rc_method = X264_RC_ABR
         param.rc.i_bitrate = Self.kilobits(bits)
+        // libx264's own tolerance lets a clip of some seconds miss its rate by a fifth. This one costs little in
+        // quality; a long stream has the time to come back.
+        param.rc.f_rate_tolerance = (c.expectedDuration ?? 0) > 60 ? 0.5 : 0.1
       }
       guard let model = delay.usesTimeStamps ? rate.bufferModel : rate.zeroDelayBufferModel else { return }
       setBuffer(model)

@@ -19,26 +19,40 @@
     private var lastCallerTime: Int64?
     private var libraryClock = 0.0
 
+    /// Library ticks that the clock may still run ahead.
+    private var headStart = 0.0
+
     // Without time stamps
     private let assumedFrameRate: Double
     private var smoothedDuration: Double?
     private var appliedCorrection = 1.0
     private var target: RateControl
 
-    init(_ configuration: EncoderConfiguration, usesTimeStamps: Bool) {
+    init(_ configuration: EncoderConfiguration, usesTimeStamps: Bool, lookAhead: Int) {
       self.usesTimeStamps = usesTimeStamps
       timescale = Double(configuration.timescale)
       target = configuration.rate
       openingRate = Double(configuration.rate.effectiveTarget ?? 1)
       let ratio = FrameRateRatio(configuration.frameRate ?? 30)
       assumedFrameRate = Double(ratio.numerator) / Double(ratio.denominator)
+      if case .average = configuration.rate.mode, configuration.pass == nil {
+        if lookAhead > 0 { headStart = Self.framesSaved / assumedFrameRate * timescale }
+      }
     }
+
+    /// The last frames of a stream, which nothing after them is predicted from, get fewer bits. So that a clip of some
+    /// seconds does not fall short of its rate, time runs a tenth faster at first, until it is ahead by what the last
+    /// frames will save. In the long run that is nothing.
+    private static let framesSaved = 5.5
 
     /// The time stamp that libx264 is given.
     mutating func libraryTime(of time: Int64) -> Int64 {
       guard usesTimeStamps else { return time }
       if let last = lastCallerTime {
-        libraryClock = max(libraryClock + Double(time - last) * scale, libraryClock.rounded() + 1)
+        let passed = Double(time - last) * scale
+        let ahead = min(passed * 0.1, headStart)
+        headStart -= ahead
+        libraryClock = max(libraryClock + passed + ahead, libraryClock.rounded() + 1)
       } else {
         libraryClock = Double(time)
       }

@@ -37,12 +37,14 @@
       guard let opened else { throw .unsupported("libx264 cannot keep to this frame delay") }
       (parameters, handle) = opened
       timescale = configuration.timescale
-      follower = X264RateFollower(configuration, usesTimeStamps: plan.usesTimeStamps)
       maximumQP = configuration.rate.maxQP ?? 51
       measuresError = configuration.measuresError
 
       var actual = x264_param_t()
       x264_encoder_parameters(handle, &actual)
+      follower = X264RateFollower(
+        configuration, usesTimeStamps: plan.usesTimeStamps,
+        lookAhead: actual.rc.b_mb_tree == 0 ? 0 : Int(actual.rc.i_lookahead))
       reorderingDepth =
         actual.i_bframe == 0 ? 0 : actual.i_bframe_pyramid == X264_B_PYRAMID_NONE ? 1 : 2
       parameterSets = try readParameterSets(configuration)

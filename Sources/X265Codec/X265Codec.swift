@@ -34,6 +34,7 @@ public enum X265Codec {
       lowLatency.isLowLatency = true
       lowLatency.features = usual.features.subtracting([
         .frameReordering, .openGOP, .frameDelayLimit, .lookAhead, .multiPass, .constantRate, .variableRate,
+        .expectedDuration,
       ])
       lowLatency.performanceRating = 30
       lowLatency.qualityRating = 70

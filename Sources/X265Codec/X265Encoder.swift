@@ -35,13 +35,10 @@
       var frames: [EncodedFrame] = []
       let duration = lastInput.map { picture.presentationTime - $0 } ?? picture.duration
       if pace.note(duration: duration), configuration.rate.targetRate != nil {
-        // libx265 reckons with a steady frame rate. Tell it the one that frames really come at.
-        if let stream, stream.followsRate {
-          stream.setRate(configuration.rate, frameRateCorrection: pace.correction)
-        } else {
-          needsNewStream = true
-          pace.restart()
-        }
+        // libx265 reckons with a steady frame rate, and takes no new one in mid-stream: a new stream goes on with the
+        // rate at which frames really come.
+        needsNewStream = true
+        pace.restart()
       }
       if needsNewStream {
         frames = try flush()
@@ -80,19 +77,11 @@
       guard same == configuration else {
         throw .unsupported("libx265 takes this only before the first frame")
       }
-      let old = configuration
-      configuration = new
-      if let rate = new.frameRate, rate != old.frameRate {
+      if let rate = new.frameRate, rate != configuration.frameRate {
         pace = FramePace(timescale: new.timescale, assumed: rate)
-        needsNewStream = needsNewStream || !(stream?.followsRate ?? true)
       }
-      guard new.rate != old.rate, !needsNewStream, let stream else { return }
-      let sameKind =
-        new.rate.minQP == old.rate.minQP && new.rate.maxQP == old.rate.maxQP
-        && (new.rate.bufferModel == nil) == (old.rate.bufferModel == nil)
-      if sameKind, stream.followsRate, stream.setRate(new.rate, frameRateCorrection: pace.correction) {
-        return
-      }
+      configuration = new
+      // libx265 says that it takes a new rate, and goes on with the old one.
       needsNewStream = true
     }
 
@@ -129,9 +118,6 @@
       lastDuration = Int64(Double(timescale) / assumed)
     }
 
-    /// What a bit rate has to be multiplied by.
-    private(set) var correction = 1.0
-
     /// - Returns: true if the pace has left what rate control reckons with.
     mutating func note(duration: Int64) -> Bool {
       guard duration > 0 else { return false }
@@ -140,15 +126,12 @@
       let pace = (smoothed ?? seconds) * 0.85 + seconds * 0.15
       smoothed = pace
       count += 1
-      guard count >= 4, abs(pace * assumed / correction - 1) > 0.06 else { return false }
-      correction = pace * assumed
-      return true
+      return count >= 4 && abs(pace * assumed - 1) > 0.1
     }
 
     /// A new stream starts at the present pace.
     mutating func restart() {
       if let smoothed, smoothed > 0 { assumed = 1 / smoothed }
-      correction = 1
       count = 0
     }
   }

@@ -21,13 +21,6 @@
 
     deinit { api.pointee.param_free(param) }
 
-    /// True if rate control works on a buffer model that fills at the target rate: it forgets the past then, and
-    /// follows a new rate at once.
-    var followsRate: Bool {
-      param.pointee.rc.rateControlMode == X265_RC_ABR.rawValue && param.pointee.rc.vbvMaxBitrate > 0
-        && param.pointee.rc.vbvMaxBitrate <= param.pointee.rc.bitrate
-    }
-
     // MARK: - Translation
 
     private func fill(_ c: EncoderConfiguration) throws(CodecError) {
@@ -59,7 +52,7 @@
       setStructure(c)
       setDelay(c)
       setColor(c)
-      setRate(c.rate, isRealTime: c.speed.isRealTime == true || c.maxFrameDelay == 0)
+      setRate(c.rate, expectedDuration: c.expectedDuration)
       setHDR(c.hdr)
       if let pass = c.pass { setPass(pass) }
       guard api.pointee.param_apply_profile(param, c.profile == .hevcMain10 ? "main10" : "main") == 0 else {
@@ -176,7 +169,7 @@
       }
     }
 
-    func setRate(_ rate: RateControl, isRealTime: Bool) {
+    private func setRate(_ rate: RateControl, expectedDuration: Double?) {
       param.pointee.rc.qpMin = Int32(rate.minQP ?? 0)
       param.pointee.rc.qpMax = Int32(rate.maxQP ?? 51)
       var model = rate.bufferModel
@@ -188,11 +181,12 @@
         param.pointee.rc.rateControlMode = Int32(X265_RC_ABR.rawValue)
         let target = rate.limits.isEmpty ? bits : min(bits, model?.maximumRate ?? bits)
         param.pointee.rc.bitrate = Self.kilobits(target)
-        if isRealTime {
-          // Fills at the target rate, so that a new rate takes effect at once.
-          var live = model ?? BufferModel(maximumRate: target, size: target)
-          live.maximumRate = min(live.maximumRate, target)
-          model = live
+        // libx265's average rate lets a clip of some seconds miss its rate by a fifth, and has nothing to change
+        // that. A buffer that fills at the target rate holds it. A long stream has the time to come back.
+        if model == nil, (expectedDuration ?? 0) <= 60 {
+          model = BufferModel(
+            maximumRate: target, size: Int(Double(target) * 1.6),
+            initialFullness: rate.initialBufferFullness ?? 0.87)
         }
       }
       guard let model else { return }

@@ -54,21 +54,6 @@
       api.pointee.encoder_close(handle)
     }
 
-    var followsRate: Bool { parameters.followsRate }
-
-    /// - Returns: false if that takes a new stream.
-    @discardableResult
-    func setRate(_ rate: RateControl, frameRateCorrection: Double) -> Bool {
-      guard followsRate else { return false }
-      parameters.setRate(rate, isRealTime: true)
-      let param = parameters.param
-      param.pointee.rc.bitrate = max(Int32(Double(param.pointee.rc.bitrate) * frameRateCorrection), 1)
-      param.pointee.rc.vbvMaxBitrate = max(
-        Int32(Double(param.pointee.rc.vbvMaxBitrate) * frameRateCorrection), 1)
-      if case .constant(let bits) = rate.mode { filler?.bitsPerSecond = Double(bits) }
-      return api.pointee.encoder_reconfig(handle, param) >= 0
-    }
-
     func encode(
       _ source: SourcePicture, options: FrameOptions, frameDuration: Int64
     ) throws(CodecError) -> EncodedFrame? {

@@ -13,6 +13,7 @@ struct CompressionDraft {
   var masteringDisplay: [UInt8]?
   var contentLightLevel: [UInt8]?
   var insertsHDR = true
+  var sourceFrameCount = 0
   var colorPrimaries: UInt8?
   var transferFunction: UInt8?
   var matrix: UInt8?
@@ -48,6 +49,9 @@ struct CompressionDraft {
       c.rate.mode = .average(max(Int(lowest * 0.8), 1000))
     } else {
       c.rate.mode = .quality(quality)
+    }
+    if c.expectedDuration == nil, sourceFrameCount > 0 {
+      c.expectedDuration = Double(sourceFrameCount) / (c.frameRate ?? 30)
     }
     if insertsHDR {
       c.hdr.masteringDisplay = masteringDisplay

@@ -49,6 +49,25 @@ extension CompressionProperty {
         return true
       }),
     CompressionProperty(
+      key: kVTCompressionPropertyKey_SourceFrameCount as String, type: .integer(0...Int(Int32.max)),
+      change: .nextKeyFrame,
+      documentation: "Frames that will come; 0 is unknown. Rate control takes its time with a long stream.",
+      feature: .expectedDuration, defaultValue: .number(0),
+      apply: { value, draft in
+        draft.sourceFrameCount = value.integer ?? 0
+        return true
+      }),
+    CompressionProperty(
+      key: kVTCompressionPropertyKey_ExpectedDuration as String, type: .number(0...1e9),
+      change: .nextKeyFrame,
+      documentation:
+        "Seconds that the stream will last; 0 is unknown. Rate control takes its time with a long one.",
+      feature: .expectedDuration, defaultValue: .number(0),
+      apply: { value, draft in
+        draft.configuration.expectedDuration = value.number.flatMap { $0 > 0 ? $0 : nil }
+        return true
+      }),
+    CompressionProperty(
       key: kVTCompressionPropertyKey_CalculateMeanSquaredError as String, type: .boolean,
       change: .nextKeyFrame,
       documentation: "True attaches the mean squared error of each frame to its sample buffer.",
