@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// What a person gets wrong: one line that says what to do, a status other than 0, nothing lost, nothing left.
-@Suite struct BadInputTests {
+@Suite(.serialized) struct BadInputTests {
   /// Checks the promise for one run in `folder`, which must look as before.
   private func expectRefusal(
     _ arguments: [String], in folder: Folder, saying words: String...,
@@ -118,7 +118,9 @@ import Testing
 
   @Test(arguments: ["out.avi", "out", "out.265", "out.txt"])
   func outputOfUnknownType(name: String) throws {
-    try expectRefusal(["transcoding", CommandLine.sample, "--out", name], in: Folder(), saying: "--out")
+    try expectRefusal(
+      ["transcoding", CommandLine.sample, "--out", name], in: Folder(),
+      saying: name == "out.265" ? ".264" : "--out")
   }
 
   @Test(arguments: ["in.mp4", "./in.mp4", "link.mp4", "hard.mp4"])
@@ -147,7 +149,8 @@ import Testing
       "ulimit -f 200; '\(CommandLine.vtencode)' transcoding '\(CommandLine.sample)' --bitrate 4M --out \(name)",
       in: folder)
     #expect(run.status == 1, "\(run.complaints)")
-    #expect(run.complaintLines.count == 1, "\(run.complaints)")
+    // On a slow machine the progress has been told before.
+    #expect(run.complaintLines.filter { !$0.contains("fps") }.count == 1, "\(run.complaints)")
     #expect(run.complaints.contains("cannot write"))
     #expect(folder.contents == [])
   }
@@ -164,6 +167,6 @@ import Testing
     guard run.text.contains("status") else { return }
     #expect(run.text.trimmingCharacters(in: .whitespacesAndNewlines) == "status 1", "\(run.text)")
     #expect(run.complaints.contains("disk is full"), "\(run.complaints)")
-    #expect(run.complaintLines.count == 1)
+    #expect(run.complaintLines.filter { !$0.contains("fps") }.count == 1)
   }
 }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Elementary streams, pipes, and inputs that are no movies.
-@Suite struct StreamTests {
+@Suite(.serialized) struct StreamTests {
   @Test(arguments: [("avc1", "264", "h264"), ("hvc1", "265", "hevc")])
   func annexBFile(codec: String, ending: String, seen: String) throws {
     let folder = try Folder()
@@ -39,7 +39,8 @@ import Testing
     let run = try CommandLine.shell(
       "{ '\(CommandLine.vtencode)' transcoding '\(CommandLine.sample)' --bitrate 8M --out - ; echo \"status $?\" >&2; } | head -c 1000 >/dev/null"
     )
-    #expect(run.complaintLines.count == 2, "\(run.complaints)")
+    let lines = run.complaintLines.filter { !$0.contains("fps") }
+    #expect(lines.count == 2, "\(run.complaints)")
     #expect(run.complaints.contains("has gone"))
     #expect(run.complaints.contains("status 1"))
   }

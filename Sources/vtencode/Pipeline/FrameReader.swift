@@ -15,7 +15,6 @@ final class FrameReader {
   private let output: AVAssetReaderTrackOutput
   private let frameDuration: CMTime
   private var count = 0
-  private(set) var end = CMTime.zero
 
   /// - Parameter pixelFormat: the format to decode to.
   init(_ source: MovieSource, pixelFormat: OSType) throws {
@@ -48,7 +47,6 @@ final class FrameReader {
       let stated = sample.duration
       let duration = stated.isNumeric && stated > .zero ? stated : frameDuration
       count += 1
-      end = max(end, time + duration)
       return Frame(pixelBuffer: pixelBuffer, time: time, duration: duration)
     }
     if reader.status == .failed { throw source.failure(reader.error) }

@@ -36,7 +36,7 @@ struct MovieSink: SampleSink {
         } catch {
           // The other track must not wait for what will not come.
           samples.cancel()
-          gate.finish(at: .negativeInfinity)
+          gate.abandon()
           throw error
         }
       }

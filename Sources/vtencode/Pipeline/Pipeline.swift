@@ -38,7 +38,9 @@ struct Pipeline: Sendable {
     let written: SinkReport
     do {
       async let reading: Void = onThread("decode") { try read(into: frames, gate: gate) }
-      async let encoding: Void = onThread("encode") { try encode(frames, with: compressor, samples: samples) }
+      async let encoding: Void = onThread("encode") {
+        try encode(frames, with: compressor, samples: samples, gate: gate)
+      }
       async let writing = cancelling(frames, samples) { try await sink.write(samples) }
       written = try await writing
       try await encoding
@@ -83,41 +85,42 @@ struct Pipeline: Sendable {
       var count = 0
       while !Interrupt.shared.isRequested, count < plan.frameLimit ?? .max {
         guard let frame = try reader.next() else {
-          // The movie's natural end: the sound may go on.
-          gate.finish(at: .positiveInfinity)
-          frames.end()
-          return
+          gate.noteEndOfMovie()
+          break
         }
         count += 1
-        gate.advance(to: frame.time + frame.duration)
         guard frames.push(frame) else { break }
       }
-      gate.finish(at: reader.end)
       frames.end()
     } catch {
-      gate.finish(at: .negativeInfinity)
       frames.end(error)
       throw error
     }
   }
 
   private func encode(
-    _ frames: BoundedQueue<Frame>, with compressor: Compressor, samples: BoundedQueue<CMSampleBuffer>
+    _ frames: BoundedQueue<Frame>, with compressor: Compressor, samples: BoundedQueue<CMSampleBuffer>,
+    gate: SoundGate
   ) throws {
     do {
       let pacer = plan.isPaced ? try Pacer() : nil
+      var isCut = false
       while let frame = try frames.pop() {
         if let pacer {
           try pacer.wait(until: frame.time)
           // What was read ahead of its time is not encoded once the run is to end.
-          if Interrupt.shared.isRequested { break }
+          isCut = Interrupt.shared.isRequested
+          if isCut { break }
         }
+        gate.advance(to: frame.time + frame.duration)
         try compressor.encode(frame)
       }
+      gate.finish(isCut: isCut)
       try compressor.complete()
       frames.cancel()
       samples.end()
     } catch {
+      gate.abandon()
       frames.cancel()
       samples.end(error)
       throw error

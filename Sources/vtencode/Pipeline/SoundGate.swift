@@ -1,14 +1,15 @@
 import CoreMedia
 import Foundation
 
-/// Keeps the sound in step with the pictures that have been read: it neither runs far ahead in the file
+/// Keeps the sound in step with the pictures that go to the encoder: it neither runs far ahead in the file
 /// nor goes on after a run that ends early.
 final class SoundGate: @unchecked Sendable {
   private let condition = NSCondition()
   private var reached = CMTime.negativeInfinity
   private var end = CMTime.positiveInfinity
+  private var isMovieExhausted = false
 
-  /// Pictures up to `time` have been read.
+  /// Pictures up to `time` have come.
   func advance(to time: CMTime) {
     condition.lock()
     reached = max(reached, time)
@@ -16,16 +17,33 @@ final class SoundGate: @unchecked Sendable {
     condition.unlock()
   }
 
-  /// No more pictures come. Sound from `end` on is not wanted.
-  func finish(at end: CMTime) {
+  /// The movie has no more pictures: its sound may outlast them, unless the run is cut short before.
+  func noteEndOfMovie() {
     condition.lock()
+    isMovieExhausted = true
+    condition.unlock()
+  }
+
+  /// No more pictures come. Unless the movie was read to its end, sound stops with the last picture.
+  /// - Parameter isCut: pictures that were read are left out.
+  func finish(isCut: Bool) {
+    condition.lock()
+    if isCut || !isMovieExhausted { end = reached }
     reached = .positiveInfinity
-    self.end = end
     condition.broadcast()
     condition.unlock()
   }
 
-  /// Waits until the pictures have come to `time`. False if sound at that time is not wanted.
+  /// The run has failed: nobody waits any more, and no sound is wanted.
+  func abandon() {
+    condition.lock()
+    end = .negativeInfinity
+    reached = .positiveInfinity
+    condition.broadcast()
+    condition.unlock()
+  }
+
+  /// Waits until the pictures have come as far as `time`. False if sound at that time is not wanted.
   func admits(_ time: CMTime) -> Bool {
     condition.lock()
     defer { condition.unlock() }
