@@ -24,6 +24,7 @@ var targets: [Target] = [
   .target(name: "H264Encoder", dependencies: ["CH264Kernels"]),
   .testTarget(name: "CH264KernelsTests", dependencies: ["CH264Kernels"]),
   .executableTarget(name: "kernel-bench", dependencies: ["CH264Kernels"]),
+  .executableTarget(name: "count-allocations", dependencies: ["H264Encoder"]),
 ]
 
 // MARK: - Apple's modules, and what they stand on, for Linux
