@@ -54,7 +54,7 @@ public func CFNumberGetValue(
       valuePtr.storeBytes(of: whole, as: T.self)
       return Double(whole) == value
     }
-    if number.objCType.pointee == 0x51 /* Q */ {
+    if UInt8(bitPattern: number.objCType.pointee) == UInt8(ascii: "Q") {
       valuePtr.storeBytes(of: T(truncatingIfNeeded: number.uint64Value), as: T.self)
       return T(exactly: number.uint64Value) != nil
     }

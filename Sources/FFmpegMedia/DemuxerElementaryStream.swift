@@ -173,7 +173,8 @@ final class ElementaryStreamIndex: Sendable {
     if isHEVC {
       switch type {
       case 32: return payload.count > 2 ? UInt(payload[2] >> 4) : nil
-      case 33: return 0  // A second one, whatever its identifier, is reason enough to keep all in the samples.
+      // A second one, whatever its identifier, is reason enough to keep all in the samples.
+      case 33: return 0
       default: return expGolomb(payload, bit: 16)
       }
     }

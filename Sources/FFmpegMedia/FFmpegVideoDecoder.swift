@@ -26,7 +26,9 @@ public final class FFmpegVideoDecoder: VideoDecoder {
 
   /// True unless every frame of this codec stands for itself.
   public static func hasInterframeDependencies(_ codec: CodecType) -> Bool {
-    guard let id = DecoderCodecs.identifier(codec), let descriptor = avcodec_descriptor_get(id) else { return true }
+    guard let id = DecoderCodecs.identifier(codec), let descriptor = avcodec_descriptor_get(id) else {
+      return true
+    }
     return descriptor.pointee.props & AV_CODEC_PROP_INTRA_ONLY == 0
   }
 

@@ -143,7 +143,9 @@ func planarSamples(_ buffer: CVPixelBuffer, _ pixelFormat: String) throws -> [UI
 @Suite(.enabled(if: FFmpegTool.isAvailable)) struct FFmpegVideoDecoderTests {
   enum Mode: CaseIterable { case presentation, decodingWithThreads, early }
 
-  private func configuration(_ mode: Mode, _ stream: TestStream, _ movie: TestMovie) -> VideoDecoderConfiguration {
+  private func configuration(_ mode: Mode, _ stream: TestStream, _ movie: TestMovie)
+    -> VideoDecoderConfiguration
+  {
     var configuration = VideoDecoderConfiguration(codec: stream.codec, configurationRecord: movie.record)
     configuration.threads = 3
     configuration.order = mode == .presentation ? .presentation : .decoding

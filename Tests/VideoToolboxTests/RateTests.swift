@@ -9,7 +9,9 @@ import VideoToolbox
   /// Cuts, movement and noise: what makes rate control sweat.
   static let torture = TestClip(width: 480, height: 272, noise: 24, cutEvery: 23)
 
-  @Test(arguments: codecs, [300_000, 1_000_000]) func averageBitRate(_ codec: CMVideoCodecType, _ rate: Int) throws {
+  @Test(arguments: codecs, [300_000, 1_000_000]) func averageBitRate(_ codec: CMVideoCodecType, _ rate: Int)
+    throws
+  {
     let clip = TestClip(width: 480, height: 272, noise: 16)
     let session = try makeSession(
       codec, width: clip.width, height: clip.height,
@@ -41,7 +43,9 @@ import VideoToolbox
     let measure = RateMeasure(samples, frameDuration: 1.0 / 30)
     for i in stride(from: 0, to: limits.count, by: 2) {
       let most = measure.windows(of: limits[i + 1]).max() ?? 0
-      print("limits \(codec) \(shape): \(Double(most) / limits[i]) of limit \(i / 2), rate \(measure.bitRate / rate)")
+      print(
+        "limits \(codec) \(shape): \(Double(most) / limits[i]) of limit \(i / 2), rate \(measure.bitRate / rate)"
+      )
       #expect(Double(most) <= limits[i])
     }
     #expect(measure.bitRate > 0.7 * rate)
@@ -59,7 +63,9 @@ import VideoToolbox
     let samples = try encode(session, clip, count: 240)
     let measure = RateMeasure(samples, frameDuration: 1.0 / 30)
     let bytes = measure.windows(of: 1).map { Double($0) * 8 / rate }
-    print("constant \(codec) noise \(clip.noise): \(measure.bitRate / rate), windows \(bytes.min()!) to \(bytes.max()!)")
+    print(
+      "constant \(codec) noise \(clip.noise): \(measure.bitRate / rate), windows \(bytes.min()!) to \(bytes.max()!)"
+    )
     #expect(abs(measure.bitRate / rate - 1) < 0.05)
     // The buffer model holds half a second.
     #expect(bytes.allSatisfy { $0 > 0.5 && $0 < 1.5 })
