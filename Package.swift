@@ -24,6 +24,7 @@ var targets: [Target] = [
   .target(name: "H264Encoder", dependencies: ["CH264Kernels"]),
   .testTarget(name: "CH264KernelsTests", dependencies: ["CH264Kernels"]),
   .executableTarget(name: "kernel-bench", dependencies: ["CH264Kernels"]),
+  .executableTarget(name: "rate-bench", dependencies: ["H264Encoder"]),
 ]
 
 // MARK: - Apple's modules, and what they stand on, for Linux
@@ -77,12 +78,16 @@ if !isAppleHost {
         "CodecInterface",
         .target(name: "CX265", condition: .when(traits: ["X265"])),
       ]),
+    .target(name: "H264Codec", dependencies: ["CodecInterface", "H264Encoder"]),
+    .testTarget(
+      name: "H264CodecTests",
+      dependencies: ["H264Codec", "H264Encoder", "CodecInterface", "H264ReferenceDecoders"]),
     .target(name: "FFmpegMedia", dependencies: ["CodecInterface", "CoreMedia", "CFFmpeg"]),
     .testTarget(name: "FFmpegMediaTests", dependencies: ["FFmpegMedia", "CodecInterface"]),
     .target(
       name: "VideoToolbox",
       dependencies: [
-        "CoreMedia", "CodecInterface", "H264Encoder", "FFmpegMedia", "X264Codec", "X265Codec",
+        "CoreMedia", "CodecInterface", "H264Codec", "FFmpegMedia", "X264Codec", "X265Codec",
       ]),
     .target(name: "UniformTypeIdentifiers"),
     .target(

@@ -14,6 +14,8 @@ public struct EncoderDescription: Sendable {
   public var isHardwareAccelerated = false
   /// What it can be asked for. A session offers a property only if the encoder has the feature behind it.
   public var features: Set<EncoderFeature> = []
+  /// The profiles that it writes; nil: all of the codec's.
+  public var profiles: Set<Profile>?
   /// Made for one frame in, one frame out: chosen by the low-latency mode, and only by that unless asked for by id.
   public var isLowLatency = false
   /// Greater is faster, or better; nil if unknown. Only the order within one codec has a meaning.
@@ -64,6 +66,21 @@ public enum EncoderFeature: Sendable, Hashable, CaseIterable {
   case threadCount
   case temporalLayers
   case longTermReferences
+  /// A choice of the effort on a scale of its own, from 0 (fastest) to 9 (best).
+  case effort
+  /// Frames that the receiver lost are no longer referred to.
+  case referenceInvalidation
+  /// Intra macroblocks, column by column, in place of key frames.
+  case intraRefresh
+  /// The temporal layer in a NAL unit before each slice.
+  case layerPrefix
+}
+
+extension EncoderFeature {
+  /// What only an encoder made for the low-latency mode has.
+  public static let lowLatencyOnly: Set<EncoderFeature> = [
+    .temporalLayers, .longTermReferences, .referenceInvalidation, .intraRefresh, .layerPrefix,
+  ]
 }
 
 /// A decoder that a session can choose.

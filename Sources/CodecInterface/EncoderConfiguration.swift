@@ -167,7 +167,7 @@ public struct RateLimit: Sendable, Hashable {
 
 /// What only the low-latency mode has.
 public struct LowLatency: Sendable, Equatable {
-  /// Share of the frames in the base layer: 1 is no layers, 0.5 is two, 0.25 is three.
+  /// Share of the frames in the base layer: 1 (no layers), 0.5 or 0.25. No frame above it is referred to.
   public var baseLayerFrameRateFraction = 1.0
   /// Share of the bits that the base layer takes, if there are layers.
   public var baseLayerBitRateFraction = 0.6

@@ -94,6 +94,8 @@ public struct FrameFacts: Sendable, Equatable {
   /// Set if the frame is a long-term reference that the receiver should acknowledge.
   public var longTermToken: Int64?
   public var averageQP: Double?
+  /// The highest of any macroblock.
+  public var highestQP: Int?
   /// Mean squared error of Y, Cb and Cr if the configuration asks for it.
   public var meanSquaredError: (y: Double, cb: Double, cr: Double)?
   /// Bytes of filler data that hold a constant rate.
@@ -105,7 +107,7 @@ public struct FrameFacts: Sendable, Equatable {
     a.isKeyFrame == b.isKeyFrame && a.isIntra == b.isIntra && a.isReference == b.isReference
       && a.isOpenGOP == b.isOpenGOP && a.temporalLayer == b.temporalLayer
       && a.longTermToken == b.longTermToken
-      && a.averageQP == b.averageQP && a.fillerBytes == b.fillerBytes
+      && a.averageQP == b.averageQP && a.highestQP == b.highestQP && a.fillerBytes == b.fillerBytes
       && a.meanSquaredError.map { [$0.y, $0.cb, $0.cr] } == b.meanSquaredError.map { [$0.y, $0.cb, $0.cr] }
   }
 }

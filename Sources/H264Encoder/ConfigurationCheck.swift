@@ -70,13 +70,19 @@ extension EncoderConfiguration {
     }
   }
 
-  /// - Throws: `EncoderError.levelExceeded` if the stream does not fit the level, or any.
-  func makeParameterSets() throws -> (SequenceParameterSet, PictureParameterSet) {
+  /// What the stream asks of its level.
+  var demands: StreamDemands {
     var demands = StreamDemands(
       profile: streamProfile, widthInMbs: (width + 15) / 16, heightInMbs: (height + 15) / 16)
     demands.frameRate = frameRate
     demands.referenceFrames = maximumReferences
     if case .averageBitRate(let rate) = rateControl { demands.bitRate = rate }
+    return demands
+  }
+
+  /// - Throws: `EncoderError.levelExceeded` if the stream does not fit the level, or any.
+  func makeParameterSets() throws -> (SequenceParameterSet, PictureParameterSet) {
+    let demands = demands
     let streamLevel: Level
     if let level, let fixed = Level.numbered(level) {
       if let violation = fixed.violation(by: demands) {

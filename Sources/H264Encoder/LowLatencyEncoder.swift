@@ -35,6 +35,9 @@ public final class LowLatencyEncoder {
   private var rateControl: RateController
   private var analysis: PictureAnalysis
 
+  /// Frames (`FrameFacts.index`) that the last coded frame may refer to; empty for a key frame.
+  public private(set) var lastReferences: [UInt64] = []
+
   private var nextIndex: UInt64 = 0
   private var frameNum = 0
   private var lastWasReference = false
@@ -64,7 +67,8 @@ public final class LowLatencyEncoder {
       PicturePlanes(geometry)
     }
     buffer = DecodedPictureBuffer(
-      capacity: configuration.maximumReferences, maxFrameNum: 1 << sps.log2MaxFrameNum)
+      capacity: configuration.maximumReferences, maxFrameNum: 1 << sps.log2MaxFrameNum,
+      toleratesLosses: configuration.allowsFrameNumberGaps)
     output = AccessUnit(capacity: max(65536, configuration.width * configuration.height / 2))
     scratch = allocateAligned(UInt8.self, count: 4096)
     rateControl = RateController(configuration)
@@ -164,6 +168,8 @@ public final class LowLatencyEncoder {
     plan.qp = decision.qp
     plan.budget = decision.budget
 
+    lastReferences.removeAll(keepingCapacity: true)
+    for entry in wanted { lastReferences.append(entry.index) }
     let target = prepare(&plan, wanted, options, facts.index)
     writeLeadingUnits(plan, options)
     coder.code(plan, source: source, into: pool[target], output: &output)

@@ -17,9 +17,8 @@ public enum X265Codec {
         id: encoderID, codec: .hevc, codecName: "HEVC", encoderName: "x265", displayName: "HEVC (x265)",
         inputFormats: formats,
         makeEncoder: { (configuration) throws(CodecError) in try X265Encoder(configuration) })
-      usual.features = Set(EncoderFeature.allCases).subtracting([
-        .temporalLayers, .longTermReferences, .entropyMode, .sliceBytes,
-      ])
+      usual.features = Set(EncoderFeature.allCases).subtracting(EncoderFeature.lowLatencyOnly)
+        .subtracting([.entropyMode, .sliceBytes])
       usual.performanceRating = 30
       usual.qualityRating = 95
 

@@ -14,10 +14,14 @@ struct DecodedPictureBuffer {
 
   let capacity: Int
   let maxFrameNum: Int
+  /// Receivers may miss frames: their buffers then hold stand-ins of short-term pictures that this one has as
+  /// long-term pictures, or has removed. Nothing here may rest on how many there are.
+  let toleratesLosses: Bool
   /// Short-term entries newest first, then long-term ones by index: the initial list 0 (8.2.4.2.1).
   private(set) var entries: [Entry] = []
 
-  init(capacity: Int, maxFrameNum: Int) {
+  init(capacity: Int, maxFrameNum: Int, toleratesLosses: Bool = false) {
+    self.toleratesLosses = toleratesLosses
     self.capacity = capacity
     self.maxFrameNum = maxFrameNum
     entries.reserveCapacity(17)
@@ -57,7 +61,13 @@ struct DecodedPictureBuffer {
     if let slot = entry.longTermIndex {
       // A long-term picture with this index is replaced (8.2.5.4.6); make room if it is not there yet.
       let replaced = entries.contains { $0.longTermIndex == slot }
-      if !replaced, let removal = makeRoom(current: frameNum) { commands.append(removal) }
+      if let removal = removeNewestShortTerm(current: frameNum) {
+        // Room in any receiver's buffer, whether or not it has the picture that is replaced: the newest
+        // short-term picture is one that each of them has that can decode this one.
+        commands.append(removal)
+      } else if !replaced, let removal = makeRoom(current: frameNum) {
+        commands.append(removal)
+      }
       entries.removeAll { $0.longTermIndex == slot }
       commands.append(.currentIsLongTerm(index: slot))
       insert(entry)
@@ -76,6 +86,14 @@ struct DecodedPictureBuffer {
     return .removeShortTerm(difference: difference)
   }
 
+  private mutating func removeNewestShortTerm(current frameNum: Int) -> MemoryManagement? {
+    guard toleratesLosses, let newest = entries.first, newest.longTermIndex == nil, newest.isUsable else {
+      return nil
+    }
+    entries.removeFirst()
+    return .removeShortTerm(difference: frameNum - pictureNumber(newest, current: frameNum))
+  }
+
   /// The short-term picture that the sliding window would remove: smallest FrameNumWrap, the last in list.
   private func oldestShortTerm() -> Int? { entries.lastIndex { $0.longTermIndex == nil } }
 
@@ -90,7 +108,9 @@ struct DecodedPictureBuffer {
 
   /// Commands that turn the initial list into `wanted` (8.2.4.3); empty if it begins so already.
   func modifications(_ wanted: [Entry], current frameNum: Int) -> [ReferenceListModification] {
-    if zip(entries, wanted).allSatisfy({ $0.picture == $1.picture }) { return [] }
+    // A receiver may have more short-term pictures before the long-term ones.
+    let isSure = !toleratesLosses || wanted.allSatisfy { $0.longTermIndex == nil }
+    if isSure, zip(entries, wanted).allSatisfy({ $0.picture == $1.picture }) { return [] }
     var predicted = frameNum
     return wanted.map { entry in
       if let slot = entry.longTermIndex { return .longTerm(pictureNumber: slot) }

@@ -1,5 +1,6 @@
 import CodecInterface
 import CoreMedia
+import H264Codec
 import X264Codec
 import X265Codec
 
@@ -9,7 +10,8 @@ import X265Codec
 /// session): its features say which properties a session offers for it.
 enum EncoderCatalogue {
   private static let builtIn: [EncoderDescription] =
-    [X264Codec.encoder].compactMap { $0 } + X265Codec.encoders
+    [X264Codec.encoder].compactMap { $0 } + [H264Codec.encoder, H264Codec.lowLatencyEncoder]
+    + X265Codec.encoders
 
   /// All encoders, the preferred first.
   static var all: [EncoderDescription] {

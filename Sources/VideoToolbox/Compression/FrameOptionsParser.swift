@@ -20,6 +20,11 @@ extension FrameOptions {
       case kVTEncodeFrameOptionKey_ForceLTRRefresh:
         try Self.needLongTermReferences(encoder)
         forcesLongTermRefresh = try Self.parse(.boolean, value).boolean ?? false
+      case kOVTEncodeFrameOptionKey_LostFrameTimes:
+        guard encoder.features.contains(.referenceInvalidation) else {
+          throw StatusError(kVTPropertyNotSupportedErr)
+        }
+        lostFrames = try Self.parseTimes(value)
       default: throw StatusError(kVTPropertyNotSupportedErr)
       }
     }
@@ -28,6 +33,20 @@ extension FrameOptions {
   private static func parse(_ type: PropertyType, _ value: AnyObject) throws(StatusError) -> PropertyValue {
     guard let parsed = type.parse(value) else { throw StatusError(kVTParameterErr) }
     return parsed
+  }
+
+  /// Times in the codec's ticks.
+  private static func parseTimes(_ value: AnyObject) throws(StatusError) -> [Int64] {
+    guard let array = value as? NSArray else { throw StatusError(kVTParameterErr) }
+    var result: [Int64] = []
+    for element in array {
+      guard let dictionary = element as? NSDictionary else { throw StatusError(kVTParameterErr) }
+      let time = CMTimeMakeFromDictionary(dictionary)
+      guard time.isNumeric else { throw StatusError(kVTParameterErr) }
+      result.append(
+        CMTimeConvertScale(time, timescale: CompressionDraft.timescale, method: .roundHalfAwayFromZero).value)
+    }
+    return result
   }
 
   private static func needLongTermReferences(_ encoder: EncoderDescription) throws(StatusError) {

@@ -31,6 +31,14 @@ struct ProfileLevel: Sendable {
     ].map { $0 as String }
   }
 
+  /// The names that an encoder takes.
+  static func names(for encoder: EncoderDescription) -> [String] {
+    guard let profiles = encoder.profiles else { return names(for: encoder.codec) }
+    return names(for: encoder.codec).filter { name in
+      ProfileLevel(name).map { profiles.contains($0.profile) } ?? false
+    }
+  }
+
   /// Names read as codec, profile and level: "H264_High_4_1", "HEVC_Main_AutoLevel".
   init?(_ name: String) {
     let parts = name.split(separator: "_")

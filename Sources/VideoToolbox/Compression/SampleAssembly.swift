@@ -114,6 +114,11 @@ struct SampleAssembly {
     if let token = facts.longTermToken {
       attachments[kVTSampleAttachmentKey_RequireLTRAcknowledgementToken] = NSNumber(value: token)
     }
+    if let qp = facts.averageQP { attachments[kOVTSampleAttachmentKey_AverageQP] = NSNumber(value: qp) }
+    if let qp = facts.highestQP { attachments[kOVTSampleAttachmentKey_HighestQP] = NSNumber(value: qp) }
+    if facts.temporalLayer > 0 {
+      attachments[kOVTSampleAttachmentKey_TemporalLayer] = NSNumber(value: facts.temporalLayer)
+    }
     if let error = facts.meanSquaredError {
       attachments[kVTSampleAttachmentKey_QualityMetrics] = NSDictionary(dictionary: [
         kVTSampleAttachmentQualityMetricsKey_LumaMeanSquaredError as String: NSNumber(value: error.y),

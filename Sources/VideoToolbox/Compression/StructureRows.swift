@@ -8,7 +8,7 @@ extension CompressionProperty {
     CompressionProperty(
       key: kVTCompressionPropertyKey_ProfileLevel as String, type: .text, change: .nextKeyFrame,
       documentation: "Profile and level of the stream.",
-      typeForEncoder: { .enumeration(ProfileLevel.names(for: $0.codec)) },
+      typeForEncoder: { .enumeration(ProfileLevel.names(for: $0)) },
       apply: { value, draft in
         guard let parsed = value.text.flatMap(ProfileLevel.init) else { return false }
         draft.configuration.profile = parsed.profile
@@ -96,7 +96,7 @@ extension CompressionProperty {
     CompressionProperty(
       key: kVTCompressionPropertyKey_BaseLayerFrameRateFraction as String, type: .number(0.25...1),
       change: .nextFrame,
-      documentation: "Share of the frames in the base layer: 1 is no layers, 0.5 is two, 0.25 is three.",
+      documentation: "Share of the frames in the base layer: 1 (no layers), 0.5 or 0.25.",
       feature: .temporalLayers, defaultValue: .number(1),
       apply: { value, draft in
         guard let fraction = value.number, [0.25, 0.5, 1].contains(fraction) else { return false }

@@ -1,0 +1,140 @@
+import CodecInterface
+import Foundation
+import H264Encoder
+
+typealias EngineConfiguration = H264Encoder.EncoderConfiguration
+typealias EngineOptions = H264Encoder.FrameOptions
+
+extension EngineConfiguration {
+  /// The engine's terms for what a session asks for.
+  init(_ c: CodecInterface.EncoderConfiguration) throws(CodecError) {
+    self.init(width: c.width, height: c.height)
+    guard c.codec == .h264 else { throw .unsupported("this encoder makes H.264 alone") }
+    profile = try Self.profile(c.profile)
+    level = c.level
+    entropyCoding = Self.entropyCoding(c)
+    frameRate = min(max(c.frameRate ?? 30, 0.1), 1000)
+    setRate(c)
+
+    speed = Self.speed(effort: c.speed.resolvedEffort)
+    threads = c.threads > 0 ? min(c.threads, 16) : Self.usefulThreads(width: c.width, height: c.height)
+    if c.maxSliceBytes > 0 { maximumSliceBytes = c.maxSliceBytes }
+    adaptiveQuantisation = c.spatialAdaptiveQP == .off ? 0 : Self.standardAdaptiveQuantisation
+    measuresError = c.measuresError
+
+    colour =
+      c.color.primaries == 2 && c.color.transfer == 2 && c.color.matrix == 2
+      ? nil
+      : Colour(primaries: c.color.primaries, transfer: c.color.transfer, matrix: c.color.matrix)
+    fullRange = c.color.isFullRange
+    if let aspect = c.pixelAspect {
+      sampleAspectRatio = (UInt16(clamping: aspect.horizontal), UInt16(clamping: aspect.vertical))
+    }
+    // They travel beside the stream, in the format description.
+    writesParameterSets = false
+    try setReferences(c)
+    if let lowLatency = c.lowLatency {
+      intraRefreshPeriod = lowLatency.intraRefreshPeriod
+      writesTemporalLayerPrefix = lowLatency.writesLayerPrefix
+    }
+  }
+
+  /// Steps of QP for each doubling of a macroblock's activity over the picture's mean.
+  private static let standardAdaptiveQuantisation = 0.4
+
+  private static func profile(_ profile: CodecInterface.Profile) throws(CodecError) -> Profile {
+    switch profile {
+    // What it writes for Baseline is what is common to both.
+    case .h264Baseline, .h264ConstrainedBaseline: return .constrainedBaseline
+    case .h264Main: return .main
+    case .h264High: return .high
+    case .h264ConstrainedHigh: return .constrainedHigh
+    case .h264Extended, .hevcMain, .hevcMain10: throw .unsupported("a profile that this encoder lacks")
+    }
+  }
+
+  /// The Baseline profiles have no CABAC: asking for it there is asking for the best that they have.
+  private static func entropyCoding(_ c: CodecInterface.EncoderConfiguration) -> EntropyCoding? {
+    switch c.profile {
+    case .h264Baseline, .h264ConstrainedBaseline: return .cavlc
+    default: return c.entropyMode.map { $0 == .cavlc ? .cavlc : .cabac }
+    }
+  }
+
+  // MARK: - Rate
+
+  private mutating func setRate(_ c: CodecInterface.EncoderConfiguration) {
+    switch c.rate.mode {
+    case .quality(let quality):
+      rateControl = .constantQP(Self.qp(quality: quality))
+      minimumQP = c.rate.minQP ?? 0
+    case .average(let bits), .constant(let bits), .variable(let bits):
+      rateControl = .averageBitRate(min(max(bits, 1000), 2_000_000_000))
+      minimumQP = c.rate.minQP ?? 8
+    }
+    maximumQP = c.rate.maxQP ?? 51
+    minimumQP = min(minimumQP, maximumQP)
+    dataRateLimits = c.rate.limits.map { DataRateLimit(bytes: $0.bytes, seconds: $0.seconds) }
+    // A cap on the QP is a promise that the picture is sharp, or not shown at all.
+    allowsFrameDropping = c.lowLatency != nil && c.rate.maxQP != nil
+  }
+
+  /// 1 is next to lossless, 0.5 is good, 0 is the smallest.
+  static func qp(quality: Double) -> Int {
+    let points: [(quality: Double, qp: Double)] = [(0, 48), (0.25, 37), (0.5, 27), (0.75, 19), (1, 4)]
+    let q = min(max(quality, 0), 1)
+    for (a, b) in zip(points, points.dropFirst()) where q <= b.quality {
+      return Int((a.qp + (b.qp - a.qp) * (q - a.quality) / (b.quality - a.quality)).rounded())
+    }
+    return 4
+  }
+
+  // MARK: - Effort
+
+  /// 0 (fastest) to 9 (best), to the engine's scale, which runs the other way.
+  static func speed(effort: Int) -> Int {
+    let levels = [5, 5, 4, 3, 3, 2, 2, 1, 1, 0]
+    return min(levels[min(max(effort, 0), 9)], fastestSpeed)
+  }
+
+  /// As many threads as make a frame come sooner.
+  private static func usefulThreads(width: Int, height: Int) -> Int {
+    let rows = (height + 15) / 16
+    // A row waits for the one above it: below so many macroblocks there is nothing to share.
+    guard width * height >= 320 * 240 else { return 1 }
+    return min(max(ProcessInfo.processInfo.activeProcessorCount, 1), 4, max(rows / 4, 1))
+  }
+
+  // MARK: - References
+
+  /// Most long-term references that the adapter keeps.
+  private static let mostLongTermReferences = 4
+
+  private mutating func setReferences(_ c: CodecInterface.EncoderConfiguration) throws(CodecError) {
+    guard let lowLatency = c.lowLatency else {
+      maximumReferences = c.referenceFrameCount > 0 ? min(c.referenceFrameCount, 16) : defaultReferences(2)
+      return
+    }
+    // Layers may come and go without a new stream.
+    allowsNonReferenceFrames = true
+    // A receiver misses frames that it was not sent, or that were lost, and takes the next that it can decode.
+    allowsFrameNumberGaps = true
+    maximumReferences = c.referenceFrameCount > 0 ? min(c.referenceFrameCount, 16) : defaultReferences(6)
+    guard lowLatency.enablesLongTermReferences else { return }
+    if maximumReferences < 2 {
+      guard c.referenceFrameCount == 0 else {
+        throw .invalidConfiguration("long-term references take a second reference frame at least")
+      }
+      maximumReferences = 2
+    }
+    longTermReferences = min(
+      Self.mostLongTermReferences, maximumReferences > 3 ? maximumReferences - 2 : maximumReferences - 1)
+  }
+
+  /// As many references as the level has room for that the stream needs anyway.
+  private func defaultReferences(_ most: Int) -> Int {
+    var single = self
+    single.maximumReferences = 1
+    return min(max(single.largestReferenceCount ?? 1, 1), most)
+  }
+}

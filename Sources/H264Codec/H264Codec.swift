@@ -1,0 +1,41 @@
+import CodecInterface
+
+/// H.264 through this package's own encoder, `H264Encoder`: one picture in, one frame out.
+public enum H264Codec {
+  /// Unique name of the encoder of the low-latency mode.
+  public static let lowLatencyEncoderID = "org.openvideotoolbox.videoencoder.h264.lowlatency"
+  /// Unique name of the same engine without what only the low-latency mode has.
+  public static let encoderID = "org.openvideotoolbox.videoencoder.h264"
+
+  /// Temporal layers, long-term references that the receiver acknowledges, a QP cap that drops frames.
+  public static var lowLatencyEncoder: EncoderDescription {
+    var description = describe(lowLatencyEncoderID, name: "OpenVideoToolbox, low latency")
+    description.isLowLatency = true
+    description.features.formUnion([
+      .temporalLayers, .longTermReferences, .referenceInvalidation, .intraRefresh, .layerPrefix,
+    ])
+    return description
+  }
+
+  /// For every other purpose: no frame is ever dropped.
+  public static var encoder: EncoderDescription {
+    describe(encoderID, name: "OpenVideoToolbox")
+  }
+
+  private static func describe(_ id: String, name: String) -> EncoderDescription {
+    var description = EncoderDescription(
+      id: id, codec: .h264, codecName: "H.264", encoderName: name, displayName: "H.264 (\(name))",
+      inputFormats: [.nv12VideoRange, .nv12FullRange, .i420VideoRange, .i420FullRange],
+      makeEncoder: { (configuration) throws(CodecError) in try EngineAdapter(configuration) })
+    description.features = [
+      .quality, .dataRateLimits, .entropyMode, .frameDelayLimit, .spatialAdaptiveQP, .qpLimits, .baseFrameQP,
+      .referenceCount, .sliceBytes, .meanSquaredError, .speedPreference, .effort, .threadCount,
+    ]
+    description.profiles = [
+      .h264Baseline, .h264ConstrainedBaseline, .h264Main, .h264High, .h264ConstrainedHigh,
+    ]
+    description.performanceRating = 80
+    description.qualityRating = 60
+    return description
+  }
+}

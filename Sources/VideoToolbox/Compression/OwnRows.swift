@@ -1,0 +1,34 @@
+import CodecInterface
+import CoreMedia
+
+// Properties of this package, not Apple's.
+
+extension CompressionProperty {
+  static let ownRows: [CompressionProperty] = [
+    CompressionProperty(
+      key: kOVTCompressionPropertyKey_Effort as String, type: .integer(0...9), change: .nextKeyFrame,
+      documentation: "How hard the encoder works, from 0 (fastest) to 9 (best).", feature: .effort,
+      apply: { value, draft in
+        draft.configuration.speed.effort = value.integer
+        return true
+      }),
+    CompressionProperty(
+      key: kOVTCompressionPropertyKey_IntraRefreshFrameCount as String, type: .integer(0...1000),
+      change: .nextKeyFrame,
+      documentation: "Frames in which intra macroblocks pass over the picture; 0 is none.",
+      feature: .intraRefresh, defaultValue: .number(0),
+      apply: { value, draft in
+        draft.lowLatency.intraRefreshPeriod = value.integer ?? 0
+        return true
+      }),
+    CompressionProperty(
+      key: kOVTCompressionPropertyKey_WritesTemporalLayerPrefix as String, type: .boolean,
+      change: .nextKeyFrame,
+      documentation: "True tells each frame's temporal layer in a NAL unit before each slice.",
+      feature: .layerPrefix, defaultValue: .boolean(false),
+      apply: { value, draft in
+        draft.lowLatency.writesLayerPrefix = value.boolean ?? false
+        return true
+      }),
+  ]
+}
