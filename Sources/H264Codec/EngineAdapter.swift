@@ -40,12 +40,6 @@ final class EngineAdapter: CodecInterface.VideoEncoder {
   func reconfigure(_ new: CodecInterface.EncoderConfiguration) throws(CodecError) {
     guard new != configuration else { return }
     let converted = try EngineConfiguration(new)
-    // The level says what rate the stream may have; a higher one takes new parameter sets.
-    if new.level == nil, converted.rateControl != engine.configuration.rateControl,
-      let needed = converted.lowestLevel, let current = engine.configuration.lowestLevel, needed > current
-    {
-      throw .unsupported("the new rate takes a higher level")
-    }
     do { try engine.reconfigure(converted) } catch { throw .unsupported("\(error)") }
     if let lowLatency = new.lowLatency {
       layers.change(
@@ -114,8 +108,10 @@ final class EngineAdapter: CodecInterface.VideoEncoder {
       wish.isKeyFrame = true
       return
     }
-    // Nothing to come refers to frames between: the receiver may lack them.
+    // Nothing to come refers to frames between, which the receiver may lack, nor to what came before: losses
+    // may have pushed that out of its buffer.
     giveUp(from: known.frame + 1)
+    engine.invalidateReferences(except: known.frame)
     wish.references = .longTerm([known.slot])
   }
 

@@ -1,11 +1,6 @@
 // What a configuration asks of a level, for a caller that has to choose.
 
 extension EncoderConfiguration {
-  /// The lowest level that the stream fits, by its place in Table A-1; nil if there is none.
-  public var lowestLevel: Int? {
-    Level.lowest(for: demands).flatMap { level in Level.all.firstIndex { $0 == level } }
-  }
-
   /// Most references that fit the level that is set, or the lowest that the stream needs with one; nil if
   /// there is no such level.
   public var largestReferenceCount: Int? {

@@ -126,6 +126,9 @@ public final class LowLatencyEncoder {
   /// they are not referred to any more.
   public func invalidateReferences(from index: UInt64) { buffer.invalidate(from: index) }
 
+  /// Tells that this frame is the only one that the receiver is known to have: no other is referred to any more.
+  public func invalidateReferences(except index: UInt64) { buffer.invalidate(except: index) }
+
   /// Frames that could be referred to now, newest first.
   public var availableReferences: [UInt64] { buffer.entries.filter(\.isUsable).map(\.index) }
 

@@ -1,6 +1,9 @@
 import Foundation
 import H264Encoder
 
+/// A line on standard output at once, also into a file.
+private func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
+
 struct Bench {
   var clips: [Clip] = []
   var speed = 3
@@ -25,10 +28,10 @@ struct Bench {
   private func text(_ value: Double, _ digits: Int = 1) -> String { String(format: "%.\(digits)f", value) }
   private func kilobits(_ rate: Int) -> String { "\(rate / 1000)k" }
 
-  private func row(_ cells: [String]) { print("| " + cells.joined(separator: " | ") + " |") }
+  private func row(_ cells: [String]) { say("| " + cells.joined(separator: " | ") + " |") }
 
   private func head(_ title: String, _ cells: [String]) {
-    print("\n\(title)\n")
+    say("\n\(title)\n")
     row(cells)
     row(cells.enumerated().map { $0.offset == 0 ? "---" : "---:" })
   }
@@ -36,7 +39,7 @@ struct Bench {
   private func trace(_ title: String, _ stream: Stream, _ rate: Int) {
     guard traces else { return }
     let perFrame = Double(rate) / stream.frameRate
-    print(
+    say(
       "\(title): "
         + stream.frames.map {
           $0.isDropped ? "-" : "\(text(Double($0.bits) / perFrame, 2))@\(text($0.averageQP))"

@@ -33,12 +33,14 @@ import Testing
     guard let decoder = IndependentDecoder(kind) else { return nil }
     let profiles: [Profile] = [.h264ConstrainedBaseline, .h264Main, .h264High, .h264ConstrainedHigh]
     let profile = profiles.randomElement(using: &dice)!
+    // Without them, what was lost is only left out.
+    let usesLongTerm = !byTimes || dice.chance(0.5)
     let fraction = [1, 1, 0.5, 0.25].randomElement(using: &dice)!
     let clip = SmallClip(width: 48, height: 32, seed: seed, noise: dice.chance(0.3) ? 20 : 0)
     let sender = try Sender(clip) {
       $0.profile = profile
       $0.entropyMode = dice.chance(0.5) ? .cavlc : .cabac
-      $0.lowLatency?.enablesLongTermReferences = true
+      $0.lowLatency?.enablesLongTermReferences = usesLongTerm
       $0.lowLatency?.baseLayerFrameRateFraction = fraction
       $0.referenceFrameCount = [0, 2, 3, 4, 6].randomElement(using: &dice)!
       $0.speed.effort = [0, 3, 7, 9].randomElement(using: &dice)!

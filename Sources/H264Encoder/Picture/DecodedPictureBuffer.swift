@@ -39,6 +39,11 @@ struct DecodedPictureBuffer {
     for i in entries.indices where entries[i].index >= index { entries[i].isUsable = false }
   }
 
+  /// Marks every entry but one as lost.
+  mutating func invalidate(except index: UInt64) {
+    for i in entries.indices where entries[i].index != index { entries[i].isUsable = false }
+  }
+
   mutating func invalidate(index: UInt64) {
     for i in entries.indices where entries[i].index == index { entries[i].isUsable = false }
   }

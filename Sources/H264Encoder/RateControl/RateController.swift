@@ -30,12 +30,21 @@ struct RateController {
   private static let slope = 1.3
   /// Seconds over which a bucket's excess is worked off.
   private static let recovery = 1.0
+  /// Frames after a cut of the rate that together keep to the new one.
+  private static let cautiousFrameCount = 10
 
   private var configuration: EncoderConfiguration
   private var layers = [Layer](repeating: Layer(), count: 8)
   private var history: [Sent] = []
   private var time = 0.0
   private var rateChanged = false
+  /// Bits sent beyond the rate, over all layers: what the channel still has to carry.
+  private var debt = 0.0
+  /// The usual time between frames, which a pause does not change at once.
+  private var usualDuration: Double
+  /// After a cut of the rate: frames that must fit the new rate together, and the bits left for them.
+  private var cautiousFrames = 0
+  private var cautiousBits = 0.0
   private var interIntraRatio = 0.25
   private let rows: Int
   private let macroblocks: Int
@@ -46,10 +55,12 @@ struct RateController {
   private var layer = 0
   private var duration = 0.0
   private var share = 1.0
-  private var isCorrectedByRows = false
+  /// The frame was told what to refer to: that is further away than usual.
+  private var isRepair = false
 
   init(_ configuration: EncoderConfiguration) {
     self.configuration = configuration
+    usualDuration = 1 / configuration.frameRate
     rows = (configuration.height + 15) / 16
     macroblocks = rows * ((configuration.width + 15) / 16)
     sharesP = allocateAligned(Float.self, count: rows)
@@ -74,6 +85,12 @@ struct RateController {
       // What was saved or overspent at the old rate says little about the new one.
       let frame = Double(rate) / new.frameRate
       for i in layers.indices { layers[i].fullness = min(max(layers[i].fullness, 0), frame) }
+      debt = min(max(debt, 0), frame)
+      cautiousFrames = 0
+      if rate < old {
+        cautiousFrames = RateController.cautiousFrameCount
+        cautiousBits = 0.97 * Double(rate) * usualDuration * Double(cautiousFrames)
+      }
     }
     configuration = new
   }
@@ -92,6 +109,7 @@ struct RateController {
     layer = options.temporalLayer
     duration = options.duration ?? 1 / configuration.frameRate
     share = options.budgetShare
+    isRepair = options.references != .automatic && !isKeyFrame
     var decision = Decision()
     let minQP = configuration.minimumQP
     let maxQP = configuration.maximumQP
@@ -106,20 +124,27 @@ struct RateController {
       return decision
     }
 
-    let perFrame = Double(rate) * duration * share
+    usualDuration += (duration - usualDuration) * 0.2
+    // After a pause the channel is empty, but a frame that fills it would come late.
+    let perFrame = Double(rate) * min(duration, usualDuration * 1.5) * share
     let fullness = layers[layer].fullness
     var target = perFrame - fullness * min(1, duration / RateController.recovery)
     target = min(max(target, perFrame * 0.3), perFrame * 2)
     // A channel of this rate takes so long over the largest frame.
     var maximum = max(Double(rate) * 0.12, perFrame * 2.5)
     if isKeyFrame || isSceneChange {
-      let backlog = max(0, totalFullness)
+      let backlog = max(0, debt)
       target = max(Double(rate) * 0.35 - backlog * 0.5, perFrame * 3)
       maximum = max(Double(rate) * 0.5, perFrame * 4)
     }
-    if rateChanged && !isKeyFrame {
+    if rateChanged && !isKeyFrame && cautiousFrames > 0 {
       maximum = max(perFrame * 1.15, 3000)
       target = min(target, perFrame * 0.9)
+    }
+    if cautiousFrames > 0 && !isKeyFrame {
+      let fair = max(cautiousBits, 0) / Double(cautiousFrames) * share
+      target = min(target, fair * 0.92)
+      maximum = min(maximum, max(min(fair * 1.5, cautiousBits), 1000))
     }
     if let bits = options.targetBits {
       target = Double(bits)
@@ -135,7 +160,7 @@ struct RateController {
     decision.qp = min(max(Int(qp.rounded()), minQP), maxQP)
 
     if configuration.allowsFrameDropping && !isKeyFrame
-      && mustDrop(rate: Double(rate), perFrame: perFrame, maximum: maximum, maxQP: maxQP)
+      && mustDrop(rate: Double(rate), perFrame: perFrame, allowed: allowed, maxQP: maxQP)
     {
       // The time passes and drains the bucket.
       decision.drop = true
@@ -143,21 +168,19 @@ struct RateController {
       return decision
     }
     limit(&decision, target: target, maximum: maximum, isKeyFrame, maxQP: maxQP)
+    // With a cap on the QP a frame may cost more than it should; frames after it are dropped for that, and
+    // no macroblock is given up.
+    if configuration.allowsFrameDropping && maxQP < 51 { decision.budget?.limit = allowed ?? .infinity }
     layers[layer].qp = min(max(qp, Double(minQP)), Double(maxQP))
     return decision
-  }
-
-  private var totalFullness: Double {
-    var total = 0.0
-    for layer in layers { total += layer.fullness }
-    return total
   }
 
   private func limit(
     _ decision: inout Decision, target: Double, maximum: Double, _ isKeyFrame: Bool, maxQP: Int
   ) {
     decision.budget = RowBudget(
-      target: max(target, 64), maximum: max(maximum, 64), minQP: configuration.minimumQP, maxQP: maxQP,
+      target: max(target, 64), maximum: max(maximum, 64), limit: max(maximum, 64),
+      minQP: configuration.minimumQP, maxQP: maxQP,
       shares: isKeyFrame ? sharesI : sharesP)
   }
 
@@ -175,9 +198,10 @@ struct RateController {
       }
       return analysis.intraQP(bits: target)
     }
-    let step = exp2Approx(log2Approx(max(state.complexity / target, 1e-6)) / RateController.slope)
+    let complexity = state.complexity * (isRepair ? 2.5 : 1)
+    let step = exp2Approx(log2Approx(max(complexity / target, 1e-6)) / RateController.slope)
     var qp = 6 * log2Approx(step / 0.625)
-    if !rateChanged {
+    if !rateChanged && !isRepair {
       // Steady content keeps a steady QP: small wishes wait.
       let change = qp - state.qp
       if abs(change) < 0.4 { qp = state.qp } else { qp = state.qp + max(-3, min(4, change * 0.5)) }
@@ -185,17 +209,21 @@ struct RateController {
     return qp
   }
 
-  /// Even at the highest QP the frame would overfill the bucket.
-  private func mustDrop(rate: Double, perFrame: Double, maximum: Double, maxQP: Int) -> Bool {
+  /// Whether the frame, even at the highest QP, would make the channel late.
+  private func mustDrop(rate: Double, perFrame: Double, allowed: Double?, maxQP: Int) -> Bool {
     let state = layers[layer]
+    let cost = RateController.step(Double(maxQP))
     let least =
-      state.complexity > 0
-      ? state.complexity / exp2Approx(log2Approx(RateController.step(Double(maxQP))) * RateController.slope)
-      : 0
-    if least > maximum && maxQP < 51 { return true }
-    // A tenth of a second of rate, two frames at least.
-    let capacity = max(rate * 0.1, perFrame * 2)
-    return max(state.fullness, totalFullness) + least - perFrame > capacity
+      state.complexity > 0 ? state.complexity / exp2Approx(log2Approx(cost) * RateController.slope) : 0
+    if let allowed, least > allowed { return true }
+    let after = debt + least - rate * duration
+    if layer > 0 {
+      // Frames that nothing refers to go first.
+      return after > max(rate * 0.04, perFrame)
+    }
+    if after <= max(rate * 0.1, perFrame * 2) { return false }
+    // A frame that takes longer than that is sent as soon as the channel is free for it.
+    return debt > rate * duration
   }
 
   /// The most that the hard limits leave for the frame, in bits; nil: no limits.
@@ -220,9 +248,14 @@ struct RateController {
   }
 
   private mutating func account(_ bits: Double) {
+    if cautiousFrames > 0 {
+      cautiousFrames -= 1
+      cautiousBits -= bits
+    }
     if case .averageBitRate(let rate) = configuration.rateControl {
       let perFrame = Double(rate) * duration * share
       layers[layer].fullness = max(layers[layer].fullness + bits - perFrame, -Double(rate) * 0.2)
+      debt = max(debt + bits - Double(rate) * duration, -Double(rate) * 0.2)
     }
     if !configuration.dataRateLimits.isEmpty {
       history.append(Sent(time: time, bits: bits))
@@ -266,6 +299,8 @@ struct RateController {
       return
     }
     framesSinceKey += 1
+    // A frame that refers to older ones says little about those that follow.
+    if isRepair { return }
     let complexity =
       Double(max(bits, 200)) * exp2Approx(log2Approx(RateController.step(qp)) * RateController.slope)
     let old = layers[layer].complexity

@@ -3,6 +3,8 @@ struct RowBudget {
   /// Bits that the picture should take, and that it may take at most.
   var target: Double
   var maximum: Double
+  /// Beyond these bits macroblocks are skipped.
+  var limit: Double
   var minQP: Int
   var maxQP: Int
   /// How much of the picture's bits the rows took in the last picture of its kind; sums to 1.
@@ -38,6 +40,6 @@ struct RowBudget {
 
   /// Whether nothing but skipped macroblocks fits any more: `bits` are used, `left` macroblocks remain.
   func isExhausted(bits: Int, left: Int) -> Bool {
-    Double(bits + left / 8 + 256) > maximum
+    Double(bits + left / 8 + 256) > limit
   }
 }

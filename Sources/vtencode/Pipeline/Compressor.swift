@@ -9,13 +9,17 @@ final class Compressor: @unchecked Sendable {
   private let session: VTCompressionSession
   private let output: Output
   let encoderID: String
+  private let conferencing: ConferencingPlan?
+  /// Of the encoding stage alone.
+  private var rate: Int
+  private var start: CMTime?
 
   init(_ plan: EncodingPlan, source: MovieSource, output: @escaping Output) throws {
     let attributes: [CFString: Any] = [kCVPixelBufferPixelFormatTypeKey: plan.pixelFormat.type as CFNumber]
     var created: VTCompressionSession?
     let status = VTCompressionSessionCreate(
       allocator: kCFAllocatorDefault, width: Int32(plan.width), height: Int32(plan.height),
-      codecType: plan.codec.type, encoderSpecification: nil,
+      codecType: plan.codec.type, encoderSpecification: Self.specification(plan),
       imageBufferAttributes: attributes as CFDictionary,
       compressedDataAllocator: nil, outputCallback: nil, refcon: nil, compressionSessionOut: &created)
     if status == kVTCouldNotFindVideoEncoderErr {
@@ -30,6 +34,8 @@ final class Compressor: @unchecked Sendable {
     }
     session = created
     self.output = output
+    conferencing = plan.conferencing
+    rate = plan.bitRate
     var id: CFString?
     VTSessionCopyProperty(
       session, key: kVTCompressionPropertyKey_EncoderID, allocator: kCFAllocatorDefault, valueOut: &id)
@@ -43,11 +49,30 @@ final class Compressor: @unchecked Sendable {
 
   deinit { VTCompressionSessionInvalidate(session) }
 
+  private static func specification(_ plan: EncodingPlan) -> CFDictionary? {
+    guard let conferencing = plan.conferencing else { return nil }
+    if let id = conferencing.encoderID { return [kVTVideoEncoderSpecification_EncoderID: id] as CFDictionary }
+    return [kVTVideoEncoderSpecification_EnableLowLatencyRateControl: true] as CFDictionary
+  }
+
   func encode(_ frame: Frame) throws {
+    let start = start ?? frame.time
+    self.start = start
+    let seconds = (frame.time - start).seconds
+    if let wanted = conferencing?.rateSteps?.rate(at: seconds), wanted != rate {
+      try set(kVTCompressionPropertyKey_AverageBitRate, wanted, for: "--rate-steps")
+      rate = wanted
+    }
+    var options: [CFString: Any] = [:]
+    if let conferencing, conferencing.usesLongTermReferences {
+      options[kVTEncodeFrameOptionKey_AcknowledgedLTRTokens] = conferencing.log.dueTokens()
+    }
+    let began = Date()
     let status = VTCompressionSessionEncodeFrame(
       session, imageBuffer: frame.pixelBuffer, presentationTimeStamp: frame.time, duration: frame.duration,
-      frameProperties: nil, infoFlagsOut: nil
-    ) { [output] status, flags, sample in
+      frameProperties: options.isEmpty ? nil : options as CFDictionary, infoFlagsOut: nil
+    ) { [output, log = conferencing?.log, rate] status, flags, sample in
+      if status == noErr { log?.add(sample, time: seconds, started: began, rate: rate) }
       if status != noErr {
         output(.failure(Failure("the encoder failed on a frame (error \(status))")))
       } else {
@@ -80,7 +105,7 @@ final class Compressor: @unchecked Sendable {
 
   private func configure(_ plan: EncodingPlan, source: MovieSource) throws {
     if let preset = plan.preset { try apply(preset) }
-    try set(kVTCompressionPropertyKey_RealTime, plan.purpose == .streaming, for: plan.purpose.rawValue)
+    try set(kVTCompressionPropertyKey_RealTime, plan.purpose != .transcoding, for: plan.purpose.rawValue)
     try set(kVTCompressionPropertyKey_ExpectedFrameRate, plan.frameRate, for: "this frame rate")
     if plan.isConstantBitRate {
       try set(kVTCompressionPropertyKey_ConstantBitRate, plan.bitRate, for: "--cbr")
@@ -113,12 +138,29 @@ final class Compressor: @unchecked Sendable {
     if let threads = plan.threads {
       try set(kOVTCompressionPropertyKey_ThreadCount, threads, for: "--threads")
     }
+    if let conferencing = plan.conferencing { try configure(conferencing, plan: plan, source: source) }
     try copyColor(from: source.format)
     if plan.width == source.width & ~1, plan.height == source.height & ~1 {
       try copyExtension(
         kCMFormatDescriptionExtension_PixelAspectRatio, to: kVTCompressionPropertyKey_PixelAspectRatio,
         from: source.format)
     }
+  }
+
+  private func configure(_ mode: ConferencingPlan, plan: EncodingPlan, source: MovieSource) throws {
+    if let share = mode.baseLayerFraction {
+      try set(kVTCompressionPropertyKey_BaseLayerFrameRateFraction, share, for: "--base-layer-fraction")
+    }
+    if let share = mode.baseLayerBitRateFraction {
+      try set(kVTCompressionPropertyKey_BaseLayerBitRateFraction, share, for: "--base-layer-bitrate-fraction")
+    }
+    if let qp = mode.minimumQP { try set(kVTCompressionPropertyKey_MinAllowedFrameQP, qp, for: "--min-qp") }
+    if let qp = mode.maximumQP { try set(kVTCompressionPropertyKey_MaxAllowedFrameQP, qp, for: "--max-qp") }
+    if mode.usesLongTermReferences { try set(kVTCompressionPropertyKey_EnableLTR, true, for: "--ltr") }
+    if let effort = mode.effort { try set(kOVTCompressionPropertyKey_Effort, effort, for: "--speed") }
+    mode.log.begin(
+      "\(source.name): \(plan.codec.name), \(plan.width)x\(plan.height), "
+        + "\(Wording.fixed(plan.frameRate, 2)) fps, \(Wording.bitRate(Double(plan.bitRate))), \(encoderID)")
   }
 
   private func apply(_ preset: Preset) throws {

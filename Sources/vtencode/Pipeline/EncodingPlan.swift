@@ -5,6 +5,7 @@ import Foundation
 struct EncodingPlan: Sendable {
   /// What distinguishes the subcommands.
   enum Purpose: String, Sendable {
+    case conferencing
     case streaming
     case transcoding
   }
@@ -29,6 +30,8 @@ struct EncodingPlan: Sendable {
   var isPaced: Bool
   var keepsSound: Bool
   var isVerbose: Bool
+  /// What only the low-latency mode has.
+  var conferencing: ConferencingPlan?
 
   init(_ options: EncodingOptions, source: MovieSource, purpose: Purpose, isPaced: Bool) throws {
     self.purpose = purpose

@@ -1,8 +1,11 @@
 import Foundation
 
-/// What `streaming` and `transcoding` do alike, from the options to the summary.
+/// What the encoding subcommands do alike, from the options to the summary.
 enum EncodingRun {
-  static func perform(_ options: EncodingOptions, purpose: EncodingPlan.Purpose, isPaced: Bool) async throws {
+  static func perform(
+    _ options: EncodingOptions, purpose: EncodingPlan.Purpose, isPaced: Bool,
+    conferencing: ConferencingPlan? = nil
+  ) async throws {
     let destination = try Destination(
       argument: options.out, movie: options.movie, suffix: purpose.rawValue, codec: options.codec)
     if options.psnr, destination.isStandardOutput {
@@ -10,7 +13,8 @@ enum EncodingRun {
     }
     Interrupt.shared.watch()
     let source = try await MovieSource.open(options.movie, streamFrameRate: options.framesPerSecond)
-    let plan = try EncodingPlan(options, source: source, purpose: purpose, isPaced: isPaced)
+    var plan = try EncodingPlan(options, source: source, purpose: purpose, isPaced: isPaced)
+    plan.conferencing = conferencing
     var report = try await Pipeline(source: source, plan: plan, destination: destination).run()
     let wasInterrupted = Interrupt.shared.isRequested
     if options.psnr, !wasInterrupted, let path = destination.path {

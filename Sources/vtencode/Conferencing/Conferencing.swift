@@ -1,0 +1,29 @@
+import ArgumentParser
+
+struct Conferencing: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Encodes a movie as a call would: in the low-latency mode, one frame in, one frame out.",
+    discussion: """
+      No frame is held back, and after the first there is no key frame. The rate may change while frames come; \
+      temporal layers, long-term references and a cap on the QP are there for a network that loses and stalls.
+
+      Examples:
+        vtencode conferencing talk.mp4 --bitrate 800k --out call.mp4
+        vtencode conferencing talk.mp4 --base-layer-fraction 0.5 --report call.html
+        vtencode conferencing slides.mov --bitrate 300k --max-qp 32 --report slides.html
+        vtencode conferencing talk.mp4 --bitrate 1500k --rate-steps "2s:500k,4s:1500k" --unpaced
+      """)
+
+  @OptionGroup var options: EncodingOptions
+  @OptionGroup var modeOptions: ConferencingOptions
+
+  @Flag(help: "Do not wait for the frames' times: encode as fast as possible.")
+  var unpaced = false
+
+  func run() async throws {
+    let plan = ConferencingPlan(modeOptions)
+    try await EncodingRun.perform(
+      options, purpose: .conferencing, isPaced: !unpaced, conferencing: plan)
+    if let path = modeOptions.report { try ReportPage(plan.log.contents).write(to: path) }
+  }
+}

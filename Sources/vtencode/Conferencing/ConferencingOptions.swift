@@ -1,0 +1,111 @@
+import ArgumentParser
+
+/// What only the low-latency mode has.
+struct ConferencingOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Share of the frames in the base layer: 1 (no layers), 0.5 or 0.25.", valueName: "share"))
+  var baseLayerFraction: Double?
+
+  @Option(
+    help: ArgumentHelp(
+      "Share of the bits for the base layer, 0 to 1. (default: 0.6)", valueName: "share"))
+  var baseLayerBitrateFraction: Double?
+
+  @Option(
+    help: ArgumentHelp(
+      "Highest QP of a frame, 1 to 51: frames are dropped rather than blurred.", valueName: "qp"))
+  var maxQp: Int?
+
+  @Option(help: ArgumentHelp("Lowest QP of a frame, 0 to 51.", valueName: "qp"))
+  var minQp: Int?
+
+  @Flag(help: "Mark long-term references, and acknowledge each of them three frames later.")
+  var ltr = false
+
+  @Option(
+    help: ArgumentHelp(
+      "Changes of the rate, each as time:rate, such as 2s:500k,4s:1500k.", valueName: "steps"))
+  var rateSteps: RateSteps?
+
+  @Option(
+    help: ArgumentHelp(
+      "How hard the encoder works, from 0 (fastest) to 9 (best). (default: by the session's preferences)",
+      valueName: "n"))
+  var speed: Int?
+
+  @Option(
+    help: ArgumentHelp("The encoder, by its id; see vtencode encoders.", valueName: "id"))
+  var encoder: String?
+
+  @Option(
+    help: ArgumentHelp("Write a page with charts of each frame's bits, QP and time.", valueName: "file"))
+  var report: String?
+
+  func validate() throws {
+    if let baseLayerFraction, ![0.25, 0.5, 1].contains(baseLayerFraction) {
+      throw ValidationError("--base-layer-fraction is 1, 0.5 or 0.25.")
+    }
+    if let share = baseLayerBitrateFraction, !(share >= 0 && share <= 1) {
+      throw ValidationError("--base-layer-bitrate-fraction goes from 0 to 1.")
+    }
+    if let maxQp, !(1...51).contains(maxQp) { throw ValidationError("--max-qp goes from 1 to 51.") }
+    if let minQp, !(0...51).contains(minQp) { throw ValidationError("--min-qp goes from 0 to 51.") }
+    if let minQp, let maxQp, minQp > maxQp {
+      throw ValidationError("--min-qp must not be above --max-qp.")
+    }
+    if let speed, !(0...9).contains(speed) { throw ValidationError("--speed goes from 0 to 9.") }
+  }
+}
+
+/// Changes of the rate over time.
+struct RateSteps: ExpressibleByArgument, Sendable {
+  struct Step: Sendable {
+    var seconds: Double
+    var rate: BitRate
+  }
+
+  var steps: [Step] = []
+
+  init?(argument: String) {
+    for part in argument.split(separator: ",") {
+      let sides = part.split(separator: ":")
+      guard sides.count == 2 else { return nil }
+      var time = sides[0].trimmingPrefix { $0 == " " }
+      if time.last == "s" { time = time.dropLast() }
+      guard let seconds = Double(time), seconds >= 0, seconds.isFinite,
+        let rate = BitRate(argument: String(sides[1])), BitRate.allowed.contains(rate.bitsPerSecond)
+      else { return nil }
+      steps.append(Step(seconds: seconds, rate: rate))
+    }
+    guard !steps.isEmpty else { return nil }
+    steps.sort { $0.seconds < $1.seconds }
+  }
+
+  /// The rate at a time, or nil before the first step.
+  func rate(at seconds: Double) -> Int? { steps.last { $0.seconds <= seconds }?.rate.bitsPerSecond }
+}
+
+/// The low-latency part of a run's plan.
+struct ConferencingPlan: Sendable {
+  var baseLayerFraction: Double?
+  var baseLayerBitRateFraction: Double?
+  var maximumQP: Int?
+  var minimumQP: Int?
+  var usesLongTermReferences: Bool
+  var rateSteps: RateSteps?
+  var effort: Int?
+  var encoderID: String?
+  let log = FrameLog()
+
+  init(_ options: ConferencingOptions) {
+    baseLayerFraction = options.baseLayerFraction
+    baseLayerBitRateFraction = options.baseLayerBitrateFraction
+    maximumQP = options.maxQp
+    minimumQP = options.minQp
+    usesLongTermReferences = options.ltr
+    rateSteps = options.rateSteps
+    effort = options.speed
+    encoderID = options.encoder
+  }
+}
