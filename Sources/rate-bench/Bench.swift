@@ -52,7 +52,10 @@ struct Bench {
     head(
       "Average over 10 s, over the first 5 s and over the worst 5 s that begin after the third second, and the fullest second against a hard limit of "
         + "1.5 times the rate a second",
-      ["clip", "rate", "10 s", "first 5 s", "worst 5 s", "largest frame", "QP", "fullest second", "10 s with limit"])
+      [
+        "clip", "rate", "10 s", "first 5 s", "worst 5 s", "largest frame", "QP", "fullest second",
+        "10 s with limit",
+      ])
     for clip in clips {
       for rate in rates(clip) {
         let count = Int(clip.frameRate * 10)
