@@ -49,11 +49,13 @@ public let kCFAllocatorMalloc: CFAllocator! = CFAllocator(name: "Malloc")
 public let kCFAllocatorNull: CFAllocator! = CFAllocator(name: "Null", isNull: true)
 
 /// The allocator that is used where `nil` is given.
+@discardableResult
 public func CFAllocatorGetDefault() -> Unmanaged<CFAllocator>! {
   Unmanaged.passUnretained(kCFAllocatorSystemDefault)
 }
 
 /// A block of `size` bytes, or nil if there is none to be had or the size is not positive.
+@discardableResult
 public func CFAllocatorAllocate(_ allocator: CFAllocator!, _ size: CFIndex, _ hint: CFOptionFlags)
   -> UnsafeMutableRawPointer!
 {
@@ -65,6 +67,7 @@ public func CFAllocatorAllocate(_ allocator: CFAllocator!, _ size: CFIndex, _ hi
 /// The block at `ptr` grown or shrunk to `newsize` bytes.
 ///
 /// Without a block it allocates one; with a size of zero it frees it and returns nil.
+@discardableResult
 public func CFAllocatorReallocate(
   _ allocator: CFAllocator!, _ ptr: UnsafeMutableRawPointer!, _ newsize: CFIndex, _ hint: CFOptionFlags
 ) -> UnsafeMutableRawPointer! {

@@ -19,6 +19,7 @@ public typealias CFArrayApplierFunction =
 // MARK: - Creation
 
 /// An array of `numValues` values.
+@discardableResult
 public func CFArrayCreate(
   _ allocator: CFAllocator!, _ values: UnsafeMutablePointer<UnsafeRawPointer?>!, _ numValues: CFIndex,
   _ callBacks: UnsafePointer<CFArrayCallBacks>!
@@ -31,6 +32,7 @@ public func CFArrayCreate(
 }
 
 /// An empty array that can be changed. The capacity is a hint.
+@discardableResult
 public func CFArrayCreateMutable(
   _ allocator: CFAllocator!, _ capacity: CFIndex, _ callBacks: UnsafePointer<CFArrayCallBacks>!
 ) -> CFMutableArray! {
@@ -40,12 +42,14 @@ public func CFArrayCreateMutable(
 }
 
 /// A copy that cannot be changed.
+@discardableResult
 public func CFArrayCreateCopy(_ allocator: CFAllocator!, _ theArray: CFArray!) -> CFArray! {
   guard let theArray else { return nil }
   return holdsObjects(theArray) ? (theArray.copy() as! CFArray) : CFArrayCreateMutableCopy(nil, 0, theArray)
 }
 
 /// A copy that can be changed.
+@discardableResult
 public func CFArrayCreateMutableCopy(
   _ allocator: CFAllocator!, _ capacity: CFIndex, _ theArray: CFArray!
 ) -> CFMutableArray! {
@@ -58,11 +62,13 @@ public func CFArrayCreateMutableCopy(
 
 // MARK: - Reading
 
+@discardableResult
 public func CFArrayGetCount(_ theArray: CFArray!) -> CFIndex {
   theArray.map { OVTArrayGetCount(raw($0)) } ?? 0
 }
 
 /// The address of a value, nil if there is no such index. It stays valid as long as the value is in the array.
+@discardableResult
 public func CFArrayGetValueAtIndex(_ theArray: CFArray!, _ idx: CFIndex) -> UnsafeRawPointer! {
   guard let theArray, idx >= 0, idx < OVTArrayGetCount(raw(theArray)) else { return nil }
   return unboxed(OVTArrayGetValueAtIndex(raw(theArray), idx), in: theArray)
@@ -77,11 +83,13 @@ public func CFArrayGetValues(
 }
 
 /// Whether a value is in a range, by `CFEqual` or, for plain pointers, by address.
+@discardableResult
 public func CFArrayContainsValue(_ theArray: CFArray!, _ range: CFRange, _ value: UnsafeRawPointer!) -> Bool {
   CFArrayGetFirstIndexOfValue(theArray, range, value) != kCFNotFound
 }
 
 /// The first index of a value in a range, or `kCFNotFound`.
+@discardableResult
 public func CFArrayGetFirstIndexOfValue(_ theArray: CFArray!, _ range: CFRange, _ value: UnsafeRawPointer!)
   -> CFIndex
 {

@@ -76,6 +76,7 @@ public struct CFRange: Sendable, Hashable {
 }
 
 /// A range of `len` items from index `loc`.
+@discardableResult
 public func CFRangeMake(_ loc: CFIndex, _ len: CFIndex) -> CFRange {
   CFRange(location: loc, length: len)
 }

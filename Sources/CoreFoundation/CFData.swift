@@ -1,4 +1,5 @@
 /// A copy of some bytes.
+@discardableResult
 public func CFDataCreate(_ allocator: CFAllocator!, _ bytes: UnsafePointer<UInt8>!, _ length: CFIndex)
   -> CFData!
 {
@@ -6,28 +7,34 @@ public func CFDataCreate(_ allocator: CFAllocator!, _ bytes: UnsafePointer<UInt8
   return NSData(bytes: bytes, length: length)
 }
 
+@discardableResult
 public func CFDataCreateCopy(_ allocator: CFAllocator!, _ theData: CFData!) -> CFData! {
   theData.map { NSData(bytes: $0.bytes, length: $0.length) }
 }
 
 /// Empty data that can be changed. The capacity is a hint.
+@discardableResult
 public func CFDataCreateMutable(_ allocator: CFAllocator!, _ capacity: CFIndex) -> CFMutableData! {
   NSMutableData(capacity: max(capacity, 0))
 }
 
+@discardableResult
 public func CFDataCreateMutableCopy(
   _ allocator: CFAllocator!, _ capacity: CFIndex, _ theData: CFData!
 ) -> CFMutableData! {
   theData.map { NSMutableData(bytes: $0.bytes, length: $0.length) }
 }
 
+@discardableResult
 public func CFDataGetLength(_ theData: CFData!) -> CFIndex { theData?.length ?? 0 }
 
 /// The address of the bytes, valid as long as the data lives and is not changed.
+@discardableResult
 public func CFDataGetBytePtr(_ theData: CFData!) -> UnsafePointer<UInt8>! {
   theData.map { $0.bytes.assumingMemoryBound(to: UInt8.self) }
 }
 
+@discardableResult
 public func CFDataGetMutableBytePtr(_ theData: CFMutableData!) -> UnsafeMutablePointer<UInt8>! {
   theData.map { $0.mutableBytes.assumingMemoryBound(to: UInt8.self) }
 }

@@ -13,16 +13,19 @@ public let kCFAbsoluteTimeIntervalSince1970: CFTimeInterval = 978_307_200
 public let kCFAbsoluteTimeIntervalSince1904: CFTimeInterval = 3_061_152_000
 
 /// The time of day. It jumps when the system's clock is set.
+@discardableResult
 public func CFAbsoluteTimeGetCurrent() -> CFAbsoluteTime {
   var now = timespec()
   clock_gettime(CLOCK_REALTIME, &now)
   return Double(now.tv_sec) - kCFAbsoluteTimeIntervalSince1970 + Double(now.tv_nsec) * 1e-9
 }
 
+@discardableResult
 public func CFDateCreate(_ allocator: CFAllocator!, _ at: CFAbsoluteTime) -> CFDate! {
   NSDate(timeIntervalSinceReferenceDate: at)
 }
 
+@discardableResult
 public func CFDateGetAbsoluteTime(_ theDate: CFDate!) -> CFAbsoluteTime {
   theDate?.timeIntervalSinceReferenceDate ?? 0
 }
@@ -48,6 +51,7 @@ public typealias mach_timebase_info_t = UnsafeMutablePointer<mach_timebase_info_
 public func mach_timebase_info() -> mach_timebase_info_data_t { mach_timebase_info_data_t() }
 
 /// The host time: nanoseconds, never going back, standing still while the machine sleeps.
+@discardableResult
 public func mach_absolute_time() -> UInt64 {
   var now = timespec()
   clock_gettime(CLOCK_MONOTONIC, &now)

@@ -36,6 +36,7 @@ public typealias CFDictionaryApplierFunction =
 /// A dictionary of `numValues` keys and values.
 ///
 /// It holds objects if the callbacks for keys or for values say so; else plain pointers.
+@discardableResult
 public func CFDictionaryCreate(
   _ allocator: CFAllocator!, _ keys: UnsafeMutablePointer<UnsafeRawPointer?>!,
   _ values: UnsafeMutablePointer<UnsafeRawPointer?>!, _ numValues: CFIndex,
@@ -51,6 +52,7 @@ public func CFDictionaryCreate(
 }
 
 /// An empty dictionary that can be changed. The capacity is a hint.
+@discardableResult
 public func CFDictionaryCreateMutable(
   _ allocator: CFAllocator!, _ capacity: CFIndex, _ keyCallBacks: UnsafePointer<CFDictionaryKeyCallBacks>!,
   _ valueCallBacks: UnsafePointer<CFDictionaryValueCallBacks>!
@@ -63,6 +65,7 @@ public func CFDictionaryCreateMutable(
 }
 
 /// A copy that cannot be changed.
+@discardableResult
 public func CFDictionaryCreateCopy(_ allocator: CFAllocator!, _ theDict: CFDictionary!) -> CFDictionary! {
   guard let theDict else { return nil }
   return holdsObjects(theDict)
@@ -70,6 +73,7 @@ public func CFDictionaryCreateCopy(_ allocator: CFAllocator!, _ theDict: CFDicti
 }
 
 /// A copy that can be changed.
+@discardableResult
 public func CFDictionaryCreateMutableCopy(
   _ allocator: CFAllocator!, _ capacity: CFIndex, _ theDict: CFDictionary!
 ) -> CFMutableDictionary! {
@@ -84,25 +88,30 @@ public func CFDictionaryCreateMutableCopy(
 
 // MARK: - Reading
 
+@discardableResult
 public func CFDictionaryGetCount(_ theDict: CFDictionary!) -> CFIndex {
   theDict.map { OVTDictionaryGetCount(raw($0)) } ?? 0
 }
 
 /// 1 if the key is in the dictionary, else 0.
+@discardableResult
 public func CFDictionaryGetCountOfKey(_ theDict: CFDictionary!, _ key: UnsafeRawPointer!) -> CFIndex {
   CFDictionaryContainsKey(theDict, key) ? 1 : 0
 }
 
+@discardableResult
 public func CFDictionaryContainsKey(_ theDict: CFDictionary!, _ key: UnsafeRawPointer!) -> Bool {
   CFDictionaryGetValue(theDict, key) != nil
 }
 
 /// Whether a value is in the dictionary, by `CFEqual` or, for plain pointers, by address.
+@discardableResult
 public func CFDictionaryContainsValue(_ theDict: CFDictionary!, _ value: UnsafeRawPointer!) -> Bool {
   CFDictionaryGetCountOfValue(theDict, value) > 0
 }
 
 /// How many keys have a value.
+@discardableResult
 public func CFDictionaryGetCountOfValue(_ theDict: CFDictionary!, _ value: UnsafeRawPointer!) -> CFIndex {
   guard let theDict else { return 0 }
   return withKeysAndValues(of: theDict) { _, values in
@@ -111,6 +120,7 @@ public func CFDictionaryGetCountOfValue(_ theDict: CFDictionary!, _ value: Unsaf
 }
 
 /// The address of the value of a key, or nil. It stays valid as long as the value is in the dictionary.
+@discardableResult
 public func CFDictionaryGetValue(_ theDict: CFDictionary!, _ key: UnsafeRawPointer!) -> UnsafeRawPointer! {
   guard let theDict else { return nil }
   if holdsObjects(theDict) {

@@ -25,6 +25,7 @@ public let kCFNumberNegativeInfinity: CFNumber! = NSNumber(value: -Double.infini
 public let kCFNumberNaN: CFNumber! = NSNumber(value: Double.nan)
 
 /// The number at an address.
+@discardableResult
 public func CFNumberCreate(
   _ allocator: CFAllocator!, _ theType: CFNumberType, _ valuePtr: UnsafeRawPointer!
 ) -> CFNumber! {
@@ -82,6 +83,7 @@ private func isKept(_ number: CFNumber, as value: Double) -> Bool {
 }
 
 /// The kind of number that a number holds.
+@discardableResult
 public func CFNumberGetType(_ number: CFNumber!) -> CFNumberType {
   guard let number else { return .sInt32Type }
   return switch UInt8(bitPattern: number.objCType.pointee) {
@@ -95,6 +97,7 @@ public func CFNumberGetType(_ number: CFNumber!) -> CFNumberType {
 }
 
 /// Whether a number is a floating-point number.
+@discardableResult
 public func CFNumberIsFloatType(_ number: CFNumber!) -> Bool {
   switch CFNumberGetType(number) {
   case .float32Type, .float64Type: true
@@ -103,6 +106,7 @@ public func CFNumberIsFloatType(_ number: CFNumber!) -> Bool {
 }
 
 /// The size in bytes of the kind of number that a number holds.
+@discardableResult
 public func CFNumberGetByteSize(_ number: CFNumber!) -> CFIndex {
   switch CFNumberGetType(number) {
   case .sInt8Type: 1
@@ -113,6 +117,7 @@ public func CFNumberGetByteSize(_ number: CFNumber!) -> CFIndex {
 }
 
 /// The order of two numbers.
+@discardableResult
 public func CFNumberCompare(
   _ number: CFNumber!, _ otherNumber: CFNumber!, _ context: UnsafeMutableRawPointer!
 ) -> CFComparisonResult {
@@ -121,6 +126,7 @@ public func CFNumberCompare(
 }
 
 /// Whether a boolean is true.
+@discardableResult
 public func CFBooleanGetValue(_ boolean: CFBoolean!) -> Bool { boolean?.boolValue ?? false }
 
 extension CFNumberType {

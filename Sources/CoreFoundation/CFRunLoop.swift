@@ -19,9 +19,11 @@ public enum CFRunLoopRunResult: Int32, Sendable {
 }
 
 /// The calling thread's run loop.
+@discardableResult
 public func CFRunLoopGetCurrent() -> CFRunLoop! { RunLoop.current }
 
 /// The main thread's run loop.
+@discardableResult
 public func CFRunLoopGetMain() -> CFRunLoop! { RunLoop.main }
 
 /// Runs the calling thread's run loop until it is stopped or has nothing left to do.
@@ -59,6 +61,7 @@ public func CFRunLoopWakeUp(_ rl: CFRunLoop!) { rl?.perform {} }
 // MARK: - Timers
 
 /// A timer that calls a block at a date and then, unless the interval is zero, again and again.
+@discardableResult
 public func CFRunLoopTimerCreateWithHandler(
   _ allocator: CFAllocator!, _ fireDate: CFAbsoluteTime, _ interval: CFTimeInterval, _ flags: CFOptionFlags,
   _ order: CFIndex, _ block: ((CFRunLoopTimer?) -> Void)!
@@ -82,8 +85,10 @@ public func CFRunLoopAddTimer(_ rl: CFRunLoop!, _ timer: CFRunLoopTimer!, _ mode
 
 public func CFRunLoopTimerInvalidate(_ timer: CFRunLoopTimer!) { timer?.invalidate() }
 
+@discardableResult
 public func CFRunLoopTimerIsValid(_ timer: CFRunLoopTimer!) -> Bool { timer?.isValid ?? false }
 
+@discardableResult
 public func CFRunLoopTimerGetNextFireDate(_ timer: CFRunLoopTimer!) -> CFAbsoluteTime {
   timer?.fireDate.timeIntervalSinceReferenceDate ?? 0
 }
@@ -92,4 +97,5 @@ public func CFRunLoopTimerSetNextFireDate(_ timer: CFRunLoopTimer!, _ fireDate: 
   timer?.fireDate = Date(timeIntervalSinceReferenceDate: fireDate)
 }
 
+@discardableResult
 public func CFRunLoopTimerGetInterval(_ timer: CFRunLoopTimer!) -> CFTimeInterval { timer?.timeInterval ?? 0 }

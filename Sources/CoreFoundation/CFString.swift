@@ -57,6 +57,7 @@ extension String.Encoding {
 // MARK: - Creation
 
 /// The text in a null-terminated string, nil if it is not in that encoding.
+@discardableResult
 public func CFStringCreateWithCString(
   _ alloc: CFAllocator!, _ cStr: UnsafePointer<CChar>!, _ encoding: CFStringEncoding
 ) -> CFString! {
@@ -67,6 +68,7 @@ public func CFStringCreateWithCString(
 }
 
 /// The text in some bytes, nil if they are not in that encoding.
+@discardableResult
 public func CFStringCreateWithBytes(
   _ alloc: CFAllocator!, _ bytes: UnsafePointer<UInt8>!, _ numBytes: CFIndex, _ encoding: CFStringEncoding,
   _ isExternalRepresentation: Bool
@@ -75,14 +77,17 @@ public func CFStringCreateWithBytes(
   return String(data: Data(bytes: bytes, count: numBytes), encoding: encoding).map { $0 as CFString }
 }
 
+@discardableResult
 public func CFStringCreateCopy(_ alloc: CFAllocator!, _ theString: CFString!) -> CFString! {
   theString.map { $0.copy() as! CFString }
 }
 
+@discardableResult
 public func CFStringCreateMutable(_ alloc: CFAllocator!, _ maxLength: CFIndex) -> CFMutableString! {
   CFMutableString(capacity: 0)
 }
 
+@discardableResult
 public func CFStringCreateMutableCopy(
   _ alloc: CFAllocator!, _ maxLength: CFIndex, _ theString: CFString!
 ) -> CFMutableString! {
@@ -92,9 +97,11 @@ public func CFStringCreateMutableCopy(
 // MARK: - Reading
 
 /// The number of UTF-16 code units.
+@discardableResult
 public func CFStringGetLength(_ theString: CFString!) -> CFIndex { theString?.length ?? 0 }
 
 /// How many bytes `length` UTF-16 code units take at most, without a terminating null.
+@discardableResult
 public func CFStringGetMaximumSizeForEncoding(_ length: CFIndex, _ encoding: CFStringEncoding) -> CFIndex {
   switch CFStringBuiltInEncodings(rawValue: encoding) {
   case .UTF8: length * 3
@@ -123,6 +130,7 @@ public func CFStringGetCString(
 }
 
 /// Nil, always: no string here keeps its bytes where they could be pointed to. `CFStringGetCString` copies them.
+@discardableResult
 public func CFStringGetCStringPtr(_ theString: CFString!, _ encoding: CFStringEncoding) -> UnsafePointer<
   CChar
 >! {
@@ -130,12 +138,14 @@ public func CFStringGetCStringPtr(_ theString: CFString!, _ encoding: CFStringEn
 }
 
 /// The UTF-16 code unit at an index, 0 if there is none.
+@discardableResult
 public func CFStringGetCharacterAtIndex(_ theString: CFString!, _ idx: CFIndex) -> UniChar {
   guard let theString, idx >= 0, idx < theString.length else { return 0 }
   return theString.character(at: idx)
 }
 
 /// The order of two strings.
+@discardableResult
 public func CFStringCompare(
   _ theString1: CFString!, _ theString2: CFString!, _ compareOptions: CFStringCompareFlags
 ) -> CFComparisonResult {
@@ -145,20 +155,24 @@ public func CFStringCompare(
   return CFComparisonResult(rawValue: order.rawValue) ?? .compareEqualTo
 }
 
+@discardableResult
 public func CFStringHasPrefix(_ theString: CFString!, _ prefix: CFString!) -> Bool {
   guard let theString, let prefix else { return false }
   return prefix.length == 0 || theString.hasPrefix(prefix as String)
 }
 
+@discardableResult
 public func CFStringHasSuffix(_ theString: CFString!, _ suffix: CFString!) -> Bool {
   guard let theString, let suffix else { return false }
   return suffix.length == 0 || theString.hasSuffix(suffix as String)
 }
 
 /// The number at the string's start, 0 if there is none.
+@discardableResult
 public func CFStringGetIntValue(_ str: CFString!) -> Int32 { str?.intValue ?? 0 }
 
 /// The number at the string's start, 0 if there is none.
+@discardableResult
 public func CFStringGetDoubleValue(_ str: CFString!) -> Double { str?.doubleValue ?? 0 }
 
 // MARK: - Changing

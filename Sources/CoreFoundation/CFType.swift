@@ -1,6 +1,7 @@
 // What every object can be asked.
 
 /// The identifier of an object's type; 0 if the type has none.
+@discardableResult
 public func CFGetTypeID(_ cf: CFTypeRef!) -> CFTypeID {
   switch cf {
   case nil: 0
@@ -21,21 +22,35 @@ public func CFGetTypeID(_ cf: CFTypeRef!) -> CFTypeID {
   }
 }
 
+@discardableResult
 public func CFAllocatorGetTypeID() -> CFTypeID { 2 }
+@discardableResult
 public func CFStringGetTypeID() -> CFTypeID { 7 }
+@discardableResult
 public func CFNullGetTypeID() -> CFTypeID { 16 }
+@discardableResult
 public func CFSetGetTypeID() -> CFTypeID { 17 }
+@discardableResult
 public func CFDictionaryGetTypeID() -> CFTypeID { 18 }
+@discardableResult
 public func CFArrayGetTypeID() -> CFTypeID { 19 }
+@discardableResult
 public func CFDataGetTypeID() -> CFTypeID { 20 }
+@discardableResult
 public func CFBooleanGetTypeID() -> CFTypeID { 21 }
+@discardableResult
 public func CFNumberGetTypeID() -> CFTypeID { 22 }
+@discardableResult
 public func CFErrorGetTypeID() -> CFTypeID { 27 }
+@discardableResult
 public func CFURLGetTypeID() -> CFTypeID { 29 }
+@discardableResult
 public func CFUUIDGetTypeID() -> CFTypeID { 41 }
+@discardableResult
 public func CFDateGetTypeID() -> CFTypeID { 42 }
 
 /// The name of a type, or nil if no type has the identifier.
+@discardableResult
 public func CFCopyTypeIDDescription(_ type_id: CFTypeID) -> CFString! {
   let name =
     switch type_id {
@@ -58,6 +73,7 @@ public func CFCopyTypeIDDescription(_ type_id: CFTypeID) -> CFString! {
 }
 
 /// Whether two objects are of one type and mean the same.
+@discardableResult
 public func CFEqual(_ cf1: CFTypeRef!, _ cf2: CFTypeRef!) -> Bool {
   guard let cf1, let cf2 else { return cf1 == nil && cf2 == nil }
   if cf1 === cf2 { return true }
@@ -68,6 +84,7 @@ public func CFEqual(_ cf1: CFTypeRef!, _ cf2: CFTypeRef!) -> Bool {
 }
 
 /// A number that is the same for equal objects.
+@discardableResult
 public func CFHash(_ cf: CFTypeRef!) -> CFHashCode {
   switch cf {
   case nil: 0
@@ -78,6 +95,7 @@ public func CFHash(_ cf: CFTypeRef!) -> CFHashCode {
 }
 
 /// An object in words, for people.
+@discardableResult
 public func CFCopyDescription(_ cf: CFTypeRef!) -> CFString! {
   switch cf {
   case nil: nil

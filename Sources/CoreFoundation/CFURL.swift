@@ -4,6 +4,7 @@ public enum CFURLPathStyle: CFIndex, Sendable {
 }
 
 /// The URL of a file, nil for an empty path.
+@discardableResult
 public func CFURLCreateWithFileSystemPath(
   _ allocator: CFAllocator!, _ filePath: CFString!, _ pathStyle: CFURLPathStyle, _ isDirectory: Bool
 ) -> CFURL! {
@@ -12,6 +13,7 @@ public func CFURLCreateWithFileSystemPath(
 }
 
 /// The URL in a string, nil if there is none in it.
+@discardableResult
 public func CFURLCreateWithString(_ allocator: CFAllocator!, _ URLString: CFString!, _ baseURL: CFURL!)
   -> CFURL!
 {
@@ -20,20 +22,25 @@ public func CFURLCreateWithString(_ allocator: CFAllocator!, _ URLString: CFStri
 }
 
 /// The URL as it was given, without its base.
+@discardableResult
 public func CFURLGetString(_ anURL: CFURL!) -> CFString! { anURL.map { $0.relativeString as CFString } }
 
 /// The path of a file's URL.
+@discardableResult
 public func CFURLCopyFileSystemPath(_ anURL: CFURL!, _ pathStyle: CFURLPathStyle) -> CFString! {
   anURL?.path.map { $0 as CFString }
 }
 
+@discardableResult
 public func CFURLCopyLastPathComponent(_ url: CFURL!) -> CFString! {
   url?.lastPathComponent.map { $0 as CFString }
 }
 
+@discardableResult
 public func CFURLCopyPathExtension(_ url: CFURL!) -> CFString! {
   guard let text = url?.pathExtension, !text.isEmpty else { return nil }
   return text as CFString
 }
 
+@discardableResult
 public func CFURLCopyScheme(_ anURL: CFURL!) -> CFString! { anURL?.scheme.map { $0 as CFString } }

@@ -81,6 +81,7 @@ extension CGColorSpace: CFRuntimeObject {
 
 /// The colour space that an image's attachments say: by an ICC profile, or by primaries and transfer function.
 /// - Returns: nil if they do not say enough, or no space has that combination.
+@discardableResult
 public func CVImageBufferCreateColorSpaceFromAttachments(_ attachments: CFDictionary) -> Unmanaged<
   CGColorSpace
 >? {
@@ -88,6 +89,7 @@ public func CVImageBufferCreateColorSpaceFromAttachments(_ attachments: CFDictio
 }
 
 /// The colour space attached to an image, or the one that its other attachments say.
+@discardableResult
 public func CVImageBufferGetColorSpace(_ imageBuffer: CVImageBuffer) -> Unmanaged<CGColorSpace>? {
   if let attached = CVBufferCopyAttachment(imageBuffer, kCVImageBufferCGColorSpaceKey, nil) as? CGColorSpace {
     return Unmanaged.passUnretained(attached)

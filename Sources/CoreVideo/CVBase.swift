@@ -160,10 +160,13 @@ public struct CVSMPTETimeFlags: OptionSet, Sendable {
 // MARK: - Host time
 
 /// The host time, in units of `CVGetHostClockFrequency()`.
+@discardableResult
 public func CVGetCurrentHostTime() -> UInt64 { mach_absolute_time() }
 
 /// Units of host time to the second.
+@discardableResult
 public func CVGetHostClockFrequency() -> Double { 1e9 }
 
 /// The smallest step of host time in its units.
+@discardableResult
 public func CVGetHostClockMinimumTimeDelta() -> UInt32 { 1 }

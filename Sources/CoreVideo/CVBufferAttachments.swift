@@ -36,6 +36,7 @@ public func CVBufferSetAttachment(
 }
 
 /// The value attached under a key, or nil. It stays valid as long as it is attached.
+@discardableResult
 public func CVBufferGetAttachment(
   _ buffer: CVBuffer, _ key: CFString, _ attachmentMode: UnsafeMutablePointer<CVAttachmentMode>?
 ) -> Unmanaged<CFTypeRef>? {
@@ -43,6 +44,7 @@ public func CVBufferGetAttachment(
 }
 
 /// The value attached under a key, or nil.
+@discardableResult
 public func CVBufferCopyAttachment(
   _ buffer: CVBuffer, _ key: CFString, _ attachmentMode: UnsafeMutablePointer<CVAttachmentMode>?
 ) -> CFTypeRef? {
@@ -53,6 +55,7 @@ public func CVBufferCopyAttachment(
 }
 
 /// Whether something is attached under a key.
+@discardableResult
 public func CVBufferHasAttachment(_ buffer: CVBuffer, _ key: CFString) -> Bool {
   let key = key as String
   return buffer.attachments.withLock { $0.entries[key] != nil }
@@ -73,11 +76,13 @@ public func CVBufferRemoveAllAttachments(_ buffer: CVBuffer) {
 }
 
 /// All attachments of a mode, or nil if there are none.
+@discardableResult
 public func CVBufferGetAttachments(_ buffer: CVBuffer, _ attachmentMode: CVAttachmentMode) -> CFDictionary? {
   CVBufferCopyAttachments(buffer, attachmentMode)
 }
 
 /// All attachments of a mode, or nil if there are none.
+@discardableResult
 public func CVBufferCopyAttachments(_ buffer: CVBuffer, _ attachmentMode: CVAttachmentMode) -> CFDictionary? {
   buffer.attachments.withLock { $0 }.dictionary(attachmentMode)
 }

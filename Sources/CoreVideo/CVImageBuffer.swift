@@ -1,12 +1,14 @@
 import CoreFoundation
 
 /// The size of the whole picture, in pixels.
+@discardableResult
 public func CVImageBufferGetEncodedSize(_ imageBuffer: CVImageBuffer) -> CGSize {
   CGSize(width: imageBuffer.width, height: imageBuffer.height)
 }
 
 /// The size to show the picture at, in square pixels: its display dimensions if it has any attached, otherwise
 /// its clean aperture stretched by its pixel aspect ratio.
+@discardableResult
 public func CVImageBufferGetDisplaySize(_ imageBuffer: CVImageBuffer) -> CGSize {
   if let size = imageBuffer.numbers(
     kCVImageBufferDisplayDimensionsKey, [kCVImageBufferDisplayWidthKey, kCVImageBufferDisplayHeightKey])
@@ -25,6 +27,7 @@ public func CVImageBufferGetDisplaySize(_ imageBuffer: CVImageBuffer) -> CGSize 
 }
 
 /// The part of the picture to be shown, in pixels; the origin is at the lower left.
+@discardableResult
 public func CVImageBufferGetCleanRect(_ imageBuffer: CVImageBuffer) -> CGRect {
   let whole = CVImageBufferGetEncodedSize(imageBuffer)
   guard
@@ -42,6 +45,7 @@ public func CVImageBufferGetCleanRect(_ imageBuffer: CVImageBuffer) -> CGRect {
 }
 
 /// Whether the first row of memory is the top of the picture: always.
+@discardableResult
 public func CVImageBufferIsFlipped(_ imageBuffer: CVImageBuffer) -> Bool { true }
 
 extension CVBuffer {

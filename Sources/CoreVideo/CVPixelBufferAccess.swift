@@ -35,37 +35,45 @@ public func CVPixelBufferUnlockBaseAddress(
 }
 
 /// The width in pixels.
+@discardableResult
 public func CVPixelBufferGetWidth(_ pixelBuffer: CVPixelBuffer) -> Int { pixelBuffer.width }
 
 /// The height in pixels.
+@discardableResult
 public func CVPixelBufferGetHeight(_ pixelBuffer: CVPixelBuffer) -> Int { pixelBuffer.height }
 
 /// The pixel format, one of `kCVPixelFormatType_*`.
+@discardableResult
 public func CVPixelBufferGetPixelFormatType(_ pixelBuffer: CVPixelBuffer) -> OSType {
   pixelBuffer.pixelFormatType
 }
 
 /// The address of the first pixel; for a planar buffer that of its first plane, or, if the buffer was
 /// made around outside planes, of the block that was named then (which may be nil).
+@discardableResult
 public func CVPixelBufferGetBaseAddress(_ pixelBuffer: CVPixelBuffer) -> UnsafeMutableRawPointer? {
   pixelBuffer.storage.baseAddress
 }
 
 /// Bytes from one row to the next; for a planar buffer so many that as many rows as the picture has
 /// cover all planes.
+@discardableResult
 public func CVPixelBufferGetBytesPerRow(_ pixelBuffer: CVPixelBuffer) -> Int {
   pixelBuffer.storage.bytesPerRow
 }
 
 /// The size of the memory in bytes, with all planes and their padding.
+@discardableResult
 public func CVPixelBufferGetDataSize(_ pixelBuffer: CVPixelBuffer) -> Int {
   pixelBuffer.storage.dataSize
 }
 
 /// Whether the pixels are in planes.
+@discardableResult
 public func CVPixelBufferIsPlanar(_ pixelBuffer: CVPixelBuffer) -> Bool { pixelBuffer.storage.isPlanar }
 
 /// The number of planes, 0 for a buffer that is not planar.
+@discardableResult
 public func CVPixelBufferGetPlaneCount(_ pixelBuffer: CVPixelBuffer) -> Int {
   pixelBuffer.storage.planeCount
 }
@@ -73,11 +81,13 @@ public func CVPixelBufferGetPlaneCount(_ pixelBuffer: CVPixelBuffer) -> Int {
 /// The width of a plane in its own samples, 0 if there is no such plane.
 ///
 /// For a buffer that is not planar, plane 0 is the whole.
+@discardableResult
 public func CVPixelBufferGetWidthOfPlane(_ pixelBuffer: CVPixelBuffer, _ planeIndex: Int) -> Int {
   pixelBuffer.storage.plane(planeIndex)?.pointee.width ?? 0
 }
 
 /// The height of a plane in its own rows, 0 if there is no such plane.
+@discardableResult
 public func CVPixelBufferGetHeightOfPlane(_ pixelBuffer: CVPixelBuffer, _ planeIndex: Int) -> Int {
   pixelBuffer.storage.plane(planeIndex)?.pointee.height ?? 0
 }
@@ -85,6 +95,7 @@ public func CVPixelBufferGetHeightOfPlane(_ pixelBuffer: CVPixelBuffer, _ planeI
 /// The address of a plane's first sample, nil if there is no such plane.
 ///
 /// For a buffer that is not planar, plane 0 is the whole.
+@discardableResult
 public func CVPixelBufferGetBaseAddressOfPlane(
   _ pixelBuffer: CVPixelBuffer, _ planeIndex: Int
 ) -> UnsafeMutableRawPointer? {
@@ -93,6 +104,7 @@ public func CVPixelBufferGetBaseAddressOfPlane(
 }
 
 /// Bytes from one row of a plane to the next, 0 if there is no such plane.
+@discardableResult
 public func CVPixelBufferGetBytesPerRowOfPlane(_ pixelBuffer: CVPixelBuffer, _ planeIndex: Int) -> Int {
   pixelBuffer.storage.plane(planeIndex)?.pointee.bytesPerRow ?? 0
 }

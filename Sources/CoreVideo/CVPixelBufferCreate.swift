@@ -31,15 +31,18 @@ public func CVPixelBufferCreate(
 }
 
 /// The type identifier of pixel buffers.
+@discardableResult
 public func CVPixelBufferGetTypeID() -> CFTypeID { CVBuffer.cfTypeID }
 
 /// The attributes that a buffer was made with, and its size and format.
+@discardableResult
 public func CVPixelBufferCopyCreationAttributes(_ pixelBuffer: CVPixelBuffer) -> CFDictionary {
   pixelBuffer.creationAttributes
 }
 
 /// Whether a buffer is what attributes ask for: its size, one of their formats, extended pixels at least as wide,
 /// rows and planes aligned at least so.
+@discardableResult
 public func CVPixelBufferIsCompatibleWithAttributes(
   _ pixelBuffer: CVPixelBuffer, _ attributes: CFDictionary?
 ) -> Bool {

@@ -66,6 +66,7 @@ public struct CVPixelBufferPoolFlushFlags: OptionSet, Sendable {
 }
 
 /// The type identifier of pools.
+@discardableResult
 public func CVPixelBufferPoolGetTypeID() -> CFTypeID { CVPixelBufferPool.cfTypeID }
 
 /// Makes a pool of buffers with the given attributes, which must name a width, a height and a pixel format
@@ -112,9 +113,11 @@ public func CVPixelBufferPoolCreate(
 }
 
 /// The attributes that the pool was made with.
+@discardableResult
 public func CVPixelBufferPoolGetAttributes(_ pool: CVPixelBufferPool) -> CFDictionary? { pool.attributes }
 
 /// The attributes of the pool's buffers.
+@discardableResult
 public func CVPixelBufferPoolGetPixelBufferAttributes(_ pool: CVPixelBufferPool) -> CFDictionary? {
   pool.pixelBufferAttributes
 }

@@ -24,6 +24,7 @@ public struct CVFillExtendedPixelsCallBackData {
 }
 
 /// The description of a pixel format, nil if the format is not known.
+@discardableResult
 public func CVPixelFormatDescriptionCreateWithPixelFormatType(
   _ allocator: CFAllocator?, _ pixelFormat: OSType
 ) -> CFDictionary? {
@@ -32,6 +33,7 @@ public func CVPixelFormatDescriptionCreateWithPixelFormatType(
 }
 
 /// The codes of all known formats, numbers.
+@discardableResult
 public func CVPixelFormatDescriptionArrayCreateWithAllPixelFormatTypes(_ allocator: CFAllocator?) -> CFArray?
 {
   let registered = PixelFormat.registered.withLock { $0.keys.sorted() }

@@ -6,6 +6,7 @@ import CoreFoundation
 private let unspecified: Int32 = 2
 
 /// The code point of a matrix, 2 if the string is nil or not one of `kCVImageBufferYCbCrMatrix_*`.
+@discardableResult
 public func CVYCbCrMatrixGetIntegerCodePointForString(_ yCbCrMatrixString: CFString?) -> Int32 {
   switch yCbCrMatrixString {
   case kCVImageBufferYCbCrMatrix_ITU_R_709_2: 1
@@ -19,6 +20,7 @@ public func CVYCbCrMatrixGetIntegerCodePointForString(_ yCbCrMatrixString: CFStr
 }
 
 /// The code point of primaries, 2 if the string is nil or not one of `kCVImageBufferColorPrimaries_*`.
+@discardableResult
 public func CVColorPrimariesGetIntegerCodePointForString(_ colorPrimariesString: CFString?) -> Int32 {
   switch colorPrimariesString {
   case kCVImageBufferColorPrimaries_ITU_R_709_2: 1
@@ -34,6 +36,7 @@ public func CVColorPrimariesGetIntegerCodePointForString(_ colorPrimariesString:
 
 /// The code point of a transfer function, 2 if the string is nil or not one of
 /// `kCVImageBufferTransferFunction_*`.
+@discardableResult
 public func CVTransferFunctionGetIntegerCodePointForString(_ transferFunctionString: CFString?) -> Int32 {
   switch transferFunctionString {
   case kCVImageBufferTransferFunction_ITU_R_709_2: 1
@@ -49,6 +52,7 @@ public func CVTransferFunctionGetIntegerCodePointForString(_ transferFunctionStr
 }
 
 /// The name of a matrix, nil if it has none.
+@discardableResult
 public func CVYCbCrMatrixGetStringForIntegerCodePoint(_ yCbCrMatrixCodePoint: Int32) -> Unmanaged<CFString>? {
   switch yCbCrMatrixCodePoint {
   case 1: unmanaged(kCVImageBufferYCbCrMatrix_ITU_R_709_2)
@@ -62,6 +66,7 @@ public func CVYCbCrMatrixGetStringForIntegerCodePoint(_ yCbCrMatrixCodePoint: In
 }
 
 /// The name of primaries, nil if they have none.
+@discardableResult
 public func CVColorPrimariesGetStringForIntegerCodePoint(_ colorPrimariesCodePoint: Int32) -> Unmanaged<
   CFString
 >? {
@@ -78,6 +83,7 @@ public func CVColorPrimariesGetStringForIntegerCodePoint(_ colorPrimariesCodePoi
 }
 
 /// The name of a transfer function, nil if it has none.
+@discardableResult
 public func CVTransferFunctionGetStringForIntegerCodePoint(
   _ transferFunctionCodePoint: Int32
 ) -> Unmanaged<CFString>? {

@@ -58,6 +58,7 @@ public final class VTMultiPassStorage: CFRuntimeObject, @unchecked Sendable, Has
 }
 
 /// The type id of `VTMultiPassStorage`.
+@discardableResult
 public func VTMultiPassStorageGetTypeID() -> CFTypeID { VTMultiPassStorage.cfTypeID }
 
 /// Creates a storage for multi-pass encoding.

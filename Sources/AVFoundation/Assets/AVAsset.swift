@@ -20,6 +20,7 @@ open class AVAsset: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sendable
 
   // MARK: Loading
 
+  @discardableResult
   public func statusOfValue(forKey key: String, error outError: NSErrorPointer) -> AVKeyValueStatus {
     switch file.state {
     case .untouched: return .unknown
@@ -55,14 +56,17 @@ open class AVAsset: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sendable
   /// The tracks in the file's order; none if it cannot be read.
   public var tracks: [AVAssetTrack] { (try? loadedTracks()) ?? [] }
 
+  @discardableResult
   public func track(withTrackID trackID: CMPersistentTrackID) -> AVAssetTrack? {
     tracks.first { $0.trackID == trackID }
   }
 
+  @discardableResult
   public func tracks(withMediaType mediaType: AVMediaType) -> [AVAssetTrack] {
     tracks.filter { $0.mediaType == mediaType }
   }
 
+  @discardableResult
   public func tracks(withMediaCharacteristic mediaCharacteristic: AVMediaCharacteristic) -> [AVAssetTrack] {
     tracks.filter { $0.hasMediaCharacteristic(mediaCharacteristic) }
   }

@@ -33,6 +33,7 @@ open class AVAssetTrack: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sen
 
   // MARK: Loading (a track exists only when its file has been read)
 
+  @discardableResult
   public func statusOfValue(forKey key: String, error outError: NSErrorPointer) -> AVKeyValueStatus {
     .loaded
   }
@@ -88,6 +89,7 @@ open class AVAssetTrack: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sen
   /// Whether audio samples need others to be decoded. None of the codecs that libavcodec reads from movies do.
   public var hasAudioSampleDependencies: Bool { false }
 
+  @discardableResult
   public func hasMediaCharacteristic(_ mediaCharacteristic: AVMediaCharacteristic) -> Bool {
     let codec = facts.stream.codec
     switch mediaCharacteristic {
@@ -124,6 +126,7 @@ open class AVAssetTrack: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sen
   }
 
   /// The segment at a time; nil outside the track.
+  @discardableResult
   public func segment(forTrackTime trackTime: CMTime) -> AVAssetTrackSegment? {
     segments.first { $0.timeMapping.target.containsTime(trackTime) }
   }
@@ -133,6 +136,7 @@ open class AVAssetTrack: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sen
   }
 
   /// The presentation time of the sample that is shown at a time; invalid outside the track.
+  @discardableResult
   public func samplePresentationTime(forTrackTime trackTime: CMTime) -> CMTime {
     guard trackTime.isNumeric, timeRange.containsTime(trackTime), let file = file.factsIfReadable,
       let demuxer = try? Demuxer(again: file.demuxer)
@@ -162,6 +166,7 @@ open class AVAssetTrack: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sen
 
   /// The kinds of associations with other tracks: libavformat tells of none.
   public var availableTrackAssociationTypes: [String] { [] }
+  @discardableResult
   public func associatedTracks(ofType trackAssociationType: AssociationType) -> [AVAssetTrack] { [] }
   public func loadAssociatedTracks(
     ofType trackAssociationType: AssociationType

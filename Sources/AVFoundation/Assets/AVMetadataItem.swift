@@ -46,6 +46,7 @@ open class AVMetadataItem: NSObject, AVAsynchronousKeyValueLoading, @unchecked S
   }
   public var dataValue: Data? { (value as? NSData).map { Data(referencing: $0) } }
 
+  @discardableResult
   public func statusOfValue(forKey key: String, error outError: NSErrorPointer) -> AVKeyValueStatus {
     .loaded
   }

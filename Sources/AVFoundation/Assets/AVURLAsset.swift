@@ -73,6 +73,7 @@ open class AVURLAsset: AVAsset, @unchecked Sendable {
   }
 
   /// A track that can stand in for a track of another asset: one of the same kind.
+  @discardableResult
   public func compatibleTrack(for compositionTrack: AVAssetTrack) -> AVAssetTrack? {
     tracks(withMediaType: compositionTrack.mediaType).first
   }

@@ -100,6 +100,7 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
   }
 
   /// Of this package, not Apple's: where the current picture belongs in a rectangle; empty without a picture.
+  @discardableResult
   public func videoRect(in bounds: CGRect) -> CGRect {
     let (gravity, size) = lock.withLock { (self.gravity, shownSize) }
     guard size.width > 0, size.height > 0, bounds.width > 0, bounds.height > 0 else { return .zero }

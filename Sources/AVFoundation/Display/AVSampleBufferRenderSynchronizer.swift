@@ -45,6 +45,7 @@ open class AVSampleBufferRenderSynchronizer: NSObject, @unchecked Sendable {
     rateChanged()
   }
 
+  @discardableResult
   open func currentTime() -> CMTime { CMTimebaseGetTime(timebase) }
 
   private func rateChanged() {
@@ -99,6 +100,7 @@ open class AVSampleBufferRenderSynchronizer: NSObject, @unchecked Sendable {
 
   /// Calls `block` at every multiple of `interval`, and when time jumps or the rate changes from or to zero.
   /// - Returns: An object to keep, and to give to `removeTimeObserver(_:)`.
+  @discardableResult
   open func addPeriodicTimeObserver(
     forInterval interval: CMTime, queue: DispatchQueue?, using block: @escaping @Sendable (CMTime) -> Void
   ) -> Any {
@@ -118,6 +120,7 @@ open class AVSampleBufferRenderSynchronizer: NSObject, @unchecked Sendable {
 
   /// Calls `block` whenever time passes one of the times.
   /// - Parameter times: `NSValue`s of `CMTime`.
+  @discardableResult
   open func addBoundaryTimeObserver(
     forTimes times: [NSValue], queue: DispatchQueue?, using block: @escaping @Sendable () -> Void
   ) -> Any {

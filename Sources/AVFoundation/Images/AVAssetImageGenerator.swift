@@ -51,6 +51,7 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
 
   /// The picture at a time, within the tolerances. Blocks.
   /// - Parameter actualTime: Receives the picture's own time.
+  @discardableResult
   open func copyCGImage(at requestedTime: CMTime, actualTime: UnsafeMutablePointer<CMTime>?) throws -> CGImage
   {
     let made = try make(requestedTime)

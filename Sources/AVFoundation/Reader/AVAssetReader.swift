@@ -43,6 +43,7 @@ open class AVAssetReader: NSObject, @unchecked Sendable {
   public var outputs: [AVAssetReaderOutput] { lock.withLock { currentOutputs } }
 
   /// Whether the output's track belongs to the asset, its settings can be met and reading has not begun.
+  @discardableResult
   public func canAdd(_ output: AVAssetReaderOutput) -> Bool {
     status == .unknown && output.reader == nil && output.belongs(to: asset) && output.settingsError == nil
   }
@@ -62,6 +63,7 @@ open class AVAssetReader: NSObject, @unchecked Sendable {
 
   /// Begins.
   /// - Returns: False, with `error` set, if an output cannot be served.
+  @discardableResult
   public func startReading() -> Bool {
     guard status == .unknown else { return false }
     let outputs = outputs

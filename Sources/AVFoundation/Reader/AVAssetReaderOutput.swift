@@ -31,6 +31,7 @@ open class AVAssetReaderOutput: NSObject, @unchecked Sendable {
   }
 
   /// The next sample, waiting for it if need be; nil at the end, after a failure or when the reader was cancelled.
+  @discardableResult
   open func copyNextSampleBuffer() -> CMSampleBuffer? {
     readLock.lock()
     defer { readLock.unlock() }

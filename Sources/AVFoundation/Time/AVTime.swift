@@ -51,6 +51,7 @@ extension NSCoder {
   }
 
   /// The time stored for a key; invalid if there is none.
+  @discardableResult
   public func decodeTime(forKey key: String) -> CMTime {
     guard containsValue(forKey: key + ".flags") else { return .invalid }
     return CMTime(
@@ -66,6 +67,7 @@ extension NSCoder {
   }
 
   /// The time range stored for a key; invalid if there is none.
+  @discardableResult
   public func decodeTimeRange(forKey key: String) -> CMTimeRange {
     CMTimeRange(start: decodeTime(forKey: key + ".start"), duration: decodeTime(forKey: key + ".duration"))
   }
@@ -77,6 +79,7 @@ extension NSCoder {
   }
 
   /// The time mapping stored for a key; invalid if there is none.
+  @discardableResult
   public func decodeTimeMapping(forKey key: String) -> CMTimeMapping {
     CMTimeMapping(
       source: decodeTimeRange(forKey: key + ".source"), target: decodeTimeRange(forKey: key + ".target"))

@@ -112,6 +112,7 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
   public var availableMediaTypes: [AVMediaType] { container == .m4a ? [.audio] : [.video, .audio] }
 
   /// Whether samples can be encoded with these settings; nil, to store them as they are, always can.
+  @discardableResult
   public func canApply(outputSettings: [String: Any]?, forMediaType mediaType: AVMediaType) -> Bool {
     guard availableMediaTypes.contains(mediaType) else { return false }
     let input = AVAssetWriterInput(mediaType: mediaType, outputSettings: outputSettings)
@@ -120,6 +121,7 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
 
   // MARK: - Inputs
 
+  @discardableResult
   public func canAdd(_ input: AVAssetWriterInput) -> Bool {
     status == .unknown && availableMediaTypes.contains(input.mediaType) && input.writer == nil
       && input.settingsError == nil
@@ -144,6 +146,7 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
   /// Begins: reserves the file and sets up the encoders.
   /// - Returns: False, with `error` set, if the file exists, its folder does not or cannot be written to, or an encoder
   ///   does not take its settings.
+  @discardableResult
   open func startWriting() -> Bool {
     guard status == .unknown else { return false }
     let inputs = inputs

@@ -109,6 +109,7 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
   /// For an input that encodes, buffers hold pictures (or PCM); otherwise they hold compressed data with its format
   /// description and times. May wait for the encoder.
   /// - Returns: False after a failure: see `AVAssetWriter.error`. The movie is lost then.
+  @discardableResult
   open func append(_ sampleBuffer: CMSampleBuffer) -> Bool {
     guard let writer else { return false }
     do {

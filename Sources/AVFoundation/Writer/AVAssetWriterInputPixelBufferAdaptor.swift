@@ -22,6 +22,7 @@ open class AVAssetWriterInputPixelBufferAdaptor: NSObject, @unchecked Sendable {
 
   /// Appends a picture. Do not change it afterwards.
   /// - Returns: False after a failure: see `AVAssetWriter.error`.
+  @discardableResult
   open func append(_ pixelBuffer: CVPixelBuffer, withPresentationTime presentationTime: CMTime) -> Bool {
     var format: CMFormatDescription?
     CMVideoFormatDescriptionCreateForImageBuffer(

@@ -67,21 +67,26 @@ extension CMClock: CFRuntimeObject {
 }
 
 /// The type identifier of clocks.
+@discardableResult
 public func CMClockGetTypeID() -> CFTypeID { CMClock.cfTypeID }
 
 /// The clock of the machine: nanoseconds that never go back.
+@discardableResult
 public func CMClockGetHostTimeClock() -> CMClock { CMClock.host }
 
 /// A host time in units of `mach_absolute_time()`; 0 if it is not a number or negative.
+@discardableResult
 public func CMClockConvertHostTimeToSystemUnits(_ hostTime: CMTime) -> UInt64 {
   let time = CMTimeConvertScale(hostTime, timescale: CMClock.nanosecondTimescale, method: .default)
   return time.isNumeric ? UInt64(max(time.value, 0)) : 0
 }
 
 /// A host time from units of `mach_absolute_time()`.
+@discardableResult
 public func CMClockMakeHostTimeFromSystemUnits(_ hostTime: UInt64) -> CMTime { CMClock.hostTime(hostTime) }
 
 /// The time on a clock.
+@discardableResult
 public func CMClockGetTime(_ clock: CMClock) -> CMTime { clock.readings().time }
 
 /// The time on a clock and at the same moment on its reference, the host's clock.
@@ -96,6 +101,7 @@ public func CMClockGetAnchorTime(
 }
 
 /// Whether two clocks can run apart: all can but a clock and itself.
+@discardableResult
 public func CMClockMightDrift(_ clock: CMClock, otherClock: CMClock) -> Bool { clock !== otherClock }
 
 /// Makes a clock stop functioning; see `CMClock.invalidate()`.

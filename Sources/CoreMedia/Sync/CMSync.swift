@@ -51,6 +51,7 @@ extension CMClock: CMSyncProtocol {}
 extension CMTimebase: CMSyncProtocol {}
 
 /// The time on a clock or a timebase; invalid for anything else.
+@discardableResult
 public func CMSyncGetTime(_ clockOrTimebase: CMClockOrTimebase) -> CMTime {
   switch clockOrTimebase {
   case let clock as CMClock: CMClockGetTime(clock)
@@ -60,6 +61,7 @@ public func CMSyncGetTime(_ clockOrTimebase: CMClockOrTimebase) -> CMTime {
 }
 
 /// Whether two clocks or timebases can run apart: whether their ultimate clocks can.
+@discardableResult
 public func CMSyncMightDrift(
   _ clockOrTimebase1: CMClockOrTimebase, _ clockOrTimebase2: CMClockOrTimebase
 ) -> Bool {
@@ -71,6 +73,7 @@ public func CMSyncMightDrift(
 ///
 /// Two timebases with a common source are compared by their rates alone; two clocks by the drift measured between them.
 /// The rate of anything against a timebase that stands still is not a number.
+@discardableResult
 public func CMSyncGetRelativeRate(
   _ ofClockOrTimebase: CMClockOrTimebase, relativeTo relativeToClockOrTimebase: CMClockOrTimebase
 ) -> Float64 {
@@ -111,6 +114,7 @@ public func CMSyncGetRelativeRateAndAnchorTime(
 /// The time of one clock or timebase when another's is `time`.
 ///
 /// - Returns: an invalid time if the time is not a number, or lies on a timebase that stands still at another.
+@discardableResult
 public func CMSyncConvertTime(
   _ time: CMTime, from fromClockOrTimebase: CMClockOrTimebase, to toClockOrTimebase: CMClockOrTimebase
 ) -> CMTime {

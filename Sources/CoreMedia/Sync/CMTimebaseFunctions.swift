@@ -3,6 +3,7 @@ import CoreFoundation
 // Where Apple's names have changed from "master" to "source", both are here and mean the same.
 
 /// The type identifier of timebases.
+@discardableResult
 public func CMTimebaseGetTypeID() -> CFTypeID { CMTimebase.cfTypeID }
 
 // MARK: - Creation
@@ -45,28 +46,40 @@ public func CMTimebaseCreateWithMasterTimebase(
 // MARK: - The source
 
 /// The timebase that a timebase follows, nil if it follows a clock.
+@discardableResult
 public func CMTimebaseCopySourceTimebase(_ timebase: CMTimebase) -> CMTimebase? { timebase.sourceTimebase }
 /// The clock that a timebase follows, nil if it follows a timebase.
+@discardableResult
 public func CMTimebaseCopySourceClock(_ timebase: CMTimebase) -> CMClock? { timebase.sourceClock }
 /// What a timebase follows.
+@discardableResult
 public func CMTimebaseCopySource(_ timebase: CMTimebase) -> CMClockOrTimebase {
   timebase.source as AnyObject
 }
 /// The clock at the end of the chain of timebases.
+@discardableResult
 public func CMTimebaseCopyUltimateSourceClock(_ timebase: CMTimebase) -> CMClock { timebase.ultimateClock }
 
+@discardableResult
 public func CMTimebaseCopyMasterTimebase(_ timebase: CMTimebase) -> CMTimebase? { timebase.sourceTimebase }
+@discardableResult
 public func CMTimebaseCopyMasterClock(_ timebase: CMTimebase) -> CMClock? { timebase.sourceClock }
+@discardableResult
 public func CMTimebaseCopyMaster(_ timebase: CMTimebase) -> CMClockOrTimebase {
   CMTimebaseCopySource(timebase)
 }
+@discardableResult
 public func CMTimebaseCopyUltimateMasterClock(_ timebase: CMTimebase) -> CMClock { timebase.ultimateClock }
 
+@discardableResult
 public func CMTimebaseGetMasterTimebase(_ timebase: CMTimebase) -> CMTimebase? { timebase.sourceTimebase }
+@discardableResult
 public func CMTimebaseGetMasterClock(_ timebase: CMTimebase) -> CMClock? { timebase.sourceClock }
+@discardableResult
 public func CMTimebaseGetMaster(_ timebase: CMTimebase) -> CMClockOrTimebase? {
   CMTimebaseCopySource(timebase)
 }
+@discardableResult
 public func CMTimebaseGetUltimateMasterClock(_ timebase: CMTimebase) -> CMClock? { timebase.ultimateClock }
 
 /// Makes a timebase follow a clock from now on. Its time does not jump.
@@ -98,9 +111,11 @@ public func CMTimebaseSetMasterTimebase(_ timebase: CMTimebase, _ newMasterTimeb
 // MARK: - Time and rate
 
 /// The time on a timebase.
+@discardableResult
 public func CMTimebaseGetTime(_ timebase: CMTimebase) -> CMTime { timebase.snapshot.time }
 
 /// The time on a timebase in a timescale.
+@discardableResult
 public func CMTimebaseGetTimeWithTimeScale(
   _ timebase: CMTimebase, timescale: CMTimeScale, method: CMTimeRoundingMethod
 ) -> CMTime {
@@ -132,6 +147,7 @@ public func CMTimebaseSetAnchorTime(
 }
 
 /// The rate of a timebase against its source.
+@discardableResult
 public func CMTimebaseGetRate(_ timebase: CMTimebase) -> Float64 { timebase.snapshot.rate }
 
 /// The time and the rate at one moment. Either pointer may be nil.
@@ -170,6 +186,7 @@ public func CMTimebaseSetRateAndAnchorTime(
 }
 
 /// The rate of a timebase against the clock at the end of the chain.
+@discardableResult
 public func CMTimebaseGetEffectiveRate(_ timebase: CMTimebase) -> Float64 { timebase.rateOfAll }
 
 /// Waits until no other thread is posting the timebase's notifications.

@@ -8,6 +8,7 @@ import CoreFoundation
 
 /// The sum of two times. Times in different epochs, neither of them zero, cannot be added; of two times in
 /// the same epoch the sum is a duration, in epoch zero.
+@discardableResult
 public func CMTimeAdd(_ lhs: CMTime, _ rhs: CMTime) -> CMTime {
   let both = lhs.flags.rawValue | rhs.flags.rawValue
   if lhs.timescale == rhs.timescale, both & ~2 == 1, lhs.flags.rawValue & rhs.flags.rawValue & 1 == 1,
@@ -22,6 +23,7 @@ public func CMTimeAdd(_ lhs: CMTime, _ rhs: CMTime) -> CMTime {
 }
 
 /// The difference of two times, by the rules of `CMTimeAdd`.
+@discardableResult
 public func CMTimeSubtract(_ lhs: CMTime, _ rhs: CMTime) -> CMTime {
   let both = lhs.flags.rawValue | rhs.flags.rawValue
   if lhs.timescale == rhs.timescale, both & ~2 == 1, lhs.flags.rawValue & rhs.flags.rawValue & 1 == 1,

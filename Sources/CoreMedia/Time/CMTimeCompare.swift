@@ -4,6 +4,7 @@ import CoreFoundation
 ///
 /// In rising order: negative infinity, numeric times, indefinite, positive infinity, invalid.
 /// Among numeric times a smaller epoch is always earlier.
+@discardableResult
 public func CMTimeCompare(_ time1: CMTime, _ time2: CMTime) -> Int32 {
   if time1.isNumeric, time2.isNumeric {
     if time1.epoch != time2.epoch { return time1.epoch < time2.epoch ? -1 : 1 }
@@ -26,11 +27,13 @@ public func CMTimeCompare(_ time1: CMTime, _ time2: CMTime) -> Int32 {
 }
 
 /// The earlier of two times.
+@discardableResult
 public func CMTimeMinimum(_ time1: CMTime, _ time2: CMTime) -> CMTime {
   CMTimeCompare(time1, time2) <= 0 ? time1 : time2
 }
 
 /// The later of two times.
+@discardableResult
 public func CMTimeMaximum(_ time1: CMTime, _ time2: CMTime) -> CMTime {
   CMTimeCompare(time1, time2) >= 0 ? time1 : time2
 }

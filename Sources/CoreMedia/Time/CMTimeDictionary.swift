@@ -7,6 +7,7 @@ public nonisolated(unsafe) let kCMTimeEpochKey: CFString = "epoch"
 public nonisolated(unsafe) let kCMTimeFlagsKey: CFString = "flags"
 
 /// A time as a dictionary of numbers, for annotations and property lists.
+@discardableResult
 public func CMTimeCopyAsDictionary(_ time: CMTime, allocator: CFAllocator?) -> CFDictionary? {
   [
     kCMTimeValueKey: NSNumber(value: time.value), kCMTimeScaleKey: NSNumber(value: time.timescale),
@@ -15,6 +16,7 @@ public func CMTimeCopyAsDictionary(_ time: CMTime, allocator: CFAllocator?) -> C
 }
 
 /// The time in a dictionary that `CMTimeCopyAsDictionary` made; an invalid time if there is none in it.
+@discardableResult
 public func CMTimeMakeFromDictionary(_ dictionaryRepresentation: CFDictionary?) -> CMTime {
   guard let dictionary = dictionaryRepresentation,
     let value = dictionary[kCMTimeValueKey] as? NSNumber,
@@ -28,6 +30,7 @@ public func CMTimeMakeFromDictionary(_ dictionaryRepresentation: CFDictionary?) 
 }
 
 /// A time in words: `{3000/600 = 5.000}`.
+@discardableResult
 public func CMTimeCopyDescription(allocator: CFAllocator?, time: CMTime) -> CFString? {
   time.text as CFString
 }

@@ -5,6 +5,7 @@ import CoreFoundation
 /// If both ranges are endless the time is moved by the distance of their starts.
 /// - Returns: an invalid time if either range is empty or invalid, or the time is not in the epoch of
 ///   `fromRange.start`.
+@discardableResult
 public func CMTimeMapTimeFromRangeToRange(_ t: CMTime, fromRange: CMTimeRange, toRange: CMTimeRange) -> CMTime
 {
   guard t.isValid, fromRange.isValid, toRange.isValid, !fromRange.isEmpty, !toRange.isEmpty,
@@ -16,6 +17,7 @@ public func CMTimeMapTimeFromRangeToRange(_ t: CMTime, fromRange: CMTimeRange, t
 
 /// A duration scaled by the ratio of two ranges' durations.
 /// - Returns: an invalid time if either range is empty or invalid, or the duration is not in epoch zero.
+@discardableResult
 public func CMTimeMapDurationFromRangeToRange(_ dur: CMTime, fromRange: CMTimeRange, toRange: CMTimeRange)
   -> CMTime
 {
@@ -26,6 +28,7 @@ public func CMTimeMapDurationFromRangeToRange(_ dur: CMTime, fromRange: CMTimeRa
 
 /// The time in a range that is nearest to a time.
 /// - Returns: an invalid time if the time is invalid or the range is empty or invalid.
+@discardableResult
 public func CMTimeClampToRange(_ time: CMTime, range: CMTimeRange) -> CMTime {
   guard time.isValid, range.isValid, !range.isEmpty else { return .invalid }
   if CMTimeCompare(time, range.start) < 0 { return range.start }
@@ -36,6 +39,7 @@ public func CMTimeClampToRange(_ time: CMTime, range: CMTimeRange) -> CMTime {
 /// A time of an endless repetition of a range, folded back into it: its offset from the range's start modulo
 /// the range's duration.
 /// - Returns: an invalid time if the range is empty, invalid or not finite, or the time is not a number.
+@discardableResult
 public func CMTimeFoldIntoRange(_ time: CMTime, foldRange: CMTimeRange) -> CMTime {
   guard time.isNumeric, foldRange.isValid, !foldRange.isEmpty, foldRange.start.isNumeric,
     foldRange.duration.isNumeric

@@ -30,11 +30,13 @@ public func CMTIMEMAPPING_IS_EMPTY(_ mapping: CMTimeMapping) -> Bool {
   !mapping.source.start.isNumeric && mapping.target.isValid
 }
 
+@discardableResult
 public func CMTimeMappingMake(source: CMTimeRange, target: CMTimeRange) -> CMTimeMapping {
   CMTimeMapping(source: source, target: target)
 }
 
 /// A mapping that shows nothing in a range.
+@discardableResult
 public func CMTimeMappingMakeEmpty(target: CMTimeRange) -> CMTimeMapping {
   CMTimeMapping(source: .invalid, target: target)
 }
@@ -43,6 +45,7 @@ public nonisolated(unsafe) let kCMTimeMappingSourceKey: CFString = "source"
 public nonisolated(unsafe) let kCMTimeMappingTargetKey: CFString = "target"
 
 /// A mapping as a dictionary of two ranges' dictionaries.
+@discardableResult
 public func CMTimeMappingCopyAsDictionary(_ mapping: CMTimeMapping, allocator: CFAllocator?) -> CFDictionary?
 {
   guard let source = CMTimeRangeCopyAsDictionary(mapping.source, allocator: allocator),
@@ -52,6 +55,7 @@ public func CMTimeMappingCopyAsDictionary(_ mapping: CMTimeMapping, allocator: C
 }
 
 /// The mapping in a dictionary that `CMTimeMappingCopyAsDictionary` made; an invalid one if there is none in it.
+@discardableResult
 public func CMTimeMappingMakeFromDictionary(_ dictionaryRepresentation: CFDictionary) -> CMTimeMapping {
   func range(_ key: CFString) -> CMTimeRange {
     (dictionaryRepresentation[key] as? NSDictionary).map(CMTimeRangeMakeFromDictionary) ?? .invalid
@@ -60,6 +64,7 @@ public func CMTimeMappingMakeFromDictionary(_ dictionaryRepresentation: CFDictio
 }
 
 /// A mapping in words.
+@discardableResult
 public func CMTimeMappingCopyDescription(allocator: CFAllocator?, mapping: CMTimeMapping) -> CFString? {
   mapping.text as CFString
 }

@@ -5,6 +5,7 @@ import CoreFoundation
 
 /// The product of a time and a whole number, in the same timescale unless that overflows: then the
 /// timescale is halved until the value fits.
+@discardableResult
 public func CMTimeMultiply(_ time: CMTime, multiplier: Int32) -> CMTime {
   if let special = time.product(sign: multiplier < 0 ? -1 : 1) { return special }
   let (value, overflow) = time.value.multipliedReportingOverflow(by: Int64(multiplier))
@@ -21,6 +22,7 @@ public func CMTimeMultiply(_ time: CMTime, multiplier: Int32) -> CMTime {
 ///
 /// If the exact result cannot be expressed, it is rounded in the finest timescale that holds it.
 /// A divisor of zero gives an infinity, or an invalid time if `time` or `multiplier` is zero as well.
+@discardableResult
 public func CMTimeMultiplyByRatio(_ time: CMTime, multiplier: Int32, divisor: Int32) -> CMTime {
   let sign = (multiplier < 0) != (divisor < 0) ? -1 : 1
   if let special = time.product(sign: sign) { return special }
@@ -46,6 +48,7 @@ public func CMTimeMultiplyByRatio(_ time: CMTime, multiplier: Int32, divisor: In
 ///
 /// The timescale is the time's, doubled until it is at least 65536, then halved until the value fits.
 /// The product is the exact one, rounded once.
+@discardableResult
 public func CMTimeMultiplyByFloat64(_ time: CMTime, multiplier: Float64) -> CMTime {
   guard !multiplier.isNaN else { return .invalid }
   let sign = multiplier < 0 ? -1 : 1

@@ -67,11 +67,13 @@ public func CMTIMERANGE_IS_INVALID(_ range: CMTimeRange) -> Bool { !range.isVali
 public func CMTIMERANGE_IS_INDEFINITE(_ range: CMTimeRange) -> Bool { range.isIndefinite }
 public func CMTIMERANGE_IS_EMPTY(_ range: CMTimeRange) -> Bool { range.isEmpty }
 
+@discardableResult
 public func CMTimeRangeMake(start: CMTime, duration: CMTime) -> CMTimeRange {
   CMTimeRange(start: start, duration: duration)
 }
 
 /// The range from one time to another; invalid if the second is earlier or the epochs differ.
+@discardableResult
 public func CMTimeRangeFromTimeToTime(start: CMTime, end: CMTime) -> CMTimeRange {
   var duration = CMTimeSubtract(end, start)
   duration.epoch = start.epoch == end.epoch || !duration.isNumeric ? 0 : duration.epoch
@@ -79,12 +81,14 @@ public func CMTimeRangeFromTimeToTime(start: CMTime, end: CMTime) -> CMTimeRange
 }
 
 /// The first time after a range. A range without a beginning and without an end ends at positive infinity.
+@discardableResult
 public func CMTimeRangeGetEnd(_ range: CMTimeRange) -> CMTime {
   if range.start.isNegativeInfinity, range.duration.isPositiveInfinity { return .positiveInfinity }
   return CMTimeAdd(range.start, range.duration)
 }
 
 /// The shortest range that contains both; invalid if either is.
+@discardableResult
 public func CMTimeRangeGetUnion(_ range: CMTimeRange, otherRange: CMTimeRange) -> CMTimeRange {
   guard range.isValid, otherRange.isValid else { return .invalid }
   return CMTimeRangeFromTimeToTime(
@@ -92,6 +96,7 @@ public func CMTimeRangeGetUnion(_ range: CMTimeRange, otherRange: CMTimeRange) -
 }
 
 /// What two ranges have in common: `CMTimeRange.zero` if nothing; invalid if either is.
+@discardableResult
 public func CMTimeRangeGetIntersection(_ range: CMTimeRange, otherRange: CMTimeRange) -> CMTimeRange {
   guard range.isValid, otherRange.isValid else { return .invalid }
   let start = CMTimeMaximum(range.start, otherRange.start)
@@ -100,16 +105,19 @@ public func CMTimeRangeGetIntersection(_ range: CMTimeRange, otherRange: CMTimeR
 }
 
 /// Whether start and duration are equal.
+@discardableResult
 public func CMTimeRangeEqual(_ range1: CMTimeRange, _ range2: CMTimeRange) -> Bool {
   CMTimeCompare(range1.start, range2.start) == 0 && CMTimeCompare(range1.duration, range2.duration) == 0
 }
 
 /// Whether a time lies in a range: at its start or after it, and before its end.
+@discardableResult
 public func CMTimeRangeContainsTime(_ range: CMTimeRange, time: CMTime) -> Bool {
   range.isValid && time.isValid && CMTimeCompare(range.start, time) <= 0 && CMTimeCompare(time, range.end) < 0
 }
 
 /// Whether all of another range lies in a range.
+@discardableResult
 public func CMTimeRangeContainsTimeRange(_ range: CMTimeRange, otherRange: CMTimeRange) -> Bool {
   range.isValid && otherRange.isValid && CMTimeCompare(range.start, otherRange.start) <= 0
     && CMTimeCompare(otherRange.end, range.end) <= 0
@@ -121,6 +129,7 @@ public nonisolated(unsafe) let kCMTimeRangeStartKey: CFString = "start"
 public nonisolated(unsafe) let kCMTimeRangeDurationKey: CFString = "duration"
 
 /// A range as a dictionary of two times' dictionaries.
+@discardableResult
 public func CMTimeRangeCopyAsDictionary(_ range: CMTimeRange, allocator: CFAllocator?) -> CFDictionary? {
   guard let start = CMTimeCopyAsDictionary(range.start, allocator: allocator),
     let duration = CMTimeCopyAsDictionary(range.duration, allocator: allocator)
@@ -129,6 +138,7 @@ public func CMTimeRangeCopyAsDictionary(_ range: CMTimeRange, allocator: CFAlloc
 }
 
 /// The range in a dictionary that `CMTimeRangeCopyAsDictionary` made; an invalid one if there is none in it.
+@discardableResult
 public func CMTimeRangeMakeFromDictionary(_ dictionaryRepresentation: CFDictionary) -> CMTimeRange {
   CMTimeRange(
     start: CMTimeMakeFromDictionary(dictionaryRepresentation[kCMTimeRangeStartKey] as? NSDictionary),
@@ -136,6 +146,7 @@ public func CMTimeRangeMakeFromDictionary(_ dictionaryRepresentation: CFDictiona
 }
 
 /// A range in words: `{{0/1 = 0.000}, {3000/600 = 5.000}}`.
+@discardableResult
 public func CMTimeRangeCopyDescription(allocator: CFAllocator?, range: CMTimeRange) -> CFString? {
   range.text as CFString
 }

@@ -17,6 +17,7 @@ public enum CMTimeRoundingMethod: UInt32, Sendable {
 ///
 /// A time that is not numeric stays as it is. If the value does not fit, the result is an infinity;
 /// if the timescale is not positive, it is invalid.
+@discardableResult
 public func CMTimeConvertScale(_ time: CMTime, timescale newTimescale: Int32, method: CMTimeRoundingMethod)
   -> CMTime
 {

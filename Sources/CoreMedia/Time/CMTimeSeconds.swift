@@ -1,11 +1,13 @@
 import CoreFoundation
 
 /// A valid time of `value` / `timescale` seconds in epoch zero.
+@discardableResult
 public func CMTimeMake(value: Int64, timescale: Int32) -> CMTime {
   CMTime(value: value, timescale: timescale)
 }
 
 /// A valid time of `value` / `timescale` seconds in an epoch.
+@discardableResult
 public func CMTimeMakeWithEpoch(value: Int64, timescale: Int32, epoch: Int64) -> CMTime {
   CMTime(value: value, timescale: timescale, flags: .valid, epoch: epoch)
 }
@@ -16,6 +18,7 @@ public func CMTimeMakeWithEpoch(value: Int64, timescale: Int32, epoch: Int64) ->
 /// if the time, turned back into seconds, is not the same number.
 /// - Returns: an invalid time if the timescale is not positive or the number is not one; infinity for an infinite
 ///   number or one that does not fit as whole seconds.
+@discardableResult
 public func CMTimeMakeWithSeconds(_ seconds: Float64, preferredTimescale: Int32) -> CMTime {
   guard preferredTimescale > 0, !seconds.isNaN else { return .invalid }
   var timescale = preferredTimescale
@@ -32,12 +35,14 @@ public func CMTimeMakeWithSeconds(_ seconds: Float64, preferredTimescale: Int32)
 }
 
 /// A time in seconds: infinite for an infinite time, NaN for one that is invalid or indefinite.
+@discardableResult
 public func CMTimeGetSeconds(_ time: CMTime) -> Float64 {
   if time.isNumeric, time.timescale != 0 { return Double(time.value) / Double(time.timescale) }
   return time.isPositiveInfinity ? .infinity : time.isNegativeInfinity ? -.infinity : .nan
 }
 
 /// The time without its sign. What is not a number stays what it is, but negative infinity becomes positive.
+@discardableResult
 public func CMTimeAbsoluteValue(_ time: CMTime) -> CMTime {
   if time.isNegativeInfinity { return .positiveInfinity }
   guard time.isNumeric, time.value < 0 else { return time }

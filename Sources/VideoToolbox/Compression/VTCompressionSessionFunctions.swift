@@ -43,6 +43,7 @@ public func VTCompressionSessionCreate(
 public func VTCompressionSessionInvalidate(_ session: VTCompressionSession) { session.invalidate() }
 
 /// The type id of `VTCompressionSession`.
+@discardableResult
 public func VTCompressionSessionGetTypeID() -> CFTypeID { VTCompressionSession.cfTypeID }
 
 /// Sets the encoder up before the first frame, so that this frame does not have to wait for it.

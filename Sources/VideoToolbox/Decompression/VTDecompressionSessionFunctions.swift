@@ -55,6 +55,7 @@ public func VTDecompressionSessionCreate(
 public func VTDecompressionSessionInvalidate(_ session: VTDecompressionSession) { session.invalidate() }
 
 /// The type identifier of decompression sessions.
+@discardableResult
 public func VTDecompressionSessionGetTypeID() -> CFTypeID { VTDecompressionSession.cfTypeID }
 
 /// Decompresses a frame. The session's callback gets it.

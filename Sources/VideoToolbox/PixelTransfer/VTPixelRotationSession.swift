@@ -172,6 +172,7 @@ public func VTPixelRotationSessionCreate(
 public func VTPixelRotationSessionInvalidate(_ session: VTPixelRotationSession) { session.invalidate() }
 
 /// The type identifier of pixel rotation sessions.
+@discardableResult
 public func VTPixelRotationSessionGetTypeID() -> CFTypeID { VTPixelRotationSession.cfTypeID }
 
 /// Turns the picture in one buffer into another, as the session's properties say.

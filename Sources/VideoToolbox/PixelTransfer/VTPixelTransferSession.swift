@@ -172,6 +172,7 @@ public func VTPixelTransferSessionCreate(
 public func VTPixelTransferSessionInvalidate(_ session: VTPixelTransferSession) { session.invalidate() }
 
 /// The type identifier of pixel transfer sessions.
+@discardableResult
 public func VTPixelTransferSessionGetTypeID() -> CFTypeID { VTPixelTransferSession.cfTypeID }
 
 /// Copies the picture in one buffer to another, in the other's size and pixel format.
