@@ -93,10 +93,13 @@ if !isAppleHost {
     .target(
       name: "AVFoundation",
       dependencies: ["VideoToolbox", "FFmpegMedia", "CodecInterface", "UniformTypeIdentifiers"]),
+    // For `vtencode call`: RTP, RTCP and a network that loses and delays, without a clock of its own.
+    .target(name: "CallTransport"),
+    .testTarget(name: "CallTransportTests", dependencies: ["CallTransport"]),
     .executableTarget(
       name: "vtencode",
       dependencies: [
-        "AVFoundation", "ElementaryStream", "VideoToolbox",
+        "AVFoundation", "CallTransport", "ElementaryStream", "VideoToolbox",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     .target(

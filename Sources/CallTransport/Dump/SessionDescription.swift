@@ -1,0 +1,56 @@
+/// What a player must know to receive the stream: a session description (RFC 8866) with H.264's parameters
+/// (RFC 6184, 8.2.1).
+public struct SessionDescription: Sendable {
+  public var address = "127.0.0.1"
+  public var port: UInt16
+  public var payloadType: UInt8
+  /// NAL units, without start codes.
+  public var sequenceParameterSets: [[UInt8]]
+  public var pictureParameterSets: [[UInt8]]
+  public var frameRate: Double?
+  public var name = "vtencode call"
+
+  public init(
+    port: UInt16, payloadType: UInt8, sequenceParameterSets: [[UInt8]], pictureParameterSets: [[UInt8]]
+  ) {
+    self.port = port
+    self.payloadType = payloadType
+    self.sequenceParameterSets = sequenceParameterSets
+    self.pictureParameterSets = pictureParameterSets
+  }
+
+  public var text: String {
+    var parameters = ["packetization-mode=1"]
+    if let sps = sequenceParameterSets.first, sps.count > 3 {
+      parameters.append("profile-level-id=" + sps[1...3].map(Self.hexadecimal).joined())
+    }
+    let sets = (sequenceParameterSets + pictureParameterSets).map(Self.base64)
+    if !sets.isEmpty { parameters.append("sprop-parameter-sets=" + sets.joined(separator: ",")) }
+    var lines = [
+      "v=0", "o=- 0 0 IN IP4 \(address)", "s=\(name)", "c=IN IP4 \(address)", "t=0 0",
+      "m=video \(port) RTP/AVPF \(payloadType)", "a=recvonly", "a=rtpmap:\(payloadType) H264/90000",
+      "a=fmtp:\(payloadType) " + parameters.joined(separator: ";"),
+      "a=rtcp-fb:\(payloadType) nack pli", "a=rtcp-fb:\(payloadType) nack rpsi",
+      "a=extmap:\(FrameDescriptor.identifier) \(FrameDescriptor.uri)",
+    ]
+    if let frameRate { lines.append("a=framerate:\(frameRate)") }
+    return lines.map { $0 + "\r\n" }.joined()
+  }
+
+  private static func hexadecimal(_ byte: UInt8) -> String {
+    let text = String(byte, radix: 16, uppercase: true)
+    return text.count < 2 ? "0" + text : text
+  }
+
+  static func base64(_ bytes: [UInt8]) -> String {
+    let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+    var result = ""
+    for start in stride(from: 0, to: bytes.count, by: 3) {
+      let group = bytes[start..<min(start + 3, bytes.count)]
+      var value = 0
+      for i in 0..<3 { value = value << 8 | (i < group.count ? Int(group[start + i]) : 0) }
+      for i in 0..<4 { result.append(i <= group.count ? digits[value >> (18 - 6 * i) & 63] : "=") }
+    }
+    return result
+  }
+}

@@ -1,0 +1,81 @@
+extension RTCPPacket {
+  /// Takes a compound packet apart. Packets of kinds that a call does not use are passed over; nil if the whole is not
+  /// RTCP.
+  public static func parse(_ bytes: [UInt8]) -> [RTCPPacket]? {
+    var reader = ByteReader(bytes[...])
+    var result: [RTCPPacket] = []
+    while reader.remaining > 0 {
+      guard let first = reader.read8(), first >> 6 == 2, let type = reader.read8(),
+        let words = reader.read16(), var body = reader.read(Int(words) * 4)
+      else { return nil }
+      if first & 0x20 != 0 {
+        guard let padding = body.last, padding > 0, Int(padding) <= body.count else { return nil }
+        body = body.dropLast(Int(padding))
+      }
+      switch read(type: type, count: first & 0x1F, body) {
+      case .malformed: return nil
+      case .unknown: continue
+      case .packet(let packet): result.append(packet)
+      }
+    }
+    return result.isEmpty && bytes.isEmpty ? nil : result
+  }
+
+  private enum Reading {
+    case packet(RTCPPacket), unknown, malformed
+  }
+
+  private static func read(type: UInt8, count: UInt8, _ body: ArraySlice<UInt8>) -> Reading {
+    var reader = ByteReader(body)
+    guard let source = reader.read32() else { return type == 203 && count == 0 ? .unknown : .malformed }
+    switch (type, count) {
+    case (200, _):
+      guard let ntp = reader.read64(), let rtp = reader.read32(), let packets = reader.read32(),
+        let octets = reader.read32()
+      else { return .malformed }
+      return .packet(
+        .senderReport(.init(source: source, ntpTime: ntp, rtpTime: rtp, packets: packets, octets: octets)))
+    case (201, _):
+      var blocks: [ReportBlock] = []
+      for _ in 0..<count {
+        guard let block = readBlock(&reader) else { return .malformed }
+        blocks.append(block)
+      }
+      return .packet(.receiverReport(source: source, blocks: blocks))
+    case (202, 1...):
+      guard reader.read8() == 1, let length = reader.read8(), let text = reader.read(Int(length)) else {
+        return .unknown
+      }
+      return .packet(.sourceDescription(source: source, name: String(decoding: text, as: UTF8.self)))
+    case (203, 1...): return .packet(.bye(source: source))
+    case (204, 0):
+      guard let name = reader.read(4) else { return .malformed }
+      guard Array(name) == lostFramesName else { return .unknown }
+      guard let number = reader.read16(), reader.remaining >= Int(number) * 2 else { return .malformed }
+      return .packet(.lostFrames(sender: source, frames: (0..<number).compactMap { _ in reader.read16() }))
+    case (206, 1):
+      guard let media = reader.read32() else { return .malformed }
+      return .packet(.pictureLoss(sender: source, media: media))
+    case (206, 3):
+      guard let media = reader.read32(), let padding = reader.read8(), let payloadType = reader.read8() else {
+        return .malformed
+      }
+      // Another codec's bit string is not a token.
+      guard reader.remaining * 8 - Int(padding) == 64, let token = reader.read64() else { return .unknown }
+      return .packet(
+        .referenceSelection(
+          sender: source, media: media, payloadType: payloadType & 0x7F, token: Int64(bitPattern: token)))
+    default: return .unknown
+    }
+  }
+
+  private static func readBlock(_ reader: inout ByteReader) -> ReportBlock? {
+    guard let source = reader.read32(), let lost = reader.read32(), let highest = reader.read32(),
+      let jitter = reader.read32(), let last = reader.read32(), let delay = reader.read32()
+    else { return nil }
+    let cumulative = Int32(bitPattern: lost << 8) >> 8
+    return ReportBlock(
+      source: source, fractionLost: UInt8(lost >> 24), cumulativeLost: cumulative, highestSequence: highest,
+      jitter: jitter, lastReport: last, delaySinceLastReport: delay)
+  }
+}

@@ -1,0 +1,68 @@
+extension RTCPPacket {
+  /// A compound packet. RFC 3550 wants a report first and a source description in it.
+  public static func compound(_ packets: [RTCPPacket]) -> [UInt8] { packets.flatMap(\.bytes) }
+
+  public var bytes: [UInt8] {
+    var body: [UInt8] = []
+    switch self {
+    case .senderReport(let report):
+      body.append32(report.source)
+      body.append64(report.ntpTime)
+      body.append32(report.rtpTime)
+      body.append32(report.packets)
+      body.append32(report.octets)
+      return Self.framed(type: 200, count: 0, body)
+    case .receiverReport(let source, let blocks):
+      body.append32(source)
+      for block in blocks.prefix(31) { Self.append(block, to: &body) }
+      return Self.framed(type: 201, count: UInt8(min(blocks.count, 31)), body)
+    case .sourceDescription(let source, let name):
+      body.append32(source)
+      let text = Array(name.utf8.prefix(255))
+      // CNAME, and a null that ends the chunk at a multiple of four bytes.
+      body += [1, UInt8(text.count)] + text + [0]
+      while body.count % 4 != 0 { body.append(0) }
+      return Self.framed(type: 202, count: 1, body)
+    case .bye(let source):
+      body.append32(source)
+      return Self.framed(type: 203, count: 1, body)
+    case .pictureLoss(let sender, let media):
+      body.append32(sender)
+      body.append32(media)
+      return Self.framed(type: 206, count: 1, body)
+    case .referenceSelection(let sender, let media, let payloadType, let token):
+      body.append32(sender)
+      body.append32(media)
+      // 16 bits and the token's 64 end 16 bits before the next word.
+      body += [16, payloadType & 0x7F]
+      body.append64(UInt64(bitPattern: token))
+      body += [0, 0]
+      return Self.framed(type: 206, count: 3, body)
+    case .lostFrames(let sender, let frames):
+      body.append32(sender)
+      body += Self.lostFramesName
+      // The newest matter most.
+      let told = frames.suffix(Self.mostLostFrames)
+      body.append16(UInt16(told.count))
+      for frame in told { body.append16(frame) }
+      while body.count % 4 != 0 { body.append(0) }
+      return Self.framed(type: 204, count: 0, body)
+    }
+  }
+
+  private static func append(_ block: ReportBlock, to body: inout [UInt8]) {
+    body.append32(block.source)
+    let lost = UInt32(bitPattern: min(max(block.cumulativeLost, -0x80_0000), 0x7F_FFFF)) & 0xFF_FFFF
+    body.append32(UInt32(block.fractionLost) << 24 | lost)
+    body.append32(block.highestSequence)
+    body.append32(block.jitter)
+    body.append32(block.lastReport)
+    body.append32(block.delaySinceLastReport)
+  }
+
+  private static func framed(type: UInt8, count: UInt8, _ body: [UInt8]) -> [UInt8] {
+    var result: [UInt8] = [0x80 | count, type]
+    result.append16(UInt16(body.count / 4))
+    return result + body
+  }
+}

@@ -1,0 +1,74 @@
+/// Splits a frame's NAL units into the payloads of RTP packets (RFC 6184, packetization-mode 1): single NAL
+/// units, STAP-A for several small ones, FU-A for parts of a large one.
+public struct H264Packetiser: Sendable {
+  static let stapA: UInt8 = 24
+  static let fuA: UInt8 = 28
+
+  /// Most bytes of a payload.
+  public let maximumPayload: Int
+
+  /// - Parameter maximumPayload: at least 16.
+  public init(maximumPayload: Int) { self.maximumPayload = max(maximumPayload, 16) }
+
+  /// The payloads, in order. Empty NAL units are left out.
+  public func payloads(of units: [[UInt8]]) -> [[UInt8]] {
+    var result: [[UInt8]] = []
+    var group: [[UInt8]] = []
+    var groupSize = 1
+    func flush() {
+      if group.count == 1 {
+        result.append(group[0])
+      } else if group.count > 1 {
+        result.append(aggregate(group))
+      }
+      group.removeAll()
+      groupSize = 1
+    }
+    for unit in units where !unit.isEmpty {
+      // One NAL unit alone has no framing.
+      let fitsAlone = unit.count <= maximumPayload
+      if groupSize + 2 + unit.count > maximumPayload { flush() }
+      if groupSize + 2 + unit.count <= maximumPayload {
+        group.append(unit)
+        groupSize += 2 + unit.count
+      } else if fitsAlone {
+        result.append(unit)
+      } else {
+        result += fragments(of: unit)
+      }
+    }
+    flush()
+    return result
+  }
+
+  /// STAP-A (5.7.1): F is set if it is in any of the units, NRI is the highest of them.
+  private func aggregate(_ units: [[UInt8]]) -> [UInt8] {
+    var header: UInt8 = 0
+    for unit in units {
+      header |= unit[0] & 0x80
+      header = header & 0x80 | max(header & 0x60, unit[0] & 0x60)
+    }
+    var result = [header | Self.stapA]
+    for unit in units {
+      result.append16(UInt16(unit.count))
+      result += unit
+    }
+    return result
+  }
+
+  /// FU-A (5.8): parts of about the same size, since one small rest costs a packet as well.
+  private func fragments(of unit: [UInt8]) -> [[UInt8]] {
+    let room = maximumPayload - 2
+    let body = unit.dropFirst()
+    let count = (body.count + room - 1) / room
+    let indicator = unit[0] & 0xE0 | Self.fuA
+    let type = unit[0] & 0x1F
+    var start = body.startIndex
+    return (0..<count).map { index in
+      let end = body.startIndex + body.count * (index + 1) / count
+      defer { start = end }
+      let header = (index == 0 ? 0x80 : 0) | (index == count - 1 ? 0x40 : 0) | type
+      return [indicator, header] + body[start..<end]
+    }
+  }
+}

@@ -1,0 +1,77 @@
+/// A packet of RTP (RFC 3550, 5.1), without padding and contributing sources when it is written.
+public struct RTPPacket: Equatable, Sendable {
+  /// What follows the fixed header when the X bit is set (RFC 3550, 5.3.1).
+  public struct HeaderExtension: Equatable, Sendable {
+    public var profile: UInt16
+    /// A multiple of four bytes.
+    public var data: [UInt8]
+
+    public init(profile: UInt16, data: [UInt8]) {
+      self.profile = profile
+      self.data = data
+    }
+  }
+
+  public static let fixedHeaderSize = 12
+
+  public var marker = false
+  /// 0 to 127.
+  public var payloadType: UInt8
+  public var sequenceNumber: UInt16
+  public var timestamp: UInt32
+  public var source: UInt32
+  public var headerExtension: HeaderExtension?
+  public var payload: [UInt8]
+
+  public init(
+    payloadType: UInt8, sequenceNumber: UInt16, timestamp: UInt32, source: UInt32, payload: [UInt8] = []
+  ) {
+    self.payloadType = payloadType
+    self.sequenceNumber = sequenceNumber
+    self.timestamp = timestamp
+    self.source = source
+    self.payload = payload
+  }
+
+  /// Reads a packet; nil if it is not one.
+  public init?(_ bytes: [UInt8]) {
+    var reader = ByteReader(bytes[...])
+    guard let first = reader.read8(), first >> 6 == 2, let second = reader.read8(),
+      let sequenceNumber = reader.read16(), let timestamp = reader.read32(), let source = reader.read32(),
+      reader.read(Int(first & 15) * 4) != nil
+    else { return nil }
+    self.init(
+      payloadType: second & 0x7F, sequenceNumber: sequenceNumber, timestamp: timestamp, source: source)
+    marker = second & 0x80 != 0
+    if first & 0x10 != 0 {
+      guard let profile = reader.read16(), let words = reader.read16(),
+        let data = reader.read(Int(words) * 4)
+      else { return nil }
+      headerExtension = HeaderExtension(profile: profile, data: Array(data))
+    }
+    var count = reader.remaining
+    if first & 0x20 != 0 {
+      guard let padding = bytes.last, padding > 0, Int(padding) <= count else { return nil }
+      count -= Int(padding)
+    }
+    guard let payload = reader.read(count) else { return nil }
+    self.payload = Array(payload)
+  }
+
+  public var bytes: [UInt8] {
+    var result: [UInt8] = []
+    result.reserveCapacity(Self.fixedHeaderSize + 4 + (headerExtension?.data.count ?? 0) + payload.count)
+    result.append(0x80 | (headerExtension == nil ? 0 : 0x10))
+    result.append((marker ? 0x80 : 0) | payloadType & 0x7F)
+    result.append16(sequenceNumber)
+    result.append32(timestamp)
+    result.append32(source)
+    if let headerExtension {
+      result.append16(headerExtension.profile)
+      result.append16(UInt16(headerExtension.data.count / 4))
+      result += headerExtension.data.prefix(headerExtension.data.count / 4 * 4)
+    }
+    result += payload
+    return result
+  }
+}

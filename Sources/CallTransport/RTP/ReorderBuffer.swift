@@ -1,0 +1,48 @@
+/// Brings packets back into the order of their sequence numbers, and waits a little for those that are late.
+public struct ReorderBuffer: Sendable {
+  private struct Waiting: Sendable {
+    var packet: RTPPacket
+    var arrival: Double
+  }
+
+  /// Seconds that a packet waits for one before it.
+  public let patience: Double
+  private var unwrapper = SequenceUnwrapper()
+  private var next: Int64?
+  private var waiting: [Int64: Waiting] = [:]
+  public private(set) var lateOrDoubled = 0
+
+  public init(patience: Double) { self.patience = patience }
+
+  /// Takes a packet; gives those that are in order now.
+  public mutating func add(_ packet: RTPPacket, at time: Double) -> [(packet: RTPPacket, sequence: Int64)] {
+    let sequence = unwrapper.unwrap(packet.sequenceNumber)
+    if next == nil { next = sequence }
+    guard let next, sequence >= next, waiting[sequence] == nil else {
+      lateOrDoubled += 1
+      return []
+    }
+    waiting[sequence] = Waiting(packet: packet, arrival: time)
+    return release(at: time)
+  }
+
+  /// When ``release(at:)`` has something to give that the next packet does not bring; nil if nothing waits.
+  public var deadline: Double? { waiting.values.map(\.arrival).min().map { $0 + patience } }
+
+  /// Packets that are in order, and those that waited long enough for one that does not come.
+  public mutating func release(at time: Double) -> [(packet: RTPPacket, sequence: Int64)] {
+    var result: [(packet: RTPPacket, sequence: Int64)] = []
+    while var number = next, !waiting.isEmpty {
+      if waiting[number] == nil {
+        guard let first = waiting.keys.min(), let waited = waiting[first],
+          time >= waited.arrival + patience - 1e-9
+        else { break }
+        number = first
+      }
+      guard let found = waiting.removeValue(forKey: number) else { break }
+      result.append((found.packet, number))
+      next = number + 1
+    }
+    return result
+  }
+}

@@ -1,0 +1,18 @@
+/// Turns 16-bit numbers that wrap around into ones that do not.
+public struct SequenceUnwrapper: Sendable {
+  private var last: Int64?
+
+  public init() {}
+
+  /// The number nearest to the last one that has these lower 16 bits.
+  public mutating func unwrap(_ number: UInt16) -> Int64 {
+    guard let last else {
+      self.last = Int64(number)
+      return Int64(number)
+    }
+    let difference = Int16(bitPattern: number &- UInt16(truncatingIfNeeded: last))
+    let result = last + Int64(difference)
+    if result > last { self.last = result }
+    return result
+  }
+}

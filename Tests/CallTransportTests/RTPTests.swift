@@ -1,0 +1,90 @@
+import Testing
+
+@testable import CallTransport
+
+@Suite struct RTPTests {
+  @Test("A packet's bytes are those of RFC 3550, and are read back")
+  func header() throws {
+    var packet = RTPPacket(
+      payloadType: 96, sequenceNumber: 0x1234, timestamp: 0x89AB_CDEF, source: 0x0102_0304, payload: [9, 8])
+    packet.marker = true
+    #expect(
+      packet.bytes == [0x80, 0xE0, 0x12, 0x34, 0x89, 0xAB, 0xCD, 0xEF, 1, 2, 3, 4, 9, 8])
+    #expect(RTPPacket(packet.bytes) == packet)
+    packet.headerExtension = .init(profile: 0xBEDE, data: [0x10, 7, 0, 0])
+    #expect(packet.bytes[0] == 0x90)
+    #expect(Array(packet.bytes[12..<20]) == [0xBE, 0xDE, 0, 1, 0x10, 7, 0, 0])
+    #expect(RTPPacket(packet.bytes) == packet)
+  }
+
+  @Test("What is no packet is refused, contributing sources and padding are passed over")
+  func odd() throws {
+    let good = RTPPacket(payloadType: 96, sequenceNumber: 1, timestamp: 2, source: 3, payload: [5, 6]).bytes
+    for length in 0..<12 { #expect(RTPPacket(Array(good.prefix(length))) == nil) }
+    var other = good
+    other[0] = 0x40
+    #expect(RTPPacket(other) == nil)
+    // Two contributing sources, and three bytes of padding.
+    other = [0xA2] + good[1..<12] + [UInt8](repeating: 7, count: 8) + [5, 6, 0, 0, 3]
+    #expect(RTPPacket(other)?.payload == [5, 6])
+    other[other.count - 1] = 200
+    #expect(RTPPacket(other) == nil)
+    // An extension that is longer than the packet.
+    #expect(RTPPacket([0x90] + good[1..<12] + [0xBE, 0xDE, 0, 9, 1]) == nil)
+  }
+
+  @Test("Sequence numbers go on where 16 bits end")
+  func unwrapping() {
+    var unwrapper = SequenceUnwrapper()
+    let numbers: [UInt16] = [65_534, 65_535, 0, 2, 1, 65_535, 3]
+    let unwrapped = numbers.map { unwrapper.unwrap($0) }
+    #expect(unwrapped == [65_534, 65_535, 65_536, 65_538, 65_537, 65_535, 65_539])
+  }
+
+  @Test("A frame's descriptor survives among other extensions")
+  func descriptor() throws {
+    var descriptor = FrameDescriptor(number: 65_535, previous: 65_530)
+    descriptor.isRefresh = true
+    descriptor.isFirstPacket = true
+    descriptor.layer = 1
+    descriptor.token = -2
+    let written = descriptor.headerExtension
+    #expect(written.data.count % 4 == 0)
+    #expect(FrameDescriptor(written) == descriptor)
+    var mixed = written
+    mixed.data = [0x30, 1, 0, 0] + written.data
+    #expect(FrameDescriptor(mixed) == descriptor)
+    mixed.profile = 0x1000
+    #expect(FrameDescriptor(mixed) == nil)
+    #expect(FrameDescriptor(.init(profile: 0xBEDE, data: [0x14, 0, 0, 0])) == nil)
+    #expect(FrameDescriptor(nil) == nil)
+    var plain = FrameDescriptor(number: 3, previous: 3)
+    plain.isKeyFrame = true
+    plain.isDiscardable = true
+    #expect(FrameDescriptor(plain.headerExtension) == plain)
+  }
+
+  @Test("Packets that overtook each other come in order; one that does not come is given up in time")
+  func reordering() {
+    func packet(_ n: UInt16) -> RTPPacket {
+      RTPPacket(payloadType: 96, sequenceNumber: n, timestamp: 0, source: 1)
+    }
+    var buffer = ReorderBuffer(patience: 0.02)
+    func add(_ n: UInt16, at time: Double) -> [Int64] { buffer.add(packet(n), at: time).map(\.sequence) }
+    func release(at time: Double) -> [Int64] { buffer.release(at: time).map(\.sequence) }
+    #expect(add(65_535, at: 0) == [65_535])
+    #expect(add(1, at: 0.001).isEmpty)
+    #expect(buffer.deadline == 0.001 + 0.02)
+    #expect(add(0, at: 0.002) == [65_536, 65_537])
+    #expect(buffer.deadline == nil)
+    #expect(add(4, at: 0.010).isEmpty)
+    #expect(add(6, at: 0.015).isEmpty)
+    #expect(release(at: 0.029).isEmpty)
+    #expect(release(at: 0.0301) == [65_540])
+    // Too late, and one that came twice.
+    #expect(add(3, at: 0.031).isEmpty)
+    #expect(add(6, at: 0.031).isEmpty)
+    #expect(buffer.lateOrDoubled == 2)
+    #expect(release(at: 1) == [65_542])
+  }
+}
