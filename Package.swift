@@ -25,6 +25,7 @@ var targets: [Target] = [
   .testTarget(name: "CH264KernelsTests", dependencies: ["CH264Kernels"]),
   .executableTarget(name: "kernel-bench", dependencies: ["CH264Kernels"]),
   .executableTarget(name: "rate-bench", dependencies: ["H264Encoder"]),
+  .executableTarget(name: "count-allocations", dependencies: ["H264Encoder"]),
 ]
 
 // MARK: - Apple's modules, and what they stand on, for Linux

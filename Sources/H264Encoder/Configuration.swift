@@ -56,7 +56,7 @@ public struct EncoderConfiguration: Sendable, Equatable {
   /// Luma samples; even, 16 or more.
   public var width: Int
   public var height: Int
-  /// Frames per second, above 0 and up to 1000. The rate control and the VUI's timing use it.
+  /// Frames per second, 0.01 to 1000. The rate control and the VUI's timing use it.
   public var frameRate: Double = 30
   public var profile: Profile = .high
   /// Ten times the level's number, 9 for 1b (31: level 3.1); nil: the lowest that the stream fits.

@@ -8,8 +8,8 @@ extension EncoderConfiguration {
       (16...16384).contains(width) && (16...16384).contains(height) && width % 2 == 0 && height % 2 == 0,
       "A picture of \(width)x\(height) cannot be coded: both must be even, from 16 to 16384.")
     try require(
-      frameRate.isFinite && frameRate > 0 && frameRate <= 1000,
-      "A frame rate of \(frameRate) is not above 0 and up to 1000.")
+      frameRate.isFinite && (0.01...1000).contains(frameRate),
+      "A frame rate of \(frameRate) is not in 0.01...1000.")
     switch rateControl {
     case .constantQP(let qp):
       try require((0...51).contains(qp), "QP \(qp) is not in 0...51.")

@@ -95,7 +95,8 @@ public final class LowLatencyEncoder {
   /// Changes what may change in mid-stream: rates, limits, frame rate, QP range, frame dropping, key-frame
   /// interval and measurement. The next frame follows it.
   ///
-  /// - Throws: `EncoderError.invalidConfiguration` if anything else differs; nothing changes then.
+  /// - Throws: `EncoderError.invalidConfiguration` if anything else differs, `.levelExceeded` if the stream's
+  ///   level does not allow the rates; nothing changes then.
   public func reconfigure(_ new: EncoderConfiguration) throws {
     try new.validate()
     var same = configuration
@@ -197,7 +198,8 @@ public final class LowLatencyEncoder {
           + "\(configuration.width)x\(configuration.height).")
     }
     guard source.isConsistent else {
-      throw EncoderError.invalidPicture("A plane's bytes per row are fewer than its width.")
+      throw EncoderError.invalidPicture(
+        "A plane's bytes per row are fewer than its width, or more than 2^31 - 1.")
     }
     if let slot = options.longTermSlot {
       guard slot >= 0, slot < configuration.longTermReferences else {

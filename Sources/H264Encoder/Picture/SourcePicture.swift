@@ -27,12 +27,17 @@ public struct SourcePicture {
     self.chroma = chroma
   }
 
-  /// Whether the strides can hold the size.
+  /// Whether the strides can hold the size, and no address computed from them overflows.
   var isConsistent: Bool {
-    guard width > 0, height > 0, lumaBytesPerRow >= width else { return false }
+    let largest = Int(Int32.max)
+    guard width > 0, height > 0, width <= largest, (width...largest).contains(lumaBytesPerRow) else {
+      return false
+    }
     switch chroma {
-    case .interleaved(_, let bytesPerRow): return bytesPerRow >= width
-    case .planar(_, let cb, _, let cr): return cb >= width / 2 && cr >= width / 2
+    case .interleaved(_, let bytesPerRow): return (width...largest).contains(bytesPerRow)
+    case .planar(_, let cb, _, let cr):
+      let range = width / 2...largest
+      return range.contains(cb) && range.contains(cr)
     }
   }
 }

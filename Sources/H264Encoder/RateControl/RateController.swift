@@ -33,6 +33,9 @@ struct RateController {
   /// Frames after a cut of the rate that together keep to the new one.
   private static let cautiousFrameCount = 10
 
+  /// Frames that the hard limits look back at.
+  private static let historyCapacity = 4096
+
   private var configuration: EncoderConfiguration
   private var layers = [Layer](repeating: Layer(), count: 8)
   private var history: [Sent] = []
@@ -69,7 +72,7 @@ struct RateController {
       sharesP[y] = 1 / Float(rows)
       sharesI[y] = 1 / Float(rows)
     }
-    history.reserveCapacity(4096)
+    history.reserveCapacity(RateController.historyCapacity)
   }
 
   func deallocate() {
@@ -107,7 +110,8 @@ struct RateController {
     isKeyFrame: Bool, isSceneChange: Bool, options: FrameOptions, analysis: PictureAnalysis
   ) -> Decision {
     layer = options.temporalLayer
-    duration = options.duration ?? 1 / configuration.frameRate
+    // Beyond these a duration says nothing more about bits, and could leave the range of numbers.
+    duration = min(max(options.duration ?? 1 / configuration.frameRate, 1e-4), 120)
     share = options.budgetShare
     isRepair = options.references != .automatic && !isKeyFrame
     var decision = Decision()
@@ -247,6 +251,20 @@ struct RateController {
     return least
   }
 
+  /// Forgets what no window holds any more. If all is still in a window, its older half is kept in pairs,
+  /// as if both had been sent with the later one: no window is then thought emptier than it is.
+  private mutating func shortenHistory() {
+    let longest = configuration.dataRateLimits.reduce(0) { max($0, $1.seconds) }
+    history.removeAll { $0.time < time - longest }
+    let older = history.count / 4
+    guard history.count > RateController.historyCapacity * 3 / 4 else { return }
+    for i in 0..<older {
+      history[i] = Sent(
+        time: history[2 * i + 1].time, bits: history[2 * i].bits + history[2 * i + 1].bits)
+    }
+    history.removeSubrange(older..<2 * older)
+  }
+
   private mutating func account(_ bits: Double) {
     if cautiousFrames > 0 {
       cautiousFrames -= 1
@@ -259,10 +277,7 @@ struct RateController {
     }
     if !configuration.dataRateLimits.isEmpty {
       history.append(Sent(time: time, bits: bits))
-      if history.count >= 4000 {
-        let longest = configuration.dataRateLimits.reduce(0) { max($0, $1.seconds) }
-        history.removeAll { $0.time < time - longest }
-      }
+      if history.count >= RateController.historyCapacity { shortenHistory() }
     }
     time += duration
   }
