@@ -73,8 +73,9 @@ struct CABACEngine {
     let chunk = low &>> UInt64(truncatingIfNeeded: queued &- 22)
     low &= (1 &<< UInt64(truncatingIfNeeded: queued &- 22)) &- 1
     queued &-= 32
-    if chunk &>> 32 != 0 { Self.carry(before: next) }
     if next <= last {
+      // After an overflow there is nothing in front that this carry belongs to.
+      if chunk &>> 32 != 0 { Self.carry(before: next) }
       let word = UInt32(truncatingIfNeeded: chunk).bigEndian
       UnsafeMutableRawPointer(next).storeBytes(of: word, as: UInt32.self)
       next += 4
@@ -102,8 +103,8 @@ struct CABACEngine {
     // The queued bits and the top three of codILow, the last of them 1.
     var count = queued &+ 3
     let bits = low &>> 7 | 1
-    if bits &>> UInt64(truncatingIfNeeded: count) != 0 { Self.carry(before: next) }
     guard !overflowed else { return }
+    if bits &>> UInt64(truncatingIfNeeded: count) != 0 { Self.carry(before: next) }
     while count > 0 {
       let shift = count &- 8
       next.pointee = UInt8(
