@@ -51,6 +51,9 @@ public final class LowLatencyEncoder {
   private var startsRefresh = false
   /// References of the frame being coded; kept to keep its memory.
   private var wanted: [DecodedPictureBuffer.Entry] = []
+  /// Commands of its slice header, likewise.
+  private var modifications: [ReferenceListModification] = []
+  private var commands: [MemoryManagement] = []
 
   /// - Throws: `EncoderError` with the value that is out of range.
   public convenience init(configuration: EncoderConfiguration) throws {
@@ -73,6 +76,9 @@ public final class LowLatencyEncoder {
     scratch = allocateAligned(UInt8.self, count: 4096)
     rateControl = RateController(configuration)
     analysis = PictureAnalysis(coder.geometry, kernels: UnsafePointer(coder.kernels))
+    wanted.reserveCapacity(64)
+    modifications.reserveCapacity(64)
+    commands.reserveCapacity(8)
     coder.qpOffsets = configuration.adaptiveQuantisation > 0 ? UnsafePointer(analysis.qpOffsets) : nil
   }
 
@@ -288,7 +294,9 @@ public final class LowLatencyEncoder {
     plan.header.pictureOrderCountLSB = orderCount
     orderCount += 2
     plan.header.activeReferences = max(1, wanted.count)
-    plan.header.modifications = plan.isIDR ? [] : buffer.modifications(wanted, current: frameNum)
+    modifications.removeAll(keepingCapacity: true)
+    if !plan.isIDR { buffer.modifications(wanted, current: frameNum, &modifications) }
+    plan.header.modifications = modifications
     plan.referenceCount = wanted.count
     for i in wanted.indices {
       let planes = pool[wanted[i].picture]
@@ -308,6 +316,7 @@ public final class LowLatencyEncoder {
   }
 
   private func mark(_ plan: inout PicturePlan, _ target: Int, _ slot: Int?, _ index: UInt64) {
+    commands.removeAll(keepingCapacity: true)
     var entry = DecodedPictureBuffer.Entry(
       picture: target, index: index, frameNum: frameNum, longTermIndex: slot)
     if plan.isIDR {
@@ -317,10 +326,11 @@ public final class LowLatencyEncoder {
         entry.longTermIndex = nil
         pendingLongTerm = slot
       }
-      _ = buffer.store(entry, current: 0)
+      buffer.store(entry, current: 0, &commands)
       return
     }
-    var commands: [MemoryManagement] = []
+    // Before the others, and only with them.
+    commands.append(.longTermLimit(configuration.longTermReferences))
     if let pending = pendingLongTerm {
       pendingLongTerm = nil
       if let difference = buffer.makeNewestLongTerm(pending, current: frameNum) {
@@ -328,13 +338,13 @@ public final class LowLatencyEncoder {
       }
     }
     // Adaptive marking replaces the sliding window: what that would remove is then named.
-    if !commands.isEmpty, slot == nil, let removal = buffer.makeRoom(current: frameNum) {
+    if commands.count > 1, slot == nil, let removal = buffer.makeRoom(current: frameNum) {
       commands.append(removal)
     }
-    if let storing = buffer.store(entry, current: frameNum) { commands += storing }
-    if commands.isEmpty { return }
+    buffer.store(entry, current: frameNum, &commands)
+    if commands.count == 1 { return }
     plan.header.marking = .adaptive
-    plan.header.memoryManagement = [.longTermLimit(configuration.longTermReferences)] + commands
+    plan.header.memoryManagement = commands
   }
 
   /// Gradual intra refresh: the columns that this picture codes intra.

@@ -54,8 +54,9 @@ final class PictureCoder {
   private let payloadCapacity: Int
   private let coders: UnsafeMutablePointer<MacroblockCoder>
   private let threads: Int
-  private let progress: RowProgress
-  private let ring: RowRing?
+  /// Nil with one thread.
+  private let shared: SharedJob?
+  private let workers: WorkerThreads?
   private let cabacWriter: UnsafeMutablePointer<CABACWriter>
   private let cavlcWriter: UnsafeMutablePointer<CAVLCWriter>
   private let statisticsMemory: UnsafeMutablePointer<PictureStatistics>
@@ -101,12 +102,6 @@ final class PictureCoder {
     rowBits = allocateAligned(Int32.self, count: geometry.heightInMbs)
     // Slices limited in bytes need each macroblock entropy coded before the next is decided.
     threads = configuration.maximumSliceBytes == nil ? min(configuration.threads, geometry.heightInMbs) : 1
-    progress = RowProgress(rows: geometry.heightInMbs)
-    ring =
-      threads > 1
-      ? RowRing(
-        rows: PictureJob<CABACWriter>.lag(threads: threads) + 1, widthInMbs: geometry.widthInMbs) : nil
-
     let emptyPicture = PicturePlanes(placeholder: UnsafeMutableRawPointer(payload))
     let context = FrameContext(
       kernels: UnsafePointer(kernels), geometry: geometry,
@@ -126,12 +121,23 @@ final class PictureCoder {
     for i in 0..<threads {
       (coders + i).initialize(to: MacroblockCoder(frame: context, levels: levels))
     }
+    if threads > 1 {
+      let shared = SharedJob(
+        coders: coders, threads: threads, progress: RowProgress(rows: geometry.heightInMbs),
+        ring: RowRing(
+          rows: PictureJob<CABACWriter>.lag(threads: threads) + 1, widthInMbs: geometry.widthInMbs))
+      self.shared = shared
+      workers = WorkerThreads(count: threads) { shared.work(thread: $0) }
+    } else {
+      shared = nil
+      workers = nil
+    }
   }
 
   deinit {
     for i in 0..<threads { coders[i].deallocate() }
     coders.deallocate()
-    ring?.deallocate()
+    shared?.ring.deallocate()
     cabacWriter.pointee.deallocate()
     cabacWriter.deallocate()
     cavlcWriter.deallocate()
@@ -176,16 +182,16 @@ final class PictureCoder {
       coder.pointee.f.keepsClean = plan.keepsClean
     }
     if pps.cabac {
-      run(plan, picture, cabacWriter, &output)
+      run(plan, picture, cabacWriter, &output) { .cabac($0) }
     } else {
-      run(plan, picture, cavlcWriter, &output)
+      run(plan, picture, cavlcWriter, &output) { .cavlc($0) }
     }
     hasPrevious = plan.referenceCount > 0
   }
 
   private func run<Writer: EntropyCoder>(
     _ plan: PicturePlan, _ picture: PicturePlanes, _ writer: UnsafeMutablePointer<Writer>,
-    _ output: inout AccessUnit
+    _ output: inout AccessUnit, _ shareable: (PictureJob<Writer>) -> SharedJob.Job
   ) {
     let kernels = UnsafePointer(kernels)
     withUnsafeMutablePointer(to: &output) { output in
@@ -199,8 +205,12 @@ final class PictureCoder {
           k: kernels, geometry: geometry, picture: picture, scratch: halfSampleScratch),
         qpOffsets: qpOffsets, payload: payload, payloadCapacity: payloadCapacity, writer: writer,
         output: output, statistics: statisticsMemory, rowQP: rowQP, rowBits: rowBits, pcm: pcm)
-      if threads > 1, let ring {
-        job.run(coders, threads: threads, progress: progress, ring: ring)
+      if let shared, let workers {
+        shared.progress.reset()
+        shared.job = shareable(job)
+        workers.run()
+        job.finishRows(shared.progress, shared.ring)
+        shared.job = .none
       } else {
         job.run(coders)
       }

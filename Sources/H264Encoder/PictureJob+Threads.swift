@@ -1,4 +1,3 @@
-import Dispatch
 import Synchronization
 
 #if canImport(Glibc)
@@ -75,31 +74,20 @@ struct RowRing {
   func pcm(row: Int) -> UnsafeMutablePointer<UInt8> { pcm + (row % rows) * widthInMbs * 384 }
 }
 
-/// A value that threads share by agreement; the agreement is with `RowProgress`.
-struct SharedBetweenRows<Value>: @unchecked Sendable {
-  let value: Value
-}
-
 extension PictureJob {
   /// Rows that may be between analysis and entropy coding.
   static func lag(threads: Int) -> Int { threads + 1 }
 
-  /// Codes the picture with `threads` coders, one for each thread.
-  func run(
-    _ coders: UnsafeMutablePointer<MacroblockCoder>, threads: Int, progress: RowProgress, ring: RowRing
+  /// A thread's part of the picture: rows, as long as there are any that no other thread has taken.
+  func work(
+    _ coder: UnsafeMutablePointer<MacroblockCoder>, threads: Int, _ progress: RowProgress, _ ring: RowRing
   ) {
-    progress.reset()
-    let shared = SharedBetweenRows(value: (job: self, coders: coders, ring: ring))
-    DispatchQueue.concurrentPerform(iterations: threads) { thread in
-      let (job, coders, ring) = shared.value
-      while true {
-        let y = progress.nextRow.add(1, ordering: .relaxed).oldValue
-        if y >= job.geometry.heightInMbs { break }
-        job.analyse(row: y, coders + thread, threads: threads, progress, ring)
-        job.finishRows(progress, ring)
-      }
+    while true {
+      let y = progress.nextRow.add(1, ordering: .relaxed).oldValue
+      if y >= geometry.heightInMbs { break }
+      analyse(row: y, coder, threads: threads, progress, ring)
+      finishRows(progress, ring)
     }
-    finishRows(progress, ring)
   }
 
   private func analyse(
@@ -152,7 +140,7 @@ extension PictureJob {
   }
 
   /// Entropy codes, deblocks and finishes what rows are ready, unless another thread is at it.
-  private func finishRows(_ progress: RowProgress, _ ring: RowRing) {
+  func finishRows(_ progress: RowProgress, _ ring: RowRing) {
     let w = geometry.widthInMbs
     let h = geometry.heightInMbs
     while true {

@@ -288,17 +288,18 @@ extension PlanarFrame {
         cb.replaceSubrange(row * us..<row * us + cw, with: u[row * cw..<(row + 1) * cw])
         cr.replaceSubrange(row * vs..<row * vs + cw, with: v[row * cw..<(row + 1) * cw])
       }
-      return try luma.withUnsafeBufferPointer { l in
-        try cb.withUnsafeBufferPointer { b in
-          try cr.withUnsafeBufferPointer { r in
-            try body(
-              SourcePicture(
-                width: width, height: height, luma: l.baseAddress!, lumaBytesPerRow: stride,
-                chroma: .planar(
-                  cb: b.baseAddress!, cbBytesPerRow: us, cr: r.baseAddress!, crBytesPerRow: vs)))
-          }
-        }
+      let l = copy(luma)
+      let b = copy(cb)
+      let r = copy(cr)
+      defer {
+        l.deallocate()
+        b.deallocate()
+        r.deallocate()
       }
+      return try body(
+        SourcePicture(
+          width: width, height: height, luma: l, lumaBytesPerRow: stride,
+          chroma: .planar(cb: b, cbBytesPerRow: us, cr: r, crBytesPerRow: vs)))
     }
     var chroma = [UInt8](repeating: 0xAA, count: stride * ch)
     for row in 0..<ch {
@@ -307,14 +308,24 @@ extension PlanarFrame {
         chroma[row * stride + 2 * x + 1] = v[row * cw + x]
       }
     }
-    return try luma.withUnsafeBufferPointer { l in
-      try chroma.withUnsafeBufferPointer { c in
-        try body(
-          SourcePicture(
-            width: width, height: height, luma: l.baseAddress!, lumaBytesPerRow: stride,
-            chroma: .interleaved(c.baseAddress!, bytesPerRow: stride)))
-      }
+    let l = copy(luma)
+    let c = copy(chroma)
+    defer {
+      l.deallocate()
+      c.deallocate()
     }
+    return try body(
+      SourcePicture(
+        width: width, height: height, luma: l, lumaBytesPerRow: stride,
+        chroma: .interleaved(c, bytesPerRow: stride)))
+  }
+
+  /// Swift 6.3 loses the error of a body that is called with a `SourcePicture` made within the array's
+  /// `withUnsafeBufferPointer`; hence memory of its own.
+  private func copy(_ plane: [UInt8]) -> UnsafePointer<UInt8> {
+    let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: max(plane.count, 1))
+    memory.initialize(from: plane, count: plane.count)
+    return UnsafePointer(memory)
   }
 }
 

@@ -21,8 +21,8 @@ struct CABACWriter: EntropyCoder {
     var qp: Int
     var previousDelta: Bool
     var isFirst: Bool
-    /// The last byte before `engine.next` that a carry would increment, and what it was.
-    var carryPosition: UnsafeMutablePointer<UInt8>
+    /// The last byte before `engine.next` that a carry would increment, and what it was; nil: no byte yet.
+    var carryPosition: UnsafeMutablePointer<UInt8>?
     var carryByte: UInt8
   }
 
@@ -62,19 +62,19 @@ struct CABACWriter: EntropyCoder {
   }
 
   mutating func save() {
-    var position = engine.next - 1
-    while position > bits.start && position.pointee == 0xFF { position -= 1 }
+    var position = engine.next > bits.start ? engine.next - 1 : nil
+    while let byte = position, byte > bits.start, byte.pointee == 0xFF { position = byte - 1 }
     saved = Saved(
       engine: engine, qp: qp, previousDelta: previousDelta, isFirst: isFirst, carryPosition: position,
-      carryByte: position.pointee)
+      carryByte: position?.pointee ?? 0)
     (contextMemory + Self.contextStride).update(from: contextMemory, count: Self.contextStride)
   }
 
   mutating func restore() {
     guard let saved else { return }
-    if saved.carryPosition.pointee != saved.carryByte {
-      saved.carryPosition.pointee = saved.carryByte
-      var position = saved.carryPosition + 1
+    if let carried = saved.carryPosition, carried.pointee != saved.carryByte {
+      carried.pointee = saved.carryByte
+      var position = carried + 1
       while position < saved.engine.next {
         position.pointee = 0xFF
         position += 1

@@ -59,10 +59,9 @@ struct DecodedPictureBuffer {
     return difference
   }
 
-  /// Stores the current picture. Returns the marking commands that a decoder needs to do the same;
-  /// nil: the sliding window does it.
-  mutating func store(_ entry: Entry, current frameNum: Int) -> [MemoryManagement]? {
-    var commands: [MemoryManagement] = []
+  /// Stores the current picture. Appends the marking commands that a decoder needs to do the same;
+  /// none: the sliding window does it.
+  mutating func store(_ entry: Entry, current frameNum: Int, _ commands: inout [MemoryManagement]) {
     if let slot = entry.longTermIndex {
       // A long-term picture with this index is replaced (8.2.5.4.6); make room if it is not there yet.
       let replaced = entries.contains { $0.longTermIndex == slot }
@@ -76,11 +75,10 @@ struct DecodedPictureBuffer {
       entries.removeAll { $0.longTermIndex == slot }
       commands.append(.currentIsLongTerm(index: slot))
       insert(entry)
-      return commands
+      return
     }
     if entries.count >= capacity, let oldest = oldestShortTerm() { entries.remove(at: oldest) }
     insert(entry)
-    return nil
   }
 
   /// Room for the current picture, which the sliding window does not make under adaptive marking.
@@ -111,20 +109,25 @@ struct DecodedPictureBuffer {
     entries.insert(entry, at: at)
   }
 
-  /// Commands that turn the initial list into `wanted` (8.2.4.3); empty if it begins so already.
-  func modifications(_ wanted: [Entry], current frameNum: Int) -> [ReferenceListModification] {
+  /// Appends the commands that turn the initial list into `wanted` (8.2.4.3); none if it begins so already.
+  func modifications(
+    _ wanted: [Entry], current frameNum: Int, _ commands: inout [ReferenceListModification]
+  ) {
     // A receiver may have more short-term pictures before the long-term ones.
     let isSure = !toleratesLosses || wanted.allSatisfy { $0.longTermIndex == nil }
-    if isSure, zip(entries, wanted).allSatisfy({ $0.picture == $1.picture }) { return [] }
+    if isSure, zip(entries, wanted).allSatisfy({ $0.picture == $1.picture }) { return }
     var predicted = frameNum
-    return wanted.map { entry in
-      if let slot = entry.longTermIndex { return .longTerm(pictureNumber: slot) }
+    for entry in wanted {
+      if let slot = entry.longTermIndex {
+        commands.append(.longTerm(pictureNumber: slot))
+        continue
+      }
       let number = pictureNumber(entry, current: frameNum)
       var difference = number - predicted
       // Modulo MaxPicNum; 0 is written as a whole turn.
       if difference == 0 { difference = -maxFrameNum }
       predicted = number
-      return .shortTerm(difference: difference)
+      commands.append(.shortTerm(difference: difference))
     }
   }
 }

@@ -12,8 +12,10 @@ func exp2Approx(_ x: Double) -> Double {
   return Double(sign: .plus, exponent: Int(max(-1000, min(1000, whole))), significand: sum)
 }
 
-/// log2 of x above 0, without Foundation.
-func log2Approx(_ x: Double) -> Double {
+/// log2 of x, without Foundation. What is not above 0 counts as the least number, what is not finite as the
+/// greatest: the result is always one that can be counted with.
+func log2Approx(_ number: Double) -> Double {
+  let x = number.isFinite ? max(number, .leastNormalMagnitude) : .greatestFiniteMagnitude
   let exponent = Double(x.exponent)
   let m = x.significand  // 1 ..< 2
   // atanh series: ln m = 2 (t + t^3 / 3 + ...), t = (m - 1) / (m + 1) up to 1/3.

@@ -159,9 +159,11 @@ struct RateController {
       target = min(target, allowed * 0.85)
     }
 
+    target = max(target, 1)
     var qp = predictQP(target, isKeyFrame: isKeyFrame, isSceneChange: isSceneChange, analysis)
     if let fixed = options.qp { qp = Double(fixed) }
-    decision.qp = min(max(Int(qp.rounded()), minQP), maxQP)
+    qp = qp.isFinite ? min(max(qp, Double(minQP)), Double(maxQP)) : Double(maxQP)
+    decision.qp = Int(qp.rounded())
 
     if configuration.allowsFrameDropping && !isKeyFrame
       && mustDrop(rate: Double(rate), perFrame: perFrame, allowed: allowed, maxQP: maxQP)
@@ -175,7 +177,7 @@ struct RateController {
     // With a cap on the QP a frame may cost more than it should; frames after it are dropped for that, and
     // no macroblock is given up.
     if configuration.allowsFrameDropping && maxQP < 51 { decision.budget?.limit = allowed ?? .infinity }
-    layers[layer].qp = min(max(qp, Double(minQP)), Double(maxQP))
+    layers[layer].qp = qp
     return decision
   }
 
