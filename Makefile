@@ -11,7 +11,7 @@ TEST = $(SWIFT) test $(if $(TRAITS),--traits $(TRAITS))
 RELEASE_DIR = .build/release
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test lint format docs clients compare matrix bench engine-matrix kernel-bench sample need-swift dependencies test-dependencies
+.PHONY: help build demo test lint format docs clients compare matrix bench engine-matrix kernel-bench decode-bench sample need-swift dependencies test-dependencies
 
 help: ## Lists these commands.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -62,6 +62,10 @@ engine-matrix: test-dependencies ## Decodes 2,000 random streams of H264Encoder 
 kernel-bench: need-swift ## Prints the cycles per call of each SIMD kernel on each CPU path.
 	$(SWIFT) build -c release --product kernel-bench
 	@$(RELEASE_DIR)/kernel-bench
+
+decode-bench: dependencies ## Compares a decompression session with bare libavcodec (MOVIE=...).
+	$(BUILD) -c release --product decode-bench
+	@$(RELEASE_DIR)/decode-bench $(or $(MOVIE),Assets/video.m4v)
 
 sample: ## Renders Assets/video.m4v anew (needs python3-numpy, ffmpeg and fonts-dejavu-core).
 	scripts/render-sample

@@ -98,6 +98,8 @@ if !isAppleHost {
     .target(name: "CallTransport"),
     .testTarget(name: "CallTransportTests", dependencies: ["CallTransport"]),
     .executableTarget(
+      name: "decode-bench", dependencies: ["VideoToolbox", "FFmpegMedia", "CFFmpeg"]),
+    .executableTarget(
       name: "vtencode",
       dependencies: [
         "AVFoundation", "CallTransport", "ElementaryStream", "VideoToolbox",

@@ -97,6 +97,35 @@ public func CVBufferSetAttachments(
   }
 }
 
+/// Propagating attachments that many buffers get: prepared once, so that to attach them costs next to nothing.
+package struct CVAttachmentSet: @unchecked Sendable {
+  // Never changes, and the values are immutable.
+  private let entries: [String: AttachmentStore.Entry]
+
+  package init(_ attachments: CFDictionary) {
+    var entries: [String: AttachmentStore.Entry] = [:]
+    for (key, value) in attachments {
+      guard let key = key as? String else { continue }
+      entries[key] = AttachmentStore.Entry(value: value as AnyObject, mode: .shouldPropagate)
+    }
+    self.entries = entries
+  }
+
+  /// Does what `CVBufferSetAttachments` does.
+  package func attach(to buffer: CVBuffer) {
+    let old = buffer.attachments.withLock { store in
+      let old = UncheckedBox(store)
+      if store.entries.isEmpty {
+        store.entries = entries
+      } else {
+        store.entries.merge(entries) { $1 }
+      }
+      return old
+    }
+    _ = old
+  }
+}
+
 /// Copies the attachments that propagate from one buffer to another.
 public func CVBufferPropagateAttachments(_ sourceBuffer: CVBuffer, _ destinationBuffer: CVBuffer) {
   for (key, entry) in sourceBuffer.attachments.withLock({ $0 }).entries where entry.mode == .shouldPropagate {

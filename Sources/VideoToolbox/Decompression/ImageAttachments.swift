@@ -3,7 +3,7 @@ import CoreMedia
 
 /// What is attached to the images of a stream.
 struct ImageAttachments {
-  private struct Key: Hashable {
+  private struct Key: Equatable {
     var color: ColorDescription
     var chromaLocation: UInt8?
     var pixelAspect: PixelAspect?
@@ -12,7 +12,8 @@ struct ImageAttachments {
   }
 
   private let fromDescription: NSDictionary
-  private var known: [Key: NSDictionary] = [:]
+  /// Most streams say the same of all their pictures.
+  private var last: (Key, CVAttachmentSet)?
 
   init(_ format: StreamFormat) {
     let extensions = CMFormatDescriptionGetExtensions(format.description) ?? [:]
@@ -29,13 +30,17 @@ struct ImageAttachments {
     let key = Key(
       color: picture.color, chromaLocation: picture.chromaLocation, pixelAspect: picture.pixelAspect,
       isInterlaced: picture.isInterlaced, isTopFieldFirst: picture.isTopFieldFirst)
-    let attachments = known[key] ?? make(key)
-    if known.count > 16 { known = [:] }
-    known[key] = attachments
-    CVBufferSetAttachments(picture.pixelBuffer, attachments, .shouldPropagate)
+    let attachments: CVAttachmentSet
+    if let (lastKey, lastSet) = last, lastKey == key {
+      attachments = lastSet
+    } else {
+      attachments = make(key)
+      last = (key, attachments)
+    }
+    attachments.attach(to: picture.pixelBuffer)
   }
 
-  private func make(_ key: Key) -> NSDictionary {
+  private func make(_ key: Key) -> CVAttachmentSet {
     let result: NSMutableDictionary = [:]
     for (name, value) in fromDescription.entries { result[name as NSString] = value }
     func add(_ name: CFString, _ value: Any?) {
@@ -74,6 +79,6 @@ struct ImageAttachments {
         key.isTopFieldFirst
           ? kCVImageBufferFieldDetailTemporalTopFirst : kCVImageBufferFieldDetailTemporalBottomFirst)
     }
-    return result
+    return CVAttachmentSet(result)
   }
 }
