@@ -57,3 +57,20 @@ enum PlainContainers {
     pointer.map { ObjectIdentifier(type(of: Unmanaged<AnyObject>.fromOpaque($0).takeRetainedValue())) }
   }
 }
+
+// Key-value coding of dictionaries, which Foundation has elsewhere and programs use for attachments.
+extension NSDictionary {
+  /// The value for a key, nil if there is none.
+  public func value(forKey key: String) -> Any? { object(forKey: key as NSString) }
+}
+
+extension NSMutableDictionary {
+  /// Sets the value for a key; nil removes it.
+  public func setValue(_ value: Any?, forKey key: String) {
+    if let value {
+      setObject(value, forKey: key as NSString)
+    } else {
+      removeObject(forKey: key as NSString)
+    }
+  }
+}

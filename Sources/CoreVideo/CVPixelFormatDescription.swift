@@ -10,13 +10,14 @@ public typealias CVFillExtendedPixelsCallBack =
 public struct CVFillExtendedPixelsCallBackData {
   /// 0.
   public var version: CFIndex
-  public var fillCallBack: CVFillExtendedPixelsCallBack?
+  @preconcurrency public var fillCallBack: CVFillExtendedPixelsCallBack?
   public var refCon: UnsafeMutableRawPointer?
 
   public init() { self.init(version: 0, fillCallBack: nil, refCon: nil) }
 
-  public init(version: CFIndex, fillCallBack: CVFillExtendedPixelsCallBack?, refCon: UnsafeMutableRawPointer?)
-  {
+  @preconcurrency public init(
+    version: CFIndex, fillCallBack: CVFillExtendedPixelsCallBack?, refCon: UnsafeMutableRawPointer?
+  ) {
     self.version = version
     self.fillCallBack = fillCallBack
     self.refCon = refCon

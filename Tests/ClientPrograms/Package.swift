@@ -16,6 +16,7 @@ let package = Package(
   targets: [
     .executableTarget(
       name: "Conferencing", dependencies: [product("VideoToolbox"), product("AVFoundation")]),
+    .executableTarget(name: "Idioms", dependencies: [product("OpenVideoToolbox")]),
     .executableTarget(name: "Streaming", dependencies: [product("VideoToolbox"), product("AVFoundation")]),
     .executableTarget(name: "Transcoding", dependencies: [product("VideoToolbox"), product("AVFoundation")]),
     .executableTarget(name: "Tutorial", dependencies: [product("OpenVideoToolbox")]),

@@ -32,7 +32,7 @@ open class AVAsset: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sendable
     }
   }
 
-  public func loadValuesAsynchronously(
+  @preconcurrency public func loadValuesAsynchronously(
     forKeys keys: [String], completionHandler handler: (@Sendable () -> Void)? = nil
   ) {
     assetLoadingQueue.async { [file] in
@@ -85,21 +85,21 @@ open class AVAsset: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sendable
     try await loadAllTracks().filter { $0.hasMediaCharacteristic(mediaCharacteristic) }
   }
 
-  public func loadTrack(
+  @preconcurrency public func loadTrack(
     withTrackID trackID: CMPersistentTrackID,
     completionHandler: @escaping @Sendable (AVAssetTrack?, (any Error)?) -> Void
   ) {
     withTracks({ $0.first { $0.trackID == trackID } }) { completionHandler($0 ?? nil, $1) }
   }
 
-  public func loadTracks(
+  @preconcurrency public func loadTracks(
     withMediaType mediaType: AVMediaType,
     completionHandler: @escaping @Sendable ([AVAssetTrack]?, (any Error)?) -> Void
   ) {
     withTracks({ $0.filter { $0.mediaType == mediaType } }, completionHandler)
   }
 
-  public func loadTracks(
+  @preconcurrency public func loadTracks(
     withMediaCharacteristic mediaCharacteristic: AVMediaCharacteristic,
     completionHandler: @escaping @Sendable ([AVAssetTrack]?, (any Error)?) -> Void
   ) {

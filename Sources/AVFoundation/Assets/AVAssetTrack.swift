@@ -38,7 +38,7 @@ open class AVAssetTrack: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sen
     .loaded
   }
 
-  public func loadValuesAsynchronously(
+  @preconcurrency public func loadValuesAsynchronously(
     forKeys keys: [String], completionHandler handler: (@Sendable () -> Void)? = nil
   ) {
     assetLoadingQueue.async { handler?() }

@@ -50,7 +50,7 @@ open class AVMetadataItem: NSObject, AVAsynchronousKeyValueLoading, @unchecked S
   public func statusOfValue(forKey key: String, error outError: NSErrorPointer) -> AVKeyValueStatus {
     .loaded
   }
-  public func loadValuesAsynchronously(
+  @preconcurrency public func loadValuesAsynchronously(
     forKeys keys: [String], completionHandler handler: (@Sendable () -> Void)? = nil
   ) {
     assetLoadingQueue.async { handler?() }

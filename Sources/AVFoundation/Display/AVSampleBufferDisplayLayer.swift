@@ -70,7 +70,7 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
   // MARK: - Presentation
 
   /// Of this package, not Apple's: see `FrameHandler`.
-  public var frameHandler: FrameHandler? {
+  @preconcurrency public var frameHandler: FrameHandler? {
     get { lock.withLock { handler } }
     set { lock.withLock { handler = newValue } }
   }
@@ -164,8 +164,9 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
     work.async { handler?(nil, .invalid) }
   }
 
-  public func requestMediaDataWhenReady(on queue: DispatchQueue, using block: @escaping @Sendable () -> Void)
-  {
+  @preconcurrency public func requestMediaDataWhenReady(
+    on queue: DispatchQueue, using block: @escaping @Sendable () -> Void
+  ) {
     lock.withLock { request = (queue, block) }
     wake()
   }

@@ -65,7 +65,7 @@ open class AVSampleBufferRenderSynchronizer: NSObject, @unchecked Sendable {
 
   /// Lets a renderer go at a time of this time line; at once if the time is not a number.
   /// - Parameter completionHandler: Receives whether the renderer was there.
-  open func removeRenderer(
+  @preconcurrency open func removeRenderer(
     _ renderer: any AVQueuedSampleBufferRendering, at time: CMTime,
     completionHandler: (@Sendable (Bool) -> Void)? = nil
   ) {
@@ -101,7 +101,7 @@ open class AVSampleBufferRenderSynchronizer: NSObject, @unchecked Sendable {
   /// Calls `block` at every multiple of `interval`, and when time jumps or the rate changes from or to zero.
   /// - Returns: An object to keep, and to give to `removeTimeObserver(_:)`.
   @discardableResult
-  open func addPeriodicTimeObserver(
+  @preconcurrency open func addPeriodicTimeObserver(
     forInterval interval: CMTime, queue: DispatchQueue?, using block: @escaping @Sendable (CMTime) -> Void
   ) -> Any {
     let observer = TimeObserver(timebase, queue: queue ?? .main)
@@ -121,7 +121,7 @@ open class AVSampleBufferRenderSynchronizer: NSObject, @unchecked Sendable {
   /// Calls `block` whenever time passes one of the times.
   /// - Parameter times: `NSValue`s of `CMTime`.
   @discardableResult
-  open func addBoundaryTimeObserver(
+  @preconcurrency open func addBoundaryTimeObserver(
     forTimes times: [NSValue], queue: DispatchQueue?, using block: @escaping @Sendable () -> Void
   ) -> Any {
     let observer = TimeObserver(timebase, queue: queue ?? .main)

@@ -81,7 +81,7 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
   }
 
   /// Exports; `handler` is called once, on any thread. See `status`.
-  open func exportAsynchronously(completionHandler handler: @escaping @Sendable () -> Void) {
+  @preconcurrency open func exportAsynchronously(completionHandler handler: @escaping @Sendable () -> Void) {
     let begun = lock.withLock { () -> Bool in
       guard currentStatus == .unknown else { return false }
       currentStatus = .waiting
@@ -182,7 +182,7 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
 
   public var supportedFileTypes: [AVFileType] { preset.fileTypes }
 
-  open func determineCompatibleFileTypes(
+  @preconcurrency open func determineCompatibleFileTypes(
     completionHandler handler: @escaping @Sendable ([AVFileType]) -> Void
   ) {
     assetLoadingQueue.async { [self] in handler(ExportJob.serves(preset, asset) ? preset.fileTypes : []) }
@@ -211,7 +211,7 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
     return fileLengthLimit > 0 ? min(length, fileLengthLimit) : length
   }
 
-  open func estimateMaximumDuration(
+  @preconcurrency open func estimateMaximumDuration(
     completionHandler handler: @escaping @Sendable (CMTime, (any Error)?) -> Void
   ) {
     assetLoadingQueue.async { [self] in
@@ -222,7 +222,7 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
     }
   }
 
-  open func estimateOutputFileLength(
+  @preconcurrency open func estimateOutputFileLength(
     completionHandler handler: @escaping @Sendable (Int64, (any Error)?) -> Void
   ) {
     assetLoadingQueue.async { [self] in

@@ -79,7 +79,7 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
 
   /// Makes the pictures one after the other; the handler is called for each, on a thread of the generator.
   /// - Parameter requestedTimes: `NSValue`s of `CMTime`.
-  open func generateCGImagesAsynchronously(
+  @preconcurrency open func generateCGImagesAsynchronously(
     forTimes requestedTimes: [NSValue], completionHandler handler: @escaping CompletionHandler
   ) {
     let start = lock.withLock { cancelCount }

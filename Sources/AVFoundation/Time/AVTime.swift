@@ -85,3 +85,8 @@ extension NSCoder {
       source: decodeTimeRange(forKey: key + ".source"), target: decodeTimeRange(forKey: key + ".target"))
   }
 }
+
+/// The time of the host clock in seconds, which does not go back or stop with the clock on the wall.
+public func CACurrentMediaTime() -> TimeInterval {
+  CMTimeGetSeconds(CMClockGetTime(CMClockGetHostTimeClock()))
+}

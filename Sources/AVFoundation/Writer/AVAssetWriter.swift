@@ -243,7 +243,7 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
   }
 
   /// Completes the file; `handler` is called afterwards, on any thread. See `status`.
-  open func finishWriting(completionHandler handler: @escaping @Sendable () -> Void) {
+  @preconcurrency open func finishWriting(completionHandler handler: @escaping @Sendable () -> Void) {
     guard status == .writing else {
       if status == .unknown {
         fail(AVError(.operationNotAllowed, reason: "finishWriting was called before startWriting()."))

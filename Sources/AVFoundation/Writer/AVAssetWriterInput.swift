@@ -98,8 +98,9 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
 
   /// Calls `block` on `queue` whenever the input becomes ready, until it is finished. The block appends while
   /// `isReadyForMoreMediaData`, and calls `markAsFinished()` after the last sample.
-  public func requestMediaDataWhenReady(on queue: DispatchQueue, using block: @escaping @Sendable () -> Void)
-  {
+  @preconcurrency public func requestMediaDataWhenReady(
+    on queue: DispatchQueue, using block: @escaping @Sendable () -> Void
+  ) {
     lock.withLock { state.request = (queue, block) }
     wake()
   }
@@ -265,7 +266,7 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
   }
 
   /// Calls `block` at the start of each pass, and once more, without a pass description, at the end.
-  public func respondToEachPassDescription(
+  @preconcurrency public func respondToEachPassDescription(
     on queue: DispatchQueue, using block: @escaping @Sendable () -> Void
   ) {
     lock.withLock {

@@ -21,21 +21,21 @@ public struct CMBufferCallbacks {
   /// Passed to all callbacks.
   public var refcon: UnsafeMutableRawPointer?
   /// The earliest decode time in a buffer; nil if it is unknown.
-  public var getDecodeTimeStamp: CMBufferGetTimeCallback?
+  @preconcurrency public var getDecodeTimeStamp: CMBufferGetTimeCallback?
   /// The earliest presentation time in a buffer; nil if it is unknown.
-  public var getPresentationTimeStamp: CMBufferGetTimeCallback?
+  @preconcurrency public var getPresentationTimeStamp: CMBufferGetTimeCallback?
   /// The duration of a buffer.
-  public var getDuration: CMBufferGetTimeCallback
+  @preconcurrency public var getDuration: CMBufferGetTimeCallback
   /// Whether a buffer can be used; nil if all can.
-  public var isDataReady: CMBufferGetBooleanCallback?
+  @preconcurrency public var isDataReady: CMBufferGetBooleanCallback?
   /// The order of two buffers; nil for first in, first out.
-  public var compare: CMBufferCompareCallback?
+  @preconcurrency public var compare: CMBufferCompareCallback?
   /// The notification that a buffer posts when it becomes ready.
   public var dataBecameReadyNotification: Unmanaged<CFString>?
   /// The size of a buffer in bytes; nil if it is unknown.
-  public var getSize: CMBufferGetSizeCallback?
+  @preconcurrency public var getSize: CMBufferGetSizeCallback?
 
-  public init(
+  @preconcurrency public init(
     version: UInt32, refcon: UnsafeMutableRawPointer?, getDecodeTimeStamp: CMBufferGetTimeCallback?,
     getPresentationTimeStamp: CMBufferGetTimeCallback?, getDuration: @escaping CMBufferGetTimeCallback,
     isDataReady: CMBufferGetBooleanCallback?, compare: CMBufferCompareCallback?,

@@ -101,7 +101,7 @@ public func CMBufferQueueReset(_ queue: CMBufferQueue) -> OSStatus { queue.statu
 
 /// Calls a function with each buffer, then resets the queue.
 @discardableResult
-public func CMBufferQueueResetWithCallback(
+@preconcurrency public func CMBufferQueueResetWithCallback(
   _ queue: CMBufferQueue, callback: (CMBuffer, UnsafeMutableRawPointer?) -> Void,
   refcon: UnsafeMutableRawPointer?
 ) -> OSStatus {
@@ -129,7 +129,7 @@ public typealias CMBufferValidationHandler = (CMBufferQueue, CMBuffer) -> OSStat
 
 /// Sets the function that checks buffers before they are added.
 @discardableResult
-public func CMBufferQueueSetValidationCallback(
+@preconcurrency public func CMBufferQueueSetValidationCallback(
   _ queue: CMBufferQueue, callback: @escaping CMBufferValidationCallback, refcon: UnsafeMutableRawPointer?
 ) -> OSStatus {
   queue.setValidation { callback($0, $1, refcon) }

@@ -108,7 +108,7 @@ struct QueueTrigger {
 ///   - time: For conditions about the duration.
 ///   - triggerTokenOut: Nil if the trigger is to be neither tested nor removed; it needs a callback then.
 @discardableResult
-public func CMBufferQueueInstallTrigger(
+@preconcurrency public func CMBufferQueueInstallTrigger(
   _ queue: CMBufferQueue, callback: CMBufferQueueTriggerCallback?, refcon: UnsafeMutableRawPointer?,
   condition: CMBufferQueueTriggerCondition, time: CMTime,
   triggerTokenOut: UnsafeMutablePointer<CMBufferQueueTriggerToken?>?
@@ -120,7 +120,7 @@ public func CMBufferQueueInstallTrigger(
 
 /// Installs a trigger with a condition about the number of buffers; see `CMBufferQueueInstallTrigger`.
 @discardableResult
-public func CMBufferQueueInstallTriggerWithIntegerThreshold(
+@preconcurrency public func CMBufferQueueInstallTriggerWithIntegerThreshold(
   _ queue: CMBufferQueue, callback: CMBufferQueueTriggerCallback?, refcon: UnsafeMutableRawPointer?,
   condition: CMBufferQueueTriggerCondition, threshold: CMItemCount,
   triggerTokenOut: UnsafeMutablePointer<CMBufferQueueTriggerToken?>?

@@ -28,7 +28,7 @@ private func handler(
 /// - Returns: `kCMSampleBufferError_InvalidEntryCount` for another number of entries,
 ///   `kCMSampleBufferError_RequiredParameterMissing` for a missing array.
 @discardableResult
-public func CMSampleBufferCreate(
+@preconcurrency public func CMSampleBufferCreate(
   allocator: CFAllocator?, dataBuffer: CMBlockBuffer?, dataReady: Bool,
   makeDataReadyCallback: CMSampleBufferMakeDataReadyCallback?,
   refcon makeDataReadyRefcon: UnsafeMutableRawPointer?, formatDescription: CMFormatDescription?,
@@ -94,7 +94,7 @@ public func CMSampleBufferCreateReady(
 ///
 /// - Returns: `kCMSampleBufferError_InvalidMediaFormat` if the format description does not describe the image.
 @discardableResult
-public func CMSampleBufferCreateForImageBuffer(
+@preconcurrency public func CMSampleBufferCreateForImageBuffer(
   allocator: CFAllocator?, imageBuffer: CVImageBuffer, dataReady: Bool,
   makeDataReadyCallback: CMSampleBufferMakeDataReadyCallback?,
   refcon makeDataReadyRefcon: UnsafeMutableRawPointer?, formatDescription: CMVideoFormatDescription,

@@ -83,7 +83,7 @@ public func CMSampleBufferInvalidate(_ sbuf: CMSampleBuffer) -> OSStatus { sbuf.
 
 /// Sets the function to call when the sample buffer is invalidated, instead of an earlier one.
 @discardableResult
-public func CMSampleBufferSetInvalidateCallback(
+@preconcurrency public func CMSampleBufferSetInvalidateCallback(
   _ sbuf: CMSampleBuffer, callback invalidateCallback: @escaping CMSampleBufferInvalidateCallback,
   refcon invalidateRefCon: UInt64
 ) -> OSStatus {

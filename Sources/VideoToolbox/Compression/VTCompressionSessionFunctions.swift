@@ -16,7 +16,7 @@ import CoreMedia
 ///   `kVTCouldNotFindVideoEncoderErr` if no encoder fits, `kVTPixelTransferNotSupportedErr` if none of the source
 ///   pixel formats can be converted.
 @discardableResult
-public func VTCompressionSessionCreate(
+@preconcurrency public func VTCompressionSessionCreate(
   allocator: CFAllocator?, width: Int32, height: Int32, codecType: CMVideoCodecType,
   encoderSpecification: CFDictionary?, imageBufferAttributes sourceImageBufferAttributes: CFDictionary?,
   compressedDataAllocator: CFAllocator?, outputCallback: VTCompressionOutputCallback?,
@@ -85,7 +85,7 @@ public func VTCompressionSessionEncodeFrame(
 /// - Parameter outputHandler: receives the result.
 /// - Returns: as the other form; `kVTParameterErr` if the session has a callback.
 @discardableResult
-public func VTCompressionSessionEncodeFrame(
+@preconcurrency public func VTCompressionSessionEncodeFrame(
   _ session: VTCompressionSession, imageBuffer: CVImageBuffer, presentationTimeStamp: CMTime,
   duration: CMTime,
   frameProperties: CFDictionary?, infoFlagsOut: UnsafeMutablePointer<VTEncodeInfoFlags>?,

@@ -19,12 +19,12 @@ public typealias VTDecompressionOutputHandler =
 
 /// A callback and its refcon.
 public struct VTDecompressionOutputCallbackRecord {
-  public var decompressionOutputCallback: VTDecompressionOutputCallback?
+  @preconcurrency public var decompressionOutputCallback: VTDecompressionOutputCallback?
   public var decompressionOutputRefCon: UnsafeMutableRawPointer?
 
   public init() {}
 
-  public init(
+  @preconcurrency public init(
     decompressionOutputCallback: VTDecompressionOutputCallback?,
     decompressionOutputRefCon: UnsafeMutableRawPointer?
   ) {

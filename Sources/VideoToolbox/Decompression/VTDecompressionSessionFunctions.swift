@@ -84,7 +84,7 @@ public func VTDecompressionSessionDecodeFrame(
 
 /// Decompresses a frame and hands it to a handler. For sessions without a callback.
 @discardableResult
-public func VTDecompressionSessionDecodeFrame(
+@preconcurrency public func VTDecompressionSessionDecodeFrame(
   _ session: VTDecompressionSession, sampleBuffer: CMSampleBuffer, flags decodeFlags: VTDecodeFrameFlags,
   infoFlagsOut: UnsafeMutablePointer<VTDecodeInfoFlags>?,
   outputHandler: @escaping VTDecompressionOutputHandler

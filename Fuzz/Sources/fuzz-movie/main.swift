@@ -1,0 +1,3 @@
+import FuzzDriver
+
+runFuzzer { fuzzMovie($0, $1) }

@@ -1,0 +1,20 @@
+import Foundation
+import FuzzDriver
+
+/// The harness that OVT_FUZZ names.
+private let harness: @Sendable (inout FuzzInput) -> Void = {
+  switch ProcessInfo.processInfo.environment["OVT_FUZZ"] {
+  case "parameter-sets": return fuzzParameterSets
+  case "atoms": return fuzzAtoms
+  case "streams": return fuzzStreams
+  case "parser": return fuzzParser
+  case "block-buffers": return fuzzBlockBuffers
+  default: fatalError("OVT_FUZZ: parameter-sets, atoms, streams, parser or block-buffers")
+  }
+}()
+
+runFuzzer { data, size in
+  var input = FuzzInput(UnsafeBufferPointer(start: data, count: size))
+  harness(&input)
+  return 0
+}
