@@ -67,7 +67,9 @@ extension CABACWriter {
       }
     }
     guard pattern >= 16 else {
-      mb.pointee.codedDC &= 1
+      // Only this byte is written: another thread may be reading the type.
+      let dc = mb.pointee.codedDC & 1
+      mb.pointee.codedDC = dc
       return
     }
     let leftDC: UInt8 = hasLeft ? (mb - 1).pointee.codedDC : UInt8(truncatingIfNeeded: outside)
