@@ -14,6 +14,8 @@ package final class Demuxer: @unchecked Sendable {
 
   private let lock = NSLock()
   private var context: UnsafeMutablePointer<AVFormatContext>?
+  /// Nothing has been read since the file was opened.
+  private var isFresh = true
   private let elementary: ElementaryStreamIndex?
   private let frameRate: AVRational?
   /// State of an elementary stream's reading: the next access unit and the open file.
@@ -183,6 +185,7 @@ package final class Demuxer: @unchecked Sendable {
   private func readStored() throws -> MediaPacket? {
     if let elementary { return try readUnit(elementary) }
     guard let context else { return nil }
+    isFresh = false
     while true {
       guard let pointer = av_packet_alloc() else { throw MediaFileError(.outOfMemory, "out of memory") }
       let packet = MediaPacket(owning: pointer)
@@ -238,6 +241,7 @@ package final class Demuxer: @unchecked Sendable {
         return
       }
       guard let context, index < streams.count else { return }
+      isFresh = false
       let stream = streams[index]
       var target = time
       // The index holds decode times: the key frame it finds may be shown later than the time asked for.
@@ -272,9 +276,11 @@ package final class Demuxer: @unchecked Sendable {
     let wanted = try lock.withLock {
       forget()
       nextUnit = 0
-      if elementary == nil {
+      // Opening a file again can be long work: not for one that was opened just now.
+      if elementary == nil, context == nil || !isFresh {
         close()
         context = try Demuxer.open(url, frameRate: frameRate)
+        isFresh = true
       }
       return selected
     }

@@ -112,3 +112,25 @@ private final class Stranger {}
     #expect(CFArrayGetCount(array) == 4)
   }
 }
+
+@Suite struct ByteOrderTests {
+  @Test func ordersOfBytes() {
+    #expect(CFSwapInt32(0x0102_0304) == 0x0403_0201)
+    #expect(CFSwapInt16(0x0102) == 0x0201)
+    #expect(CFSwapInt64(0x0102_0304_0506_0708) == 0x0807_0605_0403_0201)
+    withUnsafeBytes(of: CFSwapInt32HostToBig(0x0102_0304)) { #expect(Array($0) == [1, 2, 3, 4]) }
+    withUnsafeBytes(of: CFSwapInt16HostToLittle(0x0102)) { #expect(Array($0) == [2, 1]) }
+    let read: [UInt8] = [0, 0, 1, 2]
+    #expect(read.withUnsafeBytes { CFSwapInt32BigToHost($0.loadUnaligned(as: UInt32.self)) } == 258)
+    #expect(CFSwapInt64LittleToHost(CFSwapInt64HostToLittle(7)) == 7)
+  }
+
+  @Test func valuesByKey() {
+    let dictionary = NSMutableDictionary()
+    dictionary.setValue(kCFBooleanTrue, forKey: "a")
+    #expect(dictionary.value(forKey: "a") as? Bool == true)
+    dictionary.setValue(nil, forKey: "a")
+    #expect(dictionary.count == 0 && dictionary.value(forKey: "a") == nil)
+    #expect(autoreleasepool { 3 } == 3)
+  }
+}

@@ -32,6 +32,25 @@ public struct AVError: _BridgedStoredNSError, Sendable {
   public static var errorDomain: String { AVFoundationErrorDomain }
 }
 
+// With this `catch let error as NSError` and `error as? NSError` take an `AVError`, and `as? AVError` an `NSError` of
+// the domain, as they do on Apple's systems.
+extension AVError: _ObjectiveCBridgeable {
+  public func _bridgeToObjectiveC() -> NSError { _nsError }
+
+  public static func _forceBridgeFromObjectiveC(_ source: NSError, result: inout AVError?) {
+    result = AVError(_nsError: source)
+  }
+
+  public static func _conditionallyBridgeFromObjectiveC(_ source: NSError, result: inout AVError?) -> Bool {
+    result = source.domain == AVFoundationErrorDomain ? AVError(_nsError: source) : nil
+    return result != nil
+  }
+
+  public static func _unconditionallyBridgeFromObjectiveC(_ source: NSError?) -> AVError {
+    AVError(_nsError: source ?? NSError(domain: AVFoundationErrorDomain, code: AVError.unknown.rawValue))
+  }
+}
+
 extension AVError {
   /// When it happened.
   public var time: CMTime? { (userInfo[AVErrorTimeKey] as? NSValue)?.timeValue }

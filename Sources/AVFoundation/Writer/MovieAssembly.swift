@@ -182,6 +182,11 @@ final class MovieAssembly: @unchecked Sendable {
         continue
       }
       guard track.number != nil else { continue }
+      // How long it is shown, the next one tells.
+      if !sample.hasDuration, track.queue.count == 1, !track.isFinished {
+        isWaiting = true
+        continue
+      }
       if let earliest = first?.queue.first, earliest.decode <= sample.decode { continue }
       first = track
     }
@@ -193,7 +198,7 @@ final class MovieAssembly: @unchecked Sendable {
 
   private func put(_ sample: PendingSample, of track: TrackAssembly) throws {
     guard let muxer else { return }
-    // The last sample of all has no follower; others wait for theirs only if they need it for their duration.
+    // Only the last sample of all has no follower when it needs one.
     let facts = track.muxerSample(sample, next: track.queue.first)
     try sample.withBytes { try muxer.write(facts, bytes: $0) }
     hasSamplesSinceCut = true

@@ -14,6 +14,8 @@ struct PendingSample {
   let isDisposable: Bool
   /// NAL units to put before it: parameter sets that the track's description does not hold.
   var prefix: Data?
+
+  var hasDuration: Bool { duration.isNumeric && duration > .zero }
 }
 
 extension PendingSample {

@@ -148,7 +148,7 @@ final class TrackAssembly: @unchecked Sendable {
   /// The sample's facts as the muxer wants them.
   func muxerSample(_ sample: PendingSample, next: PendingSample?) -> Muxer.Sample {
     var duration = sample.duration
-    if !duration.isNumeric || duration <= .zero {
+    if !sample.hasDuration {
       if let next { duration = next.decode - sample.decode } else { duration = lastDuration ?? .zero }
     }
     lastDuration = duration

@@ -2,7 +2,7 @@ import Foundation
 
 // Short programs in the shape of other people's tests: each prints what does not hold.
 @main struct Idioms {
-  static func main() {
+  static func main() async {
     attachments()
     coreFoundation()
     attempt { try blockBuffers() }
@@ -14,6 +14,12 @@ import Foundation
     attempt { try queues() }
     decoding()
     transfer()
+    do {
+      try await movies()
+      try await concurrency()
+    } catch {
+      check(false, "\(error)")
+    }
     let (total, failed) = Checks.shared.summary()
     print("\(total - failed) of \(total) checks hold")
     exit(failed == 0 ? 0 : 1)

@@ -1,0 +1,47 @@
+import CoreMedia
+import Foundation
+import Testing
+import VideoToolbox
+
+@Suite struct UtilityTests {
+  /// Every pixel of a picture in known colours.
+  @Test func imagesHaveThePicturesColours() throws {
+    for (format, alpha) in [
+      (kCVPixelFormatType_32BGRA, CGImageAlphaInfo.premultipliedFirst),
+      (kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange, .noneSkipFirst),
+      (kCVPixelFormatType_24RGB, .noneSkipFirst),
+    ] {
+      var buffer: CVPixelBuffer?
+      CVPixelBufferCreate(nil, 34, 18, format, nil, &buffer)
+      let picture = try #require(buffer)
+      CVPixelBufferLockBaseAddress(picture, [])
+      for plane in 0..<max(1, CVPixelBufferGetPlaneCount(picture)) {
+        let base = try #require(CVPixelBufferGetBaseAddressOfPlane(picture, plane))
+        let size =
+          CVPixelBufferGetBytesPerRowOfPlane(picture, plane) * CVPixelBufferGetHeightOfPlane(picture, plane)
+        // Grey: luma 126 in the video range is 128.
+        memset(base, plane == 1 || !CVPixelBufferIsPlanar(picture) ? 128 : 126, size)
+      }
+      CVPixelBufferUnlockBaseAddress(picture, [])
+      var made: CGImage?
+      #expect(VTCreateCGImageFromCVPixelBuffer(picture, options: nil, imageOut: &made) == noErr)
+      let image = try #require(made)
+      #expect(image.width == 34 && image.height == 18 && image.bytesPerRow == 34 * 4)
+      #expect(image.alphaInfo == alpha)
+      #expect(image.colorSpace?.name == CGColorSpace.sRGB)
+      let bytes = try #require(image.dataProvider?.data as Data?)
+      #expect(bytes.count == 34 * 18 * 4)
+      for (index, byte) in bytes.enumerated() where index % 4 != 3 { #expect(abs(Int(byte) - 128) <= 2) }
+    }
+  }
+
+  @Test func aBufferThatCannotBeReadGivesAnError() throws {
+    var buffer: CVPixelBuffer?
+    CVPixelBufferCreate(nil, 32, 32, kCVPixelFormatType_1Monochrome, nil, &buffer)
+    var image: CGImage?
+    if let buffer {
+      #expect(VTCreateCGImageFromCVPixelBuffer(buffer, options: nil, imageOut: &image) != noErr)
+      #expect(image == nil)
+    }
+  }
+}
