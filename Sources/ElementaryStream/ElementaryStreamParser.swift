@@ -102,7 +102,7 @@ public struct ElementaryStreamParser {
     let frame = Frame(
       data: data, size: size, format: format, picture: access.picture, decodeIndex: decodeIndex)
     decodeIndex += 1
-    let maxReorder = options.maxReorderFrames ?? access.picture?.maxReorder ?? 0
+    let maxReorder = min(max(0, options.maxReorderFrames ?? access.picture?.maxReorder ?? 0), 1 << 16)
     if decodeLead == nil { decodeLead = maxReorder }
     if duration == nil { duration = options.frameDuration ?? access.picture?.frameDuration }
     let ready = order.add(
@@ -114,7 +114,7 @@ public struct ElementaryStreamParser {
   private func sample(_ frame: Frame, place: Int) throws -> CMSampleBuffer {
     let duration = duration ?? CMTime(value: 1, timescale: 25)
     func time(_ index: Int) -> CMTime {
-      options.startTime + CMTime(value: duration.value * Int64(index), timescale: duration.timescale)
+      options.startTime + CMTimeMultiply(duration, multiplier: Int32(clamping: index))
     }
     // Shown no sooner than decoded, even where a stream reorders more than it said at first.
     let decode = min(frame.decodeIndex - (decodeLead ?? 0), place)

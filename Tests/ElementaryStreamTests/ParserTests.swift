@@ -264,4 +264,19 @@ private func parse(
       sampleTimings: [], sampleSizes: [3])
     #expect(throws: ElementaryStreamError.truncatedUnit) { try bad.annexBData() }
   }
+
+  /// What a fuzzer found: durations and depths at the ends of their ranges.
+  @Test(.enabled(if: hasFFmpeg)) func optionsBeyondMeasureDoNotTrap() throws {
+    let data = try #require(makeStream(.h264, options: ["-bf", "2"]))
+    for value in [Int64.max, Int64.min, Int64.max / 2, -1, 0] {
+      for depth in [Int.min, -1, 0, 3, Int.max] {
+        var options = ElementaryStreamParser.Options()
+        options.frameDuration = CMTime(value: value, timescale: 25)
+        options.startTime = CMTime(value: value, timescale: 7)
+        options.maxReorderFrames = depth
+        let samples = try parse(data, .h264, options: options)
+        #expect(samples.count == 40)
+      }
+    }
+  }
 }
