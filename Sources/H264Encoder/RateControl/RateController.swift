@@ -19,6 +19,8 @@ struct RateController {
     var complexity = 0.0
     /// The QP of its last frame, before rounding.
     var qp = 0.0
+    /// Its last frame took far less than it could have.
+    var isIdle = false
   }
 
   private struct Sent {
@@ -217,7 +219,14 @@ struct RateController {
     if !rateChanged && !isRepair {
       // Steady content keeps a steady QP: small wishes wait.
       let change = qp - state.qp
-      if abs(change) < 0.4 { qp = state.qp } else { qp = state.qp + max(-3, min(4, change * 0.5)) }
+      if abs(change) < 0.4 {
+        qp = state.qp
+      } else if state.isIdle {
+        // A still picture takes nothing until the QP falls far enough to refine it.
+        qp = state.qp + max(-6, min(4, change))
+      } else {
+        qp = state.qp + max(-3, min(4, change * 0.5))
+      }
     }
     return qp
   }
@@ -326,6 +335,7 @@ struct RateController {
     learnBias(bits: Double(bits), qp: qp)
     // A frame that refers to older ones says little about those that follow.
     if isRepair { return }
+    layers[layer].isIdle = Double(bits) < target * 0.2
     let complexity =
       Double(max(bits, 200)) * exp2Approx(log2Approx(RateController.step(qp)) * RateController.slope)
     let old = layers[layer].complexity
