@@ -16,7 +16,7 @@ struct Seconds: ExpressibleByArgument, Sendable, Equatable {
     } else if text.hasSuffix("s") {
       text = text.dropLast()
     }
-    guard let number = Double(text), number >= 0, number <= 3600 else { return nil }
+    guard let number = Double(text), number >= 0, number * factor <= 3600 else { return nil }
     value = number * factor
   }
 

@@ -108,15 +108,16 @@ final class CallEncoder {
     mostRate = most
     if isLowLatency {
       try set(kVTCompressionPropertyKey_AverageBitRate, rate, "this rate")
+      guard let window = plan.window else { return }
       let limit: [NSNumber] = [
-        NSNumber(value: max(Int(Double(most) * plan.window / 8), 1)), NSNumber(value: plan.window),
+        NSNumber(value: max(Int(Double(most) * window / 8), 1)), NSNumber(value: window),
       ]
       try set(kVTCompressionPropertyKey_DataRateLimits, limit, "--window")
     } else {
       // The same limits, as a buffer that such an encoder knows.
       try set(kVTCompressionPropertyKey_VariableBitRate, rate, "a variable rate")
       try set(kVTCompressionPropertyKey_VBVMaxBitRate, most, "a buffer model")
-      try set(kVTCompressionPropertyKey_VBVBufferDuration, plan.window, "--window")
+      if let window = plan.window { try set(kVTCompressionPropertyKey_VBVBufferDuration, window, "--window") }
     }
   }
 

@@ -195,9 +195,6 @@ extension CallPlan {
     if options.feedbackLoss.value > 0 { feedbackLoss = .random(options.feedbackLoss.value) }
     seed = options.seed
     keepsPackets = options.dump != nil || options.sdp != nil
-    if recovery == .invalidate {
-      // What was sent while the word of a loss came back, and something older.
-      referenceCount = min(Int((2 * link.delay + link.jitter) * frameRate) + 3, 16)
-    }
+    chooseReferenceCount()
   }
 }

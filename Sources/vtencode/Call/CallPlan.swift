@@ -13,8 +13,8 @@ struct CallPlan: Sendable {
   var bitRate: Int?
   /// Share of the bandwidth that the encoder is given when it follows it.
   var utilisation = 0.85
-  /// Seconds in which the encoder may send no more than the line carries meanwhile.
-  var window = 0.25
+  /// Seconds in which the encoder may send no more than the line carries meanwhile; nil is no limit.
+  var window: Double? = 0.25
   /// The base layer alone has half of the frames.
   var hasLayers = false
   var baseLayerBitRateFraction: Double?
@@ -45,6 +45,12 @@ struct CallPlan: Sendable {
   /// Of IPv4 and UDP.
   static let datagramHeaderSize = 28
   static let payloadType: UInt8 = 96
+
+  /// For invalidation: what was sent while the word of a loss came back, and something older.
+  mutating func chooseReferenceCount() {
+    guard recovery == .invalidate else { return }
+    referenceCount = min(Int((2 * link.delay + link.jitter) * frameRate) + 3, 16)
+  }
 
   /// Bits a second that the encoder is asked for at a time.
   func rate(at time: Double) -> Int { bitRate ?? Int((knownBandwidth(at: time) * utilisation).rounded()) }

@@ -20,6 +20,30 @@ enum PictureComparison {
     }
   }
 
+  /// Whether all samples are the same.
+  static func isEqual(_ one: CVPixelBuffer, _ other: CVPixelBuffer) -> Bool {
+    CVPixelBufferLockBaseAddress(one, .readOnly)
+    CVPixelBufferLockBaseAddress(other, .readOnly)
+    defer {
+      CVPixelBufferUnlockBaseAddress(other, .readOnly)
+      CVPixelBufferUnlockBaseAddress(one, .readOnly)
+    }
+    for plane in 0..<2 {
+      guard let a = CVPixelBufferGetBaseAddressOfPlane(one, plane),
+        let b = CVPixelBufferGetBaseAddressOfPlane(other, plane)
+      else { return false }
+      // Two samples of chroma for each two of luma: as many bytes in each row.
+      let width = CVPixelBufferGetWidth(one)
+      guard width == CVPixelBufferGetWidth(other) else { return false }
+      for row in 0..<CVPixelBufferGetHeightOfPlane(one, plane) {
+        let p = a + row * CVPixelBufferGetBytesPerRowOfPlane(one, plane)
+        let q = b + row * CVPixelBufferGetBytesPerRowOfPlane(other, plane)
+        if memcmp(p, q, width) != 0 { return false }
+      }
+    }
+    return true
+  }
+
   static func decibels(meanSquaredError error: Double) -> Double {
     error > 0 ? min(10 * log10(255 * 255 / error), 100) : 100
   }
