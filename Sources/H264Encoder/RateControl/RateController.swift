@@ -102,7 +102,21 @@ struct RateController {
         cautiousBits = 0.97 * Double(rate) * usualDuration * Double(cautiousFrames)
       }
     }
+    followLimits(new.dataRateLimits)
     configuration = new
+  }
+
+  /// What was sent under a wider limit fills a narrower one by the same part: the frames after a cut have what the
+  /// new limit gives to as many, rather than nothing until the window has passed.
+  private mutating func followLimits(_ new: [EncoderConfiguration.DataRateLimit]) {
+    let old = configuration.dataRateLimits
+    guard old.count == new.count, zip(old, new).allSatisfy({ $0.seconds == $1.seconds && $0.bytes > 0 })
+    else {
+      return
+    }
+    let part = zip(old, new).map { Double($1.bytes) / Double($0.bytes) }.max() ?? 1
+    guard part < 1 else { return }
+    for i in history.indices { history[i].bits *= part }
   }
 
   static func step(_ qp: Double) -> Double { 0.625 * exp2Approx(qp / 6) }
@@ -163,7 +177,7 @@ struct RateController {
     }
     if let allowed {
       maximum = min(maximum, allowed)
-      target = min(target, allowed * 0.85)
+      target = min(target, allowed * 0.93)
     }
 
     target = max(target, 1)

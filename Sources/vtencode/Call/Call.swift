@@ -1,5 +1,6 @@
 import ArgumentParser
 import CallTransport
+import ElementaryStream
 import Foundation
 
 struct Call: AsyncParsableCommand {
@@ -42,6 +43,10 @@ struct Call: AsyncParsableCommand {
       var capture = PacketCapture(port: UInt16(options.port))
       for packet in record.packets { capture.add(packet) }
       try Self.write(Data(capture.bytes), to: path, "capture")
+    }
+    if let path = options.received {
+      let units = record.receivers[0].frames.joined().map { Data($0) }
+      try Self.write(AnnexB.stream(of: units), to: path, "stream")
     }
     if let path = options.sdp {
       let description = Self.description(of: record, port: UInt16(options.port))

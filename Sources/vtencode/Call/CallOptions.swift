@@ -26,9 +26,10 @@ struct CallOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "No such stretch of time may hold more than the line carries meanwhile: what a key frame has to fit.",
+      "No such stretch of time may hold more than the line carries meanwhile: what a key frame has to fit. "
+        + "(default: 250ms, or five frames)",
       valueName: "time"))
-  var window: Seconds = Seconds(0.25)
+  var window: Seconds?
 
   @Option(
     help: ArgumentHelp(
@@ -119,6 +120,12 @@ struct CallOptions: ParsableArguments {
       valueName: "file"))
   var sdp: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Write the frames that the (first) receiver decoded, as an H.264 elementary stream.", valueName: "file")
+  )
+  var received: String?
+
   @Option(help: ArgumentHelp("The port for --sdp; RTCP goes to the next.", valueName: "port"))
   var port: Int = 5004
 
@@ -134,7 +141,7 @@ struct CallOptions: ParsableArguments {
     if loss != nil, burstLoss != nil {
       throw ValidationError("--loss and --burst-loss exclude each other; give one of them.")
     }
-    if window.value < 0.01 { throw ValidationError("--window must be 10ms or more.") }
+    if let window, window.value < 0.01 { throw ValidationError("--window must be 10ms or more.") }
     if utilisation.value <= 0 { throw ValidationError("--utilisation must be more than 0.") }
     if let bitrate, !BitRate.allowed.contains(bitrate.bitsPerSecond) {
       throw ValidationError("--bitrate goes from 1k to 1000M (bits a second); try --bitrate 1500k.")
@@ -175,7 +182,7 @@ extension CallPlan {
     recovery = options.recovery
     bitRate = options.bitrate?.bitsPerSecond
     utilisation = options.utilisation.value
-    window = options.window.value
+    if let chosen = options.window { window = chosen.value }
     hasLayers = options.layers == 2
     baseLayerBitRateFraction = options.baseLayerBitrateFraction
     maximumQP = options.maxQp
@@ -194,6 +201,7 @@ extension CallPlan {
     }
     if options.feedbackLoss.value > 0 { feedbackLoss = .random(options.feedbackLoss.value) }
     seed = options.seed
+    keepsFrames = options.received != nil
     keepsPackets = options.dump != nil || options.sdp != nil
     chooseReferenceCount()
   }

@@ -14,7 +14,7 @@ struct CallPlan: Sendable {
   /// Share of the bandwidth that the encoder is given when it follows it.
   var utilisation = 0.85
   /// Seconds in which the encoder may send no more than the line carries meanwhile; nil is no limit.
-  var window: Double? = 0.25
+  var window: Double?
   /// The base layer alone has half of the frames.
   var hasLayers = false
   var baseLayerBitRateFraction: Double?
@@ -37,14 +37,25 @@ struct CallPlan: Sendable {
   var feedbackLoss = LossModel.none
   var seed: UInt64 = 1
 
-  /// The last seconds of the packets of the first receiver are kept.
+  /// The packets of the first receiver are kept.
   var keepsPackets = false
+  /// The frames that the first receiver decoded are kept.
+  var keepsFrames = false
   /// The pictures shown are compared with the source.
   var measuresQuality = true
 
   /// Of IPv4 and UDP.
   static let datagramHeaderSize = 28
   static let payloadType: UInt8 = 96
+
+  /// A call, at first with a window that is short, and holds some frames.
+  init(width: Int, height: Int, frameRate: Double, link: NetworkLink.Configuration) {
+    self.width = width
+    self.height = height
+    self.frameRate = frameRate
+    self.link = link
+    window = max(0.25, 5 / max(frameRate, 0.1))
+  }
 
   /// For invalidation: what was sent while the word of a loss came back, and something older.
   mutating func chooseReferenceCount() {

@@ -142,6 +142,7 @@ final class CallReceiver {
       return nil
     }
     record.decoded += 1
+    if plan.keepsFrames { record.frames.append(unit.units) }
     if !descriptor.isDiscardable {
       if isFree { decodedReferences.removeAll() }
       decodedReferences.insert(number)

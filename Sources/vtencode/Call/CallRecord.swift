@@ -51,6 +51,8 @@ struct CallRecord: Sendable {
     var malformedPackets = 0
     var requests = 0
     var acknowledgements = 0
+    /// The NAL units of each frame that was decoded, if the plan keeps them.
+    var frames: [[[UInt8]]] = []
     var bandwidth: BandwidthSchedule
   }
 
