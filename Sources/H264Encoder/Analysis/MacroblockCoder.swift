@@ -156,11 +156,9 @@ struct MacroblockCoder {
       ovt_copy(k, 0, source, 16, f.source.luma + (y0 &* f.source.lumaStride &+ x0), f.source.lumaStride, 16)
       let c = f.source.chroma
       if let cr = f.source.cr {
-        for y in 0..<8 {
-          k.pointee.interleaveRow(
-            sourceChroma + y &* 16, c + ((y0 / 2 &+ y) &* f.source.chromaStride &+ x0 / 2),
-            cr + ((y0 / 2 &+ y) &* f.source.crStride &+ x0 / 2), 8)
-        }
+        k.pointee.interleave8x8Planes(
+          sourceChroma, c + (y0 / 2 &* f.source.chromaStride &+ x0 / 2), f.source.chromaStride,
+          cr + (y0 / 2 &* f.source.crStride &+ x0 / 2), f.source.crStride)
       } else {
         ovt_copy(
           k, 0, sourceChroma, 16, c + (y0 / 2 &* f.source.chromaStride &+ x0), f.source.chromaStride, 8)
