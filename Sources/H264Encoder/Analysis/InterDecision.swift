@@ -154,12 +154,12 @@ extension MacroblockCoder {
     }
   }
 
-  func referenceBits(_ r: Int) -> Int32 {
+  mutating func referenceBits(_ r: Int) -> Int32 {
     f.referenceCount < 2 ? 0 : r == 0 ? 1 : Int32(2 &* r &+ 1)
   }
 
   /// About how many sixteenths of a bit mb_type, coded_block_pattern and the vectors take.
-  private func headerBits(_ type: UInt8, _ prediction16: MotionVector) -> Int {
+  private mutating func headerBits(_ type: UInt8, _ prediction16: MotionVector) -> Int {
     let d = f.syntax.motionDifference + m &* 16
     @inline(__always) func bits(_ i: Int) -> Int {
       Int(f.motionBits[Int(d[i].x)]) &+ Int(f.motionBits[Int(d[i].y)])
@@ -173,7 +173,7 @@ extension MacroblockCoder {
   }
 
   /// About how many sixteenths of a bit the chroma levels take.
-  private func chromaBits(_ pattern: UInt8) -> Int {
+  private mutating func chromaBits(_ pattern: UInt8) -> Int {
     if pattern == 0 { return 0 }
     var bits = 16
     let info = f.syntax.info + m
@@ -236,7 +236,7 @@ extension MacroblockCoder {
     return chromaResidualIsEmpty()
   }
 
-  private func chromaResidualIsEmpty() -> Bool {
+  private mutating func chromaResidualIsEmpty() -> Bool {
     let q = f.quant + chromaQP(qp)
     return k.pointee.isEmptyNV12(
       sourceChroma, pictureChroma, stride, q.pointee.multiplier4x4, q.pointee.biasInter4x4,
@@ -245,7 +245,7 @@ extension MacroblockCoder {
   }
 
   /// Start vectors for 16x16: prediction, still, neighbours, and the same place in the last picture.
-  private func gatherCandidates(
+  private mutating func gatherCandidates(
     _ starts: UnsafeMutablePointer<MotionVector>, _ p: MotionVector, reference r: Int
   ) -> Int {
     starts[0] = p

@@ -9,12 +9,12 @@ struct MotionCandidate {
 /// Motion search for one block: candidates, a descent on whole samples, then half and quarter samples.
 extension MacroblockCoder {
   /// Cost of coding a vector against its prediction.
-  @inline(__always) func motionCost(_ x: Int, _ y: Int, _ p: MotionVector) -> Int32 {
+  @inline(__always) mutating func motionCost(_ x: Int, _ y: Int, _ p: MotionVector) -> Int32 {
     let bits = Int32(f.motionBits[x &- Int(p.x)]) &+ Int32(f.motionBits[y &- Int(p.y)])
     return (lambda &* bits) >> 8
   }
 
-  @inline(__always) func clampToLimits(_ v: MotionVector) -> MotionVector {
+  @inline(__always) mutating func clampToLimits(_ v: MotionVector) -> MotionVector {
     MotionVector(
       Int16(truncatingIfNeeded: min(max(Int(v.x), minX), maxX)),
       Int16(truncatingIfNeeded: min(max(Int(v.y), minY), maxY)))
@@ -92,7 +92,7 @@ extension MacroblockCoder {
   }
 
   /// Distortion at a quarter-sample position, by SATD or SAD.
-  @inline(__always) private func compare(
+  @inline(__always) private mutating func compare(
     _ shape: Int32, _ src: UnsafePointer<UInt8>, _ origin: UnsafePointer<UInt8>, _ x: Int, _ y: Int,
     width: Int32, height: Int32, satd: Bool
   ) -> Int32 {

@@ -10,8 +10,10 @@ extension MacroblockCoder {
   }
 
   /// Scratch of a trial: levels, coefficients and samples.
-  @inline(__always) private func trialLevels(_ i: Int) -> UnsafeMutablePointer<Int16> { rdLevels + i &* 256 }
-  @inline(__always) private func trialSamples(_ i: Int) -> UnsafeMutablePointer<UInt8> {
+  @inline(__always) private mutating func trialLevels(_ i: Int) -> UnsafeMutablePointer<Int16> {
+    rdLevels + i &* 256
+  }
+  @inline(__always) private mutating func trialSamples(_ i: Int) -> UnsafeMutablePointer<UInt8> {
     rdSamples + i &* 256
   }
 
