@@ -112,7 +112,9 @@ extension MacroblockCoder {
   ) -> MotionCandidate {
     let width: Int32 = shape <= 1 ? 0 : 1
     let height: Int32 = shape & 1 == 0 ? 16 : 8
-    let satd = f.tools.refineBySATD
+    let refinesBySATD = f.tools.refineBySATD
+    // The half-sample round's measure.
+    var satd = refinesBySATD && !f.tools.halfSamplesBySAD
     var bestX = x
     var bestY = y
     var best = cost
@@ -177,6 +179,21 @@ extension MacroblockCoder {
         }
         if direction == 0 { break }
         from = direction & 1 == 1 ? direction &+ 1 : direction &- 1
+      }
+      if satd != refinesBySATD {
+        satd = true
+        best =
+          compare(shape, src, origin, bestX, bestY, width: width, height: height, satd: true)
+          &+ motionCost(bestX, bestY, p)
+        if bestX != x || bestY != y {
+          let whole =
+            compare(shape, src, origin, x, y, width: width, height: height, satd: true) &+ motionCost(x, y, p)
+          if whole < best {
+            best = whole
+            bestX = x
+            bestY = y
+          }
+        }
       }
       step >>= 1
     }

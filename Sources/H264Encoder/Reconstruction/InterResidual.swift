@@ -33,7 +33,7 @@ extension MacroblockCoder {
     let four = try4x4(zero)
     var useEight = false
     var best = four
-    if f.transform8x8Allowed {
+    if f.transform8x8Allowed && (four.pattern != 0 || !f.tools.transform8x8OnlyIfCoded) {
       let eight = try8x8(zero)
       if eight.cost < four.cost {
         useEight = true
