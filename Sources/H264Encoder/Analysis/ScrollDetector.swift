@@ -15,6 +15,8 @@ struct ScrollDetector {
   private static let mostLevels = 16
   /// Differences of row means below this many levels may be coding noise.
   private static let noise = 2
+  /// Nearer is found from the neighbours' vectors.
+  private static let nearest = 4
 
   init(_ geometry: PictureGeometry) {
     self.geometry = geometry
@@ -68,7 +70,7 @@ struct ScrollDetector {
       var best = 0
       var most: Int32 = 0
       let furthest = min(height * 3 / 4, limit)
-      for distance in -furthest...furthest where distance != 0 {
+      for distance in -furthest...furthest where abs(distance) >= ScrollDetector.nearest {
         for s in 0..<strips { moved[s] = 0 }
         for i in 0..<count {
           let y = i &* height / count &+ distance
