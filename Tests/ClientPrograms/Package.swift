@@ -20,6 +20,7 @@ let package = Package(
     .executableTarget(name: "Streaming", dependencies: [product("VideoToolbox"), product("AVFoundation")]),
     .executableTarget(name: "Transcoding", dependencies: [product("VideoToolbox"), product("AVFoundation")]),
     .executableTarget(name: "Tutorial", dependencies: [product("OpenVideoToolbox")]),
+    .executableTarget(name: "Workflows", dependencies: [product("OpenVideoToolbox")]),
   ],
   swiftLanguageModes: [isSwift5 ? .v5 : .v6]
 )
