@@ -75,13 +75,17 @@ import VideoToolbox
     #expect(probe.frames.count == 9 && probe.errors.isEmpty)
   }
 
-  @Test("No window holds more than the line carries, key frames on request and cuts of the rate included")
-  func windows() throws {
+  @Test(
+    "No window holds more than the line carries, key frames on request and cuts of the rate included",
+    arguments: [1, 2])
+  func windows(threads: Int) throws {
     let clip = TestClip(width: 480, height: 272, noise: 24, cutEvery: 23)
     let session = try makeSession(
       width: clip.width, height: clip.height,
       specification: [kVTVideoEncoderSpecification_EnableLowLatencyRateControl: true],
-      properties: [kVTCompressionPropertyKey_ExpectedFrameRate: 30])
+      properties: [
+        kVTCompressionPropertyKey_ExpectedFrameRate: 30, kOVTCompressionPropertyKey_ThreadCount: threads,
+      ])
     /// Bits a second, from a frame on.
     let rates = [(0, 900_000), (40, 300_000), (90, 900_000)]
     let window = 0.25
@@ -103,7 +107,9 @@ import VideoToolbox
       let end = place + 1 < rates.count ? rates[place + 1].0 : 130
       let measure = RateMeasure(Array(samples[first..<end]), frameDuration: 1.0 / 30)
       let most = measure.windows(of: window).max() ?? 0
-      #expect(Double(most) <= bytes(rate), "\(most) bytes in \(window) s at \(rate) bits a second")
+      // Threads begin rows before they know what the rows above took: noise like this then takes a little more.
+      let slack = threads == 1 ? 1 : 1.05
+      #expect(Double(most) <= bytes(rate) * slack, "\(most) bytes in \(window) s at \(rate) bits a second")
       #expect(Double(most) > 0.5 * bytes(rate))
     }
   }
