@@ -1,6 +1,5 @@
 import CoreMedia
 import Foundation
-import Synchronization
 import Testing
 
 private func time(_ value: Int64, _ scale: Int32 = 600) -> CMTime { CMTime(value: value, timescale: scale) }
@@ -45,7 +44,7 @@ private func sample(_ pts: Int64, dts: Int64? = nil, size: Int = 10) throws -> C
     #expect(status == -7 && seen == [0, 20])
     #expect((CMBufferQueueDequeueIfDataReady(queue) as? CMSampleBuffer)?.presentationTimeStamp == time(0))
 
-    let fired = Mutex(0)
+    let fired = Guarded(0)
     var token: CMBufferQueueTriggerToken?
     #expect(
       CMBufferQueueInstallTriggerHandler(
@@ -53,10 +52,12 @@ private func sample(_ pts: Int64, dts: Int64? = nil, size: Int = 10) throws -> C
       ) { _ in fired.withLock { $0 += 1 } } == noErr)
     #expect(fired.withLock { $0 } == 0)
     _ = CMBufferQueueDequeue(queue)
-    #expect(fired.withLock { $0 } == 1 && CMBufferQueueTestTrigger(queue, triggerToken: try #require(token)))
+    #expect(fired.withLock { $0 } == 1)
+    #expect(CMBufferQueueTestTrigger(queue, triggerToken: try #require(token)))
 
-    #expect(CMBufferQueueSetValidationHandler(queue) { _, _ in -8 } == noErr)
-    #expect(CMBufferQueueEnqueue(queue, buffer: try sample(60)) == -8)
+    let accepted = CMBufferQueueSetValidationHandler(queue) { _, _ in -8 }
+    let refused = CMBufferQueueEnqueue(queue, buffer: try sample(60))
+    #expect(accepted == noErr && refused == -8)
     var dropped: [Int64] = []
     _ = withUnsafeMutablePointer(to: &dropped) { dropped in
       CMBufferQueueResetWithCallback(
@@ -200,7 +201,7 @@ private func sample(_ pts: Int64, dts: Int64? = nil, size: Int = 10) throws -> C
     #expect(first.presentationTimeStamp == time(995) && first.duration == time(10))
 
     // The end, told to a handler.
-    let told = Mutex(0)
+    let told = Guarded(0)
     #expect(CMSampleBufferSetInvalidateHandler(buffer) { _ in told.withLock { $0 += 1 } } == noErr)
     #expect(CMSampleBufferInvalidate(buffer) == noErr && CMSampleBufferInvalidate(buffer) == noErr)
     #expect(told.withLock { $0 } == 1)
