@@ -1,4 +1,5 @@
 import CoreMedia
+import Synchronization
 import Testing
 
 /// The host times at which a timer fired.
