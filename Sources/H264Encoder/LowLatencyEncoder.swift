@@ -189,7 +189,13 @@ public final class LowLatencyEncoder {
     for entry in wanted { lastReferences.append(entry.index) }
     let target = prepare(&plan, wanted, options, facts.index)
     writeLeadingUnits(plan, options)
+    let leading = (units: output.units.count, count: output.count)
     coder.code(plan, source: source, into: pool[target], output: &output)
+    if coder.isThreaded, let most = decision.largest, Double(output.bits) > most {
+      // Threads begin rows before they know what the rows above took, which a noisy picture can be too much for.
+      output.truncate(units: leading.units, count: leading.count)
+      coder.recodeAlone(plan, source: source, into: pool[target], output: &output)
+    }
     lastPicture = target
     lastWasReference = plan.isReference
 

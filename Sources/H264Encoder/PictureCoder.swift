@@ -44,6 +44,8 @@ final class PictureCoder {
   private var syntax: PictureSyntax
   private var previous: PictureSyntax
   private var hasPrevious = false
+  /// The same, before the last picture was coded.
+  private var hadPrevious = false
   private let codedBlocks: UnsafeMutablePointer<UInt16>
   private let quant: UnsafeMutablePointer<QuantTables>
   private let motionCost: MotionCostTable
@@ -173,6 +175,24 @@ final class PictureCoder {
     _ plan: PicturePlan, source: SourcePicture, into picture: PicturePlanes, output: inout AccessUnit
   ) {
     swap(&syntax, &previous)
+    hadPrevious = hasPrevious
+    code(plan, source: source, into: picture, output: &output, alone: false)
+  }
+
+  /// Codes the last picture anew with one thread, which knows all that it has spent at any macroblock.
+  func recodeAlone(
+    _ plan: PicturePlan, source: SourcePicture, into picture: PicturePlanes, output: inout AccessUnit
+  ) {
+    hasPrevious = hadPrevious
+    code(plan, source: source, into: picture, output: &output, alone: true)
+  }
+
+  var isThreaded: Bool { threads > 1 }
+
+  private func code(
+    _ plan: PicturePlan, source: SourcePicture, into picture: PicturePlanes, output: inout AccessUnit,
+    alone: Bool
+  ) {
     statisticsMemory.pointee = PictureStatistics()
     for i in 0..<threads {
       let coder = coders + i
@@ -189,16 +209,16 @@ final class PictureCoder {
       coder.pointee.f.scroll = MotionVector(0, Int16(truncatingIfNeeded: plan.scroll * 4))
     }
     if pps.cabac {
-      run(plan, picture, cabacWriter, &output) { .cabac($0) }
+      run(plan, picture, cabacWriter, &output, alone) { .cabac($0) }
     } else {
-      run(plan, picture, cavlcWriter, &output) { .cavlc($0) }
+      run(plan, picture, cavlcWriter, &output, alone) { .cavlc($0) }
     }
     hasPrevious = plan.referenceCount > 0
   }
 
   private func run<Writer: EntropyCoder>(
     _ plan: PicturePlan, _ picture: PicturePlanes, _ writer: UnsafeMutablePointer<Writer>,
-    _ output: inout AccessUnit, _ shareable: (PictureJob<Writer>) -> SharedJob.Job
+    _ output: inout AccessUnit, _ alone: Bool, _ shareable: (PictureJob<Writer>) -> SharedJob.Job
   ) {
     let kernels = UnsafePointer(kernels)
     withUnsafeMutablePointer(to: &output) { output in
@@ -213,7 +233,7 @@ final class PictureCoder {
           reference: plan.referenceCount > 0 ? references[0] : nil, still: stillColumns),
         qpOffsets: qpOffsets, payload: payload, payloadCapacity: payloadCapacity, writer: writer,
         output: output, statistics: statisticsMemory, rowQP: rowQP, rowBits: rowBits, pcm: pcm)
-      if let shared, let workers {
+      if !alone, let shared, let workers {
         shared.progress.reset()
         shared.job = shareable(job)
         workers.run()

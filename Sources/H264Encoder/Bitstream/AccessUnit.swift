@@ -31,6 +31,12 @@ struct AccessUnit {
     count = 0
   }
 
+  /// Takes back all but the first `units` NAL units, which take up `count` bytes.
+  mutating func truncate(units: Int, count: Int) {
+    self.units.removeLast(self.units.count - units)
+    self.count = count
+  }
+
   /// Appends a slice, behind a prefix NAL unit if there is one.
   mutating func append(
     type: UInt8, refIDC: UInt8, prefix: ScalableHeader?, payload: UnsafePointer<UInt8>, count: Int

@@ -9,6 +9,8 @@ struct RateController {
     var drop = false
     var qp = 26
     var budget: RowBudget?
+    /// Bits that the limits leave for the frame, nil without limits.
+    var largest: Double?
   }
 
   /// State of a temporal layer.
@@ -139,6 +141,7 @@ struct RateController {
     let minQP = configuration.minimumQP
     let maxQP = configuration.maximumQP
     let allowed = largestFrame()
+    decision.largest = allowed
 
     guard case .averageBitRate(let rate) = configuration.rateControl else {
       var qp = options.qp ?? 26

@@ -44,6 +44,6 @@ struct RowBudget {
 
   /// Whether nothing but the cheapest macroblocks fits any more: `bits` are used, `left` macroblocks remain.
   func isExhausted(bits: Int, left: Int) -> Bool {
-    Double(bits + 256) + Double(left) * cheapest > limit
+    Double(bits + 512) + Double(left) * cheapest > limit
   }
 }
