@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Testing
 
@@ -24,6 +25,9 @@ enum CommandLine {
     return besideTests.appendingPathComponent("vtencode").path
   }()
 
+  /// Seconds that a program may take.
+  static let timeLimit = 120.0
+
   static func vtencode(_ arguments: String..., in folder: Folder? = nil) throws -> Finished {
     try run(vtencode, arguments, in: folder?.url)
   }
@@ -46,8 +50,14 @@ enum CommandLine {
     }
     process.standardOutput = try FileHandle(forWritingTo: outputURL)
     process.standardError = try FileHandle(forWritingTo: errorURL)
+    let end = DispatchSemaphore(value: 0)
+    process.terminationHandler = { _ in end.signal() }
     try process.run()
-    process.waitUntilExit()
+    // What hangs is ended, and fails its test by its status.
+    if end.wait(timeout: .now() + timeLimit) == .timedOut {
+      kill(process.processIdentifier, SIGKILL)
+      end.wait()
+    }
     return Finished(
       status: process.terminationStatus, output: try Data(contentsOf: outputURL),
       complaints: String(decoding: try Data(contentsOf: errorURL), as: UTF8.self))
