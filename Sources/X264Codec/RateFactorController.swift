@@ -90,7 +90,7 @@
         value += (own / duration - value) * min(duration / seconds, 1)
       }
       approach(&demand, over: min(memory, 12))
-      approach(&recentDemand, over: max(0.5, 4 / frameRate))
+      approach(&recentDemand, over: max(isDraining ? 0.2 : 0.5, 4 / frameRate))
     }
 
     /// Chooses the rate factor of the next frame.
@@ -107,7 +107,7 @@
       let share = 1 - owed / (targetRate * horizon)
       let wanted = 6 * log2(max(expected, 1) / (targetRate * min(max(share, 0.4), 2.5)))
       let step = wanted - rateFactor
-      rateFactor += min(max(step, elapsed < 1 || isDraining ? -1.5 : -0.5), elapsed < 1 ? 5 : 2)
+      rateFactor += min(max(step, elapsed < 1 || isDraining ? -1.5 : -0.5), elapsed < 1 || isDraining ? 5 : 2)
       rateFactor = min(max(rateFactor, Self.range.lowerBound), Self.range.upperBound)
       return rateFactor
     }

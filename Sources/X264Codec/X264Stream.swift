@@ -10,10 +10,6 @@
     private let timescale: Int32
     private var follower: X264RateFollower
     private var controller: RateFactorController?
-    private var ledger: WindowLedger?
-    private var frameSeconds: Double
-    /// Frames that libx264 works on at a time.
-    private let concurrency: Int
     private var parameterSets: ParameterSets?
     /// Time stamps as the caller knows them, by those that libx264 was given.
     private var callerTimes: [Int64: Int64] = [:]
@@ -24,7 +20,6 @@
     init(_ configuration: EncoderConfiguration) throws(CodecError) {
       var plan = DelayPlan(limit: configuration.maxFrameDelay)
       controller = RateFactorController(configuration, delay: plan)
-      frameSeconds = 1 / (configuration.frameRate ?? 30)
       var opened: (X264Parameters, OpaquePointer)?
       for _ in 0..<64 {
         let parameters = try X264Parameters(configuration, delay: plan, controller: controller)
@@ -49,8 +44,6 @@
 
       var actual = x264_param_t()
       x264_encoder_parameters(handle, &actual)
-      concurrency = actual.b_sliced_threads == 0 ? max(Int(actual.i_threads), 1) : 1
-      if controller != nil { ledger = WindowLedger(configuration.rate, concurrency: concurrency) }
       follower = X264RateFollower(configuration, usesTimeStamps: plan.usesTimeStamps)
       reorderingDepth =
         actual.i_bframe == 0 ? 0 : actual.i_bframe_pyramid == X264_B_PYRAMID_NONE ? 1 : 2
@@ -85,8 +78,7 @@
         picture.i_pts = follower.libraryTime(of: source.presentationTime)
       } else {
         picture.i_pts = source.presentationTime
-        frameSeconds = min(max(Double(frameDuration) / Double(timescale), 0.001), 1)
-        controller?.noteInput(seconds: frameSeconds)
+        controller?.noteInput(seconds: Double(frameDuration) / Double(timescale))
       }
       picture.i_type = options.forcesKeyFrame ? X264_TYPE_IDR : X264_TYPE_AUTO
       if let qp = options.baseQP {
@@ -113,32 +105,19 @@
       else { return false }
       controller?.targetRate = Double(target)
       if let model = new.rate.bufferModel { parameters.setBuffer(model) }
-      if new.rate.limits.isEmpty {
-        ledger = nil
-      } else if ledger == nil {
-        ledger = WindowLedger(new.rate, concurrency: concurrency)
-      } else {
-        ledger?.follow(new.rate)
-      }
       return true
     }
 
-    /// Sets what holds for the frame that is encoded next.
-    private func steer() {
+    /// Sets the rate factor of the frame that is encoded next.
+    private func setRateFactor() {
       guard let factor = controller?.advance() else { return }
-      var changes = abs(Float(factor) - parameters.param.rc.f_rf_constant) > 0.005
+      guard abs(Float(factor) - parameters.param.rc.f_rf_constant) > 0.005 else { return }
       parameters.param.rc.f_rf_constant = Float(factor)
-      if let rate = ledger?.nextRate(duration: frameSeconds) {
-        let kilobits = X264Parameters.kilobits(Int(rate))
-        changes = changes || kilobits != parameters.param.rc.i_vbv_max_bitrate
-        parameters.param.rc.i_vbv_max_bitrate = kilobits
-        ledger?.noteCall(rate: Double(kilobits) * 1000, duration: frameSeconds)
-      }
-      if changes { _ = x264_encoder_reconfig(handle, &parameters.param) }
+      _ = x264_encoder_reconfig(handle, &parameters.param)
     }
 
     private func run(_ input: UnsafeMutablePointer<x264_picture_t>?) throws(CodecError) -> EncodedFrame? {
-      steer()
+      setRateFactor()
       var output = x264_picture_t()
       var nals: UnsafeMutablePointer<x264_nal_t>?
       var count: Int32 = 0
@@ -158,7 +137,6 @@
       facts.isIntra = [X264_TYPE_IDR, X264_TYPE_I, X264_TYPE_KEYFRAME].contains(output.i_type)
       facts.isOpenGOP = facts.isKeyFrame && output.i_type != X264_TYPE_IDR
       controller?.noteOutput(bits: Int(size) * 8, isIntra: facts.isIntra, factor: output.prop.f_crf_avg)
-      ledger?.noteOutput(bits: Int(size) * 8, duration: frameSeconds)
       if measuresError {
         func error(_ psnr: Double) -> Double { psnr >= 100 ? 0 : 255 * 255 / pow(10, psnr / 10) }
         facts.meanSquaredError = (

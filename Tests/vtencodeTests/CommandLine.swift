@@ -156,3 +156,9 @@ struct Probe {
     Double(try packets().compactMap { $0.size.flatMap(Int.init) }.reduce(0, +)) * 8 / seconds
   }
 }
+
+/// ffmpeg decodes all of it without a word.
+func expectNoErrors(_ probe: Probe, sourceLocation: SourceLocation = #_sourceLocation) throws {
+  let errors = try probe.errors()
+  #expect(errors.isEmpty, "\(errors)", sourceLocation: sourceLocation)
+}
