@@ -11,7 +11,7 @@ TEST = $(SWIFT) test $(if $(TRAITS),--traits $(TRAITS))
 RELEASE_DIR = .build/release
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test lint format docs clients permissive compare matrix bench engine-matrix kernel-bench decode-bench sample need-swift dependencies test-dependencies
+.PHONY: help lowlat-tables build demo test lint format docs clients permissive compare matrix bench engine-matrix kernel-bench decode-bench sample need-swift dependencies test-dependencies
 
 help: ## Lists these commands.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -69,6 +69,10 @@ kernel-bench: need-swift ## Prints the cycles per call of each SIMD kernel on ea
 decode-bench: dependencies ## Compares a decompression session with bare libavcodec (MOVIE=...).
 	$(BUILD) -c release --product decode-bench
 	@$(RELEASE_DIR)/decode-bench $(or $(MOVIE),Assets/video.m4v)
+
+lowlat-tables: test-dependencies ## Measures the low-latency mode: latency, layers, caps, losses, steps (CLIPS=..., TABLE_OPTIONS=...).
+	$(BUILD) -c release --product vtencode
+	@$(RELEASE_DIR)/vtencode lowlat-tables $(TABLE_OPTIONS) $(shell find $(BENCH_CLIPS) -maxdepth 1 -type f | sort)
 
 sample: ## Renders Assets/video.m4v anew (needs python3-numpy, ffmpeg and fonts-dejavu-core).
 	scripts/render-sample

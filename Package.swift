@@ -122,6 +122,7 @@ if !isAppleHost {
     .testTarget(name: "ElementaryStreamTests", dependencies: ["ElementaryStream"]),
     // Runs the built program, as a person would.
     .testTarget(name: "vtencodeTests", dependencies: ["vtencode"]),
+    .testTarget(name: "CallTests", dependencies: ["vtencode", "CallTransport", "VideoToolbox"]),
     .testTarget(name: "AVFoundationTests", dependencies: ["AVFoundation", "FFmpegMedia"]),
   ]
 }

@@ -10,8 +10,9 @@ set -eu
 # Headers and libraries, found through pkg-config; git, because Swift's package manager needs it.
 packages="make pkg-config git libavformat-dev libavcodec-dev libavutil-dev libswresample-dev libswscale-dev libx264-dev libx265-dev"
 # ffmpeg and ffprobe check what this package wrote; OpenH264 is the engine's second decoder and one of the
-# encoders that it is measured against; python3 runs scripts/matrix and scripts/compare-ffmpeg.
-test_packages="ffmpeg libopenh264-dev python3"
+# encoders that it is measured against; python3 runs scripts/matrix and scripts/compare-ffmpeg; tshark reads the
+# packets of `vtencode call`.
+test_packages="ffmpeg libopenh264-dev python3 tshark"
 check_only=no
 for argument in "$@"; do
   case "$argument" in

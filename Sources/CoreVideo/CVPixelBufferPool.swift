@@ -134,7 +134,9 @@ public func CVPixelBufferPoolCreatePixelBuffer(
 
 /// A buffer of the pool, unless it would be one too many.
 ///
-/// - Parameter auxAttributes: May hold `kCVPixelBufferPoolAllocationThresholdKey`.
+/// Of the parameters:
+///
+/// - `auxAttributes`: May hold `kCVPixelBufferPoolAllocationThresholdKey`.
 /// - Returns: `kCVReturnWouldExceedAllocationThreshold` if no buffer is free and the pool has as many as the
 ///   threshold; `kCVReturnInvalidPixelBufferAttributes`; `kCVReturnAllocationFailed`.
 @discardableResult

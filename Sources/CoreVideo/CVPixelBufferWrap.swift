@@ -55,10 +55,11 @@ public func CVPixelBufferCreateWithBytes(
 
 /// Makes a pixel buffer around memory that holds pixels in several planes.
 ///
-/// - Parameters:
-///   - dataPtr: The block that all planes lie in, if there is one: what `CVPixelBufferGetBaseAddress` returns.
-///   - dataSize: The block's size in bytes.
-///   - numberOfPlanes: As many as the format has.
+/// Of the parameters:
+///
+/// - `dataPtr`: The block that all planes lie in, if there is one: what `CVPixelBufferGetBaseAddress` returns.
+/// - `dataSize`: The block's size in bytes.
+/// - `numberOfPlanes`: As many as the format has.
 /// - Returns: `kCVReturnInvalidArgument` if the number of planes, an address or a row's length is wrong or too
 ///   small; the other errors of `CVPixelBufferCreate`. The callback is then not called.
 @discardableResult

@@ -1,10 +1,9 @@
 import CoreFoundation
 import Dispatch
-import Synchronization
 
 /// Where a pool's unused memory waits to be used again. Buffers hold it, so that it outlives the pool as long as one of
 /// them does.
-final class PixelBufferShelf: PixelBufferRecycler {
+final class PixelBufferShelf: PixelBufferRecycler, @unchecked Sendable {
   enum Taken {
     case used(PixelStorage)
     /// There is none: the caller allocates, and the shelf has counted it already.
@@ -24,7 +23,7 @@ final class PixelBufferShelf: PixelBufferRecycler {
     weak var owner: CVPixelBufferPool?
   }
 
-  private let state = Mutex(State())
+  private let state = LockedState(State())
   private let minimumCount: Int
   /// In nanoseconds; nil keeps everything.
   private let maximumAge: UInt64?
@@ -116,5 +115,19 @@ final class PixelBufferShelf: PixelBufferRecycler {
       }
       if again { scheduleSweep() }
     }
+  }
+}
+
+/// A value behind a lock that thread sanitizers know.
+private final class LockedState<Value>: @unchecked Sendable {
+  private let lock = NSLock()
+  private var value: Value
+
+  init(_ value: Value) { self.value = value }
+
+  func withLock<R>(_ body: (inout Value) -> R) -> R {
+    lock.lock()
+    defer { lock.unlock() }
+    return body(&value)
   }
 }

@@ -33,7 +33,9 @@ public enum AnnexB {
 
   /// Writes NAL units with their length before them.
   ///
-  /// - Parameter lengthSize: The size of the length in bytes: 1, 2 or 4.
+  /// Of the parameters:
+  ///
+  /// - `lengthSize`: The size of the length in bytes: 1, 2 or 4.
   /// - Throws: `ElementaryStreamError`.
   public static func lengthPrefixed(_ units: [Data], lengthSize: Int = 4) throws -> Data {
     try check(lengthSize: lengthSize)

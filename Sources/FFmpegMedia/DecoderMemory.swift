@@ -1,6 +1,7 @@
 import CFFmpeg
 import CodecInterface
 import CoreVideo
+import Foundation
 import Synchronization
 
 /// Gives libavcodec the memory to decode into: pixel buffers, so that a picture need not be copied when it is done.
@@ -14,6 +15,10 @@ final class DecoderMemory: @unchecked Sendable {
   private let spareChroma = SpareMemory()
   /// Frames that were begun since `startCapture`, as references of our own.
   private let captured = Mutex(Captured())
+
+  /// libavcodec orders what its threads do by means that thread sanitizers do not see: taken between the making of a
+  /// picture and its use.
+  private let handOver = NSLock()
 
   private struct Captured {
     var isOn = false
@@ -121,6 +126,7 @@ final class DecoderMemory: @unchecked Sendable {
     frame.pointee.extended_data = UnsafeMutableRawPointer(frame).assumingMemoryBound(
       to: UnsafeMutablePointer<UInt8>?.self)
     frame.pointee.opaque = owner.toOpaque()
+    handOver.withLock {}
     return true
   }
 
@@ -133,6 +139,7 @@ final class DecoderMemory: @unchecked Sendable {
       frame.pointee.crop_left == 0,
       frame.pointee.crop_top == 0
     else { return nil }
+    handOver.withLock {}
     let picture = Unmanaged<DirectPicture>.fromOpaque(opaque).takeUnretainedValue()
     let visible = FrameFormat.visibleRect(frame)
     guard picture.luma == frame.pointee.data.0, CVPixelBufferGetWidth(picture.pixelBuffer) == visible.width,

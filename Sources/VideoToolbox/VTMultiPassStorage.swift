@@ -62,10 +62,12 @@ public final class VTMultiPassStorage: CFRuntimeObject, @unchecked Sendable, Has
 public func VTMultiPassStorageGetTypeID() -> CFTypeID { VTMultiPassStorage.cfTypeID }
 
 /// Creates a storage for multi-pass encoding.
-/// - Parameters:
-///   - fileURL: where to keep the statistics; nil takes a temporary file. A file of that name is written over.
-///   - timeRange: the part of the movie that will be encoded; an invalid range is unknown.
-///   - options: nil, or `kVTMultiPassStorageCreationOption_DoNotDelete`.
+///
+/// Of the parameters:
+///
+/// - `fileURL`: where to keep the statistics; nil takes a temporary file. A file of that name is written over.
+/// - `timeRange`: the part of the movie that will be encoded; an invalid range is unknown.
+/// - `options`: nil, or `kVTMultiPassStorageCreationOption_DoNotDelete`.
 /// - Returns: `kVTParameterErr` for an option of another type; `kVTMultiPassStorageInvalidErr` if there can be no file.
 @discardableResult
 public func VTMultiPassStorageCreate(

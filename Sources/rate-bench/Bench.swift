@@ -96,7 +96,7 @@ struct Bench {
           let low = rate / divisor
           let second = Int(clip.frameRate.rounded())
           let stream = try Stream.encode(
-            clip, frames: second * 9, configuration: configuration(clip, rate: rate)
+            clip, frames: second * 6 + max(3 * second, 70), configuration: configuration(clip, rate: rate)
           ) { n, configuration in
             configuration.rateControl = .averageBitRate(n >= 3 * second && n < 6 * second ? low : rate)
           }

@@ -79,5 +79,7 @@ struct VTEncode: AsyncParsableCommand {
         vtencode encoders
       """,
     version: "0.1.0",
-    subcommands: [Transcoding.self, Streaming.self, Conferencing.self, Encoders.self])
+    subcommands: [
+      Transcoding.self, Streaming.self, Conferencing.self, Call.self, Encoders.self, LowLatencyTables.self,
+    ])
 }

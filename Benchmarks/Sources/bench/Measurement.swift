@@ -127,7 +127,10 @@ struct Result: Codable {
 /// Decodes a stream with libavcodec and compares it with the source. A frame that is missing shows the one
 /// before it.
 struct Quality {
+  /// Mean of the frames' PSNR of luma in dB, as the JVET's common test conditions have it; a frame without
+  /// error counts as one whose mean squared error is 0.01.
   var psnr: Double
+  /// Mean of the frames' SSIM of luma.
   var ssim: Double
 
   init(_ m: Measurement, source: UnsafePointer<UInt8>, stream: [UInt8], sizes: [Int]) throws {
@@ -136,14 +139,16 @@ struct Quality {
     let width = m.width
     let height = m.height
     let frameSize = width * height * 3 / 2
-    var errors = 0.0
+    var decibels = 0.0
     var similarities = 0.0
     var shown = 0
     var last = [UInt8](repeating: 0, count: width * height)
 
     func compare(_ index: Int, _ luma: UnsafePointer<UInt8>, _ stride: Int32) {
       let original = source + index * frameSize
-      errors += Double(plane_squared_error(original, Int32(width), luma, stride, Int32(width), Int32(height)))
+      let error = Double(
+        plane_squared_error(original, Int32(width), luma, stride, Int32(width), Int32(height)))
+      decibels += 10 * log10(255 * 255 / max(error / Double(width * height), 0.01))
       similarities += plane_similarity(original, Int32(width), luma, stride, Int32(width), Int32(height))
       shown += 1
     }
@@ -185,8 +190,7 @@ struct Quality {
     _ = stream_decoder_send(decoder, nil, 0, 0)
     try receive()
     while shown < m.frames { compare(shown, last, Int32(width)) }
-    let mean = errors / Double(m.frames * width * height)
-    psnr = mean > 0 ? 10 * log10(255 * 255 / mean) : 100
+    psnr = decibels / Double(m.frames)
     ssim = similarities / Double(m.frames)
   }
 }

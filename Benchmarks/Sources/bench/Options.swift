@@ -5,7 +5,7 @@ struct OptionError: Error, CustomStringConvertible { var description: String }
 /// The command line.
 struct Options {
   var clips: [String] = []
-  var frames = 120
+  var frames = 150
   var encoders: [EncoderName] = EncoderName.all
   var threads = [1]
   var points = 4
@@ -14,7 +14,7 @@ struct Options {
   var wallClock = false
   var csv: String?
   var markdown: String?
-  var cache = ".build/reference-results.jsonl"
+  var cache = ".build/reference-results-2.jsonl"
   var help = false
 
   static let usage = """
@@ -25,7 +25,7 @@ struct Options {
       --encoders LIST   encoders by the beginning of their names, separated by commas:
                         \(EncoderName.all.map(\.name).joined(separator: " "))
                         (all if not given; BD-rates need x264-superfast, and openh264-0 for the second column)
-      --frames N        frames of each clip (120)
+      --frames N        frames of each clip (150)
       --threads LIST    thread counts (1)
       --points N        bit rates for each clip, 1 to 4 (4)
       --repeat N        runs of each; the fastest counts (1)

@@ -14,7 +14,10 @@ open class AVURLAsset: AVAsset, @unchecked Sendable {
   public let url: URL
 
   /// Makes an asset. The file is not touched before a property is asked for.
-  /// - Parameter options: `AVURLAssetElementaryStreamFrameRateKey` and others.
+  ///
+  /// Of the parameters:
+  ///
+  /// - `options`: `AVURLAssetElementaryStreamFrameRateKey` and others.
   public init(url URL: URL, options: [String: Any]? = nil) {
     url = URL
     var rate: AssetFile.FrameRate?

@@ -64,7 +64,10 @@ open class AVSampleBufferRenderSynchronizer: NSObject, @unchecked Sendable {
   }
 
   /// Lets a renderer go at a time of this time line; at once if the time is not a number.
-  /// - Parameter completionHandler: Receives whether the renderer was there.
+  ///
+  /// Of the parameters:
+  ///
+  /// - `completionHandler`: Receives whether the renderer was there.
   @preconcurrency open func removeRenderer(
     _ renderer: any AVQueuedSampleBufferRendering, at time: CMTime,
     completionHandler: (@Sendable (Bool) -> Void)? = nil
@@ -119,7 +122,10 @@ open class AVSampleBufferRenderSynchronizer: NSObject, @unchecked Sendable {
   }
 
   /// Calls `block` whenever time passes one of the times.
-  /// - Parameter times: `NSValue`s of `CMTime`.
+  ///
+  /// Of the parameters:
+  ///
+  /// - `times`: `NSValue`s of `CMTime`.
   @discardableResult
   @preconcurrency open func addBoundaryTimeObserver(
     forTimes times: [NSValue], queue: DispatchQueue?, using block: @escaping @Sendable () -> Void

@@ -50,7 +50,10 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
   // MARK: - One picture
 
   /// The picture at a time, within the tolerances. Blocks.
-  /// - Parameter actualTime: Receives the picture's own time.
+  ///
+  /// Of the parameters:
+  ///
+  /// - `actualTime`: Receives the picture's own time.
   @discardableResult
   open func copyCGImage(at requestedTime: CMTime, actualTime: UnsafeMutablePointer<CMTime>?) throws -> CGImage
   {
@@ -78,7 +81,10 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
     ) -> Void
 
   /// Makes the pictures one after the other; the handler is called for each, on a thread of the generator.
-  /// - Parameter requestedTimes: `NSValue`s of `CMTime`.
+  ///
+  /// Of the parameters:
+  ///
+  /// - `requestedTimes`: `NSValue`s of `CMTime`.
   @preconcurrency open func generateCGImagesAsynchronously(
     forTimes requestedTimes: [NSValue], completionHandler handler: @escaping CompletionHandler
   ) {

@@ -13,7 +13,9 @@ open class AVAssetReaderTrackOutput: AVAssetReaderOutput, @unchecked Sendable {
     case sound(SoundRequirements)
   }
 
-  /// - Parameter outputSettings: nil: compressed samples, as they are stored. For video, Core Video's pixel buffer
+  /// Of the parameters:
+  ///
+  /// - `outputSettings`: nil: compressed samples, as they are stored. For video, Core Video's pixel buffer
   ///   attributes: pixel format (a number or a list of numbers; without it, the decoder's own), width, height. For
   ///   sound, the keys of linear PCM: `AVFormatIDKey` and what belongs to it.
   public init(track: AVAssetTrack, outputSettings: [String: Any]?) {

@@ -38,10 +38,11 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
     var passRequest: (queue: DispatchQueue, block: @Sendable () -> Void)?
   }
 
-  /// - Parameters:
-  ///   - outputSettings: nil: samples are stored as they are. For video: `AVVideoCodecKey`, `AVVideoWidthKey`,
-  ///     `AVVideoHeightKey` and, as wanted, `AVVideoCompressionPropertiesKey` and others. For sound: `AVFormatIDKey`
-  ///     (AAC or linear PCM) and others.
+  /// Of the parameters:
+  ///
+  /// - `outputSettings`: nil: samples are stored as they are. For video: `AVVideoCodecKey`, `AVVideoWidthKey`,
+  ///   `AVVideoHeightKey` and, as wanted, `AVVideoCompressionPropertiesKey` and others. For sound: `AVFormatIDKey`
+  ///   (AAC or linear PCM) and others.
   public init(mediaType: AVMediaType, outputSettings: [String: Any]?, sourceFormatHint: CMFormatDescription?)
   {
     self.mediaType = mediaType

@@ -6,7 +6,9 @@ open class AVAssetWriterInputPixelBufferAdaptor: NSObject, @unchecked Sendable {
   /// Core Video's pixel buffer attributes: what the pool's buffers are to be like.
   public let sourcePixelBufferAttributes: [String: Any]?
 
-  /// - Parameter sourcePixelBufferAttributes: The pixel format, width and height of buffers from the pool. What is
+  /// Of the parameters:
+  ///
+  /// - `sourcePixelBufferAttributes`: The pixel format, width and height of buffers from the pool. What is
   ///   missing follows the encoder.
   public init(assetWriterInput input: AVAssetWriterInput, sourcePixelBufferAttributes: [String: Any]? = nil) {
     assetWriterInput = input

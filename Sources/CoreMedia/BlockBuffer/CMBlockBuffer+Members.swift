@@ -33,7 +33,9 @@ extension CMBlockBuffer {
 
   /// Creates a block buffer whose memory, `length` bytes, is allocated when it is needed.
   ///
-  /// - Parameter range: The bytes of the memory to use; nil for all.
+  /// Of the parameters:
+  ///
+  /// - `range`: The bytes of the memory to use; nil for all.
   public convenience init(
     length: Int, allocator: CFAllocator? = kCFAllocatorDefault, range: Range<Int>? = nil, flags: Flags = []
   ) throws {

@@ -14,12 +14,13 @@ public func CMBlockBufferCreateEmpty(
 
 /// Creates a block buffer over a memory block.
 ///
-/// - Parameters:
-///   - memoryBlock: The memory, or nil to have `blockLength` bytes allocated when they are needed.
-///   - blockAllocator: Frees the memory (and allocates it, if it is nil); `kCFAllocatorNull` leaves the memory alone.
-///   - customBlockSource: Functions to use instead of `blockAllocator`.
-///   - offsetToData: Of the first byte to use within the block.
-///   - dataLength: The number of bytes to use.
+/// Of the parameters:
+///
+/// - `memoryBlock`: The memory, or nil to have `blockLength` bytes allocated when they are needed.
+/// - `blockAllocator`: Frees the memory (and allocates it, if it is nil); `kCFAllocatorNull` leaves the memory alone.
+/// - `customBlockSource`: Functions to use instead of `blockAllocator`.
+/// - `offsetToData`: Of the first byte to use within the block.
+/// - `dataLength`: The number of bytes to use.
 @discardableResult
 public func CMBlockBufferCreateWithMemoryBlock(
   allocator structureAllocator: CFAllocator?, memoryBlock: UnsafeMutableRawPointer?, blockLength: Int,

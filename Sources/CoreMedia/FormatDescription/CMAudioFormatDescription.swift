@@ -2,10 +2,11 @@ import CoreFoundation
 
 /// Creates a description of sound.
 ///
-/// - Parameters:
-///   - asbd: Sample rate, format and sizes.
-///   - layoutSize: The size of the channel layout with all its descriptions in bytes; 0 if there is none.
-///   - magicCookieSize: The size of what the decoder needs besides, in bytes; 0 if there is nothing.
+/// Of the parameters:
+///
+/// - `asbd`: Sample rate, format and sizes.
+/// - `layoutSize`: The size of the channel layout with all its descriptions in bytes; 0 if there is none.
+/// - `magicCookieSize`: The size of what the decoder needs besides, in bytes; 0 if there is nothing.
 @discardableResult
 public func CMAudioFormatDescriptionCreate(
   allocator: CFAllocator?, asbd: UnsafePointer<AudioStreamBasicDescription>, layoutSize: Int,

@@ -10,9 +10,10 @@ public let kCMAudioFormatDescriptionMask_All: CMAudioFormatDescriptionMask = 0b1
 
 /// Compares parts of two descriptions of sound.
 ///
-/// - Parameters:
-///   - equalityMask: The parts.
-///   - equalityMaskOut: Set to those of them that are equal.
+/// Of the parameters:
+///
+/// - `equalityMask`: The parts.
+/// - `equalityMaskOut`: Set to those of them that are equal.
 /// - Returns: Whether all of them are.
 @discardableResult
 public func CMAudioFormatDescriptionEqual(

@@ -9,7 +9,9 @@ public let kCMFormatDescriptionError_ValueNotAvailable: OSStatus = -12718
 
 /// Creates a description of any media.
 ///
-/// - Parameter extensions: Property list values by key.
+/// Of the parameters:
+///
+/// - `extensions`: Property list values by key.
 @discardableResult
 public func CMFormatDescriptionCreate(
   allocator: CFAllocator?, mediaType: CMMediaType, mediaSubType: FourCharCode, extensions: CFDictionary?,
@@ -35,9 +37,10 @@ public func CMFormatDescriptionEqual(
 
 /// Whether two format descriptions say the same but for some extensions and atoms.
 ///
-/// - Parameters:
-///   - formatDescriptionExtensionKeysToIgnore: A key or an array of keys of extensions.
-///   - sampleDescriptionExtensionAtomKeysToIgnore: A name or an array of names of sample description atoms.
+/// Of the parameters:
+///
+/// - `formatDescriptionExtensionKeysToIgnore`: A key or an array of keys of extensions.
+/// - `sampleDescriptionExtensionAtomKeysToIgnore`: A name or an array of names of sample description atoms.
 @discardableResult
 public func CMFormatDescriptionEqualIgnoringExtensionKeys(
   _ formatDescription: CMFormatDescription?, otherFormatDescription: CMFormatDescription?,

@@ -151,10 +151,11 @@ private enum ImageDescription {
 /// What its atoms say of shape, colour and fields becomes extensions; the others are kept as
 /// `kCMFormatDescriptionExtension_SampleDescriptionExtensionAtoms`, `avcC` and `hvcC` with their parameter sets among them.
 ///
-/// - Parameters:
-///   - size: In bytes.
-///   - stringEncoding: Of the codec's name.
-///   - flavor: Nil for a QuickTime movie.
+/// Of the parameters:
+///
+/// - `size`: In bytes.
+/// - `stringEncoding`: Of the codec's name.
+/// - `flavor`: Nil for a QuickTime movie.
 /// - Returns: `kCMFormatDescriptionBridgeError_InvalidSerializedSampleDescription` if it cannot be read.
 @discardableResult
 public func CMVideoFormatDescriptionCreateFromBigEndianImageDescriptionData(

@@ -4,10 +4,11 @@ import CoreVideo
 
 /// Creates a description of video.
 ///
-/// - Parameters:
-///   - codecType: The codec, or the pixel format of uncompressed video.
-///   - width: In pixels, as they are stored.
-///   - extensions: Property list values by key.
+/// Of the parameters:
+///
+/// - `codecType`: The codec, or the pixel format of uncompressed video.
+/// - `width`: In pixels, as they are stored.
+/// - `extensions`: Property list values by key.
 @discardableResult
 public func CMVideoFormatDescriptionCreate(
   allocator: CFAllocator?, codecType: CMVideoCodecType, width: Int32, height: Int32,
@@ -25,10 +26,11 @@ public func CMVideoFormatDescriptionCreate(
 ///
 /// Dimensions, shape of the pixels, colour and fields are taken from the first sequence parameter set.
 ///
-/// - Parameters:
-///   - parameterSetCount: At least 2: a sequence and a picture parameter set.
-///   - parameterSetPointers: NAL units, with emulation prevention bytes, without start codes.
-///   - nalUnitHeaderLength: The size of the length before each NAL unit of the samples: 1, 2 or 4 bytes.
+/// Of the parameters:
+///
+/// - `parameterSetCount`: At least 2: a sequence and a picture parameter set.
+/// - `parameterSetPointers`: NAL units, with emulation prevention bytes, without start codes.
+/// - `nalUnitHeaderLength`: The size of the length before each NAL unit of the samples: 1, 2 or 4 bytes.
 /// - Returns: `kCMFormatDescriptionError_InvalidParameter`, or `kCMFormatDescriptionBridgeError_InvalidParameter`
 ///   if the parameter sets cannot be read.
 @discardableResult
@@ -45,9 +47,10 @@ public func CMVideoFormatDescriptionCreateFromH264ParameterSets(
 
 /// Creates a description of HEVC from its parameter sets.
 ///
-/// - Parameters:
-///   - parameterSetCount: At least 3: a video, a sequence and a picture parameter set.
-///   - extensions: More extensions, or others than those that the parameter sets say.
+/// Of the parameters:
+///
+/// - `parameterSetCount`: At least 3: a video, a sequence and a picture parameter set.
+/// - `extensions`: More extensions, or others than those that the parameter sets say.
 /// See `CMVideoFormatDescriptionCreateFromH264ParameterSets` for the rest.
 @discardableResult
 public func CMVideoFormatDescriptionCreateFromHEVCParameterSets(
@@ -122,9 +125,10 @@ extension CMFormatDescription {
 
 /// Finds a parameter set of H.264: sequence parameter sets come first, then picture parameter sets.
 ///
-/// - Parameters:
-///   - parameterSetPointerOut: The NAL unit; it lives as long as the format description.
-///   - nalUnitHeaderLengthOut: The size of the length before each NAL unit of the samples, in bytes.
+/// Of the parameters:
+///
+/// - `parameterSetPointerOut`: The NAL unit; it lives as long as the format description.
+/// - `nalUnitHeaderLengthOut`: The size of the length before each NAL unit of the samples, in bytes.
 /// - Returns: `kCMFormatDescriptionBridgeError_InvalidParameter` if there is no such parameter set.
 @discardableResult
 public func CMVideoFormatDescriptionGetH264ParameterSetAtIndex(
@@ -206,7 +210,9 @@ public func CMVideoFormatDescriptionGetPresentationDimensions(
 
 /// The part of the picture that is to be shown, in pixels; all of it if nothing is said.
 ///
-/// - Parameter originIsAtTopLeft: Whether y grows downwards from the top or upwards from the bottom.
+/// Of the parameters:
+///
+/// - `originIsAtTopLeft`: Whether y grows downwards from the top or upwards from the bottom.
 @discardableResult
 public func CMVideoFormatDescriptionGetCleanAperture(
   _ videoDesc: CMVideoFormatDescription, originIsAtTopLeft: Bool

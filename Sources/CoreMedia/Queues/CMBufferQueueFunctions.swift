@@ -25,9 +25,10 @@ public let kCMBufferQueueError_InvalidBuffer: OSStatus = -12769
 
 /// Creates a queue.
 ///
-/// - Parameters:
-///   - capacity: The largest number of buffers; 0 for any.
-///   - callbacks: How the queue learns about its buffers; copied.
+/// Of the parameters:
+///
+/// - `capacity`: The largest number of buffers; 0 for any.
+/// - `callbacks`: How the queue learns about its buffers; copied.
 @discardableResult
 public func CMBufferQueueCreate(
   allocator: CFAllocator?, capacity: CMItemCount, callbacks: UnsafePointer<CMBufferCallbacks>,

@@ -104,9 +104,10 @@ struct QueueTrigger {
 ///
 /// It is called on the thread that changed the queue, and must not change the queue itself.
 ///
-/// - Parameters:
-///   - time: For conditions about the duration.
-///   - triggerTokenOut: Nil if the trigger is to be neither tested nor removed; it needs a callback then.
+/// Of the parameters:
+///
+/// - `time`: For conditions about the duration.
+/// - `triggerTokenOut`: Nil if the trigger is to be neither tested nor removed; it needs a callback then.
 @discardableResult
 @preconcurrency public func CMBufferQueueInstallTrigger(
   _ queue: CMBufferQueue, callback: CMBufferQueueTriggerCallback?, refcon: UnsafeMutableRawPointer?,

@@ -2,7 +2,9 @@ import CoreVideo
 
 /// The dictionaries of the attachments of all samples, to be changed in place.
 ///
-/// - Parameter createIfNecessary: Whether empty dictionaries are made if there are none.
+/// Of the parameters:
+///
+/// - `createIfNecessary`: Whether empty dictionaries are made if there are none.
 /// - Returns: An array with a mutable dictionary for each sample, which stays the sample buffer's own; nil if
 ///   there are none.
 @discardableResult

@@ -2,9 +2,10 @@ import CoreFoundation
 
 /// Copies uncompressed sound of a sample buffer into buffers that are there.
 ///
-/// - Parameters:
-///   - frameOffset: The first frame.
-///   - bufferList: One buffer for interleaved sound, otherwise one for each channel; with room for the frames each.
+/// Of the parameters:
+///
+/// - `frameOffset`: The first frame.
+/// - `bufferList`: One buffer for interleaved sound, otherwise one for each channel; with room for the frames each.
 /// - Returns: `kCMSampleBufferError_InvalidMediaTypeForOperation` for other media,
 ///   `kCMSampleBufferError_ArrayTooSmall` if there is not enough room.
 @discardableResult

@@ -93,7 +93,9 @@ public func CMSampleBufferCreateCopy(
 
 /// Creates a copy as `CMSampleBufferCreateCopy` does, but with other timing and without an output time of its own.
 ///
-/// - Parameter numSampleTimingEntries: 0 (unknown), 1 (of the first sample; the others follow at the distance of
+/// Of the parameters:
+///
+/// - `numSampleTimingEntries`: 0 (unknown), 1 (of the first sample; the others follow at the distance of
 ///   its duration) or the number of samples.
 @discardableResult
 public func CMSampleBufferCreateCopyWithNewTiming(

@@ -17,14 +17,15 @@ private func handler(
 
 /// Creates a sample buffer of data that may be ready or not.
 ///
-/// - Parameters:
-///   - dataBuffer: The data of all samples, one after the other; it may come later (`CMSampleBufferSetDataBuffer`).
-///   - dataReady: Whether the data can be used already.
-///   - makeDataReadyCallback: Called by `CMSampleBufferMakeDataReady`.
-///   - sampleCount: The number of samples; zero for a marker.
-///   - sampleTimingEntryCount: 0 (unknown), 1 (of the first sample; the others follow at the distance of its
-///     duration) or the number of samples.
-///   - sampleSizeEntryCount: 0 (unknown), 1 (all samples have that size in bytes) or the number of samples.
+/// Of the parameters:
+///
+/// - `dataBuffer`: The data of all samples, one after the other; it may come later (`CMSampleBufferSetDataBuffer`).
+/// - `dataReady`: Whether the data can be used already.
+/// - `makeDataReadyCallback`: Called by `CMSampleBufferMakeDataReady`.
+/// - `sampleCount`: The number of samples; zero for a marker.
+/// - `sampleTimingEntryCount`: 0 (unknown), 1 (of the first sample; the others follow at the distance of its
+///   duration) or the number of samples.
+/// - `sampleSizeEntryCount`: 0 (unknown), 1 (all samples have that size in bytes) or the number of samples.
 /// - Returns: `kCMSampleBufferError_InvalidEntryCount` for another number of entries,
 ///   `kCMSampleBufferError_RequiredParameterMissing` for a missing array.
 @discardableResult

@@ -102,8 +102,9 @@ public func CMSampleBufferGetOutputDecodeTimeStamp(_ sbuf: CMSampleBuffer) -> CM
 
 /// The timing entries as they were given: one that applies to all samples, or one for each.
 ///
-/// - Parameters:
-///   - timingArrayOut: Filled; nil to learn only how many entries there are.
+/// Of the parameters:
+///
+/// - `timingArrayOut`: Filled; nil to learn only how many entries there are.
 /// - Returns: `kCMSampleBufferError_BufferHasNoSampleTimingInfo` or `kCMSampleBufferError_ArrayTooSmall`.
 @discardableResult
 public func CMSampleBufferGetSampleTimingInfoArray(

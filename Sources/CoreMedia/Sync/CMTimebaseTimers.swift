@@ -13,9 +13,10 @@ extension CMTimebase {
 
 /// Adds a run-loop timer, which does not fire until a time is set for it.
 ///
-/// - Parameters:
-///   - timer: Repeating, with an interval of at least `CMTimebase.veryLongTimeInterval`.
-///   - runloop: The run loop that the timer has been added to.
+/// Of the parameters:
+///
+/// - `timer`: Repeating, with an interval of at least `CMTimebase.veryLongTimeInterval`.
+/// - `runloop`: The run loop that the timer has been added to.
 /// - Returns: `kCMTimebaseError_TimerIntervalTooShort`; `kCMTimebaseError_InvalidParameter` for a timer that has been
 ///   invalidated.
 @discardableResult
@@ -37,7 +38,10 @@ public func CMTimebaseRemoveTimer(_ timebase: CMTimebase, timer: CFRunLoopTimer)
 }
 
 /// Sets the time at which a run-loop timer fires; one that is not a number means never.
-/// - Parameter flags: 0.
+///
+/// Of the parameters:
+///
+/// - `flags`: 0.
 /// - Returns: `kCMTimebaseError_InvalidParameter` if the timebase does not have the timer, or a flag is set.
 @discardableResult
 public func CMTimebaseSetTimerNextFireTime(
@@ -77,7 +81,10 @@ public func CMTimebaseRemoveTimerDispatchSource(
 }
 
 /// Sets the time at which a dispatch timer fires; one that is not a number means never.
-/// - Parameter flags: 0.
+///
+/// Of the parameters:
+///
+/// - `flags`: 0.
 /// - Returns: `kCMTimebaseError_InvalidParameter` if the timebase does not have the timer, or a flag is set.
 @discardableResult
 public func CMTimebaseSetTimerDispatchSourceNextFireTime(

@@ -19,6 +19,8 @@ struct RateController {
     var complexity = 0.0
     /// The QP of its last frame, before rounding.
     var qp = 0.0
+    /// Its last frame took far less than it could have.
+    var isIdle = false
   }
 
   private struct Sent {
@@ -49,6 +51,9 @@ struct RateController {
   private var cautiousFrames = 0
   private var cautiousBits = 0.0
   private var interIntraRatio = 0.25
+  /// By how much frames miss their targets for a while, as a base-2 logarithm: what is asked of the QP is
+  /// raised by it.
+  private var bias = 0.0
   private let rows: Int
   private let macroblocks: Int
   private let sharesP: UnsafeMutablePointer<Float>
@@ -60,6 +65,8 @@ struct RateController {
   private var share = 1.0
   /// The frame was told what to refer to: that is further away than usual.
   private var isRepair = false
+  /// The bits that its QP was chosen for, before the bias.
+  private var target = 0.0
 
   init(_ configuration: EncoderConfiguration) {
     self.configuration = configuration
@@ -95,7 +102,21 @@ struct RateController {
         cautiousBits = 0.97 * Double(rate) * usualDuration * Double(cautiousFrames)
       }
     }
+    followLimits(new.dataRateLimits)
     configuration = new
+  }
+
+  /// What was sent under a wider limit fills a narrower one by the same part: the frames after a cut have what the
+  /// new limit gives to as many, rather than nothing until the window has passed.
+  private mutating func followLimits(_ new: [EncoderConfiguration.DataRateLimit]) {
+    let old = configuration.dataRateLimits
+    guard old.count == new.count, zip(old, new).allSatisfy({ $0.seconds == $1.seconds && $0.bytes > 0 })
+    else {
+      return
+    }
+    let part = zip(old, new).map { Double($1.bytes) / Double($0.bytes) }.max() ?? 1
+    guard part < 1 else { return }
+    for i in history.indices { history[i].bits *= part }
   }
 
   static func step(_ qp: Double) -> Double { 0.625 * exp2Approx(qp / 6) }
@@ -156,11 +177,13 @@ struct RateController {
     }
     if let allowed {
       maximum = min(maximum, allowed)
-      target = min(target, allowed * 0.85)
+      target = min(target, allowed * 0.93)
     }
 
     target = max(target, 1)
-    var qp = predictQP(target, isKeyFrame: isKeyFrame, isSceneChange: isSceneChange, analysis)
+    self.target = target
+    let aim = isKeyFrame || isSceneChange ? target : target * exp2Approx(bias)
+    var qp = predictQP(aim, isKeyFrame: isKeyFrame, isSceneChange: isSceneChange, analysis)
     if let fixed = options.qp { qp = Double(fixed) }
     qp = qp.isFinite ? min(max(qp, Double(minQP)), Double(maxQP)) : Double(maxQP)
     decision.qp = Int(qp.rounded())
@@ -210,7 +233,14 @@ struct RateController {
     if !rateChanged && !isRepair {
       // Steady content keeps a steady QP: small wishes wait.
       let change = qp - state.qp
-      if abs(change) < 0.4 { qp = state.qp } else { qp = state.qp + max(-3, min(4, change * 0.5)) }
+      if abs(change) < 0.4 {
+        qp = state.qp
+      } else if state.isIdle {
+        // A still picture takes nothing until the QP falls far enough to refine it.
+        qp = state.qp + max(-6, min(4, change))
+      } else {
+        qp = state.qp + max(-3, min(4, change * 0.5))
+      }
     }
     return qp
   }
@@ -316,8 +346,10 @@ struct RateController {
       return
     }
     framesSinceKey += 1
+    learnBias(bits: Double(bits), qp: qp)
     // A frame that refers to older ones says little about those that follow.
     if isRepair { return }
+    layers[layer].isIdle = Double(bits) < target * 0.2
     let complexity =
       Double(max(bits, 200)) * exp2Approx(log2Approx(RateController.step(qp)) * RateController.slope)
     let old = layers[layer].complexity
@@ -325,6 +357,15 @@ struct RateController {
     let weight = framesSinceKey < 3 ? 0.9 : complexity > old ? 0.6 : 0.35
     layers[layer].complexity = old == 0 ? complexity : old + (complexity - old) * weight
     layers[layer].qp += (qp - layers[layer].qp) * (abs(qp - layers[layer].qp) > 1 ? 0.7 : 0)
+  }
+
+  /// Prediction is cautious, and content has its trends: either leaves frames beside their targets on one
+  /// side for seconds. Stillness, which uses no bits at any QP, tells nothing.
+  private mutating func learnBias(bits: Double, qp: Double) {
+    let isFree = qp > Double(configuration.minimumQP) + 0.5 && qp < Double(configuration.maximumQP) - 0.5
+    guard isFree, bits > target * 0.25 else { return }
+    let miss = log2Approx(target / bits)
+    bias = min(max(bias + 0.05 * min(max(miss, -1), 1), -0.25), 0.25)
   }
 
   private var lastKeyBits = 0.0

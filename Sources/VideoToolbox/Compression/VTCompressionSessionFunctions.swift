@@ -2,16 +2,18 @@ import CodecInterface
 import CoreMedia
 
 /// Creates a session that compresses pictures.
-/// - Parameters:
-///   - allocator: not needed; memory is the runtime's.
-///   - width: of the compressed pictures, in samples. Source buffers of another size are scaled.
-///   - height: likewise.
-///   - codecType: `kCMVideoCodecType_H264` or `kCMVideoCodecType_HEVC`.
-///   - encoderSpecification: nil, or a dictionary of `kVTVideoEncoderSpecification_` keys.
-///   - imageBufferAttributes: what the source buffers will be like, for the session's pool; nil if you do not need it.
-///   - compressedDataAllocator: not needed.
-///   - outputCallback: receives the frames; nil if frames are encoded with a handler for each.
-///   - refcon: the callback's first argument.
+///
+/// Of the parameters:
+///
+/// - `allocator`: not needed; memory is the runtime's.
+/// - `width`: of the compressed pictures, in samples. Source buffers of another size are scaled.
+/// - `height`: likewise.
+/// - `codecType`: `kCMVideoCodecType_H264` or `kCMVideoCodecType_HEVC`.
+/// - `encoderSpecification`: nil, or a dictionary of `kVTVideoEncoderSpecification_` keys.
+/// - `imageBufferAttributes`: what the source buffers will be like, for the session's pool; nil if you do not need it.
+/// - `compressedDataAllocator`: not needed.
+/// - `outputCallback`: receives the frames; nil if frames are encoded with a handler for each.
+/// - `refcon`: the callback's first argument.
 /// - Returns: `kVTParameterErr` for a size that is not positive or arguments of a wrong type,
 ///   `kVTCouldNotFindVideoEncoderErr` if no encoder fits, `kVTPixelTransferNotSupportedErr` if none of the source
 ///   pixel formats can be converted.
@@ -56,13 +58,15 @@ public func VTCompressionSessionPrepareToEncodeFrames(_ session: VTCompressionSe
 /// Encodes a frame in a session with a callback.
 ///
 /// The result may come before or after this function returns. It waits while too many frames are pending.
-/// - Parameters:
-///   - imageBuffer: the picture. Do not change it until its result has come.
-///   - presentationTimeStamp: greater than that of the frame before.
-///   - duration: `.invalid` if unknown.
-///   - frameProperties: nil, or a dictionary of `kVTEncodeFrameOptionKey_` keys.
-///   - sourceFrameRefcon: the callback's second argument.
-///   - infoFlagsOut: receives `.asynchronous`.
+///
+/// Of the parameters:
+///
+/// - `imageBuffer`: the picture. Do not change it until its result has come.
+/// - `presentationTimeStamp`: greater than that of the frame before.
+/// - `duration`: `.invalid` if unknown.
+/// - `frameProperties`: nil, or a dictionary of `kVTEncodeFrameOptionKey_` keys.
+/// - `sourceFrameRefcon`: the callback's second argument.
+/// - `infoFlagsOut`: receives `.asynchronous`.
 /// - Returns: `kVTParameterErr` for a time stamp that is not a number or does not increase, for options of a wrong
 ///   type, or if the session has no callback; `kVTPixelTransferNotSupportedErr` for a pixel format that cannot be
 ///   converted; `kVTInvalidSessionErr` after the session was invalidated.
@@ -82,7 +86,10 @@ public func VTCompressionSessionEncodeFrame(
 }
 
 /// Encodes a frame in a session without a callback.
-/// - Parameter outputHandler: receives the result.
+///
+/// Of the parameters:
+///
+/// - `outputHandler`: receives the result.
 /// - Returns: as the other form; `kVTParameterErr` if the session has a callback.
 @discardableResult
 @preconcurrency public func VTCompressionSessionEncodeFrame(
@@ -101,7 +108,10 @@ public func VTCompressionSessionEncodeFrame(
 }
 
 /// Gets frames out of the encoder and gives out their results before it returns.
-/// - Parameter completeUntilPresentationTimeStamp: frames up to and including this time; all if it is not a number.
+///
+/// Of the parameters:
+///
+/// - `completeUntilPresentationTimeStamp`: frames up to and including this time; all if it is not a number.
 @discardableResult
 public func VTCompressionSessionCompleteFrames(
   _ session: VTCompressionSession, untilPresentationTimeStamp completeUntilPresentationTimeStamp: CMTime
@@ -122,7 +132,10 @@ public func VTCompressionSessionBeginPass(
 }
 
 /// Ends a pass, after the results of all its frames were given out.
-/// - Parameter furtherPassesRequestedOut: receives true if another pass would improve the result.
+///
+/// Of the parameters:
+///
+/// - `furtherPassesRequestedOut`: receives true if another pass would improve the result.
 @discardableResult
 public func VTCompressionSessionEndPass(
   _ session: VTCompressionSession, furtherPassesRequestedOut: UnsafeMutablePointer<DarwinBoolean>?,
@@ -134,9 +147,11 @@ public func VTCompressionSessionEndPass(
 }
 
 /// The parts of the movie to encode in the next pass.
-/// - Parameters:
-///   - timeRangeCountOut: receives their number.
-///   - timeRangeArrayOut: receives their address, valid until the next end of a pass.
+///
+/// Of the parameters:
+///
+/// - `timeRangeCountOut`: receives their number.
+/// - `timeRangeArrayOut`: receives their address, valid until the next end of a pass.
 /// - Returns: `kVTParameterErr` if no further pass was asked for.
 @discardableResult
 public func VTCompressionSessionGetTimeRangesForNextPass(

@@ -62,9 +62,11 @@ public func VTCopyVideoEncoderList(
 }
 
 /// Describes the encoder that a session of this size, codec and specification would use.
-/// - Parameters:
-///   - encoderIDOut: receives the encoder's id.
-///   - supportedPropertiesOut: receives what `VTSessionCopySupportedPropertyDictionary` would give.
+///
+/// Of the parameters:
+///
+/// - `encoderIDOut`: receives the encoder's id.
+/// - `supportedPropertiesOut`: receives what `VTSessionCopySupportedPropertyDictionary` would give.
 /// - Returns: `kVTParameterErr` for a size that is not positive; `kVTCouldNotFindVideoEncoderErr` if there is none.
 @discardableResult
 public func VTCopySupportedPropertyDictionaryForEncoder(

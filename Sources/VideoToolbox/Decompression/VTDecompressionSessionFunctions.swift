@@ -2,13 +2,14 @@ import CoreMedia
 
 /// Creates a session that decompresses frames.
 ///
-/// - Parameters:
-///   - allocator: not needed; memory is the runtime's.
-///   - formatDescription: what the frames are.
-///   - decoderSpecification: `kVTVideoDecoderSpecification_...` keys, or nil.
-///   - imageBufferAttributes: what the images are to be, or nil. A pixel format, or several to choose from, and a
-///     size are honoured by conversion; what is not named stays as the decoder gives it.
-///   - outputCallback: called with each frame, or nil if each frame comes with a handler of its own.
+/// Of the parameters:
+///
+/// - `allocator`: not needed; memory is the runtime's.
+/// - `formatDescription`: what the frames are.
+/// - `decoderSpecification`: `kVTVideoDecoderSpecification_...` keys, or nil.
+/// - `imageBufferAttributes`: what the images are to be, or nil. A pixel format, or several to choose from, and a
+///   size are honoured by conversion; what is not named stays as the decoder gives it.
+/// - `outputCallback`: called with each frame, or nil if each frame comes with a handler of its own.
 /// - Returns: `kVTCouldNotFindVideoDecoderErr` if there is no decoder for the format or the specification;
 ///   `kVTVideoDecoderBadDataErr` if the format description's configuration record is damaged;
 ///   `kVTPixelTransferNotSupportedErr` for a pixel format that nothing can be converted to;
@@ -65,11 +66,12 @@ public func VTDecompressionSessionGetTypeID() -> CFTypeID { VTDecompressionSessi
 /// takes. With `_EnableTemporalProcessing` frames come in order of presentation, and the last ones not before
 /// `VTDecompressionSessionFinishDelayedFrames`.
 ///
-/// - Parameters:
-///   - sampleBuffer: one frame or several. Its format description may be another than the session's if
-///     `VTDecompressionSessionCanAcceptFormatDescription` says so.
-///   - sourceFrameRefCon: handed to the callback.
-///   - infoFlagsOut: receives what is known when the call returns.
+/// Of the parameters:
+///
+/// - `sampleBuffer`: one frame or several. Its format description may be another than the session's if
+///   `VTDecompressionSessionCanAcceptFormatDescription` says so.
+/// - `sourceFrameRefCon`: handed to the callback.
+/// - `infoFlagsOut`: receives what is known when the call returns.
 /// - Returns: an error if the frame could not be taken, in which case the callback is not called. What is wrong with a
 ///   frame that was taken, the callback is told.
 @discardableResult

@@ -6,9 +6,10 @@ import FFmpegMedia
 /// The image has a copy of the picture, in the colours of sRGB, 8 bits a component, with its alpha if the buffer has
 /// any. Its size is that of the buffer.
 ///
-/// - Parameters:
-///   - options: none are known; nil.
-///   - imageOut: Receives the image, or nil on an error.
+/// Of the parameters:
+///
+/// - `options`: none are known; nil.
+/// - `imageOut`: Receives the image, or nil on an error.
 /// - Returns: `kVTPixelTransferNotSupportedErr` if the buffer's pixel format cannot be converted,
 ///   `kVTAllocationFailedErr` if there is no memory.
 @discardableResult

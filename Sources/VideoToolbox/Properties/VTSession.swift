@@ -4,7 +4,10 @@ import CoreMedia
 public typealias VTSession = CFTypeRef
 
 /// Describes the properties of a session.
-/// - Parameter supportedPropertyDictionaryOut: receives a dictionary from property to a dictionary with the keys
+///
+/// Of the parameters:
+///
+/// - `supportedPropertyDictionaryOut`: receives a dictionary from property to a dictionary with the keys
 ///   `kVTPropertyTypeKey`, `kVTPropertyReadWriteStatusKey` and so on.
 /// - Returns: `kVTInvalidSessionErr` after the session was invalidated; `kVTParameterErr` for another object.
 @discardableResult
@@ -22,7 +25,10 @@ public func VTSessionCopySupportedPropertyDictionary(
 }
 
 /// Sets a property.
-/// - Parameter value: nil puts the default back.
+///
+/// Of the parameters:
+///
+/// - `value`: nil puts the default back.
 /// - Returns: `kVTPropertyNotSupportedErr` for a property that the session or its encoder does not have,
 ///   `kVTPropertyReadOnlyErr` for one that cannot be set (now), `kVTParameterErr` for a value of the wrong type or
 ///   out of range, `kVTInvalidSessionErr` after the session was invalidated.
@@ -37,10 +43,12 @@ public func VTSessionSetProperty(
 }
 
 /// Reads a property.
-/// - Parameters:
-///   - allocator: not needed; memory is the runtime's.
-///   - valueOut: the address of an optional object variable (`CFTypeRef?`, `CFNumber?`, `CFDictionary?`, ...), which
-///     receives the value, or nil if the property has none.
+///
+/// Of the parameters:
+///
+/// - `allocator`: not needed; memory is the runtime's.
+/// - `valueOut`: the address of an optional object variable (`CFTypeRef?`, `CFNumber?`, `CFDictionary?`, ...), which
+///   receives the value, or nil if the property has none.
 /// - Returns: `kVTPropertyNotSupportedErr` for a property that the session does not have, `kVTInvalidSessionErr`
 ///   after the session was invalidated.
 @discardableResult
@@ -59,7 +67,10 @@ public func VTSessionCopyProperty(
 }
 
 /// Reads a property into a variable whose type says what it holds.
-/// - Parameter valueOut: receives the value, or nil if the property has none or is of another class.
+///
+/// Of the parameters:
+///
+/// - `valueOut`: receives the value, or nil if the property has none or is of another class.
 /// - Returns: as the other form.
 @discardableResult
 public func VTSessionCopyProperty<Value: AnyObject>(
@@ -95,7 +106,10 @@ public func VTSessionSetProperties(_ session: VTSession, propertyDictionary: CFD
 }
 
 /// Reads all properties that were set and that make sense in another session.
-/// - Parameter dictionaryOut: receives a dictionary that `VTSessionSetProperties` takes.
+///
+/// Of the parameters:
+///
+/// - `dictionaryOut`: receives a dictionary that `VTSessionSetProperties` takes.
 @discardableResult
 public func VTSessionCopySerializableProperties(
   _ session: VTSession, allocator: CFAllocator?, dictionaryOut: UnsafeMutablePointer<CFDictionary?>

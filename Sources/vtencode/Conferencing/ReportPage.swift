@@ -18,36 +18,27 @@ struct ReportPage {
   private var coded: [FrameLog.Entry] { entries.filter { !$0.isDropped } }
 
   var html: String {
-    """
-    <!DOCTYPE html>
-    <html lang="en"><head><meta charset="utf-8"><title>vtencode conferencing</title>
-    <style>
-    body { font: 15px/1.4 sans-serif; max-width: 1000px; margin: 2em auto; padding: 0 1em; color: #222 }
-    h1 { font-size: 1.4em } h2 { font-size: 1.1em; margin: 1.6em 0 .3em }
-    table { border-collapse: collapse } td { padding: .15em 1.2em .15em 0 }
-    svg { width: 100%; height: auto } svg text { font: 12px sans-serif; fill: #444 }
-    .key { display: inline-block; width: .8em; height: .8em; margin: 0 .4em 0 1em }
-    </style></head><body>
-    <h1>\(escaped(contents.title))</h1>
-    \(summary)
-    <h2>Bits of each frame</h2>
-    \(legend([("#3366aa", "base layer"), ("#e0903a", "enhancement layer"), ("#2a8a4a", "key frame"), ("#c03030", "dropped")]))
-    \(bitsChart)
-    <h2>Rate over the last second against what was asked</h2>
-    \(legend([("#3366aa", "rate"), ("#c03030", "asked")]))
-    \(rateChart)
-    <h2>Mean QP of each frame</h2>
-    \(legend([("#3366aa", "base layer"), ("#e0903a", "enhancement layer")]))
-    \(qpChart)
-    <h2>Time from EncodeFrame to the output</h2>
-    \(delayChart)
-    </body></html>
-    """
+    ReportHTML.page(
+      title: contents.title, tab: "vtencode conferencing",
+      body: ReportHTML.table(summary) + "\n"
+        + ReportHTML.heading("Bits of each frame")
+        + ReportHTML.legend(
+          layerKeys + [("#2a8a4a", "key frame")]
+            + (entries.contains(where: \.isDropped) ? [("#c03030", "dropped")] : []))
+        + bitsChart + ReportHTML.heading("Rate over the last second against what was asked")
+        + ReportHTML.legend([("#3366aa", "rate"), ("#c03030", "asked")]) + rateChart
+        + ReportHTML.heading("Mean QP of each frame") + ReportHTML.legend(layerKeys) + qpChart
+        + ReportHTML.heading("Time from EncodeFrame to the output") + delayChart)
+  }
+
+  private var layerKeys: [(color: String, text: String)] {
+    entries.contains { $0.layer > 0 }
+      ? [("#3366aa", "base layer"), ("#e0903a", "enhancement layer")] : [("#3366aa", "frame")]
   }
 
   // MARK: - Figures
 
-  private var summary: String {
+  private var summary: [(name: String, value: String)] {
     let seconds = max(duration, 0.001)
     let bits = entries.reduce(0) { $0 + $1.bits }
     let base = entries.filter { $0.layer == 0 }.reduce(0) { $0 + $1.bits }
@@ -64,7 +55,7 @@ struct ReportPage {
     if entries.contains(where: { $0.layer > 0 }), bits > 0 {
       rows.append(("Base layer", "\(Wording.fixed(Double(base) / Double(bits) * 100, 1)) % of the bits"))
     }
-    return "<table>" + rows.map { "<tr><td>\($0.0)</td><td>\(escaped($0.1))</td></tr>" }.joined() + "</table>"
+    return rows.map { (name: $0.0, value: $0.1) }
   }
 
   private var interval: Double {
@@ -72,16 +63,6 @@ struct ReportPage {
     return (last.time - first.time) / Double(entries.count - 1)
   }
   private var duration: Double { (entries.last?.time ?? 0) + interval }
-
-  private func legend(_ items: [(String, String)]) -> String {
-    "<div>"
-      + items.map { "<span class=\"key\" style=\"background:\($0.0)\"></span>\($0.1)" }.joined() + "</div>"
-  }
-
-  private func escaped(_ text: String) -> String {
-    text.replacingOccurrences(of: "&", with: "&amp;").replacingOccurrences(of: "<", with: "&lt;")
-      .replacingOccurrences(of: ">", with: "&gt;")
-  }
 
   // MARK: - Charts
 

@@ -42,6 +42,13 @@ struct SVGChart {
     shapes += "<circle cx=\"\(text(x(time)))\" cy=\"\(text(y(height)))\" r=\"1.8\" fill=\"\(color)\"/>\n"
   }
 
+  /// A stretch of time, over the whole height.
+  mutating func band(from start: Double, to end: Double, color: String) {
+    shapes +=
+      "<rect x=\"\(text(x(start)))\" y=\"\(text(Self.top))\" width=\"\(text(max(x(end) - x(start), 1)))\" "
+      + "height=\"\(text(y(0) - Self.top))\" fill=\"\(color)\"/>\n"
+  }
+
   /// A mark on the time axis.
   mutating func cross(at time: Double, color: String) {
     let (cx, cy) = (x(time), y(0) - 4)

@@ -40,12 +40,15 @@ enum Preset: String, CaseIterable, ExpressibleByArgument, Sendable {
   case balanced
   case highQuality
   case highSpeed
+  /// Of the low-latency mode.
+  case videoConferencing
 
   var key: CFString {
     switch self {
     case .balanced: kVTCompressionPreset_Balanced
     case .highQuality: kVTCompressionPreset_HighQuality
     case .highSpeed: kVTCompressionPreset_HighSpeed
+    case .videoConferencing: kVTCompressionPreset_VideoConferencing
     }
   }
 }

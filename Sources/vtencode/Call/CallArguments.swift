@@ -1,0 +1,95 @@
+import ArgumentParser
+import CallTransport
+
+/// A time as people write it: `50ms`, `0.2s`, `2`.
+struct Seconds: ExpressibleByArgument, Sendable, Equatable {
+  var value: Double
+
+  init(_ value: Double) { self.value = value }
+
+  init?(argument: String) {
+    var text = argument[...]
+    var factor = 1.0
+    if text.hasSuffix("ms") {
+      text = text.dropLast(2)
+      factor = 0.001
+    } else if text.hasSuffix("s") {
+      text = text.dropLast()
+    }
+    guard let number = Double(text), number >= 0, number * factor <= 3600 else { return nil }
+    value = number * factor
+  }
+
+  var defaultValueDescription: String { "\(Wording.fixed(value * 1000, 0))ms" }
+}
+
+/// A share as people write it: `5%`, `0.05`.
+struct Share: ExpressibleByArgument, Sendable, Equatable {
+  var value: Double
+
+  init(_ value: Double) { self.value = value }
+
+  init?(argument: String) {
+    let isPercent = argument.hasSuffix("%")
+    guard let number = Double(isPercent ? argument.dropLast() : argument[...]) else { return nil }
+    value = isPercent ? number / 100 : number
+    guard value >= 0, value <= 1 else { return nil }
+  }
+
+  var defaultValueDescription: String { "\(Wording.fixed(value * 100, 0))%" }
+}
+
+/// A bandwidth, or its changes over time: `1500k`, `0s:1500k,4s:500k,8s:1500k`.
+struct Bandwidth: ExpressibleByArgument, Sendable, Equatable {
+  var schedule: BandwidthSchedule
+
+  init(_ schedule: BandwidthSchedule) { self.schedule = schedule }
+
+  init?(argument: String) {
+    var steps: [BandwidthSchedule.Step] = []
+    for part in argument.split(separator: ",", omittingEmptySubsequences: false) {
+      let sides = part.split(separator: ":", omittingEmptySubsequences: false)
+      guard (1...2).contains(sides.count), let last = sides.last,
+        let rate = BitRate(argument: last.trimmingSpaces), BitRate.allowed.contains(rate.bitsPerSecond)
+      else { return nil }
+      var time = Seconds(0)
+      if sides.count == 2 {
+        guard let given = Seconds(argument: sides[0].trimmingSpaces) else { return nil }
+        time = given
+      }
+      steps.append(.init(time: time.value, bitsPerSecond: Double(rate.bitsPerSecond)))
+    }
+    guard let schedule = BandwidthSchedule(steps) else { return nil }
+    self.schedule = schedule
+  }
+
+  var defaultValueDescription: String {
+    schedule.steps.map { "\(Int($0.bitsPerSecond / 1000))k" }.joined(separator: ",")
+  }
+}
+
+/// Losses in bursts: their share of all packets, and their mean length in packets: `5%:4`.
+struct Bursts: ExpressibleByArgument, Sendable, Equatable {
+  var share: Double
+  var length: Double
+
+  init?(argument: String) {
+    let sides = argument.split(separator: ":", omittingEmptySubsequences: false)
+    guard sides.count == 2, let share = Share(argument: sides[0].trimmingSpaces), share.value < 1,
+      let length = Double(sides[1].trimmingSpaces), length >= 1, length <= 1000
+    else { return nil }
+    self.share = share.value
+    self.length = length
+  }
+
+  var model: LossModel { .bursts(rate: share, length: length) }
+}
+
+extension Substring {
+  fileprivate var trimmingSpaces: String {
+    var text = self
+    while text.first == " " { text = text.dropFirst() }
+    while text.last == " " { text = text.dropLast() }
+    return String(text)
+  }
+}

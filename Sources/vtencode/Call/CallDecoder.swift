@@ -1,0 +1,92 @@
+import ElementaryStream
+import Foundation
+import VideoToolbox
+
+/// The receiver's decompression session.
+final class CallDecoder {
+  private var session: VTDecompressionSession?
+  private var format: CMVideoFormatDescription?
+  private var sets: [[UInt8]] = []
+
+  deinit { if let session { VTDecompressionSessionInvalidate(session) } }
+
+  /// Decodes a frame's NAL units, which hold parameter sets before a key frame.
+  /// - Returns: the picture; nil if the frame cannot be decoded.
+  func decode(_ units: [[UInt8]], time: Double) throws -> CVPixelBuffer? {
+    let isParameterSet: ([UInt8]) -> Bool = { [7, 8].contains(($0.first ?? 0) & 31) }
+    let newSets = units.filter(isParameterSet)
+    if !newSets.isEmpty, newSets != sets || session == nil { try open(newSets) }
+    guard let session, let format else { return nil }
+    let data = try AnnexB.lengthPrefixed(units.filter { !isParameterSet($0) }.map { Data($0) })
+    guard let sample = Self.sample(data, format: format, time: time) else { return nil }
+    let box = PictureBox()
+    let status = VTDecompressionSessionDecodeFrame(
+      session, sampleBuffer: sample, flags: [], infoFlagsOut: nil
+    ) { status, _, image, _, _ in box.put(status == noErr ? image : nil) }
+    return status == noErr ? box.take() : nil
+  }
+
+  private func open(_ newSets: [[UInt8]]) throws {
+    if let session { VTDecompressionSessionInvalidate(session) }
+    session = nil
+    format = nil
+    sets = newSets
+    let bytes = newSets.flatMap { $0 }
+    let status = bytes.withUnsafeBufferPointer { all -> OSStatus in
+      guard let base = all.baseAddress else { return kCMFormatDescriptionError_InvalidParameter }
+      var offset = 0
+      let pointers = newSets.map { set in
+        defer { offset += set.count }
+        return base + offset
+      }
+      let sizes = newSets.map(\.count)
+      return CMVideoFormatDescriptionCreateFromH264ParameterSets(
+        allocator: nil, parameterSetCount: newSets.count, parameterSetPointers: pointers,
+        parameterSetSizes: sizes, nalUnitHeaderLength: 4, formatDescriptionOut: &format)
+    }
+    guard status == noErr, let format else {
+      throw Failure("the receiver does not understand the parameter sets (error \(status))")
+    }
+    let attributes: [CFString: Any] = [
+      kCVPixelBufferPixelFormatTypeKey: kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange
+    ]
+    let created = VTDecompressionSessionCreate(
+      allocator: nil, formatDescription: format, decoderSpecification: nil,
+      imageBufferAttributes: attributes as CFDictionary, outputCallback: nil,
+      decompressionSessionOut: &session)
+    guard created == noErr else { throw Failure("the receiver has no decoder (error \(created))") }
+  }
+
+  private static func sample(_ data: Data, format: CMVideoFormatDescription, time: Double) -> CMSampleBuffer?
+  {
+    var block: CMBlockBuffer?
+    var status = CMBlockBufferCreateWithMemoryBlock(
+      allocator: nil, memoryBlock: nil, blockLength: data.count, blockAllocator: nil, customBlockSource: nil,
+      offsetToData: 0, dataLength: data.count, flags: kCMBlockBufferAssureMemoryNowFlag,
+      blockBufferOut: &block)
+    guard status == noErr, let block else { return nil }
+    status = data.withUnsafeBytes { bytes in
+      guard let base = bytes.baseAddress else { return kCMBlockBufferBadLengthParameterErr }
+      return CMBlockBufferReplaceDataBytes(
+        with: base, blockBuffer: block, offsetIntoDestination: 0, dataLength: bytes.count)
+    }
+    guard status == noErr else { return nil }
+    var timing = CMSampleTimingInfo(
+      duration: .invalid, presentationTimeStamp: CMTime(seconds: time, preferredTimescale: 90_000),
+      decodeTimeStamp: .invalid)
+    var size = data.count
+    var sample: CMSampleBuffer?
+    status = CMSampleBufferCreateReady(
+      allocator: nil, dataBuffer: block, formatDescription: format, sampleCount: 1, sampleTimingEntryCount: 1,
+      sampleTimingArray: &timing, sampleSizeEntryCount: 1, sampleSizeArray: &size, sampleBufferOut: &sample)
+    return status == noErr ? sample : nil
+  }
+}
+
+private final class PictureBox: @unchecked Sendable {
+  private let lock = NSLock()
+  private var picture: CVPixelBuffer?
+
+  func put(_ image: CVPixelBuffer?) { lock.withLock { picture = image } }
+  func take() -> CVPixelBuffer? { lock.withLock { picture } }
+}

@@ -1,0 +1,207 @@
+import ElementaryStream
+import Foundation
+import VideoToolbox
+
+/// The sender's compression session: a picture goes in, and its frame comes out before the next.
+final class CallEncoder {
+  /// A coded frame.
+  struct Output {
+    var units: [[UInt8]]
+    var isKeyFrame: Bool
+    var isReference: Bool
+    var layer: Int
+    var token: Int64?
+    var averageQP: Double?
+    var highestQP: Int?
+    /// Of luma, as the encoder says.
+    var meanSquaredError: Double?
+  }
+
+  let id: String
+  private let session: VTCompressionSession
+  private let isLowLatency: Bool
+  private var rate = 0
+  private var mostRate = 0
+  private(set) var parameterSets: (sequence: [[UInt8]], picture: [[UInt8]]) = ([], [])
+
+  init(_ plan: CallPlan) throws {
+    let specification: [CFString: Any] =
+      plan.encoderID.map { [kVTVideoEncoderSpecification_EncoderID: $0] }
+      ?? [kVTVideoEncoderSpecification_EnableLowLatencyRateControl: true]
+    var created: VTCompressionSession?
+    let status = VTCompressionSessionCreate(
+      allocator: kCFAllocatorDefault, width: Int32(plan.width), height: Int32(plan.height),
+      codecType: kCMVideoCodecType_H264, encoderSpecification: specification as CFDictionary,
+      imageBufferAttributes: nil, compressedDataAllocator: nil, outputCallback: nil, refcon: nil,
+      compressionSessionOut: &created)
+    guard status == noErr, let created else {
+      throw Failure(
+        plan.encoderID.map { "there is no H.264 encoder '\($0)' for this size; see vtencode encoders" }
+          ?? "the low-latency encoder does not take \(plan.width)x\(plan.height) (error \(status))")
+    }
+    session = created
+    var value: CFString?
+    VTSessionCopyProperty(
+      session, key: kVTCompressionPropertyKey_EncoderID, allocator: nil, valueOut: &value)
+    id = (value as String?) ?? "unknown"
+    var supported: CFDictionary?
+    VTSessionCopySupportedPropertyDictionary(session, supportedPropertyDictionaryOut: &supported)
+    let names = supported as? [CFString: Any] ?? [:]
+    isLowLatency = names[kVTCompressionPropertyKey_BaseLayerFrameRateFraction] != nil
+    try configure(plan)
+    guard VTCompressionSessionPrepareToEncodeFrames(session) == noErr else {
+      throw Failure("the encoder \(id) cannot work with these settings; try fewer options")
+    }
+  }
+
+  deinit { VTCompressionSessionInvalidate(session) }
+
+  private func configure(_ plan: CallPlan) throws {
+    try set(kVTCompressionPropertyKey_RealTime, true, "real time")
+    try set(kVTCompressionPropertyKey_ExpectedFrameRate, plan.frameRate, "this frame rate")
+    try set(kOVTCompressionPropertyKey_ThreadCount, plan.threads, "--threads")
+    if let effort = plan.effort { try set(kOVTCompressionPropertyKey_Effort, effort, "--speed") }
+    if let qp = plan.maximumQP { try set(kVTCompressionPropertyKey_MaxAllowedFrameQP, qp, "--max-qp") }
+    // What it says is then held against what receivers show.
+    if plan.measuresQuality, isLowLatency {
+      try set(kVTCompressionPropertyKey_CalculateMeanSquaredError, true, "measuring")
+    }
+    if !isLowLatency {
+      // As libx264's users have it in calls: no reordering, nothing held back, no key frame after the first.
+      try set(kVTCompressionPropertyKey_AllowFrameReordering, false, "no reordering")
+      try set(kVTCompressionPropertyKey_MaxFrameDelayCount, 0, "no delay")
+      try set(kVTCompressionPropertyKey_MaxKeyFrameInterval, 1_000_000, "an endless group of pictures")
+    }
+    if plan.hasLayers {
+      try set(kVTCompressionPropertyKey_BaseLayerFrameRateFraction, 0.5, "--layers 2")
+      if let share = plan.baseLayerBitRateFraction {
+        try set(kVTCompressionPropertyKey_BaseLayerBitRateFraction, share, "--base-layer-bitrate-fraction")
+      }
+    }
+    switch plan.recovery {
+    case .keyframe: break
+    case .ltr: try set(kVTCompressionPropertyKey_EnableLTR, true, "--recovery ltr")
+    case .invalidate:
+      if !isLowLatency { throw Failure("the encoder \(id) does not support --recovery invalidate") }
+      if let count = plan.referenceCount {
+        // As many as the level allows: less is no error, only a key frame more.
+        for count in stride(from: count, to: 1, by: -1)
+        where VTSessionSetProperty(
+          session, key: kVTCompressionPropertyKey_ReferenceBufferCount, value: NSNumber(value: count))
+          == noErr
+        { break }
+      }
+    case .intraRefresh:
+      try set(
+        kOVTCompressionPropertyKey_IntraRefreshFrameCount, plan.intraRefreshFrames, "--recovery intra-refresh"
+      )
+    }
+    try setRate(at: 0, plan)
+  }
+
+  /// The rate of the plan at a time, from the next frame on.
+  func setRate(at time: Double, _ plan: CallPlan) throws {
+    let rate = plan.rate(at: time)
+    let most = plan.mostRate(at: time)
+    guard rate != self.rate || most != mostRate else { return }
+    self.rate = rate
+    mostRate = most
+    if isLowLatency {
+      try set(kVTCompressionPropertyKey_AverageBitRate, rate, "this rate")
+      guard let window = plan.window else { return }
+      let limit: [NSNumber] = [
+        NSNumber(value: max(Int(Double(most) * window / 8), 1)), NSNumber(value: window),
+      ]
+      try set(kVTCompressionPropertyKey_DataRateLimits, limit, "--window")
+    } else {
+      // The same limits, as a buffer that such an encoder knows.
+      try set(kVTCompressionPropertyKey_VariableBitRate, rate, "a variable rate")
+      try set(kVTCompressionPropertyKey_VBVMaxBitRate, most, "a buffer model")
+      if let window = plan.window { try set(kVTCompressionPropertyKey_VBVBufferDuration, window, "--window") }
+    }
+  }
+
+  private func set(_ key: CFString, _ value: Any, _ what: String) throws {
+    let status = VTSessionSetProperty(session, key: key, value: value as CFTypeRef)
+    guard status == noErr else {
+      throw Failure("the encoder \(id) does not support \(what) (error \(status)); leave it out or change it")
+    }
+  }
+
+  /// - Returns: nil if rate control dropped the frame.
+  func encode(_ picture: CallPicture, options: [CFString: Any]) throws -> Output? {
+    let time = CMTime(seconds: picture.time, preferredTimescale: 90_000)
+    let box = OutputBox()
+    var status = VTCompressionSessionEncodeFrame(
+      session, imageBuffer: picture.buffer, presentationTimeStamp: time, duration: .invalid,
+      frameProperties: options.isEmpty ? nil : options as CFDictionary, infoFlagsOut: nil
+    ) { status, _, sample in box.put(status, sample) }
+    if status == noErr {
+      status = VTCompressionSessionCompleteFrames(session, untilPresentationTimeStamp: time)
+    }
+    guard status == noErr, let (outcome, sample) = box.take() else {
+      throw Failure(
+        "the encoder did not take the frame at \(Wording.fixed(picture.time, 3)) s (error \(status))")
+    }
+    guard outcome == noErr else {
+      throw Failure("the encoder failed at \(Wording.fixed(picture.time, 3)) s (error \(outcome))")
+    }
+    return try sample.map(output)
+  }
+
+  private func output(_ sample: CMSampleBuffer) throws -> Output {
+    let attachments =
+      (CMSampleBufferGetSampleAttachmentsArray(sample, createIfNecessary: false) as? [[CFString: Any]])?.first
+      ?? [:]
+    func number(_ key: CFString) -> NSNumber? { attachments[key] as? NSNumber }
+    let facts = SampleFacts(sample)
+    var units = try sample.nalUnits().map { Array($0.data) }
+    if facts.isKeyFrame {
+      readParameterSets(sample)
+      // The receiver gets them in the stream.
+      units = parameterSets.sequence + parameterSets.picture + units
+    }
+    let metrics = attachments[kVTSampleAttachmentKey_QualityMetrics] as? [CFString: Any]
+    let error = metrics?[kVTSampleAttachmentQualityMetricsKey_LumaMeanSquaredError] as? NSNumber
+    return Output(
+      units: units, isKeyFrame: facts.isKeyFrame,
+      isReference: number(kCMSampleAttachmentKey_IsDependedOnByOthers)?.boolValue ?? true,
+      layer: number(kOVTSampleAttachmentKey_TemporalLayer)?.intValue ?? 0,
+      token: number(kVTSampleAttachmentKey_RequireLTRAcknowledgementToken)?.int64Value,
+      averageQP: number(kOVTSampleAttachmentKey_AverageQP)?.doubleValue,
+      highestQP: number(kOVTSampleAttachmentKey_HighestQP)?.intValue, meanSquaredError: error?.doubleValue)
+  }
+
+  private func readParameterSets(_ sample: CMSampleBuffer) {
+    guard let format = CMSampleBufferGetFormatDescription(sample) else { return }
+    var count = 0
+    guard
+      CMVideoFormatDescriptionGetH264ParameterSetAtIndex(
+        format, parameterSetIndex: 0, parameterSetPointerOut: nil, parameterSetSizeOut: nil,
+        parameterSetCountOut: &count, nalUnitHeaderLengthOut: nil) == noErr
+    else { return }
+    parameterSets = ([], [])
+    for index in 0..<count {
+      var pointer: UnsafePointer<UInt8>?
+      var size = 0
+      guard
+        CMVideoFormatDescriptionGetH264ParameterSetAtIndex(
+          format, parameterSetIndex: index, parameterSetPointerOut: &pointer, parameterSetSizeOut: &size,
+          parameterSetCountOut: nil, nalUnitHeaderLengthOut: nil) == noErr, let pointer, size > 0
+      else { continue }
+      let set = Array(UnsafeBufferPointer(start: pointer, count: size))
+      if set[0] & 31 == 7 { parameterSets.sequence.append(set) } else { parameterSets.picture.append(set) }
+    }
+  }
+}
+
+/// Carries a frame from the session's thread.
+private final class OutputBox: @unchecked Sendable {
+  private let lock = NSLock()
+  private var content: (OSStatus, CMSampleBuffer?)?
+
+  func put(_ status: OSStatus, _ sample: CMSampleBuffer?) {
+    lock.withLock { content = (status, sample) }
+  }
+  func take() -> (OSStatus, CMSampleBuffer?)? { lock.withLock { content } }
+}

@@ -1,0 +1,208 @@
+import ArgumentParser
+import CallTransport
+
+/// The options of `vtencode call`.
+struct CallOptions: ParsableArguments {
+  @Argument(help: "The movie to send: anything that libavformat reads.")
+  var movie: String
+
+  // MARK: The sender
+
+  @Option(
+    help: ArgumentHelp(
+      "How losses are repaired: keyframe, ltr, invalidate or intra-refresh.", valueName: "how"))
+  var recovery: RecoveryMode = .ltr
+
+  @Option(
+    help: ArgumentHelp(
+      "Bits a second that the encoder is asked for, throughout. (default: follows the bandwidth)",
+      valueName: "rate"))
+  var bitrate: BitRate?
+
+  @Option(
+    help: ArgumentHelp(
+      "Share of the bandwidth that the encoder is asked for when it follows it.", valueName: "share"))
+  var utilisation: Share = Share(0.85)
+
+  @Option(
+    help: ArgumentHelp(
+      "No such stretch of time may hold more than the line carries meanwhile: what a key frame has to fit. "
+        + "(default: 250ms, or five frames)",
+      valueName: "time"))
+  var window: Seconds?
+
+  @Option(
+    help: ArgumentHelp(
+      "Temporal layers, 1 or 2. With 2 a second receiver listens behind the bottleneck.", valueName: "n"))
+  var layers: Int = 1
+
+  @Option(
+    help: ArgumentHelp("Share of the bits for the base layer, 0 to 1. (default: 0.6)", valueName: "share"))
+  var baseLayerBitrateFraction: Double?
+
+  @Option(help: ArgumentHelp("Highest QP of a frame, 1 to 51.", valueName: "qp"))
+  var maxQp: Int?
+
+  @Option(help: ArgumentHelp("Frames in which an intra refresh passes over the picture.", valueName: "n"))
+  var intraRefreshFrames: Int = 30
+
+  @Option(help: ArgumentHelp("The encoder, by its id; see vtencode encoders.", valueName: "id"))
+  var encoder: String?
+
+  @Option(help: ArgumentHelp("How hard the encoder works, from 0 (fastest) to 9 (best).", valueName: "n"))
+  var speed: Int?
+
+  @Option(help: ArgumentHelp("Threads of the encoder.", valueName: "n"))
+  var threads: Int = 1
+
+  @Option(help: ArgumentHelp("Width and height of the picture. (default: the movie's own)", valueName: "w h"))
+  var dimensions: Dimensions?
+
+  @Option(help: ArgumentHelp("Send only this many frames.", valueName: "n"))
+  var frames: Int?
+
+  // MARK: The network
+
+  @Option(
+    help: ArgumentHelp(
+      "Bits a second of the line, or its changes: 0s:1500k,4s:500k,8s:1500k.", valueName: "rate"))
+  var bandwidth: Bandwidth = Bandwidth(BandwidthSchedule(constant: 2_000_000))
+
+  @Option(
+    help: ArgumentHelp(
+      "Bits a second of the second receiver's line. (default: 0.65 of --bandwidth)", valueName: "rate"))
+  var bottleneck: Bandwidth?
+
+  @Option(help: ArgumentHelp("From one end to the other, each way.", valueName: "time"))
+  var delay: Seconds = Seconds(0.05)
+
+  @Option(help: ArgumentHelp("Mean of the delay that comes on top at random.", valueName: "time"))
+  var jitter: Seconds = Seconds(0)
+
+  @Flag(help: "Jitter may change the order of packets.")
+  var reorder = false
+
+  @Option(help: ArgumentHelp("Longest that a packet waits before the line.", valueName: "time"))
+  var queue: Seconds = Seconds(1)
+
+  @Option(help: ArgumentHelp("Share of packets lost at random.", valueName: "share"))
+  var loss: Share?
+
+  @Option(
+    help: ArgumentHelp(
+      "Losses in bursts, after Gilbert and Elliott: their share and mean length in packets, such as 5%:4.",
+      valueName: "share:n"))
+  var burstLoss: Bursts?
+
+  @Option(help: ArgumentHelp("Share of the receivers' packets lost at random.", valueName: "share"))
+  var feedbackLoss: Share = Share(0)
+
+  @Option(help: ArgumentHelp("Largest RTP packet in bytes.", valueName: "bytes"))
+  var mtu: Int = 1200
+
+  @Option(help: ArgumentHelp("What all chance hangs on: the same seed gives the same call.", valueName: "n"))
+  var seed: UInt64 = 1
+
+  // MARK: Results
+
+  @Option(help: ArgumentHelp("Write a page with charts.", valueName: "file"))
+  var report: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Write the packets that the (first) receiver got and sent, as a capture for Wireshark.",
+      valueName: "file"))
+  var dump: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Write a session description, then send what the receiver got once more, in real time, over UDP on loopback.",
+      valueName: "file"))
+  var sdp: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Write the frames that the (first) receiver decoded, as an H.264 elementary stream.", valueName: "file")
+  )
+  var received: String?
+
+  @Option(help: ArgumentHelp("The port for --sdp; RTCP goes to the next.", valueName: "port"))
+  var port: Int = 5004
+
+  func validate() throws {
+    guard (1...2).contains(layers) else { throw ValidationError("--layers is 1 or 2.") }
+    if bottleneck != nil, layers == 1 { throw ValidationError("--bottleneck needs --layers 2.") }
+    if let share = baseLayerBitrateFraction {
+      guard layers == 2 else { throw ValidationError("--base-layer-bitrate-fraction needs --layers 2.") }
+      guard share >= 0, share <= 1 else {
+        throw ValidationError("--base-layer-bitrate-fraction goes from 0 to 1.")
+      }
+    }
+    if loss != nil, burstLoss != nil {
+      throw ValidationError("--loss and --burst-loss exclude each other; give one of them.")
+    }
+    if let window, window.value < 0.01 { throw ValidationError("--window must be 10ms or more.") }
+    if utilisation.value <= 0 { throw ValidationError("--utilisation must be more than 0.") }
+    if let bitrate, !BitRate.allowed.contains(bitrate.bitsPerSecond) {
+      throw ValidationError("--bitrate goes from 1k to 1000M (bits a second); try --bitrate 1500k.")
+    }
+    try dimensions?.validate()
+    try check("--max-qp", maxQp, 1...51)
+    try check("--speed", speed, 0...9)
+    try check("--threads", threads, 1...16)
+    try check("--intra-refresh-frames", intraRefreshFrames, 2...1000)
+    try check("--mtu", mtu, 100...65_000)
+    try check("--frames", frames, 1...Int(Int32.max))
+    try check("--port", port, 1024...65_534)
+    guard port % 2 == 0 else { throw ValidationError("--port must be even; RTCP has the odd one above it.") }
+  }
+
+  private func check(_ name: String, _ value: Int?, _ range: ClosedRange<Int>) throws {
+    guard let value, !range.contains(value) else { return }
+    throw ValidationError(
+      "\(name) goes from \(range.lowerBound) to \(range.upperBound); \(value) is outside.")
+  }
+}
+
+extension CallPlan {
+  init(_ options: CallOptions, source: MovieSource) throws {
+    let width = options.dimensions?.width ?? source.width & ~1
+    let height = options.dimensions?.height ?? source.height & ~1
+    guard Dimensions.encodable.contains(width), Dimensions.encodable.contains(height) else {
+      throw Failure("'\(source.name)' has pictures of \(width) by \(height); give a size with --dimensions")
+    }
+    var link = NetworkLink.Configuration(bandwidth: options.bandwidth.schedule)
+    link.delay = options.delay.value
+    link.jitter = options.jitter.value
+    link.reorders = options.reorder
+    link.queueLimit = options.queue.value
+    link.loss = options.burstLoss?.model ?? options.loss.map { .random($0.value) } ?? .none
+    self.init(width: width, height: height, frameRate: source.frameRate, link: link)
+    frameLimit = options.frames
+    recovery = options.recovery
+    bitRate = options.bitrate?.bitsPerSecond
+    utilisation = options.utilisation.value
+    if let chosen = options.window { window = chosen.value }
+    hasLayers = options.layers == 2
+    baseLayerBitRateFraction = options.baseLayerBitrateFraction
+    maximumQP = options.maxQp
+    intraRefreshFrames = options.intraRefreshFrames
+    encoderID = options.encoder
+    effort = options.speed
+    threads = options.threads
+    packetSize = options.mtu
+    if hasLayers {
+      bottleneck =
+        options.bottleneck?.schedule
+        ?? BandwidthSchedule(
+          options.bandwidth.schedule.steps.map {
+            .init(time: $0.time, bitsPerSecond: $0.bitsPerSecond * 0.65)
+          })
+    }
+    if options.feedbackLoss.value > 0 { feedbackLoss = .random(options.feedbackLoss.value) }
+    seed = options.seed
+    keepsFrames = options.received != nil
+    keepsPackets = options.dump != nil || options.sdp != nil
+    chooseReferenceCount()
+  }
+}

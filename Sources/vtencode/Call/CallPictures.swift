@@ -1,0 +1,94 @@
+import Foundation
+import VideoToolbox
+
+/// A picture to send.
+struct CallPicture {
+  var buffer: CVPixelBuffer
+  /// Seconds from the first picture.
+  var time: Double
+}
+
+/// Where a call's pictures come from.
+protocol CallPictures {
+  /// The next picture; nil at the end.
+  mutating func next() throws -> CallPicture?
+}
+
+/// A movie from its beginning to its end, at the call's size.
+final class MoviePictures: CallPictures {
+  private let reader: FrameReader
+  private let scaler: CallScaler
+  private var start: CMTime?
+
+  init(_ source: MovieSource, width: Int, height: Int) throws {
+    reader = try FrameReader(source, pixelFormat: kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange)
+    scaler = CallScaler(width: width, height: height)
+  }
+
+  deinit { reader.cancel() }
+
+  func next() throws -> CallPicture? {
+    guard let frame = try reader.next() else { return nil }
+    let start = start ?? frame.time
+    self.start = start
+    return CallPicture(buffer: try scaler.scale(frame.pixelBuffer), time: (frame.time - start).seconds)
+  }
+}
+
+/// Pictures in memory, shown back and forth so that there is no cut.
+struct LoopedPictures: CallPictures {
+  let buffers: [CVPixelBuffer]
+  let frameRate: Double
+  private var index = 0
+
+  init(_ buffers: [CVPixelBuffer], frameRate: Double) {
+    self.buffers = buffers
+    self.frameRate = frameRate
+  }
+
+  /// The first pictures of a movie.
+  init(_ source: MovieSource, width: Int, height: Int, limit: Int) throws {
+    let movie = try MoviePictures(source, width: width, height: height)
+    var buffers: [CVPixelBuffer] = []
+    while buffers.count < limit, let picture = try movie.next() { buffers.append(picture.buffer) }
+    self.init(buffers, frameRate: source.frameRate)
+  }
+
+  func buffer(_ number: Int) -> CVPixelBuffer {
+    let lap = max(2 * (buffers.count - 1), 1)
+    let place = number % lap
+    return buffers[place < buffers.count ? place : lap - place]
+  }
+
+  mutating func next() -> CallPicture? {
+    defer { index += 1 }
+    return CallPicture(buffer: buffer(index), time: Double(index) / frameRate)
+  }
+}
+
+/// Brings pictures to a size.
+final class CallScaler {
+  private let width: Int
+  private let height: Int
+  private var session: VTPixelTransferSession?
+
+  init(width: Int, height: Int) {
+    self.width = width
+    self.height = height
+  }
+
+  /// The picture itself if it has the size already.
+  func scale(_ image: CVPixelBuffer) throws -> CVPixelBuffer {
+    if CVPixelBufferGetWidth(image) == width, CVPixelBufferGetHeight(image) == height { return image }
+    if session == nil {
+      VTPixelTransferSessionCreate(allocator: kCFAllocatorDefault, pixelTransferSessionOut: &session)
+    }
+    var target: CVPixelBuffer?
+    CVPixelBufferCreate(
+      kCFAllocatorDefault, width, height, kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange, nil, &target)
+    guard let session, let target else { throw Failure("out of memory for the movie's pictures") }
+    let status = VTPixelTransferSessionTransferImage(session, from: image, to: target)
+    guard status == noErr else { throw Failure("cannot scale the movie's pictures (error \(status))") }
+    return target
+  }
+}

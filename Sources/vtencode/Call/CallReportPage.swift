@@ -1,0 +1,145 @@
+import Foundation
+
+/// A page of charts of a call, complete in itself.
+struct CallReportPage {
+  private let record: CallRecord
+  private let summary: CallSummary
+  private let plan: CallPlan
+  private static let colors = ["#3366aa", "#e0903a"]
+  private static let keyColor = "#2a8a4a"
+  private static let repairColor = "#8a3aaa"
+  private static let alarmColor = "#c03030"
+
+  init(_ record: CallRecord, plan: CallPlan, summary: CallSummary) {
+    self.record = record
+    self.plan = plan
+    self.summary = summary
+  }
+
+  var html: String {
+    ReportHTML.page(
+      title: summary.title, tab: "vtencode call",
+      body: tables + "\n" + sentChart + rateChart + delayChart + queueChart + qualityChart)
+  }
+
+  private var tables: String {
+    summary.sections.map { section in
+      ReportHTML.heading(section.title) + ReportHTML.table(section.rows)
+    }.joined(separator: "\n")
+  }
+
+  private var seconds: Double {
+    max(record.duration, record.receivers.flatMap { $0.shown.compactMap(\.time) }.max() ?? 0)
+  }
+  private var interval: Double { 1 / record.frameRate }
+
+  private func legendOfReceivers(_ more: [(String, String)] = []) -> String {
+    let names = record.receivers.enumerated().map { (Self.colors[$0.offset % 2], $0.element.name) }
+    return ReportHTML.legend((names.count > 1 || !more.isEmpty ? names : []) + more)
+  }
+
+  // MARK: - Charts
+
+  private var sentChart: String {
+    let most = Double(record.frames.map(\.bytes).max() ?? 1) * 8 / 1000
+    var chart = SVGChart(seconds: seconds, most: most, unit: "kbit")
+    for frame in record.frames {
+      if frame.isDropped {
+        chart.cross(at: frame.time, color: Self.alarmColor)
+        continue
+      }
+      let color =
+        frame.isKeyFrame
+        ? Self.keyColor : frame.isRepair ? Self.repairColor : Self.colors[min(frame.layer, 1)]
+      chart.bar(at: frame.time, width: interval, height: Double(frame.bytes) * 8 / 1000, color: color)
+    }
+    var items = [(Self.colors[0], "base layer"), (Self.colors[1], "enhancement layer")]
+    if !record.frames.contains(where: { $0.layer > 0 }) { items = [(Self.colors[0], "frame")] }
+    items.append((Self.keyColor, "key frame"))
+    if record.frames.contains(where: { $0.isRepair && !$0.isKeyFrame }) {
+      items.append((Self.repairColor, "repair without a key frame"))
+    }
+    if record.frames.contains(where: \.isDropped) {
+      items.append((Self.alarmColor, "dropped by rate control"))
+    }
+    return ReportHTML.heading("Bits of each frame") + ReportHTML.legend(items) + chart.svg
+  }
+
+  private var rateChart: String {
+    var points: [(Double, Double)] = []
+    var first = 0
+    var sum = 0
+    for frame in record.frames {
+      sum += frame.bytes * 8
+      while frame.time - record.frames[first].time >= 0.5 - interval / 2 {
+        sum -= record.frames[first].bytes * 8
+        first += 1
+      }
+      let length = max(frame.time - record.frames[first].time + interval, 0.25)
+      points.append((frame.time, Double(sum) / length / 1000))
+    }
+    let asked = record.frames.map { ($0.time, Double($0.rate) / 1000) }
+    let lines = record.receivers.map { receiver in
+      record.frames.map { ($0.time, receiver.bandwidth.rate(at: $0.time) / 1000) }
+    }
+    var chart = SVGChart(
+      seconds: seconds, most: (points + asked + lines.flatMap { $0 }).map(\.1).max() ?? 1, unit: "kb/s")
+    for line in lines { chart.line(line, color: "#999999", isStepped: true) }
+    chart.line(asked, color: Self.alarmColor, isStepped: true)
+    chart.line(points, color: Self.colors[0])
+    return ReportHTML.heading("Rate over the last half second")
+      + ReportHTML.legend([
+        (Self.colors[0], "sent"), (Self.alarmColor, "asked of the encoder"),
+        ("#999999", lines.count > 1 ? "the lines" : "the line"),
+      ]) + chart.svg
+  }
+
+  private var delayChart: String {
+    let most = record.receivers.flatMap { record.delays(of: $0) }.max() ?? 0.1
+    var chart = SVGChart(seconds: seconds, most: most * 1000, unit: "ms")
+    for (index, receiver) in record.receivers.enumerated() where index == 0 {
+      for freeze in record.freezes(of: receiver) {
+        chart.band(from: freeze.start, to: freeze.end, color: "#f3c9c9")
+      }
+    }
+    for (index, receiver) in record.receivers.enumerated() {
+      for (frame, shown) in zip(record.frames, receiver.shown) {
+        if let time = shown.time {
+          chart.dot(at: frame.time, height: (time - frame.time) * 1000, color: Self.colors[index % 2])
+        } else if index == 0 {
+          chart.cross(at: frame.time, color: Self.alarmColor)
+        }
+      }
+    }
+    let whose = record.receivers.count > 1 ? " (first receiver)" : ""
+    return ReportHTML.heading("From the capture of a picture to its appearance")
+      + legendOfReceivers([(Self.alarmColor, "never shown" + whose), ("#f3c9c9", "freeze" + whose)])
+      + chart.svg
+  }
+
+  private var queueChart: String {
+    let most = record.receivers.flatMap { $0.shown.map(\.queueingDelay) }.max() ?? 0.1
+    var chart = SVGChart(seconds: seconds, most: most * 1000, unit: "ms")
+    for (index, receiver) in record.receivers.enumerated() {
+      chart.line(
+        zip(record.frames, receiver.shown).map { ($0.time, $1.queueingDelay * 1000) },
+        color: Self.colors[index % 2])
+    }
+    return ReportHTML.heading("Wait of a frame's last packet before the line") + legendOfReceivers()
+      + chart.svg
+  }
+
+  private var qualityChart: String {
+    let values = record.receivers.flatMap { $0.shown.compactMap(\.quality) }
+    guard let most = values.max() else { return "" }
+    var chart = SVGChart(seconds: seconds, most: most, unit: "dB")
+    for (index, receiver) in record.receivers.enumerated() {
+      chart.line(
+        zip(record.frames, receiver.shown).compactMap { frame, shown in shown.quality.map { (frame.time, $0) }
+        },
+        color: Self.colors[index % 2])
+    }
+    return ReportHTML.heading("PSNR (luma) of what is shown against each picture sent") + legendOfReceivers()
+      + chart.svg
+  }
+}

@@ -1,0 +1,161 @@
+import CallTransport
+import Foundation
+import VideoToolbox
+
+/// A call in one process, on a virtual clock: a sender, a network, one receiver or two. The same plan and pictures
+/// give the same call. The time that encoding and decoding take is not counted.
+final class CallSimulation {
+  private static let reportInterval = 1.0
+  private static let media: UInt32 = 0x5645_4E43
+
+  private let plan: CallPlan
+  private var pictures: any CallPictures
+  private let loop = EventLoop()
+  private let sender: CallSender
+  private var legs: [CallLeg] = []
+  private var receivers: [CallReceiver] = []
+  private var screens: [CallScreen] = []
+  private var feedbackLinks: [NetworkLink] = []
+  /// The picture that each frame number belongs to.
+  private var pictureOfNumber: [Int] = []
+  private var packets: [CapturedPacket] = []
+  private var isOver = false
+  private var sentCount = 0
+  /// Called after each picture, with how many there were.
+  var progress: (Int) -> Void = { _ in }
+
+  init(_ plan: CallPlan, pictures: any CallPictures) throws {
+    self.plan = plan
+    self.pictures = pictures
+    let lines = [plan.link.bandwidth] + (plan.bottleneck.map { [$0] } ?? [])
+    sender = try CallSender(plan, receiverCount: lines.count)
+    for (index, line) in lines.enumerated() {
+      var configuration = plan.link
+      configuration.bandwidth = line
+      legs.append(
+        CallLeg(
+          plan, media: Self.media,
+          link: NetworkLink(configuration, seed: plan.seed &* 16 &+ UInt64(index))))
+      // What comes back is small: it has the delay and losses of its own, and room enough.
+      var back = NetworkLink.Configuration(bandwidth: BandwidthSchedule(constant: 10_000_000))
+      back.delay = plan.link.delay
+      back.jitter = plan.link.jitter
+      back.loss = plan.feedbackLoss
+      feedbackLinks.append(NetworkLink(back, seed: plan.seed &* 16 &+ 8 &+ UInt64(index)))
+      receivers.append(
+        CallReceiver(
+          plan, name: index == 0 ? "receiver" : "receiver behind the bottleneck",
+          source: 0x5245_4330 + UInt32(index), media: Self.media, bandwidth: line))
+      screens.append(CallScreen(measures: plan.measuresQuality))
+    }
+  }
+
+  /// Lets the call happen.
+  func run() throws -> CallRecord {
+    try scheduleNextPicture()
+    for index in legs.indices { scheduleReports(index, at: 0.2 + 0.05 * Double(index)) }
+    try loop.run()
+    var record = CallRecord()
+    record.encoderID = sender.encoder.id
+    record.frameRate = plan.frameRate
+    record.frames = sender.frames
+    for index in receivers.indices {
+      var receiver = receivers[index].finish()
+      receiver.lostPackets = legs[index].link.lostPackets
+      receiver.droppedPackets = legs[index].link.droppedPackets
+      receiver.shown = screens[index].finish()
+      record.receivers.append(receiver)
+    }
+    record.packets = packets.sorted { $0.time < $1.time }
+    record.sequenceParameterSets = sender.encoder.parameterSets.sequence
+    record.pictureParameterSets = sender.encoder.parameterSets.picture
+    guard !record.frames.isEmpty else { throw Failure("the movie has no picture to send") }
+    return record
+  }
+
+  // MARK: - Sending
+
+  private func scheduleNextPicture() throws {
+    guard sentCount < plan.frameLimit ?? .max, !Interrupt.shared.isRequested,
+      let picture = try pictures.next()
+    else {
+      isOver = true
+      return
+    }
+    sentCount += 1
+    loop.schedule(at: picture.time) { [self] in
+      try send(picture)
+      progress(sentCount)
+      try scheduleNextPicture()
+    }
+  }
+
+  private func send(_ picture: CallPicture) throws {
+    let frame = try sender.send(picture)
+    if frame != nil { pictureOfNumber.append(sender.frames.count - 1) }
+    for index in legs.indices {
+      screens[index].add(picture.buffer, quality: sender.frames.last?.quality)
+      guard let frame else { continue }
+      if legs[index].leavesOut(frame.descriptor, at: loop.now) {
+        screens[index].noteThinned()
+        continue
+      }
+      for packet in legs[index].packets(of: frame) { transmit(packet, on: index, channel: .media) }
+      screens[index].noteQueueing(legs[index].link.queueingDelay(at: loop.now))
+    }
+  }
+
+  private func transmit(_ bytes: [UInt8], on index: Int, channel: CapturedPacket.Channel) {
+    let size = bytes.count + CallPlan.datagramHeaderSize
+    guard case .arrives(let time) = legs[index].link.send(bytes: size, at: loop.now) else { return }
+    loop.schedule(at: time) { [self] in
+      keep(bytes, channel, index)
+      if channel == .media {
+        try show(receivers[index].take(bytes, at: loop.now), at: index)
+        if let deadline = receivers[index].deadline {
+          loop.schedule(at: deadline) { [self] in
+            try show(receivers[index].release(at: loop.now), at: index)
+            answer(index)
+          }
+        }
+        answer(index)
+      } else {
+        receivers[index].takeControl(bytes, at: loop.now)
+      }
+    }
+  }
+
+  private func show(_ shown: [CallReceiver.Shown], at index: Int) {
+    for one in shown where pictureOfNumber.indices.contains(Int(one.number)) {
+      screens[index].show(
+        one.image, picture: pictureOfNumber[Int(one.number)], at: loop.now)
+    }
+  }
+
+  // MARK: - Feedback and reports
+
+  private func answer(_ index: Int) {
+    if let feedback = receivers[index].feedback(at: loop.now) { sendBack(feedback, from: index) }
+  }
+
+  private func sendBack(_ bytes: [UInt8], from index: Int) {
+    keep(bytes, .receiverControl, index)
+    let size = bytes.count + CallPlan.datagramHeaderSize
+    guard case .arrives(let time) = feedbackLinks[index].send(bytes: size, at: loop.now) else { return }
+    loop.schedule(at: time) { [self] in sender.take(bytes, from: index, at: loop.now) }
+  }
+
+  private func scheduleReports(_ index: Int, at time: Double) {
+    loop.schedule(at: time) { [self] in
+      guard !isOver else { return }
+      transmit(legs[index].report(at: loop.now, name: "sender"), on: index, channel: .senderControl)
+      sendBack(receivers[index].report(at: loop.now), from: index)
+      scheduleReports(index, at: time + Self.reportInterval)
+    }
+  }
+
+  private func keep(_ bytes: [UInt8], _ channel: CapturedPacket.Channel, _ index: Int) {
+    guard plan.keepsPackets, index == 0 else { return }
+    packets.append(CapturedPacket(time: loop.now, channel: channel, payload: bytes))
+  }
+}

@@ -1,0 +1,29 @@
+import CallTransport
+import Foundation
+
+/// Sends the packets that a receiver got once more, at their times, to players on this machine.
+enum PacketReplay {
+  /// Players need a moment to open their ports.
+  private static let pause = 1.0
+
+  static func send(_ packets: [CapturedPacket], port: UInt16) throws {
+    let outgoing = packets.filter { $0.channel != .receiverControl }
+    guard let first = outgoing.first, let last = outgoing.last else { return }
+    Console.note(
+      "Sending \(Wording.fixed(last.time - first.time, 1)) s of RTP to 127.0.0.1:\(port), RTCP to port \(port + 1)"
+    )
+    do {
+      let sender = try DatagramSender()
+      let start = DispatchTime.now().uptimeNanoseconds + UInt64(pause * 1e9)
+      for packet in outgoing {
+        let due = start + UInt64((packet.time - first.time) * 1e9)
+        let now = DispatchTime.now().uptimeNanoseconds
+        if due > now { Thread.sleep(forTimeInterval: Double(due - now) * 1e-9) }
+        if Interrupt.shared.isRequested { return }
+        try sender.send(packet.payload, toLoopbackPort: packet.channel == .media ? port : port + 1)
+      }
+    } catch let error as DatagramSender.Failure {
+      throw Failure("cannot send to 127.0.0.1:\(port): \(String(cString: strerror(error.code)).lowercased())")
+    }
+  }
+}
