@@ -25,8 +25,8 @@ demo: dependencies ## Encodes the sample movie through VTCompressionSession: out
 	$(RELEASE_DIR)/vtencode transcoding Assets/video.m4v --bitrate 1500k --psnr --out out/demo.mp4
 	@echo "Written: out/demo.mp4"
 
-test: test-dependencies ## Runs all tests.
-	$(TEST)
+test: test-dependencies ## Runs all tests, a target at a time (TARGETS="CoreMediaTests ...").
+	@TRAITS=$(TRAITS) scripts/test $(TARGETS)
 
 lint: test-dependencies ## Checks the formatting, and that nothing here compiles with a warning.
 	$(SWIFT) format lint --strict --recursive --parallel Sources Tests Package.swift

@@ -38,7 +38,7 @@ enum CommandLine {
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = [program] + arguments
     process.currentDirectoryURL = folder
-    process.standardInput = FileHandle.nullDevice
+    process.standardInput = FileHandle(forReadingAtPath: "/dev/null") ?? .nullDevice
     // Files, since two pipes that are read one after the other can fill up and block.
     let scratch = FileManager.default.temporaryDirectory
     let outputURL = scratch.appendingPathComponent("out-\(UUID().uuidString)")
@@ -147,7 +147,8 @@ struct Probe {
 
   /// What ffmpeg complains about when it decodes everything; empty for a sound file.
   func errors() throws -> String {
-    let finished = try CommandLine.run("ffmpeg", ["-v", "error", "-xerror", "-i", path, "-f", "null", "-"])
+    let finished = try CommandLine.run(
+      "ffmpeg", ["-nostdin", "-v", "error", "-xerror", "-i", path, "-f", "null", "-"])
     return finished.status == 0 ? finished.complaints : "status \(finished.status): \(finished.complaints)"
   }
 

@@ -163,7 +163,10 @@ import Testing
     let ours = try #require(run.text.firstMatch(of: /psnr\s+([\d.]+) dB \(Y ([\d.]+) dB/))
     let theirs = try CommandLine.run(
       "ffmpeg",
-      ["-i", out, "-i", CommandLine.sample, "-lavfi", "[0:v][1:v]psnr=shortest=1", "-f", "null", "-"])
+      [
+        "-nostdin", "-i", out, "-i", CommandLine.sample, "-lavfi", "[0:v][1:v]psnr=shortest=1", "-f", "null",
+        "-",
+      ])
     let answer = try #require(theirs.complaints.firstMatch(of: /PSNR y:([\d.]+).*average:([\d.]+)/))
     #expect(abs(Double(ours.1)! - Double(answer.2)!) < 0.05)
     #expect(abs(Double(ours.2)! - Double(answer.1)!) < 0.05)

@@ -32,7 +32,8 @@ struct MovieSink: SampleSink {
           group.addTask { try await feed(sound.input, of: writer) { try sound.next() } }
         }
         do {
-          try await group.waitForAll()
+          // Not `waitForAll`, which tells of a failure only when both tracks have ended.
+          for try await _ in group {}
         } catch {
           // The other track must not wait for what will not come.
           samples.cancel()
