@@ -67,7 +67,8 @@ VTCompressionSessionEncodeFrame(
 VTCompressionSessionCompleteFrames(session, untilPresentationTimeStamp: .invalid)
 VTCompressionSessionInvalidate(session)
 
-let url = URL(fileURLWithPath: NSTemporaryDirectory()).appendingPathComponent("ignored-\(UUID().uuidString).mov")
+let url = URL(fileURLWithPath: NSTemporaryDirectory())
+  .appendingPathComponent("ignored-\(UUID().uuidString).mov")
 if let writer = try? AVAssetWriter(outputURL: url, fileType: .mov) {
   let input = AVAssetWriterInput(mediaType: .video, outputSettings: nil)
   writer.canAdd(input)
