@@ -34,6 +34,7 @@ public final class LowLatencyEncoder {
   private let scratch: UnsafeMutablePointer<UInt8>
   private var rateControl: RateController
   private var analysis: PictureAnalysis
+  private let scrollDetector: ScrollDetector
 
   /// Frames (`FrameFacts.index`) that the last coded frame may refer to; empty for a key frame.
   public private(set) var lastReferences: [UInt64] = []
@@ -76,6 +77,7 @@ public final class LowLatencyEncoder {
     scratch = allocateAligned(UInt8.self, count: 4096)
     rateControl = RateController(configuration)
     analysis = PictureAnalysis(coder.geometry, kernels: UnsafePointer(coder.kernels))
+    scrollDetector = ScrollDetector(coder.geometry)
     wanted.reserveCapacity(64)
     modifications.reserveCapacity(64)
     commands.reserveCapacity(8)
@@ -88,6 +90,7 @@ public final class LowLatencyEncoder {
     scratch.deallocate()
     rateControl.deallocate()
     analysis.deallocate()
+    scrollDetector.deallocate()
   }
 
   /// The parameter sets, NAL unit headers included, without start codes.
@@ -158,8 +161,12 @@ public final class LowLatencyEncoder {
       rateControl.needsAnalysis || configuration.adaptiveQuantisation > 0
       || configuration.sceneChange != .none
     if analyses { analysis.analyse(source, adaptiveStrength: configuration.adaptiveQuantisation) }
-    let isSceneChange = analyses && analysis.isSceneChange
     selectReferences(options)
+    if let first = wanted.first {
+      plan.scroll = scrollDetector.distance(
+        source, from: pool[first.picture], limit: sps.level.verticalMotion - 16)
+    }
+    let isSceneChange = analyses && analysis.isSceneChange && plan.scroll == 0
     if isSceneChange && configuration.sceneChange == .keyFrame && options.references == .automatic {
       wanted.removeAll(keepingCapacity: true)
     }

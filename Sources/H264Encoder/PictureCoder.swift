@@ -14,6 +14,8 @@ struct PicturePlan {
   /// A refresh is under way: columns before `refreshFrom` are clean and stay so.
   var keepsClean = false
   var startsRefresh = false
+  /// By how many rows the content was scrolled (`ScrollDetector`).
+  var scroll = 0
   var scalableHeader: ScalableHeader?
   /// Bits that the picture should take and may take at most; nil: no row control.
   var budget: RowBudget?
@@ -115,6 +117,7 @@ final class PictureCoder {
       transform8x8Allowed: pps.transform8x8, cabac: pps.cabac,
       constrainedIntra: pps.constrainedIntraPrediction, hasTemporalMotion: false,
       verticalLimit: sps.level.verticalMotion * 4, refreshFrom: 0, refreshTo: 0, keepsClean: false,
+      scroll: .zero,
       qpOffsets: nil,
       minQP: configuration.minimumQP, maxQP: configuration.maximumQP)
     coders = .allocate(capacity: threads)
@@ -180,6 +183,7 @@ final class PictureCoder {
       coder.pointee.f.refreshFrom = plan.refreshFrom
       coder.pointee.f.refreshTo = plan.refreshTo
       coder.pointee.f.keepsClean = plan.keepsClean
+      coder.pointee.f.scroll = MotionVector(0, Int16(truncatingIfNeeded: plan.scroll * 4))
     }
     if pps.cabac {
       run(plan, picture, cabacWriter, &output) { .cabac($0) }

@@ -52,6 +52,8 @@ struct FrameContext {
   var refreshFrom: Int
   var refreshTo: Int
   var keepsClean: Bool
+  /// Where most of the picture was scrolled from; zero if nowhere.
+  var scroll: MotionVector
   /// QP offset of each macroblock from adaptive quantisation, or nil.
   var qpOffsets: UnsafePointer<Int8>?
   var minQP: Int

@@ -260,6 +260,10 @@ extension MacroblockCoder {
     add(1)
     add(3)
     add(4)
+    if f.scroll != .zero {
+      starts[n] = f.scroll
+      n &+= 1
+    }
     if f.hasTemporalMotion {
       let motion = f.previous.motion
       starts[n] = motion[m &* 16 &+ 5]

@@ -30,8 +30,8 @@ struct RateController {
 
   /// How bits fall with the step size in P frames.
   private static let slope = 1.3
-  /// Seconds over which a bucket's excess is worked off.
-  private static let recovery = 1.0
+  /// Seconds over which a bucket's excess is worked off, and over which what is left in it is used.
+  private static let recovery = (excess: 1.0, rest: 0.25)
   /// Frames after a cut of the rate that together keep to the new one.
   private static let cautiousFrameCount = 10
 
@@ -153,7 +153,8 @@ struct RateController {
     // After a pause the channel is empty, but a frame that fills it would come late.
     let perFrame = Double(rate) * min(duration, usualDuration * 1.5) * share
     let fullness = layers[layer].fullness
-    var target = perFrame - fullness * min(1, duration / RateController.recovery)
+    let recovery = fullness > 0 ? RateController.recovery.excess : RateController.recovery.rest
+    var target = perFrame - fullness * min(1, duration / recovery)
     target = min(max(target, perFrame * 0.3), perFrame * 2)
     // A channel of this rate takes so long over the largest frame.
     var maximum = max(Double(rate) * 0.12, perFrame * 2.5)

@@ -5,13 +5,14 @@ import VideoToolbox
 enum CapTable {
   static func markdown(_ sources: [MovieSource], limit: Int) throws -> String {
     var table = MarkdownTable(
-      "Cap on the QP, ten seconds back and forth: highest QP of any macroblock, average rate, frames dropped",
+      "Cap on the QP, ten seconds back and forth: highest QP of any macroblock, rate up to the last coded frame, "
+        + "frames dropped",
       [
         "movie", "rate", "cap", "highest", "rate error", "dropped", "two layers: rate error", "base dropped",
         "enhancement dropped",
       ])
     for source in sources {
-      let clip = try TableClip(source, limit: limit, height: 360)
+      let clip = try TableClip(source, limit: limit)
       let rate = clip.rate / 3
       let count = Int(clip.frameRate * 10)
       for cap in stride(from: 20, through: 40, by: 4) {
@@ -33,9 +34,11 @@ enum CapTable {
     return table.text
   }
 
+  /// Of the rate, from the first frame until the last that was coded: until then the line has carried those before.
   private static func error(_ frames: [CallEncoder.Output?], _ clip: TableClip, _ rate: Int) -> Double {
-    let bits = frames.reduce(0) { $0 + ($1?.units.reduce(0) { $0 + $1.count } ?? 0) } * 8
-    return Double(bits) / (Double(frames.count) / clip.frameRate * Double(rate)) - 1
+    guard let last = frames.lastIndex(where: { $0 != nil }), last > 0 else { return 0 }
+    let bits = frames[..<last].reduce(0) { $0 + ($1?.units.reduce(0) { $0 + $1.count } ?? 0) } * 8
+    return Double(bits) / (Double(last) / clip.frameRate * Double(rate)) - 1
   }
 
   /// A base frame that is dropped is tried again: what follows a base frame is of the enhancement layer.

@@ -9,7 +9,7 @@ struct LowLatencyTables: AsyncParsableCommand {
     shouldDisplay: false)
 
   enum Table: String, CaseIterable, ExpressibleByArgument {
-    case latency, layers, subsets, caps, readable, loss, steps
+    case latency, layers, subsets, caps, readable, repairs, loss, steps
   }
 
   @Argument(help: "Movies to measure with.")
@@ -42,6 +42,7 @@ struct LowLatencyTables: AsyncParsableCommand {
         case .subsets: text = try SubsetTable.markdown(opened, count: subsets)
         case .caps: text = try CapTable.markdown(opened, limit: limit)
         case .readable: text = try ReadableTable.markdown(opened, limit: limit)
+        case .repairs: text = try RepairTable.markdown(opened, limit: limit)
         case .loss: text = try LossTable.markdown(opened, limit: limit, seeds: seeds)
         case .steps: text = try StepTable.markdown(opened, limit: limit)
         }

@@ -17,7 +17,7 @@ enum StepTable {
         "queue most", "end to end p99", "rate error", "PSNR shown",
       ])
     for source in sources {
-      let clip = try TableClip(source, limit: limit, height: 360)
+      let clip = try TableClip(source, limit: limit)
       let high = Double(clip.rate) * 1.5 / 0.85
       for encoder in encoders {
         var plan = CallPlan(
