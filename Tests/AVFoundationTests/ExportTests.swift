@@ -194,4 +194,41 @@ import Testing
     }
     #expect(results == [.succeeded, .succeeded, .failed])
   }
+
+  @Test func picturesComeInASequence() async throws {
+    let generator = AVAssetImageGenerator(asset: AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie())))
+    generator.requestedTimeToleranceBefore = .zero
+    generator.requestedTimeToleranceAfter = .zero
+    let times = [1, 100, 0].map { CMTime(value: $0 * 1001, timescale: 1001) }
+    var actual: [CMTime?] = []
+    for await picture in generator.images(for: times) {
+      #expect(picture.requestedTime == times[actual.count])
+      switch picture {
+      case .success(_, let image, let time):
+        #expect(image.width == 320 && (try? picture.image) === image)
+        actual.append(time)
+      case .failure(_, let error):
+        #expect((error as? AVError)?.code == .noImageAtTime)
+        #expect(throws: AVError.self) { try picture.actualTime }
+        actual.append(nil)
+      }
+    }
+    #expect(actual.count == 3 && actual[1] == nil && actual[2] == .zero)
+    // The picture that is shown at one second began a little before.
+    #expect(
+      try #require(actual[0]) <= times[0] && times[0] - actual[0]! < CMTime(value: 1001, timescale: 30000))
+    // What comes after a cancellation says so.
+    var iterator = generator.images(for: [.zero, .zero]).makeAsyncIterator()
+    _ = await iterator.next()
+    generator.cancelAllCGImageGeneration()
+    let cancelled = try #require(await iterator.next())
+    #expect(throws: AVError(.operationCancelled)) { try cancelled.image }
+    #expect(await iterator.next() == nil)
+    let width = await withCheckedContinuation { done in
+      generator.generateCGImageAsynchronously(for: .zero) { image, _, _ in
+        done.resume(returning: image?.width)
+      }
+    }
+    #expect(width == 320)
+  }
 }

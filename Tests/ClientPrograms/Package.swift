@@ -22,6 +22,7 @@ let package = Package(
     .executableTarget(
       name: "IgnoredResults", dependencies: [product("VideoToolbox"), product("AVFoundation")]),
     .executableTarget(name: "Tutorial", dependencies: [product("OpenVideoToolbox")]),
+    .executableTarget(name: "Workflows", dependencies: [product("OpenVideoToolbox")]),
   ],
   swiftLanguageModes: [isSwift5 ? .v5 : .v6]
 )

@@ -107,6 +107,9 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
   /// Requests that have not been begun end as cancelled.
   open func cancelAllCGImageGeneration() { lock.withLock { cancelCount += 1 } }
 
+  /// How often the generation was cancelled.
+  var cancellations: Int { lock.withLock { cancelCount } }
+
   // MARK: - The work
 
   private func make(_ time: CMTime) throws -> (image: CGImage, time: CMTime) {

@@ -17,13 +17,21 @@ enum LossTable {
         "frozen",
         "freezes", "shown", "PSNR shown", "delay p95", "mismatches",
       ])
+    var all: [String: [CallRecord]] = [:]
     for source in sources {
       let clip = try TableClip(source, limit: limit, height: 360)
       for condition in conditions {
         for mode in RecoveryMode.allCases {
           let calls = try (1...max(seeds, 1)).map { try call(clip, condition.model, mode, UInt64($0)) }
           table.add([clip.name, condition.name, mode.rawValue] + figures(calls, mode))
+          all[condition.name + mode.rawValue, default: []] += calls
         }
+      }
+    }
+    for condition in conditions where sources.count > 1 {
+      for mode in RecoveryMode.allCases {
+        let calls = all[condition.name + mode.rawValue] ?? []
+        table.add(["all", condition.name, mode.rawValue] + figures(calls, mode))
       }
     }
     return table.text
