@@ -137,8 +137,8 @@
         return
       }
       param.pointee.frameNumThreads = 1
-      // One frame is in the encoder while the next is looked at; B frames come on top of the look-ahead.
-      let available = Int32(clamping: limit - 1)
+      // One frame is in the encoder, one on its way there; B frames come on top of the look-ahead.
+      let available = Int32(clamping: max(limit - 2, 0))
       param.pointee.bframes = min(param.pointee.bframes, max((available - 1) / 2, 0))
       let depth = max(available - param.pointee.bframes, 0)
       param.pointee.lookaheadDepth = min(param.pointee.lookaheadDepth, depth)

@@ -7,10 +7,12 @@ import VideoToolbox
 @Suite(.serialized) struct RatePropertyTests {
   static let codecs = [kCMVideoCodecType_H264, kCMVideoCodecType_HEVC]
   static let clip = TestClip(noise: 16)
-  static let fast: [CFString: Any] = [
-    kVTCompressionPropertyKey_ExpectedFrameRate: 30,
-    kVTCompressionPropertyKey_PrioritizeEncodingSpeedOverQuality: true,
-  ]
+  static var fast: [CFString: Any] {
+    [
+      kVTCompressionPropertyKey_ExpectedFrameRate: 30,
+      kVTCompressionPropertyKey_PrioritizeEncodingSpeedOverQuality: true,
+    ]
+  }
 
   static func rate(_ codec: CMVideoCodecType, _ properties: [CFString: Any], count: Int = 60) throws -> Double
   {
