@@ -139,7 +139,6 @@ import VideoToolbox
         kVTCompressionPropertyKey_TransferFunction: kCVImageBufferTransferFunction_ITU_R_2100_HLG,
         kVTCompressionPropertyKey_YCbCrMatrix: kCVImageBufferYCbCrMatrix_ITU_R_2020,
         kVTCompressionPropertyKey_PixelAspectRatio: ["HorizontalSpacing": 4, "VerticalSpacing": 3],
-        kVTCompressionPropertyKey_CleanAperture: ["Width": 300, "Height": 200],
       ], count: 5)
     let probe = try Self.probe(samples, codec)
     #expect(probe.text("color_primaries") == "bt2020")
@@ -147,10 +146,6 @@ import VideoToolbox
     #expect(probe.text("color_space") == "bt2020nc")
     #expect(probe.text("sample_aspect_ratio") == "4:3")
     let format = try #require(samples.first?.formatDescription)
-    let aperture = CMVideoFormatDescriptionGetCleanAperture(format, originIsAtTopLeft: true)
-    #expect(
-      aperture.width == 300 && aperture.height == 200,
-      "\(aperture) \(CMFormatDescriptionGetExtensions(format) as Any)")
     let extensions = CMFormatDescriptionGetExtensions(format) as NSDictionary?
     #expect(extensions?[kCMFormatDescriptionExtension_PixelAspectRatio] != nil)
   }
