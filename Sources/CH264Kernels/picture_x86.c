@@ -46,6 +46,12 @@ AVX2 static void interleaveRowAvx2(uint8_t *dst, const uint8_t *u, const uint8_t
   }
 }
 
+SSE4_INLINE void interleave8x8Planes(uint8_t *dst, const uint8_t *u, ptrdiff_t uStride, const uint8_t *v,
+                                     ptrdiff_t vStride) {
+  for (int y = 0; y < 8; y++, dst += 16, u += uStride, v += vStride)
+    store16(dst, _mm_unpacklo_epi8(load8(u), load8(v)));
+}
+
 // MARK: - Deinterleaving
 
 SSE4_INLINE void deinterleaveRowBy16(uint8_t *u, uint8_t *v, const uint8_t *src, int n) {
@@ -127,13 +133,19 @@ AVX2 static void halveRowAvx2(uint8_t *dst, const uint8_t *a, const uint8_t *b, 
 
 // MARK: - The table
 
+ON_BOTH_PATHS(void, interleave8x8Planes,
+              (uint8_t *dst, const uint8_t *u, ptrdiff_t uStride, const uint8_t *v, ptrdiff_t vStride), dst, u,
+              uStride, v, vStride)
+
 void ovt_picture_sse4(OVTKernels *k) {
+  k->interleave8x8Planes = interleave8x8PlanesSse4;
   k->interleaveRow = interleaveRowSse4;
   k->deinterleaveRow = deinterleaveRowSse4;
   k->halveRow = halveRowSse4;
 }
 
 void ovt_picture_avx2(OVTKernels *k) {
+  k->interleave8x8Planes = interleave8x8PlanesAvx2;
   k->interleaveRow = interleaveRowAvx2;
   k->deinterleaveRow = deinterleaveRowAvx2;
   k->halveRow = halveRowAvx2;

@@ -164,7 +164,38 @@ OVT_INLINE void hadamard4x4(int16_t dc[16], int rounding, int shift) {
 static void hadamard4x4Forward(int16_t dc[16]) { hadamard4x4(dc, 1, 1); }
 static void hadamard4x4Inverse(int16_t dc[16]) { hadamard4x4(dc, 0, 0); }
 
+static int quantisesToZero(int c, int mf, int bias) {
+  return c == 0 || ((uint32_t)(ovt_abs(c) + bias) * (uint32_t)mf) >> 16 == 0;
+}
+
+static int isEmpty16x16(const uint8_t *src, const uint8_t *pred, ptrdiff_t stride, const uint16_t mf[16],
+                        const uint16_t bias[16]) {
+  int16_t coef[256];
+  forward4x4x16(coef, src, pred, stride);
+  for (int i = 0; i < 256; i++)
+    if (!quantisesToZero(coef[i], mf[i & 15], bias[i & 15])) return 0;
+  return 1;
+}
+
+static int isEmptyNV12(const uint8_t *src, const uint8_t *pred, ptrdiff_t stride, const uint16_t mf[16],
+                       const uint16_t bias[16], int mfDC, int biasDC) {
+  int16_t coef[128];
+  forwardNV12(coef, src, pred, stride);
+  for (int i = 0; i < 128; i++)
+    if ((i & 15) != 0 && !quantisesToZero(coef[i], mf[i & 15], bias[i & 15])) return 0;
+  for (int c = 0; c < 128; c += 64) {
+    const int s = coef[c] + coef[c + 16], d = coef[c] - coef[c + 16];
+    const int t = coef[c + 32] + coef[c + 48], e = coef[c + 32] - coef[c + 48];
+    const int dc[4] = {s + t, d + e, s - t, d - e};
+    for (int i = 0; i < 4; i++)
+      if (!quantisesToZero(dc[i], mfDC, biasDC)) return 0;
+  }
+  return 1;
+}
+
 void ovt_transform_c(OVTKernels *k) {
+  k->isEmpty16x16 = isEmpty16x16;
+  k->isEmptyNV12 = isEmptyNV12;
   k->forward4x4 = forward4x4;
   k->forward4x4x4 = forward4x4x4;
   k->forward4x4x16 = forward4x4x16;

@@ -235,6 +235,133 @@ AVX2 static void forward8x8x4Avx2(int16_t coef[256], const uint8_t *src, const u
   }
 }
 
+// MARK: - Whether anything is left
+
+// Row (or column, since mf and bias are symmetric) i of the quantiser for blocks side by side.
+SSE4_INLINE __m128i quantiserRow(const uint16_t q[16], int i) {
+  const __m128i row = load8(q + 4 * i);
+  return _mm_unpacklo_epi64(row, row);
+}
+
+SSE4_INLINE __m128i levels8(I16x8 c, __m128i mf, __m128i bias) {
+  return _mm_sign_epi16(_mm_mulhi_epu16(_mm_add_epi16(_mm_abs_epi16((__m128i)c), bias), mf), (__m128i)c);
+}
+
+AVX2_INLINE __m256i levels16(I16x16 c, __m256i mf, __m256i bias) {
+  return _mm256_sign_epi16(_mm256_mulhi_epu16(_mm256_add_epi16(_mm256_abs_epi16((__m256i)c), bias), mf), (__m256i)c);
+}
+
+// Rows of residual to coefficients, both dimensions; the block transposed.
+#define FORWARD4_TRANSPOSED(T, v, LO16, HI16, LO32, HI32, LO64, HI64) \
+  do {                                                                \
+    T pairs[4];                                                       \
+    FORWARD4(T, v);                                                   \
+    TRANSPOSE4_PAIRS(pairs, v, LO16, HI16, LO32, HI32);               \
+    UNPAIR4(v, pairs, LO64, HI64);                                    \
+    FORWARD4(T, v);                                                   \
+  } while (0)
+
+SSE4 static int isEmpty16x16Sse4(const uint8_t *src, const uint8_t *pred, ptrdiff_t stride, const uint16_t mf[16],
+                                 const uint16_t bias[16]) {
+  __m128i m[4], b[4];
+  for (int i = 0; i < 4; i++) m[i] = quantiserRow(mf, i), b[i] = quantiserRow(bias, i);
+  for (int strip = 0; strip < 4; strip++, src += 4 * SRC, pred += 4 * stride) {
+    __m128i any = _mm_setzero_si128();
+    for (int x = 0; x < 16; x += 8) {
+      I16x8 v[4];
+      for (int y = 0; y < 4; y++) v[y] = difference8(src + y * SRC + x, pred + y * stride + x);
+      FORWARD4_TRANSPOSED(I16x8, v, lo16, hi16, lo32, hi32, lo64, hi64);
+      for (int i = 0; i < 4; i++) any = _mm_or_si128(any, levels8(v[i], m[i], b[i]));
+    }
+    if (!_mm_testz_si128(any, any)) return 0;
+  }
+  return 1;
+}
+
+AVX2 static int isEmpty16x16Avx2(const uint8_t *src, const uint8_t *pred, ptrdiff_t stride, const uint16_t mf[16],
+                                 const uint16_t bias[16]) {
+  __m256i m[4], b[4];
+  for (int i = 0; i < 4; i++)
+    m[i] = _mm256_broadcastsi128_si256(quantiserRow(mf, i)), b[i] = _mm256_broadcastsi128_si256(quantiserRow(bias, i));
+  for (int strip = 0; strip < 4; strip++) {
+    I16x16 v[4];
+    for (int y = 0; y < 4; y++, src += SRC, pred += stride) v[y] = difference16(src, pred);
+    FORWARD4_TRANSPOSED(I16x16, v, lo16w, hi16w, lo32w, hi32w, lo64w, hi64w);
+    const __m256i any = _mm256_or_si256(
+        _mm256_or_si256(levels16(v[0], m[0], b[0]), levels16(v[1], m[1], b[1])),
+        _mm256_or_si256(levels16(v[2], m[2], b[2]), levels16(v[3], m[3], b[3])));
+    if (!_mm256_testz_si256(any, any)) return 0;
+  }
+  return 1;
+}
+
+// The DC of 2x2 blocks of a colour: those of the upper ones at 0 and 4 of `top`, of the lower ones of `bottom`.
+// Their levels, at 0.
+SSE4_INLINE __m128i levelsDC(I16x8 top, I16x8 bottom, int mf, int bias) {
+  const __m128i m = _mm_set1_epi16((short)mf), b = _mm_set1_epi16((short)bias);
+  const I16x8 s = top + bottom, d = top - bottom;
+  const I16x8 s4 = hi64(s, s), d4 = hi64(d, d);
+  return _mm_or_si128(_mm_or_si128(levels8(s + s4, m, b), levels8(s - s4, m, b)),
+                      _mm_or_si128(levels8(d + d4, m, b), levels8(d - d4, m, b)));
+}
+
+SSE4 static int isEmptyNV12Sse4(const uint8_t *src, const uint8_t *pred, ptrdiff_t stride, const uint16_t mf[16],
+                                const uint16_t bias[16], int mfDC, int biasDC) {
+  const __m128i low = _mm_set1_epi16(255);
+  const __m128i withoutDC = _mm_setr_epi16(0, -1, -1, -1, 0, -1, -1, -1);
+  __m128i any = _mm_setzero_si128();
+  I16x8 dc[2][2];
+  for (int half = 0; half < 2; half++) {
+    I16x8 u[4], v[4];
+    for (int y = 0; y < 4; y++, src += SRC, pred += stride) {
+      const __m128i s = load16(src), p = load16(pred);
+      u[y] = (I16x8)_mm_sub_epi16(_mm_and_si128(s, low), _mm_and_si128(p, low));
+      v[y] = (I16x8)_mm_sub_epi16(_mm_srli_epi16(s, 8), _mm_srli_epi16(p, 8));
+    }
+    FORWARD4_TRANSPOSED(I16x8, u, lo16, hi16, lo32, hi32, lo64, hi64);
+    FORWARD4_TRANSPOSED(I16x8, v, lo16, hi16, lo32, hi32, lo64, hi64);
+    for (int i = 0; i < 4; i++) {
+      __m128i m = quantiserRow(mf, i);
+      const __m128i b = quantiserRow(bias, i);
+      if (i == 0) m = _mm_and_si128(m, withoutDC);
+      any = _mm_or_si128(any, _mm_or_si128(levels8(u[i], m, b), levels8(v[i], m, b)));
+    }
+    dc[0][half] = u[0], dc[1][half] = v[0];
+  }
+  if (!_mm_testz_si128(any, any)) return 0;
+  any = _mm_or_si128(levelsDC(dc[0][0], dc[0][1], mfDC, biasDC), levelsDC(dc[1][0], dc[1][1], mfDC, biasDC));
+  return _mm_extract_epi16(any, 0) == 0;
+}
+
+AVX2 static int isEmptyNV12Avx2(const uint8_t *src, const uint8_t *pred, ptrdiff_t stride, const uint16_t mf[16],
+                                const uint16_t bias[16], int mfDC, int biasDC) {
+  const __m128i split = _mm_setr_epi8(0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15);
+  const __m128i withoutDC = _mm_setr_epi16(0, -1, -1, -1, 0, -1, -1, -1);
+  __m256i any = _mm256_setzero_si256();
+  I16x16 dc[2];
+  for (int half = 0; half < 2; half++) {
+    I16x16 v[4];
+    for (int y = 0; y < 4; y++, src += SRC, pred += stride)
+      v[y] = (I16x16)_mm256_sub_epi16(_mm256_cvtepu8_epi16(_mm_shuffle_epi8(load16(src), split)),
+                                      _mm256_cvtepu8_epi16(_mm_shuffle_epi8(load16(pred), split)));
+    FORWARD4_TRANSPOSED(I16x16, v, lo16w, hi16w, lo32w, hi32w, lo64w, hi64w);
+    for (int i = 0; i < 4; i++) {
+      __m128i m = quantiserRow(mf, i);
+      if (i == 0) m = _mm_and_si128(m, withoutDC);
+      any = _mm256_or_si256(any, levels16(v[i], _mm256_broadcastsi128_si256(m),
+                                          _mm256_broadcastsi128_si256(quantiserRow(bias, i))));
+    }
+    dc[half] = v[0];
+  }
+  if (!_mm256_testz_si256(any, any)) return 0;
+  const __m256i m = _mm256_set1_epi16((short)mfDC), b = _mm256_set1_epi16((short)biasDC);
+  const I16x16 s = dc[0] + dc[1], d = dc[0] - dc[1];
+  const I16x16 s4 = hi64w(s, s), d4 = hi64w(d, d);
+  any = _mm256_or_si256(_mm256_or_si256(levels16(s + s4, m, b), levels16(s - s4, m, b)),
+                        _mm256_or_si256(levels16(d + d4, m, b), levels16(d - d4, m, b)));
+  return (_mm256_extract_epi16(any, 0) | _mm256_extract_epi16(any, 8)) == 0;
+}
+
 // MARK: - Inverse, SSE4
 
 SSE4_INLINE __m128i roundResidual(I16x8 v) {  // (v + 32) >> 6
@@ -461,6 +588,8 @@ ON_BOTH_PATHS(void, hadamard4x4Forward, (int16_t dc[16]), dc)
 ON_BOTH_PATHS(void, hadamard4x4Inverse, (int16_t dc[16]), dc)
 
 void ovt_transform_sse4(OVTKernels *k) {
+  k->isEmpty16x16 = isEmpty16x16Sse4;
+  k->isEmptyNV12 = isEmptyNV12Sse4;
   k->forward4x4 = forward4x4Sse4;
   k->forward4x4x4 = forward4x4x4Sse4;
   k->forward4x4x16 = forward4x4x16Sse4;
@@ -478,6 +607,8 @@ void ovt_transform_sse4(OVTKernels *k) {
 }
 
 void ovt_transform_avx2(OVTKernels *k) {
+  k->isEmpty16x16 = isEmpty16x16Avx2;
+  k->isEmptyNV12 = isEmptyNV12Avx2;
   k->forward4x4 = forward4x4Avx2;
   k->forward8x8 = forward8x8Avx2;
   k->inverse4x4 = inverse4x4Avx2;

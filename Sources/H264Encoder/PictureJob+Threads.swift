@@ -111,8 +111,12 @@ extension PictureJob {
         largest = max(largest, Int(rowBits[row]))
       }
       qp = budget.qp(row: known, rows: h, bits: bits, base: plan.qp, current: Int(rowQP[known - 1]))
-      let flying = (lag - 1) * largest
+      // The rows that are being coded, and this one.
+      let flying = lag * largest
       economy = budget.isExhausted(bits: bits + flying, left: (h - y) * w)
+    } else if let budget = plan.budget {
+      // Nothing is known of the first rows before they are coded, but what they may take however coarse they are.
+      economy = budget.isExhausted(bits: lag * w * RowBudget.coarseMacroblock, left: (h - y) * w)
     }
     rowQP[y] = Int32(qp)
 

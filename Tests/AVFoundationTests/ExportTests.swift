@@ -62,6 +62,33 @@ import Testing
     #expect(scratch.contents == ["a.m4a", "a.mp4"])
   }
 
+  @Test func statesFollowTheExport() async throws {
+    let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
+    let session = try #require(AVAssetExportSession(asset: asset, presetName: AVAssetExportPresetPassthrough))
+    let scratch = Scratch()
+    let states = Task {
+      var list: [String] = []
+      var last = 0.0
+      for await state in session.states(updateInterval: 0.01) {
+        switch state {
+        case .pending: list.append("pending")
+        case .waiting: list.append("waiting")
+        case .exporting(let progress):
+          #expect(progress.fractionCompleted >= last && progress.fractionCompleted <= 1)
+          last = progress.fractionCompleted
+          list.append("exporting")
+        }
+      }
+      return list
+    }
+    try await Task.sleep(for: .milliseconds(30))
+    try await session.export(to: scratch.url("states.mov"), as: .mov)
+    // They end with the export, and begin before it.
+    let list = await states.value
+    #expect(list.first == "pending" && !list.dropFirst().contains("pending"))
+    for await state in session.states() { Issue.record("\(state) after the export") }
+  }
+
   @Test func wrongRequestsFailAndLeaveNothing() async throws {
     let scratch = Scratch()
     let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))

@@ -32,4 +32,19 @@ import Testing
       }
     }
   }
+
+  @Test(arguments: Path.available) func planesOfABlock(path: Path) {
+    let k = Kernels(path).k
+    var random = Random(41)
+    for stride in [8, 9, 24, 100] {
+      let u = Memory<UInt8>(7 * stride + 8, .random, &random)
+      let v = Memory<UInt8>(7 * (stride + 3) + 8, .random, &random)
+      let block = Memory<UInt8>(128)
+      k.interleave8x8Planes(block.base, u.base, stride, v.base, stride + 3)
+      let model = (0..<128).map { i in
+        i & 1 == 0 ? u[(i >> 4) * stride + (i & 15) / 2] : v[(i >> 4) * (stride + 3) + (i & 15) / 2]
+      }
+      #expect(block.values == model)
+    }
+  }
 }

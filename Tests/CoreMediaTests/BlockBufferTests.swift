@@ -1,5 +1,4 @@
 import CoreMedia
-import Synchronization
 import Testing
 
 private func bytes(_ buffer: some CMBlockBufferProtocol) throws -> [UInt8] { [UInt8](try buffer.dataBytes()) }
@@ -130,7 +129,7 @@ private func code(_ body: () throws -> Void) -> Int {
   @Test func outsideMemoryIsUsedAsItIsAndGivenBackOnce() throws {
     let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 16, alignment: 16)
     memory.copyBytes(from: 0..<16)
-    let freed = Mutex(0)
+    let freed = Guarded(0)
     var owner: CMBlockBuffer? = try CMBlockBuffer(
       buffer: memory[4..<12],
       deallocator: { pointer, length in
@@ -156,7 +155,7 @@ private func code(_ body: () throws -> Void) -> Int {
   }
 
   @Test func customBlockSources() throws {
-    final class Log: Sendable { let counts = Mutex((allocated: 0, freed: 0)) }
+    final class Log: Sendable { let counts = Guarded((allocated: 0, freed: 0)) }
     let log = Log()
     var source = CMBlockBufferCustomBlockSource(
       version: kCMBlockBufferCustomBlockSourceVersion,

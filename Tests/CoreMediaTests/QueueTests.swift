@@ -1,5 +1,4 @@
 import CoreMedia
-import Synchronization
 import Testing
 
 private func time(_ value: Int64, _ scale: Int32 = 600) -> CMTime { CMTime(value: value, timescale: scale) }
@@ -72,7 +71,7 @@ private func code(_ body: () throws -> Void) -> OSStatus {
     let late = try sample(0, ready: false)
     try queue.enqueue(late)
     try queue.enqueue(sample(20))
-    let fired = Mutex(0)
+    let fired = Guarded(0)
     let token = try queue.installTrigger(condition: .whenDataBecomesReady) { _ in fired.withLock { $0 += 1 } }
     #expect(queue.dequeueIfDataReady() == nil && !queue.testTrigger(token) && fired.withLock { $0 } == 0)
     try late.setDataReadiness(.ready)
@@ -96,7 +95,7 @@ private func code(_ body: () throws -> Void) -> OSStatus {
 
   @Test func triggersFireWhenTheirConditionBecomesTrue() throws {
     let queue = try CMBufferQueue(capacity: 0, handlers: .unsortedSampleBuffers)
-    let log = Mutex<[String]>([])
+    let log = Guarded<[String]>([])
     func install(_ name: String, _ condition: CMBufferQueue.TriggerCondition) throws
       -> CMBufferQueue.TriggerToken
     {
@@ -141,7 +140,7 @@ private func code(_ body: () throws -> Void) -> OSStatus {
 
   @Test func triggersMustNotChangeTheQueue() throws {
     let queue = try CMBufferQueue(capacity: 0, handlers: .unsortedSampleBuffers)
-    let results = Mutex<[OSStatus]>([])
+    let results = Guarded<[OSStatus]>([])
     let other = try sample(999)
     // The queue holds its triggers: a trigger that holds its queue would keep both for ever.
     _ = try queue.installTrigger(condition: .whenBufferCountBecomesGreaterThan(0)) { [unowned queue] _ in
@@ -255,11 +254,11 @@ private func code(_ body: () throws -> Void) -> OSStatus {
   /// Producers and consumers on many threads: every buffer comes out once.
   @Test func threads() throws {
     let queue = try CMBufferQueue(capacity: 50, handlers: .outputPTSSortedSampleBuffers)
-    let highWater = Mutex(0)
+    let highWater = Guarded(0)
     _ = try queue.installTrigger(condition: .whenBufferCountBecomesGreaterThan(20)) { _ in
       highWater.withLock { $0 += 1 }
     }
-    let out = Mutex<[Int64]>([])
+    let out = Guarded<[Int64]>([])
     let samples = try (0..<4000).map { try sample(Int64($0)) }
     let group = DispatchGroup()
     for thread in 0..<8 {

@@ -1,5 +1,4 @@
 import CoreMedia
-import Synchronization
 import Testing
 
 private func time(_ value: Int64, _ scale: Int32 = 600) -> CMTime { CMTime(value: value, timescale: scale) }
@@ -136,7 +135,7 @@ private func format() throws -> CMFormatDescription {
 
   @Test func dataThatComesLater() throws {
     let data = try block([1, 2, 3])
-    let calls = Mutex(0)
+    let calls = Guarded(0)
     let late = try CMSampleBuffer(
       dataBuffer: nil, formatDescription: format(), numSamples: 1, sampleTimings: [timing(0)],
       sampleSizes: [3],
@@ -180,7 +179,7 @@ private func format() throws -> CMFormatDescription {
     let buffer = try CMSampleBuffer(
       dataBuffer: nil, formatDescription: nil, numSamples: 0, sampleTimings: [], sampleSizes: [],
       makeDataReadyHandler: { _ in 0 })
-    let seen = Mutex<[String]>([])
+    let seen = Guarded<[String]>([])
     let tokens = [CMSampleBuffer.dataBecameReady, CMSampleBuffer.dataFailed].map { name in
       NotificationCenter.default.addObserver(forName: name, object: buffer, queue: nil) { notification in
         let status = notification.userInfo?["OSStatus"] as? Int
@@ -194,7 +193,7 @@ private func format() throws -> CMFormatDescription {
   }
 
   @Test func invalidation() throws {
-    let calls = Mutex<[UInt64]>([])
+    let calls = Guarded<[UInt64]>([])
     let buffer = try CMSampleBuffer(
       dataBuffer: block([1]), formatDescription: format(), numSamples: 1, sampleTimings: [timing(0)],
       sampleSizes: [1])

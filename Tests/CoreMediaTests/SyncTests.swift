@@ -1,4 +1,3 @@
-import Synchronization
 import Testing
 
 @testable import CoreMedia
@@ -172,7 +171,7 @@ private func time(_ seconds: Double) -> CMTime {
   @Test func notifications() throws {
     let parent = try CMTimebase(sourceClock: .hostTimeClock)
     let child = try CMTimebase(sourceTimebase: parent)
-    let heard = Mutex<[String]>([])
+    let heard = Guarded<[String]>([])
     var observers: [NSObjectProtocol] = []
     for (name, label) in [(CMTimebase.effectiveRateChanged, "rate"), (CMTimebase.timeJumped, "jump")] {
       for (timebase, who) in [(parent, "parent"), (child, "child")] {

@@ -4,7 +4,7 @@ import Testing
 
 /// The host times at which a timer fired.
 private final class Firings: Sendable {
-  private let times = Mutex<[CMTime]>([])
+  private let times = Guarded<[CMTime]>([])
   func note() { times.withLock { $0.append(CMClock.hostTimeClock.time) } }
   var all: [CMTime] { times.withLock { $0 } }
 

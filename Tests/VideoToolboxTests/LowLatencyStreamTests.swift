@@ -74,4 +74,60 @@ import VideoToolbox
     let probe = try StreamProbe(annexB(collector.samples))
     #expect(probe.frames.count == 9 && probe.errors.isEmpty)
   }
+
+  @Test(
+    "No window holds more than the line carries, key frames on request and cuts of the rate included",
+    arguments: [1, 2])
+  func windows(threads: Int) throws {
+    let clip = TestClip(width: 480, height: 272, noise: 24, cutEvery: 23)
+    let session = try makeSession(
+      width: clip.width, height: clip.height,
+      specification: [kVTVideoEncoderSpecification_EnableLowLatencyRateControl: true],
+      properties: [
+        kVTCompressionPropertyKey_ExpectedFrameRate: 30, kOVTCompressionPropertyKey_ThreadCount: threads,
+      ])
+    /// Bits a second, from a frame on.
+    let rates = [(0, 900_000), (40, 300_000), (90, 900_000)]
+    let window = 0.25
+    func bytes(_ rate: Int) -> Double { (Double(rate) * window / 8).rounded() }
+    let samples = try encode(session, clip, count: 130) { index in
+      if let rate = rates.first(where: { $0.0 == index })?.1 {
+        try check(
+          VTSessionSetProperties(
+            session,
+            propertyDictionary: [
+              kVTCompressionPropertyKey_AverageBitRate: rate,
+              kVTCompressionPropertyKey_DataRateLimits: [bytes(rate), window],
+            ] as CFDictionary), "rate")
+      }
+      return [20, 21, 60, 110].contains(index) ? [kVTEncodeFrameOptionKey_ForceKeyFrame: true] : nil
+    }
+    #expect(samples.count == 130 && samples.count { $0.isSync } >= 5)
+    for (place, (first, rate)) in rates.enumerated() {
+      let end = place + 1 < rates.count ? rates[place + 1].0 : 130
+      let measure = RateMeasure(Array(samples[first..<end]), frameDuration: 1.0 / 30)
+      let most = measure.windows(of: window).max() ?? 0
+      // Threads begin rows before they know what the rows above took: noise like this then takes a little more.
+      let slack = threads == 1 ? 1 : 1.05
+      #expect(Double(most) <= bytes(rate) * slack, "\(most) bytes in \(window) s at \(rate) bits a second")
+      #expect(Double(most) > 0.5 * bytes(rate))
+    }
+  }
+
+  @Test("The preset for conferences can be applied, and is the only one of the mode")
+  func preset() throws {
+    let session = try session([:])
+    let presets = try #require(
+      property(session, kVTCompressionPropertyKey_SupportedPresetDictionaries) as? [String: [String: Any]])
+    #expect(Array(presets.keys) == [kVTCompressionPreset_VideoConferencing as String])
+    let settings = try #require(presets[kVTCompressionPreset_VideoConferencing as String])
+    #expect(!settings.isEmpty)
+    try check(VTSessionSetProperties(session, propertyDictionary: settings as CFDictionary), "preset")
+    for (key, value) in settings {
+      let now = try property(session, key as CFString) as? NSObject
+      #expect(now?.isEqual(value) == true, "\(key) is \(String(describing: now))")
+    }
+    let samples = try encode(session, TestClip(), count: 12)
+    #expect(samples.map(\.isSync) == [true] + Array(repeating: false, count: 11))
+  }
 }

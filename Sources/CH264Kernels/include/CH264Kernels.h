@@ -123,6 +123,12 @@ typedef struct OVTKernels {
   int (*quant4x4)(int16_t coef[16], const uint16_t mf[16], const uint16_t bias[16]);
   int (*quant4x4x4)(int16_t coef[64], const uint16_t mf[16], const uint16_t bias[16]);
   int (*quant8x8)(int16_t coef[64], const uint16_t mf[64], const uint16_t bias[64]);
+  // Whether a macroblock's residual, 4x4 transformed and quantised so, leaves no level at all. `mf` and `bias` are
+  // symmetric (row, column). NV12: mfDC and biasDC for the Hadamard-transformed DC of Cb and of Cr (8.5.11.1).
+  int (*isEmpty16x16)(const uint8_t *src, const uint8_t *pred, ptrdiff_t predStride, const uint16_t mf[16],
+                      const uint16_t bias[16]);
+  int (*isEmptyNV12)(const uint8_t *src, const uint8_t *pred, ptrdiff_t predStride, const uint16_t mf[16],
+                     const uint16_t bias[16], int mfDC, int biasDC);
   // The same multiplier for every coefficient (DC blocks): n = 4 (Chroma DC) or 16 (Intra_16x16 DC).
   int (*quantDC)(int16_t *coef, int n, int mf, int bias);
   // Scaling in place with the flat matrix: c * scale[i] (4x4; scale holds normAdjust << (qP / 6));
@@ -177,6 +183,8 @@ typedef struct OVTKernels {
 
   // Pictures, a row at a time.
   void (*interleaveRow)(uint8_t *dst, const uint8_t *u, const uint8_t *v, int n);  // n pairs
+  // 8x8 samples of each to NV12 in the macroblock cache (stride 16).
+  void (*interleave8x8Planes)(uint8_t *dst, const uint8_t *u, ptrdiff_t uStride, const uint8_t *v, ptrdiff_t vStride);
   void (*deinterleaveRow)(uint8_t *u, uint8_t *v, const uint8_t *src, int n);
   // Half resolution: dst[x] = (a[2x] + a[2x+1] + b[2x] + b[2x+1] + 2) >> 2 for rows a and b.
   void (*halveRow)(uint8_t *dst, const uint8_t *a, const uint8_t *b, int n);

@@ -96,4 +96,22 @@ static inline uint32_t ovt_nonzero_counts24(const uint8_t *counts) {
 #endif
 }
 
+// Sum of `count` bytes.
+static inline uint32_t ovt_sum_bytes(const uint8_t *bytes, int count) {
+  uint32_t sum = 0;
+  int x = 0;
+#if defined(__SSE2__)
+  __m128i total = _mm_setzero_si128();
+  for (; x + 16 <= count; x += 16)
+    total = _mm_add_epi32(total, _mm_sad_epu8(_mm_loadu_si128((const __m128i_u *)(bytes + x)), _mm_setzero_si128()));
+  sum = (uint32_t)_mm_cvtsi128_si32(total) + (uint32_t)_mm_cvtsi128_si32(_mm_srli_si128(total, 8));
+#elif defined(__ARM_NEON)
+  uint32x4_t total = vdupq_n_u32(0);
+  for (; x + 16 <= count; x += 16) total = vpadalq_u16(total, vpaddlq_u8(vld1q_u8(bytes + x)));
+  sum = vaddvq_u32(total);
+#endif
+  for (; x < count; x++) sum += bytes[x];
+  return sum;
+}
+
 #endif

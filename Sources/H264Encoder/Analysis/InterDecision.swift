@@ -59,7 +59,8 @@ extension MacroblockCoder {
     }
 
     // Intra, when it could be cheaper.
-    if cost > lambda &* f.tools.intraThreshold {
+    let triesIntra = cost > lambda &* f.tools.intraThreshold
+    if triesIntra {
       let intra16 = decideIntra16x16(limit: cost)
       let intraCost = intra16.cost &+ (lambda &* 4) >> 4
       if intraCost < cost {
@@ -73,7 +74,13 @@ extension MacroblockCoder {
     info.pointee.codedDC = 0
     storeDifferences(type, prediction16)
     storeMotion()
-    predictInter(type)
+    // The picture may hold this prediction already: it is P_Skip's.
+    let isSkipMotion = type == MacroblockType.inter16x16 && bestReference == 0 && best16.v == skip
+    if skipCost == Int.max || !isSkipMotion {
+      predictInter(type)
+    } else if triesIntra {
+      predictLuma(picture, stride, x: 0, y: 0, width: 0, height: 16, skip, reference: 0)
+    }
     var transform8x8 = f.transform8x8Allowed
     let luma: UInt8
     var coded = 0
@@ -91,17 +98,19 @@ extension MacroblockCoder {
       coded &+= Int(errors[0]) &+ Int(errors[1])
       coded &+= (lambdaSSD &* (headerBits(type, prediction16) &+ chromaBits(chroma))) >> 12
       if skipCost <= coded {
-        predictLuma(picture, stride, x: 0, y: 0, width: 0, height: 16, skip, reference: 0)
-        predictChroma(pictureChroma, stride, x: 0, y: 0, width: 0, height: 16, skip, reference: 0)
+        if !isSkipMotion || luma != 0 {
+          predictLuma(picture, stride, x: 0, y: 0, width: 0, height: 16, skip, reference: 0)
+        }
+        if !isSkipMotion || chroma != 0 {
+          predictChroma(pictureChroma, stride, x: 0, y: 0, width: 0, height: 16, skip, reference: 0)
+        }
         storeSkip(skip)
         return
       }
     }
     info.pointee.codedBlockPattern = luma | chroma << 4
     info.pointee.transform8x8 = transform8x8 && luma != 0 ? 1 : 0
-    if luma | chroma == 0 && type == MacroblockType.inter16x16 && bestReference == 0 && best16.v == skip
-      && skipAllowed
-    {
+    if luma | chroma == 0 && isSkipMotion && skipAllowed {
       info.pointee.type = MacroblockType.skip
       clear(f.syntax.motionDifference + m &* 16)
     }
@@ -145,12 +154,12 @@ extension MacroblockCoder {
     }
   }
 
-  func referenceBits(_ r: Int) -> Int32 {
+  mutating func referenceBits(_ r: Int) -> Int32 {
     f.referenceCount < 2 ? 0 : r == 0 ? 1 : Int32(2 &* r &+ 1)
   }
 
   /// About how many sixteenths of a bit mb_type, coded_block_pattern and the vectors take.
-  private func headerBits(_ type: UInt8, _ prediction16: MotionVector) -> Int {
+  private mutating func headerBits(_ type: UInt8, _ prediction16: MotionVector) -> Int {
     let d = f.syntax.motionDifference + m &* 16
     @inline(__always) func bits(_ i: Int) -> Int {
       Int(f.motionBits[Int(d[i].x)]) &+ Int(f.motionBits[Int(d[i].y)])
@@ -164,7 +173,7 @@ extension MacroblockCoder {
   }
 
   /// About how many sixteenths of a bit the chroma levels take.
-  private func chromaBits(_ pattern: UInt8) -> Int {
+  private mutating func chromaBits(_ pattern: UInt8) -> Int {
     if pattern == 0 { return 0 }
     var bits = 16
     let info = f.syntax.info + m
@@ -207,13 +216,17 @@ extension MacroblockCoder {
   /// slightly more than nothing is weighed by its cost later: to skip it here loses more than it saves.)
   mutating func residualIsEmpty() -> Bool {
     let q = f.quant + qp
+    if f.tools.skipScore == 0 {
+      return k.pointee.isEmpty16x16(source, picture, stride, q.pointee.multiplier4x4, q.pointee.biasInter4x4)
+        != 0
+        && chromaResidualIsEmpty()
+    }
     k.pointee.forward4x4x16(coefficients, source, picture, stride)
     var score = 0
     for b8 in 0..<4 {
       let coef = coefficients + b8 &* 64
       let mask = k.pointee.quant4x4x4(coef, q.pointee.multiplier4x4, q.pointee.biasInter4x4)
       if mask == 0 { continue }
-      if f.tools.skipScore == 0 { return false }
       for b in 0..<4 where mask & (1 << Int32(b)) != 0 {
         k.pointee.scan4x4(levels, coef + b &* 16)
         score &+= keepScore(levels, UInt64(k.pointee.nonZeroMask16(levels)))
@@ -225,27 +238,14 @@ extension MacroblockCoder {
 
   private mutating func chromaResidualIsEmpty() -> Bool {
     let q = f.quant + chromaQP(qp)
-    let coef = chromaCoefficients
-    k.pointee.forwardNV12(coef, sourceChroma, pictureChroma, stride)
-    for c in 0..<2 {
-      let base = coef + c &* 64
-      let (a, b, d, e) = (Int32(base[0]), Int32(base[16]), Int32(base[32]), Int32(base[48]))
-      dc[0] = Int16(truncatingIfNeeded: a &+ b &+ d &+ e)
-      dc[1] = Int16(truncatingIfNeeded: a &- b &+ d &- e)
-      dc[2] = Int16(truncatingIfNeeded: a &+ b &- d &- e)
-      dc[3] = Int16(truncatingIfNeeded: a &- b &- d &+ e)
-      if k.pointee.quantDC(dc, 4, q.pointee.multiplierDC, q.pointee.biasDCInter) != 0 { return false }
-      base[0] = 0
-      base[16] = 0
-      base[32] = 0
-      base[48] = 0
-      if k.pointee.quant4x4x4(base, q.pointee.multiplier4x4, q.pointee.biasInter4x4) != 0 { return false }
-    }
-    return true
+    return k.pointee.isEmptyNV12(
+      sourceChroma, pictureChroma, stride, q.pointee.multiplier4x4, q.pointee.biasInter4x4,
+      q.pointee.multiplierDC,
+      q.pointee.biasDCInter) != 0
   }
 
   /// Start vectors for 16x16: prediction, still, neighbours, and the same place in the last picture.
-  private func gatherCandidates(
+  private mutating func gatherCandidates(
     _ starts: UnsafeMutablePointer<MotionVector>, _ p: MotionVector, reference r: Int
   ) -> Int {
     starts[0] = p

@@ -3,7 +3,7 @@ import CH264Kernels
 /// Choice of intra prediction (8.3), by SATD and the bits of the modes.
 extension MacroblockCoder {
   /// The four modes of Intra_16x16 and chroma that neighbours allow. Returns the number.
-  private func allowedModes16x16(_ modes: inout (UInt8, UInt8, UInt8, UInt8)) -> Int {
+  private mutating func allowedModes16x16(_ modes: inout (UInt8, UInt8, UInt8, UInt8)) -> Int {
     let left = intraAvailable & Availability.left != 0
     let top = intraAvailable & Availability.top != 0
     var n = 0
@@ -76,7 +76,7 @@ extension MacroblockCoder {
   // MARK: - 4x4 and 8x8
 
   /// Mode that Intra4x4PredMode is predicted to be (8.3.1.1), for the 4x4 block at raster index `r`.
-  @inline(__always) func predictedIntraMode(_ r: Int) -> Int {
+  @inline(__always) mutating func predictedIntraMode(_ r: Int) -> Int {
     let modes = f.syntax.intraModes + m &* 16
     let left: Int8
     if r & 3 != 0 {
@@ -167,7 +167,7 @@ extension MacroblockCoder {
   }
 
   /// The 13 neighbouring samples of a 4x4 block; a missing row above right repeats the last sample above.
-  @inline(__always) private func loadEdge4x4(
+  @inline(__always) private mutating func loadEdge4x4(
     _ at: UnsafeMutablePointer<UInt8>, left: Bool, top: Bool, corner: Bool, right: Bool
   ) {
     let above = at - stride
@@ -256,7 +256,7 @@ extension MacroblockCoder {
     return (cost, pattern)
   }
 
-  @inline(__always) private func loadEdge8x8(
+  @inline(__always) private mutating func loadEdge8x8(
     _ at: UnsafeMutablePointer<UInt8>, left: Bool, top: Bool, corner: Bool, right: Bool
   ) {
     let above = at - stride
@@ -317,7 +317,7 @@ extension MacroblockCoder {
   }
 
   /// Counts are zero where the pattern says that nothing is coded.
-  private func clearUncodedCounts(_ pattern: UInt8) {
+  private mutating func clearUncodedCounts(_ pattern: UInt8) {
     let nonZero = f.syntax.nonZero + m &* 24
     for b8 in 0..<4 where pattern & (1 << UInt8(b8)) == 0 {
       setCounts(nonZero + ((b8 >> 1) &* 8 &+ (b8 & 1) &* 2), 0)

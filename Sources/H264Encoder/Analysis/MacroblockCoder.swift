@@ -3,6 +3,9 @@ import CH264Kernels
 /// Codes macroblocks one after another: decides how, predicts, transforms, quantises, reconstructs, and
 /// leaves syntax and levels for the entropy coder. One for each thread; nothing is shared but the
 /// picture, and of that only macroblocks above and to the left.
+///
+/// Its functions are `mutating` even where they change nothing: a function that is not gets a copy of all of this
+/// when it is called from one that is.
 struct MacroblockCoder {
   var f: FrameContext
   let k: UnsafePointer<OVTKernels>
@@ -156,11 +159,9 @@ struct MacroblockCoder {
       ovt_copy(k, 0, source, 16, f.source.luma + (y0 &* f.source.lumaStride &+ x0), f.source.lumaStride, 16)
       let c = f.source.chroma
       if let cr = f.source.cr {
-        for y in 0..<8 {
-          k.pointee.interleaveRow(
-            sourceChroma + y &* 16, c + ((y0 / 2 &+ y) &* f.source.chromaStride &+ x0 / 2),
-            cr + ((y0 / 2 &+ y) &* f.source.crStride &+ x0 / 2), 8)
-        }
+        k.pointee.interleave8x8Planes(
+          sourceChroma, c + (y0 / 2 &* f.source.chromaStride &+ x0 / 2), f.source.chromaStride,
+          cr + (y0 / 2 &* f.source.crStride &+ x0 / 2), f.source.crStride)
       } else {
         ovt_copy(
           k, 0, sourceChroma, 16, c + (y0 / 2 &* f.source.chromaStride &+ x0), f.source.chromaStride, 8)
@@ -171,7 +172,7 @@ struct MacroblockCoder {
   }
 
   /// Samples outside of the picture repeat its last row and column: the cropped part costs least so.
-  private func fetchSourceAtBorder() {
+  private mutating func fetchSourceAtBorder() {
     let g = f.geometry
     for y in 0..<16 {
       let row = f.source.luma + min(mbY &* 16 &+ y, g.height &- 1) &* f.source.lumaStride
@@ -225,12 +226,12 @@ struct MacroblockCoder {
     clear(f.syntax.motionDifference + m &* 16)
   }
 
-  func clear(_ vectors: UnsafeMutablePointer<MotionVector>) {
+  mutating func clear(_ vectors: UnsafeMutablePointer<MotionVector>) {
     let p = UnsafeMutableRawPointer(vectors).assumingMemoryBound(to: UInt64.self)
     for i in 0..<8 { p[i] = 0 }
   }
 
-  func storeIntraModesDC() {
+  mutating func storeIntraModesDC() {
     let modes = UnsafeMutableRawPointer(f.syntax.intraModes + m &* 16)
     modes.storeBytes(of: 0x0202_0202_0202_0202, as: UInt64.self)
     modes.storeBytes(of: 0x0202_0202_0202_0202, toByteOffset: 8, as: UInt64.self)

@@ -39,7 +39,7 @@ extension MacroblockCoder {
 
   /// Median prediction (8.4.1.3) for the partition whose first 8x8 block is grid slot `slot` and which is
   /// `width` blocks wide.
-  @inline(__always) func predictMotion(slot: Int, width: Int, reference: Int8) -> MotionVector {
+  @inline(__always) mutating func predictMotion(slot: Int, width: Int, reference: Int8) -> MotionVector {
     let refA = gridReference[slot &- 1]
     let refB = gridReference[slot &- 4]
     var c = slot &- 4 &+ width
@@ -61,7 +61,7 @@ extension MacroblockCoder {
   }
 
   /// Directional prediction of 16x8 and 8x16 partitions (8.4.1.3), else the median.
-  @inline(__always) func predictMotion16x8(_ index: Int, reference: Int8) -> MotionVector {
+  @inline(__always) mutating func predictMotion16x8(_ index: Int, reference: Int8) -> MotionVector {
     if index == 0 {
       if gridReference[1] == reference { return gridMotion[1] }
       return predictMotion(slot: 5, width: 2, reference: reference)
@@ -70,7 +70,7 @@ extension MacroblockCoder {
     return predictMotion(slot: 9, width: 2, reference: reference)
   }
 
-  @inline(__always) func predictMotion8x16(_ index: Int, reference: Int8) -> MotionVector {
+  @inline(__always) mutating func predictMotion8x16(_ index: Int, reference: Int8) -> MotionVector {
     if index == 0 {
       if gridReference[4] == reference { return gridMotion[4] }
       return predictMotion(slot: 5, width: 1, reference: reference)
@@ -81,7 +81,7 @@ extension MacroblockCoder {
   }
 
   /// The vector of P_Skip (8.4.1.1).
-  func predictSkipMotion() -> MotionVector {
+  mutating func predictSkipMotion() -> MotionVector {
     let refA = gridReference[4]
     let refB = gridReference[1]
     if refA == -2 || refB == -2 { return .zero }
@@ -91,7 +91,9 @@ extension MacroblockCoder {
   }
 
   /// Sets the vector and reference of `count` x `rows` 8x8 blocks from a slot on.
-  @inline(__always) func setGrid(_ slot: Int, width: Int, height: Int, _ v: MotionVector, _ reference: Int8) {
+  @inline(__always) mutating func setGrid(
+    _ slot: Int, width: Int, height: Int, _ v: MotionVector, _ reference: Int8
+  ) {
     for y in 0..<height {
       for x in 0..<width {
         gridMotion[slot &+ y &* 4 &+ x] = v
@@ -104,7 +106,7 @@ extension MacroblockCoder {
 
   /// Predicts a luma block at (x, y) in the macroblock into `dst`. `width` is a kernel width index
   /// (0 = 16, 1 = 8).
-  @inline(__always) func predictLuma(
+  @inline(__always) mutating func predictLuma(
     _ dst: UnsafeMutablePointer<UInt8>, _ dstStride: Int, x: Int, y: Int, width: Int, height: Int,
     _ v: MotionVector, reference: Int
   ) {
@@ -122,7 +124,7 @@ extension MacroblockCoder {
   }
 
   /// Predicts the chroma of a luma block at (x, y): half its size, vectors in eighths.
-  @inline(__always) func predictChroma(
+  @inline(__always) mutating func predictChroma(
     _ dst: UnsafeMutablePointer<UInt8>, _ dstStride: Int, x: Int, y: Int, width: Int, height: Int,
     _ v: MotionVector, reference: Int
   ) {
@@ -136,7 +138,7 @@ extension MacroblockCoder {
   }
 
   /// Predicts the whole macroblock with the motion in the grid into the picture.
-  func predictInter(_ type: UInt8) {
+  mutating func predictInter(_ type: UInt8) {
     switch type {
     case MacroblockType.inter16x16, MacroblockType.skip:
       let v = gridMotion[5]

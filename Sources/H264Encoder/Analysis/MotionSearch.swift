@@ -9,12 +9,12 @@ struct MotionCandidate {
 /// Motion search for one block: candidates, a descent on whole samples, then half and quarter samples.
 extension MacroblockCoder {
   /// Cost of coding a vector against its prediction.
-  @inline(__always) func motionCost(_ x: Int, _ y: Int, _ p: MotionVector) -> Int32 {
+  @inline(__always) mutating func motionCost(_ x: Int, _ y: Int, _ p: MotionVector) -> Int32 {
     let bits = Int32(f.motionBits[x &- Int(p.x)]) &+ Int32(f.motionBits[y &- Int(p.y)])
     return (lambda &* bits) >> 8
   }
 
-  @inline(__always) func clampToLimits(_ v: MotionVector) -> MotionVector {
+  @inline(__always) mutating func clampToLimits(_ v: MotionVector) -> MotionVector {
     MotionVector(
       Int16(truncatingIfNeeded: min(max(Int(v.x), minX), maxX)),
       Int16(truncatingIfNeeded: min(max(Int(v.y), minY), maxY)))
@@ -92,7 +92,7 @@ extension MacroblockCoder {
   }
 
   /// Distortion at a quarter-sample position, by SATD or SAD.
-  @inline(__always) private func compare(
+  @inline(__always) private mutating func compare(
     _ shape: Int32, _ src: UnsafePointer<UInt8>, _ origin: UnsafePointer<UInt8>, _ x: Int, _ y: Int,
     width: Int32, height: Int32, satd: Bool
   ) -> Int32 {
@@ -112,7 +112,9 @@ extension MacroblockCoder {
   ) -> MotionCandidate {
     let width: Int32 = shape <= 1 ? 0 : 1
     let height: Int32 = shape & 1 == 0 ? 16 : 8
-    let satd = f.tools.refineBySATD
+    let refinesBySATD = f.tools.refineBySATD
+    // The half-sample round's measure.
+    var satd = refinesBySATD && !f.tools.halfSamplesBySAD
     var bestX = x
     var bestY = y
     var best = cost
@@ -177,6 +179,21 @@ extension MacroblockCoder {
         }
         if direction == 0 { break }
         from = direction & 1 == 1 ? direction &+ 1 : direction &- 1
+      }
+      if satd != refinesBySATD {
+        satd = true
+        best =
+          compare(shape, src, origin, bestX, bestY, width: width, height: height, satd: true)
+          &+ motionCost(bestX, bestY, p)
+        if bestX != x || bestY != y {
+          let whole =
+            compare(shape, src, origin, x, y, width: width, height: height, satd: true) &+ motionCost(x, y, p)
+          if whole < best {
+            best = whole
+            bestX = x
+            bestY = y
+          }
+        }
       }
       step >>= 1
     }

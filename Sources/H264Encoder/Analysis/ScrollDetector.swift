@@ -6,8 +6,11 @@ import CH264Kernels
 /// sums of rows, in a few strips, tell the distance: text has lines.
 struct ScrollDetector {
   private let geometry: PictureGeometry
-  /// Sums of the reference's rows, a strip after another.
-  private let sums: UnsafeMutablePointer<Int32>
+  /// A number for each strip.
+  private typealias Strips = SIMD4<Int32>
+  /// Sums of the reference's rows, and of the rows of the source that are looked up.
+  private let sums: UnsafeMutablePointer<SIMD4<Int32>>
+  private let rows: UnsafeMutablePointer<SIMD4<Int32>>
   private static let strips = 4
   /// Rows of the source that are looked up.
   private static let samples = 64
@@ -20,81 +23,89 @@ struct ScrollDetector {
 
   init(_ geometry: PictureGeometry) {
     self.geometry = geometry
-    sums = allocateAligned(Int32.self, count: geometry.height * ScrollDetector.strips)
+    sums = allocateAligned(SIMD4<Int32>.self, count: geometry.height)
+    rows = allocateAligned(SIMD4<Int32>.self, count: ScrollDetector.samples)
   }
 
-  func deallocate() { sums.deallocate() }
+  func deallocate() {
+    sums.deallocate()
+    rows.deallocate()
+  }
 
   /// The row of the reference that shows what is now at row 0, or 0 if nothing was scrolled.
   ///
   /// - Parameter limit: the furthest that a vector may point.
   func distance(_ source: SourcePicture, from reference: PicturePlanes, limit: Int) -> Int {
-    let strips = ScrollDetector.strips
     let height = geometry.height
-    let wide = geometry.width / strips
-    guard wide >= 16, height >= 128 else { return 0 }
+    let wide = geometry.width / ScrollDetector.strips
+    // Smaller pictures show no documents.
+    guard wide >= 16, height >= 192 else { return 0 }
     let count = min(ScrollDetector.samples, height / 2)
-    return withUnsafeTemporaryAllocation(of: Int32.self, capacity: count * strips + 2 * strips) { memory in
-      guard let rows = memory.baseAddress else { return 0 }
-      let still = rows + count * strips
-      let moved = still + strips
-      let cap = Int32(ScrollDetector.mostLevels * wide)
-      let noise = Int32(ScrollDetector.noise * wide)
-      @inline(__always) func cost(_ a: Int32, _ b: Int32) -> Int32 {
-        let difference = (a &- b).magnitude
-        return difference <= UInt32(noise) ? 0 : Int32(min(difference, UInt32(cap)))
-      }
+    let cap = Int32(ScrollDetector.mostLevels * wide)
+    let measure = Measure(
+      noise: Strips(repeating: Int32(ScrollDetector.noise * wide)), cap: Strips(repeating: cap))
 
-      // Where little has changed in place, nothing was scrolled.
-      var changed = 0
-      for s in 0..<strips { still[s] = 0 }
-      for i in 0..<count {
-        let y = i &* height / count
-        for s in 0..<strips {
-          let sum = Self.sum(source.luma + (y &* source.lumaBytesPerRow &+ s &* wide), wide)
-          rows[i &* strips &+ s] = sum
-          let c = cost(sum, Self.sum(reference.luma + (y &* geometry.stride &+ s &* wide), wide))
-          still[s] &+= c
-          if c > 0 { changed &+= 1 }
-        }
-      }
-      guard changed &* 8 >= count &* strips else { return 0 }
+    // Where little has changed in place, nothing was scrolled.
+    var still = Strips.zero
+    var changed: Int32 = 0
+    for i in 0..<count {
+      let y = i &* height / count
+      let sum = Self.sums(source.luma + y &* source.lumaBytesPerRow, wide)
+      rows[i] = sum
+      let c = measure.cost(sum, Self.sums(reference.luma + y &* geometry.stride, wide))
+      still &+= c
+      changed &+= Strips.zero.replacing(with: 1, where: c .> 0).wrappedSum()
+    }
+    guard Int(changed) &* 8 >= count &* ScrollDetector.strips else { return 0 }
 
-      for s in 0..<strips {
-        for y in 0..<height {
-          sums[s &* height &+ y] = Self.sum(reference.luma + (y &* geometry.stride &+ s &* wide), wide)
-        }
-      }
-      var total: Int32 = 0
-      for s in 0..<strips { total &+= still[s] }
-      var best = 0
-      var most: Int32 = 0
-      let furthest = min(height * 3 / 4, limit)
-      for distance in -furthest...furthest where abs(distance) >= ScrollDetector.nearest {
-        for s in 0..<strips { moved[s] = 0 }
-        for i in 0..<count {
+    for y in 0..<height { sums[y] = Self.sums(reference.luma + y &* geometry.stride, wide) }
+    // A strip that stands still is no argument against the others: what one loses does not count. Half of the
+    // difference has to go.
+    var best = 0
+    var most = (still.wrappedSum() &+ 1) / 2 &- 1
+    let unknown = Strips(repeating: cap / 4)
+    let furthest = min(height * 3 / 4, limit)
+    for distance in -furthest...furthest where abs(distance) >= ScrollDetector.nearest {
+      var moved = Strips.zero
+      var gain = Int32.max
+      var i = 0
+      // It only gets worse from row to row.
+      while i < count && gain > most {
+        let end = min(i &+ 8, count)
+        while i < end {
           let y = i &* height / count &+ distance
           // What has come into view is new in either case.
-          let isInside = y >= 0 && y < height
-          for s in 0..<strips {
-            moved[s] &+= isInside ? cost(rows[i &* strips &+ s], sums[s &* height &+ y]) : cap / 4
-          }
+          moved &+= y >= 0 && y < height ? measure.cost(rows[i], sums[y]) : unknown
+          i &+= 1
         }
-        // A strip that stands still is no argument against the others.
-        var gain: Int32 = 0
-        for s in 0..<strips { gain &+= max(still[s] &- moved[s], 0) }
-        if gain > most {
-          most = gain
-          best = distance
-        }
+        let left = still &- moved
+        gain = left.replacing(with: 0, where: left .< 0).wrappedSum()
       }
-      return most &* 2 >= total ? best : 0
+      if gain > most {
+        most = gain
+        best = distance
+      }
+    }
+    return best
+  }
+
+  private struct Measure {
+    let noise: Strips
+    let cap: Strips
+
+    @inline(__always) func cost(_ a: Strips, _ b: Strips) -> Strips {
+      let d = a &- b
+      let size = d.replacing(with: Strips.zero &- d, where: d .< 0)
+      let limited = size.replacing(with: cap, where: size .> cap)
+      return limited.replacing(with: 0, where: size .<= noise)
     }
   }
 
-  @inline(__always) private static func sum(_ row: UnsafePointer<UInt8>, _ count: Int) -> Int32 {
-    var total: Int32 = 0
-    for x in 0..<count { total &+= Int32(row[x]) }
-    return total
+  /// Sums of a row in each strip.
+  @inline(__always) private static func sums(_ row: UnsafePointer<UInt8>, _ wide: Int) -> Strips {
+    @inline(__always) func sum(_ s: Int) -> Int32 {
+      Int32(bitPattern: ovt_sum_bytes(row + s &* wide, Int32(wide)))
+    }
+    return Strips(sum(0), sum(1), sum(2), sum(3))
   }
 }

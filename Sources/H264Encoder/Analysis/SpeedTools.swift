@@ -4,6 +4,8 @@ struct SpeedTools {
   var references = 1
   /// Half- and quarter-sample refinement by SATD, else by SAD.
   var refineBySATD = true
+  /// With that, the half-sample positions still by SAD: only the best of them is compared by SATD.
+  var halfSamplesBySAD = false
   /// Rounds of the half-sample and of the quarter-sample diamond.
   var halfRounds = 1
   var quarterRounds = 1
@@ -19,6 +21,8 @@ struct SpeedTools {
   var smallIntraInP = true
   /// Transform size and skip decided by coding both and comparing squared error and bits.
   var rateDistortion = true
+  /// The 8x8 transform is not tried where the 4x4 one leaves nothing worth coding.
+  var transform8x8OnlyIfCoded = false
   /// Levels chosen by their cost in bits (rate-distortion optimised quantisation).
   var optimisedLevels = true
 }
@@ -36,6 +40,9 @@ extension SpeedTools {
       fullSteps = 8
     case 4:
       optimisedLevels = false
+      halfSamplesBySAD = true
+      transform8x8OnlyIfCoded = true
+      intraThreshold = 8
     case 3:
       break
     case 2:

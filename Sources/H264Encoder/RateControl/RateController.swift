@@ -210,6 +210,8 @@ struct RateController {
   ) {
     decision.budget = RowBudget(
       target: max(target, 64), maximum: max(maximum, 64), limit: max(maximum, 64),
+      // P_Skip, and an intra prediction without residual.
+      cheapest: isKeyFrame ? 6 : 0.125,
       minQP: configuration.minimumQP, maxQP: maxQP,
       shares: isKeyFrame ? sharesI : sharesP)
   }

@@ -5,8 +5,12 @@ struct RowBudget {
   var maximum: Double
   /// Beyond these bits macroblocks are skipped.
   var limit: Double
+  /// Bits of a macroblock that is coded as cheaply as can be.
+  var cheapest: Double
   var minQP: Int
   var maxQP: Int
+  /// Bits that a macroblock of a difficult picture takes at the highest QP.
+  static let coarseMacroblock = 24
   /// How much of the picture's bits the rows took in the last picture of its kind; sums to 1.
   var shares: UnsafePointer<Float>
 
@@ -38,8 +42,8 @@ struct RowBudget {
     return min(max(qp, minQP), maxQP)
   }
 
-  /// Whether nothing but skipped macroblocks fits any more: `bits` are used, `left` macroblocks remain.
+  /// Whether nothing but the cheapest macroblocks fits any more: `bits` are used, `left` macroblocks remain.
   func isExhausted(bits: Int, left: Int) -> Bool {
-    Double(bits + left / 8 + 256) > limit
+    Double(bits + 256) + Double(left) * cheapest > limit
   }
 }

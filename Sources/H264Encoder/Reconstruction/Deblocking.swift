@@ -18,159 +18,145 @@ struct DeblockingFilter {
     for x in 0..<geometry.widthInMbs { filterMacroblock(x, y) }
   }
 
-  /// Thresholds for an edge between blocks of these QPs: nothing is filtered when alpha or beta is 0.
-  @inline(__always) private func thresholds(_ qp: Int) -> (indexA: Int, alpha: Int32, beta: Int32) {
-    let indexA = min(max(qp &+ offsetA, 0), 51)
-    let indexB = min(max(qp &+ offsetB, 0), 51)
-    return (indexA, Int32(ovt_deblock_alpha()[indexA]), Int32(ovt_deblock_beta()[indexB]))
+  /// Thresholds for edges between blocks of a QP, as one word: alpha, beta (0: nothing is filtered), and tC0 for
+  /// bS 1, 2, 3 (8.7.2.2).
+  private struct Thresholds {
+    var alpha: UInt8
+    var beta: UInt8
+    var tC0: (UInt8, UInt8, UInt8, UInt8)
+    var isActive: Bool { alpha != 0 && beta != 0 }
   }
 
-  /// bS of the four quarters of an edge, a byte each from the lowest.
-  @inline(__always) private func tC0(_ strengths: UInt32, _ indexA: Int) -> UInt32 {
-    var result: UInt32 = 0
-    let table = ovt_deblock_tc0()! + (indexA &* 3)
-    for i in 0..<4 {
-      let bS = Int((strengths >> UInt32(8 &* i)) & 0xFF)
-      let value: UInt32 = bS == 0 ? 0xFF : UInt32(table[bS &- 1])
-      result |= value << UInt32(8 &* i)
-    }
-    return result
+  @inline(__always) private func thresholds(_ qp: Int) -> Thresholds {
+    let indexA = min(max(qp &+ offsetA, 0), 51)
+    let indexB = min(max(qp &+ offsetB, 0), 51)
+    let table = ovt_deblock_tc0()! + indexA &* 3
+    return Thresholds(
+      alpha: ovt_deblock_alpha()[indexA], beta: ovt_deblock_beta()[indexB],
+      tC0: (0, table[0], table[1], table[2]))
   }
 
   private func filterMacroblock(_ x: Int, _ y: Int) {
     let w = geometry.widthInMbs
     let m = y &* w &+ x
     let info = syntax.info + m
-    let qp = Int(info.pointee.qp)
+    let hasLeft = x > 0 && (!withinSlices || info[-1].slice == info.pointee.slice)
+    let hasTop = y > 0 && (!withinSlices || (info - w).pointee.slice == info.pointee.slice)
+    filterEdges(x, y, neighbour: hasLeft ? m &- 1 : -1, vertical: true)
+    filterEdges(x, y, neighbour: hasTop ? m &- w : -1, vertical: false)
+  }
+
+  /// The edges of a macroblock in one direction. `neighbour`: the macroblock on the other side of the border; -1: the
+  /// border stays.
+  @inline(__always) private func filterEdges(_ x: Int, _ y: Int, neighbour n: Int, vertical: Bool) {
+    let m = y &* geometry.widthInMbs &+ x
+    let info = syntax.info[m]
+    let isIntra = MacroblockType.isIntra(info.type)
+    var edges = OVTEdges()
+    if n >= 0 {
+      edges.bS.0 =
+        isIntra || MacroblockType.isIntra(syntax.info[n].type)
+        ? 0x0404_0404 : borderStrengths(m, n, vertical: vertical)
+    }
+    if isIntra {
+      edges.bS.2 = 0x0303_0303
+      if info.transform8x8 == 0 {
+        edges.bS.1 = 0x0303_0303
+        edges.bS.3 = 0x0303_0303
+      }
+    } else if codedBlocks[m] != 0 || !isUniform(info.type) {
+      edges.bS.2 = innerStrengths(m, 2, vertical: vertical)
+      if info.transform8x8 == 0 {
+        edges.bS.1 = innerStrengths(m, 1, vertical: vertical)
+        edges.bS.3 = innerStrengths(m, 3, vertical: vertical)
+      }
+    }
+    if edges.bS.0 | edges.bS.1 | edges.bS.2 | edges.bS.3 == 0 { return }
+
     let stride = geometry.stride
     let luma = picture.luma + (y &* 16 &* stride &+ x &* 16)
     let chroma = picture.chroma + (y &* 8 &* stride &+ x &* 16)
-    let intra = MacroblockType.isIntra(info.pointee.type)
-    let inner8x8 = info.pointee.transform8x8 != 0
-
-    let hasLeft = x > 0 && (!withinSlices || info[-1].slice == info.pointee.slice)
-    let hasTop = y > 0 && (!withinSlices || (info - w).pointee.slice == info.pointee.slice)
-
-    // Vertical edges, left to right; then horizontal ones, top to bottom.
-    for direction in 0..<2 {
-      let vertical = direction == 0
-      let neighbour = vertical ? m &- 1 : m &- w
-      if vertical ? hasLeft : hasTop {
-        let average = (qp &+ Int(syntax.info[neighbour].qp) &+ 1) >> 1
-        let averageChroma =
-          (chromaQP(qp) &+ chromaQP(Int(syntax.info[neighbour].qp)) &+ 1) >> 1
-        let t = thresholds(average)
-        let tc = thresholds(averageChroma)
-        if t.alpha != 0 || tc.alpha != 0 {
-          if intra || MacroblockType.isIntra(syntax.info[neighbour].type) {
-            if t.alpha != 0 && t.beta != 0 {
-              if vertical {
-                k.pointee.deblockLumaVerticalStrong(luma, stride, t.alpha, t.beta)
-              } else {
-                k.pointee.deblockLumaHorizontalStrong(luma, stride, t.alpha, t.beta)
-              }
-            }
-            if tc.alpha != 0 && tc.beta != 0 {
-              if vertical {
-                k.pointee.deblockChromaVerticalStrong(chroma, stride, tc.alpha, tc.beta)
-              } else {
-                k.pointee.deblockChromaHorizontalStrong(chroma, stride, tc.alpha, tc.beta)
-              }
-            }
-          } else {
-            let bS = outerStrengths(m, neighbour, vertical: vertical)
-            if bS != 0 {
-              filter(luma, stride, vertical: vertical, isChroma: false, bS, t)
-              filter(chroma, stride, vertical: vertical, isChroma: true, bS, tc)
-            }
-          }
-        }
-      }
-      if info.pointee.type == MacroblockType.skip { continue }
-      if !intra && codedBlocks[m] == 0 && info.pointee.type == MacroblockType.inter16x16 { continue }
-      let t = thresholds(qp)
-      let tc = thresholds(chromaQP(qp))
-      if t.alpha == 0 && tc.alpha == 0 { continue }
-      for edge in 1..<4 {
-        if inner8x8 && edge & 1 == 1 { continue }
-        let bS = intra ? 0x0303_0303 : innerStrengths(m, edge, vertical: vertical)
-        if bS == 0 { continue }
-        let at = vertical ? luma + edge &* 4 : luma + edge &* 4 &* stride
-        filter(at, stride, vertical: vertical, isChroma: false, bS, t)
-        if edge == 2 {
-          // Chroma has one inner edge; its bS are those of the luma edge in its place.
-          let c = vertical ? chroma + 8 : chroma + 4 &* stride
-          filter(c, stride, vertical: vertical, isChroma: true, bS, tc)
-        }
-      }
-    }
-  }
-
-  @inline(__always) private func filter(
-    _ at: UnsafeMutablePointer<UInt8>, _ stride: Int, vertical: Bool, isChroma: Bool, _ bS: UInt32,
-    _ t: (indexA: Int, alpha: Int32, beta: Int32)
-  ) {
-    if t.alpha == 0 || t.beta == 0 { return }
-    var packed = tC0(bS, t.indexA)
-    withUnsafeBytes(of: &packed) { bytes in
-      // Four bytes are there: `packed` is a UInt32.
-      guard let tc = bytes.baseAddress?.assumingMemoryBound(to: Int8.self) else { return }
-      if isChroma {
-        if vertical {
-          k.pointee.deblockChromaVertical(at, stride, t.alpha, t.beta, tc)
-        } else {
-          k.pointee.deblockChromaHorizontal(at, stride, t.alpha, t.beta, tc)
-        }
-      } else if vertical {
-        k.pointee.deblockLumaVertical(at, stride, t.alpha, t.beta, tc)
+    let qp = Int(info.qp)
+    let other = n >= 0 ? Int(syntax.info[n].qp) : qp
+    if set(&edges, border: (qp &+ other &+ 1) >> 1, inside: qp) {
+      if vertical {
+        k.pointee.deblockLumaVerticalEdges(luma, stride, &edges)
       } else {
-        k.pointee.deblockLumaHorizontal(at, stride, t.alpha, t.beta, tc)
+        k.pointee.deblockLumaHorizontalEdges(luma, stride, &edges)
+      }
+    }
+    // Chroma has the border and the edge in the middle, with the strengths of luma (8.7.2.1).
+    if edges.bS.0 | edges.bS.2 == 0 { return }
+    let chromaQPs = (chromaQP(qp), chromaQP(other))
+    if set(&edges, border: (chromaQPs.0 &+ chromaQPs.1 &+ 1) >> 1, inside: chromaQPs.0) {
+      if vertical {
+        k.pointee.deblockChromaVerticalEdges(chroma, stride, &edges)
+      } else {
+        k.pointee.deblockChromaHorizontalEdges(chroma, stride, &edges)
       }
     }
   }
 
-  /// 1 where two blocks refer to different pictures or their vectors differ by a sample or more.
-  @inline(__always) private func motionDiffers(
-    _ m: Int, _ block: Int, _ n: Int, _ other: Int
-  ) -> Bool {
-    let refM = syntax.referenceIndex[m &* 4 &+ (block >> 3) &* 2 &+ ((block >> 1) & 1)]
-    let refN = syntax.referenceIndex[n &* 4 &+ (other >> 3) &* 2 &+ ((other >> 1) & 1)]
-    if refM != refN { return true }
-    let a = syntax.motion[m &* 16 &+ block]
-    let b = syntax.motion[n &* 16 &+ other]
+  /// Sets the thresholds for QPs; false if nothing is filtered with them.
+  @inline(__always) private func set(_ edges: inout OVTEdges, border: Int, inside: Int) -> Bool {
+    let inner = thresholds(inside)
+    let outer = border == inside ? inner : thresholds(border)
+    edges.alpha = (outer.alpha, inner.alpha)
+    edges.beta = (outer.beta, inner.beta)
+    edges.tC0 = (outer.tC0, inner.tC0)
+    return outer.isActive || inner.isActive
+  }
+
+  /// Whether one vector serves the whole of an inter macroblock.
+  @inline(__always) private func isUniform(_ type: UInt8) -> Bool {
+    type == MacroblockType.skip || type == MacroblockType.inter16x16
+  }
+
+  /// True where two 8x8 blocks (0 to 3) refer to different pictures or their vectors differ by a sample or more.
+  @inline(__always) private func motionDiffers(_ m: Int, _ block: Int, _ n: Int, _ other: Int) -> Bool {
+    if syntax.referenceIndex[m &* 4 &+ block] != syntax.referenceIndex[n &* 4 &+ other] { return true }
+    let a = syntax.motion[m &* 16 &+ (block >> 1) &* 8 &+ (block & 1) &* 2]
+    let b = syntax.motion[n &* 16 &+ (other >> 1) &* 8 &+ (other & 1) &* 2]
     return abs(Int(a.x) &- Int(b.x)) >= 4 || abs(Int(a.y) &- Int(b.y)) >= 4
   }
 
-  @inline(__always) private func outerStrengths(_ m: Int, _ n: Int, vertical: Bool) -> UInt32 {
-    let coded = codedBlocks[m]
-    let codedOther = codedBlocks[n]
-    var bS: UInt32 = 0
-    for i in 0..<4 {
-      let block = vertical ? i &* 4 : i
-      let other = vertical ? i &* 4 &+ 3 : 12 &+ i
-      if (coded >> UInt16(block)) & 1 != 0 || (codedOther >> UInt16(other)) & 1 != 0 {
-        bS |= 2 << UInt32(8 &* i)
-      } else if motionDiffers(m, block, n, other) {
-        bS |= 1 << UInt32(8 &* i)
-      }
-    }
-    return bS
+  /// 2 in a byte for each bit: bits 0, 4, 8, 12 (down a vertical edge) or 0 to 3 (along a horizontal one).
+  @inline(__always) private func codedStrengths(_ bits: UInt16, vertical: Bool) -> UInt32 {
+    let b = UInt32(bits)
+    return vertical
+      ? ((b & 1) | (b & 0x10) << 4 | (b & 0x100) << 8 | (b & 0x1000) << 12) << 1
+      : ((b & 15) &* 0x0020_4081 & 0x0101_0101) << 1
   }
 
+  /// bS of the four quarters of the border between inter macroblocks, a byte each from the lowest (8.7.2.1).
+  @inline(__always) private func borderStrengths(_ m: Int, _ n: Int, vertical: Bool) -> UInt32 {
+    let coded = codedBlocks[m]
+    let codedOther = codedBlocks[n]
+    let bits = vertical ? coded | codedOther >> 3 : coded | codedOther >> 12
+    let bS = codedStrengths(bits, vertical: vertical)
+    if bS == 0x0202_0202 { return bS }
+    var motion: UInt32
+    if isUniform(syntax.info[m].type) && isUniform(syntax.info[n].type) {
+      motion = motionDiffers(m, 0, n, 0) ? 0x0101_0101 : 0
+    } else {
+      motion = motionDiffers(m, 0, n, vertical ? 1 : 2) ? 0x0101 : 0
+      if motionDiffers(m, vertical ? 2 : 1, n, 3) { motion |= 0x0101_0000 }
+    }
+    return bS | motion & ~(bS >> 1)
+  }
+
+  /// The same for an edge inside.
   @inline(__always) private func innerStrengths(_ m: Int, _ edge: Int, vertical: Bool) -> UInt32 {
     let coded = codedBlocks[m]
+    let bits =
+      vertical
+      ? coded >> UInt16(edge) | coded >> UInt16(edge &- 1)
+      : coded >> UInt16(4 &* edge) | coded >> UInt16(4 &* edge &- 4)
+    let bS = codedStrengths(bits, vertical: vertical)
     // Vectors change only between 8x8 blocks.
-    let motion = edge == 2 && syntax.info[m].type != MacroblockType.inter16x16
-    var bS: UInt32 = 0
-    for i in 0..<4 {
-      let block = vertical ? i &* 4 &+ edge : edge &* 4 &+ i
-      let other = vertical ? block &- 1 : block &- 4
-      if ((coded >> UInt16(block)) | (coded >> UInt16(other))) & 1 != 0 {
-        bS |= 2 << UInt32(8 &* i)
-      } else if motion && motionDiffers(m, block, m, other) {
-        bS |= 1 << UInt32(8 &* i)
-      }
-    }
-    return bS
+    if edge != 2 || isUniform(syntax.info[m].type) { return bS }
+    var motion: UInt32 = motionDiffers(m, 0, m, vertical ? 1 : 2) ? 0x0101 : 0
+    if motionDiffers(m, vertical ? 2 : 1, m, 3) { motion |= 0x0101_0000 }
+    return bS | motion & ~(bS >> 1)
   }
 }

@@ -10,8 +10,10 @@ extension MacroblockCoder {
   }
 
   /// Scratch of a trial: levels, coefficients and samples.
-  @inline(__always) private func trialLevels(_ i: Int) -> UnsafeMutablePointer<Int16> { rdLevels + i &* 256 }
-  @inline(__always) private func trialSamples(_ i: Int) -> UnsafeMutablePointer<UInt8> {
+  @inline(__always) private mutating func trialLevels(_ i: Int) -> UnsafeMutablePointer<Int16> {
+    rdLevels + i &* 256
+  }
+  @inline(__always) private mutating func trialSamples(_ i: Int) -> UnsafeMutablePointer<UInt8> {
     rdSamples + i &* 256
   }
 
@@ -31,7 +33,7 @@ extension MacroblockCoder {
     let four = try4x4(zero)
     var useEight = false
     var best = four
-    if f.transform8x8Allowed {
+    if f.transform8x8Allowed && (four.pattern != 0 || !f.tools.transform8x8OnlyIfCoded) {
       let eight = try8x8(zero)
       if eight.cost < four.cost {
         useEight = true

@@ -4,7 +4,7 @@ import CH264Kernels
 extension MacroblockCoder {
   /// How much a list of levels is worth keeping: isolated ones at high frequencies cost more bits than
   /// the error that they remove. 9 or more: keep.
-  @inline(__always) func keepScore(_ level: UnsafePointer<Int16>, _ mask: UInt64) -> Int {
+  @inline(__always) mutating func keepScore(_ level: UnsafePointer<Int16>, _ mask: UInt64) -> Int {
     var rest = mask
     var score = 0
     var next = 0
@@ -133,20 +133,20 @@ extension MacroblockCoder {
     UnsafeMutableRawPointer(trial + 7 &* 512).assumingMemoryBound(to: Int16.self)
   }
 
-  @inline(__always) func setCounts(_ counts: UnsafeMutablePointer<UInt8>, _ value: UInt8) {
+  @inline(__always) mutating func setCounts(_ counts: UnsafeMutablePointer<UInt8>, _ value: UInt8) {
     counts[0] = value
     counts[1] = value
     counts[4] = value
     counts[5] = value
   }
 
-  @inline(__always) func clearLumaCounts(_ counts: UnsafeMutablePointer<UInt8>) {
+  @inline(__always) mutating func clearLumaCounts(_ counts: UnsafeMutablePointer<UInt8>) {
     let p = UnsafeMutableRawPointer(counts)
     p.storeBytes(of: 0, as: UInt64.self)
     p.storeBytes(of: 0, toByteOffset: 8, as: UInt64.self)
   }
 
-  @inline(__always) func clearChromaCounts(_ counts: UnsafeMutablePointer<UInt8>) {
+  @inline(__always) mutating func clearChromaCounts(_ counts: UnsafeMutablePointer<UInt8>) {
     UnsafeMutableRawPointer(counts + 16).storeBytes(of: 0, as: UInt64.self)
   }
 
@@ -223,7 +223,7 @@ extension MacroblockCoder {
   }
 
   /// Scaling of Intra_16x16 DC after its inverse Hadamard (8.5.10).
-  private func scaleLumaDC(_ scale: Int32) {
+  private mutating func scaleLumaDC(_ scale: Int32) {
     // scaleDC already holds the shift by qP / 6; the flat matrix leaves >> 2 with rounding.
     for i in 0..<16 {
       dc[i] = Int16(truncatingIfNeeded: (Int32(dc[i]) &* scale &+ 2) >> 2)
