@@ -154,7 +154,9 @@ import VideoToolbox
 
   /// What changes the search changes the bits.
   @Test(arguments: codecs) func effort(_ codec: CMVideoCodecType) throws {
-    let base: [CFString: Any] = [kVTCompressionPropertyKey_Quality: 0.5]
+    let base: [CFString: Any] = [
+      kVTCompressionPropertyKey_Quality: 0.5, kOVTCompressionPropertyKey_ThreadCount: 1,
+    ]
     func size(_ properties: [CFString: Any]) throws -> Int {
       let clip = Self.clip
       let session = try makeSession(
