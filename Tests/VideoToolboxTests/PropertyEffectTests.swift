@@ -152,30 +152,6 @@ import VideoToolbox
 
   // MARK: - Effort
 
-  /// What changes the search changes the bits.
-  @Test(arguments: codecs) func effort(_ codec: CMVideoCodecType) throws {
-    let base: [CFString: Any] = [
-      kVTCompressionPropertyKey_Quality: 0.5, kOVTCompressionPropertyKey_ThreadCount: 1,
-    ]
-    func size(_ properties: [CFString: Any]) throws -> Int {
-      let clip = Self.clip
-      let session = try makeSession(
-        codec, width: clip.width, height: clip.height, properties: base.merging(properties) { $1 })
-      return Self.bytes(try encode(session, clip, count: 20))
-    }
-    let usual = try size([:])
-    #expect(try size([:]) == usual)
-    for (key, value) in [
-      (kVTCompressionPropertyKey_PrioritizeEncodingSpeedOverQuality, true),
-      (kVTCompressionPropertyKey_PrioritizeEncodingSpeedOverQuality, false),
-      (kVTCompressionPropertyKey_MaximizePowerEfficiency, true), (kVTCompressionPropertyKey_RealTime, true),
-      (kVTCompressionPropertyKey_SpatialAdaptiveQPLevel, kVTQPModulationLevel_Disable),
-      (kVTCompressionPropertyKey_SuggestedLookAheadFrameCount, 0),
-    ] as [(CFString, Any)] {
-      #expect(try size([key: value]) != usual, "\(key) \(value)")
-    }
-  }
-
   @Test(arguments: codecs, [0, 3, 10]) func frameDelay(_ codec: CMVideoCodecType, _ limit: Int) throws {
     let clip = Self.clip
     let session = try makeSession(
