@@ -52,6 +52,7 @@ final class PictureCoder {
   private let levels: UnsafeMutablePointer<Int16>
   private let pcm: UnsafeMutablePointer<UInt8>
   private let halfSampleScratch: UnsafeMutablePointer<Int16>
+  private let stillColumns: UnsafeMutablePointer<UInt8>
   private let payload: UnsafeMutablePointer<UInt8>
   private let payloadCapacity: Int
   private let coders: UnsafeMutablePointer<MacroblockCoder>
@@ -92,6 +93,7 @@ final class PictureCoder {
     levels = allocateAligned(Int16.self, count: LevelLayout.count)
     pcm = allocateAligned(UInt8.self, count: 384)
     halfSampleScratch = allocateAligned(Int16.self, count: geometry.stride + 64)
+    stillColumns = allocateAligned(UInt8.self, count: geometry.widthInMbs + 2)
     payloadCapacity = geometry.macroblockCount * (PictureCoder.largestMacroblockBits / 8) + 4096
     payload = allocateAligned(UInt8.self, count: payloadCapacity)
     cabacWriter = .allocate(capacity: 1)
@@ -158,6 +160,7 @@ final class PictureCoder {
     levels.deallocate()
     pcm.deallocate()
     halfSampleScratch.deallocate()
+    stillColumns.deallocate()
     payload.deallocate()
     kernels.deallocate()
   }
@@ -206,7 +209,8 @@ final class PictureCoder {
           offsetA: configuration.deblockingAlphaOffset * 2, offsetB: configuration.deblockingBetaOffset * 2,
           withinSlices: false),
         referenceRows: ReferenceRows(
-          k: kernels, geometry: geometry, picture: picture, scratch: halfSampleScratch),
+          k: kernels, geometry: geometry, picture: picture, scratch: halfSampleScratch, syntax: syntax,
+          reference: plan.referenceCount > 0 ? references[0] : nil, still: stillColumns),
         qpOffsets: qpOffsets, payload: payload, payloadCapacity: payloadCapacity, writer: writer,
         output: output, statistics: statisticsMemory, rowQP: rowQP, rowBits: rowBits, pcm: pcm)
       if let shared, let workers {

@@ -137,8 +137,39 @@ extension MacroblockCoder {
     var step = 2
     // Costs half a sample to each side of where the half-sample round began: left, right, up, down.
     var sides = (Int32.max, Int32.max, Int32.max, Int32.max)
+    // One round by SAD from a whole sample on: its four positions are samples of the planes h and b, compared at once.
+    let isHalfRoundDone =
+      !satd && f.tools.halfRounds == 1 && (bestX | bestY) & 3 == 0 && bestX &- 2 >= minX && bestX &+ 2 <= maxX
+      && bestY &- 2 >= minY && bestY &+ 2 <= maxY
+    if isHalfRoundDone {
+      let (cx, cy) = (bestX, bestY)
+      let at = origin + ((cy >> 2) &* stride &+ (cx >> 2))
+      let b = at + f.quarterOffsets[2].0
+      let h = at + f.quarterOffsets[8].0
+      ovt_sad_x4(k, shape, src, h - stride, h, b - 1, b, stride, costs)
+      sides.2 = costs[0] &+ motionCost(cx, cy &- 2, p)
+      sides.3 = costs[1] &+ motionCost(cx, cy &+ 2, p)
+      sides.0 = costs[2] &+ motionCost(cx &- 2, cy, p)
+      sides.1 = costs[3] &+ motionCost(cx &+ 2, cy, p)
+      if sides.2 < best {
+        best = sides.2
+        bestY = cy &- 2
+      }
+      if sides.3 < best {
+        best = sides.3
+        bestY = cy &+ 2
+      }
+      if sides.0 < best {
+        best = sides.0
+        (bestX, bestY) = (cx &- 2, cy)
+      }
+      if sides.1 < best {
+        best = sides.1
+        (bestX, bestY) = (cx &+ 2, cy)
+      }
+    }
     while step > 0 {
-      var rounds = step == 2 ? f.tools.halfRounds : f.tools.quarterRounds
+      var rounds = step == 1 ? f.tools.quarterRounds : isHalfRoundDone ? 0 : f.tools.halfRounds
       var from = 0
       // Without a move in the half-sample round, its costs tell the sides worth a quarter-sample try.
       let both = step == 2 || bestX != x || bestY != y || f.tools.quarterRounds > 1

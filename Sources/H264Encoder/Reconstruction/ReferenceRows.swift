@@ -15,6 +15,14 @@ struct ReferenceRows {
   let geometry: PictureGeometry
   let picture: PicturePlanes
   let scratch: UnsafeMutablePointer<Int16>
+  let syntax: PictureSyntax
+  /// The first picture referred to, nil in an intra picture. Where nothing has changed, its half samples are taken.
+  let reference: ReferencePlanes?
+  /// A byte for each column of macroblocks and one at either end.
+  let still: UnsafeMutablePointer<UInt8>
+
+  /// Macroblocks side by side that are worth a copy.
+  private static let leastCopied = 4
 
   /// Rows below a filtered macroblock row that may still change (3, deblocking) or that the taps need (3),
   /// rounded up.
@@ -41,7 +49,7 @@ struct ReferenceRows {
     // Half samples, beginning above the picture and ending below it, where taps still see it change.
     let from = y == 0 ? -ReferenceRows.lag : y &* 16 &- ReferenceRows.lag
     let to = last ? height &+ ReferenceRows.lag : y &* 16 &+ 16 &- ReferenceRows.lag
-    halfSamples(from: from, to: to)
+    halfSamples(from: from, to: to, row: y)
     extendHalfSamples(picture.b, from: from, to: to, isFirst: y == 0, isLast: last)
     extendHalfSamples(picture.h, from: from, to: to, isFirst: y == 0, isLast: last)
     extendHalfSamples(picture.j, from: from, to: to, isFirst: y == 0, isLast: last)
@@ -58,12 +66,81 @@ struct ReferenceRows {
     }
   }
 
-  private func halfSamples(from: Int, to: Int) {
+  private func halfSamples(from: Int, to: Int, row y: Int) {
+    let w = geometry.widthInMbs
+    guard let reference, findStillColumns(row: y) else {
+      return computeHalfSamples(from: from, to: to, columns: 0..<w)
+    }
+    // Both passes go by the same runs: what is computed may write some samples too many, what is copied does not.
+    for pass in 0..<2 {
+      let copies = pass == 1
+      var x = 0
+      var computedFrom = 0
+      while x < w {
+        var end = x
+        while end < w && still[end] & still[end &+ 1] & still[end &+ 2] != 0 { end &+= 1 }
+        if end &- x >= ReferenceRows.leastCopied {
+          if copies {
+            copyHalfSamples(reference, from: from, to: to, columns: x..<end)
+          } else if x > computedFrom {
+            computeHalfSamples(from: from, to: to, columns: computedFrom..<x)
+          }
+          computedFrom = end
+        }
+        x = max(end, x &+ 1)
+      }
+      if !copies && computedFrom < w { computeHalfSamples(from: from, to: to, columns: computedFrom..<w) }
+    }
+  }
+
+  /// Notes in `still` where this macroblock and the one above are P_Skip with no motion. Returns whether many are.
+  ///
+  /// The half samples of such a column, as far as the row completes them, are those of the reference if its neighbours
+  /// to both sides are so too: the taps reach 3 samples further, and deblocking changes 3 samples next to a
+  /// macroblock that is not still.
+  private func findStillColumns(row y: Int) -> Bool {
+    let w = geometry.widthInMbs
+    let above = y == 0 ? 0 : w
+    var count = 0
+    for x in 0..<w {
+      let n = y &* w &+ x
+      let o = n &- above
+      let isStill =
+        syntax.info[n].type == MacroblockType.skip && syntax.info[o].type == MacroblockType.skip
+        && syntax.motion[n &* 16] == .zero && syntax.motion[o &* 16] == .zero
+      still[x &+ 1] = isStill ? 1 : 0
+      count &+= isStill ? 1 : 0
+    }
+    still[0] = 1
+    still[w &+ 1] = 1
+    return count >= ReferenceRows.leastCopied
+  }
+
+  /// Samples of a row from a column of macroblocks on, the margins at the picture's sides included.
+  @inline(__always) private func extent(_ columns: Range<Int>) -> (start: Int, count: Int) {
     let margin = ReferenceRows.lag
-    let offset = from &* geometry.stride &- margin
+    let start = columns.lowerBound == 0 ? -margin : columns.lowerBound &* 16
+    let end = columns.upperBound &* 16 &+ (columns.upperBound == geometry.widthInMbs ? margin : 0)
+    return (start, end &- start)
+  }
+
+  private func computeHalfSamples(from: Int, to: Int, columns: Range<Int>) {
+    let (start, count) = extent(columns)
+    let offset = from &* geometry.stride &+ start
     k.pointee.halfSample(
       picture.b + offset, picture.h + offset, picture.j + offset, picture.luma + offset, geometry.stride,
-      Int32(geometry.widthInMbs &* 16 &+ 2 &* margin), Int32(to &- from), scratch)
+      Int32(count), Int32(to &- from), scratch)
+  }
+
+  private func copyHalfSamples(_ reference: ReferencePlanes, from: Int, to: Int, columns: Range<Int>) {
+    let (start, count) = extent(columns)
+    let spacing = geometry.planeSpacing
+    for y in from..<to {
+      let offset = y &* geometry.stride &+ start
+      memcpy(picture.b + offset, reference.luma + (spacing &+ offset), count)
+      memcpy(picture.h + offset, reference.luma + (2 &* spacing &+ offset), count)
+      memcpy(picture.j + offset, reference.luma + (3 &* spacing &+ offset), count)
+    }
   }
 
   /// Repeats the first and last sample (or pair, for NV12) of rows to both sides. `inset`: samples beyond
