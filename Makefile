@@ -11,7 +11,7 @@ TEST = $(SWIFT) test $(if $(TRAITS),--traits $(TRAITS))
 RELEASE_DIR = .build/release
 
 .DEFAULT_GOAL := help
-.PHONY: help lowlat-tables build demo test lint format docs clients compare matrix bench engine-matrix kernel-bench decode-bench sample need-swift dependencies test-dependencies
+.PHONY: help lowlat-tables build demo test lint format docs clients permissive compare matrix bench engine-matrix kernel-bench decode-bench sample need-swift dependencies test-dependencies
 
 help: ## Lists these commands.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,8 +25,8 @@ demo: dependencies ## Encodes the sample movie through VTCompressionSession: out
 	$(RELEASE_DIR)/vtencode transcoding Assets/video.m4v --bitrate 1500k --psnr --out out/demo.mp4
 	@echo "Written: out/demo.mp4"
 
-test: test-dependencies ## Runs all tests.
-	$(TEST)
+test: test-dependencies ## Runs all tests, a target at a time (TARGETS="CoreMediaTests ...").
+	@TRAITS=$(TRAITS) scripts/test $(TARGETS)
 
 lint: test-dependencies ## Checks the formatting, and that nothing here compiles with a warning.
 	$(SWIFT) format lint --strict --recursive --parallel Sources Tests Package.swift
@@ -40,6 +40,9 @@ docs: dependencies ## Builds the documentation of all modules into out/docs.
 
 clients: test-dependencies ## Builds and runs the client programs, in Swift 5 and in Swift 6 mode.
 	scripts/test-clients
+
+permissive: test-dependencies ## Builds vtencode without the GPL encoders, and checks that neither is linked.
+	scripts/test-permissive-build
 
 compare: test-dependencies ## Measures vtencode against ffmpeg with the same encoder settings.
 	$(BUILD) -c release --product vtencode

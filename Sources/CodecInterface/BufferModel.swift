@@ -19,7 +19,8 @@ public struct BufferModel: Sendable, Equatable {
   public static let constantRateDuration = 0.5
   /// The same for a variable rate.
   public static let variableRateDuration = 2.5
-
+  /// Seconds of a limit's rate that the bucket holds at the least.
+  fileprivate static let leastSizeDuration = 0.14
 }
 
 extension RateControl {
@@ -55,15 +56,17 @@ extension RateControl {
     }
   }
 
-  /// For each limit of L bits in W seconds, `size + maximumRate * W` must not exceed L. Most of the allowance beyond
-  /// the average goes into the size, since that is what a key frame can draw on.
+  /// For each limit of L bits in W seconds, `size + maximumRate * W` must not exceed L. The closer the average is to
+  /// the limit, the smaller the size has to be. The rate stays some way above the average, so that what a key frame
+  /// took can be refilled, and the size keeps a few frames, without which there is no room for one at all.
   private func limitModel(fullness: Double) -> BufferModel {
     let usable = limits.map { (bits: Double($0.bytes) * 8 * 0.97, seconds: $0.seconds) }
     let lowest = usable.map { $0.bits / $0.seconds }.min() ?? 1
     let target = min(Double(targetRate ?? Int.max), lowest)
-    var rate = target + 0.1 * (lowest - target)
-    // Leave the bucket a size even if the average is right at the limit.
-    rate = min(rate, 0.78 * lowest)
+    let most = usable.map { limit in
+      limit.bits / limit.seconds * (1 - min(max(BufferModel.leastSizeDuration / limit.seconds, 0.08), 0.4))
+    }
+    let rate = min(target + 0.2 * (lowest - target), most.min() ?? lowest)
     let size = usable.map { $0.bits - rate * $0.seconds }.min() ?? rate
     return BufferModel(
       maximumRate: max(Int(rate), 1000), size: max(Int(size), 1000), initialFullness: fullness)

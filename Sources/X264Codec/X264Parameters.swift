@@ -9,10 +9,13 @@
     let log: UnsafeMutablePointer<ovt_x264_log>
     private var strings: [UnsafeMutablePointer<CChar>] = []
 
-    init(_ configuration: EncoderConfiguration, delay: DelayPlan) throws(CodecError) {
+    /// - Parameter controller: what chooses the rate factor, unless libx264's own rate control is in charge.
+    init(
+      _ configuration: EncoderConfiguration, delay: DelayPlan, controller: RateFactorController?
+    ) throws(CodecError) {
       log = .allocate(capacity: 1)
       log.initialize(to: ovt_x264_log())
-      try fill(configuration, delay: delay)
+      try fill(configuration, delay: delay, controller: controller)
     }
 
     deinit {
@@ -30,7 +33,9 @@
 
     // MARK: - Translation
 
-    private func fill(_ c: EncoderConfiguration, delay: DelayPlan) throws(CodecError) {
+    private func fill(
+      _ c: EncoderConfiguration, delay: DelayPlan, controller: RateFactorController?
+    ) throws(CodecError) {
       let presets = [
         "ultrafast", "superfast", "veryfast", "faster", "fast", "medium", "slow", "slower", "veryslow",
         "placebo",
@@ -52,7 +57,7 @@
       setTiming(c, delay: delay)
       setStructure(c, shape: shape, delay: delay)
       setColor(c)
-      setRate(c, delay: delay)
+      setRate(c, delay: delay, controller: controller)
       setHDR(c.hdr)
       if let pass = c.pass { setPass(pass) }
       param.analyse.b_psnr = c.measuresError ? 1 : 0
@@ -117,8 +122,8 @@
       }
     }
 
-    /// Bits of the stream when it starts; a change in mid-stream goes through `X264RateFollower`.
-    private func setRate(_ c: EncoderConfiguration, delay: DelayPlan) {
+    /// Bits of the stream when it starts; a change in mid-stream goes through `X264Stream.follow`.
+    private func setRate(_ c: EncoderConfiguration, delay: DelayPlan, controller: RateFactorController?) {
       let rate = c.rate
       param.rc.i_qp_min = Int32(rate.minQP ?? 0)
       param.rc.i_qp_max = Int32(rate.maxQP ?? 51)
@@ -126,12 +131,14 @@
       case .quality(let quality):
         param.rc.i_rc_method = X264_RC_CRF
         param.rc.f_rf_constant = Float(Self.rateFactor(quality: quality))
-      case .average(let bits), .variable(let bits), .constant(let bits):
-        param.rc.i_rc_method = X264_RC_ABR
-        param.rc.i_bitrate = Self.kilobits(bits)
-        // libx264's own tolerance lets a clip of some seconds miss its rate by a fifth. This one costs little in
-        // quality; a long stream has the time to come back.
-        param.rc.f_rate_tolerance = (c.expectedDuration ?? 0) > 60 ? 0.5 : 0.1
+      case .average, .variable:
+        if let factor = controller?.rateFactor {
+          param.rc.i_rc_method = X264_RC_CRF
+          param.rc.f_rf_constant = Float(factor)
+        } else {
+          setAverageRate(c)
+        }
+      case .constant: setAverageRate(c)
       }
       guard let model = delay.usesTimeStamps ? rate.bufferModel : rate.zeroDelayBufferModel else { return }
       setBuffer(model)
@@ -140,6 +147,14 @@
         param.rc.i_vbv_max_bitrate = param.rc.i_bitrate
         param.rc.b_filler = 1
       }
+    }
+
+    private func setAverageRate(_ c: EncoderConfiguration) {
+      param.rc.i_rc_method = X264_RC_ABR
+      param.rc.i_bitrate = Self.kilobits(c.rate.targetRate ?? 1)
+      // libx264's own tolerance lets a clip of some seconds miss its rate by a fifth. This one costs little in
+      // quality; a long stream has the time to come back.
+      param.rc.f_rate_tolerance = (c.expectedDuration ?? 0) > 60 ? 0.5 : 0.1
     }
 
     func setBuffer(_ model: BufferModel) {

@@ -2,7 +2,8 @@
   import CodecInterface
   import CX264
 
-  /// Makes libx264's rate control follow a bit rate that changes.
+  /// Makes libx264's own rate control follow a bit rate that changes, where that is in charge: with a constant rate, in
+  /// a pass of several, and without delay. Elsewhere `RateFactorController` is.
   ///
   /// Its average-rate control asks itself how many bits it should have spent since the start *at the present rate*,
   /// so that a new rate would make it pay for, or save up, all of the past. What it sees instead is a rate that
@@ -19,40 +20,26 @@
     private var lastCallerTime: Int64?
     private var libraryClock = 0.0
 
-    /// Library ticks that the clock may still run ahead.
-    private var headStart = 0.0
-
     // Without time stamps
     private let assumedFrameRate: Double
     private var smoothedDuration: Double?
     private var appliedCorrection = 1.0
     private var target: RateControl
 
-    init(_ configuration: EncoderConfiguration, usesTimeStamps: Bool, lookAhead: Int) {
+    init(_ configuration: EncoderConfiguration, usesTimeStamps: Bool) {
       self.usesTimeStamps = usesTimeStamps
       timescale = Double(configuration.timescale)
       target = configuration.rate
       openingRate = Double(configuration.rate.effectiveTarget ?? 1)
       let ratio = FrameRateRatio(configuration.frameRate ?? 30)
       assumedFrameRate = Double(ratio.numerator) / Double(ratio.denominator)
-      if case .average = configuration.rate.mode, configuration.pass == nil {
-        if lookAhead > 0 { headStart = Self.framesSaved / assumedFrameRate * timescale }
-      }
     }
-
-    /// The last frames of a stream, which nothing after them is predicted from, get fewer bits. So that a clip of some
-    /// seconds does not fall short of its rate, time runs a tenth faster at first, until it is ahead by what the last
-    /// frames will save. In the long run that is nothing.
-    private static let framesSaved = 5.5
 
     /// The time stamp that libx264 is given.
     mutating func libraryTime(of time: Int64) -> Int64 {
       guard usesTimeStamps else { return time }
       if let last = lastCallerTime {
-        let passed = Double(time - last) * scale
-        let ahead = min(passed * 0.1, headStart)
-        headStart -= ahead
-        libraryClock = max(libraryClock + passed + ahead, libraryClock.rounded() + 1)
+        libraryClock = max(libraryClock + Double(time - last) * scale, libraryClock.rounded() + 1)
       } else {
         libraryClock = Double(time)
       }

@@ -9,6 +9,7 @@
     private let handle: OpaquePointer
     private let timescale: Int32
     private var follower: X264RateFollower
+    private var controller: RateFactorController?
     private var parameterSets: ParameterSets?
     /// Time stamps as the caller knows them, by those that libx264 was given.
     private var callerTimes: [Int64: Int64] = [:]
@@ -18,9 +19,10 @@
 
     init(_ configuration: EncoderConfiguration) throws(CodecError) {
       var plan = DelayPlan(limit: configuration.maxFrameDelay)
+      controller = RateFactorController(configuration, delay: plan)
       var opened: (X264Parameters, OpaquePointer)?
       for _ in 0..<64 {
-        let parameters = try X264Parameters(configuration, delay: plan)
+        let parameters = try X264Parameters(configuration, delay: plan, controller: controller)
         guard let handle = ovt_x264_encoder_open(&parameters.param) else {
           let message = parameters.message
           throw .invalidConfiguration(message.isEmpty ? "libx264 does not open" : message)
@@ -42,9 +44,7 @@
 
       var actual = x264_param_t()
       x264_encoder_parameters(handle, &actual)
-      follower = X264RateFollower(
-        configuration, usesTimeStamps: plan.usesTimeStamps,
-        lookAhead: actual.rc.b_mb_tree == 0 ? 0 : Int(actual.rc.i_lookahead))
+      follower = X264RateFollower(configuration, usesTimeStamps: plan.usesTimeStamps)
       reorderingDepth =
         actual.i_bframe == 0 ? 0 : actual.i_bframe_pyramid == X264_B_PYRAMID_NONE ? 1 : 2
       parameterSets = try readParameterSets(configuration)
@@ -57,7 +57,11 @@
     /// Applies a new rate.
     /// - Returns: false if that takes a new stream.
     func follow(_ new: EncoderConfiguration, from old: EncoderConfiguration) throws(CodecError) -> Bool {
-      guard follower.follow(new, from: old, parameters: parameters) else { return false }
+      if controller != nil {
+        guard followWithController(new, from: old) else { return false }
+      } else {
+        guard follower.follow(new, from: old, parameters: parameters) else { return false }
+      }
       return x264_encoder_reconfig(handle, &parameters.param) == 0
     }
 
@@ -70,7 +74,12 @@
       var picture = x264_picture_t()
       x264_picture_init(&picture)
       try setImage(&picture.img, source)
-      picture.i_pts = follower.libraryTime(of: source.presentationTime)
+      if controller == nil {
+        picture.i_pts = follower.libraryTime(of: source.presentationTime)
+      } else {
+        picture.i_pts = source.presentationTime
+        controller?.noteInput(seconds: Double(frameDuration) / Double(timescale))
+      }
       picture.i_type = options.forcesKeyFrame ? X264_TYPE_IDR : X264_TYPE_AUTO
       if let qp = options.baseQP {
         let least = Int(parameters.param.rc.i_qp_min)
@@ -81,11 +90,34 @@
     }
 
     /// Gives back the next frame that is held.
-    func drain() throws(CodecError) -> EncodedFrame? { try run(nil) }
+    func drain() throws(CodecError) -> EncodedFrame? {
+      controller?.noteEnd()
+      return try run(nil)
+    }
 
     // MARK: -
 
+    private func followWithController(_ new: EncoderConfiguration, from old: EncoderConfiguration) -> Bool {
+      guard new.rate != old.rate else { return true }
+      guard let target = new.rate.effectiveTarget, RateFactorController.isFor(new.rate.mode),
+        new.rate.minQP == old.rate.minQP, new.rate.maxQP == old.rate.maxQP,
+        (new.rate.bufferModel == nil) == (old.rate.bufferModel == nil)
+      else { return false }
+      controller?.targetRate = Double(target)
+      if let model = new.rate.bufferModel { parameters.setBuffer(model) }
+      return true
+    }
+
+    /// Sets the rate factor of the frame that is encoded next.
+    private func setRateFactor() {
+      guard let factor = controller?.advance() else { return }
+      guard abs(Float(factor) - parameters.param.rc.f_rf_constant) > 0.005 else { return }
+      parameters.param.rc.f_rf_constant = Float(factor)
+      _ = x264_encoder_reconfig(handle, &parameters.param)
+    }
+
     private func run(_ input: UnsafeMutablePointer<x264_picture_t>?) throws(CodecError) -> EncodedFrame? {
+      setRateFactor()
       var output = x264_picture_t()
       var nals: UnsafeMutablePointer<x264_nal_t>?
       var count: Int32 = 0
@@ -104,6 +136,7 @@
       facts.isKeyFrame = output.b_keyframe != 0
       facts.isIntra = [X264_TYPE_IDR, X264_TYPE_I, X264_TYPE_KEYFRAME].contains(output.i_type)
       facts.isOpenGOP = facts.isKeyFrame && output.i_type != X264_TYPE_IDR
+      controller?.noteOutput(bits: Int(size) * 8, isIntra: facts.isIntra, factor: output.prop.f_crf_avg)
       if measuresError {
         func error(_ psnr: Double) -> Double { psnr >= 100 ? 0 : 255 * 255 / pow(10, psnr / 10) }
         facts.meanSquaredError = (

@@ -126,7 +126,7 @@
     /// libx265 holds its look-ahead, and one frame for each frame thread after the first.
     private func setDelay(_ c: EncoderConfiguration) {
       guard let limit = c.maxFrameDelay else { return }
-      if limit == 0 {
+      if limit <= 3 {
         param.pointee.bFrameAdaptive = 0
         param.pointee.bframes = 0
         param.pointee.bBPyramid = 0
@@ -137,8 +137,8 @@
         return
       }
       param.pointee.frameNumThreads = 1
-      // One frame is in the encoder while the next is looked at; B frames come on top of the look-ahead.
-      let available = Int32(clamping: limit - 1)
+      // Measured: it holds its look-ahead, its B frames on top of that, and three frames more.
+      let available = Int32(clamping: limit - 3)
       param.pointee.bframes = min(param.pointee.bframes, max((available - 1) / 2, 0))
       let depth = max(available - param.pointee.bframes, 0)
       param.pointee.lookaheadDepth = min(param.pointee.lookaheadDepth, depth)

@@ -9,7 +9,7 @@ enum Main {
     signal(SIGPIPE, SIG_IGN)
     signal(SIGXFSZ, SIG_IGN)
     do {
-      let arguments = joiningDimensions(Array(CommandLine.arguments.dropFirst()))
+      let arguments = joiningValues(Array(CommandLine.arguments.dropFirst()))
       var command = try VTEncode.parseAsRoot(arguments)
       if var asynchronous = command as? any AsyncParsableCommand {
         try await asynchronous.run()
@@ -37,19 +37,31 @@ enum Main {
     exit(EXIT_FAILURE)
   }
 
-  /// `--dimensions 640 360` as one argument, so that the movie may follow it.
-  static func joiningDimensions(_ arguments: [String]) -> [String] {
+  /// `--dimensions 640 360` as one argument, so that the movie may follow it; and `--option -1` as `--option=-1`, so
+  /// that a number below zero is told from an option, and refused as a number.
+  static func joiningValues(_ arguments: [String]) -> [String] {
     var joined: [String] = []
     var rest = arguments[...]
     while let argument = rest.popFirst() {
-      joined.append(argument)
-      guard argument == "--dimensions", let width = rest.first, Int(width) != nil else { continue }
-      rest.removeFirst()
-      if let height = rest.first, Int(height) != nil {
+      if argument == "--" { return joined + [argument] + rest }
+      guard argument.hasPrefix("--"), let value = rest.first else {
+        joined.append(argument)
+        continue
+      }
+      let isNegative = value.first == "-" && value.dropFirst().first?.isNumber == true
+      if argument == "--dimensions", Double(value) != nil {
         rest.removeFirst()
-        joined.append("\(width)x\(height)")
+        var size = value
+        if let height = rest.first, Int(height) != nil {
+          rest.removeFirst()
+          size += "x\(height)"
+        }
+        joined.append("\(argument)=\(size)")
+      } else if isNegative {
+        rest.removeFirst()
+        joined.append("\(argument)=\(value)")
       } else {
-        joined.append(width)
+        joined.append(argument)
       }
     }
     return joined

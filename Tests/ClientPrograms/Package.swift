@@ -19,6 +19,8 @@ let package = Package(
     .executableTarget(name: "Idioms", dependencies: [product("OpenVideoToolbox")]),
     .executableTarget(name: "Streaming", dependencies: [product("VideoToolbox"), product("AVFoundation")]),
     .executableTarget(name: "Transcoding", dependencies: [product("VideoToolbox"), product("AVFoundation")]),
+    .executableTarget(
+      name: "IgnoredResults", dependencies: [product("VideoToolbox"), product("AVFoundation")]),
     .executableTarget(name: "Tutorial", dependencies: [product("OpenVideoToolbox")]),
     .executableTarget(name: "Workflows", dependencies: [product("OpenVideoToolbox")]),
   ],

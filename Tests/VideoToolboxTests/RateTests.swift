@@ -22,9 +22,7 @@ import VideoToolbox
     let samples = try encode(session, clip, count: 240)
     let measure = RateMeasure(samples, frameDuration: 1.0 / 30)
     print("average \(codec) \(rate): \(measure.bitRate)")
-    // x264 misses the lower rate by a little more on a clip of a few seconds.
-    withKnownIssue(isIntermittent: true) { #expect(abs(measure.bitRate / Double(rate) - 1) < 0.05) }
-    #expect(abs(measure.bitRate / Double(rate) - 1) < 0.1)
+    #expect(abs(measure.bitRate / Double(rate) - 1) < 0.05)
   }
 
   @Test(arguments: codecs, [[1.0, 1.0], [1.5, 1.0], [1.2, 0.5], [2.0, 1.0, 1.3, 3.0]])
@@ -50,9 +48,10 @@ import VideoToolbox
       )
       #expect(Double(most) <= limits[i])
     }
-    // x264 leaves more of a tight limit unused than it should.
-    withKnownIssue(isIntermittent: true) { #expect(measure.bitRate > 0.7 * rate) }
-    #expect(measure.bitRate > 0.5 * rate)
+    // Where the limit leaves room, the average is what was asked for. Under a tight one the libraries' buffer models
+    // are careful: libx264's uses some 70 % of the rate at which its buffer fills, whatever it is set to.
+    #expect(measure.bitRate > (shape[0] > 1.4 ? 0.95 : 0.5) * rate)
+    #expect(measure.bitRate < 1.05 * rate)
   }
 
   @Test(arguments: codecs, [TestClip(width: 480, height: 272), torture])

@@ -97,6 +97,17 @@ import Testing
       ["transcoding", CommandLine.sample, "--out", "out.mp4"] + option, in: Folder(), saying: option[1])
   }
 
+  /// A number below zero is refused as a number, and the message says what the option takes.
+  @Test(arguments: ["--keyframe-interval", "--frames", "--threads"])
+  func numbersBelowZero(option: String) throws {
+    try expectRefusal(
+      ["transcoding", option, "-1", CommandLine.sample, "--out", "out.mp4"], in: Folder(),
+      saying: option, "goes from", "-1 is outside")
+    try expectRefusal(
+      ["transcoding", CommandLine.sample, "--bitrate", "-5k", "--out", "out.mp4"], in: Folder(),
+      saying: "--bitrate goes from")
+  }
+
   @Test func unknownOptionAndSubcommand() throws {
     try expectRefusal(["transcoding", CommandLine.sample, "--faster"], in: Folder(), saying: "--faster")
     try expectRefusal(["transmogrify", CommandLine.sample], in: Folder(), saying: "transmogrify")

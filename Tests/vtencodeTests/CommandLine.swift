@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Testing
 
@@ -24,6 +25,9 @@ enum CommandLine {
     return besideTests.appendingPathComponent("vtencode").path
   }()
 
+  /// Seconds that a program may take.
+  static let timeLimit = 120.0
+
   static func vtencode(_ arguments: String..., in folder: Folder? = nil) throws -> Finished {
     try run(vtencode, arguments, in: folder?.url)
   }
@@ -34,7 +38,7 @@ enum CommandLine {
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = [program] + arguments
     process.currentDirectoryURL = folder
-    process.standardInput = FileHandle.nullDevice
+    process.standardInput = FileHandle(forReadingAtPath: "/dev/null") ?? .nullDevice
     // Files, since two pipes that are read one after the other can fill up and block.
     let scratch = FileManager.default.temporaryDirectory
     let outputURL = scratch.appendingPathComponent("out-\(UUID().uuidString)")
@@ -46,8 +50,14 @@ enum CommandLine {
     }
     process.standardOutput = try FileHandle(forWritingTo: outputURL)
     process.standardError = try FileHandle(forWritingTo: errorURL)
+    let end = DispatchSemaphore(value: 0)
+    process.terminationHandler = { _ in end.signal() }
     try process.run()
-    process.waitUntilExit()
+    // What hangs is ended, and fails its test by its status.
+    if end.wait(timeout: .now() + timeLimit) == .timedOut {
+      kill(process.processIdentifier, SIGKILL)
+      end.wait()
+    }
     return Finished(
       status: process.terminationStatus, output: try Data(contentsOf: outputURL),
       complaints: String(decoding: try Data(contentsOf: errorURL), as: UTF8.self))
@@ -137,7 +147,8 @@ struct Probe {
 
   /// What ffmpeg complains about when it decodes everything; empty for a sound file.
   func errors() throws -> String {
-    let finished = try CommandLine.run("ffmpeg", ["-v", "error", "-xerror", "-i", path, "-f", "null", "-"])
+    let finished = try CommandLine.run(
+      "ffmpeg", ["-nostdin", "-v", "error", "-xerror", "-i", path, "-f", "null", "-"])
     return finished.status == 0 ? finished.complaints : "status \(finished.status): \(finished.complaints)"
   }
 
@@ -145,4 +156,10 @@ struct Probe {
   func bitRate(seconds: Double) throws -> Double {
     Double(try packets().compactMap { $0.size.flatMap(Int.init) }.reduce(0, +)) * 8 / seconds
   }
+}
+
+/// ffmpeg decodes all of it without a word.
+func expectNoErrors(_ probe: Probe, sourceLocation: SourceLocation = #_sourceLocation) throws {
+  let errors = try probe.errors()
+  #expect(errors.isEmpty, "\(errors)", sourceLocation: sourceLocation)
 }

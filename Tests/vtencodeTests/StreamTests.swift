@@ -17,7 +17,7 @@ import Testing
     let probe = Probe(out)
     #expect(try probe.video().codec_name == seen)
     #expect(try probe.frameCount() == 40)
-    #expect(try probe.errors() == "")
+    try expectNoErrors(probe)
     #expect(folder.contents == ["out.\(ending)"])
   }
 
@@ -118,7 +118,7 @@ import Testing
     let probe = Probe(folder.path("out.mp4"))
     let count = try probe.frameCount()
     #expect(count > 10 && count < 200, "\(count)")
-    #expect(try probe.errors() == "")
+    try expectNoErrors(probe)
     // Sound does not outlast the picture by more than a packet.
     let end = try #require(try probe.frames().last?.time)
     let sound = try CommandLine.run(

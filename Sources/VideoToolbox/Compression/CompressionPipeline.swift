@@ -41,6 +41,8 @@ final class CompressionPipeline: @unchecked Sendable {
   private let state = NSCondition()
   private var jobs: [Job] = []
   private var submitted = 0
+  /// Whether the thread waits for something to do.
+  private var isIdle = false
   private var emitted = 0
   private var isStopped = false
   private var thread: Thread?
@@ -75,7 +77,8 @@ final class CompressionPipeline: @unchecked Sendable {
     state.broadcast()
     if let delayLimit, !isInside {
       let target = submitted - delayLimit
-      while !isStopped, emitted < target { state.wait() }
+      // Nor for an encoder that has seen all frames and holds more than it was asked to.
+      while !isStopped, emitted < target, !(isIdle && jobs.isEmpty) { state.wait() }
     }
     return noErr
   }
@@ -142,8 +145,13 @@ final class CompressionPipeline: @unchecked Sendable {
   private func next() -> Job? {
     state.lock()
     defer { state.unlock() }
+    if jobs.isEmpty {
+      isIdle = true
+      state.broadcast()
+    }
     while jobs.isEmpty, !isStopped { state.wait() }
     guard !isStopped else { return nil }
+    isIdle = false
     let job = jobs.removeFirst()
     state.broadcast()
     return job

@@ -15,7 +15,8 @@ enum EncodingRun {
     let source = try await MovieSource.open(options.movie, streamFrameRate: options.framesPerSecond)
     var plan = try EncodingPlan(options, source: source, purpose: purpose, isPaced: isPaced)
     plan.conferencing = conferencing
-    var report = try await Pipeline(source: source, plan: plan, destination: destination).run()
+    var refinement = RateRefinement(Pipeline(source: source, plan: plan, destination: destination))
+    var report = try await refinement.run()
     let wasInterrupted = Interrupt.shared.isRequested
     if options.psnr, !wasInterrupted, let path = destination.path {
       report.quality = try await QualityMeter(source: source, plan: plan, encodedPath: path).measure()

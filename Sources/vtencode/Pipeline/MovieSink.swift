@@ -32,7 +32,8 @@ struct MovieSink: SampleSink {
           group.addTask { try await feed(sound.input, of: writer) { try sound.next() } }
         }
         do {
-          try await group.waitForAll()
+          // Not `waitForAll`, which tells of a failure only when both tracks have ended.
+          for try await _ in group {}
         } catch {
           // The other track must not wait for what will not come.
           samples.cancel()
@@ -93,26 +94,55 @@ struct MovieSink: SampleSink {
     _ next: @escaping @Sendable () throws -> CMSampleBuffer?
   ) async throws {
     let queue = DispatchQueue(label: "vtencode.\(input.mediaType.rawValue)")
-    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-      let once = SingleElement(continuation)
-      input.requestMediaDataWhenReady(on: queue) {
-        do {
-          while input.isReadyForMoreMediaData {
-            guard let sample = try next() else {
-              input.markAsFinished()
-              once.take()?.resume()
-              return
+    let end = OneTimeResult()
+    // A writer that failed on one track never asks for the other again.
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+        end.attach(continuation)
+        input.requestMediaDataWhenReady(on: queue) {
+          do {
+            while input.isReadyForMoreMediaData {
+              guard let sample = try next() else {
+                input.markAsFinished()
+                end.settle(.success(()))
+                return
+              }
+              guard input.append(sample) else { throw failure(writer) }
             }
-            guard input.append(sample) else { throw failure(writer) }
+            if writer.status == .failed { throw failure(writer) }
+          } catch {
+            input.markAsFinished()
+            end.settle(.failure(error))
           }
-          // A writer that failed is never ready again, and says so to nobody.
-          if writer.status == .failed { throw failure(writer) }
-        } catch {
-          input.markAsFinished()
-          once.take()?.resume(throwing: error)
         }
       }
+    } onCancel: {
+      end.settle(.failure(CancellationError()))
     }
+  }
+}
+
+/// Hands the first of several results to whoever waits for one, now or later.
+private final class OneTimeResult: @unchecked Sendable {
+  private let lock = NSLock()
+  private var result: Result<Void, any Error>?
+  private var continuation: CheckedContinuation<Void, any Error>?
+
+  func attach(_ waiting: CheckedContinuation<Void, any Error>) {
+    lock.lock()
+    let known = result
+    if known == nil { continuation = waiting }
+    lock.unlock()
+    if let known { waiting.resume(with: known) }
+  }
+
+  func settle(_ new: Result<Void, any Error>) {
+    lock.lock()
+    let waiting = result == nil ? continuation : nil
+    if result == nil { result = new }
+    continuation = nil
+    lock.unlock()
+    waiting?.resume(with: new)
   }
 }
 

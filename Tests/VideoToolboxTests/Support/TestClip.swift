@@ -1,4 +1,5 @@
 import CoreMedia
+import Synchronization
 import VideoToolbox
 
 /// Made-up pictures: a textured ground that moves, a box that moves against it, and noise if asked for.
@@ -49,7 +50,25 @@ struct TestClip {
     }
   }()
 
+  private struct Key: Hashable {
+    let size: [Int]
+    let format: OSType
+    let index: Int
+  }
+  private static let kept = Mutex<[Key: CVPixelBuffer]>([:])
+
+  /// A picture that may be looked at, not changed. Noise takes a debug build long to make, and the tests of rate
+  /// control use the same pictures again and again: these are kept.
   func buffer(_ index: Int) -> CVPixelBuffer {
+    guard noise > 0 else { return make(index) }
+    let key = Key(size: [width, height, noise, cutEvery], format: format, index: index)
+    if let known = Self.kept.withLock({ $0[key] }) { return known }
+    let made = make(index)
+    Self.kept.withLock { $0[key] = made }
+    return made
+  }
+
+  private func make(_ index: Int) -> CVPixelBuffer {
     var made: CVPixelBuffer?
     _ = CVPixelBufferCreate(kCFAllocatorDefault, width, height, format, nil, &made)
     let buffer = made!

@@ -1,0 +1,80 @@
+import Foundation
+
+/// Encodes a clip of a few seconds again if it has missed its bit rate: so short a time gives the encoder's rate
+/// control no chance to make up for a surprise, such as the pages that a recording of a screen turns.
+struct RateRefinement {
+  /// Seconds of a clip: one that is shorter has no bit rate to speak of, one that is longer comes out right at once.
+  static let clipLengths = 1.5..<10
+  /// A share of the target that is no miss.
+  static let tolerance = 0.04
+  private static let mostRuns = 3
+
+  let pipeline: Pipeline
+  private var tried: [(asked: Double, got: Double)] = []
+
+  init(_ pipeline: Pipeline) { self.pipeline = pipeline }
+
+  /// Whether a report is of a clip that can be done better.
+  private func isMissed(_ report: RunReport) -> Bool {
+    let plan = pipeline.plan
+    guard plan.purpose == .transcoding, !plan.isConstantBitRate, pipeline.destination.path != nil,
+      !Interrupt.shared.isRequested, Self.clipLengths.contains(report.videoSeconds)
+    else { return false }
+    return miss(report) > Self.tolerance
+  }
+
+  private func miss(_ report: RunReport) -> Double {
+    abs(report.bitRate / Double(pipeline.plan.bitRate) - 1)
+  }
+
+  /// Runs until the rate is right or does not get better. What was written best so far stands under the final name.
+  mutating func run() async throws -> RunReport {
+    var best = try await pipeline.run()
+    var asked = Double(pipeline.plan.bitRate)
+    var latest = best
+    var seconds = best.wallSeconds
+    while isMissed(latest), tried.count < Self.mostRuns, let path = pipeline.destination.path {
+      tried.append((asked, latest.bitRate))
+      guard let next = nextTarget() else { break }
+      asked = next
+      var plan = pipeline.plan
+      plan.bitRate = Int(asked)
+      let pending = PendingFile(for: path)
+      defer { pending.discard() }
+      var destination = pipeline.destination
+      destination.path = pending.path
+      // Whatever fails now, the whole file of the first run is there.
+      guard
+        let again = try? await Pipeline(source: pipeline.source, plan: plan, destination: destination).run()
+      else { break }
+      latest = again
+      seconds += latest.wallSeconds
+      // What was interrupted is no better than the whole that is there.
+      if Interrupt.shared.isRequested { break }
+      if miss(latest) < miss(best) {
+        try pending.commit()
+        best = latest
+      } else if tried.count > 1 {
+        break
+      }
+    }
+    best.plan = pipeline.plan
+    best.wallSeconds = seconds
+    return best
+  }
+
+  /// The rate to ask for: where the line through the last two results, both in logarithms, meets the target. Nil if
+  /// the content makes nothing of another rate.
+  private func nextTarget() -> Double? {
+    guard let last = tried.last, last.got > 0 else { return nil }
+    var slope = 1.0
+    if tried.count > 1 {
+      let other = tried[tried.count - 2]
+      slope = log(last.got / other.got) / log(last.asked / other.asked)
+      guard slope.isFinite, slope > 0.1 else { return nil }
+    }
+    let target = Double(pipeline.plan.bitRate)
+    let next = last.asked * pow(target / last.got, 1 / min(slope, 2))
+    return min(max(next, target / 8, 1000), target * 4)
+  }
+}

@@ -1,0 +1,273 @@
+import CoreMedia
+import Foundation
+import Testing
+import VideoToolbox
+
+/// Each property of the two general encoders does what it says, seen in what comes out.
+@Suite(.serialized) struct PropertyEffectTests {
+  static let codecs = [kCMVideoCodecType_H264, kCMVideoCodecType_HEVC]
+  static let clip = TestClip(noise: 8)
+
+  /// What a session makes of a clip with these properties.
+  static func samples(
+    _ codec: CMVideoCodecType, _ properties: [CFString: Any], clip: TestClip = clip, count: Int = 40,
+    before: (Int) -> [CFString: Any]? = { _ in nil }
+  ) throws -> [CMSampleBuffer] {
+    var all: [CFString: Any] = [kVTCompressionPropertyKey_PrioritizeEncodingSpeedOverQuality: true]
+    all.merge(properties) { $1 }
+    let session = try makeSession(codec, width: clip.width, height: clip.height, properties: all)
+    return try encode(session, clip, count: count, before: before)
+  }
+
+  static func probe(_ samples: [CMSampleBuffer], _ codec: CMVideoCodecType) throws -> StreamProbe {
+    let probe = try StreamProbe(annexB(samples), hevc: codec == kCMVideoCodecType_HEVC)
+    #expect(probe.errors.isEmpty, "\(probe.errors)")
+    return probe
+  }
+
+  static func bytes(_ samples: [CMSampleBuffer]) -> Int {
+    samples.reduce(0) { $0 + CMSampleBufferGetTotalSampleSize($1) }
+  }
+
+  // MARK: - The stream
+
+  @Test(
+    arguments: [
+      (kVTProfileLevel_H264_Baseline_3_1 as String, "Constrained Baseline", 31),
+      (kVTProfileLevel_H264_ConstrainedBaseline_AutoLevel as String, "Constrained Baseline", 0),
+      (kVTProfileLevel_H264_Main_4_0 as String, "Main", 40),
+      (kVTProfileLevel_H264_High_5_2 as String, "High", 52),
+      (kVTProfileLevel_H264_High_AutoLevel as String, "High", 0),
+      (kVTProfileLevel_H264_ConstrainedHigh_AutoLevel as String, "Constrained High", 0),
+      (kVTProfileLevel_HEVC_Main_AutoLevel as String, "Main", 0),
+      (kVTProfileLevel_HEVC_Main10_AutoLevel as String, "Main 10", 0),
+    ] as [(String, String, Int)])
+  func profileLevel(_ name: String, _ seen: String, _ level: Int) throws {
+    let codec =
+      name.hasPrefix("HEVC") ? kCMVideoCodecType_HEVC : kCMVideoCodecType_H264
+    let samples = try Self.samples(
+      codec, [kVTCompressionPropertyKey_ProfileLevel: name as CFString], count: 10)
+    let probe = try Self.probe(samples, codec)
+    let isConstrained = seen.hasPrefix("Constrained") && seen.hasSuffix("High")
+    #expect(probe.text("profile") == (isConstrained ? "High" : seen))
+    if isConstrained { #expect(!probe.pictureTypes.contains("B")) }
+    if level > 0 { #expect(probe.number("level") == level) }
+    if seen == "Main 10" { #expect(probe.text("pix_fmt") == "yuv420p10le") }
+  }
+
+  @Test func entropyMode() throws {
+    for (mode, flag) in [(kVTH264EntropyMode_CAVLC, UInt8(0)), (kVTH264EntropyMode_CABAC, 1)] {
+      let samples = try Self.samples(
+        kCMVideoCodecType_H264, [kVTCompressionPropertyKey_H264EntropyMode: mode], count: 5)
+      // The picture parameter set: two numbers of one bit each, both 0, then the flag.
+      let pps = try #require(samples.first?.parameterSets.last)
+      #expect(pps[0] & 31 == 8 && pps[1] >> 6 == 3)
+      #expect(pps[1] >> 5 & 1 == flag)
+    }
+  }
+
+  @Test(arguments: codecs) func keyFrames(_ codec: CMVideoCodecType) throws {
+    for (key, value) in [
+      (kVTCompressionPropertyKey_MaxKeyFrameInterval, 10),
+      (kVTCompressionPropertyKey_MaxKeyFrameIntervalDuration, 1.0 / 3),
+    ] as [(CFString, Any)] {
+      let samples = try Self.samples(codec, [key: value])
+      let keys = samples.filter(\.isSync).map { Int(($0.presentationTimeStamp.seconds * 30).rounded()) }
+      #expect(keys == [0, 10, 20, 30], "\(key)")
+    }
+    let intra = try Self.samples(codec, [kVTCompressionPropertyKey_AllowTemporalCompression: false], count: 8)
+    #expect(intra.count == 8 && intra.allSatisfy(\.isSync))
+    #expect(Set(try Self.probe(intra, codec).pictureTypes) == ["I"])
+  }
+
+  @Test(arguments: codecs) func frameReordering(_ codec: CMVideoCodecType) throws {
+    let samples = try Self.samples(codec, [kVTCompressionPropertyKey_AllowFrameReordering: false])
+    let times = samples.map(\.presentationTimeStamp)
+    #expect(times == times.sorted())
+    #expect(!(try Self.probe(samples, codec).pictureTypes.contains("B")))
+  }
+
+  /// Open groups begin with a key frame that is no IDR picture; closed ones do not.
+  @Test(arguments: codecs) func openGOP(_ codec: CMVideoCodecType) throws {
+    for allowed in [false, true] {
+      let samples = try Self.samples(
+        codec,
+        [
+          kVTCompressionPropertyKey_AllowOpenGOP: allowed, kVTCompressionPropertyKey_MaxKeyFrameInterval: 12,
+          kVTCompressionPropertyKey_PrioritizeEncodingSpeedOverQuality: false,
+        ])
+      // HEVC has a type of its own for such pictures, 21.
+      let isOpen =
+        codec == kCMVideoCodecType_H264
+        ? samples.contains { $0.flag(kCMSampleAttachmentKey_PartialSync) == true }
+        : samples.flatMap(\.nalUnits).contains { $0[0] >> 1 & 63 == 21 }
+      #expect(isOpen == allowed)
+      #expect(try Self.probe(samples, codec).frames.count == 40)
+    }
+  }
+
+  @Test func referenceBufferCount() throws {
+    for count in [1, 4] {
+      let samples = try Self.samples(
+        kCMVideoCodecType_H264,
+        [
+          kVTCompressionPropertyKey_ReferenceBufferCount: count,
+          kVTCompressionPropertyKey_AllowFrameReordering: false,
+        ])
+      #expect(try Self.probe(samples, kCMVideoCodecType_H264).number("refs") == count)
+    }
+  }
+
+  @Test(arguments: [400, 1200]) func sliceBytes(_ limit: Int) throws {
+    let samples = try Self.samples(
+      kCMVideoCodecType_H264,
+      [
+        kVTCompressionPropertyKey_MaxH264SliceBytes: limit,
+        kVTCompressionPropertyKey_AverageBitRate: 1_000_000,
+      ], count: 20)
+    let units = samples.flatMap(\.nalUnits)
+    #expect(units.count > 30)
+    #expect(units.allSatisfy { $0.count <= limit })
+    #expect(try Self.probe(samples, kCMVideoCodecType_H264).frames.count == 20)
+  }
+
+  @Test(arguments: codecs) func pictureDescription(_ codec: CMVideoCodecType) throws {
+    let samples = try Self.samples(
+      codec,
+      [
+        kVTCompressionPropertyKey_ColorPrimaries: kCVImageBufferColorPrimaries_ITU_R_2020,
+        kVTCompressionPropertyKey_TransferFunction: kCVImageBufferTransferFunction_ITU_R_2100_HLG,
+        kVTCompressionPropertyKey_YCbCrMatrix: kCVImageBufferYCbCrMatrix_ITU_R_2020,
+        kVTCompressionPropertyKey_PixelAspectRatio: ["HorizontalSpacing": 4, "VerticalSpacing": 3],
+      ], count: 5)
+    let probe = try Self.probe(samples, codec)
+    #expect(probe.text("color_primaries") == "bt2020")
+    #expect(probe.text("color_transfer") == "arib-std-b67")
+    #expect(probe.text("color_space") == "bt2020nc")
+    #expect(probe.text("sample_aspect_ratio") == "4:3")
+    let format = try #require(samples.first?.formatDescription)
+    let extensions = CMFormatDescriptionGetExtensions(format) as NSDictionary?
+    #expect(extensions?[kCMFormatDescriptionExtension_PixelAspectRatio] != nil)
+  }
+
+  // MARK: - Effort
+
+  @Test(arguments: codecs, [0, 3, 10]) func frameDelay(_ codec: CMVideoCodecType, _ limit: Int) throws {
+    let clip = Self.clip
+    let session = try makeSession(
+      codec,
+      properties: [
+        kVTCompressionPropertyKey_MaxFrameDelayCount: limit,
+        kVTCompressionPropertyKey_PrioritizeEncodingSpeedOverQuality: true,
+      ])
+    let collector = Collector()
+    _ = try encode(session, clip, count: 30, complete: false, into: collector)
+    // Frames come of themselves, without being completed.
+    let deadline = Date(timeIntervalSinceNow: 20)
+    while collector.samples.count < 30 - limit, Date() < deadline { usleep(5000) }
+    #expect(collector.samples.count >= 30 - limit)
+    let pending = try #require(
+      try property(session, kVTCompressionPropertyKey_NumberOfPendingFrames) as? NSNumber)
+    #expect(pending.intValue == 30 - collector.samples.count)
+    try check(VTCompressionSessionCompleteFrames(session, untilPresentationTimeStamp: .invalid), "complete")
+    #expect(collector.samples.count == 30)
+    #expect(try Self.probe(collector.samples, codec).frames.count == 30)
+  }
+
+  @Test(arguments: codecs) func presets(_ codec: CMVideoCodecType) throws {
+    let clip = Self.clip
+    let session = try makeSession(codec)
+    let presets = try #require(
+      try property(session, kVTCompressionPropertyKey_SupportedPresetDictionaries) as? NSDictionary)
+    var sizes: Set<Int> = []
+    for name in [
+      kVTCompressionPreset_Balanced, kVTCompressionPreset_HighQuality, kVTCompressionPreset_HighSpeed,
+    ] {
+      let preset = try #require(presets[name] as? NSDictionary, "\(name)")
+      let session = try makeSession(codec, properties: [kVTCompressionPropertyKey_Quality: 0.5])
+      try check(VTSessionSetProperties(session, propertyDictionary: preset as CFDictionary), "\(name)")
+      sizes.insert(Self.bytes(try encode(session, clip, count: 15)))
+    }
+    #expect(sizes.count == 3)
+    #expect(presets[kVTCompressionPreset_VideoConferencing] == nil)
+    let id = try #require(try property(session, kVTCompressionPropertyKey_EncoderID) as? NSString)
+    #expect(id.contains(codec == kCMVideoCodecType_HEVC ? "x265" : "x264"))
+    let isHardware = try property(session, kVTCompressionPropertyKey_UsingHardwareAcceleratedVideoEncoder)
+    #expect((isHardware as? NSNumber)?.boolValue == false)
+  }
+
+  // MARK: - Refusals
+
+  /// For every property that can be set: a value of a wrong type is refused, and leaves what was set before.
+  @Test(arguments: codecs) func wrongTypes(_ codec: CMVideoCodecType) throws {
+    let session = try makeSession(codec)
+    var supported: CFDictionary?
+    try check(
+      VTSessionCopySupportedPropertyDictionary(session, supportedPropertyDictionaryOut: &supported), "copy")
+    let properties = try #require(supported as NSDictionary?)
+    #expect(properties.count > 30)
+    for (key, value) in properties {
+      let key = try #require(key as? NSString)
+      let facts = try #require(value as? NSDictionary)
+      let status = facts[kVTPropertyReadWriteStatusKey] as? NSString
+      let wrong = NSArray(array: [NSString(string: "x")])
+      let answer = VTSessionSetProperty(session, key: key, value: wrong)
+      if status == kVTPropertyReadWriteStatus_ReadOnly {
+        #expect(answer == kVTPropertyReadOnlyErr, "\(key)")
+      } else {
+        #expect(answer == kVTParameterErr, "\(key)")
+      }
+    }
+    #expect(
+      VTSessionSetProperty(session, key: "NoSuchProperty" as CFString, value: 1 as NSNumber)
+        == kVTPropertyNotSupportedErr)
+    if codec == kCMVideoCodecType_HEVC {
+      for key in [kVTCompressionPropertyKey_H264EntropyMode, kVTCompressionPropertyKey_MaxH264SliceBytes] {
+        #expect(
+          VTSessionSetProperty(session, key: key, value: 1000 as NSNumber) == kVTPropertyNotSupportedErr)
+      }
+    }
+  }
+
+  @Test(arguments: codecs) func wrongValues(_ codec: CMVideoCodecType) throws {
+    let session = try makeSession(codec)
+    for (key, value) in [
+      (kVTCompressionPropertyKey_AverageBitRate, -1), (kVTCompressionPropertyKey_Quality, 1.5),
+      (kVTCompressionPropertyKey_ConstantBitRate, 0), (kVTCompressionPropertyKey_ExpectedFrameRate, -30),
+      (kVTCompressionPropertyKey_DataRateLimits, [1000]),
+      (kVTCompressionPropertyKey_DataRateLimits, [1000, 0]),
+      (kVTCompressionPropertyKey_DataRateLimits, [-5, 1.0]),
+      (kVTCompressionPropertyKey_MinAllowedFrameQP, 52),
+      (kVTCompressionPropertyKey_MaxAllowedFrameQP, -1), (kVTCompressionPropertyKey_ReferenceBufferCount, 17),
+      (kVTCompressionPropertyKey_MaxFrameDelayCount, -2),
+      (kVTCompressionPropertyKey_ProfileLevel, "H264_Higher"),
+      (kVTCompressionPropertyKey_VBVInitialDelayPercentage, 101),
+      (kVTCompressionPropertyKey_VBVBufferDuration, 0), (kVTCompressionPropertyKey_MaxKeyFrameInterval, -1),
+      (kVTCompressionPropertyKey_CleanAperture, ["Width": 5000, "Height": 100]),
+      (kVTCompressionPropertyKey_PixelAspectRatio, ["HorizontalSpacing": 1]),
+      (kVTCompressionPropertyKey_ColorPrimaries, "purple"),
+    ] as [(CFString, Any)] {
+      let status = VTSessionSetProperty(session, key: key, value: value as AnyObject)
+      #expect(status == kVTParameterErr, "\(key) \(value): \(status)")
+    }
+    // A rate of both kinds cannot be.
+    try check(
+      VTSessionSetProperty(
+        session, key: kVTCompressionPropertyKey_AverageBitRate, value: 500_000 as NSNumber), "average")
+    #expect(
+      VTSessionSetProperty(
+        session, key: kVTCompressionPropertyKey_ConstantBitRate, value: 500_000 as NSNumber)
+        != noErr)
+    let clip = Self.clip
+    for options in [
+      [kVTEncodeFrameOptionKey_BaseFrameQP: 60], [kVTEncodeFrameOptionKey_ForceKeyFrame: "x"],
+    ] as [[CFString: Any]] {
+      let status = VTCompressionSessionEncodeFrame(
+        session, imageBuffer: clip.buffer(0), presentationTimeStamp: clip.time(0),
+        duration: clip.frameDuration,
+        frameProperties: options as CFDictionary, infoFlagsOut: nil
+      ) { _, _, _ in }
+      #expect(status == kVTParameterErr)
+    }
+  }
+}
