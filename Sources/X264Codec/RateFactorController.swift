@@ -58,7 +58,7 @@
     }
 
     /// Seconds over which a miss is made up for.
-    private var horizon: Double { max(1.5, 0.6 * elapsed.squareRoot()) }
+    private var horizon: Double { max(0.8, 0.5 * elapsed.squareRoot()) }
 
     /// No more frames come for now.
     mutating func noteEnd() { isDraining = true }

@@ -131,6 +131,22 @@ import VideoToolbox
     #expect(try Self.probe(samples, kCMVideoCodecType_H264).frames.count == 20)
   }
 
+  @Test func collectionsComeBackAsTheyWereSet() throws {
+    let session = try makeSession(kCMVideoCodecType_H264, width: 320, height: 240)
+    for (key, value) in [
+      (kVTCompressionPropertyKey_DataRateLimits, [100_000, 1.5] as NSArray),
+      (kVTCompressionPropertyKey_CleanAperture, ["Width": 300, "Height": 200] as NSDictionary),
+    ] as [(CFString, NSObject)] {
+      #expect(VTSessionSetProperty(session, key: key, value: value) == noErr)
+      var copy: CFTypeRef?
+      let status = withUnsafeMutablePointer(to: &copy) {
+        VTSessionCopyProperty(session, key: key, allocator: nil, valueOut: $0)
+      }
+      #expect(status == noErr)
+      #expect((copy as? NSObject)?.isEqual(value) == true, "\(String(describing: copy))")
+    }
+  }
+
   @Test(arguments: codecs) func pictureDescription(_ codec: CMVideoCodecType) throws {
     let samples = try Self.samples(
       codec,
@@ -139,6 +155,7 @@ import VideoToolbox
         kVTCompressionPropertyKey_TransferFunction: kCVImageBufferTransferFunction_ITU_R_2100_HLG,
         kVTCompressionPropertyKey_YCbCrMatrix: kCVImageBufferYCbCrMatrix_ITU_R_2020,
         kVTCompressionPropertyKey_PixelAspectRatio: ["HorizontalSpacing": 4, "VerticalSpacing": 3],
+        kVTCompressionPropertyKey_CleanAperture: ["Width": 300, "Height": 200],
       ], count: 5)
     let probe = try Self.probe(samples, codec)
     #expect(probe.text("color_primaries") == "bt2020")
@@ -146,6 +163,10 @@ import VideoToolbox
     #expect(probe.text("color_space") == "bt2020nc")
     #expect(probe.text("sample_aspect_ratio") == "4:3")
     let format = try #require(samples.first?.formatDescription)
+    let aperture = CMVideoFormatDescriptionGetCleanAperture(format, originIsAtTopLeft: true)
+    #expect(
+      aperture.width == 300 && aperture.height == 200,
+      "\(aperture) \(CMFormatDescriptionGetExtensions(format) as Any)")
     let extensions = CMFormatDescriptionGetExtensions(format) as NSDictionary?
     #expect(extensions?[kCMFormatDescriptionExtension_PixelAspectRatio] != nil)
   }

@@ -19,7 +19,7 @@ import VideoToolbox
         kVTCompressionPropertyKey_AverageBitRate: rate, kVTCompressionPropertyKey_ExpectedFrameRate: 30,
         kVTCompressionPropertyKey_PrioritizeEncodingSpeedOverQuality: true,
       ])
-    let samples = try encode(session, clip, count: 240)
+    let samples = try encode(session, clip, count: 300)
     let measure = RateMeasure(samples, frameDuration: 1.0 / 30)
     print("average \(codec) \(rate): \(measure.bitRate)")
     #expect(abs(measure.bitRate / Double(rate) - 1) < 0.05)

@@ -14,17 +14,17 @@ enum PropertyValue: Sendable, Equatable {
   var object: AnyObject {
     switch self {
     case .boolean(let value): NSNumber(value: value)
-    case .number(let value): Self.number(value)
+    case .number(let value): Self.boxed(value)
     case .text(let value): value as NSString
-    case .numbers(let values): NSArray(array: values.map(Self.number))
-    case .dictionary(let values): NSDictionary(dictionary: values.mapValues(Self.number))
+    case .numbers(let values): NSArray(array: values.map(Self.boxed))
+    case .dictionary(let values): NSDictionary(dictionary: values.mapValues(Self.boxed))
     case .data(let bytes): NSData(data: Data(bytes))
     case .storage(let storage): storage
     }
   }
 
-  /// Whole numbers come back as whole numbers.
-  private static func number(_ value: Double) -> NSNumber {
+  /// Whole numbers come back as whole numbers. (Not named `number`: `map` would take the case of that name.)
+  private static func boxed(_ value: Double) -> NSNumber {
     if let whole = Int(exactly: value) { return NSNumber(value: whole) }
     return NSNumber(value: value)
   }
