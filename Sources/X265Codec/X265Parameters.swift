@@ -93,7 +93,8 @@
         param.pointee.maxCUSize /= 2
       }
       let interval = c.keyFrameInterval
-      param.pointee.keyframeMax = interval == 0 ? 250 : Int32(clamping: interval)
+      // In a call no key frame comes unasked (-1: neither by count nor by content).
+      param.pointee.keyframeMax = interval > 0 ? Int32(clamping: interval) : c.lowLatency != nil ? -1 : 250
       param.pointee.keyframeMin = min(param.pointee.keyframeMin, param.pointee.keyframeMax)
       param.pointee.bOpenGOP = c.allowsOpenGOP ? 1 : 0
       if interval == 1 || !c.allowsReordering || c.maxReorderingDepth == 0 {
