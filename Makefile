@@ -60,7 +60,8 @@ bench: test-dependencies ## Measures H264Encoder against libx264 and libopenh264
 	@Benchmarks/.build/release/bench $(BENCH_OPTIONS) $(BENCH_CLIPS)
 
 engine-matrix: test-dependencies ## Decodes 2,000 random streams of H264Encoder (STREAMS=...) with two decoders, bit for bit.
-	OVT_MATRIX_STREAMS=$(or $(STREAMS),2000) OVT_MATRIX_SEED=$(or $(SEED),1) $(TEST) --filter MatrixTests
+	OVT_MATRIX_STREAMS=$(or $(STREAMS),2000) OVT_MATRIX_SEED=$(or $(SEED),1) $(TEST) -c release -Xswiftc -enable-testing \
+	  --filter MatrixTests
 
 kernel-bench: need-swift ## Prints the cycles per call of each SIMD kernel on each CPU path.
 	$(SWIFT) build -c release --product kernel-bench

@@ -205,6 +205,9 @@ static void quant(void) {
   MEASURE("quant8x8", k->quant8x8(coef, mf, bias));
   MEASURE("quantDC 4", k->quantDC(coef, 4, mf[0], bias[0]));
   MEASURE("quantDC 16", k->quantDC(coef, 16, mf[0], bias[0]));
+  // Nothing is left of a block against itself: the whole way.
+  MEASURE("isEmpty16x16", k->isEmpty16x16(source, source, 16, mf, bias));
+  MEASURE("isEmptyNV12", k->isEmptyNV12(source, source, 16, mf, bias, mf[0] / 2, bias[0]));
   MEASURE("scale4x4", k->scale4x4(coef, scale));
   MEASURE("scale4x4x4", k->scale4x4x4(coef, scale));
   MEASURE("scale8x8", k->scale8x8(coef, scale, 2));
@@ -273,6 +276,7 @@ static void deblockMacroblock(void) {
 
 static void picture(void) {
   MEASURE("interleaveRow 640", k->interleaveRow(planes[0], refMemory, dstMemory, 640));
+  MEASURE("interleave8x8Planes", k->interleave8x8Planes(planes[0], refMemory, STRIDE, dstMemory, STRIDE));
   MEASURE("deinterleaveRow 640", k->deinterleaveRow(planes[0], planes[1], refMemory, 640));
   MEASURE("halveRow 640", k->halveRow(planes[0], refMemory, refMemory + STRIDE, 640));
 }
