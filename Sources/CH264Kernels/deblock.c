@@ -139,14 +139,6 @@ static void chromaHorizontalEdges(uint8_t *pixels, ptrdiff_t stride, const OVTEd
 }
 
 void ovt_deblock_c(OVTKernels *k) {
-  k->deblockLumaVertical = lumaVertical;
-  k->deblockLumaHorizontal = lumaHorizontal;
-  k->deblockLumaVerticalStrong = lumaVerticalStrong;
-  k->deblockLumaHorizontalStrong = lumaHorizontalStrong;
-  k->deblockChromaVertical = chromaVertical;
-  k->deblockChromaHorizontal = chromaHorizontal;
-  k->deblockChromaVerticalStrong = chromaVerticalStrong;
-  k->deblockChromaHorizontalStrong = chromaHorizontalStrong;
   k->deblockLumaVerticalEdges = lumaVerticalEdges;
   k->deblockLumaHorizontalEdges = lumaHorizontalEdges;
   k->deblockChromaVerticalEdges = chromaVerticalEdges;

@@ -29,11 +29,6 @@ SSE4_INLINE __m128i isFiltered(const Lines *l, int alpha, int beta) {
   return _mm_xor_si128(isEdge, splat(-1));
 }
 
-// The four values of tC0 along the edge.
-SSE4_INLINE __m128i spread(const int8_t tC0[4]) {
-  return _mm_shuffle_epi8(load4(tC0), _mm_setr_epi8(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3));
-}
-
 // MARK: - bS < 4
 
 // p0 and q0 by delta, which tC limits; tC = 0 leaves them.
@@ -146,14 +141,6 @@ SSE4_INLINE int lumaStrong(Lines *l, int alpha, int beta) {
 
 // MARK: - Horizontal edges
 
-SSE4_INLINE void lumaHorizontal(uint8_t *pixels, ptrdiff_t stride, int alpha, int beta, const int8_t tC0[4]) {
-  Lines l = {.p2 = load16(pixels - 3 * stride), .p1 = load16(pixels - 2 * stride), .p0 = load16(pixels - stride),
-             .q0 = load16(pixels), .q1 = load16(pixels + stride), .q2 = load16(pixels + 2 * stride)};
-  if (!lumaNormal(&l, alpha, beta, spread(tC0))) return;
-  store16(pixels - 2 * stride, l.p1), store16(pixels - stride, l.p0);
-  store16(pixels, l.q0), store16(pixels + stride, l.q1);
-}
-
 SSE4_INLINE void lumaHorizontalStrong(uint8_t *pixels, ptrdiff_t stride, int alpha, int beta) {
   Lines l = {load16(pixels - 4 * stride), load16(pixels - 3 * stride), load16(pixels - 2 * stride),
              load16(pixels - stride),     load16(pixels),              load16(pixels + stride),
@@ -167,18 +154,6 @@ SSE4_INLINE Lines loadChroma(const uint8_t *pixels, ptrdiff_t stride) {
   const Lines l = {.p1 = load16(pixels - 2 * stride), .p0 = load16(pixels - stride), .q0 = load16(pixels),
                    .q1 = load16(pixels + stride)};
   return l;
-}
-
-SSE4_INLINE void chromaHorizontal(uint8_t *pixels, ptrdiff_t stride, int alpha, int beta, const int8_t tC0[4]) {
-  Lines l = loadChroma(pixels, stride);
-  if (!chromaNormal(&l, alpha, beta, spread(tC0))) return;
-  store16(pixels - stride, l.p0), store16(pixels, l.q0);
-}
-
-SSE4_INLINE void chromaHorizontalStrong(uint8_t *pixels, ptrdiff_t stride, int alpha, int beta) {
-  Lines l = loadChroma(pixels, stride);
-  if (!chromaStrong(&l, alpha, beta)) return;
-  store16(pixels - stride, l.p0), store16(pixels, l.q0);
 }
 
 // MARK: - Vertical edges
@@ -242,16 +217,6 @@ SSE4_INLINE void storeColumns8(uint8_t *pixels, ptrdiff_t stride, const Lines *l
   }
 }
 
-SSE4_INLINE void lumaVertical(uint8_t *pixels, ptrdiff_t stride, int alpha, int beta, const int8_t tC0[4]) {
-  Lines l = loadColumns(pixels, stride);
-  if (lumaNormal(&l, alpha, beta, spread(tC0))) storeColumns4(pixels - 2, stride, l.p1, l.p0, l.q0, l.q1);
-}
-
-SSE4_INLINE void lumaVerticalStrong(uint8_t *pixels, ptrdiff_t stride, int alpha, int beta) {
-  Lines l = loadColumns(pixels, stride);
-  if (lumaStrong(&l, alpha, beta)) storeColumns8(pixels, stride, &l);
-}
-
 // 8 rows of 4 pairs (from pixels - 4) to 4 lines.
 SSE4_INLINE Lines loadChromaColumns(const uint8_t *pixels, ptrdiff_t stride) {
   __m128i a[4];
@@ -268,16 +233,6 @@ SSE4_INLINE Lines loadChromaColumns(const uint8_t *pixels, ptrdiff_t stride) {
 SSE4_INLINE void storeChromaColumns(uint8_t *pixels, ptrdiff_t stride, const Lines *l) {
   storeRows4(pixels - 2, stride, _mm_unpacklo_epi16(l->p0, l->q0));
   storeRows4(pixels - 2 + 4 * stride, stride, _mm_unpackhi_epi16(l->p0, l->q0));
-}
-
-SSE4_INLINE void chromaVertical(uint8_t *pixels, ptrdiff_t stride, int alpha, int beta, const int8_t tC0[4]) {
-  Lines l = loadChromaColumns(pixels, stride);
-  if (chromaNormal(&l, alpha, beta, spread(tC0))) storeChromaColumns(pixels, stride, &l);
-}
-
-SSE4_INLINE void chromaVerticalStrong(uint8_t *pixels, ptrdiff_t stride, int alpha, int beta) {
-  Lines l = loadChromaColumns(pixels, stride);
-  if (chromaStrong(&l, alpha, beta)) storeChromaColumns(pixels, stride, &l);
 }
 
 // MARK: - All edges of a macroblock
@@ -444,19 +399,6 @@ AVX2 static void lumaVerticalEdgesAvx2(uint8_t *pixels, ptrdiff_t stride, const 
 
 // MARK: - The table
 
-#define NORMAL(NAME)                                                                                        \
-  ON_BOTH_PATHS(void, NAME, (uint8_t *pixels, ptrdiff_t stride, int alpha, int beta, const int8_t tC0[4]), \
-                pixels, stride, alpha, beta, tC0)
-#define STRONG(NAME) \
-  ON_BOTH_PATHS(void, NAME, (uint8_t *pixels, ptrdiff_t stride, int alpha, int beta), pixels, stride, alpha, beta)
-NORMAL(lumaVertical)
-NORMAL(lumaHorizontal)
-STRONG(lumaVerticalStrong)
-STRONG(lumaHorizontalStrong)
-NORMAL(chromaVertical)
-NORMAL(chromaHorizontal)
-STRONG(chromaVerticalStrong)
-STRONG(chromaHorizontalStrong)
 #define EDGES(NAME) \
   ON_BOTH_PATHS(void, NAME, (uint8_t *pixels, ptrdiff_t stride, const OVTEdges *edges), pixels, stride, edges)
 EDGES(lumaHorizontalEdges)
@@ -464,14 +406,6 @@ EDGES(chromaVerticalEdges)
 EDGES(chromaHorizontalEdges)
 
 #define FILL(PATH)                                              \
-  k->deblockLumaVertical = lumaVertical##PATH;                  \
-  k->deblockLumaHorizontal = lumaHorizontal##PATH;              \
-  k->deblockLumaVerticalStrong = lumaVerticalStrong##PATH;      \
-  k->deblockLumaHorizontalStrong = lumaHorizontalStrong##PATH;  \
-  k->deblockChromaVertical = chromaVertical##PATH;              \
-  k->deblockChromaHorizontal = chromaHorizontal##PATH;          \
-  k->deblockChromaVerticalStrong = chromaVerticalStrong##PATH;  \
-  k->deblockChromaHorizontalStrong = chromaHorizontalStrong##PATH; \
   k->deblockLumaVerticalEdges = lumaVerticalEdges##PATH;        \
   k->deblockLumaHorizontalEdges = lumaHorizontalEdges##PATH;    \
   k->deblockChromaVerticalEdges = chromaVerticalEdges##PATH;    \

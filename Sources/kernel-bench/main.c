@@ -243,29 +243,10 @@ static void intra(void) {
 }
 
 static void deblock(void) {
-  static const int8_t tC0[4] = {2, 3, 4, 5};
-  fillBuffers();
-  MEASURE("deblockLumaVertical", k->deblockLumaVertical(DST, STRIDE, 60, 12, tC0));
-  MEASURE("deblockLumaHorizontal", k->deblockLumaHorizontal(DST, STRIDE, 60, 12, tC0));
-  MEASURE("deblockLumaVerticalStrong", k->deblockLumaVerticalStrong(DST, STRIDE, 60, 12));
-  MEASURE("deblockLumaHorizontalStrong", k->deblockLumaHorizontalStrong(DST, STRIDE, 60, 12));
-  MEASURE("deblockChromaVertical", k->deblockChromaVertical(DST, STRIDE, 60, 12, tC0));
-  MEASURE("deblockChromaHorizontal", k->deblockChromaHorizontal(DST, STRIDE, 60, 12, tC0));
-  MEASURE("deblockChromaVerticalStrong", k->deblockChromaVerticalStrong(DST, STRIDE, 60, 12));
-  MEASURE("deblockChromaHorizontalStrong", k->deblockChromaHorizontalStrong(DST, STRIDE, 60, 12));
-}
-
-// What a macroblock costs with a call for each edge, and with one for each direction.
-static void deblockMacroblock(void) {
-  static const int8_t tC0[4] = {2, 3, 4, 5};
   static const OVTEdges edges = {{0x01010202, 0x02020101, 0x02020202, 0x01020102}, {60, 50}, {12, 10}, {{0, 2, 3, 4}, {0, 2, 3, 4}}};
   static const OVTEdges border = {{0x01010202, 0, 0, 0}, {60, 50}, {12, 10}, {{0, 2, 3, 4}, {0, 2, 3, 4}}};
   fillBuffers();
-  MEASURE("deblock luma V, edge by edge", for (int e = 0; e < 16; e += 4) k->deblockLumaVertical(DST + e, STRIDE, 60, 12, tC0));
-  fillBuffers();
   MEASURE("deblockLumaVerticalEdges", k->deblockLumaVerticalEdges(DST, STRIDE, &edges));
-  fillBuffers();
-  MEASURE("deblock luma H, edge by edge", for (int e = 0; e < 16; e += 4) k->deblockLumaHorizontal(DST + e * STRIDE, STRIDE, 60, 12, tC0));
   fillBuffers();
   MEASURE("deblockLumaHorizontalEdges", k->deblockLumaHorizontalEdges(DST, STRIDE, &edges));
   fillBuffers();
@@ -275,10 +256,8 @@ static void deblockMacroblock(void) {
 }
 
 static void picture(void) {
-  MEASURE("interleaveRow 640", k->interleaveRow(planes[0], refMemory, dstMemory, 640));
   MEASURE("interleave8x8Planes", k->interleave8x8Planes(planes[0], refMemory, STRIDE, dstMemory, STRIDE));
   MEASURE("deinterleaveRow 640", k->deinterleaveRow(planes[0], planes[1], refMemory, 640));
-  MEASURE("halveRow 640", k->halveRow(planes[0], refMemory, refMemory + STRIDE, 640));
 }
 
 int main(int argc, char **argv) {
@@ -301,7 +280,6 @@ int main(int argc, char **argv) {
   quant();
   intra();
   deblock();
-  deblockMacroblock();
   picture();
   return 0;
 }

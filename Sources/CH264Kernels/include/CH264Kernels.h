@@ -160,34 +160,18 @@ typedef struct OVTKernels {
   // available have no influence, and `filtered` holds nothing of use in their places.
   void (*filterEdge8x8)(uint8_t *filtered, const uint8_t *edge, int available);
 
-  // Deblocking (8.7) of one edge of a macroblock. Vertical edges are filtered along rows (samples left
-  // and right of `pixels`), horizontal ones along columns (above and at `pixels`). tC0[i] < 0: bS = 0
-  // for that quarter of the edge. Luma: 16 samples long; NV12 chroma: 8 pairs.
-  void (*deblockLumaVertical)(uint8_t *pixels, ptrdiff_t stride, int alpha, int beta, const int8_t tC0[4]);
-  void (*deblockLumaHorizontal)(uint8_t *pixels, ptrdiff_t stride, int alpha, int beta, const int8_t tC0[4]);
-  void (*deblockLumaVerticalStrong)(uint8_t *pixels, ptrdiff_t stride, int alpha, int beta);  // bS = 4
-  void (*deblockLumaHorizontalStrong)(uint8_t *pixels, ptrdiff_t stride, int alpha, int beta);
-  // For chroma, alpha, beta and tC0 may differ for Cb and Cr only through chroma_qp_index_offset,
-  // which this encoder keeps equal: one set serves both. tC0 is the table's value (the kernel adds 1).
-  void (*deblockChromaVertical)(uint8_t *pixels, ptrdiff_t stride, int alpha, int beta, const int8_t tC0[4]);
-  void (*deblockChromaHorizontal)(uint8_t *pixels, ptrdiff_t stride, int alpha, int beta, const int8_t tC0[4]);
-  void (*deblockChromaVerticalStrong)(uint8_t *pixels, ptrdiff_t stride, int alpha, int beta);
-  void (*deblockChromaHorizontalStrong)(uint8_t *pixels, ptrdiff_t stride, int alpha, int beta);
-
-  // All edges of a macroblock in one direction, in the order of the standard: what the single-edge kernels
-  // above do one after the other, but with one transposition for the vertical edges.
+  // Deblocking (8.7) of all edges of a macroblock in one direction, in the order of the standard. Vertical edges are
+  // filtered along rows (samples left and right of an edge), horizontal ones along columns. Luma edges are 16 samples
+  // long, NV12 chroma edges 8 pairs: what may differ for Cb and Cr differs only through chroma_qp_index_offset, which
+  // this encoder keeps equal.
   void (*deblockLumaVerticalEdges)(uint8_t *pixels, ptrdiff_t stride, const OVTEdges *edges);
   void (*deblockLumaHorizontalEdges)(uint8_t *pixels, ptrdiff_t stride, const OVTEdges *edges);
   void (*deblockChromaVerticalEdges)(uint8_t *pixels, ptrdiff_t stride, const OVTEdges *edges);
   void (*deblockChromaHorizontalEdges)(uint8_t *pixels, ptrdiff_t stride, const OVTEdges *edges);
 
-  // Pictures, a row at a time.
-  void (*interleaveRow)(uint8_t *dst, const uint8_t *u, const uint8_t *v, int n);  // n pairs
-  // 8x8 samples of each to NV12 in the macroblock cache (stride 16).
+  // Planes of chroma: 8x8 samples of each to NV12 in the macroblock cache (stride 16); a row of n pairs apart.
   void (*interleave8x8Planes)(uint8_t *dst, const uint8_t *u, ptrdiff_t uStride, const uint8_t *v, ptrdiff_t vStride);
   void (*deinterleaveRow)(uint8_t *u, uint8_t *v, const uint8_t *src, int n);
-  // Half resolution: dst[x] = (a[2x] + a[2x+1] + b[2x] + b[2x+1] + 2) >> 2 for rows a and b.
-  void (*halveRow)(uint8_t *dst, const uint8_t *a, const uint8_t *b, int n);
 } OVTKernels;
 
 // The best path that this CPU has (OVT_CPU_*).
