@@ -312,8 +312,7 @@ public final class LowLatencyEncoder {
     plan.header.modifications = modifications
     plan.referenceCount = wanted.count
     for i in wanted.indices {
-      let planes = pool[wanted[i].picture]
-      coder.setReference(i, ReferencePlanes(luma: planes.luma, chroma: planes.chroma))
+      coder.setReference(i, pool[wanted[i].picture])
     }
     plan.header.deblocking = DeblockingParameters(
       disableIDC: configuration.deblocking ? 0 : 1, alphaOffset: configuration.deblockingAlphaOffset,

@@ -54,7 +54,9 @@ final class PictureCoder {
   private let levels: UnsafeMutablePointer<Int16>
   private let pcm: UnsafeMutablePointer<UInt8>
   private let halfSampleScratch: UnsafeMutablePointer<Int16>
-  private let stillColumns: UnsafeMutablePointer<UInt8>
+  private let still: StillMacroblocks
+  /// Reference pictures coded so far.
+  private var lastNumber: UInt32 = 0
   private let payload: UnsafeMutablePointer<UInt8>
   private let payloadCapacity: Int
   private let coders: UnsafeMutablePointer<MacroblockCoder>
@@ -95,7 +97,7 @@ final class PictureCoder {
     levels = allocateAligned(Int16.self, count: LevelLayout.count)
     pcm = allocateAligned(UInt8.self, count: 384)
     halfSampleScratch = allocateAligned(Int16.self, count: geometry.stride + 64)
-    stillColumns = allocateAligned(UInt8.self, count: geometry.widthInMbs + 2)
+    still = StillMacroblocks(geometry)
     payloadCapacity = geometry.macroblockCount * (PictureCoder.largestMacroblockBits / 8) + 4096
     payload = allocateAligned(UInt8.self, count: payloadCapacity)
     cabacWriter = .allocate(capacity: 1)
@@ -117,6 +119,7 @@ final class PictureCoder {
       picture: emptyPicture, previous: previous, syntax: syntax, codedBlocks: codedBlocks,
       references: references, referenceCount: 0, quant: UnsafePointer(quant),
       motionBits: motionCost.center, quarterOffsets: UnsafePointer(quarterOffsets),
+      changed: UnsafePointer(still.changed), holds: 0,
       tools: SpeedTools(speed: configuration.speed), isIntraPicture: true,
       transform8x8Allowed: pps.transform8x8, cabac: pps.cabac,
       constrainedIntra: pps.constrainedIntraPrediction, hasTemporalMotion: false,
@@ -162,13 +165,16 @@ final class PictureCoder {
     levels.deallocate()
     pcm.deallocate()
     halfSampleScratch.deallocate()
-    stillColumns.deallocate()
+    still.deallocate()
     payload.deallocate()
     kernels.deallocate()
   }
 
   /// Sets entry `i` of reference list 0 for the next picture.
-  func setReference(_ i: Int, _ planes: ReferencePlanes) { (references + i).initialize(to: planes) }
+  func setReference(_ i: Int, _ picture: PicturePlanes) {
+    (references + i).initialize(
+      to: ReferencePlanes(luma: picture.luma, chroma: picture.chroma, number: picture.number.pointee))
+  }
 
   /// Codes `source` into `picture` and appends its slices to `output`.
   func code(
@@ -194,10 +200,16 @@ final class PictureCoder {
     alone: Bool
   ) {
     statisticsMemory.pointee = PictureStatistics()
+    if plan.isReference && !alone { lastNumber += 1 }
+    let follows = plan.isReference && plan.referenceCount > 0 && references[0].number == lastNumber - 1
+    if plan.isReference && !follows { still.setAllChanged(lastNumber) }
+    let holds = follows && !alone ? picture.number.pointee : 0
+    picture.number.pointee = 0
     for i in 0..<threads {
       let coder = coders + i
       coder.pointee.f.source = SourcePlanes(source)
       coder.pointee.f.picture = picture
+      coder.pointee.f.holds = holds
       coder.pointee.f.syntax = syntax
       coder.pointee.f.previous = previous
       coder.pointee.f.hasTemporalMotion = hasPrevious
@@ -209,15 +221,16 @@ final class PictureCoder {
       coder.pointee.f.scroll = MotionVector(0, Int16(truncatingIfNeeded: plan.scroll * 4))
     }
     if pps.cabac {
-      run(plan, picture, cabacWriter, &output, alone) { .cabac($0) }
+      run(plan, picture, holds, cabacWriter, &output, alone) { .cabac($0) }
     } else {
-      run(plan, picture, cavlcWriter, &output, alone) { .cavlc($0) }
+      run(plan, picture, holds, cavlcWriter, &output, alone) { .cavlc($0) }
     }
+    if plan.isReference { picture.number.pointee = lastNumber }
     hasPrevious = plan.referenceCount > 0
   }
 
   private func run<Writer: EntropyCoder>(
-    _ plan: PicturePlan, _ picture: PicturePlanes, _ writer: UnsafeMutablePointer<Writer>,
+    _ plan: PicturePlan, _ picture: PicturePlanes, _ holds: UInt32, _ writer: UnsafeMutablePointer<Writer>,
     _ output: inout AccessUnit, _ alone: Bool, _ shareable: (PictureJob<Writer>) -> SharedJob.Job
   ) {
     let kernels = UnsafePointer(kernels)
@@ -230,7 +243,8 @@ final class PictureCoder {
           withinSlices: false),
         referenceRows: ReferenceRows(
           k: kernels, geometry: geometry, picture: picture, scratch: halfSampleScratch, syntax: syntax,
-          reference: plan.referenceCount > 0 ? references[0] : nil, still: stillColumns),
+          reference: plan.referenceCount > 0 ? references[0] : nil, still: still, number: lastNumber,
+          holds: holds),
         qpOffsets: qpOffsets, payload: payload, payloadCapacity: payloadCapacity, writer: writer,
         output: output, statistics: statisticsMemory, rowQP: rowQP, rowBits: rowBits, pcm: pcm)
       if !alone, let shared, let workers {
@@ -274,6 +288,7 @@ extension PicturePlanes {
     h = p
     j = p
     chroma = p
+    number = placeholder.assumingMemoryBound(to: UInt32.self)
   }
 }
 

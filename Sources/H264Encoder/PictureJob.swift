@@ -160,6 +160,7 @@ struct PictureJob<Writer: EntropyCoder> {
         analyse(coder, x: x, y: y, sliceStart: sliceStart, slice: slice, qp: qp, economy: economy)
         if !encode(coder, m, sliceStart: sliceStart) {
           // The slice is full: it ends before this macroblock, which is coded anew as the next one's first.
+          referenceRows.still.changed[m] = referenceRows.number
           endSlice()
           slice &+= 1
           sliceStart = m

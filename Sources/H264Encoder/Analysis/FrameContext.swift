@@ -5,6 +5,8 @@ struct ReferencePlanes {
   /// Full-sample luma at (0, 0); the planes b, h, j follow at multiples of `PictureGeometry.planeSpacing`.
   let luma: UnsafeMutablePointer<UInt8>
   let chroma: UnsafeMutablePointer<UInt8>
+  /// `PicturePlanes.number`.
+  let number: UInt32
 }
 
 /// The source picture's planes, as the macroblock fetch reads them.
@@ -39,6 +41,10 @@ struct FrameContext {
   /// Offsets to the two sample planes to average for each quarter-sample position ((y & 3) * 4 + (x & 3));
   /// two equal offsets: no average.
   var quarterOffsets: UnsafePointer<(Int, Int)>
+  /// Where the picture's memory holds what no motion would copy there: macroblocks that have not changed since the
+  /// picture that it holds (`StillMacroblocks`).
+  var changed: UnsafePointer<UInt32>
+  var holds: UInt32
   var tools: SpeedTools
   var isIntraPicture: Bool
   var transform8x8Allowed: Bool

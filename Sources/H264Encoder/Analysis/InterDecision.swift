@@ -17,10 +17,14 @@ extension MacroblockCoder {
     let skipAllowed =
       Int(skip.x) >= minX && Int(skip.x) <= maxX && Int(skip.y) >= minY && Int(skip.y) <= maxY
     if skipAllowed {
-      predictLuma(picture, stride, x: 0, y: 0, width: 0, height: 16, skip, reference: 0)
+      // What lies still may be in the picture's memory already.
+      let isThere = f.changed[m] <= f.holds && skip == .zero
+      if !isThere { predictLuma(picture, stride, x: 0, y: 0, width: 0, height: 16, skip, reference: 0) }
       // Beyond this, some coefficient survives, and too many to leave out.
       if ovt_sad(k, 0, source, picture, stride) <= lambda &* 64 {
-        predictChroma(pictureChroma, stride, x: 0, y: 0, width: 0, height: 16, skip, reference: 0)
+        if !isThere {
+          predictChroma(pictureChroma, stride, x: 0, y: 0, width: 0, height: 16, skip, reference: 0)
+        }
         if residualIsEmpty() {
           storeSkip(skip)
           return

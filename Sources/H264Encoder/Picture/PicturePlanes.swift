@@ -58,16 +58,21 @@ struct PicturePlanes {
   let j: UnsafeMutablePointer<UInt8>
   /// NV12.
   let chroma: UnsafeMutablePointer<UInt8>
+  /// Which reference picture the planes hold, counted from 1; 0: none that is whole.
+  let number: UnsafeMutablePointer<UInt32>
 
   init(_ geometry: PictureGeometry) {
     // One block: a picture is one allocation, its planes a cache line apart.
     let luma = geometry.lumaBytes + 128
-    let memory = allocateAligned(UInt8.self, count: 4 * luma + geometry.chromaBytes + 128)
+    let chroma = (geometry.chromaBytes + 127) & ~63
+    let memory = allocateAligned(UInt8.self, count: 4 * luma + chroma + 64)
     self.luma = memory + geometry.lumaOrigin
     b = memory + luma + geometry.lumaOrigin
     h = memory + 2 * luma + geometry.lumaOrigin
     j = memory + 3 * luma + geometry.lumaOrigin
-    chroma = memory + 4 * luma + geometry.chromaOrigin
+    self.chroma = memory + 4 * luma + geometry.chromaOrigin
+    let end = UnsafeMutableRawPointer(memory + 4 * luma + chroma)
+    number = end.bindMemory(to: UInt32.self, capacity: 1)
   }
 
   func deallocate(_ geometry: PictureGeometry) {

@@ -50,8 +50,9 @@ struct PictureAnalysis {
       let top = min(y &* 16, max(source.height &- 16, 0))
       for x in 0..<w {
         let left = min(x &* 16, max(source.width &- 16, 0))
-        let packed = kernels.pointee.variance16x16(
-          source.luma + (top &* source.lumaBytesPerRow &+ left), source.lumaBytesPerRow)
+        let pixels = source.luma + (top &* source.lumaBytesPerRow &+ left)
+        if x & 3 == 0 { ovt_prefetch(pixels + 128, source.lumaBytesPerRow, 16) }
+        let packed = kernels.pointee.variance16x16(pixels, source.lumaBytesPerRow)
         let sum = Int(packed & 0xFFFF_FFFF)
         let squares = Int(packed >> 32)
         let m = y &* w &+ x

@@ -18,11 +18,15 @@ struct ReferenceRows {
   let syntax: PictureSyntax
   /// The first picture referred to, nil in an intra picture. Where nothing has changed, its half samples are taken.
   let reference: ReferencePlanes?
-  /// A byte for each column of macroblocks and one at either end.
-  let still: UnsafeMutablePointer<UInt8>
+  let still: StillMacroblocks
+  /// The picture's number, and that of the picture which its memory holds (0: none).
+  let number: UInt32
+  let holds: UInt32
 
   /// Macroblocks side by side that are worth a copy.
   private static let leastCopied = 4
+  /// Columns that the computation of those before them may spoil, since it goes in steps of 32 samples.
+  private static let spoiled = 2
 
   /// Rows below a filtered macroblock row that may still change (3, deblocking) or that the taps need (3),
   /// rounded up.
@@ -68,7 +72,8 @@ struct ReferenceRows {
 
   private func halfSamples(from: Int, to: Int, row y: Int) {
     let w = geometry.widthInMbs
-    guard let reference, findStillColumns(row: y) else {
+    let isWorthCopies = still.find(row: y, syntax, number: number, atLeast: ReferenceRows.leastCopied)
+    guard let reference, isWorthCopies else {
       return computeHalfSamples(from: from, to: to, columns: 0..<w)
     }
     // Both passes go by the same runs: what is computed may write some samples too many, what is copied does not.
@@ -78,10 +83,12 @@ struct ReferenceRows {
       var computedFrom = 0
       while x < w {
         var end = x
-        while end < w && still[end] & still[end &+ 1] & still[end &+ 2] != 0 { end &+= 1 }
+        while end < w && still.hasStillHalfSamples(end, row: y) { end &+= 1 }
         if end &- x >= ReferenceRows.leastCopied {
           if copies {
-            copyHalfSamples(reference, from: from, to: to, columns: x..<end)
+            copyChangedHalfSamples(
+              reference, from: from, to: to, columns: x..<end, row: y,
+              spoiled: x > computedFrom ? ReferenceRows.spoiled : 0)
           } else if x > computedFrom {
             computeHalfSamples(from: from, to: to, columns: computedFrom..<x)
           }
@@ -93,27 +100,19 @@ struct ReferenceRows {
     }
   }
 
-  /// Notes in `still` where this macroblock and the one above are P_Skip with no motion. Returns whether many are.
-  ///
-  /// The half samples of such a column, as far as the row completes them, are those of the reference if its neighbours
-  /// to both sides are so too: the taps reach 3 samples further, and deblocking changes 3 samples next to a
-  /// macroblock that is not still.
-  private func findStillColumns(row y: Int) -> Bool {
-    let w = geometry.widthInMbs
-    let above = y == 0 ? 0 : w
-    var count = 0
-    for x in 0..<w {
-      let n = y &* w &+ x
-      let o = n &- above
-      let isStill =
-        syntax.info[n].type == MacroblockType.skip && syntax.info[o].type == MacroblockType.skip
-        && syntax.motion[n &* 16] == .zero && syntax.motion[o &* 16] == .zero
-      still[x &+ 1] = isStill ? 1 : 0
-      count &+= isStill ? 1 : 0
+  /// Copies what the picture's memory does not hold already. `spoiled`: columns at the beginning that it no longer does.
+  private func copyChangedHalfSamples(
+    _ reference: ReferencePlanes, from: Int, to: Int, columns: Range<Int>, row y: Int, spoiled: Int
+  ) {
+    var x = columns.lowerBound
+    while x < columns.upperBound {
+      var end = x
+      while end < columns.upperBound
+        && (end < columns.lowerBound &+ spoiled || !still.areHalfSamplesSame(end, row: y, since: holds))
+      { end &+= 1 }
+      if end > x { copyHalfSamples(reference, from: from, to: to, columns: x..<end) }
+      x = end &+ 1
     }
-    still[0] = 1
-    still[w &+ 1] = 1
-    return count >= ReferenceRows.leastCopied
   }
 
   /// Samples of a row from a column of macroblocks on, the margins at the picture's sides included.
