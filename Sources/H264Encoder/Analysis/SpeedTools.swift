@@ -17,6 +17,8 @@ struct SpeedTools {
   var intraThreshold: Int32 = 4
   /// Score of levels (`keepScore`) that P_Skip may leave out unseen.
   var skipScore = 0
+  /// P_Skip without a search where it is all but sure to win.
+  var skipsEarly = false
   /// Intra 4x4 and 8x8 in P pictures.
   var smallIntraInP = true
   /// Transform size and skip decided by coding both and comparing squared error and bits.
@@ -42,6 +44,7 @@ extension SpeedTools {
       optimisedLevels = false
       halfSamplesBySAD = true
       transform8x8OnlyIfCoded = true
+      skipsEarly = true
       intraThreshold = 8
     case 3:
       break

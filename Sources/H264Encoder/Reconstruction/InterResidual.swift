@@ -17,19 +17,23 @@ extension MacroblockCoder {
     rdSamples + i &* 256
   }
 
+  /// Squared error of the prediction in the picture, by 8x8 block.
+  @inline(__always) private mutating func predictionErrors() -> UnsafeMutablePointer<Int32> {
+    for b8 in 0..<4 {
+      errors[b8] = ovt_ssd(
+        k, 3, source + ((b8 >> 1) &* 128 &+ (b8 & 1) &* 8),
+        picture + ((b8 >> 1) &* 8 &* stride &+ (b8 & 1) &* 8), stride)
+    }
+    return errors
+  }
+
+  /// Whether no luma level over the prediction in the picture is worth its bits.
+  mutating func lumaIsNotWorthCoding() -> Bool { try4x4(predictionErrors()).pattern == 0 }
+
   /// Codes the luma residual over the prediction in the picture, with the transform that costs less.
   /// Returns the luma part of coded_block_pattern, and the cost.
   mutating func codeInterLumaByCost() -> (pattern: UInt8, transform8x8: Bool, cost: Int) {
-    // Squared error of the prediction itself, by 8x8 block.
-    let zero = errors
-    var total = 0
-    for b8 in 0..<4 {
-      let e = ovt_ssd(
-        k, 3, source + ((b8 >> 1) &* 128 &+ (b8 & 1) &* 8),
-        picture + ((b8 >> 1) &* 8 &* stride &+ (b8 & 1) &* 8), stride)
-      zero[b8] = e
-      total &+= Int(e)
-    }
+    let zero = predictionErrors()
     let four = try4x4(zero)
     var useEight = false
     var best = four
