@@ -11,7 +11,7 @@ TEST = $(SWIFT) test $(if $(TRAITS),--traits $(TRAITS))
 RELEASE_DIR = .build/release
 
 .DEFAULT_GOAL := help
-.PHONY: help lowlat-tables build demo test lint format docs clients permissive compare matrix bench engine-matrix kernel-bench decode-bench sample need-swift dependencies test-dependencies
+.PHONY: help lowlat-tables build demo test lint format docs clients permissive compare matrix bench engine-matrix kernel-bench rate-bench decode-bench sample need-swift dependencies test-dependencies
 
 help: ## Lists these commands.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -66,6 +66,10 @@ engine-matrix: test-dependencies ## Decodes 2,000 random streams of H264Encoder 
 kernel-bench: need-swift ## Prints the cycles per call of each SIMD kernel on each CPU path.
 	$(SWIFT) build -c release --product kernel-bench
 	@$(RELEASE_DIR)/kernel-bench
+
+rate-bench: test-dependencies ## Prints how the rate control keeps to rates, limits, steps, caps and shares (CLIPS=...).
+	$(SWIFT) build -c release --product rate-bench
+	@$(RELEASE_DIR)/rate-bench --speed 4 $(shell find $(BENCH_CLIPS) -maxdepth 1 -type f | sort)
 
 decode-bench: dependencies ## Compares a decompression session with bare libavcodec (MOVIE=...).
 	$(BUILD) -c release --product decode-bench

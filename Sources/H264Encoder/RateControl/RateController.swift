@@ -34,6 +34,8 @@ struct RateController {
   private static let slope = 1.3
   /// Seconds over which a bucket's excess is worked off, and over which what is left in it is used.
   private static let recovery = (excess: 1.0, rest: 0.25)
+  /// Seconds of the rate that are remembered as unused, and over which they are used after all.
+  private static let memory = (unused: 0.5, use: 1.8)
   /// Frames after a cut of the rate that together keep to the new one.
   private static let cautiousFrameCount = 10
 
@@ -47,6 +49,9 @@ struct RateController {
   private var rateChanged = false
   /// Bits sent beyond the rate, over all layers: what the channel still has to carry.
   private var debt = 0.0
+  /// Bits of the rate that were not used. The buckets forget them soon, lest they come back as one late frame: they
+  /// come back over seconds.
+  private var unused = 0.0
   /// The usual time between frames, which a pause does not change at once.
   private var usualDuration: Double
   /// After a cut of the rate: frames that must fit the new rate together, and the bits left for them.
@@ -98,6 +103,7 @@ struct RateController {
       let frame = Double(rate) / new.frameRate
       for i in layers.indices { layers[i].fullness = min(max(layers[i].fullness, 0), frame) }
       debt = min(max(debt, 0), frame)
+      unused = 0
       cautiousFrames = 0
       if rate < old {
         cautiousFrames = RateController.cautiousFrameCount
@@ -158,6 +164,7 @@ struct RateController {
     let fullness = layers[layer].fullness
     let recovery = fullness > 0 ? RateController.recovery.excess : RateController.recovery.rest
     var target = perFrame - fullness * min(1, duration / recovery)
+    target += perFrame * max(unused, 0) / (Double(rate) * RateController.memory.use)
     target = min(max(target, perFrame * 0.3), perFrame * 2)
     // A channel of this rate takes so long over the largest frame.
     var maximum = max(Double(rate) * 0.12, perFrame * 2.5)
@@ -312,6 +319,8 @@ struct RateController {
       let perFrame = Double(rate) * duration * share
       layers[layer].fullness = max(layers[layer].fullness + bits - perFrame, -Double(rate) * 0.2)
       debt = max(debt + bits - Double(rate) * duration, -Double(rate) * 0.2)
+      let most = Double(rate) * RateController.memory.unused
+      unused = min(max(unused + Double(rate) * duration - bits, -most), most)
     }
     if !configuration.dataRateLimits.isEmpty {
       history.append(Sent(time: time, bits: bits))
