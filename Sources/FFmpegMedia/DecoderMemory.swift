@@ -27,7 +27,7 @@ final class DecoderMemory: @unchecked Sendable {
 
   init(_ configuration: VideoDecoderConfiguration, isDirect: Bool) {
     preferred = configuration.preferredFormats
-    allocator = configuration.allocator ?? PlainPictureAllocator()
+    allocator = configuration.allocator ?? PooledPictureAllocator()
     self.isDirect = isDirect
   }
 
@@ -295,17 +295,40 @@ final class FrameReference: @unchecked Sendable {
   }
 }
 
-/// Pixel buffers by themselves, for decoders that nobody gave an allocator.
-private final class PlainPictureAllocator: PictureAllocator {
+/// Pixel buffers for decoders that nobody gave an allocator: out of a pool, so that the memory of a picture that
+/// nobody holds any more takes the next one.
+private final class PooledPictureAllocator: PictureAllocator {
+  private struct State: @unchecked Sendable {
+    var request: PictureRequest?
+    var pool: CVPixelBufferPool?
+  }
+  private let state = Mutex(State())
+
   func makePixelBuffer(_ request: PictureRequest) -> CVPixelBuffer? {
-    let attributes: [CFString: Any] = [
-      kCVPixelBufferExtendedPixelsRightKey: request.extraRight,
-      kCVPixelBufferExtendedPixelsBottomKey: request.extraBottom,
-      kCVPixelBufferBytesPerRowAlignmentKey: request.rowAlignment,
-    ]
+    let pool: CVPixelBufferPool? = state.withLock { state in
+      if state.request != request {
+        state.request = request
+        state.pool = Self.makePool(request)
+      }
+      return state.pool
+    }
+    guard let pool else { return nil }
     var buffer: CVPixelBuffer?
-    let result = CVPixelBufferCreate(
-      nil, request.width, request.height, request.format.rawValue, attributes as CFDictionary, &buffer)
+    let result = CVPixelBufferPoolCreatePixelBuffer(nil, pool, &buffer)
     return result == kCVReturnSuccess ? buffer : nil
+  }
+
+  private static func makePool(_ request: PictureRequest) -> CVPixelBufferPool? {
+    let attributes: [CFString: Any] = [
+      kCVPixelBufferPixelFormatTypeKey: NSNumber(value: request.format.rawValue),
+      kCVPixelBufferWidthKey: NSNumber(value: request.width),
+      kCVPixelBufferHeightKey: NSNumber(value: request.height),
+      kCVPixelBufferExtendedPixelsRightKey: NSNumber(value: request.extraRight),
+      kCVPixelBufferExtendedPixelsBottomKey: NSNumber(value: request.extraBottom),
+      kCVPixelBufferBytesPerRowAlignmentKey: NSNumber(value: request.rowAlignment),
+    ]
+    var pool: CVPixelBufferPool?
+    CVPixelBufferPoolCreate(nil, nil, attributes as NSDictionary, &pool)
+    return pool
   }
 }

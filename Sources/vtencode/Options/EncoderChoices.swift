@@ -23,12 +23,15 @@ enum Codec: String, CaseIterable, ExpressibleByArgument, Sendable {
 
 /// The format in which pictures are decoded and handed to the session.
 enum PixelFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
+  /// In three planes, as video decoders and encoders have it: nothing is moved on the way.
+  case planar420 = "y420"
   case video420v = "420v"
   case bgra = "BGRA"
   case video10Bit = "x420"
 
   var type: OSType {
     switch self {
+    case .planar420: kCVPixelFormatType_420YpCbCr8Planar
     case .video420v: kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange
     case .bgra: kCVPixelFormatType_32BGRA
     case .video10Bit: kCVPixelFormatType_420YpCbCr10BiPlanarVideoRange

@@ -32,7 +32,7 @@ struct EncodingOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Pixel format of the pictures given to the encoder; x420 has 10 bits. (default: 420v; x420 with "
+      "Pixel format of the pictures given to the encoder; x420 has 10 bits. (default: y420; x420 with "
         + "--profile main10)", valueName: "format"))
   var pixelFormat: PixelFormat?
 

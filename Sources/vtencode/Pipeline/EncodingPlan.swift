@@ -49,7 +49,9 @@ struct EncodingPlan: Sendable {
     bitRate =
       options.bitrate?.bitsPerSecond
       ?? BitRate.suggested(width: width, height: height, frameRate: frameRate, codec: codec).bitsPerSecond
-    pixelFormat = options.pixelFormat ?? (options.profile == .main10 ? .video10Bit : .video420v)
+    // Cameras give 420v, so a call is measured with that.
+    let usual = purpose == .conferencing ? PixelFormat.video420v : .planar420
+    pixelFormat = options.pixelFormat ?? (options.profile == .main10 ? .video10Bit : usual)
     preset = options.preset
     profile = options.profile
     keyframeInterval = options.keyframeInterval
