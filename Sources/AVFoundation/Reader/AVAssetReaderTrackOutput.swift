@@ -16,8 +16,9 @@ open class AVAssetReaderTrackOutput: AVAssetReaderOutput, @unchecked Sendable {
   /// Of the parameters:
   ///
   /// - `outputSettings`: nil: compressed samples, as they are stored. For video, Core Video's pixel buffer
-  ///   attributes: pixel format (a number or a list of numbers; without it, the decoder's own), width, height. For
-  ///   sound, the keys of linear PCM: `AVFormatIDKey` and what belongs to it.
+  ///   attributes: pixel format (a number or a list of numbers; without it, the decoder's own), width, height; and
+  ///   `kVTDecompressionPropertyKey_ThreadCount`, which Apple's reader does not look at: fewer threads hold fewer
+  ///   pictures. For sound, the keys of linear PCM: `AVFormatIDKey` and what belongs to it.
   public init(track: AVAssetTrack, outputSettings: [String: Any]?) {
     self.track = track
     self.outputSettings = outputSettings

@@ -9,6 +9,8 @@ struct PictureRequirements: Sendable {
   /// nil: as they are stored.
   var width: Int?
   var height: Int?
+  /// Of the decoder; 0: as many as there are processors.
+  var threads = 0
 
   init(_ settings: [String: Any]) throws {
     func complain(_ reason: String) -> AVError {
@@ -38,6 +40,14 @@ struct PictureRequirements: Sendable {
     }
     width = try size(kCVPixelBufferWidthKey, AVVideoWidthKey)
     height = try size(kCVPixelBufferHeightKey, AVVideoHeightKey)
+    if let value = settings[kVTDecompressionPropertyKey_ThreadCount as String] {
+      guard let number = value as? NSNumber, (0...64).contains(number.intValue) else {
+        throw AVError(
+          .unsupportedOutputSettings, reason: "The number of threads is out of range.",
+          advice: "Give 0 to 64.")
+      }
+      threads = number.intValue
+    }
   }
 }
 
@@ -80,6 +90,7 @@ final class PictureSource: SampleSource {
     var configuration = track.stream.decoderConfiguration(description)
     configuration.preferredFormats = requirements.formats.map { PictureFormat(rawValue: $0) }
     configuration.concealsDamage = true
+    configuration.threads = requirements.threads
     self.configuration = configuration
     do {
       decoder = try FFmpegVideoDecoder(configuration)

@@ -185,7 +185,7 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
     options.movieTimeScale = properties.movieTimeScale
     options.metadata = MetadataNames.entries(properties.metadata)
     if options.metadata["creation_time"] == nil {
-      options.metadata["creation_time"] = ISO8601DateFormatter().string(from: Date())
+      options.metadata["creation_time"] = Date().formatted(.iso8601)
     }
     options.firstFragment = Int32(clamping: properties.firstFragment)
     var plan = MovieAssembly.Plan(container: container, options: options)

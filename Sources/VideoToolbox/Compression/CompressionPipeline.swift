@@ -19,7 +19,7 @@ typealias CompressionOutput = @Sendable (OSStatus, VTEncodeInfoFlags, CMSampleBu
 /// thread, one after the other, in decode order, under no lock: a client may call the session from its callback.
 final class CompressionPipeline: @unchecked Sendable {
   /// Frames that wait in front of the encoder. What the encoder itself holds comes on top.
-  static let queueLimit = 3
+  static let queueLimit = 2
 
   private enum Job {
     case frame(CompressionFrame, draft: CompressionDraft)

@@ -16,6 +16,9 @@ final class FrameReader {
   private let frameDuration: CMTime
   private var count = 0
 
+  /// The encoder needs the processors more. Each thread of the decoder holds pictures.
+  private static let threads = min(max(ProcessInfo.processInfo.activeProcessorCount / 2, 1), 8)
+
   /// - Parameter pixelFormat: the format to decode to.
   init(_ source: MovieSource, pixelFormat: OSType) throws {
     self.source = source
@@ -26,7 +29,11 @@ final class FrameReader {
       throw source.failure(error)
     }
     output = AVAssetReaderTrackOutput(
-      track: source.video, outputSettings: [kCVPixelBufferPixelFormatTypeKey as String: pixelFormat])
+      track: source.video,
+      outputSettings: [
+        kCVPixelBufferPixelFormatTypeKey as String: pixelFormat,
+        kVTDecompressionPropertyKey_ThreadCount as String: Self.threads,
+      ])
     // The pictures go to the encoder and are not changed: no copy is needed.
     output.alwaysCopiesSampleData = false
     guard reader.canAdd(output) else {

@@ -9,7 +9,7 @@ struct Pipeline: Sendable {
   let destination: Destination
 
   /// Decoded pictures that wait for the encoder.
-  private static let waitingFrames = 2
+  private static let waitingFrames = 1
   /// Encoded samples that wait to be written; small, beside pictures.
   private static let waitingSamples = 256
 
