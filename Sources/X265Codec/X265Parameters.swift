@@ -39,7 +39,6 @@
       param.pointee.bRepeatHeaders = 0
       param.pointee.bAnnexB = 0
       param.pointee.bEmitInfoSEI = 0
-      param.pointee.bEnablePsnr = c.measuresError ? 1 : 0
       let rate = FrameRateRatio(c.frameRate ?? 30)
       param.pointee.fpsNum = rate.numerator
       param.pointee.fpsDenom = rate.denominator
@@ -95,7 +94,9 @@
       let interval = c.keyFrameInterval
       // In a call no key frame comes unasked (-1: neither by count nor by content).
       param.pointee.keyframeMax = interval > 0 ? Int32(clamping: interval) : c.lowLatency != nil ? -1 : 250
-      param.pointee.keyframeMin = min(param.pointee.keyframeMin, param.pointee.keyframeMax)
+      if param.pointee.keyframeMax > 0 {
+        param.pointee.keyframeMin = min(param.pointee.keyframeMin, param.pointee.keyframeMax)
+      }
       param.pointee.bOpenGOP = c.allowsOpenGOP ? 1 : 0
       if interval == 1 || !c.allowsReordering || c.maxReorderingDepth == 0 {
         param.pointee.bframes = 0

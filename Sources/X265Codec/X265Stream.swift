@@ -14,6 +14,8 @@
     private var parameterSets: ParameterSets?
     private var filler: ConstantRateFiller?
     private let measuresError: Bool
+    /// The pictures that libx265 holds, by their time stamps, if errors are measured.
+    private var sources: [Int64: SourceCopy] = [:]
     private let timescale: Double
     private var frameDuration: Int64
     let reorderingDepth: Int
@@ -97,11 +99,8 @@
       }
       facts.isIntra = output.pointee.sliceType == X265_TYPE_IDR || output.pointee.sliceType == X265_TYPE_I
       facts.averageQP = output.pointee.frameData.qp
-      if measuresError {
-        let peak = Double((1 << Int(api.pointee.bit_depth)) - 1)
-        func error(_ psnr: Double) -> Double { psnr >= 99.9 ? 0 : peak * peak / pow(10, psnr / 10) }
-        let stats = output.pointee.frameData
-        facts.meanSquaredError = (error(stats.psnrY), error(stats.psnrU), error(stats.psnrV))
+      if let source = sources.removeValue(forKey: output.pointee.pts) {
+        facts.meanSquaredError = source.errors(of: output.pointee, depth: Int(api.pointee.bit_depth))
       }
       if let missing = filler?.bytesMissing(after: data.count, seconds: Double(frameDuration) / timescale) {
         // Type 38 is filler data; a NAL unit takes 4 bytes of length, 2 of header and 1 of trailing bits.
@@ -130,6 +129,7 @@
         planes += [cb, cr]
       default: throw .unsupported("a pixel format that libx265 does not take")
       }
+      if measuresError { sources[source.presentationTime] = SourceCopy(planes, isWide: isWide) }
       // The ten bits stand at the top of sixteen: libx265 shifts them down.
       picture.pointee.bitDepth = isWide ? 16 : 8
       picture.pointee.colorSpace = X265_CSP_I420

@@ -54,6 +54,18 @@ import VideoToolbox
     #expect(collector.samples.allSatisfy { !$0.decodeTimeStamp.isNumeric })
   }
 
+  @Test("HEVC too makes no key frame unasked, however long the call and whatever it shows")
+  func hevcKeyFrames() throws {
+    let session = try makeSession(
+      kCMVideoCodecType_HEVC, width: 96, height: 64, specification: Self.lowLatency,
+      properties: [kVTCompressionPropertyKey_AverageBitRate: 100_000])
+    let samples = try encode(session, TestClip(width: 96, height: 64, cutEvery: 90), count: 560) {
+      $0 == 300 ? [kVTEncodeFrameOptionKey_ForceKeyFrame: true] : nil
+    }
+    #expect(samples.count == 560)
+    #expect(samples.indices.filter { samples[$0].isSync } == [0, 300])
+  }
+
   @Test("Half the frames are the base layer; only they are depended on", arguments: [0.5, 0.25])
   func layers(_ fraction: Double) throws {
     let session = try session([

@@ -173,6 +173,103 @@ import VideoToolbox
 
   // MARK: - Effort
 
+  /// The same frames give the same bits, whatever the memory held before.
+  @Test(arguments: codecs) func sameFramesSameBits(_ codec: CMVideoCodecType) throws {
+    // A width with which libx264's AVX-512 code reads what was never written.
+    let clip = TestClip()
+    let properties: [CFString: Any] = [
+      kVTCompressionPropertyKey_Quality: 0.5, kOVTCompressionPropertyKey_ThreadCount: 1,
+    ]
+    var streams: Set<[[UInt8]]> = []
+    for _ in 0..<4 {
+      let session = try makeSession(codec, width: clip.width, height: clip.height, properties: properties)
+      streams.insert(try encode(session, clip, count: 20).map(\.bytes))
+    }
+    #expect(streams.count == 1)
+  }
+
+  /// What one quality takes at each effort, made comparable: six steps of the quantiser halve the bits and make the
+  /// squared error two and a half times as large.
+  @Test(arguments: codecs) func effort(_ codec: CMVideoCodecType) throws {
+    let clip = TestClip(width: 480, height: 272, noise: 3)
+    func run(
+      realTime: Bool? = nil, speed: Bool? = nil, power: Bool? = nil
+    ) throws -> (samples: [CMSampleBuffer], cost: Double) {
+      var properties: [CFString: Any] = [
+        kVTCompressionPropertyKey_Quality: 0.5, kOVTCompressionPropertyKey_ThreadCount: 1,
+        kVTCompressionPropertyKey_CalculateMeanSquaredError: true,
+      ]
+      properties[kVTCompressionPropertyKey_RealTime] = realTime
+      properties[kVTCompressionPropertyKey_PrioritizeEncodingSpeedOverQuality] = speed
+      properties[kVTCompressionPropertyKey_MaximizePowerEfficiency] = power
+      let session = try makeSession(codec, width: clip.width, height: clip.height, properties: properties)
+      let samples = try encode(session, clip, count: 30)
+      let error = try samples.map(Self.lumaError).reduce(0, +) / Double(samples.count)
+      #expect(error > 0.5 && error < 100)
+      return (samples, Double(Self.bytes(samples)) * pow(error, 0.75))
+    }
+    let usual = try run()
+    let fastest = try run(realTime: true, speed: true, power: true)
+    let faster = try run(realTime: true, speed: true)
+    let fast = try run(speed: true)
+    let saving = try run(power: true)
+    let best = try run(speed: false)
+    print("effort", codec, [fastest, faster, fast, saving, best].map { $0.cost / usual.cost })
+    #expect(fastest.cost > 1.03 * faster.cost)
+    #expect(faster.cost > 1.03 * usual.cost)
+    // All differ, but real time alone is as fast as the wish for speed.
+    let streams = [usual, fastest, faster, fast, saving, best].map { $0.samples.map(\.bytes) }
+    #expect(Set(streams).count == streams.count)
+    #expect(try run(realTime: true).samples.map(\.bytes) == streams[3])
+    // More effort looks at more reference frames.
+    guard codec == kCMVideoCodecType_H264 else { return }
+    let references = try [faster, fast, usual, best].map { try Self.probe($0.samples, codec).number("refs") }
+    #expect(references == [1, 2, 3, 5])
+  }
+
+  private static func lumaError(_ sample: CMSampleBuffer) throws -> Double {
+    let metrics = try #require(
+      sample.firstAttachments[kVTSampleAttachmentKey_QualityMetrics] as? NSDictionary)
+    return try #require(
+      metrics[kVTSampleAttachmentQualityMetricsKey_LumaMeanSquaredError] as? NSNumber
+    ).doubleValue
+  }
+
+  /// The error that is reported is the one that somebody else's decoder finds.
+  @Test(arguments: codecs) func meanSquaredError(_ codec: CMVideoCodecType) throws {
+    let clip = TestClip(noise: 6)
+    let session = try makeSession(
+      codec,
+      properties: [
+        kVTCompressionPropertyKey_Quality: 0.3, kVTCompressionPropertyKey_AllowFrameReordering: false,
+        kVTCompressionPropertyKey_CalculateMeanSquaredError: true,
+      ])
+    let samples = try encode(session, clip, count: 6)
+    let decoded = [UInt8](
+      try StreamProbe.decode(
+        annexB(samples), hevc: codec == kCMVideoCodecType_HEVC, pixelFormat: "yuv420p"))
+    let size = clip.width * clip.height
+    try #require(decoded.count == samples.count * size * 3 / 2)
+    for index in samples.indices {
+      let source = clip.buffer(index)
+      CVPixelBufferLockBaseAddress(source, .readOnly)
+      defer { CVPixelBufferUnlockBaseAddress(source, .readOnly) }
+      let base = try #require(CVPixelBufferGetBaseAddressOfPlane(source, 0))
+      let stride = CVPixelBufferGetBytesPerRowOfPlane(source, 0)
+      var sum = 0
+      for y in 0..<clip.height {
+        for x in 0..<clip.width {
+          let value = (base + y * stride + x).load(as: UInt8.self)
+          let difference = Int(value) - Int(decoded[index * size * 3 / 2 + y * clip.width + x])
+          sum += difference * difference
+        }
+      }
+      let error = Double(sum) / Double(size)
+      let reported = try Self.lumaError(samples[index])
+      #expect(abs(reported / error - 1) < 0.001, "\(reported) \(error)")
+    }
+  }
+
   @Test(arguments: codecs, [0, 3, 10]) func frameDelay(_ codec: CMVideoCodecType, _ limit: Int) throws {
     let clip = Self.clip
     let session = try makeSession(

@@ -3,45 +3,40 @@ import VideoToolbox
 
 /// How far a picture is from another, by their luma.
 enum PictureComparison {
-  /// Mean squared error.
+  /// Mean squared error; infinite if there is nothing to compare.
   static func meanSquaredError(_ one: CVPixelBuffer, _ other: CVPixelBuffer) -> Double {
-    withLuma(one, other) { a, b, width, height in
+    PicturePair.with(one, other) { pair in
+      guard let luma = pair.planes(0) else { return .infinity }
       var sum: UInt64 = 0
-      for row in 0..<height {
-        let (p, q) = (a.start + row * a.stride, b.start + row * b.stride)
+      for row in 0..<luma.height {
+        let (p, q) = luma.row(row, as: UInt8.self)
         var rowSum: UInt32 = 0
-        for x in 0..<width {
+        for x in 0..<luma.width {
           let difference = Int32(p[x]) &- Int32(q[x])
           rowSum &+= UInt32(truncatingIfNeeded: difference &* difference)
         }
         sum += UInt64(rowSum)
       }
-      return Double(sum) / Double(max(width * height, 1))
+      return Double(sum) / Double(max(luma.width * luma.height, 1))
     }
   }
 
   /// Whether all samples are the same.
   static func isEqual(_ one: CVPixelBuffer, _ other: CVPixelBuffer) -> Bool {
-    CVPixelBufferLockBaseAddress(one, .readOnly)
-    CVPixelBufferLockBaseAddress(other, .readOnly)
-    defer {
-      CVPixelBufferUnlockBaseAddress(other, .readOnly)
-      CVPixelBufferUnlockBaseAddress(one, .readOnly)
-    }
-    for plane in 0..<2 {
-      guard let a = CVPixelBufferGetBaseAddressOfPlane(one, plane),
-        let b = CVPixelBufferGetBaseAddressOfPlane(other, plane)
-      else { return false }
-      // Two samples of chroma for each two of luma: as many bytes in each row.
-      let width = CVPixelBufferGetWidth(one)
-      guard width == CVPixelBufferGetWidth(other) else { return false }
-      for row in 0..<CVPixelBufferGetHeightOfPlane(one, plane) {
-        let p = a + row * CVPixelBufferGetBytesPerRowOfPlane(one, plane)
-        let q = b + row * CVPixelBufferGetBytesPerRowOfPlane(other, plane)
-        if memcmp(p, q, width) != 0 { return false }
+    let width = CVPixelBufferGetWidth(one)
+    let height = CVPixelBufferGetHeight(one)
+    guard width == CVPixelBufferGetWidth(other), height == CVPixelBufferGetHeight(other) else { return false }
+    return PicturePair.with(one, other) { pair in
+      for plane in 0..<2 {
+        guard let planes = pair.planes(plane) else { return false }
+        // Two samples of chroma for each two of luma: as many bytes in each row.
+        for row in 0..<planes.height {
+          let (p, q) = planes.row(row, as: UInt8.self)
+          if memcmp(p, q, width) != 0 { return false }
+        }
       }
+      return true
     }
-    return true
   }
 
   static func decibels(meanSquaredError error: Double) -> Double {
@@ -52,16 +47,16 @@ enum PictureComparison {
   static func structuralSimilarity(_ one: CVPixelBuffer, _ other: CVPixelBuffer) -> Double {
     let c1 = 6.5025
     let c2 = 58.5225
-    return withLuma(one, other) { a, b, width, height in
+    return PicturePair.with(one, other) { pair in
+      guard let luma = pair.planes(0) else { return .infinity }
       var total = 0.0
       var count = 0
-      for y in stride(from: 0, through: height - 8, by: 4) {
-        for x in stride(from: 0, through: width - 8, by: 4) {
+      for y in stride(from: 0, through: luma.height - 8, by: 4) {
+        for x in stride(from: 0, through: luma.width - 8, by: 4) {
           var (sumA, sumB, squares, products): (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
           for row in 0..<8 {
-            let p = a.start + (y + row) * a.stride + x
-            let q = b.start + (y + row) * b.stride + x
-            for column in 0..<8 {
+            let (p, q) = luma.row(y + row, as: UInt8.self)
+            for column in x..<(x + 8) {
               let (u, v) = (Int32(p[column]), Int32(q[column]))
               sumA &+= u
               sumB &+= v
@@ -80,26 +75,5 @@ enum PictureComparison {
       }
       return count > 0 ? total / Double(count) : 1
     }
-  }
-
-  private typealias Plane = (start: UnsafePointer<UInt8>, stride: Int)
-
-  private static func withLuma(
-    _ one: CVPixelBuffer, _ other: CVPixelBuffer, _ body: (Plane, Plane, Int, Int) -> Double
-  ) -> Double {
-    CVPixelBufferLockBaseAddress(one, .readOnly)
-    CVPixelBufferLockBaseAddress(other, .readOnly)
-    defer {
-      CVPixelBufferUnlockBaseAddress(other, .readOnly)
-      CVPixelBufferUnlockBaseAddress(one, .readOnly)
-    }
-    guard let a = CVPixelBufferGetBaseAddressOfPlane(one, 0),
-      let b = CVPixelBufferGetBaseAddressOfPlane(other, 0)
-    else { return .infinity }
-    return body(
-      (UnsafePointer(a.assumingMemoryBound(to: UInt8.self)), CVPixelBufferGetBytesPerRowOfPlane(one, 0)),
-      (UnsafePointer(b.assumingMemoryBound(to: UInt8.self)), CVPixelBufferGetBytesPerRowOfPlane(other, 0)),
-      min(CVPixelBufferGetWidth(one), CVPixelBufferGetWidth(other)),
-      min(CVPixelBufferGetHeight(one), CVPixelBufferGetHeight(other)))
   }
 }

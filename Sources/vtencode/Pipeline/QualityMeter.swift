@@ -115,26 +115,17 @@ private struct SquaredError {
     _ one: CVPixelBuffer, _ other: CVPixelBuffer, as type: Sample.Type, luma: inout SquaredError,
     chroma: inout [SquaredError]
   ) {
-    CVPixelBufferLockBaseAddress(one, .readOnly)
-    CVPixelBufferLockBaseAddress(other, .readOnly)
-    defer {
-      CVPixelBufferUnlockBaseAddress(other, .readOnly)
-      CVPixelBufferUnlockBaseAddress(one, .readOnly)
-    }
-    for plane in 0..<2 {
-      guard let left = CVPixelBufferGetBaseAddressOfPlane(one, plane),
-        let right = CVPixelBufferGetBaseAddressOfPlane(other, plane)
-      else { continue }
-      let width = min(CVPixelBufferGetWidthOfPlane(one, plane), CVPixelBufferGetWidthOfPlane(other, plane))
-      let height = min(CVPixelBufferGetHeightOfPlane(one, plane), CVPixelBufferGetHeightOfPlane(other, plane))
-      for row in 0..<height {
-        let a = (left + row * CVPixelBufferGetBytesPerRowOfPlane(one, plane)).assumingMemoryBound(to: type)
-        let b = (right + row * CVPixelBufferGetBytesPerRowOfPlane(other, plane)).assumingMemoryBound(to: type)
-        if plane == 0 {
-          luma.add(a, b, count: width, stride: 1, offset: 0)
-        } else {
-          chroma[0].add(a, b, count: width, stride: 2, offset: 0)
-          chroma[1].add(a, b, count: width, stride: 2, offset: 1)
+    PicturePair.with(one, other) { pair in
+      for plane in 0..<2 {
+        guard let planes = pair.planes(plane) else { continue }
+        for row in 0..<planes.height {
+          let (a, b) = planes.row(row, as: type)
+          if plane == 0 {
+            luma.add(a, b, count: planes.width, stride: 1, offset: 0)
+          } else {
+            chroma[0].add(a, b, count: planes.width, stride: 2, offset: 0)
+            chroma[1].add(a, b, count: planes.width, stride: 2, offset: 1)
+          }
         }
       }
     }
