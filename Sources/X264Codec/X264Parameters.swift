@@ -62,6 +62,8 @@
       setHDR(c.hdr)
       if let pass = c.pass { setPass(pass) }
       param.analyse.b_psnr = c.measuresError ? 1 : 0
+      // It measures only what it would also report. What is no error is not kept.
+      if c.measuresError { param.i_log_level = X264_LOG_INFO }
 
       guard x264_param_apply_profile(&param, shape.libraryProfile) == 0 else {
         throw .invalidConfiguration("libx264 cannot code this in the profile \(shape.libraryProfile)")
