@@ -17,6 +17,11 @@ struct RateController {
   private struct Layer {
     /// Bits sent beyond the layer's share of the rate.
     var fullness = 0.0
+    /// Bits of the layer's share that were not used. The bucket forgets them soon, lest they come back as one late
+    /// frame: they come back over seconds.
+    var unused = 0.0
+    /// When its last frame was.
+    var time = 0.0
     /// C of the model; 0: nothing known.
     var complexity = 0.0
     /// The QP of its last frame, before rounding.
@@ -49,9 +54,6 @@ struct RateController {
   private var rateChanged = false
   /// Bits sent beyond the rate, over all layers: what the channel still has to carry.
   private var debt = 0.0
-  /// Bits of the rate that were not used. The buckets forget them soon, lest they come back as one late frame: they
-  /// come back over seconds.
-  private var unused = 0.0
   /// The usual time between frames, which a pause does not change at once.
   private var usualDuration: Double
   /// After a cut of the rate: frames that must fit the new rate together, and the bits left for them.
@@ -101,9 +103,11 @@ struct RateController {
       rateChanged = true
       // What was saved or overspent at the old rate says little about the new one.
       let frame = Double(rate) / new.frameRate
-      for i in layers.indices { layers[i].fullness = min(max(layers[i].fullness, 0), frame) }
+      for i in layers.indices {
+        layers[i].fullness = min(max(layers[i].fullness, 0), frame)
+        layers[i].unused = 0
+      }
       debt = min(max(debt, 0), frame)
-      unused = 0
       cautiousFrames = 0
       if rate < old {
         cautiousFrames = RateController.cautiousFrameCount
@@ -164,7 +168,7 @@ struct RateController {
     let fullness = layers[layer].fullness
     let recovery = fullness > 0 ? RateController.recovery.excess : RateController.recovery.rest
     var target = perFrame - fullness * min(1, duration / recovery)
-    target += perFrame * max(unused, 0) / (Double(rate) * RateController.memory.use)
+    target += max(layers[layer].unused, 0) * min(1, (time - layers[layer].time) / RateController.memory.use)
     target = min(max(target, perFrame * 0.3), perFrame * 2)
     // A channel of this rate takes so long over the largest frame.
     var maximum = max(Double(rate) * 0.12, perFrame * 2.5)
@@ -320,7 +324,8 @@ struct RateController {
       layers[layer].fullness = max(layers[layer].fullness + bits - perFrame, -Double(rate) * 0.2)
       debt = max(debt + bits - Double(rate) * duration, -Double(rate) * 0.2)
       let most = Double(rate) * RateController.memory.unused
-      unused = min(max(unused + Double(rate) * duration - bits, -most), most)
+      layers[layer].unused = min(max(layers[layer].unused + perFrame - bits, -most), most)
+      layers[layer].time = time
     }
     if !configuration.dataRateLimits.isEmpty {
       history.append(Sent(time: time, bits: bits))
