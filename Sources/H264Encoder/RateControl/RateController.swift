@@ -324,7 +324,7 @@ struct RateController {
       layers[layer].fullness = max(layers[layer].fullness + bits - perFrame, -Double(rate) * 0.2)
       debt = max(debt + bits - Double(rate) * duration, -Double(rate) * 0.2)
       let most = Double(rate) * RateController.memory.unused
-      layers[layer].unused = min(max(layers[layer].unused + perFrame - bits, -most), most)
+      layers[layer].unused = min(max(layers[layer].unused + perFrame - bits, -10 * most), most)
       layers[layer].time = time
     }
     if !configuration.dataRateLimits.isEmpty {
