@@ -171,6 +171,9 @@
       }
     }
 
+    /// Seconds from which on libx265 comes to its rate by itself.
+    private static let steadyDuration = 8.0
+
     private func setRate(_ rate: RateControl, expectedDuration: Double?) {
       param.pointee.rc.qpMin = Int32(rate.minQP ?? 0)
       param.pointee.rc.qpMax = Int32(rate.maxQP ?? 51)
@@ -181,11 +184,18 @@
         param.pointee.rc.rfConstant = Self.rateFactor(quality: quality)
       case .average(let bits), .variable(let bits), .constant(let bits):
         param.pointee.rc.rateControlMode = Int32(X265_RC_ABR.rawValue)
-        let target = rate.limits.isEmpty ? bits : min(bits, model?.maximumRate ?? bits)
+        var target = bits
+        if !rate.limits.isEmpty, let limited = model {
+          // Under a buffer that fills faster than the average it leaves up to a third of the rate unused; where both
+          // are one, next to nothing.
+          target = min(Int(Double(bits) * 1.02), limited.maximumRate)
+          model?.maximumRate = target
+        }
         param.pointee.rc.bitrate = Self.kilobits(target)
-        // libx265's average rate lets a clip of some seconds miss its rate by a fifth, and has nothing to change
-        // that. A buffer that fills at the target rate holds it. A long stream has the time to come back.
-        if model == nil, (expectedDuration ?? 0) <= 60 {
+        // libx265's average rate lets a clip of some seconds miss its rate by a fifth or more, and has nothing to
+        // change that. A buffer that fills at the target rate holds it, but takes a tenth of the speed: rows wait
+        // for what others have spent. A longer stream has the time to come back.
+        if model == nil, (expectedDuration ?? 0) < Self.steadyDuration {
           model = BufferModel(
             maximumRate: target, size: Int(Double(target) * 1.6),
             initialFullness: rate.initialBufferFullness ?? 0.87)

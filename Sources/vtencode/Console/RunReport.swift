@@ -10,7 +10,10 @@ struct RunReport: Sendable {
   var keyFrames: Int
   var videoBytes: Int
   var videoSeconds: Double
+  /// Of all runs.
   var wallSeconds: Double
+  /// How often the clip was encoded until its bit rate was right.
+  var runs = 1
   var quality: Quality?
 
   var bitRate: Double { videoSeconds > 0 ? Double(videoBytes) * 8 / videoSeconds : 0 }
@@ -24,7 +27,8 @@ struct RunReport: Sendable {
         + "\(Wording.fixed(videoSeconds, 2)) s, \(Wording.plural(keyFrames, "key frame"))"
         + (dropped > 0 ? ", \(dropped) dropped" : ""),
       "rate    \(Wording.bitRate(bitRate)), target \(Wording.bitRate(Double(plan.bitRate))) "
-        + "(\(sign)\(Wording.fixed(abs(deviation), 1)) %)",
+        + "(\(sign)\(Wording.fixed(abs(deviation), 1)) %)"
+        + (runs > 1 ? ", encoded \(runs) times to come that near" : ""),
       "speed   \(Wording.fixed(speed, 1)) fps, \(Wording.fixed(wallSeconds, 2)) s"
         + (videoSeconds > 0 && wallSeconds > 0
           ? ", \(Wording.fixed(videoSeconds / wallSeconds, 1)) times real time" : ""),

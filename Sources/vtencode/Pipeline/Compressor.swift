@@ -103,17 +103,29 @@ final class Compressor: @unchecked Sendable {
 
   // MARK: Settings
 
+  /// No stretch of a stream as long as this may carry more than one and a half times the bit rate. With a shorter
+  /// one the encoders' buffer models leave a tenth of the rate unused.
+  private static let limitedSeconds = 1.5
+
   private func configure(_ plan: EncodingPlan, source: MovieSource) throws {
     if let preset = plan.preset { try apply(preset) }
     try set(kVTCompressionPropertyKey_RealTime, plan.purpose != .transcoding, for: plan.purpose.rawValue)
     try set(kVTCompressionPropertyKey_ExpectedFrameRate, plan.frameRate, for: "this frame rate")
+    if let seconds = plan.expectedDuration(of: source) {
+      // A hint: an encoder that makes nothing of it is none the worse.
+      _ = VTSessionSetProperty(
+        session, key: kVTCompressionPropertyKey_ExpectedDuration, value: NSNumber(value: seconds))
+    }
     if plan.isConstantBitRate {
       try set(kVTCompressionPropertyKey_ConstantBitRate, plan.bitRate, for: "--cbr")
     } else {
       try set(kVTCompressionPropertyKey_AverageBitRate, plan.bitRate, for: "--bitrate")
       if plan.purpose == .streaming {
-        // A receiver's line has a limit: no second may carry more than half as much again.
-        let limits: [NSNumber] = [NSNumber(value: plan.bitRate / 8 * 3 / 2), 1]
+        // A receiver's line has a limit, and its buffer holds some of what a key frame takes.
+        let limits: [NSNumber] = [
+          NSNumber(value: Int(Double(plan.bitRate) / 8 * 1.5 * Self.limitedSeconds)),
+          NSNumber(value: Self.limitedSeconds),
+        ]
         try set(kVTCompressionPropertyKey_DataRateLimits, limits, for: "streaming's limit of the data rate")
       }
     }

@@ -67,4 +67,10 @@ struct EncodingPlan: Sendable {
     keepsSound = !options.noAudio
     isVerbose = options.verbose
   }
+
+  /// Seconds that will be encoded, as far as the movie says how long it is.
+  func expectedDuration(of source: MovieSource) -> Double? {
+    guard let frames = source.expectedFrames else { return nil }
+    return Double(min(frames, frameLimit ?? .max)) / source.frameRate
+  }
 }

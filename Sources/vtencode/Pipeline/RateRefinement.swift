@@ -4,9 +4,9 @@ import Foundation
 /// control no chance to make up for a surprise, such as the pages that a recording of a screen turns.
 struct RateRefinement {
   /// Seconds of a clip: one that is shorter has no bit rate to speak of, one that is longer comes out right at once.
-  static let clipLengths = 1.5..<10
-  /// A share of the target that is no miss.
-  static let tolerance = 0.04
+  static let clipLengths = 1.5..<60
+  /// A share of the target that is no miss: what is promised is 0.05, and encoding again takes as long again.
+  static let tolerance = 0.049
   private static let mostRuns = 3
 
   let pipeline: Pipeline
@@ -33,6 +33,7 @@ struct RateRefinement {
     var asked = Double(pipeline.plan.bitRate)
     var latest = best
     var seconds = best.wallSeconds
+    var runs = 1
     while isMissed(latest), tried.count < Self.mostRuns, let path = pipeline.destination.path {
       tried.append((asked, latest.bitRate))
       guard let next = nextTarget() else { break }
@@ -48,6 +49,7 @@ struct RateRefinement {
         let again = try? await Pipeline(source: pipeline.source, plan: plan, destination: destination).run()
       else { break }
       latest = again
+      runs += 1
       seconds += latest.wallSeconds
       // What was interrupted is no better than the whole that is there.
       if Interrupt.shared.isRequested { break }
@@ -60,6 +62,7 @@ struct RateRefinement {
     }
     best.plan = pipeline.plan
     best.wallSeconds = seconds
+    best.runs = runs
     return best
   }
 
