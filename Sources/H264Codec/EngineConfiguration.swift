@@ -93,7 +93,7 @@ extension EngineConfiguration {
 
   /// 0 (fastest) to 9 (best), to the engine's scale, which runs the other way.
   static func speed(effort: Int) -> Int {
-    let levels = [5, 5, 4, 3, 3, 2, 2, 1, 1, 0]
+    let levels = [6, 5, 4, 3, 3, 2, 2, 1, 1, 0]
     return min(levels[min(max(effort, 0), 9)], fastestSpeed)
   }
 

@@ -72,7 +72,7 @@ public struct EncoderConfiguration: Sendable, Equatable {
   public var allowsFrameDropping = false
   /// Speed from 0 (best) to `fastestSpeed`.
   public var speed: Int = 3
-  public static let fastestSpeed = 5
+  public static let fastestSpeed = 6
   /// Threads that share the work of one frame, 1...16.
   public var threads: Int = 1
   /// Slices in each picture, 1 up to the number of macroblock rows.

@@ -273,7 +273,7 @@ import Testing
   func extremes(threads: Int) throws {
     var c = EncoderConfiguration(width: 64, height: 48)
     c.threads = threads
-    c.speed = 5
+    c.speed = 6
     c.maximumReferences = 2
     c.allowsFrameDropping = true
     c.level = 62

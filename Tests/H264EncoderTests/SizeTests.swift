@@ -49,7 +49,9 @@ import Testing
     }
   }
 
-  @Test("Every speed level and CPU path reads only the source's own samples", arguments: 0...5)
+  @Test(
+    "Every speed level and CPU path reads only the source's own samples",
+    arguments: 0...EncoderConfiguration.fastestSpeed)
   func tightPlanes(speed: Int) throws {
     let paths = Set([Int32(OVT_CPU_C), ovt_cpu_detect()])
     for (width, height) in [(38, 22), (50, 46)] {

@@ -33,12 +33,20 @@ extension SpeedTools {
   /// 0 is best, `EncoderConfiguration.fastestSpeed` fastest.
   init(speed: Int) {
     switch speed {
-    case 5...:
+    case 6...:
       rateDistortion = false
       optimisedLevels = false
       refineBySATD = false
       intraThreshold = 32
       skipScore = 3
+      fullSteps = 8
+    case 5:
+      optimisedLevels = false
+      refineBySATD = false
+      transform8x8OnlyIfCoded = true
+      skipsEarly = true
+      smallIntraInP = false
+      intraThreshold = 16
       fullSteps = 8
     case 4:
       optimisedLevels = false
