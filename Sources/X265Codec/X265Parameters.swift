@@ -190,6 +190,8 @@
           // are one, next to nothing.
           target = min(Int(Double(bits) * 1.02), limited.maximumRate)
           model?.maximumRate = target
+          // What a full buffer holds at the start comes on top of the average.
+          if rate.initialBufferFullness == nil { model?.initialFullness = 0.6 }
         }
         param.pointee.rc.bitrate = Self.kilobits(target)
         // libx265's average rate lets a clip of some seconds miss its rate by a fifth or more, and has nothing to

@@ -178,6 +178,19 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
     return true
   }
 
+  /// Now, in UTC, as ISO 8601 writes it. Foundation's formatters would load the tables of all languages.
+  private static func presentTime() -> String {
+    var now = time(nil)
+    var parts = tm()
+    gmtime_r(&now, &parts)
+    func digits(_ number: Int32, _ count: Int = 2) -> String {
+      let text = String(number)
+      return String(repeating: "0", count: max(count - text.count, 0)) + text
+    }
+    return "\(digits(parts.tm_year + 1900, 4))-\(digits(parts.tm_mon + 1))-\(digits(parts.tm_mday))"
+      + "T\(digits(parts.tm_hour)):\(digits(parts.tm_min)):\(digits(parts.tm_sec))Z"
+  }
+
   private func makePlan() throws -> MovieAssembly.Plan {
     let properties = lock.withLock { self.properties }
     var options = Muxer.Options()
@@ -185,7 +198,7 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
     options.movieTimeScale = properties.movieTimeScale
     options.metadata = MetadataNames.entries(properties.metadata)
     if options.metadata["creation_time"] == nil {
-      options.metadata["creation_time"] = Date().formatted(.iso8601)
+      options.metadata["creation_time"] = Self.presentTime()
     }
     options.firstFragment = Int32(clamping: properties.firstFragment)
     var plan = MovieAssembly.Plan(container: container, options: options)
