@@ -82,6 +82,42 @@ struct Bench {
     }
   }
 
+  // MARK: - After a pause
+
+  func pauses() throws {
+    head(
+      "A still picture for 5 s, then the clip for 5 s: wait before a channel of the rate, in milliseconds, mean of the "
+        + "second and of the fifth second of motion, without and with two layers; beside them the same without the still "
+        + "picture",
+      [
+        "clip", "rate", "2nd second", "5th second", "2 layers: 2nd", "5th", "moving all the time: 2nd", "5th",
+      ])
+    for clip in clips {
+      let rate = rates(clip)[1]
+      let second = Int(clip.frameRate.rounded())
+      func waits(still: Int, period: Int) throws -> [String] {
+        let stream = try Stream.encode(
+          clip, frames: still + 5 * second, configuration: configuration(clip, rate: rate), period: period,
+          baseShare: period > 1 ? 0.6 : 1, picture: { max($0 - still, 0) })
+        var wait = 0.0
+        var waits: [Double] = []
+        for frame in stream.frames {
+          wait = max(wait - 1 / clip.frameRate, 0) + Double(frame.bits) / Double(rate)
+          waits.append(wait)
+        }
+        return [1, 4].map { (n: Int) -> String in
+          let start = still + n * second
+          let sum: Double = waits[start..<(start + second)].reduce(0, +)
+          return text(sum / Double(second) * 1000, 0)
+        }
+      }
+      let one = try waits(still: 5 * second, period: 1)
+      let two = try waits(still: 5 * second, period: 2)
+      let moving = try waits(still: 0, period: 1)
+      row([clip.name, kilobits(rate)] + one + two + moving)
+    }
+  }
+
   // MARK: - Steps of the rate
 
   func steps() throws {

@@ -35,14 +35,15 @@ enum Main {
       case "--speed": bench.speed = try number(argument)
       case "--threads": bench.threads = try number(argument)
       case "--trace": bench.traces = true
-      case "--average", "--steps", "--caps", "--layers": tables.insert(argument)
+      case "--average", "--pauses", "--steps", "--caps", "--layers": tables.insert(argument)
       default: paths.append(argument)
       }
     }
     bench.clips = try paths.map { try Clip.movie($0, maximumFrames: maximumFrames, halves: halves) }
     bench.clips.append(Clip.torture())
-    if tables.isEmpty { tables = ["--average", "--steps", "--caps", "--layers"] }
+    if tables.isEmpty { tables = ["--average", "--pauses", "--steps", "--caps", "--layers"] }
     if tables.contains("--average") { try bench.average() }
+    if tables.contains("--pauses") { try bench.pauses() }
     if tables.contains("--steps") { try bench.steps() }
     if tables.contains("--caps") { try bench.caps() }
     if tables.contains("--layers") { try bench.layers() }

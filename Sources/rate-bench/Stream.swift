@@ -34,10 +34,12 @@ struct Stream {
   /// Encodes a clip.
   /// - Parameters:
   ///   - period: frames from one of the base layer to the next, 1 for no layers.
+  ///   - picture: the clip's picture for a frame.
   ///   - change: called before each frame; may change the configuration.
   static func encode(
     _ clip: Clip, frames: Int, configuration start: EncoderConfiguration, period: Int = 1,
-    baseShare: Double = 1, change: (Int, inout EncoderConfiguration) -> Void = { _, _ in }
+    baseShare: Double = 1, change: (Int, inout EncoderConfiguration) -> Void = { _, _ in },
+    picture: (Int) -> Int = { $0 }
   ) throws -> Stream {
     var configuration = start
     configuration.allowsNonReferenceFrames = period > 1
@@ -56,7 +58,7 @@ struct Stream {
         options.budgetShare =
           isBase ? baseShare * Double(period) : (1 - baseShare) * Double(period) / Double(period - 1)
       }
-      let facts = try clip.withPicture(n) { base in
+      let facts = try clip.withPicture(picture(n)) { base in
         try encoder.encode(
           SourcePicture(
             width: clip.width, height: clip.height, luma: base, lumaBytesPerRow: clip.width,

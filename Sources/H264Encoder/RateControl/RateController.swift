@@ -17,11 +17,12 @@ struct RateController {
   private struct Layer {
     /// Bits sent beyond the layer's share of the rate.
     var fullness = 0.0
-    /// Bits of the layer's share that were not used. The bucket forgets them soon, lest they come back as one late
-    /// frame: they come back over seconds.
+    /// Bits of the layer's share that the bucket has forgotten of late. They come back over a second, lest they come as
+    /// one late frame; and what does not come back soon never does, since the channel has been idle meanwhile.
     var unused = 0.0
-    /// When its last frame was.
-    var time = 0.0
+    /// When its last frame ended, and for how long it has taken next to nothing.
+    var end = 0.0
+    var idle = 0.0
     /// C of the model; 0: nothing known.
     var complexity = 0.0
     /// The QP of its last frame, before rounding.
@@ -39,8 +40,9 @@ struct RateController {
   private static let slope = 1.3
   /// Seconds over which a bucket's excess is worked off, and over which what is left in it is used.
   private static let recovery = (excess: 1.0, rest: 0.25)
-  /// Seconds of the rate that are remembered as unused, and over which they are used after all.
-  private static let memory = (unused: 0.5, use: 1.8)
+  /// Seconds of a layer's rate that its bucket remembers as unused; beyond them, seconds that are given back, over how
+  /// many, in how many half of them are forgotten, and after how many of stillness all of them.
+  private static let memory = (bucket: 0.22, unused: 0.3, use: 0.6, half: 2.5, stillness: 0.5)
   /// Frames after a cut of the rate that together keep to the new one.
   private static let cautiousFrameCount = 10
 
@@ -168,7 +170,7 @@ struct RateController {
     let fullness = layers[layer].fullness
     let recovery = fullness > 0 ? RateController.recovery.excess : RateController.recovery.rest
     var target = perFrame - fullness * min(1, duration / recovery)
-    target += max(layers[layer].unused, 0) * min(1, (time - layers[layer].time) / RateController.memory.use)
+    target += layers[layer].unused * min(1, distance / RateController.memory.use)
     target = min(max(target, perFrame * 0.3), perFrame * 2)
     // A channel of this rate takes so long over the largest frame.
     var maximum = max(Double(rate) * 0.12, perFrame * 2.5)
@@ -314,6 +316,27 @@ struct RateController {
     history.removeSubrange(older..<2 * older)
   }
 
+  /// Seconds from the end of the layer's last frame to that of this one.
+  private var distance: Double { max(time + duration - layers[layer].end, duration) }
+
+  /// Fills the layer's bucket with a frame, and drains it by the layer's share of the rate.
+  private mutating func fill(bits: Double, perFrame: Double, rate: Double) {
+    let distance = distance
+    let layerRate = min(perFrame / distance, rate)
+    let memory = RateController.memory
+    let filled = layers[layer].fullness + bits - perFrame
+    let least = -layerRate * memory.bucket
+    layers[layer].fullness = max(filled, least)
+    layers[layer].idle = bits < perFrame * 0.2 ? layers[layer].idle + distance : 0
+    layers[layer].end = time + duration
+    if layers[layer].idle > memory.stillness || duration > usualDuration * 3 {
+      layers[layer].unused = 0
+    } else {
+      let rest = layers[layer].unused * exp2Approx(-distance / memory.half)
+      layers[layer].unused = min(rest + max(least - filled, 0), layerRate * memory.unused)
+    }
+  }
+
   private mutating func account(_ bits: Double) {
     if cautiousFrames > 0 {
       cautiousFrames -= 1
@@ -321,11 +344,8 @@ struct RateController {
     }
     if case .averageBitRate(let rate) = configuration.rateControl {
       let perFrame = Double(rate) * duration * share
-      layers[layer].fullness = max(layers[layer].fullness + bits - perFrame, -Double(rate) * 0.2)
+      fill(bits: bits, perFrame: perFrame, rate: Double(rate))
       debt = max(debt + bits - Double(rate) * duration, -Double(rate) * 0.2)
-      let most = Double(rate) * RateController.memory.unused
-      layers[layer].unused = min(max(layers[layer].unused + perFrame - bits, -10 * most), most)
-      layers[layer].time = time
     }
     if !configuration.dataRateLimits.isEmpty {
       history.append(Sent(time: time, bits: bits))
