@@ -197,7 +197,6 @@ void ovt_transform_c(OVTKernels *k) {
   k->isEmpty16x16 = isEmpty16x16;
   k->isEmptyNV12 = isEmptyNV12;
   k->forward4x4 = forward4x4;
-  k->forward4x4x4 = forward4x4x4;
   k->forward4x4x16 = forward4x4x16;
   k->forward8x8 = forward8x8;
   k->forward8x8x4 = forward8x8x4;

@@ -192,14 +192,6 @@ AVX2_INLINE I16x16 difference16(const uint8_t *src, const uint8_t *pred) {
   return (I16x16)_mm256_sub_epi16(widen16(src), widen16(pred));
 }
 
-AVX2 static void forward4x4x4Avx2(int16_t coef[64], const uint8_t *src, const uint8_t *pred, ptrdiff_t stride) {
-  I16x16 v[4];
-  for (int y = 0; y < 4; y++, src += SRC, pred += stride)
-    v[y] = (I16x16)_mm256_sub_epi16(_mm256_cvtepu8_epi16(load8x2(src, src + 4 * SRC)),
-                                    _mm256_cvtepu8_epi16(load8x2(pred, pred + 4 * stride)));
-  forwardQuad(v, coef, coef + 16, coef + 32, coef + 48);
-}
-
 AVX2 static void forward4x4x16Avx2(int16_t coef[256], const uint8_t *src, const uint8_t *pred, ptrdiff_t stride) {
   for (int strip = 0; strip < 4; strip++) {
     I16x16 v[4];
@@ -591,7 +583,6 @@ void ovt_transform_sse4(OVTKernels *k) {
   k->isEmpty16x16 = isEmpty16x16Sse4;
   k->isEmptyNV12 = isEmptyNV12Sse4;
   k->forward4x4 = forward4x4Sse4;
-  k->forward4x4x4 = forward4x4x4Sse4;
   k->forward4x4x16 = forward4x4x16Sse4;
   k->forward8x8 = forward8x8Sse4;
   k->forward8x8x4 = forward8x8x4Sse4;
@@ -616,7 +607,6 @@ void ovt_transform_avx2(OVTKernels *k) {
   k->inverse8x8 = inverse8x8Avx2;
   k->hadamard4x4Forward = hadamard4x4ForwardAvx2;
   k->hadamard4x4Inverse = hadamard4x4InverseAvx2;
-  k->forward4x4x4 = forward4x4x4Avx2;
   k->forward4x4x16 = forward4x4x16Avx2;
   k->forward8x8x4 = forward8x8x4Avx2;
   k->forwardNV12 = forwardNV12Avx2;

@@ -15,7 +15,7 @@ public struct EncoderConfiguration: Sendable, Equatable {
   public enum RateControl: Sendable, Equatable {
     /// The same QP, 0...51, for every frame.
     case constantQP(Int)
-    /// An average in bits per second, kept over about a second; frames are never held back for it.
+    /// An average in bits per second, kept over some seconds; frames are never held back for it.
     case averageBitRate(Int)
   }
 

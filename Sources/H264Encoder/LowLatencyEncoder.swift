@@ -27,7 +27,7 @@ public final class LowLatencyEncoder {
 
   private var sps: SequenceParameterSet
   private var pps: PictureParameterSet
-  private let coder: PictureCoder
+  let coder: PictureCoder
   private let pool: [PicturePlanes]
   private var buffer: DecodedPictureBuffer
   private var output: AccessUnit

@@ -55,8 +55,10 @@ final class PictureCoder {
   private let pcm: UnsafeMutablePointer<UInt8>
   private let halfSampleScratch: UnsafeMutablePointer<Int16>
   private let still: StillMacroblocks
+  /// Whether what an older picture left in memory is used (`StillMacroblocks`). It changes no bit: tests turn it off.
+  var reusesMemory = true
   /// Reference pictures coded so far.
-  private var lastNumber: UInt32 = 0
+  private var lastNumber: UInt64 = 0
   private let payload: UnsafeMutablePointer<UInt8>
   private let payloadCapacity: Int
   private let coders: UnsafeMutablePointer<MacroblockCoder>
@@ -203,7 +205,7 @@ final class PictureCoder {
     if plan.isReference && !alone { lastNumber += 1 }
     let follows = plan.isReference && plan.referenceCount > 0 && references[0].number == lastNumber - 1
     if plan.isReference && !follows { still.setAllChanged(lastNumber) }
-    let holds = follows && !alone ? picture.number.pointee : 0
+    let holds = follows && !alone && reusesMemory ? picture.number.pointee : 0
     picture.number.pointee = 0
     for i in 0..<threads {
       let coder = coders + i
@@ -230,7 +232,7 @@ final class PictureCoder {
   }
 
   private func run<Writer: EntropyCoder>(
-    _ plan: PicturePlan, _ picture: PicturePlanes, _ holds: UInt32, _ writer: UnsafeMutablePointer<Writer>,
+    _ plan: PicturePlan, _ picture: PicturePlanes, _ holds: UInt64, _ writer: UnsafeMutablePointer<Writer>,
     _ output: inout AccessUnit, _ alone: Bool, _ shareable: (PictureJob<Writer>) -> SharedJob.Job
   ) {
     let kernels = UnsafePointer(kernels)
@@ -288,7 +290,7 @@ extension PicturePlanes {
     h = p
     j = p
     chroma = p
-    number = placeholder.assumingMemoryBound(to: UInt32.self)
+    number = placeholder.assumingMemoryBound(to: UInt64.self)
   }
 }
 

@@ -1,7 +1,7 @@
 import CH264Kernels
 
 /// One picture on its way through the coder: what stays the same while its rows are coded, and pointers to
-/// what changes. Threads share it; see `PictureCoder+Threads.swift` for who may touch what when.
+/// what changes. Threads share it; see `PictureJob+Threads.swift` for who may touch what when.
 struct PictureJob<Writer: EntropyCoder> {
   let plan: PicturePlan
   let geometry: PictureGeometry

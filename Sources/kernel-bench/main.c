@@ -184,7 +184,6 @@ static void motion(void) {
 
 static void transform(void) {
   MEASURE("forward4x4", k->forward4x4(coef, source, REF, STRIDE));
-  MEASURE("forward4x4x4", k->forward4x4x4(coef, source, REF, STRIDE));
   MEASURE("forward4x4x16", k->forward4x4x16(coef, source, REF, STRIDE));
   MEASURE("forward8x8", k->forward8x8(coef, source, REF, STRIDE));
   MEASURE("forward8x8x4", k->forward8x8x4(coef, source, REF, STRIDE));

@@ -41,13 +41,6 @@ import Testing
             k.forward4x4(one.base, source.base + 16 * y + x, pred.pointer + y * pred.stride + x, pred.stride)
             #expect(one.values == Array(model[16 * block..<16 * block + 16]), "x1, round \(round)")
           }
-          for quarter in 0..<4 {
-            let (x, y) = Self.position(4 * quarter)
-            let four = Memory<Int16>(64)
-            k.forward4x4x4(
-              four.base, source.base + 16 * y + x, pred.pointer + y * pred.stride + x, pred.stride)
-            #expect(four.values == Array(model[64 * quarter..<64 * quarter + 64]), "x4")
-          }
 
           let chroma = Memory<UInt8>((0..<128).map { source[$0] })
           let chromaModel = (0..<8).flatMap { block -> [Int16] in

@@ -99,7 +99,6 @@ typedef struct OVTKernels {
 
   // Residual transform (8.5): difference of src (stride 16) and pred, transformed.
   void (*forward4x4)(int16_t coef[16], const uint8_t *src, const uint8_t *pred, ptrdiff_t predStride);
-  void (*forward4x4x4)(int16_t coef[64], const uint8_t *src, const uint8_t *pred, ptrdiff_t predStride);  // an 8x8 area
   void (*forward4x4x16)(int16_t coef[256], const uint8_t *src, const uint8_t *pred, ptrdiff_t predStride);
   void (*forward8x8)(int16_t coef[64], const uint8_t *src, const uint8_t *pred, ptrdiff_t predStride);
   void (*forward8x8x4)(int16_t coef[256], const uint8_t *src, const uint8_t *pred, ptrdiff_t predStride);

@@ -6,7 +6,7 @@ struct ReferencePlanes {
   let luma: UnsafeMutablePointer<UInt8>
   let chroma: UnsafeMutablePointer<UInt8>
   /// `PicturePlanes.number`.
-  let number: UInt32
+  let number: UInt64
 }
 
 /// The source picture's planes, as the macroblock fetch reads them.
@@ -43,8 +43,8 @@ struct FrameContext {
   var quarterOffsets: UnsafePointer<(Int, Int)>
   /// Where the picture's memory holds what no motion would copy there: macroblocks that have not changed since the
   /// picture that it holds (`StillMacroblocks`).
-  var changed: UnsafePointer<UInt32>
-  var holds: UInt32
+  var changed: UnsafePointer<UInt64>
+  var holds: UInt64
   var tools: SpeedTools
   var isIntraPicture: Bool
   var transform8x8Allowed: Bool

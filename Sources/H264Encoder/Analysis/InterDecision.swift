@@ -32,7 +32,7 @@ extension MacroblockCoder {
         if f.tools.rateDistortion {
           k.pointee.ssdNV12(sourceChroma, pictureChroma, stride, errors)
           skipCost = Int(ovt_ssd(k, 0, source, picture, stride)) &+ Int(errors[0]) &+ Int(errors[1])
-          if f.tools.skipsEarly && skipIsSurelyBest(skip, skipCost) {
+          if f.tools.skipsEarly && skipIsBestUnsearched(skip, skipCost) {
             storeSkip(skip)
             return
           }
@@ -124,10 +124,10 @@ extension MacroblockCoder {
     }
   }
 
-  /// Whether it is known without a search that P_Skip costs least: its error is worth less than the bits of any
-  /// macroblock that would correct it, or the same place was skipped with this vector before, and what is left is not
+  /// Whether P_Skip all but surely costs least, known without a search: its error is worth less than the bits of most
+  /// macroblocks that would correct it, or the same place was skipped with this vector before, and what is left is not
   /// worth its bits.
-  private mutating func skipIsSurelyBest(_ skip: MotionVector, _ cost: Int) -> Bool {
+  private mutating func skipIsBestUnsearched(_ skip: MotionVector, _ cost: Int) -> Bool {
     if cost <= (lambdaSSD &* 30) >> 8 { return true }
     return f.hasTemporalMotion && f.previous.info[m].type == MacroblockType.skip
       && f.previous.motion[m &* 16] == skip && chromaResidualIsEmpty() && lumaIsNotWorthCoding()

@@ -59,8 +59,6 @@ struct MacroblockCoder {
   var minY = 0
   var maxY = 0
 
-  static let trialStride = 32
-
   init(frame: FrameContext, levels: UnsafeMutablePointer<Int16>) {
     f = frame
     k = frame.kernels

@@ -59,7 +59,7 @@ struct PicturePlanes {
   /// NV12.
   let chroma: UnsafeMutablePointer<UInt8>
   /// Which reference picture the planes hold, counted from 1; 0: none that is whole.
-  let number: UnsafeMutablePointer<UInt32>
+  let number: UnsafeMutablePointer<UInt64>
 
   init(_ geometry: PictureGeometry) {
     // One block: a picture is one allocation, its planes a cache line apart.
@@ -72,21 +72,11 @@ struct PicturePlanes {
     j = memory + 3 * luma + geometry.lumaOrigin
     self.chroma = memory + 4 * luma + geometry.chromaOrigin
     let end = UnsafeMutableRawPointer(memory + 4 * luma + chroma)
-    number = end.bindMemory(to: UInt32.self, capacity: 1)
+    number = end.bindMemory(to: UInt64.self, capacity: 1)
   }
 
   func deallocate(_ geometry: PictureGeometry) {
     (luma - geometry.lumaOrigin).deallocate()
-  }
-
-  /// The plane to read for a vector's fraction: 0 full, 1 b, 2 h, 3 j.
-  @inline(__always) func plane(_ index: Int) -> UnsafeMutablePointer<UInt8> {
-    switch index {
-    case 0: luma
-    case 1: b
-    case 2: h
-    default: j
-    }
   }
 }
 

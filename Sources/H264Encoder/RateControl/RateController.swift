@@ -1,7 +1,8 @@
 /// Decides each frame's QP before it is coded, and whether to drop it. One frame deep: no look-ahead.
 ///
 /// Every temporal layer has a leaky bucket: frames fill it, the layer's share of the rate drains it. A
-/// frame's target is its share of the rate less a part of what the bucket still holds. Bits are predicted
+/// frame's target is its share of the rate less a part of what the bucket still holds, and more by a part of what an
+/// empty bucket forgot of late. Bits are predicted
 /// from the last frame of the layer by bits = C / step^a, with key frames predicted from their detail
 /// (`PictureAnalysis.intraBits`). Hard limits count what was sent in their window and cap the frame.
 struct RateController {

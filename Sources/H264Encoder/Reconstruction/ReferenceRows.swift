@@ -20,8 +20,8 @@ struct ReferenceRows {
   let reference: ReferencePlanes?
   let still: StillMacroblocks
   /// The picture's number, and that of the picture which its memory holds (0: none).
-  let number: UInt32
-  let holds: UInt32
+  let number: UInt64
+  let holds: UInt64
 
   /// Macroblocks side by side that are worth a copy.
   private static let leastCopied = 4

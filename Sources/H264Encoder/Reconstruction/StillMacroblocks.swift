@@ -9,9 +9,9 @@ struct StillMacroblocks {
   private let flags: UnsafeMutablePointer<UInt8>
   /// For each macroblock the number of the last reference picture in which its samples differ from those of the
   /// reference picture before.
-  let changed: UnsafeMutablePointer<UInt32>
+  let changed: UnsafeMutablePointer<UInt64>
   /// The same for the half samples that a row of macroblocks completes, column by column.
-  private let changedHalfSamples: UnsafeMutablePointer<UInt32>
+  private let changedHalfSamples: UnsafeMutablePointer<UInt64>
 
   init(_ geometry: PictureGeometry) {
     widthInMbs = geometry.widthInMbs
@@ -19,8 +19,8 @@ struct StillMacroblocks {
     let bordered = (widthInMbs + 2) * (heightInMbs + 2)
     flags = allocateAligned(UInt8.self, count: bordered)
     flags.update(repeating: 1, count: bordered)
-    changed = allocateAligned(UInt32.self, count: geometry.macroblockCount)
-    changedHalfSamples = allocateAligned(UInt32.self, count: geometry.macroblockCount)
+    changed = allocateAligned(UInt64.self, count: geometry.macroblockCount)
+    changedHalfSamples = allocateAligned(UInt64.self, count: geometry.macroblockCount)
   }
 
   func deallocate() {
@@ -30,7 +30,7 @@ struct StillMacroblocks {
   }
 
   /// Everything may differ in this picture: it does not refer to the one before.
-  func setAllChanged(_ number: UInt32) {
+  func setAllChanged(_ number: UInt64) {
     changed.update(repeating: number, count: widthInMbs * heightInMbs)
     changedHalfSamples.update(repeating: number, count: widthInMbs * heightInMbs)
   }
@@ -41,7 +41,7 @@ struct StillMacroblocks {
 
   /// Takes down row `y` of the picture with this number. Call for the rows in order. Returns whether the half samples
   /// of at least `least` columns can be those of the reference.
-  func find(row y: Int, _ syntax: PictureSyntax, number: UInt32, atLeast least: Int) -> Bool {
+  func find(row y: Int, _ syntax: PictureSyntax, number: UInt64, atLeast least: Int) -> Bool {
     let w = widthInMbs
     let row = flags(row: y)
     for x in 0..<w {
@@ -64,7 +64,7 @@ struct StillMacroblocks {
 
   /// The samples of a still macroblock are the reference's if its four neighbours are still too: then no edge of it
   /// is filtered.
-  private func noteSamples(row y: Int, _ number: UInt32) {
+  private func noteSamples(row y: Int, _ number: UInt64) {
     let (above, row, below) = (flags(row: y &- 1), flags(row: y), flags(row: y &+ 1))
     for x in 0..<widthInMbs
     where row[x] & row[x &+ 1] & row[x &+ 2] & above[x &+ 1] & below[x &+ 1] == 0 {
@@ -82,7 +82,7 @@ struct StillMacroblocks {
   }
 
   /// Whether half samples have not changed since a picture.
-  @inline(__always) func areHalfSamplesSame(_ x: Int, row y: Int, since number: UInt32) -> Bool {
+  @inline(__always) func areHalfSamplesSame(_ x: Int, row y: Int, since number: UInt64) -> Bool {
     changedHalfSamples[y &* widthInMbs &+ x] <= number
   }
 }
