@@ -1,8 +1,8 @@
 /// Decides each frame's QP before it is coded, and whether to drop it. One frame deep: no look-ahead.
 ///
 /// Every temporal layer has a leaky bucket: frames fill it, the layer's share of the rate drains it. A
-/// frame's target is its share of the rate less a part of what the bucket still holds, and more by a part of what an
-/// empty bucket forgot of late. Bits are predicted
+/// frame's target is its share of the rate less a part of what the bucket still holds, and more by a part of what was
+/// not used of late. Bits are predicted
 /// from the last frame of the layer by bits = C / step^a, with key frames predicted from their detail
 /// (`PictureAnalysis.intraBits`). Hard limits count what was sent in their window and cap the frame.
 struct RateController {
@@ -18,12 +18,11 @@ struct RateController {
   private struct Layer {
     /// Bits sent beyond the layer's share of the rate.
     var fullness = 0.0
-    /// Bits of the layer's share that the bucket has forgotten of late. They come back over a second, lest they come as
-    /// one late frame; and what does not come back soon never does, since the channel has been idle meanwhile.
+    /// Bits of the layer's share that were not used. The bucket forgets them at once, lest they come as one late frame;
+    /// they come back over seconds, and are forgotten over seconds, for a channel that was idle does not make up for it.
     var unused = 0.0
-    /// When its last frame ended, and for how long it has taken next to nothing.
+    /// When its last frame ended.
     var end = 0.0
-    var idle = 0.0
     /// C of the model; 0: nothing known.
     var complexity = 0.0
     /// The QP of its last frame, before rounding.
@@ -41,9 +40,9 @@ struct RateController {
   private static let slope = 1.3
   /// Seconds over which a bucket's excess is worked off, and over which what is left in it is used.
   private static let recovery = (excess: 1.0, rest: 0.25)
-  /// Seconds of a layer's rate that its bucket remembers as unused; beyond them, seconds that are given back, over how
-  /// many, in how many half of them are forgotten, and after how many of stillness all of them.
-  private static let memory = (bucket: 0.22, unused: 0.3, use: 0.6, half: 2.5, stillness: 0.5)
+  /// Seconds of the rate that a bucket remembers as unused; of the layer's rate that come back; over how many; and in
+  /// how many half of them are forgotten.
+  private static let memory = (bucket: 0.2, unused: 0.5, use: 1.8, half: 3.0)
   /// Frames after a cut of the rate that together keep to the new one.
   private static let cautiousFrameCount = 10
 
@@ -171,7 +170,7 @@ struct RateController {
     let fullness = layers[layer].fullness
     let recovery = fullness > 0 ? RateController.recovery.excess : RateController.recovery.rest
     var target = perFrame - fullness * min(1, duration / recovery)
-    target += layers[layer].unused * min(1, distance / RateController.memory.use)
+    target += max(layers[layer].unused, 0) * min(1, distance / RateController.memory.use)
     target = min(max(target, perFrame * 0.3), perFrame * 2)
     // A channel of this rate takes so long over the largest frame.
     var maximum = max(Double(rate) * 0.12, perFrame * 2.5)
@@ -326,16 +325,13 @@ struct RateController {
     let layerRate = min(perFrame / distance, rate)
     let memory = RateController.memory
     let filled = layers[layer].fullness + bits - perFrame
-    let least = -layerRate * memory.bucket
+    let least = -rate * memory.bucket
     layers[layer].fullness = max(filled, least)
-    layers[layer].idle = bits < perFrame * 0.2 ? layers[layer].idle + distance : 0
     layers[layer].end = time + duration
-    if layers[layer].idle > memory.stillness || duration > usualDuration * 3 {
-      layers[layer].unused = 0
-    } else {
-      let rest = layers[layer].unused * exp2Approx(-distance / memory.half)
-      layers[layer].unused = min(rest + max(least - filled, 0), layerRate * memory.unused)
-    }
+    // A pause says no more than a usual frame.
+    let usual = min(1, usualDuration * 1.5 / duration)
+    let rest = layers[layer].unused * exp2Approx(-distance / memory.half)
+    layers[layer].unused = min(rest + perFrame * usual - bits, layerRate * memory.unused)
   }
 
   private mutating func account(_ bits: Double) {
