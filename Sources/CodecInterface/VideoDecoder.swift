@@ -1,4 +1,5 @@
 import CoreVideo
+import Foundation
 
 /// Turns coded frames into pictures. Whoever made it calls it from one thread at a time.
 ///
@@ -93,6 +94,18 @@ public struct PictureRequest: Sendable, Hashable {
     self.extraRight = extraRight
     self.extraBottom = extraBottom
     self.rowAlignment = rowAlignment
+  }
+
+  /// The attributes of a pixel buffer that is as needed.
+  public var pixelBufferAttributes: NSDictionary {
+    [
+      kCVPixelBufferPixelFormatTypeKey: NSNumber(value: format.rawValue),
+      kCVPixelBufferWidthKey: NSNumber(value: width),
+      kCVPixelBufferHeightKey: NSNumber(value: height),
+      kCVPixelBufferExtendedPixelsRightKey: NSNumber(value: extraRight),
+      kCVPixelBufferExtendedPixelsBottomKey: NSNumber(value: extraBottom),
+      kCVPixelBufferBytesPerRowAlignmentKey: NSNumber(value: rowAlignment),
+    ]
   }
 }
 

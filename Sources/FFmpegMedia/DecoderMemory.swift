@@ -319,16 +319,8 @@ private final class PooledPictureAllocator: PictureAllocator {
   }
 
   private static func makePool(_ request: PictureRequest) -> CVPixelBufferPool? {
-    let attributes: [CFString: Any] = [
-      kCVPixelBufferPixelFormatTypeKey: NSNumber(value: request.format.rawValue),
-      kCVPixelBufferWidthKey: NSNumber(value: request.width),
-      kCVPixelBufferHeightKey: NSNumber(value: request.height),
-      kCVPixelBufferExtendedPixelsRightKey: NSNumber(value: request.extraRight),
-      kCVPixelBufferExtendedPixelsBottomKey: NSNumber(value: request.extraBottom),
-      kCVPixelBufferBytesPerRowAlignmentKey: NSNumber(value: request.rowAlignment),
-    ]
     var pool: CVPixelBufferPool?
-    CVPixelBufferPoolCreate(nil, nil, attributes as NSDictionary, &pool)
+    CVPixelBufferPoolCreate(nil, nil, request.pixelBufferAttributes, &pool)
     return pool
   }
 }

@@ -59,17 +59,10 @@ struct OutputAttributes: @unchecked Sendable {
 
   /// Attributes for a pool of buffers that both sides can use.
   func poolAttributes(_ request: PictureRequest) -> NSDictionary? {
-    let own: NSDictionary = [
-      kCVPixelBufferPixelFormatTypeKey: NSNumber(value: request.format.rawValue),
-      kCVPixelBufferWidthKey: NSNumber(value: request.width),
-      kCVPixelBufferHeightKey: NSNumber(value: request.height),
-      kCVPixelBufferExtendedPixelsRightKey: NSNumber(value: request.extraRight),
-      kCVPixelBufferExtendedPixelsBottomKey: NSNumber(value: request.extraBottom),
-      kCVPixelBufferBytesPerRowAlignmentKey: NSNumber(value: request.rowAlignment),
-    ]
     var resolved: CFDictionary?
     guard
-      CVPixelBufferCreateResolvedAttributesDictionary(nil, [own, others] as NSArray, &resolved)
+      CVPixelBufferCreateResolvedAttributesDictionary(
+        nil, [request.pixelBufferAttributes, others] as NSArray, &resolved)
         == kCVReturnSuccess
     else { return nil }
     return resolved
