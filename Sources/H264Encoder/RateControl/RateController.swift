@@ -42,7 +42,9 @@ struct RateController {
   private static let recovery = (excess: 1.0, rest: 0.25)
   /// Seconds of the rate that a bucket remembers as unused; of the layer's rate that come back; over how many; and in
   /// how many half of them are forgotten.
-  private static let memory = (bucket: 0.2, unused: 0.5, use: 1.8, half: 3.0)
+  private static let memory = (bucket: 0.25, unused: 0.5, use: 1.8, half: 3.0)
+  /// By how much the QP falls from a frame that took next to nothing to the next.
+  private static let refinement = (least: -2.0, most: -10.0)
   /// Frames after a cut of the rate that together keep to the new one.
   private static let cautiousFrameCount = 10
 
@@ -200,7 +202,8 @@ struct RateController {
     target = max(target, 1)
     self.target = target
     let aim = isKeyFrame || isSceneChange ? target : target * exp2Approx(bias)
-    var qp = predictQP(aim, isKeyFrame: isKeyFrame, isSceneChange: isSceneChange, analysis)
+    var qp = predictQP(
+      aim, refinesFrom: perFrame * 0.8, isKeyFrame: isKeyFrame, isSceneChange: isSceneChange, analysis)
     if let fixed = options.qp { qp = Double(fixed) }
     qp = qp.isFinite ? min(max(qp, Double(minQP)), Double(maxQP)) : Double(maxQP)
     decision.qp = Int(qp.rounded())
@@ -233,7 +236,8 @@ struct RateController {
   }
 
   private mutating func predictQP(
-    _ target: Double, isKeyFrame: Bool, isSceneChange: Bool, _ analysis: PictureAnalysis
+    _ target: Double, refinesFrom leastRoom: Double, isKeyFrame: Bool, isSceneChange: Bool,
+    _ analysis: PictureAnalysis
   ) -> Double {
     let state = layers[layer]
     if isKeyFrame || isSceneChange || state.complexity == 0 {
@@ -252,11 +256,13 @@ struct RateController {
     if !rateChanged && !isRepair {
       // Steady content keeps a steady QP: small wishes wait.
       let change = qp - state.qp
-      if abs(change) < 0.4 {
+      if state.isIdle && target >= leastRoom {
+        // A still picture takes nothing until the QP falls far enough to refine it, whatever the model says.
+        qp = state.qp + max(RateController.refinement.most, min(RateController.refinement.least, change))
+      } else if abs(change) < 0.4 {
         qp = state.qp
       } else if state.isIdle {
-        // A still picture takes nothing until the QP falls far enough to refine it.
-        qp = state.qp + max(-6, min(4, change))
+        qp = state.qp + max(RateController.refinement.most, min(4, change))
       } else {
         qp = state.qp + max(-3, min(4, change * 0.5))
       }
