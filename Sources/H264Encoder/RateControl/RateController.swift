@@ -44,7 +44,7 @@ struct RateController {
   /// how many half of them are forgotten.
   private static let memory = (bucket: 0.25, unused: 0.5, use: 1.8, half: 3.0)
   /// By how much the QP falls from a frame that took next to nothing to the next.
-  private static let refinement = (least: -2.0, most: -10.0)
+  private static let refinement = (least: -4.0, most: -10.0)
   /// Frames after a cut of the rate that together keep to the new one.
   private static let cautiousFrameCount = 10
 
