@@ -7,7 +7,8 @@ struct RateRefinement {
   static let clipLengths = 1.5..<60
   /// A share of the target that is no miss: what is promised is 0.05, and encoding again takes as long again.
   static let tolerance = 0.049
-  private static let mostRuns = 3
+  /// Runs after the first.
+  private static let mostRuns = 4
 
   let pipeline: Pipeline
   private var tried: [(asked: Double, got: Double)] = []
@@ -56,8 +57,6 @@ struct RateRefinement {
       if miss(latest) < miss(best) {
         try pending.commit()
         best = latest
-      } else if tried.count > 1 {
-        break
       }
     }
     best.plan = pipeline.plan
@@ -66,17 +65,24 @@ struct RateRefinement {
     return best
   }
 
-  /// The rate to ask for: where the line through the last two results, both in logarithms, meets the target. Nil if
-  /// the content makes nothing of another rate.
+  /// The rate to ask for: where the line through two results, both in logarithms, meets the target; through those next
+  /// to the target on both sides if there are such. Nil if the content makes nothing of another rate.
   private func nextTarget() -> Double? {
     guard let last = tried.last, last.got > 0 else { return nil }
+    let target = Double(pipeline.plan.bitRate)
+    if let below = tried.filter({ $0.got < target }).max(by: { $0.got < $1.got }),
+      let above = tried.filter({ $0.got >= target }).min(by: { $0.got < $1.got })
+    {
+      // Content with cuts answers in jumps: never so near to what was tried that it tells nothing new.
+      let part = log(target / below.got) / log(above.got / below.got)
+      return below.asked * pow(above.asked / below.asked, min(max(part, 0.15), 0.85))
+    }
     var slope = 1.0
     if tried.count > 1 {
       let other = tried[tried.count - 2]
       slope = log(last.got / other.got) / log(last.asked / other.asked)
       guard slope.isFinite, slope > 0.1 else { return nil }
     }
-    let target = Double(pipeline.plan.bitRate)
     let next = last.asked * pow(target / last.got, 1 / min(slope, 2))
     return min(max(next, target / 8, 1000), target * 4)
   }
