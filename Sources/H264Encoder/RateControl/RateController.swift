@@ -19,7 +19,7 @@ struct RateController {
     /// Bits sent beyond the layer's share of the rate.
     var fullness = 0.0
     /// Bits of the layer's share that were not used. The bucket forgets them at once, lest they come as one late frame;
-    /// they come back over seconds, and are forgotten over seconds, for a channel that was idle does not make up for it.
+    /// they come back over seconds, and are forgotten over seconds: a channel that was idle does not make up for it.
     var unused = 0.0
     /// When its last frame ended.
     var end = 0.0
