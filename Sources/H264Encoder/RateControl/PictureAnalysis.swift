@@ -18,6 +18,8 @@ struct PictureAnalysis {
 
   private(set) var hasPrevious = false
   private(set) var isSceneChange = false
+  /// Next to nothing differs from the last picture.
+  private(set) var isStill = false
 
   init(_ geometry: PictureGeometry, kernels: UnsafePointer<OVTKernels>) {
     self.geometry = geometry
@@ -73,7 +75,7 @@ struct PictureAnalysis {
         qpOffsets[m] = Int8(max(-8, min(8, offset.rounded())))
       }
     }
-    detectSceneChange()
+    compareWithPrevious()
     hasPrevious = true
   }
 
@@ -84,10 +86,11 @@ struct PictureAnalysis {
     return whole &* 16 &+ fraction
   }
 
-  /// A new scene: macroblock means differ from the last picture's about as much as from their
-  /// neighbours', and not by one step of brightness alone (a flash).
-  private mutating func detectSceneChange() {
+  /// Finds a still picture, and a new scene: macroblock means differ from the last picture's about as much as from
+  /// their neighbours', and not by one step of brightness alone (a flash).
+  private mutating func compareWithPrevious() {
     isSceneChange = false
+    isStill = false
     guard hasPrevious else { return }
     let w = geometry.widthInMbs
     let h = geometry.heightInMbs
@@ -96,10 +99,13 @@ struct PictureAnalysis {
     let meanShift = shift / (w &* h)
     var temporal = 0
     var spatial = 0
+    var difference = 0
     for y in 0..<h {
       for x in 0..<w {
         let m = y &* w &+ x
-        temporal &+= abs(Int(sums[m]) &- Int(previousSums[m]) &- meanShift)
+        let change = Int(sums[m]) &- Int(previousSums[m])
+        difference &+= abs(change)
+        temporal &+= abs(change &- meanShift)
         let left = Int(sums[x > 0 ? m &- 1 : m &+ (w > 1 ? 1 : 0)])
         let up = Int(sums[y > 0 ? m &- w : m &+ (h > 1 ? w : 0)])
         spatial &+= (abs(Int(sums[m]) &- left) &+ abs(Int(sums[m]) &- up)) / 2
@@ -107,6 +113,8 @@ struct PictureAnalysis {
     }
     // 256 samples: a mean difference of 6 at least.
     isSceneChange = temporal > spatial && temporal > w &* h &* 256 &* 6
+    // A mean difference of 1/16: noise of a camera at the most.
+    isStill = difference <= w &* h &* 16
   }
 
   /// Bits that the picture takes as an intra picture at a QP. The form is that of a Gaussian source

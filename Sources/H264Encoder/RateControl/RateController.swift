@@ -19,7 +19,7 @@ struct RateController {
     /// Bits sent beyond the layer's share of the rate.
     var fullness = 0.0
     /// Bits of the layer's share that were not used. The bucket forgets them at once, lest they come as one late frame;
-    /// they come back over seconds, and are forgotten over seconds, for a channel that was idle does not make up for it.
+    /// they come back over seconds, and are forgotten over seconds: a channel that was idle does not make up for it.
     var unused = 0.0
     /// When its last frame ended.
     var end = 0.0
@@ -43,8 +43,8 @@ struct RateController {
   /// Seconds of the rate that a bucket remembers as unused; of the layer's rate that come back; over how many; and in
   /// how many half of them are forgotten.
   private static let memory = (bucket: 0.25, unused: 0.5, use: 1.8, half: 3.0)
-  /// By how much the QP falls from a frame that took next to nothing to the next.
-  private static let refinement = (least: -4.0, most: -10.0)
+  /// By how much the QP falls from a frame of a still picture that took next to nothing to the next one.
+  private static let refinement = (least: -5.0, most: -10.0)
   /// Frames after a cut of the rate that together keep to the new one.
   private static let cautiousFrameCount = 10
 
@@ -256,7 +256,7 @@ struct RateController {
     if !rateChanged && !isRepair {
       // Steady content keeps a steady QP: small wishes wait.
       let change = qp - state.qp
-      if state.isIdle && target >= leastRoom {
+      if state.isIdle && analysis.isStill && self.target >= leastRoom {
         // A still picture takes nothing until the QP falls far enough to refine it, whatever the model says.
         qp = state.qp + max(RateController.refinement.most, min(RateController.refinement.least, change))
       } else if abs(change) < 0.4 {
@@ -383,6 +383,7 @@ struct RateController {
         layers[i].complexity =
           guess * exp2Approx(log2Approx(RateController.step(qp)) * RateController.slope)
         layers[i].qp = qp + 1
+        layers[i].isIdle = false
       }
       lastKeyBits = Double(bits)
       framesSinceKey = 0
