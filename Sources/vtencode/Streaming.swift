@@ -5,8 +5,8 @@ struct Streaming: AsyncParsableCommand {
     abstract: "Encodes a movie at its own pace, as a live stream would be.",
     discussion: """
       Frames come when a clock says that they are due, and the session encodes in real time: a key frame at \
-      least every two seconds, and no stretch of a second and a half with more than one and a half times the \
-      bit rate (with --cbr: always the bit rate).
+      least every two seconds, and no four seconds (of a short movie: half of it, but at least 1.75 s) with more \
+      than one and a half times the bit rate (with --cbr: always the bit rate).
 
       Examples:
         vtencode streaming talk.mp4 --bitrate 2500k --out stream.mp4
@@ -17,7 +17,7 @@ struct Streaming: AsyncParsableCommand {
 
   @OptionGroup var options: EncodingOptions
 
-  @Flag(help: "Do not wait for the frames' times: encode as fast as possible.")
+  @Flag(help: "Do not wait for the frames' times, and encode a short clip again if it misses its rate.")
   var unpaced = false
 
   func run() async throws {

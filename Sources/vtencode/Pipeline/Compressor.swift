@@ -103,12 +103,12 @@ final class Compressor: @unchecked Sendable {
 
   // MARK: Settings
 
-  /// No stretch of a stream as long as this may carry more than one and a half times the bit rate: two key frames of
-  /// the usual interval. Over less, an encoder that keeps a part of its buffer for the next key frame leaves up to a
+  /// No stretch of a stream as long as this may carry more than the highest bit rate: two key frames of the usual
+  /// interval. Over less, an encoder that keeps a part of its buffer for the next key frame leaves up to a
   /// fifth of the rate unused where key frames are most of the bits. A short movie has less time to come back from
   /// its opening, so that half of it counts there.
   private static func limitedSeconds(of movie: Double?) -> Double {
-    min(max((movie ?? .infinity) / 2, 1.5), 4)
+    min(max((movie ?? .infinity) / 2, 1.75), 4)
   }
 
   private func configure(_ plan: EncodingPlan, source: MovieSource) throws {
@@ -128,7 +128,7 @@ final class Compressor: @unchecked Sendable {
         // A receiver's line has a limit, and its buffer holds some of what a key frame takes.
         let seconds = Self.limitedSeconds(of: plan.expectedDuration(of: source))
         let limits: [NSNumber] = [
-          NSNumber(value: Int(Double(plan.bitRate) / 8 * 1.5 * seconds)), NSNumber(value: seconds),
+          NSNumber(value: Int(plan.highestBitRate / 8 * seconds)), NSNumber(value: seconds),
         ]
         try set(kVTCompressionPropertyKey_DataRateLimits, limits, for: "streaming's limit of the data rate")
       }

@@ -15,7 +15,10 @@ struct EncodingPlan: Sendable {
   var width: Int
   var height: Int
   var frameRate: Double
+  /// Bits a second to ask the session for.
   var bitRate: Int
+  /// Bits a second that a stream may carry, over some seconds.
+  let highestBitRate: Double
   var pixelFormat: PixelFormat
   var preset: Preset?
   var profile: Profile?
@@ -49,6 +52,7 @@ struct EncodingPlan: Sendable {
     bitRate =
       options.bitrate?.bitsPerSecond
       ?? BitRate.suggested(width: width, height: height, frameRate: frameRate, codec: codec).bitsPerSecond
+    highestBitRate = Double(bitRate) * 1.5
     // Cameras give 420v, so a call is measured with that.
     let usual = purpose == .conferencing ? PixelFormat.video420v : .planar420
     pixelFormat = options.pixelFormat ?? (options.profile == .main10 ? .video10Bit : usual)

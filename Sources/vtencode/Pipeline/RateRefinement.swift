@@ -7,8 +7,7 @@ struct RateRefinement {
   static let clipLengths = 1.5..<60
   /// A share of the target that is no miss: what is promised is 0.05, and encoding again takes as long again.
   static let tolerance = 0.049
-  /// Runs after the first.
-  private static let mostRuns = 4
+  private static let mostRepeats = 4
 
   let pipeline: Pipeline
   private var tried: [(asked: Double, got: Double)] = []
@@ -18,8 +17,9 @@ struct RateRefinement {
   /// Whether a report is of a clip that can be done better.
   private func isMissed(_ report: RunReport) -> Bool {
     let plan = pipeline.plan
-    guard plan.purpose == .transcoding, !plan.isConstantBitRate, pipeline.destination.path != nil,
-      !Interrupt.shared.isRequested, Self.clipLengths.contains(report.videoSeconds)
+    guard plan.purpose != .conferencing, !plan.isPaced, !plan.isConstantBitRate,
+      pipeline.destination.path != nil, !Interrupt.shared.isRequested,
+      Self.clipLengths.contains(report.videoSeconds)
     else { return false }
     return miss(report) > Self.tolerance
   }
@@ -28,14 +28,15 @@ struct RateRefinement {
     abs(report.bitRate / Double(pipeline.plan.bitRate) - 1)
   }
 
-  /// Runs until the rate is right or does not get better. What was written best so far stands under the final name.
+  /// Runs until the rate is right, or nothing else is left to ask for, or it has been tried often enough. What was
+  /// written best so far stands under the final name.
   mutating func run() async throws -> RunReport {
     var best = try await pipeline.run()
     var asked = Double(pipeline.plan.bitRate)
     var latest = best
     var seconds = best.wallSeconds
     var runs = 1
-    while isMissed(latest), tried.count < Self.mostRuns, let path = pipeline.destination.path {
+    while isMissed(latest), tried.count < Self.mostRepeats, let path = pipeline.destination.path {
       tried.append((asked, latest.bitRate))
       guard let next = nextTarget() else { break }
       asked = next
@@ -65,25 +66,32 @@ struct RateRefinement {
     return best
   }
 
-  /// The rate to ask for: where the line through two results, both in logarithms, meets the target; through those next
-  /// to the target on both sides if there are such. Nil if the content makes nothing of another rate.
+  /// The rate to ask for: where the line through two results, both in logarithms, meets the target; through two on both
+  /// sides of it if there are such. Nil if the content makes nothing of another rate.
   private func nextTarget() -> Double? {
     guard let last = tried.last, last.got > 0 else { return nil }
     let target = Double(pipeline.plan.bitRate)
-    if let below = tried.filter({ $0.got < target }).max(by: { $0.got < $1.got }),
-      let above = tried.filter({ $0.got >= target }).min(by: { $0.got < $1.got })
-    {
-      // Content with cuts answers in jumps: never so near to what was tried that it tells nothing new.
-      let part = log(target / below.got) / log(above.got / below.got)
-      return below.asked * pow(above.asked / below.asked, min(max(part, 0.15), 0.85))
+    // Content with cuts answers in jumps, up and down: neighbours in what was asked for.
+    let ordered = tried.sorted { $0.asked < $1.asked }
+    let crossing = zip(ordered, ordered.dropFirst())
+      .filter { ($0.got < target) != ($1.got < target) && Int($1.asked) - Int($0.asked) > 1000 }
+      .min { $1.1.asked / $1.0.asked > $0.1.asked / $0.0.asked }
+    if let (lower, upper) = crossing {
+      let part = log(target / lower.got) / log(upper.got / lower.got)
+      return lower.asked * pow(upper.asked / lower.asked, min(max(part, 0.15), 0.85))
     }
     var slope = 1.0
     if tried.count > 1 {
       let other = tried[tried.count - 2]
       slope = log(last.got / other.got) / log(last.asked / other.asked)
-      guard slope.isFinite, slope > 0.1 else { return nil }
+      if !(slope > 0.1) {
+        // A limit of the data rate can be all that counts at first.
+        guard last.got > target else { return nil }
+        slope = 0.3
+      }
     }
-    let next = last.asked * pow(target / last.got, 1 / min(slope, 2))
-    return min(max(next, target / 8, 1000), target * 4)
+    let next = min(
+      max(last.asked * pow(target / last.got, 1 / min(slope, 2)), target / 8, 1000), target * 4)
+    return tried.contains { Int($0.asked) == Int(next) } ? nil : next
   }
 }
