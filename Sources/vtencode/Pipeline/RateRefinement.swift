@@ -7,7 +7,9 @@ struct RateRefinement {
   static let clipLengths = 1.5..<60
   /// A share of the target that is no miss: what is promised is 0.05, and encoding again takes as long again.
   static let tolerance = 0.049
-  private static let mostRepeats = 4
+  /// libx265 with several threads gives other sizes each time, on clips with cuts by a fifth: some tries are spent on
+  /// that.
+  private static let mostRepeats = 6
 
   let pipeline: Pipeline
   private var tried: [(asked: Double, got: Double)] = []
