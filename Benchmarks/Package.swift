@@ -1,11 +1,10 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Measures H264Encoder against libx264 and libopenh264. A package of its own, so that the main one needs
-// neither for it.
+// What OpenVideoToolbox is measured with. A package of its own, so that the main one needs none of it.
 let package = Package(
   name: "Benchmarks",
-  platforms: [.macOS(.v13)],
+  platforms: [.macOS(.v15)],
   dependencies: [.package(name: "OpenVideoToolbox", path: "..")],
   targets: [
     // libx264 and libopenh264 behind one small C interface.
@@ -19,10 +18,12 @@ let package = Package(
         .linkedLibrary("avformat"), .linkedLibrary("avcodec"), .linkedLibrary("swscale"),
         .linkedLibrary("avutil"),
       ]),
+    // What the tools share: clips, streams and their quality, results.
+    .target(name: "BenchmarkSupport", dependencies: ["CClipMedia"]),
     .executableTarget(
       name: "bench",
       dependencies: [
-        "CReferenceEncoders", "CClipMedia",
+        "BenchmarkSupport", "CReferenceEncoders",
         .product(name: "H264Encoder", package: "OpenVideoToolbox"),
       ]),
   ],

@@ -19,6 +19,7 @@ typedef struct Output {
   struct SwsContext *scaler;
   AVFrame *planar;
   ClipFacts *facts;
+  int halves;
 } Output;
 
 static int write_plane(FILE *file, const uint8_t *data, int stride, int width, int height) {
@@ -30,22 +31,22 @@ static int write_plane(FILE *file, const uint8_t *data, int stride, int width, i
 
 static int write_frame(Output *output, AVFrame *frame) {
   ClipFacts *facts = output->facts;
+  const int width = frame->width >> output->halves, height = frame->height >> output->halves;
   if (facts->frames == 0) {
-    facts->width = frame->width & ~1;
-    facts->height = frame->height & ~1;
-  } else if ((frame->width & ~1) != facts->width || (frame->height & ~1) != facts->height) {
+    facts->width = width & ~1;
+    facts->height = height & ~1;
+  } else if ((width & ~1) != facts->width || (height & ~1) != facts->height) {
     return -1;
   }
   AVFrame *source = frame;
-  if (frame->format != AV_PIX_FMT_YUV420P && frame->format != AV_PIX_FMT_YUVJ420P) {
-    output->scaler =
-        sws_getCachedContext(output->scaler, frame->width, frame->height, frame->format, frame->width,
-                             frame->height, AV_PIX_FMT_YUV420P, SWS_BICUBIC, NULL, NULL, NULL);
+  if (output->halves > 0 || (frame->format != AV_PIX_FMT_YUV420P && frame->format != AV_PIX_FMT_YUVJ420P)) {
+    output->scaler = sws_getCachedContext(output->scaler, frame->width, frame->height, frame->format, width,
+                                          height, AV_PIX_FMT_YUV420P, SWS_BICUBIC, NULL, NULL, NULL);
     if (!output->scaler) return -1;
     if (!output->planar->data[0]) {
       output->planar->format = AV_PIX_FMT_YUV420P;
-      output->planar->width = frame->width;
-      output->planar->height = frame->height;
+      output->planar->width = width;
+      output->planar->height = height;
       if (av_frame_get_buffer(output->planar, 0) < 0) return -1;
     }
     sws_scale(output->scaler, (const uint8_t *const *)frame->data, frame->linesize, 0, frame->height,
@@ -63,14 +64,15 @@ static int write_frame(Output *output, AVFrame *frame) {
   return 0;
 }
 
-int clip_decode(const char *path, const char *outputPath, int frames, ClipFacts *facts, char message[256]) {
+int clip_decode(const char *path, const char *outputPath, int frames, int halves, ClipFacts *facts,
+                char message[256]) {
   memset(facts, 0, sizeof *facts);
   av_log_set_level(AV_LOG_QUIET);
   AVFormatContext *format = NULL;
   AVCodecContext *codec = NULL;
   AVPacket *packet = av_packet_alloc();
   AVFrame *frame = av_frame_alloc();
-  Output output = {fopen(outputPath, "wb"), NULL, av_frame_alloc(), facts};
+  Output output = {fopen(outputPath, "wb"), NULL, av_frame_alloc(), facts, halves};
   int result = avformat_open_input(&format, path, NULL, NULL);
   if (!output.file) {
     snprintf(message, 256, "cannot write to %s", outputPath);

@@ -1,3 +1,4 @@
+import BenchmarkSupport
 import CReferenceEncoders
 import H264Encoder
 
@@ -36,7 +37,7 @@ enum EncoderUnderTest {
       self = .engine(try LowLatencyEncoder(configuration: configuration))
       return
     }
-    guard let reference else { throw OptionError(description: "\(m.encoder.name) cannot be set up") }
+    guard let reference else { throw BenchmarkError(description: "\(m.encoder.name) cannot be set up") }
     self = .reference(reference)
   }
 
@@ -49,7 +50,7 @@ enum EncoderUnderTest {
     case .reference(let encoder):
       var data: UnsafePointer<UInt8>?
       let size = reference_encoder_encode(encoder, i420, &data)
-      guard size >= 0 else { throw OptionError(description: "the encoder failed") }
+      guard size >= 0 else { throw BenchmarkError(description: "the encoder failed") }
       body(UnsafeBufferPointer(start: data, count: size))
     case .engine(let encoder):
       let cb = i420 + width * height

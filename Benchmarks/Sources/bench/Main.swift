@@ -1,3 +1,4 @@
+import BenchmarkSupport
 import Foundation
 
 /// `bench`: H264Encoder, libx264 and libopenh264 on the same clips, threads and bit rates, in one table.
@@ -19,7 +20,7 @@ enum Main {
   }
 
   static func compare(_ options: Options) throws {
-    let cache = try ResultCache(path: options.cache)
+    let cache = try ResultStore<Result>(path: options.cache)
     var results: [Result] = []
     for path in options.clips {
       let clip = try RawClip(path: path, frames: options.frames)
@@ -31,7 +32,7 @@ enum Main {
               clip: clip.name, rawPath: clip.rawPath, width: clip.width, height: clip.height,
               frameRate: clip.frameRate, frames: clip.frames, encoder: encoder, threads: threads,
               bitRate: rate, wallClock: options.wallClock)
-            if !encoder.isEngine, !options.fresh, let known = cache[measurement] {
+            if !encoder.isEngine, !options.fresh, let known = cache[measurement.key] {
               results.append(known)
               continue
             }

@@ -1,6 +1,5 @@
+import BenchmarkSupport
 import Foundation
-
-struct OptionError: Error, CustomStringConvertible { var description: String }
 
 /// The command line.
 struct Options {
@@ -40,13 +39,13 @@ struct Options {
   init(_ arguments: [String]) throws {
     var rest = arguments[...]
     func value(_ option: String) throws -> String {
-      guard let value = rest.popFirst() else { throw OptionError(description: "\(option) needs a value") }
+      guard let value = rest.popFirst() else { throw BenchmarkError(description: "\(option) needs a value") }
       return value
     }
     func number(_ option: String, _ range: ClosedRange<Int>) throws -> Int {
       let text = try value(option)
       guard let number = Int(text), range.contains(number) else {
-        throw OptionError(description: "\(option) \(text): not a number in \(range)")
+        throw BenchmarkError(description: "\(option) \(text): not a number in \(range)")
       }
       return number
     }
@@ -59,14 +58,14 @@ struct Options {
       case "--threads":
         threads = try value(argument).split(separator: ",").map {
           guard let n = Int($0), (1...16).contains(n) else {
-            throw OptionError(description: "--threads \($0): not in 1...16")
+            throw BenchmarkError(description: "--threads \($0): not in 1...16")
           }
           return n
         }
       case "--encoders":
         let wanted = try value(argument).split(separator: ",").map(String.init)
         encoders = EncoderName.all.filter { name in wanted.contains { name.name.hasPrefix($0) } }
-        if encoders.isEmpty { throw OptionError(description: "no encoder is called \(wanted)") }
+        if encoders.isEmpty { throw BenchmarkError(description: "no encoder is called \(wanted)") }
       case "--quick":
         frames = 60
         encoders = EncoderName.all.filter {
@@ -79,23 +78,12 @@ struct Options {
       case "--cache": cache = try value(argument)
       default:
         if argument.hasPrefix("-") {
-          throw OptionError(description: "unknown option \(argument)\n\(Self.usage)")
+          throw BenchmarkError(description: "unknown option \(argument)\n\(Self.usage)")
         }
-        clips += try Self.files(argument)
+        clips += try ClipFiles.list(argument)
       }
     }
-    if clips.isEmpty && !help { throw OptionError(description: "no clip given\n\(Self.usage)") }
-  }
-
-  /// The file, or the files in a folder.
-  private static func files(_ path: String) throws -> [String] {
-    var isFolder: ObjCBool = false
-    guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
-      throw OptionError(description: "\(path): no such file")
-    }
-    if !isFolder.boolValue { return [path] }
-    return try FileManager.default.contentsOfDirectory(atPath: path).sorted()
-      .filter { !$0.hasPrefix(".") }.map { "\(path)/\($0)" }
+    if clips.isEmpty && !help { throw BenchmarkError(description: "no clip given\n\(Self.usage)") }
   }
 }
 

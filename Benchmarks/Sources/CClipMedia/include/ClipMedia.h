@@ -13,8 +13,10 @@ typedef struct ClipFacts {
 } ClipFacts;
 
 // Decodes up to `frames` frames of any file that libavformat opens into `outputPath`, planar 4:2:0 without
-// padding, one after another. Returns 0, or a negative error code; `message` gets what went wrong.
-int clip_decode(const char *path, const char *outputPath, int frames, ClipFacts *facts, char message[256]);
+// padding, one after another, each side halved `halves` times. Returns 0, or a negative error code; `message` gets
+// what went wrong.
+int clip_decode(const char *path, const char *outputPath, int frames, int halves, ClipFacts *facts,
+                char message[256]);
 
 typedef struct StreamDecoder StreamDecoder;
 StreamDecoder *stream_decoder_create(void);

@@ -1,0 +1,47 @@
+import CClipMedia
+
+/// An H.264 decoder that is not this package's: libavcodec's, with its checks on.
+public final class StreamDecoding {
+  /// A picture that came out. Its memory is valid until the next call.
+  public struct Picture {
+    /// Of the source frame that it shows.
+    public var index: Int
+    public var planes: [UnsafePointer<UInt8>]
+    public var bytesPerRow: [Int]
+  }
+
+  private let decoder: OpaquePointer
+
+  public init() throws {
+    guard let decoder = stream_decoder_create() else {
+      throw BenchmarkError(description: "libavcodec has no H.264 decoder")
+    }
+    self.decoder = decoder
+  }
+
+  deinit { stream_decoder_destroy(decoder) }
+
+  /// Gives it an access unit that shows source frame `index`.
+  public func send(_ unit: UnsafeBufferPointer<UInt8>, index: Int) throws {
+    guard let base = unit.baseAddress else { return }
+    guard stream_decoder_send(decoder, base, unit.count, index) >= 0 else {
+      throw BenchmarkError(description: "frame \(index) does not decode")
+    }
+  }
+
+  /// Nothing comes after this.
+  public func finish() { _ = stream_decoder_send(decoder, nil, 0, 0) }
+
+  /// The next picture; nil if there is none now.
+  public func receive() throws -> Picture? {
+    var index = 0
+    var planes = [UnsafePointer<UInt8>?](repeating: nil, count: 3)
+    var strides = [Int32](repeating: 0, count: 3)
+    let result = stream_decoder_receive(decoder, &index, &planes, &strides)
+    guard result >= 0 else { throw BenchmarkError(description: "the stream does not decode") }
+    guard result == 1 else { return nil }
+    let known = planes.compactMap { $0 }
+    guard known.count == 3 else { throw BenchmarkError(description: "the stream is not planar 4:2:0") }
+    return Picture(index: index, planes: known, bytesPerRow: strides.map(Int.init))
+  }
+}
