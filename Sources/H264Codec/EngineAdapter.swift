@@ -145,14 +145,16 @@ final class EngineAdapter: CodecInterface.VideoEncoder {
   // MARK: - Results
 
   private func deliver(
-    _ coded: H264Encoder.EncodedFrame, presentationTime: Int64
+    _ coded: borrowing H264Encoder.EncodedFrame, presentationTime: Int64
   ) -> CodecInterface.EncodedFrame {
     let facts = coded.facts
     var size = 0
     for unit in coded.nalUnits { size += unit.range.count + 4 }
     // The block buffer keeps the memory: no more of it than is needed.
     let data = EncodedData(capacity: size)
-    for unit in coded.nalUnits { data.appendNALUnit(UnsafeRawBufferPointer(coded.bytes(of: unit))) }
+    for unit in coded.nalUnits {
+      coded.withBytes(of: unit) { bytes in bytes.withUnsafeBytes { data.appendNALUnit($0) } }
+    }
 
     framesSinceKey += 1
     if facts.isKeyFrame {

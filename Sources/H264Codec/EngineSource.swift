@@ -32,8 +32,8 @@ extension CodecError {
   init(engine error: any Error) {
     self =
       switch error as? EncoderError {
-      case .invalidConfiguration(let text), .levelExceeded(let text), .invalidPicture(let text),
-        .invalidOption(let text):
+      case .invalidConfiguration(let text), .fixedInStream(let text), .levelExceeded(let text),
+        .invalidPicture(let text), .invalidOption(let text):
         .invalidConfiguration(text)
       case nil: .malfunction("\(error)")
       }

@@ -125,7 +125,7 @@ for test in cases() {
     let frameOptions = options[n]
     let before = count()
     if n >= frameRate && traps { trap(1) }
-    bytes += try encoder.encode(picture, options: frameOptions).bytes.count
+    bytes += try encoder.encode(picture, options: frameOptions).byteCount
     trap(0)
     let allocated = Int(count() - before)
     if n < frameRate {
