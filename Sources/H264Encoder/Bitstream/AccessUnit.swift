@@ -1,3 +1,5 @@
+import VideoBitstream
+
 /// A NAL unit of an encoded frame.
 public struct NALUnit: Sendable {
   /// nal_unit_type (Table 7-1).
@@ -45,7 +47,8 @@ struct AccessUnit: ~Copyable {
 
   /// Appends a slice, behind a prefix NAL unit if there is one.
   mutating func append(
-    type: UInt8, refIDC: UInt8, prefix: ScalableHeader?, payload: UnsafePointer<UInt8>, count: Int
+    type: H264NALUnitType, refIDC: UInt8, prefix: H264ScalableHeader?, payload: UnsafePointer<UInt8>,
+    count: Int
   ) {
     if let prefix {
       withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 16) { scratch in
@@ -53,7 +56,7 @@ struct AccessUnit: ~Copyable {
         var bits = BitWriter(base, capacity: 16)
         prefix.writePayload(refIDC: refIDC, to: &bits)
         append(
-          type: NALUnitType.prefix, refIDC: refIDC, headerExtension: prefix.bytes, payload: base,
+          type: .prefix, refIDC: refIDC, headerExtension: prefix.bytes, payload: base,
           count: bits.bitCount / 8)
       }
     }
@@ -62,7 +65,7 @@ struct AccessUnit: ~Copyable {
 
   /// Appends a NAL unit behind its start code or length, of four bytes.
   mutating func append(
-    type: UInt8, refIDC: UInt8, headerExtension: (UInt8, UInt8, UInt8)? = nil,
+    type: H264NALUnitType, refIDC: UInt8, headerExtension: (UInt8, UInt8, UInt8)? = nil,
     payload: UnsafePointer<UInt8>, count payloadCount: Int
   ) {
     let room = room(for: count + NALUnitWriter.worstCase(payload: payloadCount) + 4)
@@ -72,7 +75,8 @@ struct AccessUnit: ~Copyable {
       framing: framing)
     {
       units.append(
-        NALUnit(type: type, refIDC: refIDC, range: count + range.lowerBound..<count + range.upperBound))
+        NALUnit(
+          type: type.rawValue, refIDC: refIDC, range: count + range.lowerBound..<count + range.upperBound))
     }
     count += writer.count
   }
