@@ -79,7 +79,5 @@ struct VTEncode: AsyncParsableCommand {
         vtencode encoders
       """,
     version: "0.1.0",
-    subcommands: [
-      Transcoding.self, Streaming.self, Conferencing.self, Call.self, Encoders.self, LowLatencyTables.self,
-    ])
+    subcommands: [Transcoding.self, Streaming.self, Conferencing.self, Call.self, Encoders.self])
 }
