@@ -10,7 +10,7 @@ let lackingPlatforms: [Platform] = Context.environment["OVT_PRETEND_APPLE"] == "
 // To build and test the engine on any system: `OVT_ENGINE_ALONE=1 swift test`.
 let isEngineAlone = Context.environment["OVT_ENGINE_ALONE"] == "1"
 
-// MARK: - The engine: stands alone, builds anywhere
+// MARK: - The engine: stands alone, builds anywhere; its tests decode with FFmpeg's libraries
 
 var products: [Product] = [
   .library(name: "H264Encoder", targets: ["H264Encoder"])
@@ -23,6 +23,15 @@ var targets: [Target] = [
   ),
   .target(name: "H264Encoder", dependencies: ["CH264Kernels"]),
   .testTarget(name: "CH264KernelsTests", dependencies: ["CH264Kernels"]),
+  .systemLibrary(
+    name: "CFFmpeg", path: "Sources/System/CFFmpeg", pkgConfig: "libavformat",
+    providers: [
+      .apt(["libavformat-dev", "libavcodec-dev", "libavutil-dev", "libswresample-dev", "libswscale-dev"])
+    ]),
+  .target(
+    name: "H264ReferenceDecoders", dependencies: ["CFFmpeg"], path: "Tests/H264ReferenceDecoders"),
+  .testTarget(
+    name: "H264EncoderTests", dependencies: ["H264Encoder", "CH264Kernels", "H264ReferenceDecoders"]),
 ]
 
 // MARK: - Apple's modules, and what they stand on
@@ -32,7 +41,8 @@ if !isEngineAlone {
   let modules = [
     "CoreFoundation", "CoreVideo", "CoreMedia", "VideoToolbox", "AVFoundation", "UniformTypeIdentifiers",
   ]
-  let offered = [("OpenVideoToolbox", modules)] + (modules + ["ElementaryStream"]).map { ($0, [$0]) }
+  let offered =
+    [("OpenVideoToolbox", modules)] + (modules + ["CodecInterface", "ElementaryStream"]).map { ($0, [$0]) }
   for (product, modules) in offered {
     let target = modules == [product] ? "\(product)Product" : product
     products.append(.library(name: product, targets: [target]))
@@ -45,11 +55,6 @@ if !isEngineAlone {
   products.append(.executable(name: "vtencode", targets: ["vtencode"]))
 
   targets += [
-    .systemLibrary(
-      name: "CFFmpeg", path: "Sources/System/CFFmpeg", pkgConfig: "libavformat",
-      providers: [
-        .apt(["libavformat-dev", "libavcodec-dev", "libavutil-dev", "libswresample-dev", "libswscale-dev"])
-      ]),
     .systemLibrary(
       name: "CX264", path: "Sources/System/CX264", pkgConfig: "x264",
       providers: [.apt(["libx264-dev"])]),
@@ -99,10 +104,6 @@ if !isEngineAlone {
         "AVFoundation", "CallTransport", "ElementaryStream", "VideoToolbox",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
-    .target(
-      name: "H264ReferenceDecoders", dependencies: ["CFFmpeg"], path: "Tests/H264ReferenceDecoders"),
-    .testTarget(
-      name: "H264EncoderTests", dependencies: ["H264Encoder", "CH264Kernels", "H264ReferenceDecoders"]),
     .testTarget(
       name: "VideoToolboxTests",
       dependencies: [

@@ -1,12 +1,19 @@
 import CoreMedia
 
-// Keys of this package, not Apple's: their names begin with kOVT.
+// All names that this module adds to Apple's: they begin with kOVT, those of other modules too, each module's in a file
+// of this name.
+
+/// The package's version, as `vtencode --version` says it and CHANGELOG.md has it.
+public let kOVTVersion = "0.1.0"
 
 // MARK: - Properties of a compression session
 
 /// How hard the encoder works, from 0 (fastest) to 9 (best); it then takes the place of `RealTime` and the other
 /// preferences. Number.
 public nonisolated(unsafe) let kOVTCompressionPropertyKey_Effort: CFString = "OVTEffort"
+
+/// Threads that the encoder may use: 0 (the default) lets it choose from the number of processors, at most 128. Number.
+public nonisolated(unsafe) let kOVTCompressionPropertyKey_ThreadCount: CFString = "OVTThreadCount"
 
 /// Refreshes the picture with intra macroblocks, column by column, in so many frames, again and again: a receiver
 /// recovers from losses without a key frame. 0, the default, is none. Low-latency mode alone. Number.
