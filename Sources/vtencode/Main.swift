@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import VideoToolbox
 
 /// The command line. Every failure is one line on standard error and an exit status other than 0.
 @main
@@ -78,8 +79,6 @@ struct VTEncode: AsyncParsableCommand {
         vtencode streaming talk.mp4 --bitrate 2500k --cbr --out stream.mp4
         vtencode encoders
       """,
-    version: "0.1.0",
-    subcommands: [
-      Transcoding.self, Streaming.self, Conferencing.self, Call.self, Encoders.self, LowLatencyTables.self,
-    ])
+    version: kOVTVersion,
+    subcommands: [Transcoding.self, Streaming.self, Conferencing.self, Call.self, Encoders.self])
 }

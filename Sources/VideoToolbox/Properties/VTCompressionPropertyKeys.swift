@@ -243,8 +243,3 @@ public nonisolated(unsafe) let kVTCompressionPropertyKey_VariableBitRate: CFStri
 /// Whether the encoder is a piece of hardware. Read-only Boolean.
 public nonisolated(unsafe) let kVTCompressionPropertyKey_UsingHardwareAcceleratedVideoEncoder: CFString =
   "UsingHardwareAcceleratedVideoEncoder"
-
-// MARK: - Of this package, not Apple's
-
-/// Threads that the encoder may use: 0 (the default) lets it choose from the number of processors, at most 128. Number.
-public nonisolated(unsafe) let kOVTCompressionPropertyKey_ThreadCount: CFString = "OVTThreadCount"

@@ -39,6 +39,7 @@ struct Call: AsyncParsableCommand {
     if let path = options.report {
       try Self.write(Data(CallReportPage(record, plan: plan, summary: summary).html.utf8), to: path, "report")
     }
+    if let path = options.record { try Self.write(CallRecordFile(record).json(), to: path, "record") }
     if let path = options.dump {
       var capture = PacketCapture(port: UInt16(options.port))
       for packet in record.packets { capture.add(packet) }

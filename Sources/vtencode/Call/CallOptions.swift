@@ -110,6 +110,11 @@ struct CallOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
+      "Write what became of each frame, at the sender and at receivers, as JSON.", valueName: "file"))
+  var record: String?
+
+  @Option(
+    help: ArgumentHelp(
       "Write the packets that the (first) receiver got and sent, as a capture for Wireshark.",
       valueName: "file"))
   var dump: String?
