@@ -99,10 +99,12 @@ if !isAppleHost {
     .testTarget(name: "CallTransportTests", dependencies: ["CallTransport"]),
     .executableTarget(
       name: "decode-bench", dependencies: ["VideoToolbox", "FFmpegMedia", "CFFmpeg"]),
+    // Landlock and seccomp, for `vtencode --sandbox`.
+    .target(name: "CSandbox"),
     .executableTarget(
       name: "vtencode",
       dependencies: [
-        "AVFoundation", "CallTransport", "ElementaryStream", "VideoToolbox",
+        "AVFoundation", "CallTransport", "CSandbox", "ElementaryStream", "VideoToolbox",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     .target(

@@ -11,6 +11,10 @@ enum Main {
     do {
       let arguments = joiningValues(Array(CommandLine.arguments.dropFirst()))
       var command = try VTEncode.parseAsRoot(arguments)
+      // Before the first thread, which the sandbox would not hold.
+      if let sandboxed = command as? any SandboxedCommand, sandboxed.options.sandbox {
+        try Sandbox.enter(for: sandboxed)
+      }
       if var asynchronous = command as? any AsyncParsableCommand {
         try await asynchronous.run()
       } else {
@@ -81,5 +85,6 @@ struct VTEncode: AsyncParsableCommand {
     version: "0.1.0",
     subcommands: [
       Transcoding.self, Streaming.self, Conferencing.self, Call.self, Encoders.self, LowLatencyTables.self,
+      SandboxCheck.self,
     ])
 }

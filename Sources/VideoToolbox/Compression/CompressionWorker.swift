@@ -85,7 +85,8 @@ final class CompressionWorker {
       inFlight[tick] = InFlight(
         presentationTime: frame.presentationTime, duration: frame.duration, output: frame.output)
       let duration =
-        frame.duration.isNumeric ? Int64(frame.duration.seconds * Double(CompressionDraft.timescale)) : 0
+        frame.duration.isNumeric
+        ? max(0, Int64(clamping: frame.duration.seconds * Double(CompressionDraft.timescale))) : 0
       let frames: [EncodedFrame]
       do {
         frames = try buffer.withSourcePicture(presentationTime: tick, duration: duration) {

@@ -77,7 +77,9 @@ public final class VTCompressionSession: PropertySession, CFRuntimeObject, @unch
   ) -> OSStatus {
     let options: FrameOptions
     do { options = try FrameOptions(properties, encoder: encoder) } catch { return error.status }
-    guard time.isNumeric else { return kVTParameterErr }
+    guard CompressionDraft.isInRange(time), !duration.isNumeric || CompressionDraft.isInRange(duration) else {
+      return kVTParameterErr
+    }
     guard SourceConverter.canTake(CVPixelBufferGetPixelFormatType(buffer), encoder: encoder) else {
       return kVTPixelTransferNotSupportedErr
     }
