@@ -108,10 +108,12 @@ if !isEngineAlone {
     // For `vtencode call`: RTP, RTCP and a network that loses and delays, without a clock of its own.
     .target(name: "CallTransport"),
     .testTarget(name: "CallTransportTests", dependencies: ["CallTransport"]),
+    // Landlock and seccomp, for `vtencode --sandbox`.
+    .target(name: "CSandbox"),
     .executableTarget(
       name: "vtencode",
       dependencies: [
-        "AVFoundation", "CallTransport", "ElementaryStream", "VideoToolbox",
+        "AVFoundation", "CallTransport", "CSandbox", "ElementaryStream", "VideoToolbox",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     .testTarget(

@@ -37,6 +37,12 @@ public final class CVBuffer: @unchecked Sendable, Hashable {
   public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
+extension CVBuffer {
+  /// Whether vector code may read and write up to 64 bytes beyond the end of any row. The memory that a program wrapped
+  /// ends where it says.
+  package var hasPaddedMemory: Bool { storage.isPadded }
+}
+
 extension CVBuffer: CFRuntimeObject {
   package static let cfTypeID = CFRuntimeRegister("CVPixelBuffer")
 

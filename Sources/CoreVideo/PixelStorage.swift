@@ -45,7 +45,11 @@ final class PixelStorage: @unchecked Sendable {
   /// Memory for a picture of the given layout, in one block, or nil if there is not enough.
   convenience init?(layout: PixelLayout) {
     var block: UnsafeMutableRawPointer?
-    guard posix_memalign(&block, PixelLayout.blockAlignment, layout.dataSize) == 0, let block else {
+    // Vector code that reads or writes a row in whole registers goes a little beyond the last one.
+    guard
+      posix_memalign(&block, PixelLayout.blockAlignment, layout.dataSize + PixelLayout.blockAlignment) == 0,
+      let block
+    else {
       return nil
     }
     self.init(
@@ -57,6 +61,9 @@ final class PixelStorage: @unchecked Sendable {
       },
       allocation: block)
   }
+
+  /// Whether the memory goes on a little behind the last row.
+  var isPadded: Bool { allocation != nil }
 
   deinit {
     planes.deinitialize(count: entries)

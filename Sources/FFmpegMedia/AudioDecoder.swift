@@ -197,7 +197,7 @@ package final class AudioDecoder {
     }
     if format.isBigEndian { Self.swapBytes(&data, width: format.bytesPerSample) }
     let time = clock ?? 0
-    clock = time + Int64(frames)
+    clock = time.addingClamped(Int64(frames))
     return Chunk(data: data, frames: frames, time: time)
   }
 

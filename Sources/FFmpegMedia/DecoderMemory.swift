@@ -13,6 +13,7 @@ final class DecoderMemory: @unchecked Sendable {
   private let allocator: any PictureAllocator
   private let isDirect: Bool
   private let spareChroma = SpareMemory()
+  private let directPictures = DirectPictures()
   /// Frames that were begun since `startCapture`, as references of our own.
   private let captured = Mutex(Captured())
 
@@ -53,7 +54,6 @@ final class DecoderMemory: @unchecked Sendable {
   private func provide(
     _ context: UnsafeMutablePointer<AVCodecContext>, _ frame: UnsafeMutablePointer<AVFrame>, _ flags: Int32
   ) -> Int32 {
-    frame.pointee.opaque = nil
     let result =
       isDirect && provideDirectly(context, frame) ? 0 : avcodec_default_get_buffer2(context, frame, flags)
     guard result >= 0 else { return result }
@@ -106,14 +106,8 @@ final class DecoderMemory: @unchecked Sendable {
       let picture = DirectPicture(buffer, paddedHeight: Int(paddedHeight), spareChroma)
     else { return false }
 
-    let owner = Unmanaged.passRetained(picture)
-    guard
-      let reference = av_buffer_create(
-        picture.luma, picture.lumaStride * Int(paddedHeight),
-        { opaque, _ in if let opaque { Unmanaged<DirectPicture>.fromOpaque(opaque).release() } },
-        owner.toOpaque(), 0)
+    guard let reference = directPictures.reference(picture, size: picture.lumaStride * Int(paddedHeight))
     else {
-      owner.release()
       return false
     }
     frame.pointee.buf.0 = reference
@@ -125,7 +119,6 @@ final class DecoderMemory: @unchecked Sendable {
     frame.pointee.linesize.2 = Int32(picture.chromaStride)
     frame.pointee.extended_data = UnsafeMutableRawPointer(frame).assumingMemoryBound(
       to: UnsafeMutablePointer<UInt8>?.self)
-    frame.pointee.opaque = owner.toOpaque()
     handOver.withLock {}
     return true
   }
@@ -135,12 +128,11 @@ final class DecoderMemory: @unchecked Sendable {
   /// The pixel buffer that a finished frame was decoded into, chroma in its final place; nil if it was not, or if
   /// the picture does not begin at the buffer's first pixel.
   func pixelBuffer(of frame: UnsafePointer<AVFrame>) -> CVPixelBuffer? {
-    guard isDirect, let opaque = frame.pointee.opaque, frame.pointee.buf.0 != nil,
-      frame.pointee.crop_left == 0,
-      frame.pointee.crop_top == 0
+    guard isDirect, let reference = frame.pointee.buf.0, frame.pointee.crop_left == 0,
+      frame.pointee.crop_top == 0,
+      let picture = directPictures.picture(of: reference)
     else { return nil }
     handOver.withLock {}
-    let picture = Unmanaged<DirectPicture>.fromOpaque(opaque).takeUnretainedValue()
     let visible = FrameFormat.visibleRect(frame)
     guard picture.luma == frame.pointee.data.0, CVPixelBufferGetWidth(picture.pixelBuffer) == visible.width,
       CVPixelBufferGetHeight(picture.pixelBuffer) == visible.height

@@ -18,6 +18,7 @@ package final class Demuxer: @unchecked Sendable {
   private var isFresh = true
   private let elementary: ElementaryStreamIndex?
   private let frameRate: AVRational?
+  private let access: MediaAccess
   /// State of an elementary stream's reading: the next access unit and the open file.
   private var nextUnit = 0
   private var file: FileHandle?
@@ -38,17 +39,19 @@ package final class Demuxer: @unchecked Sendable {
   /// - Parameters:
   ///   - url: A path ("/a/b.mov") or a URL of a protocol that libavformat knows.
   ///   - frameRate: Frames per second of an elementary stream; nil: what the stream says, or else 30.
-  package init(url: String, frameRate: AVRational? = nil) throws {
+  ///   - access: What the file may refer to.
+  package init(url: String, frameRate: AVRational? = nil, access: MediaAccess = MediaAccess()) throws {
     self.url = url
     self.frameRate = frameRate
-    let context = try Demuxer.open(url, frameRate: frameRate)
+    self.access = access
+    let context = try Demuxer.open(url, frameRate: frameRate, access)
     self.context = context
     formatName = context.pointee.iformat.flatMap { $0.pointee.name }.map { String(cString: $0) } ?? ""
     metadata = dictionaryEntries(context.pointee.metadata)
     selected = Set(0..<Int(context.pointee.nb_streams))
     let length = context.pointee.duration
     let begin = context.pointee.start_time == ovt_av_nopts_value() ? 0 : context.pointee.start_time
-    let end = length > 0 ? begin + length : nil
+    let end = length > 0 ? begin.addingClamped(length) : nil
     var found = Demuxer.streams(of: context).compactMap { MediaStream($0, containerEnd: end) }
 
     let raw = Demuxer.streams(of: context).first
@@ -83,8 +86,9 @@ package final class Demuxer: @unchecked Sendable {
     metadata = other.metadata
     elementary = other.elementary
     frameRate = other.frameRate
+    access = other.access
     selected = Set(streams.map(\.index))
-    context = elementary == nil ? try Demuxer.open(url, frameRate: frameRate) : nil
+    context = elementary == nil ? try Demuxer.open(url, frameRate: frameRate, access) : nil
     if let context, Int(context.pointee.nb_streams) < streams.count {
       close()
       throw MediaFileError(.damaged, "\(Demuxer.name(url)) has changed since it was opened")
@@ -172,10 +176,12 @@ package final class Demuxer: @unchecked Sendable {
     var time =
       dts
       ?? (packets.enumerated().compactMap { item in
-        item.element.pts.map { $0 + Int64(packets.count - item.offset) * step }
+        item.element.pts.map {
+          $0.addingClamped(Int64(packets.count - item.offset).multipliedClamped(by: step))
+        }
       }.min() ?? 0)
     for packet in packets.reversed() {
-      time -= step
+      time = time.subtractingClamped(step)
       if let pts = packet.pts { time = min(time, pts) }
       packet.pointer.pointee.dts = time
     }
@@ -218,7 +224,7 @@ package final class Demuxer: @unchecked Sendable {
     if !keepsParameterSets.contains(stream.index) {
       AnnexB.forEachUnit(in: bytes) { unit in
         if AnnexB.isParameterSet(AnnexB.unitType(unit, isHEVC: isHEVC), isHEVC: isHEVC),
-          !stream.parameterSets.contains(where: { $0.elementsEqual(unit) })
+          !AnnexB.contains(stream.parameterSets, unit)
         {
           keepsParameterSets.insert(stream.index)
         }
@@ -261,9 +267,10 @@ package final class Demuxer: @unchecked Sendable {
         if packet.streamIndex != index || stream.kind != .video { pending = packet; return }
         let shown = packet.pts ?? packet.dts ?? 0
         if shown <= time || attempt == 7 { pending = packet; return }
-        let before = (packet.dts ?? shown) - 1
+        let before = (packet.dts ?? shown).subtractingClamped(1)
         if before >= target {
-          target -= max(1, stream.shortestSample ?? 1) << Int64(attempt)
+          target = target.subtractingClamped(
+            max(1, stream.shortestSample ?? 1).multipliedClamped(by: 1 << Int64(attempt)))
         } else {
           target = before
         }
@@ -279,7 +286,7 @@ package final class Demuxer: @unchecked Sendable {
       // Opening a file again can be long work: not for one that was opened just now.
       if elementary == nil, context == nil || !isFresh {
         close()
-        context = try Demuxer.open(url, frameRate: frameRate)
+        context = try Demuxer.open(url, frameRate: frameRate, access)
         isFresh = true
       }
       return selected
@@ -323,9 +330,9 @@ package final class Demuxer: @unchecked Sendable {
 
   // MARK: - Opening
 
-  private static func open(_ url: String, frameRate: AVRational?) throws -> UnsafeMutablePointer<
-    AVFormatContext
-  > {
+  private static func open(
+    _ url: String, frameRate: AVRational?, _ access: MediaAccess
+  ) throws -> UnsafeMutablePointer<AVFormatContext> {
     let path = path(url)
     let isLocal = !url.contains("://") || url.hasPrefix("file://")
     if isLocal {
@@ -343,11 +350,17 @@ package final class Demuxer: @unchecked Sendable {
     // Taken only by the raw-stream demuxers; where the stream tells its own rate, that wins.
     let rate = frameRate ?? defaultFrameRate
     av_dict_set(&options, "framerate", "\(rate.num)/\(rate.den)", 0)
+    for (key, value) in access.options(for: url, isLocal: isLocal) { av_dict_set(&options, key, value, 0) }
     let (code, messages) = LibavLog.collect {
       // "file:" keeps a colon in a file's name from being read as a protocol.
       avformat_open_input(&context, isLocal ? "file:" + path : url, nil, &options)
     }
     guard code >= 0, let opened = context else {
+      if MediaAccess.isRefusal(messages) {
+        throw MediaFileError(
+          .notRecognized, "\(name(url)) is a list of other files, or of a format that is not read", code: code
+        )
+      }
       throw MediaFileError.libav(code, "\(name(url)) cannot be opened", messages: messages)
     }
     opened.pointee.flags |= AVFMT_FLAG_GENPTS

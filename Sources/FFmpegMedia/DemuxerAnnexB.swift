@@ -43,6 +43,19 @@ package enum AnnexB {
     isHEVC ? (32...34).contains(type) : type == 7 || type == 8
   }
 
+  /// Parameter sets that are kept of a stream; H.264 has numbers for 288 at a time. A stream with more keeps its own in
+  /// the samples.
+  static let mostParameterSets = 512
+
+  /// Whether one of the sets has these bytes.
+  static func contains(_ sets: [Data], _ unit: UnsafeRawBufferPointer) -> Bool {
+    guard let base = unit.baseAddress else { return false }
+    return sets.contains { set in
+      set.count == unit.count
+        && set.withUnsafeBytes { $0.baseAddress.map { memcmp($0, base, unit.count) == 0 } ?? false }
+    }
+  }
+
   /// Parameter sets in the order of the standard (VPS, SPS, PPS), each content once.
   package static func parameterSets(in data: Data, isHEVC: Bool) -> [Data] {
     var found: [(type: UInt8, unit: Data)] = []
@@ -51,7 +64,9 @@ package enum AnnexB {
         let type = unitType(unit, isHEVC: isHEVC)
         if isParameterSet(type, isHEVC: isHEVC) {
           let unit = Data(unit)
-          if !found.contains(where: { $0.unit == unit }) { found.append((type, unit)) }
+          if found.count < mostParameterSets, !found.contains(where: { $0.unit == unit }) {
+            found.append((type, unit))
+          }
         }
       }
     }
@@ -73,7 +88,7 @@ package enum AnnexB {
       found = true
       let type = unitType(unit, isHEVC: isHEVC)
       if type == (isHEVC ? 35 : 9) { return }
-      if isParameterSet(type, isHEVC: isHEVC), known.contains(where: { $0.elementsEqual(unit) }) { return }
+      if isParameterSet(type, isHEVC: isHEVC), contains(known, unit) { return }
       units.append(unit)
       size += 4 + unit.count
     }

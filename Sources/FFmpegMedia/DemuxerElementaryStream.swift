@@ -23,6 +23,9 @@ final class ElementaryStreamIndex: Sendable {
   /// Parameter sets in the stream are only repetitions, so that samples can do without them.
   let dropsParameterSets: Bool
 
+  /// Bytes that an access unit may have: no level of either standard allows near as many.
+  private static let largestUnit = 1 << 28
+
   /// What the scan notes of each access unit before it knows the order.
   private struct Picture {
     var offset: Int64
@@ -72,9 +75,9 @@ final class ElementaryStreamIndex: Sendable {
       AnnexB.forEachUnit(in: bytes) { unit in
         let type = AnnexB.unitType(unit, isHEVC: isHEVC)
         if AnnexB.isParameterSet(type, isHEVC: isHEVC) {
-          if !sets.contains(where: { $0.elementsEqual(unit) }) {
-            sets.append(Data(unit))
+          if !AnnexB.contains(sets, unit) {
             if headerSets != nil { repeatsOnly = false }
+            if sets.count < AnnexB.mostParameterSets { sets.append(Data(unit)) } else { repeatsOnly = false }
           }
         } else if isHEVC ? type < 32 : (1...5).contains(type) {
           hasSlice = true
@@ -107,6 +110,11 @@ final class ElementaryStreamIndex: Sendable {
             order: Int(parser.pointee.output_picture_number),
             isKeyFrame: packet.pointee.flags & AV_PKT_FLAG_KEY != 0 || resets,
             startsSequence: resets, field: structure))
+      }
+      guard pictures.last?.size ?? 0 <= ElementaryStreamIndex.largestUnit else {
+        throw MediaFileError(
+          .damaged, "the stream has an access unit of more than \(ElementaryStreamIndex.largestUnit) bytes",
+          code: ovt_averror_invaliddata())
       }
       offset += Int64(bytes.count)
     }

@@ -132,7 +132,8 @@ extension MediaStream {
     if let pcm = PCMFormat(parameters.codec_id) {
       basic.mFormatFlags = pcm.flags
       basic.mBitsPerChannel = pcm.bits
-      basic.mBytesPerFrame = pcm.bits / 8 * channels
+      // A count of channels that is beyond reason makes no frames of a known size.
+      basic.mBytesPerFrame = channels <= 4096 ? pcm.bits / 8 * channels : 0
       basic.mBytesPerPacket = basic.mBytesPerFrame
       basic.mFramesPerPacket = 1
     } else {

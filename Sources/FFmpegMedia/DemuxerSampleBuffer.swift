@@ -17,9 +17,10 @@ extension MediaStream {
   /// A `CMTime` in this stream's units, rounded down.
   package func units(_ time: CMTime) -> Int64 {
     guard time.isNumeric else { return time == .positiveInfinity ? Int64.max / 4 : Int64.min / 4 }
-    let scaled = CMTimeConvertScale(time, timescale: timeBase.den, method: .roundTowardNegativeInfinity).value
-    let unit = Int64(max(1, timeBase.num))
-    return scaled >= 0 ? scaled / unit : -((unit - 1 - scaled) / unit)
+    let scaled = CMTimeConvertScale(time, timescale: timeBase.den, method: .roundTowardNegativeInfinity)
+    guard scaled.isNumeric else { return time > .zero ? Int64.max / 4 : Int64.min / 4 }
+    let (quotient, rest) = scaled.value.quotientAndRemainder(dividingBy: Int64(max(1, timeBase.num)))
+    return rest < 0 ? quotient - 1 : quotient
   }
 }
 
@@ -42,7 +43,7 @@ extension MediaPacket {
         // Uncompressed sound: every frame is a sample.
         size = Int(layout.mBytesPerFrame)
         count = memory.count / size
-        timing.duration = CMTime(value: 1, timescale: CMTimeScale(max(1, layout.mSampleRate)))
+        timing.duration = CMTime(value: 1, timescale: CMTimeScale(clamping: max(1, layout.mSampleRate)))
       }
     }
     var made: CMSampleBuffer?

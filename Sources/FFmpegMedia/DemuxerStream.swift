@@ -95,7 +95,9 @@ extension MediaStream {
       duration = max(0, stream.duration)
     } else if let containerEnd {
       duration = max(
-        0, av_rescale_q(containerEnd, AVRational(num: 1, den: 1_000_000), timeBase) - max(0, startTime))
+        0,
+        av_rescale_q(containerEnd, AVRational(num: 1, den: 1_000_000), timeBase)
+          .subtractingClamped(max(0, startTime)))
     } else {
       duration = 0
     }
@@ -131,9 +133,9 @@ extension MediaStream {
       var last: Int64?
       for entry in 0..<entries {
         guard let entry = avformat_index_get_entry(pointer, entry) else { continue }
-        bytes += Int64(entry.pointee.size)
+        bytes = bytes.addingClamped(Int64(entry.pointee.size))
         let time = entry.pointee.timestamp
-        if let last, time > last { shortest = min(shortest, time - last) }
+        if let last, time > last { shortest = min(shortest, time.subtractingClamped(last)) }
         last = time
       }
       sampleCount = Int(entries)

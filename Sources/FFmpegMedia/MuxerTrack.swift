@@ -75,6 +75,10 @@ package struct MuxerTrack: Sendable {
     parameters.pointee.codec_tag = codecTag.byteSwapped
     parameters.pointee.bit_rate = bitRate
     if !extradata.isEmpty {
+      guard extradata.count < 1 << 24 else {
+        throw MediaFileError(
+          .unsupportedFormat, "a configuration record of \(extradata.count) bytes cannot be stored")
+      }
       guard let copy = av_mallocz(extradata.count + Int(AV_INPUT_BUFFER_PADDING_SIZE)) else {
         throw MediaFileError(.outOfMemory, "out of memory")
       }

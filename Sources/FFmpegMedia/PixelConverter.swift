@@ -74,9 +74,10 @@ public final class PixelConverter: Sendable {
       planes = [CVPixelBufferGetBaseAddress(buffer)]
       strides = [CVPixelBufferGetBytesPerRow(buffer)]
     }
-    let view = PictureView(
+    var view = PictureView(
       format: info.format, width: CVPixelBufferGetWidth(buffer), height: CVPixelBufferGetHeight(buffer),
       planes: planes, strides: strides)
+    view.isPadded = buffer.hasPaddedMemory
     guard planes.count >= view.layout.planeCount, !planes.contains(nil) else { throw .failed }
     guard let rect else { return (view, info) }
     let align = view.layout.cornerAlignment

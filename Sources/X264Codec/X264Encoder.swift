@@ -15,7 +15,7 @@
 
     init(_ configuration: VideoEncoderConfiguration) throws(CodecError) {
       self.configuration = configuration
-      lastDuration = Int64(Double(configuration.timescale) / (configuration.frameRate ?? 30))
+      lastDuration = Int64(clamping: Double(configuration.timescale) / (configuration.frameRate ?? 30))
       // Opened at once, so that a configuration that cannot work is an error here.
       stream = try X264Stream(configuration)
       reorderingDepth = stream?.reorderingDepth ?? 0

@@ -238,7 +238,8 @@
     var keyFrameInterval: Int {
       if !allowsTemporalCompression { return 1 }
       guard maxKeyFrameIntervalDuration > 0 else { return maxKeyFrameInterval }
-      let byTime = max(Int((maxKeyFrameIntervalDuration * (frameRate ?? 30)).rounded(.up)), 1)
+      let byTime = max(
+        Int(Int32(clamping: (maxKeyFrameIntervalDuration * (frameRate ?? 30)).rounded(.up))), 1)
       return maxKeyFrameInterval > 0 ? min(maxKeyFrameInterval, byTime) : byTime
     }
   }

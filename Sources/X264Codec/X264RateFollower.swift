@@ -44,7 +44,7 @@
         libraryClock = Double(time)
       }
       lastCallerTime = time
-      return Int64(libraryClock.rounded())
+      return Int64(clamping: libraryClock.rounded())
     }
 
     /// Puts a new rate into the parameters.
@@ -88,15 +88,15 @@
       let buffer = model(of: target)
       if usesTimeStamps {
         scale = rate / openingRate
-        parameters.param.rc.i_bitrate = X264Parameters.kilobits(Int(openingRate))
+        parameters.param.rc.i_bitrate = X264Parameters.kilobits(Int(clamping: openingRate))
         if var buffer {
-          buffer.maximumRate = Int(Double(buffer.maximumRate) / scale)
+          buffer.maximumRate = Int(clamping: Double(buffer.maximumRate) / scale)
           parameters.setBuffer(buffer)
         }
       } else {
-        parameters.param.rc.i_bitrate = X264Parameters.kilobits(Int(rate * appliedCorrection))
+        parameters.param.rc.i_bitrate = X264Parameters.kilobits(Int(clamping: rate * appliedCorrection))
         if var buffer {
-          buffer.maximumRate = Int(Double(buffer.maximumRate) * appliedCorrection)
+          buffer.maximumRate = Int(clamping: Double(buffer.maximumRate) * appliedCorrection)
           parameters.setBuffer(buffer)
         }
       }

@@ -109,7 +109,7 @@
     init(timescale: Int32, assumed: Double) {
       self.timescale = Double(timescale)
       self.assumed = assumed
-      lastDuration = Int64(Double(timescale) / assumed)
+      lastDuration = Int64(clamping: Double(timescale) / assumed)
     }
 
     /// - Returns: true if the pace has left what rate control reckons with.

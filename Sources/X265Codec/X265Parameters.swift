@@ -190,7 +190,7 @@
         if !rate.limits.isEmpty, let limited = model {
           // Under a buffer that fills faster than the average it leaves up to a third of the rate unused; where both
           // are one, next to nothing.
-          target = min(Int(Double(bits) * 1.02), limited.maximumRate)
+          target = min(Int(clamping: Double(bits) * 1.02), limited.maximumRate)
           model?.maximumRate = target
           // What a full buffer holds at the start comes on top of the average.
           if rate.initialBufferFullness == nil { model?.initialFullness = 0.6 }
@@ -201,7 +201,7 @@
         // for what others have spent. A longer stream has the time to come back.
         if model == nil, (expectedDuration ?? 0) < Self.steadyDuration {
           model = BufferModel(
-            maximumRate: target, size: Int(Double(target) * 1.6),
+            maximumRate: target, size: Int(clamping: Double(target) * 1.6),
             initialFullness: rate.initialBufferFullness ?? 0.87)
         }
       }
@@ -251,7 +251,8 @@
     var keyFrameInterval: Int {
       if !allowsTemporalCompression { return 1 }
       guard maxKeyFrameIntervalDuration > 0 else { return maxKeyFrameInterval }
-      let byTime = max(Int((maxKeyFrameIntervalDuration * (frameRate ?? 30)).rounded(.up)), 1)
+      let byTime = max(
+        Int(Int32(clamping: (maxKeyFrameIntervalDuration * (frameRate ?? 30)).rounded(.up))), 1)
       return maxKeyFrameInterval > 0 ? min(maxKeyFrameInterval, byTime) : byTime
     }
   }

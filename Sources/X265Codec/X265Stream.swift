@@ -38,7 +38,7 @@
       self.output = output
       measuresError = configuration.measuresError
       timescale = Double(configuration.timescale)
-      frameDuration = Int64(timescale / frameRate)
+      frameDuration = Int64(clamping: timescale / frameRate)
       api.pointee.encoder_parameters(handle, parameters.param)
       let actual = parameters.param.pointee
       reorderingDepth = actual.bframes == 0 ? 0 : actual.bBPyramid != 0 ? 2 : 1

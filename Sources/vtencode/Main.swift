@@ -12,6 +12,10 @@ enum Main {
     do {
       let arguments = joiningValues(Array(CommandLine.arguments.dropFirst()))
       var command = try VTEncode.parseAsRoot(arguments)
+      // Before the first thread, which the sandbox would not hold.
+      if let sandboxed = command as? any SandboxedCommand, sandboxed.options.sandbox {
+        try Sandbox.enter(for: sandboxed)
+      }
       if var asynchronous = command as? any AsyncParsableCommand {
         try await asynchronous.run()
       } else {
@@ -80,5 +84,7 @@ struct VTEncode: AsyncParsableCommand {
         vtencode encoders
       """,
     version: kOVTVersion,
-    subcommands: [Transcoding.self, Streaming.self, Conferencing.self, Call.self, Encoders.self])
+    subcommands: [
+      Transcoding.self, Streaming.self, Conferencing.self, Call.self, Encoders.self, SandboxCheck.self,
+    ])
 }

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-struct Streaming: AsyncParsableCommand {
+struct Streaming: AsyncParsableCommand, SandboxedCommand {
   static let configuration = CommandConfiguration(
     abstract: "Encodes a movie at its own pace, as a live stream would be.",
     discussion: """

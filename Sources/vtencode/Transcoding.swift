@@ -1,6 +1,6 @@
 import ArgumentParser
 
-struct Transcoding: AsyncParsableCommand {
+struct Transcoding: AsyncParsableCommand, SandboxedCommand {
   static let configuration = CommandConfiguration(
     abstract: "Encodes a movie as fast as the machine can, to keep or to publish.",
     discussion: """

@@ -43,6 +43,20 @@ import Testing
     #expect(VTMultiPassStorageClose(storage) == kVTMultiPassStorageInvalidErr)
   }
 
+  @Test("What happens to begin like the storage's name is not its own")
+  func deletesItsOwnFilesOnly() throws {
+    defer { remove() }
+    let others = ["movie.mp4", "movie.mov", "movie.", "movie.stats", "movie 2", "movie.mbtree"]
+    for name in others { try Data(name.utf8).write(to: folder.appendingPathComponent(name)) }
+    let storage = try #require(try make("movie").1)
+    // An encoder leaves these.
+    for name in ["movie.cutree", "movie.mbtree.temp"] {
+      try Data(name.utf8).write(to: folder.appendingPathComponent(name))
+    }
+    #expect(VTMultiPassStorageClose(storage) == noErr)
+    #expect(names == others.sorted())
+  }
+
   @Test("A storage that nobody holds any more is closed; one that is to stay leaves its file")
   func ownership() throws {
     defer { remove() }

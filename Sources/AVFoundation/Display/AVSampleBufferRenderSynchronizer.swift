@@ -113,7 +113,8 @@ open class AVSampleBufferRenderSynchronizer: NSObject, @unchecked Sendable {
       @Sendable func following(_ time: CMTime) -> CMTime {
         let count = (time.seconds / interval.seconds + 1e-9).rounded(.down)
         let step: Int64 = CMTimebaseGetRate(timebase) < 0 ? -1 : 1
-        return CMTimeMultiply(interval, multiplier: Int32(clamping: Int64(count) + step))
+        return CMTimeMultiply(
+          interval, multiplier: Int32(clamping: Int64(clamping: count).addingClamped(step)))
       }
       observer.startPeriodic(next: following, block: block)
     }

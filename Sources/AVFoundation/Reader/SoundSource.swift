@@ -21,12 +21,14 @@ struct SoundRequirements: Sendable {
     let rate = number(AVSampleRateKey) ?? own.mSampleRate
     let channels = number(AVNumberOfChannelsKey) ?? Double(own.mChannelsPerFrame)
     guard isFloat ? [32, 64].contains(bits) : [8, 16, 24, 32].contains(bits) else {
-      throw complain("\(Int(bits)) bits are not possible.")
+      throw complain("\(bits) bits are not possible.")
     }
     guard (1...384_000).contains(rate), rate == rate.rounded() else {
       throw complain("The sample rate is out of range.")
     }
-    guard (1...8).contains(channels) else { throw complain("The number of channels is out of range.") }
+    guard (1...8).contains(channels), channels == channels.rounded() else {
+      throw complain("The number of channels is out of range.")
+    }
     format = AudioDecoder.Format(
       bits: Int(bits), isFloat: isFloat,
       isBigEndian: number(AVLinearPCMIsBigEndianKey).map { $0 != 0 } ?? false,
@@ -111,8 +113,8 @@ final class SoundSource: SampleSource {
   }
 
   private func makeSample(_ chunk: AudioDecoder.Chunk) throws -> CMSampleBuffer? {
-    let from = Int(max(0, min(Int64(chunk.frames), start - chunk.time)))
-    let to = Int(max(0, min(Int64(chunk.frames), end == .max ? .max : end - chunk.time)))
+    let from = Int(max(0, min(Int64(chunk.frames), start.subtractingClamped(chunk.time))))
+    let to = Int(max(0, min(Int64(chunk.frames), end.subtractingClamped(chunk.time))))
     guard from < to else { return nil }
     let count = to - from
     let width = format.bits / 8
@@ -137,7 +139,7 @@ final class SoundSource: SampleSource {
     var timing = CMSampleTimingInfo(
       duration: CMTime(value: 1, timescale: CMTimeScale(format.sampleRate)),
       presentationTimeStamp: CMTime(
-        value: chunk.time + Int64(from), timescale: CMTimeScale(format.sampleRate)),
+        value: chunk.time.addingClamped(Int64(from)), timescale: CMTimeScale(format.sampleRate)),
       decodeTimeStamp: .invalid)
     var size = data.count / count
     var made: CMSampleBuffer?

@@ -60,7 +60,7 @@ final class PictureEncoder: InputEncoder, @unchecked Sendable {
       }
       last = time
       guard keyFrameInterval.isNumeric, keyFrameInterval > .zero, time >= nextKeyFrame else { return false }
-      while nextKeyFrame <= time { nextKeyFrame = nextKeyFrame + keyFrameInterval }
+      nextKeyFrame = TimeGrid.first(after: time, from: nextKeyFrame, every: keyFrameInterval)
       return true
     }
     try encoding.encode(image, time: time, duration: duration, forceKeyFrame: isKey)
@@ -89,17 +89,17 @@ struct SoundEncodingSettings: Sendable {
       throw complain("The number of channels is out of range.")
     }
     var request = AudioEncoder.Request()
-    request.sampleRate = number(AVSampleRateKey).map { Int($0) }
-    request.channels = number(AVNumberOfChannelsKey).map { Int($0) }
-    switch AudioFormatID(max(0, min(format, 4_294_967_295))) {
+    request.sampleRate = number(AVSampleRateKey).map { Int(clamping: $0) }
+    request.channels = number(AVNumberOfChannelsKey).map { Int(clamping: $0) }
+    switch AudioFormatID(clamping: format) {
     case kAudioFormatMPEG4AAC:
-      request.bitRate = number(AVEncoderBitRateKey).map { Int($0) }
+      request.bitRate = number(AVEncoderBitRateKey).map { Int(clamping: $0) }
       if let rate = request.bitRate, !(8000...1_000_000).contains(rate) {
         throw complain("The bit rate is out of range.")
       }
     case kAudioFormatLinearPCM:
       let isFloat = number(AVLinearPCMIsFloatKey).map { $0 != 0 } ?? false
-      let bits = Int(number(AVLinearPCMBitDepthKey) ?? (isFloat ? 32 : 16))
+      let bits = Int(clamping: number(AVLinearPCMBitDepthKey) ?? (isFloat ? 32 : 16))
       guard isFloat ? bits == 32 : [16, 24, 32].contains(bits), number(AVLinearPCMIsNonInterleaved) ?? 0 == 0
       else {
         throw complain("This layout of linear PCM cannot be written.")

@@ -216,9 +216,7 @@ final class MovieAssembly: @unchecked Sendable {
     if wantsCut, sample.isSync { return try cut() }
     guard let due = nextCut, sample.presentation >= due, sample.isSync || !plan.isSegmented else { return }
     try cut()
-    var next = due + plan.cutInterval
-    while next <= sample.presentation { next = next + plan.cutInterval }
-    nextCut = next
+    nextCut = TimeGrid.first(after: sample.presentation, from: due, every: plan.cutInterval)
   }
 
   private func cut() throws {

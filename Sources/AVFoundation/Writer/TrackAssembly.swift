@@ -71,7 +71,7 @@ final class TrackAssembly: @unchecked Sendable {
   private func chooseTimeScale(_ sample: PendingSample, _ description: CMFormatDescription) -> CMTimeScale {
     if preferredTimeScale > 0 { return preferredTimeScale }
     if mediaType == .audio, let rate = description.audioStreamBasicDescription?.mSampleRate, rate >= 1 {
-      return CMTimeScale(rate)
+      return CMTimeScale(clamping: rate)
     }
     var scale: Int64 = 1
     for time in [sample.presentation, sample.decode, sample.duration]

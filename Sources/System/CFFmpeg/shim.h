@@ -14,6 +14,7 @@
 #include <libswscale/swscale.h>
 
 #include "plane_kernels.h"
+#include "rename.h"
 
 static inline int ovt_averror(int posixError) { return AVERROR(posixError); }
 static inline int ovt_averror_eof(void) { return AVERROR_EOF; }

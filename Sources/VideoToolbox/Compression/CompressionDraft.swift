@@ -34,6 +34,11 @@ struct CompressionDraft {
   /// Ticks in a second for the codec. Exact times stay with the session; this is for rate control.
   static let timescale: Int32 = 1_000_000
 
+  /// Whether a time is a number that the codecs can reckon with: some 2000 years to either side of zero.
+  static func isInRange(_ time: CMTime) -> Bool {
+    time.isNumeric && time.timescale > 0 && abs(time.seconds) < 0x1p56 / Double(timescale)
+  }
+
   /// The configuration with all that depends on several properties.
   func resolved(for encoder: EncoderDescription) -> VideoEncoderConfiguration {
     var c = configuration
@@ -46,7 +51,7 @@ struct CompressionDraft {
       c.rate.mode = .average(averageBitRate)
     } else if let lowest = c.rate.limits.map({ Double($0.bytes) * 8 / $0.seconds }).min() {
       // A limit without an average: aim at a safe distance below it.
-      c.rate.mode = .average(max(Int(lowest * 0.8), 1000))
+      c.rate.mode = .average(max(Int(clamping: lowest * 0.8), 1000))
     } else {
       c.rate.mode = .quality(quality)
     }

@@ -20,6 +20,8 @@ typealias CompressionOutput = @Sendable (OSStatus, VTEncodeInfoFlags, CMSampleBu
 final class CompressionPipeline: @unchecked Sendable {
   /// Frames that wait in front of the encoder. What the encoder itself holds comes on top.
   static let queueLimit = 2
+  /// Jobs that may wait when callbacks, which cannot wait themselves, put frames in.
+  private static let insideLimit = 1024
 
   private enum Job {
     case frame(CompressionFrame, draft: CompressionDraft)
@@ -42,6 +44,10 @@ final class CompressionPipeline: @unchecked Sendable {
 
   // Of the thread alone.
   private let worker: CompressionWorker
+  /// Callbacks that are running, one inside the other.
+  private var depth = 0
+  /// A callback that completes frames whose callbacks complete frames, and so on, goes no deeper than this.
+  private static let depthLimit = 8
 
   init(encoder: EncoderDescription, width: Int, height: Int, wishedFormat: OSType?) {
     worker = CompressionWorker(encoder: encoder, width: width, height: height, wishedFormat: wishedFormat)
@@ -64,6 +70,7 @@ final class CompressionPipeline: @unchecked Sendable {
     // Called from a callback, it cannot wait for itself.
     while !isInside, !isStopped, frameJobCount >= Self.queueLimit { state.wait() }
     guard !isStopped else { return kVTInvalidSessionErr }
+    guard jobs.count < Self.insideLimit else { return kVTAllocationFailedErr }
     jobs.append(.frame(frame, draft: draft))
     submitted += 1
     state.broadcast()
@@ -163,8 +170,11 @@ final class CompressionPipeline: @unchecked Sendable {
   }
 
   /// Gives out what the worker has, after the encoder has returned. A callback may come back here through `perform`:
-  /// the rest is then given out before that returns.
+  /// the rest is then given out before that returns, unless it is many callbacks deep. Then the outermost gives it out.
   private func deliver() {
+    guard depth < Self.depthLimit else { return }
+    depth += 1
+    defer { depth -= 1 }
     while let next = worker.takeResult() {
       // After a stop, the rest is given up.
       guard !state.withLock({ isStopped }) else { continue }

@@ -94,7 +94,8 @@ final class CompressionWorker {
       inFlight[tick] = InFlight(
         presentationTime: frame.presentationTime, duration: frame.duration, output: frame.output)
       let duration =
-        frame.duration.isNumeric ? Int64(frame.duration.seconds * Double(CompressionDraft.timescale)) : 0
+        frame.duration.isNumeric
+        ? max(0, Int64(clamping: frame.duration.seconds * Double(CompressionDraft.timescale))) : 0
       clock?.noteInput(frame.presentationTime)
       do {
         try buffer.withInputPicture(

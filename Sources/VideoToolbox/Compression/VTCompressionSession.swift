@@ -78,7 +78,9 @@ public final class VTCompressionSession: PropertySession, CFRuntimeObject, @unch
   ) -> OSStatus {
     let request: FrameRequest
     do { request = try FrameRequest(properties, encoder: encoder) } catch { return error.status }
-    guard time.isNumeric else { return kVTParameterErr }
+    guard CompressionDraft.isInRange(time), !duration.isNumeric || CompressionDraft.isInRange(duration) else {
+      return kVTParameterErr
+    }
     guard SourceConverter.canTake(CVPixelBufferGetPixelFormatType(buffer), encoder: encoder) else {
       return kVTPixelTransferNotSupportedErr
     }

@@ -46,6 +46,10 @@ final class DecompressionPipeline: @unchecked Sendable {
   private var nextToken: Int64 = 0
   private var finished: [(Int64, DecodedFrame.Outcome)] = []
   private var idleCheck = 0
+  /// Callbacks that are running, one inside the other.
+  private var depth = 0
+  /// A callback that decodes a frame whose callback decodes a frame, and so on, goes no deeper than this.
+  private static let depthLimit = 8
 
   // Guarded by the condition.
   private let condition = NSCondition()
@@ -184,7 +188,10 @@ final class DecompressionPipeline: @unchecked Sendable {
   /// - Returns: what is known of one frame.
   private func deliver(watching watched: Int64? = nil) -> VTDecodeInfoFlags {
     var known: VTDecodeInfoFlags = []
-    while !finished.isEmpty {
+    depth += 1
+    defer { depth -= 1 }
+    // Deeper down, the outermost callback's caller gives out what there is.
+    while depth <= Self.depthLimit, !finished.isEmpty {
       let (token, outcome) = finished.removeFirst()
       let flags: VTDecodeInfoFlags
       switch outcome {

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-struct Conferencing: AsyncParsableCommand {
+struct Conferencing: AsyncParsableCommand, SandboxedCommand {
   static let configuration = CommandConfiguration(
     abstract: "Encodes a movie as a call would: in the low-latency mode, one frame in, one frame out.",
     discussion: """
@@ -19,6 +19,8 @@ struct Conferencing: AsyncParsableCommand {
 
   @Flag(help: "Do not wait for the frames' times: encode as fast as possible.")
   var unpaced = false
+
+  var furtherOutput: String? { modeOptions.report }
 
   func run() async throws {
     let plan = ConferencingPlan(modeOptions)

@@ -26,7 +26,7 @@ enum EncodingRun {
     if wasInterrupted {
       throw Failure(
         "interrupted; '\(destination.name)' holds the \(Wording.plural(report.frames, "frame")) encoded so far",
-        status: Failure.interruptedStatus)
+        status: Interrupt.shared.status)
     }
   }
 }

@@ -42,8 +42,8 @@ struct MovieSource: Sendable {
       throw Failure("'\(path)' does not say how its video is coded; it may be damaged")
     }
     let coded = CMVideoFormatDescriptionGetDimensions(format)
-    let width = coded.width > 0 ? Int(coded.width) : Int(size.width)
-    let height = coded.height > 0 ? Int(coded.height) : Int(size.height)
+    let width = coded.width > 0 ? Int(coded.width) : Int(clamping: Double(size.width))
+    let height = coded.height > 0 ? Int(coded.height) : Int(clamping: Double(size.height))
     let frameRate = rate > 0 ? Double(rate) : 30
     if let streamFrameRate, abs(frameRate / streamFrameRate - 1) > 0.01 {
       throw Failure("--fps is for raw streams, and '\(path)' has times of its own; leave it out")
@@ -69,6 +69,6 @@ struct MovieSource: Sendable {
   /// Frames that the movie should have, as far as it says; nil if it does not.
   var expectedFrames: Int? {
     guard duration.isNumeric, duration.seconds > 0, frameRate > 0 else { return nil }
-    return max(Int((duration.seconds * frameRate).rounded()), 1)
+    return max(Int(Int32(clamping: (duration.seconds * frameRate).rounded())), 1)
   }
 }

@@ -49,7 +49,7 @@ struct Pipeline: Sendable {
     if tally.frames == 0 {
       if Interrupt.shared.isRequested {
         throw Failure(
-          "interrupted before a frame was encoded; nothing was written", status: Failure.interruptedStatus)
+          "interrupted before a frame was encoded; nothing was written", status: Interrupt.shared.status)
       }
       throw Failure("the encoder gave no frame; nothing was written")
     }

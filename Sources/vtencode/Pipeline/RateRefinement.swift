@@ -44,7 +44,7 @@ struct RateRefinement {
       asked = next
       var plan = pipeline.plan
       plan.bitRate = Int(asked)
-      let pending = PendingFile(for: path)
+      let pending = try PendingFile(for: path)
       defer { pending.discard() }
       var destination = pipeline.destination
       destination.path = pending.path
