@@ -19,7 +19,7 @@ struct Pipeline: Sendable {
     let gate = SoundGate()
     let tally = Tally()
     let began = Date()
-    let progress = ProgressLine(total: expectedFrames, isQuiet: plan.isVerbose)
+    let progress = ProgressLine(total: expectedFrames, style: plan.isVerbose ? .none : plan.progress)
     defer { progress.finish() }
 
     let compressor = try Compressor(plan, source: source) { result in
@@ -80,7 +80,7 @@ struct Pipeline: Sendable {
 
   private func read(into frames: BoundedQueue<Frame>, gate: SoundGate) throws {
     do {
-      let reader = try FrameReader(source, pixelFormat: plan.pixelFormat.type)
+      let reader = try FrameReader(source, plan: plan)
       defer { reader.cancel() }
       var count = 0
       while !Interrupt.shared.isRequested, count < plan.frameLimit ?? .max {
