@@ -23,7 +23,7 @@ build: dependencies ## Builds everything in release, vtencode as .build/release/
 demo: dependencies ## Encodes the sample movie through VTCompressionSession: out/demo.mp4.
 	$(BUILD) -c release --product vtencode
 	@mkdir -p out
-	$(RELEASE_DIR)/vtencode transcoding Assets/video.m4v --bitrate 1500k --psnr --out out/demo.mp4
+	$(RELEASE_DIR)/vtencode transcoding Assets/video.m4v --bitrate 1500k --psnr --overwrite --out out/demo.mp4
 	@echo "Written: out/demo.mp4"
 
 test: test-dependencies ## Runs all tests, a target at a time (TARGETS="CoreMediaTests ...").

@@ -51,6 +51,9 @@ extension MediaStream {
       ]
       extensions.setObject(aspect as NSDictionary, forKey: kCMFormatDescriptionExtension_PixelAspectRatio)
     }
+    if let depth = bitsPerComponent {
+      extensions.setObject(NSNumber(value: depth), forKey: kCMFormatDescriptionExtension_BitsPerComponent)
+    }
     switch parameters.field_order {
     case AV_FIELD_PROGRESSIVE:
       extensions.setObject(NSNumber(value: 1), forKey: kCMFormatDescriptionExtension_FieldCount)
@@ -91,6 +94,14 @@ extension MediaStream {
           parameterSetSizes: sizes, nalUnitHeaderLength: 4, formatDescriptionOut: &made)
       return status == noErr ? made : nil
     }
+  }
+
+  /// Of the decoded samples; nil if the stream does not say.
+  private var bitsPerComponent: Int? {
+    let format = AVPixelFormat(rawValue: codec.pointer.pointee.format)
+    guard let facts = av_pix_fmt_desc_get(format), facts.pointee.nb_components > 0 else { return nil }
+    let depth = Int(facts.pointee.comp.0.depth)
+    return depth > 0 ? depth : nil
   }
 
   private var formatName: String {

@@ -13,7 +13,8 @@ struct Streaming: AsyncParsableCommand, SandboxedCommand {
         vtencode streaming game.mov --bitrate 6M --cbr --keyframe-duration 1
         vtencode streaming talk.mp4 --unpaced --out stream.mp4
         vtencode streaming talk.mp4 --out - | ffplay -
-      """)
+      """,
+    aliases: ["stream"])
 
   @OptionGroup var options: EncodingOptions
 

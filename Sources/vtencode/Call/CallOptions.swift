@@ -135,6 +135,9 @@ struct CallOptions: ParsableArguments {
   var port: Int = 5004
 
   func validate() throws {
+    try loss?.validate("--loss")
+    try feedbackLoss.validate("--feedback-loss")
+    try utilisation.validate("--utilisation")
     guard (1...2).contains(layers) else { throw ValidationError("--layers is 1 or 2.") }
     if bottleneck != nil, layers == 1 { throw ValidationError("--bottleneck needs --layers 2.") }
     if let share = baseLayerBitrateFraction {

@@ -12,7 +12,8 @@ struct Conferencing: AsyncParsableCommand, SandboxedCommand {
         vtencode conferencing talk.mp4 --base-layer-fraction 0.5 --report call.html
         vtencode conferencing slides.mov --bitrate 300k --max-qp 32 --report slides.html
         vtencode conferencing talk.mp4 --bitrate 1500k --rate-steps "2s:500k,4s:1500k" --unpaced
-      """)
+      """,
+    aliases: ["conference"])
 
   @OptionGroup var options: EncodingOptions
   @OptionGroup var modeOptions: ConferencingOptions
@@ -24,6 +25,7 @@ struct Conferencing: AsyncParsableCommand, SandboxedCommand {
 
   func run() async throws {
     let plan = ConferencingPlan(modeOptions)
+    try OutputCheck.check(modeOptions.report, option: "--report", others: [options.movie, options.out])
     try await EncodingRun.perform(
       options, purpose: .conferencing, isPaced: !unpaced, conferencing: plan)
     if let path = modeOptions.report { try ReportPage(plan.log.contents).write(to: path) }

@@ -17,7 +17,7 @@ struct Pipeline: Sendable {
     let gate = SoundGate()
     let tally = Tally()
     let began = Date()
-    let progress = ProgressLine(total: expectedFrames, isQuiet: plan.isVerbose)
+    let progress = ProgressLine(total: expectedFrames, style: plan.isVerbose ? .none : plan.progress)
     defer { progress.finish() }
 
     let compressor = try Compressor(plan, source: source) { result in
@@ -78,7 +78,7 @@ struct Pipeline: Sendable {
     with compressor: Compressor, samples: BoundedQueue<CMSampleBuffer>, gate: SoundGate
   ) throws {
     do {
-      let reader = try FrameReader(source, pixelFormat: plan.pixelFormat.type)
+      let reader = try FrameReader(source, plan: plan)
       defer { reader.cancel() }
       let pacer = plan.isPaced ? try Pacer() : nil
       var count = 0
