@@ -155,8 +155,12 @@ final class DecoderMemory: @unchecked Sendable {
   func copy(_ frame: UnsafePointer<AVFrame>, _ conversion: PictureConversion) throws(CodecError)
     -> CVPixelBuffer
   {
-    let (format, isFullRange) = FrameFormat.plain(
+    var (format, isFullRange) = FrameFormat.plain(
       AVPixelFormat(frame.pointee.format), isFullRange: frame.pointee.color_range == AVCOL_RANGE_JPEG)
+    // Gray has no range of its own unless it is the luma of a video codec.
+    if !isDirect, frame.pointee.color_range == AVCOL_RANGE_UNSPECIFIED, FrameFormat.isGray(format) {
+      isFullRange = true
+    }
     let visible = FrameFormat.visibleRect(frame)
     guard visible.width > 0, visible.height > 0 else { throw .malfunction("a frame without pixels") }
     let code = FrameFormat.target(of: format, isFullRange: isFullRange, preferred: preferred)

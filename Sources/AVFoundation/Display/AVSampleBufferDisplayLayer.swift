@@ -284,7 +284,7 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
       sample, key: kCMSampleBufferAttachmentKey_PostNotificationWhenConsumed, attachmentModeOut: nil)
     guard let note = note as? NSDictionary else { return }
     var information: [AnyHashable: Any] = [:]
-    for (key, value) in note { if let key = key as? AnyHashable { information[key] = value } }
+    for key in note.allKeys { if let name = key as? String { information[name] = note[key] } }
     NotificationCenter.default.post(
       name: NSNotification.Name(kCMSampleBufferConsumerNotification_BufferConsumed as String), object: self,
       userInfo: information)
