@@ -91,7 +91,7 @@ final class InputFile: Sendable {
       let ready = poll(&waiting, 1, 200)
       if Interrupt.shared.isRequested {
         throw Failure(
-          "interrupted while reading \(name); nothing was written", status: Failure.interruptedStatus)
+          "interrupted while reading \(name); nothing was written", status: Interrupt.shared.status)
       }
       if ready < 0, errno != EINTR {
         throw Failure("cannot read \(name): \(Failure.advice(forSystemError: errno))")
