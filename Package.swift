@@ -38,6 +38,12 @@ if !isAppleHost {
         "CoreFoundation", "CoreVideo", "CoreMedia", "VideoToolbox", "AVFoundation",
         "UniformTypeIdentifiers",
       ]),
+    // Logging, bitmaps and pictures' files as on Apple's systems, for programs that import them; nothing else here
+    // depends on them.
+    .library(name: "os", targets: ["os"]),
+    .library(name: "CoreGraphics", targets: ["CoreGraphics"]),
+    .library(name: "ImageIO", targets: ["ImageIO"]),
+    .library(name: "OSLog", targets: ["OSLog"]),
     .library(name: "CoreFoundation", targets: ["CoreFoundation"]),
     .library(name: "CoreVideo", targets: ["CoreVideo"]),
     .library(name: "CoreMedia", targets: ["CoreMedia"]),
@@ -91,6 +97,13 @@ if !isAppleHost {
         "CoreMedia", "CodecInterface", "H264Codec", "FFmpegMedia", "X264Codec", "X265Codec",
       ]),
     .target(name: "UniformTypeIdentifiers"),
+    .target(name: "os", dependencies: [.product(name: "Logging", package: "swift-log")]),
+    .target(name: "OSLog", dependencies: ["os"]),
+    .target(name: "CoreGraphics", dependencies: ["CoreVideo"]),
+    .target(name: "ImageIO", dependencies: ["CoreGraphics", "FFmpegMedia", "CFFmpeg"]),
+    .testTarget(name: "ImageIOTests", dependencies: ["ImageIO", "CoreGraphics"]),
+    .testTarget(
+      name: "osTests", dependencies: ["OSLog", .product(name: "Logging", package: "swift-log")]),
     .target(
       name: "AVFoundation",
       dependencies: ["VideoToolbox", "FFmpegMedia", "CodecInterface", "UniformTypeIdentifiers"]),
@@ -144,6 +157,7 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
     // For tests alone: an independent model of CMTime's arithmetic.
     .package(url: "https://github.com/attaswift/BigInt", from: "6.0.1"),
   ],
