@@ -81,6 +81,7 @@ final class CompressionWorker {
       lastDuration = frame.duration
     }
     do {
+      converter.settings = draft.pixelTransfer
       let buffer = try converter.prepare(frame.buffer, for: configuration)
       inFlight[tick] = InFlight(
         presentationTime: frame.presentationTime, duration: frame.duration, output: frame.output)
@@ -162,6 +163,7 @@ final class CompressionWorker {
         configuration = same
         draftGeneration = draft.generation
         assembly.cleanAperture = draft.cleanAperture
+        assembly.hdr = configuration?.hdr ?? assembly.hdr
         return noErr
       } catch {
         guard case .unsupported = error else { return error.status }
@@ -181,6 +183,7 @@ final class CompressionWorker {
       configuration = wanted
       draftGeneration = draft.generation
       assembly.cleanAperture = draft.cleanAperture
+      assembly.hdr = configuration?.hdr ?? assembly.hdr
       if !hasFrames { clock = FrameClock(depth: made.reorderingDepth) }
       formatLock.withLock { sharedInputFormat = wanted.format }
       return noErr

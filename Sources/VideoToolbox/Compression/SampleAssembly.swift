@@ -6,6 +6,8 @@ struct SampleAssembly {
   private let codec: CodecType
   /// For the format description, beside what the parameter sets say.
   var cleanAperture: [String: Double]?
+  /// Static HDR metadata that the stream carries.
+  var hdr = HDRMetadata()
   private var parameterSets: ParameterSets?
   private var formatDescription: CMVideoFormatDescription?
 
@@ -59,10 +61,19 @@ struct SampleAssembly {
         parameterSetSizes: sizes, nalUnitHeaderLength: 4, formatDescriptionOut: &description)
     }
     guard status == noErr, var made = description else { throw StatusError(status) }
-    if let cleanAperture {
+    if cleanAperture != nil || hdr != HDRMetadata() {
       let extensions = NSMutableDictionary()
       for (key, value) in CMFormatDescriptionGetExtensions(made)?.entries ?? [:] { extensions[key] = value }
-      extensions[kCMFormatDescriptionExtension_CleanAperture] = PropertyValue.dictionary(cleanAperture).object
+      if let cleanAperture {
+        extensions[kCMFormatDescriptionExtension_CleanAperture] =
+          PropertyValue.dictionary(cleanAperture).object
+      }
+      if let bytes = hdr.masteringDisplay {
+        extensions[kCMFormatDescriptionExtension_MasteringDisplayColorVolume] = NSData(data: Data(bytes))
+      }
+      if let bytes = hdr.contentLightLevel {
+        extensions[kCMFormatDescriptionExtension_ContentLightLevelInfo] = NSData(data: Data(bytes))
+      }
       let size = CMVideoFormatDescriptionGetDimensions(made)
       var extended: CMVideoFormatDescription?
       let status = CMVideoFormatDescriptionCreate(
