@@ -44,8 +44,10 @@ if !isEngineAlone {
   let modules = [
     "CoreFoundation", "CoreVideo", "CoreMedia", "VideoToolbox", "AVFoundation", "UniformTypeIdentifiers",
   ]
+  // Beside the umbrella: logging, bitmaps and pictures' files as on Apple's systems, for programs that import them.
+  let others = ["CodecInterface", "CoreGraphics", "ElementaryStream", "ImageIO", "OSLog", "os"]
   let offered =
-    [("OpenVideoToolbox", modules)] + (modules + ["CodecInterface", "ElementaryStream"]).map { ($0, [$0]) }
+    [("OpenVideoToolbox", modules)] + (modules + others).map { ($0, [$0]) }
   for (product, modules) in offered {
     let target = modules == [product] ? "\(product)Product" : product
     products.append(.library(name: product, targets: [target]))
@@ -102,6 +104,13 @@ if !isEngineAlone {
         "CoreMedia", "CodecInterface", "H264Codec", "FFmpegMedia", "VideoBitstream", "X264Codec", "X265Codec",
       ]),
     .target(name: "UniformTypeIdentifiers"),
+    .target(name: "os", dependencies: [.product(name: "Logging", package: "swift-log")]),
+    .target(name: "OSLog", dependencies: ["os"]),
+    .target(name: "CoreGraphics", dependencies: ["CoreVideo"]),
+    .target(name: "ImageIO", dependencies: ["CoreGraphics", "FFmpegMedia", "CFFmpeg"]),
+    .testTarget(name: "ImageIOTests", dependencies: ["ImageIO", "CoreGraphics"]),
+    .testTarget(
+      name: "osTests", dependencies: ["OSLog", .product(name: "Logging", package: "swift-log")]),
     .target(
       name: "AVFoundation",
       dependencies: ["VideoToolbox", "FFmpegMedia", "CodecInterface", "UniformTypeIdentifiers"]),
@@ -151,6 +160,7 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
     // For tests alone: an independent model of CMTime's arithmetic.
     .package(url: "https://github.com/attaswift/BigInt", from: "6.0.1"),
   ],

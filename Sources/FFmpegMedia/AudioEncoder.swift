@@ -26,6 +26,8 @@ package final class AudioEncoder {
   private var packet: UnsafeMutablePointer<AVPacket>?
   private var source: AudioStreamBasicDescription
   private let description: CMFormatDescription
+  /// The format of what comes out.
+  package var formatDescription: CMFormatDescription { description }
   /// The first frame's time, and how many frames have come in and gone out.
   private var anchor: CMTime?
   private var framesIn: Int64 = 0

@@ -130,6 +130,14 @@ extension MediaStream {
     if parameters.color_range == AVCOL_RANGE_JPEG {
       extensions.setObject(NSNumber(value: true), forKey: kCMFormatDescriptionExtension_FullRangeVideo)
     }
+    if let masteringDisplay {
+      extensions.setObject(
+        masteringDisplay as NSData, forKey: kCMFormatDescriptionExtension_MasteringDisplayColorVolume)
+    }
+    if let contentLightLevel {
+      extensions.setObject(
+        contentLightLevel as NSData, forKey: kCMFormatDescriptionExtension_ContentLightLevelInfo)
+    }
   }
 
   // MARK: - Sound

@@ -52,6 +52,9 @@ package struct MediaStream: Sendable {
   package let reorderDepth: Int
   /// The 3 by 3 matrix of the track header in libav's layout (16.16 and 2.30 fixed point), if it is not identity.
   package let displayMatrix: [Int32]?
+  /// Static HDR metadata of the container, laid out as in the SEI messages of that name.
+  package var masteringDisplay: Data?
+  package var contentLightLevel: Data?
   package let isDefault: Bool
   package let metadata: [String: String]
   /// Parameter sets in Annex B streams, NAL units without start codes; empty where `codec.extradata` is avcC or hvcC.
@@ -125,6 +128,8 @@ extension MediaStream {
     } else {
       displayMatrix = nil
     }
+    masteringDisplay = HDRSideData.masteringDisplay(of: pointer)
+    contentLightLevel = HDRSideData.contentLightLevel(of: pointer)
 
     let extradata = codec.extradata
     let isNAL = codec.codecID == AV_CODEC_ID_H264 || codec.codecID == AV_CODEC_ID_HEVC

@@ -15,6 +15,10 @@ package final class Muxer {
     /// The number of the first fragment.
     package var firstFragment: Int32 = 1
     package var metadata: [String: String] = [:]
+    /// Fragments carry the samples' own times, without an edit list that moves them to zero.
+    package var keepsTimes = false
+    /// With `keepsTimes`: the first decode times are below zero.
+    package var hasNegativeTimes = false
 
     package init() {}
   }
@@ -135,6 +139,12 @@ package final class Muxer {
       flags += ["frag_custom", "delay_moov", "default_base_moof", "skip_trailer"]
     } else if options.fastStart {
       flags += ["faststart"]
+    }
+    if options.keepsTimes {
+      flags += ["frag_discont"]
+      // Decode times cannot be written below zero: pictures are shown before their decode times instead.
+      if options.hasNegativeTimes { flags += ["negative_cts_offsets"] }
+      av_dict_set(&settings, "use_editlist", "0", 0)
     }
     av_dict_set(&settings, "movflags", "+" + flags.joined(separator: "+"), 0)
     av_dict_set(&settings, "movie_timescale", "\(movieTimeScale)", 0)

@@ -23,6 +23,10 @@ let package = Package(
       name: "IgnoredResults", dependencies: [product("VideoToolbox"), product("AVFoundation")]),
     .executableTarget(
       name: "OwnCodec", dependencies: [product("VideoToolbox"), product("CodecInterface")]),
+    .target(name: "Geometry"),
+    .executableTarget(
+      name: "Recorder",
+      dependencies: ["Geometry", product("VideoToolbox"), product("AVFoundation"), product("OSLog")]),
     .executableTarget(name: "Tutorial", dependencies: [product("OpenVideoToolbox")]),
     .executableTarget(name: "Workflows", dependencies: [product("OpenVideoToolbox")]),
   ],

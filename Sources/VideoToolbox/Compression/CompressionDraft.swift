@@ -19,6 +19,8 @@ struct CompressionDraft {
   var matrix: UInt8?
   /// For the format description.
   var cleanAperture: [String: Double]?
+  /// How source pictures become the session's; nil for a plain conversion.
+  var pixelTransfer: PixelTransferSettings?
   var multiPassStorage: VTMultiPassStorage?
   var lowLatency = LowLatency()
   /// Which change of the properties it comes from.

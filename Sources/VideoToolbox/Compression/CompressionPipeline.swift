@@ -59,6 +59,9 @@ final class CompressionPipeline: @unchecked Sendable {
   /// What the encoder takes, as far as it is known.
   var inputFormat: PictureFormat? { worker.inputFormat }
 
+  /// Whether `submit` would wait.
+  var isQueueFull: Bool { state.withLock { frameJobCount >= Self.queueLimit } }
+
   // MARK: - From clients
 
   /// Puts a frame in. Waits while the queue is full, and then until no more than `delayLimit` frames are pending.

@@ -90,6 +90,7 @@ final class CompressionWorker {
       lastDuration = frame.duration
     }
     do {
+      converter.settings = draft.pixelTransfer
       let buffer = try converter.prepare(frame.buffer, for: configuration)
       inFlight[tick] = InFlight(
         presentationTime: frame.presentationTime, duration: frame.duration, output: frame.output)
@@ -174,6 +175,7 @@ final class CompressionWorker {
           configuration = same
           draftGeneration = draft.generation
           assembly.cleanAperture = draft.cleanAperture
+          assembly.hdr = same.hdr
           return noErr
         case .needsNewStream:
           // A new encoder goes on, with a key frame.
@@ -195,6 +197,7 @@ final class CompressionWorker {
       configuration = wanted
       draftGeneration = draft.generation
       assembly.cleanAperture = draft.cleanAperture
+      assembly.hdr = configuration?.hdr ?? assembly.hdr
       if !hasFrames { clock = FrameClock(depth: made.reorderingDepth) }
       formatLock.withLock { sharedInputFormat = wanted.format }
       return noErr

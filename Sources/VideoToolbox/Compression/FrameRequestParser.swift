@@ -2,7 +2,7 @@ import CodecInterface
 import CoreMedia
 
 extension FrameRequest {
-  /// Takes a frame's properties apart.
+  /// Takes a frame's properties apart. Keys that are no frame's properties are passed over.
   /// - Throws: `kVTPropertyNotSupportedErr` for an option that the encoder does not have, `kVTParameterErr` for a
   ///   value of the wrong type or out of range.
   init(_ properties: CFDictionary?, encoder: EncoderDescription) throws(StatusError) {
@@ -16,7 +16,9 @@ extension FrameRequest {
         baseQP = try Self.parse(.integer(0...51), value).integer
       case kVTEncodeFrameOptionKey_AcknowledgedLTRTokens:
         try Self.needLongTermReferences(encoder)
-        acknowledgedTokens = try Self.parse(.numbers, value).numbers?.compactMap { Int64(exactly: $0) } ?? []
+        acknowledgedTokens =
+          try Self.parse(.numbers, value).numbers?.compactMap { Int64(exactly: $0.rounded(.towardZero)) }
+          ?? []
       case kVTEncodeFrameOptionKey_ForceLTRRefresh:
         try Self.needLongTermReferences(encoder)
         forcesLongTermRefresh = try Self.parse(.boolean, value).boolean ?? false
@@ -25,7 +27,8 @@ extension FrameRequest {
           throw StatusError(kVTPropertyNotSupportedErr)
         }
         lostFrames = try Self.parseTimes(value)
-      default: throw StatusError(kVTPropertyNotSupportedErr)
+      // What nobody knows is passed over: programs hand on dictionaries of their own.
+      default: break
       }
     }
   }

@@ -9,6 +9,8 @@ struct SampleAssembly {
   private let height: Int
   /// For the format description, beside what the parameter sets say.
   var cleanAperture: [String: Double]?
+  /// Static HDR metadata that the stream carries.
+  var hdr = HDRMetadata()
   private var header: StreamHeader?
   private var formatDescription: CMVideoFormatDescription?
 
@@ -65,7 +67,7 @@ struct SampleAssembly {
       made = try description(atoms: [atom as NSString: Data(record) as NSData])
     case .nothing: made = try description(atoms: nil)
     }
-    if let cleanAperture { made = try Self.description(made, with: cleanAperture) }
+    if cleanAperture != nil || hdr != HDRMetadata() { made = try extended(made) }
     header = new
     formatDescription = made
     return made
@@ -101,12 +103,20 @@ struct SampleAssembly {
     return description
   }
 
-  private static func description(
-    _ made: CMVideoFormatDescription, with cleanAperture: [String: Double]
-  ) throws(StatusError) -> CMVideoFormatDescription {
+  /// With what the parameter sets do not say.
+  private func extended(_ made: CMVideoFormatDescription) throws(StatusError) -> CMVideoFormatDescription {
     let extensions = NSMutableDictionary()
     for (key, value) in CMFormatDescriptionGetExtensions(made)?.entries ?? [:] { extensions[key] = value }
-    extensions[kCMFormatDescriptionExtension_CleanAperture] = PropertyValue.dictionary(cleanAperture).object
+    if let cleanAperture {
+      extensions[kCMFormatDescriptionExtension_CleanAperture] =
+        PropertyValue.dictionary(cleanAperture).object
+    }
+    if let bytes = hdr.masteringDisplay {
+      extensions[kCMFormatDescriptionExtension_MasteringDisplayColorVolume] = NSData(data: Data(bytes))
+    }
+    if let bytes = hdr.contentLightLevel {
+      extensions[kCMFormatDescriptionExtension_ContentLightLevelInfo] = NSData(data: Data(bytes))
+    }
     let size = CMVideoFormatDescriptionGetDimensions(made)
     var extended: CMVideoFormatDescription?
     let status = CMVideoFormatDescriptionCreate(

@@ -5,6 +5,11 @@ import FFmpegMedia
 /// Brings source buffers into the size and the pixel format that the encoder takes. What fits is passed on as it is.
 final class SourceConverter {
   private var converter: PixelConverter?
+  private var transfer: PixelTransfer?
+  /// How pictures are converted, if not plainly.
+  var settings: PixelTransferSettings? {
+    didSet { if settings != oldValue { transfer = settings.map { PixelTransfer($0) } } }
+  }
   /// The encoder is done with a picture when its call returns, so one buffer is enough.
   private var target: CVPixelBuffer?
 
@@ -20,11 +25,15 @@ final class SourceConverter {
     let format = configuration.format.rawValue
     if CVPixelBufferGetPixelFormatType(source) == format,
       CVPixelBufferGetWidth(source) == configuration.width,
-      CVPixelBufferGetHeight(source) == configuration.height
+      CVPixelBufferGetHeight(source) == configuration.height, settings?.changes(source) != true
     {
       return source
     }
     let target = try makeTarget(format, configuration)
+    if let transfer {
+      try transfer.transfer(source, to: target)
+      return target
+    }
     let converter = self.converter ?? PixelConverter()
     self.converter = converter
     do {
