@@ -106,7 +106,8 @@ if !isEngineAlone {
     .target(name: "UniformTypeIdentifiers"),
     .target(name: "os", dependencies: [.product(name: "Logging", package: "swift-log")]),
     .target(name: "OSLog", dependencies: ["os"]),
-    .target(name: "CoreGraphics", dependencies: ["CoreVideo"]),
+    .target(name: "_Testing_CoreGraphics"),
+    .target(name: "CoreGraphics", dependencies: ["CoreVideo", "_Testing_CoreGraphics"]),
     .target(name: "ImageIO", dependencies: ["CoreGraphics", "FFmpegMedia", "CFFmpeg"]),
     .testTarget(name: "ImageIOTests", dependencies: ["ImageIO", "CoreGraphics"]),
     .testTarget(

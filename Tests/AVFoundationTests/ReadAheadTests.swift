@@ -174,7 +174,7 @@ import Testing
   @Test(.enabled(if: ProcessInfo.processInfo.environment["OVT_MEASURE"] != nil))
   func readEncodeLoop() throws {
     let path = try #require(ProcessInfo.processInfo.environment["OVT_MEASURE"])
-    let facts = try AssetFile(url: URL(fileURLWithPath: path), frameRate: nil).facts()
+    let facts = try AssetFile(url: URL(fileURLWithPath: path), frameRate: nil, restrictions: []).facts()
     let track = try #require(facts.video)
     let size = CMVideoFormatDescriptionGetDimensions(try #require(track.format))
     let settings = [kCVPixelBufferPixelFormatTypeKey as String: kCVPixelFormatType_420YpCbCr8Planar]

@@ -286,7 +286,9 @@ import Testing
   // MARK: - HDR
 
   @Test func staticMetadataTravelsFromBufferToFileAndBack() async throws {
-    let volume = Data((0..<24).map { UInt8($0 < 16 ? 20 + $0 : $0 == 18 ? 100 : $0 == 23 ? 50 : 0) })
+    var volume = Data((0..<24).map { (index: Int) -> UInt8 in index < 16 ? UInt8(20 + index) : 0 })
+    volume[18] = 100
+    volume[23] = 50
     let light = Data([0x03, 0xE8, 0x00, 0xC8])
     let writer = try AVAssetWriter(url: scratch.url("hdr.mov"), fileType: .mov)
     let settings = Self.video(

@@ -24,8 +24,6 @@ nonisolated(unsafe) public let kCMFormatDescriptionExtension_VerbatimImageDescri
 nonisolated(unsafe) public let kCMFormatDescriptionExtension_FormatName: CFString = "FormatName"
 /// The depth in bits as QuickTime counts them (number).
 nonisolated(unsafe) public let kCMFormatDescriptionExtension_Depth: CFString = "Depth"
-/// Bits of one component of a sample, such as 8 or 10 (number).
-nonisolated(unsafe) public let kCMFormatDescriptionExtension_BitsPerComponent: CFString = "BitsPerComponent"
 /// The part of the picture that is to be shown (dictionary; see the keys below).
 nonisolated(unsafe) public let kCMFormatDescriptionExtension_CleanAperture: CFString = "CVCleanAperture"
 /// 1 for progressive pictures, 2 for pictures of two fields (number).
