@@ -155,7 +155,10 @@ public final class CGContext {
     let back = t.inverted()
     var area = box.applying(t).intersection(CGRect(x: 0, y: 0, width: width, height: height))
     if let clip = state.clip { area = area.intersection(clip) }
-    guard !area.isNull, area.width > 0, area.height > 0 else { return }
+    // A rectangle that is null, or not of numbers, covers nothing.
+    guard !rect.isNull, !area.isNull, area.width > 0, area.height > 0, area.minX >= 0, area.minY >= 0,
+      area.maxX <= CGFloat(width), area.maxY <= CGFloat(height)
+    else { return }
     for row in Int(area.minY.rounded(.down))..<min(height, Int(area.maxY.rounded(.up))) {
       let line = memory + (height - 1 - row) * bytesPerRow
       for column in Int(area.minX.rounded(.down))..<min(width, Int(area.maxX.rounded(.up))) {

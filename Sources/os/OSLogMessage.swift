@@ -30,6 +30,8 @@ public struct OSLogInterpolation: StringInterpolationProtocol, Sendable {
     privacy: OSLogPrivacy = .auto
   ) { append(privacy, align, isPublic: false, argumentString()) }
 
+  /// For values that have no interpolation of their own; numbers describe themselves too.
+  @_disfavoredOverload
   public mutating func appendInterpolation<Value: CustomStringConvertible>(
     _ value: @autoclosure () -> Value, align: OSLogStringAlignment = .none, privacy: OSLogPrivacy = .auto
   ) { append(privacy, align, isPublic: false, value().description) }
