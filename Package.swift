@@ -21,7 +21,9 @@ var targets: [Target] = [
     name: "CH264Kernels",
     cSettings: [.define("NDEBUG", .when(configuration: .release))]
   ),
-  .target(name: "H264Encoder", dependencies: ["CH264Kernels"]),
+  .target(name: "VideoBitstream"),
+  .testTarget(name: "VideoBitstreamTests", dependencies: ["VideoBitstream"]),
+  .target(name: "H264Encoder", dependencies: ["CH264Kernels", "VideoBitstream"]),
   .testTarget(name: "CH264KernelsTests", dependencies: ["CH264Kernels"]),
   .executableTarget(name: "kernel-bench", dependencies: ["CH264Kernels"]),
   .executableTarget(name: "rate-bench", dependencies: ["H264Encoder"]),
@@ -63,32 +65,32 @@ if !isAppleHost {
 
     .target(name: "CCoreFoundation"),
     .target(name: "CoreFoundation", dependencies: ["CCoreFoundation"]),
-    .target(name: "CoreVideo", dependencies: ["CoreFoundation"]),
-    .target(name: "CoreMedia", dependencies: ["CoreVideo"]),
-    .target(name: "ElementaryStream", dependencies: ["CoreMedia"]),
+    .target(name: "CoreVideo", dependencies: ["CoreFoundation", "VideoBitstream"]),
+    .target(name: "CoreMedia", dependencies: ["CoreVideo", "VideoBitstream"]),
+    .target(name: "ElementaryStream", dependencies: ["CoreMedia", "VideoBitstream"]),
     .target(name: "CodecInterface", dependencies: ["CoreMedia"]),
     .target(
       name: "X264Codec",
       dependencies: [
-        "CodecInterface",
+        "CodecInterface", "VideoBitstream",
         .target(name: "CX264", condition: .when(traits: ["X264"])),
       ]),
     .target(
       name: "X265Codec",
       dependencies: [
-        "CodecInterface",
+        "CodecInterface", "VideoBitstream",
         .target(name: "CX265", condition: .when(traits: ["X265"])),
       ]),
     .target(name: "H264Codec", dependencies: ["CodecInterface", "H264Encoder"]),
     .testTarget(
       name: "H264CodecTests",
       dependencies: ["H264Codec", "H264Encoder", "CodecInterface", "H264ReferenceDecoders"]),
-    .target(name: "FFmpegMedia", dependencies: ["CodecInterface", "CoreMedia", "CFFmpeg"]),
+    .target(name: "FFmpegMedia", dependencies: ["CodecInterface", "CoreMedia", "VideoBitstream", "CFFmpeg"]),
     .testTarget(name: "FFmpegMediaTests", dependencies: ["FFmpegMedia", "CodecInterface"]),
     .target(
       name: "VideoToolbox",
       dependencies: [
-        "CoreMedia", "CodecInterface", "H264Codec", "FFmpegMedia", "X264Codec", "X265Codec",
+        "CoreMedia", "CodecInterface", "H264Codec", "FFmpegMedia", "VideoBitstream", "X264Codec", "X265Codec",
       ]),
     .target(name: "UniformTypeIdentifiers"),
     .target(
@@ -108,7 +110,8 @@ if !isAppleHost {
     .target(
       name: "H264ReferenceDecoders", dependencies: ["CFFmpeg"], path: "Tests/H264ReferenceDecoders"),
     .testTarget(
-      name: "H264EncoderTests", dependencies: ["H264Encoder", "CH264Kernels", "H264ReferenceDecoders"]),
+      name: "H264EncoderTests",
+      dependencies: ["H264Encoder", "VideoBitstream", "CH264Kernels", "H264ReferenceDecoders"]),
     .testTarget(
       name: "VideoToolboxTests",
       dependencies: [

@@ -1,3 +1,5 @@
+import VideoBitstream
+
 extension EncoderConfiguration {
   /// - Throws: `EncoderError.invalidConfiguration` for the first value out of range.
   func validate() throws {
@@ -57,11 +59,12 @@ extension EncoderConfiguration {
       try require(entropyCoding != .cabac, "The Baseline profile has no CABAC.")
     }
     if let level {
-      try require(Level.numbered(level) != nil, "There is no level \(level) (ten times its number; 9 is 1b).")
+      try require(
+        H264Level.numbered(level) != nil, "There is no level \(level) (ten times its number; 9 is 1b).")
     }
   }
 
-  private var streamProfile: H264Encoder.Profile {
+  private var streamProfile: H264Profile {
     switch profile {
     case .constrainedBaseline: .constrainedBaseline
     case .main: .main
@@ -71,8 +74,8 @@ extension EncoderConfiguration {
   }
 
   /// What the stream asks of its level.
-  var demands: StreamDemands {
-    var demands = StreamDemands(
+  var demands: H264StreamDemands {
+    var demands = H264StreamDemands(
       profile: streamProfile, widthInMbs: (width + 15) / 16, heightInMbs: (height + 15) / 16)
     demands.frameRate = frameRate
     demands.referenceFrames = maximumReferences
@@ -81,43 +84,50 @@ extension EncoderConfiguration {
   }
 
   /// - Throws: `EncoderError.levelExceeded` if the stream does not fit the level, or any.
-  func makeParameterSets() throws -> (SequenceParameterSet, PictureParameterSet) {
+  func makeParameterSets() throws -> (H264SequenceParameterSet, H264PictureParameterSet) {
     let demands = demands
-    let streamLevel: Level
-    if let level, let fixed = Level.numbered(level) {
+    let streamLevel: H264Level
+    if let level, let fixed = H264Level.numbered(level) {
       if let violation = fixed.violation(by: demands) {
         throw EncoderError.levelExceeded("Level \(level) does not allow this \(violation.text).")
       }
       streamLevel = fixed
-    } else if let lowest = Level.lowest(for: demands) {
+    } else if let lowest = H264Level.lowest(for: demands) {
       streamLevel = lowest
     } else {
       throw EncoderError.levelExceeded("No level of H.264 allows this size, rate and number of references.")
     }
 
-    var sps = SequenceParameterSet(level: streamLevel, width: width, height: height)
-    sps.profile = streamProfile
+    var sps = H264SequenceParameterSet(
+      profile: streamProfile, level: streamLevel, width: width, height: height)
     sps.maxReferenceFrames = maximumReferences
     sps.gapsInFrameNumAllowed = allowsFrameNumberGaps
     sps.pictureOrderCountType = allowsNonReferenceFrames ? 0 : 2
-    var vui = VideoUsabilityInformation()
-    vui.aspectRatio = sampleAspectRatio.map { .init(width: $0.width, height: $0.height) }
-    vui.colour = colour.map { .init(primaries: $0.primaries, transfer: $0.transfer, matrix: $0.matrix) }
-    vui.fullRange = fullRange
+    var vui = H264VideoUsability()
+    vui.appearance.aspectRatio = sampleAspectRatio.map {
+      SampleAspectRatio(width: Int($0.width), height: Int($0.height))
+    }
+    let color = colour.map {
+      ColorDescription(primaries: Int($0.primaries), transfer: Int($0.transfer), matrix: Int($0.matrix))
+    }
+    if fullRange || color != nil { vui.appearance.signal = .init(isFullRange: fullRange, color: color) }
     vui.timing = .init(
-      unitsInTick: 1000, timeScale: UInt32((frameRate * 2000).rounded()), fixedFrameRate: false)
-    vui.maxDecFrameBuffering = maximumReferences
+      ticks: VideoTicks(unitsInTick: 1000, timeScale: Int((frameRate * 2000).rounded())),
+      isFixedFrameRate: false)
+    var restriction = H264VideoUsability.Restriction()
+    restriction.maxDecFrameBuffering = maximumReferences
+    vui.restriction = restriction
     sps.vui = vui
 
-    var pps = PictureParameterSet()
+    var pps = H264PictureParameterSet()
     pps.cabac = cabac
-    pps.transform8x8 = transform8x8
+    if transform8x8 { pps.high = .init(transform8x8: true) }
     pps.constrainedIntraPrediction = intraRefreshPeriod > 0
     return (sps, pps)
   }
 }
 
-extension LevelViolation {
+extension H264LevelViolation {
   var text: String {
     switch self {
     case .frameSize: "frame size"

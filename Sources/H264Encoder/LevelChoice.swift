@@ -1,3 +1,5 @@
+import VideoBitstream
+
 // What a configuration asks of a level, for a caller that has to choose.
 
 extension EncoderConfiguration {
@@ -6,7 +8,12 @@ extension EncoderConfiguration {
   public var largestReferenceCount: Int? {
     var single = demands
     single.referenceFrames = 1
-    let chosen = level.flatMap(Level.numbered) ?? Level.lowest(for: single)
+    let chosen = level.flatMap(H264Level.numbered) ?? H264Level.lowest(for: single)
     return chosen?.dpbFrames(widthInMbs: demands.widthInMbs, heightInMbs: demands.heightInMbs)
   }
+}
+
+extension H264SequenceParameterSet {
+  /// Vertical motion vectors stay in -n ... n - 0.25 luma samples; what every level allows if there is no such level.
+  var verticalMotion: Int { level?.verticalMotion ?? 64 }
 }

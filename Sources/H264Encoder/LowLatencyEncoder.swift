@@ -1,5 +1,6 @@
 import CH264Kernels
 import Dispatch
+import VideoBitstream
 
 /// A frame as `LowLatencyEncoder.encode` gives it.
 ///
@@ -25,8 +26,8 @@ public struct EncodedFrame {
 public final class LowLatencyEncoder {
   public private(set) var configuration: EncoderConfiguration
 
-  private var sps: SequenceParameterSet
-  private var pps: PictureParameterSet
+  private var sps: H264SequenceParameterSet
+  private var pps: H264PictureParameterSet
   let coder: PictureCoder
   private let pool: [PicturePlanes]
   private var buffer: DecodedPictureBuffer
@@ -53,8 +54,8 @@ public final class LowLatencyEncoder {
   /// References of the frame being coded; kept to keep its memory.
   private var wanted: [DecodedPictureBuffer.Entry] = []
   /// Commands of its slice header, likewise.
-  private var modifications: [ReferenceListModification] = []
-  private var commands: [MemoryManagement] = []
+  private var modifications: [H264ReferenceListModification] = []
+  private var commands: [H264MemoryManagement] = []
 
   /// - Throws: `EncoderError` with the value that is out of range.
   public convenience init(configuration: EncoderConfiguration) throws {
@@ -96,8 +97,8 @@ public final class LowLatencyEncoder {
   /// The parameter sets, NAL unit headers included, without start codes.
   public var parameterSets: (sequence: [UInt8], picture: [UInt8]) {
     (
-      escaped(NALUnitType.sequenceParameterSet) { sps.write(to: &$0) },
-      escaped(NALUnitType.pictureParameterSet) { pps.write(to: &$0) }
+      escaped(.sequenceParameterSet) { sps.write(to: &$0) },
+      escaped(.pictureParameterSet) { pps.write(to: &$0) }
     )
   }
 
@@ -125,7 +126,7 @@ public final class LowLatencyEncoder {
     }
     // The level is in the parameter sets already: what it allows cannot grow.
     var fixed = new
-    fixed.level = Int(sps.level.number)
+    fixed.level = (sps.level?.number).map(Int.init)
     _ = try fixed.makeParameterSets()
     configuration = new
     coder.configuration = new
@@ -164,7 +165,7 @@ public final class LowLatencyEncoder {
     selectReferences(options)
     if let first = wanted.first {
       plan.scroll = scrollDetector.distance(
-        source, from: pool[first.picture], limit: sps.level.verticalMotion - 16)
+        source, from: pool[first.picture], limit: sps.verticalMotion - 16)
     }
     let isSceneChange = analyses && analysis.isSceneChange && plan.scroll == 0
     if isSceneChange && configuration.sceneChange == .keyFrame && options.references == .automatic {
@@ -301,9 +302,11 @@ public final class LowLatencyEncoder {
     }
     framesSinceIDR += 1
 
-    plan.header.isP = !plan.isIDR
+    plan.header.kind = plan.isIDR ? .i : .p
+    plan.header.isIDR = plan.isIDR
+    plan.header.refIDC = plan.isReference ? 2 : 0
     plan.header.frameNum = frameNum
-    plan.header.idrPictureID = plan.isIDR ? idrPictureID : nil
+    plan.header.idrPictureID = idrPictureID
     plan.header.pictureOrderCountLSB = orderCount
     orderCount += 2
     plan.header.activeReferences = max(1, wanted.count)
@@ -314,12 +317,12 @@ public final class LowLatencyEncoder {
     for i in wanted.indices {
       coder.setReference(i, pool[wanted[i].picture])
     }
-    plan.header.deblocking = DeblockingParameters(
+    plan.header.deblocking = H264SliceHeader.Deblocking(
       disableIDC: configuration.deblocking ? 0 : 1, alphaOffset: configuration.deblockingAlphaOffset,
       betaOffset: configuration.deblockingBetaOffset)
-    plan.scalableHeader = ScalableHeader(
-      idr: plan.isIDR, priorityID: UInt8(options.temporalLayer), temporalID: UInt8(options.temporalLayer),
-      discardable: !plan.isReference)
+    plan.scalableHeader = H264ScalableHeader(
+      isIDR: plan.isIDR, priorityID: options.temporalLayer, temporalID: options.temporalLayer,
+      isDiscardable: !plan.isReference)
     planRefresh(&plan, starts: options.startsIntraRefresh || startsRefresh)
 
     let target = pool.indices.first { i in !buffer.entries.contains { $0.picture == i } } ?? 0
@@ -333,7 +336,7 @@ public final class LowLatencyEncoder {
       picture: target, index: index, frameNum: frameNum, longTermIndex: slot)
     if plan.isIDR {
       // An IDR picture can only become long-term with index 0; another index waits for the next picture.
-      plan.header.marking = .idr(longTerm: slot == 0)
+      plan.header.isLongTerm = slot == 0
       if slot != 0 {
         entry.longTermIndex = nil
         pendingLongTerm = slot
@@ -355,7 +358,6 @@ public final class LowLatencyEncoder {
     }
     buffer.store(entry, current: frameNum, &commands)
     if commands.count == 1 { return }
-    plan.header.marking = .adaptive
     plan.header.memoryManagement = commands
   }
 
@@ -403,29 +405,28 @@ public final class LowLatencyEncoder {
 
   private func writeLeadingUnits(_ plan: PicturePlan, _ options: FrameOptions) {
     if configuration.writesAccessUnitDelimiters {
-      append(NALUnitType.accessUnitDelimiter) {
-        AuxiliaryPayload.accessUnitDelimiter(onlyIntra: plan.isIDR, to: &$0)
+      append(.accessUnitDelimiter) {
+        H264AccessUnitDelimiter(primaryPictureType: plan.isIDR ? 0 : 1).write(to: &$0)
       }
     }
     if plan.isIDR && configuration.writesParameterSets {
-      append(NALUnitType.sequenceParameterSet, refIDC: 3) { sps.write(to: &$0) }
-      append(NALUnitType.pictureParameterSet, refIDC: 3) { pps.write(to: &$0) }
+      append(.sequenceParameterSet, refIDC: 3) { sps.write(to: &$0) }
+      append(.pictureParameterSet, refIDC: 3) { pps.write(to: &$0) }
     }
     if plan.startsRefresh {
-      append(NALUnitType.sei) {
-        AuxiliaryPayload.recoveryPoint(
-          frameCount: configuration.intraRefreshPeriod - 1, exactMatch: true, to: &$0)
+      append(.sei) {
+        H264RecoveryPoint(frameCount: configuration.intraRefreshPeriod - 1, isExact: true).write(to: &$0)
       }
     }
   }
 
-  private func append(_ type: UInt8, refIDC: UInt8 = 0, _ write: (inout BitWriter) -> Void) {
+  private func append(_ type: H264NALUnitType, refIDC: UInt8 = 0, _ write: (inout BitWriter) -> Void) {
     var bits = BitWriter(scratch, capacity: 4096)
     write(&bits)
     output.append(type: type, refIDC: refIDC, payload: scratch, count: bits.bitCount / 8)
   }
 
-  private func escaped(_ type: UInt8, _ write: (inout BitWriter) -> Void) -> [UInt8] {
+  private func escaped(_ type: H264NALUnitType, _ write: (inout BitWriter) -> Void) -> [UInt8] {
     var bits = BitWriter(scratch, capacity: 4096)
     write(&bits)
     let size = NALUnitWriter.worstCase(payload: bits.bitCount / 8)

@@ -1,4 +1,5 @@
 import CH264Kernels
+import VideoBitstream
 
 /// What a picture is coded with; the encoder decides it, the picture coder carries it out.
 struct PicturePlan {
@@ -6,7 +7,7 @@ struct PicturePlan {
   var isReference = true
   var qp = 26
   /// Slice header fields that are the same for all slices.
-  var header = SliceHeader()
+  var header = H264SliceHeader()
   /// Pictures to refer to (`PictureCoder.setReference`); 0: an intra picture.
   var referenceCount = 0
   var refreshFrom = 0
@@ -16,7 +17,7 @@ struct PicturePlan {
   var startsRefresh = false
   /// By how many rows the content was scrolled (`ScrollDetector`).
   var scroll = 0
-  var scalableHeader: ScalableHeader?
+  var scalableHeader: H264ScalableHeader?
   /// Bits that the picture should take and may take at most; nil: no row control.
   var budget: RowBudget?
 }
@@ -36,8 +37,8 @@ struct PictureStatistics {
 final class PictureCoder {
   let geometry: PictureGeometry
   let kernels: UnsafeMutablePointer<OVTKernels>
-  let sps: SequenceParameterSet
-  let pps: PictureParameterSet
+  let sps: H264SequenceParameterSet
+  let pps: H264PictureParameterSet
   /// What may change in mid-stream changes here too.
   var configuration: EncoderConfiguration
 
@@ -80,7 +81,10 @@ final class PictureCoder {
   /// A macroblock takes at most 128 + 3072 bits (A.3.1).
   static let largestMacroblockBits = 3200
 
-  init(configuration: EncoderConfiguration, sps: SequenceParameterSet, pps: PictureParameterSet, cpu: Int32) {
+  init(
+    configuration: EncoderConfiguration, sps: H264SequenceParameterSet, pps: H264PictureParameterSet,
+    cpu: Int32
+  ) {
     self.configuration = configuration
     self.sps = sps
     self.pps = pps
@@ -125,7 +129,7 @@ final class PictureCoder {
       tools: SpeedTools(speed: configuration.speed), isIntraPicture: true,
       transform8x8Allowed: pps.transform8x8, cabac: pps.cabac,
       constrainedIntra: pps.constrainedIntraPrediction, hasTemporalMotion: false,
-      verticalLimit: sps.level.verticalMotion * 4, refreshFrom: 0, refreshTo: 0, keepsClean: false,
+      verticalLimit: sps.verticalMotion * 4, refreshFrom: 0, refreshTo: 0, keepsClean: false,
       scroll: .zero,
       qpOffsets: nil,
       minQP: configuration.minimumQP, maxQP: configuration.maximumQP)

@@ -1,4 +1,5 @@
 import CH264Kernels
+import VideoBitstream
 
 /// One picture on its way through the coder: what stays the same while its rows are coded, and pointers to
 /// what changes. Threads share it; see `PictureJob+Threads.swift` for who may touch what when.
@@ -6,8 +7,8 @@ struct PictureJob<Writer: EntropyCoder> {
   let plan: PicturePlan
   let geometry: PictureGeometry
   let configuration: EncoderConfiguration
-  let sps: SequenceParameterSet
-  let pps: PictureParameterSet
+  let sps: H264SequenceParameterSet
+  let pps: H264PictureParameterSet
   let syntax: PictureSyntax
   let deblocking: DeblockingFilter
   let referenceRows: ReferenceRows
@@ -39,7 +40,7 @@ struct PictureJob<Writer: EntropyCoder> {
     header.firstMacroblock = firstMacroblock
     header.qp = qp
     var bits = BitWriter(payload, capacity: payloadCapacity)
-    header.write(to: &bits, sps: sps, pps: pps, refIDC: plan.isReference ? 2 : 0)
+    header.write(to: &bits, sps: sps, pps: pps)
     var parameters = SliceParameters()
     parameters.isP = header.isP
     parameters.activeReferences = header.activeReferences
@@ -53,7 +54,7 @@ struct PictureJob<Writer: EntropyCoder> {
   func endSlice() {
     let size = writer.pointee.finish()
     output.pointee.append(
-      type: plan.isIDR ? NALUnitType.idrSlice : NALUnitType.slice, refIDC: plan.isReference ? 2 : 0,
+      type: plan.isIDR ? .idrSlice : .slice, refIDC: UInt8(plan.header.refIDC),
       prefix: configuration.writesTemporalLayerPrefix ? plan.scalableHeader : nil,
       payload: payload, count: size)
   }
@@ -204,7 +205,7 @@ struct PictureJob<Writer: EntropyCoder> {
       // in memory yet, may need once more.
       let bytes = (writer.pointee.bitCount + 7) / 8 + 4
       let written = max(0, bytes - 12)
-      if bytes + NALUnitWriter.preventionBytes(payload, count: written) + 3 > limit {
+      if bytes + EmulationPrevention.byteCount(payload, count: written) + 3 > limit {
         writer.pointee.restore()
         return false
       }

@@ -1,4 +1,5 @@
 import Testing
+import VideoBitstream
 
 @testable import H264Encoder
 
@@ -134,7 +135,7 @@ import Testing
       let framing: NALUnitFraming = [.none, .shortStartCode, .startCode, .length][round / 4 % 4]
       guard
         let range = writer.append(
-          type: 1, refIDC: 2, payload: payload, count: payload.count, framing: framing)
+          type: .slice, refIDC: 2, payload: payload, count: payload.count, framing: framing)
       else {
         Issue.record("did not fit")
         return
@@ -165,7 +166,8 @@ import Testing
     }
     var small = NALUnitWriter(memory, capacity: 40)
     #expect(
-      small.append(type: 1, refIDC: 0, payload: [1, 2, 3, 4, 5, 6, 7], count: 7, framing: .startCode) == nil)
+      small.append(type: .slice, refIDC: 0, payload: [1, 2, 3, 4, 5, 6, 7], count: 7, framing: .startCode)
+        == nil)
     #expect(small.overflowed && small.count == 0)
   }
 }

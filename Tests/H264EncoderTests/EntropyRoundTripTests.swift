@@ -1,4 +1,5 @@
 import Testing
+import VideoBitstream
 
 @testable import H264Encoder
 
@@ -25,7 +26,7 @@ private final class Buffers {
 struct RandomStream {
   var seed: UInt64
   var cabac: Bool
-  var profile: Profile
+  var profile: H264Profile
   var widthInMbs = 4
   var heightInMbs = 3
   var pictures = 4
@@ -37,20 +38,22 @@ struct RandomStream {
     var random = TestRandom(seed)
     let buffers = Buffers()
     let picture = SyntaxPicture(widthInMbs: widthInMbs, heightInMbs: heightInMbs)
-    var sps = SequenceParameterSet(
-      level: Level.numbered(40)!, width: widthInMbs * 16 - 2 * random.int(0...7),
+    var sps = H264SequenceParameterSet(
+      profile: profile, level: H264Level.numbered(40)!, width: widthInMbs * 16 - 2 * random.int(0...7),
       height: heightInMbs * 16 - 2 * random.int(0...7))
-    sps.profile = profile
     sps.maxReferenceFrames = random.int(1...4)
     sps.log2MaxFrameNum = random.int(4...16)
     sps.pictureOrderCountType = random.chance(50) ? 0 : 2
-    sps.vui = VideoUsabilityInformation()
-    sps.vui?.maxDecFrameBuffering = sps.maxReferenceFrames
-    var pps = PictureParameterSet()
+    sps.vui = H264VideoUsability()
+    sps.vui?.restriction = .init()
+    sps.vui?.restriction?.maxDecFrameBuffering = sps.maxReferenceFrames
+    var pps = H264PictureParameterSet()
     pps.cabac = cabac
     pps.initialQP = random.int(0...51)
     pps.chromaQPOffset = random.int(-12...12)
-    pps.transform8x8 = profile.allowsTransform8x8 && random.chance(80)
+    pps.high = .init(
+      transform8x8: profile.allowsTransform8x8 && random.chance(80), secondChromaQPOffset: pps.chromaQPOffset)
+    if !pps.transform8x8 { pps.high = nil }
     pps.constrainedIntraPrediction = random.chance(30)
     pps.defaultActiveReferences = random.int(1...2)
     pps.deblockingControlPresent = random.chance(50)
@@ -65,12 +68,12 @@ struct RandomStream {
         var bits = BitWriter(buffers.payload, capacity: Buffers.capacity)
         sps.write(to: &bits)
         unit.append(
-          type: NALUnitType.sequenceParameterSet, refIDC: 3, payload: buffers.payload,
+          type: .sequenceParameterSet, refIDC: 3, payload: buffers.payload,
           count: bits.bitCount / 8, framing: .startCode)
         bits = BitWriter(buffers.payload, capacity: Buffers.capacity)
         pps.write(to: &bits)
         unit.append(
-          type: NALUnitType.pictureParameterSet, refIDC: 3, payload: buffers.payload,
+          type: .pictureParameterSet, refIDC: 3, payload: buffers.payload,
           count: bits.bitCount / 8, framing: .startCode)
       }
       let isP = number > 0
@@ -90,14 +93,14 @@ struct RandomStream {
       var sliceNumber = 0
       while first < count {
         let end = random.chance(50) ? count : random.int(first + 1...count)
-        var header = SliceHeader()
+        var header = H264SliceHeader()
         header.firstMacroblock = first
-        header.isP = isP && random.chance(90)
-        header.wholePicture = false
+        header.kind = isP && random.chance(90) ? .p : .i
+        header.isOnlyKind = false
         header.frameNum = number % (1 << sps.log2MaxFrameNum)
-        header.idrPictureID = isP ? nil : 0
+        header.isIDR = !isP
+        header.refIDC = 2
         header.pictureOrderCountLSB = number * 2
-        header.marking = isP ? .slidingWindow : .idr(longTerm: false)
         header.activeReferences = random.int(1...min(max(number, 1), sps.maxReferenceFrames))
         header.qp = random.int(0...51)
         header.cabacInitIDC = random.int(0...2)
@@ -107,7 +110,7 @@ struct RandomStream {
           cabacInitIDC: header.isP ? header.cabacInitIDC : 0)
 
         var bits = BitWriter(buffers.payload, capacity: Buffers.capacity)
-        header.write(to: &bits, sps: sps, pps: pps, refIDC: 2)
+        header.write(to: &bits, sps: sps, pps: pps)
         let dataBit = bits.bitCount
         let size =
           cabac
@@ -115,7 +118,7 @@ struct RandomStream {
           : encode(cavlcWriter, picture, &generator, bits, first..<end, sliceNumber, &random)
         guard let size else { throw Mismatch(description: "overflow") }
         let range = unit.append(
-          type: isP ? NALUnitType.slice : NALUnitType.idrSlice, refIDC: 2, payload: buffers.payload,
+          type: isP ? .slice : .idrSlice, refIDC: 2, payload: buffers.payload,
           count: size, framing: sliceNumber == 0 ? .startCode : .shortStartCode)
         guard let range else { throw Mismatch(description: "NAL unit did not fit") }
 
@@ -215,7 +218,7 @@ struct RandomStream {
 }
 
 @Suite struct EntropyRoundTripTests {
-  static let configurations: [(cabac: Bool, profile: Profile)] = [
+  static let configurations: [(cabac: Bool, profile: H264Profile)] = [
     (false, .constrainedBaseline), (false, .main), (false, .high), (true, .main), (true, .high),
   ]
 

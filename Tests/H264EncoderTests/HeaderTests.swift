@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import VideoBitstream
 
 @testable import H264Encoder
 
@@ -52,7 +53,7 @@ private struct StreamBuilder {
   private(set) var bytes: [UInt8] = []
 
   mutating func add(
-    _ type: UInt8, refIDC: UInt8, headerExtension: (UInt8, UInt8, UInt8)? = nil,
+    _ type: H264NALUnitType, refIDC: UInt8, headerExtension: (UInt8, UInt8, UInt8)? = nil,
     _ write: (inout BitWriter) -> Void
   ) {
     let payload = UnsafeMutablePointer<UInt8>.allocate(capacity: 4096)
@@ -74,26 +75,27 @@ private struct StreamBuilder {
 @Suite struct HeaderTests {
   @Test("trace_headers reads every field of the parameter sets", .enabled(if: TracedHeaders.isAvailable))
   func parameterSets() throws {
-    for profile in [Profile.constrainedBaseline, .main, .constrainedHigh, .high] {
-      var sps = SequenceParameterSet(level: try #require(Level.numbered(9)), width: 174, height: 130)
-      sps.profile = profile
+    for profile in [H264Profile.constrainedBaseline, .main, .constrainedHigh, .high] {
+      var sps = H264SequenceParameterSet(
+        profile: profile, level: try #require(H264Level.numbered(9)), width: 174, height: 130)
       sps.id = 3
       sps.log2MaxFrameNum = 9
       sps.pictureOrderCountType = 0
       sps.log2MaxPictureOrderCountLSB = 11
       sps.maxReferenceFrames = 2
       sps.gapsInFrameNumAllowed = true
-      var vui = VideoUsabilityInformation()
-      vui.aspectRatio = .init(width: 7, height: 5)
-      vui.videoFormat = 2
-      vui.fullRange = true
-      vui.colour = .init(primaries: 1, transfer: 13, matrix: 6)
-      vui.chromaLocation = 2
-      vui.timing = .init(unitsInTick: 1001, timeScale: 4_294_967_295, fixedFrameRate: true)
-      vui.hrd = .init(bitRate: 128_000, cpb: 350_000, constantBitRate: true)
-      vui.maxDecFrameBuffering = 2
+      var vui = H264VideoUsability()
+      vui.appearance.aspectRatio = SampleAspectRatio(width: 7, height: 5)
+      vui.appearance.signal = .init(
+        format: 2, isFullRange: true, color: ColorDescription(primaries: 1, transfer: 13, matrix: 6))
+      vui.appearance.chromaLocations = .init(top: 2, bottom: 2)
+      vui.timing = .init(
+        ticks: VideoTicks(unitsInTick: 1001, timeScale: 4_294_967_295), isFixedFrameRate: true)
+      vui.nalHRD = .init(bitRate: 128_000, cpb: 350_000, isConstantBitRate: true)
+      vui.restriction = .init()
+      vui.restriction?.maxDecFrameBuffering = 2
       sps.vui = vui
-      var pps = PictureParameterSet()
+      var pps = H264PictureParameterSet()
       pps.id = 5
       pps.sequenceParameterSetID = 3
       pps.cabac = profile.allowsCABAC
@@ -101,31 +103,32 @@ private struct StreamBuilder {
       pps.initialQP = 31
       pps.chromaQPOffset = -3
       pps.constrainedIntraPrediction = true
-      pps.transform8x8 = profile.allowsTransform8x8
-      if profile.allowsTransform8x8 { pps.secondChromaQPOffset = 4 }
+      if profile.allowsTransform8x8 { pps.high = .init(transform8x8: true, secondChromaQPOffset: 4) }
 
       var stream = StreamBuilder()
-      stream.add(NALUnitType.accessUnitDelimiter, refIDC: 0) {
-        AuxiliaryPayload.accessUnitDelimiter(onlyIntra: true, to: &$0)
+      stream.add(.accessUnitDelimiter, refIDC: 0) {
+        H264AccessUnitDelimiter(primaryPictureType: 0).write(to: &$0)
       }
-      stream.add(NALUnitType.sequenceParameterSet, refIDC: 3) { sps.write(to: &$0) }
-      stream.add(NALUnitType.pictureParameterSet, refIDC: 3) { pps.write(to: &$0) }
-      stream.add(NALUnitType.sei, refIDC: 0) {
-        AuxiliaryPayload.recoveryPoint(frameCount: 37, exactMatch: true, to: &$0)
+      stream.add(.sequenceParameterSet, refIDC: 3) { sps.write(to: &$0) }
+      stream.add(.pictureParameterSet, refIDC: 3) { pps.write(to: &$0) }
+      stream.add(.sei, refIDC: 0) {
+        H264RecoveryPoint(frameCount: 37, isExact: true).write(to: &$0)
       }
-      stream.add(NALUnitType.idrSlice, refIDC: 3) { bits in
-        var header = SliceHeader()
+      stream.add(.idrSlice, refIDC: 3) { bits in
+        var header = H264SliceHeader()
+        header.isIDR = true
+        header.refIDC = 3
         header.idrPictureID = 6
-        header.marking = .idr(longTerm: true)
+        header.isLongTerm = true
         header.frameNum = 0
         header.pictureOrderCountLSB = 0
         header.qp = 20
         header.deblocking = .init(disableIDC: 2, alphaOffset: -2, betaOffset: 3)
-        header.write(to: &bits, sps: sps, pps: pps, refIDC: 3)
+        header.write(to: &bits, sps: sps, pps: pps)
         bits.trailingBits()
         bits.flush()
       }
-      stream.add(NALUnitType.fillerData, refIDC: 0) { AuxiliaryPayload.fillerData(count: 20, to: &$0) }
+      stream.add(.fillerData, refIDC: 0) { FillerData.write(count: 20, to: &$0) }
       let traced = try TracedHeaders(stream: stream.bytes)
 
       let expected: [String: Int] = [
@@ -170,11 +173,13 @@ private struct StreamBuilder {
 
   @Test("trace_headers reads reference list commands and marking", .enabled(if: TracedHeaders.isAvailable))
   func references() throws {
-    var sps = SequenceParameterSet(level: try #require(Level.numbered(31)), width: 320, height: 240)
+    var sps = H264SequenceParameterSet(
+      profile: .high, level: try #require(H264Level.numbered(31)), width: 320, height: 240)
     sps.maxReferenceFrames = 4
-    let pps = PictureParameterSet()
-    var header = SliceHeader()
-    header.isP = true
+    let pps = H264PictureParameterSet()
+    var header = H264SliceHeader()
+    header.kind = .p
+    header.refIDC = 1
     header.frameNum = 77
     header.firstMacroblock = 15
     header.activeReferences = 3
@@ -182,27 +187,26 @@ private struct StreamBuilder {
     header.modifications = [
       .shortTerm(difference: -5), .longTerm(pictureNumber: 1), .shortTerm(difference: 2),
     ]
-    header.marking = .adaptive
     header.memoryManagement = [
       .longTermLimit(3), .removeShortTerm(difference: 4), .removeLongTerm(pictureNumber: 2),
       .makeLongTerm(difference: 9, index: 1), .currentIsLongTerm(index: 0),
     ]
     var stream = StreamBuilder()
-    stream.add(NALUnitType.sequenceParameterSet, refIDC: 3) { sps.write(to: &$0) }
-    stream.add(NALUnitType.pictureParameterSet, refIDC: 3) { pps.write(to: &$0) }
-    stream.add(NALUnitType.idrSlice, refIDC: 1) { bits in
-      var header = SliceHeader()
-      header.idrPictureID = 0
-      header.marking = .idr(longTerm: false)
-      header.write(to: &bits, sps: sps, pps: pps, refIDC: 1)
+    stream.add(.sequenceParameterSet, refIDC: 3) { sps.write(to: &$0) }
+    stream.add(.pictureParameterSet, refIDC: 3) { pps.write(to: &$0) }
+    stream.add(.idrSlice, refIDC: 1) { bits in
+      var header = H264SliceHeader()
+      header.isIDR = true
+      header.refIDC = 1
+      header.write(to: &bits, sps: sps, pps: pps)
       bits.trailingBits()
       bits.flush()
     }
-    stream.add(NALUnitType.accessUnitDelimiter, refIDC: 0) {
-      AuxiliaryPayload.accessUnitDelimiter(onlyIntra: false, to: &$0)
+    stream.add(.accessUnitDelimiter, refIDC: 0) {
+      H264AccessUnitDelimiter(primaryPictureType: 1).write(to: &$0)
     }
-    stream.add(NALUnitType.slice, refIDC: 1) { bits in
-      header.write(to: &bits, sps: sps, pps: pps, refIDC: 1)
+    stream.add(.slice, refIDC: 1) { bits in
+      header.write(to: &bits, sps: sps, pps: pps)
       bits.trailingBits()
       bits.flush()
     }
@@ -224,24 +228,25 @@ private struct StreamBuilder {
 
   @Test("The prefix NAL unit's extension holds the temporal layer", .enabled(if: TracedHeaders.isAvailable))
   func scalablePrefix() throws {
-    let sps = SequenceParameterSet(level: try #require(Level.numbered(31)), width: 320, height: 240)
-    let pps = PictureParameterSet()
-    var scalable = ScalableHeader()
-    scalable.idr = true
+    let sps = H264SequenceParameterSet(
+      profile: .high, level: try #require(H264Level.numbered(31)), width: 320, height: 240)
+    let pps = H264PictureParameterSet()
+    var scalable = H264ScalableHeader()
+    scalable.isIDR = true
     scalable.priorityID = 9
     scalable.temporalID = 2
-    scalable.discardable = true
+    scalable.isDiscardable = true
     var stream = StreamBuilder()
-    stream.add(NALUnitType.sequenceParameterSet, refIDC: 3) { sps.write(to: &$0) }
-    stream.add(NALUnitType.pictureParameterSet, refIDC: 3) { pps.write(to: &$0) }
-    stream.add(NALUnitType.prefix, refIDC: 1, headerExtension: scalable.bytes) {
+    stream.add(.sequenceParameterSet, refIDC: 3) { sps.write(to: &$0) }
+    stream.add(.pictureParameterSet, refIDC: 3) { pps.write(to: &$0) }
+    stream.add(.prefix, refIDC: 1, headerExtension: scalable.bytes) {
       scalable.writePayload(refIDC: 1, to: &$0)
     }
-    stream.add(NALUnitType.idrSlice, refIDC: 1) { bits in
-      var header = SliceHeader()
-      header.idrPictureID = 0
-      header.marking = .idr(longTerm: false)
-      header.write(to: &bits, sps: sps, pps: pps, refIDC: 1)
+    stream.add(.idrSlice, refIDC: 1) { bits in
+      var header = H264SliceHeader()
+      header.isIDR = true
+      header.refIDC = 1
+      header.write(to: &bits, sps: sps, pps: pps)
       bits.trailingBits()
       bits.flush()
     }
@@ -257,28 +262,28 @@ private struct StreamBuilder {
   @Test("Levels are chosen by every limit")
   func levels() throws {
     func demands(_ width: Int, _ height: Int, _ rate: Double, _ bits: Int = 0, _ references: Int = 1)
-      -> StreamDemands
+      -> H264StreamDemands
     {
-      StreamDemands(
+      H264StreamDemands(
         profile: .main, widthInMbs: width, heightInMbs: height, frameRate: rate, bitRate: bits,
         referenceFrames: references)
     }
-    #expect(Level.lowest(for: demands(11, 9, 15))?.number == 10)
-    #expect(Level.lowest(for: demands(11, 9, 15, 100_000))?.number == 9)
-    #expect(Level.lowest(for: demands(11, 9, 30))?.number == 11)
-    #expect(Level.lowest(for: demands(40, 30, 30))?.number == 30)
-    #expect(Level.lowest(for: demands(80, 45, 30))?.number == 31)
-    #expect(Level.lowest(for: demands(80, 45, 60))?.number == 32)
-    #expect(Level.lowest(for: demands(120, 68, 30))?.number == 40)
-    #expect(Level.lowest(for: demands(120, 68, 30, 30_000_000))?.number == 41)
-    #expect(Level.lowest(for: demands(120, 68, 60))?.number == 42)
-    #expect(Level.lowest(for: demands(120, 68, 60, 0, 5))?.number == 50)
-    #expect(Level.lowest(for: demands(240, 135, 60))?.number == 52)
-    #expect(Level.lowest(for: demands(512, 272, 60))?.number == 61)
-    #expect(Level.lowest(for: demands(600, 300, 60)) == nil)
+    #expect(H264Level.lowest(for: demands(11, 9, 15))?.number == 10)
+    #expect(H264Level.lowest(for: demands(11, 9, 15, 100_000))?.number == 9)
+    #expect(H264Level.lowest(for: demands(11, 9, 30))?.number == 11)
+    #expect(H264Level.lowest(for: demands(40, 30, 30))?.number == 30)
+    #expect(H264Level.lowest(for: demands(80, 45, 30))?.number == 31)
+    #expect(H264Level.lowest(for: demands(80, 45, 60))?.number == 32)
+    #expect(H264Level.lowest(for: demands(120, 68, 30))?.number == 40)
+    #expect(H264Level.lowest(for: demands(120, 68, 30, 30_000_000))?.number == 41)
+    #expect(H264Level.lowest(for: demands(120, 68, 60))?.number == 42)
+    #expect(H264Level.lowest(for: demands(120, 68, 60, 0, 5))?.number == 50)
+    #expect(H264Level.lowest(for: demands(240, 135, 60))?.number == 52)
+    #expect(H264Level.lowest(for: demands(512, 272, 60))?.number == 61)
+    #expect(H264Level.lowest(for: demands(600, 300, 60)) == nil)
     // A picture may be long, but no side longer than sqrt(8 * MaxFS).
-    #expect(Level.lowest(for: demands(30, 1, 1))?.number == 11)
-    let level = try #require(Level.numbered(31))
+    #expect(H264Level.lowest(for: demands(30, 1, 1))?.number == 11)
+    let level = try #require(H264Level.numbered(31))
     #expect(level.violation(by: demands(80, 45, 31)) == .macroblockRate)
     #expect(level.violation(by: demands(120, 68, 1)) == .frameSize)
     #expect(level.violation(by: demands(80, 45, 30, 17_000_000)) == .bitRate)

@@ -1,3 +1,5 @@
+import VideoBitstream
+
 /// A NAL unit of an encoded frame, in memory that the encoder owns.
 public struct NALUnit: Sendable {
   /// nal_unit_type (Table 7-1).
@@ -39,7 +41,8 @@ struct AccessUnit {
 
   /// Appends a slice, behind a prefix NAL unit if there is one.
   mutating func append(
-    type: UInt8, refIDC: UInt8, prefix: ScalableHeader?, payload: UnsafePointer<UInt8>, count: Int
+    type: H264NALUnitType, refIDC: UInt8, prefix: H264ScalableHeader?, payload: UnsafePointer<UInt8>,
+    count: Int
   ) {
     if let prefix {
       withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 16) { scratch in
@@ -47,7 +50,7 @@ struct AccessUnit {
         var bits = BitWriter(base, capacity: 16)
         prefix.writePayload(refIDC: refIDC, to: &bits)
         append(
-          type: NALUnitType.prefix, refIDC: refIDC, headerExtension: prefix.bytes, payload: base,
+          type: .prefix, refIDC: refIDC, headerExtension: prefix.bytes, payload: base,
           count: bits.bitCount / 8)
       }
     }
@@ -56,7 +59,7 @@ struct AccessUnit {
 
   /// Appends a NAL unit behind a start code of four bytes.
   mutating func append(
-    type: UInt8, refIDC: UInt8, headerExtension: (UInt8, UInt8, UInt8)? = nil,
+    type: H264NALUnitType, refIDC: UInt8, headerExtension: (UInt8, UInt8, UInt8)? = nil,
     payload: UnsafePointer<UInt8>, count payloadCount: Int
   ) {
     let need = count + NALUnitWriter.worstCase(payload: payloadCount) + 4
@@ -73,7 +76,8 @@ struct AccessUnit {
       framing: .startCode)
     {
       units.append(
-        NALUnit(type: type, refIDC: refIDC, range: count + range.lowerBound..<count + range.upperBound))
+        NALUnit(
+          type: type.rawValue, refIDC: refIDC, range: count + range.lowerBound..<count + range.upperBound))
     }
     count += writer.count
   }

@@ -1,4 +1,5 @@
 import CH264Kernels
+import VideoBitstream
 
 /// Slice data in CABAC (9.3).
 struct CABACWriter: EntropyCoder {

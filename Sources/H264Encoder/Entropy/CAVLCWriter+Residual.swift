@@ -1,4 +1,5 @@
 import CH264Kernels
+import VideoBitstream
 
 // residual() and residual_block_cavlc() (7.3.5.3, 9.2).
 extension CAVLCWriter {

@@ -1,4 +1,5 @@
 import CH264Kernels
+import VideoBitstream
 
 /// Slice data in Exp-Golomb codes and CAVLC (9.1, 9.2).
 struct CAVLCWriter: EntropyCoder {

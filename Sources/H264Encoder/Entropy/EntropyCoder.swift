@@ -1,4 +1,5 @@
 import CH264Kernels
+import VideoBitstream
 
 /// What the slice header says that macroblock syntax depends on.
 struct SliceParameters: Equatable, Sendable {

@@ -1,3 +1,5 @@
+import VideoBitstream
+
 /// The reference pictures, as the decoder has them too (8.2.4, 8.2.5), for frames only.
 struct DecodedPictureBuffer {
   struct Entry {
@@ -61,7 +63,7 @@ struct DecodedPictureBuffer {
 
   /// Stores the current picture. Appends the marking commands that a decoder needs to do the same;
   /// none: the sliding window does it.
-  mutating func store(_ entry: Entry, current frameNum: Int, _ commands: inout [MemoryManagement]) {
+  mutating func store(_ entry: Entry, current frameNum: Int, _ commands: inout [H264MemoryManagement]) {
     if let slot = entry.longTermIndex {
       // A long-term picture with this index is replaced (8.2.5.4.6); make room if it is not there yet.
       let replaced = entries.contains { $0.longTermIndex == slot }
@@ -82,14 +84,14 @@ struct DecodedPictureBuffer {
   }
 
   /// Room for the current picture, which the sliding window does not make under adaptive marking.
-  mutating func makeRoom(current frameNum: Int) -> MemoryManagement? {
+  mutating func makeRoom(current frameNum: Int) -> H264MemoryManagement? {
     guard entries.count >= capacity, let oldest = oldestShortTerm() else { return nil }
     let difference = frameNum - pictureNumber(entries[oldest], current: frameNum)
     entries.remove(at: oldest)
     return .removeShortTerm(difference: difference)
   }
 
-  private mutating func removeNewestShortTerm(current frameNum: Int) -> MemoryManagement? {
+  private mutating func removeNewestShortTerm(current frameNum: Int) -> H264MemoryManagement? {
     guard toleratesLosses, let newest = entries.first, newest.longTermIndex == nil, newest.isUsable else {
       return nil
     }
@@ -111,7 +113,7 @@ struct DecodedPictureBuffer {
 
   /// Appends the commands that turn the initial list into `wanted` (8.2.4.3); none if it begins so already.
   func modifications(
-    _ wanted: [Entry], current frameNum: Int, _ commands: inout [ReferenceListModification]
+    _ wanted: [Entry], current frameNum: Int, _ commands: inout [H264ReferenceListModification]
   ) {
     // A receiver may have more short-term pictures before the long-term ones.
     let isSure = !toleratesLosses || wanted.allSatisfy { $0.longTermIndex == nil }

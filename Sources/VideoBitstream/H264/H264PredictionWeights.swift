@@ -1,0 +1,64 @@
+/// pred_weight_table() of H.264 (7.3.3.2).
+package struct H264PredictionWeights: Equatable, Sendable {
+  package struct Weight: Equatable, Sendable {
+    /// -128...127
+    package var weight = 0
+    package var offset = 0
+
+    package init(weight: Int = 0, offset: Int = 0) {
+      self.weight = weight
+      self.offset = offset
+    }
+
+    fileprivate mutating func code<Coder: SyntaxCoder>(_ c: inout Coder) {
+      c.se(&weight, -128...127)
+      c.se(&offset, -128...127)
+    }
+  }
+
+  package struct Chroma: Equatable, Sendable {
+    package var cb = Weight()
+    package var cr = Weight()
+
+    package init() {}
+  }
+
+  /// Of a reference; nil where the default weight holds.
+  package struct Entry: Equatable, Sendable {
+    package var luma: Weight?
+    package var chroma: Chroma?
+
+    package init() {}
+  }
+
+  /// luma_log2_weight_denom, 0...7
+  package var log2LumaDenominator = 0
+  /// Not there in grey and separate planes.
+  package var log2ChromaDenominator = 0
+  package var list0: [Entry] = []
+  package var list1: [Entry] = []
+
+  package init() {}
+
+  mutating func code<Coder: SyntaxCoder>(
+    _ c: inout Coder, hasChroma: Bool, references: Int, referencesL1: Int
+  ) {
+    c.ue(&log2LumaDenominator, 0...7)
+    if hasChroma { c.ue(&log2ChromaDenominator, 0...7) }
+    Self.code(&list0, &c, hasChroma: hasChroma, count: references)
+    Self.code(&list1, &c, hasChroma: hasChroma, count: referencesL1)
+  }
+
+  private static func code<Coder: SyntaxCoder>(
+    _ list: inout [Entry], _ c: inout Coder, hasChroma: Bool, count: Int
+  ) {
+    c.list(&list, count: count, Entry()) {
+      $0.optional(&$1.luma, Weight()) { $1.code(&$0) }
+      guard hasChroma else { return }
+      $0.optional(&$1.chroma, Chroma()) {
+        $1.cb.code(&$0)
+        $1.cr.code(&$0)
+      }
+    }
+  }
+}

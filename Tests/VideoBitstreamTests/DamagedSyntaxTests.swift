@@ -1,0 +1,116 @@
+import Testing
+import VideoBitstream
+
+/// Input that was cut, changed or made to hurt: every read ends, with an error or with values in range.
+@Suite struct DamagedSyntaxTests {
+  /// Changes some bytes or bits, or cuts the unit.
+  private func damaged(_ unit: [UInt8], _ random: inout RandomSyntax) -> [UInt8] {
+    var result = unit
+    for _ in 0..<random.int(1...6) where result.count > 1 {
+      switch random.int(0...4) {
+      case 0: result.removeLast(random.int(1...result.count - 1))
+      case 1: result[random.int(1...result.count - 1)] = UInt8(random.int(0...255))
+      case 2: result[random.int(1...result.count - 1)] ^= 1 << UInt8(random.int(0...7))
+      case 3: result.insert(contentsOf: [0, 0, 0, 0, 0], at: random.int(1...result.count - 1))
+      default: result.insert(contentsOf: random.list(9) { _ in 0xFF }, at: random.int(1...result.count - 1))
+      }
+    }
+    return result
+  }
+
+  @Test("Damaged H.264 parameter sets and slices")
+  func h264() {
+    var random = RandomSyntax(11)
+    for _ in 0..<6000 {
+      let sps = random.h264SequenceParameterSet()
+      var pps = random.h264PictureParameterSet(chromaFormat: sps.chromaFormat)
+      pps.sequenceParameterSetID = sps.id
+      let header = random.h264SliceHeader(sps, pps)
+      let readSPS = try? H264SequenceParameterSet(nalUnit: damaged(sps.nalUnit, &random))
+      if let readSPS {
+        #expect(
+          readSPS.width > 0 && readSPS.height > 0 && readSPS.width <= 65536 && readSPS.height <= 131_072)
+        #expect(readSPS.orderCycle.offsetsForReferenceFrames.count <= 255)
+        // What could be read can be written.
+        #expect((try? H264SequenceParameterSet(nalUnit: readSPS.nalUnit)) != nil)
+      }
+      let readPPS = try? H264PictureParameterSet(nalUnit: damaged(pps.nalUnit(), &random))
+      let unit = damaged(nalUnit(header, sps, pps), &random)
+      let read = try? H264SliceHeader(
+        nalUnit: unit, sequences: [sps.id: readSPS ?? sps], pictures: [pps.id: readPPS ?? pps])
+      if let read {
+        #expect(1...32 ~= read.activeReferences && read.modifications.count <= 34)
+        #expect((read.memoryManagement ?? []).count <= 67)
+      }
+    }
+  }
+
+  @Test("Truncated at each byte, parameter sets are refused or keep their values")
+  func truncation() throws {
+    var random = RandomSyntax(12)
+    for _ in 0..<200 {
+      let set = random.h264SequenceParameterSet()
+      let unit = set.nalUnit
+      for count in 0..<unit.count {
+        guard let read = try? H264SequenceParameterSet(nalUnit: unit.prefix(count)) else { continue }
+        // Only VUI parameters may be missing, or the trailing bits.
+        #expect(set.vui != nil || count == unit.count - 1)
+        var (a, b) = (read, set)
+        a.vui = nil
+        b.vui = nil
+        #expect(a == b)
+      }
+    }
+  }
+
+  @Test("Extreme values of ue(v) and se(v)")
+  func extremes() {
+    for value in [0, 1, 254, 255, 65534, 65535, 0x7FFF_FFFE, 0x7FFF_FFFF, 0xFFFF_FFFD, 0xFFFF_FFFE] {
+      let bytes = BitWriter.bytes {
+        $0.ue(value)
+        $0.trailingBits()
+      }
+      bytes.withUnsafeBufferPointer { bytes in
+        var reader = BitReader(bytes, hasEmulationPrevention: false)
+        #expect(reader.ue() == value && reader.failure == nil)
+        #expect(!reader.hasMoreData)
+      }
+    }
+    for value in [0, 1, -1, 0x7FFF_FFFF, -0x7FFF_FFFF] {
+      let bytes = BitWriter.bytes {
+        $0.se(value)
+        $0.trailingBits()
+      }
+      bytes.withUnsafeBufferPointer { bytes in
+        var reader = BitReader(bytes, hasEmulationPrevention: false)
+        #expect(reader.se() == value && reader.failure == nil)
+      }
+    }
+    // 32 zeros: no code has so many.
+    let zeros: [UInt8] = [0, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF]
+    zeros.withUnsafeBufferPointer { bytes in
+      var reader = BitReader(bytes, hasEmulationPrevention: false)
+      var value = 7
+      reader.ue(&value)
+      #expect(value == 7 && reader.failure == .invalid)
+      reader.u(&value, 8)
+      #expect(value == 7)
+    }
+    for count in 0...4 {
+      let bytes = [UInt8](repeating: 0, count: count)
+      bytes.withUnsafeBufferPointer { bytes in
+        var reader = BitReader(bytes, hasEmulationPrevention: false)
+        #expect(reader.ue() == 0 && reader.failure == (count == 4 ? .invalid : .truncated))
+      }
+    }
+  }
+
+  @Test("A unit of many tiny messages, or of one that claims to be huge, takes one pass")
+  func messages() {
+    var many = [UInt8](repeating: 6, count: 200_001)
+    for index in stride(from: 2, to: many.count, by: 2) { many[index] = 0 }
+    #expect(SupplementalInformation.messages(nalUnit: many + [0x80], headerLength: 1).count == 100_000)
+    let huge = [UInt8](repeating: 255, count: 1_000_000)
+    #expect(SupplementalInformation.messages(nalUnit: huge, headerLength: 1).isEmpty)
+  }
+}
