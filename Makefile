@@ -9,9 +9,10 @@ SWIFT ?= swift
 BUILD = $(SWIFT) build $(if $(TRAITS),--traits $(TRAITS))
 TEST = $(SWIFT) test $(if $(TRAITS),--traits $(TRAITS))
 RELEASE_DIR = .build/release
+SWIFT_SOURCES = Sources Tests Benchmarks/Sources Benchmarks/Package.swift Examples/Sources Fuzz/Sources Package.swift
 
 .DEFAULT_GOAL := help
-.PHONY: help lowlat-tables build demo test lint format docs clients permissive compare matrix bench engine-matrix kernel-bench rate-bench decode-bench sample need-swift dependencies test-dependencies
+.PHONY: help lowlat-tables build demo test lint format docs clients permissive compare matrix bench engine-matrix kernel-bench rate-bench decode-bench count-allocations check-manifest sanitize fuzz sample need-swift dependencies test-dependencies
 
 help: ## Lists these commands.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,18 +23,18 @@ build: dependencies ## Builds everything in release, vtencode as .build/release/
 demo: dependencies ## Encodes the sample movie through VTCompressionSession: out/demo.mp4.
 	$(BUILD) -c release --product vtencode
 	@mkdir -p out
-	$(RELEASE_DIR)/vtencode transcoding Assets/video.m4v --bitrate 1500k --psnr --out out/demo.mp4
+	$(RELEASE_DIR)/vtencode transcoding Assets/video.m4v --bitrate 1500k --psnr --overwrite --out out/demo.mp4
 	@echo "Written: out/demo.mp4"
 
 test: test-dependencies ## Runs all tests, a target at a time (TARGETS="CoreMediaTests ...").
 	@TRAITS=$(TRAITS) scripts/test $(TARGETS)
 
 lint: test-dependencies ## Checks the formatting, and that nothing here compiles with a warning.
-	$(SWIFT) format lint --strict --recursive --parallel Sources Tests Package.swift
+	$(SWIFT) format lint --strict --recursive --parallel $(SWIFT_SOURCES)
 	OVT_WARNINGS_AS_ERRORS=1 $(BUILD) --build-tests
 
 format: need-swift ## Formats the sources.
-	$(SWIFT) format --in-place --recursive --parallel Sources Tests Package.swift
+	$(SWIFT) format --in-place --recursive --parallel $(SWIFT_SOURCES)
 
 docs: dependencies ## Builds the documentation of all modules into out/docs.
 	scripts/build-docs out/docs
@@ -52,32 +53,50 @@ matrix: test-dependencies ## Encodes every clip of a folder (CLIPS=...) every wa
 	$(BUILD) -c release --product vtencode
 	scripts/matrix $(CLIPS)
 
-# What `make bench` measures on: CLIPS, or the clips that developers share, or the sample.
+# The measuring tools are a package of their own.
+TOOL = $(SWIFT) build -c release --package-path Benchmarks --product
+TOOLS_DIR = Benchmarks/.build/release
+
+# What they measure on: CLIPS, or the clips that developers share, or the sample.
 BENCH_CLIPS = $(or $(CLIPS),$(wildcard ../shared/media/clips),Assets/video.m4v)
 
 bench: test-dependencies ## Measures H264Encoder against libx264 and libopenh264 (CLIPS=..., BENCH_OPTIONS="--quick ...").
-	$(SWIFT) build -c release --package-path Benchmarks --product bench
-	@Benchmarks/.build/release/bench $(BENCH_OPTIONS) $(BENCH_CLIPS)
+	$(TOOL) bench
+	@$(TOOLS_DIR)/bench $(BENCH_OPTIONS) $(BENCH_CLIPS)
 
 engine-matrix: test-dependencies ## Decodes 2,000 random streams of H264Encoder (STREAMS=...) with two decoders, bit for bit.
-	OVT_MATRIX_STREAMS=$(or $(STREAMS),2000) OVT_MATRIX_SEED=$(or $(SEED),1) $(TEST) -c release -Xswiftc -enable-testing \
-	  --filter MatrixTests
+	OVT_ENGINE_ALONE=1 OVT_MATRIX_STREAMS=$(or $(STREAMS),2000) OVT_MATRIX_SEED=$(or $(SEED),1) \
+	  $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build-engine --filter MatrixTests
 
 kernel-bench: need-swift ## Prints the cycles per call of each SIMD kernel on each CPU path.
-	$(SWIFT) build -c release --product kernel-bench
-	@$(RELEASE_DIR)/kernel-bench
+	$(TOOL) kernel-bench
+	@$(TOOLS_DIR)/kernel-bench
 
 rate-bench: test-dependencies ## Prints how the rate control keeps to rates, limits, steps, caps and shares (CLIPS=...).
-	$(SWIFT) build -c release --product rate-bench
-	@$(RELEASE_DIR)/rate-bench --speed 4 $(shell find $(BENCH_CLIPS) -maxdepth 1 -type f | sort)
+	$(TOOL) rate-bench
+	@$(TOOLS_DIR)/rate-bench --speed 4 $(TABLE_OPTIONS) $(BENCH_CLIPS)
 
-decode-bench: dependencies ## Compares a decompression session with bare libavcodec (MOVIE=...).
-	$(BUILD) -c release --product decode-bench
-	@$(RELEASE_DIR)/decode-bench $(or $(MOVIE),Assets/video.m4v)
+decode-bench: test-dependencies ## Compares a decompression session with bare libavcodec (MOVIE=...).
+	$(TOOL) decode-bench
+	@$(TOOLS_DIR)/decode-bench $(TABLE_OPTIONS) $(or $(MOVIE),Assets/video.m4v)
+
+count-allocations: test-dependencies ## Counts the allocations of each frame; fails above Benchmarks/Thresholds.
+	$(TOOL) count-allocations
+	@$(TOOLS_DIR)/count-allocations --thresholds Benchmarks/Thresholds/allocations.json $(TABLE_OPTIONS)
 
 lowlat-tables: test-dependencies ## Measures the low-latency mode: latency, layers, caps, losses, steps (CLIPS=..., TABLE_OPTIONS=...).
 	$(BUILD) -c release --product vtencode
-	@$(RELEASE_DIR)/vtencode lowlat-tables $(TABLE_OPTIONS) $(shell find $(BENCH_CLIPS) -maxdepth 1 -type f | sort)
+	$(TOOL) lowlat-tables
+	@$(TOOLS_DIR)/lowlat-tables --vtencode $(RELEASE_DIR)/vtencode $(TABLE_OPTIONS) $(BENCH_CLIPS)
+
+check-manifest: test-dependencies ## Checks that every product exists on every host and shadows no framework.
+	scripts/check-manifest --build
+
+sanitize: test-dependencies ## Runs the engine's and the media tests under AddressSanitizer and UBSan.
+	scripts/sanitize address,undefined all
+
+fuzz: test-dependencies ## Runs every fuzzer (SECONDS_EACH=600).
+	SECONDS_EACH=$(or $(SECONDS_EACH),600) JOBS=$(shell nproc) scripts/fuzz
 
 sample: ## Renders Assets/video.m4v anew (needs python3-numpy, ffmpeg and fonts-dejavu-core).
 	scripts/render-sample

@@ -2,11 +2,21 @@
 import PackageDescription
 
 // What OpenVideoToolbox is measured with. A package of its own, so that the main one needs none of it.
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let engine = Target.Dependency.product(name: "H264Encoder", package: "OpenVideoToolbox")
+let videoToolbox = Target.Dependency.product(
+  name: "VideoToolbox", package: "OpenVideoToolbox", condition: .when(platforms: [.linux]))
+
 let package = Package(
   name: "Benchmarks",
   platforms: [.macOS(.v15)],
-  dependencies: [.package(name: "OpenVideoToolbox", path: "..")],
+  dependencies: [
+    .package(name: "OpenVideoToolbox", path: "..", traits: ["X264", "X265"]),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+  ],
   targets: [
+    // MARK: What the tools share
+
     // libx264 and libopenh264 behind one small C interface.
     .target(
       name: "CReferenceEncoders",
@@ -18,14 +28,27 @@ let package = Package(
         .linkedLibrary("avformat"), .linkedLibrary("avcodec"), .linkedLibrary("swscale"),
         .linkedLibrary("avutil"),
       ]),
-    // What the tools share: clips, streams and their quality, results.
-    .target(name: "BenchmarkSupport", dependencies: ["CClipMedia"]),
+    // Replaces malloc and its kin in the program that links it.
+    .target(name: "CAllocationCounter"),
+    // Clips, streams and their quality, figures, tables, thresholds.
+    .target(name: "BenchmarkSupport", dependencies: ["CClipMedia", argumentParser]),
+    // Pictures and frames as sessions have them.
+    .target(name: "SessionSupport", dependencies: ["BenchmarkSupport", videoToolbox]),
+
+    // MARK: The engine
+
+    .executableTarget(name: "bench", dependencies: ["BenchmarkSupport", "CReferenceEncoders", engine]),
+    .executableTarget(name: "kernel-bench", dependencies: [engine]),
+    .executableTarget(name: "rate-bench", dependencies: ["BenchmarkSupport", engine]),
+
+    // MARK: The sessions
+
     .executableTarget(
-      name: "bench",
-      dependencies: [
-        "BenchmarkSupport", "CReferenceEncoders",
-        .product(name: "H264Encoder", package: "OpenVideoToolbox"),
-      ]),
+      name: "count-allocations",
+      dependencies: ["BenchmarkSupport", "SessionSupport", "CAllocationCounter", engine]),
+    .executableTarget(name: "decode-bench", dependencies: ["SessionSupport"]),
+    // Runs `vtencode call` for the tables of losses and steps.
+    .executableTarget(name: "lowlat-tables", dependencies: ["SessionSupport"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -11,8 +11,8 @@ set -eu
 packages="make pkg-config git libavformat-dev libavcodec-dev libavutil-dev libswresample-dev libswscale-dev libx264-dev libx265-dev"
 # ffmpeg and ffprobe check what this package wrote; OpenH264 is the engine's second decoder and one of the
 # encoders that it is measured against; python3 runs scripts/matrix and scripts/compare-ffmpeg; tshark reads the
-# packets of `vtencode call`.
-test_packages="ffmpeg libopenh264-dev python3 tshark"
+# packets of `vtencode call`; binutils' readelf and nm tell what the permissive build links.
+test_packages="ffmpeg libopenh264-dev python3 tshark binutils"
 check_only=no
 for argument in "$@"; do
   case "$argument" in

@@ -70,7 +70,8 @@ extension RateControl {
     let rate = min(target + 0.04 * (lowest - target), most.min() ?? lowest)
     let size = usable.map { $0.bits - rate * $0.seconds }.min() ?? rate
     return BufferModel(
-      maximumRate: max(Int(rate), 1000), size: max(Int(size), 1000), initialFullness: fullness)
+      maximumRate: max(Int(clamping: rate), 1000), size: max(Int(clamping: size), 1000),
+      initialFullness: fullness)
   }
 
   private func bits(_ rate: Int, _ seconds: Double) -> Int {

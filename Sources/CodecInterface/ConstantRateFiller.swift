@@ -22,7 +22,7 @@ public struct ConstantRateFiller: Sendable {
   public mutating func bytesMissing(after bytes: Int, seconds: Double) -> Int? {
     level += bitsPerSecond * seconds - Double(bytes) * 8
     guard level > capacity else { return nil }
-    let missing = Int((level - capacity) / 8)
+    let missing = Int(clamping: min((level - capacity) / 8, 0x1p30))
     // The smallest filler that makes sense; less waits for the next frame.
     guard missing >= 16 else { return nil }
     level -= Double(missing) * 8

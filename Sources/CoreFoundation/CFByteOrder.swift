@@ -1,20 +1,26 @@
 // Numbers in another order of their bytes, as they come in files and streams.
 
+/// A byte order as the functions give it: the number of one of the constants below.
+public typealias CFByteOrder = CFIndex
+
 /// The order of the bytes of numbers in memory.
-public struct CFByteOrder: RawRepresentable, Sendable, Hashable {
-  public let rawValue: CFIndex
-  public init(rawValue: CFIndex) { self.rawValue = rawValue }
-  public init(_ rawValue: CFIndex) { self.rawValue = rawValue }
+public struct __CFByteOrder: RawRepresentable, Sendable, Hashable {
+  public var rawValue: UInt32
+  public init(rawValue: UInt32) { self.rawValue = rawValue }
+  public init(_ rawValue: UInt32) { self.rawValue = rawValue }
 }
 
-public let CFByteOrderUnknown = CFByteOrder(0)
-public let CFByteOrderLittleEndian = CFByteOrder(1)
-public let CFByteOrderBigEndian = CFByteOrder(2)
+public let CFByteOrderUnknown = __CFByteOrder(0)
+public let CFByteOrderLittleEndian = __CFByteOrder(1)
+public let CFByteOrderBigEndian = __CFByteOrder(2)
 
-/// The order on this machine, as a `CFByteOrder`'s value.
-public func CFByteOrderGetCurrent() -> CFIndex {
-  UInt16(1).bigEndian == 1 ? CFByteOrderBigEndian.rawValue : CFByteOrderLittleEndian.rawValue
+/// The order on this machine: the number of `CFByteOrderLittleEndian` or `CFByteOrderBigEndian`.
+public func CFByteOrderGetCurrent() -> CFByteOrder {
+  CFByteOrder(
+    UInt16(1).bigEndian == 1 ? CFByteOrderBigEndian.rawValue : CFByteOrderLittleEndian.rawValue)
 }
+
+// MARK: - Whole numbers
 
 @inlinable public func CFSwapInt16(_ arg: UInt16) -> UInt16 { arg.byteSwapped }
 @inlinable public func CFSwapInt32(_ arg: UInt32) -> UInt32 { arg.byteSwapped }
@@ -33,3 +39,44 @@ public func CFByteOrderGetCurrent() -> CFIndex {
 @inlinable public func CFSwapInt16HostToLittle(_ arg: UInt16) -> UInt16 { arg.littleEndian }
 @inlinable public func CFSwapInt32HostToLittle(_ arg: UInt32) -> UInt32 { arg.littleEndian }
 @inlinable public func CFSwapInt64HostToLittle(_ arg: UInt64) -> UInt64 { arg.littleEndian }
+
+// MARK: - Floating-point numbers
+
+/// The bits of a `Float` in big-endian order. Not a `Float` itself, as such bits may be no number here.
+public struct CFSwappedFloat32: Sendable, Hashable {
+  public var v: UInt32
+  public init() { v = 0 }
+  public init(v: UInt32) { self.v = v }
+}
+
+/// The bits of a `Double` in big-endian order.
+public struct CFSwappedFloat64: Sendable, Hashable {
+  public var v: UInt64
+  public init() { v = 0 }
+  public init(v: UInt64) { self.v = v }
+}
+
+@inlinable public func CFConvertFloat32HostToSwapped(_ arg: Float32) -> CFSwappedFloat32 {
+  CFSwappedFloat32(v: arg.bitPattern.bigEndian)
+}
+@inlinable public func CFConvertFloat32SwappedToHost(_ arg: CFSwappedFloat32) -> Float32 {
+  Float32(bitPattern: UInt32(bigEndian: arg.v))
+}
+@inlinable public func CFConvertFloat64HostToSwapped(_ arg: Float64) -> CFSwappedFloat64 {
+  CFSwappedFloat64(v: arg.bitPattern.bigEndian)
+}
+@inlinable public func CFConvertFloat64SwappedToHost(_ arg: CFSwappedFloat64) -> Float64 {
+  Float64(bitPattern: UInt64(bigEndian: arg.v))
+}
+@inlinable public func CFConvertFloatHostToSwapped(_ arg: Float) -> CFSwappedFloat32 {
+  CFConvertFloat32HostToSwapped(arg)
+}
+@inlinable public func CFConvertFloatSwappedToHost(_ arg: CFSwappedFloat32) -> Float {
+  CFConvertFloat32SwappedToHost(arg)
+}
+@inlinable public func CFConvertDoubleHostToSwapped(_ arg: Double) -> CFSwappedFloat64 {
+  CFConvertFloat64HostToSwapped(arg)
+}
+@inlinable public func CFConvertDoubleSwappedToHost(_ arg: CFSwappedFloat64) -> Double {
+  CFConvertFloat64SwappedToHost(arg)
+}

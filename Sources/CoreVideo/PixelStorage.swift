@@ -1,4 +1,5 @@
-/// The memory of a pixel buffer and where its planes lie.
+/// The memory of a pixel buffer and where its planes lie. Nothing changes, but for a buffer on a surface: there
+/// addresses, row lengths and size change with the first lock and the last unlock.
 final class PixelStorage: @unchecked Sendable {
   struct Plane {
     /// The address of the picture's first pixel (inside the extended pixels).
@@ -9,17 +10,19 @@ final class PixelStorage: @unchecked Sendable {
   }
 
   /// What `CVPixelBufferGetBaseAddress` returns.
-  let baseAddress: UnsafeMutableRawPointer?
+  var baseAddress: UnsafeMutableRawPointer?
   /// The whole size in bytes, all planes with their padding.
-  let dataSize: Int
+  var dataSize: Int
   /// The answer to `CVPixelBufferGetBytesPerRow`.
-  let bytesPerRow: Int
+  var bytesPerRow: Int
   let isPlanar: Bool
   let planeCount: Int
   /// Never empty: a buffer that is not planar has one entry, for the whole.
   let planes: UnsafeMutablePointer<Plane>
   private let release: (@Sendable () -> Void)?
   private let allocation: UnsafeMutableRawPointer?
+  /// Set at once for a picture on a surface.
+  var mapping: SurfaceMapping?
 
   init(
     baseAddress: UnsafeMutableRawPointer?, dataSize: Int, bytesPerRow: Int, isPlanar: Bool, planes: [Plane],
@@ -42,7 +45,11 @@ final class PixelStorage: @unchecked Sendable {
   /// Memory for a picture of the given layout, in one block, or nil if there is not enough.
   convenience init?(layout: PixelLayout) {
     var block: UnsafeMutableRawPointer?
-    guard posix_memalign(&block, PixelLayout.blockAlignment, layout.dataSize) == 0, let block else {
+    // Vector code that reads or writes a row in whole registers goes a little beyond the last one.
+    guard
+      posix_memalign(&block, PixelLayout.blockAlignment, layout.dataSize + PixelLayout.blockAlignment) == 0,
+      let block
+    else {
       return nil
     }
     self.init(
@@ -54,6 +61,9 @@ final class PixelStorage: @unchecked Sendable {
       },
       allocation: block)
   }
+
+  /// Whether the memory goes on a little behind the last row.
+  var isPadded: Bool { allocation != nil }
 
   deinit {
     planes.deinitialize(count: entries)

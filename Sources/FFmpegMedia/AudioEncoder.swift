@@ -26,6 +26,8 @@ package final class AudioEncoder {
   private var packet: UnsafeMutablePointer<AVPacket>?
   private var source: AudioStreamBasicDescription
   private let description: CMFormatDescription
+  /// The format of what comes out.
+  package var formatDescription: CMFormatDescription { description }
   /// The first frame's time, and how many frames have come in and gone out.
   private var anchor: CMTime?
   private var framesIn: Int64 = 0
@@ -35,11 +37,12 @@ package final class AudioEncoder {
     self.request = request
     self.source = source
     LibavLog.takeOver()
-    sampleRate = Int32(clamping: request.sampleRate ?? Int(source.mSampleRate))
+    sampleRate = Int32(clamping: request.sampleRate ?? Int(clamping: source.mSampleRate))
     channels = Int32(clamping: request.channels ?? Int(source.mChannelsPerFrame))
     guard sampleRate > 0, (1...8).contains(channels) else {
       throw MediaFileError(.unsupportedFormat, "the sound has no valid sample rate or channels")
     }
+    try Self.check(source)
     let codecID = request.pcm.map(Self.codec) ?? AV_CODEC_ID_AAC
     guard let codec = avcodec_find_encoder(codecID), let context = avcodec_alloc_context3(codec) else {
       throw MediaFileError(.unsupportedFormat, "libavcodec was built without this sound encoder")
@@ -127,6 +130,47 @@ package final class AudioEncoder {
     return try CMFormatDescription(audioStreamBasicDescription: basic, magicCookie: cookie)
   }
 
+  /// What a program says of its sound.
+  private static func check(_ source: AudioStreamBasicDescription) throws {
+    guard (1...768_000).contains(source.mSampleRate), (1...64).contains(source.mChannelsPerFrame),
+      [8, 16, 24, 32, 64].contains(source.mBitsPerChannel)
+    else { throw MediaFileError(.unsupportedFormat, "the sound has no valid sample rate, channels or bits") }
+  }
+
+  /// Seconds of silence that are put in where sound is missing. Where more is missing, time goes on without.
+  private static let longestFill = 60.0
+  /// Frames of silence that are made at once.
+  private static let silenceChunk = 8192
+
+  /// Puts silence between two samples, or moves the time of what follows.
+  private func bridge(_ gap: Int64, _ samples: inout [CMSampleBuffer]) throws {
+    var missing = gap
+    if Double(gap) > source.mSampleRate * Self.longestFill {
+      // A second of silence, so that nothing that has been heard is moved with it.
+      missing = Int64(clamping: source.mSampleRate)
+      let rest = CMTime(value: gap - missing, timescale: CMTimeScale(clamping: source.mSampleRate))
+      try fill(missing, &samples)
+      anchor = (anchor ?? .zero) + rest
+    } else {
+      try fill(missing, &samples)
+    }
+    framesIn = framesIn.addingClamped(missing)
+  }
+
+  private func fill(_ count: Int64, _ samples: inout [CMSampleBuffer]) throws {
+    let channels = Int(source.mChannelsPerFrame)
+    let sampleBytes = Int(source.mBitsPerChannel) / 8
+    let isPlanar = source.mFormatFlags & kAudioFormatFlagIsNonInterleaved != 0
+    var rest = count
+    while rest > 0 {
+      let frames = Int(min(rest, Int64(Self.silenceChunk)))
+      let quiet = [UInt8](repeating: 0, count: frames * sampleBytes * channels)
+      try convert(Self.planes(quiet, isPlanar, channels, frames * sampleBytes), count: frames, keeping: quiet)
+      samples += try drainFifo(all: false)
+      rest -= Int64(frames)
+    }
+  }
+
   private func makeResampler() throws {
     guard let context else { return }
     var from = AVChannelLayout()
@@ -134,7 +178,7 @@ package final class AudioEncoder {
     var made: OpaquePointer?
     let code = swr_alloc_set_opts2(
       &made, &context.pointee.ch_layout, context.pointee.sample_fmt, sampleRate, &from, try sourceFormat(),
-      Int32(source.mSampleRate), 0, nil)
+      Int32(clamping: source.mSampleRate), 0, nil)
     guard code >= 0, swr_init(made) >= 0 else {
       swr_free(&made)
       throw MediaFileError(.unsupportedFormat, "this sound cannot be converted as asked")
@@ -165,6 +209,7 @@ package final class AudioEncoder {
     -> [CMSampleBuffer]
   {
     if source != self.source {
+      try Self.check(source)
       try convert([], count: 0)
       self.source = source
       try makeResampler()
@@ -173,26 +218,24 @@ package final class AudioEncoder {
     let sourceChannels = Int(source.mChannelsPerFrame)
     let sampleBytes = Int(source.mBitsPerChannel) / 8
     let frames = bytes.count / max(1, sampleBytes * sourceChannels)
+    var samples: [CMSampleBuffer] = []
     if let anchor {
-      let expected = anchor + CMTime(value: framesIn, timescale: CMTimeScale(source.mSampleRate))
-      let gap = CMTimeConvertScale(
-        time - expected, timescale: CMTimeScale(source.mSampleRate), method: .default
-      ).value
-      // Times that jitter are no gap; a tenth of a second is.
-      if gap > Int64(source.mSampleRate / 10), gap < Int64(source.mSampleRate * 3600) {
-        let quiet = [UInt8](repeating: 0, count: Int(gap) * sampleBytes * sourceChannels)
-        try convert(
-          Self.planes(quiet, isPlanar, sourceChannels, Int(gap) * sampleBytes), count: Int(gap),
-          keeping: quiet)
-        framesIn += gap
+      let rate = CMTimeScale(clamping: source.mSampleRate)
+      let expected = anchor + CMTime(value: framesIn, timescale: rate)
+      let gap = CMTimeConvertScale(time - expected, timescale: rate, method: .default)
+      guard gap.isNumeric else {
+        throw MediaFileError(
+          .badTiming, "the sound's time (\(time.seconds) s) is out of reach of what came before")
       }
+      // Times that jitter are no gap; a tenth of a second is.
+      if gap.value > Int64(rate) / 10 { try bridge(gap.value, &samples) }
     } else {
       anchor = time
     }
     try convert(
       Self.planes(bytes, isPlanar, sourceChannels, frames * sampleBytes), count: frames, keeping: bytes)
-    framesIn += Int64(frames)
-    return try drainFifo(all: false)
+    framesIn = framesIn.addingClamped(Int64(frames))
+    return samples + (try drainFifo(all: false))
   }
 
   /// Encodes what is left.

@@ -26,13 +26,13 @@ public struct ColorTransform: Sendable, Hashable {
       && TransferCurve(sourceTransfer) != nil
   }
 
-  /// False for code points that are not known, and between a curve for high dynamic range and another curve, which
-  /// needs a tone mapping.
+  /// False for code points that are not known, and towards a curve for high dynamic range from another curve. From high
+  /// dynamic range to another curve tones are mapped (`ToneMapping`).
   public var isSupported: Bool {
     guard let from = TransferCurve(sourceTransfer), let to = TransferCurve(targetTransfer),
       Primaries(sourcePrimaries) != nil, Primaries(targetPrimaries) != nil
     else { return false }
-    return from == to || !(from.isHighRange || to.isHighRange)
+    return from == to || !to.isHighRange
   }
 
   /// Converts the colours of a buffer of 64-bit RGBA (`kCVPixelFormatType_64RGBALE`) in place.
@@ -46,7 +46,9 @@ public struct ColorTransform: Sendable, Hashable {
     defer { CVPixelBufferUnlockBaseAddress(buffer, []) }
     guard let base = CVPixelBufferGetBaseAddress(buffer) else { return false }
     let decode = CurveTables.decoding(from)
-    let encode = CurveTables.encoding(to)
+    let mapping = from == to ? nil : ToneMapping(from)
+    // Light of a display, as tone mapping gives it, goes through the display's curve (BT.1886), not the camera's.
+    let encode = CurveTables.encoding(mapping != nil && to == .bt709 ? .gamma24 : to)
     let stride = CVPixelBufferGetBytesPerRow(buffer)
     let width = CVPixelBufferGetWidth(buffer)
     decode.withUnsafeBufferPointer { decode in
@@ -55,9 +57,17 @@ public struct ColorTransform: Sendable, Hashable {
           let row = (base + y * stride).assumingMemoryBound(to: UInt16.self)
           for x in 0..<width {
             let pixel = row + 4 * x
-            let r = decode[Int(pixel[0])]
-            let g = decode[Int(pixel[1])]
-            let b = decode[Int(pixel[2])]
+            var r = decode[Int(pixel[0])]
+            var g = decode[Int(pixel[1])]
+            var b = decode[Int(pixel[2])]
+            if let mapping {
+              var gain = mapping.scale
+              if from == .hlg { gain *= ToneMapping.displayGain(r, g, b) }
+              gain *= mapping.gain(max(r, g, b) * gain)
+              r *= gain
+              g *= gain
+              b *= gain
+            }
             pixel[0] = encode[CurveTables.index(matrix.0 * r + matrix.1 * g + matrix.2 * b)]
             pixel[1] = encode[CurveTables.index(matrix.3 * r + matrix.4 * g + matrix.5 * b)]
             pixel[2] = encode[CurveTables.index(matrix.6 * r + matrix.7 * g + matrix.8 * b)]
@@ -74,6 +84,8 @@ enum TransferCurve: Hashable {
   /// BT.601, BT.709, BT.2020, SMPTE 170M: one curve.
   case bt709
   case gamma22
+  /// BT.1886 with a black of nothing; no code point has it.
+  case gamma24
   case gamma28
   case smpte240
   case linear
@@ -106,6 +118,7 @@ enum TransferCurve: Hashable {
     case .bt709:
       v < 4.5 * 0.018053968510807 ? v / 4.5 : pow((v + 0.09929682680944) / 1.09929682680944, 1 / 0.45)
     case .gamma22: pow(v, 2.2)
+    case .gamma24: pow(v, 2.4)
     case .gamma28: pow(v, 2.8)
     case .gamma26: pow(v, 2.6)
     case .smpte240: v < 4 * 0.0228 ? v / 4 : pow((v + 0.1115) / 1.1115, 1 / 0.45)
@@ -124,6 +137,7 @@ enum TransferCurve: Hashable {
     case .linear: l
     case .bt709: l < 0.018053968510807 ? 4.5 * l : 1.09929682680944 * pow(l, 0.45) - 0.09929682680944
     case .gamma22: pow(l, 1 / 2.2)
+    case .gamma24: pow(l, 1 / 2.4)
     case .gamma28: pow(l, 1 / 2.8)
     case .gamma26: pow(l, 1 / 2.6)
     case .smpte240: l < 0.0228 ? 4 * l : 1.1115 * pow(l, 0.45) - 0.1115

@@ -13,6 +13,8 @@ final class DecoderMemory: @unchecked Sendable {
   private let allocator: any PictureAllocator
   private let isDirect: Bool
   private let spareChroma = SpareMemory()
+  private let directPictures = DirectPictures()
+  let underWay = PicturesUnderWay()
   /// Frames that were begun since `startCapture`, as references of our own.
   private let captured = Mutex(Captured())
 
@@ -53,10 +55,10 @@ final class DecoderMemory: @unchecked Sendable {
   private func provide(
     _ context: UnsafeMutablePointer<AVCodecContext>, _ frame: UnsafeMutablePointer<AVFrame>, _ flags: Int32
   ) -> Int32 {
-    frame.pointee.opaque = nil
     let result =
       isDirect && provideDirectly(context, frame) ? 0 : avcodec_default_get_buffer2(context, frame, flags)
     guard result >= 0 else { return result }
+    underWay.begin(frame)
     captured.withLock {
       guard $0.isOn, let reference = FrameReference(copying: frame) else { return }
       Self.crop(reference.pointer, context)
@@ -106,14 +108,8 @@ final class DecoderMemory: @unchecked Sendable {
       let picture = DirectPicture(buffer, paddedHeight: Int(paddedHeight), spareChroma)
     else { return false }
 
-    let owner = Unmanaged.passRetained(picture)
-    guard
-      let reference = av_buffer_create(
-        picture.luma, picture.lumaStride * Int(paddedHeight),
-        { opaque, _ in if let opaque { Unmanaged<DirectPicture>.fromOpaque(opaque).release() } },
-        owner.toOpaque(), 0)
+    guard let reference = directPictures.reference(picture, size: picture.lumaStride * Int(paddedHeight))
     else {
-      owner.release()
       return false
     }
     frame.pointee.buf.0 = reference
@@ -125,7 +121,6 @@ final class DecoderMemory: @unchecked Sendable {
     frame.pointee.linesize.2 = Int32(picture.chromaStride)
     frame.pointee.extended_data = UnsafeMutableRawPointer(frame).assumingMemoryBound(
       to: UnsafeMutablePointer<UInt8>?.self)
-    frame.pointee.opaque = owner.toOpaque()
     handOver.withLock {}
     return true
   }
@@ -135,12 +130,11 @@ final class DecoderMemory: @unchecked Sendable {
   /// The pixel buffer that a finished frame was decoded into, chroma in its final place; nil if it was not, or if
   /// the picture does not begin at the buffer's first pixel.
   func pixelBuffer(of frame: UnsafePointer<AVFrame>) -> CVPixelBuffer? {
-    guard isDirect, let opaque = frame.pointee.opaque, frame.pointee.buf.0 != nil,
-      frame.pointee.crop_left == 0,
-      frame.pointee.crop_top == 0
+    guard isDirect, let reference = frame.pointee.buf.0, frame.pointee.crop_left == 0,
+      frame.pointee.crop_top == 0,
+      let picture = directPictures.picture(of: reference)
     else { return nil }
     handOver.withLock {}
-    let picture = Unmanaged<DirectPicture>.fromOpaque(opaque).takeUnretainedValue()
     let visible = FrameFormat.visibleRect(frame)
     guard picture.luma == frame.pointee.data.0, CVPixelBufferGetWidth(picture.pixelBuffer) == visible.width,
       CVPixelBufferGetHeight(picture.pixelBuffer) == visible.height
@@ -153,8 +147,12 @@ final class DecoderMemory: @unchecked Sendable {
   func copy(_ frame: UnsafePointer<AVFrame>, _ conversion: PictureConversion) throws(CodecError)
     -> CVPixelBuffer
   {
-    let (format, isFullRange) = FrameFormat.plain(
+    var (format, isFullRange) = FrameFormat.plain(
       AVPixelFormat(frame.pointee.format), isFullRange: frame.pointee.color_range == AVCOL_RANGE_JPEG)
+    // Gray has no range of its own unless it is the luma of a video codec.
+    if !isDirect, frame.pointee.color_range == AVCOL_RANGE_UNSPECIFIED, FrameFormat.isGray(format) {
+      isFullRange = true
+    }
     let visible = FrameFormat.visibleRect(frame)
     guard visible.width > 0, visible.height > 0 else { throw .malfunction("a frame without pixels") }
     let code = FrameFormat.target(of: format, isFullRange: isFullRange, preferred: preferred)
@@ -166,7 +164,10 @@ final class DecoderMemory: @unchecked Sendable {
     var source = PictureView(frame)
     source.format = format
     let align = source.layout.cornerAlignment
-    guard align.x > 0, align.y > 0 else { throw .unsupported("a picture that is not in memory") }
+    guard align.x > 0, align.y > 0, PictureConversion.readable(format) != nil else {
+      let name = av_get_pix_fmt_name(format).map { String(cString: $0) } ?? "unknown"
+      throw .unsupported("pictures of the pixel format \(name)")
+    }
     var meaning = SampleMeaning(
       matrix: UInt8(clamping: frame.pointee.colorspace.rawValue), isFullRange: isFullRange)
     meaning.chroma = nil
@@ -176,7 +177,8 @@ final class DecoderMemory: @unchecked Sendable {
       targetMeaning.isFullRange = info.isFullRange
       try conversion.convert(source.cropped(to: visible), meaning, to: target, targetMeaning)
     } catch {
-      throw .unsupported("pictures of this format")
+      let name = av_get_pix_fmt_name(format).map { String(cString: $0) } ?? "unknown"
+      throw .unsupported("pictures of the pixel format \(name)")
     }
     return buffer
   }

@@ -4,6 +4,19 @@ import VideoBitstream
 // Byte streams of Annex B that libavformat gives: their parameter sets, and their samples with lengths.
 
 extension NALCodec {
+  /// Parameter sets that are kept of a stream; H.264 has numbers for 288 at a time. A stream with more keeps its own in
+  /// the samples.
+  static let mostParameterSets = 512
+
+  /// Whether one of the sets has these bytes.
+  static func contains(_ sets: [Data], _ unit: UnsafeRawBufferPointer) -> Bool {
+    guard let base = unit.baseAddress else { return false }
+    return sets.contains { set in
+      set.count == unit.count
+        && set.withUnsafeBytes { $0.baseAddress.map { memcmp($0, base, unit.count) == 0 } ?? false }
+    }
+  }
+
   /// Parameter sets in the order of the standard (VPS, SPS, PPS), each content once.
   func parameterSets(in data: Data) -> [Data] {
     var found: [(type: UInt8, unit: Data)] = []
@@ -11,7 +24,7 @@ extension NALCodec {
     data.withUnsafeBytes { bytes in
       ByteStream.forEachUnit(in: bytes) { range in
         let type = unitType(bytes[range.lowerBound])
-        guard isParameterSet(type) else { return }
+        guard isParameterSet(type), found.count < Self.mostParameterSets else { return }
         let unit = [UInt8](bytes[range])
         if known.insert(unit).inserted { found.append((type, Data(unit))) }
       }
@@ -32,7 +45,7 @@ extension NALCodec {
       let unit = UnsafeRawBufferPointer(rebasing: bytes[range])
       let type = unitType(unit[0])
       if isAccessUnitDelimiter(type) { return }
-      if isParameterSet(type), known.contains(where: { $0.elementsEqual(unit) }) { return }
+      if isParameterSet(type), Self.contains(known, unit) { return }
       units.append(unit)
       size += 4 + unit.count
     }

@@ -25,6 +25,9 @@ final class ElementaryStreamIndex: Sendable {
   /// Parameter sets in the stream are only repetitions, so that samples can do without them.
   let dropsParameterSets: Bool
 
+  /// Bytes that an access unit may have: no level of either standard allows near as many.
+  private static let largestUnit = 1 << 28
+
   /// What the scan notes of each access unit before it knows the order.
   private struct Picture {
     var offset: Int64
@@ -77,9 +80,10 @@ final class ElementaryStreamIndex: Sendable {
         let type = nalCodec.unitType(bytes[range.lowerBound])
         if nalCodec.isParameterSet(type) {
           let unit = [UInt8](bytes[range])
-          if knownSets.insert(unit).inserted {
-            sets.append(Data(unit))
+          if !knownSets.contains(unit) {
+            if knownSets.count < NALCodec.mostParameterSets { knownSets.insert(unit) }
             if headerSets != nil { repeatsOnly = false }
+            if sets.count < NALCodec.mostParameterSets { sets.append(Data(unit)) } else { repeatsOnly = false }
           }
         } else if nalCodec.isSlice(type) {
           hasSlice = true
@@ -112,6 +116,11 @@ final class ElementaryStreamIndex: Sendable {
             order: Int(parser.pointee.output_picture_number),
             isKeyFrame: packet.pointee.flags & AV_PKT_FLAG_KEY != 0 || resets,
             startsSequence: resets, field: structure))
+      }
+      guard pictures.last?.size ?? 0 <= ElementaryStreamIndex.largestUnit else {
+        throw MediaFileError(
+          .damaged, "the stream has an access unit of more than \(ElementaryStreamIndex.largestUnit) bytes",
+          code: ovt_averror_invaliddata())
       }
       offset += Int64(bytes.count)
     }

@@ -1,5 +1,4 @@
 import CFFmpeg
-import CodecInterface
 import CoreMedia
 import Foundation
 
@@ -38,6 +37,9 @@ extension MediaStream {
       default: extensions.setObject(extradata as NSData, forKey: CodecNames.extradataKey)
       }
     }
+    if !CodecNames.isDescribedByType(codec.codecID) {
+      for (key, value) in StoredCodec.extensions(parameters) { extensions[key] = value }
+    }
     if atoms.count > 0 {
       extensions.setObject(atoms, forKey: kCMFormatDescriptionExtension_SampleDescriptionExtensionAtoms)
     }
@@ -50,6 +52,9 @@ extension MediaStream {
         kCMFormatDescriptionKey_PixelAspectRatioVerticalSpacing: NSNumber(value: sampleAspectRatio.den),
       ]
       extensions.setObject(aspect as NSDictionary, forKey: kCMFormatDescriptionExtension_PixelAspectRatio)
+    }
+    if let depth = bitsPerComponent {
+      extensions.setObject(NSNumber(value: depth), forKey: kCMFormatDescriptionExtension_BitsPerComponent)
     }
     switch parameters.field_order {
     case AV_FIELD_PROGRESSIVE:
@@ -93,6 +98,14 @@ extension MediaStream {
     }
   }
 
+  /// Of the decoded samples; nil if the stream does not say.
+  private var bitsPerComponent: Int? {
+    let format = AVPixelFormat(rawValue: codec.pointer.pointee.format)
+    guard let facts = av_pix_fmt_desc_get(format), facts.pointee.nb_components > 0 else { return nil }
+    let depth = Int(facts.pointee.comp.0.depth)
+    return depth > 0 ? depth : nil
+  }
+
   private var formatName: String {
     switch codec.codecID {
     case AV_CODEC_ID_H264: return "H.264"
@@ -117,6 +130,14 @@ extension MediaStream {
     if parameters.color_range == AVCOL_RANGE_JPEG {
       extensions.setObject(NSNumber(value: true), forKey: kCMFormatDescriptionExtension_FullRangeVideo)
     }
+    if let masteringDisplay {
+      extensions.setObject(
+        masteringDisplay as NSData, forKey: kCMFormatDescriptionExtension_MasteringDisplayColorVolume)
+    }
+    if let contentLightLevel {
+      extensions.setObject(
+        contentLightLevel as NSData, forKey: kCMFormatDescriptionExtension_ContentLightLevelInfo)
+    }
   }
 
   // MARK: - Sound
@@ -132,7 +153,8 @@ extension MediaStream {
     if let pcm = PCMFormat(parameters.codec_id) {
       basic.mFormatFlags = pcm.flags
       basic.mBitsPerChannel = pcm.bits
-      basic.mBytesPerFrame = pcm.bits / 8 * channels
+      // A count of channels that is beyond reason makes no frames of a known size.
+      basic.mBytesPerFrame = channels <= 4096 ? pcm.bits / 8 * channels : 0
       basic.mBytesPerPacket = basic.mBytesPerFrame
       basic.mFramesPerPacket = 1
     } else {
@@ -184,27 +206,5 @@ extension MediaStream {
       throw MediaFileError(.unsupportedFormat, "the stream's format cannot be described (\(status))")
     }
     return description
-  }
-
-  // MARK: - Decoding
-
-  /// What a video decoder for this stream needs to know.
-  package func decoderConfiguration(_ description: CMFormatDescription)
-    -> CodecInterface.VideoDecoderConfiguration
-  {
-    let parameters = codec.pointer.pointee
-    var record = [UInt8](codec.extradata)
-    if isAnnexB {
-      // The samples have been converted to length-prefixed units: the record must say so.
-      let atoms =
-        CMFormatDescriptionGetExtension(
-          description, extensionKey: kCMFormatDescriptionExtension_SampleDescriptionExtensionAtoms)
-        as? NSDictionary
-      let name = codec.codecID == AV_CODEC_ID_HEVC ? "hvcC" : "avcC"
-      record = (atoms?.object(forKey: name as NSString) as? Data).map { [UInt8]($0) } ?? []
-    }
-    return CodecInterface.VideoDecoderConfiguration(
-      codec: CodecType(rawValue: CodecNames.videoType(parameters)), width: Int(max(0, parameters.width)),
-      height: Int(max(0, parameters.height)), configurationRecord: record)
   }
 }

@@ -17,9 +17,10 @@ extension MediaStream {
   /// A `CMTime` in this stream's units, rounded down.
   package func units(_ time: CMTime) -> Int64 {
     guard time.isNumeric else { return time == .positiveInfinity ? Int64.max / 4 : Int64.min / 4 }
-    let scaled = CMTimeConvertScale(time, timescale: timeBase.den, method: .roundTowardNegativeInfinity).value
-    let unit = Int64(max(1, timeBase.num))
-    return scaled >= 0 ? scaled / unit : -((unit - 1 - scaled) / unit)
+    let scaled = CMTimeConvertScale(time, timescale: timeBase.den, method: .roundTowardNegativeInfinity)
+    guard scaled.isNumeric else { return time > .zero ? Int64.max / 4 : Int64.min / 4 }
+    let (quotient, rest) = scaled.value.quotientAndRemainder(dividingBy: Int64(max(1, timeBase.num)))
+    return rest < 0 ? quotient - 1 : quotient
   }
 }
 
@@ -42,7 +43,7 @@ extension MediaPacket {
         // Uncompressed sound: every frame is a sample.
         size = Int(layout.mBytesPerFrame)
         count = memory.count / size
-        timing.duration = CMTime(value: 1, timescale: CMTimeScale(max(1, layout.mSampleRate)))
+        timing.duration = CMTime(value: 1, timescale: CMTimeScale(clamping: max(1, layout.mSampleRate)))
       }
     }
     var made: CMSampleBuffer?
@@ -54,7 +55,35 @@ extension MediaPacket {
       throw MediaFileError(.outOfMemory, "a sample buffer cannot be made (\(status))")
     }
     attach(to: made, stream)
+    attachDecoderData(to: made, stream)
     return made
+  }
+
+  nonisolated(unsafe) private static let paletteKey: CFString = "OpenVideoToolbox.Palette"
+  nonisolated(unsafe) private static let recordKey: CFString = "OpenVideoToolbox.ConfigurationRecord"
+
+  /// The palette that holds from a sample on, as the demuxer has attached it.
+  package static func palette(of sample: CMSampleBuffer) -> [UInt8]? {
+    (CMGetAttachment(sample, key: paletteKey, attachmentModeOut: nil) as? Data).map { [UInt8]($0) }
+  }
+
+  /// The configuration record that holds from a sample on, as the demuxer has attached it.
+  package static func configurationRecord(of sample: CMSampleBuffer) -> [UInt8]? {
+    (CMGetAttachment(sample, key: recordKey, attachmentModeOut: nil) as? Data).map { [UInt8]($0) }
+  }
+
+  private func attachDecoderData(to buffer: CMSampleBuffer, _ stream: MediaStream) {
+    guard stream.kind == .video, pointer.pointee.side_data_elems > 0 else { return }
+    func attach(_ type: AVPacketSideDataType, _ key: CFString) {
+      var size = 0
+      guard let side = av_packet_get_side_data(pointer, type, &size), size > 0 else { return }
+      CMSetAttachment(
+        buffer, key: key, value: Data(bytes: side, count: size) as NSData,
+        attachmentMode: kCMAttachmentMode_ShouldNotPropagate)
+    }
+    attach(AV_PKT_DATA_PALETTE, Self.paletteKey)
+    // Of a stream that was converted from start codes it would be in the wrong form; there, samples keep their sets.
+    if !stream.isAnnexB { attach(AV_PKT_DATA_NEW_EXTRADATA, Self.recordKey) }
   }
 
   private func attach(to buffer: CMSampleBuffer, _ stream: MediaStream) {

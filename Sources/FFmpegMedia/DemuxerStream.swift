@@ -39,7 +39,7 @@ package struct MediaStream: Sendable {
   /// Seconds per time unit. Exact.
   package let timeBase: AVRational
   /// The first sample's presentation time and the length, in time units.
-  package let startTime: Int64
+  package fileprivate(set) var startTime: Int64
   package let duration: Int64
   /// Number of samples, when it is known without reading the file through.
   package let sampleCount: Int?
@@ -53,6 +53,9 @@ package struct MediaStream: Sendable {
   package let reorderDepth: Int
   /// The 3 by 3 matrix of the track header in libav's layout (16.16 and 2.30 fixed point), if it is not identity.
   package let displayMatrix: [Int32]?
+  /// Static HDR metadata of the container, laid out as in the SEI messages of that name.
+  package var masteringDisplay: Data?
+  package var contentLightLevel: Data?
   package let isDefault: Bool
   package let metadata: [String: String]
   /// Parameter sets in Annex B streams, NAL units without start codes; empty where `codec.extradata` is avcC or hvcC.
@@ -76,6 +79,14 @@ extension MediaStream.Kind {
 }
 
 extension MediaStream {
+  /// The stream with the times of its packets as they are handed out.
+  func shifted(_ facts: TimeFacts) -> MediaStream {
+    guard facts.origin != nil || facts.ordered[index] != nil else { return self }
+    var stream = self
+    stream.startTime = (facts.starts[index] ?? startTime) - facts.shift(timeBase)
+    return stream
+  }
+
   /// Collects the facts of a stream that libavformat has looked at.
   /// - Parameter containerEnd: Where the file ends, in microseconds, if it says so: Matroska knows no lengths of tracks.
   init?(_ pointer: UnsafeMutablePointer<AVStream>, containerEnd: Int64?) {
@@ -96,7 +107,9 @@ extension MediaStream {
       duration = max(0, stream.duration)
     } else if let containerEnd {
       duration = max(
-        0, av_rescale_q(containerEnd, AVRational(num: 1, den: 1_000_000), timeBase) - max(0, startTime))
+        0,
+        av_rescale_q(containerEnd, AVRational(num: 1, den: 1_000_000), timeBase)
+          .subtractingClamped(max(0, startTime)))
     } else {
       duration = 0
     }
@@ -116,6 +129,8 @@ extension MediaStream {
     } else {
       displayMatrix = nil
     }
+    masteringDisplay = HDRSideData.masteringDisplay(of: pointer)
+    contentLightLevel = HDRSideData.contentLightLevel(of: pointer)
 
     let extradata = codec.extradata
     let isNAL = codec.codecID == AV_CODEC_ID_H264 || codec.codecID == AV_CODEC_ID_HEVC
@@ -133,9 +148,9 @@ extension MediaStream {
       var last: Int64?
       for entry in 0..<entries {
         guard let entry = avformat_index_get_entry(pointer, entry) else { continue }
-        bytes += Int64(entry.pointee.size)
+        bytes = bytes.addingClamped(Int64(entry.pointee.size))
         let time = entry.pointee.timestamp
-        if let last, time > last { shortest = min(shortest, time - last) }
+        if let last, time > last { shortest = min(shortest, time.subtractingClamped(last)) }
         last = time
       }
       sampleCount = Int(entries)

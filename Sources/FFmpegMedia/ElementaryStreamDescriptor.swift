@@ -25,14 +25,16 @@ enum ElementaryStreamDescriptor {
     return find(5, in: bytes[...]).map { Data($0) } ?? data
   }
 
-  private static func find(_ tag: UInt8, in bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+  private static func find(_ tag: UInt8, in bytes: ArraySlice<UInt8>, depth: Int = 0) -> ArraySlice<UInt8>? {
     var at = bytes.startIndex
     while at < bytes.endIndex {
       let found = bytes[at]
       at += 1
       var length = 0
       var more = true
-      while more, at < bytes.endIndex {
+      // Lengths have four bytes at most (ISO/IEC 14496-1, 8.3.3).
+      let limit = at + 4
+      while more, at < bytes.endIndex, at < limit {
         length = length << 7 | Int(bytes[at] & 0x7F)
         more = bytes[at] & 0x80 != 0
         at += 1
@@ -48,8 +50,9 @@ enum ElementaryStreamDescriptor {
         if flags & 0x80 != 0 { skip += 2 }
         if flags & 0x40 != 0, content.count > skip { skip += 1 + Int(content[content.startIndex + skip]) }
         if flags & 0x20 != 0 { skip += 2 }
-        if let inner = find(tag, in: content.dropFirst(skip)) { return inner }
-      case 4: if let inner = find(tag, in: content.dropFirst(13)) { return inner }
+        if depth < 8, let inner = find(tag, in: content.dropFirst(skip), depth: depth + 1) { return inner }
+      case 4:
+        if depth < 8, let inner = find(tag, in: content.dropFirst(13), depth: depth + 1) { return inner }
       default: break
       }
       at += length

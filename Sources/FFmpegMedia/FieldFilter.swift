@@ -5,7 +5,9 @@ import CoreVideo
 public enum FieldFilter {
   public enum Field: Sendable { case top, bottom }
 
-  /// One field of a picture as a picture of half the height that shares its memory; nil if its format is not known.
+  /// One field of a picture as a picture of half the height; nil if its format is not known. It shares the picture's
+  /// memory, but for a bottom field of 4:2:0 with an odd number of chroma rows, which has fewer of them than it needs:
+  /// that one is a copy, its last chroma row repeated.
   public static func field(_ field: Field, of buffer: CVPixelBuffer) -> CVPixelBuffer? {
     guard let (view, info) = try? PixelConverter.view(buffer), view.height >= 2 else { return nil }
     let count = view.layout.planeCount
@@ -16,6 +18,12 @@ public enum FieldFilter {
       bases.append(base + start * Int(view.strides[plane]))
     }
     let rows = field == .top ? (view.height + 1) / 2 : view.height / 2
+    for plane in 0..<count
+    where start + 2 * (view.layout.rows(rows, inPlane: plane) - 1)
+      >= view.layout.rows(view.height, inPlane: plane)
+    {
+      return copy(view, info, firstRow: start, rows: rows, attachmentsOf: buffer)
+    }
     // The field's memory lives as long as its release callback holds the whole picture.
     let owner = Unmanaged.passRetained(buffer)
     var made: CVPixelBuffer?
@@ -44,6 +52,30 @@ public enum FieldFilter {
     return made
   }
 
+  /// Every other row of each plane in memory of its own; what the picture does not have is its field's last row.
+  private static func copy(
+    _ view: PictureView, _ info: PixelFormatInfo, firstRow: Int, rows: Int,
+    attachmentsOf buffer: CVPixelBuffer
+  ) -> CVPixelBuffer? {
+    var made: CVPixelBuffer?
+    guard CVPixelBufferCreate(nil, view.width, rows, info.code, nil, &made) == kCVReturnSuccess, let made,
+      let (target, _) = try? PixelConverter.view(made)
+    else { return nil }
+    let layout = view.layout
+    for plane in 0..<layout.planeCount {
+      guard let input = view.planes[plane], let output = target.planes[plane] else { return nil }
+      let stored = layout.rows(view.height, inPlane: plane)
+      let last = stored - 1 - (stored - 1 - firstRow) & 1
+      let bytes = layout.bytes(view.width, inPlane: plane)
+      for row in 0..<layout.rows(rows, inPlane: plane) {
+        let from = max(0, min(firstRow + 2 * row, last, stored - 1))
+        memcpy(output + row * Int(target.strides[plane]), input + from * Int(view.strides[plane]), bytes)
+      }
+    }
+    CVBufferPropagateAttachments(buffer, made)
+    return made
+  }
+
   /// Weighs each row with its neighbours, 1 to 2 to 1, so that the two fields' moments blend.
   /// - Returns: False if the buffers differ in format or size, or if the format's samples are not whole bytes or
   ///   little-endian words.
@@ -60,7 +92,7 @@ public enum FieldFilter {
     for plane in 0..<layout.planeCount {
       guard let input = from.planes[plane], let output = to.planes[plane] else { return false }
       let rows = layout.rows(from.height, inPlane: plane)
-      let bytes = layout.samples(from.width, inPlane: plane) * layout.bytesPerSample[plane]
+      let bytes = layout.bytes(from.width, inPlane: plane)
       for row in 0..<rows {
         let above = input + max(0, row - 1) * Int(from.strides[plane])
         let here = input + row * Int(from.strides[plane])

@@ -1,31 +1,26 @@
 import CFFmpeg
 import CoreMedia
-import VideoBitstream
 
-/// Colour names of Core Video and the code points of H.273, which libavutil uses too.
+/// Colour names of Core Video by libavutil's numbers, which are the code points of H.273. Core Video's table is the
+/// one table; what it does not name is "unspecified".
 enum MediaColor {
   static func name(_ primaries: AVColorPrimaries) -> CFString? {
-    ColorCodePoints.primaries.name(of: Int(primaries.rawValue)).map { $0 as CFString }
+    CVColorPrimariesGetStringForIntegerCodePoint(Int32(clamping: primaries.rawValue))?.takeUnretainedValue()
   }
   static func name(_ transfer: AVColorTransferCharacteristic) -> CFString? {
-    ColorCodePoints.transferFunctions.name(of: Int(transfer.rawValue)).map { $0 as CFString }
+    CVTransferFunctionGetStringForIntegerCodePoint(Int32(clamping: transfer.rawValue))?.takeUnretainedValue()
   }
   static func name(_ matrix: AVColorSpace) -> CFString? {
-    ColorCodePoints.matrices.name(of: Int(matrix.rawValue)).map { $0 as CFString }
+    CVYCbCrMatrixGetStringForIntegerCodePoint(Int32(clamping: matrix.rawValue))?.takeUnretainedValue()
   }
 
   static func primaries(_ name: CFString) -> AVColorPrimaries {
-    ColorCodePoints.primaries.code(of: name as String).map { AVColorPrimaries(UInt32($0)) }
-      ?? AVCOL_PRI_UNSPECIFIED
+    AVColorPrimaries(UInt32(CVColorPrimariesGetIntegerCodePointForString(name)))
   }
   static func transfer(_ name: CFString) -> AVColorTransferCharacteristic {
-    ColorCodePoints.transferFunctions.code(of: name as String).map {
-      AVColorTransferCharacteristic(UInt32($0))
-    }
-      ?? AVCOL_TRC_UNSPECIFIED
+    AVColorTransferCharacteristic(UInt32(CVTransferFunctionGetIntegerCodePointForString(name)))
   }
   static func matrix(_ name: CFString) -> AVColorSpace {
-    ColorCodePoints.matrices.code(of: name as String).map { AVColorSpace(UInt32($0)) }
-      ?? AVCOL_SPC_UNSPECIFIED
+    AVColorSpace(UInt32(CVYCbCrMatrixGetIntegerCodePointForString(name)))
   }
 }

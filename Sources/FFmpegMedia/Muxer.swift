@@ -15,6 +15,10 @@ package final class Muxer {
     /// The number of the first fragment.
     package var firstFragment: Int32 = 1
     package var metadata: [String: String] = [:]
+    /// Fragments carry the samples' own times, without an edit list that moves them to zero.
+    package var keepsTimes = false
+    /// With `keepsTimes`: the first decode times are below zero.
+    package var hasNegativeTimes = false
 
     package init() {}
   }
@@ -101,6 +105,9 @@ package final class Muxer {
       guard let stream = avformat_new_stream(context, nil) else {
         throw MediaFileError(.outOfMemory, "out of memory")
       }
+      guard track.timeScale > 0 else {
+        throw MediaFileError(.badTiming, "a time scale of \(track.timeScale) cannot be stored")
+      }
       try track.apply(to: stream)
     }
     try open(context, container: container)
@@ -133,6 +140,12 @@ package final class Muxer {
     } else if options.fastStart {
       flags += ["faststart"]
     }
+    if options.keepsTimes {
+      flags += ["frag_discont"]
+      // Decode times cannot be written below zero: pictures are shown before their decode times instead.
+      if options.hasNegativeTimes { flags += ["negative_cts_offsets"] }
+      av_dict_set(&settings, "use_editlist", "0", 0)
+    }
     av_dict_set(&settings, "movflags", "+" + flags.joined(separator: "+"), 0)
     av_dict_set(&settings, "movie_timescale", "\(movieTimeScale)", 0)
     if options.isFragmented {
@@ -159,7 +172,9 @@ package final class Muxer {
   private static func movieTimeScale(for tracks: [MuxerTrack]) -> Int32 {
     let video = tracks.filter { $0.kind == .video }
     var scale: Int64 = 1
-    for track in video.isEmpty ? tracks : video { scale = leastCommonMultiple(scale, Int64(track.timeScale)) }
+    for track in video.isEmpty ? tracks : video where scale <= 1_000_000 {
+      scale = leastCommonMultiple(scale, Int64(track.timeScale))
+    }
     guard scale <= 1_000_000 else { return tracks.first?.timeScale ?? 1000 }
     while scale < 600 { scale *= 10 }
     return Int32(scale)
@@ -190,12 +205,18 @@ package final class Muxer {
     let scale =
       Int64(context.pointee.streams[sample.track]?.pointee.time_base.den ?? 1)
       / Int64(max(1, tracks[sample.track].timeScale))
+    let times = [sample.pts, sample.dts, max(0, sample.duration)].map { $0.multipliedClamped(by: scale) }
+    // libavformat subtracts times from each other, and multiplies by time scales.
+    guard times.allSatisfy({ $0.magnitude < 1 << 60 }) else {
+      throw MediaFileError(
+        .badTiming, "a sample's time (\(sample.pts)) or duration is too large for the container")
+    }
     lastDTS[sample.track] = sample.dts
     av_packet_unref(packet)
     packet.pointee.stream_index = Int32(sample.track)
-    packet.pointee.pts = sample.pts * scale
-    packet.pointee.dts = sample.dts * scale
-    packet.pointee.duration = max(0, sample.duration) * scale
+    packet.pointee.pts = times[0]
+    packet.pointee.dts = times[1]
+    packet.pointee.duration = times[2]
     packet.pointee.flags =
       (sample.isSync ? AV_PKT_FLAG_KEY : 0) | (sample.isDisposable ? AV_PKT_FLAG_DISPOSABLE : 0)
     packet.pointee.data = UnsafeMutablePointer(mutating: base.assumingMemoryBound(to: UInt8.self))

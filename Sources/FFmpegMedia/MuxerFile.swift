@@ -37,9 +37,10 @@ package final class MuxerFile {
     }
 
     var descriptor: Int32 = -1
+    var place: String?
     if visible {
-      descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
-      if descriptor >= 0 { temporaryPath = path }
+      descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
+      place = path
     } else {
       // O_TMPFILE is a macro that Swift does not import: __O_TMPFILE | O_DIRECTORY.
       descriptor = Glibc.open(directory, O_RDWR | 0o20_000_000 | O_DIRECTORY | O_CLOEXEC, 0o666)
@@ -48,9 +49,9 @@ package final class MuxerFile {
         descriptor = -1
       }
       if descriptor < 0, errno != EACCES, errno != EROFS, errno != EPERM {
-        let hidden = directory + "/.\(name).\(UInt32.random(in: 0 ... .max)).partial"
-        descriptor = Glibc.open(hidden, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
-        if descriptor >= 0 { temporaryPath = hidden }
+        let hidden = HiddenFile(for: name, in: directory)
+        hidden.removeLeftovers()
+        (descriptor, place) = hidden.create()
       }
     }
     guard descriptor >= 0 else {
@@ -58,33 +59,114 @@ package final class MuxerFile {
       throw MediaFileError.libav(code, "cannot write into \(directory)")
     }
     self.descriptor = descriptor
-    workingURL = "file:" + (temporaryPath ?? "/proc/self/fd/\(descriptor)")
+    temporaryPath = place
+    // Under the descriptor rather than the name: what stands under the name may have been exchanged.
+    let own = "/proc/self/fd/\(descriptor)"
+    workingURL = "file:" + (access(own, R_OK | W_OK) == 0 ? own : place ?? own)
   }
 
   deinit { discard() }
 
-  /// Gives the complete file its name. Nothing that exists is replaced.
+  /// Gives the complete file its name, once it is on the disk. Nothing that exists is replaced: if somebody has taken
+  /// the name by now, the movie is kept under another, which the error tells.
   func commit() throws {
     guard descriptor >= 0 else { return }
-    if !isVisible {
-      let source = temporaryPath ?? "/proc/self/fd/\(descriptor)"
-      var result = linkat(AT_FDCWD, source, AT_FDCWD, finalPath, temporaryPath == nil ? AT_SYMLINK_FOLLOW : 0)
-      if result != 0, errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS, let temporaryPath {
-        // No hard links on this file system.
-        result = access(finalPath, F_OK) == 0 ? -1 : rename(temporaryPath, finalPath)
-        if result == 0 { self.temporaryPath = nil }
-      }
-      guard result == 0 else {
-        let error = MediaFileError.libav(
-          ovt_averror(errno), "the finished movie cannot be named \(finalPath)")
-        discard()
-        throw error
-      }
-      if let temporaryPath { unlink(temporaryPath) }
+    do {
+      try flush(descriptor)
+      if !isVisible { try giveName() }
+      try close()
+      try Self.flushFolder(of: finalPath)
+    } catch {
+      discard()
+      throw error
     }
+  }
+
+  private func giveName() throws {
+    var code = link(as: finalPath)
+    if code == EEXIST, let other = keepElsewhere() {
+      throw MediaFileError(
+        .fileExists, "\(finalPath) exists by now; the finished movie is in \(other)",
+        code: ovt_averror(EEXIST))
+    }
+    if code != 0, code != EEXIST, temporaryPath != nil {
+      // No hard links on this file system.
+      code = rename(as: finalPath)
+    }
+    guard code == 0 else {
+      throw MediaFileError.libav(ovt_averror(code), "the finished movie cannot be named \(finalPath)")
+    }
+    if let temporaryPath { unlink(temporaryPath) }
     temporaryPath = nil
-    Glibc.close(descriptor)
+  }
+
+  /// - Returns: An error number, or 0.
+  private func link(as path: String) -> Int32 {
+    let source = temporaryPath ?? "/proc/self/fd/\(descriptor)"
+    let result = linkat(AT_FDCWD, source, AT_FDCWD, path, temporaryPath == nil ? AT_SYMLINK_FOLLOW : 0)
+    return result == 0 ? 0 : errno
+  }
+
+  private func rename(as path: String) -> Int32 {
+    guard let temporaryPath else { return EINVAL }
+    let code = ovt_rename_without_replacing(temporaryPath, path)
+    if code == EINVAL || code == ENOSYS {
+      guard access(path, F_OK) != 0 else { return EEXIST }
+      guard Glibc.rename(temporaryPath, path) == 0 else { return errno }
+    } else if code != 0 {
+      return code
+    }
+    self.temporaryPath = nil
+    return 0
+  }
+
+  /// "movie 2.mov" and so on.
+  private func keepElsewhere() -> String? {
+    let ending = (finalPath as NSString).pathExtension
+    let stem = (finalPath as NSString).deletingPathExtension
+    for number in 2...99 {
+      let path = "\(stem) \(number)" + (ending.isEmpty ? "" : ".\(ending)")
+      var code = link(as: path)
+      if code != 0, code != EEXIST, temporaryPath != nil { code = rename(as: path) }
+      if code == 0 {
+        if let temporaryPath { unlink(temporaryPath) }
+        temporaryPath = nil
+        try? close()
+        try? Self.flushFolder(of: path)
+        return path
+      }
+      guard code == EEXIST else { return nil }
+    }
+    return nil
+  }
+
+  /// Closing is where some file systems tell of a full disk.
+  private func close() throws {
+    let result = Glibc.close(descriptor)
+    let code = errno
     descriptor = -1
+    guard result == 0 || code == EINTR else {
+      throw MediaFileError.libav(ovt_averror(code), "completing \(finalPath) failed")
+    }
+  }
+
+  private func flush(_ descriptor: Int32) throws {
+    // A file system that cannot say that it has written is believed.
+    guard fsync(descriptor) == 0 || errno == EINVAL || errno == ENOSYS || errno == ENOTSUP else {
+      throw MediaFileError.libav(ovt_averror(errno), "completing \(finalPath) failed")
+    }
+  }
+
+  /// Puts the new name on the disk as well.
+  private static func flushFolder(of path: String) throws {
+    let folder = (path as NSString).deletingLastPathComponent
+    let descriptor = Glibc.open(folder.isEmpty ? "." : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    // A folder that one may write to and not read has no other way.
+    guard descriptor >= 0 else { return }
+    defer { Glibc.close(descriptor) }
+    guard fsync(descriptor) == 0 || errno == EINVAL || errno == ENOSYS || errno == ENOTSUP else {
+      throw MediaFileError.libav(ovt_averror(errno), "the name of \(path) cannot be written to the disk")
+    }
   }
 
   /// Removes what has been written.
@@ -98,8 +180,10 @@ package final class MuxerFile {
 
   /// Leaves the file as it is, cut to its first `length` bytes: complete fragments.
   func keep(length: Int64) {
-    guard descriptor >= 0, isVisible, length > 0 else { return discard() }
-    ftruncate(descriptor, off_t(length))
+    guard descriptor >= 0, isVisible, length > 0, ftruncate(descriptor, off_t(length)) == 0 else {
+      return discard()
+    }
+    fsync(descriptor)
     temporaryPath = nil
     Glibc.close(descriptor)
     descriptor = -1

@@ -56,6 +56,8 @@ extension MuxerTrack {
     if let name = value(kCMFormatDescriptionExtension_YCbCrMatrix) as? CFString {
       colorMatrix = MediaColor.matrix(name)
     }
+    masteringDisplay = value(kCMFormatDescriptionExtension_MasteringDisplayColorVolume) as? Data
+    contentLightLevel = value(kCMFormatDescriptionExtension_ContentLightLevelInfo) as? Data
     isFullRange = (value(kCMFormatDescriptionExtension_FullRangeVideo) as? NSNumber)?.boolValue
     bitsPerSample = (value(kCMFormatDescriptionExtension_Depth) as? NSNumber)?.int32Value ?? 0
   }

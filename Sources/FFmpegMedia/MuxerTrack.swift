@@ -44,6 +44,9 @@ package struct MuxerTrack: Sendable {
   package var framesPerPacket: Int32 = 0
   package var bytesPerFrame: Int32 = 0
   package var bitRate: Int64 = 0
+  /// Static HDR metadata, laid out as in the SEI messages.
+  package var masteringDisplay: Data?
+  package var contentLightLevel: Data?
   /// The track header's matrix, in the file's layout.
   package var displayMatrix: [Int32]?
   /// ISO 639-2.
@@ -75,6 +78,10 @@ package struct MuxerTrack: Sendable {
     parameters.pointee.codec_tag = codecTag.byteSwapped
     parameters.pointee.bit_rate = bitRate
     if !extradata.isEmpty {
+      guard extradata.count < 1 << 24 else {
+        throw MediaFileError(
+          .unsupportedFormat, "a configuration record of \(extradata.count) bytes cannot be stored")
+      }
       guard let copy = av_mallocz(extradata.count + Int(AV_INPUT_BUFFER_PADDING_SIZE)) else {
         throw MediaFileError(.outOfMemory, "out of memory")
       }
@@ -96,6 +103,8 @@ package struct MuxerTrack: Sendable {
         parameters.pointee.color_range = isFullRange ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG
       }
       parameters.pointee.bits_per_coded_sample = bitsPerSample
+      try HDRSideData.set(
+        masteringDisplay: masteringDisplay, contentLightLevel: contentLightLevel, on: stream)
     case .audio:
       parameters.pointee.codec_type = AVMEDIA_TYPE_AUDIO
       parameters.pointee.sample_rate = sampleRate
@@ -150,6 +159,8 @@ extension MuxerTrack {
     bytesPerFrame = parameters.block_align
     bitRate = parameters.bit_rate
     displayMatrix = stream.displayMatrix
+    masteringDisplay = stream.masteringDisplay
+    contentLightLevel = stream.contentLightLevel
     language = stream.language
     isEnabled = stream.isDefault
     if parameters.codec_id == AV_CODEC_ID_HEVC { codecTag = 0x6876_6331 }  // 'hvc1'

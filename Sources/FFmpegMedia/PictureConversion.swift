@@ -74,14 +74,19 @@ final class PictureConversion: Sendable {
     defer { giveBack(context) }
 
     var readable = source
-    if input != source.format {
-      guard let picture = context.scratchPicture(0, input, width: source.width, height: source.height),
-        PlaneCopy.rearrange(source, to: picture)
-      else { throw .failed }
+    if input != source.format || !source.isPadded {
+      guard let picture = context.scratchPicture(0, input, width: source.width, height: source.height) else {
+        throw .failed
+      }
+      if input == source.format {
+        PlaneCopy.copy(source, to: picture)
+      } else if !PlaneCopy.rearrange(source, to: picture) {
+        throw .failed
+      }
       readable = picture
     }
     // Vector code may write past the right edge of a row, which is somebody's pixels in a part of a picture.
-    if output == target.format, wholeTarget {
+    if output == target.format, wholeTarget, target.isPadded {
       guard context.scale(readable, to: target) else { throw .failed }
       return
     }

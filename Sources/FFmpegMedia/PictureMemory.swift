@@ -13,9 +13,7 @@ final class PictureMemory {
     var offsets: [Int] = []
     var size = 0
     for plane in 0..<layout.planeCount {
-      // Packed formats count the chroma shift inside a group of pixels: take whole groups.
-      let columns = layout.planeCount == 1 ? (width + 1) & ~1 : width
-      let stride = (layout.samples(columns, inPlane: plane) * layout.bytesPerSample[plane] + 63) & ~63
+      let stride = (layout.bytes(width, inPlane: plane) + 63) & ~63
       strides.append(stride)
       offsets.append(size)
       size += stride * layout.rows(height, inPlane: plane)

@@ -8,6 +8,9 @@ struct PictureView {
   /// Four entries, as libswscale wants; those past the format's planes are nil and 0.
   private(set) var planes: [UnsafeMutablePointer<UInt8>?]
   private(set) var strides: [Int32]
+  /// libswscale's vector code may read and write a little beyond the end of each row. Memory that a program wrapped
+  /// ends where it says, and what lies between its rows is not ours either.
+  var isPadded = true
 
   init(
     format: AVPixelFormat, width: Int, height: Int, planes: [UnsafeMutableRawPointer?], strides: [Int]
@@ -32,7 +35,7 @@ struct PictureView {
 
   var layout: PlaneLayout { PlaneLayout(format) }
 
-  /// The part of the picture that `rect` covers. The corner must lie on a whole chroma sample.
+  /// The part of the picture that `rect` covers. The corner must be a multiple of the layout's `cornerAlignment`.
   func cropped(to rect: PixelRect) -> PictureView {
     var part = self
     part.width = rect.width
@@ -40,8 +43,9 @@ struct PictureView {
     let layout = layout
     for plane in 0..<layout.planeCount {
       guard let base = planes[plane] else { continue }
-      let column = layout.samples(rect.x, inPlane: plane) * layout.bytesPerSample[plane]
-      part.planes[plane] = base + layout.rows(rect.y, inPlane: plane) * Int(strides[plane]) + column
+      part.planes[plane] =
+        base + layout.rows(rect.y, inPlane: plane) * Int(strides[plane])
+        + layout.bytes(rect.x, inPlane: plane)
     }
     return part
   }
@@ -64,22 +68,27 @@ public struct PixelRect: Hashable, Sendable {
 
 /// How a format spreads a picture over planes.
 struct PlaneLayout {
+  private let format: AVPixelFormat
   let planeCount: Int
-  /// Bytes from one sample (or pair, or pixel) to the next in each plane.
+  /// Bytes from one sample (or pair, or group of pixels in a packed 4:2:2 format) to the next in each plane.
   let bytesPerSample: [Int]
   /// log2 of the chroma subsampling.
   let chromaWidthShift: Int
   let chromaHeightShift: Int
   /// Planes that are subsampled.
   private let isChroma: [Bool]
+  /// Pixels that share bytes with their neighbours: log2 of the smallest group that begins on a byte.
+  private let groupShift: Int
 
   init(_ format: AVPixelFormat) {
+    self.format = format
     guard let descriptor = av_pix_fmt_desc_get(format) else {
       planeCount = 0
       bytesPerSample = []
       chromaWidthShift = 0
       chromaHeightShift = 0
       isChroma = []
+      groupShift = 0
       return
     }
     let count = max(0, Int(av_pix_fmt_count_planes(format)))
@@ -96,6 +105,13 @@ struct PlaneLayout {
     isChroma = (0..<count).map { count > 1 && hasChroma && ($0 == 1 || $0 == 2) }
     chromaWidthShift = Int(descriptor.pointee.log2_chroma_w)
     chromaHeightShift = Int(descriptor.pointee.log2_chroma_h)
+    groupShift = descriptor.pointee.flags & UInt64(AV_PIX_FMT_FLAG_BITSTREAM) != 0 ? 3 : 0
+  }
+
+  /// Bytes of a plane's row that `pixels` pixels of the picture take, whole groups where a packed format shares its
+  /// chroma among several pixels.
+  func bytes(_ pixels: Int, inPlane plane: Int) -> Int {
+    pixels > 0 ? max(0, Int(av_image_get_linesize(format, Int32(clamping: pixels), Int32(plane)))) : 0
   }
 
   /// Samples of a plane that `pixels` pixels of the picture take.
@@ -109,5 +125,5 @@ struct PlaneLayout {
   }
 
   /// Pixels that the upper left corner of a part must be a multiple of.
-  var cornerAlignment: (x: Int, y: Int) { (1 << chromaWidthShift, 1 << chromaHeightShift) }
+  var cornerAlignment: (x: Int, y: Int) { (1 << max(chromaWidthShift, groupShift), 1 << chromaHeightShift) }
 }

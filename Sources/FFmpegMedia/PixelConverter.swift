@@ -46,12 +46,10 @@ public final class PixelConverter: Sendable {
     _ source: CVPixelBuffer, sourceRect: PixelRect? = nil, to target: CVPixelBuffer,
     targetRect: PixelRect? = nil
   ) throws(PixelConversionError) {
-    CVPixelBufferLockBaseAddress(source, .readOnly)
-    CVPixelBufferLockBaseAddress(target, [])
-    defer {
-      CVPixelBufferUnlockBaseAddress(target, [])
-      CVPixelBufferUnlockBaseAddress(source, .readOnly)
-    }
+    guard CVPixelBufferLockBaseAddress(source, .readOnly) == kCVReturnSuccess else { throw .failed }
+    defer { CVPixelBufferUnlockBaseAddress(source, .readOnly) }
+    guard CVPixelBufferLockBaseAddress(target, []) == kCVReturnSuccess else { throw .failed }
+    defer { CVPixelBufferUnlockBaseAddress(target, []) }
     let (from, fromInfo) = try Self.view(source, sourceRect)
     let (to, toInfo) = try Self.view(target, targetRect)
     try conversion.convert(
@@ -76,9 +74,10 @@ public final class PixelConverter: Sendable {
       planes = [CVPixelBufferGetBaseAddress(buffer)]
       strides = [CVPixelBufferGetBytesPerRow(buffer)]
     }
-    let view = PictureView(
+    var view = PictureView(
       format: info.format, width: CVPixelBufferGetWidth(buffer), height: CVPixelBufferGetHeight(buffer),
       planes: planes, strides: strides)
+    view.isPadded = buffer.hasPaddedMemory
     guard planes.count >= view.layout.planeCount, !planes.contains(nil) else { throw .failed }
     guard let rect else { return (view, info) }
     let align = view.layout.cornerAlignment

@@ -6,11 +6,8 @@ enum PlaneCopy {
   static func copy(_ source: PictureView, to target: PictureView) {
     let layout = source.layout
     for plane in 0..<layout.planeCount {
-      // Packed 4:2:2 counts its pixels in pairs: an odd width still stores the whole pair.
-      let width =
-        layout.planeCount == 1 && layout.chromaWidthShift > 0 ? (source.width + 1) & ~1 : source.width
       copyPlane(
-        source, target, plane, bytes: layout.samples(width, inPlane: plane) * layout.bytesPerSample[plane],
+        source, target, plane, bytes: layout.bytes(source.width, inPlane: plane),
         rows: layout.rows(source.height, inPlane: plane))
     }
   }

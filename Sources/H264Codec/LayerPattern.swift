@@ -14,12 +14,12 @@ struct LayerPattern {
   private var phase = 0
 
   init(frameRateFraction: Double, bitRateFraction: Double) {
-    period = max(Int((1 / frameRateFraction).rounded()), 1)
+    period = max(Int(Int32(clamping: (1 / frameRateFraction).rounded())), 1)
     baseShare = bitRateFraction
   }
 
   mutating func change(frameRateFraction: Double, bitRateFraction: Double) {
-    period = max(Int((1 / frameRateFraction).rounded()), 1)
+    period = max(Int(Int32(clamping: (1 / frameRateFraction).rounded())), 1)
     baseShare = bitRateFraction
     phase = min(phase, period)
   }

@@ -40,6 +40,14 @@ public struct EncoderConfiguration: Sendable, Equatable {
     case intraRefresh
   }
 
+  /// What stands before each NAL unit, in four bytes.
+  public enum Framing: Sendable, Hashable {
+    /// 00 00 00 01 (Annex B).
+    case startCodes
+    /// The unit's length in bytes, big-endian.
+    case lengths
+  }
+
   /// Colour description for the VUI, as code points of ITU-T H.273.
   public struct Colour: Sendable, Equatable {
     public var primaries: UInt8
@@ -118,6 +126,8 @@ public struct EncoderConfiguration: Sendable, Equatable {
   public var writesTemporalLayerPrefix = false
   /// Parameter sets in the stream before each IDR picture; else only from `parameterSets`.
   public var writesParameterSets = true
+  /// What stands before each NAL unit of a frame: a start code, as in a byte stream, or its length, as in MP4.
+  public var framing: Framing = .startCodes
   /// Squared error against the source for each frame (costs a little time).
   public var measuresError = false
 
@@ -140,6 +150,8 @@ public struct EncoderConfiguration: Sendable, Equatable {
 public enum EncoderError: Error, Equatable, Sendable, CustomStringConvertible {
   /// A value of the configuration is out of range; the text says which and what is allowed.
   case invalidConfiguration(String)
+  /// A value that cannot change in mid-stream differs: that takes a new encoder.
+  case fixedInStream(String)
   /// The stream does not fit the level asked for, or any.
   case levelExceeded(String)
   /// The picture's size or strides do not fit the configuration.
@@ -149,8 +161,8 @@ public enum EncoderError: Error, Equatable, Sendable, CustomStringConvertible {
 
   public var description: String {
     switch self {
-    case .invalidConfiguration(let text), .levelExceeded(let text), .invalidPicture(let text),
-      .invalidOption(let text):
+    case .invalidConfiguration(let text), .fixedInStream(let text), .levelExceeded(let text),
+      .invalidPicture(let text), .invalidOption(let text):
       text
     }
   }
@@ -162,7 +174,7 @@ public struct FrameOptions: Sendable, Equatable {
   public enum References: Sendable, Equatable {
     /// Whatever is there, newest first.
     case automatic
-    /// Only these frames (`EncodedFrame.index`), in this order; those that are gone are passed over. If
+    /// Only these frames (`FrameFacts.index`), in this order; those that are gone are passed over. If
     /// none is left, the frame becomes a key frame.
     case frames([UInt64])
     /// Only long-term slots, in this order.

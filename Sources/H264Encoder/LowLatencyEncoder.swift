@@ -2,24 +2,6 @@ import CH264Kernels
 import Dispatch
 import VideoBitstream
 
-/// A frame as `LowLatencyEncoder.encode` gives it.
-///
-/// The bytes belong to the encoder and stay as they are until its next call; `data` copies them.
-public struct EncodedFrame {
-  public let facts: FrameFacts
-  /// In decoding order: parameter sets and SEI, if any, before the slices.
-  public let nalUnits: [NALUnit]
-  /// An Annex B byte stream: all NAL units, each behind a start code of four bytes.
-  public let bytes: UnsafeBufferPointer<UInt8>
-
-  public var data: [UInt8] { Array(bytes) }
-
-  /// The bytes of one NAL unit, its header included.
-  public func bytes(of unit: NALUnit) -> UnsafeBufferPointer<UInt8> {
-    UnsafeBufferPointer(rebasing: bytes[unit.range])
-  }
-}
-
 /// An H.264 encoder for real-time communication: one picture in, one access unit out, nothing held back.
 ///
 /// Not safe to use from two threads at once; give it a queue or a lock of its own.
@@ -29,6 +11,8 @@ public final class LowLatencyEncoder {
   private var sps: H264SequenceParameterSet
   private var pps: H264PictureParameterSet
   let coder: PictureCoder
+  /// Pictures, tables and scratch beside those of the coder.
+  private let memory: EncoderMemory
   private let pool: [PicturePlanes]
   private var buffer: DecodedPictureBuffer
   private var output: AccessUnit
@@ -68,30 +52,27 @@ public final class LowLatencyEncoder {
     self.configuration = configuration
     (sps, pps) = try configuration.makeParameterSets()
     coder = PictureCoder(configuration: configuration, sps: sps, pps: pps, cpu: cpu)
-    pool = (0...configuration.maximumReferences).map { [geometry = coder.geometry] _ in
-      PicturePlanes(geometry)
+    var memory = EncoderMemory()
+    var pool: [PicturePlanes] = []
+    for _ in 0...configuration.maximumReferences {
+      pool.append(PicturePlanes(coder.geometry, memory: &memory))
     }
+    self.pool = pool
     buffer = DecodedPictureBuffer(
       capacity: configuration.maximumReferences, maxFrameNum: 1 << sps.log2MaxFrameNum,
       toleratesLosses: configuration.allowsFrameNumberGaps)
-    output = AccessUnit(capacity: max(65536, configuration.width * configuration.height / 2))
-    scratch = allocateAligned(UInt8.self, count: 4096)
-    rateControl = RateController(configuration)
-    analysis = PictureAnalysis(coder.geometry, kernels: UnsafePointer(coder.kernels))
-    scrollDetector = ScrollDetector(coder.geometry)
+    output = AccessUnit(
+      pool: FrameMemoryPool(capacity: max(65536, configuration.width * configuration.height / 2)),
+      framing: configuration.framing == .lengths ? .length : .startCode)
+    scratch = memory.allocate(UInt8.self, count: 4096)
+    rateControl = RateController(configuration, memory: &memory)
+    analysis = PictureAnalysis(coder.geometry, kernels: UnsafePointer(coder.kernels), memory: &memory)
+    scrollDetector = ScrollDetector(coder.geometry, memory: &memory)
+    self.memory = memory
     wanted.reserveCapacity(64)
     modifications.reserveCapacity(64)
     commands.reserveCapacity(8)
     coder.qpOffsets = configuration.adaptiveQuantisation > 0 ? UnsafePointer(analysis.qpOffsets) : nil
-  }
-
-  deinit {
-    for picture in pool { picture.deallocate(coder.geometry) }
-    output.deallocate()
-    scratch.deallocate()
-    rateControl.deallocate()
-    analysis.deallocate()
-    scrollDetector.deallocate()
   }
 
   /// The parameter sets, NAL unit headers included, without start codes.
@@ -103,10 +84,10 @@ public final class LowLatencyEncoder {
   }
 
   /// Changes what may change in mid-stream: rates, limits, frame rate, QP range, frame dropping, key-frame
-  /// interval and measurement. The next frame follows it.
+  /// interval, the response to a new scene, and measurement. The next frame follows it.
   ///
-  /// - Throws: `EncoderError.invalidConfiguration` if anything else differs, `.levelExceeded` if the stream's
-  ///   level does not allow the rates; nothing changes then.
+  /// - Throws: `EncoderError.invalidConfiguration` if a value is out of range, `.fixedInStream` if anything else
+  ///   differs, `.levelExceeded` if the stream's level does not allow the rates; nothing changes then.
   public func reconfigure(_ new: EncoderConfiguration) throws {
     try new.validate()
     var same = configuration
@@ -120,9 +101,9 @@ public final class LowLatencyEncoder {
     same.measuresError = new.measuresError
     same.sceneChange = new.sceneChange
     guard same == new else {
-      throw EncoderError.invalidConfiguration(
-        "Only rates, limits, the frame rate, the QP range, frame dropping, the key-frame interval and "
-          + "measurement may change in mid-stream; make a new encoder for anything else.")
+      throw EncoderError.fixedInStream(
+        "Only rates, limits, the frame rate, the QP range, frame dropping, the key-frame interval, the response "
+          + "to a new scene and measurement may change in mid-stream; make a new encoder for anything else.")
     }
     // The level is in the parameter sets already: what it allows cannot grow.
     var fixed = new
@@ -143,11 +124,14 @@ public final class LowLatencyEncoder {
   /// Frames that could be referred to now, newest first.
   public var availableReferences: [UInt64] { buffer.entries.filter(\.isUsable).map(\.index) }
 
+  /// Whether there is any.
+  public var hasAvailableReference: Bool { buffer.entries.contains { $0.isUsable } }
+
   // MARK: - Encoding
 
   /// Codes a picture. Its memory is read until the call returns.
   ///
-  /// - Returns: the frame, valid until the next call; `facts.isDropped` if the rate control left it out.
+  /// - Returns: the frame; `facts.isDropped` if the rate control left it out.
   /// - Throws: `EncoderError` if the picture or the options do not fit; the encoder stays as it was.
   public func encode(_ source: SourcePicture, options: FrameOptions = FrameOptions()) throws -> EncodedFrame {
     let start = DispatchTime.now().uptimeNanoseconds
@@ -181,7 +165,7 @@ public final class LowLatencyEncoder {
     if decision.drop {
       facts.isDropped = true
       facts.encodeTime = Double(DispatchTime.now().uptimeNanoseconds - start) * 1e-9
-      return EncodedFrame(facts: facts, nalUnits: [], bytes: UnsafeBufferPointer(start: nil, count: 0))
+      return EncodedFrame(facts: facts, nalUnits: [], byteCount: 0, memory: nil)
     }
     plan.qp = decision.qp
     plan.budget = decision.budget
@@ -207,8 +191,7 @@ public final class LowLatencyEncoder {
       rowBits: coder.rowBits)
     facts.encodeTime = Double(DispatchTime.now().uptimeNanoseconds - start) * 1e-9
     return EncodedFrame(
-      facts: facts, nalUnits: output.units,
-      bytes: UnsafeBufferPointer(start: output.memory, count: output.count))
+      facts: facts, nalUnits: output.units, byteCount: output.count, memory: output.takeMemory())
   }
 
   private func check(_ source: SourcePicture, _ options: FrameOptions) throws {

@@ -42,6 +42,8 @@ final class PictureCoder {
   /// What may change in mid-stream changes here too.
   var configuration: EncoderConfiguration
 
+  /// What all pointers here point to. Threads touch it while a picture is coded only.
+  private let memory: EncoderMemory
   private var syntax: PictureSyntax
   private var previous: PictureSyntax
   private var hasPrevious = false
@@ -49,7 +51,6 @@ final class PictureCoder {
   private var hadPrevious = false
   private let codedBlocks: UnsafeMutablePointer<UInt16>
   private let quant: UnsafeMutablePointer<QuantTables>
-  private let motionCost: MotionCostTable
   private let quarterOffsets: UnsafeMutablePointer<(Int, Int)>
   private let references: UnsafeMutablePointer<ReferencePlanes>
   private let levels: UnsafeMutablePointer<Int16>
@@ -89,31 +90,28 @@ final class PictureCoder {
     self.sps = sps
     self.pps = pps
     geometry = PictureGeometry(width: configuration.width, height: configuration.height)
-    kernels = .allocate(capacity: 1)
-    kernels.initialize(to: OVTKernels())
+    var memory = EncoderMemory()
+    kernels = memory.allocate(OVTKernels())
     _ = ovt_kernels_init(kernels, cpu)
-    syntax = PictureSyntax(geometry)
-    previous = PictureSyntax(geometry)
-    codedBlocks = allocateAligned(UInt16.self, count: geometry.macroblockCount)
-    quant = .allocate(capacity: 52)
-    for qp in 0..<52 { (quant + qp).initialize(to: QuantTables(qp: qp)) }
-    motionCost = MotionCostTable(cabac: pps.cabac)
-    quarterOffsets = geometry.makeQuarterOffsets()
-    references = .allocate(capacity: 16)
-    levels = allocateAligned(Int16.self, count: LevelLayout.count)
-    pcm = allocateAligned(UInt8.self, count: 384)
-    halfSampleScratch = allocateAligned(Int16.self, count: geometry.stride + 64)
-    still = StillMacroblocks(geometry)
+    syntax = PictureSyntax(geometry, memory: &memory)
+    previous = PictureSyntax(geometry, memory: &memory)
+    codedBlocks = memory.allocate(UInt16.self, count: geometry.macroblockCount)
+    quant = memory.allocate(QuantTables.self, count: 52)
+    for qp in 0..<52 { quant[qp] = QuantTables(qp: qp, memory: &memory) }
+    let motionCost = MotionCostTable(cabac: pps.cabac, memory: &memory)
+    quarterOffsets = geometry.makeQuarterOffsets(memory: &memory)
+    references = memory.allocate(ReferencePlanes.self, count: 16)
+    levels = memory.allocate(Int16.self, count: LevelLayout.count)
+    pcm = memory.allocate(UInt8.self, count: 384)
+    halfSampleScratch = memory.allocate(Int16.self, count: geometry.stride + 64)
+    still = StillMacroblocks(geometry, memory: &memory)
     payloadCapacity = geometry.macroblockCount * (PictureCoder.largestMacroblockBits / 8) + 4096
-    payload = allocateAligned(UInt8.self, count: payloadCapacity)
-    cabacWriter = .allocate(capacity: 1)
-    cabacWriter.initialize(to: CABACWriter(picture: syntax))
-    cavlcWriter = .allocate(capacity: 1)
-    cavlcWriter.initialize(to: CAVLCWriter(picture: syntax))
-    statisticsMemory = .allocate(capacity: 1)
-    statisticsMemory.initialize(to: PictureStatistics())
-    rowQP = allocateAligned(Int32.self, count: geometry.heightInMbs)
-    rowBits = allocateAligned(Int32.self, count: geometry.heightInMbs)
+    payload = memory.allocate(UInt8.self, count: payloadCapacity)
+    cabacWriter = memory.allocate(CABACWriter(picture: syntax, memory: &memory))
+    cavlcWriter = memory.allocate(CAVLCWriter(picture: syntax))
+    statisticsMemory = memory.allocate(PictureStatistics())
+    rowQP = memory.allocate(Int32.self, count: geometry.heightInMbs)
+    rowBits = memory.allocate(Int32.self, count: geometry.heightInMbs)
     // Slices limited in bytes need each macroblock entropy coded before the next is decided.
     threads = configuration.maximumSliceBytes == nil ? min(configuration.threads, geometry.heightInMbs) : 1
     let emptyPicture = PicturePlanes(placeholder: UnsafeMutableRawPointer(payload))
@@ -133,47 +131,23 @@ final class PictureCoder {
       scroll: .zero,
       qpOffsets: nil,
       minQP: configuration.minimumQP, maxQP: configuration.maximumQP)
-    coders = .allocate(capacity: threads)
+    coders = memory.allocate(MacroblockCoder.self, count: threads)
     for i in 0..<threads {
-      (coders + i).initialize(to: MacroblockCoder(frame: context, levels: levels))
+      coders[i] = MacroblockCoder(frame: context, levels: levels, memory: &memory)
     }
     if threads > 1 {
       let shared = SharedJob(
         coders: coders, threads: threads, progress: RowProgress(rows: geometry.heightInMbs),
         ring: RowRing(
-          rows: PictureJob<CABACWriter>.lag(threads: threads) + 1, widthInMbs: geometry.widthInMbs))
+          rows: PictureJob<CABACWriter>.lag(threads: threads) + 1, widthInMbs: geometry.widthInMbs,
+          memory: &memory))
       self.shared = shared
       workers = WorkerThreads(count: threads) { shared.work(thread: $0) }
     } else {
       shared = nil
       workers = nil
     }
-  }
-
-  deinit {
-    for i in 0..<threads { coders[i].deallocate() }
-    coders.deallocate()
-    shared?.ring.deallocate()
-    cabacWriter.pointee.deallocate()
-    cabacWriter.deallocate()
-    cavlcWriter.deallocate()
-    statisticsMemory.deallocate()
-    rowQP.deallocate()
-    rowBits.deallocate()
-    syntax.deallocate()
-    previous.deallocate()
-    for qp in 0..<52 { quant[qp].deallocate() }
-    motionCost.deallocate()
-    quant.deallocate()
-    codedBlocks.deallocate()
-    quarterOffsets.deallocate()
-    references.deallocate()
-    levels.deallocate()
-    pcm.deallocate()
-    halfSampleScratch.deallocate()
-    still.deallocate()
-    payload.deallocate()
-    kernels.deallocate()
+    self.memory = memory
   }
 
   /// Sets entry `i` of reference list 0 for the next picture.

@@ -56,16 +56,11 @@ struct RowRing {
   private let levels: UnsafeMutablePointer<Int16>
   private let pcm: UnsafeMutablePointer<UInt8>
 
-  init(rows: Int, widthInMbs: Int) {
+  init(rows: Int, widthInMbs: Int, memory: inout EncoderMemory) {
     self.rows = rows
     self.widthInMbs = widthInMbs
-    levels = allocateAligned(Int16.self, count: rows * widthInMbs * LevelLayout.count)
-    pcm = allocateAligned(UInt8.self, count: rows * widthInMbs * 384)
-  }
-
-  func deallocate() {
-    levels.deallocate()
-    pcm.deallocate()
+    levels = memory.allocate(Int16.self, count: rows * widthInMbs * LevelLayout.count)
+    pcm = memory.allocate(UInt8.self, count: rows * widthInMbs * 384)
   }
 
   func levels(row: Int) -> UnsafeMutablePointer<Int16> {

@@ -32,6 +32,8 @@ public var kVTVideoEncoderMalfunctionErr: OSStatus { -12912 }
 public var kVTVideoDecoderNotAvailableNowErr: OSStatus { -12913 }
 /// No rotation for this pixel format.
 public var kVTImageRotationNotSupportedErr: OSStatus { -12914 }
+/// The newer name of `kVTImageRotationNotSupportedErr`.
+public var kVTPixelRotationNotSupportedErr: OSStatus { -12914 }
 /// The encoder is in use by somebody else.
 public var kVTVideoEncoderNotAvailableNowErr: OSStatus { -12915 }
 /// The session cannot go on with this format description.
@@ -70,6 +72,24 @@ public var kVTSessionMalfunctionErr: OSStatus { -17691 }
 public var kVTVideoDecoderNeedsRosettaErr: OSStatus { -17692 }
 /// The encoder exists for another architecture only.
 public var kVTVideoEncoderNeedsRosettaErr: OSStatus { -17693 }
+/// A picture that the frame is predicted from was not decoded.
+public var kVTVideoDecoderReferenceMissingErr: OSStatus { -17694 }
+/// The decoder's process could not be reached.
+public var kVTVideoDecoderCallbackMessagingErr: OSStatus { -17695 }
+/// The decoder failed in a way that it has no name for.
+public var kVTVideoDecoderUnknownErr: OSStatus { -17696 }
+/// The extension that has the codec is switched off.
+public var kVTExtensionDisabledErr: OSStatus { -17697 }
+/// The pictures of a frame do not have the layers that the encoder was given.
+public var kVTVideoEncoderMVHEVCVideoLayerIDsMismatchErr: OSStatus { -17698 }
+/// A frame has several pictures and there is nobody to take them.
+public var kVTCouldNotOutputTaggedBufferGroupErr: OSStatus { -17699 }
+/// No extension has the codec.
+public var kVTCouldNotFindExtensionErr: OSStatus { -19510 }
+/// Several extensions have the codec.
+public var kVTExtensionConflictErr: OSStatus { -19511 }
+/// The camera's white balance changes where the encoder needs it fixed.
+public var kVTVideoEncoderAutoWhiteBalanceNotLockedErr: OSStatus { -19512 }
 
 // MARK: - Flags
 
@@ -99,6 +119,10 @@ public struct VTDecodeInfoFlags: OptionSet, Sendable {
   public static let frameDropped = VTDecodeInfoFlags(rawValue: 1 << 1)
   /// The image buffer may be written to.
   public static let imageBufferModifiable = VTDecodeInfoFlags(rawValue: 1 << 2)
+  /// The frame belongs to a key frame that was not decoded.
+  public static let skippedLeadingFrameDropped = VTDecodeInfoFlags(rawValue: 1 << 3)
+  /// The frame was under way when it was no longer wanted.
+  public static let frameInterrupted = VTDecodeInfoFlags(rawValue: 1 << 4)
 }
 
 /// What became of a frame that was to be encoded.

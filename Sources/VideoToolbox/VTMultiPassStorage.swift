@@ -16,11 +16,22 @@ public final class VTMultiPassStorage: CFRuntimeObject, @unchecked Sendable, Has
   /// Where the encoder keeps its statistics.
   let path: String
   let timeRange: CMTimeRange
+  /// What the storage and its encoders create, and nothing that was there before.
+  private let ownFiles: [String]
 
-  fileprivate init(path: String, timeRange: CMTimeRange, keepsFiles: Bool) {
+  /// What encoders add to the path's name: libx264's and libx265's own files, and both while they are written.
+  private static let suffixes = ["", ".temp", ".mbtree", ".mbtree.temp", ".cutree", ".cutree.temp"]
+
+  fileprivate init(path: String, timeRange: CMTimeRange, keepsFiles: Bool, existing: Set<String>) {
     self.path = path
     self.timeRange = timeRange
     self.keepsFiles = keepsFiles
+    ownFiles = Self.suffixes.map { path + $0 }.filter { !existing.contains($0) }
+  }
+
+  /// The files of those names that exist.
+  fileprivate static func existing(at path: String) -> Set<String> {
+    Set(suffixes.dropFirst().map { path + $0 }.filter { FileManager.default.fileExists(atPath: $0) })
   }
 
   deinit { close() }
@@ -44,13 +55,7 @@ public final class VTMultiPassStorage: CFRuntimeObject, @unchecked Sendable, Has
       return !closed
     }
     guard wasOpen, !keepsFiles else { return }
-    // Encoders add their own suffixes: ".mbtree", ".cutree", ".temp".
-    let url = URL(fileURLWithPath: path)
-    let folder = url.deletingLastPathComponent()
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-    for name in names where name == url.lastPathComponent || name.hasPrefix(url.lastPathComponent + ".") {
-      try? FileManager.default.removeItem(at: folder.appendingPathComponent(name))
-    }
+    for file in ownFiles { unlink(file) }
   }
 
   public static func == (a: VTMultiPassStorage, b: VTMultiPassStorage) -> Bool { a === b }
@@ -89,11 +94,15 @@ public func VTMultiPassStorageCreate(
       FileManager.default.temporaryDirectory
       .appendingPathComponent("multipass-\(UUID().uuidString).stats").path
   }
-  // An encoder library reports a path that it cannot write to only as a failure to start: find out here.
-  guard FileManager.default.createFile(atPath: path, contents: nil) else {
-    return kVTMultiPassStorageInvalidErr
-  }
-  multiPassStorageOut.pointee = VTMultiPassStorage(path: path, timeRange: timeRange, keepsFiles: keeps)
+  let existing = VTMultiPassStorage.existing(at: path)
+  // An encoder library reports a path that it cannot write to only as a failure to start: find out here. A name of
+  // our own choice must be new, not a link that somebody laid there.
+  let flags = O_WRONLY | O_CREAT | O_CLOEXEC | (fileURL == nil ? O_EXCL | O_NOFOLLOW : O_TRUNC)
+  let descriptor = open(path, flags, fileURL == nil ? 0o600 : 0o666)
+  guard descriptor >= 0 else { return kVTMultiPassStorageInvalidErr }
+  close(descriptor)
+  multiPassStorageOut.pointee = VTMultiPassStorage(
+    path: path, timeRange: timeRange, keepsFiles: keeps, existing: existing)
   return noErr
 }
 

@@ -26,7 +26,7 @@
     private var appliedCorrection = 1.0
     private var target: RateControl
 
-    init(_ configuration: EncoderConfiguration, usesTimeStamps: Bool) {
+    init(_ configuration: VideoEncoderConfiguration, usesTimeStamps: Bool) {
       self.usesTimeStamps = usesTimeStamps
       timescale = Double(configuration.timescale)
       target = configuration.rate
@@ -44,13 +44,13 @@
         libraryClock = Double(time)
       }
       lastCallerTime = time
-      return Int64(libraryClock.rounded())
+      return Int64(clamping: libraryClock.rounded())
     }
 
     /// Puts a new rate into the parameters.
     /// - Returns: false if libx264 cannot change to it.
     mutating func follow(
-      _ new: EncoderConfiguration, from old: EncoderConfiguration, parameters: X264Parameters
+      _ new: VideoEncoderConfiguration, from old: VideoEncoderConfiguration, parameters: X264Parameters
     ) -> Bool {
       guard new.rate != old.rate else { return true }
       guard new.rate.minQP == old.rate.minQP, new.rate.maxQP == old.rate.maxQP else { return false }
@@ -88,15 +88,15 @@
       let buffer = model(of: target)
       if usesTimeStamps {
         scale = rate / openingRate
-        parameters.param.rc.i_bitrate = X264Parameters.kilobits(Int(openingRate))
+        parameters.param.rc.i_bitrate = X264Parameters.kilobits(Int(clamping: openingRate))
         if var buffer {
-          buffer.maximumRate = Int(Double(buffer.maximumRate) / scale)
+          buffer.maximumRate = Int(clamping: Double(buffer.maximumRate) / scale)
           parameters.setBuffer(buffer)
         }
       } else {
-        parameters.param.rc.i_bitrate = X264Parameters.kilobits(Int(rate * appliedCorrection))
+        parameters.param.rc.i_bitrate = X264Parameters.kilobits(Int(clamping: rate * appliedCorrection))
         if var buffer {
-          buffer.maximumRate = Int(Double(buffer.maximumRate) * appliedCorrection)
+          buffer.maximumRate = Int(clamping: Double(buffer.maximumRate) * appliedCorrection)
           parameters.setBuffer(buffer)
         }
       }

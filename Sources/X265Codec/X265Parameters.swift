@@ -9,12 +9,14 @@
     let api: UnsafePointer<x265_api>
     let param: UnsafeMutablePointer<x265_param>
 
-    init(_ c: EncoderConfiguration) throws(CodecError) {
+    init(_ c: VideoEncoderConfiguration) throws(CodecError) {
       let depth: Int32 = c.profile == .hevcMain10 ? 10 : 8
       guard let api = ovt_x265_api(depth) else {
         throw .unsupported("this libx265 was built without \(depth) bits")
       }
       guard let param = api.pointee.param_alloc() else { throw .outOfMemory }
+      // What libx265 allocates holds anything, and it frees what that seems to point to.
+      api.pointee.param_default(param)
       self.api = api
       self.param = param
       try fill(c)
@@ -24,7 +26,7 @@
 
     // MARK: - Translation
 
-    private func fill(_ c: EncoderConfiguration) throws(CodecError) {
+    private func fill(_ c: VideoEncoderConfiguration) throws(CodecError) {
       try check(c)
       let presets = [
         "ultrafast", "superfast", "veryfast", "faster", "fast", "medium", "slow", "slower", "veryslow",
@@ -60,7 +62,7 @@
       }
     }
 
-    private func check(_ c: EncoderConfiguration) throws(CodecError) {
+    private func check(_ c: VideoEncoderConfiguration) throws(CodecError) {
       guard c.codec == .hevc else { throw .unsupported("libx265 codes HEVC") }
       guard c.profile == .hevcMain || c.profile == .hevcMain10 else {
         throw .unsupported("a profile that is not HEVC's")
@@ -86,7 +88,7 @@
       }
     }
 
-    private func setStructure(_ c: EncoderConfiguration) {
+    private func setStructure(_ c: VideoEncoderConfiguration) {
       if let level = c.level { param.pointee.levelIdc = Int32(level) }
       // Small pictures need small coding tree units.
       while param.pointee.maxCUSize > 16, param.pointee.maxCUSize > UInt32(min(c.width, c.height)) {
@@ -127,7 +129,7 @@
     }
 
     /// libx265 holds its look-ahead, and one frame for each frame thread after the first.
-    private func setDelay(_ c: EncoderConfiguration) {
+    private func setDelay(_ c: VideoEncoderConfiguration) {
       guard let limit = c.maxFrameDelay else { return }
       if limit <= 3 {
         param.pointee.bFrameAdaptive = 0
@@ -155,7 +157,7 @@
       }
     }
 
-    private func setColor(_ c: EncoderConfiguration) {
+    private func setColor(_ c: VideoEncoderConfiguration) {
       if !c.color.isUnspecified {
         param.pointee.vui.bEnableVideoSignalTypePresentFlag = 1
         param.pointee.vui.videoFormat = 5
@@ -189,7 +191,7 @@
         if !rate.limits.isEmpty, let limited = model {
           // Under a buffer that fills faster than the average it leaves up to a third of the rate unused; where both
           // are one, next to nothing.
-          target = min(Int(Double(bits) * 1.02), limited.maximumRate)
+          target = min(Int(clamping: Double(bits) * 1.02), limited.maximumRate)
           model?.maximumRate = target
           // What a full buffer holds at the start comes on top of the average.
           if rate.initialBufferFullness == nil { model?.initialFullness = 0.6 }
@@ -200,7 +202,7 @@
         // for what others have spent. A longer stream has the time to come back.
         if model == nil, (expectedDuration ?? 0) < Self.steadyDuration {
           model = BufferModel(
-            maximumRate: target, size: Int(Double(target) * 1.6),
+            maximumRate: target, size: Int(clamping: Double(target) * 1.6),
             initialFullness: rate.initialBufferFullness ?? 0.87)
         }
       }
@@ -245,12 +247,13 @@
     }
   }
 
-  extension EncoderConfiguration {
+  extension VideoEncoderConfiguration {
     /// Most frames from key frame to key frame, from the count and the duration; 0 if neither says anything.
     var keyFrameInterval: Int {
       if !allowsTemporalCompression { return 1 }
       guard maxKeyFrameIntervalDuration > 0 else { return maxKeyFrameInterval }
-      let byTime = max(Int((maxKeyFrameIntervalDuration * (frameRate ?? 30)).rounded(.up)), 1)
+      let byTime = max(
+        Int(Int32(clamping: (maxKeyFrameIntervalDuration * (frameRate ?? 30)).rounded(.up))), 1)
       return maxKeyFrameInterval > 0 ? min(maxKeyFrameInterval, byTime) : byTime
     }
   }

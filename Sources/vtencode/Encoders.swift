@@ -24,7 +24,7 @@ struct Encoders: ParsableCommand {
       if !lines.isEmpty { lines.append("") }
       lines += encoder.description(withProperties: properties)
     }
-    Console.write(lines.joined(separator: "\n") + "\n", to: STDOUT_FILENO)
+    try Console.print(lines.joined(separator: "\n") + "\n")
   }
 }
 
@@ -111,14 +111,14 @@ private struct EncoderEntry {
     return text.isEmpty ? "a dictionary or an array" : text
   }
 
-  /// A titled list over as many lines of at most 100 columns as it needs.
+  /// A titled list over as many lines as it needs.
   private func wrapped(_ title: String, _ words: [String]) -> [String] {
     var lines: [String] = []
     var line = "  " + title.padding(toLength: 12, withPad: " ", startingAt: 0)
     let indent = String(repeating: " ", count: line.count)
     for (index, word) in words.enumerated() {
       let piece = word + (index + 1 < words.count ? ", " : "")
-      if line.count + piece.count > 100, line != indent {
+      if line.count + piece.count > Console.width, line != indent {
         lines.append(line.trimmingTrailingSpaces)
         line = indent
       }
@@ -126,11 +126,6 @@ private struct EncoderEntry {
     }
     lines.append(line)
     return lines
-  }
-
-  private func fourCharacters(_ code: FourCharCode) -> String {
-    let bytes = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: code >> $0) }
-    return String(decoding: bytes, as: UTF8.self)
   }
 }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import VideoToolbox
 
 /// The command line. Every failure is one line on standard error and an exit status other than 0.
 @main
@@ -10,7 +11,12 @@ enum Main {
     signal(SIGXFSZ, SIG_IGN)
     do {
       let arguments = joiningValues(Array(CommandLine.arguments.dropFirst()))
+      try checkSubcommand(arguments.first)
       var command = try VTEncode.parseAsRoot(arguments)
+      // Before the first thread, which the sandbox would not hold.
+      if let sandboxed = command as? any SandboxedCommand, sandboxed.options.sandbox {
+        try Sandbox.enter(for: sandboxed)
+      }
       if var asynchronous = command as? any AsyncParsableCommand {
         try await asynchronous.run()
       } else {
@@ -35,6 +41,37 @@ enum Main {
     }
     Console.complain(Failure.describe(error))
     exit(EXIT_FAILURE)
+  }
+
+  /// A word that is no subcommand gets a hint at the one that may be meant.
+  static func checkSubcommand(_ word: String?) throws {
+    guard let word, !word.hasPrefix("-"), word != "help" else { return }
+    let configurations = VTEncode.configuration.subcommands.map { ($0._commandName, $0.configuration) }
+    let names = configurations.filter(\.1.shouldDisplay).map(\.0)
+    guard !configurations.contains(where: { $0.0 == word || $0.1.aliases.contains(word) }) else { return }
+    let near = names.min { distance($0, word) < distance($1, word) } ?? "transcoding"
+    let hint =
+      distance(near, word) <= max(word.count / 2, 2)
+      ? "did you mean vtencode \(near)?"
+      : FileManager.default.fileExists(atPath: word)
+        ? "to encode a movie: vtencode transcoding '\(word)'" : "it knows \(names.joined(separator: ", "))"
+    throw Failure("'\(word)' is no subcommand; \(hint)", status: 64)
+  }
+
+  /// Levenshtein's distance between two words.
+  private static func distance(_ one: String, _ other: String) -> Int {
+    let target = Array(other)
+    var row = Array(0...target.count)
+    for (i, letter) in one.enumerated() {
+      var diagonal = row[0]
+      row[0] = i + 1
+      for (j, letterOfOther) in target.enumerated() {
+        let above = row[j + 1]
+        row[j + 1] = min(above + 1, row[j] + 1, diagonal + (letter == letterOfOther ? 0 : 1))
+        diagonal = above
+      }
+    }
+    return row[target.count]
   }
 
   /// `--dimensions 640 360` as one argument, so that the movie may follow it; and `--option -1` as `--option=-1`, so
@@ -77,9 +114,13 @@ struct VTEncode: AsyncParsableCommand {
         vtencode transcoding holiday.mov --codec hvc1 --out small.mp4
         vtencode streaming talk.mp4 --bitrate 2500k --cbr --out stream.mp4
         vtencode encoders
+
+      Exit status: 0 all is well, 1 it failed, 64 the options make no sense, 129, 130 and 143 ended by SIGHUP, \
+      SIGINT and SIGTERM. --progress json tells how far a run is, and what came of it, as a JSON object a line on \
+      standard error. For completion in bash, zsh or fish: vtencode --generate-completion-script SHELL.
       """,
-    version: "0.1.0",
+    version: kOVTVersion,
     subcommands: [
-      Transcoding.self, Streaming.self, Conferencing.self, Call.self, Encoders.self, LowLatencyTables.self,
+      Transcoding.self, Streaming.self, Conferencing.self, Call.self, Encoders.self, SandboxCheck.self,
     ])
 }

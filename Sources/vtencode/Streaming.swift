@@ -1,6 +1,6 @@
 import ArgumentParser
 
-struct Streaming: AsyncParsableCommand {
+struct Streaming: AsyncParsableCommand, SandboxedCommand {
   static let configuration = CommandConfiguration(
     abstract: "Encodes a movie at its own pace, as a live stream would be.",
     discussion: """
@@ -13,7 +13,8 @@ struct Streaming: AsyncParsableCommand {
         vtencode streaming game.mov --bitrate 6M --cbr --keyframe-duration 1
         vtencode streaming talk.mp4 --unpaced --out stream.mp4
         vtencode streaming talk.mp4 --out - | ffplay -
-      """)
+      """,
+    aliases: ["stream"])
 
   @OptionGroup var options: EncodingOptions
 

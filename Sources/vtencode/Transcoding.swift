@@ -1,18 +1,23 @@
 import ArgumentParser
 
-struct Transcoding: AsyncParsableCommand {
+struct Transcoding: AsyncParsableCommand, SandboxedCommand {
   static let configuration = CommandConfiguration(
     abstract: "Encodes a movie as fast as the machine can, to keep or to publish.",
     discussion: """
       The picture is decoded, scaled if --dimensions asks for it, and encoded through VTCompressionSession; \
-      sound is copied as it is. At the end a summary tells what was written.
+      sound is copied where the output's kind of file plays it, otherwise encoded as AAC. The bit rate follows \
+      the picture's size, and never exceeds the source's unless asked to. At the end a summary tells what was \
+      written.
 
       Examples:
         vtencode transcoding holiday.mov --out small.mp4
         vtencode transcoding holiday.mov --codec hvc1 --preset highQuality
         vtencode transcoding clip.y4m --dimensions 640 360 --bitrate 800k --psnr
+        vtencode transcoding clip.mkv --quality 0.6 --audio aac --out clip.mp4 --overwrite
         vtencode transcoding clip.mp4 --frames 100 --out - | ffplay -
-      """)
+        curl -s https://example.org/clip.mp4 | vtencode transcoding - --out clip.mp4
+      """,
+    aliases: ["transcode"])
 
   @OptionGroup var options: EncodingOptions
 

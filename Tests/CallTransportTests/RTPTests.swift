@@ -88,3 +88,40 @@ import Testing
     #expect(release(at: 1) == [65_542])
   }
 }
+
+/// What a sender without good will sends.
+@Suite struct FloodTests {
+  private func packet(_ number: UInt16, payload: [UInt8] = [0x41]) -> RTPPacket {
+    RTPPacket(payloadType: 96, sequenceNumber: number, timestamp: 1, source: 2, payload: payload)
+  }
+
+  /// Numbers with holes between them do not pile up.
+  @Test func holesDoNotPileUp() {
+    var buffer = ReorderBuffer(patience: 10)
+    var given = 0
+    var number: UInt16 = 0
+    for _ in 0..<20_000 {
+      given += buffer.add(packet(number), at: 0).count
+      number &+= 2
+    }
+    #expect(given >= 20_000 - ReorderBuffer.mostWaiting - 1)
+  }
+
+  /// A frame that never ends does not fill the memory.
+  @Test func framesEnd() throws {
+    var depacketiser = H264Depacketiser()
+    let payload = [UInt8](repeating: 0x41, count: 60_000)
+    var number: Int64 = 0
+    for _ in 0..<400 {
+      #expect(
+        depacketiser.add(packet(UInt16(truncatingIfNeeded: number), payload: payload), sequence: number)
+          .isEmpty)
+      number += 1
+    }
+    var last = packet(UInt16(truncatingIfNeeded: number))
+    last.marker = true
+    let frame = try #require(depacketiser.add(last, sequence: number).first)
+    #expect(!frame.isComplete)
+    #expect(frame.units.reduce(0) { $0 + $1.count } <= H264Depacketiser.mostFrameBytes)
+  }
+}

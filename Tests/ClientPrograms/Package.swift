@@ -21,6 +21,12 @@ let package = Package(
     .executableTarget(name: "Transcoding", dependencies: [product("VideoToolbox"), product("AVFoundation")]),
     .executableTarget(
       name: "IgnoredResults", dependencies: [product("VideoToolbox"), product("AVFoundation")]),
+    .executableTarget(
+      name: "OwnCodec", dependencies: [product("VideoToolbox"), product("CodecInterface")]),
+    .target(name: "Geometry"),
+    .executableTarget(
+      name: "Recorder",
+      dependencies: ["Geometry", product("VideoToolbox"), product("AVFoundation"), product("OSLog")]),
     .executableTarget(name: "Tutorial", dependencies: [product("OpenVideoToolbox")]),
     .executableTarget(name: "Workflows", dependencies: [product("OpenVideoToolbox")]),
   ],

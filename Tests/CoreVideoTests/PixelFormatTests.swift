@@ -114,3 +114,45 @@ import Testing
     #expect(CVPixelBufferCopyCreationAttributes(buffer)[kCVPixelBufferWidthKey] as? Int == 64)
   }
 }
+
+@Suite struct UnavailablePixelFormatTests {
+  static let codes = [
+    kCVPixelFormatType_40ARGBLEWideGamut, kCVPixelFormatType_40ARGBLEWideGamutPremultiplied,
+    kCVPixelFormatType_96VersatileBayerPacked12, kCVPixelFormatType_30RGBLE_8A_BiPlanar,
+    kCVPixelFormatType_Lossless_32BGRA, kCVPixelFormatType_Lossless_64RGBAHalf,
+    kCVPixelFormatType_Lossless_420YpCbCr8BiPlanarVideoRange,
+    kCVPixelFormatType_Lossless_420YpCbCr8BiPlanarFullRange,
+    kCVPixelFormatType_Lossless_420YpCbCr10PackedBiPlanarVideoRange,
+    kCVPixelFormatType_Lossless_422YpCbCr10PackedBiPlanarVideoRange,
+    kCVPixelFormatType_Lossless_420YpCbCr10PackedBiPlanarFullRange,
+    kCVPixelFormatType_Lossless_30RGBLE_8A_BiPlanar, kCVPixelFormatType_Lossless_30RGBLEPackedWideGamut,
+    kCVPixelFormatType_Lossy_32BGRA, kCVPixelFormatType_Lossy_420YpCbCr8BiPlanarVideoRange,
+    kCVPixelFormatType_Lossy_420YpCbCr8BiPlanarFullRange,
+    kCVPixelFormatType_Lossy_420YpCbCr10PackedBiPlanarVideoRange,
+    kCVPixelFormatType_Lossy_422YpCbCr10PackedBiPlanarVideoRange,
+  ]
+
+  @Test(arguments: codes) func aBufferIsRefused(_ code: OSType) {
+    var buffer: CVPixelBuffer?
+    #expect(CVPixelBufferCreate(nil, 64, 64, code, nil, &buffer) == kCVReturnInvalidPixelFormat)
+    #expect(buffer == nil)
+    #expect(!CVIsCompressedPixelFormatAvailable(code))
+    #expect(CVPixelFormatDescriptionCreateWithPixelFormatType(nil, code) == nil)
+    let attributes: [CFString: Any] = [
+      kCVPixelBufferPixelFormatTypeKey: code, kCVPixelBufferWidthKey: 64, kCVPixelBufferHeightKey: 64,
+    ]
+    var pool: CVPixelBufferPool?
+    let status = CVPixelBufferPoolCreate(nil, nil, attributes as CFDictionary, &pool)
+    if status == kCVReturnSuccess, let pool {
+      #expect(CVPixelBufferPoolCreatePixelBuffer(nil, pool, &buffer) == kCVReturnInvalidPixelFormat)
+      #expect(buffer == nil)
+    }
+  }
+
+  @Test func eachHasACodeOfItsOwn() {
+    #expect(Set(Self.codes).count == Self.codes.count)
+    let known = CVPixelFormatDescriptionArrayCreateWithAllPixelFormatTypes(nil) as? [UInt32] ?? []
+    #expect(Set(known).isDisjoint(with: Self.codes))
+    #expect(kCVPixelFormatType_Lossless_420YpCbCr8BiPlanarFullRange == 0x2638_6630)
+  }
+}

@@ -66,8 +66,8 @@ import VideoBitstream
     let picture = SyntaxPicture(widthInMbs: 2, heightInMbs: 2)
     let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: 1 << 16)
     defer { memory.deallocate() }
-    let cabac = CABACWriter(picture: picture.syntax)
-    defer { cabac.deallocate() }
+    var contexts = EncoderMemory()
+    let cabac = CABACWriter(picture: picture.syntax, memory: &contexts)
     let capacities = [0, 1, 11, 12, 13, 64, 100, 500, 800]
     for seed in 0..<20 {
       for useCABAC in [false, true] {

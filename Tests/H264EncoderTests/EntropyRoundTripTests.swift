@@ -58,8 +58,8 @@ struct RandomStream {
     pps.defaultActiveReferences = random.int(1...2)
     pps.deblockingControlPresent = random.chance(50)
 
-    let cabacWriter = CABACWriter(picture: picture.syntax)
-    defer { cabacWriter.deallocate() }
+    var memory = EncoderMemory()
+    let cabacWriter = CABACWriter(picture: picture.syntax, memory: &memory)
     let cavlcWriter = CAVLCWriter(picture: picture.syntax)
 
     for number in 0..<pictures {

@@ -43,7 +43,7 @@ final class GuardedMemory {
 extension PlanarFrame {
   /// The frame as a program may have it whose planes end with their last sample: no padding behind the
   /// last row, forbidden pages around each plane.
-  func withGuardedSource<R>(
+  func withGuardedSource<R: ~Copyable>(
     planar: Bool, padding: Int, at side: GuardedMemory.Side, _ body: (SourcePicture) throws -> R
   ) throws -> R {
     let cw = width / 2

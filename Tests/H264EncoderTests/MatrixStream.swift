@@ -125,7 +125,8 @@ struct MatrixStream: CustomStringConvertible {
   }
 
   /// Encodes the stream; `receive` gets each frame that was not dropped, with the encoder's reconstruction.
-  func encode(cpu: Int32, _ receive: (_ n: Int, EncodedFrame, PlanarFrame) throws -> Void) throws -> Coverage
+  func encode(cpu: Int32, _ receive: (_ n: Int, borrowing EncodedFrame, PlanarFrame) throws -> Void) throws
+    -> Coverage
   {
     let encoder = try LowLatencyEncoder(configuration: configuration, cpu: cpu)
     var r = random
@@ -142,7 +143,7 @@ struct MatrixStream: CustomStringConvertible {
       }
       coverage.frames += 1
       if encoded.facts.isDropped {
-        guard encoded.bytes.isEmpty, encoded.nalUnits.isEmpty else {
+        guard encoded.byteCount == 0, encoded.data.isEmpty, encoded.nalUnits.isEmpty else {
           throw Failure(description: "\(self) frame \(n): dropped, with bytes")
         }
         coverage.dropped += 1
@@ -150,9 +151,9 @@ struct MatrixStream: CustomStringConvertible {
       }
       coverage.intra += encoded.facts.intraShare
       coverage.skipped += encoded.facts.skipShare
-      guard encoded.facts.bits == encoded.bytes.count * 8 else {
+      guard encoded.facts.bits == encoded.byteCount * 8 else {
         throw Failure(
-          description: "\(self) frame \(n): \(encoded.facts.bits) bits, \(encoded.bytes.count) bytes")
+          description: "\(self) frame \(n): \(encoded.facts.bits) bits, \(encoded.byteCount) bytes")
       }
       let reconstruction = encoder.reconstruction(width: configuration.width, height: configuration.height)
       guard let reconstruction else { throw Failure(description: "\(self) frame \(n): no reconstruction") }
@@ -195,7 +196,7 @@ struct MatrixStream: CustomStringConvertible {
       let unit = encoded.data
       units.append(unit)
       // libavcodec keeps the reference lists of the last 32 slices: with more, its deblocking may go wrong.
-      let slices = encoded.nalUnits.count { [1, 5].contains(encoded.bytes(of: $0)[0] & 31) }
+      let slices = encoded.nalUnits.count { [1, 5].contains($0.type) }
       if slices >= 32 { decoders.removeAll { $0.decoder.kind == .libavcodec } }
       for i in decoders.indices {
         decoders[i].waiting.append((n, reconstruction))
@@ -232,13 +233,16 @@ struct MatrixStream: CustomStringConvertible {
     return coverage
   }
 
-  private func checkUnits(_ n: Int, _ encoded: EncodedFrame) throws {
+  private func checkUnits(_ n: Int, _ encoded: borrowing EncodedFrame) throws {
     for unit in encoded.nalUnits {
-      let bytes = encoded.bytes(of: unit)
+      let bytes = encoded.data(of: unit)
       guard let first = bytes.first, first & 0x80 == 0 else {
         throw Failure(description: "\(self) frame \(n): NAL unit header")
       }
       let type = first & 31
+      guard type == unit.type, first >> 5 == unit.refIDC else {
+        throw Failure(description: "\(self) frame \(n): NAL unit header")
+      }
       // A macroblock has at most 3200 bits, or is sent as 384 samples; emulation prevention comes on top.
       if let limit = configuration.maximumSliceBytes, type == 1 || type == 5, bytes.count > max(limit, 620) {
         throw Failure(description: "\(self) frame \(n): a slice of \(bytes.count) bytes")
@@ -248,7 +252,7 @@ struct MatrixStream: CustomStringConvertible {
         throw Failure(description: "\(self) frame \(n): nal_ref_idc")
       }
     }
-    if encoded.facts.isKeyFrame != encoded.nalUnits.contains(where: { encoded.bytes(of: $0)[0] & 31 == 5 }) {
+    if encoded.facts.isKeyFrame != encoded.nalUnits.contains(where: { $0.type == 5 }) {
       throw Failure(description: "\(self) frame \(n): isKeyFrame")
     }
   }
@@ -271,7 +275,8 @@ extension PlanarFrame {
   }
 
   /// The frame in memory of a program's choosing: planar or interleaved chroma, rows with `padding` bytes.
-  func withSource<R>(planar: Bool, padding: Int, _ body: (SourcePicture) throws -> R) rethrows -> R {
+  func withSource<R: ~Copyable>(planar: Bool, padding: Int, _ body: (SourcePicture) throws -> R) rethrows -> R
+  {
     let stride = width + padding
     var luma = [UInt8](repeating: 0xAA, count: stride * height)
     for row in 0..<height {

@@ -144,7 +144,7 @@ import Testing
       { $0.deblockingBetaOffset = -1 }, { $0.adaptiveQuantisation = 1 }, { $0.intraRefreshPeriod = 10 },
       { $0.sampleAspectRatio = (4, 3) }, { $0.colour = .init(primaries: 1, transfer: 1, matrix: 1) },
       { $0.fullRange = true }, { $0.writesAccessUnitDelimiters = true },
-      { $0.writesTemporalLayerPrefix = true }, { $0.writesParameterSets = false },
+      { $0.writesTemporalLayerPrefix = true }, { $0.writesParameterSets = false }, { $0.framing = .lengths },
     ]
     let encoder = try LowLatencyEncoder(configuration: Self.usual())
     try expectUsable(encoder, "before", frames: 1)
@@ -154,7 +154,11 @@ import Testing
       do {
         try encoder.reconfigure(c)
         Issue.record("Change \(i) was taken")
-      } catch EncoderError.invalidConfiguration {}
+      } catch EncoderError.fixedInStream {
+        #expect(i < fixed.count, "Change \(i)")
+      } catch EncoderError.invalidConfiguration {
+        #expect(i >= fixed.count, "Change \(i)")
+      }
       #expect(encoder.configuration == Self.usual())
     }
     try expectUsable(encoder, "after")

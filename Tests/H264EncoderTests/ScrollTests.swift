@@ -59,11 +59,10 @@ import Testing
 
   @Test("Nothing is taken for scrolled that was not")
   func none() throws {
-    let detector = ScrollDetector(PictureGeometry(width: Self.width, height: Self.height))
-    defer { detector.deallocate() }
     let geometry = PictureGeometry(width: Self.width, height: Self.height)
-    let planes = PicturePlanes(geometry)
-    defer { planes.deallocate(geometry) }
+    var memory = EncoderMemory()
+    let detector = ScrollDetector(geometry, memory: &memory)
+    let planes = PicturePlanes(geometry, memory: &memory)
     func copy(_ frame: PlanarFrame) {
       for y in 0..<Self.height {
         for x in 0..<Self.width { planes.luma[y * geometry.stride + x] = frame.y[y * Self.width + x] }

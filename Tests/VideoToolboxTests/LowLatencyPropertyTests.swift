@@ -65,8 +65,12 @@ import VideoToolbox
       kVTCompressionPropertyKey_EnableLTR, kOVTCompressionPropertyKey_IntraRefreshFrameCount,
       kOVTCompressionPropertyKey_WritesTemporalLayerPrefix,
     ] {
+      // For the switches it is true; layers with all frames in the lowest are none, which is so already.
       #expect(
-        VTSessionSetProperty(session, key: key, value: NSNumber(value: 1)) == kVTPropertyNotSupportedErr)
+        VTSessionSetProperty(session, key: key, value: NSNumber(value: 0.5)) == kVTPropertyNotSupportedErr
+          && VTSessionSetProperty(session, key: key, value: NSNumber(value: true))
+            == kVTPropertyNotSupportedErr
+      )
       #expect(throws: SessionError.self) { _ = try property(session, key) }
     }
     let clip = TestClip()
@@ -95,7 +99,6 @@ import VideoToolbox
       [kVTEncodeFrameOptionKey_AcknowledgedLTRTokens: ["a"]],
       [kVTEncodeFrameOptionKey_ForceLTRRefresh: "now"], [kVTEncodeFrameOptionKey_ForceKeyFrame: [1]],
       [kOVTEncodeFrameOptionKey_LostFrameTimes: 3], [kOVTEncodeFrameOptionKey_LostFrameTimes: ["yesterday"]],
-      ["Unheard": 1 as NSNumber],
     ]
     for options in bad {
       let status = VTCompressionSessionEncodeFrame(
@@ -204,7 +207,7 @@ import VideoToolbox
     let session = try #require(made)
     for key in [kVTCompressionPropertyKey_BaseLayerFrameRateFraction, kVTCompressionPropertyKey_EnableLTR] {
       #expect(
-        VTSessionSetProperty(session, key: key, value: NSNumber(value: 1)) == kVTPropertyNotSupportedErr)
+        VTSessionSetProperty(session, key: key, value: NSNumber(value: true)) == kVTPropertyNotSupportedErr)
     }
     try check(
       VTSessionSetProperty(

@@ -45,3 +45,25 @@ public final class StreamDecoding {
     return Picture(index: index, planes: known, bytesPerRow: strides.map(Int.init))
   }
 }
+
+extension StreamDecoding.Picture {
+  /// All samples, planar 4:2:0 without padding.
+  public func samples(width: Int, height: Int) -> [UInt8] {
+    var samples: [UInt8] = []
+    samples.reserveCapacity(width * height * 3 / 2)
+    for (plane, base) in planes.enumerated() {
+      let shift = plane > 0 ? 1 : 0
+      for row in 0..<(height >> shift) {
+        samples += UnsafeBufferPointer(start: base + row * bytesPerRow[plane], count: width >> shift)
+      }
+    }
+    return samples
+  }
+
+  /// Structural similarity of its luma to a clip's picture: mean over windows of 8x8 samples.
+  public func similarity(to clip: ClipPictures, _ number: Int) -> Double {
+    let (width, height) = (Int32(clip.width), Int32(clip.height))
+    return plane_similarity(
+      clip.picture(number), width, planes[0], Int32(bytesPerRow[0]), width, height)
+  }
+}

@@ -59,7 +59,7 @@ enum EncoderUnderTest {
         SourcePicture(
           width: width, height: height, luma: i420, lumaBytesPerRow: width,
           chroma: .planar(cb: cb, cbBytesPerRow: width / 2, cr: cr, crBytesPerRow: width / 2)))
-      body(frame.bytes)
+      frame.withBytes { $0.withUnsafeBufferPointer(body) }
     }
   }
 

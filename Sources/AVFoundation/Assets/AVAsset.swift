@@ -11,7 +11,9 @@ open class AVAsset: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sendable
   private var cachedTracks: [AVAssetTrack]?
 
   /// An asset for a file.
-  public convenience init(url: URL) { self.init(file: AssetFile(url: url, frameRate: nil)) }
+  public convenience init(url: URL) {
+    self.init(file: AssetFile(url: url, frameRate: nil, restrictions: .forbidAll))
+  }
 
   init(file: AssetFile) {
     self.file = file
@@ -138,8 +140,8 @@ open class AVAsset: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sendable
   public var providesPreciseDurationAndTiming: Bool {
     file.factsIfReadable?.tracks.contains { $0.stream.sampleCount != nil } ?? false
   }
-  /// Which references to other files are followed: none are.
-  public var referenceRestrictions: AVAssetReferenceRestrictions { .forbidAll }
+  /// Which references to other files are not followed. See `AVURLAssetReferenceRestrictionsKey`.
+  public var referenceRestrictions: AVAssetReferenceRestrictions { file.restrictions }
 
   public var isReadable: Bool { tracks.contains { $0.isDecodable } }
   public var isPlayable: Bool { isReadable }

@@ -2,7 +2,8 @@ import Foundation
 
 /// A Boolean `NSNumber`: take the time that exact durations need. Durations are as exact as the container, always.
 public let AVURLAssetPreferPreciseDurationAndTimingKey: String = "AVURLAssetPreferPreciseDurationAndTimingKey"
-/// An `NSNumber` of `AVAssetReferenceRestrictions`. References to other files are never followed.
+/// An `NSNumber` of `AVAssetReferenceRestrictions`: which references to other files are not followed. Without it, none
+/// is: playlists, lists of files and movies whose samples lie elsewhere then cannot be read.
 public let AVURLAssetReferenceRestrictionsKey: String = "AVURLAssetReferenceRestrictionsKey"
 
 /// Of this package, not Apple's: frames per second (`NSNumber`) of an H.264 or HEVC elementary stream, which has no
@@ -24,7 +25,10 @@ open class AVURLAsset: AVAsset, @unchecked Sendable {
     if let number = options?[AVURLAssetElementaryStreamFrameRateKey] as? NSNumber, number.doubleValue > 0 {
       rate = AVURLAsset.frameRate(number.doubleValue)
     }
-    super.init(file: AssetFile(url: URL, frameRate: rate))
+    let restrictions = (options?[AVURLAssetReferenceRestrictionsKey] as? NSNumber).map {
+      AVAssetReferenceRestrictions(rawValue: $0.uintValue)
+    }
+    super.init(file: AssetFile(url: URL, frameRate: rate, restrictions: restrictions ?? .forbidAll))
   }
 
   /// 29.97 means 30000/1001, and so on.

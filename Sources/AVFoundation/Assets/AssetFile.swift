@@ -14,15 +14,28 @@ final class AssetFile: @unchecked Sendable {
 
   let url: URL
   private let frameRate: FrameRate?
+  let restrictions: AVAssetReferenceRestrictions
   private let lock = NSLock()
   /// Held while the file is opened, so that it is opened once.
   private let opening = NSLock()
   private var outcome: Result<AssetFacts, AVError>?
   private var isOpening = false
 
-  init(url: URL, frameRate: FrameRate?) {
+  init(url: URL, frameRate: FrameRate?, restrictions: AVAssetReferenceRestrictions) {
     self.url = url
     self.frameRate = frameRate
+    self.restrictions = restrictions
+  }
+
+  /// What the file may refer to.
+  private var access: MediaAccess {
+    var access = MediaAccess()
+    access.localToLocal = !restrictions.contains(.forbidLocalReferenceToLocal)
+    access.localToRemote = !restrictions.contains(.forbidLocalReferenceToRemote)
+    access.remoteToLocal = !restrictions.contains(.forbidRemoteReferenceToLocal)
+    // Sites cannot be told apart: only who allows all of them allows another file of the same.
+    access.remoteToRemote = !restrictions.contains(.forbidCrossSiteReference)
+    return access
   }
 
   var state: State {
@@ -46,7 +59,7 @@ final class AssetFile: @unchecked Sendable {
     do {
       let demuxer = try Demuxer(
         url: url.isFileURL ? url.path : url.absoluteString,
-        frameRate: frameRate.map { .init(num: $0.numerator, den: $0.denominator) })
+        frameRate: frameRate.map { .init(num: $0.numerator, den: $0.denominator) }, access: access)
       result = .success(AssetFacts(demuxer))
     } catch { result = .failure(AVError.reading(error)) }
     lock.withLock {

@@ -113,7 +113,8 @@ open class AVSampleBufferRenderSynchronizer: NSObject, @unchecked Sendable {
       @Sendable func following(_ time: CMTime) -> CMTime {
         let count = (time.seconds / interval.seconds + 1e-9).rounded(.down)
         let step: Int64 = CMTimebaseGetRate(timebase) < 0 ? -1 : 1
-        return CMTimeMultiply(interval, multiplier: Int32(clamping: Int64(count) + step))
+        return CMTimeMultiply(
+          interval, multiplier: Int32(clamping: Int64(clamping: count).addingClamped(step)))
       }
       observer.startPeriodic(next: following, block: block)
     }
@@ -121,7 +122,8 @@ open class AVSampleBufferRenderSynchronizer: NSObject, @unchecked Sendable {
     return observer
   }
 
-  /// Calls `block` whenever time passes one of the times.
+  /// Calls `block` whenever time passes one of the times in the ordinary course of playback, again after a seek back.
+  /// A jump passes nothing.
   ///
   /// Of the parameters:
   ///
@@ -132,13 +134,13 @@ open class AVSampleBufferRenderSynchronizer: NSObject, @unchecked Sendable {
   ) -> Any {
     let observer = TimeObserver(timebase, queue: queue ?? .main)
     let sorted = times.map(\.timeValue).filter(\.isNumeric).sorted()
-    @Sendable func following(_ time: CMTime) -> CMTime? { sorted.first { $0 > time } }
-    if let first = sorted.first(where: { $0 >= currentTime() }) {
-      observer.start(at: first) { time in
-        block()
-        return following(time)
-      }
-    }
+    let timebase = timebase
+    observer.startBoundaries(
+      after: { time, isReached in
+        CMTimebaseGetRate(timebase) < 0
+          ? sorted.last { isReached ? $0 < time : $0 <= time }
+          : sorted.first { isReached ? $0 > time : $0 >= time }
+      }, block: block)
     keep(observer)
     return observer
   }
@@ -185,6 +187,48 @@ private final class TimeObserver: @unchecked Sendable {
     fire(at: time)
   }
 
+  /// Fires at boundaries.
+  /// - Parameter after: The next boundary at a time, or beyond it if it was reached.
+  func startBoundaries(
+    after: @escaping @Sendable (_ time: CMTime, _ isReached: Bool) -> CMTime?,
+    block: @escaping @Sendable () -> Void
+  ) {
+    let timebase = timebase
+    let due = Due(after(CMTimebaseGetTime(timebase), false) ?? .invalid)
+    timer.setEventHandler { [weak self] in
+      guard let self, !self.isOver, due.time.isNumeric else { return }
+      block()
+      // A timer may be a trifle early: the time it was set for has come all the same.
+      let now = CMTimebaseGetTime(timebase)
+      let passed = CMTimebaseGetRate(timebase) < 0 ? min(now, due.time) : max(now, due.time)
+      due.time = after(passed, true) ?? .invalid
+      if due.time.isNumeric { self.fire(at: due.time) }
+    }
+    begin()
+    if due.time.isNumeric { fire(at: due.time) }
+    onChange {
+      due.time = after(CMTimebaseGetTime(timebase), false) ?? .invalid
+      // Without a boundary ahead the timer is set far away.
+      return due.time.isNumeric ? due.time : CMTime(value: 1 << 40, timescale: 1)
+    }
+  }
+
+  /// Sets the timer anew when time jumps or runs at another rate.
+  private func onChange(_ next: @escaping @Sendable () -> CMTime) {
+    for name in [kCMTimebaseNotification_EffectiveRateChanged, kCMTimebaseNotification_TimeJumped] {
+      let token = NotificationCenter.default.addObserver(
+        forName: NSNotification.Name(name as String), object: timebase, queue: nil
+      ) { [weak self] _ in
+        guard let observer = self else { return }
+        observer.queue.async { [weak observer] in
+          guard let observer, !observer.isOver else { return }
+          observer.fire(at: next())
+        }
+      }
+      lock.withLock { tokens.append(token) }
+    }
+  }
+
   func startPeriodic(
     next: @escaping @Sendable (CMTime) -> CMTime, block: @escaping @Sendable (CMTime) -> Void
   ) {
@@ -201,20 +245,11 @@ private final class TimeObserver: @unchecked Sendable {
     }
     begin()
     fire(at: due.time)
-    for name in [kCMTimebaseNotification_EffectiveRateChanged, kCMTimebaseNotification_TimeJumped] {
-      let token = NotificationCenter.default.addObserver(
-        forName: NSNotification.Name(name as String), object: timebase, queue: nil
-      ) { [weak self] _ in
-        guard let observer = self else { return }
-        observer.queue.async { [weak observer] in
-          guard let observer, !observer.isOver else { return }
-          let now = CMTimebaseGetTime(timebase)
-          block(now)
-          due.time = next(now)
-          observer.fire(at: due.time)
-        }
-      }
-      lock.withLock { tokens.append(token) }
+    onChange {
+      let now = CMTimebaseGetTime(timebase)
+      block(now)
+      due.time = next(now)
+      return due.time
     }
   }
 

@@ -207,7 +207,7 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
   /// Bytes, roughly.
   public var estimatedOutputFileLength: Int64 {
     let range = timeRange.intersection(CMTimeRange(start: .zero, duration: asset.duration))
-    let length = Int64(ExportJob.bitRate(preset, asset) * max(0, range.duration.seconds) / 8)
+    let length = Int64(clamping: ExportJob.bitRate(preset, asset) * max(0, range.duration.seconds) / 8)
     return fileLengthLimit > 0 ? min(length, fileLengthLimit) : length
   }
 

@@ -80,7 +80,7 @@ final class ExportJob: @unchecked Sendable {
         let rate = Swift.max(32_000, Double(plan.bitRate) * scale)
         writing = [
           AVVideoCodecKey: codec, AVVideoWidthKey: plan.width, AVVideoHeightKey: plan.height,
-          AVVideoCompressionPropertiesKey: [AVVideoAverageBitRateKey: Int(rate)],
+          AVVideoCompressionPropertiesKey: [AVVideoAverageBitRateKey: Int(clamping: rate)],
         ]
       }
     } else {

@@ -98,8 +98,12 @@ struct ExportPreset: Sendable {
       width *= scale
       height *= scale
     }
-    let (columns, rows) = (max(2, Int(width.rounded()) & ~1), max(2, Int(height.rounded()) & ~1))
+    // An encoder takes no more than this.
+    let (columns, rows) = (
+      max(2, min(16384, Int(clamping: width.rounded())) & ~1),
+      max(2, min(16384, Int(clamping: height.rounded())) & ~1)
+    )
     let rate = track.frameRate > 0 ? min(120, Double(track.frameRate)) : 30
-    return (columns, rows, max(64_000, Int(Double(columns * rows) * rate * bitsPerPixel)))
+    return (columns, rows, max(64_000, Int(clamping: Double(columns * rows) * rate * bitsPerPixel)))
   }
 }

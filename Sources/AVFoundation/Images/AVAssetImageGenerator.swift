@@ -26,7 +26,8 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
     super.init()
   }
 
-  /// Turn pictures as the track's transform says, by quarters.
+  /// Turn, scale and shear pictures as the track's transform says. What it leaves uncovered is transparent. A
+  /// transform that would make nothing, or a picture of more than 16384 pixels a side, is left out.
   public var appliesPreferredTrackTransform: Bool {
     get { lock.withLock { turns } }
     set { lock.withLock { turns = newValue } }
@@ -122,10 +123,11 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
     let (before, after, turns, largest) = lock.withLock {
       (self.before, self.after, self.turns, self.largest)
     }
-    let size = Self.fit(track.naturalSize, largest, turned: turns && track.transform.b != 0)
+    let transform = PictureTransform(turns ? track.transform : .identity, of: track.naturalSize)
+    let size = transform.sourceSize(fitting: largest)
     var settings: [String: Any] = [kCVPixelBufferPixelFormatTypeKey as String: kCVPixelFormatType_32BGRA]
-    settings[kCVPixelBufferWidthKey as String] = Int(size.width)
-    settings[kCVPixelBufferHeightKey as String] = Int(size.height)
+    settings[kCVPixelBufferWidthKey as String] = Int(clamping: Double(size.width))
+    settings[kCVPixelBufferHeightKey as String] = Int(clamping: Double(size.height))
     let source = try PictureSource(
       Demuxer(again: facts.demuxer), track, PictureRequirements(settings), copies: false)
     let wanted = max(time, track.timeRange.start)
@@ -140,7 +142,7 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
     }
     let actual = CMSampleBufferGetPresentationTimeStamp(sample)
     guard actual - wanted <= after || actual <= wanted else { throw Self.nothing(at: time) }
-    return (try Self.image(of: image, turned: turns ? track.transform : .identity), actual)
+    return (try Self.image(of: image, transform), actual)
   }
 
   private func keyFrame(before time: CMTime, _ facts: AssetFacts, _ track: TrackFacts) throws -> CMTime {
@@ -158,47 +160,16 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
       info: [AVErrorTimeKey: NSValue(time: time)])
   }
 
-  private static func fit(_ size: CGSize, _ limit: CGSize, turned: Bool) -> CGSize {
-    let limit = turned ? CGSize(width: limit.height, height: limit.width) : limit
-    var scale = 1.0
-    if limit.width > 0, size.width > 0 { scale = min(scale, limit.width / size.width) }
-    if limit.height > 0, size.height > 0 { scale = min(scale, limit.height / size.height) }
-    return CGSize(
-      width: max(1, (size.width * scale).rounded()), height: max(1, (size.height * scale).rounded()))
-  }
-
-  /// A BGRA buffer's picture, turned by quarters.
-  private static func image(of buffer: CVPixelBuffer, turned transform: CGAffineTransform) throws -> CGImage {
+  /// A BGRA buffer's picture, transformed.
+  private static func image(of buffer: CVPixelBuffer, _ transform: PictureTransform) throws -> CGImage {
     CVPixelBufferLockBaseAddress(buffer, .readOnly)
     defer { CVPixelBufferUnlockBaseAddress(buffer, .readOnly) }
-    let width = CVPixelBufferGetWidth(buffer)
-    let height = CVPixelBufferGetHeight(buffer)
-    let stride = CVPixelBufferGetBytesPerRow(buffer)
     guard let base = CVPixelBufferGetBaseAddress(buffer) else {
       throw AVError(.unknown, reason: "The picture cannot be read.")
     }
-    let (a, b, c, d) = (
-      transform.a.rounded(), transform.b.rounded(), transform.c.rounded(), transform.d.rounded()
-    )
-    let swaps = b != 0
-    let (outWidth, outHeight) = swaps ? (height, width) : (width, height)
-    var pixels = Data(count: outWidth * outHeight * 4)
-    pixels.withUnsafeMutableBytes { (out: UnsafeMutableRawBufferPointer) in
-      for y in 0..<height {
-        let row = base + y * stride
-        for x in 0..<width {
-          // Where the pixel goes, counted from whichever edge the transform leads away from.
-          var toX = swaps ? Int(c) * y : Int(a) * x
-          var toY = swaps ? Int(b) * x : Int(d) * y
-          if toX < 0 || (swaps ? c : a) < 0 { toX += outWidth - 1 }
-          if toY < 0 || (swaps ? b : d) < 0 { toY += outHeight - 1 }
-          out.storeBytes(
-            of: row.loadUnaligned(fromByteOffset: 4 * x, as: UInt32.self),
-            toByteOffset: 4 * (toY * outWidth + toX),
-            as: UInt32.self)
-        }
-      }
-    }
+    let (pixels, outWidth, outHeight) = transform.apply(
+      to: base, width: CVPixelBufferGetWidth(buffer), height: CVPixelBufferGetHeight(buffer),
+      bytesPerRow: CVPixelBufferGetBytesPerRow(buffer))
     guard let provider = CGDataProvider(data: pixels as NSData),
       let space = CGColorSpace(name: CGColorSpace.sRGB),
       let image = CGImage(

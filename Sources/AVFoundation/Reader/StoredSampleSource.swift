@@ -50,7 +50,8 @@ final class StoredSampleSource: SampleSource {
         atEnd = true
       } else if shown >= end {
         late.append(packet)
-      } else if let start, track.stream.kind == .audio, packet.duration > 0, shown + packet.duration <= start
+      } else if let start, track.stream.kind == .audio, packet.duration > 0,
+        shown.addingClamped(packet.duration) <= start
       {
         continue
       } else {

@@ -111,12 +111,13 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
   /// The kinds of media that the file type holds.
   public var availableMediaTypes: [AVMediaType] { container == .m4a ? [.audio] : [.video, .audio] }
 
-  /// Whether samples can be encoded with these settings; nil, to store them as they are, always can.
+  /// Whether samples can be encoded with these settings: the encoder is asked. Nil, to store them as they are, always
+  /// can.
   @discardableResult
   public func canApply(outputSettings: [String: Any]?, forMediaType mediaType: AVMediaType) -> Bool {
     guard availableMediaTypes.contains(mediaType) else { return false }
     let input = AVAssetWriterInput(mediaType: mediaType, outputSettings: outputSettings)
-    return input.settingsError == nil
+    return input.settingsError == nil && input.encoderError == nil
   }
 
   // MARK: - Inputs
@@ -229,7 +230,11 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
       }
       return
     }
-    lock.withLock { session.start = startTime }
+    let assembly = lock.withLock {
+      session.start = startTime
+      return currentAssembly
+    }
+    assembly?.begin(at: startTime)
     wakeInputs()
   }
 

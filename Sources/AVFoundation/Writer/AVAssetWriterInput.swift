@@ -57,7 +57,8 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
 
   // MARK: - Properties
 
-  /// The samples come at their own pace, from a camera or a network: the input is always ready for them.
+  /// The samples come at their own pace, from a camera or a network. The input is ready for them unless its encoder is
+  /// behind: then they are better dropped, as `append` would wait.
   public var expectsMediaDataInRealTime: Bool {
     get { lock.withLock { properties.expectsRealTime } }
     set { lock.withLock { properties.expectsRealTime = newValue } }
@@ -91,10 +92,11 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
   // MARK: - Samples in
 
   /// Whether the writer wants more of this track. It does not while the track is a second ahead of another one that
-  /// has not ended.
+  /// has not ended; of a track whose samples come in real time, while the encoder is behind.
   public var isReadyForMoreMediaData: Bool {
     guard let writer, writer.status == .writing, !lock.withLock({ state.isFinished }) else { return false }
-    return expectsMediaDataInRealTime || !writer.isAhead(self)
+    // A source that cannot wait drops what the encoder has no time for.
+    return expectsMediaDataInRealTime ? encoder?.isBusy != true : !writer.isAhead(self)
   }
 
   /// Calls `block` on `queue` whenever the input becomes ready, until it is finished. The block appends while
@@ -182,6 +184,13 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
     } catch { return AVError.writing(error) }
   }
 
+  /// What the encoder says against the settings, if anything.
+  var encoderError: AVError? {
+    guard let outputSettings else { return nil }
+    if mediaType == .video { return (try? VideoEncodingSettings(outputSettings))?.encoderError }
+    return (try? SoundEncodingSettings(outputSettings))?.encoderError
+  }
+
   /// Gets ready for samples.
   func start(in assembly: MovieAssembly, writer: AVAssetWriter) throws {
     let properties = lock.withLock { self.properties }
@@ -208,20 +217,33 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
           VideoEncodingSettings(outputSettings), isRealTime: properties.expectsRealTime,
           sourceAttributes: lock.withLock { sourceAttributes }, keyFrameInterval: writer.keyFrameInterval,
           output: output)
+        (encoder as? PictureEncoder)?.whenDone { [weak self] in self?.wakeIfRealTime() }
       } else {
         encoder = SoundEncoder(try SoundEncodingSettings(outputSettings), output: output)
       }
     }
-    lock.withLock {
+    let hint = sourceFormatHint
+    track.patience = properties.expectsRealTime ? CMTime(value: 2, timescale: 1) : TrackAssembly.usualPatience
+    track.describe = { [weak encoder] in
+      self.outputSettings == nil ? hint : encoder?.provisionalFormat(hint)
+    }
+    let pass = lock.withLock { () -> (queue: DispatchQueue, block: @Sendable () -> Void)? in
       state.track = track
       state.encoder = encoder
+      state.passDescription = AVAssetWriterInputPassDescription(
+        ranges: [CMTimeRange(start: .zero, duration: .positiveInfinity)])
+      return state.passRequest
     }
+    if let pass { pass.queue.async(execute: pass.block) }
   }
 
   /// Pixel buffer attributes that an adaptor promises. Under the lock.
   var sourceAttributes: NSDictionary?
 
   // MARK: - Asking for samples
+
+  /// The encoder has done a picture: a source that dropped some may go on.
+  private func wakeIfRealTime() { if expectsMediaDataInRealTime { wake() } }
 
   /// Calls the block if the input is ready and nobody is at it.
   func wake() {
@@ -261,27 +283,32 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
   }
   /// Whether more than one pass is possible: not within a writer. `VTCompressionSession` makes several.
   public var canPerformMultiplePasses: Bool { false }
-  /// What is to be appended in the current pass; nil when no pass is under way.
+  /// What is to be appended in the current pass, from `startWriting()` on; nil when no pass is under way.
   public var currentPassDescription: AVAssetWriterInputPassDescription? {
     lock.withLock { state.passDescription }
   }
 
-  /// Calls `block` at the start of each pass, and once more, without a pass description, at the end.
+  /// Calls `block` at the start of each pass, and once more, without a pass description, at the end. Before
+  /// `startWriting()` it is not called.
   @preconcurrency public func respondToEachPassDescription(
     on queue: DispatchQueue, using block: @escaping @Sendable () -> Void
   ) {
-    lock.withLock {
+    let isUnderWay = lock.withLock {
       state.passRequest = (queue, block)
-      state.passDescription = AVAssetWriterInputPassDescription(
-        ranges: [CMTimeRange(start: .zero, duration: .positiveInfinity)])
+      return state.passDescription != nil
     }
-    queue.async(execute: block)
+    if isUnderWay { queue.async(execute: block) }
   }
 
-  /// Ends a pass: the only one, so that `markAsFinished()` is to follow.
+  /// Ends a pass: the only one, so that `markAsFinished()` is to follow. What `requestMediaDataWhenReady` was given is
+  /// not called any more.
   public func markCurrentPassAsFinished() {
-    let request = lock.withLock {
+    let request = lock.withLock { () -> (queue: DispatchQueue, block: @Sendable () -> Void)? in
+      // Ended before, or not begun.
+      guard state.passDescription != nil else { return nil }
       state.passDescription = nil
+      state.request = nil
+      defer { state.passRequest = nil }
       return state.passRequest
     }
     if let request { request.queue.async(execute: request.block) }

@@ -9,6 +9,15 @@ protocol InputEncoder: AnyObject, Sendable {
   func complete() throws
   /// Drops what is under way.
   func invalidate()
+  /// Whether the next buffer would have to wait.
+  var isBusy: Bool { get }
+  /// The format of what comes out, where it is known before anything has come in.
+  func provisionalFormat(_ hint: CMFormatDescription?) -> CMFormatDescription?
+}
+
+extension InputEncoder {
+  var isBusy: Bool { false }
+  func provisionalFormat(_ hint: CMFormatDescription?) -> CMFormatDescription? { nil }
 }
 
 /// Pictures through a compression session.
@@ -31,6 +40,9 @@ final class PictureEncoder: InputEncoder, @unchecked Sendable {
   }
 
   var pixelBufferPool: CVPixelBufferPool? { encoding.pixelBufferPool }
+  var isBusy: Bool { encoding.isBusy }
+  /// Called when a picture is done with.
+  func whenDone(_ action: @escaping @Sendable () -> Void) { encoding.onProgress = action }
 
   func append(_ buffer: CMSampleBuffer, shiftedBy start: CMTime) throws {
     guard let image = CMSampleBufferGetImageBuffer(buffer) else {
@@ -60,7 +72,7 @@ final class PictureEncoder: InputEncoder, @unchecked Sendable {
       }
       last = time
       guard keyFrameInterval.isNumeric, keyFrameInterval > .zero, time >= nextKeyFrame else { return false }
-      while nextKeyFrame <= time { nextKeyFrame = nextKeyFrame + keyFrameInterval }
+      nextKeyFrame = TimeGrid.first(after: time, from: nextKeyFrame, every: keyFrameInterval)
       return true
     }
     try encoding.encode(image, time: time, duration: duration, forceKeyFrame: isKey)
@@ -72,7 +84,25 @@ final class PictureEncoder: InputEncoder, @unchecked Sendable {
 
 /// What an input's output settings ask of sound.
 struct SoundEncodingSettings: Sendable {
-  let request: AudioEncoder.Request
+  var request: AudioEncoder.Request
+
+  /// Sound that these settings might be applied to.
+  var typicalSource: AudioStreamBasicDescription {
+    let channels = UInt32(clamping: request.channels ?? 2)
+    return AudioStreamBasicDescription(
+      mSampleRate: Double(request.sampleRate ?? 44_100), mFormatID: kAudioFormatLinearPCM,
+      mFormatFlags: kAudioFormatFlagIsSignedInteger | kAudioFormatFlagIsPacked, mBytesPerPacket: 2 * channels,
+      mFramesPerPacket: 1, mBytesPerFrame: 2 * channels, mChannelsPerFrame: channels, mBitsPerChannel: 16,
+      mReserved: 0)
+  }
+
+  /// What the encoder says against the settings, if anything.
+  var encoderError: AVError? {
+    do {
+      _ = try AudioEncoder(request, source: typicalSource)
+      return nil
+    } catch { return AVError.writing(error) }
+  }
 
   init(_ settings: [String: Any]) throws {
     func number(_ key: String) -> Double? { (settings[key] as? NSNumber)?.doubleValue }
@@ -89,17 +119,17 @@ struct SoundEncodingSettings: Sendable {
       throw complain("The number of channels is out of range.")
     }
     var request = AudioEncoder.Request()
-    request.sampleRate = number(AVSampleRateKey).map { Int($0) }
-    request.channels = number(AVNumberOfChannelsKey).map { Int($0) }
-    switch AudioFormatID(max(0, min(format, 4_294_967_295))) {
+    request.sampleRate = number(AVSampleRateKey).map { Int(clamping: $0) }
+    request.channels = number(AVNumberOfChannelsKey).map { Int(clamping: $0) }
+    switch AudioFormatID(clamping: format) {
     case kAudioFormatMPEG4AAC:
-      request.bitRate = number(AVEncoderBitRateKey).map { Int($0) }
+      request.bitRate = number(AVEncoderBitRateKey).map { Int(clamping: $0) }
       if let rate = request.bitRate, !(8000...1_000_000).contains(rate) {
         throw complain("The bit rate is out of range.")
       }
     case kAudioFormatLinearPCM:
       let isFloat = number(AVLinearPCMIsFloatKey).map { $0 != 0 } ?? false
-      let bits = Int(number(AVLinearPCMBitDepthKey) ?? (isFloat ? 32 : 16))
+      let bits = Int(clamping: number(AVLinearPCMBitDepthKey) ?? (isFloat ? 32 : 16))
       guard isFloat ? bits == 32 : [16, 24, 32].contains(bits), number(AVLinearPCMIsNonInterleaved) ?? 0 == 0
       else {
         throw complain("This layout of linear PCM cannot be written.")
@@ -114,7 +144,7 @@ struct SoundEncodingSettings: Sendable {
 /// PCM into AAC, or into other PCM.
 final class SoundEncoder: InputEncoder, @unchecked Sendable {
   private let lock = NSLock()
-  private let settings: SoundEncodingSettings
+  private var settings: SoundEncodingSettings
   private let output: VideoEncoding.Output
   private var encoder: AudioEncoder?
 
@@ -148,6 +178,17 @@ final class SoundEncoder: InputEncoder, @unchecked Sendable {
       if encoder == nil { encoder = try AudioEncoder(settings.request, source: basic) }
       guard let encoder else { return }
       for sample in try encoder.encode(bytes, source: basic, time: time) { output(.success(sample)) }
+    }
+  }
+
+  /// What the settings leave open is as the hint says, or else 44100 Hz and two channels; it stays so.
+  func provisionalFormat(_ hint: CMFormatDescription?) -> CMFormatDescription? {
+    lock.withLock {
+      if let encoder { return encoder.formatDescription }
+      let source = hint?.audioStreamBasicDescription
+      settings.request.sampleRate = settings.request.sampleRate ?? Int(source?.mSampleRate ?? 44_100)
+      settings.request.channels = settings.request.channels ?? Int(source?.mChannelsPerFrame ?? 2)
+      return (try? AudioEncoder(settings.request, source: settings.typicalSource))?.formatDescription
     }
   }
 

@@ -35,12 +35,10 @@ final class MovieAssembly: @unchecked Sendable {
   private var wantsCut = false
   private var hasSamplesSinceCut = false
   private var segments: [Segment] = []
+  private var sourceStart = CMTime.zero
   /// Called outside the lock, in order, with each segment.
   private let deliver: (@Sendable (Segment) -> Void)?
   private let deliveryLock = NSRecursiveLock()
-
-  /// A track may wait for the others until this much of it has come.
-  private static let patience = CMTime(value: 10, timescale: 1)
 
   init(plan: Plan, file: MuxerFile?, deliver: (@Sendable (Segment) -> Void)?) {
     self.plan = plan
@@ -51,6 +49,10 @@ final class MovieAssembly: @unchecked Sendable {
   func add(_ track: TrackAssembly) { lock.withLock { tracks.append(track) } }
 
   var error: AVError? { lock.withLock { failure } }
+
+  /// The source time of the movie's beginning: segments carry source times, so that a stream that is started again goes
+  /// on where it was.
+  func begin(at start: CMTime) { lock.withLock { sourceStart = start } }
 
   // MARK: - Samples in
 
@@ -146,7 +148,15 @@ final class MovieAssembly: @unchecked Sendable {
 
   private func write() throws {
     if muxer == nil {
-      guard !tracks.isEmpty, tracks.allSatisfy({ !$0.queue.isEmpty || $0.isFinished }) else { return }
+      guard !tracks.isEmpty else { return }
+      let silent = tracks.filter { $0.queue.isEmpty && !$0.isFinished }
+      if !silent.isEmpty {
+        // A silent microphone does not hold the movie up, if it is known what it will sound like.
+        let limit = silent.map(\.patience).max() ?? .zero
+        guard tracks.contains(where: { $0.waitingSpan > limit }),
+          silent.allSatisfy({ $0.describeAhead() })
+        else { return }
+      }
       try begin()
     }
     while let track = nextTrack() {
@@ -157,12 +167,18 @@ final class MovieAssembly: @unchecked Sendable {
   }
 
   private func begin() throws {
-    let used = tracks.filter { !$0.queue.isEmpty }
-    guard !used.isEmpty else { return }
+    let used = tracks.filter { !$0.queue.isEmpty || !$0.isFinished && $0.format != nil }
+    guard used.contains(where: { !$0.queue.isEmpty }) else { return }
     for (number, track) in used.enumerated() { track.number = number }
     let muxed = try used.map { try $0.makeMuxerTrack() }
     if plan.isSegmented {
-      muxer = try Muxer(segmentsOf: plan.container, tracks: muxed, options: plan.options)
+      var options = plan.options
+      options.keepsTimes = true
+      for track in used { track.timeOffset = sourceStart }
+      options.hasNegativeTimes = used.contains { track in
+        track.queue.first.map { track.units($0.decode + sourceStart) < 0 } ?? false
+      }
+      muxer = try Muxer(segmentsOf: plan.container, tracks: muxed, options: options)
     } else if let file {
       muxer = try Muxer(file: file, container: plan.container, tracks: muxed, options: plan.options)
     }
@@ -176,9 +192,13 @@ final class MovieAssembly: @unchecked Sendable {
   private func nextTrack() -> TrackAssembly? {
     var first: TrackAssembly?
     var isWaiting = false
+    var patience = TrackAssembly.usualPatience
     for track in tracks {
       guard let sample = track.queue.first else {
-        if !track.isFinished, track.number != nil { isWaiting = true }
+        if !track.isFinished, track.number != nil {
+          isWaiting = true
+          patience = min(patience, track.patience)
+        }
         continue
       }
       guard track.number != nil else { continue }
@@ -190,10 +210,8 @@ final class MovieAssembly: @unchecked Sendable {
       if let earliest = first?.queue.first, earliest.decode <= sample.decode { continue }
       first = track
     }
-    guard isWaiting, let track = first, let head = track.queue.first, let tail = track.queue.last else {
-      return isWaiting ? nil : first
-    }
-    return tail.decode - head.decode > Self.patience ? track : nil
+    guard isWaiting, let track = first else { return isWaiting ? nil : first }
+    return track.waitingSpan > patience ? track : nil
   }
 
   private func put(_ sample: PendingSample, of track: TrackAssembly) throws {
@@ -216,9 +234,7 @@ final class MovieAssembly: @unchecked Sendable {
     if wantsCut, sample.isSync { return try cut() }
     guard let due = nextCut, sample.presentation >= due, sample.isSync || !plan.isSegmented else { return }
     try cut()
-    var next = due + plan.cutInterval
-    while next <= sample.presentation { next = next + plan.cutInterval }
-    nextCut = next
+    nextCut = TimeGrid.first(after: sample.presentation, from: due, every: plan.cutInterval)
   }
 
   private func cut() throws {

@@ -55,7 +55,7 @@ extension PendingSample {
       }
       let size =
         count == 1 ? CMBlockBufferGetDataLength(block) : CMSampleBufferGetSampleSize(buffer, at: index)
-      guard position + size <= CMBlockBufferGetDataLength(block), size > 0 || count == 1 else {
+      guard size <= CMBlockBufferGetDataLength(block) - position, size > 0 || count == 1 else {
         throw AVError(.invalidSourceMedia, reason: "The sample buffer's sizes do not fit its data.")
       }
       let presentation = try numeric(timing.presentationTimeStamp) - offset

@@ -17,6 +17,13 @@ final class TrackAssembly: @unchecked Sendable {
   var number: Int?
   /// What is in the current segment.
   var segment = SegmentTally()
+  /// How much of the other tracks may wait for this one.
+  var patience = TrackAssembly.usualPatience
+  static let usualPatience = CMTime(value: 10, timescale: 1)
+  /// The format that the samples will have, where it is known before they come.
+  var describe: (() -> CMFormatDescription?)?
+  /// Added to the times in the file.
+  var timeOffset = CMTime.zero
 
   private var lastDecode: CMTime?
   private var lastDuration: CMTime?
@@ -27,6 +34,24 @@ final class TrackAssembly: @unchecked Sendable {
     self.mediaType = mediaType
     self.preferredTimeScale = preferredTimeScale
     self.configure = configure
+  }
+
+  /// Gets a track without samples its format; false if nobody knows it.
+  func describeAhead() -> Bool {
+    if format != nil { return true }
+    guard let known = describe?() else { return false }
+    format = known
+    latestFormat = known
+    let rate = known.audioStreamBasicDescription?.mSampleRate ?? 0
+    timeScale =
+      preferredTimeScale > 0 ? preferredTimeScale : rate >= 1 ? CMTimeScale(clamping: Int(rate)) : 90_000
+    return true
+  }
+
+  /// How much waits.
+  var waitingSpan: CMTime {
+    guard let head = queue.first, let tail = queue.last else { return .zero }
+    return tail.decode - head.decode
   }
 
   /// Takes samples of one buffer.
@@ -71,7 +96,7 @@ final class TrackAssembly: @unchecked Sendable {
   private func chooseTimeScale(_ sample: PendingSample, _ description: CMFormatDescription) -> CMTimeScale {
     if preferredTimeScale > 0 { return preferredTimeScale }
     if mediaType == .audio, let rate = description.audioStreamBasicDescription?.mSampleRate, rate >= 1 {
-      return CMTimeScale(rate)
+      return CMTimeScale(clamping: rate)
     }
     var scale: Int64 = 1
     for time in [sample.presentation, sample.decode, sample.duration]
@@ -152,9 +177,9 @@ final class TrackAssembly: @unchecked Sendable {
       if let next { duration = next.decode - sample.decode } else { duration = lastDuration ?? .zero }
     }
     lastDuration = duration
-    let decode = units(sample.decode)
+    let decode = units(sample.decode + timeOffset)
     var muxed = Muxer.Sample(
-      track: number ?? 0, pts: max(decode, units(sample.presentation)), dts: decode,
+      track: number ?? 0, pts: max(decode, units(sample.presentation + timeOffset)), dts: decode,
       duration: units(duration),
       isSync: sample.isSync)
     muxed.isDisposable = sample.isDisposable

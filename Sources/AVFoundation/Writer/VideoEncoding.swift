@@ -61,12 +61,61 @@ struct VideoEncodingSettings: @unchecked Sendable {
       }
     }
     let compression = settings[AVVideoCompressionPropertiesKey] as? [String: Any] ?? [:]
+    for key in Self.hints {
+      guard let value = compression[key] else { continue }
+      guard value is NSNumber || value as AnyObject is NSNumber else {
+        throw complain("\(key) is no number.", "Give a number, or leave the key out.")
+      }
+    }
     // The profile first: it decides what others may be.
     let order = compression.keys.sorted().sorted {
       $0 == AVVideoProfileLevelKey && $1 != AVVideoProfileLevelKey
     }
     for key in order { properties.append((key, compression[key] as AnyObject)) }
     self.properties = properties
+  }
+
+  /// What an encoder may do or leave, as it can: no encoder is wrong for them.
+  static let hints: Set<String> = [
+    AVVideoAverageNonDroppableFrameRateKey, AVVideoExpectedSourceFrameRateKey, AVVideoAllowFrameReorderingKey,
+    kVTCompressionPropertyKey_AllowOpenGOP as String, kVTCompressionPropertyKey_BaseLayerFrameRate as String,
+  ]
+
+  /// A session with all properties set, which has not begun.
+  /// - Throws: `AVError` if there is no encoder or it does not take a property.
+  func makeSession(isRealTime: Bool, sourceAttributes: NSDictionary?) throws -> VTCompressionSession {
+    var made: VTCompressionSession?
+    let status = VTCompressionSessionCreate(
+      allocator: kCFAllocatorDefault, width: width, height: height, codecType: codec,
+      encoderSpecification: encoderSpecification, imageBufferAttributes: sourceAttributes,
+      compressedDataAllocator: nil, outputCallback: nil, refcon: nil, compressionSessionOut: &made)
+    guard status == noErr, let made else {
+      throw AVError(
+        status == kVTCouldNotFindVideoEncoderErr ? .encoderNotFound : .unsupportedOutputSettings,
+        reason: "The encoder cannot be made (\(status)).",
+        advice: "Choose another codec, size or encoder specification.")
+    }
+    // Not every encoder knows this one, and nobody has asked for it by name.
+    _ = VTSessionSetProperty(
+      made, key: kVTCompressionPropertyKey_RealTime, value: NSNumber(value: isRealTime))
+    for (key, value) in properties {
+      let status = VTSessionSetProperty(made, key: key as NSString, value: value)
+      guard status == noErr || status == kVTPropertyNotSupportedErr && Self.hints.contains(key) else {
+        VTCompressionSessionInvalidate(made)
+        throw AVError(
+          .unsupportedOutputSettings, reason: "The encoder does not take \(key) = \(value) (\(status)).",
+          advice: "Remove the setting, or give a value that the encoder supports.")
+      }
+    }
+    return made
+  }
+
+  /// What the encoder says against the settings, if anything.
+  var encoderError: AVError? {
+    do {
+      VTCompressionSessionInvalidate(try makeSession(isRealTime: false, sourceAttributes: nil))
+      return nil
+    } catch { return AVError.writing(error) }
   }
 }
 
@@ -80,6 +129,8 @@ final class VideoEncoding: @unchecked Sendable {
   private let fitting: PictureFitting?
   private let lock = NSLock()
   private var pendingCount = 0
+  /// Called on the encoder's thread when a picture is done with.
+  var onProgress: (@Sendable () -> Void)?
 
   /// - Parameters:
   ///   - isRealTime: Whether the source sets the pace.
@@ -97,32 +148,9 @@ final class VideoEncoding: @unchecked Sendable {
       : PictureFitting(
         width: Int(settings.width), height: Int(settings.height),
         fills: settings.scalingMode == AVVideoScalingModeResizeAspectFill)
-    var made: VTCompressionSession?
-    let status = VTCompressionSessionCreate(
-      allocator: kCFAllocatorDefault, width: settings.width, height: settings.height,
-      codecType: settings.codec,
-      encoderSpecification: settings.encoderSpecification, imageBufferAttributes: sourceAttributes,
-      compressedDataAllocator: nil, outputCallback: nil, refcon: nil, compressionSessionOut: &made)
-    guard status == noErr, let made else {
-      throw AVError(
-        status == kVTCouldNotFindVideoEncoderErr ? .encoderNotFound : .unsupportedOutputSettings,
-        reason: "The encoder cannot be made (\(status)).",
-        advice: "Choose another codec, size or encoder specification.")
-    }
+    let made = try settings.makeSession(isRealTime: isRealTime, sourceAttributes: sourceAttributes)
     session = made
     pixelBufferPool = Self.makePool(settings, sourceAttributes)
-    // Not every encoder knows this one, and nobody has asked for it by name.
-    _ = VTSessionSetProperty(
-      made, key: kVTCompressionPropertyKey_RealTime, value: NSNumber(value: isRealTime))
-    for (key, value) in settings.properties {
-      let status = VTSessionSetProperty(made, key: key as NSString, value: value)
-      guard status == noErr else {
-        VTCompressionSessionInvalidate(made)
-        throw AVError(
-          .unsupportedOutputSettings, reason: "The encoder does not take \(key) = \(value) (\(status)).",
-          advice: "Remove the setting, or give a value that the encoder supports.")
-      }
-    }
     let prepared = VTCompressionSessionPrepareToEncodeFrames(made)
     guard prepared == noErr else {
       VTCompressionSessionInvalidate(made)
@@ -168,12 +196,16 @@ final class VideoEncoding: @unchecked Sendable {
       } else if status != noErr {
         output(.failure(Self.error(status)))
       }
+      onProgress?()
     }
     guard status == noErr else {
       lock.withLock { pendingCount -= 1 }
       throw Self.error(status)
     }
   }
+
+  /// Whether the next picture would have to wait.
+  var isBusy: Bool { session.isQueueFull }
 
   /// Waits until every picture has come out.
   func complete() throws {

@@ -21,6 +21,8 @@ public struct H264Depacketiser: Sendable {
   /// Payloads that are not what RFC 6184 describes, or that mode 1 does not allow.
   public private(set) var malformedCount = 0
   public private(set) var lostPackets: Int64 = 0
+  /// Bytes that a frame may have. What goes beyond is malformed, and the frame is not complete.
+  public static let mostFrameBytes = 1 << 24
 
   public init() {}
 
@@ -54,7 +56,7 @@ public struct H264Depacketiser: Sendable {
     current?.packetCount += 1
     current?.byteCount += packet.payload.count
     if current?.descriptor == nil { current?.descriptor = FrameDescriptor(packet.headerExtension) }
-    take(packet.payload)
+    if current?.byteCount ?? 0 <= Self.mostFrameBytes { take(packet.payload) } else { malformed() }
     if packet.marker, var frame = current {
       if fragment != nil { frame.isComplete = false }
       result.append(frame)

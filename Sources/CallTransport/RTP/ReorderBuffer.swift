@@ -11,6 +11,8 @@ public struct ReorderBuffer: Sendable {
   private var next: Int64?
   private var waiting: [Int64: Waiting] = [:]
   public private(set) var lateOrDoubled = 0
+  /// Packets that wait at most: a sender that skips numbers on purpose must not fill the memory.
+  public static let mostWaiting = 1024
 
   public init(patience: Double) { self.patience = patience }
 
@@ -35,7 +37,7 @@ public struct ReorderBuffer: Sendable {
     while var number = next, !waiting.isEmpty {
       if waiting[number] == nil {
         guard let first = waiting.keys.min(), let waited = waiting[first],
-          time >= waited.arrival + patience - 1e-9
+          waiting.count > Self.mostWaiting || time >= waited.arrival + patience - 1e-9
         else { break }
         number = first
       }

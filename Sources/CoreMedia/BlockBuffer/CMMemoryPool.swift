@@ -74,7 +74,7 @@ final class MemoryPoolStore: @unchecked Sendable {
   private var isCheckScheduled = false
 
   init(ageOutPeriod: Double) {
-    period = UInt64(min(ageOutPeriod, 1e9) * 1e9)
+    period = UInt64(clamping: min(ageOutPeriod, 1e9) * 1e9)
   }
 
   deinit { Self.release(free) }

@@ -22,6 +22,7 @@ public final class CMSampleBuffer: NSObject, @unchecked Sendable {
   private var outputTime = CMTime.invalid
   private var sampleDictionaries: SampleDictionaries?
   private var attachmentTable = AttachmentTable()
+  private var packets: PacketMemory?
 
   /// Whether the data of a sample buffer can be used.
   public enum DataReadiness: Hashable, Sendable {
@@ -142,6 +143,17 @@ public final class CMSampleBuffer: NSObject, @unchecked Sendable {
       if invalidated { return kCMSampleBufferError_Invalidated }
       tracked = other
       return noErr
+    }
+  }
+
+  /// The descriptions of the packets at an address that stays, made when they are first asked for.
+  func packetMemory() throws -> PacketMemory {
+    if let packets = lock.withLock({ packets }) { return packets }
+    let made = PacketMemory(try audioStreamPacketDescriptions())
+    return lock.withLock {
+      let kept = packets ?? made
+      packets = kept
+      return kept
     }
   }
 

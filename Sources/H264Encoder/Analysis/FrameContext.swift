@@ -72,7 +72,7 @@ extension PictureGeometry {
 
   /// The quarter-sample table of 8.4.2.2.1: each position is one sample of the four planes or the average
   /// of the two nearest ones.
-  func makeQuarterOffsets() -> UnsafeMutablePointer<(Int, Int)> {
+  func makeQuarterOffsets(memory: inout EncoderMemory) -> UnsafeMutablePointer<(Int, Int)> {
     let s = planeSpacing
     let (full, b, h, j) = (0, s, 2 * s, 3 * s)
     let right = 1
@@ -83,8 +83,8 @@ extension PictureGeometry {
       (h, h), (h, j), (j, j), (j, h + right),
       (h, full + down), (h, b + down), (j, b + down), (h + right, b + down),
     ]
-    let memory = UnsafeMutablePointer<(Int, Int)>.allocate(capacity: 16)
-    for i in 0..<16 { (memory + i).initialize(to: table[i]) }
-    return memory
+    let offsets = memory.allocate((Int, Int).self, count: 16)
+    for i in 0..<16 { offsets[i] = table[i] }
+    return offsets
   }
 }

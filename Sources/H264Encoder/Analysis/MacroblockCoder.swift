@@ -11,7 +11,6 @@ struct MacroblockCoder {
   let k: UnsafePointer<OVTKernels>
 
   // Scratch, one allocation.
-  let memory: UnsafeMutableRawPointer
   /// Source macroblock: luma 16 x 16 and NV12 chroma 8 rows of 16 bytes, stride 16.
   let source: UnsafeMutablePointer<UInt8>
   let sourceChroma: UnsafeMutablePointer<UInt8>
@@ -59,7 +58,7 @@ struct MacroblockCoder {
   var minY = 0
   var maxY = 0
 
-  init(frame: FrameContext, levels: UnsafeMutablePointer<Int16>) {
+  init(frame: FrameContext, levels: UnsafeMutablePointer<Int16>, memory: inout EncoderMemory) {
     f = frame
     k = frame.kernels
     stride = frame.geometry.stride
@@ -68,12 +67,11 @@ struct MacroblockCoder {
     pictureChroma = frame.picture.chroma
 
     let bytes = 256 + 128 + 512 + 256 + 8 * 512 + 64 + 64 + 64 + 64 + 64 + 64
-    let memory = UnsafeMutableRawPointer(
-      allocateAligned(UInt8.self, count: bytes + 1024 + 512 + 128 + 1024 + 512))
-    self.memory = memory
+    let scratch = UnsafeMutableRawPointer(
+      memory.allocate(UInt8.self, count: bytes + 1024 + 512 + 128 + 1024 + 512))
     var offset = 0
     func take<T>(_ type: T.Type, _ count: Int) -> UnsafeMutablePointer<T> {
-      let p = (memory + offset).bindMemory(to: T.self, capacity: count)
+      let p = (scratch + offset).bindMemory(to: T.self, capacity: count)
       offset += (count * MemoryLayout<T>.stride + 63) & ~63
       return p
     }
@@ -94,8 +92,6 @@ struct MacroblockCoder {
     originals = take(Int16.self, 256)
     keptMasks = take(Int32.self, 4)
   }
-
-  func deallocate() { memory.deallocate() }
 
   // MARK: - Position
 

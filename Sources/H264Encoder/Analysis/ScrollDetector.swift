@@ -21,15 +21,10 @@ struct ScrollDetector {
   /// Nearer is found from the neighbours' vectors.
   private static let nearest = 4
 
-  init(_ geometry: PictureGeometry) {
+  init(_ geometry: PictureGeometry, memory: inout EncoderMemory) {
     self.geometry = geometry
-    sums = allocateAligned(SIMD4<Int32>.self, count: geometry.height)
-    rows = allocateAligned(SIMD4<Int32>.self, count: ScrollDetector.samples)
-  }
-
-  func deallocate() {
-    sums.deallocate()
-    rows.deallocate()
+    sums = memory.allocate(SIMD4<Int32>.self, count: geometry.height)
+    rows = memory.allocate(SIMD4<Int32>.self, count: ScrollDetector.samples)
   }
 
   /// The row of the reference that shows what is now at row 0, or 0 if nothing was scrolled.

@@ -1,30 +1,30 @@
 import VideoBitstream
 
-/// A NAL unit of an encoded frame, in memory that the encoder owns.
+/// A NAL unit of an encoded frame.
 public struct NALUnit: Sendable {
   /// nal_unit_type (Table 7-1).
   public let type: UInt8
   /// nal_ref_idc
   public let refIDC: UInt8
-  /// Where it lies in `EncodedFrame.bytes`, the NAL unit header included, without start code or length.
+  /// Where it lies among the frame's bytes, the NAL unit header included, without start code or length.
   public let range: Range<Int>
 }
 
-/// The NAL units of one frame while it is coded. Memory grows only when a frame needs more than any before.
-struct AccessUnit {
+/// The NAL units of one frame while it is coded, in memory of the pool.
+struct AccessUnit: ~Copyable {
   private(set) var units: [NALUnit] = []
-  private(set) var memory: UnsafeMutablePointer<UInt8>
-  private(set) var capacity: Int
+  private let pool: FrameMemoryPool
+  private let framing: NALUnitFraming
+  /// There is none before the first NAL unit: only then is it known how much it takes.
+  private var memory: FrameMemory?
   /// Bytes in use, framing (four bytes for each unit) included.
   private(set) var count = 0
 
-  init(capacity: Int) {
-    self.capacity = capacity
-    memory = allocateAligned(UInt8.self, count: capacity)
+  init(pool: FrameMemoryPool, framing: NALUnitFraming) {
+    self.pool = pool
+    self.framing = framing
     units.reserveCapacity(64)
   }
-
-  func deallocate() { memory.deallocate() }
 
   var bits: Int { count * 8 }
 
@@ -37,6 +37,12 @@ struct AccessUnit {
   mutating func truncate(units: Int, count: Int) {
     self.units.removeLast(self.units.count - units)
     self.count = count
+  }
+
+  /// The memory with the bytes in use. The next frame gets another.
+  mutating func takeMemory() -> FrameMemory? {
+    guard let taken = memory.take() else { return nil }
+    return pool.trim(taken, to: count)
   }
 
   /// Appends a slice, behind a prefix NAL unit if there is one.
@@ -57,28 +63,34 @@ struct AccessUnit {
     append(type: type, refIDC: refIDC, payload: payload, count: count)
   }
 
-  /// Appends a NAL unit behind a start code of four bytes.
+  /// Appends a NAL unit behind its start code or length, of four bytes.
   mutating func append(
     type: H264NALUnitType, refIDC: UInt8, headerExtension: (UInt8, UInt8, UInt8)? = nil,
     payload: UnsafePointer<UInt8>, count payloadCount: Int
   ) {
-    let need = count + NALUnitWriter.worstCase(payload: payloadCount) + 4
-    if need > capacity {
-      let larger = allocateAligned(UInt8.self, count: need * 2)
-      larger.update(from: memory, count: count)
-      memory.deallocate()
-      memory = larger
-      capacity = need * 2
-    }
-    var writer = NALUnitWriter(memory + count, capacity: capacity - count)
+    let room = room(for: count + NALUnitWriter.worstCase(payload: payloadCount) + 4)
+    var writer = NALUnitWriter(room.address + count, capacity: room.capacity - count)
     if let range = writer.append(
       type: type, refIDC: refIDC, headerExtension: headerExtension, payload: payload, count: payloadCount,
-      framing: .startCode)
+      framing: framing)
     {
       units.append(
         NALUnit(
           type: type.rawValue, refIDC: refIDC, range: count + range.lowerBound..<count + range.upperBound))
     }
     count += writer.count
+  }
+
+  /// Sees to it that the frame may have `need` bytes.
+  private mutating func room(for need: Int) -> (address: UnsafeMutablePointer<UInt8>, capacity: Int) {
+    var current: FrameMemory
+    if let taken = memory.take() {
+      current = taken.capacity < need ? pool.grow(taken, to: need) : taken
+    } else {
+      current = pool.take(need)
+    }
+    let room = (current.address.assumingMemoryBound(to: UInt8.self), current.capacity)
+    memory = consume current
+    return room
   }
 }

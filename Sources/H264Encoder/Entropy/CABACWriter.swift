@@ -27,17 +27,13 @@ struct CABACWriter: EntropyCoder {
     var carryByte: UInt8
   }
 
-  /// Allocates memory for the contexts; `deallocate` frees it.
-  init(picture: PictureSyntax) {
+  init(picture: PictureSyntax, memory: inout EncoderMemory) {
     self.picture = picture
-    contextMemory = .allocate(capacity: 2 * Self.contextStride)
-    contextMemory.initialize(repeating: 0, count: 2 * Self.contextStride)
+    contextMemory = memory.allocate(UInt8.self, count: 2 * Self.contextStride)
     // Until `begin`, an empty place to write to.
     bits = BitWriter(contextMemory, capacity: 0)
     engine = CABACEngine(contexts: contextMemory, at: contextMemory, end: contextMemory)
   }
-
-  func deallocate() { contextMemory.deallocate() }
 
   var bitCount: Int { engine.bitCount(since: bits.start) }
   var overflowed: Bool { bits.overflowed || engine.overflowed }

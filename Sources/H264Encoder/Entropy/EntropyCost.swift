@@ -35,19 +35,15 @@ struct MotionCostTable {
   /// Differences of quarter samples that the standard allows lie within.
   static let range = 16384
   let center: UnsafePointer<UInt16>
-  private let memory: UnsafeMutablePointer<UInt16>
 
-  /// Allocates; `deallocate` frees.
-  init(cabac: Bool) {
-    memory = .allocate(capacity: 2 * Self.range + 1)
-    center = UnsafePointer(memory + Self.range)
+  init(cabac: Bool, memory: inout EncoderMemory) {
+    let costs = memory.allocate(UInt16.self, count: 2 * Self.range + 1)
+    center = UnsafePointer(costs + Self.range)
     for value in -Self.range...Self.range {
       let cost = cabac ? EntropyCost.cabacMotion(value) : 16 * EntropyCost.se(value)
-      (memory + Self.range + value).initialize(to: UInt16(clamping: cost))
+      costs[Self.range + value] = UInt16(clamping: cost)
     }
   }
-
-  func deallocate() { memory.deallocate() }
 
   /// Cost of a vector whose prediction is `predicted`.
   @inline(__always) func cost(_ vector: MotionVector, predicted: MotionVector) -> Int {

@@ -46,10 +46,6 @@ struct DecodedPictureBuffer {
     for i in entries.indices where entries[i].index != index { entries[i].isUsable = false }
   }
 
-  mutating func invalidate(index: UInt64) {
-    for i in entries.indices where entries[i].index == index { entries[i].isUsable = false }
-  }
-
   /// Makes the newest short-term picture long-term. Returns how far its PicNum lies below the current one.
   mutating func makeNewestLongTerm(_ slot: Int, current frameNum: Int) -> Int? {
     guard let at = entries.firstIndex(where: { $0.longTermIndex == nil }) else { return nil }

@@ -1,13 +1,5 @@
 import CH264Kernels
 
-#if canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#elseif canImport(Darwin)
-  import Darwin
-#endif
-
 /// Sizes of a picture that its macroblocks, planes and vectors are measured with.
 struct PictureGeometry: Equatable {
   let width: Int
@@ -40,14 +32,6 @@ struct PictureGeometry: Equatable {
   var chromaOrigin: Int { PictureGeometry.padding / 2 * stride + PictureGeometry.padding }
 }
 
-/// Aligned memory that is zero at first. Pictures and scratch never grow while encoding.
-func allocateAligned<T>(_ type: T.Type, count: Int, alignment: Int = 64) -> UnsafeMutablePointer<T> {
-  let bytes = max(count, 1) * MemoryLayout<T>.stride
-  let raw = UnsafeMutableRawPointer.allocate(byteCount: bytes + 64, alignment: alignment)
-  memset(raw, 0, bytes + 64)
-  return raw.bindMemory(to: T.self, capacity: max(count, 1))
-}
-
 /// The planes of a reconstructed picture. Pointers are to the sample at (0, 0); there are
 /// `PictureGeometry.padding` luma samples around it.
 struct PicturePlanes {
@@ -61,44 +45,31 @@ struct PicturePlanes {
   /// Which reference picture the planes hold, counted from 1; 0: none that is whole.
   let number: UnsafeMutablePointer<UInt64>
 
-  init(_ geometry: PictureGeometry) {
+  init(_ geometry: PictureGeometry, memory: inout EncoderMemory) {
     // One block: a picture is one allocation, its planes a cache line apart.
     let luma = geometry.lumaBytes + 128
     let chroma = (geometry.chromaBytes + 127) & ~63
-    let memory = allocateAligned(UInt8.self, count: 4 * luma + chroma + 64)
-    self.luma = memory + geometry.lumaOrigin
-    b = memory + luma + geometry.lumaOrigin
-    h = memory + 2 * luma + geometry.lumaOrigin
-    j = memory + 3 * luma + geometry.lumaOrigin
-    self.chroma = memory + 4 * luma + geometry.chromaOrigin
-    let end = UnsafeMutableRawPointer(memory + 4 * luma + chroma)
+    let planes = memory.allocate(UInt8.self, count: 4 * luma + chroma + 64)
+    self.luma = planes + geometry.lumaOrigin
+    b = planes + luma + geometry.lumaOrigin
+    h = planes + 2 * luma + geometry.lumaOrigin
+    j = planes + 3 * luma + geometry.lumaOrigin
+    self.chroma = planes + 4 * luma + geometry.chromaOrigin
+    let end = UnsafeMutableRawPointer(planes + 4 * luma + chroma)
     number = end.bindMemory(to: UInt64.self, capacity: 1)
-  }
-
-  func deallocate(_ geometry: PictureGeometry) {
-    (luma - geometry.lumaOrigin).deallocate()
   }
 }
 
 extension PictureSyntax {
-  init(_ geometry: PictureGeometry) {
+  init(_ geometry: PictureGeometry, memory: inout EncoderMemory) {
     let count = geometry.macroblockCount
     widthInMbs = geometry.widthInMbs
     heightInMbs = geometry.heightInMbs
-    info = allocateAligned(MacroblockInfo.self, count: count)
-    nonZero = allocateAligned(UInt8.self, count: count * 24)
-    intraModes = allocateAligned(Int8.self, count: count * 16)
-    referenceIndex = allocateAligned(Int8.self, count: count * 4)
-    motion = allocateAligned(MotionVector.self, count: count * 16)
-    motionDifference = allocateAligned(MotionVector.self, count: count * 16)
-  }
-
-  func deallocate() {
-    info.deallocate()
-    nonZero.deallocate()
-    intraModes.deallocate()
-    referenceIndex.deallocate()
-    motion.deallocate()
-    motionDifference.deallocate()
+    info = memory.allocate(MacroblockInfo.self, count: count)
+    nonZero = memory.allocate(UInt8.self, count: count * 24)
+    intraModes = memory.allocate(Int8.self, count: count * 16)
+    referenceIndex = memory.allocate(Int8.self, count: count * 4)
+    motion = memory.allocate(MotionVector.self, count: count * 16)
+    motionDifference = memory.allocate(MotionVector.self, count: count * 16)
   }
 }

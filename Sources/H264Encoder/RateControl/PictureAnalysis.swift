@@ -21,23 +21,15 @@ struct PictureAnalysis {
   /// Next to nothing differs from the last picture.
   private(set) var isStill = false
 
-  init(_ geometry: PictureGeometry, kernels: UnsafePointer<OVTKernels>) {
+  init(_ geometry: PictureGeometry, kernels: UnsafePointer<OVTKernels>, memory: inout EncoderMemory) {
     self.geometry = geometry
     self.kernels = kernels
     let count = geometry.macroblockCount
-    sums = allocateAligned(Int32.self, count: count)
-    previousSums = allocateAligned(Int32.self, count: count)
-    histogram = allocateAligned(Int32.self, count: PictureAnalysis.bins)
-    qpOffsets = allocateAligned(Int8.self, count: count)
-    activity = allocateAligned(Int16.self, count: count)
-  }
-
-  func deallocate() {
-    sums.deallocate()
-    previousSums.deallocate()
-    histogram.deallocate()
-    qpOffsets.deallocate()
-    activity.deallocate()
+    sums = memory.allocate(Int32.self, count: count)
+    previousSums = memory.allocate(Int32.self, count: count)
+    histogram = memory.allocate(Int32.self, count: PictureAnalysis.bins)
+    qpOffsets = memory.allocate(Int8.self, count: count)
+    activity = memory.allocate(Int16.self, count: count)
   }
 
   /// Reads the picture's luma.

@@ -81,23 +81,18 @@ struct RateController {
   /// The bits that its QP was chosen for, before the bias.
   private var target = 0.0
 
-  init(_ configuration: EncoderConfiguration) {
+  init(_ configuration: EncoderConfiguration, memory: inout EncoderMemory) {
     self.configuration = configuration
     usualDuration = 1 / configuration.frameRate
     rows = (configuration.height + 15) / 16
     macroblocks = rows * ((configuration.width + 15) / 16)
-    sharesP = allocateAligned(Float.self, count: rows)
-    sharesI = allocateAligned(Float.self, count: rows)
+    sharesP = memory.allocate(Float.self, count: rows)
+    sharesI = memory.allocate(Float.self, count: rows)
     for y in 0..<rows {
       sharesP[y] = 1 / Float(rows)
       sharesI[y] = 1 / Float(rows)
     }
     history.reserveCapacity(RateController.historyCapacity)
-  }
-
-  func deallocate() {
-    sharesP.deallocate()
-    sharesI.deallocate()
   }
 
   mutating func reconfigure(_ new: EncoderConfiguration) {

@@ -61,8 +61,8 @@ struct QuantTables {
   private static func gain4(_ i: Int) -> Double { i & 1 == 0 ? 4 : 5 }
   private static func gain8(_ i: Int) -> Double { i & 3 == 0 ? 8 : i & 1 == 1 ? 578.0 / 64 : 5 }
 
-  init(qp: Int) {
-    let words = allocateAligned(UInt16.self, count: 16 * 5 + 64 * 5)
+  init(qp: Int, memory: inout EncoderMemory) {
+    let words = memory.allocate(UInt16.self, count: 16 * 5 + 64 * 5)
     let scales = UnsafeMutableRawPointer(words).assumingMemoryBound(to: Int16.self)
     let step = Double(1 << (qp / 6))
     for i in 0..<16 {
@@ -101,8 +101,6 @@ struct QuantTables {
     biasDCInter = Int32(words[32]) * 2
     scaleDC = Int32(scales[48])
   }
-
-  func deallocate() { multiplier4x4.deallocate() }
 }
 
 /// QP_C for qPI (Table 8-15) with chroma_qp_index_offset 0.

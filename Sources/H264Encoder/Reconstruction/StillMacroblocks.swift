@@ -13,20 +13,14 @@ struct StillMacroblocks {
   /// The same for the half samples that a row of macroblocks completes, column by column.
   private let changedHalfSamples: UnsafeMutablePointer<UInt64>
 
-  init(_ geometry: PictureGeometry) {
+  init(_ geometry: PictureGeometry, memory: inout EncoderMemory) {
     widthInMbs = geometry.widthInMbs
     heightInMbs = geometry.heightInMbs
     let bordered = (widthInMbs + 2) * (heightInMbs + 2)
-    flags = allocateAligned(UInt8.self, count: bordered)
+    flags = memory.allocate(UInt8.self, count: bordered)
     flags.update(repeating: 1, count: bordered)
-    changed = allocateAligned(UInt64.self, count: geometry.macroblockCount)
-    changedHalfSamples = allocateAligned(UInt64.self, count: geometry.macroblockCount)
-  }
-
-  func deallocate() {
-    flags.deallocate()
-    changed.deallocate()
-    changedHalfSamples.deallocate()
+    changed = memory.allocate(UInt64.self, count: geometry.macroblockCount)
+    changedHalfSamples = memory.allocate(UInt64.self, count: geometry.macroblockCount)
   }
 
   /// Everything may differ in this picture: it does not refer to the one before.

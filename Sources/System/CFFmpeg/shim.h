@@ -7,6 +7,7 @@
 #include <libavutil/audio_fifo.h>
 #include <libavutil/avutil.h>
 #include <libavutil/imgutils.h>
+#include <libavutil/mastering_display_metadata.h>
 #include <libavutil/md5.h>
 #include <libavutil/opt.h>
 #include <libavutil/pixdesc.h>
@@ -14,6 +15,7 @@
 #include <libswscale/swscale.h>
 
 #include "plane_kernels.h"
+#include "rename.h"
 
 static inline int ovt_averror(int posixError) { return AVERROR(posixError); }
 static inline int ovt_averror_eof(void) { return AVERROR_EOF; }

@@ -6,7 +6,7 @@ struct CompressionFrame: Sendable {
   var buffer: CVPixelBuffer
   var presentationTime: CMTime
   var duration: CMTime
-  var options: FrameOptions
+  var request: FrameRequest
   var output: CompressionOutput
 }
 
@@ -20,6 +20,8 @@ typealias CompressionOutput = @Sendable (OSStatus, VTEncodeInfoFlags, CMSampleBu
 final class CompressionPipeline: @unchecked Sendable {
   /// Frames that wait in front of the encoder. What the encoder itself holds comes on top.
   static let queueLimit = 2
+  /// Jobs that may wait when callbacks, which cannot wait themselves, put frames in.
+  private static let insideLimit = 1024
 
   private enum Job {
     case frame(CompressionFrame, draft: CompressionDraft)
@@ -28,13 +30,6 @@ final class CompressionPipeline: @unchecked Sendable {
 
   private final class Completion {
     var status: OSStatus?
-  }
-
-  private struct PendingOutput {
-    let output: CompressionOutput
-    let status: OSStatus
-    let flags: VTEncodeInfoFlags
-    let sample: CMSampleBuffer?
   }
 
   // Guarded by `state`.
@@ -49,10 +44,13 @@ final class CompressionPipeline: @unchecked Sendable {
 
   // Of the thread alone.
   private let worker: CompressionWorker
-  private var ready: [PendingOutput] = []
+  /// Callbacks that are running, one inside the other.
+  private var depth = 0
+  /// A callback that completes frames whose callbacks complete frames, and so on, goes no deeper than this.
+  private static let depthLimit = 8
 
-  init(encoder: EncoderDescription, wishedFormat: OSType?) {
-    worker = CompressionWorker(encoder: encoder, wishedFormat: wishedFormat)
+  init(encoder: EncoderDescription, width: Int, height: Int, wishedFormat: OSType?) {
+    worker = CompressionWorker(encoder: encoder, width: width, height: height, wishedFormat: wishedFormat)
   }
 
   /// Frames that were put in and whose result was not given out.
@@ -60,6 +58,9 @@ final class CompressionPipeline: @unchecked Sendable {
 
   /// What the encoder takes, as far as it is known.
   var inputFormat: PictureFormat? { worker.inputFormat }
+
+  /// Whether `submit` would wait.
+  var isQueueFull: Bool { state.withLock { frameJobCount >= Self.queueLimit } }
 
   // MARK: - From clients
 
@@ -72,6 +73,7 @@ final class CompressionPipeline: @unchecked Sendable {
     // Called from a callback, it cannot wait for itself.
     while !isInside, !isStopped, frameJobCount >= Self.queueLimit { state.wait() }
     guard !isStopped else { return kVTInvalidSessionErr }
+    guard jobs.count < Self.insideLimit else { return kVTAllocationFailedErr }
     jobs.append(.frame(frame, draft: draft))
     submitted += 1
     state.broadcast()
@@ -89,7 +91,6 @@ final class CompressionPipeline: @unchecked Sendable {
       // Within a callback: what stands before it in the queue comes first.
       while let job = state.withLock({ jobs.isEmpty ? nil : jobs.removeFirst() }) { run(job) }
       let status = work(worker)
-      collect()
       deliver()
       return status
     }
@@ -130,7 +131,6 @@ final class CompressionPipeline: @unchecked Sendable {
     let made = Thread { [self] in
       while let job = next() { run(job) }
       worker.close()
-      ready.removeAll()
       state.lock()
       thread = nil
       state.broadcast()
@@ -161,11 +161,9 @@ final class CompressionPipeline: @unchecked Sendable {
     switch job {
     case .frame(let frame, let draft):
       worker.encode(frame, draft: draft)
-      collect()
       deliver()
     case .work(let work, let completion):
       let status = work(worker)
-      collect()
       deliver()
       state.withLock {
         completion.status = status
@@ -174,20 +172,15 @@ final class CompressionPipeline: @unchecked Sendable {
     }
   }
 
-  private func collect() {
-    ready += worker.takeResults().map {
-      PendingOutput(output: $0.output, status: $0.status, flags: $0.flags, sample: $0.sample)
-    }
-  }
-
-  /// A callback may come back here through `perform`: the rest is then given out before that returns.
+  /// Gives out what the worker has, after the encoder has returned. A callback may come back here through `perform`:
+  /// the rest is then given out before that returns, unless it is many callbacks deep. Then the outermost gives it out.
   private func deliver() {
-    while !ready.isEmpty {
-      guard !state.withLock({ isStopped }) else {
-        ready.removeAll()
-        return
-      }
-      let next = ready.removeFirst()
+    guard depth < Self.depthLimit else { return }
+    depth += 1
+    defer { depth -= 1 }
+    while let next = worker.takeResult() {
+      // After a stop, the rest is given up.
+      guard !state.withLock({ isStopped }) else { continue }
       next.output(next.status, next.flags, next.sample)
       state.withLock {
         emitted += 1

@@ -96,6 +96,6 @@ struct CompressionPropertyTable: Sendable {
 extension CompressionProperty {
   /// Every property of every encoder, in the order in which they are set.
   static let all: [CompressionProperty] =
-    streamRows + rateRows + quantizerRows + structureRows + effortRows + pictureRows + layerRows + ownRows
-    + stateRows
+    streamRows + rateRows + quantizerRows + structureRows + effortRows + pictureRows + transferRows
+    + layerRows + ownRows + stateRows
 }

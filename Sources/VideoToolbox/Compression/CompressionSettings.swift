@@ -19,9 +19,16 @@ struct CompressionSettings {
   /// Checks and stores a value; nil puts the default back.
   /// - Parameter hasFrames: frames were encoded before.
   mutating func set(_ key: String, to object: AnyObject?, hasFrames: Bool) -> OSStatus {
-    guard let row = table[key] else { return kVTPropertyNotSupportedErr }
+    guard let row = table[key] else {
+      return object.map { Self.isImplied(key, $0) } == true ? noErr : kVTPropertyNotSupportedErr
+    }
     if row.change == .readOnly { return kVTPropertyReadOnlyErr }
-    if row.change == .beforeFrames, hasFrames { return kVTPropertyReadOnlyErr }
+    if row.change == .beforeFrames, hasFrames {
+      // What is so already may be said again.
+      let current = values[key] ?? row.defaultValue
+      let wanted = object.map { row.type(for: table.encoder).parse($0) } ?? row.defaultValue
+      return wanted != nil && wanted == current ? noErr : kVTPropertyReadOnlyErr
+    }
     var changed = self
     if let object {
       guard let value = row.type(for: table.encoder).parse(object) else { return kVTParameterErr }

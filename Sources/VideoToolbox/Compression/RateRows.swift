@@ -21,7 +21,10 @@ extension CompressionProperty {
       documentation: "Frames a second that are expected. 0 is unknown. Time stamps rule where they differ.",
       defaultValue: .number(0),
       apply: { value, draft in
-        if let rate = value.number, rate > 0 { draft.configuration.frameRate = rate }
+        guard let rate = value.number, rate > 0 else { return true }
+        // Less than a frame in a quarter of an hour is no rate that anybody expects.
+        guard rate >= 0.001 else { return false }
+        draft.configuration.frameRate = rate
         return true
       }),
     CompressionProperty(
@@ -43,8 +46,8 @@ extension CompressionProperty {
         var result: [RateLimit] = []
         for index in stride(from: 0, to: numbers.count, by: 2) {
           let (bytes, seconds) = (numbers[index], numbers[index + 1])
-          guard bytes >= 1, bytes < 1e12, seconds > 0, seconds < 1e6 else { return false }
-          result.append(RateLimit(bytes: Int(bytes), seconds: seconds))
+          guard bytes >= 1, bytes < 1e12, seconds >= 0.001, seconds < 1e6 else { return false }
+          result.append(RateLimit(bytes: Int(clamping: bytes), seconds: seconds))
         }
         draft.configuration.rate.limits = result
         return true

@@ -10,6 +10,8 @@ struct SourceTraits {
   private var matrix: UInt8?
   private var pixelAspect: PixelAspect?
   private var frameRate: Double?
+  private var masteringDisplay: [UInt8]?
+  private var contentLightLevel: [UInt8]?
 
   /// - Parameters:
   ///   - wished: the pixel format of the session's source attributes.
@@ -31,6 +33,14 @@ struct SourceTraits {
     }
     guard let buffer else { return }
     (primaries, transfer, matrix) = ColorNames.description(of: buffer)
+    if encoder.features.contains(.hdrMetadata) {
+      func bytes(_ key: CFString, _ count: Int) -> [UInt8]? {
+        (CVBufferCopyAttachment(buffer, key, nil) as? NSData).map { [UInt8]($0 as Data) }
+          .flatMap { $0.count == count ? $0 : nil }
+      }
+      masteringDisplay = bytes(kCVImageBufferMasteringDisplayColorVolumeKey, 24)
+      contentLightLevel = bytes(kCVImageBufferContentLightLevelInfoKey, 4)
+    }
     if CVPixelBufferGetWidth(buffer) == draft.configuration.width,
       CVPixelBufferGetHeight(buffer) == draft.configuration.height,
       let shape = CVBufferCopyAttachment(buffer, "CVPixelAspectRatio", nil) as? NSDictionary,
@@ -46,12 +56,14 @@ struct SourceTraits {
   }
 
   /// The codec's configuration.
-  func configuration(from draft: CompressionDraft, encoder: EncoderDescription) -> EncoderConfiguration {
+  func configuration(from draft: CompressionDraft, encoder: EncoderDescription) -> VideoEncoderConfiguration {
     var draft = draft
     draft.configuration.format = format
     draft.configuration.color = ColorDescription(
       primaries: draft.colorPrimaries ?? primaries ?? 2, transfer: draft.transferFunction ?? transfer ?? 2,
       matrix: draft.matrix ?? matrix ?? 2, isFullRange: format.isFullRange)
+    draft.masteringDisplay = draft.masteringDisplay ?? masteringDisplay
+    draft.contentLightLevel = draft.contentLightLevel ?? contentLightLevel
     if draft.configuration.pixelAspect == nil { draft.configuration.pixelAspect = pixelAspect }
     if draft.configuration.frameRate == nil { draft.configuration.frameRate = frameRate }
     return draft.resolved(for: encoder)

@@ -1,5 +1,6 @@
 import CodecInterface
 import CoreMedia
+import FFmpegMedia
 import Foundation
 
 /// Called with what became of a frame: the status, the flags, and the image if there is one.
@@ -46,6 +47,10 @@ final class DecompressionPipeline: @unchecked Sendable {
   private var nextToken: Int64 = 0
   private var finished: [(Int64, DecodedFrame.Outcome)] = []
   private var idleCheck = 0
+  /// Callbacks that are running, one inside the other.
+  private var depth = 0
+  /// A callback that decodes a frame whose callback decodes a frame, and so on, goes no deeper than this.
+  private static let depthLimit = 8
 
   // Guarded by the condition.
   private let condition = NSCondition()
@@ -57,6 +62,7 @@ final class DecompressionPipeline: @unchecked Sendable {
 
   init(
     _ format: StreamFormat, _ configuration: VideoDecoderConfiguration, _ attributes: OutputAttributes,
+    options: DecompressionOptions? = nil,
     makeDecoder: @escaping (VideoDecoderConfiguration) throws(CodecError) -> any VideoDecoder
   ) throws(CodecError) {
     self.format = format
@@ -65,7 +71,16 @@ final class DecompressionPipeline: @unchecked Sendable {
     configuration.allocator = pools
     configuration.preferredFormats = attributes.preferredFormats
     output = ImageOutput(format, attributes, pools)
-    driver = DecoderDriver(configuration, mode: .immediate, makeDecoder: makeDecoder)
+    if let options {
+      configuration.concealsDamage = true
+      output.settings.allowsOtherDimensions = true
+      output.settings.transfer = options.transfer
+      driver = DecoderDriver(
+        configuration, mode: .presentation, setup: DecoderDriver.Setup(threads: options.threads),
+        isResumable: false, makeDecoder: makeDecoder)
+    } else {
+      driver = DecoderDriver(configuration, mode: .immediate, makeDecoder: makeDecoder)
+    }
     // A decoder that cannot be made is an error of the session's creation.
     try driver.prepare()
     queue.setSpecific(key: Self.onQueue, value: ObjectIdentifier(self))
@@ -123,8 +138,14 @@ final class DecompressionPipeline: @unchecked Sendable {
       self.format = format
       output.change(to: format)
     }
+    if Self.isSet(kCMSampleBufferAttachmentKey_ResetDecoderBeforeDecoding, frame.sample) {
+      driver.reset { finished.append(($0.token, $0.outcome)) }
+    }
     let status = withData(of: frame.sample) { decode(frame, token, $0) }
     if status != noErr { settle(token, status, nil, []) }
+    if Self.isSet(kCMSampleBufferAttachmentKey_DrainAfterDecoding, frame.sample) {
+      driver.drain { finished.append(($0.token, $0.outcome)) }
+    }
     return deliver(watching: token)
   }
 
@@ -143,7 +164,9 @@ final class DecompressionPipeline: @unchecked Sendable {
           data: data, token: token,
           presentationTime: time.isNumeric
             ? CMTimeConvertScale(time, timescale: 1_000_000, method: .default).value : nil,
-          isSync: isSync, isClosedKeyFrame: traits.isClosedKeyFrame, newRecord: frame.newFormat?.record),
+          isSync: isSync, isClosedKeyFrame: traits.isClosedKeyFrame,
+          newRecord: frame.newFormat?.record ?? MediaPacket.configurationRecord(of: frame.sample),
+          palette: MediaPacket.palette(of: frame.sample)),
         wish: wish(frame.flags, traits)
       ) { finished.append(($0.token, $0.outcome)) }
       return noErr
@@ -155,10 +178,7 @@ final class DecompressionPipeline: @unchecked Sendable {
   /// How the client wants this frame.
   private func wish(_ flags: VTDecodeFrameFlags, _ traits: FrameTraits) -> DecoderDriver.Mode {
     let isAsynchronous = flags.contains(._EnableAsynchronousDecompression)
-    if flags.contains(._EnableTemporalProcessing) || (isAsynchronous && flags.contains(._1xRealTimePlayback))
-    {
-      return .presentation
-    }
+    if flags.contains(._EnableTemporalProcessing) { return .presentation }
     guard isAsynchronous, !settings.isRealTime else { return .immediate }
     if nextToken == 1 { return .pipelined }
     // A client that keeps frames waiting wants throughput; one that waits for them does not.
@@ -184,7 +204,10 @@ final class DecompressionPipeline: @unchecked Sendable {
   /// - Returns: what is known of one frame.
   private func deliver(watching watched: Int64? = nil) -> VTDecodeInfoFlags {
     var known: VTDecodeInfoFlags = []
-    while !finished.isEmpty {
+    depth += 1
+    defer { depth -= 1 }
+    // Deeper down, the outermost callback's caller gives out what there is.
+    while depth <= Self.depthLimit, !finished.isEmpty {
       let (token, outcome) = finished.removeFirst()
       let flags: VTDecodeInfoFlags
       switch outcome {
@@ -281,6 +304,10 @@ final class DecompressionPipeline: @unchecked Sendable {
   func facts<R>(_ body: (ImageOutput, StreamFormat) -> R) -> R { synchronously { body(output, format) } }
 
   // MARK: - Samples
+
+  private static func isSet(_ key: CFString, _ sample: CMSampleBuffer) -> Bool {
+    (CMGetAttachment(sample, key: key, attachmentModeOut: nil) as? NSNumber)?.boolValue ?? false
+  }
 
   private static func isSync(_ sample: CMSampleBuffer) -> Bool {
     guard let list = CMSampleBufferGetSampleAttachmentsArray(sample, createIfNecessary: false),

@@ -169,7 +169,7 @@ enum DecompressionProperties {
       let width = size[kVTDecompressionResolutionKey_Width as String],
       let height = size[kVTDecompressionResolutionKey_Height as String]
     {
-      settings.image.reducedSize = (Int(width), Int(height))
+      settings.image.reducedSize = (Int(clamping: width), Int(clamping: height))
     }
     settings.image.allowsOtherDimensions =
       store[kVTDecompressionPropertyKey_AllowBitstreamToChangeFrameDimensions]?.boolean ?? false

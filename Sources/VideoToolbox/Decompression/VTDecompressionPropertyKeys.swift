@@ -126,7 +126,8 @@ public nonisolated(unsafe) let kVTVideoDecoderSpecification_EnableHardwareAccele
 public nonisolated(unsafe) let kVTVideoDecoderSpecification_RequireHardwareAcceleratedVideoDecoder: CFString =
   "RequireHardwareAcceleratedVideoDecoder"
 /// The GPU that decodes. Not supported by these decoders, which run on the processor.
-public nonisolated(unsafe) let kVTDecompressionPropertyKey_UsingGPURegistryID: CFString = "UsingGPURegistryID"
+public nonisolated(unsafe) let kVTDecompressionPropertyKey_UsingGPURegistryID: CFString =
+  "UsingMetalRegistryID"
 /// Whether hardware decodes. Boolean, read-only.
 public nonisolated(unsafe) let kVTDecompressionPropertyKey_UsingHardwareAcceleratedVideoDecoder: CFString =
   "UsingHardwareAcceleratedVideoDecoder"

@@ -61,8 +61,8 @@ struct PictureShape {
   private func rect(_ area: (x: Double, y: Double, width: Double, height: Double)) -> PixelRect? {
     // On whole chroma samples: in pairs, but for the last pixel of an odd picture.
     func even(_ start: Double, _ length: Double, _ limit: Int) -> (Int, Int) {
-      let first = min(max(0, Int((start / 2).rounded()) * 2), (limit - 1) / 2 * 2)
-      let end = min(limit, max(first + 1, Int(((start + length) / 2).rounded()) * 2))
+      let first = min(max(0, Int(Int32(clamping: (start / 2).rounded())) * 2), (limit - 1) / 2 * 2)
+      let end = min(limit, max(first + 1, Int(Int32(clamping: ((start + length) / 2).rounded())) * 2))
       return (first, end - first)
     }
     let (x, columns) = even(area.x, area.width, width)

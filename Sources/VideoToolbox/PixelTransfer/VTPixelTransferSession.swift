@@ -149,11 +149,25 @@ enum PixelTransferProperties {
   /// Settings from a dictionary of properties, as `kVTDecompressionPropertyKey_PixelTransferProperties` takes it;
   /// nil if it is not one.
   static func settings(_ properties: NSDictionary) -> PixelTransferSettings? {
+    values(properties).map { settings($0) }
+  }
+
+  static func settings(_ values: [String: PropertyValue]) -> PixelTransferSettings {
     var store = PropertyStore(table)
-    for (key, value) in properties {
-      guard let key = key as? String, store.set(key, to: value as AnyObject, ()) == noErr else { return nil }
-    }
+    for (key, value) in values { _ = store.set(key, to: value.object, ()) }
     return settings(store)
+  }
+
+  /// The values in a dictionary of properties, nil if one of them makes no sense.
+  static func values(_ properties: NSDictionary) -> [String: PropertyValue]? {
+    var values: [String: PropertyValue] = [:]
+    for (key, value) in properties {
+      guard let key = key as? String, let row = table.first(where: { $0.key == key }),
+        let parsed = row.type.parse(value as AnyObject)
+      else { return nil }
+      values[key] = parsed
+    }
+    return values
   }
 }
 

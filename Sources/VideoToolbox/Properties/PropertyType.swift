@@ -9,6 +9,8 @@ enum PropertyValue: Sendable, Equatable {
   case dictionary([String: Double])
   case data([UInt8])
   case storage(VTMultiPassStorage)
+  /// Properties of a pixel transfer.
+  case transfer([String: PropertyValue])
 
   /// As the public functions give it.
   var object: AnyObject {
@@ -20,6 +22,7 @@ enum PropertyValue: Sendable, Equatable {
     case .dictionary(let values): NSDictionary(dictionary: values.mapValues(Self.boxed))
     case .data(let bytes): NSData(data: Data(bytes))
     case .storage(let storage): storage
+    case .transfer(let values): NSDictionary(dictionary: values.mapValues(\.object))
     }
   }
 
@@ -42,7 +45,7 @@ enum PropertyValue: Sendable, Equatable {
 enum PropertyType: Sendable {
   case boolean
   case number(ClosedRange<Double>)
-  /// A number without a fraction.
+  /// A whole number. A fraction is dropped.
   case integer(ClosedRange<Int>)
   /// One of these numbers.
   case choice([Int])
@@ -56,6 +59,8 @@ enum PropertyType: Sendable {
   /// So many bytes.
   case data(count: Int)
   case multiPassStorage
+  /// A dictionary of `kVTPixelTransferPropertyKey_` keys.
+  case pixelTransfer
   /// An object or a collection that the session makes itself.
   case other
 
@@ -71,17 +76,11 @@ enum PropertyType: Sendable {
       guard let value = Self.plainNumber(object), range.contains(value) else { return nil }
       return .number(value)
     case .integer(let range):
-      guard let value = Self.plainNumber(object), let whole = Int(exactly: value), range.contains(whole)
-      else {
-        return nil
-      }
-      return .number(value)
+      guard let whole = Self.wholeNumber(object), range.contains(whole) else { return nil }
+      return .number(Double(whole))
     case .choice(let values):
-      guard let value = Self.plainNumber(object), let whole = Int(exactly: value), values.contains(whole)
-      else {
-        return nil
-      }
-      return .number(value)
+      guard let whole = Self.wholeNumber(object), values.contains(whole) else { return nil }
+      return .number(Double(whole))
     case .enumeration(let values):
       guard let text = (object as? NSString) as String?, values.contains(text) else { return nil }
       return .text(text)
@@ -106,6 +105,8 @@ enum PropertyType: Sendable {
       guard let data = object as? NSData, data.length == count else { return nil }
       return .data([UInt8](data as Data))
     case .multiPassStorage: return (object as? VTMultiPassStorage).map { .storage($0) }
+    case .pixelTransfer:
+      return (object as? NSDictionary).flatMap { PixelTransferProperties.values($0) }.map { .transfer($0) }
     case .other: return nil
     }
   }
@@ -114,6 +115,11 @@ enum PropertyType: Sendable {
   private static func plainNumber(_ object: AnyObject) -> Double? {
     guard let number = object as? NSNumber, !number.isBoolean, number.doubleValue.isFinite else { return nil }
     return number.doubleValue
+  }
+
+  /// A number without its fraction, which is dropped as `CFNumberGetValue` does.
+  private static func wholeNumber(_ object: AnyObject) -> Int? {
+    plainNumber(object).flatMap { Int(exactly: $0.rounded(.towardZero)) }
   }
 
   /// What `VTSessionCopySupportedPropertyDictionary` says about the type.
@@ -135,7 +141,7 @@ enum PropertyType: Sendable {
     case .choice(let values):
       return [type: kVTPropertyType_Enumeration, list: values.map { NSNumber(value: $0) } as NSArray]
     case .enumeration(let values): return [type: kVTPropertyType_Enumeration, list: values as NSArray]
-    case .text, .numbers, .dictionary, .data, .multiPassStorage, .other: return [:]
+    case .text, .numbers, .dictionary, .data, .multiPassStorage, .pixelTransfer, .other: return [:]
     }
   }
 }

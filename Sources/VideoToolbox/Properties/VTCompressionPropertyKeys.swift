@@ -30,7 +30,7 @@ public nonisolated(unsafe) let kVTCompressionPropertyKey_AllowTemporalCompressio
 public nonisolated(unsafe) let kVTCompressionPropertyKey_AllowFrameReordering: CFString =
   "AllowFrameReordering"
 
-/// True lets frames refer across a key frame that follows them in decode order. Boolean, default true.
+/// True lets frames refer across a key frame that follows them in decode order. Boolean, default false.
 public nonisolated(unsafe) let kVTCompressionPropertyKey_AllowOpenGOP: CFString = "AllowOpenGOP"
 
 /// Bits a second in the long run. 0, the default, leaves the size to the encoder.
@@ -243,8 +243,3 @@ public nonisolated(unsafe) let kVTCompressionPropertyKey_VariableBitRate: CFStri
 /// Whether the encoder is a piece of hardware. Read-only Boolean.
 public nonisolated(unsafe) let kVTCompressionPropertyKey_UsingHardwareAcceleratedVideoEncoder: CFString =
   "UsingHardwareAcceleratedVideoEncoder"
-
-// MARK: - Of this package, not Apple's
-
-/// Threads that the encoder may use: 0 (the default) lets it choose from the number of processors, at most 128. Number.
-public nonisolated(unsafe) let kOVTCompressionPropertyKey_ThreadCount: CFString = "OVTThreadCount"

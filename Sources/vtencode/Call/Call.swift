@@ -22,23 +22,33 @@ struct Call: AsyncParsableCommand {
   @OptionGroup var options: CallOptions
 
   func run() async throws {
+    let outputs = [
+      ("--report", options.report), ("--dump", options.dump), ("--received", options.received),
+      ("--sdp", options.sdp),
+    ]
+    for (index, output) in outputs.enumerated() {
+      try OutputCheck.check(
+        output.1, option: output.0, others: [options.movie] + outputs[..<index].map(\.1))
+    }
     Interrupt.shared.watch()
     let source = try await MovieSource.open(options.movie, streamFrameRate: nil)
     let plan = try CallPlan(options, source: source)
     let isQuiet = !Console.standardErrorIsTerminal
     let record = try await onThread("call") {
       let pictures = try MoviePictures(source, width: plan.width, height: plan.height)
-      let progress = ProgressLine(total: plan.frameLimit ?? source.expectedFrames, isQuiet: isQuiet)
+      let progress = ProgressLine(
+        total: plan.frameLimit ?? source.expectedFrames, style: isQuiet ? .none : .auto)
       defer { progress.finish() }
       let simulation = try CallSimulation(plan, pictures: pictures)
       simulation.progress = { progress.update(frames: $0) }
       return try simulation.run()
     }
     let summary = CallSummary(record, plan: plan, movie: options.movie)
-    Console.write(summary.text, to: STDOUT_FILENO)
+    try Console.print(summary.text)
     if let path = options.report {
       try Self.write(Data(CallReportPage(record, plan: plan, summary: summary).html.utf8), to: path, "report")
     }
+    if let path = options.record { try Self.write(CallRecordFile(record).json(), to: path, "record") }
     if let path = options.dump {
       var capture = PacketCapture(port: UInt16(options.port))
       for packet in record.packets { capture.add(packet) }

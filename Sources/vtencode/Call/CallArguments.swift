@@ -33,7 +33,17 @@ struct Share: ExpressibleByArgument, Sendable, Equatable {
     let isPercent = argument.hasSuffix("%")
     guard let number = Double(isPercent ? argument.dropLast() : argument[...]) else { return nil }
     value = isPercent ? number / 100 : number
-    guard value >= 0, value <= 1 else { return nil }
+    guard value >= 0, value <= 1000 else { return nil }
+  }
+
+  /// Shares go to 1; who writes 5 means 5 %.
+  func validate(_ option: String) throws {
+    guard value > 1 else { return }
+    let plain = Wording.fixed(value, value == value.rounded() ? 0 : 2)
+    throw ValidationError(
+      value <= 100
+        ? "\(option) is a share, and \(plain) is more than all; for \(plain) percent write \(option) \(plain)%."
+        : "\(option) goes from 0 to 1, or from 0% to 100%.")
   }
 
   var defaultValueDescription: String { "\(Wording.fixed(value * 100, 0))%" }

@@ -110,6 +110,11 @@ struct CallOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
+      "Write what became of each frame, at the sender and at receivers, as JSON.", valueName: "file"))
+  var record: String?
+
+  @Option(
+    help: ArgumentHelp(
       "Write the packets that the (first) receiver got and sent, as a capture for Wireshark.",
       valueName: "file"))
   var dump: String?
@@ -130,6 +135,9 @@ struct CallOptions: ParsableArguments {
   var port: Int = 5004
 
   func validate() throws {
+    try loss?.validate("--loss")
+    try feedbackLoss.validate("--feedback-loss")
+    try utilisation.validate("--utilisation")
     guard (1...2).contains(layers) else { throw ValidationError("--layers is 1 or 2.") }
     if bottleneck != nil, layers == 1 { throw ValidationError("--bottleneck needs --layers 2.") }
     if let share = baseLayerBitrateFraction {

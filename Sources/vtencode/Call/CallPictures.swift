@@ -35,37 +35,6 @@ final class MoviePictures: CallPictures {
   }
 }
 
-/// Pictures in memory, shown back and forth so that there is no cut.
-struct LoopedPictures: CallPictures {
-  let buffers: [CVPixelBuffer]
-  let frameRate: Double
-  private var index = 0
-
-  init(_ buffers: [CVPixelBuffer], frameRate: Double) {
-    self.buffers = buffers
-    self.frameRate = frameRate
-  }
-
-  /// The first pictures of a movie.
-  init(_ source: MovieSource, width: Int, height: Int, limit: Int) throws {
-    let movie = try MoviePictures(source, width: width, height: height)
-    var buffers: [CVPixelBuffer] = []
-    while buffers.count < limit, let picture = try movie.next() { buffers.append(picture.buffer) }
-    self.init(buffers, frameRate: source.frameRate)
-  }
-
-  func buffer(_ number: Int) -> CVPixelBuffer {
-    let lap = max(2 * (buffers.count - 1), 1)
-    let place = number % lap
-    return buffers[place < buffers.count ? place : lap - place]
-  }
-
-  mutating func next() -> CallPicture? {
-    defer { index += 1 }
-    return CallPicture(buffer: buffer(index), time: Double(index) / frameRate)
-  }
-}
-
 /// Brings pictures to a size.
 final class CallScaler {
   private let width: Int

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-struct Conferencing: AsyncParsableCommand {
+struct Conferencing: AsyncParsableCommand, SandboxedCommand {
   static let configuration = CommandConfiguration(
     abstract: "Encodes a movie as a call would: in the low-latency mode, one frame in, one frame out.",
     discussion: """
@@ -12,7 +12,8 @@ struct Conferencing: AsyncParsableCommand {
         vtencode conferencing talk.mp4 --base-layer-fraction 0.5 --report call.html
         vtencode conferencing slides.mov --bitrate 300k --max-qp 32 --report slides.html
         vtencode conferencing talk.mp4 --bitrate 1500k --rate-steps "2s:500k,4s:1500k" --unpaced
-      """)
+      """,
+    aliases: ["conference"])
 
   @OptionGroup var options: EncodingOptions
   @OptionGroup var modeOptions: ConferencingOptions
@@ -20,8 +21,11 @@ struct Conferencing: AsyncParsableCommand {
   @Flag(help: "Do not wait for the frames' times: encode as fast as possible.")
   var unpaced = false
 
+  var furtherOutput: String? { modeOptions.report }
+
   func run() async throws {
     let plan = ConferencingPlan(modeOptions)
+    try OutputCheck.check(modeOptions.report, option: "--report", others: [options.movie, options.out])
     try await EncodingRun.perform(
       options, purpose: .conferencing, isPaced: !unpaced, conferencing: plan)
     if let path = modeOptions.report { try ReportPage(plan.log.contents).write(to: path) }

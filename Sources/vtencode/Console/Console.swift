@@ -14,15 +14,32 @@ enum Console {
     write(message + "\n", to: STDERR_FILENO)
   }
 
-  static func write(_ text: String, to descriptor: Int32) {
+  /// An object on one line, for programs.
+  static func note(json object: some Encodable) {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    guard let data = try? encoder.encode(object) else { return }
+    note(String(decoding: data, as: UTF8.self))
+  }
+
+  /// Writes what was asked for to standard output; throws if it does not arrive.
+  static func print(_ text: String) throws {
+    guard write(text, to: STDOUT_FILENO) else {
+      throw Failure("cannot write to standard output: \(Failure.advice(forSystemError: errno))")
+    }
+  }
+
+  /// - Returns: False if nobody takes it; `errno` says why.
+  @discardableResult
+  static func write(_ text: String, to descriptor: Int32) -> Bool {
     var bytes = Array(text.utf8)[...]
     while !bytes.isEmpty {
       let count = bytes.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
       if count < 0 && errno == EINTR { continue }
-      // Nobody reads; there is no one left to tell.
-      guard count > 0 else { return }
+      guard count > 0 else { return false }
       bytes = bytes.dropFirst(count)
     }
+    return true
   }
 
   static var standardErrorIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }
@@ -32,5 +49,12 @@ enum Console {
     var size = winsize()
     guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
     return Int(size.ws_col)
+  }
+
+  /// Columns for text on standard output: those of the terminal, at most 100.
+  static var width: Int {
+    var size = winsize()
+    guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 100 }
+    return min(max(Int(size.ws_col) - 1, 30), 100)
   }
 }

@@ -10,9 +10,6 @@ struct Failure: Error {
     self.status = status
   }
 
-  /// The status of a program that SIGINT ended, as shells report it.
-  static let interruptedStatus: Int32 = 128 + SIGINT
-
   /// One line for an error from elsewhere, with its reason and the advice that came with it.
   static func describe(_ error: any Error) -> String {
     if let failure = error as? Failure { return failure.message }

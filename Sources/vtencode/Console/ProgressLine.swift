@@ -1,19 +1,20 @@
 import Foundation
 
-/// How far a run is: a bar that redraws itself on a terminal, a plain line every few seconds elsewhere.
+/// How far a run is: a bar that redraws itself on a terminal, a plain line every few seconds elsewhere, or a JSON object
+/// a line for a program.
 final class ProgressLine: @unchecked Sendable {
   private let total: Int?
   private let isTerminal: Bool
-  private let isQuiet: Bool
+  private let style: ProgressStyle
   private let began: Date
   private var lastShown: Date
   private var isDrawn = false
   private let lock = NSLock()
 
   /// - Parameter total: frames that are expected, if known.
-  init(total: Int?, isQuiet: Bool = false) {
+  init(total: Int?, style: ProgressStyle) {
     self.total = total
-    self.isQuiet = isQuiet
+    self.style = style
     isTerminal = Console.standardErrorIsTerminal
     began = Date()
     lastShown = began
@@ -21,12 +22,16 @@ final class ProgressLine: @unchecked Sendable {
 
   /// Shows the state now and then; cheap to call for each frame.
   func update(frames: Int) {
-    guard !isQuiet else { return }
+    guard style != .none else { return }
     lock.lock()
     defer { lock.unlock() }
     let now = Date()
-    guard now.timeIntervalSince(lastShown) >= (isTerminal ? 0.1 : 5) else { return }
+    let pause = style == .json ? 0.5 : isTerminal ? 0.1 : 5
+    guard now.timeIntervalSince(lastShown) >= pause else { return }
     lastShown = now
+    guard style == .auto else {
+      return ProgressEvent(frames: frames, total: total, seconds: now.timeIntervalSince(began)).write()
+    }
     let text = describe(frames: frames, elapsed: now.timeIntervalSince(began))
     if isTerminal {
       Console.write("\r\u{1B}[K" + text.prefix(Console.columns - 1), to: STDERR_FILENO)
@@ -61,4 +66,28 @@ final class ProgressLine: @unchecked Sendable {
     let bar = String(repeating: "=", count: filled) + String(repeating: " ", count: width - filled)
     return "[\(bar)] \(percent)  \(counts)"
   }
+}
+
+/// What `--progress json` writes while a run goes on, one object a line on standard error.
+struct ProgressEvent: Encodable {
+  var event = "progress"
+  /// Encoded so far.
+  var frames: Int
+  /// To be encoded, if the movie says so.
+  var total: Int?
+  /// Since the beginning.
+  var seconds: Double
+  var framesPerSecond: Double
+  /// To the end, as far as can be told.
+  var secondsLeft: Double?
+
+  init(frames: Int, total: Int?, seconds: Double) {
+    self.frames = frames
+    self.total = total
+    self.seconds = seconds
+    framesPerSecond = seconds > 0 ? Double(frames) / seconds : 0
+    if let total, framesPerSecond > 0 { secondsLeft = Double(max(total - frames, 0)) / framesPerSecond }
+  }
+
+  func write() { Console.note(json: self) }
 }

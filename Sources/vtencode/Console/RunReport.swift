@@ -26,8 +26,9 @@ struct RunReport: Sendable {
       "video   \(plan.codec.name), \(plan.width)x\(plan.height), \(Wording.plural(frames, "frame")), "
         + "\(Wording.fixed(videoSeconds, 2)) s, \(Wording.plural(keyFrames, "key frame"))"
         + (dropped > 0 ? ", \(dropped) dropped" : ""),
-      "rate    \(Wording.bitRate(bitRate)), target \(Wording.bitRate(Double(plan.bitRate))) "
-        + "(\(sign)\(Wording.fixed(abs(deviation), 1)) %)"
+      (plan.quality.map { "rate    \(Wording.bitRate(bitRate)), for a quality of \(Wording.fixed($0, 2))" }
+        ?? ("rate    \(Wording.bitRate(bitRate)), target \(Wording.bitRate(Double(plan.bitRate))) "
+          + "(\(sign)\(Wording.fixed(abs(deviation), 1)) %)"))
         + (runs > 1 ? ", encoded \(runs) times to come that near" : ""),
       "speed   \(Wording.fixed(speed, 1)) fps, \(Wording.fixed(wallSeconds, 2)) s"
         + (videoSeconds > 0 && wallSeconds > 0
@@ -36,8 +37,8 @@ struct RunReport: Sendable {
     if let quality {
       lines.append("psnr    \(quality.description)")
     }
-    let sound = written.keptSound ? ", sound kept" : ""
-    lines.append("file    \(destination.name), \(Wording.bytes(written.fileBytes))\(sound)")
+    if let sound = written.sound.summary { lines.append("sound   \(sound)") }
+    lines.append("file    \(destination.name), \(Wording.bytes(written.fileBytes))")
     return lines.joined(separator: "\n")
   }
 }

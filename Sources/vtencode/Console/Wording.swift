@@ -4,7 +4,7 @@ import Foundation
 enum Wording {
   /// Bits a second: `1,500 kb/s`.
   static func bitRate(_ bitsPerSecond: Double) -> String {
-    "\(grouped(Int((bitsPerSecond / 1000).rounded()))) kb/s"
+    "\(grouped(Int(clamping: (bitsPerSecond / 1000).rounded()))) kb/s"
   }
 
   static func bytes(_ count: Int) -> String {
@@ -17,7 +17,7 @@ enum Wording {
 
   /// `0:07`, `12:34`, `1:02:03`.
   static func clock(_ seconds: Double) -> String {
-    let whole = Int(max(seconds, 0).rounded())
+    let whole = Int(clamping: max(seconds, 0).rounded())
     let minutes = String(format: whole >= 3600 ? "%02d" : "%d", whole / 60 % 60)
     return (whole >= 3600 ? "\(whole / 3600):" : "") + minutes + String(format: ":%02d", whole % 60)
   }

@@ -1,10 +1,20 @@
 import ArgumentParser
 import VideoToolbox
 
-/// What `--codec` can say, by the four-character codes that movies carry.
+/// What `--codec` can say, by the four-character codes that movies carry, or by the names that people use.
 enum Codec: String, CaseIterable, ExpressibleByArgument, Sendable {
   case avc1
   case hvc1
+
+  init?(argument: String) {
+    switch argument.lowercased() {
+    case "avc1", "avc", "h264", "h.264": self = .avc1
+    case "hvc1", "hevc", "h265", "h.265": self = .hvc1
+    default: return nil
+    }
+  }
+
+  static var allValueStrings: [String] { ["h264", "hevc", "avc1", "hvc1"] }
 
   var type: CMVideoCodecType {
     switch self {
@@ -94,4 +104,40 @@ enum SpatialAdaptiveQP: String, CaseIterable, ExpressibleByArgument, Sendable {
     case .disabled: kVTQPModulationLevel_Disable
     }
   }
+}
+
+/// What becomes of a picture whose shape is not that of `--dimensions`.
+enum Scaling: String, CaseIterable, ExpressibleByArgument, Sendable {
+  /// All of it, with black bars.
+  case letterbox
+  /// As much of it as fills the frame.
+  case trim
+  /// All of it, out of shape.
+  case stretch
+
+  var mode: CFString {
+    switch self {
+    case .letterbox: kVTScalingMode_Letterbox
+    case .trim: kVTScalingMode_Trim
+    case .stretch: kVTScalingMode_Normal
+    }
+  }
+}
+
+/// What becomes of the sound.
+enum SoundChoice: String, CaseIterable, ExpressibleByArgument, Sendable {
+  /// Copied where the output's container is known to hold it, otherwise encoded as AAC.
+  case auto
+  case copy
+  case aac
+  case none
+}
+
+/// How progress is told.
+enum ProgressStyle: String, CaseIterable, ExpressibleByArgument, Sendable {
+  /// A bar on a terminal, a line every few seconds elsewhere.
+  case auto
+  /// One JSON object a line, on standard error.
+  case json
+  case none
 }

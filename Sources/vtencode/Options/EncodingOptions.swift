@@ -2,15 +2,20 @@ import ArgumentParser
 
 /// What `streaming` and `transcoding` have in common.
 struct EncodingOptions: ParsableArguments {
-  @Argument(help: "The movie to encode: anything that libavformat reads, Y4M and raw H.264 or HEVC included.")
+  @Argument(
+    help: ArgumentHelp(
+      "The movie to encode: anything that libavformat reads, Y4M and raw H.264 or HEVC included. - or a pipe is read "
+        + "to its end first."),
+    completion: .file())
   var movie: String
 
   @Option(
     name: .shortAndLong,
     help: ArgumentHelp(
       "Where to write: a .mov, .mp4 or .m4v movie, a .264 or .265 elementary stream, or - for an elementary "
-        + "stream on standard output. An existing file is replaced once the new one is whole. (default: the "
-        + "movie's name with the subcommand's, as .mov, in the current folder)", valueName: "file"))
+        + "stream on standard output. What is written appears under its name once it is whole. (default: the "
+        + "movie's name with the subcommand's, as .mov, in the current folder)", valueName: "file"),
+    completion: .file())
   var out: String?
 
   @Option(
@@ -19,13 +24,27 @@ struct EncodingOptions: ParsableArguments {
       valueName: "rate"))
   var bitrate: BitRate?
 
-  @Option(help: ArgumentHelp("The codec: avc1 is H.264, hvc1 is HEVC.", valueName: "code"))
+  @Option(
+    help: ArgumentHelp(
+      "In place of a bit rate, the quality: 0 is the smallest file, 1 the best picture.", valueName: "0...1"))
+  var quality: Double?
+
+  @Option(
+    help: ArgumentHelp(
+      "The codec, also by its code in movies: h264 is avc1, hevc is hvc1.", valueName: "codec"))
   var codec: Codec = .avc1
 
   @Option(
     help: ArgumentHelp(
-      "Width and height of the encoded picture. (default: the movie's own)", valueName: "w h"))
+      "Width and height as a person sees the picture, after any rotation and with square samples. (default: the "
+        + "movie's own)", valueName: "w h"))
   var dimensions: Dimensions?
+
+  @Option(
+    help: ArgumentHelp(
+      "What becomes of a picture of another shape than --dimensions: black bars, its edges cut off, or out of shape.",
+      valueName: "how"))
+  var scaling: Scaling = .letterbox
 
   @Option(help: ArgumentHelp("Encode only this many frames.", valueName: "n"))
   var frames: Int?
@@ -79,11 +98,41 @@ struct EncodingOptions: ParsableArguments {
       valueName: "rate"))
   var framesPerSecond: Double?
 
-  @Flag(help: "Leave the sound track out.")
+  @Option(
+    help: ArgumentHelp(
+      "The sound: copy it, encode it as aac, or none. With auto it is copied where the output's kind of file is "
+        + "known to play it, and otherwise encoded.", valueName: "how"))
+  var audio: SoundChoice = .auto
+
+  @Option(
+    help: ArgumentHelp(
+      "Bits a second for sound that is encoded. (default: 64k for each channel)", valueName: "rate"))
+  var audioBitrate: BitRate?
+
+  @Flag(help: "Leave the sound out: --audio none.")
   var noAudio = false
+
+  @Flag(help: "Do not move the index to the front of the file, where players on the web want it.")
+  var noFaststart = false
+
+  @Flag(
+    help: "Replace an existing output without asking. Without it a script gets an error, a person a question."
+  )
+  var overwrite = false
+
+  @Option(
+    help: ArgumentHelp(
+      "How progress is told: auto, json (an object a line on standard error) or none.", valueName: "how"))
+  var progress: ProgressStyle = .auto
 
   @Flag(help: "Decode the result and print its PSNR against the source.")
   var psnr = false
+
+  @Flag(
+    help: ArgumentHelp(
+      "Give up the file system, but for the movie and the output's folder, and the network before the movie is "
+        + "opened: for movies from people whom you do not know. Needs landlock (Linux 5.13)."))
+  var sandbox = false
 
   @Flag(name: .shortAndLong, help: "Print the session's settings, and a line for each frame.")
   var verbose = false
@@ -92,6 +141,26 @@ struct EncodingOptions: ParsableArguments {
     try dimensions?.validate()
     if let bitrate, !BitRate.allowed.contains(bitrate.bitsPerSecond) {
       throw ValidationError("--bitrate goes from 1k to 1000M (bits a second); try --bitrate 1500k.")
+    }
+    if let quality {
+      guard quality >= 0, quality <= 1 else {
+        throw ValidationError("--quality goes from 0 to 1; try --quality 0.6.")
+      }
+    }
+    let wishes = [bitrate != nil ? "--bitrate" : nil, quality != nil ? "--quality" : nil]
+      .compactMap(\.self)
+    guard wishes.count < 2 else {
+      throw ValidationError("\(wishes.joined(separator: " and ")) exclude each other; give one of them.")
+    }
+    if cbr, bitrate == nil, !wishes.isEmpty {
+      throw ValidationError("--cbr holds a bit rate, so \(wishes[0]) cannot go with it; give --bitrate.")
+    }
+    if noAudio, audio == .copy || audio == .aac {
+      throw ValidationError("--no-audio and --audio \(audio.rawValue) exclude each other; give one of them.")
+    }
+    if let audioBitrate, !(8_000...1_024_000).contains(audioBitrate.bitsPerSecond) {
+      throw ValidationError(
+        "--audio-bitrate goes from 8k to 1024k (bits a second); try --audio-bitrate 128k.")
     }
     try check("--frames", frames, in: 1...Int(Int32.max))
     try check("--keyframe-interval", keyframeInterval, in: 1...Int(Int32.max))

@@ -120,7 +120,9 @@ final class Compressor: @unchecked Sendable {
       _ = VTSessionSetProperty(
         session, key: kVTCompressionPropertyKey_ExpectedDuration, value: NSNumber(value: seconds))
     }
-    if plan.isConstantBitRate {
+    if let quality = plan.quality {
+      try set(kVTCompressionPropertyKey_Quality, quality, for: "--quality")
+    } else if plan.isConstantBitRate {
       try set(kVTCompressionPropertyKey_ConstantBitRate, plan.bitRate, for: "--cbr")
     } else {
       try set(kVTCompressionPropertyKey_AverageBitRate, plan.bitRate, for: "--bitrate")
@@ -155,8 +157,16 @@ final class Compressor: @unchecked Sendable {
       try set(kOVTCompressionPropertyKey_ThreadCount, threads, for: "--threads")
     }
     if let conferencing = plan.conferencing { try configure(conferencing, plan: plan, source: source) }
-    try copyColor(from: source.format)
-    if plan.width == source.width & ~1, plan.height == source.height & ~1 {
+    if plan.mapsTones {
+      try set(
+        kVTCompressionPropertyKey_ColorPrimaries, kCVImageBufferColorPrimaries_ITU_R_709_2, for: "BT.709")
+      try set(
+        kVTCompressionPropertyKey_TransferFunction, kCVImageBufferTransferFunction_ITU_R_709_2, for: "BT.709")
+      try set(kVTCompressionPropertyKey_YCbCrMatrix, kCVImageBufferYCbCrMatrix_ITU_R_709_2, for: "BT.709")
+    } else {
+      try copyColor(from: source.format)
+    }
+    if plan.fit.keepsPixelAspect {
       try copyExtension(
         kCMFormatDescriptionExtension_PixelAspectRatio, to: kVTCompressionPropertyKey_PixelAspectRatio,
         from: source.format)
@@ -217,6 +227,17 @@ final class Compressor: @unchecked Sendable {
       from: format)
     try copyExtension(
       kCMFormatDescriptionExtension_YCbCrMatrix, to: kVTCompressionPropertyKey_YCbCrMatrix, from: format)
+    for (name, key) in [
+      (
+        kCMFormatDescriptionExtension_MasteringDisplayColorVolume,
+        kVTCompressionPropertyKey_MasteringDisplayColorVolume
+      ),
+      (kCMFormatDescriptionExtension_ContentLightLevelInfo, kVTCompressionPropertyKey_ContentLightLevelInfo),
+    ] {
+      // An encoder without the messages loses a hint to displays, and no picture.
+      guard let value = CMFormatDescriptionGetExtension(format, extensionKey: name) else { continue }
+      _ = VTSessionSetProperty(session, key: key, value: value)
+    }
   }
 
   private func copyExtension(_ name: CFString, to key: CFString, from format: CMFormatDescription) throws {

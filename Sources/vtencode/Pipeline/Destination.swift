@@ -86,36 +86,3 @@ struct Destination: Sendable {
     return first.st_dev == second.st_dev && first.st_ino == second.st_ino
   }
 }
-
-/// A file that gets its final name when it is whole, and that vanishes if the run fails.
-final class PendingFile {
-  let path: String
-  private let finalPath: String
-  private var isSettled = false
-
-  init(for finalPath: String) {
-    self.finalPath = finalPath
-    let folder = (finalPath as NSString).deletingLastPathComponent
-    let name = (finalPath as NSString).lastPathComponent
-    // Hidden, in the same folder so that renaming is atomic, with the same ending.
-    path = (folder as NSString).appendingPathComponent(".vtencode-\(getpid())-\(name)")
-    Interrupt.shared.register(unfinished: path)
-  }
-
-  deinit { discard() }
-
-  func commit() throws {
-    guard rename(path, finalPath) == 0 else {
-      throw Failure("cannot write '\(finalPath)': \(Failure.advice(forSystemError: errno))")
-    }
-    isSettled = true
-    Interrupt.shared.unregister(unfinished: path)
-  }
-
-  func discard() {
-    guard !isSettled else { return }
-    isSettled = true
-    unlink(path)
-    Interrupt.shared.unregister(unfinished: path)
-  }
-}

@@ -15,9 +15,9 @@ struct ElementaryStreamSink: SampleSink {
   private func writeAll(_ samples: BoundedQueue<CMSampleBuffer>) throws -> SinkReport {
     // Nothing is created before there is something to write.
     guard let first = try samples.pop() else { return SinkReport() }
-    let pending = path.map(PendingFile.init(for:))
+    let pending = try path.map(PendingFile.init(for:))
     defer { pending?.discard() }
-    let output = try ByteOutput(path: pending?.path, name: path ?? "standard output")
+    let output = ByteOutput(try pending?.open(), name: path ?? "standard output")
     var report = SinkReport()
     var next: CMSampleBuffer? = first
     while let sample = next {
@@ -38,11 +38,11 @@ private final class ByteOutput {
   private let isOwned: Bool
   private let name: String
 
-  init(path: String?, name: String) throws {
+  /// - Parameter file: a descriptor to own; nil for standard output.
+  init(_ file: Int32?, name: String) {
     self.name = name
-    isOwned = path != nil
-    descriptor = path.map { open($0, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644) } ?? STDOUT_FILENO
-    if descriptor < 0 { throw failure(errno) }
+    isOwned = file != nil
+    descriptor = file ?? STDOUT_FILENO
   }
 
   deinit { if isOwned, descriptor >= 0 { Foundation.close(descriptor) } }

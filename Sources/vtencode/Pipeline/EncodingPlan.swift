@@ -12,11 +12,15 @@ struct EncodingPlan: Sendable {
 
   var purpose: Purpose
   var codec: Codec
-  var width: Int
-  var height: Int
+  /// The encoded picture, and how the source's becomes it.
+  var fit: PictureFit
+  var width: Int { fit.width }
+  var height: Int { fit.height }
   var frameRate: Double
   /// Bits a second to ask the session for.
   var bitRate: Int
+  /// In place of a bit rate, 0 to 1.
+  var quality: Double?
   /// Bits a second that a stream may carry, over some seconds.
   let highestBitRate: Double
   var pixelFormat: PixelFormat
@@ -31,8 +35,16 @@ struct EncodingPlan: Sendable {
   var threads: Int?
   var frameLimit: Int?
   var isPaced: Bool
-  var keepsSound: Bool
+  var audio: SoundChoice
+  /// Bits a second of sound that is encoded.
+  var audioBitRate: Int?
+  var isFastStart: Bool
+  /// The source has a high dynamic range and the encoded picture 8 bits: its tones are mapped to BT.709.
+  var mapsTones: Bool
+  var progress: ProgressStyle
   var isVerbose: Bool
+  /// What a person should know before it starts: what of the source is changed or left out.
+  var notices: [String] = []
   /// What only the low-latency mode has.
   var conferencing: ConferencingPlan?
 
@@ -40,22 +52,25 @@ struct EncodingPlan: Sendable {
     self.purpose = purpose
     self.isPaced = isPaced
     codec = options.codec
-    // 4:2:0 pictures have even sides.
-    width = options.dimensions?.width ?? source.width & ~1
-    height = options.dimensions?.height ?? source.height & ~1
-    guard Dimensions.encodable.contains(width), Dimensions.encodable.contains(height) else {
+    fit = PictureFit(source: source.shape, wish: options.dimensions, scaling: options.scaling)
+    guard Dimensions.encodable.contains(fit.width), Dimensions.encodable.contains(fit.height) else {
       throw Failure(
-        "'\(source.name)' has pictures of \(source.width) by \(source.height), which the encoder cannot take; "
+        "'\(source.name)' has pictures of \(source.width)x\(source.height), and the encoder takes "
+          + "\(Dimensions.encodable.lowerBound) to \(Dimensions.encodable.upperBound) samples each way; "
           + "give a size with --dimensions")
     }
     frameRate = source.frameRate
+    quality = options.quality
     bitRate =
       options.bitrate?.bitsPerSecond
-      ?? BitRate.suggested(width: width, height: height, frameRate: frameRate, codec: codec).bitsPerSecond
+      ?? BitRate.suggested(fit: fit, source: source, codec: codec).bitsPerSecond
     highestBitRate = Double(bitRate) * 1.5
     // Cameras give 420v, so a call is measured with that.
     let usual = purpose == .conferencing ? PixelFormat.video420v : .planar420
-    pixelFormat = options.pixelFormat ?? (options.profile == .main10 ? .video10Bit : usual)
+    let keepsDepth = source.isDeep && codec == .hvc1 && purpose != .conferencing && options.profile != .main
+    pixelFormat =
+      options.pixelFormat ?? (options.profile == .main10 || keepsDepth ? .video10Bit : usual)
+    mapsTones = source.isHighDynamicRange && pixelFormat != .video10Bit
     preset = options.preset
     profile = options.profile
     keyframeInterval = options.keyframeInterval
@@ -68,8 +83,26 @@ struct EncodingPlan: Sendable {
     savesPower = options.savePower
     threads = options.threads
     frameLimit = options.frames
-    keepsSound = !options.noAudio
+    audio = options.noAudio ? .none : options.audio
+    audioBitRate = options.audioBitrate?.bitsPerSecond
+    isFastStart = !options.noFaststart
+    progress = options.progress
     isVerbose = options.verbose
+    notices = Self.notices(fit: fit, mapsTones: mapsTones, source: source)
+  }
+
+  private static func notices(fit: PictureFit, mapsTones: Bool, source: MovieSource) -> [String] {
+    var notices: [String] = []
+    if let notice = fit.notice { notices.append(notice) }
+    if mapsTones {
+      notices.append(
+        "the movie has a high dynamic range; its tones are mapped to BT.709 after BT.2390. "
+          + "--codec hevc keeps them as they are")
+    }
+    if !source.others.isEmpty {
+      notices.append("left out, for they cannot be written here: \(source.others.joined(separator: ", "))")
+    }
+    return notices
   }
 
   /// Seconds that will be encoded, as far as the movie says how long it is.

@@ -11,10 +11,12 @@ enum EncodingRun {
     if options.psnr, destination.isStandardOutput {
       throw Failure("--psnr decodes what was written, so it needs a file; give --out a name", status: 64)
     }
+    if let path = destination.path { try OutputCheck.mayReplace(path, overwrites: options.overwrite) }
     Interrupt.shared.watch()
     let source = try await MovieSource.open(options.movie, streamFrameRate: options.framesPerSecond)
     var plan = try EncodingPlan(options, source: source, purpose: purpose, isPaced: isPaced)
     plan.conferencing = conferencing
+    for notice in plan.notices where options.progress == .auto { Console.note("vtencode: \(notice)") }
     var refinement = RateRefinement(Pipeline(source: source, plan: plan, destination: destination))
     var report = try await refinement.run()
     let wasInterrupted = Interrupt.shared.isRequested
@@ -22,11 +24,18 @@ enum EncodingRun {
       report.quality = try await QualityMeter(source: source, plan: plan, encodedPath: path).measure()
     }
     let summary = report.summary(destination: destination) + "\n"
-    Console.write(summary, to: destination.isStandardOutput ? STDERR_FILENO : STDOUT_FILENO)
+    if options.progress == .json {
+      Console.note(json: RunEvent(report, destination: destination, isInterrupted: wasInterrupted))
+    }
+    if destination.isStandardOutput {
+      Console.write(summary, to: STDERR_FILENO)
+    } else {
+      try Console.print(summary)
+    }
     if wasInterrupted {
       throw Failure(
         "interrupted; '\(destination.name)' holds the \(Wording.plural(report.frames, "frame")) encoded so far",
-        status: Failure.interruptedStatus)
+        status: Interrupt.shared.status)
     }
   }
 }

@@ -14,14 +14,28 @@ final class FrameReader {
   private let reader: AVAssetReader
   private let output: AVAssetReaderTrackOutput
   private let frameDuration: CMTime
+  private let adapter: PictureAdapter?
   private var count = 0
 
   /// The encoder needs the processors more. Each thread of the decoder holds pictures.
   private static let threads = min(max(ProcessInfo.processInfo.activeProcessorCount / 2, 1), 8)
 
-  /// - Parameter pixelFormat: the format to decode to.
-  init(_ source: MovieSource, pixelFormat: OSType) throws {
+  /// Pictures as a plan wants them encoded.
+  /// - Parameter pixelFormat: in place of the plan's.
+  convenience init(_ source: MovieSource, plan: EncodingPlan, pixelFormat: OSType? = nil) throws {
+    let format = pixelFormat ?? plan.pixelFormat.type
+    // Tones are mapped from all the bits that the source has.
+    let decoded = plan.mapsTones ? PixelFormat.video10Bit.type : format
+    let adapter = PictureAdapter(plan.fit, pixelFormat: format, mapsTones: plan.mapsTones)
+    try self.init(source, pixelFormat: decoded, adapter: adapter)
+  }
+
+  /// - Parameters:
+  ///   - pixelFormat: the format to decode to.
+  ///   - adapter: what else is to be done with the pictures.
+  init(_ source: MovieSource, pixelFormat: OSType, adapter: PictureAdapter? = nil) throws {
     self.source = source
+    self.adapter = adapter
     frameDuration = CMTime(seconds: 1 / source.frameRate, preferredTimescale: 90_000)
     do {
       reader = try AVAssetReader(asset: source.asset)
@@ -51,14 +65,29 @@ final class FrameReader {
       guard time.isNumeric else {
         throw Failure("a frame of '\(source.name)' has no time; the movie may be damaged")
       }
+      noteSize(of: pixelBuffer, at: time)
       let stated = sample.duration
       let duration = stated.isNumeric && stated > .zero ? stated : frameDuration
       count += 1
-      return Frame(pixelBuffer: pixelBuffer, time: time, duration: duration)
+      let picture = try adapter?.adapt(pixelBuffer) ?? pixelBuffer
+      return Frame(pixelBuffer: picture, time: time, duration: duration)
     }
     if reader.status == .failed { throw source.failure(reader.error) }
     guard count > 0 else { throw Failure("'\(source.name)' holds no picture that can be decoded") }
     return nil
+  }
+
+  private var size: (width: Int, height: Int)?
+
+  /// The session scales what is of another size than the first picture; the user is told.
+  private func noteSize(of picture: CVPixelBuffer, at time: CMTime) {
+    let now = (width: CVPixelBufferGetWidth(picture), height: CVPixelBufferGetHeight(picture))
+    if let size, size != now {
+      Console.note(
+        "'\(source.name)': the picture changes from \(size.width)x\(size.height) to \(now.width)x\(now.height) "
+          + "at \(Wording.fixed(time.seconds, 2)) s; it is scaled to the encoded size")
+    }
+    size = now
   }
 
   func cancel() { reader.cancelReading() }

@@ -12,13 +12,13 @@ struct MovieSink: SampleSink {
   func write(_ samples: BoundedQueue<CMSampleBuffer>) async throws -> SinkReport {
     // The file's header needs the codec's parameter sets, which come with the first sample.
     guard let first = try await onThread("first sample", { try samples.pop() }) else { return SinkReport() }
-    let pending = PendingFile(for: path)
+    let pending = try PendingFile(for: path)
     defer { pending.discard() }
     let writer = try makeWriter(pending.path)
     let video = makeVideoInput(format: first.formatDescription)
     guard writer.canAdd(video) else { throw Failure("a .\(ending) file cannot hold this video; try .mov") }
     writer.add(video)
-    let sound = try makeSound(for: writer)
+    let (sounds, report) = try makeSounds(for: writer)
     guard writer.startWriting() else { throw failure(writer) }
     writer.startSession(atSourceTime: .zero)
 
@@ -28,7 +28,7 @@ struct MovieSink: SampleSink {
           let waiting = SingleElement(first)
           try await feed(video, of: writer) { try waiting.take() ?? samples.pop() }
         }
-        if let sound {
+        for sound in sounds {
           group.addTask { try await feed(sound.input, of: writer) { try sound.next() } }
         }
         do {
@@ -50,14 +50,17 @@ struct MovieSink: SampleSink {
     let bytes = (try? FileManager.default.attributesOfItem(atPath: pending.path)[.size] as? NSNumber)?
       .intValue
     try pending.commit()
-    return SinkReport(fileBytes: bytes ?? 0, keptSound: sound != nil)
+    return SinkReport(fileBytes: bytes ?? 0, sound: report)
   }
 
   private var ending: String { (path as NSString).pathExtension }
 
   private func makeWriter(_ path: String) throws -> AVAssetWriter {
     do {
-      return try AVAssetWriter(outputURL: URL(fileURLWithPath: path), fileType: type)
+      let writer = try AVAssetWriter(outputURL: URL(fileURLWithPath: path), fileType: type)
+      writer.shouldOptimizeForNetworkUse = plan.isFastStart
+      writer.metadata = source.metadata
+      return writer
     } catch {
       throw Failure("cannot write '\(self.path)': \(Failure.describe(error))")
     }
@@ -72,15 +75,33 @@ struct MovieSink: SampleSink {
     return input
   }
 
-  private func makeSound(for writer: AVAssetWriter) throws -> SoundTrack? {
-    guard plan.keepsSound, let track = source.sound else { return nil }
-    let sound = try SoundTrack(source, track: track, gate: gate)
-    guard writer.canAdd(sound.input) else {
-      throw Failure(
-        "a .\(ending) file cannot hold the movie's sound; write a .mov, or leave it out with --no-audio")
+  /// The sound tracks that go into the file, and what is to be said of them.
+  private func makeSounds(for writer: AVAssetWriter) throws -> ([SoundTrack], SoundReport) {
+    var tracks: [SoundTrack] = []
+    var report = SoundReport()
+    report.total = source.sounds.count
+    guard plan.audio != .none else { return (tracks, report) }
+    for facts in source.sounds {
+      let encodes = plan.audio == .aac || plan.audio == .auto && !facts.isPlayable(in: type)
+      do {
+        let sound = try SoundTrack(source, facts, encodes: encodes, bitRate: plan.audioBitRate, gate: gate)
+        guard writer.canAdd(sound.input) else {
+          sound.cancel()
+          throw Failure(
+            "a .\(ending) file cannot hold sound track \(facts.number) (\(facts.codecName)) as it is; "
+              + "encode it with --audio aac, or leave it out with --no-audio")
+        }
+        writer.add(sound.input)
+        tracks.append(sound)
+        if encodes { report.encoded += 1 } else { report.copied += 1 }
+      } catch let failure as Failure {
+        // Asked for by name, it is owed; otherwise the picture is worth having without.
+        guard plan.audio == .auto else { throw failure }
+        report.leftOut.append(
+          "track \(facts.number) (\(facts.codecName)) left out: it cannot be decoded here")
+      }
     }
-    writer.add(sound.input)
-    return sound
+    return (tracks, report)
   }
 
   private func failure(_ writer: AVAssetWriter) -> Failure {
@@ -143,46 +164,6 @@ private final class OneTimeResult: @unchecked Sendable {
     continuation = nil
     lock.unlock()
     waiting?.resume(with: new)
-  }
-}
-
-/// The source's sound, copied as it is stored.
-private final class SoundTrack: @unchecked Sendable {
-  let input: AVAssetWriterInput
-  private let source: MovieSource
-  private let reader: AVAssetReader
-  private let output: AVAssetReaderTrackOutput
-  private let gate: SoundGate
-
-  init(_ source: MovieSource, track: AVAssetTrack, gate: SoundGate) throws {
-    self.source = source
-    self.gate = gate
-    do {
-      // A reader of its own: the two tracks are read at different paces.
-      reader = try AVAssetReader(asset: source.asset)
-    } catch {
-      throw source.failure(error)
-    }
-    output = AVAssetReaderTrackOutput(track: track, outputSettings: nil)
-    guard reader.canAdd(output) else {
-      throw Failure("the sound cannot be read; leave it out with --no-audio")
-    }
-    reader.add(output)
-    input = AVAssetWriterInput(mediaType: .audio, outputSettings: nil, sourceFormatHint: source.soundFormat)
-    input.expectsMediaDataInRealTime = false
-    guard reader.startReading() else { throw source.failure(reader.error) }
-  }
-
-  func next() throws -> CMSampleBuffer? {
-    guard let sample = output.copyNextSampleBuffer() else {
-      if reader.status == .failed { throw source.failure(reader.error) }
-      return nil
-    }
-    guard gate.admits(sample.presentationTimeStamp) else {
-      reader.cancelReading()
-      return nil
-    }
-    return sample
   }
 }
 

@@ -4,14 +4,20 @@ import Foundation
 /// The movie to encode: what its tracks say, and readers for them.
 struct MovieSource: Sendable {
   let name: String
+  /// Kept open as long as it is read.
+  let file: InputFile
   let asset: AVURLAsset
   let video: AVAssetTrack
-  let sound: AVAssetTrack?
-  let soundFormat: CMFormatDescription?
+  let sounds: [SoundFacts]
+  /// Tracks that are neither the picture nor sound, and pictures besides the first, in a person's words.
+  let others: [String]
+  let metadata: [AVMetadataItem]
   /// Size of the stored picture in samples, before any rotation.
   let width: Int
   let height: Int
   let frameRate: Double
+  /// Bits a second of the picture; 0 if nothing is known.
+  let dataRate: Double
   let duration: CMTime
   let timescale: CMTimeScale
   let transform: CGAffineTransform
@@ -21,54 +27,88 @@ struct MovieSource: Sendable {
 
   /// - Parameter streamFrameRate: frames a second, for a raw stream alone.
   static func open(_ path: String, streamFrameRate: Double?) async throws -> MovieSource {
-    try checkFile(path)
+    try await open(try InputFile(path), streamFrameRate: streamFrameRate)
+  }
+
+  static func open(_ file: InputFile, streamFrameRate: Double?) async throws -> MovieSource {
+    let path = file.name
     let options = streamFrameRate.map { [AVURLAssetElementaryStreamFrameRateKey: $0 as Any] }
-    let asset = AVURLAsset(url: URL(fileURLWithPath: path), options: options)
+    let asset = AVURLAsset(url: URL(fileURLWithPath: file.path), options: options)
     let videoTracks: [AVAssetTrack]
-    let soundTracks: [AVAssetTrack]
+    let tracks: [AVAssetTrack]
     do {
-      videoTracks = try await asset.loadTracks(withMediaType: .video)
-      soundTracks = try await asset.loadTracks(withMediaType: .audio)
+      tracks = try await asset.load(.tracks)
+      videoTracks = tracks.filter { $0.mediaType == .video }
     } catch {
       throw Failure("cannot read '\(path)' as a movie (\(Failure.describe(error))); is it one, and whole?")
     }
     guard let video = videoTracks.first else {
       throw Failure("'\(path)' has no video track; give a movie that has one")
     }
-    let (size, rate, range, timescale, transform, formats) = try await video.load(
-      .naturalSize, .nominalFrameRate, .timeRange, .naturalTimeScale, .preferredTransform, .formatDescriptions
+    let (size, rate, dataRate, range, timescale, transform, formats) = try await video.load(
+      .naturalSize, .nominalFrameRate, .estimatedDataRate, .timeRange, .naturalTimeScale, .preferredTransform,
+      .formatDescriptions
     )
     guard let format = formats.first else {
       throw Failure("'\(path)' does not say how its video is coded; it may be damaged")
     }
     let coded = CMVideoFormatDescriptionGetDimensions(format)
-    let width = coded.width > 0 ? Int(coded.width) : Int(size.width)
-    let height = coded.height > 0 ? Int(coded.height) : Int(size.height)
+    let width = coded.width > 0 ? Int(coded.width) : Int(clamping: Double(size.width))
+    let height = coded.height > 0 ? Int(coded.height) : Int(clamping: Double(size.height))
     let frameRate = rate > 0 ? Double(rate) : 30
     if let streamFrameRate, abs(frameRate / streamFrameRate - 1) > 0.01 {
       throw Failure("--fps is for raw streams, and '\(path)' has times of its own; leave it out")
     }
+    var sounds: [SoundFacts] = []
+    for track in tracks where track.mediaType == .audio {
+      sounds.append(try await SoundFacts(track, number: sounds.count + 1))
+    }
+    let others = tracks.filter { $0.trackID != video.trackID && $0.mediaType != .audio }
     return MovieSource(
-      name: path, asset: asset, video: video, sound: soundTracks.first,
-      soundFormat: try await soundTracks.first?.load(.formatDescriptions).first, width: width, height: height,
-      frameRate: frameRate, duration: range.duration, timescale: timescale, transform: transform,
+      name: path, file: file, asset: asset, video: video, sounds: sounds,
+      others: Self.describe(others), metadata: (try? await asset.load(.metadata)) ?? [],
+      width: width, height: height,
+      frameRate: frameRate, dataRate: dataRate.isFinite ? Double(dataRate) : 0, duration: range.duration,
+      timescale: timescale, transform: transform,
       format: format, streamFrameRate: streamFrameRate)
   }
 
-  private static func checkFile(_ path: String) throws {
-    var isFolder: ObjCBool = false
-    guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
-      throw Failure("there is no file '\(path)'; check the name and the folder")
+  /// `2 subtitle tracks`, `1 video track`.
+  private static func describe(_ tracks: [AVAssetTrack]) -> [String] {
+    let names: [(AVMediaType, String)] = [
+      (.video, "more video track"), (.subtitle, "subtitle track"), (.text, "text track"),
+      (.closedCaption, "caption track"), (.timecode, "timecode track"), (.metadata, "metadata track"),
+    ]
+    var result: [String] = []
+    for (type, name) in names {
+      let count = tracks.count { $0.mediaType == type }
+      if count > 0 { result.append(Wording.plural(count, name)) }
     }
-    guard !isFolder.boolValue else { throw Failure("'\(path)' is a folder; give a movie file") }
-    guard access(path, R_OK) == 0 else {
-      throw Failure("cannot read '\(path)': \(String(cString: strerror(errno)).lowercased())")
-    }
+    let rest = tracks.count { track in !names.contains { $0.0 == track.mediaType } }
+    if rest > 0 { result.append(Wording.plural(rest, "other track")) }
+    return result
   }
 
   /// Frames that the movie should have, as far as it says; nil if it does not.
   var expectedFrames: Int? {
     guard duration.isNumeric, duration.seconds > 0, frameRate > 0 else { return nil }
-    return max(Int((duration.seconds * frameRate).rounded()), 1)
+    return max(Int(Int32(clamping: (duration.seconds * frameRate).rounded())), 1)
+  }
+
+  /// More than 8 bits in a sample.
+  var isDeep: Bool {
+    let depth =
+      CMFormatDescriptionGetExtension(format, extensionKey: kCMFormatDescriptionExtension_BitsPerComponent)
+      as? NSNumber
+    return (depth?.intValue ?? 8) > 8 || isHighDynamicRange
+  }
+
+  /// PQ or HLG.
+  var isHighDynamicRange: Bool {
+    let transfer =
+      CMFormatDescriptionGetExtension(format, extensionKey: kCMFormatDescriptionExtension_TransferFunction)
+      as? String
+    return transfer == kCMFormatDescriptionTransferFunction_SMPTE_ST_2084_PQ as String
+      || transfer == kCMFormatDescriptionTransferFunction_ITU_R_2100_HLG as String
   }
 }

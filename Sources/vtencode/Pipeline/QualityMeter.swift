@@ -33,13 +33,12 @@ struct QualityMeter: Sendable {
   private func compare(with encoded: MovieSource) throws -> Quality {
     let is10Bit = plan.pixelFormat == .video10Bit
     let format = (is10Bit ? PixelFormat.video10Bit : .video420v).type
-    let originals = try FrameReader(source, pixelFormat: format)
+    let originals = try FrameReader(source, plan: plan, pixelFormat: format)
     let results = try FrameReader(encoded, pixelFormat: format)
     defer {
       originals.cancel()
       results.cancel()
     }
-    let scaler = try FrameScaler(width: plan.width, height: plan.height, pixelFormat: format)
     var luma = SquaredError()
     var chroma = [SquaredError(), SquaredError()]
     while let result = try results.next() {
@@ -47,7 +46,7 @@ struct QualityMeter: Sendable {
       guard let original = try originals.next() else {
         throw Failure("the encoded movie has more frames than its source")
       }
-      let reference = try scaler.scale(original.pixelBuffer)
+      let reference = original.pixelBuffer
       if is10Bit {
         SquaredError.add(reference, result.pixelBuffer, as: UInt16.self, luma: &luma, chroma: &chroma)
       } else {
@@ -61,35 +60,6 @@ struct QualityMeter: Sendable {
       luma: luma.decibels(peak: peak), blue: chroma[0].decibels(peak: peak),
       red: chroma[1].decibels(peak: peak),
       all: all.decibels(peak: peak))
-  }
-}
-
-/// Brings the source's pictures to the encoded size, by the same means as the session.
-private final class FrameScaler {
-  private let width: Int
-  private let height: Int
-  private let pixelFormat: OSType
-  private var session: VTPixelTransferSession?
-  private var target: CVPixelBuffer?
-
-  init(width: Int, height: Int, pixelFormat: OSType) throws {
-    self.width = width
-    self.height = height
-    self.pixelFormat = pixelFormat
-  }
-
-  func scale(_ image: CVPixelBuffer) throws -> CVPixelBuffer {
-    if CVPixelBufferGetWidth(image) == width, CVPixelBufferGetHeight(image) == height { return image }
-    if session == nil {
-      VTPixelTransferSessionCreate(allocator: kCFAllocatorDefault, pixelTransferSessionOut: &session)
-      CVPixelBufferCreate(kCFAllocatorDefault, width, height, pixelFormat, nil, &target)
-    }
-    guard let session, let target else { throw Failure("out of memory while measuring the PSNR") }
-    let status = VTPixelTransferSessionTransferImage(session, from: image, to: target)
-    guard status == noErr else {
-      throw Failure("cannot scale the source to measure the PSNR (error \(status))")
-    }
-    return target
   }
 }
 

@@ -19,7 +19,7 @@ struct RateRefinement {
   /// Whether a report is of a clip that can be done better.
   private func isMissed(_ report: RunReport) -> Bool {
     let plan = pipeline.plan
-    guard plan.purpose != .conferencing, !plan.isPaced, !plan.isConstantBitRate,
+    guard plan.purpose != .conferencing, !plan.isPaced, !plan.isConstantBitRate, plan.quality == nil,
       pipeline.destination.path != nil, !Interrupt.shared.isRequested,
       Self.clipLengths.contains(report.videoSeconds)
     else { return false }
@@ -44,7 +44,7 @@ struct RateRefinement {
       asked = next
       var plan = pipeline.plan
       plan.bitRate = Int(asked)
-      let pending = PendingFile(for: path)
+      let pending = try PendingFile(for: path)
       defer { pending.discard() }
       var destination = pipeline.destination
       destination.path = pending.path

@@ -10,7 +10,7 @@ protocol SampleSink: Sendable {
 
 struct SinkReport: Sendable {
   var fileBytes = 0
-  var keptSound = false
+  var sound = SoundReport()
 }
 
 /// Runs blocking work on a thread of its own, out of the way of Swift's cooperative threads.

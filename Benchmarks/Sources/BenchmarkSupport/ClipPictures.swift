@@ -1,0 +1,77 @@
+import Foundation
+
+/// Pictures of a clip in memory, planar 4:2:0 without padding, shown back and forth so that there is no cut.
+// Unchecked: the memory is written before `init` ends, and never after.
+public final class ClipPictures: @unchecked Sendable {
+  public let name: String
+  public let width: Int
+  public let height: Int
+  public let frameRate: Double
+  /// Pictures that differ; what ``picture(_:)`` gives repeats them.
+  public let count: Int
+  private let memory: UnsafeMutableRawPointer
+  private let size: Int
+
+  /// The first frames of a clip, each side halved `halves` times.
+  public convenience init(path: String, frames: Int, halves: Int = 0) throws {
+    let clip = try RawClip(path: path, frames: frames, halves: halves)
+    defer { clip.remove() }
+    let file = open(clip.rawPath, O_RDONLY)
+    defer { if file >= 0 { close(file) } }
+    let size = clip.frameSize * clip.frames
+    // The mapping outlives the file's name.
+    guard file >= 0, let memory = mmap(nil, size, PROT_READ, MAP_SHARED, file, 0), memory != MAP_FAILED else {
+      throw BenchmarkError(description: "cannot map \(clip.rawPath)")
+    }
+    self.init(
+      name: clip.name, width: clip.width, height: clip.height, frameRate: clip.frameRate, count: clip.frames,
+      memory: memory, size: size)
+  }
+
+  /// Made-up pictures. `draw` gets each picture's number and its memory, which is zero.
+  public convenience init(
+    name: String, width: Int, height: Int, frameRate: Double, count: Int,
+    draw: (Int, UnsafeMutablePointer<UInt8>) -> Void
+  ) throws {
+    let frame = width * height * 3 / 2
+    guard
+      let memory = mmap(
+        nil, frame * count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+      memory != MAP_FAILED
+    else { throw BenchmarkError(description: "no memory for \(count) pictures of \(width)x\(height)") }
+    for n in 0..<count { draw(n, memory.assumingMemoryBound(to: UInt8.self) + n * frame) }
+    self.init(
+      name: name, width: width, height: height, frameRate: frameRate, count: count, memory: memory,
+      size: frame * count)
+  }
+
+  private init(
+    name: String, width: Int, height: Int, frameRate: Double, count: Int, memory: UnsafeMutableRawPointer,
+    size: Int
+  ) {
+    self.name = name
+    self.width = width
+    self.height = height
+    self.frameRate = frameRate
+    self.count = count
+    self.memory = memory
+    self.size = size
+  }
+
+  deinit { munmap(memory, size) }
+
+  /// Bytes of a picture.
+  public var pictureSize: Int { width * height * 3 / 2 }
+
+  /// The number of the clip's picture that is shown as picture `number`.
+  public func index(of number: Int) -> Int {
+    let lap = max(2 * (count - 1), 1)
+    let place = number % lap
+    return place < count ? place : lap - place
+  }
+
+  /// A picture's memory; numbers beyond the end run back and forth. Valid as long as this object lives.
+  public func picture(_ number: Int) -> UnsafePointer<UInt8> {
+    UnsafePointer(memory.assumingMemoryBound(to: UInt8.self)) + index(of: number) * pictureSize
+  }
+}

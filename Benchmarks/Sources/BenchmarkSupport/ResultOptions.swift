@@ -1,0 +1,66 @@
+import ArgumentParser
+import Foundation
+
+/// Where a tool's tables go beside standard output, the same options for every tool.
+public struct ResultOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("Write the tables as Markdown.", valueName: "file"))
+  public var markdown: String?
+
+  @Option(help: ArgumentHelp("Write every row as comma-separated values.", valueName: "file"))
+  public var csv: String?
+
+  public init() {}
+}
+
+/// Prints tables as they come, and writes them into the files of ``ResultOptions``.
+public final class ResultPrinter {
+  private let options: ResultOptions
+  private var tables: [ResultTable] = []
+
+  public init(_ options: ResultOptions) { self.options = options }
+
+  /// Prints a table at once. The files are written anew each time, so that a run that is cut off leaves what it had.
+  public func add(_ table: ResultTable) throws {
+    tables.append(table)
+    FileHandle.standardOutput.write(Data(table.text.utf8))
+    if let path = options.markdown {
+      try write(tables.map(\.markdown).joined(separator: "\n"), to: path)
+    }
+    if let path = options.csv { try write(tables.map(\.csv).joined(), to: path) }
+  }
+
+  private func write(_ text: String, to path: String) throws {
+    do {
+      try text.write(toFile: path, atomically: true, encoding: .utf8)
+    } catch {
+      throw BenchmarkError(description: "cannot write '\(path)': \(error.localizedDescription)")
+    }
+  }
+}
+
+/// The clips that a tool measures on, the same options for every tool.
+public struct ClipOptions: ParsableArguments {
+  @Argument(help: "Files that libavformat reads (Y4M too), or folders of such files.")
+  public var clips: [String] = []
+
+  @Option(help: ArgumentHelp("Most frames of a clip to take.", valueName: "n"))
+  public var frames: Int = 300
+
+  @Option(help: ArgumentHelp("Halve width and height so many times.", valueName: "n"))
+  public var halves: Int = 0
+
+  public init() {}
+
+  public func validate() throws {
+    guard frames >= 2 else { throw ValidationError("--frames must be 2 or more.") }
+    guard (0...4).contains(halves) else { throw ValidationError("--halves goes from 0 to 4.") }
+  }
+
+  /// All files, those in folders in the order of their names.
+  public func files() throws -> [String] { try clips.flatMap(ClipFiles.list) }
+
+  /// The pictures of a file.
+  public func pictures(_ path: String) throws -> ClipPictures {
+    try ClipPictures(path: path, frames: frames, halves: halves)
+  }
+}

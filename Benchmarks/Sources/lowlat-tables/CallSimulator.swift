@@ -1,0 +1,100 @@
+import BenchmarkSupport
+import Foundation
+
+/// `vtencode call`, as anybody would run it: a clip goes in as a file, its record comes out.
+struct CallSimulator {
+  let program: String
+
+  /// A call with the first pictures of a clip, back and forth.
+  func call(_ movie: LoopedMovie, _ arguments: [String]) throws -> CallRecord {
+    let path = "\(TemporaryFiles.folder)/bench-\(getpid())-record.json"
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: program)
+    process.arguments = ["call", movie.path, "--record", path] + arguments
+    process.standardOutput = FileHandle.nullDevice
+    do { try process.run() } catch {
+      throw BenchmarkError(
+        description: "cannot run '\(program)'; build it, or name it with --vtencode")
+    }
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else {
+      throw BenchmarkError(description: "vtencode call \(arguments.joined(separator: " ")) failed")
+    }
+    return try JSONDecoder().decode(CallRecord.self, from: Data(contentsOf: URL(fileURLWithPath: path)))
+  }
+}
+
+/// A clip played back and forth, as a file of raw frames (Y4M) that goes with this object.
+final class LoopedMovie {
+  let path: String
+
+  init(_ clip: TableClip, seconds: Double) throws {
+    path = "\(TemporaryFiles.folder)/bench-\(getpid())-\(UUID().uuidString).y4m"
+    let pictures = clip.pictures
+    guard let file = fopen(path, "w") else { throw BenchmarkError(description: "cannot write \(path)") }
+    var isWhole = true
+    let rate = Int((clip.frameRate * 1000).rounded())
+    let header = "YUV4MPEG2 W\(pictures.width) H\(pictures.height) F\(rate):1000 Ip C420jpeg\n"
+    isWhole = fputs(header, file) >= 0
+    for number in 0..<Int(clip.frameRate * seconds) where isWhole {
+      isWhole =
+        fputs("FRAME\n", file) >= 0
+        && fwrite(pictures.picture(number), 1, pictures.pictureSize, file) == pictures.pictureSize
+    }
+    guard fclose(file) == 0, isWhole else {
+      try? FileManager.default.removeItem(atPath: path)
+      throw BenchmarkError(description: "cannot write \(path)")
+    }
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+}
+
+/// What `vtencode call --record` writes, as far as the tables need it.
+struct CallRecord: Decodable {
+  struct Frame: Decodable {
+    var time: Double
+    var rate: Int
+    var bytes: Int
+    var isDropped: Bool
+    var isKeyFrame: Bool
+    var isRepair: Bool
+  }
+  struct Shown: Decodable {
+    var time: Double?
+    var quality: Double?
+    var isDamaged: Bool
+    var queueingDelay: Double
+  }
+  struct Freeze: Decodable { var length: Double }
+  struct Receiver: Decodable {
+    var decodeErrors: Int
+    var freezes: [Freeze]
+    var shown: [Shown]
+  }
+
+  var duration: Double
+  var frames: [Frame]
+  var receivers: [Receiver]
+
+  var bits: Int { frames.reduce(0) { $0 + $1.bytes } * 8 }
+  var repairs: [Frame] { frames.filter(\.isRepair) }
+
+  /// Mean bytes of frames that are neither key frames nor repairs.
+  var usualSize: Double {
+    let usual = frames.filter { !$0.isDropped && !$0.isKeyFrame && !$0.isRepair }
+    return usual.isEmpty ? 0 : Double(usual.reduce(0) { $0 + $1.bytes }) / Double(usual.count)
+  }
+
+  /// Seconds from a picture's capture until the first receiver showed it.
+  var delays: [Double] {
+    zip(frames, receivers[0].shown).compactMap { frame, shown in shown.time.map { $0 - frame.time } }
+  }
+
+  /// Mean PSNR of what the first receiver shows.
+  var quality: Double? {
+    let all = receivers[0].shown.compactMap(\.quality)
+    return all.isEmpty ? nil : all.reduce(0, +) / Double(all.count)
+  }
+}

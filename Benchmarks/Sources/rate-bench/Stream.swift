@@ -1,0 +1,82 @@
+import BenchmarkSupport
+import H264Encoder
+
+/// What a stream turned out to be.
+struct Stream {
+  struct Frame {
+    var bits: Int
+    var layer: Int
+    var averageQP: Double
+    var highestQP: Int
+    var isDropped: Bool
+  }
+
+  var frames: [Frame] = []
+  let frameRate: Double
+
+  var bits: Int { frames.reduce(0) { $0 + $1.bits } }
+  var seconds: Double { Double(frames.count) / frameRate }
+  var rate: Double { Double(bits) / seconds }
+  var dropped: Int { frames.count { $0.isDropped } }
+  var highestQP: Int { frames.lazy.filter { !$0.isDropped }.map(\.highestQP).max() ?? 0 }
+  var meanQP: Double {
+    let coded = frames.filter { !$0.isDropped }
+    return coded.isEmpty ? 0 : coded.reduce(0) { $0 + $1.averageQP } / Double(coded.count)
+  }
+  func bits(_ range: Range<Int>) -> Int { frames[range].reduce(0) { $0 + $1.bits } }
+
+  /// The most bits in any window of so many seconds.
+  func largestWindow(seconds: Double) -> Int {
+    let length = max(Int((seconds * frameRate).rounded()), 1)
+    guard frames.count > length else { return bits }
+    return (0...(frames.count - length)).map { bits($0..<($0 + length)) }.max() ?? 0
+  }
+
+  /// Encodes a clip.
+  /// - Parameters:
+  ///   - period: frames from one of the base layer to the next, 1 for no layers.
+  ///   - picture: the clip's picture for a frame.
+  ///   - change: called before each frame; may change the configuration.
+  static func encode(
+    _ clip: ClipPictures, frames: Int, configuration start: EncoderConfiguration, period: Int = 1,
+    baseShare: Double = 1, change: (Int, inout EncoderConfiguration) -> Void = { _, _ in },
+    picture: (Int) -> Int = { $0 }
+  ) throws -> Stream {
+    var configuration = start
+    configuration.allowsNonReferenceFrames = period > 1
+    let encoder = try LowLatencyEncoder(configuration: configuration)
+    var stream = Stream(frameRate: clip.frameRate)
+    var phase = 0
+    for n in 0..<frames {
+      let old = configuration
+      change(n, &configuration)
+      if configuration != old { try encoder.reconfigure(configuration) }
+      var options = FrameOptions()
+      let isBase = period == 1 || phase == 0
+      options.temporalLayer = isBase ? 0 : 1
+      options.isReference = isBase
+      if period > 1 {
+        options.budgetShare =
+          isBase ? baseShare * Double(period) : (1 - baseShare) * Double(period) / Double(period - 1)
+      }
+      let facts = try encoder.encode(clip.sourcePicture(picture(n)), options: options).facts
+      stream.frames.append(
+        Frame(
+          bits: facts.bits, layer: options.temporalLayer, averageQP: facts.averageQP,
+          highestQP: facts.highestQP, isDropped: facts.isDropped))
+      if !(isBase && facts.isDropped) { phase = (phase + 1) % period }
+    }
+    return stream
+  }
+}
+
+extension ClipPictures {
+  func sourcePicture(_ number: Int) -> SourcePicture {
+    let luma = picture(number)
+    let cb = luma + width * height
+    return SourcePicture(
+      width: width, height: height, luma: luma, lumaBytesPerRow: width,
+      chroma: .planar(
+        cb: cb, cbBytesPerRow: width / 2, cr: cb + width * height / 4, crBytesPerRow: width / 2))
+  }
+}

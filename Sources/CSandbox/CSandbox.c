@@ -1,0 +1,136 @@
+#define _GNU_SOURCE
+#include "CSandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+// Landlock's interface as linux/landlock.h has it, which older systems lack. The numbers are the same everywhere.
+#ifndef SYS_landlock_create_ruleset
+#define SYS_landlock_create_ruleset 444
+#define SYS_landlock_add_rule 445
+#define SYS_landlock_restrict_self 446
+#endif
+
+struct ruleset {
+  uint64_t handled_files;
+  uint64_t handled_network;
+};
+
+struct path_rule {
+  uint64_t allowed;
+  int32_t parent;
+} __attribute__((packed));
+
+enum {
+  FILE_EXECUTE = 1 << 0,
+  FILE_WRITE = 1 << 1,
+  FILE_READ = 1 << 2,
+  FOLDER_READ = 1 << 3,
+  FOLDER_REMOVE = 1 << 4,
+  FILE_REMOVE = 1 << 5,
+  MAKE_DEVICE = 1 << 6,
+  MAKE_FOLDER = 1 << 7,
+  MAKE_FILE = 1 << 8,
+  MAKE_SOCKET = 1 << 9,
+  MAKE_PIPE = 1 << 10,
+  MAKE_BLOCK_DEVICE = 1 << 11,
+  MAKE_LINK = 1 << 12,
+  // Version 2, 3 and 5.
+  REFER = 1 << 13,
+  FILE_TRUNCATE = 1 << 14,
+  DEVICE_CONTROL = 1 << 15,
+  // For files, as against folders.
+  OF_FILES = FILE_EXECUTE | FILE_WRITE | FILE_READ | FILE_TRUNCATE | DEVICE_CONTROL,
+  READING = FILE_READ | FOLDER_READ,
+  WRITING = READING | FILE_WRITE | FOLDER_REMOVE | FILE_REMOVE | MAKE_FOLDER | MAKE_FILE | REFER | FILE_TRUNCATE,
+};
+
+int ovt_landlock_version(void) {
+  long version = syscall(SYS_landlock_create_ruleset, NULL, (size_t)0, 1u /* the version */);
+  return version > 0 ? (int)version : 0;
+}
+
+int ovt_landlock_restrict(const struct ovt_allowed_path *paths, int count) {
+  int version = ovt_landlock_version();
+  if (version == 0) return ENOSYS;
+  uint64_t known = (1 << 13) - 1;
+  if (version >= 2) known |= REFER;
+  if (version >= 3) known |= FILE_TRUNCATE;
+  if (version >= 5) known |= DEVICE_CONTROL;
+  // Binding and connecting, from version 4 on.
+  struct ruleset rules = {known, version >= 4 ? 3 : 0};
+  size_t size = version >= 4 ? sizeof rules : sizeof rules.handled_files;
+  int ruleset = (int)syscall(SYS_landlock_create_ruleset, &rules, size, 0u);
+  if (ruleset < 0) return errno;
+  int failure = 0;
+  for (int i = 0; i < count && failure == 0; i++) {
+    int parent = open(paths[i].path, O_PATH | O_CLOEXEC);
+    struct stat status;
+    if (parent < 0) continue;
+    uint64_t allowed = (paths[i].writable ? WRITING : READING) & known;
+    if (fstat(parent, &status) == 0 && !S_ISDIR(status.st_mode)) allowed &= OF_FILES;
+    struct path_rule rule = {allowed, parent};
+    if (syscall(SYS_landlock_add_rule, ruleset, 1 /* a path */, &rule, 0u) != 0) failure = errno;
+    close(parent);
+  }
+  if (failure == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) failure = errno;
+  if (failure == 0 && syscall(SYS_landlock_restrict_self, ruleset, 0u) != 0) failure = errno;
+  close(ruleset);
+  return failure;
+}
+
+#if defined(__x86_64__)
+#define OWN_ARCHITECTURE AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define OWN_ARCHITECTURE AUDIT_ARCH_AARCH64
+#endif
+
+#ifdef OWN_ARCHITECTURE
+#define DENY(call)                                  \
+  BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (call), 0, 1), \
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES)
+
+int ovt_seccomp_restrict(void) {
+  struct sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OWN_ARCHITECTURE, 1, 0),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+#if defined(__x86_64__)
+      // The calls of the x32 interface have this bit.
+      BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES),
+#endif
+      // The network, also by way of rings that no filter sees.
+      DENY(SYS_socket), DENY(SYS_connect), DENY(SYS_bind), DENY(SYS_listen), DENY(SYS_accept), DENY(SYS_accept4),
+      DENY(425 /* io_uring_setup */), DENY(426), DENY(427),
+      // Other programs and processes.
+      DENY(SYS_execve), DENY(SYS_execveat), DENY(SYS_ptrace), DENY(SYS_process_vm_readv),
+      DENY(SYS_process_vm_writev), DENY(438 /* pidfd_getfd */),
+      // Other views of the file system.
+      DENY(SYS_mount), DENY(SYS_umount2), DENY(SYS_pivot_root), DENY(SYS_chroot), DENY(SYS_setns), DENY(SYS_unshare),
+      DENY(SYS_open_by_handle_at), DENY(428 /* open_tree */), DENY(429 /* move_mount */), DENY(430 /* fsopen */),
+      // Parts of the kernel that a program like this never needs.
+      DENY(SYS_bpf), DENY(SYS_perf_event_open), DENY(SYS_userfaultfd), DENY(SYS_keyctl), DENY(SYS_add_key),
+      DENY(SYS_request_key), DENY(SYS_init_module), DENY(SYS_finit_module), DENY(SYS_delete_module),
+      DENY(SYS_kexec_load), DENY(SYS_reboot), DENY(SYS_swapon), DENY(SYS_swapoff), DENY(SYS_acct),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  struct sock_fprog program = {sizeof filter / sizeof filter[0], filter};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno;
+  // For all threads at once; a thread that cannot follow is told by its number.
+  long result = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
+  return result == 0 ? 0 : result > 0 ? ESRCH : errno;
+}
+#else
+int ovt_seccomp_restrict(void) { return ENOSYS; }
+#endif

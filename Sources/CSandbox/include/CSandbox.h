@@ -1,0 +1,25 @@
+// Giving up what a program does not need, for the rest of the process: files (landlock) and system calls (seccomp).
+#ifndef OVT_CSANDBOX_H
+#define OVT_CSANDBOX_H
+
+/// What landlock leaves of a file or a folder with all that is in it.
+struct ovt_allowed_path {
+  const char *path;
+  /// Also create, write, rename and remove.
+  int writable;
+};
+
+/// The version of landlock's interface that the kernel has; 0 if it has none, or does not let us use it.
+int ovt_landlock_version(void);
+
+/// From here on the calling thread, and those that it starts, reach no other files, and no TCP ports. Paths that do not
+/// exist are passed over.
+/// - Returns: 0, or an error number.
+int ovt_landlock_restrict(const struct ovt_allowed_path *paths, int count);
+
+/// From here on no thread of the process makes sockets, runs programs, or looks into other processes: the calls fail
+/// with EACCES.
+/// - Returns: 0, or an error number; ENOSYS on processors that the filter does not know.
+int ovt_seccomp_restrict(void);
+
+#endif

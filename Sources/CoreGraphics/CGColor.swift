@@ -1,0 +1,78 @@
+/// A colour with alpha.
+public final class CGColor: Sendable, Hashable {
+  /// 0.0 to 1.0: red, green, blue and alpha, or grey and alpha.
+  private let values: [CGFloat]
+  public let colorSpace: CGColorSpace?
+
+  public init(red: CGFloat, green: CGFloat, blue: CGFloat, alpha: CGFloat) {
+    values = [red, green, blue, alpha]
+    colorSpace = CGColorSpaceCreateDeviceRGB()
+  }
+
+  public convenience init(srgbRed red: CGFloat, green: CGFloat, blue: CGFloat, alpha: CGFloat) {
+    self.init(red: red, green: green, blue: blue, alpha: alpha)
+  }
+
+  public init(gray: CGFloat, alpha: CGFloat) {
+    values = [gray, alpha]
+    colorSpace = CGColorSpaceCreateDeviceGray()
+  }
+
+  /// - Parameter components: As many as the space has, and alpha.
+  /// - Returns: nil for a space that is neither grey nor of three components.
+  public init?(colorSpace: CGColorSpace, components: UnsafePointer<CGFloat>) {
+    let count = colorSpace.numberOfComponents
+    guard count == 1 || count == 3 else { return nil }
+    values = Array(UnsafeBufferPointer(start: components, count: count + 1))
+    self.colorSpace = colorSpace
+  }
+
+  public static let white = CGColor(gray: 1, alpha: 1)
+  public static let black = CGColor(gray: 0, alpha: 1)
+  public static let clear = CGColor(gray: 0, alpha: 0)
+
+  /// The components, alpha last.
+  public var components: [CGFloat]? { values }
+  /// With alpha.
+  public var numberOfComponents: Int { values.count }
+  public var alpha: CGFloat { values[values.count - 1] }
+
+  /// The same colour with another alpha.
+  public func copy(alpha: CGFloat) -> CGColor? {
+    values.count == 2
+      ? CGColor(gray: values[0], alpha: alpha)
+      : CGColor(red: values[0], green: values[1], blue: values[2], alpha: alpha)
+  }
+
+  public static func == (a: CGColor, b: CGColor) -> Bool {
+    a.values == b.values && a.colorSpace == b.colorSpace
+  }
+  public func hash(into hasher: inout Hasher) { hasher.combine(values) }
+
+  /// Multiplied with alpha.
+  var pixel: Pixel {
+    func byte(_ value: CGFloat) -> UInt8 { UInt8(max(0, min(255, (value * alpha * 255).rounded()))) }
+    let full = values.count == 2 ? [values[0], values[0], values[0]] : Array(values.prefix(3))
+    return Pixel(
+      r: byte(full[0]), g: byte(full[1]), b: byte(full[2]),
+      a: UInt8(max(0, min(255, (alpha * 255).rounded()))))
+  }
+}
+
+/// A colour multiplied with its alpha.
+struct Pixel: Equatable {
+  var r: UInt8 = 0
+  var g: UInt8 = 0
+  var b: UInt8 = 0
+  var a: UInt8 = 0
+
+  /// This colour over another.
+  func over(_ below: Pixel) -> Pixel {
+    if a == 255 { return self }
+    let rest = 255 - UInt32(a)
+    func mix(_ above: UInt8, _ below: UInt8) -> UInt8 {
+      UInt8(min(255, UInt32(above) + (UInt32(below) * rest + 127) / 255))
+    }
+    return Pixel(r: mix(r, below.r), g: mix(g, below.g), b: mix(b, below.b), a: mix(a, below.a))
+  }
+}

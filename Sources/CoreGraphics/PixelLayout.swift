@@ -1,0 +1,109 @@
+/// Where the components of a pixel of eight bits each are.
+struct BytesOfPixel {
+  /// Bytes of a pixel.
+  let size: Int
+  /// Offsets; nil for a component that is not there.
+  let r: Int
+  let g: Int
+  let b: Int
+  let a: Int?
+  let isPremultiplied: Bool
+
+  /// nil for a layout that is not known here.
+  init?(bitsPerComponent: Int, bitsPerPixel: Int, components: Int, info: CGBitmapInfo) {
+    let alpha = CGImageAlphaInfo(rawValue: info.rawValue & CGBitmapInfo.alphaInfoMask.rawValue)
+    guard bitsPerComponent == 8, let alpha, !info.contains(.floatComponents) else { return nil }
+    let order = info.rawValue & CGBitmapInfo.byteOrderMask.rawValue
+    isPremultiplied = alpha == .premultipliedFirst || alpha == .premultipliedLast
+    switch (components, bitsPerPixel, alpha) {
+    case (1, 8, .none): (size, r, g, b, a) = (1, 0, 0, 0, nil)
+    case (3, 24, .none) where order == 0: (size, r, g, b, a) = (3, 0, 1, 2, nil)
+    case (3, 32, _) where alpha != .none && alpha != .alphaOnly:
+      let isLittle = order == CGBitmapInfo.byteOrder32Little.rawValue
+      guard order == 0 || isLittle || order == CGBitmapInfo.byteOrder32Big.rawValue else { return nil }
+      let isFirst = [.premultipliedFirst, .first, .noneSkipFirst].contains(alpha)
+      let hasAlpha = alpha != .noneSkipFirst && alpha != .noneSkipLast
+      func place(_ index: Int) -> Int { isLittle ? 3 - index : index }
+      let colors = isFirst ? 1 : 0
+      (size, r, g, b) = (4, place(colors), place(colors + 1), place(colors + 2))
+      a = hasAlpha ? place(isFirst ? 0 : 3) : nil
+    default: return nil
+    }
+  }
+
+  func read(_ bytes: UnsafeRawPointer) -> Pixel {
+    func byte(_ at: Int) -> UInt8 { bytes.load(fromByteOffset: at, as: UInt8.self) }
+    guard let a else { return Pixel(r: byte(r), g: byte(g), b: byte(b), a: 255) }
+    let alpha = byte(a)
+    if isPremultiplied || alpha == 255 { return Pixel(r: byte(r), g: byte(g), b: byte(b), a: alpha) }
+    func times(_ value: UInt8) -> UInt8 { UInt8((UInt32(value) * UInt32(alpha) + 127) / 255) }
+    return Pixel(r: times(byte(r)), g: times(byte(g)), b: times(byte(b)), a: alpha)
+  }
+
+  /// Writes a pixel; of grey, its luminance.
+  func write(_ pixel: Pixel, to bytes: UnsafeMutableRawPointer) {
+    if size == 1 {
+      let luma = (UInt32(pixel.r) * 54 + UInt32(pixel.g) * 183 + UInt32(pixel.b) * 19) >> 8
+      return bytes.storeBytes(of: UInt8(luma), as: UInt8.self)
+    }
+    bytes.storeBytes(of: pixel.r, toByteOffset: r, as: UInt8.self)
+    bytes.storeBytes(of: pixel.g, toByteOffset: g, as: UInt8.self)
+    bytes.storeBytes(of: pixel.b, toByteOffset: b, as: UInt8.self)
+    if let a { bytes.storeBytes(of: pixel.a, toByteOffset: a, as: UInt8.self) }
+  }
+}
+
+extension CGImage {
+  var pixelLayout: BytesOfPixel? {
+    BytesOfPixel(
+      bitsPerComponent: bitsPerComponent, bitsPerPixel: bitsPerPixel,
+      components: colorSpace?.numberOfComponents ?? 3, info: bitmapInfo)
+  }
+
+  /// All pixels, row by row from the top, multiplied with alpha; nil for a layout that is not known here.
+  func pixels() -> [Pixel]? {
+    guard let layout = pixelLayout, let data = dataProvider?.data else { return nil }
+    var result: [Pixel] = []
+    result.reserveCapacity(width * height)
+    let base = data.bytes
+    for y in 0..<height {
+      for x in 0..<width { result.append(layout.read(base + y * bytesPerRow + x * layout.size)) }
+    }
+    return result
+  }
+
+  /// The pixels as bytes in the order red, green, blue, alpha, colours not multiplied with it; nil for a layout that is
+  /// not known here.
+  package func straightRGBA() -> [UInt8]? {
+    pixels().map { pixels in
+      var bytes = [UInt8](repeating: 0, count: pixels.count * 4)
+      for (index, pixel) in pixels.enumerated() {
+        func straight(_ value: UInt8) -> UInt8 {
+          pixel.a == 0 ? 0 : UInt8(min(255, (UInt32(value) * 255 + UInt32(pixel.a) / 2) / UInt32(pixel.a)))
+        }
+        bytes[4 * index] = straight(pixel.r)
+        bytes[4 * index + 1] = straight(pixel.g)
+        bytes[4 * index + 2] = straight(pixel.b)
+        bytes[4 * index + 3] = pixel.a
+      }
+      return bytes
+    }
+  }
+
+  /// The part of the image in a rectangle, whose origin is at the upper left; nil if they have nothing in common.
+  public func cropping(to rect: CGRect) -> CGImage? {
+    let part = rect.integral.intersection(CGRect(x: 0, y: 0, width: width, height: height))
+    guard !part.isNull, part.width >= 1, part.height >= 1, bitsPerPixel % 8 == 0,
+      let data = dataProvider?.data, let space = colorSpace
+    else { return nil }
+    let start = Int(part.minY) * bytesPerRow + Int(part.minX) * bitsPerPixel / 8
+    let length = (Int(part.height) - 1) * bytesPerRow + Int(part.width) * bitsPerPixel / 8
+    guard start + length <= data.length,
+      let provider = CGDataProvider(data: NSData(bytes: data.bytes + start, length: length))
+    else { return nil }
+    return CGImage(
+      width: Int(part.width), height: Int(part.height), bitsPerComponent: bitsPerComponent,
+      bitsPerPixel: bitsPerPixel, bytesPerRow: bytesPerRow, space: space, bitmapInfo: bitmapInfo,
+      provider: provider, decode: nil, shouldInterpolate: shouldInterpolate, intent: renderingIntent)
+  }
+}

@@ -1,0 +1,37 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The memory of an encoder: planes, tables and scratch, which are made with it, never grow, and go with it.
+///
+/// What lives here is handed around as plain pointers, and structures of pointers, which are free to copy; they
+/// must not outlive the owner. Nothing is freed by hand.
+struct EncoderMemory: ~Copyable {
+  private var blocks: [UnsafeMutableRawPointer] = []
+
+  init() {}
+
+  deinit { for block in blocks { block.deallocate() } }
+
+  /// Memory for `count` values, all bits zero, with 64 bytes to spare that kernels may read.
+  mutating func allocate<T: BitwiseCopyable>(
+    _ type: T.Type, count: Int, alignment: Int = 64
+  ) -> UnsafeMutablePointer<T> {
+    let bytes = max(count, 1) * MemoryLayout<T>.stride + 64
+    let raw = UnsafeMutableRawPointer.allocate(byteCount: bytes, alignment: alignment)
+    memset(raw, 0, bytes)
+    blocks.append(raw)
+    return raw.bindMemory(to: T.self, capacity: max(count, 1))
+  }
+
+  /// Memory that holds `value`.
+  mutating func allocate<T: BitwiseCopyable>(_ value: T) -> UnsafeMutablePointer<T> {
+    let pointer = allocate(T.self, count: 1)
+    pointer.initialize(to: value)
+    return pointer
+  }
+}

@@ -1,0 +1,172 @@
+import CFFmpeg
+import CoreGraphics
+import FFmpegMedia
+import Foundation
+
+/// PNG and JPEG through libavcodec.
+enum ImageCodec: String, Sendable {
+  case png = "public.png"
+  case jpeg = "public.jpeg"
+
+  /// By the first bytes of a file.
+  init?(_ data: Data) {
+    if data.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) {
+      self = .png
+    } else if data.starts(with: [0xFF, 0xD8, 0xFF]) {
+      self = .jpeg
+    } else {
+      return nil
+    }
+  }
+
+  private var codecID: AVCodecID { self == .png ? AV_CODEC_ID_PNG : AV_CODEC_ID_MJPEG }
+
+  // MARK: - Decoding
+
+  /// The picture in a file; nil if it is damaged or larger than any picture should be.
+  func decode(_ data: Data) -> CGImage? {
+    guard data.count < Int(Int32.max) - 64, let codec = avcodec_find_decoder(codecID) else { return nil }
+    LibavLog.takeOver()
+    var context = avcodec_alloc_context3(codec)
+    var packet = av_packet_alloc()
+    var frame = av_frame_alloc()
+    defer {
+      avcodec_free_context(&context)
+      av_packet_free(&packet)
+      av_frame_free(&frame)
+    }
+    guard let context, let packet, let frame else { return nil }
+    context.pointee.max_pixels = 1 << 28
+    // A damaged picture is none: a decoder would fill it up with what it has.
+    context.pointee.err_recognition = AV_EF_EXPLODE | AV_EF_CRCCHECK
+    guard av_new_packet(packet, Int32(data.count)) >= 0, let bytes = packet.pointee.data else { return nil }
+    data.copyBytes(to: UnsafeMutableRawBufferPointer(start: bytes, count: data.count))
+    let (code, _) = LibavLog.collect { () -> Int32 in
+      var code = avcodec_open2(context, codec, nil)
+      if code >= 0 { code = avcodec_send_packet(context, packet) }
+      if code >= 0 { code = avcodec_send_packet(context, nil) }
+      return code < 0 ? code : avcodec_receive_frame(context, frame)
+    }
+    guard code >= 0 else { return nil }
+    return Self.image(frame)
+  }
+
+  private static func image(_ frame: UnsafeMutablePointer<AVFrame>) -> CGImage? {
+    let (width, height) = (frame.pointee.width, frame.pointee.height)
+    let format = AVPixelFormat(rawValue: frame.pointee.format)
+    guard width > 0, height > 0, let description = av_pix_fmt_desc_get(format) else { return nil }
+    let isGrey = description.pointee.nb_components == 1 && format != AV_PIX_FMT_PAL8
+    let hasAlpha =
+      description.pointee.flags & UInt64(AV_PIX_FMT_FLAG_ALPHA) != 0 || format == AV_PIX_FMT_PAL8
+    let pitch = Int(width) * (isGrey ? 1 : 4)
+    guard let memory = NSMutableData(length: pitch * Int(height)) else { return nil }
+    let converted = convert(
+      frame, to: isGrey ? AV_PIX_FMT_GRAY8 : AV_PIX_FMT_RGBA,
+      memory.mutableBytes.assumingMemoryBound(to: UInt8.self), pitch)
+    guard converted, let provider = CGDataProvider(data: memory) else { return nil }
+    let alpha: CGImageAlphaInfo = isGrey ? .none : hasAlpha ? .last : .noneSkipLast
+    return CGImage(
+      width: Int(width), height: Int(height), bitsPerComponent: 8, bitsPerPixel: isGrey ? 8 : 32,
+      bytesPerRow: pitch, space: isGrey ? CGColorSpaceCreateDeviceGray() : CGColorSpaceCreateDeviceRGB(),
+      bitmapInfo: CGBitmapInfo(rawValue: alpha.rawValue), provider: provider, decode: nil,
+      shouldInterpolate: true, intent: .defaultIntent)
+  }
+
+  private static func convert(
+    _ frame: UnsafeMutablePointer<AVFrame>, to format: AVPixelFormat, _ memory: UnsafeMutablePointer<UInt8>,
+    _ pitch: Int
+  ) -> Bool {
+    let (width, height) = (frame.pointee.width, frame.pointee.height)
+    let (rows, _) = LibavLog.collect { () -> Int32 in
+      let context = sws_getContext(
+        width, height, AVPixelFormat(rawValue: frame.pointee.format), width, height, format,
+        Int32(SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT), nil, nil, nil)
+      guard let context else { return -1 }
+      defer { sws_freeContext(context) }
+      func plane(_ data: UnsafeMutablePointer<UInt8>?) -> UnsafePointer<UInt8>? {
+        data.map { UnsafePointer($0) }
+      }
+      var sources = [
+        plane(frame.pointee.data.0), plane(frame.pointee.data.1), plane(frame.pointee.data.2),
+        plane(frame.pointee.data.3),
+      ]
+      var strides = [
+        frame.pointee.linesize.0, frame.pointee.linesize.1, frame.pointee.linesize.2,
+        frame.pointee.linesize.3,
+      ]
+      var targets: [UnsafeMutablePointer<UInt8>?] = [memory, nil, nil, nil]
+      var pitches: [Int32] = [Int32(pitch), 0, 0, 0]
+      return sws_scale(context, &sources, &strides, 0, height, &targets, &pitches)
+    }
+    return rows == height
+  }
+
+  // MARK: - Encoding
+
+  /// A file of a picture; nil if its layout is not known, or the codec does not take it.
+  /// - Parameter quality: Of JPEG, 0.0 (smallest) to 1.0 (best).
+  func encode(_ image: CGImage, quality: Double) -> Data? {
+    guard let pixels = image.straightRGBA(), let codec = avcodec_find_encoder(codecID) else { return nil }
+    LibavLog.takeOver()
+    let isOpaque =
+      self == .jpeg || [.none, .noneSkipFirst, .noneSkipLast].contains(image.alphaInfo)
+    let format: AVPixelFormat =
+      self == .jpeg ? AV_PIX_FMT_YUVJ444P : isOpaque ? AV_PIX_FMT_RGB24 : AV_PIX_FMT_RGBA
+    var context = avcodec_alloc_context3(codec)
+    var packet = av_packet_alloc()
+    var frame = av_frame_alloc()
+    defer {
+      avcodec_free_context(&context)
+      av_packet_free(&packet)
+      av_frame_free(&frame)
+    }
+    guard let context, let packet, let frame else { return nil }
+    frame.pointee.width = Int32(image.width)
+    frame.pointee.height = Int32(image.height)
+    frame.pointee.format = format.rawValue
+    context.pointee.width = frame.pointee.width
+    context.pointee.height = frame.pointee.height
+    context.pointee.pix_fmt = format
+    context.pointee.time_base = AVRational(num: 1, den: 1)
+    if self == .jpeg {
+      // Quantiser 2 (best) to 31.
+      let quantiser = 2 + Int32(((1 - max(0, min(1, quality))) * 29).rounded())
+      context.pointee.flags |= AV_CODEC_FLAG_QSCALE
+      context.pointee.global_quality = quantiser * FF_QP2LAMBDA
+      frame.pointee.quality = context.pointee.global_quality
+      context.pointee.color_range = AVCOL_RANGE_JPEG
+    }
+    let (code, _) = LibavLog.collect { () -> Int32 in
+      var code = av_frame_get_buffer(frame, 0)
+      if code >= 0 { code = Self.fill(frame, pixels, image.width, image.height) ? 0 : -1 }
+      if code >= 0 { code = avcodec_open2(context, codec, nil) }
+      if code >= 0 { code = avcodec_send_frame(context, frame) }
+      if code >= 0 { code = avcodec_send_frame(context, nil) }
+      return code < 0 ? code : avcodec_receive_packet(context, packet)
+    }
+    guard code >= 0, let bytes = packet.pointee.data else { return nil }
+    return Data(bytes: bytes, count: Int(packet.pointee.size))
+  }
+
+  private static func fill(
+    _ frame: UnsafeMutablePointer<AVFrame>, _ pixels: [UInt8], _ width: Int, _ height: Int
+  ) -> Bool {
+    let context = sws_getContext(
+      Int32(width), Int32(height), AV_PIX_FMT_RGBA, Int32(width), Int32(height),
+      AVPixelFormat(rawValue: frame.pointee.format), Int32(SWS_BICUBIC | SWS_ACCURATE_RND), nil, nil, nil)
+    guard let context else { return false }
+    defer { sws_freeContext(context) }
+    return pixels.withUnsafeBufferPointer { source in
+      var sources: [UnsafePointer<UInt8>?] = [source.baseAddress, nil, nil, nil]
+      var strides: [Int32] = [Int32(4 * width), 0, 0, 0]
+      var targets: [UnsafeMutablePointer<UInt8>?] = [
+        frame.pointee.data.0, frame.pointee.data.1, frame.pointee.data.2, frame.pointee.data.3,
+      ]
+      var pitches = [
+        frame.pointee.linesize.0, frame.pointee.linesize.1, frame.pointee.linesize.2,
+        frame.pointee.linesize.3,
+      ]
+      return sws_scale(context, &sources, &strides, 0, Int32(height), &targets, &pitches) == Int32(height)
+    }
+  }
+}

@@ -1,0 +1,1 @@
+// The product `OSLog`: the module of that name where the platform lacks it, and nothing elsewhere (see Package.swift).

@@ -1,0 +1,1 @@
+// The product `VideoToolbox`: the module of that name where the platform lacks it, and nothing elsewhere (see Package.swift).

@@ -1,0 +1,48 @@
+import CodecInterface
+import CoreMedia
+
+// How source pictures are brought into the session's size, shape and colours.
+
+extension CompressionProperty {
+  /// After the rows of colours and shapes, which win where they were set.
+  static let transferRows: [CompressionProperty] = [
+    CompressionProperty(
+      key: kVTCompressionPropertyKey_PixelTransferProperties as String, type: .pixelTransfer,
+      change: .nextKeyFrame,
+      documentation: "How a source picture of another size, shape or colour becomes the session's.",
+      apply: { value, draft in
+        guard case .transfer(let values) = value else { return false }
+        let settings = PixelTransferProperties.settings(values)
+        draft.pixelTransfer = settings
+        // What the pictures become is what the stream says of them.
+        func code(_ name: String?, _ table: [(name: String, code: UInt8)]) -> UInt8? {
+          name.flatMap { ColorNames.code($0, in: table) }
+        }
+        draft.colorPrimaries = draft.colorPrimaries ?? code(settings.primaries, ColorNames.primaries)
+        draft.transferFunction =
+          draft.transferFunction ?? code(settings.transfer, ColorNames.transferFunctions)
+        draft.matrix = draft.matrix ?? code(settings.matrix, ColorNames.matrices)
+        draft.cleanAperture = draft.cleanAperture ?? settings.cleanAperture
+        if draft.configuration.pixelAspect == nil, let aspect = settings.pixelAspect {
+          guard let horizontal = aspect["HorizontalSpacing"], let vertical = aspect["VerticalSpacing"],
+            (1...65535).contains(horizontal), (1...65535).contains(vertical)
+          else { return false }
+          draft.configuration.pixelAspect = PixelAspect(
+            horizontal: Int(horizontal), vertical: Int(vertical))
+        }
+        return true
+      })
+  ]
+}
+
+extension PixelTransferSettings {
+  /// Whether a buffer of the right size and format has to be changed all the same.
+  func changes(_ buffer: CVPixelBuffer) -> Bool {
+    if primaries != nil || transfer != nil || matrix != nil { return true }
+    // A part of the picture, or pixels of another shape.
+    return scalingMode != kVTScalingMode_Normal as String
+      && (cleanAperture != nil || pixelAspect != nil
+        || CVBufferHasAttachment(buffer, kCVImageBufferCleanApertureKey)
+        || CVBufferHasAttachment(buffer, kCVImageBufferPixelAspectRatioKey))
+  }
+}

@@ -1,0 +1,44 @@
+import CoreMedia
+
+// All names that this module adds to Apple's: they begin with kOVT, those of other modules too, each module's in a file
+// of this name.
+
+/// The package's version, as `vtencode --version` says it and CHANGELOG.md has it.
+public let kOVTVersion = "0.1.0"
+
+// MARK: - Properties of a compression session
+
+/// How hard the encoder works, from 0 (fastest) to 9 (best); it then takes the place of `RealTime` and the other
+/// preferences. Number.
+public nonisolated(unsafe) let kOVTCompressionPropertyKey_Effort: CFString = "OVTEffort"
+
+/// Threads that the encoder may use: 0 (the default) lets it choose from the number of processors, at most 128. Number.
+public nonisolated(unsafe) let kOVTCompressionPropertyKey_ThreadCount: CFString = "OVTThreadCount"
+
+/// Refreshes the picture with intra macroblocks, column by column, in so many frames, again and again: a receiver
+/// recovers from losses without a key frame. 0, the default, is none. Low-latency mode alone. Number.
+public nonisolated(unsafe) let kOVTCompressionPropertyKey_IntraRefreshFrameCount: CFString =
+  "OVTIntraRefreshFrameCount"
+
+/// True writes a NAL unit of type 14 before each slice, which tells the frame's temporal layer to a network that
+/// forwards layers. Low-latency mode alone. Boolean, false by default.
+public nonisolated(unsafe) let kOVTCompressionPropertyKey_WritesTemporalLayerPrefix: CFString =
+  "OVTWritesTemporalLayerPrefix"
+
+// MARK: - Options of a frame
+
+/// Presentation times (an array of the dictionaries that `CMTimeCopyAsDictionary` makes) of frames that the receiver
+/// has lost: neither this frame nor any later one is predicted from them or from what depends on them. Times of frames
+/// that do not matter any more, or that never were, are passed over. Low-latency mode alone.
+public nonisolated(unsafe) let kOVTEncodeFrameOptionKey_LostFrameTimes: CFString = "OVTLostFrameTimes"
+
+// MARK: - Attachments of a sample
+
+/// Mean QP of the frame's macroblocks. Number; there if the encoder tells it.
+public nonisolated(unsafe) let kOVTSampleAttachmentKey_AverageQP: CFString = "OVTAverageQP"
+
+/// Highest QP of any of the frame's macroblocks. Number; there if the encoder tells it.
+public nonisolated(unsafe) let kOVTSampleAttachmentKey_HighestQP: CFString = "OVTHighestQP"
+
+/// The frame's temporal layer, 1 or more; not there in the base layer. Number.
+public nonisolated(unsafe) let kOVTSampleAttachmentKey_TemporalLayer: CFString = "OVTTemporalLayer"

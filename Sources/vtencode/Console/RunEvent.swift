@@ -1,0 +1,51 @@
+import Foundation
+
+/// What `--progress json` writes at the end of a run: what the summary says, for programs.
+struct RunEvent: Encodable {
+  var event = "finished"
+  var output: String
+  var codec: String
+  var encoder: String
+  var width: Int
+  var height: Int
+  var frames: Int
+  var droppedFrames: Int
+  var keyFrames: Int
+  /// Of the pictures.
+  var seconds: Double
+  var bitsPerSecond: Double
+  var targetBitsPerSecond: Int?
+  var fileBytes: Int
+  var wallSeconds: Double
+  var runs: Int
+  var soundTracksCopied: Int
+  var soundTracksEncoded: Int
+  var notices: [String]
+  /// Decibels, luma and over all samples, if they were measured.
+  var psnrLuma: Double?
+  var psnr: Double?
+  var isInterrupted: Bool
+
+  init(_ report: RunReport, destination: Destination, isInterrupted: Bool) {
+    output = destination.name
+    codec = report.plan.codec.rawValue
+    encoder = report.encoderID
+    width = report.plan.width
+    height = report.plan.height
+    frames = report.frames
+    droppedFrames = report.dropped
+    keyFrames = report.keyFrames
+    seconds = report.videoSeconds
+    bitsPerSecond = report.bitRate
+    if report.plan.quality == nil { targetBitsPerSecond = report.plan.bitRate }
+    fileBytes = report.written.fileBytes
+    wallSeconds = report.wallSeconds
+    runs = report.runs
+    soundTracksCopied = report.written.sound.copied
+    soundTracksEncoded = report.written.sound.encoded
+    notices = report.plan.notices + report.written.sound.leftOut
+    if let quality = report.quality, quality.luma.isFinite { psnrLuma = quality.luma }
+    if let quality = report.quality, quality.all.isFinite { psnr = quality.all }
+    self.isInterrupted = isInterrupted
+  }
+}

@@ -1,0 +1,58 @@
+import CSandbox
+import Foundation
+
+/// A subcommand that decodes what anybody may have made.
+protocol SandboxedCommand {
+  var options: EncodingOptions { get }
+  /// Another file that it writes.
+  var furtherOutput: String? { get }
+}
+
+extension SandboxedCommand {
+  var furtherOutput: String? { nil }
+}
+
+/// Gives up, for the rest of the process, what a run does not need: the movies that it decodes come from anywhere.
+///
+/// What is left of the file system is the movie, for reading, the folder of the output, and what the system says about
+/// this process and the processors. What is left of the network, and of other programs, is nothing.
+enum Sandbox {
+  /// Enters it. To be called while the process has one thread: landlock holds for the thread that asks and those that it
+  /// starts.
+  /// - Throws: a `Failure` if the kernel cannot do it: a run that asks for it does not go on without.
+  static func enter(reading movie: String, writing outputs: [String]) throws {
+    guard ovt_landlock_version() > 0 else {
+      throw Failure(
+        "--sandbox needs a kernel with landlock (5.13 or later, switched on), and this one has none")
+    }
+    guard threadCount() == 1 else {
+      throw Failure("--sandbox has to be entered before other threads run")
+    }
+    var paths: [(path: String, isWritable: Bool)] = [
+      (movie, false), ("/proc/self", false), ("/sys/devices/system/cpu", false),
+    ]
+    for output in outputs {
+      let folder = (output as NSString).deletingLastPathComponent
+      paths.append((folder.isEmpty ? "." : folder, true))
+    }
+    let copies = paths.map { strdup($0.path) }
+    defer { copies.forEach { free($0) } }
+    let allowed = zip(copies, paths).map { ovt_allowed_path(path: $0, writable: $1.isWritable ? 1 : 0) }
+    var code = ovt_landlock_restrict(allowed, Int32(allowed.count))
+    if code == 0 { code = ovt_seccomp_restrict() }
+    guard code == 0 else {
+      throw Failure("--sandbox cannot be entered: \(String(cString: strerror(code)).lowercased())")
+    }
+  }
+
+  static func enter(for command: any SandboxedCommand) throws {
+    let options = command.options
+    // A name that is derived from the movie's is one in the current folder.
+    let output = options.out == "-" ? nil : options.out ?? "derived.mov"
+    try enter(reading: options.movie, writing: [output, command.furtherOutput].compactMap { $0 })
+  }
+
+  private static func threadCount() -> Int {
+    (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count) ?? 0
+  }
+}

@@ -1,0 +1,80 @@
+import CoreMedia
+import VideoToolbox
+
+/// How the source's pictures become the encoded ones: sizes as a person sees them, after rotation and with square
+/// samples, against sizes as they are stored.
+struct PictureFit: Sendable, Equatable {
+  /// Of the encoded picture, as stored.
+  var width: Int
+  var height: Int
+  /// One of the `kVTScalingMode_` values for a picture that is not encoded as it is; nil if it is.
+  var scaling: String?
+  /// Of the source's sample; nil where the encoded picture has square ones.
+  var keepsPixelAspect = true
+  /// What a person should know about it.
+  var notice: String?
+
+  /// - Parameters:
+  ///   - source: the movie's stored size, the shape of its samples, and whether it is shown on its side.
+  ///   - wish: the size asked for, as a person sees it.
+  init(source: SourceShape, wish: Dimensions?, scaling choice: Scaling) {
+    guard let wish else {
+      // 4:2:0 pictures have even sides: the last column or row is left out, for scaling would blur all of them.
+      width = source.width & ~1
+      height = source.height & ~1
+      if width != source.width || height != source.height {
+        scaling = kVTScalingMode_CropSourceToCleanAperture as String
+        notice =
+          "\(source.width)x\(source.height) has an odd side; encoded as \(width)x\(height), cut by one sample"
+      }
+      return
+    }
+    // Stored on its side, the picture is encoded on its side too.
+    width = source.isOnItsSide ? wish.height : wish.width
+    height = source.isOnItsSide ? wish.width : wish.height
+    keepsPixelAspect = false
+    guard width != source.width || height != source.height || source.pixelAspect != 1 else { return }
+    scaling = choice.mode as String
+    let shape = Double(source.width) * source.pixelAspect / Double(source.height)
+    let room = Double(width) / Double(height)
+    guard choice == .letterbox, abs(shape / room - 1) > 0.01 else { return }
+    // What black bars leave, as a person sees it.
+    let fitted =
+      shape > room
+      ? (width, Int((Double(width) / shape / 2).rounded()) * 2)
+      : (Int((Double(height) * shape / 2).rounded()) * 2, height)
+    let seen = source.isOnItsSide ? (fitted.1, fitted.0) : fitted
+    notice =
+      "the picture keeps its shape: \(seen.0)x\(seen.1) within \(wish.width)x\(wish.height), with black bars; "
+      + "--scaling trim or stretch fills the frame"
+  }
+}
+
+/// The shape of a movie's pictures.
+struct SourceShape: Sendable, Equatable {
+  /// As stored.
+  var width: Int
+  var height: Int
+  /// Width of a sample for a height of 1.
+  var pixelAspect = 1.0
+  /// Shown after a quarter turn.
+  var isOnItsSide = false
+}
+
+extension MovieSource {
+  var shape: SourceShape {
+    var shape = SourceShape(width: width, height: height)
+    let aspect =
+      CMFormatDescriptionGetExtension(format, extensionKey: kCMFormatDescriptionExtension_PixelAspectRatio)
+      as? [String: Any]
+    let horizontal =
+      (aspect?[kCMFormatDescriptionKey_PixelAspectRatioHorizontalSpacing as String] as? NSNumber)?.doubleValue
+    let vertical =
+      (aspect?[kCMFormatDescriptionKey_PixelAspectRatioVerticalSpacing as String] as? NSNumber)?.doubleValue
+    if let horizontal, let vertical, horizontal > 0, vertical > 0 {
+      shape.pixelAspect = horizontal / vertical
+    }
+    shape.isOnItsSide = abs(transform.b) > abs(transform.a)
+    return shape
+  }
+}

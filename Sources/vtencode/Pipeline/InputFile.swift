@@ -1,0 +1,124 @@
+import Foundation
+
+/// The movie as a file that can be read from any place: what comes through a pipe is stored first.
+///
+/// A movie's index may stand at its end, and its tracks are read at different paces, so that a pipe has to be read to
+/// its end before anything can be decoded. The copy has no name: it goes with the process, however that ends.
+final class InputFile: Sendable {
+  /// What the person called it.
+  let name: String
+  /// Where it can be read, as often as needed.
+  let path: String
+  private let descriptor: Int32?
+
+  init(_ argument: String) throws {
+    let given = Self.path(of: argument)
+    let isStandardInput = given == "-" || given == "pipe:" || given == "pipe:0"
+    if isStandardInput {
+      name = "standard input"
+      let copy = try Self.store(STDIN_FILENO, "standard input")
+      descriptor = copy
+      path = Self.path(of: copy)
+      return
+    }
+    name = argument
+    if given.contains("://") {
+      let scheme = given.prefix(upTo: given.range(of: "://")?.lowerBound ?? given.startIndex)
+      throw Failure(
+        "'\(argument)' is a \(scheme) address, and only files are read; fetch it first, for instance with "
+          + "curl '\(argument)' | vtencode ... -", status: 64)
+    }
+    var facts = stat()
+    guard stat(given, &facts) == 0 else {
+      if errno == ENOENT || errno == ENOTDIR {
+        throw Failure("there is no file '\(argument)'; check the name and the folder")
+      }
+      throw Failure("cannot read '\(argument)': \(String(cString: strerror(errno)).lowercased())")
+    }
+    switch facts.st_mode & S_IFMT {
+    case S_IFDIR: throw Failure("'\(argument)' is a folder; give a movie file")
+    case S_IFIFO, S_IFSOCK, S_IFCHR:
+      let opened = open(given, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+      guard opened >= 0 else {
+        throw Failure("cannot read '\(argument)': \(String(cString: strerror(errno)).lowercased())")
+      }
+      defer { close(opened) }
+      let copy = try Self.store(opened, argument)
+      descriptor = copy
+      path = Self.path(of: copy)
+    default:
+      guard access(given, R_OK) == 0 else {
+        throw Failure("cannot read '\(argument)': \(String(cString: strerror(errno)).lowercased())")
+      }
+      descriptor = nil
+      path = given
+    }
+  }
+
+  deinit { if let descriptor { close(descriptor) } }
+
+  /// `file:` addresses name files too.
+  private static func path(of argument: String) -> String {
+    if argument.hasPrefix("file://"), let url = URL(string: argument), url.isFileURL { return url.path }
+    if argument == "/dev/stdin" || argument == "/dev/fd/0" { return "-" }
+    return argument
+  }
+
+  private static func path(of descriptor: Int32) -> String { "/proc/self/fd/\(descriptor)" }
+
+  /// Copies all that comes into a file without a name.
+  private static func store(_ source: Int32, _ name: String) throws -> Int32 {
+    guard isatty(source) == 0 else {
+      throw Failure("standard input is a terminal; send a movie through a pipe, or name a file", status: 64)
+    }
+    Interrupt.shared.watch()
+    let folder = FileManager.default.temporaryDirectory.path
+    var template = Array((folder as NSString).appendingPathComponent("vtencode-XXXXXX").utf8CString)
+    let copy = mkstemp(&template)
+    guard copy >= 0 else {
+      throw Failure(
+        "cannot store what comes through the pipe in '\(folder)': \(Failure.advice(forSystemError: errno))")
+    }
+    _ = fcntl(copy, F_SETFD, FD_CLOEXEC)
+    template.withUnsafeBufferPointer { if let path = $0.baseAddress { _ = unlink(path) } }
+    var isWhole = false
+    defer { if !isWhole { close(copy) } }
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)
+    defer { buffer.deallocate() }
+    var total = 0
+    while true {
+      var waiting = pollfd(fd: source, events: Int16(POLLIN), revents: 0)
+      let ready = poll(&waiting, 1, 200)
+      if Interrupt.shared.isRequested {
+        throw Failure(
+          "interrupted while reading \(name); nothing was written", status: Interrupt.shared.status)
+      }
+      if ready < 0, errno != EINTR {
+        throw Failure("cannot read \(name): \(Failure.advice(forSystemError: errno))")
+      }
+      // Nobody has written yet: Linux reports the end of a named pipe only once somebody had opened it.
+      if ready <= 0 { continue }
+      let count = read(source, buffer.baseAddress, buffer.count)
+      if count < 0 {
+        if errno == EINTR || errno == EAGAIN { continue }
+        throw Failure("cannot read \(name): \(Failure.advice(forSystemError: errno))")
+      }
+      if count == 0 { break }
+      total += count
+      var written = 0
+      while written < count {
+        let done = write(copy, buffer.baseAddress.map { $0 + written }, count - written)
+        if done < 0 {
+          if errno == EINTR { continue }
+          throw Failure(
+            "cannot store what comes through the pipe in '\(folder)': \(Failure.advice(forSystemError: errno)); "
+              + "TMPDIR names another place")
+        }
+        written += done
+      }
+    }
+    guard total > 0 else { throw Failure("\(name) is empty; send a movie through the pipe") }
+    isWhole = true
+    return copy
+  }
+}

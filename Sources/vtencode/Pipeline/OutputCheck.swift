@@ -1,0 +1,39 @@
+import Foundation
+
+/// Whether what a run is to write may be written, asked before anything is decoded.
+enum OutputCheck {
+  /// An existing file is not replaced unless that was asked for: a movie that a slip of the fingers destroyed took hours
+  /// to make. A person at a terminal is asked; a script, which must not hang, gets an error.
+  static func mayReplace(_ path: String, overwrites: Bool) throws {
+    var facts = stat()
+    guard !overwrites, stat(path, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else { return }
+    guard isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1 else {
+      throw Failure("'\(path)' exists; replace it with --overwrite, or choose another name with --out")
+    }
+    Console.write("'\(path)' exists. Replace it? [y/N] ", to: STDERR_FILENO)
+    let answer = readLine()?.trimmingCharacters(in: .whitespaces).lowercased() ?? ""
+    guard answer == "y" || answer == "yes" else {
+      throw Failure("'\(path)' is left as it is; choose another name with --out")
+    }
+  }
+
+  /// A second file of a run, such as a report: writable, and neither the movie nor another output.
+  static func check(_ path: String?, option: String, others: [String?]) throws {
+    guard let path else { return }
+    for case let other? in others where path == other || Destination.areSameFile(path, other) {
+      throw Failure("\(option) '\(path)' is the movie or another output; choose another name", status: 64)
+    }
+    var isFolder: ObjCBool = false
+    if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
+      throw Failure("\(option) '\(path)' is a folder; give a file name")
+    }
+    let folder = (path as NSString).deletingLastPathComponent
+    let place = folder.isEmpty ? "." : folder
+    guard FileManager.default.fileExists(atPath: place, isDirectory: &isFolder), isFolder.boolValue else {
+      throw Failure("the folder of \(option) '\(path)' does not exist; create it first, or choose another")
+    }
+    guard access(place, W_OK) == 0 else {
+      throw Failure("cannot write \(option) '\(path)': \(Failure.advice(forSystemError: errno))")
+    }
+  }
+}

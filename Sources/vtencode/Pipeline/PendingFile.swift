@@ -1,0 +1,115 @@
+import Foundation
+
+/// A file that gets its final name when it is whole and on the disk, and that vanishes if the run fails.
+///
+/// Until then it lies in a hidden folder of its own next to its final place, with a name that cannot be guessed. The
+/// folder is locked as long as the process lives: the next run removes the folders that nobody holds.
+final class PendingFile {
+  let path: String
+  private let finalPath: String
+  private let folder: String
+  private var lock: Int32
+  private var isSettled = false
+
+  private static let prefix = ".vtencode-"
+
+  init(for finalPath: String) throws {
+    self.finalPath = finalPath
+    let place = (finalPath as NSString).deletingLastPathComponent
+    let parent = place.isEmpty ? "." : place
+    Self.removeLeftovers(in: parent)
+    (folder, lock) = try Self.makeFolder(in: parent, for: finalPath)
+    path = folder + "/" + (finalPath as NSString).lastPathComponent
+    Interrupt.shared.register(unfinished: path)
+  }
+
+  deinit { discard() }
+
+  /// Makes the file, for a sink that writes it itself.
+  func open() throws -> Int32 {
+    let descriptor = Foundation.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
+    if descriptor < 0 { throw failure(errno) }
+    return descriptor
+  }
+
+  /// Gives the file its name, in place of what had it.
+  func commit() throws {
+    try flush(path, O_RDONLY | O_NOFOLLOW)
+    guard rename(path, finalPath) == 0 else { throw failure(errno) }
+    settle()
+    try flush((folder as NSString).deletingLastPathComponent, O_RDONLY | O_DIRECTORY)
+  }
+
+  func discard() {
+    guard !isSettled else { return }
+    unlink(path)
+    settle()
+  }
+
+  private func settle() {
+    isSettled = true
+    rmdir(folder)
+    close(lock)
+    Interrupt.shared.unregister(unfinished: path)
+  }
+
+  private func flush(_ path: String, _ flags: Int32) throws {
+    let descriptor = Foundation.open(path, flags | O_CLOEXEC)
+    // A folder need not be readable to be written to.
+    if descriptor < 0, flags & O_DIRECTORY != 0 { return }
+    guard descriptor >= 0 else { throw failure(errno) }
+    defer { close(descriptor) }
+    // Some file systems cannot say that they have written.
+    if fsync(descriptor) != 0, errno != EINVAL, errno != ENOSYS, errno != ENOTSUP { throw failure(errno) }
+  }
+
+  private func failure(_ code: Int32) -> Failure {
+    Failure("cannot write '\(finalPath)': \(Failure.advice(forSystemError: code))")
+  }
+
+  // MARK: - The folder
+
+  private static func makeFolder(in parent: String, for finalPath: String) throws -> (
+    path: String, lock: Int32
+  ) {
+    var code = EEXIST
+    for _ in 0..<16 {
+      var template = Array("\(parent)/\(prefix)XXXXXX".utf8CString)
+      guard mkdtemp(&template) != nil else {
+        code = errno
+        break
+      }
+      let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      let lock = Foundation.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+      // Another run may have taken the folder for a leftover between its making and its lock.
+      var status = stat()
+      if lock >= 0, flock(lock, LOCK_EX | LOCK_NB) == 0 || errno == ENOLCK || errno == ENOSYS,
+        stat(path, &status) == 0
+      {
+        return (path, lock)
+      }
+      code = errno
+      if lock >= 0 { close(lock) }
+    }
+    throw Failure("cannot write '\(finalPath)': \(Failure.advice(forSystemError: code))")
+  }
+
+  /// Removes what runs that were killed have left.
+  private static func removeLeftovers(in parent: String) {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? []
+    for name in names where name.hasPrefix(prefix) && name.count == prefix.count + 6 {
+      let path = parent + "/" + name
+      let descriptor = Foundation.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+      guard descriptor >= 0 else { continue }
+      defer { close(descriptor) }
+      var status = stat()
+      guard fstat(descriptor, &status) == 0, status.st_uid == geteuid(),
+        flock(descriptor, LOCK_EX | LOCK_NB) == 0
+      else { continue }
+      for file in (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] {
+        unlink(path + "/" + file)
+      }
+      rmdir(path)
+    }
+  }
+}

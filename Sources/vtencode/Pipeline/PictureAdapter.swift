@@ -1,0 +1,86 @@
+import VideoToolbox
+
+/// Brings decoded pictures to the encoded size, shape and colours where the session's own scaling would not do: it keeps
+/// the picture's shape, crops exactly, and maps the tones of high dynamic range.
+///
+/// Used by one thread. Nothing is done, and nothing copied, for a picture that is right as it is.
+final class PictureAdapter {
+  private let fit: PictureFit
+  private let pixelFormat: OSType
+  private let mapsTones: Bool
+  private var session: VTPixelTransferSession?
+  private var pool: CVPixelBufferPool?
+
+  /// - Parameter mapsTones: pictures of high dynamic range become BT.709.
+  init(_ fit: PictureFit, pixelFormat: OSType, mapsTones: Bool) {
+    self.fit = fit
+    self.pixelFormat = pixelFormat
+    self.mapsTones = mapsTones
+  }
+
+  func adapt(_ image: CVPixelBuffer) throws -> CVPixelBuffer {
+    let isOtherSize =
+      CVPixelBufferGetWidth(image) != fit.width || CVPixelBufferGetHeight(image) != fit.height
+    guard
+      mapsTones || isOtherSize || fit.scaling == kVTScalingMode_Letterbox as String && !fit.keepsPixelAspect
+    else {
+      return image
+    }
+    if fit.scaling == kVTScalingMode_CropSourceToCleanAperture as String {
+      // Origin at the upper left: what is left out is the last column or row. Offsets count between centres.
+      let width = Double(fit.width)
+      let height = Double(fit.height)
+      let aperture: [CFString: Any] = [
+        kCVImageBufferCleanApertureWidthKey: width, kCVImageBufferCleanApertureHeightKey: height,
+        kCVImageBufferCleanApertureHorizontalOffsetKey: (width - Double(CVPixelBufferGetWidth(image))) / 2,
+        kCVImageBufferCleanApertureVerticalOffsetKey: (height - Double(CVPixelBufferGetHeight(image))) / 2,
+      ]
+      CVBufferSetAttachment(image, kCVImageBufferCleanApertureKey, aperture as CFDictionary, .shouldPropagate)
+    }
+    let session = try session ?? makeSession()
+    self.session = session
+    let target = try makeTarget()
+    let status = VTPixelTransferSessionTransferImage(session, from: image, to: target)
+    guard status == noErr else {
+      throw Failure(
+        mapsTones
+          ? "the movie's colours cannot be brought to BT.709 (error \(status)); keep them with --codec hevc --profile main10"
+          : "the movie's pictures cannot be brought to \(fit.width)x\(fit.height) (error \(status)); leave --dimensions out"
+      )
+    }
+    return target
+  }
+
+  private func makeSession() throws -> VTPixelTransferSession {
+    var made: VTPixelTransferSession?
+    VTPixelTransferSessionCreate(allocator: kCFAllocatorDefault, pixelTransferSessionOut: &made)
+    guard let made else { throw Failure("out of memory for the movie's pictures") }
+    var properties: [CFString: Any] = [
+      kVTPixelTransferPropertyKey_ScalingMode: (fit.scaling ?? kVTScalingMode_Normal as String) as CFString
+    ]
+    if mapsTones {
+      properties[kVTPixelTransferPropertyKey_DestinationColorPrimaries] =
+        kCVImageBufferColorPrimaries_ITU_R_709_2
+      properties[kVTPixelTransferPropertyKey_DestinationTransferFunction] =
+        kCVImageBufferTransferFunction_ITU_R_709_2
+      properties[kVTPixelTransferPropertyKey_DestinationYCbCrMatrix] = kCVImageBufferYCbCrMatrix_ITU_R_709_2
+    }
+    let status = VTSessionSetProperties(made, propertyDictionary: properties as CFDictionary)
+    guard status == noErr else { throw Failure("the movie's pictures cannot be adapted (error \(status))") }
+    return made
+  }
+
+  private func makeTarget() throws -> CVPixelBuffer {
+    if pool == nil {
+      let attributes: [CFString: Any] = [
+        kCVPixelBufferWidthKey: fit.width, kCVPixelBufferHeightKey: fit.height,
+        kCVPixelBufferPixelFormatTypeKey: pixelFormat,
+      ]
+      CVPixelBufferPoolCreate(kCFAllocatorDefault, nil, attributes as CFDictionary, &pool)
+    }
+    var target: CVPixelBuffer?
+    if let pool { CVPixelBufferPoolCreatePixelBuffer(kCFAllocatorDefault, pool, &target) }
+    guard let target else { throw Failure("out of memory for the movie's pictures") }
+    return target
+  }
+}

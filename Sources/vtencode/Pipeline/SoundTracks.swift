@@ -1,0 +1,146 @@
+import AVFoundation
+import Foundation
+
+/// What a run has to know of a sound track before it starts.
+struct SoundFacts: Sendable {
+  let track: AVAssetTrack
+  /// Counted from 1.
+  let number: Int
+  let format: CMFormatDescription?
+  let languageCode: String?
+  let isEnabled: Bool
+
+  init(_ track: AVAssetTrack, number: Int) async throws {
+    self.track = track
+    self.number = number
+    format = try await track.load(.formatDescriptions).first
+    (languageCode, isEnabled) = try await track.load(.languageCode, .isEnabled)
+  }
+
+  var channels: Int {
+    min(max(Int(format?.audioStreamBasicDescription?.mChannelsPerFrame ?? 2), 1), 8)
+  }
+
+  /// Hertz; what AAC knows.
+  var encodedSampleRate: Double {
+    let rate = format?.audioStreamBasicDescription?.mSampleRate ?? 48_000
+    let known: [Double] = [8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000]
+    return known.contains(rate) ? rate : known.first { $0 >= rate } ?? 48_000
+  }
+
+  /// The codec, in letters that a person may know.
+  var codecName: String {
+    guard let format else { return "unknown" }
+    return fourCharacters(CMFormatDescriptionGetMediaSubType(format)).trimmingCharacters(in: .whitespaces)
+  }
+
+  /// Whether a movie of this kind is known to play with such sound. A container may take more, which then nobody opens.
+  func isPlayable(in type: AVFileType) -> Bool {
+    guard let format else { return false }
+    let subtype = CMFormatDescriptionGetMediaSubType(format)
+    let everywhere: [FourCharCode] = [
+      kAudioFormatMPEG4AAC, kAudioFormatMPEG4AAC_HE, kAudioFormatMPEG4AAC_HE_V2, kAudioFormatAC3,
+      kAudioFormatEnhancedAC3, kAudioFormatAppleLossless, kAudioFormatMPEGLayer3,
+    ]
+    if everywhere.contains(subtype) { return true }
+    // The last is IMA ADPCM, 'ima4'.
+    let inQuickTime: [FourCharCode] = [
+      kAudioFormatLinearPCM, kAudioFormatULaw, kAudioFormatALaw, 0x696D_6134,
+    ]
+    return type == .mov && inQuickTime.contains(subtype)
+  }
+}
+
+func fourCharacters(_ code: FourCharCode) -> String {
+  let bytes = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: code >> $0) }
+  return String(decoding: bytes.map { (32..<127).contains($0) ? $0 : 63 }, as: UTF8.self)
+}
+
+/// What becomes of each sound track, for the summary.
+struct SoundReport: Sendable {
+  var copied = 0
+  var encoded = 0
+  /// In a person's words, with the reason.
+  var leftOut: [String] = []
+  /// Of the source.
+  var total = 0
+
+  /// `2 of 3 tracks copied, 1 encoded as AAC`; nil for a movie without sound.
+  var summary: String? {
+    guard total > 0 else { return nil }
+    var parts: [String] = []
+    let count = total == 1 ? "" : " of \(Wording.plural(total, "track"))"
+    if copied > 0 { parts.append(total == 1 ? "copied" : "\(copied)\(count) copied") }
+    if encoded > 0 {
+      parts.append(total == 1 ? "encoded as AAC" : "\(encoded)\(parts.isEmpty ? count : "") encoded as AAC")
+    }
+    parts += leftOut
+    return parts.isEmpty ? "left out" : parts.joined(separator: ", ")
+  }
+}
+
+/// A sound track on its way from the source into the output: copied as it is stored, or encoded as AAC.
+final class SoundTrack: @unchecked Sendable {
+  let input: AVAssetWriterInput
+  let isEncoded: Bool
+  private let source: MovieSource
+  private let reader: AVAssetReader
+  private let output: AVAssetReaderTrackOutput
+  private let gate: SoundGate
+
+  /// - Parameter bitRate: of sound that is encoded, for all channels.
+  init(_ source: MovieSource, _ facts: SoundFacts, encodes: Bool, bitRate: Int?, gate: SoundGate) throws {
+    self.source = source
+    self.gate = gate
+    isEncoded = encodes
+    let what = "sound track \(facts.number) (\(facts.codecName))"
+    do {
+      // A reader of its own: the tracks are read at different paces.
+      reader = try AVAssetReader(asset: source.asset)
+    } catch {
+      throw source.failure(error)
+    }
+    let channels = min(facts.channels, 6)
+    let rate = facts.encodedSampleRate
+    let decoded: [String: Any] = [
+      AVFormatIDKey: kAudioFormatLinearPCM, AVSampleRateKey: rate, AVNumberOfChannelsKey: channels,
+      AVLinearPCMBitDepthKey: 32, AVLinearPCMIsFloatKey: true,
+    ]
+    output = AVAssetReaderTrackOutput(track: facts.track, outputSettings: encodes ? decoded : nil)
+    guard reader.canAdd(output) else {
+      throw Failure(
+        encodes
+          ? "\(what) cannot be decoded here; leave it out with --no-audio"
+          : "\(what) cannot be read; leave it out with --no-audio")
+    }
+    reader.add(output)
+    if encodes {
+      input = AVAssetWriterInput(
+        mediaType: .audio,
+        outputSettings: [
+          AVFormatIDKey: kAudioFormatMPEG4AAC, AVSampleRateKey: rate, AVNumberOfChannelsKey: channels,
+          AVEncoderBitRateKey: bitRate ?? min(64_000 * channels, 384_000),
+        ])
+    } else {
+      input = AVAssetWriterInput(mediaType: .audio, outputSettings: nil, sourceFormatHint: facts.format)
+    }
+    input.languageCode = facts.languageCode
+    input.marksOutputTrackAsEnabled = facts.isEnabled
+    input.expectsMediaDataInRealTime = false
+    guard reader.startReading() else { throw source.failure(reader.error) }
+  }
+
+  func cancel() { reader.cancelReading() }
+
+  func next() throws -> CMSampleBuffer? {
+    guard let sample = output.copyNextSampleBuffer() else {
+      if reader.status == .failed { throw source.failure(reader.error) }
+      return nil
+    }
+    guard gate.admits(sample.presentationTimeStamp) else {
+      reader.cancelReading()
+      return nil
+    }
+    return sample
+  }
+}

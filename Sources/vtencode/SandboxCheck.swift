@@ -1,0 +1,58 @@
+import ArgumentParser
+import Foundation
+
+/// Shows what `--sandbox` leaves of the system.
+struct SandboxCheck: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "sandbox-check",
+    abstract: "Enters the sandbox of --sandbox and tells what still works there.")
+
+  @Argument(help: "The movie that would be read.")
+  var movie: String
+
+  @Option(name: .shortAndLong, help: "The file that would be written.")
+  var out: String
+
+  @Argument(parsing: .captureForPassthrough, help: "Files to try to open.")
+  var others: [String] = []
+
+  func run() throws {
+    try Sandbox.enter(reading: movie, writing: [out])
+    tell("read \(movie)", reads(movie))
+    tell("write \(out)", writes(out))
+    for file in others where file != "--" {
+      tell("read \(file)", reads(file))
+      tell("write \(file).new", writes(file + ".new"))
+    }
+    tell("socket", makesSocket())
+    tell("run", runs())
+  }
+
+  private func tell(_ what: String, _ code: Int32) {
+    print(what, code == 0 ? "works" : "fails: \(String(cString: strerror(code)).lowercased())")
+  }
+
+  private func reads(_ path: String) -> Int32 { result(open(path, O_RDONLY | O_CLOEXEC)) }
+
+  private func writes(_ path: String) -> Int32 {
+    let code = result(open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600))
+    if code == 0 { unlink(path) }
+    return code
+  }
+
+  private func makesSocket() -> Int32 { result(socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)) }
+
+  private func result(_ descriptor: Int32) -> Int32 {
+    guard descriptor >= 0 else { return errno }
+    close(descriptor)
+    return 0
+  }
+
+  /// Tries to become another program.
+  private func runs() -> Int32 {
+    var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("/bin/true"), nil]
+    defer { arguments.forEach { free($0) } }
+    execv("/bin/true", &arguments)
+    return errno
+  }
+}

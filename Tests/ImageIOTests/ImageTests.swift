@@ -1,0 +1,209 @@
+import CoreGraphics
+import Foundation
+import ImageIO
+import Testing
+
+/// Bitmaps and their files, against ffmpeg.
+@Suite struct ImageTests {
+  private let folder: URL
+
+  init() throws {
+    folder = FileManager.default.temporaryDirectory.appendingPathComponent("images-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+  }
+
+  private func context(
+    _ width: Int, _ height: Int, _ alpha: CGImageAlphaInfo = .premultipliedLast, _ order: CGBitmapInfo = []
+  ) throws -> CGContext {
+    try #require(
+      CGContext(
+        data: nil, width: width, height: height, bitsPerComponent: 8, bytesPerRow: 0,
+        space: CGColorSpaceCreateDeviceRGB(), bitmapInfo: alpha.rawValue | order.rawValue))
+  }
+
+  private func bytes(_ context: CGContext, _ x: Int, _ y: Int) throws -> [UInt8] {
+    let data = try #require(context.data)
+    return Array(UnsafeRawBufferPointer(start: data + y * context.bytesPerRow + 4 * x, count: 4))
+  }
+
+  /// Raw RGBA of a file as ffmpeg reads it.
+  private func ffmpeg(_ url: URL) throws -> [UInt8] {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = [
+      "ffmpeg", "-v", "error", "-i", url.path, "-f", "rawvideo", "-pix_fmt", "rgba", "-",
+    ]
+    let pipe = Pipe()
+    process.standardOutput = pipe
+    process.standardInput = FileHandle.nullDevice
+    try process.run()
+    let data = pipe.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0)
+    return [UInt8](data)
+  }
+
+  @Test func fillsInTheLowerLeftCoordinates() throws {
+    let context = try context(8, 6)
+    context.setFillColor(red: 1, green: 0, blue: 0, alpha: 1)
+    context.fill(CGRect(x: 0, y: 0, width: 4, height: 2))
+    // The lower left is in the last rows.
+    #expect(try bytes(context, 0, 5) == [255, 0, 0, 255] && bytes(context, 3, 4) == [255, 0, 0, 255])
+    #expect(try bytes(context, 4, 5) == [0, 0, 0, 0] && bytes(context, 0, 3) == [0, 0, 0, 0])
+    context.setFillColor(CGColor(red: 0, green: 0, blue: 1, alpha: 0.5))
+    context.fill(CGRect(x: 0, y: 0, width: 1, height: 1))
+    #expect(try bytes(context, 0, 5) == [127, 0, 128, 255])
+    context.clear(CGRect(x: 1, y: 0, width: 1, height: 1))
+    #expect(try bytes(context, 1, 5) == [0, 0, 0, 0])
+    // Outside, and of no size: nothing happens.
+    context.fill(CGRect(x: -100, y: 90, width: 10, height: 1e9))
+    context.fill(.null)
+  }
+
+  @Test func layoutsOfPixels() throws {
+    let bgra = try context(2, 2, .premultipliedFirst, .byteOrder32Little)
+    bgra.setFillColor(red: 1, green: 0.5, blue: 0, alpha: 1)
+    bgra.fill(CGRect(x: 0, y: 0, width: 2, height: 2))
+    #expect(try bytes(bgra, 0, 0) == [0, 128, 255, 255])
+    let space = CGColorSpaceCreateDeviceRGB()
+    for info in [CGImageAlphaInfo.last.rawValue, CGImageAlphaInfo.none.rawValue, 1 << 8] {
+      #expect(
+        CGContext(
+          data: nil, width: 2, height: 2, bitsPerComponent: 8, bytesPerRow: 0, space: space, bitmapInfo: info)
+          == nil)
+    }
+    #expect(
+      CGContext(
+        data: nil, width: 2, height: 2, bitsPerComponent: 8, bytesPerRow: 4, space: space,
+        bitmapInfo: CGImageAlphaInfo.premultipliedLast.rawValue) == nil)
+    let grey = CGContext(
+      data: nil, width: 2, height: 2, bitsPerComponent: 8, bytesPerRow: 0,
+      space: CGColorSpaceCreateDeviceGray(), bitmapInfo: CGImageAlphaInfo.none.rawValue)
+    #expect(grey?.bitsPerPixel == 8)
+  }
+
+  /// Left half red, right half blue; the upper half is lighter.
+  private func quarters(_ side: Int) throws -> CGImage {
+    let context = try context(side, side)
+    let half = CGFloat(side) / 2
+    for (x, y, color) in [
+      (0, 0, CGColor(red: 0.5, green: 0, blue: 0, alpha: 1)),
+      (1, 0, CGColor(red: 0, green: 0, blue: 0.5, alpha: 1)),
+      (0, 1, CGColor(red: 1, green: 0, blue: 0, alpha: 1)),
+      (1, 1, CGColor(red: 0, green: 0, blue: 1, alpha: 1)),
+    ] as [(CGFloat, CGFloat, CGColor)] {
+      context.setFillColor(color)
+      context.fill(CGRect(x: x * half, y: y * half, width: half, height: half))
+    }
+    return try #require(context.makeImage())
+  }
+
+  @Test(arguments: [4, 16, 64]) func imagesAreScaled(_ side: Int) throws {
+    let image = try quarters(side)
+    let context = try context(16, 16)
+    context.draw(image, in: CGRect(x: 0, y: 0, width: 16, height: 16))
+    #expect(try bytes(context, 2, 2) == [255, 0, 0, 255] && bytes(context, 13, 2) == [0, 0, 255, 255])
+    #expect(try bytes(context, 2, 13) == [128, 0, 0, 255] && bytes(context, 13, 13) == [0, 0, 128, 255])
+    // Upside down, as programs do it that come from the upper left.
+    context.saveGState()
+    context.translateBy(x: 0, y: 16)
+    context.scaleBy(x: 1, y: -1)
+    context.draw(image, in: CGRect(x: 0, y: 0, width: 16, height: 16))
+    context.restoreGState()
+    #expect(try bytes(context, 2, 2) == [128, 0, 0, 255] && bytes(context, 2, 13) == [255, 0, 0, 255])
+    // A quarter turn to the left.
+    context.translateBy(x: 16, y: 0)
+    context.rotate(by: .pi / 2)
+    context.draw(image, in: CGRect(x: 0, y: 0, width: 16, height: 16))
+    #expect(try bytes(context, 2, 2) == [0, 0, 255, 255] && bytes(context, 2, 13) == [255, 0, 0, 255])
+  }
+
+  @Test func partsOfAnImage() throws {
+    let image = try quarters(8)
+    let part = try #require(image.cropping(to: CGRect(x: 4, y: 4, width: 10, height: 2)))
+    #expect(part.width == 4 && part.height == 2)
+    let context = try context(4, 2)
+    context.draw(part, in: CGRect(x: 0, y: 0, width: 4, height: 2))
+    #expect(try bytes(context, 1, 1) == [0, 0, 128, 255])
+    #expect(image.cropping(to: CGRect(x: 8, y: 0, width: 1, height: 1)) == nil)
+  }
+
+  @Test func pngIsExactAndReadByOthers() throws {
+    let context = try context(20, 10)
+    for x in 0..<20 {
+      context.setFillColor(red: CGFloat(x) / 20, green: 0.25, blue: 1, alpha: x < 10 ? 1 : 0.5)
+      context.fill(CGRect(x: x, y: 0, width: 1, height: 10))
+    }
+    let image = try #require(context.makeImage())
+    let url = folder.appendingPathComponent("a.png")
+    let destination = try #require(
+      CGImageDestinationCreateWithURL(url as CFURL, "public.png" as CFString, 1, nil))
+    CGImageDestinationAddImage(destination, image, nil)
+    #expect(CGImageDestinationFinalize(destination) && !CGImageDestinationFinalize(destination))
+    let theirs = try ffmpeg(url)
+    #expect(theirs.count == 800 && theirs[3] == 255 && theirs[79] == 128)
+    let source = try #require(CGImageSourceCreateWithURL(url as CFURL, nil))
+    #expect(CGImageSourceGetCount(source) == 1 && CGImageSourceGetStatus(source) == .statusComplete)
+    #expect(CGImageSourceGetType(source) == "public.png" as CFString)
+    let read = try #require(CGImageSourceCreateImageAtIndex(source, 0, nil))
+    let data = try #require(read.dataProvider?.data)
+    #expect([UInt8](Data(referencing: data)) == theirs)
+    let facts = CGImageSourceCopyPropertiesAtIndex(source, 0, nil)
+    #expect(
+      facts?[kCGImagePropertyPixelWidth] as? Int == 20 && facts?[kCGImagePropertyHasAlpha] as? Bool == true)
+  }
+
+  @Test func jpegHasItsQuality() throws {
+    let image = try quarters(64)
+    func jpeg(_ quality: Double) throws -> Data {
+      let data = NSMutableData()
+      let destination = try #require(
+        CGImageDestinationCreateWithData(data, "public.jpeg" as CFString, 1, nil))
+      CGImageDestinationAddImage(
+        destination, image, [kCGImageDestinationLossyCompressionQuality: quality] as CFDictionary)
+      #expect(CGImageDestinationFinalize(destination))
+      return Data(referencing: data)
+    }
+    let (best, worst) = (try jpeg(1), try jpeg(0))
+    #expect(worst.count < best.count)
+    let source = try #require(CGImageSourceCreateWithData(best as CFData, nil))
+    let read = try #require(CGImageSourceCreateImageAtIndex(source, 0, nil))
+    let context = try context(64, 64)
+    context.draw(read, in: CGRect(x: 0, y: 0, width: 64, height: 64))
+    let corner = try bytes(context, 10, 10)
+    #expect(corner[0] > 245 && corner[1] < 10 && corner[2] < 10)
+    let small = try #require(
+      CGImageSourceCreateThumbnailAtIndex(
+        source, 0,
+        [
+          kCGImageSourceCreateThumbnailFromImageAlways: true, kCGImageSourceThumbnailMaxPixelSize: 16,
+        ] as CFDictionary))
+    #expect(small.width == 16 && small.height == 16)
+    #expect(CGImageSourceCreateThumbnailAtIndex(source, 0, nil) == nil)
+  }
+
+  @Test func whatIsNoPicture() throws {
+    for data in [Data(), Data("hello".utf8), Data([0xFF, 0xD8, 0xFF, 0xE0, 1, 2, 3])] {
+      let source = try #require(CGImageSourceCreateWithData(data as CFData, nil))
+      #expect(CGImageSourceCreateImageAtIndex(source, 0, nil) == nil)
+      #expect(CGImageSourceGetStatus(source) != .statusComplete)
+    }
+    // A PNG that ends early, at every tenth byte.
+    let whole = NSMutableData()
+    let destination = try #require(CGImageDestinationCreateWithData(whole, "public.png" as CFString, 1, nil))
+    CGImageDestinationAddImage(destination, try quarters(32), nil)
+    #expect(CGImageDestinationFinalize(destination))
+    for length in stride(from: 0, to: whole.length - 20, by: 10) {
+      let source = CGImageSourceCreateWithData(
+        Data(referencing: whole).prefix(length) as CFData, nil)
+      #expect(source.flatMap { CGImageSourceCreateImageAtIndex($0, 0, nil) } == nil, "\(length)")
+    }
+    #expect(CGImageDestinationCreateWithData(whole, "public.tiff" as CFString, 1, nil) == nil)
+    let nowhere = URL(fileURLWithPath: "/nonexistent/a.png")
+    let lost = try #require(
+      CGImageDestinationCreateWithURL(nowhere as CFURL, "public.png" as CFString, 1, nil))
+    #expect(!CGImageDestinationFinalize(lost))
+    CGImageDestinationAddImage(lost, try quarters(4), nil)
+    #expect(!CGImageDestinationFinalize(lost))
+  }
+}

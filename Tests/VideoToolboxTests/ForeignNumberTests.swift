@@ -1,0 +1,199 @@
+import CoreMedia
+import Foundation
+import Synchronization
+import Testing
+import VideoToolbox
+
+/// Numbers that no sensible program passes, and that no session may fall over.
+@Suite struct ForeignNumberTests {
+  nonisolated(unsafe) private static let encoders:
+    [(name: String, codec: CMVideoCodecType, specification: [CFString: Any]?)] = [
+      ("H.264", kCMVideoCodecType_H264, nil), ("HEVC", kCMVideoCodecType_HEVC, nil),
+      (
+        "low latency", kCMVideoCodecType_H264,
+        [kVTVideoEncoderSpecification_EnableLowLatencyRateControl: kCFBooleanTrue as Any]
+      ),
+    ]
+
+  private func encode(
+    _ session: VTCompressionSession, _ clip: TestClip, _ index: Int, at time: CMTime, duration: CMTime
+  ) -> OSStatus {
+    VTCompressionSessionEncodeFrame(
+      session, imageBuffer: clip.buffer(index), presentationTimeStamp: time, duration: duration,
+      frameProperties: nil, infoFlagsOut: nil
+    ) { _, _, _ in }
+  }
+
+  @Test(arguments: encoders.indices) func strangeTimes(encoder: Int) throws {
+    let encoder = Self.encoders[encoder]
+    let clip = TestClip(width: 64, height: 48)
+    let session = try makeSession(encoder.codec, width: 64, height: 48, specification: encoder.specification)
+    func time(_ value: Int64, _ scale: Int32) -> CMTime {
+      CMTime(value: value, timescale: scale, flags: .valid, epoch: 0)
+    }
+    // Not a time at all, or so far away that reckoning with it is hopeless.
+    for bad in [
+      time(0, 0), time(1, 0), time(5, -30), time(.max, 1), time(.min, 1), time(.max, .max) + time(.max, 1),
+      .invalid,
+      .indefinite, .positiveInfinity, .negativeInfinity, time(.max / 2, 1000),
+    ] {
+      #expect(
+        encode(session, clip, 0, at: bad, duration: .invalid) == kVTParameterErr, "\(encoder.name) \(bad)")
+    }
+    for bad in [time(1, 0), time(.max, 1), time(.min, 1), time(3, -1)] {
+      #expect(encode(session, clip, 0, at: .zero, duration: bad) == kVTParameterErr, "\(encoder.name) \(bad)")
+    }
+    // Odd, and possible.
+    for (index, pair) in [
+      (time(-1 << 40, 1000), CMTime.invalid), (time(0, 1), time(-5, 30)), (time(1, .max), .positiveInfinity),
+      (time(1, 30), time(1 << 30, 1)), (time(1 << 30, 1), time(0, 600)), (time(1 << 34, 1), .indefinite),
+    ].enumerated() {
+      #expect(encode(session, clip, index, at: pair.0, duration: pair.1) == noErr, "\(encoder.name) \(pair)")
+    }
+    #expect(VTCompressionSessionCompleteFrames(session, untilPresentationTimeStamp: .invalid) == noErr)
+    VTCompressionSessionInvalidate(session)
+  }
+
+  /// Every number property of every encoder with every strange number: taken or refused, and frames come out after.
+  @Test(arguments: encoders.indices) func strangeProperties(encoder: Int) throws {
+    let encoder = Self.encoders[encoder]
+    let clip = TestClip(width: 64, height: 48)
+    let numbers: [Double] = [
+      .nan, .infinity, -.infinity, 0, -1, 1e-20, 1e-14, 1e-5, 0.5, 1, 2, 1e3, 1e9, 2_147_483_647, 1e12, 1e18,
+      1e19,
+      1e30, .greatestFiniteMagnitude, .leastNonzeroMagnitude, -1e30,
+    ]
+    let probe = try makeSession(encoder.codec, width: 64, height: 48, specification: encoder.specification)
+    var supported: CFDictionary?
+    #expect(
+      VTSessionCopySupportedPropertyDictionary(probe, supportedPropertyDictionaryOut: &supported) == noErr)
+    let keys = try #require(supported).allKeys.compactMap { $0 as? NSString }
+    VTCompressionSessionInvalidate(probe)
+    for key in keys.sorted(by: { ($0 as String) < ($1 as String) }) {
+      let session = try makeSession(
+        encoder.codec, width: 64, height: 48, specification: encoder.specification)
+      var changed = false
+      for number in numbers {
+        for value in [
+          NSNumber(value: number), NSArray(array: [NSNumber(value: number), NSNumber(value: number)]),
+          NSArray(array: [NSNumber(value: 1e5), NSNumber(value: number)]),
+        ] as [AnyObject] where VTSessionSetProperty(session, key: key, value: value) == noErr {
+          changed = true
+        }
+      }
+      // The last that was taken must also work.
+      if changed {
+        for frame in 0..<2 {
+          _ = encode(
+            session, clip, frame, at: CMTime(value: Int64(frame), timescale: 30),
+            duration: CMTime(value: 1, timescale: 30))
+        }
+        _ = VTCompressionSessionCompleteFrames(session, untilPresentationTimeStamp: .invalid)
+      }
+      VTCompressionSessionInvalidate(session)
+    }
+  }
+
+  /// What the review found, one by one: each ended the process.
+  @Test(arguments: encoders.indices) func rates(encoder: Int) throws {
+    let encoder = Self.encoders[encoder]
+    let clip = TestClip(width: 64, height: 48)
+    func isSafe(_ key: CFString, _ value: AnyObject) throws -> OSStatus {
+      let session = try makeSession(
+        encoder.codec, width: 64, height: 48, specification: encoder.specification)
+      defer { VTCompressionSessionInvalidate(session) }
+      let status = VTSessionSetProperty(session, key: key, value: value)
+      for frame in 0..<3 {
+        _ = encode(session, clip, frame, at: CMTime(value: Int64(frame), timescale: 30), duration: .invalid)
+      }
+      _ = VTCompressionSessionCompleteFrames(session, untilPresentationTimeStamp: .invalid)
+      return status
+    }
+    let limits = kVTCompressionPropertyKey_DataRateLimits
+    #expect(try isSafe(limits, [1e6, 1e-20] as NSArray) != noErr)
+    #expect(try isSafe(limits, [9e11, 1e-3] as NSArray) != kVTParameterErr)
+    #expect(
+      try isSafe(kVTCompressionPropertyKey_ExpectedFrameRate, NSNumber(value: 1e-14)) == kVTParameterErr)
+    _ = try isSafe(kVTCompressionPropertyKey_MaxKeyFrameIntervalDuration, NSNumber(value: 1e9))
+  }
+
+  // MARK: - Callbacks that call
+
+  /// A callback that encodes the next frame and completes it, whose callback does the same, and so on.
+  @Test func callbacksDoNotNestWithoutEnd() throws {
+    let clip = TestClip(width: 64, height: 48)
+    let session = try makeSession(
+      width: 64, height: 48, properties: [kVTCompressionPropertyKey_RealTime: kCFBooleanTrue as Any])
+    let count = Mutex(0)
+    let deepest = Mutex((now: 0, most: 0))
+    let total = 3000
+    let target = session
+    @Sendable func next(_ frame: Int) {
+      _ = VTCompressionSessionEncodeFrame(
+        target, imageBuffer: clip.buffer(frame % 4),
+        presentationTimeStamp: CMTime(value: Int64(frame), timescale: 30),
+        duration: .invalid, frameProperties: nil, infoFlagsOut: nil
+      ) { _, _, _ in
+        deepest.withLock {
+          $0.now += 1
+          $0.most = max($0.most, $0.now)
+        }
+        count.withLock { $0 += 1 }
+        if frame + 1 < total {
+          next(frame + 1)
+          _ = VTCompressionSessionCompleteFrames(target, untilPresentationTimeStamp: .invalid)
+        }
+        deepest.withLock { $0.now -= 1 }
+      }
+    }
+    next(0)
+    for _ in 0..<total where count.withLock({ $0 }) < total {
+      #expect(VTCompressionSessionCompleteFrames(session, untilPresentationTimeStamp: .invalid) == noErr)
+    }
+    #expect(count.withLock { $0 } == total)
+    #expect(deepest.withLock { $0.most } <= 8)
+    VTCompressionSessionInvalidate(session)
+  }
+
+  /// The same with decoding.
+  @Test func decodingCallbacksDoNotNestWithoutEnd() throws {
+    let clip = TestClip(width: 64, height: 48)
+    let encoder = try makeSession(
+      width: 64, height: 48,
+      properties: [kVTCompressionPropertyKey_AllowFrameReordering: kCFBooleanFalse as Any])
+    let samples = try VideoToolboxTests.encode(encoder, clip, count: 1)
+    let sample = try #require(samples.first)
+    let format = try #require(CMSampleBufferGetFormatDescription(sample))
+    var made: VTDecompressionSession?
+    try check(
+      VTDecompressionSessionCreate(
+        allocator: nil, formatDescription: format, decoderSpecification: nil, imageBufferAttributes: nil,
+        outputCallback: nil, decompressionSessionOut: &made), "create")
+    let session = try #require(made)
+    let picture = sample
+    let count = Mutex(0)
+    let depth = Mutex((now: 0, most: 0))
+    let total = 3000
+    @Sendable func next() {
+      _ = VTDecompressionSessionDecodeFrame(session, sampleBuffer: picture, flags: [], infoFlagsOut: nil) {
+        _, _, _, _, _ in
+        depth.withLock {
+          $0.now += 1
+          $0.most = max($0.most, $0.now)
+        }
+        if count.withLock({ count -> Int in
+          count += 1
+          return count
+        }) < total {
+          next()
+        }
+        depth.withLock { $0.now -= 1 }
+      }
+    }
+    next()
+    VTDecompressionSessionWaitForAsynchronousFrames(session)
+    #expect(count.withLock { $0 } == total)
+    #expect(depth.withLock { $0.most } <= 8)
+    VTDecompressionSessionInvalidate(session)
+  }
+}

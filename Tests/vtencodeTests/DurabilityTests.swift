@@ -1,0 +1,75 @@
+import Foundation
+import Testing
+
+/// Signals, and what killed runs leave.
+@Suite struct DurabilityTests {
+  @Test(arguments: [("TERM", 143), ("HUP", 129), ("INT", 130)])
+  func signalsEndTheRunWell(signal: String, status: Int32) throws {
+    let folder = try Folder()
+    let run = try CommandLine.shell(
+      """
+      '\(CommandLine.vtencode)' streaming '\(CommandLine.sample)' --dimensions 320 180 --out out.mp4 &
+      child=$!
+      sleep 3
+      kill -\(signal) $child
+      wait $child
+      """, in: folder)
+    #expect(run.status == status, "\(run.complaints)")
+    #expect(folder.contents == ["out.mp4"])
+    try expectNoErrors(Probe(folder.path("out.mp4")))
+  }
+
+  @Test func hangUpCanBeIgnored() throws {
+    let folder = try Folder()
+    let run = try CommandLine.shell(
+      """
+      trap '' HUP
+      '\(CommandLine.vtencode)' streaming '\(CommandLine.sample)' --dimensions 320 180 --frames 60 --out out.mp4 &
+      child=$!
+      sleep 1
+      kill -HUP $child
+      wait $child
+      """, in: folder)
+    #expect(run.status == 0, "\(run.complaints)")
+    #expect(try Probe(folder.path("out.mp4")).frameCount() == 60)
+  }
+
+  /// Killed without warning, the run leaves a hidden folder at most, and the next run removes it.
+  @Test(arguments: ["mp4", "264"]) func killedRunsLeaveNothingForLong(ending: String) throws {
+    let folder = try Folder()
+    try Data("before".utf8).write(to: folder.url.appendingPathComponent("out.\(ending)"))
+    _ = try CommandLine.shell(
+      """
+      '\(CommandLine.vtencode)' streaming '\(CommandLine.sample)' --dimensions 320 180 --out out.\(ending) &
+      child=$!
+      sleep 2
+      kill -KILL $child
+      wait $child
+      """, in: folder)
+    #expect(try Data(contentsOf: folder.url.appendingPathComponent("out.\(ending)")) == Data("before".utf8))
+    #expect(folder.contents.filter { !$0.hasPrefix(".vtencode-") } == ["out.\(ending)"])
+    let next = try CommandLine.vtencode(
+      "transcoding", CommandLine.sample, "--dimensions", "160", "90", "--frames", "5", "--out",
+      "out.\(ending)",
+      in: folder)
+    #expect(next.status == 0, "\(next.complaints)")
+    #expect(folder.contents == ["out.\(ending)"])
+    #expect(try Probe(folder.path("out.\(ending)")).frameCount() == 5)
+  }
+
+  /// A run does not take away what another, living run is writing.
+  @Test func runsLeaveEachOtherAlone() throws {
+    let folder = try Folder()
+    let run = try CommandLine.shell(
+      """
+      '\(CommandLine.vtencode)' streaming '\(CommandLine.sample)' --dimensions 320 180 --frames 75 --out long.264 &
+      child=$!
+      sleep 1
+      '\(CommandLine.vtencode)' transcoding '\(CommandLine.sample)' --dimensions 160 90 --frames 5 --out short.264 || exit 9
+      wait $child
+      """, in: folder)
+    #expect(run.status == 0, "\(run.complaints)")
+    #expect(folder.contents == ["long.264", "short.264"])
+    #expect(try Probe(folder.path("long.264")).frameCount() == 75)
+  }
+}
