@@ -1,8 +1,10 @@
 import CoreMedia
+import VideoBitstream
 
 /// The NAL units of one picture, or of both fields of a frame, and what they say of it.
 struct AccessUnit: Sendable {
-  var units: [NALUnit] = []
+  private(set) var units: [NALUnit] = []
+  private(set) var hasSlice = false
   /// What its first slice says; nil if there is none that can be read.
   var picture: Picture?
 
@@ -23,7 +25,21 @@ struct AccessUnit: Sendable {
     var frameDuration: CMTime?
   }
 
-  var hasSlice: Bool { units.contains(where: \.isSlice) }
+  init() {}
+
+  init(units: [NALUnit]) {
+    self.units = units
+    hasSlice = units.contains(where: \.isSlice)
+  }
+
+  mutating func append(_ unit: NALUnit) {
+    units.append(unit)
+    hasSlice = hasSlice || unit.isSlice
+  }
+
+  mutating func append(_ more: [NALUnit]) {
+    for unit in more { append(unit) }
+  }
 }
 
 /// Puts NAL units together to access units.
@@ -35,9 +51,9 @@ protocol AccessUnitSplitter: Sendable {
 }
 
 /// A frame's duration from the units of a tick and the ticks of a second; nil if there is none.
-func frameDuration(_ timing: (unitsInTick: Int, timeScale: Int)?, ticks: Int) -> CMTime? {
-  guard let timing, let scale = Int32(exactly: timing.timeScale) else { return nil }
-  let duration = CMTime(value: Int64(timing.unitsInTick) * Int64(ticks), timescale: scale)
+func frameDuration(_ tick: VideoTicks?, ticks: Int) -> CMTime? {
+  guard let tick, tick.isValid, let scale = Int32(exactly: tick.timeScale) else { return nil }
+  let duration = CMTime(value: Int64(tick.unitsInTick) * Int64(ticks), timescale: scale)
   // Nonsense, such as 1000 frames a second and more or less than one in a minute, is not believed.
   return duration.seconds >= 0.001 && duration.seconds <= 60 ? duration : nil
 }
@@ -54,23 +70,27 @@ struct H264AccessUnitSplitter: AccessUnitSplitter {
   private var isSecondField = false
 
   mutating func append(_ unit: NALUnit) -> AccessUnit? {
-    guard let type = unit.type else { return nil }
-    if type == 7, let set = try? H264SequenceParameterSet(nalUnit: unit.data) { sequences[set.id] = set }
-    if type == 8, let set = try? H264PictureParameterSet(nalUnit: unit.data) { pictures[set.id] = set }
-    // Types 1, 2 and 5 begin with a slice header; 3 and 4 are more of the same slice.
-    if type == 1 || type == 2 || type == 5 { return appendSlice(unit) }
-    if current.hasSlice, !next.isEmpty || (6...9).contains(type) || (14...18).contains(type) {
+    guard let first = unit.data.first else { return nil }
+    let type = H264NALUnitType(rawValue: first & 31)
+    if type == .sequenceParameterSet, let set = try? H264SequenceParameterSet(nalUnit: unit.data) {
+      sequences[set.id] = set
+    }
+    if type == .pictureParameterSet, let set = try? H264PictureParameterSet(nalUnit: unit.data) {
+      pictures[set.id] = set
+    }
+    if type.hasSliceHeader { return appendSlice(unit) }
+    if current.hasSlice, !next.isEmpty || type.beginsAccessUnit {
       next.append(unit)
     } else {
-      current.units.append(unit)
+      current.append(unit)
     }
     return nil
   }
 
   private mutating func appendSlice(_ unit: NALUnit) -> AccessUnit? {
     let slice = try? H264SliceHeader(nalUnit: unit.data, sequences: sequences, pictures: pictures)
-    if let slice, slice.redundantCount > 0, current.hasSlice {
-      current.units += next + [unit]
+    if let slice, slice.redundantPictureCount > 0, current.hasSlice {
+      current.append(next + [unit])
       next = []
       return nil
     }
@@ -84,20 +104,19 @@ struct H264AccessUnitSplitter: AccessUnitSplitter {
       isFirst = !next.isEmpty || unit.data.dropFirst().first.map { $0 & 0x80 != 0 } ?? false
     }
     guard isFirst else {
-      current.units.append(unit)
+      current.append(unit)
       if let slice { note(slice, isFirst: false) }
       return nil
     }
     if let slice, let lastSlice, current.hasSlice, !isSecondField, slice.isSecondField(of: lastSlice) {
-      current.units += next + [unit]
+      current.append(next + [unit])
       next = []
       isSecondField = true
       note(slice, isFirst: true)
       return nil
     }
     let complete = current.hasSlice ? current : nil
-    current.units = (complete == nil ? current.units : []) + next + [unit]
-    current.picture = nil
+    current = AccessUnit(units: (complete == nil ? current.units : []) + next + [unit])
     next = []
     isSecondField = false
     lastSlice = nil
@@ -107,7 +126,9 @@ struct H264AccessUnitSplitter: AccessUnitSplitter {
 
   /// Adds what a slice says to the picture.
   private mutating func note(_ slice: H264SliceHeader, isFirst: Bool) {
-    guard let sequence = sequences[slice.sequenceID] else { return }
+    guard let sequenceID = pictures[slice.pictureParameterSetID]?.sequenceParameterSetID,
+      let sequence = sequences[sequenceID]
+    else { return }
     lastSlice = slice
     if !isFirst {
       if !slice.isIntra { current.picture?.isIntra = false }
@@ -116,7 +137,7 @@ struct H264AccessUnitSplitter: AccessUnitSplitter {
     let count = order.order(of: slice, sequence)
     if isSecondField, var picture = current.picture {
       picture.isIntra = picture.isIntra && slice.isIntra
-      picture.isReference = picture.isReference || slice.referenceIDC > 0
+      picture.isReference = picture.isReference || slice.refIDC > 0
       if slice.resetsOrder {
         picture.startsSequence = true
         picture.order = 0
@@ -127,13 +148,13 @@ struct H264AccessUnitSplitter: AccessUnitSplitter {
       return
     }
     current.picture = AccessUnit.Picture(
-      isSync: slice.isIDR, isIntra: slice.isIntra, isReference: slice.referenceIDC > 0,
-      startsSequence: slice.isIDR || slice.resetsOrder, order: count, sequenceID: slice.sequenceID,
-      maxReorder: sequence.maxReorder, frameDuration: frameDuration(sequence.usability.timing, ticks: 2))
+      isSync: slice.isIDR, isIntra: slice.isIntra, isReference: slice.refIDC > 0,
+      startsSequence: slice.isIDR || slice.resetsOrder, order: count, sequenceID: sequenceID,
+      maxReorder: sequence.maxReorder, frameDuration: frameDuration(sequence.vui?.timing?.ticks, ticks: 2))
   }
 
   mutating func finish() -> AccessUnit? {
-    current.units += next
+    current.append(next)
     defer {
       current = AccessUnit()
       next = []
@@ -146,21 +167,13 @@ struct H264AccessUnitSplitter: AccessUnitSplitter {
 extension H264SequenceParameterSet {
   /// How many frames may come before one in decoding order and after it in output order.
   fileprivate var maxReorder: Int {
-    if let said = usability.maxReorderFrames { return said }
+    if let said = vui?.restriction?.maxReorderFrames { return said }
     // Pictures in decoding order, and profiles without B pictures or with I pictures only.
-    if pictureOrderType == 2 || profile == 66 || profile == 44 { return 0 }
-    if constraints & 0x10 != 0, [86, 100, 110, 122, 244].contains(profile) { return 0 }
-    let units = codedWidth / 16 * (codedHeight / 16)
-    return min(16, (Self.decodedPictureBuffer[level] ?? 184_320) / max(units, 1))
+    if pictureOrderCountType == 2 || profileIDC == 66 || profileIDC == 44 { return 0 }
+    if constraintFlags & 0x10 != 0, [86, 100, 110, 122, 244].contains(profileIDC) { return 0 }
+    let level = H264Level.numbered(levelIDC) ?? H264Level.numbered(52)
+    return level?.dpbFrames(widthInMbs: widthInMbs, heightInMbs: heightInMbs) ?? 16
   }
-
-  /// Table A-1: MaxDpbMbs by level_idc.
-  private static let decodedPictureBuffer: [Int: Int] = [
-    9: 396, 10: 396, 11: 900, 12: 2376, 13: 2376, 20: 2376, 21: 4752, 22: 8100, 30: 8100, 31: 18000,
-    32: 20480,
-    40: 32768, 41: 32768, 42: 34816, 50: 110_400, 51: 184_320, 52: 184_320, 60: 696_320, 61: 696_320,
-    62: 696_320,
-  ]
 }
 
 /// HEVC: clause 7.4.2.4.
@@ -174,18 +187,21 @@ struct HEVCAccessUnitSplitter: AccessUnitSplitter {
   private var isAtStart = true
 
   mutating func append(_ unit: NALUnit) -> AccessUnit? {
-    guard let type = unit.type else { return nil }
-    if type == 33, let set = try? HEVCSequenceParameterSet(nalUnit: unit.data) { sequences[set.id] = set }
-    if type == 34, let set = try? HEVCPictureParameterSet(nalUnit: unit.data) { pictures[set.id] = set }
-    guard type < 32 else {
-      let begins =
-        (32...35).contains(type) || type == 39 || (41...44).contains(type) || (48...55).contains(type)
-      if current.hasSlice, begins || !next.isEmpty {
+    guard let number = unit.type else { return nil }
+    let type = HEVCNALUnitType(rawValue: UInt8(number))
+    if type == .sequenceParameterSet, let set = try? HEVCSequenceParameterSet(nalUnit: unit.data) {
+      sequences[set.id] = set
+    }
+    if type == .pictureParameterSet, let set = try? HEVCPictureParameterSet(nalUnit: unit.data) {
+      pictures[set.id] = set
+    }
+    guard type.isSlice else {
+      if current.hasSlice, type.beginsAccessUnit || !next.isEmpty {
         next.append(unit)
       } else {
-        current.units.append(unit)
+        current.append(unit)
       }
-      if type == 36 || type == 37 { isAtStart = true }
+      if type == .endOfSequence || type == .endOfBitstream { isAtStart = true }
       return nil
     }
     // Pictures of other layers are left with that of the base layer.
@@ -193,12 +209,11 @@ struct HEVCAccessUnitSplitter: AccessUnitSplitter {
       unit.data.dropFirst().first.map { $0 >> 3 == 0 } == true && unit.data.first.map { $0 & 1 == 0 } == true
     guard !current.hasSlice || (isBaseLayer && (HEVCSliceHeader.isFirstSegment(unit.data) || !next.isEmpty))
     else {
-      current.units.append(unit)
+      current.append(unit)
       return nil
     }
     let complete = current.hasSlice ? current : nil
-    current.units = (complete == nil ? current.units : []) + next + [unit]
-    current.picture = nil
+    current = AccessUnit(units: (complete == nil ? current.units : []) + next + [unit])
     next = []
     note(unit)
     return complete
@@ -206,20 +221,23 @@ struct HEVCAccessUnitSplitter: AccessUnitSplitter {
 
   private mutating func note(_ unit: NALUnit) {
     guard let slice = try? HEVCSliceHeader(nalUnit: unit.data, sequences: sequences, pictures: pictures),
-      let sequence = sequences[slice.sequenceID]
+      slice.isFirstInPicture,
+      let sequenceID = pictures[slice.pictureParameterSetID]?.sequenceParameterSetID,
+      let sequence = sequences[sequenceID]
     else { return }
-    let starts = slice.isIDR || slice.isBLA || slice.isIRAP && isAtStart
-    isAtStart = isAtStart && !slice.isIRAP
+    let type = slice.nal.type
+    let starts = type.closesReferences || type.isIRAP && isAtStart
+    isAtStart = isAtStart && !type.isIRAP
     current.picture = AccessUnit.Picture(
-      isSync: slice.isIRAP, isIntra: slice.isIRAP || slice.sliceType == 2,
-      isReference: !(slice.isSubLayerNonReference && slice.temporalID == sequence.subLayers - 1),
+      isSync: type.isIRAP, isIntra: type.isIRAP || slice.isIntra,
+      isReference: !(type.isSubLayerNonReference && Int(slice.nal.temporalID) == sequence.subLayerCount - 1),
       startsSequence: starts, order: order.order(of: slice, sequence, startsSequence: starts),
-      sequenceID: slice.sequenceID, maxReorder: sequence.maxReorderPictures,
-      frameDuration: frameDuration(sequence.usability.timing, ticks: 1))
+      sequenceID: sequenceID, maxReorder: sequence.ordering.highest.maxReorderPictures,
+      frameDuration: frameDuration(sequence.vui?.timing?.ticks, ticks: 1))
   }
 
   mutating func finish() -> AccessUnit? {
-    current.units += next
+    current.append(next)
     defer {
       current = AccessUnit()
       next = []

@@ -1,4 +1,5 @@
 import CoreMedia
+import VideoBitstream
 
 /// Byte streams of Annex B, in which a start code of 3 or 4 bytes stands before each NAL unit, and NAL units with
 /// their length before them, as samples and files hold them.
@@ -13,14 +14,7 @@ public enum AnnexB {
   /// What stands before the first start code is not part of any.
   public static func unitRanges(in stream: UnsafeRawBufferPointer) -> [Range<Int>] {
     var ranges: [Range<Int>] = []
-    var unitStart: Int?
-    var position = 0
-    while let code = nextStartCode(in: stream, from: position) {
-      if let start = unitStart { append(start..<code, of: stream, to: &ranges) }
-      unitStart = code + 3
-      position = code + 3
-    }
-    if let start = unitStart { append(start..<stream.count, of: stream, to: &ranges) }
+    ByteStream.forEachUnit(in: stream) { ranges.append($0) }
     return ranges
   }
 
@@ -41,7 +35,7 @@ public enum AnnexB {
     try check(lengthSize: lengthSize)
     var result = Data(capacity: units.reduce(0) { $0 + $1.count + lengthSize })
     for unit in units {
-      guard lengthSize == 4 ? unit.count <= UInt32.max : unit.count < 1 << (8 * lengthSize) else {
+      guard LengthPrefix.fits(unit.count, lengthSize: lengthSize) else {
         throw ElementaryStreamError.unitTooLong(unit.count)
       }
       for byte in (0..<lengthSize).reversed() {
@@ -65,16 +59,11 @@ public enum AnnexB {
   {
     try check(lengthSize: lengthSize)
     var ranges: [Range<Int>] = []
-    var position = 0
-    while position < bytes.count {
-      guard lengthSize <= bytes.count - position else { throw ElementaryStreamError.truncatedUnit }
-      var length = 0
-      for byte in bytes[position..<position + lengthSize] { length = length << 8 | Int(byte) }
-      position += lengthSize
-      guard length <= bytes.count - position else { throw ElementaryStreamError.truncatedUnit }
-      if length > 0 { ranges.append(position..<position + length) }
-      position += length
+    let isWhole = LengthPrefix.forEachUnit(in: bytes, lengthSize: lengthSize) {
+      ranges.append($0)
+      return true
     }
+    guard isWhole else { throw ElementaryStreamError.truncatedUnit }
     return ranges
   }
 
@@ -113,34 +102,6 @@ public enum AnnexB {
   // MARK: - Inside
 
   static func check(lengthSize: Int) throws {
-    guard [1, 2, 4].contains(lengthSize) else { throw ElementaryStreamError.invalidLengthSize(lengthSize) }
-  }
-
-  /// The offset of the three bytes 0, 0, 1; nil if there are none from `position` on.
-  static func nextStartCode(in stream: UnsafeRawBufferPointer, from position: Int) -> Int? {
-    // Looking at the third byte first, most of the stream is passed three bytes at a time.
-    var index = position + 2
-    while index < stream.count {
-      let byte = stream[index]
-      if byte > 1 {
-        index += 3
-      } else if byte == 0 {
-        index += 1
-      } else if stream[index - 1] == 0, stream[index - 2] == 0 {
-        return index - 2
-      } else {
-        index += 3
-      }
-    }
-    return nil
-  }
-
-  private static func append(
-    _ range: Range<Int>, of stream: UnsafeRawBufferPointer, to ranges: inout [Range<Int>]
-  ) {
-    var end = range.upperBound
-    // Zeros after a NAL unit belong to the stream: a unit ends with a byte that is not zero.
-    while end > range.lowerBound, stream[end - 1] == 0 { end -= 1 }
-    if end > range.lowerBound { ranges.append(range.lowerBound..<end) }
+    guard LengthPrefix.isValid(lengthSize) else { throw ElementaryStreamError.invalidLengthSize(lengthSize) }
   }
 }

@@ -1,4 +1,5 @@
 import CoreMedia
+import VideoBitstream
 
 /// Takes a byte stream of Annex B apart as it comes, in pieces of any size.
 public struct AnnexBParser: Sendable {
@@ -33,7 +34,7 @@ public struct AnnexBParser: Sendable {
     let count = pending.count
     let rest = pending.withUnsafeBytes { bytes -> Int in
       var position = searched
-      while let code = AnnexB.nextStartCode(in: bytes, from: position) {
+      while let code = ByteStream.nextStartCode(in: bytes, from: position) {
         if let start = unitStart { Self.append(bytes, start..<code, to: &units) }
         unitStart = code + 3
         position = code + 3
@@ -49,10 +50,7 @@ public struct AnnexBParser: Sendable {
   }
 
   private static func append(_ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, to units: inout [Data]) {
-    var end = range.upperBound
-    while end > range.lowerBound, bytes[end - 1] == 0 { end -= 1 }
-    if end > range.lowerBound {
-      units.append(Data(UnsafeRawBufferPointer(rebasing: bytes[range.lowerBound..<end])))
-    }
+    let unit = ByteStream.trimmed(range, of: bytes)
+    if !unit.isEmpty { units.append(Data(UnsafeRawBufferPointer(rebasing: bytes[unit]))) }
   }
 }

@@ -1,4 +1,5 @@
 import CoreMedia
+import VideoBitstream
 
 /// Turns a byte stream of Annex B, as it comes, into sample buffers, one for each picture in decoding order.
 ///
@@ -138,7 +139,7 @@ public struct ElementaryStreamParser {
   private static func blockBuffer(_ units: [NALUnit], lengthSize: Int) throws -> (CMBlockBuffer, Int) {
     var size = 0
     for unit in units {
-      guard unit.data.count < 1 << (8 * lengthSize) else {
+      guard LengthPrefix.fits(unit.data.count, lengthSize: lengthSize) else {
         throw ElementaryStreamError.unitTooLong(unit.data.count)
       }
       size += lengthSize + unit.data.count
@@ -147,10 +148,10 @@ public struct ElementaryStreamParser {
     try buffer.withUnsafeMutableBytes { bytes in
       var position = 0
       for unit in units {
-        for byte in (0..<lengthSize).reversed() {
-          bytes[position] = UInt8(truncatingIfNeeded: unit.data.count >> (8 * byte))
-          position += 1
+        if let base = bytes.baseAddress {
+          LengthPrefix.write(unit.data.count, lengthSize: lengthSize, to: base + position)
         }
+        position += lengthSize
         unit.data.copyBytes(
           to: UnsafeMutableRawBufferPointer(rebasing: bytes[position..<position + unit.data.count]))
         position += unit.data.count
@@ -192,12 +193,13 @@ struct ParameterSetStore {
     case (.h264, 7): return try H264SequenceParameterSet(nalUnit: unit.data).id
     case (.h264, 8): return try H264PictureParameterSet(nalUnit: unit.data).id
     case (.h264, 13):
-      var reader = RBSPReader(nalUnit: unit.data, headerLength: 1)
-      return try reader.ue(max: 31)
+      let (id, failure) = BitReader.read(unit.data, headerLength: 1) { ($0.ue(max: 31), $0.failure) }
+      if let failure { throw failure }
+      return id
     case (.hevc, 32): return Int(unit.data.dropFirst(2).first.map { $0 >> 4 } ?? 0)
     case (.hevc, 33): return try HEVCSequenceParameterSet(nalUnit: unit.data).id
     case (.hevc, 34): return try HEVCPictureParameterSet(nalUnit: unit.data).id
-    default: throw ParameterSetError.invalid
+    default: throw SyntaxError.invalid
     }
   }
 

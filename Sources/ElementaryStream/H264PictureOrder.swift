@@ -1,4 +1,4 @@
-import CoreMedia
+import VideoBitstream
 
 /// Counts the order of pictures in H.264: clause 8.2.1.
 struct H264PictureOrder: Sendable {
@@ -11,7 +11,7 @@ struct H264PictureOrder: Sendable {
   /// The order of a picture among those since the last reset, the lower of both fields.
   mutating func order(of slice: H264SliceHeader, _ sequence: H264SequenceParameterSet) -> Int {
     let (top, bottom): (Int, Int)
-    switch sequence.pictureOrderType {
+    switch sequence.pictureOrderCountType {
     case 0: (top, bottom) = orderByLSB(slice, sequence)
     case 1: (top, bottom) = orderByCycle(slice, sequence)
     default: (top, bottom) = orderByFrameNum(slice, sequence)
@@ -33,16 +33,16 @@ struct H264PictureOrder: Sendable {
     Int, Int
   ) {
     if slice.isIDR { (previousMSB, previousLSB) = (0, 0) }
-    let range = 1 << sequence.pictureOrderLSBBits
+    let range = 1 << sequence.log2MaxPictureOrderCountLSB
     var msb = previousMSB
-    if slice.orderLSB < previousLSB, previousLSB - slice.orderLSB >= range / 2 {
+    if slice.pictureOrderCountLSB < previousLSB, previousLSB - slice.pictureOrderCountLSB >= range / 2 {
       msb = previousMSB &+ range
-    } else if slice.orderLSB > previousLSB, slice.orderLSB - previousLSB > range / 2 {
+    } else if slice.pictureOrderCountLSB > previousLSB, slice.pictureOrderCountLSB - previousLSB > range / 2 {
       msb = previousMSB &- range
     }
-    let top = msb &+ slice.orderLSB
-    let bottom = slice.isField ? top : top &+ slice.deltaBottom
-    if slice.referenceIDC > 0 { (previousMSB, previousLSB) = (msb, slice.orderLSB) }
+    let top = msb &+ slice.pictureOrderCountLSB
+    let bottom = slice.isField ? top : top &+ slice.deltaPictureOrderBottom
+    if slice.refIDC > 0 { (previousMSB, previousLSB) = (msb, slice.pictureOrderCountLSB) }
     return (top, bottom)
   }
 
@@ -52,7 +52,7 @@ struct H264PictureOrder: Sendable {
       slice.isIDR
       ? 0
       : previousFrameNum > slice.frameNum
-        ? previousFrameNumOffset &+ (1 << sequence.frameNumBits) : previousFrameNumOffset
+        ? previousFrameNumOffset &+ (1 << sequence.log2MaxFrameNum) : previousFrameNumOffset
     previousFrameNumOffset = offset
     return offset
   }
@@ -61,29 +61,29 @@ struct H264PictureOrder: Sendable {
     Int, Int
   ) {
     let offset = frameNumOffset(slice, sequence)
-    let cycle = sequence.offsetsForReferenceFrames
+    let cycle = sequence.orderCycle.offsetsForReferenceFrames
     var frame = cycle.isEmpty ? 0 : offset &+ slice.frameNum
-    if slice.referenceIDC == 0, frame > 0 { frame -= 1 }
+    if slice.refIDC == 0, frame > 0 { frame -= 1 }
     var expected = 0
     if frame > 0 {
       let rounds = (frame - 1) / cycle.count
       expected = rounds &* cycle.reduce(0, &+)
       for value in cycle[...((frame - 1) % cycle.count)] { expected &+= value }
     }
-    if slice.referenceIDC == 0 { expected &+= sequence.offsetForNonReference }
+    if slice.refIDC == 0 { expected &+= sequence.orderCycle.offsetForNonReference }
     if slice.isField {
-      let order = slice.isBottomField ? expected &+ sequence.offsetForTopToBottom : expected
-      return (order &+ slice.delta.0, order &+ slice.delta.0)
+      let order = slice.isBottomField ? expected &+ sequence.orderCycle.offsetForTopToBottom : expected
+      return (order &+ slice.deltaPictureOrder, order &+ slice.deltaPictureOrder)
     }
-    let top = expected &+ slice.delta.0
-    return (top, top &+ sequence.offsetForTopToBottom &+ slice.delta.1)
+    let top = expected &+ slice.deltaPictureOrder
+    return (top, top &+ sequence.orderCycle.offsetForTopToBottom &+ slice.deltaPictureOrder1)
   }
 
   private mutating func orderByFrameNum(_ slice: H264SliceHeader, _ sequence: H264SequenceParameterSet) -> (
     Int, Int
   ) {
     let offset = frameNumOffset(slice, sequence)
-    let order = slice.isIDR ? 0 : 2 &* (offset &+ slice.frameNum) &- (slice.referenceIDC == 0 ? 1 : 0)
+    let order = slice.isIDR ? 0 : 2 &* (offset &+ slice.frameNum) &- (slice.refIDC == 0 ? 1 : 0)
     return (order, order)
   }
 }

@@ -1,4 +1,5 @@
 import CoreMedia
+import VideoBitstream
 
 /// The codecs whose elementary streams are read and written here.
 public enum ElementaryStreamCodec: Sendable, Hashable {
@@ -15,6 +16,8 @@ public enum ElementaryStreamCodec: Sendable, Hashable {
     default: return nil
     }
   }
+
+  var nalCodec: NALCodec { self == .h264 ? .h264 : .hevc }
 }
 
 /// What is wrong with a stream.
@@ -42,27 +45,20 @@ public struct NALUnit: Sendable, Hashable {
   /// nal_unit_type: 0 to 31 in H.264, 0 to 63 in HEVC; nil if there is not even a header.
   public var type: Int? {
     guard let first = data.first else { return nil }
-    switch codec {
-    case .h264: return Int(first & 31)
-    case .hevc: return data.count >= 2 ? Int(first >> 1 & 63) : nil
-    }
+    return data.count >= codec.nalCodec.headerLength ? Int(codec.nalCodec.unitType(first)) : nil
   }
 
   /// Whether this is a video, sequence or picture parameter set, or an extension of one.
   public var isParameterSet: Bool {
-    guard let type else { return false }
-    switch codec {
-    case .h264: return type == 7 || type == 8 || type == 13 || type == 15
-    case .hevc: return (32...34).contains(type)
-    }
+    guard let type = type.map(UInt8.init) else { return false }
+    if codec.nalCodec.isParameterSet(type) { return true }
+    let extensions: [H264NALUnitType] = [.sequenceParameterSetExtension, .subsetSequenceParameterSet]
+    return codec == .h264 && extensions.contains(H264NALUnitType(rawValue: type))
   }
 
   /// Whether this is a slice of a picture.
   public var isSlice: Bool {
-    guard let type else { return false }
-    switch codec {
-    case .h264: return (1...5).contains(type)
-    case .hevc: return type < 32
-    }
+    guard let type = type.map(UInt8.init) else { return false }
+    return codec.nalCodec.isSlice(type)
   }
 }

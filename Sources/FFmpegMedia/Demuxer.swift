@@ -1,5 +1,6 @@
 import CFFmpeg
 import Foundation
+import VideoBitstream
 
 /// Reads a media file's samples, whatever libavformat understands.
 ///
@@ -258,19 +259,19 @@ package final class Demuxer: @unchecked Sendable {
   }
 
   private func convert(_ packet: MediaPacket, of stream: MediaStream) -> MediaPacket {
-    let isHEVC = stream.codec.codecID == AV_CODEC_ID_HEVC
+    let codec: NALCodec = stream.codec.codecID == AV_CODEC_ID_HEVC ? .hevc : .h264
     let bytes = UnsafeRawBufferPointer(packet.bytes)
     if !keepsParameterSets.contains(stream.index) {
-      AnnexB.forEachUnit(in: bytes) { unit in
-        if AnnexB.isParameterSet(AnnexB.unitType(unit, isHEVC: isHEVC), isHEVC: isHEVC),
-          !AnnexB.contains(stream.parameterSets, unit)
+      ByteStream.forEachUnit(in: bytes) { range in
+        if codec.isParameterSet(codec.unitType(bytes[range.lowerBound])),
+          !NALCodec.contains(stream.parameterSets, UnsafeRawBufferPointer(rebasing: bytes[range]))
         {
           keepsParameterSets.insert(stream.index)
         }
       }
     }
     let known = keepsParameterSets.contains(stream.index) ? [] : stream.parameterSets
-    guard let converted = AnnexB.lengthPrefixed(bytes, isHEVC: isHEVC, dropping: known) else { return packet }
+    guard let converted = codec.lengthPrefixed(bytes, dropping: known) else { return packet }
     av_packet_copy_props(converted.pointer, packet.pointer)
     converted.place = packet.place
     return converted
@@ -379,7 +380,7 @@ package final class Demuxer: @unchecked Sendable {
     }
     let known = index.dropsParameterSets ? index.parameterSets : []
     let converted = bytes.withUnsafeBytes {
-      AnnexB.lengthPrefixed($0, isHEVC: index.isHEVC, dropping: known)
+      index.nalCodec.lengthPrefixed($0, dropping: known)
     }
     guard let packet = converted else {
       throw MediaFileError(.outOfMemory, "no memory for a sample of \(unit.size) bytes")

@@ -1,5 +1,6 @@
 import CFFmpeg
 import Foundation
+import VideoBitstream
 
 /// The index of a raw H.264 or HEVC byte stream, which has neither times nor a table of samples.
 ///
@@ -16,6 +17,7 @@ final class ElementaryStreamIndex: Sendable {
 
   let units: [AccessUnit]
   let isHEVC: Bool
+  var nalCodec: NALCodec { isHEVC ? .hevc : .h264 }
   /// How far decode times must run ahead of presentation times, in frames.
   let reorderDepth: Int
   /// The parameter sets for the format description: all that come before the first picture.
@@ -44,6 +46,7 @@ final class ElementaryStreamIndex: Sendable {
     }
     let codec = parameters.pointee.codec_id
     let isHEVC = codec == AV_CODEC_ID_HEVC
+    let nalCodec: NALCodec = isHEVC ? .hevc : .h264
     guard let parser = av_parser_init(Int32(codec.rawValue)) else {
       throw MediaFileError(.unsupportedFormat, "libavcodec was built without a parser for \(codec)")
     }
@@ -59,6 +62,7 @@ final class ElementaryStreamIndex: Sendable {
 
     var pictures: [Picture] = []
     var sets: [Data] = []
+    var knownSets: Set<[UInt8]> = []
     var headerSets: [Data]?
     var repeatsOnly = true
     var offset: Int64 = 0
@@ -72,16 +76,18 @@ final class ElementaryStreamIndex: Sendable {
 
       var hasSlice = false
       var resets = false
-      AnnexB.forEachUnit(in: bytes) { unit in
-        let type = AnnexB.unitType(unit, isHEVC: isHEVC)
-        if AnnexB.isParameterSet(type, isHEVC: isHEVC) {
-          if !AnnexB.contains(sets, unit) {
+      ByteStream.forEachUnit(in: bytes) { range in
+        let type = nalCodec.unitType(bytes[range.lowerBound])
+        if nalCodec.isParameterSet(type) {
+          let unit = [UInt8](bytes[range])
+          if !knownSets.contains(unit) {
+            if knownSets.count < NALCodec.mostParameterSets { knownSets.insert(unit) }
             if headerSets != nil { repeatsOnly = false }
-            if sets.count < AnnexB.mostParameterSets { sets.append(Data(unit)) } else { repeatsOnly = false }
+            if sets.count < NALCodec.mostParameterSets { sets.append(Data(unit)) } else { repeatsOnly = false }
           }
-        } else if isHEVC ? type < 32 : (1...5).contains(type) {
+        } else if nalCodec.isSlice(type) {
           hasSlice = true
-          if isHEVC ? (16...20).contains(type) : type == 5 { resets = true }
+          if nalCodec.closesReferences(type) { resets = true }
         }
       }
       if hasSlice, headerSets == nil { headerSets = sets }
@@ -128,9 +134,9 @@ final class ElementaryStreamIndex: Sendable {
       AccessUnit(offset: $0.offset, size: $0.size, isKeyFrame: $0.isKeyFrame, rank: $1)
     }
     reorderDepth = ranks.enumerated().reduce(0) { max($0, $1.offset - $1.element) }
-    parameterSets = ElementaryStreamIndex.inStandardOrder(headerSets ?? sets, isHEVC: isHEVC)
+    parameterSets = ElementaryStreamIndex.inStandardOrder(headerSets ?? sets, nalCodec)
     dropsParameterSets =
-      repeatsOnly && ElementaryStreamIndex.identifiersDiffer(headerSets ?? sets, isHEVC: isHEVC)
+      repeatsOnly && ElementaryStreamIndex.identifiersDiffer(headerSets ?? sets, nalCodec)
     self.isHEVC = isHEVC
   }
 
@@ -157,51 +163,26 @@ final class ElementaryStreamIndex: Sendable {
     return ranks
   }
 
-  private static func inStandardOrder(_ sets: [Data], isHEVC: Bool) -> [Data] {
-    let order = isHEVC ? [32, 33, 34] : [7, 8] as [UInt8]
-    return order.flatMap { type in
-      sets.filter { set in set.withUnsafeBytes { AnnexB.unitType($0, isHEVC: isHEVC) } == type }
+  private static func inStandardOrder(_ sets: [Data], _ codec: NALCodec) -> [Data] {
+    codec.parameterSetTypes.flatMap { type in
+      sets.filter { $0.first.map { codec.unitType($0) } == type }
     }
   }
 
   /// Whether no two parameter sets of a type share an identifier, so that each stays valid to the end.
-  private static func identifiersDiffer(_ sets: [Data], isHEVC: Bool) -> Bool {
-    var seen: Set<String> = []
+  private static func identifiersDiffer(_ sets: [Data], _ codec: NALCodec) -> Bool {
+    struct Key: Hashable {
+      var type: UInt8
+      var id: Int
+    }
+    var seen: Set<Key> = []
     for set in sets {
-      let type = set.withUnsafeBytes { AnnexB.unitType($0, isHEVC: isHEVC) }
-      guard let id = parameterSetIdentifier(set, type: type, isHEVC: isHEVC) else { return false }
-      if !seen.insert("\(type) \(id)").inserted { return false }
+      guard let type = set.first.map({ codec.unitType($0) }),
+        let id = codec.parameterSetIdentifier(set, type: type)
+      else { return false }
+      if !seen.insert(Key(type: type, id: id)).inserted { return false }
     }
     return true
-  }
-
-  /// The set's own identifier; nil where it lies too deep to be worth a parse (an HEVC sequence parameter set).
-  private static func parameterSetIdentifier(_ set: Data, type: UInt8, isHEVC: Bool) -> UInt? {
-    let payload = [UInt8](set)
-    if isHEVC {
-      switch type {
-      case 32: return payload.count > 2 ? UInt(payload[2] >> 4) : nil
-      // A second one, whatever its identifier, is reason enough to keep all in the samples.
-      case 33: return 0
-      default: return expGolomb(payload, bit: 16)
-      }
-    }
-    return type == 7 ? expGolomb(payload, bit: 32) : expGolomb(payload, bit: 8)
-  }
-
-  private static func expGolomb(_ bytes: [UInt8], bit: Int) -> UInt? {
-    func value(_ at: Int) -> UInt? {
-      at / 8 < bytes.count ? UInt(bytes[at / 8] >> UInt8(7 - at % 8)) & 1 : nil
-    }
-    var zeros = 0
-    while zeros < 32, let next = value(bit + zeros), next == 0 { zeros += 1 }
-    guard zeros < 32 else { return nil }
-    var result: UInt = 0
-    for step in 0...zeros {
-      guard let next = value(bit + zeros + step) else { return nil }
-      result = result << 1 | next
-    }
-    return result - 1
   }
 }
 

@@ -1,5 +1,6 @@
 import CFFmpeg
 import Foundation
+import VideoBitstream
 
 /// A stream's codec parameters, shared by whoever needs them; never changed after creation.
 package final class CodecParameters: @unchecked Sendable {
@@ -136,7 +137,8 @@ extension MediaStream {
     isAnnexB =
       isNAL && !(extradata.count >= 7 && (extradata[0] == 1 || (extradata[0] == 0 && extradata[2] > 1)))
     parameterSets =
-      isAnnexB ? AnnexB.parameterSets(in: extradata, isHEVC: codec.codecID == AV_CODEC_ID_HEVC) : []
+      isAnnexB
+      ? (codec.codecID == AV_CODEC_ID_HEVC ? NALCodec.hevc : .h264).parameterSets(in: extradata) : []
 
     // A movie's sample table is wholly in the index; elsewhere the index grows while reading.
     let entries = avformat_index_get_entries_count(pointer)

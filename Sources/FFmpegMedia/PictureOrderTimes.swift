@@ -1,5 +1,6 @@
 import CFFmpeg
 import Foundation
+import VideoBitstream
 
 /// Where a coded picture stands in the order of presentation, as its slice header tells.
 struct PicturePlace: Sendable {
@@ -13,7 +14,7 @@ struct PicturePlace: Sendable {
 final class PictureOrderReader {
   private let parser: UnsafeMutablePointer<AVCodecParserContext>
   private var coder: UnsafeMutablePointer<AVCodecContext>?
-  private let isHEVC: Bool
+  private let codec: NALCodec
   private let isAnnexB: Bool
   private let lengthSize: Int
 
@@ -24,10 +25,10 @@ final class PictureOrderReader {
     else { return nil }
     self.parser = parser
     parser.pointee.flags |= PARSER_FLAG_COMPLETE_FRAMES
-    isHEVC = id == AV_CODEC_ID_HEVC
+    codec = id == AV_CODEC_ID_HEVC ? .hevc : .h264
     isAnnexB = stream.isAnnexB
     let record = stream.codec.extradata
-    let sizeAt = isHEVC ? 21 : 4
+    let sizeAt = codec == .hevc ? 21 : 4
     lengthSize = record.count > sizeAt ? Int(record[sizeAt] & 3) + 1 : 4
     coder = avcodec_alloc_context3(nil)
     guard let coder, avcodec_parameters_to_context(coder, stream.codec.pointer) >= 0 else { return nil }
@@ -53,21 +54,14 @@ final class PictureOrderReader {
   /// Whether an IDR or BLA picture is among the NAL units.
   private func resets(_ bytes: UnsafeRawBufferPointer) -> Bool {
     var found = false
-    func look(_ unit: UnsafeRawBufferPointer) {
-      let type = AnnexB.unitType(unit, isHEVC: isHEVC)
-      if isHEVC ? (16...20).contains(type) : type == 5 { found = true }
+    func look(_ range: Range<Int>) -> Bool {
+      if codec.closesReferences(codec.unitType(bytes[range.lowerBound])) { found = true }
+      return !found
     }
     if isAnnexB {
-      AnnexB.forEachUnit(in: bytes, look)
-      return found
-    }
-    var offset = 0
-    while offset + lengthSize < bytes.count {
-      let length = (0..<lengthSize).reduce(0) { $0 << 8 | Int(bytes[offset + $1]) }
-      offset += lengthSize
-      guard length > 0, length <= bytes.count - offset else { break }
-      look(UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + length]))
-      offset += length
+      ByteStream.forEachUnit(in: bytes) { _ = look($0) }
+    } else if LengthPrefix.isValid(lengthSize) {
+      LengthPrefix.forEachUnit(in: bytes, lengthSize: lengthSize, look)
     }
     return found
   }

@@ -1,5 +1,6 @@
 #if X264
   import CodecInterface
+  import VideoBitstream
 
   /// What profile and level make of a configuration, checked.
   struct StreamShape {
@@ -38,14 +39,14 @@
       let wide = (c.width + 15) / 16
       let high = (c.height + 15) / 16
       if let number = c.level {
-        guard let level = H264Level.level(number) else {
+        guard let level = H264Level.numbered(number) else {
           throw .invalidConfiguration("no level \(Double(number) / 10)")
         }
-        guard level.fits(macroblocksWide: wide, high: high) else {
+        guard level.allows(widthInMbs: wide, heightInMbs: high) else {
           throw .invalidConfiguration(
             "\(c.width)x\(c.height) is too large for level \(Double(number) / 10)")
         }
-        let most = level.bufferedFrames(macroblocks: wide * high)
+        let most = level.dpbFrames(widthInMbs: wide, heightInMbs: high)
         guard c.referenceFrameCount <= most else {
           throw .invalidConfiguration(
             "level \(Double(number) / 10) allows \(most) reference frames at this size")

@@ -1,5 +1,6 @@
 #if X264
   import CodecInterface
+  import VideoBitstream
   import CX264
   import Foundation
 
@@ -202,7 +203,7 @@
       for nal in UnsafeBufferPointer(start: nals, count: Int(count)) where nal.i_payload > 4 {
         let unit = [UInt8](UnsafeBufferPointer(start: nal.p_payload + 4, count: Int(nal.i_payload) - 4))
         if nal.i_type == Int32(NAL_SPS.rawValue) {
-          sets.sps.append(Self.edited(unit, c))
+          sets.sps.append(try Self.edited(unit, c))
         } else if nal.i_type == Int32(NAL_PPS.rawValue) {
           sets.pps.append(unit)
         }
@@ -211,22 +212,22 @@
       return sets
     }
 
-    private static func edited(_ unit: [UInt8], _ c: VideoEncoderConfiguration) -> [UInt8] {
-      var editor = ParameterSetEditor(nalUnit: unit)
-      if let new = StreamShape.signalling(of: c.profile, written: editor.constraintFlags) {
-        // The timing is found by the profile that libx264 wrote: first things first.
-        setTick(&editor, c)
-        editor.setProfile(new.profile, constraintFlags: new.flags)
-      } else {
-        setTick(&editor, c)
+    /// Changes what libx264 cannot be told: the profile's number and its flags, and the tick.
+    private static func edited(_ unit: [UInt8], _ c: VideoEncoderConfiguration) throws(CodecError) -> [UInt8] {
+      guard var set = try? H264SequenceParameterSet(nalUnit: unit) else {
+        throw .malfunction("libx264's sequence parameter set cannot be read")
       }
-      return editor.nalUnit
-    }
-
-    /// libx264 writes the tick of its time stamps; a player wants that of the frames.
-    private static func setTick(_ editor: inout ParameterSetEditor, _ c: VideoEncoderConfiguration) {
-      let rate = FrameRateRatio(c.frameRate ?? 30)
-      editor.setTiming(unitsInTick: rate.denominator, timeScale: rate.numerator * 2)
+      if set.vui?.timing != nil {
+        // libx264 writes the tick of its time stamps; a player wants that of the frames.
+        let rate = FrameRateRatio(c.frameRate ?? 30)
+        set.vui?.timing?.ticks = VideoTicks(
+          unitsInTick: Int(rate.denominator), timeScale: Int(rate.numerator) * 2)
+      }
+      if let new = StreamShape.signalling(of: c.profile, written: UInt8(set.constraintFlags)) {
+        set.profileIDC = Int(new.profile)
+        set.constraintFlags = Int(new.flags)
+      }
+      return set.nalUnit
     }
   }
 #endif

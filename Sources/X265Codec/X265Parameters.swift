@@ -1,5 +1,6 @@
 #if X265
   import CodecInterface
+  import VideoBitstream
   import CX265
   import Foundation
 
@@ -78,10 +79,10 @@
         throw .invalidConfiguration("HEVC allows 16 reference frames")
       }
       if let number = c.level {
-        guard let level = HEVCLevel.level(number) else {
+        guard let level = HEVCLevel.numbered(number) else {
           throw .invalidConfiguration("no level \(Double(number) / 10)")
         }
-        guard level.fits(width: c.width, height: c.height) else {
+        guard level.allows(width: c.width, height: c.height) else {
           throw .invalidConfiguration("\(c.width)x\(c.height) is too large for level \(Double(number) / 10)")
         }
       }

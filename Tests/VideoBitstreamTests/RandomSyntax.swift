@@ -28,4 +28,19 @@ struct RandomSyntax: RandomNumberGenerator {
     (0..<count).map { _ in value(&self) }
   }
   mutating func optional<T>(_ value: (inout RandomSyntax) -> T) -> T? { chance() ? value(&self) : nil }
+
+  /// Changes some bytes or bits, or cuts the unit.
+  mutating func damaged(_ unit: [UInt8]) -> [UInt8] {
+    var result = unit
+    for _ in 0..<int(1...6) where result.count > 1 {
+      switch int(0...4) {
+      case 0: result.removeLast(int(1...result.count - 1))
+      case 1: result[int(1...result.count - 1)] = UInt8(int(0...255))
+      case 2: result[int(1...result.count - 1)] ^= 1 << UInt8(int(0...7))
+      case 3: result.insert(contentsOf: [0, 0, 0, 0, 0], at: int(1...result.count - 1))
+      default: result.insert(contentsOf: list(9) { _ in 0xFF }, at: int(1...result.count - 1))
+      }
+    }
+    return result
+  }
 }

@@ -1,4 +1,5 @@
 import CoreVideo
+import VideoBitstream
 
 extension CMFormatDescription {
   // MARK: - Create

@@ -1,4 +1,5 @@
 import CoreFoundation
+import VideoBitstream
 
 /// The dialect of a video sample description.
 public struct CMImageDescriptionFlavor: RawRepresentable, Hashable, @unchecked Sendable {
@@ -34,7 +35,7 @@ private enum ImageDescription {
   {
     var reader = ByteReader(data)
     let total = try reader.uint32()
-    guard total >= size, total <= data.count else { throw ParameterSetError.invalid }
+    guard total >= size, total <= data.count else { throw SyntaxError.invalid }
     let verbatim = Data(data.prefix(total))
     var codec = FourCharCode(try reader.uint32())
     _ = try reader.bytes(8)
@@ -86,7 +87,7 @@ private enum ImageDescription {
     if let verbatim = description.extensionValue(key) as? Data, verbatim.count >= size { return verbatim }
     guard let width = Int16(exactly: description.videoDimensions.width),
       let height = Int16(exactly: description.videoDimensions.height)
-    else { throw ParameterSetError.invalid }
+    else { throw SyntaxError.invalid }
     func number(_ key: CFString) -> Int? { (description.extensionValue(key) as? NSNumber)?.intValue }
     var codec = description.mediaSubTypeCode
     var depth = number(kCMFormatDescriptionExtension_Depth) ?? 24

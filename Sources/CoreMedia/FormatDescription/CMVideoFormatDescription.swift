@@ -1,4 +1,5 @@
 import CoreVideo
+import VideoBitstream
 
 // MARK: - Create
 

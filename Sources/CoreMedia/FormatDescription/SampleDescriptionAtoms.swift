@@ -1,4 +1,5 @@
 import CoreFoundation
+import VideoBitstream
 
 /// The extension atoms of a sample description: those that extensions of a format description say, and all others.
 enum SampleDescriptionAtoms {
@@ -13,7 +14,7 @@ enum SampleDescriptionAtoms {
       // A size of zero ends the list.
       if size == 0 { break }
       let type = fourCharacters(FourCharCode(try reader.uint32()))
-      guard size >= 8 else { throw ParameterSetError.invalid }
+      guard size >= 8 else { throw SyntaxError.invalid }
       let payload = Data(try reader.bytes(size - 8))
       if !(try read(type, payload, into: extensions)) { others[type, default: []].append(payload) }
     }
@@ -71,11 +72,12 @@ enum SampleDescriptionAtoms {
   {
     switch fourCharacters(FourCharCode(try reader.uint32())) {
     case let kind where kind == "nclc" || kind == "nclx":
-      extensions[kCMFormatDescriptionExtension_ColorPrimaries] =
-        VideoCodePoints.colorPrimaries[try reader.uint16()]
-      extensions[kCMFormatDescriptionExtension_TransferFunction] =
-        VideoCodePoints.transferFunctions[try reader.uint16()]
-      extensions[kCMFormatDescriptionExtension_YCbCrMatrix] = VideoCodePoints.matrices[try reader.uint16()]
+      func name(_ table: ColorCodePoints) throws -> CFString? {
+        table.name(of: try reader.uint16()).map { $0 as CFString }
+      }
+      extensions[kCMFormatDescriptionExtension_ColorPrimaries] = try name(.primaries)
+      extensions[kCMFormatDescriptionExtension_TransferFunction] = try name(.transferFunctions)
+      extensions[kCMFormatDescriptionExtension_YCbCrMatrix] = try name(.matrices)
       if kind == "nclx" {
         extensions[kCMFormatDescriptionExtension_FullRangeVideo] = NSNumber(
           value: try reader.byte() & 0x80 != 0)
@@ -150,17 +152,12 @@ enum SampleDescriptionAtoms {
   }
 
   private static func colour(_ description: CMFormatDescription, isQuickTime: Bool) -> Data? {
-    func code(_ key: CFString, _ table: [Int: CFString]) -> UInt16? {
-      guard let name = description.extensionValue(key) as? String else { return nil }
-      // Several code points can have one name: the least is the one that is meant by all.
-      return table.filter { $0.value as String == name }.keys.min().map { UInt16($0) }
+    func code(_ key: CFString, _ table: ColorCodePoints) -> UInt16? {
+      (description.extensionValue(key) as? String).flatMap { table.code(of: $0) }.map { UInt16($0) }
     }
-    let primaries = code(kCMFormatDescriptionExtension_ColorPrimaries, VideoCodePoints.colorPrimaries)
-    let transfer = code(kCMFormatDescriptionExtension_TransferFunction, VideoCodePoints.transferFunctions)
-    // In QuickTime, BT.601 is 6.
-    let matrix = code(kCMFormatDescriptionExtension_YCbCrMatrix, VideoCodePoints.matrices).map {
-      $0 == 5 ? 6 : $0
-    }
+    let primaries = code(kCMFormatDescriptionExtension_ColorPrimaries, .primaries)
+    let transfer = code(kCMFormatDescriptionExtension_TransferFunction, .transferFunctions)
+    let matrix = code(kCMFormatDescriptionExtension_YCbCrMatrix, .matrices)
     if primaries == nil, transfer == nil, matrix == nil { return nil }
     var data = Data((isQuickTime ? "nclc" : "nclx").utf8)
     for value in [primaries, transfer, matrix] { data.append(bigEndian: value ?? 2) }

@@ -1,10 +1,5 @@
 import Foundation
-
-/// The codecs whose parameter sets are described.
-package enum NALCodec: Sendable {
-  case h264
-  case hevc
-}
+import VideoBitstream
 
 /// Parameter sets and the size of the length before each NAL unit: what `avcC` and `hvcC` hold.
 package struct DecoderConfiguration: Sendable, Equatable {
@@ -25,7 +20,7 @@ package struct DecoderConfiguration: Sendable, Equatable {
   /// Reads an AVCDecoderConfigurationRecord.
   package init(avcC record: Data) throws {
     var reader = ByteReader(record)
-    guard try reader.byte() == 1 else { throw ParameterSetError.invalid }
+    guard try reader.byte() == 1 else { throw SyntaxError.invalid }
     _ = try reader.bytes(3)
     codec = .h264
     lengthSize = Int(try reader.byte() & 3) + 1
@@ -46,7 +41,7 @@ package struct DecoderConfiguration: Sendable, Equatable {
     let extensions = parameterSets.filter { $0.first.map { $0 & 31 } == 13 }
     guard let first = sequence.first, first.count >= 4, sequence.count <= 31, picture.count <= 255,
       extensions.count <= 255
-    else { throw ParameterSetError.invalid }
+    else { throw SyntaxError.invalid }
     let sps = try H264SequenceParameterSet(nalUnit: first)
     var record = Data([1])
     record.append(first.dropFirst().prefix(3))
@@ -55,7 +50,7 @@ package struct DecoderConfiguration: Sendable, Equatable {
     for unit in sequence { try record.append(unit: unit) }
     record.append(UInt8(picture.count))
     for unit in picture { try record.append(unit: unit) }
-    if H264SequenceParameterSet.highProfiles.contains(sps.profile) {
+    if sps.hasChromaFormat {
       record.append(0xFC | UInt8(sps.chromaFormat))
       record.append(0xF8 | UInt8(sps.bitDepthLuma - 8))
       record.append(0xF8 | UInt8(sps.bitDepthChroma - 8))
@@ -71,7 +66,7 @@ package struct DecoderConfiguration: Sendable, Equatable {
   package init(hvcC record: Data) throws {
     var reader = ByteReader(record)
     // Version 0 was written by some before the standard was final.
-    guard try reader.byte() <= 1 else { throw ParameterSetError.invalid }
+    guard try reader.byte() <= 1 else { throw SyntaxError.invalid }
     _ = try reader.bytes(20)
     codec = .hevc
     lengthSize = Int(try reader.byte() & 3) + 1
@@ -85,23 +80,23 @@ package struct DecoderConfiguration: Sendable, Equatable {
   /// An HEVCDecoderConfigurationRecord.
   package func hvcC() throws -> Data {
     guard let first = parameterSets.first(where: { $0.first.map { $0 >> 1 & 63 } == 33 }) else {
-      throw ParameterSetError.invalid
+      throw SyntaxError.invalid
     }
     let sps = try HEVCSequenceParameterSet(nalUnit: first)
     var record = Data([1])
-    record.append(
-      UInt8(sps.general.profileSpace) << 6 | (sps.general.isHighTier ? 0x20 : 0) | UInt8(sps.general.profile))
-    record.append(bigEndian: sps.general.compatibility)
-    record.append(bigEndian: UInt16(sps.general.constraints >> 32))
-    record.append(bigEndian: UInt32(truncatingIfNeeded: sps.general.constraints))
-    record.append(UInt8(sps.general.level))
+    let profile = sps.profileTierLevel.profile
+    record.append(UInt8(profile.space) << 6 | (profile.isHighTier ? 0x20 : 0) | UInt8(profile.idc))
+    record.append(bigEndian: UInt32(truncatingIfNeeded: profile.compatibility))
+    record.append(bigEndian: UInt16(truncatingIfNeeded: profile.constraints >> 32))
+    record.append(bigEndian: UInt32(truncatingIfNeeded: profile.constraints))
+    record.append(UInt8(sps.profileTierLevel.levelIDC))
     record.append(bigEndian: UInt16(0xF000))  // min_spatial_segmentation_idc: unknown
     record.append(0xFC)  // parallelismType: unknown
     record.append(0xFC | UInt8(sps.chromaFormat))
     record.append(0xF8 | UInt8(sps.bitDepthLuma - 8))
     record.append(0xF8 | UInt8(sps.bitDepthChroma - 8))
     record.append(bigEndian: UInt16(0))  // avgFrameRate: unknown
-    record.append(UInt8(sps.subLayers << 3) | (sps.isTemporalNested ? 4 : 0) | UInt8(lengthSize - 1))
+    record.append(UInt8(sps.subLayerCount << 3) | (sps.isTemporalNested ? 4 : 0) | UInt8(lengthSize - 1))
     var types: [UInt8] = []
     for unit in parameterSets {
       let type = unit.first.map { $0 >> 1 & 63 } ?? 0
@@ -127,13 +122,13 @@ struct ByteReader {
   var count: Int { rest.count }
 
   mutating func bytes(_ count: Int) throws -> Data {
-    guard count >= 0, count <= rest.count else { throw ParameterSetError.truncated }
+    guard count >= 0, count <= rest.count else { throw SyntaxError.truncated }
     defer { rest = rest.dropFirst(count) }
     return rest.prefix(count)
   }
 
   mutating func byte() throws -> UInt8 {
-    guard let byte = rest.first else { throw ParameterSetError.truncated }
+    guard let byte = rest.first else { throw SyntaxError.truncated }
     rest = rest.dropFirst()
     return byte
   }
@@ -152,7 +147,7 @@ extension Data {
 
   /// A NAL unit with a length of 16 bits before it.
   fileprivate mutating func append(unit: Data) throws {
-    guard unit.count <= 65535 else { throw ParameterSetError.invalid }
+    guard unit.count <= 65535 else { throw SyntaxError.invalid }
     append(bigEndian: UInt16(unit.count))
     append(unit)
   }

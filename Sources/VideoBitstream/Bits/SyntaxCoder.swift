@@ -95,3 +95,6 @@ extension SyntaxCoder {
     }
   }
 }
+
+/// Ceil(Log2(count)): the bits that tell one of so many; 0 for one or none.
+func ceilLog2(_ count: Int) -> Int { count <= 1 ? 0 : Int.bitWidth - (count - 1).leadingZeroBitCount }

@@ -20,6 +20,12 @@ package enum NALCodec: Hashable, Sendable {
     self == .h264 ? H264NALUnitType(rawValue: type).isSlice : HEVCNALUnitType(rawValue: type).isSlice
   }
 
+  /// A slice of a picture after which no other refers to one before it.
+  package func closesReferences(_ type: UInt8) -> Bool {
+    self == .h264
+      ? type == H264NALUnitType.idrSlice.rawValue : HEVCNALUnitType(rawValue: type).closesReferences
+  }
+
   package func isAccessUnitDelimiter(_ type: UInt8) -> Bool {
     type
       == (self == .h264

@@ -1,6 +1,7 @@
 import CodecInterface
 import CoreMedia
 import FFmpegMedia
+import VideoBitstream
 
 /// What a format description says to a decoder.
 struct StreamFormat: @unchecked Sendable {

@@ -1,0 +1,130 @@
+/// hrd_parameters() of HEVC (E.2.2).
+package struct HEVCHypotheticalDecoder: Equatable, Sendable {
+  /// What is the same for all sub-layers.
+  package struct Common: Equatable, Sendable {
+    package struct SubPicture: Equatable, Sendable {
+      /// tick_divisor_minus2 + 2, 2...257.
+      package var tickDivisor = 2
+      /// 1...32
+      package var removalDelayIncrementLength = 1
+      package var isInPictureTiming = false
+      package var outputDelayLength = 1
+      package var cpbSizeScale = 0
+
+      package init() {}
+    }
+
+    package var hasNAL = false
+    package var hasVCL = false
+    package var subPicture: SubPicture?
+    package var bitRateScale = 0
+    package var cpbSizeScale = 0
+    /// Lengths in bits of what the SEI messages say, 1...32.
+    package var initialRemovalDelayLength = 24
+    package var removalDelayLength = 24
+    package var outputDelayLength = 24
+
+    package init() {}
+
+    mutating func code<Coder: SyntaxCoder>(_ c: inout Coder) {
+      c.flag(&hasNAL)
+      c.flag(&hasVCL)
+      guard hasNAL || hasVCL else { return }
+      c.optional(&subPicture, SubPicture()) {
+        $0.u(&$1.tickDivisor, 8, above: 2)
+        $0.u(&$1.removalDelayIncrementLength, 5, above: 1)
+        $0.flag(&$1.isInPictureTiming)
+        $0.u(&$1.outputDelayLength, 5, above: 1)
+      }
+      c.u(&bitRateScale, 4)
+      c.u(&cpbSizeScale, 4)
+      if var value = subPicture {
+        c.u(&value.cpbSizeScale, 4)
+        subPicture = value
+      }
+      c.u(&initialRemovalDelayLength, 5, above: 1)
+      c.u(&removalDelayLength, 5, above: 1)
+      c.u(&outputDelayLength, 5, above: 1)
+    }
+  }
+
+  /// sub_layer_hrd_parameters(): a schedule of delivery.
+  package struct Schedule: Equatable, Sendable {
+    package var bitRateValue = 1
+    package var cpbSizeValue = 1
+    /// With parameters of sub-pictures only.
+    package var subPictureCPBSizeValue = 1
+    package var subPictureBitRateValue = 1
+    package var isConstantBitRate = false
+
+    package init() {}
+  }
+
+  package struct SubLayer: Equatable, Sendable {
+    /// fixed_pic_rate_general_flag and fixed_pic_rate_within_cvs_flag, which follows from the first.
+    package var isFixedRate = false
+    package var isFixedRateWithinSequence = false
+    /// elemental_duration_in_tc_minus1 + 1, with a fixed rate.
+    package var elementalDuration = 1
+    /// low_delay_hrd_flag, without one.
+    package var isLowDelay = false
+    /// cpb_cnt_minus1 + 1, 1...32.
+    package var scheduleCount = 1
+    package var nal: [Schedule] = []
+    package var vcl: [Schedule] = []
+
+    package init() {}
+  }
+
+  /// Not there in some sets of a video parameter set, which share that of the set before.
+  package var common: Common?
+  package var subLayers: [SubLayer] = []
+
+  package init() {}
+
+  /// - Parameter inherited: What is the same for all sub-layers, where `common` is not there.
+  mutating func code<Coder: SyntaxCoder>(
+    _ c: inout Coder, hasCommon: Bool, inherited: Common? = nil, subLayerCount: Int
+  ) {
+    if hasCommon {
+      var value = common ?? Common()
+      value.code(&c)
+      common = value
+    }
+    let shared = common ?? inherited ?? Common()
+    c.list(&subLayers, count: subLayerCount, SubLayer()) { $1.code(&$0, shared) }
+  }
+}
+
+extension HEVCHypotheticalDecoder.SubLayer {
+  fileprivate mutating func code<Coder: SyntaxCoder>(
+    _ c: inout Coder, _ common: HEVCHypotheticalDecoder.Common
+  ) {
+    c.flag(&isFixedRate)
+    if isFixedRate { isFixedRateWithinSequence = true } else { c.flag(&isFixedRateWithinSequence) }
+    if isFixedRateWithinSequence {
+      c.ue(&elementalDuration, 1...2048)
+    } else {
+      c.flag(&isLowDelay)
+    }
+    if !isLowDelay { c.ue(&scheduleCount, 1...32) }
+    let hasSubPicture = common.subPicture != nil
+    if common.hasNAL { Self.code(&nal, &c, scheduleCount, hasSubPicture) }
+    if common.hasVCL { Self.code(&vcl, &c, scheduleCount, hasSubPicture) }
+  }
+
+  private static func code<Coder: SyntaxCoder>(
+    _ schedules: inout [HEVCHypotheticalDecoder.Schedule], _ c: inout Coder, _ count: Int,
+    _ hasSubPicture: Bool
+  ) {
+    c.list(&schedules, count: count, HEVCHypotheticalDecoder.Schedule()) {
+      $0.ue(&$1.bitRateValue, 1...0xFFFF_FFFF)
+      $0.ue(&$1.cpbSizeValue, 1...0xFFFF_FFFF)
+      if hasSubPicture {
+        $0.ue(&$1.subPictureCPBSizeValue, 1...0xFFFF_FFFF)
+        $0.ue(&$1.subPictureBitRateValue, 1...0xFFFF_FFFF)
+      }
+      $0.flag(&$1.isConstantBitRate)
+    }
+  }
+}

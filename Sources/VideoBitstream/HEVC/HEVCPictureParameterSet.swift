@@ -1,0 +1,241 @@
+/// pic_parameter_set_rbsp() of HEVC (7.3.2.3).
+package struct HEVCPictureParameterSet: Equatable, Sendable {
+  package struct Tiles: Equatable, Sendable {
+    /// 1...20 and 1...22 in all levels.
+    package var columns = 1
+    package var rows = 1
+    /// Widths of all columns but the last and heights of all rows but the last, in coding tree blocks; nil: equal.
+    package var sizes: Sizes?
+    package var isFilteredAcross = true
+
+    package struct Sizes: Equatable, Sendable {
+      package var widths: [Int]
+      package var heights: [Int]
+
+      package init(widths: [Int] = [], heights: [Int] = []) {
+        self.widths = widths
+        self.heights = heights
+      }
+    }
+
+    package init() {}
+
+    mutating func code<Coder: SyntaxCoder>(_ c: inout Coder) {
+      c.ue(&columns, 1...1024)
+      c.ue(&rows, 1...1024)
+      var isUniform = sizes == nil
+      c.flag(&isUniform)
+      if !isUniform, c.failure == nil {
+        var value = sizes ?? Sizes()
+        c.list(&value.widths, count: columns - 1, 1) { $0.ue(&$1, 1...65536) }
+        c.list(&value.heights, count: rows - 1, 1) { $0.ue(&$1, 1...65536) }
+        sizes = value
+      }
+      c.flag(&isFilteredAcross)
+    }
+  }
+
+  /// deblocking_filter_control_present_flag
+  package struct Deblocking: Equatable, Sendable {
+    package var allowsOverride = false
+    package var filter = HEVCDeblockingFilter()
+
+    package init() {}
+  }
+
+  /// 0...63
+  package var id = 0
+  /// 0...15
+  package var sequenceParameterSetID = 0
+  package var allowsDependentSegments = false
+  package var hasOutputFlag = false
+  /// num_extra_slice_header_bits, 0...7
+  package var extraHeaderBits = 0
+  package var hidesSigns = false
+  package var hasCabacInit = false
+  /// 1...15
+  package var defaultActiveReferences = 1
+  package var defaultActiveReferencesL1 = 1
+  /// 26 + init_qp_minus26; down to -48 with more than eight bits.
+  package var initialQP = 26
+  package var constrainedIntraPrediction = false
+  package var allowsTransformSkip = false
+  /// diff_cu_qp_delta_depth; nil: cu_qp_delta_enabled_flag is 0.
+  package var qpDeltaDepth: Int?
+  /// -12...12
+  package var cbQPOffset = 0
+  package var crQPOffset = 0
+  package var hasSliceChromaQPOffsets = false
+  package var hasWeightedPrediction = false
+  package var hasWeightedBiprediction = false
+  package var allowsTransquantBypass = false
+  /// entropy_coding_sync_enabled_flag: wavefronts.
+  package var isSynchronised = false
+  package var tiles: Tiles?
+  package var isFilteredAcrossSlices = false
+  package var deblocking: Deblocking?
+  package var scalingLists: HEVCScalingLists?
+  /// lists_modification_present_flag
+  package var allowsListModification = false
+  /// 2...6
+  package var log2ParallelMergeLevel = 2
+  package var hasSliceHeaderExtension = false
+  package var rangeExtension: RangeExtension?
+
+  /// pps_range_extension()
+  package struct RangeExtension: Equatable, Sendable {
+    package struct ChromaOffset: Equatable, Sendable {
+      package var cb = 0
+      package var cr = 0
+
+      package init(cb: Int = 0, cr: Int = 0) {
+        self.cb = cb
+        self.cr = cr
+      }
+    }
+
+    package struct ChromaOffsetList: Equatable, Sendable {
+      package var depth = 0
+      /// 1...6
+      package var offsets: [ChromaOffset] = []
+
+      package init() {}
+    }
+
+    /// With transform skip only; 2...5.
+    package var log2MaxTransformSkipBlock = 2
+    package var hasCrossComponentPrediction = false
+    package var chromaOffsets: ChromaOffsetList?
+    package var log2SAOOffsetScaleLuma = 0
+    package var log2SAOOffsetScaleChroma = 0
+
+    package init() {}
+  }
+
+  package init() {}
+
+  /// - Parameter nalUnit: The whole NAL unit, without a start code or a length before it.
+  package init<Bytes: Collection<UInt8>>(nalUnit: Bytes) throws(SyntaxError) {
+    guard let header = nalUnit.first, header >> 1 & 63 == HEVCNALUnitType.pictureParameterSet.rawValue else {
+      throw .invalid
+    }
+    var set = Self()
+    let failure = BitReader.read(nalUnit, headerLength: 2) { reader -> SyntaxError? in
+      set.codeStart(&reader)
+      let failure = reader.failure
+      // A set that is damaged only here can still be used to tell pictures apart.
+      set.codeTools(&reader)
+      set.codeFilters(&reader)
+      return failure
+    }
+    if let failure { throw failure }
+    self = set
+  }
+
+  /// Writes the payload, trailing bits included.
+  package func write(to bits: inout BitWriter) {
+    var set = self
+    set.codeStart(&bits)
+    set.codeTools(&bits)
+    set.codeFilters(&bits)
+    bits.trailingBits()
+    bits.flush()
+  }
+
+  /// The whole NAL unit.
+  package var nalUnit: [UInt8] {
+    EmulationPrevention.adding(
+      header: HEVCNALUnitHeader(type: .pictureParameterSet).bytes, payload: BitWriter.bytes { write(to: &$0) }
+    )
+  }
+
+  private mutating func codeStart<Coder: SyntaxCoder>(_ c: inout Coder) {
+    c.ue(&id, 0...63)
+    c.ue(&sequenceParameterSetID, 0...15)
+    c.flag(&allowsDependentSegments)
+    c.flag(&hasOutputFlag)
+    c.u(&extraHeaderBits, 3)
+  }
+
+  private mutating func codeTools<Coder: SyntaxCoder>(_ c: inout Coder) {
+    c.flag(&hidesSigns)
+    c.flag(&hasCabacInit)
+    c.ue(&defaultActiveReferences, 1...15)
+    c.ue(&defaultActiveReferencesL1, 1...15)
+    c.se(&initialQP, -48...51, above: 26)
+    c.flag(&constrainedIntraPrediction)
+    c.flag(&allowsTransformSkip)
+    c.optional(&qpDeltaDepth, 0) { $0.ue(&$1, 0...3) }
+    c.se(&cbQPOffset, -12...12)
+    c.se(&crQPOffset, -12...12)
+    c.flag(&hasSliceChromaQPOffsets)
+    c.flag(&hasWeightedPrediction)
+    c.flag(&hasWeightedBiprediction)
+    c.flag(&allowsTransquantBypass)
+    var hasTiles = tiles != nil
+    c.flag(&hasTiles)
+    c.flag(&isSynchronised)
+    if hasTiles, c.failure == nil {
+      var value = tiles ?? Tiles()
+      value.code(&c)
+      if c.failure == nil { tiles = value }
+    }
+  }
+
+  private mutating func codeFilters<Coder: SyntaxCoder>(_ c: inout Coder) {
+    c.flag(&isFilteredAcrossSlices)
+    c.optional(&deblocking, Deblocking()) {
+      $0.flag(&$1.allowsOverride)
+      $1.filter.code(&$0)
+    }
+    c.optional(&scalingLists, HEVCScalingLists()) { $1.code(&$0) }
+    c.flag(&allowsListModification)
+    c.ue(&log2ParallelMergeLevel, 2...6)
+    c.flag(&hasSliceHeaderExtension)
+    var hasExtension = rangeExtension != nil
+    c.flag(&hasExtension)
+    guard hasExtension else { return }
+    var hasRange = rangeExtension != nil
+    c.flag(&hasRange)
+    c.reserved(7)
+    guard hasRange, c.failure == nil else { return }
+    var value = rangeExtension ?? RangeExtension()
+    value.code(&c, allowsTransformSkip: allowsTransformSkip)
+    if c.failure == nil { rangeExtension = value }
+  }
+}
+
+extension HEVCPictureParameterSet.RangeExtension {
+  fileprivate mutating func code<Coder: SyntaxCoder>(_ c: inout Coder, allowsTransformSkip: Bool) {
+    if allowsTransformSkip { c.ue(&log2MaxTransformSkipBlock, 2...5) }
+    c.flag(&hasCrossComponentPrediction)
+    c.optional(&chromaOffsets, ChromaOffsetList()) {
+      $0.ue(&$1.depth, 0...3)
+      var count = $1.offsets.count
+      $0.ue(&count, 1...6)
+      $0.list(&$1.offsets, count: count, ChromaOffset()) {
+        $0.se(&$1.cb, -12...12)
+        $0.se(&$1.cr, -12...12)
+      }
+    }
+    c.ue(&log2SAOOffsetScaleLuma, 0...8)
+    c.ue(&log2SAOOffsetScaleChroma, 0...8)
+  }
+}
+
+/// Whether the deblocking filter is off, and its offsets, of a picture parameter set or a slice.
+package struct HEVCDeblockingFilter: Equatable, Sendable {
+  package var isDisabled = false
+  /// beta_offset_div2 and tc_offset_div2, -6...6.
+  package var betaOffset = 0
+  package var tcOffset = 0
+
+  package init() {}
+
+  mutating func code<Coder: SyntaxCoder>(_ c: inout Coder) {
+    c.flag(&isDisabled)
+    guard !isDisabled else { return }
+    c.se(&betaOffset, -6...6)
+    c.se(&tcOffset, -6...6)
+  }
+}
