@@ -59,6 +59,11 @@ if !isEngineAlone {
   }
   products.append(.executable(name: "vtencode", targets: ["vtencode"]))
 
+  // For the fuzzers, which are a package of their own.
+  if Context.environment["OVT_FUZZING"] == "1" {
+    products.append(.library(name: "CallTransport", targets: ["CallTransport"]))
+  }
+
   targets += [
     .systemLibrary(
       name: "CX264", path: "Sources/System/CX264", pkgConfig: "x264",

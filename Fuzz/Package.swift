@@ -4,7 +4,7 @@ import PackageDescription
 // Harnesses for libFuzzer. scripts/fuzz builds and runs them.
 let package = Package(
   name: "Fuzz",
-  dependencies: [.package(name: "OpenVideoToolbox", path: "..")],
+  dependencies: [.package(name: "OpenVideoToolbox", path: "..", traits: ["X264", "X265"])],
   targets: [
     .target(name: "FuzzDriver"),
     .executableTarget(
@@ -17,6 +17,24 @@ let package = Package(
     .executableTarget(
       name: "fuzz-movie",
       dependencies: ["FuzzDriver", .product(name: "AVFoundation", package: "OpenVideoToolbox")]),
+    .executableTarget(
+      name: "fuzz-media",
+      dependencies: [
+        "FuzzDriver",
+        .product(name: "AVFoundation", package: "OpenVideoToolbox"),
+        .product(name: "VideoToolbox", package: "OpenVideoToolbox"),
+        .product(name: "ElementaryStream", package: "OpenVideoToolbox"),
+      ]),
+    // No fuzzer, but long runs: built without sanitizers, see docs/reliability.md.
+    .executableTarget(
+      name: "endurance",
+      dependencies: [
+        .product(name: "AVFoundation", package: "OpenVideoToolbox"),
+        .product(name: "VideoToolbox", package: "OpenVideoToolbox"),
+      ]),
+    .executableTarget(
+      name: "fuzz-wire",
+      dependencies: ["FuzzDriver", .product(name: "CallTransport", package: "OpenVideoToolbox")]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -12,11 +12,9 @@ enum Main {
     do {
       let arguments = joiningValues(Array(CommandLine.arguments.dropFirst()))
       try checkSubcommand(arguments.first)
-      var command = try VTEncode.parseAsRoot(arguments)
       // Before the first thread, which the sandbox would not hold.
-      if let sandboxed = command as? any SandboxedCommand, sandboxed.options.sandbox {
-        try Sandbox.enter(for: sandboxed)
-      }
+      try enterSandbox(arguments)
+      var command = try VTEncode.parseAsRoot(arguments)
       if var asynchronous = command as? any AsyncParsableCommand {
         try await asynchronous.run()
       } else {
@@ -24,6 +22,12 @@ enum Main {
       }
     } catch {
       leave(with: error)
+    }
+  }
+
+  private static func enterSandbox(_ arguments: [String]) throws {
+    if let command = try VTEncode.parseAsRoot(arguments) as? any SandboxedCommand, command.options.sandbox {
+      try Sandbox.enter(for: command)
     }
   }
 

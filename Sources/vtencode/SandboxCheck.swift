@@ -13,14 +13,14 @@ struct SandboxCheck: ParsableCommand {
   @Option(name: .shortAndLong, help: "The file that would be written.")
   var out: String
 
-  @Argument(parsing: .captureForPassthrough, help: "Files to try to open.")
+  @Argument(help: "Files to try to open.")
   var others: [String] = []
 
   func run() throws {
     try Sandbox.enter(reading: movie, writing: [out])
     tell("read \(movie)", reads(movie))
     tell("write \(out)", writes(out))
-    for file in others where file != "--" {
+    for file in others {
       tell("read \(file)", reads(file))
       tell("write \(file).new", writes(file + ".new"))
     }

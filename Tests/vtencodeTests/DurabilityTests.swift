@@ -8,7 +8,7 @@ import Testing
     let folder = try Folder()
     let run = try CommandLine.shell(
       """
-      '\(CommandLine.vtencode)' streaming '\(CommandLine.sample)' --dimensions 320 180 --out out.mp4 &
+      env --default-signal=HUP '\(CommandLine.vtencode)' streaming '\(CommandLine.sample)' --dimensions 320 180 --out out.mp4 &
       child=$!
       sleep 3
       kill -\(signal) $child

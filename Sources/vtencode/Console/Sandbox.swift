@@ -21,9 +21,10 @@ enum Sandbox {
   /// starts.
   /// - Throws: a `Failure` if the kernel cannot do it: a run that asks for it does not go on without.
   static func enter(reading movie: String, writing outputs: [String]) throws {
-    guard ovt_landlock_version() > 0 else {
+    // The second version is the first that lets a file move from one folder to another, as the finished movie does.
+    guard ovt_landlock_version() >= 2 else {
       throw Failure(
-        "--sandbox needs a kernel with landlock (5.13 or later, switched on), and this one has none")
+        "--sandbox needs a kernel with landlock (5.19 or later, switched on), and this one has none")
     }
     guard threadCount() == 1 else {
       throw Failure("--sandbox has to be entered before other threads run")

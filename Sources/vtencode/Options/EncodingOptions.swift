@@ -131,7 +131,7 @@ struct EncodingOptions: ParsableArguments {
   @Flag(
     help: ArgumentHelp(
       "Give up the file system, but for the movie and the output's folder, and the network before the movie is "
-        + "opened: for movies from people whom you do not know. Needs landlock (Linux 5.13)."))
+        + "opened: for movies from people whom you do not know. Needs landlock (Linux 5.19)."))
   var sandbox = false
 
   @Flag(name: .shortAndLong, help: "Print the session's settings, and a line for each frame.")

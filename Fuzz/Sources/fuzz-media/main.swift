@@ -1,0 +1,22 @@
+import Foundation
+import FuzzDriver
+
+/// The harness that OVT_FUZZ names.
+private let harness: @Sendable (inout FuzzInput) -> Void = {
+  switch ProcessInfo.processInfo.environment["OVT_FUZZ"] {
+  case "decode": return fuzzDecode
+  case "images": return fuzzImages
+  case "sound": return fuzzSound
+  case "pictures": return fuzzPictures
+  case "writer": return fuzzWriter
+  case "pixels": return fuzzPixels
+  case "properties": return fuzzProperties
+  default: fatalError("OVT_FUZZ: decode, images, sound, pictures, writer, pixels or properties")
+  }
+}()
+
+runFuzzer { data, size in
+  var input = FuzzInput(UnsafeBufferPointer(start: data, count: size))
+  autoreleasepool { harness(&input) }
+  return 0
+}

@@ -1,0 +1,111 @@
+// Makes one call of the C library fail: LD_PRELOAD this with FAIL_CALL=write (pwrite, fsync, rename, linkat, close,
+// ftruncate, open or malloc), FAIL_AT=n, the n-th such call, and FAIL_ERRNO. With FAIL_ON=1 all that follow fail too.
+// FAIL_REPORT names a file that is made when the call has failed. Calls on what is no regular file do not count.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static atomic_long seen;
+
+static int fails(const char *call) {
+  const char *wanted = getenv("FAIL_CALL");
+  if (!wanted || strcmp(wanted, call) != 0) return 0;
+  const char *at = getenv("FAIL_AT");
+  long number = atomic_fetch_add(&seen, 1) + 1;
+  long first = at ? atol(at) : 1;
+  if (number < first || (number > first && !getenv("FAIL_ON"))) return 0;
+  const char *report = getenv("FAIL_REPORT");
+  if (report) {
+    long descriptor = syscall(SYS_openat, AT_FDCWD, report, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (descriptor >= 0) syscall(SYS_close, descriptor);
+  }
+  const char *code = getenv("FAIL_ERRNO");
+  errno = code ? atoi(code) : EIO;
+  return 1;
+}
+
+static int is_file(int descriptor) {
+  struct stat status;
+  return fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+
+ssize_t write(int descriptor, const void *bytes, size_t count) {
+  if (is_file(descriptor) && fails("write")) return -1;
+  return syscall(SYS_write, descriptor, bytes, count);
+}
+
+ssize_t pwrite(int descriptor, const void *bytes, size_t count, off_t offset) {
+  if (fails("pwrite")) return -1;
+  return syscall(SYS_pwrite64, descriptor, bytes, count, offset);
+}
+
+ssize_t pwrite64(int descriptor, const void *bytes, size_t count, off_t offset) {
+  return pwrite(descriptor, bytes, count, offset);
+}
+
+int fsync(int descriptor) { return fails("fsync") ? -1 : (int)syscall(SYS_fsync, descriptor); }
+
+int ftruncate(int descriptor, off_t length) {
+  return fails("ftruncate") ? -1 : (int)syscall(SYS_ftruncate, descriptor, length);
+}
+
+int rename(const char *from, const char *to) {
+  return fails("rename") ? -1 : (int)syscall(SYS_renameat, AT_FDCWD, from, AT_FDCWD, to);
+}
+
+int linkat(int from, const char *path, int to, const char *name, int flags) {
+  return fails("linkat") ? -1 : (int)syscall(SYS_linkat, from, path, to, name, flags);
+}
+
+int close(int descriptor) {
+  int wanted = is_file(descriptor) && fails("close");
+  int code = errno;
+  int result = (int)syscall(SYS_close, descriptor);
+  if (!wanted) return result;
+  errno = code;
+  return -1;
+}
+
+static int open_or_fail(const char *path, int flags, mode_t mode) {
+  if ((flags & O_ACCMODE) != O_RDONLY && fails("open")) return -1;
+  return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+
+int open(const char *path, int flags, ...) {
+  va_list list;
+  va_start(list, flags);
+  mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(list, mode_t) : 0;
+  va_end(list);
+  return open_or_fail(path, flags, mode);
+}
+
+int open64(const char *path, int flags, ...) {
+  va_list list;
+  va_start(list, flags);
+  mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(list, mode_t) : 0;
+  va_end(list);
+  return open_or_fail(path, flags, mode);
+}
+
+void *malloc(size_t size) {
+  static __typeof__(&malloc) real;
+  if (!real) real = REAL(malloc);
+  // Small blocks are the Swift runtime's own, which cannot do without.
+  return size >= 4096 && fails("malloc") ? NULL : real(size);
+}
+
+int posix_memalign(void **memory, size_t alignment, size_t size) {
+  static __typeof__(&posix_memalign) real;
+  if (!real) real = REAL(posix_memalign);
+  return size >= 4096 && fails("malloc") ? ENOMEM : real(memory, alignment, size);
+}
