@@ -30,6 +30,8 @@ public struct OSLogInterpolation: StringInterpolationProtocol, Sendable {
     privacy: OSLogPrivacy = .auto
   ) { append(privacy, align, isPublic: false, argumentString()) }
 
+  /// Numbers have forms of their own, with another privacy.
+  @_disfavoredOverload
   public mutating func appendInterpolation<Value: CustomStringConvertible>(
     _ value: @autoclosure () -> Value, align: OSLogStringAlignment = .none, privacy: OSLogPrivacy = .auto
   ) { append(privacy, align, isPublic: false, value().description) }
