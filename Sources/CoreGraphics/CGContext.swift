@@ -151,7 +151,9 @@ public final class CGContext {
   private func paint(_ rect: CGRect, blends: Bool = true, _ color: (CGFloat, CGFloat) -> Pixel) {
     let box = rect.standardized
     let t = state.transform
-    guard t.a * t.d - t.b * t.c != 0 else { return }
+    guard t.a * t.d - t.b * t.c != 0, !rect.isNull, box.minX.isFinite, box.minY.isFinite, box.maxX.isFinite,
+      box.maxY.isFinite
+    else { return }
     let back = t.inverted()
     var area = box.applying(t).intersection(CGRect(x: 0, y: 0, width: width, height: height))
     if let clip = state.clip { area = area.intersection(clip) }

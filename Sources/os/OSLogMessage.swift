@@ -30,7 +30,7 @@ public struct OSLogInterpolation: StringInterpolationProtocol, Sendable {
     privacy: OSLogPrivacy = .auto
   ) { append(privacy, align, isPublic: false, argumentString()) }
 
-  /// For values that have no interpolation of their own; numbers describe themselves too.
+  /// Numbers have forms of their own, with another privacy.
   @_disfavoredOverload
   public mutating func appendInterpolation<Value: CustomStringConvertible>(
     _ value: @autoclosure () -> Value, align: OSLogStringAlignment = .none, privacy: OSLogPrivacy = .auto

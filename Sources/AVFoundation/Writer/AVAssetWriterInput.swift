@@ -33,6 +33,8 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
     var isFinished = false
     var request: (queue: DispatchQueue, block: @Sendable () -> Void)?
     var isScheduled = false
+    /// A look at the busy encoder is due.
+    var isWaiting = false
     var appendCount = 0
     var passDescription: AVAssetWriterInputPassDescription?
     var passRequest: (queue: DispatchQueue, block: @Sendable () -> Void)?
@@ -247,7 +249,7 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
 
   /// Calls the block if the input is ready and nobody is at it.
   func wake() {
-    guard isReadyForMoreMediaData else { return }
+    guard isReadyForMoreMediaData else { return wakeWhenEncoderIsFree() }
     let request: (queue: DispatchQueue, block: @Sendable () -> Void)? = lock.withLock {
       guard !state.isScheduled, !state.isFinished, let request = state.request else { return nil }
       state.isScheduled = true
@@ -255,6 +257,21 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
     }
     guard let request else { return }
     request.queue.async { [self] in run(request) }
+  }
+
+  /// An encoder may take pictures without giving one out, so that nobody says when it has room: it is asked.
+  private func wakeWhenEncoderIsFree() {
+    guard expectsMediaDataInRealTime, encoder?.isBusy == true, writer?.status == .writing else { return }
+    let queue: DispatchQueue? = lock.withLock {
+      guard !state.isWaiting, !state.isFinished, let request = state.request else { return nil }
+      state.isWaiting = true
+      return request.queue
+    }
+    queue?.asyncAfter(deadline: .now() + .milliseconds(5)) { [weak self] in
+      guard let self else { return }
+      self.lock.withLock { self.state.isWaiting = false }
+      self.wake()
+    }
   }
 
   private func run(_ request: (queue: DispatchQueue, block: @Sendable () -> Void)) {
