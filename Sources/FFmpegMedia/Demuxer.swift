@@ -9,13 +9,15 @@ package final class Demuxer: @unchecked Sendable {
   package let url: String
   /// libavformat's name of the format ("mov,mp4,m4a,3gp,3g2,mj2").
   package let formatName: String
-  package let streams: [MediaStream]
+  package private(set) var streams: [MediaStream]
   package let metadata: [String: String]
 
   private let lock = NSLock()
   private var context: UnsafeMutablePointer<AVFormatContext>?
   /// Nothing has been read since the file was opened.
   private var isFresh = true
+  /// libavformat says of the format that its times may jump.
+  private let hasJumps: Bool
   private let elementary: ElementaryStreamIndex?
   private let frameRate: AVRational?
   /// State of an elementary stream's reading: the next access unit and the open file.
@@ -23,10 +25,12 @@ package final class Demuxer: @unchecked Sendable {
   private var file: FileHandle?
   /// A packet that seeking has read to see where it arrived.
   private var pending: MediaPacket?
-  /// Packets from before the first one with a decode time, by stream; nil when that time has come.
-  private var undated: [Int: [MediaPacket]] = [:]
-  private var dated: Set<Int> = []
-  private var queue: [MediaPacket] = []
+  private var facts = TimeFacts()
+  private var times: StreamTimes
+  private var readers: [Int: PictureOrderReader] = [:]
+  private var isAtEnd = false
+  /// A jump of times was seen.
+  private var isBroken = false
   private var selected: Set<Int>
   /// Streams whose parameter sets have changed on the way and stay in the samples from there on.
   private var keepsParameterSets: Set<Int> = []
@@ -43,6 +47,8 @@ package final class Demuxer: @unchecked Sendable {
     self.frameRate = frameRate
     let context = try Demuxer.open(url, frameRate: frameRate)
     self.context = context
+    let flags = context.pointee.iformat.map { $0.pointee.flags } ?? 0
+    hasJumps = flags & AVFMT_TS_DISCONT != 0
     formatName = context.pointee.iformat.flatMap { $0.pointee.name }.map { String(cString: $0) } ?? ""
     metadata = dictionaryEntries(context.pointee.metadata)
     selected = Set(0..<Int(context.pointee.nb_streams))
@@ -67,12 +73,14 @@ package final class Demuxer: @unchecked Sendable {
     } else {
       elementary = nil
     }
-    streams = found
-    guard streams.contains(where: { $0.kind == .video || $0.kind == .audio }) else {
-      close()
+    guard found.contains(where: { $0.kind == .video || $0.kind == .audio }) else {
+      var closing: UnsafeMutablePointer<AVFormatContext>? = context
+      avformat_close_input(&closing)
       throw MediaFileError(.noStreams, "\(Demuxer.name(url)) holds neither video nor sound")
     }
-    if elementary != nil { close() }
+    streams = found
+    times = StreamTimes(found, facts, continuity: nil)
+    if elementary != nil { close() } else { try probe() }
   }
 
   /// A second, independent reader of a file that `other` has opened.
@@ -83,8 +91,13 @@ package final class Demuxer: @unchecked Sendable {
     metadata = other.metadata
     elementary = other.elementary
     frameRate = other.frameRate
+    facts = other.facts
+    hasJumps = other.hasJumps
+    times = StreamTimes(other.streams, other.facts, continuity: nil)
     selected = Set(streams.map(\.index))
     context = elementary == nil ? try Demuxer.open(url, frameRate: frameRate) : nil
+    generatePresentationTimes()
+    forget()
     if let context, Int(context.pointee.nb_streams) < streams.count {
       close()
       throw MediaFileError(.damaged, "\(Demuxer.name(url)) has changed since it was opened")
@@ -103,6 +116,7 @@ package final class Demuxer: @unchecked Sendable {
     lock.withLock {
       close()
       file = nil
+      isFresh = false
       forget()
     }
   }
@@ -111,11 +125,15 @@ package final class Demuxer: @unchecked Sendable {
   package func select(_ streamIndexes: Set<Int>) {
     lock.withLock {
       selected = streamIndexes
-      guard let context else { return }
-      for stream in Demuxer.streams(of: context) {
-        stream.pointee.discard =
-          streamIndexes.contains(Int(stream.pointee.index)) ? AVDISCARD_DEFAULT : AVDISCARD_ALL
-      }
+      discardUnselected()
+    }
+  }
+
+  private func discardUnselected() {
+    guard let context else { return }
+    for stream in Demuxer.streams(of: context) {
+      stream.pointee.discard =
+        selected.contains(Int(stream.pointee.index)) ? AVDISCARD_DEFAULT : AVDISCARD_ALL
     }
   }
 
@@ -124,68 +142,89 @@ package final class Demuxer: @unchecked Sendable {
     try lock.withLock { try readNext() }
   }
 
+  // MARK: - Times
+
+  private var isMovie: Bool { formatName.hasPrefix("mov") }
+
+  /// Finds out what is wrong with the file's times. What is read for it stays to be handed out.
+  private func probe() throws {
+    let look = TimeProbe(streams: streams, isMovie: isMovie)
+    guard look.isWorthwhile else {
+      generatePresentationTimes()
+      return forget()
+    }
+    readers = Self.readers(streams)
+    if readers.isEmpty { generatePresentationTimes() }
+    var packets: [MediaPacket] = []
+    var bytes = 0
+    var isWhole = true
+    while packets.count < TimeProbe.packets, bytes < TimeProbe.bytes, !look.isEnough(packets) {
+      // Damage is told when it is read, not now.
+      guard let packet = try? readStored() else {
+        isWhole = isAtEnd
+        break
+      }
+      packets.append(packet)
+      bytes += packet.bytes.count
+    }
+    facts.ordered = look.ordered(packets)
+    forget(isAtEnd: isAtEnd)
+    for packet in packets { times.add(packet) }
+    if isAtEnd { times.finish() }
+    let found = look.origin(times.ready)
+    facts.origin = found.origin
+    facts.starts = found.starts
+    streams = streams.map { $0.shifted(facts) }
+    generatePresentationTimes()
+    if !isWhole {
+      isFresh = false
+      try rewindFile()
+    }
+  }
+
+  private static func readers(_ streams: [MediaStream]) -> [Int: PictureOrderReader] {
+    streams.filter { $0.kind == .video }.reduce(into: [:]) { $0[$1.index] = PictureOrderReader($1) }
+  }
+
+  /// Where no picture order counts are needed, libavformat makes up presentation times.
+  private func generatePresentationTimes() {
+    if facts.ordered.isEmpty { context?.pointee.flags |= AVFMT_FLAG_GENPTS }
+  }
+
   /// Forgets what has been read ahead.
-  private func forget() {
+  private func forget(isAtEnd: Bool = false) {
     pending = nil
-    undated = [:]
-    dated = []
-    queue = []
+    isBroken = isBroken || times.isBroken
+    times = StreamTimes(
+      streams, facts, continuity: isMovie ? nil : TimeContinuity(jumpsForward: hasJumps))
+    self.isAtEnd = isAtEnd
+    readers = Self.readers(streams.filter { facts.ordered[$0.index] != nil })
   }
 
   private func readNext() throws -> MediaPacket? {
+    isFresh = false
     if let packet = pending {
       pending = nil
       return packet
     }
+    if let elementary { return try readUnit(elementary) }
     while true {
-      if !queue.isEmpty { return queue.removeFirst() }
-      guard let packet = try readStored() else {
-        guard !undated.isEmpty else { return nil }
-        for index in undated.keys.sorted() { date(index, before: nil) }
-        continue
+      while let packet = times.next() {
+        guard selected.contains(packet.streamIndex) else { continue }
+        let shift = facts.shift(streams[packet.streamIndex].timeBase)
+        if shift != 0 { packet.shift(by: -shift) }
+        return packet
       }
-      let index = packet.streamIndex
-      if dated.contains(index) || streams[index].kind != .video { return packet }
-      if let dts = packet.dts {
-        date(index, before: dts)
-        queue.append(packet)
-      } else if undated[index, default: []].count < 32 {
-        undated[index, default: []].append(packet)
-      } else {
-        date(index, before: nil)
-        queue.append(packet)
-      }
+      if isAtEnd { return nil }
+      if let packet = try readStored() { times.add(packet) } else { times.finish() }
     }
-  }
-
-  /// Gives the first packets of a stream the decode times that the container does not tell (Matroska knows none, and
-  /// libavformat finds them only when it has seen how deep the stream reorders).
-  private func date(_ index: Int, before dts: Int64?) {
-    dated.insert(index)
-    guard let packets = undated.removeValue(forKey: index), !packets.isEmpty else { return }
-    let rate = streams[index].averageFrameRate
-    let frame =
-      rate.num > 0 && rate.den > 0
-      ? av_rescale_q(1, AVRational(num: rate.den, den: rate.num), streams[index].timeBase) : 0
-    let step = max(1, packets.first { $0.duration > 0 }?.duration ?? frame)
-    // Without a later decode time: as late as the earliest presentation allows.
-    var time =
-      dts
-      ?? (packets.enumerated().compactMap { item in
-        item.element.pts.map { $0 + Int64(packets.count - item.offset) * step }
-      }.min() ?? 0)
-    for packet in packets.reversed() {
-      time -= step
-      if let pts = packet.pts { time = min(time, pts) }
-      packet.pointer.pointee.dts = time
-    }
-    queue = packets + queue
   }
 
   private func readStored() throws -> MediaPacket? {
-    if let elementary { return try readUnit(elementary) }
-    guard let context else { return nil }
-    isFresh = false
+    guard let context else {
+      isAtEnd = true
+      return nil
+    }
     while true {
       guard let pointer = av_packet_alloc() else { throw MediaFileError(.outOfMemory, "out of memory") }
       let packet = MediaPacket(owning: pointer)
@@ -195,6 +234,7 @@ package final class Demuxer: @unchecked Sendable {
         if let io = context.pointee.pb, io.pointee.error < 0, io.pointee.error != ovt_averror_eof() {
           throw MediaFileError.libav(io.pointee.error, "reading \(Demuxer.name(url)) failed")
         }
+        isAtEnd = true
         return nil
       }
       guard code >= 0 else {
@@ -208,6 +248,7 @@ package final class Demuxer: @unchecked Sendable {
           code: ovt_averror_invaliddata())
       }
       let stream = streams[packet.streamIndex]
+      packet.place = readers[packet.streamIndex]?.place(of: packet)
       return stream.isAnnexB ? convert(packet, of: stream) : packet
     }
   }
@@ -227,6 +268,7 @@ package final class Demuxer: @unchecked Sendable {
     let known = keepsParameterSets.contains(stream.index) ? [] : stream.parameterSets
     guard let converted = AnnexB.lengthPrefixed(bytes, isHEVC: isHEVC, dropping: known) else { return packet }
     av_packet_copy_props(converted.pointer, packet.pointer)
+    converted.place = packet.place
     return converted
   }
 
@@ -240,51 +282,77 @@ package final class Demuxer: @unchecked Sendable {
         nextUnit = elementary.units.lastIndex { $0.isKeyFrame && $0.rank <= frame } ?? 0
         return
       }
-      guard let context, index < streams.count else { return }
-      isFresh = false
-      let stream = streams[index]
-      var target = time
-      // The index holds decode times: the key frame it finds may be shown later than the time asked for.
-      for attempt in 0..<8 {
-        let (code, messages) = LibavLog.collect {
-          av_seek_frame(context, Int32(index), target, AVSEEK_FLAG_BACKWARD)
-        }
-        if code < 0 {
-          let rewound = LibavLog.collect {
-            av_seek_frame(context, Int32(index), Int64.min / 4, AVSEEK_FLAG_BACKWARD)
-          }
-          if rewound.0 >= 0 || avio_seek(context.pointee.pb, 0, SEEK_SET) >= 0 { return }
-          throw MediaFileError.libav(code, "seeking in \(Demuxer.name(url)) failed", messages: messages)
+      guard context != nil, index < streams.count else { return }
+      // Where times jump, libavformat cannot find one.
+      if isBroken { return try seekFromBeginning(index, to: time) }
+      try seek(streams[index], to: time)
+    }
+  }
+
+  private func seek(_ stream: MediaStream, to time: Int64) throws {
+    guard let context else { return }
+    isFresh = false
+    var target = time
+    let shift = facts.shift(stream.timeBase)
+    // The index holds decode times: the key frame it finds may be shown later than the time asked for.
+    for attempt in 0..<8 {
+      let (code, messages) = LibavLog.collect {
+        av_seek_frame(context, Int32(stream.index), target + shift, AVSEEK_FLAG_BACKWARD)
+      }
+      if code < 0 {
+        let rewound = LibavLog.collect {
+          av_seek_frame(context, Int32(stream.index), Int64.min / 4, AVSEEK_FLAG_BACKWARD)
         }
         forget()
-        guard let packet = try readNext() else { return }
-        if packet.streamIndex != index || stream.kind != .video { pending = packet; return }
-        let shown = packet.pts ?? packet.dts ?? 0
-        if shown <= time || attempt == 7 { pending = packet; return }
-        let before = (packet.dts ?? shown) - 1
-        if before >= target {
-          target -= max(1, stream.shortestSample ?? 1) << Int64(attempt)
-        } else {
-          target = before
-        }
+        if rewound.0 >= 0 || avio_seek(context.pointee.pb, 0, SEEK_SET) >= 0 { return }
+        throw MediaFileError.libav(code, "seeking in \(Demuxer.name(url)) failed", messages: messages)
+      }
+      forget()
+      guard let packet = try readNext() else { return }
+      if packet.streamIndex != stream.index || stream.kind != .video { pending = packet; return }
+      let shown = packet.pts ?? packet.dts ?? 0
+      if shown <= time || attempt == 7 { pending = packet; return }
+      let before = (packet.dts ?? shown) - 1
+      if before >= target {
+        target -= max(1, stream.shortestSample ?? 1) << Int64(attempt)
+      } else {
+        target = before
       }
     }
   }
 
-  /// Back to the first sample.
-  package func rewind() throws {
-    let wanted = try lock.withLock {
-      forget()
-      nextUnit = 0
-      // Opening a file again can be long work: not for one that was opened just now.
-      if elementary == nil, context == nil || !isFresh {
-        close()
-        context = try Demuxer.open(url, frameRate: frameRate)
-        isFresh = true
+  /// Reads up to the time, and then again up to the key frame before it.
+  private func seekFromBeginning(_ index: Int, to time: Int64) throws {
+    try rewindFile()
+    var place = 0
+    var key = 0
+    while let packet = try readNext() {
+      if packet.streamIndex == index {
+        let shown = packet.pts ?? packet.dts ?? 0
+        if packet.isKeyFrame, shown <= time { key = place }
+        if (packet.dts ?? shown) > time { break }
       }
-      return selected
+      place += 1
     }
-    select(wanted)
+    try rewindFile()
+    for _ in 0..<key { _ = try readNext() }
+  }
+
+  /// Back to the first sample.
+  package func rewind() throws { try lock.withLock { try rewindFile() } }
+
+  private func rewindFile() throws {
+    nextUnit = 0
+    // Opening a file again can be long work: not for one that was opened just now.
+    if isFresh, elementary != nil || context != nil { return }
+    forget()
+    if elementary == nil {
+      close()
+      context = try Demuxer.open(url, frameRate: frameRate)
+      generatePresentationTimes()
+    }
+    isFresh = true
+    discardUnselected()
   }
 
   // MARK: - Elementary streams
@@ -350,7 +418,6 @@ package final class Demuxer: @unchecked Sendable {
     guard code >= 0, let opened = context else {
       throw MediaFileError.libav(code, "\(name(url)) cannot be opened", messages: messages)
     }
-    opened.pointee.flags |= AVFMT_FLAG_GENPTS
     let (found, complaints) = LibavLog.collect { avformat_find_stream_info(opened, nil) }
     guard found >= 0 else {
       avformat_close_input(&context)

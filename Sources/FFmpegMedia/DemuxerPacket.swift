@@ -5,6 +5,8 @@ import Foundation
 package final class MediaPacket: @unchecked Sendable {
   // Immutable after creation, but for `pointer`'s fields that the demuxer sets before it hands the packet out.
   package let pointer: UnsafeMutablePointer<AVPacket>
+  /// Set by the demuxer where presentation times follow from it.
+  var place: PicturePlace?
 
   init(owning pointer: UnsafeMutablePointer<AVPacket>) { self.pointer = pointer }
 
@@ -39,6 +41,12 @@ package final class MediaPacket: @unchecked Sendable {
   package var isDisposable: Bool { pointer.pointee.flags & AV_PKT_FLAG_DISPOSABLE != 0 }
   package var isCorrupt: Bool { pointer.pointee.flags & AV_PKT_FLAG_CORRUPT != 0 }
   package var filePosition: Int64 { pointer.pointee.pos }
+
+  /// Moves both times, in units of the stream's time base.
+  func shift(by change: Int64) {
+    if let pts { pointer.pointee.pts = pts + change }
+    if let dts { pointer.pointee.dts = dts + change }
+  }
 
   /// Audio samples to drop at the packet's start and end (encoder delay and padding).
   package var skippedAudio: (start: Int, end: Int) {

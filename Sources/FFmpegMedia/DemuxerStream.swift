@@ -38,7 +38,7 @@ package struct MediaStream: Sendable {
   /// Seconds per time unit. Exact.
   package let timeBase: AVRational
   /// The first sample's presentation time and the length, in time units.
-  package let startTime: Int64
+  package fileprivate(set) var startTime: Int64
   package let duration: Int64
   /// Number of samples, when it is known without reading the file through.
   package let sampleCount: Int?
@@ -75,6 +75,14 @@ extension MediaStream.Kind {
 }
 
 extension MediaStream {
+  /// The stream with the times of its packets as they are handed out.
+  func shifted(_ facts: TimeFacts) -> MediaStream {
+    guard facts.origin != nil || facts.ordered[index] != nil else { return self }
+    var stream = self
+    stream.startTime = (facts.starts[index] ?? startTime) - facts.shift(timeBase)
+    return stream
+  }
+
   /// Collects the facts of a stream that libavformat has looked at.
   /// - Parameter containerEnd: Where the file ends, in microseconds, if it says so: Matroska knows no lengths of tracks.
   init?(_ pointer: UnsafeMutablePointer<AVStream>, containerEnd: Int64?) {

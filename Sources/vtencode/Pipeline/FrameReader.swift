@@ -51,6 +51,7 @@ final class FrameReader {
       guard time.isNumeric else {
         throw Failure("a frame of '\(source.name)' has no time; the movie may be damaged")
       }
+      noteSize(of: pixelBuffer, at: time)
       let stated = sample.duration
       let duration = stated.isNumeric && stated > .zero ? stated : frameDuration
       count += 1
@@ -59,6 +60,19 @@ final class FrameReader {
     if reader.status == .failed { throw source.failure(reader.error) }
     guard count > 0 else { throw Failure("'\(source.name)' holds no picture that can be decoded") }
     return nil
+  }
+
+  private var size: (width: Int, height: Int)?
+
+  /// The session scales what is of another size than the first picture; the user is told.
+  private func noteSize(of picture: CVPixelBuffer, at time: CMTime) {
+    let now = (width: CVPixelBufferGetWidth(picture), height: CVPixelBufferGetHeight(picture))
+    if let size, size != now {
+      Console.note(
+        "'\(source.name)': the picture changes from \(size.width)x\(size.height) to \(now.width)x\(now.height) "
+          + "at \(Wording.fixed(time.seconds, 2)) s; it is scaled to the encoded size")
+    }
+    size = now
   }
 
   func cancel() { reader.cancelReading() }

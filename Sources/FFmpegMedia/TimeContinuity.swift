@@ -1,0 +1,59 @@
+import CFFmpeg
+
+/// Joins the time lines of a stream whose times jump: two recordings one after the other, a counter that was reset.
+///
+/// The streams of a file jump at different packets but by the same amount: what one finds, the others use.
+struct TimeContinuity {
+  private struct Offset {
+    var value: Int64
+    var base: AVRational
+  }
+
+  private struct Clock {
+    var segment = 0
+    var next: Int64?
+    var last: Int64?
+  }
+
+  /// Whether forward jumps are jumps too, and not a long pause.
+  let jumpsForward: Bool
+  private var offsets = [Offset(value: 0, base: AVRational(num: 1, den: 1))]
+  private var clocks: [Int: Clock] = [:]
+
+  init(jumpsForward: Bool) { self.jumpsForward = jumpsForward }
+
+  /// A jump has been found.
+  var isBroken: Bool { offsets.count > 1 }
+
+  /// Changes the packet's times as need be. Packets come in the file's order.
+  mutating func correct(_ packet: MediaPacket, timeBase: AVRational) {
+    guard let raw = packet.dts ?? packet.pts else { return }
+    var clock = clocks[packet.streamIndex] ?? Clock()
+    func seconds(_ value: Double) -> Int64 { Int64(value * Double(timeBase.den) / Double(timeBase.num)) }
+    func time(_ segment: Int) -> Int64 {
+      raw + av_rescale_q(offsets[segment].value, offsets[segment].base, timeBase)
+    }
+    var now = time(clock.segment)
+    if let next = clock.next,
+      now < next - seconds(jumpsForward ? 0.1 : 1) || (jumpsForward && now > next + seconds(30))
+    {
+      let known = offsets.indices.first { $0 > clock.segment && abs(time($0) - next) < seconds(2) }
+      if let known {
+        clock.segment = known
+      } else {
+        offsets.append(Offset(value: next - raw, base: timeBase))
+        clock.segment = offsets.count - 1
+      }
+      now = time(clock.segment)
+    }
+    if clock.segment > 0, let last = clock.last, now <= last { now = last + 1 }
+    let change = now - raw
+    if change != 0 {
+      if let pts = packet.pts { packet.pointer.pointee.pts = max(pts + change, now) }
+      if packet.dts != nil { packet.pointer.pointee.dts = now }
+    }
+    clock.last = now
+    clock.next = now + max(packet.duration, 1)
+    clocks[packet.streamIndex] = clock
+  }
+}
