@@ -25,15 +25,32 @@ package final class AudioDecoder {
     }
 
     var bytesPerSample: Int { bits / 8 }
+
+    /// Some of the frames that `data` holds.
+    package func part(of data: Data, frames: Int, _ range: Range<Int>) -> Data {
+      let width = bytesPerSample
+      let start = data.startIndex
+      if isInterleaved {
+        let frame = width * channels
+        return data.subdata(in: start + range.lowerBound * frame..<start + range.upperBound * frame)
+      }
+      return (0..<channels).reduce(into: Data()) { joined, channel in
+        let base = start + channel * frames * width
+        joined.append(
+          data.subdata(in: base + range.lowerBound * width..<base + range.upperBound * width))
+      }
+    }
   }
 
   /// Some frames of sound.
   package struct Chunk {
-    /// Interleaved, or one channel after the other.
+    /// Interleaved, or one channel after the other; empty for silence, as a gap may be long.
     package var data: Data
     package var frames: Int
     /// Of the first frame, in units of 1 / sampleRate.
     package var time: Int64
+
+    package var isSilence: Bool { data.isEmpty }
   }
 
   private let stream: MediaStream
@@ -43,6 +60,8 @@ package final class AudioDecoder {
   private var frame: UnsafeMutablePointer<AVFrame>?
   /// The time of the next frame out, once the first is known.
   private var clock: Int64?
+  /// Frames to leave out, as they are said to sound while others still do.
+  private var surplus: Int64 = 0
   private var inputRate: Int32 = 0
   private var inputFormat: Int32 = -1
   private var inputChannels: Int32 = 0
@@ -78,6 +97,7 @@ package final class AudioDecoder {
     if let context { avcodec_flush_buffers(context) }
     swr_free(&resampler)
     clock = nil
+    surplus = 0
     inputFormat = -1
   }
 
@@ -94,10 +114,35 @@ package final class AudioDecoder {
       if code == ovt_averror(EAGAIN) || code == ovt_averror_eof() { break }
       guard code >= 0 else { throw MediaFileError.libav(code, "sound cannot be decoded") }
       defer { av_frame_unref(frame) }
+      if let silence = follow(frame) { chunks.append(silence) }
       if let chunk = try convert(frame) { chunks.append(chunk) }
     }
     if packet == nil, let rest = try drain() { chunks.append(rest) }
     return chunks
+  }
+
+  /// Sound follows its time stamps: where they leave a gap there is silence, and where they overlap something is left
+  /// out. Times that are only rounded, or a clock that is a little off, add up to this much (in seconds) first.
+  private static let tolerance = 0.04
+
+  private func follow(_ frame: UnsafeMutablePointer<AVFrame>) -> Chunk? {
+    let stamp = frame.pointee.best_effort_timestamp
+    guard let clock, stamp != ovt_av_nopts_value() else { return nil }
+    let rate = Int64(format.sampleRate)
+    let time = av_rescale_q(stamp, stream.timeBase, AVRational(num: 1, den: Int32(format.sampleRate)))
+    // The resampler still holds what comes before.
+    let held = resampler.map { swr_get_delay($0, rate) } ?? 0
+    let difference = time - (clock - surplus + held)
+    guard abs(difference) > Int64(Self.tolerance * Double(rate)) else { return nil }
+    if difference < 0 {
+      surplus -= difference
+      return nil
+    }
+    let missing = difference - min(surplus, difference)
+    surplus -= difference - missing
+    guard missing > 0 else { return nil }
+    self.clock = clock + missing
+    return Chunk(data: Data(), frames: Int(missing), time: clock)
   }
 
   private func convert(_ frame: UnsafeMutablePointer<AVFrame>) throws -> Chunk? {
@@ -196,9 +241,15 @@ package final class AudioDecoder {
       if format.bits == 8 { for index in data.indices { data[index] ^= 0x80 } }
     }
     if format.isBigEndian { Self.swapBytes(&data, width: format.bytesPerSample) }
+    let dropped = Int(min(surplus, Int64(frames)))
+    surplus -= Int64(dropped)
+    guard dropped < frames else { return nil }
     let time = clock ?? 0
-    clock = time + Int64(frames)
-    return Chunk(data: data, frames: frames, time: time)
+    clock = time + Int64(frames - dropped)
+    if dropped > 0 {
+      data = format.part(of: data, frames: frames, dropped..<frames)
+    }
+    return Chunk(data: data, frames: frames - dropped, time: time)
   }
 
   private static func keepUpper24(_ data: Data) -> Data {

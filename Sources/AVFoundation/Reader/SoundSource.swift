@@ -64,7 +64,7 @@ final class SoundSource: SampleSource {
   private var start: Int64 = .min
   private var end: Int64 = .max
   private var isDrained = false
-  private var ready: [CMSampleBuffer] = []
+  private var ready: [AudioDecoder.Chunk] = []
 
   init(_ demuxer: Demuxer, _ track: TrackFacts, _ requirements: SoundRequirements) throws {
     self.demuxer = demuxer
@@ -95,19 +95,35 @@ final class SoundSource: SampleSource {
   }
 
   func next() throws -> CMSampleBuffer? {
-    while ready.isEmpty {
+    while true {
+      while !ready.isEmpty {
+        if let sample = try makeSample(takeChunk()) { return sample }
+      }
       if isDrained { return nil }
       let packet = try demuxer.next()
       if packet == nil { isDrained = true }
       for chunk in try decoder.decode(packet) {
-        if chunk.time >= end {
-          isDrained = true
-        } else if let sample = try makeSample(chunk) {
-          ready.append(sample)
-        }
+        if chunk.time >= end { isDrained = true } else { ready.append(chunk) }
       }
     }
-    return ready.removeFirst()
+  }
+
+  /// The next chunk; of silence, which may be long, a second at most.
+  private func takeChunk() -> AudioDecoder.Chunk {
+    var chunk = ready[0]
+    guard chunk.isSilence else { return ready.removeFirst() }
+    // What lies before the range is not even made.
+    let skipped = max(0, min(Int64(chunk.frames), start - chunk.time))
+    chunk.time += skipped
+    chunk.frames -= Int(skipped)
+    let count = min(chunk.frames, format.sampleRate)
+    var rest = chunk
+    rest.frames -= count
+    rest.time += Int64(count)
+    if rest.frames > 0, rest.time < end { ready[0] = rest } else { ready.removeFirst() }
+    chunk.frames = count
+    chunk.data = Data(count: count * format.bits / 8 * format.channels)
+    return chunk
   }
 
   private func makeSample(_ chunk: AudioDecoder.Chunk) throws -> CMSampleBuffer? {
@@ -115,19 +131,8 @@ final class SoundSource: SampleSource {
     let to = Int(max(0, min(Int64(chunk.frames), end == .max ? .max : end - chunk.time)))
     guard from < to else { return nil }
     let count = to - from
-    let width = format.bits / 8
-    var data = chunk.data
-    if count < chunk.frames {
-      if format.isInterleaved {
-        let frame = width * format.channels
-        data = data.subdata(in: from * frame..<to * frame)
-      } else {
-        data = (0..<format.channels).reduce(into: Data()) { joined, channel in
-          let base = channel * chunk.frames * width
-          joined.append(data.subdata(in: base + from * width..<base + to * width))
-        }
-      }
-    }
+    let data =
+      count < chunk.frames ? format.part(of: chunk.data, frames: chunk.frames, from..<to) : chunk.data
     let block = try CMBlockBuffer(length: data.count, flags: .assureMemoryNow)
     let copied = data.withUnsafeBytes { bytes -> OSStatus in
       guard let base = bytes.baseAddress else { return noErr }

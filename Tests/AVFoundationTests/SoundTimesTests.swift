@@ -1,0 +1,94 @@
+import AVFoundation
+import Foundation
+import Testing
+
+/// Decoded sound follows the time stamps.
+@Suite struct SoundTimesTests {
+  private func samples(_ path: String, _ settings: [String: Any] = [:]) throws -> [CMSampleBuffer] {
+    let asset = AVURLAsset(url: URL(fileURLWithPath: path))
+    return try ReaderTests.read(
+      asset, .audio,
+      settings: settings.merging([AVFormatIDKey: kAudioFormatLinearPCM]) { own, _ in own })
+  }
+
+  private func values(_ samples: [CMSampleBuffer]) throws -> [Int16] {
+    try samples.flatMap { sample in
+      try ReaderTests.bytes(sample).withUnsafeBytes { Array($0.bindMemory(to: Int16.self)) }
+    }
+  }
+
+  private func isSeamless(_ samples: [CMSampleBuffer]) -> Bool {
+    zip(samples, samples.dropFirst()).allSatisfy {
+      $0.presentationTimeStamp + CMSampleBufferGetDuration($0) == $1.presentationTimeStamp
+    }
+  }
+
+  @Test(arguments: [48000, 44100]) func gapsAreSilence(rate: Int) throws {
+    let path = try Fixture.make(
+      "gap.mkv",
+      [
+        "-f", "lavfi", "-i", "sine=frequency=400:sample_rate=48000:duration=5", "-af",
+        "asetnsamples=480,aselect='not(between(t,1,3.5))'", "-c:a", "pcm_s16le",
+      ])
+    let found = try samples(path, [AVSampleRateKey: rate])
+    #expect(isSeamless(found))
+    let sound = try values(found)
+    #expect(abs(sound.count - 5 * rate) < rate / 20)
+    func loudest(_ from: Double, _ to: Double) -> Int {
+      sound[Int(from * Double(rate))..<Int(to * Double(rate))].map { abs(Int($0)) }.max() ?? 0
+    }
+    #expect(loudest(1.1, 3.4) == 0)
+    #expect(loudest(0.1, 0.9) > 1000 && loudest(3.6, 4.8) > 1000)
+    // A long gap comes in pieces.
+    #expect(found.allSatisfy { CMSampleBufferGetNumSamples($0) <= rate })
+  }
+
+  /// A clock that is off by a percent, either way: no more than the tolerance adds up.
+  @Test(arguments: ["1.01", "0.99"]) func nothingDrifts(factor: String) throws {
+    let path = try Fixture.make(
+      "drift\(factor).mkv",
+      [
+        "-f", "lavfi", "-i", "sine=sample_rate=48000:duration=20", "-af",
+        "asetnsamples=480,asetpts=PTS*\(factor)", "-c:a", "pcm_s16le",
+      ])
+    let found = try samples(path)
+    #expect(isSeamless(found))
+    let last = try #require(found.last)
+    let end = (last.presentationTimeStamp + CMSampleBufferGetDuration(last)).seconds
+    #expect(abs(end - 20 * (try #require(Double(factor)))) < 0.06)
+  }
+
+  @Test func rangesWithinAGap() throws {
+    let path = try Fixture.make(
+      "gap2.mkv",
+      [
+        "-f", "lavfi", "-i", "sine=frequency=400:sample_rate=48000:duration=5", "-af",
+        "asetnsamples=480,aselect='not(between(t,1,3.5))'", "-c:a", "pcm_s16le",
+      ])
+    let asset = AVURLAsset(url: URL(fileURLWithPath: path))
+    let range = CMTimeRange(start: CMTime(value: 1, timescale: 2), end: CMTime(value: 2, timescale: 1))
+    let found = try ReaderTests.read(
+      asset, .audio, settings: [AVFormatIDKey: kAudioFormatLinearPCM], range: range)
+    #expect(isSeamless(found))
+    #expect(found.first?.presentationTimeStamp == range.start)
+    let total = found.reduce(0) { $0 + CMSampleBufferGetNumSamples($1) }
+    #expect(total == 72_000)
+  }
+
+  @Test func unknownPitchAlgorithmsAreRefused() throws {
+    let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
+    let track = try #require(asset.tracks(withMediaType: .audio).first)
+    let output = AVAssetReaderTrackOutput(
+      track: track, outputSettings: [AVFormatIDKey: kAudioFormatLinearPCM])
+    let reader = try AVAssetReader(asset: asset)
+    output.audioTimePitchAlgorithm = .varispeed
+    #expect(reader.canAdd(output))
+    output.audioTimePitchAlgorithm = AVAudioTimePitchAlgorithm(rawValue: "Chipmunk")
+    #expect(!reader.canAdd(output))
+    output.audioTimePitchAlgorithm = .timeDomain
+    reader.add(output)
+    #expect(reader.startReading())
+    output.audioTimePitchAlgorithm = .spectral
+    #expect(output.audioTimePitchAlgorithm == .timeDomain)
+  }
+}
