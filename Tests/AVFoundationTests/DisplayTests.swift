@@ -96,6 +96,81 @@ import Testing
     #expect(shown.all.first?.time == .zero)
   }
 
+  /// A time line that stands in the middle, as after a seek: what is only there for the decoder is not shown.
+  @Test func preRollIsNotShown() async throws {
+    let path = try Fixture.movie()
+    let samples = try ReaderTests.read(AVURLAsset(url: URL(fileURLWithPath: path)))
+    let layer = AVSampleBufferDisplayLayer()
+    let shown = Shown()
+    layer.frameHandler = { shown.add($0, $1) }
+    var made: CMTimebase?
+    CMTimebaseCreateWithSourceClock(
+      allocator: nil, sourceClock: CMClockGetHostTimeClock(), timebaseOut: &made)
+    let timebase = try #require(made)
+    layer.controlTimebase = timebase
+    for target in [33, 47, 5] {
+      layer.flush()
+      let before = shown.all.count
+      let time = CMTime(value: Int64(target) * 1001 + 500, timescale: 30000)
+      CMTimebaseSetTime(timebase, time: time)
+      let first = samples.indices.last {
+        samples[$0].presentationTimeStamp <= time && samples[$0].sampleAttachments[0][.notSync] == nil
+      }
+      for sample in samples[(first ?? 0)...].prefix(20) {
+        layer.enqueue(sample)
+        try await Task.sleep(for: .milliseconds(2))
+      }
+      await waitFor { shown.all.count > before }
+      try await Task.sleep(for: .milliseconds(150))
+      let pictures = shown.all.dropFirst(before)
+      #expect(pictures.map(\.time) == [CMTime(value: Int64(target) * 1001, timescale: 30000)])
+    }
+    // Marked so by the client, whatever the time.
+    layer.flush()
+    let before = shown.all.count
+    CMTimebaseSetTime(timebase, time: .zero)
+    let hidden = samples[0]
+    hidden.sampleAttachments[0][.doNotDisplay] = true
+    layer.enqueue(hidden)
+    layer.enqueue(samples[1])
+    try await Task.sleep(for: .milliseconds(200))
+    #expect(shown.all.count == before)
+  }
+
+  /// What is attached to samples: an end of the picture, and a wish to hear when a sample was consumed.
+  @Test func emptyMediaAndConsumption() async throws {
+    let samples = try ReaderTests.read(AVURLAsset(url: URL(fileURLWithPath: Fixture.movie())))
+    let layer = AVSampleBufferDisplayLayer()
+    let shown = Shown()
+    layer.frameHandler = { shown.add($0, $1) }
+    let consumed = Shown()
+    let name = NSNotification.Name(kCMSampleBufferConsumerNotification_BufferConsumed as String)
+    let observer = NotificationCenter.default.addObserver(forName: name, object: layer, queue: nil) { note in
+      if note.userInfo?["number"] as? Int == 7 { consumed.add(nil, .zero) }
+    }
+    defer { NotificationCenter.default.removeObserver(observer) }
+    CMSetAttachment(
+      samples[0], key: kCMSampleBufferAttachmentKey_PostNotificationWhenConsumed,
+      value: ["number": 7] as NSDictionary, attachmentMode: kCMAttachmentMode_ShouldNotPropagate)
+    layer.enqueue(samples[0])
+    await waitFor { shown.all.count == 1 && consumed.all.count == 1 }
+    #expect(shown.all.first?.sum != nil && consumed.all.count == 1)
+    var timing = CMSampleTimingInfo(
+      duration: .invalid, presentationTimeStamp: CMTime(value: 1, timescale: 10), decodeTimeStamp: .invalid)
+    var made: CMSampleBuffer?
+    CMSampleBufferCreateReady(
+      allocator: nil, dataBuffer: nil, formatDescription: nil, sampleCount: 0, sampleTimingEntryCount: 1,
+      sampleTimingArray: &timing, sampleSizeEntryCount: 0, sampleSizeArray: nil, sampleBufferOut: &made)
+    let empty = try #require(made)
+    CMSetAttachment(
+      empty, key: kCMSampleBufferAttachmentKey_EmptyMedia, value: kCFBooleanTrue,
+      attachmentMode: kCMAttachmentMode_ShouldNotPropagate)
+    layer.enqueue(empty)
+    await waitFor { shown.all.count == 2 }
+    #expect(shown.all.count == 2 && shown.all.last?.sum == nil)
+    #expect(layer.status == .rendering)
+  }
+
   @Test func synchronizersDriveTimeAndObservers() async throws {
     let synchronizer = AVSampleBufferRenderSynchronizer()
     let layer = AVSampleBufferDisplayLayer()

@@ -23,7 +23,8 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
     @Sendable (_ pixelBuffer: CVPixelBuffer?, _ presentationTime: CMTime) -> Void
 
   private struct Picture {
-    let image: CVPixelBuffer
+    /// nil takes the picture away.
+    let image: CVPixelBuffer?
     let time: CMTime
   }
 
@@ -39,6 +40,10 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
   private var currentError: AVError?
   private var needsFlush = false
   private var generation = 0
+  /// Pictures that are over at this time are there for the decoder alone: the time line stood here when the first
+  /// sample came after a flush. Invalid without a time line of the client's.
+  private var start = CMTime.invalid
+  private var isStarting = true
   private var waiting: [CMSampleBuffer] = []
   private var decoded: [Picture] = []
   private var request: (queue: DispatchQueue, block: @Sendable () -> Void)?
@@ -124,6 +129,10 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
 
   public func enqueue(_ sampleBuffer: CMSampleBuffer) {
     lock.withLock {
+      if isStarting {
+        isStarting = false
+        start = (followed ?? control).map { CMTimebaseGetTime($0) } ?? .invalid
+      }
       waiting.append(sampleBuffer)
       if currentStatus == .unknown { currentStatus = .rendering }
     }
@@ -135,6 +144,7 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
       waiting = []
       decoded = []
       generation += 1
+      isStarting = true
       currentStatus = .unknown
       currentError = nil
       defer { needsFlush = false }
@@ -214,14 +224,20 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
   }
 
   private func decode(_ sample: CMSampleBuffer, _ generation: Int) {
+    defer { tellThatConsumed(sample) }
     let notes =
       CMSampleBufferGetSampleAttachmentsArray(sample, createIfNecessary: false)?.firstObject as? NSDictionary
     func flag(_ key: CFString) -> Bool { (notes?.object(forKey: key) as? NSNumber)?.boolValue ?? false }
     let isHidden = flag(kCMSampleAttachmentKey_DoNotDisplay)
     let isUrgent = flag(kCMSampleAttachmentKey_DisplayImmediately)
     let time = CMSampleBufferGetPresentationTimeStamp(sample)
+    let duration = CMSampleBufferGetDuration(sample)
+    if Self.isEmptyMedia(sample) {
+      let isNow = Self.isSet(kCMSampleBufferAttachmentKey_DisplayEmptyMediaImmediately, sample)
+      return take(nil, time, .invalid, isUrgent || isNow, generation)
+    }
     if let image = CMSampleBufferGetImageBuffer(sample) {
-      if !isHidden { take(image, time, isUrgent, generation) }
+      if !isHidden { take(image, time, duration, isUrgent, generation) }
       return
     }
     guard let format = CMSampleBufferGetFormatDescription(sample) else {
@@ -243,18 +259,46 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
     guard let session else { return }
     let status = VTDecompressionSessionDecodeFrame(
       session, sampleBuffer: sample, flags: [], infoFlagsOut: nil
-    ) { [weak self] status, flags, image, time, _ in
+    ) { [weak self] status, flags, image, time, duration in
       guard let self else { return }
       if status != noErr { return fail(status, generation) }
-      if let image, !isHidden, !flags.contains(.frameDropped) { take(image, time, isUrgent, generation) }
+      if let image, !isHidden, !flags.contains(.frameDropped) {
+        take(image, time, duration, isUrgent, generation)
+      }
     }
     if status != noErr { fail(status, generation) }
   }
 
-  private func take(_ image: CVPixelBuffer, _ time: CMTime, _ isUrgent: Bool, _ generation: Int) {
+  private static func isSet(_ key: CFString, _ sample: CMSampleBuffer) -> Bool {
+    (CMGetAttachment(sample, key: key, attachmentModeOut: nil) as? NSNumber)?.boolValue ?? false
+  }
+
+  /// A sample that says that there is nothing to be seen from its time on.
+  private static func isEmptyMedia(_ sample: CMSampleBuffer) -> Bool {
+    isSet(kCMSampleBufferAttachmentKey_EmptyMedia, sample)
+      || isSet(kCMSampleBufferAttachmentKey_PermanentEmptyMedia, sample)
+  }
+
+  private func tellThatConsumed(_ sample: CMSampleBuffer) {
+    let note = CMGetAttachment(
+      sample, key: kCMSampleBufferAttachmentKey_PostNotificationWhenConsumed, attachmentModeOut: nil)
+    guard let note = note as? NSDictionary else { return }
+    var information: [AnyHashable: Any] = [:]
+    for key in note.allKeys { if let name = key as? String { information[name] = note[key] } }
+    NotificationCenter.default.post(
+      name: NSNotification.Name(kCMSampleBufferConsumerNotification_BufferConsumed as String), object: self,
+      userInfo: information)
+  }
+
+  private func take(
+    _ image: CVPixelBuffer?, _ time: CMTime, _ duration: CMTime, _ isUrgent: Bool, _ generation: Int
+  ) {
     let shows = lock.withLock { () -> Bool in
       guard generation == self.generation else { return false }
       if isUrgent { return true }
+      if start.isNumeric, time.isNumeric, duration.isNumeric, duration > .zero, time + duration <= start {
+        return false
+      }
       let place = decoded.firstIndex { $0.time > time } ?? decoded.count
       decoded.insert(Picture(image: image, time: time), at: place)
       return false
@@ -313,8 +357,9 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
 
   private func show(_ picture: Picture) {
     let handler = lock.withLock {
-      shownSize = CGSize(
-        width: CVPixelBufferGetWidth(picture.image), height: CVPixelBufferGetHeight(picture.image))
+      shownSize =
+        picture.image.map { CGSize(width: CVPixelBufferGetWidth($0), height: CVPixelBufferGetHeight($0)) }
+        ?? .zero
       return self.handler
     }
     handler?(picture.image, picture.time)
