@@ -1,4 +1,4 @@
-import CoreVideo
+import CoreMedia
 import Foundation
 
 /// Turns coded frames into pictures. Whoever made it calls it from one thread at a time.
@@ -45,6 +45,8 @@ public struct VideoDecoderConfiguration: Sendable {
   public var height: Int
   /// The codec's configuration record as files store it (`avcC`, `hvcC`, ...); empty if there is none.
   public var configurationRecord: [UInt8]
+  /// What the container says besides, for decoders that know their own demuxer's extensions; nil if nothing is known.
+  public var formatDescription: CMFormatDescription?
   /// 0 lets the decoder choose from the number of processors.
   public var threads = 0
   public var order = PictureOrder.presentation
@@ -114,21 +116,25 @@ public struct CompressedPacket {
   public var data: UnsafeRawBufferPointer
   /// Tells apart the packets in flight; comes back with the outcome.
   public var token: Int64
-  /// When the frame is shown, in any unit. It tells the decoder which frames cannot come any more.
+  /// When the frame is shown, in any unit, as the client says; it may be wrong.
   public var presentationTime: Int64?
   public var isKeyFrame: Bool
   /// The configuration record that holds from this packet on, where it is another one than before.
   public var newConfigurationRecord: [UInt8]?
+  /// The 256 colours that hold from this packet on, 32 bits each in the machine's byte order (alpha, red, green,
+  /// blue from the most significant on), for codecs that number colours; nil: as before.
+  public var palette: [UInt8]?
 
   public init(
     data: UnsafeRawBufferPointer, token: Int64, presentationTime: Int64? = nil, isKeyFrame: Bool = false,
-    newConfigurationRecord: [UInt8]? = nil
+    newConfigurationRecord: [UInt8]? = nil, palette: [UInt8]? = nil
   ) {
     self.data = data
     self.token = token
     self.presentationTime = presentationTime
     self.isKeyFrame = isKeyFrame
     self.newConfigurationRecord = newConfigurationRecord
+    self.palette = palette
   }
 }
 

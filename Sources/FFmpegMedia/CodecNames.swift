@@ -7,6 +7,9 @@ enum CodecNames {
   /// Extensions of this package: what no sample description atom holds, for a decoder or a muxer to find.
   nonisolated(unsafe) static let codecNameKey: CFString = "OpenVideoToolbox.CodecName"
   nonisolated(unsafe) static let extradataKey: CFString = "OpenVideoToolbox.Extradata"
+  nonisolated(unsafe) static let tagKey: CFString = "OpenVideoToolbox.CodecTag"
+  nonisolated(unsafe) static let bitsPerCodedSampleKey: CFString = "OpenVideoToolbox.BitsPerCodedSample"
+  nonisolated(unsafe) static let pixelFormatKey: CFString = "OpenVideoToolbox.PixelFormat"
 
   private static let video: [(AVCodecID, CMVideoCodecType)] = [
     (AV_CODEC_ID_H264, kCMVideoCodecType_H264), (AV_CODEC_ID_HEVC, kCMVideoCodecType_HEVC),
@@ -49,6 +52,9 @@ enum CodecNames {
     return list.withUnsafeMutableBufferPointer { av_codec_get_id($0.baseAddress, type.byteSwapped) }
   }
 
+  /// True for codecs whose four characters and record tell a decoder all that it needs.
+  static func isDescribedByType(_ codec: AVCodecID) -> Bool { video.contains { $0.0 == codec } }
+
   static func audioType(_ parameters: AVCodecParameters) -> AudioFormatID {
     if let known = audio.first(where: { $0.0 == parameters.codec_id }) { return known.1 }
     if PCMFormat(parameters.codec_id) != nil { return kAudioFormatLinearPCM }
@@ -68,7 +74,8 @@ enum CodecNames {
     return list.withUnsafeMutableBufferPointer { av_codec_get_id($0.baseAddress, type.byteSwapped) }
   }
 
-  private static func named(_ description: CMFormatDescription) -> AVCodecID? {
+  /// The codec that a demuxer has named in full.
+  static func named(_ description: CMFormatDescription) -> AVCodecID? {
     guard
       let name = CMFormatDescriptionGetExtension(description, extensionKey: codecNameKey) as? NSString,
       let descriptor = avcodec_descriptor_get_by_name(name as String)

@@ -13,6 +13,7 @@ final class DecoderMemory: @unchecked Sendable {
   private let allocator: any PictureAllocator
   private let isDirect: Bool
   private let spareChroma = SpareMemory()
+  let underWay = PicturesUnderWay()
   /// Frames that were begun since `startCapture`, as references of our own.
   private let captured = Mutex(Captured())
 
@@ -57,6 +58,7 @@ final class DecoderMemory: @unchecked Sendable {
     let result =
       isDirect && provideDirectly(context, frame) ? 0 : avcodec_default_get_buffer2(context, frame, flags)
     guard result >= 0 else { return result }
+    underWay.begin(frame)
     captured.withLock {
       guard $0.isOn, let reference = FrameReference(copying: frame) else { return }
       Self.crop(reference.pointer, context)
@@ -153,8 +155,12 @@ final class DecoderMemory: @unchecked Sendable {
   func copy(_ frame: UnsafePointer<AVFrame>, _ conversion: PictureConversion) throws(CodecError)
     -> CVPixelBuffer
   {
-    let (format, isFullRange) = FrameFormat.plain(
+    var (format, isFullRange) = FrameFormat.plain(
       AVPixelFormat(frame.pointee.format), isFullRange: frame.pointee.color_range == AVCOL_RANGE_JPEG)
+    // Gray has no range of its own unless it is the luma of a video codec.
+    if !isDirect, frame.pointee.color_range == AVCOL_RANGE_UNSPECIFIED, FrameFormat.isGray(format) {
+      isFullRange = true
+    }
     let visible = FrameFormat.visibleRect(frame)
     guard visible.width > 0, visible.height > 0 else { throw .malfunction("a frame without pixels") }
     let code = FrameFormat.target(of: format, isFullRange: isFullRange, preferred: preferred)
@@ -166,7 +172,10 @@ final class DecoderMemory: @unchecked Sendable {
     var source = PictureView(frame)
     source.format = format
     let align = source.layout.cornerAlignment
-    guard align.x > 0, align.y > 0 else { throw .unsupported("a picture that is not in memory") }
+    guard align.x > 0, align.y > 0, PictureConversion.readable(format) != nil else {
+      let name = av_get_pix_fmt_name(format).map { String(cString: $0) } ?? "unknown"
+      throw .unsupported("pictures of the pixel format \(name)")
+    }
     var meaning = SampleMeaning(
       matrix: UInt8(clamping: frame.pointee.colorspace.rawValue), isFullRange: isFullRange)
     meaning.chroma = nil
@@ -176,7 +185,8 @@ final class DecoderMemory: @unchecked Sendable {
       targetMeaning.isFullRange = info.isFullRange
       try conversion.convert(source.cropped(to: visible), meaning, to: target, targetMeaning)
     } catch {
-      throw .unsupported("pictures of this format")
+      let name = av_get_pix_fmt_name(format).map { String(cString: $0) } ?? "unknown"
+      throw .unsupported("pictures of the pixel format \(name)")
     }
     return buffer
   }

@@ -1,5 +1,4 @@
 import CFFmpeg
-import CodecInterface
 import CoreMedia
 import Foundation
 
@@ -37,6 +36,9 @@ extension MediaStream {
         atoms.setObject((Data([0, 0, 0, 0]) + descriptor) as NSData, forKey: "esds" as NSString)
       default: extensions.setObject(extradata as NSData, forKey: CodecNames.extradataKey)
       }
+    }
+    if !CodecNames.isDescribedByType(codec.codecID) {
+      for (key, value) in StoredCodec.extensions(parameters) { extensions[key] = value }
     }
     if atoms.count > 0 {
       extensions.setObject(atoms, forKey: kCMFormatDescriptionExtension_SampleDescriptionExtensionAtoms)
@@ -184,27 +186,5 @@ extension MediaStream {
       throw MediaFileError(.unsupportedFormat, "the stream's format cannot be described (\(status))")
     }
     return description
-  }
-
-  // MARK: - Decoding
-
-  /// What a video decoder for this stream needs to know.
-  package func decoderConfiguration(_ description: CMFormatDescription)
-    -> CodecInterface.VideoDecoderConfiguration
-  {
-    let parameters = codec.pointer.pointee
-    var record = [UInt8](codec.extradata)
-    if isAnnexB {
-      // The samples have been converted to length-prefixed units: the record must say so.
-      let atoms =
-        CMFormatDescriptionGetExtension(
-          description, extensionKey: kCMFormatDescriptionExtension_SampleDescriptionExtensionAtoms)
-        as? NSDictionary
-      let name = codec.codecID == AV_CODEC_ID_HEVC ? "hvcC" : "avcC"
-      record = (atoms?.object(forKey: name as NSString) as? Data).map { [UInt8]($0) } ?? []
-    }
-    return CodecInterface.VideoDecoderConfiguration(
-      codec: CodecType(rawValue: CodecNames.videoType(parameters)), width: Int(max(0, parameters.width)),
-      height: Int(max(0, parameters.height)), configurationRecord: record)
   }
 }

@@ -54,7 +54,35 @@ extension MediaPacket {
       throw MediaFileError(.outOfMemory, "a sample buffer cannot be made (\(status))")
     }
     attach(to: made, stream)
+    attachDecoderData(to: made, stream)
     return made
+  }
+
+  nonisolated(unsafe) private static let paletteKey: CFString = "OpenVideoToolbox.Palette"
+  nonisolated(unsafe) private static let recordKey: CFString = "OpenVideoToolbox.ConfigurationRecord"
+
+  /// The palette that holds from a sample on, as the demuxer has attached it.
+  package static func palette(of sample: CMSampleBuffer) -> [UInt8]? {
+    (CMGetAttachment(sample, key: paletteKey, attachmentModeOut: nil) as? Data).map { [UInt8]($0) }
+  }
+
+  /// The configuration record that holds from a sample on, as the demuxer has attached it.
+  package static func configurationRecord(of sample: CMSampleBuffer) -> [UInt8]? {
+    (CMGetAttachment(sample, key: recordKey, attachmentModeOut: nil) as? Data).map { [UInt8]($0) }
+  }
+
+  private func attachDecoderData(to buffer: CMSampleBuffer, _ stream: MediaStream) {
+    guard stream.kind == .video, pointer.pointee.side_data_elems > 0 else { return }
+    func attach(_ type: AVPacketSideDataType, _ key: CFString) {
+      var size = 0
+      guard let side = av_packet_get_side_data(pointer, type, &size), size > 0 else { return }
+      CMSetAttachment(
+        buffer, key: key, value: Data(bytes: side, count: size) as NSData,
+        attachmentMode: kCMAttachmentMode_ShouldNotPropagate)
+    }
+    attach(AV_PKT_DATA_PALETTE, Self.paletteKey)
+    // Of a stream that was converted from start codes it would be in the wrong form; there, samples keep their sets.
+    if !stream.isAnnexB { attach(AV_PKT_DATA_NEW_EXTRADATA, Self.recordKey) }
   }
 
   private func attach(to buffer: CMSampleBuffer, _ stream: MediaStream) {

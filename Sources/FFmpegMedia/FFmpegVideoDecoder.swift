@@ -1,6 +1,6 @@
 import CFFmpeg
 import CodecInterface
-import CoreVideo
+import CoreMedia
 import Foundation
 
 /// Every video decoder of libavcodec.
@@ -10,6 +10,9 @@ public final class FFmpegVideoDecoder: VideoDecoder {
   private let packet: UnsafeMutablePointer<AVPacket>
   private let frame: UnsafeMutablePointer<AVFrame>
   private let memory: DecoderMemory
+  private let stored: StoredCodec?
+  /// libavcodec's own decoders take the memory of a picture from us while they decode its packet.
+  private let tellsOfPictures: Bool
   private let conversion = PictureConversion(filter: .bicubic, threads: 1)
   private var ledger: PacketLedger
   /// A picture can be taken from its buffer as soon as its packet is decoded, long before libavcodec, which keeps
@@ -24,6 +27,13 @@ public final class FFmpegVideoDecoder: VideoDecoder {
     supports: { DecoderCodecs.identifier($0) != nil },
     makeDecoder: { configuration throws(CodecError) in try FFmpegVideoDecoder(configuration) })
 
+  /// Whether there is a decoder for what a format description tells.
+  package static func supports(_ description: CMFormatDescription) -> Bool {
+    if let id = StoredCodec(description).identifier { return avcodec_find_decoder(id) != nil }
+    return DecoderCodecs.identifier(CodecType(rawValue: CMFormatDescriptionGetMediaSubType(description)))
+      != nil
+  }
+
   /// True unless every frame of this codec stands for itself.
   public static func hasInterframeDependencies(_ codec: CodecType) -> Bool {
     guard let id = DecoderCodecs.identifier(codec), let descriptor = avcodec_descriptor_get(id) else {
@@ -34,13 +44,14 @@ public final class FFmpegVideoDecoder: VideoDecoder {
 
   public init(_ configuration: VideoDecoderConfiguration) throws(CodecError) {
     LibavLog.takeOver()
-    guard let id = DecoderCodecs.identifier(configuration.codec), let codec = avcodec_find_decoder(id) else {
-      throw .unsupported("no decoder for this codec")
-    }
+    let stored = configuration.formatDescription.map { StoredCodec($0) }
+    guard let id = stored?.identifier ?? DecoderCodecs.identifier(configuration.codec),
+      let codec = avcodec_find_decoder(id)
+    else { throw .unsupported("no decoder for this codec") }
     guard configuration.width >= 0, configuration.height >= 0, configuration.width <= 1 << 16,
       configuration.height <= 1 << 16, configuration.threads >= 0
     else { throw .invalidConfiguration("size or thread count out of range") }
-    try Self.check(configuration.configurationRecord, codec)
+    if DecoderCodecs.decodesInPlace(id) { try Self.check(configuration.configurationRecord, codec) }
     var contextOrNil = avcodec_alloc_context3(codec)
     var packetOrNil = av_packet_alloc()
     var frameOrNil = av_frame_alloc()
@@ -54,10 +65,12 @@ public final class FFmpegVideoDecoder: VideoDecoder {
     self.packet = packet
     self.frame = frame
     self.configuration = configuration
+    self.stored = stored
+    tellsOfPictures = codec.pointee.wrapper_name == nil
     let isDirect = DecoderCodecs.decodesInPlace(id)
     memory = DecoderMemory(configuration, isDirect: isDirect)
     takesPicturesEarly = isDirect && configuration.isLowDelay && configuration.order == .decoding
-    ledger = PacketLedger(order: configuration.order, depthLimit: 96)
+    ledger = PacketLedger(order: configuration.order)
     do throws(CodecError) { try open(codec) } catch {
       // All properties are set: deinit frees what was allocated.
       throw error
@@ -99,7 +112,10 @@ public final class FFmpegVideoDecoder: VideoDecoder {
     context.pointee.apply_cropping = 0
     context.pointee.width = Int32(configuration.width)
     context.pointee.height = Int32(configuration.height)
-    context.pointee.codec_tag = configuration.codec.rawValue.byteSwapped
+    let tag = stored?.tag ?? 0
+    context.pointee.codec_tag = tag != 0 ? tag : configuration.codec.rawValue.byteSwapped
+    context.pointee.bits_per_coded_sample = stored?.bitsPerCodedSample ?? 0
+    if let stored, stored.pixelFormat != AV_PIX_FMT_NONE { context.pointee.pix_fmt = stored.pixelFormat }
     context.pointee.thread_count = Int32(min(configuration.threads, 64))
     context.pointee.thread_type =
       configuration.isLowDelay ? FF_THREAD_SLICE : FF_THREAD_FRAME | FF_THREAD_SLICE
@@ -147,6 +163,19 @@ public final class FFmpegVideoDecoder: VideoDecoder {
     } else if failure < 0 {
       ledger.note(Self.error(failure))
     }
+    if !takesPicturesEarly { loseWhatCannotCome() }
+  }
+
+  /// Wrapped libraries do not say which packets they hold: they get this many packets of patience.
+  private static let patience = 300
+
+  private func loseWhatCannotCome() {
+    guard tellsOfPictures else { return ledger.lose(before: Self.patience) { _ in false } }
+    // Threads that each decode a frame: a packet has been worked on when so many further ones have been taken.
+    let isThreaded = context.pointee.active_thread_type & FF_THREAD_FRAME != 0
+    let threads = isThreaded ? Int(max(1, context.pointee.thread_count)) : 0
+    let memory = memory
+    ledger.lose(before: threads) { memory.underWay.contains($0) }
   }
 
   public func flush(output: (DecodedFrame) -> Void) -> Bool {
@@ -174,6 +203,7 @@ public final class FFmpegVideoDecoder: VideoDecoder {
     packet.pointee.pts = compressed.token
     packet.pointee.dts = compressed.token
     if compressed.isKeyFrame { packet.pointee.flags |= AV_PKT_FLAG_KEY }
+    if let palette = compressed.palette { try addPalette(palette) }
     if let record = compressed.newConfigurationRecord, !record.isEmpty {
       guard let side = av_packet_new_side_data(packet, AV_PKT_DATA_NEW_EXTRADATA, record.count) else {
         throw .outOfMemory
@@ -182,6 +212,13 @@ public final class FFmpegVideoDecoder: VideoDecoder {
         if let base = bytes.baseAddress { memcpy(side, base, bytes.count) }
       }
     }
+  }
+
+  private func addPalette(_ palette: [UInt8]) throws(CodecError) {
+    guard let side = av_packet_new_side_data(packet, AV_PKT_DATA_PALETTE, Int(AVPALETTE_SIZE)) else {
+      throw .outOfMemory
+    }
+    for (index, byte) in palette.prefix(Int(AVPALETTE_SIZE)).enumerated() { side[index] = byte }
   }
 
   // MARK: Pictures out
@@ -204,7 +241,7 @@ public final class FFmpegVideoDecoder: VideoDecoder {
       let token = frame.pointee.pts
       if ledger.isPending(token) {
         let outcome = outcome(of: frame)
-        if takesPicturesEarly { ledger.settle(token, outcome) } else { ledger.pictureCame(token, outcome) }
+        ledger.settle(token, outcome)
       }
       av_frame_unref(frame)
     }

@@ -16,6 +16,12 @@ enum FrameFormat {
     }
   }
 
+  static func isGray(_ format: AVPixelFormat) -> Bool {
+    guard let descriptor = av_pix_fmt_desc_get(format) else { return false }
+    return descriptor.pointee.nb_components == 1
+      && descriptor.pointee.flags & UInt64(AV_PIX_FMT_FLAG_PAL) == 0
+  }
+
   /// The part of a frame that is to be seen, when libavcodec was told to leave the cropping to us.
   static func visibleRect(_ frame: UnsafePointer<AVFrame>) -> PixelRect {
     let left = Int(clamping: frame.pointee.crop_left)

@@ -1,35 +1,33 @@
 import CodecInterface
 
 /// The packets that a decoder has taken and whose outcome nobody knows yet, or cannot be told yet.
+///
+/// Times have no say in it: a client may number them as it likes. A packet is lost when the decoder is done with it
+/// and holds no picture of it any more, or when the decoder has been emptied.
 struct PacketLedger {
   private struct Entry {
     let token: Int64
-    let time: Int64?
+    let number: Int
     var outcome: DecodedFrame.Outcome?
   }
 
   let order: PictureOrder
-  /// More packets than this cannot be under way: the oldest is lost.
-  let depthLimit: Int
   private var entries: [Entry] = []
   private var ready: [DecodedFrame] = []
+  /// Packets that were taken so far.
+  private var count = 0
   /// Errors that libavcodec reported for some packet, it did not say for which.
   private var errors: [CodecError] = []
 
-  init(order: PictureOrder, depthLimit: Int) {
-    self.order = order
-    self.depthLimit = depthLimit
-  }
+  init(order: PictureOrder) { self.order = order }
 
   var isEmpty: Bool { entries.isEmpty && ready.isEmpty }
 
   func isPending(_ token: Int64) -> Bool { entries.contains { $0.token == token && $0.outcome == nil } }
 
   mutating func take(_ packet: CompressedPacket) {
-    entries.append(Entry(token: packet.token, time: packet.presentationTime))
-    if entries.count > depthLimit, let oldest = entries.firstIndex(where: { $0.outcome == nil }) {
-      lose(at: oldest)
-    }
+    entries.append(Entry(token: packet.token, number: count))
+    count += 1
   }
 
   mutating func settle(_ token: Int64, _ outcome: DecodedFrame.Outcome) {
@@ -37,22 +35,16 @@ struct PacketLedger {
     settle(at: index, outcome)
   }
 
-  /// A picture came in order of presentation: what was taken before and is shown before cannot come any more.
-  mutating func pictureCame(_ token: Int64, _ outcome: DecodedFrame.Outcome) {
-    guard let index = entries.firstIndex(where: { $0.token == token && $0.outcome == nil }) else { return }
-    if let time = entries[index].time {
-      var lost: [Int64] = []
-      for entry in entries[..<index] where entry.outcome == nil {
-        if let earlier = entry.time, earlier < time { lost.append(entry.token) }
-      }
-      for token in lost {
-        if let index = entries.firstIndex(where: { $0.token == token }) { lose(at: index) }
-      }
-    }
-    settle(token, outcome)
-  }
-
   mutating func note(_ error: CodecError) { errors.append(error) }
+
+  /// Packets that were taken before the last `depth` ones and of which the decoder holds no picture are lost.
+  mutating func lose(before depth: Int, unless isHeld: (Int64) -> Bool) {
+    while let index = entries.firstIndex(where: {
+      $0.outcome == nil && count - $0.number > depth && !isHeld($0.token)
+    }) {
+      lose(at: index)
+    }
+  }
 
   /// The decoder has given all that it had.
   mutating func loseAll() {

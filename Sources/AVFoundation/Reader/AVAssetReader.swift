@@ -28,6 +28,8 @@ open class AVAssetReader: NSObject, @unchecked Sendable {
     _ = try asset.file.facts()
   }
 
+  deinit { for output in currentOutputs { output.stop() } }
+
   public var status: Status { lock.withLock { currentStatus } }
 
   /// Why the reading failed.
@@ -86,7 +88,11 @@ open class AVAssetReader: NSObject, @unchecked Sendable {
 
   /// Stops. Outputs give nil from now on.
   public func cancelReading() {
-    lock.withLock { if currentStatus == .unknown || currentStatus == .reading { currentStatus = .cancelled } }
+    let outputs = lock.withLock {
+      if currentStatus == .unknown || currentStatus == .reading { currentStatus = .cancelled }
+      return currentOutputs
+    }
+    for output in outputs { output.stop() }
   }
 
   // MARK: - For the outputs
@@ -94,11 +100,13 @@ open class AVAssetReader: NSObject, @unchecked Sendable {
   var isReading: Bool { status == .reading }
 
   func fail(_ error: AVError) {
-    lock.withLock {
-      guard currentStatus == .unknown || currentStatus == .reading else { return }
+    let outputs: [AVAssetReaderOutput] = lock.withLock {
+      guard currentStatus == .unknown || currentStatus == .reading else { return [] }
       currentStatus = .failed
       currentError = error
+      return currentOutputs
     }
+    for output in outputs { output.stop() }
   }
 
   /// An output has come to its end: when all have, the reading is complete.

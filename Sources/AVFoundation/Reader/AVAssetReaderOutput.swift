@@ -119,6 +119,9 @@ open class AVAssetReaderOutput: NSObject, @unchecked Sendable {
     throw AVError(.operationNotAllowed, reason: "This kind of output reads nothing.")
   }
 
+  /// Nothing more will be read. May be called from any thread, also while a sample is waited for.
+  func stop() { stateLock.withLock { source }?.stop() }
+
   var hasEnded: Bool { stateLock.withLock { atEnd && (!randomAccess || isFinal) } }
 
   func start(asset: AVAsset, range: CMTimeRange) throws {
@@ -138,4 +141,10 @@ protocol SampleSource: AnyObject {
   func next() throws -> CMSampleBuffer?
   /// Reads this range from now on.
   func seek(to range: CMTimeRange) throws
+  /// Ends what goes on in the background. From any thread.
+  func stop()
+}
+
+extension SampleSource {
+  func stop() {}
 }

@@ -7,6 +7,9 @@ open class AVAssetReaderTrackOutput: AVAssetReaderOutput, @unchecked Sendable {
   public let outputSettings: [String: Any]?
   private let request: Result<Request, AVError>
 
+  /// Pictures that are decoded before they are asked for.
+  private static let readAhead = 3
+
   enum Request: Sendable {
     case stored
     case pictures(PictureRequirements)
@@ -28,10 +31,12 @@ open class AVAssetReaderTrackOutput: AVAssetReaderOutput, @unchecked Sendable {
 
   public override var mediaType: AVMediaType { track.mediaType }
 
-  /// How sound keeps its pitch when a track is played at another rate than 1.0. Tracks of a file are not.
+  /// How sound keeps its pitch where a track is played at another rate than 1.0. In a file none is, so that the
+  /// three algorithms give the same sound; with another one the output cannot be added to a reader. Set it before
+  /// reading begins; later it has no effect.
   public var audioTimePitchAlgorithm: AVAudioTimePitchAlgorithm {
     get { pitchLock.withLock { pitch } }
-    set { pitchLock.withLock { pitch = newValue } }
+    set { if reader?.status ?? .unknown == .unknown { pitchLock.withLock { pitch = newValue } } }
   }
   private let pitchLock = NSLock()
   private var pitch = AVAudioTimePitchAlgorithm.spectral
@@ -51,6 +56,12 @@ open class AVAssetReaderTrackOutput: AVAssetReaderOutput, @unchecked Sendable {
 
   override var settingsError: AVError? {
     if case .failure(let error) = request { return error }
+    guard AVAudioTimePitchAlgorithm.known.contains(audioTimePitchAlgorithm) else {
+      return AVError(
+        .unsupportedOutputSettings,
+        reason: "The pitch algorithm \(audioTimePitchAlgorithm.rawValue) is not known.",
+        advice: "Use timeDomain, spectral or varispeed.")
+    }
     return nil
   }
 
@@ -62,7 +73,9 @@ open class AVAssetReaderTrackOutput: AVAssetReaderOutput, @unchecked Sendable {
     switch try request.get() {
     case .stored: return StoredSampleSource(demuxer, track.facts)
     case .pictures(let requirements):
-      return try PictureSource(demuxer, track.facts, requirements, copies: copies)
+      try requirements.color?.check(against: track.facts.stream)
+      return ReadAhead(
+        try PictureSource(demuxer, track.facts, requirements, copies: copies), depth: Self.readAhead)
     case .sound(let requirements): return try SoundSource(demuxer, track.facts, requirements)
     }
   }
@@ -95,4 +108,6 @@ public struct AVAudioTimePitchAlgorithm: RawRepresentable, Hashable, Sendable {
   public static let timeDomain = AVAudioTimePitchAlgorithm(rawValue: "TimeDomain")
   public static let spectral = AVAudioTimePitchAlgorithm(rawValue: "Spectral")
   public static let varispeed = AVAudioTimePitchAlgorithm(rawValue: "Varispeed")
+
+  static let known: Set<AVAudioTimePitchAlgorithm> = [.timeDomain, .spectral, .varispeed]
 }

@@ -12,9 +12,10 @@ enum DecoderCatalogue {
     return registered.contains { $0.id == builtIn.id } ? registered : registered + [builtIn]
   }
 
-  /// The decoder for a codec and a decoder specification.
-  static func choose(codec: CodecType, specification: CFDictionary?) throws(StatusError) -> DecoderDescription
-  {
+  /// The decoder for a format and a decoder specification.
+  static func choose(
+    _ format: StreamFormat, specification: CFDictionary?
+  ) throws(StatusError) -> DecoderDescription {
     for (key, value) in specification?.entries ?? [:] {
       switch key as NSString {
       case kVTVideoDecoderSpecification_RequireHardwareAcceleratedVideoDecoder:
@@ -30,9 +31,11 @@ enum DecoderCatalogue {
         break
       }
     }
-    guard let decoder = all.first(where: { $0.supports(codec) }) else {
+    if let decoder = all.first(where: { $0.supports(format.codec) }) { return decoder }
+    // Some codecs of other containers have no four characters that mean them alone.
+    guard FFmpegVideoDecoder.supports(format.description) else {
       throw StatusError(kVTCouldNotFindVideoDecoderErr)
     }
-    return decoder
+    return FFmpegVideoDecoder.description
   }
 }

@@ -25,6 +25,7 @@ final class DecoderDriver {
     var isClosedKeyFrame: Bool
     /// The configuration record that holds from this frame on, where it is another one than before.
     var newRecord: [UInt8]?
+    var palette: [UInt8]?
   }
 
   /// Takes effect with the next decoder, that is with the next closed key frame at the latest.
@@ -37,6 +38,7 @@ final class DecoderDriver {
     var data: [UInt8]
     var isSync: Bool
     var newRecord: [UInt8]?
+    var palette: [UInt8]?
   }
 
   var setup = Setup()
@@ -51,16 +53,22 @@ final class DecoderDriver {
   private var pastBytes = 0
   private var pastRecord: [UInt8]
   private var isPastWhole = true
+  /// Whether frames are remembered, so that the stream can go on after a drain in its middle.
+  private let isResumable: Bool
+  /// The decoder has taken a frame.
+  private var isUsed = false
   /// The decoder has lost its reference pictures.
   private var isDrained = false
   private static let pastLimit = 64 << 20
 
   init(
-    _ configuration: VideoDecoderConfiguration, mode: Mode,
+    _ configuration: VideoDecoderConfiguration, mode: Mode, setup: Setup = Setup(), isResumable: Bool = true,
     makeDecoder: @escaping (VideoDecoderConfiguration) throws(CodecError) -> any VideoDecoder
   ) {
     self.configuration = configuration
     self.mode = mode
+    self.setup = setup
+    self.isResumable = isResumable
     self.makeDecoder = makeDecoder
     pastRecord = configuration.configurationRecord
   }
@@ -72,7 +80,7 @@ final class DecoderDriver {
 
   /// - Parameter wish: the mode in which to go on, as soon as that can be done without a loss.
   func decode(_ frame: Frame, wish: Mode, output: (DecodedFrame) -> Void) throws(CodecError) {
-    if frame.isClosedKeyFrame, decoder != nil, wish != mode || setup != decoderSetup {
+    if frame.isClosedKeyFrame || !isUsed, decoder != nil, wish != mode || setup != decoderSetup {
       flush(output)
       decoder = nil
     } else if wish == .immediate, mode != .immediate, decoder != nil {
@@ -89,17 +97,27 @@ final class DecoderDriver {
     try prepare()
     if let record = frame.newRecord { configuration.configurationRecord = record }
     remember(frame)
+    isUsed = true
     decoder?.decode(
       CompressedPacket(
         data: frame.data, token: frame.token, presentationTime: frame.presentationTime,
         isKeyFrame: frame.isSync,
-        newConfigurationRecord: frame.newRecord)
+        newConfigurationRecord: frame.newRecord, palette: frame.palette)
     ) { if $0.token >= 0 { output($0) } }
   }
 
   /// Gives out every frame that is under way.
   func drain(output: (DecodedFrame) -> Void) {
     if !flush(output) { isDrained = true }
+  }
+
+  /// Gives out what is under way and starts afresh, as if nothing had been decoded.
+  func reset(output: (DecodedFrame) -> Void) {
+    flush(output)
+    decoder = nil
+    isUsed = false
+    isDrained = false
+    forget()
   }
 
   /// Frames that were decoded again have a token of their own, and are not given out a second time.
@@ -131,7 +149,8 @@ final class DecoderDriver {
       frame.data.withUnsafeBytes { bytes in
         decoder.decode(
           CompressedPacket(
-            data: bytes, token: -1, isKeyFrame: frame.isSync, newConfigurationRecord: frame.newRecord)
+            data: bytes, token: -1, isKeyFrame: frame.isSync, newConfigurationRecord: frame.newRecord,
+            palette: frame.palette)
         ) { _ in }
       }
     }
@@ -150,7 +169,7 @@ final class DecoderDriver {
 
   private func remember(_ frame: Frame) {
     // A decoder that holds nothing back never has to be emptied before its time.
-    guard mode != .immediate, isPastWhole else {
+    guard mode != .immediate, isPastWhole, isResumable else {
       isPastWhole = isPastWhole && frame.isClosedKeyFrame
       return
     }
@@ -160,6 +179,8 @@ final class DecoderDriver {
       isPastWhole = false
       return
     }
-    past.append(PastFrame(data: [UInt8](frame.data), isSync: frame.isSync, newRecord: frame.newRecord))
+    past.append(
+      PastFrame(
+        data: [UInt8](frame.data), isSync: frame.isSync, newRecord: frame.newRecord, palette: frame.palette))
   }
 }

@@ -1,5 +1,6 @@
 import CodecInterface
 import CoreMedia
+import FFmpegMedia
 import Foundation
 
 /// Called with what became of a frame: the status, the flags, and the image if there is one.
@@ -57,6 +58,7 @@ final class DecompressionPipeline: @unchecked Sendable {
 
   init(
     _ format: StreamFormat, _ configuration: VideoDecoderConfiguration, _ attributes: OutputAttributes,
+    options: DecompressionOptions? = nil,
     makeDecoder: @escaping (VideoDecoderConfiguration) throws(CodecError) -> any VideoDecoder
   ) throws(CodecError) {
     self.format = format
@@ -65,7 +67,16 @@ final class DecompressionPipeline: @unchecked Sendable {
     configuration.allocator = pools
     configuration.preferredFormats = attributes.preferredFormats
     output = ImageOutput(format, attributes, pools)
-    driver = DecoderDriver(configuration, mode: .immediate, makeDecoder: makeDecoder)
+    if let options {
+      configuration.concealsDamage = true
+      output.settings.allowsOtherDimensions = true
+      output.settings.transfer = options.transfer
+      driver = DecoderDriver(
+        configuration, mode: .presentation, setup: DecoderDriver.Setup(threads: options.threads),
+        isResumable: false, makeDecoder: makeDecoder)
+    } else {
+      driver = DecoderDriver(configuration, mode: .immediate, makeDecoder: makeDecoder)
+    }
     // A decoder that cannot be made is an error of the session's creation.
     try driver.prepare()
     queue.setSpecific(key: Self.onQueue, value: ObjectIdentifier(self))
@@ -123,8 +134,14 @@ final class DecompressionPipeline: @unchecked Sendable {
       self.format = format
       output.change(to: format)
     }
+    if Self.isSet(kCMSampleBufferAttachmentKey_ResetDecoderBeforeDecoding, frame.sample) {
+      driver.reset { finished.append(($0.token, $0.outcome)) }
+    }
     let status = withData(of: frame.sample) { decode(frame, token, $0) }
     if status != noErr { settle(token, status, nil, []) }
+    if Self.isSet(kCMSampleBufferAttachmentKey_DrainAfterDecoding, frame.sample) {
+      driver.drain { finished.append(($0.token, $0.outcome)) }
+    }
     return deliver(watching: token)
   }
 
@@ -143,7 +160,9 @@ final class DecompressionPipeline: @unchecked Sendable {
           data: data, token: token,
           presentationTime: time.isNumeric
             ? CMTimeConvertScale(time, timescale: 1_000_000, method: .default).value : nil,
-          isSync: isSync, isClosedKeyFrame: traits.isClosedKeyFrame, newRecord: frame.newFormat?.record),
+          isSync: isSync, isClosedKeyFrame: traits.isClosedKeyFrame,
+          newRecord: frame.newFormat?.record ?? MediaPacket.configurationRecord(of: frame.sample),
+          palette: MediaPacket.palette(of: frame.sample)),
         wish: wish(frame.flags, traits)
       ) { finished.append(($0.token, $0.outcome)) }
       return noErr
@@ -155,10 +174,7 @@ final class DecompressionPipeline: @unchecked Sendable {
   /// How the client wants this frame.
   private func wish(_ flags: VTDecodeFrameFlags, _ traits: FrameTraits) -> DecoderDriver.Mode {
     let isAsynchronous = flags.contains(._EnableAsynchronousDecompression)
-    if flags.contains(._EnableTemporalProcessing) || (isAsynchronous && flags.contains(._1xRealTimePlayback))
-    {
-      return .presentation
-    }
+    if flags.contains(._EnableTemporalProcessing) { return .presentation }
     guard isAsynchronous, !settings.isRealTime else { return .immediate }
     if nextToken == 1 { return .pipelined }
     // A client that keeps frames waiting wants throughput; one that waits for them does not.
@@ -281,6 +297,10 @@ final class DecompressionPipeline: @unchecked Sendable {
   func facts<R>(_ body: (ImageOutput, StreamFormat) -> R) -> R { synchronously { body(output, format) } }
 
   // MARK: - Samples
+
+  private static func isSet(_ key: CFString, _ sample: CMSampleBuffer) -> Bool {
+    (CMGetAttachment(sample, key: key, attachmentModeOut: nil) as? NSNumber)?.boolValue ?? false
+  }
 
   private static func isSync(_ sample: CMSampleBuffer) -> Bool {
     guard let list = CMSampleBufferGetSampleAttachmentsArray(sample, createIfNecessary: false),

@@ -54,6 +54,7 @@ final class ImageOutput {
     let size = outputSize(decoded)
     let wish = attributes.format(for: CVPixelBufferGetPixelFormatType(decoded))
     if source === decoded, CVPixelBufferGetPixelFormatType(decoded) == wish,
+      settings.transfer.isMet(by: decoded),
       CVPixelBufferGetWidth(decoded) == size.width, CVPixelBufferGetHeight(decoded) == size.height
     {
       isDirect = true
@@ -133,5 +134,16 @@ final class ImageOutput {
       throw StatusError(kVTPixelTransferNotSupportedErr)
     }
     return buffer
+  }
+}
+
+extension PixelTransferSettings {
+  /// Whether a picture has the colours already that are asked for.
+  fileprivate func isMet(by buffer: CVPixelBuffer) -> Bool {
+    func has(_ key: CFString, _ wish: String?) -> Bool {
+      wish == nil || CVBufferCopyAttachment(buffer, key, nil) as? String == wish
+    }
+    return has(kCVImageBufferColorPrimariesKey, primaries) && has(kCVImageBufferTransferFunctionKey, transfer)
+      && has(kCVImageBufferYCbCrMatrixKey, matrix)
   }
 }

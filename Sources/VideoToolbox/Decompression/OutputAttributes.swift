@@ -23,9 +23,12 @@ struct OutputAttributes: @unchecked Sendable {
       }
     }
     self.others = others
-    guard pixelFormats.allSatisfy(PixelConverter.canWrite) else {
+    // Of several the client gets one that can be had; it is an error if there is none.
+    let writable = pixelFormats.filter(PixelConverter.canWrite)
+    guard pixelFormats.isEmpty || !writable.isEmpty else {
       throw StatusError(kVTPixelTransferNotSupportedErr)
     }
+    pixelFormats = writable
     // A pool finds out what is wrong with the rest.
     var resolved: CFDictionary?
     guard

@@ -32,7 +32,7 @@ struct StreamFormat: @unchecked Sendable {
       CMFormatDescriptionGetExtension(
         description, extensionKey: kCMFormatDescriptionExtension_SampleDescriptionExtensionAtoms)
       as? NSDictionary
-    record = Self.record(codec, atoms)
+    record = Self.record(codec, atoms, description)
     let isFullRange =
       (CMFormatDescriptionGetExtension(
         description, extensionKey: kCMFormatDescriptionExtension_FullRangeVideo)
@@ -107,7 +107,9 @@ struct StreamFormat: @unchecked Sendable {
 
   // MARK: Configuration records
 
-  private static func record(_ codec: CodecType, _ atoms: NSDictionary?) -> [UInt8] {
+  private static func record(
+    _ codec: CodecType, _ atoms: NSDictionary?, _ description: CMVideoFormatDescription
+  ) -> [UInt8] {
     func atom(_ name: String) -> [UInt8]? {
       let value = atoms?[name as NSString]
       if let data = value as? Data { return [UInt8](data) }
@@ -119,7 +121,7 @@ struct StreamFormat: @unchecked Sendable {
     if isHEVC(codec) { return atom("hvcC") ?? [] }
     if let esds = atom("esds") { return decoderSpecificInfo(esds) ?? [] }
     // "glbl" is how QuickTime files hold the set-up data of codecs that have no atom of their own.
-    return atom("av1C") ?? atom("glbl") ?? []
+    return atom("av1C") ?? atom("glbl") ?? StoredCodec(description).extradata
   }
 
   /// The decoder's own part of an MPEG-4 elementary stream descriptor (ISO/IEC 14496-1, 7.2.6).

@@ -47,20 +47,22 @@ public final class VTDecompressionSession: PropertySession, CFRuntimeObject, @un
 
   init(
     _ description: CMVideoFormatDescription, specification: CFDictionary?, attributes: CFDictionary?,
-    callback: (VTDecompressionOutputCallback, UnsafeMutableRawPointer?)?
+    callback: (VTDecompressionOutputCallback, UnsafeMutableRawPointer?)?, options: DecompressionOptions? = nil
   ) throws(StatusError) {
     guard CMFormatDescriptionGetMediaType(description) == kCMMediaType_Video else {
       throw StatusError(kVTParameterErr)
     }
     let format = StreamFormat(description)
-    let decoder = try DecoderCatalogue.choose(codec: format.codec, specification: specification)
+    let decoder = try DecoderCatalogue.choose(format, specification: specification)
     var configuration = VideoDecoderConfiguration(
       codec: format.codec, width: max(0, format.width), height: max(0, format.height),
       configurationRecord: format.record)
     configuration.isLowDelay = true
+    configuration.formatDescription = description
     let output = try OutputAttributes(attributes)
     do {
-      pipeline = try DecompressionPipeline(format, configuration, output, makeDecoder: decoder.makeDecoder)
+      pipeline = try DecompressionPipeline(
+        format, configuration, output, options: options, makeDecoder: decoder.makeDecoder)
     } catch {
       throw StatusError(DecompressionPipeline.status(error))
     }

@@ -1,0 +1,80 @@
+import FFmpegMedia
+import Foundation
+
+/// What a program wants pictures to be like.
+struct PictureRequirements: Sendable {
+  /// Pixel formats it takes, the best first; empty: whatever the decoder gives.
+  var formats: [OSType] = []
+  /// nil: as they are stored.
+  var width: Int?
+  var height: Int?
+  /// Of the decoder; 0: as many as there are processors.
+  var threads = 0
+  /// The colours that pictures are converted to; nil: their own.
+  var color: ColorRequirements?
+
+  init(_ settings: [String: Any]) throws {
+    func complain(_ reason: String) -> AVError {
+      AVError(
+        .unsupportedOutputSettings, reason: reason,
+        advice: "Ask for a pixel format of Core Video and a size from 1 to 16384.")
+    }
+    switch settings[kCVPixelBufferPixelFormatTypeKey as String] {
+    case nil: break
+    case let number as NSNumber: formats = [number.uint32Value]
+    case let list as [NSNumber]: formats = list.map(\.uint32Value)
+    case let format as OSType: formats = [format]
+    case let list as [OSType]: formats = list
+    default: throw complain("The pixel format is no number.")
+    }
+    let known = formats.filter { PixelConverter.canWrite($0) }
+    guard formats.isEmpty || !known.isEmpty else {
+      throw complain("No picture can be converted to this pixel format.")
+    }
+    formats = known
+    func size(_ key: CFString, _ other: String) throws -> Int? {
+      guard let value = settings[key as String] ?? settings[other] else { return nil }
+      guard let number = value as? NSNumber, (1...16384).contains(number.intValue) else {
+        throw complain("The width or height is out of range.")
+      }
+      return number.intValue
+    }
+    width = try size(kCVPixelBufferWidthKey, AVVideoWidthKey)
+    height = try size(kCVPixelBufferHeightKey, AVVideoHeightKey)
+    color = try settings[AVVideoColorPropertiesKey].map { try ColorRequirements($0) }
+    if let value = settings[kVTDecompressionPropertyKey_ThreadCount as String] {
+      guard let number = value as? NSNumber, (0...64).contains(number.intValue) else {
+        throw AVError(
+          .unsupportedOutputSettings, reason: "The number of threads is out of range.",
+          advice: "Give 0 to 64.")
+      }
+      threads = number.intValue
+    }
+  }
+}
+
+extension PictureRequirements {
+  /// A session that gives such pictures.
+  func makeSession(_ description: CMFormatDescription, codecName: String) throws -> VTDecompressionSession {
+    let attributes = NSMutableDictionary()
+    if !formats.isEmpty {
+      attributes[kCVPixelBufferPixelFormatTypeKey] = formats.map { NSNumber(value: $0) } as NSArray
+    }
+    if let width { attributes[kCVPixelBufferWidthKey] = NSNumber(value: width) }
+    if let height { attributes[kCVPixelBufferHeightKey] = NSNumber(value: height) }
+    var options = DecompressionOptions()
+    options.threads = threads
+    options.primaries = color?.primaries
+    options.transferFunction = color?.transferFunction
+    options.matrix = color?.matrix
+    let made = VTDecompressionSession.make(description, attributes: attributes, options: options)
+    if let session = made.session { return session }
+    let advice = "Convert the movie to H.264 or HEVC first."
+    guard made.status != kVTCouldNotFindVideoDecoderErr else {
+      throw AVError(.decoderNotFound, reason: "There is no decoder for \(codecName).", advice: advice)
+    }
+    throw AVError(
+      .decoderNotFound, reason: "The decoder for \(codecName) cannot be started (\(made.status)).",
+      advice: advice, underlying: NSError(domain: NSOSStatusErrorDomain, code: Int(made.status)))
+  }
+}

@@ -1,0 +1,105 @@
+import Foundation
+
+/// A source that can be told from another thread to give up what it is at: `next()` then gives nil, until the next
+/// `seek(to:)`.
+protocol InterruptibleSource: SampleSource, Sendable {
+  func interrupt()
+}
+
+/// Reads a few samples ahead on a thread of its own, so that its client rarely waits for the decoder.
+///
+/// The thread ends with the range, with an error and with `stop()`, at once; it never outlives this object.
+final class ReadAhead: SampleSource {
+  private let state: State
+
+  /// - Parameter depth: Samples that wait at most.
+  init(_ source: any InterruptibleSource, depth: Int) { state = State(source, depth: depth) }
+
+  deinit { state.stop() }
+
+  func next() throws -> CMSampleBuffer? { try state.next() }
+  func seek(to range: CMTimeRange) throws { try state.seek(to: range) }
+  func stop() { state.stop() }
+
+  /// What the thread and the client share; the thread holds this, and not the `ReadAhead`.
+  private final class State: @unchecked Sendable {
+    private let source: any InterruptibleSource
+    private let depth: Int
+    // Guards everything below. The source is the thread's while there is one, and else the client's.
+    private let condition = NSCondition()
+    private var ready: [CMSampleBuffer] = []
+    private var failure: (any Error)?
+    private var isRunning = false
+    private var isPausing = false
+    private var isStopped = false
+
+    init(_ source: any InterruptibleSource, depth: Int) {
+      self.source = source
+      self.depth = max(1, depth)
+    }
+
+    func next() throws -> CMSampleBuffer? {
+      condition.lock()
+      defer { condition.unlock() }
+      while ready.isEmpty, isRunning, !isStopped { condition.wait() }
+      guard !isStopped else { return nil }
+      if !ready.isEmpty {
+        defer { condition.broadcast() }
+        return ready.removeFirst()
+      }
+      if let failure { throw failure }
+      return nil
+    }
+
+    func seek(to range: CMTimeRange) throws {
+      condition.lock()
+      defer { condition.unlock() }
+      isPausing = true
+      source.interrupt()
+      condition.broadcast()
+      while isRunning { condition.wait() }
+      isPausing = false
+      ready = []
+      failure = nil
+      guard !isStopped else { return }
+      try source.seek(to: range)
+      isRunning = true
+      let thread = Thread { [self] in run() }
+      thread.name = "AVFoundation.read-ahead"
+      thread.start()
+    }
+
+    func stop() {
+      condition.lock()
+      isStopped = true
+      ready = []
+      source.interrupt()
+      condition.broadcast()
+      condition.unlock()
+    }
+
+    private func run() {
+      condition.lock()
+      while true {
+        while ready.count >= depth, !isPausing, !isStopped { condition.wait() }
+        guard !isPausing, !isStopped else { break }
+        condition.unlock()
+        let result = Result { try source.next() }
+        condition.lock()
+        guard !isPausing, !isStopped else { break }
+        switch result {
+        case .success(let sample?): ready.append(sample)
+        case .success(nil): isRunning = false
+        case .failure(let error):
+          failure = error
+          isRunning = false
+        }
+        condition.broadcast()
+        if !isRunning { break }
+      }
+      isRunning = false
+      condition.broadcast()
+      condition.unlock()
+    }
+  }
+}
