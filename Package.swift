@@ -43,6 +43,8 @@ if !isAppleHost {
     .library(name: "CoreMedia", targets: ["CoreMedia"]),
     .library(name: "ElementaryStream", targets: ["ElementaryStream"]),
     .library(name: "VideoToolbox", targets: ["VideoToolbox"]),
+    // For a program that brings a codec of its own.
+    .library(name: "CodecInterface", targets: ["CodecInterface"]),
     .library(name: "AVFoundation", targets: ["AVFoundation"]),
     .library(name: "UniformTypeIdentifiers", targets: ["UniformTypeIdentifiers"]),
     .executable(name: "vtencode", targets: ["vtencode"]),
@@ -67,6 +69,13 @@ if !isAppleHost {
     .target(name: "CoreMedia", dependencies: ["CoreVideo"]),
     .target(name: "ElementaryStream", dependencies: ["CoreMedia"]),
     .target(name: "CodecInterface", dependencies: ["CoreMedia"]),
+    .testTarget(name: "CodecInterfaceTests", dependencies: ["CodecInterface"]),
+    .target(
+      name: "EncoderAdapterSupport", dependencies: ["CodecInterface"], path: "Tests/EncoderAdapterSupport"),
+    .testTarget(
+      name: "X264CodecTests", dependencies: ["X264Codec", "CodecInterface", "EncoderAdapterSupport"]),
+    .testTarget(
+      name: "X265CodecTests", dependencies: ["X265Codec", "CodecInterface", "EncoderAdapterSupport"]),
     .target(
       name: "X264Codec",
       dependencies: [

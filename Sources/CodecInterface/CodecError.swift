@@ -6,7 +6,8 @@
 
 /// Why a codec could not do what it was asked to do.
 public enum CodecError: Error, Sendable, Equatable {
-  /// The configuration contradicts itself or lies outside of what the standard or the codec allows.
+  /// The configuration, or what one frame was asked for, contradicts itself or lies outside of what the standard or
+  /// the codec allows.
   case invalidConfiguration(String)
   /// This codec has no such feature.
   case unsupported(String)

@@ -1,3 +1,4 @@
+import CoreVideo
 import Foundation
 
 /// An encoder that a session can choose.
@@ -12,7 +13,8 @@ public struct EncoderDescription: Sendable {
   /// Name for a menu.
   public var displayName: String
   public var isHardwareAccelerated = false
-  /// What it can be asked for. A session offers a property only if the encoder has the feature behind it.
+  /// What it can be asked for, named one by one: a feature that comes later is not promised by an encoder that was
+  /// written before it. A session offers a property only if the encoder has the feature behind it.
   public var features: Set<EncoderFeature> = []
   /// The profiles that it writes; nil: all of the codec's.
   public var profiles: Set<Profile>?
@@ -23,12 +25,14 @@ public struct EncoderDescription: Sendable {
   public var qualityRating: Int?
   /// Formats that it takes without a conversion, the best first.
   public var inputFormats: [PictureFormat]
-  public var makeEncoder: @Sendable (EncoderConfiguration) throws(CodecError) -> any VideoEncoder
+  /// Whether it reads pictures on this surface where they are. Others are mapped into memory for it.
+  public var takesSurface: @Sendable (any OVTPixelBufferSurface) -> Bool = { _ in false }
+  public var makeEncoder: @Sendable (VideoEncoderConfiguration) throws(CodecError) -> any VideoEncoder
 
   public init(
     id: String, codec: CodecType, codecName: String, encoderName: String, displayName: String,
     inputFormats: [PictureFormat],
-    makeEncoder: @escaping @Sendable (EncoderConfiguration) throws(CodecError) -> any VideoEncoder
+    makeEncoder: @escaping @Sendable (VideoEncoderConfiguration) throws(CodecError) -> any VideoEncoder
   ) {
     self.id = id
     self.codec = codec
@@ -41,7 +45,7 @@ public struct EncoderDescription: Sendable {
 }
 
 /// Something an encoder can be asked for, beyond size, frame rate, profile and average bit rate.
-public enum EncoderFeature: Sendable, Hashable, CaseIterable {
+public enum EncoderFeature: Sendable, Hashable {
   case quality
   case dataRateLimits
   case constantRate
@@ -78,13 +82,6 @@ public enum EncoderFeature: Sendable, Hashable, CaseIterable {
   case layerPrefix
 }
 
-extension EncoderFeature {
-  /// What only an encoder made for the low-latency mode has.
-  public static let lowLatencyOnly: Set<EncoderFeature> = [
-    .temporalLayers, .longTermReferences, .referenceInvalidation, .intraRefresh, .layerPrefix,
-  ]
-}
-
 /// A decoder that a session can choose.
 public struct DecoderDescription: Sendable {
   public var id: String
@@ -104,7 +101,10 @@ public struct DecoderDescription: Sendable {
   }
 }
 
-/// The codecs of this process, in the order of preference.
+/// The codecs that the program has added to those of the package.
+///
+/// They come before the built-in ones: the first encoder for a codec that suits a session is the one that it gets,
+/// and an encoder with the id of a built-in one takes its place. Sessions that exist already stay as they are.
 public final class CodecRegistry: @unchecked Sendable {
   public static let shared = CodecRegistry()
 
@@ -130,10 +130,12 @@ public final class CodecRegistry: @unchecked Sendable {
     }
   }
 
+  /// Takes an encoder out again. Sessions that have it keep it.
+  public func unregisterEncoder(id: String) { lock.withLock { encoderList.removeAll { $0.id == id } } }
+
+  /// Takes a decoder out again. Sessions that have it keep it.
+  public func unregisterDecoder(id: String) { lock.withLock { decoderList.removeAll { $0.id == id } } }
+
   public var encoders: [EncoderDescription] { lock.withLock { encoderList } }
   public var decoders: [DecoderDescription] { lock.withLock { decoderList } }
-
-  public func encoders(for codec: CodecType) -> [EncoderDescription] { encoders.filter { $0.codec == codec } }
-  public func encoder(id: String) -> EncoderDescription? { encoders.first { $0.id == id } }
-  public func decoder(for codec: CodecType) -> DecoderDescription? { decoders.first { $0.supports(codec) } }
 }

@@ -1,8 +1,9 @@
 import Synchronization
 
-/// A picture in memory, with what is known about it attached: the type behind `CVImageBuffer` and `CVPixelBuffer`.
+/// A picture, with what is known about it attached: the type behind `CVImageBuffer` and `CVPixelBuffer`.
 ///
-/// The geometry never changes after creation, so that reading it takes no lock.
+/// The size never changes after creation, and addresses only with a lock of the buffer, so that reading them takes
+/// no lock of their own.
 /// Attachments may be read and written from any thread.
 public final class CVBuffer: @unchecked Sendable, Hashable {
   let storage: PixelStorage
@@ -53,7 +54,7 @@ extension CVBuffer: CFRuntimeObject {
 /// A buffer that holds an image.
 public typealias CVImageBuffer = CVBuffer
 
-/// An image buffer whose pixels are in memory.
+/// An image buffer of pixels: in memory, or on a surface (`OVTPixelBufferCreateWithSurface`).
 public typealias CVPixelBuffer = CVBuffer
 
 /// Takes back the memory of a buffer that nobody holds any more.

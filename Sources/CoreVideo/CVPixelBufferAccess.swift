@@ -10,11 +10,17 @@ public struct CVPixelBufferLockFlags: OptionSet, Sendable {
 }
 
 /// Makes the memory accessible. Every call is to be balanced by one to `CVPixelBufferUnlockBaseAddress`.
+/// - Returns: `kCVReturnError` if the picture is on a surface that cannot be mapped
+///   (`OVTPixelBufferCreateWithSurface`).
 @discardableResult
 public func CVPixelBufferLockBaseAddress(_ pixelBuffer: CVPixelBuffer, _ lockFlags: CVPixelBufferLockFlags)
   -> CVReturn
 {
   guard lockFlags.isSubset(of: .readOnly) else { return kCVReturnInvalidArgument }
+  if let mapping = pixelBuffer.storage.mapping {
+    let isLocked = mapping.lock(pixelBuffer.storage, isReadOnly: lockFlags.contains(.readOnly))
+    guard isLocked else { return kCVReturnError }
+  }
   pixelBuffer.lockCount.add(1, ordering: .acquiring)
   return kCVReturnSuccess
 }
@@ -31,6 +37,7 @@ public func CVPixelBufferUnlockBaseAddress(
     pixelBuffer.lockCount.add(1, ordering: .relaxed)
     return kCVReturnInvalidArgument
   }
+  pixelBuffer.storage.mapping?.unlock(pixelBuffer.storage)
   return kCVReturnSuccess
 }
 

@@ -1,4 +1,5 @@
-/// The memory of a pixel buffer and where its planes lie.
+/// The memory of a pixel buffer and where its planes lie. Nothing changes, but for a buffer on a surface: there
+/// addresses, row lengths and size change with the first lock and the last unlock.
 final class PixelStorage: @unchecked Sendable {
   struct Plane {
     /// The address of the picture's first pixel (inside the extended pixels).
@@ -9,17 +10,19 @@ final class PixelStorage: @unchecked Sendable {
   }
 
   /// What `CVPixelBufferGetBaseAddress` returns.
-  let baseAddress: UnsafeMutableRawPointer?
+  var baseAddress: UnsafeMutableRawPointer?
   /// The whole size in bytes, all planes with their padding.
-  let dataSize: Int
+  var dataSize: Int
   /// The answer to `CVPixelBufferGetBytesPerRow`.
-  let bytesPerRow: Int
+  var bytesPerRow: Int
   let isPlanar: Bool
   let planeCount: Int
   /// Never empty: a buffer that is not planar has one entry, for the whole.
   let planes: UnsafeMutablePointer<Plane>
   private let release: (@Sendable () -> Void)?
   private let allocation: UnsafeMutableRawPointer?
+  /// Set at once for a picture on a surface.
+  var mapping: SurfaceMapping?
 
   init(
     baseAddress: UnsafeMutableRawPointer?, dataSize: Int, bytesPerRow: Int, isPlanar: Bool, planes: [Plane],

@@ -46,12 +46,10 @@ public final class PixelConverter: Sendable {
     _ source: CVPixelBuffer, sourceRect: PixelRect? = nil, to target: CVPixelBuffer,
     targetRect: PixelRect? = nil
   ) throws(PixelConversionError) {
-    CVPixelBufferLockBaseAddress(source, .readOnly)
-    CVPixelBufferLockBaseAddress(target, [])
-    defer {
-      CVPixelBufferUnlockBaseAddress(target, [])
-      CVPixelBufferUnlockBaseAddress(source, .readOnly)
-    }
+    guard CVPixelBufferLockBaseAddress(source, .readOnly) == kCVReturnSuccess else { throw .failed }
+    defer { CVPixelBufferUnlockBaseAddress(source, .readOnly) }
+    guard CVPixelBufferLockBaseAddress(target, []) == kCVReturnSuccess else { throw .failed }
+    defer { CVPixelBufferUnlockBaseAddress(target, []) }
     let (from, fromInfo) = try Self.view(source, sourceRect)
     let (to, toInfo) = try Self.view(target, targetRect)
     try conversion.convert(

@@ -40,12 +40,10 @@ public struct PixelRotation: Sendable, Hashable {
   /// - Returns: False if the two do not fit: another format, sides that are not those of the turned picture, or a
   ///   format that cannot be turned as it is.
   public func rotate(_ source: CVPixelBuffer, to target: CVPixelBuffer) -> Bool {
-    CVPixelBufferLockBaseAddress(source, .readOnly)
-    CVPixelBufferLockBaseAddress(target, [])
-    defer {
-      CVPixelBufferUnlockBaseAddress(target, [])
-      CVPixelBufferUnlockBaseAddress(source, .readOnly)
-    }
+    guard CVPixelBufferLockBaseAddress(source, .readOnly) == kCVReturnSuccess else { return false }
+    defer { CVPixelBufferUnlockBaseAddress(source, .readOnly) }
+    guard CVPixelBufferLockBaseAddress(target, []) == kCVReturnSuccess else { return false }
+    defer { CVPixelBufferUnlockBaseAddress(target, []) }
     guard let (from, fromInfo) = try? PixelConverter.view(source),
       let (to, toInfo) = try? PixelConverter.view(target),
       fromInfo.code == toInfo.code, Self.workingFormat(fromInfo.code) == fromInfo.code,

@@ -3,8 +3,8 @@ import H264Encoder
 
 /// A stream of H.264 through `LowLatencyEncoder`: decides the layers and the long-term references, and keeps
 /// account of what the receiver has.
-final class EngineAdapter: CodecInterface.VideoEncoder {
-  private var configuration: CodecInterface.EncoderConfiguration
+final class EngineAdapter: VideoEncoder {
+  private var configuration: VideoEncoderConfiguration
   let engine: LowLatencyEncoder
   private var layers: LayerPattern
   private var longTerm: LongTermReferences
@@ -20,9 +20,9 @@ final class EngineAdapter: CodecInterface.VideoEncoder {
   /// A refresh was asked for, and the frame that should have been one was dropped.
   private var owesRefresh = false
 
-  init(_ configuration: CodecInterface.EncoderConfiguration) throws(CodecError) {
+  init(_ configuration: VideoEncoderConfiguration) throws(CodecError) {
     self.configuration = configuration
-    let converted = try EngineConfiguration(configuration)
+    let converted = try EncoderConfiguration(configuration)
     do { engine = try LowLatencyEncoder(configuration: converted) } catch { throw CodecError(engine: error) }
     let lowLatency = configuration.lowLatency ?? LowLatency()
     layers = LayerPattern(
@@ -33,42 +33,48 @@ final class EngineAdapter: CodecInterface.VideoEncoder {
     parameterSets = ParameterSets(sps: [sets.sequence], pps: [sets.picture])
   }
 
-  var heldFrameCount: Int { 0 }
   var reorderingDepth: Int { 0 }
-  func flush() throws(CodecError) -> [CodecInterface.EncodedFrame] { [] }
+  /// Nothing is ever held.
+  func flush(output: (consuming CompressedFrame) -> Void) throws(CodecError) {}
 
-  func reconfigure(_ new: CodecInterface.EncoderConfiguration) throws(CodecError) {
-    guard new != configuration else { return }
-    let converted = try EngineConfiguration(new)
-    do { try engine.reconfigure(converted) } catch { throw .unsupported("\(error)") }
+  func reconfigure(_ new: VideoEncoderConfiguration) throws(CodecError) -> Reconfiguration {
+    guard new != configuration else { return .applied }
+    let converted = try EncoderConfiguration(new)
+    do {
+      try engine.reconfigure(converted)
+    } catch {
+      switch error as? EncoderError {
+      // A new stream may have another level.
+      case .fixedInStream, .levelExceeded: return .needsNewStream
+      default: throw CodecError(engine: error)
+      }
+    }
     if let lowLatency = new.lowLatency {
       layers.change(
         frameRateFraction: lowLatency.baseLayerFrameRateFraction,
         bitRateFraction: lowLatency.baseLayerBitRateFraction)
     }
     configuration = new
+    return .applied
   }
 
   func encode(
-    _ picture: CodecInterface.SourcePicture, options: CodecInterface.FrameOptions
-  ) throws(CodecError) -> [CodecInterface.EncodedFrame] {
+    _ picture: InputPicture, request: FrameRequest, output: (consuming CompressedFrame) -> Void
+  ) throws(CodecError) {
     guard picture.format == configuration.format else {
       throw .invalidConfiguration("a picture of another format")
     }
-    let source = try EngineSource(picture)
-    if let lastTime, picture.presentationTime <= lastTime {
-      throw .invalidConfiguration("time stamps do not increase")
-    }
-    longTerm.acknowledge(options.acknowledgedTokens)
+    let source = try SourcePicture(picture)
+    longTerm.acknowledge(request.acknowledgedTokens)
 
-    var wish = EngineOptions()
-    let repairs = invalidate(options.lostFrames)
+    var wish = FrameOptions()
+    let repairs = invalidate(request.lostFrames)
     // With long-term references a repair rests on what was acknowledged, and on nothing else.
-    let wantsRefresh = options.forcesLongTermRefresh || owesRefresh || repairs && longTerm.isEnabled
+    let wantsRefresh = request.forcesLongTermRefresh || owesRefresh || repairs && longTerm.isEnabled
     if wantsRefresh { prepareRefresh(&wish) }
     wish.isKeyFrame =
-      wish.isKeyFrame || options.forcesKeyFrame || isKeyFrameDue(at: picture.presentationTime)
-      || engine.availableReferences.isEmpty
+      wish.isKeyFrame || request.forcesKeyFrame || isKeyFrameDue(at: picture.presentationTime)
+      || !engine.hasAvailableReference
     let place = layers.next(restarts: wish.isKeyFrame || wantsRefresh || repairs)
     wish.isReference = place.layer == 0
     wish.temporalLayer = place.layer
@@ -77,20 +83,19 @@ final class EngineAdapter: CodecInterface.VideoEncoder {
       // The slot that a decoder can give to a key frame at once is the first.
       wish.longTermSlot = wish.isKeyFrame ? 0 : canMark && !wantsRefresh ? longTerm.slot(for: nextIndex) : nil
     }
-    wish.qp = options.baseQP
+    wish.qp = request.baseQP
     wish.duration = duration(of: picture)
 
-    let coded: H264Encoder.EncodedFrame
+    let coded: EncodedFrame
     do { coded = try engine.encode(source, options: wish) } catch { throw CodecError(engine: error) }
-    nextIndex = coded.facts.index + 1
+    let facts = coded.facts
+    nextIndex = facts.index + 1
     lastTime = picture.presentationTime
-    layers.note(place, isCoded: !coded.facts.isDropped)
-    if coded.facts.isDropped {
-      owesRefresh = wantsRefresh
-      return [CodecInterface.EncodedFrame(presentationTime: picture.presentationTime, data: nil)]
-    }
-    owesRefresh = false
-    return [deliver(coded, presentationTime: picture.presentationTime)]
+    layers.note(place, isCoded: !facts.isDropped)
+    owesRefresh = facts.isDropped && wantsRefresh
+    var frame = CompressedFrame(presentationTime: picture.presentationTime, data: CompressedData(coded))
+    if !facts.isDropped { describe(&frame, facts) }
+    output(frame)
   }
 
   // MARK: - What the receiver has
@@ -103,7 +108,7 @@ final class EngineAdapter: CodecInterface.VideoEncoder {
   }
 
   /// Chooses what a refresh is predicted from: an acknowledged frame, or nothing.
-  private func prepareRefresh(_ wish: inout EngineOptions) {
+  private func prepareRefresh(_ wish: inout FrameOptions) {
     guard let known = longTerm.newestAcknowledged else {
       wish.isKeyFrame = true
       return
@@ -135,7 +140,7 @@ final class EngineAdapter: CodecInterface.VideoEncoder {
   }
 
   /// Seconds since the last picture, which rate control goes by.
-  private func duration(of picture: CodecInterface.SourcePicture) -> Double? {
+  private func duration(of picture: InputPicture) -> Double? {
     let ticks = lastTime.map { picture.presentationTime - $0 } ?? picture.duration
     guard ticks > 0 else { return nil }
     // A long pause is no reason for a frame that takes as long to send.
@@ -144,18 +149,8 @@ final class EngineAdapter: CodecInterface.VideoEncoder {
 
   // MARK: - Results
 
-  private func deliver(
-    _ coded: borrowing H264Encoder.EncodedFrame, presentationTime: Int64
-  ) -> CodecInterface.EncodedFrame {
-    let facts = coded.facts
-    var size = 0
-    for unit in coded.nalUnits { size += unit.range.count + 4 }
-    // The block buffer keeps the memory: no more of it than is needed.
-    let data = EncodedData(capacity: size)
-    for unit in coded.nalUnits {
-      coded.withBytes(of: unit) { bytes in bytes.withUnsafeBytes { data.appendNALUnit($0) } }
-    }
-
+  private func describe(_ frame: inout CompressedFrame, _ facts: FrameFacts) {
+    let presentationTime = frame.presentationTime
     framesSinceKey += 1
     if facts.isKeyFrame {
       framesSinceKey = 1
@@ -167,7 +162,6 @@ final class EngineAdapter: CodecInterface.VideoEncoder {
       .init(presentationTime: presentationTime, index: facts.index, isReference: facts.isReference),
       isKeyFrame: facts.isKeyFrame)
 
-    var frame = CodecInterface.EncodedFrame(presentationTime: presentationTime, data: data)
     frame.facts.isKeyFrame = facts.isKeyFrame
     frame.facts.isIntra = facts.isKeyFrame
     frame.facts.isReference = facts.isReference
@@ -176,8 +170,20 @@ final class EngineAdapter: CodecInterface.VideoEncoder {
     frame.facts.highestQP = facts.highestQP
     frame.facts.meanSquaredError = facts.meanSquaredError.map { (y: $0.luma, cb: $0.cb, cr: $0.cr) }
     if let slot = facts.longTermSlot { frame.facts.longTermToken = longTerm.mark(slot, frame: facts.index) }
-    frame.parameterSets = parameterSets
+    frame.header = parameterSets.map { .parameterSets($0) }
     parameterSets = nil
-    return frame
+  }
+}
+
+extension CompressedData {
+  /// The engine's memory, which goes back to the engine's pool; nil if the frame was dropped.
+  init?(_ frame: consuming EncodedFrame) {
+    let count = frame.byteCount
+    guard let memory = frame.takeMemory() else { return nil }
+    let (address, capacity, pool) = memory.release()
+    self.init(adopting: address, count: count, capacity: capacity, context: pool.toOpaque()) {
+      guard let pool = $0 else { return }
+      FrameMemory.giveBack($1, capacity: $2, pool: Unmanaged<FrameMemoryPool>.fromOpaque(pool))
+    }
   }
 }

@@ -2,12 +2,9 @@ import CodecInterface
 import Foundation
 import H264Encoder
 
-typealias EngineConfiguration = H264Encoder.EncoderConfiguration
-typealias EngineOptions = H264Encoder.FrameOptions
-
-extension EngineConfiguration {
+extension EncoderConfiguration {
   /// The engine's terms for what a session asks for.
-  init(_ c: CodecInterface.EncoderConfiguration) throws(CodecError) {
+  init(_ c: VideoEncoderConfiguration) throws(CodecError) {
     self.init(width: c.width, height: c.height)
     guard c.codec == .h264 else { throw .unsupported("this encoder makes H.264 alone") }
     profile = try Self.profile(c.profile)
@@ -32,6 +29,7 @@ extension EngineConfiguration {
     }
     // They travel beside the stream, in the format description.
     writesParameterSets = false
+    framing = .lengths
     try setReferences(c)
     if let lowLatency = c.lowLatency {
       intraRefreshPeriod = lowLatency.intraRefreshPeriod
@@ -49,12 +47,13 @@ extension EngineConfiguration {
     case .h264Main: return .main
     case .h264High: return .high
     case .h264ConstrainedHigh: return .constrainedHigh
-    case .h264Extended, .hevcMain, .hevcMain10: throw .unsupported("a profile that this encoder lacks")
+    case .h264Extended, .hevcMain, .hevcMain10, .unspecified:
+      throw .unsupported("a profile that this encoder lacks")
     }
   }
 
   /// The Baseline profiles have no CABAC: asking for it there is asking for the best that they have.
-  private static func entropyCoding(_ c: CodecInterface.EncoderConfiguration) -> EntropyCoding? {
+  private static func entropyCoding(_ c: VideoEncoderConfiguration) -> EntropyCoding? {
     switch c.profile {
     case .h264Baseline, .h264ConstrainedBaseline: return .cavlc
     default: return c.entropyMode.map { $0 == .cavlc ? .cavlc : .cabac }
@@ -63,7 +62,7 @@ extension EngineConfiguration {
 
   // MARK: - Rate
 
-  private mutating func setRate(_ c: CodecInterface.EncoderConfiguration) {
+  private mutating func setRate(_ c: VideoEncoderConfiguration) {
     switch c.rate.mode {
     case .quality(let quality):
       rateControl = .constantQP(Self.qp(quality: quality))
@@ -110,7 +109,7 @@ extension EngineConfiguration {
   /// Most long-term references that the adapter keeps.
   private static let mostLongTermReferences = 4
 
-  private mutating func setReferences(_ c: CodecInterface.EncoderConfiguration) throws(CodecError) {
+  private mutating func setReferences(_ c: VideoEncoderConfiguration) throws(CodecError) {
     guard let lowLatency = c.lowLatency else {
       maximumReferences = c.referenceFrameCount > 0 ? min(c.referenceFrameCount, 16) : defaultReferences(2)
       return

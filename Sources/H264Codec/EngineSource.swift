@@ -1,21 +1,20 @@
 import CodecInterface
 import H264Encoder
 
-typealias EngineSource = H264Encoder.SourcePicture
-
-extension EngineSource {
+extension SourcePicture {
   /// The same memory in the engine's terms.
-  init(_ picture: CodecInterface.SourcePicture) throws(CodecError) {
+  init(_ picture: InputPicture) throws(CodecError) {
     func bytes(_ plane: PlaneView) -> UnsafePointer<UInt8> {
       plane.baseAddress.assumingMemoryBound(to: UInt8.self)
     }
+    let planes = try picture.planes()
     let chroma: Chroma
     switch picture.format {
     case .nv12VideoRange, .nv12FullRange:
-      guard let both = picture.plane1 else { throw .invalidConfiguration("a plane is missing") }
+      guard let both = planes.second else { throw .invalidConfiguration("a plane is missing") }
       chroma = .interleaved(bytes(both), bytesPerRow: both.bytesPerRow)
     case .i420VideoRange, .i420FullRange:
-      guard let cb = picture.plane1, let cr = picture.plane2 else {
+      guard let cb = planes.second, let cr = planes.third else {
         throw .invalidConfiguration("a plane is missing")
       }
       chroma = .planar(
@@ -23,8 +22,8 @@ extension EngineSource {
     default: throw .unsupported("a pixel format that this encoder does not take")
     }
     self.init(
-      width: picture.width, height: picture.height, luma: bytes(picture.plane0),
-      lumaBytesPerRow: picture.plane0.bytesPerRow, chroma: chroma)
+      width: picture.width, height: picture.height, luma: bytes(planes.first),
+      lumaBytesPerRow: planes.first.bytesPerRow, chroma: chroma)
   }
 }
 

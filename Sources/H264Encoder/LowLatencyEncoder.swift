@@ -123,6 +123,9 @@ public final class LowLatencyEncoder {
   /// Frames that could be referred to now, newest first.
   public var availableReferences: [UInt64] { buffer.entries.filter(\.isUsable).map(\.index) }
 
+  /// Whether there is any.
+  public var hasAvailableReference: Bool { buffer.entries.contains { $0.isUsable } }
+
   // MARK: - Encoding
 
   /// Codes a picture. Its memory is read until the call returns.

@@ -115,7 +115,7 @@
 
   extension RateFactorController {
     /// The controller for a configuration; nil where libx264's own rate control is in charge.
-    init?(_ configuration: EncoderConfiguration, delay: DelayPlan) {
+    init?(_ configuration: VideoEncoderConfiguration, delay: DelayPlan) {
       guard delay.usesTimeStamps, configuration.pass == nil, Self.isFor(configuration.rate.mode),
         let target = configuration.rate.effectiveTarget
       else { return nil }

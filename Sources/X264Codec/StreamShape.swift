@@ -10,7 +10,7 @@
     /// Reference frames that the level allows, if it is fixed.
     let mostReferences: Int?
 
-    init(_ c: EncoderConfiguration) throws(CodecError) {
+    init(_ c: VideoEncoderConfiguration) throws(CodecError) {
       guard c.codec == .h264 else { throw .unsupported("libx264 codes H.264") }
       guard c.width >= 16, c.height >= 16, c.width <= 16384, c.height <= 16384 else {
         throw .invalidConfiguration("size \(c.width)x\(c.height) is not within 16x16 and 16384x16384")
@@ -24,7 +24,7 @@
       case .h264Extended: (libraryProfile, hasCABAC) = ("main", false)
       case .h264Main: (libraryProfile, hasCABAC) = ("main", true)
       case .h264High, .h264ConstrainedHigh: (libraryProfile, hasCABAC) = ("high", true)
-      case .hevcMain, .hevcMain10: throw .unsupported("an HEVC profile for H.264")
+      case .hevcMain, .hevcMain10, .unspecified: throw .unsupported("a profile that is not H.264's")
       }
       if c.entropyMode == .cabac, !hasCABAC {
         throw .invalidConfiguration("the profile has no CABAC")

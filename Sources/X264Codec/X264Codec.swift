@@ -12,7 +12,13 @@ public enum X264Codec {
         id: encoderID, codec: .h264, codecName: "H.264", encoderName: "x264", displayName: "H.264 (x264)",
         inputFormats: [.nv12VideoRange, .nv12FullRange, .i420VideoRange, .i420FullRange],
         makeEncoder: { (configuration) throws(CodecError) in try X264Encoder(configuration) })
-      description.features = Set(EncoderFeature.allCases).subtracting(EncoderFeature.lowLatencyOnly)
+      description.features = [
+        .quality, .dataRateLimits, .constantRate, .variableRate, .frameReordering, .openGOP, .entropyMode,
+        .frameDelayLimit, .lookAhead, .spatialAdaptiveQP, .qpLimits, .baseFrameQP, .referenceCount,
+        .sliceBytes,
+        .meanSquaredError, .hdrMetadata, .multiPass, .speedPreference, .threadCount, .expectedDuration,
+        .effort,
+      ]
       description.performanceRating = 60
       description.qualityRating = 90
       return description

@@ -5,7 +5,7 @@
 
   /// One stream of H.264 through libx264.
   final class X264Encoder: VideoEncoder {
-    private var configuration: EncoderConfiguration
+    private var configuration: VideoEncoderConfiguration
     private var stream: X264Stream?
     /// A changed configuration that libx264 can take only from the start.
     private var needsNewStream = false
@@ -13,7 +13,7 @@
     private var lastDuration: Int64
     private var lastKeyFrameInput: Int64?
 
-    init(_ configuration: EncoderConfiguration) throws(CodecError) {
+    init(_ configuration: VideoEncoderConfiguration) throws(CodecError) {
       self.configuration = configuration
       lastDuration = Int64(Double(configuration.timescale) / (configuration.frameRate ?? 30))
       // Opened at once, so that a configuration that cannot work is an error here.
@@ -21,65 +21,59 @@
       reorderingDepth = stream?.reorderingDepth ?? 0
     }
 
-    var heldFrameCount: Int { stream?.heldFrameCount ?? 0 }
     let reorderingDepth: Int
 
-    func encode(_ picture: SourcePicture, options: FrameOptions) throws(CodecError) -> [EncodedFrame] {
+    func encode(
+      _ picture: InputPicture, request: FrameRequest, output: (consuming CompressedFrame) -> Void
+    ) throws(CodecError) {
       guard picture.width == configuration.width, picture.height == configuration.height else {
         throw .invalidConfiguration("a picture of another size")
       }
-      if !options.acknowledgedTokens.isEmpty || options.forcesLongTermRefresh {
+      if !request.acknowledgedTokens.isEmpty || request.forcesLongTermRefresh {
         throw .unsupported("libx264 has no long-term references")
       }
-      var frames: [EncodedFrame] = []
       if needsNewStream {
-        frames = try flush()
+        try flush(output: output)
         stream = nil
         needsNewStream = false
       }
       let stream = try openStream()
       if let lastInput {
-        guard picture.presentationTime > lastInput else {
-          throw .invalidConfiguration("time stamps do not increase")
-        }
         lastDuration = picture.presentationTime - lastInput
       } else if picture.duration > 0 {
         lastDuration = picture.duration
       }
-      var options = options
-      if isKeyFrameDue(at: picture.presentationTime) { options.forcesKeyFrame = true }
-      let coded = try stream.encode(picture, options: options, frameDuration: lastDuration)
+      var request = request
+      if isKeyFrameDue(at: picture.presentationTime) { request.forcesKeyFrame = true }
+      let coded = try stream.encode(picture, request: request, frameDuration: lastDuration)
       lastInput = picture.presentationTime
-      if options.forcesKeyFrame || lastKeyFrameInput == nil { lastKeyFrameInput = picture.presentationTime }
-      if let coded { frames.append(coded) }
-      return frames
+      if request.forcesKeyFrame || lastKeyFrameInput == nil { lastKeyFrameInput = picture.presentationTime }
+      if let coded { output(coded) }
     }
 
-    func flush() throws(CodecError) -> [EncodedFrame] {
-      guard let stream, stream.heldFrameCount > 0 else { return [] }
-      var frames: [EncodedFrame] = []
+    func flush(output: (consuming CompressedFrame) -> Void) throws(CodecError) {
+      guard let stream, stream.heldFrameCount > 0 else { return }
       while stream.heldFrameCount > 0 {
         // Nothing comes while frames are still on their way through the threads.
-        if let coded = try stream.drain() { frames.append(coded) }
+        if let coded = try stream.drain() { output(coded) }
       }
       // libx264 takes no more frames once it was drained.
       self.stream = nil
-      return frames
     }
 
-    func reconfigure(_ new: EncoderConfiguration) throws(CodecError) {
-      guard new != configuration else { return }
+    func reconfigure(_ new: VideoEncoderConfiguration) throws(CodecError) -> Reconfiguration {
+      guard new != configuration else { return .applied }
       var same = new
       same.frameRate = configuration.frameRate
       same.rate = configuration.rate
       same.lowLatency = configuration.lowLatency
-      guard same == configuration else {
-        throw .unsupported("libx264 takes this only before the first frame")
-      }
+      // The rest libx264 takes only before the first frame.
+      guard same == configuration else { return .needsNewStream }
       let old = configuration
       configuration = new
-      guard let stream, !needsNewStream else { return }
+      guard let stream, !needsNewStream else { return .applied }
       if try !stream.follow(new, from: old) { needsNewStream = true }
+      return .applied
     }
 
     // MARK: -

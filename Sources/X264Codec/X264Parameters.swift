@@ -11,7 +11,7 @@
 
     /// - Parameter controller: what chooses the rate factor, unless libx264's own rate control is in charge.
     init(
-      _ configuration: EncoderConfiguration, delay: DelayPlan, controller: RateFactorController?
+      _ configuration: VideoEncoderConfiguration, delay: DelayPlan, controller: RateFactorController?
     ) throws(CodecError) {
       log = .allocate(capacity: 1)
       log.initialize(to: ovt_x264_log())
@@ -34,7 +34,7 @@
     // MARK: - Translation
 
     private func fill(
-      _ c: EncoderConfiguration, delay: DelayPlan, controller: RateFactorController?
+      _ c: VideoEncoderConfiguration, delay: DelayPlan, controller: RateFactorController?
     ) throws(CodecError) {
       let presets = [
         "ultrafast", "superfast", "veryfast", "faster", "fast", "medium", "slow", "slower", "veryslow",
@@ -79,7 +79,7 @@
       #endif
     }
 
-    private func setTiming(_ c: EncoderConfiguration, delay: DelayPlan) {
+    private func setTiming(_ c: VideoEncoderConfiguration, delay: DelayPlan) {
       let ratio = FrameRateRatio(c.frameRate ?? 30)
       param.i_fps_num = ratio.numerator
       param.i_fps_den = ratio.denominator
@@ -88,7 +88,7 @@
       param.i_timebase_den = UInt32(c.timescale)
     }
 
-    private func setStructure(_ c: EncoderConfiguration, shape: StreamShape, delay: DelayPlan) {
+    private func setStructure(_ c: VideoEncoderConfiguration, shape: StreamShape, delay: DelayPlan) {
       param.i_level_idc = Int32(c.level ?? -1)
       param.b_cabac = shape.entropy == .cabac ? 1 : 0
 
@@ -123,7 +123,7 @@
       delay.apply(to: &param)
     }
 
-    private func setColor(_ c: EncoderConfiguration) {
+    private func setColor(_ c: VideoEncoderConfiguration) {
       param.vui.b_fullrange = c.color.isFullRange ? 1 : 0
       param.vui.i_colorprim = Int32(c.color.primaries)
       param.vui.i_transfer = Int32(c.color.transfer)
@@ -135,7 +135,8 @@
     }
 
     /// Bits of the stream when it starts; a change in mid-stream goes through `X264Stream.follow`.
-    private func setRate(_ c: EncoderConfiguration, delay: DelayPlan, controller: RateFactorController?) {
+    private func setRate(_ c: VideoEncoderConfiguration, delay: DelayPlan, controller: RateFactorController?)
+    {
       let rate = c.rate
       param.rc.i_qp_min = Int32(rate.minQP ?? 0)
       param.rc.i_qp_max = Int32(rate.maxQP ?? 51)
@@ -161,7 +162,7 @@
       }
     }
 
-    private func setAverageRate(_ c: EncoderConfiguration) {
+    private func setAverageRate(_ c: VideoEncoderConfiguration) {
       param.rc.i_rc_method = X264_RC_ABR
       param.rc.i_bitrate = Self.kilobits(c.rate.targetRate ?? 1)
       // libx264's own tolerance lets a clip of some seconds miss its rate by a fifth. This one costs little in
@@ -232,7 +233,7 @@
     }
   }
 
-  extension EncoderConfiguration {
+  extension VideoEncoderConfiguration {
     /// Most frames from key frame to key frame, from the count and the duration; 0 if neither says anything.
     var keyFrameInterval: Int {
       if !allowsTemporalCompression { return 1 }

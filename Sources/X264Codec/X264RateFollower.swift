@@ -26,7 +26,7 @@
     private var appliedCorrection = 1.0
     private var target: RateControl
 
-    init(_ configuration: EncoderConfiguration, usesTimeStamps: Bool) {
+    init(_ configuration: VideoEncoderConfiguration, usesTimeStamps: Bool) {
       self.usesTimeStamps = usesTimeStamps
       timescale = Double(configuration.timescale)
       target = configuration.rate
@@ -50,7 +50,7 @@
     /// Puts a new rate into the parameters.
     /// - Returns: false if libx264 cannot change to it.
     mutating func follow(
-      _ new: EncoderConfiguration, from old: EncoderConfiguration, parameters: X264Parameters
+      _ new: VideoEncoderConfiguration, from old: VideoEncoderConfiguration, parameters: X264Parameters
     ) -> Bool {
       guard new.rate != old.rate else { return true }
       guard new.rate.minQP == old.rate.minQP, new.rate.maxQP == old.rate.maxQP else { return false }

@@ -17,7 +17,7 @@
     private let maximumQP: Int
     private let measuresError: Bool
 
-    init(_ configuration: EncoderConfiguration) throws(CodecError) {
+    init(_ configuration: VideoEncoderConfiguration) throws(CodecError) {
       var plan = DelayPlan(limit: configuration.maxFrameDelay)
       controller = RateFactorController(configuration, delay: plan)
       var opened: (X264Parameters, OpaquePointer)?
@@ -56,7 +56,9 @@
 
     /// Applies a new rate.
     /// - Returns: false if that takes a new stream.
-    func follow(_ new: EncoderConfiguration, from old: EncoderConfiguration) throws(CodecError) -> Bool {
+    func follow(_ new: VideoEncoderConfiguration, from old: VideoEncoderConfiguration) throws(CodecError)
+      -> Bool
+    {
       if controller != nil {
         guard followWithController(new, from: old) else { return false }
       } else {
@@ -66,8 +68,8 @@
     }
 
     func encode(
-      _ source: SourcePicture, options: FrameOptions, frameDuration: Int64
-    ) throws(CodecError) -> EncodedFrame? {
+      _ source: InputPicture, request: FrameRequest, frameDuration: Int64
+    ) throws(CodecError) -> CompressedFrame? {
       if follower.noteFrame(duration: frameDuration, parameters: parameters) {
         _ = x264_encoder_reconfig(handle, &parameters.param)
       }
@@ -80,8 +82,8 @@
         picture.i_pts = source.presentationTime
         controller?.noteInput(seconds: Double(frameDuration) / Double(timescale))
       }
-      picture.i_type = options.forcesKeyFrame ? X264_TYPE_IDR : X264_TYPE_AUTO
-      if let qp = options.baseQP {
+      picture.i_type = request.forcesKeyFrame ? X264_TYPE_IDR : X264_TYPE_AUTO
+      if let qp = request.baseQP {
         let least = Int(parameters.param.rc.i_qp_min)
         picture.i_qpplus1 = Int32(min(max(qp, least), maximumQP)) + 1
       }
@@ -90,14 +92,16 @@
     }
 
     /// Gives back the next frame that is held.
-    func drain() throws(CodecError) -> EncodedFrame? {
+    func drain() throws(CodecError) -> CompressedFrame? {
       controller?.noteEnd()
       return try run(nil)
     }
 
     // MARK: -
 
-    private func followWithController(_ new: EncoderConfiguration, from old: EncoderConfiguration) -> Bool {
+    private func followWithController(_ new: VideoEncoderConfiguration, from old: VideoEncoderConfiguration)
+      -> Bool
+    {
       guard new.rate != old.rate else { return true }
       guard let target = new.rate.effectiveTarget, RateFactorController.isFor(new.rate.mode),
         new.rate.minQP == old.rate.minQP, new.rate.maxQP == old.rate.maxQP,
@@ -116,7 +120,7 @@
       _ = x264_encoder_reconfig(handle, &parameters.param)
     }
 
-    private func run(_ input: UnsafeMutablePointer<x264_picture_t>?) throws(CodecError) -> EncodedFrame? {
+    private func run(_ input: UnsafeMutablePointer<x264_picture_t>?) throws(CodecError) -> CompressedFrame? {
       setRateFactor()
       var output = x264_picture_t()
       var nals: UnsafeMutablePointer<x264_nal_t>?
@@ -127,7 +131,7 @@
       }
       guard size > 0, let nals, count > 0 else { return nil }
 
-      var facts = FrameFacts()
+      var facts = CompressedFrame.Facts()
       facts.isReference = false
       for nal in UnsafeBufferPointer(start: nals, count: Int(count)) {
         if nal.i_type == Int32(NAL_FILLER.rawValue) { facts.fillerBytes += Int(nal.i_payload) }
@@ -145,17 +149,17 @@
       }
 
       // The payloads follow each other in memory.
-      let data = EncodedData(capacity: Int(size))
+      var data = CompressedData(capacity: Int(size))
       data.append(UnsafeRawBufferPointer(start: nals[0].p_payload, count: Int(size)))
       let time = callerTimes.removeValue(forKey: output.i_pts) ?? output.i_pts
-      var frame = EncodedFrame(presentationTime: time, data: data)
+      var frame = CompressedFrame(presentationTime: time, data: data)
       frame.facts = facts
-      frame.parameterSets = parameterSets
+      frame.header = parameterSets.map { .parameterSets($0) }
       parameterSets = nil
       return frame
     }
 
-    private func setImage(_ image: inout x264_image_t, _ source: SourcePicture) throws(CodecError) {
+    private func setImage(_ image: inout x264_image_t, _ source: InputPicture) throws(CodecError) {
       func set(_ index: Int, _ plane: PlaneView) {
         let address = UnsafeMutablePointer(
           mutating: plane.baseAddress.assumingMemoryBound(to: UInt8.self))
@@ -168,15 +172,16 @@
           $0.storeBytes(of: Int32(plane.bytesPerRow), toByteOffset: index * 4, as: Int32.self)
         }
       }
-      set(0, source.plane0)
+      let planes = try source.planes()
+      set(0, planes.first)
       switch source.format {
       case .nv12VideoRange, .nv12FullRange:
-        guard let chroma = source.plane1 else { throw .invalidConfiguration("a plane is missing") }
+        guard let chroma = planes.second else { throw .invalidConfiguration("a plane is missing") }
         set(1, chroma)
         image.i_csp = X264_CSP_NV12
         image.i_plane = 2
       case .i420VideoRange, .i420FullRange:
-        guard let cb = source.plane1, let cr = source.plane2 else {
+        guard let cb = planes.second, let cr = planes.third else {
           throw .invalidConfiguration("a plane is missing")
         }
         set(1, cb)
@@ -187,7 +192,7 @@
       }
     }
 
-    private func readParameterSets(_ c: EncoderConfiguration) throws(CodecError) -> ParameterSets {
+    private func readParameterSets(_ c: VideoEncoderConfiguration) throws(CodecError) -> ParameterSets {
       var nals: UnsafeMutablePointer<x264_nal_t>?
       var count: Int32 = 0
       guard x264_encoder_headers(handle, &nals, &count) >= 0, let nals else {
@@ -206,7 +211,7 @@
       return sets
     }
 
-    private static func edited(_ unit: [UInt8], _ c: EncoderConfiguration) -> [UInt8] {
+    private static func edited(_ unit: [UInt8], _ c: VideoEncoderConfiguration) -> [UInt8] {
       var editor = ParameterSetEditor(nalUnit: unit)
       if let new = StreamShape.signalling(of: c.profile, written: editor.constraintFlags) {
         // The timing is found by the profile that libx264 wrote: first things first.
@@ -219,7 +224,7 @@
     }
 
     /// libx264 writes the tick of its time stamps; a player wants that of the frames.
-    private static func setTick(_ editor: inout ParameterSetEditor, _ c: EncoderConfiguration) {
+    private static func setTick(_ editor: inout ParameterSetEditor, _ c: VideoEncoderConfiguration) {
       let rate = FrameRateRatio(c.frameRate ?? 30)
       editor.setTiming(unitsInTick: rate.denominator, timeScale: rate.numerator * 2)
     }

@@ -17,8 +17,15 @@ public enum X265Codec {
         id: encoderID, codec: .hevc, codecName: "HEVC", encoderName: "x265", displayName: "HEVC (x265)",
         inputFormats: formats,
         makeEncoder: { (configuration) throws(CodecError) in try X265Encoder(configuration) })
-      usual.features = Set(EncoderFeature.allCases).subtracting(EncoderFeature.lowLatencyOnly)
-        .subtracting([.entropyMode, .sliceBytes])
+      // What both have.
+      let common: Set<EncoderFeature> = [
+        .quality, .dataRateLimits, .spatialAdaptiveQP, .qpLimits, .baseFrameQP, .referenceCount,
+        .meanSquaredError, .hdrMetadata, .speedPreference, .threadCount, .effort,
+      ]
+      usual.features = common.union([
+        .constantRate, .variableRate, .frameReordering, .openGOP, .frameDelayLimit, .lookAhead, .multiPass,
+        .expectedDuration,
+      ])
       usual.performanceRating = 30
       usual.qualityRating = 95
 
@@ -32,10 +39,7 @@ public enum X265Codec {
           return try X265Encoder(configuration)
         })
       lowLatency.isLowLatency = true
-      lowLatency.features = usual.features.subtracting([
-        .frameReordering, .openGOP, .frameDelayLimit, .lookAhead, .multiPass, .constantRate, .variableRate,
-        .expectedDuration,
-      ])
+      lowLatency.features = common
       lowLatency.performanceRating = 30
       lowLatency.qualityRating = 70
       return [usual, lowLatency]

@@ -4,14 +4,14 @@
 
   /// One stream of HEVC through libx265.
   final class X265Encoder: VideoEncoder {
-    private var configuration: EncoderConfiguration
+    private var configuration: VideoEncoderConfiguration
     private var stream: X265Stream?
     private var needsNewStream = false
     private var pace: FramePace
     private var lastInput: Int64?
     private var lastKeyFrameInput: Int64?
 
-    init(_ configuration: EncoderConfiguration) throws(CodecError) {
+    init(_ configuration: VideoEncoderConfiguration) throws(CodecError) {
       self.configuration = configuration
       let opened = try X265Stream(configuration, frameRate: configuration.frameRate ?? 30)
       stream = opened
@@ -19,20 +19,17 @@
       pace = FramePace(timescale: configuration.timescale, assumed: configuration.frameRate ?? 30)
     }
 
-    var heldFrameCount: Int { stream?.heldFrameCount ?? 0 }
     let reorderingDepth: Int
 
-    func encode(_ picture: SourcePicture, options: FrameOptions) throws(CodecError) -> [EncodedFrame] {
+    func encode(
+      _ picture: InputPicture, request: FrameRequest, output: (consuming CompressedFrame) -> Void
+    ) throws(CodecError) {
       guard picture.width == configuration.width, picture.height == configuration.height else {
         throw .invalidConfiguration("a picture of another size")
       }
-      if !options.acknowledgedTokens.isEmpty || options.forcesLongTermRefresh {
+      if !request.acknowledgedTokens.isEmpty || request.forcesLongTermRefresh {
         throw .unsupported("libx265 has no long-term references")
       }
-      if let lastInput, picture.presentationTime <= lastInput {
-        throw .invalidConfiguration("time stamps do not increase")
-      }
-      var frames: [EncodedFrame] = []
       let duration = lastInput.map { picture.presentationTime - $0 } ?? picture.duration
       if pace.note(duration: duration), configuration.rate.targetRate != nil {
         // libx265 reckons with a steady frame rate, and takes no new one in mid-stream: a new stream goes on with the
@@ -41,48 +38,45 @@
         pace.restart()
       }
       if needsNewStream {
-        frames = try flush()
+        try flush(output: output)
         stream = nil
         needsNewStream = false
       }
       let stream = try openStream()
-      var options = options
-      if isKeyFrameDue(at: picture.presentationTime) { options.forcesKeyFrame = true }
+      var request = request
+      if isKeyFrameDue(at: picture.presentationTime) { request.forcesKeyFrame = true }
       lastInput = picture.presentationTime
-      if options.forcesKeyFrame || lastKeyFrameInput == nil { lastKeyFrameInput = picture.presentationTime }
-      if let coded = try stream.encode(picture, options: options, frameDuration: pace.lastDuration) {
-        frames.append(coded)
+      if request.forcesKeyFrame || lastKeyFrameInput == nil { lastKeyFrameInput = picture.presentationTime }
+      if let coded = try stream.encode(picture, request: request, frameDuration: pace.lastDuration) {
+        output(coded)
       }
-      return frames
     }
 
-    func flush() throws(CodecError) -> [EncodedFrame] {
-      guard let stream, stream.heldFrameCount > 0 else { return [] }
-      var frames: [EncodedFrame] = []
+    func flush(output: (consuming CompressedFrame) -> Void) throws(CodecError) {
+      guard let stream, stream.heldFrameCount > 0 else { return }
       while stream.heldFrameCount > 0 {
         guard let coded = try stream.drain() else { break }
-        frames.append(coded)
+        output(coded)
       }
       // libx265 takes no more frames once it was drained.
       self.stream = nil
-      return frames
     }
 
-    func reconfigure(_ new: EncoderConfiguration) throws(CodecError) {
-      guard new != configuration else { return }
+    func reconfigure(_ new: VideoEncoderConfiguration) throws(CodecError) -> Reconfiguration {
+      guard new != configuration else { return .applied }
       var same = new
       same.frameRate = configuration.frameRate
       same.rate = configuration.rate
       same.lowLatency = configuration.lowLatency
-      guard same == configuration else {
-        throw .unsupported("libx265 takes this only before the first frame")
-      }
+      // The rest libx265 takes only before the first frame.
+      guard same == configuration else { return .needsNewStream }
       if let rate = new.frameRate, rate != configuration.frameRate {
         pace = FramePace(timescale: new.timescale, assumed: rate)
       }
       configuration = new
       // libx265 says that it takes a new rate, and goes on with the old one.
       needsNewStream = true
+      return .applied
     }
 
     // MARK: -

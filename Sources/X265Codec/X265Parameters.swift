@@ -8,12 +8,14 @@
     let api: UnsafePointer<x265_api>
     let param: UnsafeMutablePointer<x265_param>
 
-    init(_ c: EncoderConfiguration) throws(CodecError) {
+    init(_ c: VideoEncoderConfiguration) throws(CodecError) {
       let depth: Int32 = c.profile == .hevcMain10 ? 10 : 8
       guard let api = ovt_x265_api(depth) else {
         throw .unsupported("this libx265 was built without \(depth) bits")
       }
       guard let param = api.pointee.param_alloc() else { throw .outOfMemory }
+      // What libx265 allocates holds anything, and it frees what that seems to point to.
+      api.pointee.param_default(param)
       self.api = api
       self.param = param
       try fill(c)
@@ -23,7 +25,7 @@
 
     // MARK: - Translation
 
-    private func fill(_ c: EncoderConfiguration) throws(CodecError) {
+    private func fill(_ c: VideoEncoderConfiguration) throws(CodecError) {
       try check(c)
       let presets = [
         "ultrafast", "superfast", "veryfast", "faster", "fast", "medium", "slow", "slower", "veryslow",
@@ -59,7 +61,7 @@
       }
     }
 
-    private func check(_ c: EncoderConfiguration) throws(CodecError) {
+    private func check(_ c: VideoEncoderConfiguration) throws(CodecError) {
       guard c.codec == .hevc else { throw .unsupported("libx265 codes HEVC") }
       guard c.profile == .hevcMain || c.profile == .hevcMain10 else {
         throw .unsupported("a profile that is not HEVC's")
@@ -85,7 +87,7 @@
       }
     }
 
-    private func setStructure(_ c: EncoderConfiguration) {
+    private func setStructure(_ c: VideoEncoderConfiguration) {
       if let level = c.level { param.pointee.levelIdc = Int32(level) }
       // Small pictures need small coding tree units.
       while param.pointee.maxCUSize > 16, param.pointee.maxCUSize > UInt32(min(c.width, c.height)) {
@@ -126,7 +128,7 @@
     }
 
     /// libx265 holds its look-ahead, and one frame for each frame thread after the first.
-    private func setDelay(_ c: EncoderConfiguration) {
+    private func setDelay(_ c: VideoEncoderConfiguration) {
       guard let limit = c.maxFrameDelay else { return }
       if limit <= 3 {
         param.pointee.bFrameAdaptive = 0
@@ -154,7 +156,7 @@
       }
     }
 
-    private func setColor(_ c: EncoderConfiguration) {
+    private func setColor(_ c: VideoEncoderConfiguration) {
       if !c.color.isUnspecified {
         param.pointee.vui.bEnableVideoSignalTypePresentFlag = 1
         param.pointee.vui.videoFormat = 5
@@ -244,7 +246,7 @@
     }
   }
 
-  extension EncoderConfiguration {
+  extension VideoEncoderConfiguration {
     /// Most frames from key frame to key frame, from the count and the duration; 0 if neither says anything.
     var keyFrameInterval: Int {
       if !allowsTemporalCompression { return 1 }

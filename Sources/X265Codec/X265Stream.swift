@@ -21,7 +21,7 @@
     let reorderingDepth: Int
     private(set) var heldFrameCount = 0
 
-    init(_ configuration: EncoderConfiguration, frameRate: Double) throws(CodecError) {
+    init(_ configuration: VideoEncoderConfiguration, frameRate: Double) throws(CodecError) {
       var configuration = configuration
       configuration.frameRate = frameRate
       parameters = try X265Parameters(configuration)
@@ -57,14 +57,14 @@
     }
 
     func encode(
-      _ source: SourcePicture, options: FrameOptions, frameDuration: Int64
-    ) throws(CodecError) -> EncodedFrame? {
+      _ source: InputPicture, request: FrameRequest, frameDuration: Int64
+    ) throws(CodecError) -> CompressedFrame? {
       self.frameDuration = frameDuration
       api.pointee.picture_init(parameters.param, picture)
       try setPlanes(source)
       picture.pointee.pts = source.presentationTime
-      picture.pointee.sliceType = options.forcesKeyFrame ? X265_TYPE_IDR : X265_TYPE_AUTO
-      if let qp = options.baseQP {
+      picture.pointee.sliceType = request.forcesKeyFrame ? X265_TYPE_IDR : X265_TYPE_AUTO
+      if let qp = request.baseQP {
         let rc = parameters.param.pointee.rc
         picture.pointee.forceqp = min(max(Int32(qp), rc.qpMin), rc.qpMax) + 1
       }
@@ -73,11 +73,11 @@
     }
 
     /// Gives back the next frame that is held.
-    func drain() throws(CodecError) -> EncodedFrame? { try run(nil) }
+    func drain() throws(CodecError) -> CompressedFrame? { try run(nil) }
 
     // MARK: -
 
-    private func run(_ input: UnsafeMutablePointer<x265_picture>?) throws(CodecError) -> EncodedFrame? {
+    private func run(_ input: UnsafeMutablePointer<x265_picture>?) throws(CodecError) -> CompressedFrame? {
       var nals: UnsafeMutablePointer<x265_nal>?
       var count: UInt32 = 0
       let result = api.pointee.encoder_encode(handle, &nals, &count, input, output)
@@ -87,8 +87,8 @@
 
       let units = UnsafeBufferPointer(start: nals, count: Int(count))
       let size = units.reduce(0) { $0 + Int($1.sizeBytes) }
-      let data = EncodedData(capacity: size + 64)
-      var facts = FrameFacts()
+      var data = CompressedData(capacity: size + 64)
+      var facts = CompressedFrame.Facts()
       for unit in units {
         data.append(UnsafeRawBufferPointer(start: unit.payload, count: Int(unit.sizeBytes)))
         guard unit.type < 32 else { continue }
@@ -107,23 +107,24 @@
         data.appendFiller(header: [38 << 1, 1], fill: max(missing - 7, 0))
         facts.fillerBytes = missing
       }
-      var frame = EncodedFrame(presentationTime: output.pointee.pts, data: data)
+      var frame = CompressedFrame(presentationTime: output.pointee.pts, data: data)
       frame.facts = facts
-      frame.parameterSets = parameterSets
+      frame.header = parameterSets.map { .parameterSets($0) }
       parameterSets = nil
       return frame
     }
 
-    private func setPlanes(_ source: SourcePicture) throws(CodecError) {
-      var planes = [source.plane0]
+    private func setPlanes(_ source: InputPicture) throws(CodecError) {
+      let views = try source.planes()
+      var planes = [views.first]
       let isWide = source.format == .p010VideoRange || source.format == .p010FullRange
       switch source.format {
       case .nv12VideoRange, .nv12FullRange, .p010VideoRange, .p010FullRange:
-        guard let chroma = source.plane1 else { throw .invalidConfiguration("a plane is missing") }
+        guard let chroma = views.second else { throw .invalidConfiguration("a plane is missing") }
         let split = try splitter.split(chroma, bytesPerSample: isWide ? 2 : 1)
         planes += [split.cb, split.cr]
       case .i420VideoRange, .i420FullRange:
-        guard let cb = source.plane1, let cr = source.plane2 else {
+        guard let cb = views.second, let cr = views.third else {
           throw .invalidConfiguration("a plane is missing")
         }
         planes += [cb, cr]

@@ -21,6 +21,8 @@ let package = Package(
     .executableTarget(name: "Transcoding", dependencies: [product("VideoToolbox"), product("AVFoundation")]),
     .executableTarget(
       name: "IgnoredResults", dependencies: [product("VideoToolbox"), product("AVFoundation")]),
+    .executableTarget(
+      name: "OwnCodec", dependencies: [product("VideoToolbox"), product("CodecInterface")]),
     .executableTarget(name: "Tutorial", dependencies: [product("OpenVideoToolbox")]),
     .executableTarget(name: "Workflows", dependencies: [product("OpenVideoToolbox")]),
   ],

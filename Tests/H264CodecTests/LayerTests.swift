@@ -30,7 +30,7 @@ import Testing
       $0.lowLatency?.enablesLongTermReferences = test.longTerm
     }
     return try (0..<frames).compactMap { index in
-      var options = FrameOptions()
+      var options = FrameRequest()
       // A key frame in the middle of the pattern.
       options.forcesKeyFrame = index == 17
       return try sender.send(options)

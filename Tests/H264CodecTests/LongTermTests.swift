@@ -66,7 +66,7 @@ import Testing
     }
 
     for frame in 0..<48 {
-      var options = FrameOptions()
+      var options = FrameRequest()
       for message in messages where message.arrives <= frame {
         if let token = message.token { options.acknowledgedTokens.append(token) }
         if message.asksForRefresh {

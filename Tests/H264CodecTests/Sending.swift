@@ -50,7 +50,7 @@ struct SmallClip {
 /// A frame as it was sent.
 struct SentFrame {
   var annexB: [UInt8]
-  var facts: CodecInterface.FrameFacts
+  var facts: CompressedFrame.Facts
   var presentationTime: Int64
   var bits: Int
   /// The engine's numbers of the frame and of those that it may refer to.
@@ -67,9 +67,9 @@ final class Sender {
   private var parameterSets: [UInt8] = []
   private var frame = 0
 
-  init(_ clip: SmallClip, _ change: (inout CodecInterface.EncoderConfiguration) -> Void) throws {
+  init(_ clip: SmallClip, _ change: (inout VideoEncoderConfiguration) -> Void) throws {
     self.clip = clip
-    var configuration = CodecInterface.EncoderConfiguration(
+    var configuration = VideoEncoderConfiguration(
       codec: .h264, width: clip.width, height: clip.height, format: .nv12VideoRange, profile: .h264High)
     configuration.timescale = 90_000
     configuration.frameRate = 30
@@ -80,28 +80,43 @@ final class Sender {
   }
 
   /// Encodes the clip's next picture; nil if it was dropped.
-  func send(_ options: CodecInterface.FrameOptions = .init()) throws -> SentFrame? {
+  func send(_ request: FrameRequest = .init()) throws -> SentFrame? {
     defer { frame += 1 }
     let pixels = clip.nv12(frame)
     let (width, height) = (clip.width, clip.height)
-    let results = try pixels.withUnsafeBytes { bytes throws -> [CodecInterface.EncodedFrame] in
+    var sent: SentFrame?
+    try pixels.withUnsafeBytes { bytes in
       let base = bytes.baseAddress!
-      let picture = CodecInterface.SourcePicture(
+      let picture = InputPicture(
         format: .nv12VideoRange, width: width, height: height,
-        plane0: PlaneView(baseAddress: base, bytesPerRow: width, width: width, height: height),
-        plane1: PlaneView(
-          baseAddress: base + width * height, bytesPerRow: width, width: width / 2, height: height / 2),
+        content: .planes(
+          PlaneViews(
+            PlaneView(baseAddress: base, bytesPerRow: width, width: width, height: height),
+            PlaneView(
+              baseAddress: base + width * height, bytesPerRow: width, width: width / 2, height: height / 2))),
         presentationTime: Int64(frame) * 3000, duration: 3000)
-      return try encoder.encode(picture, options: options)
+      try encoder.encode(picture, request: request) { sent = note($0) }
     }
-    guard results.count == 1, let data = results[0].data else { return nil }
-    if let sets = results[0].parameterSets {
+    return sent
+  }
+
+  private func note(_ coded: consuming CompressedFrame) -> SentFrame? {
+    guard let data = coded.data.take() else { return nil }
+    if case .parameterSets(let sets) = coded.header {
       parameterSets = sets.all.flatMap { [0, 0, 0, 1] + $0 }
     }
-    var stream = results[0].facts.isKeyFrame ? parameterSets : []
-    data.forEachNALUnit { stream += [0, 0, 0, 1] + $0 }
+    var stream = coded.facts.isKeyFrame ? parameterSets : []
+    data.withBytes { bytes in
+      var at = 0
+      while at + 4 <= bytes.count {
+        let length = (0..<4).reduce(0) { $0 << 8 | Int(bytes[at + $1]) }
+        stream += [0, 0, 0, 1]
+        for i in at + 4..<at + 4 + length { stream.append(bytes[i]) }
+        at += 4 + length
+      }
+    }
     return SentFrame(
-      annexB: stream, facts: results[0].facts, presentationTime: results[0].presentationTime,
+      annexB: stream, facts: coded.facts, presentationTime: coded.presentationTime,
       bits: data.count * 8, index: UInt64(frame), references: encoder.engine.lastReferences,
       expected: reconstruction())
   }

@@ -3,7 +3,7 @@ import CoreMedia
 
 /// An encoder configuration in the making: what the properties say, before the codec's terms are final.
 struct CompressionDraft {
-  var configuration: EncoderConfiguration
+  var configuration: VideoEncoderConfiguration
   /// The profile was chosen, rather than left to the pixel format.
   var hasProfile = false
   var averageBitRate = 0
@@ -25,9 +25,9 @@ struct CompressionDraft {
   var generation = 0
 
   init(codec: CodecType, width: Int, height: Int, format: PictureFormat) {
-    configuration = EncoderConfiguration(
+    configuration = VideoEncoderConfiguration(
       codec: codec, width: width, height: height, format: format,
-      profile: codec == .hevc ? .hevcMain : .h264High)
+      profile: codec == .hevc ? .hevcMain : codec == .h264 ? .h264High : .unspecified)
     configuration.timescale = Self.timescale
   }
 
@@ -35,7 +35,7 @@ struct CompressionDraft {
   static let timescale: Int32 = 1_000_000
 
   /// The configuration with all that depends on several properties.
-  func resolved(for encoder: EncoderDescription) -> EncoderConfiguration {
+  func resolved(for encoder: EncoderDescription) -> VideoEncoderConfiguration {
     var c = configuration
     c.lowLatency = encoder.isLowLatency ? lowLatency : nil
     if let constantBitRate {

@@ -6,7 +6,7 @@ struct CompressionFrame: Sendable {
   var buffer: CVPixelBuffer
   var presentationTime: CMTime
   var duration: CMTime
-  var options: FrameOptions
+  var request: FrameRequest
   var output: CompressionOutput
 }
 
@@ -30,13 +30,6 @@ final class CompressionPipeline: @unchecked Sendable {
     var status: OSStatus?
   }
 
-  private struct PendingOutput {
-    let output: CompressionOutput
-    let status: OSStatus
-    let flags: VTEncodeInfoFlags
-    let sample: CMSampleBuffer?
-  }
-
   // Guarded by `state`.
   private let state = NSCondition()
   private var jobs: [Job] = []
@@ -49,10 +42,9 @@ final class CompressionPipeline: @unchecked Sendable {
 
   // Of the thread alone.
   private let worker: CompressionWorker
-  private var ready: [PendingOutput] = []
 
-  init(encoder: EncoderDescription, wishedFormat: OSType?) {
-    worker = CompressionWorker(encoder: encoder, wishedFormat: wishedFormat)
+  init(encoder: EncoderDescription, width: Int, height: Int, wishedFormat: OSType?) {
+    worker = CompressionWorker(encoder: encoder, width: width, height: height, wishedFormat: wishedFormat)
   }
 
   /// Frames that were put in and whose result was not given out.
@@ -89,7 +81,6 @@ final class CompressionPipeline: @unchecked Sendable {
       // Within a callback: what stands before it in the queue comes first.
       while let job = state.withLock({ jobs.isEmpty ? nil : jobs.removeFirst() }) { run(job) }
       let status = work(worker)
-      collect()
       deliver()
       return status
     }
@@ -130,7 +121,6 @@ final class CompressionPipeline: @unchecked Sendable {
     let made = Thread { [self] in
       while let job = next() { run(job) }
       worker.close()
-      ready.removeAll()
       state.lock()
       thread = nil
       state.broadcast()
@@ -161,11 +151,9 @@ final class CompressionPipeline: @unchecked Sendable {
     switch job {
     case .frame(let frame, let draft):
       worker.encode(frame, draft: draft)
-      collect()
       deliver()
     case .work(let work, let completion):
       let status = work(worker)
-      collect()
       deliver()
       state.withLock {
         completion.status = status
@@ -174,20 +162,12 @@ final class CompressionPipeline: @unchecked Sendable {
     }
   }
 
-  private func collect() {
-    ready += worker.takeResults().map {
-      PendingOutput(output: $0.output, status: $0.status, flags: $0.flags, sample: $0.sample)
-    }
-  }
-
-  /// A callback may come back here through `perform`: the rest is then given out before that returns.
+  /// Gives out what the worker has, after the encoder has returned. A callback may come back here through `perform`:
+  /// the rest is then given out before that returns.
   private func deliver() {
-    while !ready.isEmpty {
-      guard !state.withLock({ isStopped }) else {
-        ready.removeAll()
-        return
-      }
-      let next = ready.removeFirst()
+    while let next = worker.takeResult() {
+      // After a stop, the rest is given up.
+      guard !state.withLock({ isStopped }) else { continue }
       next.output(next.status, next.flags, next.sample)
       state.withLock {
         emitted += 1

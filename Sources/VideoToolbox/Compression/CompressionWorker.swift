@@ -23,7 +23,7 @@ final class CompressionWorker {
 
   private var encoder: (any VideoEncoder)?
   /// What the encoder runs with; kept after it is gone.
-  private var configuration: EncoderConfiguration?
+  private var configuration: VideoEncoderConfiguration?
   private var draftGeneration = -1
   private var traits: SourceTraits?
   private var hasFrames = false
@@ -34,23 +34,32 @@ final class CompressionWorker {
   private var lastDuration = CMTime(value: 1, timescale: 30)
   private var lastTime: CMTime?
   private var inFlight: [Int64: InFlight] = [:]
+  /// Those from `taken` on were not given out yet.
   private var results: [Result] = []
+  private var taken = 0
 
   private let formatLock = NSLock()
   private var sharedInputFormat: PictureFormat?
 
-  init(encoder: EncoderDescription, wishedFormat: OSType?) {
+  init(encoder: EncoderDescription, width: Int, height: Int, wishedFormat: OSType?) {
     description = encoder
     self.wishedFormat = wishedFormat
-    assembly = SampleAssembly(codec: encoder.codec)
+    assembly = SampleAssembly(codec: encoder.codec, width: width, height: height)
   }
 
   /// What the encoder takes, once it is known. May be asked from any thread.
   var inputFormat: PictureFormat? { formatLock.withLock { sharedInputFormat } }
 
-  func takeResults() -> [Result] {
-    defer { results.removeAll(keepingCapacity: true) }
-    return results
+  /// The next result in decode order, if there is one.
+  func takeResult() -> Result? {
+    guard taken < results.count else { return nil }
+    let result = results[taken]
+    taken += 1
+    if taken == results.count {
+      results.removeAll(keepingCapacity: true)
+      taken = 0
+    }
+    return result
   }
 
   // MARK: - Work
@@ -86,20 +95,20 @@ final class CompressionWorker {
         presentationTime: frame.presentationTime, duration: frame.duration, output: frame.output)
       let duration =
         frame.duration.isNumeric ? Int64(frame.duration.seconds * Double(CompressionDraft.timescale)) : 0
-      let frames: [EncodedFrame]
+      clock?.noteInput(frame.presentationTime)
       do {
-        frames = try buffer.withSourcePicture(presentationTime: tick, duration: duration) {
-          (picture) throws(CodecError) in
-          try encoder.encode(picture, options: frame.options)
+        try buffer.withInputPicture(
+          for: description, presentationTime: tick, duration: duration
+        ) { (picture) throws(CodecError) in
+          try encoder.encode(picture, request: frame.request) { finish($0) }
         }
       } catch {
         inFlight[tick] = nil
-        throw StatusError(error.status)
+        clock?.takeBackInput()
+        throw error
       }
-      clock?.noteInput(frame.presentationTime)
       lastTick = tick
       lastTime = frame.presentationTime
-      finish(frames)
     } catch let error as StatusError {
       fail(frame, error.status)
       if error.status == kVTVideoEncoderMalfunctionErr { giveUp() }
@@ -138,11 +147,12 @@ final class CompressionWorker {
     encoder = nil
     inFlight.removeAll()
     results.removeAll()
+    taken = 0
   }
 
   // MARK: - The encoder
 
-  private func makeConfiguration(_ draft: CompressionDraft) -> EncoderConfiguration? {
+  private func makeConfiguration(_ draft: CompressionDraft) -> VideoEncoderConfiguration? {
     var made = traits?.configuration(from: draft, encoder: description)
     made?.pass = pass
     return made
@@ -158,22 +168,25 @@ final class CompressionWorker {
       var same = wanted
       same.maxReorderingDepth = configuration?.maxReorderingDepth
       do {
-        try encoder.reconfigure(same)
-        configuration = same
-        draftGeneration = draft.generation
-        assembly.cleanAperture = draft.cleanAperture
-        return noErr
+        switch try encoder.reconfigure(same) {
+        case .applied:
+          configuration = same
+          draftGeneration = draft.generation
+          assembly.cleanAperture = draft.cleanAperture
+          return noErr
+        case .needsNewStream:
+          // A new encoder goes on, with a key frame.
+          _ = flush(encoder)
+          self.encoder = nil
+        }
       } catch {
-        guard case .unsupported = error else { return error.status }
-        // Not in mid-stream: a new encoder goes on, with a key frame.
-        _ = flush(encoder)
-        self.encoder = nil
+        return error.encoderStatus
       }
     }
     return open(wanted, draft: draft)
   }
 
-  private func open(_ wanted: EncoderConfiguration?, draft: CompressionDraft) -> OSStatus {
+  private func open(_ wanted: VideoEncoderConfiguration?, draft: CompressionDraft) -> OSStatus {
     guard let wanted else { return kVTVideoEncoderMalfunctionErr }
     do {
       let made = try description.makeEncoder(wanted)
@@ -185,38 +198,36 @@ final class CompressionWorker {
       formatLock.withLock { sharedInputFormat = wanted.format }
       return noErr
     } catch {
-      return error.status
+      return error.encoderStatus
     }
   }
 
   private func flush(_ encoder: any VideoEncoder) -> OSStatus {
     do {
-      finish(try encoder.flush())
+      try encoder.flush { finish($0) }
       return noErr
     } catch {
       giveUp()
-      return error.status
+      return error.encoderStatus
     }
   }
 
   // MARK: - Results
 
-  private func finish(_ frames: [EncodedFrame]) {
-    for frame in frames {
-      guard let entry = inFlight.removeValue(forKey: frame.presentationTime) else { continue }
-      guard let data = frame.data else {
-        emit(entry.output, noErr, [.asynchronous, .frameDropped], nil)
-        continue
-      }
-      let decodeTime = clock?.nextDecodeTime(frameDuration: lastDuration) ?? .invalid
-      do {
-        let sample = try assembly.sample(
-          of: frame, data: data, presentationTime: entry.presentationTime, decodeTime: decodeTime,
-          duration: entry.duration)
-        emit(entry.output, noErr, .asynchronous, sample)
-      } catch {
-        emit(entry.output, error.status, [.asynchronous, .frameDropped], nil)
-      }
+  private func finish(_ frame: consuming CompressedFrame) {
+    guard let entry = inFlight.removeValue(forKey: frame.presentationTime) else { return }
+    guard let data = frame.data.take() else {
+      emit(entry.output, noErr, [.asynchronous, .frameDropped], nil)
+      return
+    }
+    let decodeTime = clock?.nextDecodeTime(frameDuration: lastDuration) ?? .invalid
+    do {
+      let sample = try assembly.sample(
+        of: data, header: frame.header, facts: frame.facts, presentationTime: entry.presentationTime,
+        decodeTime: decodeTime, duration: entry.duration)
+      emit(entry.output, noErr, .asynchronous, sample)
+    } catch {
+      emit(entry.output, error.status, [.asynchronous, .frameDropped], nil)
     }
   }
 

@@ -6,8 +6,8 @@ import X265Codec
 
 /// The encoders of this process, and how one is chosen.
 ///
-/// A further encoder is one more description here (or registered with `CodecRegistry.shared` before the first
-/// session): its features say which properties a session offers for it.
+/// A further encoder is one more description here, or, by a program, one that is registered with
+/// `CodecRegistry.shared` before the session is made: its features say which properties a session offers for it.
 enum EncoderCatalogue {
   private static let builtIn: [EncoderDescription] =
     [X264Codec.encoder].compactMap { $0 } + [H264Codec.encoder, H264Codec.lowLatencyEncoder]
@@ -86,13 +86,13 @@ struct StatusError: Error, Equatable {
 }
 
 extension CodecError {
-  /// The status that stands for a codec's error.
-  var status: OSStatus {
+  /// The status that stands for an encoder's error. (A decoder's is `DecompressionPipeline.status`.)
+  var encoderStatus: OSStatus {
     switch self {
     case .invalidConfiguration: kVTParameterErr
     case .unsupported: kVTPropertyNotSupportedErr
-    case .badData: kVTVideoDecoderBadDataErr
-    case .malfunction: kVTVideoEncoderMalfunctionErr
+    // An encoder reads no compressed data but its own.
+    case .badData, .malfunction: kVTVideoEncoderMalfunctionErr
     case .outOfMemory: kVTAllocationFailedErr
     }
   }

@@ -22,6 +22,13 @@ struct FrameClock {
     if lead == nil, firstIndex == 0, times.count > depth { lead = CMTimeSubtract(times[depth], times[0]) }
   }
 
+  /// The frame that was noted last did not go in after all.
+  mutating func takeBackInput() {
+    guard !times.isEmpty else { return }
+    times.removeLast()
+    if firstIndex == 0, times.count <= depth { lead = nil }
+  }
+
   /// The decode time of the next frame that comes out; invalid if the order never changes.
   /// - Parameter frameDuration: stands in for what is not known if the stream ends before `depth` frames came.
   mutating func nextDecodeTime(frameDuration: CMTime) -> CMTime {

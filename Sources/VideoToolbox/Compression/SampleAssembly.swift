@@ -4,27 +4,40 @@ import CoreMedia
 /// Makes sample buffers of coded frames.
 struct SampleAssembly {
   private let codec: CodecType
+  /// For the format description of a codec whose header does not say it.
+  private let width: Int
+  private let height: Int
   /// For the format description, beside what the parameter sets say.
   var cleanAperture: [String: Double]?
-  private var parameterSets: ParameterSets?
+  private var header: StreamHeader?
   private var formatDescription: CMVideoFormatDescription?
 
-  init(codec: CodecType) { self.codec = codec }
+  init(codec: CodecType, width: Int, height: Int) {
+    self.codec = codec
+    self.width = width
+    self.height = height
+  }
 
   /// - Parameters:
   ///   - decodeTime: invalid if the frames of the stream never change their order.
   mutating func sample(
-    of frame: EncodedFrame, data: EncodedData, presentationTime: CMTime, decodeTime: CMTime, duration: CMTime
+    of data: consuming CompressedData, header: StreamHeader?, facts: CompressedFrame.Facts,
+    presentationTime: CMTime, decodeTime: CMTime, duration: CMTime
   ) throws(StatusError) -> CMSampleBuffer {
-    let format = try describe(frame.parameterSets)
-    guard let taken = data.release() else { throw StatusError(kVTAllocationFailedErr) }
+    let format = try describe(header)
+    // Empty frames are not what a block buffer can hold.
+    guard data.count > 0 else { throw StatusError(kVTVideoEncoderMalfunctionErr) }
+    let taken = data.release()
     var block: CMBlockBuffer?
-    // The block buffer takes the memory over and frees it.
+    // The block buffer takes the memory over and gives it back in the end.
+    var source = CMBlockBufferCustomBlockSource(
+      version: kCMBlockBufferCustomBlockSourceVersion, AllocateBlock: nil, FreeBlock: taken.giveBack,
+      refCon: taken.context)
     var status = CMBlockBufferCreateWithMemoryBlock(
-      allocator: nil, memoryBlock: taken.memory, blockLength: taken.count, blockAllocator: kCFAllocatorMalloc,
-      customBlockSource: nil, offsetToData: 0, dataLength: taken.count, flags: 0, blockBufferOut: &block)
+      allocator: nil, memoryBlock: taken.memory, blockLength: taken.capacity, blockAllocator: nil,
+      customBlockSource: &source, offsetToData: 0, dataLength: taken.count, flags: 0, blockBufferOut: &block)
     guard status == noErr, let block else {
-      free(taken.memory)
+      taken.giveBack(taken.context, taken.memory, taken.capacity)
       throw StatusError(kVTAllocationFailedErr)
     }
     var timing = CMSampleTimingInfo(
@@ -35,17 +48,30 @@ struct SampleAssembly {
       allocator: nil, dataBuffer: block, formatDescription: format, sampleCount: 1, sampleTimingEntryCount: 1,
       sampleTimingArray: &timing, sampleSizeEntryCount: 1, sampleSizeArray: &size, sampleBufferOut: &sample)
     guard status == noErr, let sample else { throw StatusError(status) }
-    attach(frame.facts, to: sample)
+    attach(facts, to: sample)
     return sample
   }
 
   // MARK: -
 
-  /// One description serves all samples until the parameter sets change.
-  private mutating func describe(_ new: ParameterSets?) throws(StatusError) -> CMVideoFormatDescription {
-    if let formatDescription, new == nil || new == parameterSets { return formatDescription }
+  /// One description serves all samples until the stream's header changes.
+  private mutating func describe(_ new: StreamHeader?) throws(StatusError) -> CMVideoFormatDescription {
+    if let formatDescription, new == nil || new == header { return formatDescription }
     guard let new else { throw StatusError(kVTVideoEncoderMalfunctionErr) }
-    let sets = new.all
+    var made: CMVideoFormatDescription
+    switch new {
+    case .parameterSets(let sets): made = try description(of: sets.all)
+    case .configurationRecord(let atom, let record):
+      made = try description(atoms: [atom as NSString: Data(record) as NSData])
+    case .nothing: made = try description(atoms: nil)
+    }
+    if let cleanAperture { made = try Self.description(made, with: cleanAperture) }
+    header = new
+    formatDescription = made
+    return made
+  }
+
+  private func description(of sets: [[UInt8]]) throws(StatusError) -> CMVideoFormatDescription {
     var description: CMFormatDescription?
     let status = Self.withPointers(to: sets) { pointers, sizes in
       if codec == .hevc {
@@ -58,22 +84,36 @@ struct SampleAssembly {
         allocator: nil, parameterSetCount: sets.count, parameterSetPointers: pointers,
         parameterSetSizes: sizes, nalUnitHeaderLength: 4, formatDescriptionOut: &description)
     }
-    guard status == noErr, var made = description else { throw StatusError(status) }
-    if let cleanAperture {
-      let extensions = NSMutableDictionary()
-      for (key, value) in CMFormatDescriptionGetExtensions(made)?.entries ?? [:] { extensions[key] = value }
-      extensions[kCMFormatDescriptionExtension_CleanAperture] = PropertyValue.dictionary(cleanAperture).object
-      let size = CMVideoFormatDescriptionGetDimensions(made)
-      var extended: CMVideoFormatDescription?
-      let status = CMVideoFormatDescriptionCreate(
-        allocator: nil, codecType: CMFormatDescriptionGetMediaSubType(made), width: size.width,
-        height: size.height, extensions: extensions, formatDescriptionOut: &extended)
-      guard status == noErr, let extended else { throw StatusError(status) }
-      made = extended
+    guard status == noErr, let description else { throw StatusError(status) }
+    return description
+  }
+
+  /// Of a codec that this package knows nothing else of.
+  private func description(atoms: NSDictionary?) throws(StatusError) -> CMVideoFormatDescription {
+    let extensions = atoms.map {
+      NSDictionary(dictionary: [kCMFormatDescriptionExtension_SampleDescriptionExtensionAtoms: $0])
     }
-    parameterSets = new
-    formatDescription = made
-    return made
+    var description: CMVideoFormatDescription?
+    let status = CMVideoFormatDescriptionCreate(
+      allocator: nil, codecType: codec.rawValue, width: Int32(width), height: Int32(height),
+      extensions: extensions, formatDescriptionOut: &description)
+    guard status == noErr, let description else { throw StatusError(status) }
+    return description
+  }
+
+  private static func description(
+    _ made: CMVideoFormatDescription, with cleanAperture: [String: Double]
+  ) throws(StatusError) -> CMVideoFormatDescription {
+    let extensions = NSMutableDictionary()
+    for (key, value) in CMFormatDescriptionGetExtensions(made)?.entries ?? [:] { extensions[key] = value }
+    extensions[kCMFormatDescriptionExtension_CleanAperture] = PropertyValue.dictionary(cleanAperture).object
+    let size = CMVideoFormatDescriptionGetDimensions(made)
+    var extended: CMVideoFormatDescription?
+    let status = CMVideoFormatDescriptionCreate(
+      allocator: nil, codecType: CMFormatDescriptionGetMediaSubType(made), width: size.width,
+      height: size.height, extensions: extensions, formatDescriptionOut: &extended)
+    guard status == noErr, let extended else { throw StatusError(status) }
+    return extended
   }
 
   private static func withPointers(
@@ -100,7 +140,7 @@ struct SampleAssembly {
     }
   }
 
-  private func attach(_ facts: FrameFacts, to sample: CMSampleBuffer) {
+  private func attach(_ facts: CompressedFrame.Facts, to sample: CMSampleBuffer) {
     guard
       let array = CMSampleBufferGetSampleAttachmentsArray(sample, createIfNecessary: true),
       let attachments = array.firstObject as? NSMutableDictionary

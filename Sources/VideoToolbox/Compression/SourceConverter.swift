@@ -14,7 +14,7 @@ final class SourceConverter {
   }
 
   /// The buffer itself, or its picture in another buffer that is valid until the next call.
-  func prepare(_ source: CVPixelBuffer, for configuration: EncoderConfiguration) throws(StatusError)
+  func prepare(_ source: CVPixelBuffer, for configuration: VideoEncoderConfiguration) throws(StatusError)
     -> CVPixelBuffer
   {
     let format = configuration.format.rawValue
@@ -35,7 +35,7 @@ final class SourceConverter {
     return target
   }
 
-  private func makeTarget(_ format: OSType, _ configuration: EncoderConfiguration) throws(StatusError)
+  private func makeTarget(_ format: OSType, _ configuration: VideoEncoderConfiguration) throws(StatusError)
     -> CVPixelBuffer
   {
     if let target, CVPixelBufferGetPixelFormatType(target) == format,
@@ -56,27 +56,38 @@ final class SourceConverter {
 }
 
 extension CVBuffer {
-  /// Calls `body` with the planes as a codec sees them, the memory locked for reading.
-  func withSourcePicture<R>(
-    presentationTime: Int64, duration: Int64, _ body: (SourcePicture) throws(CodecError) -> R
-  ) throws(CodecError) -> R {
-    CVPixelBufferLockBaseAddress(self, .readOnly)
+  /// Calls `body` with the picture as a codec sees it: on its surface, if the encoder takes that, or else in memory,
+  /// locked for reading.
+  /// - Throws: the codec's error, or `kVTPixelTransferNotSupportedErr` for a surface that cannot be mapped.
+  func withInputPicture(
+    for encoder: EncoderDescription, presentationTime: Int64, duration: Int64,
+    _ body: (InputPicture) throws(CodecError) -> Void
+  ) throws(StatusError) {
+    func picture(_ content: InputPicture.Content) -> InputPicture {
+      InputPicture(
+        format: PictureFormat(rawValue: CVPixelBufferGetPixelFormatType(self)),
+        width: CVPixelBufferGetWidth(self), height: CVPixelBufferGetHeight(self), content: content,
+        presentationTime: presentationTime, duration: duration)
+    }
+    if let surface = OVTPixelBufferGetSurface(self), encoder.takesSurface(surface) {
+      do { return try body(picture(.surface(surface))) } catch { throw StatusError(error.encoderStatus) }
+    }
+    guard CVPixelBufferLockBaseAddress(self, .readOnly) == kCVReturnSuccess else {
+      throw StatusError(kVTPixelTransferNotSupportedErr)
+    }
     defer { CVPixelBufferUnlockBaseAddress(self, .readOnly) }
-    func plane(_ index: Int) throws(CodecError) -> PlaneView? {
-      guard index < CVPixelBufferGetPlaneCount(self) else { return nil }
-      guard let base = CVPixelBufferGetBaseAddressOfPlane(self, index) else {
-        throw .invalidConfiguration("a plane without memory")
-      }
+    func plane(_ index: Int) -> PlaneView? {
+      guard index < max(CVPixelBufferGetPlaneCount(self), 1) else { return nil }
+      guard let base = CVPixelBufferGetBaseAddressOfPlane(self, index) else { return nil }
       return PlaneView(
         baseAddress: base, bytesPerRow: CVPixelBufferGetBytesPerRowOfPlane(self, index),
         width: CVPixelBufferGetWidthOfPlane(self, index), height: CVPixelBufferGetHeightOfPlane(self, index))
     }
-    guard let first = try plane(0) else { throw .invalidConfiguration("a buffer without planes") }
-    return try body(
-      SourcePicture(
-        format: PictureFormat(rawValue: CVPixelBufferGetPixelFormatType(self)),
-        width: CVPixelBufferGetWidth(self), height: CVPixelBufferGetHeight(self),
-        plane0: first, plane1: try plane(1), plane2: try plane(2),
-        presentationTime: presentationTime, duration: duration))
+    guard let first = plane(0) else { throw StatusError(kVTPixelTransferNotSupportedErr) }
+    do {
+      try body(picture(.planes(PlaneViews(first, plane(1), plane(2)))))
+    } catch {
+      throw StatusError(error.encoderStatus)
+    }
   }
 }

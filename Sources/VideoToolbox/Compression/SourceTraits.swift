@@ -46,7 +46,7 @@ struct SourceTraits {
   }
 
   /// The codec's configuration.
-  func configuration(from draft: CompressionDraft, encoder: EncoderDescription) -> EncoderConfiguration {
+  func configuration(from draft: CompressionDraft, encoder: EncoderDescription) -> VideoEncoderConfiguration {
     var draft = draft
     draft.configuration.format = format
     draft.configuration.color = ColorDescription(

@@ -56,7 +56,8 @@ public final class VTCompressionSession: PropertySession, CFRuntimeObject, @unch
     self.callback = callback
     settings = CompressionSettings(
       table: CompressionPropertyTable(encoder: encoder), width: width, height: height)
-    pipeline = CompressionPipeline(encoder: encoder, wishedFormat: sourceAttributes.pixelFormat)
+    pipeline = CompressionPipeline(
+      encoder: encoder, width: width, height: height, wishedFormat: sourceAttributes.pixelFormat)
   }
 
   deinit { pipeline.stop() }
@@ -75,8 +76,8 @@ public final class VTCompressionSession: PropertySession, CFRuntimeObject, @unch
     _ buffer: CVPixelBuffer, time: CMTime, duration: CMTime, properties: CFDictionary?,
     output: @escaping CompressionOutput
   ) -> OSStatus {
-    let options: FrameOptions
-    do { options = try FrameOptions(properties, encoder: encoder) } catch { return error.status }
+    let request: FrameRequest
+    do { request = try FrameRequest(properties, encoder: encoder) } catch { return error.status }
     guard time.isNumeric else { return kVTParameterErr }
     guard SourceConverter.canTake(CVPixelBufferGetPixelFormatType(buffer), encoder: encoder) else {
       return kVTPixelTransferNotSupportedErr
@@ -92,7 +93,7 @@ public final class VTCompressionSession: PropertySession, CFRuntimeObject, @unch
       }
     }
     let frame = CompressionFrame(
-      buffer: buffer, presentationTime: time, duration: duration, options: options, output: output)
+      buffer: buffer, presentationTime: time, duration: duration, request: request, output: output)
     return pipeline.submit(frame, draft: current, delayLimit: current.configuration.maxFrameDelay)
   }
 

@@ -119,7 +119,10 @@ struct StreamFormat: @unchecked Sendable {
     if isHEVC(codec) { return atom("hvcC") ?? [] }
     if let esds = atom("esds") { return decoderSpecificInfo(esds) ?? [] }
     // "glbl" is how QuickTime files hold the set-up data of codecs that have no atom of their own.
-    return atom("av1C") ?? atom("glbl") ?? []
+    if let known = atom("av1C") ?? atom("glbl") { return known }
+    // A codec that only its decoder knows: what stands there alone is its record.
+    guard let atoms, atoms.count == 1, let name = atoms.allKeys.first as? String else { return [] }
+    return atom(name) ?? []
   }
 
   /// The decoder's own part of an MPEG-4 elementary stream descriptor (ISO/IEC 14496-1, 7.2.6).

@@ -30,7 +30,7 @@ public nonisolated(unsafe) let kVTCompressionPropertyKey_AllowTemporalCompressio
 public nonisolated(unsafe) let kVTCompressionPropertyKey_AllowFrameReordering: CFString =
   "AllowFrameReordering"
 
-/// True lets frames refer across a key frame that follows them in decode order. Boolean, default true.
+/// True lets frames refer across a key frame that follows them in decode order. Boolean, default false.
 public nonisolated(unsafe) let kVTCompressionPropertyKey_AllowOpenGOP: CFString = "AllowOpenGOP"
 
 /// Bits a second in the long run. 0, the default, leaves the size to the encoder.

@@ -21,6 +21,14 @@ final class BoundedQueue<Element>: @unchecked Sendable {
     elements.reserveCapacity(capacity)
   }
 
+  /// Whether nobody takes elements any more.
+  var isCancelled: Bool {
+    condition.lock()
+    defer { condition.unlock() }
+    if case .cancelled = state { return true }
+    return false
+  }
+
   /// Waits for room. False if nobody takes elements any more.
   func push(_ element: sending Element) -> Bool {
     condition.lock()

@@ -1,20 +1,18 @@
 import AVFoundation
 import Foundation
 
-/// One run: source, decoder, session, sink. Each stage has a thread of its own, and bounded queues between
-/// them, so that decoding and encoding go on at once and memory does not grow with the movie.
+/// One run: source and decoder, session, sink. The session encodes on a thread of its own, behind a short queue, so
+/// that decoding and encoding go on at once; the sink has its thread, behind a queue of samples. Memory does not grow
+/// with the movie.
 struct Pipeline: Sendable {
   let source: MovieSource
   let plan: EncodingPlan
   let destination: Destination
 
-  /// Decoded pictures that wait for the encoder.
-  private static let waitingFrames = 1
   /// Encoded samples that wait to be written; small, beside pictures.
   private static let waitingSamples = 256
 
   func run() async throws -> RunReport {
-    let frames = BoundedQueue<Frame>(capacity: Self.waitingFrames)
     let samples = BoundedQueue<CMSampleBuffer>(capacity: Self.waitingSamples)
     let gate = SoundGate()
     let tally = Tally()
@@ -37,17 +35,14 @@ struct Pipeline: Sendable {
     let sink = makeSink(gate: gate)
     let written: SinkReport
     do {
-      async let reading: Void = onThread("decode") { try read(into: frames, gate: gate) }
-      async let encoding: Void = onThread("encode") {
-        try encode(frames, with: compressor, samples: samples, gate: gate)
+      async let encoding: Void = onThread("decode") {
+        try encode(with: compressor, samples: samples, gate: gate)
       }
-      async let writing = cancelling(frames, samples) { try await sink.write(samples) }
+      async let writing = cancelling(samples) { try await sink.write(samples) }
       written = try await writing
       try await encoding
-      try await reading
     } catch {
-      // Whichever stage fails, the others must not wait for it.
-      frames.cancel()
+      // Whichever stage fails, the other must not wait for it.
       samples.cancel()
       throw error
     }
@@ -78,34 +73,22 @@ struct Pipeline: Sendable {
 
   // MARK: Stages
 
-  private func read(into frames: BoundedQueue<Frame>, gate: SoundGate) throws {
+  /// Decodes pictures and hands them to the session, which makes this wait while its queue is full.
+  private func encode(
+    with compressor: Compressor, samples: BoundedQueue<CMSampleBuffer>, gate: SoundGate
+  ) throws {
     do {
       let reader = try FrameReader(source, pixelFormat: plan.pixelFormat.type)
       defer { reader.cancel() }
+      let pacer = plan.isPaced ? try Pacer() : nil
       var count = 0
-      while !Interrupt.shared.isRequested, count < plan.frameLimit ?? .max {
+      var isCut = false
+      while !Interrupt.shared.isRequested, !samples.isCancelled, count < plan.frameLimit ?? .max {
         guard let frame = try reader.next() else {
           gate.noteEndOfMovie()
           break
         }
         count += 1
-        guard frames.push(frame) else { break }
-      }
-      frames.end()
-    } catch {
-      frames.end(error)
-      throw error
-    }
-  }
-
-  private func encode(
-    _ frames: BoundedQueue<Frame>, with compressor: Compressor, samples: BoundedQueue<CMSampleBuffer>,
-    gate: SoundGate
-  ) throws {
-    do {
-      let pacer = plan.isPaced ? try Pacer() : nil
-      var isCut = false
-      while let frame = try frames.pop() {
         if let pacer {
           try pacer.wait(until: frame.time)
           // What was read ahead of its time is not encoded once the run is to end.
@@ -117,25 +100,21 @@ struct Pipeline: Sendable {
       }
       gate.finish(isCut: isCut)
       try compressor.complete()
-      frames.cancel()
       samples.end()
     } catch {
       gate.abandon()
-      frames.cancel()
       samples.end(error)
       throw error
     }
   }
 
-  /// Stops the stages before the sink when the sink fails.
+  /// Stops the stage before the sink when the sink fails.
   private func cancelling<Value: Sendable>(
-    _ frames: BoundedQueue<Frame>, _ samples: BoundedQueue<CMSampleBuffer>,
-    _ work: @Sendable () async throws -> Value
+    _ samples: BoundedQueue<CMSampleBuffer>, _ work: @Sendable () async throws -> Value
   ) async throws -> Value {
     do {
       return try await work()
     } catch {
-      frames.cancel()
       samples.cancel()
       throw error
     }

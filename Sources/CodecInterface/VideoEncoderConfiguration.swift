@@ -1,8 +1,8 @@
 /// All that an encoder has to know before its first picture, in plain types.
 ///
 /// The members under "may change" can be given anew to ``VideoEncoder/reconfigure(_:)`` between two pictures;
-/// a change of any other makes that call throw ``CodecError/unsupported(_:)``.
-public struct EncoderConfiguration: Sendable, Equatable {
+/// a change of any other takes a new stream.
+public struct VideoEncoderConfiguration: Sendable, Equatable {
   // MARK: The picture
 
   public var codec: CodecType
@@ -82,6 +82,8 @@ public enum Profile: Sendable, Hashable {
   case h264ConstrainedHigh
   case hevcMain
   case hevcMain10
+  /// The encoder's own choice: the codec has no profiles that sessions know.
+  case unspecified
 }
 
 public enum EntropyMode: Sendable, Hashable {

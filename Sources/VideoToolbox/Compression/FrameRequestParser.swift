@@ -1,7 +1,7 @@
 import CodecInterface
 import CoreMedia
 
-extension FrameOptions {
+extension FrameRequest {
   /// Takes a frame's properties apart.
   /// - Throws: `kVTPropertyNotSupportedErr` for an option that the encoder does not have, `kVTParameterErr` for a
   ///   value of the wrong type or out of range.

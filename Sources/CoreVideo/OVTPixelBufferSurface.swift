@@ -1,0 +1,139 @@
+import CoreFoundation
+import Synchronization
+
+// Pixel buffers whose pixels are not in plain memory. An addition of this package: where Apple's systems have
+// IOSurface, Linux has memory of graphics drivers and cameras under many names.
+
+/// Where a picture is, if not in plain memory: a buffer of a graphics driver, of a camera, of another process.
+///
+/// Codecs recognise the kinds that they understand by type (`surface as? SomeSurface`), and take the picture where
+/// it is. Everybody else locks the pixel buffer as usual, which maps the surface.
+public protocol OVTPixelBufferSurface: AnyObject, Sendable {
+  /// Makes the picture accessible in memory, until `unmap` is called. Called by the first lock of the buffer, from
+  /// any thread; never twice without `unmap` between.
+  /// - Parameter isReadOnly: the memory will not be written to.
+  /// - Returns: where each plane of the pixel format is (one for a format that is not planar), or nil if the picture
+  ///   cannot be mapped.
+  func map(isReadOnly: Bool) -> [OVTMappedPlane]?
+
+  /// Ends what `map` began, and makes visible what was written. Called by the last unlock of the buffer.
+  func unmap()
+}
+
+/// A plane of a surface while it is mapped.
+public struct OVTMappedPlane {
+  public var baseAddress: UnsafeMutableRawPointer
+  /// Distance between the starts of two rows.
+  public var bytesPerRow: Int
+
+  public init(baseAddress: UnsafeMutableRawPointer, bytesPerRow: Int) {
+    self.baseAddress = baseAddress
+    self.bytesPerRow = bytesPerRow
+  }
+}
+
+/// Makes a pixel buffer of a picture on a surface.
+///
+/// Width, height, format and planes are known at once. The memory is there only while the buffer is locked:
+///
+/// - `CVPixelBufferLockBaseAddress` maps the surface, and returns `kCVReturnError` if it cannot be mapped, or if a
+///   lock for writing comes while it is mapped for reading only. The buffer is then not locked by that call.
+/// - `CVPixelBufferGetBaseAddress` and `CVPixelBufferGetBaseAddressOfPlane` return nil, and
+///   `CVPixelBufferGetBytesPerRow`, `CVPixelBufferGetBytesPerRowOfPlane` and `CVPixelBufferGetDataSize` 0, while the
+///   buffer is not locked. Addresses may be others after the next lock.
+/// - The last `CVPixelBufferUnlockBaseAddress` unmaps it.
+///
+/// - Returns: `kCVReturnInvalidSize` or `kCVReturnInvalidPixelFormat`, as `CVPixelBufferCreate`.
+@discardableResult
+public func OVTPixelBufferCreateWithSurface(
+  _ allocator: CFAllocator?, _ surface: any OVTPixelBufferSurface, _ width: Int, _ height: Int,
+  _ pixelFormatType: OSType, _ pixelBufferAttributes: CFDictionary?,
+  _ pixelBufferOut: UnsafeMutablePointer<CVPixelBuffer?>
+) -> CVReturn {
+  pixelBufferOut.pointee = nil
+  guard width > 0, height > 0 else { return kCVReturnInvalidSize }
+  guard let format = PixelFormat.find(pixelFormatType) else { return kCVReturnInvalidPixelFormat }
+  guard let layout = try? PixelLayout(format: format, width: width, height: height, rowAlignment: 1) else {
+    return kCVReturnInvalidSize
+  }
+  let storage = PixelStorage(
+    baseAddress: nil, dataSize: 0, bytesPerRow: 0, isPlanar: layout.isPlanar,
+    planes: layout.planes.map {
+      PixelStorage.Plane(baseAddress: nil, width: $0.width, height: $0.height, bytesPerRow: 0)
+    }, allocation: nil)
+  storage.mapping = SurfaceMapping(surface, rows: layout.planes.map(\.rows))
+  let buffer = CVBuffer(
+    storage: storage, pixelFormatType: pixelFormatType, width: width, height: height, extendedPixels: .init(),
+    creationAttributes: creationAttributes(pixelBufferAttributes, width, height, pixelFormatType))
+  buffer.attachInitial(pixelBufferAttributes)
+  pixelBufferOut.pointee = buffer
+  return kCVReturnSuccess
+}
+
+/// The surface that the buffer's picture is on; nil if it is in memory.
+public func OVTPixelBufferGetSurface(_ pixelBuffer: CVPixelBuffer) -> (any OVTPixelBufferSurface)? {
+  pixelBuffer.storage.mapping?.surface
+}
+
+/// Maps a surface while its buffer is locked.
+final class SurfaceMapping: Sendable {
+  private struct State {
+    var locks = 0
+    var isReadOnly = true
+  }
+
+  let surface: any OVTPixelBufferSurface
+  private let state = Mutex(State())
+  /// Rows in memory of each plane.
+  private let rows: [Int]
+
+  init(_ surface: any OVTPixelBufferSurface, rows: [Int]) {
+    self.surface = surface
+    self.rows = rows
+  }
+
+  deinit { if state.withLock({ $0.locks > 0 }) { surface.unmap() } }
+
+  /// - Returns: false if the surface cannot be had so.
+  func lock(_ storage: PixelStorage, isReadOnly: Bool) -> Bool {
+    state.withLock { state in
+      if state.locks > 0 {
+        guard isReadOnly || !state.isReadOnly else { return false }
+        state.locks += 1
+        return true
+      }
+      guard let planes = surface.map(isReadOnly: isReadOnly) else { return false }
+      guard planes.count == rows.count else {
+        surface.unmap()
+        return false
+      }
+      state.locks = 1
+      state.isReadOnly = isReadOnly
+      storage.setMapped(zip(planes, rows).map { ($0, $1) })
+      return true
+    }
+  }
+
+  func unlock(_ storage: PixelStorage) {
+    state.withLock { state in
+      guard state.locks > 0 else { return }
+      state.locks -= 1
+      guard state.locks == 0 else { return }
+      storage.setMapped(nil)
+      surface.unmap()
+    }
+  }
+}
+
+extension PixelStorage {
+  /// Says where the planes are, or that they are nowhere.
+  fileprivate func setMapped(_ mapped: [(plane: OVTMappedPlane, rows: Int)]?) {
+    for index in 0..<max(planeCount, 1) {
+      planes[index].baseAddress = mapped?[index].plane.baseAddress
+      planes[index].bytesPerRow = mapped?[index].plane.bytesPerRow ?? 0
+    }
+    baseAddress = mapped?[0].plane.baseAddress
+    bytesPerRow = mapped?[0].plane.bytesPerRow ?? 0
+    dataSize = mapped?.reduce(0) { $0 + $1.plane.bytesPerRow * $1.rows } ?? 0
+  }
+}

@@ -1,0 +1,65 @@
+import CodecInterface
+import Foundation
+import Testing
+
+@Suite struct CompressedDataTests {
+  private func bytes(_ data: borrowing CompressedData) -> [UInt8] {
+    data.withBytes { $0.withUnsafeBufferPointer { [UInt8]($0) } }
+  }
+
+  @Test("Memory grows and keeps its bytes, filler ends with trailing bits")
+  func appending() {
+    var data = CompressedData(capacity: 1)
+    var expected: [UInt8] = []
+    for n in 0..<200 {
+      let piece = (0..<n).map { UInt8(truncatingIfNeeded: $0 ^ n) }
+      piece.withUnsafeBytes { data.append($0) }
+      expected += piece
+    }
+    #expect(bytes(data) == expected)
+    data.appendFiller(header: [0x4C, 1], fill: 5)
+    expected += [0, 0, 0, 8, 0x4C, 1, 255, 255, 255, 255, 255, 0x80]
+    #expect(bytes(data) == expected)
+    #expect(data.count == expected.count)
+  }
+
+  /// Counts what comes back, and frees it.
+  private final class Returns {
+    var seen: [(Int, Int)] = []
+  }
+
+  private func adopted(_ returns: Returns, capacity: Int, count: Int) throws -> CompressedData {
+    let memory = try #require(malloc(capacity))
+    memset(memory, 9, capacity)
+    return CompressedData(
+      adopting: memory, count: count, capacity: capacity,
+      context: Unmanaged.passUnretained(returns).toOpaque()
+    ) { context, memory, capacity in
+      guard let context else { return }
+      Unmanaged<Returns>.fromOpaque(context).takeUnretainedValue().seen.append(
+        (Int(bitPattern: memory), capacity))
+      free(memory)
+    }
+  }
+
+  @Test("Adopted memory goes back once: at the end, when it is too small, or by who took it")
+  func giveBack() throws {
+    let returns = Returns()
+    do {
+      let data = try adopted(returns, capacity: 32, count: 3)
+      #expect(bytes(data) == [9, 9, 9] && returns.seen.isEmpty)
+    }
+    #expect(returns.seen.map(\.1) == [32])
+    do {
+      var data = try adopted(returns, capacity: 8, count: 8)
+      [UInt8](repeating: 1, count: 100).withUnsafeBytes { data.append($0) }
+      #expect(bytes(data) == [UInt8](repeating: 9, count: 8) + [UInt8](repeating: 1, count: 100))
+      #expect(returns.seen.map(\.1) == [32, 8])
+    }
+    #expect(returns.seen.count == 2)
+    let released = try adopted(returns, capacity: 64, count: 5).release()
+    #expect(returns.seen.count == 2 && released.count == 5 && released.capacity == 64)
+    released.giveBack(released.context, released.memory, released.capacity)
+    #expect(returns.seen.count == 3)
+  }
+}

@@ -1,0 +1,123 @@
+import CoreVideo
+import Foundation
+import Synchronization
+import Testing
+
+/// Memory that is there while it is mapped only.
+private final class Surface: OVTPixelBufferSurface, @unchecked Sendable {
+  private let bytesPerRow: Int
+  private let rows: [Int]
+  private let canMap: Bool
+  private var memory: UnsafeMutableRawPointer?
+  let log = Mutex<[String]>([])
+
+  init(bytesPerRow: Int, rows: [Int], canMap: Bool = true) {
+    self.bytesPerRow = bytesPerRow
+    self.rows = rows
+    self.canMap = canMap
+  }
+
+  func map(isReadOnly: Bool) -> [OVTMappedPlane]? {
+    log.withLock { $0.append(isReadOnly ? "read" : "write") }
+    guard canMap, memory == nil else { return nil }
+    let memory = UnsafeMutableRawPointer.allocate(byteCount: bytesPerRow * rows.reduce(0, +), alignment: 64)
+    self.memory = memory
+    var at = 0
+    return rows.map { rows in
+      defer { at += rows * bytesPerRow }
+      return OVTMappedPlane(baseAddress: memory + at, bytesPerRow: bytesPerRow)
+    }
+  }
+
+  func unmap() {
+    log.withLock { $0.append("unmap") }
+    memory?.deallocate()
+    memory = nil
+  }
+}
+
+@Suite struct SurfaceTests {
+  private func make(_ surface: Surface, _ format: OSType) throws -> CVPixelBuffer {
+    var buffer: CVPixelBuffer?
+    #expect(OVTPixelBufferCreateWithSurface(nil, surface, 64, 32, format, nil, &buffer) == kCVReturnSuccess)
+    return try #require(buffer)
+  }
+
+  @Test("The memory of a buffer on a surface is there while it is locked, and mapped once")
+  func planar() throws {
+    let surface = Surface(bytesPerRow: 80, rows: [32, 16])
+    let buffer = try make(surface, kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange)
+    #expect(OVTPixelBufferGetSurface(buffer) === surface)
+    #expect(CVPixelBufferGetWidth(buffer) == 64 && CVPixelBufferGetHeight(buffer) == 32)
+    #expect(CVPixelBufferGetPlaneCount(buffer) == 2 && CVPixelBufferGetHeightOfPlane(buffer, 1) == 16)
+    func expectNothing() {
+      #expect(CVPixelBufferGetBaseAddress(buffer) == nil)
+      #expect(CVPixelBufferGetBaseAddressOfPlane(buffer, 0) == nil)
+      #expect(CVPixelBufferGetBaseAddressOfPlane(buffer, 1) == nil)
+      #expect(CVPixelBufferGetBytesPerRowOfPlane(buffer, 0) == 0 && CVPixelBufferGetDataSize(buffer) == 0)
+    }
+    expectNothing()
+    #expect(CVPixelBufferLockBaseAddress(buffer, []) == kCVReturnSuccess)
+    #expect(CVPixelBufferLockBaseAddress(buffer, .readOnly) == kCVReturnSuccess)
+    let luma = try #require(CVPixelBufferGetBaseAddressOfPlane(buffer, 0))
+    #expect(CVPixelBufferGetBaseAddress(buffer) == luma)
+    #expect(CVPixelBufferGetBaseAddressOfPlane(buffer, 1) == luma + 80 * 32)
+    #expect(CVPixelBufferGetBytesPerRowOfPlane(buffer, 1) == 80)
+    #expect(CVPixelBufferGetDataSize(buffer) == 80 * 48)
+    #expect(CVPixelBufferUnlockBaseAddress(buffer, .readOnly) == kCVReturnSuccess)
+    #expect(CVPixelBufferGetBaseAddress(buffer) == luma)
+    #expect(CVPixelBufferUnlockBaseAddress(buffer, []) == kCVReturnSuccess)
+    expectNothing()
+    #expect(CVPixelBufferUnlockBaseAddress(buffer, []) == kCVReturnInvalidArgument)
+    #expect(surface.log.withLock { $0 } == ["write", "unmap"])
+  }
+
+  @Test("What cannot be mapped, or not so, is not locked")
+  func refusals() throws {
+    let dark = Surface(bytesPerRow: 256, rows: [32], canMap: false)
+    let buffer = try make(dark, kCVPixelFormatType_32BGRA)
+    #expect(CVPixelBufferLockBaseAddress(buffer, .readOnly) == kCVReturnError)
+    #expect(CVPixelBufferGetBaseAddress(buffer) == nil)
+    #expect(CVPixelBufferUnlockBaseAddress(buffer, .readOnly) == kCVReturnInvalidArgument)
+
+    let surface = Surface(bytesPerRow: 256, rows: [32])
+    let other = try make(surface, kCVPixelFormatType_32BGRA)
+    #expect(CVPixelBufferLockBaseAddress(other, .readOnly) == kCVReturnSuccess)
+    #expect(CVPixelBufferLockBaseAddress(other, []) == kCVReturnError)
+    #expect(CVPixelBufferGetBaseAddress(other) != nil)
+    #expect(CVPixelBufferUnlockBaseAddress(other, .readOnly) == kCVReturnSuccess)
+    #expect(CVPixelBufferLockBaseAddress(other, []) == kCVReturnSuccess)
+    #expect(CVPixelBufferUnlockBaseAddress(other, []) == kCVReturnSuccess)
+    #expect(surface.log.withLock { $0 } == ["read", "unmap", "write", "unmap"])
+
+    // Too few planes for the format.
+    let wrong = Surface(bytesPerRow: 80, rows: [48])
+    let planar = try make(wrong, kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange)
+    #expect(CVPixelBufferLockBaseAddress(planar, .readOnly) == kCVReturnError)
+    #expect(wrong.log.withLock { $0 } == ["read", "unmap"])
+  }
+
+  @Test func creation() {
+    let surface = Surface(bytesPerRow: 80, rows: [32])
+    var buffer: CVPixelBuffer?
+    #expect(
+      OVTPixelBufferCreateWithSurface(nil, surface, 0, 32, kCVPixelFormatType_32BGRA, nil, &buffer)
+        == kCVReturnInvalidSize)
+    #expect(
+      OVTPixelBufferCreateWithSurface(nil, surface, 8, 8, 0x3F3F_3F3F, nil, &buffer)
+        == kCVReturnInvalidPixelFormat)
+    #expect(buffer == nil)
+    CVPixelBufferCreate(nil, 16, 16, kCVPixelFormatType_32BGRA, nil, &buffer)
+    #expect(buffer.map { OVTPixelBufferGetSurface($0) == nil } == true)
+  }
+
+  @Test("A buffer that goes while it is locked unmaps its surface")
+  func abandoned() throws {
+    let surface = Surface(bytesPerRow: 256, rows: [32])
+    do {
+      let buffer = try make(surface, kCVPixelFormatType_32BGRA)
+      #expect(CVPixelBufferLockBaseAddress(buffer, []) == kCVReturnSuccess)
+    }
+    #expect(surface.log.withLock { $0 } == ["write", "unmap"])
+  }
+}

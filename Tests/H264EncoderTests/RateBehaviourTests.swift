@@ -1,0 +1,87 @@
+import Testing
+
+@testable import H264Encoder
+
+/// What the rate control promises, whatever its model: seen from outside.
+@Suite("Rate control") struct RateBehaviourTests {
+  private static let (width, height) = (160, 112)
+
+  private static func frames(
+    _ count: Int, seed: UInt64 = 4, _ change: (inout EncoderConfiguration) -> Void,
+    midway: ((inout EncoderConfiguration) -> Void)? = nil
+  ) throws -> [FrameFacts] {
+    var c = EncoderConfiguration(width: width, height: height)
+    c.frameRate = 30
+    c.speed = EncoderConfiguration.fastestSpeed
+    change(&c)
+    let encoder = try LowLatencyEncoder(configuration: c)
+    let content = SyntheticContent(kind: .motion, width: width, height: height, seed: seed)
+    return try (0..<count).map { n in
+      if n == count / 2, let midway {
+        midway(&c)
+        try encoder.reconfigure(c)
+      }
+      return try content.frame(n).withSource(planar: true, padding: 0) { try encoder.encode($0).facts }
+    }
+  }
+
+  private static func rate(_ frames: some Collection<FrameFacts>) -> Double {
+    Double(frames.reduce(0) { $0 + $1.bits }) * 30 / Double(frames.count)
+  }
+
+  @Test("The average is kept, and a new one from the middle on", arguments: [150_000, 400_000])
+  func average(_ target: Int) throws {
+    let frames = try Self.frames(240, { $0.rateControl = .averageBitRate(target) }) {
+      $0.rateControl = .averageBitRate(target / 2)
+    }
+    #expect(abs(Self.rate(frames[30..<120]) / Double(target) - 1) < 0.15)
+    #expect(abs(Self.rate(frames[150...]) / Double(target / 2) - 1) < 0.15)
+    #expect(!frames.contains { $0.isDropped })
+  }
+
+  @Test("A constant QP is constant; a range is never left")
+  func range() throws {
+    let fixed = try Self.frames(12) { $0.rateControl = .constantQP(31) }
+    #expect(fixed.allSatisfy { $0.lowestQP == 31 && $0.highestQP == 31 })
+    let narrow = try Self.frames(60) {
+      $0.rateControl = .averageBitRate(60_000)
+      $0.minimumQP = 24
+      $0.maximumQP = 34
+      $0.adaptiveQuantisation = 1
+    }
+    #expect(narrow.allSatisfy { $0.lowestQP >= 24 && $0.highestQP <= 34 })
+  }
+
+  @Test("Frames are dropped only where that is allowed, and then the rate is kept all the same")
+  func dropping() throws {
+    func tight(_ c: inout EncoderConfiguration) {
+      c.rateControl = .averageBitRate(60_000)
+      c.maximumQP = 26
+    }
+    let kept = try Self.frames(120, seed: 9, tight)
+    #expect(!kept.contains { $0.isDropped })
+    let dropped = try Self.frames(120, seed: 9) {
+      tight(&$0)
+      $0.allowsFrameDropping = true
+    }
+    #expect(dropped.contains { $0.isDropped } && !dropped[0].isDropped)
+    #expect(dropped.allSatisfy { $0.isDropped == ($0.bits == 0) })
+    #expect(Self.rate(dropped) < Self.rate(kept))
+    #expect(Self.rate(dropped[30...]) < 60_000 * 1.25)
+  }
+
+  @Test("No stretch of the stream holds more than its limit")
+  func limits() throws {
+    let frames = try Self.frames(150) {
+      $0.rateControl = .averageBitRate(400_000)
+      $0.dataRateLimits = [.init(bytes: 40_000, seconds: 1), .init(bytes: 16_000, seconds: 0.25)]
+      $0.allowsFrameDropping = true
+    }
+    for (bytes, count) in [(40_000, 30), (16_000, 7)] {
+      for first in 0...(frames.count - count) {
+        let sum = frames[first..<first + count].reduce(0) { $0 + $1.bits / 8 }
+        #expect(sum <= bytes, "\(count) frames from \(first)")
+      }
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import CoreMedia
+import Foundation
+import Testing
+
+@testable import VideoToolbox
+
+@Suite struct MultiPassStorageTests {
+  private let folder: URL
+
+  init() throws {
+    folder = FileManager.default.temporaryDirectory.appendingPathComponent("passes-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+  }
+
+  private func remove() { try? FileManager.default.removeItem(at: folder) }
+  private var names: [String] {
+    ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).sorted()
+  }
+
+  private func make(_ name: String?, options: [CFString: Any]? = nil) throws -> (
+    OSStatus, VTMultiPassStorage?
+  ) {
+    var storage: VTMultiPassStorage?
+    let status = VTMultiPassStorageCreate(
+      allocator: nil, fileURL: name.map { folder.appendingPathComponent($0) as CFURL }, timeRange: .invalid,
+      options: options as CFDictionary?, multiPassStorageOut: &storage)
+    return (status, storage)
+  }
+
+  @Test(
+    "Closing removes the file and what encoders put beside it, and nothing else; closing twice is an error")
+  func closing() throws {
+    defer { remove() }
+    let (status, made) = try make("a.stats")
+    let storage = try #require(made)
+    #expect(status == noErr && CFGetTypeID(storage) == VTMultiPassStorageGetTypeID())
+    #expect(names == ["a.stats"])
+    for name in ["a.stats.mbtree", "a.stats.temp", "a.statsbook", "b.stats"] {
+      try Data([1]).write(to: folder.appendingPathComponent(name))
+    }
+    #expect(VTMultiPassStorageClose(storage) == noErr)
+    #expect(names == ["a.statsbook", "b.stats"])
+    #expect(VTMultiPassStorageClose(storage) == kVTMultiPassStorageInvalidErr)
+  }
+
+  @Test("A storage that nobody holds any more is closed; one that is to stay leaves its file")
+  func ownership() throws {
+    defer { remove() }
+    do { _ = try make("gone.stats") }
+    #expect(names.isEmpty)
+    do { _ = try make("kept.stats", options: [kVTMultiPassStorageCreationOption_DoNotDelete: true]) }
+    #expect(names == ["kept.stats"])
+    let (_, kept) = try make("closed.stats", options: [kVTMultiPassStorageCreationOption_DoNotDelete: true])
+    #expect(VTMultiPassStorageClose(try #require(kept)) == noErr)
+    #expect(names == ["closed.stats", "kept.stats"])
+  }
+
+  @Test("Where there can be no file there is no storage, and options have their type")
+  func refusals() throws {
+    defer { remove() }
+    let (status, none) = try make("no such folder/a.stats")
+    #expect(status == kVTMultiPassStorageInvalidErr && none == nil)
+    let (wrong, nothing) = try make("a", options: [kVTMultiPassStorageCreationOption_DoNotDelete: "yes"])
+    #expect(wrong == kVTParameterErr && nothing == nil)
+    let (anywhere, temporary) = try make(nil)
+    let storage = try #require(temporary)
+    #expect(anywhere == noErr && FileManager.default.fileExists(atPath: storage.path))
+    #expect(VTMultiPassStorageClose(storage) == noErr)
+    #expect(!FileManager.default.fileExists(atPath: storage.path))
+  }
+
+  @Test("The first encoder that claims it owns it")
+  func claims() throws {
+    defer { remove() }
+    let storage = try #require(try make("a.stats").1)
+    #expect(storage.claim(for: "one") && !storage.claim(for: "two") && storage.claim(for: "one"))
+  }
+
+  @Test("Without a storage, or with a closed one, there are no passes")
+  func passes() throws {
+    defer { remove() }
+    let session = try makeSession(width: 64, height: 48)
+    defer { VTCompressionSessionInvalidate(session) }
+    #expect(VTCompressionSessionBeginPass(session, flags: [], nil) == kVTParameterErr)
+    #expect(
+      VTCompressionSessionEndPass(session, furtherPassesRequestedOut: nil, nil) == kVTParameterErr)
+    let storage = try #require(try make("a.stats").1)
+    let status = VTSessionSetProperty(
+      session, key: kVTCompressionPropertyKey_MultiPassStorage, value: storage)
+    // Only an encoder with several passes has the property.
+    guard status == noErr else {
+      #expect(status == kVTPropertyNotSupportedErr)
+      return
+    }
+    #expect(VTMultiPassStorageClose(storage) == noErr)
+    #expect(VTCompressionSessionBeginPass(session, flags: [], nil) == kVTMultiPassStorageInvalidErr)
+  }
+}
