@@ -83,7 +83,11 @@ final class ElementaryStreamIndex: Sendable {
           if !knownSets.contains(unit) {
             if knownSets.count < NALCodec.mostParameterSets { knownSets.insert(unit) }
             if headerSets != nil { repeatsOnly = false }
-            if sets.count < NALCodec.mostParameterSets { sets.append(Data(unit)) } else { repeatsOnly = false }
+            if sets.count < NALCodec.mostParameterSets {
+              sets.append(Data(unit))
+            } else {
+              repeatsOnly = false
+            }
           }
         } else if nalCodec.isSlice(type) {
           hasSlice = true

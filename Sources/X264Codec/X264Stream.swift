@@ -213,7 +213,8 @@
     }
 
     /// Changes what libx264 cannot be told: the profile's number and its flags, and the tick.
-    private static func edited(_ unit: [UInt8], _ c: VideoEncoderConfiguration) throws(CodecError) -> [UInt8] {
+    private static func edited(_ unit: [UInt8], _ c: VideoEncoderConfiguration) throws(CodecError) -> [UInt8]
+    {
       guard var set = try? H264SequenceParameterSet(nalUnit: unit) else {
         throw .malfunction("libx264's sequence parameter set cannot be read")
       }
