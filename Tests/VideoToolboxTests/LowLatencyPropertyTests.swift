@@ -26,7 +26,7 @@ import VideoToolbox
         kVTCompressionPropertyKey_BaseLayerBitRateFraction, [0, 0.6, 0.8, 1],
         [-0.1, 1.01, "most", Double.nan]
       ),
-      (kVTCompressionPropertyKey_MaxAllowedFrameQP, [1, 30, 51], [0, 52, -3, 26.5, "low"]),
+      (kVTCompressionPropertyKey_MaxAllowedFrameQP, [1, 30, 51], [0, 52, -3, "low"]),
       (kVTCompressionPropertyKey_MinAllowedFrameQP, [0, 10, 1], [-1, 52, "low"]),
       (kVTCompressionPropertyKey_EnableLTR, [true, false], ["yes", [1]]),
       (kVTCompressionPropertyKey_AverageBitRate, [100_000, 1], [-1, 1e12, "fast"]),

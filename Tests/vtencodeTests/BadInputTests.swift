@@ -12,8 +12,10 @@ import Testing
     let run = try CommandLine.run(CommandLine.vtencode, arguments, in: folder.url)
     #expect(run.status != 0, sourceLocation: sourceLocation)
     #expect(run.status < 128, "ended by a signal", sourceLocation: sourceLocation)
-    #expect(run.complaintLines.count == 1, "\(run.complaints)", sourceLocation: sourceLocation)
-    #expect(run.complaints.hasPrefix("vtencode: "), sourceLocation: sourceLocation)
+    // On a slow machine the progress has been told before.
+    let lines = run.complaintLines.filter { !$0.contains(" fps") }
+    #expect(lines.count == 1, "\(run.complaints)", sourceLocation: sourceLocation)
+    #expect(lines.first?.hasPrefix("vtencode: ") == true, sourceLocation: sourceLocation)
     #expect(run.output.isEmpty, "\(run.text)", sourceLocation: sourceLocation)
     for word in words {
       #expect(run.complaints.contains(word), "\(run.complaints)", sourceLocation: sourceLocation)

@@ -40,7 +40,7 @@ import Testing
     try Data("before".utf8).write(to: folder.url.appendingPathComponent("out.\(ending)"))
     _ = try CommandLine.shell(
       """
-      '\(CommandLine.vtencode)' streaming '\(CommandLine.sample)' --dimensions 320 180 --out out.\(ending) &
+      '\(CommandLine.vtencode)' streaming '\(CommandLine.sample)' --dimensions 320 180 --overwrite --out out.\(ending) &
       child=$!
       sleep 2
       kill -KILL $child
@@ -49,8 +49,8 @@ import Testing
     #expect(try Data(contentsOf: folder.url.appendingPathComponent("out.\(ending)")) == Data("before".utf8))
     #expect(folder.contents.filter { !$0.hasPrefix(".vtencode-") } == ["out.\(ending)"])
     let next = try CommandLine.vtencode(
-      "transcoding", CommandLine.sample, "--dimensions", "160", "90", "--frames", "5", "--out",
-      "out.\(ending)",
+      "transcoding", CommandLine.sample, "--dimensions", "160", "90", "--frames", "5", "--overwrite",
+      "--out", "out.\(ending)",
       in: folder)
     #expect(next.status == 0, "\(next.complaints)")
     #expect(folder.contents == ["out.\(ending)"])
