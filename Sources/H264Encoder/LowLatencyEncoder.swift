@@ -34,6 +34,7 @@ public final class LowLatencyEncoder {
   private let scratch: UnsafeMutablePointer<UInt8>
   private var rateControl: RateController
   private var analysis: PictureAnalysis
+  private var look: PictureLook
   private let scrollDetector: ScrollDetector
 
   /// Frames (`FrameFacts.index`) that the last coded frame may refer to; empty for a key frame.
@@ -77,6 +78,7 @@ public final class LowLatencyEncoder {
     scratch = allocateAligned(UInt8.self, count: 4096)
     rateControl = RateController(configuration)
     analysis = PictureAnalysis(coder.geometry, kernels: UnsafePointer(coder.kernels))
+    look = PictureLook(coder.geometry, kernels: UnsafePointer(coder.kernels))
     scrollDetector = ScrollDetector(coder.geometry)
     wanted.reserveCapacity(64)
     modifications.reserveCapacity(64)
@@ -90,6 +92,7 @@ public final class LowLatencyEncoder {
     scratch.deallocate()
     rateControl.deallocate()
     analysis.deallocate()
+    look.deallocate()
     scrollDetector.deallocate()
   }
 
@@ -118,6 +121,7 @@ public final class LowLatencyEncoder {
     same.keyFrameInterval = new.keyFrameInterval
     same.measuresError = new.measuresError
     same.sceneChange = new.sceneChange
+    same.maximumQueueDelay = new.maximumQueueDelay
     guard same == new else {
       throw EncoderError.invalidConfiguration(
         "Only rates, limits, the frame rate, the QP range, frame dropping, the key-frame interval and "
@@ -157,16 +161,17 @@ public final class LowLatencyEncoder {
     output.removeAll()
 
     var plan = PicturePlan()
-    let analyses =
-      rateControl.needsAnalysis || configuration.adaptiveQuantisation > 0
-      || configuration.sceneChange != .none
-    if analyses { analysis.analyse(source, adaptiveStrength: configuration.adaptiveQuantisation) }
+    if configuration.adaptiveQuantisation > 0 {
+      analysis.analyse(source, strength: configuration.adaptiveQuantisation)
+    }
+    let looks = rateControl.needsLook || configuration.sceneChange != .none
+    if looks { look.look(at: source) }
     selectReferences(options)
     if let first = wanted.first {
       plan.scroll = scrollDetector.distance(
         source, from: pool[first.picture], limit: sps.level.verticalMotion - 16)
     }
-    let isSceneChange = analyses && analysis.isSceneChange && plan.scroll == 0
+    let isSceneChange = looks && look.isSceneChange && plan.scroll == 0
     if isSceneChange && configuration.sceneChange == .keyFrame && options.references == .automatic {
       wanted.removeAll(keepingCapacity: true)
     }
@@ -175,7 +180,8 @@ public final class LowLatencyEncoder {
     plan.isReference = options.isReference || plan.isIDR
 
     let decision = rateControl.plan(
-      isKeyFrame: plan.isIDR, isSceneChange: isSceneChange, options: options, analysis: analysis)
+      isKeyFrame: plan.isIDR, isSceneChange: isSceneChange, options: options,
+      facts: rateControl.needsLook ? look.facts(isKeyFrame: plan.isIDR) : PictureFacts())
     nextIndex += 1
     if decision.drop {
       facts.isDropped = true
