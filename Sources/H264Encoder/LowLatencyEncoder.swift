@@ -181,7 +181,7 @@ public final class LowLatencyEncoder {
 
     let decision = rateControl.plan(
       isKeyFrame: plan.isIDR, isSceneChange: isSceneChange, options: options,
-      facts: rateControl.needsLook ? look.facts(isKeyFrame: plan.isIDR) : PictureFacts())
+      facts: looks ? look.facts(isKeyFrame: plan.isIDR) : PictureFacts())
     nextIndex += 1
     if decision.drop {
       facts.isDropped = true

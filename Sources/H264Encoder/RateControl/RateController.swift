@@ -123,7 +123,7 @@ struct RateController {
   }
 
   /// Whether frames need `PictureLook`.
-  var needsLook: Bool { configuration.rate != nil || !limits.isEmpty }
+  var needsLook: Bool { configuration.rate != nil }
 
   // MARK: - Before the frame
 
