@@ -73,6 +73,9 @@ public struct EncoderConfiguration: Sendable, Equatable {
   public var entropyCoding: EntropyCoding?
   public var rateControl: RateControl = .constantQP(28)
   public var dataRateLimits: [DataRateLimit] = []
+  /// Seconds that a frame may wait at most before a line of the average bit rate, from its capture to its last bit;
+  /// 0.02 to 10. A frame of a stream with few frames a second may take one and a half frame intervals.
+  public var maximumQueueDelay = 0.3
   /// QP floor and ceiling for every macroblock, 0...51.
   public var minimumQP: Int = 8
   public var maximumQP: Int = 51

@@ -19,6 +19,7 @@ public final class LowLatencyEncoder {
   private let scratch: UnsafeMutablePointer<UInt8>
   private var rateControl: RateController
   private var analysis: PictureAnalysis
+  private var look: PictureLook
   private let scrollDetector: ScrollDetector
 
   /// Frames (`FrameFacts.index`) that the last coded frame may refer to; empty for a key frame.
@@ -70,6 +71,7 @@ public final class LowLatencyEncoder {
     scratch = memory.allocate(UInt8.self, count: 4096)
     rateControl = RateController(configuration, memory: &memory)
     analysis = PictureAnalysis(coder.geometry, kernels: UnsafePointer(coder.kernels), memory: &memory)
+    look = PictureLook(coder.geometry, kernels: UnsafePointer(coder.kernels), memory: &memory)
     scrollDetector = ScrollDetector(coder.geometry, memory: &memory)
     self.memory = memory
     wanted.reserveCapacity(64)
@@ -103,6 +105,7 @@ public final class LowLatencyEncoder {
     same.keyFrameInterval = new.keyFrameInterval
     same.measuresError = new.measuresError
     same.sceneChange = new.sceneChange
+    same.maximumQueueDelay = new.maximumQueueDelay
     guard same == new else {
       throw EncoderError.fixedInStream(
         "Only rates, limits, the frame rate, the QP range, frame dropping, the key-frame interval, the response "
@@ -145,16 +148,17 @@ public final class LowLatencyEncoder {
     output.removeAll()
 
     var plan = PicturePlan()
-    let analyses =
-      rateControl.needsAnalysis || configuration.adaptiveQuantisation > 0
-      || configuration.sceneChange != .none
-    if analyses { analysis.analyse(source, adaptiveStrength: configuration.adaptiveQuantisation) }
+    if configuration.adaptiveQuantisation > 0 {
+      analysis.analyse(source, strength: configuration.adaptiveQuantisation)
+    }
+    let looks = rateControl.needsLook || configuration.sceneChange != .none
+    if looks { look.look(at: source) }
     selectReferences(options)
     if let first = wanted.first {
       plan.scroll = scrollDetector.distance(
         source, from: pool[first.picture], limit: sps.verticalMotion - 16)
     }
-    let isSceneChange = analyses && analysis.isSceneChange && plan.scroll == 0
+    let isSceneChange = looks && look.isSceneChange && plan.scroll == 0
     if isSceneChange && configuration.sceneChange == .keyFrame && options.references == .automatic {
       wanted.removeAll(keepingCapacity: true)
     }
@@ -163,7 +167,8 @@ public final class LowLatencyEncoder {
     plan.isReference = options.isReference || plan.isIDR
 
     let decision = rateControl.plan(
-      isKeyFrame: plan.isIDR, isSceneChange: isSceneChange, options: options, analysis: analysis)
+      isKeyFrame: plan.isIDR, isSceneChange: isSceneChange, options: options,
+      facts: looks ? look.facts(isKeyFrame: plan.isIDR) : PictureFacts())
     nextIndex += 1
     if decision.drop {
       facts.isDropped = true
