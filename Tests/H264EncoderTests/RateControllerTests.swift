@@ -47,8 +47,9 @@ import Testing
     options: (Int) -> FrameOptions = { _ in FrameOptions() },
     change: (Int, inout RateController) -> Double? = { _, _ in nil }
   ) -> Outcome {
-    var controller = RateController(configuration)
-    defer { controller.deallocate() }
+    var memory = EncoderMemory()
+    var controller = RateController(configuration, memory: &memory)
+    defer { extendLifetime(memory) }
     var outcome = Outcome()
     var line = configuration.rate ?? 1
     var wait = 0.0
@@ -178,14 +179,14 @@ import Testing
       return picture
     }
     let c = Self.configuration(rate: 900_000)
-    let outcome = Self.run(pictures, c) { n, controller in
+    let outcome = Self.run(pictures, c, change: { n, controller in
       guard n == 90 || n == 180 else { return nil }
       var new = c
       let rate = n == 90 ? 900_000 / divisor : 900_000
       new.rateControl = .averageBitRate(Int(rate))
       controller.reconfigure(new)
       return rate
-    }
+    })
     let low = 900_000 / divisor / 30
     let down = Self.mean(outcome.bits[90..<100]) / low
     #expect(down <= 1 && down > 0.55, "\(down)")
