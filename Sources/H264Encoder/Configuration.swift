@@ -13,7 +13,7 @@ public struct EncoderConfiguration: Sendable, Equatable {
 
   /// How bits are spent.
   public enum RateControl: Sendable, Equatable {
-    /// The same QP, 0...51, for every frame.
+    /// A QP, 0...51, for all frames: exactly, or on average (`cascadesQuality`).
     case constantQP(Int)
     /// An average in bits per second, kept over some seconds; frames are never held back for it.
     case averageBitRate(Int)
@@ -73,9 +73,15 @@ public struct EncoderConfiguration: Sendable, Equatable {
   public var entropyCoding: EntropyCoding?
   public var rateControl: RateControl = .constantQP(28)
   public var dataRateLimits: [DataRateLimit] = []
+  /// Seconds that a frame may wait at most before a line of the average bit rate, from its capture to its last bit;
+  /// 0.02 to 10. A frame of a stream with few frames a second may take one and a half frame intervals.
+  public var maximumQueueDelay = 0.3
   /// QP floor and ceiling for every macroblock, 0...51.
   public var minimumQP: Int = 8
   public var maximumQP: Int = 51
+  /// With a constant QP, whether every fourth reference frame is coded a little better than it says, the others a
+  /// little worse, and key frames better: fewer bits for the same quality. A frame's own QP (`FrameOptions.qp`) is exact.
+  public var cascadesQuality = true
   /// Whether the rate control may drop frames; else it overshoots when `maximumQP` is not enough.
   public var allowsFrameDropping = false
   /// Speed from 0 (best) to `fastestSpeed`.

@@ -19,6 +19,9 @@ extension EncoderConfiguration {
       try require(
         (1000...2_000_000_000).contains(rate), "A bit rate of \(rate) is not in 1,000...2,000,000,000.")
     }
+    try require(
+      maximumQueueDelay.isFinite && (0.02...10).contains(maximumQueueDelay),
+      "A queue of \(maximumQueueDelay) seconds is not in 0.02...10.")
     for limit in dataRateLimits {
       try require(
         limit.bytes > 0 && limit.seconds.isFinite && limit.seconds > 0 && limit.seconds <= 60,

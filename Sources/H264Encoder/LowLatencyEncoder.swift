@@ -19,6 +19,7 @@ public final class LowLatencyEncoder {
   private let scratch: UnsafeMutablePointer<UInt8>
   private var rateControl: RateController
   private var analysis: PictureAnalysis
+  private var look: PictureLook
   private let scrollDetector: ScrollDetector
 
   /// Frames (`FrameFacts.index`) that the last coded frame may refer to; empty for a key frame.
@@ -35,6 +36,9 @@ public final class LowLatencyEncoder {
   private var pendingLongTerm: Int?
   /// The frame being coded begins a new scene, which an intra refresh answers.
   private var startsRefresh = false
+  private var cascade = FixedQualityCascade()
+  /// The QP that the last reference picture was planned with.
+  private var lastReferenceQP = 0
   /// References of the frame being coded; kept to keep its memory.
   private var wanted: [DecodedPictureBuffer.Entry] = []
   /// Commands of its slice header, likewise.
@@ -67,6 +71,7 @@ public final class LowLatencyEncoder {
     scratch = memory.allocate(UInt8.self, count: 4096)
     rateControl = RateController(configuration, memory: &memory)
     analysis = PictureAnalysis(coder.geometry, kernels: UnsafePointer(coder.kernels), memory: &memory)
+    look = PictureLook(coder.geometry, kernels: UnsafePointer(coder.kernels), memory: &memory)
     scrollDetector = ScrollDetector(coder.geometry, memory: &memory)
     self.memory = memory
     wanted.reserveCapacity(64)
@@ -100,6 +105,7 @@ public final class LowLatencyEncoder {
     same.keyFrameInterval = new.keyFrameInterval
     same.measuresError = new.measuresError
     same.sceneChange = new.sceneChange
+    same.maximumQueueDelay = new.maximumQueueDelay
     guard same == new else {
       throw EncoderError.fixedInStream(
         "Only rates, limits, the frame rate, the QP range, frame dropping, the key-frame interval, the response "
@@ -142,16 +148,17 @@ public final class LowLatencyEncoder {
     output.removeAll()
 
     var plan = PicturePlan()
-    let analyses =
-      rateControl.needsAnalysis || configuration.adaptiveQuantisation > 0
-      || configuration.sceneChange != .none
-    if analyses { analysis.analyse(source, adaptiveStrength: configuration.adaptiveQuantisation) }
+    if configuration.adaptiveQuantisation > 0 {
+      analysis.analyse(source, strength: configuration.adaptiveQuantisation)
+    }
+    let looks = rateControl.needsLook || configuration.sceneChange != .none
+    if looks { look.look(at: source) }
     selectReferences(options)
     if let first = wanted.first {
       plan.scroll = scrollDetector.distance(
         source, from: pool[first.picture], limit: sps.verticalMotion - 16)
     }
-    let isSceneChange = analyses && analysis.isSceneChange && plan.scroll == 0
+    let isSceneChange = looks && look.isSceneChange && plan.scroll == 0
     if isSceneChange && configuration.sceneChange == .keyFrame && options.references == .automatic {
       wanted.removeAll(keepingCapacity: true)
     }
@@ -160,7 +167,8 @@ public final class LowLatencyEncoder {
     plan.isReference = options.isReference || plan.isIDR
 
     let decision = rateControl.plan(
-      isKeyFrame: plan.isIDR, isSceneChange: isSceneChange, options: options, analysis: analysis)
+      isKeyFrame: plan.isIDR, isSceneChange: isSceneChange, options: options,
+      facts: looks ? look.facts(isKeyFrame: plan.isIDR) : PictureFacts())
     nextIndex += 1
     if decision.drop {
       facts.isDropped = true
@@ -168,6 +176,14 @@ public final class LowLatencyEncoder {
       return EncodedFrame(facts: facts, nalUnits: [], byteCount: 0, memory: nil)
     }
     plan.qp = decision.qp
+    if configuration.cascadesQuality, case .constantQP = configuration.rateControl, options.qp == nil,
+      plan.isReference, options.temporalLayer == 0
+    {
+      let qp = decision.qp + cascade.next(isKeyFrame: plan.isIDR)
+      plan.qp = min(max(qp, configuration.minimumQP), configuration.maximumQP)
+    }
+    plan.isBetter = plan.isIDR || plan.isReference && plan.qp <= lastReferenceQP - 2
+    if plan.isReference { lastReferenceQP = plan.qp }
     plan.budget = decision.budget
 
     lastReferences.removeAll(keepingCapacity: true)
@@ -243,7 +259,8 @@ public final class LowLatencyEncoder {
     wanted.removeAll(keepingCapacity: true)
     if options.isKeyFrame { return }
     if let interval = configuration.keyFrameInterval, framesSinceIDR >= interval { return }
-    let most = max(1, coder.referencesSearched)
+    // Where a refresh passes, what is clean in the newest picture was not so in the ones before.
+    let most = configuration.intraRefreshPeriod > 0 ? 1 : max(1, coder.referencesSearched)
     switch options.references {
     case .automatic:
       // Newest first, long-term ones among them.
@@ -254,16 +271,29 @@ public final class LowLatencyEncoder {
       }
     case .frames(let indices):
       for index in indices {
-        for entry in buffer.entries where entry.isUsable && entry.index == index { wanted.append(entry) }
+        for entry in buffer.entries where entry.isUsable && entry.index == index { want(entry) }
       }
     case .longTerm(let slots):
       for slot in slots {
-        for entry in buffer.entries where entry.isUsable && entry.longTermIndex == slot {
-          wanted.append(entry)
-        }
+        for entry in buffer.entries where entry.isUsable && entry.longTermIndex == slot { want(entry) }
       }
     }
+    if options.references == .automatic && most > 1 { preferBetter() }
     if wanted.count > most { wanted.removeLast(wanted.count - most) }
+  }
+
+  /// A picture twice in a list would only take bits.
+  private func want(_ entry: DecodedPictureBuffer.Entry) {
+    if !wanted.contains(where: { $0.picture == entry.picture }) { wanted.append(entry) }
+  }
+
+  /// Puts the newest picture that is better than those around it behind the newest one.
+  private func preferBetter() {
+    for i in wanted.indices.dropFirst(2) where wanted[i].isBetter && !wanted[1].isBetter {
+      let entry = wanted.remove(at: i)
+      wanted.insert(entry, at: 1)
+      return
+    }
   }
 
   /// Fills in the slice header, marks the picture in the buffer as its header tells the decoder to, and
@@ -316,7 +346,7 @@ public final class LowLatencyEncoder {
   private func mark(_ plan: inout PicturePlan, _ target: Int, _ slot: Int?, _ index: UInt64) {
     commands.removeAll(keepingCapacity: true)
     var entry = DecodedPictureBuffer.Entry(
-      picture: target, index: index, frameNum: frameNum, longTermIndex: slot)
+      picture: target, index: index, frameNum: frameNum, longTermIndex: slot, isBetter: plan.isBetter)
     if plan.isIDR {
       // An IDR picture can only become long-term with index 0; another index waits for the next picture.
       plan.header.isLongTerm = slot == 0
@@ -336,11 +366,17 @@ public final class LowLatencyEncoder {
       }
     }
     // Adaptive marking replaces the sliding window: what that would remove is then named.
+    if !plan.isBetter, slot == nil,
+      let removal = buffer.makeRoomSparingBetter(index: index, current: frameNum)
+    {
+      commands.append(removal)
+    }
     if commands.count > 1, slot == nil, let removal = buffer.makeRoom(current: frameNum) {
       commands.append(removal)
     }
     buffer.store(entry, current: frameNum, &commands)
     if commands.count == 1 { return }
+    if configuration.longTermReferences == 0 { commands.removeFirst() }
     plan.header.memoryManagement = commands
   }
 

@@ -5,6 +5,8 @@ import VideoBitstream
 struct PicturePlan {
   var isIDR = false
   var isReference = true
+  /// Coded better than the pictures around it, which inherit from it (a key frame, a cascade's best).
+  var isBetter = false
   var qp = 26
   /// Slice header fields that are the same for all slices.
   var header = H264SliceHeader()
@@ -124,7 +126,7 @@ final class PictureCoder {
       references: references, referenceCount: 0, quant: UnsafePointer(quant),
       motionBits: motionCost.center, quarterOffsets: UnsafePointer(quarterOffsets),
       changed: UnsafePointer(still.changed), holds: 0,
-      tools: SpeedTools(speed: configuration.speed), isIntraPicture: true,
+      tools: SpeedTools(speed: configuration.speed), isIntraPicture: true, isBetter: false,
       transform8x8Allowed: pps.transform8x8, cabac: pps.cabac,
       constrainedIntra: pps.constrainedIntraPrediction, hasTemporalMotion: false,
       verticalLimit: sps.verticalMotion * 4, refreshFrom: 0, refreshTo: 0, keepsClean: false,
@@ -194,6 +196,7 @@ final class PictureCoder {
       coder.pointee.f.previous = previous
       coder.pointee.f.hasTemporalMotion = hasPrevious
       coder.pointee.f.isIntraPicture = plan.referenceCount == 0
+      coder.pointee.f.isBetter = plan.isBetter
       coder.pointee.f.referenceCount = plan.referenceCount
       coder.pointee.f.refreshFrom = plan.refreshFrom
       coder.pointee.f.refreshTo = plan.refreshTo

@@ -61,6 +61,7 @@ struct MatrixStream: CustomStringConvertible {
     if c.maximumReferences > 1 && r.chance(50) { c.longTermReferences = r.int(1...c.maximumReferences - 1) }
     c.allowsNonReferenceFrames = r.chance(40)
     c.allowsFrameNumberGaps = r.chance(20)
+    c.cascadesQuality = r.chance(75)
     c.allowsTransform8x8 = r.chance(80)
     c.deblocking = r.chance(80)
     if r.chance(40) {

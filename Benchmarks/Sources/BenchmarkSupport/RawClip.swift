@@ -31,6 +31,64 @@ public struct RawClip: Sendable {
     frames = Int(facts.frames)
   }
 
+  /// Pieces of 12 frames of several clips in turn, each from where its last one ended, cropped to the middle that all
+  /// of them have: a clip with a cut every half second. Nil if a clip is smaller than 128x96.
+  public init?(cutting paths: [String], name: String, frames limit: Int) throws {
+    let piece = 12
+    let clips = try paths.map { try RawClip(path: $0, frames: limit) }
+    defer { for clip in clips { clip.remove() } }
+    guard let least = clips.map(\.width).min(), let lowest = clips.map(\.height).min(), least >= 128,
+      lowest >= 96
+    else { return nil }
+    let (width, height) = (min(least, 640) & ~15, min(lowest, 360) & ~15)
+    var frames: [UInt8] = []
+    var count = 0
+    var round = 0
+    while count < limit {
+      var isAny = false
+      for clip in clips where (round + 1) * piece <= clip.frames && count + piece <= limit {
+        let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: clip.rawPath))
+        defer { try? file.close() }
+        for i in 0..<piece {
+          try file.seek(toOffset: UInt64((round * piece + i) * clip.frameSize))
+          guard let data = try file.read(upToCount: clip.frameSize), data.count == clip.frameSize else {
+            throw BenchmarkError(description: "\(clip.name): cannot read its frames")
+          }
+          Self.crop([UInt8](data), clip, width, height, into: &frames)
+        }
+        count += piece
+        isAny = true
+      }
+      if !isAny { break }
+      round += 1
+    }
+    if count == 0 { return nil }
+    rawPath = "\(TemporaryFiles.folder)/bench-\(getpid())-\(UUID().uuidString).yuv"
+    try Data(frames).write(to: URL(fileURLWithPath: rawPath))
+    self.name = name
+    self.width = width
+    self.height = height
+    frameRate = 25
+    self.frames = count
+  }
+
+  private static func crop(
+    _ frame: [UInt8], _ clip: RawClip, _ width: Int, _ height: Int, into output: inout [UInt8]
+  ) {
+    var start = 0
+    for plane in 0..<3 {
+      let shift = plane == 0 ? 0 : 1
+      let (w, h) = (clip.width >> shift, clip.height >> shift)
+      let left = ((clip.width - width) / 2 & ~1) >> shift
+      let top = ((clip.height - height) / 2 & ~1) >> shift
+      for y in 0..<(height >> shift) {
+        let at = start + (top + y) * w + left
+        output += frame[at..<(at + (width >> shift))]
+      }
+      start += w * h
+    }
+  }
+
   public func remove() { try? FileManager.default.removeItem(atPath: rawPath) }
 
   /// Bytes of a frame.

@@ -61,8 +61,11 @@ static void close_encoder(ReferenceEncoder *base) {
   free(encoder);
 }
 
-ReferenceEncoder *openh264_reference_open(int complexity, int width, int height, double frameRate,
-                                          int bitRate, int threads) {
+ReferenceEncoder *openh264_reference_open(int complexity, const ReferenceStream *stream) {
+  const int width = stream->width, height = stream->height, threads = stream->threads;
+  const int isFixed = stream->qp >= 0;
+  // It wants a rate even where it is not to keep one.
+  const int bitRate = isFixed ? 1000000 : stream->bitRate;
   ISVCEncoder *e = NULL;
   if (WelsCreateSVCEncoder(&e) != 0 || !e) return NULL;
   int level = WELS_LOG_QUIET;
@@ -72,10 +75,10 @@ ReferenceEncoder *openh264_reference_open(int complexity, int width, int height,
   p.iUsageType = CAMERA_VIDEO_REAL_TIME;
   p.iPicWidth = width;
   p.iPicHeight = height;
-  p.fMaxFrameRate = (float)frameRate;
+  p.fMaxFrameRate = (float)stream->frameRate;
   p.iTargetBitrate = bitRate;
   p.iMaxBitrate = UNSPECIFIED_BIT_RATE;
-  p.iRCMode = RC_BITRATE_MODE;
+  p.iRCMode = isFixed ? RC_OFF_MODE : RC_BITRATE_MODE;
   p.bEnableFrameSkip = 0;
   p.iEntropyCodingModeFlag = 1;
   p.iComplexityMode = complexity == 0 ? LOW_COMPLEXITY : complexity == 1 ? MEDIUM_COMPLEXITY : HIGH_COMPLEXITY;
@@ -86,7 +89,8 @@ ReferenceEncoder *openh264_reference_open(int complexity, int width, int height,
   p.iTemporalLayerNum = 1;
   p.sSpatialLayers[0].iVideoWidth = width;
   p.sSpatialLayers[0].iVideoHeight = height;
-  p.sSpatialLayers[0].fFrameRate = (float)frameRate;
+  p.sSpatialLayers[0].fFrameRate = (float)stream->frameRate;
+  if (isFixed) p.sSpatialLayers[0].iDLayerQp = stream->qp;
   p.sSpatialLayers[0].iSpatialBitrate = bitRate;
   p.sSpatialLayers[0].iMaxSpatialBitrate = UNSPECIFIED_BIT_RATE;
   p.sSpatialLayers[0].uiProfileIdc = PRO_HIGH;
@@ -107,7 +111,7 @@ ReferenceEncoder *openh264_reference_open(int complexity, int width, int height,
     WelsDestroySVCEncoder(e);
     return NULL;
   }
-  encoder->base = (ReferenceEncoder){encode, close_encoder, width, height, frameRate, 0};
+  encoder->base = (ReferenceEncoder){encode, close_encoder, width, height, stream->frameRate, 0};
   encoder->openh264 = e;
   return &encoder->base;
 }

@@ -33,29 +33,33 @@ static void close_encoder(ReferenceEncoder *encoder) {
   free(encoder);
 }
 
-ReferenceEncoder *x264_reference_open(const char *preset, int width, int height, double frameRate,
-                                      int bitRate, int threads) {
+ReferenceEncoder *x264_reference_open(const char *preset, const ReferenceStream *stream) {
   x264_param_t p;
   if (x264_param_default_preset(&p, preset, "psnr,zerolatency") < 0) return NULL;
   p.i_log_level = X264_LOG_NONE;
-  p.i_width = width;
-  p.i_height = height;
+  p.i_width = stream->width;
+  p.i_height = stream->height;
   p.i_csp = X264_CSP_I420;
-  p.i_fps_num = (uint32_t)(frameRate * 1000 + 0.5);
+  p.i_fps_num = (uint32_t)(stream->frameRate * 1000 + 0.5);
   p.i_fps_den = 1000;
   p.b_vfr_input = 0;
-  p.i_threads = threads;
+  p.i_threads = stream->threads;
   p.i_keyint_max = X264_KEYINT_MAX_INFINITE;
-  p.rc.i_rc_method = X264_RC_ABR;
-  p.rc.i_bitrate = bitRate / 1000;
-  p.rc.i_vbv_max_bitrate = bitRate / 1000;
-  p.rc.i_vbv_buffer_size = bitRate / 1000;
+  if (stream->qp >= 0) {
+    p.rc.i_rc_method = X264_RC_CQP;
+    p.rc.i_qp_constant = stream->qp;
+  } else {
+    p.rc.i_rc_method = X264_RC_ABR;
+    p.rc.i_bitrate = stream->bitRate / 1000;
+    p.rc.i_vbv_max_bitrate = stream->bitRate / 1000;
+    p.rc.i_vbv_buffer_size = (int)(stream->bitRate * stream->bufferSeconds / 1000);
+  }
   p.b_annexb = 1;
   p.b_repeat_headers = 1;
   if (x264_param_apply_profile(&p, "high") < 0) return NULL;
   X264Encoder *encoder = calloc(1, sizeof *encoder);
   if (!encoder) return NULL;
-  encoder->base = (ReferenceEncoder){encode, close_encoder, width, height, frameRate, 0};
+  encoder->base = (ReferenceEncoder){encode, close_encoder, stream->width, stream->height, stream->frameRate, 0};
   encoder->x264 = x264_encoder_open(&p);
   if (encoder->x264) return &encoder->base;
   free(encoder);

@@ -4,7 +4,7 @@ import H264Encoder
 
 extension EncoderName {
   static let all: [EncoderName] =
-    ["ultrafast", "superfast", "veryfast", "faster"].map { .x264(preset: $0) }
+    ["ultrafast", "superfast", "veryfast", "faster", "medium"].map { .x264(preset: $0) }
     + [0, 2].map { .openH264(complexity: $0) }
     + (0...EncoderConfiguration.fastestSpeed).reversed().map { .engine(speed: $0) }
 }
@@ -15,25 +15,31 @@ enum EncoderUnderTest {
   case engine(LowLatencyEncoder)
 
   init(_ m: Measurement) throws {
-    let width = Int32(m.width)
-    let height = Int32(m.height)
+    var stream = ReferenceStream(
+      width: Int32(m.width), height: Int32(m.height), frameRate: m.frameRate, threads: Int32(m.threads),
+      qp: -1, bitRate: Int32(m.point), bufferSeconds: 1)
+    switch m.mode {
+    case .fixedQP: stream.qp = Int32(m.point)
+    case .delay(let seconds): stream.bufferSeconds = seconds
+    case .general: break
+    }
     let reference: OpaquePointer?
     switch m.encoder {
-    case .x264(let preset):
-      reference = x264_reference_open(
-        preset, width, height, m.frameRate, Int32(m.bitRate), Int32(m.threads))
-    case .openH264(let complexity):
-      reference = openh264_reference_open(
-        Int32(complexity), width, height, m.frameRate, Int32(m.bitRate), Int32(m.threads))
+    case .x264(let preset): reference = x264_reference_open(preset, &stream)
+    case .openH264(let complexity): reference = openh264_reference_open(Int32(complexity), &stream)
     case .engine(let speed):
       var configuration = EncoderConfiguration(width: m.width, height: m.height)
       configuration.frameRate = m.frameRate
       configuration.profile = .high
-      configuration.rateControl = .averageBitRate(m.bitRate)
+      switch m.mode {
+      case .fixedQP:
+        configuration.rateControl = .constantQP(m.point)
+        configuration.minimumQP = 0
+      case .delay, .general: configuration.rateControl = .averageBitRate(m.point)
+      }
       configuration.speed = speed
       configuration.threads = m.threads
-      // What the level searches.
-      configuration.maximumReferences = speed == 0 ? 4 : speed == 1 ? 2 : 1
+      configuration.maximumReferences = EncoderConfiguration.referencesUsed(speed: speed)
       self = .engine(try LowLatencyEncoder(configuration: configuration))
       return
     }

@@ -22,47 +22,57 @@ enum Main {
   static func compare(_ options: Options) throws {
     let cache = try ResultStore<Result>(path: options.cache)
     var results: [Result] = []
-    for path in options.clips {
-      let clip = try RawClip(path: path, frames: options.frames)
-      defer { clip.remove() }
-      for threads in options.threads {
-        for encoder in options.encoders {
-          for rate in clip.bitRates(options.points) {
-            let measurement = Measurement(
-              clip: clip.name, rawPath: clip.rawPath, width: clip.width, height: clip.height,
-              frameRate: clip.frameRate, frames: clip.frames, encoder: encoder, threads: threads,
-              bitRate: rate, wallClock: options.wallClock)
-            if !encoder.isEngine, !options.fresh, let known = cache[measurement.key] {
-              results.append(known)
-              continue
+    for set in options.sets {
+      try set.clips(options) { clip in
+        for mode in options.modes {
+          let points =
+            mode == .fixedQP ? [22, 27, 32, 37].prefix(options.points) : clip.bitRates(options.points)[...]
+          for threads in options.threads {
+            // Encoders take turns at a point, so that a machine that is busy for a while is so for all.
+            for point in points {
+              for encoder in options.encoders {
+                let measurement = Measurement(
+                  clip: clip.name, set: set, rawPath: clip.rawPath, width: clip.width, height: clip.height,
+                  frameRate: clip.frameRate, frames: clip.frames, encoder: encoder, threads: threads,
+                  mode: mode, point: point, wallClock: options.wallClock)
+                results.append(try measure(measurement, options, cache))
+              }
             }
-            var best: Result?
-            for _ in 0..<options.repeats {
-              let result = try measurement.run()
-              if let fastest = best, fastest.seconds <= result.seconds { continue }
-              best = result
-            }
-            guard let result = best else { continue }
-            if !encoder.isEngine { try cache.store(result) }
-            results.append(result)
-            progress(result)
           }
         }
       }
     }
     let report = Report(results: results)
     print(report.text)
+    if let path = options.svg {
+      for chart in report.charts {
+        try chart.svg.write(toFile: "\(path)-\(chart.name).svg", atomically: true, encoding: .utf8)
+      }
+    }
     if let path = options.csv { try report.csv.write(toFile: path, atomically: true, encoding: .utf8) }
     if let path = options.markdown {
       try report.markdown.write(toFile: path, atomically: true, encoding: .utf8)
     }
   }
 
+  private static func measure(_ m: Measurement, _ options: Options, _ cache: ResultStore<Result>) throws
+    -> Result
+  {
+    if !m.encoder.isEngine, !options.fresh, let known = cache[m.key] { return known }
+    var best = try m.run()
+    for _ in 1..<options.repeats {
+      let result = try m.run()
+      if result.seconds < best.seconds { best = result }
+    }
+    if !m.encoder.isEngine { try cache.store(best) }
+    progress(best)
+    return best
+  }
+
   private static func progress(_ r: Result) {
     let line = String(
-      format: "%@ %@ x%d: %.0f of %.0f kb/s, %.2f dB, SSIM %.4f, %.0f fps\n", r.clip, r.encoder.name,
-      r.threads,
-      r.actualBitRate / 1000, Double(r.bitRate) / 1000, r.psnr, r.ssim, r.framesPerSecond)
+      format: "%@ %@ x%d %@ %d: %.0f kb/s, %.2f dB, SSIM %.4f, %.0f fps\n", r.clip, r.encoder.name, r.threads,
+      r.mode.name, r.point, r.actualBitRate / 1000, r.psnr, r.ssim, r.framesPerSecond)
     FileHandle.standardError.write(Data(line.utf8))
   }
 }

@@ -1,11 +1,12 @@
 import BenchmarkSupport
 import Foundation
 
-/// One encoder on one clip at one bit rate. Runs in a process of its own, so that its memory can be told.
+/// One encoder on one clip at one bit rate or QP. Runs in a process of its own, so that its memory can be told.
 struct Measurement: Codable {
   static let childFlag = "--measure"
 
   var clip: String
+  var set: ClipSet
   var rawPath: String
   var width: Int
   var height: Int
@@ -13,11 +14,13 @@ struct Measurement: Codable {
   var frames: Int
   var encoder: EncoderName
   var threads: Int
-  var bitRate: Int
+  var mode: Mode
+  /// Bits per second, or the QP.
+  var point: Int
   var wallClock: Bool
 
   var key: String {
-    "\(clip) \(width)x\(height) \(frames) \(encoder.name) \(threads) \(bitRate)"
+    "\(clip) \(width)x\(height) \(frames) \(encoder.name) \(threads) \(mode.name) \(point)"
       + (wallClock || threads > 1 ? " wall" : "")
   }
 
@@ -63,8 +66,9 @@ struct Measurement: Codable {
     var touched: UInt8 = 0
     for i in stride(from: 0, to: frameSize * frames, by: 4096) { touched ^= source[i] }
     var stream: [UInt8] = []
-    stream.reserveCapacity(
-      Int(Double(bitRate) / 8 * Double(frames) / frameRate * 2) + 1_000_000 + Int(touched & 1))
+    let expected =
+      mode == .fixedQP ? frameSize * frames / 8 : Int(Double(point) / 4 * Double(frames) / frameRate)
+    stream.reserveCapacity(expected + 1_000_000 + Int(touched & 1))
     var sizes: [Int] = []
     var times: [Double] = []
     sizes.reserveCapacity(frames)
@@ -93,7 +97,7 @@ struct Measurement: Codable {
       of: stream, sizes: sizes, source: source, width: width, height: height, name: key)
     times.sort()
     return Result(
-      clip: clip, frames: frames, encoder: self.encoder, threads: threads, bitRate: bitRate,
+      clip: clip, set: set, frames: frames, encoder: self.encoder, threads: threads, mode: mode, point: point,
       actualBitRate: Double(stream.count) * 8 / (Double(frames) / frameRate), psnr: quality.psnr,
       ssim: quality.ssim, seconds: seconds, median: times[times.count / 2] * 1000,
       p99: times[min(times.count - 1, Int((Double(times.count) * 0.99).rounded(.up)) - 1)] * 1000,
@@ -104,11 +108,13 @@ struct Measurement: Codable {
 /// What came out.
 struct Result: Codable, StoredResult {
   var clip: String
+  var set: ClipSet
   var frames: Int
   var encoder: EncoderName
   var threads: Int
-  /// Asked for and achieved, bits per second.
-  var bitRate: Int
+  var mode: Mode
+  /// What was asked for, bits per second or the QP; bits per second achieved.
+  var point: Int
   var actualBitRate: Double
   /// dB of luma, from the mean squared error of all frames; mean SSIM of luma.
   var psnr: Double

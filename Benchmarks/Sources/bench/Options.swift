@@ -5,6 +5,10 @@ import Foundation
 struct Options {
   var clips: [String] = []
   var frames = 150
+  var modes: [Mode] = [.fixedQP, .delay(0.5)]
+  var sets = ClipSet.allCases
+  var halves = true
+  var cuts = true
   var encoders: [EncoderName] = EncoderName.all
   var threads = [1]
   var points = 4
@@ -13,7 +17,8 @@ struct Options {
   var wallClock = false
   var csv: String?
   var markdown: String?
-  var cache = ".build/reference-results-2.jsonl"
+  var svg: String?
+  var cache = ".build/reference-results-3.jsonl"
   var help = false
 
   static let usage = """
@@ -25,6 +30,11 @@ struct Options {
                         \(EncoderName.all.map(\.name).joined(separator: " "))
                         (all if not given; BD-rates need x264-superfast, and openh264-0 for the second column)
       --frames N        frames of each clip (150)
+      --modes LIST      qp (QP 22, 27, 32, 37), delay:S (a rate; S seconds of it in x264's VBV), general
+                        (a rate; a second in the VBV); separated by commas (qp,delay:0.5)
+      --set NAME        only the clips to tune on (tuning) or those that no decision was taken on (validation)
+      --own-size        not each clip at half its size too
+      --no-cuts         not the clip made of pieces of the others
       --threads LIST    thread counts (1)
       --points N        bit rates for each clip, 1 to 4 (4)
       --repeat N        runs of each; the fastest counts (1)
@@ -34,6 +44,7 @@ struct Options {
                         machine disturbs less)
       --csv FILE        every single result
       --markdown FILE   the tables
+      --svg FILE        a chart of speed against bits, one for each mode and set: FILE-MODE-SET.svg
     """
 
   init(_ arguments: [String]) throws {
@@ -53,6 +64,22 @@ struct Options {
       switch argument {
       case "--help", "-h": help = true
       case "--frames": frames = try number(argument, 2...100_000)
+      case "--modes":
+        modes = try value(argument).split(separator: ",").map {
+          guard let mode = Mode(name: String($0)) else {
+            throw BenchmarkError(description: "no mode is called \($0)")
+          }
+          return mode
+        }
+      case "--set":
+        let name = try value(argument)
+        guard let set = ClipSet(rawValue: name) else {
+          throw BenchmarkError(description: "no set is called \(name)")
+        }
+        sets = [set]
+      case "--own-size": halves = false
+      case "--no-cuts": cuts = false
+      case "--svg": svg = try value(argument)
       case "--points": points = try number(argument, 1...4)
       case "--repeat": repeats = try number(argument, 1...100)
       case "--threads":
@@ -68,6 +95,7 @@ struct Options {
         if encoders.isEmpty { throw BenchmarkError(description: "no encoder is called \(wanted)") }
       case "--quick":
         frames = 60
+        modes = [.fixedQP]
         encoders = EncoderName.all.filter {
           $0.isEngine || $0 == .x264(preset: "superfast") || $0 == .openH264(complexity: 0)
         }
@@ -98,6 +126,14 @@ enum EncoderName: Hashable, Codable {
     case .x264(let preset): "x264-\(preset)"
     case .openH264(let complexity): "openh264-\(complexity)"
     case .engine(let speed): "engine-\(speed)"
+    }
+  }
+
+  var family: String {
+    switch self {
+    case .x264: "x264"
+    case .openH264: "openh264"
+    case .engine: "engine"
     }
   }
 

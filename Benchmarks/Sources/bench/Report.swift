@@ -1,6 +1,6 @@
 import Foundation
 
-/// The tables: one for each clip and thread count, one over all clips.
+/// The tables: one for each clip, mode and thread count, and one over the clips of each set.
 struct Report {
   let results: [Result]
 
@@ -9,8 +9,8 @@ struct Report {
     "rate error", "worst", "p50 ms", "p99 ms", "peak MB",
   ]
 
-  /// What one encoder did on one clip with one number of threads.
-  private struct Row {
+  /// What one encoder did on one clip with one number of threads, or on several clips.
+  struct Row {
     var encoder: EncoderName
     var fps: Double
     var versusOpenH264: Double?
@@ -18,56 +18,93 @@ struct Report {
     var bdPSNR: Double?
     var bdSSIM: Double?
     var bdOpenH264: Double?
-    var rateError: Double
-    var worstRateError: Double
+    /// Mean and worst; nil where no rate was asked for.
+    var rateError: Double?
+    var worstRateError: Double?
     var median: Double
     var p99: Double
     var peak: Double
+    /// The clip with the highest `bdPSNR`, where there are several.
+    var worstClip: String?
 
     var cells: [String] {
       func percent(_ value: Double?) -> String { value.map { String(format: "%+.1f %%", $0) } ?? "-" }
       func times(_ value: Double?) -> String { value.map { String(format: "%.2f", $0) } ?? "-" }
       return [
         encoder.name, String(format: "%.0f", fps), times(versusOpenH264), times(versusSuperfast),
-        percent(bdPSNR),
-        percent(bdSSIM), percent(bdOpenH264), percent(rateError), percent(worstRateError),
+        percent(bdPSNR), percent(bdSSIM), percent(bdOpenH264), percent(rateError), percent(worstRateError),
         String(format: "%.2f", median), String(format: "%.2f", p99), String(format: "%.1f", peak),
-      ]
+      ] + (worstClip.map { [$0] } ?? [])
     }
   }
 
-  private struct Table {
+  struct Table {
     var title: String
+    /// Of a chart: the mode and the set; nil for a single clip.
+    var name: String?
     var rows: [Row]
   }
 
-  private var tables: [Table] {
+  private struct Group: Hashable {
+    var mode: Mode
+    var threads: Int
+  }
+
+  var tables: [Table] {
     var tables: [Table] = []
-    for threads in Set(results.map(\.threads)).sorted() {
-      var ofClips: [[Row]] = []
-      var clips: [String] = []
-      for result in results where result.threads == threads && !clips.contains(result.clip) {
-        clips.append(result.clip)
-      }
-      for clip in clips {
-        let runs = results.filter { $0.clip == clip && $0.threads == threads }
-        let rows = Self.rows(runs)
-        ofClips.append(rows)
-        let rates = Set(runs.map(\.bitRate)).sorted().map { "\($0 / 1000)" }.joined(separator: ", ")
-        tables.append(
-          Table(
-            title:
-              "\(clip), \(runs[0].frames) frames, \(threads) thread\(threads > 1 ? "s" : ""), \(rates) kb/s",
-            rows: rows))
-      }
-      if clips.count > 1 {
-        tables.append(
-          Table(
-            title: "all \(clips.count) clips, \(threads) thread\(threads > 1 ? "s" : "")",
-            rows: Self.mean(ofClips)))
+    var groups: [Group] = []
+    for r in results where !groups.contains(Group(mode: r.mode, threads: r.threads)) {
+      groups.append(Group(mode: r.mode, threads: r.threads))
+    }
+    for group in groups {
+      let runs = results.filter { $0.mode == group.mode && $0.threads == group.threads }
+      let terms = "\(group.mode.title), \(group.threads) thread\(group.threads > 1 ? "s" : "")"
+      for set in ClipSet.allCases {
+        var clips: [(name: String, rows: [Row])] = []
+        for run in runs where run.set == set && !clips.contains(where: { $0.name == run.clip }) {
+          let ofClip = runs.filter { $0.clip == run.clip }
+          let rows = Self.rows(ofClip)
+          clips.append((run.clip, rows))
+          let points = Swift.Set(ofClip.map(\.point)).sorted()
+          let values =
+            group.mode == .fixedQP
+            ? "QP " + points.map(String.init).joined(separator: ", ")
+            : points.map { "\($0 / 1000)" }.joined(separator: ", ") + " kb/s"
+          tables.append(
+            Table(
+              title: "\(run.clip) (\(set.rawValue)), \(run.frames) frames, \(terms), \(values)", rows: rows))
+        }
+        let filmed = clips.filter { !ClipSet.isScreen($0.name) }
+        if filmed.count > 1 {
+          tables.append(
+            Table(
+              title: "\(set.rawValue) set without screens, \(filmed.count) clips, \(terms)",
+              name: "\(group.mode.name.replacing(":", with: "-"))-\(set.rawValue)-x\(group.threads)",
+              rows: Self.mean(filmed)))
+        }
+        if clips.count > filmed.count && clips.count > 1 {
+          tables.append(
+            Table(
+              title: "\(set.rawValue) set with screens, \(clips.count) clips, \(terms)",
+              rows: Self.mean(clips)))
+        }
       }
     }
     return tables
+  }
+
+  /// Speed against bits, over each set and mode.
+  var charts: [Chart] {
+    tables.compactMap { table in
+      table.name.map { name in
+        Chart(
+          name: name, title: table.title,
+          points: table.rows.compactMap { row in
+            guard let x = row.versusSuperfast, let y = row.bdPSNR else { return nil }
+            return Chart.Point(label: row.encoder.name, family: row.encoder.family, speed: x, bits: y)
+          })
+      }
+    }
   }
 
   private static func rows(_ runs: [Result]) -> [Row] {
@@ -88,25 +125,28 @@ struct Report {
     return encoders.map { encoder in
       let runs = of(encoder)
       let speed = fps(encoder) ?? 0
-      let errors = runs.map { ($0.actualBitRate / Double($0.bitRate) - 1) * 100 }
+      let errors =
+        runs[0].mode == .fixedQP ? [] : runs.map { ($0.actualBitRate / Double($0.point) - 1) * 100 }
       return Row(
         encoder: encoder, fps: speed, versusOpenH264: fps(openH264).map { speed / $0 },
         versusSuperfast: fps(superfast).map { speed / $0 },
         bdPSNR: BDRate.percent(psnr(encoder), against: psnr(superfast)),
         bdSSIM: BDRate.percent(ssim(encoder), against: ssim(superfast)),
         bdOpenH264: BDRate.percent(psnr(encoder), against: psnr(openH264)),
-        rateError: errors.reduce(0, +) / Double(errors.count),
-        worstRateError: errors.max { abs($0) < abs($1) } ?? 0,
+        rateError: errors.isEmpty ? nil : errors.reduce(0, +) / Double(errors.count),
+        worstRateError: errors.max { abs($0) < abs($1) },
         median: runs.reduce(0.0) { $0 + $1.median } / Double(runs.count),
         p99: runs.map(\.p99).max() ?? 0, peak: Double(runs.map(\.peakBytes).max() ?? 0) / 1_000_000)
     }
   }
 
-  /// Mean of percentages, geometric mean of speeds.
-  private static func mean(_ clips: [[Row]]) -> [Row] {
-    guard let first = clips.first else { return [] }
+  /// Geometric means of bits and speeds; the clip that came out worst.
+  private static func mean(_ clips: [(name: String, rows: [Row])]) -> [Row] {
+    guard let first = clips.first?.rows else { return [] }
     return first.map { row in
-      let rows = clips.compactMap { $0.first { $0.encoder == row.encoder } }
+      let rows = clips.compactMap { clip in
+        clip.rows.first { $0.encoder == row.encoder }.map { (clip.name, $0) }
+      }
       func mean(_ values: [Double?]) -> Double? {
         let known = values.compactMap { $0 }
         return known.isEmpty ? nil : known.reduce(0, +) / Double(known.count)
@@ -114,22 +154,32 @@ struct Report {
       func geometric(_ values: [Double?]) -> Double? {
         mean(values.map { $0.map { log($0) } }).map { exp($0) }
       }
+      func bits(_ values: [Double?]) -> Double? {
+        geometric(values.map { $0.map { 1 + $0 / 100 } }).map { ($0 - 1) * 100 }
+      }
+      let worst = rows.max { ($0.1.bdPSNR ?? -.infinity) < ($1.1.bdPSNR ?? -.infinity) }
       return Row(
-        encoder: row.encoder, fps: geometric(rows.map(\.fps)) ?? 0,
-        versusOpenH264: geometric(rows.map(\.versusOpenH264)),
-        versusSuperfast: geometric(rows.map(\.versusSuperfast)), bdPSNR: mean(rows.map(\.bdPSNR)),
-        bdSSIM: mean(rows.map(\.bdSSIM)), bdOpenH264: mean(rows.map(\.bdOpenH264)),
-        rateError: mean(rows.map(\.rateError)) ?? 0,
-        worstRateError: rows.map(\.worstRateError).max { abs($0) < abs($1) } ?? 0,
-        median: mean(rows.map(\.median)) ?? 0, p99: rows.map(\.p99).max() ?? 0,
-        peak: rows.map(\.peak).max() ?? 0)
+        encoder: row.encoder, fps: geometric(rows.map(\.1.fps)) ?? 0,
+        versusOpenH264: geometric(rows.map(\.1.versusOpenH264)),
+        versusSuperfast: geometric(rows.map(\.1.versusSuperfast)), bdPSNR: bits(rows.map(\.1.bdPSNR)),
+        bdSSIM: bits(rows.map(\.1.bdSSIM)), bdOpenH264: bits(rows.map(\.1.bdOpenH264)),
+        rateError: mean(rows.map(\.1.rateError)),
+        worstRateError: rows.compactMap(\.1.worstRateError).max { abs($0) < abs($1) },
+        median: mean(rows.map(\.1.median)) ?? 0, p99: rows.map(\.1.p99).max() ?? 0,
+        peak: rows.map(\.1.peak).max() ?? 0,
+        worstClip: worst.map { name, row in row.bdPSNR.map { String(format: "%@ %+.1f %%", name, $0) } ?? "-"
+        })
     }
+  }
+
+  private static func columns(of table: Table) -> [String] {
+    columns + (table.rows.contains { $0.worstClip != nil } ? ["worst clip"] : [])
   }
 
   var text: String {
     tables.map { table in
-      let cells = [Self.columns] + table.rows.map(\.cells)
-      let widths = Self.columns.indices.map { i in cells.map { $0[i].count }.max() ?? 0 }
+      let cells = [Self.columns(of: table)] + table.rows.map(\.cells)
+      let widths = cells[0].indices.map { i in cells.map { $0[i].count }.max() ?? 0 }
       let lines = cells.map { line in
         line.enumerated().map { i, cell in
           let space = String(repeating: " ", count: widths[i] - cell.count)
@@ -142,21 +192,22 @@ struct Report {
 
   var markdown: String {
     tables.map { table in
+      let columns = Self.columns(of: table)
       let head =
-        "| " + Self.columns.joined(separator: " | ") + " |\n|---|"
-        + Self.columns.dropFirst().map { _ in "---:|" }.joined()
+        "| " + columns.joined(separator: " | ") + " |\n|---|"
+        + columns.dropFirst().map { _ in "---:|" }.joined()
       let lines = table.rows.map { "| " + $0.cells.joined(separator: " | ") + " |" }
       return "### \(table.title)\n\n\(head)\n" + lines.joined(separator: "\n") + "\n"
     }.joined(separator: "\n")
   }
 
   var csv: String {
-    "clip,frames,encoder,threads,asked_bps,bps,psnr_y,ssim_y,fps,p50_ms,p99_ms,peak_bytes\n"
+    "clip,set,frames,encoder,threads,mode,point,bps,psnr_y,ssim_y,fps,p50_ms,p99_ms,peak_bytes\n"
       + results.map {
-        "\($0.clip),\($0.frames),\($0.encoder.name),\($0.threads),\($0.bitRate),\(Int($0.actualBitRate)),"
+        "\($0.clip),\($0.set.rawValue),\($0.frames),\($0.encoder.name),\($0.threads),\($0.mode.name),\($0.point),"
           + String(
-            format: "%.4f,%.6f,%.2f,%.3f,%.3f,%d\n", $0.psnr, $0.ssim, $0.framesPerSecond, $0.median, $0.p99,
-            $0.peakBytes)
+            format: "%d,%.4f,%.6f,%.2f,%.3f,%.3f,%d\n", Int($0.actualBitRate), $0.psnr, $0.ssim,
+            $0.framesPerSecond, $0.median, $0.p99, $0.peakBytes)
       }.joined()
   }
 }

@@ -193,6 +193,9 @@ static inline int ovt_satd(const OVTKernels *k, int shape, const uint8_t *src, c
 static inline int ovt_ssd(const OVTKernels *k, int shape, const uint8_t *src, const uint8_t *ref, ptrdiff_t stride) {
   return k->ssd[shape](src, ref, stride);
 }
+// A row of a half-size picture: n means of two by two samples of two rows (2 n samples each).
+void ovt_halve_row(uint8_t *restrict dst, const uint8_t *restrict a, const uint8_t *restrict b, int n);
+
 // Rows that are read soon, a cache line of each: what runs down a plane in columns is beyond the CPU's own foresight.
 static inline void ovt_prefetch(const uint8_t *rows, ptrdiff_t stride, int count) {
   for (int y = 0; y < count; y++, rows += stride) __builtin_prefetch(rows);

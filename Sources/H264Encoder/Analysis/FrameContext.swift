@@ -47,6 +47,8 @@ struct FrameContext {
   var holds: UInt64
   var tools: SpeedTools
   var isIntraPicture: Bool
+  /// `PicturePlan.isBetter`.
+  var isBetter: Bool
   var transform8x8Allowed: Bool
   var cabac: Bool
   var constrainedIntra: Bool

@@ -25,13 +25,16 @@ extension MacroblockCoder {
         if !isThere {
           predictChroma(pictureChroma, stride, x: 0, y: 0, width: 0, height: 16, skip, reference: 0)
         }
-        if residualIsEmpty() {
+        let error = f.tools.rateDistortion ? Int(ovt_ssd(k, 0, source, picture, stride)) : 0
+        // What quantises to nothing may still move by a quarter sample, which later pictures would inherit: only
+        // what is well below the noise of quantisation (step^2 / 12 a sample, 0.535 lambda) is left unsearched.
+        if error &* 187 <= lambdaSSD &* f.tools.skipError && residualIsEmpty() {
           storeSkip(skip)
           return
         }
         if f.tools.rateDistortion {
           k.pointee.ssdNV12(sourceChroma, pictureChroma, stride, errors)
-          skipCost = Int(ovt_ssd(k, 0, source, picture, stride)) &+ Int(errors[0]) &+ Int(errors[1])
+          skipCost = error &+ Int(errors[0]) &+ Int(errors[1])
           if f.tools.skipsEarly && skipIsBestUnsearched(skip, skipCost) {
             storeSkip(skip)
             return
@@ -46,6 +49,7 @@ extension MacroblockCoder {
     let starts = UnsafeMutableRawPointer(trial + 6 &* 512).assumingMemoryBound(to: MotionVector.self)
     var prediction16 = MotionVector.zero
     for r in 0..<min(f.referenceCount, f.tools.references) {
+      if r > 0 && best16.cost <= lambda &* f.tools.referenceThreshold { break }
       let p = predictMotion(slot: 5, width: 2, reference: Int8(truncatingIfNeeded: r))
       let n = gatherCandidates(starts, p, reference: r)
       var c = searchMotion(
@@ -105,7 +109,7 @@ extension MacroblockCoder {
       k.pointee.ssdNV12(sourceChroma, pictureChroma, stride, errors)
       coded &+= Int(errors[0]) &+ Int(errors[1])
       coded &+= (lambdaSSD &* (headerBits(type, prediction16) &+ chromaBits(chroma))) >> 12
-      if skipCost <= coded {
+      if skipCost &* 100 <= coded &* (100 &+ f.tools.skipPreference) {
         if !isSkipMotion || luma != 0 {
           predictLuma(picture, stride, x: 0, y: 0, width: 0, height: 16, skip, reference: 0)
         }

@@ -52,6 +52,8 @@ struct MacroblockCoder {
   var qp = 26
   var lambda: Int32 = 0
   var lambdaSSD = 0
+  /// For the residual's bits: its errors are inherited by later pictures.
+  var lambdaResidual = 0
   /// Vector limits in quarter samples, for blocks at the macroblock's corner.
   var minX = 0
   var maxX = 0
@@ -128,7 +130,9 @@ struct MacroblockCoder {
     qp = value
     let l = ovt_lambda(Int32(value))
     lambda = l.sad16
-    lambdaSSD = Int(l.ssd256)
+    // What is left out of a picture that others inherit from is left out of all of them.
+    lambdaSSD = f.isBetter && !f.isIntraPicture ? Int(l.ssd256) &* 7 / 10 : Int(l.ssd256)
+    lambdaResidual = lambdaSSD &* 7 / 10
   }
 
   /// With constrained_intra_pred_flag, inter neighbours count as not available (8.3).

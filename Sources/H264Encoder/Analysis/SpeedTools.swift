@@ -1,7 +1,8 @@
 /// What a speed level tries for each macroblock.
 struct SpeedTools {
-  /// References searched for 16x16 at most.
+  /// References searched for 16x16 at most; all but the first only if the best vector costs more than so many lambda.
   var references = 1
+  var referenceThreshold: Int32 = 0
   /// Half- and quarter-sample refinement by SATD, else by SAD.
   var refineBySATD = true
   /// With that, the half-sample positions still by SAD: only the best of them is compared by SATD.
@@ -17,6 +18,9 @@ struct SpeedTools {
   var intraThreshold: Int32 = 4
   /// Score of levels (`keepScore`) that P_Skip may leave out unseen.
   var skipScore = 0
+  /// P_Skip without a search where nothing is left to code: only if its error is at most so many percent of the
+  /// noise of quantisation.
+  var skipError = 1_000_000
   /// P_Skip without a search where it is all but sure to win.
   var skipsEarly = false
   /// Intra 4x4 and 8x8 in P pictures.
@@ -25,6 +29,10 @@ struct SpeedTools {
   var rateDistortion = true
   /// The 8x8 transform is not tried where the 4x4 one leaves nothing worth coding.
   var transform8x8OnlyIfCoded = false
+  /// Without that, residuals of inter macroblocks are rounded as those of intra ones are, a third instead of a sixth.
+  var roundsFinely = false
+  /// Percent by which P_Skip is preferred to a residual that costs the same.
+  var skipPreference = 0
   /// Levels chosen by their cost in bits (rate-distortion optimised quantisation).
   var optimisedLevels = true
 }
@@ -49,25 +57,46 @@ extension SpeedTools {
       intraThreshold = 16
       fullSteps = 8
     case 4:
+      references = 2
+      referenceThreshold = 24
+      partitionThreshold = 32
+      skipError = 12
+      roundsFinely = true
       optimisedLevels = false
       halfSamplesBySAD = true
       transform8x8OnlyIfCoded = true
-      skipsEarly = true
       intraThreshold = 8
     case 3:
-      break
-    case 2:
+      references = 2
+      referenceThreshold = 12
       partitionThreshold = 24
+      skipError = 8
+      skipPreference = 5
+    case 2:
+      references = 2
+      referenceThreshold = 6
+      partitionThreshold = 12
+      skipError = 8
+      skipPreference = 5
     case 1:
       references = 2
       halfRounds = 2
       quarterRounds = 2
       partitionThreshold = 8
+      skipError = 6
+      skipPreference = 5
     default:
       references = 4
       halfRounds = 3
       quarterRounds = 3
       partitionThreshold = 4
+      skipError = 6
+      skipPreference = 5
     }
   }
+}
+
+extension EncoderConfiguration {
+  /// Reference pictures that a speed level makes use of: worth keeping as `maximumReferences`, where memory allows.
+  public static func referencesUsed(speed: Int) -> Int { SpeedTools(speed: speed).references }
 }

@@ -12,6 +12,8 @@ struct DecodedPictureBuffer {
     var longTermIndex: Int?
     /// False once the caller says that the receiver does not have it: it is no longer predicted from.
     var isUsable = true
+    /// `PicturePlan.isBetter`.
+    var isBetter = false
   }
 
   let capacity: Int
@@ -84,6 +86,22 @@ struct DecodedPictureBuffer {
     guard entries.count >= capacity, let oldest = oldestShortTerm() else { return nil }
     let difference = frameNum - pictureNumber(entries[oldest], current: frameNum)
     entries.remove(at: oldest)
+    return .removeShortTerm(difference: difference)
+  }
+
+  /// For how many pictures a better one is spared.
+  private static let spared: UInt64 = 8
+
+  /// Room for the current picture by a command, where the sliding window would remove a picture that is better than
+  /// those around it: the oldest of the others goes instead. Nil where the window does as well.
+  mutating func makeRoomSparingBetter(index: UInt64, current frameNum: Int) -> H264MemoryManagement? {
+    guard !toleratesLosses, entries.count >= capacity, let oldest = oldestShortTerm(),
+      entries[oldest].isBetter,
+      index - entries[oldest].index <= DecodedPictureBuffer.spared,
+      let other = entries.lastIndex(where: { $0.longTermIndex == nil && !$0.isBetter })
+    else { return nil }
+    let difference = frameNum - pictureNumber(entries[other], current: frameNum)
+    entries.remove(at: other)
     return .removeShortTerm(difference: difference)
   }
 

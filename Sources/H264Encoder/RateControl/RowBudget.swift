@@ -32,11 +32,7 @@ struct RowBudget {
       let room = max(maximum * 0.97 - used, maximum * 0.01)
       let steps = 5 * log2Approx(max(rest / room, 1.05))
       qp += max(1, min(12, Int(steps.rounded(.up))))
-    } else if projected > target * 1.5 {
-      qp += 1
-    } else if projected < target * 0.6 && qp > base {
-      qp -= 1
-    } else if qp > base && projected < target * 1.1 {
+    } else if qp > base && projected < maximum * 0.8 {
       qp -= 1
     }
     return min(max(qp, minQP), maxQP)

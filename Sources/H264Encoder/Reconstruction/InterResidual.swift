@@ -60,7 +60,9 @@ extension MacroblockCoder {
     let levels = trialLevels(0)
     k.pointee.forward4x4x16(coefficients, source, picture, stride)
     let optimises = f.tools.optimisedLevels
-    let bias = optimises ? q.pointee.biasNearest4x4 : q.pointee.biasInter4x4
+    let bias =
+      optimises
+      ? q.pointee.biasNearest4x4 : f.tools.roundsFinely ? q.pointee.biasIntra4x4 : q.pointee.biasInter4x4
     if optimises { originals.update(from: coefficients, count: 256) }
     for b8 in 0..<4 {
       let coef = coefficients + b8 &* 64
@@ -97,7 +99,7 @@ extension MacroblockCoder {
       ovt_copy(k, 1, at, 16, picture + offset, stride, 8)
       k.pointee.inverse4x4x4(at, 16, coef)
       let src = source + ((b8 >> 1) &* 128 &+ (b8 & 1) &* 8)
-      let coded = Int(ovt_ssd(k, 3, src, at, 16)) &+ (lambdaSSD &* Int(bits)) >> 12
+      let coded = Int(ovt_ssd(k, 3, src, at, 16)) &+ (lambdaResidual &* Int(bits)) >> 12
       if coded < error {
         result.cost &+= coded
         result.pattern |= 1 << UInt8(b8)
@@ -117,7 +119,9 @@ extension MacroblockCoder {
     let levels = trialLevels(1)
     k.pointee.forward8x8x4(coefficients, source, picture, stride)
     let optimises = f.tools.optimisedLevels
-    let bias = optimises ? q.pointee.biasNearest8x8 : q.pointee.biasInter8x8
+    let bias =
+      optimises
+      ? q.pointee.biasNearest8x8 : f.tools.roundsFinely ? q.pointee.biasIntra8x8 : q.pointee.biasInter8x8
     if optimises { originals.update(from: coefficients, count: 256) }
     for b8 in 0..<4 {
       let coef = coefficients + b8 &* 64
@@ -145,7 +149,7 @@ extension MacroblockCoder {
       ovt_copy(k, 1, at, 16, picture + offset, stride, 8)
       k.pointee.inverse8x8(at, 16, coef)
       let src = source + ((b8 >> 1) &* 128 &+ (b8 & 1) &* 8)
-      let coded = Int(ovt_ssd(k, 3, src, at, 16)) &+ (lambdaSSD &* Int(bits)) >> 12
+      let coded = Int(ovt_ssd(k, 3, src, at, 16)) &+ (lambdaResidual &* Int(bits)) >> 12
       if coded < error {
         result.cost &+= coded
         result.pattern |= 1 << UInt8(b8)

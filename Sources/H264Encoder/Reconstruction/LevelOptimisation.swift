@@ -7,8 +7,8 @@ import CH264Kernels
 /// size, which makes lambda the same for every QP: lambda = 0.85 * 2^((QP - 12) / 3) over step squared.
 extension MacroblockCoder {
   /// lambda per sixteenth of a bit, errors being squares of 1/256 steps. In theory 0.136 * 65536 / 16 = 557;
-  /// what is lost here is also lost to the pictures that refer to this one, so about half of that is best.
-  static let levelLambda: Int = 300
+  /// what is lost here is also lost to the pictures that refer to this one, so about 0.7 of that is best.
+  static let levelLambda: Int = 390
 
   /// - Parameters:
   ///   - level: the list in scan order, changed in place.

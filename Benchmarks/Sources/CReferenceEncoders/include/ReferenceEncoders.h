@@ -8,13 +8,22 @@
 
 typedef struct ReferenceEncoder ReferenceEncoder;
 
-// libx264 with a preset, tuned for psnr and zerolatency, an endless GOP and a VBV of one second at the
-// bit rate. NULL if it cannot be set up.
-ReferenceEncoder *x264_reference_open(const char *preset, int width, int height, double frameRate,
-                                      int bitRate, int threads);
-// libopenh264 with CABAC, an endless GOP, rate control on, no frame skip. Complexity 0 (low) to 2 (high).
-ReferenceEncoder *openh264_reference_open(int complexity, int width, int height, double frameRate,
-                                          int bitRate, int threads);
+// What a stream is asked to be.
+typedef struct ReferenceStream {
+  int width, height;
+  double frameRate;
+  int threads;
+  // The QP of every P frame, -1 for a bit rate.
+  int qp;
+  // Bits per second, and the seconds of them that a VBV holds (libx264 only).
+  int bitRate;
+  double bufferSeconds;
+} ReferenceStream;
+
+// libx264 with a preset, tuned for psnr and zerolatency, and an endless GOP. NULL if it cannot be set up.
+ReferenceEncoder *x264_reference_open(const char *preset, const ReferenceStream *stream);
+// libopenh264 with CABAC, an endless GOP, no frame skip. Complexity 0 (low) to 2 (high).
+ReferenceEncoder *openh264_reference_open(int complexity, const ReferenceStream *stream);
 // Encodes planar 4:2:0 without padding. Returns the access unit's size in bytes, negative on an error. The
 // data are valid until the next call.
 long reference_encoder_encode(ReferenceEncoder *encoder, const uint8_t *i420, const uint8_t **data);

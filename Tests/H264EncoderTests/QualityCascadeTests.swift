@@ -1,0 +1,75 @@
+import Testing
+
+@testable import H264Encoder
+
+/// With a constant QP, better pictures come in a rhythm, stay referred to, and can be turned off.
+@Suite struct QualityCascadeTests {
+  private static func configuration() -> EncoderConfiguration {
+    var c = EncoderConfiguration(width: 96, height: 64)
+    c.rateControl = .constantQP(28)
+    c.maximumReferences = 2
+    return c
+  }
+
+  private static func encode(
+    _ c: EncoderConfiguration, frames: Int, _ options: (Int) -> FrameOptions = { _ in FrameOptions() },
+    each: (Int, LowLatencyEncoder) -> Void = { _, _ in }
+  ) throws -> [FrameFacts] {
+    let encoder = try LowLatencyEncoder(configuration: c)
+    let decoder = try #require(ReferenceDecoder(.libavcodec))
+    let content = SyntheticContent(kind: .motion, width: c.width, height: c.height, seed: 3)
+    return try (0..<frames).map { n in
+      let unit = try content.frame(n).withSource(planar: true, padding: 0) {
+        try encoder.encode($0, options: options(n))
+      }
+      let reconstruction = try #require(encoder.reconstruction(width: c.width, height: c.height))
+      let decoded = try #require(try decoder.decode(unit.data))
+      #expect(reconstruction.firstDifference(decoded) == nil, "frame \(n)")
+      each(n, encoder)
+      return unit.facts
+    }
+  }
+
+  @Test("The QP follows the cascade, from each key frame anew")
+  func rhythm() throws {
+    let facts = try Self.encode(Self.configuration(), frames: 12) { n in
+      var options = FrameOptions()
+      options.isKeyFrame = n == 7
+      return options
+    }
+    #expect(facts.map { Int($0.averageQP) } == [22, 30, 29, 30, 25, 30, 29, 22, 30, 29, 30, 25])
+  }
+
+  @Test("Without it, and with a QP of the frame's own, the QP is exact")
+  func exact() throws {
+    var c = Self.configuration()
+    c.cascadesQuality = false
+    #expect(try Self.encode(c, frames: 6).allSatisfy { $0.lowestQP == 28 && $0.highestQP == 28 })
+    let own = try Self.encode(Self.configuration(), frames: 6) { n in
+      var options = FrameOptions()
+      options.qp = 20 + n
+      return options
+    }
+    #expect(own.map { Int($0.averageQP) } == [20, 21, 22, 23, 24, 25])
+  }
+
+  @Test("The limits of the QP hold")
+  func limits() throws {
+    var c = Self.configuration()
+    c.minimumQP = 27
+    c.maximumQP = 29
+    let facts = try Self.encode(c, frames: 6)
+    #expect(facts.allSatisfy { $0.lowestQP >= 27 && $0.highestQP <= 29 })
+  }
+
+  @Test("The better picture stays a reference while others come and go")
+  func keptReference() throws {
+    var kept: [[UInt64]] = []
+    _ = try Self.encode(
+      Self.configuration(), frames: 9,
+      each: { _, encoder in
+        kept.append(encoder.availableReferences.sorted())
+      })
+    #expect(kept == [[0], [0, 1], [0, 2], [0, 3], [3, 4], [4, 5], [4, 6], [4, 7], [7, 8]])
+  }
+}
