@@ -166,7 +166,7 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-    .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     // For tests alone: an independent model of CMTime's arithmetic.
     .package(url: "https://github.com/attaswift/BigInt", from: "6.0.1"),
   ],

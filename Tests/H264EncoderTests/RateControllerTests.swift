@@ -179,14 +179,16 @@ import Testing
       return picture
     }
     let c = Self.configuration(rate: 900_000)
-    let outcome = Self.run(pictures, c, change: { n, controller in
-      guard n == 90 || n == 180 else { return nil }
-      var new = c
-      let rate = n == 90 ? 900_000 / divisor : 900_000
-      new.rateControl = .averageBitRate(Int(rate))
-      controller.reconfigure(new)
-      return rate
-    })
+    let outcome = Self.run(
+      pictures, c,
+      change: { n, controller in
+        guard n == 90 || n == 180 else { return nil }
+        var new = c
+        let rate = n == 90 ? 900_000 / divisor : 900_000
+        new.rateControl = .averageBitRate(Int(rate))
+        controller.reconfigure(new)
+        return rate
+      })
     let low = 900_000 / divisor / 30
     let down = Self.mean(outcome.bits[90..<100]) / low
     #expect(down <= 1 && down > 0.55, "\(down)")

@@ -38,13 +38,10 @@ final class LogKeeper: Sendable {
       set { metadata[key] = newValue }
     }
 
-    func log(
-      level: Logging.Logger.Level, message: Logging.Logger.Message, metadata: Logging.Logger.Metadata?,
-      source: String, file: String, function: String, line: UInt
-    ) {
+    func log(event: LogEvent) {
       let entry = Entry(
-        level: level, label: label, category: self.metadata["category"].map { "\($0)" },
-        text: message.description)
+        level: event.level, label: label, category: metadata["category"].map { "\($0)" },
+        text: event.message.description)
       LogKeeper.shared.entries.withLock { $0.append(entry) }
     }
   }

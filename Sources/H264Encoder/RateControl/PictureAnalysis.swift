@@ -9,7 +9,6 @@ struct PictureAnalysis {
   /// log2 of the variance, in 1/16.
   private let activity: UnsafeMutablePointer<Int16>
 
-
   init(_ geometry: PictureGeometry, kernels: UnsafePointer<OVTKernels>, memory: inout EncoderMemory) {
     self.geometry = geometry
     self.kernels = kernels
