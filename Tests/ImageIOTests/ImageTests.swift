@@ -157,7 +157,8 @@ import Testing
     let textured = try context(64, 64)
     for y in 0..<64 {
       for x in 0..<64 {
-        textured.setFillColor(gray: CGFloat((x * 37 + y * 91 + x * y * 13) % 251) / 250, alpha: 1)
+        let step: Int = (x * 37 + y * 91 + x * y * 13) % 251
+        textured.setFillColor(gray: CGFloat(step) / 250, alpha: 1)
         textured.fill(CGRect(x: x, y: y, width: 1, height: 1))
       }
     }
