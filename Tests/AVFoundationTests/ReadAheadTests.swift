@@ -144,7 +144,7 @@ import Testing
       output.alwaysCopiesSampleData = false
       reader.add(output)
       #expect(reader.startReading())
-      nonisolated(unsafe) let reading = (reader, output)
+      let reading = (reader, output)
       let free = DispatchSemaphore(value: 3)
       let filled = DispatchSemaphore(value: 0)
       let queue = Mutex<[CMTime?]>([])
