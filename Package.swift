@@ -45,7 +45,7 @@ if !isEngineAlone {
     "CoreFoundation", "CoreVideo", "CoreMedia", "VideoToolbox", "AVFoundation", "UniformTypeIdentifiers",
   ]
   // Beside the umbrella: logging, bitmaps and pictures' files as on Apple's systems, for programs that import them.
-  let others = ["CodecInterface", "CoreGraphics", "ElementaryStream", "ImageIO", "OSLog", "os"]
+  let others = ["CodecInterface", "CoreGraphics", "ElementaryStream", "ImageIO", "OSLog"]
   let offered =
     [("OpenVideoToolbox", modules)] + (modules + others).map { ($0, [$0]) }
   for (product, modules) in offered {
@@ -109,14 +109,15 @@ if !isEngineAlone {
         "CoreMedia", "CodecInterface", "H264Codec", "FFmpegMedia", "VideoBitstream", "X264Codec", "X265Codec",
       ]),
     .target(name: "UniformTypeIdentifiers"),
-    .target(name: "os", dependencies: [.product(name: "Logging", package: "swift-log")]),
-    .target(name: "OSLog", dependencies: ["os"]),
+    // Not named `os`: packages that this one builds beside ask `#if canImport(os)` without depending on it, and
+    // would see it or not by the order of the build (docs/compatibility.md tells how `import os` finds it).
+    .target(name: "OSLog", dependencies: [.product(name: "Logging", package: "swift-log")]),
     .target(name: "_Testing_CoreGraphics"),
     .target(name: "CoreGraphics", dependencies: ["CoreVideo", "_Testing_CoreGraphics"]),
     .target(name: "ImageIO", dependencies: ["CoreGraphics", "FFmpegMedia", "CFFmpeg"]),
     .testTarget(name: "ImageIOTests", dependencies: ["ImageIO", "CoreGraphics"]),
     .testTarget(
-      name: "osTests", dependencies: ["OSLog", .product(name: "Logging", package: "swift-log")]),
+      name: "OSLogTests", dependencies: ["OSLog", .product(name: "Logging", package: "swift-log")]),
     .target(
       name: "AVFoundation",
       dependencies: ["VideoToolbox", "FFmpegMedia", "CodecInterface", "UniformTypeIdentifiers"]),

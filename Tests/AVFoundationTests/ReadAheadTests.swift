@@ -43,7 +43,8 @@ import Testing
       CMSampleBufferCreateReady(
         allocator: nil, dataBuffer: nil, formatDescription: nil, sampleCount: 0, sampleTimingEntryCount: 1,
         sampleTimingArray: &timing, sampleSizeEntryCount: 0, sampleSizeArray: nil, sampleBufferOut: &made)
-      return try #require(made)
+      let sample: CMSampleBuffer = try #require(made)
+      return sample
     }
 
     func seek(to range: CMTimeRange) throws { state.withLock { $0 = State() } }

@@ -26,7 +26,9 @@ let package = Package(
     .target(name: "Geometry"),
     .executableTarget(
       name: "Recorder",
-      dependencies: ["Geometry", product("VideoToolbox"), product("AVFoundation"), product("OSLog")]),
+      dependencies: ["Geometry", product("VideoToolbox"), product("AVFoundation"), product("OSLog")],
+      // `import os` means `OSLog` (docs/compatibility.md).
+      swiftSettings: [.unsafeFlags(["-module-alias", "os=OSLog"], .when(platforms: [.linux]))]),
     .executableTarget(name: "Tutorial", dependencies: [product("OpenVideoToolbox")]),
     .executableTarget(name: "Workflows", dependencies: [product("OpenVideoToolbox")]),
   ],

@@ -2,6 +2,7 @@ import AVFoundation
 import Geometry
 import OSLog
 import VideoToolbox
+import os
 
 // A screen recorder in the shape that such programs have: settings out of geometry, a microphone's buffers as
 // AudioBufferLists, a lock, a log and signposts.

@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import OSLog
+import struct OSLog.Logger
 import Synchronization
 import Testing
 
@@ -51,7 +52,7 @@ final class LogKeeper: Sendable {
   init() { LogKeeper.install() }
 
   @Test func levels() {
-    let logger = os.Logger(subsystem: "levels", category: "test")
+    let logger = Logger(subsystem: "levels", category: "test")
     logger.log("default")
     logger.debug("not written at this level")
     logger.trace("nor this")
@@ -69,21 +70,21 @@ final class LogKeeper: Sendable {
   }
 
   @Test func whatIsNotWrittenIsNotComputed() {
-    let logger = os.Logger(subsystem: "lazy", category: "test")
+    let logger = Logger(subsystem: "lazy", category: "test")
     var computed = 0
     func value() -> Int {
       computed += 1
       return computed
     }
     logger.debug("\(value())")
-    os.Logger(.disabled).fault("\(value())")
+    Logger(.disabled).fault("\(value())")
     #expect(computed == 0)
     logger.error("\(value())")
     #expect(computed == 1 && LogKeeper.shared.take(label: "lazy").map(\.text) == ["1"])
   }
 
   @Test func privacy() {
-    let logger = os.Logger(subsystem: "privacy", category: "test")
+    let logger = Logger(subsystem: "privacy", category: "test")
     let name = "Ada"
     logger.info("\(name) \(name, privacy: .public) \(name, privacy: .private) \(7) \(7, privacy: .private)")
     logger.info("\(name, privacy: .private(mask: .hash))")
@@ -96,7 +97,7 @@ final class LogKeeper: Sendable {
   }
 
   @Test func formats() {
-    let logger = os.Logger(subsystem: "formats", category: "test")
+    let logger = Logger(subsystem: "formats", category: "test")
     logger.info(
       "\(255, format: .hex(includePrefix: true)) \(-3) \(8, format: .octal) \(5, format: .decimal(minDigits: 3))"
     )

@@ -1,1 +1,0 @@
-// The product `os`: the module of that name where the platform lacks it, and nothing elsewhere (see Package.swift).
