@@ -106,9 +106,10 @@ public struct DecoderDescription: Sendable {
 /// They come before the built-in ones: the first encoder for a codec that suits a session is the one that it gets,
 /// and an encoder with the id of a built-in one takes its place. Sessions that exist already stay as they are.
 public final class CodecRegistry: @unchecked Sendable {
+  // Sendable: `lock` guards what changes.
   public static let shared = CodecRegistry()
 
-  private let lock = NSLock()
+  private let lock = Lock()
   private var encoderList: [EncoderDescription] = []
   private var decoderList: [DecoderDescription] = []
 

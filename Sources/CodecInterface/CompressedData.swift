@@ -11,6 +11,7 @@
 ///
 /// There is one owner at a time: a block buffer takes the memory over without a copy (``release()``).
 public struct CompressedData: ~Copyable, @unchecked Sendable {
+  // Sendable: owns its memory alone.
   /// Takes memory back: the context that came with it, its address, and its size in bytes. Called once, from any
   /// thread.
   public typealias GiveBack =

@@ -75,6 +75,7 @@ public func CFRunLoopTimerCreateWithHandler(
 
 /// A timer's block runs on the thread of the run loop that the timer was added to, and nowhere else.
 private struct TimerHandler: @unchecked Sendable {
+  // Sendable: called on the thread of the run loop that it was added to.
   let block: (CFRunLoopTimer?) -> Void
 }
 

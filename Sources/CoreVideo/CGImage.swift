@@ -2,6 +2,7 @@ import CoreFoundation
 
 /// Bytes that an image is made of.
 public final class CGDataProvider: @unchecked Sendable {
+  // Sendable: immutable.
   /// Never changed.
   private let bytes: NSData
 
@@ -52,6 +53,7 @@ public enum CGColorRenderingIntent: Int32, Sendable {
 
 /// A picture in memory, which never changes: its bytes and how to read them.
 public final class CGImage: @unchecked Sendable {
+  // Sendable: immutable.
   /// In pixels.
   public let width: Int
   public let height: Int

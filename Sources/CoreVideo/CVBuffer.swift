@@ -6,6 +6,7 @@ import Synchronization
 /// no lock of their own.
 /// Attachments may be read and written from any thread.
 public final class CVBuffer: @unchecked Sendable, Hashable {
+  // Sendable: immutable but for the attachments behind their mutex; who writes pixels keeps to the locking calls, as on Apple's systems.
   let storage: PixelStorage
   let pixelFormatType: OSType
   let width: Int

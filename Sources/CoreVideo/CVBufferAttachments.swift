@@ -9,6 +9,7 @@ public enum CVAttachmentMode: UInt32, Sendable {
 
 /// The attachments of one buffer. Values are immutable or the client's to share.
 struct AttachmentStore: @unchecked Sendable {
+  // Sendable: property-list values, behind the mutex of their buffer.
   struct Entry {
     var value: AnyObject
     var mode: CVAttachmentMode
@@ -99,6 +100,7 @@ public func CVBufferSetAttachments(
 
 /// Propagating attachments that many buffers get: prepared once, so that to attach them costs next to nothing.
 package struct CVAttachmentSet: @unchecked Sendable {
+  // Sendable: immutable property-list values.
   // Never changes, and the values are immutable.
   private let entries: [String: AttachmentStore.Entry]
 
@@ -153,6 +155,7 @@ extension CVBuffer {
 
 /// Carries a value out of a lock.
 struct UncheckedBox<Value>: @unchecked Sendable {
+  // Sendable: carries a value out of a lock, whose owner keeps nothing of it.
   let value: Value
   init(_ value: Value) { self.value = value }
 }

@@ -7,6 +7,7 @@ import Synchronization
 /// A buffer that came back is kept for the maximum age, one second unless the pool's attributes say otherwise, and
 /// longer if the pool would have fewer buffers than its minimum count.
 public final class CVPixelBufferPool: @unchecked Sendable, Hashable {
+  // Sendable: immutable; the shelf has its own lock.
   let attributes: CFDictionary?
   let pixelBufferAttributes: CFDictionary
   let prototype: Prototype

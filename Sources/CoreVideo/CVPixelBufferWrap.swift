@@ -136,10 +136,12 @@ private func wrappingLayout(
 
 /// Addresses that go back to their owner in the end, from whatever thread that is.
 private struct OutsideMemory: @unchecked Sendable {
+  // Sendable: pointers of the client, which its release callback gets back once.
   let address: UnsafeMutableRawPointer?
   let refCon: UnsafeMutableRawPointer?
 
   struct Planes: @unchecked Sendable {
+    // Sendable: pointers of the client, which its release callback gets back once.
     let addresses: [UnsafeRawPointer?]
     init(_ addresses: [UnsafeRawPointer?]) { self.addresses = addresses }
   }

@@ -4,6 +4,7 @@ import Dispatch
 /// Where a pool's unused memory waits to be used again. Buffers hold it, so that it outlives the pool as long as one of
 /// them does.
 final class PixelBufferShelf: PixelBufferRecycler, @unchecked Sendable {
+  // Sendable: immutable but for the state behind its lock.
   enum Taken {
     case used(PixelStorage)
     /// There is none: the caller allocates, and the shelf has counted it already.
@@ -12,6 +13,7 @@ final class PixelBufferShelf: PixelBufferRecycler, @unchecked Sendable {
   }
 
   private struct State: @unchecked Sendable {
+    // Sendable: lives behind the lock of its shelf.
     /// The unused ones, the longest unused first, with the time they came back, in nanoseconds.
     var free: [(storage: PixelStorage, since: UInt64)] = []
     /// How many there are, used and unused.
@@ -118,16 +120,15 @@ final class PixelBufferShelf: PixelBufferRecycler, @unchecked Sendable {
   }
 }
 
-/// A value behind a lock that thread sanitizers know.
+/// A value behind a lock: it holds what a `Mutex` does not take.
 private final class LockedState<Value>: @unchecked Sendable {
-  private let lock = NSLock()
+  // Sendable: `lock` guards what changes.
+  private let lock = Lock()
   private var value: Value
 
   init(_ value: Value) { self.value = value }
 
   func withLock<R>(_ body: (inout Value) -> R) -> R {
-    lock.lock()
-    defer { lock.unlock() }
-    return body(&value)
+    lock.withLock { body(&value) }
   }
 }

@@ -68,6 +68,7 @@ struct PixelFormat: Sendable {
 
   /// A format that the program described itself.
   struct Registered: @unchecked Sendable {
+    // Sendable: immutable property-list values, behind the mutex of the table.
     var format: PixelFormat
     var description: CFDictionary
   }

@@ -1,6 +1,7 @@
 /// The memory of a pixel buffer and where its planes lie. Nothing changes, but for a buffer on a surface: there
 /// addresses, row lengths and size change with the first lock and the last unlock.
 final class PixelStorage: @unchecked Sendable {
+  // Sendable: addresses change only while it is made or mapped under the buffer's lock; pixels are their user's to guard.
   struct Plane {
     /// The address of the picture's first pixel (inside the extended pixels).
     var baseAddress: UnsafeMutableRawPointer?

@@ -9,6 +9,7 @@ import Synchronization
 /// libavcodec writes chroma in planes. Where the pixel buffer wants it interleaved, luma is decoded in its final
 /// place, chroma next to it, and interleaved once when the picture is handed over.
 final class DecoderMemory: @unchecked Sendable {
+  // Sendable: `captured` and `handOver` guard what changes.
   private let preferred: [PictureFormat]
   private let allocator: any PictureAllocator
   private let isDirect: Bool
@@ -20,7 +21,7 @@ final class DecoderMemory: @unchecked Sendable {
 
   /// libavcodec orders what its threads do by means that thread sanitizers do not see: taken between the making of a
   /// picture and its use.
-  private let handOver = NSLock()
+  private let handOver = Lock()
 
   private struct Captured {
     var isOn = false
@@ -186,6 +187,7 @@ final class DecoderMemory: @unchecked Sendable {
 
 /// A frame under decoding and the pixel buffer that it is decoded into.
 final class DirectPicture: @unchecked Sendable {
+  // Sendable: immutable; one decoder writes the picture, and `isJoined` is atomic.
   let pixelBuffer: CVPixelBuffer
   let luma: UnsafeMutablePointer<UInt8>
   let lumaStride: Int
@@ -284,6 +286,7 @@ final class SpareMemory: Sendable {
 
 /// A reference to a frame's buffers and a copy of its facts.
 final class FrameReference: @unchecked Sendable {
+  // Sendable: owns one reference to a frame that the decoder no longer writes.
   let pointer: UnsafeMutablePointer<AVFrame>
 
   init?(copying frame: UnsafePointer<AVFrame>) {
@@ -301,6 +304,7 @@ final class FrameReference: @unchecked Sendable {
 /// nobody holds any more takes the next one.
 private final class PooledPictureAllocator: PictureAllocator {
   private struct State: @unchecked Sendable {
+    // Sendable: lives behind the mutex of its owner.
     var request: PictureRequest?
     var pool: CVPixelBufferPool?
   }

@@ -1,4 +1,5 @@
 import CFFmpeg
+import CoreMedia
 import Foundation
 import VideoBitstream
 
@@ -7,13 +8,14 @@ import VideoBitstream
 /// One thread at a time: calls are serialised by a lock. Several demuxers may read one file; `init(again:)` shares
 /// what has been found out about it.
 package final class Demuxer: @unchecked Sendable {
+  // Sendable: `lock` guards what changes.
   package let url: String
   /// libavformat's name of the format ("mov,mp4,m4a,3gp,3g2,mj2").
   package let formatName: String
   package private(set) var streams: [MediaStream]
   package let metadata: [String: String]
 
-  private let lock = NSLock()
+  private let lock = Lock()
   private var context: UnsafeMutablePointer<AVFormatContext>?
   /// Nothing has been read since the file was opened.
   private var isFresh = true

@@ -3,6 +3,7 @@ import Foundation
 
 /// One stored sample of a stream, with the memory that libavformat read it into.
 package final class MediaPacket: @unchecked Sendable {
+  // Sendable: owned by one stage of the pipeline after the other.
   // Immutable after creation, but for `pointer`'s fields that the demuxer sets before it hands the packet out.
   package let pointer: UnsafeMutablePointer<AVPacket>
   /// Set by the demuxer where presentation times follow from it.

@@ -4,6 +4,7 @@ import VideoBitstream
 
 /// A stream's codec parameters, shared by whoever needs them; never changed after creation.
 package final class CodecParameters: @unchecked Sendable {
+  // Sendable: written before the first use, read afterwards.
   package let pointer: UnsafeMutablePointer<AVCodecParameters>
 
   init?(copying source: UnsafePointer<AVCodecParameters>) {

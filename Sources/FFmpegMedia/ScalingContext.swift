@@ -29,6 +29,7 @@ public enum ScalingFilter: Sendable, Hashable {
 /// One libswscale context: a conversion between two fixed geometries.
 /// One thread at a time uses it.
 final class ScalingContext: @unchecked Sendable {
+  // Sendable: lent to one thread at a time by `PictureConversion`.
   struct Key: Hashable {
     struct Side: Hashable {
       var format: Int32

@@ -11,6 +11,7 @@
 final class WorkerThreads {
   /// What the threads share; it outlives them.
   private final class State: @unchecked Sendable {
+    // Sendable: `mutex` guards what changes.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let wake = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private let idle = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -133,6 +134,7 @@ final class WorkerThreads {
 
 /// The picture that the threads are at. Set before they are woken and cleared when all have returned.
 final class SharedJob: @unchecked Sendable {
+  // Sendable: written between rounds, when no worker runs; the rows' progress is atomic.
   enum Job {
     case none
     case cabac(PictureJob<CABACWriter>)

@@ -2,12 +2,13 @@ import Foundation
 
 /// A file of a picture to be.
 public final class CGImageDestination: @unchecked Sendable {
+  // Sendable: `lock` guards what changes.
   fileprivate enum Target {
     case file(URL)
     case memory(NSMutableData)
   }
 
-  private let lock = NSLock()
+  private let lock = Lock()
   private let target: Target
   private let codec: ImageCodec
   private var image: CGImage?

@@ -3,9 +3,10 @@ import Foundation
 
 /// A file of a picture, read when it is asked for.
 public final class CGImageSource: @unchecked Sendable {
+  // Sendable: `lock` guards what changes.
   fileprivate let data: Data
   fileprivate let codec: ImageCodec?
-  private let lock = NSLock()
+  private let lock = Lock()
   private var decoded: CGImage??
 
   fileprivate init(_ data: Data) {

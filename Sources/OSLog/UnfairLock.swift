@@ -2,6 +2,7 @@ import Foundation
 
 /// A value behind a lock. A copy is the same lock and the same value.
 public struct OSAllocatedUnfairLock<State>: @unchecked Sendable {
+  // Sendable: its state is behind its lock.
   fileprivate final class Storage {
     var state: State
     let mutex: UnsafeMutablePointer<pthread_mutex_t>

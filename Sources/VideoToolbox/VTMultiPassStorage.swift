@@ -7,9 +7,10 @@ public nonisolated(unsafe) let kVTMultiPassStorageCreationOption_DoNotDelete: CF
 ///
 /// The encoder writes statistics under the storage's path; files next to it carry the same name with a suffix.
 public final class VTMultiPassStorage: CFRuntimeObject, @unchecked Sendable, Hashable {
+  // Sendable: `lock` guards what changes.
   package static let cfTypeID = CFRuntimeRegister("VTMultiPassStorage")
 
-  private let lock = NSLock()
+  private let lock = Lock()
   private let keepsFiles: Bool
   private var closed = false
   private var owner: String?

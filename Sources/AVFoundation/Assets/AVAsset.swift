@@ -6,8 +6,9 @@ import Foundation
 /// The file is opened when a property is first asked for. The plain properties block meanwhile and give empty values
 /// for a file that cannot be read; `load(_:)` does not block, and throws the reason.
 open class AVAsset: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sendable {
+  // Sendable: `lock` guards what changes.
   let file: AssetFile
-  private let lock = NSLock()
+  private let lock = Lock()
   private var cachedTracks: [AVAssetTrack]?
 
   /// An asset for a file.

@@ -3,6 +3,7 @@ import Foundation
 
 /// A track of an asset.
 open class AVAssetTrack: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sendable {
+  // Sendable: `lock` guards what changes.
   /// What a track is to another one.
   public struct AssociationType: RawRepresentable, Hashable, Sendable {
     public let rawValue: String
@@ -18,7 +19,7 @@ open class AVAssetTrack: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sen
 
   let facts: TrackFacts
   let file: AssetFile
-  private let lock = NSLock()
+  private let lock = Lock()
   private weak var owner: AVAsset?
 
   init(asset: AVAsset, facts: TrackFacts) {
@@ -175,6 +176,7 @@ open class AVAssetTrack: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sen
 
 /// A part of a track: media, or a gap.
 open class AVAssetTrackSegment: NSObject, @unchecked Sendable {
+  // Sendable: immutable; subclasses answer for themselves.
   /// Source: the media's own time line. Target: the track's.
   public let timeMapping: CMTimeMapping
   /// Nothing is presented in this part.

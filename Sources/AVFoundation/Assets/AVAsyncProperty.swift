@@ -2,6 +2,7 @@ import Foundation
 
 /// A property that can be loaded without blocking, whatever the type of its value.
 open class AVPartialAsyncProperty<Root: AVAsynchronousKeyValueLoading>: @unchecked Sendable, Hashable {
+  // Sendable: immutable; a key path to a class, whose readers are `@Sendable`.
   /// The property's name, as the key-based functions take it.
   let key: String
 
@@ -15,6 +16,7 @@ open class AVPartialAsyncProperty<Root: AVAsynchronousKeyValueLoading>: @uncheck
 public final class AVAsyncProperty<Root: AVAsynchronousKeyValueLoading, Value>: AVPartialAsyncProperty<Root>,
   @unchecked Sendable
 {
+  // Sendable: immutable.
   /// How far the loading of a property has come.
   public enum Status {
     case notYetLoaded
@@ -87,6 +89,7 @@ extension AVAsynchronousKeyValueLoading {
 }
 
 /// Carries a value out of the loading queue, whose only owner hands it over.
+// Sendable: carries a value out of the task that loaded it, which keeps nothing.
 private struct Loaded<T>: @unchecked Sendable { let value: T }
 
 /// Where files are opened for the asynchronous functions.

@@ -2,7 +2,8 @@ import Foundation
 
 /// A fact about a movie: its title, its author, when it was made.
 open class AVMetadataItem: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sendable {
-  fileprivate let lock = NSLock()
+  // Sendable: `lock` guards what changes.
+  fileprivate let lock = Lock()
   fileprivate var storedIdentifier: AVMetadataIdentifier?
   fileprivate var storedValue: (any NSCopying & NSObjectProtocol)?
   fileprivate var storedLanguage: String?
@@ -66,6 +67,7 @@ open class AVMetadataItem: NSObject, AVAsynchronousKeyValueLoading, @unchecked S
 
 /// A metadata item that a program fills in itself.
 open class AVMutableMetadataItem: AVMetadataItem, @unchecked Sendable {
+  // Sendable: the base class's lock guards all.
   public override init() { super.init() }
 
   open override var identifier: AVMetadataIdentifier? {

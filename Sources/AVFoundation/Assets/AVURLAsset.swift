@@ -12,6 +12,7 @@ public let AVURLAssetElementaryStreamFrameRateKey: String = "AVURLAssetElementar
 
 /// An asset in a file or at a URL.
 open class AVURLAsset: AVAsset, @unchecked Sendable {
+  // Sendable: immutable beside the base class, whose lock guards the rest.
   public let url: URL
 
   /// Makes an asset. The file is not touched before a property is asked for.

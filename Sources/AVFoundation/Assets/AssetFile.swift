@@ -4,6 +4,7 @@ import Foundation
 /// The file behind an asset: opened when somebody first asks, looked at once, shared by the asset, its tracks and
 /// their readers.
 final class AssetFile: @unchecked Sendable {
+  // Sendable: `lock` and `opening` guard what changes.
   enum State { case untouched, loading, loaded, failed(AVError) }
 
   /// Frames per second, exactly.
@@ -15,9 +16,9 @@ final class AssetFile: @unchecked Sendable {
   let url: URL
   private let frameRate: FrameRate?
   let restrictions: AVAssetReferenceRestrictions
-  private let lock = NSLock()
+  private let lock = Lock()
   /// Held while the file is opened, so that it is opened once.
-  private let opening = NSLock()
+  private let opening = Lock()
   private var outcome: Result<AssetFacts, AVError>?
   private var isOpening = false
 
@@ -51,22 +52,22 @@ final class AssetFile: @unchecked Sendable {
   /// The facts; opens the file if need be.
   func facts() throws -> AssetFacts {
     if let outcome = lock.withLock({ outcome }) { return try outcome.get() }
-    opening.lock()
-    defer { opening.unlock() }
-    if let outcome = lock.withLock({ outcome }) { return try outcome.get() }
-    lock.withLock { isOpening = true }
-    let result: Result<AssetFacts, AVError>
-    do {
-      let demuxer = try Demuxer(
-        url: url.isFileURL ? url.path : url.absoluteString,
-        frameRate: frameRate.map { .init(num: $0.numerator, den: $0.denominator) }, access: access)
-      result = .success(AssetFacts(demuxer))
-    } catch { result = .failure(AVError.reading(error)) }
-    lock.withLock {
-      outcome = result
-      isOpening = false
+    return try opening.withLock {
+      if let outcome = lock.withLock({ outcome }) { return try outcome.get() }
+      lock.withLock { isOpening = true }
+      let result: Result<AssetFacts, AVError>
+      do {
+        let demuxer = try Demuxer(
+          url: url.isFileURL ? url.path : url.absoluteString,
+          frameRate: frameRate.map { .init(num: $0.numerator, den: $0.denominator) }, access: access)
+        result = .success(AssetFacts(demuxer))
+      } catch { result = .failure(AVError.reading(error)) }
+      lock.withLock {
+        outcome = result
+        isOpening = false
+      }
+      return try result.get()
     }
-    return try result.get()
   }
 
   /// The facts, or nothing when the file cannot be read. For the synchronous properties, which cannot fail.
@@ -75,6 +76,7 @@ final class AssetFile: @unchecked Sendable {
 
 /// What is known of a file after it has been opened.
 final class AssetFacts: @unchecked Sendable {
+  // Sendable: immutable once opened; the demuxer has its own lock.
   /// Let go of the file; a reader opens it again.
   let demuxer: Demuxer
   let tracks: [TrackFacts]

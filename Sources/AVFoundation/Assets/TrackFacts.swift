@@ -3,10 +3,11 @@ import Foundation
 
 /// What is known of a track.
 final class TrackFacts: @unchecked Sendable {
+  // Sendable: `lock` guards what changes.
   let stream: MediaStream
   let mediaType: AVMediaType
   let timeRange: CMTimeRange
-  private let lock = NSLock()
+  private let lock = Lock()
   private var description: CMFormatDescription??
   private var counted: (samples: Int, bytes: Int64)?
 

@@ -17,6 +17,7 @@ public let AVSampleBufferDisplayLayerFailedToDecodeNotificationErrorKey: String 
 /// There is no screen here: pictures are handed to `frameHandler`, a property of this package, at the moment at which
 /// they are to be seen. Without a `controlTimebase` times are those of the host clock.
 open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecked Sendable {
+  // Sendable: `lock` guards what changes.
   /// Of this package, not Apple's: where pictures go. Called when the picture is to be seen, with its presentation
   /// time, on a queue of the layer; nil takes the picture away.
   public typealias FrameHandler =
@@ -28,7 +29,7 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
     let time: CMTime
   }
 
-  private let lock = NSLock()
+  private let lock = Lock()
   private var handler: FrameHandler?
   private var control: CMTimebase?
   private var followed: CMTimebase?

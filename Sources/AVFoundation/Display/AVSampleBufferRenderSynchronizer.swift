@@ -2,13 +2,14 @@ import Foundation
 
 /// Presents several renderers' samples on one time line.
 open class AVSampleBufferRenderSynchronizer: NSObject, @unchecked Sendable {
+  // Sendable: `lock` guards what changes.
   /// The rate has changed.
   public static let rateDidChangeNotification = NSNotification.Name(
     "AVSampleBufferRenderSynchronizerRateDidChangeNotification")
 
   /// The common time line, at rate 0 and time zero in the beginning.
   public let timebase: CMTimebase
-  private let lock = NSLock()
+  private let lock = Lock()
   private var members: [any SynchronizedRenderer] = []
   private let work = DispatchQueue(label: "AVFoundation.synchronizer")
 
@@ -154,10 +155,11 @@ open class AVSampleBufferRenderSynchronizer: NSObject, @unchecked Sendable {
 
 /// A timer on a timebase.
 private final class TimeObserver: @unchecked Sendable {
+  // Sendable: `lock` guards what changes.
   private let timebase: CMTimebase
   private let timer: any DispatchSourceTimer
   private let queue: DispatchQueue
-  private let lock = NSLock()
+  private let lock = Lock()
   private var isStopped = false
   private var isRunning = false
   private var tokens: [any NSObjectProtocol] = []
@@ -280,6 +282,7 @@ private final class TimeObserver: @unchecked Sendable {
 
   /// The time that the timer is set for; used on the timer's queue.
   private final class Due: @unchecked Sendable {
+    // Sendable: touched on the queue of its observer alone.
     var time: CMTime
     init(_ time: CMTime) { self.time = time }
   }

@@ -2,6 +2,7 @@ import Foundation
 
 /// Makes a new movie of an asset: another size or codec, another container, a part of it.
 open class AVAssetExportSession: NSObject, @unchecked Sendable {
+  // Sendable: `lock` guards what changes.
   public enum Status: Int, Sendable {
     case unknown = 0
     case waiting = 1
@@ -14,7 +15,7 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
   public let asset: AVAsset
   public let presetName: String
   let preset: ExportPreset
-  private let lock = NSLock()
+  private let lock = Lock()
   private var currentStatus = Status.unknown
   private var currentError: AVError?
   private var job: ExportJob?

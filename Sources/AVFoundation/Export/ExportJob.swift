@@ -2,11 +2,12 @@ import Foundation
 
 /// One run of an export: a reader, a writer and what goes between them.
 final class ExportJob: @unchecked Sendable {
+  // Sendable: `lock` guards what changes.
   private let reader: AVAssetReader
   private let writer: AVAssetWriter
   private var pairs: [(output: AVAssetReaderTrackOutput, input: AVAssetWriterInput)] = []
   private let range: CMTimeRange
-  private let lock = NSLock()
+  private let lock = Lock()
   private var position = CMTime.zero
 
   init(asset: AVAsset, preset: ExportPreset, settings: AVAssetExportSession.Settings) throws {
@@ -180,7 +181,8 @@ final class ExportJob: @unchecked Sendable {
 
 /// Runs something once, whoever calls.
 private final class Once: @unchecked Sendable {
-  private let lock = NSLock()
+  // Sendable: `lock` guards what changes.
+  private let lock = Lock()
   private var action: (() -> Void)?
 
   init(_ action: @escaping () -> Void) { self.action = action }

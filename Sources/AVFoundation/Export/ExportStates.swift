@@ -3,6 +3,7 @@ import Foundation
 extension AVAssetExportSession {
   /// How far an export has come.
   public enum State: @unchecked Sendable {
+    // Sendable: an error and numbers; `AVError` never changes.
     /// It was not begun.
     case pending
     case waiting

@@ -3,6 +3,7 @@ import Foundation
 
 /// Makes still pictures of a movie.
 open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
+  // Sendable: `lock` guards what changes.
   /// How a request ended.
   public enum Result: Int, Sendable {
     case succeeded = 0
@@ -13,7 +14,7 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
   public typealias ApertureMode = AVVideoApertureMode
 
   public let asset: AVAsset
-  private let lock = NSLock()
+  private let lock = Lock()
   private var turns = false
   private var largest = CGSize.zero
   private var before = CMTime.positiveInfinity

@@ -6,6 +6,7 @@ import Foundation
 /// that was the end or a failure. Each output reads the file on its own, so outputs may be drained in any order and
 /// from different threads.
 open class AVAssetReader: NSObject, @unchecked Sendable {
+  // Sendable: `lock` guards what changes.
   public enum Status: Int, Sendable {
     case unknown = 0
     case reading = 1
@@ -15,7 +16,7 @@ open class AVAssetReader: NSObject, @unchecked Sendable {
   }
 
   public let asset: AVAsset
-  private let lock = NSLock()
+  private let lock = Lock()
   private var currentStatus = Status.unknown
   private var currentError: AVError?
   private var currentOutputs: [AVAssetReaderOutput] = []

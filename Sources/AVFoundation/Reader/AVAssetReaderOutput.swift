@@ -2,9 +2,10 @@ import Foundation
 
 /// Where a reader's samples come out. Use `AVAssetReaderTrackOutput`.
 open class AVAssetReaderOutput: NSObject, @unchecked Sendable {
-  private let stateLock = NSLock()
+  // Sendable: `stateLock` and `readLock` guard what changes.
+  private let stateLock = Lock()
   /// Held while a sample is read: one caller at a time.
-  private let readLock = NSLock()
+  private let readLock = Lock()
   private weak var owner: AVAssetReader?
   private var source: (any SampleSource)?
   private var ranges: [CMTimeRange] = []
@@ -33,20 +34,20 @@ open class AVAssetReaderOutput: NSObject, @unchecked Sendable {
   /// The next sample, waiting for it if need be; nil at the end, after a failure or when the reader was cancelled.
   @discardableResult
   open func copyNextSampleBuffer() -> CMSampleBuffer? {
-    readLock.lock()
-    defer { readLock.unlock() }
-    guard let reader, reader.isReading, let source = stateLock.withLock({ atEnd ? nil : source }) else {
+    readLock.withLock {
+      guard let reader, reader.isReading, let source = stateLock.withLock({ atEnd ? nil : source }) else {
+        return nil
+      }
+      do {
+        if let sample = try source.next() { return reader.isReading ? sample : nil }
+        if try advance(source) { return try nextOfRange(source) }
+      } catch {
+        reader.fail(AVError.reading(error))
+        return nil
+      }
+      finish(reader)
       return nil
     }
-    do {
-      if let sample = try source.next() { return reader.isReading ? sample : nil }
-      if try advance(source) { return try nextOfRange(source) }
-    } catch {
-      reader.fail(AVError.reading(error))
-      return nil
-    }
-    finish(reader)
-    return nil
   }
 
   private func nextOfRange(_ source: any SampleSource) throws -> CMSampleBuffer? {
@@ -77,27 +78,27 @@ open class AVAssetReaderOutput: NSObject, @unchecked Sendable {
   ///
   /// Without `supportsRandomAccess`, or with ranges that overlap or go back, the reader fails.
   open func reset(forReadingTimeRanges timeRanges: [NSValue]) {
-    readLock.lock()
-    defer { readLock.unlock() }
-    guard let reader, reader.isReading else { return }
-    let new = timeRanges.map(\.timeRangeValue)
-    let state = stateLock.withLock { (randomAccess, isFinal, source) }
-    let inOrder = zip(new, new.dropFirst()).allSatisfy { $0.end <= $1.start }
-    guard state.0, !state.1, let source = state.2, inOrder,
-      new.allSatisfy({ $0.isValid && $0.start.isNumeric })
-    else {
-      reader.fail(
-        AVError(
-          .operationNotAllowed, reason: "The output cannot be reset for these time ranges.",
-          advice: "Set supportsRandomAccess before reading, and give valid ranges in order."))
-      return
+    readLock.withLock {
+      guard let reader, reader.isReading else { return }
+      let new = timeRanges.map(\.timeRangeValue)
+      let state = stateLock.withLock { (randomAccess, isFinal, source) }
+      let inOrder = zip(new, new.dropFirst()).allSatisfy { $0.end <= $1.start }
+      guard state.0, !state.1, let source = state.2, inOrder,
+        new.allSatisfy({ $0.isValid && $0.start.isNumeric })
+      else {
+        reader.fail(
+          AVError(
+            .operationNotAllowed, reason: "The output cannot be reset for these time ranges.",
+            advice: "Set supportsRandomAccess before reading, and give valid ranges in order."))
+        return
+      }
+      stateLock.withLock {
+        ranges = Array(new.dropFirst())
+        atEnd = new.isEmpty
+      }
+      guard let first = new.first else { return }
+      do { try source.seek(to: first) } catch { reader.fail(AVError.reading(error)) }
     }
-    stateLock.withLock {
-      ranges = Array(new.dropFirst())
-      atEnd = new.isEmpty
-    }
-    guard let first = new.first else { return }
-    do { try source.seek(to: first) } catch { reader.fail(AVError.reading(error)) }
   }
 
   /// No reset will follow: the reader may complete.

@@ -3,6 +3,7 @@ import Foundation
 
 /// Samples of one track.
 open class AVAssetReaderTrackOutput: AVAssetReaderOutput, @unchecked Sendable {
+  // Sendable: `pitchLock` guards what changes.
   public let track: AVAssetTrack
   public let outputSettings: [String: Any]?
   private let request: Result<Request, AVError>
@@ -38,7 +39,7 @@ open class AVAssetReaderTrackOutput: AVAssetReaderOutput, @unchecked Sendable {
     get { pitchLock.withLock { pitch } }
     set { if reader?.status ?? .unknown == .unknown { pitchLock.withLock { pitch = newValue } } }
   }
-  private let pitchLock = NSLock()
+  private let pitchLock = Lock()
   private var pitch = AVAudioTimePitchAlgorithm.spectral
 
   private static func request(_ track: AVAssetTrack, _ settings: [String: Any]?) throws -> Request {
@@ -83,6 +84,7 @@ open class AVAssetReaderTrackOutput: AVAssetReaderOutput, @unchecked Sendable {
 
 /// Samples of one track without their data: where they are in the file.
 open class AVAssetReaderSampleReferenceOutput: AVAssetReaderOutput, @unchecked Sendable {
+  // Sendable: immutable beside the base class, whose locks guard the rest.
   public let track: AVAssetTrack
 
   public init(track: AVAssetTrack) {

@@ -4,6 +4,7 @@ import Synchronization
 
 /// A track's pictures, decoded by a session in the order in which they are shown.
 final class PictureSource: InterruptibleSource, @unchecked Sendable {
+  // Sendable: one caller at a time, behind the lock of the output that owns it; only `isInterrupted` is touched from elsewhere.
   private let demuxer: Demuxer
   private let track: TrackFacts
   private let requirements: PictureRequirements
@@ -28,6 +29,7 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
 
   /// What the session's handlers tell. They run during the calls of this source, on its thread.
   private final class Outcomes: @unchecked Sendable {
+    // Sendable: filled by decodes that `PictureSource` waits for before it reads.
     struct Outcome {
       let timing: CMSampleTimingInfo
       let isHidden: Bool

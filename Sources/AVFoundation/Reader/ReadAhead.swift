@@ -23,6 +23,7 @@ final class ReadAhead: SampleSource {
 
   /// What the thread and the client share; the thread holds this, and not the `ReadAhead`.
   private final class State: @unchecked Sendable {
+    // Sendable: `condition` guards what changes.
     private let source: any InterruptibleSource
     private let depth: Int
     // Guards everything below. The source is the thread's while there is one, and else the client's.

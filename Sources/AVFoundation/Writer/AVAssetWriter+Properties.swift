@@ -132,6 +132,7 @@ extension AVAssetWriterDelegate {
 
 /// What is in a segment.
 open class AVAssetSegmentReport: NSObject, @unchecked Sendable {
+  // Sendable: immutable.
   public let segmentType: AVAssetSegmentType
   public let trackReports: [AVAssetSegmentTrackReport]
 
@@ -144,6 +145,7 @@ open class AVAssetSegmentReport: NSObject, @unchecked Sendable {
 
 /// What is in a segment of one track.
 open class AVAssetSegmentTrackReport: NSObject, @unchecked Sendable {
+  // Sendable: immutable.
   public let trackID: CMPersistentTrackID
   public let mediaType: AVMediaType
   public let earliestPresentationTimeStamp: CMTime
@@ -167,6 +169,7 @@ open class AVAssetSegmentTrackReport: NSObject, @unchecked Sendable {
 
 /// A segment's first video sample.
 open class AVAssetSegmentReportSampleInformation: NSObject, @unchecked Sendable {
+  // Sendable: immutable.
   public let presentationTimeStamp: CMTime
   /// Where it lies in the segment, in bytes.
   public let offset: Int

@@ -8,6 +8,7 @@ import UniformTypeIdentifiers
 /// The file gets its name when it is complete: until then, after a failure and after `cancelWriting()` there is none.
 /// (A movie in fragments, see `movieFragmentInterval`, is playable at any time and therefore there from the start.)
 open class AVAssetWriter: NSObject, @unchecked Sendable {
+  // Sendable: `lock` guards what changes.
   public enum Status: Int, Sendable {
     case unknown = 0
     case writing = 1
@@ -22,7 +23,7 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
   let container: MuxerContainer
   private let isForSegments: Bool
 
-  let lock = NSLock()
+  let lock = Lock()
   private var currentStatus = Status.unknown
   private var currentError: AVError?
   private var currentInputs: [AVAssetWriterInput] = []

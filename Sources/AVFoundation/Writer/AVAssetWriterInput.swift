@@ -6,12 +6,13 @@ import Foundation
 /// With nil as output settings samples are stored as they come (compressed video and sound, or PCM); with settings
 /// they are encoded. Set the properties before `AVAssetWriter.startWriting()`; later they have no effect.
 open class AVAssetWriterInput: NSObject, @unchecked Sendable {
+  // Sendable: `lock` guards what changes.
   public let mediaType: AVMediaType
   public let outputSettings: [String: Any]?
   /// What samples will be like, if it is known.
   public let sourceFormatHint: CMFormatDescription?
 
-  let lock = NSLock()
+  let lock = Lock()
   private var properties = Properties()
   private weak var owner: AVAssetWriter?
   var state = State()
@@ -334,6 +335,7 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
 
 /// What an encoding pass wants.
 open class AVAssetWriterInputPassDescription: NSObject, @unchecked Sendable {
+  // Sendable: immutable.
   /// `NSValue`s of `CMTimeRange`, in order and apart.
   public let sourceTimeRanges: [NSValue]
 

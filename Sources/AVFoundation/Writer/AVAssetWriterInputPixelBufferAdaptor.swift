@@ -2,6 +2,7 @@ import Foundation
 
 /// Appends pixel buffers to an input that encodes.
 open class AVAssetWriterInputPixelBufferAdaptor: NSObject, @unchecked Sendable {
+  // Sendable: immutable; the settings are property-list values that nobody changes.
   public let assetWriterInput: AVAssetWriterInput
   /// Core Video's pixel buffer attributes: what the pool's buffers are to be like.
   public let sourcePixelBufferAttributes: [String: Any]?

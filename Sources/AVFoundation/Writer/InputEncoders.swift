@@ -22,8 +22,9 @@ extension InputEncoder {
 
 /// Pictures through a compression session.
 final class PictureEncoder: InputEncoder, @unchecked Sendable {
+  // Sendable: `lock` guards what changes.
   private let encoding: VideoEncoding
-  private let lock = NSLock()
+  private let lock = Lock()
   private let keyFrameInterval: CMTime
   private var nextKeyFrame = CMTime.zero
   private var last: CMTime?
@@ -143,7 +144,8 @@ struct SoundEncodingSettings: Sendable {
 
 /// PCM into AAC, or into other PCM.
 final class SoundEncoder: InputEncoder, @unchecked Sendable {
-  private let lock = NSLock()
+  // Sendable: `lock` guards what changes.
+  private let lock = Lock()
   private var settings: SoundEncodingSettings
   private let output: VideoEncoding.Output
   private var encoder: AudioEncoder?

@@ -7,6 +7,7 @@ import Foundation
 /// a track lags far behind, the others go on without it. The header is written when every track has a sample, or has
 /// ended without one.
 final class MovieAssembly: @unchecked Sendable {
+  // Sendable: `lock` guards all; `deliveryLock`, held around it, keeps segments in order while a delegate writes more.
   struct Plan {
     var container: MuxerContainer
     var options: Muxer.Options
@@ -24,7 +25,7 @@ final class MovieAssembly: @unchecked Sendable {
     var tracks: [(number: Int, type: AVMediaType, tally: SegmentTally)]
   }
 
-  private let lock = NSLock()
+  private let lock = Lock()
   private let plan: Plan
   private var tracks: [TrackAssembly] = []
   private var file: MuxerFile?

@@ -4,11 +4,12 @@ import Foundation
 /// Brings pictures of another shape to a size without changing the shape of what they show: bars are added, or edges
 /// are cut off.
 final class PictureFitting: @unchecked Sendable {
+  // Sendable: `lock` guards what changes.
   private let width: Int
   private let height: Int
   private let fills: Bool
   private let converter = PixelConverter(filter: .bicubic, threads: 1)
-  private let lock = NSLock()
+  private let lock = Lock()
   private var pool: CVPixelBufferPool?
   private var poolFormat: OSType = 0
 
@@ -61,21 +62,21 @@ final class PictureFitting: @unchecked Sendable {
   }
 
   private func makeBuffer(_ format: OSType) throws -> CVPixelBuffer {
-    lock.lock()
-    defer { lock.unlock() }
-    if pool == nil || poolFormat != format {
-      let attributes: [CFString: Any] = [
-        kCVPixelBufferPixelFormatTypeKey: NSNumber(value: format),
-        kCVPixelBufferWidthKey: NSNumber(value: width),
-        kCVPixelBufferHeightKey: NSNumber(value: height),
-      ]
-      CVPixelBufferPoolCreate(kCFAllocatorDefault, nil, attributes as NSDictionary, &pool)
-      poolFormat = format
+    try lock.withLock {
+      if pool == nil || poolFormat != format {
+        let attributes: [CFString: Any] = [
+          kCVPixelBufferPixelFormatTypeKey: NSNumber(value: format),
+          kCVPixelBufferWidthKey: NSNumber(value: width),
+          kCVPixelBufferHeightKey: NSNumber(value: height),
+        ]
+        CVPixelBufferPoolCreate(kCFAllocatorDefault, nil, attributes as NSDictionary, &pool)
+        poolFormat = format
+      }
+      var buffer: CVPixelBuffer?
+      if let pool { CVPixelBufferPoolCreatePixelBuffer(kCFAllocatorDefault, pool, &buffer) }
+      guard let buffer else { throw AVError(.outOfMemory, reason: "There is no memory for a picture.") }
+      return buffer
     }
-    var buffer: CVPixelBuffer?
-    if let pool { CVPixelBufferPoolCreatePixelBuffer(kCFAllocatorDefault, pool, &buffer) }
-    guard let buffer else { throw AVError(.outOfMemory, reason: "There is no memory for a picture.") }
-    return buffer
   }
 
   /// Fills a buffer with black, in any format that the converter writes: a small black picture is enlarged.

@@ -4,6 +4,7 @@ import Foundation
 /// One track of the movie that is being written: its format, its time scale, and the samples that wait. Used under
 /// the assembly's lock.
 final class TrackAssembly: @unchecked Sendable {
+  // Sendable: touched under the lock of its `MovieAssembly` alone.
   let mediaType: AVMediaType
   /// Units per second that the program asked for; 0: as the samples have it.
   let preferredTimeScale: CMTimeScale

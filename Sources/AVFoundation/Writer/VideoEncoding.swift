@@ -3,6 +3,7 @@ import Foundation
 
 /// What an input's output settings ask of an encoder.
 struct VideoEncodingSettings: @unchecked Sendable {
+  // Sendable: immutable property-list values.
   let codec: CMVideoCodecType
   let width: Int32
   let height: Int32
@@ -121,13 +122,14 @@ struct VideoEncodingSettings: @unchecked Sendable {
 
 /// An input's compression session.
 final class VideoEncoding: @unchecked Sendable {
+  // Sendable: `lock` guards what changes.
   typealias Output = @Sendable (Result<CMSampleBuffer, AVError>) -> Void
 
   private let session: VTCompressionSession
   private let settings: VideoEncodingSettings
   private let output: Output
   private let fitting: PictureFitting?
-  private let lock = NSLock()
+  private let lock = Lock()
   private var pendingCount = 0
   /// Called on the encoder's thread when a picture is done with.
   var onProgress: (@Sendable () -> Void)?

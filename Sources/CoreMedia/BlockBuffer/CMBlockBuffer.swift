@@ -5,6 +5,7 @@ import CoreFoundation
 /// A block buffer holds memory blocks and references to ranges of other block buffers. A reference
 /// shares the memory blocks of its target: bytes written through one are seen through the other.
 public final class CMBlockBuffer: NSObject, @unchecked Sendable {
+  // Sendable: `lock` guards what changes.
   /// A part of a memory block at its place in the buffer.
   struct Segment {
     let block: MemoryBlock
@@ -17,7 +18,7 @@ public final class CMBlockBuffer: NSObject, @unchecked Sendable {
     var end: Int { start + length }
   }
 
-  private let lock = MediaLock()
+  private let lock = Lock()
   private var segments: [Segment] = []
   /// Blocks that contribute no byte but are owned all the same.
   private var emptyBlocks: [MemoryBlock] = []

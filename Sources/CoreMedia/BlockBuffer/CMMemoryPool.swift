@@ -15,6 +15,7 @@ nonisolated(unsafe) public let kCMMemoryPoolOption_AgeOutPeriod: CFString = "Age
 /// Its allocator is used as any other, with `CMBlockBufferCreateWithMemoryBlock` for one. Blocks that are out
 /// outlive the pool.
 public final class CMMemoryPool: NSObject, @unchecked Sendable {
+  // Sendable: immutable; the store has its own lock.
   let store: MemoryPoolStore
   let allocator: CFAllocator
 
@@ -58,6 +59,7 @@ public func CMMemoryPoolInvalidate(_ pool: CMMemoryPool) { pool.store.stop() }
 
 /// The memory of a pool.
 final class MemoryPoolStore: @unchecked Sendable {
+  // Sendable: `lock` guards what changes.
   private struct FreeBlock {
     let base: UnsafeMutableRawPointer
     let capacity: Int
@@ -68,7 +70,7 @@ final class MemoryPoolStore: @unchecked Sendable {
   private static let headerSize = 64
 
   private let period: UInt64
-  private let lock = MediaLock()
+  private let lock = Lock()
   private var free: [FreeBlock] = []
   private var isStopped = false
   private var isCheckScheduled = false

@@ -3,6 +3,7 @@ import CoreFoundation
 /// One piece of memory behind one or more block buffers: allocated when first needed, freed when the
 /// last block buffer that refers to it is gone.
 final class MemoryBlock: @unchecked Sendable {
+  // Sendable: `lock` guards what changes.
   /// Where the memory comes from and how it is given back.
   enum Source {
     case allocator(CFAllocator?)
@@ -13,7 +14,7 @@ final class MemoryBlock: @unchecked Sendable {
 
   let length: Int
   private let source: Source
-  private let lock = MediaLock()
+  private let lock = Lock()
   private var memory: UnsafeMutableRawPointer?
 
   init(memory: UnsafeMutableRawPointer?, length: Int, source: Source) {

@@ -23,6 +23,7 @@ struct AudioFormat: Equatable {
 
 /// What the C-style functions point to. Never changed after creation.
 final class AudioFormatMemory: @unchecked Sendable {
+  // Sendable: memory that is written in `init` and freed in `deinit`.
   let basic: UnsafeMutablePointer<AudioStreamBasicDescription>
   let layout: UnsafeMutableRawBufferPointer
   let magicCookie: UnsafeMutableRawBufferPointer

@@ -61,6 +61,7 @@ extension CMFormatDescription.Extensions {
 extension CMFormatDescription.Extensions.Value {
   /// How fields are ordered.
   public struct FieldDetail: RawRepresentable, Hashable, @unchecked Sendable {
+    // Sendable: immutable; a CFString is.
     public let rawValue: CFString
     public init(rawValue: CFString) { self.rawValue = rawValue }
 
@@ -80,6 +81,7 @@ extension CMFormatDescription.Extensions.Value {
 extension CMFormatDescription.Extensions.Value {
   /// Colour primaries.
   public struct ColorPrimaries: RawRepresentable, Hashable, @unchecked Sendable {
+    // Sendable: immutable; a CFString is.
     public let rawValue: CFString
     public init(rawValue: CFString) { self.rawValue = rawValue }
 
@@ -100,6 +102,7 @@ extension CMFormatDescription.Extensions.Value {
 extension CMFormatDescription.Extensions.Value {
   /// Transfer functions.
   public struct TransferFunction: RawRepresentable, Hashable, @unchecked Sendable {
+    // Sendable: immutable; a CFString is.
     public let rawValue: CFString
     public init(rawValue: CFString) { self.rawValue = rawValue }
 
@@ -127,6 +130,7 @@ extension CMFormatDescription.Extensions.Value {
 extension CMFormatDescription.Extensions.Value {
   /// Matrices between RGB and Y'CbCr.
   public struct YCbCrMatrix: RawRepresentable, Hashable, @unchecked Sendable {
+    // Sendable: immutable; a CFString is.
     public let rawValue: CFString
     public init(rawValue: CFString) { self.rawValue = rawValue }
 
@@ -143,6 +147,7 @@ extension CMFormatDescription.Extensions.Value {
 extension CMFormatDescription.Extensions.Value {
   /// Where chroma samples lie.
   public struct ChromaLocation: RawRepresentable, Hashable, @unchecked Sendable {
+    // Sendable: immutable; a CFString is.
     public let rawValue: CFString
     public init(rawValue: CFString) { self.rawValue = rawValue }
 
@@ -163,6 +168,7 @@ extension CMFormatDescription.Extensions.Value {
 extension CMFormatDescription.Extensions.Value {
   /// Whether colour is multiplied with alpha.
   public struct AlphaChannelMode: RawRepresentable, Hashable, @unchecked Sendable {
+    // Sendable: immutable; a CFString is.
     public let rawValue: CFString
     public init(rawValue: CFString) { self.rawValue = rawValue }
 
@@ -180,6 +186,7 @@ extension CMFormatDescription.Extensions.Value {
 extension CMFormatDescription.Extensions.Value {
   /// Who made the compressor.
   public struct Vendor: RawRepresentable, Hashable, @unchecked Sendable {
+    // Sendable: immutable; a CFString is.
     public let rawValue: CFString
     public init(rawValue: CFString) { self.rawValue = rawValue }
 

@@ -5,6 +5,7 @@ extension CMFormatDescription {
   public struct Extensions {
     /// The name of an extension.
     public struct Key: RawRepresentable, Hashable, @unchecked Sendable {
+      // Sendable: immutable; a CFString is.
       public let rawValue: CFString
       public init(rawValue: CFString) { self.rawValue = rawValue }
 

@@ -4,6 +4,7 @@ import CoreVideo
 ///
 /// A format description never changes.
 public final class CMFormatDescription: NSObject, @unchecked Sendable {
+  // Sendable: immutable property-list values.
   let mediaTypeCode: CMMediaType
   let mediaSubTypeCode: FourCharCode
   /// Of video, in pixels; zero for other media.

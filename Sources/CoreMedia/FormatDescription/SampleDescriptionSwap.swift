@@ -73,6 +73,7 @@ enum SampleDescriptionSwap {
 
 /// The dialect of a sound sample description.
 public struct CMSoundDescriptionFlavor: RawRepresentable, Hashable, @unchecked Sendable {
+  // Sendable: immutable; a CFString is.
   public let rawValue: CFString
   public init(rawValue: CFString) { self.rawValue = rawValue }
   public init(_ rawValue: CFString) { self.rawValue = rawValue }

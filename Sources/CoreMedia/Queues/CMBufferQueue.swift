@@ -5,6 +5,7 @@ import CoreFoundation
 /// It knows how long all its buffers last together and can say when that, and other things, change; see
 /// `CMBufferQueueInstallTrigger`.
 public final class CMBufferQueue: NSObject, @unchecked Sendable {
+  // Sendable: `lock` guards what changes; recursive, because handlers of the client may ask the queue.
   private struct Entry {
     let buffer: CMBuffer
     let duration: CMTime

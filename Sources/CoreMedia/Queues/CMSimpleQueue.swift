@@ -13,7 +13,8 @@ public let kCMSimpleQueueError_QueueIsFull: OSStatus = -12773
 ///
 /// It does not own what its elements point to.
 public final class CMSimpleQueue: NSObject, @unchecked Sendable {
-  private let lock = MediaLock()
+  // Sendable: `lock` guards what changes.
+  private let lock = Lock()
   private var elements: [UnsafeRawPointer?]
   private var first = 0
   private var used = 0

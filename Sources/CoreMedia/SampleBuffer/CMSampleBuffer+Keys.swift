@@ -3,6 +3,7 @@ import CoreVideo
 extension CMSampleBuffer {
   /// Keys of the attachments of a sample buffer.
   public struct AttachmentKey: RawRepresentable, Hashable, @unchecked Sendable {
+    // Sendable: immutable; a CFString is.
     public let rawValue: CFString
     public init(rawValue: CFString) { self.rawValue = rawValue }
 
@@ -72,6 +73,7 @@ extension CMSampleBuffer {
 extension CMSampleBuffer.PerSampleAttachmentsDictionary {
   /// Keys of the attachments of one sample.
   public struct Key: RawRepresentable, Hashable, @unchecked Sendable {
+    // Sendable: immutable; a CFString is.
     public let rawValue: CFString
     public init(rawValue: CFString) { self.rawValue = rawValue }
 
@@ -118,6 +120,7 @@ extension CMSampleBuffer {
 
   /// Keys of what a notification says.
   public struct NotificationKey: RawRepresentable, Hashable, @unchecked Sendable {
+    // Sendable: immutable; a CFString is.
     public let rawValue: CFString
     public init(rawValue: CFString) { self.rawValue = rawValue }
 

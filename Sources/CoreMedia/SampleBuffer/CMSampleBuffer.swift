@@ -5,6 +5,7 @@ import CoreVideo
 ///
 /// A sample buffer may be created before its data is there; see `CMSampleBufferMakeDataReady`.
 public final class CMSampleBuffer: NSObject, @unchecked Sendable {
+  // Sendable: `lock` guards what changes.
   // What is known at creation never changes and needs no lock.
   let format: CMFormatDescription?
   let image: CVImageBuffer?
@@ -12,7 +13,7 @@ public final class CMSampleBuffer: NSObject, @unchecked Sendable {
   let timings: SampleTimings
   let sizes: SampleSizes
 
-  private let lock = MediaLock()
+  private let lock = Lock()
   private var data: CMBlockBuffer?
   private var readiness: DataReadiness
   private var makeReady: CMSampleBufferMakeDataReadyHandler?

@@ -170,6 +170,7 @@ public func CMSampleBufferGetAudioStreamPacketDescriptionsPtr(
 
 /// Descriptions of packets at an address that stays. Never changed after creation.
 final class PacketMemory: @unchecked Sendable {
+  // Sendable: memory that is written in `init` and freed in `deinit`.
   let packets: UnsafeMutableBufferPointer<AudioStreamPacketDescription>
 
   init(_ descriptions: [AudioStreamPacketDescription]) {

@@ -2,10 +2,11 @@ import CoreFoundation
 
 /// A source of time that cannot be set, stopped or started.
 public final class CMClock: @unchecked Sendable, Hashable {
+  // Sendable: `lock` guards what changes.
   /// The clock's time at a moment of host time, in nanoseconds.
   private let reading: @Sendable (_ hostTime: UInt64) -> CMTime
   private let isHostClock: Bool
-  private let lock = MediaLock()
+  private let lock = Lock()
   private var isInvalidated = false
   /// The first reading, which the clock's rate is measured from.
   private let first: (time: CMTime, host: UInt64)

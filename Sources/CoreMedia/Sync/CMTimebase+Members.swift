@@ -110,6 +110,7 @@ extension CMTimebase {
 
   /// A key of a notification's user info.
   public struct NotificationKey: RawRepresentable, Hashable, @unchecked Sendable {
+    // Sendable: immutable; a CFString is.
     public let rawValue: CFString
     public init(rawValue: CFString) { self.rawValue = rawValue }
     /// The timebase's time at the event, as `CMTimeCopyAsDictionary` writes it.

@@ -5,6 +5,7 @@ import CoreFoundation
 /// At rate 0 it stands still; at rate 2 it advances two seconds for each second of its source; at a negative rate it
 /// runs backward. It starts at time zero and rate zero.
 public final class CMTimebase: @unchecked Sendable, Hashable {
+  // Sendable: `lock` guards what changes.
   enum Source {
     case clock(CMClock)
     case timebase(CMTimebase)
@@ -45,7 +46,7 @@ public final class CMTimebase: @unchecked Sendable, Hashable {
   }
 
   // A timebase's lock may be held while its source's is taken, never the other way round.
-  private let lock = MediaLock()
+  private let lock = Lock()
   private var line: Line
   private var followers: [WeakTimebase] = []
   let timers = TimebaseTimers()
@@ -239,6 +240,7 @@ enum TimelineArithmetic {
 
 /// Counts the notifications that are being posted, thread by thread.
 final class PostsInFlight: @unchecked Sendable {
+  // Sendable: `condition` guards what changes.
   private let condition = NSCondition()
   private var threads: [pthread_t: Int] = [:]
 

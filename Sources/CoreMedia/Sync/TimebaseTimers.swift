@@ -3,6 +3,7 @@ import Dispatch
 
 /// The timers of a timebase, each with the time on the timebase at which it is to fire.
 final class TimebaseTimers: @unchecked Sendable {
+  // Sendable: `lock` guards what changes.
   enum Kind {
     case runLoop(Timer, RunLoop)
     case dispatch(any DispatchSourceTimer)
@@ -45,7 +46,7 @@ final class TimebaseTimers: @unchecked Sendable {
     var deadline: UInt64?
   }
 
-  private let lock = MediaLock()
+  private let lock = Lock()
   private var entries: [Entry] = []
 
   func add(_ kind: Kind) {

@@ -10,6 +10,7 @@ import Synchronization
 
 /// The memory of one coded frame. Whoever holds it owns it: it goes back to its pool when the holder is gone.
 public struct FrameMemory: ~Copyable, @unchecked Sendable {
+  // Sendable: owns its memory alone; the pool has its own mutex.
   public let address: UnsafeMutableRawPointer
   /// Bytes.
   public let capacity: Int
@@ -60,6 +61,7 @@ public struct FrameMemory: ~Copyable, @unchecked Sendable {
 public final class FrameMemoryPool: Sendable {
   /// Memory that nobody else has.
   private struct Block: @unchecked Sendable {
+    // Sendable: lives behind the mutex of its pool.
     var address: UnsafeMutableRawPointer
     var capacity: Int
   }

@@ -18,6 +18,7 @@ typealias CompressionOutput = @Sendable (OSStatus, VTEncodeInfoFlags, CMSampleBu
 /// Clients put frames in from any thread and wait while the queue is full. All results are given out on this one
 /// thread, one after the other, in decode order, under no lock: a client may call the session from its callback.
 final class CompressionPipeline: @unchecked Sendable {
+  // Sendable: `state` guards what callers ask for; the rest is touched on its thread alone.
   /// Frames that wait in front of the encoder. What the encoder itself holds comes on top.
   static let queueLimit = 2
   /// Jobs that may wait when callbacks, which cannot wait themselves, put frames in.

@@ -38,7 +38,7 @@ final class CompressionWorker {
   private var results: [Result] = []
   private var taken = 0
 
-  private let formatLock = NSLock()
+  private let formatLock = Lock()
   private var sharedInputFormat: PictureFormat?
 
   init(encoder: EncoderDescription, width: Int, height: Int, wishedFormat: OSType?) {

@@ -28,6 +28,7 @@ public struct VTCompressionSessionOptionFlags: OptionSet, Sendable {
 
 /// Compresses a sequence of pictures. Its functions may be called from any thread.
 public final class VTCompressionSession: PropertySession, CFRuntimeObject, @unchecked Sendable, Hashable {
+  // Sendable: `lock` guards what changes.
   package static let cfTypeID = CFRuntimeRegister("VTCompressionSession")
 
   let width: Int
@@ -37,7 +38,7 @@ public final class VTCompressionSession: PropertySession, CFRuntimeObject, @unch
   private let sourceAttributes: SourceAttributes
   let pipeline: CompressionPipeline
 
-  private let lock = NSLock()
+  private let lock = Lock()
   private var settings: CompressionSettings
   private var draft: CompressionDraft?
   private var isInvalid = false
@@ -212,15 +213,15 @@ public final class VTCompressionSession: PropertySession, CFRuntimeObject, @unch
   }
 
   func copyProperty(_ key: String) -> (status: OSStatus, value: AnyObject?) {
-    lock.lock()
-    defer { lock.unlock() }
-    if isInvalid { return (kVTInvalidSessionErr, nil) }
-    guard let row = settings.table[key] else { return (kVTPropertyNotSupportedErr, nil) }
-    guard let read = row.read else { return (noErr, settings.value(row)) }
-    let state = CompressionState(
-      encoder: encoder, pendingFrames: pipeline.pendingFrames, width: width, height: height,
-      inputFormat: pipeline.inputFormat?.rawValue ?? poolFormat, poolFormat: poolFormat)
-    return (noErr, read(state))
+    lock.withLock {
+      if isInvalid { return (kVTInvalidSessionErr, nil) }
+      guard let row = settings.table[key] else { return (kVTPropertyNotSupportedErr, nil) }
+      guard let read = row.read else { return (noErr, settings.value(row)) }
+      let state = CompressionState(
+        encoder: encoder, pendingFrames: pipeline.pendingFrames, width: width, height: height,
+        inputFormat: pipeline.inputFormat?.rawValue ?? poolFormat, poolFormat: poolFormat)
+      return (noErr, read(state))
+    }
   }
 
   func copySupportedProperties() -> (status: OSStatus, properties: [String: [String: Any]]) {

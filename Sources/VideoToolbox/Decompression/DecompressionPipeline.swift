@@ -8,6 +8,7 @@ typealias DecompressionOutput = @Sendable (OSStatus, VTDecodeInfoFlags, CVImageB
 
 /// One frame on its way through a session.
 struct DecompressionFrame: @unchecked Sendable {
+  // Sendable: goes from the caller to the queue of its session.
   let sample: CMSampleBuffer
   let presentationTime: CMTime
   let flags: VTDecodeFrameFlags
@@ -30,6 +31,7 @@ struct DecompressionSettings {
 /// Decodes the frames of a session one after the other: on the caller's thread for frames that are to be ready on
 /// return, or else on a queue.
 final class DecompressionPipeline: @unchecked Sendable {
+  // Sendable: `condition` guards what callers ask for; the rest is touched on `queue` alone.
   private struct Pending {
     let frame: DecompressionFrame
     let isLate: Bool

@@ -4,6 +4,7 @@ import FFmpegMedia
 
 /// What the client wants of the buffers that a decompression session gives out.
 struct OutputAttributes: @unchecked Sendable {
+  // Sendable: immutable property-list values once made.
   /// Empty if every format will do.
   var pixelFormats: [OSType] = []
   var width: Int?
@@ -74,8 +75,9 @@ struct OutputAttributes: @unchecked Sendable {
 
 /// The pools of a session, one for each kind of buffer.
 final class OutputPools: PictureAllocator, @unchecked Sendable {
+  // Sendable: `lock` guards what changes.
   private let attributes: OutputAttributes
-  private let lock = NSLock()
+  private let lock = Lock()
   private var pools: [PictureRequest: CVPixelBufferPool] = [:]
   private var count = 0
   private var lastUsed: CVPixelBufferPool?

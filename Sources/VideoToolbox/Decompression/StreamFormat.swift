@@ -5,6 +5,7 @@ import VideoBitstream
 
 /// What a format description says to a decoder.
 struct StreamFormat: @unchecked Sendable {
+  // Sendable: immutable.
   // Immutable, as format descriptions are.
   let description: CMVideoFormatDescription
   let codec: CodecType

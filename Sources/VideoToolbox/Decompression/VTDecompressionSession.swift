@@ -35,11 +35,12 @@ public struct VTDecompressionOutputCallbackRecord {
 
 /// Decompresses a sequence of frames. Its functions may be called from any thread.
 public final class VTDecompressionSession: PropertySession, CFRuntimeObject, @unchecked Sendable, Hashable {
+  // Sendable: `lock` guards what changes.
   package static let cfTypeID = CFRuntimeRegister("VTDecompressionSession")
 
   private let callback: (VTDecompressionOutputCallback, UnsafeMutableRawPointer?)?
   private let pipeline: DecompressionPipeline
-  private let lock = NSLock()
+  private let lock = Lock()
   private var store = PropertyStore(DecompressionProperties.table)
   private var settings: DecompressionSettings
   private var format: StreamFormat
@@ -222,9 +223,9 @@ public final class VTDecompressionSession: PropertySession, CFRuntimeObject, @un
   }
 
   private func snapshot() -> (Bool, PropertyStore<DecompressionState>, DecompressionState) {
-    lock.lock()
-    defer { lock.unlock() }
-    return (isInvalid, store, state)
+    lock.withLock {
+      return (isInvalid, store, state)
+    }
   }
 
   var propertyOrder: [String] { DecompressionProperties.table.map(\.key) }

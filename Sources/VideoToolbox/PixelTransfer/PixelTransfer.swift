@@ -19,9 +19,10 @@ struct PixelTransferSettings: Sendable, Equatable {
 /// Copies pictures from buffer to buffer as settings say: the work behind pixel transfer sessions, and behind
 /// decompression sessions whose decoder does not give what the client asked for.
 final class PixelTransfer: @unchecked Sendable {
+  // Sendable: `lock` guards what changes.
   let settings: PixelTransferSettings
   private let converter: PixelConverter
-  private let lock = NSLock()
+  private let lock = Lock()
   /// For colours on their way through linear light.
   private var deepBuffers: [CVPixelBuffer] = []
 

@@ -3,9 +3,10 @@ import FFmpegMedia
 
 /// Turns and mirrors pictures. May be used from any thread.
 public final class VTPixelRotationSession: PropertySession, CFRuntimeObject, @unchecked Sendable, Hashable {
+  // Sendable: `lock` guards what changes.
   package static let cfTypeID = CFRuntimeRegister("VTPixelRotationSession")
 
-  private let lock = NSLock()
+  private let lock = Lock()
   private var store = PropertyStore(VTPixelRotationSession.table)
   private var isInvalid = false
   private let converter = PixelConverter()
@@ -141,9 +142,9 @@ public final class VTPixelRotationSession: PropertySession, CFRuntimeObject, @un
   }
 
   func copyProperty(_ key: String) -> (status: OSStatus, value: AnyObject?) {
-    lock.lock()
-    defer { lock.unlock() }
-    return isInvalid ? (kVTInvalidSessionErr, nil) : store.copy(key, ())
+    lock.withLock {
+      return isInvalid ? (kVTInvalidSessionErr, nil) : store.copy(key, ())
+    }
   }
 
   func copySupportedProperties() -> (status: OSStatus, properties: [String: [String: Any]]) {

@@ -3,9 +3,10 @@ import FFmpegMedia
 
 /// Copies pictures between buffers of different sizes, pixel formats and colours. May be used from any thread.
 public final class VTPixelTransferSession: PropertySession, CFRuntimeObject, @unchecked Sendable, Hashable {
+  // Sendable: `lock` guards what changes.
   package static let cfTypeID = CFRuntimeRegister("VTPixelTransferSession")
 
-  private let lock = NSLock()
+  private let lock = Lock()
   private var store = PropertyStore(PixelTransferProperties.table)
   private var transfer: PixelTransfer?
   private var isInvalid = false
@@ -51,9 +52,9 @@ public final class VTPixelTransferSession: PropertySession, CFRuntimeObject, @un
   }
 
   func copyProperty(_ key: String) -> (status: OSStatus, value: AnyObject?) {
-    lock.lock()
-    defer { lock.unlock() }
-    return isInvalid ? (kVTInvalidSessionErr, nil) : store.copy(key, ())
+    lock.withLock {
+      return isInvalid ? (kVTInvalidSessionErr, nil) : store.copy(key, ())
+    }
   }
 
   func copySupportedProperties() -> (status: OSStatus, properties: [String: [String: Any]]) {

@@ -84,7 +84,8 @@ final class CallDecoder {
 }
 
 private final class PictureBox: @unchecked Sendable {
-  private let lock = NSLock()
+  // Sendable: `lock` guards what changes.
+  private let lock = Lock()
   private var picture: CVPixelBuffer?
 
   func put(_ image: CVPixelBuffer?) { lock.withLock { picture = image } }

@@ -197,7 +197,8 @@ final class CallEncoder {
 
 /// Carries a frame from the session's thread.
 private final class OutputBox: @unchecked Sendable {
-  private let lock = NSLock()
+  // Sendable: `lock` guards what changes.
+  private let lock = Lock()
   private var content: (OSStatus, CMSampleBuffer?)?
 
   func put(_ status: OSStatus, _ sample: CMSampleBuffer?) {

@@ -3,6 +3,7 @@ import VideoToolbox
 
 /// What became of each frame, for the report. Written from the session's threads and the encoding stage.
 final class FrameLog: @unchecked Sendable {
+  // Sendable: `lock` guards what changes.
   struct Entry: Sendable {
     /// Seconds from the first frame.
     var time: Double
@@ -22,7 +23,7 @@ final class FrameLog: @unchecked Sendable {
     var entries: [Entry] = []
   }
 
-  private let lock = NSLock()
+  private let lock = Lock()
   private var title = ""
   private var entries: [Entry] = []
   private var tokens: [(frame: Int, token: Int64)] = []

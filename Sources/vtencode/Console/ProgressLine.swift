@@ -1,15 +1,17 @@
+import CoreFoundation
 import Foundation
 
 /// How far a run is: a bar that redraws itself on a terminal, a plain line every few seconds elsewhere, or a JSON object
 /// a line for a program.
 final class ProgressLine: @unchecked Sendable {
+  // Sendable: `lock` guards what changes.
   private let total: Int?
   private let isTerminal: Bool
   private let style: ProgressStyle
   private let began: Date
   private var lastShown: Date
   private var isDrawn = false
-  private let lock = NSLock()
+  private let lock = Lock()
 
   /// - Parameter total: frames that are expected, if known.
   init(total: Int?, style: ProgressStyle) {
@@ -23,30 +25,30 @@ final class ProgressLine: @unchecked Sendable {
   /// Shows the state now and then; cheap to call for each frame.
   func update(frames: Int) {
     guard style != .none else { return }
-    lock.lock()
-    defer { lock.unlock() }
-    let now = Date()
-    let pause = style == .json ? 0.5 : isTerminal ? 0.1 : 5
-    guard now.timeIntervalSince(lastShown) >= pause else { return }
-    lastShown = now
-    guard style == .auto else {
-      return ProgressEvent(frames: frames, total: total, seconds: now.timeIntervalSince(began)).write()
-    }
-    let text = describe(frames: frames, elapsed: now.timeIntervalSince(began))
-    if isTerminal {
-      Console.write("\r\u{1B}[K" + text.prefix(Console.columns - 1), to: STDERR_FILENO)
-      isDrawn = true
-    } else {
-      Console.note(text)
+    lock.withLock {
+      let now = Date()
+      let pause = style == .json ? 0.5 : isTerminal ? 0.1 : 5
+      guard now.timeIntervalSince(lastShown) >= pause else { return }
+      lastShown = now
+      guard style == .auto else {
+        return ProgressEvent(frames: frames, total: total, seconds: now.timeIntervalSince(began)).write()
+      }
+      let text = describe(frames: frames, elapsed: now.timeIntervalSince(began))
+      if isTerminal {
+        Console.write("\r\u{1B}[K" + text.prefix(Console.columns - 1), to: STDERR_FILENO)
+        isDrawn = true
+      } else {
+        Console.note(text)
+      }
     }
   }
 
   /// Takes the bar off the terminal.
   func finish() {
-    lock.lock()
-    defer { lock.unlock() }
-    if isDrawn { Console.write("\r\u{1B}[K", to: STDERR_FILENO) }
-    isDrawn = false
+    lock.withLock {
+      if isDrawn { Console.write("\r\u{1B}[K", to: STDERR_FILENO) }
+      isDrawn = false
+    }
   }
 
   private func describe(frames: Int, elapsed: Double) -> String {

@@ -3,6 +3,7 @@ import Foundation
 /// Passes elements from one thread to another and holds at most `capacity` of them, so that memory stays
 /// bounded whichever side is faster.
 final class BoundedQueue<Element>: @unchecked Sendable {
+  // Sendable: `condition` guards what changes.
   private let capacity: Int
   private var elements: [Element] = []
   private var state = State.open

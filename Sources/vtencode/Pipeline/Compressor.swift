@@ -3,6 +3,7 @@ import VideoToolbox
 
 /// A compression session, set up as a plan asks.
 final class Compressor: @unchecked Sendable {
+  // Sendable: called by one task, frame after frame.
   /// What the session says about a frame: a sample, or nothing if the frame was dropped.
   typealias Output = @Sendable (Result<CMSampleBuffer?, Failure>) -> Void
 

@@ -3,6 +3,7 @@ import Foundation
 
 /// One decoded picture and when it is shown.
 struct Frame: @unchecked Sendable {
+  // Sendable: handed from the reader to one encoder.
   let pixelBuffer: CVPixelBuffer
   let time: CMTime
   let duration: CMTime

@@ -1,12 +1,14 @@
+import CoreFoundation
 import Dispatch
 import Foundation
 
 /// SIGINT, SIGTERM and SIGHUP: the first asks the run to end well, with what has been encoded so far; the second
 /// ends the process at once, and leaves no unfinished file.
 final class Interrupt: @unchecked Sendable {
+  // Sendable: `lock` guards what changes.
   static let shared = Interrupt()
 
-  private let lock = NSLock()
+  private let lock = Lock()
   private var sources: [any DispatchSourceSignal] = []
   private var handlers: [() -> Void] = []
   private var unfinished: Set<String> = []

@@ -145,41 +145,42 @@ struct MovieSink: SampleSink {
 
 /// Hands the first of several results to whoever waits for one, now or later.
 private final class OneTimeResult: @unchecked Sendable {
-  private let lock = NSLock()
+  // Sendable: `lock` guards what changes.
+  private let lock = Lock()
   private var result: Result<Void, any Error>?
   private var continuation: CheckedContinuation<Void, any Error>?
 
   func attach(_ waiting: CheckedContinuation<Void, any Error>) {
-    lock.lock()
-    let known = result
-    if known == nil { continuation = waiting }
-    lock.unlock()
+    let known = lock.withLock {
+      if result == nil { continuation = waiting }
+      return result
+    }
     if let known { waiting.resume(with: known) }
   }
 
   func settle(_ new: Result<Void, any Error>) {
-    lock.lock()
-    let waiting = result == nil ? continuation : nil
-    if result == nil { result = new }
-    continuation = nil
-    lock.unlock()
+    let waiting = lock.withLock {
+      defer { continuation = nil }
+      guard result == nil else { return nil as CheckedContinuation<Void, any Error>? }
+      result = new
+      return continuation
+    }
     waiting?.resume(with: new)
   }
 }
 
 /// Holds one element until it is taken, once.
 private final class SingleElement<Element>: @unchecked Sendable {
-  private let lock = NSLock()
+  // Sendable: `lock` guards what changes.
+  private let lock = Lock()
   private var element: Element?
 
   init(_ element: Element) { self.element = element }
 
   func take() -> Element? {
-    lock.lock()
-    defer {
-      element = nil
-      lock.unlock()
+    lock.withLock {
+      defer { element = nil }
+      return element
     }
-    return element
   }
 }

@@ -5,6 +5,7 @@ import Foundation
 /// Lets frames through at their own times, measured on a timebase that runs with the host's clock, as a
 /// camera or a live source would deliver them.
 final class Pacer: @unchecked Sendable {
+  // Sendable: started and waited for by one task.
   private let timebase: CMTimebase
   private let timer: any DispatchSourceTimer
   private let due = DispatchSemaphore(value: 0)

@@ -4,6 +4,7 @@ import Foundation
 /// Keeps the sound in step with the pictures that go to the encoder: it neither runs far ahead in the file
 /// nor goes on after a run that ends early.
 final class SoundGate: @unchecked Sendable {
+  // Sendable: `condition` guards what changes.
   private let condition = NSCondition()
   private var reached = CMTime.negativeInfinity
   private var end = CMTime.positiveInfinity

@@ -81,6 +81,7 @@ struct SoundReport: Sendable {
 
 /// A sound track on its way from the source into the output: copied as it is stored, or encoded as AAC.
 final class SoundTrack: @unchecked Sendable {
+  // Sendable: immutable; reader and writer have their own locks.
   let input: AVAssetWriterInput
   let isEncoded: Bool
   private let source: MovieSource

@@ -3,7 +3,8 @@ import Foundation
 
 /// Counts what leaves the session. Called from the session's threads.
 final class Tally: @unchecked Sendable {
-  private let lock = NSLock()
+  // Sendable: `lock` guards what changes.
+  private let lock = Lock()
   private var frameCount = 0
   private var droppedCount = 0
   private var keyFrameCount = 0
