@@ -360,7 +360,7 @@ import Testing
     let count = Mutex(0)
     func time(_ tenths: Int64) -> CMTime { CMTime(value: tenths, timescale: 10) }
     let observer = synchronizer.addBoundaryTimeObserver(
-      forTimes: [11, 12, 200, 300, 400].map { NSValue(time: time($0)) }, queue: queue
+      forTimes: [11, 12, 2_000_000, 3_000_000, 4_000_000].map { NSValue(time: time($0)) }, queue: queue
     ) { count.withLock { $0 += 1 } }
     func wait(for wanted: Int) async throws {
       for _ in 0..<300 where count.withLock({ $0 }) < wanted { try await Task.sleep(for: .milliseconds(10)) }
@@ -373,11 +373,11 @@ import Testing
     try await wait(for: 4)
     #expect(count.withLock { $0 } == 4)
     // Over all that are left: none of them.
-    synchronizer.setRate(1, time: time(500))
+    synchronizer.setRate(1, time: time(5_000_000))
     try await Task.sleep(for: .milliseconds(200))
     #expect(count.withLock { $0 } == 4)
     // Over one, to shortly before the next.
-    synchronizer.setRate(1, time: time(399))
+    synchronizer.setRate(1, time: time(3_999_999))
     try await wait(for: 5)
     try await Task.sleep(for: .milliseconds(100))
     #expect(count.withLock { $0 } == 5)
