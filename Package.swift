@@ -47,9 +47,9 @@ if !isEngineAlone {
   // Beside the umbrella: logging, bitmaps and pictures' files as on Apple's systems, for programs that import them.
   let others = ["CodecInterface", "CoreGraphics", "ElementaryStream", "ImageIO", "OSLog"]
   let offered =
-    [("OpenVideoToolbox", modules)] + (modules + others).map { ($0, [$0]) }
+    [("OpenVideoToolbox", modules), ("os", ["OpenVideoToolboxOS"])] + (modules + others).map { ($0, [$0]) }
   for (product, modules) in offered {
-    let target = modules == [product] ? "\(product)Product" : product
+    let target = product == "OpenVideoToolbox" ? product : "\(product)Product"
     products.append(.library(name: product, targets: [target]))
     targets.append(
       .target(
@@ -109,9 +109,10 @@ if !isEngineAlone {
         "CoreMedia", "CodecInterface", "H264Codec", "FFmpegMedia", "VideoBitstream", "X264Codec", "X265Codec",
       ]),
     .target(name: "UniformTypeIdentifiers"),
-    // Not named `os`: packages that this one builds beside ask `#if canImport(os)` without depending on it, and
-    // would see it or not by the order of the build (docs/compatibility.md tells how `import os` finds it).
     .target(name: "OSLog", dependencies: [.product(name: "Logging", package: "swift-log")]),
+    // Not named `os`: packages that are built beside ask `#if canImport(os)` without depending on it, and would see
+    // it or not by the order of the build (docs/compatibility.md tells how `import os` finds it).
+    .target(name: "OpenVideoToolboxOS", dependencies: ["OSLog"], path: "Sources/os"),
     .target(name: "_Testing_CoreGraphics"),
     .target(name: "CoreGraphics", dependencies: ["CoreVideo", "_Testing_CoreGraphics"]),
     .target(name: "ImageIO", dependencies: ["CoreGraphics", "FFmpegMedia", "CFFmpeg"]),

@@ -26,9 +26,9 @@ let package = Package(
     .target(name: "Geometry"),
     .executableTarget(
       name: "Recorder",
-      dependencies: ["Geometry", product("VideoToolbox"), product("AVFoundation"), product("OSLog")],
-      // `import os` means `OSLog` (docs/compatibility.md).
-      swiftSettings: [.unsafeFlags(["-module-alias", "os=OSLog"], .when(platforms: [.linux]))]),
+      dependencies: ["Geometry", product("VideoToolbox"), product("AVFoundation"), product("os")],
+      // What `import os` means (docs/compatibility.md).
+      swiftSettings: [.unsafeFlags(["-module-alias", "os=OpenVideoToolboxOS"], .when(platforms: [.linux]))]),
     .executableTarget(name: "Tutorial", dependencies: [product("OpenVideoToolbox")]),
     .executableTarget(name: "Workflows", dependencies: [product("OpenVideoToolbox")]),
   ],

@@ -170,28 +170,20 @@ struct FrameTraits {
 
   /// - Parameter isSync: what the sample's attachments say.
   init(_ data: UnsafeRawBufferPointer, _ format: StreamFormat, isSync: Bool) {
-    guard format.lengthSize > 0 else {
+    guard LengthPrefix.isValid(format.lengthSize) else {
       isClosedKeyFrame = isSync
       return
     }
-    let isHEVC = StreamFormat.isHEVC(format.codec)
-    var offset = 0
-    while offset + format.lengthSize < data.count {
-      let length = (0..<format.lengthSize).reduce(0) { $0 << 8 | Int(data[offset + $1]) }
-      offset += format.lengthSize
-      guard length > 0, length <= data.count - offset else { return }
-      let type = isHEVC ? Int(data[offset] >> 1 & 63) : Int(data[offset] & 31)
-      if isHEVC, type < 32 {
-        // BLA and IDR pictures; after a CRA picture come some that refer to what was before.
-        isClosedKeyFrame = (16...20).contains(type)
-        if length > 1 { temporalLevel = max(0, Int(data[offset + 1] & 7) - 1) }
-        return
-      }
-      if !isHEVC, (1...5).contains(type) {
-        isClosedKeyFrame = type == 5
-        return
-      }
-      offset += length
+    let codec: NALCodec = StreamFormat.isHEVC(format.codec) ? .hevc : .h264
+    var (isClosed, level) = (false, 0)
+    LengthPrefix.forEachUnit(in: data, lengthSize: format.lengthSize) { range in
+      let unit = data[range]
+      guard let first = unit.first, codec.isSlice(codec.unitType(first)) else { return true }
+      // After a CRA picture come some that refer to what was before.
+      isClosed = codec.closesReferences(codec.unitType(first))
+      if codec == .hevc { level = HEVCNALUnitHeader(of: unit).map { Int($0.temporalID) } ?? 0 }
+      return false
     }
+    (isClosedKeyFrame, temporalLevel) = (isClosed, level)
   }
 }

@@ -1,0 +1,1 @@
+// The product `os`: `import os` where the platform lacks it, and nothing elsewhere (see Package.swift).
