@@ -216,7 +216,7 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
   ) {
     assetLoadingQueue.async { [self] in
       do {
-        _ = try asset.file.facts()
+        _ = try asset.loadedTracks()
         handler(maxDuration, nil)
       } catch { handler(.invalid, error) }
     }
@@ -227,7 +227,7 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
   ) {
     assetLoadingQueue.async { [self] in
       do {
-        _ = try asset.file.facts()
+        _ = try asset.loadedTracks()
         handler(estimatedOutputFileLength, nil)
       } catch { handler(0, error) }
     }

@@ -114,12 +114,13 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
   // MARK: - The work
 
   private func make(_ time: CMTime) throws -> (image: CGImage, time: CMTime) {
-    let facts = try asset.file.facts()
-    guard let track = facts.video else {
+    guard time.isNumeric else { throw AVError(.noImageAtTime, reason: "The time is not a number.") }
+    guard let origin = try asset.pictureOrigin(at: time) else {
       throw AVError(
         .noSourceTrack, reason: "The asset has no video.", advice: "Use an asset with a video track.")
     }
-    guard time.isNumeric else { throw AVError(.noImageAtTime, reason: "The time is not a number.") }
+    let (facts, track) = (try origin.track.file.facts(), origin.track.facts)
+    let asked = origin.time
     let (before, after, turns, largest) = lock.withLock {
       (self.before, self.after, self.turns, self.largest)
     }
@@ -130,7 +131,7 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
     settings[kCVPixelBufferHeightKey as String] = Int(clamping: Double(size.height))
     let source = try PictureSource(
       Demuxer(again: facts.demuxer), track, PictureRequirements(settings), copies: false)
-    let wanted = max(time, track.timeRange.start)
+    let wanted = max(asked, track.timeRange.start)
     // With a key frame in reach there is no need to decode up to the time.
     let key = try keyFrame(before: wanted, facts, track)
     let start = wanted - key <= before ? key : wanted
@@ -142,7 +143,7 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
     }
     let actual = CMSampleBufferGetPresentationTimeStamp(sample)
     guard actual - wanted <= after || actual <= wanted else { throw Self.nothing(at: time) }
-    return (try Self.image(of: image, transform), actual)
+    return (try Self.image(of: image, transform), origin.back(actual))
   }
 
   private func keyFrame(before time: CMTime, _ facts: AssetFacts, _ track: TrackFacts) throws -> CMTime {
