@@ -3,10 +3,11 @@ import Foundation
 
 /// The sound of several tracks, mixed.
 open class AVAssetReaderAudioMixOutput: AVAssetReaderOutput, @unchecked Sendable {
+  // Sendable: `mixLock` guards what changes.
   public let audioTracks: [AVAssetTrack]
   public let audioSettings: [String: Any]?
   private let request: Result<SoundRequirements, AVError>
-  private let mixLock = NSLock()
+  private let mixLock = Lock()
   private var mix: AVAudioMix?
   private var pitch = AVAudioTimePitchAlgorithm.spectral
 

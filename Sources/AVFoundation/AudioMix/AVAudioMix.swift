@@ -2,7 +2,8 @@ import Foundation
 
 /// How loud each track is when tracks are mixed.
 open class AVAudioMix: NSObject, NSCopying, NSMutableCopying, @unchecked Sendable {
-  let lock = NSLock()
+  // Sendable: `lock` guards what changes.
+  let lock = Lock()
   var storedParameters: [AVAudioMixInputParameters] = []
 
   public override init() { super.init() }
@@ -25,6 +26,7 @@ open class AVAudioMix: NSObject, NSCopying, NSMutableCopying, @unchecked Sendabl
 
 /// A mix that a program makes.
 open class AVMutableAudioMix: AVAudioMix, @unchecked Sendable {
+  // Sendable: the base class's lock guards all.
   override public var inputParameters: [AVAudioMixInputParameters] {
     get { super.inputParameters }
     set { lock.withLock { storedParameters = newValue } }
@@ -33,6 +35,7 @@ open class AVMutableAudioMix: AVAudioMix, @unchecked Sendable {
 
 /// How loud a track is over time: 1.0 before the first time that says something else, then what was said last.
 open class AVAudioMixInputParameters: NSObject, @unchecked Sendable {
+  // Sendable: `lock` guards what changes.
   struct Ramp: Sendable {
     /// Without a duration: from here on.
     let range: CMTimeRange
@@ -40,7 +43,7 @@ open class AVAudioMixInputParameters: NSObject, @unchecked Sendable {
     let end: Float
   }
 
-  let lock = NSLock()
+  let lock = Lock()
   var storedTrackID = kCMPersistentTrackID_Invalid
   var storedRamps: [Ramp] = []
 
@@ -80,6 +83,7 @@ open class AVAudioMixInputParameters: NSObject, @unchecked Sendable {
 
 /// Volumes that a program sets.
 open class AVMutableAudioMixInputParameters: AVAudioMixInputParameters, @unchecked Sendable {
+  // Sendable: the base class's lock guards all.
   public override init() { super.init() }
 
   /// Volumes of a track.

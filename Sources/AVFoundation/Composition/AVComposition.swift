@@ -4,7 +4,8 @@ import Foundation
 /// An asset made of parts of other assets. Nothing is copied: a reader, an exporter or an image generator reads the
 /// others' files.
 open class AVComposition: AVAsset, NSCopying, NSMutableCopying, @unchecked Sendable {
-  let compositionLock = NSLock()
+  // Sendable: `compositionLock` guards what changes.
+  let compositionLock = Lock()
   var storedTracks: [AVMutableCompositionTrack] = []
   var storedNaturalSize: CGSize?
 
@@ -92,6 +93,7 @@ open class AVComposition: AVAsset, NSCopying, NSMutableCopying, @unchecked Senda
 
 /// An asset that a program makes of parts of other assets.
 open class AVMutableComposition: AVComposition, @unchecked Sendable {
+  // Sendable: the base class's lock guards all.
   public override init() { super.init() }
 
   /// A composition. Files that its segments name by URL are opened without options, whatever is given: nil is all that

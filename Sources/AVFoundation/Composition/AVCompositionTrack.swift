@@ -3,7 +3,8 @@ import Foundation
 
 /// A track of a composition: parts of other tracks, one after the other.
 open class AVCompositionTrack: AVAssetTrack, @unchecked Sendable {
-  let timelineLock = NSLock()
+  // Sendable: `timelineLock` guards what changes.
+  let timelineLock = Lock()
   var storedTimeline = CompositionTimeline()
   var storedTransform: CGAffineTransform?
   var storedVolume: Float = 1
@@ -88,6 +89,7 @@ open class AVCompositionTrack: AVAssetTrack, @unchecked Sendable {
 
 /// A part of a composition's track.
 open class AVCompositionTrackSegment: AVAssetTrackSegment, @unchecked Sendable {
+  // Sendable: immutable.
   /// The file that the media is taken from; nil for an empty segment.
   public let sourceURL: URL?
   /// The track in that file.

@@ -2,6 +2,7 @@ import Foundation
 
 /// A track of a composition that a program fills.
 open class AVMutableCompositionTrack: AVCompositionTrack, @unchecked Sendable {
+  // Sendable: the base class's lock guards all.
   override public var isEnabled: Bool {
     get { super.isEnabled }
     set { timelineLock.withLock { storedIsEnabled = newValue } }

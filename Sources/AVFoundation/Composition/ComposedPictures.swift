@@ -4,6 +4,7 @@ import Synchronization
 
 /// The pictures of a composition's track, or its samples as they are stored: those of each part, at the part's place.
 final class ComposedPictures: InterruptibleSource, @unchecked Sendable {
+  // Sendable: one caller at a time, behind the lock of the output that owns it.
   /// Makes the source of a part.
   typealias Make = (AVAssetTrack) throws -> any SampleSource
 

@@ -4,6 +4,7 @@ import Foundation
 struct CompositionTimeline: Sendable {
   /// A part; without a source nothing is presented.
   struct Part: @unchecked Sendable {
+    // Sendable: immutable once made.
     let source: CompositionSource?
     /// On the source's asset's time line. Of no meaning without a source.
     var range: CMTimeRange

@@ -2,6 +2,7 @@ import Foundation
 
 /// Takes the samples for a display layer, without being a layer itself: a layer's `sampleBufferRenderer`.
 public final class AVSampleBufferVideoRenderer: NSObject, SynchronizedRenderer, @unchecked Sendable {
+  // Sendable: `lock` guards what changes.
   /// A sample could not be decoded; the user info holds the error.
   public static let didFailToDecodeNotification = NSNotification.Name(
     "AVSampleBufferVideoRendererDidFailToDecodeNotification")
@@ -11,7 +12,7 @@ public final class AVSampleBufferVideoRenderer: NSObject, SynchronizedRenderer, 
   public static let requiresFlushToResumeDecodingDidChangeNotification = NSNotification.Name(
     "AVSampleBufferVideoRendererRequiresFlushToResumeDecodingDidChangeNotification")
 
-  private let lock = NSLock()
+  private let lock = Lock()
   private weak var layer: AVSampleBufferDisplayLayer?
   /// Stands still; for a layer that is gone.
   private let idle = CMTimebase.onHostClock()

@@ -3,10 +3,11 @@ import Foundation
 
 /// The pictures of several tracks, made into one by a video composition.
 open class AVAssetReaderVideoCompositionOutput: AVAssetReaderOutput, @unchecked Sendable {
+  // Sendable: `compositionLock` guards what changes.
   public let videoTracks: [AVAssetTrack]
   public let videoSettings: [String: Any]?
   private let request: Result<PictureRequirements, AVError>
-  private let compositionLock = NSLock()
+  private let compositionLock = Lock()
   private var composition: AVVideoComposition?
   private var compositor: (any AVVideoCompositing)?
 

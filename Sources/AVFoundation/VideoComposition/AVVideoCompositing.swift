@@ -28,6 +28,7 @@ extension AVVideoCompositing {
 
 /// What pictures a compositor makes: their size, and where to get them.
 open class AVVideoCompositionRenderContext: NSObject, @unchecked Sendable {
+  // Sendable: immutable; the pool has its own lock.
   /// In pixels.
   public let size: CGSize
   public let videoComposition: AVVideoComposition
@@ -103,6 +104,7 @@ public struct AVEdgeWidths: Hashable, Sendable {
 
 /// A picture that a compositor is asked for.
 open class AVAsynchronousVideoCompositionRequest: NSObject, @unchecked Sendable {
+  // Sendable: `condition` guards what changes.
   public let renderContext: AVVideoCompositionRenderContext
   /// When the picture is shown.
   public let compositionTime: CMTime

@@ -2,6 +2,7 @@ import Foundation
 
 /// How the pictures of several tracks are made into one, over time.
 open class AVVideoComposition: NSObject, NSCopying, NSMutableCopying, @unchecked Sendable {
+  // Sendable: `lock` guards what changes.
   struct Values {
     var frameDuration = CMTime.invalid
     var renderSize = CGSize.zero
@@ -11,7 +12,7 @@ open class AVVideoComposition: NSObject, NSCopying, NSMutableCopying, @unchecked
     var sourceTrackID = kCMPersistentTrackID_Invalid
   }
 
-  let lock = NSLock()
+  let lock = Lock()
   var values = Values()
 
   public override init() { super.init() }
@@ -69,6 +70,7 @@ open class AVVideoComposition: NSObject, NSCopying, NSMutableCopying, @unchecked
 
 /// A composition that a program makes.
 open class AVMutableVideoComposition: AVVideoComposition, @unchecked Sendable {
+  // Sendable: the base class's lock guards all.
   override public var frameDuration: CMTime {
     get { super.frameDuration }
     set { lock.withLock { values.frameDuration = newValue } }

@@ -16,7 +16,8 @@ public protocol AVVideoCompositionInstructionProtocol: NSObjectProtocol {
 /// What is made for some time, by layers.
 open class AVVideoCompositionInstruction: NSObject, AVVideoCompositionInstructionProtocol, @unchecked Sendable
 {
-  let lock = NSLock()
+  // Sendable: `lock` guards what changes.
+  let lock = Lock()
   var storedRange = CMTimeRange.invalid
   var storedLayers: [AVVideoCompositionLayerInstruction] = []
   var storedProcessing = true
@@ -36,6 +37,7 @@ open class AVVideoCompositionInstruction: NSObject, AVVideoCompositionInstructio
 
 /// What a program has made for some time, by layers. Where no layer is, pictures are black.
 open class AVMutableVideoCompositionInstruction: AVVideoCompositionInstruction, @unchecked Sendable {
+  // Sendable: the base class's lock guards all.
   override public var timeRange: CMTimeRange {
     get { super.timeRange }
     set { lock.withLock { storedRange = newValue } }
@@ -84,7 +86,8 @@ struct ValueRamps<Value: Sendable>: Sendable {
 
 /// How the pictures of one track lie in those that are made.
 open class AVVideoCompositionLayerInstruction: NSObject, @unchecked Sendable {
-  let lock = NSLock()
+  // Sendable: `lock` guards what changes.
+  let lock = Lock()
   var storedTrackID = kCMPersistentTrackID_Invalid
   var opacities = ValueRamps<Float>()
   var transforms = ValueRamps<CGAffineTransform>()
@@ -154,6 +157,7 @@ open class AVVideoCompositionLayerInstruction: NSObject, @unchecked Sendable {
 /// How a program has the pictures of one track lie in those that are made.
 open class AVMutableVideoCompositionLayerInstruction: AVVideoCompositionLayerInstruction, @unchecked Sendable
 {
+  // Sendable: the base class's lock guards all.
   public override init() { super.init() }
 
   /// For a track: its pictures as they are, at the top left.

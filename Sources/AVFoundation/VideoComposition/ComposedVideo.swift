@@ -3,6 +3,7 @@ import Foundation
 
 /// The pictures that a compositor makes.
 final class ComposedVideo: SampleSource, @unchecked Sendable {
+  // Sendable: `lock` guards what changes.
   /// A track's pictures, one of which is shown at a time.
   private struct Cursor {
     let trackID: CMPersistentTrackID
@@ -42,7 +43,7 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
   private let converter = PixelConverter()
   private var pool: CVPixelBufferPool?
 
-  private let lock = NSLock()
+  private let lock = Lock()
   private var pending: AVAsynchronousVideoCompositionRequest?
   private var isStopped = false
 

@@ -2,6 +2,7 @@ import Foundation
 
 /// Follows layer instructions: turns, crops and blends pictures of 32-bit BGRA over black.
 final class LayerCompositor: NSObject, AVVideoCompositing, @unchecked Sendable {
+  // Sendable: has no state.
   override init() { super.init() }
 
   var sourcePixelBufferAttributes: [String: any Sendable]? {

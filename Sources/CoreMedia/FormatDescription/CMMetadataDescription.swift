@@ -3,6 +3,7 @@ import VideoBitstream
 
 /// The dialect of a sample description of metadata. There is the QuickTime movie's alone, which nil means.
 public struct CMMetadataDescriptionFlavor: RawRepresentable, Hashable, @unchecked Sendable {
+  // Sendable: immutable; a CFString is.
   public let rawValue: CFString
   public init(rawValue: CFString) { self.rawValue = rawValue }
   public init(_ rawValue: CFString) { self.rawValue = rawValue }

@@ -92,7 +92,7 @@ final class MetadataDataTypes: Sendable {
 
   static let shared = MetadataDataTypes()
 
-  private let lock = MediaLock()
+  private let lock = Lock()
   nonisolated(unsafe) private var registered: [String: Entry]
 
   private init() {
