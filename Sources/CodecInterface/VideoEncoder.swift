@@ -16,6 +16,16 @@ public protocol VideoEncoder: AnyObject {
   /// held.
   func flush(output: (consuming CompressedFrame) -> Void) throws(CodecError)
 
+  /// Hands over the frames that are held and shown no later than a time, and goes on: the next picture continues the
+  /// stream. Called also while none is held, so that an encoder learns that its client does not like to wait.
+  ///
+  /// An encoder that cannot go on after it has given up what it held hands over all frames, and starts with a key
+  /// frame: what it does if it has no method of its own.
+  /// - Parameter presentationTime: in the configuration's time scale.
+  func complete(
+    through presentationTime: Int64, output: (consuming CompressedFrame) -> Void
+  ) throws(CodecError)
+
   /// Applies a changed configuration from the next picture on.
   /// - Returns: `needsNewStream` if the change cannot be made in mid-stream. Nothing is changed then, and the session
   ///   goes on with a new encoder.
@@ -24,6 +34,14 @@ public protocol VideoEncoder: AnyObject {
 
   /// Frames that can come out before one that is shown earlier: 0 if the order never changes.
   var reorderingDepth: Int { get }
+}
+
+extension VideoEncoder {
+  public func complete(
+    through presentationTime: Int64, output: (consuming CompressedFrame) -> Void
+  ) throws(CodecError) {
+    try flush(output: output)
+  }
 }
 
 /// What became of a changed configuration.

@@ -42,7 +42,8 @@ public struct VideoEncoderConfiguration: Sendable, Equatable {
 
   // MARK: Effort
 
-  /// Frames that the encoder may hold before it gives one back; nil is no limit.
+  /// Frames that the encoder may hold before it gives one back; nil is no limit but what ``frameLimit(overhead:)``
+  /// makes of the rest.
   public var maxFrameDelay: Int?
   /// Frames that rate control looks ahead; nil leaves it to the encoder.
   public var lookAheadFrames: Int?
@@ -70,6 +71,18 @@ public struct VideoEncoderConfiguration: Sendable, Equatable {
     self.height = height
     self.format = format
     self.profile = profile
+  }
+}
+
+extension VideoEncoderConfiguration {
+  /// Frames that the encoder may hold; nil is no limit. Frames that come at their own pace are wanted at once, unless
+  /// a delay or a look-ahead was asked for.
+  /// - Parameter overhead: frames that the encoder holds beside those that it looks ahead.
+  public func frameLimit(overhead: Int) -> Int? {
+    if let maxFrameDelay { return maxFrameDelay }
+    guard speed.isRealTime == true, pass == nil else { return nil }
+    guard let lookAheadFrames, lookAheadFrames > 0 else { return 0 }
+    return min(lookAheadFrames, 1 << 16) + overhead
   }
 }
 

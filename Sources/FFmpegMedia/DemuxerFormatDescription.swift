@@ -17,7 +17,7 @@ extension MediaStream {
   private func makeVideoFormatDescription() throws -> CMFormatDescription {
     let parameters = codec.pointer.pointee
     let isHEVC = codec.codecID == AV_CODEC_ID_HEVC
-    if isAnnexB, !parameterSets.isEmpty, let made = descriptionFromParameterSets(isHEVC: isHEVC) {
+    if isAnnexB, !parameterSets.isEmpty, let made = Self.description(of: parameterSets, isHEVC: isHEVC) {
       return made
     }
 
@@ -73,8 +73,43 @@ extension MediaStream {
     return description
   }
 
-  private func descriptionFromParameterSets(isHEVC: Bool) -> CMFormatDescription? {
-    let arrays = parameterSets.map { [UInt8]($0) }
+  /// The format from a sample on with which another configuration record comes (`avcC`, `hvcC`).
+  package func makeFormatDescription(of packet: MediaPacket) -> CMFormatDescription? {
+    var size = 0
+    guard kind == .video, !isAnnexB, packet.pointer.pointee.side_data_elems > 0,
+      let side = av_packet_get_side_data(packet.pointer, AV_PKT_DATA_NEW_EXTRADATA, &size), size > 0,
+      codec.codecID == AV_CODEC_ID_H264 || codec.codecID == AV_CODEC_ID_HEVC
+    else { return nil }
+    let isHEVC = codec.codecID == AV_CODEC_ID_HEVC
+    let atoms: [String: Data] = [isHEVC ? "hvcC" : "avcC": Data(bytes: side, count: size)]
+    var raw: CMFormatDescription?
+    CMVideoFormatDescriptionCreate(
+      allocator: kCFAllocatorDefault, codecType: isHEVC ? kCMVideoCodecType_HEVC : kCMVideoCodecType_H264,
+      width: codec.pointer.pointee.width, height: codec.pointer.pointee.height,
+      extensions: [kCMFormatDescriptionExtension_SampleDescriptionExtensionAtoms: atoms] as NSDictionary,
+      formatDescriptionOut: &raw)
+    guard let raw else { return nil }
+    var sets: [Data] = []
+    var pointer: UnsafePointer<UInt8>?
+    var length = 0
+    var lengthSize: Int32 = 4
+    while (isHEVC
+      ? CMVideoFormatDescriptionGetHEVCParameterSetAtIndex(
+        raw, parameterSetIndex: sets.count, parameterSetPointerOut: &pointer, parameterSetSizeOut: &length,
+        parameterSetCountOut: nil, nalUnitHeaderLengthOut: &lengthSize)
+      : CMVideoFormatDescriptionGetH264ParameterSetAtIndex(
+        raw, parameterSetIndex: sets.count, parameterSetPointerOut: &pointer, parameterSetSizeOut: &length,
+        parameterSetCountOut: nil, nalUnitHeaderLengthOut: &lengthSize)) == noErr, let set = pointer
+    {
+      sets.append(Data(bytes: set, count: length))
+    }
+    return sets.isEmpty ? nil : Self.description(of: sets, isHEVC: isHEVC, lengthSize: lengthSize)
+  }
+
+  private static func description(
+    of sets: [Data], isHEVC: Bool, lengthSize: Int32 = 4
+  ) -> CMFormatDescription? {
+    let arrays = sets.map { [UInt8]($0) }
     // One block holds all sets, so that the pointers stay good during the call.
     return arrays.flatMap { $0 }.withUnsafeBufferPointer { bytes -> CMFormatDescription? in
       guard let base = bytes.baseAddress else { return nil }
@@ -90,16 +125,17 @@ extension MediaStream {
         isHEVC
         ? CMVideoFormatDescriptionCreateFromHEVCParameterSets(
           allocator: kCFAllocatorDefault, parameterSetCount: pointers.count, parameterSetPointers: pointers,
-          parameterSetSizes: sizes, nalUnitHeaderLength: 4, extensions: nil, formatDescriptionOut: &made)
+          parameterSetSizes: sizes, nalUnitHeaderLength: lengthSize, extensions: nil,
+          formatDescriptionOut: &made)
         : CMVideoFormatDescriptionCreateFromH264ParameterSets(
           allocator: kCFAllocatorDefault, parameterSetCount: pointers.count, parameterSetPointers: pointers,
-          parameterSetSizes: sizes, nalUnitHeaderLength: 4, formatDescriptionOut: &made)
+          parameterSetSizes: sizes, nalUnitHeaderLength: lengthSize, formatDescriptionOut: &made)
       return status == noErr ? made : nil
     }
   }
 
   /// Of the decoded samples; nil if the stream does not say.
-  private var bitsPerComponent: Int? {
+  package var bitsPerComponent: Int? {
     let format = AVPixelFormat(rawValue: codec.pointer.pointee.format)
     guard let facts = av_pix_fmt_desc_get(format), facts.pointee.nb_components > 0 else { return nil }
     let depth = Int(facts.pointee.comp.0.depth)

@@ -42,6 +42,9 @@ package final class Muxer {
   }
 
   private let tracks: [MuxerTrack]
+  private let container: MuxerContainer
+  private var descriptions: [Int: MuxerSampleDescriptions] = [:]
+  private var sampleCounts: [Int]
   private let options: Options
   private var context: UnsafeMutablePointer<AVFormatContext>?
   private var packet: UnsafeMutablePointer<AVPacket>?
@@ -83,6 +86,8 @@ package final class Muxer {
     container: MuxerContainer, tracks: [MuxerTrack], options: Options, file: MuxerFile?, sink: MuxerSink?
   ) throws {
     self.tracks = tracks
+    self.container = container
+    sampleCounts = Array(repeating: 0, count: tracks.count)
     self.options = options
     self.file = file
     self.sink = sink
@@ -186,6 +191,23 @@ package final class Muxer {
     return a / max(1, x) * b
   }
 
+  /// Whether a track can change its format: the index of a movie in fragments is written before all formats are known.
+  package var holdsSeveralFormats: Bool { !options.isFragmented }
+
+  /// From the next sample on, those of a track have another format of the same kind.
+  package func changeFormat(of index: Int, to track: MuxerTrack) throws {
+    guard holdsSeveralFormats, tracks.indices.contains(index), track.codecID == tracks[index].codecID,
+      track.codecTag == tracks[index].codecTag
+    else { throw MediaFileError(.unsupportedFormat, "the track cannot hold both formats") }
+    let entry = try MuxerSampleDescriptions.entry(of: track, container: container)
+    var known =
+      try descriptions[index]
+      ?? MuxerSampleDescriptions(
+        first: MuxerSampleDescriptions.entry(of: tracks[index], container: container))
+    known.change(to: entry, at: sampleCounts[index])
+    descriptions[index] = known
+  }
+
   /// Writes one sample. `bytes` are needed during the call only.
   package func write(_ sample: Sample, bytes: UnsafeRawBufferPointer) throws {
     guard let context, let packet, tracks.indices.contains(sample.track) else {
@@ -225,6 +247,7 @@ package final class Muxer {
     packet.pointee.data = nil
     packet.pointee.size = 0
     try check(code, "writing a sample failed", messages)
+    if !bytes.isEmpty { sampleCounts[sample.track] += 1 }
   }
 
   /// Ends the current fragment. The first call also writes the header.
@@ -272,6 +295,12 @@ package final class Muxer {
     let closed = avio_closep(&context.pointee.pb)
     try check(closed, "completing the movie failed", [])
     if !options.isFragmented {
+      if !descriptions.isEmpty || tracks.contains(where: { $0.languageTag != nil }) {
+        var index = try MuxerIndex(of: file)
+        try MuxerSampleDescriptions.write(descriptions, into: &index.movie)
+        index.movie.setLanguageTags(tracks)
+        try index.commit()
+      }
       let edits = MuxerEdits(file: file, movieTimeScale: movieTimeScale)
       if !ends.isEmpty { try edits.trim(ends, timeScales: tracks.map(\.timeScale)) }
       if tracks.contains(where: { !$0.isEnabled || $0.volume != 1 || $0.packedLanguage != nil }) {

@@ -51,6 +51,8 @@ package struct MuxerTrack: Sendable {
   package var displayMatrix: [Int32]?
   /// ISO 639-2.
   package var language: String?
+  /// BCP 47. Not written into movies in fragments.
+  package var languageTag: String?
   package var isEnabled = true
   /// 0.0 to 1.0.
   package var volume: Float = 1

@@ -4,6 +4,10 @@
   import Foundation
 
   /// One stream of H.264 through libx264.
+  ///
+  /// libx264 takes no more pictures once it was told to give up those that it held. A client that completes frames in
+  /// mid-stream gets them, and a key frame after them; from there on it gets each frame at once, which leaves nothing
+  /// to complete, until a key frame is due in any case and it has not asked again since the last one.
   final class X264Encoder: VideoEncoder {
     private var configuration: VideoEncoderConfiguration
     private var stream: X264Stream?
@@ -12,6 +16,12 @@
     private var lastInput: Int64?
     private var lastDuration: Int64
     private var lastKeyFrameInput: Int64?
+    /// Frames since the last key frame, counted in a stream that holds nothing.
+    private var framesSinceKeyFrame = 0
+    /// The next stream is one that holds nothing, or the present one is.
+    private var isImpatient = false
+    /// Frames were completed since the last key frame.
+    private var wasCompleted = false
 
     init(_ configuration: VideoEncoderConfiguration) throws(CodecError) {
       self.configuration = configuration
@@ -37,18 +47,39 @@
         stream = nil
         needsNewStream = false
       }
+      var request = request
+      if isKeyFrameDue(at: picture.presentationTime) { request.forcesKeyFrame = true }
+      if isImpatient, request.forcesKeyFrame {
+        if stream == nil || !wasCompleted {
+          // Where a key frame comes anyway, a stream that looks ahead may begin.
+          isImpatient = false
+          stream = nil
+        }
+        wasCompleted = false
+      }
       let stream = try openStream()
       if let lastInput {
         lastDuration = picture.presentationTime - lastInput
       } else if picture.duration > 0 {
         lastDuration = picture.duration
       }
-      var request = request
-      if isKeyFrameDue(at: picture.presentationTime) { request.forcesKeyFrame = true }
       let coded = try stream.encode(picture, request: request, frameDuration: lastDuration)
       lastInput = picture.presentationTime
       if request.forcesKeyFrame || lastKeyFrameInput == nil { lastKeyFrameInput = picture.presentationTime }
-      if let coded { output(coded) }
+      if let coded {
+        framesSinceKeyFrame = coded.facts.isKeyFrame ? 1 : framesSinceKeyFrame + 1
+        output(coded)
+      }
+    }
+
+    func complete(
+      through presentationTime: Int64, output: (consuming CompressedFrame) -> Void
+    ) throws(CodecError) {
+      wasCompleted = true
+      guard let stream, stream.heldFrameCount > 0 else { return }
+      try flush(output: output)
+      // The statistics of a pass are those of one stream.
+      isImpatient = configuration.pass == nil
     }
 
     func flush(output: (consuming CompressedFrame) -> Void) throws(CodecError) {
@@ -80,14 +111,23 @@
 
     private func openStream() throws(CodecError) -> X264Stream {
       if let stream { return stream }
+      var configuration = configuration
+      if isImpatient { configuration.maxFrameDelay = 0 }
       let opened = try X264Stream(configuration)
       stream = opened
       lastKeyFrameInput = nil
+      framesSinceKeyFrame = 0
       return opened
     }
 
     /// libx264 counts frames only, so the limit in seconds is kept here.
     private func isKeyFrameDue(at time: Int64) -> Bool {
+      if isImpatient, stream != nil {
+        let interval = configuration.keyFrameInterval
+        if framesSinceKeyFrame >= (interval > 0 ? interval : X264Parameters.usualKeyFrameInterval) {
+          return true
+        }
+      }
       guard configuration.maxKeyFrameIntervalDuration > 0, let last = lastKeyFrameInput else { return false }
       let seconds = Double(time - last) / Double(configuration.timescale)
       return seconds >= configuration.maxKeyFrameIntervalDuration - 0.0005

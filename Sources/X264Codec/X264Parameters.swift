@@ -31,6 +31,9 @@
       }
     }
 
+    /// Frames from key frame to key frame where the configuration says nothing.
+    static let usualKeyFrameInterval = 250
+
     // MARK: - Translation
 
     private func fill(
@@ -93,7 +96,7 @@
       param.b_cabac = shape.entropy == .cabac ? 1 : 0
 
       let interval = c.keyFrameInterval
-      param.i_keyint_max = interval == 0 ? 250 : Int32(clamping: interval)
+      param.i_keyint_max = Int32(clamping: interval == 0 ? Self.usualKeyFrameInterval : interval)
       if interval == 1 { param.i_bframe = 0 }
       param.b_open_gop = c.allowsOpenGOP ? 1 : 0
       if !shape.allowsReordering || c.maxReorderingDepth == 0 { param.i_bframe = 0 }

@@ -19,7 +19,7 @@
     private let measuresError: Bool
 
     init(_ configuration: VideoEncoderConfiguration) throws(CodecError) {
-      var plan = DelayPlan(limit: configuration.maxFrameDelay)
+      var plan = DelayPlan(limit: configuration.frameLimit(overhead: 1))
       controller = RateFactorController(configuration, delay: plan)
       var opened: (X264Parameters, OpaquePointer)?
       for _ in 0..<64 {

@@ -52,6 +52,13 @@
       }
     }
 
+    func complete(
+      through presentationTime: Int64, output: (consuming CompressedFrame) -> Void
+    ) throws(CodecError) {
+      guard let stream else { return }
+      try stream.complete(through: presentationTime) { output($0) }
+    }
+
     func flush(output: (consuming CompressedFrame) -> Void) throws(CodecError) {
       guard let stream, stream.heldFrameCount > 0 else { return }
       while stream.heldFrameCount > 0 {

@@ -53,6 +53,8 @@
       }
       setStructure(c)
       setDelay(c)
+      // Only B frames can refer across a key frame.
+      param.pointee.bOpenGOP = c.allowsOpenGOP && param.pointee.bframes > 0 ? 1 : 0
       setColor(c)
       setRate(c.rate, expectedDuration: c.expectedDuration)
       setHDR(c.hdr)
@@ -100,7 +102,6 @@
       if param.pointee.keyframeMax > 0 {
         param.pointee.keyframeMin = min(param.pointee.keyframeMin, param.pointee.keyframeMax)
       }
-      param.pointee.bOpenGOP = c.allowsOpenGOP ? 1 : 0
       if interval == 1 || !c.allowsReordering || c.maxReorderingDepth == 0 {
         param.pointee.bframes = 0
         param.pointee.bBPyramid = 0
@@ -130,7 +131,7 @@
 
     /// libx265 holds its look-ahead, and one frame for each frame thread after the first.
     private func setDelay(_ c: VideoEncoderConfiguration) {
-      guard let limit = c.maxFrameDelay else { return }
+      guard let limit = c.frameLimit(overhead: 3) else { return }
       if limit <= 3 {
         param.pointee.bFrameAdaptive = 0
         param.pointee.bframes = 0

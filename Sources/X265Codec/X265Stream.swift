@@ -19,7 +19,9 @@
     private let timescale: Double
     private var frameDuration: Int64
     let reorderingDepth: Int
-    private(set) var heldFrameCount = 0
+    /// Presentation times of the frames that are held.
+    private var held: Set<Int64> = []
+    var heldFrameCount: Int { held.count }
 
     init(_ configuration: VideoEncoderConfiguration, frameRate: Double) throws(CodecError) {
       var configuration = configuration
@@ -68,12 +70,29 @@
         let rc = parameters.param.pointee.rc
         picture.pointee.forceqp = min(max(Int32(qp), rc.qpMin), rc.qpMax) + 1
       }
-      heldFrameCount += 1
+      held.insert(source.presentationTime)
       return try run(picture)
     }
 
     /// Gives back the next frame that is held.
     func drain() throws(CodecError) -> CompressedFrame? { try run(nil) }
+
+    /// Gives back the frames that are shown no later than a time, and goes on.
+    func complete(
+      through time: Int64, output: (consuming CompressedFrame) -> Void
+    ) throws(CodecError) {
+      guard held.contains(where: { $0 <= time }) else { return }
+      while held.contains(where: { $0 <= time }) {
+        guard let coded = try drain() else { break }
+        output(coded)
+      }
+      // Drained once, libx265 decides on each picture as it comes; told so, it fills its look-ahead again.
+      let param = parameters.param
+      param.pointee.forceFlush = 1
+      let status = api.pointee.encoder_reconfig(handle, param)
+      param.pointee.forceFlush = 0
+      guard status >= 0 else { throw .malfunction("libx265 does not go on") }
+    }
 
     // MARK: -
 
@@ -83,7 +102,7 @@
       let result = api.pointee.encoder_encode(handle, &nals, &count, input, output)
       guard result >= 0 else { throw .malfunction("libx265 failed") }
       guard result > 0, let nals, count > 0 else { return nil }
-      heldFrameCount -= 1
+      held.remove(output.pointee.pts)
 
       let units = UnsafeBufferPointer(start: nals, count: Int(count))
       let size = units.reduce(0) { $0 + Int($1.sizeBytes) }

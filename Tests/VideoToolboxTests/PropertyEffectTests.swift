@@ -216,10 +216,10 @@ import VideoToolbox
     let best = try run(speed: false)
     #expect(fastest.cost > 1.03 * faster.cost)
     #expect(faster.cost > 1.03 * usual.cost)
-    // All differ, but real time alone is as fast as the wish for speed.
+    // All differ. Real time alone has the effort of the wish for speed, but looks ahead at nothing.
     let streams = [usual, fastest, faster, fast, saving, best].map { $0.samples.map(\.bytes) }
     #expect(Set(streams).count == streams.count)
-    #expect(try run(realTime: true).samples.map(\.bytes) == streams[3])
+    #expect(try run(realTime: true).cost > fast.cost)
     // More effort looks at more reference frames.
     guard codec == kCMVideoCodecType_H264 else { return }
     let references = try [faster, fast, usual, best].map {

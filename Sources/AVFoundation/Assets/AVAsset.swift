@@ -132,11 +132,14 @@ open class AVAsset: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sendable
 
   /// The end of the longest track.
   public var duration: CMTime { file.factsIfReadable?.duration ?? .zero }
-  /// The rate to play at: a file that libavformat reads tells no other than 1.0.
-  public var preferredRate: Float { 1 }
-  public var preferredVolume: Float { 1 }
-  /// A movie as a whole is not turned; its tracks may be.
-  public var preferredTransform: CGAffineTransform { .identity }
+  /// The rate to play at, as a local movie file says.
+  public var preferredRate: Float { file.header?.rate ?? 1 }
+  /// 0.0 to 1.0, as a local movie file says.
+  public var preferredVolume: Float { file.header?.volume ?? 1 }
+  /// How to turn the movie as a whole, as a local movie file says. Its tracks may be turned as well.
+  public var preferredTransform: CGAffineTransform {
+    file.header.flatMap { CGAffineTransform(movieMatrix: $0.matrix) } ?? .identity
+  }
   /// A file is not live.
   public var minimumTimeOffsetFromLive: CMTime { .invalid }
   /// Whether times are known without a guess: they are where the container has a table of samples.

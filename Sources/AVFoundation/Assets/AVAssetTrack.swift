@@ -77,13 +77,16 @@ open class AVAssetTrack: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sen
   }
   /// ISO 639-2/T; nil if the file does not say.
   public var languageCode: String? { facts.stream.language }
-  /// BCP 47; nil: files that libavformat reads carry only the code above.
-  public var extendedLanguageTag: String? { nil }
+  /// BCP 47, as a local movie file says; nil if it does not.
+  public var extendedLanguageTag: String? { file.header?.tracks[trackID]?.languageTag }
   /// The picture's size in square pixels, before `preferredTransform`.
   public var naturalSize: CGSize { facts.naturalSize }
   /// How to turn the picture for display.
   public var preferredTransform: CGAffineTransform { facts.transform }
-  public var preferredVolume: Float { 1 }
+  /// 0.0 to 1.0, as a local movie file says.
+  public var preferredVolume: Float {
+    mediaType == .audio ? file.header?.tracks[trackID]?.volume ?? 1 : 1
+  }
   /// Frames per second on average; 0 for sound.
   public var nominalFrameRate: Float { facts.frameRate }
   /// The shortest frame's duration; invalid for sound.

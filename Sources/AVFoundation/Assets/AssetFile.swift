@@ -78,6 +78,18 @@ final class AssetFile: @unchecked Sendable {
     }
   }
 
+  /// What the headers of a local movie say besides; nil for other files.
+  var header: MovieHeader? {
+    lock.withLock {
+      if let knownHeader { return knownHeader }
+      let made = url.isFileURL ? MovieHeader(path: url.path) : nil
+      knownHeader = .some(made)
+      return made
+    }
+  }
+  /// Under the lock.
+  private var knownHeader: MovieHeader??
+
   /// The facts, or nothing when the file cannot be read. For the synchronous properties, which cannot fail.
   var factsIfReadable: AssetFacts? { try? facts() }
 }

@@ -80,9 +80,16 @@ final class TrackFacts: @unchecked Sendable {
   }
 
   var transform: CGAffineTransform {
-    guard let matrix = stream.displayMatrix else { return .identity }
+    stream.displayMatrix.flatMap { CGAffineTransform(movieMatrix: $0) } ?? .identity
+  }
+}
+
+extension CGAffineTransform {
+  /// From the nine numbers of a header: 16.16, the last column 2.30. nil for another count, or all zeros.
+  init?(movieMatrix matrix: [Int32]) {
+    guard matrix.count == 9, matrix.contains(where: { $0 != 0 }) else { return nil }
     func fixed(_ value: Int32) -> CGFloat { CGFloat(value) / 65536 }
-    return CGAffineTransform(
+    self.init(
       a: fixed(matrix[0]), b: fixed(matrix[1]), c: fixed(matrix[3]), d: fixed(matrix[4]),
       tx: fixed(matrix[6]), ty: fixed(matrix[7]))
   }

@@ -1,6 +1,9 @@
 import Foundation
 
 /// Makes a new movie of an asset: another size or codec, another container, a part of it.
+///
+/// The HEVC presets keep ten bits and a high dynamic range. The H.264 presets write eight bits, and bring the tones of a
+/// high dynamic range (PQ or HLG) into the range of ITU-R BT.709.
 open class AVAssetExportSession: NSObject, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   public enum Status: Int, Sendable {
@@ -184,11 +187,11 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
   // MARK: - What is possible
 
   /// The presets that can be used.
-  open class func allExportPresets() -> [String] { ExportPreset.all.map(\.name) }
+  open class func allExportPresets() -> [String] { ExportPreset.available.map(\.name) }
 
   /// Those of them that make something of an asset.
   open class func exportPresets(compatibleWith asset: AVAsset) -> [String] {
-    ExportPreset.all.filter { ExportJob.serves($0, asset) }.map(\.name)
+    ExportPreset.available.filter { ExportJob.serves($0, asset) }.map(\.name)
   }
 
   open class func determineCompatibility(

@@ -77,13 +77,25 @@ final class ExportJob: @unchecked Sendable {
       case .copy: break
       case .encode(let codec, _, _):
         guard let plan = preset.videoPlan(track.facts) else { return nil }
-        reading = [
-          kCVPixelBufferPixelFormatTypeKey as String: kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange
+        // HEVC has ten bits, and carries a high dynamic range; the H.264 encoders have eight.
+        let isDeep = codec == .hevc && (track.facts.stream.bitsPerComponent ?? 8) > 8
+        var wanted: [String: Any] = [
+          kCVPixelBufferPixelFormatTypeKey as String: isDeep
+            ? kCVPixelFormatType_420YpCbCr10BiPlanarVideoRange
+            : kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange
         ]
+        if codec != .hevc, track.facts.stream.codec.isHDR,
+          (try? ColorRequirements(Self.standardRange).check(against: track.facts.stream)) != nil
+        {
+          wanted[AVVideoColorPropertiesKey] = Self.standardRange
+        }
+        reading = wanted
         let rate = Swift.max(32_000, Double(plan.bitRate) * scale)
+        var compression: [String: Any] = [AVVideoAverageBitRateKey: Int(clamping: rate)]
+        if isDeep { compression[AVVideoProfileLevelKey] = kVTProfileLevel_HEVC_Main10_AutoLevel as String }
         writing = [
           AVVideoCodecKey: codec, AVVideoWidthKey: plan.width, AVVideoHeightKey: plan.height,
-          AVVideoCompressionPropertiesKey: [AVVideoAverageBitRateKey: Int(clamping: rate)],
+          AVVideoCompressionPropertiesKey: compression,
         ]
       }
     } else {
@@ -103,6 +115,14 @@ final class ExportJob: @unchecked Sendable {
     input.languageCode = track.languageCode
     input.marksOutputTrackAsEnabled = track.isEnabled
     return (output, input)
+  }
+
+  private static var standardRange: [String: Any] {
+    [
+      AVVideoColorPrimariesKey: AVVideoColorPrimaries_ITU_R_709_2,
+      AVVideoTransferFunctionKey: AVVideoTransferFunction_ITU_R_709_2,
+      AVVideoYCbCrMatrixKey: AVVideoYCbCrMatrix_ITU_R_709_2,
+    ]
   }
 
   /// Whether a preset makes something of an asset.

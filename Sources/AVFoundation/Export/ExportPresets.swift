@@ -74,7 +74,25 @@ struct ExportPreset: Sendable {
     ExportPreset(name: AVAssetExportPresetPassthrough, video: .copy, copiesSound: true),
   ]
 
-  static func named(_ name: String) -> ExportPreset? { all.first { $0.name == name } }
+  /// Those that there is an encoder for.
+  static var available: [ExportPreset] {
+    let codecs = encodedTypes()
+    return all.filter { preset in
+      guard case .encode(let codec, _, _) = preset.video else { return true }
+      return codecs.contains(codec.rawValue.utf8.reduce(0) { $0 << 8 | UInt32($1) })
+    }
+  }
+
+  static func named(_ name: String) -> ExportPreset? { available.first { $0.name == name } }
+
+  private static func encodedTypes() -> Set<UInt32> {
+    var list: CFArray?
+    guard VTCopyVideoEncoderList(nil, &list) == noErr, let list else { return [] }
+    return Set(
+      list.compactMap {
+        (($0 as? NSDictionary)?[kVTVideoEncoderList_CodecType] as? NSNumber)?.uint32Value
+      })
+  }
 
   /// Bits per second of AAC.
   static let soundRate = 128_000
@@ -87,9 +105,10 @@ struct ExportPreset: Sendable {
   /// The size and bit rate of the video; nil where it is not encoded.
   func videoPlan(_ track: TrackFacts) -> (width: Int, height: Int, bitRate: Int)? {
     guard case .encode(_, let box, let bitsPerPixel) = video else { return nil }
-    let parameters = track.stream.codec.pointer.pointee
-    var width = Double(max(2, parameters.width))
-    var height = Double(max(2, parameters.height))
+    // As it is shown: pixels that are not square become so.
+    let size = track.naturalSize
+    var width = max(2, Double(size.width))
+    var height = max(2, Double(size.height))
     if let box {
       // The box lies as the picture does.
       let (long, short) = (Double(box.width), Double(box.height))

@@ -37,7 +37,7 @@ struct ColorRequirements: Sendable {
     guard transform.isSupported else {
       throw AVError(
         .unsupportedOutputSettings, reason: "The track's colours cannot be converted to these.",
-        advice: "Between high and standard dynamic range no conversion is made here.")
+        advice: "A high dynamic range cannot be made of an ordinary one.")
     }
   }
 }

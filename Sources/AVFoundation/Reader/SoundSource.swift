@@ -19,7 +19,12 @@ struct SoundRequirements: Sendable {
     let isFloat = number(AVLinearPCMIsFloatKey).map { $0 != 0 } ?? false
     let bits = number(AVLinearPCMBitDepthKey) ?? (isFloat ? 32 : 16)
     let rate = number(AVSampleRateKey) ?? own.mSampleRate
-    let channels = number(AVNumberOfChannelsKey) ?? Double(own.mChannelsPerFrame)
+    let layout = try settings[AVChannelLayoutKey].map {
+      try ChannelLayoutSetting(
+        $0, isCoded: false, number: number(AVNumberOfChannelsKey).map { Int(clamping: $0) })
+    }
+    let channels =
+      layout.map { Double($0.channels) } ?? number(AVNumberOfChannelsKey) ?? Double(own.mChannelsPerFrame)
     guard isFloat ? [32, 64].contains(bits) : [8, 16, 24, 32].contains(bits) else {
       throw complain("\(bits) bits are not possible.")
     }

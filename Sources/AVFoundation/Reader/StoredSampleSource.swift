@@ -14,6 +14,8 @@ final class StoredSampleSource: SampleSource {
   /// Samples that are shown after the end. They count only if one that is shown before it follows.
   private var late: [MediaPacket] = []
   private var ready: [MediaPacket] = []
+  /// The format that holds, where it changes within the track.
+  private var format: CMFormatDescription?
 
   init(_ demuxer: Demuxer, _ track: TrackFacts, referencesTo url: URL? = nil) {
     self.demuxer = demuxer
@@ -30,6 +32,7 @@ final class StoredSampleSource: SampleSource {
     atEnd = false
     late = []
     ready = []
+    format = track.format
     if let start {
       try demuxer.seek(stream: stream.index, to: start)
     } else {
@@ -60,8 +63,9 @@ final class StoredSampleSource: SampleSource {
       }
     }
     let packet = ready.removeFirst()
+    if let changed = track.stream.makeFormatDescription(of: packet) { format = changed }
     if let referenceURL { return try reference(to: packet, in: referenceURL) }
-    return try packet.makeSampleBuffer(of: track.stream, description: track.format)
+    return try packet.makeSampleBuffer(of: track.stream, description: format)
   }
 
   private func reference(to packet: MediaPacket, in url: URL) throws -> CMSampleBuffer {
@@ -72,7 +76,7 @@ final class StoredSampleSource: SampleSource {
     var size = packet.bytes.count
     var made: CMSampleBuffer?
     let status = CMSampleBufferCreateReady(
-      allocator: kCFAllocatorDefault, dataBuffer: nil, formatDescription: track.format, sampleCount: 1,
+      allocator: kCFAllocatorDefault, dataBuffer: nil, formatDescription: format, sampleCount: 1,
       sampleTimingEntryCount: 1, sampleTimingArray: &timing, sampleSizeEntryCount: 1, sampleSizeArray: &size,
       sampleBufferOut: &made)
     guard status == noErr, let made else {

@@ -22,6 +22,7 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
     var transform = CGAffineTransform.identity
     var timeScale: CMTimeScale = 0
     var language: String?
+    var languageTag: String?
     var isEnabled = true
     var volume: Float = 1
     var allowsPasses = false
@@ -80,6 +81,12 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
   public var languageCode: String? {
     get { lock.withLock { properties.language } }
     set { lock.withLock { properties.language = newValue } }
+  }
+  /// BCP 47 ("en-US"). Without a `languageCode` the code of its language is written as well; in movies in fragments that
+  /// alone.
+  public var extendedLanguageTag: String? {
+    get { lock.withLock { properties.languageTag } }
+    set { lock.withLock { properties.languageTag = newValue } }
   }
   /// Whether players show or play the track unless told otherwise.
   public var marksOutputTrackAsEnabled: Bool {
@@ -198,7 +205,11 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
   func start(in assembly: MovieAssembly, writer: AVAssetWriter) throws {
     let properties = lock.withLock { self.properties }
     let track = TrackAssembly(mediaType: mediaType, preferredTimeScale: properties.timeScale) { muxed in
-      muxed.language = properties.language
+      let tag = properties.languageTag.flatMap { $0.isEmpty ? nil : $0 }
+      muxed.language =
+        properties.language
+        ?? tag.flatMap { Locale.Language(identifier: $0).languageCode?.identifier(.alpha3) }
+      muxed.languageTag = tag
       muxed.isEnabled = properties.isEnabled
       muxed.volume = properties.volume
       if properties.transform != .identity { muxed.displayMatrix = properties.transform.movieMatrix }

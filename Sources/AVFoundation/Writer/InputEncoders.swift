@@ -122,6 +122,11 @@ struct SoundEncodingSettings: Sendable {
     var request = AudioEncoder.Request()
     request.sampleRate = number(AVSampleRateKey).map { Int(clamping: $0) }
     request.channels = number(AVNumberOfChannelsKey).map { Int(clamping: $0) }
+    if let layout = settings[AVChannelLayoutKey] {
+      request.channels = try ChannelLayoutSetting(
+        layout, isCoded: AudioFormatID(clamping: format) == kAudioFormatMPEG4AAC, number: request.channels
+      ).channels
+    }
     switch AudioFormatID(clamping: format) {
     case kAudioFormatMPEG4AAC:
       request.bitRate = number(AVEncoderBitRateKey).map { Int(clamping: $0) }

@@ -47,7 +47,12 @@ final class MovieAssembly: @unchecked Sendable {
     self.deliver = deliver
   }
 
-  func add(_ track: TrackAssembly) { lock.withLock { tracks.append(track) } }
+  func add(_ track: TrackAssembly) {
+    lock.withLock {
+      track.holdsSeveralFormats = !plan.isSegmented && !plan.options.isFragmented
+      tracks.append(track)
+    }
+  }
 
   var error: AVError? { lock.withLock { failure } }
 
@@ -219,6 +224,9 @@ final class MovieAssembly: @unchecked Sendable {
     guard let muxer else { return }
     // Only the last sample of all has no follower when it needs one.
     let facts = track.muxerSample(sample, next: track.queue.first)
+    if let format = sample.format {
+      try muxer.changeFormat(of: facts.track, to: track.makeMuxerTrack(format))
+    }
     try sample.withBytes { try muxer.write(facts, bytes: $0) }
     hasSamplesSinceCut = true
     track.segment.add(sample, duration: CMTime(value: facts.duration, timescale: track.timeScale))

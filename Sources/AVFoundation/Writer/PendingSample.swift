@@ -14,6 +14,8 @@ struct PendingSample {
   let isDisposable: Bool
   /// NAL units to put before it: parameter sets that the track's description does not hold.
   var prefix: Data?
+  /// The format that holds from it on, if it is another one than before.
+  var format: CMFormatDescription?
 
   var hasDuration: Bool { duration.isNumeric && duration > .zero }
 }

@@ -23,6 +23,8 @@ final class TrackAssembly: @unchecked Sendable {
   static let usualPatience = CMTime(value: 10, timescale: 1)
   /// The format that the samples will have, where it is known before they come.
   var describe: (() -> CMFormatDescription?)?
+  /// The file can have a sample description for each format of a track.
+  var holdsSeveralFormats = false
   /// Added to the times in the file.
   var timeOffset = CMTime.zero
 
@@ -69,7 +71,11 @@ final class TrackAssembly: @unchecked Sendable {
       timeScale = chooseTimeScale(first, description)
     } else if let latest = latestFormat, latest !== description {
       if !CMFormatDescriptionEqual(latest, otherFormatDescription: description) {
-        first.prefix = try parameterSets(of: description)
+        if holdsSeveralFormats, canFollow(description) {
+          first.format = description
+        } else {
+          first.prefix = try parameterSets(of: description)
+        }
       }
       latestFormat = description
     }
@@ -116,7 +122,15 @@ final class TrackAssembly: @unchecked Sendable {
     return max(1, x)
   }
 
-  /// The parameter sets of a description as NAL units for a sample: a track keeps the description it began with.
+  /// Whether samples of another format may be in the track: with other parameters of the same codec.
+  private func canFollow(_ description: CMFormatDescription) -> Bool {
+    let type = CMFormatDescriptionGetMediaSubType(description)
+    return type == format.map(CMFormatDescriptionGetMediaSubType)
+      && [kCMVideoCodecType_H264, kCMVideoCodecType_HEVC, kAudioFormatMPEG4AAC].contains(type)
+  }
+
+  /// The parameter sets of a description as NAL units for a sample, where the index is written before all formats are
+  /// known: such a track keeps the description it began with.
   private func parameterSets(of description: CMFormatDescription) throws -> Data {
     let type = CMFormatDescriptionGetMediaSubType(description)
     guard let format, type == CMFormatDescriptionGetMediaSubType(format),
@@ -160,8 +174,10 @@ final class TrackAssembly: @unchecked Sendable {
   }
 
   /// The track for the muxer.
-  func makeMuxerTrack() throws -> MuxerTrack {
-    guard let format else { throw AVError(.noDataCaptured, reason: "The track has no format.") }
+  func makeMuxerTrack(_ other: CMFormatDescription? = nil) throws -> MuxerTrack {
+    guard let format = other ?? format else {
+      throw AVError(.noDataCaptured, reason: "The track has no format.")
+    }
     var track = try MuxerTrack(format, timeScale: timeScale)
     configure(&track)
     return track

@@ -31,6 +31,7 @@ struct CompressionDraft {
       codec: codec, width: width, height: height, format: format,
       profile: codec == .hevc ? .hevcMain : codec == .h264 ? .h264High : .unspecified)
     configuration.timescale = Self.timescale
+    configuration.allowsOpenGOP = codec == .hevc
   }
 
   /// Ticks in a second for the codec. Exact times stay with the session; this is for rate control.

@@ -31,6 +31,8 @@ struct CompressionProperty: Sendable {
   var isSerialized = true
   /// What reading gives if nothing was set; nil for a property that has no value then.
   var defaultValue: PropertyValue?
+  /// The same where it depends on the encoder.
+  var defaultForEncoder: (@Sendable (EncoderDescription) -> PropertyValue)?
   /// Values allowed where they depend on the encoder.
   var typeForEncoder: (@Sendable (EncoderDescription) -> PropertyType)?
   /// Puts the value into the configuration; false if it makes no sense.
@@ -74,6 +76,11 @@ struct CompressionPropertyTable: Sendable {
       if let feature = row.feature, !encoder.features.contains(feature) { return false }
       if let codec = row.codec, codec != encoder.codec { return false }
       return row.isOffered(encoder)
+    }.map { row in
+      guard let value = row.defaultForEncoder?(encoder) else { return row }
+      var row = row
+      row.defaultValue = value
+      return row
     }
     indices = Dictionary(uniqueKeysWithValues: rows.enumerated().map { ($1.key, $0) })
   }

@@ -119,11 +119,22 @@ final class CompressionWorker {
     }
   }
 
-  /// Gets all held frames out of the encoder, if one of them is due by `time` (nil: in any case).
+  /// Gets the frames out of the encoder that are shown no later than `time` (nil: all), and goes on.
   func complete(until time: CMTime?) -> OSStatus {
-    guard let encoder, !inFlight.isEmpty else { return noErr }
-    if let time, !inFlight.values.contains(where: { $0.presentationTime <= time }) { return noErr }
-    return flush(encoder)
+    guard let encoder, let lastTick else { return noErr }
+    var last = lastTick
+    if !inFlight.isEmpty {
+      let due = inFlight.lazy.filter { entry in time.map { entry.value.presentationTime <= $0 } ?? true }
+      guard let latest = due.map(\.key).max() else { return noErr }
+      last = latest
+    }
+    do {
+      try encoder.complete(through: last) { finish($0) }
+      return noErr
+    } catch {
+      giveUp()
+      return error.encoderStatus
+    }
   }
 
   /// Starts a pass of several over the same frames.

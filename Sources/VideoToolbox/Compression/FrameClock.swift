@@ -4,7 +4,7 @@ import CoreMedia
 ///
 /// With a reordering depth of D, frame n in decode order is due when frame n - D is shown; the first D frames are
 /// due as much earlier as the D-th is later than the first. So decode times increase, and none is after the
-/// frame's presentation time.
+/// frame's presentation time. A frame that is wanted before the D-th has come is due by a guess.
 struct FrameClock {
   let depth: Int
   /// Presentation times in the order of input, from frame `firstIndex` on.
@@ -13,6 +13,8 @@ struct FrameClock {
   private var outputIndex = 0
   /// How much later the frame at `depth` is than the first, once known.
   private var lead: CMTime?
+  /// The last decode time that was given out, among the first D.
+  private var lastEarly: CMTime?
 
   init(depth: Int) { self.depth = depth }
 
@@ -47,6 +49,14 @@ struct FrameClock {
       return index < times.count ? times[index] : last
     }
     let lead = self.lead ?? CMTimeMultiply(frameDuration, multiplier: Int32(depth))
-    return CMTimeSubtract(times[min(outputIndex, times.count - 1)], lead)
+    var early = CMTimeSubtract(times[min(outputIndex, times.count - 1)], lead)
+    if let lastEarly, early <= lastEarly || early >= times[0] {
+      // A guess that went wrong: what is left before the first frame is shown is divided.
+      let rest = CMTimeSubtract(times[0], lastEarly)
+      early = CMTimeAdd(
+        lastEarly, CMTimeMultiplyByRatio(rest, multiplier: 1, divisor: Int32(depth - outputIndex + 1)))
+    }
+    lastEarly = early
+    return early
   }
 }

@@ -64,8 +64,8 @@ extension CompressionProperty {
       }),
     CompressionProperty(
       key: kVTCompressionPropertyKey_AllowOpenGOP as String, type: .boolean, change: .nextKeyFrame,
-      documentation: "True lets frames refer across a key frame that follows them in decode order.",
-      feature: .openGOP, defaultValue: .boolean(false),
+      documentation: "True lets frames refer across a key frame that they follow in decode order.",
+      feature: .openGOP, defaultForEncoder: { .boolean($0.codec == .hevc) },
       apply: { value, draft in
         draft.configuration.allowsOpenGOP = value.boolean ?? false
         return true

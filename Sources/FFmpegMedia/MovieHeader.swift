@@ -1,0 +1,102 @@
+import Foundation
+
+/// What the headers of a movie file say that libavformat does not tell: how it likes to be played, and tracks' languages
+/// beyond three letters (ISO/IEC 14496-12, 8.2.2, 8.3.2 and 8.4.6).
+package struct MovieHeader: Sendable {
+  package struct Track: Sendable {
+    /// 0.0 to 1.0.
+    package var volume: Float = 1
+    /// BCP 47.
+    package var languageTag: String?
+  }
+
+  package private(set) var rate: Float = 1
+  package private(set) var volume: Float = 1
+  /// Three rows of three: 16.16, the last column 2.30.
+  package private(set) var matrix: [Int32] = []
+  /// By their numbers in the file.
+  package private(set) var tracks: [Int32: Track] = [:]
+
+  private let descriptor: Int32
+
+  /// - Returns: nil if there is no such file, or it is no movie.
+  package init?(path: String) {
+    descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    guard let movie = boxes(0, Int64(status.st_size)).first(where: { $0.type == "moov" }) else { return nil }
+    for box in boxes(movie.start, movie.end) {
+      switch box.type {
+      case "mvhd": readMovie(box)
+      case "trak": readTrack(box)
+      default: break
+      }
+    }
+  }
+
+  private mutating func readMovie(_ box: Box) {
+    // After creation, modification, time scale and duration: rate 16.16, volume 8.8, 10 bytes reserved, the matrix.
+    guard let version = read(box.start, 1)?.first, let bytes = read(box.start + (version == 1 ? 32 : 20), 52),
+      box.end - box.start >= (version == 1 ? 84 : 72)
+    else { return }
+    rate = Float(Int32(truncatingIfNeeded: MovieBox.number(bytes[...], 0))) / 65536
+    volume = Float(Int16(truncatingIfNeeded: MovieBox.number(bytes[...], 4, count: 2))) / 256
+    matrix = (0..<9).map { Int32(truncatingIfNeeded: MovieBox.number(bytes[...], 16 + 4 * $0)) }
+  }
+
+  private mutating func readTrack(_ box: Box) {
+    let parts = boxes(box.start, box.end)
+    guard let header = parts.first(where: { $0.type == "tkhd" }), let version = read(header.start, 1)?.first,
+      let number = read(header.start + (version == 1 ? 20 : 12), 4),
+      let volume = read(header.start + (version == 1 ? 48 : 36), 2), header.end - header.start >= 84
+    else { return }
+    var track = Track()
+    track.volume = Float(Int16(truncatingIfNeeded: MovieBox.number(volume[...], 0, count: 2))) / 256
+    if let media = parts.first(where: { $0.type == "mdia" }),
+      let language = boxes(media.start, media.end).first(where: { $0.type == "elng" }),
+      (5...260).contains(language.end - language.start),
+      let text = read(language.start + 4, Int(language.end - language.start - 4))
+    {
+      track.languageTag = String(decoding: text.prefix { $0 != 0 }, as: UTF8.self)
+    }
+    tracks[Int32(truncatingIfNeeded: MovieBox.number(number[...], 0))] = track
+  }
+
+  // MARK: - Boxes in the file
+
+  private struct Box {
+    var type: String
+    /// Of the content.
+    var start: Int64
+    var end: Int64
+  }
+
+  /// A file may say anything: so many boxes, and no more, are looked at.
+  private static let limit = 4096
+
+  private func boxes(_ start: Int64, _ end: Int64) -> [Box] {
+    var found: [Box] = []
+    var at = start
+    while at + 8 <= end, found.count < Self.limit, let head = read(at, 8) {
+      var size = Int64(MovieBox.number(head[...], 0))
+      var content = at + 8
+      if size == 1, let long = read(at + 8, 8) {
+        size = Int64(MovieBox.number(long[...], 0, count: 8))
+        content += 8
+      } else if size == 0 {
+        size = end - at
+      }
+      guard size >= content - at, size <= end - at else { break }
+      found.append(Box(type: String(decoding: head[4..<8], as: UTF8.self), start: content, end: at + size))
+      at += size
+    }
+    return found
+  }
+
+  private func read(_ at: Int64, _ count: Int) -> [UInt8]? {
+    var bytes = [UInt8](repeating: 0, count: count)
+    return pread(descriptor, &bytes, count, off_t(at)) == count ? bytes : nil
+  }
+}
