@@ -80,6 +80,8 @@ public enum EncoderFeature: Sendable, Hashable {
   case intraRefresh
   /// The temporal layer in a NAL unit before each slice.
   case layerPrefix
+  /// A bound for how long a frame waits before a line of the bit rate.
+  case queueDelayLimit
 }
 
 /// A decoder that a session can choose.

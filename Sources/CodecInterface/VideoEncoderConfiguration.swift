@@ -167,6 +167,9 @@ public struct RateControl: Sendable, Equatable {
   public var initialBufferFullness: Double?
   /// Hard limits: in no window of `seconds` more than `bytes`.
   public var limits: [RateLimit] = []
+  /// Seconds that a frame may wait at most before a line of the mode's rate, from its capture to its last bit; nil
+  /// leaves it to the encoder.
+  public var maximumQueueDelay: Double?
   public var minQP: Int?
   public var maxQP: Int?
 

@@ -14,6 +14,7 @@ extension EncoderConfiguration {
     setRate(c)
 
     speed = Self.speed(effort: c.speed.resolvedEffort)
+    encodeTimeShare = Self.encodeTimeShare(c.speed)
     threads = c.threads > 0 ? min(c.threads, 16) : Self.usefulThreads(width: c.width, height: c.height)
     if c.maxSliceBytes > 0 { maximumSliceBytes = c.maxSliceBytes }
     adaptiveQuantisation = c.spatialAdaptiveQP == .off ? 0 : Self.standardAdaptiveQuantisation
@@ -73,6 +74,7 @@ extension EncoderConfiguration {
     }
     maximumQP = c.rate.maxQP ?? 51
     minimumQP = min(minimumQP, maximumQP)
+    if let delay = c.rate.maximumQueueDelay { maximumQueueDelay = delay }
     dataRateLimits = c.rate.limits.map { DataRateLimit(bytes: $0.bytes, seconds: $0.seconds) }
     // A cap on the QP is a promise that the picture is sharp, or not shown at all.
     allowsFrameDropping = c.lowLatency != nil && c.rate.maxQP != nil
@@ -94,6 +96,14 @@ extension EncoderConfiguration {
   static func speed(effort: Int) -> Int {
     let levels = [6, 5, 4, 3, 3, 2, 2, 1, 1, 0]
     return min(levels[min(max(effort, 0), 9)], fastestSpeed)
+  }
+
+  /// In real time the effort follows the time, unless the caller names one: half of the frame interval leaves the other
+  /// half to all else that happens to a frame.
+  private static func encodeTimeShare(_ speed: SpeedPreference) -> Double? {
+    guard speed.isRealTime == true, speed.effort == nil else { return nil }
+    let share = speed.prefersSpeedOverQuality == true ? 0.25 : 0.5
+    return speed.savesPower ? share / 2 : share
   }
 
   /// As many threads as make a frame come sooner.

@@ -30,6 +30,7 @@ public enum H264Codec {
     description.features = [
       .quality, .dataRateLimits, .entropyMode, .frameDelayLimit, .spatialAdaptiveQP, .qpLimits, .baseFrameQP,
       .referenceCount, .sliceBytes, .meanSquaredError, .speedPreference, .effort, .threadCount,
+      .queueDelayLimit,
     ]
     description.profiles = [
       .h264Baseline, .h264ConstrainedBaseline, .h264Main, .h264High, .h264ConstrainedHigh,

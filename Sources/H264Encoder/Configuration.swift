@@ -84,8 +84,11 @@ public struct EncoderConfiguration: Sendable, Equatable {
   public var cascadesQuality = true
   /// Whether the rate control may drop frames; else it overshoots when `maximumQP` is not enough.
   public var allowsFrameDropping = false
-  /// Speed from 0 (best) to `fastestSpeed`.
+  /// Speed from 0 (best) to `fastestSpeed`; with `encodeTimeShare` the speed to begin with.
   public var speed: Int = 3
+  /// Part of the frame interval, 0.01...1, that 95 of 100 frames may take to encode at most: the speed then follows the
+  /// time that frames take. Nil: the speed stays as it is, and the stream does not depend on the machine.
+  public var encodeTimeShare: Double?
   public static let fastestSpeed = 6
   /// Threads that share the work of one frame, 1...16.
   public var threads: Int = 1
@@ -230,6 +233,8 @@ public struct FrameFacts: Sendable, Equatable {
   public var skipShare = 0.0
   /// Seconds that the call took.
   public var encodeTime = 0.0
+  /// The speed that it was coded with, 0 to `EncoderConfiguration.fastestSpeed`.
+  public var speed = 0
   /// Mean squared error of luma, Cb and Cr; nil unless `measuresError`.
   public var meanSquaredError: (luma: Double, cb: Double, cr: Double)? {
     get { error.map { ($0.luma, $0.cb, $0.cr) } }

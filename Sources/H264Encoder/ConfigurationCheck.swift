@@ -34,6 +34,11 @@ extension EncoderConfiguration {
     try require(
       (0...EncoderConfiguration.fastestSpeed).contains(speed),
       "Speed \(speed) is not in 0...\(EncoderConfiguration.fastestSpeed).")
+    if let share = encodeTimeShare {
+      try require(
+        share.isFinite && (0.01...1).contains(share),
+        "A share of \(share) of the frame interval is not in 0.01...1.")
+    }
     try require((1...16).contains(threads), "\(threads) threads are not in 1...16.")
     let rows = (height + 15) / 16
     try require((1...rows).contains(slices), "\(slices) slices are not in 1...\(rows), the macroblock rows.")

@@ -21,6 +21,9 @@ public final class LowLatencyEncoder {
   private var analysis: PictureAnalysis
   private var look: PictureLook
   private let scrollDetector: ScrollDetector
+  private var speedControl: SpeedControl
+  /// Nanoseconds.
+  private let clock: () -> UInt64
 
   /// Frames (`FrameFacts.index`) that the last coded frame may refer to; empty for a key frame.
   public private(set) var lastReferences: [UInt64] = []
@@ -50,8 +53,11 @@ public final class LowLatencyEncoder {
     try self.init(configuration: configuration, cpu: ovt_cpu_detect())
   }
 
-  /// `cpu`: an OVT_CPU_* path, for tests.
-  init(configuration: EncoderConfiguration, cpu: Int32) throws {
+  /// `cpu`: an OVT_CPU_* path, `clock`: one in nanoseconds that encode times are taken from; both for tests.
+  init(
+    configuration: EncoderConfiguration, cpu: Int32,
+    clock: @escaping () -> UInt64 = { DispatchTime.now().uptimeNanoseconds }
+  ) throws {
     try configuration.validate()
     self.configuration = configuration
     (sps, pps) = try configuration.makeParameterSets()
@@ -73,6 +79,8 @@ public final class LowLatencyEncoder {
     analysis = PictureAnalysis(coder.geometry, kernels: UnsafePointer(coder.kernels), memory: &memory)
     look = PictureLook(coder.geometry, kernels: UnsafePointer(coder.kernels), memory: &memory)
     scrollDetector = ScrollDetector(coder.geometry, memory: &memory)
+    speedControl = SpeedControl(configuration)
+    self.clock = clock
     self.memory = memory
     wanted.reserveCapacity(64)
     modifications.reserveCapacity(64)
@@ -89,7 +97,7 @@ public final class LowLatencyEncoder {
   }
 
   /// Changes what may change in mid-stream: rates, limits, frame rate, QP range, frame dropping, key-frame
-  /// interval, the response to a new scene, and measurement. The next frame follows it.
+  /// interval, the response to a new scene, the speed, and measurement. The next frame follows it.
   ///
   /// - Throws: `EncoderError.invalidConfiguration` if a value is out of range, `.fixedInStream` if anything else
   ///   differs, `.levelExceeded` if the stream's level does not allow the rates; nothing changes then.
@@ -106,10 +114,13 @@ public final class LowLatencyEncoder {
     same.measuresError = new.measuresError
     same.sceneChange = new.sceneChange
     same.maximumQueueDelay = new.maximumQueueDelay
+    same.speed = new.speed
+    same.encodeTimeShare = new.encodeTimeShare
     guard same == new else {
       throw EncoderError.fixedInStream(
         "Only rates, limits, the frame rate, the QP range, frame dropping, the key-frame interval, the response "
-          + "to a new scene and measurement may change in mid-stream; make a new encoder for anything else.")
+          + "to a new scene, the speed and measurement may change in mid-stream; make a new encoder for anything else."
+      )
     }
     // The level is in the parameter sets already: what it allows cannot grow.
     var fixed = new
@@ -118,6 +129,7 @@ public final class LowLatencyEncoder {
     configuration = new
     coder.configuration = new
     rateControl.reconfigure(new)
+    speedControl.reconfigure(new)
   }
 
   /// Tells that the receiver lacks this frame and, since later ones may depend on it, all that came after:
@@ -140,9 +152,11 @@ public final class LowLatencyEncoder {
   /// - Returns: the frame; `facts.isDropped` if the rate control left it out.
   /// - Throws: `EncoderError` if the picture or the options do not fit; the encoder stays as it was.
   public func encode(_ source: SourcePicture, options: FrameOptions = FrameOptions()) throws -> EncodedFrame {
-    let start = DispatchTime.now().uptimeNanoseconds
+    let start = clock()
     try check(source, options)
+    coder.speed = speedControl.speed
     var facts = FrameFacts()
+    facts.speed = speedControl.speed
     facts.index = nextIndex
     facts.temporalLayer = options.temporalLayer
     output.removeAll()
@@ -172,7 +186,7 @@ public final class LowLatencyEncoder {
     nextIndex += 1
     if decision.drop {
       facts.isDropped = true
-      facts.encodeTime = Double(DispatchTime.now().uptimeNanoseconds - start) * 1e-9
+      facts.encodeTime = Double(clock() &- start) * 1e-9
       return EncodedFrame(facts: facts, nalUnits: [], byteCount: 0, memory: nil)
     }
     plan.qp = decision.qp
@@ -205,7 +219,8 @@ public final class LowLatencyEncoder {
     rateControl.finish(
       bits: output.bits, qp: facts.averageQP, isKeyFrame: plan.isIDR, isSceneChange: isSceneChange,
       rowBits: coder.rowBits)
-    facts.encodeTime = Double(DispatchTime.now().uptimeNanoseconds - start) * 1e-9
+    facts.encodeTime = Double(clock() &- start) * 1e-9
+    speedControl.note(seconds: facts.encodeTime, interval: options.duration)
     return EncodedFrame(
       facts: facts, nalUnits: output.units, byteCount: output.count, memory: output.takeMemory())
   }

@@ -44,6 +44,12 @@ final class PictureCoder {
   /// What may change in mid-stream changes here too.
   var configuration: EncoderConfiguration
 
+  /// Speed level of the pictures to come.
+  var speed: Int {
+    didSet { if speed != oldValue { tools = SpeedTools(speed: speed) } }
+  }
+  private var tools: SpeedTools
+
   /// What all pointers here point to. Threads touch it while a picture is coded only.
   private let memory: EncoderMemory
   private var syntax: PictureSyntax
@@ -91,6 +97,8 @@ final class PictureCoder {
     self.configuration = configuration
     self.sps = sps
     self.pps = pps
+    speed = configuration.speed
+    tools = SpeedTools(speed: configuration.speed)
     geometry = PictureGeometry(width: configuration.width, height: configuration.height)
     var memory = EncoderMemory()
     kernels = memory.allocate(OVTKernels())
@@ -126,7 +134,7 @@ final class PictureCoder {
       references: references, referenceCount: 0, quant: UnsafePointer(quant),
       motionBits: motionCost.center, quarterOffsets: UnsafePointer(quarterOffsets),
       changed: UnsafePointer(still.changed), holds: 0,
-      tools: SpeedTools(speed: configuration.speed), isIntraPicture: true, isBetter: false,
+      tools: tools, isIntraPicture: true, isBetter: false,
       transform8x8Allowed: pps.transform8x8, cabac: pps.cabac,
       constrainedIntra: pps.constrainedIntraPrediction, hasTemporalMotion: false,
       verticalLimit: sps.verticalMotion * 4, refreshFrom: 0, refreshTo: 0, keepsClean: false,
@@ -192,6 +200,7 @@ final class PictureCoder {
       coder.pointee.f.source = SourcePlanes(source)
       coder.pointee.f.picture = picture
       coder.pointee.f.holds = holds
+      coder.pointee.f.tools = tools
       coder.pointee.f.syntax = syntax
       coder.pointee.f.previous = previous
       coder.pointee.f.hasTemporalMotion = hasPrevious
@@ -277,7 +286,7 @@ extension PicturePlanes {
 
 extension PictureCoder {
   /// Pictures that the speed level searches for each frame.
-  var referencesSearched: Int { SpeedTools(speed: configuration.speed).references }
+  var referencesSearched: Int { tools.references }
 
   /// Mean squared error of a reconstruction against the source, over the visible part.
   func squaredError(_ source: SourcePicture, _ picture: PicturePlanes) -> (

@@ -134,6 +134,12 @@ struct MatrixStream: CustomStringConvertible {
     var coverage = Coverage()
     var slots: Set<Int> = []
     for n in 0..<frames {
+      // Where much varies, the speed does too.
+      if options > 0 && n % 4 == 3 {
+        var changed = encoder.configuration
+        changed.speed = (configuration.speed + n / 4) % (EncoderConfiguration.fastestSpeed + 1)
+        try encoder.reconfigure(changed)
+      }
       let picture = content.frame(n)
       let frameOptions = frameOptions(n, &r, encoder, &slots)
       let encoded = try picture.withSource(planar: planar, padding: padding) {

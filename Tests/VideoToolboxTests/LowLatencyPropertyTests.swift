@@ -37,6 +37,10 @@ import VideoToolbox
       ),
       (kOVTCompressionPropertyKey_IntraRefreshFrameCount, [0, 30], [-1, 1001, "some"]),
       (kOVTCompressionPropertyKey_WritesTemporalLayerPrefix, [true, false], ["yes"]),
+      (
+        kOVTCompressionPropertyKey_MaximumQueueDelay, [0.02, 10, 0.15],
+        [0, -0.3, 0.01, 10.5, Double.nan, Double.infinity, "short", true]
+      ),
     ]
     for (key, good, bad) in cases {
       let session = try session()

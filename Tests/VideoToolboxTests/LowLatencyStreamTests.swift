@@ -40,6 +40,38 @@ import VideoToolbox
     #expect(probe.frames.count == 10 && probe.errors.isEmpty)
   }
 
+  @Test(
+    "No frame waits longer than the bound, through cuts and noise; more of it is used, also from the next frame on"
+  )
+  func queueDelay() throws {
+    let rate = 400_000
+    let clip = TestClip(noise: 12, cutEvery: 15)
+    func longestWait(_ sizes: some Sequence<Int>) -> Double {
+      var (wait, longest) = (0.0, 0.0)
+      for bytes in sizes {
+        wait = max(wait - 1 / Double(clip.framesPerSecond), 0) + Double(bytes * 8) / Double(rate)
+        longest = max(longest, wait)
+      }
+      return longest
+    }
+    func sizes(_ bound: Double) throws -> [Int] {
+      return try encode(
+        session([kOVTCompressionPropertyKey_MaximumQueueDelay: bound]), clip, count: 60
+      ).map(\.bytes.count)
+    }
+    let (short, long) = (longestWait(try sizes(0.1)), longestWait(try sizes(0.8)))
+    #expect(short <= 0.101 && long <= 0.808 && long > 2 * short, "\(short) s, \(long) s")
+
+    let running = try self.session([kOVTCompressionPropertyKey_MaximumQueueDelay: 0.8])
+    _ = try encode(running, clip, count: 8)
+    #expect(
+      VTSessionSetProperty(running, key: kOVTCompressionPropertyKey_MaximumQueueDelay, value: 0.1 as CFNumber)
+        == noErr)
+    let later = try encode(running, clip, count: 60, from: 8).map(\.bytes.count)
+    // What waits when the bound falls is sent first.
+    #expect(longestWait(later.dropFirst(20)) <= 0.101)
+  }
+
   @Test("A frame that cannot be encoded is one error, and the session goes on")
   func failures() throws {
     let session = try session([kVTCompressionPropertyKey_EnableLTR: true])

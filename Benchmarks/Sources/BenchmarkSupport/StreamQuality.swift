@@ -9,6 +9,8 @@ public struct StreamQuality {
   public private(set) var psnr: Double
   /// Mean of the frames' SSIM of luma.
   public private(set) var ssim: Double
+  /// Of each frame.
+  public private(set) var frames: [(psnr: Double, ssim: Double)] = []
 
   /// - Parameters:
   ///   - stream: access units, one after another.
@@ -20,22 +22,22 @@ public struct StreamQuality {
   ) throws {
     let decoder = try StreamDecoding()
     let frameSize = width * height * 3 / 2
-    var decibels = 0.0
-    var similarities = 0.0
-    var shown = 0
+    var measured: [(psnr: Double, ssim: Double)] = []
     var last = [UInt8](repeating: 0, count: width * height)
 
     func compare(_ index: Int, _ luma: UnsafePointer<UInt8>, _ stride: Int) {
       let original = source + index * frameSize
       let (size, rows) = (Int32(width), Int32(height))
       let error = Double(plane_squared_error(original, size, luma, Int32(stride), size, rows))
-      decibels += 10 * log10(255 * 255 / max(error / Double(width * height), 0.01))
-      similarities += plane_similarity(original, size, luma, Int32(stride), size, rows)
-      shown += 1
+      measured.append(
+        (
+          10 * log10(255 * 255 / max(error / Double(width * height), 0.01)),
+          plane_similarity(original, size, luma, Int32(stride), size, rows)
+        ))
     }
     func receive() throws {
       while let picture = try decoder.receive() {
-        while shown < picture.index { compare(shown, last, width) }
+        while measured.count < picture.index { compare(measured.count, last, width) }
         let luma = picture.planes[0]
         let stride = picture.bytesPerRow[0]
         compare(picture.index, luma, stride)
@@ -59,8 +61,9 @@ public struct StreamQuality {
     } catch let error as BenchmarkError {
       throw BenchmarkError(description: "\(name): \(error.description)")
     }
-    while shown < sizes.count { compare(shown, last, width) }
-    psnr = decibels / Double(sizes.count)
-    ssim = similarities / Double(sizes.count)
+    while measured.count < sizes.count { compare(measured.count, last, width) }
+    psnr = measured.reduce(0) { $0 + $1.psnr } / Double(sizes.count)
+    ssim = measured.reduce(0) { $0 + $1.ssim } / Double(sizes.count)
+    frames = measured
   }
 }

@@ -54,6 +54,7 @@ public final class LowLatencySession {
       kVTCompressionPropertyKey_AverageBitRate: configuration.rate,
       // The same result on every machine.
       kOVTCompressionPropertyKey_ThreadCount: 1,
+      kOVTCompressionPropertyKey_Effort: 3,
     ]
     if let qp = configuration.maximumQP { properties[kVTCompressionPropertyKey_MaxAllowedFrameQP] = qp }
     if configuration.hasLayers { properties[kVTCompressionPropertyKey_BaseLayerFrameRateFraction] = 0.5 }

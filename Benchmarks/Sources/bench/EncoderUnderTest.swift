@@ -35,7 +35,10 @@ enum EncoderUnderTest {
       case .fixedQP:
         configuration.rateControl = .constantQP(m.point)
         configuration.minimumQP = 0
-      case .delay, .general: configuration.rateControl = .averageBitRate(m.point)
+      case .delay(let seconds):
+        configuration.rateControl = .averageBitRate(m.point)
+        configuration.maximumQueueDelay = seconds
+      case .general: configuration.rateControl = .averageBitRate(m.point)
       }
       configuration.speed = speed
       configuration.threads = m.threads

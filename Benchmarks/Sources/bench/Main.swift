@@ -22,6 +22,9 @@ enum Main {
   static func compare(_ options: Options) throws {
     let cache = try ResultStore<Result>(path: options.cache)
     var results: [Result] = []
+    if let trace = options.trace {
+      try Measurement.traceHeader.write(toFile: trace, atomically: true, encoding: .utf8)
+    }
     for set in options.sets {
       try set.clips(options) { clip in
         for mode in options.modes {
@@ -34,7 +37,7 @@ enum Main {
                 let measurement = Measurement(
                   clip: clip.name, set: set, rawPath: clip.rawPath, width: clip.width, height: clip.height,
                   frameRate: clip.frameRate, frames: clip.frames, encoder: encoder, threads: threads,
-                  mode: mode, point: point, wallClock: options.wallClock)
+                  mode: mode, point: point, wallClock: options.wallClock, trace: options.trace)
                 results.append(try measure(measurement, options, cache))
               }
             }

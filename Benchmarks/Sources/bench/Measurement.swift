@@ -18,6 +18,8 @@ struct Measurement: Codable {
   /// Bits per second, or the QP.
   var point: Int
   var wallClock: Bool
+  /// A file that gets a line for each frame.
+  var trace: String?
 
   var key: String {
     "\(clip) \(width)x\(height) \(frames) \(encoder.name) \(threads) \(mode.name) \(point)"
@@ -95,13 +97,61 @@ struct Measurement: Codable {
 
     let quality = try StreamQuality(
       of: stream, sizes: sizes, source: source, width: width, height: height, name: key)
+    if let trace { try write(sizes, quality, to: trace) }
     times.sort()
     return Result(
       clip: clip, set: set, frames: frames, encoder: self.encoder, threads: threads, mode: mode, point: point,
       actualBitRate: Double(stream.count) * 8 / (Double(frames) / frameRate), psnr: quality.psnr,
       ssim: quality.ssim, seconds: seconds, median: times[times.count / 2] * 1000,
       p99: times[min(times.count - 1, Int((Double(times.count) * 0.99).rounded(.up)) - 1)] * 1000,
-      peakBytes: peak, key: key)
+      peakBytes: peak, key: key, line: mode == .fixedQP ? nil : Line(sizes, rate: point, frameRate: frameRate)
+    )
+  }
+}
+
+extension Measurement {
+  static let traceHeader = "clip,encoder,mode,point,frame,bits,wait_s,psnr_y,ssim_y\n"
+
+  /// Appends what each frame took, how long it waited before a line of the rate, and how good it is.
+  private func write(_ sizes: [Int], _ quality: StreamQuality, to path: String) throws {
+    guard let file = FileHandle(forWritingAtPath: path) else {
+      throw BenchmarkError(description: "cannot write \(path)")
+    }
+    defer { try? file.close() }
+    try file.seekToEnd()
+    var wait = 0.0
+    var text = ""
+    for (n, bytes) in sizes.enumerated() {
+      if mode != .fixedQP { wait = max(wait - 1 / frameRate, 0) + Double(bytes * 8) / Double(point) }
+      text += "\(clip),\(encoder.name),\(mode.name),\(point),\(n),\(bytes * 8),"
+      text += String(format: "%.3f,%.3f,%.5f\n", wait, quality.frames[n].psnr, quality.frames[n].ssim)
+    }
+    try file.write(contentsOf: Data(text.utf8))
+  }
+}
+
+/// What the frames were before a line of the asked rate.
+struct Line: Codable {
+  /// Seconds from a frame's capture until its last bit was sent, at most.
+  var longestWait = 0.0
+  /// Bits of the fullest two seconds over what the rate gives them; nil for a shorter clip.
+  var fullestTwoSeconds: Double?
+
+  init(_ sizes: [Int], rate: Int, frameRate: Double) {
+    var wait = 0.0
+    for bytes in sizes {
+      wait = max(wait - 1 / frameRate, 0) + Double(bytes * 8) / Double(rate)
+      longestWait = max(longestWait, wait)
+    }
+    let window = Int((2 * frameRate).rounded())
+    guard window > 0, sizes.count >= window else { return }
+    var bytes = sizes.prefix(window).reduce(0, +)
+    var most = bytes
+    for i in window..<sizes.count {
+      bytes += sizes[i] - sizes[i - window]
+      most = max(most, bytes)
+    }
+    fullestTwoSeconds = Double(most * 8) / (Double(rate) * Double(window) / frameRate)
   }
 }
 
@@ -126,6 +176,8 @@ struct Result: Codable, StoredResult {
   /// Memory that the encoder took at most.
   var peakBytes: Int
   var key: String
+  /// Nil where no rate was asked for.
+  var line: Line?
 
   var framesPerSecond: Double { Double(frames) / seconds }
 }

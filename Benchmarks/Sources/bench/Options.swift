@@ -16,9 +16,10 @@ struct Options {
   var fresh = false
   var wallClock = false
   var csv: String?
+  var trace: String?
   var markdown: String?
   var svg: String?
-  var cache = ".build/reference-results-3.jsonl"
+  var cache = ".build/reference-results-4.jsonl"
   var help = false
 
   static let usage = """
@@ -43,6 +44,7 @@ struct Options {
       --wall            wall-clock time with one thread too (else the process's CPU time, which a busy
                         machine disturbs less)
       --csv FILE        every single result
+      --trace FILE      every frame of what is measured anew: bits, wait before the line, PSNR, SSIM
       --markdown FILE   the tables
       --svg FILE        a chart of speed against bits, one for each mode and set: FILE-MODE-SET.svg
     """
@@ -101,6 +103,7 @@ struct Options {
         }
       case "--fresh": fresh = true
       case "--wall": wallClock = true
+      case "--trace": trace = try value(argument)
       case "--csv": csv = try value(argument)
       case "--markdown": markdown = try value(argument)
       case "--cache": cache = try value(argument)

@@ -5,13 +5,17 @@ struct Report {
   let results: [Result]
 
   private static let columns = [
-    "encoder", "fps", "x openh264-0", "x superfast", "BD PSNR", "BD SSIM", "BD PSNR vs openh264-0",
+    "encoder", "longest wait", "fullest 2 s", "fps", "x openh264-0", "x superfast", "BD PSNR", "BD SSIM",
+    "BD PSNR vs openh264-0",
     "rate error", "worst", "p50 ms", "p99 ms", "peak MB",
   ]
 
   /// What one encoder did on one clip with one number of threads, or on several clips.
   struct Row {
     var encoder: EncoderName
+    /// Seconds, and the share of the rate: the worst of the points and clips.
+    var longestWait: Double?
+    var fullestTwoSeconds: Double?
     var fps: Double
     var versusOpenH264: Double?
     var versusSuperfast: Double?
@@ -31,7 +35,9 @@ struct Report {
       func percent(_ value: Double?) -> String { value.map { String(format: "%+.1f %%", $0) } ?? "-" }
       func times(_ value: Double?) -> String { value.map { String(format: "%.2f", $0) } ?? "-" }
       return [
-        encoder.name, String(format: "%.0f", fps), times(versusOpenH264), times(versusSuperfast),
+        encoder.name, longestWait.map { String(format: "%.2f s", $0) } ?? "-",
+        percent(fullestTwoSeconds.map { ($0 - 1) * 100 }), String(format: "%.0f", fps), times(versusOpenH264),
+        times(versusSuperfast),
         percent(bdPSNR), percent(bdSSIM), percent(bdOpenH264), percent(rateError), percent(worstRateError),
         String(format: "%.2f", median), String(format: "%.2f", p99), String(format: "%.1f", peak),
       ] + (worstClip.map { [$0] } ?? [])
@@ -128,7 +134,9 @@ struct Report {
       let errors =
         runs[0].mode == .fixedQP ? [] : runs.map { ($0.actualBitRate / Double($0.point) - 1) * 100 }
       return Row(
-        encoder: encoder, fps: speed, versusOpenH264: fps(openH264).map { speed / $0 },
+        encoder: encoder, longestWait: runs.compactMap { $0.line?.longestWait }.max(),
+        fullestTwoSeconds: runs.compactMap { $0.line?.fullestTwoSeconds }.max(), fps: speed,
+        versusOpenH264: fps(openH264).map { speed / $0 },
         versusSuperfast: fps(superfast).map { speed / $0 },
         bdPSNR: BDRate.percent(psnr(encoder), against: psnr(superfast)),
         bdSSIM: BDRate.percent(ssim(encoder), against: ssim(superfast)),
@@ -159,7 +167,9 @@ struct Report {
       }
       let worst = rows.max { ($0.1.bdPSNR ?? -.infinity) < ($1.1.bdPSNR ?? -.infinity) }
       return Row(
-        encoder: row.encoder, fps: geometric(rows.map(\.1.fps)) ?? 0,
+        encoder: row.encoder, longestWait: rows.compactMap(\.1.longestWait).max(),
+        fullestTwoSeconds: rows.compactMap(\.1.fullestTwoSeconds).max(),
+        fps: geometric(rows.map(\.1.fps)) ?? 0,
         versusOpenH264: geometric(rows.map(\.1.versusOpenH264)),
         versusSuperfast: geometric(rows.map(\.1.versusSuperfast)), bdPSNR: bits(rows.map(\.1.bdPSNR)),
         bdSSIM: bits(rows.map(\.1.bdSSIM)), bdOpenH264: bits(rows.map(\.1.bdOpenH264)),
@@ -202,12 +212,13 @@ struct Report {
   }
 
   var csv: String {
-    "clip,set,frames,encoder,threads,mode,point,bps,psnr_y,ssim_y,fps,p50_ms,p99_ms,peak_bytes\n"
+    "clip,set,frames,encoder,threads,mode,point,bps,psnr_y,ssim_y,fps,p50_ms,p99_ms,peak_bytes,wait_s,two_seconds\n"
       + results.map {
         "\($0.clip),\($0.set.rawValue),\($0.frames),\($0.encoder.name),\($0.threads),\($0.mode.name),\($0.point),"
           + String(
-            format: "%d,%.4f,%.6f,%.2f,%.3f,%.3f,%d\n", Int($0.actualBitRate), $0.psnr, $0.ssim,
-            $0.framesPerSecond, $0.median, $0.p99, $0.peakBytes)
+            format: "%d,%.4f,%.6f,%.2f,%.3f,%.3f,%d,%.3f,%.4f\n", Int($0.actualBitRate), $0.psnr, $0.ssim,
+            $0.framesPerSecond, $0.median, $0.p99, $0.peakBytes, $0.line?.longestWait ?? 0,
+            $0.line?.fullestTwoSeconds ?? 0)
       }.joined()
   }
 }

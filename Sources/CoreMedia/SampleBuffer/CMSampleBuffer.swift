@@ -183,6 +183,11 @@ public final class CMSampleBuffer: NSObject, @unchecked Sendable {
     lock.withLock { sampleDictionaries = dictionaries }
   }
 
+  /// Gives a sample buffer of one sample its attachments. They must be no one else's.
+  package func setAttachments(_ dictionary: NSMutableDictionary) {
+    setDictionaries(SampleDictionaries([dictionary]))
+  }
+
   public override var description: String {
     let content =
       image.map { "image \($0)" } ?? blockBuffer.map(\.description)

@@ -13,6 +13,15 @@ extension CompressionProperty {
         return true
       }),
     CompressionProperty(
+      key: kOVTCompressionPropertyKey_MaximumQueueDelay as String, type: .number(0.02...10),
+      change: .nextFrame,
+      documentation: "Seconds that a frame may wait at most before a line of the average bit rate.",
+      feature: .queueDelayLimit, defaultValue: .number(0.3),
+      apply: { value, draft in
+        draft.configuration.rate.maximumQueueDelay = value.number
+        return true
+      }),
+    CompressionProperty(
       key: kOVTCompressionPropertyKey_IntraRefreshFrameCount as String, type: .integer(0...1000),
       change: .nextKeyFrame,
       documentation: "Frames in which intra macroblocks pass over the picture; 0 is none.",

@@ -50,7 +50,7 @@ struct SampleAssembly {
       allocator: nil, dataBuffer: block, formatDescription: format, sampleCount: 1, sampleTimingEntryCount: 1,
       sampleTimingArray: &timing, sampleSizeEntryCount: 1, sampleSizeArray: &size, sampleBufferOut: &sample)
     guard status == noErr, let sample else { throw StatusError(status) }
-    attach(facts, to: sample)
+    sample.setAttachments(SampleAttachments.dictionary(of: facts, codec: codec))
     return sample
   }
 
@@ -147,34 +147,6 @@ struct SampleAssembly {
           return body(first, size)
         }
       }
-    }
-  }
-
-  private func attach(_ facts: CompressedFrame.Facts, to sample: CMSampleBuffer) {
-    guard
-      let array = CMSampleBufferGetSampleAttachmentsArray(sample, createIfNecessary: true),
-      let attachments = array.firstObject as? NSMutableDictionary
-    else { return }
-    // In H.264 a key frame that leading frames reach across is a partial sync sample; in HEVC it is a sync sample.
-    let isSync = facts.isKeyFrame && !(facts.isOpenGOP && codec == .h264)
-    if !isSync { attachments[kCMSampleAttachmentKey_NotSync] = NSNumber(value: true) }
-    if facts.isKeyFrame, !isSync { attachments[kCMSampleAttachmentKey_PartialSync] = NSNumber(value: true) }
-    attachments[kCMSampleAttachmentKey_DependsOnOthers] = NSNumber(value: !facts.isIntra)
-    attachments[kCMSampleAttachmentKey_IsDependedOnByOthers] = NSNumber(value: facts.isReference)
-    if let token = facts.longTermToken {
-      attachments[kVTSampleAttachmentKey_RequireLTRAcknowledgementToken] = NSNumber(value: token)
-    }
-    if let qp = facts.averageQP { attachments[kOVTSampleAttachmentKey_AverageQP] = NSNumber(value: qp) }
-    if let qp = facts.highestQP { attachments[kOVTSampleAttachmentKey_HighestQP] = NSNumber(value: qp) }
-    if facts.temporalLayer > 0 {
-      attachments[kOVTSampleAttachmentKey_TemporalLayer] = NSNumber(value: facts.temporalLayer)
-    }
-    if let error = facts.meanSquaredError {
-      attachments[kVTSampleAttachmentKey_QualityMetrics] = NSDictionary(dictionary: [
-        kVTSampleAttachmentQualityMetricsKey_LumaMeanSquaredError as String: NSNumber(value: error.y),
-        kVTSampleAttachmentQualityMetricsKey_ChromaBlueMeanSquaredError as String: NSNumber(value: error.cb),
-        kVTSampleAttachmentQualityMetricsKey_ChromaRedMeanSquaredError as String: NSNumber(value: error.cr),
-      ])
     }
   }
 }

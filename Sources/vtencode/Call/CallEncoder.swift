@@ -60,7 +60,8 @@ final class CallEncoder {
     try set(kVTCompressionPropertyKey_RealTime, true, "real time")
     try set(kVTCompressionPropertyKey_ExpectedFrameRate, plan.frameRate, "this frame rate")
     try set(kOVTCompressionPropertyKey_ThreadCount, plan.threads, "--threads")
-    if let effort = plan.effort { try set(kOVTCompressionPropertyKey_Effort, effort, "--speed") }
+    // In real time the effort would follow this machine: the same seed is to give the same call.
+    try set(kOVTCompressionPropertyKey_Effort, plan.effort ?? 3, "--speed")
     if let qp = plan.maximumQP { try set(kVTCompressionPropertyKey_MaxAllowedFrameQP, qp, "--max-qp") }
     // What it says is then held against what receivers show.
     if plan.measuresQuality, isLowLatency {

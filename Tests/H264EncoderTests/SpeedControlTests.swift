@@ -1,0 +1,167 @@
+import CH264Kernels
+import Testing
+
+@testable import H264Encoder
+
+/// The speed level follows the time that frames take; here time is what a fake clock says.
+@Suite struct SpeedControlTests {
+  /// A machine on which a frame takes so many seconds at each level, best first.
+  private struct Machine {
+    var seconds: [Double]
+    func times(_ factor: Double) -> Machine { Machine(seconds: seconds.map { $0 * factor }) }
+    /// About as the engine's levels are to each other.
+    static let usual = Machine(seconds: [38, 24, 20, 17, 11, 9, 7].map { $0 * 1e-3 })
+  }
+
+  private static func control(share: Double? = 0.5, speed: Int = 3, frameRate: Double = 30) -> SpeedControl {
+    var c = EncoderConfiguration(width: 64, height: 64)
+    c.frameRate = frameRate
+    c.speed = speed
+    c.encodeTimeShare = share
+    return SpeedControl(c)
+  }
+
+  /// Runs frames through, and returns the level and the load of each.
+  private func run(
+    _ control: inout SpeedControl, _ machine: Machine, frames: Int, noise: (Int) -> Double = { _ in 1 }
+  ) -> [(speed: Int, seconds: Double)] {
+    (0..<frames).map { n in
+      let speed = control.speed
+      let seconds = machine.seconds[speed] * noise(n)
+      control.note(seconds: seconds, interval: 1 / 30)
+      return (speed, seconds)
+    }
+  }
+
+  @Test(
+    "On machines of any speed 95 of 100 frames take less than half of the interval",
+    arguments: [
+      0.05, 0.2, 0.45, 0.7, 1.0, 1.4, 1.9,
+    ])
+  func follows(_ factor: Double) {
+    var control = Self.control()
+    // Frames differ by a fifth either way.
+    let machine = Machine.usual.times(factor)
+    let all = run(&control, machine, frames: 1800) { 1 + 0.2 * Double(($0 &* 7919) % 101 - 50) / 50 }
+    let settled = all.dropFirst(300)
+    let late = settled.filter { $0.seconds > 0.5 / 30 }.count
+    #expect(Double(late) <= 0.05 * Double(settled.count), "\(late) of \(settled.count)")
+    // The best level that leaves a quarter of the time to spare, or better.
+    let wanted = machine.seconds.firstIndex { $0 * 1.2 < 0.7 * 0.5 / 30 } ?? EncoderConfiguration.fastestSpeed
+    let usual = settled.filter { $0.speed <= wanted }.count
+    #expect(
+      Double(usual) > 0.8 * Double(settled.count), "\(usual), wanted \(wanted), \(settled.map(\.speed))")
+  }
+
+  @Test("When the machine becomes busy it gives way at once, and comes back when there is time again")
+  func steps() {
+    var control = Self.control()
+    _ = run(&control, Machine.usual.times(0.3), frames: 600)
+    let before = control.speed
+    #expect(before <= 1)
+    let busy = run(&control, Machine.usual.times(1.5), frames: 60)
+    let late = busy.filter { $0.seconds > 0.5 / 30 }.count
+    #expect(late <= 15 && control.speed >= 4, "\(busy.map(\.speed))")
+    _ = run(&control, Machine.usual.times(0.3), frames: 600)
+    #expect(control.speed == before)
+  }
+
+  @Test("A level that is too slow is tried less and less often")
+  func hysteresis() {
+    var control = Self.control()
+    // Level 3 seems to have time enough for level 2, which takes three times as long.
+    let machine = Machine(seconds: [60, 50, 36, 10, 9, 8, 7].map { $0 * 1e-3 })
+    let all = run(&control, machine, frames: 9000)
+    var tries: [Int] = []
+    for n in 1..<all.count where all[n].speed < all[n - 1].speed && all[n].speed == 2 { tries.append(n) }
+    #expect(tries.count >= 1 && tries.count <= 8, "\(tries)")
+    #expect(all.filter { $0.speed == 3 }.count > 8500)
+  }
+
+  @Test("A few slow frames change nothing")
+  func outliers() {
+    var control = Self.control(speed: 0)
+    let all = run(&control, Machine.usual.times(0.3), frames: 900) { $0 % 30 == 29 ? 20 : 1 }
+    #expect(all.allSatisfy { $0.speed == 0 })
+  }
+
+  @Test("Without a share the speed stays; a speed that is asked for later holds at once")
+  func fixed() {
+    var control = Self.control(share: nil)
+    #expect(run(&control, Machine.usual.times(10), frames: 200).allSatisfy { $0.speed == 3 })
+    var c = EncoderConfiguration(width: 64, height: 64)
+    c.speed = 5
+    control.reconfigure(c)
+    #expect(control.speed == 5)
+  }
+
+  // MARK: - In the encoder
+
+  /// A clock that goes on by so much each time it is asked: twice for each frame.
+  private final class Clock: @unchecked Sendable {
+    var now: UInt64 = 0
+    var step: UInt64 = 0
+    func read() -> UInt64 {
+      now += step
+      return now
+    }
+  }
+
+  /// The stream's bytes and each frame's level, with a clock that says a frame takes `milliseconds(n)`. A decoder shows
+  /// each frame as the encoder has it, if there is one.
+  private func stream(
+    _ configuration: EncoderConfiguration, frames: Int, milliseconds: (Int) -> Double
+  ) throws -> (bytes: [[UInt8]], speeds: [Int]) {
+    let decoder = ReferenceDecoder(.libavcodec)
+    let clock = Clock()
+    let encoder = try LowLatencyEncoder(
+      configuration: configuration, cpu: ovt_cpu_detect(), clock: { clock.read() })
+    let content = SyntheticContent(
+      kind: .motion, width: configuration.width, height: configuration.height, seed: 5)
+    var bytes: [[UInt8]] = []
+    var speeds: [Int] = []
+    for n in 0..<frames {
+      clock.step = UInt64(milliseconds(n) * 1e6)
+      try content.frame(n).withSource(planar: true, padding: 0) {
+        let frame = try encoder.encode($0)
+        bytes.append(frame.data)
+        speeds.append(frame.facts.speed)
+        guard let decoder else { return }
+        let decoded = try #require(try decoder.decode(frame.data))
+        let own = try #require(
+          encoder.reconstruction(width: configuration.width, height: configuration.height))
+        #expect(own.firstDifference(decoded) == nil, "frame \(n)")
+      }
+    }
+    return (bytes, speeds)
+  }
+
+  @Test("The stream stays right through every change of the level, and goes through all of them")
+  func throughAllLevels() throws {
+    var c = EncoderConfiguration(width: 96, height: 80)
+    c.encodeTimeShare = 0.5
+    c.maximumReferences = 4
+    c.rateControl = .averageBitRate(150_000)
+    let (_, speeds) = try stream(c, frames: 500) { $0 < 200 ? 1 : $0 < 300 ? 40 : 2 }
+    #expect(Set(speeds) == Set(0...EncoderConfiguration.fastestSpeed), "\(speeds)")
+    // One level at a time where there is time, and the last frame is back at better ones.
+    for (a, b) in zip(speeds, speeds.dropFirst()) where b < a { #expect(a - b == 1) }
+    #expect(speeds[299] == EncoderConfiguration.fastestSpeed && speeds[499] < 4)
+  }
+
+  @Test("With a fixed speed the clock changes nothing")
+  func deterministic() throws {
+    var c = EncoderConfiguration(width: 96, height: 80)
+    c.rateControl = .averageBitRate(150_000)
+    let a = try stream(c, frames: 60) { _ in 1 }
+    let b = try stream(c, frames: 60) { $0 % 2 == 0 ? 90 : 0 }
+    #expect(a.bytes == b.bytes && b.speeds.allSatisfy { $0 == c.speed })
+  }
+
+  @Test("A share out of range is refused", arguments: [0, -1, 1.5, Double.nan, .infinity])
+  func range(_ share: Double) {
+    var c = EncoderConfiguration(width: 64, height: 64)
+    c.encodeTimeShare = share
+    #expect(throws: EncoderError.self) { try LowLatencyEncoder(configuration: c) }
+  }
+}
