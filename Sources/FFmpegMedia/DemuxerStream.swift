@@ -13,6 +13,13 @@ package final class CodecParameters: @unchecked Sendable {
     guard avcodec_parameters_copy(copy, source) >= 0 else { return nil }
   }
 
+  /// Those of no codec yet.
+  init?(_ type: AVMediaType) {
+    guard let made = avcodec_parameters_alloc() else { return nil }
+    pointer = made
+    pointer.pointee.codec_type = type
+  }
+
   deinit {
     var parameters: UnsafeMutablePointer<AVCodecParameters>? = pointer
     avcodec_parameters_free(&parameters)
@@ -86,6 +93,31 @@ extension MediaStream {
     var stream = self
     stream.startTime = (facts.starts[index] ?? startTime) - facts.shift(timeBase)
     return stream
+  }
+
+  /// A stream without samples, as a composition's track begins.
+  package init?(emptyOf kind: Kind, trackID: Int32) {
+    guard let codec = CodecParameters(kind == .video ? AVMEDIA_TYPE_VIDEO : AVMEDIA_TYPE_AUDIO) else {
+      return nil
+    }
+    self.codec = codec
+    self.kind = kind
+    self.trackID = trackID
+    index = 0
+    timeBase = AVRational(num: 1, den: 600)
+    startTime = 0
+    duration = 0
+    sampleCount = 0
+    sampleBytes = 0
+    shortestSample = nil
+    averageFrameRate = AVRational(num: 0, den: 1)
+    sampleAspectRatio = AVRational(num: 0, den: 1)
+    reorderDepth = 0
+    displayMatrix = nil
+    isDefault = true
+    metadata = [:]
+    parameterSets = []
+    isAnnexB = false
   }
 
   /// Collects the facts of a stream that libavformat has looked at.

@@ -7,7 +7,7 @@ extension AVPartialAsyncProperty where Root: AVAsset {
     _ key: String, _ value: @escaping @Sendable (Root) throws -> T
   ) -> AVAsyncProperty<Root, T> {
     AVAsyncProperty(key: key) { root in
-      _ = try root.file.facts()
+      _ = try root.loadedTracks()
       return try value(root)
     }
   }
@@ -62,7 +62,7 @@ extension AVPartialAsyncProperty where Root: AVAssetTrack {
   }
 
   public static var formatDescriptions: AVAsyncProperty<Root, [CMFormatDescription]> {
-    property("formatDescriptions") { $0.facts.format.map { [$0] } ?? [] }
+    property("formatDescriptions") { $0.formatDescriptions as? [CMFormatDescription] ?? [] }
   }
   public static var isPlayable: AVAsyncProperty<Root, Bool> { property("playable") { $0.isPlayable } }
   public static var isDecodable: AVAsyncProperty<Root, Bool> { property("decodable") { $0.isDecodable } }
@@ -71,7 +71,7 @@ extension AVPartialAsyncProperty where Root: AVAssetTrack {
     property("selfContained") { $0.isSelfContained }
   }
   public static var totalSampleDataLength: AVAsyncProperty<Root, Int64> {
-    property("totalSampleDataLength") { try $0.facts.totals(in: $0.file.facts()).bytes }
+    property("totalSampleDataLength") { try $0.loadedDataLength() }
   }
   public static var mediaCharacteristics: AVAsyncProperty<Root, [AVMediaCharacteristic]> {
     property("mediaCharacteristics") { track in

@@ -64,6 +64,8 @@ open class AVAsset: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sendable
     tracks.first { $0.trackID == trackID }
   }
 
+  // A mutable composition's, by the same name, gives tracks of its own class.
+  @_disfavoredOverload
   @discardableResult
   public func tracks(withMediaType mediaType: AVMediaType) -> [AVAssetTrack] {
     tracks.filter { $0.mediaType == mediaType }

@@ -17,14 +17,16 @@ open class AVAssetTrack: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sen
     public static let metadataReferent = AssociationType(rawValue: "cdsc")
   }
 
-  let facts: TrackFacts
+  /// What the file tells of the track; a composition's track gives those of its first part.
+  var facts: TrackFacts { ownFacts }
+  private let ownFacts: TrackFacts
   let file: AssetFile
   private let lock = Lock()
   private weak var owner: AVAsset?
 
   init(asset: AVAsset, facts: TrackFacts) {
     owner = asset
-    self.facts = facts
+    ownFacts = facts
     file = asset.file
     super.init()
   }
@@ -63,6 +65,7 @@ open class AVAssetTrack: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sen
     guard let file = file.factsIfReadable, let totals = try? facts.totals(in: file) else { return 0 }
     return totals.bytes
   }
+  func loadedDataLength() throws -> Int64 { try facts.totals(in: file.facts()).bytes }
   /// Where the track lies on the asset's time line.
   public var timeRange: CMTimeRange { facts.timeRange }
   /// Units per second of the track's times.

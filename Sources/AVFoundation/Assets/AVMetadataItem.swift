@@ -7,10 +7,13 @@ open class AVMetadataItem: NSObject, AVAsynchronousKeyValueLoading, @unchecked S
   fileprivate var storedIdentifier: AVMetadataIdentifier?
   fileprivate var storedValue: (any NSCopying & NSObjectProtocol)?
   fileprivate var storedLanguage: String?
+  fileprivate var storedDataType: String?
 
   public var identifier: AVMetadataIdentifier? { lock.withLock { storedIdentifier } }
   public var value: (any NSCopying & NSObjectProtocol)? { lock.withLock { storedValue } }
   public var extendedLanguageTag: String? { lock.withLock { storedLanguage } }
+  /// The type of the value, `kCMMetadataBaseDataType_*` or one that conforms to it; what was not said, its class tells.
+  public var dataType: String? { lock.withLock { storedDataType } ?? Self.dataType(of: value) }
 
   public var keySpace: AVMetadataKeySpace? {
     identifier.flatMap { $0.rawValue.split(separator: "/", maxSplits: 1).first }.map { .init(String($0)) }
@@ -28,6 +31,7 @@ open class AVMetadataItem: NSObject, AVAsynchronousKeyValueLoading, @unchecked S
     switch value {
     case let text as NSString: String(describing: text)
     case let number as NSNumber: number.stringValue
+    case let data as NSData: Self.text(Data(referencing: data), dataType)
     case let date as NSDate:
       ISO8601DateFormatter().string(
         from: Date(timeIntervalSinceReferenceDate: date.timeIntervalSinceReferenceDate))
@@ -77,6 +81,11 @@ open class AVMutableMetadataItem: AVMetadataItem, @unchecked Sendable {
   open override var value: (any NSCopying & NSObjectProtocol)? {
     get { super.value }
     set { lock.withLock { storedValue = newValue } }
+  }
+  /// Tells how bytes of a value are to be understood: those of UTF-8 and UTF-16 are text, also where it is written.
+  open override var dataType: String? {
+    get { super.dataType }
+    set { lock.withLock { storedDataType = newValue } }
   }
   open override var extendedLanguageTag: String? {
     get { super.extendedLanguageTag }

@@ -28,6 +28,14 @@ final class AssetFile: @unchecked Sendable {
     self.restrictions = restrictions
   }
 
+  /// No file: what is asked of it fails.
+  init(failure: AVError) {
+    url = URL(fileURLWithPath: "/")
+    frameRate = nil
+    restrictions = .forbidAll
+    outcome = .failure(failure)
+  }
+
   /// What the file may refer to.
   private var access: MediaAccess {
     var access = MediaAccess()

@@ -36,6 +36,8 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
   private let own = CMTimebase.onHostClock()
   private var gravity = AVLayerVideoGravity.resizeAspect
   private var shownSize = CGSize.zero
+  private var ownBounds = CGRect.zero
+  private var renderer: AVSampleBufferVideoRenderer?
 
   private var currentStatus = AVQueuedSampleBufferRenderingStatus.unknown
   private var currentError: AVError?
@@ -104,6 +106,27 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
     get { lock.withLock { gravity } }
     set { lock.withLock { gravity = newValue } }
   }
+
+  /// The layer's rectangle, for `videoRect`.
+  public var bounds: CGRect {
+    get { lock.withLock { ownBounds } }
+    set { lock.withLock { ownBounds = newValue } }
+  }
+
+  /// Of this package, not Apple's: where the current picture belongs in `bounds`; empty without a picture.
+  public var videoRect: CGRect { videoRect(in: bounds) }
+
+  /// What takes samples for the layer: the same queue as the layer's own.
+  public var sampleBufferRenderer: AVSampleBufferVideoRenderer {
+    lock.withLock {
+      let renderer = renderer ?? AVSampleBufferVideoRenderer(self)
+      self.renderer = renderer
+      return renderer
+    }
+  }
+
+  /// Calls a function when what was asked before is done.
+  func afterWork(_ body: @escaping @Sendable () -> Void) { work.async { body() } }
 
   /// Of this package, not Apple's: where the current picture belongs in a rectangle; empty without a picture.
   @discardableResult

@@ -28,6 +28,10 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
     var range = CMTimeRange(start: .zero, duration: .positiveInfinity)
     var limit: Int64 = 0
     var metadata: [AVMetadataItem]?
+    var mix: AVAudioMix?
+    var pitch = AVAudioTimePitchAlgorithm.spectral
+    var composition: AVVideoComposition?
+    var compositor: (any AVVideoCompositing)?
   }
 
   /// nil for a preset that is not known, or that there is no encoder for.
@@ -70,6 +74,32 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
     get { lock.withLock { settings.metadata } }
     set { lock.withLock { settings.metadata = newValue } }
   }
+
+  /// How the asset's sound tracks are mixed into one, which is encoded. With a preset that copies samples the export
+  /// fails.
+  public var audioMix: AVAudioMix? {
+    get { lock.withLock { settings.mix } }
+    set { lock.withLock { settings.mix = newValue.flatMap { $0.copy() as? AVAudioMix } } }
+  }
+  /// See `AVAssetReaderTrackOutput.audioTimePitchAlgorithm`; with one that is not known the export fails.
+  public var audioTimePitchAlgorithm: AVAudioTimePitchAlgorithm {
+    get { lock.withLock { settings.pitch } }
+    set { lock.withLock { settings.pitch = newValue } }
+  }
+  /// How the asset's video tracks are made into one. With a preset that copies samples the export fails.
+  public var videoComposition: AVVideoComposition? {
+    get { lock.withLock { settings.composition } }
+    set {
+      let copy = newValue.flatMap { $0.copy() as? AVVideoComposition }
+      let compositor = copy?.customVideoCompositorClass.map { $0.init() }
+      lock.withLock {
+        settings.composition = copy
+        settings.compositor = compositor
+      }
+    }
+  }
+  /// The object that makes the pictures of `videoComposition`; nil where layer instructions are followed.
+  public var customVideoCompositor: (any AVVideoCompositing)? { lock.withLock { settings.compositor } }
 
   // MARK: - How it goes
 
@@ -217,7 +247,7 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
   ) {
     assetLoadingQueue.async { [self] in
       do {
-        _ = try asset.file.facts()
+        _ = try asset.loadedTracks()
         handler(maxDuration, nil)
       } catch { handler(.invalid, error) }
     }
@@ -228,7 +258,7 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
   ) {
     assetLoadingQueue.async { [self] in
       do {
-        _ = try asset.file.facts()
+        _ = try asset.loadedTracks()
         handler(estimatedOutputFileLength, nil)
       } catch { handler(0, error) }
     }

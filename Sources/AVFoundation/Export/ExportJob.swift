@@ -5,7 +5,7 @@ final class ExportJob: @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   private let reader: AVAssetReader
   private let writer: AVAssetWriter
-  private var pairs: [(output: AVAssetReaderTrackOutput, input: AVAssetWriterInput)] = []
+  private var pairs: [(output: AVAssetReaderOutput, input: AVAssetWriterInput)] = []
   private let range: CMTimeRange
   private let lock = Lock()
   private var position = CMTime.zero
@@ -44,8 +44,10 @@ final class ExportJob: @unchecked Sendable {
     }
     self.range = range
 
-    for track in tracks where track.mediaType == .video || track.mediaType == .audio {
-      guard let pair = try Self.pair(track, preset, scale) else { continue }
+    let plan = ExportMixing(settings, preset, tracks)
+    try plan.check()
+    for track in tracks where plan.isAlone(track) {
+      guard let pair = try plan.pair(try Self.pair(track, preset, scale), track) else { continue }
       guard writer.canAdd(pair.input), reader.canAdd(pair.output) else {
         throw pair.input.settingsError ?? pair.output.settingsError
           ?? AVError(
@@ -66,7 +68,7 @@ final class ExportJob: @unchecked Sendable {
 
   private static func pair(
     _ track: AVAssetTrack, _ preset: ExportPreset, _ scale: Double
-  ) throws -> (output: AVAssetReaderTrackOutput, input: AVAssetWriterInput)? {
+  ) throws -> (output: AVAssetReaderOutput, input: AVAssetWriterInput)? {
     var reading: [String: Any]?
     var writing: [String: Any]?
     if track.mediaType == .video {

@@ -17,6 +17,7 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
   private let lock = Lock()
   private var turns = false
   private var largest = CGSize.zero
+  private var aperture: ApertureMode?
   private var before = CMTime.positiveInfinity
   private var after = CMTime.positiveInfinity
   private var cancelCount = 0
@@ -37,6 +38,12 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
   public var maximumSize: CGSize {
     get { lock.withLock { largest } }
     set { lock.withLock { largest = newValue } }
+  }
+  /// Which pixels pictures have. Encoded pixels: all, in the shape that they are stored in. Production aperture: all, made
+  /// square. Clean aperture, which nil means as well: those of the movie's clean aperture, if it has one, made square.
+  public var apertureMode: ApertureMode? {
+    get { lock.withLock { aperture } }
+    set { lock.withLock { aperture = newValue } }
   }
   /// How much earlier than asked a picture may be. Infinite: the key frame before will do, which is fastest.
   public var requestedTimeToleranceBefore: CMTime {
@@ -115,23 +122,25 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
   // MARK: - The work
 
   private func make(_ time: CMTime) throws -> (image: CGImage, time: CMTime) {
-    let facts = try asset.file.facts()
-    guard let track = facts.video else {
+    guard time.isNumeric else { throw AVError(.noImageAtTime, reason: "The time is not a number.") }
+    guard let origin = try asset.pictureOrigin(at: time) else {
       throw AVError(
         .noSourceTrack, reason: "The asset has no video.", advice: "Use an asset with a video track.")
     }
-    guard time.isNumeric else { throw AVError(.noImageAtTime, reason: "The time is not a number.") }
-    let (before, after, turns, largest) = lock.withLock {
-      (self.before, self.after, self.turns, self.largest)
+    let (facts, track) = (try origin.track.file.facts(), origin.track.facts)
+    let asked = origin.time
+    let (before, after, turns, largest, mode) = lock.withLock {
+      (self.before, self.after, self.turns, self.largest, self.aperture)
     }
-    let transform = PictureTransform(turns ? track.transform : .identity, of: track.naturalSize)
+    let aperture = PictureAperture(mode, of: track)
+    let transform = PictureTransform(turns ? track.transform : .identity, of: aperture.size)
     let size = transform.sourceSize(fitting: largest)
     var settings: [String: Any] = [kCVPixelBufferPixelFormatTypeKey as String: kCVPixelFormatType_32BGRA]
-    settings[kCVPixelBufferWidthKey as String] = Int(clamping: Double(size.width))
-    settings[kCVPixelBufferHeightKey as String] = Int(clamping: Double(size.height))
+    settings[kCVPixelBufferWidthKey as String] = aperture.decodedWidth(size)
+    settings[kCVPixelBufferHeightKey as String] = aperture.decodedHeight(size)
     let source = try PictureSource(
       Demuxer(again: facts.demuxer), track, PictureRequirements(settings), copies: false)
-    let wanted = max(time, track.timeRange.start)
+    let wanted = max(asked, track.timeRange.start)
     // With a key frame in reach there is no need to decode up to the time.
     let key = try keyFrame(before: wanted, facts, track)
     let start = wanted - key <= before ? key : wanted
@@ -143,7 +152,7 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
     }
     let actual = CMSampleBufferGetPresentationTimeStamp(sample)
     guard actual - wanted <= after || actual <= wanted else { throw Self.nothing(at: time) }
-    return (try Self.image(of: image, transform), actual)
+    return (try Self.image(of: image, transform, aperture), origin.back(actual))
   }
 
   private func keyFrame(before time: CMTime, _ facts: AssetFacts, _ track: TrackFacts) throws -> CMTime {
@@ -162,15 +171,20 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
   }
 
   /// A BGRA buffer's picture, transformed.
-  private static func image(of buffer: CVPixelBuffer, _ transform: PictureTransform) throws -> CGImage {
+  private static func image(
+    of buffer: CVPixelBuffer, _ transform: PictureTransform, _ aperture: PictureAperture
+  ) throws -> CGImage {
     CVPixelBufferLockBaseAddress(buffer, .readOnly)
     defer { CVPixelBufferUnlockBaseAddress(buffer, .readOnly) }
     guard let base = CVPixelBufferGetBaseAddress(buffer) else {
       throw AVError(.unknown, reason: "The picture cannot be read.")
     }
+    let bytesPerRow = CVPixelBufferGetBytesPerRow(buffer)
+    let part = aperture.part(
+      ofWidth: CVPixelBufferGetWidth(buffer), height: CVPixelBufferGetHeight(buffer))
     let (pixels, outWidth, outHeight) = transform.apply(
-      to: base, width: CVPixelBufferGetWidth(buffer), height: CVPixelBufferGetHeight(buffer),
-      bytesPerRow: CVPixelBufferGetBytesPerRow(buffer))
+      to: base + part.top * bytesPerRow + part.left * 4, width: part.width, height: part.height,
+      bytesPerRow: bytesPerRow)
     guard let provider = CGDataProvider(data: pixels as NSData),
       let space = CGColorSpace(name: CGColorSpace.sRGB),
       let image = CGImage(

@@ -26,7 +26,7 @@ open class AVAssetReader: NSObject, @unchecked Sendable {
   public init(asset: AVAsset) throws {
     self.asset = asset
     super.init()
-    _ = try asset.file.facts()
+    _ = try asset.loadedTracks()
   }
 
   deinit { for output in currentOutputs { output.stop() } }

@@ -9,7 +9,7 @@ open class AVAssetReaderTrackOutput: AVAssetReaderOutput, @unchecked Sendable {
   private let request: Result<Request, AVError>
 
   /// Pictures that are decoded before they are asked for.
-  private static let readAhead = 3
+  static let readAhead = 3
 
   enum Request: Sendable {
     case stored
@@ -69,6 +69,9 @@ open class AVAssetReaderTrackOutput: AVAssetReaderOutput, @unchecked Sendable {
   override func belongs(to asset: AVAsset) -> Bool { track.file === asset.file }
 
   override func makeSource(asset: AVAsset, copies: Bool) throws -> any SampleSource {
+    if let composed = track as? AVCompositionTrack {
+      return try composed.makeSource(request.get(), copies: copies)
+    }
     let facts = try track.file.facts()
     let demuxer = try Demuxer(again: facts.demuxer)
     switch try request.get() {

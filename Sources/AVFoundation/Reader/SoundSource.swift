@@ -36,6 +36,13 @@ struct SoundRequirements: Sendable {
       channels: Int(channels))
   }
 
+  /// The same with another rate.
+  init(_ other: SoundRequirements, sampleRate: Int) {
+    var format = other.format
+    format.sampleRate = sampleRate
+    self.format = format
+  }
+
   var description: AudioStreamBasicDescription {
     var flags =
       kAudioFormatFlagIsPacked | (format.isFloat ? kAudioFormatFlagIsFloat : kAudioFormatFlagIsSignedInteger)

@@ -14,6 +14,8 @@ public final class CMFormatDescription: NSObject, @unchecked Sendable {
   /// Parameter sets of `avcC` or `hvcC`; nil if there are none.
   let configuration: DecoderConfiguration?
   let audio: AudioFormat?
+  /// Of time codes and counters; nil for other media.
+  let timeCode: TimeCodeFormat?
   /// Of video: the extensions that image buffers are compared with.
   let imageExtensions: ImageExtensions
 
@@ -24,7 +26,7 @@ public final class CMFormatDescription: NSObject, @unchecked Sendable {
   init(
     mediaType: CMMediaType, mediaSubType: FourCharCode,
     dimensions: CMVideoDimensions = CMVideoDimensions(width: 0, height: 0), extensions: CFDictionary?,
-    configuration: DecoderConfiguration? = nil, audio: AudioFormat? = nil
+    configuration: DecoderConfiguration? = nil, audio: AudioFormat? = nil, timeCode: TimeCodeFormat? = nil
   ) {
     mediaTypeCode = mediaType
     mediaSubTypeCode = mediaSubType
@@ -32,6 +34,7 @@ public final class CMFormatDescription: NSObject, @unchecked Sendable {
     // A mutable dictionary is the caller's own.
     extensionDictionary = extensions.flatMap { $0.count == 0 ? nil : $0.copy() as? CFDictionary }
     self.audio = audio
+    self.timeCode = timeCode
     imageExtensions = ImageExtensions(mediaType == kCMMediaType_Video ? extensionDictionary : nil)
     self.configuration =
       configuration ?? (mediaType == kCMMediaType_Video ? Self.configuration(in: extensionDictionary) : nil)
@@ -100,7 +103,8 @@ public final class CMFormatDescription: NSObject, @unchecked Sendable {
     if self === other { return true }
     guard mediaTypeCode == other.mediaTypeCode, mediaSubTypeCode == other.mediaSubTypeCode,
       videoDimensions.width == other.videoDimensions.width,
-      videoDimensions.height == other.videoDimensions.height, audio == other.audio
+      videoDimensions.height == other.videoDimensions.height, audio == other.audio,
+      timeCode == other.timeCode
     else { return false }
     func relevant(_ extensions: CFDictionary?) -> NSDictionary {
       guard let extensions else { return [:] }

@@ -80,6 +80,11 @@ public func CMBufferQueueDequeueIfDataReady(_ queue: CMBufferQueue) -> CMBuffer?
 @discardableResult
 public func CMBufferQueueGetHead(_ queue: CMBufferQueue) -> CMBuffer? { queue.firstBuffer }
 
+/// The first buffer, which stays; nil if there is none. Unlike `CMBufferQueueGetHead`'s, on Apple's systems, it is safe
+/// from another thread that takes it meanwhile; here both are.
+@discardableResult
+public func CMBufferQueueCopyHead(_ queue: CMBufferQueue) -> CMBuffer? { queue.firstBuffer }
+
 /// Whether there are no buffers.
 @discardableResult
 public func CMBufferQueueIsEmpty(_ queue: CMBufferQueue) -> Bool { queue.count == 0 }

@@ -1,0 +1,37 @@
+import Foundation
+
+extension AVMetadataItem {
+  /// The type that a value of a class has where none is said.
+  static func dataType(of value: Any?) -> String? {
+    switch value {
+    case is NSString, is NSDate: kCMMetadataBaseDataType_UTF8 as String
+    case let number as NSNumber:
+      (CFNumberIsFloatType(number) ? kCMMetadataBaseDataType_Float64 : kCMMetadataBaseDataType_SInt64)
+        as String
+    case let data as NSData: Self.pictureType(Data(referencing: data)) as String
+    default: nil
+    }
+  }
+
+  private static func pictureType(_ data: Data) -> CFString {
+    if data.starts(with: [0xFF, 0xD8, 0xFF]) { return kCMMetadataBaseDataType_JPEG }
+    if data.starts(with: [0x89, 0x50, 0x4E, 0x47]) { return kCMMetadataBaseDataType_PNG }
+    if data.starts(with: Array("GIF8".utf8)) { return kCMMetadataBaseDataType_GIF }
+    if data.starts(with: Array("BM".utf8)) { return kCMMetadataBaseDataType_BMP }
+    return kCMMetadataBaseDataType_RawData
+  }
+
+  /// The text that bytes of a data type are; nil for types that are no text.
+  static func text(_ data: Data, _ dataType: String?) -> String? {
+    guard let dataType else { return nil }
+    func conforms(to type: CFString) -> Bool {
+      CMMetadataDataTypeRegistryDataTypeConformsToDataType(dataType as CFString, conformsToDataType: type)
+    }
+    if conforms(to: kCMMetadataBaseDataType_UTF8) || conforms(to: kCMMetadataBaseDataType_JSON) {
+      return String(data: data, encoding: .utf8)
+    }
+    // Big-endian, as movies have it.
+    if conforms(to: kCMMetadataBaseDataType_UTF16) { return String(data: data, encoding: .utf16BigEndian) }
+    return nil
+  }
+}

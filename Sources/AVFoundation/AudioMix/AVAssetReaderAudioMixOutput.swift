@@ -1,0 +1,80 @@
+import FFmpegMedia
+import Foundation
+
+/// The sound of several tracks, mixed.
+open class AVAssetReaderAudioMixOutput: AVAssetReaderOutput, @unchecked Sendable {
+  public let audioTracks: [AVAssetTrack]
+  public let audioSettings: [String: Any]?
+  private let request: Result<SoundRequirements, AVError>
+  private let mixLock = NSLock()
+  private var mix: AVAudioMix?
+  private var pitch = AVAudioTimePitchAlgorithm.spectral
+
+  /// Of the parameters:
+  ///
+  /// - `audioTracks`: Tracks of one asset.
+  /// - `audioSettings`: The keys of linear PCM: `AVFormatIDKey` and what belongs to it. What is not said, and all of
+  ///   it for nil, is the first track's.
+  public init(audioTracks: [AVAssetTrack], audioSettings: [String: Any]?) {
+    self.audioTracks = audioTracks
+    self.audioSettings = audioSettings
+    request = Result {
+      guard let first = audioTracks.first, audioTracks.allSatisfy({ $0.mediaType == .audio }) else {
+        throw AVError(.operationNotAllowed, reason: "What is to be mixed is not sound.")
+      }
+      return try SoundRequirements(audioSettings ?? [:], for: first.facts.stream)
+    }.mapError { AVError.reading($0) }
+    super.init()
+  }
+
+  public override var mediaType: AVMediaType { .audio }
+
+  /// How loud each track is; nil: all at their own volume. Set it before reading begins.
+  public var audioMix: AVAudioMix? {
+    get { mixLock.withLock { mix } }
+    set {
+      if reader?.status ?? .unknown == .unknown {
+        mixLock.withLock { mix = newValue.flatMap { $0.copy() as? AVAudioMix } }
+      }
+    }
+  }
+
+  /// See `AVAssetReaderTrackOutput.audioTimePitchAlgorithm`.
+  public var audioTimePitchAlgorithm: AVAudioTimePitchAlgorithm {
+    get { mixLock.withLock { pitch } }
+    set { if reader?.status ?? .unknown == .unknown { mixLock.withLock { pitch = newValue } } }
+  }
+
+  override var settingsError: AVError? {
+    if case .failure(let error) = request { return error }
+    guard AVAudioTimePitchAlgorithm.known.contains(audioTimePitchAlgorithm) else {
+      return AVError(
+        .unsupportedOutputSettings,
+        reason: "The pitch algorithm \(audioTimePitchAlgorithm.rawValue) is not known.",
+        advice: "Use timeDomain, spectral or varispeed.")
+    }
+    return nil
+  }
+
+  override func belongs(to asset: AVAsset) -> Bool {
+    !audioTracks.isEmpty && audioTracks.allSatisfy { $0.file === asset.file }
+  }
+
+  override func makeSource(asset: AVAsset, copies: Bool) throws -> any SampleSource {
+    let requirements = try request.get()
+    let parameters = audioMix?.inputParameters ?? []
+    let working = SoundRequirements(mixing: requirements)
+    return try MixedSound(
+      audioTracks.map { track in
+        let source: any SampleSource
+        if let composed = track as? AVCompositionTrack {
+          source = try ComposedSound(composed.timeline, working)
+        } else {
+          source = try SoundSource(
+            Demuxer(again: track.file.facts().demuxer), track.facts, working)
+        }
+        let ramps = parameters.first { $0.trackID == track.trackID }?.ramps ?? []
+        return (source, VolumeCurve(ramps, sampleRate: requirements.format.sampleRate))
+      }, requirements)
+  }
+}

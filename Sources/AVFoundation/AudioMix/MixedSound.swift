@@ -1,0 +1,174 @@
+import FFmpegMedia
+import Foundation
+
+extension SoundRequirements {
+  /// In which a mix for an output is computed: 32-bit floating point, interleaved.
+  init(mixing other: SoundRequirements) {
+    format = AudioDecoder.Format(
+      bits: 32, isFloat: true, isBigEndian: false, isInterleaved: true,
+      sampleRate: other.format.sampleRate, channels: other.format.channels)
+  }
+}
+
+/// A track's volume at each frame.
+struct VolumeCurve {
+  private let ramps: [(start: Double, end: Double, from: Float, to: Float)]
+
+  init(_ ramps: [AVAudioMixInputParameters.Ramp], sampleRate: Int) {
+    let rate = Double(sampleRate)
+    self.ramps = ramps.map {
+      ($0.range.start.seconds * rate, $0.range.end.seconds * rate, $0.start, $0.end)
+    }
+  }
+
+  var isConstant: Bool { ramps.isEmpty }
+
+  func volume(at frame: Int64) -> Float {
+    let time = Double(frame)
+    guard let ramp = ramps.last(where: { $0.start <= time }) else { return 1 }
+    guard time < ramp.end else { return ramp.to }
+    return ramp.from + (ramp.to - ramp.from) * Float((time - ramp.start) / (ramp.end - ramp.start))
+  }
+}
+
+/// The sum of several sources' sound.
+final class MixedSound: SampleSource {
+  private struct Input {
+    let source: any SampleSource
+    let curve: VolumeCurve
+    /// Frames that are read and not used: interleaved, from `start` on.
+    var waiting: [Float] = []
+    var start: Int64 = 0
+    var hasEnded = false
+  }
+
+  private var inputs: [Input]
+  private let requirements: SoundRequirements
+  private let description: CMFormatDescription
+  private let channels: Int
+  private var position: Int64 = 0
+  private var end: Int64 = .max
+  private var hasBegun = false
+
+  private static let blockLength = 4096
+
+  init(_ sources: [(source: any SampleSource, curve: VolumeCurve)], _ requirements: SoundRequirements) throws
+  {
+    inputs = sources.map { Input(source: $0.source, curve: $0.curve) }
+    self.requirements = requirements
+    channels = requirements.format.channels
+    description = try CMFormatDescription(audioStreamBasicDescription: requirements.description)
+  }
+
+  func seek(to range: CMTimeRange) throws {
+    for index in inputs.indices {
+      try inputs[index].source.seek(to: range)
+      inputs[index].waiting = []
+      inputs[index].start = 0
+      inputs[index].hasEnded = false
+    }
+    position = range.start > .zero ? requirements.frames(range.start) : 0
+    end = range.end.isNumeric ? requirements.frames(range.end) : .max
+  }
+
+  func next() throws -> CMSampleBuffer? {
+    guard position < end else { return nil }
+    let wanted = min(position.addingClamped(Int64(Self.blockLength)), end)
+    for index in inputs.indices { try fill(&inputs[index], to: wanted) }
+    var last = wanted
+    if inputs.allSatisfy(\.hasEnded) {
+      last = min(wanted, inputs.map { $0.start + Int64($0.waiting.count / channels) }.max() ?? position)
+    }
+    guard last > position else { return nil }
+    let count = Int(last - position)
+    var sum = [Float](repeating: 0, count: count * channels)
+    for index in inputs.indices { take(&inputs[index], count, into: &sum) }
+    defer { position = last }
+    return try requirements.makeSample(
+      requirements.data(sum, frames: count), frames: count, at: position, description)
+  }
+
+  /// Reads until an input has all frames before one, or no more.
+  private func fill(_ input: inout Input, to end: Int64) throws {
+    while !input.hasEnded, input.start + Int64(input.waiting.count / channels) < end {
+      guard let sample = try input.source.next() else {
+        input.hasEnded = true
+        return
+      }
+      guard let block = CMSampleBufferGetDataBuffer(sample) else { continue }
+      let first = CMSampleBufferGetPresentationTimeStamp(sample).value
+      var frames = try block.dataBytes().withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
+      if input.waiting.isEmpty {
+        input.start = first
+      } else {
+        // A gap is silent; what would sound twice is left out.
+        let next = input.start + Int64(input.waiting.count / channels)
+        if first > next {
+          let silence = Int(min(first - next, Int64(requirements.format.sampleRate)))
+          input.waiting += [Float](repeating: 0, count: silence * channels)
+        } else if first < next {
+          frames.removeFirst(min(frames.count, Int(next - first) * channels))
+        }
+      }
+      input.waiting += frames
+    }
+  }
+
+  /// Adds the next frames of an input, at its volume.
+  private func take(_ input: inout Input, _ count: Int, into sum: inout [Float]) {
+    let from = max(position, input.start)
+    let to = min(position + Int64(count), input.start + Int64(input.waiting.count / channels))
+    guard from < to else { return }
+    let source = Int(from - input.start) * channels
+    let target = Int(from - position) * channels
+    for frame in 0..<Int(to - from) {
+      let volume = input.curve.isConstant ? 1 : input.curve.volume(at: from + Int64(frame))
+      for channel in 0..<channels {
+        sum[target + frame * channels + channel] +=
+          input.waiting[source + frame * channels + channel] * volume
+      }
+    }
+    let used = Int(to - input.start) * channels
+    input.waiting.removeFirst(used)
+    input.start = to
+  }
+}
+
+extension SoundRequirements {
+  /// Interleaved floating-point frames in this format. What is louder than full scale is cut off in integer formats.
+  func data(_ samples: [Float], frames: Int) -> Data {
+    var data = Data(capacity: frames * frameBytes)
+    func add<T: FixedWidthInteger>(_ value: T) {
+      withUnsafeBytes(of: format.isBigEndian ? value.bigEndian : value.littleEndian) {
+        data.append(contentsOf: $0)
+      }
+    }
+    func add(sample: Float) {
+      switch (format.isFloat, format.bits) {
+      case (true, 64): add(Double(sample).bitPattern)
+      case (true, _): add(sample.bitPattern)
+      default:
+        let scaled = (Double(sample) * Double(1 << (format.bits - 1))).rounded()
+        let limit = Double(1 << (format.bits - 1))
+        let value = Int32(max(-limit, min(limit - 1, scaled.isFinite ? scaled : 0)))
+        switch format.bits {
+        case 8: add(Int8(truncatingIfNeeded: value))
+        case 16: add(Int16(truncatingIfNeeded: value))
+        case 24:
+          let bytes = withUnsafeBytes(of: value.littleEndian) { Array($0.prefix(3)) }
+          data.append(contentsOf: format.isBigEndian ? bytes.reversed() : bytes)
+        default: add(value)
+        }
+      }
+    }
+    let channels = format.channels
+    if format.isInterleaved {
+      for sample in samples { add(sample: sample) }
+    } else {
+      for channel in 0..<channels {
+        for frame in 0..<frames { add(sample: samples[frame * channels + channel]) }
+      }
+    }
+    return data
+  }
+}

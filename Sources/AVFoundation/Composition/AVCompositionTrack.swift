@@ -1,0 +1,122 @@
+import FFmpegMedia
+import Foundation
+
+/// A track of a composition: parts of other tracks, one after the other.
+open class AVCompositionTrack: AVAssetTrack, @unchecked Sendable {
+  let timelineLock = NSLock()
+  var storedTimeline = CompositionTimeline()
+  var storedTransform: CGAffineTransform?
+  var storedVolume: Float = 1
+  var storedLanguageCode: String?
+  var storedLanguageTag: String?
+  var storedTimeScale: CMTimeScale?
+  var storedIsEnabled = true
+  private let emptyFacts: TrackFacts
+
+  init(composition: AVComposition, facts: TrackFacts) {
+    emptyFacts = facts
+    super.init(asset: composition, facts: facts)
+  }
+
+  /// What is presented when. A composition may be changed by one thread while another reads a copy of this.
+  var timeline: CompositionTimeline { timelineLock.withLock { storedTimeline } }
+
+  private var firstSource: AVAssetTrack? {
+    timeline.parts.lazy.compactMap { $0.source?.track }.first
+  }
+
+  override var facts: TrackFacts { firstSource?.facts ?? emptyFacts }
+
+  override public var trackID: CMPersistentTrackID { emptyFacts.stream.trackID }
+  override public var mediaType: AVMediaType { emptyFacts.mediaType }
+  override public var formatDescriptions: [Any] {
+    timeline.parts.compactMap { $0.source?.track.facts.format }
+      .reduce(into: [CMFormatDescription]()) { list, format in
+        if !list.contains(where: { $0 == format }) { list.append(format) }
+      }
+  }
+  override public var isDecodable: Bool {
+    let sources = timeline.parts.compactMap { $0.source?.track }
+    return !sources.isEmpty && sources.allSatisfy(\.isDecodable)
+  }
+  override public var isEnabled: Bool { timelineLock.withLock { storedIsEnabled } }
+  /// The samples lie in other files.
+  override public var isSelfContained: Bool { false }
+  override public var totalSampleDataLength: Int64 {
+    Int64(clamping: Double(estimatedDataRate) / 8 * timeRange.duration.seconds)
+  }
+  override func loadedDataLength() throws -> Int64 { totalSampleDataLength }
+  override public var timeRange: CMTimeRange { CMTimeRange(start: .zero, duration: timeline.duration) }
+  override public var naturalTimeScale: CMTimeScale {
+    timelineLock.withLock { storedTimeScale } ?? firstSource?.naturalTimeScale ?? 600
+  }
+  override public var estimatedDataRate: Float { firstSource?.estimatedDataRate ?? 0 }
+  override public var languageCode: String? { timelineLock.withLock { storedLanguageCode } }
+  override public var extendedLanguageTag: String? { timelineLock.withLock { storedLanguageTag } }
+  override public var naturalSize: CGSize { firstSource?.naturalSize ?? .zero }
+  /// Identity, whatever the sources' are, unless one is set.
+  override public var preferredTransform: CGAffineTransform {
+    timelineLock.withLock { storedTransform } ?? .identity
+  }
+  override public var preferredVolume: Float { timelineLock.withLock { storedVolume } }
+  override public var nominalFrameRate: Float { firstSource?.nominalFrameRate ?? 0 }
+  override public var minFrameDuration: CMTime { firstSource?.minFrameDuration ?? .invalid }
+  override public var requiresFrameReordering: Bool { firstSource?.requiresFrameReordering ?? false }
+
+  override public func samplePresentationTime(forTrackTime trackTime: CMTime) -> CMTime {
+    for (part, target) in timeline.placed where target.containsTime(trackTime) {
+      guard let source = part.source else { return .invalid }
+      let time = source.track.samplePresentationTime(
+        forTrackTime: CMTimeMapTimeFromRangeToRange(trackTime, fromRange: target, toRange: part.range))
+      guard time.isNumeric else { return .invalid }
+      return max(target.start, CMTimeMapTimeFromRangeToRange(time, fromRange: part.range, toRange: target))
+    }
+    return .invalid
+  }
+
+  /// `AVCompositionTrackSegment`s.
+  override public var segments: [AVAssetTrackSegment] { compositionSegments }
+
+  var compositionSegments: [AVCompositionTrackSegment] {
+    timeline.placed.map { part, target in AVCompositionTrackSegment(part, target) }
+  }
+
+  override public func segment(forTrackTime trackTime: CMTime) -> AVCompositionTrackSegment? {
+    compositionSegments.first { $0.timeMapping.target.containsTime(trackTime) }
+  }
+}
+
+/// A part of a composition's track.
+open class AVCompositionTrackSegment: AVAssetTrackSegment, @unchecked Sendable {
+  /// The file that the media is taken from; nil for an empty segment.
+  public let sourceURL: URL?
+  /// The track in that file.
+  public let sourceTrackID: CMPersistentTrackID
+  let source: CompositionSource?
+
+  /// A part of a file's track.
+  public init(
+    url URL: URL, trackID: CMPersistentTrackID, sourceTimeRange: CMTimeRange, targetTimeRange: CMTimeRange
+  ) {
+    sourceURL = URL
+    sourceTrackID = trackID
+    source = AVURLAsset(url: URL).track(withTrackID: trackID).map { CompositionSource($0) }
+    super.init(timeMapping: CMTimeMapping(source: sourceTimeRange, target: targetTimeRange))
+  }
+
+  /// Nothing, for some time.
+  public init(timeRange: CMTimeRange) {
+    sourceURL = nil
+    sourceTrackID = kCMPersistentTrackID_Invalid
+    source = nil
+    super.init(timeMapping: CMTimeMapping(source: .invalid, target: timeRange))
+  }
+
+  init(_ part: CompositionTimeline.Part, _ target: CMTimeRange) {
+    source = part.source
+    sourceURL = part.source?.url
+    sourceTrackID = part.source?.track.trackID ?? kCMPersistentTrackID_Invalid
+    super.init(
+      timeMapping: CMTimeMapping(source: part.source == nil ? .invalid : part.range, target: target))
+  }
+}

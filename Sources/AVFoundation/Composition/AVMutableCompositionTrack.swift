@@ -1,0 +1,159 @@
+import Foundation
+
+/// A track of a composition that a program fills.
+open class AVMutableCompositionTrack: AVCompositionTrack, @unchecked Sendable {
+  override public var isEnabled: Bool {
+    get { super.isEnabled }
+    set { timelineLock.withLock { storedIsEnabled = newValue } }
+  }
+  override public var preferredTransform: CGAffineTransform {
+    get { super.preferredTransform }
+    set { timelineLock.withLock { storedTransform = newValue } }
+  }
+  override public var preferredVolume: Float {
+    get { super.preferredVolume }
+    set { timelineLock.withLock { storedVolume = newValue } }
+  }
+  /// ISO 639-2/T.
+  override public var languageCode: String? {
+    get { super.languageCode }
+    set { timelineLock.withLock { storedLanguageCode = newValue } }
+  }
+  /// BCP 47.
+  override public var extendedLanguageTag: String? {
+    get { super.extendedLanguageTag }
+    set { timelineLock.withLock { storedLanguageTag = newValue } }
+  }
+  override public var naturalTimeScale: CMTimeScale {
+    get { super.naturalTimeScale }
+    set { timelineLock.withLock { storedTimeScale = newValue > 0 ? newValue : nil } }
+  }
+
+  /// What is presented when: `AVCompositionTrackSegment`s without gaps, from zero on. Setting others than
+  /// `validateSegments(_:)` accepts does nothing.
+  override public var segments: [AVAssetTrackSegment] {
+    get { super.segments }
+    set {
+      let list = newValue.compactMap { $0 as? AVCompositionTrackSegment }
+      guard list.count == newValue.count, (try? validateSegments(list)) != nil else { return }
+      let parts = list.map {
+        CompositionTimeline.Part(
+          source: $0.source, range: $0.timeMapping.source, duration: $0.timeMapping.target.duration)
+      }
+      timelineLock.withLock { storedTimeline = CompositionTimeline(parts) }
+    }
+  }
+
+  // MARK: - Changes
+
+  /// Puts a part of another track in.
+  ///
+  /// Of the parameters:
+  ///
+  /// - `timeRange`: On the other track's time line. Before the track's beginning there is nothing; what lies beyond
+  ///   its end is left out.
+  /// - `startTime`: What follows comes later. Invalid: at the end.
+  /// - Throws: `AVError` if the range is no range or holds nothing of the track, or the track is of other media.
+  open func insertTimeRange(_ timeRange: CMTimeRange, of track: AVAssetTrack, at startTime: CMTime) throws {
+    guard track.mediaType == mediaType else {
+      throw AVError(
+        .operationNotAllowed,
+        reason: "A track of type \(track.mediaType.rawValue) cannot be put into one of \(mediaType.rawValue)."
+      )
+    }
+    guard timeRange.isValid, timeRange.start.isNumeric, timeRange.duration > .zero,
+      !startTime.isValid || startTime.isNumeric && startTime >= .zero
+    else {
+      throw AVError(
+        .invalidCompositionTrackSegmentDuration, reason: "The time range or the start time is invalid.")
+    }
+    let available = timeRange.intersection(track.timeRange)
+    guard available.duration > .zero else {
+      throw AVError(
+        .invalidCompositionTrackSegmentSourceStartTime,
+        reason: "The time range holds nothing of the track.",
+        advice: "Give a range within the track's timeRange.")
+    }
+    var parts: [CompositionTimeline.Part] = []
+    if available.start > timeRange.start {
+      parts.append(.init(source: nil, range: .invalid, duration: available.start - timeRange.start))
+    }
+    if let composed = track as? AVCompositionTrack {
+      parts += composed.timeline.parts(in: available)
+    } else {
+      parts.append(
+        .init(source: CompositionSource(track), range: available, duration: available.duration))
+    }
+    timelineLock.withLock {
+      storedTimeline.insert(parts, at: startTime.isValid ? startTime : storedTimeline.duration)
+    }
+  }
+
+  /// Puts parts of several tracks in, one after the other. A null object instead of a track stands for nothing, of the
+  /// range's duration.
+  /// - Throws: As `insertTimeRange(_:of:at:)`; then nothing has been put in.
+  open func insertTimeRanges(
+    _ timeRanges: [NSValue], of tracks: [AVAssetTrack], at startTime: CMTime
+  ) throws {
+    guard timeRanges.count == tracks.count else {
+      throw AVError(.operationNotAllowed, reason: "There are not as many time ranges as tracks.")
+    }
+    let before = timeline
+    var time = startTime.isValid ? startTime : before.duration
+    do {
+      for (range, track) in zip(timeRanges, tracks) {
+        let end = timeline.duration
+        try insertTimeRange(range.timeRangeValue, of: track, at: time)
+        time = time + (timeline.duration - max(end, time))
+      }
+    } catch {
+      timelineLock.withLock { storedTimeline = before }
+      throw error
+    }
+  }
+
+  /// Puts a gap in. At the end it has no effect: a track does not end with nothing.
+  open func insertEmptyTimeRange(_ timeRange: CMTimeRange) {
+    guard timeRange.isValid, timeRange.start.isNumeric, timeRange.duration.isNumeric else { return }
+    timelineLock.withLock {
+      guard timeRange.start < storedTimeline.duration else { return }
+      storedTimeline.insert(
+        [.init(source: nil, range: .invalid, duration: timeRange.duration)], at: max(.zero, timeRange.start))
+    }
+  }
+
+  /// Takes a range out; what follows comes earlier.
+  open func removeTimeRange(_ timeRange: CMTimeRange) {
+    guard timeRange.isValid, timeRange.start.isNumeric else { return }
+    timelineLock.withLock { storedTimeline.remove(timeRange) }
+  }
+
+  /// Presents a range in another time: pictures last longer or shorter, sound is played slower or faster.
+  open func scaleTimeRange(_ timeRange: CMTimeRange, toDuration duration: CMTime) {
+    guard timeRange.isValid, timeRange.start.isNumeric, timeRange.duration.isNumeric,
+      timeRange.duration > .zero, duration.isNumeric, duration > .zero
+    else { return }
+    timelineLock.withLock { storedTimeline.scale(timeRange, to: duration) }
+  }
+
+  /// Whether segments can be a track.
+  /// - Throws: `AVError`: there are gaps or overlaps, or a segment's ranges are no ranges.
+  open func validateSegments(_ trackSegments: [AVCompositionTrackSegment]) throws {
+    var end = CMTime.zero
+    for segment in trackSegments {
+      let mapping = segment.timeMapping
+      guard mapping.target.isValid, mapping.target.duration.isNumeric, mapping.target.duration > .zero else {
+        throw AVError(.invalidCompositionTrackSegmentDuration)
+      }
+      guard mapping.target.start == end else { throw AVError(.compositionTrackSegmentsNotContiguous) }
+      end = mapping.target.end
+      if segment.isEmpty { continue }
+      guard let source = segment.source, mapping.source.start.isNumeric,
+        source.track.timeRange.containsTime(mapping.source.start)
+      else { throw AVError(.invalidCompositionTrackSegmentSourceStartTime) }
+      guard mapping.source.duration.isNumeric, mapping.source.duration > .zero,
+        mapping.source.end <= source.track.timeRange.end
+      else { throw AVError(.invalidCompositionTrackSegmentSourceDuration) }
+    }
+  }
+}

@@ -1,0 +1,112 @@
+import FFmpegMedia
+import Foundation
+import Synchronization
+
+/// The pictures of a composition's track, or its samples as they are stored: those of each part, at the part's place.
+final class ComposedPictures: InterruptibleSource, @unchecked Sendable {
+  /// Makes the source of a part.
+  typealias Make = (AVAssetTrack) throws -> any SampleSource
+
+  private let parts: [(part: CompositionTimeline.Part, target: CMTimeRange)]
+  private let make: Make
+  /// Samples as they are stored can be cut at key frames only.
+  private let isStored: Bool
+  private let isInterrupted = Atomic(false)
+  private var waiting: ArraySlice<(part: CompositionTimeline.Part, target: CMTimeRange)> = []
+  private var range = CMTimeRange.invalid
+  private var current: (source: any SampleSource, part: CompositionTimeline.Part, target: CMTimeRange)?
+  private var isFirst = true
+
+  init(_ timeline: CompositionTimeline, isStored: Bool, make: @escaping Make) {
+    parts = timeline.placed.filter { $0.part.source != nil }
+    self.isStored = isStored
+    self.make = make
+  }
+
+  func interrupt() { isInterrupted.store(true, ordering: .relaxed) }
+
+  func seek(to range: CMTimeRange) throws {
+    isInterrupted.store(false, ordering: .relaxed)
+    self.range = range
+    current = nil
+    waiting = parts.filter { $0.target.end > range.start && $0.target.start < range.end }[...]
+  }
+
+  func next() throws -> CMSampleBuffer? {
+    while !isInterrupted.load(ordering: .relaxed) {
+      guard let (source, part, target) = current else {
+        guard let next = waiting.popFirst(), let track = next.part.source?.track else { return nil }
+        let source = try make(track)
+        // The piece of the part that is asked for.
+        let wanted = CMTimeRange(
+          start: max(range.start, next.target.start), end: min(range.end, next.target.end))
+        try source.seek(
+          to: CMTimeRange(
+            start: Self.map(wanted.start, next.target, next.part.range),
+            end: Self.map(wanted.end, next.target, next.part.range)))
+        current = (source, next.part, next.target)
+        isFirst = true
+        continue
+      }
+      guard let sample = try source.next() else {
+        current = nil
+        continue
+      }
+      if isStored, isFirst { try checkCut(sample, part, target) }
+      isFirst = false
+      if let placed = try place(sample, part, target) { return placed }
+    }
+    return nil
+  }
+
+  private static func map(_ time: CMTime, _ from: CMTimeRange, _ to: CMTimeRange) -> CMTime {
+    // Exact where nothing is scaled.
+    from.duration == to.duration
+      ? time - from.start + to.start : CMTimeMapTimeFromRangeToRange(time, fromRange: from, toRange: to)
+  }
+
+  private func checkCut(
+    _ sample: CMSampleBuffer, _ part: CompositionTimeline.Part, _ target: CMTimeRange
+  ) throws {
+    guard part.source?.track.mediaType == .video, target.start >= range.start else { return }
+    let time = CMSampleBufferGetPresentationTimeStamp(sample)
+    guard time < part.range.start else { return }
+    throw AVError(
+      .operationNotSupportedForAsset,
+      reason: "A part of the composition begins between key frames, at \(part.range.start.seconds) s.",
+      advice: "Read decoded pictures, or cut at key frames.")
+  }
+
+  /// A sample with its times on the composition's time line; nil if nothing of it is in the part.
+  private func place(
+    _ sample: CMSampleBuffer, _ part: CompositionTimeline.Part, _ target: CMTimeRange
+  ) throws -> CMSampleBuffer? {
+    var timing = CMSampleTimingInfo()
+    guard CMSampleBufferGetSampleTimingInfo(sample, at: 0, timingInfoOut: &timing) == noErr else {
+      return sample
+    }
+    let time = timing.presentationTimeStamp
+    let start = Self.map(time, part.range, target)
+    let decode = timing.decodeTimeStamp
+    if decode.isNumeric { timing.decodeTimeStamp = Self.map(decode, part.range, target) }
+    if timing.duration.isNumeric {
+      timing.duration = Self.map(time + timing.duration, part.range, target) - start
+    }
+    timing.presentationTimeStamp = start
+    if !isStored {
+      // What is shown at a cut is shown from the cut on, and up to the next.
+      let end = min(timing.duration.isNumeric ? start + timing.duration : target.end, target.end)
+      timing.presentationTimeStamp = max(start, target.start)
+      if timing.presentationTimeStamp >= target.end { return nil }
+      if timing.duration.isNumeric { timing.duration = end - timing.presentationTimeStamp }
+    }
+    var copy: CMSampleBuffer?
+    let status = CMSampleBufferCreateCopyWithNewTiming(
+      allocator: kCFAllocatorDefault, sampleBuffer: sample, sampleTimingEntryCount: 1,
+      sampleTimingArray: &timing, sampleBufferOut: &copy)
+    guard status == noErr, let copy else {
+      throw AVError(.outOfMemory, reason: "A sample buffer cannot be made (\(status)).")
+    }
+    return copy
+  }
+}

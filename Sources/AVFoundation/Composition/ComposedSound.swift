@@ -1,0 +1,113 @@
+import FFmpegMedia
+import Foundation
+
+/// The sound of a composition's track, decoded: that of each part at its place, to the frame, with silence between.
+///
+/// A part that lasts longer or shorter than what it is of is played slower or faster, pitch and all.
+final class ComposedSound: SampleSource {
+  private let parts: [(part: CompositionTimeline.Part, target: CMTimeRange)]
+  private let requirements: SoundRequirements
+  private let description: CMFormatDescription
+  private let end: CMTime
+  private var waiting: ArraySlice<(part: CompositionTimeline.Part, target: CMTimeRange)> = []
+  /// The source of the part that is played, and the frame of the composition that the source's first one is.
+  private var current: (source: SoundSource, offset: Int64, end: Int64)?
+  private var position: Int64 = 0
+  private var last: Int64 = 0
+  private var pending: CMSampleBuffer?
+
+  init(_ timeline: CompositionTimeline, _ requirements: SoundRequirements) throws {
+    parts = timeline.placed.filter { $0.part.source != nil }
+    end = timeline.duration
+    self.requirements = requirements
+    description = try CMFormatDescription(audioStreamBasicDescription: requirements.description)
+  }
+
+  func seek(to range: CMTimeRange) throws {
+    position = requirements.frames(max(.zero, range.start))
+    last = requirements.frames(min(range.end, end))
+    current = nil
+    pending = nil
+    waiting = parts.filter { $0.target.end > range.start && $0.target.start < range.end }[...]
+  }
+
+  func next() throws -> CMSampleBuffer? {
+    while position < last {
+      if let (source, offset, partEnd) = current {
+        let sample = try pending ?? source.next()
+        pending = nil
+        guard let sample else {
+          // The file ends before the part does.
+          current = nil
+          if position < min(partEnd, last) { return try silence(until: min(partEnd, last)) }
+          continue
+        }
+        if let placed = try place(sample, offset, min(partEnd, last)) { return placed }
+        continue
+      }
+      guard let next = waiting.first else { return try silence(until: last) }
+      let start = requirements.frames(next.target.start)
+      if position < start { return try silence(until: min(start, last)) }
+      waiting.removeFirst()
+      try open(next.part, next.target)
+    }
+    return nil
+  }
+
+  private func open(_ part: CompositionTimeline.Part, _ target: CMTimeRange) throws {
+    guard let track = part.source?.track else { return }
+    let start = requirements.frames(target.start)
+    var own = requirements
+    if part.isScaled {
+      // As many frames as the part has are made of as many seconds as the source has.
+      let rate =
+        Double(requirements.format.sampleRate) * target.duration.seconds / part.range.duration.seconds
+      guard rate.isFinite, (1...384_000).contains(rate.rounded()) else {
+        throw AVError(.operationNotSupportedForAsset, reason: "Sound cannot be scaled so much.")
+      }
+      own = SoundRequirements(requirements, sampleRate: Int(rate.rounded()))
+    }
+    let facts = try track.file.facts()
+    let source = try SoundSource(Demuxer(again: facts.demuxer), track.facts, own)
+    let skipped = position - start
+    var from = part.range.start
+    if skipped > 0 { from = from + CMTime(value: skipped, timescale: CMTimeScale(own.format.sampleRate)) }
+    try source.seek(to: CMTimeRange(start: from, end: part.range.end))
+    current = (source, start - own.frames(part.range.start), requirements.frames(target.end))
+  }
+
+  /// What of a sample belongs into the part, at its place; before it, silence.
+  private func place(_ sample: CMSampleBuffer, _ offset: Int64, _ end: Int64) throws -> CMSampleBuffer? {
+    let count = CMSampleBufferGetNumSamples(sample)
+    // In frames, whatever rate the source believes in.
+    let first = CMSampleBufferGetPresentationTimeStamp(sample).value + offset
+    if first > position, position < end {
+      pending = sample
+      return try silence(until: min(first, end))
+    }
+    let from = Int(min(Int64(count), max(0, position - first)))
+    let to = Int(min(Int64(count), max(0, end - first)))
+    guard from < to, let block = CMSampleBufferGetDataBuffer(sample) else {
+      if first + Int64(count) >= end {
+        current = nil
+        position = max(position, end)
+      }
+      return nil
+    }
+    let all = try block.dataBytes()
+    let data = requirements.format.part(of: all, frames: count, from..<to)
+    let made = try requirements.makeSample(data, frames: to - from, at: position, description)
+    position += Int64(to - from)
+    if position >= end { current = nil }
+    return made
+  }
+
+  /// Silence up to a frame, a second at most.
+  private func silence(until end: Int64) throws -> CMSampleBuffer? {
+    let count = min(end - position, Int64(requirements.format.sampleRate))
+    guard count > 0 else { return nil }
+    defer { position += count }
+    return try requirements.makeSample(
+      Data(count: Int(count) * requirements.frameBytes), frames: Int(count), at: position, description)
+  }
+}

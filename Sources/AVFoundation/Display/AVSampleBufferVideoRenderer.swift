@@ -1,0 +1,80 @@
+import Foundation
+
+/// Takes the samples for a display layer, without being a layer itself: a layer's `sampleBufferRenderer`.
+public final class AVSampleBufferVideoRenderer: NSObject, SynchronizedRenderer, @unchecked Sendable {
+  /// A sample could not be decoded; the user info holds the error.
+  public static let didFailToDecodeNotification = NSNotification.Name(
+    "AVSampleBufferVideoRendererDidFailToDecodeNotification")
+  /// In the user info of `didFailToDecodeNotification`: the error.
+  public static let didFailToDecodeNotificationErrorKey: String =
+    "AVSampleBufferVideoRendererDidFailToDecodeNotificationErrorKey"
+  public static let requiresFlushToResumeDecodingDidChangeNotification = NSNotification.Name(
+    "AVSampleBufferVideoRendererRequiresFlushToResumeDecodingDidChangeNotification")
+
+  private let lock = NSLock()
+  private weak var layer: AVSampleBufferDisplayLayer?
+  /// Stands still; for a layer that is gone.
+  private let idle = CMTimebase.onHostClock()
+  private var observers: [any NSObjectProtocol] = []
+
+  init(_ layer: AVSampleBufferDisplayLayer) {
+    self.layer = layer
+    super.init()
+    let center = NotificationCenter.default
+    observers = [
+      center.addObserver(
+        forName: .AVSampleBufferDisplayLayerFailedToDecode, object: layer, queue: nil
+      ) { [weak self] note in
+        let error = note.userInfo?[AVSampleBufferDisplayLayerFailedToDecodeNotificationErrorKey]
+        NotificationCenter.default.post(
+          name: Self.didFailToDecodeNotification, object: self,
+          userInfo: error.map { [Self.didFailToDecodeNotificationErrorKey: $0] })
+      },
+      center.addObserver(
+        forName: .AVSampleBufferDisplayLayerRequiresFlushToResumeDecodingDidChange, object: layer, queue: nil
+      ) { [weak self] _ in
+        NotificationCenter.default.post(
+          name: Self.requiresFlushToResumeDecodingDidChangeNotification, object: self)
+      },
+    ]
+  }
+
+  deinit { for observer in observers { NotificationCenter.default.removeObserver(observer) } }
+
+  private var target: AVSampleBufferDisplayLayer? { lock.withLock { layer } }
+
+  public var status: AVQueuedSampleBufferRenderingStatus { target?.status ?? .unknown }
+  public var error: Error? { target?.error }
+  /// Decoding has failed: nothing is decoded before `flush()`.
+  public var requiresFlushToResumeDecoding: Bool { target?.requiresFlushToResumeDecoding ?? false }
+
+  public var timebase: CMTimebase { target?.timebase ?? idle }
+  public var isReadyForMoreMediaData: Bool { target?.isReadyForMoreMediaData ?? false }
+  public func enqueue(_ sampleBuffer: CMSampleBuffer) { target?.enqueue(sampleBuffer) }
+  public func flush() { target?.flush() }
+
+  /// Forgets what has not been presented.
+  ///
+  /// Of the parameters:
+  ///
+  /// - `removesDisplayedImage`: The current picture is taken away too.
+  /// - `handler`: Is called when that is done.
+  @preconcurrency public func flush(
+    removingDisplayedImage removesDisplayedImage: Bool,
+    completionHandler handler: (@Sendable () -> Void)? = nil
+  ) {
+    guard let target else {
+      handler?()
+      return
+    }
+    if removesDisplayedImage { target.flushAndRemoveImage() } else { target.flush() }
+    target.afterWork { handler?() }
+  }
+
+  @preconcurrency public func requestMediaDataWhenReady(
+    on queue: DispatchQueue, using block: @escaping @Sendable () -> Void
+  ) { target?.requestMediaDataWhenReady(on: queue, using: block) }
+  public func stopRequestingMediaData() { target?.stopRequestingMediaData() }
+
+  func follow(_ timebase: CMTimebase?) { target?.follow(timebase) }
+}

@@ -1,0 +1,72 @@
+import FFmpegMedia
+import Foundation
+
+/// The pictures of several tracks, made into one by a video composition.
+open class AVAssetReaderVideoCompositionOutput: AVAssetReaderOutput, @unchecked Sendable {
+  public let videoTracks: [AVAssetTrack]
+  public let videoSettings: [String: Any]?
+  private let request: Result<PictureRequirements, AVError>
+  private let compositionLock = NSLock()
+  private var composition: AVVideoComposition?
+  private var compositor: (any AVVideoCompositing)?
+
+  /// Of the parameters:
+  ///
+  /// - `videoTracks`: Tracks of one asset.
+  /// - `videoSettings`: What pictures are to be like, as for `AVAssetReaderTrackOutput`; nil: as the compositor makes
+  ///   them.
+  public init(videoTracks: [AVAssetTrack], videoSettings: [String: Any]?) {
+    self.videoTracks = videoTracks
+    self.videoSettings = videoSettings
+    request = Result {
+      guard !videoTracks.isEmpty, videoTracks.allSatisfy({ $0.mediaType == .video }) else {
+        throw AVError(.operationNotAllowed, reason: "What is to be composed is not video.")
+      }
+      return try PictureRequirements(videoSettings ?? [:])
+    }.mapError { AVError.reading($0) }
+    super.init()
+  }
+
+  /// What is made of the tracks. Set it before reading begins: without one the reader fails.
+  public var videoComposition: AVVideoComposition? {
+    get { compositionLock.withLock { composition } }
+    set {
+      guard reader?.status ?? .unknown == .unknown else { return }
+      let copy = newValue.flatMap { $0.copy() as? AVVideoComposition }
+      compositionLock.withLock {
+        composition = copy
+        compositor = copy?.customVideoCompositorClass.map { $0.init() }
+      }
+    }
+  }
+
+  /// Takes a composition with the object that makes its pictures.
+  func use(_ composition: AVVideoComposition, _ compositor: (any AVVideoCompositing)?) {
+    compositionLock.withLock {
+      self.composition = composition
+      self.compositor = compositor
+    }
+  }
+
+  /// The object that makes the pictures; nil where layer instructions are followed.
+  public var customVideoCompositor: (any AVVideoCompositing)? { compositionLock.withLock { compositor } }
+
+  override var settingsError: AVError? {
+    if case .failure(let error) = request { return error }
+    return nil
+  }
+
+  override func belongs(to asset: AVAsset) -> Bool {
+    !videoTracks.isEmpty && videoTracks.allSatisfy { $0.file === asset.file }
+  }
+
+  override func makeSource(asset: AVAsset, copies: Bool) throws -> any SampleSource {
+    guard let composition = videoComposition else {
+      throw AVError(
+        .invalidVideoComposition, reason: "There is no video composition.", advice: "Set videoComposition.")
+    }
+    return try ComposedVideo(
+      composition, customVideoCompositor ?? LayerCompositor(), videoTracks, request.get(),
+      end: asset.duration)
+  }
+}

@@ -1,0 +1,235 @@
+import FFmpegMedia
+import Foundation
+
+/// The pictures that a compositor makes.
+final class ComposedVideo: SampleSource, @unchecked Sendable {
+  /// A track's pictures, one of which is shown at a time.
+  private struct Cursor {
+    let trackID: CMPersistentTrackID
+    let source: any SampleSource
+    var shown: CMSampleBuffer?
+    var next: CMSampleBuffer?
+
+    mutating func advance(to time: CMTime) throws {
+      while let following = next, CMSampleBufferGetPresentationTimeStamp(following) <= time {
+        shown = following
+        next = try source.next()
+      }
+    }
+
+    /// The picture at a time; nil if it is over, give or take half a picture of those that are made.
+    func picture(at time: CMTime, tolerance: CMTime) -> CMSampleBuffer? {
+      guard let shown else { return nil }
+      let duration = CMSampleBufferGetDuration(shown)
+      guard duration.isNumeric, duration > .zero else { return shown }
+      let end = CMSampleBufferGetPresentationTimeStamp(shown) + duration
+      return time < end + tolerance ? shown : nil
+    }
+  }
+
+  private let composition: AVVideoComposition
+  private let instructions: [any AVVideoCompositionInstructionProtocol]
+  private let compositor: any AVVideoCompositing
+  private let context: AVVideoCompositionRenderContext
+  private let requirements: PictureRequirements
+  private let assetEnd: CMTime
+  private var cursors: [Cursor]
+  private var position = CMTime.zero
+  private var start = CMTime.zero
+  private var end = CMTime.zero
+  private var count: Int64 = 0
+  private var format: CMFormatDescription?
+  private let converter = PixelConverter()
+  private var pool: CVPixelBufferPool?
+
+  private let lock = NSLock()
+  private var pending: AVAsynchronousVideoCompositionRequest?
+  private var isStopped = false
+
+  init(
+    _ composition: AVVideoComposition, _ compositor: any AVVideoCompositing, _ tracks: [AVAssetTrack],
+    _ requirements: PictureRequirements, end: CMTime
+  ) throws {
+    self.composition = composition
+    self.compositor = compositor
+    self.requirements = requirements
+    assetEnd = end
+    instructions = composition.instructions
+    try Self.check(composition)
+    context = try AVVideoCompositionRenderContext(
+      composition, size: composition.renderSize,
+      attributes: compositor.requiredPixelBufferAttributesForRenderContext)
+    var settings: [String: Any] = compositor.sourcePixelBufferAttributes ?? [:]
+    cursors = try tracks.map { track in
+      // Pixels that are not square are made so.
+      if compositor is LayerCompositor {
+        settings[kCVPixelBufferWidthKey as String] = Int(clamping: Double(track.naturalSize.width))
+        settings[kCVPixelBufferHeightKey as String] = Int(clamping: Double(track.naturalSize.height))
+      }
+      let wanted = try PictureRequirements(settings)
+      let source: any SampleSource
+      if let composed = track as? AVCompositionTrack {
+        source = try composed.makeSource(.pictures(wanted), copies: false)
+      } else {
+        source = ReadAhead(
+          try PictureSource(
+            Demuxer(again: track.file.facts().demuxer), track.facts, wanted, copies: false),
+          depth: AVAssetReaderTrackOutput.readAhead)
+      }
+      return Cursor(trackID: track.trackID, source: source)
+    }
+    compositor.renderContextChanged(context)
+  }
+
+  /// - Throws: `AVError.invalidVideoComposition`.
+  private static func check(_ composition: AVVideoComposition) throws {
+    func complain(_ reason: String) -> AVError { AVError(.invalidVideoComposition, reason: reason) }
+    guard composition.frameDuration.isNumeric, composition.frameDuration > .zero else {
+      throw complain("The frame duration is no positive number.")
+    }
+    let size = composition.renderSize
+    guard (1...16384).contains(size.width), (1...16384).contains(size.height) else {
+      throw complain("The render size is out of range, 1 to 16384.")
+    }
+    guard composition.renderScale == 1 else { throw complain("The render scale is not 1.") }
+    guard !composition.instructions.isEmpty else { throw complain("There are no instructions.") }
+    var end = CMTime.invalid
+    for instruction in composition.instructions {
+      let range = instruction.timeRange
+      guard range.isValid, range.start.isNumeric, range.duration > .zero else {
+        throw complain("The time range of an instruction is empty or invalid.")
+      }
+      guard !end.isValid || range.start == end else {
+        throw complain("Instructions overlap, are out of order, or leave gaps.")
+      }
+      end = range.end
+    }
+  }
+
+  func seek(to range: CMTimeRange) throws {
+    start = max(.zero, range.start)
+    end = min(range.end, assetEnd)
+    position = start
+    count = 0
+    let tolerance = composition.frameDuration
+    guard let first = instructions.first, let last = instructions.last, first.timeRange.start <= start,
+      last.timeRange.end + tolerance >= end
+    else {
+      throw AVError(
+        .invalidVideoComposition, reason: "The instructions do not cover the time range that is read.")
+    }
+    end = min(end, last.timeRange.end)
+    for index in cursors.indices {
+      // With what is shown at the start already.
+      try cursors[index].source.seek(to: range)
+      cursors[index].shown = nil
+      cursors[index].next = try cursors[index].source.next()
+    }
+  }
+
+  /// When the next picture is shown; nil at the end.
+  private func nextTime() throws -> CMTime? {
+    let timing = composition.sourceTrackIDForFrameTiming
+    if let index = cursors.firstIndex(where: { $0.trackID == timing }) {
+      return cursors[index].next.map { max(start, CMSampleBufferGetPresentationTimeStamp($0)) }
+    }
+    return start + CMTimeMultiply(composition.frameDuration, multiplier: Int32(clamping: count))
+  }
+
+  func next() throws -> CMSampleBuffer? {
+    guard !lock.withLock({ isStopped }), let time = try nextTime(), time < end else { return nil }
+    count += 1
+    guard let instruction = instructions.first(where: { $0.timeRange.containsTime(time) }) else { return nil }
+    let tolerance = CMTimeMultiplyByRatio(composition.frameDuration, multiplier: 1, divisor: 2)
+    let wanted = instruction.requiredSourceTrackIDs.map { values in
+      Set(values.compactMap { ($0 as? NSNumber)?.int32Value })
+    }
+    var frames: [CMPersistentTrackID: CMSampleBuffer] = [:]
+    for index in cursors.indices {
+      try cursors[index].advance(to: time)
+      let trackID = cursors[index].trackID
+      if let wanted, !wanted.contains(trackID), trackID != instruction.passthroughTrackID { continue }
+      frames[trackID] = cursors[index].picture(at: time, tolerance: tolerance)
+    }
+    let image: CVPixelBuffer
+    if let same = frames[instruction.passthroughTrackID].flatMap({ CMSampleBufferGetImageBuffer($0) }) {
+      image = same
+    } else {
+      let request = AVAsynchronousVideoCompositionRequest(context, at: time, instruction, frames)
+      let goes = lock.withLock { () -> Bool in
+        pending = request
+        return !isStopped
+      }
+      guard goes else { return nil }
+      compositor.startRequest(request)
+      defer { lock.withLock { pending = nil } }
+      do { image = try request.wait() } catch {
+        if lock.withLock({ isStopped }) { return nil }
+        throw error
+      }
+    }
+    let duration = min(composition.frameDuration, end - time)
+    return try makeSample(try converted(image), at: time, duration)
+  }
+
+  func stop() {
+    let request = lock.withLock {
+      isStopped = true
+      return pending
+    }
+    for cursor in cursors { cursor.source.stop() }
+    if request != nil { compositor.cancelAllPendingVideoCompositionRequests() }
+    request?.cancel()
+  }
+
+  /// The picture as the output's settings want it.
+  private func converted(_ image: CVPixelBuffer) throws -> CVPixelBuffer {
+    let own = CVPixelBufferGetPixelFormatType(image)
+    let format =
+      requirements.formats.isEmpty || requirements.formats.contains(own)
+      ? own : requirements.formats[0]
+    let width = requirements.width ?? CVPixelBufferGetWidth(image)
+    let height = requirements.height ?? CVPixelBufferGetHeight(image)
+    if format == own, width == CVPixelBufferGetWidth(image), height == CVPixelBufferGetHeight(image) {
+      return image
+    }
+    if pool == nil {
+      let attributes: NSDictionary = [
+        kCVPixelBufferPixelFormatTypeKey: NSNumber(value: format),
+        kCVPixelBufferWidthKey: NSNumber(value: width), kCVPixelBufferHeightKey: NSNumber(value: height),
+      ]
+      CVPixelBufferPoolCreate(kCFAllocatorDefault, nil, attributes, &pool)
+    }
+    var target: CVPixelBuffer?
+    if let pool { CVPixelBufferPoolCreatePixelBuffer(kCFAllocatorDefault, pool, &target) }
+    guard let target else { throw AVError(.outOfMemory, reason: "There is no memory for a picture.") }
+    do { try converter.convert(image, to: target) } catch {
+      throw AVError(
+        .decodeFailed, reason: "The picture cannot be converted: \(error).", underlying: error)
+    }
+    return target
+  }
+
+  private func makeSample(
+    _ image: CVPixelBuffer, at time: CMTime, _ duration: CMTime
+  ) throws -> CMSampleBuffer {
+    if let known = format, !CMVideoFormatDescriptionMatchesImageBuffer(known, imageBuffer: image) {
+      format = nil
+    }
+    if format == nil {
+      CMVideoFormatDescriptionCreateForImageBuffer(
+        allocator: kCFAllocatorDefault, imageBuffer: image, formatDescriptionOut: &format)
+    }
+    guard let format else { throw AVError(.unknown, reason: "The picture's format cannot be described.") }
+    var timing = CMSampleTimingInfo(
+      duration: duration, presentationTimeStamp: time, decodeTimeStamp: .invalid)
+    var made: CMSampleBuffer?
+    let status = CMSampleBufferCreateReadyWithImageBuffer(
+      allocator: kCFAllocatorDefault, imageBuffer: image, formatDescription: format, sampleTiming: &timing,
+      sampleBufferOut: &made)
+    guard status == noErr, let made else {
+      throw AVError(.outOfMemory, reason: "A sample buffer cannot be made (\(status)).")
+    }
+    return made
+  }
+}

@@ -1,0 +1,129 @@
+import Foundation
+
+/// Follows layer instructions: turns, crops and blends pictures of 32-bit BGRA over black.
+final class LayerCompositor: NSObject, AVVideoCompositing, @unchecked Sendable {
+  override init() { super.init() }
+
+  var sourcePixelBufferAttributes: [String: any Sendable]? {
+    [kCVPixelBufferPixelFormatTypeKey as String: kCVPixelFormatType_32BGRA]
+  }
+  var requiredPixelBufferAttributesForRenderContext: [String: any Sendable] {
+    [kCVPixelBufferPixelFormatTypeKey as String: kCVPixelFormatType_32BGRA]
+  }
+  func renderContextChanged(_ newRenderContext: AVVideoCompositionRenderContext) {}
+
+  func startRequest(_ request: AVAsynchronousVideoCompositionRequest) {
+    guard let target = request.renderContext.newPixelBuffer() else {
+      request.finish(with: AVError(.outOfMemory, reason: "There is no memory for a picture."))
+      return
+    }
+    guard let instruction = request.videoCompositionInstruction as? AVVideoCompositionInstruction else {
+      request.finish(
+        with: AVError(
+          .invalidVideoComposition, reason: "Instructions of this class need a compositor of their own.",
+          advice: "Set customVideoCompositorClass."))
+      return
+    }
+    CVPixelBufferLockBaseAddress(target, [])
+    defer { CVPixelBufferUnlockBaseAddress(target, []) }
+    guard let canvas = Pixels(target) else {
+      request.finish(with: AVError(.unknown, reason: "The picture cannot be written."))
+      return
+    }
+    canvas.fillBlack()
+    for layer in instruction.layerInstructions.reversed() {
+      guard let source = request.sourceFrame(byTrackID: layer.trackID) else { continue }
+      CVPixelBufferLockBaseAddress(source, .readOnly)
+      defer { CVPixelBufferUnlockBaseAddress(source, .readOnly) }
+      guard let picture = Pixels(source) else { continue }
+      let time = request.compositionTime
+      canvas.draw(
+        picture, layer.transform(at: time), crop: layer.crop(at: time), opacity: layer.opacity(at: time))
+    }
+    request.finish(withComposedVideoFrame: target)
+  }
+}
+
+/// The memory of a picture of 32-bit BGRA.
+private struct Pixels {
+  let base: UnsafeMutableRawPointer
+  let width: Int
+  let height: Int
+  let bytesPerRow: Int
+
+  init?(_ buffer: CVPixelBuffer) {
+    guard CVPixelBufferGetPixelFormatType(buffer) == kCVPixelFormatType_32BGRA,
+      let base = CVPixelBufferGetBaseAddress(buffer)
+    else { return nil }
+    self.base = base
+    width = CVPixelBufferGetWidth(buffer)
+    height = CVPixelBufferGetHeight(buffer)
+    bytesPerRow = CVPixelBufferGetBytesPerRow(buffer)
+  }
+
+  func fillBlack() {
+    for row in 0..<height {
+      (base + row * bytesPerRow).assumingMemoryBound(to: UInt32.self)
+        .update(repeating: UInt32(0xFF00_0000).littleEndian, count: width)
+    }
+  }
+
+  /// Draws another picture where a transform puts it.
+  func draw(_ source: Pixels, _ transform: CGAffineTransform, crop: CGRect?, opacity: Float) {
+    let whole = CGRect(x: 0, y: 0, width: CGFloat(source.width), height: CGFloat(source.height))
+    let shown = crop.map { whole.intersection($0) } ?? whole
+    let determinant = Double(transform.a * transform.d - transform.b * transform.c)
+    let weight = Int((max(0, min(1, opacity.isFinite ? opacity : 0)) * 256).rounded())
+    guard !shown.isNull, shown.width > 0, shown.height > 0, abs(determinant) > 1e-9, determinant.isFinite,
+      weight > 0
+    else { return }
+    let box = shown.applying(transform)
+    func clamp(_ value: CGFloat, _ limit: Int) -> Int {
+      value.isFinite ? Int(max(0, min(Double(value), Double(limit)))) : 0
+    }
+    let columns =
+      clamp(
+        box.minX.rounded(.down), width)..<max(
+        clamp(box.minX.rounded(.down), width), clamp(box.maxX.rounded(.up), width))
+    let rows =
+      clamp(
+        box.minY.rounded(.down), height)..<max(
+        clamp(box.minY.rounded(.down), height), clamp(box.maxY.rounded(.up), height))
+    let inverse = transform.inverted()
+    let (left, right) = (Double(shown.minX), Double(shown.maxX))
+    let (top, bottom) = (Double(shown.minY), Double(shown.maxY))
+    let (a, b, c, d) = (Double(inverse.a), Double(inverse.b), Double(inverse.c), Double(inverse.d))
+    let (tx, ty) = (Double(inverse.tx), Double(inverse.ty))
+    for row in rows {
+      let line = (base + row * bytesPerRow).assumingMemoryBound(to: UInt8.self)
+      for column in columns {
+        let (u, v) = (Double(column) + 0.5, Double(row) + 0.5)
+        let x = a * u + c * v + tx
+        let y = b * u + d * v + ty
+        guard x >= left, x < right, y >= top, y < bottom else { continue }
+        source.blend(atX: x - 0.5, y: y - 0.5, over: line + 4 * column, weight)
+      }
+    }
+  }
+
+  /// Mixes the colour at a place, between four pixels, into a pixel. The weight is of 256.
+  @inline(__always)
+  private func blend(atX x: Double, y: Double, over target: UnsafeMutablePointer<UInt8>, _ weight: Int) {
+    let (floorX, floorY) = (x.rounded(.down), y.rounded(.down))
+    let (right, below) = (Int((x - floorX) * 256 + 0.5), Int((y - floorY) * 256 + 0.5))
+    let x0 = max(0, min(width - 1, Int(floorX)))
+    let x1 = min(width - 1, max(0, Int(floorX) + 1))
+    let y0 = max(0, min(height - 1, Int(floorY)))
+    let y1 = min(height - 1, max(0, Int(floorY) + 1))
+    let first = (base + y0 * bytesPerRow).assumingMemoryBound(to: UInt8.self)
+    let second = (base + y1 * bytesPerRow).assumingMemoryBound(to: UInt8.self)
+    for part in 0..<3 {
+      let upper = Int(first[4 * x0 + part]) * (256 - right) + Int(first[4 * x1 + part]) * right
+      let lower = Int(second[4 * x0 + part]) * (256 - right) + Int(second[4 * x1 + part]) * right
+      let colour = (upper * (256 - below) + lower * below + 0x8000) >> 16
+      target[part] = UInt8(
+        truncatingIfNeeded: (colour * weight + Int(target[part]) * (256 - weight) + 128) >> 8)
+    }
+    target[3] = 255
+  }
+}

@@ -1,0 +1,142 @@
+import CoreFoundation
+import VideoBitstream
+
+/// The dialect of a sample description of metadata. There is the QuickTime movie's alone, which nil means.
+public struct CMMetadataDescriptionFlavor: RawRepresentable, Hashable, @unchecked Sendable {
+  public let rawValue: CFString
+  public init(rawValue: CFString) { self.rawValue = rawValue }
+  public init(_ rawValue: CFString) { self.rawValue = rawValue }
+}
+
+/// The sample description of a movie's boxed metadata track (QuickTime File Format, "Timed Metadata Sample
+/// Description": a key table of boxes that are named by the local identifiers).
+private enum MetadataDescription {
+  static let keys = fourCharCode("keys")
+  static let declaration = fourCharCode("keyd")
+  static let dataType = fourCharCode("dtyp")
+  static let locale = fourCharCode("loca")
+  static let setup = fourCharCode("setu")
+  static let structure = fourCharCode("stru")
+  static let conforming = fourCharCode("ctyp")
+
+  static func read(_ data: Data) throws -> CMFormatDescription {
+    let (type, content) = try SampleDescriptionBridge.open(data)
+    guard type == kCMMetadataFormatType_Boxed else {
+      return CMFormatDescription(mediaType: kCMMediaType_Metadata, mediaSubType: type, extensions: nil)
+    }
+    var entries: [MetadataKeyTable.Entry] = []
+    for table in try SampleDescriptionBridge.atoms(content) where table.type == keys {
+      for key in try SampleDescriptionBridge.atoms(table.content) {
+        entries.append(try entry(key.type, try SampleDescriptionBridge.atoms(key.content)))
+      }
+    }
+    guard let table = MetadataKeyTable(entries) else { throw SyntaxError.invalid }
+    return table.description(type)
+  }
+
+  private static func entry(
+    _ localID: UInt32, _ atoms: [(type: FourCharCode, content: Data)]
+  ) throws -> MetadataKeyTable.Entry {
+    guard let declaration = atoms.first(where: { $0.type == declaration })?.content else {
+      throw SyntaxError.invalid
+    }
+    func split(_ data: Data) throws -> (UInt32, Data) {
+      var reader = ByteReader(data)
+      return (UInt32(try reader.uint32()), Data(try reader.bytes(reader.count)))
+    }
+    let (namespace, key) = try split(declaration)
+    var entry = MetadataKeyTable.Entry(localID: localID, namespace: namespace, key: key)
+    for (type, content) in atoms {
+      switch type {
+      case dataType:
+        let (namespace, name) = try split(content)
+        (entry.dataType, entry.dataTypeNamespace) = (name, namespace)
+      case conforming:
+        let (namespace, name) = try split(content)
+        entry.conformingTypes.append(.init(dataType: name, namespace: namespace))
+      case locale: entry.language = String(decoding: content.prefix { $0 != 0 }, as: UTF8.self)
+      case setup: entry.setup = content
+      case structure: entry.dependencyIsInvalid = (content.first ?? 0) != 0
+      default: break
+      }
+    }
+    return entry
+  }
+
+  static func write(_ description: CMFormatDescription) throws -> Data {
+    guard description.mediaSubTypeCode == kCMMetadataFormatType_Boxed else {
+      return SampleDescriptionBridge.entry(description.mediaSubTypeCode, Data())
+    }
+    func joined(_ number: UInt32, _ bytes: Data) -> Data {
+      var data = Data()
+      data.append(bigEndian: number)
+      return data + bytes
+    }
+    var table = Data()
+    for entry in MetadataKeyTable(description).entries {
+      var content = SampleDescriptionBridge.atom(declaration, joined(entry.namespace, entry.key))
+      if let type = entry.dataType {
+        content += SampleDescriptionBridge.atom(dataType, joined(entry.dataTypeNamespace, type))
+      }
+      for type in entry.conformingTypes {
+        content += SampleDescriptionBridge.atom(conforming, joined(type.namespace, type.dataType))
+      }
+      if let language = entry.language {
+        content += SampleDescriptionBridge.atom(locale, Data(language.utf8) + [0])
+      }
+      if let isInvalid = entry.dependencyIsInvalid {
+        content += SampleDescriptionBridge.atom(structure, Data([isInvalid ? 1 : 0]))
+      }
+      if let data = entry.setup { content += SampleDescriptionBridge.atom(setup, data) }
+      table += SampleDescriptionBridge.atom(entry.localID, content)
+    }
+    return SampleDescriptionBridge.entry(
+      kCMMetadataFormatType_Boxed, SampleDescriptionBridge.atom(keys, table))
+  }
+}
+
+/// Reads the sample description of a movie's metadata track.
+///
+/// Of the parameters:
+///
+/// - `size`: In bytes.
+/// - `flavor`: Nil: there is one flavor only.
+/// - Returns: `kCMFormatDescriptionBridgeError_InvalidSerializedSampleDescription` if it cannot be read.
+@discardableResult
+public func CMMetadataFormatDescriptionCreateFromBigEndianMetadataDescriptionData(
+  allocator: CFAllocator?, bigEndianMetadataDescriptionData metadataDescriptionData: UnsafePointer<UInt8>,
+  size: Int, flavor: CMMetadataDescriptionFlavor?,
+  formatDescriptionOut: UnsafeMutablePointer<CMMetadataFormatDescription?>
+) -> OSStatus {
+  guard flavor == nil else { return kCMFormatDescriptionBridgeError_UnsupportedSampleDescriptionFlavor }
+  return SampleDescriptionBridge.read(
+    size >= 0 ? Data(bytes: metadataDescriptionData, count: size) : nil, formatDescriptionOut,
+    MetadataDescription.read)
+}
+
+/// Reads the sample description of a movie's metadata track; see
+/// `CMMetadataFormatDescriptionCreateFromBigEndianMetadataDescriptionData`.
+@discardableResult
+public func CMMetadataFormatDescriptionCreateFromBigEndianMetadataDescriptionBlockBuffer(
+  allocator: CFAllocator?, bigEndianMetadataDescriptionBlockBuffer metadataDescription: CMBlockBuffer,
+  flavor: CMMetadataDescriptionFlavor?,
+  formatDescriptionOut: UnsafeMutablePointer<CMMetadataFormatDescription?>
+) -> OSStatus {
+  guard flavor == nil else { return kCMFormatDescriptionBridgeError_UnsupportedSampleDescriptionFlavor }
+  return SampleDescriptionBridge.read(
+    try? metadataDescription.dataBytes(), formatDescriptionOut, MetadataDescription.read)
+}
+
+/// Writes a description of timed metadata as the sample description of a movie's track.
+/// - Returns: `kCMFormatDescriptionBridgeError_IncompatibleFormatDescription` if it is of other media.
+@discardableResult
+public func CMMetadataFormatDescriptionCopyAsBigEndianMetadataDescriptionBlockBuffer(
+  allocator: CFAllocator?, metadataFormatDescription: CMMetadataFormatDescription,
+  flavor: CMMetadataDescriptionFlavor?,
+  blockBufferOut metadataDescriptionBlockBufferOut: UnsafeMutablePointer<CMBlockBuffer?>
+) -> OSStatus {
+  guard flavor == nil else { return kCMFormatDescriptionBridgeError_UnsupportedSampleDescriptionFlavor }
+  return SampleDescriptionBridge.write(
+    metadataFormatDescription, of: [kCMMediaType_Metadata], metadataDescriptionBlockBufferOut,
+    MetadataDescription.write)
+}

@@ -1,0 +1,181 @@
+import CoreFoundation
+
+/// A description of metadata that has times: which keys its samples have.
+public typealias CMMetadataFormatDescription = CMFormatDescription
+
+/// How timed metadata is stored: four characters.
+public typealias CMMetadataFormatType = FourCharCode
+public let kCMMetadataFormatType_ICY: CMMetadataFormatType = 0x69637920  // 'icy '
+public let kCMMetadataFormatType_ID3: CMMetadataFormatType = 0x69643320  // 'id3 '
+/// Boxes in samples, each named by a local identifier that the description's key table explains.
+public let kCMMetadataFormatType_Boxed: CMMetadataFormatType = 0x6D656278  // 'mebx'
+public let kCMMetadataFormatType_EMSG: CMMetadataFormatType = 0x656D7367  // 'emsg'
+
+/// The keys: a dictionary of dictionaries, by the local identifier in decimal.
+nonisolated(unsafe) public let kCMFormatDescriptionExtensionKey_MetadataKeyTable: CFString =
+  "MetadataKeyTable"
+
+/// Of a key: its key space, four characters as a number.
+nonisolated(unsafe) public let kCMMetadataFormatDescriptionKey_Namespace: CFString = "MetadataKeyNamespace"
+/// Of a key: its bytes (data).
+nonisolated(unsafe) public let kCMMetadataFormatDescriptionKey_Value: CFString = "MetadataKeyValue"
+/// Of a key: the number that samples name it by, not 0 nor 0xFFFFFFFF.
+nonisolated(unsafe) public let kCMMetadataFormatDescriptionKey_LocalID: CFString = "MetadataKeyLocalID"
+/// Of a key: the type of its values (data), as the data type's namespace has it.
+nonisolated(unsafe) public let kCMMetadataFormatDescriptionKey_DataType: CFString = "MetadataKeyDataType"
+/// Of a key: 0 if the data type is one of QuickTime's numbers, 1 if it is a name in reverse-DNS form.
+nonisolated(unsafe) public let kCMMetadataFormatDescriptionKey_DataTypeNamespace: CFString =
+  "MetadataKeyDataTypeNameSpace"
+/// Of a key: the types that its own conforms to, an array of dictionaries with type and namespace.
+nonisolated(unsafe) public let kCMMetadataFormatDescriptionKey_ConformingDataTypes: CFString =
+  "MetadataKeyConformingDataTypes"
+/// Of a key: the language of its values, as BCP 47 writes it.
+nonisolated(unsafe) public let kCMMetadataFormatDescriptionKey_LanguageTag: CFString =
+  "MetadataKeyLanguageTag"
+/// Of a key: a dictionary that says what its values depend on.
+nonisolated(unsafe) public let kCMMetadataFormatDescriptionKey_StructuralDependency: CFString =
+  "MetadataKeyStructuralDependency"
+/// Of a key: data that is needed to understand its values.
+nonisolated(unsafe) public let kCMMetadataFormatDescriptionKey_SetupData: CFString = "MetadataKeySetupData"
+/// In a structural dependency: true if values lose their meaning when the movie's structure changes.
+nonisolated(unsafe)
+  public let kCMMetadataFormatDescription_StructuralDependencyKey_DependencyIsInvalidFlag: CFString =
+    "StructuralDependencyIsInvalidFlag"
+
+/// In a specification: the identifier (string).
+nonisolated(unsafe) public let kCMMetadataFormatDescriptionMetadataSpecificationKey_Identifier: CFString =
+  "MetadataIdentifier"
+/// In a specification: the data type (string).
+nonisolated(unsafe) public let kCMMetadataFormatDescriptionMetadataSpecificationKey_DataType: CFString =
+  "MetadataDataType"
+/// In a specification: the language (string).
+nonisolated(unsafe)
+  public let kCMMetadataFormatDescriptionMetadataSpecificationKey_ExtendedLanguageTag: CFString =
+    "MetadataExtendedLanguageTag"
+/// In a specification: the structural dependency (dictionary).
+nonisolated(unsafe)
+  public let kCMMetadataFormatDescriptionMetadataSpecificationKey_StructuralDependency: CFString =
+    "MetadataStructuralDependency"
+/// In a specification: setup data.
+nonisolated(unsafe) public let kCMMetadataFormatDescriptionMetadataSpecificationKey_SetupData: CFString =
+  "MetadataSetupData"
+
+/// Creates a description of timed metadata.
+///
+/// Of the parameters:
+///
+/// - `keys`: Dictionaries with the keys `kCMMetadataFormatDescriptionKey_*`; local identifiers are needed.
+/// - Returns: `kCMFormatDescriptionError_InvalidParameter` if a key cannot be used, or two have the same identifier.
+@discardableResult
+public func CMMetadataFormatDescriptionCreateWithKeys(
+  allocator: CFAllocator?, metadataType: CMMetadataFormatType, keys: CFArray?,
+  formatDescriptionOut: UnsafeMutablePointer<CMMetadataFormatDescription?>
+) -> OSStatus {
+  formatDescriptionOut.pointee = nil
+  let given = (keys as? [Any] ?? [])
+  let entries = given.compactMap { ($0 as? NSDictionary).flatMap { MetadataKeyTable.Entry(key: $0) } }
+  guard entries.count == given.count, let table = MetadataKeyTable(entries) else {
+    return kCMFormatDescriptionError_InvalidParameter
+  }
+  formatDescriptionOut.pointee = table.description(metadataType)
+  return noErr
+}
+
+/// Creates a description of timed metadata.
+///
+/// Of the parameters:
+///
+/// - `metadataType`: `kCMMetadataFormatType_Boxed`.
+/// - `metadataSpecifications`: Dictionaries with `kCMMetadataFormatDescriptionMetadataSpecificationKey_*`: identifier
+///   and data type, and what else is known. They get local identifiers in their order, from 1.
+/// - Returns: `kCMFormatDescriptionError_InvalidParameter` if a specification cannot be used.
+@discardableResult
+public func CMMetadataFormatDescriptionCreateWithMetadataSpecifications(
+  allocator: CFAllocator?, metadataType: CMMetadataFormatType, metadataSpecifications: CFArray,
+  formatDescriptionOut: UnsafeMutablePointer<CMMetadataFormatDescription?>
+) -> OSStatus {
+  formatDescriptionOut.pointee = nil
+  guard metadataType == kCMMetadataFormatType_Boxed,
+    let entries = MetadataKeyTable.entries(metadataSpecifications),
+    let table = MetadataKeyTable([]).flatMap({ $0.adding(entries) })
+  else { return kCMFormatDescriptionError_InvalidParameter }
+  formatDescriptionOut.pointee = table.description(metadataType)
+  return noErr
+}
+
+/// Creates a description of timed metadata that has the keys of another one, and more.
+/// - Returns: `kCMFormatDescriptionError_InvalidParameter` if a specification cannot be used.
+@discardableResult
+public func CMMetadataFormatDescriptionCreateWithMetadataFormatDescriptionAndMetadataSpecifications(
+  allocator: CFAllocator?, sourceDescription: CMMetadataFormatDescription, metadataSpecifications: CFArray,
+  formatDescriptionOut: UnsafeMutablePointer<CMMetadataFormatDescription?>
+) -> OSStatus {
+  formatDescriptionOut.pointee = nil
+  guard sourceDescription.mediaTypeCode == kCMMediaType_Metadata,
+    let entries = MetadataKeyTable.entries(metadataSpecifications),
+    let table = MetadataKeyTable(sourceDescription).adding(entries)
+  else { return kCMFormatDescriptionError_InvalidParameter }
+  formatDescriptionOut.pointee = table.description(sourceDescription.mediaSubTypeCode)
+  return noErr
+}
+
+/// Creates a description of timed metadata that has the keys of two others. Those that both have are there once.
+/// - Returns: `kCMFormatDescriptionError_InvalidParameter` if one of them is of other media or stored in another way.
+@discardableResult
+public func CMMetadataFormatDescriptionCreateByMergingMetadataFormatDescriptions(
+  allocator: CFAllocator?, sourceDescription: CMMetadataFormatDescription,
+  otherSourceDescription: CMMetadataFormatDescription,
+  formatDescriptionOut: UnsafeMutablePointer<CMMetadataFormatDescription?>
+) -> OSStatus {
+  formatDescriptionOut.pointee = nil
+  guard sourceDescription.mediaTypeCode == kCMMediaType_Metadata,
+    otherSourceDescription.mediaTypeCode == kCMMediaType_Metadata,
+    sourceDescription.mediaSubTypeCode == otherSourceDescription.mediaSubTypeCode,
+    let table = MetadataKeyTable(sourceDescription).adding(MetadataKeyTable(otherSourceDescription).entries)
+  else { return kCMFormatDescriptionError_InvalidParameter }
+  formatDescriptionOut.pointee = table.description(sourceDescription.mediaSubTypeCode)
+  return noErr
+}
+
+/// What a description says of the key with a local identifier; nil if there is none.
+@discardableResult
+public func CMMetadataFormatDescriptionGetKeyWithLocalID(
+  _ desc: CMMetadataFormatDescription, localKeyID: OSType
+) -> CFDictionary? {
+  MetadataKeyTable(desc).entries.first { $0.localID == localKeyID }?.dictionary
+}
+
+/// The identifiers of a description's keys, in the order of their local identifiers; nil if it has no keys.
+@discardableResult
+public func CMMetadataFormatDescriptionGetIdentifiers(_ desc: CMMetadataFormatDescription) -> CFArray? {
+  let entries = MetadataKeyTable(desc).entries
+  return entries.isEmpty ? nil : entries.map(\.identifier) as CFArray
+}
+
+extension CMFormatDescription {
+  /// Creates a description of timed metadata; see `CMMetadataFormatDescriptionCreateWithMetadataSpecifications`.
+  /// - Throws: `CMFormatDescription.Error`.
+  public convenience init(
+    boxedMetadataSpecifications specifications: [[CFString: Any]]
+  ) throws {
+    guard let entries = MetadataKeyTable.entries(specifications.map { $0 as NSDictionary } as CFArray),
+      let table = MetadataKeyTable([]).flatMap({ $0.adding(entries) })
+    else { throw Error.invalidParameter }
+    self.init(
+      mediaType: kCMMediaType_Metadata, mediaSubType: kCMMetadataFormatType_Boxed,
+      extensions: table.extensions)
+  }
+
+  /// Of timed metadata: what is said of the key with a local identifier; nil if there is none.
+  public func keyWithLocalID(_ localKeyID: OSType) -> [CFString: Any]? {
+    guard let entry = CMMetadataFormatDescriptionGetKeyWithLocalID(self, localKeyID: localKeyID) else {
+      return nil
+    }
+    return entry.allKeys.reduce(into: [:]) { result, key in
+      if let name = key as? String { result[name as CFString] = entry[key] }
+    }
+  }
+
+  /// Of timed metadata: the identifiers of the keys, in the order of their local identifiers.
+  public var identifiers: [String] { MetadataKeyTable(self).entries.map(\.identifier) }
+}

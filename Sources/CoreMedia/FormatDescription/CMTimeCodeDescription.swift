@@ -1,0 +1,121 @@
+import CoreFoundation
+import VideoBitstream
+
+/// The dialect of a sample description of time codes. There is the QuickTime movie's alone, which nil means.
+public struct CMTimeCodeDescriptionFlavor: RawRepresentable, Hashable, @unchecked Sendable {
+  public let rawValue: CFString
+  public init(rawValue: CFString) { self.rawValue = rawValue }
+  public init(_ rawValue: CFString) { self.rawValue = rawValue }
+}
+
+/// The sample description of a movie's time code track (QuickTime File Format, "Timecode Sample Description").
+private enum TimeCodeDescription {
+  static let name = fourCharCode("name")
+
+  static func read(_ data: Data) throws -> CMFormatDescription {
+    let (type, content) = try SampleDescriptionBridge.open(data)
+    guard TimeCodeFormat.types.contains(type) else { throw SyntaxError.invalid }
+    var reader = ByteReader(content)
+    _ = try reader.uint32()
+    let flags = UInt32(truncatingIfNeeded: try reader.uint32())
+    let scale = try reader.uint32()
+    let duration = try reader.uint32()
+    let quanta = try reader.byte()
+    _ = try reader.byte()
+    guard let timescale = CMTimeScale(exactly: scale), timescale > 0, duration > 0 else {
+      throw SyntaxError.invalid
+    }
+    var extensions: CFDictionary?
+    for atom in try SampleDescriptionBridge.atoms(Data(try reader.bytes(reader.count)))
+    where atom.type == name {
+      var reader = ByteReader(atom.content)
+      let length = try reader.uint16()
+      let language = try reader.uint16()
+      let text = Data(try reader.bytes(min(length, reader.count)))
+      extensions =
+        [
+          kCMTimeCodeFormatDescriptionExtension_SourceReferenceName: [
+            kCMTimeCodeFormatDescriptionKey_Value: String(decoding: text, as: UTF8.self) as CFString,
+            kCMTimeCodeFormatDescriptionKey_LangCode: NSNumber(value: language),
+          ] as NSDictionary
+        ] as NSDictionary
+    }
+    return CMFormatDescription(
+      mediaType: kCMMediaType_TimeCode, mediaSubType: type, extensions: extensions,
+      timeCode: TimeCodeFormat(
+        frameDuration: CMTime(value: CMTimeValue(duration), timescale: timescale),
+        frameQuanta: UInt32(quanta), flags: flags))
+  }
+
+  static func write(_ description: CMFormatDescription) throws -> Data {
+    guard let format = description.timeCode, TimeCodeFormat.types.contains(description.mediaSubTypeCode),
+      let duration = UInt32(exactly: format.frameDuration.value),
+      let quanta = UInt8(exactly: format.frameQuanta)
+    else { throw SyntaxError.invalid }
+    var content = Data()
+    content.append(bigEndian: UInt32(0))
+    content.append(bigEndian: format.flags)
+    content.append(bigEndian: format.frameDuration.timescale)
+    content.append(bigEndian: duration)
+    content.append(quanta)
+    content.append(0)
+    let source =
+      description.extensionValue(kCMTimeCodeFormatDescriptionExtension_SourceReferenceName) as? NSDictionary
+    if let source, let text = source[kCMTimeCodeFormatDescriptionKey_Value] as? String {
+      let language = (source[kCMTimeCodeFormatDescriptionKey_LangCode] as? NSNumber)?.uint16Value ?? 0
+      let bytes = Data(text.utf8.prefix(Int(UInt16.max)))
+      var atom = Data()
+      atom.append(bigEndian: UInt16(bytes.count))
+      atom.append(bigEndian: language)
+      content.append(SampleDescriptionBridge.atom(name, atom + bytes))
+    }
+    return SampleDescriptionBridge.entry(description.mediaSubTypeCode, content)
+  }
+}
+
+/// Reads the sample description of a movie's time code track.
+///
+/// Of the parameters:
+///
+/// - `size`: In bytes.
+/// - `flavor`: Nil: there is one flavor only.
+/// - Returns: `kCMFormatDescriptionBridgeError_InvalidSerializedSampleDescription` if it cannot be read.
+@discardableResult
+public func CMTimeCodeFormatDescriptionCreateFromBigEndianTimeCodeDescriptionData(
+  allocator: CFAllocator?, bigEndianTimeCodeDescriptionData timeCodeDescriptionData: UnsafePointer<UInt8>,
+  size: Int, flavor: CMTimeCodeDescriptionFlavor?,
+  formatDescriptionOut: UnsafeMutablePointer<CMTimeCodeFormatDescription?>
+) -> OSStatus {
+  guard flavor == nil else { return kCMFormatDescriptionBridgeError_UnsupportedSampleDescriptionFlavor }
+  return SampleDescriptionBridge.read(
+    size >= 0 ? Data(bytes: timeCodeDescriptionData, count: size) : nil, formatDescriptionOut,
+    TimeCodeDescription.read)
+}
+
+/// Reads the sample description of a movie's time code track; see
+/// `CMTimeCodeFormatDescriptionCreateFromBigEndianTimeCodeDescriptionData`.
+@discardableResult
+public func CMTimeCodeFormatDescriptionCreateFromBigEndianTimeCodeDescriptionBlockBuffer(
+  allocator: CFAllocator?, bigEndianTimeCodeDescriptionBlockBuffer timeCodeDescription: CMBlockBuffer,
+  flavor: CMTimeCodeDescriptionFlavor?,
+  formatDescriptionOut: UnsafeMutablePointer<CMTimeCodeFormatDescription?>
+) -> OSStatus {
+  guard flavor == nil else { return kCMFormatDescriptionBridgeError_UnsupportedSampleDescriptionFlavor }
+  return SampleDescriptionBridge.read(
+    try? timeCodeDescription.dataBytes(), formatDescriptionOut, TimeCodeDescription.read)
+}
+
+/// Writes a description of time codes as the sample description of a movie's track.
+/// - Returns: `kCMFormatDescriptionBridgeError_IncompatibleFormatDescription` if it is of other media, or its frame
+///   duration or quanta are larger than a movie can say.
+@discardableResult
+public func CMTimeCodeFormatDescriptionCopyAsBigEndianTimeCodeDescriptionBlockBuffer(
+  allocator: CFAllocator?, timeCodeFormatDescription: CMTimeCodeFormatDescription,
+  flavor: CMTimeCodeDescriptionFlavor?,
+  blockBufferOut timeCodeDescriptionBlockBufferOut: UnsafeMutablePointer<CMBlockBuffer?>
+) -> OSStatus {
+  guard flavor == nil else { return kCMFormatDescriptionBridgeError_UnsupportedSampleDescriptionFlavor }
+  return SampleDescriptionBridge.write(
+    timeCodeFormatDescription, of: [kCMMediaType_TimeCode], timeCodeDescriptionBlockBufferOut,
+    TimeCodeDescription.write)
+}

@@ -1,0 +1,125 @@
+import CoreFoundation
+
+/// A description of time codes or counters.
+public typealias CMTimeCodeFormatDescription = CMFormatDescription
+
+/// How time codes are stored: four characters.
+public typealias CMTimeCodeFormatType = FourCharCode
+/// Samples of 32 bits that count frames.
+public let kCMTimeCodeFormatType_TimeCode32: CMTimeCodeFormatType = 0x746D6364  // 'tmcd'
+/// Samples of 64 bits that count frames.
+public let kCMTimeCodeFormatType_TimeCode64: CMTimeCodeFormatType = 0x74633634  // 'tc64'
+/// Counters of 32 bits.
+public let kCMTimeCodeFormatType_Counter32: CMTimeCodeFormatType = 0x636E3332  // 'cn32'
+/// Counters of 64 bits.
+public let kCMTimeCodeFormatType_Counter64: CMTimeCodeFormatType = 0x636E3634  // 'cn64'
+
+/// Numbers are left out now and then, so that 29.97 frames a second keep time.
+public let kCMTimeCodeFlag_DropFrame: UInt32 = 1 << 0
+/// Time codes begin again after 24 hours.
+public let kCMTimeCodeFlag_24HourMax: UInt32 = 1 << 1
+/// Time codes may be negative.
+public let kCMTimeCodeFlag_NegTimesOK: UInt32 = 1 << 2
+
+/// Where the time code comes from, a tape for example: a dictionary with a name and its language.
+nonisolated(unsafe) public let kCMTimeCodeFormatDescriptionExtension_SourceReferenceName: CFString =
+  "SourceReferenceName"
+/// In the source's dictionary: the name.
+nonisolated(unsafe) public let kCMTimeCodeFormatDescriptionKey_Value: CFString = "Value"
+/// In the source's dictionary: the name's language, as QuickTime numbers them.
+nonisolated(unsafe) public let kCMTimeCodeFormatDescriptionKey_LangCode: CFString = "LangCode"
+
+/// What a description of time codes says.
+struct TimeCodeFormat: Equatable {
+  let frameDuration: CMTime
+  /// Frames in a second, rounded up; or ticks of a counter.
+  let frameQuanta: UInt32
+  let flags: UInt32
+
+  static let types = [
+    kCMTimeCodeFormatType_TimeCode32, kCMTimeCodeFormatType_TimeCode64, kCMTimeCodeFormatType_Counter32,
+    kCMTimeCodeFormatType_Counter64,
+  ]
+}
+
+/// Creates a description of time codes.
+///
+/// Of the parameters:
+///
+/// - `frameDuration`: How long a frame is; 1001/30000 s for example.
+/// - `frameQuanta`: Frames in a second, rounded up; 30 for example.
+/// - `flags`: `kCMTimeCodeFlag_*`.
+/// - Returns: `kCMFormatDescriptionError_InvalidParameter` if the duration is not a positive number.
+@discardableResult
+public func CMTimeCodeFormatDescriptionCreate(
+  allocator: CFAllocator?, timeCodeFormatType: CMTimeCodeFormatType, frameDuration: CMTime,
+  frameQuanta: UInt32, flags: UInt32, extensions: CFDictionary?,
+  formatDescriptionOut: UnsafeMutablePointer<CMTimeCodeFormatDescription?>
+) -> OSStatus {
+  formatDescriptionOut.pointee = nil
+  guard frameDuration.isNumeric, frameDuration > .zero else {
+    return kCMFormatDescriptionError_InvalidParameter
+  }
+  formatDescriptionOut.pointee = CMFormatDescription(
+    mediaType: kCMMediaType_TimeCode, mediaSubType: timeCodeFormatType, extensions: extensions,
+    timeCode: TimeCodeFormat(frameDuration: frameDuration, frameQuanta: frameQuanta, flags: flags))
+  return noErr
+}
+
+/// How long a frame is; invalid for other media.
+@discardableResult
+public func CMTimeCodeFormatDescriptionGetFrameDuration(
+  _ timeCodeFormatDescription: CMTimeCodeFormatDescription
+) -> CMTime { timeCodeFormatDescription.timeCode?.frameDuration ?? .invalid }
+
+/// Frames in a second, rounded up; 0 for other media.
+@discardableResult
+public func CMTimeCodeFormatDescriptionGetFrameQuanta(
+  _ timeCodeFormatDescription: CMTimeCodeFormatDescription
+) -> UInt32 { timeCodeFormatDescription.timeCode?.frameQuanta ?? 0 }
+
+/// `kCMTimeCodeFlag_*`; 0 for other media.
+@discardableResult
+public func CMTimeCodeFormatDescriptionGetTimeCodeFlags(_ desc: CMTimeCodeFormatDescription) -> UInt32 {
+  desc.timeCode?.flags ?? 0
+}
+
+extension CMFormatDescription {
+  /// Names around time codes.
+  public struct TimeCode {
+    public struct Flag: OptionSet, Sendable {
+      public let rawValue: UInt32
+      public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+      /// Numbers are left out now and then, so that 29.97 frames a second keep time.
+      public static let dropFrame = Flag(rawValue: kCMTimeCodeFlag_DropFrame)
+      /// Time codes begin again after 24 hours.
+      public static let twentyFourHourMax = Flag(rawValue: kCMTimeCodeFlag_24HourMax)
+      /// Time codes may be negative.
+      public static let negTimesOK = Flag(rawValue: kCMTimeCodeFlag_NegTimesOK)
+    }
+  }
+
+  /// Creates a description of time codes; see `CMTimeCodeFormatDescriptionCreate`.
+  /// - Throws: `CMFormatDescription.Error`.
+  public convenience init(
+    timeCodeFormatType: MediaSubType, frameDuration: CMTime, frameQuanta: UInt32, flags: TimeCode.Flag,
+    extensions: Extensions? = nil
+  ) throws {
+    guard frameDuration.isNumeric, frameDuration > .zero else { throw Error.invalidParameter }
+    self.init(
+      mediaType: kCMMediaType_TimeCode, mediaSubType: timeCodeFormatType.rawValue,
+      extensions: extensions?.dictionary,
+      timeCode: TimeCodeFormat(
+        frameDuration: frameDuration, frameQuanta: frameQuanta, flags: flags.rawValue))
+  }
+
+  /// Of time codes: how long a frame is; invalid for other media.
+  public var frameDuration: CMTime { CMTimeCodeFormatDescriptionGetFrameDuration(self) }
+  /// Of time codes: frames in a second, rounded up; 0 for other media.
+  public var frameQuanta: UInt32 { CMTimeCodeFormatDescriptionGetFrameQuanta(self) }
+  /// Of time codes: how they count.
+  public var timeCodeFlags: TimeCode.Flag {
+    TimeCode.Flag(rawValue: CMTimeCodeFormatDescriptionGetTimeCodeFlags(self))
+  }
+}

@@ -1,0 +1,184 @@
+import CoreFoundation
+
+/// The keys that a description of timed metadata has.
+struct MetadataKeyTable {
+  /// A key and the type of its values.
+  struct Entry: Equatable {
+    var localID: UInt32
+    var namespace: FourCharCode
+    var key: Data
+    var dataType: Data?
+    var dataTypeNamespace: UInt32 = 0
+    /// Data type and namespace of each.
+    var conformingTypes: [ConformingType] = []
+    var language: String?
+    /// Whether values lose their meaning when the movie's structure changes; nil if that is not said.
+    var dependencyIsInvalid: Bool?
+    var setup: Data?
+
+    struct ConformingType: Equatable {
+      var dataType: Data
+      var namespace: UInt32
+    }
+  }
+
+  let entries: [Entry]
+
+  /// - Returns: Nil if two entries have the same local identifier, or one has a reserved one.
+  init?(_ entries: [Entry]) {
+    let known = Set(entries.map(\.localID))
+    guard known.count == entries.count, !known.contains(0), !known.contains(.max) else { return nil }
+    self.entries = entries.sorted { $0.localID < $1.localID }
+  }
+
+  /// The table of a description; empty if it has none.
+  init(_ description: CMFormatDescription) {
+    let table = description.extensionValue(kCMFormatDescriptionExtensionKey_MetadataKeyTable) as? NSDictionary
+    entries = (table?.allValues ?? []).compactMap { ($0 as? NSDictionary).flatMap { Entry(key: $0) } }
+      .sorted { $0.localID < $1.localID }
+  }
+
+  /// With more entries, which get local identifiers of their own; those that are there already are not added.
+  func adding(_ more: [Entry]) -> MetadataKeyTable? {
+    var all = entries
+    var next = (entries.last?.localID ?? 0)
+    for var entry in more {
+      if all.contains(where: {
+        entry.localID = $0.localID
+        return $0 == entry
+      }) {
+        continue
+      }
+      guard next < .max - 1 else { return nil }
+      next += 1
+      entry.localID = next
+      all.append(entry)
+    }
+    return MetadataKeyTable(all)
+  }
+
+  /// As format descriptions have it.
+  var extensions: CFDictionary? {
+    if entries.isEmpty { return nil }
+    let table = NSMutableDictionary()
+    for entry in entries { table["\(entry.localID)" as NSString] = entry.dictionary }
+    return [kCMFormatDescriptionExtensionKey_MetadataKeyTable: table.copy()] as NSDictionary
+  }
+
+  func description(_ type: CMMetadataFormatType) -> CMFormatDescription {
+    CMFormatDescription(mediaType: kCMMediaType_Metadata, mediaSubType: type, extensions: extensions)
+  }
+
+  /// The entries for specifications, without local identifiers; nil if one cannot be used.
+  static func entries(_ specifications: CFArray) -> [Entry]? {
+    var result: [Entry] = []
+    for specification in specifications {
+      guard let specification = specification as? NSDictionary,
+        let entry = Entry(specification: specification)
+      else { return nil }
+      result.append(entry)
+    }
+    return result
+  }
+}
+
+extension MetadataKeyTable.Entry {
+  var identifier: String { fourCharacters(namespace) + "/" + MetadataIdentifier.escape(key) }
+
+  /// A key of `CMMetadataFormatDescriptionCreateWithKeys`; nil if it cannot be used.
+  init?(key dictionary: NSDictionary) {
+    func number(_ key: CFString, _ dictionary: NSDictionary) -> UInt32? {
+      (dictionary[key] as? NSNumber).flatMap { UInt32(exactly: $0) }
+    }
+    guard let localID = number(kCMMetadataFormatDescriptionKey_LocalID, dictionary),
+      let namespace = number(kCMMetadataFormatDescriptionKey_Namespace, dictionary),
+      let key = dictionary[kCMMetadataFormatDescriptionKey_Value] as? Data
+    else { return nil }
+    self.init(localID: localID, namespace: namespace, key: key)
+    dataType = dictionary[kCMMetadataFormatDescriptionKey_DataType] as? Data
+    dataTypeNamespace = number(kCMMetadataFormatDescriptionKey_DataTypeNamespace, dictionary) ?? 0
+    for type in dictionary[kCMMetadataFormatDescriptionKey_ConformingDataTypes] as? [Any] ?? [] {
+      guard let type = type as? NSDictionary,
+        let name = type[kCMMetadataFormatDescriptionKey_DataType] as? Data
+      else { return nil }
+      conformingTypes.append(
+        .init(
+          dataType: name,
+          namespace: number(kCMMetadataFormatDescriptionKey_DataTypeNamespace, type) ?? 0))
+    }
+    language = dictionary[kCMMetadataFormatDescriptionKey_LanguageTag] as? String
+    dependencyIsInvalid = Self.flag(
+      dictionary[kCMMetadataFormatDescriptionKey_StructuralDependency] as? NSDictionary)
+    setup = dictionary[kCMMetadataFormatDescriptionKey_SetupData] as? Data
+  }
+
+  /// A specification, without a local identifier; nil if it cannot be used.
+  init?(specification: NSDictionary) {
+    guard
+      let identifier = specification[kCMMetadataFormatDescriptionMetadataSpecificationKey_Identifier]
+        as? String,
+      let parts = MetadataIdentifier.parts(identifier), parts.space.utf8.count == 4, !parts.key.isEmpty,
+      let type = specification[kCMMetadataFormatDescriptionMetadataSpecificationKey_DataType] as? String
+    else { return nil }
+    self.init(localID: 0, namespace: fourCharCode(parts.space), key: parts.key)
+    guard let own = Self.type(type) else { return nil }
+    (dataType, dataTypeNamespace) = (own.dataType, own.namespace)
+    if let registered = MetadataDataTypes.shared.entry(type) {
+      conformingTypes = registered.conformsTo.compactMap { Self.type($0) }
+    }
+    language =
+      specification[kCMMetadataFormatDescriptionMetadataSpecificationKey_ExtendedLanguageTag] as? String
+    dependencyIsInvalid = Self.flag(
+      specification[kCMMetadataFormatDescriptionMetadataSpecificationKey_StructuralDependency]
+        as? NSDictionary)
+    setup = specification[kCMMetadataFormatDescriptionMetadataSpecificationKey_SetupData] as? Data
+  }
+
+  private static func flag(_ dependency: NSDictionary?) -> Bool? {
+    dependency.map {
+      ($0[kCMMetadataFormatDescription_StructuralDependencyKey_DependencyIsInvalidFlag] as? NSNumber)?
+        .boolValue ?? false
+    }
+  }
+
+  /// A type by its name: QuickTime's number of a base type, else the name of one that is registered.
+  private static func type(_ name: String) -> ConformingType? {
+    if let code = MetadataDataTypes.code(name) {
+      var data = Data()
+      data.append(bigEndian: code)
+      return ConformingType(dataType: data, namespace: 0)
+    }
+    guard MetadataDataTypes.shared.isKnown(name) else { return nil }
+    return ConformingType(dataType: Data(name.utf8), namespace: 1)
+  }
+
+  var dictionary: NSDictionary {
+    let result = NSMutableDictionary()
+    result[kCMMetadataFormatDescriptionKey_LocalID] = NSNumber(value: localID)
+    result[kCMMetadataFormatDescriptionKey_Namespace] = NSNumber(value: namespace)
+    result[kCMMetadataFormatDescriptionKey_Value] = key as NSData
+    func add(_ type: Data, _ namespace: UInt32, to dictionary: NSMutableDictionary) {
+      dictionary[kCMMetadataFormatDescriptionKey_DataType] = type as NSData
+      dictionary[kCMMetadataFormatDescriptionKey_DataTypeNamespace] = NSNumber(value: namespace)
+    }
+    if let dataType { add(dataType, dataTypeNamespace, to: result) }
+    if !conformingTypes.isEmpty {
+      result[kCMMetadataFormatDescriptionKey_ConformingDataTypes] =
+        conformingTypes.map { type -> NSDictionary in
+          let dictionary = NSMutableDictionary()
+          add(type.dataType, type.namespace, to: dictionary)
+          return dictionary
+        } as NSArray
+    }
+    if let language { result[kCMMetadataFormatDescriptionKey_LanguageTag] = language as NSString }
+    if let dependencyIsInvalid {
+      result[kCMMetadataFormatDescriptionKey_StructuralDependency] =
+        [
+          kCMMetadataFormatDescription_StructuralDependencyKey_DependencyIsInvalidFlag: NSNumber(
+            value: dependencyIsInvalid)
+        ] as NSDictionary
+    }
+    if let setup { result[kCMMetadataFormatDescriptionKey_SetupData] = setup as NSData }
+    return result
+  }
+}
