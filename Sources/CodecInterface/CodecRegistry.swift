@@ -12,6 +12,8 @@ public struct EncoderDescription: Sendable {
   public var encoderName: String
   /// Name for a menu.
   public var displayName: String
+  /// A client can require such an encoder, or refuse it. Where it cannot be made, no other is tried: the call that
+  /// wanted it fails.
   public var isHardwareAccelerated = false
   /// What it can be asked for, named one by one: a feature that comes later is not promised by an encoder that was
   /// written before it. A session offers a property only if the encoder has the feature behind it.
@@ -23,10 +25,12 @@ public struct EncoderDescription: Sendable {
   /// Greater is faster, or better; nil if unknown. Only the order within one codec has a meaning.
   public var performanceRating: Int?
   public var qualityRating: Int?
-  /// Formats that it takes without a conversion, the best first.
+  /// Formats that it takes without a conversion, in memory or on a surface, the best first.
   public var inputFormats: [PictureFormat]
-  /// Whether it reads pictures on this surface where they are. Others are mapped into memory for it.
+  /// Whether it reads pictures on this surface where they are. Others are mapped into memory for it, and so are those
+  /// that have to be scaled or converted first. Asked for each picture.
   public var takesSurface: @Sendable (any OVTPixelBufferSurface) -> Bool = { _ in false }
+  /// Called before a session's first frame, and again for every new stream.
   public var makeEncoder: @Sendable (VideoEncoderConfiguration) throws(CodecError) -> any VideoEncoder
 
   public init(
@@ -44,7 +48,8 @@ public struct EncoderDescription: Sendable {
   }
 }
 
-/// Something an encoder can be asked for, beyond size, frame rate, profile and average bit rate.
+/// Something an encoder can be asked for, beyond what all are asked for: size, profile, frame rate, average bit rate,
+/// key frames and what the stream says about its colours.
 public enum EncoderFeature: Sendable, Hashable {
   case quality
   case dataRateLimits

@@ -2,9 +2,10 @@
 public struct CompressedFrame: ~Copyable, Sendable {
   /// The picture's time stamp.
   public let presentationTime: Int64
-  /// The coded frame, or nil if rate control dropped the picture.
+  /// The coded frame, or nil if rate control dropped the picture. Never empty.
   public var data: CompressedData?
-  /// Set with the first frame, and where it changes with this frame.
+  /// Set with the first frame of each encoder, and where it changes with this frame: without it there is no sample. The
+  /// parameter sets of H.264 and HEVC stand here alone, not in `data`.
   public var header: StreamHeader?
   public var facts = Facts()
 

@@ -6,7 +6,8 @@ public struct InputPicture {
   public enum Content {
     /// In memory, for reading.
     case planes(PlaneViews)
-    /// Somewhere else, where this encoder can reach them: ``EncoderDescription/takesSurface`` said so.
+    /// Somewhere else, where this encoder can reach them: ``EncoderDescription/takesSurface`` said so. One stream may
+    /// have pictures of both kinds.
     case surface(any OVTPixelBufferSurface)
   }
 
@@ -54,7 +55,7 @@ public struct PlaneViews {
   }
 }
 
-/// What one frame is to be like.
+/// What one frame is to be like. Key frames can be asked of every encoder, the rest of one with the feature behind it.
 public struct FrameRequest: Sendable, Equatable {
   public var forcesKeyFrame = false
   /// Quantiser of the frame in place of rate control's.
@@ -63,7 +64,8 @@ public struct FrameRequest: Sendable, Equatable {
   public var acknowledgedTokens: [Int64] = []
   /// Predict from an acknowledged long-term reference alone, or make a key frame.
   public var forcesLongTermRefresh = false
-  /// Presentation times of frames that the receiver has lost: nothing may be predicted from them any more.
+  /// Presentation times of frames that the receiver has lost, as ``InputPicture/presentationTime`` was: nothing may be
+  /// predicted from them any more.
   public var lostFrames: [Int64] = []
   public init() {}
 }

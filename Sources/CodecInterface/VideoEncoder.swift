@@ -1,13 +1,14 @@
 /// Turns pictures into coded frames. A session makes one for itself and calls it from one thread at a time.
 ///
 /// Every picture has exactly one outcome, a frame or a frame without data, which is handed over with the picture's
-/// time stamp, in decode order: during the calls below, on the caller's thread.
+/// time stamp, in decode order: during the calls below, on the caller's thread. There is no other way out: what a
+/// device finishes between two calls waits for the next. Where that is too late, `encode` waits for the device.
 public protocol VideoEncoder: AnyObject {
   /// Takes one picture, and hands over the frames that are ready: none, one or more.
-  /// The picture is not used after the call. The session sees to it that time stamps increase, and that size and
-  /// format are the configuration's.
+  /// The encoder is done with the picture when the call returns, on a surface too: the client may then write into it.
+  /// The session sees to it that time stamps increase, and that size and format are the configuration's.
   /// - Throws: ``CodecError``; this picture then has no outcome. The encoder remains usable unless the error is
-  ///   `malfunction`.
+  ///   `malfunction` (or `badData`, which is the same here): then the session gives it up with the frames that it held.
   func encode(
     _ picture: InputPicture, request: FrameRequest, output: (consuming CompressedFrame) -> Void
   ) throws(CodecError)
@@ -32,7 +33,8 @@ public protocol VideoEncoder: AnyObject {
   /// - Throws: ``CodecError`` for a configuration that makes no sense; nothing is changed then.
   func reconfigure(_ configuration: VideoEncoderConfiguration) throws(CodecError) -> Reconfiguration
 
-  /// Frames that can come out before one that is shown earlier: 0 if the order never changes.
+  /// Frames that can come out before one that is shown earlier: 0 if the order never changes. Asked for once, when the
+  /// stream begins. An encoder that goes on with the stream keeps to ``VideoEncoderConfiguration/maxReorderingDepth``.
   var reorderingDepth: Int { get }
 }
 

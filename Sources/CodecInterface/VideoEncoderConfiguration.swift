@@ -121,7 +121,7 @@ public struct SpeedPreference: Sendable, Equatable {
   public init() {}
 }
 
-/// One run of several over the same frames.
+/// One run of several over the same frames. It ends with the encoder: what was learnt is written down by then.
 public struct EncodingPass: Sendable, Equatable {
   /// Where the encoder keeps what it learns. The codec may add suffixes of its own.
   public var statisticsPath: String
@@ -146,6 +146,9 @@ public struct HDRMetadata: Sendable, Equatable {
 }
 
 /// How many bits a frame may have.
+///
+/// Every encoder is asked for `average`, and for `quality` where the client set no rate, whether or not it has the
+/// feature ``EncoderFeature/quality``. The rest comes to encoders with the feature behind it.
 public struct RateControl: Sendable, Equatable {
   public enum Mode: Sendable, Equatable {
     /// As many as the quality needs: 0 (smallest) to 1 (best, or lossless where the codec can).

@@ -4,7 +4,8 @@ import CoreMedia
 /// One property of a compression session: a row of the table from which setting, reading, checking and describing it
 /// all follow.
 struct CompressionProperty: Sendable {
-  /// When a new value takes effect.
+  /// When a new value takes effect. The session enforces the last two; between the first two the encoder's
+  /// `reconfigure` decides.
   enum Change: Sendable {
     /// From the next frame on.
     case nextFrame

@@ -1,7 +1,7 @@
 import CoreMedia
 
-// All names that this module adds to Apple's: they begin with kOVT, those of other modules too, each module's in a file
-// of this name.
+// All names that this module adds to Apple's: they begin with kOVT. Those of Core Video begin with OVT and are in
+// OVTPixelBufferSurface.swift.
 
 /// The package's version, as `vtencode --version` says it and CHANGELOG.md has it.
 public let kOVTVersion = "0.1.0"
