@@ -4,8 +4,8 @@ public struct CompressedFrame: ~Copyable, Sendable {
   public let presentationTime: Int64
   /// The coded frame, or nil if rate control dropped the picture. Never empty.
   public var data: CompressedData?
-  /// Set with the first frame of each encoder, and where it changes with this frame: without it there is no sample. The
-  /// parameter sets of H.264 and HEVC stand here alone, not in `data`.
+  /// Set with the first frame of each encoder, and where it changes with this frame. The parameter sets of H.264 and
+  /// HEVC stand here alone, not in `data`.
   public var header: StreamHeader?
   public var facts = Facts()
 
