@@ -102,7 +102,7 @@ if !isEngineAlone {
       name: "H264CodecTests",
       dependencies: ["H264Codec", "H264Encoder", "CodecInterface", "H264ReferenceDecoders"]),
     .target(name: "FFmpegMedia", dependencies: ["CodecInterface", "CoreMedia", "VideoBitstream", "CFFmpeg"]),
-    .testTarget(name: "FFmpegMediaTests", dependencies: ["FFmpegMedia", "CodecInterface"]),
+    .testTarget(name: "FFmpegMediaTests", dependencies: ["FFmpegMedia", "CodecInterface", "CFFmpeg"]),
     .target(
       name: "VideoToolbox",
       dependencies: [
