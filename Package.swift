@@ -141,7 +141,8 @@ if !isEngineAlone {
     .testTarget(name: "CoreFoundationTests", dependencies: ["CoreFoundation"]),
     .testTarget(name: "CoreVideoTests", dependencies: ["CoreVideo"]),
     .testTarget(
-      name: "CoreMediaTests", dependencies: ["CoreMedia", .product(name: "BigInt", package: "BigInt")]),
+      name: "CoreMediaTests",
+      dependencies: ["CoreMedia", "VideoBitstream", .product(name: "BigInt", package: "BigInt")]),
     .testTarget(name: "ElementaryStreamTests", dependencies: ["ElementaryStream"]),
     // Runs the built program, as a person would.
     .testTarget(name: "vtencodeTests", dependencies: ["vtencode"]),
