@@ -102,7 +102,7 @@ if !isEngineAlone {
       name: "H264CodecTests",
       dependencies: ["H264Codec", "H264Encoder", "CodecInterface", "H264ReferenceDecoders"]),
     .target(name: "FFmpegMedia", dependencies: ["CodecInterface", "CoreMedia", "VideoBitstream", "CFFmpeg"]),
-    .testTarget(name: "FFmpegMediaTests", dependencies: ["FFmpegMedia", "CodecInterface"]),
+    .testTarget(name: "FFmpegMediaTests", dependencies: ["FFmpegMedia", "CodecInterface", "CFFmpeg"]),
     .target(
       name: "VideoToolbox",
       dependencies: [
@@ -142,7 +142,8 @@ if !isEngineAlone {
     .testTarget(name: "CoreFoundationTests", dependencies: ["CoreFoundation"]),
     .testTarget(name: "CoreVideoTests", dependencies: ["CoreVideo"]),
     .testTarget(
-      name: "CoreMediaTests", dependencies: ["CoreMedia", .product(name: "BigInt", package: "BigInt")]),
+      name: "CoreMediaTests",
+      dependencies: ["CoreMedia", "VideoBitstream", .product(name: "BigInt", package: "BigInt")]),
     .testTarget(name: "ElementaryStreamTests", dependencies: ["ElementaryStream"]),
     // Runs the built program, as a person would.
     .testTarget(name: "vtencodeTests", dependencies: ["vtencode"]),

@@ -104,7 +104,7 @@ public final class CGContext {
   /// Nothing is drawn outside of a rectangle, and of those before. A rotated one clips to the upright one around it.
   public func clip(to rect: CGRect) {
     let area = rect.applying(state.transform)
-    state.clip = state.clip.map { $0.intersection(area) } ?? area
+    state.clip = state.clip.map { $0.common(with: area) } ?? area
   }
 
   // MARK: - Drawing
@@ -155,8 +155,8 @@ public final class CGContext {
       box.maxY.isFinite
     else { return }
     let back = t.inverted()
-    var area = box.applying(t).intersection(CGRect(x: 0, y: 0, width: width, height: height))
-    if let clip = state.clip { area = area.intersection(clip) }
+    var area = box.applying(t).common(with: CGRect(x: 0, y: 0, width: width, height: height))
+    if let clip = state.clip { area = area.common(with: clip) }
     // A rectangle that is null, or not of numbers, covers nothing.
     guard !rect.isNull, !area.isNull, area.width > 0, area.height > 0, area.minX >= 0, area.minY >= 0,
       area.maxX <= CGFloat(width), area.maxY <= CGFloat(height)

@@ -57,7 +57,8 @@ struct Picture {
   /// A block must divide the side, or the picture would be shifted.
   private static func step(_ scale: CGFloat, _ side: Int) -> Int {
     guard scale > 0, scale < 1 else { return 1 }
-    var step = min(side, max(1, Int((1 / scale).rounded(.down))))
+    // The quotient of a scale close to zero is infinite.
+    var step = Int(max(1, min(CGFloat(side), (1 / scale).rounded(.down))))
     while step > 1, side % step != 0 { step -= 1 }
     return step
   }

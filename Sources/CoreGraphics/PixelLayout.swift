@@ -92,7 +92,7 @@ extension CGImage {
 
   /// The part of the image in a rectangle, whose origin is at the upper left; nil if they have nothing in common.
   public func cropping(to rect: CGRect) -> CGImage? {
-    let part = rect.integral.intersection(CGRect(x: 0, y: 0, width: width, height: height))
+    let part = rect.common(with: CGRect(x: 0, y: 0, width: width, height: height)).integral
     guard !part.isNull, part.width >= 1, part.height >= 1, bitsPerPixel % 8 == 0,
       let data = dataProvider?.data, let space = colorSpace
     else { return nil }

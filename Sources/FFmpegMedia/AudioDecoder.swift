@@ -1,4 +1,5 @@
 import CFFmpeg
+import CoreMedia
 import Foundation
 
 /// Decodes sound to linear PCM of the layout that is asked for.
@@ -124,6 +125,8 @@ package final class AudioDecoder {
   /// Sound follows its time stamps: where they leave a gap there is silence, and where they overlap something is left
   /// out. Times that are only rounded, or a clock that is a little off, add up to this much (in seconds) first.
   private static let tolerance = 0.04
+  /// Seconds of silence that are put into a gap. Where more is missing, time goes on without.
+  private static let longestFill = 60.0
 
   private func follow(_ frame: UnsafeMutablePointer<AVFrame>) -> Chunk? {
     let stamp = frame.pointee.best_effort_timestamp
@@ -132,16 +135,17 @@ package final class AudioDecoder {
     let time = av_rescale_q(stamp, stream.timeBase, AVRational(num: 1, den: Int32(format.sampleRate)))
     // The resampler still holds what comes before.
     let held = resampler.map { swr_get_delay($0, rate) } ?? 0
-    let difference = time - (clock - surplus + held)
-    guard abs(difference) > Int64(Self.tolerance * Double(rate)) else { return nil }
+    let difference = time.subtractingClamped(clock.subtractingClamped(surplus).addingClamped(held))
+    guard Double(difference.magnitude) > Self.tolerance * Double(rate) else { return nil }
     if difference < 0 {
-      surplus -= difference
+      surplus = surplus.subtractingClamped(difference)
       return nil
     }
     let missing = difference - min(surplus, difference)
     surplus -= difference - missing
     guard missing > 0 else { return nil }
-    self.clock = clock + missing
+    self.clock = clock.addingClamped(missing)
+    guard Double(missing) <= Self.longestFill * Double(rate) else { return nil }
     return Chunk(data: Data(), frames: Int(missing), time: clock)
   }
 

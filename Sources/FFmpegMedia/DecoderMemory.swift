@@ -16,7 +16,7 @@ final class DecoderMemory: @unchecked Sendable {
   private let spareChroma = SpareMemory()
   private let directPictures = DirectPictures()
   let underWay = PicturesUnderWay()
-  /// Frames that were begun since `startCapture`, as references of our own.
+  /// The first and the latest frame that were begun since `startCapture`, as references of our own.
   private let captured = Mutex(Captured())
 
   /// libavcodec orders what its threads do by means that thread sanitizers do not see: taken between the making of a
@@ -25,7 +25,13 @@ final class DecoderMemory: @unchecked Sendable {
 
   private struct Captured {
     var isOn = false
-    var frames: [FrameReference] = []
+    /// The first and the latest: a packet may begin pictures without end, and each that is kept holds its memory.
+    private(set) var frames: [FrameReference] = []
+
+    mutating func add(_ frame: FrameReference) {
+      if frames.count == 2 { frames.removeLast() }
+      frames.append(frame)
+    }
   }
 
   init(_ configuration: VideoDecoderConfiguration, isDirect: Bool) {
@@ -63,7 +69,7 @@ final class DecoderMemory: @unchecked Sendable {
     captured.withLock {
       guard $0.isOn, let reference = FrameReference(copying: frame) else { return }
       Self.crop(reference.pointer, context)
-      $0.frames.append(reference)
+      $0.add(reference)
     }
     return result
   }

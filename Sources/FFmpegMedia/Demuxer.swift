@@ -219,7 +219,7 @@ package final class Demuxer: @unchecked Sendable {
       while let packet = times.next() {
         guard selected.contains(packet.streamIndex) else { continue }
         let shift = facts.shift(streams[packet.streamIndex].timeBase)
-        if shift != 0 { packet.shift(by: -shift) }
+        if shift != 0 { packet.shift(back: shift) }
         return packet
       }
       if isAtEnd { return nil }

@@ -1,4 +1,5 @@
 import CFFmpeg
+import CoreMedia
 import Foundation
 
 /// One stored sample of a stream, with the memory that libavformat read it into.
@@ -43,10 +44,10 @@ package final class MediaPacket: @unchecked Sendable {
   package var isCorrupt: Bool { pointer.pointee.flags & AV_PKT_FLAG_CORRUPT != 0 }
   package var filePosition: Int64 { pointer.pointee.pos }
 
-  /// Moves both times, in units of the stream's time base.
-  func shift(by change: Int64) {
-    if let pts { pointer.pointee.pts = pts + change }
-    if let dts { pointer.pointee.dts = dts + change }
+  /// Moves both times back, in units of the stream's time base.
+  func shift(back change: Int64) {
+    if let pts { pointer.pointee.pts = pts.subtractingClamped(change) }
+    if let dts { pointer.pointee.dts = dts.subtractingClamped(change) }
   }
 
   /// Audio samples to drop at the packet's start and end (encoder delay and padding).

@@ -91,7 +91,7 @@ extension MediaStream {
   func shifted(_ facts: TimeFacts) -> MediaStream {
     guard facts.origin != nil || facts.ordered[index] != nil else { return self }
     var stream = self
-    stream.startTime = (facts.starts[index] ?? startTime) - facts.shift(timeBase)
+    stream.startTime = (facts.starts[index] ?? startTime).subtractingClamped(facts.shift(timeBase))
     return stream
   }
 

@@ -52,7 +52,7 @@ final class PictureConversion: Sendable {
       from.isFullRange == to.isFullRange
     {
       if source.format == target.format { return PlaneCopy.copy(source, to: target) }
-      if PlaneCopy.rearrange(source, to: target) { return }
+      if PlaneCopy.rearrange(source, to: target, wholeTarget: wholeTarget) { return }
     }
     try scale(source, from, to: target, to, wholeTarget: wholeTarget)
   }
@@ -61,8 +61,10 @@ final class PictureConversion: Sendable {
     _ source: PictureView, _ from: SampleMeaning, to target: PictureView, _ to: SampleMeaning,
     wholeTarget: Bool
   ) throws(PixelConversionError) {
+    // libswscale leaves the last pixel of an odd row of packed 4:2:2 as it was.
+    let isOddlyPacked = target.width % 2 == 1 && PackedOrder(target.format) != nil
     guard let input = Self.readable(source.format),
-      let output = Self.writable(target.format, from: source.format)
+      let output = isOddlyPacked ? AV_PIX_FMT_YUV422P : Self.writable(target.format, from: source.format)
     else { throw .failed }
     // The colour matrix of a YCbCr pair is changed by way of RGB, which libswscale does in one thread.
     let changesMatrix = from.matrix != to.matrix
@@ -95,7 +97,7 @@ final class PictureConversion: Sendable {
     else { throw .failed }
     if output == target.format {
       PlaneCopy.copy(picture, to: target)
-    } else if !PlaneCopy.rearrange(picture, to: target) {
+    } else if !PlaneCopy.rearrange(picture, to: target, wholeTarget: wholeTarget) {
       throw .failed
     }
   }

@@ -1,4 +1,5 @@
 import CFFmpeg
+import CoreMedia
 import Foundation
 import VideoBitstream
 
@@ -140,8 +141,8 @@ final class PictureOrderTimes {
   private func time(of packet: MediaPacket) -> Int64? {
     guard kind == .ticks else { return packet.pts }
     let duration = packet.duration > 0 ? packet.duration : step
-    var tick = packet.dts ?? packet.pts ?? lastTick.map { $0 + duration } ?? 0
-    if let lastTick, tick <= lastTick { tick = lastTick + 1 }
+    var tick = packet.dts ?? packet.pts ?? lastTick.map { $0.addingClamped(duration) } ?? 0
+    if let lastTick, tick <= lastTick { tick = lastTick.addingClamped(1) }
     lastTick = tick
     return tick
   }
@@ -176,10 +177,11 @@ final class PictureOrderTimes {
     if place >= 0 {
       let last = sequence.count - 1
       let tick = sequence[min(place, last)].time ?? first
-      return place > last ? tick + Int64(place - last) * step : tick
+      return place > last ? tick.addingClamped(step.multipliedClamped(by: Int64(place - last))) : tick
     }
     if past.count + place >= 0 { return past[past.count + place] }
-    return (past.first ?? first) - Int64(-place - past.count) * step
+    return (past.first ?? first).subtractingClamped(
+      step.multipliedClamped(by: Int64(-place - past.count)))
   }
 
   /// The time of a rank, counted from the nearest picture that has one.
@@ -191,8 +193,10 @@ final class PictureOrderTimes {
       if best.map({ abs(distance) < abs($0.distance) }) ?? true { best = (distance, time) }
     }
     guard let best else { return nil }
-    guard frameRate.num > 0, frameRate.den > 0 else { return best.time + Int64(best.distance) * step }
-    return best.time
-      + av_rescale_q(Int64(best.distance), AVRational(num: frameRate.den, den: frameRate.num), timeBase)
+    guard frameRate.num > 0, frameRate.den > 0 else {
+      return best.time.addingClamped(step.multipliedClamped(by: Int64(best.distance)))
+    }
+    return best.time.addingClamped(
+      av_rescale_q(Int64(best.distance), AVRational(num: frameRate.den, den: frameRate.num), timeBase))
   }
 }

@@ -12,9 +12,11 @@ enum PlaneCopy {
     }
   }
 
-  /// Converts between a planar format and its semi-planar sister, if that is what the two formats are.
+  /// Converts between a planar format and its semi-planar sister, or planes of 4:2:2 to packed rows of an odd length, if
+  /// that is what the two formats are.
+  /// - Parameter wholeTarget: The target is no part of a picture, whose other pixels stay as they are.
   /// - Returns: False, and nothing done, if they are not.
-  static func rearrange(_ source: PictureView, to target: PictureView) -> Bool {
+  static func rearrange(_ source: PictureView, to target: PictureView, wholeTarget: Bool = true) -> Bool {
     if let pair = SemiPlanarPair(planar: source.format, semiPlanar: target.format) {
       joinLuma(source, target, pair)
       joinChroma(source, target, pair)
@@ -24,7 +26,37 @@ enum PlaneCopy {
       split(source, target, pair)
       return true
     }
+    if source.format == AV_PIX_FMT_YUV422P, target.width % 2 == 1, let order = PackedOrder(target.format) {
+      pack(source, target, order, fillsGroups: wholeTarget)
+      return true
+    }
     return false
+  }
+
+  /// Two pixels make a group of four bytes.
+  /// - Parameter fillsGroups: The luma behind an odd row, which belongs to no pixel, repeats the last one.
+  private static func pack(
+    _ source: PictureView, _ target: PictureView, _ order: PackedOrder, fillsGroups: Bool
+  ) {
+    guard let luma = source.planes[0], let cb = source.planes[1], let cr = source.planes[2],
+      let out = target.planes[0]
+    else { return }
+    for row in 0..<source.height {
+      let y = luma + row * Int(source.strides[0])
+      let u = cb + row * Int(source.strides[1])
+      let v = cr + row * Int(source.strides[2])
+      let line = out + row * Int(target.strides[0])
+      for pair in 0..<(source.width + 1) / 2 {
+        let group = line + 4 * pair
+        let left = 2 * pair
+        group[order.luma] = y[left]
+        group[order.chroma] = u[pair]
+        group[order.chroma + 2] = v[pair]
+        if left + 1 < source.width || fillsGroups {
+          group[order.luma + 2] = y[min(left + 1, source.width - 1)]
+        }
+      }
+    }
   }
 
   /// Interleaves the two chroma planes of `source` into the one of `target`.
@@ -97,6 +129,22 @@ enum PlaneCopy {
 
   private static func words(_ bytes: UnsafeMutablePointer<UInt8>) -> UnsafeMutablePointer<UInt16> {
     UnsafeMutableRawPointer(bytes).assumingMemoryBound(to: UInt16.self)
+  }
+}
+
+/// Where the samples of packed 4:2:2 are in the four bytes of two pixels.
+struct PackedOrder {
+  /// The first luma sample and Cb; the second one and Cr are two bytes behind them.
+  let luma: Int
+  let chroma: Int
+
+  /// nil for another format.
+  init?(_ format: AVPixelFormat) {
+    switch format {
+    case AV_PIX_FMT_UYVY422: (luma, chroma) = (1, 0)
+    case AV_PIX_FMT_YUYV422: (luma, chroma) = (0, 1)
+    default: return nil
+    }
   }
 }
 

@@ -1,4 +1,5 @@
 import CFFmpeg
+import CoreMedia
 import Foundation
 
 /// What has been found out about the times of a file, to be shared by all who read it.
@@ -98,9 +99,9 @@ struct StreamTimes {
     let step = max(1, packets.first { $0.duration > 0 }?.duration ?? frame)
     if stream.kind == .audio {
       // Without a later time: from zero on.
-      var time = known ?? packets.reduce(0) { $0 + max(step, $1.duration) }
+      var time = known ?? packets.reduce(Int64(0)) { $0.addingClamped(max(step, $1.duration)) }
       for packet in packets.reversed() {
-        time -= packet.duration > 0 ? packet.duration : step
+        time = time.subtractingClamped(packet.duration > 0 ? packet.duration : step)
         packet.pointer.pointee.pts = time
         if packet.dts == nil { packet.pointer.pointee.dts = time }
       }
@@ -109,10 +110,12 @@ struct StreamTimes {
       var time =
         known
         ?? (packets.enumerated().compactMap { item in
-          item.element.pts.map { $0 + Int64(packets.count - item.offset) * step }
+          item.element.pts.map {
+            $0.addingClamped(step.multipliedClamped(by: Int64(packets.count - item.offset)))
+          }
         }.min() ?? 0)
       for packet in packets.reversed() {
-        time -= step
+        time = time.subtractingClamped(step)
         if let pts = packet.pts { time = min(time, pts) }
         packet.pointer.pointee.dts = time
       }

@@ -1,8 +1,10 @@
 import CFFmpeg
+import CoreMedia
 
 /// Joins the time lines of a stream whose times jump: two recordings one after the other, a counter that was reset.
 ///
-/// The streams of a file jump at different packets but by the same amount: what one finds, the others use.
+/// The streams of a file jump at different packets but by the same amount: what one finds, the others use. Times may
+/// be any number that a file can hold.
 struct TimeContinuity {
   private struct Offset {
     var value: Int64
@@ -31,29 +33,33 @@ struct TimeContinuity {
     var clock = clocks[packet.streamIndex] ?? Clock()
     func seconds(_ value: Double) -> Int64 { Int64(value * Double(timeBase.den) / Double(timeBase.num)) }
     func time(_ segment: Int) -> Int64 {
-      raw + av_rescale_q(offsets[segment].value, offsets[segment].base, timeBase)
+      raw.addingClamped(av_rescale_q(offsets[segment].value, offsets[segment].base, timeBase))
     }
     var now = time(clock.segment)
     if let next = clock.next,
-      now < next - seconds(jumpsForward ? 0.1 : 1) || (jumpsForward && now > next + seconds(30))
+      now < next.subtractingClamped(seconds(jumpsForward ? 0.1 : 1))
+        || (jumpsForward && now > next.addingClamped(seconds(30)))
     {
-      let known = offsets.indices.first { $0 > clock.segment && abs(time($0) - next) < seconds(2) }
+      let near = seconds(2).magnitude
+      let known = offsets.indices.first {
+        $0 > clock.segment && time($0).subtractingClamped(next).magnitude < near
+      }
       if let known {
         clock.segment = known
       } else {
-        offsets.append(Offset(value: next - raw, base: timeBase))
+        offsets.append(Offset(value: next.subtractingClamped(raw), base: timeBase))
         clock.segment = offsets.count - 1
       }
       now = time(clock.segment)
     }
-    if clock.segment > 0, let last = clock.last, now <= last { now = last + 1 }
-    let change = now - raw
+    if clock.segment > 0, let last = clock.last, now <= last { now = last.addingClamped(1) }
+    let change = now.subtractingClamped(raw)
     if change != 0 {
-      if let pts = packet.pts { packet.pointer.pointee.pts = max(pts + change, now) }
+      if let pts = packet.pts { packet.pointer.pointee.pts = max(pts.addingClamped(change), now) }
       if packet.dts != nil { packet.pointer.pointee.dts = now }
     }
     clock.last = now
-    clock.next = now + max(packet.duration, 1)
+    clock.next = now.addingClamped(max(packet.duration, 1))
     clocks[packet.streamIndex] = clock
   }
 }

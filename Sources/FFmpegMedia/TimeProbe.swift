@@ -1,4 +1,5 @@
 import CFFmpeg
+import CoreMedia
 
 /// Looks at the first packets of a file for what is wrong with its times.
 struct TimeProbe {
@@ -65,8 +66,8 @@ struct TimeProbe {
       var time = pts
       let rate = stream.codec.pointer.pointee.sample_rate
       if stream.kind == .audio, rate > 0, packet.skippedAudio.start > 0 {
-        time += av_rescale_q(
-          Int64(packet.skippedAudio.start), AVRational(num: 1, den: rate), stream.timeBase)
+        time = time.addingClamped(
+          av_rescale_q(Int64(packet.skippedAudio.start), AVRational(num: 1, den: rate), stream.timeBase))
       }
       starts[packet.streamIndex] = min(starts[packet.streamIndex] ?? time, time)
     }

@@ -126,6 +126,51 @@ import Testing
     #expect(abs(end - Double(seconds + 1)) < 0.1)
   }
 
+  /// A hint at sound that says impossible things: nobody knows what a silent track will sound like.
+  @Test func hintsAtSound() throws {
+    let settings = try SoundEncodingSettings([AVFormatIDKey: NSNumber(value: kAudioFormatMPEG4AAC)])
+    for rate in [Double.nan, .infinity, 1e30, -1] {
+      var basic = pcm()
+      basic.mSampleRate = rate
+      let encoder = SoundEncoder(settings) { _ in }
+      let hint = try CMFormatDescription(audioStreamBasicDescription: basic)
+      let format = encoder.provisionalFormat(hint)
+      #expect(format == nil)
+    }
+  }
+
+  /// Samples come out as they went in, and are let go.
+  @Test func queuesOfSamples() throws {
+    var queue = SampleQueue()
+    let nothing = queue.popFirst()
+    #expect(nothing == nil && queue.isEmpty && queue.first == nil && queue.last == nil)
+    weak var oldest: CMBlockBuffer?
+    func sample(_ number: Int) throws -> PendingSample {
+      let block = try CMBlockBuffer(length: 1, flags: .assureMemoryNow)
+      if number == 0 { oldest = block }
+      let time = CMTime(value: Int64(number), timescale: 1)
+      return PendingSample(
+        block: block, offset: 0, size: number, presentation: time, decode: time, duration: .invalid,
+        isSync: true, isDisposable: false)
+    }
+    var (added, taken) = (0, 0)
+    for (more, fewer) in [(1000, 700), (100, 399), (1, 1), (600, 600), (3, 0)] {
+      for _ in 0..<more {
+        queue.append(try sample(added))
+        added += 1
+      }
+      for _ in 0..<fewer {
+        let (first, size) = (queue.first?.size, queue.popFirst()?.size)
+        #expect(first == taken && size == taken)
+        taken += 1
+      }
+      let isGone = oldest == nil
+      #expect(isGone)
+      #expect(queue.count == added - taken && queue.isEmpty == (added == taken))
+      #expect(queue.last?.size == (added == taken ? nil : added - 1))
+    }
+  }
+
   /// Times that nothing can be reckoned from.
   @Test func soundBeyondReach() async throws {
     let first = try silence(4800, pcm(), at: .zero)

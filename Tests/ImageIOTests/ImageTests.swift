@@ -190,6 +190,34 @@ import Testing
     #expect(CGImageSourceCreateThumbnailAtIndex(source, 0, nil) == nil)
   }
 
+  /// Rectangles and transforms that come to nothing, to everything, or to no number.
+  @Test func rectanglesBeyondMeasure() throws {
+    let context = try context(4, 4)
+    let image = try quarters(8)
+    for size in [1e-310, CGFloat.leastNonzeroMagnitude, 1e300, .infinity, .nan] as [CGFloat] {
+      for place in [0, 1e300, -.infinity, .nan] as [CGFloat] {
+        let rect = CGRect(x: place, y: 0, width: size, height: 2)
+        context.draw(image, in: rect)
+        context.fill(rect)
+        _ = image.cropping(to: rect)
+        context.saveGState()
+        context.clip(to: rect)
+        context.clip(to: rect)
+        context.fill(CGRect(x: 0, y: 0, width: 4, height: 4))
+        context.restoreGState()
+      }
+    }
+    context.saveGState()
+    context.scaleBy(x: 1e200, y: 1)
+    context.scaleBy(x: 1e200, y: 1)
+    context.fill(CGRect(x: 0, y: 0, width: 4, height: 4))
+    context.draw(image, in: CGRect(x: 0, y: 0, width: 4, height: 4))
+    context.restoreGState()
+    context.clear(CGRect(x: 0, y: 0, width: 4, height: 4))
+    context.fill(CGRect(x: 0, y: 0, width: 1, height: 1))
+    #expect(try bytes(context, 0, 3) == [0, 0, 0, 255] && bytes(context, 1, 3) == [0, 0, 0, 0])
+  }
+
   @Test func whatIsNoPicture() throws {
     for data in [Data(), Data("hello".utf8), Data([0xFF, 0xD8, 0xFF, 0xE0, 1, 2, 3])] {
       let source = try #require(CGImageSourceCreateWithData(data as CFData, nil))

@@ -99,3 +99,35 @@ import VideoBitstream
     #expect(SupplementalInformation.messages(nalUnit: huge, headerLength: 1).isEmpty)
   }
 }
+
+/// Fails from the start, and counts how often it is asked whether it has.
+private struct BrokenCoder: SyntaxCoder {
+  final class Counter { var looks = 0 }
+
+  static var isReading: Bool { true }
+  let counter = Counter()
+
+  var failure: SyntaxError? {
+    counter.looks += 1
+    return .truncated
+  }
+
+  mutating func fail(_ error: SyntaxError) {}
+  mutating func flag(_ value: inout Bool) {}
+  mutating func u(_ value: inout Int, _ count: Int) {}
+  mutating func ue(_ value: inout Int, _ range: ClosedRange<Int>) {}
+  mutating func se(_ value: inout Int, _ range: ClosedRange<Int>, above origin: Int) {}
+  mutating func moreData(_ hasMore: inout Bool) {}
+}
+
+/// A header of a few bytes may claim a list of millions: each one would cost as many steps.
+@Suite struct LongListTests {
+  @Test("A list ends with the first error, not with its count")
+  func endsWithTheError() {
+    var coder = BrokenCoder()
+    var values = [1]
+    coder.list(&values, count: 1 << 20, 0) { $0.u(&$1, 8) }
+    #expect(values.isEmpty)
+    #expect(coder.counter.looks < 10)
+  }
+}

@@ -127,13 +127,13 @@ final class SoundSource: SampleSource {
     var chunk = ready[0]
     guard chunk.isSilence else { return ready.removeFirst() }
     // What lies before the range is not even made.
-    let skipped = max(0, min(Int64(chunk.frames), start - chunk.time))
-    chunk.time += skipped
+    let skipped = max(0, min(Int64(chunk.frames), start.subtractingClamped(chunk.time)))
+    chunk.time = chunk.time.addingClamped(skipped)
     chunk.frames -= Int(skipped)
     let count = min(chunk.frames, format.sampleRate)
     var rest = chunk
     rest.frames -= count
-    rest.time += Int64(count)
+    rest.time = rest.time.addingClamped(Int64(count))
     if rest.frames > 0, rest.time < end { ready[0] = rest } else { ready.removeFirst() }
     chunk.frames = count
     chunk.data = Data(count: count * format.bits / 8 * format.channels)

@@ -193,7 +193,8 @@ final class SoundEncoder: InputEncoder, @unchecked Sendable {
     lock.withLock {
       if let encoder { return encoder.formatDescription }
       let source = hint?.audioStreamBasicDescription
-      settings.request.sampleRate = settings.request.sampleRate ?? Int(source?.mSampleRate ?? 44_100)
+      settings.request.sampleRate =
+        settings.request.sampleRate ?? Int(clamping: source?.mSampleRate ?? 44_100)
       settings.request.channels = settings.request.channels ?? Int(source?.mChannelsPerFrame ?? 2)
       return (try? AudioEncoder(settings.request, source: settings.typicalSource))?.formatDescription
     }

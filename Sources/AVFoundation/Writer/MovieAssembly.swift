@@ -124,7 +124,7 @@ final class MovieAssembly: @unchecked Sendable {
       // With the last reference the file goes, but for its complete fragments.
       if !keeps { file?.discard() }
       file = nil
-      for track in tracks { track.queue = [] }
+      for track in tracks { track.queue = SampleQueue() }
     }
   }
 
@@ -165,8 +165,7 @@ final class MovieAssembly: @unchecked Sendable {
       }
       try begin()
     }
-    while let track = nextTrack() {
-      let sample = track.queue.removeFirst()
+    while let track = nextTrack(), let sample = track.queue.popFirst() {
       try cutIfDue(before: sample, of: track)
       try put(sample, of: track)
     }

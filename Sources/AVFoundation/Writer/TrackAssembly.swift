@@ -12,7 +12,7 @@ final class TrackAssembly: @unchecked Sendable {
   private(set) var format: CMFormatDescription?
   private var latestFormat: CMFormatDescription?
   private(set) var timeScale: CMTimeScale = 0
-  var queue: [PendingSample] = []
+  var queue = SampleQueue()
   var isFinished = false
   /// The track's number in the file; nil as long as there is no file, or when the track has no samples.
   var number: Int?

@@ -105,6 +105,7 @@ package struct DecoderConfiguration: Sendable, Equatable {
     record.append(UInt8(types.count))
     for type in types {
       let units = parameterSets.filter { $0.first.map { $0 >> 1 & 63 } == type }
+      guard units.count <= 65535 else { throw SyntaxError.invalid }
       record.append(0x80 | type)  // array_completeness
       record.append(bigEndian: UInt16(units.count))
       for unit in units { try record.append(unit: unit) }

@@ -82,7 +82,9 @@ extension SyntaxCoder {
   ) {
     if Self.isReading {
       values.removeAll()
-      for _ in 0..<count where failure == nil {
+      // A count may be large where nothing follows: the first error ends the list.
+      for _ in 0..<count {
+        guard failure == nil else { return }
         var value = initial()
         body(&self, &value)
         if failure == nil { values.append(value) }

@@ -1,0 +1,117 @@
+import CFFmpeg
+import Foundation
+import Testing
+
+@testable import FFmpegMedia
+
+/// Times and durations at the ends of what a file can hold: they are joined, filled in and moved without an overflow.
+@Suite struct ExtremeTimesTests {
+  /// The lowest number of all stands for no time.
+  private static let times: [Int64] = [
+    .min + 1, .max, .min + 1, 0, .max, .max, .min + 4096, .min + 4097, 1 << 62, -(1 << 62), .max - 1, 5,
+  ]
+
+  private func stream(
+    _ kind: MediaStream.Kind, timeBase: AVRational, rate: AVRational = AVRational(num: 0, den: 1),
+    _ configure: (inout AVCodecParameters) -> Void = { _ in }
+  ) throws -> MediaStream {
+    var parameters: UnsafeMutablePointer<AVCodecParameters>? = avcodec_parameters_alloc()
+    defer { avcodec_parameters_free(&parameters) }
+    guard let source = parameters else { throw Failure() }
+    configure(&source.pointee)
+    guard let codec = CodecParameters(copying: source) else { throw Failure() }
+    return MediaStream(
+      index: 0, trackID: 1, kind: kind, codec: codec, timeBase: timeBase, startTime: 0, duration: 0,
+      sampleCount: nil, sampleBytes: nil, shortestSample: nil, averageFrameRate: rate,
+      sampleAspectRatio: AVRational(num: 0, den: 1), reorderDepth: 0, displayMatrix: nil, isDefault: true,
+      metadata: [:], parameterSets: [], isAnnexB: false)
+  }
+
+  private struct Failure: Error {}
+
+  private func packet(size: Int = 1, pts: Int64? = nil, dts: Int64? = nil, duration: Int64 = 0) throws
+    -> MediaPacket
+  {
+    guard let packet = MediaPacket(size: size) else { throw Failure() }
+    if let pts { packet.pointer.pointee.pts = pts }
+    if let dts { packet.pointer.pointee.dts = dts }
+    packet.pointer.pointee.duration = duration
+    for index in packet.bytes.indices { packet.bytes[index] = 0 }
+    return packet
+  }
+
+  @Test(arguments: [true, false]) func jumps(forward: Bool) throws {
+    var continuity = TimeContinuity(jumpsForward: forward)
+    for (index, time) in Self.times.enumerated() {
+      let packet = try packet(pts: time, dts: time, duration: index % 3 == 0 ? .max : 1)
+      continuity.correct(packet, timeBase: AVRational(num: 1, den: 1_000_000))
+    }
+    #expect(continuity.isBroken)
+  }
+
+  @Test func durationsOfPacketsWithoutTimes() throws {
+    let base = AVRational(num: 1, den: 1000)
+    var sound = StreamTimes([try stream(.audio, timeBase: base)], TimeFacts(), continuity: nil)
+    for _ in 0..<4 { sound.add(try packet(duration: .max / 2)) }
+    sound.finish()
+    var pictures = StreamTimes([try stream(.video, timeBase: base)], TimeFacts(), continuity: nil)
+    for time in Self.times { pictures.add(try packet(pts: time, duration: 1 << 62)) }
+    pictures.finish()
+    var count = 0
+    while sound.next() != nil { count += 1 }
+    while pictures.next() != nil { count += 1 }
+    #expect(count == 4 + Self.times.count)
+  }
+
+  @Test func originsAreFarAway() throws {
+    let base = AVRational(num: 1, den: 1000)
+    var facts = TimeFacts()
+    facts.origin = (value: .max - 1, base: base)
+    facts.starts = [0: .min + 1]
+    let moved = try stream(.audio, timeBase: base).shifted(facts)
+    #expect(moved.startTime == Int64.min)
+    for change in [Int64.min, .min + 1, .max] {
+      for time in Self.times { try packet(pts: time, dts: time).shift(back: change) }
+    }
+  }
+
+  @Test(arguments: [true, false]) func ordersOfPictures(ticks: Bool) throws {
+    // A frame lasts for nearly half of all the time there is.
+    let long = try stream(
+      .video, timeBase: AVRational(num: 1, den: 2_000_000_000), rate: AVRational(num: 1, den: 2_000_000_000))
+    let times = PictureOrderTimes(ticks ? .ticks : .anchors, stream: long, depth: 16)
+    var count = 0
+    for (index, time) in Self.times.enumerated() {
+      let packet = try packet(
+        pts: ticks || index % 4 == 1 ? time : nil, dts: ticks ? time : nil, duration: 1 << 62)
+      let place = PicturePlace(order: index ^ 1, startsSequence: index == 0)
+      count += times.add(packet, place).count
+    }
+    count += times.finish().count
+    #expect(count == Self.times.count)
+  }
+
+  /// A gap of ages is no sound: it would take as long to make as it lasts.
+  @Test func soundAgesApart() throws {
+    let sound = try stream(.audio, timeBase: AVRational(num: 1, den: 1000)) {
+      $0.codec_type = AVMEDIA_TYPE_AUDIO
+      $0.codec_id = AV_CODEC_ID_PCM_S16LE
+      $0.sample_rate = 48000
+      $0.format = AV_SAMPLE_FMT_S16.rawValue
+      av_channel_layout_default(&$0.ch_layout, 2)
+    }
+    for second in Self.times + [10_000, 61_000] {
+      let decoder = try AudioDecoder(
+        sound,
+        format: AudioDecoder.Format(
+          bits: 16, isFloat: false, isBigEndian: false, isInterleaved: true, sampleRate: 48000, channels: 2))
+      var frames = 0
+      for time in [0, second, 20, second] {
+        for chunk in try decoder.decode(try packet(size: 4 * 480, pts: time, dts: time)) {
+          frames += chunk.frames
+        }
+      }
+      #expect(frames <= 4 * 480 + 48000 * 60)
+    }
+  }
+}
