@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
 import PackageDescription
 
 // Short programs to start from. In a package of your own, name OpenVideoToolbox by its address in place of the path.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes one call of the C library fail: LD_PRELOAD this with FAIL_CALL=write (pwrite, fsync, rename, linkat, close,
 // ftruncate, open or malloc), FAIL_AT=n, the n-th such call, and FAIL_ERRNO. With FAIL_ON=1 all that follow fail too.
 // FAIL_REPORT names a file that is made when the call has failed. Calls on what is no regular file do not count.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Installs the system packages that OpenVideoToolbox builds and tests with, on Debian and Ubuntu.
 # Only what is missing is installed; with everything in place it does nothing and needs no rights.
 #

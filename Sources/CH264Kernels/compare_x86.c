@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Comparison of blocks: SAD, SATD, SSD, variance. SSE4 and AVX2.
 
 #include "x86.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Deblocking filter (8.7.2.3, 8.7.2.4). Plain C.
 
 #include "stages.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Half-size pictures.
 
 #include "CH264Kernels.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Intra prediction samples (8.3). Plain C.
 
 #include "stages.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Intra prediction samples (8.3). SSE4, and the same with AVX2's encoding.
 
 #include "x86.h"

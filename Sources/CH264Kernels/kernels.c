@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CPU detection and the table of kernels.
 
 #include "stages.h"

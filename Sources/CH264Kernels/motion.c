@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inter prediction samples (8.4.2.2): copies, averages, chroma and half-sample planes. Plain C.
 
 #include "stages.h"

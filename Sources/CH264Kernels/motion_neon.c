@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inter prediction samples (8.4.2.2): averages, chroma and half-sample planes. NEON.
 
 #include "stages.h"

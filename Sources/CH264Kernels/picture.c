@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Planes of chroma to pairs and back. Plain C.
 
 #include "stages.h"

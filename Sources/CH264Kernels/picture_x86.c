@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Planes of chroma to pairs and back. SSE4 and AVX2.
 
 #include "x86.h"

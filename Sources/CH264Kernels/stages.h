@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the files of this module share: a fill function for each stage and path, and small helpers.
 #ifndef OVT_STAGES_H
 #define OVT_STAGES_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Number tables of ITU-T H.264 in the form that the entropy coder reads. See H264Tables.h.
 #include "H264Tables.h"
 

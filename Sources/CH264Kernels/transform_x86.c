@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Residual transforms (8.5): forward, and inverse with reconstruction. SSE4 and AVX2.
 
 #include "x86.h"

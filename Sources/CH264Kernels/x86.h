@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the x86 files share. SSE4 stands for SSE2 to SSE4.1.
 #ifndef OVT_X86_H
 #define OVT_X86_H

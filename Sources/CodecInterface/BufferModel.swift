@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A leaky bucket: it fills at a steady rate, never beyond its size, and each frame takes its bits out at its decode
 /// time. An encoder that never lets it run dry keeps every window of W seconds within `size + maximumRate * W` bits.
 public struct BufferModel: Sendable, Equatable {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the sessions and the codecs say to each other.
 //
 // A codec takes a typed configuration and pictures, and gives back coded frames with their facts (or the other

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A compressed format, by the four-character code that movie files use for it.
 public struct CodecType: RawRepresentable, Hashable, Sendable {
   public var rawValue: UInt32

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What came of one picture. There is one owner at a time, since there is one of its bytes.
 public struct CompressedFrame: ~Copyable, Sendable {
   /// The picture's time stamp.

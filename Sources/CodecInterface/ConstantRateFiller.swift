@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Tells how much filler keeps a stream at a constant rate: bits come in steadily, each frame takes its own out, and
 /// what does not fit into the bucket any more must be sent as filler.
 public struct ConstantRateFiller: Sendable {

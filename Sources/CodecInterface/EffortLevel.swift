@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension SpeedPreference {
   /// What the preferences amount to on a scale from 0 (fastest) to 9 (best).
   public var resolvedEffort: Int {

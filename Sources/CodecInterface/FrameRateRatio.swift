@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A frame rate as a ratio of whole numbers, in the form that standards prefer: 29.97 is 30000/1001.
 public struct FrameRateRatio: Sendable, Equatable {
   public var numerator: UInt32

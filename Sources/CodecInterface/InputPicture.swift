@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CoreVideo
 
 /// A picture to encode, in memory or on a surface, which belongs to the caller and is valid during the call.

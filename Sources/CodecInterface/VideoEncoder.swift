@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Turns pictures into coded frames. A session makes one for itself and calls it from one thread at a time.
 ///
 /// Every picture has exactly one outcome, a frame or a frame without data, which is handed over with the picture's

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// All that an encoder has to know before its first picture, in plain types.
 ///
 /// The members under "may change" can be given anew to ``VideoEncoder/reconfigure(_:)`` between two pictures;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Names a way to obtain memory.
 ///
 /// Objects here are reference counted by Swift, so an allocator says only how a *block of bytes*

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CCoreFoundation
 
 // Arrays through raw pointers: a value is the address of an object, unless the array was made without callbacks.

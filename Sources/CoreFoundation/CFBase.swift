@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The names of Core Foundation over Foundation's own classes.
 //
 // Every CF type that has a Foundation twin is that twin, so that `as CFString`, `as CFDictionary`

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers in another order of their bytes, as they come in files and streams.
 
 /// A byte order as the functions give it: the number of one of the constants below.

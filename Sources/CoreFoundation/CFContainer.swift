@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CCoreFoundation
 
 // What dictionaries and arrays have in common: the way from a pointer to an object and back.

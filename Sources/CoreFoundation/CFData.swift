@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A copy of some bytes.
 @discardableResult
 public func CFDataCreate(_ allocator: CFAllocator!, _ bytes: UnsafePointer<UInt8>!, _ length: CFIndex)

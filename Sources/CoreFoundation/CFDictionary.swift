@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 internal import CCoreFoundation
 
 // Dictionaries through raw pointers: a key or a value is the address of an object,

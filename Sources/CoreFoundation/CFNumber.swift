@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What kind of number a number holds, or is to be read as.
 public enum CFNumberType: CFIndex, Sendable {
   case sInt8Type = 1

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// How text is turned into bytes.
 public typealias CFStringEncoding = UInt32
 

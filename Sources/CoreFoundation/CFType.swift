@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What every object can be asked.
 
 /// The identifier of an object's type; 0 if the type has none.

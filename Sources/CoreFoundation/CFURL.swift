@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The notation of a path.
 public enum CFURLPathStyle: CFIndex, Sendable {
   case cfurlposixPathStyle = 0

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A map of the plane that keeps lines straight: x' = a x + c y + tx, y' = b x + d y + ty.
 public struct CGAffineTransform: Sendable, Hashable, Codable {
   public var a: CGFloat

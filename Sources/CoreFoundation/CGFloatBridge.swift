@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `CGFloat` as a number object. Foundation on Linux bridges every other kind of number; without this a value such as
 // `size.width / 2` in a dictionary is an opaque box, in which nobody finds the number.
 

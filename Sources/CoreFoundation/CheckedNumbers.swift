@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers that come from outside: from a program's dictionaries, from files, from the network. Swift ends the process
 // when such a number does not fit; these give the nearest number that does, or nothing.
 

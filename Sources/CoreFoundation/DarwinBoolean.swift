@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The `Boolean` of Apple's C headers, which functions write to through a pointer.
 @frozen
 public struct DarwinBoolean: ExpressibleByBooleanLiteral, CustomStringConvertible, Equatable, Sendable {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory functions of C with pointers that may be nil.
 //
 // Darwin's headers say nothing of null, so that programs written there pass `CVPixelBufferGetBaseAddress(...)` and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A colour with alpha.
 public final class CGColor: Sendable, Hashable {
   /// 0.0 to 1.0: red, green, blue and alpha, or grey and alpha.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bitmaps: what thumbnailers and tests of pictures need of Core Graphics. Images and colour spaces are Core Video's.
 
 @_exported import CoreFoundation

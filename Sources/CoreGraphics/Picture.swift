@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// An image's pixels, to be sampled.
 struct Picture {
   var width: Int

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Where the components of a pixel of eight bits each are.
 struct BytesOfPixel {
   /// Bytes of a pixel.

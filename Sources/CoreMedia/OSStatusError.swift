@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
 /// The NSError that Apple's Swift members throw for a status: its code in `NSOSStatusErrorDomain`.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
 /// What the numbers of a colour mean: by a well-known name, or by an ICC profile.

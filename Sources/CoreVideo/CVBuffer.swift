@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
 /// A picture, with what is known about it attached: the type behind `CVImageBuffer` and `CVPixelBuffer`.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
 // The pixel formats' codes: four characters, or for the oldest ones a small number.

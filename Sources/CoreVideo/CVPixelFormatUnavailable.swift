@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
 // Formats that have a code and no layout anybody could write down: compressed forms, whose bytes are a device's own

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Where a component of a planar picture lies: numbers are big-endian in memory.
 public struct CVPlanarComponentInfo: Sendable, Hashable {
   /// Bytes from the main base address to the component's.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 @_exported import CoreFoundation
 
 /// The result of a Core Video call: `kCVReturnSuccess` or one of the errors below.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
 /// The attributes of a pixel buffer, read from their dictionary and checked.

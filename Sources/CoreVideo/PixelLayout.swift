@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Where the planes of a picture lie in one block of memory.
 struct PixelLayout: Sendable {
   struct Plane: Sendable {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The memory of a pixel buffer and where its planes lie. Nothing changes, but for a buffer on a surface: there
 /// addresses, row lengths and size change with the first lock and the last unlock.
 final class PixelStorage: @unchecked Sendable {

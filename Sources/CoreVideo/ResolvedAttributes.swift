@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
 /// Finds attributes that satisfy several users of a buffer at once.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import VideoBitstream
 
 /// Counts the order of pictures in H.264: clause 8.2.1.

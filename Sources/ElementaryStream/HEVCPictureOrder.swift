@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import VideoBitstream
 
 /// Counts the order of pictures in HEVC: clause 8.3.1.

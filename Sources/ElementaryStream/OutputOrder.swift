@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Finds the place of each picture in output order: the one of least order goes first as soon as more wait than may
 /// be reordered. Items come out in the order in which they came in.
 struct OutputOrder<Item> {

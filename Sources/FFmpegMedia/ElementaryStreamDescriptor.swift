@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// The descriptor of MPEG-4 Systems that movies keep in an `esds` atom, and Core Media as the magic cookie of AAC.

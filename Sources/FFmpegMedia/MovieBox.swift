@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A box of an ISO media file or a QuickTime movie, in memory: its content, or the boxes in it.
 struct MovieBox {
   var type: String

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// What the headers of a movie file say that libavformat does not tell: how it likes to be played, and tracks' languages

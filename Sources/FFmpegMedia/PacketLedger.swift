@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CodecInterface
 
 /// The packets that a decoder has taken and whose outcome nobody knows yet, or cannot be told yet.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CFFmpeg
 
 /// A picture in memory of its own, rows padded for SIMD.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CFFmpeg
 
 /// Where the samples of a picture lie, in memory that somebody else owns.

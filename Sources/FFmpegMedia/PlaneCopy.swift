@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CFFmpeg
 
 /// The conversions that only move samples: same picture, other planes.

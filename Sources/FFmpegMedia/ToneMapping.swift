@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// Brings the light of pictures of high dynamic range (PQ or HLG, BT.2100) into the range of an ordinary display, after

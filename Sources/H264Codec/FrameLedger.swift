@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The frames of the last seconds: what a report of losses may be about.
 struct FrameLedger {
   struct Entry {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CodecInterface
 
 /// H.264 through this package's own encoder, `H264Encoder`: one picture in, one frame out.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Which temporal layer comes next: every so many frames one of the base layer, the rest above it.
 struct LayerPattern {
   struct Place {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a `LowLatencyEncoder` is to produce.
 ///
 /// Values are checked when an encoder is made or reconfigured; see `EncoderError`.

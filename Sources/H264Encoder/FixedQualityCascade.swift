@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Quality over pictures where the QP is fixed: every fourth reference picture is coded better than asked and those
 /// between a little worse; a key frame, which all inherit from, better still. What is coded well once is copied by the
 /// pictures after it, so the same mean quality takes fewer bits.

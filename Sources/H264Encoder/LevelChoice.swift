@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import VideoBitstream
 
 // What a configuration asks of a level, for a caller that has to choose.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Chooses the speed level by the time that frames take: 95 of 100 are to stay under a share of the frame interval.
 ///
 /// One level at a time. A faster one as soon as more frames than that were late; a better one only when what it would

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// How much a message matters.
 public struct OSLogType: RawRepresentable, Hashable, Sendable {
   public let rawValue: UInt8

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Signposts: marks in time for a profiler. There is none here that takes them, so that they do nothing: neither
 // messages nor identifiers are computed.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// A kind of data, by its uniform type identifier. Types of media are known here; others keep their identifier and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A point in whole samples.
 public struct VTInt32Point: Sendable, Hashable {
   public var x: Int32

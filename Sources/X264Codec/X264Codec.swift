@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CodecInterface
 
 /// H.264 through libx264: reordering, look-ahead, several passes.

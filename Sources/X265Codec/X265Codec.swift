@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CodecInterface
 
 /// HEVC Main and Main 10 through libx265.

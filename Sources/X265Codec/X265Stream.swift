@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #if X265
   import CodecInterface
   import CX265

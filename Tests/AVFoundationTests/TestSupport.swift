@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// Runs ffmpeg's own tools, the judge of what this package reads and writes.

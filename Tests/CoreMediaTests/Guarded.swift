@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// A value that several threads change, behind a lock that thread sanitizers see (`Mutex` is none).

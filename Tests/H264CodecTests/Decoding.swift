@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import H264ReferenceDecoders
 
 /// A decoded or reconstructed frame: luma, Cb, Cr without padding.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 @testable import H264Encoder
 
 /// A small generator whose numbers are the same everywhere (splitmix64).

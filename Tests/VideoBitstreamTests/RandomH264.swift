@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import VideoBitstream
 
 // Random values of each structure of H.264, every field of which can be written.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import VideoBitstream
 
 // Random values of each structure of HEVC, every field of which can be written.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// SplitMix64: the same values in each run.
 struct RandomSyntax: RandomNumberGenerator {
   private var state: UInt64

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// Pictures of a clip in memory, planar 4:2:0 without padding, shown back and forth so that there is no cut.

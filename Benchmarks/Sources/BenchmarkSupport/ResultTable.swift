@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// A table of results: cells as they are printed, the first column a name, the others figures.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CClipMedia
 
 /// An H.264 decoder that is not this package's: libavcodec's, with its checks on.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// Figures that must not get worse: a JSON object of names and the most that each may be, as it stands in

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the two encoders share.
 
 #ifndef REFERENCE_ENCODERS_INTERNAL_H

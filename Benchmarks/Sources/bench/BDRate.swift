@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// Bjontegaard delta rate: the mean difference in bit rate of two rate-quality curves at the same quality, over

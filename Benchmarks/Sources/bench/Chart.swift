@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// Speed against bits as an SVG: who stands further to the right and lower is better.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// How an encoder is told what to spend.
 enum Mode: Hashable, Codable {
   /// QP 22, 27, 32 and 37, each key frame as much better as the encoder has it: what the coding is worth by itself.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// The tables: one for each clip, mode and thread count, and one over the clips of each set.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cycles per call of each kernel on each path of this CPU: the median of many runs, the call through
 // the table included, everything in the first-level cache. `kernel-bench [part of a name]`.
 

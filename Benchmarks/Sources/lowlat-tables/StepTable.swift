@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import BenchmarkSupport
 
 /// A line whose bandwidth falls to a third and comes back, with this encoder and with libx264.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Draws frames and encodes them to an H.264 movie: the shortest way from pixels to a file.
 //   DrawMovie OUT.mp4
 import AVFoundation

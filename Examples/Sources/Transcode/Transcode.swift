@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Encodes a movie's pictures anew, half as wide and half as high, through a compression session of its own.
 //   Transcode IN OUT.mov
 import AVFoundation

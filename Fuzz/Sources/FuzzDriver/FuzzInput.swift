@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// Takes the fuzzer's bytes apart; zeros when they are used up.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 // The properties for `load(_:)`. Reading any of them opens the file, and throws when it cannot be read.

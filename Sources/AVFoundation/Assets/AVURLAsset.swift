@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// A Boolean `NSNumber`: take the time that exact durations need. Durations are as exact as the container, always.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// What is shown of another track, and for how long: the parts of a composition's track, one after the other.

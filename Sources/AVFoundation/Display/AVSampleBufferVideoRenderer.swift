@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// Takes the samples for a display layer, without being a layer itself: a layer's `sampleBufferRenderer`.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension AVError {
   /// The operation could not be completed.
   public static var unknown: AVError.Code { .unknown }

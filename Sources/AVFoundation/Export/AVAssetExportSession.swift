@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// Makes a new movie of an asset: another size or codec, another container, a part of it.

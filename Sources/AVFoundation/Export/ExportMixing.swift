@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// What an export makes of several tracks together: a mix of the sound, a composition of the pictures. The first track

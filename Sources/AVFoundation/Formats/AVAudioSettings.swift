@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The format of sound: an `AudioFormatID`.
 public let AVFormatIDKey: String = "AVFormatIDKey"
 /// Hertz.

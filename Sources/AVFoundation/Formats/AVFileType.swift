@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A file format, by its uniform type identifier.
 public struct AVFileType: RawRepresentable, Hashable, Sendable {
   public let rawValue: String

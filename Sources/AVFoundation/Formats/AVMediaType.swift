@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The kind of media that a track holds.
 public struct AVMediaType: RawRepresentable, Hashable, Sendable {
   public let rawValue: String

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A video codec, by the four characters of its sample description.
 public struct AVVideoCodecType: RawRepresentable, Hashable, Sendable {
   public let rawValue: String

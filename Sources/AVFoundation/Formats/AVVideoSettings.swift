@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MARK: - The picture
 
 /// An `AVVideoCodecType` or its four characters.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// The channels that `AVChannelLayoutKey` asks for: an `AudioChannelLayout` in `Data`.

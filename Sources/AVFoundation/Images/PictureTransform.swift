@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// What a track's transform makes of a picture: the linear part of it, the result moved to the origin.

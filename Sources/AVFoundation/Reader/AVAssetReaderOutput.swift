@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// Where a reader's samples come out. Use `AVAssetReaderTrackOutput`.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// A source that can be told from another thread to give up what it is at: `next()` then gives nil, until the next

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 // `NSValue` outside Apple's systems knows no structures but its own: times are stored as arrays of 64-bit words, with

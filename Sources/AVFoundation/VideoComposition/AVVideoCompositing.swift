@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// Makes a composition's pictures. A class of this kind is final, or its `init()` required: on Linux an object can be

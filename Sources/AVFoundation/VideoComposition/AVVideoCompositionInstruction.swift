@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// What is made of which tracks for some time. Programs with a compositor of their own have classes of their own too.

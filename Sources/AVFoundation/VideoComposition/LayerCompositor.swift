@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// Follows layer instructions: turns, crops and blends pictures of 32-bit BGRA over black.

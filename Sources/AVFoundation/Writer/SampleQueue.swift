@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Samples that wait, taken from the front. What is taken is let go at once, and however many wait, taking one is cheap.
 struct SampleQueue {
   private var samples: [PendingSample?] = []

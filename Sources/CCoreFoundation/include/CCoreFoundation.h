@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The container functions of the Core Foundation that Foundation on Linux is built on, under names
 // of our own and with plain pointers for objects.
 //

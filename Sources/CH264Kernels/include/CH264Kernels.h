@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Leaf kernels of the H.264 engine: sample arithmetic with no decisions.
 //
 // Conventions

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small constant tables of the engine's hot paths, inlined into Swift without lazy initialisation.
 #ifndef ENGINETABLES_H
 #define ENGINETABLES_H

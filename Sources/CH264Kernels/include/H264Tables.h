@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Constant tables of ITU-T H.264 and small inline helpers of the entropy coder.
 //
 // The tables live in C so that Swift reads them by address, with no lazy initialiser and no bounds

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Giving up what a program does not need, for the rest of the process: files (landlock) and system calls (seccomp).
 #ifndef OVT_CSANDBOX_H
 #define OVT_CSANDBOX_H

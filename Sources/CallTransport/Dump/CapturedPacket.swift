@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A UDP datagram that passed by.
 public struct CapturedPacket: Equatable, Sendable {
   public enum Channel: Sendable {

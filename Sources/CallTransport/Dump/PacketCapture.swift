@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A capture file that Wireshark and tcpdump read: IPv4 and UDP around the packets.
 public struct PacketCapture: Sendable {
   /// 192.0.2.0/24 is for examples (RFC 5737).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a player must know to receive the stream: a session description (RFC 8866) with H.264's parameters
 /// (RFC 6184, 8.2.1).
 public struct SessionDescription: Sendable {

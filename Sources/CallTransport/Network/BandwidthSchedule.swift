@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Bits a second that a link carries, in steps over time.
 public struct BandwidthSchedule: Equatable, Sendable {
   public struct Step: Equatable, Sendable {

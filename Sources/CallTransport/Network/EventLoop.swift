@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A virtual clock, and what is to happen when. Time passes only from one event to the next.
 public final class EventLoop {
   private struct Event {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Which packets a network loses.
 public enum LossModel: Equatable, Sendable {
   case none

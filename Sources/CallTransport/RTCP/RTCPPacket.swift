@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The packets of RTCP that a call sends: reports and descriptions (RFC 3550, 6), feedback (RFC 4585, 6).
 public enum RTCPPacket: Equatable, Sendable {
   case senderReport(SenderReport)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension RTCPPacket {
   /// Takes a compound packet apart. Packets of kinds that a call does not use are passed over; nil if the whole is not
   /// RTCP.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension RTCPPacket {
   /// A compound packet. RFC 3550 wants a report first and a source description in it.
   public static func compound(_ packets: [RTCPPacket]) -> [UInt8] { packets.flatMap(\.bytes) }

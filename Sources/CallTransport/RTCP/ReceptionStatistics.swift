@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a receiver's reports are made of (RFC 3550, 6.4.1 and appendix A).
 public struct ReceptionStatistics: Sendable {
   private let source: UInt32

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Writing and reading in network byte order.
 extension [UInt8] {
   mutating func append16(_ value: UInt16) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a receiver must know of a frame before it decodes it: an RTP header extension (RFC 8285, one-byte
 /// form) in each of the frame's packets.
 ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Puts frames together again from the payloads of RTP packets (RFC 6184, packetization-mode 1).
 ///
 /// Packets come in the order of their sequence numbers (see ``ReorderBuffer``); a number that is passed over is a

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Splits a frame's NAL units into the payloads of RTP packets (RFC 6184, packetization-mode 1): single NAL
 /// units, STAP-A for several small ones, FU-A for parts of a large one.
 public struct H264Packetiser: Sendable {

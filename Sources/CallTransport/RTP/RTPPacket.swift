@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A packet of RTP (RFC 3550, 5.1), without padding and contributing sources when it is written.
 public struct RTPPacket: Equatable, Sendable {
   /// What follows the fixed header when the X bit is set (RFC 3550, 5.3.1).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Brings packets back into the order of their sequence numbers, and waits a little for those that are late.
 public struct ReorderBuffer: Sendable {
   private struct Waiting: Sendable {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Turns 16-bit numbers that wrap around into ones that do not.
 public struct SequenceUnwrapper: Sendable {
   private var last: Int64?

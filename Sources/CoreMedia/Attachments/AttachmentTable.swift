@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
 /// What is attached to one object: values by key, each to be propagated or not.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
 /// Bytes that may lie in several pieces of memory, read and written as one range of offsets.

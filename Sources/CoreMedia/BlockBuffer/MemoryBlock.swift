@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
 /// One piece of memory behind one or more block buffers: allocated when first needed, freed when the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A common arrangement of channels, or one of the first two.
 public typealias AudioChannelLayoutTag = UInt32
 /// What a channel is for.

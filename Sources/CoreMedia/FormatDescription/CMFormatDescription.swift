@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CoreVideo
 
 /// What samples are like: the kind of media, the codec, and what is needed to decode and show them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CoreVideo
 
 /// What kind of media a format is of: four characters.

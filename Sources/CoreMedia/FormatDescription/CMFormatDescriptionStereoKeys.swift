@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
 // Extensions that describe stereo views, projections, a camera's lenses and its log curve. A description keeps them as

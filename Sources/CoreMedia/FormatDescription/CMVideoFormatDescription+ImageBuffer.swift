@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CoreVideo
 
 /// The extensions that an image buffer has as attachments under the same keys.

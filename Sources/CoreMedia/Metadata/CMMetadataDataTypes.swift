@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
 // The types that values of metadata have. Those that QuickTime numbers (QuickTime File Format, "Well-Known Types") are

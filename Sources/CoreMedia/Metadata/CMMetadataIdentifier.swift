@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
 // An identifier of metadata is the four characters of its key space, a slash and its key, in which bytes that a URL's

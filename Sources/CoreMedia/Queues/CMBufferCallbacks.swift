@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
 /// What a buffer queue holds: any object, as long as it is known how to find its duration.

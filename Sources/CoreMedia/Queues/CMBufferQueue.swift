@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
 /// A queue of buffers with times, for any threads: first in, first out, or kept in an order.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CoreVideo
 
 /// The dictionaries of the attachments of all samples, to be changed in place.

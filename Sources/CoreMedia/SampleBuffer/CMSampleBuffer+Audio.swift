@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
 /// Copies uncompressed sound of a sample buffer into buffers that are there.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CoreVideo
 
 /// Samples of one medium: their data or image, what format they have, when they are shown, and what

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
 // Sound of a sample buffer as an `AudioBufferList`, and the other way round.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CoreVideo
 
 /// Makes the data of a sample buffer ready and returns `noErr`, or says why it cannot.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// When a sample is decoded and shown, and for how long.
 public struct CMSampleTimingInfo: Sendable {
   /// How long the sample is shown.

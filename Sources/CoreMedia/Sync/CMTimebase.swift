@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
 /// A timeline that a program controls: it follows a source, a clock or another timebase, at a rate of its own.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
 // Where Apple's names have changed from "master" to "source", both are here and mean the same.

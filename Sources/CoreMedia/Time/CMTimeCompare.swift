@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
 /// -1 if the first time is earlier, 1 if it is later, 0 if they are equal.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
 /// A time carried over from one range to another, so that start falls on start and end on end.

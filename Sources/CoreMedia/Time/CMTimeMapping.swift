@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
 /// Which part of a source is shown when: a range of media time, and the range of track time it is mapped to.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
 // An infinite time stays infinite whatever it is multiplied by, its sign following the operands' signs

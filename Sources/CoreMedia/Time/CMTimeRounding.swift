@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CoreFoundation
 
 /// What becomes of a value that falls between two units of a timescale.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 
 /// Choice of intra prediction (8.3), by SATD and the bits of the modes.

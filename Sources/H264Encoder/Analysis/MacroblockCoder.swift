@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 
 /// Codes macroblocks one after another: decides how, predicts, transforms, quantises, reconstructs, and

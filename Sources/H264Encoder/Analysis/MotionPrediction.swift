@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 
 /// Motion vector prediction (8.4.1) for partitions of 8x8 and larger.

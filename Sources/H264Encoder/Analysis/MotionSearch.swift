@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 
 /// A vector and what it costs: distortion plus lambda times the bits of the vector difference.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 
 /// Finds by how many rows a picture, or a part of it, was scrolled since the picture that it refers to.

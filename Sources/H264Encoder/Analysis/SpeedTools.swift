@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What a speed level tries for each macroblock.
 struct SpeedTools {
   /// References searched for 16x16 at most; all but the first only if the best vector costs more than so many lambda.

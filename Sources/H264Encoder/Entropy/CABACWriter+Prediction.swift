@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 
 // mb_pred() and sub_mb_pred() (7.3.5.1, 7.3.5.2).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 
 // residual() and residual_block_cabac() (7.3.5.3).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Lengths of codes, for decisions. Costs are in sixteenths of a bit unless said otherwise.
 enum EntropyCost {
   /// Bits of ue(v).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import VideoBitstream
 
 /// The reference pictures, as the decoder has them too (8.2.4, 8.2.5), for frames only.

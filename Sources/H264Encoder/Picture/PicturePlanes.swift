@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 
 /// Sizes of a picture that its macroblocks, planes and vectors are measured with.

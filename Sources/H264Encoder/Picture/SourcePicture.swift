@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A picture to encode: progressive 4:2:0, 8 bit, in the caller's memory, which must stay valid and
 /// unchanged until `encode` returns. Nothing is copied beforehand: macroblocks are fetched from it.
 public struct SourcePicture {

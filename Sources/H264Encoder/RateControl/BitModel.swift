@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// How many bits a picture takes at a QP, from what `PictureLook` saw of it.
 ///
 /// Each macroblock of residual energy E (SATD at half size) takes, up to one factor for the whole picture,

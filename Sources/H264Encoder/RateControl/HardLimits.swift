@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Counts what was sent in each window of the hard limits, and says what they leave for a frame.
 struct HardLimits {
   private struct Sent {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A line of the asked rate, and what waits before it.
 struct LineQueue {
   /// Bits per second.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// 2 to the power of x, without Foundation.
 func exp2Approx(_ x: Double) -> Double {
   let whole = x.rounded(.down)

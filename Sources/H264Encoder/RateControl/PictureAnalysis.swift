@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 
 /// How much detail each macroblock of a picture has, and what adaptive quantisation makes of it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 
 /// How much there is to code in a picture, seen before it is coded: a histogram of what each macroblock leaves

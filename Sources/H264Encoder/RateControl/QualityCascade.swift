@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Some pictures are coded better than others, in a fixed rhythm: what follows inherits their quality.
 struct QualityCascade {
   /// QP offsets of the pictures after a key frame, again and again.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Decides each frame's QP before it is coded, and whether to drop it. One frame deep: no look-ahead.
 ///
 /// The model is a line of the asked rate before which no frame may wait longer than a bound (`LineQueue`). Within the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Keeps a picture within its bits while it is coded, a macroblock row at a time.
 struct RowBudget {
   /// Bits that the picture should take, and that it may take at most.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 
 /// Chroma residual (8.5.11) over a prediction that stands in the picture.

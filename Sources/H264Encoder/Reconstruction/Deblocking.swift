@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 
 /// The deblocking filter (8.7) for rows of macroblocks, in place. Runs behind the analysis: a row may be

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 
 /// Luma residual of inter macroblocks: both transforms tried, each 8x8 block kept only if the error that it

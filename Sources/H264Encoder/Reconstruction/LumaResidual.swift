@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 
 /// Transform, quantisation and reconstruction of luma over a prediction that stands in the picture.

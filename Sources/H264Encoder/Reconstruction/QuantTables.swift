@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 
 /// The multipliers of quantisation and scaling (8.5.9 with flat matrices) for one QP.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Where a picture is as it was: macroblocks that are P_Skip with no motion, and since when.
 ///
 /// A picture's memory holds an older picture. Where nothing has changed since that one, its samples and half samples

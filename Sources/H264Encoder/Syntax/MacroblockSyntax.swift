@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// How a macroblock is coded (mb_type, Tables 7-11 and 7-13), without the parts that other fields say.
 enum MacroblockType {
   static let intra4x4: UInt8 = 0

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sample rearrangements between planar and semi-planar pictures, a row at a time.
 // Written with the compiler's vector types: one source for every instruction set.
 #ifndef OVT_PLANE_KERNELS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A rename that replaces nothing, which the C library declares for GNU sources only.
 #ifndef OVT_RENAME_H
 #define OVT_RENAME_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FFmpeg's public headers, and the macros that Swift cannot import, as functions.
 #ifndef CFFMPEG_SHIM_H
 #define CFFMPEG_SHIM_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libx264's public header, and what Swift cannot import from it, as functions.
 #ifndef CX264_SHIM_H
 #define CX264_SHIM_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libx265's public header, and what Swift cannot import from it, as functions.
 #ifndef CX265_SHIM_H
 #define CX265_SHIM_H

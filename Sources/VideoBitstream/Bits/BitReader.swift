@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Reads syntax elements (7.2, 9.1) from bytes that may come from anywhere: nothing is trusted, nothing traps.
 ///
 /// Emulation prevention bytes are passed over while reading, so that the work is bounded by what is read and nothing

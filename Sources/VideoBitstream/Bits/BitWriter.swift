@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Writes syntax elements (7.2, 9.1) into memory that the caller owns.
 ///
 /// Never writes beyond the capacity: what does not fit is dropped and `overflowed` is set.

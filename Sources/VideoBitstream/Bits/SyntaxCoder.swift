@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What is wrong with a parameter set, a header or another structure that was read.
 package enum SyntaxError: Error, Hashable {
   /// It ends too early.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The code points of ITU-T H.273 that have a name in Core Video: one table for streams, files and pixel buffers.
 package struct ColorCodePoints: Sendable {
   /// A name and its code points: the first is the one that is written.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// colour_primaries, transfer_characteristics and matrix_coefficients: code points of ITU-T H.273.
 package struct ColorDescription: Hashable, Sendable {
   /// 2 stands for "unspecified" in each.

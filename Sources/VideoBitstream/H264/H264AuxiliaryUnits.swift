@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// access_unit_delimiter_rbsp() of H.264 (7.3.2.4).
 package struct H264AccessUnitDelimiter: Equatable, Sendable {
   /// primary_pic_type (Table 7-5): 0 I, 1 I and P, 2 I, P and B.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A level and its limits (Table A-1).
 package struct H264Level: Equatable, Sendable {
   /// Ten times the level's number; 9 for level 1b.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// pic_parameter_set_rbsp() of H.264 (7.3.2.2).
 package struct H264PictureParameterSet: Equatable, Sendable {
   /// 0...255

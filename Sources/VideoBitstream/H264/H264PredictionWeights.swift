@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// pred_weight_table() of H.264 (7.3.3.2).
 package struct H264PredictionWeights: Equatable, Sendable {
   package struct Weight: Equatable, Sendable {

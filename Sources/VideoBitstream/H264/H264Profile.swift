@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A profile and the constraint_set flags that say it (A.2).
 package enum H264Profile: Hashable, Sendable {
   case constrainedBaseline, main, constrainedHigh, high

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A command of ref_pic_list_modification() (7.3.3.1).
 package enum H264ReferenceListModification: Hashable, Sendable {
   /// modification_of_pic_nums_idc 0 or 1: the short-term picture `difference` below (negative) or above

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// nal_unit_header_svc_extension() (G.7.3.1.1) of a prefix NAL unit, which tells the temporal layer of the
 /// slice that follows. Decoders of other profiles skip it.
 package struct H264ScalableHeader: Equatable, Sendable {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// seq_scaling_matrix and pic_scaling_matrix (7.3.2.1.1.1): lists for 4x4 and, after the sixth, for 8x8 blocks.
 package struct H264ScalingLists: Equatable, Sendable {
   /// A list's delta_scale values up to the one that ends it; nil where the fall-back rule names another list.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// seq_parameter_set_data() of H.264 (7.3.2.1.1).
 package struct H264SequenceParameterSet: Equatable, Sendable {
   /// pic_order_cnt_type 1: the order follows a cycle of differences.

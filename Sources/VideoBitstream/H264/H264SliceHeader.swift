@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// slice_type modulo 5 (Table 7-6).
 package enum H264SliceKind: Int, Sendable {
   case p, b, i, sp, si

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// vui_parameters() of H.264 (E.1.1).
 package struct H264VideoUsability: Equatable, Sendable {
   /// bitstream_restriction

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// hrd_parameters() of HEVC (E.2.2).
 package struct HEVCHypotheticalDecoder: Equatable, Sendable {
   /// What is the same for all sub-layers.

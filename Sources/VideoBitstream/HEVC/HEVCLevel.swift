@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A level of HEVC and its limits (Tables A.8 and A.9).
 package struct HEVCLevel: Equatable, Sendable {
   package enum Tier: Sendable {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// nal_unit_type of HEVC (Table 7-1).
 package struct HEVCNALUnitType: RawRepresentable, Hashable, Sendable {
   package let rawValue: UInt8

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// pic_parameter_set_rbsp() of HEVC (7.3.2.3).
 package struct HEVCPictureParameterSet: Equatable, Sendable {
   package struct Tiles: Equatable, Sendable {

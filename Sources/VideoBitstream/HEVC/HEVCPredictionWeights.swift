@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// pred_weight_table() of HEVC (7.3.6.3), of one layer.
 package struct HEVCPredictionWeights: Equatable, Sendable {
   package struct Weight: Equatable, Sendable {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// profile_tier_level() of HEVC (7.3.3).
 package struct HEVCProfileTierLevel: Equatable, Sendable {
   /// What a profile says of itself, the same for the whole and for a sub-layer.

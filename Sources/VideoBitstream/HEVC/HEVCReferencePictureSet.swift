@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// st_ref_pic_set() of HEVC (7.3.7): which pictures close by are kept, and which of them are referred to.
 package struct HEVCReferencePictureSet: Equatable, Sendable {
   package struct Entry: Equatable, Sendable {

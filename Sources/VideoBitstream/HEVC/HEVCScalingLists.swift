@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// scaling_list_data() of HEVC (7.3.4).
 package struct HEVCScalingLists: Equatable, Sendable {
   package enum List: Equatable, Sendable {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension HEVCSequenceParameterSet {
   /// - Parameter nalUnit: The whole NAL unit, without a start code or a length before it.
   package init<Bytes: Collection<UInt8>>(nalUnit: Bytes) throws(SyntaxError) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// seq_parameter_set_rbsp() of HEVC (7.3.2.2).
 package struct HEVCSequenceParameterSet: Equatable, Sendable {
   /// pcm_enabled_flag

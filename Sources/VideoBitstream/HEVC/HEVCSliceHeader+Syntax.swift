@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 extension HEVCSliceHeader {
   /// Reads from a NAL unit of type 0...31. What stands behind the picture order count may be damaged.
   ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// slice_type (Table 7-7).
 package enum HEVCSliceKind: Int, Sendable {
   case b, p, i

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// video_parameter_set_rbsp() of HEVC (7.3.2.1), without extensions.
 package struct HEVCVideoParameterSet: Equatable, Sendable {
   package struct Timing: Equatable, Sendable {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// vui_parameters() of HEVC (E.2.1).
 package struct HEVCVideoUsability: Equatable, Sendable {
   package struct Timing: Equatable, Sendable {

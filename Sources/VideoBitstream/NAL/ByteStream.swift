@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Byte streams of Annex B, in which a start code of 3 or 4 bytes stands before each NAL unit.
 ///
 /// The NAL units themselves, emulation prevention bytes included, are never changed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// emulation_prevention_three_byte (7.3.1, 7.4.1), the same in H.264 and HEVC.
 package enum EmulationPrevention {
   /// How many bytes emulation prevention adds to a payload.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// NAL units with their length before them (ISO/IEC 14496-15), as samples and files hold them.
 package enum LengthPrefix {
   /// A length is 1, 2 or 4 bytes long.

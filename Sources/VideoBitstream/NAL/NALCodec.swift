@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The codecs whose streams are NAL units, and what they have in common.
 package enum NALCodec: Hashable, Sendable {
   case h264

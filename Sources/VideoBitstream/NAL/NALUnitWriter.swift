@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What stands before each NAL unit.
 package enum NALUnitFraming {
   /// Nothing: the caller uses the ranges.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// sei_rbsp() (7.3.2.3 in H.264, 7.3.2.4 in HEVC): messages, each with its type and size.
 package enum SupplementalInformation {
   package struct Message: Equatable, Sendable {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What vui_parameters() say first, in the same way in H.264 and HEVC: how the samples are to be shown (E.1.1).
 package struct VideoAppearance: Equatable, Sendable {
   /// video_signal_type

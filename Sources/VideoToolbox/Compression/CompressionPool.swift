@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CoreMedia
 
 /// The pool of buffers that suit the session's encoder: of its size, its pixel format and the attributes that the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CoreMedia
 
 /// Gives each coded frame its decode time, exactly, from the presentation times that came in.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CoreMedia
 
 // Properties that an encoder does not have, and what it does all the same. To ask for just that is no error: programs

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CoreMedia
 
 // Keys of what no decoder here does. Each session answers `kVTPropertyNotSupportedErr` to them.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CoreMedia
 
 // Properties of a pixel transfer session, and of the conversion at the end of a decompression session

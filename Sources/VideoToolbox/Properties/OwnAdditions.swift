@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CoreMedia
 
 // All names that this module adds to Apple's: they begin with kOVT. Those of Core Video begin with OVT and are in

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CoreMedia
 
 /// What a class has to offer for the `VTSession...` functions to work on it.

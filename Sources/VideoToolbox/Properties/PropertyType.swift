@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CoreMedia
 
 /// The value of a property, taken out of the public dictionaries' types.

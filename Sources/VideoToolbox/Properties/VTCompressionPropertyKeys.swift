@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CoreMedia
 
 // Each string is the name that Apple gives the property, so that written-out settings mean the same everywhere.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CoreMedia
 
 /// A session of Video Toolbox: of compression, decompression, pixel transfer or pixel rotation.

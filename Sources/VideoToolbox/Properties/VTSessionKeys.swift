@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CoreMedia
 
 // Keys and values of the dictionary that describes one property of a session.

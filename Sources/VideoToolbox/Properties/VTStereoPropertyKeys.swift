@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CoreMedia
 
 // Keys and values of what no encoder here does: stereo views, projections, alpha. Each session answers

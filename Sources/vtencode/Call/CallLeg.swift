@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CallTransport
 
 /// The way from the sender to one receiver: packets of its own, thinned where the line is too slow.

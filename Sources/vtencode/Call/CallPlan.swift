@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CallTransport
 
 /// All that a simulated call depends on.

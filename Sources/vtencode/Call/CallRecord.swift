@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import CallTransport
 
 /// What a call was, for the summary, the report and the tables.

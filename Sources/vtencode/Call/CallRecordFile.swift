@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// A call's record as JSON, for programs: what `vtencode call --record` writes. Times are in seconds, quality in

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import VideoToolbox
 
 /// What a receiver shows, compared with what it should.

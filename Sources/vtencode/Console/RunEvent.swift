@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// What `--progress json` writes at the end of a run: what the summary says, for programs.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// Passes elements from one thread to another and holds at most `capacity` of them, so that memory stays

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// The movie as a file that can be read from any place: what comes through a pipe is stored first.

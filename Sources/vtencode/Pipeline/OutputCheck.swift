@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// Whether what a run is to write may be written, asked before anything is decoded.

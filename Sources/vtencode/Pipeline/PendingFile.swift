@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// A file that gets its final name when it is whole and on the disk, and that vanishes if the run fails.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import VideoToolbox
 
 /// Brings decoded pictures to the encoded size, shape and colours where the session's own scaling would not do: it keeps

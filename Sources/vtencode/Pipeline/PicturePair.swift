@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import VideoToolbox
 
 /// Two pictures that are compared: the rows of both, as far as both have them.

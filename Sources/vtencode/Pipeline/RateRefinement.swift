@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 /// Encodes a clip of a few seconds again if it has missed its bit rate: so short a time gives the encoder's rate

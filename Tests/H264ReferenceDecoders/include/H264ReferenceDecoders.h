@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two independent H.264 decoders behind one small interface, to compare the encoder with:
 // libavcodec, and OpenH264 where its library is installed (it is loaded at run time, so that building
 // and testing need not have it).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counts what a program asks of the heap, in every thread. A program that links this target has its malloc and
 // the others replaced, those that its libraries call too.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Clips to raw frames, streams to pictures, and how much pictures differ.
 
 #ifndef CLIP_MEDIA_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A movie's coded frames in memory, and libavcodec alone decoding them: the yardstick for other decoders.
 
 #ifndef MOVIE_PACKETS_H

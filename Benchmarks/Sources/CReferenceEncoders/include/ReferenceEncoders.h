@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Other encoders, set up for real-time use: one frame in, one access unit out.
 
 #ifndef REFERENCE_ENCODERS_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Low-latency conferencing: one frame in, one frame out, nothing held back.
 // Usage: Conferencing SOURCE DESTINATION [avc1|hvc1]
 import AVFoundation

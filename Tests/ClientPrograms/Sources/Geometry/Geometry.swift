@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 // A module that knows nothing of video: it imports Foundation alone, and hands numbers on in dictionaries.

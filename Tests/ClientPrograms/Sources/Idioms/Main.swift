@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 // Short programs in the shape of other people's tests: each prints what does not hold.

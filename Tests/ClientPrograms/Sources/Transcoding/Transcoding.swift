@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Offline transcoding: every frame of a movie through a compression session into a new movie.
 // Usage: Transcoding SOURCE DESTINATION [avc1|hvc1] [preset]
 import AVFoundation

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import Foundation
 
 // Whole jobs in the shape of sample programs and packages: `Workflows MOVIE FOLDER`.
