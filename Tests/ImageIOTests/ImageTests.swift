@@ -195,7 +195,9 @@ import Testing
   @Test func rectanglesBeyondMeasure() throws {
     let context = try context(4, 4)
     let image = try quarters(8)
-    for size in [CGFloat.leastNormalMagnitude, CGFloat.leastNonzeroMagnitude, 1e300, .infinity, .nan] as [CGFloat] {
+    for size in [CGFloat.leastNormalMagnitude, CGFloat.leastNonzeroMagnitude, 1e300, .infinity, .nan]
+      as [CGFloat]
+    {
       for place in [0, 1e300, -.infinity, .nan] as [CGFloat] {
         let rect = CGRect(x: place, y: 0, width: size, height: 2)
         context.draw(image, in: rect)
