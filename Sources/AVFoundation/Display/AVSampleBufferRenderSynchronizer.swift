@@ -198,8 +198,12 @@ private final class TimeObserver: @unchecked Sendable {
   ) {
     let timebase = timebase
     let due = Due(after(CMTimebaseGetTime(timebase), false) ?? .invalid)
+    due.follow(timebase)
     timer.setEventHandler { [weak self] in
       guard let self, !self.isOver, due.time.isNumeric else { return }
+      // A jump over the boundary lets the timer fire before word of the jump is here, which sets it anew; again at
+      // once, should the readings only have been torn apart.
+      guard !due.hasJumped(timebase) else { return self.fire(at: due.time) }
       block()
       // A timer may be a trifle early: the time it was set for has come all the same.
       let now = CMTimebaseGetTime(timebase)
@@ -210,6 +214,7 @@ private final class TimeObserver: @unchecked Sendable {
     begin()
     if due.time.isNumeric { fire(at: due.time) }
     onChange {
+      due.follow(timebase)
       due.time = after(CMTimebaseGetTime(timebase), false) ?? .invalid
       // Without a boundary ahead the timer is set far away.
       return due.time.isNumeric ? due.time : CMTime(value: 1 << 40, timescale: 1)
@@ -285,6 +290,23 @@ private final class TimeObserver: @unchecked Sendable {
   private final class Due: @unchecked Sendable {
     // Sendable: touched on the queue of its observer alone.
     var time: CMTime
+    /// Where the timebase stood at a time of its clock, and its rate since.
+    private var line = (time: CMTime.zero, clock: CMTime.zero, rate: 0.0)
+
     init(_ time: CMTime) { self.time = time }
+
+    func follow(_ timebase: CMTimebase) {
+      line = (
+        CMTimebaseGetTime(timebase), CMClockGetTime(CMTimebaseCopyUltimateSourceClock(timebase)),
+        CMTimebaseGetEffectiveRate(timebase)
+      )
+    }
+
+    /// Whether the timebase is elsewhere than its line leads, by more than the two readings can differ.
+    func hasJumped(_ timebase: CMTimebase) -> Bool {
+      let clock = CMClockGetTime(CMTimebaseCopyUltimateSourceClock(timebase))
+      let expected = line.time.seconds + (clock - line.clock).seconds * line.rate
+      return abs(CMTimebaseGetTime(timebase).seconds - expected) > 0.05 * max(1, abs(line.rate))
+    }
   }
 }
