@@ -111,7 +111,7 @@ if !isEngineAlone {
       ]),
     .target(name: "UniformTypeIdentifiers"),
     .target(name: "OSLog", dependencies: [.product(name: "Logging", package: "swift-log")]),
-    // Not named `os`: packages that are built beside ask `#if canImport(os)` without depending on it, and would see
+    // Not named `os`: packages that are built beside ask `canImport(os)` without depending on it, and would see
     // it or not by the order of the build (docs/compatibility.md tells how `import os` finds it).
     .target(name: "OpenVideoToolboxOS", dependencies: ["OSLog"], path: "Sources/os"),
     .target(name: "_Testing_CoreGraphics"),
