@@ -138,7 +138,7 @@ import Testing
   func reconfiguration() throws {
     let fixed: [Change] = [
       { $0.width = 64 }, { $0.height = 48 }, { $0.profile = .main }, { $0.level = 31 },
-      { $0.entropyCoding = .cavlc }, { $0.speed = 5 }, { $0.threads = 2 }, { $0.slices = 2 },
+      { $0.entropyCoding = .cavlc }, { $0.threads = 2 }, { $0.slices = 2 },
       { $0.maximumSliceBytes = 1000 }, { $0.maximumReferences = 4 }, { $0.longTermReferences = 2 },
       { $0.allowsNonReferenceFrames = true }, { $0.allowsFrameNumberGaps = true },
       { $0.allowsTransform8x8 = false }, { $0.deblocking = false }, { $0.deblockingAlphaOffset = 1 },
