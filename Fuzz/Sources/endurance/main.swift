@@ -237,7 +237,6 @@ func comeAndGo() {
   }
 }
 
-setvbuf(stdout, nil, _IOLBF, 0)
 try encode(
   "conferencing", [kVTVideoEncoderSpecification_EnableLowLatencyRateControl: NSNumber(value: true)],
   [(kVTCompressionPropertyKey_RealTime, NSNumber(value: true))])

@@ -3,6 +3,7 @@ import CoreMedia
 import ElementaryStream
 import Foundation
 import FuzzDriver
+import Synchronization
 import VideoToolbox
 
 /// Access units and parameter sets that have been damaged, through decompression sessions.
@@ -16,9 +17,8 @@ import VideoToolbox
   var samples = (try? parser.append(data)) ?? []
   samples += (try? parser.finish()) ?? []
   var session: VTDecompressionSession?
-  var outputs = 0
+  let outputs = Mutex(0)
   var expected = 0
-  let lock = NSLock()
   for (index, sample) in samples.prefix(40).enumerated() {
     guard let format = CMSampleBufferGetFormatDescription(sample) else { continue }
     let dimensions = CMVideoFormatDescriptionGetDimensions(format)
@@ -27,6 +27,7 @@ import VideoToolbox
     if let known = session,
       !VTDecompressionSessionCanAcceptFormatDescription(known, formatDescription: format)
     {
+      VTDecompressionSessionFinishDelayedFrames(known)
       VTDecompressionSessionWaitForAsynchronousFrames(known)
       VTDecompressionSessionInvalidate(known)
       session = nil
@@ -63,7 +64,7 @@ import VideoToolbox
       session, sampleBuffer: sample, flags: decoding, infoFlagsOut: nil
     ) { _, _, image, _, _ in
       if let image { require(CVPixelBufferGetWidth(image) > 0, "an empty picture") }
-      lock.withLock { outputs += 1 }
+      outputs.withLock { $0 += 1 }
     }
     if status == noErr { expected += 1 }
   }
@@ -72,5 +73,6 @@ import VideoToolbox
     VTDecompressionSessionWaitForAsynchronousFrames(session)
     VTDecompressionSessionInvalidate(session)
   }
-  _ = expected
+  // A session for each format: each frame that was taken has been answered, once.
+  require(outputs.withLock { $0 } >= expected, "a frame without an answer")
 }

@@ -18,6 +18,6 @@ private let harness: @Sendable (inout FuzzInput) -> Void = {
 
 runFuzzer { data, size in
   var input = FuzzInput(UnsafeBufferPointer(start: data, count: size))
-  autoreleasepool { harness(&input) }
+  harness(&input)
   return 0
 }
