@@ -303,6 +303,7 @@ package final class Muxer {
         try index.commit()
       }
       let edits = MuxerEdits(file: file, movieTimeScale: movieTimeScale)
+      try edits.emptyNegativeEdits()
       if !ends.isEmpty { try edits.trim(ends, timeScales: tracks.map(\.timeScale)) }
       if tracks.contains(where: { !$0.isEnabled || $0.volume != 1 || $0.packedLanguage != nil }) {
         try edits.setHeaders(tracks)

@@ -48,6 +48,56 @@ struct MuxerEdits {
     }
   }
 
+  /// A track whose samples all end before the movie begins gets an edit of a negative duration from libavformat, and
+  /// then reads nothing of the file: such an edit lasts no time.
+  func emptyNegativeEdits() throws {
+    guard let movie = boxes(from: 0, to: file.size).first(where: { $0.type == "moov" }) else {
+      throw MediaFileError(.damaged, "the written movie has no movie box")
+    }
+    let inside = boxes(from: movie.content, to: movie.end)
+    var (longest, isChanged) = (UInt64(0), false)
+    for track in inside where track.type == "trak" {
+      let parts = boxes(from: track.content, to: track.end)
+      guard let header = parts.first(where: { $0.type == "tkhd" }) else { continue }
+      let wide = try byte(header.content) == 1
+      let durationAt = header.content + 4 + (wide ? 24 : 16)
+      if let sum = try emptyNegativeEdits(of: parts) {
+        isChanged = true
+        try write(wide ? sum : min(sum, UInt64(UInt32.max)), at: durationAt, wide: wide)
+      }
+      longest = max(longest, try number(at: durationAt, wide: wide))
+    }
+    if isChanged, let header = inside.first(where: { $0.type == "mvhd" }) {
+      let wide = try byte(header.content) == 1
+      let duration = wide ? longest : min(longest, UInt64(UInt32.max))
+      try write(duration, at: header.content + 4 + (wide ? 20 : 12), wide: wide)
+    }
+  }
+
+  /// - Returns: What the edits of a track last together, if one of them was negative.
+  private func emptyNegativeEdits(of parts: [Box]) throws -> UInt64? {
+    guard let edits = parts.first(where: { $0.type == "edts" }),
+      let list = boxes(from: edits.content, to: edits.end).first(where: { $0.type == "elst" })
+    else { return nil }
+    let wide = try byte(list.content) == 1
+    let count = Int64(try number(at: list.content + 4, wide: false))
+    let entrySize: Int64 = wide ? 20 : 12
+    guard count > 0, list.content + 8 + count * entrySize <= list.end else { return nil }
+    var (sum, isChanged) = (UInt64(0), false)
+    for index in 0..<count {
+      let at = list.content + 8 + index * entrySize
+      let duration = try number(at: at, wide: wide)
+      // libavformat takes 64 bits for what 31 do not hold.
+      if duration >= 1 << (wide ? 63 : 31) {
+        try write(0, at: at, wide: wide)
+        isChanged = true
+      } else {
+        sum = sum.addingReportingOverflow(duration).partialValue
+      }
+    }
+    return isChanged ? sum : nil
+  }
+
   /// Writes what libavformat decides by itself into the track headers: enabled or not, the volume, and
   /// languages that QuickTime has no number of its own for.
   func setHeaders(_ tracks: [MuxerTrack]) throws {

@@ -246,6 +246,25 @@ import Testing
     #expect(calls.withLock { $0 } == [true, false])
   }
 
+  /// All samples before the session's start: nothing to show, but a movie that opens.
+  @Test(arguments: [10, 4_000_000_000] as [Int64])
+  func sessionsThatBeginAfterTheEnd(start: Int64) async throws {
+    let url = scratch.url("late.mov")
+    let writer = try AVAssetWriter(url: url, fileType: .mov)
+    let input = AVAssetWriterInput(mediaType: .video, outputSettings: Self.video())
+    writer.add(input)
+    #expect(writer.startWriting())
+    writer.startSession(atSourceTime: CMTime(value: start, timescale: 1))
+    for index in 0..<5 { #expect(try Self.append(input, index)) }
+    input.markAsFinished()
+    await writer.finishWriting()
+    guard writer.status == .completed else {
+      #expect(!FileManager.default.fileExists(atPath: url.path))
+      return
+    }
+    #expect(AVURLAsset(url: url).tracks.count == 1)
+  }
+
   // MARK: - Times of segments
 
   @Test(arguments: [0, 10], [true, false]) func segmentsCarryTheSourcesTime(_ start: Int64, _ reorders: Bool)
