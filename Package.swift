@@ -32,7 +32,9 @@ var targets: [Target] = [
       .apt(["libavformat-dev", "libavcodec-dev", "libavutil-dev", "libswresample-dev", "libswscale-dev"])
     ]),
   .target(
-    name: "H264ReferenceDecoders", dependencies: ["CFFmpeg"], path: "Tests/H264ReferenceDecoders"),
+    name: "H264ReferenceDecoders", dependencies: ["CFFmpeg"], path: "Tests/H264ReferenceDecoders",
+    // Where no Swift imports CFFmpeg, nothing else names them to the linker.
+    linkerSettings: [.linkedLibrary("avcodec"), .linkedLibrary("avutil")]),
   .testTarget(
     name: "H264EncoderTests",
     dependencies: ["H264Encoder", "VideoBitstream", "CH264Kernels", "H264ReferenceDecoders"]),
