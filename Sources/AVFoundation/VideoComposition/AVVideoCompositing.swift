@@ -39,8 +39,8 @@ open class AVVideoCompositionRenderContext: NSObject, @unchecked Sendable {
     videoComposition = composition
     self.size = size
     var all = attributes
-    all[kCVPixelBufferWidthKey as String] = Int(size.width)
-    all[kCVPixelBufferHeightKey as String] = Int(size.height)
+    all[kCVPixelBufferWidthKey as String] = Int(clamping: Double(size.width))
+    all[kCVPixelBufferHeightKey as String] = Int(clamping: Double(size.height))
     // Of several formats the first that there are buffers of.
     if let list = all[kCVPixelBufferPixelFormatTypeKey as String] as? [Any] {
       all[kCVPixelBufferPixelFormatTypeKey as String] = list.first

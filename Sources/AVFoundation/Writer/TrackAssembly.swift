@@ -48,7 +48,7 @@ final class TrackAssembly: @unchecked Sendable {
     latestFormat = known
     let rate = known.audioStreamBasicDescription?.mSampleRate ?? 0
     timeScale =
-      preferredTimeScale > 0 ? preferredTimeScale : rate >= 1 ? CMTimeScale(clamping: Int(rate)) : 90_000
+      preferredTimeScale > 0 ? preferredTimeScale : rate >= 1 ? CMTimeScale(clamping: rate) : 90_000
     return true
   }
 
