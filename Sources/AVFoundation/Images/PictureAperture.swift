@@ -39,7 +39,9 @@ struct PictureAperture {
 
   /// The part that is shown of a picture that was decoded.
   func part(ofWidth width: Int, height: Int) -> (left: Int, top: Int, width: Int, height: Int) {
-    func clamp(_ value: CGFloat, _ limit: Int) -> Int { max(0, min(Int(clamping: Double(value.rounded())), limit)) }
+    func clamp(_ value: CGFloat, _ limit: Int) -> Int {
+      max(0, min(Int(clamping: Double(value.rounded())), limit))
+    }
     let left = clamp(shown.minX * CGFloat(width), width - 1)
     let top = clamp(shown.minY * CGFloat(height), height - 1)
     return (
