@@ -9,6 +9,7 @@ public struct ConstantRateFiller: Sendable {
   /// - Parameters:
   ///   - bitsPerSecond: the rate to hold.
   ///   - capacity: bits that the bucket holds; a window may fall short of the rate by as much.
+  ///   - initialFullness: how full the bucket is at first, 0 to 1.
   public init(bitsPerSecond: Int, capacity: Int, initialFullness: Double = 0.9) {
     self.bitsPerSecond = Double(bitsPerSecond)
     self.capacity = Double(capacity)

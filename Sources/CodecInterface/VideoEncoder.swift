@@ -23,7 +23,9 @@ public protocol VideoEncoder: AnyObject {
   ///
   /// An encoder that cannot go on after it has given up what it held hands over all frames, and starts with a key
   /// frame: what it does if it has no method of its own.
-  /// - Parameter presentationTime: in the configuration's time scale.
+  /// - Parameters:
+  ///   - presentationTime: in the configuration's time scale.
+  ///   - output: gets each frame, in decode order.
   func complete(
     through presentationTime: Int64, output: (consuming CompressedFrame) -> Void
   ) throws(CodecError)
