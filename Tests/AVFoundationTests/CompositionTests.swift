@@ -149,7 +149,9 @@ import Testing
     let (_, audio) = try Self.tracks(path)
     func samples(_ asset: AVAsset, _ range: CMTimeRange? = nil) throws -> [Int16] {
       var position: Int64 = -1
-      return try ReaderTests.read(asset, .audio, settings: Self.pcm, range: range).flatMap { sample in
+      return try ReaderTests.read(
+        asset, .audio, settings: Self.pcm, pitch: .varispeed, range: range
+      ).flatMap { sample in
         let time = CMSampleBufferGetPresentationTimeStamp(sample)
         if position >= 0 { #expect(time.value == position, "without gap or overlap") }
         position = time.value + Int64(CMSampleBufferGetNumSamples(sample))
@@ -184,6 +186,15 @@ import Testing
     }
     let ratio = Double(crossings(all[20_001..<29_000])) / Double(crossings(slow[0..<8_999]))
     #expect(abs(ratio - 2) < 0.1, "\(ratio)")
+    // Nobody keeps the pitch, and nobody says so.
+    for pitch in [AVAudioTimePitchAlgorithm.spectral, .timeDomain] {
+      let reader = try AVAssetReader(asset: composition)
+      let output = AVAssetReaderTrackOutput(track: track, outputSettings: Self.pcm)
+      output.audioTimePitchAlgorithm = pitch
+      reader.add(output)
+      #expect(!reader.startReading() || output.copyNextSampleBuffer() == nil)
+      #expect((reader.error as? AVError)?.code == .operationNotSupportedForAsset)
+    }
   }
 
   @Test func storedSamplesAreCutAtKeyFrames() throws {

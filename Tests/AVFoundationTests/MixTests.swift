@@ -29,18 +29,10 @@ import Testing
   private static func read(
     _ asset: AVAsset, _ mix: AVAudioMix?, _ settings: [String: Any], range: CMTimeRange? = nil
   ) throws -> [CMSampleBuffer] {
-    let reader = try AVAssetReader(asset: asset)
     let output = AVAssetReaderAudioMixOutput(
       audioTracks: asset.tracks(withMediaType: .audio), audioSettings: settings)
     output.audioMix = mix
-    #expect(reader.canAdd(output))
-    reader.add(output)
-    if let range { reader.timeRange = range }
-    #expect(reader.startReading(), "\(String(describing: reader.error))")
-    var samples: [CMSampleBuffer] = []
-    while let sample = output.copyNextSampleBuffer() { samples.append(sample) }
-    #expect(reader.status == .completed, "\(String(describing: reader.error))")
-    return samples
+    return try ReaderTests.read(output, of: asset, range: range)
   }
 
   @Test func volumesAndRamps() throws {

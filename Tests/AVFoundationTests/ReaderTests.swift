@@ -7,11 +7,19 @@ import Testing
 @Suite struct ReaderTests {
   static func read(
     _ asset: AVAsset, _ type: AVMediaType = .video, settings: [String: Any]? = nil,
-    range: CMTimeRange? = nil
+    pitch: AVAudioTimePitchAlgorithm = .spectral, range: CMTimeRange? = nil
   ) throws -> [CMSampleBuffer] {
-    let reader = try AVAssetReader(asset: asset)
     let track = try #require(asset.tracks(withMediaType: type).first)
     let output = AVAssetReaderTrackOutput(track: track, outputSettings: settings)
+    output.audioTimePitchAlgorithm = pitch
+    return try read(output, of: asset, range: range)
+  }
+
+  /// All that an output gives, and no failure.
+  static func read(
+    _ output: AVAssetReaderOutput, of asset: AVAsset, range: CMTimeRange? = nil
+  ) throws -> [CMSampleBuffer] {
+    let reader = try AVAssetReader(asset: asset)
     #expect(reader.canAdd(output))
     reader.add(output)
     if let range { reader.timeRange = range }

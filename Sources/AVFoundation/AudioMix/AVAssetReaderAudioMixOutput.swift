@@ -49,13 +49,7 @@ open class AVAssetReaderAudioMixOutput: AVAssetReaderOutput, @unchecked Sendable
 
   override var settingsError: AVError? {
     if case .failure(let error) = request { return error }
-    guard AVAudioTimePitchAlgorithm.known.contains(audioTimePitchAlgorithm) else {
-      return AVError(
-        .unsupportedOutputSettings,
-        reason: "The pitch algorithm \(audioTimePitchAlgorithm.rawValue) is not known.",
-        advice: "Use timeDomain, spectral or varispeed.")
-    }
-    return nil
+    return audioTimePitchAlgorithm.error(.unsupportedOutputSettings)
   }
 
   override func belongs(to asset: AVAsset) -> Bool {
@@ -70,6 +64,7 @@ open class AVAssetReaderAudioMixOutput: AVAssetReaderOutput, @unchecked Sendable
       audioTracks.map { track in
         let source: any SampleSource
         if let composed = track as? AVCompositionTrack {
+          try audioTimePitchAlgorithm.check(composed.timeline)
           source = try ComposedSound(composed.timeline, working)
         } else {
           source = try SoundSource(

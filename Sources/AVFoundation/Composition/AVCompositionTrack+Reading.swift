@@ -4,7 +4,9 @@ import Foundation
 
 extension AVCompositionTrack {
   /// What a reader's output takes its samples from.
-  func makeSource(_ request: AVAssetReaderTrackOutput.Request, copies: Bool) throws -> any SampleSource {
+  func makeSource(
+    _ request: AVAssetReaderTrackOutput.Request, pitch: AVAudioTimePitchAlgorithm = .varispeed, copies: Bool
+  ) throws -> any SampleSource {
     switch request {
     case .stored:
       if timeline.parts.contains(where: \.isScaled), mediaType == .audio {
@@ -22,7 +24,9 @@ extension AVCompositionTrack {
           Demuxer(again: track.file.facts().demuxer), track.facts, requirements, copies: copies)
       }
       return ReadAhead(pictures, depth: AVAssetReaderTrackOutput.readAhead)
-    case .sound(let requirements): return try ComposedSound(timeline, requirements)
+    case .sound(let requirements):
+      try pitch.check(timeline)
+      return try ComposedSound(timeline, requirements)
     }
   }
 }

@@ -23,10 +23,7 @@ struct ExportMixing {
         .operationNotSupportedForPreset,
         reason: "A preset that copies samples takes no audio mix and no video composition.")
     }
-    guard AVAudioTimePitchAlgorithm.known.contains(settings.pitch) else {
-      throw AVError(
-        .incorrectlyConfigured, reason: "The pitch algorithm \(settings.pitch.rawValue) is not known.")
-    }
+    if let error = settings.pitch.error(.incorrectlyConfigured) { throw error }
   }
 
   private func all(_ type: AVMediaType) -> [AVAssetTrack] { tracks.filter { $0.mediaType == type } }

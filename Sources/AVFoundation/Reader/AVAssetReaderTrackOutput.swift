@@ -33,9 +33,10 @@ open class AVAssetReaderTrackOutput: AVAssetReaderOutput, @unchecked Sendable {
 
   public override var mediaType: AVMediaType { track.mediaType }
 
-  /// How sound keeps its pitch where a track is played at another rate than 1.0. In a file none is, so that the
-  /// three algorithms give the same sound; with another one the output cannot be added to a reader. Set it before
-  /// reading begins; later it has no effect.
+  /// How sound keeps its pitch where a track is played at another rate than 1.0: in a composition whose parts are
+  /// scaled, which is read with `varispeed` alone (the pitch follows the speed). Elsewhere the three algorithms give the
+  /// same sound. With another one the output cannot be added to a reader. Set it before reading begins; later it has no
+  /// effect.
   public var audioTimePitchAlgorithm: AVAudioTimePitchAlgorithm {
     get { pitchLock.withLock { pitch } }
     set { if reader?.status ?? .unknown == .unknown { pitchLock.withLock { pitch = newValue } } }
@@ -58,20 +59,14 @@ open class AVAssetReaderTrackOutput: AVAssetReaderOutput, @unchecked Sendable {
 
   override var settingsError: AVError? {
     if case .failure(let error) = request { return error }
-    guard AVAudioTimePitchAlgorithm.known.contains(audioTimePitchAlgorithm) else {
-      return AVError(
-        .unsupportedOutputSettings,
-        reason: "The pitch algorithm \(audioTimePitchAlgorithm.rawValue) is not known.",
-        advice: "Use timeDomain, spectral or varispeed.")
-    }
-    return nil
+    return audioTimePitchAlgorithm.error(.unsupportedOutputSettings)
   }
 
   override func belongs(to asset: AVAsset) -> Bool { track.file === asset.file }
 
   override func makeSource(asset: AVAsset, copies: Bool) throws -> any SampleSource {
     if let composed = track as? AVCompositionTrack {
-      return try composed.makeSource(request.get(), copies: copies)
+      return try composed.makeSource(request.get(), pitch: audioTimePitchAlgorithm, copies: copies)
     }
     let facts = try track.file.facts()
     let demuxer = try Demuxer(again: facts.demuxer)
@@ -104,16 +99,4 @@ open class AVAssetReaderSampleReferenceOutput: AVAssetReaderOutput, @unchecked S
     let demuxer = try Demuxer(again: track.file.facts().demuxer)
     return StoredSampleSource(demuxer, track.facts, referencesTo: track.file.url)
   }
-}
-
-/// How sound is treated when it is played faster or slower.
-public struct AVAudioTimePitchAlgorithm: RawRepresentable, Hashable, Sendable {
-  public let rawValue: String
-  public init(rawValue: String) { self.rawValue = rawValue }
-
-  public static let timeDomain = AVAudioTimePitchAlgorithm(rawValue: "TimeDomain")
-  public static let spectral = AVAudioTimePitchAlgorithm(rawValue: "Spectral")
-  public static let varispeed = AVAudioTimePitchAlgorithm(rawValue: "Varispeed")
-
-  static let known: Set<AVAudioTimePitchAlgorithm> = [.timeDomain, .spectral, .varispeed]
 }

@@ -13,7 +13,7 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
   private let copies: Bool
   private var session: VTDecompressionSession
   private let copier: PictureCopier
-  private var format: CMFormatDescription?
+  private var samples = PictureSamples()
   private let isInterrupted = Atomic(false)
 
   private var start = CMTime.negativeInfinity
@@ -155,32 +155,12 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
     let until = timing.duration.isNumeric ? shown + timing.duration : shown
     if shown < start, until <= start { return }
     let isPrivate = outcome.isModifiable || !copies
-    ready.append(try makeSample(isPrivate ? image : try copier.copy(image), timing))
+    ready.append(try samples.make(isPrivate ? image : try copier.copy(image), timing))
   }
 
   private func damaged(_ time: CMTime, _ status: OSStatus) -> AVError {
     AVError(
       .decodeFailed, reason: "The frame at \(time.seconds) s is damaged (\(status)).",
       info: [AVErrorPresentationTimeStampKey: NSValue(time: time)])
-  }
-
-  private func makeSample(_ image: CVPixelBuffer, _ timing: CMSampleTimingInfo) throws -> CMSampleBuffer {
-    if let known = format, !CMVideoFormatDescriptionMatchesImageBuffer(known, imageBuffer: image) {
-      format = nil
-    }
-    if format == nil {
-      CMVideoFormatDescriptionCreateForImageBuffer(
-        allocator: kCFAllocatorDefault, imageBuffer: image, formatDescriptionOut: &format)
-    }
-    guard let format else { throw AVError(.unknown, reason: "The picture's format cannot be described.") }
-    var timing = timing
-    var made: CMSampleBuffer?
-    let status = CMSampleBufferCreateReadyWithImageBuffer(
-      allocator: kCFAllocatorDefault, imageBuffer: image, formatDescription: format, sampleTiming: &timing,
-      sampleBufferOut: &made)
-    guard status == noErr, let made else {
-      throw AVError(.outOfMemory, reason: "A sample buffer cannot be made (\(status)).")
-    }
-    return made
   }
 }

@@ -40,7 +40,7 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
   private var start = CMTime.zero
   private var end = CMTime.zero
   private var count: Int64 = 0
-  private var format: CMFormatDescription?
+  private var samples = PictureSamples()
   private let converter = PixelConverter()
   private var pool: CVPixelBufferPool?
 
@@ -171,7 +171,9 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
       }
     }
     let duration = min(composition.frameDuration, end - time)
-    return try makeSample(try converted(image), at: time, duration)
+    return try samples.make(
+      try converted(image),
+      CMSampleTimingInfo(duration: duration, presentationTimeStamp: time, decodeTimeStamp: .invalid))
   }
 
   func stop() {
@@ -210,28 +212,5 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
         .decodeFailed, reason: "The picture cannot be converted: \(error).", underlying: error)
     }
     return target
-  }
-
-  private func makeSample(
-    _ image: CVPixelBuffer, at time: CMTime, _ duration: CMTime
-  ) throws -> CMSampleBuffer {
-    if let known = format, !CMVideoFormatDescriptionMatchesImageBuffer(known, imageBuffer: image) {
-      format = nil
-    }
-    if format == nil {
-      CMVideoFormatDescriptionCreateForImageBuffer(
-        allocator: kCFAllocatorDefault, imageBuffer: image, formatDescriptionOut: &format)
-    }
-    guard let format else { throw AVError(.unknown, reason: "The picture's format cannot be described.") }
-    var timing = CMSampleTimingInfo(
-      duration: duration, presentationTimeStamp: time, decodeTimeStamp: .invalid)
-    var made: CMSampleBuffer?
-    let status = CMSampleBufferCreateReadyWithImageBuffer(
-      allocator: kCFAllocatorDefault, imageBuffer: image, formatDescription: format, sampleTiming: &timing,
-      sampleBufferOut: &made)
-    guard status == noErr, let made else {
-      throw AVError(.outOfMemory, reason: "A sample buffer cannot be made (\(status)).")
-    }
-    return made
   }
 }
