@@ -142,7 +142,7 @@ import Testing
 
   /// Samples come out as they went in, and are let go.
   @Test func queuesOfSamples() throws {
-    var queue = SampleQueue()
+    var queue = SampleQueue<PendingSample>()
     let nothing = queue.popFirst()
     #expect(nothing == nil && queue.isEmpty && queue.first == nil && queue.last == nil)
     weak var oldest: CMBlockBuffer?

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import AVFoundation
+@testable import AVFoundation
+@testable import FFmpegMedia
 import Foundation
 import Testing
 
@@ -41,6 +42,56 @@ import Testing
       chmod(scratch.path, 0o755)
     }
     #expect(scratch.contents == ["taken.mov"])
+  }
+
+  /// H.264 and HEVC whose description has no parameter sets: nobody could decode the movie.
+  @Test func descriptionsWithoutParameterSetsAreRefused() throws {
+    for type in [kCMVideoCodecType_H264, kCMVideoCodecType_HEVC] {
+      let scratch = Scratch()
+      let (writer, input) = try makeWriter(scratch.url("a.mov"))
+      #expect(writer.startWriting())
+      writer.startSession(atSourceTime: .zero)
+      let format = try CMFormatDescription(
+        videoCodecType: .init(rawValue: type), width: 64, height: 48)
+      let block = try CMBlockBuffer(length: 64, flags: .assureMemoryNow)
+      let sample = try CMSampleBuffer(
+        dataBuffer: block, formatDescription: format, numSamples: 1,
+        sampleTimings: [
+          CMSampleTimingInfo(
+            duration: CMTime(value: 1, timescale: 30), presentationTimeStamp: .zero, decodeTimeStamp: .zero)
+        ], sampleSizes: [64])
+      #expect(!input.append(sample) && code(writer) == .invalidSourceMedia)
+      #expect(scratch.contents.isEmpty)
+    }
+  }
+
+  /// A track of which nothing is known, and nothing comes: the others do not wait without bound.
+  @Test func whatWaitsHasALimit() throws {
+    var plan = MovieAssembly.Plan(container: .mov, options: Muxer.Options())
+    plan.mostWaiting = 1000
+    let assembly = MovieAssembly(plan: plan, file: nil, deliver: nil)
+    let (pictures, silence) = (
+      TrackAssembly(mediaType: .video, preferredTimeScale: 0) { _ in },
+      TrackAssembly(mediaType: .audio, preferredTimeScale: 0) { _ in }
+    )
+    assembly.add(pictures)
+    assembly.add(silence)
+    let stored = try samples()
+    let format = try #require(CMSampleBufferGetFormatDescription(stored[0]))
+    let block = try CMBlockBuffer(length: 100, flags: .assureMemoryNow)
+    var taken = 0
+    var refusal: AVError?
+    while refusal == nil, taken < 100 {
+      let time = CMTime(value: Int64(taken), timescale: 30)
+      let sample = PendingSample(
+        block: block, offset: 0, size: 100, presentation: time, decode: time,
+        duration: CMTime(value: 1, timescale: 30), isSync: true, isDisposable: false)
+      do {
+        try assembly.append([sample], format, to: pictures)
+        taken += 1
+      } catch { refusal = error as? AVError }
+    }
+    #expect(taken == 10 && refusal?.code == .outOfMemory)
   }
 
   @Test func badSettingsAreRefused() throws {

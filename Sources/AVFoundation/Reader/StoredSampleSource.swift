@@ -14,7 +14,7 @@ final class StoredSampleSource: SampleSource {
   private var atEnd = false
   /// Samples that are shown after the end. They count only if one that is shown before it follows.
   private var late: [MediaPacket] = []
-  private var ready: [MediaPacket] = []
+  private var ready = SampleQueue<MediaPacket>()
   /// The format that holds, where it changes within the track.
   private var format: CMFormatDescription?
 
@@ -32,7 +32,7 @@ final class StoredSampleSource: SampleSource {
     if range.end.isNumeric, stream.time(end) < range.end { end += 1 }
     atEnd = false
     late = []
-    ready = []
+    ready = SampleQueue()
     format = track.format
     if let start {
       try demuxer.seek(stream: stream.index, to: start)
@@ -42,7 +42,8 @@ final class StoredSampleSource: SampleSource {
   }
 
   func next() throws -> CMSampleBuffer? {
-    while ready.isEmpty {
+    while true {
+      if let packet = ready.popFirst() { return try sample(of: packet) }
       if atEnd { return nil }
       guard let packet = try demuxer.next() else {
         atEnd = true
@@ -59,11 +60,14 @@ final class StoredSampleSource: SampleSource {
       {
         continue
       } else {
-        ready = late + [packet]
+        for earlier in late { ready.append(earlier) }
+        ready.append(packet)
         late = []
       }
     }
-    let packet = ready.removeFirst()
+  }
+
+  private func sample(of packet: MediaPacket) throws -> CMSampleBuffer {
     if let changed = track.stream.makeFormatDescription(of: packet) { format = changed }
     if let referenceURL { return try reference(to: packet, in: referenceURL) }
     return try packet.makeSampleBuffer(of: track.stream, description: format)

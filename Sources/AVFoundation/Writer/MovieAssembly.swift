@@ -17,6 +17,8 @@ final class MovieAssembly: @unchecked Sendable {
     /// Bytes go to the receiver instead of a file.
     var isSegmented = false
     var firstSegmentStart = CMTime.invalid
+    /// Bytes that may wait for a track whose format is not known.
+    var mostWaiting = 1 << 30
   }
 
   /// A segment that is complete.
@@ -125,7 +127,7 @@ final class MovieAssembly: @unchecked Sendable {
       // With the last reference the file goes, but for its complete fragments.
       if !keeps { file?.discard() }
       file = nil
-      for track in tracks { track.queue = SampleQueue() }
+      for track in tracks { track.clear() }
     }
   }
 
@@ -162,14 +164,24 @@ final class MovieAssembly: @unchecked Sendable {
         let limit = silent.map(\.patience).max() ?? .zero
         guard tracks.contains(where: { $0.waitingSpan > limit }),
           silent.allSatisfy({ $0.describeAhead() })
-        else { return }
+        else { return try checkWaitingSize() }
       }
       try begin()
     }
-    while let track = nextTrack(), let sample = track.queue.popFirst() {
+    while let track = nextTrack(), let sample = track.popFirst() {
       try cutIfDue(before: sample, of: track)
       try put(sample, of: track)
     }
+  }
+
+  /// What waits for a track of which nothing is known has a limit.
+  private func checkWaitingSize() throws {
+    guard tracks.reduce(0, { $0 + $1.waitingSize }) > plan.mostWaiting else { return }
+    throw AVError(
+      .outOfMemory,
+      reason: "\(plan.mostWaiting >> 20) MB of samples wait for a track that has had none.",
+      advice:
+        "Append to the inputs in turns, finish those without samples, or give them a source format hint.")
   }
 
   private func begin() throws {

@@ -13,7 +13,9 @@ final class TrackAssembly: @unchecked Sendable {
   private(set) var format: CMFormatDescription?
   private var latestFormat: CMFormatDescription?
   private(set) var timeScale: CMTimeScale = 0
-  var queue = SampleQueue()
+  private(set) var queue = SampleQueue<PendingSample>()
+  /// Bytes that wait.
+  private(set) var waitingSize = 0
   var isFinished = false
   /// The track's number in the file; nil as long as there is no file, or when the track has no samples.
   var number: Int?
@@ -58,6 +60,19 @@ final class TrackAssembly: @unchecked Sendable {
     return tail.decode - head.decode
   }
 
+  /// The next sample for the file.
+  func popFirst() -> PendingSample? {
+    guard let sample = queue.popFirst() else { return nil }
+    waitingSize -= sample.size
+    return sample
+  }
+
+  /// Forgets what waits.
+  func clear() {
+    queue = SampleQueue()
+    waitingSize = 0
+  }
+
   /// Takes samples of one buffer.
   func take(_ samples: [PendingSample], _ description: CMFormatDescription?) throws {
     guard var first = samples.first else { return }
@@ -66,6 +81,7 @@ final class TrackAssembly: @unchecked Sendable {
         .invalidSourceMedia, reason: "The sample buffer has no format description.",
         advice: "Give compressed samples the format description of their stream.")
     }
+    if latestFormat !== description { try check(description) }
     if format == nil {
       format = description
       latestFormat = description
@@ -96,8 +112,21 @@ final class TrackAssembly: @unchecked Sendable {
           info: [AVErrorPresentationTimeStampKey: NSValue(time: sample.presentation)])
       }
       lastDecode = sample.decode
+      waitingSize += sample.size
       queue.append(index == 0 ? first : sample)
     }
+  }
+
+  /// Nobody can decode `avc1` or `hvc1` whose description has no parameter sets.
+  private func check(_ description: CMFormatDescription) throws {
+    let type = CMFormatDescriptionGetMediaSubType(description)
+    guard [kCMVideoCodecType_H264, kCMVideoCodecType_HEVC].contains(type),
+      Self.parameterSet(description, 0, type) == nil
+    else { return }
+    throw AVError(
+      .invalidSourceMedia,
+      reason: "The samples' format description has no parameter sets.",
+      advice: "Make it with CMVideoFormatDescriptionCreateFromH264ParameterSets or its HEVC sister.")
   }
 
   /// A time scale that holds the first sample's times exactly, and is not too coarse for those to come.

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What waits, taken from the front. What is taken is let go at once, and however many wait, taking one is cheap.
+struct SampleQueue<Element> {
+  private var samples: [Element?] = []
+  /// The place of the first.
+  private var head = 0
+
+  var isEmpty: Bool { head == samples.count }
+  var count: Int { samples.count - head }
+  var first: Element? { isEmpty ? nil : samples[head] }
+  var last: Element? { isEmpty ? nil : samples[samples.count - 1] }
+
+  mutating func append(_ sample: Element) { samples.append(sample) }
+
+  mutating func popFirst() -> Element? {
+    guard !isEmpty else { return nil }
+    let sample = samples[head]
+    samples[head] = nil
+    head += 1
+    if head == samples.count || head >= 256 && head > samples.count / 2 {
+      samples.removeFirst(head)
+      head = 0
+    }
+    return sample
+  }
+}
