@@ -62,11 +62,13 @@ final class PictureConversion: Sendable {
     _ source: PictureView, _ from: SampleMeaning, to target: PictureView, _ to: SampleMeaning,
     wholeTarget: Bool
   ) throws(PixelConversionError) {
-    // libswscale leaves the last pixel of an odd row of packed 4:2:2 as it was.
-    let isOddlyPacked = target.width % 2 == 1 && PackedOrder(target.format) != nil
-    guard let input = Self.readable(source.format),
-      let output = isOddlyPacked ? AV_PIX_FMT_YUV422P : Self.writable(target.format, from: source.format)
+    guard let input = Self.readable(source.format), let output = Self.output(for: target, from: source.format)
     else { throw .failed }
+    if source.height % 2 == 1, source.height == target.height, source.width == target.width,
+      PackedOrder(input) != nil, target.layout.chromaHeightShift > 0
+    {
+      return try scaleWithAnotherRow(source, from, to: target, to)
+    }
     // The colour matrix of a YCbCr pair is changed by way of RGB, which libswscale does in one thread.
     let changesMatrix = from.matrix != to.matrix
     let key = ScalingContext.Key(
@@ -77,7 +79,9 @@ final class PictureConversion: Sendable {
     defer { giveBack(context) }
 
     var readable = source
-    if input != source.format || !source.isPadded {
+    // libswscale takes a chroma sample from pairs of RGB pixels: behind the last one of an odd row stands its like.
+    let isOdd = source.width % 2 == 1 && PixelFormatInfo.isRGB(input)
+    if input != source.format || !source.isPadded || isOdd {
       guard let picture = context.scratchPicture(0, input, width: source.width, height: source.height) else {
         throw .failed
       }
@@ -86,6 +90,7 @@ final class PictureConversion: Sendable {
       } else if !PlaneCopy.rearrange(source, to: picture) {
         throw .failed
       }
+      if isOdd { PlaneCopy.repeatLastColumn(of: picture) }
       readable = picture
     }
     // Vector code may write past the right edge of a row, which is somebody's pixels in a part of a picture.
@@ -101,6 +106,26 @@ final class PictureConversion: Sendable {
     } else if !PlaneCopy.rearrange(picture, to: target, wholeTarget: wholeTarget) {
       throw .failed
     }
+  }
+
+  /// Packed 4:2:2 of an odd height to 4:2:0, by way of one row more: libswscale would leave the last row of chroma as it
+  /// was.
+  private func scaleWithAnotherRow(
+    _ source: PictureView, _ from: SampleMeaning, to target: PictureView, _ to: SampleMeaning
+  ) throws(PixelConversionError) {
+    let (width, height) = (source.width, source.height)
+    guard let higher = PictureMemory(format: source.format, width: width, height: height + 1),
+      let result = PictureMemory(format: target.format, width: width, height: height + 1)
+    else { throw .failed }
+    for (first, row) in [(0, height), (height, 1)] {
+      let rows = PixelRect(x: 0, y: min(first, height - 1), width: width, height: row)
+      PlaneCopy.copy(
+        source.cropped(to: rows),
+        to: higher.view.cropped(to: PixelRect(x: 0, y: first, width: width, height: row)))
+    }
+    try scale(higher.view, from, to: result.view, to, wholeTarget: true)
+    PlaneCopy.copy(
+      result.view.cropped(to: PixelRect(x: 0, y: 0, width: width, height: height)), to: target)
   }
 
   private func take(_ key: ScalingContext.Key) -> ScalingContext? {
@@ -152,6 +177,20 @@ final class PictureConversion: Sendable {
       return nil
     }
     return pair.planar
+  }
+
+  /// What libswscale is to write: odd sizes it does not fill in every format.
+  private static func output(for target: PictureView, from source: AVPixelFormat) -> AVPixelFormat? {
+    // The last pixel of an odd row of packed 4:2:2 stays as it was.
+    if target.width % 2 == 1, PackedOrder(target.format) != nil { return AV_PIX_FMT_YUV422P }
+    // So does the last interleaved chroma of more than eight bits.
+    if target.width % 2 == 1 || target.height % 2 == 1,
+      let pair = SemiPlanarPair(semiPlanar: target.format), pair.bytes == 2,
+      sws_isSupportedOutput(pair.planar) > 0
+    {
+      return pair.planar
+    }
+    return writable(target.format, from: source)
   }
 
   // MARK: Colour

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CFFmpeg
 
-/// A picture in memory of its own, rows padded for SIMD.
+/// A picture in memory of its own, rows padded for SIMD and by a pixel at least.
 final class PictureMemory {
   let view: PictureView
   private let block: UnsafeMutableRawPointer
@@ -14,7 +14,7 @@ final class PictureMemory {
     var offsets: [Int] = []
     var size = 0
     for plane in 0..<layout.planeCount {
-      let stride = (layout.bytes(width, inPlane: plane) + 63) & ~63
+      let stride = (layout.bytes(width + 1, inPlane: plane) + 63) & ~63
       strides.append(stride)
       offsets.append(size)
       size += stride * layout.rows(height, inPlane: plane)

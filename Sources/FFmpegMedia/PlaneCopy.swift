@@ -13,6 +13,20 @@ enum PlaneCopy {
     }
   }
 
+  /// Puts the last pixel of each row behind it, where there is room.
+  static func repeatLastColumn(of picture: PictureView) {
+    let layout = picture.layout
+    for plane in 0..<layout.planeCount {
+      guard let memory = picture.planes[plane] else { continue }
+      let end = layout.bytes(picture.width, inPlane: plane)
+      let pixel = layout.bytes(1, inPlane: plane)
+      for row in 0..<layout.rows(picture.height, inPlane: plane) {
+        let behind = memory + row * Int(picture.strides[plane]) + end
+        memcpy(behind, behind - pixel, pixel)
+      }
+    }
+  }
+
   /// Converts between a planar format and its semi-planar sister, or planes of 4:2:2 to packed rows of an odd length, if
   /// that is what the two formats are.
   /// - Parameter wholeTarget: The target is no part of a picture, whose other pixels stay as they are.

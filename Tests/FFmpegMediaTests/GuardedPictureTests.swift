@@ -39,8 +39,6 @@ import Testing
           let roomy = try roomyCopy(source, from, width, height)
           let expected = try #require(makeBuffer(to, width, height))
           try converter.convert(roomy, to: expected)
-          // What libswscale makes of the last pixel of an odd row may depend on what stands behind it.
-          guard width % 2 == 0 else { continue }
           let (one, other) = (target.bytes, packed(expected, to, width, height))
           let differing = zip(one, other).count { $0 != $1 }
           #expect(
@@ -65,8 +63,7 @@ import Testing
     for from in others + packed {
       for to in packed where from != to {
         for width in [7, 33, 95] {
-          // libswscale looks at pairs of RGB pixels, and so beyond an odd row.
-          for sourceWidth in from == kCVPixelFormatType_32BGRA ? [64] : [width, 64] {
+          for sourceWidth in [width, 64] {
             let source = try GuardedPicture(from, sourceWidth, 6, padding: 0, at: side)
             let target = try GuardedPicture(to, width, 6, padding: 0, at: side, seed: 19)
             try converter.convert(source.buffer, to: target.buffer)
