@@ -56,6 +56,42 @@ import VideoToolbox
     }
   }
 
+  @Test("Lost packets that are sent once more keep the picture moving", arguments: [false, true])
+  func retransmission(inBursts: Bool) throws {
+    func run(_ retransmits: Bool, delay: Double = 0.03, seed: UInt64) throws -> CallRecord {
+      try CallPlan.small(.ltr, frames: 240) {
+        $0.link.loss = inBursts ? .bursts(rate: 0.05, length: 4) : .random(0.05)
+        $0.link.delay = delay
+        $0.feedbackLoss = .random(0.02)
+        $0.seed = seed
+        $0.retransmits = retransmits
+        $0.keepsPackets = true
+      }.run()
+    }
+    var (stillWith, stillWithout) = (0.0, 0.0)
+    for seed in 1...3 as ClosedRange<UInt64> {
+      let (with, without) = try (run(true, seed: seed), run(false, seed: seed))
+      let (repaired, lossy) = (with.receivers[0], without.receivers[0])
+      #expect(repaired.decodeErrors == 0 && repaired.shown.allSatisfy { !$0.isDamaged })
+      #expect(repaired.recoveredPackets > 5 && repaired.resentPackets >= repaired.recoveredPackets)
+      #expect(lossy.requestedPackets == 0 && lossy.resentPackets == 0)
+      #expect(repaired.decoded >= 230 && repaired.decoded > lossy.decoded)
+      #expect((with.quality(of: repaired) ?? 0) > (without.quality(of: lossy) ?? 99))
+      stillWith += with.freezes(of: repaired).reduce(0) { $0 + $1.length }
+      stillWithout += without.freezes(of: lossy).reduce(0) { $0 + $1.length }
+      // What came again came in a stream of its own.
+      let packets = with.packets.filter { $0.channel == .media }.compactMap { RTPPacket($0.payload) }
+      let again = packets.filter { $0.payloadType == CallPlan.retransmissionPayloadType }
+      #expect(again.count == repaired.recoveredPackets)
+      #expect(Set(again.map(\.source)).isDisjoint(with: packets.filter { !again.contains($0) }.map(\.source)))
+    }
+    // A burst takes as long as it takes.
+    #expect(stillWith < stillWithout * (inBursts ? 0.8 : 0.5), "\(stillWith) of \(stillWithout) s")
+    // Where the way is too long, it is not tried for long.
+    let far = try run(true, delay: 0.2, seed: 5).receivers[0]
+    #expect(far.requestedPackets == 0 && far.requests > 0)
+  }
+
   @Test("Intra refresh shows damage, and heals without a word")
   func intraRefresh() throws {
     let record = try CallPlan.small(.intraRefresh, frames: 150) {

@@ -15,6 +15,7 @@ import Testing
       .receiverReport(source: 2, blocks: [block, block]), .receiverReport(source: 2, blocks: []),
       .sourceDescription(source: 3, name: "receiver@example.com"), .sourceDescription(source: 3, name: ""),
       .pictureLoss(sender: 1, media: 2),
+      .retransmissionRequest(sender: 1, media: 2, numbers: [7, 8, 24, 65_535, 0]),
       .referenceSelection(sender: 1, media: 2, payloadType: 96, token: 0x0102_0304_0506_0708),
       .lostFrames(sender: 4, frames: [1, 2, 65_535]), .lostFrames(sender: 4, frames: []), .bye(source: 1),
     ]

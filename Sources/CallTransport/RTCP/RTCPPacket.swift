@@ -5,6 +5,8 @@ public enum RTCPPacket: Equatable, Sendable {
   case receiverReport(source: UInt32, blocks: [ReportBlock])
   case sourceDescription(source: UInt32, name: String)
   case bye(source: UInt32)
+  /// Generic NACK: the numbers of packets that the receiver lacks, in rising order modulo 2^16.
+  case retransmissionRequest(sender: UInt32, media: UInt32, numbers: [UInt16])
   /// Picture loss indication: the receiver cannot go on without a frame that depends on nothing lost.
   case pictureLoss(sender: UInt32, media: UInt32)
   /// Reference picture selection indication. The bit string is the token of a long-term reference (64 bits) that

@@ -54,6 +54,15 @@ extension RTCPPacket {
       guard Array(name) == lostFramesName else { return .unknown }
       guard let number = reader.read16(), reader.remaining >= Int(number) * 2 else { return .malformed }
       return .packet(.lostFrames(sender: source, frames: (0..<number).compactMap { _ in reader.read16() }))
+    case (205, 1):
+      guard let media = reader.read32() else { return .malformed }
+      var numbers: [UInt16] = []
+      while reader.remaining > 0 {
+        guard let first = reader.read16(), let mask = reader.read16() else { return .malformed }
+        numbers.append(first)
+        for bit in 0..<16 where mask >> UInt16(bit) & 1 != 0 { numbers.append(first &+ UInt16(bit) &+ 1) }
+      }
+      return .packet(.retransmissionRequest(sender: source, media: media, numbers: numbers))
     case (206, 1):
       guard let media = reader.read32() else { return .malformed }
       return .packet(.pictureLoss(sender: source, media: media))

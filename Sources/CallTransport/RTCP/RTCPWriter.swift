@@ -27,6 +27,21 @@ extension RTCPPacket {
     case .bye(let source):
       body.append32(source)
       return Self.framed(type: 203, count: 1, body)
+    case .retransmissionRequest(let sender, let media, let numbers):
+      body.append32(sender)
+      body.append32(media)
+      // A number, and a bit for each of the sixteen behind it.
+      var rest = numbers[...]
+      while let first = rest.popFirst() {
+        var mask: UInt16 = 0
+        while let next = rest.first, (1...16).contains(next &- first) {
+          mask |= 1 << (next &- first - 1)
+          rest.removeFirst()
+        }
+        body.append16(first)
+        body.append16(mask)
+      }
+      return Self.framed(type: 205, count: 1, body)
     case .pictureLoss(let sender, let media):
       body.append32(sender)
       body.append32(media)

@@ -7,9 +7,10 @@ public struct ReorderBuffer: Sendable {
   }
 
   /// Seconds that a packet waits for one before it.
-  public let patience: Double
+  public var patience: Double
   private var unwrapper = SequenceUnwrapper()
-  private var next: Int64?
+  /// The number that is to be given next; nil before the first packet.
+  public private(set) var next: Int64?
   private var waiting: [Int64: Waiting] = [:]
   public private(set) var lateOrDoubled = 0
   /// Packets that wait at most: a sender that skips numbers on purpose must not fill the memory.

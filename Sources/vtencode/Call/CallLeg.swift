@@ -9,6 +9,11 @@ struct CallLeg {
   private let packetiser: H264Packetiser
   let media: UInt32
   var link: NetworkLink
+  private var sent = RetransmissionBuffer()
+  private var retransmissionSequence = Self.firstSequence
+  private let retransmits: Bool
+  private(set) var resentPackets = 0
+  private(set) var resentBytes = 0
   private var sequence = Self.firstSequence
   private var packetCount: UInt32 = 0
   private var octetCount: UInt32 = 0
@@ -20,6 +25,7 @@ struct CallLeg {
     packetiser = H264Packetiser(maximumPayload: plan.packetSize - RTPPacket.fixedHeaderSize - 20)
     self.media = media
     self.link = link
+    retransmits = plan.retransmits
     patience = 1.5 / plan.frameRate
   }
 
@@ -29,7 +35,7 @@ struct CallLeg {
   }
 
   /// The frame's packets.
-  mutating func packets(of frame: CallSender.Frame) -> [[UInt8]] {
+  mutating func packets(of frame: CallSender.Frame, at time: Double) -> [[UInt8]] {
     let payloads = packetiser.payloads(of: frame.units)
     return payloads.enumerated().map { index, payload in
       var packet = RTPPacket(
@@ -43,8 +49,29 @@ struct CallLeg {
       sequence &+= 1
       packetCount &+= 1
       octetCount &+= UInt32(payload.count)
+      if retransmits { sent.keep(packet, at: time) }
       return packet.bytes
     }
+  }
+
+  /// The packets that a receiver asks for, once more.
+  /// - Parameter interval: Seconds within which a packet is not sent again.
+  mutating func packets(askedFor feedback: [UInt8], at time: Double, interval: Double) -> [[UInt8]] {
+    guard retransmits, let requests = RTCPPacket.parse(feedback) else { return [] }
+    var result: [[UInt8]] = []
+    for case .retransmissionRequest(_, media, let numbers) in requests {
+      for packet in sent.take(numbers, at: time, interval: interval) {
+        let bytes = packet.retransmission(
+          payloadType: CallPlan.retransmissionPayloadType, source: media &+ 1,
+          sequenceNumber: retransmissionSequence
+        ).bytes
+        retransmissionSequence &+= 1
+        resentPackets += 1
+        resentBytes += bytes.count
+        result.append(bytes)
+      }
+    }
+    return result
   }
 
   /// A sender's report.

@@ -14,6 +14,11 @@ struct CallOptions: ParsableArguments {
       "How losses are repaired: keyframe, ltr, invalidate or intra-refresh.", valueName: "how"))
   var recovery: RecoveryMode = .ltr
 
+  @Flag(
+    inversion: .prefixedNo,
+    help: "Lost packets are sent once more as long as that takes no more than a quarter of a second.")
+  var retransmission = true
+
   @Option(
     help: ArgumentHelp(
       "Bits a second that the encoder is asked for, throughout. (default: follows the bandwidth)",
@@ -189,6 +194,7 @@ extension CallPlan {
     self.init(width: width, height: height, frameRate: source.frameRate, link: link)
     frameLimit = options.frames
     recovery = options.recovery
+    retransmits = options.retransmission
     bitRate = options.bitrate?.bitsPerSecond
     utilisation = options.utilisation.value
     if let chosen = options.window { window = chosen.value }

@@ -10,6 +10,10 @@ struct CallPlan: Sendable {
   var frameLimit: Int?
 
   var recovery = RecoveryMode.ltr
+  /// Lost packets are sent once more when the receiver asks for them.
+  var retransmits = false
+  /// Longest round trip in seconds at which that is tried: the picture stands still meanwhile.
+  static let longestRetransmission = 0.25
   /// Bits a second that the encoder is asked for; nil follows the bandwidth.
   var bitRate: Int?
   /// Share of the bandwidth that the encoder is given when it follows it.
@@ -48,6 +52,8 @@ struct CallPlan: Sendable {
   /// Of IPv4 and UDP.
   static let datagramHeaderSize = 28
   static let payloadType: UInt8 = 96
+  /// Of packets that are sent once more.
+  static let retransmissionPayloadType: UInt8 = 97
 
   /// A call, at first with a window that is short, and holds some frames.
   init(width: Int, height: Int, frameRate: Double, link: NetworkLink.Configuration) {

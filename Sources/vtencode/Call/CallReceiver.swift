@@ -11,11 +11,16 @@ final class CallReceiver {
     var image: CVPixelBuffer
   }
 
+  /// Seconds that a packet may come after those that were sent behind it.
+  private static let reorderTime = 0.02
+
   private let plan: CallPlan
   private let source: UInt32
   private let media: UInt32
   private let decoder = CallDecoder()
   private var reorder: ReorderBuffer
+  /// nil: lost packets are not asked for.
+  private var requests: RetransmissionRequests?
   private var depacketiser = H264Depacketiser()
   private var statistics: ReceptionStatistics
   private var numbers = SequenceUnwrapper()
@@ -34,7 +39,12 @@ final class CallReceiver {
     self.plan = plan
     self.source = source
     self.media = media
-    reorder = ReorderBuffer(patience: 0.02)
+    reorder = ReorderBuffer(patience: Self.reorderTime)
+    if plan.retransmits, plan.recovery.usesFeedback {
+      // Without jitter that changes the order, a gap is a loss.
+      requests = RetransmissionRequests(
+        roundTrip: 2 * plan.link.delay + 0.02, tolerance: plan.link.reorders ? Self.reorderTime : 0)
+    }
     statistics = ReceptionStatistics(source: media)
     record = CallRecord.Receiver(name: name, bandwidth: bandwidth)
   }
@@ -44,14 +54,40 @@ final class CallReceiver {
 
   /// Takes a packet of RTP. Gives the pictures that are shown now.
   func take(_ bytes: [UInt8], at time: Double) throws -> [Shown] {
-    guard let packet = RTPPacket(bytes), packet.source == media, packet.payloadType == CallPlan.payloadType
-    else { return [] }
-    statistics.add(packet, at: time)
-    record.packets += 1
-    return try show(reorder.add(packet, at: time), at: time)
+    guard var packet = RTPPacket(bytes) else { return [] }
+    if packet.source == media, packet.payloadType == CallPlan.payloadType {
+      statistics.add(packet, at: time)
+      requests?.add(packet.sequenceNumber, at: time)
+      record.packets += 1
+    } else {
+      guard requests != nil, packet.source == media &+ 1,
+        packet.payloadType == CallPlan.retransmissionPayloadType,
+        let original = packet.original(payloadType: CallPlan.payloadType, source: media)
+      else { return [] }
+      packet = original
+      requests?.addRetransmitted(packet.sequenceNumber, at: time)
+      record.recoveredPackets += 1
+    }
+    if let requests { reorder.patience = asksAgain ? requests.patience : Self.reorderTime }
+    return try giveOut(reorder.add(packet, at: time), at: time)
   }
 
-  func release(at time: Double) throws -> [Shown] { try show(reorder.release(at: time), at: time) }
+  func release(at time: Double) throws -> [Shown] { try giveOut(reorder.release(at: time), at: time) }
+
+  /// When the next request for lost packets is due; nil if none is.
+  var requestDeadline: Double? { asksAgain ? requests?.deadline : nil }
+
+  /// Whether a packet that is sent again still comes in time.
+  private var asksAgain: Bool {
+    requests.map { $0.roundTrip <= CallPlan.longestRetransmission } ?? false
+  }
+
+  private func giveOut(
+    _ packets: [(packet: RTPPacket, sequence: Int64)], at time: Double
+  ) throws -> [Shown] {
+    if let next = reorder.next { requests?.giveUp(before: next) }
+    return try show(packets, at: time)
+  }
 
   func takeControl(_ bytes: [UInt8], at time: Double) {
     for packet in RTCPPacket.parse(bytes) ?? [] {
@@ -69,6 +105,10 @@ final class CallReceiver {
     }
     record.acknowledgements += pendingTokens.count
     pendingTokens.removeAll()
+    if asksAgain, let lacking = requests?.take(at: time), !lacking.isEmpty {
+      record.requestedPackets += lacking.count
+      packets.append(.retransmissionRequest(sender: source, media: media, numbers: lacking))
+    }
     // Once more if nothing came of it in time.
     let patience = 2 * plan.link.delay + 2 / plan.frameRate + 0.02
     // One that heals by itself needs help only to begin.

@@ -51,6 +51,11 @@ struct CallRecord: Sendable {
     var droppedPackets = 0
     var malformedPackets = 0
     var requests = 0
+    /// Packets that were asked for again, that were sent again, and that came then.
+    var requestedPackets = 0
+    var resentPackets = 0
+    var resentBytes = 0
+    var recoveredPackets = 0
     var acknowledgements = 0
     /// The NAL units of each frame that was decoded, if the plan keeps them.
     var frames: [[[UInt8]]] = []

@@ -41,6 +41,9 @@ struct CallRecordFile: Encodable {
     var unusable: Int
     var decodeErrors: Int
     var requests: Int
+    var requestedPackets: Int
+    var resentPackets: Int
+    var recoveredPackets: Int
     var acknowledgements: Int
     var freezes: [Freeze]
     var shown: [Shown]
@@ -66,7 +69,8 @@ struct CallRecordFile: Encodable {
         name: receiver.name, packets: receiver.packets, lostPackets: receiver.lostPackets,
         droppedPackets: receiver.droppedPackets, decoded: receiver.decoded, incomplete: receiver.incomplete,
         unusable: receiver.unusable, decodeErrors: receiver.decodeErrors, requests: receiver.requests,
-        acknowledgements: receiver.acknowledgements,
+        requestedPackets: receiver.requestedPackets, resentPackets: receiver.resentPackets,
+        recoveredPackets: receiver.recoveredPackets, acknowledgements: receiver.acknowledgements,
         freezes: record.freezes(of: receiver).map { Freeze(start: $0.start, length: $0.length) },
         shown: receiver.shown.map {
           Shown(

@@ -38,6 +38,9 @@ final class CallSender {
     policy.take(packets, from: receiver, at: time)
   }
 
+  /// Seconds from a frame to the feedback on it, as far as is known.
+  var roundTrip: Double { policy.roundTrip }
+
   /// - Returns: nil if rate control dropped the picture.
   func send(_ picture: CallPicture) throws -> Frame? {
     let rate = plan.rate(at: picture.time)

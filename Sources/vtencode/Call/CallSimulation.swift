@@ -64,6 +64,8 @@ final class CallSimulation {
       var receiver = receivers[index].finish()
       receiver.lostPackets = legs[index].link.lostPackets
       receiver.droppedPackets = legs[index].link.droppedPackets
+      receiver.resentPackets = legs[index].resentPackets
+      receiver.resentBytes = legs[index].resentBytes
       receiver.shown = screens[index].finish()
       record.receivers.append(receiver)
     }
@@ -101,7 +103,9 @@ final class CallSimulation {
         screens[index].noteThinned()
         continue
       }
-      for packet in legs[index].packets(of: frame) { transmit(packet, on: index, channel: .media) }
+      for packet in legs[index].packets(of: frame, at: loop.now) {
+        transmit(packet, on: index, channel: .media)
+      }
       screens[index].noteQueueing(legs[index].link.queueingDelay(at: loop.now))
     }
   }
@@ -120,6 +124,7 @@ final class CallSimulation {
           }
         }
         answer(index)
+        scheduleRequest(index)
       } else {
         receivers[index].takeControl(bytes, at: loop.now)
       }
@@ -139,11 +144,24 @@ final class CallSimulation {
     if let feedback = receivers[index].feedback(at: loop.now) { sendBack(feedback, from: index) }
   }
 
+  /// What is still missing is asked for again.
+  private func scheduleRequest(_ index: Int) {
+    guard let deadline = receivers[index].requestDeadline else { return }
+    loop.schedule(at: deadline) { [self] in
+      answer(index)
+      scheduleRequest(index)
+    }
+  }
+
   private func sendBack(_ bytes: [UInt8], from index: Int) {
     keep(bytes, .receiverControl, index)
     let size = bytes.count + CallPlan.datagramHeaderSize
     guard case .arrives(let time) = feedbackLinks[index].send(bytes: size, at: loop.now) else { return }
-    loop.schedule(at: time) { [self] in sender.take(bytes, from: index, at: loop.now) }
+    loop.schedule(at: time) { [self] in
+      sender.take(bytes, from: index, at: loop.now)
+      let again = legs[index].packets(askedFor: bytes, at: loop.now, interval: sender.roundTrip * 0.9)
+      for packet in again { transmit(packet, on: index, channel: .media) }
+    }
   }
 
   private func scheduleReports(_ index: Int, at time: Double) {

@@ -14,7 +14,8 @@ struct CallSummary {
   init(_ record: CallRecord, plan: CallPlan, movie: String) {
     title =
       "\(movie): \(plan.width)x\(plan.height), \(Wording.fixed(plan.frameRate, 2)) fps, "
-      + "\(Wording.fixed(record.duration, 1)) s, recovery by \(plan.recovery.rawValue), seed \(plan.seed)"
+      + "\(Wording.fixed(record.duration, 1)) s, recovery by \(plan.recovery.rawValue)"
+      + (plan.retransmits && plan.recovery.usesFeedback ? " and retransmission" : "") + ", seed \(plan.seed)"
     sections =
       [Self.sender(record)] + record.receivers.map { Self.receiver($0, record) }
   }
@@ -105,6 +106,15 @@ struct CallSummary {
         "\(Wording.plural(receiver.requests, "request")), \(Wording.plural(receiver.acknowledgements, "acknowledgement"))"
       ),
     ]
+    if receiver.requestedPackets > 0 {
+      let share = Double(receiver.resentBytes * 8) / Double(max(record.bits, 1)) * 100
+      rows.append(
+        (
+          "retransmission",
+          "\(receiver.resentPackets) packets sent again, \(receiver.recoveredPackets) came, "
+            + "\(Wording.fixed(share, 1)) % of the frames' bits"
+        ))
+    }
     if let quality = record.quality(of: receiver) {
       rows.insert(("PSNR shown", "\(Wording.fixed(quality, 2)) dB (luma)"), at: 4)
     }

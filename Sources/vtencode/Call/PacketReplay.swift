@@ -21,10 +21,19 @@ enum PacketReplay {
         let now = DispatchTime.now().uptimeNanoseconds
         if due > now { Thread.sleep(forTimeInterval: Double(due - now) * 1e-9) }
         if Interrupt.shared.isRequested { return }
-        try sender.send(packet.payload, toLoopbackPort: packet.channel == .media ? port : port + 1)
+        try sender.send(Self.original(packet), toLoopbackPort: packet.channel == .media ? port : port + 1)
       }
     } catch let error as DatagramSender.Failure {
       throw Failure("cannot send to 127.0.0.1:\(port): \(String(cString: strerror(error.code)).lowercased())")
     }
+  }
+
+  /// Players ask for nothing and know of no second stream: what was sent once more goes to them as it was at first.
+  private static func original(_ packet: CapturedPacket) -> [UInt8] {
+    guard packet.channel == .media, let again = RTPPacket(packet.payload),
+      again.payloadType == CallPlan.retransmissionPayloadType,
+      let first = again.original(payloadType: CallPlan.payloadType, source: again.source &- 1)
+    else { return packet.payload }
+    return first.bytes
   }
 }

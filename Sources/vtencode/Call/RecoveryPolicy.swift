@@ -17,7 +17,7 @@ struct RecoveryPolicy {
   private let mode: RecoveryMode
   private let receiverCount: Int
   /// Round trip in seconds: what the receivers' reports say, until then a guess.
-  private var roundTrip: Double
+  private(set) var roundTrip: Double
   private var holders: [Int64: Set<Int>] = [:]
   private var acknowledged: [Int64] = []
   private var isAsked = false

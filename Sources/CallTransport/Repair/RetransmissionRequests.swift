@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a receiver lacks, and when it asks for it (generic NACK: RFC 4585, 6.2.1). The round trip is measured on what
+/// comes back, as RFC 6298 does it: only of packets that were asked for once.
+public struct RetransmissionRequests: Sendable {
+  private struct Missing: Sendable {
+    /// When it is due to be asked for, for the first time or again.
+    var due: Double
+    var lastAsked = 0.0
+    var times = 0
+  }
+
+  /// Seconds from a request to the packet, smoothed.
+  public private(set) var roundTrip: Double
+  private var variation: Double
+  private var isMeasured = false
+  /// Seconds that a packet may be late before it counts as missing.
+  public let tolerance: Double
+  private var unwrapper = SequenceUnwrapper()
+  private var highest: Int64?
+  private var missing: [Int64: Missing] = [:]
+  /// Packets that are asked for at most: after an outage longer than that a new picture is cheaper.
+  public static let mostMissing = 256
+  /// How often a packet is asked for.
+  public static let mostTimes = 3
+
+  /// - Parameter roundTrip: A guess, until there is a measurement.
+  public init(roundTrip: Double, tolerance: Double = 0) {
+    self.roundTrip = roundTrip
+    self.tolerance = tolerance
+    variation = roundTrip / 8
+  }
+
+  /// Seconds after which a request counts as lost.
+  public var interval: Double { max(roundTrip * 1.1, roundTrip + 4 * variation) + 0.005 }
+
+  /// Seconds to wait for a missing packet before going on without it: as long as two requests take.
+  public var patience: Double { tolerance + interval + roundTrip + 2 * variation + 0.005 }
+
+  /// Takes note of a packet that came in the usual way.
+  public mutating func add(_ number: UInt16, at time: Double) {
+    let sequence = unwrapper.unwrap(number)
+    missing[sequence] = nil
+    guard let last = highest else {
+      highest = sequence
+      return
+    }
+    guard sequence > last else { return }
+    highest = sequence
+    guard sequence - last <= Self.mostMissing else {
+      missing.removeAll()
+      return
+    }
+    for lacking in (last + 1)..<sequence { missing[lacking] = Missing(due: time + tolerance) }
+    while missing.count > Self.mostMissing, let oldest = missing.keys.min() { missing[oldest] = nil }
+  }
+
+  /// Takes note of a packet that was sent once more.
+  public mutating func addRetransmitted(_ number: UInt16, at time: Double) {
+    guard let entry = missing.removeValue(forKey: unwrapper.unwrap(number)), entry.times == 1 else { return }
+    let sample = time - entry.lastAsked
+    if isMeasured {
+      variation += (abs(sample - roundTrip) - variation) / 4
+      roundTrip += (sample - roundTrip) / 8
+    } else {
+      isMeasured = true
+      roundTrip = sample
+      variation = sample / 8
+    }
+  }
+
+  /// Forgets what is before a packet: it was given up.
+  public mutating func giveUp(before sequence: Int64) {
+    guard !missing.isEmpty else { return }
+    missing = missing.filter { $0.key >= sequence }
+  }
+
+  /// When ``take(at:)`` has something to ask for; nil if never.
+  public var deadline: Double? {
+    missing.values.lazy.filter { $0.times < Self.mostTimes }.map(\.due).min()
+  }
+
+  /// The numbers of the packets to ask for now, the lowest first.
+  public mutating func take(at time: Double) -> [UInt16] {
+    let due = missing.filter { $0.value.times < Self.mostTimes && $0.value.due <= time + 1e-9 }.keys.sorted()
+    let again = time + interval
+    for sequence in due {
+      missing[sequence]?.times += 1
+      missing[sequence]?.lastAsked = time
+      missing[sequence]?.due = again
+    }
+    return due.map { UInt16(truncatingIfNeeded: $0) }
+  }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import CallTransport
+
+/// Packets that are asked for and sent once more.
+@Suite struct RepairTests {
+  private func packet(_ number: UInt16, _ payload: [UInt8] = [1, 2, 3]) -> RTPPacket {
+    var packet = RTPPacket(
+      payloadType: 96, sequenceNumber: number, timestamp: 9000, source: 5, payload: payload)
+    packet.marker = number % 2 == 0
+    packet.headerExtension = .init(profile: 0xBEDE, data: [1, 2, 3, 4])
+    return packet
+  }
+
+  @Test("Generic NACK as RFC 4585 lays it out, and back, over the wrap")
+  func request() {
+    let numbers: [UInt16] = [65_530, 65_531, 65_535, 10, 11, 27, 100]
+    let request = RTCPPacket.retransmissionRequest(sender: 1, media: 2, numbers: numbers)
+    #expect(
+      request.bytes == [
+        0x81, 205, 0, 5, 0, 0, 0, 1, 0, 0, 0, 2, 0xFF, 0xFA, 0x80, 0x11, 0, 11, 0x80, 0, 0, 100, 0, 0,
+      ])
+    #expect(RTCPPacket.parse(request.bytes) == [request])
+    var generator = SeededGenerator(seed: 9)
+    for _ in 0..<500 {
+      var number = UInt16(truncatingIfNeeded: generator.next())
+      let some = (0..<Int(generator.next() % 60)).map { _ in
+        number &+= UInt16(1 + generator.next() % 20)
+        return number
+      }
+      let packet = RTCPPacket.retransmissionRequest(sender: 1, media: 2, numbers: some)
+      #expect(RTCPPacket.parse(packet.bytes) == [packet])
+    }
+    // Half an entry is no packet.
+    #expect(RTCPPacket.parse([0x81, 205, 0, 2, 0, 0, 0, 1, 0, 0]) == nil)
+  }
+
+  @Test("A packet sent once more is the packet")
+  func payload() throws {
+    let first = packet(65_535)
+    let again = first.retransmission(payloadType: 97, source: 6, sequenceNumber: 3)
+    let received = try #require(RTPPacket(again.bytes))
+    #expect(received.payloadType == 97 && received.source == 6 && received.sequenceNumber == 3)
+    #expect(received.original(payloadType: 96, source: 5) == first)
+    var short = received
+    short.payload = [1]
+    #expect(short.original(payloadType: 96, source: 5) == nil)
+  }
+
+  @Test("A sender keeps what is young, and sends nothing twice in a round trip")
+  func buffer() {
+    var buffer = RetransmissionBuffer(span: 1)
+    for index in 0..<3000 { buffer.keep(packet(UInt16(index)), at: Double(index) / 1000) }
+    #expect((1000...1001).contains(buffer.count))
+    #expect(buffer.take([100, 1500, 2500], at: 3, interval: 0.1).map(\.sequenceNumber) == [2500])
+    #expect(buffer.take([2500, 2600], at: 3.05, interval: 0.1).map(\.sequenceNumber) == [2600])
+    #expect(buffer.take([2500], at: 3.2, interval: 0.1).count == 1)
+    #expect(buffer.take([2500], at: 4, interval: 0.1).isEmpty)
+    for index in 0..<20_000 { buffer.keep(packet(UInt16(truncatingIfNeeded: index)), at: 4) }
+    #expect(buffer.count == RetransmissionBuffer.mostPackets)
+  }
+
+  @Test("A receiver asks once a round trip, three times, and for what may still come")
+  func requests() throws {
+    var requests = RetransmissionRequests(roundTrip: 0.1, tolerance: 0.01)
+    for number in [UInt16](65_530...65_535) + [0, 3, 4] { requests.add(number, at: 1) }
+    #expect(abs(try #require(requests.deadline) - 1.01) < 1e-9)
+    var asked = requests.take(at: 1.005)
+    #expect(asked.isEmpty)
+    requests.add(2, at: 1.006)
+    asked = requests.take(at: 1.01)
+    #expect(asked == [1])
+    asked = requests.take(at: 1.05)
+    #expect(asked.isEmpty)
+    // It came: the round trip is known.
+    requests.addRetransmitted(1, at: 1.09)
+    #expect(requests.deadline == nil && abs(requests.roundTrip - 0.08) < 1e-9)
+    // One that never comes.
+    requests.add(6, at: 2)
+    var times: [Double] = []
+    while let deadline = requests.deadline, times.count < 10 {
+      asked = requests.take(at: deadline)
+      #expect(asked == [5])
+      times.append(deadline)
+    }
+    #expect(times.count == RetransmissionRequests.mostTimes)
+    #expect(zip(times, times.dropFirst()).allSatisfy { $1 - $0 >= requests.roundTrip })
+    // Asked for more than once: nobody knows what the answer answers.
+    requests.addRetransmitted(5, at: 9)
+    #expect(abs(requests.roundTrip - 0.08) < 1e-9)
+    // Given up, and an outage.
+    requests.add(9, at: 10)
+    requests.giveUp(before: 65_536 + 9)
+    #expect(requests.deadline == nil)
+    requests.add(1000, at: 11)
+    #expect(requests.deadline == nil)
+  }
+
+  /// Numbers that an attacker chose: nothing grows.
+  @Test func anyNumbers() {
+    var requests = RetransmissionRequests(roundTrip: 0.1)
+    var generator = SeededGenerator(seed: 4)
+    var time = 0.0
+    for _ in 0..<20_000 {
+      time += 0.001
+      let number = UInt16(truncatingIfNeeded: generator.next())
+      switch generator.next() % 3 {
+      case 0: requests.add(number, at: time)
+      case 1: requests.addRetransmitted(number, at: time)
+      default:
+        let asked = requests.take(at: time)
+        #expect(asked.count <= RetransmissionRequests.mostMissing)
+      }
+    }
+  }
+}
