@@ -29,7 +29,10 @@ var targets: [Target] = [
   .systemLibrary(
     name: "CFFmpeg", path: "Sources/System/CFFmpeg", pkgConfig: "libavformat",
     providers: [
-      .apt(["libavformat-dev", "libavcodec-dev", "libavutil-dev", "libswresample-dev", "libswscale-dev"])
+      .apt([
+        "libavformat-dev", "libavcodec-dev", "libavfilter-dev", "libavutil-dev", "libswresample-dev",
+        "libswscale-dev",
+      ])
     ]),
   .target(
     name: "H264ReferenceDecoders", dependencies: ["CFFmpeg"], path: "Tests/H264ReferenceDecoders",

@@ -9,6 +9,11 @@ package struct MovieHeader: Sendable {
     package var volume: Float = 1
     /// BCP 47.
     package var languageTag: String?
+    package var items: [MovieMetadataItem] = []
+    /// Tracks of one group stand in for each other; 0: the track is in none.
+    package var alternateGroup = 0
+    /// By the kind of reference, the other tracks' numbers.
+    package var references: [String: [Int32]] = [:]
   }
 
   package private(set) var rate: Float = 1
@@ -17,6 +22,9 @@ package struct MovieHeader: Sendable {
   package private(set) var matrix: [Int32] = []
   /// By their numbers in the file.
   package private(set) var tracks: [Int32: Track] = [:]
+  package private(set) var items: [MovieMetadataItem] = []
+  /// The movie goes on in fragments.
+  package private(set) var isFragmented = false
 
   private let descriptor: Int32
 
@@ -32,7 +40,8 @@ package struct MovieHeader: Sendable {
       switch box.type {
       case "mvhd": readMovie(box)
       case "trak": readTrack(box)
-      default: break
+      case "mvex": isFragmented = true
+      default: items += metadata(box)
       }
     }
   }
@@ -62,7 +71,29 @@ package struct MovieHeader: Sendable {
     {
       track.languageTag = String(decoding: text.prefix { $0 != 0 }, as: UTF8.self)
     }
+    if let group = read(header.start + (version == 1 ? 46 : 34), 2) {
+      track.alternateGroup = MovieBox.number(group[...], 0, count: 2)
+    }
+    track.items = parts.flatMap(metadata)
+    if let references = parts.first(where: { $0.type == "tref" }) {
+      for reference in boxes(references.start, references.end)
+      where (4...4096).contains(reference.end - reference.start) {
+        guard let bytes = read(reference.start, Int(reference.end - reference.start)) else { continue }
+        track.references[reference.type] = stride(from: 0, through: bytes.count - 4, by: 4).map {
+          Int32(truncatingIfNeeded: MovieBox.number(bytes[...], $0))
+        }
+      }
+    }
     tracks[Int32(truncatingIfNeeded: MovieBox.number(number[...], 0))] = track
+  }
+
+  /// What a box of metadata or user data holds.
+  private func metadata(_ box: Box) -> [MovieMetadataItem] {
+    guard ["meta", "udta"].contains(box.type), box.end - box.start <= Int64(MovieMetadataReader.sizeLimit),
+      let bytes = read(box.start, Int(box.end - box.start))
+    else { return [] }
+    return box.type == "meta"
+      ? MovieMetadataReader.items(ofMeta: bytes[...]) : MovieMetadataReader.items(ofUserData: bytes[...])
   }
 
   // MARK: - Boxes in the file

@@ -16,6 +16,10 @@ package final class Muxer {
     /// The number of the first fragment.
     package var firstFragment: Int32 = 1
     package var metadata: [String: String] = [:]
+    /// Further metadata of the movie.
+    package var items: [MovieMetadataItem] = []
+    /// Seconds that a movie in fragments will last, as far as is known; 0: not.
+    package var durationHint = 0.0
     /// Fragments carry the samples' own times, without an edit list that moves them to zero.
     package var keepsTimes = false
     /// With `keepsTimes`: the first decode times are below zero.
@@ -261,12 +265,35 @@ package final class Muxer {
       avio_flush(context.pointee.pb)
       fragmentedHeaderIsWritten = true
       initialization = sink?.take() ?? Data()
+      try completeHeader()
     }
     let (code, messages) = LibavLog.collect { av_write_frame(context, nil) }
     try check(code, "writing a fragment failed", messages)
     avio_flush(context.pointee.pb)
     try check(0, "writing a fragment failed", [])
     completeLength = file?.size ?? 0
+  }
+
+  private var completion: MuxerCompletion {
+    MuxerCompletion(tracks: tracks, options: options, isQuickTime: container == .mov)
+  }
+
+  /// Puts what libavformat does not write into the header of a movie in fragments, before any of them.
+  private func completeHeader() throws {
+    guard let context, completion.isNeeded else { return }
+    if sink != nil {
+      initialization = Data(try completion.completed(header: [UInt8](initialization)))
+    } else if let file {
+      guard let header = file.read(at: 0, count: Int(file.size)) else {
+        throw MediaFileError(.damaged, "the written movie cannot be read back")
+      }
+      let completed = try completion.completed(header: header)
+      guard completed != header else { return }
+      let place = avio_seek(context.pointee.pb, 0, SEEK_SET)
+      try check(Int32(clamping: min(0, place)), "writing the header failed", [])
+      avio_write(context.pointee.pb, completed, Int32(clamping: completed.count))
+      avio_flush(context.pointee.pb)
+    }
   }
 
   /// The initialization segment, once, after the first cut.
@@ -296,10 +323,10 @@ package final class Muxer {
     let closed = avio_closep(&context.pointee.pb)
     try check(closed, "completing the movie failed", [])
     if !options.isFragmented {
-      if !descriptions.isEmpty || tracks.contains(where: { $0.languageTag != nil }) {
+      if !descriptions.isEmpty || completion.isNeeded {
         var index = try MuxerIndex(of: file)
         try MuxerSampleDescriptions.write(descriptions, into: &index.movie)
-        index.movie.setLanguageTags(tracks)
+        try completion.apply(to: &index.movie)
         try index.commit()
       }
       let edits = MuxerEdits(file: file, movieTimeScale: movieTimeScale)

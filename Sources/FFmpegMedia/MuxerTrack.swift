@@ -52,11 +52,24 @@ package struct MuxerTrack: Sendable {
   package var displayMatrix: [Int32]?
   /// ISO 639-2.
   package var language: String?
-  /// BCP 47. Not written into movies in fragments.
+  /// BCP 47.
   package var languageTag: String?
   package var isEnabled = true
   /// 0.0 to 1.0.
   package var volume: Float = 1
+  /// Metadata of the track.
+  package var items: [MovieMetadataItem] = []
+  /// Tracks of one group stand in for each other. nil: libavformat's.
+  package var alternateGroup: UInt16?
+  /// What the track header says of the picture's size, 16.16. nil: libavformat's.
+  package var naturalSize: (width: Int, height: Int)?
+  /// By the kind of reference (`folw`, ...), the numbers of other tracks, from 0.
+  package var references: [String: [Int]] = [:]
+
+  /// Whether there is something for `MuxerCompletion`.
+  var needsCompletion: Bool {
+    languageTag != nil || !items.isEmpty || alternateGroup != nil || naturalSize != nil || !references.isEmpty
+  }
 
   /// The language as five bits for each of its three letters.
   var packedLanguage: UInt16? {

@@ -186,15 +186,6 @@ import Testing
     }
     let ratio = Double(crossings(all[20_001..<29_000])) / Double(crossings(slow[0..<8_999]))
     #expect(abs(ratio - 2) < 0.1, "\(ratio)")
-    // Nobody keeps the pitch, and nobody says so.
-    for pitch in [AVAudioTimePitchAlgorithm.spectral, .timeDomain] {
-      let reader = try AVAssetReader(asset: composition)
-      let output = AVAssetReaderTrackOutput(track: track, outputSettings: Self.pcm)
-      output.audioTimePitchAlgorithm = pitch
-      reader.add(output)
-      #expect(!reader.startReading() || output.copyNextSampleBuffer() == nil)
-      #expect((reader.error as? AVError)?.code == .operationNotSupportedForAsset)
-    }
   }
 
   @Test func storedSamplesAreCutAtKeyFrames() throws {

@@ -53,6 +53,16 @@ extension AVPartialAsyncProperty where Root: AVAsset {
     property("commonMetadata") { $0.commonMetadata }
   }
   public static var metadata: AVAsyncProperty<Root, [AVMetadataItem]> { property("metadata") { $0.metadata } }
+  public static var availableMetadataFormats: AVAsyncProperty<Root, [AVMetadataFormat]> {
+    property("availableMetadataFormats") { $0.availableMetadataFormats }
+  }
+  public static var availableMediaCharacteristicsWithMediaSelectionOptions:
+    AVAsyncProperty<Root, [AVMediaCharacteristic]>
+  {
+    property("availableMediaCharacteristicsWithMediaSelectionOptions") {
+      $0.availableMediaCharacteristicsWithMediaSelectionOptions
+    }
+  }
 }
 
 extension AVPartialAsyncProperty where Root: AVAssetTrack {
@@ -110,6 +120,13 @@ extension AVPartialAsyncProperty where Root: AVAssetTrack {
   }
   public static var segments: AVAsyncProperty<Root, [AVAssetTrackSegment]> {
     property("segments") { $0.segments }
+  }
+  public static var metadata: AVAsyncProperty<Root, [AVMetadataItem]> { property("metadata") { $0.metadata } }
+  public static var commonMetadata: AVAsyncProperty<Root, [AVMetadataItem]> {
+    property("commonMetadata") { $0.commonMetadata }
+  }
+  public static var availableMetadataFormats: AVAsyncProperty<Root, [AVMetadataFormat]> {
+    property("availableMetadataFormats") { $0.availableMetadataFormats }
   }
   public static var hasAudioSampleDependencies: AVAsyncProperty<Root, Bool> {
     property("hasAudioSampleDependencies") { $0.hasAudioSampleDependencies }

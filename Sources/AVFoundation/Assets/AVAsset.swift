@@ -30,6 +30,7 @@ open class AVAsset: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sendable
     case .untouched: return .unknown
     case .loading: return .loading
     case .loaded: return .loaded
+    case .cancelled: return .cancelled
     case .failed(let error):
       outError?.pointee = error as NSError
       return .failed
@@ -44,6 +45,10 @@ open class AVAsset: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sendable
       handler?()
     }
   }
+
+  /// Cancels the loading that is under way: what is waited for fails with `AVError.operationCancelled`, and stays so.
+  /// Without effect where nothing is being loaded.
+  open func cancelLoading() { file.cancel() }
 
   // MARK: Tracks
 

@@ -172,13 +172,18 @@ open class AVAssetTrack: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sen
 
   // MARK: Associations
 
-  /// The kinds of associations with other tracks: libavformat tells of none.
-  public var availableTrackAssociationTypes: [String] { [] }
+  /// The kinds of associations with other tracks, as a local movie file says.
+  public var availableTrackAssociationTypes: [String] {
+    (file.header?.tracks[trackID]?.references.keys).map { $0.sorted() } ?? []
+  }
   @discardableResult
-  public func associatedTracks(ofType trackAssociationType: AssociationType) -> [AVAssetTrack] { [] }
+  public func associatedTracks(ofType trackAssociationType: AssociationType) -> [AVAssetTrack] {
+    let numbers = file.header?.tracks[trackID]?.references[trackAssociationType.rawValue] ?? []
+    return numbers.compactMap { asset?.track(withTrackID: $0) }
+  }
   public func loadAssociatedTracks(
     ofType trackAssociationType: AssociationType
-  ) async throws -> [AVAssetTrack] { [] }
+  ) async throws -> [AVAssetTrack] { associatedTracks(ofType: trackAssociationType) }
 }
 
 /// A part of a track: media, or a gap.

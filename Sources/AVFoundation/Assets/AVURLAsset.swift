@@ -30,7 +30,9 @@ open class AVURLAsset: AVAsset, @unchecked Sendable {
     let restrictions = (options?[AVURLAssetReferenceRestrictionsKey] as? NSNumber).map {
       AVAssetReferenceRestrictions(rawValue: $0.uintValue)
     }
-    super.init(file: AssetFile(url: URL, frameRate: rate, restrictions: restrictions ?? .forbidAll))
+    super.init(
+      file: networkError(URL, options).map { AssetFile(failure: $0) }
+        ?? AssetFile(url: URL, frameRate: rate, restrictions: restrictions ?? .forbidAll))
   }
 
   /// 29.97 means 30000/1001, and so on.

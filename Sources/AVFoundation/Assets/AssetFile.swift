@@ -6,7 +6,7 @@ import Foundation
 /// their readers.
 final class AssetFile: @unchecked Sendable {
   // Sendable: `lock` and `opening` guard what changes.
-  enum State { case untouched, loading, loaded, failed(AVError) }
+  enum State { case untouched, loading, loaded, cancelled, failed(AVError) }
 
   /// Frames per second, exactly.
   struct FrameRate: Sendable {
@@ -52,7 +52,7 @@ final class AssetFile: @unchecked Sendable {
     lock.withLock {
       switch outcome {
       case .success: .loaded
-      case .failure(let error): .failed(error)
+      case .failure(let error): error.code == .operationCancelled ? .cancelled : .failed(error)
       case nil: isOpening ? .loading : .untouched
       }
     }
@@ -71,11 +71,20 @@ final class AssetFile: @unchecked Sendable {
           frameRate: frameRate.map { .init(num: $0.numerator, den: $0.denominator) }, access: access)
         result = .success(AssetFacts(demuxer))
       } catch { result = .failure(AVError.reading(error)) }
-      lock.withLock {
-        outcome = result
+      return try lock.withLock {
         isOpening = false
-      }
-      return try result.get()
+        // Somebody has cancelled meanwhile.
+        if outcome == nil { outcome = result }
+        return outcome ?? result
+      }.get()
+    }
+  }
+
+  /// Who waits for the file to be opened gets an error; a file that is open stays so.
+  func cancel() {
+    lock.withLock {
+      guard isOpening, outcome == nil else { return }
+      outcome = .failure(AVError(.operationCancelled, reason: "The loading was cancelled."))
     }
   }
 

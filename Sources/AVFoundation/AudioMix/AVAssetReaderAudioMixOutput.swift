@@ -64,8 +64,7 @@ open class AVAssetReaderAudioMixOutput: AVAssetReaderOutput, @unchecked Sendable
       audioTracks.map { track in
         let source: any SampleSource
         if let composed = track as? AVCompositionTrack {
-          try audioTimePitchAlgorithm.check(composed.timeline)
-          source = try ComposedSound(composed.timeline, working)
+          source = try ComposedSound(composed.timeline, working, pitch: audioTimePitchAlgorithm)
         } else {
           source = try SoundSource(
             Demuxer(again: track.file.facts().demuxer), track.facts, working)

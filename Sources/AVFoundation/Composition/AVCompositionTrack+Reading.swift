@@ -5,7 +5,7 @@ import Foundation
 extension AVCompositionTrack {
   /// What a reader's output takes its samples from.
   func makeSource(
-    _ request: AVAssetReaderTrackOutput.Request, pitch: AVAudioTimePitchAlgorithm = .varispeed, copies: Bool
+    _ request: AVAssetReaderTrackOutput.Request, pitch: AVAudioTimePitchAlgorithm = .spectral, copies: Bool
   ) throws -> any SampleSource {
     switch request {
     case .stored:
@@ -25,8 +25,7 @@ extension AVCompositionTrack {
       }
       return ReadAhead(pictures, depth: AVAssetReaderTrackOutput.readAhead)
     case .sound(let requirements):
-      try pitch.check(timeline)
-      return try ComposedSound(timeline, requirements)
+      return try ComposedSound(timeline, requirements, pitch: pitch)
     }
   }
 }

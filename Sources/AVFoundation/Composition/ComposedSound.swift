@@ -4,20 +4,25 @@ import Foundation
 
 /// The sound of a composition's track, decoded: that of each part at its place, to the frame, with silence between.
 ///
-/// A part that lasts longer or shorter than what it is of is played slower or faster, pitch and all.
+/// A part that lasts longer or shorter than what it is of is played slower or faster: at its own pitch, or with
+/// `varispeed`, pitch and all.
 final class ComposedSound: SampleSource {
   private let parts: [(part: CompositionTimeline.Part, target: CMTimeRange)]
   private let requirements: SoundRequirements
+  private let pitch: AVAudioTimePitchAlgorithm
   private let description: CMFormatDescription
   private let end: CMTime
   private var waiting: ArraySlice<(part: CompositionTimeline.Part, target: CMTimeRange)> = []
   /// The source of the part that is played, and the frame of the composition that the source's first one is.
-  private var current: (source: SoundSource, offset: Int64, end: Int64)?
+  private var current: (source: any SampleSource, offset: Int64, end: Int64)?
   private var position: Int64 = 0
   private var last: Int64 = 0
   private var pending: CMSampleBuffer?
 
-  init(_ timeline: CompositionTimeline, _ requirements: SoundRequirements) throws {
+  init(
+    _ timeline: CompositionTimeline, _ requirements: SoundRequirements, pitch: AVAudioTimePitchAlgorithm
+  ) throws {
+    self.pitch = pitch
     parts = timeline.placed.filter { $0.part.source != nil }
     end = timeline.duration
     self.requirements = requirements
@@ -58,7 +63,24 @@ final class ComposedSound: SampleSource {
   private func open(_ part: CompositionTimeline.Part, _ target: CMTimeRange) throws {
     guard let track = part.source?.track else { return }
     let start = requirements.frames(target.start)
+    let partEnd = requirements.frames(target.end)
     var own = requirements
+    if part.isScaled, pitch != .varispeed {
+      // From where reading begins, at the source's time for it.
+      let tempo = part.range.duration.seconds / target.duration.seconds
+      guard tempo.isFinite, tempo > 0 else { return }
+      var range = part.range
+      if position > start {
+        let place = CMTime(value: position, timescale: CMTimeScale(requirements.format.sampleRate))
+        let from = CMTimeMapTimeFromRangeToRange(place, fromRange: target, toRange: part.range)
+        range = CMTimeRange(start: min(from, part.range.end), end: part.range.end)
+      }
+      let first = max(position, start)
+      let stretched = try StretchedSound(
+        track, range: range, tempo: tempo, count: partEnd - first, requirements)
+      current = (stretched, first, partEnd)
+      return
+    }
     if part.isScaled {
       // As many frames as the part has are made of as many seconds as the source has.
       let rate =
@@ -74,7 +96,7 @@ final class ComposedSound: SampleSource {
     var from = part.range.start
     if skipped > 0 { from = from + CMTime(value: skipped, timescale: CMTimeScale(own.format.sampleRate)) }
     try source.seek(to: CMTimeRange(start: from, end: part.range.end))
-    current = (source, start - own.frames(part.range.start), requirements.frames(target.end))
+    current = (source, start - own.frames(part.range.start), partEnd)
   }
 
   /// What of a sample belongs into the part, at its place; before it, silence.

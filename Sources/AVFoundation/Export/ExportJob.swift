@@ -64,7 +64,8 @@ final class ExportJob: @unchecked Sendable {
     }
     reader.timeRange = range
     writer.shouldOptimizeForNetworkUse = settings.optimizes
-    writer.metadata = settings.metadata ?? asset.commonMetadata
+    writer.directoryForTemporaryFiles = settings.temporaryDirectory
+    writer.metadata = settings.metadata ?? asset.metadata
   }
 
   private static func pair(

@@ -34,9 +34,9 @@ open class AVAssetReaderTrackOutput: AVAssetReaderOutput, @unchecked Sendable {
   public override var mediaType: AVMediaType { track.mediaType }
 
   /// How sound keeps its pitch where a track is played at another rate than 1.0: in a composition whose parts are
-  /// scaled, which is read with `varispeed` alone (the pitch follows the speed). Elsewhere the three algorithms give the
-  /// same sound. With another one the output cannot be added to a reader. Set it before reading begins; later it has no
-  /// effect.
+  /// scaled. `spectral`, the default, and `timeDomain` keep it, `varispeed` lets it follow the speed; elsewhere the three
+  /// give the same sound. With another one the output cannot be added to a reader. Set it before reading begins; later
+  /// it has no effect.
   public var audioTimePitchAlgorithm: AVAudioTimePitchAlgorithm {
     get { pitchLock.withLock { pitch } }
     set { if reader?.status ?? .unknown == .unknown { pitchLock.withLock { pitch = newValue } } }

@@ -4,8 +4,11 @@ public struct AVAudioTimePitchAlgorithm: RawRepresentable, Hashable, Sendable {
   public let rawValue: String
   public init(rawValue: String) { self.rawValue = rawValue }
 
+  /// The pitch stays.
   public static let timeDomain = AVAudioTimePitchAlgorithm(rawValue: "TimeDomain")
+  /// The pitch stays. Here it is the same algorithm as `timeDomain`.
   public static let spectral = AVAudioTimePitchAlgorithm(rawValue: "Spectral")
+  /// The pitch follows the speed.
   public static let varispeed = AVAudioTimePitchAlgorithm(rawValue: "Varispeed")
 
   static let known: Set<AVAudioTimePitchAlgorithm> = [.timeDomain, .spectral, .varispeed]
@@ -16,15 +19,5 @@ public struct AVAudioTimePitchAlgorithm: RawRepresentable, Hashable, Sendable {
     return AVError(
       code, reason: "The pitch algorithm \(rawValue) is not known.",
       advice: "Use timeDomain, spectral or varispeed.")
-  }
-
-  /// - Throws: `AVError` if parts of a track are to be played at another rate, and their pitch is to stay.
-  func check(_ timeline: CompositionTimeline) throws {
-    guard self == .varispeed || !timeline.parts.contains(where: \.isScaled) else {
-      throw AVError(
-        .operationNotSupportedForAsset,
-        reason: "The pitch of sound that is scaled cannot be kept.",
-        advice: "Set audioTimePitchAlgorithm to varispeed, and the pitch follows the speed.")
-    }
   }
 }

@@ -17,10 +17,24 @@ extension AVAssetWriter {
     set { lock.withLock { properties.movieTimeScale = max(0, newValue) } }
   }
 
-  /// Title, author and other common facts of the movie.
+  /// What the movie tells of itself. Items may be of the common key space or of one of movie files' own; with one that
+  /// a movie cannot hold writing does not start.
   public var metadata: [AVMetadataItem] {
     get { lock.withLock { properties.metadata } }
     set { lock.withLock { properties.metadata = newValue } }
+  }
+
+  /// A folder for what is needed during the writing. Nothing is: the bytes go into a nameless file where the movie will
+  /// be, so that it need not be copied. A folder that does not exist, or cannot be written to, is an error all the same.
+  public var directoryForTemporaryFiles: URL? {
+    get { lock.withLock { properties.temporaryDirectory } }
+    set { lock.withLock { properties.temporaryDirectory = newValue } }
+  }
+
+  /// How long the movie will be, as far as is known; a movie in fragments says so in its header.
+  public var overallDurationHint: CMTime {
+    get { lock.withLock { properties.durationHint } }
+    set { lock.withLock { properties.durationHint = newValue } }
   }
 
   /// Length of a movie fragment: a movie in fragments can be played up to the last one when its writing is
@@ -183,5 +197,18 @@ open class AVAssetSegmentReportSampleInformation: NSObject, @unchecked Sendable 
     self.length = length
     self.isSyncSample = isSyncSample
     super.init()
+  }
+}
+
+/// - Throws: `AVError` if a folder for temporary files cannot be used.
+func checkTemporaryDirectory(_ url: URL?) throws {
+  guard let url else { return }
+  var isDirectory: ObjCBool = false
+  guard url.isFileURL, FileManager.default.fileExists(atPath: url.path, isDirectory: &isDirectory),
+    isDirectory.boolValue, access(url.path, W_OK) == 0
+  else {
+    throw AVError(
+      .incorrectlyConfigured, reason: "Temporary files cannot be made in \(url.path).",
+      advice: "Set directoryForTemporaryFiles to a folder that can be written to, or to nil.")
   }
 }

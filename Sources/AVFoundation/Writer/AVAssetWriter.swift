@@ -46,6 +46,9 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
     var segmentStart = CMTime.invalid
     var profile: AVFileTypeProfile?
     weak var delegate: (any AVAssetWriterDelegate)?
+    var groups: [AVAssetWriterInputGroup] = []
+    var temporaryDirectory: URL?
+    var durationHint = CMTime.invalid
   }
 
   // MARK: - Creation
@@ -199,10 +202,16 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
     var options = Muxer.Options()
     options.fastStart = properties.optimizes
     options.movieTimeScale = properties.movieTimeScale
-    options.metadata = MetadataNames.entries(properties.metadata)
+    let metadata = try MetadataCoding.stored(properties.metadata, inQuickTime: container == .mov)
+    options.metadata = metadata.entries
+    options.items = metadata.items
     if options.metadata["creation_time"] == nil {
       options.metadata["creation_time"] = Self.presentTime()
     }
+    if properties.durationHint.isNumeric, properties.durationHint > .zero {
+      options.durationHint = properties.durationHint.seconds
+    }
+    try checkTemporaryDirectory(properties.temporaryDirectory)
     options.firstFragment = Int32(clamping: properties.firstFragment)
     var plan = MovieAssembly.Plan(container: container, options: options)
     if isForSegments {

@@ -15,6 +15,7 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
 
   let lock = Lock()
   private var properties = Properties()
+  var layout = Layout()
   private weak var owner: AVAssetWriter?
   var state = State()
 
@@ -83,8 +84,7 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
     get { lock.withLock { properties.language } }
     set { lock.withLock { properties.language = newValue } }
   }
-  /// BCP 47 ("en-US"). Without a `languageCode` the code of its language is written as well; in movies in fragments that
-  /// alone.
+  /// BCP 47 ("en-US"). Without a `languageCode` the code of its language is written as well.
   public var extendedLanguageTag: String? {
     get { lock.withLock { properties.languageTag } }
     set { lock.withLock { properties.languageTag = newValue } }
@@ -205,16 +205,18 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
   /// Gets ready for samples.
   func start(in assembly: MovieAssembly, writer: AVAssetWriter) throws {
     let properties = lock.withLock { self.properties }
+    let group = writer.group(of: self)
     let track = TrackAssembly(mediaType: mediaType, preferredTimeScale: properties.timeScale) { muxed in
       let tag = properties.languageTag.flatMap { $0.isEmpty ? nil : $0 }
       muxed.language =
         properties.language
         ?? tag.flatMap { Locale.Language(identifier: $0).languageCode?.identifier(.alpha3) }
       muxed.languageTag = tag
-      muxed.isEnabled = properties.isEnabled
+      muxed.isEnabled = group.map(\.isDefault) ?? properties.isEnabled
       muxed.volume = properties.volume
       if properties.transform != .identity { muxed.displayMatrix = properties.transform.movieMatrix }
     }
+    try configureLayout(of: track, in: writer)
     assembly.add(track)
     var encoder: (any InputEncoder)?
     let output: @Sendable (Result<CMSampleBuffer, AVError>) -> Void = { [weak writer] result in

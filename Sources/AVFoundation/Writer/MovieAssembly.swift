@@ -40,6 +40,8 @@ final class MovieAssembly: @unchecked Sendable {
   private var hasSamplesSinceCut = false
   private var segments: [Segment] = []
   private var sourceStart = CMTime.zero
+  /// The track whose chunk is being written, and where that ends.
+  private var chunk: (track: TrackAssembly, end: CMTime)?
   /// Called outside the lock, in order, with each segment.
   private let deliver: (@Sendable (Segment) -> Void)?
   private let deliveryLock = NSRecursiveLock()
@@ -169,6 +171,9 @@ final class MovieAssembly: @unchecked Sendable {
       try begin()
     }
     while let track = nextTrack(), let sample = track.popFirst() {
+      if chunk?.track !== track, track.chunkDuration > .zero {
+        chunk = (track, sample.decode + track.chunkDuration)
+      }
       try cutIfDue(before: sample, of: track)
       try put(sample, of: track)
     }
@@ -208,6 +213,16 @@ final class MovieAssembly: @unchecked Sendable {
 
   /// The track whose sample is to be written next; nil when samples have to wait for another track.
   private func nextTrack() -> TrackAssembly? {
+    if let track = tracks.first(where: { $0.goesFirst && !($0.isFinished && $0.queue.isEmpty) }) {
+      guard let sample = track.queue.first else { return nil }
+      return sample.hasDuration || track.queue.count > 1 || track.isFinished ? track : nil
+    }
+    // A chunk goes on as long as its next sample is there.
+    if let (track, end) = chunk, let sample = track.queue.first, sample.decode < end,
+      sample.hasDuration || track.queue.count > 1 || track.isFinished
+    {
+      return track
+    }
     var first: TrackAssembly?
     var isWaiting = false
     var patience = TrackAssembly.usualPatience

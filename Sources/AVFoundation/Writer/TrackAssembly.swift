@@ -31,6 +31,16 @@ final class TrackAssembly: @unchecked Sendable {
   /// Added to the times in the file.
   var timeOffset = CMTime.zero
 
+  /// For the file: metadata, the group of alternatives, the size in the header, other inputs' tracks.
+  var items: [MovieMetadataItem] = []
+  var alternateGroup: UInt16?
+  var naturalSize: (width: Int, height: Int)?
+  var associations: [(type: String, input: AVAssetWriterInput)] = []
+  /// All samples lie before those of other tracks.
+  var goesFirst = false
+  /// How much lies together; zero: a sample.
+  var chunkDuration = CMTime.zero
+
   private var lastDecode: CMTime?
   private var lastDuration: CMTime?
 
@@ -210,6 +220,13 @@ final class TrackAssembly: @unchecked Sendable {
     }
     var track = try MuxerTrack(format, timeScale: timeScale)
     configure(&track)
+    track.items = items
+    track.alternateGroup = alternateGroup
+    track.naturalSize = naturalSize
+    for association in associations {
+      guard let number = association.input.track?.number else { continue }
+      track.references[association.type, default: []].append(number)
+    }
     return track
   }
 

@@ -4,6 +4,9 @@
 #define CFFMPEG_SHIM_H
 
 #include <libavcodec/avcodec.h>
+#include <libavfilter/avfilter.h>
+#include <libavfilter/buffersink.h>
+#include <libavfilter/buffersrc.h>
 #include <libavformat/avformat.h>
 #include <libavutil/audio_fifo.h>
 #include <libavutil/avutil.h>
@@ -40,6 +43,17 @@ static inline int ovt_frame_is_interlaced(const AVFrame *frame) {
   return frame->interlaced_frame;
 #else
   return (frame->flags & AV_FRAME_FLAG_INTERLACED) != 0;
+#endif
+}
+
+/// What a filter graph's source of pictures must know of their colours beforehand; old versions learn it frame by frame.
+static inline void ovt_set_source_colors(AVBufferSrcParameters *parameters, const AVFrame *frame) {
+#if LIBAVFILTER_VERSION_MAJOR >= 10
+  parameters->color_space = frame->colorspace;
+  parameters->color_range = frame->color_range;
+#else
+  (void)parameters;
+  (void)frame;
 #endif
 }
 

@@ -66,3 +66,6 @@ public nonisolated(unsafe) let kVTPixelRotationPropertyKey_FlipHorizontalOrienta
 /// Whether to swap top and bottom, after the rotation. Boolean.
 public nonisolated(unsafe) let kVTPixelRotationPropertyKey_FlipVerticalOrientation: CFString =
   "FlipVerticalOrientation"
+
+/// Whether pixel transfer goes through ColorSync: 0, which there is none of.
+public let VT_SUPPORT_COLORSYNC_PIXEL_TRANSFER: Int32 = 0

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+import FFmpegMedia
+import Foundation
+
+/// A range of a track's sound in more or less time, at its own pitch. Its frames are numbered from 0 on.
+final class StretchedSound: SampleSource {
+  private let source: SoundSource
+  private let filter: TempoFilter
+  /// Of the source, which is read as the filter takes it.
+  private let working: SoundRequirements
+  private let requirements: SoundRequirements
+  private let description: CMFormatDescription
+  /// The source's frame that comes next, and the one after the last.
+  private var read: Int64
+  private let end: Int64
+  /// Frames that were given out, and how many there are to be.
+  private var made: Int64 = 0
+  private let count: Int64
+  /// The source's last frames, and how often they were used again.
+  private var tail: [Float] = []
+  private var tailUses = 0
+
+  private var channels: Int { requirements.format.channels }
+
+  /// Of the parameters:
+  ///
+  /// - `tempo`: Seconds of the source for a second of the output.
+  /// - `count`: How many frames are wanted.
+  init(
+    _ track: AVAssetTrack, range: CMTimeRange, tempo: Double, count: Int64, _ requirements: SoundRequirements
+  ) throws {
+    working = SoundRequirements(mixing: requirements)
+    self.requirements = requirements
+    self.count = count
+    description = try CMFormatDescription(audioStreamBasicDescription: requirements.description)
+    source = try SoundSource(Demuxer(again: track.file.facts().demuxer), track.facts, working)
+    guard TempoFilter.range.contains(tempo) else {
+      throw AVError(
+        .operationNotSupportedForAsset, reason: "Sound cannot be scaled so much.",
+        advice: "Its pitch is kept from 1/64 to 64 times its speed.")
+    }
+    filter = try TempoFilter(
+      tempo: tempo, channels: requirements.format.channels, sampleRate: requirements.format.sampleRate)
+    read = working.frames(range.start)
+    end = working.frames(range.end)
+    try source.seek(to: range)
+  }
+
+  func seek(to range: CMTimeRange) throws {
+    throw AVError(.operationNotAllowed, reason: "Sound that is scaled is read once.")
+  }
+
+  func next() throws -> CMSampleBuffer? {
+    while made < count {
+      guard var samples = try step() else { return nil }
+      samples.removeLast(max(0, samples.count - Int(count - made) * channels))
+      let frames = samples.count / channels
+      guard frames > 0 else { continue }
+      defer { made += Int64(frames) }
+      return try requirements.makeSample(
+        requirements.data(samples, frames: frames), frames: frames, at: made, description)
+    }
+    return nil
+  }
+
+  /// What comes out of the filter for the source's next sample; nil when nothing more can come.
+  private func step() throws -> [Float]? {
+    guard read < end else { return try repeatTail() }
+    // What the file lacks at the end is silent.
+    guard let sample = try source.next() else { return try feedSilence(until: end) }
+    let first = CMSampleBufferGetPresentationTimeStamp(sample).value
+    guard let block = CMSampleBufferGetDataBuffer(sample) else { return [] }
+    var out: [Float] = []
+    while first > read, read < end { out += try feedSilence(until: min(first, end)) }
+    var frames = try block.dataBytes().withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
+    if first < read { frames.removeFirst(min(frames.count, Int(read - first) * channels)) }
+    let taken = min(Int64(frames.count / channels), end - read)
+    frames.removeLast(frames.count - Int(taken) * channels)
+    read += taken
+    return try out + feed(frames)
+  }
+
+  /// A gap in the source; a second at most at a time.
+  private func feedSilence(until frame: Int64) throws -> [Float] {
+    let silence = min(frame - read, Int64(requirements.format.sampleRate))
+    read += silence
+    return try feed([Float](repeating: 0, count: Int(silence) * channels))
+  }
+
+  private func feed(_ samples: [Float]) throws -> [Float] {
+    let length = requirements.format.sampleRate / 10 * channels
+    tail = samples.count >= length ? Array(samples.suffix(length)) : Array((tail + samples).suffix(length))
+    return try filter.convert(samples)
+  }
+
+  /// The filter looks ahead and swallows the last hundredths of a second: they are given to it once more, backwards so
+  /// that the wave goes on. What lies behind the range in the file does not sound.
+  private func repeatTail() throws -> [Float]? {
+    // The more steps the filter has, the more it holds.
+    guard tailUses < 100, !tail.isEmpty else { return nil }
+    tailUses += 1
+    var backwards: [Float] = []
+    backwards.reserveCapacity(tail.count)
+    for frame in stride(from: tail.count / channels - 1, through: 0, by: -1) {
+      backwards += tail[frame * channels..<(frame + 1) * channels]
+    }
+    tail = backwards
+    return try filter.convert(backwards)
+  }
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// What a metadata item is about, within its key space.
+public struct AVMetadataKey: RawRepresentable, Hashable, Sendable {
+  public let rawValue: String
+  public init(rawValue: String) { self.rawValue = rawValue }
+  public init(_ rawValue: String) { self.rawValue = rawValue }
+}
+
+/// Where a metadata key is defined.
+public struct AVMetadataKeySpace: RawRepresentable, Hashable, Sendable {
+  public let rawValue: String
+  public init(rawValue: String) { self.rawValue = rawValue }
+  public init(_ rawValue: String) { self.rawValue = rawValue }
+
+  public static let common = AVMetadataKeySpace(rawValue: "comn")
+  public static let quickTimeUserData = AVMetadataKeySpace(rawValue: "udta")
+  public static let isoUserData = AVMetadataKeySpace(rawValue: "uiso")
+  public static let quickTimeMetadata = AVMetadataKeySpace(rawValue: "mdta")
+  public static let iTunes = AVMetadataKeySpace(rawValue: "itsk")
+  public static let id3 = AVMetadataKeySpace(rawValue: "org.id3")
+  public static let icy = AVMetadataKeySpace(rawValue: "icy")
+}
+
+/// How metadata is stored.
+public struct AVMetadataFormat: RawRepresentable, Hashable, Sendable {
+  public let rawValue: String
+  public init(rawValue: String) { self.rawValue = rawValue }
+  public init(_ rawValue: String) { self.rawValue = rawValue }
+
+  public static let quickTimeUserData = AVMetadataFormat(rawValue: "com.apple.quicktime.udta")
+  public static let isoUserData = AVMetadataFormat(rawValue: "org.mp4ra")
+  public static let quickTimeMetadata = AVMetadataFormat(rawValue: "com.apple.quicktime.mdta")
+  public static let iTunesMetadata = AVMetadataFormat(rawValue: "com.apple.itunes")
+  public static let id3Metadata = AVMetadataFormat(rawValue: "org.id3")
+  public static let hlsMetadata = AVMetadataFormat(rawValue: "com.apple.quicktime.HLS")
+  public static let unknown = AVMetadataFormat(rawValue: "????")
+
+  /// The format of items of a key space; nil for the common one, which no file has.
+  static func of(_ space: AVMetadataKeySpace?) -> AVMetadataFormat? {
+    switch space?.rawValue {
+    case "mdta": .quickTimeMetadata
+    case "udta": .quickTimeUserData
+    case "uiso": .isoUserData
+    case "itsk", "itlk": .iTunesMetadata
+    default: nil
+    }
+  }
+}
+
+/// A key space and a key in one.
+public struct AVMetadataIdentifier: RawRepresentable, Hashable, Sendable {
+  public let rawValue: String
+  public init(rawValue: String) { self.rawValue = rawValue }
+  public init(_ rawValue: String) { self.rawValue = rawValue }
+
+  /// Characters of ISO 8859-1 beyond ASCII, and what would end the key space, are written as `%A9`.
+  init(space: String, key: String) {
+    var text = ""
+    for scalar in key.unicodeScalars {
+      let isPlain = scalar.isASCII && scalar.value > 0x20 && scalar != "%" && scalar != "/"
+      if isPlain || scalar.value > 255 {
+        text.unicodeScalars.append(scalar)
+      } else {
+        let digits = String(scalar.value, radix: 16, uppercase: true)
+        text += "%" + (digits.count < 2 ? "0" : "") + digits
+      }
+    }
+    rawValue = space + "/" + text
+  }
+
+  var space: String? { rawValue.firstIndex(of: "/").map { String(rawValue[..<$0]) } }
+
+  /// Without the `%` codes.
+  var plainKey: String? {
+    guard let slash = rawValue.firstIndex(of: "/") else { return nil }
+    var scalars = String.UnicodeScalarView()
+    var rest = rawValue[rawValue.index(after: slash)...].unicodeScalars[...]
+    while let scalar = rest.popFirst() {
+      if scalar == "%", rest.count >= 2,
+        let code = UInt8(String(String.UnicodeScalarView(rest.prefix(2))), radix: 16)
+      {
+        scalars.append(Unicode.Scalar(code))
+        rest = rest.dropFirst(2)
+      } else {
+        scalars.append(scalar)
+      }
+    }
+    return String(scalars)
+  }
+
+  /// What the common key space calls it.
+  var commonKey: AVMetadataKey? {
+    space == "comn" ? plainKey.map { AVMetadataKey($0) } : MetadataNames.common[self]
+  }
+}
+
+/// Names of the common keys elsewhere.
+enum MetadataNames {
+  /// libavformat's, for reading and for writing.
+  static let pairs: [(AVMetadataIdentifier, String)] = [
+    (.commonIdentifierTitle, "title"), (.commonIdentifierArtist, "artist"),
+    (.commonIdentifierAuthor, "composer"), (.commonIdentifierDescription, "comment"),
+    (.commonIdentifierCopyrights, "copyright"), (.commonIdentifierCreationDate, "creation_time"),
+    (.commonIdentifierSoftware, "encoder"), (.commonIdentifierAlbumName, "album"),
+  ]
+
+  /// What identifiers of movies' key spaces mean.
+  static let common: [AVMetadataIdentifier: AVMetadataKey] = [
+    .quickTimeMetadataTitle: .commonKeyTitle, .quickTimeUserDataFullName: .commonKeyTitle,
+    .iTunesMetadataSongName: .commonKeyTitle, .identifier3GPUserDataTitle: .commonKeyTitle,
+    .quickTimeMetadataArtist: .commonKeyArtist, .quickTimeUserDataArtist: .commonKeyArtist,
+    .iTunesMetadataArtist: .commonKeyArtist, .identifier3GPUserDataPerformer: .commonKeyArtist,
+    .quickTimeMetadataAuthor: .commonKeyAuthor, .quickTimeUserDataAuthor: .commonKeyAuthor,
+    .iTunesMetadataAuthor: .commonKeyAuthor, .identifier3GPUserDataAuthor: .commonKeyAuthor,
+    .quickTimeMetadataDescription: .commonKeyDescription,
+    .quickTimeUserDataDescription: .commonKeyDescription, .iTunesMetadataDescription: .commonKeyDescription,
+    .identifier3GPUserDataDescription: .commonKeyDescription,
+    .quickTimeMetadataCopyright: .commonKeyCopyrights, .quickTimeUserDataCopyright: .commonKeyCopyrights,
+    .iTunesMetadataCopyright: .commonKeyCopyrights, .isoUserDataCopyright: .commonKeyCopyrights,
+    .quickTimeMetadataCreationDate: .commonKeyCreationDate,
+    .quickTimeUserDataCreationDate: .commonKeyCreationDate,
+    .iTunesMetadataReleaseDate: .commonKeyCreationDate,
+    .quickTimeMetadataSoftware: .commonKeySoftware, .quickTimeUserDataSoftware: .commonKeySoftware,
+    .iTunesMetadataEncodingTool: .commonKeySoftware,
+    .quickTimeMetadataAlbum: .commonKeyAlbumName, .quickTimeUserDataAlbum: .commonKeyAlbumName,
+    .iTunesMetadataAlbum: .commonKeyAlbumName,
+    .quickTimeMetadataMake: .commonKeyMake, .quickTimeUserDataMake: .commonKeyMake,
+    .quickTimeMetadataModel: .commonKeyModel, .quickTimeUserDataModel: .commonKeyModel,
+    .quickTimeMetadataLocationISO6709: .commonKeyLocation,
+    .quickTimeUserDataLocationISO6709: .commonKeyLocation,
+    .quickTimeMetadataArtwork: .commonKeyArtwork, .iTunesMetadataCoverArt: .commonKeyArtwork,
+    .quickTimeMetadataPublisher: .commonKeyPublisher, .quickTimeUserDataPublisher: .commonKeyPublisher,
+    .iTunesMetadataPublisher: .commonKeyPublisher,
+    .quickTimeMetadataContentIdentifier: .commonKeyIdentifier,
+  ]
+
+  /// Where common keys go that libavformat does not write, or not as data.
+  static func identifier(for key: AVMetadataKey, inQuickTime isQuickTime: Bool) -> AVMetadataIdentifier? {
+    switch key {
+    case .commonKeyTitle: .quickTimeMetadataTitle
+    case .commonKeyArtist: .quickTimeMetadataArtist
+    case .commonKeyAuthor, .commonKeyCreator: .quickTimeMetadataAuthor
+    case .commonKeyDescription: .quickTimeMetadataDescription
+    case .commonKeyCopyrights: .quickTimeMetadataCopyright
+    case .commonKeyCreationDate: .quickTimeMetadataCreationDate
+    case .commonKeySoftware: .quickTimeMetadataSoftware
+    case .commonKeyAlbumName: .quickTimeMetadataAlbum
+    case .commonKeyMake: .quickTimeMetadataMake
+    case .commonKeyModel: .quickTimeMetadataModel
+    case .commonKeyLocation: .quickTimeMetadataLocationISO6709
+    case .commonKeyArtwork: isQuickTime ? .quickTimeMetadataArtwork : .iTunesMetadataCoverArt
+    case .commonKeyPublisher: .quickTimeMetadataPublisher
+    case .commonKeyIdentifier: .quickTimeMetadataContentIdentifier
+    default: nil
+    }
+  }
+
+  static func items(_ entries: [String: String]) -> [AVMetadataItem] {
+    pairs.compactMap { identifier, name in
+      entries[name].map { text in
+        let item = AVMutableMetadataItem()
+        item.identifier = identifier
+        item.value = NSString(string: text)
+        return item
+      }
+    }
+  }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The common key space, to which the others' keys are mapped where they mean the same.
+
+extension AVMetadataKey {
+  public static let commonKeyTitle = AVMetadataKey(rawValue: "title")
+  public static let commonKeyCreator = AVMetadataKey(rawValue: "creator")
+  public static let commonKeySubject = AVMetadataKey(rawValue: "subject")
+  public static let commonKeyDescription = AVMetadataKey(rawValue: "description")
+  public static let commonKeyPublisher = AVMetadataKey(rawValue: "publisher")
+  public static let commonKeyContributor = AVMetadataKey(rawValue: "contributor")
+  public static let commonKeyCreationDate = AVMetadataKey(rawValue: "creationDate")
+  public static let commonKeyLastModifiedDate = AVMetadataKey(rawValue: "lastModifiedDate")
+  public static let commonKeyType = AVMetadataKey(rawValue: "type")
+  public static let commonKeyFormat = AVMetadataKey(rawValue: "format")
+  public static let commonKeyIdentifier = AVMetadataKey(rawValue: "identifier")
+  public static let commonKeySource = AVMetadataKey(rawValue: "source")
+  public static let commonKeyLanguage = AVMetadataKey(rawValue: "language")
+  public static let commonKeyRelation = AVMetadataKey(rawValue: "relation")
+  public static let commonKeyLocation = AVMetadataKey(rawValue: "location")
+  public static let commonKeyCopyrights = AVMetadataKey(rawValue: "copyrights")
+  public static let commonKeyAlbumName = AVMetadataKey(rawValue: "albumName")
+  public static let commonKeyAuthor = AVMetadataKey(rawValue: "author")
+  public static let commonKeyArtist = AVMetadataKey(rawValue: "artist")
+  public static let commonKeyArtwork = AVMetadataKey(rawValue: "artwork")
+  public static let commonKeyMake = AVMetadataKey(rawValue: "make")
+  public static let commonKeyModel = AVMetadataKey(rawValue: "model")
+  public static let commonKeySoftware = AVMetadataKey(rawValue: "software")
+  public static let commonKeyAccessibilityDescription = AVMetadataKey(rawValue: "accessibilityDescription")
+}
+
+extension AVMetadataIdentifier {
+  public static let commonIdentifierTitle = AVMetadataIdentifier(rawValue: "comn/title")
+  public static let commonIdentifierCreator = AVMetadataIdentifier(rawValue: "comn/creator")
+  public static let commonIdentifierSubject = AVMetadataIdentifier(rawValue: "comn/subject")
+  public static let commonIdentifierDescription = AVMetadataIdentifier(rawValue: "comn/description")
+  public static let commonIdentifierPublisher = AVMetadataIdentifier(rawValue: "comn/publisher")
+  public static let commonIdentifierContributor = AVMetadataIdentifier(rawValue: "comn/contributor")
+  public static let commonIdentifierCreationDate = AVMetadataIdentifier(rawValue: "comn/creationDate")
+  public static let commonIdentifierLastModifiedDate = AVMetadataIdentifier(rawValue: "comn/lastModifiedDate")
+  public static let commonIdentifierType = AVMetadataIdentifier(rawValue: "comn/type")
+  public static let commonIdentifierFormat = AVMetadataIdentifier(rawValue: "comn/format")
+  public static let commonIdentifierAssetIdentifier = AVMetadataIdentifier(rawValue: "comn/identifier")
+  public static let commonIdentifierSource = AVMetadataIdentifier(rawValue: "comn/source")
+  public static let commonIdentifierLanguage = AVMetadataIdentifier(rawValue: "comn/language")
+  public static let commonIdentifierRelation = AVMetadataIdentifier(rawValue: "comn/relation")
+  public static let commonIdentifierLocation = AVMetadataIdentifier(rawValue: "comn/location")
+  public static let commonIdentifierCopyrights = AVMetadataIdentifier(rawValue: "comn/copyrights")
+  public static let commonIdentifierAlbumName = AVMetadataIdentifier(rawValue: "comn/albumName")
+  public static let commonIdentifierAuthor = AVMetadataIdentifier(rawValue: "comn/author")
+  public static let commonIdentifierArtist = AVMetadataIdentifier(rawValue: "comn/artist")
+  public static let commonIdentifierArtwork = AVMetadataIdentifier(rawValue: "comn/artwork")
+  public static let commonIdentifierMake = AVMetadataIdentifier(rawValue: "comn/make")
+  public static let commonIdentifierModel = AVMetadataIdentifier(rawValue: "comn/model")
+  public static let commonIdentifierSoftware = AVMetadataIdentifier(rawValue: "comn/software")
+  public static let commonIdentifierAccessibilityDescription = AVMetadataIdentifier(
+    rawValue: "comn/accessibilityDescription")
+}

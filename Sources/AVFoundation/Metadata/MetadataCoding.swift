@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+import FFmpegMedia
+import Foundation
+
+/// Between metadata items and what movie files store.
+enum MetadataCoding {
+  /// The well-known types of the QuickTime File Format.
+  private static let types: [(code: Int, type: String)] = [
+    (0, kCMMetadataBaseDataType_RawData as String), (1, kCMMetadataBaseDataType_UTF8 as String),
+    (2, kCMMetadataBaseDataType_UTF16 as String), (12, kCMMetadataBaseDataType_GIF as String),
+    (13, kCMMetadataBaseDataType_JPEG as String), (14, kCMMetadataBaseDataType_PNG as String),
+    (23, kCMMetadataBaseDataType_Float32 as String), (24, kCMMetadataBaseDataType_Float64 as String),
+    (27, kCMMetadataBaseDataType_BMP as String), (65, kCMMetadataBaseDataType_SInt8 as String),
+    (66, kCMMetadataBaseDataType_SInt16 as String), (67, kCMMetadataBaseDataType_SInt32 as String),
+    (70, kCMMetadataBaseDataType_PointF32 as String),
+    (71, kCMMetadataBaseDataType_DimensionsF32 as String),
+    (72, kCMMetadataBaseDataType_RectF32 as String), (74, kCMMetadataBaseDataType_SInt64 as String),
+    (75, kCMMetadataBaseDataType_UInt8 as String), (76, kCMMetadataBaseDataType_UInt16 as String),
+    (77, kCMMetadataBaseDataType_UInt32 as String), (78, kCMMetadataBaseDataType_UInt64 as String),
+    (79, kCMMetadataBaseDataType_AffineTransformF64 as String),
+  ]
+  private static let signed = [1: 65, 2: 66, 3: 67, 4: 67, 8: 74]
+  private static let unsigned = [1: 75, 2: 76, 3: 77, 4: 77, 8: 78]
+
+  // MARK: - Reading
+
+  static func item(_ stored: MovieMetadataItem) -> AVMetadataItem {
+    let item = AVMutableMetadataItem()
+    item.identifier = AVMetadataIdentifier(space: stored.keySpace.rawValue, key: stored.key)
+    // Integers of any width have one type, and their width says which.
+    var code = stored.type
+    if code == 21 { code = signed[stored.bytes.count] ?? 0 }
+    if code == 22 { code = unsigned[stored.bytes.count] ?? 0 }
+    item.value = value(stored.bytes, code)
+    item.dataType = types.first { $0.code == code }?.type ?? kCMMetadataBaseDataType_RawData as String
+    item.extendedLanguageTag = languageTag(stored)
+    return item
+  }
+
+  private static func value(_ bytes: [UInt8], _ code: Int) -> any NSCopying & NSObjectProtocol {
+    let bits = bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    let signedBits =
+      Int64(bitPattern: bits << (64 - 8 * UInt64(min(8, max(1, bytes.count)))))
+      >> Int64(64 - 8 * min(8, max(1, bytes.count)))
+    switch (code, bytes.count) {
+    case (1, _): return NSString(string: String(decoding: bytes, as: UTF8.self))
+    case (2, _):
+      if let text = String(data: Data(bytes), encoding: .utf16BigEndian) { return NSString(string: text) }
+    case (65, 1), (66, 2), (67, 3...4), (74, 8): return NSNumber(value: signedBits)
+    case (75, 1), (76, 2), (77, 3...4), (78, 8): return NSNumber(value: bits)
+    case (23, 4): return NSNumber(value: Float(bitPattern: UInt32(truncatingIfNeeded: bits)))
+    case (24, 8): return NSNumber(value: Double(bitPattern: bits))
+    default: break
+    }
+    return NSData(data: Data(bytes))
+  }
+
+  private static func languageTag(_ stored: MovieMetadataItem) -> String? {
+    guard let language = stored.language else { return nil }
+    let code = Locale.LanguageCode(language)
+    return (code.identifier(.alpha2) ?? language) + (stored.country.map { "-" + $0 } ?? "")
+  }
+
+  // MARK: - Writing
+
+  /// What is to be written of some items: libavformat's entries, and the others.
+  /// - Throws: `AVError.formatUnsupported` with the first item that a movie cannot hold.
+  static func stored(
+    _ items: [AVMetadataItem], inQuickTime isQuickTime: Bool, ofMovie: Bool = true
+  ) throws -> (entries: [String: String], items: [MovieMetadataItem]) {
+    var entries: [String: String] = [:]
+    var stored: [MovieMetadataItem] = []
+    for item in items {
+      let name = MetadataNames.pairs.first { $0.0 == item.identifier }?.1
+      if ofMovie, let name, item.extendedLanguageTag == nil, entries[name] == nil, let text = item.stringValue
+      {
+        entries[name] = text
+      } else {
+        stored.append(try self.stored(item, isQuickTime))
+      }
+    }
+    return (entries, stored)
+  }
+
+  private static func stored(_ item: AVMetadataItem, _ isQuickTime: Bool) throws -> MovieMetadataItem {
+    func refusal(_ reason: String) -> AVError {
+      AVError(
+        .formatUnsupported,
+        reason: "The metadata item \(item.identifier?.rawValue ?? "without an identifier") \(reason).",
+        advice: "Leave it out, or give it an identifier and a value that a movie file holds.")
+    }
+    var identifier = item.identifier
+    if item.keySpace == .common, let key = item.commonKey {
+      identifier = MetadataNames.identifier(for: key, inQuickTime: isQuickTime)
+    }
+    guard let identifier, let space = identifier.space.flatMap(MovieMetadataItem.KeySpace.init(rawValue:)),
+      let key = identifier.plainKey, !key.isEmpty
+    else { throw refusal("has no place in a movie file") }
+    guard let (type, bytes) = encoded(item, space, key) else {
+      throw refusal("has no value, or one that cannot be stored")
+    }
+    guard bytes.count < 1 << 26 else { throw refusal("is too large") }
+    let stored = MovieMetadataItem(
+      keySpace: space, key: key, type: type, language: language(item), country: country(item), bytes: bytes)
+    switch space {
+    case .quickTimeUserData:
+      guard type == 1, stored.code?.first == 0xA9, bytes.count <= Int(UInt16.max) else {
+        throw refusal("is no text, which user data holds alone")
+      }
+    case .isoUserData:
+      guard type == 1, MovieMetadataItem.isoTexts.contains(key) else {
+        throw refusal("is no text that user data of ISO files holds")
+      }
+    case .iTunes:
+      guard stored.code != nil else { throw refusal("has a key that is no four-character code") }
+    case .iTunesLong:
+      guard key.dropFirst().dropLast().contains(".") else { throw refusal("has a key without a dot") }
+    case .quickTimeMetadata: break
+    }
+    return stored
+  }
+
+  private static func language(_ item: AVMetadataItem) -> String? {
+    item.extendedLanguageTag.flatMap { Locale.Language(identifier: $0).languageCode?.identifier(.alpha3) }
+  }
+
+  private static func country(_ item: AVMetadataItem) -> String? {
+    guard let tag = item.extendedLanguageTag, tag.contains("-") else { return nil }
+    return Locale.Language(identifier: tag).region.map(\.identifier).flatMap { $0.utf8.count == 2 ? $0 : nil }
+  }
+
+  /// Widths of the integers that iTunes writes under its keys; of others four bytes.
+  private static let widths = ["cpil": 1, "pgap": 1, "pcst": 1, "rtng": 1, "stik": 1, "akID": 1, "tmpo": 2]
+
+  private static func encoded(
+    _ item: AVMetadataItem, _ space: MovieMetadataItem.KeySpace, _ key: String
+  ) -> (type: Int, bytes: [UInt8])? {
+    var code = item.saidDataType.flatMap { said in
+      types.first { $0.type == said }?.code
+        ?? types.first { pair in
+          CMMetadataDataTypeRegistryDataTypeConformsToDataType(
+            said as CFString, conformsToDataType: pair.type as CFString)
+        }?.code
+    }
+    if code == nil, item.saidDataType == kCMMetadataBaseDataType_JSON as String { code = 1 }
+    if code == nil, item.saidDataType != nil { return nil }
+    switch item.value {
+    case is NSString, is NSDate:
+      guard let text = item.stringValue, [nil, 1, 2].contains(code) else { return nil }
+      return code == 2
+        ? (2, text.data(using: .utf16BigEndian).map { [UInt8]($0) } ?? []) : (1, Array(text.utf8))
+    case let number as NSNumber:
+      return self.number(number, code, space == .iTunes ? widths[key] ?? 4 : nil)
+    case let data as NSData:
+      let type = code ?? types.first { $0.type == item.dataType }?.code ?? 0
+      return (type, [UInt8](Data(referencing: data)))
+    default: return nil
+    }
+  }
+
+  /// Integers of up to 32 bits have the type of all widths, which every reader knows.
+  private static func number(_ number: NSNumber, _ code: Int?, _ width: Int?) -> (Int, [UInt8])? {
+    func bytes(_ bits: UInt64, _ count: Int) -> [UInt8] {
+      (0..<count).map { UInt8(truncatingIfNeeded: bits >> (8 * UInt64(count - 1 - $0))) }
+    }
+    let isFloat = CFNumberIsFloatType(number)
+    let integer = number.int64Value
+    func signed(_ count: Int) -> [UInt8]? {
+      let limit = Int64(1) << Int64(8 * count - 1)
+      return count == 8 || (-limit..<limit).contains(integer)
+        ? bytes(UInt64(bitPattern: integer), count) : nil
+    }
+    func unsigned(_ count: Int) -> [UInt8]? {
+      count == 8 || number.uint64Value < 1 << UInt64(8 * count) && integer >= 0
+        ? bytes(number.uint64Value, count) : nil
+    }
+    switch code ?? (isFloat ? 24 : nil) {
+    case nil:
+      if let width { return signed(width).map { (21, $0) } ?? unsigned(width).map { (22, $0) } }
+      return signed(4).map { (21, $0) } ?? signed(8).map { (74, $0) }
+    case 23: return (23, bytes(UInt64(number.floatValue.bitPattern), 4))
+    case 24: return (24, bytes(number.doubleValue.bitPattern, 8))
+    case 65: return signed(1).map { (21, $0) }
+    case 66: return signed(2).map { (21, $0) }
+    case 67: return signed(4).map { (21, $0) }
+    case 74: return signed(8).map { (74, $0) }
+    case 75: return unsigned(1).map { (22, $0) }
+    case 76: return unsigned(2).map { (22, $0) }
+    case 77: return unsigned(4).map { (22, $0) }
+    case 78: return unsigned(8).map { (78, $0) }
+    case 1: return (1, Array(number.stringValue.utf8))
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+import CFFmpeg
+
+/// A chain of libavfilter's filters, for sound or for pictures: frames in, frames out.
+///
+/// The chain is written as `ffmpeg -filter_complex` takes it, with one input and one output: `atempo=1.5`,
+/// `bwdif=mode=send_frame,format=nv12`. To have the output in a format, end it with `format` or `aformat`.
+/// One thread at a time may use a graph.
+package final class FilterGraph {
+  private var graph: UnsafeMutablePointer<AVFilterGraph>?
+  private let source: UnsafeMutablePointer<AVFilterContext>
+  private let sink: UnsafeMutablePointer<AVFilterContext>
+  private let description: String
+  private let isSound: Bool
+  private(set) var isEnded = false
+
+  /// Whether the library was built with a filter.
+  package static func exists(_ name: String) -> Bool { avfilter_get_by_name(name) != nil }
+
+  /// Of the parameters:
+  ///
+  /// - `frame`: What the frames that are pushed are like: sample or pixel format, size, rate, channels, colours.
+  ///   It is looked at, not pushed.
+  /// - `timeBase`: The unit of their times, in seconds.
+  /// - `threads`: How many the filters may use.
+  ///
+  /// - Throws: `MediaFileError` of the kind `unsupportedFormat` for a chain that the library does not know or that
+  ///   does not take such frames.
+  init(
+    _ description: String, for frame: UnsafePointer<AVFrame>, timeBase: AVRational,
+    frameRate: AVRational = AVRational(num: 0, den: 1), threads: Int = 1
+  ) throws {
+    LibavLog.takeOver()
+    self.description = description
+    isSound = frame.pointee.width == 0
+    var graph = avfilter_graph_alloc()
+    var isMade = false
+    defer { if !isMade { avfilter_graph_free(&graph) } }
+    guard let graph else { throw MediaFileError(.outOfMemory, "no memory for a filter") }
+    graph.pointee.nb_threads = Int32(clamping: max(1, threads))
+    guard
+      let source = avfilter_graph_alloc_filter(
+        graph, avfilter_get_by_name(isSound ? "abuffer" : "buffer"), "in"),
+      let sink = avfilter_graph_alloc_filter(
+        graph, avfilter_get_by_name(isSound ? "abuffersink" : "buffersink"), "out")
+    else { throw MediaFileError(.outOfMemory, "no memory for a filter") }
+    (self.source, self.sink) = (source, sink)
+    let (code, messages) = LibavLog.collect { () -> Int32 in
+      let told = Self.describe(frame, timeBase, frameRate, to: source)
+      guard told >= 0 else { return told }
+      let begun = avfilter_init_str(source, nil)
+      guard begun >= 0 else { return begun }
+      let ended = avfilter_init_str(sink, nil)
+      guard ended >= 0 else { return ended }
+      let linked = Self.link(description, graph, source, sink)
+      return linked < 0 ? linked : avfilter_graph_config(graph, nil)
+    }
+    guard code >= 0 else {
+      let error = MediaFileError.libav(code, "the filter \(description) cannot be made", messages: messages)
+      throw error.kind == .outOfMemory
+        ? error : MediaFileError(.unsupportedFormat, error.detail, code: code)
+    }
+    isMade = true
+    self.graph = graph
+  }
+
+  deinit { avfilter_graph_free(&graph) }
+
+  /// The unit of the times of the frames that come out, in seconds.
+  var timeBase: AVRational { av_buffersink_get_time_base(sink) }
+
+  private static func describe(
+    _ frame: UnsafePointer<AVFrame>, _ timeBase: AVRational, _ frameRate: AVRational,
+    to source: UnsafeMutablePointer<AVFilterContext>
+  ) -> Int32 {
+    guard let parameters = av_buffersrc_parameters_alloc() else { return ovt_averror(ENOMEM) }
+    defer { av_free(parameters) }
+    parameters.pointee.format = frame.pointee.format
+    parameters.pointee.time_base = timeBase
+    if frame.pointee.width == 0 {
+      parameters.pointee.sample_rate = frame.pointee.sample_rate
+      // The source makes a copy of it.
+      parameters.pointee.ch_layout = frame.pointee.ch_layout
+    } else {
+      parameters.pointee.width = frame.pointee.width
+      parameters.pointee.height = frame.pointee.height
+      parameters.pointee.sample_aspect_ratio = frame.pointee.sample_aspect_ratio
+      parameters.pointee.frame_rate = frameRate
+      ovt_set_source_colors(parameters, frame)
+    }
+    return av_buffersrc_parameters_set(source, parameters)
+  }
+
+  private static func link(
+    _ description: String, _ graph: UnsafeMutablePointer<AVFilterGraph>,
+    _ source: UnsafeMutablePointer<AVFilterContext>, _ sink: UnsafeMutablePointer<AVFilterContext>
+  ) -> Int32 {
+    // Seen from the chain: its input is the source's output.
+    var outputs = avfilter_inout_alloc()
+    var inputs = avfilter_inout_alloc()
+    defer {
+      avfilter_inout_free(&outputs)
+      avfilter_inout_free(&inputs)
+    }
+    guard let output = outputs, let input = inputs else { return ovt_averror(ENOMEM) }
+    output.pointee.name = av_strdup("in")
+    output.pointee.filter_ctx = source
+    input.pointee.name = av_strdup("out")
+    input.pointee.filter_ctx = sink
+    return avfilter_graph_parse_ptr(graph, description, &inputs, &outputs, nil)
+  }
+
+  // MARK: - Frames
+
+  /// Gives a frame to the chain, which keeps references to its memory, or a copy where it has none of its own.
+  /// - Throws: `MediaFileError`; after `finish()` too.
+  func push(_ frame: UnsafePointer<AVFrame>) throws {
+    guard !isEnded else { throw MediaFileError(.other, "the filter \(description) has come to its end") }
+    let (code, messages) = LibavLog.collect {
+      av_buffersrc_add_frame_flags(
+        source, UnsafeMutablePointer(mutating: frame), Int32(AV_BUFFERSRC_FLAG_KEEP_REF))
+    }
+    guard code >= 0 else {
+      throw MediaFileError.libav(code, "the filter \(description) failed", messages: messages)
+    }
+  }
+
+  /// Says that nothing more comes; `pull` then gives what the chain still holds.
+  package func finish() throws {
+    guard !isEnded else { return }
+    isEnded = true
+    let (code, messages) = LibavLog.collect { av_buffersrc_add_frame_flags(source, nil, 0) }
+    guard code >= 0 else {
+      throw MediaFileError.libav(code, "the filter \(description) failed", messages: messages)
+    }
+  }
+
+  /// The next frame into `frame`, which must be empty.
+  /// - Returns: False if the chain wants more frames first or, after `finish()`, has no more.
+  func pull(into frame: UnsafeMutablePointer<AVFrame>) throws -> Bool {
+    let (code, messages) = LibavLog.collect { av_buffersink_get_frame(sink, frame) }
+    if code == ovt_averror(EAGAIN) || code == ovt_averror_eof() { return false }
+    guard code >= 0 else {
+      throw MediaFileError.libav(code, "the filter \(description) failed", messages: messages)
+    }
+    return true
+  }
+}

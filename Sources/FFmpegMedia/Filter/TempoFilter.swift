@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import CFFmpeg
+import Foundation
+
+/// Plays sound faster or slower and keeps its pitch, by overlapping pieces of its wave that are alike
+/// (libavfilter's `atempo`, a WSOLA as of Verhelst and Roelands, ICASSP 1993).
+package final class TempoFilter {
+  private let graph: FilterGraph
+  private let channels: Int
+  private let sampleRate: Int
+  private var fed: Int64 = 0
+
+  /// How much faster sound may be played, or slower.
+  package static let range = 1.0 / 64...64.0
+
+  /// - Parameter tempo: Seconds of input for a second of output.
+  package init(tempo: Double, channels: Int, sampleRate: Int) throws {
+    guard Self.range.contains(tempo) else {
+      throw MediaFileError(.unsupportedFormat, "sound cannot be played \(tempo) times as fast")
+    }
+    self.channels = channels
+    self.sampleRate = sampleRate
+    let model = try FilterFrame(nil, frames: 0, channels: channels, sampleRate: sampleRate, time: 0)
+    graph = try FilterGraph(
+      Self.description(tempo), for: model.pointer,
+      timeBase: AVRational(num: 1, den: Int32(clamping: sampleRate)))
+  }
+
+  /// Beyond 2 the filter leaves pieces of sound out, and below 1/2 it refuses: so in equal steps.
+  static func description(_ tempo: Double) -> String {
+    let steps = max(1, Int(abs(log2(tempo)).rounded(.up)))
+    let step = min(2, max(0.5, pow(tempo, 1 / Double(steps))))
+    return [String](repeating: "atempo=\(step)", count: steps).joined(separator: ",")
+      + ",aformat=sample_fmts=flt"
+  }
+
+  /// Takes interleaved frames; the next ones of the output, as far as they are known.
+  package func convert(_ samples: [Float]) throws -> [Float] {
+    let frames = samples.count / channels
+    guard frames > 0 else { return [] }
+    let frame = try samples.withUnsafeBufferPointer {
+      try FilterFrame($0, frames: frames, channels: channels, sampleRate: sampleRate, time: fed)
+    }
+    fed = fed &+ Int64(frames)
+    try graph.push(frame.pointer)
+    return try take()
+  }
+
+  /// The last frames.
+  package func finish() throws -> [Float] {
+    try graph.finish()
+    return try take()
+  }
+
+  private func take() throws -> [Float] {
+    var samples: [Float] = []
+    let frame = try FilterFrame()
+    while try graph.pull(into: frame.pointer) {
+      defer { av_frame_unref(frame.pointer) }
+      let count = Int(frame.pointer.pointee.nb_samples) * channels
+      guard let data = frame.pointer.pointee.data.0 else { continue }
+      data.withMemoryRebound(to: Float.self, capacity: count) {
+        samples.append(contentsOf: UnsafeBufferPointer(start: $0, count: count))
+      }
+    }
+    return samples
+  }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// Finds the metadata items of a movie's boxes `meta` and `udta`. What is damaged is passed over.
+enum MovieMetadataReader {
+  /// A file may say anything: so many items, and no more, are read of a box.
+  private static let limit = 4096
+  /// Bytes of a box `meta` or `udta` that is read.
+  static let sizeLimit = 1 << 26
+
+  struct Box {
+    var code: ArraySlice<UInt8>
+    var content: ArraySlice<UInt8>
+    var type: String { MovieMetadataItem.text(code) }
+  }
+
+  /// The boxes that lie one after the other, as far as they fit.
+  static func boxes(_ bytes: ArraySlice<UInt8>) -> [Box] {
+    var found: [Box] = []
+    var rest = bytes
+    while rest.count >= 8, found.count < limit {
+      let size = MovieBox.number(rest, rest.startIndex)
+      guard size >= 8, size <= rest.count else { break }
+      let start = rest.startIndex
+      found.append(Box(code: rest[start + 4..<start + 8], content: rest[start + 8..<start + size]))
+      rest = rest[(start + size)...]
+    }
+    return found
+  }
+
+  // MARK: - meta
+
+  /// The boxes of a box `meta`: QuickTime's has no version, that of ISO files has one.
+  static func contents(ofMeta bytes: ArraySlice<UInt8>) -> (boxes: [Box], handler: String) {
+    let isPlain = bytes.dropFirst(4).prefix(4).elementsEqual("hdlr".utf8)
+    let found = boxes(isPlain ? bytes : bytes.dropFirst(4))
+    let handler = found.first { $0.type == "hdlr" }.map {
+      MovieMetadataItem.text($0.content.dropFirst(8).prefix(4))
+    }
+    return (found, handler ?? "")
+  }
+
+  static func items(ofMeta bytes: ArraySlice<UInt8>) -> [MovieMetadataItem] {
+    let (found, handler) = contents(ofMeta: bytes)
+    guard let list = found.first(where: { $0.type == "ilst" }) else { return [] }
+    switch handler {
+    case "mdta":
+      let keys = found.first { $0.type == "keys" }.map { boxes($0.content.dropFirst(8)) } ?? []
+      return boxes(list.content).flatMap { entry -> [MovieMetadataItem] in
+        let index = MovieBox.number(entry.code, entry.code.startIndex)
+        guard index >= 1, index <= keys.count, keys[index - 1].type == "mdta" else { return [] }
+        return values(
+          of: entry, .quickTimeMetadata, String(decoding: keys[index - 1].content, as: UTF8.self))
+      }
+    case "mdir":
+      return boxes(list.content).flatMap { entry -> [MovieMetadataItem] in
+        guard entry.type == "----" else { return values(of: entry, .iTunes, entry.type) }
+        func text(_ type: String) -> String? {
+          boxes(entry.content).first { $0.type == type }.map {
+            String(decoding: $0.content.dropFirst(4), as: UTF8.self)
+          }
+        }
+        guard let mean = text("mean"), let name = text("name") else { return [] }
+        return values(of: entry, .iTunesLong, "\(mean).\(name)")
+      }
+    default: return []
+    }
+  }
+
+  private static func values(
+    of entry: Box, _ space: MovieMetadataItem.KeySpace, _ key: String
+  ) -> [MovieMetadataItem] {
+    boxes(entry.content).compactMap { box in
+      guard box.type == "data", box.content.count >= 8 else { return nil }
+      let start = box.content.startIndex
+      let type = MovieBox.number(box.content, start)
+      // A byte that says whose types these are: QuickTime's are set 0.
+      guard type >> 24 == 0 else { return nil }
+      let country = box.content[start + 4..<start + 6]
+      return MovieMetadataItem(
+        keySpace: space, key: key, type: type,
+        language: MovieMetadataItem.language(MovieBox.number(box.content, start + 6, count: 2)),
+        country: country.allSatisfy { (0x41...0x5A).contains($0) }
+          ? String(decoding: country, as: UTF8.self) : nil,
+        bytes: Array(box.content.dropFirst(8)))
+    }
+  }
+
+  // MARK: - udta
+
+  static func items(ofUserData bytes: ArraySlice<UInt8>) -> [MovieMetadataItem] {
+    boxes(bytes).flatMap { box -> [MovieMetadataItem] in
+      if box.code.first == 0xA9 { return texts(of: box) }
+      if box.type == "meta" { return items(ofMeta: box.content) }
+      guard MovieMetadataItem.isoTexts.contains(box.type), box.content.count > 6 else { return [] }
+      let start = box.content.startIndex
+      return [
+        MovieMetadataItem(
+          keySpace: .isoUserData, key: box.type, type: 1,
+          language: MovieMetadataItem.language(MovieBox.number(box.content, start + 4, count: 2)),
+          bytes: utf8(box.content.dropFirst(6)))
+      ]
+    }
+  }
+
+  /// Texts of one kind in several languages: size, language, text.
+  private static func texts(of box: Box) -> [MovieMetadataItem] {
+    var items: [MovieMetadataItem] = []
+    var rest = box.content
+    while rest.count >= 4, items.count < limit {
+      let size = MovieBox.number(rest, rest.startIndex, count: 2)
+      let language = MovieBox.number(rest, rest.startIndex + 2, count: 2)
+      guard size <= rest.count - 4 else { break }
+      let text = rest.dropFirst(4).prefix(size)
+      items.append(
+        MovieMetadataItem(
+          keySpace: .quickTimeUserData, key: box.type, type: 1,
+          language: MovieMetadataItem.language(language), bytes: utf8(text, isOld: language < 0x400)))
+      rest = rest.dropFirst(4 + size)
+    }
+    return items
+  }
+
+  /// As UTF-8, without a zero at the end: UTF-16 begins with a mark, and what is neither is old.
+  private static func utf8(_ bytes: ArraySlice<UInt8>, isOld: Bool = false) -> [UInt8] {
+    let data = Data(bytes)
+    if bytes.starts(with: [0xFE, 0xFF]) || bytes.starts(with: [0xFF, 0xFE]),
+      let text = String(data: data, encoding: .utf16)
+    {
+      return Array(text.utf8).trimmedZero
+    }
+    if String(validating: bytes, as: UTF8.self) == nil, isOld,
+      let text = String(data: data, encoding: .macOSRoman)
+    {
+      return Array(text.utf8).trimmedZero
+    }
+    return Array(bytes).trimmedZero
+  }
+}
+
+extension [UInt8] {
+  fileprivate var trimmedZero: [UInt8] { last == 0 ? dropLast() : self }
+}

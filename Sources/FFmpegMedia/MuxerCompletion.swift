@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// What a movie's boxes say beyond what libavformat writes: metadata, groups of alternatives, references between
+/// tracks, languages, sizes. It goes into the index of a finished file, and into the header of one in fragments.
+struct MuxerCompletion {
+  let tracks: [MuxerTrack]
+  let options: Muxer.Options
+  let isQuickTime: Bool
+
+  /// Whether there is anything of the kind.
+  var isNeeded: Bool {
+    !options.items.isEmpty || tracks.contains { $0.needsCompletion }
+      || (options.isFragmented && options.durationHint > 0)
+  }
+
+  func apply(to movie: inout MovieBox) throws {
+    let writer = MovieMetadataWriter(isQuickTime: isQuickTime)
+    writer.write(options.items, into: &movie)
+    movie.setLanguageTags(tracks)
+    let places = movie.children.indices.filter { movie.children[$0].type == "trak" }
+    for (place, track) in zip(places, tracks) {
+      writer.write(track.items, into: &movie.children[place])
+      try setHeader(of: &movie.children[place], track)
+      setReferences(of: &movie.children[place], track)
+    }
+    if options.isFragmented, options.durationHint > 0 {
+      let scale = movie["mvhd"].map { $0.number($0.bytes.first == 1 ? 20 : 12) } ?? 0
+      let duration = options.durationHint * Double(scale)
+      guard let place = movie.children.firstIndex(where: { $0.type == "mvex" }), duration < 9e18 else {
+        return
+      }
+      let header = MovieBox(type: "mehd", bytes: [1, 0, 0, 0] + MovieBox.bytes(Int(duration), count: 8))
+      let rest = MovieBox.parse(movie.children[place].bytes[...])?.filter { $0.type != "mehd" } ?? []
+      movie.children[place].bytes = header.serialized + rest.flatMap(\.serialized)
+    }
+  }
+
+  /// The alternate group and the size (ISO/IEC 14496-12, 8.3.2).
+  private func setHeader(of box: inout MovieBox, _ track: MuxerTrack) throws {
+    guard track.alternateGroup != nil || track.naturalSize != nil,
+      let place = box.children.firstIndex(where: { $0.type == "tkhd" })
+    else { return }
+    let wide = box.children[place].bytes.first == 1
+    let group = wide ? 46 : 34
+    let size = wide ? 88 : 76
+    guard box.children[place].bytes.count >= size + 8 else {
+      throw MediaFileError(.damaged, "the written movie has a short track header")
+    }
+    func set(_ bytes: [UInt8], _ at: Int) {
+      box.children[place].bytes.replaceSubrange(at..<at + bytes.count, with: bytes)
+    }
+    if let number = track.alternateGroup { set(MovieBox.bytes(Int(number), count: 2), group) }
+    if let natural = track.naturalSize {
+      set(MovieBox.bytes(natural.width) + MovieBox.bytes(natural.height), size)
+    }
+  }
+
+  /// Which other tracks a track refers to (8.3.3).
+  private func setReferences(of box: inout MovieBox, _ track: MuxerTrack) {
+    guard !track.references.isEmpty else { return }
+    var bytes: [UInt8] = []
+    for (type, numbers) in track.references.sorted(by: { $0.key < $1.key }) {
+      let list = numbers.flatMap { MovieBox.bytes($0 + 1) }
+      bytes += MovieBox.bytes(8 + list.count) + Array(type.utf8) + list
+    }
+    box.children.removeAll { $0.type == "tref" }
+    let place = box.children.firstIndex { $0.type == "mdia" } ?? box.children.count
+    box.children.insert(MovieBox(type: "tref", bytes: bytes), at: place)
+  }
+
+  /// The header of a movie in fragments, completed; what is no such header comes back as it was.
+  func completed(header: [UInt8]) throws -> [UInt8] {
+    guard isNeeded, var boxes = MovieBox.parse(header[...]),
+      let place = boxes.firstIndex(where: { $0.type == "moov" })
+    else { return header }
+    try apply(to: &boxes[place])
+    return boxes.flatMap(\.serialized)
+  }
+}
