@@ -108,6 +108,8 @@ public struct EncoderConfiguration: Sendable, Equatable {
   public var allowsFrameNumberGaps = false
   /// 8x8 transform, High profiles only.
   public var allowsTransform8x8 = true
+  /// Weighted prediction, where pictures grow darker or brighter; not in the Baseline profile.
+  public var allowsWeightedPrediction = true
   /// Deblocking filter and its offsets (half of FilterOffsetA and B), -6...6.
   public var deblocking = true
   public var deblockingAlphaOffset = 0
@@ -153,6 +155,7 @@ public struct EncoderConfiguration: Sendable, Equatable {
   }
 
   var cabac: Bool { (entropyCoding ?? (profile == .constrainedBaseline ? .cavlc : .cabac)) == .cabac }
+  var weightedPrediction: Bool { allowsWeightedPrediction && profile != .constrainedBaseline }
   var transform8x8: Bool { allowsTransform8x8 && (profile == .high || profile == .constrainedHigh) }
 }
 

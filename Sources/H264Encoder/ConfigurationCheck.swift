@@ -130,6 +130,7 @@ extension EncoderConfiguration {
 
     var pps = H264PictureParameterSet()
     pps.cabac = cabac
+    pps.hasWeightedPrediction = weightedPrediction
     if transform8x8 { pps.high = .init(transform8x8: true) }
     pps.constrainedIntraPrediction = intraRefreshPeriod > 0
     return (sps, pps)

@@ -22,6 +22,10 @@ public final class LowLatencyEncoder {
   private var analysis: PictureAnalysis
   private var look: PictureLook
   private let scrollDetector: ScrollDetector
+  /// Nil where the stream has no weighted prediction.
+  private let fadeDetector: FadeDetector?
+  /// Pictures coded with weights so far; for tests.
+  private(set) var weightedPictures = 0
   private var speedControl: SpeedControl
   /// Nanoseconds.
   private let clock: () -> UInt64
@@ -48,6 +52,7 @@ public final class LowLatencyEncoder {
   /// Commands of its slice header, likewise.
   private var modifications: [H264ReferenceListModification] = []
   private var commands: [H264MemoryManagement] = []
+  private var weightTable = H264PredictionWeights()
 
   /// - Throws: `EncoderError` with the value that is out of range.
   public convenience init(configuration: EncoderConfiguration) throws {
@@ -80,12 +85,16 @@ public final class LowLatencyEncoder {
     analysis = PictureAnalysis(coder.geometry, kernels: UnsafePointer(coder.kernels), memory: &memory)
     look = PictureLook(coder.geometry, kernels: UnsafePointer(coder.kernels), memory: &memory)
     scrollDetector = ScrollDetector(coder.geometry, memory: &memory)
+    fadeDetector =
+      pps.hasWeightedPrediction
+      ? FadeDetector(coder.geometry, pictures: pool.count, memory: &memory) : nil
     speedControl = SpeedControl(configuration)
     self.clock = clock
     self.memory = memory
     wanted.reserveCapacity(64)
     modifications.reserveCapacity(64)
     commands.reserveCapacity(8)
+    weightTable.list0.reserveCapacity(16)
     coder.qpOffsets = configuration.adaptiveQuantisation > 0 ? UnsafePointer(analysis.qpOffsets) : nil
   }
 
@@ -203,7 +212,9 @@ public final class LowLatencyEncoder {
 
     lastReferences.removeAll(keepingCapacity: true)
     for entry in wanted { lastReferences.append(entry.index) }
+    if let fadeDetector { weigh(&plan, fadeDetector, source, isSceneChange: isSceneChange) }
     let target = prepare(&plan, wanted, options, facts.index)
+    fadeDetector?.store(slot: target)
     writeLeadingUnits(plan, options)
     let leading = (units: output.units.count, count: output.count)
     coder.code(plan, source: source, into: pool[target], output: &output)
@@ -224,6 +235,26 @@ public final class LowLatencyEncoder {
     speedControl.note(seconds: facts.encodeTime, interval: options.duration)
     return EncodedFrame(
       facts: facts, nalUnits: output.units, byteCount: output.count, memory: output.takeMemory())
+  }
+
+  /// Weights of the pictures to refer to, where the picture has grown darker or brighter.
+  private func weigh(
+    _ plan: inout PicturePlan, _ fadeDetector: FadeDetector, _ source: SourcePicture, isSceneChange: Bool
+  ) {
+    fadeDetector.read(source)
+    guard let first = wanted.first, !isSceneChange else { return }
+    let shift = fadeDetector.shift(slot: first.picture)
+    for i in wanted.indices {
+      fadeDetector.find(slot: wanted[i].picture, shift: shift, &coder.weights[i])
+      if !coder.weights[i].isDefault { plan.isWeighted = true }
+    }
+    guard plan.isWeighted else { return }
+    weightedPictures += 1
+    weightTable.log2LumaDenominator = Int(shift)
+    weightTable.log2ChromaDenominator = Int(shift)
+    weightTable.list0.removeAll(keepingCapacity: true)
+    for i in wanted.indices { weightTable.list0.append(coder.weights[i].entry) }
+    plan.header.weights = weightTable
   }
 
   private func check(_ source: SourcePicture, _ options: FrameOptions) throws {

@@ -13,6 +13,8 @@ struct PicturePlan {
   var header = H264SliceHeader()
   /// Pictures to refer to (`PictureCoder.setReference`); 0: an intra picture.
   var referenceCount = 0
+  /// Some of them are weighted (`PictureCoder.weights`).
+  var isWeighted = false
   var refreshFrom = 0
   var refreshTo = 0
   /// A refresh is under way: columns before `refreshFrom` are clean and stay so.
@@ -62,6 +64,8 @@ final class PictureCoder {
   private let quant: UnsafeMutablePointer<QuantTables>
   private let quarterOffsets: UnsafeMutablePointer<(Int, Int)>
   private let references: UnsafeMutablePointer<ReferencePlanes>
+  /// Of each reference, where the plan says that some are weighted.
+  let weights: UnsafeMutablePointer<PredictionWeight>
   private let levels: UnsafeMutablePointer<Int16>
   private let pcm: UnsafeMutablePointer<UInt8>
   private let halfSampleScratch: UnsafeMutablePointer<Int16>
@@ -112,6 +116,11 @@ final class PictureCoder {
     let motionCost = MotionCostTable(cabac: pps.cabac, memory: &memory)
     quarterOffsets = geometry.makeQuarterOffsets(memory: &memory)
     references = memory.allocate(ReferencePlanes.self, count: 16)
+    weights = memory.allocate(PredictionWeight.self, count: 16)
+    let inverses = memory.allocate(UInt8.self, count: configuration.weightedPrediction ? 16 * 256 : 1)
+    for i in 0..<16 {
+      (weights + i).initialize(to: PredictionWeight(inverse: inverses + i * 256))
+    }
     levels = memory.allocate(Int16.self, count: LevelLayout.count)
     pcm = memory.allocate(UInt8.self, count: 384)
     halfSampleScratch = memory.allocate(Int16.self, count: geometry.stride + 64)
@@ -132,7 +141,8 @@ final class PictureCoder {
         luma: UnsafePointer(payload), lumaStride: 0, chroma: UnsafePointer(payload), chromaStride: 0, cr: nil,
         crStride: 0),
       picture: emptyPicture, previous: previous, syntax: syntax, codedBlocks: codedBlocks,
-      references: references, referenceCount: 0, quant: UnsafePointer(quant),
+      references: references, referenceCount: 0, weights: UnsafePointer(weights), isWeighted: false,
+      quant: UnsafePointer(quant),
       motionBits: motionCost.center, quarterOffsets: UnsafePointer(quarterOffsets),
       changed: UnsafePointer(still.changed), holds: 0,
       tools: tools, isIntraPicture: true, isBetter: false,
@@ -192,7 +202,9 @@ final class PictureCoder {
   ) {
     statisticsMemory.pointee = PictureStatistics()
     if plan.isReference && !alone { lastNumber += 1 }
-    let follows = plan.isReference && plan.referenceCount > 0 && references[0].number == lastNumber - 1
+    let follows =
+      plan.isReference && plan.referenceCount > 0 && references[0].number == lastNumber - 1
+      && !plan.isWeighted
     if plan.isReference && !follows { still.setAllChanged(lastNumber) }
     let holds = follows && !alone && reusesMemory ? picture.number.pointee : 0
     picture.number.pointee = 0
@@ -208,6 +220,7 @@ final class PictureCoder {
       coder.pointee.f.isIntraPicture = plan.referenceCount == 0
       coder.pointee.f.isBetter = plan.isBetter
       coder.pointee.f.referenceCount = plan.referenceCount
+      coder.pointee.f.isWeighted = plan.isWeighted
       coder.pointee.f.refreshFrom = plan.refreshFrom
       coder.pointee.f.refreshTo = plan.refreshTo
       coder.pointee.f.keepsClean = plan.keepsClean
@@ -236,7 +249,8 @@ final class PictureCoder {
           withinSlices: false),
         referenceRows: ReferenceRows(
           k: kernels, geometry: geometry, picture: picture, scratch: halfSampleScratch, syntax: syntax,
-          reference: plan.referenceCount > 0 ? references[0] : nil, still: still, number: lastNumber,
+          reference: plan.referenceCount > 0 && !plan.isWeighted ? references[0] : nil, still: still,
+          number: lastNumber,
           holds: holds),
         qpOffsets: qpOffsets, payload: payload, payloadCapacity: payloadCapacity, writer: writer,
         output: output, statistics: statisticsMemory, rowQP: rowQP, rowBits: rowBits, pcm: pcm)

@@ -24,6 +24,7 @@ struct MatrixStream: CustomStringConvertible {
     var dropped = 0
     var intra = 0.0
     var skipped = 0.0
+    var weighted = 0
     var comparisons = 0
   }
 
@@ -69,6 +70,7 @@ struct MatrixStream: CustomStringConvertible {
       c.deblockingAlphaOffset = r.int(-6...6)
       c.deblockingBetaOffset = r.int(-6...6)
     }
+    c.allowsWeightedPrediction = r.chance(90)
     if r.chance(40) { c.adaptiveQuantisation = Double(r.int(0...20)) / 10 }
     if r.chance(20) { c.intraRefreshPeriod = r.int(1...12) }
     if r.chance(30) { c.keyFrameInterval = r.int(1...8) }
@@ -159,6 +161,7 @@ struct MatrixStream: CustomStringConvertible {
       }
       coverage.intra += encoded.facts.intraShare
       coverage.skipped += encoded.facts.skipShare
+      coverage.weighted = encoder.weightedPictures
       guard encoded.facts.bits == encoded.byteCount * 8 else {
         throw Failure(
           description: "\(self) frame \(n): \(encoded.facts.bits) bits, \(encoded.byteCount) bytes")

@@ -31,6 +31,7 @@ import Testing
               sum.dropped += coverage.dropped
               sum.intra += coverage.intra
               sum.skipped += coverage.skipped
+              sum.weighted += coverage.weighted
               sum.comparisons += coverage.comparisons
             } catch {
               failures.append("\(error)")
@@ -46,6 +47,7 @@ import Testing
         total.dropped += sum.dropped
         total.intra += sum.intra
         total.skipped += sum.skipped
+        total.weighted += sum.weighted
         total.comparisons += sum.comparisons
         failures += failed
       }
@@ -58,6 +60,7 @@ import Testing
         + " \(total.comparisons) comparisons, \(failures.count) failures,"
         + String(
           format: " %.0f %% intra, %.0f %% skipped,", total.intra / coded * 100, total.skipped / coded * 100)
+        + " \(total.weighted) pictures weighted,"
         + String(format: " %.0f s", Date().timeIntervalSince(start)))
     #expect(total.comparisons >= total.frames - total.dropped || !failures.isEmpty)
   }

@@ -195,6 +195,15 @@ static inline int ovt_ssd(const OVTKernels *k, int shape, const uint8_t *src, co
   return k->ssd[shape](src, ref, stride);
 }
 // A row of a half-size picture: n means of two by two samples of two rows (2 n samples each).
+// Weighted prediction (8.4.2.3.2) in place: clip(((s w + 2^(shift - 1)) >> shift) + o), shift 1...7. The second one is
+// for rows of `width` bytes of NV12, with a weight and an offset for Cb and for Cr.
+void ovt_weight(uint8_t *p, ptrdiff_t stride, int width, int height, int shift, int w, int o);
+void ovt_weight_nv12(uint8_t *p, ptrdiff_t stride, int width, int height, int shift, int w0, int o0, int w1, int o1);
+// dst[i] = table[src[i]]; `table` has 256 entries.
+void ovt_map(uint8_t *restrict dst, const uint8_t *restrict src, const uint8_t *restrict table, int n);
+// Adds n samples, `step` bytes apart, and their squares. n is at most 65,536.
+void ovt_sums(const uint8_t *p, int n, int step, uint32_t *sum, uint32_t *squares);
+
 void ovt_halve_row(uint8_t *restrict dst, const uint8_t *restrict a, const uint8_t *restrict b, int n);
 
 // Rows that are read soon, a cache line of each: what runs down a plane in columns is beyond the CPU's own foresight.

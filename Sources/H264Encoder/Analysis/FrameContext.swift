@@ -35,6 +35,9 @@ struct FrameContext {
   var codedBlocks: UnsafeMutablePointer<UInt16>
   var references: UnsafeMutablePointer<ReferencePlanes>
   var referenceCount: Int
+  /// Of each reference, where the picture `isWeighted`.
+  var weights: UnsafePointer<PredictionWeight>
+  var isWeighted: Bool
   /// 52 entries.
   var quant: UnsafePointer<QuantTables>
   /// Bits x 16 of a vector-difference component, centred: index -32768...32767.

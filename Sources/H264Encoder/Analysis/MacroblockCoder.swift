@@ -18,6 +18,8 @@ struct MacroblockCoder {
   /// Coefficients: luma 256, chroma 128.
   let coefficients: UnsafeMutablePointer<Int16>
   let chromaCoefficients: UnsafeMutablePointer<Int16>
+  /// The source macroblock's luma as a reference would have it that is weighted (`PredictionWeight.inverse`).
+  let matchedSource: UnsafeMutablePointer<UInt8>
   /// Predictions tried, 16 x 16 at stride 32, several of them.
   let trial: UnsafeMutablePointer<UInt8>
   /// Neighbouring samples of a 4x4 or 8x8 block; index 0 is above left.
@@ -55,6 +57,8 @@ struct MacroblockCoder {
   var lambdaSSD = 0
   /// For the residual's bits: its errors are inherited by later pictures.
   var lambdaResidual = 0
+  /// The reference that `matchedSource` is made for, or -1.
+  var matchedReference = -1
   /// Vector limits in quarter samples, for blocks at the macroblock's corner.
   var minX = 0
   var maxX = 0
@@ -71,7 +75,7 @@ struct MacroblockCoder {
 
     let bytes = 256 + 128 + 512 + 256 + 8 * 512 + 64 + 64 + 64 + 64 + 64 + 64
     let scratch = UnsafeMutableRawPointer(
-      memory.allocate(UInt8.self, count: bytes + 1024 + 512 + 128 + 1024 + 512))
+      memory.allocate(UInt8.self, count: bytes + 1024 + 512 + 128 + 1024 + 512 + 256))
     var offset = 0
     func take<T>(_ type: T.Type, _ count: Int) -> UnsafeMutablePointer<T> {
       let p = (scratch + offset).bindMemory(to: T.self, capacity: count)
@@ -94,6 +98,7 @@ struct MacroblockCoder {
     errors = take(Int32.self, 4)
     originals = take(Int16.self, 256)
     keptMasks = take(Int32.self, 4)
+    matchedSource = take(UInt8.self, 256)
   }
 
   // MARK: - Position
@@ -109,6 +114,7 @@ struct MacroblockCoder {
     setQP(qp)
     if x & 3 == 0 { prefetch() }
     fetchSource()
+    matchedReference = -1
     intraAvailable = available
     if f.constrainedIntra { restrictIntra() }
     f.syntax.info[m].available = available

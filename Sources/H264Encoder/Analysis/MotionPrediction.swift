@@ -122,6 +122,7 @@ extension MacroblockCoder {
     } else {
       ovt_average(k, Int32(width), dst, dstStride, at + first, at + second, stride, Int32(height))
     }
+    if f.isWeighted { weighLuma(dst, dstStride, width: width, height: height, reference: reference) }
   }
 
   /// Predicts the chroma of a luma block at (x, y): half its size, vectors in eighths.
@@ -136,6 +137,7 @@ extension MacroblockCoder {
       + ((mbY &* 8 &+ y / 2 &+ (vy >> 3)) &* stride &+ mbX &* 16 &+ x &+ (vx >> 3) &* 2)
     ovt_chroma(
       k, Int32(width), dst, dstStride, at, stride, Int32(vx & 7), Int32(vy & 7), Int32(height / 2))
+    if f.isWeighted { weighChroma(dst, dstStride, width: width, height: height / 2, reference: reference) }
   }
 
   /// Predicts the whole macroblock with the motion in the grid into the picture.

@@ -27,6 +27,19 @@ extension MacroblockCoder {
     shape: Int32, x: Int, y: Int, reference: Int, prediction p: MotionVector,
     starts: UnsafePointer<MotionVector>, count: Int
   ) -> MotionCandidate {
+    if f.isWeighted && !f.weights[reference].isDefault {
+      return searchWeightedMotion(
+        shape: shape, x: x, y: y, reference: reference, prediction: p, starts: starts, count: count)
+    }
+    return searchMotion(
+      source, shape: shape, x: x, y: y, reference: reference, prediction: p, starts: starts, count: count)
+  }
+
+  /// Searches for a block of `source`, rows of 16 samples.
+  @inline(__always) mutating func searchMotion(
+    _ source: UnsafePointer<UInt8>, shape: Int32, x: Int, y: Int, reference: Int,
+    prediction p: MotionVector, starts: UnsafePointer<MotionVector>, count: Int
+  ) -> MotionCandidate {
     let src = source + (y &* 16 &+ x)
     let origin = f.references[reference].luma + ((mbY &* 16 &+ y) &* stride &+ mbX &* 16 &+ x)
 

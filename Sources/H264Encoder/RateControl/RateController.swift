@@ -31,8 +31,9 @@ struct RateController {
   }
 
   /// Seconds over which the mean of the pictures goes, over which what is beyond the rate is worked off, and what of
-  /// the rate a layer keeps as left over.
-  private static let memory = (pictures: 0.15, excess: 0.7, rest: 0.15)
+  /// the rate a layer keeps as left over. (A picture may take little more than its share at once, but far less: what is
+  /// left over must keep until it can be used, the more so at few pictures a second.)
+  private static let memory = (pictures: 0.15, excess: 0.7, rest: 0.4)
   /// Least and most of its share that a picture is meant to take to work off what is beyond the rate, or left over.
   private static let correction = (least: 0.65, most: 1.5)
   /// Parts of what the bound leaves, and of what keeps the rate even: for any picture beyond its share, for a key

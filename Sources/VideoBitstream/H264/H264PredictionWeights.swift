@@ -30,6 +30,15 @@ package struct H264PredictionWeights: Equatable, Sendable {
     package var chroma: Chroma?
 
     package init() {}
+
+    fileprivate mutating func code<Coder: SyntaxCoder>(_ c: inout Coder, hasChroma: Bool) {
+      c.optional(&luma, Weight()) { $1.code(&$0) }
+      guard hasChroma else { return }
+      c.optional(&chroma, Chroma()) {
+        $1.cb.code(&$0)
+        $1.cr.code(&$0)
+      }
+    }
   }
 
   /// luma_log2_weight_denom, 0...7
@@ -53,13 +62,14 @@ package struct H264PredictionWeights: Equatable, Sendable {
   private static func code<Coder: SyntaxCoder>(
     _ list: inout [Entry], _ c: inout Coder, hasChroma: Bool, count: Int
   ) {
-    c.list(&list, count: count, Entry()) {
-      $0.optional(&$1.luma, Weight()) { $1.code(&$0) }
-      guard hasChroma else { return }
-      $0.optional(&$1.chroma, Chroma()) {
-        $1.cb.code(&$0)
-        $1.cr.code(&$0)
+    if !Coder.isReading {
+      // The list stays as it is: nothing is copied, and so nothing is allocated.
+      for i in 0..<count {
+        var entry = i < list.count ? list[i] : Entry()
+        entry.code(&c, hasChroma: hasChroma)
       }
+      return
     }
+    c.list(&list, count: count, Entry()) { $1.code(&$0, hasChroma: hasChroma) }
   }
 }

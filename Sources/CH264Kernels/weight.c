@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Weighted prediction. Pictures that fade are rare: plain C, which the compiler makes SIMD of.
+
+#include "CH264Kernels.h"
+
+static inline uint8_t weighted(int s, int w, int round, int shift, int o) {
+  int v = ((s * w + round) >> shift) + o;
+  return (uint8_t)(v < 0 ? 0 : v > 255 ? 255 : v);
+}
+
+void ovt_weight(uint8_t *p, ptrdiff_t stride, int width, int height, int shift, int w, int o) {
+  int round = 1 << (shift - 1);
+  for (int y = 0; y < height; y++, p += stride)
+    for (int x = 0; x < width; x++) p[x] = weighted(p[x], w, round, shift, o);
+}
+
+void ovt_weight_nv12(uint8_t *p, ptrdiff_t stride, int width, int height, int shift, int w0, int o0, int w1, int o1) {
+  int round = 1 << (shift - 1);
+  for (int y = 0; y < height; y++, p += stride)
+    for (int x = 0; x < width; x += 2) {
+      p[x] = weighted(p[x], w0, round, shift, o0);
+      p[x + 1] = weighted(p[x + 1], w1, round, shift, o1);
+    }
+}
+
+void ovt_map(uint8_t *restrict dst, const uint8_t *restrict src, const uint8_t *restrict table, int n) {
+  for (int i = 0; i < n; i++) dst[i] = table[src[i]];
+}
+
+void ovt_sums(const uint8_t *p, int n, int step, uint32_t *sum, uint32_t *squares) {
+  uint32_t s = 0, q = 0;
+  if (step == 1) {
+    for (int i = 0; i < n; i++) s += p[i], q += (uint32_t)p[i] * p[i];
+  } else {
+    for (int i = 0; i < n; i++) s += p[i * step], q += (uint32_t)p[i * step] * p[i * step];
+  }
+  *sum += s;
+  *squares += q;
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+import CH264Kernels
+
+/// Finds pictures that have grown darker or brighter than those they refer to, and the weights that make up for it.
+///
+/// Contrast tells the weight, the mean brightness the offset: neither changes where things only move. Whether they hold
+/// for the picture as a whole is seen in the means of large blocks.
+struct FadeDetector {
+  /// Of a colour component: samples' mean and standard deviation.
+  struct Level {
+    var mean = 0.0
+    var deviation = 0.0
+  }
+
+  private struct Picture {
+    var luma = Level()
+    var cb = Level()
+    var cr = Level()
+    var isKnown = false
+  }
+
+  /// Rows from one that is read to the next, and the size of a block.
+  private static let (rowStep, blockSize) = (4, 32)
+  /// Mean change of a block below which there is nothing to make up for, and the part of it that weights may leave.
+  private static let (leastChange, mostLeft) = (0.4, 0.5)
+  /// Below this deviation contrast says nothing.
+  private static let leastDeviation = 2.0
+
+  private let columns: Int
+  private let rows: Int
+  private let slots: Int
+  /// Samples of a block that are read.
+  private let samples: Int
+  private let pictures: UnsafeMutablePointer<Picture>
+  /// Sums of the blocks' samples, for each slot.
+  private let blocks: UnsafeMutablePointer<UInt32>
+
+  /// - Parameter pictures: slots for pictures that may be referred to; one more is the picture being coded.
+  init(_ geometry: PictureGeometry, pictures count: Int, memory: inout EncoderMemory) {
+    columns = max(geometry.width / FadeDetector.blockSize, 1)
+    rows = max(geometry.height / FadeDetector.blockSize, 1)
+    slots = count
+    let (size, step) = (FadeDetector.blockSize, FadeDetector.rowStep)
+    samples =
+      min(size, geometry.width) * (((rows == 1 ? geometry.height : size) + step - 1) / step)
+    pictures = memory.allocate(Picture.self, count: count + 1)
+    for i in 0...count { (pictures + i).initialize(to: Picture()) }
+    blocks = memory.allocate(UInt32.self, count: (count + 1) * columns * rows)
+  }
+
+  /// Reads the picture to be coded.
+  func read(_ source: SourcePicture) {
+    let own = blocks + slots * columns * rows
+    own.update(repeating: 0, count: columns * rows)
+    let (size, step) = (FadeDetector.blockSize, FadeDetector.rowStep)
+    var squares: UInt64 = 0
+    let blockWidth = min(size, source.width)
+    let height = rows == 1 ? source.height : rows * size
+    for y in stride(from: 0, to: height, by: step) {
+      let row = source.luma + y * source.lumaBytesPerRow
+      let line = own + min(y / size, rows - 1) * columns
+      for x in 0..<columns {
+        var ofRow: UInt32 = 0
+        ovt_sums(row + x * size, Int32(blockWidth), 1, line + x, &ofRow)
+        squares += UInt64(ofRow)
+      }
+    }
+    var sum: UInt64 = 0
+    for i in 0..<columns * rows { sum += UInt64(own[i]) }
+    let count = samples * columns * rows
+    var picture = Picture()
+    picture.isKnown = true
+    picture.luma = FadeDetector.level(sum, squares, count)
+    switch source.chroma {
+    case .interleaved(let base, let bytesPerRow):
+      picture.cb = chroma(source, base, bytesPerRow, step: 2)
+      picture.cr = chroma(source, base + 1, bytesPerRow, step: 2)
+    case .planar(let cb, let cbBytesPerRow, let cr, let crBytesPerRow):
+      picture.cb = chroma(source, cb, cbBytesPerRow, step: 1)
+      picture.cr = chroma(source, cr, crBytesPerRow, step: 1)
+    }
+    pictures[slots] = picture
+  }
+
+  private func chroma(_ source: SourcePicture, _ base: UnsafePointer<UInt8>, _ bytesPerRow: Int, step: Int)
+    -> Level
+  {
+    var sum: UInt64 = 0
+    var squares: UInt64 = 0
+    var count = 0
+    for y in stride(from: 0, to: source.height / 2, by: FadeDetector.rowStep) {
+      var ofRow: UInt32 = 0
+      var squaresOfRow: UInt32 = 0
+      ovt_sums(base + y * bytesPerRow, Int32(source.width / 2), Int32(step), &ofRow, &squaresOfRow)
+      sum += UInt64(ofRow)
+      squares += UInt64(squaresOfRow)
+      count += source.width / 2
+    }
+    return FadeDetector.level(sum, squares, count)
+  }
+
+  private static func level(_ sum: UInt64, _ squares: UInt64, _ count: Int) -> Level {
+    let mean = Double(sum) / Double(max(count, 1))
+    let variance = Double(squares) / Double(max(count, 1)) - mean * mean
+    return Level(mean: mean, deviation: max(variance, 0).squareRoot())
+  }
+
+  /// The picture that was read is now the one in a slot.
+  func store(slot: Int) {
+    pictures[slot] = pictures[slots]
+    let count = columns * rows
+    (blocks + slot * count).update(from: blocks + slots * count, count: count)
+  }
+
+  /// Sets the weights of the picture that was read against the one in a slot.
+  func find(slot: Int, shift: Int32, _ weight: inout PredictionWeight) {
+    weight.setDefault(shift: shift)
+    let (now, then) = (pictures[slots], pictures[slot])
+    guard then.isKnown, let luma = FadeDetector.component(now.luma, then.luma, shift),
+      holds(luma, slot, shift)
+    else { return }
+    weight.luma = luma
+    if let cb = FadeDetector.component(now.cb, then.cb, shift) { weight.cb = cb }
+    if let cr = FadeDetector.component(now.cr, then.cr, shift) { weight.cr = cr }
+    weight.update()
+  }
+
+  /// The shift that suits the picture's weights against the one in a slot: 6, or 5 where it grows much brighter.
+  func shift(slot: Int) -> Int32 {
+    let (now, then) = (pictures[slots].luma, pictures[slot].luma)
+    return now.deviation > 1.9 * then.deviation ? 5 : 6
+  }
+
+  private static func component(_ now: Level, _ then: Level, _ shift: Int32) -> PredictionWeight.Component? {
+    let one = Double(1 << shift)
+    var gain = 1.0
+    if then.deviation >= leastDeviation {
+      gain = now.deviation / then.deviation
+    } else if now.deviation > 2 * leastDeviation {
+      return nil
+    }
+    let weight = (gain * one).rounded()
+    guard weight >= one / 4, weight <= 127 else { return nil }
+    let offset = (now.mean - weight / one * then.mean).rounded()
+    guard abs(offset) <= 127 else { return nil }
+    return PredictionWeight.Component(weight: Int32(weight), offset: Int32(offset))
+  }
+
+  /// Whether the blocks' means follow.
+  private func holds(_ luma: PredictionWeight.Component, _ slot: Int, _ shift: Int32) -> Bool {
+    let count = columns * rows
+    let (now, then) = (blocks + slots * count, blocks + slot * count)
+    let samples = Double(samples)
+    let gain = Double(luma.weight) / Double(1 << shift)
+    var without = 0.0
+    var with = 0.0
+    for i in 0..<count {
+      let (a, b) = (Double(now[i]) / samples, Double(then[i]) / samples)
+      without += abs(a - b)
+      with += abs(a - b * gain - Double(luma.offset))
+    }
+    return without > FadeDetector.leastChange * Double(count) && with < FadeDetector.mostLeft * without
+  }
+}
