@@ -53,7 +53,16 @@ enum {
   OF_FILES = FILE_EXECUTE | FILE_WRITE | FILE_READ | FILE_TRUNCATE | DEVICE_CONTROL,
   READING = FILE_READ | FOLDER_READ,
   WRITING = READING | FILE_WRITE | FOLDER_REMOVE | FILE_REMOVE | MAKE_FOLDER | MAKE_FILE | REFER | FILE_TRUNCATE,
+  DEVICE = READING | FILE_WRITE | DEVICE_CONTROL,
 };
+
+static uint64_t rights(enum ovt_access access) {
+  switch (access) {
+    case OVT_ACCESS_WRITE: return WRITING;
+    case OVT_ACCESS_DEVICE: return DEVICE;
+    default: return READING;
+  }
+}
 
 int ovt_landlock_version(void) {
   long version = syscall(SYS_landlock_create_ruleset, NULL, (size_t)0, 1u /* the version */);
@@ -77,7 +86,7 @@ int ovt_landlock_restrict(const struct ovt_allowed_path *paths, int count) {
     int parent = open(paths[i].path, O_PATH | O_CLOEXEC);
     struct stat status;
     if (parent < 0) continue;
-    uint64_t allowed = (paths[i].writable ? WRITING : READING) & known;
+    uint64_t allowed = rights(paths[i].access) & known;
     if (fstat(parent, &status) == 0 && !S_ISDIR(status.st_mode)) allowed &= OF_FILES;
     struct path_rule rule = {allowed, parent};
     if (syscall(SYS_landlock_add_rule, ruleset, 1 /* a path */, &rule, 0u) != 0) failure = errno;

@@ -16,6 +16,13 @@ public struct EncoderDescription: Sendable {
   /// A client can require such an encoder, or refuse it. Where it cannot be made, no other is tried: the call that
   /// wanted it fails.
   public var isHardwareAccelerated = false
+  /// The registry ID of the GPU that it runs on, by which a client can ask for it; nil: none.
+  public var gpuRegistryID: UInt64?
+  /// Sessions that can have it at a time; nil: as many as are made. One more gets the next encoder that fits, or
+  /// `kVTVideoEncoderNotAvailableNowErr` if there is none.
+  public var instanceLimit: Int?
+  /// The sizes of pictures that it can encode. A session of another size gets another encoder, or none.
+  public var sizes = PictureSizes()
   /// What it can be asked for, named one by one: a feature that comes later is not promised by an encoder that was
   /// written before it. A session offers a property only if the encoder has the feature behind it.
   public var features: Set<EncoderFeature> = []
@@ -46,6 +53,30 @@ public struct EncoderDescription: Sendable {
     self.displayName = displayName
     self.inputFormats = inputFormats
     self.makeEncoder = makeEncoder
+  }
+}
+
+/// Sizes of pictures, in luma samples.
+public struct PictureSizes: Sendable, Equatable {
+  public var widths: ClosedRange<Int>
+  public var heights: ClosedRange<Int>
+  /// Width and height are multiples of these, each at least 1.
+  public var widthMultiple: Int
+  public var heightMultiple: Int
+
+  public init(
+    widths: ClosedRange<Int> = 1...Int.max, heights: ClosedRange<Int> = 1...Int.max, widthMultiple: Int = 1,
+    heightMultiple: Int = 1
+  ) {
+    self.widths = widths
+    self.heights = heights
+    self.widthMultiple = widthMultiple
+    self.heightMultiple = heightMultiple
+  }
+
+  public func contains(width: Int, height: Int) -> Bool {
+    widths.contains(width) && heights.contains(height) && width % max(widthMultiple, 1) == 0
+      && height % max(heightMultiple, 1) == 0
   }
 }
 
@@ -96,6 +127,10 @@ public struct DecoderDescription: Sendable {
   public var name: String
   /// True if it decodes this codec.
   public var supports: @Sendable (CodecType) -> Bool
+  /// A client can require such a decoder, or refuse it.
+  public var isHardwareAccelerated = false
+  /// The registry ID of the GPU that it runs on, by which a client can ask for it; nil: none.
+  public var gpuRegistryID: UInt64?
   public var makeDecoder: @Sendable (VideoDecoderConfiguration) throws(CodecError) -> any VideoDecoder
 
   public init(

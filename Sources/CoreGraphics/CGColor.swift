@@ -19,7 +19,9 @@ public final class CGColor: Sendable, Hashable {
     colorSpace = CGColorSpaceCreateDeviceGray()
   }
 
-  /// - Parameter components: As many as the space has, and alpha.
+  /// - Parameters:
+  ///   - colorSpace: A grey one, or one of three components.
+  ///   - components: As many as the space has, and alpha.
   /// - Returns: nil for a space that is neither grey nor of three components.
   public init?(colorSpace: CGColorSpace, components: UnsafePointer<CGFloat>) {
     let count = colorSpace.numberOfComponents

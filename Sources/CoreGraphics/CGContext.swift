@@ -31,7 +31,11 @@ public final class CGContext {
 
   /// - Parameters:
   ///   - data: Memory of `height` rows that outlives the context; nil for memory of its own.
+  ///   - width: In pixels, at most 65,536.
+  ///   - height: Likewise.
+  ///   - bitsPerComponent: 8.
   ///   - bytesPerRow: 0 chooses one, if the memory is the context's own.
+  ///   - space: A grey one, or one of three components.
   ///   - bitmapInfo: A `CGImageAlphaInfo` and an order of bytes.
   /// - Returns: nil for a layout that it cannot draw into, or without memory.
   public init?(

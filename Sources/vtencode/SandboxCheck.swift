@@ -14,15 +14,19 @@ struct SandboxCheck: ParsableCommand {
   @Option(name: .shortAndLong, help: "The file that would be written.")
   var out: String
 
+  @Option(help: "A device, or a folder of devices, that stays within reach.")
+  var device: [String] = []
+
   @Argument(help: "Files to try to open.")
   var others: [String] = []
 
   func run() throws {
-    try Sandbox.enter(reading: movie, writing: [out])
+    try Sandbox.enter(reading: movie, writing: [out], devices: device)
     tell("read \(movie)", reads(movie))
     tell("write \(out)", writes(out))
     for file in others {
       tell("read \(file)", reads(file))
+      tell("control \(file)", controls(file))
       tell("write \(file).new", writes(file + ".new"))
     }
     tell("socket", makesSocket())
@@ -34,6 +38,16 @@ struct SandboxCheck: ParsableCommand {
   }
 
   private func reads(_ path: String) -> Int32 { result(open(path, O_RDONLY | O_CLOEXEC)) }
+
+  /// Opens a file to read and write, and sends it a command of devices.
+  private func controls(_ path: String) -> Int32 {
+    let descriptor = open(path, O_RDWR | O_CLOEXEC)
+    guard descriptor >= 0 else { return errno }
+    defer { close(descriptor) }
+    var size = winsize()
+    // What is no terminal says so; a command that the sandbox does not let through never gets there.
+    return ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 || errno == ENOTTY ? 0 : errno
+  }
 
   private func writes(_ path: String) -> Int32 {
     let code = result(open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600))

@@ -19,12 +19,47 @@ import Testing
       "/proc/1/environ")
     #expect(run.status == 0, "\(run.complaints)")
     let lines = run.text.split(separator: "\n")
-    #expect(lines.count == 10, "\(run.text)")
+    #expect(lines.count == 13, "\(run.text)")
     for (index, line) in lines.enumerated() {
       // The movie and the output's folder stay.
       #expect(line.hasSuffix("works") == (index < 2), "\(line)")
     }
     #expect(other.contents == ["secret"] && folder.contents.isEmpty)
+  }
+
+  @Test(.enabled(if: isAvailable)) func leavesNamedDevices() throws {
+    let folder = try Folder()
+    func check(_ devices: [String]) throws -> [Substring] {
+      let run = try CommandLine.run(
+        CommandLine.vtencode,
+        ["sandbox-check", CommandLine.sample, "--out", folder.path("out.mov"), "/dev/zero", "/dev/full"]
+          + devices)
+      #expect(run.status == 0, "\(run.complaints)")
+      // The movie's and the output's lines come first; then three of each file.
+      return run.text.split(separator: "\n").filter { $0.contains("/dev/") }
+    }
+    #expect(try check([]).map { $0.hasSuffix("works") } == [false, false, false, false, false, false])
+    #expect(
+      try check(["--device", "/dev/zero"]).map { $0.hasSuffix("works") } == [
+        true, true, false, false, false, false,
+      ])
+    // A folder of devices: those in it, and no new ones.
+    #expect(
+      try check(["--device", "/dev"]).map { $0.hasSuffix("works") } == [true, true, false, true, true, false])
+
+    let missing = try CommandLine.vtencode(
+      "transcoding", CommandLine.sample, "--sandbox", "--sandbox-device", "/dev/no-such-device", "--out",
+      folder.path("out.mov"))
+    #expect(missing.status != 0 && missing.complaints.contains("/dev/no-such-device"))
+    let useless = try CommandLine.vtencode(
+      "transcoding", CommandLine.sample, "--sandbox-device", "/dev/zero", "--out", folder.path("out.mov"))
+    #expect(useless.status == 64 && folder.contents.isEmpty, "\(useless.complaints)")
+    let run = try CommandLine.vtencode(
+      "transcoding", CommandLine.sample, "--sandbox", "--sandbox-device", "/dev/zero", "--dimensions", "160",
+      "90",
+      "--frames", "5", "--out", folder.path("out.mov"))
+    #expect(run.status == 0, "\(run.complaints)")
+    #expect(try Probe(folder.path("out.mov")).frameCount() == 5)
   }
 
   @Test(.enabled(if: isAvailable), arguments: ["mov", "mp4", "264"]) func encodesInside(ending: String) throws

@@ -3,11 +3,19 @@
 #ifndef OVT_CSANDBOX_H
 #define OVT_CSANDBOX_H
 
-/// What landlock leaves of a file or a folder with all that is in it.
+/// What may be done with a file, or a folder with all that is in it.
+enum ovt_access {
+  OVT_ACCESS_READ,
+  /// Also create, write, rename and remove.
+  OVT_ACCESS_WRITE,
+  /// Read, write and control (ioctl) what is there, and nothing new: of devices.
+  OVT_ACCESS_DEVICE,
+};
+
+/// What landlock leaves.
 struct ovt_allowed_path {
   const char *path;
-  /// Also create, write, rename and remove.
-  int writable;
+  enum ovt_access access;
 };
 
 /// The version of landlock's interface that the kernel has; 0 if it has none, or does not let us use it.

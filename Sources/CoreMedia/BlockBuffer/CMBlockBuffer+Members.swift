@@ -153,9 +153,11 @@ extension CMBlockBuffer {
     let range = range ?? 0..<max(length, 0)
     guard length > 0, range.upperBound <= length else { throw Error.badLengthParameter }
     guard range.lowerBound >= 0 else { throw Error.badOffsetParameter }
-    let block = MemoryBlock(memory: memory, length: length, source: source)
     try check(
-      append(block: block, offset: range.lowerBound, dataLength: range.count, flags: flags.rawValue))
+      append(
+        memory: memory, blockLength: length, source: source, offset: range.lowerBound,
+        dataLength: range.count,
+        flags: flags.rawValue))
   }
 
   /// Allocates the memory of all blocks that have none yet.

@@ -19,7 +19,18 @@ public final class CMBlockBuffer: NSObject, @unchecked Sendable {
     var end: Int { start + length }
   }
 
+  /// A memory block that no one else has, kept without an object of its own.
+  private struct SoleBlock {
+    let memory: UnsafeMutableRawPointer
+    let blockLength: Int
+    let source: MemoryBlock.Source
+    let offset: Int
+    let length: Int
+  }
+
   private let lock = Lock()
+  /// The one block, as long as nothing else was appended and no other buffer refers to it; `segments` is empty then.
+  private var soleBlock: SoleBlock?
   private var segments: [Segment] = []
   /// Blocks that contribute no byte but are owned all the same.
   private var emptyBlocks: [MemoryBlock] = []
@@ -32,12 +43,48 @@ public final class CMBlockBuffer: NSObject, @unchecked Sendable {
     if subBlockCapacity > 1 { segments.reserveCapacity(min(subBlockCapacity, 4096)) }
   }
 
+  deinit {
+    if let soleBlock { soleBlock.source.giveBack(soleBlock.memory, length: soleBlock.blockLength) }
+  }
+
   // MARK: - Contents
 
   /// The number of bytes.
-  var length: Int { lock.withLock { segments.last?.end ?? 0 } }
+  var length: Int { lock.withLock { total } }
+
+  /// Call under the lock.
+  private var total: Int { soleBlock?.length ?? segments.last?.end ?? 0 }
+
+  /// Makes a block of its own of the only one, which can then be shared. Call under the lock.
+  private func shareSoleBlock() {
+    guard let sole = soleBlock else { return }
+    soleBlock = nil
+    let block = MemoryBlock(memory: sole.memory, length: sole.blockLength, source: sole.source)
+    segments.append(Segment(block: block, blockOffset: sole.offset, length: sole.length, start: 0))
+  }
 
   var hasNoContents: Bool { lock.withLock { !hasContents } }
+
+  /// Adds `dataLength` bytes at `offset` of a memory block that no one else has; its memory may come later.
+  /// Fails only if it does not take the memory over.
+  func append(
+    memory: UnsafeMutableRawPointer?, blockLength: Int, source: MemoryBlock.Source, offset: Int,
+    dataLength: Int,
+    flags: CMBlockBufferFlags
+  ) -> OSStatus {
+    if let memory, dataLength > 0, offset >= 0, offset <= blockLength, dataLength <= blockLength - offset {
+      let isTaken = lock.withLock {
+        guard !hasContents else { return false }
+        soleBlock = SoleBlock(
+          memory: memory, blockLength: blockLength, source: source, offset: offset, length: dataLength)
+        hasContents = true
+        return true
+      }
+      if isTaken { return noErr }
+    }
+    let block = MemoryBlock(memory: memory, length: blockLength, source: source)
+    return append(block: block, offset: offset, dataLength: dataLength, flags: flags)
+  }
 
   /// Adds `dataLength` bytes at `offset` of a block.
   func append(block: MemoryBlock, offset: Int, dataLength: Int, flags: CMBlockBufferFlags) -> OSStatus {
@@ -51,7 +98,8 @@ public final class CMBlockBuffer: NSObject, @unchecked Sendable {
       guard status == noErr else { return status }
     }
     return lock.withLock {
-      let total = segments.last?.end ?? 0
+      shareSoleBlock()
+      let total = self.total
       guard dataLength <= Int.max - total else { return kCMBlockBufferBadLengthParameterErr }
       hasContents = true
       if dataLength == 0 {
@@ -67,7 +115,10 @@ public final class CMBlockBuffer: NSObject, @unchecked Sendable {
   func append(
     reference target: CMBlockBuffer, offset: Int, dataLength: Int, flags: CMBlockBufferFlags
   ) -> OSStatus {
-    let (source, targetIsEmpty) = target.lock.withLock { (target.segments, !target.hasContents) }
+    let (source, targetIsEmpty) = target.lock.withLock {
+      target.shareSoleBlock()
+      return (target.segments, !target.hasContents)
+    }
     let total = source.last?.end ?? 0
     let permitsEmpty = flags & kCMBlockBufferPermitEmptyReferenceFlag != 0
     guard offset >= 0, offset <= total else { return kCMBlockBufferBadOffsetParameterErr }
@@ -81,7 +132,8 @@ public final class CMBlockBuffer: NSObject, @unchecked Sendable {
       guard status == noErr else { return status }
     }
     return lock.withLock {
-      var start = segments.last?.end ?? 0
+      shareSoleBlock()
+      var start = self.total
       guard range.count <= Int.max - start else { return kCMBlockBufferBadLengthParameterErr }
       hasContents = true
       var index = Self.index(of: range.lowerBound, in: source)
@@ -136,7 +188,7 @@ public final class CMBlockBuffer: NSObject, @unchecked Sendable {
   /// Checks a range of this buffer; a length of nil means all from `offset` on.
   private func checkRange(offset: Int, length: Int?) -> OSStatus {
     if !hasContents { return kCMBlockBufferEmptyBBufErr }
-    let total = segments.last?.end ?? 0
+    let total = self.total
     if offset < 0 || offset > total { return kCMBlockBufferBadOffsetParameterErr }
     guard let length else {
       return offset == total ? kCMBlockBufferBadOffsetParameterErr : noErr
@@ -152,6 +204,12 @@ public final class CMBlockBuffer: NSObject, @unchecked Sendable {
     let (status, block, blockOffset) = lock.withLock { () -> (OSStatus, MemoryBlock?, Int) in
       let status = checkRange(offset: offset, length: nil)
       guard status == noErr else { return (status, nil, 0) }
+      if let soleBlock {
+        lengthAtOffset = soleBlock.length - offset
+        totalLength = soleBlock.length
+        pointer = soleBlock.memory + soleBlock.offset + offset
+        return (noErr, nil, 0)
+      }
       let segment = segments[Self.index(of: offset, in: segments)]
       lengthAtOffset = segment.end - offset
       totalLength = segments[segments.count - 1].end
@@ -169,14 +227,24 @@ public final class CMBlockBuffer: NSObject, @unchecked Sendable {
   func forEachPiece(
     at offset: Int, length: Int, allocating: Bool, _ body: (UnsafeMutableRawPointer, Int) -> Void
   ) -> OSStatus {
+    var sole: UnsafeMutableRawPointer?
     let (status, pieces) = lock.withLock { () -> (OSStatus, ArraySlice<Segment>) in
       let status = checkRange(offset: offset, length: length)
       guard status == noErr else { return (status, []) }
+      if let soleBlock {
+        sole = soleBlock.memory + soleBlock.offset + offset
+        return (noErr, [])
+      }
       let first = Self.index(of: offset, in: segments)
       let last = Self.index(of: offset + max(length, 1) - 1, in: segments)
       return (noErr, length == 0 ? [] : segments[first...last])
     }
     guard status == noErr else { return status }
+    if let sole {
+      // The memory stays as long as the buffer does, whatever it is shared with meanwhile.
+      if length > 0 { body(sole, length) }
+      return noErr
+    }
     // Nothing is touched unless all of it can be.
     for piece in pieces where piece.block.pointer == nil {
       guard allocating else { return kCMBlockBufferUnallocatedBlockErr }
@@ -196,6 +264,7 @@ public final class CMBlockBuffer: NSObject, @unchecked Sendable {
   func isContiguous(at offset: Int, length: Int) -> Bool {
     lock.withLock {
       guard checkRange(offset: offset, length: length) == noErr else { return false }
+      if let soleBlock { return offset < soleBlock.length }
       let index = Self.index(of: offset, in: segments)
       guard index < segments.count else { return false }
       let length = length == 0 ? segments[segments.count - 1].end - offset : length
@@ -204,7 +273,9 @@ public final class CMBlockBuffer: NSObject, @unchecked Sendable {
   }
 
   public override var description: String {
-    let (count, total) = lock.withLock { (segments.count, segments.last?.end ?? 0) }
+    let (count, total) = lock.withLock { () -> (Int, Int) in
+      (soleBlock == nil ? segments.count : 1, self.total)
+    }
     return "CMBlockBuffer \(total) bytes in \(count) piece\(count == 1 ? "" : "s")"
   }
 }

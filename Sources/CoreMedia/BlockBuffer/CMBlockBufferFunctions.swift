@@ -139,8 +139,10 @@ public func CMBlockBufferAppendMemoryBlock(
     source = .allocator(blockAllocator)
   }
   // From here on nothing can fail when the memory is given: a caller whose call failed still owns it.
-  let block = MemoryBlock(memory: memoryBlock, length: blockLength, source: source)
-  return theBuffer.append(block: block, offset: offsetToData, dataLength: dataLength, flags: flags)
+  return theBuffer.append(
+    memory: memoryBlock, blockLength: blockLength, source: source, offset: offsetToData,
+    dataLength: dataLength,
+    flags: flags)
 }
 
 /// Appends a reference to a range of another block buffer; a length of zero means all from the offset on.

@@ -11,6 +11,14 @@ final class MemoryBlock: @unchecked Sendable {
     case custom(CMBlockBufferCustomBlockSource)
     case closures(
       allocate: CMBlockBuffer.CustomBlockAllocator?, deallocate: CMBlockBuffer.CustomBlockDeallocator)
+
+    func giveBack(_ memory: UnsafeMutableRawPointer, length: Int) {
+      switch self {
+      case .allocator(let allocator): CFAllocatorDeallocate(allocator, memory)
+      case .custom(let custom): custom.FreeBlock?(custom.refCon, memory, length)
+      case .closures(_, let deallocate): deallocate(memory, length)
+      }
+    }
   }
 
   let length: Int
@@ -46,11 +54,6 @@ final class MemoryBlock: @unchecked Sendable {
   }
 
   deinit {
-    guard let memory else { return }
-    switch source {
-    case .allocator(let allocator): CFAllocatorDeallocate(allocator, memory)
-    case .custom(let custom): custom.FreeBlock?(custom.refCon, memory, length)
-    case .closures(_, let deallocate): deallocate(memory, length)
-    }
+    if let memory { source.giveBack(memory, length: length) }
   }
 }

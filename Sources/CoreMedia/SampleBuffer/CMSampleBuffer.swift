@@ -23,6 +23,8 @@ public final class CMSampleBuffer: NSObject, @unchecked Sendable {
   private var onInvalidate: CMSampleBufferInvalidateHandler?
   private var outputTime = CMTime.invalid
   private var sampleDictionaries: SampleDictionaries?
+  /// Of the only sample, until someone asks for its dictionary.
+  private var attachmentValues: SampleAttachmentValues?
   private var attachmentTable = AttachmentTable()
   private var packets: PacketMemory?
 
@@ -172,7 +174,10 @@ public final class CMSampleBuffer: NSObject, @unchecked Sendable {
   /// A dictionary for each sample; nil if there are none yet, or no samples.
   func dictionaries(create: Bool) -> SampleDictionaries? {
     lock.withLock {
-      if sampleDictionaries == nil, create, sampleCount > 0 {
+      if let values = attachmentValues {
+        attachmentValues = nil
+        sampleDictionaries = SampleDictionaries([values.dictionary()])
+      } else if sampleDictionaries == nil, create, sampleCount > 0 {
         sampleDictionaries = SampleDictionaries(
           (0..<sampleCount).map { _ in NSMutableDictionary(capacity: 4) })
       }
@@ -180,13 +185,23 @@ public final class CMSampleBuffer: NSObject, @unchecked Sendable {
     }
   }
 
-  func setDictionaries(_ dictionaries: SampleDictionaries) {
-    lock.withLock { sampleDictionaries = dictionaries }
+  /// Takes copies of the attachments of a range of another one's samples, as many as this has.
+  func copyAttachments(of original: CMSampleBuffer, samples: Range<Int>) {
+    let values = original.lock.withLock { original.attachmentValues }
+    if let values {
+      lock.withLock { attachmentValues = values }
+    } else if let copies = original.dictionaries(create: false)?.copy(samples) {
+      lock.withLock { sampleDictionaries = copies }
+    }
   }
 
-  /// Gives a sample buffer of one sample its attachments. They must be no one else's.
-  package func setAttachments(_ dictionary: NSMutableDictionary) {
-    setDictionaries(SampleDictionaries([dictionary]))
+  /// Gives a sample buffer of one sample its attachments.
+  package func setAttachments(_ values: SampleAttachmentValues) {
+    guard sampleCount == 1 else { return }
+    lock.withLock {
+      attachmentValues = values
+      sampleDictionaries = nil
+    }
   }
 
   public override var description: String {

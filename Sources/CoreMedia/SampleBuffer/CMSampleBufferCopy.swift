@@ -19,9 +19,7 @@ extension CMSampleBuffer {
     case .notReady: _ = track(original)
     case .failed: adoptReadiness(readiness)
     }
-    if let dictionaries = original.dictionaries(create: false) {
-      setDictionaries(dictionaries.copy(sampleRange ?? 0..<original.sampleCount))
-    }
+    copyAttachments(of: original, samples: sampleRange ?? 0..<original.sampleCount)
     let table = original.withAttachmentTable { $0 }
     if !table.isEmpty { withAttachmentTable { $0.propagate(from: table) } }
   }

@@ -20,25 +20,27 @@ enum EncoderCatalogue {
     return registered + builtIn.filter { known in !registered.contains { $0.id == known.id } }
   }
 
-  /// The encoder that an encoder specification asks for.
-  /// - Returns: a status if there is none, or if the specification makes no sense.
-  static func choose(codec: CodecType, specification: CFDictionary?) -> Result<
-    EncoderDescription, StatusError
-  > {
-    let wish: EncoderWish
-    do { wish = try EncoderWish(specification) } catch { return .failure(error) }
+  /// The encoders that an encoder specification asks for, the preferred first.
+  /// - Parameter size: of the session.
+  /// - Returns: at least one; a status if there is none, or if the specification makes no sense.
+  static func fitting(
+    codec: CodecType, size: (width: Int, height: Int), specification: CFDictionary?
+  ) throws(StatusError) -> [EncoderDescription] {
+    let wish = try EncoderWish(specification)
     let fitting = all.filter { encoder in
-      guard encoder.codec == codec else { return false }
+      guard encoder.codec == codec, encoder.sizes.contains(width: size.width, height: size.height) else {
+        return false
+      }
+      if let gpu = wish.requiredGPU, encoder.gpuRegistryID != gpu { return false }
       if let id = wish.id { return encoder.id == id && (!wish.isLowLatency || encoder.isLowLatency) }
       guard encoder.isLowLatency == wish.isLowLatency else { return false }
       if wish.requiresHardware { return encoder.isHardwareAccelerated }
       if wish.forbidsHardware { return !encoder.isHardwareAccelerated }
       return true
     }
-    guard !wish.requiresGPU, let chosen = fitting.first else {
-      return .failure(StatusError(kVTCouldNotFindVideoEncoderErr))
-    }
-    return .success(chosen)
+    if fitting.isEmpty { throw StatusError(kVTCouldNotFindVideoEncoderErr) }
+    guard let gpu = wish.preferredGPU else { return fitting }
+    return fitting.filter { $0.gpuRegistryID == gpu } + fitting.filter { $0.gpuRegistryID != gpu }
   }
 }
 
@@ -48,7 +50,8 @@ private struct EncoderWish {
   var isLowLatency = false
   var requiresHardware = false
   var forbidsHardware = false
-  var requiresGPU = false
+  var requiredGPU: UInt64?
+  var preferredGPU: UInt64?
 
   init(_ specification: CFDictionary?) throws(StatusError) {
     for (key, value) in specification?.entries ?? [:] {
@@ -63,13 +66,20 @@ private struct EncoderWish {
       case kVTVideoEncoderSpecification_EnableHardwareAcceleratedVideoEncoder:
         forbidsHardware = try !Self.boolean(value)
       case kVTVideoEncoderSpecification_RequiredEncoderGPURegistryID:
-        // There is no encoder on a GPU here.
-        requiresGPU = true
+        requiredGPU = try Self.registryID(value)
+      case kVTVideoEncoderSpecification_PreferredEncoderGPURegistryID:
+        // A wish that need not come true.
+        preferredGPU = try Self.registryID(value)
       default:
-        // A preferred GPU is a wish that need not come true; other keys are for other encoders.
+        // Other keys are for other encoders.
         break
       }
     }
+  }
+
+  private static func registryID(_ value: Any) throws(StatusError) -> UInt64 {
+    guard let number = value as? NSNumber else { throw StatusError(kVTParameterErr) }
+    return number.uint64Value
   }
 
   private static func boolean(_ value: Any) throws(StatusError) -> Bool {

@@ -8,26 +8,26 @@ extension CompressionProperty {
   static let pictureRows: [CompressionProperty] = [
     CompressionProperty(
       key: kVTCompressionPropertyKey_ColorPrimaries as String,
-      type: .enumeration(ColorNames.primaries.map(\.name)), change: .nextKeyFrame,
+      type: .enumeration(PixelTransferProperties.primaries), change: .nextKeyFrame,
       documentation: "Colour primaries. Those of the first source buffer if not set.",
       apply: { value, draft in
-        draft.colorPrimaries = value.text.flatMap { ColorNames.code($0, in: ColorNames.primaries) }
+        draft.colorPrimaries = value.text.flatMap { ColorNames.code($0, in: .primaries) }
         return true
       }),
     CompressionProperty(
       key: kVTCompressionPropertyKey_TransferFunction as String,
-      type: .enumeration(ColorNames.transferFunctions.map(\.name)), change: .nextKeyFrame,
+      type: .enumeration(PixelTransferProperties.transferFunctions), change: .nextKeyFrame,
       documentation: "Transfer function. That of the first source buffer if not set.",
       apply: { value, draft in
-        draft.transferFunction = value.text.flatMap { ColorNames.code($0, in: ColorNames.transferFunctions) }
+        draft.transferFunction = value.text.flatMap { ColorNames.code($0, in: .transferFunctions) }
         return true
       }),
     CompressionProperty(
       key: kVTCompressionPropertyKey_YCbCrMatrix as String,
-      type: .enumeration(ColorNames.matrices.map(\.name)), change: .nextKeyFrame,
+      type: .enumeration(PixelTransferProperties.matrices), change: .nextKeyFrame,
       documentation: "Conversion between RGB and Y'CbCr. That of the first source buffer if not set.",
       apply: { value, draft in
-        draft.matrix = value.text.flatMap { ColorNames.code($0, in: ColorNames.matrices) }
+        draft.matrix = value.text.flatMap { ColorNames.code($0, in: .matrices) }
         return true
       }),
     CompressionProperty(

@@ -51,7 +51,7 @@ struct SampleAssembly {
       allocator: nil, dataBuffer: block, formatDescription: format, sampleCount: 1, sampleTimingEntryCount: 1,
       sampleTimingArray: &timing, sampleSizeEntryCount: 1, sampleSizeArray: &size, sampleBufferOut: &sample)
     guard status == noErr, let sample else { throw StatusError(status) }
-    sample.setAttachments(SampleAttachments.dictionary(of: facts, codec: codec))
+    sample.setAttachments(SampleAttachments.values(of: facts, codec: codec))
     return sample
   }
 

@@ -2,6 +2,7 @@
 import CodecInterface
 import CoreMedia
 import FFmpegMedia
+import VideoBitstream
 
 /// Brings source buffers into the size and the pixel format that the encoder takes. What fits is passed on as it is.
 final class SourceConverter {
@@ -57,8 +58,8 @@ final class SourceConverter {
     var made: CVPixelBuffer?
     _ = CVPixelBufferCreate(nil, configuration.width, configuration.height, format, nil, &made)
     guard let made else { throw StatusError(kVTAllocationFailedErr) }
-    if let name = ColorNames.matrices.first(where: { $0.code == configuration.color.matrix })?.name {
-      CVBufferSetAttachment(made, "CVImageBufferYCbCrMatrix", name as NSString, .shouldPropagate)
+    if let name = ColorCodePoints.matrices.name(of: Int(configuration.color.matrix)) {
+      CVBufferSetAttachment(made, kCVImageBufferYCbCrMatrixKey, name as NSString, .shouldPropagate)
     }
     target = made
     return made

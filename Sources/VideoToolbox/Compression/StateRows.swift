@@ -18,6 +18,10 @@ extension CompressionProperty {
       change: .readOnly, documentation: "Whether the encoder is a piece of hardware.",
       read: { NSNumber(value: $0.encoder.isHardwareAccelerated) }),
     CompressionProperty(
+      key: kVTCompressionPropertyKey_UsingGPURegistryID as String, type: .other, change: .readOnly,
+      documentation: "The registry ID of the GPU that the encoder runs on.",
+      isOffered: { $0.gpuRegistryID != nil }, read: { $0.encoder.gpuRegistryID.map { NSNumber(value: $0) } }),
+    CompressionProperty(
       key: kVTCompressionPropertyKey_SupportsBaseFrameQP as String, type: .boolean, change: .readOnly,
       documentation: "Whether a frame can be given a quantiser of its own.",
       read: { NSNumber(value: $0.encoder.features.contains(.baseFrameQP)) }),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CodecInterface
 import CoreMedia
+import VideoBitstream
 
 // How source pictures are brought into the session's size, shape and colours.
 
@@ -16,13 +17,13 @@ extension CompressionProperty {
         let settings = PixelTransferProperties.settings(values)
         draft.pixelTransfer = settings
         // What the pictures become is what the stream says of them.
-        func code(_ name: String?, _ table: [(name: String, code: UInt8)]) -> UInt8? {
+        func code(_ name: String?, _ table: ColorCodePoints) -> UInt8? {
           name.flatMap { ColorNames.code($0, in: table) }
         }
-        draft.colorPrimaries = draft.colorPrimaries ?? code(settings.primaries, ColorNames.primaries)
+        draft.colorPrimaries = draft.colorPrimaries ?? code(settings.primaries, .primaries)
         draft.transferFunction =
-          draft.transferFunction ?? code(settings.transfer, ColorNames.transferFunctions)
-        draft.matrix = draft.matrix ?? code(settings.matrix, ColorNames.matrices)
+          draft.transferFunction ?? code(settings.transfer, .transferFunctions)
+        draft.matrix = draft.matrix ?? code(settings.matrix, .matrices)
         draft.cleanAperture = draft.cleanAperture ?? settings.cleanAperture
         if draft.configuration.pixelAspect == nil, let aspect = settings.pixelAspect {
           guard let horizontal = aspect["HorizontalSpacing"], let vertical = aspect["VerticalSpacing"],

@@ -35,6 +35,7 @@ public final class VTCompressionSession: PropertySession, CFRuntimeObject, @unch
   let width: Int
   let height: Int
   let encoder: EncoderDescription
+  private let instance: EncoderInstance
   private let callback: (VTCompressionOutputCallback, UnsafeMutableRawPointer?)?
   private let sourceAttributes: SourceAttributes
   let pipeline: CompressionPipeline
@@ -48,12 +49,13 @@ public final class VTCompressionSession: PropertySession, CFRuntimeObject, @unch
   private var passes = PassState()
 
   init(
-    width: Int, height: Int, encoder: EncoderDescription, sourceAttributes: SourceAttributes,
-    callback: (VTCompressionOutputCallback, UnsafeMutableRawPointer?)?
+    width: Int, height: Int, encoder: EncoderDescription, instance: EncoderInstance,
+    sourceAttributes: SourceAttributes, callback: (VTCompressionOutputCallback, UnsafeMutableRawPointer?)?
   ) {
     self.width = width
     self.height = height
     self.encoder = encoder
+    self.instance = instance
     self.sourceAttributes = sourceAttributes
     self.callback = callback
     settings = CompressionSettings(
@@ -136,7 +138,10 @@ public final class VTCompressionSession: PropertySession, CFRuntimeObject, @unch
       defer { isInvalid = true }
       return !isInvalid
     }
-    if wasValid { pipeline.stop() }
+    if wasValid {
+      pipeline.stop()
+      instance.end()
+    }
   }
 
   /// Takes what was kept, or keeps what `make` gives; nil after the session was invalidated.

@@ -16,7 +16,8 @@ import CoreMedia
 /// - `outputCallback`: receives the frames; nil if frames are encoded with a handler for each.
 /// - `refcon`: the callback's first argument.
 /// - Returns: `kVTParameterErr` for a size that is not positive or arguments of a wrong type,
-///   `kVTCouldNotFindVideoEncoderErr` if no encoder fits, `kVTPixelTransferNotSupportedErr` if none of the source
+///   `kVTCouldNotFindVideoEncoderErr` if no encoder fits, `kVTVideoEncoderNotAvailableNowErr` if all that do are in use,
+///   `kVTPixelTransferNotSupportedErr` if none of the source
 ///   pixel formats can be converted.
 @discardableResult
 @preconcurrency public func VTCompressionSessionCreate(
@@ -28,18 +29,26 @@ import CoreMedia
 ) -> OSStatus {
   compressionSessionOut.pointee = nil
   guard (1...16384).contains(width), (1...16384).contains(height) else { return kVTParameterErr }
-  let encoder: EncoderDescription
-  switch EncoderCatalogue.choose(codec: CodecType(rawValue: codecType), specification: encoderSpecification) {
-  case .failure(let error): return error.status
-  case .success(let chosen): encoder = chosen
+  let fitting: [EncoderDescription]
+  do throws(StatusError) {
+    fitting = try EncoderCatalogue.fitting(
+      codec: CodecType(rawValue: codecType), size: (Int(width), Int(height)),
+      specification: encoderSpecification)
+  } catch {
+    return error.status
   }
   guard let attributes = SourceAttributes(sourceImageBufferAttributes) else {
     return kVTPixelTransferNotSupportedErr
   }
-  compressionSessionOut.pointee = VTCompressionSession(
-    width: Int(width), height: Int(height), encoder: encoder, sourceAttributes: attributes,
-    callback: outputCallback.map { ($0, outputCallbackRefCon) })
-  return noErr
+  for encoder in fitting {
+    guard let instance = EncoderInstance(of: encoder) else { continue }
+    compressionSessionOut.pointee = VTCompressionSession(
+      width: Int(width), height: Int(height), encoder: encoder, instance: instance,
+      sourceAttributes: attributes,
+      callback: outputCallback.map { ($0, outputCallbackRefCon) })
+    return noErr
+  }
+  return kVTVideoEncoderNotAvailableNowErr
 }
 
 /// Ends a session. Frames that are pending are given up: complete them first.

@@ -50,6 +50,12 @@ public func VTCopyVideoEncoderList(
       kVTVideoEncoderList_SupportedSelectionProperties as String: NSDictionary(
         dictionary: CompressionPropertyTable(encoder: encoder).selectionProperties),
     ]
+    if let gpu = encoder.gpuRegistryID {
+      entry[kVTVideoEncoderList_GPURegistryID as String] = NSNumber(value: gpu)
+    }
+    if let limit = encoder.instanceLimit {
+      entry[kVTVideoEncoderList_InstanceLimit as String] = NSNumber(value: limit)
+    }
     if let rating = encoder.performanceRating {
       entry[kVTVideoEncoderList_PerformanceRating as String] = NSNumber(value: rating)
     }
@@ -77,13 +83,17 @@ public func VTCopySupportedPropertyDictionaryForEncoder(
   encoderIDOut?.pointee = nil
   supportedPropertiesOut?.pointee = nil
   guard width > 0, height > 0 else { return kVTParameterErr }
-  switch EncoderCatalogue.choose(codec: CodecType(rawValue: codecType), specification: encoderSpecification) {
-  case .failure(let error): return error.status
-  case .success(let encoder):
+  do throws(StatusError) {
+    let fitting = try EncoderCatalogue.fitting(
+      codec: CodecType(rawValue: codecType), size: (Int(width), Int(height)),
+      specification: encoderSpecification)
+    guard let encoder = fitting.first else { return kVTCouldNotFindVideoEncoderErr }
     encoderIDOut?.pointee = encoder.id as NSString
     let table = CompressionPropertyTable(encoder: encoder)
     supportedPropertiesOut?.pointee = NSDictionary(
       dictionary: table.supportedProperties.mapValues { NSDictionary(dictionary: $0) })
     return noErr
+  } catch {
+    return error.status
   }
 }

@@ -17,26 +17,59 @@ enum DecoderCatalogue {
   static func choose(
     _ format: StreamFormat, specification: CFDictionary?
   ) throws(StatusError) -> DecoderDescription {
-    for (key, value) in specification?.entries ?? [:] {
-      switch key as NSString {
-      case kVTVideoDecoderSpecification_RequireHardwareAcceleratedVideoDecoder:
-        guard let required = PropertyType.boolean.parse(value)?.boolean else {
-          throw StatusError(kVTParameterErr)
-        }
-        if required { throw StatusError(kVTCouldNotFindVideoDecoderErr) }
-      case kVTVideoDecoderSpecification_RequiredDecoderGPURegistryID:
-        // No GPU decodes here.
-        throw StatusError(kVTCouldNotFindVideoDecoderErr)
-      default:
-        // What hardware may or should do is a wish that need not come true.
-        break
-      }
+    let wish = try DecoderWish(specification)
+    let fitting = all.filter { $0.supports(format.codec) && wish.allows($0) }
+    if let gpu = wish.preferredGPU, let decoder = fitting.first(where: { $0.gpuRegistryID == gpu }) {
+      return decoder
     }
-    if let decoder = all.first(where: { $0.supports(format.codec) }) { return decoder }
+    if let decoder = fitting.first { return decoder }
     // Some codecs of other containers have no four characters that mean them alone.
-    guard FFmpegVideoDecoder.supports(format.description) else {
+    guard wish.allows(FFmpegVideoDecoder.description), FFmpegVideoDecoder.supports(format.description) else {
       throw StatusError(kVTCouldNotFindVideoDecoderErr)
     }
     return FFmpegVideoDecoder.description
+  }
+}
+
+/// A decoder specification, taken apart.
+private struct DecoderWish {
+  private var requiresHardware = false
+  private var forbidsHardware = false
+  private var requiredGPU: UInt64?
+  /// A wish that need not come true.
+  private(set) var preferredGPU: UInt64?
+
+  init(_ specification: CFDictionary?) throws(StatusError) {
+    for (key, value) in specification?.entries ?? [:] {
+      switch key as NSString {
+      case kVTVideoDecoderSpecification_RequireHardwareAcceleratedVideoDecoder:
+        requiresHardware = try Self.boolean(value)
+      case kVTVideoDecoderSpecification_EnableHardwareAcceleratedVideoDecoder:
+        forbidsHardware = try !Self.boolean(value)
+      case kVTVideoDecoderSpecification_RequiredDecoderGPURegistryID:
+        requiredGPU = try Self.registryID(value)
+      case kVTVideoDecoderSpecification_PreferredDecoderGPURegistryID:
+        preferredGPU = try Self.registryID(value)
+      default:
+        // Other keys are for other decoders.
+        break
+      }
+    }
+  }
+
+  func allows(_ decoder: DecoderDescription) -> Bool {
+    if let requiredGPU, decoder.gpuRegistryID != requiredGPU { return false }
+    if requiresHardware { return decoder.isHardwareAccelerated }
+    return !(forbidsHardware && decoder.isHardwareAccelerated)
+  }
+
+  private static func registryID(_ value: AnyObject) throws(StatusError) -> UInt64 {
+    guard let number = value as? NSNumber else { throw StatusError(kVTParameterErr) }
+    return number.uint64Value
+  }
+
+  private static func boolean(_ value: AnyObject) throws(StatusError) -> Bool {
+    guard let parsed = PropertyType.boolean.parse(value)?.boolean else { throw StatusError(kVTParameterErr) }
+    return parsed
   }
 }

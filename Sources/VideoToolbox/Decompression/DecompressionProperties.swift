@@ -6,6 +6,7 @@ import FFmpegMedia
 /// What the read-only properties of a decompression session are read from.
 struct DecompressionState {
   var format: StreamFormat
+  var decoder: DecoderDescription
   var pipeline: DecompressionPipeline
   /// Pixel formats for the output, the decoder's own first.
   var pixelFormats: NSArray {
@@ -132,7 +133,14 @@ enum DecompressionProperties {
     ).with { $0.read = { $0.pixelFormats } },
     Row(
       kVTDecompressionPropertyKey_UsingHardwareAcceleratedVideoDecoder, .boolean, "Whether hardware decodes."
-    ).with { $0.read = { _ in NSNumber(value: false) } },
+    ).with { $0.read = { NSNumber(value: $0.decoder.isHardwareAccelerated) } },
+    Row(
+      kVTDecompressionPropertyKey_UsingGPURegistryID, .other,
+      "The registry ID of the GPU that the decoder runs on."
+    ).with {
+      $0.isOffered = { $0.decoder.gpuRegistryID != nil }
+      $0.read = { $0.decoder.gpuRegistryID.map { NSNumber(value: $0) } }
+    },
   ]
 
   private static func time(_ time: CMTime?) -> AnyObject? {

@@ -40,6 +40,7 @@ public final class VTDecompressionSession: PropertySession, CFRuntimeObject, @un
   package static let cfTypeID = CFRuntimeRegister("VTDecompressionSession")
 
   private let callback: (VTDecompressionOutputCallback, UnsafeMutableRawPointer?)?
+  private let decoder: DecoderDescription
   private let pipeline: DecompressionPipeline
   private let lock = Lock()
   private var store = PropertyStore(DecompressionProperties.table)
@@ -69,6 +70,7 @@ public final class VTDecompressionSession: PropertySession, CFRuntimeObject, @un
       throw StatusError(DecompressionPipeline.status(error))
     }
     self.format = format
+    self.decoder = decoder
     self.callback = callback
     settings = DecompressionProperties.settings(store)
   }
@@ -191,7 +193,9 @@ public final class VTDecompressionSession: PropertySession, CFRuntimeObject, @un
 
   // MARK: - Properties
 
-  private var state: DecompressionState { DecompressionState(format: format, pipeline: pipeline) }
+  private var state: DecompressionState {
+    DecompressionState(format: format, decoder: decoder, pipeline: pipeline)
+  }
 
   func setProperty(_ key: String, to value: AnyObject?) -> OSStatus {
     lock.withLock {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CodecInterface
 import CoreMedia
 
 /// Creates a session that decompresses frames.
@@ -131,6 +132,9 @@ public func VTDecompressionSessionCopyBlackPixelBuffer(
   }
 }
 
-/// Whether frames of a codec can be decoded by hardware: never, as all decoders run on the processor.
+/// Whether frames of a codec can be decoded by hardware: by a decoder that the program has registered, as the built-in
+/// one runs on the processor.
 @discardableResult
-public func VTIsHardwareDecodeSupported(_ codecType: CMVideoCodecType) -> Bool { false }
+public func VTIsHardwareDecodeSupported(_ codecType: CMVideoCodecType) -> Bool {
+  DecoderCatalogue.all.contains { $0.isHardwareAccelerated && $0.supports(CodecType(rawValue: codecType)) }
+}

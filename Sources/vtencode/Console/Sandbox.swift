@@ -15,13 +15,13 @@ extension SandboxedCommand {
 
 /// Gives up, for the rest of the process, what a run does not need: the movies that it decodes come from anywhere.
 ///
-/// What is left of the file system is the movie, for reading, the folder of the output, and what the system says about
-/// this process and the processors. What is left of the network, and of other programs, is nothing.
+/// What is left of the file system is the movie, for reading, the folder of the output, devices that were named, and what
+/// the system says about this process and the processors. What is left of the network, and of other programs, is nothing.
 enum Sandbox {
   /// Enters it. To be called while the process has one thread: landlock holds for the thread that asks and those that it
   /// starts.
   /// - Throws: a `Failure` if the kernel cannot do it: a run that asks for it does not go on without.
-  static func enter(reading movie: String, writing outputs: [String]) throws {
+  static func enter(reading movie: String, writing outputs: [String], devices: [String] = []) throws {
     // The second version is the first that lets a file move from one folder to another, as the finished movie does.
     guard ovt_landlock_version() >= 2 else {
       throw Failure(
@@ -30,16 +30,21 @@ enum Sandbox {
     guard threadCount() == 1 else {
       throw Failure("--sandbox has to be entered before other threads run")
     }
-    var paths: [(path: String, isWritable: Bool)] = [
-      (movie, false), ("/proc/self", false), ("/sys/devices/system/cpu", false),
-    ]
+    var paths = [movie, "/proc/self", "/sys/devices/system/cpu"].map { (path: $0, access: OVT_ACCESS_READ) }
+    for device in devices {
+      // A path that is not there would be passed over.
+      guard access(device, F_OK) == 0 else {
+        throw Failure("--sandbox-device \(device): no such file or folder")
+      }
+      paths.append((device, OVT_ACCESS_DEVICE))
+    }
     for output in outputs {
       let folder = (output as NSString).deletingLastPathComponent
-      paths.append((folder.isEmpty ? "." : folder, true))
+      paths.append((folder.isEmpty ? "." : folder, OVT_ACCESS_WRITE))
     }
     let copies = paths.map { strdup($0.path) }
     defer { copies.forEach { free($0) } }
-    let allowed = zip(copies, paths).map { ovt_allowed_path(path: $0, writable: $1.isWritable ? 1 : 0) }
+    let allowed = zip(copies, paths).map { ovt_allowed_path(path: $0, access: $1.access) }
     var code = ovt_landlock_restrict(allowed, Int32(allowed.count))
     if code == 0 { code = ovt_seccomp_restrict() }
     guard code == 0 else {
@@ -51,7 +56,9 @@ enum Sandbox {
     let options = command.options
     // A name that is derived from the movie's is one in the current folder.
     let output = options.out == "-" ? nil : options.out ?? "derived.mov"
-    try enter(reading: options.movie, writing: [output, command.furtherOutput].compactMap { $0 })
+    try enter(
+      reading: options.movie, writing: [output, command.furtherOutput].compactMap { $0 },
+      devices: options.sandboxDevice)
   }
 
   private static func threadCount() -> Int {

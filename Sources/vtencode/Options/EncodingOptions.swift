@@ -135,6 +135,12 @@ struct EncodingOptions: ParsableArguments {
         + "opened: for movies from people whom you do not know. Needs landlock (Linux 5.19)."))
   var sandbox = false
 
+  @Option(
+    help: ArgumentHelp(
+      "With --sandbox: a device, or a folder of devices, that stays within reach, for an encoder or decoder that is "
+        + "hardware. Can be given several times.", valueName: "path"))
+  var sandboxDevice: [String] = []
+
   @Flag(name: .shortAndLong, help: "Print the session's settings, and a line for each frame.")
   var verbose = false
 
@@ -155,6 +161,9 @@ struct EncodingOptions: ParsableArguments {
     }
     if cbr, bitrate == nil, !wishes.isEmpty {
       throw ValidationError("--cbr holds a bit rate, so \(wishes[0]) cannot go with it; give --bitrate.")
+    }
+    if !sandbox, !sandboxDevice.isEmpty {
+      throw ValidationError("--sandbox-device goes with --sandbox; without it every device is within reach.")
     }
     if noAudio, audio == .copy || audio == .aac {
       throw ValidationError("--no-audio and --audio \(audio.rawValue) exclude each other; give one of them.")

@@ -23,9 +23,13 @@ enum ToyCodec {
     return description
   }
 
-  static let decoder = DecoderDescription(
-    id: decoderID, name: "Toy", supports: { $0 == type },
-    makeDecoder: { (configuration) throws(CodecError) in try ToyDecoder(configuration) })
+  static let decoder = decoder(id: decoderID, codec: type)
+
+  static func decoder(id: String, codec: CodecType) -> DecoderDescription {
+    DecoderDescription(
+      id: id, name: "Toy", supports: { $0 == codec },
+      makeDecoder: { (configuration) throws(CodecError) in try ToyDecoder(configuration) })
+  }
 }
 
 /// Memory that a pixel buffer reaches only while it is locked.

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreFoundation
+
+/// Attachments of one sample as plain values, of which a dictionary is made when someone asks for it: many programs
+/// never do, and a dictionary with its numbers is several allocations for each frame.
+package struct SampleAttachmentValues {
+  package enum Value {
+    case flag(Bool)
+    case integer(Int64)
+    case real(Double)
+    /// Must be no one else's to change.
+    case object(NSObject)
+  }
+
+  /// How many there can be.
+  package static let capacity = 9
+
+  private var entries: InlineArray<9, (key: CFString, value: Value)?> = InlineArray(repeating: nil)
+  private var count = 0
+
+  package init() {}
+
+  /// - Precondition: there is room, and nothing under the key.
+  package mutating func append(_ key: CFString, _ value: Value) {
+    entries[count] = (key, value)
+    count += 1
+  }
+
+  /// A new dictionary.
+  func dictionary() -> NSMutableDictionary {
+    let dictionary = NSMutableDictionary(capacity: count)
+    for index in 0..<count {
+      guard let (key, value) = entries[index] else { continue }
+      dictionary.setObject(value.object, forKey: key)
+    }
+    return dictionary
+  }
+}
+
+extension SampleAttachmentValues.Value {
+  fileprivate var object: NSObject {
+    switch self {
+    case .flag(let isSet): NSNumber(value: isSet)
+    case .integer(let number): NSNumber(value: number)
+    case .real(let number): NSNumber(value: number)
+    case .object(let object): object
+    }
+  }
+}
