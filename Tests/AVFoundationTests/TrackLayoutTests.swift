@@ -99,7 +99,7 @@ import Testing
     }
     try await Self.write(to: scratch.url("usual.mov")) { _, _ in }
     let (chunks, usual) = (try changes(scratch.file("chunks.mov")), try changes(scratch.file("usual.mov")))
-    #expect(chunks < usual / 2, "\(chunks) and \(usual)")
+    #expect(chunks < usual / 8, "\(chunks) and \(usual)")
     #expect(try Tool.decodingErrors(scratch.file("chunks.mov")).isEmpty)
   }
 

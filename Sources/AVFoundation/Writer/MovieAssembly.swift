@@ -217,11 +217,14 @@ final class MovieAssembly: @unchecked Sendable {
       guard let sample = track.queue.first else { return nil }
       return sample.hasDuration || track.queue.count > 1 || track.isFinished ? track : nil
     }
-    // A chunk goes on as long as its next sample is there.
-    if let (track, end) = chunk, let sample = track.queue.first, sample.decode < end,
-      sample.hasDuration || track.queue.count > 1 || track.isFinished
+    // The other tracks wait for a chunk to be complete, within limits.
+    if let (track, end) = chunk, !(track.isFinished && track.queue.isEmpty),
+      track.queue.first.map({ $0.decode < end }) ?? true
     {
-      return track
+      if let sample = track.queue.first, sample.hasDuration || track.queue.count > 1 || track.isFinished {
+        return track
+      }
+      guard tracks.contains(where: { $0 !== track && $0.waitingSpan > track.patience }) else { return nil }
     }
     var first: TrackAssembly?
     var isWaiting = false
