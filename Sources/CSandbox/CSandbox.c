@@ -58,6 +58,7 @@ enum {
 
 static uint64_t rights(enum ovt_access access) {
   switch (access) {
+    case OVT_ACCESS_READ_FILES: return FILE_READ;
     case OVT_ACCESS_WRITE: return WRITING;
     case OVT_ACCESS_DEVICE: return DEVICE;
     default: return READING;
@@ -90,9 +91,7 @@ int ovt_landlock_restrict(const struct ovt_allowed_path *paths, int count) {
     if (fstat(parent, &status) == 0 && !S_ISDIR(status.st_mode)) allowed &= OF_FILES;
     struct path_rule rule = {allowed, parent};
     if (syscall(SYS_landlock_add_rule, ruleset, 1 /* a path */, &rule, 0u) != 0) failure = errno;
-    // It stays open. A rule is about an inode, and in procfs a folder that nobody has open may be forgotten and come back
-    // with another one: what it holds would be out of reach from then on, and libdispatch, which reads the state of its
-    // threads there, stops the process.
+    close(parent);
   }
   if (failure == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) failure = errno;
   if (failure == 0 && syscall(SYS_landlock_restrict_self, ruleset, 0u) != 0) failure = errno;

@@ -27,6 +27,8 @@ package struct MovieHeader: Sendable {
   package private(set) var isFragmented = false
 
   private let descriptor: Int32
+  /// Items of metadata that may still be read.
+  private var itemLimit = MovieMetadataReader.mostItems
 
   /// - Returns: nil if there is no such file, or it is no movie.
   package init?(path: String) {
@@ -74,7 +76,7 @@ package struct MovieHeader: Sendable {
     if let group = read(header.start + (version == 1 ? 46 : 34), 2) {
       track.alternateGroup = MovieBox.number(group[...], 0, count: 2)
     }
-    track.items = parts.flatMap(metadata)
+    for part in parts { track.items += metadata(part) }
     if let references = parts.first(where: { $0.type == "tref" }) {
       for reference in boxes(references.start, references.end)
       where (4...4096).contains(reference.end - reference.start) {
@@ -88,12 +90,13 @@ package struct MovieHeader: Sendable {
   }
 
   /// What a box of metadata or user data holds.
-  private func metadata(_ box: Box) -> [MovieMetadataItem] {
+  private mutating func metadata(_ box: Box) -> [MovieMetadataItem] {
     guard ["meta", "udta"].contains(box.type), box.end - box.start <= Int64(MovieMetadataReader.sizeLimit),
       let bytes = read(box.start, Int(box.end - box.start))
     else { return [] }
     return box.type == "meta"
-      ? MovieMetadataReader.items(ofMeta: bytes[...]) : MovieMetadataReader.items(ofUserData: bytes[...])
+      ? MovieMetadataReader.items(ofMeta: bytes[...], limit: &itemLimit)
+      : MovieMetadataReader.items(ofUserData: bytes[...], limit: &itemLimit)
   }
 
   // MARK: - Boxes in the file

@@ -32,6 +32,17 @@ import Testing
       let packet = RTCPPacket.retransmissionRequest(sender: 1, media: 2, numbers: some)
       #expect(RTCPPacket.parse(packet.bytes) == [packet])
     }
+    // More than a packet asks for.
+    let many = RTCPPacket.retransmissionRequest(
+      sender: 1, media: 2, numbers: [UInt16](repeating: 5, count: 100_000))
+    #expect(RTCPPacket.parse(many.bytes)?.count == 1)
+    let mask = [UInt8](repeating: 0xFF, count: 4 * 4000)
+    let greedy = RTCPPacket.parse([0x81, 205, 0x0F, 0xA2, 0, 0, 0, 1, 0, 0, 0, 2] + mask)
+    guard case .retransmissionRequest(_, _, let asked)? = greedy?.first else {
+      Issue.record("no request")
+      return
+    }
+    #expect(asked.count == RTCPPacket.mostRequested)
     // Half an entry is no packet.
     #expect(RTCPPacket.parse([0x81, 205, 0, 2, 0, 0, 0, 1, 0, 0]) == nil)
   }
@@ -59,6 +70,12 @@ import Testing
     #expect(buffer.take([2500], at: 4, interval: 0.1).isEmpty)
     for index in 0..<20_000 { buffer.keep(packet(UInt16(truncatingIfNeeded: index)), at: 4) }
     #expect(buffer.count == RetransmissionBuffer.mostPackets)
+    // A number that comes twice.
+    var twice = RetransmissionBuffer(span: 1)
+    for index in 0..<3000 {
+      for _ in 0..<2 { twice.keep(packet(UInt16(index)), at: Double(index) / 100) }
+    }
+    #expect(twice.count <= 102)
   }
 
   @Test("A receiver asks once a round trip, three times, and for what may still come")

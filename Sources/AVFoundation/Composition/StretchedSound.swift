@@ -19,6 +19,8 @@ final class StretchedSound: SampleSource {
   /// The source's last frames, and how often they were used again.
   private var tail: [Float] = []
   private var tailUses = 0
+  /// The source's sample that comes after a gap.
+  private var pending: CMSampleBuffer?
 
   private var channels: Int { requirements.format.channels }
 
@@ -67,17 +69,20 @@ final class StretchedSound: SampleSource {
   private func step() throws -> [Float]? {
     guard read < end else { return try repeatTail() }
     // What the file lacks at the end is silent.
-    guard let sample = try source.next() else { return try feedSilence(until: end) }
+    guard let sample = try pending ?? source.next() else { return try feedSilence(until: end) }
+    pending = nil
     let first = CMSampleBufferGetPresentationTimeStamp(sample).value
     guard let block = CMSampleBufferGetDataBuffer(sample) else { return [] }
-    var out: [Float] = []
-    while first > read, read < end { out += try feedSilence(until: min(first, end)) }
+    if first > read {
+      pending = sample
+      return try feedSilence(until: min(first, end))
+    }
     var frames = try block.dataBytes().withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
     if first < read { frames.removeFirst(min(frames.count, Int(read - first) * channels)) }
     let taken = min(Int64(frames.count / channels), end - read)
     frames.removeLast(frames.count - Int(taken) * channels)
     read += taken
-    return try out + feed(frames)
+    return try feed(frames)
   }
 
   /// A gap in the source; a second at most at a time.

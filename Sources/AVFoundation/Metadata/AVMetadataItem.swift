@@ -91,8 +91,7 @@ open class AVMetadataItem: NSObject, AVAsynchronousKeyValueLoading, @unchecked S
   public class func metadataItems(
     from metadataItems: [AVMetadataItem], withKey key: Any?, keySpace: AVMetadataKeySpace?
   ) -> [AVMetadataItem] {
-    let wanted: String? =
-      (key as? AVMetadataKey)?.rawValue ?? (key as? NSString).map(String.init(describing:)) ?? key as? String
+    let wanted = key.flatMap { identifier(forKey: $0, keySpace: keySpace ?? .quickTimeMetadata)?.plainKey }
     guard key == nil || wanted != nil else { return [] }
     return metadataItems.filter { item in
       if keySpace == .common, let wanted { return item.commonKey?.rawValue == wanted }

@@ -22,6 +22,10 @@ enum MetadataCoding {
   private static let signed = [1: 65, 2: 66, 3: 67, 4: 67, 8: 74]
   private static let unsigned = [1: 75, 2: 76, 3: 77, 4: 77, 8: 78]
 
+  /// Bytes and items of a movie, or of a track.
+  private static let mostBytes = 1 << 26 - 1 << 16
+  private static let mostItems = 4096
+
   // MARK: - Reading
 
   static func item(_ stored: MovieMetadataItem) -> AVMetadataItem {
@@ -70,13 +74,22 @@ enum MetadataCoding {
   ) throws -> (entries: [String: String], items: [MovieMetadataItem]) {
     var entries: [String: String] = [:]
     var stored: [MovieMetadataItem] = []
+    // What would be too large together is not read back.
+    var size = 0
     for item in items {
       let name = MetadataNames.pairs.first { $0.0 == item.identifier }?.1
       if ofMovie, let name, item.extendedLanguageTag == nil, entries[name] == nil, let text = item.stringValue
       {
         entries[name] = text
       } else {
-        stored.append(try self.stored(item, isQuickTime))
+        let made = try self.stored(item, isQuickTime)
+        size += made.bytes.count + made.key.utf8.count + 64
+        guard size < mostBytes, stored.count < mostItems else {
+          throw AVError(
+            .formatUnsupported, reason: "There is more metadata than a movie file holds.",
+            advice: "Leave some of the \(items.count) items out.")
+        }
+        stored.append(made)
       }
     }
     return (entries, stored)
@@ -99,7 +112,7 @@ enum MetadataCoding {
     guard let (type, bytes) = encoded(item, space, key) else {
       throw refusal("has no value, or one that cannot be stored")
     }
-    guard bytes.count < 1 << 26 else { throw refusal("is too large") }
+    guard bytes.count < mostBytes, key.utf8.count <= 1024 else { throw refusal("is too large") }
     let stored = MovieMetadataItem(
       keySpace: space, key: key, type: type, language: language(item), country: country(item), bytes: bytes)
     switch space {
@@ -164,20 +177,30 @@ enum MetadataCoding {
       (0..<count).map { UInt8(truncatingIfNeeded: bits >> (8 * UInt64(count - 1 - $0))) }
     }
     let isFloat = CFNumberIsFloatType(number)
-    let integer = number.int64Value
+    // What one kind of integer cannot hold, NSNumber gives as another number.
+    let signedValue: Int64? =
+      isFloat
+      ? Int64(exactly: number.doubleValue)
+      : number.int64Value < 0 && number.compare(NSNumber(value: 0)) == .orderedDescending
+        ? nil : number.int64Value
+    let unsignedValue: UInt64? =
+      isFloat
+      ? UInt64(exactly: number.doubleValue)
+      : number.compare(NSNumber(value: 0)) == .orderedAscending ? nil : number.uint64Value
     func signed(_ count: Int) -> [UInt8]? {
+      guard let integer = signedValue else { return nil }
       let limit = Int64(1) << Int64(8 * count - 1)
       return count == 8 || (-limit..<limit).contains(integer)
         ? bytes(UInt64(bitPattern: integer), count) : nil
     }
     func unsigned(_ count: Int) -> [UInt8]? {
-      count == 8 || number.uint64Value < 1 << UInt64(8 * count) && integer >= 0
-        ? bytes(number.uint64Value, count) : nil
+      guard let integer = unsignedValue else { return nil }
+      return count == 8 || integer < 1 << UInt64(8 * count) ? bytes(integer, count) : nil
     }
     switch code ?? (isFloat ? 24 : nil) {
     case nil:
       if let width { return signed(width).map { (21, $0) } ?? unsigned(width).map { (22, $0) } }
-      return signed(4).map { (21, $0) } ?? signed(8).map { (74, $0) }
+      return signed(4).map { (21, $0) } ?? signed(8).map { (74, $0) } ?? unsigned(8).map { (78, $0) }
     case 23: return (23, bytes(UInt64(number.floatValue.bitPattern), 4))
     case 24: return (24, bytes(number.doubleValue.bitPattern, 8))
     case 65: return signed(1).map { (21, $0) }

@@ -121,8 +121,13 @@ extension AVAssetWriterInput {
     }
     track.goesFirst = layout.location == .beforeMainMediaDataNotInterleaved
     if layout.chunkDuration.isNumeric { track.chunkDuration = layout.chunkDuration }
-    track.associations = layout.associations.compactMap { association in
-      association.input.input.map { (association.type, $0) }
+    track.associations = try layout.associations.map { association in
+      guard let input = association.input.input, input.writer === writer else {
+        throw AVError(
+          .incorrectlyConfigured, reason: "A track refers to one that is not in the movie.",
+          advice: "Add both inputs to the writer.")
+      }
+      return (association.type, association.input)
     }
   }
 }

@@ -241,9 +241,8 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
     }
     let hint = sourceFormatHint
     track.patience = properties.expectsRealTime ? CMTime(value: 2, timescale: 1) : TrackAssembly.usualPatience
-    track.describe = { [weak encoder] in
-      self.outputSettings == nil ? hint : encoder?.provisionalFormat(hint)
-    }
+    let storesSamples = outputSettings == nil
+    track.describe = { [weak encoder] in storesSamples ? hint : encoder?.provisionalFormat(hint) }
     let pass = lock.withLock { () -> (queue: DispatchQueue, block: @Sendable () -> Void)? in
       state.track = track
       state.encoder = encoder

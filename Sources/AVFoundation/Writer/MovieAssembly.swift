@@ -17,7 +17,7 @@ final class MovieAssembly: @unchecked Sendable {
     /// Bytes go to the receiver instead of a file.
     var isSegmented = false
     var firstSegmentStart = CMTime.invalid
-    /// Bytes that may wait for a track whose format is not known.
+    /// Bytes that may wait for a track whose format is not known, or that goes first.
     var mostWaiting = 1 << 30
   }
 
@@ -170,8 +170,9 @@ final class MovieAssembly: @unchecked Sendable {
       }
       try begin()
     }
-    while let track = nextTrack(), let sample = track.popFirst() {
-      if chunk?.track !== track, track.chunkDuration > .zero {
+    while let track = try nextTrack(), let sample = track.popFirst() {
+      let isInChunk = chunk.map { $0.track === track && sample.decode < $0.end } ?? false
+      if !isInChunk, track.chunkDuration > .zero {
         chunk = (track, sample.decode + track.chunkDuration)
       }
       try cutIfDue(before: sample, of: track)
@@ -179,12 +180,12 @@ final class MovieAssembly: @unchecked Sendable {
     }
   }
 
-  /// What waits for a track of which nothing is known has a limit.
+  /// What waits for a track of which nothing is known, or that goes first, has a limit.
   private func checkWaitingSize() throws {
     guard tracks.reduce(0, { $0 + $1.waitingSize }) > plan.mostWaiting else { return }
     throw AVError(
       .outOfMemory,
-      reason: "\(plan.mostWaiting >> 20) MB of samples wait for a track that has had none.",
+      reason: "\(plan.mostWaiting >> 20) MB of samples wait for another track.",
       advice:
         "Append to the inputs in turns, finish those without samples, or give them a source format hint.")
   }
@@ -212,10 +213,11 @@ final class MovieAssembly: @unchecked Sendable {
   }
 
   /// The track whose sample is to be written next; nil when samples have to wait for another track.
-  private func nextTrack() -> TrackAssembly? {
+  private func nextTrack() throws -> TrackAssembly? {
     if let track = tracks.first(where: { $0.goesFirst && !($0.isFinished && $0.queue.isEmpty) }) {
-      guard let sample = track.queue.first else { return nil }
-      return sample.hasDuration || track.queue.count > 1 || track.isFinished ? track : nil
+      let isReady = track.queue.first.map { $0.hasDuration || track.queue.count > 1 || track.isFinished }
+      if isReady != true { try checkWaitingSize() }
+      return isReady == true ? track : nil
     }
     // The other tracks wait for a chunk to be complete, within limits.
     if let (track, end) = chunk, !(track.isFinished && track.queue.isEmpty),

@@ -35,7 +35,7 @@ final class TrackAssembly: @unchecked Sendable {
   var items: [MovieMetadataItem] = []
   var alternateGroup: UInt16?
   var naturalSize: (width: Int, height: Int)?
-  var associations: [(type: String, input: AVAssetWriterInput)] = []
+  var associations: [(type: String, input: AVAssetWriterInput.WeakInput)] = []
   /// All samples lie before those of other tracks.
   var goesFirst = false
   /// How much lies together; zero: a sample.
@@ -224,7 +224,7 @@ final class TrackAssembly: @unchecked Sendable {
     track.alternateGroup = alternateGroup
     track.naturalSize = naturalSize
     for association in associations {
-      guard let number = association.input.track?.number else { continue }
+      guard let number = association.input.input?.track?.number else { continue }
       track.references[association.type, default: []].append(number)
     }
     return track

@@ -6,6 +6,8 @@
 /// What may be done with a file, or a folder with all that is in it.
 enum ovt_access {
   OVT_ACCESS_READ,
+  /// Read files, and list no folders.
+  OVT_ACCESS_READ_FILES,
   /// Also create, write, rename and remove.
   OVT_ACCESS_WRITE,
   /// Read, write and control (ioctl) what is there, and nothing new: of devices.

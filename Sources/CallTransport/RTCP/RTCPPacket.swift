@@ -63,4 +63,6 @@ public enum RTCPPacket: Equatable, Sendable {
   static let lostFramesName: [UInt8] = Array("OVTL".utf8)
   /// What the count field of an application-defined packet leaves room for, and a packet with it.
   static let mostLostFrames = 512
+  /// Packets that one request asks for.
+  static let mostRequested = 512
 }

@@ -57,11 +57,12 @@ extension RTCPPacket {
     case (205, 1):
       guard let media = reader.read32() else { return .malformed }
       var numbers: [UInt16] = []
-      while reader.remaining > 0 {
+      while reader.remaining > 0, numbers.count < mostRequested {
         guard let first = reader.read16(), let mask = reader.read16() else { return .malformed }
         numbers.append(first)
         for bit in 0..<16 where mask >> UInt16(bit) & 1 != 0 { numbers.append(first &+ UInt16(bit) &+ 1) }
       }
+      numbers.removeLast(max(0, numbers.count - mostRequested))
       return .packet(.retransmissionRequest(sender: source, media: media, numbers: numbers))
     case (206, 1):
       guard let media = reader.read32() else { return .malformed }

@@ -31,7 +31,7 @@ extension RTCPPacket {
       body.append32(sender)
       body.append32(media)
       // A number, and a bit for each of the sixteen behind it.
-      var rest = numbers[...]
+      var rest = numbers.prefix(Self.mostRequested)
       while let first = rest.popFirst() {
         var mask: UInt16 = 0
         while let next = rest.first, (1...16).contains(next &- first) {

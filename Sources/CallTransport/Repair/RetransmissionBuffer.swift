@@ -21,8 +21,10 @@ public struct RetransmissionBuffer: Sendable {
   public var count: Int { entries.count }
 
   public mutating func keep(_ packet: RTPPacket, at time: Double) {
-    entries[packet.sequenceNumber] = Entry(packet: packet, sent: time)
-    order.append(packet.sequenceNumber)
+    // The same number once more keeps its place.
+    if entries.updateValue(Entry(packet: packet, sent: time), forKey: packet.sequenceNumber) == nil {
+      order.append(packet.sequenceNumber)
+    }
     while oldest < order.count, let entry = entries[order[oldest]],
       entry.sent < time - span || entries.count > Self.mostPackets
     {

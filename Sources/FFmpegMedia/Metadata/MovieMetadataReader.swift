@@ -3,8 +3,13 @@ import Foundation
 
 /// Finds the metadata items of a movie's boxes `meta` and `udta`. What is damaged is passed over.
 enum MovieMetadataReader {
-  /// A file may say anything: so many items, and no more, are read of a box.
+  /// A file may say anything: so many boxes, and no more, are read of a box.
   private static let limit = 4096
+  /// Items that are read of a file.
+  static let mostItems = 4096
+  /// Bytes of a key, and of a text in user data, whose size has two bytes in the file.
+  private static let longestKey = 1024
+  private static let longestText = Int(UInt16.max)
   /// Bytes of a box `meta` or `udta` that is read.
   static let sizeLimit = 1 << 26
 
@@ -40,42 +45,46 @@ enum MovieMetadataReader {
     return (found, handler ?? "")
   }
 
-  static func items(ofMeta bytes: ArraySlice<UInt8>) -> [MovieMetadataItem] {
+  /// - Parameter limit: How many items may still be read of the file.
+  static func items(ofMeta bytes: ArraySlice<UInt8>, limit: inout Int) -> [MovieMetadataItem] {
     let (found, handler) = contents(ofMeta: bytes)
     guard let list = found.first(where: { $0.type == "ilst" }) else { return [] }
     switch handler {
     case "mdta":
-      let keys = found.first { $0.type == "keys" }.map { boxes($0.content.dropFirst(8)) } ?? []
+      let keys = (found.first { $0.type == "keys" }.map { boxes($0.content.dropFirst(8)) } ?? []).map { key in
+        key.type == "mdta" && (1...longestKey).contains(key.content.count)
+          ? String(decoding: key.content, as: UTF8.self) : nil
+      }
       return boxes(list.content).flatMap { entry -> [MovieMetadataItem] in
         let index = MovieBox.number(entry.code, entry.code.startIndex)
-        guard index >= 1, index <= keys.count, keys[index - 1].type == "mdta" else { return [] }
-        return values(
-          of: entry, .quickTimeMetadata, String(decoding: keys[index - 1].content, as: UTF8.self))
+        guard index >= 1, index <= keys.count, let key = keys[index - 1] else { return [] }
+        return values(of: entry, .quickTimeMetadata, key, limit: &limit)
       }
     case "mdir":
       return boxes(list.content).flatMap { entry -> [MovieMetadataItem] in
-        guard entry.type == "----" else { return values(of: entry, .iTunes, entry.type) }
+        guard entry.type == "----" else { return values(of: entry, .iTunes, entry.type, limit: &limit) }
         func text(_ type: String) -> String? {
-          boxes(entry.content).first { $0.type == type }.map {
-            String(decoding: $0.content.dropFirst(4), as: UTF8.self)
+          boxes(entry.content).first { $0.type == type }.map { $0.content.dropFirst(4) }.flatMap {
+            (1...longestKey).contains($0.count) ? String(decoding: $0, as: UTF8.self) : nil
           }
         }
         guard let mean = text("mean"), let name = text("name") else { return [] }
-        return values(of: entry, .iTunesLong, "\(mean).\(name)")
+        return values(of: entry, .iTunesLong, "\(mean).\(name)", limit: &limit)
       }
     default: return []
     }
   }
 
   private static func values(
-    of entry: Box, _ space: MovieMetadataItem.KeySpace, _ key: String
+    of entry: Box, _ space: MovieMetadataItem.KeySpace, _ key: String, limit: inout Int
   ) -> [MovieMetadataItem] {
     boxes(entry.content).compactMap { box in
-      guard box.type == "data", box.content.count >= 8 else { return nil }
+      guard limit > 0, box.type == "data", box.content.count >= 8 else { return nil }
       let start = box.content.startIndex
       let type = MovieBox.number(box.content, start)
       // A byte that says whose types these are: QuickTime's are set 0.
       guard type >> 24 == 0 else { return nil }
+      limit -= 1
       let country = box.content[start + 4..<start + 6]
       return MovieMetadataItem(
         keySpace: space, key: key, type: type,
@@ -88,11 +97,12 @@ enum MovieMetadataReader {
 
   // MARK: - udta
 
-  static func items(ofUserData bytes: ArraySlice<UInt8>) -> [MovieMetadataItem] {
+  static func items(ofUserData bytes: ArraySlice<UInt8>, limit: inout Int) -> [MovieMetadataItem] {
     boxes(bytes).flatMap { box -> [MovieMetadataItem] in
-      if box.code.first == 0xA9 { return texts(of: box) }
-      if box.type == "meta" { return items(ofMeta: box.content) }
-      guard MovieMetadataItem.isoTexts.contains(box.type), box.content.count > 6 else { return [] }
+      if box.code.first == 0xA9 { return texts(of: box, limit: &limit) }
+      if box.type == "meta" { return items(ofMeta: box.content, limit: &limit) }
+      guard limit > 0, MovieMetadataItem.isoTexts.contains(box.type), box.content.count > 6 else { return [] }
+      limit -= 1
       let start = box.content.startIndex
       return [
         MovieMetadataItem(
@@ -104,19 +114,22 @@ enum MovieMetadataReader {
   }
 
   /// Texts of one kind in several languages: size, language, text.
-  private static func texts(of box: Box) -> [MovieMetadataItem] {
+  private static func texts(of box: Box, limit: inout Int) -> [MovieMetadataItem] {
     var items: [MovieMetadataItem] = []
     var rest = box.content
-    while rest.count >= 4, items.count < limit {
+    while rest.count >= 4, limit > 0 {
       let size = MovieBox.number(rest, rest.startIndex, count: 2)
       let language = MovieBox.number(rest, rest.startIndex + 2, count: 2)
       guard size <= rest.count - 4 else { break }
-      let text = rest.dropFirst(4).prefix(size)
+      let text = utf8(rest.dropFirst(4).prefix(size), isOld: language < 0x400)
+      rest = rest.dropFirst(4 + size)
+      limit -= 1
+      // As UTF-8 it may be too long to be written again.
+      guard text.count <= longestText else { continue }
       items.append(
         MovieMetadataItem(
           keySpace: .quickTimeUserData, key: box.type, type: 1,
-          language: MovieMetadataItem.language(language), bytes: utf8(text, isOld: language < 0x400)))
-      rest = rest.dropFirst(4 + size)
+          language: MovieMetadataItem.language(language), bytes: text))
     }
     return items
   }
@@ -134,7 +147,7 @@ enum MovieMetadataReader {
     {
       return Array(text.utf8).trimmedZero
     }
-    return Array(bytes).trimmedZero
+    return Array(String(decoding: bytes, as: UTF8.self).utf8).trimmedZero
   }
 }
 

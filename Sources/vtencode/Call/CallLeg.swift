@@ -21,8 +21,9 @@ struct CallLeg {
   private let patience: Double
 
   init(_ plan: CallPlan, media: UInt32, link: NetworkLink) {
-    // Header, extension of at most 20 bytes with its own header.
-    packetiser = H264Packetiser(maximumPayload: plan.packetSize - RTPPacket.fixedHeaderSize - 20)
+    // Header, extension of at most 20 bytes with its own header, and the number of a packet that is sent once more.
+    packetiser = H264Packetiser(
+      maximumPayload: plan.packetSize - RTPPacket.fixedHeaderSize - 20 - (plan.retransmits ? 2 : 0))
     self.media = media
     self.link = link
     retransmits = plan.retransmits

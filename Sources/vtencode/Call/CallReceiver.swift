@@ -13,6 +13,8 @@ final class CallReceiver {
 
   /// Seconds that a packet may come after those that were sent behind it.
   private static let reorderTime = 0.02
+  /// Seconds after which a way that was too long for retransmissions is measured again.
+  private static let trialInterval = 2.0
 
   private let plan: CallPlan
   private let source: UInt32
@@ -31,6 +33,7 @@ final class CallReceiver {
   private var missing: [Int64] = []
   private var needsRepair = false
   private var lastRequest = -Double.infinity
+  private var lastTrial = 0.0
   private var pendingTokens: [Int64] = []
 
   private(set) var record: CallRecord.Receiver
@@ -105,7 +108,10 @@ final class CallReceiver {
     }
     record.acknowledgements += pendingTokens.count
     pendingTokens.removeAll()
-    if asksAgain, let lacking = requests?.take(at: time), !lacking.isEmpty {
+    if asksAgain || time >= lastTrial + Self.trialInterval, let lacking = requests?.take(at: time),
+      !lacking.isEmpty
+    {
+      lastTrial = time
       record.requestedPackets += lacking.count
       packets.append(.retransmissionRequest(sender: source, media: media, numbers: lacking))
     }

@@ -17,6 +17,8 @@ final class CallSimulation {
   private var receivers: [CallReceiver] = []
   private var screens: [CallScreen] = []
   private var feedbackLinks: [NetworkLink] = []
+  /// When each receiver's next request for packets is planned.
+  private var requestTimes: [Double] = []
   /// The picture that each frame number belongs to.
   private var pictureOfNumber: [Int] = []
   private var packets: [CapturedPacket] = []
@@ -47,6 +49,7 @@ final class CallSimulation {
         CallReceiver(
           plan, name: index == 0 ? "receiver" : "receiver behind the bottleneck",
           source: 0x5245_4330 + UInt32(index), media: Self.media, bandwidth: line))
+      requestTimes.append(.infinity)
       screens.append(CallScreen(measures: plan.measuresQuality))
     }
   }
@@ -146,8 +149,11 @@ final class CallSimulation {
 
   /// What is still missing is asked for again.
   private func scheduleRequest(_ index: Int) {
-    guard let deadline = receivers[index].requestDeadline else { return }
+    guard let deadline = receivers[index].requestDeadline, deadline < requestTimes[index] else { return }
+    requestTimes[index] = deadline
     loop.schedule(at: deadline) { [self] in
+      // An earlier one may have taken its place.
+      if requestTimes[index] == deadline { requestTimes[index] = .infinity }
       answer(index)
       scheduleRequest(index)
     }

@@ -16,7 +16,7 @@ extension SandboxedCommand {
 /// Gives up, for the rest of the process, what a run does not need: the movies that it decodes come from anywhere.
 ///
 /// What is left of the file system is the movie, for reading, the folder of the output, devices that were named, and what
-/// the system says about this process and the processors. What is left of the network, and of other programs, is nothing.
+/// the system says about processes (of others: state and arguments, no memory or environment) and the processors. What is left of the network, and of other programs, is nothing.
 enum Sandbox {
   /// Enters it. To be called while the process has one thread: landlock holds for the thread that asks and those that it
   /// starts.
@@ -31,6 +31,9 @@ enum Sandbox {
       throw Failure("--sandbox has to be entered before other threads run")
     }
     var paths = [movie, "/proc/self", "/sys/devices/system/cpu"].map { (path: $0, access: OVT_ACCESS_READ) }
+    // libdispatch looks at its threads, which come later, in /proc/THREAD/stat, and ends the process if it cannot. What
+    // there is of other processes' memory and environment stays out of reach: landlock counts looking at it as tracing.
+    paths.append(("/proc", OVT_ACCESS_READ_FILES))
     for device in devices {
       // A path that is not there would be passed over.
       guard access(device, F_OK) == 0 else {
