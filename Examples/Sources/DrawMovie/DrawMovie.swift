@@ -32,7 +32,11 @@ struct DrawMovie {
     guard writer.startWriting() else { throw writer.error! }
     writer.startSession(atSourceTime: .zero)
     for frame in 0..<90 {
-      while !input.isReadyForMoreMediaData { try await Task.sleep(for: .milliseconds(1)) }
+      while !input.isReadyForMoreMediaData {
+        // A writer that has failed is never ready again.
+        guard writer.status == .writing else { throw writer.error! }
+        try await Task.sleep(for: .milliseconds(1))
+      }
       var pixelBuffer: CVPixelBuffer?
       CVPixelBufferPoolCreatePixelBuffer(nil, adaptor.pixelBufferPool!, &pixelBuffer)
       draw(frame, into: pixelBuffer!)

@@ -63,7 +63,10 @@ struct Transcode {
         writer.startSession(atSourceTime: .zero)
         input = first
       }
-      while input?.isReadyForMoreMediaData == false { try await Task.sleep(for: .milliseconds(1)) }
+      while input?.isReadyForMoreMediaData == false {
+        guard writer.status == .writing else { throw writer.error! }
+        try await Task.sleep(for: .milliseconds(1))
+      }
       if input?.append(sample) == true { count += 1 }
     }
     input?.markAsFinished()
