@@ -38,8 +38,6 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
   private var gravity = AVLayerVideoGravity.resizeAspect
   private var shownSize = CGSize.zero
   private var ownBounds = CGRect.zero
-  private var ownPreventsCapture = false
-  private var ownPreventsSleep = true
   private var renderer: AVSampleBufferVideoRenderer?
 
   private var currentStatus = AVQueuedSampleBufferRenderingStatus.unknown
@@ -114,19 +112,6 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
   public var bounds: CGRect {
     get { lock.withLock { ownBounds } }
     set { lock.withLock { ownBounds = newValue } }
-  }
-
-  /// Whether nobody may take pictures of the layer. Its pictures are given to the program that shows them, and to nobody
-  /// else.
-  public var preventsCapture: Bool {
-    get { lock.withLock { ownPreventsCapture } }
-    set { lock.withLock { ownPreventsCapture = newValue } }
-  }
-  /// Whether the screen stays on while the layer shows video: a wish to the program that has the screen, which asks for
-  /// it here. The layer has none.
-  public var preventsDisplaySleepDuringVideoPlayback: Bool {
-    get { lock.withLock { ownPreventsSleep } }
-    set { lock.withLock { ownPreventsSleep = newValue } }
   }
 
   /// Of this package, not Apple's: where the current picture belongs in `bounds`; empty without a picture.

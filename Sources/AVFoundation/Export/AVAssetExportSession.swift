@@ -37,7 +37,6 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
     var composition: AVVideoComposition?
     var compositor: (any AVVideoCompositing)?
     var temporaryDirectory: URL?
-    var allowsPasses = false
   }
 
   /// nil for a preset that is not known, or that there is no encoder for.
@@ -79,11 +78,6 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
   public var directoryForTemporaryFiles: URL? {
     get { lock.withLock { settings.temporaryDirectory } }
     set { lock.withLock { settings.temporaryDirectory = newValue } }
-  }
-  /// A permission to read the source more than once. No export makes use of it: one pass is made.
-  public var canPerformMultiplePassesOverSourceMediaData: Bool {
-    get { lock.withLock { settings.allowsPasses } }
-    set { lock.withLock { settings.allowsPasses = newValue } }
   }
   /// What to write instead of the asset's own metadata.
   public var metadata: [AVMetadataItem]? {
