@@ -7,6 +7,7 @@ import CFFmpeg
 /// `bwdif=mode=send_frame,format=nv12`. To have the output in a format, end it with `format` or `aformat`.
 /// One thread at a time may use a graph.
 package final class FilterGraph {
+  private let library: ovt_filter_library
   private var graph: UnsafeMutablePointer<AVFilterGraph>?
   private let source: UnsafeMutablePointer<AVFilterContext>
   private let sink: UnsafeMutablePointer<AVFilterContext>
@@ -14,8 +15,10 @@ package final class FilterGraph {
   private let isSound: Bool
   private(set) var isEnded = false
 
-  /// Whether the library was built with a filter.
-  package static func exists(_ name: String) -> Bool { avfilter_get_by_name(name) != nil }
+  /// Whether the library is there and was built with a filter.
+  package static func exists(_ name: String) -> Bool {
+    (try? FilterLibrary.functions())?.avfilter_get_by_name(name) != nil
+  }
 
   /// Of the parameters:
   ///
@@ -25,35 +28,37 @@ package final class FilterGraph {
   /// - `threads`: How many the filters may use.
   ///
   /// - Throws: `MediaFileError` of the kind `unsupportedFormat` for a chain that the library does not know or that
-  ///   does not take such frames.
+  ///   does not take such frames, or where the library is not installed.
   init(
     _ description: String, for frame: UnsafePointer<AVFrame>, timeBase: AVRational,
     frameRate: AVRational = AVRational(num: 0, den: 1), threads: Int = 1
   ) throws {
+    let library = try FilterLibrary.functions()
     LibavLog.takeOver()
+    self.library = library
     self.description = description
     isSound = frame.pointee.width == 0
-    var graph = avfilter_graph_alloc()
+    var graph = library.avfilter_graph_alloc()
     var isMade = false
-    defer { if !isMade { avfilter_graph_free(&graph) } }
+    defer { if !isMade { library.avfilter_graph_free(&graph) } }
     guard let graph else { throw MediaFileError(.outOfMemory, "no memory for a filter") }
     graph.pointee.nb_threads = Int32(clamping: max(1, threads))
     guard
-      let source = avfilter_graph_alloc_filter(
-        graph, avfilter_get_by_name(isSound ? "abuffer" : "buffer"), "in"),
-      let sink = avfilter_graph_alloc_filter(
-        graph, avfilter_get_by_name(isSound ? "abuffersink" : "buffersink"), "out")
+      let source = library.avfilter_graph_alloc_filter(
+        graph, library.avfilter_get_by_name(isSound ? "abuffer" : "buffer"), "in"),
+      let sink = library.avfilter_graph_alloc_filter(
+        graph, library.avfilter_get_by_name(isSound ? "abuffersink" : "buffersink"), "out")
     else { throw MediaFileError(.outOfMemory, "no memory for a filter") }
     (self.source, self.sink) = (source, sink)
     let (code, messages) = LibavLog.collect { () -> Int32 in
-      let told = Self.describe(frame, timeBase, frameRate, to: source)
+      let told = Self.describe(library, frame, timeBase, frameRate, to: source)
       guard told >= 0 else { return told }
-      let begun = avfilter_init_str(source, nil)
+      let begun = library.avfilter_init_str(source, nil)
       guard begun >= 0 else { return begun }
-      let ended = avfilter_init_str(sink, nil)
+      let ended = library.avfilter_init_str(sink, nil)
       guard ended >= 0 else { return ended }
-      let linked = Self.link(description, graph, source, sink)
-      return linked < 0 ? linked : avfilter_graph_config(graph, nil)
+      let linked = Self.link(library, description, graph, source, sink)
+      return linked < 0 ? linked : library.avfilter_graph_config(graph, nil)
     }
     guard code >= 0 else {
       let error = MediaFileError.libav(code, "the filter \(description) cannot be made", messages: messages)
@@ -64,16 +69,17 @@ package final class FilterGraph {
     self.graph = graph
   }
 
-  deinit { avfilter_graph_free(&graph) }
+  deinit { library.avfilter_graph_free(&graph) }
 
   /// The unit of the times of the frames that come out, in seconds.
-  var timeBase: AVRational { av_buffersink_get_time_base(sink) }
+  var timeBase: AVRational { library.av_buffersink_get_time_base(sink) }
 
   private static func describe(
-    _ frame: UnsafePointer<AVFrame>, _ timeBase: AVRational, _ frameRate: AVRational,
+    _ library: ovt_filter_library, _ frame: UnsafePointer<AVFrame>, _ timeBase: AVRational,
+    _ frameRate: AVRational,
     to source: UnsafeMutablePointer<AVFilterContext>
   ) -> Int32 {
-    guard let parameters = av_buffersrc_parameters_alloc() else { return ovt_averror(ENOMEM) }
+    guard let parameters = library.av_buffersrc_parameters_alloc() else { return ovt_averror(ENOMEM) }
     defer { av_free(parameters) }
     parameters.pointee.format = frame.pointee.format
     parameters.pointee.time_base = timeBase
@@ -88,26 +94,26 @@ package final class FilterGraph {
       parameters.pointee.frame_rate = frameRate
       ovt_set_source_colors(parameters, frame)
     }
-    return av_buffersrc_parameters_set(source, parameters)
+    return library.av_buffersrc_parameters_set(source, parameters)
   }
 
   private static func link(
-    _ description: String, _ graph: UnsafeMutablePointer<AVFilterGraph>,
+    _ library: ovt_filter_library, _ description: String, _ graph: UnsafeMutablePointer<AVFilterGraph>,
     _ source: UnsafeMutablePointer<AVFilterContext>, _ sink: UnsafeMutablePointer<AVFilterContext>
   ) -> Int32 {
     // Seen from the chain: its input is the source's output.
-    var outputs = avfilter_inout_alloc()
-    var inputs = avfilter_inout_alloc()
+    var outputs = library.avfilter_inout_alloc()
+    var inputs = library.avfilter_inout_alloc()
     defer {
-      avfilter_inout_free(&outputs)
-      avfilter_inout_free(&inputs)
+      library.avfilter_inout_free(&outputs)
+      library.avfilter_inout_free(&inputs)
     }
     guard let output = outputs, let input = inputs else { return ovt_averror(ENOMEM) }
     output.pointee.name = av_strdup("in")
     output.pointee.filter_ctx = source
     input.pointee.name = av_strdup("out")
     input.pointee.filter_ctx = sink
-    return avfilter_graph_parse_ptr(graph, description, &inputs, &outputs, nil)
+    return library.avfilter_graph_parse_ptr(graph, description, &inputs, &outputs, nil)
   }
 
   // MARK: - Frames
@@ -117,7 +123,7 @@ package final class FilterGraph {
   func push(_ frame: UnsafePointer<AVFrame>) throws {
     guard !isEnded else { throw MediaFileError(.other, "the filter \(description) has come to its end") }
     let (code, messages) = LibavLog.collect {
-      av_buffersrc_add_frame_flags(
+      library.av_buffersrc_add_frame_flags(
         source, UnsafeMutablePointer(mutating: frame), Int32(AV_BUFFERSRC_FLAG_KEEP_REF))
     }
     guard code >= 0 else {
@@ -129,7 +135,7 @@ package final class FilterGraph {
   package func finish() throws {
     guard !isEnded else { return }
     isEnded = true
-    let (code, messages) = LibavLog.collect { av_buffersrc_add_frame_flags(source, nil, 0) }
+    let (code, messages) = LibavLog.collect { library.av_buffersrc_add_frame_flags(source, nil, 0) }
     guard code >= 0 else {
       throw MediaFileError.libav(code, "the filter \(description) failed", messages: messages)
     }
@@ -138,7 +144,7 @@ package final class FilterGraph {
   /// The next frame into `frame`, which must be empty.
   /// - Returns: False if the chain wants more frames first or, after `finish()`, has no more.
   func pull(into frame: UnsafeMutablePointer<AVFrame>) throws -> Bool {
-    let (code, messages) = LibavLog.collect { av_buffersink_get_frame(sink, frame) }
+    let (code, messages) = LibavLog.collect { library.av_buffersink_get_frame(sink, frame) }
     if code == ovt_averror(EAGAIN) || code == ovt_averror_eof() { return false }
     guard code >= 0 else {
       throw MediaFileError.libav(code, "the filter \(description) failed", messages: messages)

@@ -4,12 +4,10 @@
 #define CFFMPEG_SHIM_H
 
 #include <libavcodec/avcodec.h>
-#include <libavfilter/avfilter.h>
-#include <libavfilter/buffersink.h>
-#include <libavfilter/buffersrc.h>
 #include <libavformat/avformat.h>
 #include <libavutil/audio_fifo.h>
 #include <libavutil/avutil.h>
+#include <libavutil/crc.h>
 #include <libavutil/imgutils.h>
 #include <libavutil/mastering_display_metadata.h>
 #include <libavutil/md5.h>
@@ -18,6 +16,7 @@
 #include <libswresample/swresample.h>
 #include <libswscale/swscale.h>
 
+#include "filter_library.h"
 #include "plane_kernels.h"
 #include "rename.h"
 
