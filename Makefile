@@ -12,7 +12,7 @@ RELEASE_DIR = .build/release
 SWIFT_SOURCES = Sources Tests Benchmarks/Sources Benchmarks/Package.swift Examples/Sources Fuzz/Sources Package.swift
 
 .DEFAULT_GOAL := help
-.PHONY: help lowlat-tables build demo test lint format docs clients permissive compare matrix bench engine-matrix kernel-bench rate-bench decode-bench count-allocations check-manifest sanitize fuzz sample need-swift dependencies test-dependencies
+.PHONY: help lowlat-tables build demo test lint format docs clients permissive compare matrix bench engine-matrix kernel-bench rate-bench decode-bench silo-bench count-allocations check-manifest sanitize fuzz sample need-swift dependencies test-dependencies
 
 help: ## Lists these commands.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -79,6 +79,10 @@ rate-bench: test-dependencies ## Prints how the rate control keeps to rates, lim
 decode-bench: test-dependencies ## Compares a decompression session with bare libavcodec (MOVIE=...).
 	$(TOOL) decode-bench
 	@$(TOOLS_DIR)/decode-bench $(TABLE_OPTIONS) $(or $(MOVIE),Assets/video.m4v)
+
+silo-bench: test-dependencies ## Measures a frame silo with two hours of frames: time, memory, size of its file.
+	$(TOOL) silo-bench
+	@$(TOOLS_DIR)/silo-bench $(TABLE_OPTIONS)
 
 count-allocations: test-dependencies ## Counts the allocations of each frame; fails above Benchmarks/Thresholds.
 	$(TOOL) count-allocations

@@ -107,12 +107,17 @@ if !isEngineAlone {
     .testTarget(
       name: "H264CodecTests",
       dependencies: ["H264Codec", "H264Encoder", "CodecInterface", "H264ReferenceDecoders"]),
+    // For frames that wait on disk between the passes of an encoding.
+    .systemLibrary(
+      name: "CSQLite", path: "Sources/System/CSQLite", pkgConfig: "sqlite3",
+      providers: [.apt(["libsqlite3-dev"])]),
     .target(name: "FFmpegMedia", dependencies: ["CodecInterface", "CoreMedia", "VideoBitstream", "CFFmpeg"]),
     .testTarget(name: "FFmpegMediaTests", dependencies: ["FFmpegMedia", "CodecInterface", "CFFmpeg"]),
     .target(
       name: "VideoToolbox",
       dependencies: [
-        "CoreMedia", "CodecInterface", "H264Codec", "FFmpegMedia", "VideoBitstream", "X264Codec", "X265Codec",
+        "CoreMedia", "CodecInterface", "CSQLite", "H264Codec", "FFmpegMedia", "VideoBitstream", "X264Codec",
+        "X265Codec",
       ]),
     .target(name: "UniformTypeIdentifiers"),
     .target(name: "OSLog", dependencies: [.product(name: "Logging", package: "swift-log")]),

@@ -48,6 +48,7 @@ let package = Package(
       name: "count-allocations",
       dependencies: ["BenchmarkSupport", "SessionSupport", "CAllocationCounter", engine]),
     .executableTarget(name: "decode-bench", dependencies: ["SessionSupport"]),
+    .executableTarget(name: "silo-bench", dependencies: ["BenchmarkSupport", videoToolbox]),
     // Runs `vtencode call` for the tables of losses and steps.
     .executableTarget(name: "lowlat-tables", dependencies: ["SessionSupport"]),
   ],

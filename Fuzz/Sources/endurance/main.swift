@@ -237,6 +237,51 @@ func comeAndGo() {
   }
 }
 
+/// A first pass that fills a silo, and every tenth frame of it again in passes after it.
+func silo(_ stored: [CMSampleBuffer]) throws {
+  let url = FileManager.default.temporaryDirectory.appendingPathComponent("endurance-\(getpid()).silo")
+  var made: VTFrameSilo?
+  try check(
+    VTFrameSiloCreate(
+      allocator: nil, fileURL: url as CFURL, timeRange: .invalid, options: nil, frameSiloOut: &made), "silo")
+  guard let silo = made else { return }
+  func time(_ index: Int) -> CMTime { CMTime(value: Int64(index), timescale: 60) }
+  func add(_ index: Int) throws {
+    var timing = CMSampleTimingInfo(
+      duration: time(1), presentationTimeStamp: time(index), decodeTimeStamp: .invalid)
+    var moved: CMSampleBuffer?
+    try check(
+      CMSampleBufferCreateCopyWithNewTiming(
+        allocator: nil, sampleBuffer: stored[index % stored.count], sampleTimingEntryCount: 1,
+        sampleTimingArray: &timing, sampleBufferOut: &moved), "sample \(index)")
+    if let moved { try check(VTFrameSiloAddSampleBuffer(silo, sampleBuffer: moved), "frame \(index)") }
+  }
+  let share = frameCount / 10
+  watch("silo, filling") { tenth in
+    for index in tenth * share..<(tenth + 1) * share { try add(index) }
+  }
+  watch("silo, in passes") { tenth in
+    let range = CMTimeRange(start: time(tenth * share), duration: time(share / 10))
+    try check(VTFrameSiloSetTimeRangesForNextPass(silo, timeRangeCount: 1, timeRangeArray: [range]), "pass")
+    for index in tenth * share..<tenth * share + share / 10 { try add(index) }
+  }
+  var count = 0
+  watch("silo, reading") { tenth in
+    let range = CMTimeRange(start: time(tenth * share), duration: time(share))
+    try check(
+      VTFrameSiloCallBlockForEachSampleBuffer(silo, in: range) { _ in
+        count += 1
+        return noErr
+      }, "reading")
+  }
+  let size = (try? FileManager.default.attributesOfItem(atPath: url.path)[.size] as? Int) ?? 0
+  guard count == share * 10 else {
+    print("silo: \(count) frames of \(share * 10)")
+    exit(1)
+  }
+  print("silo: \(count) frames in a file of \(size >> 20) MB")
+}
+
 try encode(
   "conferencing", [kVTVideoEncoderSpecification_EnableLowLatencyRateControl: NSNumber(value: true)],
   [(kVTCompressionPropertyKey_RealTime, NSNumber(value: true))])
@@ -249,4 +294,5 @@ try encode(
 let stored = try samples(300)
 try decode(stored)
 try copy(stored)
+try silo(stored)
 comeAndGo()

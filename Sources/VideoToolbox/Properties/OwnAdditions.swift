@@ -49,3 +49,12 @@ public nonisolated(unsafe) let kOVTSampleAttachmentKey_HighestQP: CFString = "OV
 
 /// The frame's temporal layer, 1 or more; not there in the base layer. Number.
 public nonisolated(unsafe) let kOVTSampleAttachmentKey_TemporalLayer: CFString = "OVTTemporalLayer"
+
+// MARK: - Options of a frame silo
+
+/// Keep the silo's file when the silo goes away. Boolean, false by default.
+public nonisolated(unsafe) let kOVTFrameSiloCreationOption_DoNotDelete: CFString = "OVTDoNotDelete"
+
+/// Go on with the silo that is at the URL, which another run has left: with its frames, its pass, and the time ranges that
+/// it was in; `VTFrameSilo.lastDecodeTimeStamp` tells how far it came. Boolean, false by default.
+public nonisolated(unsafe) let kOVTFrameSiloCreationOption_OpenExisting: CFString = "OVTOpenExisting"

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreMedia
+import Foundation
+
+/// What a silo keeps beside the bytes of its frames, each as a binary property list: sample buffers without their data,
+/// format descriptions, and how far the pass is.
+///
+/// A silo's file may come from anywhere: whatever is read is checked, and a list that says something else is no record.
+enum SiloRecord {
+  /// Deeper lists are nobody's attachments.
+  static let maximumSize = 16 << 20
+
+  static func pack(_ list: [String: Any]) -> Data? {
+    guard PropertyListSerialization.propertyList(list, isValidFor: .binary) else { return nil }
+    return try? PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0)
+  }
+
+  static func unpack(_ bytes: UnsafeRawBufferPointer) -> [String: Any]? {
+    guard bytes.count <= maximumSize else { return nil }
+    return try? PropertyListSerialization.propertyList(from: Data(bytes), format: nil) as? [String: Any]
+  }
+
+  // MARK: - Times
+
+  /// Four fields of 8 bytes each, little-endian: value, time scale, flags, epoch.
+  static func pack(_ times: [CMTime]) -> Data {
+    var data = Data(capacity: times.count * 32)
+    for time in times {
+      let fields = [time.value, Int64(time.timescale), Int64(time.flags.rawValue), time.epoch]
+      for field in fields { withUnsafeBytes(of: field.littleEndian) { data.append(contentsOf: $0) } }
+    }
+    return data
+  }
+
+  static func times(_ value: Any?) -> [CMTime]? {
+    guard let data = value as? Data, data.count % 32 == 0 else { return nil }
+    let fields = integers(data)
+    return stride(from: 0, to: fields.count, by: 4).map { index in
+      CMTime(
+        value: fields[index], timescale: Int32(truncatingIfNeeded: fields[index + 1]),
+        flags: CMTimeFlags(rawValue: UInt32(truncatingIfNeeded: fields[index + 2])), epoch: fields[index + 3])
+    }
+  }
+
+  static func pack(_ numbers: [Int]) -> Data {
+    numbers.reduce(into: Data(capacity: numbers.count * 8)) { data, number in
+      withUnsafeBytes(of: Int64(number).littleEndian) { data.append(contentsOf: $0) }
+    }
+  }
+
+  static func integers(_ data: Data) -> [Int64] {
+    data.withUnsafeBytes { bytes in
+      (0..<bytes.count / 8).map {
+        Int64(littleEndian: bytes.loadUnaligned(fromByteOffset: $0 * 8, as: Int64.self))
+      }
+    }
+  }
+
+  // MARK: - Format descriptions
+
+  /// Nil if an extension is no property list.
+  static func pack(_ format: CMVideoFormatDescription) -> Data? {
+    let dimensions = CMVideoFormatDescriptionGetDimensions(format)
+    var list: [String: Any] = [
+      "codec": Int(CMFormatDescriptionGetMediaSubType(format)),
+      "width": Int(dimensions.width), "height": Int(dimensions.height),
+    ]
+    list["extensions"] = CMFormatDescriptionGetExtensions(format)
+    return pack(list)
+  }
+
+  static func format(_ bytes: UnsafeRawBufferPointer) -> CMVideoFormatDescription? {
+    guard let list = unpack(bytes), let codec = (list["codec"] as? Int).flatMap(UInt32.init(exactly:)),
+      let width = (list["width"] as? Int).flatMap(Int32.init(exactly:)),
+      let height = (list["height"] as? Int).flatMap(Int32.init(exactly:))
+    else { return nil }
+    var format: CMVideoFormatDescription?
+    let status = CMVideoFormatDescriptionCreate(
+      allocator: kCFAllocatorDefault, codecType: codec, width: width, height: height,
+      extensions: (list["extensions"] as? [String: Any]) as NSDictionary?, formatDescriptionOut: &format)
+    return status == noErr ? format : nil
+  }
+}
