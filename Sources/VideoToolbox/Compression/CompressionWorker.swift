@@ -29,6 +29,8 @@ final class CompressionWorker {
   private var traits: SourceTraits?
   private var hasFrames = false
   private var pass: EncodingPass?
+  /// Of the frames of the pass that came out.
+  private(set) var passSpan: PassSpan?
 
   private var clock: FrameClock?
   private var lastTick: Int64?
@@ -143,6 +145,7 @@ final class CompressionWorker {
     if let encoder { _ = flush(encoder) }
     encoder = nil
     self.pass = pass
+    passSpan = nil
     hasFrames = false
     clock = nil
     lastTick = nil
@@ -241,6 +244,11 @@ final class CompressionWorker {
       let sample = try assembly.sample(
         of: data, header: frame.header, facts: frame.facts, presentationTime: entry.presentationTime,
         decodeTime: decodeTime, duration: entry.duration)
+      if pass != nil {
+        passSpan = PassSpan(
+          presentationTime: entry.presentationTime, decodeTime: decodeTime, duration: entry.duration
+        ).union(passSpan)
+      }
       emit(entry.output, noErr, .asynchronous, sample)
     } catch {
       emit(entry.output, error.status, [.asynchronous, .frameDropped], nil)

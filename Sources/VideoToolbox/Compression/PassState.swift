@@ -8,31 +8,25 @@ struct PassState {
   private var isFinal = false
   private(set) var isRunning = false
   private var wantsMore = false
-  private var first: CMTime?
-  private var last: CMTime?
+  private var span: PassSpan?
   private var storedRanges: RangeMemory?
-
-  /// Notes a frame of the pass.
-  mutating func note(_ time: CMTime) {
-    if first == nil { first = time }
-    last = time
-  }
 
   /// - Returns: nil if a pass is running.
   mutating func begin(_ storage: VTMultiPassStorage, isFinal: Bool) -> EncodingPass? {
     guard !isRunning else { return nil }
     isRunning = true
     self.isFinal = isFinal
-    first = nil
-    last = nil
+    span = nil
     return EncodingPass(
       statisticsPath: storage.path, readsStatistics: finished > 0, writesStatistics: finished == 0 && !isFinal
     )
   }
 
+  /// - Parameter span: Of the frames that came out; nil if there were none.
   /// - Returns: true if another pass would make the result better: there are two, the first to learn.
-  mutating func end() -> Bool {
+  mutating func end(_ span: PassSpan?) -> Bool {
     isRunning = false
+    self.span = span
     wantsMore = !isFinal && finished == 0
     finished += 1
     return wantsMore
@@ -41,16 +35,38 @@ struct PassState {
   /// The whole movie, or nil if no further pass was asked for. The memory belongs to the session.
   mutating func ranges(_ storage: VTMultiPassStorage) -> UnsafeBufferPointer<CMTimeRange>? {
     guard wantsMore, !isRunning else { return nil }
-    let range: CMTimeRange
-    if storage.timeRange.isValid, storage.timeRange.duration.isNumeric, storage.timeRange.duration > .zero {
-      range = storage.timeRange
-    } else {
-      // Ranges do not include their end: to the end of time, so that the last frame is inside.
-      range = CMTimeRange(start: first ?? .zero, duration: .positiveInfinity)
+    var whole = span
+    let stored = storage.timeRange
+    if stored.isValid, stored.start.isNumeric, stored.duration.isNumeric {
+      whole = PassSpan(start: stored.start, end: stored.end).union(whole)
     }
+    guard let whole else { return nil }
+    let range = CMTimeRange(start: whole.start, end: whole.end)
     let memory = RangeMemory(range)
     storedRanges = memory
     return memory.pointer
+  }
+}
+
+/// What a pass's frames cover: from where the first is decoded or shown to where the last one ends. Ranges that are asked
+/// for hold for decode times too, as `VTFrameSiloSetTimeRangesForNextPass` takes them.
+struct PassSpan {
+  var start: CMTime
+  var end: CMTime
+
+  init(start: CMTime, end: CMTime) { (self.start, self.end) = (start, end) }
+
+  /// Of one frame.
+  init(presentationTime: CMTime, decodeTime: CMTime, duration: CMTime) {
+    start = decodeTime.isNumeric ? min(decodeTime, presentationTime) : presentationTime
+    // Without a duration the range still has to contain the frame.
+    end =
+      presentationTime + (duration.isNumeric && duration > .zero ? duration : CMTime(value: 1, timescale: 30))
+  }
+
+  func union(_ other: PassSpan?) -> PassSpan {
+    guard let other else { return self }
+    return PassSpan(start: min(start, other.start), end: max(end, other.end))
   }
 }
 

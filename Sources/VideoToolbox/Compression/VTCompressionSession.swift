@@ -111,7 +111,6 @@ public final class VTCompressionSession: PropertySession, CFRuntimeObject, @unch
       guard storage.isOpen else { return (kVTMultiPassStorageInvalidErr, nil, false) }
       // A pass has to be begun first.
       guard passes.isRunning else { return (kVTParameterErr, nil, false) }
-      passes.note(time)
     }
     if let lastTime, time <= lastTime { return (kVTParameterErr, nil, false) }
     let isFirst = lastTime == nil
@@ -181,8 +180,13 @@ public final class VTCompressionSession: PropertySession, CFRuntimeObject, @unch
     guard lock.withLock({ passes.isRunning && !isInvalid }) else {
       return (lock.withLock { isInvalid } ? kVTInvalidSessionErr : kVTParameterErr, false)
     }
-    let status = pipeline.perform { $0.endPass() }
-    let wantsMore = lock.withLock { passes.end() }
+    var span: PassSpan?
+    let status = pipeline.perform {
+      let status = $0.endPass()
+      span = $0.passSpan
+      return status
+    }
+    let wantsMore = lock.withLock { passes.end(span) }
     return (status, status == noErr && wantsMore)
   }
 

@@ -156,7 +156,8 @@ public func VTCompressionSessionEndPass(
   return result.status
 }
 
-/// The parts of the movie to encode in the next pass.
+/// The parts of the movie to encode in the next pass: today the whole of it, from the first frame's decode time on, so that
+/// `VTFrameSiloSetTimeRangesForNextPass` takes them.
 ///
 /// Of the parameters:
 ///
