@@ -14,4 +14,9 @@ static inline int ovt_sqlite_distrust(sqlite3 *database) {
   return code;
 }
 
+/// While it is on, VACUUM empties the file, damaged as it may be.
+static inline int ovt_sqlite_reset(sqlite3 *database, int isOn) {
+  return sqlite3_db_config(database, SQLITE_DBCONFIG_RESET_DATABASE, isOn, (int *)0);
+}
+
 #endif

@@ -35,6 +35,20 @@ final class SiloDatabase {
   var lastRow: Int64 { sqlite3_last_insert_rowid(connection) }
   var changes: Int { Int(sqlite3_changes(connection)) }
 
+  /// Whether the file is still the one of its name.
+  var isInPlace: Bool {
+    var hasMoved: Int32 = 1
+    return sqlite3_file_control(connection, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved) == SQLITE_OK
+      && hasMoved == 0
+  }
+
+  /// Makes the file an empty one, whatever it held.
+  func reset() throws(SiloError) {
+    guard ovt_sqlite_reset(connection, 1) == SQLITE_OK else { throw .damaged }
+    defer { _ = ovt_sqlite_reset(connection, 0) }
+    try run("VACUUM")
+  }
+
   /// Runs statements that give nothing back.
   func run(_ text: String) throws(SiloError) {
     let code = sqlite3_exec(connection, text, nil, nil, nil)

@@ -6,17 +6,21 @@ import Foundation
 
 /// The frames of a silo, on disk: a table with an index by decode time, which docs/frame-silo.md describes.
 ///
-/// One thread at a time may use it. What is added is written at once, and is safe from a crash of the process at the
-/// latest after `framesUntilSafe` more frames, or when it is read.
+/// One thread at a time may use it. What is added is safe from a crash of the process at the latest after
+/// `framesUntilSafe` more frames.
 final class SiloFile {
   private let database: SiloDatabase
+  /// Nil for a file without a name.
+  private let place: SiloPlace?
+  private let removesFile: Bool
   /// Format descriptions that were seen last: a stream has few.
   private var formats: [(id: Int64, format: CMVideoFormatDescription)] = []
   private var framesUnderWay = 0
+  private var frameCount = 0
 
   private static let framesUntilSafe = 120
   private static let formatsKept = 8
-  private static let applicationID: Int64 = 0x4F56_5446  // "OVTF"
+  static let applicationID: Int64 = 0x4F56_5446  // "OVTF"
   private static let version: Int64 = 1
 
   private static let schema = [
@@ -28,26 +32,77 @@ final class SiloFile {
     "CREATE TABLE pass(id INTEGER PRIMARY KEY, record BLOB NOT NULL)",
   ]
 
-  /// A new silo. An empty path is a file without a name.
-  init(creatingAt path: String, isDurable: Bool) throws(SiloError) {
-    database = try SiloDatabase(path: path, creates: true)
-    try Self.prepare(database, isDurable: isDurable)
-    try database.run("BEGIN IMMEDIATE")
-    for statement in Self.schema { try database.run(statement) }
-    try database.run("PRAGMA application_id = \(Self.applicationID)")
-    try database.run("PRAGMA user_version = \(Self.version)")
-    try database.run("COMMIT")
+  /// A new silo in a file without a name.
+  init() throws(SiloError) {
+    database = try Self.create(at: "", reset: false, isDurable: false)
+    (place, removesFile) = (nil, false)
+  }
+
+  /// A new silo where there is nothing, an empty file, or a silo, which goes.
+  /// - Throws: `SiloError` with `kVTParameterErr` where there is something else, `busy` for a silo that is open.
+  init(creatingAt place: SiloPlace, isKept: Bool) throws(SiloError) {
+    database = try place.reserve { () throws(SiloError) -> SiloDatabase in
+      let content = place.content
+      guard content != .other else { throw SiloError(kVTParameterErr) }
+      guard !place.hasForeignJournal else { throw .damaged }
+      do throws(SiloError) {
+        return try Self.create(at: place.path, reset: content == .silo, isDurable: isKept)
+      } catch {
+        if content == .nothing { unlink(place.path) }
+        throw error
+      }
+    }
+    (self.place, removesFile) = (place, !isKept)
   }
 
   /// One that is there.
-  /// - Throws: `damaged` for what is no silo of this version.
-  init(openingAt path: String) throws(SiloError) {
-    database = try SiloDatabase(path: path, creates: false)
-    try Self.prepare(database, isDurable: true)
-    // Nobody else has it from here on.
-    try database.run("BEGIN EXCLUSIVE; COMMIT")
-    guard try Self.number("PRAGMA application_id", in: database) == Self.applicationID,
-      try Self.number("PRAGMA user_version", in: database) == Self.version
+  /// - Throws: `SiloError` with `kVTParameterErr` where there is no silo, `busy` for one that is open, `damaged` for one
+  ///   of another version or with frames missing.
+  init(openingAt place: SiloPlace, isKept: Bool) throws(SiloError) {
+    (database, frameCount) = try place.reserve { () throws(SiloError) -> (SiloDatabase, Int) in
+      guard place.content == .silo else { throw SiloError(kVTParameterErr) }
+      guard !place.hasForeignJournal else { throw .damaged }
+      let database = try Self.open(at: place.path)
+      let count = try Self.number("SELECT count(*) FROM frame INDEXED BY frame_time", in: database)
+      guard let pass = try Self.pass(in: database), pass.frameCount == count else { throw .damaged }
+      return (database, pass.frameCount)
+    }
+    (self.place, removesFile) = (place, !isKept)
+  }
+
+  deinit {
+    guard let place else { return }
+    if removesFile {
+      // Not one that has taken its place.
+      place.release {
+        guard database.isInPlace else { return }
+        unlink(place.journal)
+        unlink(place.path)
+      }
+    } else {
+      place.release { try? database.run("PRAGMA journal_mode = DELETE") }
+    }
+  }
+
+  private static func create(at path: String, reset: Bool, isDurable: Bool) throws(SiloError) -> SiloDatabase
+  {
+    let database = try SiloDatabase(path: path, creates: true)
+    // First: what is damaged cannot be prepared.
+    if reset { try database.reset() }
+    try prepare(database, isDurable: isDurable)
+    try database.run("BEGIN EXCLUSIVE")
+    for statement in schema { try database.run(statement) }
+    try database.run("PRAGMA application_id = \(applicationID)")
+    try database.run("PRAGMA user_version = \(version)")
+    try database.run("COMMIT")
+    return database
+  }
+
+  private static func open(at path: String) throws(SiloError) -> SiloDatabase {
+    let database = try SiloDatabase(path: path, creates: false)
+    try prepare(database, isDurable: true)
+    guard try number("PRAGMA application_id", in: database) == applicationID,
+      try number("PRAGMA user_version", in: database) == version
     else { throw .damaged }
     // A schema of somebody else's could run code of its own with each statement.
     var texts: [String] = []
@@ -55,22 +110,8 @@ final class SiloFile {
       texts.append(row.text(0) ?? "")
       return true
     }
-    guard texts == Self.schema else { throw .damaged }
-  }
-
-  /// Whether there is a silo of any version, an empty file, or nothing.
-  static func isOneOrNothing(at path: String) -> Bool {
-    var status = stat()
-    guard stat(path, &status) == 0 else { return errno == ENOENT || errno == ENOTDIR }
-    // To open a pipe is to wait for somebody.
-    guard status.st_mode & S_IFMT == S_IFREG, let file = FileHandle(forReadingAtPath: path) else {
-      return false
-    }
-    defer { try? file.close() }
-    guard let head = try? file.read(upToCount: 72) else { return status.st_size == 0 }
-    // The format's number of its application is at byte 68, big-endian.
-    return head.count == 72 && head.starts(with: "SQLite format 3\0".utf8)
-      && head.suffix(4).reduce(0) { $0 << 8 | Int64($1) } == applicationID
+    guard texts == schema else { throw .damaged }
+    return database
   }
 
   private static func prepare(_ database: SiloDatabase, isDurable: Bool) throws(SiloError) {
@@ -78,8 +119,12 @@ final class SiloFile {
     // Only what is overwritten goes into the journal, not new frames; it is kept, empty, between transactions.
     try database.run("PRAGMA journal_mode = TRUNCATE")
     // A file that goes with the silo need not outlive the power.
-    try database.run("PRAGMA synchronous = \(isDurable ? "NORMAL" : "OFF")")
+    try database.run("PRAGMA synchronous = \(isDurable ? "FULL" : "OFF")")
     try database.run("PRAGMA cache_size = -4096")
+    // To remove frames must not need the room that they take.
+    try database.run("PRAGMA secure_delete = OFF")
+    // Nobody else has it from here on.
+    try database.run("BEGIN EXCLUSIVE; COMMIT")
   }
 
   private static func number(_ text: String, in database: SiloDatabase) throws(SiloError) -> Int64 {
@@ -104,6 +149,7 @@ final class SiloFile {
       throw error
     }
     framesUnderWay += 1
+    frameCount += 1
     // The pass's record is of no use before.
     if framesUnderWay >= Self.framesUntilSafe { try save(pass) }
   }
@@ -117,7 +163,7 @@ final class SiloFile {
           "INSERT INTO frame(epoch, second, fraction, format, checksum, record, data) VALUES(?,?,?,?,?,?,?)",
           [
             .integer(key.epoch), .integer(key.second), .integer(key.fraction), .integer(format),
-            .integer(Self.checksum(record, data)), .bytes(record), .bytes(data),
+            .integer(Self.checksum(key, format, record, data)), .bytes(record), .bytes(data),
           ])
       }
     }
@@ -128,10 +174,13 @@ final class SiloFile {
 
   /// Ends a transaction with some last work and the record of the pass; all of it happens or, with an error, nothing.
   private func commit(_ pass: SiloPass, _ work: () throws(SiloError) -> Void) throws(SiloError) {
-    guard let record = pass.packed else { throw SiloError(kVTParameterErr) }
+    let before = frameCount
     do throws(SiloError) {
       try begin()
       try work()
+      var pass = pass
+      pass.frameCount = frameCount
+      guard let record = pass.packed else { throw SiloError(kVTParameterErr) }
       try Self.withBytes(record) { bytes throws(SiloError) in
         try database.run("INSERT OR REPLACE INTO pass(id, record) VALUES(0, ?)", [.bytes(bytes)])
       }
@@ -139,6 +188,7 @@ final class SiloFile {
     } catch {
       if !database.isAutomatic { try? database.run("ROLLBACK") }
       formats = []
+      frameCount = before
       throw error
     }
     framesUnderWay = 0
@@ -153,12 +203,15 @@ final class SiloFile {
         try database.run(
           "DELETE FROM frame WHERE (epoch, second, fraction) >= (?,?,?) AND (epoch, second, fraction) < (?,?,?)",
           [range.start, range.end].flatMap(Self.values))
+        frameCount -= database.changes
       }
     }
   }
 
   /// The record of the pass that was saved last; nil in a new file.
-  func savedPass() throws(SiloError) -> SiloPass? {
+  func savedPass() throws(SiloError) -> SiloPass? { try Self.pass(in: database) }
+
+  private static func pass(in database: SiloDatabase) throws(SiloError) -> SiloPass? {
     var pass: SiloPass?
     var isThere = false
     try database.run("SELECT record FROM pass WHERE id = 0", []) { row in
@@ -202,6 +255,18 @@ final class SiloFile {
   func frame(from start: DecodeTimeKey?, including: Bool, to end: DecodeTimeKey?) throws(SiloError)
     -> (key: DecodeTimeKey, buffer: CMSampleBuffer)?
   {
+    do throws(SiloError) {
+      return try find(from: start, including: including, to: end)
+    } catch {
+      // A reading that fails may take a transaction back, and format descriptions with it.
+      if database.isAutomatic { formats = [] }
+      throw error
+    }
+  }
+
+  private func find(from start: DecodeTimeKey?, including: Bool, to end: DecodeTimeKey?) throws(SiloError)
+    -> (key: DecodeTimeKey, buffer: CMSampleBuffer)?
+  {
     let lowest = DecodeTimeKey(epoch: .min, second: .min, fraction: 0)
     var found: (key: DecodeTimeKey, buffer: CMSampleBuffer)?
     try database.run(
@@ -213,7 +278,7 @@ final class SiloFile {
         epoch: row.integer(0), second: row.integer(1), fraction: row.integer(2))
       if let end, key >= end { return false }
       let (record, data) = (row.bytes(5), row.bytes(6))
-      guard Self.checksum(record, data) == row.integer(4) else { throw .damaged }
+      guard Self.checksum(key, row.integer(3), record, data) == row.integer(4) else { throw .damaged }
       found = (
         key,
         try SiloFrame.sampleBuffer(record: record, data: data, format: try self.format(row.integer(3)))
@@ -241,8 +306,13 @@ final class SiloFile {
     [.integer(key.epoch), .integer(key.second), .integer(key.fraction)]
   }
 
-  private static func checksum(_ record: UnsafeRawBufferPointer, _ data: UnsafeRawBufferPointer) -> Int64 {
-    Int64(Checksum.crc32(data, after: Checksum.crc32(record)))
+  /// Of all that a frame's row says.
+  private static func checksum(
+    _ key: DecodeTimeKey, _ format: Int64, _ record: UnsafeRawBufferPointer, _ data: UnsafeRawBufferPointer
+  ) -> Int64 {
+    let head = [key.epoch, key.second, key.fraction, format].map(\.littleEndian)
+    let begun = head.withUnsafeBytes { Checksum.crc32($0) }
+    return Int64(Checksum.crc32(data, after: Checksum.crc32(record, after: begun)))
   }
 
   private static func withBytes(

@@ -28,10 +28,21 @@ struct SiloFrame {
     let time = decoded.isValid ? decoded : CMSampleBufferGetPresentationTimeStamp(sampleBuffer)
     guard let key = DecodeTimeKey(time) else { throw SiloError(kVTFrameSiloInvalidTimeStampErr) }
     let duration = CMSampleBufferGetDuration(sampleBuffer)
-    guard let record = SiloRecord.pack(Self.list(of: sampleBuffer)), record.count <= SiloRecord.maximumSize
+    let sizes = (try? sampleBuffer.sampleSizes()) ?? []
+    guard CMBlockBufferGetDataLength(data) <= SiloDatabase.maximumBytes / 2,
+      Self.fit(
+        sizes.map(Int64.init), CMSampleBufferGetNumSamples(sampleBuffer), CMBlockBufferGetDataLength(data)),
+      let record = SiloRecord.pack(Self.list(of: sampleBuffer))
     else { throw SiloError(kVTParameterErr) }
     (self.key, decodeTime, self.format, self.record, self.data) = (key, time, format, record, data)
-    end = duration.isNumeric ? time + duration : time
+    let sum = time + duration
+    end = sum.isNumeric ? sum : time
+  }
+
+  /// Whether samples of these sizes, or all of one, are within the data.
+  private static func fit(_ sizes: [Int64], _ count: Int, _ length: Int) -> Bool {
+    [0, 1, count].contains(sizes.count) && sizes.allSatisfy { 0...Int64(length) ~= $0 }
+      && sizes.reduce(0, +) * (sizes.count == 1 ? Int64(count) : 1) <= length
   }
 
   private static func list(of buffer: CMSampleBuffer) -> [String: Any] {
@@ -71,10 +82,7 @@ struct SiloFrame {
       CMSampleTimingInfo(
         duration: times[$0], presentationTimeStamp: times[$0 + 1], decodeTimeStamp: times[$0 + 2])
     }
-    guard [0, 1, count].contains(timings.count), [0, 1, count].contains(sizes.count),
-      sizes.allSatisfy({ 0...Int64(data.count) ~= $0 }),
-      sizes.reduce(0, +) * (sizes.count == 1 ? Int64(count) : 1) <= data.count
-    else { throw .damaged }
+    guard [0, 1, count].contains(timings.count), fit(sizes, count, data.count) else { throw .damaged }
     let sampleSizes = sizes.map { Int($0) }
     var buffer: CMSampleBuffer?
     let status = CMSampleBufferCreateReady(
@@ -82,9 +90,6 @@ struct SiloFrame {
       sampleCount: count, sampleTimingEntryCount: timings.count, sampleTimingArray: timings,
       sampleSizeEntryCount: sampleSizes.count, sampleSizeArray: sampleSizes, sampleBufferOut: &buffer)
     guard status == noErr, let buffer else { throw .damaged }
-    if CMTimeCompare(output, CMSampleBufferGetOutputPresentationTimeStamp(buffer)) != 0 {
-      CMSampleBufferSetOutputPresentationTimeStamp(buffer, newValue: output)
-    }
     if let dictionaries = list["attachments"] as? [[String: Any]], dictionaries.count == count,
       let array = CMSampleBufferGetSampleAttachmentsArray(buffer, createIfNecessary: true)
     {
@@ -95,6 +100,10 @@ struct SiloFrame {
     for (name, mode) in attachmentModes {
       guard let values = list[name] as? [String: Any] else { continue }
       CMSetAttachments(buffer, attachments: values as NSDictionary, attachmentMode: mode)
+    }
+    // Trimming, which attachments tell, has a part in it.
+    if CMTimeCompare(output, CMSampleBufferGetOutputPresentationTimeStamp(buffer)) != 0 {
+      CMSampleBufferSetOutputPresentationTimeStamp(buffer, newValue: output)
     }
     return buffer
   }

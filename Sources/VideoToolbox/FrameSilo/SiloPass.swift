@@ -12,6 +12,8 @@ struct SiloPass {
   var lastDecodeTime = CMTime.invalid
   /// When that frame ends.
   var lastEnd = CMTime.invalid
+  /// Of the whole silo, when this was saved.
+  var frameCount = 0
 
   init(ranges: [DecodeTimeRange], number: Int = 1) {
     self.ranges = ranges
@@ -33,13 +35,14 @@ struct SiloPass {
 
   var packed: Data? {
     SiloRecord.pack([
-      "number": number, "times": SiloRecord.pack([lastDecodeTime, lastEnd]),
+      "number": number, "frames": frameCount, "times": SiloRecord.pack([lastDecodeTime, lastEnd]),
       "ranges": SiloRecord.pack(ranges.flatMap { [$0.range.start, $0.range.duration] }),
     ])
   }
 
   init?(_ bytes: UnsafeRawBufferPointer) {
     guard let list = SiloRecord.unpack(bytes), let number = list["number"] as? Int, number > 0, number < .max,
+      let frameCount = list["frames"] as? Int,
       let times = SiloRecord.times(list["times"]), times.count == 2,
       let bounds = SiloRecord.times(list["ranges"]), bounds.count.isMultiple(of: 2),
       let ranges = DecodeTimeRange.ascending(
@@ -49,6 +52,7 @@ struct SiloPass {
     else { return nil }
     self.ranges = ranges
     self.number = number
+    self.frameCount = frameCount
     (lastDecodeTime, lastEnd) = (times[0], times[1])
   }
 }

@@ -7,17 +7,36 @@ import Foundation
 ///
 /// A silo's file may come from anywhere: whatever is read is checked, and a list that says something else is no record.
 enum SiloRecord {
-  /// Deeper lists are nobody's attachments.
   static let maximumSize = 16 << 20
+  /// Lists within lists: readers give up at some hundreds.
+  static let maximumDepth = 64
 
+  /// Nil for what is no property list, or one beyond the limits.
   static func pack(_ list: [String: Any]) -> Data? {
-    guard PropertyListSerialization.propertyList(list, isValidFor: .binary) else { return nil }
-    return try? PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0)
+    guard isShallow(list, maximumDepth), PropertyListSerialization.propertyList(list, isValidFor: .binary),
+      let data = try? PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0),
+      data.count <= maximumSize
+    else { return nil }
+    return data
   }
 
   static func unpack(_ bytes: UnsafeRawBufferPointer) -> [String: Any]? {
     guard bytes.count <= maximumSize else { return nil }
-    return try? PropertyListSerialization.propertyList(from: Data(bytes), format: nil) as? [String: Any]
+    var format = PropertyListSerialization.PropertyListFormat.binary
+    let list = try? PropertyListSerialization.propertyList(from: Data(bytes), format: &format)
+    return format == .binary ? list as? [String: Any] : nil
+  }
+
+  private static func isShallow(_ value: Any, _ depth: Int) -> Bool {
+    let inner: [Any]
+    switch value {
+    case let list as NSDictionary: inner = list.allValues
+    case let list as NSArray: inner = (0..<list.count).map { list.object(at: $0) }
+    case let list as [String: Any]: inner = Array(list.values)
+    case let list as [Any]: inner = list
+    default: return true
+    }
+    return depth > 0 && inner.allSatisfy { isShallow($0, depth - 1) }
   }
 
   // MARK: - Times

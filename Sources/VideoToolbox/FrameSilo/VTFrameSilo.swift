@@ -17,24 +17,13 @@ public final class VTFrameSilo: CFRuntimeObject, @unchecked Sendable, Hashable {
   private var pass: SiloPass
   /// What the file came to: nothing more goes in or out.
   private var failure: SiloError?
-  /// To be removed when the silo goes; nil for a file without a name, and one that is kept.
-  private let removedPath: String?
   private let isKept: Bool
 
-  init(file: SiloFile, pass: SiloPass, path: String?, isKept: Bool) {
+  init(file: SiloFile, pass: SiloPass, isKept: Bool) {
     (self.file, self.pass, self.isKept) = (file, pass, isKept)
-    removedPath = isKept ? nil : path
   }
 
-  deinit {
-    if isKept {
-      if failure == nil { try? file.save(pass) }
-    } else if let removedPath {
-      // SQLite gives its files up after this.
-      unlink(removedPath)
-      unlink(removedPath + "-journal")
-    }
-  }
+  deinit { if isKept, failure == nil { try? file.save(pass) } }
 
   // MARK: - Beyond Apple's functions
 
@@ -49,8 +38,9 @@ public final class VTFrameSilo: CFRuntimeObject, @unchecked Sendable, Hashable {
   /// The time ranges that the current pass fills; those of the first are the silo's own.
   public var timeRangesOfCurrentPass: [CMTimeRange] { lock.withLock { pass.ranges.map(\.range) } }
 
-  /// Makes all frames that were added safe from a crash of the process, and where the silo is kept, of the machine;
-  /// without it the last 120 of a run that crashes may be missing.
+  /// Makes all frames that were added safe from a crash of the process, and where the silo is kept, of the machine.
+  /// Without it the last 120 of a run that crashes may be missing, and so may those of a silo that is kept and that goes
+  /// away when the disk is full: call it before, to see the error.
   /// - Throws: `NSError` of `NSOSStatusErrorDomain`: dskFulErr (-34), ioErr (-36).
   public func synchronize() throws {
     do {
@@ -112,7 +102,11 @@ public final class VTFrameSilo: CFRuntimeObject, @unchecked Sendable, Hashable {
         if file.hasLostFrames {
           // A caller that went on would leave a hole that nobody sees.
           failure = error
-          if let saved = try? file.savedPass() { pass = saved }
+          if let saved = try? file.savedPass() {
+            pass = saved
+          } else {
+            (pass.lastDecodeTime, pass.lastEnd) = (.invalid, .invalid)
+          }
         }
         throw error
       }

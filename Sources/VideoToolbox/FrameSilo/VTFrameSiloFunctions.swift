@@ -28,31 +28,22 @@ public func VTFrameSiloCreate(
     let opens = flag(kOVTFrameSiloCreationOption_OpenExisting, in: options)
   else { return kVTParameterErr }
   let range = DecodeTimeRange(timeRange)
-  if timeRange.isValid && range == nil { return kVTParameterErr }
-  do throws(SiloError) {
+  if !timeRange.isUnknown && range == nil { return kVTParameterErr }
+  return status { () throws(SiloError) in
     let first = SiloPass(ranges: range.map { [$0] } ?? [])
     guard let fileURL else {
-      guard !opens else { return kVTParameterErr }
-      frameSiloOut.pointee = VTFrameSilo(
-        file: try SiloFile(creatingAt: "", isDurable: false), pass: first, path: nil, isKept: false)
-      return noErr
+      guard !opens else { throw SiloError(kVTParameterErr) }
+      frameSiloOut.pointee = VTFrameSilo(file: try SiloFile(), pass: first, isKept: false)
+      return
     }
-    guard fileURL.isFileURL, let path = fileURL.path, !path.isEmpty else { return kVTParameterErr }
-    guard SiloFile.isOneOrNothing(at: path) else { return kVTParameterErr }
-    if opens {
-      guard FileManager.default.fileExists(atPath: path) else { return kVTParameterErr }
-      let file = try SiloFile(openingAt: path)
-      frameSiloOut.pointee = VTFrameSilo(
-        file: file, pass: try file.savedPass() ?? first, path: path, isKept: isKept)
-      return noErr
-    }
-    try removeSilo(at: path)
-    let file = try SiloFile(creatingAt: path, isDurable: isKept)
-    try file.save(first)
-    frameSiloOut.pointee = VTFrameSilo(file: file, pass: first, path: path, isKept: isKept)
-    return noErr
-  } catch {
-    return error.status
+    guard fileURL.isFileURL, let path = fileURL.path, !path.isEmpty else { throw SiloError(kVTParameterErr) }
+    let place = SiloPlace(path)
+    let file =
+      opens
+      ? try SiloFile(openingAt: place, isKept: isKept) : try SiloFile(creatingAt: place, isKept: isKept)
+    if !opens { try file.save(first) }
+    frameSiloOut.pointee = VTFrameSilo(
+      file: file, pass: opens ? try file.savedPass() ?? first : first, isKept: isKept)
   }
 }
 
@@ -62,17 +53,9 @@ private func flag(_ key: CFString, in options: CFDictionary?) -> Bool? {
   return PropertyType.boolean.parse(value as AnyObject)?.boolean
 }
 
-/// Takes an old silo away, unless somebody has it open.
-private func removeSilo(at path: String) throws(SiloError) {
-  guard FileManager.default.fileExists(atPath: path) else { return }
-  do throws(SiloError) {
-    // Locks it.
-    _ = try SiloFile(openingAt: path)
-  } catch {
-    // A damaged one may go.
-    if error == .busy { throw error }
-  }
-  for name in [path, path + "-journal"] where unlink(name) != 0 && errno != ENOENT { throw .damaged }
+extension CMTimeRange {
+  /// `CMTimeRange.invalid`, and the like of it; not one that has a time and is none.
+  fileprivate var isUnknown: Bool { !start.isValid || !duration.isValid }
 }
 
 /// Adds a sample buffer with compressed video.
@@ -137,7 +120,7 @@ public func VTFrameSiloCallBlockForEachSampleBuffer(
   _ silo: VTFrameSilo, in timeRange: CMTimeRange, handler: (CMSampleBuffer) -> OSStatus
 ) -> OSStatus {
   let range = DecodeTimeRange(timeRange)
-  if timeRange.isValid && range == nil { return kVTFrameSiloInvalidTimeRangeErr }
+  if !timeRange.isUnknown && range == nil { return kVTFrameSiloInvalidTimeRangeErr }
   return status { () throws(SiloError) in try silo.forEach(in: range, handler) }
 }
 

@@ -113,8 +113,12 @@ import Testing
         try? FileManager.default.copyItem(at: URL(fileURLWithPath: url.path + suffix), to: target)
       }
     }
-    for (frames, synchronizes) in [(0..<7, false), (7..<130, false), (130..<700, false), (700..<705, true)] {
-      try fill(silo, frames, count: 3000)
+    // The long ones are more than SQLite keeps in memory: pages of theirs, and of the journal, are in the files.
+    for (frames, synchronizes, size) in [
+      (0..<7, false, 3000), (7..<130, false, 3000), (130..<230, false, 60_000), (230..<700, false, 3000),
+      (700..<705, true, 3000),
+    ] {
+      try fill(silo, frames, count: size)
       if synchronizes { try silo.synchronize() }
       try leave()
       let (status, other) = SiloFrames.silo(left, options: opened)
@@ -128,6 +132,10 @@ import Testing
           == (back.isEmpty ? .invalid : CMTime(value: Int64(back.count - 1), timescale: 30)))
       #expect(back.count >= last)
       last = back.count
+      #expect(
+        back.allSatisfy {
+          $0.bytes.count == ((130..<230).contains(SiloFrames.indices([$0])[0]) ? 60_000 : 3000)
+        })
       // And it goes on from there.
       try fill(survivor, back.count..<back.count + 3)
     }
@@ -143,9 +151,71 @@ import Testing
     #expect(SiloFrames.indices(back) == Array(0..<100) + Array(there) + Array(400..<705))
     for sample in back {
       let index = SiloFrames.indices([sample])[0]
+      let size = (130..<230).contains(index) && !there.contains(index) ? 60_000 : 3000
       #expect(
-        sample.bytes == SiloFrames.bytes(index, generation: there.contains(index) ? 1 : 0, count: 3000))
+        sample.bytes == SiloFrames.bytes(index, generation: there.contains(index) ? 1 : 0, count: size))
     }
+  }
+
+  @Test("A journal that names another file is nobody's to follow, and two processes never share a silo")
+  func strangers() async throws {
+    defer { remove() }
+    let (url, victim) = (folder.appendingPathComponent("a.silo"), folder.appendingPathComponent("victim"))
+    try Data("mine".utf8).write(to: victim)
+    do { try fill(try #require(SiloFrames.silo(url, options: kept).silo), 0..<5) }
+    // A hot journal of no pages, with a super-journal's name behind (SQLite's file format, 4.2).
+    var journal = Data([0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7] + [UInt8](repeating: 0, count: 504))
+    let name = Array(victim.path.utf8)
+    func big(_ value: UInt32) -> [UInt8] { withUnsafeBytes(of: value.bigEndian) { Array($0) } }
+    journal += [0, 0, 0, 0] + name + big(UInt32(name.count))
+    journal += big(name.reduce(0) { $0 &+ UInt32($1) }) + [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
+    try journal.write(to: URL(fileURLWithPath: url.path + "-journal"))
+    #expect(SiloFrames.silo(url, options: opened).status == -36)
+    #expect(SiloFrames.silo(url).status == -36)
+    #expect(names.contains("victim"))
+    try FileManager.default.removeItem(atPath: url.path + "-journal")
+
+    let silo = try #require(SiloFrames.silo(url, options: opened).silo)
+    // Asking for it again must not give up what keeps others out.
+    #expect(SiloFrames.silo(url, options: opened).status == -47 && SiloFrames.silo(url).status == -47)
+    let result = try StreamProbe.run(
+      "/usr/bin/env",
+      [
+        "python3", "-c", "import sqlite3,sys; sqlite3.connect(sys.argv[1]).execute('SELECT * FROM frame')",
+        url.path,
+      ])
+    #expect(result.errors.contains("locked"), "\(result.errors)")
+    withExtendedLifetime(silo) {}
+  }
+
+  @Test("A silo removes its own file, not one that has taken its place, and not what a link is called")
+  func places_() throws {
+    defer { remove() }
+    let (url, moved) = (folder.appendingPathComponent("a.silo"), folder.appendingPathComponent("b.silo"))
+    do {
+      let silo = try #require(SiloFrames.silo(url).silo)
+      try fill(silo, 0..<3)
+      try FileManager.default.moveItem(at: url, to: moved)
+      try Data("other".utf8).write(to: url)
+      withExtendedLifetime(silo) {}
+    }
+    #expect(try Data(contentsOf: url) == Data("other".utf8))
+    #expect(names.contains("b.silo"))
+    let (target, link) = (
+      folder.appendingPathComponent("target.silo"), folder.appendingPathComponent("link.silo")
+    )
+    do { try fill(try #require(SiloFrames.silo(target, options: kept).silo), 0..<3) }
+    // Of one that is kept and whole, nothing but the file.
+    #expect(!names.contains("target.silo-journal"))
+    try FileManager.default.createSymbolicLink(at: link, withDestinationURL: target)
+    do { #expect(SiloFrames.all(try #require(SiloFrames.silo(link, options: opened).silo)).1.count == 3) }
+    #expect(names.contains("target.silo") && names.contains("link.silo"))
+    let mode = try FileManager.default.attributesOfItem(atPath: target.path)[.posixPermissions] as? Int
+    chmod(target.path, 0o600)
+    do { _ = try #require(SiloFrames.silo(target, options: kept).silo) }
+    // Written over in its place, with the rights that it had.
+    #expect(mode != 0o600)
+    #expect(try FileManager.default.attributesOfItem(atPath: target.path)[.posixPermissions] as? Int == 0o600)
   }
 
   @Test("A file that was changed gives errors or what was put in, and nothing else", arguments: 0..<8)
@@ -175,6 +245,7 @@ import Testing
       }
       let (read, back) = SiloFrames.all(silo)
       if read != noErr { refused += 1 }
+      #expect(read != noErr || back.count == 60)
       for sample in back {
         let index = SiloFrames.indices([sample])[0]
         #expect(sample.bytes == SiloFrames.bytes(index, generation: 0, count: 700))
@@ -182,6 +253,12 @@ import Testing
       _ = VTFrameSiloAddSampleBuffer(silo, sampleBuffer: try SiloFrames.frame(1000))
     }
     #expect(refused > 10)
+    // A damaged one may be written over.
+    var hurt = whole
+    for index in 100..<min(4000, hurt.count) { hurt[index] = 0xFF }
+    try hurt.write(to: url)
+    #expect(SiloFrames.silo(url, options: opened).status == -36)
+    #expect(SiloFrames.all(try #require(SiloFrames.silo(url).silo)).1.isEmpty)
   }
 
   @Test("A disk that is full gives an error, and what was safe before it is there")

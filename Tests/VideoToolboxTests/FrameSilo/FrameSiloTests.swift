@@ -23,6 +23,7 @@ import Testing
       #expect(sample.presentationTimeStamp == other.presentationTimeStamp)
       #expect(sample.duration == other.duration)
       #expect(sample.decodeTimeStamp.isValid == other.decodeTimeStamp.isValid)
+      #expect(!sample.decodeTimeStamp.isValid || sample.decodeTimeStamp == other.decodeTimeStamp)
       #expect(CMSampleBufferGetTotalSampleSize(sample) == CMSampleBufferGetTotalSampleSize(other))
       #expect(
         CMFormatDescriptionEqual(
@@ -91,7 +92,7 @@ import Testing
   }
 
   @Test(
-    "A second pass replaces the frames of its ranges, and no other bit; the silo does not grow with passes")
+    "A second pass replaces the frames of its ranges, and no other bit")
   func partialPass() throws {
     let silo = try #require(SiloFrames.silo(range: SiloFrames.range(0..<100)).silo)
     for index in 0..<100 {
@@ -120,6 +121,31 @@ import Testing
         try SiloFrames.content(sample)
           == SiloFrames.bytes(index, generation: isNew ? 1 : 0, count: isNew ? 200 : 100))
     }
+  }
+
+  @Test("Passes take the room of the frames that they replace")
+  func size() throws {
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent("size-\(UUID().uuidString)")
+    let silo = try #require(SiloFrames.silo(url).silo)
+    func bytes() throws -> Int {
+      try silo.synchronize()
+      return try FileManager.default.attributesOfItem(atPath: url.path)[.size] as? Int ?? 0
+    }
+    for index in 0..<400 {
+      #expect(
+        VTFrameSiloAddSampleBuffer(silo, sampleBuffer: try SiloFrames.frame(index, count: 2000)) == noErr)
+    }
+    let first = try bytes()
+    for generation in 1...4 {
+      let ranges = [SiloFrames.range(0..<300)]
+      #expect(VTFrameSiloSetTimeRangesForNextPass(silo, timeRangeCount: 1, timeRangeArray: ranges) == noErr)
+      for index in 0..<300 {
+        let frame = try SiloFrames.frame(index, generation: generation, count: 2000)
+        #expect(VTFrameSiloAddSampleBuffer(silo, sampleBuffer: frame) == noErr)
+      }
+    }
+    #expect(first > 800_000 && first < 2_000_000)
+    #expect(try bytes() < first + first / 20)
   }
 
   @Test("Progress follows the end of the last frame through the ranges of the pass")
@@ -204,6 +230,19 @@ import Testing
     let odd = try SiloFrames.frame(8)
     CMSetAttachment(odd, key: "lock" as CFString, value: NSLock(), attachmentMode: 1)
     #expect(VTFrameSiloAddSampleBuffer(silo, sampleBuffer: odd) == kVTParameterErr)
+    var (block, sizes) = (CMSampleBufferGetDataBuffer(odd), [101])
+    var longer: CMSampleBuffer?
+    CMSampleBufferCreateReady(
+      allocator: nil, dataBuffer: block, formatDescription: try SiloFrames.format(), sampleCount: 1,
+      sampleTimingEntryCount: 0, sampleTimingArray: nil, sampleSizeEntryCount: 1, sampleSizeArray: &sizes,
+      sampleBufferOut: &longer)
+    #expect(VTFrameSiloAddSampleBuffer(silo, sampleBuffer: try #require(longer)) != noErr)
+    block = nil
+    let nested = try SiloFrames.frame(8)
+    CMSetAttachment(
+      nested, key: "deep" as CFString,
+      value: (0..<200).reduce(NSArray()) { inner, _ in NSArray(object: inner) }, attachmentMode: 1)
+    #expect(VTFrameSiloAddSampleBuffer(silo, sampleBuffer: nested) == kVTParameterErr)
     let timeless = try SiloFrames.frame(8)
     var copy: CMSampleBuffer?
     var none = CMSampleTimingInfo(
