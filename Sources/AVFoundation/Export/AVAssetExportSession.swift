@@ -37,6 +37,7 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
     var composition: AVVideoComposition?
     var compositor: (any AVVideoCompositing)?
     var temporaryDirectory: URL?
+    var allowsPasses = false
   }
 
   /// nil for a preset that is not known, or that there is no encoder for.
@@ -73,6 +74,12 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
   public var fileLengthLimit: Int64 {
     get { lock.withLock { settings.limit } }
     set { lock.withLock { settings.limit = max(0, newValue) } }
+  }
+  /// Whether the export may read the asset more than once, for a better picture at the same size. It does if the encoder is
+  /// one that learns from a pass (libx264, libx265); `progress` is that of all passes.
+  public var canPerformMultiplePassesOverSourceMediaData: Bool {
+    get { lock.withLock { settings.allowsPasses } }
+    set { lock.withLock { settings.allowsPasses = newValue } }
   }
   /// See `AVAssetWriter.directoryForTemporaryFiles`.
   public var directoryForTemporaryFiles: URL? {

@@ -10,6 +10,8 @@ final class ExportJob: @unchecked Sendable {
   private let range: CMTimeRange
   private let lock = Lock()
   private var position = CMTime.zero
+  /// Passes that have ended, and how many there will be.
+  private var passes = (ended: 0, expected: 1)
 
   init(asset: AVAsset, preset: ExportPreset, settings: AVAssetExportSession.Settings) throws {
     guard let url = settings.url, let type = settings.type else {
@@ -54,6 +56,10 @@ final class ExportJob: @unchecked Sendable {
           ?? AVError(
             .operationNotSupportedForAsset,
             reason: "A track of type \(track.mediaType.rawValue) cannot be exported so.")
+      }
+      if settings.allowsPasses, pair.input.mediaType == .video, pair.input.outputSettings != nil {
+        pair.output.supportsRandomAccess = true
+        pair.input.performsMultiPassEncodingIfSupported = true
       }
       reader.add(pair.output)
       writer.add(pair.input)
@@ -152,9 +158,12 @@ final class ExportJob: @unchecked Sendable {
     }
   }
 
+  /// Over all passes.
   var progress: Float {
-    let done = (lock.withLock { position } - range.start).seconds / range.duration.seconds
-    return done.isFinite ? Float(min(1, max(0, done))) : 0
+    let (position, passes) = lock.withLock { (self.position, self.passes) }
+    let done = (position - range.start).seconds / range.duration.seconds
+    guard done.isFinite else { return 0 }
+    return Float(min(1, (Double(passes.ended) + min(1, max(0, done))) / Double(passes.expected)))
   }
 
   /// Does it all; blocks.
@@ -167,17 +176,31 @@ final class ExportJob: @unchecked Sendable {
     for (output, input) in pairs {
       group.enter()
       let ended = Once { group.leave() }
-      input.requestMediaDataWhenReady(on: DispatchQueue(label: "AVFoundation.export")) { [self] in
-        while input.isReadyForMoreMediaData {
-          guard let sample = output.copyNextSampleBuffer(), input.append(sample) else {
+      let queue = DispatchQueue(label: "AVFoundation.export")
+      if input.canPerformMultiplePasses {
+        if input === leader { lock.withLock { passes.expected = 2 } }
+        input.respondToEachPassDescription(on: queue) { [self] in
+          guard let pass = input.currentPassDescription else {
+            output.markConfigurationAsFinal()
             input.markAsFinished()
-            ended.run()
-            return
+            return ended.run()
           }
-          if input === leader {
-            let time = CMSampleBufferGetPresentationTimeStamp(sample)
-            lock.withLock { if time.isNumeric { position = max(position, time) } }
+          if lock.withLock({ passes.ended }) > 0 { output.reset(forReadingTimeRanges: pass.sourceTimeRanges) }
+          copy(from: output, to: input, on: queue, isLeader: input === leader) { [self] in
+            lock.withLock {
+              passes.ended += 1
+              if input === leader { position = range.start }
+              passes.expected = max(passes.expected, passes.ended)
+            }
+            input.markCurrentPassAsFinished()
           }
+        }
+      } else {
+        // Its reader waits for no other pass.
+        output.markConfigurationAsFinal()
+        copy(from: output, to: input, on: queue, isLeader: input === leader) {
+          input.markAsFinished()
+          ended.run()
         }
       }
     }
@@ -195,6 +218,21 @@ final class ExportJob: @unchecked Sendable {
     writer.finishWriting { finished.signal() }
     finished.wait()
     guard writer.status == .completed else { throw writer.error ?? AVError(.operationCancelled) }
+  }
+
+  private func copy(
+    from output: AVAssetReaderOutput, to input: AVAssetWriterInput, on queue: DispatchQueue, isLeader: Bool,
+    atEnd: @escaping @Sendable () -> Void
+  ) {
+    input.requestMediaDataWhenReady(on: queue) { [self] in
+      while input.isReadyForMoreMediaData {
+        guard let sample = output.copyNextSampleBuffer(), input.append(sample) else { return atEnd() }
+        if isLeader {
+          let time = CMSampleBufferGetPresentationTimeStamp(sample)
+          lock.withLock { if time.isNumeric { position = max(position, time) } }
+        }
+      }
+    }
   }
 
   func cancel() {

@@ -22,7 +22,7 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
   public let outputURL: URL
   public let outputFileType: AVFileType
   let container: MuxerContainer
-  private let isForSegments: Bool
+  let isForSegments: Bool
 
   let lock = Lock()
   private var currentStatus = Status.unknown

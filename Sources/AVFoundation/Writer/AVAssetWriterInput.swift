@@ -230,10 +230,14 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
     }
     if let outputSettings {
       if mediaType == .video {
+        // Who cannot wait cannot come again.
+        let passes =
+          properties.allowsPasses && !properties.expectsRealTime && !writer.isForSegments
+          ? try EncodingPasses(in: writer.directoryForTemporaryFiles) : nil
         encoder = try PictureEncoder(
           VideoEncodingSettings(outputSettings), isRealTime: properties.expectsRealTime,
           sourceAttributes: lock.withLock { sourceAttributes }, keyFrameInterval: writer.keyFrameInterval,
-          output: output)
+          passes: passes, output: output)
         (encoder as? PictureEncoder)?.whenDone { [weak self] in self?.wakeIfRealTime() }
       } else {
         encoder = SoundEncoder(try SoundEncodingSettings(outputSettings), output: output)
@@ -306,14 +310,15 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
 
   // MARK: - Passes
 
-  /// Whether the encoder may look at the samples more than once. An input makes one pass: see
-  /// `canPerformMultiplePasses`.
+  /// Whether the encoder may look at the samples more than once, which takes a source that can be read again. It does if
+  /// it is one that learns from a pass (libx264, libx265), the settings have an average bit rate, and the source does not
+  /// come in real time. Set it before `AVAssetWriter.startWriting()`.
   public var performsMultiPassEncodingIfSupported: Bool {
     get { lock.withLock { properties.allowsPasses } }
     set { lock.withLock { properties.allowsPasses = newValue } }
   }
-  /// Whether more than one pass is possible: not within a writer. `VTCompressionSession` makes several.
-  public var canPerformMultiplePasses: Bool { false }
+  /// Whether more than one pass may follow; known from `AVAssetWriter.startWriting()` on.
+  public var canPerformMultiplePasses: Bool { (encoder as? PictureEncoder)?.makesPasses ?? false }
   /// What is to be appended in the current pass, from `startWriting()` on; nil when no pass is under way.
   public var currentPassDescription: AVAssetWriterInputPassDescription? {
     lock.withLock { state.passDescription }
@@ -331,15 +336,29 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
     if isUnderWay { queue.async(execute: block) }
   }
 
-  /// Ends a pass: the only one, so that `markAsFinished()` is to follow. What `requestMediaDataWhenReady` was given is
-  /// not called any more.
+  /// Ends a pass. The block of `respondToEachPassDescription` is called again, with what to append in the next pass, or
+  /// after the last one without a description, when `markAsFinished()` is to follow. What `requestMediaDataWhenReady` was
+  /// given is not called any more.
   public func markCurrentPassAsFinished() {
+    // Ended before, or not begun.
+    guard lock.withLock({ state.passDescription != nil }) else { return }
+    var next: AVAssetWriterInputPassDescription?
+    if let writer, let encoder = encoder as? PictureEncoder, encoder.makesPasses {
+      do {
+        let start = writer.sessionStart
+        next = try encoder.endPass().map { ranges in
+          AVAssetWriterInputPassDescription(
+            ranges: ranges.map { range in
+              // Decode times begin before the first picture; the source does not.
+              CMTimeRange(start: max(range.start, .zero) + start, end: range.end + start)
+            })
+        }
+      } catch { writer.fail(AVError.writing(error)) }
+    }
     let request = lock.withLock { () -> (queue: DispatchQueue, block: @Sendable () -> Void)? in
-      // Ended before, or not begun.
-      guard state.passDescription != nil else { return nil }
-      state.passDescription = nil
+      state.passDescription = next
       state.request = nil
-      defer { state.passRequest = nil }
+      defer { if next == nil { state.passRequest = nil } }
       return state.passRequest
     }
     if let request { request.queue.async(execute: request.block) }

@@ -33,12 +33,24 @@ final class PictureEncoder: InputEncoder, @unchecked Sendable {
   /// - Parameter keyFrameInterval: A key frame is needed at every multiple of it; invalid: where the encoder likes.
   init(
     _ settings: VideoEncodingSettings, isRealTime: Bool, sourceAttributes: NSDictionary?,
-    keyFrameInterval: CMTime,
+    keyFrameInterval: CMTime, passes: EncodingPasses? = nil,
     output: @escaping VideoEncoding.Output
   ) throws {
     self.keyFrameInterval = keyFrameInterval
     encoding = try VideoEncoding(
-      settings, isRealTime: isRealTime, sourceAttributes: sourceAttributes, output: output)
+      settings, isRealTime: isRealTime, sourceAttributes: sourceAttributes, passes: passes, output: output)
+  }
+
+  var makesPasses: Bool { encoding.makesPasses }
+
+  /// - Returns: What to append again, on the movie's time line; nil after the last pass.
+  func endPass() throws -> [CMTimeRange]? {
+    let ranges = try encoding.endPass()
+    lock.withLock {
+      last = nil
+      nextKeyFrame = .zero
+    }
+    return ranges
   }
 
   var pixelBufferPool: CVPixelBufferPool? { encoding.pixelBufferPool }

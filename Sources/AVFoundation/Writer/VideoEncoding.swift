@@ -112,6 +112,9 @@ struct VideoEncodingSettings: @unchecked Sendable {
     return made
   }
 
+  /// A second pass is about how bits are shared out.
+  var hasAverageRate: Bool { properties.contains { $0.key == AVVideoAverageBitRateKey } }
+
   /// What the encoder says against the settings, if anything.
   var encoderError: AVError? {
     do {
@@ -132,16 +135,20 @@ final class VideoEncoding: @unchecked Sendable {
   private let fitting: PictureFitting?
   private let lock = Lock()
   private var pendingCount = 0
+  /// Nil where one pass is all.
+  private let passes: EncodingPasses?
+  private var isInPass: Bool
   /// Called on the encoder's thread when a picture is done with.
   var onProgress: (@Sendable () -> Void)?
 
   /// - Parameters:
   ///   - isRealTime: Whether the source sets the pace.
+  ///   - passes: For several passes, if the encoder makes them.
   ///   - output: Called with each encoded sample, in decode order, on the encoder's thread.
   /// - Throws: `AVError` if there is no encoder or it does not take a property.
   init(
     _ settings: VideoEncodingSettings, isRealTime: Bool, sourceAttributes: NSDictionary?,
-    output: @escaping Output
+    passes wanted: EncodingPasses? = nil, output: @escaping Output
   ) throws {
     self.settings = settings
     self.output = output
@@ -154,6 +161,12 @@ final class VideoEncoding: @unchecked Sendable {
     let made = try settings.makeSession(isRealTime: isRealTime, sourceAttributes: sourceAttributes)
     session = made
     pixelBufferPool = Self.makePool(settings, sourceAttributes)
+    passes = wanted.flatMap { settings.hasAverageRate && $0.attach(to: made) ? $0 : nil }
+    isInPass = passes != nil
+    if let passes {
+      try passes.begin(made)
+      return
+    }
     let prepared = VTCompressionSessionPrepareToEncodeFrames(made)
     guard prepared == noErr else {
       VTCompressionSessionInvalidate(made)
@@ -195,7 +208,11 @@ final class VideoEncoding: @unchecked Sendable {
     ) { [self] status, flags, sample in
       lock.withLock { pendingCount -= 1 }
       if let sample, status == noErr {
-        output(.success(sample))
+        if let passes {
+          if let error = passes.add(sample) { output(.failure(error)) }
+        } else {
+          output(.success(sample))
+        }
       } else if status != noErr {
         output(.failure(Self.error(status)))
       }
@@ -210,8 +227,36 @@ final class VideoEncoding: @unchecked Sendable {
   /// Whether the next picture would have to wait.
   var isBusy: Bool { session.isQueueFull }
 
+  /// Whether the encoder looks at the pictures more than once.
+  var makesPasses: Bool { passes != nil }
+
+  /// Ends a pass, after every picture of it has come out.
+  /// - Returns: What to encode again; nil after the last pass, when all samples have been put out.
+  func endPass() throws -> [CMTimeRange]? {
+    guard let passes, lock.withLock({ isInPass }) else { return nil }
+    do {
+      if let ranges = try passes.next(session) { return ranges }
+    } catch {
+      lock.withLock { isInPass = false }
+      throw error
+    }
+    try putOut(passes)
+    return nil
+  }
+
+  private func putOut(_ passes: EncodingPasses) throws {
+    lock.withLock { isInPass = false }
+    try passes.forEach { output(.success($0)) }
+  }
+
   /// Waits until every picture has come out.
   func complete() throws {
+    if let passes, lock.withLock({ isInPass }) {
+      // The program has had enough: what the pass gave is what there is.
+      let status = VTCompressionSessionEndPass(session, furtherPassesRequestedOut: nil, nil)
+      guard status == noErr else { throw Self.error(status) }
+      return try putOut(passes)
+    }
     let status = VTCompressionSessionCompleteFrames(session, untilPresentationTimeStamp: .invalid)
     guard status == noErr else { throw Self.error(status) }
   }

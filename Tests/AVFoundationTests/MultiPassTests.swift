@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+import AVFoundation
+import Foundation
+import Synchronization
+import Testing
+
+/// Writers and exports that look at their source more than once.
+@Suite struct MultiPassTests {
+  private let scratch = Scratch()
+
+  /// Of the encoders here, whether the one that is chosen learns from a pass.
+  static var hasPasses: Bool {
+    var session: VTCompressionSession?
+    VTCompressionSessionCreate(
+      allocator: nil, width: 320, height: 240, codecType: kCMVideoCodecType_H264, encoderSpecification: nil,
+      imageBufferAttributes: nil, compressedDataAllocator: nil, outputCallback: nil, refcon: nil,
+      compressionSessionOut: &session)
+    guard let session else { return false }
+    defer { VTCompressionSessionInvalidate(session) }
+    var properties: CFDictionary?
+    VTSessionCopySupportedPropertyDictionary(session, supportedPropertyDictionaryOut: &properties)
+    return properties?.object(forKey: kVTCompressionPropertyKey_MultiPassStorage) != nil
+  }
+
+  /// A still second, a second of noise, a still second: what one pass shares out badly.
+  private static func source() throws -> AVURLAsset {
+    AVURLAsset(
+      url: URL(
+        fileURLWithPath: try Fixture.make(
+          "uneven.mkv",
+          [
+            "-f", "lavfi", "-i",
+            "testsrc2=size=320x240:rate=30:duration=3,noise=alls=60:allf=t:enable='between(t,1,2)'", "-f",
+            "lavfi",
+            "-i", "sine=duration=3", "-c:v", "libx264", "-preset", "ultrafast", "-qp", "10", "-pix_fmt",
+            "yuv420p",
+            "-c:a", "flac",
+          ])))
+  }
+
+  private static var settings: [String: Any] {
+    [
+      AVVideoCodecKey: AVVideoCodecType.h264, AVVideoWidthKey: 320, AVVideoHeightKey: 240,
+      AVVideoCompressionPropertiesKey: [AVVideoAverageBitRateKey: 400_000],
+    ]
+  }
+
+  @Test func aWriterMakesThePassesThatTheEncoderAsksFor() async throws {
+    let reader = try AVAssetReader(asset: try Self.source())
+    let output = AVAssetReaderTrackOutput(
+      track: try #require(try await reader.asset.loadTracks(withMediaType: .video).first),
+      outputSettings: [
+        kCVPixelBufferPixelFormatTypeKey as String: kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange
+      ])
+    output.supportsRandomAccess = true
+    reader.add(output)
+    let writer = try AVAssetWriter(url: scratch.url("a.mp4"), fileType: .mp4)
+    let folder = scratch.url("passes")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    writer.directoryForTemporaryFiles = folder
+    let input = AVAssetWriterInput(mediaType: .video, outputSettings: Self.settings)
+    input.performsMultiPassEncodingIfSupported = true
+    writer.add(input)
+    #expect(reader.startReading() && writer.startWriting())
+    #expect(input.canPerformMultiplePasses == Self.hasPasses)
+    writer.startSession(atSourceTime: .zero)
+    let passes = Mutex<[[CMTimeRange]]>([])
+    let counts = Mutex<[Int]>([])
+    let queue = DispatchQueue(label: "passes")
+    await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
+      input.respondToEachPassDescription(on: queue) {
+        guard let pass = input.currentPassDescription else {
+          output.markConfigurationAsFinal()
+          input.markAsFinished()
+          return done.resume()
+        }
+        let ranges = pass.sourceTimeRanges.map(\.timeRangeValue)
+        let number = passes.withLock {
+          $0.append(ranges)
+          return $0.count
+        }
+        counts.withLock { $0.append(0) }
+        if number > 1 { output.reset(forReadingTimeRanges: pass.sourceTimeRanges) }
+        input.requestMediaDataWhenReady(on: queue) {
+          while input.isReadyForMoreMediaData {
+            guard let sample = output.copyNextSampleBuffer(), input.append(sample) else {
+              return input.markCurrentPassAsFinished()
+            }
+            counts.withLock { $0[$0.count - 1] += 1 }
+          }
+        }
+      }
+    }
+    await writer.finishWriting()
+    #expect(writer.status == .completed, "\(String(describing: writer.error))")
+    #expect(counts.withLock { $0 } == (Self.hasPasses ? [90, 90] : [90]))
+    if Self.hasPasses {
+      let range = try #require(passes.withLock { $0.last?.first })
+      #expect(range.start == .zero && abs(range.end.seconds - 3) < 0.001)
+    }
+    #expect(try Probe.facts(scratch.file("a.mp4"), "stream=nb_frames")["nb_frames"] == "90")
+    #expect(try Tool.decodingErrors(scratch.file("a.mp4")) == "")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+  }
+
+  @Test(
+    "An export in two passes comes nearer to its rate than one, keeps all frames and sound, and leaves no files"
+  )
+  func exports() async throws {
+    let asset = try Self.source()
+    var distance: [Bool: Double] = [:]
+    for allows in [false, true] {
+      let folder = scratch.url("folder\(allows)")
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      let session = try #require(AVAssetExportSession(asset: asset, presetName: AVAssetExportPreset640x480))
+      session.canPerformMultiplePassesOverSourceMediaData = allows
+      session.directoryForTemporaryFiles = folder
+      session.timeRange = CMTimeRange(
+        start: CMTime(value: 1, timescale: 2), duration: CMTime(value: 2, timescale: 1))
+      let url = scratch.url("\(allows).mp4")
+      session.outputURL = url
+      session.outputFileType = .mp4
+      let seen = Mutex<[Float]>([])
+      let watch = Task {
+        while !Task.isCancelled {
+          seen.withLock { $0.append(session.progress) }
+          try await Task.sleep(for: .milliseconds(2))
+        }
+      }
+      await session.export()
+      watch.cancel()
+      #expect(session.status == .completed, "\(String(describing: session.error))")
+      let steps = seen.withLock { $0 }
+      #expect(zip(steps, steps.dropFirst()).allSatisfy { $0 <= $1 + 0.0001 }, "\(steps)")
+      #expect(session.progress == 1)
+      let facts = try Probe.facts(url.path, "stream=nb_frames,bit_rate")
+      #expect(facts["nb_frames"] == "60")
+      #expect(try Probe.facts(url.path, stream: "a:0", "stream=codec_name")["codec_name"] == "aac")
+      #expect(try Tool.decodingErrors(url.path) == "")
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+      distance[allows] = try Double(#require(facts["bit_rate"]))
+    }
+    // Where there are passes, the second knows what is to come: not the same bits.
+    #expect((distance[false] != distance[true]) == Self.hasPasses)
+  }
+
+  @Test func anExportInPassesThatIsCancelledLeavesNothing() async throws {
+    let session = try #require(
+      AVAssetExportSession(asset: try Self.source(), presetName: AVAssetExportPreset640x480))
+    session.canPerformMultiplePassesOverSourceMediaData = true
+    let folder = scratch.url("folder")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    session.directoryForTemporaryFiles = folder
+    session.outputURL = scratch.url("cancelled.mp4")
+    session.outputFileType = .mp4
+    async let ended: Void = session.export()
+    for _ in 0..<2000 where session.progress < 0.3 { try await Task.sleep(for: .milliseconds(2)) }
+    session.cancelExport()
+    await ended
+    #expect(session.status == .cancelled || session.status == .completed)
+    if session.status == .cancelled {
+      #expect(!FileManager.default.fileExists(atPath: scratch.file("cancelled.mp4")))
+    }
+    for _ in 0..<100 {
+      if try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty { break }
+      try await Task.sleep(for: .milliseconds(20))
+    }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+  }
+}
