@@ -25,6 +25,11 @@ package final class Demuxer: @unchecked Sendable {
   private let elementary: ElementaryStreamIndex?
   private let frameRate: AVRational?
   private let access: MediaAccess
+  /// Where the bytes come from, if not from a file or a server.
+  private let source: (any MediaByteSource)?
+  private let interruption: MediaInterruption
+  /// Of the open context, over `source`.
+  private var io: ByteSourceIO?
   /// State of an elementary stream's reading: the next access unit and the open file.
   private var nextUnit = 0
   private var file: FileHandle?
@@ -48,12 +53,21 @@ package final class Demuxer: @unchecked Sendable {
   ///   - url: A path ("/a/b.mov") or a URL of a protocol that libavformat knows.
   ///   - frameRate: Frames per second of an elementary stream; nil: what the stream says, or else 30.
   ///   - access: What the file may refer to.
-  package init(url: String, frameRate: AVRational? = nil, access: MediaAccess = MediaAccess()) throws {
+  ///   - source: Where the bytes come from; nil: from the URL, which names them only otherwise.
+  ///   - interruption: Ends the opening, and all that follows.
+  package init(
+    url: String, frameRate: AVRational? = nil, access: MediaAccess = MediaAccess(),
+    source: (any MediaByteSource)? = nil, interruption: MediaInterruption = MediaInterruption()
+  ) throws {
     self.url = url
     self.frameRate = frameRate
     self.access = access
-    let context = try Demuxer.open(url, frameRate: frameRate, access)
+    self.source = source
+    self.interruption = interruption
+    let (context, io) = try Demuxer.open(
+      url, frameRate: frameRate, access, source: source, interruption: interruption)
     self.context = context
+    self.io = io
     let flags = context.pointee.iformat.map { $0.pointee.flags } ?? 0
     hasJumps = flags & AVFMT_TS_DISCONT != 0
     formatName = context.pointee.iformat.flatMap { $0.pointee.name }.map { String(cString: $0) } ?? ""
@@ -99,11 +113,16 @@ package final class Demuxer: @unchecked Sendable {
     elementary = other.elementary
     frameRate = other.frameRate
     access = other.access
+    source = other.source
+    interruption = MediaInterruption()
     facts = other.facts
     hasJumps = other.hasJumps
     times = StreamTimes(other.streams, other.facts, continuity: nil)
     selected = Set(streams.map(\.index))
-    context = elementary == nil ? try Demuxer.open(url, frameRate: frameRate, access) : nil
+    if elementary == nil {
+      (context, io) = try Demuxer.open(
+        url, frameRate: frameRate, access, source: source, interruption: interruption)
+    }
     generatePresentationTimes()
     forget()
     if let context, Int(context.pointee.nb_streams) < streams.count {
@@ -117,7 +136,11 @@ package final class Demuxer: @unchecked Sendable {
   private func close() {
     if context != nil { avformat_close_input(&context) }
     context = nil
+    io = nil
   }
+
+  /// Ends what goes on, and all later reading, with an error. From any thread.
+  package func interrupt() { interruption.interrupt() }
 
   /// Lets go of the file. Its facts stay; `init(again:)` opens it again, and so does `rewind()`.
   package func suspend() {
@@ -239,13 +262,15 @@ package final class Demuxer: @unchecked Sendable {
       let (code, messages) = LibavLog.collect { av_read_frame(context, pointer) }
       if code == ovt_averror_eof() {
         // A failed read of the file looks like its end.
-        if let io = context.pointee.pb, io.pointee.error < 0, io.pointee.error != ovt_averror_eof() {
-          throw MediaFileError.libav(io.pointee.error, "reading \(Demuxer.name(url)) failed")
+        if let pb = context.pointee.pb, pb.pointee.error < 0, pb.pointee.error != ovt_averror_eof() {
+          if let failure = io?.failure { throw failure }
+          throw MediaFileError.libav(pb.pointee.error, "reading \(Demuxer.name(url)) failed")
         }
         isAtEnd = true
         return nil
       }
       guard code >= 0 else {
+        if let failure = io?.failure { throw failure }
         let error = MediaFileError.libav(code, "reading \(Demuxer.name(url)) failed", messages: messages)
         throw error.kind == .notRecognized ? MediaFileError(.damaged, error.detail, code: code) : error
       }
@@ -357,7 +382,8 @@ package final class Demuxer: @unchecked Sendable {
     forget()
     if elementary == nil {
       close()
-      context = try Demuxer.open(url, frameRate: frameRate, access)
+      (context, io) = try Demuxer.open(
+        url, frameRate: frameRate, access, source: source, interruption: interruption)
       generatePresentationTimes()
     }
     isFresh = true
@@ -368,17 +394,15 @@ package final class Demuxer: @unchecked Sendable {
 
   private func readUnit(_ index: ElementaryStreamIndex) throws -> MediaPacket? {
     guard nextUnit < index.units.count, selected.contains(0) else { return nil }
-    if file == nil {
+    if file == nil, source == nil {
       guard let opened = FileHandle(forReadingAtPath: Demuxer.path(url)) else {
         throw MediaFileError(
           .notFound, "\(Demuxer.name(url)) cannot be opened any more", code: ovt_averror(ENOENT))
       }
       file = opened
     }
-    guard let file else { return nil }
     let unit = index.units[nextUnit]
-    try file.seek(toOffset: UInt64(unit.offset))
-    guard let bytes = try file.read(upToCount: unit.size), bytes.count == unit.size else {
+    guard let bytes = try read(unit), bytes.count == unit.size else {
       throw MediaFileError(.damaged, "\(Demuxer.name(url)) has become shorter since it was opened")
     }
     let known = index.dropsParameterSets ? index.parameterSets : []
@@ -398,13 +422,35 @@ package final class Demuxer: @unchecked Sendable {
     return packet
   }
 
+  private func read(_ unit: ElementaryStreamIndex.AccessUnit) throws -> Data? {
+    if let source {
+      let io = try self.io ?? ByteSourceIO(source.makeReader())
+      if self.io == nil { interruption.attach(io.reader) }
+      self.io = io
+      var bytes = Data(count: unit.size)
+      var filled = 0
+      while filled < unit.size {
+        let count = try bytes.withUnsafeMutableBytes {
+          try io.reader.read(
+            at: unit.offset + Int64(filled), into: UnsafeMutableRawBufferPointer(rebasing: $0[filled...]))
+        }
+        guard count > 0 else { return nil }
+        filled += count
+      }
+      return bytes
+    }
+    try file?.seek(toOffset: UInt64(unit.offset))
+    return try file?.read(upToCount: unit.size)
+  }
+
   // MARK: - Opening
 
   private static func open(
-    _ url: String, frameRate: AVRational?, _ access: MediaAccess
-  ) throws -> UnsafeMutablePointer<AVFormatContext> {
+    _ url: String, frameRate: AVRational?, _ access: MediaAccess, source: (any MediaByteSource)?,
+    interruption: MediaInterruption
+  ) throws -> (UnsafeMutablePointer<AVFormatContext>, ByteSourceIO?) {
     let path = path(url)
-    let isLocal = !url.contains("://") || url.hasPrefix("file://")
+    let isLocal = source == nil && (!url.contains("://") || url.hasPrefix("file://"))
     if isLocal {
       var isDirectory: ObjCBool = false
       guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
@@ -414,7 +460,14 @@ package final class Demuxer: @unchecked Sendable {
         throw MediaFileError(.notRecognized, "\(path) is a folder, not a movie", code: ovt_averror(EISDIR))
       }
     }
-    var context: UnsafeMutablePointer<AVFormatContext>?
+    let io = try source.map { try ByteSourceIO($0.makeReader()) }
+    var context = avformat_alloc_context()
+    guard context != nil else { throw MediaFileError(.outOfMemory, "out of memory") }
+    context?.pointee.interrupt_callback = interruption.callback
+    if let io {
+      interruption.attach(io.reader)
+      context?.pointee.pb = io.context
+    }
     var options: OpaquePointer?
     defer { av_dict_free(&options) }
     // Taken only by the raw-stream demuxers; where the stream tells its own rate, that wins.
@@ -426,6 +479,7 @@ package final class Demuxer: @unchecked Sendable {
       avformat_open_input(&context, isLocal ? "file:" + path : url, nil, &options)
     }
     guard code >= 0, let opened = context else {
+      if let failure = io?.failure { throw failure }
       if MediaAccess.isRefusal(messages) {
         throw MediaFileError(
           .notRecognized, "\(name(url)) is a list of other files, or of a format that is not read", code: code
@@ -436,10 +490,11 @@ package final class Demuxer: @unchecked Sendable {
     let (found, complaints) = LibavLog.collect { avformat_find_stream_info(opened, nil) }
     guard found >= 0 else {
       avformat_close_input(&context)
+      if let failure = io?.failure { throw failure }
       let error = MediaFileError.libav(found, "\(name(url)) cannot be read", messages: complaints)
       throw error.kind == .notRecognized ? MediaFileError(.damaged, error.detail, code: found) : error
     }
-    return opened
+    return (opened, io)
   }
 
   private static func streams(

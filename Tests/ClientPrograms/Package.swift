@@ -17,6 +17,14 @@ let package = Package(
   targets: [
     .executableTarget(
       name: "Conferencing", dependencies: [product("VideoToolbox"), product("AVFoundation")]),
+    // A resource loader's delegate, with a log.
+    .executableTarget(name: "Archive", dependencies: [product("AVFoundation"), product("OSLog")]),
+    .executableTarget(name: "Editor", dependencies: [product("OpenVideoToolbox")]),
+    .executableTarget(name: "ModernSwift", dependencies: [product("VideoToolbox"), product("AVFoundation")]),
+    .executableTarget(name: "Names", dependencies: [product("OpenVideoToolbox")]),
+    .executableTarget(
+      name: "Thumbnails",
+      dependencies: [product("OpenVideoToolbox"), product("CoreGraphics"), product("ImageIO")]),
     .executableTarget(name: "Idioms", dependencies: [product("OpenVideoToolbox")]),
     .executableTarget(name: "Streaming", dependencies: [product("VideoToolbox"), product("AVFoundation")]),
     .executableTarget(name: "Transcoding", dependencies: [product("VideoToolbox"), product("AVFoundation")]),

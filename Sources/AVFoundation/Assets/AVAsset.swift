@@ -46,8 +46,9 @@ open class AVAsset: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sendable
     }
   }
 
-  /// Cancels the loading that is under way: it ends with `AVError.operationCancelled`, and stays so. Who waits is told when
-  /// libavformat has returned from the file or the server. Without effect where nothing is being loaded.
+  /// Cancels the loading that is under way: it ends with `AVError.operationCancelled`, and stays so. Who waits is told
+  /// at once, whatever the file, the server or a resource loader's delegate does. Without effect where nothing is being
+  /// loaded.
   open func cancelLoading() { file.cancel() }
 
   // MARK: Tracks

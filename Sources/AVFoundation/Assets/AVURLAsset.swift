@@ -15,6 +15,8 @@ public let AVURLAssetElementaryStreamFrameRateKey: String = "AVURLAssetElementar
 open class AVURLAsset: AVAsset, @unchecked Sendable {
   // Sendable: immutable beside the base class, whose lock guards the rest.
   public let url: URL
+  /// Where the program can say that it loads the asset itself, if the URL's scheme is one of its own.
+  public let resourceLoader = AVAssetResourceLoader()
 
   /// Makes an asset. The file is not touched before a property is asked for.
   ///
@@ -32,7 +34,8 @@ open class AVURLAsset: AVAsset, @unchecked Sendable {
     }
     super.init(
       file: networkError(URL, options).map { AssetFile(failure: $0) }
-        ?? AssetFile(url: URL, frameRate: rate, restrictions: restrictions ?? .forbidAll))
+        ?? AssetFile(
+          url: URL, frameRate: rate, restrictions: restrictions ?? .forbidAll, loader: resourceLoader))
   }
 
   /// 29.97 means 30000/1001, and so on.

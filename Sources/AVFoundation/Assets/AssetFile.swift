@@ -5,7 +5,7 @@ import Foundation
 /// The file behind an asset: opened when somebody first asks, looked at once, shared by the asset, its tracks and
 /// their readers.
 final class AssetFile: @unchecked Sendable {
-  // Sendable: `lock` and `opening` guard what changes.
+  // Sendable: `condition` and `lock` guard what changes.
   enum State { case untouched, loading, loaded, cancelled, failed(AVError) }
 
   /// Frames per second, exactly.
@@ -17,14 +17,22 @@ final class AssetFile: @unchecked Sendable {
   let url: URL
   private let frameRate: FrameRate?
   let restrictions: AVAssetReferenceRestrictions
+  /// Asks the program for the bytes of a URL that is not one of libavformat's.
+  private let loader: AVAssetResourceLoader?
+  /// Of the opening that is under way.
+  private let interruption = MediaInterruption()
   private let lock = Lock()
-  /// Held while the file is opened, so that it is opened once.
-  private let opening = Lock()
+  /// Guards the outcome of the opening, for which many may wait.
+  private let condition = NSCondition()
   private var outcome: Result<AssetFacts, AVError>?
   private var isOpening = false
 
-  init(url: URL, frameRate: FrameRate?, restrictions: AVAssetReferenceRestrictions) {
+  init(
+    url: URL, frameRate: FrameRate?, restrictions: AVAssetReferenceRestrictions,
+    loader: AVAssetResourceLoader? = nil
+  ) {
     self.url = url
+    self.loader = loader
     self.frameRate = frameRate
     self.restrictions = restrictions
   }
@@ -32,6 +40,7 @@ final class AssetFile: @unchecked Sendable {
   /// No file: what is asked of it fails.
   init(failure: AVError) {
     url = URL(fileURLWithPath: "/")
+    loader = nil
     frameRate = nil
     restrictions = .forbidAll
     outcome = .failure(failure)
@@ -49,7 +58,7 @@ final class AssetFile: @unchecked Sendable {
   }
 
   var state: State {
-    lock.withLock {
+    condition.withLock {
       switch outcome {
       case .success: .loaded
       case .failure(let error): error.code == .operationCancelled ? .cancelled : .failed(error)
@@ -59,33 +68,60 @@ final class AssetFile: @unchecked Sendable {
   }
 
   /// The facts; opens the file if need be.
+  ///
+  /// A thread of its own opens it, so that who waits can go on when the loading is cancelled, even if the system does
+  /// not give the file back.
   func facts() throws -> AssetFacts {
-    if let outcome = lock.withLock({ outcome }) { return try outcome.get() }
-    return try opening.withLock {
-      if let outcome = lock.withLock({ outcome }) { return try outcome.get() }
-      lock.withLock { isOpening = true }
-      let result: Result<AssetFacts, AVError>
-      do {
-        let demuxer = try Demuxer(
-          url: url.isFileURL ? url.path : url.absoluteString,
-          frameRate: frameRate.map { .init(num: $0.numerator, den: $0.denominator) }, access: access)
-        result = .success(AssetFacts(demuxer))
-      } catch { result = .failure(AVError.reading(error)) }
-      return try lock.withLock {
-        isOpening = false
-        // Somebody has cancelled meanwhile.
-        if outcome == nil { outcome = result }
-        return outcome ?? result
-      }.get()
+    condition.lock()
+    defer { condition.unlock() }
+    if outcome == nil, !isOpening {
+      isOpening = true
+      let thread = Thread { [self] in
+        let result: Result<AssetFacts, AVError>
+        do { result = .success(AssetFacts(try open())) } catch { result = .failure(AVError.reading(error)) }
+        condition.withLock {
+          isOpening = false
+          // Somebody may have cancelled meanwhile.
+          if outcome == nil { outcome = result }
+          condition.broadcast()
+        }
+      }
+      thread.name = "AVFoundation.open"
+      thread.start()
+    }
+    while true {
+      if let outcome { return try outcome.get() }
+      condition.wait()
     }
   }
 
-  /// Who waits for the file to be opened gets an error; a file that is open stays so.
-  func cancel() {
-    lock.withLock {
-      guard isOpening, outcome == nil else { return }
-      outcome = .failure(AVError(.operationCancelled, reason: "The loading was cancelled."))
+  private func open() throws -> Demuxer {
+    var url = url
+    if let loader, loader.isFor(url) {
+      switch try loader.open(url, interruption) {
+      case .bytes(let source):
+        return try Demuxer(
+          url: url.absoluteString,
+          frameRate: frameRate.map { .init(num: $0.numerator, den: $0.denominator) }, access: access,
+          source: source, interruption: interruption)
+      case .elsewhere(let other): url = other
+      }
     }
+    return try Demuxer(
+      url: url.isFileURL ? url.path : url.absoluteString,
+      frameRate: frameRate.map { .init(num: $0.numerator, den: $0.denominator) }, access: access,
+      interruption: interruption)
+  }
+
+  /// Who waits for the file to be opened gets an error, at once; a file that is open stays so.
+  func cancel() {
+    let isCancelled = condition.withLock {
+      guard isOpening, outcome == nil else { return false }
+      outcome = .failure(AVError(.operationCancelled, reason: "The loading was cancelled."))
+      condition.broadcast()
+      return true
+    }
+    if isCancelled { interruption.interrupt() }
   }
 
   /// What the headers of a local movie say besides; nil for other files.

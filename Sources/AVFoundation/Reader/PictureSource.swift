@@ -63,6 +63,7 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
   deinit { VTDecompressionSessionInvalidate(session) }
 
   func interrupt() { isInterrupted.store(true, ordering: .relaxed) }
+  func stop() { demuxer.interrupt() }
 
   func seek(to range: CMTimeRange) throws {
     let stream = track.stream

@@ -76,6 +76,7 @@ final class ReadAhead: SampleSource {
       isStopped = true
       ready = []
       source.interrupt()
+      source.stop()
       condition.broadcast()
       condition.unlock()
     }

@@ -90,6 +90,8 @@ final class SoundSource: SampleSource {
     demuxer.select([track.stream.index])
   }
 
+  func stop() { demuxer.interrupt() }
+
   func seek(to range: CMTimeRange) throws {
     func frames(_ time: CMTime) -> Int64 {
       CMTimeConvertScale(time, timescale: CMTimeScale(format.sampleRate), method: .roundHalfAwayFromZero)

@@ -25,6 +25,8 @@ final class StoredSampleSource: SampleSource {
     demuxer.select([track.stream.index])
   }
 
+  func stop() { demuxer.interrupt() }
+
   func seek(to range: CMTimeRange) throws {
     let stream = track.stream
     start = range.start > .zero ? stream.units(range.start) : nil

@@ -11,6 +11,7 @@ public let kCMMediaType_ClosedCaption: CMMediaType = 0x636C6370  // 'clcp'
 public let kCMMediaType_Subtitle: CMMediaType = 0x7362746C  // 'sbtl'
 public let kCMMediaType_TimeCode: CMMediaType = 0x746D6364  // 'tmcd'
 public let kCMMediaType_Metadata: CMMediaType = 0x6D657461  // 'meta'
+public let kCMMediaType_TaggedBufferGroup: CMMediaType = 0x74626772  // 'tbgr'
 
 /// The pixel format of uncompressed video.
 public typealias CMPixelFormatType = FourCharCode

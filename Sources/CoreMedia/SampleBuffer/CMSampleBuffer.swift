@@ -10,6 +10,8 @@ public final class CMSampleBuffer: NSObject, @unchecked Sendable {
   // What is known at creation never changes and needs no lock.
   let format: CMFormatDescription?
   let image: CVImageBuffer?
+  /// The group of buffers that the only sample is.
+  let tagged: [CMTaggedBuffer]?
   let sampleCount: Int
   let timings: SampleTimings
   let sizes: SampleSizes
@@ -37,12 +39,13 @@ public final class CMSampleBuffer: NSObject, @unchecked Sendable {
   }
 
   init(
-    data: CMBlockBuffer?, image: CVImageBuffer?, isReady: Bool, format: CMFormatDescription?,
-    sampleCount: Int, timings: SampleTimings, sizes: SampleSizes,
+    data: CMBlockBuffer?, image: CVImageBuffer?, taggedBuffers: [CMTaggedBuffer]? = nil, isReady: Bool,
+    format: CMFormatDescription?, sampleCount: Int, timings: SampleTimings, sizes: SampleSizes,
     makeReady: CMSampleBufferMakeDataReadyHandler? = nil
   ) {
     self.data = data
     self.image = image
+    tagged = taggedBuffers
     self.format = format
     self.sampleCount = sampleCount
     self.timings = timings
@@ -84,7 +87,7 @@ public final class CMSampleBuffer: NSObject, @unchecked Sendable {
   func setBlockBuffer(_ buffer: CMBlockBuffer) -> OSStatus {
     lock.withLock {
       if invalidated { return kCMSampleBufferError_Invalidated }
-      if data != nil || image != nil { return kCMSampleBufferError_AlreadyHasDataBuffer }
+      if data != nil || image != nil || tagged != nil { return kCMSampleBufferError_AlreadyHasDataBuffer }
       data = buffer
       return noErr
     }
@@ -206,7 +209,8 @@ public final class CMSampleBuffer: NSObject, @unchecked Sendable {
 
   public override var description: String {
     let content =
-      image.map { "image \($0)" } ?? blockBuffer.map(\.description)
+      image.map { "image \($0)" } ?? tagged.map { "\($0.count) tagged buffers" } ?? blockBuffer.map(
+        \.description)
       ?? (format == nil ? "a marker" : "no data")
     return "CMSampleBuffer \(sampleCount) sample\(sampleCount == 1 ? "" : "s"), PTS "
       + "\(timings.earliest(\.presentationTimeStamp).seconds), \(content)"

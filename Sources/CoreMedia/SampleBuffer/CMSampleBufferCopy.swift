@@ -11,8 +11,9 @@ extension CMSampleBuffer {
   ) {
     let readiness = original.currentReadiness
     self.init(
-      data: data, image: original.image, isReady: readiness == .ready, format: original.format,
-      sampleCount: sampleRange?.count ?? original.sampleCount, timings: timings, sizes: sizes)
+      data: data, image: original.image, taggedBuffers: original.tagged, isReady: readiness == .ready,
+      format: original.format, sampleCount: sampleRange?.count ?? original.sampleCount, timings: timings,
+      sizes: sizes)
     switch readiness {
     case .ready: break
     // A copy of data that is not there yet becomes ready with the original.

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+import FFmpegMedia
+import Foundation
+
+/// An asset's bytes, which a delegate loads.
+final class ResourceBytes: MediaByteSource {
+  let url: URL
+  let loader: AVAssetResourceLoader
+  /// nil: the delegate has not said it.
+  let length: Int64?
+  /// Whether parts can be asked for.
+  let hasParts: Bool
+
+  init(_ url: URL, loader: AVAssetResourceLoader, length: Int64?, hasParts: Bool) {
+    self.url = url
+    self.loader = loader
+    self.length = length
+    self.hasParts = hasParts
+  }
+
+  func makeReader() -> any MediaByteReader { ResourceReader(self) }
+}
+
+/// Reads through requests to the delegate, one at a time.
+final class ResourceReader: MediaByteReader, @unchecked Sendable {
+  // Sendable: `condition` guards what changes.
+  private let bytes: ResourceBytes?
+  private let condition = NSCondition()
+  private var request: AVAssetResourceLoadingRequest?
+  /// What the request has brought, from `start` on.
+  private var received = Data()
+  private var start: Int64 = 0
+  private var isCancelled = false
+
+  /// Bytes of one request.
+  private static let part = 1 << 19
+
+  init(_ bytes: ResourceBytes) { self.bytes = bytes }
+
+  private init(waitingFor request: AVAssetResourceLoadingRequest) {
+    bytes = nil
+    self.request = request
+  }
+
+  /// Reads nothing, but cancels a request when it is cancelled.
+  static func waiting(for request: AVAssetResourceLoadingRequest) -> ResourceReader {
+    ResourceReader(waitingFor: request)
+  }
+
+  deinit { request?.cancel() }
+
+  var length: Int64? { bytes?.length }
+
+  func cancel() {
+    let request = condition.withLock {
+      isCancelled = true
+      condition.broadcast()
+      return self.request
+    }
+    request?.cancel()
+  }
+
+  func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+    if let length, offset >= length { return 0 }
+    while true {
+      switch try step(offset, buffer) {
+      case .read(let count): return count
+      case .ask(let new, let old):
+        old?.cancel()
+        if condition.withLock({ isCancelled }) { new.cancel() } else { bytes?.loader.start(new) }
+      case .wait: break
+      }
+    }
+  }
+
+  private enum Step {
+    case read(Int)
+    /// A new request is to be made, instead of another one.
+    case ask(AVAssetResourceLoadingRequest, instead: AVAssetResourceLoadingRequest?)
+    case wait
+  }
+
+  /// Waits for what the request brings next, if it is what is wanted.
+  private func step(_ offset: Int64, _ buffer: UnsafeMutableRawBufferPointer) throws -> Step {
+    condition.lock()
+    defer { condition.unlock() }
+    guard !isCancelled else { throw AVError(.operationCancelled, reason: "The loading was cancelled.") }
+    let end = start + Int64(received.count)
+    if offset >= start, offset < end {
+      let count = min(buffer.count, Int(end - offset))
+      let from = received.startIndex + Int(offset - start)
+      received.copyBytes(to: buffer, from: from..<from + count)
+      return .read(count)
+    }
+    if let request, let wanted = request.dataRequest {
+      switch request.outcome {
+      case .failure(let error)?: throw error
+      case .success?:
+        // It brought less than was asked for: the next one may bring more, one that brings nothing is the end.
+        if offset == end, received.isEmpty || wanted.requestsAllDataToEndOfResource {
+          guard let length else { return .read(0) }
+          throw AVError(
+            .fileFailedToParse,
+            reason: "The resource loader's delegate gave \(end) bytes of \(length), and no more.")
+        }
+        if offset > end, wanted.requestsAllDataToEndOfResource { return .read(0) }
+      case nil:
+        let last =
+          wanted.requestsAllDataToEndOfResource
+          ? Int64.max : wanted.requestedOffset + Int64(wanted.requestedLength)
+        // What is close is waited for.
+        if offset >= start, offset < last {
+          condition.wait()
+          return .wait
+        }
+      }
+    }
+    return ask(offset)
+  }
+
+  /// Under the lock.
+  private func ask(_ offset: Int64) -> Step {
+    guard let bytes else { return .read(0) }
+    let old = request
+    let data: AVAssetResourceLoadingDataRequest
+    if bytes.hasParts {
+      let rest = bytes.length.map { $0 - offset } ?? .max
+      data = AVAssetResourceLoadingDataRequest(
+        offset: offset, length: Int(min(rest, Int64(Self.part))), isToEnd: false)
+    } else {
+      data = AVAssetResourceLoadingDataRequest(
+        offset: 0, length: bytes.length.map { Int($0) } ?? Int.max, isToEnd: true)
+    }
+    let new = AVAssetResourceLoadingRequest(bytes.url, loader: bytes.loader, information: nil, data: data)
+    start = data.requestedOffset
+    received = Data()
+    request = new
+    data.onData = { [weak self, weak new] part in
+      guard let self, let new else { return }
+      condition.withLock {
+        guard self.request === new else { return }
+        self.received.append(part)
+        self.condition.broadcast()
+      }
+    }
+    new.onEnd = { [weak self] in
+      guard let self else { return }
+      self.condition.withLock { self.condition.broadcast() }
+    }
+    return .ask(new, instead: old)
+  }
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreVideo
+import Foundation
+
+/// A block buffer that nobody writes to any more: its bytes as a collection.
+public struct CMReadOnlyDataBlockBuffer: RandomAccessCollection, @unchecked Sendable {
+  // Sendable: the initializers take the buffer over, and what is appended goes to a copy.
+  private var buffer: CMBlockBuffer
+
+  /// No bytes.
+  public init(subBlockCapacity: Int = 0) {
+    buffer = CMBlockBuffer(subBlockCapacity: Swift.min(Swift.max(1, subBlockCapacity), 1024))
+  }
+
+  /// A copy of bytes.
+  public init(_ data: Data) {
+    self.init()
+    guard !data.isEmpty, let copy = try? CMBlockBuffer(length: data.count, flags: .assureMemoryNow),
+      (try? data.withUnsafeBytes { try copy.replaceDataBytes(with: $0) }) != nil
+    else { return }
+    buffer = copy
+  }
+
+  /// Ends the writing.
+  public init(_ source: consuming CMMutableDataBlockBuffer) { buffer = source.take() }
+
+  /// Takes a buffer over, which nobody may change any more.
+  public init(unsafeBlockBuffer: sending CMBlockBuffer) {
+    try? unsafeBlockBuffer.assureBlockMemory()
+    buffer = unsafeBlockBuffer
+  }
+
+  public func withUnsafeBlockBuffer<R>(_ body: (CMBlockBuffer) throws -> sending R) rethrows -> sending R {
+    try body(buffer)
+  }
+
+  public var startIndex: Int { 0 }
+  public var endIndex: Int { buffer.dataLength }
+
+  public subscript(position: Int) -> UInt8 {
+    precondition(indices.contains(position), "Index out of the block buffer's bounds")
+    var byte: UInt8 = 0
+    CMBlockBufferCopyDataBytes(buffer, atOffset: position, dataLength: 1, destination: &byte)
+    return byte
+  }
+
+  /// Whether the bytes lie in one piece of memory.
+  public var isContiguous: Bool { buffer.isContiguous }
+
+  /// - Returns: nil if the bytes do not lie in one piece of memory.
+  public func withContiguousStorageIfAvailable<R>(
+    _ body: (UnsafeRawBufferPointer) throws -> sending R
+  ) rethrows -> sending R? {
+    guard let bytes = buffer.contiguousBytes else { return nil }
+    return try body(UnsafeRawBufferPointer(bytes))
+  }
+
+  /// Appends a reference to the bytes of another buffer.
+  public mutating func append(referenceOf other: CMReadOnlyDataBlockBuffer, optimizeDepth: Bool = false) {
+    let joined = CMBlockBuffer(subBlockCapacity: 2)
+    for part in [buffer, other.buffer] where part.dataLength > 0 {
+      _ = joined.append(reference: part, offset: 0, dataLength: part.dataLength, flags: 0)
+    }
+    buffer = joined
+  }
+
+  public static func + (
+    a: CMReadOnlyDataBlockBuffer, b: CMReadOnlyDataBlockBuffer
+  ) -> CMReadOnlyDataBlockBuffer {
+    var sum = a
+    sum.append(referenceOf: b)
+    return sum
+  }
+
+  public static func += (a: inout CMReadOnlyDataBlockBuffer, b: CMReadOnlyDataBlockBuffer) {
+    a.append(referenceOf: b)
+  }
+}
+
+/// A block buffer that its only owner may write to.
+public struct CMMutableDataBlockBuffer: ~Copyable, @unchecked Sendable {
+  // Sendable: nobody else has the buffer; the initializers take it over.
+  private let buffer: CMBlockBuffer
+
+  /// As many bytes, of no particular values.
+  public init(count: Int) throws { buffer = try CMBlockBuffer(length: count, flags: .assureMemoryNow) }
+
+  /// Takes a buffer over, which nobody else may use any more.
+  public init(unsafeBlockBuffer: sending CMBlockBuffer) { buffer = unsafeBlockBuffer }
+
+  public func withUnsafeBlockBuffer<R>(_ body: (CMBlockBuffer) throws -> sending R) rethrows -> sending R {
+    try body(buffer)
+  }
+
+  public var count: Int { buffer.dataLength }
+  public var isEmpty: Bool { count == 0 }
+  public var startIndex: Int { 0 }
+  public var endIndex: Int { count }
+  public var indices: Range<Int> { 0..<count }
+  /// Whether the bytes lie in one piece of memory.
+  public var isContiguous: Bool { buffer.isContiguous }
+
+  public subscript(position: Int) -> UInt8 {
+    get {
+      precondition(indices.contains(position), "Index out of the block buffer's bounds")
+      var byte: UInt8 = 0
+      CMBlockBufferCopyDataBytes(buffer, atOffset: position, dataLength: 1, destination: &byte)
+      return byte
+    }
+    set { replaceSubrange(position..<position + 1, repeating: newValue) }
+  }
+
+  /// Copies all bytes; there must be room for them.
+  public func copyBytes(to destination: UnsafeMutableRawBufferPointer) {
+    copyBytes(to: destination, from: indices)
+  }
+
+  /// Copies the bytes of a range; there must be room for them.
+  public func copyBytes(to destination: UnsafeMutableRawBufferPointer, from range: Range<Int>) {
+    precondition(
+      range.lowerBound >= 0 && range.upperBound <= count && range.count <= destination.count,
+      "Range out of bounds")
+    guard !range.isEmpty, let address = destination.baseAddress else { return }
+    CMBlockBufferCopyDataBytes(
+      buffer, atOffset: range.lowerBound, dataLength: range.count, destination: address)
+  }
+
+  public mutating func replaceAll(repeating byte: UInt8) { replaceSubrange(indices, repeating: byte) }
+
+  /// Replaces all bytes by as many.
+  public mutating func replaceAll(with bytes: some DataProtocol) { replaceSubrange(indices, with: bytes) }
+
+  public mutating func replaceSubrange(_ range: Range<Int>, repeating byte: UInt8) {
+    precondition(range.lowerBound >= 0 && range.upperBound <= count, "Range out of bounds")
+    guard !range.isEmpty else { return }
+    CMBlockBufferFillDataBytes(
+      with: CChar(bitPattern: byte), blockBuffer: buffer, offsetIntoDestination: range.lowerBound,
+      dataLength: range.count)
+  }
+
+  /// Replaces bytes by as many.
+  public mutating func replaceSubrange(_ range: Range<Int>, with bytes: some DataProtocol) {
+    precondition(
+      range.lowerBound >= 0 && range.upperBound <= count && bytes.count == range.count, "Range out of bounds")
+    guard !range.isEmpty else { return }
+    Array(bytes).withUnsafeBytes {
+      guard let address = $0.baseAddress else { return }
+      CMBlockBufferReplaceDataBytes(
+        with: address, blockBuffer: buffer, offsetIntoDestination: range.lowerBound, dataLength: $0.count)
+    }
+  }
+
+  /// - Returns: nil if the bytes do not lie in one piece of memory.
+  public mutating func withContiguousMutableStorageIfAvailable<R>(
+    _ body: (UnsafeMutableRawBufferPointer) throws -> sending R
+  ) rethrows -> sending R? {
+    guard let bytes = buffer.contiguousBytes else { return nil }
+    return try body(bytes)
+  }
+
+  consuming func take() -> CMBlockBuffer { buffer }
+}
+
+extension CMBlockBuffer {
+  /// All bytes, if they lie in one piece of memory.
+  fileprivate var contiguousBytes: UnsafeMutableRawBufferPointer? {
+    if dataLength == 0 { return UnsafeMutableRawBufferPointer(start: nil, count: 0) }
+    var length = 0
+    var address: UnsafeMutablePointer<CChar>?
+    guard
+      CMBlockBufferGetDataPointer(
+        self, atOffset: 0, lengthAtOffsetOut: &length, totalLengthOut: nil, dataPointerOut: &address)
+        == noErr,
+      length == dataLength, let address
+    else { return nil }
+    return UnsafeMutableRawBufferPointer(start: address, count: length)
+  }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreVideo
+import Foundation
+
+extension CMReadySampleBuffer where Content == CMReadOnlyDataBlockBuffer {
+  /// Samples one after the other, whose sizes, times and attachments are given.
+  public init(
+    dataBuffer content: Content, formatDescription: CMFormatDescription,
+    sampleProperties: CMSampleBuffer.SamplePropertiesCollection
+  ) {
+    let made = content.withUnsafeBlockBuffer { sampleProperties.sampleBuffer($0, formatDescription) }
+    guard let made else { preconditionFailure("the properties do not fit the samples") }
+    self.init(checked: made)
+  }
+
+  /// Uncompressed sound.
+  ///
+  /// Of the parameters:
+  ///
+  /// - `sampleCount`: Frames, at least 1.
+  /// - `presentationTimeStamp`: Of the first one; numeric.
+  public init(
+    audioDataBuffer content: Content, formatDescription: CMAudioFormatDescription, sampleCount: Int,
+    presentationTimeStamp: CMTime
+  ) {
+    self.init(content, formatDescription, sampleCount, presentationTimeStamp, nil)
+  }
+
+  /// Compressed sound: each packet is a sample.
+  public init(
+    compressedAudioDataBuffer content: Content, formatDescription: CMAudioFormatDescription,
+    presentationTimeStamp: CMTime, packetDescriptions: [AudioStreamPacketDescription]
+  ) {
+    self.init(
+      content, formatDescription, packetDescriptions.count, presentationTimeStamp, packetDescriptions)
+  }
+
+  private init(
+    _ content: Content, _ format: CMAudioFormatDescription, _ count: Int, _ time: CMTime,
+    _ packets: [AudioStreamPacketDescription]?
+  ) {
+    var made: CMSampleBuffer?
+    let status = content.withUnsafeBlockBuffer { data in
+      if let packets {
+        return CMAudioSampleBufferCreateReadyWithPacketDescriptions(
+          allocator: kCFAllocatorDefault, dataBuffer: data, formatDescription: format, sampleCount: count,
+          presentationTimeStamp: time, packetDescriptions: packets, sampleBufferOut: &made)
+      }
+      return CMAudioSampleBufferCreateReadyWithPacketDescriptions(
+        allocator: kCFAllocatorDefault, dataBuffer: data, formatDescription: format, sampleCount: count,
+        presentationTimeStamp: time, packetDescriptions: nil, sampleBufferOut: &made)
+    }
+    guard status == noErr, let made else { preconditionFailure("the data is not what was said: \(status)") }
+    self.init(checked: made)
+  }
+
+  /// Takes a sample buffer with data over, which nobody may change any more.
+  public init(unsafeWithDataBuffer unsafeBuffer: sending CMSampleBuffer) {
+    precondition(
+      unsafeBuffer.dataBuffer != nil && unsafeBuffer.formatDescription != nil
+        && CMSampleBufferDataIsReady(unsafeBuffer),
+      "the sample buffer holds no data or no format, or it is not ready")
+    self.init(checked: unsafeBuffer)
+  }
+
+  /// Nil if the buffer holds no data.
+  public init?(_ other: CMReadySampleBuffer<CMSampleBuffer.DynamicContent>) {
+    guard other.contentType == .dataBuffer, other.buffer.formatDescription != nil else { return nil }
+    self.init(checked: other.buffer)
+  }
+
+  public var content: CMReadOnlyDataBlockBuffer {
+    guard let data = buffer.dataBuffer else { preconditionFailure("checked when it was made") }
+    return CMReadOnlyDataBlockBuffer(unsafeBlockBuffer: data)
+  }
+
+  /// Of compressed sound.
+  public var audioStreamPacketDescriptions: [AudioStreamPacketDescription]? {
+    try? buffer.audioStreamPacketDescriptions()
+  }
+
+  /// Copies frames of uncompressed sound.
+  /// - Throws: `CMSampleBuffer.Error.sampleIndexOutOfRange` if they are not there or the list has no room for them.
+  public func copyPCMData(fromRange range: Range<Int>, into bufferList: UnsafeMutablePointer<AudioBufferList>)
+    throws
+  { try buffer.copyPCMData(fromRange: range, into: bufferList) }
+}
+
+extension CMReadySampleBuffer where Content == CMSampleDataReference {
+  /// Samples whose data is elsewhere.
+  public init(
+    sampleDataReference content: Content, formatDescription: CMFormatDescription,
+    sampleProperties: CMSampleBuffer.SamplePropertiesCollection
+  ) {
+    guard let made = sampleProperties.sampleBuffer(nil, formatDescription) else {
+      preconditionFailure("the properties do not fit the samples")
+    }
+    CMSetAttachment(
+      made, key: kCMSampleBufferAttachmentKey_SampleReferenceURL,
+      value: content.containerLocation.absoluteString as CFString,
+      attachmentMode: kCMAttachmentMode_ShouldPropagate)
+    CMSetAttachment(
+      made, key: kCMSampleBufferAttachmentKey_SampleReferenceByteOffset,
+      value: NSNumber(value: content.byteOffset), attachmentMode: kCMAttachmentMode_ShouldPropagate)
+    self.init(checked: made)
+  }
+
+  /// Takes a sample buffer with a reference over, which nobody may change any more.
+  public init(unsafeSampleDataReferenceBuffer unsafeBuffer: sending CMSampleBuffer) {
+    precondition(
+      unsafeBuffer.sampleDataReference != nil && unsafeBuffer.formatDescription != nil,
+      "the sample buffer holds no reference or no format")
+    self.init(checked: unsafeBuffer)
+  }
+
+  public var content: CMSampleDataReference {
+    guard let reference = buffer.sampleDataReference else { preconditionFailure("checked when it was made") }
+    return reference
+  }
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreVideo
+import Foundation
+
+extension CMReadySampleBuffer where Content == CVReadOnlyPixelBuffer {
+  /// Of the parameters:
+  ///
+  /// - `formatDescription`: Of the content; without it, one is made.
+  /// - `presentationTimeStamp`: Numeric.
+  public init(
+    pixelBuffer content: Content, formatDescription: CMVideoFormatDescription? = nil,
+    presentationTimeStamp: CMTime, duration: CMTime = .invalid
+  ) {
+    let buffer = content.withUnsafeBuffer { image -> CMSampleBuffer? in
+      guard let format = formatDescription ?? (try? CMVideoFormatDescription(imageBuffer: image)) else {
+        return nil
+      }
+      return try? CMSampleBuffer(
+        imageBuffer: image, formatDescription: format,
+        sampleTiming: CMSampleTimingInfo(
+          duration: duration, presentationTimeStamp: presentationTimeStamp, decodeTimeStamp: .invalid))
+    }
+    guard let buffer else {
+      preconditionFailure("the format description does not describe the pixel buffer")
+    }
+    self.init(checked: buffer)
+  }
+
+  /// Takes a sample buffer with a picture over, which nobody may change any more.
+  public init(unsafeWithPixelBuffer unsafeBuffer: sending CMSampleBuffer) {
+    precondition(
+      unsafeBuffer.imageBuffer != nil && CMSampleBufferDataIsReady(unsafeBuffer),
+      "the sample buffer holds no pixel buffer, or it is not ready")
+    self.init(checked: unsafeBuffer)
+  }
+
+  /// Nil if the buffer holds no picture.
+  public init?(_ other: CMReadySampleBuffer<CMSampleBuffer.DynamicContent>) {
+    guard other.contentType == .pixelBuffer else { return nil }
+    self.init(checked: other.buffer)
+  }
+
+  public var content: CVReadOnlyPixelBuffer {
+    guard let image = buffer.imageBuffer else { preconditionFailure("checked when it was made") }
+    return CVReadOnlyPixelBuffer(unsafeBuffer: image)
+  }
+
+  public var presentationTimeStamp: CMTime {
+    get { buffer.presentationTimeStamp }
+    set { retime { $0.presentationTimeStamp = newValue } }
+  }
+
+  public var duration: CMTime {
+    get { buffer.duration }
+    set { retime { $0.duration = newValue } }
+  }
+
+  public var sampleAttachments: CMSampleBuffer.SampleAttachments {
+    get { CMSampleBuffer.SampleAttachments(buffer, 0) }
+    set { change { newValue.apply(to: $0, 0) } }
+  }
+}
+
+extension CMReadySampleBuffer where Content == [CMTaggedDynamicBuffer] {
+  /// A group of tagged buffers, which is not empty.
+  ///
+  /// Of the parameters:
+  ///
+  /// - `formatDescription`: Of the group; without it, one is made.
+  /// - `presentationTimeStamp`: Numeric.
+  public init(
+    taggedBuffers content: Content, formatDescription: CMTaggedBufferGroupFormatDescription? = nil,
+    presentationTimeStamp: CMTime, duration: CMTime = .invalid
+  ) {
+    let made = content.withUnsafeTaggedBuffers { group in
+      try? CMSampleBuffer(
+        taggedBuffers: group, presentationTimeStamp: presentationTimeStamp, duration: duration,
+        formatDescription: formatDescription ?? CMFormatDescription(taggedBuffers: group))
+    }
+    guard let made else { preconditionFailure("no buffers, or a description of something else") }
+    self.init(checked: made)
+  }
+
+  /// Takes a sample buffer with tagged buffers over, which nobody may change any more.
+  public init(unsafeWithTaggedBuffers unsafeBuffer: sending CMSampleBuffer) {
+    precondition(unsafeBuffer.taggedBuffers != nil, "the sample buffer holds no tagged buffers")
+    self.init(checked: unsafeBuffer)
+  }
+
+  /// Nil if the buffer holds no tagged buffers.
+  public init?(_ other: CMReadySampleBuffer<CMSampleBuffer.DynamicContent>) {
+    guard other.contentType == .taggedBuffers else { return nil }
+    self.init(checked: other.buffer)
+  }
+
+  public var content: [CMTaggedDynamicBuffer] {
+    (buffer.taggedBuffers ?? []).map { CMTaggedDynamicBuffer(unsafeBuffer: $0) }
+  }
+
+  public var presentationTimeStamp: CMTime {
+    get { buffer.presentationTimeStamp }
+    set { retime { $0.presentationTimeStamp = newValue } }
+  }
+
+  public var duration: CMTime {
+    get { buffer.duration }
+    set { retime { $0.duration = newValue } }
+  }
+
+  public var sampleAttachments: CMSampleBuffer.SampleAttachments {
+    get { CMSampleBuffer.SampleAttachments(buffer, 0) }
+    set { change { newValue.apply(to: $0, 0) } }
+  }
+}

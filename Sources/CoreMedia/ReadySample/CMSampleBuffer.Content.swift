@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreVideo
+import Foundation
+
+extension CMSampleBuffer {
+  /// What a sample buffer can hold: pictures, data, tagged buffers, references, or nothing (`Never`).
+  public protocol Content: Sendable {}
+  /// Content that a format description goes with.
+  public protocol ContentWithFormatDescription: Content {}
+  /// Content that may be of several samples.
+  public protocol MultiSampleContent: Content {}
+
+  /// Content that only the running program knows.
+  public enum DynamicContent: MultiSampleContent {
+    case pixelBuffer(CVReadOnlyPixelBuffer)
+    case dataBuffer(CMReadOnlyDataBlockBuffer)
+    case taggedBuffers([CMTaggedDynamicBuffer])
+    case sampleReference(CMSampleDataReference)
+    /// No samples: attachments tell something of the stream.
+    case markerOnly
+  }
+
+  /// What kind of content a sample buffer holds.
+  public enum ContentType: Hashable, Sendable {
+    case pixelBuffer
+    case dataBuffer
+    case taggedBuffers
+    case sampleReference
+    case markerOnly
+  }
+
+  /// What kind of content this is.
+  public var contentType: ContentType {
+    if imageBuffer != nil { return .pixelBuffer }
+    if tagged != nil { return .taggedBuffers }
+    if dataBuffer != nil { return .dataBuffer }
+    return sampleDataReference == nil ? .markerOnly : .sampleReference
+  }
+
+  /// Where the samples' data is, if attachments say that it is elsewhere.
+  var sampleDataReference: CMSampleDataReference? {
+    guard numSamples > 0,
+      let text = CMGetAttachment(
+        self, key: kCMSampleBufferAttachmentKey_SampleReferenceURL, attachmentModeOut: nil),
+      let url = (text as? URL) ?? (text as? String).flatMap(URL.init(string:))
+    else { return nil }
+    let offset = CMGetAttachment(
+      self, key: kCMSampleBufferAttachmentKey_SampleReferenceByteOffset, attachmentModeOut: nil)
+    return CMSampleDataReference(containerLocation: url, byteOffset: (offset as? NSNumber)?.intValue ?? 0)
+  }
+}
+
+extension Never: CMSampleBuffer.Content {}
+extension CVReadOnlyPixelBuffer: CMSampleBuffer.ContentWithFormatDescription {}
+extension CMReadOnlyDataBlockBuffer: CMSampleBuffer.ContentWithFormatDescription,
+  CMSampleBuffer.MultiSampleContent
+{}
+extension Array: CMSampleBuffer.Content where Element == CMTaggedDynamicBuffer {}
+extension Array: CMSampleBuffer.ContentWithFormatDescription where Element == CMTaggedDynamicBuffer {}
+
+/// Sample data that is elsewhere: a file, and where in it.
+public struct CMSampleDataReference: CMSampleBuffer.ContentWithFormatDescription,
+  CMSampleBuffer.MultiSampleContent, Hashable
+{
+  public var containerLocation: URL
+  /// Bytes from the beginning of the container.
+  public var byteOffset: Int
+
+  public init(containerLocation: URL, byteOffset: Int) {
+    self.containerLocation = containerLocation
+    self.byteOffset = byteOffset
+  }
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreVideo
+import Foundation
+
+extension CMSampleBuffer {
+  /// How large each sample is, in bytes.
+  public enum SizePerSample: Equatable, Sendable, ExpressibleByArrayLiteral {
+    case uniform(Int)
+    case distinct([Int])
+
+    public init(arrayLiteral elements: Int...) { self = .distinct(elements) }
+
+    var entries: [Int] {
+      switch self {
+      case .uniform(let size): [size]
+      case .distinct(let sizes): sizes
+      }
+    }
+  }
+
+  /// When each sample is shown and decoded.
+  public enum TimingPerSample: Sendable {
+    /// One after the other, all as long as the first.
+    case sequential(startingAt: CMSampleTimingInfo)
+    case distinct([CMSampleTimingInfo])
+
+    public static func sequential(
+      presentationTimeOfFirstSample: CMTime, uniformDuration: CMTime,
+      decodeTimeOfFirstSample: CMTime = .invalid
+    ) -> TimingPerSample {
+      .sequential(
+        startingAt: CMSampleTimingInfo(
+          duration: uniformDuration, presentationTimeStamp: presentationTimeOfFirstSample,
+          decodeTimeStamp: decodeTimeOfFirstSample))
+    }
+
+    var entries: [CMSampleTimingInfo] {
+      switch self {
+      case .sequential(let first): [first]
+      case .distinct(let timings): timings
+      }
+    }
+  }
+
+  /// What is known of one sample.
+  public struct SampleProperties: Sendable {
+    /// Bytes; nil for pictures.
+    public var size: Int?
+    public var timing: CMSampleTimingInfo
+    public var attachments: SampleAttachments
+
+    public init(
+      size: Int? = nil, timing: CMSampleTimingInfo, attachments: SampleAttachments = SampleAttachments()
+    ) {
+      self.size = size
+      self.timing = timing
+      self.attachments = attachments
+    }
+  }
+
+  /// What is known of each sample.
+  public struct SamplePropertiesCollection: RandomAccessCollection, MutableCollection, Sendable {
+    private var elements: [SampleProperties]
+    private var sizes: SizePerSample?
+    private var timings: TimingPerSample?
+
+    /// Of no samples.
+    public init() { self.init([SampleProperties]()) }
+
+    public init(_ elements: some Collection<SampleProperties>) {
+      self.elements = Array(elements)
+      setDistinct()
+    }
+
+    /// Of as many samples; lists have an entry for each.
+    public init(
+      sampleCount: Int, sizes: SizePerSample?, timings: TimingPerSample?,
+      attachments: [SampleAttachments]? = nil
+    ) {
+      precondition(sampleCount > 0, "no samples")
+      precondition(attachments.map { $0.count == sampleCount } ?? true, "not an entry for each sample")
+      if case .distinct(let list) = sizes {
+        precondition(list.count == sampleCount, "not a size for each sample")
+      }
+      if case .distinct(let list) = timings {
+        precondition(list.count == sampleCount, "not times for each sample")
+      }
+      elements = (0..<sampleCount).map { index in
+        let size: Int? =
+          switch sizes {
+          case nil: nil
+          case .uniform(let size)?: size
+          case .distinct(let list)?: list[index]
+          }
+        let timing: CMSampleTimingInfo =
+          switch timings {
+          case nil: .invalid
+          case .distinct(let list)?: list[index]
+          case .sequential(let first)?: first.following(index)
+          }
+        return SampleProperties(
+          size: size, timing: timing, attachments: attachments?[index] ?? SampleAttachments())
+      }
+      self.sizes = sizes
+      self.timings = timings
+    }
+
+    public var startIndex: Int { 0 }
+    public var endIndex: Int { elements.count }
+
+    public subscript(position: Int) -> SampleProperties {
+      get { elements[position] }
+      set {
+        elements[position] = newValue
+        setDistinct()
+      }
+    }
+
+    private mutating func setDistinct() {
+      let known = elements.compactMap(\.size)
+      sizes = known.count == elements.count && !known.isEmpty ? .distinct(known) : nil
+      timings = elements.isEmpty ? nil : .distinct(elements.map(\.timing))
+    }
+
+    init(_ buffer: CMSampleBuffer) {
+      let sizes = try? buffer.sampleSizes()
+      self.init(
+        (0..<buffer.numSamples).map { index in
+          SampleProperties(
+            size: sizes.map { $0.count == 1 ? $0[0] : $0[index] },
+            timing: (try? buffer.sampleTimingInfo(at: index)) ?? .invalid,
+            attachments: SampleAttachments(buffer, index))
+        })
+    }
+
+    /// Nil if the properties make no sense for the data.
+    func sampleBuffer(_ data: CMBlockBuffer?, _ format: CMFormatDescription) -> CMSampleBuffer? {
+      let entries = sizes?.entries ?? []
+      if let data, !entries.isEmpty {
+        var total = 0
+        for index in elements.indices {
+          let size = entries.count == 1 ? entries[0] : entries[index]
+          let (sum, overflows) = total.addingReportingOverflow(size)
+          guard size >= 0, !overflows else { return nil }
+          total = sum
+        }
+        guard total <= data.dataLength else { return nil }
+      }
+      guard
+        let made = try? CMSampleBuffer(
+          dataBuffer: data, formatDescription: format, numSamples: elements.count,
+          sampleTimings: timings?.entries ?? [], sampleSizes: entries)
+      else { return nil }
+      for (index, element) in elements.enumerated() { element.attachments.apply(to: made, index) }
+      return made
+    }
+  }
+}
+
+extension CMSampleTimingInfo {
+  /// The times of a later sample in a row of equal ones.
+  fileprivate func following(_ count: Int) -> CMSampleTimingInfo {
+    let offset = CMTimeMultiply(duration, multiplier: Int32(clamping: count))
+    var result = self
+    if count > 0 {
+      result.presentationTimeStamp = CMTimeAdd(presentationTimeStamp, offset)
+      if decodeTimeStamp.isValid { result.decodeTimeStamp = CMTimeAdd(decodeTimeStamp, offset) }
+    }
+    return result
+  }
+}

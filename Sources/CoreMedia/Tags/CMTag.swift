@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreFoundation
+
+/// A label of a buffer or a channel: a category, and one value of 64 bits.
+public class CMTag: @unchecked Sendable, Equatable, CustomStringConvertible {
+  // Sendable: immutable, and what is derived from it adds constants only.
+
+  /// Four characters.
+  public typealias RawCategory = FourCharCode
+
+  /// A tag's value, and what it is.
+  public enum Value: Hashable, Sendable {
+    case int64(Int64)
+    case float64(Float64)
+    case flags(UInt64)
+    case osType(OSType)
+  }
+
+  public final let rawCategory: RawCategory
+  public final let rawTagValue: Value
+
+  public init(rawCategory: RawCategory, rawTagValue: Value) {
+    self.rawCategory = rawCategory
+    self.rawTagValue = rawTagValue
+  }
+
+  /// The value, if the tag is of that category and its value makes sense there.
+  public final func value<T: Sendable>(onlyIfMatching category: CMTypedTag<T>.Category) -> T? {
+    rawCategory == category.rawCategory ? category.value(for: rawTagValue) : nil
+  }
+
+  /// Tags are the same with the same category and the same value of the same type.
+  public static func == (a: CMTag, b: CMTag) -> Bool {
+    a.rawCategory == b.rawCategory && a.rawTagValue == b.rawTagValue
+  }
+
+  public var description: String {
+    let value =
+      switch rawTagValue {
+      case .int64(let number): "\(number)"
+      case .float64(let number): "\(number)"
+      case .flags(let flags): "0x\(String(flags, radix: 16))"
+      case .osType(let code): "'\(fourCharacters(code))'"
+      }
+    return "{category:'\(fourCharacters(rawCategory))', value:\(value)}"
+  }
+}
+
+/// A tag whose value has a type of Swift's.
+public final class CMTypedTag<TypedValue: Sendable>: CMTag, @unchecked Sendable {
+  // Sendable: immutable.
+  public let category: Category
+  public let value: TypedValue
+
+  public init(category: Category, value: TypedValue) {
+    self.category = category
+    self.value = value
+    super.init(rawCategory: category.rawCategory, rawTagValue: category.tagValue(for: value))
+  }
+
+  /// What tags of one kind are about, and how their values are stored.
+  public struct Category: Sendable {
+    public let rawCategory: CMTag.RawCategory
+    private let valueForTagValue: @Sendable (CMTag.Value) -> TypedValue?
+    private let tagValueForValue: @Sendable (TypedValue) -> CMTag.Value
+
+    public init(
+      rawCategory: CMTag.RawCategory,
+      valueForTagValue: @escaping @Sendable (CMTag.Value) -> TypedValue?,
+      tagValueForValue: @escaping @Sendable (TypedValue) -> CMTag.Value
+    ) {
+      self.rawCategory = rawCategory
+      self.valueForTagValue = valueForTagValue
+      self.tagValueForValue = tagValueForValue
+    }
+
+    public func tagValue(for value: TypedValue) -> CMTag.Value { tagValueForValue(value) }
+
+    /// Nil for a value that makes no sense in this category.
+    public func value(for tagValue: CMTag.Value) -> TypedValue? { valueForTagValue(tagValue) }
+  }
+}
+
+extension Sequence where Element == CMTag {
+  /// The first tag of a category.
+  public func first<T: Sendable>(matchingCategory category: CMTypedTag<T>.Category) -> CMTypedTag<T>? {
+    firstValue(matchingCategory: category).map { CMTypedTag(category: category, value: $0) }
+  }
+
+  /// The value of the first tag of a category.
+  public func firstValue<T: Sendable>(matchingCategory category: CMTypedTag<T>.Category) -> T? {
+    for tag in self {
+      if let value = tag.value(onlyIfMatching: category) { return value }
+    }
+    return nil
+  }
+
+  /// The tags of a category.
+  public func filter<T: Sendable>(matchingCategory category: CMTypedTag<T>.Category) -> [CMTypedTag<T>] {
+    compactMap { tag in
+      tag.value(onlyIfMatching: category).map { CMTypedTag(category: category, value: $0) }
+    }
+  }
+}

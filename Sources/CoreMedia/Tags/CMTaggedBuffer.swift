@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreVideo
+
+/// A buffer of media with tags that say what it is: of a picture, for which eye.
+public struct CMTaggedBuffer: Sendable, CustomStringConvertible {
+  public let tags: [CMTag]
+  public let buffer: Buffer
+
+  public enum Buffer: Sendable {
+    case pixelBuffer(CVPixelBuffer)
+    case sampleBuffer(CMSampleBuffer)
+  }
+
+  public init(tags: [CMTag], buffer: Buffer) {
+    self.tags = tags
+    self.buffer = buffer
+  }
+
+  public init(tags: [CMTag], pixelBuffer: CVPixelBuffer) {
+    self.init(tags: tags, buffer: .pixelBuffer(pixelBuffer))
+  }
+
+  public init(tags: [CMTag], sampleBuffer: CMSampleBuffer) {
+    self.init(tags: tags, buffer: .sampleBuffer(sampleBuffer))
+  }
+
+  public var description: String { "CMTaggedBuffer \(tags) \(buffer)" }
+}
+
+/// What describes a group of tagged buffers.
+public typealias CMTaggedBufferGroupFormatDescription = CMFormatDescription
+/// The subtype of such a description.
+public typealias CMTaggedBufferGroupFormatType = FourCharCode
+// 'tbgr'
+public let kCMTaggedBufferGroupFormatType_TaggedBufferGroup: CMTaggedBufferGroupFormatType = 0x7462_6772
+
+extension CMFormatDescription.MediaType {
+  public static let taggedBufferGroup = CMFormatDescription.MediaType(
+    rawValue: kCMMediaType_TaggedBufferGroup)
+}
+
+extension CMFormatDescription.MediaSubType {
+  public static let taggedBufferGroup = CMFormatDescription.MediaSubType(
+    rawValue: kCMTaggedBufferGroupFormatType_TaggedBufferGroup)
+}
+
+extension CMFormatDescription {
+  /// Describes a group of tagged buffers.
+  public convenience init(taggedBuffers: [CMTaggedBuffer]) throws {
+    guard !taggedBuffers.isEmpty else { throw Error.invalidParameter }
+    self.init(
+      mediaType: kCMMediaType_TaggedBufferGroup,
+      mediaSubType: kCMTaggedBufferGroupFormatType_TaggedBufferGroup, extensions: nil)
+  }
+
+  /// Describes a group of tagged buffers, which is not empty.
+  public convenience init(taggedBuffers: [CMTaggedDynamicBuffer]) {
+    precondition(!taggedBuffers.isEmpty, "a group of no buffers")
+    self.init(
+      mediaType: kCMMediaType_TaggedBufferGroup,
+      mediaSubType: kCMTaggedBufferGroupFormatType_TaggedBufferGroup, extensions: nil)
+  }
+}
+
+extension CMSampleBuffer {
+  /// A sample that is a group of tagged buffers: pictures for the left and the right eye.
+  /// - Throws: `CMSampleBuffer.Error.invalidMediaFormat` if the description is of something else,
+  ///   `requiredParameterMissing` for an empty group.
+  public convenience init(
+    taggedBuffers: [CMTaggedBuffer], presentationTimeStamp: CMTime, duration: CMTime,
+    formatDescription: CMTaggedBufferGroupFormatDescription
+  ) throws {
+    guard !taggedBuffers.isEmpty else { throw Error.requiredParameterMissing }
+    guard formatDescription.mediaType == .taggedBufferGroup else { throw Error.invalidMediaFormat }
+    self.init(
+      data: nil, image: nil, taggedBuffers: taggedBuffers, isReady: true, format: formatDescription,
+      sampleCount: 1,
+      timings: .uniform(
+        CMSampleTimingInfo(
+          duration: duration, presentationTimeStamp: presentationTimeStamp, decodeTimeStamp: .invalid)),
+      sizes: .unknown)
+  }
+
+  /// The group of buffers that this sample is; nil if it is none.
+  public var taggedBuffers: [CMTaggedBuffer]? { tagged }
+}
+
+/// A buffer of media that nobody writes to any more, with tags that say what it is.
+public struct CMTaggedDynamicBuffer: Sendable {
+  public var tags: [CMTag]
+  public var content: Content
+
+  public enum Content: Sendable {
+    case pixelBuffer(CVReadOnlyPixelBuffer)
+    case sampleBuffer(CMReadySampleBuffer<CMSampleBuffer.DynamicContent>)
+  }
+
+  public init(tags: [CMTag], content: Content) {
+    self.tags = tags
+    self.content = content
+  }
+
+  public init(tags: [CMTag], content: CVReadOnlyPixelBuffer) {
+    self.init(tags: tags, content: .pixelBuffer(content))
+  }
+
+  public init(tags: [CMTag], content: CMReadySampleBuffer<CVReadOnlyPixelBuffer>) {
+    self.init(tags: tags, content: .sampleBuffer(CMReadySampleBuffer(content)))
+  }
+
+  public init(tags: [CMTag], content: CMReadySampleBuffer<CMReadOnlyDataBlockBuffer>) {
+    self.init(tags: tags, content: .sampleBuffer(CMReadySampleBuffer(content)))
+  }
+
+  /// Takes a buffer over, which nobody may change any more. A sample buffer's data is to be ready.
+  public init(unsafeBuffer: sending CMTaggedBuffer) {
+    let content: Content =
+      switch unsafeBuffer.buffer {
+      case .pixelBuffer(let buffer): .pixelBuffer(CVReadOnlyPixelBuffer(unsafeBuffer: buffer))
+      case .sampleBuffer(let buffer): .sampleBuffer(CMReadySampleBuffer(unsafeBuffer: buffer))
+      }
+    self.init(tags: unsafeBuffer.tags, content: content)
+  }
+
+  public func withUnsafeTaggedBuffer<R>(_ body: (CMTaggedBuffer) throws -> sending R) rethrows -> sending R {
+    try body(unsafeTaggedBuffer)
+  }
+
+  fileprivate var unsafeTaggedBuffer: CMTaggedBuffer {
+    switch content {
+    case .pixelBuffer(let buffer):
+      CMTaggedBuffer(tags: tags, pixelBuffer: buffer.withUnsafeBuffer { $0 })
+    case .sampleBuffer(let buffer):
+      CMTaggedBuffer(tags: tags, sampleBuffer: buffer.withUnsafeSampleBuffer { $0 })
+    }
+  }
+}
+
+extension Array where Element == CMTaggedDynamicBuffer {
+  /// Gives the buffers to functions that take such.
+  public func withUnsafeTaggedBuffers<R>(_ body: ([CMTaggedBuffer]) throws -> sending R) rethrows -> sending R
+  {
+    try body(map(\.unsafeTaggedBuffer))
+  }
+}
