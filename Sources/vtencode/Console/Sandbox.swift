@@ -42,8 +42,7 @@ enum Sandbox {
       paths.append((device, OVT_ACCESS_DEVICE))
     }
     for output in outputs {
-      let folder = (output as NSString).deletingLastPathComponent
-      paths.append((folder.isEmpty ? "." : folder, OVT_ACCESS_WRITE))
+      paths.append((folder(of: output), OVT_ACCESS_WRITE))
     }
     let copies = paths.map { strdup($0.path) }
     defer { copies.forEach { free($0) } }
@@ -59,8 +58,10 @@ enum Sandbox {
     let options = command.options
     // A name that is derived from the movie's is one in the current folder.
     let output = options.out == "-" ? nil : options.out ?? "derived.mov"
+    let movie = options.movie
     try enter(
-      reading: options.movie, writing: [output, command.furtherOutput].compactMap { $0 },
+      reading: InputFile.isSequence(movie) && access(movie, F_OK) != 0 ? folder(of: movie) : movie,
+      writing: [output, command.furtherOutput].compactMap { $0 },
       devices: options.sandboxDevice)
   }
 
