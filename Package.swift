@@ -141,7 +141,7 @@ if !isEngineAlone {
     .executableTarget(
       name: "vtencode",
       dependencies: [
-        "AVFoundation", "CallTransport", "CSandbox", "ElementaryStream", "VideoToolbox",
+        "AVFoundation", "CallTransport", "CSandbox", "ElementaryStream", "FFmpegMedia", "VideoToolbox",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     .testTarget(

@@ -62,6 +62,9 @@ package final class AudioDecoder {
   private var frame: UnsafeMutablePointer<AVFrame>?
   /// The time of the next frame out, once the first is known.
   private var clock: Int64?
+  /// Packets that could not be decoded.
+  package private(set) var lostPackets = 0
+  private var hasSounded = false
   /// Frames to leave out, as they are said to sound while others still do.
   private var surplus: Int64 = 0
   private var inputRate: Int32 = 0
@@ -108,19 +111,31 @@ package final class AudioDecoder {
     guard let context, let frame else { return [] }
     let (sent, messages) = LibavLog.collect { avcodec_send_packet(context, packet?.pointer) }
     if sent < 0, sent != ovt_averror_eof() {
-      throw MediaFileError.libav(sent, "sound cannot be decoded", messages: messages)
+      try lose(MediaFileError.libav(sent, "sound cannot be decoded", messages: messages))
     }
     var chunks: [Chunk] = []
     while true {
       let code = LibavLog.collect { avcodec_receive_frame(context, frame) }.0
       if code == ovt_averror(EAGAIN) || code == ovt_averror_eof() { break }
-      guard code >= 0 else { throw MediaFileError.libav(code, "sound cannot be decoded") }
+      guard code >= 0 else {
+        try lose(MediaFileError.libav(code, "sound cannot be decoded"))
+        // A codec that reports errors without end must not keep us here.
+        if chunks.isEmpty || lostPackets % 256 == 0 { break }
+        continue
+      }
+      hasSounded = true
       defer { av_frame_unref(frame) }
       if let silence = follow(frame) { chunks.append(silence) }
       if let chunk = try convert(frame) { chunks.append(chunk) }
     }
     if packet == nil, let rest = try drain() { chunks.append(rest) }
     return chunks
+  }
+
+  /// A packet is damaged: what is missing becomes silence, by the time of the next one. Nothing but damage is a failure.
+  private func lose(_ error: MediaFileError) throws {
+    lostPackets += 1
+    guard error.kind != .outOfMemory, hasSounded || lostPackets < 100 else { throw error }
   }
 
   /// Sound follows its time stamps: where they leave a gap there is silence, and where they overlap something is left

@@ -39,6 +39,8 @@ package final class Demuxer: @unchecked Sendable {
   private var times: StreamTimes
   private var readers: [Int: PictureOrderReader] = [:]
   private var isAtEnd = false
+  /// Packets of sound that were damaged, and left out.
+  package private(set) var lostSound = 0
   /// A jump of times was seen.
   private var isBroken = false
   private var selected: Set<Int>
@@ -175,6 +177,8 @@ package final class Demuxer: @unchecked Sendable {
 
   // MARK: - Times
 
+  /// Transport streams carry AAC with headers of its own.
+  private var hasADTS: Bool { formatName == "mpegts" }
   private var isMovie: Bool { formatName.hasPrefix("mov") }
 
   /// Finds out what is wrong with the file's times. What is read for it stays to be handed out.
@@ -260,13 +264,21 @@ package final class Demuxer: @unchecked Sendable {
       guard let pointer = av_packet_alloc() else { throw MediaFileError(.outOfMemory, "out of memory") }
       let packet = MediaPacket(owning: pointer)
       let (code, messages) = LibavLog.collect { av_read_frame(context, pointer) }
-      if code == ovt_averror_eof() {
+      // Some demuxers, such as GXF's, have no better word for the end of the file than -1.
+      let isEnd = code == -1 && context.pointee.pb.map { avio_feof($0) != 0 } ?? false
+      if code == ovt_averror_eof() || isEnd {
         // A failed read of the file looks like its end.
         if let pb = context.pointee.pb, pb.pointee.error < 0, pb.pointee.error != ovt_averror_eof() {
           if let failure = io?.failure { throw failure }
           throw MediaFileError.libav(pb.pointee.error, "reading \(Demuxer.name(url)) failed")
         }
+        let wasAtEnd = isAtEnd
         isAtEnd = true
+        if !wasAtEnd, selected.contains(where: { isCut($0) }) || messages.contains(where: Self.saysCut) {
+          throw MediaFileError(
+            .damaged, "\(Demuxer.name(url)) is cut off: the file is shorter than it says",
+            code: ovt_averror_invaliddata())
+        }
         return nil
       }
       guard code >= 0 else {
@@ -281,10 +293,34 @@ package final class Demuxer: @unchecked Sendable {
           code: ovt_averror_invaliddata())
       }
       let stream = streams[packet.streamIndex]
+      // Of sound nobody can make up what is missing, and a file that holds it is not read everywhere.
+      if stream.codec.codecID == AV_CODEC_ID_AAC,
+        packet.isCorrupt || hasADTS && stream.isBrokenADTS(packet)
+      {
+        lostSound += 1
+        continue
+      }
       packet.place = readers[packet.streamIndex]?.place(of: packet)
       return stream.isAnnexB ? convert(packet, of: stream) : packet
     }
   }
+
+  /// Whether a movie's index knows of a sample beyond the end of the file.
+  private func isCut(_ index: Int) -> Bool {
+    guard isMovie, let context, index < Int(context.pointee.nb_streams),
+      let stream = context.pointee.streams[index]
+    else { return false }
+    let count = avformat_index_get_entries_count(stream)
+    guard count > 0, let last = avformat_index_get_entry(stream, count - 1), let io = context.pointee.pb
+    else {
+      return false
+    }
+    let size = avio_size(io)
+    return size > 0 && last.pointee.pos.addingClamped(Int64(last.pointee.size)) > size
+  }
+
+  /// Matroska's demuxer knows, and has no other way to say.
+  private static func saysCut(_ message: String) -> Bool { message.contains("File ended prematurely") }
 
   private func convert(_ packet: MediaPacket, of stream: MediaStream) -> MediaPacket {
     let codec: NALCodec = stream.codec.codecID == AV_CODEC_ID_HEVC ? .hevc : .h264
@@ -451,7 +487,8 @@ package final class Demuxer: @unchecked Sendable {
   ) throws -> (UnsafeMutablePointer<AVFormatContext>, ByteSourceIO?) {
     let path = path(url)
     let isLocal = source == nil && (!url.contains("://") || url.hasPrefix("file://"))
-    if isLocal {
+    let sequence = isLocal ? ImageSequence(path) : nil
+    if isLocal, sequence == nil {
       var isDirectory: ObjCBool = false
       guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
         throw MediaFileError(.notFound, "\(path) does not exist", code: ovt_averror(ENOENT))
@@ -474,27 +511,48 @@ package final class Demuxer: @unchecked Sendable {
     let rate = frameRate ?? defaultFrameRate
     av_dict_set(&options, "framerate", "\(rate.num)/\(rate.den)", 0)
     for (key, value) in access.options(for: url, isLocal: isLocal) { av_dict_set(&options, key, value, 0) }
-    let (code, messages) = LibavLog.collect {
-      // "file:" keeps a colon in a file's name from being read as a protocol.
-      avformat_open_input(&context, isLocal ? "file:" + path : url, nil, &options)
+    var format: UnsafePointer<AVInputFormat>?
+    if let sequence {
+      // The program asked for it by name; a file's content never leads here.
+      format = av_find_input_format("image2")
+      av_dict_set(&options, "format_whitelist", "image2", 0)
+      av_dict_set(&options, "start_number", String(sequence.first), 0)
+    }
+    // "file:" keeps a colon in a file's name from being read as a protocol.
+    let name = isLocal ? "file:" + (sequence?.pattern ?? path) : url
+    var (code, messages) = LibavLog.collect { avformat_open_input(&context, name, format, &options) }
+    if code < 0, MediaAccess.isRefusal(messages), isLocal, isJPEG(path) {
+      // By its name it would be one of a sequence. The context went with the failure.
+      context = avformat_alloc_context()
+      context?.pointee.interrupt_callback = interruption.callback
+      (code, messages) = LibavLog.collect {
+        avformat_open_input(&context, name, av_find_input_format("jpeg_pipe"), &options)
+      }
     }
     guard code >= 0, let opened = context else {
       if let failure = io?.failure { throw failure }
       if MediaAccess.isRefusal(messages) {
         throw MediaFileError(
-          .notRecognized, "\(name(url)) is a list of other files, or of a format that is not read", code: code
+          .notRecognized, "\(Demuxer.name(url)) is a list of other files, or of a format that is not read",
+          code: code
         )
       }
-      throw MediaFileError.libav(code, "\(name(url)) cannot be opened", messages: messages)
+      throw MediaFileError.libav(code, "\(Demuxer.name(url)) cannot be opened", messages: messages)
     }
     let (found, complaints) = LibavLog.collect { avformat_find_stream_info(opened, nil) }
     guard found >= 0 else {
       avformat_close_input(&context)
       if let failure = io?.failure { throw failure }
-      let error = MediaFileError.libav(found, "\(name(url)) cannot be read", messages: complaints)
+      let error = MediaFileError.libav(found, "\(Demuxer.name(url)) cannot be read", messages: complaints)
       throw error.kind == .notRecognized ? MediaFileError(.damaged, error.detail, code: found) : error
     }
     return (opened, io)
+  }
+
+  private static func isJPEG(_ path: String) -> Bool {
+    guard let file = FileHandle(forReadingAtPath: path) else { return false }
+    defer { try? file.close() }
+    return (try? file.read(upToCount: 3))?.elementsEqual([0xFF, 0xD8, 0xFF]) ?? false
   }
 
   private static func streams(

@@ -212,6 +212,11 @@ func dictionaryEntries(_ dictionary: OpaquePointer?) -> [String: String] {
 }
 
 extension CodecParameters {
+  /// libavutil's name of the pictures' pixel format; nil if it is not known.
+  package var pixelFormatName: String? {
+    av_get_pix_fmt_name(AVPixelFormat(pointer.pointee.format)).map { String(cString: $0) }
+  }
+
   /// Whether libavcodec can decode this.
   package var hasDecoder: Bool { avcodec_find_decoder(codecID) != nil }
 
@@ -232,5 +237,15 @@ extension CodecParameters {
   package var hasAlpha: Bool {
     guard let descriptor = av_pix_fmt_desc_get(AVPixelFormat(pointer.pointee.format)) else { return false }
     return descriptor.pointee.flags & UInt64(AV_PIX_FMT_FLAG_ALPHA) != 0
+  }
+}
+
+extension MediaStream {
+  /// Whether a packet of AAC that should have an ADTS header has none, or one that says another size.
+  func isBrokenADTS(_ packet: MediaPacket) -> Bool {
+    guard codec.codecID == AV_CODEC_ID_AAC else { return false }
+    let bytes = packet.bytes
+    guard bytes.count >= 7, bytes[0] == 0xFF, bytes[1] & 0xF6 == 0xF0 else { return true }
+    return Int(bytes[3] & 3) << 11 | Int(bytes[4]) << 3 | Int(bytes[5]) >> 5 != bytes.count
   }
 }

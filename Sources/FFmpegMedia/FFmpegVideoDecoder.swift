@@ -270,6 +270,7 @@ public final class FFmpegVideoDecoder: VideoDecoder {
       picture.isReference = direct != nil
       picture.hasUnknownFields = isEarly
       if picture.isDamaged, !configuration.concealsDamage { return .failed(.badData("damaged picture")) }
+      PictureMark.mark(picture)
       return .picture(picture)
     } catch {
       return .failed(error)

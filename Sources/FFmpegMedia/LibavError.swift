@@ -60,7 +60,7 @@ extension MediaFileError {
     default: kind = .other
     }
     var reason = libavReason(code)
-    if let told = messages.last(where: { !$0.isEmpty }) { reason = "\(told) (\(reason))" }
+    if let told = messages.last(where: { !$0.isEmpty }) { reason = told }
     return MediaFileError(kind, "\(context): \(reason)", code: code)
   }
 }

@@ -22,7 +22,7 @@ package final class MuxerFile {
   package init(finalPath path: String, visible: Bool) throws {
     finalPath = path
     isVisible = visible
-    let folder = (path as NSString).deletingLastPathComponent
+    let folder = folderPath(path)
     let directory = folder.isEmpty ? "." : folder
     let name = (path as NSString).lastPathComponent
     var isDirectory: ObjCBool = false
@@ -160,7 +160,7 @@ package final class MuxerFile {
 
   /// Puts the new name on the disk as well.
   private static func flushFolder(of path: String) throws {
-    let folder = (path as NSString).deletingLastPathComponent
+    let folder = folderPath(path)
     let descriptor = Glibc.open(folder.isEmpty ? "." : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     // A folder that one may write to and not read has no other way.
     guard descriptor >= 0 else { return }

@@ -46,7 +46,7 @@ import Testing
     let summary = CallSummary(record, plan: plan, movie: "<a & b>.mp4")
     let page = CallReportPage(record, plan: plan, summary: summary).html
     #expect(page.hasPrefix("<!DOCTYPE html>") && page.hasSuffix("</html>\n"))
-    #expect(page.components(separatedBy: "<svg").count == 6)
+    #expect(page.components(separatedBy: "<svg viewBox=\"0 0 960").count == 6)
     #expect(page.contains("&lt;a &amp; b&gt;.mp4") && !page.contains("<a & b>"))
     for text in ["nan", "inf\"", "-inf", "http://", "https://"] { #expect(!page.contains(text), "\(text)") }
     #expect(

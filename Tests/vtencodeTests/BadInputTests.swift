@@ -46,16 +46,12 @@ import Testing
     try expectRefusal(["transcoding", "."], in: Folder(), saying: "folder")
   }
 
-  /// Cut in the middle of the samples, with the index in front; and with the index, at the end, cut off.
-  @Test(arguments: subcommands, [true, false]) func truncatedMovie(subcommand: String, isIndexInFront: Bool)
-    throws
-  {
+  /// The index, at the end, is cut off. What has it in front is read as far as it goes: see `DamageTests`.
+  @Test(arguments: subcommands) func truncatedMovie(subcommand: String) throws {
     let folder = try Folder()
     let whole = folder.path("whole.mp4")
     let made = try CommandLine.run(
-      "ffmpeg",
-      ["-v", "error", "-i", CommandLine.sample, "-c", "copy"]
-        + (isIndexInFront ? ["-movflags", "+faststart"] : []) + [whole])
+      "ffmpeg", ["-v", "error", "-i", CommandLine.sample, "-c", "copy", whole])
     #expect(made.status == 0)
     let bytes = try Data(contentsOf: URL(fileURLWithPath: whole))
     try bytes.prefix(bytes.count / 2).write(to: folder.url.appendingPathComponent("cut.mp4"))

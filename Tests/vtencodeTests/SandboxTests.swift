@@ -74,4 +74,22 @@ import Testing
     #expect(try Probe(out).frameCount() == 10)
     try expectNoErrors(Probe(out))
   }
+
+  /// The filter's library is there before files cannot be opened any more.
+  @Test(.enabled(if: isAvailable)) func deinterlacesInside() throws {
+    let folder = try Folder()
+    let made = try CommandLine.run(
+      "ffmpeg",
+      [
+        "-nostdin", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=160x96:rate=50:duration=1", "-vf",
+        "tinterlace=interleave_top,fieldorder=tff,format=yuv420p", "-c:v", "mpeg2video", "-flags",
+        "+ilme+ildct",
+        folder.path("in.ts"),
+      ])
+    try #require(made.status == 0, "\(made.complaints)")
+    let run = try CommandLine.vtencode(
+      "transcoding", folder.path("in.ts"), "--sandbox", "--out", folder.path("out.mp4"))
+    #expect(run.status == 0 && run.complaints.contains("interlaced"), "\(run.complaints)")
+    #expect(try Probe(folder.path("out.mp4")).frameCount() == 25)
+  }
 }

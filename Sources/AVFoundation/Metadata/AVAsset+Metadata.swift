@@ -13,11 +13,16 @@ extension AVAsset {
     let hasComment = stored.contains {
       $0.identifier == .iTunesMetadataUserComment || $0.identifier == .quickTimeUserDataComment
     }
+    func isMoment(_ item: AVMetadataItem) -> Bool {
+      item.commonKey == .commonKeyCreationDate && item.stringValue?.contains("T") == true
+    }
     let hasComposer = stored.contains {
       $0.identifier == .iTunesMetadataComposer || $0.identifier == .quickTimeUserDataComposer
     }
     return stored
       + common.filter { item in
+        // The moment of the movie's making is another fact than a year among its items.
+        if isMoment(item) { return !stored.contains(where: isMoment) }
         guard let key = item.commonKey, !known.contains(key) else { return false }
         return !(hasComment && key == .commonKeyDescription) && !(hasComposer && key == .commonKeyAuthor)
       }

@@ -157,8 +157,17 @@ enum MetadataNames {
     }
   }
 
-  static func items(_ entries: [String: String]) -> [AVMetadataItem] {
-    pairs.compactMap { identifier, name in
+  /// For reading alone: they are written under identifiers of movies.
+  private static let furtherPairs: [(AVMetadataIdentifier, String)] = [
+    (.commonIdentifierLocation, "location"), (.commonIdentifierMake, "make"),
+    (.commonIdentifierModel, "model"), (.commonIdentifierPublisher, "publisher"),
+  ]
+
+  static func items(_ given: [String: String]) -> [AVMetadataItem] {
+    // Matroska's names are in capitals.
+    var entries = Dictionary(given.map { ($0.key.lowercased(), $0.value) }) { first, _ in first }
+    if entries["creation_time"] == nil { entries["creation_time"] = entries["date"] }
+    return (pairs + furtherPairs).compactMap { identifier, name in
       entries[name].map { text in
         let item = AVMutableMetadataItem()
         item.identifier = identifier

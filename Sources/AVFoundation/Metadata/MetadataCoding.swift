@@ -78,7 +78,10 @@ enum MetadataCoding {
     var size = 0
     for item in items {
       let name = MetadataNames.pairs.first { $0.0 == item.identifier }?.1
-      if ofMovie, let name, item.extendedLanguageTag == nil, entries[name] == nil, let text = item.stringValue
+      // A movie's header has the moment of its making; a year alone stands beside.
+      let isMoment = name != "creation_time" || item.stringValue?.contains("T") == true
+      if ofMovie, let name, item.extendedLanguageTag == nil, entries[name] == nil, isMoment,
+        let text = item.stringValue
       {
         entries[name] = text
       } else {

@@ -22,8 +22,8 @@ open class AVAssetReaderTrackOutput: AVAssetReaderOutput, @unchecked Sendable {
   ///
   /// - `outputSettings`: nil: compressed samples, as they are stored. For video, Core Video's pixel buffer
   ///   attributes: pixel format (a number or a list of numbers; without it, the decoder's own), width, height; and
-  ///   `kVTDecompressionPropertyKey_ThreadCount`, which Apple's reader does not look at: fewer threads hold fewer
-  ///   pictures. For sound, the keys of linear PCM: `AVFormatIDKey` and what belongs to it.
+  ///   what Apple's reader does not look at: `kVTDecompressionPropertyKey_ThreadCount`, since fewer threads hold fewer
+  ///   pictures, and `kVTDecompressionPropertyKey_FieldMode` with `kVTDecompressionPropertyKey_DeinterlaceMode`. For sound, the keys of linear PCM: `AVFormatIDKey` and what belongs to it.
   public init(track: AVAssetTrack, outputSettings: [String: Any]?) {
     self.track = track
     self.outputSettings = outputSettings
@@ -41,6 +41,18 @@ open class AVAssetReaderTrackOutput: AVAssetReaderOutput, @unchecked Sendable {
     get { pitchLock.withLock { pitch } }
     set { if reader?.status ?? .unknown == .unknown { pitchLock.withLock { pitch = newValue } } }
   }
+
+  /// Whether reading goes on past what is damaged: pictures that cannot be decoded are left out, and the track ends where
+  /// the file can be read no further. `ovtDamage` then tells of it, and the reader does not fail. Off unless set; set it
+  /// before reading begins. It concerns pictures that are decoded.
+  public var ovtToleratesDamage: Bool {
+    get { damage.isTolerated }
+    set { if reader?.status ?? .unknown == .unknown { damage.isTolerated = newValue } }
+  }
+
+  /// What of the track was damaged, as far as it has been read. The pictures are read a little ahead.
+  public var ovtDamage: OVTReadingDamage { damage.value }
+  private let damage = DamageLog()
   private let pitchLock = Lock()
   private var pitch = AVAudioTimePitchAlgorithm.spectral
 
@@ -71,12 +83,13 @@ open class AVAssetReaderTrackOutput: AVAssetReaderOutput, @unchecked Sendable {
     let facts = try track.file.facts()
     let demuxer = try Demuxer(again: facts.demuxer)
     switch try request.get() {
-    case .stored: return StoredSampleSource(demuxer, track.facts)
+    case .stored: return StoredSampleSource(demuxer, track.facts, damage: damage)
     case .pictures(let requirements):
       try requirements.color?.check(against: track.facts.stream)
       return ReadAhead(
-        try PictureSource(demuxer, track.facts, requirements, copies: copies), depth: Self.readAhead)
-    case .sound(let requirements): return try SoundSource(demuxer, track.facts, requirements)
+        try PictureSource(demuxer, track.facts, requirements, copies: copies, damage: damage),
+        depth: Self.readAhead)
+    case .sound(let requirements): return try SoundSource(demuxer, track.facts, requirements, damage: damage)
     }
   }
 }

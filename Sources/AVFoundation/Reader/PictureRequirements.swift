@@ -13,6 +13,8 @@ struct PictureRequirements: Sendable {
   var threads = 0
   /// The colours that pictures are converted to; nil: their own.
   var color: ColorRequirements?
+  /// What becomes of the fields of interlaced pictures.
+  var fields = FieldRequirements()
 
   init(_ settings: [String: Any]) throws {
     func complain(_ reason: String) -> AVError {
@@ -43,6 +45,7 @@ struct PictureRequirements: Sendable {
     width = try size(kCVPixelBufferWidthKey, AVVideoWidthKey)
     height = try size(kCVPixelBufferHeightKey, AVVideoHeightKey)
     color = try settings[AVVideoColorPropertiesKey].map { try ColorRequirements($0) }
+    fields = try FieldRequirements(settings)
     if let value = settings[kVTDecompressionPropertyKey_ThreadCount as String] {
       guard let number = value as? NSNumber, (0...64).contains(number.intValue) else {
         throw AVError(
@@ -69,7 +72,10 @@ extension PictureRequirements {
     options.transferFunction = color?.transferFunction
     options.matrix = color?.matrix
     let made = VTDecompressionSession.make(description, attributes: attributes, options: options)
-    if let session = made.session { return session }
+    if let session = made.session {
+      try fields.apply(to: session)
+      return session
+    }
     let advice = "Convert the movie to H.264 or HEVC first."
     guard made.status != kVTCouldNotFindVideoDecoderErr else {
       throw AVError(.decoderNotFound, reason: "There is no decoder for \(codecName).", advice: advice)

@@ -27,6 +27,12 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
   private var ready: [CMSampleBuffer] = []
   private var readIndex = 0
   private var hasShown = false
+  /// What was wrong with a sample before the first picture.
+  private var earlyFailure: OSStatus?
+  /// Why the file can be read no further; told when all pictures before it have been given out.
+  private var failure: (any Error)?
+  private let deinterlacer: Deinterlacer?
+  private let damage: DamageLog
 
   /// What the session's handlers tell. They run during the calls of this source, on its thread.
   private final class Outcomes: @unchecked Sendable {
@@ -42,12 +48,17 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
   }
 
   init(
-    _ demuxer: Demuxer, _ track: TrackFacts, _ requirements: PictureRequirements, copies: Bool
+    _ demuxer: Demuxer, _ track: TrackFacts, _ requirements: PictureRequirements, copies: Bool,
+    damage: DamageLog = DamageLog()
   ) throws {
     self.demuxer = demuxer
     self.track = track
     self.requirements = requirements
     self.copies = copies
+    self.damage = damage
+    deinterlacer = requirements.fields.temporal.map { rate in
+      Deinterlacer(rate: rate, threads: min(requirements.threads > 0 ? requirements.threads : 4, 4))
+    }
     guard let description = track.format else {
       throw AVError(
         .decoderNotFound, reason: "There is no decoder for \(track.stream.codec.codecName).",
@@ -90,13 +101,23 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
     outcomes.list = []
     ready = []
     readIndex = 0
+    failure = nil
+    deinterlacer?.reset()
   }
 
   func next() throws -> CMSampleBuffer? {
     while readIndex >= ready.count {
       ready.removeAll(keepingCapacity: true)
       readIndex = 0
-      if isDrained || isInterrupted.load(ordering: .relaxed) { return nil }
+      if isInterrupted.load(ordering: .relaxed) { return nil }
+      if isDrained {
+        if let failure, hasShown, damage.isTolerated {
+          damage.noteEnd(AVError.reading(failure))
+        } else if let failure {
+          throw failure
+        }
+        return nil
+      }
       try advance()
     }
     defer { readIndex += 1 }
@@ -105,7 +126,12 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
 
   /// Gives the session one sample, or lets it finish.
   private func advance() throws {
-    let packet = try demuxer.next()
+    // What the session holds is good also when the file can be read no further.
+    let packet: MediaPacket?
+    do { packet = try demuxer.next() } catch {
+      packet = nil
+      failure = error
+    }
     let isPastEnd = packet.map { ($0.dts ?? $0.pts ?? 0) >= endUnits } ?? true
     if let packet, !isPastEnd {
       // An empty sample stands for a picture that is shown for longer.
@@ -117,6 +143,19 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
     let list = outcomes.list
     outcomes.list.removeAll(keepingCapacity: true)
     for outcome in list { try collect(outcome) }
+    guard isDrained else { return }
+    if let deinterlacer { try append(filtering { try deinterlacer.finish() }) }
+    if !hasShown, failure == nil, let earlyFailure { throw nothingDecoded(earlyFailure) }
+  }
+
+  private func nothingDecoded(_ status: OSStatus) -> AVError {
+    let codec = track.stream.codec
+    let pictures = codec.pixelFormatName.map { ", pixel format \($0)," } ?? ""
+    return AVError(
+      .decodeFailed,
+      reason: "No picture of the codec \(codec.codecName)\(pictures) can be decoded (\(status)).",
+      advice: "Convert the movie to H.264 or HEVC first.",
+      underlying: NSError(domain: NSOSStatusErrorDomain, code: Int(status)))
   }
 
   private func decode(_ packet: MediaPacket) throws {
@@ -137,7 +176,7 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
           timing: timing, isHidden: isHidden, status: status, image: image,
           isModifiable: flags.contains(.imageBufferModifiable)))
     }
-    guard status == noErr else { throw damaged(timing.presentationTimeStamp, status) }
+    guard status == noErr else { return try lose(timing.presentationTimeStamp, status) }
   }
 
   private func collect(_ outcome: Outcomes.Outcome) throws {
@@ -146,17 +185,49 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
     guard outcome.status == noErr, let image = outcome.image else {
       times.forget(timing.presentationTimeStamp)
       // Before the first picture there may be frames whose references lie before the start.
-      if outcome.status != noErr, hasShown { throw damaged(timing.presentationTimeStamp, outcome.status) }
+      if outcome.status != noErr { try lose(timing.presentationTimeStamp, outcome.status) }
       return
     }
     hasShown = true
     let shown = times.settle(timing.presentationTimeStamp)
     timing.presentationTimeStamp = shown
     if shown >= end { return }
-    let until = timing.duration.isNumeric ? shown + timing.duration : shown
-    if shown < start, until <= start { return }
-    let isPrivate = outcome.isModifiable || !copies
-    ready.append(try samples.make(isPrivate ? image : try copier.copy(image), timing))
+    if PictureMark.isDamaged(image) { damage.noteConcealed() }
+    let picture = Deinterlacer.Picture(
+      buffer: image, time: shown, duration: timing.duration, isCopy: outcome.isModifiable || !copies)
+    guard let deinterlacer else { return try append([picture]) }
+    try append(filtering { try deinterlacer.add(picture) })
+  }
+
+  private func append(_ pictures: [Deinterlacer.Picture]) throws {
+    for picture in pictures {
+      let until = picture.duration.isNumeric ? picture.time + picture.duration : picture.time
+      if picture.time < start, until <= start { continue }
+      let timing = CMSampleTimingInfo(
+        duration: picture.duration, presentationTimeStamp: picture.time, decodeTimeStamp: .invalid)
+      let buffer = picture.isCopy ? picture.buffer : try copier.copy(picture.buffer)
+      ready.append(try samples.make(buffer, timing))
+    }
+  }
+
+  private func filtering(_ work: () throws -> [Deinterlacer.Picture]) throws -> [Deinterlacer.Picture] {
+    do { return try work() } catch let error as MediaFileError {
+      throw AVError(
+        .decodeFailed, reason: "The pictures cannot be deinterlaced: \(error.detail).",
+        advice: "Read them as they are, with both fields.", underlying: error)
+    }
+  }
+
+  /// A sample gave no picture.
+  private func lose(_ time: CMTime, _ status: OSStatus) throws {
+    times.forget(time)
+    // Before the first picture there may be frames whose references lie before the start.
+    guard hasShown else {
+      earlyFailure = earlyFailure ?? status
+      return
+    }
+    guard damage.isTolerated else { throw damaged(time, status) }
+    damage.noteLost()
   }
 
   private func damaged(_ time: CMTime, _ status: OSStatus) -> AVError {

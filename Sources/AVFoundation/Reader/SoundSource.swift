@@ -80,8 +80,13 @@ final class SoundSource: SampleSource {
   private var end: Int64 = .max
   private var isDrained = false
   private var ready: [AudioDecoder.Chunk] = []
+  private let damage: DamageLog
 
-  init(_ demuxer: Demuxer, _ track: TrackFacts, _ requirements: SoundRequirements) throws {
+  init(
+    _ demuxer: Demuxer, _ track: TrackFacts, _ requirements: SoundRequirements,
+    damage: DamageLog = DamageLog()
+  ) throws {
+    self.damage = damage
     self.demuxer = demuxer
     self.track = track
     format = requirements.format
@@ -119,6 +124,7 @@ final class SoundSource: SampleSource {
       if isDrained { return nil }
       let packet = try demuxer.next()
       if packet == nil { isDrained = true }
+      defer { damage.note(lostSound: demuxer.lostSound + decoder.lostPackets) }
       for chunk in try decoder.decode(packet) {
         if chunk.time >= end { isDrained = true } else { ready.append(chunk) }
       }

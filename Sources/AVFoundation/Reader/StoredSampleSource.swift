@@ -17,8 +17,12 @@ final class StoredSampleSource: SampleSource {
   private var ready = SampleQueue<MediaPacket>()
   /// The format that holds, where it changes within the track.
   private var format: CMFormatDescription?
+  private let damage: DamageLog
 
-  init(_ demuxer: Demuxer, _ track: TrackFacts, referencesTo url: URL? = nil) {
+  init(
+    _ demuxer: Demuxer, _ track: TrackFacts, referencesTo url: URL? = nil, damage: DamageLog = DamageLog()
+  ) {
+    self.damage = damage
     self.demuxer = demuxer
     self.track = track
     referenceURL = url
@@ -47,7 +51,9 @@ final class StoredSampleSource: SampleSource {
     while true {
       if let packet = ready.popFirst() { return try sample(of: packet) }
       if atEnd { return nil }
-      guard let packet = try demuxer.next() else {
+      let next = try demuxer.next()
+      damage.note(lostSound: demuxer.lostSound)
+      guard let packet = next else {
         atEnd = true
         continue
       }

@@ -64,4 +64,16 @@ static inline int ovt_frame_is_top_field_first(const AVFrame *frame) {
 #endif
 }
 
+/// Says whether a frame's lines are of two moments, and which of them come first.
+static inline void ovt_frame_set_fields(AVFrame *frame, int isInterlaced, int isTopFieldFirst) {
+#if LIBAVUTIL_VERSION_MAJOR < 59
+  frame->interlaced_frame = isInterlaced;
+  frame->top_field_first = isTopFieldFirst;
+#else
+  frame->flags &= ~(AV_FRAME_FLAG_INTERLACED | AV_FRAME_FLAG_TOP_FIELD_FIRST);
+  if (isInterlaced) frame->flags |= AV_FRAME_FLAG_INTERLACED;
+  if (isTopFieldFirst) frame->flags |= AV_FRAME_FLAG_TOP_FIELD_FIRST;
+#endif
+}
+
 #endif

@@ -25,7 +25,7 @@ struct Call: AsyncParsableCommand {
   func run() async throws {
     let outputs = [
       ("--report", options.report), ("--dump", options.dump), ("--received", options.received),
-      ("--sdp", options.sdp),
+      ("--sdp", options.sdp), ("--record", options.record),
     ]
     for (index, output) in outputs.enumerated() {
       try OutputCheck.check(

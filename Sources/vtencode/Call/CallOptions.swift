@@ -4,7 +4,7 @@ import CallTransport
 
 /// The options of `vtencode call`.
 struct CallOptions: ParsableArguments {
-  @Argument(help: "The movie to send: anything that libavformat reads.")
+  @Argument(help: "The movie to send: anything that libavformat reads.", completion: .file())
   var movie: String
 
   // MARK: The sender
@@ -111,30 +111,31 @@ struct CallOptions: ParsableArguments {
 
   // MARK: Results
 
-  @Option(help: ArgumentHelp("Write a page with charts.", valueName: "file"))
+  @Option(help: ArgumentHelp("Write a page with charts.", valueName: "file"), completion: .file())
   var report: String?
 
   @Option(
     help: ArgumentHelp(
-      "Write what became of each frame, at the sender and at receivers, as JSON.", valueName: "file"))
+      "Write what became of each frame, at the sender and at receivers, as JSON.", valueName: "file"),
+    completion: .file())
   var record: String?
 
   @Option(
     help: ArgumentHelp(
       "Write the packets that the (first) receiver got and sent, as a capture for Wireshark.",
-      valueName: "file"))
+      valueName: "file"), completion: .file())
   var dump: String?
 
   @Option(
     help: ArgumentHelp(
       "Write a session description, then send what the receiver got once more, in real time, over UDP on loopback.",
-      valueName: "file"))
+      valueName: "file"), completion: .file())
   var sdp: String?
 
   @Option(
     help: ArgumentHelp(
-      "Write the frames that the (first) receiver decoded, as an H.264 elementary stream.", valueName: "file")
-  )
+      "Write the frames that the (first) receiver decoded, as an H.264 elementary stream.", valueName: "file"),
+    completion: .file())
   var received: String?
 
   @Option(help: ArgumentHelp("The port for --sdp; RTCP goes to the next.", valueName: "port"))

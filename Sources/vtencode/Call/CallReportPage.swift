@@ -6,10 +6,7 @@ struct CallReportPage {
   private let record: CallRecord
   private let summary: CallSummary
   private let plan: CallPlan
-  private static let colors = ["#3366aa", "#e0903a"]
-  private static let keyColor = "#2a8a4a"
-  private static let repairColor = "#8a3aaa"
-  private static let alarmColor = "#c03030"
+  private static let marks = [ChartMark.first, .second]
 
   init(_ record: CallRecord, plan: CallPlan, summary: CallSummary) {
     self.record = record
@@ -34,8 +31,8 @@ struct CallReportPage {
   }
   private var interval: Double { 1 / record.frameRate }
 
-  private func legendOfReceivers(_ more: [(String, String)] = []) -> String {
-    let names = record.receivers.enumerated().map { (Self.colors[$0.offset % 2], $0.element.name) }
+  private func legendOfReceivers(_ more: [(ChartMark, String)] = []) -> String {
+    let names = record.receivers.enumerated().map { (Self.marks[$0.offset % 2], $0.element.name) }
     return ReportHTML.legend((names.count > 1 || !more.isEmpty ? names : []) + more)
   }
 
@@ -43,25 +40,26 @@ struct CallReportPage {
 
   private var sentChart: String {
     let most = Double(record.frames.map(\.bytes).max() ?? 1) * 8 / 1000
-    var chart = SVGChart(seconds: seconds, most: most, unit: "kbit")
+    var chart = SVGChart(
+      seconds: seconds, most: most, unit: "kbit",
+      label: "Bits of each of \(record.frames.count) frames; the largest has \(Wording.fixed(most, 0)) kbit.")
     for frame in record.frames {
       if frame.isDropped {
-        chart.cross(at: frame.time, color: Self.alarmColor)
+        chart.cross(at: frame.time, .alarm)
         continue
       }
-      let color =
-        frame.isKeyFrame
-        ? Self.keyColor : frame.isRepair ? Self.repairColor : Self.colors[min(frame.layer, 1)]
-      chart.bar(at: frame.time, width: interval, height: Double(frame.bytes) * 8 / 1000, color: color)
+      let mark =
+        frame.isKeyFrame ? ChartMark.key : frame.isRepair ? .repair : Self.marks[min(frame.layer, 1)]
+      chart.bar(at: frame.time, width: interval, height: Double(frame.bytes) * 8 / 1000, mark)
     }
-    var items = [(Self.colors[0], "base layer"), (Self.colors[1], "enhancement layer")]
-    if !record.frames.contains(where: { $0.layer > 0 }) { items = [(Self.colors[0], "frame")] }
-    items.append((Self.keyColor, "key frame"))
+    var items = [(ChartMark.first, "base layer"), (.second, "enhancement layer")]
+    if !record.frames.contains(where: { $0.layer > 0 }) { items = [(.first, "frame")] }
+    items.append((.key, "key frame"))
     if record.frames.contains(where: { $0.isRepair && !$0.isKeyFrame }) {
-      items.append((Self.repairColor, "repair without a key frame"))
+      items.append((.repair, "repair without a key frame"))
     }
     if record.frames.contains(where: \.isDropped) {
-      items.append((Self.alarmColor, "dropped by rate control"))
+      items.append((.alarm, "dropped by rate control"))
     }
     return ReportHTML.heading("Bits of each frame") + ReportHTML.legend(items) + chart.svg
   }
@@ -84,47 +82,57 @@ struct CallReportPage {
       record.frames.map { ($0.time, receiver.bandwidth.rate(at: $0.time) / 1000) }
     }
     var chart = SVGChart(
-      seconds: seconds, most: (points + asked + lines.flatMap { $0 }).map(\.1).max() ?? 1, unit: "kb/s")
-    for line in lines { chart.line(line, color: "#999999", isStepped: true) }
-    chart.line(asked, color: Self.alarmColor, isStepped: true)
-    chart.line(points, color: Self.colors[0])
+      seconds: seconds, most: (points + asked + lines.flatMap { $0 }).map(\.1).max() ?? 1, unit: "kb/s",
+      label:
+        "What was sent over the last half second, what was asked of the encoder, and what the line carries.")
+    for line in lines { chart.line(line, .line, isStepped: true) }
+    chart.line(asked, .alarm, isStepped: true)
+    chart.line(points, .first)
     return ReportHTML.heading("Rate over the last half second")
       + ReportHTML.legend([
-        (Self.colors[0], "sent"), (Self.alarmColor, "asked of the encoder"),
-        ("#999999", lines.count > 1 ? "the lines" : "the line"),
+        (.first, "sent"), (.alarm, "asked of the encoder"),
+        (.line, lines.count > 1 ? "the lines" : "the line"),
       ]) + chart.svg
   }
 
   private var delayChart: String {
     let most = record.receivers.flatMap { record.delays(of: $0) }.max() ?? 0.1
-    var chart = SVGChart(seconds: seconds, most: most * 1000, unit: "ms")
+    var chart = SVGChart(
+      seconds: seconds, most: most * 1000, unit: "ms",
+      label:
+        "From the capture of each picture to its appearance; the longest is \(Wording.fixed(most * 1000, 0)) ms."
+    )
     for (index, receiver) in record.receivers.enumerated() where index == 0 {
       for freeze in record.freezes(of: receiver) {
-        chart.band(from: freeze.start, to: freeze.end, color: "#f3c9c9")
+        chart.band(from: freeze.start, to: freeze.end, .freeze)
       }
     }
     for (index, receiver) in record.receivers.enumerated() {
       for (frame, shown) in zip(record.frames, receiver.shown) {
         if let time = shown.time {
-          chart.dot(at: frame.time, height: (time - frame.time) * 1000, color: Self.colors[index % 2])
+          chart.dot(at: frame.time, height: (time - frame.time) * 1000, Self.marks[index % 2])
         } else if index == 0 {
-          chart.cross(at: frame.time, color: Self.alarmColor)
+          chart.cross(at: frame.time, .alarm)
         }
       }
     }
     let whose = record.receivers.count > 1 ? " (first receiver)" : ""
     return ReportHTML.heading("From the capture of a picture to its appearance")
-      + legendOfReceivers([(Self.alarmColor, "never shown" + whose), ("#f3c9c9", "freeze" + whose)])
+      + legendOfReceivers([(.alarm, "never shown" + whose), (.freeze, "freeze" + whose)])
       + chart.svg
   }
 
   private var queueChart: String {
     let most = record.receivers.flatMap { $0.shown.map(\.queueingDelay) }.max() ?? 0.1
-    var chart = SVGChart(seconds: seconds, most: most * 1000, unit: "ms")
+    var chart = SVGChart(
+      seconds: seconds, most: most * 1000, unit: "ms",
+      label:
+        "How long each frame's last packet waits before the line; at most \(Wording.fixed(most * 1000, 0)) ms."
+    )
     for (index, receiver) in record.receivers.enumerated() {
       chart.line(
         zip(record.frames, receiver.shown).map { ($0.time, $1.queueingDelay * 1000) },
-        color: Self.colors[index % 2])
+        Self.marks[index % 2])
     }
     return ReportHTML.heading("Wait of a frame's last packet before the line") + legendOfReceivers()
       + chart.svg
@@ -133,12 +141,14 @@ struct CallReportPage {
   private var qualityChart: String {
     let values = record.receivers.flatMap { $0.shown.compactMap(\.quality) }
     guard let most = values.max() else { return "" }
-    var chart = SVGChart(seconds: seconds, most: most, unit: "dB")
+    var chart = SVGChart(
+      seconds: seconds, most: most, unit: "dB",
+      label: "The quality of what is shown, up to \(Wording.fixed(most, 1)) dB.")
     for (index, receiver) in record.receivers.enumerated() {
       chart.line(
         zip(record.frames, receiver.shown).compactMap { frame, shown in shown.quality.map { (frame.time, $0) }
         },
-        color: Self.colors[index % 2])
+        Self.marks[index % 2])
     }
     return ReportHTML.heading("PSNR (luma) of what is shown against each picture sent") + legendOfReceivers()
       + chart.svg

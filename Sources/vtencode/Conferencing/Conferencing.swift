@@ -26,7 +26,10 @@ struct Conferencing: AsyncParsableCommand, SandboxedCommand {
 
   func run() async throws {
     let plan = ConferencingPlan(modeOptions)
-    try OutputCheck.check(modeOptions.report, option: "--report", others: [options.movie, options.out])
+    let output = try Destination(
+      argument: options.out, movie: options.movie, suffix: EncodingPlan.Purpose.conferencing.rawValue,
+      codec: options.codec)
+    try OutputCheck.check(modeOptions.report, option: "--report", others: [options.movie, output.path])
     try await EncodingRun.perform(
       options, purpose: .conferencing, isPaced: !unpaced, conferencing: plan)
     if let path = modeOptions.report { try ReportPage(plan.log.contents).write(to: path) }

@@ -40,7 +40,8 @@ struct ConferencingOptions: ParsableArguments {
   var encoder: String?
 
   @Option(
-    help: ArgumentHelp("Write a page with charts of each frame's bits, QP and time.", valueName: "file"))
+    help: ArgumentHelp("Write a page with charts of each frame's bits, QP and time.", valueName: "file"),
+    completion: .file())
   var report: String?
 
   func validate() throws {

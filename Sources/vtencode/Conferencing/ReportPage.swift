@@ -24,17 +24,17 @@ struct ReportPage {
       body: ReportHTML.table(summary) + "\n"
         + ReportHTML.heading("Bits of each frame")
         + ReportHTML.legend(
-          layerKeys + [("#2a8a4a", "key frame")]
-            + (entries.contains(where: \.isDropped) ? [("#c03030", "dropped")] : []))
+          layerKeys + [(.key, "key frame")]
+            + (entries.contains(where: \.isDropped) ? [(.alarm, "dropped")] : []))
         + bitsChart + ReportHTML.heading("Rate over the last second against what was asked")
-        + ReportHTML.legend([("#3366aa", "rate"), ("#c03030", "asked")]) + rateChart
+        + ReportHTML.legend([(.first, "rate"), (.alarm, "asked")]) + rateChart + stepsTable
         + ReportHTML.heading("Mean QP of each frame") + ReportHTML.legend(layerKeys) + qpChart
         + ReportHTML.heading("Time from EncodeFrame to the output") + delayChart)
   }
 
-  private var layerKeys: [(color: String, text: String)] {
+  private var layerKeys: [(mark: ChartMark, text: String)] {
     entries.contains { $0.layer > 0 }
-      ? [("#3366aa", "base layer"), ("#e0903a", "enhancement layer")] : [("#3366aa", "frame")]
+      ? [(.first, "base layer"), (.second, "enhancement layer")] : [(.first, "frame")]
   }
 
   // MARK: - Figures
@@ -69,13 +69,15 @@ struct ReportPage {
 
   private var bitsChart: String {
     let most = Double(entries.map(\.bits).max() ?? 1) / 1000
-    var chart = SVGChart(seconds: duration, most: most, unit: "kbit")
+    var chart = SVGChart(
+      seconds: duration, most: most, unit: "kbit",
+      label: "Bits of each of \(entries.count) frames; the largest has \(Wording.fixed(most, 0)) kbit.")
     for entry in entries {
       if entry.isDropped {
-        chart.cross(at: entry.time, color: "#c03030")
+        chart.cross(at: entry.time, .alarm)
       } else {
-        let color = entry.isKeyFrame ? "#2a8a4a" : entry.layer == 0 ? "#3366aa" : "#e0903a"
-        chart.bar(at: entry.time, width: interval, height: Double(entry.bits) / 1000, color: color)
+        let mark = entry.isKeyFrame ? ChartMark.key : entry.layer == 0 ? .first : .second
+        chart.bar(at: entry.time, width: interval, height: Double(entry.bits) / 1000, mark)
       }
     }
     return chart.svg
@@ -96,26 +98,56 @@ struct ReportPage {
     }
     let asked = entries.map { ($0.time, Double($0.rate) / 1000) }
     let most = (points + asked).map(\.1).max() ?? 1
-    var chart = SVGChart(seconds: duration, most: most, unit: "kb/s")
-    chart.line(points, color: "#3366aa")
-    chart.line(asked, color: "#c03030", isStepped: true)
+    var chart = SVGChart(
+      seconds: duration, most: most, unit: "kb/s",
+      label:
+        "The rate over the last second and the rate that was asked for, up to \(Wording.fixed(most, 0)) kb/s."
+    )
+    chart.line(points, .first)
+    chart.line(asked, .alarm, isStepped: true)
     return chart.svg
   }
 
+  /// What was asked for between two changes of the rate, beside what came of it in that time.
+  private var stepsTable: String {
+    var steps: [(from: Double, rate: Int, bits: Int)] = []
+    for entry in entries {
+      if steps.last?.rate != entry.rate { steps.append((entry.time, entry.rate, 0)) }
+      steps[steps.count - 1].bits += entry.bits
+    }
+    guard steps.count > 1 else { return "" }
+    let ends = steps.dropFirst().map(\.from) + [duration]
+    return ReportHTML.heading("Each step of the rate against its own mean")
+      + ReportHTML.table(
+        zip(steps, ends).map { step, end in
+          let mean = Double(step.bits) / max(end - step.from, 0.001)
+          let off = (mean / Double(max(step.rate, 1)) - 1) * 100
+          return (
+            name: "\(Wording.fixed(step.from, 1)) to \(Wording.fixed(end, 1)) s",
+            value: "\(Wording.bitRate(mean)) of \(Wording.bitRate(Double(step.rate))) asked "
+              + "(\(off < 0 ? "-" : "+")\(Wording.fixed(abs(off), 1)) %)"
+          )
+        }) + "\n"
+  }
+
   private var qpChart: String {
-    var chart = SVGChart(seconds: duration, most: 51, unit: "QP")
+    var chart = SVGChart(
+      seconds: duration, most: 51, unit: "QP",
+      label: "The mean quantisation parameter of each frame, 0 to 51.")
     for entry in coded {
       guard let qp = entry.averageQP else { continue }
-      chart.dot(at: entry.time, height: qp, color: entry.layer == 0 ? "#3366aa" : "#e0903a")
+      chart.dot(at: entry.time, height: qp, entry.layer == 0 ? .first : .second)
     }
     return chart.svg
   }
 
   private var delayChart: String {
     let most = (coded.map(\.delay).max() ?? 0.001) * 1000
-    var chart = SVGChart(seconds: duration, most: most, unit: "ms")
+    var chart = SVGChart(
+      seconds: duration, most: most, unit: "ms",
+      label: "The time that each frame took to encode; the longest is \(Wording.fixed(most, 1)) ms.")
     for entry in coded {
-      chart.bar(at: entry.time, width: interval, height: entry.delay * 1000, color: "#3366aa")
+      chart.bar(at: entry.time, width: interval, height: entry.delay * 1000, .first)
     }
     return chart.svg
   }

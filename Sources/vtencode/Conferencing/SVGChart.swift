@@ -12,12 +12,16 @@ struct SVGChart {
   private let seconds: Double
   private let most: Double
   private let unit: String
+  /// What a person who does not see the chart is told.
+  private let label: String
   private var shapes = ""
 
   /// - Parameters:
   ///   - seconds: the length of the time axis, from 0.
   ///   - most: the largest value to show; the axis goes up to a round number at or above it.
-  init(seconds: Double, most: Double, unit: String) {
+  ///   - label: what the chart shows, in a sentence.
+  init(seconds: Double, most: Double, unit: String, label: String) {
+    self.label = label
     self.seconds = max(seconds, 0.001)
     let step = Self.roundStep(max(most, 1e-6) / 4)
     self.most = (max(most, 1e-6) / step).rounded(.up) * step
@@ -32,32 +36,38 @@ struct SVGChart {
   }
   private func text(_ value: Double) -> String { Wording.fixed(value, 2) }
 
-  mutating func bar(at time: Double, width: Double, height: Double, color: String) {
+  mutating func bar(at time: Double, width: Double, height: Double, _ mark: ChartMark) {
     let pixels = max((x(time + width) - x(time)) * 0.85, 0.6)
     shapes +=
       "<rect x=\"\(text(x(time)))\" y=\"\(text(y(height)))\" width=\"\(text(pixels))\" "
-      + "height=\"\(text(y(0) - y(height)))\" fill=\"\(color)\"/>\n"
+      + "height=\"\(text(y(0) - y(height)))\" fill=\"\(mark.fill)\"/>\n"
   }
 
-  mutating func dot(at time: Double, height: Double, color: String) {
-    shapes += "<circle cx=\"\(text(x(time)))\" cy=\"\(text(y(height)))\" r=\"1.8\" fill=\"\(color)\"/>\n"
+  /// A round point, or for the second of two kinds a square one that is empty.
+  mutating func dot(at time: Double, height: Double, _ mark: ChartMark) {
+    let (cx, cy) = (x(time), y(height))
+    shapes +=
+      mark == .second
+      ? "<rect x=\"\(text(cx - 1.9))\" y=\"\(text(cy - 1.9))\" width=\"3.8\" height=\"3.8\" fill=\"none\" "
+        + "stroke=\"\(mark.color)\"/>\n"
+      : "<circle cx=\"\(text(cx))\" cy=\"\(text(cy))\" r=\"1.8\" fill=\"\(mark.color)\"/>\n"
   }
 
   /// A stretch of time, over the whole height.
-  mutating func band(from start: Double, to end: Double, color: String) {
+  mutating func band(from start: Double, to end: Double, _ mark: ChartMark) {
     shapes +=
       "<rect x=\"\(text(x(start)))\" y=\"\(text(Self.top))\" width=\"\(text(max(x(end) - x(start), 1)))\" "
-      + "height=\"\(text(y(0) - Self.top))\" fill=\"\(color)\"/>\n"
+      + "height=\"\(text(y(0) - Self.top))\" fill=\"\(mark.color)\"/>\n"
   }
 
   /// A mark on the time axis.
-  mutating func cross(at time: Double, color: String) {
+  mutating func cross(at time: Double, _ mark: ChartMark) {
     let (cx, cy) = (x(time), y(0) - 4)
     shapes +=
-      "<path d=\"M\(text(cx - 3)) \(text(cy - 3))l6 6m0 -6l-6 6\" stroke=\"\(color)\" stroke-width=\"1.4\"/>\n"
+      "<path d=\"M\(text(cx - 3)) \(text(cy - 3))l6 6m0 -6l-6 6\" stroke=\"\(mark.color)\" stroke-width=\"1.4\"/>\n"
   }
 
-  mutating func line(_ points: [(Double, Double)], color: String, isStepped: Bool = false) {
+  mutating func line(_ points: [(Double, Double)], _ mark: ChartMark, isStepped: Bool = false) {
     var path = ""
     for (time, value) in points {
       if path.isEmpty {
@@ -66,7 +76,8 @@ struct SVGChart {
         path += isStepped ? "H\(text(x(time)))V\(text(y(value)))" : "L\(text(x(time))) \(text(y(value)))"
       }
     }
-    shapes += "<path d=\"\(path)\" fill=\"none\" stroke=\"\(color)\" stroke-width=\"1.6\"/>\n"
+    shapes +=
+      "<path d=\"\(path)\" fill=\"none\" stroke=\"\(mark.color)\"\(mark.dashAttribute) stroke-width=\"1.8\"/>\n"
   }
 
   var svg: String {
@@ -76,25 +87,26 @@ struct SVGChart {
       let value = Double(i) * step
       axes +=
         "<line x1=\"\(Self.left)\" x2=\"\(Self.width - 10)\" y1=\"\(text(y(value)))\" y2=\"\(text(y(value)))\" "
-        + "stroke=\"#ddd\"/><text x=\"\(Self.left - 8)\" y=\"\(text(y(value) + 4))\" text-anchor=\"end\">"
-        + "\(label(value, step))</text>\n"
+        + "stroke=\"var(--grid)\"/><text x=\"\(Self.left - 8)\" y=\"\(text(y(value) + 4))\" text-anchor=\"end\">"
+        + "\(mark(value, step))</text>\n"
     }
     let timeStep = Self.roundStep(seconds / 8)
     for i in 0...Int(seconds / timeStep) {
       let time = Double(i) * timeStep
       axes +=
         "<text x=\"\(text(x(time)))\" y=\"\(Self.height - 18)\" text-anchor=\"middle\">"
-        + "\(label(time, timeStep))</text>\n"
+        + "\(mark(time, timeStep))</text>\n"
     }
     return """
-      <svg viewBox="0 0 \(Int(Self.width)) \(Int(Self.height))" role="img">
-      \(axes)\(shapes)<text x="4" y="12">\(unit)</text>
+      <div class="scroll"><svg viewBox="0 0 \(Int(Self.width)) \(Int(Self.height))" role="img" \
+      aria-label="\(ReportHTML.escaped(label))">
+      \(ChartMark.patterns)\(axes)\(shapes)<text x="4" y="12">\(unit)</text>
       <text x="\(Self.width - 10)" y="\(Self.height - 3)" text-anchor="end">seconds</text>
-      </svg>
+      </svg></div>
       """
   }
 
-  private func label(_ value: Double, _ step: Double) -> String {
+  private func mark(_ value: Double, _ step: Double) -> String {
     Wording.fixed(value, step >= 1 ? 0 : step >= 0.1 ? 1 : 2)
   }
 

@@ -16,20 +16,19 @@ struct Failure: Error {
     if let failure = error as? Failure { return failure.message }
     let bridged = error as NSError
     if let system = systemError(in: bridged) { return system }
-    var parts: [String] = []
-    if let text = bridged.userInfo[NSLocalizedDescriptionKey] as? String { parts.append(text) }
-    if let reason = bridged.localizedFailureReason, !parts.contains(reason) { parts.append(reason) }
-    if let advice = bridged.localizedRecoverySuggestion, !parts.contains(advice) { parts.append(advice) }
-    if parts.isEmpty { parts.append("\(bridged.domain) error \(bridged.code)") }
-    return
-      parts.map { $0.trimmingCharacters(in: CharacterSet(charactersIn: ". \n")) }.joined(separator: ". ")
+    // The description repeats the reason; what to do about it the caller says, who knows more.
+    let text =
+      bridged.localizedFailureReason ?? bridged.userInfo[NSLocalizedDescriptionKey] as? String
+      ?? "\(bridged.domain) error \(bridged.code)"
+    return text.trimmingCharacters(in: CharacterSet(charactersIn: ". \n"))
   }
 
   /// The operating system's own words, if it is what said no.
   private static func systemError(in error: NSError) -> String? {
     var current: NSError? = error
     while let error = current {
-      if error.domain == NSPOSIXErrorDomain, let code = Int32(exactly: error.code) {
+      // What libraries call an invalid argument or data says nothing to a person; their reason does.
+      if error.domain == NSPOSIXErrorDomain, let code = Int32(exactly: error.code), code != EINVAL {
         return advice(forSystemError: code)
       }
       current = error.userInfo[NSUnderlyingErrorKey] as? NSError

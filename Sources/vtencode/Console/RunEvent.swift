@@ -26,9 +26,17 @@ struct RunEvent: Encodable {
   var psnrLuma: Double?
   var psnr: Double?
   var isInterrupted: Bool
+  /// Of the source: pictures of which a part was made up, pictures that could not be decoded.
+  var damagedPictures: Int
+  var lostPictures: Int
+  /// What was wrong with the source, in words.
+  var damage: String?
 
   init(_ report: RunReport, destination: Destination, isInterrupted: Bool) {
-    output = destination.name
+    output = report.written.path ?? destination.name
+    damagedPictures = report.damage.concealed
+    lostPictures = report.damage.lost
+    damage = report.damage.summary
     codec = report.plan.codec.rawValue
     encoder = report.encoderID
     width = report.plan.width

@@ -16,6 +16,8 @@ struct RunReport: Sendable {
   /// How often the clip was encoded until its bit rate was right.
   var runs = 1
   var quality: Quality?
+  /// What was wrong with the source.
+  var damage = SourceDamage()
 
   var bitRate: Double { videoSeconds > 0 ? Double(videoBytes) * 8 / videoSeconds : 0 }
 
@@ -39,7 +41,8 @@ struct RunReport: Sendable {
       lines.append("psnr    \(quality.description)")
     }
     if let sound = written.sound.summary { lines.append("sound   \(sound)") }
-    lines.append("file    \(destination.name), \(Wording.bytes(written.fileBytes))")
+    if let damage = damage.summary { lines.append("damage  \(damage)") }
+    lines.append("file    \(written.path ?? destination.name), \(Wording.bytes(written.fileBytes))")
     return lines.joined(separator: "\n")
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CSandbox
+import FFmpegMedia
 import Foundation
 
 /// A subcommand that decodes what anybody may have made.
@@ -42,8 +43,7 @@ enum Sandbox {
       paths.append((device, OVT_ACCESS_DEVICE))
     }
     for output in outputs {
-      let folder = (output as NSString).deletingLastPathComponent
-      paths.append((folder.isEmpty ? "." : folder, OVT_ACCESS_WRITE))
+      paths.append((folder(of: output), OVT_ACCESS_WRITE))
     }
     let copies = paths.map { strdup($0.path) }
     defer { copies.forEach { free($0) } }
@@ -58,9 +58,14 @@ enum Sandbox {
   static func enter(for command: any SandboxedCommand) throws {
     let options = command.options
     // A name that is derived from the movie's is one in the current folder.
+    // Where the movie turns out to be interlaced, its filter could not be loaded any more. Without the library that is
+    // said then.
+    try? FilterLibrary.load()
     let output = options.out == "-" ? nil : options.out ?? "derived.mov"
+    let movie = options.movie
     try enter(
-      reading: options.movie, writing: [output, command.furtherOutput].compactMap { $0 },
+      reading: InputFile.isSequence(movie) && access(movie, F_OK) != 0 ? folder(of: movie) : movie,
+      writing: [output, command.furtherOutput].compactMap { $0 },
       devices: options.sandboxDevice)
   }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import AVFoundation
 import VideoToolbox
 
 /// What `--codec` can say, by the four-character codes that movies carry, or by the names that people use.
@@ -121,6 +122,22 @@ enum Scaling: String, CaseIterable, ExpressibleByArgument, Sendable {
     case .letterbox: kVTScalingMode_Letterbox
     case .trim: kVTScalingMode_Trim
     case .stretch: kVTScalingMode_Normal
+    }
+  }
+}
+
+/// What becomes of pictures whose lines are of two moments.
+enum Deinterlacing: String, CaseIterable, ExpressibleByArgument, Sendable {
+  /// A picture for both fields together.
+  case frame
+  /// A picture for each field: twice as many.
+  case field
+
+  /// For the reader's settings.
+  var mode: CFString {
+    switch self {
+    case .frame: kVTDecompressionProperty_DeinterlaceMode_Temporal
+    case .field: kOVTDecompressionProperty_DeinterlaceMode_TemporalFields
     }
   }
 }

@@ -5,8 +5,8 @@ import ArgumentParser
 struct EncodingOptions: ParsableArguments {
   @Argument(
     help: ArgumentHelp(
-      "The movie to encode: anything that libavformat reads, Y4M and raw H.264 or HEVC included. - or a pipe is read "
-        + "to its end first."),
+      "The movie to encode: anything that libavformat reads, Y4M and raw H.264 or HEVC included; or a sequence of "
+        + "pictures, as frame%04d.png. - or a pipe is read to its end first."),
     completion: .file())
   var movie: String
 
@@ -46,6 +46,15 @@ struct EncodingOptions: ParsableArguments {
       "What becomes of a picture of another shape than --dimensions: black bars, its edges cut off, or out of shape.",
       valueName: "how"))
   var scaling: Scaling = .letterbox
+
+  @Option(
+    help: ArgumentHelp(
+      "What becomes of interlaced pictures: one for each frame, or one for each field, which is twice as many.",
+      valueName: "how"))
+  var deinterlace: Deinterlacing = .frame
+
+  @Flag(help: "Leave interlaced pictures as they are, with lines of two moments.")
+  var noDeinterlace = false
 
   @Option(help: ArgumentHelp("Encode only this many frames.", valueName: "n"))
   var frames: Int?
@@ -93,10 +102,10 @@ struct EncodingOptions: ParsableArguments {
   var threads: Int?
 
   @Option(
-    name: .customLong("fps"),
+    name: [.customLong("frame-rate"), .customLong("fps")],
     help: ArgumentHelp(
-      "Frames a second of a raw stream, which has no times. (default: what the stream says, or 30)",
-      valueName: "rate"))
+      "Frames a second of a raw stream or of a sequence of pictures, which have no times. (default: what the stream "
+        + "says, or 30)", valueName: "rate"))
   var framesPerSecond: Double?
 
   @Option(
@@ -180,7 +189,7 @@ struct EncodingOptions: ParsableArguments {
       throw ValidationError("--keyframe-duration must be more than 0 seconds and at most a day.")
     }
     if let framesPerSecond, !(framesPerSecond >= 0.1 && framesPerSecond <= 1000) {
-      throw ValidationError("--fps goes from 0.1 to 1000.")
+      throw ValidationError("--frame-rate goes from 0.1 to 1000.")
     }
     if let profile, profile.level(for: codec) == nil {
       let choices = Profile.choices(for: codec).joined(separator: ", ")

@@ -58,8 +58,7 @@ struct Destination: Sendable {
   }
 
   private func checkPlace(_ path: String, movie: String) throws {
-    let folder = (path as NSString).deletingLastPathComponent
-    let place = folder.isEmpty ? "." : folder
+    let place = folder(of: path)
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: place, isDirectory: &isFolder) else {
       throw Failure(
@@ -79,11 +78,16 @@ struct Destination: Sendable {
     }
   }
 
-  /// Whether two paths lead to one file, through links of any kind too.
+  /// Whether two paths lead to one file, through links of any kind too, or would once it is there.
   static func areSameFile(_ one: String, _ other: String) -> Bool {
     var first = stat()
     var second = stat()
-    guard stat(one, &first) == 0, stat(other, &second) == 0 else { return false }
-    return first.st_dev == second.st_dev && first.st_ino == second.st_ino
+    switch (stat(one, &first), stat(other, &second)) {
+    case (0, 0): return first.st_dev == second.st_dev && first.st_ino == second.st_ino
+    case (0, _), (_, 0): return false
+    default: break
+    }
+    guard (one as NSString).lastPathComponent == (other as NSString).lastPathComponent else { return false }
+    return areSameFile(folder(of: one), folder(of: other))
   }
 }

@@ -28,7 +28,7 @@ struct ElementaryStreamSink: SampleSink {
       next = try samples.pop()
     }
     try output.close()
-    try pending?.commit()
+    report.path = try pending?.commit()
     return report
   }
 }

@@ -40,6 +40,8 @@ struct EncodingPlan: Sendable {
   /// Bits a second of sound that is encoded.
   var audioBitRate: Int?
   var isFastStart: Bool
+  /// Nil leaves interlaced pictures as they are.
+  var deinterlacing: Deinterlacing?
   /// The source has a high dynamic range and the encoded picture 8 bits: its tones are mapped to BT.709.
   var mapsTones: Bool
   var progress: ProgressStyle
@@ -72,6 +74,7 @@ struct EncodingPlan: Sendable {
     pixelFormat =
       options.pixelFormat ?? (options.profile == .main10 || keepsDepth ? .video10Bit : usual)
     mapsTones = source.isHighDynamicRange && pixelFormat != .video10Bit
+    deinterlacing = options.noDeinterlace ? nil : options.deinterlace
     preset = options.preset
     profile = options.profile
     keyframeInterval = options.keyframeInterval
@@ -90,6 +93,13 @@ struct EncodingPlan: Sendable {
     progress = options.progress
     isVerbose = options.verbose
     notices = Self.notices(fit: fit, mapsTones: mapsTones, source: source)
+    if source.isInterlaced, let deinterlacing {
+      notices.append(
+        deinterlacing == .frame
+          ? "the movie is interlaced; its fields become whole pictures. --deinterlace field keeps each moment, "
+            + "--no-deinterlace its lines"
+          : "the movie is interlaced; each field becomes a picture")
+    }
   }
 
   private static func notices(fit: PictureFit, mapsTones: Bool, source: MovieSource) -> [String] {

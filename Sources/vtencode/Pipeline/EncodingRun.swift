@@ -14,7 +14,10 @@ enum EncodingRun {
     }
     if let path = destination.path { try OutputCheck.mayReplace(path, overwrites: options.overwrite) }
     Interrupt.shared.watch()
-    let source = try await MovieSource.open(options.movie, streamFrameRate: options.framesPerSecond)
+    var source = try await MovieSource.open(options.movie, streamFrameRate: options.framesPerSecond)
+    if source.isInterlaced, options.deinterlace == .field, !options.noDeinterlace {
+      source = source.withFieldsAsFrames()
+    }
     var plan = try EncodingPlan(options, source: source, purpose: purpose, isPaced: isPaced)
     plan.conferencing = conferencing
     for notice in plan.notices where options.progress == .auto { Console.note("vtencode: \(notice)") }
@@ -33,10 +36,17 @@ enum EncodingRun {
     } else {
       try Console.print(summary)
     }
+    let output = report.written.path ?? destination.name
     if wasInterrupted {
       throw Failure(
-        "interrupted; '\(destination.name)' holds the \(Wording.plural(report.frames, "frame")) encoded so far",
+        "interrupted; '\(output)' holds the \(Wording.plural(report.frames, "frame")) encoded so far"
+          + (output == destination.name ? "" : ", and '\(destination.name)' is as it was"),
         status: Interrupt.shared.status)
+    }
+    if let damage = report.damage.summary {
+      throw Failure(
+        "'\(source.name)' is damaged, and '\(output)' holds what could be read: \(damage)",
+        status: SourceDamage.exitStatus)
     }
   }
 }

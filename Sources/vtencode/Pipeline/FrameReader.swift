@@ -18,6 +18,7 @@ final class FrameReader {
   private let frameDuration: CMTime
   private let adapter: PictureAdapter?
   private var count = 0
+  private var end = CMTime.invalid
 
   /// The encoder needs the processors more. Each thread of the decoder holds pictures.
   private static let threads = min(max(ProcessInfo.processInfo.activeProcessorCount / 2, 1), 8)
@@ -29,13 +30,17 @@ final class FrameReader {
     // Tones are mapped from all the bits that the source has.
     let decoded = plan.mapsTones ? PixelFormat.video10Bit.type : format
     let adapter = PictureAdapter(plan.fit, pixelFormat: format, mapsTones: plan.mapsTones)
-    try self.init(source, pixelFormat: decoded, adapter: adapter)
+    try self.init(source, pixelFormat: decoded, deinterlacing: plan.deinterlacing, adapter: adapter)
   }
 
   /// - Parameters:
   ///   - pixelFormat: the format to decode to.
+  ///   - deinterlacing: what becomes of interlaced pictures; nil leaves them.
   ///   - adapter: what else is to be done with the pictures.
-  init(_ source: MovieSource, pixelFormat: OSType, adapter: PictureAdapter? = nil) throws {
+  init(
+    _ source: MovieSource, pixelFormat: OSType, deinterlacing: Deinterlacing? = nil,
+    adapter: PictureAdapter? = nil
+  ) throws {
     self.source = source
     self.adapter = adapter
     frameDuration = CMTime(seconds: 1 / source.frameRate, preferredTimescale: 90_000)
@@ -44,12 +49,18 @@ final class FrameReader {
     } catch {
       throw source.failure(error)
     }
-    output = AVAssetReaderTrackOutput(
-      track: source.video,
-      outputSettings: [
-        kCVPixelBufferPixelFormatTypeKey as String: pixelFormat,
-        kVTDecompressionPropertyKey_ThreadCount as String: Self.threads,
-      ])
+    var settings: [String: Any] = [
+      kCVPixelBufferPixelFormatTypeKey as String: pixelFormat,
+      kVTDecompressionPropertyKey_ThreadCount as String: Self.threads,
+    ]
+    if let deinterlacing {
+      settings[kVTDecompressionPropertyKey_FieldMode as String] =
+        kVTDecompressionProperty_FieldMode_DeinterlaceFields as String
+      settings[kVTDecompressionPropertyKey_DeinterlaceMode as String] = deinterlacing.mode as String
+    }
+    output = AVAssetReaderTrackOutput(track: source.video, outputSettings: settings)
+    // What can be read of a damaged movie is worth having, and the rest is told.
+    output.ovtToleratesDamage = true
     // The pictures go to the encoder and are not changed: no copy is needed.
     output.alwaysCopiesSampleData = false
     guard reader.canAdd(output) else {
@@ -71,12 +82,18 @@ final class FrameReader {
       let stated = sample.duration
       let duration = stated.isNumeric && stated > .zero ? stated : frameDuration
       count += 1
+      end = end.isNumeric ? max(end, time + duration) : time + duration
       let picture = try adapter?.adapt(pixelBuffer) ?? pixelBuffer
       return Frame(pixelBuffer: picture, time: time, duration: duration)
     }
     if reader.status == .failed { throw source.failure(reader.error) }
     guard count > 0 else { throw Failure("'\(source.name)' holds no picture that can be decoded") }
     return nil
+  }
+
+  /// What has been wrong with the movie so far.
+  var damage: SourceDamage {
+    SourceDamage(output.ovtDamage, end: end.isNumeric ? end : nil, source: source)
   }
 
   private var size: (width: Int, height: Int)?

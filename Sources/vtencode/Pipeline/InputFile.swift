@@ -31,6 +31,11 @@ final class InputFile: Sendable {
     }
     var facts = stat()
     guard stat(given, &facts) == 0 else {
+      if errno == ENOENT, Self.isSequence(given) {
+        descriptor = nil
+        path = given
+        return
+      }
       if errno == ENOENT || errno == ENOTDIR {
         throw Failure("there is no file '\(argument)'; check the name and the folder")
       }
@@ -63,6 +68,11 @@ final class InputFile: Sendable {
     if argument.hasPrefix("file://"), let url = URL(string: argument), url.isFileURL { return url.path }
     if argument == "/dev/stdin" || argument == "/dev/fd/0" { return "-" }
     return argument
+  }
+
+  /// A name with a number to fill in, such as `frame%04d.png`.
+  static func isSequence(_ path: String) -> Bool {
+    (path as NSString).lastPathComponent.range(of: "%0?[0-9]{0,2}d", options: .regularExpression) != nil
   }
 
   private static func path(of descriptor: Int32) -> String { "/proc/self/fd/\(descriptor)" }

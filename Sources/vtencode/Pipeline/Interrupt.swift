@@ -70,7 +70,7 @@ final class Interrupt: @unchecked Sendable {
       // What lies deeper first: a folder goes when it is empty.
       for path in lock.withLock({ unfinished }).sorted(by: { $0.utf8.count > $1.utf8.count }) {
         unlink(path)
-        rmdir((path as NSString).deletingLastPathComponent)
+        rmdir(folder(of: path))
       }
       _exit(128 + number)
     }

@@ -9,6 +9,7 @@ struct MovieSink: SampleSink {
   let source: MovieSource
   let plan: EncodingPlan
   let gate: SoundGate
+  let damage: DamageCollector
 
   func write(_ samples: BoundedQueue<CMSampleBuffer>) async throws -> SinkReport {
     // The file's header needs the codec's parameter sets, which come with the first sample.
@@ -50,8 +51,9 @@ struct MovieSink: SampleSink {
     guard writer.status == .completed else { throw failure(writer) }
     let bytes = (try? FileManager.default.attributesOfItem(atPath: pending.path)[.size] as? NSNumber)?
       .intValue
-    try pending.commit()
-    return SinkReport(fileBytes: bytes ?? 0, sound: report)
+    let name = try pending.commit()
+    for sound in sounds { if let lost = sound.damage { damage.note(sound: lost) } }
+    return SinkReport(fileBytes: bytes ?? 0, sound: report, path: name)
   }
 
   private var ending: String { (path as NSString).pathExtension }

@@ -16,7 +16,7 @@ struct MovieSource: Sendable {
   /// Size of the stored picture in samples, before any rotation.
   let width: Int
   let height: Int
-  let frameRate: Double
+  private(set) var frameRate: Double
   /// Bits a second of the picture; 0 if nothing is known.
   let dataRate: Double
   let duration: CMTime
@@ -58,7 +58,7 @@ struct MovieSource: Sendable {
     let height = coded.height > 0 ? Int(coded.height) : Int(clamping: Double(size.height))
     let frameRate = rate > 0 ? Double(rate) : 30
     if let streamFrameRate, abs(frameRate / streamFrameRate - 1) > 0.01 {
-      throw Failure("--fps is for raw streams, and '\(path)' has times of its own; leave it out")
+      throw Failure("--frame-rate is for raw streams, and '\(path)' has times of its own; leave it out")
     }
     var sounds: [SoundFacts] = []
     for track in tracks where track.mediaType == .audio {
@@ -94,6 +94,21 @@ struct MovieSource: Sendable {
   var expectedFrames: Int? {
     guard duration.isNumeric, duration.seconds > 0, frameRate > 0 else { return nil }
     return max(Int(Int32(clamping: (duration.seconds * frameRate).rounded())), 1)
+  }
+
+  /// The movie says that its pictures have two fields.
+  var isInterlaced: Bool {
+    let count =
+      CMFormatDescriptionGetExtension(format, extensionKey: kCMFormatDescriptionExtension_FieldCount)
+      as? NSNumber
+    return count?.intValue == 2
+  }
+
+  /// The same movie with a picture for each field.
+  func withFieldsAsFrames() -> MovieSource {
+    var source = self
+    source.frameRate *= 2
+    return source
   }
 
   /// More than 8 bits in a sample.

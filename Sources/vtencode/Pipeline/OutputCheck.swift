@@ -28,8 +28,7 @@ enum OutputCheck {
     if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
       throw Failure("\(option) '\(path)' is a folder; give a file name")
     }
-    let folder = (path as NSString).deletingLastPathComponent
-    let place = folder.isEmpty ? "." : folder
+    let place = folder(of: path)
     guard FileManager.default.fileExists(atPath: place, isDirectory: &isFolder), isFolder.boolValue else {
       throw Failure("the folder of \(option) '\(path)' does not exist; create it first, or choose another")
     }

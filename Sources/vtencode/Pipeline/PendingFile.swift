@@ -16,8 +16,7 @@ final class PendingFile {
 
   init(for finalPath: String) throws {
     self.finalPath = finalPath
-    let place = (finalPath as NSString).deletingLastPathComponent
-    let parent = place.isEmpty ? "." : place
+    let parent = vtencode.folder(of: finalPath)
     Self.removeLeftovers(in: parent)
     (folder, lock) = try Self.makeFolder(in: parent, for: finalPath)
     path = folder + "/" + (finalPath as NSString).lastPathComponent
@@ -33,12 +32,39 @@ final class PendingFile {
     return descriptor
   }
 
-  /// Gives the file its name, in place of what had it.
-  func commit() throws {
+  /// Gives the file its name, in place of what had it. The part that an interrupted run leaves takes nobody's place: it
+  /// gets a name of its own where the other is taken.
+  /// - Returns: The name.
+  @discardableResult
+  func commit() throws -> String {
     try flush(path, O_RDONLY | O_NOFOLLOW)
-    guard rename(path, finalPath) == 0 else { throw failure(errno) }
+    let name = Interrupt.shared.isRequested ? try linkPart() : finalPath
+    if name == finalPath {
+      guard rename(path, finalPath) == 0 else { throw failure(errno) }
+    } else {
+      unlink(path)
+    }
     settle()
-    try flush((folder as NSString).deletingLastPathComponent, O_RDONLY | O_DIRECTORY)
+    try flush(vtencode.folder(of: folder), O_RDONLY | O_DIRECTORY)
+    return name
+  }
+
+  /// The part under the first free one of `out-part.mp4`, `out-part-2.mp4` and so on; the final name if that is free.
+  private func linkPart() throws -> String {
+    var status = stat()
+    if lstat(finalPath, &status) != 0 { return finalPath }
+    let ending = (finalPath as NSString).pathExtension
+    let stem = (finalPath as NSString).deletingPathExtension
+    for number in 1..<10_000 {
+      let name = stem + (number == 1 ? "-part" : "-part-\(number)") + (ending.isEmpty ? "" : ".\(ending)")
+      if link(path, name) == 0 { return name }
+      // A file system without links: what has the name is asked for first.
+      if errno != EEXIST, lstat(name, &status) != 0 {
+        guard rename(path, name) == 0 else { throw failure(errno) }
+        return name
+      }
+    }
+    throw failure(EEXIST)
   }
 
   func discard() {

@@ -33,11 +33,12 @@ struct Pipeline: Sendable {
     }
     if plan.isVerbose { printSettings(of: compressor) }
 
-    let sink = makeSink(gate: gate)
+    let damage = DamageCollector()
+    let sink = makeSink(gate: gate, damage: damage)
     let written: SinkReport
     do {
       async let encoding: Void = onThread("decode") {
-        try encode(with: compressor, samples: samples, gate: gate)
+        try encode(with: compressor, samples: samples, gate: gate, damage: damage)
       }
       async let writing = cancelling(samples) { try await sink.write(samples) }
       written = try await writing
@@ -54,8 +55,10 @@ struct Pipeline: Sendable {
       }
       throw Failure("the encoder gave no frame; nothing was written")
     }
-    return tally.report(
+    var report = tally.report(
       seconds: Date().timeIntervalSince(began), plan: plan, written: written, encoderID: compressor.encoderID)
+    report.damage = damage.value
+    return report
   }
 
   private var expectedFrames: Int? {
@@ -63,10 +66,11 @@ struct Pipeline: Sendable {
     return plan.frameLimit.map { min($0, expected) } ?? expected
   }
 
-  private func makeSink(gate: SoundGate) -> any SampleSink {
+  private func makeSink(gate: SoundGate, damage: DamageCollector) -> any SampleSink {
     switch destination.kind {
     case .movie(let type):
-      MovieSink(path: destination.path ?? "", type: type, source: source, plan: plan, gate: gate)
+      MovieSink(
+        path: destination.path ?? "", type: type, source: source, plan: plan, gate: gate, damage: damage)
     case .elementaryStream, .standardOutput:
       ElementaryStreamSink(path: destination.path)
     }
@@ -76,11 +80,15 @@ struct Pipeline: Sendable {
 
   /// Decodes pictures and hands them to the session, which makes this wait while its queue is full.
   private func encode(
-    with compressor: Compressor, samples: BoundedQueue<CMSampleBuffer>, gate: SoundGate
+    with compressor: Compressor, samples: BoundedQueue<CMSampleBuffer>, gate: SoundGate,
+    damage: DamageCollector
   ) throws {
     do {
       let reader = try FrameReader(source, plan: plan)
-      defer { reader.cancel() }
+      defer {
+        damage.note(pictures: reader.damage)
+        reader.cancel()
+      }
       let pacer = plan.isPaced ? try Pacer() : nil
       var count = 0
       var isCut = false

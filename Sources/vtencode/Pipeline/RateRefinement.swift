@@ -59,8 +59,9 @@ struct RateRefinement {
       // What was interrupted is no better than the whole that is there.
       if Interrupt.shared.isRequested { break }
       if miss(latest) < miss(best) {
-        try pending.commit()
+        let name = try pending.commit()
         best = latest
+        best.written.path = name
       }
     }
     best.plan = pipeline.plan

@@ -12,6 +12,8 @@ protocol SampleSink: Sendable {
 struct SinkReport: Sendable {
   var fileBytes = 0
   var sound = SoundReport()
+  /// Where it was written, if that is not where it was meant to be.
+  var path: String?
 }
 
 /// Runs blocking work on a thread of its own, out of the way of Swift's cooperative threads.

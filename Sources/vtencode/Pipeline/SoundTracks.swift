@@ -82,19 +82,24 @@ struct SoundReport: Sendable {
 
 /// A sound track on its way from the source into the output: copied as it is stored, or encoded as AAC.
 final class SoundTrack: @unchecked Sendable {
-  // Sendable: immutable; reader and writer have their own locks.
+  // Sendable: reader and writer have their own locks; `next` is called by one task, and what it leaves is asked for
+  // when that has ended.
   let input: AVAssetWriterInput
   let isEncoded: Bool
   private let source: MovieSource
   private let reader: AVAssetReader
   private let output: AVAssetReaderTrackOutput
   private let gate: SoundGate
+  private let number: Int
+  private var end = CMTime.invalid
+  private var failure: (any Error)?
 
   /// - Parameter bitRate: of sound that is encoded, for all channels.
   init(_ source: MovieSource, _ facts: SoundFacts, encodes: Bool, bitRate: Int?, gate: SoundGate) throws {
     self.source = source
     self.gate = gate
     isEncoded = encodes
+    number = facts.number
     let what = "sound track \(facts.number) (\(facts.codecName))"
     do {
       // A reader of its own: the tracks are read at different paces.
@@ -134,11 +139,26 @@ final class SoundTrack: @unchecked Sendable {
 
   func cancel() { reader.cancelReading() }
 
+  /// Where the track ends before its time, and why; nil if it was read to its end.
+  var damage: String? {
+    let lost = output.ovtDamage.lostSoundPackets
+    var parts = lost > 0 ? ["\(Wording.plural(lost, "packet")) of sound track \(number) lost"] : []
+    if let failure {
+      parts.append(
+        SourceDamage.breakOff(
+          "sound track \(number) breaks", at: end.isNumeric ? end : nil, of: .invalid, failure))
+    }
+    return parts.isEmpty ? nil : parts.joined(separator: "; ")
+  }
+
   func next() throws -> CMSampleBuffer? {
     guard let sample = output.copyNextSampleBuffer() else {
-      if reader.status == .failed { throw source.failure(reader.error) }
+      // What has been read of a damaged track is worth having.
+      if reader.status == .failed { failure = reader.error ?? source.failure(nil) }
       return nil
     }
+    let until = sample.presentationTimeStamp + sample.duration
+    if until.isNumeric { end = until }
     guard gate.admits(sample.presentationTimeStamp) else {
       reader.cancelReading()
       return nil

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+import FFmpegMedia
+import Foundation
+
+/// For `kVTDecompressionPropertyKey_DeinterlaceMode` in the settings of a reader's output: as
+/// `kVTDecompressionProperty_DeinterlaceMode_Temporal`, but with a picture for each field, at the field's own time.
+public nonisolated(unsafe) let kOVTDecompressionProperty_DeinterlaceMode_TemporalFields: CFString =
+  "OVTTemporalFields"
+
+/// What a program wants done with the two fields of interlaced pictures.
+///
+/// Temporal modes need the pictures before and after, and are the reader's; the others are the session's.
+struct FieldRequirements: Sendable {
+  var temporal: Deinterlacer.Rate?
+  /// Properties of the session.
+  private var mode: String?
+  private var deinterlaceMode: String?
+
+  init() {}
+
+  init(_ settings: [String: Any]) throws {
+    func text(_ key: CFString) throws -> String? {
+      guard let value = settings[key as String] else { return nil }
+      guard let text = value as? String else { throw Self.unsupported("\(key)") }
+      return text
+    }
+    mode = try text(kVTDecompressionPropertyKey_FieldMode)
+    deinterlaceMode = try text(kVTDecompressionPropertyKey_DeinterlaceMode)
+    let isTemporal = deinterlaceMode == kVTDecompressionProperty_DeinterlaceMode_Temporal as String
+    let isOfFields = deinterlaceMode == kOVTDecompressionProperty_DeinterlaceMode_TemporalFields as String
+    guard isTemporal || isOfFields else { return }
+    deinterlaceMode = nil
+    guard mode == kVTDecompressionProperty_FieldMode_DeinterlaceFields as String else { return }
+    mode = nil
+    temporal = isOfFields ? .field : .frame
+  }
+
+  func apply(to session: VTDecompressionSession) throws {
+    for (key, value) in [
+      (kVTDecompressionPropertyKey_FieldMode, mode),
+      (kVTDecompressionPropertyKey_DeinterlaceMode, deinterlaceMode),
+    ] {
+      guard let value else { continue }
+      guard VTSessionSetProperty(session, key: key, value: value as CFString) == noErr else {
+        throw Self.unsupported("\(key)")
+      }
+    }
+  }
+
+  private static func unsupported(_ key: String) -> AVError {
+    AVError(
+      .unsupportedOutputSettings, reason: "The value of \(key) is not known.",
+      advice: "Use one of the constants of VTDecompressionProperties.")
+  }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// What of a track could not be read as it should.
+public struct OVTReadingDamage: Sendable {
+  /// Pictures of which the decoder has made up a part.
+  public var concealedPictures = 0
+  /// Pictures that could not be decoded at all.
+  public var lostPictures = 0
+  /// Packets of sound that were damaged; there is silence for them, or nothing.
+  public var lostSoundPackets = 0
+  /// Why reading ended before the track did; nil if it did not.
+  public var failure: (any Error)?
+
+  public var isEmpty: Bool {
+    concealedPictures == 0 && lostPictures == 0 && lostSoundPackets == 0 && failure == nil
+  }
+}
+
+/// Filled by the thread that reads, asked by the client's.
+final class DamageLog: @unchecked Sendable {
+  // Sendable: `lock` guards what changes.
+  private let lock = Lock()
+  private var tolerated = false
+  private var seen = OVTReadingDamage()
+
+  var isTolerated: Bool {
+    get { lock.withLock { tolerated } }
+    set { lock.withLock { tolerated = newValue } }
+  }
+
+  var value: OVTReadingDamage { lock.withLock { seen } }
+
+  func noteConcealed() { lock.withLock { seen.concealedPictures += 1 } }
+  func noteLost() { lock.withLock { seen.lostPictures += 1 } }
+  func note(lostSound count: Int) {
+    guard count > 0 else { return }
+    lock.withLock { seen.lostSoundPackets = count }
+  }
+  func noteEnd(_ failure: any Error) { lock.withLock { seen.failure = failure } }
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+import CFFmpeg
+import CoreMedia
+import CoreVideo
+
+/// Makes pictures of one moment of pictures whose two fields are of two, by libavfilter's `bwdif`: what stands still keeps
+/// its lines, what moves is interpolated from the fields around.
+///
+/// Only pictures that their stream calls interlaced are changed. Nothing is done, and no filter is made, before the first
+/// of them; from there on each picture is given out when the next one is there.
+package final class Deinterlacer {
+  package enum Rate: Sendable {
+    /// A picture for each pair of fields.
+    case frame
+    /// A picture for each field.
+    case field
+  }
+
+  package struct Picture {
+    package var buffer: CVPixelBuffer
+    package var time: CMTime
+    package var duration: CMTime
+    /// In memory of its own.
+    package var isCopy: Bool
+
+    package init(buffer: CVPixelBuffer, time: CMTime, duration: CMTime, isCopy: Bool = false) {
+      self.buffer = buffer
+      self.time = time
+      self.duration = duration
+      self.isCopy = isCopy
+    }
+  }
+
+  private struct Shape: Equatable {
+    var format: OSType
+    var width: Int
+    var height: Int
+  }
+
+  private let rate: Rate
+  private let threads: Int
+  private var graph: FilterGraph?
+  private var shape: Shape?
+  private var pool: CVPixelBufferPool?
+  /// Of the present graph: pictures by their number, which is their time in the graph.
+  private var waiting: [Int64: Picture] = [:]
+  private var count: Int64 = 0
+  /// The number of the last half picture that came out.
+  private var latest: Int64 = -1
+
+  /// Whether libavfilter can be had, and has the filter.
+  package static var isAvailable: Bool { FilterGraph.exists("bwdif") }
+
+  package init(rate: Rate, threads: Int) {
+    self.rate = rate
+    self.threads = threads
+  }
+
+  /// Takes the next picture in order of presentation.
+  /// - Returns: What can be shown by now.
+  /// - Throws: `MediaFileError`.
+  package func add(_ picture: Picture) throws -> [Picture] {
+    let order = PictureMark.fieldOrder(of: picture.buffer)
+    let now = Shape(
+      format: CVPixelBufferGetPixelFormatType(picture.buffer), width: CVPixelBufferGetWidth(picture.buffer),
+      height: CVPixelBufferGetHeight(picture.buffer))
+    var ready: [Picture] = []
+    if graph != nil, shape != now { ready = try finish() }
+    // The filter needs a few lines of each field, in chroma too.
+    guard graph != nil || order != nil && now.width >= 8 && now.height >= 8 else { return ready + [picture] }
+    guard CVPixelBufferLockBaseAddress(picture.buffer, .readOnly) == kCVReturnSuccess else {
+      throw MediaFileError(.other, "a picture cannot be read")
+    }
+    defer { CVPixelBufferUnlockBaseAddress(picture.buffer, .readOnly) }
+    let view: PictureView
+    do { (view, _) = try PixelConverter.view(picture.buffer) } catch {
+      throw MediaFileError(.unsupportedFormat, "pictures of this pixel format cannot be deinterlaced")
+    }
+    let frame = try FilterFrame(view, time: count)
+    ovt_frame_set_fields(frame.pointer, order == nil ? 0 : 1, order == .topFirst ? 1 : 0)
+    if graph == nil { try begin(frame, now, view.format) }
+    waiting[count] = picture
+    count += 1
+    try graph?.push(frame.pointer)
+    return try ready + take()
+  }
+
+  /// What is still held back.
+  package func finish() throws -> [Picture] {
+    guard let graph else { return [] }
+    try graph.finish()
+    let rest = try take()
+    reset()
+    return rest
+  }
+
+  /// Forgets what it holds.
+  package func reset() {
+    graph = nil
+    shape = nil
+    waiting = [:]
+    count = 0
+    latest = -1
+  }
+
+  private func begin(_ frame: FilterFrame, _ shape: Shape, _ format: AVPixelFormat) throws {
+    guard let name = av_get_pix_fmt_name(format) else {
+      throw MediaFileError(.unsupportedFormat, "pictures of this pixel format cannot be deinterlaced")
+    }
+    let mode = rate == .field ? "send_field" : "send_frame"
+    graph = try FilterGraph(
+      "bwdif=mode=\(mode):parity=auto:deint=interlaced,format=\(String(cString: name))", for: frame.pointer,
+      timeBase: AVRational(num: 1, den: 1), threads: threads)
+    self.shape = shape
+    let attributes: [CFString: Any] = [
+      kCVPixelBufferPixelFormatTypeKey: shape.format, kCVPixelBufferWidthKey: shape.width,
+      kCVPixelBufferHeightKey: shape.height,
+    ]
+    pool = nil
+    CVPixelBufferPoolCreate(kCFAllocatorDefault, nil, attributes as CFDictionary, &pool)
+  }
+
+  private func take() throws -> [Picture] {
+    var ready: [Picture] = []
+    let frame = try FilterFrame()
+    while let graph, try graph.pull(into: frame.pointer) {
+      defer { av_frame_unref(frame.pointer) }
+      // The filter counts in halves of the unit; at the end it gives both fields the same time.
+      let half = max(frame.pointer.pointee.pts, latest + 1)
+      latest = half
+      guard let source = waiting[half / 2] else { continue }
+      ready.append(try picture(frame, source, half))
+      for number in waiting.keys where number < half / 2 { waiting[number] = nil }
+    }
+    return ready
+  }
+
+  private func picture(_ frame: FilterFrame, _ source: Picture, _ half: Int64) throws -> Picture {
+    var made: CVPixelBuffer?
+    if let pool { CVPixelBufferPoolCreatePixelBuffer(kCFAllocatorDefault, pool, &made) }
+    guard let made, CVPixelBufferLockBaseAddress(made, []) == kCVReturnSuccess else {
+      throw MediaFileError(.outOfMemory, "no memory for a picture")
+    }
+    defer { CVPixelBufferUnlockBaseAddress(made, []) }
+    guard let (target, _) = try? PixelConverter.view(made), PictureView(frame.pointer).format == target.format
+    else { throw MediaFileError(.other, "a filtered picture has another format") }
+    PlaneCopy.copy(PictureView(frame.pointer), to: target)
+    CVBufferPropagateAttachments(source.buffer, made)
+    PictureMark.removeFields(from: made)
+    var result = Picture(buffer: made, time: source.time, duration: source.duration, isCopy: true)
+    // A progressive picture among them stays one.
+    guard rate == .field, PictureMark.fieldOrder(of: source.buffer) != nil else { return result }
+    let step = step(of: source, after: half / 2)
+    let middle = CMTimeMultiplyByRatio(step, multiplier: 1, divisor: 2)
+    result.duration = half % 2 == 0 ? middle : step - middle
+    if half % 2 == 1 { result.time = source.time + middle }
+    return result
+  }
+
+  /// How long a picture is shown.
+  private func step(of source: Picture, after number: Int64) -> CMTime {
+    if let next = waiting[number + 1], next.time > source.time { return next.time - source.time }
+    if source.duration.isNumeric, source.duration > .zero { return source.duration }
+    return CMTime(value: 1, timescale: 25)
+  }
+}

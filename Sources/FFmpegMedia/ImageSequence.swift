@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// Pictures in files of their own that are numbered without a gap, named as `frame%04d.png`.
+package struct ImageSequence: Sendable, Equatable {
+  /// What libavformat's image2 reads: the path, whose only number is the one in the file's name.
+  let pattern: String
+  /// The lowest number there is.
+  package let first: Int
+
+  /// - Parameter path: A name with `%d`, or `%04d` for four digits. nil if it has none, if a file has just this name, or
+  ///   if there is no such picture.
+  package init?(_ path: String) {
+    let name = (path as NSString).lastPathComponent
+    guard let number = Self.number(in: name), !FileManager.default.fileExists(atPath: path) else {
+      return nil
+    }
+    let folder = folderPath(path)
+    let before = name[..<number.range.lowerBound]
+    let after = name[number.range.upperBound...]
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.isEmpty ? "." : folder)) ?? []
+    let numbers = names.compactMap { entry -> Int? in
+      guard entry.count > before.count + after.count, entry.hasPrefix(before), entry.hasSuffix(after) else {
+        return nil
+      }
+      let digits = entry.dropFirst(before.count).dropLast(after.count)
+      guard digits.allSatisfy({ ("0"..."9").contains($0) }), let value = Int32(digits),
+        digits.count == max(number.digits, String(value).count)
+      else { return nil }
+      return Int(value)
+    }
+    guard let first = numbers.min() else { return nil }
+    self.first = first
+    pattern = folder.isEmpty ? name : folder.replacingOccurrences(of: "%", with: "%%") + "/" + name
+  }
+
+  /// Whether a path's last part has a number to fill in.
+  package static func isPattern(_ path: String) -> Bool {
+    number(in: (path as NSString).lastPathComponent) != nil
+  }
+
+  /// The only `%d` or `%04d` of a name, and how many digits it has at least.
+  private static func number(in name: String) -> (range: Range<String.Index>, digits: Int)? {
+    guard let sign = name.firstIndex(of: "%"), name.lastIndex(of: "%") == sign else { return nil }
+    let rest = name[name.index(after: sign)...]
+    guard let end = rest.firstIndex(of: "d") else { return nil }
+    let width = rest[..<end]
+    guard width.isEmpty || width.first == "0" && width.count <= 3, let digits = Int("0" + width) else {
+      return nil
+    }
+    return (sign..<name.index(after: end), digits)
+  }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+/// Damaged movies: what can be read is saved, what was lost is said, and the status tells (2).
+@Suite(.serialized) struct DamageTests {
+  private func make(_ name: String, in folder: Folder, _ options: [String]) throws -> URL {
+    let path = folder.path(name)
+    let made = try CommandLine.run(
+      "ffmpeg",
+      [
+        "-nostdin", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=320x180:rate=25:duration=2", "-f",
+        "lavfi", "-i",
+        "sine=frequency=440:sample_rate=48000:duration=2",
+      ] + options + [path])
+    try #require(made.status == 0, "\(made.complaints)")
+    return URL(fileURLWithPath: path)
+  }
+
+  private func cut(_ url: URL, to share: Double = 0.6) throws {
+    let bytes = try Data(contentsOf: url)
+    try bytes.prefix(Int(Double(bytes.count) * share)).write(to: url)
+  }
+
+  private static let h264 = [
+    "-c:v", "libx264", "-preset", "veryfast", "-bf", "2", "-g", "12", "-pix_fmt", "yuv420p",
+  ]
+
+  /// The pictures of a cut file, as ffmpeg counts them, are there; the result is whole.
+  @Test(arguments: [
+    ("fast.mp4", h264 + ["-c:a", "aac", "-movflags", "+faststart"], "break off"),
+    ("fragments.mp4", h264 + ["-c:a", "aac", "-movflags", "frag_keyframe+empty_moov"], ""),
+    ("cut.mkv", h264 + ["-c:a", "aac"], "break off"), ("cut.flv", h264 + ["-c:a", "aac"], ""),
+    ("cut.avi", ["-c:v", "mpeg4", "-c:a", "libmp3lame"], ""),
+  ])
+  func cutFiles(name: String, options: [String], words: String) throws {
+    let folder = try Folder()
+    let url = try make(name, in: folder, options)
+    try cut(url)
+    let known = try Probe(url.path).frameCount()
+    let run = try CommandLine.vtencode(
+      "transcoding", name, "--preset", "highSpeed", "--out", "out.mp4", in: folder)
+    #expect(run.status == 0 || run.status == 2, "\(run.complaints)")
+    if !words.isEmpty {
+      #expect(run.status == 2 && run.complaints.contains(words), "\(run.status) \(run.complaints)")
+    }
+    #expect(run.complaintLines.filter { $0.contains("damaged, and") }.count == (run.status == 2 ? 1 : 0))
+    let probe = Probe(folder.path("out.mp4"))
+    let count = try probe.frameCount()
+    #expect(count >= known - 1 && count > 10, "\(count) of \(known)")
+    try expectNoErrors(probe)
+  }
+
+  /// Every fortieth packet of a transport stream is lost: pictures are damaged, and none is left out without a word.
+  @Test(arguments: [["-c:v", "mpeg2video", "-bf", "2", "-c:a", "mp2"], h264 + ["-c:a", "aac"]])
+  func lostPackets(options: [String]) throws {
+    let folder = try Folder()
+    let url = try make("lost.ts", in: folder, options)
+    let bytes = try Data(contentsOf: url)
+    var kept = Data()
+    for number in 0..<bytes.count / 188 where number < 20 || number % 40 != 0 {
+      kept += bytes[number * 188..<(number + 1) * 188]
+    }
+    try kept.write(to: url)
+    let run = try CommandLine.vtencode(
+      "transcoding", "lost.ts", "--preset", "highSpeed", "--progress", "json", "--out", "out.mp4", in: folder)
+    #expect(run.status == 2, "\(run.status) \(run.complaints)")
+    let event = try #require(run.complaintLines.first { $0.contains("\"finished\"") })
+    let object = try #require(try JSONSerialization.jsonObject(with: Data(event.utf8)) as? [String: Any])
+    let frames = try #require(object["frames"] as? Int)
+    let damaged = try #require(object["damagedPictures"] as? Int)
+    let lost = try #require(object["lostPictures"] as? Int)
+    #expect(damaged > 0 && damaged <= frames, "\(event)")
+    let known = try Probe(url.path).frameCount()
+    #expect(frames + lost >= known - 1 && frames > 20, "\(known): \(event)")
+    let decoded = try CommandLine.run(
+      "ffmpeg",
+      ["-nostdin", "-v", "error", "-xerror", "-i", folder.path("out.mp4"), "-map", "0:v", "-f", "null", "-"])
+    #expect(decoded.status == 0 && decoded.complaints.isEmpty, "\(decoded.complaints)")
+  }
+
+  /// A whole movie is not called damaged.
+  @Test func wholeMovies() throws {
+    let folder = try Folder()
+    for (name, options) in [
+      ("a.ts", Self.h264 + ["-c:a", "aac"]), ("a.mkv", Self.h264 + ["-c:a", "libopus"]),
+    ] {
+      _ = try make(name, in: folder, options)
+      let run = try CommandLine.vtencode(
+        "transcoding", name, "--preset", "highSpeed", "--overwrite", "--out", "out.mp4", in: folder)
+      #expect(run.status == 0, "\(name): \(run.complaints)")
+      #expect(try Probe(folder.path("out.mp4")).frameCount() == 50)
+    }
+  }
+}
