@@ -488,6 +488,10 @@ package final class Demuxer: @unchecked Sendable {
     let path = path(url)
     let isLocal = source == nil && (!url.contains("://") || url.hasPrefix("file://"))
     let sequence = isLocal ? ImageSequence(path) : nil
+    if let missing = sequence?.missing {
+      throw MediaFileError(
+        .damaged, "\(Demuxer.name(url)) has no picture \(missing): a sequence is numbered without a gap")
+    }
     if isLocal, sequence == nil {
       var isDirectory: ObjCBool = false
       guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {

@@ -7,6 +7,8 @@ package struct ImageSequence: Sendable, Equatable {
   let pattern: String
   /// The lowest number there is.
   package let first: Int
+  /// The lowest number that is missing between others: image2 would end there, or leap over it, as it happens.
+  let missing: Int?
 
   /// - Parameter path: A name with `%d`, or `%04d` for four digits. nil if it has none, if a file has just this name, or
   ///   if there is no such picture.
@@ -31,6 +33,8 @@ package struct ImageSequence: Sendable, Equatable {
     }
     guard let first = numbers.min() else { return nil }
     self.first = first
+    let all = Set(numbers)
+    missing = all.count == (numbers.max() ?? first) - first + 1 ? nil : (first...).first { !all.contains($0) }
     pattern = folder.isEmpty ? name : folder.replacingOccurrences(of: "%", with: "%%") + "/" + name
   }
 

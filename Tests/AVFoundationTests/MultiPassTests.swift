@@ -108,7 +108,7 @@ import Testing
   )
   func exports() async throws {
     let asset = try Self.source()
-    var distance: [Bool: Double] = [:]
+    var rates: [Bool: Double] = [:]
     for allows in [false, true] {
       let folder = scratch.url("folder\(allows)")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -138,10 +138,10 @@ import Testing
       #expect(try Probe.facts(url.path, stream: "a:0", "stream=codec_name")["codec_name"] == "aac")
       #expect(try Tool.decodingErrors(url.path) == "")
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
-      distance[allows] = try Double(#require(facts["bit_rate"]))
+      rates[allows] = try Double(#require(facts["bit_rate"]))
     }
     // Where there are passes, the second knows what is to come: not the same bits.
-    #expect((distance[false] != distance[true]) == Self.hasPasses)
+    #expect((rates[false] != rates[true]) == Self.hasPasses)
   }
 
   @Test func anExportInPassesThatIsCancelledLeavesNothing() async throws {

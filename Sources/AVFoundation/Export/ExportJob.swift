@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import Synchronization
 
 /// One run of an export: a reader, a writer and what goes between them.
 final class ExportJob: @unchecked Sendable {
@@ -179,18 +180,27 @@ final class ExportJob: @unchecked Sendable {
       let queue = DispatchQueue(label: "AVFoundation.export")
       if input.canPerformMultiplePasses {
         if input === leader { lock.withLock { passes.expected = 2 } }
+        let round = Mutex(0)
         input.respondToEachPassDescription(on: queue) { [self] in
           guard let pass = input.currentPassDescription else {
             output.markConfigurationAsFinal()
             input.markAsFinished()
             return ended.run()
           }
-          if lock.withLock({ passes.ended }) > 0 { output.reset(forReadingTimeRanges: pass.sourceTimeRanges) }
+          if round.withLock({ $0 }) > 0 {
+            output.reset(
+              forReadingTimeRanges: pass.sourceTimeRanges.map {
+                NSValue(timeRange: $0.timeRangeValue.intersection(range))
+              })
+          }
           copy(from: output, to: input, on: queue, isLeader: input === leader) { [self] in
-            lock.withLock {
-              passes.ended += 1
-              if input === leader { position = range.start }
-              passes.expected = max(passes.expected, passes.ended)
+            round.withLock { $0 += 1 }
+            if input === leader {
+              lock.withLock {
+                passes.ended += 1
+                position = range.start
+                passes.expected = max(passes.expected, passes.ended)
+              }
             }
             input.markCurrentPassAsFinished()
           }

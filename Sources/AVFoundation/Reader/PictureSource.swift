@@ -28,6 +28,8 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
   private var readIndex = 0
   private var hasShown = false
   /// What was wrong with a sample before the first picture.
+  /// Key frames that could not be decoded before the first picture.
+  private var earlyLost = 0
   private var earlyFailure: OSStatus?
   /// Why the file can be read no further; told when all pictures before it have been given out.
   private var failure: (any Error)?
@@ -40,6 +42,7 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
     struct Outcome {
       let timing: CMSampleTimingInfo
       let isHidden: Bool
+      let isKeyFrame: Bool
       let status: OSStatus
       let image: CVImageBuffer?
       let isModifiable: Bool
@@ -102,6 +105,7 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
     ready = []
     readIndex = 0
     failure = nil
+    (hasShown, earlyFailure, earlyLost) = (false, nil, 0)
     deinterlacer?.reset()
   }
 
@@ -164,7 +168,7 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
     let timing = CMSampleTimingInfo(
       duration: packet.duration > 0 ? stream.time(packet.duration) : .invalid,
       presentationTimeStamp: stream.time(packet.pts ?? packet.dts), decodeTimeStamp: .invalid)
-    let isHidden = packet.isDiscarded
+    let (isHidden, isKeyFrame) = (packet.isDiscarded, packet.isKeyFrame)
     if !isHidden { times.expect(timing.presentationTimeStamp) }
     isUsed = true
     let outcomes = outcomes
@@ -173,10 +177,10 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
     ) { status, flags, image, _, _ in
       outcomes.list.append(
         Outcomes.Outcome(
-          timing: timing, isHidden: isHidden, status: status, image: image,
+          timing: timing, isHidden: isHidden, isKeyFrame: isKeyFrame, status: status, image: image,
           isModifiable: flags.contains(.imageBufferModifiable)))
     }
-    guard status == noErr else { return try lose(timing.presentationTimeStamp, status) }
+    guard status == noErr else { return try lose(timing.presentationTimeStamp, status, isKeyFrame) }
   }
 
   private func collect(_ outcome: Outcomes.Outcome) throws {
@@ -185,9 +189,12 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
     guard outcome.status == noErr, let image = outcome.image else {
       times.forget(timing.presentationTimeStamp)
       // Before the first picture there may be frames whose references lie before the start.
-      if outcome.status != noErr { try lose(timing.presentationTimeStamp, outcome.status) }
+      if outcome.status != noErr {
+        try lose(timing.presentationTimeStamp, outcome.status, outcome.isKeyFrame)
+      }
       return
     }
+    if !hasShown, start == .negativeInfinity { for _ in 0..<earlyLost { damage.noteLost() } }
     hasShown = true
     let shown = times.settle(timing.presentationTimeStamp)
     timing.presentationTimeStamp = shown
@@ -203,6 +210,8 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
     for picture in pictures {
       let until = picture.duration.isNumeric ? picture.time + picture.duration : picture.time
       if picture.time < start, until <= start { continue }
+      // The second field of a picture that the range ends in.
+      if picture.time >= end { continue }
       let timing = CMSampleTimingInfo(
         duration: picture.duration, presentationTimeStamp: picture.time, decodeTimeStamp: .invalid)
       let buffer = picture.isCopy ? picture.buffer : try copier.copy(picture.buffer)
@@ -219,11 +228,12 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
   }
 
   /// A sample gave no picture.
-  private func lose(_ time: CMTime, _ status: OSStatus) throws {
+  private func lose(_ time: CMTime, _ status: OSStatus, _ isKeyFrame: Bool) throws {
     times.forget(time)
-    // Before the first picture there may be frames whose references lie before the start.
+    // Before the first picture there may be frames whose references lie before the start; a key frame has none.
     guard hasShown else {
       earlyFailure = earlyFailure ?? status
+      if isKeyFrame { earlyLost += 1 }
       return
     }
     guard damage.isTolerated else { throw damaged(time, status) }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import Synchronization
 
 /// A source that can be told from another thread to give up what it is at: `next()` then gives nil, until the next
 /// `seek(to:)`.
@@ -27,13 +28,15 @@ final class ReadAhead: SampleSource {
     // Sendable: `condition` guards what changes.
     private let source: any InterruptibleSource
     private let depth: Int
+    /// Set before anything else is told: not under the condition, which a seek that waits for its source has.
+    private let stopped = Atomic(false)
+    private var isStopped: Bool { stopped.load(ordering: .sequentiallyConsistent) }
     // Guards everything below. The source is the thread's while there is one, and else the client's.
     private let condition = NSCondition()
     private var ready: [CMSampleBuffer] = []
     private var failure: (any Error)?
     private var isRunning = false
     private var isPausing = false
-    private var isStopped = false
 
     init(_ source: any InterruptibleSource, depth: Int) {
       self.source = source
@@ -72,11 +75,11 @@ final class ReadAhead: SampleSource {
     }
 
     func stop() {
-      condition.lock()
-      isStopped = true
-      ready = []
+      stopped.store(true, ordering: .sequentiallyConsistent)
       source.interrupt()
       source.stop()
+      condition.lock()
+      ready = []
       condition.broadcast()
       condition.unlock()
     }

@@ -17,7 +17,7 @@ open class AVAssetResourceLoader: NSObject, @unchecked Sendable {
   private weak var currentDelegate: (any AVAssetResourceLoaderDelegate)?
   private var currentQueue: DispatchQueue?
   /// Where the delegate is called if the program names no queue.
-  private static let ownQueue = DispatchQueue(label: "AVFoundation.resource-loader")
+  private let ownQueue = DispatchQueue(label: "AVFoundation.resource-loader")
 
   override init() { super.init() }
 
@@ -38,14 +38,17 @@ open class AVAssetResourceLoader: NSObject, @unchecked Sendable {
   public var delegate: (any AVAssetResourceLoaderDelegate)? { lock.withLock { currentDelegate } }
   public var delegateQueue: DispatchQueue? { lock.withLock { currentQueue } }
 
-  /// Calls the delegate on its queue, unless there is none any more.
-  private func tell(_ body: @escaping @Sendable (any AVAssetResourceLoaderDelegate) -> Void) -> Bool {
-    let (isThere, queue) = lock.withLock { (currentDelegate != nil, currentQueue ?? Self.ownQueue) }
-    guard isThere else { return false }
+  /// Calls the delegate on its queue, or something else if there is none any more.
+  private func tell(
+    _ body: @escaping @Sendable (any AVAssetResourceLoaderDelegate) -> Void,
+    orElse: @escaping @Sendable () -> Void = {}
+  ) {
+    let (isThere, queue) = lock.withLock { (currentDelegate != nil, currentQueue ?? ownQueue) }
+    guard isThere else { return orElse() }
     queue.async { [self] in
-      if let delegate { body(delegate) }
+      // It may have gone before its queue came to this.
+      if let delegate { body(delegate) } else { orElse() }
     }
-    return true
   }
 
   // MARK: - For the asset
@@ -84,18 +87,20 @@ open class AVAssetResourceLoader: NSObject, @unchecked Sendable {
   }
 
   func start(_ request: AVAssetResourceLoadingRequest) {
-    let isAsked = tell { delegate in
-      guard !request.isCancelled else { return }
+    tell { delegate in
+      guard request.markAsSeen() else { return }
       if !delegate.resourceLoader(self, shouldWaitForLoadingOfRequestedResource: request) {
         request.finishLoading(with: URLError(.unsupportedURL))
       }
+    } orElse: {
+      request.finishLoading(with: URLError(.unsupportedURL))
     }
-    if !isAsked { request.finishLoading(with: URLError(.unsupportedURL)) }
   }
 
   func cancel(_ request: AVAssetResourceLoadingRequest) {
+    // What the delegate has never seen it cannot have begun.
     guard request.markAsCancelled() else { return }
-    _ = tell { $0.resourceLoader(self, didCancel: request) }
+    tell { if request.wasSeen { $0.resourceLoader(self, didCancel: request) } }
   }
 }
 

@@ -20,6 +20,7 @@ open class AVAssetResourceLoadingRequest: NSObject, @unchecked Sendable {
   private let condition = NSCondition()
   private var finished = false
   private var cancelled = false
+  private var seen = false
   private var failure: (any Error)?
   private var storedResponse: URLResponse?
   private var storedRedirect: URLRequest?
@@ -73,6 +74,17 @@ open class AVAssetResourceLoadingRequest: NSObject, @unchecked Sendable {
   }
 
   // MARK: - For the loader
+
+  /// Before the delegate gets it.
+  /// - Returns: Whether it is still wanted.
+  func markAsSeen() -> Bool {
+    condition.withLock {
+      if !cancelled { seen = true }
+      return !cancelled
+    }
+  }
+
+  var wasSeen: Bool { condition.withLock { seen } }
 
   /// - Returns: Whether it was under way.
   func markAsCancelled() -> Bool {

@@ -61,7 +61,8 @@ final class ResourceReader: MediaByteReader, @unchecked Sendable {
   }
 
   func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
-    if let length, offset >= length { return 0 }
+    // An index may point anywhere.
+    guard offset >= 0, offset < min(length ?? .max, .max - Int64(Self.part)) else { return 0 }
     while true {
       switch try step(offset, buffer) {
       case .read(let count): return count
@@ -96,6 +97,12 @@ final class ResourceReader: MediaByteReader, @unchecked Sendable {
       switch request.outcome {
       case .failure(let error)?: throw error
       case .success?:
+        guard request.redirect == nil else {
+          throw AVError(
+            .operationNotSupportedForAsset,
+            reason: "The resource loader's delegate redirects a request for a part.",
+            advice: "Redirect the request that asks for the content's information.")
+        }
         // It brought less than was asked for: the next one may bring more, one that brings nothing is the end.
         if offset == end, received.isEmpty || wanted.requestsAllDataToEndOfResource {
           guard let length else { return .read(0) }

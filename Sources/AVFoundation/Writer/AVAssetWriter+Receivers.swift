@@ -82,15 +82,18 @@ extension AVAssetWriterInput {
 }
 
 extension AVAssetWriter {
-  /// Adds an input, and takes its samples. With one that cannot be added the writer fails.
+  /// Adds an input, and takes its samples, in one pass: a receiver does not ask for them again. With one that cannot be
+  /// added the writer fails.
   public func inputReceiver(
     for input: AVAssetWriterInput
   ) -> sending AVAssetWriterInput.SampleBufferReceiver {
+    input.performsMultiPassEncodingIfSupported = false
     add(input)
     return AVAssetWriterInput.SampleBufferReceiver(input, of: self)
   }
 
-  /// Adds an input, and takes its pictures. With one that cannot be added the writer fails.
+  /// Adds an input, and takes its pictures, in one pass: a receiver does not ask for them again. With one that cannot be
+  /// added the writer fails.
   public func inputPixelBufferReceiver(
     for input: AVAssetWriterInput, pixelBufferAttributes: CVPixelBufferCreationAttributes? = nil
   ) -> sending AVAssetWriterInput.PixelBufferReceiver {
@@ -99,6 +102,7 @@ extension AVAssetWriter {
     }
     let adaptor = AVAssetWriterInputPixelBufferAdaptor(
       assetWriterInput: input, sourcePixelBufferAttributes: attributes)
+    input.performsMultiPassEncodingIfSupported = false
     add(input)
     return AVAssetWriterInput.PixelBufferReceiver(adaptor, of: self, pixelBufferAttributes)
   }
@@ -116,6 +120,7 @@ extension AVAssetWriter {
 
   fileprivate func wantsMore(of input: AVAssetWriterInput) throws -> Bool {
     guard status == .writing, !input.isFinished else { throw reason }
-    return input.isReadyForMoreMediaData
+    // To append would wait for the encoder, on a thread of Swift's.
+    return input.isReadyForMoreMediaData && input.encoder?.isBusy != true
   }
 }

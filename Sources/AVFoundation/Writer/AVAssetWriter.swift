@@ -334,6 +334,7 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
         return input.state.encoder
       }
       if let encoder { queue.async { encoder.invalidate() } }
+      input.forgetRequests()
     }
   }
 

@@ -166,6 +166,21 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
     }
     guard !wasFinished else { return }
     writer?.inputFinished(self)
+    forgetRequests()
+  }
+
+  /// Blocks that hold the input, as most do, and that nobody will call any more.
+  func forgetRequests() {
+    // They go when the lock is free: what they hold may come back here.
+    let old = lock.withLock { () -> [(queue: DispatchQueue, block: @Sendable () -> Void)?] in
+      defer {
+        state.request = nil
+        state.passRequest = nil
+        state.passDescription = nil
+      }
+      return [state.request, state.passRequest]
+    }
+    withExtendedLifetime(old) {}
   }
 
   // MARK: - For the writer
@@ -341,7 +356,7 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
   /// given is not called any more.
   public func markCurrentPassAsFinished() {
     // Ended before, or not begun.
-    guard lock.withLock({ state.passDescription != nil }) else { return }
+    guard lock.withLock({ state.passDescription != nil && !state.isFinished }) else { return }
     var next: AVAssetWriterInputPassDescription?
     if let writer, let encoder = encoder as? PictureEncoder, encoder.makesPasses {
       do {
@@ -355,12 +370,15 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
         }
       } catch { writer.fail(AVError.writing(error)) }
     }
-    let request = lock.withLock { () -> (queue: DispatchQueue, block: @Sendable () -> Void)? in
-      state.passDescription = next
-      state.request = nil
-      defer { if next == nil { state.passRequest = nil } }
-      return state.passRequest
+    let (request, old) = lock.withLock {
+      defer {
+        state.passDescription = next
+        state.request = nil
+        if next == nil { state.passRequest = nil }
+      }
+      return (state.passRequest, state.request)
     }
+    withExtendedLifetime(old) {}
     if let request { request.queue.async(execute: request.block) }
   }
 }

@@ -1,29 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// What the passes of an encoder share: what it has learnt, and the frames so far, both on disk.
+/// What the passes of an encoder share: what it has learnt, and the frames of the last two, all on disk.
 ///
-/// Not for two threads at a time, but for `add`, which the encoder's thread calls.
+/// Passes are over all frames, into a silo each: the program may have enough in the middle of one, and what the pass before
+/// gave is then the movie.
 final class EncodingPasses: @unchecked Sendable {
-  // Sendable: both are.
+  // Sendable: `lock` guards what changes.
+  private struct Pass {
+    let silo: VTFrameSilo
+    var frameCount = 0
+  }
+
   private let storage: VTMultiPassStorage
-  private let silo: VTFrameSilo
+  private let folder: URL?
+  private let lock = Lock()
+  private var current: Pass
+  private var previous: Pass?
 
   /// - Parameter folder: For the files; nil takes the system's.
-  /// - Throws: `AVError(.fileFailedToParse)`'s kin where there can be no files.
+  /// - Throws: `AVError` where there can be no files.
   init(in folder: URL?) throws {
-    var (storage, silo) = (VTMultiPassStorage?.none, VTFrameSilo?.none)
-    func url(_ kind: String) -> URL? { folder?.appendingPathComponent("\(UUID().uuidString).\(kind)") }
-    let first = VTMultiPassStorageCreate(
-      allocator: kCFAllocatorDefault, fileURL: url("stats").map { $0 as CFURL }, timeRange: .invalid,
+    var storage: VTMultiPassStorage?
+    let status = VTMultiPassStorageCreate(
+      allocator: kCFAllocatorDefault, fileURL: Self.url("stats", in: folder), timeRange: .invalid,
       options: nil,
       multiPassStorageOut: &storage)
-    let second = VTFrameSiloCreate(
-      allocator: kCFAllocatorDefault, fileURL: url("silo").map { $0 as CFURL }, timeRange: .invalid,
-      options: nil,
+    guard let storage else { throw Self.error(status) }
+    self.storage = storage
+    self.folder = folder
+    current = Pass(silo: try Self.makeSilo(in: folder))
+  }
+
+  private static func url(_ kind: String, in folder: URL?) -> CFURL? {
+    folder.map { $0.appendingPathComponent("\(UUID().uuidString).\(kind)") as CFURL }
+  }
+
+  private static func makeSilo(in folder: URL?) throws -> VTFrameSilo {
+    var silo: VTFrameSilo?
+    let status = VTFrameSiloCreate(
+      allocator: kCFAllocatorDefault, fileURL: url("silo", in: folder), timeRange: .invalid, options: nil,
       frameSiloOut: &silo)
-    guard let storage, let silo else { throw Self.error(first == noErr ? second : first) }
-    (self.storage, self.silo) = (storage, silo)
+    guard let silo else { throw error(status) }
+    return silo
   }
 
   deinit { VTMultiPassStorageClose(storage) }
@@ -39,8 +58,11 @@ final class EncodingPasses: @unchecked Sendable {
   }
 
   func add(_ sample: CMSampleBuffer) -> AVError? {
+    let silo = lock.withLock { current.silo }
     let status = VTFrameSiloAddSampleBuffer(silo, sampleBuffer: sample)
-    return status == noErr ? nil : Self.error(status)
+    guard status == noErr else { return Self.error(status) }
+    lock.withLock { current.frameCount += 1 }
+    return nil
   }
 
   /// Ends a pass, and begins the next one if the encoder asks for it.
@@ -56,14 +78,22 @@ final class EncodingPasses: @unchecked Sendable {
         session, timeRangeCountOut: &count, timeRangeArrayOut: &list)
         == noErr, let list
     else { return nil }
-    try Self.check(VTFrameSiloSetTimeRangesForNextPass(silo, timeRangeCount: count, timeRangeArray: list))
     let ranges = Array(UnsafeBufferPointer(start: list, count: count))
+    let new = Pass(silo: try Self.makeSilo(in: folder))
+    lock.withLock {
+      previous = current
+      current = new
+    }
     try begin(session)
     return ranges
   }
 
-  /// All frames, in decode order.
+  /// All frames, in decode order: of the last pass or, if that was broken off, of the one before.
   func forEach(_ body: (CMSampleBuffer) -> Void) throws {
+    let silo = lock.withLock {
+      guard let previous, previous.frameCount > current.frameCount else { return current.silo }
+      return previous.silo
+    }
     try Self.check(
       VTFrameSiloCallBlockForEachSampleBuffer(silo, in: .invalid) {
         body($0)

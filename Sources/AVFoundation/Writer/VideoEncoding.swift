@@ -137,6 +137,8 @@ final class VideoEncoding: @unchecked Sendable {
   private var pendingCount = 0
   /// Nil where one pass is all.
   private let passes: EncodingPasses?
+  /// Held while a pass ends: a program may end the input meanwhile.
+  private let passLock = Lock()
   private var isInPass: Bool
   /// Called on the encoder's thread when a picture is done with.
   var onProgress: (@Sendable () -> Void)?
@@ -233,29 +235,37 @@ final class VideoEncoding: @unchecked Sendable {
   /// Ends a pass, after every picture of it has come out.
   /// - Returns: What to encode again; nil after the last pass, when all samples have been put out.
   func endPass() throws -> [CMTimeRange]? {
-    guard let passes, lock.withLock({ isInPass }) else { return nil }
-    do {
-      if let ranges = try passes.next(session) { return ranges }
-    } catch {
-      lock.withLock { isInPass = false }
-      throw error
+    guard let passes else { return nil }
+    return try passLock.withLock {
+      guard isInPass else { return nil }
+      do {
+        if let ranges = try passes.next(session) { return ranges }
+      } catch {
+        isInPass = false
+        throw error
+      }
+      try putOut(passes)
+      return nil
     }
-    try putOut(passes)
-    return nil
   }
 
   private func putOut(_ passes: EncodingPasses) throws {
-    lock.withLock { isInPass = false }
+    isInPass = false
     try passes.forEach { output(.success($0)) }
   }
 
   /// Waits until every picture has come out.
   func complete() throws {
-    if let passes, lock.withLock({ isInPass }) {
-      // The program has had enough: what the pass gave is what there is.
-      let status = VTCompressionSessionEndPass(session, furtherPassesRequestedOut: nil, nil)
-      guard status == noErr else { throw Self.error(status) }
-      return try putOut(passes)
+    if let passes {
+      let isDone = try passLock.withLock {
+        guard isInPass else { return false }
+        // The program has had enough: what the passes gave is what there is.
+        let status = VTCompressionSessionEndPass(session, furtherPassesRequestedOut: nil, nil)
+        guard status == noErr else { throw Self.error(status) }
+        try putOut(passes)
+        return true
+      }
+      if isDone { return }
     }
     let status = VTCompressionSessionCompleteFrames(session, untilPresentationTimeStamp: .invalid)
     guard status == noErr else { throw Self.error(status) }

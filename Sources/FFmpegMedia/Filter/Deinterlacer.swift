@@ -159,8 +159,13 @@ package final class Deinterlacer {
 
   /// How long a picture is shown.
   private func step(of source: Picture, after number: Int64) -> CMTime {
-    if let next = waiting[number + 1], next.time > source.time { return next.time - source.time }
-    if source.duration.isNumeric, source.duration > .zero { return source.duration }
+    let stated = source.duration.isNumeric && source.duration > .zero ? source.duration : nil
+    // Before a gap its own duration is right, and where a clock is uneven the next one's time.
+    if let next = waiting[number + 1], next.time > source.time {
+      let step = next.time - source.time
+      return stated.map { step > CMTimeMultiply($0, multiplier: 2) ? $0 : step } ?? step
+    }
+    if let stated { return stated }
     return CMTime(value: 1, timescale: 25)
   }
 }

@@ -68,9 +68,9 @@ struct CallReportPage {
     var points: [(Double, Double)] = []
     var first = 0
     var sum = 0
-    for frame in record.frames {
+    for (index, frame) in record.frames.enumerated() {
       sum += frame.bytes * 8
-      while frame.time - record.frames[first].time >= 0.5 - interval / 2 {
+      while first < index, frame.time - record.frames[first].time >= 0.5 - interval / 2 {
         sum -= record.frames[first].bytes * 8
         first += 1
       }

@@ -30,8 +30,15 @@ struct Conferencing: AsyncParsableCommand, SandboxedCommand {
       argument: options.out, movie: options.movie, suffix: EncodingPlan.Purpose.conferencing.rawValue,
       codec: options.codec)
     try OutputCheck.check(modeOptions.report, option: "--report", others: [options.movie, output.path])
-    try await EncodingRun.perform(
-      options, purpose: .conferencing, isPaced: !unpaced, conferencing: plan)
+    var failure: Failure?
+    do {
+      try await EncodingRun.perform(
+        options, purpose: .conferencing, isPaced: !unpaced, conferencing: plan)
+    } catch let error as Failure where error.status == SourceDamage.exitStatus {
+      // A damaged movie was encoded as far as it goes.
+      failure = error
+    }
     if let path = modeOptions.report { try ReportPage(plan.log.contents).write(to: path) }
+    if let failure { throw failure }
   }
 }

@@ -87,9 +87,9 @@ struct ReportPage {
     var points: [(Double, Double)] = []
     var first = 0
     var sum = 0
-    for entry in entries {
+    for (index, entry) in entries.enumerated() {
       sum += entry.bits
-      while entry.time - entries[first].time >= 1 - interval / 2 {
+      while first < index, entry.time - entries[first].time >= 1 - interval / 2 {
         sum -= entries[first].bits
         first += 1
       }

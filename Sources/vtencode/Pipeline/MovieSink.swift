@@ -72,8 +72,9 @@ struct MovieSink: SampleSink {
   private func makeVideoInput(format: CMFormatDescription?) -> AVAssetWriterInput {
     let input = AVAssetWriterInput(mediaType: .video, outputSettings: nil, sourceFormatHint: format)
     input.transform = source.transform
-    // Times are kept to the tick.
-    input.mediaTimeScale = source.timescale
+    // Times are kept to the tick; fields have halves of them.
+    let timescale = source.timescale
+    input.mediaTimeScale = plan.deinterlacing == .field && timescale <= .max / 2 ? timescale * 2 : timescale
     input.expectsMediaDataInRealTime = plan.isPaced
     return input
   }

@@ -11,11 +11,15 @@ final class PendingFile {
   private let folder: String
   private var lock: Int32
   private var isSettled = false
+  /// Whether something had the name when the run began, so that somebody has agreed to its replacement.
+  private let replaces: Bool
 
   private static let prefix = ".vtencode-"
 
   init(for finalPath: String) throws {
     self.finalPath = finalPath
+    var status = stat()
+    replaces = lstat(finalPath, &status) == 0
     let parent = vtencode.folder(of: finalPath)
     Self.removeLeftovers(in: parent)
     (folder, lock) = try Self.makeFolder(in: parent, for: finalPath)
@@ -32,16 +36,17 @@ final class PendingFile {
     return descriptor
   }
 
-  /// Gives the file its name, in place of what had it. The part that an interrupted run leaves takes nobody's place: it
-  /// gets a name of its own where the other is taken.
+  /// Gives the file its name, in place of what had it when the run began. What has taken the name since stays, and so
+  /// does what had it if the run was interrupted: the file gets a name of its own then.
   /// - Returns: The name.
   @discardableResult
   func commit() throws -> String {
     try flush(path, O_RDONLY | O_NOFOLLOW)
-    let name = Interrupt.shared.isRequested ? try linkPart() : finalPath
-    if name == finalPath {
+    var name = finalPath
+    if replaces && !Interrupt.shared.isRequested {
       guard rename(path, finalPath) == 0 else { throw failure(errno) }
     } else {
+      name = try linkWherePossible()
       unlink(path)
     }
     settle()
@@ -49,14 +54,17 @@ final class PendingFile {
     return name
   }
 
-  /// The part under the first free one of `out-part.mp4`, `out-part-2.mp4` and so on; the final name if that is free.
-  private func linkPart() throws -> String {
-    var status = stat()
-    if lstat(finalPath, &status) != 0 { return finalPath }
+  /// The file under its final name if that is free, or the first free one of `out-part.mp4`, `out-part-2.mp4` and so on;
+  /// of a whole file, `out-2.mp4` and so on.
+  private func linkWherePossible() throws -> String {
     let ending = (finalPath as NSString).pathExtension
     let stem = (finalPath as NSString).deletingPathExtension
-    for number in 1..<10_000 {
-      let name = stem + (number == 1 ? "-part" : "-part-\(number)") + (ending.isEmpty ? "" : ".\(ending)")
+    let part = Interrupt.shared.isRequested ? "-part" : ""
+    var status = stat()
+    for number in 0..<10_000 {
+      let mark = number > 1 ? "\(part)-\(number)" : part
+      if number == 1, part.isEmpty { continue }
+      let name = number == 0 ? finalPath : stem + mark + (ending.isEmpty ? "" : ".\(ending)")
       if link(path, name) == 0 { return name }
       // A file system without links: what has the name is asked for first.
       if errno != EEXIST, lstat(name, &status) != 0 {
@@ -130,10 +138,13 @@ final class PendingFile {
       guard descriptor >= 0 else { continue }
       defer { close(descriptor) }
       var status = stat()
-      guard fstat(descriptor, &status) == 0, status.st_uid == geteuid(),
-        flock(descriptor, LOCK_EX | LOCK_NB) == 0
+      // As they are made, by mkdtemp, with one file: a folder of somebody's that happens to have such a name is not ours.
+      guard fstat(descriptor, &status) == 0, status.st_uid == geteuid(), status.st_mode & 0o7777 == 0o700,
+        flock(descriptor, LOCK_EX | LOCK_NB) == 0,
+        let files = try? FileManager.default.contentsOfDirectory(atPath: path), files.count <= 1
       else { continue }
-      for file in (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] {
+      if let file = files.first {
+        guard lstat(path + "/" + file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
         unlink(path + "/" + file)
       }
       rmdir(path)
