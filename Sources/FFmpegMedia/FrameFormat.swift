@@ -19,7 +19,8 @@ enum FrameFormat {
 
   static func isGray(_ format: AVPixelFormat) -> Bool {
     guard let descriptor = av_pix_fmt_desc_get(format) else { return false }
-    return descriptor.pointee.nb_components == 1
+    // Alone, or with alpha.
+    return descriptor.pointee.nb_components <= 2
       && descriptor.pointee.flags & UInt64(AV_PIX_FMT_FLAG_PAL) == 0
   }
 

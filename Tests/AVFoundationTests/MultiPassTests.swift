@@ -103,9 +103,55 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
   }
 
-  @Test(
-    "An export in two passes comes nearer to its rate than one, keeps all frames and sound, and leaves no files"
-  )
+  /// Apple: what the most recent pass gave may be kept.
+  @Test(.enabled(if: hasPasses), arguments: [0, 45]) func aPassMayBeBrokenOff(after count: Int) async throws {
+    let writer = try AVAssetWriter(url: scratch.url("a.mp4"), fileType: .mp4)
+    let input = AVAssetWriterInput(mediaType: .video, outputSettings: Self.settings)
+    input.performsMultiPassEncodingIfSupported = true
+    let adaptor = AVAssetWriterInputPixelBufferAdaptor(
+      assetWriterInput: input, sourcePixelBufferAttributes: nil)
+    writer.add(input)
+    #expect(writer.startWriting() && input.canPerformMultiplePasses)
+    writer.startSession(atSourceTime: .zero)
+    func append(_ frames: Range<Int>) throws {
+      var made: CVPixelBuffer?
+      CVPixelBufferCreate(nil, 320, 240, kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange, nil, &made)
+      let image = try #require(made)
+      for index in frames {
+        #expect(adaptor.append(image, withPresentationTime: CMTime(value: CMTimeValue(index), timescale: 30)))
+      }
+    }
+    try append(0..<90)
+    input.markCurrentPassAsFinished()
+    #expect(input.currentPassDescription != nil)
+    try append(0..<count)
+    input.markAsFinished()
+    #expect(input.currentPassDescription == nil)
+    await writer.finishWriting()
+    #expect(writer.status == .completed, "\(String(describing: writer.error))")
+    #expect(try Probe.facts(scratch.file("a.mp4"), "stream=nb_frames")["nb_frames"] == "90")
+    #expect(try Tool.decodingErrors(scratch.file("a.mp4")) == "")
+  }
+
+  /// The usual block holds its input.
+  @Test func inputsGoWithTheirWriter() async throws {
+    weak var held: AVAssetWriterInput?
+    do {
+      let writer = try AVAssetWriter(url: scratch.url("a.mp4"), fileType: .mp4)
+      let input = AVAssetWriterInput(mediaType: .video, outputSettings: Self.settings)
+      held = input
+      writer.add(input)
+      #expect(writer.startWriting())
+      writer.startSession(atSourceTime: .zero)
+      input.respondToEachPassDescription(on: .global()) { _ = input.currentPassDescription }
+      input.requestMediaDataWhenReady(on: .global()) { _ = input.isReadyForMoreMediaData }
+      writer.cancelWriting()
+    }
+    for _ in 0..<200 where held != nil { try await Task.sleep(for: .milliseconds(10)) }
+    #expect(held == nil)
+  }
+
+  @Test("An export in two passes keeps all frames and sound, is not what one pass gives, and leaves no files")
   func exports() async throws {
     let asset = try Self.source()
     var rates: [Bool: Double] = [:]

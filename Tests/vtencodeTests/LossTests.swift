@@ -40,7 +40,7 @@ import Testing
     let folder = try Folder()
     let run = try CommandLine.shell(
       """
-      '\(CommandLine.vtencode)' streaming '\(CommandLine.sample)' --frames 60 --dimensions 160 90 --out out.mp4 &
+      '\(CommandLine.vtencode)' streaming '\(CommandLine.sample)' --frames 200 --dimensions 160 90 --out out.mp4 &
       child=$!
       for i in 1 2 3 4 5 6 7 8 9 10; do ls .vtencode-*/out.mp4 2>/dev/null && break; sleep 0.3; done
       echo other > out.mp4
@@ -48,7 +48,29 @@ import Testing
       """, in: folder)
     #expect(run.status == 0, "\(run.complaints)")
     #expect(try String(contentsOfFile: folder.path("out.mp4"), encoding: .utf8) == "other\n")
-    #expect(try Probe(folder.path("out-2.mp4")).frameCount() == 60)
+    #expect(try Probe(folder.path("out-2.mp4")).frameCount() == 200)
+  }
+
+  /// A link stays, and what it leads to becomes the movie, there or not.
+  @Test func linksStay() throws {
+    let folder = try Folder()
+    try FileManager.default.createDirectory(atPath: folder.path("far"), withIntermediateDirectories: false)
+    for (target, options) in [("new.mp4", []), ("old.mp4", ["--overwrite"])] {
+      let link = "link-\(target)"
+      try FileManager.default.createSymbolicLink(
+        atPath: folder.path(link), withDestinationPath: "far/\(target)")
+      if target == "old.mp4" {
+        try Data("old".utf8).write(to: URL(fileURLWithPath: folder.path("far/old.mp4")))
+      }
+      let run = try CommandLine.run(
+        CommandLine.vtencode,
+        ["transcoding", CommandLine.sample, "--frames", "5", "--dimensions", "160", "90", "--out", link]
+          + options,
+        in: folder.url)
+      #expect(run.status == 0, "\(run.complaints)")
+      #expect(try FileManager.default.destinationOfSymbolicLink(atPath: folder.path(link)) == "far/\(target)")
+      #expect(try Probe(folder.path("far/\(target)")).frameCount() == 5)
+    }
   }
 
   @Test func picturesBeforeTheFirstGoodOneAreMissed() throws {

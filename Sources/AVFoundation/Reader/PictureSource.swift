@@ -28,6 +28,8 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
   private var readIndex = 0
   private var hasShown = false
   /// What was wrong with a sample before the first picture.
+  /// Of any range.
+  private var hasEverShown = false
   /// Key frames that could not be decoded before the first picture.
   private var earlyLost = 0
   private var earlyFailure: OSStatus?
@@ -115,7 +117,7 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
       readIndex = 0
       if isInterrupted.load(ordering: .relaxed) { return nil }
       if isDrained {
-        if let failure, hasShown, damage.isTolerated {
+        if let failure, hasEverShown, damage.isTolerated {
           damage.noteEnd(AVError.reading(failure))
         } else if let failure {
           throw failure
@@ -149,7 +151,9 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
     for outcome in list { try collect(outcome) }
     guard isDrained else { return }
     if let deinterlacer { try append(filtering { try deinterlacer.finish() }) }
-    if !hasShown, failure == nil, let earlyFailure { throw nothingDecoded(earlyFailure) }
+    if !hasShown, failure == nil, let earlyFailure, !(hasEverShown && damage.isTolerated) {
+      throw nothingDecoded(earlyFailure)
+    }
   }
 
   private func nothingDecoded(_ status: OSStatus) -> AVError {
@@ -180,7 +184,9 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
           timing: timing, isHidden: isHidden, isKeyFrame: isKeyFrame, status: status, image: image,
           isModifiable: flags.contains(.imageBufferModifiable)))
     }
-    guard status == noErr else { return try lose(timing.presentationTimeStamp, status, isKeyFrame) }
+    guard status == noErr || isHidden else {
+      return try lose(timing.presentationTimeStamp, status, isKeyFrame)
+    }
   }
 
   private func collect(_ outcome: Outcomes.Outcome) throws {
@@ -195,7 +201,7 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
       return
     }
     if !hasShown, start == .negativeInfinity { for _ in 0..<earlyLost { damage.noteLost() } }
-    hasShown = true
+    (hasShown, hasEverShown) = (true, true)
     let shown = times.settle(timing.presentationTimeStamp)
     timing.presentationTimeStamp = shown
     if shown >= end { return }

@@ -115,7 +115,12 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
   @preconcurrency public func requestMediaDataWhenReady(
     on queue: DispatchQueue, using block: @escaping @Sendable () -> Void
   ) {
-    lock.withLock { state.request = (queue, block) }
+    let old = lock.withLock {
+      // Nobody would call it, nor let it go.
+      defer { if !state.isFinished { state.request = (queue, block) } }
+      return state.request
+    }
+    withExtendedLifetime(old) {}
     wake()
   }
 
@@ -172,15 +177,17 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
   /// Blocks that hold the input, as most do, and that nobody will call any more.
   func forgetRequests() {
     // They go when the lock is free: what they hold may come back here.
-    let old = lock.withLock { () -> [(queue: DispatchQueue, block: @Sendable () -> Void)?] in
+    let (old, passRequest, isInPass) = lock.withLock {
       defer {
         state.request = nil
         state.passRequest = nil
         state.passDescription = nil
       }
-      return [state.request, state.passRequest]
+      return (state.request, state.passRequest, !state.isFinished && state.passDescription != nil)
     }
     withExtendedLifetime(old) {}
+    // A writer that failed in a pass: who waits for the end of the passes is told.
+    if isInPass, let passRequest { passRequest.queue.async(execute: passRequest.block) }
   }
 
   // MARK: - For the writer
@@ -372,7 +379,7 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
     }
     let (request, old) = lock.withLock {
       defer {
-        state.passDescription = next
+        state.passDescription = state.isFinished ? nil : next
         state.request = nil
         if next == nil { state.passRequest = nil }
       }

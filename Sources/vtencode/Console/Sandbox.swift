@@ -61,7 +61,7 @@ enum Sandbox {
     // Where the movie turns out to be interlaced, its filter could not be loaded any more. Without the library that is
     // said then.
     try? FilterLibrary.load()
-    let output = options.out == "-" ? nil : options.out ?? "derived.mov"
+    let output = options.out == "-" ? nil : Destination.target(of: options.out ?? "derived.mov")
     let movie = options.movie
     try enter(
       reading: InputFile.isSequence(movie) && access(movie, F_OK) != 0 ? folder(of: movie) : movie,

@@ -13,6 +13,8 @@ struct Destination: Sendable {
   var kind: Kind
   /// Nil for standard output.
   var path: String?
+  /// Whether what has the name may lose it: something had it when that was asked.
+  var replaces = false
 
   var isStandardOutput: Bool { kind == .standardOutput }
   var name: String { path ?? "standard output" }
@@ -29,10 +31,21 @@ struct Destination: Sendable {
       return
     }
     let derived = ((movie as NSString).lastPathComponent as NSString).deletingPathExtension + "-\(suffix).mov"
-    let path = argument ?? derived
+    let path = Self.target(of: argument ?? derived)
     self.path = path
     kind = try Self.kind(ofFile: path, codec: codec)
     try checkPlace(path, movie: movie)
+  }
+
+  /// What a link's name leads to, there or not: a movie goes to its place, and the link stays.
+  static func target(of path: String) -> String {
+    var path = path
+    // As many as the system follows.
+    for _ in 0..<40 {
+      guard let link = try? FileManager.default.destinationOfSymbolicLink(atPath: path) else { return path }
+      path = link.hasPrefix("/") ? link : folder(of: path) + "/" + link
+    }
+    return path
   }
 
   private static func kind(ofFile path: String, codec: Codec) throws -> Kind {

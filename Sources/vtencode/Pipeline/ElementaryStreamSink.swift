@@ -8,6 +8,7 @@ import Foundation
 struct ElementaryStreamSink: SampleSink {
   /// Nil for standard output.
   let path: String?
+  let replaces: Bool
 
   func write(_ samples: BoundedQueue<CMSampleBuffer>) async throws -> SinkReport {
     try await onThread("stream") { try writeAll(samples) }
@@ -16,7 +17,7 @@ struct ElementaryStreamSink: SampleSink {
   private func writeAll(_ samples: BoundedQueue<CMSampleBuffer>) throws -> SinkReport {
     // Nothing is created before there is something to write.
     guard let first = try samples.pop() else { return SinkReport() }
-    let pending = try path.map(PendingFile.init(for:))
+    let pending = try path.map { try PendingFile(for: $0, replaces: replaces) }
     defer { pending?.discard() }
     let output = ByteOutput(try pending?.open(), name: path ?? "standard output")
     var report = SinkReport()

@@ -7,12 +7,14 @@ enum EncodingRun {
     _ options: EncodingOptions, purpose: EncodingPlan.Purpose, isPaced: Bool,
     conferencing: ConferencingPlan? = nil
   ) async throws {
-    let destination = try Destination(
+    var destination = try Destination(
       argument: options.out, movie: options.movie, suffix: purpose.rawValue, codec: options.codec)
     if options.psnr, destination.isStandardOutput {
       throw Failure("--psnr decodes what was written, so it needs a file; give --out a name", status: 64)
     }
-    if let path = destination.path { try OutputCheck.mayReplace(path, overwrites: options.overwrite) }
+    if let path = destination.path {
+      destination.replaces = try OutputCheck.mayReplace(path, overwrites: options.overwrite)
+    }
     Interrupt.shared.watch()
     var source = try await MovieSource.open(options.movie, streamFrameRate: options.framesPerSecond)
     if source.isInterlaced, options.deinterlace == .field, !options.noDeinterlace {
@@ -24,7 +26,7 @@ enum EncodingRun {
     var refinement = RateRefinement(Pipeline(source: source, plan: plan, destination: destination))
     var report = try await refinement.run()
     let wasInterrupted = Interrupt.shared.isRequested
-    if options.psnr, !wasInterrupted, let path = destination.path {
+    if options.psnr, !wasInterrupted, let path = report.written.path ?? destination.path {
       report.quality = try await QualityMeter(source: source, plan: plan, encodedPath: path).measure()
     }
     let summary = report.summary(destination: destination) + "\n"

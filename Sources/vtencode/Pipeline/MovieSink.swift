@@ -10,11 +10,12 @@ struct MovieSink: SampleSink {
   let plan: EncodingPlan
   let gate: SoundGate
   let damage: DamageCollector
+  let replaces: Bool
 
   func write(_ samples: BoundedQueue<CMSampleBuffer>) async throws -> SinkReport {
     // The file's header needs the codec's parameter sets, which come with the first sample.
     guard let first = try await onThread("first sample", { try samples.pop() }) else { return SinkReport() }
-    let pending = try PendingFile(for: path)
+    let pending = try PendingFile(for: path, replaces: replaces)
     defer { pending.discard() }
     let writer = try makeWriter(pending.path)
     let video = makeVideoInput(format: first.formatDescription)

@@ -5,9 +5,11 @@ import Foundation
 enum OutputCheck {
   /// An existing file is not replaced unless that was asked for: a movie that a slip of the fingers destroyed took hours
   /// to make. A person at a terminal is asked; a script, which must not hang, gets an error.
-  static func mayReplace(_ path: String, overwrites: Bool) throws {
+  /// - Returns: Whether there is something to replace.
+  static func mayReplace(_ path: String, overwrites: Bool) throws -> Bool {
     var facts = stat()
-    guard !overwrites, stat(path, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else { return }
+    guard lstat(path, &facts) == 0 else { return false }
+    guard !overwrites, facts.st_mode & S_IFMT == S_IFREG else { return true }
     guard isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1 else {
       throw Failure("'\(path)' exists; replace it with --overwrite, or choose another name with --out")
     }
@@ -16,6 +18,7 @@ enum OutputCheck {
     guard answer == "y" || answer == "yes" else {
       throw Failure("'\(path)' is left as it is; choose another name with --out")
     }
+    return true
   }
 
   /// A second file of a run, such as a report: writable, and neither the movie nor another output.

@@ -11,15 +11,14 @@ final class PendingFile {
   private let folder: String
   private var lock: Int32
   private var isSettled = false
-  /// Whether something had the name when the run began, so that somebody has agreed to its replacement.
+  /// Whether something has the name that may lose it.
   private let replaces: Bool
 
   private static let prefix = ".vtencode-"
 
-  init(for finalPath: String) throws {
+  init(for finalPath: String, replaces: Bool) throws {
     self.finalPath = finalPath
-    var status = stat()
-    replaces = lstat(finalPath, &status) == 0
+    self.replaces = replaces
     let parent = vtencode.folder(of: finalPath)
     Self.removeLeftovers(in: parent)
     (folder, lock) = try Self.makeFolder(in: parent, for: finalPath)
@@ -139,10 +138,14 @@ final class PendingFile {
       defer { close(descriptor) }
       var status = stat()
       // As they are made, by mkdtemp, with one file: a folder of somebody's that happens to have such a name is not ours.
-      guard fstat(descriptor, &status) == 0, status.st_uid == geteuid(), status.st_mode & 0o7777 == 0o700,
-        flock(descriptor, LOCK_EX | LOCK_NB) == 0,
-        let files = try? FileManager.default.contentsOfDirectory(atPath: path), files.count <= 1
+      guard fstat(descriptor, &status) == 0, status.st_uid == geteuid(), status.st_mode & 0o777 == 0o700,
+        flock(descriptor, LOCK_EX | LOCK_NB) == 0
       else { continue }
+      // A run that tried once more has one in its own.
+      removeLeftovers(in: path)
+      guard let files = try? FileManager.default.contentsOfDirectory(atPath: path), files.count <= 1 else {
+        continue
+      }
       if let file = files.first {
         guard lstat(path + "/" + file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
         unlink(path + "/" + file)

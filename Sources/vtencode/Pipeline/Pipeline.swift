@@ -70,9 +70,10 @@ struct Pipeline: Sendable {
     switch destination.kind {
     case .movie(let type):
       MovieSink(
-        path: destination.path ?? "", type: type, source: source, plan: plan, gate: gate, damage: damage)
+        path: destination.path ?? "", type: type, source: source, plan: plan, gate: gate, damage: damage,
+        replaces: destination.replaces)
     case .elementaryStream, .standardOutput:
-      ElementaryStreamSink(path: destination.path)
+      ElementaryStreamSink(path: destination.path, replaces: destination.replaces)
     }
   }
 

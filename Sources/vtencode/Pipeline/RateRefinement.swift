@@ -39,13 +39,13 @@ struct RateRefinement {
     var latest = best
     var seconds = best.wallSeconds
     var runs = 1
-    while isMissed(latest), tried.count < Self.mostRepeats, let path = pipeline.destination.path {
+    while isMissed(latest), tried.count < Self.mostRepeats, let path = best.written.path {
       tried.append((asked, latest.bitRate))
       guard let next = nextTarget() else { break }
       asked = next
       var plan = pipeline.plan
       plan.bitRate = Int(asked)
-      let pending = try PendingFile(for: path)
+      let pending = try PendingFile(for: path, replaces: true)
       defer { pending.discard() }
       var destination = pipeline.destination
       destination.path = pending.path
