@@ -39,6 +39,8 @@ package final class Demuxer: @unchecked Sendable {
   private var times: StreamTimes
   private var readers: [Int: PictureOrderReader] = [:]
   private var isAtEnd = false
+  /// Leaves packets of sound out that are damaged, and counts them. Set it before anything is read.
+  package var dropsDamagedSound = false
   /// Packets of sound that were damaged, and left out.
   package private(set) var lostSound = 0
   /// A jump of times was seen.
@@ -294,7 +296,7 @@ package final class Demuxer: @unchecked Sendable {
       }
       let stream = streams[packet.streamIndex]
       // Of sound nobody can make up what is missing, and a file that holds it is not read everywhere.
-      if stream.codec.codecID == AV_CODEC_ID_AAC,
+      if dropsDamagedSound, stream.codec.codecID == AV_CODEC_ID_AAC,
         packet.isCorrupt || hasADTS && stream.isBrokenADTS(packet)
       {
         lostSound += 1

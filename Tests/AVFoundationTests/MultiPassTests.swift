@@ -46,6 +46,9 @@ import Testing
   }
 
   @Test func aWriterMakesThePassesThatTheEncoderAsksFor() async throws {
+    #if X264
+      #expect(Self.hasPasses)
+    #endif
     let reader = try AVAssetReader(asset: try Self.source())
     let output = AVAssetReaderTrackOutput(
       track: try #require(try await reader.asset.loadTracks(withMediaType: .video).first),
@@ -200,13 +203,11 @@ import Testing
     session.outputURL = scratch.url("cancelled.mp4")
     session.outputFileType = .mp4
     async let ended: Void = session.export()
-    for _ in 0..<2000 where session.progress < 0.3 { try await Task.sleep(for: .milliseconds(2)) }
+    for _ in 0..<5000 where session.progress == 0 { try await Task.sleep(for: .milliseconds(1)) }
     session.cancelExport()
     await ended
-    #expect(session.status == .cancelled || session.status == .completed)
-    if session.status == .cancelled {
-      #expect(!FileManager.default.fileExists(atPath: scratch.file("cancelled.mp4")))
-    }
+    #expect(session.status == .cancelled)
+    #expect(!FileManager.default.fileExists(atPath: scratch.file("cancelled.mp4")))
     for _ in 0..<100 {
       if try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty { break }
       try await Task.sleep(for: .milliseconds(20))

@@ -5,7 +5,8 @@ import Foundation
 extension AVCompositionTrack {
   /// What a reader's output takes its samples from.
   func makeSource(
-    _ request: AVAssetReaderTrackOutput.Request, pitch: AVAudioTimePitchAlgorithm = .spectral, copies: Bool
+    _ request: AVAssetReaderTrackOutput.Request, pitch: AVAudioTimePitchAlgorithm = .spectral, copies: Bool,
+    damage: DamageLog = DamageLog()
   ) throws -> any SampleSource {
     switch request {
     case .stored:
@@ -15,17 +16,18 @@ extension AVCompositionTrack {
           advice: "Read it as linear PCM.")
       }
       return ComposedPictures(timeline, isStored: true) { track in
-        StoredSampleSource(try Demuxer(again: track.file.facts().demuxer), track.facts)
+        StoredSampleSource(try Demuxer(again: track.file.facts().demuxer), track.facts, damage: damage)
       }
     case .pictures(let requirements):
       let pictures = ComposedPictures(timeline, isStored: false) { track in
         try requirements.color?.check(against: track.facts.stream)
         return try PictureSource(
-          Demuxer(again: track.file.facts().demuxer), track.facts, requirements, copies: copies)
+          Demuxer(again: track.file.facts().demuxer), track.facts, requirements, copies: copies,
+          damage: damage)
       }
       return ReadAhead(pictures, depth: AVAssetReaderTrackOutput.readAhead)
     case .sound(let requirements):
-      return try ComposedSound(timeline, requirements, pitch: pitch)
+      return try ComposedSound(timeline, requirements, pitch: pitch, damage: damage)
     }
   }
 }

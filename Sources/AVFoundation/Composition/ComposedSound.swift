@@ -10,6 +10,7 @@ final class ComposedSound: SampleSource {
   private let parts: [(part: CompositionTimeline.Part, target: CMTimeRange)]
   private let requirements: SoundRequirements
   private let pitch: AVAudioTimePitchAlgorithm
+  private let damage: DamageLog
   private let description: CMFormatDescription
   private let end: CMTime
   private var waiting: ArraySlice<(part: CompositionTimeline.Part, target: CMTimeRange)> = []
@@ -20,8 +21,10 @@ final class ComposedSound: SampleSource {
   private var pending: CMSampleBuffer?
 
   init(
-    _ timeline: CompositionTimeline, _ requirements: SoundRequirements, pitch: AVAudioTimePitchAlgorithm
+    _ timeline: CompositionTimeline, _ requirements: SoundRequirements, pitch: AVAudioTimePitchAlgorithm,
+    damage: DamageLog = DamageLog()
   ) throws {
+    self.damage = damage
     self.pitch = pitch
     parts = timeline.placed.filter { $0.part.source != nil }
     end = timeline.duration
@@ -77,7 +80,7 @@ final class ComposedSound: SampleSource {
       }
       let first = max(position, start)
       let stretched = try StretchedSound(
-        track, range: range, tempo: tempo, count: partEnd - first, requirements)
+        track, range: range, tempo: tempo, count: partEnd - first, requirements, damage: damage)
       current = (stretched, first, partEnd)
       return
     }
@@ -91,7 +94,7 @@ final class ComposedSound: SampleSource {
       own = SoundRequirements(requirements, sampleRate: Int(rate.rounded()))
     }
     let facts = try track.file.facts()
-    let source = try SoundSource(Demuxer(again: facts.demuxer), track.facts, own)
+    let source = try SoundSource(Demuxer(again: facts.demuxer), track.facts, own, damage: damage)
     let skipped = position - start
     var from = part.range.start
     if skipped > 0 { from = from + CMTime(value: skipped, timescale: CMTimeScale(own.format.sampleRate)) }

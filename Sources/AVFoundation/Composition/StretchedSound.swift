@@ -29,13 +29,14 @@ final class StretchedSound: SampleSource {
   /// - `tempo`: Seconds of the source for a second of the output.
   /// - `count`: How many frames are wanted.
   init(
-    _ track: AVAssetTrack, range: CMTimeRange, tempo: Double, count: Int64, _ requirements: SoundRequirements
+    _ track: AVAssetTrack, range: CMTimeRange, tempo: Double, count: Int64, _ requirements: SoundRequirements,
+    damage: DamageLog
   ) throws {
     working = SoundRequirements(mixing: requirements)
     self.requirements = requirements
     self.count = count
     description = try CMFormatDescription(audioStreamBasicDescription: requirements.description)
-    source = try SoundSource(Demuxer(again: track.file.facts().demuxer), track.facts, working)
+    source = try SoundSource(Demuxer(again: track.file.facts().demuxer), track.facts, working, damage: damage)
     guard TempoFilter.range.contains(tempo) else {
       throw AVError(
         .operationNotSupportedForAsset, reason: "Sound cannot be scaled so much.",

@@ -42,9 +42,9 @@ open class AVAssetReaderTrackOutput: AVAssetReaderOutput, @unchecked Sendable {
     set { if reader?.status ?? .unknown == .unknown { pitchLock.withLock { pitch = newValue } } }
   }
 
-  /// Whether reading goes on past what is damaged: pictures that cannot be decoded are left out, and the track ends where
-  /// the file can be read no further. `ovtDamage` then tells of it, and the reader does not fail. Off unless set; set it
-  /// before reading begins. It concerns pictures that are decoded.
+  /// Whether reading goes on past what is damaged: pictures that cannot be decoded are left out, for sound there is
+  /// silence or, of samples as they are stored, nothing, and decoded pictures end where the file can be read no further.
+  /// `ovtDamage` then tells of it, and the reader does not fail. Off unless set; set it before reading begins.
   public var ovtToleratesDamage: Bool {
     get { damage.isTolerated }
     set { if reader?.status ?? .unknown == .unknown { damage.isTolerated = newValue } }
@@ -78,7 +78,8 @@ open class AVAssetReaderTrackOutput: AVAssetReaderOutput, @unchecked Sendable {
 
   override func makeSource(asset: AVAsset, copies: Bool) throws -> any SampleSource {
     if let composed = track as? AVCompositionTrack {
-      return try composed.makeSource(request.get(), pitch: audioTimePitchAlgorithm, copies: copies)
+      return try composed.makeSource(
+        request.get(), pitch: audioTimePitchAlgorithm, copies: copies, damage: damage)
     }
     let facts = try track.file.facts()
     let demuxer = try Demuxer(again: facts.demuxer)

@@ -33,9 +33,14 @@ final class DamageLog: @unchecked Sendable {
 
   func noteConcealed() { lock.withLock { seen.concealedPictures += 1 } }
   func noteLost() { lock.withLock { seen.lostPictures += 1 } }
-  func note(lostSound count: Int) {
+  /// - Throws: `AVError` if nobody has asked to go on past damage.
+  func noteLostSound(_ count: Int, in codec: String) throws {
     guard count > 0 else { return }
-    lock.withLock { seen.lostSoundPackets = count }
+    let isTolerated = lock.withLock {
+      seen.lostSoundPackets += count
+      return tolerated
+    }
+    guard isTolerated else { throw AVError(.decodeFailed, reason: "A packet of \(codec) is damaged.") }
   }
   func noteEnd(_ failure: any Error) { lock.withLock { seen.failure = failure } }
 }

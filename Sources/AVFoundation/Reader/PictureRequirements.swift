@@ -46,6 +46,11 @@ struct PictureRequirements: Sendable {
     height = try size(kCVPixelBufferHeightKey, AVVideoHeightKey)
     color = try settings[AVVideoColorPropertiesKey].map { try ColorRequirements($0) }
     fields = try FieldRequirements(settings)
+    if fields.temporal != nil, width != nil || height != nil {
+      throw AVError(
+        .unsupportedOutputSettings, reason: "Pictures cannot be scaled before they are deinterlaced.",
+        advice: "Read them at their own size, and scale them then.")
+    }
     if let value = settings[kVTDecompressionPropertyKey_ThreadCount as String] {
       guard let number = value as? NSNumber, (0...64).contains(number.intValue) else {
         throw AVError(

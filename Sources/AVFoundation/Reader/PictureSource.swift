@@ -27,11 +27,11 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
   private var ready: [CMSampleBuffer] = []
   private var readIndex = 0
   private var hasShown = false
-  /// What was wrong with a sample before the first picture.
   /// Of any range.
   private var hasEverShown = false
   /// Key frames that could not be decoded before the first picture.
   private var earlyLost = 0
+  /// What was wrong with a sample before the first picture.
   private var earlyFailure: OSStatus?
   /// Why the file can be read no further; told when all pictures before it have been given out.
   private var failure: (any Error)?
@@ -150,7 +150,9 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
     outcomes.list.removeAll(keepingCapacity: true)
     for outcome in list { try collect(outcome) }
     guard isDrained else { return }
-    if let deinterlacer { try append(filtering { try deinterlacer.finish() }) }
+    if let deinterlacer {
+      for picture in try filtering({ try deinterlacer.finish() }) { try append(picture) }
+    }
     if !hasShown, failure == nil, let earlyFailure, !(hasEverShown && damage.isTolerated) {
       throw nothingDecoded(earlyFailure)
     }
@@ -208,21 +210,19 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
     if PictureMark.isDamaged(image) { damage.noteConcealed() }
     let picture = Deinterlacer.Picture(
       buffer: image, time: shown, duration: timing.duration, isCopy: outcome.isModifiable || !copies)
-    guard let deinterlacer else { return try append([picture]) }
-    try append(filtering { try deinterlacer.add(picture) })
+    guard let deinterlacer else { return try append(picture) }
+    for whole in try filtering({ try deinterlacer.add(picture) }) { try append(whole) }
   }
 
-  private func append(_ pictures: [Deinterlacer.Picture]) throws {
-    for picture in pictures {
-      let until = picture.duration.isNumeric ? picture.time + picture.duration : picture.time
-      if picture.time < start, until <= start { continue }
-      // The second field of a picture that the range ends in.
-      if picture.time >= end { continue }
-      let timing = CMSampleTimingInfo(
-        duration: picture.duration, presentationTimeStamp: picture.time, decodeTimeStamp: .invalid)
-      let buffer = picture.isCopy ? picture.buffer : try copier.copy(picture.buffer)
-      ready.append(try samples.make(buffer, timing))
-    }
+  private func append(_ picture: Deinterlacer.Picture) throws {
+    let until = picture.duration.isNumeric ? picture.time + picture.duration : picture.time
+    if picture.time < start, until <= start { return }
+    // The second field of a picture that the range ends in.
+    if picture.time >= end { return }
+    let timing = CMSampleTimingInfo(
+      duration: picture.duration, presentationTimeStamp: picture.time, decodeTimeStamp: .invalid)
+    let buffer = picture.isCopy ? picture.buffer : try copier.copy(picture.buffer)
+    ready.append(try samples.make(buffer, timing))
   }
 
   private func filtering(_ work: () throws -> [Deinterlacer.Picture]) throws -> [Deinterlacer.Picture] {

@@ -81,12 +81,15 @@ final class SoundSource: SampleSource {
   private var isDrained = false
   private var ready: [AudioDecoder.Chunk] = []
   private let damage: DamageLog
+  /// Damaged packets that have been told of.
+  private var knownLoss = 0
 
   init(
     _ demuxer: Demuxer, _ track: TrackFacts, _ requirements: SoundRequirements,
     damage: DamageLog = DamageLog()
   ) throws {
     self.damage = damage
+    demuxer.dropsDamagedSound = damage.isTolerated
     self.demuxer = demuxer
     self.track = track
     format = requirements.format
@@ -124,10 +127,12 @@ final class SoundSource: SampleSource {
       if isDrained { return nil }
       let packet = try demuxer.next()
       if packet == nil { isDrained = true }
-      defer { damage.note(lostSound: demuxer.lostSound + decoder.lostPackets) }
       for chunk in try decoder.decode(packet) {
         if chunk.time >= end { isDrained = true } else { ready.append(chunk) }
       }
+      let lost = demuxer.lostSound + decoder.lostPackets
+      try damage.noteLostSound(lost - knownLoss, in: track.stream.codec.codecName)
+      knownLoss = lost
     }
   }
 

@@ -18,11 +18,14 @@ final class StoredSampleSource: SampleSource {
   /// The format that holds, where it changes within the track.
   private var format: CMFormatDescription?
   private let damage: DamageLog
+  /// Damaged packets that have been told of.
+  private var knownLoss = 0
 
   init(
     _ demuxer: Demuxer, _ track: TrackFacts, referencesTo url: URL? = nil, damage: DamageLog = DamageLog()
   ) {
     self.damage = damage
+    demuxer.dropsDamagedSound = damage.isTolerated
     self.demuxer = demuxer
     self.track = track
     referenceURL = url
@@ -52,7 +55,8 @@ final class StoredSampleSource: SampleSource {
       if let packet = ready.popFirst() { return try sample(of: packet) }
       if atEnd { return nil }
       let next = try demuxer.next()
-      damage.note(lostSound: demuxer.lostSound)
+      try damage.noteLostSound(demuxer.lostSound - knownLoss, in: track.stream.codec.codecName)
+      knownLoss = demuxer.lostSound
       guard let packet = next else {
         atEnd = true
         continue

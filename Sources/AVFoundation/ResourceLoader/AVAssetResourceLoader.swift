@@ -113,7 +113,7 @@ public protocol AVAssetResourceLoaderDelegate: NSObjectProtocol {
     shouldWaitForLoadingOfRequestedResource loadingRequest: AVAssetResourceLoadingRequest
   ) -> Bool
 
-  /// Whether the delegate renews what has passed its renewal date. Nothing is renewed: it is never called.
+  /// Whether the delegate renews what it has given. Nothing asks for a renewal: it is never called.
   func resourceLoader(
     _ resourceLoader: AVAssetResourceLoader,
     shouldWaitForRenewalOfRequestedResource renewalRequest: AVAssetResourceRenewalRequest

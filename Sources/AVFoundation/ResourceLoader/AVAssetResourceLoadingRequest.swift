@@ -147,7 +147,6 @@ open class AVAssetResourceLoadingContentInformationRequest: NSObject, @unchecked
     var length: Int64 = 0
     var hasParts = false
     var isWhole = false
-    var renewal: Date?
   }
 
   override init() { super.init() }
@@ -173,11 +172,6 @@ open class AVAssetResourceLoadingContentInformationRequest: NSObject, @unchecked
   public var isEntireLengthAvailableOnDemand: Bool {
     get { lock.withLock { values.isWhole } }
     set { lock.withLock { values.isWhole = newValue } }
-  }
-  /// When the content is to be asked for anew. It is not.
-  public var renewalDate: Date? {
-    get { lock.withLock { values.renewal } }
-    set { lock.withLock { values.renewal = newValue } }
   }
 }
 

@@ -55,7 +55,8 @@ public struct CMReadOnlyDataBlockBuffer: RandomAccessCollection, @unchecked Send
     return try body(UnsafeRawBufferPointer(bytes))
   }
 
-  /// Appends a reference to the bytes of another buffer.
+  /// Appends a reference to the bytes of another buffer. With or without `optimizeDepth` the result refers to the memory
+  /// itself, and not to a buffer that refers to it: its depth is always one.
   public mutating func append(referenceOf other: CMReadOnlyDataBlockBuffer, optimizeDepth: Bool = false) {
     let joined = CMBlockBuffer(subBlockCapacity: 2)
     for part in [buffer, other.buffer] where part.dataLength > 0 {

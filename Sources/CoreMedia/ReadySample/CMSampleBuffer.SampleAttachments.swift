@@ -89,7 +89,7 @@ extension CMSampleBuffer {
         return
       }
       for case (let key as String, let value) in list[index] {
-        dictionaryRepresentation[key] = Self.sendable(value)
+        dictionaryRepresentation[key] = CVPixelBufferAttributes.sendable(value)
       }
     }
 
@@ -99,18 +99,6 @@ extension CMSampleBuffer {
       else { return }
       list[index].removeAllObjects()
       for (key, value) in dictionaryRepresentation { list[index][key] = value }
-    }
-
-    /// A value of a property list; nil for what is none.
-    private static func sendable(_ value: Any) -> (any Sendable)? {
-      switch value {
-      case let number as NSNumber: number
-      case let text as String: text
-      case let data as Data: data
-      case let list as [Any]: list.compactMap(sendable)
-      case let dictionary as [String: Any]: dictionary.compactMapValues(sendable)
-      default: nil
-      }
     }
   }
 }

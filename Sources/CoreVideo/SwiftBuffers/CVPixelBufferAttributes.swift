@@ -136,7 +136,7 @@ public struct CVPixelBufferAttributes: Sendable {
   }
 
   /// A value of a property list. What is none is left out.
-  private static func sendable(_ value: Any) -> (any Sendable)? {
+  package static func sendable(_ value: Any) -> (any Sendable)? {
     switch value {
     case let number as NSNumber: number
     case let text as String: text

@@ -114,6 +114,7 @@ final class SoundTrack: @unchecked Sendable {
       AVLinearPCMBitDepthKey: 32, AVLinearPCMIsFloatKey: true,
     ]
     output = AVAssetReaderTrackOutput(track: facts.track, outputSettings: encodes ? decoded : nil)
+    output.ovtToleratesDamage = true
     guard reader.canAdd(output) else {
       throw Failure(
         encodes
