@@ -15,6 +15,7 @@ package final class Demuxer: @unchecked Sendable {
   package let formatName: String
   package private(set) var streams: [MediaStream]
   package let metadata: [String: String]
+  package private(set) var chapters: [MediaChapter] = []
 
   private let lock = Lock()
   private var context: UnsafeMutablePointer<AVFormatContext>?
@@ -105,7 +106,10 @@ package final class Demuxer: @unchecked Sendable {
     }
     streams = found
     times = StreamTimes(found, facts, continuity: nil)
+    let chapters = MediaChapter.chapters(of: context)
     if elementary != nil { close() } else { try probe() }
+    let shift = facts.shift(AVRational(num: 1, den: 1_000_000))
+    self.chapters = shift == 0 ? chapters : chapters.map { $0.shifted(back: shift) }
   }
 
   /// A second, independent reader of a file that `other` has opened.
@@ -114,6 +118,7 @@ package final class Demuxer: @unchecked Sendable {
     formatName = other.formatName
     streams = other.streams
     metadata = other.metadata
+    chapters = other.chapters
     elementary = other.elementary
     frameRate = other.frameRate
     access = other.access

@@ -9,6 +9,7 @@ extension MediaStream {
     switch kind {
     case .video: try makeVideoFormatDescription()
     case .audio: try makeAudioFormatDescription()
+    case .subtitle where isText: try makeTextFormatDescription()
     case .subtitle, .data: try makeOtherFormatDescription()
     }
   }
@@ -227,13 +228,29 @@ extension MediaStream {
     return description
   }
 
+  // MARK: - Text
+
+  /// 3GPP timed text, as which all text is read.
+  private func makeTextFormatDescription() throws -> CMFormatDescription {
+    let content = isTimedText ? codec.extradata : try TimedTextConverter(self).sampleDescription
+    var made: CMFormatDescription?
+    let entry = TimedText.entry(content)
+    CMTextFormatDescriptionCreateFromBigEndianTextDescriptionData(
+      allocator: kCFAllocatorDefault, bigEndianTextDescriptionData: entry, size: entry.count, flavor: nil,
+      mediaType: kCMMediaType_Subtitle, formatDescriptionOut: &made)
+    // What it says of its looks may be damaged: the text is there.
+    return try made ?? CMFormatDescription(mediaType: .subtitle, mediaSubType: .mobile3GPP)
+  }
+
   // MARK: - Other media
 
   private func makeOtherFormatDescription() throws -> CMFormatDescription {
     let tag = codec.pointer.pointee.codec_tag
     let type =
       kind == .subtitle
-      ? kCMMediaType_Subtitle : codec.codecTag == "tmcd" ? kCMMediaType_TimeCode : kCMMediaType_Metadata
+      ? kCMMediaType_Subtitle
+      : isChapterText
+        ? kCMMediaType_Text : codec.codecTag == "tmcd" ? kCMMediaType_TimeCode : kCMMediaType_Metadata
     var description: CMFormatDescription?
     let status = CMFormatDescriptionCreate(
       allocator: kCFAllocatorDefault, mediaType: type,

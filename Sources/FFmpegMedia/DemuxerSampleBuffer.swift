@@ -25,6 +25,23 @@ extension MediaStream {
   }
 }
 
+extension TimedText {
+  /// A sample of a stream's times.
+  package func makeSampleBuffer(
+    of stream: MediaStream, description: CMFormatDescription?
+  ) throws -> CMSampleBuffer {
+    let block = try CMBlockBuffer(length: sample.count, flags: .assureMemoryNow)
+    try sample.withUnsafeBytes { try block.replaceDataBytes(with: $0) }
+    return try CMSampleBuffer(
+      dataBuffer: block, formatDescription: description, numSamples: 1,
+      sampleTimings: [
+        CMSampleTimingInfo(
+          duration: end.map { stream.time($0.subtractingClamped(start)) } ?? .invalid,
+          presentationTimeStamp: stream.time(start), decodeTimeStamp: .invalid)
+      ], sampleSizes: [sample.count])
+  }
+}
+
 extension MediaPacket {
   /// The packet as a sample buffer, which keeps its memory: nothing is copied.
   package func makeSampleBuffer(

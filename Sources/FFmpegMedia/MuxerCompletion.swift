@@ -23,6 +23,8 @@ struct MuxerCompletion {
       writer.write(track.items, into: &movie.children[place])
       try setHeader(of: &movie.children[place], track)
       setReferences(of: &movie.children[place], track)
+      if track.isText, !options.isFragmented { try MuxerTextSamples.compact(&movie.children[place]) }
+      if track.kind == .text { setHandler("text", of: &movie.children[place]) }
     }
     if options.isFragmented, options.durationHint > 0 {
       let scale = movie["mvhd"].map { $0.number($0.bytes.first == 1 ? 20 : 12) } ?? 0
@@ -54,6 +56,16 @@ struct MuxerCompletion {
     if let natural = track.naturalSize {
       set(MovieBox.bytes(natural.width) + MovieBox.bytes(natural.height), size)
     }
+  }
+
+  /// What kind of media a track holds (8.4.3): libavformat calls all timed text subtitles.
+  private func setHandler(_ type: String, of box: inout MovieBox) {
+    guard let media = box.children.firstIndex(where: { $0.type == "mdia" }),
+      let place = box.children[media].children.firstIndex(where: { $0.type == "hdlr" }),
+      box.children[media].children[place].bytes.count >= 12
+    else { return }
+    // After version, flags and QuickTime's component type.
+    box.children[media].children[place].bytes.replaceSubrange(8..<12, with: Array(type.utf8))
   }
 
   /// Which other tracks a track refers to (8.3.3).

@@ -13,8 +13,12 @@ extension MuxerTrack {
     case kCMMediaType_Audio:
       self.init(kind: .audio, codecID: CodecNames.audioCodec(description), timeScale: timeScale)
       try fillAudio(description)
+    case kCMMediaType_Text, kCMMediaType_Subtitle:
+      let isText = CMFormatDescriptionGetMediaType(description) == kCMMediaType_Text
+      self.init(kind: isText ? .text : .subtitle, codecID: AV_CODEC_ID_MOV_TEXT, timeScale: timeScale)
+      try fillText(description)
     default:
-      throw MediaFileError(.unsupportedFormat, "only video and sound can be written")
+      throw MediaFileError(.unsupportedFormat, "only video, sound and text can be written")
     }
     guard codecID != AV_CODEC_ID_NONE else {
       throw MediaFileError(.unsupportedFormat, "the format \(description) cannot be written")
@@ -61,6 +65,17 @@ extension MuxerTrack {
     contentLightLevel = value(kCMFormatDescriptionExtension_ContentLightLevelInfo) as? Data
     isFullRange = (value(kCMFormatDescriptionExtension_FullRangeVideo) as? NSNumber)?.boolValue
     bitsPerSample = (value(kCMFormatDescriptionExtension_Depth) as? NSNumber)?.int32Value ?? 0
+  }
+
+  private mutating func fillText(_ description: CMFormatDescription) throws {
+    var block: CMBlockBuffer?
+    CMTextFormatDescriptionCopyAsBigEndianTextDescriptionBlockBuffer(
+      allocator: kCFAllocatorDefault, textFormatDescription: description, flavor: nil, blockBufferOut: &block)
+    guard let entry = try block?.dataBytes(), entry.count >= TimedText.entryHeader else {
+      throw MediaFileError(.unsupportedFormat, "text is written as 3GPP timed text ('tx3g') only")
+    }
+    codecTag = kCMTextFormatType_3GText
+    extradata = Data(entry.dropFirst(TimedText.entryHeader))
   }
 
   private mutating func fillAudio(_ description: CMFormatDescription) throws {

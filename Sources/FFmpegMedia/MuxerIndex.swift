@@ -31,7 +31,13 @@ struct MuxerIndex {
   /// Writes it back. What lies behind it in the file moves on.
   func commit() throws {
     var movie = movie
-    let growth = movie.serialized.count - size
+    var growth = movie.serialized.count - size
+    // What has become smaller is filled up: what lies behind it stays, or moves on by a little.
+    var filler: [UInt8] = []
+    if growth < 0 {
+      filler = MovieBox(type: "free", bytes: [UInt8](repeating: 0, count: max(0, -growth - 8))).serialized
+      growth += filler.count
+    }
     let end = start + Int64(size)
     let tail = file.size - end
     if tail > 0, growth != 0 {
@@ -40,7 +46,7 @@ struct MuxerIndex {
       }
       try moveTail(tail, from: end, by: growth)
     }
-    try file.write(movie.serialized, at: start)
+    try file.write(movie.serialized + filler, at: start)
   }
 
   /// From its end on, as it moves towards the end of the file.

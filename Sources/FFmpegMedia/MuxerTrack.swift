@@ -21,7 +21,7 @@ package enum MuxerContainer: String, Sendable {
 
 /// What the muxer needs to know of a track before its first sample.
 package struct MuxerTrack: Sendable {
-  package enum Kind: Sendable { case video, audio }
+  package enum Kind: Sendable { case video, audio, text, subtitle }
 
   package var kind: Kind
   package var codecID: AVCodecID
@@ -66,9 +66,12 @@ package struct MuxerTrack: Sendable {
   /// By the kind of reference (`folw`, ...), the numbers of other tracks, from 0.
   package var references: [String: [Int]] = [:]
 
+  var isText: Bool { kind == .text || kind == .subtitle }
+
   /// Whether there is something for `MuxerCompletion`.
   var needsCompletion: Bool {
-    languageTag != nil || !items.isEmpty || alternateGroup != nil || naturalSize != nil || !references.isEmpty
+    isText || languageTag != nil || !items.isEmpty || alternateGroup != nil || naturalSize != nil
+      || !references.isEmpty
   }
 
   /// The language as five bits for each of its three letters.
@@ -128,6 +131,8 @@ package struct MuxerTrack: Sendable {
       parameters.pointee.frame_size = framesPerPacket
       parameters.pointee.bits_per_coded_sample = bitsPerSample
       parameters.pointee.block_align = bytesPerFrame
+    case .text, .subtitle:
+      parameters.pointee.codec_type = AVMEDIA_TYPE_SUBTITLE
     }
     stream.pointee.time_base = AVRational(num: 1, den: timeScale)
     stream.pointee.disposition = isEnabled ? AV_DISPOSITION_DEFAULT : 0

@@ -148,6 +148,7 @@ final class AssetFacts: @unchecked Sendable {
   let tracks: [TrackFacts]
   let duration: CMTime
   let metadata: [String: String]
+  let chapters: [MediaChapter]
 
   init(_ demuxer: Demuxer) {
     self.demuxer = demuxer
@@ -155,6 +156,7 @@ final class AssetFacts: @unchecked Sendable {
     let tracks = demuxer.streams.map { TrackFacts($0) }
     self.tracks = tracks
     metadata = demuxer.metadata
+    chapters = demuxer.chapters
     duration =
       tracks.filter { $0.mediaType == .video || $0.mediaType == .audio }.map(\.timeRange.end).max() ?? .zero
   }

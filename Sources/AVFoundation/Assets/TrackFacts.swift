@@ -18,7 +18,8 @@ final class TrackFacts: @unchecked Sendable {
       switch stream.kind {
       case .video: .video
       case .audio: .audio
-      case .subtitle: stream.codec.codecName == "mov_text" ? .subtitle : .text
+      case .subtitle: stream.codec.codecName == "eia_608" ? .closedCaption : .subtitle
+      case .data where stream.isChapterText: .text
       case .data: stream.codec.codecTag == "tmcd" ? .timecode : .metadata
       }
     timeRange = CMTimeRange(

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import CoreMedia
+
 /// The kind of media that a track holds.
 public struct AVMediaType: RawRepresentable, Hashable, Sendable {
   public let rawValue: String
@@ -54,4 +56,12 @@ extension AVMediaCharacteristic {
   public static let languageTranslation = AVMediaCharacteristic(rawValue: "public.translation")
   public static let dubbedTranslation = AVMediaCharacteristic(rawValue: "public.translation.dubbed")
   public static let voiceOverTranslation = AVMediaCharacteristic(rawValue: "public.translation.voice-over")
+}
+
+extension AVMediaType {
+  /// The four characters as Core Media has them; 0 for a name that has not four.
+  var code: CMMediaType {
+    let bytes = Array(rawValue.utf8)
+    return bytes.count == 4 ? bytes.reduce(0) { $0 << 8 | CMMediaType($1) } : 0
+  }
 }

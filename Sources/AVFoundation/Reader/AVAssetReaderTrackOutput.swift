@@ -84,7 +84,10 @@ open class AVAssetReaderTrackOutput: AVAssetReaderOutput, @unchecked Sendable {
     let facts = try track.file.facts()
     let demuxer = try Demuxer(again: facts.demuxer)
     switch try request.get() {
-    case .stored: return StoredSampleSource(demuxer, track.facts, damage: damage)
+    case .stored:
+      let stream = track.facts.stream
+      return stream.isText && !stream.isTimedText
+        ? try TimedTextSource(demuxer, track.facts) : StoredSampleSource(demuxer, track.facts, damage: damage)
     case .pictures(let requirements):
       try requirements.color?.check(against: track.facts.stream)
       return ReadAhead(

@@ -114,7 +114,13 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
   var assembly: MovieAssembly? { lock.withLock { currentAssembly } }
 
   /// The kinds of media that the file type holds.
-  public var availableMediaTypes: [AVMediaType] { container == .m4a ? [.audio] : [.video, .audio] }
+  public var availableMediaTypes: [AVMediaType] {
+    switch container {
+    case .m4a: [.audio]
+    case .mov, .mp4, .m4v: [.video, .audio, .text, .subtitle]
+    default: [.video, .audio]
+    }
+  }
 
   /// Whether samples can be encoded with these settings: the encoder is asked. Nil, to store them as they are, always
   /// can.

@@ -52,7 +52,8 @@ extension AVAssetWriterInput {
 
   // MARK: - Associations
 
-  /// Whether a track can refer to another's: `audioFallback` from sound to sound, `selectionFollower` between any.
+  /// Whether a track can refer to another's: `audioFallback` from sound to sound, `chapterList` from pictures or sound to
+  /// text, `selectionFollower` between any.
   public func canAddTrackAssociation(
     withTrackOf input: AVAssetWriterInput, type trackAssociationType: String
   ) -> Bool {
@@ -60,6 +61,8 @@ extension AVAssetWriterInput {
     switch trackAssociationType {
     case AVAssetTrack.AssociationType.audioFallback.rawValue:
       return mediaType == .audio && input.mediaType == .audio
+    case AVAssetTrack.AssociationType.chapterList.rawValue:
+      return [.video, .audio].contains(mediaType) && input.mediaType == .text
     case AVAssetTrack.AssociationType.selectionFollower.rawValue: return true
     default: return false
     }

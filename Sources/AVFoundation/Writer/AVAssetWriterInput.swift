@@ -204,12 +204,17 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
       switch mediaType {
       case .video: if let outputSettings { _ = try VideoEncodingSettings(outputSettings) }
       case .audio: if let outputSettings { _ = try SoundEncodingSettings(outputSettings) }
+      case .text, .subtitle:
+        guard outputSettings == nil else {
+          throw AVError(
+            .incorrectlyConfigured, reason: "Text is written as it comes.",
+            advice: "Give an input for text no output settings.")
+        }
       default:
         throw AVError(.formatUnsupported, reason: "Tracks of type \(mediaType.rawValue) cannot be written.")
       }
       if let sourceFormatHint {
-        let wanted = mediaType == .video ? kCMMediaType_Video : kCMMediaType_Audio
-        guard CMFormatDescriptionGetMediaType(sourceFormatHint) == wanted else {
+        guard CMFormatDescriptionGetMediaType(sourceFormatHint) == mediaType.code else {
           throw AVError(.incorrectlyConfigured, reason: "The source format hint is of another media type.")
         }
       }

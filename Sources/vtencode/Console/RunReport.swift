@@ -41,6 +41,7 @@ struct RunReport: Sendable {
       lines.append("psnr    \(quality.description)")
     }
     if let sound = written.sound.summary { lines.append("sound   \(sound)") }
+    if let text = written.text.summary { lines.append("text    \(text)") }
     if let damage = damage.summary { lines.append("damage  \(damage)") }
     lines.append("file    \(written.path ?? destination.name), \(Wording.bytes(written.fileBytes))")
     return lines.joined(separator: "\n")

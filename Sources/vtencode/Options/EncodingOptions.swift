@@ -122,6 +122,9 @@ struct EncodingOptions: ParsableArguments {
   @Flag(help: "Leave the sound out: --audio none.")
   var noAudio = false
 
+  @Flag(help: "Leave subtitles out. Chapters stay.")
+  var noSubtitles = false
+
   @Flag(help: "Do not move the index to the front of the file, where players on the web want it.")
   var noFaststart = false
 

@@ -39,6 +39,7 @@ struct EncodingPlan: Sendable {
   var audio: SoundChoice
   /// Bits a second of sound that is encoded.
   var audioBitRate: Int?
+  var keepsSubtitles = true
   var isFastStart: Bool
   /// Nil leaves interlaced pictures as they are.
   var deinterlacing: Deinterlacing?
@@ -89,6 +90,7 @@ struct EncodingPlan: Sendable {
     frameLimit = options.frames
     audio = options.noAudio ? .none : options.audio
     audioBitRate = options.audioBitrate?.bitsPerSecond
+    keepsSubtitles = !options.noSubtitles
     isFastStart = !options.noFaststart
     progress = options.progress
     isVerbose = options.verbose

@@ -22,6 +22,7 @@ struct MovieSink: SampleSink {
     guard writer.canAdd(video) else { throw Failure("a .\(ending) file cannot hold this video; try .mov") }
     writer.add(video)
     let (sounds, report) = try makeSounds(for: writer)
+    let (texts, textReport) = try await makeTexts(for: writer, video: video)
     guard writer.startWriting() else { throw failure(writer) }
     writer.startSession(atSourceTime: .zero)
 
@@ -33,6 +34,9 @@ struct MovieSink: SampleSink {
         }
         for sound in sounds {
           group.addTask { try await feed(sound.input, of: writer) { try sound.next() } }
+        }
+        for text in texts {
+          group.addTask { try await feed(text.input, of: writer) { try text.next() } }
         }
         do {
           // Not `waitForAll`, which tells of a failure only when both tracks have ended.
@@ -54,7 +58,7 @@ struct MovieSink: SampleSink {
       .intValue
     let name = try pending.commit()
     for sound in sounds { if let lost = sound.damage { damage.note(sound: lost) } }
-    return SinkReport(fileBytes: bytes ?? 0, sound: report, path: name)
+    return SinkReport(fileBytes: bytes ?? 0, sound: report, text: textReport, path: name)
   }
 
   private var ending: String { (path as NSString).pathExtension }
@@ -105,6 +109,36 @@ struct MovieSink: SampleSink {
         report.leftOut.append(
           "track \(facts.number) (\(facts.codecName)) left out: it cannot be decoded here")
       }
+    }
+    return (tracks, report)
+  }
+
+  /// The subtitles and chapters that go into the file, and what is to be said of them.
+  private func makeTexts(
+    for writer: AVAssetWriter, video: AVAssetWriterInput
+  ) async throws -> ([TextTrack], TextReport) {
+    var tracks: [TextTrack] = []
+    var report = TextReport()
+    let hasText = writer.availableMediaTypes.contains(.subtitle)
+    if plan.keepsSubtitles {
+      for (index, subtitles) in source.subtitles.enumerated() {
+        let text = hasText ? try? await TextTrack(subtitles: subtitles, of: source, gate: gate) : nil
+        guard let text, writer.canAdd(text.input) else {
+          text?.cancel()
+          report.leftOut.append("subtitle track \(index + 1) left out: it cannot be read")
+          continue
+        }
+        writer.add(text.input)
+        tracks.append(text)
+        report.subtitles += 1
+      }
+    }
+    if hasText, let chapters = try TextTrack(chapters: source.chapters, gate: gate) {
+      writer.add(chapters.input)
+      video.addTrackAssociation(
+        withTrackOf: chapters.input, type: AVAssetTrack.AssociationType.chapterList.rawValue)
+      tracks.append(chapters)
+      report.chapters = source.chapters.count
     }
     return (tracks, report)
   }

@@ -10,6 +10,9 @@ struct MovieSource: Sendable {
   let asset: AVURLAsset
   let video: AVAssetTrack
   let sounds: [SoundFacts]
+  /// Subtitles of words; those that are pictures cannot be written.
+  let subtitles: [AVAssetTrack]
+  let chapters: [AVTimedMetadataGroup]
   /// Tracks that are neither the picture nor sound, and pictures besides the first, in a person's words.
   let others: [String]
   let metadata: [AVMetadataItem]
@@ -64,9 +67,22 @@ struct MovieSource: Sendable {
     for track in tracks where track.mediaType == .audio {
       sounds.append(try await SoundFacts(track, number: sounds.count + 1))
     }
-    let others = tracks.filter { $0.trackID != video.trackID && $0.mediaType != .audio }
+    var subtitles: [AVAssetTrack] = []
+    for track in tracks where track.mediaType == .subtitle {
+      let format = try await track.load(.formatDescriptions).first
+      if format?.mediaSubType == .mobile3GPP { subtitles.append(track) }
+    }
+    let chapters = try await asset.loadChapterMetadataGroups(
+      bestMatchingPreferredLanguages: Locale.preferredLanguages)
+    let carried = Set(subtitles.map(\.trackID))
+    let others = tracks.filter { track in
+      // Titles of chapters are the chapters.
+      track.trackID != video.trackID && track.mediaType != .audio && !carried.contains(track.trackID)
+        && !(track.mediaType == .text && !chapters.isEmpty)
+    }
     return MovieSource(
-      name: path, file: file, asset: asset, video: video, sounds: sounds,
+      name: path, file: file, asset: asset, video: video, sounds: sounds, subtitles: subtitles,
+      chapters: chapters,
       others: Self.describe(others), metadata: (try? await asset.load(.metadata)) ?? [],
       width: width, height: height,
       frameRate: frameRate, dataRate: dataRate.isFinite ? Double(dataRate) : 0, duration: range.duration,
@@ -77,7 +93,7 @@ struct MovieSource: Sendable {
   /// `2 subtitle tracks`, `1 video track`.
   private static func describe(_ tracks: [AVAssetTrack]) -> [String] {
     let names: [(AVMediaType, String)] = [
-      (.video, "more video track"), (.subtitle, "subtitle track"), (.text, "text track"),
+      (.video, "more video track"), (.subtitle, "bitmap subtitle track"), (.text, "text track"),
       (.closedCaption, "caption track"), (.timecode, "timecode track"), (.metadata, "metadata track"),
     ]
     var result: [String] = []

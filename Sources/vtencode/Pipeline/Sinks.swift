@@ -12,6 +12,7 @@ protocol SampleSink: Sendable {
 struct SinkReport: Sendable {
   var fileBytes = 0
   var sound = SoundReport()
+  var text = TextReport()
   /// Where it was written, if that is not where it was meant to be.
   var path: String?
 }

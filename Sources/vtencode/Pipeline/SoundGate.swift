@@ -9,12 +9,15 @@ final class SoundGate: @unchecked Sendable {
   private let condition = NSCondition()
   private var reached = CMTime.negativeInfinity
   private var end = CMTime.positiveInfinity
+  /// Of the last picture that has come.
+  private var picturesEnd = CMTime.negativeInfinity
   private var isMovieExhausted = false
 
   /// Pictures up to `time` have come.
   func advance(to time: CMTime) {
     condition.lock()
     reached = max(reached, time)
+    picturesEnd = max(picturesEnd, time)
     condition.broadcast()
     condition.unlock()
   }
@@ -51,5 +54,16 @@ final class SoundGate: @unchecked Sendable {
     defer { condition.unlock() }
     while time > reached { condition.wait() }
     return time < end
+  }
+
+  /// Waits until the pictures have come as far as the end of `range`, or end before it.
+  /// - Returns: what of it goes with the pictures; nil for nothing.
+  func admitted(_ range: CMTimeRange) -> CMTimeRange? {
+    condition.lock()
+    defer { condition.unlock() }
+    while range.end > reached { condition.wait() }
+    let last = reached == .positiveInfinity ? min(end, picturesEnd) : end
+    guard range.start < last else { return nil }
+    return CMTimeRange(start: range.start, end: min(range.end, last))
   }
 }

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+import AVFoundation
+import Foundation
+
+/// What becomes of subtitles and chapters, for the summary.
+struct TextReport: Sendable {
+  var subtitles = 0
+  var chapters = 0
+  /// In a person's words.
+  var leftOut: [String] = []
+
+  /// `2 subtitle tracks, 5 chapters`; nil for a movie without.
+  var summary: String? {
+    var parts: [String] = []
+    if subtitles > 0 { parts.append(Wording.plural(subtitles, "subtitle track")) }
+    if chapters > 0 { parts.append(Wording.plural(chapters, "chapter")) }
+    parts += leftOut
+    return parts.isEmpty ? nil : parts.joined(separator: ", ")
+  }
+}
+
+/// Text on its way into the output: subtitles, or the titles of chapters.
+final class TextTrack: @unchecked Sendable {
+  // Sendable: reader and writer have their own locks; `next` is called by one task.
+  let input: AVAssetWriterInput
+  private let gate: SoundGate
+  private let reader: AVAssetReader?
+  private let read: () throws -> CMSampleBuffer?
+
+  /// A track of subtitles, as timed text whatever the source has.
+  init(subtitles track: AVAssetTrack, of source: MovieSource, gate: SoundGate) async throws {
+    let (formats, language, isEnabled) = try await track.load(
+      .formatDescriptions, .languageCode, .isEnabled)
+    input = AVAssetWriterInput(mediaType: .subtitle, outputSettings: nil, sourceFormatHint: formats.first)
+    input.languageCode = language
+    input.marksOutputTrackAsEnabled = isEnabled
+    let reader: AVAssetReader
+    do { reader = try AVAssetReader(asset: source.asset) } catch { throw source.failure(error) }
+    let output = AVAssetReaderTrackOutput(track: track, outputSettings: nil)
+    guard reader.canAdd(output) else { throw source.failure(nil) }
+    reader.add(output)
+    guard reader.startReading() else { throw source.failure(reader.error) }
+    self.reader = reader
+    self.gate = gate
+    // What has been read of a damaged track is worth having.
+    read = { output.copyNextSampleBuffer() }
+  }
+
+  /// The titles of chapters, one after the other.
+  init?(chapters: [AVTimedMetadataGroup], gate: SoundGate) throws {
+    let format = try CMFormatDescription(mediaType: .text, mediaSubType: .mobile3GPP)
+    var samples: [CMSampleBuffer] = []
+    var last = CMTime.negativeInfinity
+    for chapter in chapters {
+      // What a millisecond does not tell apart is one.
+      let start = CMTimeConvertScale(chapter.timeRange.start, timescale: Self.timescale, method: .default)
+      let duration = CMTimeConvertScale(
+        chapter.timeRange.duration, timescale: Self.timescale, method: .default)
+      guard start > last, duration > .zero else { continue }
+      last = start
+      let title = chapter.items.first { $0.commonKey == .commonKeyTitle }?.stringValue ?? ""
+      samples.append(try Self.sample(title, CMTimeRange(start: start, duration: duration), format))
+    }
+    guard !samples.isEmpty else { return nil }
+    input = AVAssetWriterInput(mediaType: .text, outputSettings: nil, sourceFormatHint: format)
+    input.mediaTimeScale = Self.timescale
+    // Nobody reads it as text: players make a list of it.
+    input.marksOutputTrackAsEnabled = false
+    var rest = samples[...]
+    reader = nil
+    self.gate = gate
+    read = { rest.popFirst() }
+  }
+
+  private static let timescale: CMTimeScale = 1000
+
+  /// 3GPP timed text: two bytes of length, and the text in UTF-8.
+  private static func sample(
+    _ text: String, _ range: CMTimeRange, _ format: CMFormatDescription
+  ) throws -> CMSampleBuffer {
+    var characters = Substring(text)
+    while characters.utf8.count > 0xFFFF { characters.removeLast() }
+    let count = characters.utf8.count
+    let bytes = [UInt8(count >> 8), UInt8(count & 0xFF)] + Array(characters.utf8)
+    let block = try CMBlockBuffer(length: bytes.count, flags: .assureMemoryNow)
+    try bytes.withUnsafeBytes { try block.replaceDataBytes(with: $0) }
+    return try CMSampleBuffer(
+      dataBuffer: block, formatDescription: format, numSamples: 1,
+      sampleTimings: [
+        CMSampleTimingInfo(
+          duration: range.duration, presentationTimeStamp: range.start, decodeTimeStamp: .invalid)
+      ], sampleSizes: [bytes.count])
+  }
+
+  func cancel() { reader?.cancelReading() }
+
+  /// The next text, not beyond the last picture.
+  func next() throws -> CMSampleBuffer? {
+    guard let sample = try read() else { return nil }
+    let duration = sample.duration
+    let start = sample.presentationTimeStamp
+    let range = CMTimeRange(start: start, duration: duration.isNumeric ? duration : .zero)
+    guard let kept = gate.admitted(range) else {
+      cancel()
+      return nil
+    }
+    guard duration.isNumeric, kept.duration < duration else { return sample }
+    return try CMSampleBuffer(
+      copying: sample,
+      withNewTiming: [
+        CMSampleTimingInfo(
+          duration: kept.duration, presentationTimeStamp: kept.start, decodeTimeStamp: .invalid)
+      ])
+  }
+}

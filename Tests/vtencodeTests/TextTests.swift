@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+/// Subtitles and chapters, as ffmpeg and ffprobe read them.
+@Suite(.serialized) struct TextTests {
+  private static let words = """
+    1
+    00:00:00,200 --> 00:00:01,400
+    Good <i>day</i>
+
+    2
+    00:00:01,000 --> 00:00:01,800
+    Good night
+
+    3
+    00:00:02,500 --> 00:00:09,000
+    Žluťoučký kůň
+
+    """
+  private static let chapters = """
+    ;FFMETADATA1
+    [CHAPTER]
+    TIMEBASE=1/1000
+    START=0
+    END=1000
+    title=One
+    [CHAPTER]
+    TIMEBASE=1/1000
+    START=1000
+    END=1700
+    title=Zwölf
+    [CHAPTER]
+    TIMEBASE=1/1000
+    START=1700
+    END=3000
+    title=
+
+    """
+
+  /// A movie of three seconds with text.
+  private func make(_ folder: Folder, _ name: String, subtitles: String) throws {
+    try Data(Self.words.utf8).write(to: URL(fileURLWithPath: folder.path("words.srt")))
+    try Data(Self.chapters.utf8).write(to: URL(fileURLWithPath: folder.path("chapters.txt")))
+    let made = try CommandLine.run(
+      "ffmpeg",
+      [
+        "-nostdin", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=160x96:rate=10:duration=3",
+        "-i", "words.srt", "-i", "chapters.txt", "-map", "0", "-map", "1", "-map", "1", "-map_metadata", "2",
+        "-c:s", subtitles, "-metadata:s:s:0", "language=deu", "-metadata:s:s:1", "language=fra", name,
+      ], in: folder.url)
+    try #require(made.status == 0, "\(made.complaints)")
+  }
+
+  /// The words of a movie's track as ffmpeg gives them, with their times.
+  private func words(_ folder: Folder, _ name: String, track: Int = 0) throws -> [String] {
+    let read = try CommandLine.run(
+      "ffmpeg", ["-nostdin", "-v", "error", "-i", name, "-map", "0:s:\(track)", "-f", "srt", "-"],
+      in: folder.url)
+    try #require(read.status == 0, "\(read.complaints)")
+    return read.text.split(whereSeparator: \.isNewline).map(String.init).filter { Int($0) == nil }
+  }
+
+  private func chapters(_ folder: Folder, _ name: String) throws -> [String] {
+    let read = try CommandLine.run(
+      "ffprobe", ["-v", "error", "-show_chapters", "-of", "compact=nk=1:p=0", name], in: folder.url)
+    return read.text.split(separator: "\n").map { line in
+      let parts = line.split(separator: "|", omittingEmptySubsequences: false)
+      // id, time base, start, start_time, end, end_time, title
+      return "\(Double(parts[3]) ?? -1)-\(Double(parts[5]) ?? -1) \(parts.count > 6 ? parts[6] : "")"
+    }
+  }
+
+  @Test(arguments: [("in.mkv", "srt"), ("in.mkv", "ass"), ("in.mkv", "webvtt"), ("in.mp4", "mov_text")])
+  func areCarried(name: String, subtitles: String) throws {
+    let folder = try Folder()
+    try make(folder, name, subtitles: subtitles)
+    for ending in ["mp4", "mov", "m4v"] {
+      let run = try CommandLine.vtencode("transcoding", name, "--out", "out.\(ending)", in: folder)
+      #expect(run.status == 0, "\(run.complaints)")
+      #expect(run.text.contains("2 subtitle tracks, 3 chapters"), "\(run.text)")
+      let probe = Probe(folder.path("out.\(ending)"))
+      let streams = try probe.streams()
+      #expect(streams.filter { $0.codec_type == "subtitle" }.count == 2)
+      #expect(try chapters(folder, "out.\(ending)") == ["0.0-1.0 One", "1.0-1.7 Zwölf", "1.7-3.0 "])
+      for track in 0...1 {
+        let found = try words(folder, "out.\(ending)", track: track)
+        let plain = found.map { $0.replacing(#/<[^>]*>/#, with: "") }
+        if subtitles == "mov_text" {
+          // What ffmpeg made of the two that overlap; the last one ends with the pictures.
+          let source = try words(folder, name, track: track).map {
+            $0.replacing(#/<[^>]*>/#, with: "").replacing("00:00:09,000", with: "00:00:03,000")
+          }
+          #expect(plain == source)
+        } else {
+          #expect(
+            plain == [
+              "00:00:00,200 --> 00:00:01,000", "Good day", "00:00:01,000 --> 00:00:01,400", "Good day",
+              "Good night", "00:00:01,400 --> 00:00:01,800", "Good night", "00:00:02,500 --> 00:00:03,000",
+              "Žluťoučký kůň",
+            ])
+          // A text that is alone keeps its looks.
+          #expect(found.contains { $0.contains("<i>day</i>") })
+        }
+      }
+      let lasts = try CommandLine.run(
+        "ffprobe", ["-v", "error", "-show_entries", "format=duration", "-of", "csv=p=0", "out.\(ending)"],
+        in: folder.url)
+      #expect(abs((Double(lasts.text.trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0) - 3) < 0.15)
+    }
+  }
+
+  /// Text ends where a run ends that is cut short.
+  @Test func endWithThePictures() throws {
+    let folder = try Folder()
+    try make(folder, "in.mkv", subtitles: "srt")
+    let run = try CommandLine.vtencode(
+      "transcoding", "in.mkv", "--frames", "12", "--out", "out.mp4", in: folder)
+    #expect(run.status == 0, "\(run.complaints)")
+    let ends = try chapters(folder, "out.mp4")
+    #expect(ends.count == 2 && ends.first == "0.0-1.0 One")
+    #expect(try words(folder, "out.mp4").filter { $0.contains("-->") }.count == 2)
+    let lasts = try CommandLine.run(
+      "ffprobe", ["-v", "error", "-show_entries", "format=duration", "-of", "csv=p=0", "out.mp4"],
+      in: folder.url)
+    #expect(abs((Double(lasts.text.trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0) - 1.2) < 0.15)
+  }
+
+  @Test func areLeftOutWhereAsked() throws {
+    let folder = try Folder()
+    try make(folder, "in.mkv", subtitles: "srt")
+    let run = try CommandLine.vtencode(
+      "transcoding", "in.mkv", "--no-subtitles", "--out", "out.mp4", in: folder)
+    #expect(run.status == 0, "\(run.complaints)")
+    #expect(!(try Probe(folder.path("out.mp4")).streams()).contains { $0.codec_type == "subtitle" })
+    #expect(try chapters(folder, "out.mp4").count == 3)
+  }
+}
