@@ -306,6 +306,8 @@ def metadata():
             Kind("tracks", "chapters in mp4", with_beside("a.mp4", ("c.txt", CHAPTERS), "-map", "0", "-map", "1", "-map_metadata", "2", *X264, *AAC)),
             Kind("tracks", "subtitles in mp4", with_beside("a.mp4", ("s.srt", SUBTITLES), "-map", "0", "-map", "1", "-map", "2", "-c:s", "mov_text", "-metadata:s:s:0", "language=deu", *X264, *AAC), True),
             Kind("tracks", "subtitles in mkv", with_beside("a.mkv", ("s.srt", SUBTITLES), "-map", "0", "-map", "1", "-map", "2", "-c:s", "srt", *X264, *AAC)),
+            Kind("tracks", "ASS in mkv", with_beside("a.mkv", ("s.srt", SUBTITLES), "-map", "0", "-map", "1", "-map", "2", "-c:s", "ass", *X264, *AAC)),
+            Kind("tracks", "WebVTT in mkv", with_beside("a.mkv", ("s.srt", SUBTITLES), "-map", "0", "-map", "1", "-map", "2", "-c:s", "webvtt", *X264, *AAC)),
             Kind("tracks", "two pictures", made("a.mkv", "-map", "0:v", "-map", "1:a", "-map", "0:v", *X264, *AAC)), Kind("tracks", "language of the picture", made("a.mp4", "-metadata:s:v:0", "language=jpn", *X264, *AAC)),
             Kind("tracks", "time code", made("a.mov", *X264, *AAC, "-timecode", "01:02:03:04"))]
 
