@@ -21,7 +21,7 @@ enum ReportHTML {
     h1 { font-size: 1.3em; overflow-wrap: anywhere } h2 { font-size: 1.1em; margin: 1.6em 0 .3em }
     table { border-collapse: collapse } td { padding: .15em 1.2em .15em 0; vertical-align: top }
     td:first-child { color: var(--faint) }
-    .scroll { overflow-x: auto } svg { width: 100%; min-width: 560px; height: auto; display: block }
+    .scroll { overflow-x: auto } svg { width: 100%; min-width: 860px; height: auto; display: block }
     svg text { font: 12px sans-serif; fill: var(--faint) }
     .legend { margin: .2em 0 .4em } .legend span { display: inline-block; margin-right: 1.2em }
     .legend svg { display: inline-block; min-width: 0; width: 1.6em; height: .9em; margin-right: .4em;
