@@ -9,3 +9,30 @@ package enum Checksum {
     return ~av_crc(av_crc_get_table(AV_CRC_32_IEEE_LE), ~before, base, bytes.count)
   }
 }
+
+/// MD5 (RFC 1321): tells files apart, and protects from nobody.
+package struct MD5Digest {
+  private var state: [UInt8]
+
+  package init() {
+    state = Array(repeating: 0, count: Int(av_md5_size))
+    state.withUnsafeMutableBytes { av_md5_init(Self.context($0)) }
+  }
+
+  package mutating func update(_ bytes: UnsafeRawBufferPointer) {
+    guard let base = bytes.bindMemory(to: UInt8.self).baseAddress else { return }
+    state.withUnsafeMutableBytes { av_md5_update(Self.context($0), base, bytes.count) }
+  }
+
+  /// Of all that has come, in hexadecimal digits. Nothing can follow.
+  package mutating func finish() -> String {
+    var digest = [UInt8](repeating: 0, count: 16)
+    state.withUnsafeMutableBytes { av_md5_final(Self.context($0), &digest) }
+    let digits = Array("0123456789abcdef")
+    return String(digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
+  }
+
+  private static func context(_ state: UnsafeMutableRawBufferPointer) -> OpaquePointer? {
+    state.baseAddress.map { OpaquePointer($0) }
+  }
+}

@@ -221,6 +221,8 @@
     private func setPass(_ pass: EncodingPass) {
       if pass.readsStatistics {
         param.rc.b_stat_read = 1
+        // The picture parameter set does not follow the statistics: parts of a movie have the same one.
+        param.b_stitchable = 1
         param.rc.psz_stat_in = keep(pass.statisticsPath)
       }
       if pass.writesStatistics {

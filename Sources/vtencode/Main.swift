@@ -84,10 +84,12 @@ enum Main {
   static func joiningValues(_ arguments: [String]) -> [String] {
     var joined: [String] = []
     var rest = arguments[...]
+    // A flag of export, which makes two.
+    let passes = arguments.first == "export" ? nil : "--multi-pass"
     while let argument = rest.popFirst() {
       if argument == "--" { return joined + [argument] + rest }
       guard argument.hasPrefix("--"), let value = rest.first else {
-        joined.append(argument)
+        joined.append(argument == passes ? "\(argument)=\(PassOptions.usual)" : argument)
         continue
       }
       let isNegative = value.first == "-" && value.dropFirst().first?.isNumber == true
@@ -99,6 +101,10 @@ enum Main {
           size += "x\(height)"
         }
         joined.append("\(argument)=\(size)")
+      } else if argument == passes {
+        // Its number may be left out.
+        if Int(value) != nil { rest.removeFirst() }
+        joined.append("\(argument)=\(Int(value) ?? PassOptions.usual)")
       } else if isNegative {
         rest.removeFirst()
         joined.append("\(argument)=\(value)")
@@ -126,6 +132,7 @@ struct VTEncode: AsyncParsableCommand {
       """,
     version: kOVTVersion,
     subcommands: [
-      Transcoding.self, Streaming.self, Conferencing.self, Call.self, Encoders.self, SandboxCheck.self,
+      Transcoding.self, Streaming.self, Conferencing.self, Call.self, Export.self, Split.self,
+      EncodeSegment.self, Join.self, Encoders.self, SandboxCheck.self,
     ])
 }

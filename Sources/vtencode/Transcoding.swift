@@ -15,14 +15,27 @@ struct Transcoding: AsyncParsableCommand, SandboxedCommand {
         vtencode transcoding holiday.mov --codec hvc1 --preset highQuality
         vtencode transcoding clip.y4m --dimensions 640 360 --bitrate 800k --psnr
         vtencode transcoding clip.mkv --quality 0.6 --audio aac --out clip.mp4 --overwrite
+        vtencode transcoding lecture.mp4 --bitrate 800k --multi-pass --out small.mp4
+        vtencode transcoding film.mov --bitrate 4M --jobs 8 --out film.mp4
         vtencode transcoding clip.mp4 --frames 100 --out - | ffplay -
         curl -s https://example.org/clip.mp4 | vtencode transcoding - --out clip.mp4
       """,
     aliases: ["transcode"])
 
   @OptionGroup var options: EncodingOptions
+  @OptionGroup var passOptions: PassOptions
+  @OptionGroup var jobOptions: JobOptions
+
+  func validate() throws {
+    try passOptions.validate(with: options)
+    try jobOptions.validate(with: options)
+  }
 
   func run() async throws {
-    try await EncodingRun.perform(options, purpose: .transcoding, isPaced: false)
+    if let jobs = jobOptions.jobs {
+      return try await JobsRun.perform(options, passes: passOptions.multiPass, jobs: jobs)
+    }
+    try await EncodingRun.perform(
+      options, purpose: .transcoding, isPaced: false, passes: passOptions.multiPass ?? 1)
   }
 }

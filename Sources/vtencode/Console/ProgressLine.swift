@@ -12,6 +12,8 @@ final class ProgressLine: @unchecked Sendable {
   private let began: Date
   private var lastShown: Date
   private var isDrawn = false
+  /// The pass that is under way, of how many at most; when it began.
+  private var pass: (number: Int, most: Int, began: Date)?
   private let lock = Lock()
 
   /// - Parameter total: frames that are expected, if known.
@@ -23,18 +25,43 @@ final class ProgressLine: @unchecked Sendable {
     lastShown = began
   }
 
+  /// Frames are counted from 0 again, over the same pictures.
+  func begin(pass number: Int, of most: Int) {
+    let now = Date()
+    lock.withLock { pass = (number, most, now) }
+    guard style != .none else { return }
+    show(isDue: true) { share(of: 0, now: $0) }
+  }
+
   /// Shows the state now and then; cheap to call for each frame.
   func update(frames: Int) {
     guard style != .none else { return }
+    show { share(of: frames, now: $0) }
+  }
+
+  /// The same for work that is not counted in frames.
+  /// - Parameter done: from 0 to 1.
+  func update(share done: Double) {
+    guard style != .none else { return }
+    show { now in
+      let elapsed = now.timeIntervalSince(began)
+      let left = elapsed >= 1 && done > 0.01 ? elapsed / done - elapsed : nil
+      guard style == .auto else {
+        ShareEvent(share: done, seconds: elapsed, secondsLeft: left).write()
+        return nil
+      }
+      return bar(done, left.map { "\(Wording.clock($0)) left" } ?? "")
+    }
+  }
+
+  /// - Parameter text: what to show at a time; nil if it has been written.
+  private func show(isDue: Bool = false, _ text: (Date) -> String?) {
     lock.withLock {
       let now = Date()
       let pause = style == .json ? 0.5 : isTerminal ? 0.1 : 5
-      guard now.timeIntervalSince(lastShown) >= pause else { return }
+      guard isDue || now.timeIntervalSince(lastShown) >= pause else { return }
       lastShown = now
-      guard style == .auto else {
-        return ProgressEvent(frames: frames, total: total, seconds: now.timeIntervalSince(began)).write()
-      }
-      let text = describe(frames: frames, elapsed: now.timeIntervalSince(began))
+      guard let text = text(now) else { return }
       if isTerminal {
         Console.write("\r\u{1B}[K" + text.prefix(Console.columns - 1), to: STDERR_FILENO)
         isDrawn = true
@@ -42,6 +69,19 @@ final class ProgressLine: @unchecked Sendable {
         Console.note(text)
       }
     }
+  }
+
+  private func share(of frames: Int, now: Date) -> String? {
+    let elapsed = now.timeIntervalSince(pass?.began ?? began)
+    guard style == .auto else {
+      var event = ProgressEvent(frames: frames, total: total, seconds: elapsed)
+      event.seconds = now.timeIntervalSince(began)
+      (event.pass, event.passes) = (pass?.number, pass?.most)
+      event.write()
+      return nil
+    }
+    let text = describe(frames: frames, elapsed: elapsed)
+    return pass.map { "pass \($0.number) of \($0.most)  \(text)" } ?? text
   }
 
   /// Takes the bar off the terminal.
@@ -57,17 +97,21 @@ final class ProgressLine: @unchecked Sendable {
     let speedText = "\(Wording.fixed(speed, 1)) fps"
     guard let total, total > 0 else { return "\(Wording.plural(frames, "frame"))  \(speedText)" }
     let share = min(Double(frames) / Double(total), 1)
-    let percent = "\(Int(share * 100)) %"
     // The first second tells little about the rest.
     let left =
       elapsed >= 1 && speed > 0
       ? "  \(Wording.clock(Double(max(total - frames, 0)) / speed)) left" : ""
     let counts = "\(frames)/\(total)  \(speedText)\(left)"
-    guard isTerminal else { return "\(percent)  \(counts)" }
+    return bar(share, counts)
+  }
+
+  private func bar(_ share: Double, _ text: String) -> String {
+    let percent = "\(Int(share * 100)) %"
+    guard isTerminal else { return text.isEmpty ? percent : "\(percent)  \(text)" }
     let width = 24
-    let filled = Int(share * Double(width))
+    let filled = Int(min(max(share, 0), 1) * Double(width))
     let bar = String(repeating: "=", count: filled) + String(repeating: " ", count: width - filled)
-    return "[\(bar)] \(percent)  \(counts)"
+    return "[\(bar)] \(percent)  \(text)"
   }
 }
 
@@ -81,8 +125,11 @@ struct ProgressEvent: Encodable {
   /// Since the beginning.
   var seconds: Double
   var framesPerSecond: Double
-  /// To the end, as far as can be told.
+  /// To the end, as far as can be told; of several passes, to the end of this one.
   var secondsLeft: Double?
+  /// From 1, of so many at most; where there are several.
+  var pass: Int?
+  var passes: Int?
 
   init(frames: Int, total: Int?, seconds: Double) {
     self.frames = frames
@@ -91,6 +138,19 @@ struct ProgressEvent: Encodable {
     framesPerSecond = seconds > 0 ? Double(frames) / seconds : 0
     if let total, framesPerSecond > 0 { secondsLeft = Double(max(total - frames, 0)) / framesPerSecond }
   }
+
+  func write() { Console.note(json: self) }
+}
+
+/// What `--progress json` writes where there are no frames to count.
+struct ShareEvent: Encodable {
+  var event = "progress"
+  /// Of all that is to be done, from 0 to 1.
+  var share: Double
+  /// Since the beginning.
+  var seconds: Double
+  /// To the end, as far as can be told.
+  var secondsLeft: Double?
 
   func write() { Console.note(json: self) }
 }

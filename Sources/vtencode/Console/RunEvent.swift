@@ -19,6 +19,8 @@ struct RunEvent: Encodable {
   var fileBytes: Int
   var wallSeconds: Double
   var runs: Int
+  /// Over the movie.
+  var passes: Int
   var soundTracksCopied: Int
   var soundTracksEncoded: Int
   var notices: [String]
@@ -50,6 +52,7 @@ struct RunEvent: Encodable {
     fileBytes = report.written.fileBytes
     wallSeconds = report.wallSeconds
     runs = report.runs
+    passes = report.passes
     soundTracksCopied = report.written.sound.copied
     soundTracksEncoded = report.written.sound.encoded
     notices = report.plan.notices + report.written.sound.leftOut

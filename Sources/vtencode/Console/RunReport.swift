@@ -15,6 +15,8 @@ struct RunReport: Sendable {
   var wallSeconds: Double
   /// How often the clip was encoded until its bit rate was right.
   var runs = 1
+  /// Over the movie, of the last run.
+  var passes = 1
   var quality: Quality?
   /// What was wrong with the source.
   var damage = SourceDamage()
@@ -32,6 +34,7 @@ struct RunReport: Sendable {
       (plan.quality.map { "rate    \(Wording.bitRate(bitRate)), for a quality of \(Wording.fixed($0, 2))" }
         ?? ("rate    \(Wording.bitRate(bitRate)), target \(Wording.bitRate(Double(plan.bitRate))) "
           + "(\(sign)\(Wording.fixed(abs(deviation), 1)) %)"))
+        + (passes > 1 ? ", in \(passes) passes" : "")
         + (runs > 1 ? ", encoded \(runs) times to come that near" : ""),
       "speed   \(Wording.fixed(speed, 1)) fps, \(Wording.fixed(wallSeconds, 2)) s"
         + (videoSeconds > 0 && wallSeconds > 0

@@ -8,15 +8,20 @@ final class Compressor: @unchecked Sendable {
   /// What the session says about a frame: a sample, or nothing if the frame was dropped.
   typealias Output = @Sendable (Result<CMSampleBuffer?, Failure>) -> Void
 
-  private let session: VTCompressionSession
+  let session: VTCompressionSession
   private let output: Output
   let encoderID: String
   private let conferencing: ConferencingPlan?
   /// Of the encoding stage alone.
   private var rate: Int
   private var start: CMTime?
+  /// Whether each pass is begun and ended.
+  private(set) var makesPasses = false
 
-  init(_ plan: EncodingPlan, source: MovieSource, output: @escaping Output) throws {
+  /// - Parameter storage: for several passes, if the encoder makes them.
+  init(
+    _ plan: EncodingPlan, source: MovieSource, storage: VTMultiPassStorage? = nil, output: @escaping Output
+  ) throws {
     let attributes: [CFString: Any] = [kCVPixelBufferPixelFormatTypeKey: plan.pixelFormat.type as CFNumber]
     var created: VTCompressionSession?
     let status = VTCompressionSessionCreate(
@@ -25,6 +30,9 @@ final class Compressor: @unchecked Sendable {
       imageBufferAttributes: attributes as CFDictionary,
       compressedDataAllocator: nil, outputCallback: nil, refcon: nil, compressionSessionOut: &created)
     if status == kVTCouldNotFindVideoEncoderErr {
+      if let id = plan.encoderID {
+        throw Failure("the encoder \(id) is not built in here; see vtencode encoders")
+      }
       throw Failure(
         "no \(plan.codec.name) encoder is built in; build with --traits X264,X265 (make build does), "
           + "or see vtencode encoders")
@@ -43,6 +51,9 @@ final class Compressor: @unchecked Sendable {
       session, key: kVTCompressionPropertyKey_EncoderID, allocator: kCFAllocatorDefault, valueOut: &id)
     encoderID = (id as String?) ?? "unknown"
     try configure(plan, source: source)
+    if let storage { makesPasses = attach(storage) }
+    // A pass is prepared when it begins.
+    guard !makesPasses else { return }
     let prepared = VTCompressionSessionPrepareToEncodeFrames(session)
     guard prepared == noErr else {
       throw Failure("the encoder cannot work with these settings (error \(prepared)); try fewer options")
@@ -52,6 +63,7 @@ final class Compressor: @unchecked Sendable {
   deinit { VTCompressionSessionInvalidate(session) }
 
   private static func specification(_ plan: EncodingPlan) -> CFDictionary? {
+    if let id = plan.encoderID { return [kVTVideoEncoderSpecification_EncoderID: id] as CFDictionary }
     guard let conferencing = plan.conferencing else { return nil }
     if let id = conferencing.encoderID { return [kVTVideoEncoderSpecification_EncoderID: id] as CFDictionary }
     return [kVTVideoEncoderSpecification_EnableLowLatencyRateControl: true] as CFDictionary
@@ -121,6 +133,13 @@ final class Compressor: @unchecked Sendable {
       // A hint: an encoder that makes nothing of it is none the worse.
       _ = VTSessionSetProperty(
         session, key: kVTCompressionPropertyKey_ExpectedDuration, value: NSNumber(value: seconds))
+    }
+    if plan.hasFramesBefore || plan.hasFramesAfter {
+      // Hints too: what an encoder keeps of its buffer for the neighbours.
+      for (key, value) in [
+        (kVTCompressionPropertyKey_MoreFramesBeforeStart, plan.hasFramesBefore),
+        (kVTCompressionPropertyKey_MoreFramesAfterEnd, plan.hasFramesAfter),
+      ] { _ = VTSessionSetProperty(session, key: key, value: NSNumber(value: value)) }
     }
     if let quality = plan.quality {
       try set(kVTCompressionPropertyKey_Quality, quality, for: "--quality")

@@ -15,6 +15,8 @@ struct Destination: Sendable {
   var path: String?
   /// Whether what has the name may lose it: something had it when that was asked.
   var replaces = false
+  /// The time of the source that is the movie's beginning.
+  var movieStart = CMTime.zero
 
   var isStandardOutput: Bool { kind == .standardOutput }
   var name: String { path ?? "standard output" }
@@ -35,6 +37,13 @@ struct Destination: Sendable {
     self.path = path
     kind = try Self.kind(ofFile: path, codec: codec)
     try checkPlace(path, movie: movie)
+  }
+
+  /// A movie at a place that is known to be good.
+  init(movie path: String, type: AVFileType, start: CMTime = .zero) {
+    kind = .movie(type)
+    self.path = path
+    movieStart = start
   }
 
   /// What a link's name leads to, there or not: a movie goes to its place, and the link stays.

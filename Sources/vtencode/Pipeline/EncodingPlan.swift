@@ -34,7 +34,16 @@ struct EncodingPlan: Sendable {
   var isConstantBitRate: Bool
   var savesPower: Bool
   var threads: Int?
+  /// At most, over the whole movie.
+  var passes = 1
   var frameLimit: Int?
+  /// The part of the movie to encode; nil is all of it.
+  var range: CMTimeRange?
+  /// Whether other segments of the movie are joined before and after that.
+  var hasFramesBefore = false
+  var hasFramesAfter = false
+  /// The encoder to take, and no other.
+  var encoderID: String?
   var isPaced: Bool
   var audio: SoundChoice
   /// Bits a second of sound that is encoded.

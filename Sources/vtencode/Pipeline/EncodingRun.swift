@@ -5,7 +5,7 @@ import Foundation
 enum EncodingRun {
   static func perform(
     _ options: EncodingOptions, purpose: EncodingPlan.Purpose, isPaced: Bool,
-    conferencing: ConferencingPlan? = nil
+    conferencing: ConferencingPlan? = nil, passes: Int = 1
   ) async throws {
     var destination = try Destination(
       argument: options.out, movie: options.movie, suffix: purpose.rawValue, codec: options.codec)
@@ -22,6 +22,7 @@ enum EncodingRun {
     }
     var plan = try EncodingPlan(options, source: source, purpose: purpose, isPaced: isPaced)
     plan.conferencing = conferencing
+    plan.passes = passes
     for notice in plan.notices where options.progress == .auto { Console.note("vtencode: \(notice)") }
     var refinement = RateRefinement(Pipeline(source: source, plan: plan, destination: destination))
     var report = try await refinement.run()

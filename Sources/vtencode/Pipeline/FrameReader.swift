@@ -17,6 +17,7 @@ final class FrameReader {
   private let output: AVAssetReaderTrackOutput
   private let frameDuration: CMTime
   private let adapter: PictureAdapter?
+  private let range: CMTimeRange?
   private var count = 0
   private var end = CMTime.invalid
 
@@ -30,18 +31,22 @@ final class FrameReader {
     // Tones are mapped from all the bits that the source has.
     let decoded = plan.mapsTones ? PixelFormat.video10Bit.type : format
     let adapter = PictureAdapter(plan.fit, pixelFormat: format, mapsTones: plan.mapsTones)
-    try self.init(source, pixelFormat: decoded, deinterlacing: plan.deinterlacing, adapter: adapter)
+    try self.init(
+      source, pixelFormat: decoded, deinterlacing: plan.deinterlacing, range: plan.range, adapter: adapter)
   }
 
   /// - Parameters:
   ///   - pixelFormat: the format to decode to.
   ///   - deinterlacing: what becomes of interlaced pictures; nil leaves them.
+  ///   - range: pictures that are shown from its start on and before its end; nil for all.
   ///   - adapter: what else is to be done with the pictures.
   init(
     _ source: MovieSource, pixelFormat: OSType, deinterlacing: Deinterlacing? = nil,
+    range: CMTimeRange? = nil,
     adapter: PictureAdapter? = nil
   ) throws {
     self.source = source
+    self.range = range
     self.adapter = adapter
     frameDuration = CMTime(seconds: 1 / source.frameRate, preferredTimescale: 90_000)
     do {
@@ -67,6 +72,11 @@ final class FrameReader {
       throw Failure("'\(source.name)' cannot be decoded: its video codec is not known here")
     }
     reader.add(output)
+    if let range {
+      // What is shown before the beginning belongs to it.
+      let start = max(range.start, .zero)
+      reader.timeRange = CMTimeRange(start: start, duration: range.end - start)
+    }
     guard reader.startReading() else { throw source.failure(reader.error) }
   }
 
@@ -78,6 +88,8 @@ final class FrameReader {
       guard time.isNumeric else {
         throw Failure("a frame of '\(source.name)' has no time; the movie may be damaged")
       }
+      // The reader gives what is still shown at the start too.
+      if let range, time < range.start || time >= range.end { continue }
       noteSize(of: pixelBuffer, at: time)
       let stated = sample.duration
       let duration = stated.isNumeric && stated > .zero ? stated : frameDuration

@@ -13,6 +13,7 @@ final class Interrupt: @unchecked Sendable {
   private var sources: [any DispatchSourceSignal] = []
   private var handlers: [() -> Void] = []
   private var unfinished: Set<String> = []
+  private var scratch: Set<String> = []
   /// The first signal that came.
   private var signalled: Int32?
 
@@ -51,6 +52,10 @@ final class Interrupt: @unchecked Sendable {
   func register(unfinished path: String) { lock.withLock { _ = unfinished.insert(path) } }
   func unregister(unfinished path: String) { lock.withLock { _ = unfinished.remove(path) } }
 
+  /// A folder to remove with all that is in it if the process has to end at once.
+  func register(scratch path: String) { lock.withLock { _ = scratch.insert(path) } }
+  func unregister(scratch path: String) { lock.withLock { _ = scratch.remove(path) } }
+
   private func isIgnored(_ number: Int32) -> Bool {
     var action = sigaction()
     guard sigaction(number, nil, &action) == 0 else { return false }
@@ -72,6 +77,7 @@ final class Interrupt: @unchecked Sendable {
         unlink(path)
         rmdir(folder(of: path))
       }
+      for path in lock.withLock({ scratch }) { try? FileManager.default.removeItem(atPath: path) }
       _exit(128 + number)
     }
     for handler in waiting { handler() }

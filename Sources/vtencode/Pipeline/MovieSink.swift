@@ -11,6 +11,8 @@ struct MovieSink: SampleSink {
   let gate: SoundGate
   let damage: DamageCollector
   let replaces: Bool
+  /// What becomes the movie's beginning.
+  var start = CMTime.zero
 
   func write(_ samples: BoundedQueue<CMSampleBuffer>) async throws -> SinkReport {
     // The file's header needs the codec's parameter sets, which come with the first sample.
@@ -24,7 +26,7 @@ struct MovieSink: SampleSink {
     let (sounds, report) = try makeSounds(for: writer)
     let (texts, textReport) = try await makeTexts(for: writer, video: video)
     guard writer.startWriting() else { throw failure(writer) }
-    writer.startSession(atSourceTime: .zero)
+    writer.startSession(atSourceTime: start)
 
     do {
       try await withThrowingTaskGroup(of: Void.self) { group in

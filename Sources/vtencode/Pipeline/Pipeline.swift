@@ -21,9 +21,11 @@ struct Pipeline: Sendable {
     let progress = ProgressLine(total: expectedFrames, style: plan.isVerbose ? .none : plan.progress)
     defer { progress.finish() }
 
-    let compressor = try Compressor(plan, source: source) { result in
+    let recorder = try makeRecorder()
+    let compressor = try Compressor(plan, source: source, storage: recorder?.storage) { result in
       switch result {
       case .success(let sample?):
+        if let recorder, recorder.isRecording { return progress.update(frames: recorder.add(sample)) }
         tally.add(sample, isVerbose: plan.isVerbose)
         progress.update(frames: tally.frames)
         _ = samples.push(sample)
@@ -32,13 +34,23 @@ struct Pipeline: Sendable {
       }
     }
     if plan.isVerbose { printSettings(of: compressor) }
+    var notices: [String] = []
+    if recorder != nil, !compressor.makesPasses {
+      notices.append("the encoder \(compressor.encoderID) makes one pass, so the movie is encoded in one")
+      if plan.progress == .auto { Console.note("vtencode: \(notices[0])") }
+    }
+    let passes = compressor.makesPasses ? recorder.map { PassLoop(self, compressor, $0, progress) } : nil
 
     let damage = DamageCollector()
     let sink = makeSink(gate: gate, damage: damage)
     let written: SinkReport
     do {
       async let encoding: Void = onThread("decode") {
-        try encode(with: compressor, samples: samples, gate: gate, damage: damage)
+        if let passes {
+          try passes.run(samples: samples, gate: gate, damage: damage, tally: tally)
+        } else {
+          try encode(with: compressor, samples: samples, gate: gate, damage: damage)
+        }
       }
       async let writing = cancelling(samples) { try await sink.write(samples) }
       written = try await writing
@@ -58,7 +70,16 @@ struct Pipeline: Sendable {
     var report = tally.report(
       seconds: Date().timeIntervalSince(began), plan: plan, written: written, encoderID: compressor.encoderID)
     report.damage = damage.value
+    report.passes = passes?.made ?? 1
+    report.plan.notices += notices
     return report
+  }
+
+  /// What several passes need.
+  private func makeRecorder() throws -> PassRecorder? {
+    guard plan.passes > 1 else { return nil }
+    let parent = destination.path.map(folder(of:)) ?? FileManager.default.temporaryDirectory.path
+    return try PassRecorder(in: parent)
   }
 
   private var expectedFrames: Int? {
@@ -66,12 +87,12 @@ struct Pipeline: Sendable {
     return plan.frameLimit.map { min($0, expected) } ?? expected
   }
 
-  private func makeSink(gate: SoundGate, damage: DamageCollector) -> any SampleSink {
+  func makeSink(gate: SoundGate, damage: DamageCollector) -> any SampleSink {
     switch destination.kind {
     case .movie(let type):
       MovieSink(
         path: destination.path ?? "", type: type, source: source, plan: plan, gate: gate, damage: damage,
-        replaces: destination.replaces)
+        replaces: destination.replaces, start: destination.movieStart)
     case .elementaryStream, .standardOutput:
       ElementaryStreamSink(path: destination.path, replaces: destination.replaces)
     }

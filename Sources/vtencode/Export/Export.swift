@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import AVFoundation
+import Foundation
+
+struct Export: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Makes a new movie by a preset: another size or codec, a part of it, its sound alone.",
+    discussion: """
+      It goes through AVAssetExportSession. Pictures are never enlarged and keep their shape; sound that is no AAC \
+      becomes it, but with Passthrough, which copies everything as it is.
+
+      Presets that work here, also by Apple's full names (AVAssetExportPreset...):
+      \(ExportPresetName.table)
+
+      Examples:
+        vtencode export holiday.mov --preset 1280x720 --out small.mp4
+        vtencode export holiday.mov --preset HEVCHighestQuality --multi-pass --out small.mov
+        vtencode export talk.mp4 --preset Passthrough --start 1:30 --duration 20 --out part.mp4
+        vtencode export talk.mp4 --preset AppleM4A --out talk.m4a
+      """)
+
+  @Argument(help: "The movie.", completion: .file())
+  var movie: String
+
+  @Option(
+    help: ArgumentHelp("What to make of it; one of those above.", valueName: "name"),
+    completion: .list(ExportPresetName.available.map(\.text)))
+  var preset: ExportPresetName
+
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp(
+      "Where to write: a .mov, .mp4 or .m4v movie, or .m4a for the sound. It appears under its name once it is whole.",
+      valueName: "file"), completion: .file())
+  var out: String
+
+  @Option(help: ArgumentHelp("Where to begin: seconds, m:ss or h:mm:ss.", valueName: "time"))
+  var start: ClockTime?
+
+  @Option(help: ArgumentHelp("Where to end, counted from the movie's beginning.", valueName: "time"))
+  var end: ClockTime?
+
+  @Option(help: ArgumentHelp("In place of --end, how long.", valueName: "time"))
+  var duration: ClockTime?
+
+  @Option(help: ArgumentHelp("At most this many bytes, by a lower bit rate.", valueName: "bytes"))
+  var fileLengthLimit: Int64?
+
+  @Flag(help: "Go over the movie twice, for a better picture at the same size, if the encoder can.")
+  var multiPass = false
+
+  @Flag(help: "Do not move the index to the front of the file, where players on the web want it.")
+  var noFaststart = false
+
+  @Flag(
+    help: "Replace an existing output without asking. Without it a script gets an error, a person a question."
+  )
+  var overwrite = false
+
+  @Option(
+    help: ArgumentHelp(
+      "How progress is told: auto, json (an object a line on standard error) or none.", valueName: "how"))
+  var progress: ProgressStyle = .auto
+
+  func validate() throws {
+    if end != nil, duration != nil {
+      throw ValidationError("--end and --duration exclude each other; give one of them.")
+    }
+    if let end, end.seconds <= start?.seconds ?? 0 {
+      throw ValidationError("--end must come after --start.")
+    }
+    if let duration, duration.seconds <= 0 {
+      throw ValidationError("--duration must be more than 0 seconds.")
+    }
+    if let fileLengthLimit, fileLengthLimit <= 0 {
+      throw ValidationError("--file-length-limit must be more than 0 bytes.")
+    }
+  }
+
+  func run() async throws {
+    try await ExportRun(
+      movie: movie, preset: preset, out: out, range: range, limit: fileLengthLimit ?? 0,
+      makesPasses: multiPass,
+      isFastStart: !noFaststart, overwrites: overwrite, progress: progress
+    ).perform()
+  }
+
+  private var range: CMTimeRange {
+    let from = start?.time ?? .zero
+    if let end { return CMTimeRange(start: from, end: end.time) }
+    return CMTimeRange(start: from, duration: duration?.time ?? .positiveInfinity)
+  }
+}
+
+/// A preset of an export, by Apple's name or what follows `AVAssetExportPreset` in it.
+struct ExportPresetName: ExpressibleByArgument, Sendable {
+  let name: String
+  private static let prefix = "AVAssetExportPreset"
+
+  var text: String { name.hasPrefix(Self.prefix) ? String(name.dropFirst(Self.prefix.count)) : name }
+
+  private init(name: String) { self.name = name }
+
+  init?(argument: String) {
+    let wanted = argument.lowercased()
+    guard
+      let known = Self.available.first(where: {
+        $0.text.lowercased() == wanted || $0.name.lowercased() == wanted
+      })
+    else { return nil }
+    self = known
+  }
+
+  static var available: [ExportPresetName] {
+    AVAssetExportSession.allExportPresets().map { ExportPresetName(name: $0) }
+  }
+
+  static var allValueStrings: [String] { available.map(\.text) }
+
+  /// For the help.
+  static var table: String {
+    let column = (available.map(\.text.count).max() ?? 0) + 2
+    return available.map { preset in
+      "  " + preset.text.padding(toLength: column, withPad: " ", startingAt: 0) + preset.meaning
+    }.joined(separator: "\n")
+  }
+
+  private var meaning: String {
+    switch name {
+    case AVAssetExportPresetPassthrough: return "as it is stored"
+    case AVAssetExportPresetAppleM4A: return "the sound alone, AAC"
+    case AVAssetExportPresetLowQuality: return "H.264, to send over a slow line"
+    case AVAssetExportPresetMediumQuality: return "H.264, to send"
+    case AVAssetExportPresetHighestQuality: return "H.264, in the movie's size"
+    case AVAssetExportPresetHEVCHighestQuality: return "HEVC, in the movie's size"
+    default:
+      let codec = text.hasPrefix("HEVC") ? "HEVC" : "H.264"
+      return "\(codec), at most \(text.replacingOccurrences(of: "HEVC", with: ""))"
+    }
+  }
+
+  /// What its pictures are encoded with; nil where they are not.
+  var codec: CMVideoCodecType? {
+    switch name {
+    case AVAssetExportPresetPassthrough, AVAssetExportPresetAppleM4A: nil
+    default: text.hasPrefix("HEVC") ? kCMVideoCodecType_HEVC : kCMVideoCodecType_H264
+    }
+  }
+}
+
+/// A time as people write it: `90`, `1:30`, `1:02:03.5`.
+struct ClockTime: ExpressibleByArgument, Sendable {
+  let seconds: Double
+
+  init?(argument: String) {
+    let parts = argument.split(separator: ":", omittingEmptySubsequences: false)
+    guard (1...3).contains(parts.count) else { return nil }
+    var total = 0.0
+    for (index, part) in parts.enumerated() {
+      guard let number = Double(part), number.isFinite, number >= 0, index == 0 || number < 60 else {
+        return nil
+      }
+      guard index == parts.count - 1 || Int(part) != nil else { return nil }
+      total = total * 60 + number
+    }
+    guard total < 1e9 else { return nil }
+    seconds = total
+  }
+
+  var time: CMTime { CMTime(seconds: seconds, preferredTimescale: 1_000_000) }
+}

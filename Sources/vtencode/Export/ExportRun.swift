@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+import AVFoundation
+import Foundation
+
+/// One export, from the movie to the file.
+struct ExportRun: Sendable {
+  let movie: String
+  let preset: ExportPresetName
+  let out: String
+  let range: CMTimeRange
+  let limit: Int64
+  let makesPasses: Bool
+  let isFastStart: Bool
+  let overwrites: Bool
+  let progress: ProgressStyle
+
+  func perform() async throws {
+    let path = Destination.target(of: out)
+    let type = try fileType(of: path)
+    try OutputCheck.check(path, option: "--out", others: [movie])
+    let replaces = try OutputCheck.mayReplace(path, overwrites: overwrites)
+    Interrupt.shared.watch()
+    let file = try InputFile(movie)
+    let asset = AVURLAsset(url: URL(fileURLWithPath: file.path))
+    do {
+      _ = try await asset.load(.tracks)
+    } catch {
+      throw Failure("cannot read '\(movie)' as a movie (\(Failure.describe(error))); is it one, and whole?")
+    }
+    guard let session = AVAssetExportSession(asset: asset, presetName: preset.name) else {
+      throw Failure("the preset \(preset.text) has no encoder here; see vtencode export --help")
+    }
+    guard
+      await AVAssetExportSession.compatibility(ofExportPreset: preset.name, with: asset, outputFileType: nil)
+    else {
+      throw Failure("the preset \(preset.text) makes nothing of '\(movie)'; choose another")
+    }
+    let pending = try PendingFile(for: path, replaces: replaces)
+    defer { pending.discard() }
+    session.outputURL = URL(fileURLWithPath: pending.path)
+    session.outputFileType = type
+    session.shouldOptimizeForNetworkUse = isFastStart
+    session.timeRange = range
+    session.fileLengthLimit = limit
+    let passes = makesPasses ? passesOrNotice() : false
+    session.canPerformMultiplePassesOverSourceMediaData = passes
+    try await run(session)
+    let bytes = (try? FileManager.default.attributesOfItem(atPath: pending.path)[.size] as? NSNumber)?
+      .intValue
+    let name = try pending.commit()
+    try Console.print("file    \(name), \(Wording.bytes(bytes ?? 0))\(passes ? ", in 2 passes" : "")\n")
+  }
+
+  private func fileType(of path: String) throws -> AVFileType {
+    let ending = (path as NSString).pathExtension.lowercased()
+    let types: [String: AVFileType] = ["mov": .mov, "qt": .mov, "mp4": .mp4, "m4v": .m4v, "m4a": .m4a]
+    let isSound = preset.name == AVAssetExportPresetAppleM4A
+    guard let type = types[ending], isSound == (type == .m4a) else {
+      throw Failure(
+        "the preset \(preset.text) writes \(isSound ? ".m4a" : ".mov, .mp4 or .m4v"); end the name of --out in that",
+        status: 64)
+    }
+    return type
+  }
+
+  private func passesOrNotice() -> Bool {
+    guard let codec = preset.codec else {
+      note("the preset \(preset.text) encodes no pictures, so --multi-pass changes nothing")
+      return false
+    }
+    guard encoderMakesPasses(codec) else {
+      note("the encoder makes one pass, so the movie is encoded in one")
+      return false
+    }
+    return true
+  }
+
+  private func note(_ text: String) { if progress == .auto { Console.note("vtencode: \(text)") } }
+
+  private func run(_ session: AVAssetExportSession) async throws {
+    Interrupt.shared.onRequest { session.cancelExport() }
+    let line = ProgressLine(total: nil, style: progress)
+    defer { line.finish() }
+    let watching = Task {
+      while !Task.isCancelled {
+        line.update(share: Double(session.progress))
+        try await Task.sleep(for: .milliseconds(100))
+      }
+    }
+    await session.export()
+    watching.cancel()
+    switch session.status {
+    case .completed where !Interrupt.shared.isRequested: return
+    case .cancelled, .completed:
+      throw Failure("interrupted; nothing was written", status: Interrupt.shared.status)
+    default:
+      let reason = session.error.map { Failure.describe($0) } ?? "the export gave no reason"
+      throw Failure("cannot export '\(movie)': \(reason)")
+    }
+  }
+}

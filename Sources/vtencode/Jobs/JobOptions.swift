@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+
+/// How many processes encode at once.
+struct JobOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Cut the movie into segments and encode so many of them at once, each with one thread unless --threads says "
+        + "otherwise; the rate is shared by what the segments need.", valueName: "n"))
+  var jobs: Int?
+
+  func validate(with options: EncodingOptions) throws {
+    guard let jobs else { return }
+    guard (1...1024).contains(jobs) else {
+      throw ValidationError("--jobs goes from 1 to 1024; \(jobs) is outside.")
+    }
+    for (name, isGiven) in [
+      ("--psnr", options.psnr), ("--sandbox", options.sandbox), ("--cbr", options.cbr),
+      ("--verbose", options.verbose),
+    ] where isGiven {
+      throw ValidationError(
+        "--jobs starts processes of its own, so \(name) cannot go with it; leave one out.")
+    }
+  }
+}

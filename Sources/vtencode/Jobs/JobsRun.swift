@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// `split`, `encode-segment` in several processes at once, and `join`, as one run.
+enum JobsRun {
+  static func perform(_ options: EncodingOptions, passes: Int?, jobs: Int) async throws {
+    let began = Date()
+    var destination = try Destination(
+      argument: options.out, movie: options.movie, suffix: EncodingPlan.Purpose.transcoding.rawValue,
+      codec: options.codec)
+    if let path = destination.path {
+      destination.replaces = try OutputCheck.mayReplace(path, overwrites: options.overwrite)
+    }
+    Interrupt.shared.watch()
+    let source = try await MovieSource.open(options.movie, streamFrameRate: options.framesPerSecond)
+    let parent = destination.path.map(folder(of:)) ?? FileManager.default.temporaryDirectory.path
+    let scratch = try ScratchFolder(in: parent)
+    let plan = try await Planner(
+      options: options, passes: passes, size: .count(segmentCount(source, options, jobs: jobs))
+    ).plan()
+    let planPath = scratch.path + "/plan.json"
+    let pending = try PendingFile(for: planPath, replaces: false)
+    try Planner.write(plan, to: pending)
+    let read = try EncodingPlanFile.read(planPath)
+    try await SegmentWorkers(plan: read, path: planPath, jobs: jobs, style: options.progress).run()
+    let (opened, joinOptions) = try await PartSource.open(read, at: nil, ignoresTime: false)
+    try await Joiner(
+      file: read, source: opened, options: joinOptions, folder: PartFolder(of: planPath),
+      progress: options.progress
+    ).join(into: destination, began: began)
+  }
+
+  /// Enough that no process waits long for the last one, and not so many that beginnings cost.
+  private static func segmentCount(_ source: MovieSource, _ options: EncodingOptions, jobs: Int) -> Int {
+    let frames = min(source.expectedFrames ?? .max, options.frames ?? .max)
+    guard frames < .max else { return jobs * 3 }
+    let byLength = Int((Double(frames) / source.frameRate / 20).rounded())
+    return max(1, min(max(byLength, jobs * 3), frames / 50, PartFolder.mostSegments))
+  }
+}

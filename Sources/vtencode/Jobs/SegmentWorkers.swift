@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreFoundation
+import Foundation
+
+/// Runs `encode-segment` for every segment of a plan, several at once. One that fails is tried once more.
+final class SegmentWorkers: @unchecked Sendable {
+  // Sendable: `lock` guards what changes.
+  private static let mostTries = 2
+
+  private let plan: EncodingPlanFile
+  private let path: String
+  private let jobs: Int
+  private let line: ProgressLine
+  private let lock = Lock()
+  private var waiting: [Int]
+  private var tries: [Int: Int] = [:]
+  private var running: [Int: Process] = [:]
+  /// Of each segment, what is done: from 0 to 1.
+  private var done: [Double]
+  private var failure: Failure?
+
+  init(plan: EncodingPlanFile, path: String, jobs: Int, style: ProgressStyle) {
+    (self.plan, self.path, self.jobs) = (plan, path, jobs)
+    line = ProgressLine(total: nil, style: style)
+    done = Array(repeating: 0, count: plan.segments.count)
+    // What takes longest first: the others fill the gaps.
+    let frames = Double(plan.frames)
+    let cost = plan.segments.map { Double($0.frames) / frames + $0.complexity }
+    waiting = plan.segments.indices.sorted { cost[$0] > cost[$1] }
+  }
+
+  func run() async throws {
+    defer { line.finish() }
+    Interrupt.shared.onRequest { [weak self] in self?.stop() }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<min(jobs, plan.segments.count) {
+        group.addTask { try await onThread("job \(number)") { [self] in try work() } }
+      }
+      try await group.waitForAll()
+    }
+    if Interrupt.shared.isRequested {
+      throw Failure("interrupted; nothing was written", status: Interrupt.shared.status)
+    }
+    if let failure = lock.withLock({ failure }) { throw failure }
+  }
+
+  private func work() throws {
+    while let segment = next() {
+      let problem = try encode(segment)
+      lock.withLock {
+        running[segment] = nil
+        guard let problem else { return done[segment] = 1 }
+        tries[segment, default: 0] += 1
+        if tries[segment, default: 0] < Self.mostTries {
+          done[segment] = 0
+          waiting.append(segment)
+        } else {
+          failure = failure ?? Failure("segment \(segment) failed: \(problem)")
+        }
+      }
+    }
+  }
+
+  private func next() -> Int? {
+    lock.withLock {
+      guard failure == nil, !Interrupt.shared.isRequested, !waiting.isEmpty else { return nil }
+      return waiting.removeFirst()
+    }
+  }
+
+  /// - Returns: What went wrong, in a line; nil if all is well.
+  private func encode(_ segment: Int) throws -> String? {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+    process.arguments = [
+      "encode-segment", "--plan", path, "--segment", "\(segment)", "--progress", "json",
+    ]
+    let pipe = Pipe()
+    process.standardError = pipe
+    process.standardOutput = FileHandle.nullDevice
+    process.standardInput = FileHandle.nullDevice
+    do { try process.run() } catch {
+      throw Failure("cannot start another vtencode: \(Failure.describe(error))")
+    }
+    lock.withLock { running[segment] = process }
+    if Interrupt.shared.isRequested { stop() }
+    var last = ""
+    var rest = Data()
+    while true {
+      let bytes = pipe.fileHandleForReading.availableData
+      if bytes.isEmpty { break }
+      rest += bytes
+      while let end = rest.firstIndex(of: 10) {
+        let text = String(decoding: rest[rest.startIndex..<end], as: UTF8.self)
+        rest = Data(rest[(end + 1)...])
+        if let event = Progress(text) { note(event, segment) } else if !text.hasPrefix("{") { last = text }
+      }
+    }
+    process.waitUntilExit()
+    guard process.terminationStatus != 0 || process.terminationReason == .uncaughtSignal else { return nil }
+    if process.terminationReason == .uncaughtSignal {
+      return "its process was ended by signal \(process.terminationStatus)"
+    }
+    return last.hasPrefix("vtencode: ") ? String(last.dropFirst(10)) : last
+  }
+
+  private struct Progress: Decodable {
+    var event: String
+    var frames: Int
+    var pass: Int?
+    var passes: Int?
+
+    init?(_ line: String) {
+      guard let made = try? JSONDecoder().decode(Progress.self, from: Data(line.utf8)),
+        made.event == "progress"
+      else { return nil }
+      self = made
+    }
+  }
+
+  private func note(_ event: Progress, _ segment: Int) {
+    // A third pass is made where it is needed, and is not counted upon.
+    let passes = Double(min(event.passes ?? 1, 2))
+    let frames = Double(event.frames) / Double(plan.segments[segment].frames)
+    let share = min((Double((event.pass ?? 1) - 1) + frames) / passes, 1)
+    let all = lock.withLock {
+      done[segment] = max(done[segment], share)
+      return zip(plan.segments, done).reduce(0) { $0 + Double($1.0.frames) * $1.1 } / Double(plan.frames)
+    }
+    line.update(share: all)
+  }
+
+  /// Ends what is under way.
+  private func stop() { for process in lock.withLock({ Array(running.values) }) { process.interrupt() } }
+}

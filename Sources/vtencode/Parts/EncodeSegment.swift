@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import AVFoundation
+import Foundation
+
+/// What the commands that work by a plan have in common.
+struct PlanOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp("What vtencode split has written.", valueName: "file"),
+    completion: .file(extensions: ["json"]))
+  var plan: String
+
+  @Option(
+    help: ArgumentHelp("Where the movie lies on this machine. (default: where it lay)", valueName: "file"),
+    completion: .file())
+  var movie: String?
+
+  @Flag(help: "The movie is a copy, which has another time of modification.")
+  var ignoreModificationTime = false
+
+  @Option(
+    help: ArgumentHelp(
+      "How progress is told: auto, json (an object a line on standard error) or none.", valueName: "how"))
+  var progress: ProgressStyle = .auto
+}
+
+struct EncodeSegment: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Encodes one segment of a plan.",
+    discussion: """
+      It writes to a folder beside the plan, PLAN.parts, a movie and a record of it; a segment without its record is \
+      not there. One that is finished is left as it is, so that a plan goes on where it stopped.
+
+      Examples:
+        vtencode encode-segment --plan plan.json --segment 3
+      """)
+
+  @OptionGroup var planOptions: PlanOptions
+
+  @Option(help: ArgumentHelp("Which one, counted from 0.", valueName: "n"))
+  var segment: Int
+
+  @Flag(help: "Encode it again if it is finished.")
+  var overwrite = false
+
+  func run() async throws {
+    Interrupt.shared.watch()
+    let plan = try EncodingPlanFile.read(planOptions.plan)
+    guard plan.segments.indices.contains(segment) else {
+      throw Failure(
+        "the plan has the segments 0 to \(plan.segments.count - 1), and \(segment) is none of them",
+        status: 64)
+    }
+    let folder = PartFolder(of: planOptions.plan)
+    if !overwrite, (try? SegmentRecord.verified(plan.segments[segment], of: plan, in: folder)) != nil {
+      return try Console.print("segment \(segment) is finished: \(folder.movie(segment))\n")
+    }
+    try folder.create()
+    let (source, options) = try await PartSource.open(
+      plan, at: planOptions.movie, ignoresTime: planOptions.ignoreModificationTime)
+    let job = SegmentJob(
+      file: plan, segment: plan.segments[segment], source: source, options: options, folder: folder,
+      progress: planOptions.progress)
+    let record = try await job.run()
+    try Console.print(
+      "segment \(segment), \(Wording.plural(record.frames, "frame")), "
+        + "\(Wording.bitRate(Double(record.videoBytes) * 8 / plan.segments[segment].seconds)): "
+        + "\(folder.movie(segment))\n")
+  }
+}
+
+/// The encoding of one segment.
+struct SegmentJob: Sendable {
+  let file: EncodingPlanFile
+  let segment: PlannedSegment
+  let source: MovieSource
+  let options: EncodingOptions
+  let folder: PartFolder
+  let progress: ProgressStyle
+
+  func run() async throws -> SegmentRecord {
+    var plan = try EncodingPlan(options, source: source, purpose: .transcoding, isPaced: false)
+    plan.audio = .none
+    plan.isFastStart = false
+    plan.encoderID = file.settings.encoder
+    plan.passes = file.settings.passes
+    if let rate = segment.bitRate { plan.bitRate = rate }
+    plan.frameLimit = segment.frames
+    plan.range = range
+    plan.hasFramesBefore = segment.index > 0
+    plan.hasFramesAfter = segment.index < file.segments.count - 1
+    plan.progress = progress
+    let scratch = try ScratchFolder(in: folder.path)
+    let made = scratch.path + "/segment.mov"
+    let report = try await Pipeline(
+      source: source, plan: plan,
+      destination: Destination(movie: made, type: .mov, start: segment.start.time)
+    ).run()
+    if Interrupt.shared.isRequested {
+      throw Failure(
+        "interrupted; segment \(segment.index) is not finished", status: Interrupt.shared.status)
+    }
+    if let damage = report.damage.summary { throw Failure("'\(source.name)' is damaged: \(damage)") }
+    guard report.frames == segment.frames else {
+      throw Failure(
+        "segment \(segment.index) came out with \(report.frames) frames, and the plan has \(segment.frames); is the "
+          + "movie the plan's?")
+    }
+    return try finish(made, report, scratch)
+  }
+
+  /// The first one begins with whatever the movie does, the last one ends with it.
+  private var range: CMTimeRange {
+    let isFirst = segment.index == 0
+    let isLast = segment.index == file.segments.count - 1
+    return CMTimeRange(
+      start: isFirst ? min(segment.start.time, .zero) : segment.start.time,
+      end: isLast ? .positiveInfinity : segment.end.time)
+  }
+
+  /// The movie gets its name, and then its record: who sees that finds a whole movie.
+  private func finish(_ made: String, _ report: RunReport, _ scratch: ScratchFolder) throws -> SegmentRecord {
+    let record = SegmentRecord(
+      plan: file.checksum, segment: segment.index, frames: report.frames, videoBytes: report.videoBytes,
+      fileBytes: report.written.fileBytes, checksum: try FileDigest.md5(ofFile: made), passes: report.passes,
+      wallSeconds: report.wallSeconds)
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .prettyPrinted]
+    let note = scratch.path + "/segment.json"
+    do {
+      unlink(folder.record(segment.index))
+      try encoder.encode(record).write(to: URL(fileURLWithPath: note))
+      try replace(folder.movie(segment.index), with: made)
+      try replace(folder.record(segment.index), with: note)
+    } catch {
+      throw Failure("cannot write '\(folder.movie(segment.index))': \(Failure.describe(error))")
+    }
+    return record
+  }
+
+  private func replace(_ path: String, with new: String) throws {
+    let descriptor = open(new, O_RDONLY | O_CLOEXEC)
+    if descriptor >= 0 {
+      fsync(descriptor)
+      close(descriptor)
+    }
+    guard rename(new, path) == 0 else { throw NSError(domain: NSPOSIXErrorDomain, code: Int(errno)) }
+  }
+}

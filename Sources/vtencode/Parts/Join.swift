@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import AVFoundation
+import Foundation
+
+struct Join: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Joins the segments of a plan, with the movie's sound.",
+    discussion: """
+      Every segment is compared with its record and the plan first. The sound is copied or encoded here, once.
+
+      Examples:
+        vtencode join --plan plan.json --out movie.mp4
+      """)
+
+  @OptionGroup var planOptions: PlanOptions
+
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp(
+      "Where to write: a .mov, .mp4 or .m4v movie, a .264 or .265 elementary stream, or - for an elementary stream on "
+        + "standard output.", valueName: "file"), completion: .file())
+  var out: String
+
+  @Flag(
+    help: "Replace an existing output without asking. Without it a script gets an error, a person a question."
+  )
+  var overwrite = false
+
+  func run() async throws {
+    let plan = try EncodingPlanFile.read(planOptions.plan)
+    guard let codec = Codec(argument: plan.settings.codec) else {
+      throw Failure("the plan's settings make no sense to this vtencode; make the plan again")
+    }
+    let place = planOptions.movie ?? plan.source.path
+    var destination = try Destination(argument: out, movie: place, suffix: "joined", codec: codec)
+    if let path = destination.path {
+      destination.replaces = try OutputCheck.mayReplace(path, overwrites: overwrite)
+    }
+    Interrupt.shared.watch()
+    let (source, options) = try await PartSource.open(
+      plan, at: planOptions.movie, ignoresTime: planOptions.ignoreModificationTime)
+    let joiner = Joiner(
+      file: plan, source: source, options: options, folder: PartFolder(of: planOptions.plan),
+      progress: planOptions.progress)
+    try await joiner.join(into: destination, began: Date())
+  }
+}
+
+/// Puts the segments of a plan together.
+struct Joiner: Sendable {
+  let file: EncodingPlanFile
+  let source: MovieSource
+  let options: EncodingOptions
+  let folder: PartFolder
+  let progress: ProgressStyle
+
+  /// - Parameter began: what the summary's times are counted from.
+  func join(into destination: Destination, began: Date) async throws {
+    var plan = try EncodingPlan(options, source: source, purpose: .transcoding, isPaced: false)
+    plan.progress = progress
+    let records = try verify()
+    let times = try await timeline()
+    let samples = BoundedQueue<CMSampleBuffer>(capacity: 256)
+    let gate = SoundGate()
+    let damage = DamageCollector()
+    let tally = Tally()
+    let line = ProgressLine(total: file.frames, style: progress)
+    defer { line.finish() }
+    let sink = Pipeline(source: source, plan: plan, destination: destination).makeSink(
+      gate: gate, damage: damage)
+    let written: SinkReport
+    do {
+      async let reading: Void = onThread("segments") {
+        try hand(times, to: samples, gate: gate) { sample in
+          tally.add(sample, isVerbose: false)
+          line.update(frames: tally.frames)
+        }
+      }
+      async let writing = sink.write(samples)
+      do { written = try await writing } catch {
+        samples.cancel()
+        gate.abandon()
+        throw error
+      }
+      try await reading
+    } catch {
+      samples.cancel()
+      throw error
+    }
+    line.finish()
+    var report = tally.report(
+      seconds: Date().timeIntervalSince(began), plan: plan, written: written, encoderID: file.settings.encoder
+    )
+    report.damage = damage.value
+    report.passes = records.map(\.passes).max() ?? 1
+    try tell(report, destination)
+  }
+
+  private func tell(_ report: RunReport, _ destination: Destination) throws {
+    if progress == .json {
+      Console.note(json: RunEvent(report, destination: destination, isInterrupted: false))
+    }
+    let summary =
+      "parts   \(Wording.plural(file.segments.count, "segment"))\n" + report.summary(destination: destination)
+      + "\n"
+    if destination.isStandardOutput {
+      Console.write(summary, to: STDERR_FILENO)
+    } else {
+      try Console.print(summary)
+    }
+  }
+
+  /// - Throws: a `Failure` that names what is missing or wrong.
+  private func verify() throws -> [SegmentRecord] {
+    var records: [SegmentRecord] = []
+    var missing: [Int] = []
+    var wrong: [String] = []
+    for segment in file.segments {
+      do {
+        records.append(try SegmentRecord.verified(segment, of: file, in: folder))
+      } catch {
+        missing.append(segment.index)
+        wrong.append("segment \(segment.index) \(Failure.describe(error))")
+      }
+    }
+    if let first = missing.first {
+      let more = wrong.count > 3 ? " and \(wrong.count - 3) more" : ""
+      throw Failure(
+        "\(wrong.prefix(3).joined(separator: ", "))\(more); run vtencode encode-segment --segment \(first)"
+          + (missing.count > 1 ? " and so on" : ""))
+    }
+    return records
+  }
+
+  /// Times of all samples, in decode order.
+  private struct Timeline: Sendable {
+    var shown: [CMTime] = []
+    var decoded: [CMTime] = []
+    var formats = SegmentFormats([])
+  }
+
+  /// Presentation times are the source's; decode times are made anew, for what each segment begins with on its own
+  /// would meet the end of the one before.
+  private func timeline() async throws -> Timeline {
+    try await onThread("times") {
+      var times = Timeline()
+      times.shown.reserveCapacity(file.frames)
+      var formats: [CMFormatDescription] = []
+      for segment in file.segments {
+        var count = 0
+        var least = CMTime.positiveInfinity
+        var starts = false
+        try read(segment) { sample in
+          if count == 0 {
+            starts = SampleFacts(sample).isKeyFrame
+            if let format = sample.formatDescription { formats.append(format) }
+          }
+          count += 1
+          least = min(least, sample.presentationTimeStamp)
+          times.shown.append(sample.presentationTimeStamp + segment.start.time)
+          return true
+        }
+        guard count == segment.frames, least == .zero, starts, formats.count == segment.index + 1 else {
+          throw Failure(
+            "segment \(segment.index) does not begin with a key frame at its start, or has not "
+              + "\(Wording.plural(segment.frames, "frame")); encode it again with --overwrite")
+        }
+      }
+      times.formats = SegmentFormats(formats)
+      let sorted = times.shown.sorted()
+      var rank: [CMTime: Int] = [:]
+      for (index, time) in sorted.enumerated() { rank[time] = index }
+      guard rank.count == sorted.count, let first = sorted.first else {
+        throw Failure("two pictures of the segments have the same time; encode them again with --overwrite")
+      }
+      var depth = 0
+      for (index, time) in times.shown.enumerated() { depth = max(depth, index - (rank[time] ?? 0)) }
+      let step =
+        sorted.count > 1
+        ? sorted[1] - first : CMTime(seconds: 1 / source.frameRate, preferredTimescale: 90_000)
+      times.decoded = times.shown.indices.map { index in
+        index >= depth
+          ? sorted[index - depth] : first - CMTimeMultiply(step, multiplier: Int32(depth - index))
+      }
+      return times
+    }
+  }
+
+  private func hand(
+    _ times: Timeline, to samples: BoundedQueue<CMSampleBuffer>, gate: SoundGate,
+    _ note: (CMSampleBuffer) -> Void
+  ) throws {
+    do {
+      var index = 0
+      for segment in file.segments {
+        try read(segment) { sample in
+          if Interrupt.shared.isRequested {
+            throw Failure("interrupted; nothing was written", status: Interrupt.shared.status)
+          }
+          guard index < times.shown.count else { return false }
+          let timing = CMSampleTimingInfo(
+            duration: sample.duration, presentationTimeStamp: times.shown[index],
+            decodeTimeStamp: times.decoded[index])
+          let copy = try times.formats.place(sample, of: segment.index, timing: timing)
+          index += 1
+          note(copy)
+          gate.advance(to: timing.presentationTimeStamp + timing.duration)
+          return samples.push(copy)
+        }
+      }
+      if plannedToTheEnd { gate.noteEndOfMovie() }
+      gate.finish(isCut: false)
+      samples.end()
+    } catch {
+      gate.abandon()
+      samples.end(error)
+      throw error
+    }
+  }
+
+  private var plannedToTheEnd: Bool { file.settings.frameLimit == nil }
+
+  /// Hands out a segment's samples, in decode order; times begin at 0.
+  private func read(_ segment: PlannedSegment, _ body: (CMSampleBuffer) throws -> Bool) throws {
+    let path = folder.movie(segment.index)
+    let asset = AVURLAsset(url: URL(fileURLWithPath: path))
+    do {
+      guard let track = asset.tracks(withMediaType: .video).first else {
+        throw Failure("it has no video track")
+      }
+      let reader = try AVAssetReader(asset: asset)
+      let output = AVAssetReaderTrackOutput(track: track, outputSettings: nil)
+      output.alwaysCopiesSampleData = false
+      guard reader.canAdd(output) else { throw Failure("it cannot be read") }
+      reader.add(output)
+      guard reader.startReading() else { throw reader.error ?? Failure("it cannot be read") }
+      defer { reader.cancelReading() }
+      while let sample = output.copyNextSampleBuffer() {
+        guard CMSampleBufferGetNumSamples(sample) > 0 else { continue }
+        guard try body(sample) else { return }
+      }
+      if reader.status == .failed { throw reader.error ?? Failure("it cannot be read") }
+    } catch let failure as Failure {
+      throw failure
+    } catch {
+      throw Failure("segment \(segment.index) cannot be read ('\(path)'): \(Failure.describe(error))")
+    }
+  }
+}

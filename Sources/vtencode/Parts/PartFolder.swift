@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// Where the segments of a plan lie: a folder beside it, of its name.
+struct PartFolder: Sendable {
+  static let mostSegments = 100_000
+
+  let path: String
+
+  /// - Parameter plan: the plan's file.
+  init(of plan: String) { path = (plan as NSString).deletingPathExtension + ".parts" }
+
+  func create() throws {
+    do {
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    } catch {
+      throw Failure("cannot make the folder '\(path)': \(Failure.describe(error))")
+    }
+  }
+
+  func name(_ index: Int) -> String { "segment-" + String(format: "%05d", index) }
+  func movie(_ index: Int) -> String { "\(path)/\(name(index)).mov" }
+  func record(_ index: Int) -> String { "\(path)/\(name(index)).json" }
+}
+
+/// What lies beside a segment's movie once that is whole: without it, there is no segment.
+struct SegmentRecord: Codable, Sendable {
+  static let format = "vtencode segment"
+
+  var format = Self.format
+  var version = 1
+  /// The checksum of the plan that it belongs to.
+  var plan: String
+  var segment: Int
+  var frames: Int
+  /// Of the pictures alone.
+  var videoBytes: Int
+  /// Of the movie's file, and its MD5.
+  var fileBytes: Int
+  var checksum: String
+  var passes: Int
+  /// That it took.
+  var wallSeconds: Double
+
+  /// The record of a segment that is there and whole.
+  /// - Throws: a `Failure` that says what is wrong, in words that follow "segment 3".
+  static func verified(_ segment: PlannedSegment, of plan: EncodingPlanFile, in folder: PartFolder) throws
+    -> SegmentRecord
+  {
+    guard let data = FileManager.default.contents(atPath: folder.record(segment.index)) else {
+      throw Failure("is not there")
+    }
+    guard let record = try? JSONDecoder().decode(SegmentRecord.self, from: data), record.format == format,
+      record.version == 1, record.segment == segment.index
+    else { throw Failure("has a damaged record") }
+    guard record.plan == plan.checksum else { throw Failure("belongs to another plan") }
+    guard record.frames == segment.frames else { throw Failure("has another number of frames") }
+    let movie = folder.movie(segment.index)
+    guard let size = try? FileManager.default.attributesOfItem(atPath: movie)[.size] as? NSNumber else {
+      throw Failure("has no movie")
+    }
+    guard size.intValue == record.fileBytes, try FileDigest.md5(ofFile: movie) == record.checksum else {
+      throw Failure("is damaged")
+    }
+    return record
+  }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreMedia
+import Foundation
+
+/// Where a movie is cut, and what each segment gets of its bits.
+struct SegmentCutter: Sendable {
+  /// What a person asked for.
+  enum Size: Sendable {
+    case count(Int)
+    case seconds(Double)
+  }
+
+  let complexity: MovieComplexity
+  let size: Size
+  /// Bits a second of the whole; nil for a quality.
+  let bitRate: Int?
+
+  /// Shorter, and a rate control has nothing to work with.
+  private static let fewestFrames = 12
+  /// Of the average rate: a picture that stands still takes that for its headers.
+  private static let leastShare = 0.01
+
+  func segments() -> [PlannedSegment] {
+    let pictures = complexity.pictures
+    let cuts = [0] + boundaries() + [pictures.count]
+    let end = complexity.end
+    let bytes: [Double] = zip(cuts, cuts.dropFirst()).map { cut in
+      Double(pictures[cut.0..<cut.1].reduce(0) { $0 + $1.bytes })
+    }
+    let allBytes = max(bytes.reduce(0, +), 1)
+    let times: [CMTime] = cuts.map { $0 < pictures.count ? pictures[$0].time : end }
+    let seconds: [Double] = zip(times, times.dropFirst()).map { ($0.1 - $0.0).seconds }
+    let shares: [Int]? = bitRate.map { rates(of: bytes, seconds: seconds, average: Double($0)) }
+    return bytes.indices.map { index in
+      PlannedSegment(
+        index: index, firstFrame: cuts[index], frames: cuts[index + 1] - cuts[index],
+        start: PlannedTime(times[index]), end: PlannedTime(times[index + 1]),
+        complexity: bytes[index] / allBytes,
+        bitRate: shares?[index])
+    }
+  }
+
+  /// In proportion to what the analysis took, but no less than an encoder can make use of; the whole stays the same.
+  private func rates(of bytes: [Double], seconds: [Double], average: Double) -> [Int] {
+    let least = max(average * Self.leastShare, 1000)
+    var poor: Set<Int> = []
+    while true {
+      let rich = bytes.indices.filter { !poor.contains($0) }
+      let bits =
+        average * seconds.reduce(0, +) - poor.reduce(0) { $0 + least * seconds[$1] }
+      let weight = max(rich.reduce(0) { $0 + bytes[$1] }, 1)
+      let rates: [Double] = bytes.indices.map { index in
+        poor.contains(index) ? least : max(bits, 0) * bytes[index] / weight / max(seconds[index], 1e-6)
+      }
+      let below = rich.filter { rates[$0] < least }
+      guard !below.isEmpty else {
+        return rates.map { min(max(Int($0.rounded()), 1), BitRate.segments.upperBound) }
+      }
+      poor.formUnion(below)
+    }
+  }
+
+  /// First pictures of all segments but the first: as near to equal parts as that goes, but at a cut where there is one
+  /// near, as a key frame costs nothing there.
+  private func boundaries() -> [Int] {
+    let count = complexity.pictures.count
+    let parts = min(wantedCount, max(count / Self.fewestFrames, 1), PartFolder.mostSegments)
+    guard parts > 1 else { return [] }
+    let length = Double(count) / Double(parts)
+    let reach = Int(length / 4)
+    var cuts: [Int] = []
+    for part in 1..<parts {
+      let place = Int((Double(part) * length).rounded())
+      let least = (cuts.last ?? 0) + Self.fewestFrames / 2
+      let window = max(place - reach, least)..<max(min(place + reach + 1, count - 1), least + 1)
+      let near = window.filter { $0 < count && complexity.pictures[$0].isKeyFrame }
+      cuts.append(near.min { abs($0 - place) < abs($1 - place) } ?? place)
+    }
+    return cuts
+  }
+
+  private var wantedCount: Int {
+    switch size {
+    case .count(let count): return count
+    case .seconds(let seconds):
+      guard let first = complexity.pictures.first else { return 1 }
+      return max(Int(clamping: ((complexity.end - first.time).seconds / seconds).rounded()), 1)
+    }
+  }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreMedia
+import Foundation
+
+/// The format descriptions of the segments, made one where nothing but the level tells them apart.
+///
+/// An encoder chooses the lowest level that a segment's rate fits, and players would rather not see the description of a
+/// movie change: the highest of the levels holds for all of them.
+struct SegmentFormats: @unchecked Sendable {
+  // Sendable: format descriptions never change.
+  private let formats: [CMFormatDescription]
+
+  /// - Parameter found: of each segment.
+  init(_ found: [CMFormatDescription]) {
+    let records = found.map(Self.record)
+    let level = records.compactMap { $0?[3] }.max() ?? 0
+    var made: [Data: CMFormatDescription] = [:]
+    formats = zip(found, records).map { format, record in
+      guard let record, let raised = Self.raise(record, to: level) else { return format }
+      if let known = made[raised] { return known }
+      let new = raised == record ? format : Self.replace(record: raised, in: format) ?? format
+      made[raised] = new
+      return new
+    }
+  }
+
+  subscript(segment: Int) -> CMFormatDescription { formats[segment] }
+
+  /// The AVCDecoderConfigurationRecord (ISO/IEC 14496-15, 5.3.3.1) of H.264.
+  private static func record(_ format: CMFormatDescription) -> Data? {
+    let atoms =
+      CMFormatDescriptionGetExtension(
+        format, extensionKey: kCMFormatDescriptionExtension_SampleDescriptionExtensionAtoms) as? [String: Any]
+    guard CMFormatDescriptionGetMediaSubType(format) == kCMVideoCodecType_H264,
+      let record = atoms?["avcC"] as? Data,
+      record.count > 6
+    else { return nil }
+    return Data(record)
+  }
+
+  /// The level stands in the record and in each sequence parameter set, in the fourth byte of both.
+  private static func raise(_ record: Data, to level: UInt8) -> Data? {
+    var record = record
+    record[3] = level
+    var place = 6
+    for _ in 0..<Int(record[5] & 31) {
+      guard place + 2 <= record.count else { return nil }
+      let length = Int(record[place]) << 8 | Int(record[place + 1])
+      guard length > 3, place + 2 + length <= record.count else { return nil }
+      record[place + 5] = level
+      place += 2 + length
+    }
+    return record
+  }
+
+  private static func replace(record: Data, in format: CMFormatDescription) -> CMFormatDescription? {
+    var extensions = CMFormatDescriptionGetExtensions(format) as? [String: Any] ?? [:]
+    let key = kCMFormatDescriptionExtension_SampleDescriptionExtensionAtoms as String
+    var atoms = extensions[key] as? [String: Any] ?? [:]
+    atoms["avcC"] = record
+    extensions[key] = atoms
+    let size = CMVideoFormatDescriptionGetDimensions(format)
+    var made: CMFormatDescription?
+    CMVideoFormatDescriptionCreate(
+      allocator: kCFAllocatorDefault, codecType: CMFormatDescriptionGetMediaSubType(format),
+      width: size.width,
+      height: size.height, extensions: extensions as CFDictionary, formatDescriptionOut: &made)
+    return made
+  }
+
+  /// A sample with its place in the whole movie.
+  func place(_ sample: CMSampleBuffer, of segment: Int, timing: CMSampleTimingInfo) throws -> CMSampleBuffer {
+    var timing = timing
+    var size = CMSampleBufferGetTotalSampleSize(sample)
+    var made: CMSampleBuffer?
+    let status = CMSampleBufferCreateReady(
+      allocator: kCFAllocatorDefault, dataBuffer: CMSampleBufferGetDataBuffer(sample),
+      formatDescription: formats[segment], sampleCount: 1, sampleTimingEntryCount: 1,
+      sampleTimingArray: &timing,
+      sampleSizeEntryCount: 1, sampleSizeArray: &size, sampleBufferOut: &made)
+    guard status == noErr, let made else {
+      throw Failure("a sample of segment \(segment) cannot be given its time (error \(status))")
+    }
+    let old = CMSampleBufferGetSampleAttachmentsArray(sample, createIfNecessary: false) as? [NSDictionary]
+    let new = CMSampleBufferGetSampleAttachmentsArray(made, createIfNecessary: true) as? [NSMutableDictionary]
+    if let old = old?.first, let new = new?.first { new.addEntries(from: old as? [AnyHashable: Any] ?? [:]) }
+    return made
+  }
+}

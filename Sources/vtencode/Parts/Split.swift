@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import AVFoundation
+import Foundation
+
+struct Split: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Plans how a movie is encoded in segments, on many processors or machines.",
+    discussion: """
+      A quick first pass finds out what the movie's parts need, so that the rate is shared by that. The plan is a JSON \
+      file; for each of its segments run vtencode encode-segment, in any order, anywhere, and vtencode join at the \
+      end. The options are those of transcoding. The encoder has one thread for each segment unless --threads says \
+      otherwise; with another number the bits are others.
+
+      Examples:
+        vtencode split movie.mov --bitrate 3M --plan plan.json
+        seq 0 11 | parallel vtencode encode-segment --plan plan.json --segment {}
+        vtencode join --plan plan.json --out movie.mp4
+      """)
+
+  @OptionGroup var options: EncodingOptions
+  @OptionGroup var passOptions: PassOptions
+
+  @Option(
+    help: ArgumentHelp("Where to write the plan; its segments go to a folder beside it.", valueName: "file"),
+    completion: .file(extensions: ["json"]))
+  var plan: String
+
+  @Option(help: ArgumentHelp("How many segments. (default: by their length)", valueName: "n"))
+  var segments: Int?
+
+  @Option(help: ArgumentHelp("About how long a segment is. (default: 20)", valueName: "s"))
+  var segmentDuration: Double?
+
+  func validate() throws {
+    try passOptions.validate(with: options)
+    if segments != nil, segmentDuration != nil {
+      throw ValidationError("--segments and --segment-duration exclude each other; give one of them.")
+    }
+    if let segments, !(1...PartFolder.mostSegments).contains(segments) {
+      throw ValidationError("--segments goes from 1 to \(PartFolder.mostSegments).")
+    }
+    if let segmentDuration, !(segmentDuration >= 0.5 && segmentDuration <= 86_400) {
+      throw ValidationError("--segment-duration goes from 0.5 seconds to a day.")
+    }
+    for (name, isGiven) in [
+      ("--out", options.out != nil), ("--psnr", options.psnr), ("--sandbox", options.sandbox),
+      ("--cbr", options.cbr),
+    ] where isGiven { throw ValidationError("\(name) does not go with split; leave it out.") }
+    guard plan.hasSuffix(".json") else { throw ValidationError("end the name of --plan in .json.") }
+  }
+
+  func run() async throws {
+    try OutputCheck.check(plan, option: "--plan", others: [options.movie])
+    let replaces = try OutputCheck.mayReplace(plan, overwrites: options.overwrite)
+    Interrupt.shared.watch()
+    let size = segments.map(SegmentCutter.Size.count) ?? .seconds(segmentDuration ?? 20)
+    let made = try await Planner(options: options, passes: passOptions.multiPass, size: size).plan()
+    let pending = try PendingFile(for: plan, replaces: replaces)
+    defer { pending.discard() }
+    let name = try Planner.write(made, to: pending)
+    try Console.print(
+      "plan    \(name), \(Wording.plural(made.segments.count, "segment")), \(Wording.plural(made.frames, "frame"))\n"
+    )
+  }
+}
+
+/// Makes a plan of a movie and a person's options.
+struct Planner: Sendable {
+  let options: EncodingOptions
+  /// Nil takes two where the encoder makes them.
+  let passes: Int?
+  let size: SegmentCutter.Size
+
+  func plan() async throws -> EncodingPlanFile {
+    let opened = try await MovieSource.open(options.movie, streamFrameRate: options.framesPerSecond)
+    guard !opened.file.path.hasPrefix("/proc/self/fd/") else {
+      throw Failure(
+        "'\(opened.name)' is no file, and every segment is read from it; store it in one first", status: 64)
+    }
+    let identity = try SourceIdentity(opened.file.path)
+    let source = PartSource.adapted(opened, options)
+    var plan = try EncodingPlan(options, source: source, purpose: .transcoding, isPaced: false)
+    if plan.threads == nil { plan.threads = 1 }
+    for notice in plan.notices where options.progress == .auto { Console.note("vtencode: \(notice)") }
+    let ready = plan
+    let (complexity, encoderID) = try await onThread("analysis") {
+      try ComplexityPass(source: source, plan: ready).run()
+    }
+    let segments = SegmentCutter(
+      complexity: complexity, size: size, bitRate: options.quality == nil ? plan.bitRate : nil
+    ).segments()
+    let usual =
+      options.quality == nil && encoderMakesPasses(plan.codec.type) ? PassOptions.usualOfSegments : 1
+    guard let first = segments.first, let last = segments.last else {
+      throw Failure("'\(source.name)' holds no picture that can be decoded")
+    }
+    return EncodingPlanFile(
+      source: identity,
+      settings: PlanSettings(options, plan: plan, encoder: encoderID, passes: passes ?? usual),
+      frames: complexity.pictures.count, seconds: (last.end.time - first.start.time).seconds,
+      segments: segments)
+  }
+
+  /// - Returns: The name that the plan got.
+  @discardableResult
+  static func write(_ plan: EncodingPlanFile, to pending: PendingFile) throws -> String {
+    let descriptor = try pending.open()
+    defer { close(descriptor) }
+    let data = try plan.encoded() + Data("\n".utf8)
+    try FileHandle(fileDescriptor: descriptor, closeOnDealloc: false).write(contentsOf: data)
+    return try pending.commit()
+  }
+}
+
+/// The movie of a plan.
+enum PartSource {
+  /// With as many pictures as are encoded.
+  static func adapted(_ source: MovieSource, _ options: EncodingOptions) -> MovieSource {
+    source.isInterlaced && options.deinterlace == .field && !options.noDeinterlace
+      ? source.withFieldsAsFrames() : source
+  }
+
+  /// Opens the movie of a plan, and makes sure that it is that.
+  /// - Parameters:
+  ///   - path: where it lies here; nil takes the plan's.
+  ///   - ignoresTime: a copy may have another time.
+  static func open(_ plan: EncodingPlanFile, at path: String?, ignoresTime: Bool) async throws -> (
+    source: MovieSource, options: EncodingOptions
+  ) {
+    let place = path ?? plan.source.path
+    let options = try plan.settings.options(movie: place)
+    let source = try await MovieSource.open(place, streamFrameRate: plan.settings.frameRate)
+    try SourceIdentity(source.file.path).check(against: plan.source, ignoresTime: ignoresTime)
+    return (adapted(source, options), options)
+  }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// Which passes a run makes over its source, and at which rate each.
+///
+/// The first learns, the second shares the bits out. From the third on a pass is made only where the one before has
+/// missed the rate, at a rate corrected by that.
+struct PassPlan: Sendable {
+  /// A miss that another pass is spent on, as a share of the rate.
+  static let tolerance = 0.005
+
+  let target: Int
+  let most: Int
+  private(set) var number = 1
+  private(set) var asked: Int
+  /// How far the best pass so far has missed.
+  private var leastMiss = Double.infinity
+  /// The last pass is worse than the one before.
+  private(set) var isWorse = false
+
+  init(target: Int, most: Int) {
+    (self.target, self.most) = (target, most)
+    asked = target
+  }
+
+  var isLast: Bool { number == most }
+
+  /// - Parameters:
+  ///   - bitRate: what the pass gave.
+  ///   - isWanted: the encoder asks for another one.
+  /// - Returns: Whether another pass follows.
+  mutating func advance(bitRate: Double, isWanted: Bool) -> Bool {
+    let miss = abs(bitRate / Double(target) - 1)
+    if number > 1 {
+      isWorse = miss >= leastMiss
+      leastMiss = min(miss, leastMiss)
+      guard !isWorse, miss > Self.tolerance, bitRate > 0 else { return false }
+      let wanted = Double(asked) * Double(target) / bitRate
+      // A rate that the content makes nothing of is not chased.
+      guard (Double(target) / 2...Double(target) * 2).contains(wanted) else { return false }
+      guard number < most else { return false }
+      asked = Int(wanted.rounded())
+    } else if !isWanted || number >= most {
+      return false
+    }
+    number += 1
+    return true
+  }
+}

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+/// A movie in segments: split, encode-segment, join, and all three as --jobs.
+@Suite(.serialized) struct PartTests {
+  private struct Plan: Decodable {
+    struct Segment: Decodable {
+      var index: Int
+      var firstFrame: Int
+      var frames: Int
+      var complexity: Double
+      var bitRate: Int?
+    }
+    var frames: Int
+    var segments: [Segment]
+  }
+
+  private func plan(_ path: String) throws -> Plan {
+    try JSONDecoder().decode(Plan.self, from: Data(contentsOf: URL(fileURLWithPath: path)))
+  }
+
+  private func split(_ folder: Folder, _ more: String...) throws -> Plan {
+    let run = try CommandLine.run(
+      CommandLine.vtencode, ["split", "in.mp4", "--plan", "plan.json"] + more, in: folder.url)
+    try #require(run.status == 0, "\(run.complaints)")
+    return try plan(folder.path("plan.json"))
+  }
+
+  private func encode(_ folder: Folder, _ segment: Int, _ more: String...) throws -> Finished {
+    try CommandLine.run(
+      CommandLine.vtencode, ["encode-segment", "--plan", "plan.json", "--segment", "\(segment)"] + more,
+      in: folder.url)
+  }
+
+  private func encodeAll(_ folder: Folder, _ plan: Plan) throws {
+    for segment in plan.segments.reversed() {
+      let run = try encode(folder, segment.index)
+      try #require(run.status == 0, "\(run.complaints)")
+    }
+  }
+
+  private func join(_ folder: Folder, _ out: String = "out.mp4") throws -> Finished {
+    try CommandLine.vtencode("join", "--plan", "plan.json", "--out", out, in: folder)
+  }
+
+  /// What ffmpeg makes of the coded pictures, without their container.
+  private func streamHash(_ path: String) throws -> String {
+    try CommandLine.run(
+      "ffmpeg", ["-nostdin", "-v", "error", "-i", path, "-map", "0:v", "-c", "copy", "-f", "md5", "-"]
+    ).text
+  }
+
+  private func times(_ path: String) throws -> [Double] { try Probe(path).frames().compactMap(\.time) }
+
+  @Test(arguments: ["avc1", "hvc1"]) func splitEncodeJoin(codec: String) throws {
+    let folder = try Folder()
+    // libx265 takes its time on a machine that has other work.
+    let seconds = codec == "avc1" ? 12 : 3
+    let count = codec == "avc1" ? 4 : 3
+    try makeVaryingMovie(folder.path("in.mp4"), seconds: seconds, sound: true)
+    let plan = try split(folder, "--codec", codec, "--bitrate", "400k", "--segments", "\(count)")
+    #expect(plan.segments.count == count && plan.frames == seconds * 25)
+    #expect(plan.segments.reduce(0) { $0 + $1.frames } == plan.frames)
+    // The still third needs least: it gets a small part of its length's share.
+    #expect((plan.segments.first?.bitRate ?? .max) < 200_000, "\(plan)")
+    try encodeAll(folder, plan)
+    let run = try join(folder)
+    #expect(run.status == 0, "\(run.complaints)")
+    let probe = Probe(folder.path("out.mp4"))
+    try expectNoErrors(probe)
+    let frames = try probe.frames()
+    #expect(frames.compactMap(\.time) == (try times(folder.path("in.mp4"))))
+    for segment in plan.segments where frames.count == plan.frames {
+      #expect(frames[segment.firstFrame].key_frame == 1, "segment \(segment.index) begins with no key frame")
+    }
+    let rate = try probe.bitRate(seconds: Double(seconds))
+    // What libx265 makes of a second is nearer by chance than by rate control.
+    #expect(abs(rate / 400_000 - 1) < (codec == "avc1" ? 0.01 : 0.15), "\(rate)")
+    // One description for all: players would rather not see it change.
+    let movie = try Data(contentsOf: URL(fileURLWithPath: folder.path("out.mp4")))
+    let table = try #require(movie.range(of: Data("stsd".utf8), in: movie.startIndex..<movie.endIndex))
+    #expect(movie[table.upperBound..<(table.upperBound + 8)].elementsEqual([0, 0, 0, 0, 0, 0, 0, 1]))
+    // The sound is the source's, packet by packet.
+    let sounds = try ["in.mp4", "out.mp4"].map { name in
+      try CommandLine.run(
+        "ffmpeg", ["-v", "error", "-i", folder.path(name), "-map", "0:a", "-c", "copy", "-f", "md5", "-"]
+      ).text
+    }
+    #expect(sounds[0] == sounds[1] && sounds[0].hasPrefix("MD5="))
+    let decoding = try probe.packets().compactMap { $0.dts_time.flatMap(Double.init) }
+    #expect(decoding == decoding.sorted() && Set(decoding).count == plan.frames)
+  }
+
+  @Test func qualityAndVaryingFrameRate() throws {
+    let folder = try Folder()
+    try makeVaryingMovie(folder.path("even.mp4"), seconds: 6)
+    let made = try CommandLine.shell(
+      "ffmpeg -nostdin -v error -i even.mp4 -vf 'select=not(eq(mod(n\\,7)\\,3))' -fps_mode vfr -c:v libx264 in.mp4",
+      in: folder)
+    try #require(made.status == 0, "\(made.complaints)")
+    let plan = try split(folder, "--quality", "0.4", "--segment-duration", "2")
+    #expect(plan.segments.count == 3 && plan.segments.allSatisfy { $0.bitRate == nil })
+    try encodeAll(folder, plan)
+    #expect(try join(folder, "out.mov").status == 0)
+    #expect(try times(folder.path("out.mov")) == times(folder.path("in.mp4")))
+    #expect(try join(folder, "out.264").status == 0)
+    #expect(try Probe(folder.path("out.264")).frameCount() == plan.frames)
+  }
+
+  @Test func finishedSegmentsStay() throws {
+    let folder = try Folder()
+    try makeVaryingMovie(folder.path("in.mp4"), seconds: 4)
+    let plan = try split(folder, "--bitrate", "300k", "--segments", "2")
+    try encodeAll(folder, plan)
+    let movie = folder.path("plan.parts/segment-00001.mov")
+    let before = try FileManager.default.attributesOfItem(atPath: movie)[.modificationDate] as? Date
+    let hash = try streamHash(movie)
+    let again = try encode(folder, 1)
+    #expect(again.status == 0 && again.text.contains("segment 1 is finished"), "\(again.text)")
+    #expect(try FileManager.default.attributesOfItem(atPath: movie)[.modificationDate] as? Date == before)
+    let anew = try encode(folder, 1, "--overwrite")
+    #expect(anew.status == 0 && !anew.text.contains("is finished"))
+    #expect(try FileManager.default.attributesOfItem(atPath: movie)[.modificationDate] as? Date != before)
+    #expect(try streamHash(movie) == hash)
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: folder.path("plan.parts")).sorted() == [
+        "segment-00000.json", "segment-00000.mov", "segment-00001.json", "segment-00001.mov",
+      ])
+  }
+
+  @Test(arguments: ["INT", "KILL"]) func aStoppedSegmentIsNone(signal: String) throws {
+    let folder = try Folder()
+    try makeVaryingMovie(folder.path("in.mp4"), seconds: 40, size: "640x480")
+    _ = try split(folder, "--bitrate", "800k", "--segments", "2")
+    let run = try CommandLine.shell(
+      """
+      '\(CommandLine.vtencode)' encode-segment --plan plan.json --segment 1 &
+      child=$!
+      sleep 3
+      kill -\(signal) $child
+      wait $child
+      """, in: folder)
+    #expect(run.status == (signal == "INT" ? 130 : 137), "\(run.complaints)")
+    let left = try FileManager.default.contentsOfDirectory(atPath: folder.path("plan.parts"))
+    #expect(left.allSatisfy { $0.hasPrefix(".vtscratch-") } && (signal == "KILL" || left.isEmpty), "\(left)")
+    let joined = try join(folder)
+    #expect(
+      joined.status == 1 && joined.complaints.contains("segment 0 is not there"), "\(joined.complaints)")
+    #expect(!folder.contents.contains("out.mp4"))
+  }
+
+  @Test func whatDoesNotBelongIsRefused() throws {
+    let folder = try Folder()
+    try makeVaryingMovie(folder.path("in.mp4"), seconds: 3)
+    let plan = try split(folder, "--bitrate", "300k", "--segments", "2")
+    try encodeAll(folder, plan)
+    func expectRefused(_ run: Finished, _ words: String, _ line: Int = #line) {
+      #expect(run.status != 0 && run.complaintLines.count == 1, "line \(line): \(run.complaints)")
+      #expect(run.complaints.contains(words), "line \(line): \(run.complaints)")
+      #expect(!folder.contents.contains("out.mp4"), "line \(line)")
+    }
+    expectRefused(try encode(folder, 2), "none of them")
+    // A segment that lost bytes.
+    let movie = URL(fileURLWithPath: folder.path("plan.parts/segment-00000.mov"))
+    let whole = try Data(contentsOf: movie)
+    var hurt = whole
+    hurt[hurt.count / 2] ^= 0x55
+    try hurt.write(to: movie)
+    expectRefused(try join(folder), "segment 0 is damaged")
+    try whole.write(to: movie)
+    // A segment of another plan.
+    let planURL = URL(fileURLWithPath: folder.path("plan.json"))
+    let first = try Data(contentsOf: planURL)
+    _ = try split(folder, "--bitrate", "310k", "--segments", "2", "--overwrite")
+    expectRefused(try join(folder), "belongs to another plan")
+    // A plan that somebody changed, and what is none.
+    let text = String(decoding: first, as: UTF8.self)
+    try Data(text.replacingOccurrences(of: "\"passes\" : 3", with: "\"passes\" : 2").utf8).write(to: planURL)
+    expectRefused(try join(folder), "checksum")
+    try Data(text.utf8.prefix(300)).write(to: planURL)
+    expectRefused(try join(folder), "no plan")
+    try Data("{\"format\": \"vtencode encoding plan\", \"version\": 99}".utf8).write(to: planURL)
+    expectRefused(try join(folder), "version 99")
+    try first.write(to: planURL)
+    // Another movie under its name; a copy with another time.
+    try FileManager.default.moveItem(atPath: folder.path("in.mp4"), toPath: folder.path("kept.mp4"))
+    try makeVaryingMovie(folder.path("in.mp4"), seconds: 2)
+    expectRefused(try join(folder), "not the movie that the plan was made for")
+    try FileManager.default.removeItem(atPath: folder.path("in.mp4"))
+    let copied = try CommandLine.shell("cp kept.mp4 in.mp4", in: folder)
+    #expect(copied.status == 0)
+    expectRefused(try join(folder), "--ignore-modification-time")
+    let joined = try CommandLine.vtencode(
+      "join", "--plan", "plan.json", "--ignore-modification-time", "--out", "out.mp4", in: folder)
+    #expect(joined.status == 0, "\(joined.complaints)")
+  }
+
+  /// By itself, a run does what the commands do one by one: the same bits.
+  @Test func jobs() throws {
+    let folder = try Folder()
+    try makeVaryingMovie(folder.path("in.mp4"), seconds: 12, sound: true)
+    let run = try CommandLine.vtencode(
+      "transcoding", "in.mp4", "--bitrate", "400k", "--jobs", "2", "--progress", "json", "--out", "jobs.mp4",
+      in: folder)
+    #expect(run.status == 0, "\(run.complaints)")
+    #expect(run.text.contains("6 segments"), "\(run.text)")
+    #expect(folder.contents == ["in.mp4", "jobs.mp4"])
+    let plan = try split(folder, "--bitrate", "400k", "--segments", "6")
+    try encodeAll(folder, plan)
+    #expect(try join(folder).status == 0)
+    #expect(try streamHash(folder.path("jobs.mp4")) == streamHash(folder.path("out.mp4")))
+    try expectNoErrors(Probe(folder.path("jobs.mp4")))
+  }
+
+  @Test func interruptedJobsLeaveNothing() throws {
+    let folder = try Folder()
+    try makeVaryingMovie(folder.path("in.mp4"), seconds: 60, size: "640x480")
+    let run = try CommandLine.shell(
+      """
+      '\(CommandLine.vtencode)' transcoding in.mp4 --bitrate 500k --jobs 2 --out out.mp4 &
+      child=$!
+      sleep 20
+      kill -INT $child
+      wait $child
+      """, in: folder)
+    #expect(run.status == 130, "\(run.complaints)")
+    #expect(folder.contents == ["in.mp4"])
+  }
+
+  @Test(arguments: [
+    ["split", "in.mp4", "--plan", "plan.txt"], ["split", "in.mp4", "--plan", "p.json", "--out", "x.mp4"],
+    ["split", "in.mp4", "--plan", "p.json", "--segments", "0"],
+    ["split", "in.mp4", "--plan", "p.json", "--segments", "2", "--segment-duration", "3"],
+    ["transcoding", "in.mp4", "--jobs", "0"], ["transcoding", "in.mp4", "--jobs", "2", "--psnr"],
+  ]) func refusedOptions(arguments: [String]) throws {
+    let folder = try Folder()
+    try Data().write(to: folder.url.appendingPathComponent("in.mp4"))
+    let run = try CommandLine.run(CommandLine.vtencode, arguments, in: folder.url)
+    #expect(run.status == 64 && run.complaintLines.count == 1, "\(run.complaints)")
+    #expect(folder.contents == ["in.mp4"])
+  }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+/// A movie whose parts need very different rates: still, moving, noise.
+func makeVaryingMovie(_ path: String, seconds: Int = 6, size: String = "320x240", sound: Bool = false) throws
+{
+  let third = "trim=duration=\(Double(seconds) / 3),setpts=PTS-STARTPTS"
+  let inputs = [
+    "color=c=navy:size=\(size):rate=25", "testsrc2=size=\(size):rate=25", "mandelbrot=size=\(size):rate=25",
+  ].flatMap { ["-f", "lavfi", "-i", $0] }
+  let sounds = sound ? ["-f", "lavfi", "-i", "sine=frequency=440:sample_rate=48000:duration=\(seconds)"] : []
+  let made = try CommandLine.run(
+    "ffmpeg",
+    ["-nostdin", "-v", "error"] + inputs + sounds + [
+      "-filter_complex",
+      "[0:v]\(third)[a];[1:v]\(third),noise=alls=30:allf=t[b];[2:v]\(third)[c];[a][b][c]concat=n=3[v]",
+      "-map", "[v]",
+    ] + (sound ? ["-map", "3:a", "-c:a", "aac"] : []) + [
+      "-pix_fmt", "yuv420p", "-c:v", "mpeg4", "-q:v", "2", path,
+    ])
+  try #require(made.status == 0, "\(made.complaints)")
+}
+
+@Suite(.serialized) struct PassTests {
+  private struct Event: Decodable {
+    var event: String
+    var frames: Int?
+    var pass: Int?
+    var passes: Int?
+    var share: Double?
+  }
+
+  private func events(_ run: Finished) -> [Event] {
+    run.complaintLines.compactMap { try? JSONDecoder().decode(Event.self, from: Data($0.utf8)) }
+  }
+
+  @Test(arguments: ["avc1", "hvc1"]) func twoPasses(codec: String) throws {
+    let folder = try Folder()
+    // libx265 takes its time on a machine that has other work.
+    let seconds = codec == "avc1" ? 6 : 3
+    try makeVaryingMovie(folder.path("in.mp4"), seconds: seconds, sound: true)
+    let run = try CommandLine.vtencode(
+      "transcoding", "in.mp4", "--codec", codec, "--bitrate", "300k", "--multi-pass", "--threads", "1",
+      "--progress", "json", "--out", "out.mp4", in: folder)
+    #expect(run.status == 0, "\(run.complaints)")
+    #expect(run.text.contains("in 2 passes"))
+    let told = events(run)
+    for pass in 1...2 {
+      let counts = told.filter { $0.pass == pass }.compactMap(\.frames)
+      #expect(counts.first == 0 && counts == counts.sorted(), "pass \(pass): \(counts)")
+      #expect(told.contains { $0.pass == pass && $0.passes == 2 })
+    }
+    #expect(told.last?.event == "finished" && told.last?.passes == 2)
+    let probe = Probe(folder.path("out.mp4"))
+    try expectNoErrors(probe)
+    #expect(try probe.frameCount() == seconds * 25)
+    // Three seconds are too few for libx265's rate control.
+    if codec == "avc1" { #expect(abs(try probe.bitRate(seconds: 6) / 300_000 - 1) < 0.05) }
+    #expect(try probe.streams().contains { $0.codec_type == "audio" })
+    #expect(folder.contents == ["in.mp4", "out.mp4"])
+  }
+
+  /// Where the second pass misses, later ones correct the rate.
+  @Test func passesCorrectTheRate() throws {
+    let folder = try Folder()
+    try makeVaryingMovie(folder.path("in.mp4"), seconds: 3)
+    var misses: [Double] = []
+    for most in ["2", "5"] {
+      let run = try CommandLine.vtencode(
+        "transcoding", "in.mp4", "--bitrate", "250k", "--multi-pass", most, "--threads", "1", "--overwrite",
+        "--out", "out.mp4", in: folder)
+      #expect(run.status == 0, "\(run.complaints)")
+      misses.append(abs(try Probe(folder.path("out.mp4")).bitRate(seconds: 3) / 250_000 - 1))
+    }
+    #expect(misses[1] < 0.005 || misses[1] < misses[0], "\(misses)")
+  }
+
+  @Test func interruptedInAPass() throws {
+    let folder = try Folder()
+    try makeVaryingMovie(folder.path("in.mp4"), seconds: 60, size: "640x480")
+    let run = try CommandLine.shell(
+      """
+      '\(CommandLine.vtencode)' transcoding in.mp4 --bitrate 500k --multi-pass --threads 1 --out out.mp4 &
+      child=$!
+      sleep 4
+      kill -INT $child
+      wait $child
+      """, in: folder)
+    #expect(run.status == 130, "\(run.complaints)")
+    #expect(folder.contents == ["in.mp4", "out-part.mp4"] || folder.contents == ["in.mp4", "out.mp4"])
+    for name in folder.contents where name != "in.mp4" { try expectNoErrors(Probe(folder.path(name))) }
+  }
+
+  /// What a killed run leaves on disk is hidden, and the next run removes it.
+  @Test func killedInAPass() throws {
+    let folder = try Folder()
+    try makeVaryingMovie(folder.path("in.mp4"), seconds: 60, size: "640x480")
+    let run = try CommandLine.shell(
+      """
+      '\(CommandLine.vtencode)' transcoding in.mp4 --bitrate 500k --multi-pass --threads 1 --out out.mp4 &
+      child=$!
+      sleep 3
+      kill -KILL $child
+      wait $child
+      """, in: folder)
+    #expect(run.status == 137)
+    #expect(
+      folder.contents.allSatisfy { $0 == "in.mp4" || $0.hasPrefix(".vtscratch-") }, "\(folder.contents)")
+    let again = try CommandLine.vtencode(
+      "transcoding", "in.mp4", "--frames", "25", "--multi-pass", "--out", "out.mp4", in: folder)
+    #expect(again.status == 0, "\(again.complaints)")
+    #expect(folder.contents == ["in.mp4", "out.mp4"])
+  }
+
+  @Test(arguments: [
+    ["--multi-pass", "--quality", "0.5"], ["--multi-pass", "--cbr"], ["--multi-pass", "0"],
+    ["--multi-pass", "11"], ["--multi-pass", "-1"],
+  ]) func refusedOptions(options: [String]) throws {
+    let folder = try Folder()
+    try Data().write(to: folder.url.appendingPathComponent("in.mp4"))
+    let run = try CommandLine.run(CommandLine.vtencode, ["transcoding", "in.mp4"] + options, in: folder.url)
+    #expect(run.status == 64 && run.complaintLines.count == 1, "\(run.complaints)")
+    #expect(run.complaints.contains("--multi-pass"))
+  }
+}
