@@ -75,7 +75,10 @@ extension MuxerTrack {
       throw MediaFileError(.unsupportedFormat, "text is written as 3GPP timed text ('tx3g') only")
     }
     codecTag = kCMTextFormatType_3GText
-    extradata = Data(entry.dropFirst(TimedText.entryHeader))
+    let hasLooks =
+      CMFormatDescriptionGetExtension(
+        description, extensionKey: kCMTextFormatDescriptionExtension_DefaultStyle) != nil
+    extradata = hasLooks ? Data(entry.dropFirst(TimedText.entryHeader)) : TimedText.usualLooks
   }
 
   private mutating func fillAudio(_ description: CMFormatDescription) throws {

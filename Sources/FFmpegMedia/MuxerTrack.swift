@@ -84,6 +84,8 @@ package struct MuxerTrack: Sendable {
 
   package init(kind: Kind, codecID: AVCodecID, timeScale: Int32) {
     self.kind = kind
+    // Titles of chapters are no choice among the subtitles.
+    if kind == .text { alternateGroup = 0 }
     self.codecID = codecID
     self.timeScale = timeScale
   }

@@ -3,6 +3,23 @@ import AVFoundation
 import Foundation
 import Testing
 
+/// What ffmpeg finds in a text track.
+private enum MovieHeaderFacts {
+  static func texts(_ path: String) -> [String] {
+    let read =
+      (try? Tool.run(["ffmpeg", "-v", "error", "-i", path, "-map", "0:s:0", "-f", "srt", "-"])) ?? ""
+    return read.replacing("\r", with: "").components(separatedBy: "\n\n").compactMap { cue in
+      let lines = cue.split(separator: "\n")
+      guard lines.count >= 3 else { return nil }
+      let times = lines[1].split(separator: " ").filter { $0 != "-->" }.map { time in
+        time.suffix(6).replacing(",", with: ".")
+      }
+      let words = lines[2].replacing(#/<[^>]*>/#, with: "")
+      return "\(words) \(times.map { "\(Double($0) ?? -1)" }.joined(separator: "-"))"
+    }
+  }
+}
+
 /// Text tracks and chapters through the API as programs use it.
 @Suite(.serialized) struct TextTrackTests {
   /// 3GPP timed text: a length of two bytes, and UTF-8.
@@ -25,7 +42,7 @@ import Testing
       ], sampleSizes: [bytes.count])
   }
 
-  private func copy(_ source: URL, to url: URL, _ type: AVFileType, fragments: Bool = false) async throws {
+  private func copy(_ source: URL, to url: URL, _ type: AVFileType) async throws {
     let asset = AVURLAsset(url: source)
     let video = try #require(try await asset.loadTracks(withMediaType: .video).first)
     let reader = try AVAssetReader(asset: asset)
@@ -33,7 +50,6 @@ import Testing
     reader.add(output)
     #expect(reader.startReading())
     let writer = try AVAssetWriter(outputURL: url, fileType: type)
-    if fragments { writer.movieFragmentInterval = CMTime(value: 1, timescale: 2) }
     let formats = try await video.load(.formatDescriptions)
     let pictures = AVAssetWriterInput(mediaType: .video, outputSettings: nil, sourceFormatHint: formats.first)
     let titles = AVAssetWriterInput(
@@ -70,28 +86,26 @@ import Testing
     #expect(writer.status == .completed, "\(String(describing: writer.error))")
   }
 
-  @Test(arguments: [(AVFileType.mov, false), (.mp4, false), (.m4v, false), (.mov, true), (.mp4, true)])
-  func chaptersAndSubtitlesComeBack(type: AVFileType, fragments: Bool) async throws {
+  @Test(arguments: [AVFileType.mov, .mp4, .m4v])
+  func chaptersAndSubtitlesComeBack(type: AVFileType) async throws {
     let scratch = Scratch()
     let source = URL(
       fileURLWithPath: try Fixture.make(
         "text.mp4", ["-f", "lavfi", "-i", "testsrc2=size=64x48:rate=10:duration=1", "-pix_fmt", "yuv420p"]))
     let url = scratch.url("out.\(type == .mov ? "mov" : "mp4")")
-    try await copy(source, to: url, type, fragments: fragments)
+    try await copy(source, to: url, type)
     let asset = AVURLAsset(url: url)
-    if !fragments {
-      let groups = try await asset.loadChapterMetadataGroups(bestMatchingPreferredLanguages: ["en"])
-      #expect(groups.map { $0.items.first?.stringValue } == ["One", "Two"])
-      #expect(groups.map(\.timeRange.start.seconds) == [0, 0.4])
-      #expect(groups.map(\.timeRange.end.seconds) == [0.4, 1])
-      let locales = try await asset.load(.availableChapterLocales)
-      #expect(locales.map { $0.language.languageCode?.identifier } == ["de"])
-      #expect(asset.chapterMetadataGroups(withTitleLocale: Locale(identifier: "de_AT")).count == 2)
-      #expect(asset.chapterMetadataGroups(withTitleLocale: Locale(identifier: "fr")).isEmpty)
-      let video = try #require(try await asset.loadTracks(withMediaType: .video).first)
-      #expect(video.availableTrackAssociationTypes == ["chap"])
-      #expect(video.associatedTracks(ofType: .chapterList).map(\.mediaType) == [.text])
-    }
+    let groups = try await asset.loadChapterMetadataGroups(bestMatchingPreferredLanguages: ["en"])
+    #expect(groups.map { $0.items.first?.stringValue } == ["One", "Two"])
+    #expect(groups.map(\.timeRange.start.seconds) == [0, 0.4])
+    #expect(groups.map(\.timeRange.end.seconds) == [0.4, 1])
+    let locales = try await asset.load(.availableChapterLocales)
+    #expect(locales.map { $0.language.languageCode?.identifier } == ["de"])
+    #expect(asset.chapterMetadataGroups(withTitleLocale: Locale(identifier: "de_AT")).count == 2)
+    #expect(asset.chapterMetadataGroups(withTitleLocale: Locale(identifier: "fr")).isEmpty)
+    let video = try #require(try await asset.loadTracks(withMediaType: .video).first)
+    #expect(video.availableTrackAssociationTypes == ["chap"])
+    #expect(video.associatedTracks(ofType: .chapterList).map(\.mediaType) == [.text])
     let words = try #require(try await asset.loadTracks(withMediaType: .subtitle).first)
     let reader = try AVAssetReader(asset: asset)
     let output = AVAssetReaderTrackOutput(track: words, outputSettings: nil)
@@ -119,6 +133,37 @@ import Testing
     #expect(!writer.canAdd(other))
     let sound = try AVAssetWriter(outputURL: scratch.url("out.m4a"), fileType: .m4a)
     #expect(!sound.canAdd(AVAssetWriterInput(mediaType: .subtitle, outputSettings: nil)))
+  }
+
+  @Test func fragmentsHoldNoText() async throws {
+    let scratch = Scratch()
+    let writer = try AVAssetWriter(outputURL: scratch.url("out.mp4"), fileType: .mp4)
+    writer.movieFragmentInterval = CMTime(value: 1, timescale: 1)
+    writer.add(AVAssetWriterInput(mediaType: .subtitle, outputSettings: nil))
+    #expect(!writer.startWriting())
+    #expect((writer.error as? AVError)?.code == .incorrectlyConfigured)
+    #expect(scratch.contents.isEmpty)
+  }
+
+  /// Texts that overlap, begin before the movie or have no end.
+  @Test func oddTimesOfTexts() async throws {
+    let scratch = Scratch()
+    let writer = try AVAssetWriter(outputURL: scratch.url("out.mp4"), fileType: .mp4)
+    let words = AVAssetWriterInput(mediaType: .subtitle, outputSettings: nil)
+    writer.add(words)
+    #expect(writer.startWriting())
+    writer.startSession(atSourceTime: CMTime(value: 10, timescale: 1))
+    for (text, start, duration) in [
+      ("gone", 1.0, 5.0), ("begun", 8, 3), ("long", 12, 9), ("next", 13, 1), ("last", 16, 2),
+    ] {
+      #expect(words.append(try sample(text, at: start, for: duration, .subtitle)))
+    }
+    words.markAsFinished()
+    await writer.finishWriting()
+    #expect(writer.status == .completed, "\(String(describing: writer.error))")
+    let tracks = MovieHeaderFacts.texts(scratch.file("out.mp4"))
+    // White, in the middle below: nothing is said of its place.
+    #expect(tracks == ["begun 0.0-1.0", "long 2.0-3.0", "next 3.0-4.0", "last 6.0-8.0"])
   }
 
   @Test func groupsHoldWhatTheyAreGiven() {

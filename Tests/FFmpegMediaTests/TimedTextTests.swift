@@ -65,9 +65,10 @@ import Testing
     }
   }
 
-  @Test func longTextIsCutBetweenCharacters() {
-    let text = TimedText(start: 0, end: 1, text: String(repeating: "ž", count: 40_000))
-    #expect(text.sample.count <= 0xFFFF + 2)
-    #expect(!text.text.isEmpty && text.text.allSatisfy { $0 == "ž" })
+  @Test(arguments: ["a", "ž", "あ", "🙂", "a🙂"]) func longTextIsCutBetweenCharacters(character: String) {
+    let text = TimedText(start: 0, end: 1, text: String(repeating: character, count: 70_000))
+    #expect((0xFFF0...0xFFFF + 2).contains(text.sample.count))
+    #expect(String(validating: text.sample.dropFirst(2), as: UTF8.self)?.isEmpty == false)
+    #expect(!text.text.contains("\u{FFFD}"))
   }
 }

@@ -135,4 +135,60 @@ import Testing
     #expect(!(try Probe(folder.path("out.mp4")).streams()).contains { $0.codec_type == "subtitle" })
     #expect(try chapters(folder, "out.mp4").count == 3)
   }
+
+  /// A chapter that lasts longer than what waits between the stages, and subtitles far apart: nobody waits for them.
+  @Test func longTextsDoNotHoldUp() throws {
+    let folder = try Folder()
+    try Data("1\n00:00:01,000 --> 00:00:38,000\nLong\n\n2\n00:00:39,000 --> 00:00:39,500\nLast\n".utf8)
+      .write(to: URL(fileURLWithPath: folder.path("words.srt")))
+    try Data(
+      ";FFMETADATA1\n[CHAPTER]\nTIMEBASE=1/10000\nSTART=5\nEND=350004\ntitle=One\n[CHAPTER]\nTIMEBASE=1/10000\nSTART=350017\nEND=400000\ntitle=Two\n"
+        .utf8
+    ).write(to: URL(fileURLWithPath: folder.path("chapters.txt")))
+    let made = try CommandLine.run(
+      "ffmpeg",
+      [
+        "-nostdin", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=40",
+        "-i", "words.srt", "-i", "chapters.txt", "-map", "0", "-map", "1", "-map_metadata", "2",
+        "-c:v", "mpeg4", "in.mkv",
+      ], in: folder.url)
+    try #require(made.status == 0, "\(made.complaints)")
+    let run = try CommandLine.vtencode("transcoding", "in.mkv", "--out", "out.mp4", in: folder)
+    #expect(run.status == 0, "\(run.complaints)")
+    #expect(try Probe(folder.path("out.mp4")).frameCount() == 1000)
+    #expect(
+      try words(folder, "out.mp4") == [
+        "00:00:01,000 --> 00:00:38,000", "Long", "00:00:39,000 --> 00:00:39,500", "Last",
+      ])
+    #expect(try chapters(folder, "out.mp4").suffix(2) == ["0.001-35.002 One", "35.002-40.0 Two"])
+  }
+
+  /// Sound that begins long after the pictures, and goes on after a long pause.
+  @Test func lateSoundDoesNotHoldUp() throws {
+    let folder = try Folder()
+    let made = try CommandLine.run(
+      "ffmpeg",
+      [
+        "-nostdin", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=60",
+        "-itsoffset",
+        "35", "-f", "lavfi", "-i", "sine=frequency=400:duration=10", "-map", "0", "-map", "1", "-c:v",
+        "mpeg4",
+        "-c:a", "aac", "in.mkv",
+      ], in: folder.url)
+    try #require(made.status == 0, "\(made.complaints)")
+    for audio in ["copy", "aac"] {
+      let run = try CommandLine.vtencode(
+        "transcoding", "in.mkv", "--audio", audio, "--out", "\(audio).mp4", in: folder)
+      #expect(run.status == 0, "\(run.complaints)")
+      #expect(try Probe(folder.path("\(audio).mp4")).frameCount() == 1500)
+      let begins = try CommandLine.run(
+        "ffprobe",
+        [
+          "-v", "error", "-select_streams", "a", "-show_entries", "stream=start_time", "-of", "csv=p=0",
+          "\(audio).mp4",
+        ],
+        in: folder.url)
+      #expect(abs((Double(begins.text.trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0) - 35) < 0.1)
+    }
+  }
 }

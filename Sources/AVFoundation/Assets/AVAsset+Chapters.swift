@@ -20,7 +20,7 @@ extension AVAsset {
     return chapterGroups(own)
   }
 
-  /// The chapters in the first of the languages that the movie has, or else in the one that it has.
+  /// The chapters. A file has titles in one language here, so that the preferred ones choose nothing.
   public func chapterMetadataGroups(bestMatchingPreferredLanguages preferredLanguages: [String])
     -> [AVTimedMetadataGroup]
   { availableChapterLocales.first.map(chapterGroups) ?? [] }

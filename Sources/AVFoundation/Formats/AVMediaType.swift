@@ -59,6 +59,8 @@ extension AVMediaCharacteristic {
 }
 
 extension AVMediaType {
+  var isText: Bool { self == .text || self == .subtitle }
+
   /// The four characters as Core Media has them; 0 for a name that has not four.
   var code: CMMediaType {
     let bytes = Array(rawValue.utf8)

@@ -83,6 +83,8 @@ final class SoundSource: SampleSource {
   private let damage: DamageLog
   /// Damaged packets that have been told of.
   private var knownLoss = 0
+  /// Sound of the range has come: what a decoder could not do with what lies before it, nobody misses.
+  private var isInside = false
 
   init(
     _ demuxer: Demuxer, _ track: TrackFacts, _ requirements: SoundRequirements,
@@ -115,6 +117,7 @@ final class SoundSource: SampleSource {
       try demuxer.rewind()
     }
     decoder.reset()
+    isInside = range.start <= .zero
     isDrained = false
     ready = []
   }
@@ -129,9 +132,12 @@ final class SoundSource: SampleSource {
       if packet == nil { isDrained = true }
       for chunk in try decoder.decode(packet) {
         if chunk.time >= end { isDrained = true } else { ready.append(chunk) }
+        if chunk.time.addingClamped(Int64(chunk.frames)) > start { isInside = true }
       }
       let lost = demuxer.lostSound + decoder.lostPackets
-      try damage.noteLostSound(lost - knownLoss, in: track.stream.codec.codecName)
+      if isInside {
+        try damage.noteLostSound(lost - knownLoss, in: track.stream.codec.codecName)
+      }
       knownLoss = lost
     }
   }

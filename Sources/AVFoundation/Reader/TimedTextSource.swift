@@ -36,12 +36,15 @@ final class TimedTextSource: SampleSource {
     while true {
       while let text = ready.popFirst() {
         if let until = text.end, until <= start { continue }
-        guard text.start < end else { break }
+        guard text.start < end else {
+          isAtEnd = true
+          break
+        }
         return try text.makeSampleBuffer(of: track.stream, description: track.format)
       }
       if isAtEnd { return nil }
       if let packet = try demuxer.next() {
-        guard let text = try converter.convert(packet) else { continue }
+        guard let text = converter.convert(packet) else { continue }
         ready = timeline.add(text)[...]
         if text.start >= end, ready.isEmpty { isAtEnd = true }
       } else {

@@ -147,6 +147,7 @@ open class AVAssetResourceLoadingContentInformationRequest: NSObject, @unchecked
     var length: Int64 = 0
     var hasParts = false
     var isWhole = false
+    var renewal: Date?
   }
 
   override init() { super.init() }
@@ -172,6 +173,12 @@ open class AVAssetResourceLoadingContentInformationRequest: NSObject, @unchecked
   public var isEntireLengthAvailableOnDemand: Bool {
     get { lock.withLock { values.isWhole } }
     set { lock.withLock { values.isWhole = newValue } }
+  }
+  /// Until when what was given holds. A file's bytes are asked for when they are read, and none is asked for again because
+  /// of its date: there are no keys here, which alone expire.
+  public var renewalDate: Date? {
+    get { lock.withLock { values.renewal } }
+    set { lock.withLock { values.renewal = newValue } }
   }
 }
 

@@ -168,6 +168,7 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
           .incorrectlyConfigured, reason: "The writer has no input.", advice: "Add an input first.")
       }
       let plan = try makePlan()
+      try checkText(plan)
       let file =
         isForSegments
         ? nil : try MuxerFile(finalPath: outputURL.path, visible: plan.options.isFragmented)
@@ -393,12 +394,25 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
     let (inputs, positions) = lock.withLock { (currentInputs, self.positions) }
     guard let own = positions[ObjectIdentifier(input)] else { return false }
     return inputs.contains { other in
-      other !== input && !other.isFinished && (positions[ObjectIdentifier(other)] ?? .zero) + Self.lead < own
+      // Text comes when there is something to be read: nobody waits for it.
+      other !== input && !other.isFinished && !other.mediaType.isText
+        && (positions[ObjectIdentifier(other)] ?? .zero) + Self.lead < own
     }
   }
 
   private func wakeInputs(except input: AVAssetWriterInput? = nil) {
     for other in inputs where other !== input { other.wake() }
+  }
+
+  /// Fragments are written before it is known how long a text is shown.
+  private func checkText(_ plan: MovieAssembly.Plan) throws {
+    guard plan.isSegmented || plan.options.isFragmented, inputs.contains(where: { $0.mediaType.isText })
+    else {
+      return
+    }
+    throw AVError(
+      .incorrectlyConfigured, reason: "Text cannot be written into a movie in fragments or segments.",
+      advice: "Leave movieFragmentInterval alone, or the text out.")
   }
 
   /// Where encoders have to put key frames, so that segments can begin there.

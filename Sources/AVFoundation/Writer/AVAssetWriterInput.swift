@@ -270,7 +270,12 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
         encoder = SoundEncoder(try SoundEncodingSettings(outputSettings), output: output)
       }
     }
-    let hint = sourceFormatHint
+    // All text has one format.
+    let hint =
+      sourceFormatHint
+      ?? (mediaType.isText
+        ? try? CMFormatDescription(
+          mediaType: .init(rawValue: mediaType.code), mediaSubType: .mobile3GPP) : nil)
     track.patience = properties.expectsRealTime ? CMTime(value: 2, timescale: 1) : TrackAssembly.usualPatience
     let storesSamples = outputSettings == nil
     track.describe = { [weak encoder] in storesSamples ? hint : encoder?.provisionalFormat(hint) }

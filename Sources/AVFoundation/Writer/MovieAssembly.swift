@@ -233,16 +233,17 @@ final class MovieAssembly: @unchecked Sendable {
     var patience = TrackAssembly.usualPatience
     for track in tracks {
       guard let sample = track.queue.first else {
-        if !track.isFinished, track.number != nil {
+        // Nobody knows when there will be something to read.
+        if !track.isFinished, track.number != nil, !track.mediaType.isText {
           isWaiting = true
           patience = min(patience, track.patience)
         }
         continue
       }
       guard track.number != nil else { continue }
-      // How long it is shown, the next one tells.
-      if !sample.hasDuration, track.queue.count == 1, !track.isFinished {
-        isWaiting = true
+      // How long it is shown, the next one tells; texts that follow too early end the one before.
+      if !sample.hasDuration || track.mediaType.isText, track.queue.count == 1, !track.isFinished {
+        isWaiting = isWaiting || !track.mediaType.isText
         continue
       }
       if let earliest = first?.queue.first, earliest.decode <= sample.decode { continue }

@@ -19,6 +19,20 @@ struct PendingSample {
   var format: CMFormatDescription?
 
   var hasDuration: Bool { duration.isNumeric && duration > .zero }
+
+  /// What of a text is shown after the movie begins; nil if nothing is.
+  var fromStart: PendingSample? {
+    guard presentation < .zero else { return self }
+    guard duration.isNumeric else { return shown(at: .zero, for: duration) }
+    let end = presentation + duration
+    return end > .zero ? shown(at: .zero, for: end) : nil
+  }
+
+  private func shown(at time: CMTime, for duration: CMTime) -> PendingSample {
+    PendingSample(
+      block: block, offset: offset, size: size, presentation: time, decode: time, duration: duration,
+      isSync: isSync, isDisposable: isDisposable, prefix: prefix, format: format)
+  }
 }
 
 extension PendingSample {

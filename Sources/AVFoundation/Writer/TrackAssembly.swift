@@ -85,6 +85,7 @@ final class TrackAssembly: @unchecked Sendable {
 
   /// Takes samples of one buffer.
   func take(_ samples: [PendingSample], _ description: CMFormatDescription?) throws {
+    let samples = mediaType.isText ? samples.compactMap(\.fromStart) : samples
     guard var first = samples.first else { return }
     guard let description = description ?? format else {
       throw AVError(
@@ -142,6 +143,11 @@ final class TrackAssembly: @unchecked Sendable {
   /// A time scale that holds the first sample's times exactly, and is not too coarse for those to come.
   private func chooseTimeScale(_ sample: PendingSample, _ description: CMFormatDescription) -> CMTimeScale {
     if preferredTimeScale > 0 { return preferredTimeScale }
+    // Nobody reads faster, and a chapter of hours has to be counted.
+    if mediaType.isText {
+      let scale = sample.presentation.timescale
+      return (600...10_000).contains(scale) ? scale : 1000
+    }
     if mediaType == .audio, let rate = description.audioStreamBasicDescription?.mSampleRate, rate >= 1 {
       return CMTimeScale(clamping: rate)
     }
@@ -240,6 +246,7 @@ final class TrackAssembly: @unchecked Sendable {
     if !sample.hasDuration {
       if let next { duration = next.decode - sample.decode } else { duration = lastDuration ?? .zero }
     }
+    if mediaType.isText, let next { duration = min(duration, next.decode - sample.decode) }
     lastDuration = duration
     let decode = units(sample.decode + timeOffset)
     var muxed = Muxer.Sample(

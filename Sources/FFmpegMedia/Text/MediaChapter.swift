@@ -9,7 +9,7 @@ package struct MediaChapter: Equatable, Sendable {
   /// Empty if the file gives it none.
   package var title: String
 
-  /// The chapters of an open file, in order, without those that have no length or begin before the one before.
+  /// The chapters of an open file, in order, without those that begin where another does.
   static func chapters(of context: UnsafeMutablePointer<AVFormatContext>) -> [MediaChapter] {
     guard let list = context.pointee.chapters else { return [] }
     let microseconds = AVRational(num: 1, den: 1_000_000)
@@ -26,7 +26,8 @@ package struct MediaChapter: Equatable, Sendable {
         MediaChapter(start: start, end: end, title: dictionaryEntries(chapter.metadata)["title"] ?? ""))
     }
     chapters.sort { $0.start < $1.start }
-    return chapters
+    var starts: Set<Int64> = []
+    return chapters.filter { starts.insert($0.start).inserted }
   }
 
   /// The same on a time line that begins later.

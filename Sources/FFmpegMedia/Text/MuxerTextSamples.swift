@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The sample table of a text track without the samples that last no time: libavformat ends each text with an empty one,
-/// which a player would list among the chapters (ISO/IEC 14496-12, 8.6.1.2, 8.7).
+/// which a player would list among the chapters (ISO/IEC 14496-12, 8.6.1.2, 8.7). Empty ones that fill a gap stay: a track
+/// has no other way to say that nothing is shown.
 enum MuxerTextSamples {
   static func compact(_ track: inout MovieBox) throws {
     let wide = track.find("mdia", "minf", "stbl", "co64") != nil

@@ -13,6 +13,13 @@ package struct TimedText: Equatable, Sendable {
   /// Bytes of a sample description before what is its own: size, type, 6 bytes reserved, the data reference.
   static let entryHeader = 16
 
+  /// A sample description's content for text of which nobody has said how it is to look: white, in the middle below, 18
+  /// points, the player's own font (3GPP TS 26.245, 5.16).
+  static let usualLooks =
+    Data([0, 0, 0, 0, 1, 0xFF, 0, 0, 0, 0]) + Data(count: 8)
+    + Data([0, 0, 0, 0, 0, 1, 0, 18, 255, 255, 255, 255])
+    + Data([0, 0, 0, 18]) + Data("ftab".utf8) + Data([0, 1, 0, 1, 5]) + Data("Serif".utf8)
+
   /// A sample description with its header.
   static func entry(_ content: Data) -> [UInt8] {
     MovieBox.bytes(entryHeader + content.count) + Array("tx3g".utf8) + [0, 0, 0, 0, 0, 0, 0, 1] + content
@@ -27,8 +34,11 @@ package struct TimedText: Equatable, Sendable {
   /// A sample of text without looks of its own, cut to what 16 bits count.
   package init(start: Int64, end: Int64?, text: String) {
     var bytes = Array(text.utf8.prefix(0xFFFF))
-    // Not in the middle of a character.
-    while bytes.count == 0xFFFF, let last = bytes.last, last >= 0x80 { bytes.removeLast() }
+    if text.utf8.count > bytes.count {
+      // Not in the middle of a character: what follows its first byte, and that.
+      while let last = bytes.last, last & 0xC0 == 0x80 { bytes.removeLast() }
+      if let last = bytes.last, last >= 0xC0 { bytes.removeLast() }
+    }
     self.init(
       start: start, end: end,
       sample: [UInt8(bytes.count >> 8), UInt8(truncatingIfNeeded: bytes.count)] + bytes)

@@ -77,7 +77,7 @@ package final class TimedTextConverter {
   }
 
   /// What a packet says; nil where there is nothing to be read, or nothing that can be read.
-  package func convert(_ packet: MediaPacket) throws -> TimedText? {
+  package func convert(_ packet: MediaPacket) -> TimedText? {
     guard let decoder, let encoder, let start = packet.pts ?? packet.dts else { return nil }
     var subtitle = AVSubtitle()
     var isWhole: Int32 = 0
@@ -103,12 +103,10 @@ package final class TimedTextConverter {
       } ?? 0
     subtitle.start_display_time = 0
     guard subtitle.num_rects > 0 else { return TimedText(start: begin, end: end, sample: []) }
-    let (count, messages) = LibavLog.collect {
+    let (count, _) = LibavLog.collect {
       avcodec_encode_subtitle(encoder, &bytes, Int32(bytes.count), &subtitle)
     }
-    guard count >= 0 else {
-      throw MediaFileError.libav(count, "a subtitle cannot be written as timed text", messages: messages)
-    }
+    guard count >= 2 else { return nil }
     return TimedText(start: begin, end: end, sample: Array(bytes.prefix(Int(count))))
   }
 }

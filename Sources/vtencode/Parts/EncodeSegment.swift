@@ -81,6 +81,8 @@ struct SegmentJob: Sendable {
   func run() async throws -> SegmentRecord {
     var plan = try EncodingPlan(options, source: source, purpose: .transcoding, isPaced: false)
     plan.audio = .none
+    plan.keepsSubtitles = false
+    plan.keepsChapters = false
     plan.isFastStart = false
     plan.encoderID = file.settings.encoder
     plan.passes = file.settings.passes

@@ -49,6 +49,7 @@ struct EncodingPlan: Sendable {
   /// Bits a second of sound that is encoded.
   var audioBitRate: Int?
   var keepsSubtitles = true
+  var keepsChapters = true
   var isFastStart: Bool
   /// Nil leaves interlaced pictures as they are.
   var deinterlacing: Deinterlacing?
@@ -125,6 +126,13 @@ struct EncodingPlan: Sendable {
       notices.append("left out, for they cannot be written here: \(source.others.joined(separator: ", "))")
     }
     return notices
+  }
+
+  /// Where a run of so many frames ends at the latest; infinity where all are encoded.
+  func latestEnd(of source: MovieSource) -> CMTime {
+    guard let frameLimit, source.frameRate > 0 else { return .positiveInfinity }
+    // Frames may come at other times than the rate says.
+    return CMTime(seconds: Double(frameLimit) / source.frameRate * 1.5 + 5, preferredTimescale: 1000)
   }
 
   /// Seconds that will be encoded, as far as the movie says how long it is.

@@ -24,7 +24,7 @@ struct MovieSink: SampleSink {
     guard writer.canAdd(video) else { throw Failure("a .\(ending) file cannot hold this video; try .mov") }
     writer.add(video)
     let (sounds, report) = try makeSounds(for: writer)
-    let (texts, textReport) = try await makeTexts(for: writer, video: video)
+    var (texts, textReport) = try await makeTexts(for: writer, video: video)
     guard writer.startWriting() else { throw failure(writer) }
     writer.startSession(atSourceTime: start)
 
@@ -32,7 +32,9 @@ struct MovieSink: SampleSink {
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask {
           let waiting = SingleElement(first)
-          try await feed(video, of: writer) { try waiting.take() ?? samples.pop() }
+          try await feed(video, of: writer, whenFull: { gate.wants(sound: $0) }) {
+            try waiting.take() ?? samples.pop()
+          }
         }
         for sound in sounds {
           group.addTask { try await feed(sound.input, of: writer) { try sound.next() } }
@@ -60,6 +62,10 @@ struct MovieSink: SampleSink {
       .intValue
     let name = try pending.commit()
     for sound in sounds { if let lost = sound.damage { damage.note(sound: lost) } }
+    for text in texts {
+      if let lost = text.damage { damage.note(sound: lost) }
+      if text.isChapters { textReport.chapters = text.written }
+    }
     return SinkReport(fileBytes: bytes ?? 0, sound: report, text: textReport, path: name)
   }
 
@@ -135,12 +141,11 @@ struct MovieSink: SampleSink {
         report.subtitles += 1
       }
     }
-    if hasText, let chapters = try TextTrack(chapters: source.chapters, gate: gate) {
+    if hasText, plan.keepsChapters, let chapters = try TextTrack(chapters: source.chapters, gate: gate) {
       writer.add(chapters.input)
       video.addTrackAssociation(
         withTrackOf: chapters.input, type: AVAssetTrack.AssociationType.chapterList.rawValue)
       tracks.append(chapters)
-      report.chapters = source.chapters.count
     }
     return (tracks, report)
   }
@@ -151,8 +156,10 @@ struct MovieSink: SampleSink {
   }
 
   /// Hands samples to one input whenever it can take them, until there are no more.
+  /// - Parameter whenFull: told when the input takes no more for now (true), and when it does again.
   private func feed(
     _ input: AVAssetWriterInput, of writer: AVAssetWriter,
+    whenFull: @escaping @Sendable (Bool) -> Void = { _ in },
     _ next: @escaping @Sendable () throws -> CMSampleBuffer?
   ) async throws {
     let queue = DispatchQueue(label: "vtencode.\(input.mediaType.rawValue)")
@@ -163,6 +170,7 @@ struct MovieSink: SampleSink {
         end.attach(continuation)
         input.requestMediaDataWhenReady(on: queue) {
           do {
+            whenFull(false)
             while input.isReadyForMoreMediaData {
               guard let sample = try next() else {
                 input.markAsFinished()
@@ -172,6 +180,7 @@ struct MovieSink: SampleSink {
               guard input.append(sample) else { throw failure(writer) }
             }
             if writer.status == .failed { throw failure(writer) }
+            whenFull(true)
           } catch {
             input.markAsFinished()
             end.settle(.failure(error))

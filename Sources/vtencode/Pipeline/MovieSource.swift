@@ -93,7 +93,7 @@ struct MovieSource: Sendable {
   /// `2 subtitle tracks`, `1 video track`.
   private static func describe(_ tracks: [AVAssetTrack]) -> [String] {
     let names: [(AVMediaType, String)] = [
-      (.video, "more video track"), (.subtitle, "bitmap subtitle track"), (.text, "text track"),
+      (.video, "more video track"), (.subtitle, "other subtitle track"), (.text, "text track"),
       (.closedCaption, "caption track"), (.timecode, "timecode track"), (.metadata, "metadata track"),
     ]
     var result: [String] = []

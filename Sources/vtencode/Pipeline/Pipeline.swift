@@ -15,7 +15,7 @@ struct Pipeline: Sendable {
 
   func run() async throws -> RunReport {
     let samples = BoundedQueue<CMSampleBuffer>(capacity: Self.waitingSamples)
-    let gate = SoundGate()
+    let gate = SoundGate(latest: plan.latestEnd(of: source))
     let tally = Tally()
     let began = Date()
     let progress = ProgressLine(total: expectedFrames, style: plan.isVerbose ? .none : plan.progress)

@@ -9,9 +9,15 @@ final class SoundGate: @unchecked Sendable {
   private let condition = NSCondition()
   private var reached = CMTime.negativeInfinity
   private var end = CMTime.positiveInfinity
+  /// The writer takes no pictures before it has more sound.
+  private var isWanted = false
   /// Of the last picture that has come.
   private var picturesEnd = CMTime.negativeInfinity
   private var isMovieExhausted = false
+  /// Where the run ends at the latest, as far as is known beforehand.
+  private let latest: CMTime
+
+  init(latest: CMTime = .positiveInfinity) { self.latest = latest }
 
   /// Pictures up to `time` have come.
   func advance(to time: CMTime) {
@@ -48,22 +54,33 @@ final class SoundGate: @unchecked Sendable {
     condition.unlock()
   }
 
-  /// Waits until the pictures have come as far as `time`. False if sound at that time is not wanted.
+  /// The writer takes no more pictures until it has more sound, or takes them again.
+  func wants(sound: Bool) {
+    condition.lock()
+    isWanted = sound
+    if sound { condition.broadcast() }
+    condition.unlock()
+  }
+
+  /// Waits until the pictures have come as far as `time`, or wait themselves. False if sound at that time is not wanted.
   func admits(_ time: CMTime) -> Bool {
     condition.lock()
     defer { condition.unlock() }
-    while time > reached { condition.wait() }
+    while time > reached {
+      // Sound that begins or goes on much later than the pictures: they would wait for it, and it for them.
+      if isWanted { return time < min(end, latest) }
+      condition.wait()
+    }
     return time < end
   }
 
-  /// Waits until the pictures have come as far as the end of `range`, or end before it.
-  /// - Returns: what of it goes with the pictures; nil for nothing.
-  func admitted(_ range: CMTimeRange) -> CMTimeRange? {
+  /// Waits until the pictures have come as far as `end`, or end before it.
+  /// - Returns: where what begins at `start` ends with the pictures; nil if it begins after them.
+  func admitted(from start: CMTime, to end: CMTime) -> CMTime? {
     condition.lock()
     defer { condition.unlock() }
-    while range.end > reached { condition.wait() }
-    let last = reached == .positiveInfinity ? min(end, picturesEnd) : end
-    guard range.start < last else { return nil }
-    return CMTimeRange(start: range.start, end: min(range.end, last))
+    while end > reached { condition.wait() }
+    let last = reached == .positiveInfinity ? min(self.end, picturesEnd) : self.end
+    return start < last ? min(end, last) : nil
   }
 }

@@ -26,6 +26,10 @@ final class TextTrack: @unchecked Sendable {
   private let gate: SoundGate
   private let reader: AVAssetReader?
   private let read: () throws -> CMSampleBuffer?
+  let isChapters: Bool
+  /// Texts that were handed out.
+  private(set) var written = 0
+  private var last = CMTime.negativeInfinity
 
   /// A track of subtitles, as timed text whatever the source has.
   init(subtitles track: AVAssetTrack, of source: MovieSource, gate: SoundGate) async throws {
@@ -41,6 +45,7 @@ final class TextTrack: @unchecked Sendable {
     reader.add(output)
     guard reader.startReading() else { throw source.failure(reader.error) }
     self.reader = reader
+    isChapters = false
     self.gate = gate
     // What has been read of a damaged track is worth having.
     read = { output.copyNextSampleBuffer() }
@@ -51,15 +56,15 @@ final class TextTrack: @unchecked Sendable {
     let format = try CMFormatDescription(mediaType: .text, mediaSubType: .mobile3GPP)
     var samples: [CMSampleBuffer] = []
     var last = CMTime.negativeInfinity
-    for chapter in chapters {
-      // What a millisecond does not tell apart is one.
-      let start = CMTimeConvertScale(chapter.timeRange.start, timescale: Self.timescale, method: .default)
-      let duration = CMTimeConvertScale(
-        chapter.timeRange.duration, timescale: Self.timescale, method: .default)
-      guard start > last, duration > .zero else { continue }
+    for (index, chapter) in chapters.enumerated() {
+      // What a millisecond does not tell apart is one, and a chapter lasts until the next: a gap would be one, too.
+      let start = Self.rounded(chapter.timeRange.start)
+      let next = chapters.indices.contains(index + 1) ? chapters[index + 1].timeRange.start : nil
+      let end = Self.rounded(next ?? chapter.timeRange.end)
+      guard start.isNumeric, end.isNumeric, start > last, end > start else { continue }
       last = start
       let title = chapter.items.first { $0.commonKey == .commonKeyTitle }?.stringValue ?? ""
-      samples.append(try Self.sample(title, CMTimeRange(start: start, duration: duration), format))
+      samples.append(try Self.sample(title, CMTimeRange(start: start, end: end), format))
     }
     guard !samples.isEmpty else { return nil }
     input = AVAssetWriterInput(mediaType: .text, outputSettings: nil, sourceFormatHint: format)
@@ -68,11 +73,16 @@ final class TextTrack: @unchecked Sendable {
     input.marksOutputTrackAsEnabled = false
     var rest = samples[...]
     reader = nil
+    isChapters = true
     self.gate = gate
     read = { rest.popFirst() }
   }
 
   private static let timescale: CMTimeScale = 1000
+
+  private static func rounded(_ time: CMTime) -> CMTime {
+    CMTimeConvertScale(time, timescale: timescale, method: .default)
+  }
 
   /// 3GPP timed text: two bytes of length, and the text in UTF-8.
   private static func sample(
@@ -94,22 +104,34 @@ final class TextTrack: @unchecked Sendable {
 
   func cancel() { reader?.cancelReading() }
 
+  /// Why the track ends before its time; nil if it was read to its end.
+  var damage: String? {
+    guard let reader, reader.status == .failed else { return nil }
+    return SourceDamage.breakOff(
+      "subtitles break", at: last.isNumeric ? last : nil, of: .invalid, reader.error)
+  }
+
   /// The next text, not beyond the last picture.
   func next() throws -> CMSampleBuffer? {
-    guard let sample = try read() else { return nil }
-    let duration = sample.duration
-    let start = sample.presentationTimeStamp
-    let range = CMTimeRange(start: start, duration: duration.isNumeric ? duration : .zero)
-    guard let kept = gate.admitted(range) else {
-      cancel()
-      return nil
+    while let sample = try read() {
+      let start = sample.presentationTimeStamp
+      // Of two at one time nobody would see the first.
+      guard start.isNumeric, start > last else { continue }
+      let duration = sample.duration
+      let end = duration.isNumeric && duration > .zero ? start + duration : .positiveInfinity
+      guard let kept = gate.admitted(from: start, to: end) else {
+        cancel()
+        return nil
+      }
+      last = start
+      written += 1
+      guard kept != end else { return sample }
+      return try CMSampleBuffer(
+        copying: sample,
+        withNewTiming: [
+          CMSampleTimingInfo(duration: kept - start, presentationTimeStamp: start, decodeTimeStamp: .invalid)
+        ])
     }
-    guard duration.isNumeric, kept.duration < duration else { return sample }
-    return try CMSampleBuffer(
-      copying: sample,
-      withNewTiming: [
-        CMSampleTimingInfo(
-          duration: kept.duration, presentationTimeStamp: kept.start, decodeTimeStamp: .invalid)
-      ])
+    return nil
   }
 }
