@@ -39,7 +39,8 @@ final class SyntaxPicture {
       widthInMbs: widthInMbs, heightInMbs: heightInMbs, info: memory(count, MacroblockInfo()),
       nonZero: memory(count * 24, 0), intraModes: memory(count * 16, 2),
       referenceIndex: memory(count * 4, -1), motion: memory(count * 16, .zero),
-      motionDifference: memory(count * 16, .zero))
+      motionDifference: memory(count * 16, .zero), referenceIndexL1: memory(count * 4, -1),
+      motionL1: memory(count * 16, .zero), motionDifferenceL1: memory(count * 16, .zero))
     levels = memory(count * LevelLayout.count, 0)
     pcm = memory(count * 384, 0)
     rubbish = memory(LevelLayout.count, 0)
@@ -71,6 +72,9 @@ final class SyntaxPicture {
     syntax.referenceIndex.deallocate()
     syntax.motion.deallocate()
     syntax.motionDifference.deallocate()
+    syntax.referenceIndexL1.deallocate()
+    syntax.motionL1.deallocate()
+    syntax.motionDifferenceL1.deallocate()
     levels.deallocate()
     pcm.deallocate()
   }
