@@ -217,6 +217,9 @@ final class PictureCoder {
     code(plan, source: source, into: picture, output: &output, alone: true)
   }
 
+  /// The macroblocks of the last B picture, for tests.
+  var lastBidirectional: PictureSyntax { bidirectionalSyntax }
+
   var isThreaded: Bool { threads > 1 }
 
   private func code(

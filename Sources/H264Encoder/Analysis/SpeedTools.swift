@@ -11,6 +11,8 @@ struct SpeedTools {
   /// Rounds of the half-sample and of the quarter-sample diamond.
   var halfRounds = 1
   var quarterRounds = 1
+  /// Rounds in which the vectors of a prediction from both lists are moved together.
+  var jointRounds = 0
   /// Largest number of steps of the full-sample descent.
   var fullSteps = 16
   /// 16x8, 8x16 and 8x8 partitions are tried when a 16x16 vector costs more than this many lambda.
@@ -73,17 +75,20 @@ extension SpeedTools {
       partitionThreshold = 24
       skipError = 8
       skipPreference = 5
+      jointRounds = 1
     case 2:
       references = 2
       referenceThreshold = 6
       partitionThreshold = 12
       skipError = 8
       skipPreference = 5
+      jointRounds = 1
     case 1:
       references = 2
       halfRounds = 2
       quarterRounds = 2
       partitionThreshold = 8
+      jointRounds = 2
       skipError = 6
       skipPreference = 5
     default:
@@ -91,6 +96,7 @@ extension SpeedTools {
       halfRounds = 3
       quarterRounds = 3
       partitionThreshold = 4
+      jointRounds = 3
       skipError = 6
       skipPreference = 5
     }
