@@ -58,7 +58,7 @@ final class PictureCoder {
   var speed: Int {
     didSet { if speed != oldValue { tools = SpeedTools(speed: speed) } }
   }
-  private var tools: SpeedTools
+  var tools: SpeedTools
 
   /// What all pointers here point to. Threads touch it while a picture is coded only.
   private let memory: EncoderMemory
@@ -245,6 +245,9 @@ final class PictureCoder {
       coder.pointee.f.picture = picture
       coder.pointee.f.holds = holds
       coder.pointee.f.tools = tools
+      coder.pointee.levelLambda =
+        plan.isBidirectional && !plan.isReference
+        ? tools.levelLambdaLast : MacroblockCoder.usualLevelLambda
       coder.pointee.f.syntax = syntax
       coder.pointee.f.previous = previous
       coder.pointee.f.hasTemporalMotion = hasPrevious

@@ -10,6 +10,8 @@ struct ReorderedPicture {
   var display: Int
   var kind: H264SliceKind
   var isReference = true
+  /// `PicturePlan.isBetter`.
+  var isBetter = false
   var qp: Int
   /// Places in display order of what it refers to.
   var list0: [Int] = []
@@ -46,7 +48,8 @@ enum ReorderedPattern: CaseIterable {
     func add(_ display: Int, _ kind: H264SliceKind, _ qp: Int, isReference: Bool = true) {
       let before = stored.filter { $0 < display }.sorted { $0 > $1 }
       let after = stored.filter { $0 > display }.sorted { $0 < $1 }
-      var picture = ReorderedPicture(display: display, kind: kind, isReference: isReference, qp: min(qp, 51))
+      var picture = ReorderedPicture(
+        display: display, kind: kind, isReference: isReference, isBetter: kind == .i, qp: min(qp, 51))
       if kind != .i { picture.list0 = Array((before + after).prefix(most)) }
       if kind == .b { picture.list1 = Array((after + before).prefix(most)) }
       result.append(picture)
@@ -128,7 +131,7 @@ final class ReorderedCoder {
     var plan = PicturePlan()
     plan.isIDR = picture.kind == .i
     plan.isReference = picture.isReference
-    plan.isBetter = picture.kind == .i
+    plan.isBetter = picture.isBetter
     plan.qp = picture.qp
     plan.orderCount = picture.display * 2
     plan.referenceCount = picture.list0.count

@@ -28,13 +28,15 @@ extension MacroblockCoder {
       codeEconomically(direct, allowed: directAllowed)
       return
     }
-    // What is wrong here is wrong in one picture only.
-    if !f.isReference { lambdaResidual = lambdaSSD }
+    // What is wrong here is wrong in few pictures only.
+    lambdaResidual = lambdaSSD &* (f.isReference ? f.tools.residualLambdaB : f.tools.residualLambdaLast) / 100
+    lambda = lambda &* Int32(f.tools.motionLambdaB) / 100
 
     // B_Skip: the inferred prediction alone, when what is left quantises to nothing.
     var skipCost = Int.max
     var best = BidirectionalCandidate()
     var type = MacroblockType.direct
+    var directCost = Int32.max
     if directAllowed {
       setDirect(direct)
       let division = direct.isUniform ? MacroblockType.inter16x16 : MacroblockType.inter8x8
@@ -43,7 +45,7 @@ extension MacroblockCoder {
       if isClose {
         predictChromaBoth(division)
         let error = f.tools.rateDistortion ? Int(ovt_ssd(k, 0, source, picture, stride)) : 0
-        if error &* 187 <= lambdaSSD &* f.tools.skipError && residualIsEmpty() {
+        if error &* 187 <= lambdaSSD &* f.tools.skipErrorB && residualIsEmpty() {
           storeSkip(direct)
           return
         }
@@ -52,7 +54,8 @@ extension MacroblockCoder {
           skipCost = error &+ Int(errors[0]) &+ Int(errors[1])
         }
       }
-      best.cost = distortion(shape: 0, source, picture, stride) &+ (lambda &* 2) >> 4
+      directCost = distortion(shape: 0, source, picture, stride) &+ (lambda &* f.tools.directBits) >> 4
+      best.cost = directCost
     }
 
     var lists = ListMotion()
@@ -62,7 +65,7 @@ extension MacroblockCoder {
       type = MacroblockType.inter16x16
     }
     var directBlocks: UInt8 = 0
-    if best.cost > lambda &* f.tools.partitionThreshold {
+    if best.cost > lambda &* f.tools.partitionThresholdB {
       directBlocks = decidePartitionsBoth(&type, &best, lists, direct, directAllowed)
     }
     switch type {
@@ -83,43 +86,72 @@ extension MacroblockCoder {
       }
     }
 
+    var header = storeDifferencesBoth(type, directBlocks: directBlocks) &+ typeBits(type, best)
+    let directHeader = typeBits(MacroblockType.direct, best)
+    let directDivision = direct.isUniform ? MacroblockType.inter16x16 : MacroblockType.inter8x8
+    // Where both are close, bits and errors decide between direct and what was searched for.
+    var inferred = Int.max
+    if type != MacroblockType.direct && f.tools.rateDistortion
+      && Int(directCost) &* 100 < Int(best.cost) &* f.tools.directMargin
+    {
+      storeMotionBoth()
+      setDirect(direct)
+      inferred = codeResidualBoth(directDivision, headerBits: directHeader).cost
+      loadMotionBoth()
+    }
+    let division = type == MacroblockType.direct ? directDivision : type
+    var coded = codeResidualBoth(division, headerBits: header)
+    if inferred <= coded.cost {
+      type = MacroblockType.direct
+      directBlocks = 15
+      header = storeDifferencesBoth(type, directBlocks: 15) &+ directHeader
+      setDirect(direct)
+      coded = codeResidualBoth(directDivision, headerBits: header)
+    }
+    if skipCost < Int.max && skipCost &* 100 <= coded.cost &* (100 &+ f.tools.skipPreference) {
+      setDirect(direct)
+      predictLumaBoth(directDivision)
+      predictChromaBoth(directDivision)
+      storeSkip(direct)
+      return
+    }
+    storeMotionBoth()
     info.pointee.type = type
     info.pointee.qp = UInt8(qp)
-    info.pointee.codedDC = 0
     info.pointee.directBlocks = directBlocks
-    let header = storeDifferencesBoth(type, directBlocks: directBlocks) &+ typeBits(type, best)
-    storeMotionBoth()
-    let division = type == MacroblockType.direct && direct.isUniform ? MacroblockType.inter16x16 : type
+    info.pointee.codedBlockPattern = coded.luma | coded.chroma << 4
+    info.pointee.transform8x8 = coded.transform8x8 && coded.luma != 0 ? 1 : 0
+    if coded.luma | coded.chroma == 0 && type == MacroblockType.direct {
+      info.pointee.type = MacroblockType.skip
+    }
+  }
+
+  /// What became of the residual over a prediction. The cost is squared error plus lambda times bits.
+  private struct CodedResidual {
+    var luma: UInt8
+    var chroma: UInt8
+    var transform8x8: Bool
+    var cost: Int
+  }
+
+  /// Predicts with the motion in the grids and codes the residual.
+  private mutating func codeResidualBoth(_ division: UInt8, headerBits: Int) -> CodedResidual {
     predictLumaBoth(division)
     predictChromaBoth(division)
-    var transform8x8 = f.transform8x8Allowed
-    let luma: UInt8
-    var coded = 0
-    if f.tools.rateDistortion {
-      let result = codeInterLumaByCost()
-      luma = result.pattern
-      transform8x8 = result.transform8x8
-      coded = result.cost
-    } else {
-      luma = codeInterLuma(transform8x8: transform8x8)
+    f.syntax.info[m].codedDC = 0
+    guard f.tools.rateDistortion else {
+      let luma = codeInterLuma(transform8x8: f.transform8x8Allowed)
+      return CodedResidual(
+        luma: luma, chroma: codeChroma(intra: false), transform8x8: f.transform8x8Allowed, cost: 0)
     }
+    let luma = codeInterLumaByCost()
     let chroma = codeChroma(intra: false)
-    if skipCost < Int.max {
-      k.pointee.ssdNV12(sourceChroma, pictureChroma, stride, errors)
-      coded &+= Int(errors[0]) &+ Int(errors[1])
-      coded &+= (lambdaSSD &* (header &+ chromaBits(chroma))) >> 12
-      if skipCost &* 100 <= coded &* (100 &+ f.tools.skipPreference) {
-        setDirect(direct)
-        let division = direct.isUniform ? MacroblockType.inter16x16 : MacroblockType.inter8x8
-        predictLumaBoth(division)
-        predictChromaBoth(division)
-        storeSkip(direct)
-        return
-      }
-    }
-    info.pointee.codedBlockPattern = luma | chroma << 4
-    info.pointee.transform8x8 = transform8x8 && luma != 0 ? 1 : 0
-    if luma | chroma == 0 && type == MacroblockType.direct { info.pointee.type = MacroblockType.skip }
+    k.pointee.ssdNV12(sourceChroma, pictureChroma, stride, errors)
+    let cost =
+      luma.cost &+ Int(errors[0]) &+ Int(errors[1])
+      &+ (lambdaSSD &* (headerBits &+ chromaBits(chroma))) >> 12
+    return CodedResidual(
+      luma: luma.pattern, chroma: chroma, transform8x8: luma.transform8x8, cost: cost)
   }
 
   /// B_Skip, or the nearest thing to it where its vectors point too far out.

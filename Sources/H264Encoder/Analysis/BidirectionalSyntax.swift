@@ -26,6 +26,18 @@ extension MacroblockCoder {
     clear(f.syntax.motionDifferenceL1 + m &* 16)
   }
 
+  /// Takes them back into the grids.
+  mutating func loadMotionBoth() {
+    for i in 0..<4 {
+      let g = 5 &+ (i >> 1) &* 4 &+ (i & 1)
+      let corner = m &* 16 &+ (i >> 1) &* 8 &+ (i & 1) &* 2
+      gridMotion[g] = f.syntax.motion[corner]
+      gridReference[g] = f.syntax.referenceIndex[m &* 4 &+ i]
+      gridMotion[g &+ MacroblockCoder.gridL1] = f.syntax.motionL1[corner]
+      gridReference[g &+ MacroblockCoder.gridL1] = f.syntax.referenceIndexL1[m &* 4 &+ i]
+    }
+  }
+
   /// Makes the macroblock B_Skip.
   mutating func storeSkip(_ direct: DirectMotion) {
     let info = f.syntax.info + m

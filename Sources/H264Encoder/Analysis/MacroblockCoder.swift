@@ -58,6 +58,8 @@ struct MacroblockCoder {
   var lambdaSSD = 0
   /// For the residual's bits: its errors are inherited by later pictures.
   var lambdaResidual = 0
+  /// For the choice of levels, the same in the whole picture (`usualLevelLambda`).
+  var levelLambda = MacroblockCoder.usualLevelLambda
   /// The reference that `matchedSource` is made for, or -1.
   var matchedReference = -1
   /// Vector limits in quarter samples, for blocks at the macroblock's corner.

@@ -11,6 +11,23 @@ struct SpeedTools {
   /// Rounds of the half-sample and of the quarter-sample diamond.
   var halfRounds = 1
   var quarterRounds = 1
+  // In B pictures:
+
+  /// As `skipError` and `partitionThreshold`.
+  var skipErrorB = 12
+  var partitionThresholdB: Int32 = Int32.max / 2048
+  /// Lambda of the residual's bits, in percent of that of squared errors: in pictures that others refer to, and in those
+  /// that none does.
+  var residualLambdaB = 100
+  var residualLambdaLast = 100
+  /// Lambda of levels' bits in the latter.
+  var levelLambdaLast = 500
+  /// Lambda of vectors' bits, in percent.
+  var motionLambdaB = 100
+  /// Bits that direct is taken to cost, and how much more than the best direct may cost (in percent of that) to be
+  /// coded and compared.
+  var directBits: Int32 = 2
+  var directMargin = 0
   /// Rounds in which the vectors of a prediction from both lists are moved together.
   var jointRounds = 0
   /// Largest number of steps of the full-sample descent.
@@ -60,6 +77,7 @@ extension SpeedTools {
       intraThreshold = 16
       fullSteps = 8
     case 4:
+      partitionThresholdB = 48
       references = 2
       referenceThreshold = 24
       partitionThreshold = 32
@@ -70,6 +88,7 @@ extension SpeedTools {
       transform8x8OnlyIfCoded = true
       intraThreshold = 8
     case 3:
+      partitionThresholdB = 24
       references = 2
       referenceThreshold = 12
       partitionThreshold = 24
@@ -77,6 +96,7 @@ extension SpeedTools {
       skipPreference = 5
       jointRounds = 1
     case 2:
+      partitionThresholdB = 12
       references = 2
       referenceThreshold = 6
       partitionThreshold = 12
@@ -84,6 +104,7 @@ extension SpeedTools {
       skipPreference = 5
       jointRounds = 1
     case 1:
+      partitionThresholdB = 8
       references = 2
       halfRounds = 2
       quarterRounds = 2
@@ -92,6 +113,7 @@ extension SpeedTools {
       skipError = 6
       skipPreference = 5
     default:
+      partitionThresholdB = 4
       references = 4
       halfRounds = 3
       quarterRounds = 3
