@@ -71,6 +71,7 @@ final class PictureCoder {
   private var hadPrevious = false
   /// Of each reference, the first one that is the same picture.
   private let pictureIdentities: UnsafeMutablePointer<Int8>
+  private let implicitWeights: ImplicitWeights
   private let codedBlocks: UnsafeMutablePointer<UInt16>
   private let quant: UnsafeMutablePointer<QuantTables>
   private let quarterOffsets: UnsafeMutablePointer<(Int, Int)>
@@ -126,6 +127,7 @@ final class PictureCoder {
     bidirectionalSyntax =
       bidirectional ? PictureSyntax(geometry, memory: &memory, bidirectional: true) : syntax
     pictureIdentities = memory.allocate(Int8.self, count: 2 * ReferencePlanes.list1)
+    implicitWeights = ImplicitWeights(memory: &memory)
     codedBlocks = memory.allocate(UInt16.self, count: geometry.macroblockCount)
     quant = memory.allocate(QuantTables.self, count: 52)
     for qp in 0..<52 { quant[qp] = QuantTables(qp: qp, memory: &memory) }
@@ -158,6 +160,7 @@ final class PictureCoder {
         crStride: 0),
       picture: emptyPicture, previous: previous, syntax: syntax, codedBlocks: codedBlocks,
       references: references, referenceCount: 0, referenceCountL1: 0, isBidirectional: false,
+      implicitWeights: UnsafePointer(implicitWeights.weights), hasImplicitWeights: false,
       isReference: true, orderCount: 0, weights: UnsafePointer(weights), isWeighted: false,
       quant: UnsafePointer(quant),
       motionBits: motionCost.center, quarterOffsets: UnsafePointer(quarterOffsets),
@@ -238,7 +241,11 @@ final class PictureCoder {
     picture.orderCount.pointee = Int32(truncatingIfNeeded: plan.orderCount)
     let syntax = plan.isBidirectional ? bidirectionalSyntax : syntax
     if plan.isReference, let stored = picture.storedMotion { note(plan, in: stored) }
-    if plan.isBidirectional { identifyReferences(plan) }
+    var hasImplicitWeights = false
+    if plan.isBidirectional {
+      identifyReferences(plan)
+      hasImplicitWeights = pps.weightedBipredIDC == 2 && implicitWeights.set(plan, UnsafePointer(references))
+    }
     for i in 0..<threads {
       let coder = coders + i
       coder.pointee.f.source = SourcePlanes(source)
@@ -257,8 +264,9 @@ final class PictureCoder {
       coder.pointee.f.referenceCountL1 = plan.referenceCountL1
       coder.pointee.f.isBidirectional = plan.isBidirectional
       coder.pointee.f.isReference = plan.isReference
+      coder.pointee.f.hasImplicitWeights = hasImplicitWeights
       coder.pointee.f.orderCount = Int32(truncatingIfNeeded: plan.orderCount)
-      coder.pointee.f.isWeighted = plan.isWeighted
+      coder.pointee.f.isWeighted = plan.isWeighted && !plan.isBidirectional
       coder.pointee.f.refreshFrom = plan.refreshFrom
       coder.pointee.f.refreshTo = plan.refreshTo
       coder.pointee.f.keepsClean = plan.keepsClean

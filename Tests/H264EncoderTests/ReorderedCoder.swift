@@ -96,8 +96,8 @@ final class ReorderedCoder {
   private var lastWasReference = false
   /// The last picture's planes.
   private(set) var last: PicturePlanes?
-  /// The same for all pictures: slices share them.
-  var implicitWeights: Bool { pps.weightedBipredIDC == 2 }
+  private let offsets: UnsafeMutablePointer<Int8>
+  private let shares: UnsafeMutablePointer<Float>
 
   init(_ configuration: EncoderConfiguration, cpu: Int32, weightedBipredIDC: Int = 0) throws {
     self.configuration = configuration
@@ -112,12 +112,21 @@ final class ReorderedCoder {
     for _ in 0...Self.capacity {
       free.append(PicturePlanes(coder.geometry, memory: &memory, storesMotion: true))
     }
+    offsets = memory.allocate(Int8.self, count: coder.geometry.macroblockCount)
+    shares = memory.allocate(Float.self, count: coder.geometry.heightInMbs)
+    shares.update(repeating: 1 / Float(coder.geometry.heightInMbs), count: coder.geometry.heightInMbs)
     self.memory = memory
     output = AccessUnit(pool: FrameMemoryPool(capacity: 65536), framing: .startCode)
   }
 
-  /// Codes a picture; returns its access unit, parameter sets before the first.
-  func code(_ picture: ReorderedPicture, _ source: SourcePicture) -> [UInt8] {
+  /// QP offsets of the macroblocks of all pictures to come, again and again if there are too few.
+  func setOffsets(_ values: [Int8]) {
+    for m in 0..<coder.geometry.macroblockCount { offsets[m] = values[m % values.count] }
+    coder.qpOffsets = UnsafePointer(offsets)
+  }
+
+  /// Codes a picture; returns its access unit, parameter sets before the first. `budget`: bits that it should take.
+  func code(_ picture: ReorderedPicture, _ source: SourcePicture, budget: Int? = nil) -> [UInt8] {
     output.removeAll()
     if picture.kind == .i {
       free += stored.map(\.planes)
@@ -133,6 +142,12 @@ final class ReorderedCoder {
     plan.isReference = picture.isReference
     plan.isBetter = picture.isBetter
     plan.qp = picture.qp
+    if let budget {
+      let bits = Double(budget)
+      plan.budget = RowBudget(
+        target: bits, maximum: bits * 1.5, limit: bits * 2, cheapest: 2, minQP: 0, maxQP: 51,
+        shares: UnsafePointer(shares))
+    }
     plan.orderCount = picture.display * 2
     plan.referenceCount = picture.list0.count
     plan.referenceCountL1 = picture.list1.count

@@ -11,6 +11,10 @@ struct ReorderedStream: CustomStringConvertible {
   let pattern: ReorderedPattern
   let pictures: [ReorderedPicture]
   let weightedBipredIDC: Int
+  /// QP offsets of the macroblocks.
+  let offsets: [Int8]?
+  /// Bits that each picture should take.
+  let budget: Int?
 
   struct Failure: Error, CustomStringConvertible { var description: String }
 
@@ -57,7 +61,10 @@ struct ReorderedStream: CustomStringConvertible {
       }
     }
     self.pictures = pictures
-    weightedBipredIDC = 0
+    // Explicit weights (1) stay at their defaults.
+    weightedBipredIDC = r.int(0...2)
+    offsets = r.chance(30) ? (0..<4096).map { _ in Int8(r.int(-6...6)) } : nil
+    budget = r.chance(20) ? r.int(200...20_000) : nil
   }
 
   var description: String {
@@ -80,6 +87,7 @@ struct ReorderedStream: CustomStringConvertible {
   func verify() throws -> Coverage {
     guard let decoder = ReferenceDecoder(.libavcodec) else { throw Failure(description: "no decoder") }
     let coder = try ReorderedCoder(configuration, cpu: ovt_cpu_detect(), weightedBipredIDC: weightedBipredIDC)
+    if let offsets { coder.setOffsets(offsets) }
     var expected: [Int: PlanarFrame] = [:]
     var shown = 0
     func compare(_ frame: PlanarFrame) throws {
@@ -96,7 +104,7 @@ struct ReorderedStream: CustomStringConvertible {
     var coverage = Coverage()
     for picture in pictures {
       let unit = content.frame(picture.display).withSource(planar: seed % 2 == 0, padding: 3) {
-        coder.code(picture, $0)
+        coder.code(picture, $0, budget: budget)
       }
       expected[picture.display] = coder.reconstruction()
       if picture.kind == .b {

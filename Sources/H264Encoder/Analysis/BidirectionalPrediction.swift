@@ -125,7 +125,7 @@ extension MacroblockCoder {
       let r = r1 &+ ReferencePlanes.list1
       predictLuma(a, 16, x: x, y: y, width: width, height: height, v0, reference: r0)
       predictLuma(b, 16, x: x, y: y, width: width, height: height, v1, reference: r)
-      ovt_average(k, Int32(width), dst, dstStride, a, b, 16, Int32(height))
+      joinPredictions(dst, dstStride, a, b, width: width, height: height, r0, r1)
     }
   }
 
@@ -148,7 +148,7 @@ extension MacroblockCoder {
       let r = r1 &+ ReferencePlanes.list1
       predictChroma(a, 16, x: x, y: y, width: width, height: height, v0, reference: r0)
       predictChroma(b, 16, x: x, y: y, width: width, height: height, v1, reference: r)
-      ovt_average(k, Int32(width), dst, dstStride, a, b, 16, Int32(height / 2))
+      joinPredictions(dst, dstStride, a, b, width: width, height: height / 2, r0, r1)
     }
   }
 

@@ -99,14 +99,15 @@ extension MacroblockCoder {
     let src = source + (y &* 16 &+ x)
     let (a, b, sum) = (trial + 512, trial + 768, trial + 1024)
     let r0 = Int(c.references.0)
-    let r1 = Int(c.references.1) &+ ReferencePlanes.list1
+    let i1 = Int(c.references.1)
+    let r1 = i1 &+ ReferencePlanes.list1
     let p0 = predictPartition(type, part, list: 0, reference: c.references.0)
     let p1 = predictPartition(type, part, list: 1, reference: c.references.1)
     let fixed =
-      (lambda &* (referenceBits(r0, list: 0) &+ referenceBits(Int(c.references.1), list: 1) &+ bits)) >> 4
+      (lambda &* (referenceBits(r0, list: 0) &+ referenceBits(i1, list: 1) &+ bits)) >> 4
     predictLuma(a, 16, x: x, y: y, width: width, height: height, c.vectors.0, reference: r0)
     predictLuma(b, 16, x: x, y: y, width: width, height: height, c.vectors.1, reference: r1)
-    ovt_average(k, Int32(width), sum, 16, a, b, 16, Int32(height))
+    joinPredictions(sum, 16, a, b, width: width, height: height, r0, i1)
     var cost0 = motionCost(Int(c.vectors.0.x), Int(c.vectors.0.y), p0)
     var cost1 = motionCost(Int(c.vectors.1.x), Int(c.vectors.1.y), p1)
     c.cost = distortion(shape: shape, src, sum, 16) &+ cost0 &+ cost1 &+ fixed
@@ -130,7 +131,8 @@ extension MacroblockCoder {
           if !isWithinLimits(v) { continue }
           predictLuma(
             trial + 1280, 16, x: x, y: y, width: width, height: height, v, reference: list == 0 ? r0 : r1)
-          ovt_average(k, Int32(width), sum, 16, trial + 1280, other, 16, Int32(height))
+          let (first, second) = list == 0 ? (trial + 1280, other) : (other, trial + 1280)
+          joinPredictions(sum, 16, first, second, width: width, height: height, r0, i1)
           let motion = motionCost(Int(v.x), Int(v.y), p)
           let cost = distortion(shape: shape, src, sum, 16) &+ motion &+ rest
           if cost < c.cost {

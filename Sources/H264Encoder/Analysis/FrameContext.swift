@@ -51,6 +51,9 @@ struct FrameContext {
   /// Of list 1, in B pictures.
   var referenceCountL1: Int
   var isBidirectional: Bool
+  /// `ImplicitWeights.weights`, where any differs from a half.
+  var implicitWeights: UnsafePointer<Int16>
+  var hasImplicitWeights: Bool
   /// Others may refer to it.
   var isReference: Bool
   var orderCount: Int32

@@ -73,11 +73,13 @@ extension SpeedTools {
       refineBySATD = false
       transform8x8OnlyIfCoded = true
       skipsEarly = true
+      skipErrorB = 100
       smallIntraInP = false
       intraThreshold = 16
       fullSteps = 8
     case 4:
       partitionThresholdB = 48
+      skipErrorB = 40
       references = 2
       referenceThreshold = 24
       partitionThreshold = 32
@@ -89,6 +91,7 @@ extension SpeedTools {
       intraThreshold = 8
     case 3:
       partitionThresholdB = 24
+      skipErrorB = 20
       references = 2
       referenceThreshold = 12
       partitionThreshold = 24
