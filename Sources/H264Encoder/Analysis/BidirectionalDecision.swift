@@ -52,6 +52,10 @@ extension MacroblockCoder {
         if f.tools.rateDistortion {
           k.pointee.ssdNV12(sourceChroma, pictureChroma, stride, errors)
           skipCost = error &+ Int(errors[0]) &+ Int(errors[1])
+          if skipCost <= (lambdaSSD &* f.tools.earlySkipBitsB) >> 8 {
+            storeSkip(direct)
+            return
+          }
         }
       }
       directCost = distortion(shape: 0, source, picture, stride) &+ (lambda &* f.tools.directBits) >> 4

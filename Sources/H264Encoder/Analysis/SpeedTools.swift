@@ -16,6 +16,8 @@ struct SpeedTools {
   /// As `skipError` and `partitionThreshold`.
   var skipErrorB = 12
   var partitionThresholdB: Int32 = Int32.max / 2048
+  /// B_Skip without a search where its error is worth no more than so many bits.
+  var earlySkipBitsB = 0
   /// Lambda of the residual's bits, in percent of that of squared errors: in pictures that others refer to, and in those
   /// that none does.
   var residualLambdaB = 100
@@ -74,12 +76,14 @@ extension SpeedTools {
       transform8x8OnlyIfCoded = true
       skipsEarly = true
       skipErrorB = 100
+      earlySkipBitsB = 30
       smallIntraInP = false
       intraThreshold = 16
       fullSteps = 8
     case 4:
       partitionThresholdB = 48
       skipErrorB = 40
+      earlySkipBitsB = 20
       references = 2
       referenceThreshold = 24
       partitionThreshold = 32
@@ -92,6 +96,7 @@ extension SpeedTools {
     case 3:
       partitionThresholdB = 24
       skipErrorB = 20
+      earlySkipBitsB = 10
       references = 2
       referenceThreshold = 12
       partitionThreshold = 24
@@ -107,12 +112,12 @@ extension SpeedTools {
       skipPreference = 5
       jointRounds = 1
     case 1:
-      partitionThresholdB = 8
+      partitionThresholdB = 12
       references = 2
       halfRounds = 2
       quarterRounds = 2
       partitionThreshold = 8
-      jointRounds = 2
+      jointRounds = 1
       skipError = 6
       skipPreference = 5
     default:
