@@ -21,3 +21,18 @@ import Testing
     #expect(types[Int(MacroblockType.inter16x16)] > 0 && types[0...3].reduce(0, +) > 0)
   }
 }
+
+extension BidirectionalTests {
+  @Test("Implicit weights follow the distances in time")
+  func implicitWeights() {
+    #expect(ImplicitWeights.weight(current: 4, 0, 8) == 32)
+    // A third and two thirds of the way: the nearer picture weighs more.
+    #expect(ImplicitWeights.weight(current: 2, 0, 6) == 21)
+    #expect(ImplicitWeights.weight(current: 4, 0, 6) == 42)
+    // Both earlier: beyond the later one.
+    #expect(ImplicitWeights.weight(current: 6, 0, 4) == 96)
+    // Too far beyond, and the same picture twice.
+    #expect(ImplicitWeights.weight(current: 40, 0, 4) == 32)
+    #expect(ImplicitWeights.weight(current: 4, 2, 2) == 32)
+  }
+}

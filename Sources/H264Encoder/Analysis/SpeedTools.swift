@@ -122,6 +122,7 @@ extension SpeedTools {
       skipPreference = 5
     default:
       partitionThresholdB = 4
+      directMargin = 115
       references = 4
       halfRounds = 3
       quarterRounds = 3
