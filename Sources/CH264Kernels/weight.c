@@ -23,6 +23,15 @@ void ovt_weight_nv12(uint8_t *p, ptrdiff_t stride, int width, int height, int sh
     }
 }
 
+void ovt_weigh_both(uint8_t *restrict dst, ptrdiff_t dstStride, const uint8_t *restrict a, const uint8_t *restrict b,
+                    ptrdiff_t srcStride, int width, int height, int w0, int w1) {
+  for (int y = 0; y < height; y++, dst += dstStride, a += srcStride, b += srcStride)
+    for (int x = 0; x < width; x++) {
+      int v = (a[x] * w0 + b[x] * w1 + 32) >> 6;
+      dst[x] = (uint8_t)(v < 0 ? 0 : v > 255 ? 255 : v);
+    }
+}
+
 void ovt_map(uint8_t *restrict dst, const uint8_t *restrict src, const uint8_t *restrict table, int n) {
   for (int i = 0; i < n; i++) dst[i] = table[src[i]];
 }

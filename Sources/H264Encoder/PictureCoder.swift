@@ -13,6 +13,13 @@ struct PicturePlan {
   var header = H264SliceHeader()
   /// Pictures to refer to (`PictureCoder.setReference`); 0: an intra picture.
   var referenceCount = 0
+  /// Of a B picture (`header.kind` is `.b`), those of list 1 (`PictureCoder.setReferenceL1`), 1 or more; the counts
+  /// equal those of active references in the header. Else 0.
+  var referenceCountL1 = 0
+  /// PicOrderCnt of the picture; counts of pictures that are referred to at the same time differ.
+  var orderCount = 0
+
+  var isBidirectional: Bool { header.kind == .b }
   /// Some of them are weighted (`PictureCoder.weights`).
   var isWeighted = false
   var refreshFrom = 0
@@ -51,15 +58,20 @@ final class PictureCoder {
   var speed: Int {
     didSet { if speed != oldValue { tools = SpeedTools(speed: speed) } }
   }
-  private var tools: SpeedTools
+  var tools: SpeedTools
 
   /// What all pointers here point to. Threads touch it while a picture is coded only.
   private let memory: EncoderMemory
   private var syntax: PictureSyntax
   private var previous: PictureSyntax
+  /// Of B pictures, which leave `previous` to the next P picture.
+  private let bidirectionalSyntax: PictureSyntax
   private var hasPrevious = false
   /// The same, before the last picture was coded.
   private var hadPrevious = false
+  /// Of each reference, the first one that is the same picture.
+  private let pictureIdentities: UnsafeMutablePointer<Int8>
+  private let implicitWeights: ImplicitWeights
   private let codedBlocks: UnsafeMutablePointer<UInt16>
   private let quant: UnsafeMutablePointer<QuantTables>
   private let quarterOffsets: UnsafeMutablePointer<(Int, Int)>
@@ -95,9 +107,11 @@ final class PictureCoder {
   /// A macroblock takes at most 128 + 3072 bits (A.3.1).
   static let largestMacroblockBits = 3200
 
+  /// `bidirectional`: B pictures may come. All pictures that are then coded or referred to are made with
+  /// `PicturePlanes.init(_:memory:storesMotion:)` to store their motion.
   init(
     configuration: EncoderConfiguration, sps: H264SequenceParameterSet, pps: H264PictureParameterSet,
-    cpu: Int32
+    cpu: Int32, bidirectional: Bool = false
   ) {
     self.configuration = configuration
     self.sps = sps
@@ -110,12 +124,16 @@ final class PictureCoder {
     _ = ovt_kernels_init(kernels, cpu)
     syntax = PictureSyntax(geometry, memory: &memory)
     previous = PictureSyntax(geometry, memory: &memory)
+    bidirectionalSyntax =
+      bidirectional ? PictureSyntax(geometry, memory: &memory, bidirectional: true) : syntax
+    pictureIdentities = memory.allocate(Int8.self, count: 2 * ReferencePlanes.list1)
+    implicitWeights = ImplicitWeights(memory: &memory)
     codedBlocks = memory.allocate(UInt16.self, count: geometry.macroblockCount)
     quant = memory.allocate(QuantTables.self, count: 52)
     for qp in 0..<52 { quant[qp] = QuantTables(qp: qp, memory: &memory) }
     let motionCost = MotionCostTable(cabac: pps.cabac, memory: &memory)
     quarterOffsets = geometry.makeQuarterOffsets(memory: &memory)
-    references = memory.allocate(ReferencePlanes.self, count: 16)
+    references = memory.allocate(ReferencePlanes.self, count: 2 * ReferencePlanes.list1)
     weights = memory.allocate(PredictionWeight.self, count: 16)
     let inverses = memory.allocate(UInt8.self, count: configuration.weightedPrediction ? 16 * 256 : 1)
     for i in 0..<16 {
@@ -141,7 +159,9 @@ final class PictureCoder {
         luma: UnsafePointer(payload), lumaStride: 0, chroma: UnsafePointer(payload), chromaStride: 0, cr: nil,
         crStride: 0),
       picture: emptyPicture, previous: previous, syntax: syntax, codedBlocks: codedBlocks,
-      references: references, referenceCount: 0, weights: UnsafePointer(weights), isWeighted: false,
+      references: references, referenceCount: 0, referenceCountL1: 0, isBidirectional: false,
+      implicitWeights: UnsafePointer(implicitWeights.weights), hasImplicitWeights: false,
+      isReference: true, orderCount: 0, weights: UnsafePointer(weights), isWeighted: false,
       quant: UnsafePointer(quant),
       motionBits: motionCost.center, quarterOffsets: UnsafePointer(quarterOffsets),
       changed: UnsafePointer(still.changed), holds: 0,
@@ -173,16 +193,22 @@ final class PictureCoder {
 
   /// Sets entry `i` of reference list 0 for the next picture.
   func setReference(_ i: Int, _ picture: PicturePlanes) {
-    (references + i).initialize(
-      to: ReferencePlanes(luma: picture.luma, chroma: picture.chroma, number: picture.number.pointee))
+    (references + i).initialize(to: ReferencePlanes(picture))
+  }
+
+  /// Sets entry `i` of reference list 1 for the next picture, a B picture. All references of it are short-term.
+  func setReferenceL1(_ i: Int, _ picture: PicturePlanes) {
+    (references + (ReferencePlanes.list1 + i)).initialize(to: ReferencePlanes(picture))
   }
 
   /// Codes `source` into `picture` and appends its slices to `output`.
   func code(
     _ plan: PicturePlan, source: SourcePicture, into picture: PicturePlanes, output: inout AccessUnit
   ) {
-    swap(&syntax, &previous)
-    hadPrevious = hasPrevious
+    if !plan.isBidirectional {
+      swap(&syntax, &previous)
+      hadPrevious = hasPrevious
+    }
     code(plan, source: source, into: picture, output: &output, alone: false)
   }
 
@@ -190,9 +216,12 @@ final class PictureCoder {
   func recodeAlone(
     _ plan: PicturePlan, source: SourcePicture, into picture: PicturePlanes, output: inout AccessUnit
   ) {
-    hasPrevious = hadPrevious
+    if !plan.isBidirectional { hasPrevious = hadPrevious }
     code(plan, source: source, into: picture, output: &output, alone: true)
   }
+
+  /// The macroblocks of the last B picture, for tests.
+  var lastBidirectional: PictureSyntax { bidirectionalSyntax }
 
   var isThreaded: Bool { threads > 1 }
 
@@ -203,41 +232,78 @@ final class PictureCoder {
     statisticsMemory.pointee = PictureStatistics()
     if plan.isReference && !alone { lastNumber += 1 }
     let follows =
-      plan.isReference && plan.referenceCount > 0 && references[0].number == lastNumber - 1
+      plan.isReference && plan.referenceCount > 0 && !plan.isBidirectional
+      && references[0].number == lastNumber - 1
       && !plan.isWeighted
     if plan.isReference && !follows { still.setAllChanged(lastNumber) }
     let holds = follows && !alone && reusesMemory ? picture.number.pointee : 0
     picture.number.pointee = 0
+    picture.orderCount.pointee = Int32(truncatingIfNeeded: plan.orderCount)
+    let syntax = plan.isBidirectional ? bidirectionalSyntax : syntax
+    if plan.isReference, let stored = picture.storedMotion { note(plan, in: stored) }
+    var hasImplicitWeights = false
+    if plan.isBidirectional {
+      identifyReferences(plan)
+      hasImplicitWeights = pps.weightedBipredIDC == 2 && implicitWeights.set(plan, UnsafePointer(references))
+    }
     for i in 0..<threads {
       let coder = coders + i
       coder.pointee.f.source = SourcePlanes(source)
       coder.pointee.f.picture = picture
       coder.pointee.f.holds = holds
       coder.pointee.f.tools = tools
+      coder.pointee.levelLambda =
+        plan.isBidirectional && !plan.isReference
+        ? tools.levelLambdaLast : MacroblockCoder.usualLevelLambda
       coder.pointee.f.syntax = syntax
       coder.pointee.f.previous = previous
       coder.pointee.f.hasTemporalMotion = hasPrevious
       coder.pointee.f.isIntraPicture = plan.referenceCount == 0
       coder.pointee.f.isBetter = plan.isBetter
       coder.pointee.f.referenceCount = plan.referenceCount
-      coder.pointee.f.isWeighted = plan.isWeighted
+      coder.pointee.f.referenceCountL1 = plan.referenceCountL1
+      coder.pointee.f.isBidirectional = plan.isBidirectional
+      coder.pointee.f.isReference = plan.isReference
+      coder.pointee.f.hasImplicitWeights = hasImplicitWeights
+      coder.pointee.f.orderCount = Int32(truncatingIfNeeded: plan.orderCount)
+      coder.pointee.f.isWeighted = plan.isWeighted && !plan.isBidirectional
       coder.pointee.f.refreshFrom = plan.refreshFrom
       coder.pointee.f.refreshTo = plan.refreshTo
       coder.pointee.f.keepsClean = plan.keepsClean
       coder.pointee.f.scroll = MotionVector(0, Int16(truncatingIfNeeded: plan.scroll * 4))
     }
     if pps.cabac {
-      run(plan, picture, holds, cabacWriter, &output, alone) { .cabac($0) }
+      run(plan, picture, syntax, holds, cabacWriter, &output, alone) { .cabac($0) }
     } else {
-      run(plan, picture, holds, cavlcWriter, &output, alone) { .cavlc($0) }
+      run(plan, picture, syntax, holds, cavlcWriter, &output, alone) { .cavlc($0) }
     }
     if plan.isReference { picture.number.pointee = lastNumber }
-    hasPrevious = plan.referenceCount > 0
+    if !plan.isBidirectional { hasPrevious = plan.referenceCount > 0 }
+  }
+
+  /// What the picture's references are, for those that take it as colocated picture.
+  private func note(_ plan: PicturePlan, in stored: StoredMotion) {
+    for i in 0..<plan.referenceCount { stored.orderCounts[i] = references[i].orderCount }
+    for i in 0..<plan.referenceCountL1 {
+      stored.orderCounts[ReferencePlanes.list1 + i] = references[ReferencePlanes.list1 + i].orderCount
+    }
+  }
+
+  /// Which references are the same picture.
+  private func identifyReferences(_ plan: PicturePlan) {
+    let end = ReferencePlanes.list1 + plan.referenceCountL1
+    func isUsed(_ i: Int) -> Bool { i < plan.referenceCount || i >= ReferencePlanes.list1 }
+    for i in 0..<end where isUsed(i) {
+      var first = 0
+      while !isUsed(first) || references[first].luma != references[i].luma { first += 1 }
+      pictureIdentities[i] = Int8(first)
+    }
   }
 
   private func run<Writer: EntropyCoder>(
-    _ plan: PicturePlan, _ picture: PicturePlanes, _ holds: UInt64, _ writer: UnsafeMutablePointer<Writer>,
-    _ output: inout AccessUnit, _ alone: Bool, _ shareable: (PictureJob<Writer>) -> SharedJob.Job
+    _ plan: PicturePlan, _ picture: PicturePlanes, _ syntax: PictureSyntax, _ holds: UInt64,
+    _ writer: UnsafeMutablePointer<Writer>, _ output: inout AccessUnit, _ alone: Bool,
+    _ shareable: (PictureJob<Writer>) -> SharedJob.Job
   ) {
     let kernels = UnsafePointer(kernels)
     withUnsafeMutablePointer(to: &output) { output in
@@ -246,12 +312,14 @@ final class PictureCoder {
         deblocking: DeblockingFilter(
           k: kernels, geometry: geometry, picture: picture, syntax: syntax, codedBlocks: codedBlocks,
           offsetA: configuration.deblockingAlphaOffset * 2, offsetB: configuration.deblockingBetaOffset * 2,
-          withinSlices: false),
+          withinSlices: false,
+          pictureIdentities: plan.isBidirectional ? UnsafePointer(pictureIdentities) : nil),
         referenceRows: ReferenceRows(
           k: kernels, geometry: geometry, picture: picture, scratch: halfSampleScratch, syntax: syntax,
-          reference: plan.referenceCount > 0 && !plan.isWeighted ? references[0] : nil, still: still,
-          number: lastNumber,
-          holds: holds),
+          reference: plan.referenceCount > 0 && !plan.isWeighted && !plan.isBidirectional
+            ? references[0] : nil,
+          still: still, number: lastNumber, holds: holds),
+        storedMotion: plan.isReference ? picture.storedMotion : nil,
         qpOffsets: qpOffsets, payload: payload, payloadCapacity: payloadCapacity, writer: writer,
         output: output, statistics: statisticsMemory, rowQP: rowQP, rowBits: rowBits, pcm: pcm)
       if !alone, let shared, let workers {
@@ -296,6 +364,8 @@ extension PicturePlanes {
     j = p
     chroma = p
     number = placeholder.assumingMemoryBound(to: UInt64.self)
+    orderCount = placeholder.assumingMemoryBound(to: Int32.self)
+    storedMotion = nil
   }
 }
 

@@ -13,6 +13,8 @@ struct PictureJob<Writer: EntropyCoder> {
   let syntax: PictureSyntax
   let deblocking: DeblockingFilter
   let referenceRows: ReferenceRows
+  /// Where the picture's motion is kept for B pictures, if it is.
+  let storedMotion: StoredMotion?
   let qpOffsets: UnsafePointer<Int8>?
   let payload: UnsafeMutablePointer<UInt8>
   let payloadCapacity: Int
@@ -44,7 +46,9 @@ struct PictureJob<Writer: EntropyCoder> {
     header.write(to: &bits, sps: sps, pps: pps)
     var parameters = SliceParameters()
     parameters.isP = header.isP
+    parameters.isB = header.kind == .b
     parameters.activeReferences = header.activeReferences
+    parameters.activeReferencesL1 = header.activeReferencesL1
     parameters.transform8x8Mode = pps.transform8x8
     parameters.constrainedIntraPrediction = pps.constrainedIntraPrediction
     parameters.qp = qp
@@ -91,7 +95,9 @@ struct PictureJob<Writer: EntropyCoder> {
     coder.pointee.begin(
       x: x, y: y, available: availability(x, y, sliceStart: sliceStart), qp: macroblockQP)
     syntax.info[m].slice = UInt16(truncatingIfNeeded: slice)
-    if economy {
+    if coder.pointee.f.isBidirectional {
+      coder.pointee.codeBidirectional(economy: economy)
+    } else if economy {
       coder.pointee.codeEconomically()
     } else if coder.pointee.f.isIntraPicture {
       coder.pointee.codeIntra(coder.pointee.decideIntra16x16())
@@ -126,6 +132,7 @@ struct PictureJob<Writer: EntropyCoder> {
   func finish(row: Int) {
     if configuration.deblocking { deblocking.filterRow(row) }
     if plan.isReference { referenceRows.finishRow(row) }
+    if let storedMotion { storedMotion.store(row: row, syntax, bidirectional: plan.isBidirectional) }
   }
 
   // MARK: - One thread

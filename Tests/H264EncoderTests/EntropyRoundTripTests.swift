@@ -31,6 +31,8 @@ struct RandomStream {
   var widthInMbs = 4
   var heightInMbs = 3
   var pictures = 4
+  /// Slices after the first picture are B slices as well as P.
+  var bidirectional = false
 
   struct Mismatch: Error, CustomStringConvertible { var description: String }
 
@@ -44,7 +46,7 @@ struct RandomStream {
       height: heightInMbs * 16 - 2 * random.int(0...7))
     sps.maxReferenceFrames = random.int(1...4)
     sps.log2MaxFrameNum = random.int(4...16)
-    sps.pictureOrderCountType = random.chance(50) ? 0 : 2
+    sps.pictureOrderCountType = bidirectional || random.chance(50) ? 0 : 2
     sps.vui = H264VideoUsability()
     sps.vui?.restriction = .init()
     sps.vui?.restriction?.maxDecFrameBuffering = sps.maxReferenceFrames
@@ -97,18 +99,24 @@ struct RandomStream {
         var header = H264SliceHeader()
         header.firstMacroblock = first
         header.kind = isP && random.chance(90) ? .p : .i
+        if header.kind == .p && bidirectional && random.chance(80) { header.kind = .b }
+        let isB = header.kind == .b
+        header.usesSpatialDirect = isB && random.chance(50)
         header.isOnlyKind = false
         header.frameNum = number % (1 << sps.log2MaxFrameNum)
         header.isIDR = !isP
         header.refIDC = 2
         header.pictureOrderCountLSB = number * 2
         header.activeReferences = random.int(1...min(max(number, 1), sps.maxReferenceFrames))
+        header.activeReferencesL1 =
+          isB ? random.int(1...min(max(number, 1), sps.maxReferenceFrames)) : 1
         header.qp = random.int(0...51)
         header.cabacInitIDC = random.int(0...2)
         generator.slice = SliceParameters(
-          isP: header.isP, activeReferences: header.activeReferences, transform8x8Mode: pps.transform8x8,
+          isP: header.isP, isB: isB, activeReferences: header.activeReferences,
+          activeReferencesL1: header.activeReferencesL1, transform8x8Mode: pps.transform8x8,
           constrainedIntraPrediction: pps.constrainedIntraPrediction, qp: header.qp,
-          cabacInitIDC: header.isP ? header.cabacInitIDC : 0)
+          cabacInitIDC: header.isP || isB ? header.cabacInitIDC : 0)
 
         var bits = BitWriter(buffers.payload, capacity: Buffers.capacity)
         header.write(to: &bits, sps: sps, pps: pps)
@@ -203,11 +211,17 @@ struct RandomStream {
         for i in 0..<4 { try check(parsed.sub[i] == Int(mb.subMacroblockType(i)), "sub_mb_type") }
       }
       for i in 0..<4 {
+        let isDirect = mb.directBlocks >> UInt8(i) & 1 != 0
+        try check(parsed.direct[i] == isDirect, "direct")
+        if isDirect { continue }
         try check(parsed.references[i] == Int(picture.syntax.referenceIndex[m * 4 + i]), "ref_idx")
+        try check(parsed.referencesL1[i] == Int(picture.syntax.referenceIndexL1[m * 4 + i]), "ref_idx_l1")
       }
       for i in 0..<16 {
         let difference = picture.syntax.motionDifference[m * 16 + i]
         try check(parsed.mvdX[i] == Int(difference.x) && parsed.mvdY[i] == Int(difference.y), "mvd")
+        let second = picture.syntax.motionDifferenceL1[m * 16 + i]
+        try check(parsed.mvdXL1[i] == Int(second.x) && parsed.mvdYL1[i] == Int(second.y), "mvd_l1")
       }
     }
     for i in 0..<LevelLayout.count {
@@ -230,6 +244,7 @@ struct RandomStream {
       var stream = RandomStream(seed: UInt64(seed * 10 + index), cabac: cabac, profile: profile)
       stream.widthInMbs = 1 + seed % 5
       stream.heightInMbs = 1 + seed / 5 % 4
+      stream.bidirectional = profile != .constrainedBaseline && seed % 2 == 1
       #expect(throws: Never.self) { try stream.run { _ in } }
     }
   }
@@ -242,6 +257,7 @@ struct RandomStream {
       var stream = RandomStream(seed: UInt64(seed * 10 + index + 5000), cabac: cabac, profile: profile)
       stream.widthInMbs = 2 + seed % 5
       stream.heightInMbs = 2 + seed / 5 % 4
+      stream.bidirectional = profile != .constrainedBaseline && seed % 2 == 1
       var frames = 0
       #expect(throws: Never.self) {
         try stream.run {

@@ -39,7 +39,8 @@ final class SyntaxPicture {
       widthInMbs: widthInMbs, heightInMbs: heightInMbs, info: memory(count, MacroblockInfo()),
       nonZero: memory(count * 24, 0), intraModes: memory(count * 16, 2),
       referenceIndex: memory(count * 4, -1), motion: memory(count * 16, .zero),
-      motionDifference: memory(count * 16, .zero))
+      motionDifference: memory(count * 16, .zero), referenceIndexL1: memory(count * 4, -1),
+      motionL1: memory(count * 16, .zero), motionDifferenceL1: memory(count * 16, .zero))
     levels = memory(count * LevelLayout.count, 0)
     pcm = memory(count * 384, 0)
     rubbish = memory(LevelLayout.count, 0)
@@ -71,6 +72,9 @@ final class SyntaxPicture {
     syntax.referenceIndex.deallocate()
     syntax.motion.deallocate()
     syntax.motionDifference.deallocate()
+    syntax.referenceIndexL1.deallocate()
+    syntax.motionL1.deallocate()
+    syntax.motionDifferenceL1.deallocate()
     levels.deallocate()
     pcm.deallocate()
   }
@@ -112,12 +116,16 @@ struct SyntaxGenerator {
     (s.referenceIndex + m * 4).update(repeating: -1, count: 4)
     (s.motion + m * 16).update(repeating: .zero, count: 16)
     (s.motionDifference + m * 16).update(repeating: .zero, count: 16)
+    (s.referenceIndexL1 + m * 4).update(repeating: -1, count: 4)
+    (s.motionL1 + m * 16).update(repeating: .zero, count: 16)
+    (s.motionDifferenceL1 + m * 16).update(repeating: .zero, count: 16)
     // Fields that the writers must not take from here.
     mb.qp = UInt8(random.int(qpRange))
 
-    if slice.isP && random.chance(skips) {
+    if (slice.isP || slice.isB) && random.chance(skips) {
       mb.type = MacroblockType.skip
       (s.referenceIndex + m * 4).update(repeating: 0, count: 4)
+      if slice.isB { for i in 0..<4 { infer(s, m, &mb, i) } }
       s.info[m] = mb
       return
     }
@@ -130,8 +138,10 @@ struct SyntaxGenerator {
       s.info[m] = mb
       return
     }
-    if !slice.isP || random.chance(intra) {
+    if !(slice.isP || slice.isB) || random.chance(intra) {
       fillIntra(picture, m, &mb)
+    } else if slice.isB {
+      fillBidirectional(picture, m, &mb)
     } else {
       fillInter(picture, m, &mb)
     }
@@ -248,6 +258,66 @@ struct SyntaxGenerator {
     }
   }
 
+  /// Makes an 8x8 block direct. What is inferred for it is anything here: writers must not send it.
+  private mutating func infer(_ s: PictureSyntax, _ m: Int, _ mb: inout MacroblockInfo, _ block: Int) {
+    mb.directBlocks |= 1 << UInt8(block)
+    s.referenceIndex[m * 4 + block] = Int8(random.int(-1...2))
+    s.referenceIndexL1[m * 4 + block] = Int8(random.int(0...2))
+  }
+
+  private mutating func fillBidirectional(_ picture: SyntaxPicture, _ m: Int, _ mb: inout MacroblockInfo) {
+    let s = picture.syntax
+    if random.chance(20) {
+      mb.type = MacroblockType.direct
+      for i in 0..<4 { infer(s, m, &mb, i) }
+      return
+    }
+    // One list after the other, as if it were P; then the blocks that do not use it lose it.
+    fillInter(picture, m, &mb)
+    let shape = (mb.type, mb.subType)
+    for i in 0..<4 { s.referenceIndexL1[m * 4 + i] = s.referenceIndex[m * 4 + i] }
+    for i in 0..<16 { s.motionDifferenceL1[m * 16 + i] = s.motionDifference[m * 16 + i] }
+    repeat { fillInter(picture, m, &mb) } while mb.type != shape.0
+    mb.subType = shape.1
+    var directions: [Int] = []
+    for i in 0..<4 {
+      let isFirst =
+        mb.type == MacroblockType.inter8x8 || i == 0 || i == 1 && mb.type == MacroblockType.inter8x16
+        || i == 2 && mb.type == MacroblockType.inter16x8
+      let before = mb.type == MacroblockType.inter8x16 ? i - 2 : i & 2
+      directions.append(
+        isFirst ? random.int(0...2) : directions[mb.type == MacroblockType.inter16x16 ? 0 : before])
+    }
+    for i in 0..<4 {
+      let corner = m * 16 + (i >> 1) * 8 + (i & 1) * 2
+      let isDirect = mb.type == MacroblockType.inter8x8 && random.chance(30)
+      for list in 0..<2 where isDirect || directions[i] == 1 - list {
+        let differences = list == 0 ? s.motionDifference : s.motionDifferenceL1
+        for at in [0, 1, 4, 5] { differences[corner + at] = .zero }
+        (list == 0 ? s.referenceIndex : s.referenceIndexL1)[m * 4 + i] = -1
+      }
+      if isDirect {
+        infer(s, m, &mb, i)
+        mb.setWhole(i)
+      } else if mb.type == MacroblockType.inter8x8 {
+        // The differences of both lists follow the shape of the block.
+        for list in 0..<2 where directions[i] != 1 - list {
+          let d = (list == 0 ? s.motionDifference : s.motionDifferenceL1) + corner
+          switch mb.subMacroblockType(i) {
+          case SubMacroblockType.whole8x8: (d[1], d[4], d[5]) = (d[0], d[0], d[0])
+          case SubMacroblockType.halves8x4: (d[1], d[5]) = (d[0], d[4])
+          case SubMacroblockType.halves4x8: (d[4], d[5]) = (d[0], d[1])
+          default: break
+          }
+        }
+      }
+    }
+    // Indices within list 1.
+    for i in 0..<4 where mb.directBlocks >> UInt8(i) & 1 == 0 {
+      s.referenceIndexL1[m * 4 + i] = min(s.referenceIndexL1[m * 4 + i], Int8(slice.activeReferencesL1 - 1))
+    }
+  }
+
   private mutating func level() -> Int16 {
     let sign = random.chance(50) ? -1 : 1
     if random.chance(70) { return Int16(sign) }
@@ -307,5 +377,16 @@ extension PictureSyntax {
   ) -> Int8 {
     info[m] = mb
     return predictedIntraMode(macroblock: m, x: x, y: y, constrained: constrained)
+  }
+}
+
+extension MacroblockInfo {
+  fileprivate mutating func setWhole(_ i: Int) {
+    switch i {
+    case 0: subType.0 = 0
+    case 1: subType.1 = 0
+    case 2: subType.2 = 0
+    default: subType.3 = 0
+    }
   }
 }

@@ -196,7 +196,7 @@ struct ArithmeticDecoder {
   private var states = [(state: Int, mps: Int)](repeating: (0, 0), count: 460)
 
   mutating func initialiseContexts(_ slice: SliceParameters) {
-    let table = ovt_cabac_init(slice.isP ? Int32(1 + slice.cabacInitIDC) : 0)!
+    let table = ovt_cabac_init(slice.isP || slice.isB ? Int32(1 + slice.cabacInitIDC) : 0)!
     for i in 0..<460 {
       let pre = max(
         1, min(126, ((Int(table[2 * i]) * max(0, min(51, slice.qp))) >> 4) + Int(table[2 * i + 1])))

@@ -23,6 +23,12 @@ struct ParsedMacroblock {
   /// x, y of each 4x4 block.
   var mvdX = [Int](repeating: 0, count: 16)
   var mvdY = [Int](repeating: 0, count: 16)
+  /// The same of list 1 in B slices, where -1 is a list that is not used; direct blocks have 0 and no difference.
+  var referencesL1 = [-1, -1, -1, -1]
+  var mvdXL1 = [Int](repeating: 0, count: 16)
+  var mvdYL1 = [Int](repeating: 0, count: 16)
+  /// Of the four 8x8 blocks.
+  var direct = [false, false, false, false]
   var modes = [Int](repeating: 2, count: 16)
   var levels = [Int](repeating: 0, count: LevelLayout.count)
   /// total_coeff of CAVLC, or coded_block_flag of CABAC: 16 luma raster, 4 Cb, 4 Cr.
@@ -126,7 +132,7 @@ final class SliceParser {
     var previousSkipped = false
     while true {
       guard m < mbs.count else { throw ParseError(what: "too many macroblocks") }
-      if slice.isP {
+      if slice.isP || slice.isB {
         if cabac {
           begin()
           if try skipFlag() == 1 {
@@ -168,6 +174,7 @@ final class SliceParser {
 
   private func skip() {
     mbs[m].type = MacroblockType.skip
+    if slice.isB { mbs[m].direct = [true, true, true, true] }
     mbs[m].qp = qp
     mbs[m].delta = 0
   }
@@ -218,12 +225,18 @@ final class SliceParser {
       return
     }
     if mbs[m].type == MacroblockType.inter8x8 {
-      for i in 0..<4 { mbs[m].sub[i] = try subType() }
+      for i in 0..<4 { if slice.isB { try bidirectionalSubType(i) } else { mbs[m].sub[i] = try subType() } }
     } else if mbs[m].isNxN && slice.transform8x8Mode {
       mbs[m].transform8x8 = try transformFlag()
       mbs[m].type = mbs[m].transform8x8 == 1 ? MacroblockType.intra8x8 : MacroblockType.intra4x4
     }
-    if mbs[m].isIntra { try intraPrediction() } else { try interPrediction() }
+    if mbs[m].isIntra {
+      try intraPrediction()
+    } else if slice.isB {
+      try bidirectionalPrediction()
+    } else {
+      try interPrediction()
+    }
     if mbs[m].type != MacroblockType.intra16x16 {
       mbs[m].pattern = try codedBlockPattern()
       if mbs[m].pattern & 15 > 0 && slice.transform8x8Mode && !mbs[m].isIntra
@@ -245,6 +258,10 @@ final class SliceParser {
   }
 
   private func macroblockType() throws {
+    if slice.isB {
+      refsOmitted = false
+      return try bidirectionalType()
+    }
     if cabac {
       if slice.isP {
         if try arithmetic.decision(14, &reader) == 0 {
@@ -258,11 +275,11 @@ final class SliceParser {
               ? MacroblockType.inter8x16 : MacroblockType.inter16x8
           }
         } else {
-          try intraType(number: try intraTypeCABAC(prefix: 17, inP: true))
+          try intraType(number: try intraTypeCABAC(prefix: 17, base: 17, inP: true))
         }
       } else {
         let inc = [left, top].reduce(0) { $0 + (($1.map { !$0.isNxN } ?? false) ? 1 : 0) }
-        try intraType(number: try intraTypeCABAC(prefix: 3 + inc, inP: false))
+        try intraType(number: try intraTypeCABAC(prefix: 3 + inc, base: 3, inP: false))
       }
     } else {
       var number = try reader.ue()
@@ -287,7 +304,7 @@ final class SliceParser {
   private var refsOmitted = false
 
   /// Table 7-11.
-  private func intraType(number: Int) throws {
+  func intraType(number: Int) throws {
     switch number {
     case 0: mbs[m].type = MacroblockType.intra4x4
     case 25: mbs[m].type = MacroblockType.pcm
@@ -301,10 +318,9 @@ final class SliceParser {
   }
 
   /// Table 9-36 with the contexts of 9.3.3.1.2.
-  private func intraTypeCABAC(prefix: Int, inP: Bool) throws -> Int {
+  func intraTypeCABAC(prefix: Int, base: Int, inP: Bool) throws -> Int {
     if try arithmetic.decision(prefix, &reader) == 0 { return 0 }
     if try arithmetic.terminate(&reader) == 1 { return 25 }
-    let base = inP ? 17 : 3
     let inc = inP ? [1, 2, 2, 3, 3, 3] : [3, 4, 5, 6, 6, 7]
     var number = 1
     if try arithmetic.decision(base + inc[0], &reader) == 1 { number += 12 }
@@ -323,7 +339,7 @@ final class SliceParser {
 
   private func skipFlag() throws -> Int {
     let inc = [left, top].reduce(0) { $0 + (($1.map { !$0.isSkip } ?? false) ? 1 : 0) }
-    return try arithmetic.decision(11 + inc, &reader)
+    return try arithmetic.decision((slice.isB ? 24 : 11) + inc, &reader)
   }
 
   private func subType() throws -> Int {
@@ -419,11 +435,16 @@ final class SliceParser {
     }
   }
 
-  private func reference(_ x: Int, _ y: Int) throws -> Int {
-    if !cabac { return slice.activeReferences > 2 ? try reader.ue() : 1 - (try reader.bit()) }
+  func reference(_ x: Int, _ y: Int, list1: Bool = false) throws -> Int {
+    let active = list1 ? slice.activeReferencesL1 : slice.activeReferences
+    if !cabac { return active > 2 ? try reader.ue() : 1 - (try reader.bit()) }
+    func isAbove0(_ neighbour: (ParsedMacroblock, Int)?) -> Bool {
+      guard let (mb, i) = neighbour else { return false }
+      return (list1 ? mb.referencesL1 : mb.references)[i] > 0 && !mb.direct[i]
+    }
     var context = 54
-    if let (a, i) = leftBlock(x, y, 2), a.references[i] > 0 { context += 1 }
-    if let (b, i) = topBlock(x, y, 2), b.references[i] > 0 { context += 2 }
+    if isAbove0(leftBlock(x, y, 2)) { context += 1 }
+    if isAbove0(topBlock(x, y, 2)) { context += 2 }
     var index = 0
     while try arithmetic.decision(context, &reader) == 1 {
       index += 1
@@ -433,11 +454,14 @@ final class SliceParser {
     return index
   }
 
-  private func difference(_ x: Int, _ y: Int, vertical: Bool) throws -> Int {
+  func difference(_ x: Int, _ y: Int, vertical: Bool, list1: Bool = false) throws -> Int {
     if !cabac { return try reader.se() }
-    var sum = 0
-    if let (a, i) = leftBlock(x, y, 4) { sum += abs(vertical ? a.mvdY[i] : a.mvdX[i]) }
-    if let (b, i) = topBlock(x, y, 4) { sum += abs(vertical ? b.mvdY[i] : b.mvdX[i]) }
+    func size(_ neighbour: (ParsedMacroblock, Int)?) -> Int {
+      guard let (mb, i) = neighbour else { return 0 }
+      return abs(
+        list1 ? (vertical ? mb.mvdYL1 : mb.mvdXL1)[i] : (vertical ? mb.mvdY : mb.mvdX)[i])
+    }
+    let sum = size(leftBlock(x, y, 4)) + size(topBlock(x, y, 4))
     let base = vertical ? 47 : 40
     let first = sum < 3 ? 0 : sum > 32 ? 2 : 1
     var value = 0

@@ -199,6 +199,9 @@ static inline int ovt_ssd(const OVTKernels *k, int shape, const uint8_t *src, co
 // for rows of `width` bytes of NV12, with a weight and an offset for Cb and for Cr.
 void ovt_weight(uint8_t *p, ptrdiff_t stride, int width, int height, int shift, int w, int o);
 void ovt_weight_nv12(uint8_t *p, ptrdiff_t stride, int width, int height, int shift, int w0, int o0, int w1, int o1);
+// Two predictions weighted by 64ths (8.4.2.3.2, implicit weights): clip((a w0 + b w1 + 32) >> 6), w0 + w1 = 64.
+void ovt_weigh_both(uint8_t *restrict dst, ptrdiff_t dstStride, const uint8_t *restrict a, const uint8_t *restrict b,
+                    ptrdiff_t srcStride, int width, int height, int w0, int w1);
 // dst[i] = table[src[i]]; `table` has 256 entries.
 void ovt_map(uint8_t *restrict dst, const uint8_t *restrict src, const uint8_t *restrict table, int n);
 // Adds n samples, `step` bytes apart, and their squares. n is at most 65,536.

@@ -8,6 +8,19 @@ struct ReferencePlanes {
   let chroma: UnsafeMutablePointer<UInt8>
   /// `PicturePlanes.number`.
   let number: UInt64
+  let orderCount: Int32
+  let storedMotion: StoredMotion?
+
+  /// Where list 1 begins among the references of a picture.
+  static let list1 = 16
+
+  init(_ picture: PicturePlanes) {
+    luma = picture.luma
+    chroma = picture.chroma
+    number = picture.number.pointee
+    orderCount = picture.orderCount.pointee
+    storedMotion = picture.storedMotion
+  }
 }
 
 /// The source picture's planes, as the macroblock fetch reads them.
@@ -35,6 +48,15 @@ struct FrameContext {
   var codedBlocks: UnsafeMutablePointer<UInt16>
   var references: UnsafeMutablePointer<ReferencePlanes>
   var referenceCount: Int
+  /// Of list 1, in B pictures.
+  var referenceCountL1: Int
+  var isBidirectional: Bool
+  /// `ImplicitWeights.weights`, where any differs from a half.
+  var implicitWeights: UnsafePointer<Int16>
+  var hasImplicitWeights: Bool
+  /// Others may refer to it.
+  var isReference: Bool
+  var orderCount: Int32
   /// Of each reference, where the picture `isWeighted`.
   var weights: UnsafePointer<PredictionWeight>
   var isWeighted: Bool

@@ -195,7 +195,7 @@ extension MacroblockCoder {
   }
 
   /// About how many sixteenths of a bit the chroma levels take.
-  private mutating func chromaBits(_ pattern: UInt8) -> Int {
+  mutating func chromaBits(_ pattern: UInt8) -> Int {
     if pattern == 0 { return 0 }
     var bits = 16
     let info = f.syntax.info + m

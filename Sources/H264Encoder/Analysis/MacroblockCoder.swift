@@ -28,6 +28,7 @@ struct MacroblockCoder {
   let dc: UnsafeMutablePointer<Int16>
   let costs: UnsafeMutablePointer<Int32>
   /// Motion around and in the macroblock, in 8x8 blocks: 3 rows of 4: D B0 B1 C, A0 0 1 -, A1 2 3 -.
+  /// From `gridL1` on the same of list 1, in B pictures.
   let gridMotion: UnsafeMutablePointer<MotionVector>
   let gridReference: UnsafeMutablePointer<Int8>
   /// Levels and reconstructions of two ways to code the residual, 256 values each.
@@ -57,6 +58,8 @@ struct MacroblockCoder {
   var lambdaSSD = 0
   /// For the residual's bits: its errors are inherited by later pictures.
   var lambdaResidual = 0
+  /// For the choice of levels, the same in the whole picture (`usualLevelLambda`).
+  var levelLambda = MacroblockCoder.usualLevelLambda
   /// The reference that `matchedSource` is made for, or -1.
   var matchedReference = -1
   /// Vector limits in quarter samples, for blocks at the macroblock's corner.
@@ -75,7 +78,7 @@ struct MacroblockCoder {
 
     let bytes = 256 + 128 + 512 + 256 + 8 * 512 + 64 + 64 + 64 + 64 + 64 + 64
     let scratch = UnsafeMutableRawPointer(
-      memory.allocate(UInt8.self, count: bytes + 1024 + 512 + 128 + 1024 + 512 + 256))
+      memory.allocate(UInt8.self, count: bytes + 1024 + 512 + 128 + 1024 + 512 + 256 + 64))
     var offset = 0
     func take<T>(_ type: T.Type, _ count: Int) -> UnsafeMutablePointer<T> {
       let p = (scratch + offset).bindMemory(to: T.self, capacity: count)
@@ -91,8 +94,8 @@ struct MacroblockCoder {
     filteredEdge = take(UInt8.self, 64) + 24
     dc = take(Int16.self, 16)
     costs = take(Int32.self, 16)
-    gridMotion = take(MotionVector.self, 12)
-    gridReference = take(Int8.self, 12)
+    gridMotion = take(MotionVector.self, 24)
+    gridReference = take(Int8.self, 24)
     rdLevels = take(Int16.self, 512)
     rdSamples = take(UInt8.self, 512)
     errors = take(Int32.self, 4)
@@ -248,6 +251,7 @@ struct MacroblockCoder {
     UnsafeMutableRawPointer(f.syntax.referenceIndex + m &* 4).storeBytes(of: 0xFFFF_FFFF, as: UInt32.self)
     clear(f.syntax.motion + m &* 16)
     clear(f.syntax.motionDifference + m &* 16)
+    if f.isBidirectional { storeNoMotionL1() }
   }
 
   mutating func clear(_ vectors: UnsafeMutablePointer<MotionVector>) {

@@ -11,6 +11,27 @@ struct SpeedTools {
   /// Rounds of the half-sample and of the quarter-sample diamond.
   var halfRounds = 1
   var quarterRounds = 1
+  // In B pictures:
+
+  /// As `skipError` and `partitionThreshold`.
+  var skipErrorB = 12
+  var partitionThresholdB: Int32 = Int32.max / 2048
+  /// B_Skip without a search where its error is worth no more than so many bits.
+  var earlySkipBitsB = 0
+  /// Lambda of the residual's bits, in percent of that of squared errors: in pictures that others refer to, and in those
+  /// that none does.
+  var residualLambdaB = 100
+  var residualLambdaLast = 100
+  /// Lambda of levels' bits in the latter.
+  var levelLambdaLast = 500
+  /// Lambda of vectors' bits, in percent.
+  var motionLambdaB = 100
+  /// Bits that direct is taken to cost, and how much more than the best direct may cost (in percent of that) to be
+  /// coded and compared.
+  var directBits: Int32 = 2
+  var directMargin = 0
+  /// Rounds in which the vectors of a prediction from both lists are moved together.
+  var jointRounds = 0
   /// Largest number of steps of the full-sample descent.
   var fullSteps = 16
   /// 16x8, 8x16 and 8x8 partitions are tried when a 16x16 vector costs more than this many lambda.
@@ -54,10 +75,15 @@ extension SpeedTools {
       refineBySATD = false
       transform8x8OnlyIfCoded = true
       skipsEarly = true
+      skipErrorB = 100
+      earlySkipBitsB = 30
       smallIntraInP = false
       intraThreshold = 16
       fullSteps = 8
     case 4:
+      partitionThresholdB = 48
+      skipErrorB = 40
+      earlySkipBitsB = 20
       references = 2
       referenceThreshold = 24
       partitionThreshold = 32
@@ -68,29 +94,40 @@ extension SpeedTools {
       transform8x8OnlyIfCoded = true
       intraThreshold = 8
     case 3:
+      partitionThresholdB = 24
+      skipErrorB = 20
+      earlySkipBitsB = 10
       references = 2
       referenceThreshold = 12
       partitionThreshold = 24
       skipError = 8
       skipPreference = 5
+      jointRounds = 1
     case 2:
+      partitionThresholdB = 12
       references = 2
       referenceThreshold = 6
       partitionThreshold = 12
       skipError = 8
       skipPreference = 5
+      jointRounds = 1
     case 1:
+      partitionThresholdB = 12
       references = 2
       halfRounds = 2
       quarterRounds = 2
       partitionThreshold = 8
+      jointRounds = 1
       skipError = 6
       skipPreference = 5
     default:
+      partitionThresholdB = 4
+      directMargin = 115
       references = 4
       halfRounds = 3
       quarterRounds = 3
       partitionThreshold = 4
+      jointRounds = 3
       skipError = 6
       skipPreference = 5
     }

@@ -91,7 +91,7 @@ extension CABACWriter {
     }
     var (blocks, count) = picture.partitions(mb)
     while count > 0 {
-      motionDifference(m, mb, Int(truncatingIfNeeded: blocks & 15))
+      motionDifference(mb, picture.motionDifference + m &* 16, Int(truncatingIfNeeded: blocks & 15))
       blocks = blocks &>> 4
       count &-= 1
     }
@@ -124,11 +124,12 @@ extension CABACWriter {
     engine = e
   }
 
-  /// mvd_l0 of the partition that begins in 4x4 block `block`.
+  /// mvd_l0 or mvd_l1 of the partition that begins in 4x4 block `block`; `own`: those of the macroblock.
   @inline(never)
-  private mutating func motionDifference(_ m: Int, _ mb: UnsafeMutablePointer<MacroblockInfo>, _ block: Int) {
+  mutating func motionDifference(
+    _ mb: UnsafeMutablePointer<MacroblockInfo>, _ own: UnsafePointer<MotionVector>, _ block: Int
+  ) {
     let available = mb.pointee.available
-    let own = picture.motionDifference + m &* 16
     var left = MotionVector.zero
     if block & 3 != 0 {
       left = own[block &- 1]

@@ -8,10 +8,10 @@ struct CABACWriter: EntropyCoder {
   private(set) var picture: PictureSyntax
   var engine: CABACEngine
   private var bits: BitWriter
-  private var qp = 0
+  var qp = 0
   /// The previous macroblock in the slice sent an mb_qp_delta that is not 0.
-  private var previousDelta = false
-  private var isFirst = true
+  var previousDelta = false
+  var isFirst = true
 
   /// Contexts in use, then those that `save` keeps.
   private let contextMemory: UnsafeMutablePointer<UInt8>
@@ -47,7 +47,7 @@ struct CABACWriter: EntropyCoder {
     bits.align(with: 1)  // cabac_alignment_one_bit
     bits.flush()
     engine = CABACEngine(contexts: contextMemory, at: bits.next, end: bits.end)
-    engine.initialiseContexts(column: slice.isP ? 1 + slice.cabacInitIDC : 0, qp: slice.qp)
+    engine.initialiseContexts(column: slice.isP || slice.isB ? 1 + slice.cabacInitIDC : 0, qp: slice.qp)
     qp = slice.qp
     previousDelta = false
     isFirst = true
@@ -89,6 +89,10 @@ struct CABACWriter: EntropyCoder {
   // MARK: Macroblock layer
 
   mutating func encode(macroblock m: Int, levels: UnsafePointer<Int16>, pcm: UnsafePointer<UInt8>?) {
+    if slice.isB {
+      encodeBidirectional(macroblock: m, levels: levels, pcm: pcm)
+      return
+    }
     var e = engine
     let mb = picture.info + m
     let type = mb.pointee.type
@@ -144,40 +148,63 @@ struct CABACWriter: EntropyCoder {
         if hasLeft && left.pointee.type > MacroblockType.intra8x8 { first &+= 1 }
         if hasTop && top.pointee.type > MacroblockType.intra8x8 { first &+= 1 }
       }
-      if type <= MacroblockType.intra8x8 {
-        e.encode(0, first)
-        if slice.transform8x8Mode {
-          e.encode(type == MacroblockType.intra8x8 ? 1 : 0, transformFlagContext(mb))
-        }
-      } else {
-        e.encode(1, first)
-        if type == MacroblockType.pcm {
-          engine = e
-          encodePCM(mb, pcm)
-          return
-        }
-        e.continueSlice()  // not I_PCM
-        // Contexts of the bins after the first: 6... in I slices, 18... in P slices.
-        let base = slice.isP ? 18 : 6
-        let isP = slice.isP ? 0 : 1
-        let pattern = mb.pointee.codedBlockPattern
-        e.encode(pattern & 15 != 0 ? 1 : 0, base)
-        if pattern >= 16 {
-          e.encode(1, base &+ 1)
-          e.encode(pattern >= 32 ? 1 : 0, base &+ 1 &+ isP)
-        } else {
-          e.encode(0, base &+ 1)
-        }
-        let mode = UInt32(mb.pointee.intra16x16Mode)
-        e.encode(mode &>> 1, base &+ 2 &+ isP)
-        e.encode(mode & 1, base &+ 2 &+ 2 &* isP)
-        mb.pointee.transform8x8 = 0
+      // Contexts of the bins after the first: 6... in I slices, 18... in P slices.
+      if intraType(&e, mb, first, slice.isP ? 18 : 6, spread: slice.isP ? 0 : 1) {
+        engine = e
+        encodePCM(mb, pcm)
+        return
       }
       engine = e
       intraPrediction(m, mb)
       e = engine
     }
 
+    engine = e
+    patternAndResidual(m, mb, levels)
+  }
+
+  /// mb_type of an intra macroblock behind what tells that it is one. `first`: the context of the first bin, `base`: of
+  /// those after it, which lie `spread` further apart in I slices. Returns whether it is I_PCM, whose samples follow.
+  @inline(__always) func intraType(
+    _ e: inout CABACEngine, _ mb: UnsafeMutablePointer<MacroblockInfo>, _ first: Int, _ base: Int,
+    spread: Int
+  ) -> Bool {
+    let type = mb.pointee.type
+    if type <= MacroblockType.intra8x8 {
+      e.encode(0, first)
+      if slice.transform8x8Mode {
+        e.encode(type == MacroblockType.intra8x8 ? 1 : 0, transformFlagContext(mb))
+      }
+      return false
+    }
+    e.encode(1, first)
+    if type == MacroblockType.pcm { return true }
+    e.continueSlice()  // not I_PCM
+    let pattern = mb.pointee.codedBlockPattern
+    e.encode(pattern & 15 != 0 ? 1 : 0, base)
+    if pattern >= 16 {
+      e.encode(1, base &+ 1)
+      e.encode(pattern >= 32 ? 1 : 0, base &+ 1 &+ spread)
+    } else {
+      e.encode(0, base &+ 1)
+    }
+    let mode = UInt32(mb.pointee.intra16x16Mode)
+    e.encode(mode &>> 1, base &+ 2 &+ spread)
+    e.encode(mode & 1, base &+ 2 &+ 2 &* spread)
+    mb.pointee.transform8x8 = 0
+    return false
+  }
+
+  /// coded_block_pattern and what follows it, behind the prediction.
+  @inline(__always) mutating func patternAndResidual(
+    _ m: Int, _ mb: UnsafeMutablePointer<MacroblockInfo>, _ levels: UnsafePointer<Int16>
+  ) {
+    var e = engine
+    let type = mb.pointee.type
+    let left = mb - 1
+    let top = mb - picture.widthInMbs
+    let hasLeft = mb.pointee.available & Availability.left != 0
+    let hasTop = mb.pointee.available & Availability.top != 0
     let pattern = mb.pointee.codedBlockPattern
     if type != MacroblockType.intra16x16 {
       // coded_block_pattern
@@ -261,7 +288,7 @@ struct CABACWriter: EntropyCoder {
     return context
   }
 
-  private mutating func encodePCM(_ mb: UnsafeMutablePointer<MacroblockInfo>, _ pcm: UnsafePointer<UInt8>?) {
+  mutating func encodePCM(_ mb: UnsafeMutablePointer<MacroblockInfo>, _ pcm: UnsafePointer<UInt8>?) {
     engine.terminate()  // mb_type's second bin; the samples begin at the next byte
     if !engine.overflowed, let pcm {
       var samples = bits.moved(to: engine.next, overflowed: false)

@@ -64,10 +64,10 @@ struct CAVLCWriter: EntropyCoder {
     }
     var w = bits
     var intraOffset = 0
-    if slice.isP {
+    if slice.isP || slice.isB {
       w.ue(skipRun)
       skipRun = 0
-      intraOffset = 5
+      intraOffset = slice.isP ? 5 : 23
     }
     let pattern = mb.pointee.codedBlockPattern
 
@@ -95,7 +95,7 @@ struct CAVLCWriter: EntropyCoder {
       bits = w
       return
     default:
-      interPrediction(&w, m, mb)
+      if slice.isB { bidirectionalPrediction(&w, m, mb) } else { interPrediction(&w, m, mb) }
     }
 
     if type != MacroblockType.intra16x16 {

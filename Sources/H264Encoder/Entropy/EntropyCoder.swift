@@ -4,10 +4,13 @@ import VideoBitstream
 
 /// What the slice header says that macroblock syntax depends on.
 struct SliceParameters: Equatable, Sendable {
-  /// P if true, else I.
+  /// P or B; neither: I.
   var isP = false
+  var isB = false
   /// num_ref_idx_l0_active_minus1 + 1
   var activeReferences = 1
+  /// The same for list 1 of B.
+  var activeReferencesL1 = 1
   /// transform_8x8_mode_flag of the picture parameter set.
   var transform8x8Mode = false
   /// constrained_intra_pred_flag of the picture parameter set.

@@ -45,8 +45,13 @@ struct PicturePlanes {
   let chroma: UnsafeMutablePointer<UInt8>
   /// Which reference picture the planes hold, counted from 1; 0: none that is whole.
   let number: UnsafeMutablePointer<UInt64>
+  /// PicOrderCnt of the picture.
+  let orderCount: UnsafeMutablePointer<Int32>
+  /// What B pictures whose list 1 begins with this picture take from it.
+  let storedMotion: StoredMotion?
 
-  init(_ geometry: PictureGeometry, memory: inout EncoderMemory) {
+  /// `storesMotion`: where B pictures may come (`PictureCoder.init`).
+  init(_ geometry: PictureGeometry, memory: inout EncoderMemory, storesMotion: Bool = false) {
     // One block: a picture is one allocation, its planes a cache line apart.
     let luma = geometry.lumaBytes + 128
     let chroma = (geometry.chromaBytes + 127) & ~63
@@ -58,11 +63,14 @@ struct PicturePlanes {
     self.chroma = planes + 4 * luma + geometry.chromaOrigin
     let end = UnsafeMutableRawPointer(planes + 4 * luma + chroma)
     number = end.bindMemory(to: UInt64.self, capacity: 1)
+    orderCount = (end + 8).bindMemory(to: Int32.self, capacity: 1)
+    storedMotion = storesMotion ? StoredMotion(geometry, memory: &memory) : nil
   }
 }
 
 extension PictureSyntax {
-  init(_ geometry: PictureGeometry, memory: inout EncoderMemory) {
+  /// `bidirectional`: of B pictures, which have a list 1.
+  init(_ geometry: PictureGeometry, memory: inout EncoderMemory, bidirectional: Bool = false) {
     let count = geometry.macroblockCount
     widthInMbs = geometry.widthInMbs
     heightInMbs = geometry.heightInMbs
@@ -72,5 +80,12 @@ extension PictureSyntax {
     referenceIndex = memory.allocate(Int8.self, count: count * 4)
     motion = memory.allocate(MotionVector.self, count: count * 16)
     motionDifference = memory.allocate(MotionVector.self, count: count * 16)
+    guard bidirectional else {
+      (referenceIndexL1, motionL1, motionDifferenceL1) = (referenceIndex, motion, motionDifference)
+      return
+    }
+    referenceIndexL1 = memory.allocate(Int8.self, count: count * 4)
+    motionL1 = memory.allocate(MotionVector.self, count: count * 16)
+    motionDifferenceL1 = memory.allocate(MotionVector.self, count: count * 16)
   }
 }

@@ -14,6 +14,9 @@ struct DeblockingFilter {
   let offsetB: Int
   /// disable_deblocking_filter_idc 2: edges between slices are left alone.
   let withinSlices: Bool
+  /// In B pictures the picture that a reference index stands for, those of list 1 from `ReferencePlanes.list1` on;
+  /// else nil.
+  let pictureIdentities: UnsafePointer<Int8>?
 
   func filterRow(_ y: Int) {
     for x in 0..<geometry.widthInMbs { filterMacroblock(x, y) }
@@ -43,13 +46,22 @@ struct DeblockingFilter {
     let info = syntax.info + m
     let hasLeft = x > 0 && (!withinSlices || info[-1].slice == info.pointee.slice)
     let hasTop = y > 0 && (!withinSlices || (info - w).pointee.slice == info.pointee.slice)
-    filterEdges(x, y, neighbour: hasLeft ? m &- 1 : -1, vertical: true)
-    filterEdges(x, y, neighbour: hasTop ? m &- w : -1, vertical: false)
+    if let pictureIdentities {
+      let motion = BidirectionalMotion(syntax: syntax, identities: pictureIdentities)
+      filterEdges(x, y, neighbour: hasLeft ? m &- 1 : -1, vertical: true, motion)
+      filterEdges(x, y, neighbour: hasTop ? m &- w : -1, vertical: false, motion)
+    } else {
+      let motion = ForwardMotion(syntax: syntax)
+      filterEdges(x, y, neighbour: hasLeft ? m &- 1 : -1, vertical: true, motion)
+      filterEdges(x, y, neighbour: hasTop ? m &- w : -1, vertical: false, motion)
+    }
   }
 
   /// The edges of a macroblock in one direction. `neighbour`: the macroblock on the other side of the border; -1: the
   /// border stays.
-  @inline(__always) private func filterEdges(_ x: Int, _ y: Int, neighbour n: Int, vertical: Bool) {
+  @inline(__always) private func filterEdges<Motion: DeblockingMotion>(
+    _ x: Int, _ y: Int, neighbour n: Int, vertical: Bool, _ motion: Motion
+  ) {
     let m = y &* geometry.widthInMbs &+ x
     let info = syntax.info[m]
     let isIntra = MacroblockType.isIntra(info.type)
@@ -57,7 +69,7 @@ struct DeblockingFilter {
     if n >= 0 {
       edges.bS.0 =
         isIntra || MacroblockType.isIntra(syntax.info[n].type)
-        ? 0x0404_0404 : borderStrengths(m, n, vertical: vertical)
+        ? 0x0404_0404 : borderStrengths(m, n, vertical: vertical, motion)
     }
     if isIntra {
       edges.bS.2 = 0x0303_0303
@@ -65,11 +77,11 @@ struct DeblockingFilter {
         edges.bS.1 = 0x0303_0303
         edges.bS.3 = 0x0303_0303
       }
-    } else if codedBlocks[m] != 0 || !isUniform(info.type) {
-      edges.bS.2 = innerStrengths(m, 2, vertical: vertical)
+    } else if codedBlocks[m] != 0 || !motion.isUniform(info.type) {
+      edges.bS.2 = innerStrengths(m, 2, vertical: vertical, motion)
       if info.transform8x8 == 0 {
-        edges.bS.1 = innerStrengths(m, 1, vertical: vertical)
-        edges.bS.3 = innerStrengths(m, 3, vertical: vertical)
+        edges.bS.1 = innerStrengths(m, 1, vertical: vertical, motion)
+        edges.bS.3 = innerStrengths(m, 3, vertical: vertical, motion)
       }
     }
     if edges.bS.0 | edges.bS.1 | edges.bS.2 | edges.bS.3 == 0 { return }
@@ -108,19 +120,6 @@ struct DeblockingFilter {
     return outer.isActive || inner.isActive
   }
 
-  /// Whether one vector serves the whole of an inter macroblock.
-  @inline(__always) private func isUniform(_ type: UInt8) -> Bool {
-    type == MacroblockType.skip || type == MacroblockType.inter16x16
-  }
-
-  /// True where two 8x8 blocks (0 to 3) refer to different pictures or their vectors differ by a sample or more.
-  @inline(__always) private func motionDiffers(_ m: Int, _ block: Int, _ n: Int, _ other: Int) -> Bool {
-    if syntax.referenceIndex[m &* 4 &+ block] != syntax.referenceIndex[n &* 4 &+ other] { return true }
-    let a = syntax.motion[m &* 16 &+ (block >> 1) &* 8 &+ (block & 1) &* 2]
-    let b = syntax.motion[n &* 16 &+ (other >> 1) &* 8 &+ (other & 1) &* 2]
-    return abs(Int(a.x) &- Int(b.x)) >= 4 || abs(Int(a.y) &- Int(b.y)) >= 4
-  }
-
   /// 2 in a byte for each bit: bits 0, 4, 8, 12 (down a vertical edge) or 0 to 3 (along a horizontal one).
   @inline(__always) private func codedStrengths(_ bits: UInt16, vertical: Bool) -> UInt32 {
     let b = UInt32(bits)
@@ -130,24 +129,28 @@ struct DeblockingFilter {
   }
 
   /// bS of the four quarters of the border between inter macroblocks, a byte each from the lowest (8.7.2.1).
-  @inline(__always) private func borderStrengths(_ m: Int, _ n: Int, vertical: Bool) -> UInt32 {
+  @inline(__always) private func borderStrengths<Motion: DeblockingMotion>(
+    _ m: Int, _ n: Int, vertical: Bool, _ source: Motion
+  ) -> UInt32 {
     let coded = codedBlocks[m]
     let codedOther = codedBlocks[n]
     let bits = vertical ? coded | codedOther >> 3 : coded | codedOther >> 12
     let bS = codedStrengths(bits, vertical: vertical)
     if bS == 0x0202_0202 { return bS }
     var motion: UInt32
-    if isUniform(syntax.info[m].type) && isUniform(syntax.info[n].type) {
-      motion = motionDiffers(m, 0, n, 0) ? 0x0101_0101 : 0
+    if source.isUniform(syntax.info[m].type) && source.isUniform(syntax.info[n].type) {
+      motion = source.differs(m, 0, n, 0) ? 0x0101_0101 : 0
     } else {
-      motion = motionDiffers(m, 0, n, vertical ? 1 : 2) ? 0x0101 : 0
-      if motionDiffers(m, vertical ? 2 : 1, n, 3) { motion |= 0x0101_0000 }
+      motion = source.differs(m, 0, n, vertical ? 1 : 2) ? 0x0101 : 0
+      if source.differs(m, vertical ? 2 : 1, n, 3) { motion |= 0x0101_0000 }
     }
     return bS | motion & ~(bS >> 1)
   }
 
   /// The same for an edge inside.
-  @inline(__always) private func innerStrengths(_ m: Int, _ edge: Int, vertical: Bool) -> UInt32 {
+  @inline(__always) private func innerStrengths<Motion: DeblockingMotion>(
+    _ m: Int, _ edge: Int, vertical: Bool, _ source: Motion
+  ) -> UInt32 {
     let coded = codedBlocks[m]
     let bits =
       vertical
@@ -155,9 +158,9 @@ struct DeblockingFilter {
       : coded >> UInt16(4 &* edge) | coded >> UInt16(4 &* edge &- 4)
     let bS = codedStrengths(bits, vertical: vertical)
     // Vectors change only between 8x8 blocks.
-    if edge != 2 || isUniform(syntax.info[m].type) { return bS }
-    var motion: UInt32 = motionDiffers(m, 0, m, vertical ? 1 : 2) ? 0x0101 : 0
-    if motionDiffers(m, vertical ? 2 : 1, m, 3) { motion |= 0x0101_0000 }
+    if edge != 2 || source.isUniform(syntax.info[m].type) { return bS }
+    var motion: UInt32 = source.differs(m, 0, m, vertical ? 1 : 2) ? 0x0101 : 0
+    if source.differs(m, vertical ? 2 : 1, m, 3) { motion |= 0x0101_0000 }
     return bS | motion & ~(bS >> 1)
   }
 }

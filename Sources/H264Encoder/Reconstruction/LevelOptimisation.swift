@@ -9,7 +9,7 @@ import CH264Kernels
 extension MacroblockCoder {
   /// lambda per sixteenth of a bit, errors being squares of 1/256 steps. In theory 0.136 * 65536 / 16 = 557;
   /// what is lost here is also lost to the pictures that refer to this one, so about 0.7 of that is best.
-  static let levelLambda: Int = 390
+  static let usualLevelLambda = 390
 
   /// - Parameters:
   ///   - level: the list in scan order, changed in place.
@@ -22,7 +22,7 @@ extension MacroblockCoder {
     original: UnsafePointer<Int16>, multiplier: UnsafePointer<UInt16>, scan: UnsafePointer<UInt8>,
     mask: UInt64, first: Int, is8x8: Bool
   ) -> UInt64 {
-    let lambda = MacroblockCoder.levelLambda
+    let lambda = levelLambda
     let zeroFlag = is8x8 ? 7 : 11
     var rest = mask
     var result = mask

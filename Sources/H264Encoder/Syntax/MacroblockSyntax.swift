@@ -10,11 +10,15 @@ enum MacroblockType {
   static let inter8x16: UInt8 = 6
   static let inter8x8: UInt8 = 7
   static let skip: UInt8 = 8
+  /// B_Direct_16x16. B macroblocks have the types from `inter16x16` on too; which lists a partition is predicted from
+  /// is in its reference indices.
+  static let direct: UInt8 = 9
 
   @inline(__always) static func isIntra(_ type: UInt8) -> Bool { type <= pcm }
 }
 
-/// sub_mb_type of P macroblocks (Table 7-17).
+/// The shape that sub_mb_type tells (Tables 7-17 and 7-18); B macroblocks have direct blocks too
+/// (`MacroblockInfo.directBlocks`).
 enum SubMacroblockType {
   static let whole8x8: UInt8 = 0
   static let halves8x4: UInt8 = 1
@@ -66,6 +70,8 @@ struct MacroblockInfo {
   var subType: (UInt8, UInt8, UInt8, UInt8) = (0, 0, 0, 0)
   /// The slice that the macroblock belongs to, counted in the picture.
   var slice: UInt16 = 0
+  /// In B pictures, a bit for each 8x8 block with inferred motion (direct); 15 for skip and `direct`.
+  var directBlocks: UInt8 = 0
 }
 
 /// The syntax of a whole picture, one array for each kind of element, macroblock by macroblock.
@@ -90,6 +96,11 @@ struct PictureSyntax {
   let motion: UnsafeMutablePointer<MotionVector>
   /// mvd_l0 of the partition that covers each 4x4 block, 16 for each macroblock; zero for skip and intra.
   let motionDifference: UnsafeMutablePointer<MotionVector>
+  /// The same of list 1, in B pictures. A list that a block does not use has -1 and zeros there; skipped and direct
+  /// blocks have what is inferred for them, and no difference.
+  let referenceIndexL1: UnsafeMutablePointer<Int8>
+  let motionL1: UnsafeMutablePointer<MotionVector>
+  let motionDifferenceL1: UnsafeMutablePointer<MotionVector>
 }
 
 /// The levels of one macroblock, in scan order, as the entropy coder reads them.

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+import CH264Kernels
+
+/// The best vector of each list for the whole macroblock, and its reference index.
+struct ListMotion {
+  var vectors: (MotionVector, MotionVector) = (.zero, .zero)
+  var indices: (Int8, Int8) = (0, 0)
+}
+
+/// Motion of a block by one list or both, and what it costs: distortion plus lambda times bits.
+struct BidirectionalCandidate {
+  /// Negative: the list is not used.
+  var references: (Int8, Int8) = (-1, -1)
+  var vectors: (MotionVector, MotionVector) = (.zero, .zero)
+  var cost = Int32.max
+}
+
+/// Decision and coding of one macroblock of a B picture.
+extension MacroblockCoder {
+  /// Codes the macroblock at hand; in next to no bits if the picture's budget is spent (`economy`).
+  mutating func codeBidirectional(economy: Bool) {
+    let info = f.syntax.info + m
+    info.pointee.directBlocks = 0
+    loadMotionNeighboursL1()
+    let direct = inferDirectMotion()
+    let directAllowed = isWithinLimits(direct)
+    if economy {
+      codeEconomically(direct, allowed: directAllowed)
+      return
+    }
+    // What is wrong here is wrong in few pictures only.
+    lambdaResidual = lambdaSSD &* (f.isReference ? f.tools.residualLambdaB : f.tools.residualLambdaLast) / 100
+    lambda = lambda &* Int32(f.tools.motionLambdaB) / 100
+
+    // B_Skip: the inferred prediction alone, when what is left quantises to nothing.
+    var skipCost = Int.max
+    var best = BidirectionalCandidate()
+    var type = MacroblockType.direct
+    var directCost = Int32.max
+    if directAllowed {
+      setDirect(direct)
+      let division = direct.isUniform ? MacroblockType.inter16x16 : MacroblockType.inter8x8
+      predictLumaBoth(division)
+      let isClose = ovt_sad(k, 0, source, picture, stride) <= lambda &* 64
+      if isClose {
+        predictChromaBoth(division)
+        let error = f.tools.rateDistortion ? Int(ovt_ssd(k, 0, source, picture, stride)) : 0
+        if error &* 187 <= lambdaSSD &* f.tools.skipErrorB && residualIsEmpty() {
+          storeSkip(direct)
+          return
+        }
+        if f.tools.rateDistortion {
+          k.pointee.ssdNV12(sourceChroma, pictureChroma, stride, errors)
+          skipCost = error &+ Int(errors[0]) &+ Int(errors[1])
+          if skipCost <= (lambdaSSD &* f.tools.earlySkipBitsB) >> 8 {
+            storeSkip(direct)
+            return
+          }
+        }
+      }
+      directCost = distortion(shape: 0, source, picture, stride) &+ (lambda &* f.tools.directBits) >> 4
+      best.cost = directCost
+    }
+
+    var lists = ListMotion()
+    let whole = searchBoth(direct, &lists)
+    if whole.cost < best.cost {
+      best = whole
+      type = MacroblockType.inter16x16
+    }
+    var directBlocks: UInt8 = 0
+    if best.cost > lambda &* f.tools.partitionThresholdB {
+      directBlocks = decidePartitionsBoth(&type, &best, lists, direct, directAllowed)
+    }
+    switch type {
+    case MacroblockType.direct:
+      setDirect(direct)
+      directBlocks = 15
+    case MacroblockType.inter16x16: setGrids(5, width: 2, height: 2, best)
+    default: break
+    }
+    let cost = best.cost
+
+    // Intra, when it could be cheaper.
+    if cost > lambda &* f.tools.intraThreshold {
+      let intra16 = decideIntra16x16(limit: cost)
+      if intra16.cost &+ (lambda &* 9) >> 4 < cost {
+        codeIntra(intra16)
+        return
+      }
+    }
+
+    var header = storeDifferencesBoth(type, directBlocks: directBlocks) &+ typeBits(type, best)
+    let directHeader = typeBits(MacroblockType.direct, best)
+    let directDivision = direct.isUniform ? MacroblockType.inter16x16 : MacroblockType.inter8x8
+    // Where both are close, bits and errors decide between direct and what was searched for.
+    var inferred = Int.max
+    if type != MacroblockType.direct && f.tools.rateDistortion
+      && Int(directCost) &* 100 < Int(best.cost) &* f.tools.directMargin
+    {
+      storeMotionBoth()
+      setDirect(direct)
+      inferred = codeResidualBoth(directDivision, headerBits: directHeader).cost
+      loadMotionBoth()
+    }
+    let division = type == MacroblockType.direct ? directDivision : type
+    var coded = codeResidualBoth(division, headerBits: header)
+    if inferred <= coded.cost {
+      type = MacroblockType.direct
+      directBlocks = 15
+      header = storeDifferencesBoth(type, directBlocks: 15) &+ directHeader
+      setDirect(direct)
+      coded = codeResidualBoth(directDivision, headerBits: header)
+    }
+    if skipCost < Int.max && skipCost &* 100 <= coded.cost &* (100 &+ f.tools.skipPreference) {
+      setDirect(direct)
+      predictLumaBoth(directDivision)
+      predictChromaBoth(directDivision)
+      storeSkip(direct)
+      return
+    }
+    storeMotionBoth()
+    info.pointee.type = type
+    info.pointee.qp = UInt8(qp)
+    info.pointee.directBlocks = directBlocks
+    info.pointee.codedBlockPattern = coded.luma | coded.chroma << 4
+    info.pointee.transform8x8 = coded.transform8x8 && coded.luma != 0 ? 1 : 0
+    if coded.luma | coded.chroma == 0 && type == MacroblockType.direct {
+      info.pointee.type = MacroblockType.skip
+    }
+  }
+
+  /// What became of the residual over a prediction. The cost is squared error plus lambda times bits.
+  private struct CodedResidual {
+    var luma: UInt8
+    var chroma: UInt8
+    var transform8x8: Bool
+    var cost: Int
+  }
+
+  /// Predicts with the motion in the grids and codes the residual.
+  private mutating func codeResidualBoth(_ division: UInt8, headerBits: Int) -> CodedResidual {
+    predictLumaBoth(division)
+    predictChromaBoth(division)
+    f.syntax.info[m].codedDC = 0
+    guard f.tools.rateDistortion else {
+      let luma = codeInterLuma(transform8x8: f.transform8x8Allowed)
+      return CodedResidual(
+        luma: luma, chroma: codeChroma(intra: false), transform8x8: f.transform8x8Allowed, cost: 0)
+    }
+    let luma = codeInterLumaByCost()
+    let chroma = codeChroma(intra: false)
+    k.pointee.ssdNV12(sourceChroma, pictureChroma, stride, errors)
+    let cost =
+      luma.cost &+ Int(errors[0]) &+ Int(errors[1])
+      &+ (lambdaSSD &* (headerBits &+ chromaBits(chroma))) >> 12
+    return CodedResidual(
+      luma: luma.pattern, chroma: chroma, transform8x8: luma.transform8x8, cost: cost)
+  }
+
+  /// B_Skip, or the nearest thing to it where its vectors point too far out.
+  private mutating func codeEconomically(_ direct: DirectMotion, allowed: Bool) {
+    if allowed {
+      setDirect(direct)
+      let division = direct.isUniform ? MacroblockType.inter16x16 : MacroblockType.inter8x8
+      predictLumaBoth(division)
+      predictChromaBoth(division)
+      storeSkip(direct)
+      return
+    }
+    storeSkip(direct)
+    var candidate = BidirectionalCandidate()
+    candidate.references.0 = 0
+    candidate.vectors.0 = clampToLimits(predictMotion(slot: 5, width: 2, reference: 0))
+    setGrids(5, width: 2, height: 2, candidate)
+    predictLumaBoth(MacroblockType.inter16x16)
+    predictChromaBoth(MacroblockType.inter16x16)
+    f.syntax.info[m].type = MacroblockType.inter16x16
+    f.syntax.info[m].directBlocks = 0
+    _ = storeDifferencesBoth(MacroblockType.inter16x16, directBlocks: 0)
+    storeMotionBoth()
+  }
+
+  /// SATD, or SAD where the search goes by that.
+  @inline(__always) mutating func distortion(
+    shape: Int32, _ source: UnsafePointer<UInt8>, _ prediction: UnsafePointer<UInt8>, _ stride: Int
+  ) -> Int32 {
+    f.tools.refineBySATD
+      ? ovt_satd(k, shape, source, prediction, stride) : ovt_sad(k, shape, source, prediction, stride)
+  }
+
+  /// Sets blocks of both grids.
+  @inline(__always) mutating func setGrids(
+    _ slot: Int, width: Int, height: Int, _ c: BidirectionalCandidate
+  ) {
+    setGrid(slot, width: width, height: height, c.vectors.0, c.references.0)
+    setGrid(slot &+ MacroblockCoder.gridL1, width: width, height: height, c.vectors.1, c.references.1)
+  }
+
+  /// About how many sixteenths of a bit mb_type and coded_block_pattern take.
+  private mutating func typeBits(_ type: UInt8, _ c: BidirectionalCandidate) -> Int {
+    switch type {
+    case MacroblockType.direct: return 48
+    case MacroblockType.inter16x16: return c.references.0 >= 0 && c.references.1 >= 0 ? 112 : 80
+    default: return 144
+    }
+  }
+
+  mutating func referenceBits(_ r: Int, list: Int) -> Int32 {
+    let count = list == 0 ? f.referenceCount : f.referenceCountL1
+    return count < 2 ? 0 : r == 0 ? 1 : Int32(2 &* r &+ 1)
+  }
+}

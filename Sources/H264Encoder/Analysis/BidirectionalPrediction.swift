@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+import CH264Kernels
+
+/// The motion that B_Skip and direct blocks infer.
+struct DirectMotion {
+  /// Reference indices of list 0 and list 1; negative: the list is not used.
+  var references: (Int8, Int8)
+  var vectors: (MotionVector, MotionVector)
+  /// A bit for each 8x8 block in which the colocated picture stood still: a vector to index 0 is zero there.
+  var still: UInt8
+
+  @inline(__always) func vector0(_ block: Int) -> MotionVector {
+    references.0 == 0 && still &>> UInt8(truncatingIfNeeded: block) & 1 != 0 ? .zero : vectors.0
+  }
+  @inline(__always) func vector1(_ block: Int) -> MotionVector {
+    references.1 == 0 && still &>> UInt8(truncatingIfNeeded: block) & 1 != 0 ? .zero : vectors.1
+  }
+  /// One motion serves all four blocks.
+  var isUniform: Bool { still == 0 || still == 15 }
+}
+
+/// Motion vector prediction (8.4.1) and compensation with two lists. List 1 has its grid `gridL1` after that of list 0,
+/// and its references `ReferencePlanes.list1` after those of list 0.
+extension MacroblockCoder {
+  static let gridL1 = 12
+
+  mutating func loadMotionNeighboursL1() {
+    let w = f.geometry.widthInMbs
+    let motion = f.syntax.motionL1
+    let reference = f.syntax.referenceIndexL1
+    let o = MacroblockCoder.gridL1
+    @inline(__always) func load(_ slot: Int, _ bit: UInt8, _ n: Int, _ block4: Int, _ block8: Int) {
+      if available & bit != 0 {
+        gridMotion[o &+ slot] = motion[n &* 16 &+ block4]
+        gridReference[o &+ slot] = reference[n &* 4 &+ block8]
+      } else {
+        gridMotion[o &+ slot] = .zero
+        gridReference[o &+ slot] = -2
+      }
+    }
+    load(0, Availability.topLeft, m &- w &- 1, 15, 3)
+    load(1, Availability.top, m &- w, 12, 2)
+    load(2, Availability.top, m &- w, 14, 3)
+    load(3, Availability.topRight, m &- w &+ 1, 12, 2)
+    load(4, Availability.left, m &- 1, 3, 1)
+    load(8, Availability.left, m &- 1, 11, 3)
+    gridReference[o &+ 7] = -2
+    gridReference[o &+ 11] = -2
+  }
+
+  // MARK: - Direct (8.4.1.2.2)
+
+  mutating func inferDirectMotion() -> DirectMotion {
+    // The least index of the neighbours that is not negative: the least of all without a sign.
+    @inline(__always) func reference(_ o: Int) -> Int8 {
+      let c = gridReference[o &+ 3] == -2 ? gridReference[o] : gridReference[o &+ 3]
+      let a = min(UInt8(bitPattern: gridReference[o &+ 4]), UInt8(bitPattern: gridReference[o &+ 1]))
+      return max(Int8(bitPattern: min(a, UInt8(bitPattern: c))), -1)
+    }
+    let o = MacroblockCoder.gridL1
+    let r0 = reference(0)
+    let r1 = reference(o)
+    if r0 < 0 && r1 < 0 { return DirectMotion(references: (0, 0), vectors: (.zero, .zero), still: 0) }
+    let v0 = r0 < 0 ? .zero : predictMotion(slot: 5, width: 2, reference: r0)
+    let v1 = r1 < 0 ? .zero : predictMotion(slot: 5 &+ o, width: 2, reference: r1)
+    var still: UInt8 = 0
+    if r0 == 0 && v0 != .zero || r1 == 0 && v1 != .zero { still = stillColocatedBlocks() }
+    return DirectMotion(references: (r0, r1), vectors: (v0, v1), still: still)
+  }
+
+  /// colZeroFlag of the four 8x8 blocks.
+  private mutating func stillColocatedBlocks() -> UInt8 {
+    guard let colocated = f.references[ReferencePlanes.list1].storedMotion else { return 0 }
+    var still: UInt8 = 0
+    for i in 0..<4 {
+      let reference = colocated.references[m &* 4 &+ i]
+      let v = colocated.vectors[m &* 4 &+ i]
+      let isShort = v.x >= -1 && v.x <= 1 && v.y >= -1 && v.y <= 1
+      if isShort && (reference == 0 || reference == Int8(ReferencePlanes.list1)) {
+        still |= 1 << UInt8(truncatingIfNeeded: i)
+      }
+    }
+    return still
+  }
+
+  /// Whether all vectors lie where there are samples.
+  mutating func isWithinLimits(_ direct: DirectMotion) -> Bool {
+    isWithinLimits(direct.vectors.0) && isWithinLimits(direct.vectors.1)
+  }
+
+  @inline(__always) mutating func isWithinLimits(_ v: MotionVector) -> Bool {
+    Int(v.x) >= minX && Int(v.x) <= maxX && Int(v.y) >= minY && Int(v.y) <= maxY
+  }
+
+  /// Sets the grids' 8x8 block 0 to 3 to the inferred motion.
+  @inline(__always) mutating func setDirect(_ block: Int, _ direct: DirectMotion) {
+    let slot = 5 &+ (block >> 1) &* 4 &+ (block & 1)
+    gridMotion[slot] = direct.vector0(block)
+    gridReference[slot] = direct.references.0
+    gridMotion[slot &+ MacroblockCoder.gridL1] = direct.vector1(block)
+    gridReference[slot &+ MacroblockCoder.gridL1] = direct.references.1
+  }
+
+  mutating func setDirect(_ direct: DirectMotion) { for i in 0..<4 { setDirect(i, direct) } }
+
+  // MARK: - Compensation
+
+  /// Predicts the luma of a block at (x, y) in the macroblock with the motion in a slot of the grids. `width` is a
+  /// kernel width index (0 = 16, 1 = 8).
+  @inline(__always) mutating func predictLumaBoth(
+    _ dst: UnsafeMutablePointer<UInt8>, _ dstStride: Int, slot: Int, x: Int, y: Int, width: Int, height: Int
+  ) {
+    let o = MacroblockCoder.gridL1
+    let r0 = Int(gridReference[slot])
+    let r1 = Int(gridReference[slot &+ o])
+    let v0 = gridMotion[slot]
+    let v1 = gridMotion[slot &+ o]
+    if r1 < 0 {
+      predictLuma(dst, dstStride, x: x, y: y, width: width, height: height, v0, reference: r0)
+    } else if r0 < 0 {
+      let r = r1 &+ ReferencePlanes.list1
+      predictLuma(dst, dstStride, x: x, y: y, width: width, height: height, v1, reference: r)
+    } else {
+      let (a, b) = (trial + 512, trial + 768)
+      let r = r1 &+ ReferencePlanes.list1
+      predictLuma(a, 16, x: x, y: y, width: width, height: height, v0, reference: r0)
+      predictLuma(b, 16, x: x, y: y, width: width, height: height, v1, reference: r)
+      joinPredictions(dst, dstStride, a, b, width: width, height: height, r0, r1)
+    }
+  }
+
+  /// The same for its chroma.
+  @inline(__always) mutating func predictChromaBoth(
+    _ dst: UnsafeMutablePointer<UInt8>, _ dstStride: Int, slot: Int, x: Int, y: Int, width: Int, height: Int
+  ) {
+    let o = MacroblockCoder.gridL1
+    let r0 = Int(gridReference[slot])
+    let r1 = Int(gridReference[slot &+ o])
+    let v0 = gridMotion[slot]
+    let v1 = gridMotion[slot &+ o]
+    if r1 < 0 {
+      predictChroma(dst, dstStride, x: x, y: y, width: width, height: height, v0, reference: r0)
+    } else if r0 < 0 {
+      let r = r1 &+ ReferencePlanes.list1
+      predictChroma(dst, dstStride, x: x, y: y, width: width, height: height, v1, reference: r)
+    } else {
+      let (a, b) = (trial + 512, trial + 768)
+      let r = r1 &+ ReferencePlanes.list1
+      predictChroma(a, 16, x: x, y: y, width: width, height: height, v0, reference: r0)
+      predictChroma(b, 16, x: x, y: y, width: width, height: height, v1, reference: r)
+      joinPredictions(dst, dstStride, a, b, width: width, height: height / 2, r0, r1)
+    }
+  }
+
+  /// Calls for each part of the macroblock that one motion serves: slot, position, width index and height.
+  @inline(__always) private mutating func forEachPart(
+    _ type: UInt8, _ body: (inout MacroblockCoder, Int, Int, Int, Int, Int) -> Void
+  ) {
+    switch type {
+    case MacroblockType.inter16x16: body(&self, 5, 0, 0, 0, 16)
+    case MacroblockType.inter16x8:
+      body(&self, 5, 0, 0, 0, 8)
+      body(&self, 9, 0, 8, 0, 8)
+    case MacroblockType.inter8x16:
+      body(&self, 5, 0, 0, 1, 16)
+      body(&self, 6, 8, 0, 1, 16)
+    default:
+      body(&self, 5, 0, 0, 1, 8)
+      body(&self, 6, 8, 0, 1, 8)
+      body(&self, 9, 0, 8, 1, 8)
+      body(&self, 10, 8, 8, 1, 8)
+    }
+  }
+
+  /// Predicts the macroblock's luma with the motion in the grids into the picture. `type`: how it is divided;
+  /// whatever is not known is taken as 8x8.
+  mutating func predictLumaBoth(_ type: UInt8) {
+    forEachPart(type) { c, slot, x, y, width, height in
+      c.predictLumaBoth(
+        c.picture + (y &* c.stride &+ x), c.stride, slot: slot, x: x, y: y, width: width, height: height)
+    }
+  }
+
+  /// The same for its chroma.
+  mutating func predictChromaBoth(_ type: UInt8) {
+    forEachPart(type) { c, slot, x, y, width, height in
+      c.predictChromaBoth(
+        c.pictureChroma + (y / 2 &* c.stride &+ x), c.stride, slot: slot, x: x, y: y, width: width,
+        height: height)
+    }
+  }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a macroblock of a B picture leaves for its neighbours and for the entropy coder.
+extension MacroblockCoder {
+  /// Takes the vectors and references of both lists over from the grids.
+  mutating func storeMotionBoth() {
+    storeMotion()
+    let motion = f.syntax.motionL1 + m &* 16
+    let reference = f.syntax.referenceIndexL1 + m &* 4
+    for i in 0..<4 {
+      let g = 5 &+ (i >> 1) &* 4 &+ (i & 1) &+ MacroblockCoder.gridL1
+      let v = gridMotion[g]
+      reference[i] = gridReference[g]
+      let p = motion + ((i >> 1) &* 8 &+ (i & 1) &* 2)
+      p[0] = v
+      p[1] = v
+      p[4] = v
+      p[5] = v
+    }
+  }
+
+  /// Marks the macroblock as not predicted from list 1.
+  mutating func storeNoMotionL1() {
+    UnsafeMutableRawPointer(f.syntax.referenceIndexL1 + m &* 4).storeBytes(of: 0xFFFF_FFFF, as: UInt32.self)
+    clear(f.syntax.motionL1 + m &* 16)
+    clear(f.syntax.motionDifferenceL1 + m &* 16)
+  }
+
+  /// Takes them back into the grids.
+  mutating func loadMotionBoth() {
+    for i in 0..<4 {
+      let g = 5 &+ (i >> 1) &* 4 &+ (i & 1)
+      let corner = m &* 16 &+ (i >> 1) &* 8 &+ (i & 1) &* 2
+      gridMotion[g] = f.syntax.motion[corner]
+      gridReference[g] = f.syntax.referenceIndex[m &* 4 &+ i]
+      gridMotion[g &+ MacroblockCoder.gridL1] = f.syntax.motionL1[corner]
+      gridReference[g &+ MacroblockCoder.gridL1] = f.syntax.referenceIndexL1[m &* 4 &+ i]
+    }
+  }
+
+  /// Makes the macroblock B_Skip.
+  mutating func storeSkip(_ direct: DirectMotion) {
+    let info = f.syntax.info + m
+    setDirect(direct)
+    storeMotionBoth()
+    clear(f.syntax.motionDifference + m &* 16)
+    clear(f.syntax.motionDifferenceL1 + m &* 16)
+    info.pointee.type = MacroblockType.skip
+    info.pointee.directBlocks = 15
+    info.pointee.qp = UInt8(qp)
+    info.pointee.codedBlockPattern = 0
+    info.pointee.codedDC = 0
+    info.pointee.transform8x8 = 0
+    f.codedBlocks[m] = 0
+    let nonZero = f.syntax.nonZero + m &* 24
+    clearLumaCounts(nonZero)
+    clearChromaCounts(nonZero)
+  }
+
+  /// The prediction of the vector of a partition (8.4.1.3): `i` is its index.
+  @inline(__always) mutating func predictPartition(_ type: UInt8, _ i: Int, list: Int, reference r: Int8)
+    -> MotionVector
+  {
+    let o = list &* MacroblockCoder.gridL1
+    switch type {
+    case MacroblockType.inter16x16: return predictMotion(slot: 5 &+ o, width: 2, reference: r)
+    case MacroblockType.inter16x8:
+      if i == 0 {
+        if gridReference[1 &+ o] == r { return gridMotion[1 &+ o] }
+        return predictMotion(slot: 5 &+ o, width: 2, reference: r)
+      }
+      if gridReference[8 &+ o] == r { return gridMotion[8 &+ o] }
+      return predictMotion(slot: 9 &+ o, width: 2, reference: r)
+    case MacroblockType.inter8x16:
+      if i == 0 {
+        if gridReference[4 &+ o] == r { return gridMotion[4 &+ o] }
+        return predictMotion(slot: 5 &+ o, width: 1, reference: r)
+      }
+      let c = (gridReference[3 &+ o] == -2 ? 1 : 3) &+ o
+      if gridReference[c] == r { return gridMotion[c] }
+      return predictMotion(slot: 6 &+ o, width: 1, reference: r)
+    default:
+      let slot = 5 &+ (i >> 1) &* 4 &+ (i & 1)
+      return predictMotion(slot: slot &+ o, width: 1, reference: r)
+    }
+  }
+
+  /// Stores mvd_l0 and mvd_l1 of every partition (7.4.5.1), replicated over the 4x4 blocks that it covers; zero where a
+  /// list is not used or the motion is inferred. Returns about how many sixteenths of a bit they take.
+  mutating func storeDifferencesBoth(_ type: UInt8, directBlocks: UInt8) -> Int {
+    var bits = 0
+    f.syntax.info[m].subType = (0, 0, 0, 0)
+    for list in 0..<2 {
+      let out = (list == 0 ? f.syntax.motionDifference : f.syntax.motionDifferenceL1) + m &* 16
+      if type == MacroblockType.direct {
+        clear(out)
+        continue
+      }
+      let parts = type == MacroblockType.inter16x16 ? 1 : type == MacroblockType.inter8x8 ? 4 : 2
+      let width = type == MacroblockType.inter16x16 || type == MacroblockType.inter16x8 ? 4 : 2
+      let height = type == MacroblockType.inter16x16 || type == MacroblockType.inter8x16 ? 4 : 2
+      for i in 0..<parts {
+        let block = parts == 4 ? i : type == MacroblockType.inter16x8 ? 2 &* i : i
+        let slot = 5 &+ (block >> 1) &* 4 &+ (block & 1) &+ list &* MacroblockCoder.gridL1
+        let r = gridReference[slot]
+        var d = MotionVector.zero
+        if r >= 0 && directBlocks &>> UInt8(truncatingIfNeeded: block) & 1 == 0 {
+          let p = predictPartition(type, i, list: list, reference: r)
+          d = MotionVector(gridMotion[slot].x &- p.x, gridMotion[slot].y &- p.y)
+          bits &+= Int(f.motionBits[Int(d.x)]) &+ Int(f.motionBits[Int(d.y)])
+        }
+        let first = out + ((block >> 1) &* 8 &+ (block & 1) &* 2)
+        for y in 0..<height {
+          for x in 0..<width { first[y &* 4 &+ x] = d }
+        }
+      }
+    }
+    return bits
+  }
+}
