@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import CoreMedia
 import Foundation
+import VideoToolbox
 
 /// What the analysis found out of a movie, picture by picture in the order in which they are shown.
 struct MovieComplexity: Sendable {
@@ -15,6 +15,12 @@ struct MovieComplexity: Sendable {
 
   var pictures: [Picture]
 
+  /// Bits a second.
+  var bitRate: Double {
+    let seconds = pictures.first.map { (end - $0.time).seconds } ?? 0
+    return seconds > 0 ? Double(pictures.reduce(0) { $0 + $1.bytes }) * 8 / seconds : 0
+  }
+
   var end: CMTime { pictures.reduce(.negativeInfinity) { max($0, $1.time + $1.duration) } }
 }
 
@@ -26,26 +32,68 @@ struct ComplexityPass: Sendable {
   let source: MovieSource
   let plan: EncodingPlan
 
-  /// Of what `AverageBitRate` movies have: the shares depend little on it.
-  private static let quality = 0.5
+  /// Where nothing is known: good, as the property's scale goes.
+  private static let usualQuality = 0.5
+  /// How far the analysis's rate may be from the movie's, as a factor: at another rate the parts would share otherwise,
+  /// since what moves little needs next to nothing at a low one.
+  private static let nearEnough = 2.0
+  /// Of 0 to 9, where the encoder has no first pass of its own.
+  private static let effort = 2
 
   /// - Returns: What it found, and the identifier of the encoder that the plan leads to.
   func run() throws -> (MovieComplexity, encoderID: String) {
-    // With the plan's own settings, to find out which encoder takes them and that it does.
-    let encoderID = try Compressor(plan, source: source) { _ in }.encoderID
+    let (encoderID, learns) = try trial()
     var quick = plan
-    quick.quality = Self.quality
     quick.encoderID = encoderID
     quick.threads = nil
     quick.passes = 1
-    quick.preset = .highSpeed
-    quick.lookAheadFrames = nil
+    // An encoder of several passes has a quick first one, with the tools that decide what a part needs.
+    if !learns {
+      quick.preset = .highSpeed
+      quick.effort = Self.effort
+    }
+    quick.quality = plan.quality ?? guess()
+    var found = try measure(quick)
+    if plan.quality == nil, found.bitRate > 0 {
+      let ratio = found.bitRate / Double(plan.bitRate)
+      if max(ratio, 1 / ratio) > Self.nearEnough {
+        quick.quality = Self.quality((quick.quality ?? Self.usualQuality), changedBy: log2(ratio))
+        found = try measure(quick)
+      }
+    }
+    return (found, encoderID)
+  }
+
+  /// The encoder that the plan's own settings lead to, and whether it learns from a pass; an error where it does not take
+  /// them.
+  private func trial() throws -> (encoderID: String, learns: Bool) {
+    (try Compressor(plan, source: source) { _ in }.encoderID, encoderMakesPasses(plan.codec.type))
+  }
+
+  /// From the bits that a picture element has: a tenth of a bit is what good pictures take.
+  private func guess() -> Double {
+    let samples = Double(plan.width * plan.height) * max(plan.frameRate, 1)
+    return Self.quality(Self.usualQuality, changedBy: log2(0.1 * samples / Double(max(plan.bitRate, 1))))
+  }
+
+  /// A step of the quantiser of 6 halves the rate, and the scale of qualities has some 36 for 1.
+  private static func quality(_ quality: Double, changedBy halvings: Double) -> Double {
+    min(max(quality - halvings * 6 / 36, 0.1), 0.95)
+  }
+
+  private func measure(_ quick: EncodingPlan) throws -> MovieComplexity {
     let progress = ProgressLine(total: expectedFrames, style: plan.progress)
     defer { progress.finish() }
     let found = Found()
-    let compressor = try Compressor(quick, source: source) { result in
+    var storage: VTMultiPassStorage?
+    VTMultiPassStorageCreate(
+      allocator: kCFAllocatorDefault, fileURL: nil, timeRange: .invalid, options: nil,
+      multiPassStorageOut: &storage)
+    defer { if let storage { VTMultiPassStorageClose(storage) } }
+    let compressor = try Compressor(quick, source: source, storage: storage) { result in
       if let count = found.add(result) { progress.update(frames: count) }
     }
+    if compressor.makesPasses { try compressor.beginPass(isLast: false, rate: nil) }
     let reader = try FrameReader(source, plan: quick)
     defer { reader.cancel() }
     var count = 0
@@ -54,7 +102,7 @@ struct ComplexityPass: Sendable {
       try compressor.encode(frame)
       count += 1
     }
-    try compressor.complete()
+    if compressor.makesPasses { _ = try compressor.endPass() } else { try compressor.complete() }
     let pictures = try found.pictures()
     guard pictures.count == count, count > 0 else {
       throw Failure("the encoder gave \(pictures.count) of \(count) frames; the movie cannot be split")
@@ -64,7 +112,7 @@ struct ComplexityPass: Sendable {
         "'\(source.name)' is damaged, and its segments would not fit together: \(damage); encode it with vtencode "
           + "transcoding")
     }
-    return (MovieComplexity(pictures: pictures), encoderID)
+    return MovieComplexity(pictures: pictures)
   }
 
   private func checkInterrupt() throws {

@@ -22,7 +22,8 @@ final class PassLoop: @unchecked Sendable {
     samples: BoundedQueue<CMSampleBuffer>, gate: SoundGate, damage: DamageCollector, tally: Tally
   ) throws {
     do {
-      var plan = PassPlan(target: pipeline.plan.bitRate, most: pipeline.plan.passes)
+      var plan = PassPlan(
+        target: pipeline.plan.bitRate, most: pipeline.plan.passes, tolerance: pipeline.plan.passTolerance)
       var isWhole = false
       var isWanted = false
       repeat {

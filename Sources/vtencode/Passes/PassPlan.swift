@@ -6,10 +6,9 @@ import Foundation
 /// The first learns, the second shares the bits out. From the third on a pass is made only where the one before has
 /// missed the rate, at a rate corrected by that.
 struct PassPlan: Sendable {
-  /// A miss that another pass is spent on, as a share of the rate.
-  static let tolerance = 0.005
-
   let target: Int
+  /// A miss that another pass is spent on, as a share of the rate.
+  let tolerance: Double
   let most: Int
   private(set) var number = 1
   private(set) var asked: Int
@@ -18,8 +17,8 @@ struct PassPlan: Sendable {
   /// The last pass is worse than the one before.
   private(set) var isWorse = false
 
-  init(target: Int, most: Int) {
-    (self.target, self.most) = (target, most)
+  init(target: Int, most: Int, tolerance: Double) {
+    (self.target, self.most, self.tolerance) = (target, most, tolerance)
     asked = target
   }
 
@@ -34,7 +33,7 @@ struct PassPlan: Sendable {
     if number > 1 {
       isWorse = miss >= leastMiss
       leastMiss = min(miss, leastMiss)
-      guard !isWorse, miss > Self.tolerance, bitRate > 0 else { return false }
+      guard !isWorse, miss > tolerance, bitRate > 0 else { return false }
       let wanted = Double(asked) * Double(target) / bitRate
       // A rate that the content makes nothing of is not chased.
       guard (Double(target) / 2...Double(target) * 2).contains(wanted) else { return false }

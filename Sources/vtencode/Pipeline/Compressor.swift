@@ -127,6 +127,10 @@ final class Compressor: @unchecked Sendable {
 
   private func configure(_ plan: EncodingPlan, source: MovieSource) throws {
     if let preset = plan.preset { try apply(preset) }
+    if let effort = plan.effort {
+      _ = VTSessionSetProperty(
+        session, key: kOVTCompressionPropertyKey_Effort, value: NSNumber(value: effort))
+    }
     try set(kVTCompressionPropertyKey_RealTime, plan.purpose != .transcoding, for: plan.purpose.rawValue)
     try set(kVTCompressionPropertyKey_ExpectedFrameRate, plan.frameRate, for: "this frame rate")
     if let seconds = plan.expectedDuration(of: source) {

@@ -36,6 +36,10 @@ struct EncodingPlan: Sendable {
   var threads: Int?
   /// At most, over the whole movie.
   var passes = 1
+  /// A miss of the rate that a third pass or a later one is spent on, as a share of it.
+  var passTolerance = 0.005
+  /// From 0, the fastest, to 9; nil leaves it to the preset. A hint.
+  var effort: Int?
   var frameLimit: Int?
   /// The part of the movie to encode; nil is all of it.
   var range: CMTimeRange?
