@@ -108,7 +108,9 @@ final class ProgressLine: @unchecked Sendable {
   private func bar(_ share: Double, _ text: String) -> String {
     let percent = "\(Int(share * 100)) %"
     guard isTerminal else { return text.isEmpty ? percent : "\(percent)  \(text)" }
-    let width = 24
+    // What tells most stays on a narrow terminal; the pass stands before it.
+    let width = min(24, Console.columns - percent.count - text.count - (pass == nil ? 6 : 20))
+    guard width >= 4 else { return "\(percent)  \(text)" }
     let filled = Int(min(max(share, 0), 1) * Double(width))
     let bar = String(repeating: "=", count: filled) + String(repeating: " ", count: width - filled)
     return "[\(bar)] \(percent)  \(text)"

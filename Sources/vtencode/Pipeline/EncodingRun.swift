@@ -47,8 +47,11 @@ enum EncodingRun {
         status: Interrupt.shared.status)
     }
     if let damage = report.damage.summary {
+      // The summary has just said it to whoever reads both.
+      let isSaid = Console.standardOutputIsTerminal && Console.standardErrorIsTerminal
       throw Failure(
-        "'\(source.name)' is damaged, and '\(output)' holds what could be read: \(damage)",
+        "'\(source.name)' is damaged, and '\(output)' holds what could be read"
+          + (isSaid ? "" : ": \(damage)"),
         status: SourceDamage.exitStatus)
     }
   }
