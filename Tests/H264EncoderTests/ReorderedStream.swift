@@ -32,7 +32,10 @@ struct ReorderedStream: CustomStringConvertible {
     c.threads = r.chance(50) ? 1 : 2
     let rows = (height + 15) / 16
     if r.chance(40) { c.slices = r.int(1...min(rows, 4)) }
-    if r.chance(10) { c.maximumSliceBytes = [150, 400, 1000].randomElement(using: &r)! }
+    let slicesBySize = r.chance(10)
+    let bytes = [150, 400, 1000].randomElement(using: &r)!
+    // libavcodec complains of more than 31 slices.
+    if slicesBySize && rows * ((width + 15) / 16) < 32 { c.maximumSliceBytes = bytes }
     c.maximumReferences = ReorderedCoder.capacity
     c.allowsNonReferenceFrames = true
     c.allowsTransform8x8 = r.chance(70)
