@@ -176,7 +176,7 @@ import Testing
     expectRefused(try join(folder), "belongs to another plan")
     // A plan that somebody changed, and what is none.
     let text = String(decoding: first, as: UTF8.self)
-    try Data(text.replacingOccurrences(of: "\"passes\" : 3", with: "\"passes\" : 2").utf8).write(to: planURL)
+    try Data(text.replacingOccurrences(of: "\"passes\" : 4", with: "\"passes\" : 2").utf8).write(to: planURL)
     expectRefused(try join(folder), "checksum")
     try Data(text.utf8.prefix(300)).write(to: planURL)
     expectRefused(try join(folder), "no plan")

@@ -22,6 +22,8 @@ struct SegmentCutter: Sendable {
   /// Of the bits a second: a quick pass overstates what is difficult, for it lacks the tools that help there. Found with
   /// clips joined, against what libx264 gives their parts in two passes over the whole.
   private static let exponent = 0.8
+  /// Over the share that is in proportion.
+  private static let mostGain = 1.6
 
   func segments() -> [PlannedSegment] {
     let pictures = complexity.pictures
@@ -33,7 +35,10 @@ struct SegmentCutter: Sendable {
     let allBytes = max(bytes.reduce(0, +), 1)
     let times: [CMTime] = cuts.map { $0 < pictures.count ? pictures[$0].time : end }
     let seconds: [Double] = zip(times, times.dropFirst()).map { ($0.1 - $0.0).seconds }
-    let needs = zip(bytes, seconds).map { pow($0.0 / max($0.1, 1e-6), Self.exponent) * $0.1 }
+    let powers: [Double] = zip(bytes, seconds).map { pow($0.0 / max($0.1, 1e-6), Self.exponent) * $0.1 }
+    let allPowers = max(powers.reduce(0, +), 1e-6)
+    // A still picture makes nothing of more bits.
+    let needs: [Double] = zip(powers, bytes).map { min($0.0 / allPowers, Self.mostGain * $0.1 / allBytes) }
     let shares: [Int]? = bitRate.map { rates(of: needs, seconds: seconds, average: Double($0)) }
     return bytes.indices.map { index in
       PlannedSegment(

@@ -5,7 +5,7 @@ import ArgumentParser
 struct PassOptions: ParsableArguments {
   static let usual = 2
   /// A segment has less time to come right than a movie.
-  static let usualOfSegments = 3
+  static let usualOfSegments = 4
   static let allowed = 1...10
 
   @Option(
