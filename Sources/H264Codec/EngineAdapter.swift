@@ -40,6 +40,7 @@ final class EngineAdapter: VideoEncoder {
 
   func reconfigure(_ new: VideoEncoderConfiguration) throws(CodecError) -> Reconfiguration {
     guard new != configuration else { return .applied }
+    guard new.lowLatency != nil || !H264Codec.looksAhead(new) else { return .needsNewStream }
     let converted = try EncoderConfiguration(new)
     do {
       try engine.reconfigure(converted)

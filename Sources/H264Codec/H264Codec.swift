@@ -18,9 +18,17 @@ public enum H264Codec {
     return description
   }
 
-  /// For every other purpose: no frame is ever dropped.
+  /// For every other purpose: no frame is ever dropped. Streams that may wait are coded with a look-ahead.
   public static var encoder: EncoderDescription {
-    describe(encoderID, name: "OpenVideoToolbox")
+    var description = describe(encoderID, name: "OpenVideoToolbox")
+    description.features.formUnion([
+      .frameReordering, .multiPass, .constantRate, .variableRate, .lookAhead, .expectedDuration, .hdrMetadata,
+    ])
+    description.makeEncoder = { (configuration) throws(CodecError) in
+      if looksAhead(configuration) { return try LookAheadAdapter(configuration) }
+      return try EngineAdapter(configuration)
+    }
+    return description
   }
 
   private static func describe(_ id: String, name: String) -> EncoderDescription {

@@ -248,6 +248,8 @@ public struct FrameFacts: Sendable, Equatable {
   public var longTermSlot: Int?
   /// Frames that it refers to.
   public var referenceCount = 0
+  /// Bytes of filler data that hold a constant rate, their NAL unit's framing included; `bits` counts them.
+  public var fillerBytes = 0
 
   private var error: SquaredError?
   private struct SquaredError: Sendable, Equatable {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A frame as `LowLatencyEncoder.encode` gives it. It owns its bytes: they live as long as it does, or as whoever
+/// A frame as an encoder gives it. It owns its bytes: they live as long as it does, or as whoever
 /// takes the memory over.
 public struct EncodedFrame: ~Copyable, Sendable {
   public let facts: FrameFacts

@@ -82,6 +82,17 @@ struct AccessUnit: ~Copyable {
     count += writer.count
   }
 
+  /// Appends filler data (7.3.2.7) whose payload is `bytes` long, behind start code or length and a header byte.
+  mutating func appendFiller(bytes payloadCount: Int) {
+    let payload = max(payloadCount, 1)
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: payload) { filler in
+      guard let base = filler.baseAddress else { return }
+      base.update(repeating: 0xFF, count: payload)
+      base[payload - 1] = 0x80
+      append(type: .fillerData, refIDC: 0, payload: base, count: payload)
+    }
+  }
+
   /// Sees to it that the frame may have `need` bytes.
   private mutating func room(for need: Int) -> (address: UnsafeMutablePointer<UInt8>, capacity: Int) {
     var current: FrameMemory

@@ -15,6 +15,8 @@ struct DecodedPictureBuffer {
     var isUsable = true
     /// `PicturePlan.isBetter`.
     var isBetter = false
+    /// A B picture, which only those between the same two pictures refer to.
+    var isBidirectional = false
   }
 
   let capacity: Int
@@ -88,6 +90,14 @@ struct DecodedPictureBuffer {
     let difference = frameNum - pictureNumber(entries[oldest], current: frameNum)
     entries.remove(at: oldest)
     return .removeShortTerm(difference: difference)
+  }
+
+  /// Removes all B pictures.
+  mutating func removeBidirectional(current frameNum: Int, _ commands: inout [H264MemoryManagement]) {
+    for i in entries.indices.reversed() where entries[i].isBidirectional {
+      commands.append(.removeShortTerm(difference: frameNum - pictureNumber(entries[i], current: frameNum)))
+      entries.remove(at: i)
+    }
   }
 
   /// For how many pictures a better one is spared.

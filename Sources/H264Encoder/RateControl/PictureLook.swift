@@ -3,7 +3,7 @@ import CH264Kernels
 
 /// How much there is to code in a picture, seen before it is coded: a histogram of what each macroblock leaves
 /// after prediction, by twice the base-2 logarithm of its SATD on the half-size picture.
-struct ResidualHistogram {
+struct ResidualHistogram: Equatable {
   static let bins = 32
   /// Macroblocks by bin; a mean over pictures need not be whole.
   var counts = SIMD32<Float>()

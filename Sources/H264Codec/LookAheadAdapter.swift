@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+import CodecInterface
+import Foundation
+import H264Encoder
+
+/// A stream of H.264 through `LookAheadEncoder`: for files, and for streams that may wait for a look-ahead.
+final class LookAheadAdapter: VideoEncoder {
+  private var configuration: VideoEncoderConfiguration
+  private let engine: LookAheadEncoder
+  private var parameterSets: ParameterSets?
+  /// Presentation times of the frames that are held, by their number.
+  private var times: [UInt64: Int64] = [:]
+  private var nextIndex: UInt64 = 0
+  private var lastTime: Int64?
+  /// Frames were held when the last flush came: a key frame comes next.
+  private var wasFlushed = false
+
+  init(_ configuration: VideoEncoderConfiguration) throws(CodecError) {
+    self.configuration = configuration
+    let converted = try LookAheadConfiguration(configuration)
+    do {
+      var known: PassStatistics?
+      if let pass = configuration.pass, pass.readsStatistics {
+        guard let bytes = FileManager.default.contents(atPath: pass.statisticsPath) else {
+          throw CodecError.invalidConfiguration("the statistics of the first pass cannot be read")
+        }
+        known = try PassStatistics(bytes: [UInt8](bytes))
+      }
+      engine = try LookAheadEncoder(configuration: converted, pass: known)
+      engine.keepsStatistics = configuration.pass?.writesStatistics ?? false
+    } catch let error as CodecError {
+      throw error
+    } catch {
+      throw CodecError(engine: error)
+    }
+    let sets = engine.parameterSets
+    parameterSets = ParameterSets(sps: [sets.sequence], pps: [sets.picture])
+    reorderingDepth = engine.reorderingDepth
+  }
+
+  let reorderingDepth: Int
+
+  func encode(
+    _ picture: InputPicture, request: FrameRequest, output: (consuming CompressedFrame) -> Void
+  ) throws(CodecError) {
+    guard picture.format == configuration.format else {
+      throw .invalidConfiguration("a picture of another format")
+    }
+    if !request.acknowledgedTokens.isEmpty || request.forcesLongTermRefresh {
+      throw .unsupported("long-term references are for the low-latency mode")
+    }
+    let source = try SourcePicture(picture)
+    var wish = FrameOptions()
+    wish.isKeyFrame = request.forcesKeyFrame || wasFlushed
+    wish.qp = request.baseQP
+    wish.duration = duration(of: picture)
+    times[nextIndex] = picture.presentationTime
+    do {
+      try engine.encode(source, options: wish) { give($0, to: output) }
+    } catch {
+      times[nextIndex] = nil
+      throw CodecError(engine: error)
+    }
+    nextIndex += 1
+    lastTime = picture.presentationTime
+    wasFlushed = false
+  }
+
+  func flush(output: (consuming CompressedFrame) -> Void) throws(CodecError) {
+    if engine.heldFrameCount > 0 { wasFlushed = true }
+    engine.flush { give($0, to: output) }
+    guard let pass = configuration.pass, pass.writesStatistics else { return }
+    // A file that is there whole or not at all.
+    do {
+      try Data(engine.statistics.bytes).write(
+        to: URL(fileURLWithPath: pass.statisticsPath), options: .atomic)
+    } catch {
+      throw .malfunction("the statistics of the pass cannot be written: \(error)")
+    }
+  }
+
+  func complete(
+    through presentationTime: Int64, output: (consuming CompressedFrame) -> Void
+  ) throws(CodecError) {
+    guard let last = times.filter({ $0.value <= presentationTime }).map(\.key).max() else { return }
+    engine.complete(through: last) { give($0, to: output) }
+  }
+
+  func reconfigure(_ new: VideoEncoderConfiguration) throws(CodecError) -> Reconfiguration {
+    guard new != configuration else { return .applied }
+    // Without a delay another face may be the one for it.
+    guard H264Codec.looksAhead(new) else { return .needsNewStream }
+    let converted = try LookAheadConfiguration(new)
+    do {
+      try engine.reconfigure(converted)
+    } catch {
+      switch error as? EncoderError {
+      // A new stream may have another level.
+      case .fixedInStream, .levelExceeded: return .needsNewStream
+      default: throw CodecError(engine: error)
+      }
+    }
+    configuration = new
+    return .applied
+  }
+
+  /// Seconds since the last picture, which rate control goes by.
+  private func duration(of picture: InputPicture) -> Double? {
+    let ticks = lastTime.map { picture.presentationTime - $0 } ?? picture.duration
+    guard ticks > 0 else { return nil }
+    // A long pause is no reason for a frame that takes as long to send.
+    let pause = max(1, 3 / (configuration.frameRate ?? 30))
+    return min(max(Double(ticks) / Double(configuration.timescale), 1e-4), pause)
+  }
+
+  private func give(_ coded: consuming EncodedFrame, to output: (consuming CompressedFrame) -> Void) {
+    let facts = coded.facts
+    let time = times.removeValue(forKey: facts.index) ?? 0
+    var frame = CompressedFrame(presentationTime: time, data: CompressedData(coded))
+    frame.facts.isKeyFrame = facts.isKeyFrame
+    frame.facts.isIntra = facts.isKeyFrame
+    frame.facts.isReference = facts.isReference
+    frame.facts.averageQP = facts.averageQP
+    frame.facts.highestQP = facts.highestQP
+    frame.facts.fillerBytes = facts.fillerBytes
+    frame.facts.meanSquaredError = facts.meanSquaredError.map { (y: $0.luma, cb: $0.cb, cr: $0.cr) }
+    frame.header = parameterSets.map { .parameterSets($0) }
+    parameterSets = nil
+    output(frame)
+  }
+}

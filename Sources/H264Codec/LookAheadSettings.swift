@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+import CodecInterface
+import Foundation
+import H264Encoder
+
+extension H264Codec {
+  /// Whether a stream is coded with a look-ahead, and by what comes with it: it may wait, or it wants what the
+  /// low-latency face has not.
+  static func looksAhead(_ c: VideoEncoderConfiguration) -> Bool {
+    guard c.lowLatency == nil else { return false }
+    if c.pass != nil || c.frameLimit(overhead: 1) != 0 { return true }
+    switch c.rate.mode {
+    case .constant, .variable: return true
+    case .average, .quality: return c.rate.maximumBitRate != nil || c.rate.bufferDuration != nil
+    }
+  }
+}
+
+extension LookAheadConfiguration {
+  /// The engine's terms for what a session asks for.
+  init(_ c: VideoEncoderConfiguration) throws(CodecError) {
+    self.init(try EncoderConfiguration(c))
+    setRate(c)
+    keyFrameDuration = c.maxKeyFrameIntervalDuration > 0 ? c.maxKeyFrameIntervalDuration : nil
+    stream.keyFrameInterval = c.maxKeyFrameInterval > 0 ? c.maxKeyFrameInterval : nil
+    if !c.allowsTemporalCompression { stream.keyFrameInterval = 1 }
+    stream.dataRateLimits = []
+    stream.encodeTimeShare = nil
+    expectedDuration = c.expectedDuration.flatMap { $0 > 0 && $0.isFinite ? $0 : nil }
+    adaptiveQuantisation = c.spatialAdaptiveQP == .off ? 0 : 1
+    masteringDisplay = c.hdr.masteringDisplay.flatMap { $0.count == 24 ? $0 : nil }
+    contentLightLevel = c.hdr.contentLightLevel.flatMap { $0.count == 4 ? $0 : nil }
+
+    lookAhead = min(max(c.lookAheadFrames ?? Self.frames(effort: c.speed.resolvedEffort), 0), 250)
+    maximumBidirectional = c.allowsReordering && c.maxReorderingDepth != 0 ? 3 : 0
+    usesPyramid = (c.maxReorderingDepth ?? 2) > 1
+    if c.referenceFrameCount == 0 {
+      var single = stream
+      single.maximumReferences = 1
+      stream.maximumReferences = min(max(single.largestReferenceCount ?? 1, 1), Self.usualReferences)
+    }
+    // What a first pass measures is found as well at some speed.
+    if let pass = c.pass, !pass.readsStatistics { stream.speed = max(stream.speed, 4) }
+    if let limit = c.frameLimit(overhead: 1) { lookAhead = min(lookAhead, max(limit, 0)) }
+  }
+
+  /// Two for prediction, as many for B pictures on their way.
+  private static let usualReferences = 4
+
+  /// Frames of look-ahead by effort, 0 (fastest) to 9 (best).
+  private static func frames(effort: Int) -> Int {
+    [0, 10, 20, 20, 30, 40, 50, 60, 60, 60][min(max(effort, 0), 9)]
+  }
+
+  private mutating func setRate(_ c: VideoEncoderConfiguration) {
+    let rates = 1000...2_000_000_000
+    func clamp(_ bits: Int) -> Int { min(max(bits, rates.lowerBound), rates.upperBound) }
+    if let model = c.rate.bufferModel {
+      buffer = Buffer(
+        maximumRate: clamp(model.maximumRate), size: max(model.size, 1000),
+        initialFullness: min(max(model.initialFullness, 0.01), 1))
+    }
+    switch c.rate.mode {
+    case .quality(let quality): rate = .quality(Double(EncoderConfiguration.qp(quality: quality)))
+    case .average(let bits), .variable(let bits): rate = .average(clamp(bits))
+    case .constant(let bits):
+      rate = .constant(clamp(bits))
+      buffer?.maximumRate = clamp(bits)
+    }
+    stream.minimumQP = min(c.rate.minQP ?? 0, c.rate.maxQP ?? 51)
+  }
+}

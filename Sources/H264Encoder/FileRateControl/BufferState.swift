@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The coded picture buffer of a decoder (C.1.1, C.1.2), as frames are taken out of it in decoding order.
+struct BufferState {
+  private(set) var buffer: LookAheadConfiguration.Buffer
+  /// Bits in the buffer at the decode time of the next frame: it may take no more.
+  private(set) var fullness: Double
+
+  init(_ buffer: LookAheadConfiguration.Buffer) {
+    self.buffer = buffer
+    fullness = Double(buffer.size) * buffer.initialFullness
+  }
+
+  /// Another rate and size: as much time's worth is in the buffer as before.
+  mutating func change(to new: LookAheadConfiguration.Buffer) {
+    let seconds = fullness / Double(buffer.maximumRate)
+    buffer = new
+    fullness = min(seconds * Double(new.maximumRate), Double(new.size))
+  }
+
+  var size: Double { Double(buffer.size) }
+  var rate: Double { Double(buffer.maximumRate) }
+
+  /// A frame is decoded, and so many seconds pass until the next.
+  /// - Returns: bits that came in and found no room.
+  @discardableResult
+  mutating func remove(bits: Double, seconds: Double) -> Double {
+    fullness += rate * seconds - bits
+    let lost = max(fullness - size, 0)
+    fullness -= lost
+    return lost
+  }
+}

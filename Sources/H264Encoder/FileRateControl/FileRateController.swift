@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A picture that is still to be coded, as the rate control sees it.
+struct PictureForecast {
+  var residual: ResidualHistogram
+  var kind: Kind
+  var duration: Double
+
+  enum Kind: Int {
+    case intra, predicted, bidirectional
+  }
+}
+
+/// Chooses the QP of each picture for a stream that is looked ahead in: one quality throughout, as far as the average
+/// rate and the buffer allow.
+///
+/// The QP is the one at which what was spent, what the pictures of the look-ahead would take and what pictures like
+/// those so far would take for some time after them meet the rate. So it changes slowly, and where the stream ends it
+/// is known what is left.
+struct FileRateController {
+  /// What was learned of one kind of picture.
+  private struct Learned {
+    /// Bits for each unit of the model.
+    var ratio = BitRatio()
+    /// Steps of QP by which quality that is inherited makes pictures finer than the picture's QP says.
+    var finer = 0.0
+    /// Sums over pictures of late.
+    var residual = ResidualHistogram()
+  }
+
+  private var configuration: LookAheadConfiguration
+  private(set) var buffer: BufferState?
+  /// By kind.
+  private var kinds = [Learned(), Learned(), Learned()]
+  /// Seconds that the sums of residuals stand for.
+  private var contentSeconds = 0.0
+  /// Bits and seconds of the stream.
+  private var spent = 0.0
+  /// Bits in all.
+  private var total = 0.0
+  private var elapsed = 0.0
+  /// QP of the last picture, before offsets of its kind.
+  private var last: Double?
+  /// The look-ahead at hand: sums, and seconds.
+  private var ahead = [ResidualHistogram(), ResidualHistogram(), ResidualHistogram()]
+  private var aheadSeconds = 0.0
+
+  /// Steps of QP of intra, P and B pictures, beside what propagation gives them.
+  static let offsets = [-3.0, 0, 2]
+  /// Seconds over which content is remembered.
+  private static let memory = 30.0
+  /// Steps that the QP changes by from picture to picture: usually, and at the stream's begin and end.
+  private static let pace = (usual: 0.5, fast: 1.5)
+  /// Part of the buffer that planning leaves for what the model does not foresee.
+  private static let margin = 0.1
+  /// Where a constant rate wants the buffer.
+  private static let comfort = 0.6
+
+  /// The rest of a stream that a pass has seen.
+  private var remaining: RemainingPass?
+
+  init(_ configuration: LookAheadConfiguration, pass: PassStatistics? = nil) {
+    self.configuration = configuration
+    remaining = pass.map { RemainingPass($0) }
+    buffer = configuration.buffer.map { BufferState($0) }
+  }
+
+  mutating func reconfigure(_ new: LookAheadConfiguration) {
+    if let old = configuration.targetRate, let rate = new.targetRate, old != rate {
+      // What was saved or overspent stays the same time's worth.
+      spent = elapsed * Double(rate) + (spent - elapsed * Double(old)) * Double(rate) / Double(old)
+      last = nil
+    }
+    if let limit = new.buffer {
+      if buffer == nil { buffer = BufferState(limit) } else { buffer?.change(to: limit) }
+    } else {
+      buffer = nil
+    }
+    configuration = new
+  }
+
+  // MARK: - Planning
+
+  /// The QP of the first of these pictures, without the offset of its kind.
+  /// - Parameters:
+  ///   - upcoming: in decoding order.
+  ///   - isEnding: no other picture comes after them.
+  mutating func plan(_ upcoming: [PictureForecast], isEnding: Bool) -> Double {
+    var qp: Double
+    switch configuration.rate {
+    case .constantQP(let constant): return Double(constant)
+    case .quality(let quality): qp = quality
+    case .average, .constant:
+      qp = rememberedQP(isEnding: isEnding) ?? averageQP(upcoming, isEnding: isEnding)
+    }
+    if let buffer { qp = fitting(qp, upcoming, buffer) }
+    qp = min(max(qp, Double(configuration.stream.minimumQP)), Double(configuration.stream.maximumQP))
+    last = qp
+    return qp
+  }
+
+  /// The QP at which the rest of the stream, as a first pass has seen it, takes what is left of the rate.
+  private func rememberedQP(isEnding: Bool) -> Double? {
+    guard case .average = configuration.rate, let remaining, !remaining.isOver else { return nil }
+    let rate = Double(configuration.targetRate ?? 0)
+    let share = rate * remaining.seconds
+    let qp = remaining.qp(bits: max(rate * (elapsed + remaining.seconds) - total, share * 0.2))
+    guard let last else { return qp }
+    // At the end there is no time left to come back slowly.
+    let isLate = isEnding || remaining.seconds < 1
+    let pace = isLate ? 2 * FileRateController.pace.fast : FileRateController.pace.usual
+    return min(max(qp, last - pace), last + pace)
+  }
+
+  private mutating func averageQP(_ upcoming: [PictureForecast], isEnding: Bool) -> Double {
+    let rate = Double(configuration.targetRate ?? 0)
+    for i in ahead.indices { ahead[i] = ResidualHistogram() }
+    aheadSeconds = 0
+    for picture in upcoming {
+      ahead[picture.kind.rawValue] += picture.residual
+      aheadSeconds += picture.duration
+    }
+    var horizon: Double
+    var balance: Double
+    if case .constant = configuration.rate, let buffer {
+      balance = buffer.size * FileRateController.comfort - buffer.fullness
+      horizon = max(buffer.size / rate - aheadSeconds, 0)
+    } else {
+      balance = spent - rate * elapsed
+      if isEnding {
+        horizon = 0
+      } else if let expected = configuration.expectedDuration, expected > elapsed + aheadSeconds {
+        horizon = expected - elapsed - aheadSeconds
+      } else {
+        horizon = max(1, elapsed * 0.3)
+      }
+    }
+    let wanted = max(rate * (aheadSeconds + horizon) - balance, rate * (aheadSeconds + horizon) * 0.1)
+    var low = 0.0
+    var high = 51.0
+    for _ in 0..<14 {
+      let middle = (low + high) / 2
+      if demand(middle, horizon: horizon) > wanted { low = middle } else { high = middle }
+    }
+    var qp = (low + high) / 2
+    if let last {
+      let isFast = elapsed < 1 || isEnding
+      let pace = isFast ? FileRateController.pace.fast : FileRateController.pace.usual
+      qp = min(max(qp, last - pace), last + pace)
+    }
+    return qp
+  }
+
+  /// Bits that the look-ahead and `horizon` seconds of the content so far would take.
+  private func demand(_ qp: Double, horizon: Double) -> Double {
+    var near = 0.0
+    var all = 0.0
+    for kind in kinds.indices {
+      let learned = kinds[kind]
+      let ratio = learned.ratio.value
+      let own = qp + FileRateController.offsets[kind] - learned.finer
+      let units = BitModel.units(ahead[kind], qp: own)
+      near += ratio * units
+      all += ratio * (units + BitModel.units(learned.residual, qp: own))
+    }
+    let seconds = max(contentSeconds + aheadSeconds, 1e-3)
+    return near + all / seconds * horizon
+  }
+
+  private func bits(_ picture: PictureForecast, qp: Double) -> Double {
+    let kind = picture.kind.rawValue
+    let learned = kinds[kind]
+    return learned.ratio.value
+      * BitModel.units(picture.residual, qp: qp + FileRateController.offsets[kind] - learned.finer)
+  }
+
+  /// The least QP from `wanted` on with which no picture of the look-ahead empties the buffer.
+  private func fitting(_ wanted: Double, _ upcoming: [PictureForecast], _ buffer: BufferState) -> Double {
+    let margin = buffer.size * FileRateController.margin
+    var qp = wanted
+    while qp < 51 {
+      var state = buffer
+      var fits = true
+      for (n, picture) in upcoming.enumerated() {
+        let taken = bits(picture, qp: qp)
+        // What comes later can still be made coarser.
+        let least = n == 0 ? min(margin, state.fullness * 0.3) : margin * 0.5
+        if taken > state.fullness - least {
+          fits = false
+          break
+        }
+        state.remove(bits: taken, seconds: picture.duration)
+      }
+      if fits { return qp }
+      qp += 0.5
+    }
+    return 51
+  }
+
+  // MARK: - Results
+
+  /// Bits that the next picture may take.
+  var room: Double? { buffer?.fullness }
+
+  /// Takes in what became of a picture.
+  /// - Parameters:
+  ///   - picture: with the residual before inherited quality.
+  ///   - final: its residual with all offsets.
+  ///   - qp: that it was coded with, without the offset of its kind.
+  ///   - cascaded: by how much it was more than that of its kind.
+  mutating func finish(
+    bits: Double, qp: Double, picture: PictureForecast, cascaded: Double, final: ResidualHistogram
+  ) {
+    let kind = picture.kind.rawValue
+    let own = qp + FileRateController.offsets[kind]
+    let units = BitModel.units(final, qp: own + cascaded)
+    let wasKnown = kinds[kind].ratio.isKnown
+    if bits > 200 {
+      kinds[kind].ratio.learn(bits: bits, units: units, weight: elapsed < 1 ? 0.3 : 0.1)
+      for other in kind + 1..<max(kinds.count, kind + 1) where !kinds[other].ratio.isKnown {
+        kinds[other].ratio = BitRatio(guess: kinds[kind].ratio)
+      }
+    }
+    let finer = own - BitModel.qp(picture.residual, units: BitModel.units(final, qp: own))
+    if finer.isFinite, abs(finer) < 20 {
+      kinds[kind].finer += (finer - kinds[kind].finer) * (wasKnown ? 0.1 : 1)
+    }
+    let keep = Float(max(1 - picture.duration / FileRateController.memory, 0.5))
+    for i in kinds.indices { kinds[i].residual.counts *= keep }
+    contentSeconds = contentSeconds * Double(keep) + picture.duration
+    kinds[kind].residual += picture.residual
+    remaining?.note(bits: bits, qp: qp)
+    total += bits
+    spent += bits
+    elapsed += picture.duration
+    // What the content could not use is not saved up for ever.
+    if let rate = configuration.targetRate {
+      spent = max(spent, Double(rate) * (elapsed - max(2, elapsed * 0.5)))
+    }
+  }
+
+  /// The picture is out of the buffer, with its filler.
+  mutating func remove(bits: Double, seconds: Double) { buffer?.remove(bits: bits, seconds: seconds) }
+}

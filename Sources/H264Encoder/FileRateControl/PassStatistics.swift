@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What one pass over a stream learns for the next: for each picture what it took at which QP, and what prediction left
+/// of it. `bytes` keeps it in a file, with a version and a checksum.
+public struct PassStatistics: Sendable, Equatable {
+  struct Picture: Sendable, Equatable {
+    var index: UInt64
+    var kind: PictureForecast.Kind
+    /// Bits that it took, at this QP without the offset of its kind.
+    var bits: Int
+    var qp: Double
+    var duration: Double
+    /// With all offsets.
+    var residual: ResidualHistogram
+  }
+
+  /// Of the pictures, in luma samples.
+  public let width: Int
+  public let height: Int
+  /// In decoding order.
+  private(set) var pictures: [Picture] = []
+
+  init(width: Int, height: Int) {
+    self.width = width
+    self.height = height
+  }
+
+  /// Pictures that the pass had.
+  public var count: Int { pictures.count }
+
+  mutating func append(_ picture: Picture) { pictures.append(picture) }
+
+  // MARK: - Bytes
+
+  private static let magic = Array("OVT H.264 pass".utf8)
+  private static let version: UInt64 = 1
+  /// Of a picture: index, kind, bits, QP, duration, and the histogram in 1/256 macroblocks.
+  private static let pictureSize = 8 + 1 + 8 + 8 + 8 + 4 * ResidualHistogram.bins
+  private static let headerSize = magic.count + 8 * 4
+  private static let checksumSize = 8
+
+  /// Everything, in little-endian order.
+  public var bytes: [UInt8] {
+    var result = Self.magic
+    result.reserveCapacity(Self.headerSize + pictures.count * Self.pictureSize + Self.checksumSize)
+    func put(_ value: UInt64, _ count: Int = 8) {
+      for i in 0..<count { result.append(UInt8(truncatingIfNeeded: value >> (8 * UInt64(i)))) }
+    }
+    for value in [Self.version, UInt64(width), UInt64(height), UInt64(pictures.count)] { put(value) }
+    for picture in pictures {
+      put(picture.index)
+      put(UInt64(picture.kind.rawValue), 1)
+      put(UInt64(max(picture.bits, 0)))
+      put(picture.qp.bitPattern)
+      put(picture.duration.bitPattern)
+      for bin in 0..<ResidualHistogram.bins {
+        put(UInt64(max(min(picture.residual.counts[bin] * 256, 4e9), 0)), 4)
+      }
+    }
+    put(Self.checksum(result[...]))
+    return result
+  }
+
+  /// - Throws: `EncoderError.invalidConfiguration` if this is not what `bytes` gave.
+  public init(bytes: [UInt8]) throws {
+    func refuse(_ text: String) -> EncoderError {
+      .invalidConfiguration("The statistics of the pass \(text).")
+    }
+    guard bytes.count >= Self.headerSize + Self.checksumSize, bytes.starts(with: Self.magic) else {
+      throw refuse("are not of this encoder")
+    }
+    var at = Self.magic.count
+    func take(_ count: Int = 8) -> UInt64 {
+      var value: UInt64 = 0
+      for i in 0..<count { value |= UInt64(bytes[at + i]) << (8 * UInt64(i)) }
+      at += count
+      return value
+    }
+    guard take() == Self.version else { throw refuse("are of another version") }
+    let size = (take(), take())
+    let count = take()
+    let room = UInt64(bytes.count - Self.headerSize - Self.checksumSize)
+    guard size.0 <= 1 << 16, size.1 <= 1 << 16, room % UInt64(Self.pictureSize) == 0,
+      count == room / UInt64(Self.pictureSize)
+    else { throw refuse("are cut short") }
+    let end = bytes.count - Self.checksumSize
+    let begin = at
+    at = end
+    guard take() == Self.checksum(bytes[..<end]) else { throw refuse("are damaged") }
+    at = begin
+    width = Int(size.0)
+    height = Int(size.1)
+    pictures.reserveCapacity(Int(count))
+    for _ in 0..<count {
+      let index = take()
+      let kind = PictureForecast.Kind(rawValue: Int(take(1)))
+      let bits = take()
+      let qp = Double(bitPattern: take())
+      let duration = Double(bitPattern: take())
+      var residual = ResidualHistogram()
+      for bin in 0..<ResidualHistogram.bins { residual.counts[bin] = Float(take(4)) / 256 }
+      guard let kind, bits < 1 << 40, (0...51).contains(qp), duration.isFinite, duration > 0 else {
+        throw refuse("are damaged")
+      }
+      pictures.append(
+        Picture(
+          index: index, kind: kind, bits: Int(bits), qp: qp, duration: duration, residual: residual))
+    }
+  }
+
+  /// FNV-1a, 64 bits.
+  private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+    for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+    return hash
+  }
+}
+
+/// What is left of a stream whose first pass is known: bits at each QP.
+struct RemainingPass {
+  /// Bits of the pictures that are still to come, by QP without the offset of their kind.
+  private var bits = [Double](repeating: 0, count: 52)
+  private(set) var seconds = 0.0
+  private let pictures: [PassStatistics.Picture]
+  /// Pictures that are gone.
+  private var next = 0
+  /// Of the pictures that are gone: what they took, and what the first pass said that they would.
+  private var taken = 1.0
+  private var expected = 1.0
+
+  init(_ statistics: PassStatistics) {
+    pictures = statistics.pictures
+    for picture in pictures { add(picture, 1) }
+  }
+
+  private mutating func add(_ picture: PassStatistics.Picture, _ sign: Double) {
+    for qp in bits.indices { bits[qp] += sign * Self.bits(picture, qp: Double(qp)) }
+    seconds += sign * picture.duration
+  }
+
+  private static func bits(_ picture: PassStatistics.Picture, qp: Double) -> Double {
+    let offset = FileRateController.offsets[picture.kind.rawValue]
+    let then = BitModel.units(picture.residual, qp: min(max(picture.qp + offset, 0), 51))
+    return Double(picture.bits) * BitModel.units(picture.residual, qp: min(max(qp + offset, 0), 51)) / then
+  }
+
+  var isOver: Bool { next >= pictures.count }
+
+  /// The QP at which the rest takes so many bits.
+  func qp(bits wanted: Double) -> Double {
+    let scale = taken / expected
+    var low = 0
+    var high = 51
+    if bits[low] * scale <= wanted { return 0 }
+    if bits[high] * scale >= wanted { return 51 }
+    while high - low > 1 {
+      let middle = (low + high) / 2
+      if bits[middle] * scale > wanted { low = middle } else { high = middle }
+    }
+    let part = (bits[low] * scale - wanted) / max((bits[low] - bits[high]) * scale, 1e-9)
+    return Double(low) + min(max(part, 0), 1)
+  }
+
+  /// The next picture is coded.
+  mutating func note(bits: Double, qp: Double) {
+    guard next < pictures.count else { return }
+    let picture = pictures[next]
+    next += 1
+    add(picture, -1)
+    // The last seconds say more than the first.
+    taken = taken * 0.99 + bits
+    expected = expected * 0.99 + max(Self.bits(picture, qp: qp), 1)
+  }
+}

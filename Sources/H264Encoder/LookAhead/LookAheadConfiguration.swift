@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a `LookAheadEncoder` is to produce.
+///
+/// Values are checked when an encoder is made or reconfigured; see `EncoderError`.
+public struct LookAheadConfiguration: Sendable, Equatable {
+  /// How bits are spent.
+  public enum Rate: Sendable, Equatable {
+    /// The same QP for all frames, 0...51: exactly, without any offset.
+    case constantQP(Int)
+    /// About the same quality throughout: the QP, 0...51, of a macroblock that nothing refers to.
+    case quality(Double)
+    /// An average in bits per second over the whole stream.
+    case average(Int)
+    /// Bits per second, always: the bit rate of `buffer`, and filler data where pictures take less.
+    case constant(Int)
+  }
+
+  /// The coded picture buffer of a decoder (C.1): bits come in at `maximumRate` and a frame's bits go at its decode time.
+  public struct Buffer: Sendable, Equatable {
+    /// Bits per second.
+    public var maximumRate: Int
+    /// Bits.
+    public var size: Int
+    /// Part of the buffer that is full when the first frame is taken out of it, 0...1.
+    public var initialFullness: Double
+
+    public init(maximumRate: Int, size: Int, initialFullness: Double = 0.9) {
+      self.maximumRate = maximumRate
+      self.size = size
+      self.initialFullness = initialFullness
+    }
+  }
+
+  /// The picture, the profile, the level, the tools, the speed and the threads. What belongs to the low-latency face is
+  /// not read: its rate control, hard limits and queue, dropped frames, scene changes, refreshes and long-term
+  /// references.
+  public var stream: EncoderConfiguration
+  public var rate = Rate.quality(24)
+  /// Never violated: a picture that does not fit is coded again. Nil: no limit.
+  public var buffer: Buffer?
+  /// Frames that are looked at before a frame is coded, 0 to 250.
+  public var lookAhead = 40
+  /// Most B pictures in a row, 0 to 3: as many of them as pay. Not in the Constrained Baseline and Constrained High
+  /// profiles, nor with fewer than two references.
+  public var maximumBidirectional = 3
+  /// The middle one of several B pictures in a row is referred to by the others; takes three references.
+  public var usesPyramid = true
+  /// Seconds from an IDR picture to the next, at the most; `stream.keyFrameInterval` counts frames. Nil: no limit.
+  public var keyFrameDuration: Double?
+  /// Whether a key frame begins where a new scene does.
+  public var placesKeyFramesAtCuts = true
+  /// What is referred to much, along motion, is coded better. Needs a look-ahead.
+  public var propagatesQuality = true
+  /// Strength of the adaptive quantisation by local variance, 0 (off: best PSNR) to 2 (1: for eyes).
+  /// `stream.adaptiveQuantisation` is not read.
+  public var adaptiveQuantisation = 1.0
+  /// Seconds that the stream will last, if known: the rate control then aims for its end.
+  public var expectedDuration: Double?
+  /// Payloads of the SEI messages mastering display colour volume (24 bytes) and content light level (4 bytes), written
+  /// with each key frame; nil: not written.
+  public var masteringDisplay: [UInt8]?
+  public var contentLightLevel: [UInt8]?
+
+  public init(_ stream: EncoderConfiguration) { self.stream = stream }
+
+  public init(width: Int, height: Int) { self.init(EncoderConfiguration(width: width, height: height)) }
+}
+
+extension LookAheadConfiguration {
+  /// - Throws: `EncoderError.invalidConfiguration` for the first value out of range.
+  func validate() throws {
+    func require(_ condition: Bool, _ text: @autoclosure () -> String) throws {
+      if !condition { throw EncoderError.invalidConfiguration(text()) }
+    }
+    try engineConfiguration.validate()
+    let rates = 1000...2_000_000_000
+    switch rate {
+    case .constantQP(let qp): try require((0...51).contains(qp), "QP \(qp) is not in 0...51.")
+    case .quality(let qp): try require((0...51).contains(qp), "A quality of QP \(qp) is not in 0...51.")
+    case .average(let bits):
+      try require(rates.contains(bits), "A bit rate of \(bits) is not in 1,000...2,000,000,000.")
+    case .constant(let bits):
+      try require(rates.contains(bits), "A bit rate of \(bits) is not in 1,000...2,000,000,000.")
+      try require(buffer != nil, "A constant bit rate needs a buffer.")
+      try require(buffer?.maximumRate == bits, "The buffer of a constant bit rate fills at that rate.")
+    }
+    if let buffer {
+      try require(
+        buffer.maximumRate >= 1000 && buffer.size >= 1000,
+        "A buffer of \(buffer.size) bits at \(buffer.maximumRate) a second: both are 1,000 at least.")
+      try require(
+        (0...1).contains(buffer.initialFullness), "A fullness of \(buffer.initialFullness) is not in 0...1.")
+    }
+    try require((0...250).contains(lookAhead), "A look-ahead of \(lookAhead) frames is not in 0...250.")
+    try require(
+      (0...3).contains(maximumBidirectional), "\(maximumBidirectional) B pictures in a row are not in 0...3.")
+    if let seconds = keyFrameDuration {
+      try require(seconds.isFinite && seconds > 0, "Key frames \(seconds) seconds apart cannot be.")
+    }
+    try require(
+      adaptiveQuantisation.isFinite && (0...2).contains(adaptiveQuantisation),
+      "A strength of adaptive quantisation of \(adaptiveQuantisation) is not in 0...2.")
+    if let seconds = expectedDuration {
+      try require(seconds.isFinite && seconds > 0, "A stream of \(seconds) seconds cannot be.")
+    }
+    try require((masteringDisplay?.count ?? 24) == 24, "A mastering display has 24 bytes.")
+    try require((contentLightLevel?.count ?? 4) == 4, "A content light level has 4 bytes.")
+  }
+
+  /// What the picture coder and the parameter sets are made of.
+  var engineConfiguration: EncoderConfiguration {
+    var c = stream
+    c.rateControl = .constantQP(26)
+    if let bits = targetRate { c.rateControl = .averageBitRate(bits) }
+    c.dataRateLimits = []
+    c.maximumQueueDelay = 0.3
+    c.allowsFrameDropping = false
+    c.cascadesQuality = false
+    c.longTermReferences = 0
+    c.allowsNonReferenceFrames = false
+    c.allowsFrameNumberGaps = false
+    c.adaptiveQuantisation = 0
+    c.intraRefreshPeriod = 0
+    c.sceneChange = .none
+    c.writesTemporalLayerPrefix = false
+    return c
+  }
+
+  /// B pictures in a row that there can be.
+  var bidirectionalLimit: Int {
+    switch stream.profile {
+    case .constrainedBaseline, .constrainedHigh: return 0
+    case .main, .high: break
+    }
+    return stream.maximumReferences < 2 || lookAhead < 1 ? 0 : min(maximumBidirectional, lookAhead)
+  }
+
+  /// B pictures refer to B pictures.
+  var hasPyramid: Bool { usesPyramid && bidirectionalLimit > 1 && stream.maximumReferences > 2 }
+
+  /// Frames that can come out before one that is shown earlier.
+  var reorderingDepth: Int { bidirectionalLimit == 0 ? 0 : hasPyramid ? 2 : 1 }
+
+  /// Bits per second to aim at; nil with a quality or a QP.
+  var targetRate: Int? {
+    switch rate {
+    case .constantQP, .quality: nil
+    case .average(let bits): buffer.map { min(bits, $0.maximumRate) } ?? bits
+    case .constant(let bits): bits
+    }
+  }
+}

@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: Apache-2.0
+import CH264Kernels
+import Dispatch
+import VideoBitstream
+
+/// An H.264 encoder for streams and files: pictures wait in a look-ahead, and come out in decoding order.
+///
+/// Not safe to use from two threads at once; give it a queue or a lock of its own.
+public final class LookAheadEncoder {
+  public private(set) var configuration: LookAheadConfiguration
+
+  private var sps: H264SequenceParameterSet
+  private var pps: H264PictureParameterSet
+  let coder: PictureCoder
+  /// Pictures, tables and scratch beside those of the coder.
+  private let memory: EncoderMemory
+  private let pool: [PicturePlanes]
+  private let queue: LookAheadQueue
+  private var order: StreamOrder
+  private var rateControl: FileRateController
+  private var output: AccessUnit
+  private let scratch: UnsafeMutablePointer<UInt8>
+  private let scrollDetector: ScrollDetector
+  /// Nil where the stream has no weighted prediction.
+  private let fadeDetector: FadeDetector?
+  private var weightTable = H264PredictionWeights()
+  private let qpOffsets: UnsafeMutablePointer<Int8>
+  private let evenShares: UnsafeMutablePointer<Float>
+  private var cascade = PredictedCascade()
+  private var lastPicture: Int?
+  private var forecasts: [PictureForecast] = []
+  /// Pictures that were coded again to fit the buffer; for tests.
+  private(set) var recodedPictures = 0
+
+  /// - Throws: `EncoderError` with the value that is out of range.
+  /// - Parameter pass: what an earlier pass over the same pictures has learned (`statistics`).
+  public convenience init(configuration: LookAheadConfiguration, pass: PassStatistics? = nil) throws {
+    try self.init(configuration: configuration, pass: pass, cpu: ovt_cpu_detect())
+  }
+
+  /// What this pass learns for a next one, once `keepsStatistics` is set: of the pictures coded so far.
+  public private(set) var statistics: PassStatistics
+  public var keepsStatistics = false
+
+  /// `cpu`: an OVT_CPU_* path, for tests.
+  init(configuration: LookAheadConfiguration, pass: PassStatistics? = nil, cpu: Int32) throws {
+    try configuration.validate()
+    if let pass {
+      guard pass.width == configuration.stream.width, pass.height == configuration.stream.height else {
+        throw EncoderError.invalidConfiguration(
+          "The pass was over pictures of \(pass.width)x\(pass.height).")
+      }
+    }
+    statistics = PassStatistics(width: configuration.stream.width, height: configuration.stream.height)
+    self.configuration = configuration
+    let engine = configuration.engineConfiguration
+    (sps, pps) = try configuration.makeParameterSets()
+    let hasB = configuration.bidirectionalLimit > 0
+    coder = PictureCoder(configuration: engine, sps: sps, pps: pps, cpu: cpu, bidirectional: hasB)
+    let kernels = UnsafePointer(coder.kernels)
+    var memory = EncoderMemory()
+    var pool: [PicturePlanes] = []
+    for _ in 0...engine.maximumReferences {
+      pool.append(PicturePlanes(coder.geometry, memory: &memory, storesMotion: hasB))
+    }
+    self.pool = pool
+    queue = LookAheadQueue(coder.geometry, kernels: kernels)
+    order = StreamOrder(capacity: engine.maximumReferences, maxFrameNum: 1 << sps.log2MaxFrameNum)
+    rateControl = FileRateController(configuration, pass: pass)
+    output = AccessUnit(
+      pool: FrameMemoryPool(capacity: max(65536, engine.width * engine.height / 2)),
+      framing: engine.framing == .lengths ? .length : .startCode)
+    scratch = memory.allocate(UInt8.self, count: 4096)
+    scrollDetector = ScrollDetector(coder.geometry, memory: &memory)
+    fadeDetector =
+      pps.hasWeightedPrediction
+      ? FadeDetector(coder.geometry, pictures: pool.count, memory: &memory) : nil
+    qpOffsets = memory.allocate(Int8.self, count: coder.geometry.macroblockCount)
+    evenShares = memory.allocate(Float.self, count: coder.geometry.heightInMbs)
+    evenShares.update(
+      repeating: 1 / Float(coder.geometry.heightInMbs), count: coder.geometry.heightInMbs)
+    self.memory = memory
+    weightTable.list0.reserveCapacity(16)
+    forecasts.reserveCapacity(configuration.lookAhead + 1)
+    reorderingDepth = configuration.reorderingDepth
+  }
+
+  /// The parameter sets, NAL unit headers included, without start codes.
+  public var parameterSets: (sequence: [UInt8], picture: [UInt8]) { (sps.nalUnit, pps.nalUnit()) }
+
+  /// Frames that can come out before one that is shown earlier.
+  public let reorderingDepth: Int
+
+  /// Pictures that wait.
+  public var heldFrameCount: Int { queue.count }
+
+  /// Changes what may change in mid-stream: the rate, the buffer, the frame rate, the QP range, key frames, the speed
+  /// and measurement. The next picture to be coded follows it.
+  ///
+  /// - Throws: `EncoderError.invalidConfiguration` if a value is out of range, `.fixedInStream` if anything else
+  ///   differs, `.levelExceeded` if the stream's level does not allow the rates; nothing changes then.
+  public func reconfigure(_ new: LookAheadConfiguration) throws {
+    try new.validate()
+    var same = configuration
+    same.rate = new.rate
+    same.buffer = new.buffer
+    same.keyFrameDuration = new.keyFrameDuration
+    same.placesKeyFramesAtCuts = new.placesKeyFramesAtCuts
+    same.expectedDuration = new.expectedDuration
+    same.stream.frameRate = new.stream.frameRate
+    same.stream.rateControl = new.stream.rateControl
+    same.stream.dataRateLimits = new.stream.dataRateLimits
+    same.stream.maximumQueueDelay = new.stream.maximumQueueDelay
+    same.stream.minimumQP = new.stream.minimumQP
+    same.stream.maximumQP = new.stream.maximumQP
+    same.stream.keyFrameInterval = new.stream.keyFrameInterval
+    same.stream.measuresError = new.stream.measuresError
+    same.stream.speed = new.stream.speed
+    same.stream.encodeTimeShare = new.stream.encodeTimeShare
+    guard same == new else {
+      throw EncoderError.fixedInStream(
+        "Only the rate, the buffer, the frame rate, the QP range, key frames, the speed and measurement may change "
+          + "in mid-stream; make a new encoder for anything else.")
+    }
+    // The level is in the parameter sets already: what it allows cannot grow.
+    var fixed = new
+    fixed.stream.level = (sps.level?.number).map(Int.init)
+    _ = try fixed.makeParameterSets()
+    configuration = new
+    coder.configuration = new.engineConfiguration
+    coder.speed = new.stream.speed
+    rateControl.reconfigure(new)
+  }
+
+  // MARK: - Encoding
+
+  /// Takes a picture in. Its memory is read until the call returns.
+  ///
+  /// - Parameters:
+  ///   - options: a key frame, a QP, the time since the last picture; nothing else.
+  ///   - output: gets the frames that are ready, in decoding order: none or one, more where the look-ahead got shorter.
+  /// - Throws: `EncoderError` if the picture or the options do not fit; the encoder stays as it was.
+  public func encode(
+    _ source: SourcePicture, options: FrameOptions = FrameOptions(), output: (consuming EncodedFrame) -> Void
+  ) throws {
+    try check(source, options)
+    queue.append(source, options: options, configuration: configuration)
+    while queue.count > configuration.lookAhead { output(codeNext(isEnding: false)) }
+  }
+
+  /// Codes all pictures that wait. A picture that comes afterwards goes on with the stream.
+  public func flush(output: (consuming EncodedFrame) -> Void) {
+    while queue.count > 0 { output(codeNext(isEnding: true)) }
+  }
+
+  /// Codes the pictures that wait up to this one (`FrameFacts.index`), and goes on.
+  public func complete(through index: UInt64, output: (consuming EncodedFrame) -> Void) {
+    // Who wants all that there is may have come to the end.
+    let isEnding = queue.newestIndex.map { $0 <= index } ?? true
+    while queue.holdsPicture(through: index) { output(codeNext(isEnding: isEnding)) }
+  }
+
+  private func check(_ source: SourcePicture, _ options: FrameOptions) throws {
+    let stream = configuration.stream
+    guard source.width == stream.width, source.height == stream.height else {
+      throw EncoderError.invalidPicture(
+        "The picture is \(source.width)x\(source.height), the encoder is for \(stream.width)x\(stream.height)."
+      )
+    }
+    guard source.isConsistent else {
+      throw EncoderError.invalidPicture(
+        "A plane's bytes per row are fewer than its width, or more than 2^31 - 1.")
+    }
+    var plain = FrameOptions()
+    plain.isKeyFrame = options.isKeyFrame
+    plain.qp = options.qp
+    plain.duration = options.duration
+    guard plain == options else {
+      throw EncoderError.invalidOption(
+        "With a look-ahead a frame takes a key frame, a QP and a duration, and no other option.")
+    }
+    if let qp = options.qp, !(0...51).contains(qp) {
+      throw EncoderError.invalidOption("QP \(qp) is not in 0...51.")
+    }
+    if let duration = options.duration, !(duration > 0 && duration.isFinite) {
+      throw EncoderError.invalidOption("A duration of \(duration) seconds is not above 0.")
+    }
+  }
+
+  /// Codes the first picture of the queue.
+  private func codeNext(isEnding: Bool) -> EncodedFrame {
+    let start = DispatchTime.now().uptimeNanoseconds
+    let count = coder.geometry.macroblockCount
+    let isExact = isConstantQP
+    queue.settle(configuration, propagates: configuration.propagatesQuality && !isExact)
+    forecasts.removeAll(keepingCapacity: true)
+    for picture in queue.settled { forecasts.append(picture.forecast) }
+    for (n, picture) in queue.pictures.enumerated() {
+      forecasts.append(picture.forecast(of: n, typicalRun: queue.typicalRun))
+    }
+    let planned = rateControl.plan(forecasts, isEnding: isEnding)
+    let picture = queue.removeFirst()
+    defer { queue.recycle(picture) }
+    let isIntra = picture.kind == .idr
+    let isB = picture.kind.isBidirectional
+
+    var plan = PicturePlan()
+    plan.isIDR = isIntra
+    plan.isReference = picture.kind != .bidirectional
+    var offset = 0.0
+    var cascaded = 0.0
+    if !isExact {
+      offset = FileRateController.offsets[picture.forecast.kind.rawValue]
+      if picture.kind == .bidirectionalReference { offset -= 0.5 }
+      if isIntra { cascade.restart() }
+      if configuration.bidirectionalLimit == 0, !isIntra { cascaded = cascade.next }
+      offset += cascaded
+    }
+    let qp = picture.options.qp.map(Double.init) ?? planned + offset
+    setQP(&plan, qp, picture, isExact: isExact || picture.options.qp != nil)
+    if !isB {
+      // B pictures inherit from every picture that is none.
+      plan.isBetter = isIntra || cascaded < -1 || configuration.bidirectionalLimit > 0
+    }
+
+    let source = picture.source
+    order.selectReferences(picture.kind, index: picture.index, most: max(1, coder.referencesSearched))
+    if !isB, let first = order.wanted.first {
+      plan.scroll = scrollDetector.distance(
+        source, from: pool[first.picture], limit: sps.verticalMotion - 16)
+    }
+    if let fadeDetector, !isB { weigh(&plan, fadeDetector, source) }
+    for (i, entry) in order.wanted.enumerated() { coder.setReference(i, pool[entry.picture]) }
+    for (i, entry) in order.wantedL1.enumerated() { coder.setReferenceL1(i, pool[entry.picture]) }
+    plan.header.deblocking = H264SliceHeader.Deblocking(
+      disableIDC: coder.configuration.deblocking ? 0 : 1,
+      alphaOffset: coder.configuration.deblockingAlphaOffset,
+      betaOffset: coder.configuration.deblockingBetaOffset)
+    let references = order.wanted.count + order.wantedL1.count
+    let target = order.prepare(&plan, picture.kind, index: picture.index, pool: pool.count)
+    if !isB { fadeDetector?.store(slot: target) }
+
+    output.removeAll()
+    writeLeadingUnits(plan)
+    let leading = (units: output.units.count, count: output.count)
+    coder.qpOffsets = UnsafePointer(qpOffsets)
+    coder.code(plan, source: source, into: pool[target], output: &output)
+    let codedQP = fit(&plan, qp, picture, source, target, leading)
+    lastPicture = target
+
+    var facts = FrameFacts()
+    describe(&facts, plan, source, target, references)
+    facts.index = picture.index
+    if !isExact {
+      let final = picture.finalResidual(count)
+      rateControl.finish(
+        bits: Double(output.bits), qp: codedQP - offset, picture: picture.forecast, cascaded: cascaded,
+        final: final)
+      if keepsStatistics {
+        statistics.append(
+          PassStatistics.Picture(
+            index: picture.index, kind: picture.forecast.kind, bits: output.bits,
+            qp: min(max(codedQP - offset, 0), 51), duration: picture.duration, residual: final))
+      }
+    }
+    facts.fillerBytes = fill(picture)
+    facts.bits = output.bits
+    rateControl.remove(bits: Double(output.bits), seconds: picture.duration)
+    facts.encodeTime = Double(DispatchTime.now().uptimeNanoseconds &- start) * 1e-9
+    return EncodedFrame(
+      facts: facts, nalUnits: output.units, byteCount: output.count, memory: output.takeMemory())
+  }
+
+  private var isConstantQP: Bool {
+    if case .constantQP = configuration.rate { return true }
+    return false
+  }
+
+  /// Sets the picture's QP, and the offsets of its macroblocks to what is left of a fraction.
+  private func setQP(_ plan: inout PicturePlan, _ qp: Double, _ picture: QueuedPicture, isExact: Bool) {
+    let stream = configuration.stream
+    plan.qp = min(max(Int(qp.rounded()), stream.minimumQP), stream.maximumQP)
+    let count = coder.geometry.macroblockCount
+    if isExact {
+      qpOffsets.update(repeating: 0, count: count)
+      return
+    }
+    let rest = Float(min(max(qp, 0), 51)) - Float(plan.qp)
+    for m in 0..<count {
+      qpOffsets[m] = Int8(max(-30, min(30, (picture.offsets[m] + rest).rounded())))
+    }
+  }
+
+  // MARK: - The buffer
+
+  /// Codes the picture again, coarser, as long as it does not fit into the decoder's buffer.
+  /// - Returns: the QP that it was coded with.
+  private func fit(
+    _ plan: inout PicturePlan, _ first: Double, _ picture: QueuedPicture, _ source: SourcePicture,
+    _ target: Int, _ leading: (units: Int, count: Int)
+  ) -> Double {
+    guard let room = rateControl.room else { return first }
+    var qp = first
+    var attempts = 0
+    while Double(output.bits) > room, attempts < 4 {
+      attempts += 1
+      recodedPictures += 1
+      let over = Double(output.bits) / max(room, 1)
+      qp = min(qp + max(1.5, 7 * log2Approx(over) + 0.5), Double(configuration.stream.maximumQP))
+      if attempts == 4 || qp >= Double(configuration.stream.maximumQP) {
+        // What is left is coded macroblock by macroblock within what there is.
+        attempts = 4
+        let left = max(room - Double(leading.count * 8), 64)
+        plan.budget = RowBudget(
+          target: left * 0.9, maximum: left * 0.95, limit: left - 64, cheapest: plan.isIDR ? 6 : 0.125,
+          minQP: configuration.stream.minimumQP, maxQP: 51, shares: UnsafePointer(evenShares))
+      }
+      setQP(&plan, qp, picture, isExact: picture.options.qp != nil)
+      output.truncate(units: leading.units, count: leading.count)
+      coder.recodeAlone(plan, source: source, into: pool[target], output: &output)
+    }
+    return qp
+  }
+
+  /// Filler data for what a constant rate brings and the decoder's buffer has no room for.
+  /// - Returns: its bytes, framing included.
+  private func fill(_ picture: QueuedPicture) -> Int {
+    guard case .constant = configuration.rate, let buffer = rateControl.buffer else { return 0 }
+    var state = buffer
+    let lost = state.remove(bits: Double(output.bits), seconds: picture.duration)
+    let bytes = Int(min(lost / 8, 0x1p28)) + 1
+    // The smallest filler that makes sense: framing, header, some bytes, the trailing bits.
+    guard lost > 0, bytes >= 16 else { return 0 }
+    let before = output.count
+    output.appendFiller(bytes: bytes - 6)
+    return output.count - before
+  }
+
+  // MARK: - References
+
+  /// Weights of the pictures to refer to, where the picture has grown darker or brighter.
+  private func weigh(_ plan: inout PicturePlan, _ fadeDetector: FadeDetector, _ source: SourcePicture) {
+    fadeDetector.read(source)
+    guard let first = order.wanted.first else { return }
+    let shift = fadeDetector.shift(slot: first.picture)
+    for (i, entry) in order.wanted.enumerated() {
+      fadeDetector.find(slot: entry.picture, shift: shift, &coder.weights[i])
+      if !coder.weights[i].isDefault { plan.isWeighted = true }
+    }
+    guard plan.isWeighted else { return }
+    weightTable.log2LumaDenominator = Int(shift)
+    weightTable.log2ChromaDenominator = Int(shift)
+    weightTable.list0.removeAll(keepingCapacity: true)
+    for i in order.wanted.indices { weightTable.list0.append(coder.weights[i].entry) }
+    plan.header.weights = weightTable
+  }
+
+  private func describe(
+    _ facts: inout FrameFacts, _ plan: PicturePlan, _ source: SourcePicture, _ target: Int, _ references: Int
+  ) {
+    let s = coder.statistics
+    let count = Double(coder.geometry.macroblockCount)
+    facts.isKeyFrame = plan.isIDR
+    facts.isReference = plan.isReference
+    facts.averageQP = s.qpCount > 0 ? Double(s.qpSum) / Double(s.qpCount) : Double(plan.qp)
+    facts.lowestQP = min(s.lowestQP, s.highestQP)
+    facts.highestQP = s.highestQP
+    facts.intraShare = Double(s.intra) / count
+    facts.skipShare = Double(s.skipped) / count
+    facts.referenceCount = references
+    facts.speed = coder.speed
+    if configuration.stream.measuresError {
+      facts.meanSquaredError = coder.squaredError(source, pool[target])
+    }
+  }
+
+  // MARK: - NAL units around the slices
+
+  private func writeLeadingUnits(_ plan: PicturePlan) {
+    if configuration.stream.writesAccessUnitDelimiters {
+      append(.accessUnitDelimiter) {
+        H264AccessUnitDelimiter(primaryPictureType: plan.isIDR ? 0 : plan.isBidirectional ? 2 : 1).write(
+          to: &$0)
+      }
+    }
+    guard plan.isIDR else { return }
+    if configuration.stream.writesParameterSets {
+      append(.sequenceParameterSet, refIDC: 3) { sps.write(to: &$0) }
+      append(.pictureParameterSet, refIDC: 3) { pps.write(to: &$0) }
+    }
+    var messages: [SupplementalInformation.Message] = []
+    if let payload = configuration.masteringDisplay { messages.append(.init(type: 137, payload: payload)) }
+    if let payload = configuration.contentLightLevel { messages.append(.init(type: 144, payload: payload)) }
+    if !messages.isEmpty { append(.sei) { SupplementalInformation.write(messages, to: &$0) } }
+  }
+
+  private func append(_ type: H264NALUnitType, refIDC: UInt8 = 0, _ write: (inout BitWriter) -> Void) {
+    var bits = BitWriter(scratch, capacity: 4096)
+    write(&bits)
+    output.append(type: type, refIDC: refIDC, payload: scratch, count: bits.bitCount / 8)
+  }
+
+  // MARK: - Reconstruction
+
+  /// Calls `body` with the planes of the last coded picture as a decoder shows it: luma and NV12 chroma,
+  /// both with `bytesPerRow`. Nil if no picture was coded yet.
+  public func withReconstruction<R>(
+    _ body: (_ luma: UnsafePointer<UInt8>, _ chroma: UnsafePointer<UInt8>, _ bytesPerRow: Int) throws -> R
+  ) rethrows -> R? {
+    guard let lastPicture else { return nil }
+    let planes = pool[lastPicture]
+    return try body(planes.luma, planes.chroma, coder.geometry.stride)
+  }
+}
+
+extension QueuedPicture {
+  /// The picture as the rate control sees it.
+  var forecast: PictureForecast {
+    PictureForecast(
+      residual: plainResidual,
+      kind: kind == .idr ? .intra : kind == .predicted ? .predicted : .bidirectional, duration: duration)
+  }
+
+  /// The same before its kind is known: every so many pictures one is no B picture.
+  func forecast(of n: Int, typicalRun: Double) -> PictureForecast {
+    var result = forecast
+    if kind != .idr {
+      let isPredicted = Int(Double(n + 1) / typicalRun) > Int(Double(n) / typicalRun)
+      result.kind = isPredicted ? .predicted : .bidirectional
+    }
+    return result
+  }
+}
+
+/// Among pictures that all refer to the one before, every fourth is coded better and those between a little worse: what
+/// is coded well once is copied by the pictures after it.
+struct PredictedCascade {
+  private static let offsets = [0.7, 0.3, 0.7, -1.7]
+  private var phase = 0
+
+  mutating func restart() { phase = 0 }
+
+  /// Steps of QP of the next picture.
+  var next: Double {
+    mutating get {
+      let offset = PredictedCascade.offsets[phase]
+      phase = (phase + 1) % PredictedCascade.offsets.count
+      return offset
+    }
+  }
+}
+
+extension LookAheadConfiguration {
+  /// - Throws: `EncoderError.levelExceeded` if the stream does not fit the level, or any.
+  func makeParameterSets() throws -> (H264SequenceParameterSet, H264PictureParameterSet) {
+    var engine = engineConfiguration
+    if let buffer, engine.level == nil || buffer.maximumRate > (targetRate ?? 0) {
+      engine.rateControl = .averageBitRate(min(max(buffer.maximumRate, targetRate ?? 0), 2_000_000_000))
+    }
+    var (sps, pps) = try engine.makeParameterSets()
+    if bidirectionalLimit > 0 {
+      sps.pictureOrderCountType = 0
+      sps.vui?.restriction?.maxReorderFrames = reorderingDepth
+      pps.weightedBipredIDC = 0
+    }
+    return (sps, pps)
+  }
+}

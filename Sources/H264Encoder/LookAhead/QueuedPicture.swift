@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+import CH264Kernels
+
+/// A source picture that waits to be coded, with its luma at half size and what the look-ahead found in it. They are
+/// made as the queue grows, and used again and again.
+final class QueuedPicture {
+  /// What the picture becomes.
+  enum Kind: Sendable {
+    case idr
+    case predicted
+    /// Refers to pictures before and after it; others may refer to it, or not.
+    case bidirectionalReference, bidirectional
+
+    var isBidirectional: Bool { self == .bidirectionalReference || self == .bidirectional }
+  }
+
+  /// Counted in the order of input.
+  var index: UInt64 = 0
+  /// Seconds from the first picture, and until the next one.
+  var time = 0.0
+  var duration = 0.0
+  var options = FrameOptions()
+  var kind = Kind.predicted
+  /// A new scene begins.
+  var isCut = false
+
+  let half: HalfSizePicture
+  private let geometry: PictureGeometry
+  private let memory: EncoderMemory
+  private let luma: UnsafeMutablePointer<UInt8>
+  /// NV12, or Cb and then Cr.
+  private let chroma: UnsafeMutablePointer<UInt8>
+  private var isPlanar = false
+
+  /// Per macroblock: cost of intra prediction; cost of prediction from the picture before, no more than intra, and its
+  /// vector in half samples of the half-size picture.
+  let intraCosts: UnsafeMutablePointer<Int32>
+  let interCosts: UnsafeMutablePointer<Int32>
+  let vectors: UnsafeMutablePointer<SIMD2<Int16>>
+  /// Steps of QP by local variance.
+  let activityOffsets: UnsafeMutablePointer<Float>
+  /// What later pictures inherit from each macroblock, in units of cost.
+  let heritage: UnsafeMutablePointer<Float>
+  /// Steps of QP by both.
+  let offsets: UnsafeMutablePointer<Float>
+  /// Sums of the costs.
+  var intraCost = 0
+  var interCost = 0
+  /// What prediction leaves, by intra prediction alone and by the better of both, without offsets of quality that is
+  /// inherited.
+  var intraResidual = ResidualHistogram()
+  var interResidual = ResidualHistogram()
+
+  init(_ geometry: PictureGeometry) {
+    self.geometry = geometry
+    var memory = EncoderMemory()
+    half = HalfSizePicture(geometry, memory: &memory)
+    let count = geometry.macroblockCount
+    luma = memory.allocate(UInt8.self, count: geometry.width * geometry.height)
+    chroma = memory.allocate(UInt8.self, count: geometry.width * geometry.height / 2)
+    intraCosts = memory.allocate(Int32.self, count: count)
+    interCosts = memory.allocate(Int32.self, count: count)
+    vectors = memory.allocate(SIMD2<Int16>.self, count: count)
+    activityOffsets = memory.allocate(Float.self, count: count)
+    heritage = memory.allocate(Float.self, count: count)
+    offsets = memory.allocate(Float.self, count: count)
+    self.memory = memory
+  }
+
+  /// The copy.
+  var source: SourcePicture {
+    let quarter = geometry.width / 2 * (geometry.height / 2)
+    return SourcePicture(
+      width: geometry.width, height: geometry.height, luma: UnsafePointer(luma),
+      lumaBytesPerRow: geometry.width,
+      chroma: isPlanar
+        ? .planar(
+          cb: UnsafePointer(chroma), cbBytesPerRow: geometry.width / 2, cr: UnsafePointer(chroma + quarter),
+          crBytesPerRow: geometry.width / 2)
+        : .interleaved(UnsafePointer(chroma), bytesPerRow: geometry.width))
+  }
+
+  /// Copies the caller's picture.
+  func take(_ picture: SourcePicture) {
+    func copy(
+      _ to: UnsafeMutablePointer<UInt8>, _ from: UnsafePointer<UInt8>, _ bytesPerRow: Int, _ width: Int,
+      _ height: Int
+    ) {
+      for y in 0..<height {
+        UnsafeMutableRawPointer(to + y &* width).copyMemory(from: from + y &* bytesPerRow, byteCount: width)
+      }
+    }
+    let (width, height) = (geometry.width, geometry.height)
+    copy(luma, picture.luma, picture.lumaBytesPerRow, width, height)
+    switch picture.chroma {
+    case .interleaved(let base, let bytesPerRow):
+      isPlanar = false
+      copy(chroma, base, bytesPerRow, width, height / 2)
+    case .planar(let cb, let cbBytesPerRow, let cr, let crBytesPerRow):
+      isPlanar = true
+      copy(chroma, cb, cbBytesPerRow, width / 2, height / 2)
+      copy(chroma + width / 2 * (height / 2), cr, crBytesPerRow, width / 2, height / 2)
+    }
+  }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+import VideoBitstream
+
+/// What slice headers say of the order of pictures, and which pictures the decoder keeps: frame_num, picture order
+/// counts, reference lists and marking.
+struct StreamOrder {
+  private(set) var buffer: DecodedPictureBuffer
+  private var frameNum = 0
+  private var idrPictureID = 0
+  private var lastWasReference = false
+  /// The index of the last IDR picture, from which order is counted.
+  private var origin: UInt64 = 0
+  /// Kept for their memory.
+  private var modifications: [H264ReferenceListModification] = []
+  private var commands: [H264MemoryManagement] = []
+  /// References of the picture, best first.
+  private(set) var wanted: [DecodedPictureBuffer.Entry] = []
+  /// Of list 1 of a B picture.
+  private(set) var wantedL1: [DecodedPictureBuffer.Entry] = []
+
+  init(capacity: Int, maxFrameNum: Int) {
+    buffer = DecodedPictureBuffer(capacity: capacity, maxFrameNum: maxFrameNum)
+    modifications.reserveCapacity(64)
+    commands.reserveCapacity(8)
+    wanted.reserveCapacity(17)
+  }
+
+  /// Chooses what a P picture refers to: the newest pictures, with the newest one that is better than those around it
+  /// behind the first.
+  mutating func selectReferences(_ kind: QueuedPicture.Kind, index: UInt64, most: Int) {
+    wanted.removeAll(keepingCapacity: true)
+    wantedL1.removeAll(keepingCapacity: true)
+    if kind == .idr { return }
+    if kind.isBidirectional {
+      for entry in buffer.entries where entry.index < index { wanted.append(entry) }
+      for entry in buffer.entries where entry.index > index { wantedL1.append(entry) }
+      wanted.sort { $0.index > $1.index }
+      wantedL1.sort { $0.index < $1.index }
+      if wanted.count > most { wanted.removeLast(wanted.count - most) }
+      if wantedL1.count > 1 { wantedL1.removeLast(wantedL1.count - 1) }
+      return
+    }
+    for entry in buffer.entries where !entry.isBidirectional { wanted.append(entry) }
+    if most > 1 {
+      for i in wanted.indices.dropFirst(2) where wanted[i].isBetter && !wanted[1].isBetter {
+        wanted.insert(wanted.remove(at: i), at: 1)
+        break
+      }
+    }
+    if wanted.count > most { wanted.removeLast(wanted.count - most) }
+  }
+
+  /// Fills in the slice header, and marks pictures as it tells the decoder to.
+  /// - Returns: the picture of the pool to code into.
+  mutating func prepare(
+    _ plan: inout PicturePlan, _ kind: QueuedPicture.Kind, index: UInt64, pool: Int
+  ) -> Int {
+    if plan.isIDR {
+      frameNum = 0
+      origin = index
+      idrPictureID = (idrPictureID + 1) & 1
+      buffer.removeAll()
+    } else if lastWasReference {
+      frameNum = (frameNum + 1) & (buffer.maxFrameNum - 1)
+    }
+    lastWasReference = plan.isReference
+    plan.orderCount = Int(index - origin) * 2
+    plan.header.kind = plan.isIDR ? .i : kind.isBidirectional ? .b : .p
+    plan.header.usesSpatialDirect = kind.isBidirectional
+    plan.header.isIDR = plan.isIDR
+    plan.header.refIDC = plan.isReference ? 2 : 0
+    plan.header.frameNum = frameNum
+    plan.header.idrPictureID = idrPictureID
+    plan.header.pictureOrderCountLSB = plan.orderCount & 255
+    plan.header.activeReferences = max(1, wanted.count)
+    modifications.removeAll(keepingCapacity: true)
+    // The initial lists of B pictures are in the order of presentation, as they are wanted (8.2.4.2.3).
+    if kind == .predicted { buffer.modifications(wanted, current: frameNum, &modifications) }
+    plan.header.modifications = modifications
+    plan.referenceCount = wanted.count
+    plan.header.activeReferencesL1 = max(1, wantedL1.count)
+    plan.referenceCountL1 = wantedL1.count
+    let target = (0..<pool).first { i in !buffer.entries.contains { $0.picture == i } } ?? 0
+    if plan.isReference { mark(&plan, kind, target, index) }
+    return target
+  }
+
+  private mutating func mark(
+    _ plan: inout PicturePlan, _ kind: QueuedPicture.Kind, _ target: Int, _ index: UInt64
+  ) {
+    commands.removeAll(keepingCapacity: true)
+    var entry = DecodedPictureBuffer.Entry(
+      picture: target, index: index, frameNum: frameNum, longTermIndex: nil, isBetter: plan.isBetter)
+    entry.isBidirectional = kind.isBidirectional
+    if kind == .predicted {
+      // Nothing refers to the B pictures before it any more.
+      buffer.removeBidirectional(current: frameNum, &commands)
+      if commands.isEmpty, !plan.isBetter,
+        let removal = buffer.makeRoomSparingBetter(index: index, current: frameNum)
+      {
+        commands.append(removal)
+      }
+    }
+    // Adaptive marking replaces the sliding window: what that would remove is then named.
+    if !commands.isEmpty, let removal = buffer.makeRoom(current: frameNum) { commands.append(removal) }
+    buffer.store(entry, current: frameNum, &commands)
+    if !commands.isEmpty { plan.header.memoryManagement = commands }
+  }
+}

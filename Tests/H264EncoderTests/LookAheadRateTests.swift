@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import H264Encoder
+
+@Suite struct LookAheadRateTests {
+  private static let (width, height) = (160, 96)
+
+  private static func configuration() -> LookAheadConfiguration {
+    var c = LookAheadConfiguration(width: width, height: height)
+    c.stream.maximumReferences = 2
+    c.stream.speed = 5
+    c.lookAhead = 20
+    return c
+  }
+
+  /// Scenes of motion, noise, text and motion again.
+  private static func scenes(_ n: Int) -> PlanarFrame {
+    let kinds: [SyntheticContent.Kind] = [.motion, .gradient, .screen, .noise, .motion]
+    let scene = n / 13 % kinds.count
+    return SyntheticContent(kind: kinds[scene], width: width, height: height, seed: UInt64(scene + 3)).frame(
+      n)
+  }
+
+  @Test("An average over 5 s and more is kept within 2 %", arguments: [150_000, 400_000], [20, 40])
+  func average(_ rate: Int, lookAhead: Int) throws {
+    for kind in [SyntheticContent.Kind.motion, .mixed, .fade] {
+      var c = Self.configuration()
+      c.rate = .average(rate)
+      c.lookAhead = lookAhead
+      let content = SyntheticContent(kind: kind, width: Self.width, height: Self.height, seed: 9)
+      let run = try LookAheadRun(c, count: 150) { content.frame($0) }
+      let error = Double(run.bits) / (5 * Double(rate)) - 1
+      #expect(abs(error) < 0.02, "\(kind) \(rate) \(lookAhead): \(error)")
+    }
+  }
+
+  @Test(
+    "No buffer is emptied, by a model of its own: average, quality and constant rate",
+    arguments: [0.2, 2.0], [0, 20])
+  func buffer(_ seconds: Double, lookAhead: Int) throws {
+    let rate = 200_000
+    for (threads, mode) in [
+      (1, LookAheadConfiguration.Rate.average(rate)), (2, .average(rate * 3 / 4)), (1, .quality(20)),
+      (1, .constant(rate)), (2, .constant(rate)),
+    ] {
+      var c = Self.configuration()
+      c.rate = mode
+      c.stream.threads = threads
+      c.lookAhead = lookAhead
+      c.buffer = .init(maximumRate: rate, size: Int(Double(rate) * seconds), initialFullness: 0.8)
+      let run = try LookAheadRun(c, count: 100) { Self.scenes($0) }
+      try run.check(count: 100, "\(mode)")
+      var model = HypotheticalBuffer(
+        rate: rate, size: Int(Double(rate) * seconds), framesPerSecond: 30, initialFullness: 0.8)
+      var isConstant = false
+      if case .constant = mode { isConstant = true }
+      for frame in run.frames {
+        #expect(frame.facts.bits == frame.data.count * 8)
+        model.remove(bits: frame.data.count * 8, isConstant: isConstant)
+      }
+      #expect(model.underflows == 0, "\(mode) \(seconds) \(lookAhead)")
+      #expect(model.overflows == 0, "\(mode) \(seconds) \(lookAhead)")
+      if isConstant {
+        // Every second of it has the rate, but for what the buffer holds.
+        for first in stride(from: 0, to: 70, by: 10) {
+          let second = run.frames[first..<first + 30].reduce(0) { $0 + $1.facts.bits }
+          #expect(abs(second - rate) <= Int(Double(rate) * seconds) + 200)
+        }
+      }
+    }
+  }
+
+  @Test("A quality is about the same QP throughout, and more bits for more of it")
+  func quality() throws {
+    var sizes: [Int] = []
+    for qp in [18.0, 26, 34] {
+      var c = Self.configuration()
+      c.rate = .quality(qp)
+      c.adaptiveQuantisation = 0
+      let content = SyntheticContent(kind: .motion, width: Self.width, height: Self.height, seed: 2)
+      let run = try LookAheadRun(c, count: 30) { content.frame($0) }
+      sizes.append(run.bits)
+      for frame in run.frames { #expect(frame.facts.averageQP <= qp + 3) }
+    }
+    #expect(sizes == sizes.sorted(by: >))
+  }
+
+  @Test("A constant QP is exact", arguments: [0, 24, 51])
+  func constantQP(_ qp: Int) throws {
+    var c = Self.configuration()
+    c.rate = .constantQP(qp)
+    c.stream.minimumQP = 0
+    let run = try LookAheadRun(c, count: 10) { Self.scenes($0) }
+    for frame in run.frames where frame.facts.averageQP > 0 {
+      #expect(frame.facts.lowestQP == qp)
+      #expect(frame.facts.highestQP == qp)
+    }
+  }
+
+  @Test("The lowest and the highest QP are kept")
+  func limits() throws {
+    for rate in [20_000, 4_000_000] {
+      var c = Self.configuration()
+      c.rate = .average(rate)
+      c.stream.minimumQP = 22
+      c.stream.maximumQP = 33
+      let run = try LookAheadRun(c, count: 40) { Self.scenes($0) }
+      for frame in run.frames where frame.facts.highestQP > 0 {
+        #expect(frame.facts.lowestQP >= 22)
+        #expect(frame.facts.highestQP <= 33)
+      }
+    }
+  }
+
+  @Test("A rate may change in mid-stream")
+  func change() throws {
+    var c = Self.configuration()
+    c.lookAhead = 10
+    c.rate = .average(400_000)
+    let encoder = try LookAheadEncoder(configuration: c)
+    let content = SyntheticContent(kind: .mixed, width: Self.width, height: Self.height, seed: 4)
+    var bits = [0, 0]
+    for n in 0..<300 {
+      if n == 150 {
+        c.rate = .average(150_000)
+        try encoder.reconfigure(c)
+      }
+      try content.frame(n).withSource(planar: true, padding: 0) {
+        try encoder.encode($0) { bits[$0.facts.index < 140 ? 0 : 1] += $0.facts.bits }
+      }
+    }
+    encoder.flush { bits[1] += $0.facts.bits }
+    let seconds = (140.0 / 30, 160.0 / 30)
+    #expect(abs(Double(bits[0]) / seconds.0 / 400_000 - 1) < 0.15)
+    #expect(abs(Double(bits[1]) / seconds.1 / 150_000 - 1) < 0.15)
+    c.stream.profile = .main
+    #expect(throws: EncoderError.self) { try encoder.reconfigure(c) }
+  }
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import H264Encoder
+
+@Suite struct LookAheadStreamTests {
+  private static func configuration(_ width: Int, _ height: Int) -> LookAheadConfiguration {
+    var c = LookAheadConfiguration(width: width, height: height)
+    c.stream.maximumReferences = 3
+    c.lookAhead = 8
+    return c
+  }
+
+  @Test("libavcodec shows what the encoder says, for any content", arguments: SyntheticContent.Kind.allCases)
+  func decodes(_ kind: SyntheticContent.Kind) throws {
+    for (speed, threads, entropy) in [
+      (1, 1, EncoderConfiguration.EntropyCoding.cabac), (4, 2, .cabac), (5, 1, .cavlc),
+    ] {
+      var c = Self.configuration(98, 66)
+      c.stream.speed = speed
+      c.stream.threads = threads
+      c.stream.entropyCoding = entropy
+      c.rate = .average(150_000)
+      let content = SyntheticContent(kind: kind, width: 98, height: 66, seed: 5)
+      let run = try LookAheadRun(c, count: 20) { content.frame($0) }
+      try run.check(count: 20, "\(kind), speed \(speed)")
+    }
+  }
+
+  @Test("No more pictures wait than the look-ahead has", arguments: [0, 1, 5, 40])
+  func delay(_ lookAhead: Int) throws {
+    var c = Self.configuration(64, 64)
+    c.lookAhead = lookAhead
+    let encoder = try LookAheadEncoder(configuration: c)
+    let content = SyntheticContent(kind: .motion, width: 64, height: 64, seed: 1)
+    var out = 0
+    for n in 0..<12 {
+      try content.frame(n).withSource(planar: true, padding: 0) { try encoder.encode($0) { _ in out += 1 } }
+      #expect(out == max(0, n + 1 - lookAhead))
+      #expect(encoder.heldFrameCount == n + 1 - out)
+    }
+    encoder.complete(through: 9) { _ in out += 1 }
+    #expect(out >= 10)
+    encoder.flush { _ in out += 1 }
+    #expect(out == 12)
+    #expect(encoder.heldFrameCount == 0)
+    // The stream goes on.
+    try content.frame(12).withSource(planar: true, padding: 0) {
+      try encoder.encode($0) { frame in
+        #expect(!frame.facts.isKeyFrame)
+        out += 1
+      }
+    }
+    encoder.flush { _ in out += 1 }
+    #expect(out == 13)
+  }
+
+  @Test("Key frames by interval, by duration and where asked for")
+  func keyFrames() throws {
+    var c = Self.configuration(64, 64)
+    let content = SyntheticContent(kind: .motion, width: 64, height: 64, seed: 1)
+    func keys(_ c: LookAheadConfiguration, forced: Set<Int> = []) throws -> [UInt64] {
+      let run = try LookAheadRun(c, count: 30) { n in
+        var options = FrameOptions()
+        options.isKeyFrame = forced.contains(n)
+        return options
+      } content: {
+        content.frame($0)
+      }
+      try run.check(count: 30)
+      return run.frames.filter(\.facts.isKeyFrame).map(\.facts.index)
+    }
+    #expect(try keys(c) == [0])
+    #expect(try keys(c, forced: [7, 8, 29]) == [0, 7, 8, 29])
+    c.stream.keyFrameInterval = 10
+    #expect(try keys(c) == [0, 10, 20])
+    #expect(try keys(c, forced: [4]) == [0, 4, 14, 24])
+    c.stream.keyFrameInterval = nil
+    c.keyFrameDuration = 0.5
+    #expect(try keys(c) == [0, 15])
+    c.stream.keyFrameInterval = 1
+    #expect(try keys(c).count == 30)
+  }
+
+  @Test("A new scene begins with a key frame; a flash does not", arguments: [0, 8])
+  func cuts(_ lookAhead: Int) throws {
+    var c = Self.configuration(128, 96)
+    c.lookAhead = lookAhead
+    let scenes = (0..<3).map {
+      SyntheticContent(kind: .motion, width: 128, height: 96, seed: UInt64($0 * 7 + 1))
+    }
+    let run = try LookAheadRun(c, count: 45) { scenes[$0 / 15].frame($0) }
+    #expect(run.frames.filter(\.facts.isKeyFrame).map(\.facts.index) == [0, 15, 30])
+    try run.check(count: 45)
+    c.placesKeyFramesAtCuts = false
+    let plain = try LookAheadRun(c, count: 45) { scenes[$0 / 15].frame($0) }
+    #expect(plain.frames.filter(\.facts.isKeyFrame).map(\.facts.index) == [0])
+    guard lookAhead > 0 else { return }
+    c.placesKeyFramesAtCuts = true
+    let flash = try LookAheadRun(c, count: 30) { scenes[$0 == 15 ? 1 : 0].frame($0) }
+    #expect(flash.frames.filter(\.facts.isKeyFrame).map(\.facts.index) == [0])
+  }
+
+  @Test("The same stream each time, with 1, 2 and 3 threads", arguments: [1, 2, 3])
+  func deterministic(threads: Int) throws {
+    var c = Self.configuration(98, 130)
+    c.stream.threads = threads
+    c.rate = .average(200_000)
+    c.buffer = .init(maximumRate: 250_000, size: 100_000)
+    let content = SyntheticContent(kind: .mixed, width: 98, height: 130, seed: 17)
+    let first = try LookAheadRun(c, count: 16) { content.frame($0) }.frames.map(\.data)
+    for _ in 0..<3 {
+      #expect(try LookAheadRun(c, count: 16) { content.frame($0) }.frames.map(\.data) == first)
+    }
+  }
+
+  @Test("What is shown for long is coded better than what passes")
+  func propagation() throws {
+    // The left half stands, the right half is new noise in each frame.
+    func content(_ n: Int) -> PlanarFrame {
+      let still = SyntheticContent(kind: .motion, width: 128, height: 64, seed: 3).frame(0)
+      var frame = SyntheticContent(kind: .noise, width: 128, height: 64, seed: 3).frame(n)
+      for y in 0..<64 { for x in 0..<64 { frame.y[y * 128 + x] = still.y[y * 128 + x] } }
+      return frame
+    }
+    func error(_ propagates: Bool) throws -> (left: Int, right: Int) {
+      var c = Self.configuration(128, 64)
+      c.rate = .quality(32)
+      c.adaptiveQuantisation = 0
+      c.propagatesQuality = propagates
+      let run = try LookAheadRun(c, count: 1 + c.lookAhead) { content($0) }
+      let (source, coded) = (content(0), run.frames[0].reconstruction)
+      var sums = (left: 0, right: 0)
+      for i in 0..<128 * 64 {
+        let d = Int(source.y[i]) - Int(coded.y[i])
+        if i % 128 < 64 { sums.left += d * d } else { sums.right += d * d }
+      }
+      return sums
+    }
+    let with = try error(true)
+    let without = try error(false)
+    #expect(with.left * 2 < without.left)
+    #expect(with.right * 10 > without.right * 7)
+  }
+
+  @Test("A frame's options, pictures and values that do not fit are refused, and nothing is lost")
+  func refusals() throws {
+    func refused(_ change: (inout LookAheadConfiguration) -> Void) {
+      var c = Self.configuration(64, 64)
+      change(&c)
+      #expect(throws: EncoderError.self) { try LookAheadEncoder(configuration: c) }
+    }
+    refused { $0.lookAhead = 251 }
+    refused { $0.lookAhead = -1 }
+    refused { $0.rate = .average(0) }
+    refused { $0.rate = .quality(.nan) }
+    refused { $0.rate = .constantQP(52) }
+    refused { $0.rate = .constant(100_000) }
+    refused {
+      $0.rate = .constant(100_000)
+      $0.buffer = .init(maximumRate: 99_000, size: 50_000)
+    }
+    refused { $0.buffer = .init(maximumRate: 1, size: 1) }
+    refused { $0.buffer = .init(maximumRate: 10_000, size: 10_000, initialFullness: 1.5) }
+    refused { $0.keyFrameDuration = 0 }
+    refused { $0.adaptiveQuantisation = 3 }
+    refused { $0.expectedDuration = -1 }
+    refused { $0.masteringDisplay = [1] }
+    refused { $0.contentLightLevel = [] }
+    refused { $0.stream.width = 15 }
+
+    let encoder = try LookAheadEncoder(configuration: Self.configuration(64, 64))
+    let content = SyntheticContent(kind: .motion, width: 64, height: 64, seed: 1)
+    var out = 0
+    for n in 0..<5 {
+      try content.frame(n).withSource(planar: true, padding: 0) { source in
+        for change: (inout FrameOptions) -> Void in [
+          { $0.isReference = false }, { $0.longTermSlot = 0 }, { $0.startsIntraRefresh = true },
+          { $0.qp = 52 },
+          { $0.duration = 0 }, { $0.temporalLayer = 1 }, { $0.references = .frames([0]) },
+        ] {
+          var options = FrameOptions()
+          change(&options)
+          #expect(throws: EncoderError.self) {
+            try encoder.encode(source, options: options) { _ in out += 1 }
+          }
+        }
+        try encoder.encode(source) { _ in out += 1 }
+      }
+    }
+    let wrong = SyntheticContent(kind: .motion, width: 80, height: 64, seed: 1).frame(0)
+    #expect(throws: EncoderError.self) {
+      try wrong.withSource(planar: true, padding: 0) { try encoder.encode($0) { _ in out += 1 } }
+    }
+    encoder.flush { _ in out += 1 }
+    #expect(out == 5)
+  }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreMedia
+import Testing
+import VideoToolbox
+
+/// Sessions with the package's own encoder that may wait: B pictures, constant rates, two passes.
+@Suite(.serialized) struct LookAheadSessionTests {
+  private static let encoderID = "org.openvideotoolbox.videoencoder.h264"
+  private static let clip = TestClip(width: 320, height: 192, noise: 12, cutEvery: 40)
+
+  private static func session(_ properties: [CFString: Any]) throws -> VTCompressionSession {
+    var session: VTCompressionSession?
+    try check(
+      VTCompressionSessionCreate(
+        allocator: nil, width: Int32(clip.width), height: Int32(clip.height),
+        codecType: kCMVideoCodecType_H264,
+        encoderSpecification: [kVTVideoEncoderSpecification_EncoderID: encoderID] as CFDictionary,
+        imageBufferAttributes: nil, compressedDataAllocator: nil, outputCallback: nil, refcon: nil,
+        compressionSessionOut: &session), "create")
+    let made = try #require(session)
+    for (key, value) in properties {
+      try check(VTSessionSetProperty(made, key: key, value: value as CFTypeRef), "\(key)")
+    }
+    return made
+  }
+
+  @Test("Frames come in decode order, with decode times before presentation times", arguments: [true, false])
+  func reordering(_ allows: Bool) throws {
+    let session = try Self.session([
+      kVTCompressionPropertyKey_AverageBitRate: 400_000, kVTCompressionPropertyKey_ExpectedFrameRate: 30,
+      kVTCompressionPropertyKey_AllowFrameReordering: allows,
+    ])
+    let samples = try encode(session, Self.clip, count: 100)
+    #expect(samples.count == 100)
+    let shown = samples.map(\.presentationTimeStamp)
+    #expect(shown.sorted() == (0..<100).map { Self.clip.time($0) })
+    #expect((shown != shown.sorted()) == allows)
+    if allows {
+      let decoded = samples.map(\.decodeTimeStamp)
+      #expect(decoded.allSatisfy { $0.isNumeric })
+      #expect(zip(decoded, decoded.dropFirst()).allSatisfy { $0 < $1 })
+      #expect(zip(decoded, shown).allSatisfy { $0 <= $1 })
+    }
+    let probe = try StreamProbe(annexB(samples))
+    #expect(probe.errors.isEmpty, "\(probe.errors)")
+    #expect(probe.frames.count == 100)
+    #expect(probe.number("has_b_frames") == (allows ? 2 : 0))
+  }
+
+  @Test("A real-time session has each frame at once, with a constant rate too")
+  func realTime() throws {
+    for constant in [false, true] {
+      let session = try Self.session([
+        kVTCompressionPropertyKey_RealTime: true, kVTCompressionPropertyKey_ExpectedFrameRate: 30,
+        constant
+          ? kVTCompressionPropertyKey_ConstantBitRate : kVTCompressionPropertyKey_AverageBitRate: 400_000,
+      ])
+      let samples = try encode(session, Self.clip, count: 60)
+      let shown = samples.map(\.presentationTimeStamp)
+      #expect(shown == shown.sorted())
+      #expect(shown.count == 60)
+    }
+  }
+
+  @Test("A constant rate holds in every window", arguments: [true, false])
+  func constantRate(_ isRealTime: Bool) throws {
+    let rate = 500_000.0
+    let session = try Self.session([
+      kVTCompressionPropertyKey_ConstantBitRate: Int(rate), kVTCompressionPropertyKey_ExpectedFrameRate: 30,
+      kVTCompressionPropertyKey_RealTime: isRealTime,
+    ])
+    let samples = try encode(session, Self.clip, count: 150)
+    let measure = RateMeasure(samples, frameDuration: 1.0 / 30)
+    // Beside the rate there is what the buffer of half a second held at first.
+    #expect(abs(measure.bitRate / rate - 1) < 0.09)
+    #expect(measure.windows(of: 1).allSatisfy { abs(Double($0) * 8 / rate - 1) < 0.5 })
+    let probe = try StreamProbe(annexB(samples))
+    #expect(probe.errors.isEmpty, "\(probe.errors)")
+  }
+
+  @Test("Two passes keep the rate within half a percent")
+  func passes() throws {
+    let rate = 300_000
+    let session = try Self.session([
+      kVTCompressionPropertyKey_AverageBitRate: rate, kVTCompressionPropertyKey_ExpectedFrameRate: 30,
+    ])
+    var made: VTMultiPassStorage?
+    try check(
+      VTMultiPassStorageCreate(
+        allocator: nil, fileURL: nil, timeRange: .invalid, options: nil, multiPassStorageOut: &made),
+      "storage")
+    let storage = try #require(made)
+    try check(
+      VTSessionSetProperty(session, key: kVTCompressionPropertyKey_MultiPassStorage, value: storage), "set")
+    var last: [CMSampleBuffer] = []
+    for isFinal in [false, true] {
+      try check(
+        VTCompressionSessionBeginPass(session, flags: isFinal ? .beginFinalPass : [], nil), "begin")
+      last = try encode(session, Self.clip, count: 240)
+      var more = DarwinBoolean(false)
+      try check(VTCompressionSessionEndPass(session, furtherPassesRequestedOut: &more, nil), "end")
+      #expect(more.boolValue == !isFinal)
+    }
+    let measure = RateMeasure(last, frameDuration: 1.0 / 30)
+    #expect(abs(measure.bitRate / Double(rate) - 1) < 0.005, "\(measure.bitRate)")
+  }
+}
