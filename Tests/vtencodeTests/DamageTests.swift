@@ -51,6 +51,16 @@ import Testing
     try expectNoErrors(probe)
   }
 
+  /// A call with a damaged movie is shown as far as it goes, and the status tells.
+  @Test func callsTellOfDamage() throws {
+    let folder = try Folder()
+    let url = try make("cut.mkv", in: folder, Self.h264 + ["-c:a", "aac"])
+    try cut(url)
+    let run = try CommandLine.vtencode("call", "cut.mkv", "--received", "out.264", in: folder)
+    #expect(run.status == 2 && run.complaints.contains("break off"), "\(run.status) \(run.complaints)")
+    #expect(try Probe(folder.path("out.264")).frameCount() > 10)
+  }
+
   /// Every fortieth packet of a transport stream is lost: pictures are damaged, and none is left out without a word.
   @Test(arguments: [["-c:v", "mpeg2video", "-bf", "2", "-c:a", "mp2"], h264 + ["-c:a", "aac"]])
   func lostPackets(options: [String]) throws {

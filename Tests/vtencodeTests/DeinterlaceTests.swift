@@ -82,4 +82,17 @@ import Testing
     let quality = try psnr("out.mp4", "in.ts", through: "bwdif=mode=\(mode):deint=interlaced", in: folder)
     #expect(quality > 33, "\(quality) dB")
   }
+
+  /// A call's pictures are whole, as a camera's are.
+  @Test func callsSendWholePictures() throws {
+    let folder = try Folder()
+    _ = try make("in.ts", filter: Self.interlaced, in: folder)
+    let run = try CommandLine.vtencode(
+      "call", "in.ts", "--bandwidth", "8M", "--bitrate", "6M", "--delay", "10ms", "--received", "out.264",
+      in: folder)
+    #expect(run.status == 0, "\(run.complaints)")
+    let woven = try psnr("out.264", "in.ts", through: "null", in: folder)
+    let filtered = try psnr("out.264", "in.ts", through: "bwdif=mode=send_frame", in: folder)
+    #expect(filtered > 28 && filtered > woven + 3, "\(filtered) and \(woven) dB")
+  }
 }

@@ -35,14 +35,14 @@ struct Call: AsyncParsableCommand {
     let source = try await MovieSource.open(options.movie, streamFrameRate: nil)
     let plan = try CallPlan(options, source: source)
     let isQuiet = !Console.standardErrorIsTerminal
-    let record = try await onThread("call") {
+    let (record, damage) = try await onThread("call") {
       let pictures = try MoviePictures(source, width: plan.width, height: plan.height)
       let progress = ProgressLine(
         total: plan.frameLimit ?? source.expectedFrames, style: isQuiet ? .none : .auto)
       defer { progress.finish() }
       let simulation = try CallSimulation(plan, pictures: pictures)
       simulation.progress = { progress.update(frames: $0) }
-      return try simulation.run()
+      return (try simulation.run(), pictures.damage.summary)
     }
     let summary = CallSummary(record, plan: plan, movie: options.movie)
     try Console.print(summary.text)
@@ -65,6 +65,9 @@ struct Call: AsyncParsableCommand {
       let packets = record.packets
       let port = UInt16(options.port)
       try await onThread("replay") { try PacketReplay.send(packets, port: port) }
+    }
+    if let damage {
+      throw Failure("'\(source.name)' is damaged: \(damage)", status: SourceDamage.exitStatus)
     }
   }
 

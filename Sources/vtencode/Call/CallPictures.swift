@@ -15,18 +15,23 @@ protocol CallPictures {
   mutating func next() throws -> CallPicture?
 }
 
-/// A movie from its beginning to its end, at the call's size.
+/// A movie from its beginning to its end, at the call's size; what is interlaced becomes progressive, as a camera's
+/// pictures are.
 final class MoviePictures: CallPictures {
   private let reader: FrameReader
   private let scaler: CallScaler
   private var start: CMTime?
 
   init(_ source: MovieSource, width: Int, height: Int) throws {
-    reader = try FrameReader(source, pixelFormat: kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange)
+    reader = try FrameReader(
+      source, pixelFormat: kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange, deinterlacing: .frame)
     scaler = CallScaler(width: width, height: height)
   }
 
   deinit { reader.cancel() }
+
+  /// What has been wrong with the movie so far.
+  var damage: SourceDamage { reader.damage }
 
   func next() throws -> CallPicture? {
     guard let frame = try reader.next() else { return nil }
