@@ -44,6 +44,8 @@ struct FileRateController {
   /// The look-ahead at hand: sums, and seconds.
   private var ahead = [ResidualHistogram(), ResidualHistogram(), ResidualHistogram()]
   private var aheadSeconds = 0.0
+  /// Of each kind, the part of the usual inheritance that its pictures of the look-ahead have.
+  private var inheritance = [1.0, 1.0, 1.0]
 
   /// Steps of QP of intra, P and B pictures, beside what propagation gives them.
   static let offsets = [-3.0, 0, 2]
@@ -53,6 +55,8 @@ struct FileRateController {
   private static let pace = (usual: 0.5, fast: 1.5)
   /// Part of the buffer that planning leaves for what the model does not foresee.
   private static let margin = 0.1
+  /// Pictures after which half of what a picture hands on has come together.
+  private static let heirs = 8.0
   /// Where a constant rate wants the buffer.
   private static let comfort = 0.6
 
@@ -116,10 +120,18 @@ struct FileRateController {
     let rate = Double(configuration.targetRate ?? 0)
     for i in ahead.indices { ahead[i] = ResidualHistogram() }
     aheadSeconds = 0
-    for picture in upcoming {
-      ahead[picture.kind.rawValue] += picture.residual
+    var numbers = [0.0, 0.0, 0.0]
+    for i in inheritance.indices { inheritance[i] = 0 }
+    for (n, picture) in upcoming.enumerated() {
+      let kind = picture.kind.rawValue
+      ahead[kind] += picture.residual
       aheadSeconds += picture.duration
+      numbers[kind] += 1
+      // Where the stream ends, few pictures are left to inherit.
+      let after = Double(upcoming.count - 1 - n)
+      inheritance[kind] += isEnding ? 1 - exp2Approx(-after / FileRateController.heirs) : 1
     }
+    for i in inheritance.indices { inheritance[i] /= max(numbers[i], 1) }
     var horizon: Double
     var balance: Double
     if case .constant = configuration.rate, let buffer {
@@ -159,9 +171,11 @@ struct FileRateController {
       let learned = kinds[kind]
       let ratio = learned.ratio.value
       let own = qp + FileRateController.offsets[kind] - learned.finer
-      let units = BitModel.units(ahead[kind], qp: own)
-      near += ratio * units
-      all += ratio * (units + BitModel.units(learned.residual, qp: own))
+      near +=
+        ratio
+        * BitModel.units(
+          ahead[kind], qp: own + learned.finer * (1 - inheritance[kind]))
+      all += ratio * (BitModel.units(ahead[kind], qp: own) + BitModel.units(learned.residual, qp: own))
     }
     let seconds = max(contentSeconds + aheadSeconds, 1e-3)
     return near + all / seconds * horizon
