@@ -194,8 +194,16 @@ import Testing
   }
 
   @Test func anExportInPassesThatIsCancelledLeavesNothing() async throws {
+    // Long enough that it is not over before somebody looks, however busy the machine is.
+    let long = try Fixture.make(
+      "long.mkv",
+      [
+        "-f", "lavfi", "-i", "testsrc2=size=320x240:rate=30:duration=60", "-c:v", "libx264", "-preset",
+        "ultrafast", "-pix_fmt", "yuv420p",
+      ])
     let session = try #require(
-      AVAssetExportSession(asset: try Self.source(), presetName: AVAssetExportPreset640x480))
+      AVAssetExportSession(
+        asset: AVURLAsset(url: URL(fileURLWithPath: long)), presetName: AVAssetExportPreset1280x720))
     session.canPerformMultiplePassesOverSourceMediaData = true
     let folder = scratch.url("folder")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
