@@ -43,19 +43,28 @@ final class LookAheadQueue {
   var count: Int { pictures.count + settled.count }
 
   /// Takes a picture in and looks at it.
-  func append(_ source: SourcePicture, options: FrameOptions, configuration: LookAheadConfiguration) {
+  /// - Returns: seconds by which the picture before was shown longer than it was thought to be when it was coded.
+  func append(
+    _ source: SourcePicture, options: FrameOptions, configuration: LookAheadConfiguration
+  ) -> Double {
     let usual = 1 / configuration.stream.frameRate
     let picture = spare.popLast() ?? QueuedPicture(geometry)
     let before = newest
+    // A long pause is no reason for a frame that takes as long to send.
+    let passed = options.duration ?? usual
+    let paced = min(max(passed, 1e-4), max(1, 3 * usual))
+    var correction = 0.0
     if let before {
-      let passed = options.duration ?? usual
-      before.duration = passed
+      if coded.contains(ObjectIdentifier(before)) { correction = paced - before.duration }
+      before.duration = paced
+      // Key frames go by the time that it is.
       time += passed
     }
     picture.index = nextIndex
     nextIndex += 1
     picture.time = time
-    picture.duration = options.duration ?? usual
+    // Until the next one comes: bits that are not there yet are not counted on.
+    picture.duration = min(paced, usual)
     picture.options = options
     picture.isCut = false
     picture.kind = .predicted
@@ -83,7 +92,11 @@ final class LookAheadQueue {
     beforeNewest = newest
     newest = picture
     if let old { release(old) }
+    return correction
   }
+
+  /// Whether none came after it.
+  func isNewest(_ picture: QueuedPicture) -> Bool { picture === newest }
 
   private var beforeNewest: QueuedPicture?
   /// Coded, but still looked at by what comes.
@@ -93,9 +106,6 @@ final class LookAheadQueue {
   private(set) var typicalRun = 1.0
   /// Kept for its memory.
   private var sequence: [QueuedPicture] = []
-
-  /// Of the pictures that came.
-  var newestIndex: UInt64? { newest?.index }
 
   /// Whether one of those up to this number waits.
   func holdsPicture(through index: UInt64) -> Bool {
