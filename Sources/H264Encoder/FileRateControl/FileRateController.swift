@@ -264,9 +264,10 @@ struct FileRateController {
   }
 
   /// The last picture was shown for so many seconds longer than it was thought to be.
-  mutating func correct(seconds: Double) {
+  /// - Parameter isInBuffer: that time has filled the buffer.
+  mutating func correct(seconds: Double, isInBuffer: Bool) {
     elapsed += seconds
-    buffer?.pass(seconds: seconds)
+    if isInBuffer { buffer?.pass(seconds: seconds) }
   }
 
   /// The picture is out of the buffer, with its filler.

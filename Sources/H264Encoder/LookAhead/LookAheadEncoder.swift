@@ -28,6 +28,7 @@ public final class LookAheadEncoder {
   private let evenShares: UnsafeMutablePointer<Float>
   private var cascade = PredictedCascade()
   private var lastPicture: Int?
+  private var codedCount: UInt64 = 0
   private var speedControl: SpeedControl
   /// Seconds that the look at the newest picture took, until a frame's time has them.
   private var lookTime = 0.0
@@ -154,7 +155,7 @@ public final class LookAheadEncoder {
     try check(source, options)
     let start = DispatchTime.now().uptimeNanoseconds
     let correction = queue.append(source, options: options, configuration: configuration)
-    if correction != 0 { rateControl.correct(seconds: correction) }
+    if correction != 0 { rateControl.correct(seconds: correction, isInBuffer: reorderingDepth == 0) }
     lookTime = Double(DispatchTime.now().uptimeNanoseconds &- start) * 1e-9
     while queue.count > configuration.lookAhead { output(codeNext(isEnding: false)) }
   }
@@ -274,9 +275,11 @@ public final class LookAheadEncoder {
             qp: min(max(codedQP - offset, 0), 51), duration: picture.duration, residual: final))
       }
     }
-    facts.fillerBytes = fill(picture)
+    let interval = queue.decodeInterval(place: codedCount, depth: reorderingDepth)
+    codedCount += 1
+    facts.fillerBytes = fill(interval.seconds, isKnown: interval.isKnown)
     facts.bits = output.bits
-    rateControl.remove(bits: Double(output.bits), seconds: picture.duration)
+    rateControl.remove(bits: Double(output.bits), seconds: interval.seconds)
     facts.encodeTime = Double(DispatchTime.now().uptimeNanoseconds &- start) * 1e-9
     speedControl.note(seconds: facts.encodeTime + lookTime, interval: picture.duration)
     lookTime = 0
@@ -340,14 +343,14 @@ public final class LookAheadEncoder {
 
   /// Filler data for what a constant rate brings and the decoder's buffer has no room for.
   /// - Returns: its bytes, framing included.
-  private func fill(_ picture: QueuedPicture) -> Int {
+  private func fill(_ seconds: Double, isKnown: Bool) -> Int {
     guard case .constant = configuration.rate, let buffer = rateControl.buffer else { return 0 }
     var state = buffer
-    let lost = state.remove(bits: Double(output.bits), seconds: picture.duration)
+    let lost = state.remove(bits: Double(output.bits), seconds: seconds)
     // Framing, header, a byte and the trailing bits: what is less than that is taken from the bits to come.
     let bytes = max(Int(min(lost / 8, LookAheadEncoder.mostFiller)) + 1, 8)
     // The next picture may come earlier than it is thought to: something is left for it.
-    let room = buffer.fullness * (queue.isNewest(picture) ? 0.75 : 1) - Double(output.bits)
+    let room = buffer.fullness * (isKnown ? 1 : 0.75) - Double(output.bits)
     let most = Int(min(max(room / 8, 0), LookAheadEncoder.mostFiller))
     guard lost > 0, most >= 8 else { return 0 }
     let before = output.count

@@ -19,6 +19,8 @@ final class LookAheadQueue {
   private var newest: QueuedPicture?
   private var nextIndex: UInt64 = 0
   private var time = 0.0
+  /// Seconds that the last pictures are shown, by index, as far as pictures can wait.
+  private var intervals = [Double](repeating: 0, count: 512)
   /// Pictures from the last one that was coded as a key frame, and when that was; none yet: nil.
   private var sinceKey: Int?
   private var keyTime = 0.0
@@ -57,6 +59,7 @@ final class LookAheadQueue {
     if let before {
       if coded.contains(ObjectIdentifier(before)) { correction = paced - before.duration }
       before.duration = paced
+      intervals[Int(before.index & 511)] = paced
       // Key frames go by the time that it is.
       time += passed
     }
@@ -65,6 +68,7 @@ final class LookAheadQueue {
     picture.time = time
     // Until the next one comes: bits that are not there yet are not counted on.
     picture.duration = min(paced, usual)
+    intervals[Int(picture.index & 511)] = picture.duration
     picture.options = options
     picture.isCut = false
     picture.kind = .predicted
@@ -95,8 +99,14 @@ final class LookAheadQueue {
     return correction
   }
 
-  /// Whether none came after it.
-  func isNewest(_ picture: QueuedPicture) -> Bool { picture === newest }
+  /// Seconds from the decode time of a frame to that of the next, and whether it is known yet.
+  ///
+  /// The frame is decoded when the one is shown that is `depth` frames before its place; the first ones as much earlier
+  /// as it takes.
+  func decodeInterval(place: UInt64, depth: Int) -> (seconds: Double, isKnown: Bool) {
+    let index = place < UInt64(depth) ? place : place - UInt64(depth)
+    return (intervals[Int(index & 511)], index + 1 < nextIndex)
+  }
 
   private var beforeNewest: QueuedPicture?
   /// Coded, but still looked at by what comes.
