@@ -89,14 +89,14 @@ final class LookAheadAdapter: VideoEncoder {
   func reconfigure(_ new: VideoEncoderConfiguration) throws(CodecError) -> Reconfiguration {
     guard new != configuration else { return .applied }
     // Without a delay another face may be the one for it.
-    guard H264Codec.looksAhead(new) else { return .needsNewStream }
+    guard H264Codec.looksAhead(new) else { return try newStream(new) }
     let converted = try LookAheadConfiguration(new)
     do {
       try engine.reconfigure(converted)
     } catch {
       switch error as? EncoderError {
       // A new stream may have another level.
-      case .fixedInStream, .levelExceeded: return .needsNewStream
+      case .fixedInStream, .levelExceeded: return try newStream(new)
       default: throw CodecError(engine: error)
       }
     }
@@ -104,13 +104,19 @@ final class LookAheadAdapter: VideoEncoder {
     return .applied
   }
 
-  /// Seconds since the last picture, which rate control goes by.
+  /// What a pass has learnt is of one stream: another one in the middle of it would be all that is left.
+  private func newStream(_ new: VideoEncoderConfiguration) throws(CodecError) -> Reconfiguration {
+    if new.pass != nil, new.pass == configuration.pass, nextIndex > 0 {
+      throw .invalidConfiguration("this cannot change in the middle of a pass")
+    }
+    return .needsNewStream
+  }
+
+  /// Seconds since the last picture, which key frames and rate control go by.
   private func duration(of picture: InputPicture) -> Double? {
     let ticks = lastTime.map { picture.presentationTime - $0 } ?? picture.duration
     guard ticks > 0 else { return nil }
-    // A long pause is no reason for a frame that takes as long to send.
-    let pause = max(1, 3 / (configuration.frameRate ?? 30))
-    return min(max(Double(ticks) / Double(configuration.timescale), 1e-4), pause)
+    return Double(ticks) / Double(configuration.timescale)
   }
 
   private func give(_ coded: consuming EncodedFrame, to output: (consuming CompressedFrame) -> Void) {

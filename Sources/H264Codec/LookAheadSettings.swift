@@ -9,9 +9,11 @@ extension H264Codec {
   static func looksAhead(_ c: VideoEncoderConfiguration) -> Bool {
     guard c.lowLatency == nil else { return false }
     if c.pass != nil || c.frameLimit(overhead: 1) != 0 { return true }
+    if c.hdr.masteringDisplay != nil || c.hdr.contentLightLevel != nil { return true }
     switch c.rate.mode {
     case .constant, .variable: return true
-    case .average, .quality: return c.rate.maximumBitRate != nil || c.rate.bufferDuration != nil
+    case .average, .quality:
+      return (c.rate.maximumBitRate != nil || c.rate.bufferDuration != nil) && c.rate.bufferModel != nil
     }
   }
 }
@@ -24,17 +26,23 @@ extension LookAheadConfiguration {
     keyFrameDuration = c.maxKeyFrameIntervalDuration > 0 ? c.maxKeyFrameIntervalDuration : nil
     stream.keyFrameInterval = c.maxKeyFrameInterval > 0 ? c.maxKeyFrameInterval : nil
     if !c.allowsTemporalCompression { stream.keyFrameInterval = 1 }
+    let isIntraOnly = stream.keyFrameInterval == 1
     stream.dataRateLimits = []
-    stream.encodeTimeShare = nil
+    if c.pass != nil { stream.encodeTimeShare = nil }
     expectedDuration = c.expectedDuration.flatMap { $0 > 0 && $0.isFinite ? $0 : nil }
     adaptiveQuantisation = c.spatialAdaptiveQP == .off ? 0 : 1
     masteringDisplay = c.hdr.masteringDisplay.flatMap { $0.count == 24 ? $0 : nil }
     contentLightLevel = c.hdr.contentLightLevel.flatMap { $0.count == 4 ? $0 : nil }
 
     lookAhead = min(max(c.lookAheadFrames ?? Self.frames(effort: c.speed.resolvedEffort), 0), 250)
-    maximumBidirectional = c.allowsReordering && c.maxReorderingDepth != 0 ? 3 : 0
+    lookAhead = min(lookAhead, Self.affordable(width: c.width, height: c.height))
+    // Rate control alone looks ahead where nothing is predicted.
+    if isIntraOnly { lookAhead = min(lookAhead, Self.intraLookAhead) }
+    maximumBidirectional = c.allowsReordering && c.maxReorderingDepth != 0 && !isIntraOnly ? 3 : 0
     usesPyramid = (c.maxReorderingDepth ?? 2) > 1
-    if c.referenceFrameCount == 0 {
+    if isIntraOnly {
+      stream.maximumReferences = 1
+    } else if c.referenceFrameCount == 0 {
       var single = stream
       single.maximumReferences = 1
       stream.maximumReferences = min(max(single.largestReferenceCount ?? 1, 1), Self.usualReferences)
@@ -42,6 +50,13 @@ extension LookAheadConfiguration {
     // What a first pass measures is found as well at some speed.
     if let pass = c.pass, !pass.readsStatistics { stream.speed = max(stream.speed, 4) }
     if let limit = c.frameLimit(overhead: 1) { lookAhead = min(lookAhead, max(limit, 0)) }
+  }
+
+  private static let intraLookAhead = 8
+
+  /// Frames that half a gigabyte holds: the copy of each, its luma at half size with a border, and its tables.
+  private static func affordable(width: Int, height: Int) -> Int {
+    max((512 << 20) / (width * height * 2 + 65536), 4)
   }
 
   /// Two for prediction, as many for B pictures on their way.
@@ -59,6 +74,16 @@ extension LookAheadConfiguration {
       buffer = Buffer(
         maximumRate: clamp(model.maximumRate), size: max(model.size, 1000),
         initialFullness: min(max(model.initialFullness, 0.01), 1))
+    }
+    buffer?.decidesLevel = c.rate.maximumBitRate != nil && c.rate.limits.isEmpty
+    if let delay = c.rate.maximumQueueDelay, let target = c.rate.targetRate {
+      // A frame that waits so long behind those before it, on a line of the stream's rate.
+      let line = clamp(min(target, buffer?.maximumRate ?? target))
+      let size = max(Int(Double(line) * delay), 1000)
+      var queue = Buffer(maximumRate: line, size: min(size, buffer?.size ?? size))
+      queue.initialFullness = buffer?.initialFullness ?? 1
+      queue.decidesLevel = false
+      buffer = queue
     }
     switch c.rate.mode {
     case .quality(let quality): rate = .quality(Double(EncoderConfiguration.qp(quality: quality)))

@@ -36,7 +36,8 @@ public final class LowLatencyEncoder {
   private var nextIndex: UInt64 = 0
   private var frameNum = 0
   private var lastWasReference = false
-  private var idrPictureID = 0
+  /// 0 in the first IDR picture, then 1 and 2 in turns, so that a stream may follow another at an IDR picture (7.4.3).
+  private var idrPictureID: Int?
   private var orderCount = 0
   private var framesSinceIDR = 0
   private var refreshStep = -1
@@ -355,7 +356,7 @@ public final class LowLatencyEncoder {
       orderCount = 0
       framesSinceIDR = 0
       refreshStep = -1
-      idrPictureID = (idrPictureID + 1) & 1
+      idrPictureID = idrPictureID.map { $0 == 1 ? 2 : 1 } ?? 0
       buffer.removeAll()
     } else if lastWasReference {
       frameNum = (frameNum + 1) & (buffer.maxFrameNum - 1)
@@ -366,7 +367,7 @@ public final class LowLatencyEncoder {
     plan.header.isIDR = plan.isIDR
     plan.header.refIDC = plan.isReference ? 2 : 0
     plan.header.frameNum = frameNum
-    plan.header.idrPictureID = idrPictureID
+    plan.header.idrPictureID = idrPictureID ?? 0
     plan.header.pictureOrderCountLSB = orderCount
     orderCount += 2
     plan.header.activeReferences = max(1, wanted.count)

@@ -45,10 +45,28 @@ import Testing
       damaged[at] ^= 0x41
       #expect(throws: EncoderError.self) { try PassStatistics(bytes: damaged) }
     }
+    // What nobody's encoder writes, under a checksum that is right: a picture's index, kind, bits, QP and duration.
+    let fields: [(at: Int, bytes: [UInt8])] =
+      [
+        (8, [3]), (8, [255]), (9, [0, 0, 0, 0, 0, 1, 0, 0]), (9, [UInt8](repeating: 255, count: 8)),
+      ] + [Double.nan, .infinity, -1, 51.5].map { (17, Self.bytes($0)) }
+      + [Double.nan, .infinity, -1, 0, 1e6, 1e300].map { (25, Self.bytes($0)) }
+    for field in fields {
+      var hostile = Array(bytes.dropLast(PassStatistics.checksumSize))
+      let at = PassStatistics.headerSize + field.at
+      hostile.replaceSubrange(at..<at + field.bytes.count, with: field.bytes)
+      let sum = PassStatistics.checksum(hostile[...])
+      hostile += (0..<8).map { UInt8(truncatingIfNeeded: sum >> (8 * UInt64($0))) }
+      #expect(throws: EncoderError.self, "\(field)") { try PassStatistics(bytes: hostile) }
+    }
     var other = Self.configuration(100_000)
     other.stream.width = 112
     let known = try PassStatistics(bytes: bytes)
     #expect(throws: EncoderError.self) { try LookAheadEncoder(configuration: other, pass: known) }
+  }
+
+  private static func bytes(_ value: Double) -> [UInt8] {
+    (0..<8).map { UInt8(truncatingIfNeeded: value.bitPattern >> (8 * UInt64($0))) }
   }
 
   @Test("A stream that is longer or shorter than the pass was is coded all the same", arguments: [30, 120])

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreMedia
+import Foundation
 import Testing
 import VideoToolbox
 
@@ -55,7 +56,14 @@ import VideoToolbox
         constant
           ? kVTCompressionPropertyKey_ConstantBitRate : kVTCompressionPropertyKey_AverageBitRate: 400_000,
       ])
-      let samples = try encode(session, Self.clip, count: 60)
+      let collector = Collector()
+      _ = try encode(session, Self.clip, count: 60, complete: false, into: collector)
+      // Nothing asks for them; a session that holds frames never gives the last ones.
+      let start = ContinuousClock.now
+      while collector.samples.count < 60, start.duration(to: .now) < .seconds(60) {
+        Thread.sleep(forTimeInterval: 0.01)
+      }
+      let samples = collector.samples
       let shown = samples.map(\.presentationTimeStamp)
       #expect(shown == shown.sorted())
       #expect(shown.count == 60)
@@ -76,6 +84,37 @@ import VideoToolbox
     #expect(measure.windows(of: 1).allSatisfy { abs(Double($0) * 8 / rate - 1) < 0.5 })
     let probe = try StreamProbe(annexB(samples))
     #expect(probe.errors.isEmpty, "\(probe.errors)")
+  }
+
+  @Test("What needs a new stream is refused in the middle of a pass, and the pass goes on")
+  func changeInPass() throws {
+    let session = try Self.session([
+      kVTCompressionPropertyKey_AverageBitRate: 300_000, kVTCompressionPropertyKey_ExpectedFrameRate: 30,
+    ])
+    var made: VTMultiPassStorage?
+    try check(
+      VTMultiPassStorageCreate(
+        allocator: nil, fileURL: nil, timeRange: .invalid, options: nil, multiPassStorageOut: &made),
+      "storage")
+    let storage = try #require(made)
+    try check(
+      VTSessionSetProperty(session, key: kVTCompressionPropertyKey_MultiPassStorage, value: storage), "set")
+    try check(VTCompressionSessionBeginPass(session, flags: [], nil), "begin")
+    let collector = Collector()
+    _ = try encode(session, Self.clip, count: 30, complete: false, into: collector)
+    // Another look-ahead is another stream.
+    let old = VTSessionSetProperty(
+      session, key: kVTCompressionPropertyKey_SuggestedLookAheadFrameCount, value: 3 as CFTypeRef)
+    try check(old, "look-ahead")
+    let failed = Collector()
+    _ = VTCompressionSessionEncodeFrame(
+      session, imageBuffer: Self.clip.buffer(30), presentationTimeStamp: Self.clip.time(30),
+      duration: Self.clip.frameDuration, frameProperties: nil, infoFlagsOut: nil
+    ) { failed.add($0, $1, $2) }
+    _ = VTCompressionSessionCompleteFrames(session, untilPresentationTimeStamp: .invalid)
+    #expect(failed.all.map(\.status).allSatisfy { $0 != noErr })
+    #expect(failed.samples.isEmpty)
+    #expect(collector.samples.count == 30)
   }
 
   @Test("Two passes keep the rate within half a percent")

@@ -20,6 +20,9 @@ struct BufferState {
   var size: Double { Double(buffer.size) }
   var rate: Double { Double(buffer.maximumRate) }
 
+  /// Time passes, or less time has passed than was thought.
+  mutating func pass(seconds: Double) { fullness = min(fullness + rate * seconds, size) }
+
   /// A frame is decoded, and so many seconds pass until the next.
   /// - Returns: bits that came in and found no room.
   @discardableResult

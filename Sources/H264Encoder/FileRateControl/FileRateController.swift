@@ -57,6 +57,8 @@ struct FileRateController {
   private static let margin = 0.1
   /// Pictures after which half of what a picture hands on has come together.
   private static let heirs = 8.0
+  /// Seconds that an expected end is looked ahead to at the most, while the stream is no longer than that.
+  private static let farthest = 60.0
   /// Where a constant rate wants the buffer.
   private static let comfort = 0.6
 
@@ -70,9 +72,16 @@ struct FileRateController {
   }
 
   mutating func reconfigure(_ new: LookAheadConfiguration) {
-    if let old = configuration.targetRate, let rate = new.targetRate, old != rate {
-      // What was saved or overspent stays the same time's worth.
-      spent = elapsed * Double(rate) + (spent - elapsed * Double(old)) * Double(rate) / Double(old)
+    if let rate = new.targetRate.map(Double.init), configuration.targetRate != new.targetRate {
+      if let old = configuration.targetRate.map(Double.init) {
+        // What was saved or overspent stays the same time's worth.
+        spent = elapsed * rate + (spent - elapsed * old) * rate / old
+        total = elapsed * rate + (total - elapsed * old) * rate / old
+      } else {
+        // A quality owes nothing.
+        spent = elapsed * rate
+        total = spent
+      }
       last = nil
     }
     if let limit = new.buffer {
@@ -142,7 +151,8 @@ struct FileRateController {
       if isEnding {
         horizon = 0
       } else if let expected = configuration.expectedDuration, expected > elapsed + aheadSeconds {
-        horizon = expected - elapsed - aheadSeconds
+        // What is further off leaves time to correct.
+        horizon = min(expected - elapsed - aheadSeconds, max(FileRateController.farthest, elapsed))
       } else {
         horizon = max(1, elapsed * 0.3)
       }
@@ -251,6 +261,13 @@ struct FileRateController {
     if let rate = configuration.targetRate {
       spent = max(spent, Double(rate) * (elapsed - max(2, elapsed * 0.5)))
     }
+  }
+
+  /// The last picture was shown for so many seconds longer than it was thought to be.
+  /// - Parameter isInBuffer: that time has filled the buffer.
+  mutating func correct(seconds: Double, isInBuffer: Bool) {
+    elapsed += seconds
+    if isInBuffer { buffer?.pass(seconds: seconds) }
   }
 
   /// The picture is out of the buffer, with its filler.

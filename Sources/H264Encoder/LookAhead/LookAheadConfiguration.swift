@@ -23,6 +23,9 @@ public struct LookAheadConfiguration: Sendable, Equatable {
     public var size: Int
     /// Part of the buffer that is full when the first frame is taken out of it, 0...1.
     public var initialFullness: Double
+    /// Whether a level that is not named has to allow `maximumRate`. If not, it is the one that the target needs, and the
+    /// buffer is kept within what that allows, as it is within a level that is named.
+    public var decidesLevel = true
 
     public init(maximumRate: Int, size: Int, initialFullness: Double = 0.9) {
       self.maximumRate = maximumRate
@@ -36,7 +39,8 @@ public struct LookAheadConfiguration: Sendable, Equatable {
   /// references.
   public var stream: EncoderConfiguration
   public var rate = Rate.quality(24)
-  /// Never violated: a picture that does not fit is coded again. Nil: no limit.
+  /// Never violated: a picture that does not fit is coded again. Nil: no limit. Its rate and size count as those of the
+  /// stream's level (MaxBR, MaxCPB) where they are beyond them.
   public var buffer: Buffer?
   /// Frames that are looked at before a frame is coded, 0 to 250.
   public var lookAhead = 40

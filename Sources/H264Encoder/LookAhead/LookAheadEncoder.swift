@@ -28,6 +28,10 @@ public final class LookAheadEncoder {
   private let evenShares: UnsafeMutablePointer<Float>
   private var cascade = PredictedCascade()
   private var lastPicture: Int?
+  private var codedCount: UInt64 = 0
+  private var speedControl: SpeedControl
+  /// Seconds that the look at the newest picture took, until a frame's time has them.
+  private var lookTime = 0.0
   private var forecasts: [PictureForecast] = []
   /// Pictures that were coded again to fit the buffer; for tests.
   private(set) var recodedPictures = 0
@@ -45,6 +49,9 @@ public final class LookAheadEncoder {
   /// `cpu`: an OVT_CPU_* path, for tests.
   init(configuration: LookAheadConfiguration, pass: PassStatistics? = nil, cpu: Int32) throws {
     try configuration.validate()
+    var configuration = configuration
+    (sps, pps) = try configuration.makeParameterSets()
+    configuration.fitBuffer(to: sps)
     if let pass {
       guard pass.width == configuration.stream.width, pass.height == configuration.stream.height else {
         throw EncoderError.invalidConfiguration(
@@ -54,7 +61,7 @@ public final class LookAheadEncoder {
     statistics = PassStatistics(width: configuration.stream.width, height: configuration.stream.height)
     self.configuration = configuration
     let engine = configuration.engineConfiguration
-    (sps, pps) = try configuration.makeParameterSets()
+    speedControl = SpeedControl(engine)
     let hasB = configuration.bidirectionalLimit > 0
     coder = PictureCoder(configuration: engine, sps: sps, pps: pps, cpu: cpu, bidirectional: hasB)
     let kernels = UnsafePointer(coder.kernels)
@@ -126,10 +133,12 @@ public final class LookAheadEncoder {
     var fixed = new
     fixed.stream.level = (sps.level?.number).map(Int.init)
     _ = try fixed.makeParameterSets()
-    configuration = new
+    fixed = new
+    fixed.fitBuffer(to: sps)
+    configuration = fixed
     coder.configuration = new.engineConfiguration
-    coder.speed = new.stream.speed
-    rateControl.reconfigure(new)
+    speedControl.reconfigure(new.engineConfiguration)
+    rateControl.reconfigure(fixed)
   }
 
   // MARK: - Encoding
@@ -144,7 +153,10 @@ public final class LookAheadEncoder {
     _ source: SourcePicture, options: FrameOptions = FrameOptions(), output: (consuming EncodedFrame) -> Void
   ) throws {
     try check(source, options)
-    queue.append(source, options: options, configuration: configuration)
+    let start = DispatchTime.now().uptimeNanoseconds
+    let correction = queue.append(source, options: options, configuration: configuration)
+    if correction != 0 { rateControl.correct(seconds: correction, isInBuffer: reorderingDepth == 0) }
+    lookTime = Double(DispatchTime.now().uptimeNanoseconds &- start) * 1e-9
     while queue.count > configuration.lookAhead { output(codeNext(isEnding: false)) }
   }
 
@@ -155,9 +167,8 @@ public final class LookAheadEncoder {
 
   /// Codes the pictures that wait up to this one (`FrameFacts.index`), and goes on.
   public func complete(through index: UInt64, output: (consuming EncodedFrame) -> Void) {
-    // Who wants all that there is may have come to the end.
-    let isEnding = queue.newestIndex.map { $0 <= index } ?? true
-    while queue.holdsPicture(through: index) { output(codeNext(isEnding: isEnding)) }
+    // The stream goes on: what it owes or has saved is not a matter of these pictures alone.
+    while queue.holdsPicture(through: index) { output(codeNext(isEnding: false)) }
   }
 
   private func check(_ source: SourcePicture, _ options: FrameOptions) throws {
@@ -192,6 +203,7 @@ public final class LookAheadEncoder {
     let start = DispatchTime.now().uptimeNanoseconds
     let count = coder.geometry.macroblockCount
     let isExact = isConstantQP
+    coder.speed = speedControl.speed
     queue.settle(configuration, propagates: configuration.propagatesQuality && !isExact)
     forecasts.removeAll(keepingCapacity: true)
     for picture in queue.settled { forecasts.append(picture.forecast) }
@@ -263,10 +275,14 @@ public final class LookAheadEncoder {
             qp: min(max(codedQP - offset, 0), 51), duration: picture.duration, residual: final))
       }
     }
-    facts.fillerBytes = fill(picture)
+    let interval = queue.decodeInterval(place: codedCount, depth: reorderingDepth)
+    codedCount += 1
+    facts.fillerBytes = fill(interval.seconds, isKnown: interval.isKnown)
     facts.bits = output.bits
-    rateControl.remove(bits: Double(output.bits), seconds: picture.duration)
+    rateControl.remove(bits: Double(output.bits), seconds: interval.seconds)
     facts.encodeTime = Double(DispatchTime.now().uptimeNanoseconds &- start) * 1e-9
+    speedControl.note(seconds: facts.encodeTime + lookTime, interval: picture.duration)
+    lookTime = 0
     return EncodedFrame(
       facts: facts, nalUnits: output.units, byteCount: output.count, memory: output.takeMemory())
   }
@@ -322,17 +338,23 @@ public final class LookAheadEncoder {
     return qp
   }
 
+  /// Bytes of filler in a frame.
+  private static let mostFiller = 0x1p22
+
   /// Filler data for what a constant rate brings and the decoder's buffer has no room for.
   /// - Returns: its bytes, framing included.
-  private func fill(_ picture: QueuedPicture) -> Int {
+  private func fill(_ seconds: Double, isKnown: Bool) -> Int {
     guard case .constant = configuration.rate, let buffer = rateControl.buffer else { return 0 }
     var state = buffer
-    let lost = state.remove(bits: Double(output.bits), seconds: picture.duration)
-    let bytes = Int(min(lost / 8, 0x1p28)) + 1
-    // The smallest filler that makes sense: framing, header, some bytes, the trailing bits.
-    guard lost > 0, bytes >= 16 else { return 0 }
+    let lost = state.remove(bits: Double(output.bits), seconds: seconds)
+    // Framing, header, a byte and the trailing bits: what is less than that is taken from the bits to come.
+    let bytes = max(Int(min(lost / 8, LookAheadEncoder.mostFiller)) + 1, 8)
+    // The next picture may come earlier than it is thought to: something is left for it.
+    let room = buffer.fullness * (isKnown ? 1 : 0.75) - Double(output.bits)
+    let most = Int(min(max(room / 8, 0), LookAheadEncoder.mostFiller))
+    guard lost > 0, most >= 8 else { return 0 }
     let before = output.count
-    output.appendFiller(bytes: bytes - 6)
+    output.appendFiller(bytes: min(bytes, most) - 6)
     return output.count - before
   }
 
@@ -447,22 +469,5 @@ struct PredictedCascade {
       phase = (phase + 1) % PredictedCascade.offsets.count
       return offset
     }
-  }
-}
-
-extension LookAheadConfiguration {
-  /// - Throws: `EncoderError.levelExceeded` if the stream does not fit the level, or any.
-  func makeParameterSets() throws -> (H264SequenceParameterSet, H264PictureParameterSet) {
-    var engine = engineConfiguration
-    if let buffer, engine.level == nil || buffer.maximumRate > (targetRate ?? 0) {
-      engine.rateControl = .averageBitRate(min(max(buffer.maximumRate, targetRate ?? 0), 2_000_000_000))
-    }
-    var (sps, pps) = try engine.makeParameterSets()
-    if bidirectionalLimit > 0 {
-      sps.pictureOrderCountType = 0
-      sps.vui?.restriction?.maxReorderFrames = reorderingDepth
-      pps.weightedBipredIDC = 0
-    }
-    return (sps, pps)
   }
 }

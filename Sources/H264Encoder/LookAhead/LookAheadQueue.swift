@@ -19,6 +19,8 @@ final class LookAheadQueue {
   private var newest: QueuedPicture?
   private var nextIndex: UInt64 = 0
   private var time = 0.0
+  /// Seconds that the last pictures are shown, by index, as far as pictures can wait.
+  private var intervals = [Double](repeating: 0, count: 512)
   /// Pictures from the last one that was coded as a key frame, and when that was; none yet: nil.
   private var sinceKey: Int?
   private var keyTime = 0.0
@@ -43,19 +45,30 @@ final class LookAheadQueue {
   var count: Int { pictures.count + settled.count }
 
   /// Takes a picture in and looks at it.
-  func append(_ source: SourcePicture, options: FrameOptions, configuration: LookAheadConfiguration) {
+  /// - Returns: seconds by which the picture before was shown longer than it was thought to be when it was coded.
+  func append(
+    _ source: SourcePicture, options: FrameOptions, configuration: LookAheadConfiguration
+  ) -> Double {
     let usual = 1 / configuration.stream.frameRate
     let picture = spare.popLast() ?? QueuedPicture(geometry)
     let before = newest
+    // A long pause is no reason for a frame that takes as long to send.
+    let passed = options.duration ?? usual
+    let paced = min(max(passed, 1e-4), max(1, 3 * usual))
+    var correction = 0.0
     if let before {
-      let passed = options.duration ?? usual
-      before.duration = passed
+      if coded.contains(ObjectIdentifier(before)) { correction = paced - before.duration }
+      before.duration = paced
+      intervals[Int(before.index & 511)] = paced
+      // Key frames go by the time that it is.
       time += passed
     }
     picture.index = nextIndex
     nextIndex += 1
     picture.time = time
-    picture.duration = options.duration ?? usual
+    // Until the next one comes: bits that are not there yet are not counted on.
+    picture.duration = min(paced, usual)
+    intervals[Int(picture.index & 511)] = picture.duration
     picture.options = options
     picture.isCut = false
     picture.kind = .predicted
@@ -83,6 +96,16 @@ final class LookAheadQueue {
     beforeNewest = newest
     newest = picture
     if let old { release(old) }
+    return correction
+  }
+
+  /// Seconds from the decode time of a frame to that of the next, and whether it is known yet.
+  ///
+  /// The frame is decoded when the one is shown that is `depth` frames before its place; the first ones as much earlier
+  /// as it takes.
+  func decodeInterval(place: UInt64, depth: Int) -> (seconds: Double, isKnown: Bool) {
+    let index = place < UInt64(depth) ? place : place - UInt64(depth)
+    return (intervals[Int(index & 511)], index + 1 < nextIndex)
   }
 
   private var beforeNewest: QueuedPicture?
@@ -93,9 +116,6 @@ final class LookAheadQueue {
   private(set) var typicalRun = 1.0
   /// Kept for its memory.
   private var sequence: [QueuedPicture] = []
-
-  /// Of the pictures that came.
-  var newestIndex: UInt64? { newest?.index }
 
   /// Whether one of those up to this number waits.
   func holdsPicture(through index: UInt64) -> Bool {

@@ -6,7 +6,9 @@ import VideoBitstream
 struct StreamOrder {
   private(set) var buffer: DecodedPictureBuffer
   private var frameNum = 0
-  private var idrPictureID = 0
+  /// 0 in the first IDR picture, then 1 and 2 in turns: a stream that begins where this one ends with an IDR picture has
+  /// another value there (7.4.3).
+  private var idrPictureID: Int?
   private var lastWasReference = false
   /// The index of the last IDR picture, from which order is counted.
   private var origin: UInt64 = 0
@@ -58,7 +60,7 @@ struct StreamOrder {
     if plan.isIDR {
       frameNum = 0
       origin = index
-      idrPictureID = (idrPictureID + 1) & 1
+      idrPictureID = idrPictureID.map { $0 == 1 ? 2 : 1 } ?? 0
       buffer.removeAll()
     } else if lastWasReference {
       frameNum = (frameNum + 1) & (buffer.maxFrameNum - 1)
@@ -70,7 +72,7 @@ struct StreamOrder {
     plan.header.isIDR = plan.isIDR
     plan.header.refIDC = plan.isReference ? 2 : 0
     plan.header.frameNum = frameNum
-    plan.header.idrPictureID = idrPictureID
+    plan.header.idrPictureID = idrPictureID ?? 0
     plan.header.pictureOrderCountLSB = plan.orderCount & 255
     plan.header.activeReferences = max(1, wanted.count)
     modifications.removeAll(keepingCapacity: true)

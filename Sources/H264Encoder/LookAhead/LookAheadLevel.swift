@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+import VideoBitstream
+
+extension LookAheadConfiguration {
+  /// The level is the one that the target needs, and that the buffer needs if it is to decide.
+  /// - Throws: `EncoderError.levelExceeded` if the stream does not fit the level, or any.
+  func makeParameterSets() throws -> (H264SequenceParameterSet, H264PictureParameterSet) {
+    let engine = engineConfiguration
+    var wider = engine
+    if engine.level == nil, let buffer, buffer.decidesLevel {
+      wider.rateControl = .averageBitRate(min(max(buffer.maximumRate, targetRate ?? 0), 2_000_000_000))
+    }
+    // A peak that no level allows is no reason to refuse: `fitBuffer` lowers it.
+    var (sps, pps) = try (try? wider.makeParameterSets()) ?? engine.makeParameterSets()
+    if bidirectionalLimit > 0 {
+      sps.pictureOrderCountType = 0
+      sps.vui?.restriction?.maxReorderFrames = reorderingDepth
+      pps.weightedBipredIDC = 0
+    }
+    return (sps, pps)
+  }
+
+  /// Keeps the buffer within MaxBR and MaxCPB of the stream's level.
+  mutating func fitBuffer(to sps: H264SequenceParameterSet) {
+    guard let level = sps.level, var fitting = buffer else { return }
+    let profile = engineConfiguration.demands.profile
+    fitting.maximumRate = min(fitting.maximumRate, level.nalBitRate(profile: profile))
+    fitting.size = min(fitting.size, level.nalCPB(profile: profile))
+    buffer = fitting
+  }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+import CodecInterface
+import H264Encoder
+import Testing
+
+@testable import H264Codec
+
+/// What a session asks for, in the terms of the look-ahead.
+@Suite struct LookAheadSettingsTests {
+  private static func settings(_ width: Int = 1280, _ height: Int = 720) -> VideoEncoderConfiguration {
+    var c = VideoEncoderConfiguration(
+      codec: .h264, width: width, height: height, format: .nv12VideoRange, profile: .h264High)
+    c.frameRate = 30
+    return c
+  }
+
+  @Test("Without prediction there are neither B pictures nor references to keep", arguments: [true, false])
+  func intraOnly(_ byInterval: Bool) throws {
+    var c = Self.settings()
+    #expect(try LookAheadConfiguration(c).maximumBidirectional == 3)
+    if byInterval { c.maxKeyFrameInterval = 1 } else { c.allowsTemporalCompression = false }
+    let made = try LookAheadConfiguration(c)
+    #expect(made.maximumBidirectional == 0)
+    #expect(made.stream.maximumReferences == 1)
+    #expect(made.stream.keyFrameInterval == 1)
+    #expect(made.lookAhead <= 8)
+  }
+
+  @Test("Half a gigabyte bounds the look-ahead")
+  func memory() throws {
+    var c = Self.settings(7680, 4320)
+    c.lookAheadFrames = 250
+    #expect(try LookAheadConfiguration(c).lookAhead < 10)
+    c = Self.settings(320, 240)
+    c.lookAheadFrames = 250
+    #expect(try LookAheadConfiguration(c).lookAhead == 250)
+  }
+
+  @Test("A peak that nobody named leaves the level alone")
+  func impliedPeak() throws {
+    var c = Self.settings()
+    c.level = 31
+    c.rate.mode = .variable(10_000_000)
+    _ = try H264Codec.encoder.makeEncoder(c)
+    c.rate.mode = .average(2_000_000)
+    c.rate.limits = [RateLimit(bytes: Int(Int32.max), seconds: 1)]
+    _ = try H264Codec.encoder.makeEncoder(c)
+    c.level = nil
+    let made = try LookAheadEncoder(configuration: try LookAheadConfiguration(c))
+    #expect(made.parameterSets.sequence[3] == 31)
+  }
+
+  @Test("A queue delay makes a buffer of the stream's rate")
+  func queueDelay() throws {
+    var c = Self.settings()
+    c.rate.mode = .average(1_000_000)
+    #expect(try LookAheadConfiguration(c).buffer == nil)
+    c.rate.maximumQueueDelay = 0.4
+    let buffer = try #require(try LookAheadConfiguration(c).buffer)
+    #expect(buffer.maximumRate == 1_000_000)
+    #expect(buffer.size == 400_000)
+  }
+
+  @Test("Who wants no delay gets the low-latency face, but for what only the other writes")
+  func faces() throws {
+    var c = Self.settings()
+    #expect(H264Codec.looksAhead(c))
+    c.maxFrameDelay = 0
+    #expect(!H264Codec.looksAhead(c))
+    // A duration alone bounds nothing in quality mode.
+    c.rate.bufferDuration = 1
+    #expect(!H264Codec.looksAhead(c))
+    c.hdr.contentLightLevel = [0, 1, 2, 3]
+    #expect(H264Codec.looksAhead(c))
+    #expect(try LookAheadConfiguration(c).lookAhead == 0)
+    #expect(try LookAheadConfiguration(c).contentLightLevel == [0, 1, 2, 3])
+  }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import H264Encoder
+
+/// What binds the rate from outside: levels, times that are not known yet, a rate that comes late.
+@Suite struct LookAheadLimitTests {
+  private static let (width, height) = (96, 80)
+
+  private static func configuration(_ rate: LookAheadConfiguration.Rate) -> LookAheadConfiguration {
+    var c = LookAheadConfiguration(width: width, height: height)
+    c.stream.maximumReferences = 2
+    c.stream.speed = 5
+    c.lookAhead = 10
+    c.rate = rate
+    return c
+  }
+
+  private static func content(_ n: Int) -> PlanarFrame {
+    SyntheticContent(kind: .mixed, width: width, height: height, seed: 5).frame(n)
+  }
+
+  @Test("A peak beyond the level is lowered to MaxBR and MaxCPB, and refuses nothing")
+  func level() throws {
+    var c = Self.configuration(.average(60_000))
+    c.buffer = .init(maximumRate: 2_000_000_000, size: 2_000_000_000)
+    // Table A-1 for level 1, times 1500 in the High profile.
+    c.stream.level = 10
+    var encoder = try LookAheadEncoder(configuration: c)
+    #expect(encoder.parameterSets.sequence[3] == 10)
+    #expect(encoder.configuration.buffer?.maximumRate == 64 * 1500)
+    #expect(encoder.configuration.buffer?.size == 175 * 1500)
+    // In mid-stream too.
+    c.buffer?.maximumRate = 2_000_000
+    try encoder.reconfigure(c)
+    #expect(encoder.configuration.buffer?.maximumRate == 64 * 1500)
+    // A level that is free: for the target, or for the peak if it is to decide.
+    c.stream.level = nil
+    c.buffer?.decidesLevel = false
+    encoder = try LookAheadEncoder(configuration: c)
+    #expect(encoder.parameterSets.sequence[3] == 10)
+    c.buffer?.decidesLevel = true
+    encoder = try LookAheadEncoder(configuration: c)
+    #expect(encoder.parameterSets.sequence[3] == 20)
+    #expect(encoder.configuration.buffer?.maximumRate == 2_000_000)
+    // The target itself is not lowered.
+    c.stream.level = 10
+    c.rate = .average(500_000)
+    c.buffer = nil
+    #expect(throws: EncoderError.self) { try LookAheadEncoder(configuration: c) }
+  }
+
+  @Test("A rate after a long time of quality is met at once", arguments: [12.0, 40])
+  func afterQuality(_ quality: Double) throws {
+    var c = Self.configuration(.quality(quality))
+    c.stream.level = 20
+    let encoder = try LookAheadEncoder(configuration: c)
+    var bits = 0
+    func encode(_ range: Range<Int>) throws {
+      for n in range {
+        try Self.content(n).withSource(planar: true, padding: 0) {
+          try encoder.encode($0) { bits += $0.facts.bits }
+        }
+      }
+    }
+    try encode(0..<240)
+    c.rate = .average(100_000)
+    try encoder.reconfigure(c)
+    // Some time to find the QP.
+    try encode(240..<300)
+    bits = 0
+    try encode(300..<420)
+    #expect(abs(Double(bits) / 4 / 100_000 - 1) < 0.2, "\(bits / 4)")
+  }
+
+  @Test("An end that is hours away leaves the rate its feedback")
+  func farEnd() throws {
+    var c = Self.configuration(.average(100_000))
+    c.expectedDuration = 1e5
+    let run = try LookAheadRun(c, count: 300) { Self.content($0) }
+    let second = run.frames[150...].reduce(0) { $0 + $1.facts.bits }
+    #expect(abs(Double(second) / 5 / 100_000 - 1) < 0.2, "\(second / 5)")
+  }
+
+  @Test("Pauses, bursts and low frame rates empty no buffer, with filler or without", arguments: [0, 10])
+  func unevenTimes(_ lookAhead: Int) throws {
+    let rate = 200_000
+    let times = [1.0 / 30, 2, 1.0 / 60, 1.0 / 60, 0.2, 0.2, 5, 0.01, 1.0 / 15, 1.0 / 15]
+    for seconds in [0.3, 2] {
+      for mode in [LookAheadConfiguration.Rate.constant(rate), .average(rate)] {
+        var c = Self.configuration(mode)
+        c.lookAhead = lookAhead
+        let size = Double(rate) * seconds
+        c.buffer = .init(maximumRate: rate, size: Int(size), initialFullness: 0.9)
+        let run = try LookAheadRun(c, count: 60) { n in
+          var options = FrameOptions()
+          options.duration = times[n % times.count]
+          return options
+        } content: {
+          Self.content($0)
+        }
+        // Bits leave at a frame's decode time, and come in until that of the next (C.1), in the order of decoding.
+        let shown = (0...60).map { n in n == 0 ? 0 : (1...n).reduce(0) { $0 + times[$1 % times.count] } }
+        var fullness = size * 0.9
+        for (n, frame) in run.frames.enumerated() {
+          fullness -= Double(frame.facts.bits)
+          #expect(fullness >= 0, "\(mode) \(seconds), frame \(n)")
+          // With a reordering depth of D, frame n is decoded when frame n - D is shown.
+          let m = n < run.encoder.reorderingDepth ? n : n - run.encoder.reorderingDepth
+          fullness = min(fullness + Double(rate) * (shown[m + 1] - shown[m]), size)
+        }
+      }
+    }
+  }
+}
