@@ -17,7 +17,6 @@ public final class LowLatencyEncoder {
   private let pool: [PicturePlanes]
   private var buffer: DecodedPictureBuffer
   private var output: AccessUnit
-  private let scratch: UnsafeMutablePointer<UInt8>
   private var rateControl: RateController
   private var analysis: PictureAnalysis
   private var look: PictureLook
@@ -81,7 +80,6 @@ public final class LowLatencyEncoder {
     output = AccessUnit(
       pool: FrameMemoryPool(capacity: max(65536, configuration.width * configuration.height / 2)),
       framing: configuration.framing == .lengths ? .length : .startCode)
-    scratch = memory.allocate(UInt8.self, count: 4096)
     rateControl = RateController(configuration, memory: &memory)
     analysis = PictureAnalysis(coder.geometry, kernels: UnsafePointer(coder.kernels), memory: &memory)
     look = PictureLook(coder.geometry, kernels: UnsafePointer(coder.kernels), memory: &memory)
@@ -100,12 +98,7 @@ public final class LowLatencyEncoder {
   }
 
   /// The parameter sets, NAL unit headers included, without start codes.
-  public var parameterSets: (sequence: [UInt8], picture: [UInt8]) {
-    (
-      escaped(.sequenceParameterSet) { sps.write(to: &$0) },
-      escaped(.pictureParameterSet) { pps.write(to: &$0) }
-    )
-  }
+  public var parameterSets: (sequence: [UInt8], picture: [UInt8]) { (sps.nalUnit, pps.nalUnit()) }
 
   /// Changes what may change in mid-stream: rates, limits, frame rate, QP range, frame dropping, key-frame
   /// interval, the response to a new scene, the speed, and measurement. The next frame follows it.
@@ -227,7 +220,11 @@ public final class LowLatencyEncoder {
     lastPicture = target
     lastWasReference = plan.isReference
 
-    describe(&facts, plan, source, target, wanted.count)
+    coder.describe(&facts, plan, references: wanted.count)
+    facts.bits = output.bits
+    if configuration.measuresError {
+      facts.meanSquaredError = coder.squaredError(source, pool[target])
+    }
     facts.longTermSlot = plan.isReference ? options.longTermSlot : nil
     rateControl.finish(
       bits: output.bits, qp: facts.averageQP, isKeyFrame: plan.isIDR, isSceneChange: isSceneChange,
@@ -449,59 +446,22 @@ public final class LowLatencyEncoder {
     plan.keepsClean = plan.refreshFrom > 0
   }
 
-  private func describe(
-    _ facts: inout FrameFacts, _ plan: PicturePlan, _ source: SourcePicture, _ target: Int, _ references: Int
-  ) {
-    let s = coder.statistics
-    let count = Double(coder.geometry.macroblockCount)
-    facts.isKeyFrame = plan.isIDR
-    facts.isReference = plan.isReference
-    facts.bits = output.bits
-    facts.averageQP = s.qpCount > 0 ? Double(s.qpSum) / Double(s.qpCount) : Double(plan.qp)
-    facts.lowestQP = min(s.lowestQP, s.highestQP)
-    facts.highestQP = s.highestQP
-    facts.intraShare = Double(s.intra) / count
-    facts.skipShare = Double(s.skipped) / count
-    facts.referenceCount = references
-    if configuration.measuresError {
-      facts.meanSquaredError = coder.squaredError(source, pool[target])
-    }
-  }
-
   // MARK: - NAL units around the slices
 
   private func writeLeadingUnits(_ plan: PicturePlan, _ options: FrameOptions) {
     if configuration.writesAccessUnitDelimiters {
-      append(.accessUnitDelimiter) {
+      output.append(.accessUnitDelimiter) {
         H264AccessUnitDelimiter(primaryPictureType: plan.isIDR ? 0 : 1).write(to: &$0)
       }
     }
     if plan.isIDR && configuration.writesParameterSets {
-      append(.sequenceParameterSet, refIDC: 3) { sps.write(to: &$0) }
-      append(.pictureParameterSet, refIDC: 3) { pps.write(to: &$0) }
+      output.append(.sequenceParameterSet, refIDC: 3) { sps.write(to: &$0) }
+      output.append(.pictureParameterSet, refIDC: 3) { pps.write(to: &$0) }
     }
     if plan.startsRefresh {
-      append(.sei) {
+      output.append(.sei) {
         H264RecoveryPoint(frameCount: configuration.intraRefreshPeriod - 1, isExact: true).write(to: &$0)
       }
-    }
-  }
-
-  private func append(_ type: H264NALUnitType, refIDC: UInt8 = 0, _ write: (inout BitWriter) -> Void) {
-    var bits = BitWriter(scratch, capacity: 4096)
-    write(&bits)
-    output.append(type: type, refIDC: refIDC, payload: scratch, count: bits.bitCount / 8)
-  }
-
-  private func escaped(_ type: H264NALUnitType, _ write: (inout BitWriter) -> Void) -> [UInt8] {
-    var bits = BitWriter(scratch, capacity: 4096)
-    write(&bits)
-    let size = NALUnitWriter.worstCase(payload: bits.bitCount / 8)
-    return [UInt8](unsafeUninitializedCapacity: size) { memory, count in
-      guard let base = memory.baseAddress else { return }
-      var writer = NALUnitWriter(base, capacity: size)
-      writer.append(type: type, refIDC: 3, payload: scratch, count: bits.bitCount / 8, framing: .none)
-      count = writer.count
     }
   }
 

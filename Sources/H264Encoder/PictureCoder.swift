@@ -104,6 +104,20 @@ final class PictureCoder {
 
   var statistics: PictureStatistics { statisticsMemory.pointee }
 
+  /// What is to be said of the picture that was coded last.
+  func describe(_ facts: inout FrameFacts, _ plan: PicturePlan, references: Int) {
+    let s = statistics
+    let count = Double(geometry.macroblockCount)
+    facts.isKeyFrame = plan.isIDR
+    facts.isReference = plan.isReference
+    facts.averageQP = s.qpCount > 0 ? Double(s.qpSum) / Double(s.qpCount) : Double(plan.qp)
+    facts.lowestQP = min(s.lowestQP, s.highestQP)
+    facts.highestQP = s.highestQP
+    facts.intraShare = Double(s.intra) / count
+    facts.skipShare = Double(s.skipped) / count
+    facts.referenceCount = references
+  }
+
   /// A macroblock takes at most 128 + 3072 bits (A.3.1).
   static let largestMacroblockBits = 3200
 

@@ -110,46 +110,42 @@ extension MacroblockCoder {
   @inline(__always) mutating func predictLumaBoth(
     _ dst: UnsafeMutablePointer<UInt8>, _ dstStride: Int, slot: Int, x: Int, y: Int, width: Int, height: Int
   ) {
-    let o = MacroblockCoder.gridL1
-    let r0 = Int(gridReference[slot])
-    let r1 = Int(gridReference[slot &+ o])
-    let v0 = gridMotion[slot]
-    let v1 = gridMotion[slot &+ o]
-    if r1 < 0 {
-      predictLuma(dst, dstStride, x: x, y: y, width: width, height: height, v0, reference: r0)
-    } else if r0 < 0 {
-      let r = r1 &+ ReferencePlanes.list1
-      predictLuma(dst, dstStride, x: x, y: y, width: width, height: height, v1, reference: r)
-    } else {
-      let (a, b) = (trial + 512, trial + 768)
-      let r = r1 &+ ReferencePlanes.list1
-      predictLuma(a, 16, x: x, y: y, width: width, height: height, v0, reference: r0)
-      predictLuma(b, 16, x: x, y: y, width: width, height: height, v1, reference: r)
-      joinPredictions(dst, dstStride, a, b, width: width, height: height, r0, r1)
-    }
+    predictBoth(isChroma: false, dst, dstStride, slot: slot, x: x, y: y, width: width, height: height)
   }
 
   /// The same for its chroma.
   @inline(__always) mutating func predictChromaBoth(
     _ dst: UnsafeMutablePointer<UInt8>, _ dstStride: Int, slot: Int, x: Int, y: Int, width: Int, height: Int
   ) {
+    predictBoth(isChroma: true, dst, dstStride, slot: slot, x: x, y: y, width: width, height: height)
+  }
+
+  /// `isChroma` is known where this is inlined.
+  @inline(__always) private mutating func predictBoth(
+    isChroma: Bool, _ dst: UnsafeMutablePointer<UInt8>, _ dstStride: Int, slot: Int, x: Int, y: Int,
+    width: Int,
+    height: Int
+  ) {
     let o = MacroblockCoder.gridL1
     let r0 = Int(gridReference[slot])
     let r1 = Int(gridReference[slot &+ o])
     let v0 = gridMotion[slot]
     let v1 = gridMotion[slot &+ o]
-    if r1 < 0 {
-      predictChroma(dst, dstStride, x: x, y: y, width: width, height: height, v0, reference: r0)
-    } else if r0 < 0 {
-      let r = r1 &+ ReferencePlanes.list1
-      predictChroma(dst, dstStride, x: x, y: y, width: width, height: height, v1, reference: r)
+    let second = r1 &+ ReferencePlanes.list1
+    let joins = r0 >= 0 && r1 >= 0
+    let a = joins ? trial + 512 : dst
+    let b = joins ? trial + 768 : dst
+    let stride = joins ? 16 : dstStride
+    if isChroma {
+      if r0 >= 0 { predictChroma(a, stride, x: x, y: y, width: width, height: height, v0, reference: r0) }
+      if r1 >= 0 { predictChroma(b, stride, x: x, y: y, width: width, height: height, v1, reference: second) }
     } else {
-      let (a, b) = (trial + 512, trial + 768)
-      let r = r1 &+ ReferencePlanes.list1
-      predictChroma(a, 16, x: x, y: y, width: width, height: height, v0, reference: r0)
-      predictChroma(b, 16, x: x, y: y, width: width, height: height, v1, reference: r)
-      joinPredictions(dst, dstStride, a, b, width: width, height: height / 2, r0, r1)
+      if r0 >= 0 { predictLuma(a, stride, x: x, y: y, width: width, height: height, v0, reference: r0) }
+      if r1 >= 0 { predictLuma(b, stride, x: x, y: y, width: width, height: height, v1, reference: second) }
     }
+    guard joins else { return }
+    joinPredictions(
+      dst, dstStride, a, b, width: width, height: isChroma ? height / 2 : height, r0, r1)
   }
 
   /// Calls for each part of the macroblock that one motion serves: slot, position, width index and height.

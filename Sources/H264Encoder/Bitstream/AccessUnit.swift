@@ -82,6 +82,18 @@ struct AccessUnit: ~Copyable {
     count += writer.count
   }
 
+  /// Appends a NAL unit of headers: a parameter set, a delimiter, SEI. It has some tens of bytes.
+  mutating func append(
+    _ type: H264NALUnitType, refIDC: UInt8 = 0, _ write: (inout BitWriter) -> Void
+  ) {
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1024) { scratch in
+      guard let base = scratch.baseAddress else { return }
+      var bits = BitWriter(base, capacity: 1024)
+      write(&bits)
+      append(type: type, refIDC: refIDC, payload: base, count: bits.bitCount / 8)
+    }
+  }
+
   /// Appends filler data (7.3.2.7) whose payload is `bytes` long, behind start code or length and a header byte.
   mutating func appendFiller(bytes payloadCount: Int) {
     let payload = max(payloadCount, 1)

@@ -19,14 +19,14 @@ public final class LookAheadEncoder {
   private var order: StreamOrder
   private var rateControl: FileRateController
   private var output: AccessUnit
-  private let scratch: UnsafeMutablePointer<UInt8>
   private let scrollDetector: ScrollDetector
   /// Nil where the stream has no weighted prediction.
   private let fadeDetector: FadeDetector?
   private var weightTable = H264PredictionWeights()
   private let qpOffsets: UnsafeMutablePointer<Int8>
   private let evenShares: UnsafeMutablePointer<Float>
-  private var cascade = PredictedCascade()
+  /// Among pictures that all refer to the one before: what is coded well once is copied by those after it.
+  private var cascade = QualityCascade(offsets: [0.7, 0.3, 0.7, -1.7])
   private var lastPicture: Int?
   private var codedCount: UInt64 = 0
   private var speedControl: SpeedControl
@@ -36,8 +36,10 @@ public final class LookAheadEncoder {
   /// Pictures that were coded again to fit the buffer; for tests.
   private(set) var recodedPictures = 0
 
+  /// - Parameters:
+  ///   - configuration: what is coded, and how.
+  ///   - pass: what an earlier pass over the same pictures has learned (`statistics`).
   /// - Throws: `EncoderError` with the value that is out of range.
-  /// - Parameter pass: what an earlier pass over the same pictures has learned (`statistics`).
   public convenience init(configuration: LookAheadConfiguration, pass: PassStatistics? = nil) throws {
     try self.init(configuration: configuration, pass: pass, cpu: ovt_cpu_detect())
   }
@@ -77,7 +79,6 @@ public final class LookAheadEncoder {
     output = AccessUnit(
       pool: FrameMemoryPool(capacity: max(65536, engine.width * engine.height / 2)),
       framing: engine.framing == .lengths ? .length : .startCode)
-    scratch = memory.allocate(UInt8.self, count: 4096)
     scrollDetector = ScrollDetector(coder.geometry, memory: &memory)
     fadeDetector =
       pps.hasWeightedPrediction
@@ -146,6 +147,7 @@ public final class LookAheadEncoder {
   /// Takes a picture in. Its memory is read until the call returns.
   ///
   /// - Parameters:
+  ///   - source: the picture, of the configuration's size.
   ///   - options: a key frame, a QP, the time since the last picture; nothing else.
   ///   - output: gets the frames that are ready, in decoding order: none or one, more where the look-ahead got shorter.
   /// - Throws: `EncoderError` if the picture or the options do not fit; the encoder stays as it was.
@@ -225,7 +227,7 @@ public final class LookAheadEncoder {
       offset = FileRateController.offsets[picture.forecast.kind.rawValue]
       if picture.kind == .bidirectionalReference { offset -= 0.5 }
       if isIntra { cascade.restart() }
-      if configuration.bidirectionalLimit == 0, !isIntra { cascaded = cascade.next }
+      if configuration.bidirectionalLimit == 0, !isIntra { cascaded = cascade.next() }
       offset += cascaded
     }
     let qp = picture.options.qp.map(Double.init) ?? planned + offset
@@ -261,7 +263,11 @@ public final class LookAheadEncoder {
     lastPicture = target
 
     var facts = FrameFacts()
-    describe(&facts, plan, source, target, references)
+    coder.describe(&facts, plan, references: references)
+    facts.speed = coder.speed
+    if configuration.stream.measuresError {
+      facts.meanSquaredError = coder.squaredError(source, pool[target])
+    }
     facts.index = picture.index
     if !isExact {
       let final = picture.finalResidual(count)
@@ -377,49 +383,24 @@ public final class LookAheadEncoder {
     plan.header.weights = weightTable
   }
 
-  private func describe(
-    _ facts: inout FrameFacts, _ plan: PicturePlan, _ source: SourcePicture, _ target: Int, _ references: Int
-  ) {
-    let s = coder.statistics
-    let count = Double(coder.geometry.macroblockCount)
-    facts.isKeyFrame = plan.isIDR
-    facts.isReference = plan.isReference
-    facts.averageQP = s.qpCount > 0 ? Double(s.qpSum) / Double(s.qpCount) : Double(plan.qp)
-    facts.lowestQP = min(s.lowestQP, s.highestQP)
-    facts.highestQP = s.highestQP
-    facts.intraShare = Double(s.intra) / count
-    facts.skipShare = Double(s.skipped) / count
-    facts.referenceCount = references
-    facts.speed = coder.speed
-    if configuration.stream.measuresError {
-      facts.meanSquaredError = coder.squaredError(source, pool[target])
-    }
-  }
-
   // MARK: - NAL units around the slices
 
   private func writeLeadingUnits(_ plan: PicturePlan) {
     if configuration.stream.writesAccessUnitDelimiters {
-      append(.accessUnitDelimiter) {
+      output.append(.accessUnitDelimiter) {
         H264AccessUnitDelimiter(primaryPictureType: plan.isIDR ? 0 : plan.isBidirectional ? 2 : 1).write(
           to: &$0)
       }
     }
     guard plan.isIDR else { return }
     if configuration.stream.writesParameterSets {
-      append(.sequenceParameterSet, refIDC: 3) { sps.write(to: &$0) }
-      append(.pictureParameterSet, refIDC: 3) { pps.write(to: &$0) }
+      output.append(.sequenceParameterSet, refIDC: 3) { sps.write(to: &$0) }
+      output.append(.pictureParameterSet, refIDC: 3) { pps.write(to: &$0) }
     }
     var messages: [SupplementalInformation.Message] = []
     if let payload = configuration.masteringDisplay { messages.append(.init(type: 137, payload: payload)) }
     if let payload = configuration.contentLightLevel { messages.append(.init(type: 144, payload: payload)) }
-    if !messages.isEmpty { append(.sei) { SupplementalInformation.write(messages, to: &$0) } }
-  }
-
-  private func append(_ type: H264NALUnitType, refIDC: UInt8 = 0, _ write: (inout BitWriter) -> Void) {
-    var bits = BitWriter(scratch, capacity: 4096)
-    write(&bits)
-    output.append(type: type, refIDC: refIDC, payload: scratch, count: bits.bitCount / 8)
+    if !messages.isEmpty { output.append(.sei) { SupplementalInformation.write(messages, to: &$0) } }
   }
 
   // MARK: - Reconstruction
@@ -451,23 +432,5 @@ extension QueuedPicture {
       result.kind = isPredicted ? .predicted : .bidirectional
     }
     return result
-  }
-}
-
-/// Among pictures that all refer to the one before, every fourth is coded better and those between a little worse: what
-/// is coded well once is copied by the pictures after it.
-struct PredictedCascade {
-  private static let offsets = [0.7, 0.3, 0.7, -1.7]
-  private var phase = 0
-
-  mutating func restart() { phase = 0 }
-
-  /// Steps of QP of the next picture.
-  var next: Double {
-    mutating get {
-      let offset = PredictedCascade.offsets[phase]
-      phase = (phase + 1) % PredictedCascade.offsets.count
-      return offset
-    }
   }
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What stands before each NAL unit.
 package enum NALUnitFraming {
-  /// Nothing: the caller uses the ranges.
-  case none
   /// Annex B, 00 00 01.
   case shortStartCode
   /// Annex B with zero_byte, 00 00 00 01: for the first unit of an access unit and for parameter sets.
@@ -12,7 +10,6 @@ package enum NALUnitFraming {
 
   package var byteCount: Int {
     switch self {
-    case .none: 0
     case .shortStartCode: 3
     case .startCode, .length: 4
     }
@@ -65,7 +62,6 @@ package struct NALUnitWriter {
 
     let prefix = memory + count
     switch framing {
-    case .none: break
     case .shortStartCode:
       prefix[0] = 0
       prefix[1] = 0
