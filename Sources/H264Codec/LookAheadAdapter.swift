@@ -17,7 +17,7 @@ final class LookAheadAdapter: VideoEncoder {
 
   init(_ configuration: VideoEncoderConfiguration) throws(CodecError) {
     self.configuration = configuration
-    let converted = try LookAheadConfiguration(configuration)
+    var converted = try LookAheadConfiguration(configuration)
     do {
       var known: PassStatistics?
       if let pass = configuration.pass, pass.readsStatistics {
@@ -25,6 +25,15 @@ final class LookAheadAdapter: VideoEncoder {
           throw CodecError.invalidConfiguration("the statistics of the first pass cannot be read")
         }
         known = try PassStatistics(bytes: [UInt8](bytes))
+        if let part = pass.part {
+          guard let statistics = known?.part(part.frames) else {
+            throw CodecError.invalidConfiguration("the first pass has not seen all frames of the part")
+          }
+          known = statistics
+          let rate = Double(part.bits) / max(statistics.seconds, 1e-3)
+          converted.rate = .average(Int(min(max(rate, 1000), 2e9)))
+          converted.expectedDuration = statistics.seconds
+        }
       }
       engine = try LookAheadEncoder(configuration: converted, pass: known)
       engine.keepsStatistics = configuration.pass?.writesStatistics ?? false

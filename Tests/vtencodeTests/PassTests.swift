@@ -76,6 +76,33 @@ func makeVaryingMovie(_ path: String, seconds: Int = 6, size: String = "320x240"
     #expect(misses[1] < 0.005 || misses[1] < misses[0], "\(misses)")
   }
 
+  /// The package's own encoder goes over parts of the movie again, and leaves the rest.
+  @Test func partsAgain() throws {
+    let folder = try Folder()
+    try makeVaryingMovie(folder.path("in.mp4"), seconds: 6)
+    var sizes: [[Int]] = []
+    for most in ["2", "6"] {
+      let run = try CommandLine.vtencode(
+        "transcoding", "in.mp4", "--encoder", "org.openvideotoolbox.videoencoder.h264", "--bitrate", "150k",
+        "--keyframe-interval", "25", "--multi-pass", most, "--threads", "1", "--overwrite", "--out",
+        "out.mp4",
+        in: folder)
+      #expect(run.status == 0, "\(run.complaints)")
+      let probe = Probe(folder.path("out.mp4"))
+      try expectNoErrors(probe)
+      #expect(try probe.frameCount() == 150)
+      sizes.append(try probe.packets().compactMap { $0.size.flatMap { Int($0) } })
+      let miss = abs(try probe.bitRate(seconds: 6) / 150_000 - 1)
+      if most == "6" {
+        #expect(miss < 0.006, "\(miss)")
+        let again = run.text.firstMatch(of: /\((\d+) frames again\)/).flatMap { Int($0.1) }
+        // Nothing to do for it if two passes were enough.
+        let changed = zip(sizes[0], sizes[1]).filter { $0 != $1 }.count
+        #expect(changed <= again ?? 0, "\(changed) frames changed, \(again ?? 0) were encoded again")
+      }
+    }
+  }
+
   @Test func interruptedInAPass() throws {
     let folder = try Folder()
     try makeVaryingMovie(folder.path("in.mp4"), seconds: 60, size: "640x480")

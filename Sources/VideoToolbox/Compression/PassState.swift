@@ -10,39 +10,93 @@ struct PassState {
   private var wantsMore = false
   private var span: PassSpan?
   private var storedRanges: RangeMemory?
+  /// Of the whole movie, in decode order; empty where they were not kept.
+  private var frames: [PassFrame] = []
+  /// What the next pass is to be over, or the running one is; empty for the whole.
+  private var parts: [PassPart] = []
+  /// The program knows them.
+  private var rangesAreKnown = false
+  private var miss = Double.infinity
+
+  /// Passes over parts that may follow each other.
+  private static let mostPasses = 8
 
   /// - Returns: nil if a pass is running.
-  mutating func begin(_ storage: VTMultiPassStorage, isFinal: Bool) -> EncodingPass? {
+  mutating func begin(
+    _ storage: VTMultiPassStorage, isFinal: Bool
+  ) -> (pass: EncodingPass, parts: [PassPart])? {
     guard !isRunning else { return nil }
     isRunning = true
     self.isFinal = isFinal
-    span = nil
-    return EncodingPass(
+    if !rangesAreKnown { parts = [] }
+    rangesAreKnown = false
+    let pass = EncodingPass(
       statisticsPath: storage.path, readsStatistics: finished > 0, writesStatistics: finished == 0 && !isFinal
     )
+    return (pass, parts)
   }
 
-  /// - Parameter span: Of the frames that came out; nil if there were none.
-  /// - Returns: true if another pass would make the result better: there are two, the first to learn.
-  mutating func end(_ span: PassSpan?) -> Bool {
+  /// - Parameters:
+  ///   - span: of the frames that came out; nil if there were none.
+  ///   - frames: of the pass, in decode order; none where they were not kept.
+  ///   - rate: bits a second that the movie is to have, where parts can be encoded again.
+  /// - Returns: Whether another pass would make the result better: there are two, the first to learn, and others over
+  ///   parts, while they bring the rate nearer.
+  mutating func end(_ span: PassSpan?, frames new: [PassFrame] = [], rate: Double? = nil) -> Bool {
     isRunning = false
-    self.span = span
-    wantsMore = !isFinal && finished == 0
     finished += 1
+    if parts.isEmpty {
+      self.span = span
+      frames = new
+      miss = .infinity
+    } else {
+      replace(with: new)
+    }
+    parts = []
+    wantsMore = !isFinal && finished == 1
+    if !isFinal, finished > 1, finished < Self.mostPasses, let rate, let end = self.span?.end {
+      let missed = abs(PartialPassPlan.excess(frames, seconds: shownSeconds, rate: rate))
+      if missed < miss { parts = PartialPassPlan.parts(frames, end: end, rate: rate) }
+      miss = missed
+      wantsMore = !parts.isEmpty
+    }
     return wantsMore
   }
 
-  /// The whole movie, or nil if no further pass was asked for. The memory belongs to the session.
+  private var shownSeconds: Double {
+    guard let end = span?.end, let first = frames.map(\.presentationTime).min() else { return 0 }
+    return (end - first).seconds
+  }
+
+  /// Frames of parts take the place of what they were.
+  private mutating func replace(with new: [PassFrame]) {
+    guard new.count == parts.reduce(0, { $0 + $1.frames.count }) else {
+      // Not all were given: what there is now is unknown.
+      frames = []
+      return
+    }
+    var next = 0
+    for part in parts {
+      frames.replaceSubrange(part.frames, with: new[next..<next + part.frames.count])
+      next += part.frames.count
+    }
+  }
+
+  /// What the next pass is over, or nil if none was asked for. The memory belongs to the session.
   mutating func ranges(_ storage: VTMultiPassStorage) -> UnsafeBufferPointer<CMTimeRange>? {
     guard wantsMore, !isRunning else { return nil }
-    var whole = span
-    let stored = storage.timeRange
-    if stored.isValid, stored.start.isNumeric, stored.duration.isNumeric {
-      whole = PassSpan(start: stored.start, end: stored.end).union(whole)
+    rangesAreKnown = true
+    var ranges = parts.map(\.range)
+    if ranges.isEmpty {
+      var whole = span
+      let stored = storage.timeRange
+      if stored.isValid, stored.start.isNumeric, stored.duration.isNumeric {
+        whole = PassSpan(start: stored.start, end: stored.end).union(whole)
+      }
+      guard let whole else { return nil }
+      ranges = [CMTimeRange(start: whole.start, end: whole.end)]
     }
-    guard let whole else { return nil }
-    let range = CMTimeRange(start: whole.start, end: whole.end)
-    let memory = RangeMemory(range)
+    let memory = RangeMemory(ranges)
     storedRanges = memory
     return memory.pointer
   }
@@ -72,14 +126,13 @@ struct PassSpan {
 
 /// Time ranges at an address that stays.
 private final class RangeMemory {
-  private let memory: UnsafeMutablePointer<CMTimeRange>
+  let pointer: UnsafeBufferPointer<CMTimeRange>
 
-  init(_ range: CMTimeRange) {
-    memory = .allocate(capacity: 1)
-    memory.initialize(to: range)
+  init(_ ranges: [CMTimeRange]) {
+    let memory = UnsafeMutableBufferPointer<CMTimeRange>.allocate(capacity: ranges.count)
+    _ = memory.initialize(from: ranges)
+    pointer = UnsafeBufferPointer(memory)
   }
 
-  deinit { memory.deallocate() }
-
-  var pointer: UnsafeBufferPointer<CMTimeRange> { UnsafeBufferPointer(start: memory, count: 1) }
+  deinit { pointer.deallocate() }
 }

@@ -161,19 +161,19 @@ public final class VTCompressionSession: PropertySession, CFRuntimeObject, @unch
   // MARK: - Passes
 
   func beginPass(_ flags: VTCompressionSessionOptionFlags) -> OSStatus {
-    let (status, pass) = lock.withLock { () -> (OSStatus, EncodingPass?) in
+    let (status, begun) = lock.withLock { () -> (OSStatus, (pass: EncodingPass, parts: [PassPart])?) in
       if isInvalid { return (kVTInvalidSessionErr, nil) }
       guard let storage = currentDraft().multiPassStorage else { return (kVTParameterErr, nil) }
       guard storage.isOpen else { return (kVTMultiPassStorageInvalidErr, nil) }
       guard storage.claim(for: encoder.id) else { return (kVTMultiPassStorageIdentifierMismatchErr, nil) }
-      guard let pass = passes.begin(storage, isFinal: flags.contains(.beginFinalPass)) else {
+      guard let begun = passes.begin(storage, isFinal: flags.contains(.beginFinalPass)) else {
         return (kVTParameterErr, nil)
       }
       lastTime = nil
-      return (noErr, pass)
+      return (noErr, begun)
     }
-    guard let pass else { return status }
-    return pipeline.perform { $0.begin(pass) }
+    guard let begun else { return status }
+    return pipeline.perform { $0.begin(begun.pass, parts: begun.parts) }
   }
 
   func endPass() -> (status: OSStatus, wantsMore: Bool) {
@@ -181,13 +181,26 @@ public final class VTCompressionSession: PropertySession, CFRuntimeObject, @unch
       return (lock.withLock { isInvalid } ? kVTInvalidSessionErr : kVTParameterErr, false)
     }
     var span: PassSpan?
+    var frames: [PassFrame] = []
     let status = pipeline.perform {
       let status = $0.endPass()
       span = $0.passSpan
+      frames = $0.passFrames
       return status
     }
-    let wantsMore = lock.withLock { passes.end(span) }
+    let wantsMore = lock.withLock { passes.end(span, frames: frames, rate: rateOfPartialPasses()) }
     return (status, status == noErr && wantsMore)
+  }
+
+  /// Nil where a pass is over the whole movie: a limit or a buffer holds for all frames together. Call under the lock.
+  private func rateOfPartialPasses() -> Double? {
+    let draft = currentDraft()
+    guard draft.allowsPartialPasses, encoder.features.contains(.partialPasses) else { return nil }
+    let rate = draft.resolved(for: encoder).rate
+    guard case .average(let bits) = rate.mode, rate.limits.isEmpty, rate.bufferModel == nil else {
+      return nil
+    }
+    return Double(bits)
   }
 
   func timeRangesForNextPass() -> (status: OSStatus, ranges: UnsafeBufferPointer<CMTimeRange>?) {
@@ -229,7 +242,8 @@ public final class VTCompressionSession: PropertySession, CFRuntimeObject, @unch
       guard let read = row.read else { return (noErr, settings.value(row)) }
       let state = CompressionState(
         encoder: encoder, pendingFrames: pipeline.pendingFrames, width: width, height: height,
-        inputFormat: pipeline.inputFormat?.rawValue ?? poolFormat, poolFormat: poolFormat)
+        inputFormat: pipeline.inputFormat?.rawValue ?? poolFormat, poolFormat: poolFormat,
+        draft: currentDraft())
       return (noErr, read(state))
     }
   }

@@ -67,7 +67,10 @@ struct ComplexityPass: Sendable {
   /// The encoder that the plan's own settings lead to, and whether it learns from a pass; an error where it does not take
   /// them.
   private func trial() throws -> (encoderID: String, learns: Bool) {
-    (try Compressor(plan, source: source) { _ in }.encoderID, encoderMakesPasses(plan.codec.type))
+    (
+      try Compressor(plan, source: source) { _ in }.encoderID,
+      encoderMakesPasses(plan.codec.type, encoderID: plan.encoderID)
+    )
   }
 
   /// From the bits that a picture element has: a tenth of a bit is what good pictures take.

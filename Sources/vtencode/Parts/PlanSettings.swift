@@ -61,7 +61,7 @@ struct PlanSettings: Codable, Sendable {
     frameLimit = options.frames
     audio = plan.audio.rawValue
     audioBitRate = options.audioBitrate?.bitsPerSecond
-    faststart = !options.noFaststart
+    faststart = !options.faststart.noFaststart
   }
 
   /// The same as options of the command line.

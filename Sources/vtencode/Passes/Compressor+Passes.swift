@@ -4,7 +4,24 @@ import VideoToolbox
 extension Compressor {
   /// Whether the session's encoder makes several passes; it has the storage then.
   func attach(_ storage: VTMultiPassStorage) -> Bool {
-    VTSessionSetProperty(session, key: kVTCompressionPropertyKey_MultiPassStorage, value: storage) == noErr
+    guard
+      VTSessionSetProperty(session, key: kVTCompressionPropertyKey_MultiPassStorage, value: storage) == noErr
+    else { return false }
+    // Of the encoders that are built in, the package's own.
+    VTSessionSetProperty(
+      session, key: kOVTCompressionPropertyKey_AllowsPartialPasses, value: kCFBooleanTrue)
+    return true
+  }
+
+  /// The decode times that the next pass is over; after a pass that wants another.
+  func rangesOfNextPass() throws -> [CMTimeRange] {
+    var (count, list) = (0, UnsafePointer<CMTimeRange>?.none)
+    let status = VTCompressionSessionGetTimeRangesForNextPass(
+      session, timeRangeCountOut: &count, timeRangeArrayOut: &list)
+    guard status == noErr, let list else {
+      throw Failure("the encoder does not say what the next pass is over (error \(status))")
+    }
+    return Array(UnsafeBufferPointer(start: list, count: count))
   }
 
   /// - Parameters:
@@ -33,10 +50,12 @@ extension Compressor {
 }
 
 /// Whether an encoder that a session would take makes several passes, for what runs without a session of our own.
-func encoderMakesPasses(_ codec: CMVideoCodecType) -> Bool {
+func encoderMakesPasses(_ codec: CMVideoCodecType, encoderID: String? = nil) -> Bool {
   var session: VTCompressionSession?
+  let specification = encoderID.map { [kVTVideoEncoderSpecification_EncoderID: $0] as CFDictionary }
   VTCompressionSessionCreate(
-    allocator: kCFAllocatorDefault, width: 640, height: 360, codecType: codec, encoderSpecification: nil,
+    allocator: kCFAllocatorDefault, width: 640, height: 360, codecType: codec,
+    encoderSpecification: specification,
     imageBufferAttributes: nil, compressedDataAllocator: nil, outputCallback: nil, refcon: nil,
     compressionSessionOut: &session)
   guard let session else { return false }

@@ -8,6 +8,8 @@ final class PassRecorder: @unchecked Sendable {
   /// The frames of a pass.
   private struct Frames {
     let silo: VTFrameSilo
+    /// Where a pass over parts has replaced frames: which decode times, and a silo with what was there.
+    var replaced: (ranges: [CMTimeRange], frames: VTFrameSilo)?
     var count = 0
     var bytes = 0
     var start = CMTime.positiveInfinity
@@ -45,15 +47,52 @@ final class PassRecorder: @unchecked Sendable {
       made += 1
       return made
     }
-    var silo: VTFrameSilo?
-    let status = VTFrameSiloCreate(
-      allocator: kCFAllocatorDefault, fileURL: folder.url("pass-\(number).silo") as CFURL,
-      timeRange: .invalid, options: nil, frameSiloOut: &silo)
-    guard let silo else { throw Self.failure(status) }
+    let silo = try makeSilo("pass-\(number)")
     lock.withLock {
       before = current
       current = Frames(silo: silo)
     }
+  }
+
+  /// Frames that come from now on take the place of those with decode times in these ranges.
+  /// - Returns: The presentation times of those.
+  func beginPart(_ ranges: [CMTimeRange]) throws -> Set<CMTime> {
+    let number = lock.withLock {
+      made += 1
+      return made
+    }
+    guard var frames = lock.withLock({ current }) else { return [] }
+    let undo = try makeSilo("pass-\(number)")
+    var times = Set<CMTime>()
+    for range in ranges {
+      try Self.check(
+        VTFrameSiloCallBlockForEachSampleBuffer(frames.silo, in: range) { sample in
+          times.insert(sample.presentationTimeStamp)
+          frames.bytes -= CMSampleBufferGetTotalSampleSize(sample)
+          return VTFrameSiloAddSampleBuffer(undo, sampleBuffer: sample)
+        })
+    }
+    frames.count -= times.count
+    frames.replaced = (ranges, undo)
+    try Self.check(Self.replace(ranges, in: frames.silo))
+    lock.withLock { current = frames }
+    return times
+  }
+
+  private static func replace(_ ranges: [CMTimeRange], in silo: VTFrameSilo) -> OSStatus {
+    ranges.withUnsafeBufferPointer {
+      guard let base = $0.baseAddress else { return kVTFrameSiloInvalidTimeRangeErr }
+      return VTFrameSiloSetTimeRangesForNextPass(silo, timeRangeCount: $0.count, timeRangeArray: base)
+    }
+  }
+
+  private func makeSilo(_ name: String) throws -> VTFrameSilo {
+    var silo: VTFrameSilo?
+    let status = VTFrameSiloCreate(
+      allocator: kCFAllocatorDefault, fileURL: folder.url("\(name).silo") as CFURL,
+      timeRange: .invalid, options: nil, frameSiloOut: &silo)
+    guard let silo else { throw Self.failure(status) }
+    return silo
   }
 
   /// - Returns: How many frames the pass has.
@@ -94,6 +133,17 @@ final class PassRecorder: @unchecked Sendable {
   /// Goes back to the frames of the pass before, if this one is the worse.
   func preferPassBefore() {
     lock.withLock {
+      if let (ranges, frames) = current?.replaced, let silo = current?.silo {
+        var status = Self.replace(ranges, in: silo)
+        if status == noErr {
+          status = VTFrameSiloCallBlockForEachSampleBuffer(frames, in: .invalid) {
+            VTFrameSiloAddSampleBuffer(silo, sampleBuffer: $0)
+          }
+        }
+        if status != noErr { failure = failure ?? Self.failure(status) }
+        current?.replaced = nil
+        return
+      }
       if let earlier = before { current = earlier }
       before = nil
     }
@@ -114,6 +164,10 @@ final class PassRecorder: @unchecked Sendable {
       return kVTParameterErr
     }
     if status != noErr, !isEnough { throw Self.failure(status) }
+  }
+
+  private static func check(_ status: OSStatus) throws {
+    if status != noErr { throw failure(status) }
   }
 
   private static func failure(_ status: OSStatus) -> Failure {
