@@ -38,6 +38,14 @@ import VideoToolbox
       kVTCompressionPropertyKey_ExpectedFrameRate: 50,
     ])
     #expect(short == (processors, 25, 0.5))
+    let long = try told([
+      kVTCompressionPropertyKey_MaxKeyFrameInterval: 600, kVTCompressionPropertyKey_ExpectedFrameRate: 30,
+    ])
+    #expect(long == (processors, 600, 20))
+    let intra = try told([
+      kVTCompressionPropertyKey_MaxKeyFrameInterval: 1, kVTCompressionPropertyKey_ExpectedFrameRate: 25,
+    ])
+    #expect(intra == (processors, 1, 0.04))
   }
 
   @Test func cannotBeSet() throws {

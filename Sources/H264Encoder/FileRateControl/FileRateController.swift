@@ -11,6 +11,16 @@ struct PictureForecast {
   }
 }
 
+extension LookAheadConfiguration {
+  /// With the rate of the part, if it is for one.
+  fileprivate var planned: LookAheadConfiguration {
+    guard let part, case .average = rate else { return self }
+    var planned = self
+    planned.rate = .average(part.rate)
+    return planned
+  }
+}
+
 /// Chooses the QP of each picture for a stream that is looked ahead in: one quality throughout, as far as the average
 /// rate and the buffer allow.
 ///
@@ -66,12 +76,13 @@ struct FileRateController {
   private var remaining: RemainingPass?
 
   init(_ configuration: LookAheadConfiguration, pass: PassStatistics? = nil) {
-    self.configuration = configuration
+    self.configuration = configuration.planned
     remaining = pass.map { RemainingPass($0) }
     buffer = configuration.buffer.map { BufferState($0) }
   }
 
   mutating func reconfigure(_ new: LookAheadConfiguration) {
+    let new = new.planned
     if let rate = new.targetRate.map(Double.init), configuration.targetRate != new.targetRate {
       if let old = configuration.targetRate.map(Double.init) {
         // What was saved or overspent stays the same time's worth.

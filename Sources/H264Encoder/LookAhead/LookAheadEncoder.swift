@@ -74,7 +74,9 @@ public final class LookAheadEncoder {
     }
     self.pool = pool
     queue = LookAheadQueue(coder.geometry, kernels: kernels)
-    order = StreamOrder(capacity: engine.maximumReferences, maxFrameNum: 1 << sps.log2MaxFrameNum)
+    order = StreamOrder(
+      capacity: engine.maximumReferences, maxFrameNum: 1 << sps.log2MaxFrameNum,
+      firstPictureID: configuration.part?.pictureID ?? 0)
     rateControl = FileRateController(configuration, pass: pass)
     output = AccessUnit(
       pool: FrameMemoryPool(capacity: max(65536, engine.width * engine.height / 2)),

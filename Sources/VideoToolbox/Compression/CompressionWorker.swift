@@ -29,10 +29,9 @@ final class CompressionWorker {
   private var traits: SourceTraits?
   private var hasFrames = false
   private var pass: EncodingPass?
-  /// Of the frames of the pass that came out.
-  private(set) var passSpan: PassSpan?
-  /// The same frames, one by one, where a next pass may be over parts.
-  private(set) var passFrames: [PassFrame] = []
+  /// Of the pass, so far.
+  private(set) var passResult = PassResult()
+  /// Frame by frame, since a next pass may be over parts.
   private var keepsPassFrames = false
   /// Of a pass over parts: those that are still to come, and the one at hand, with the frames that it has to get.
   private var parts: ArraySlice<PassPart> = []
@@ -80,6 +79,8 @@ final class CompressionWorker {
     guard !hasFrames else { return apply(draft) }
     traits = SourceTraits(
       encoder: description, wished: wishedFormat, draft: draft, buffer: buffer, duration: duration)
+    // Each part gets an encoder of its own.
+    guard parts.isEmpty else { return noErr }
     let wanted = makeConfiguration(draft)
     if encoder != nil, wanted == configuration { return noErr }
     encoder = nil
@@ -160,8 +161,7 @@ final class CompressionWorker {
     self.parts = parts[...]
     part = nil
     lacksFrames = false
-    passSpan = nil
-    passFrames = []
+    passResult = PassResult()
     hasFrames = false
     clock = nil
     lastTick = nil
@@ -294,11 +294,12 @@ final class CompressionWorker {
         of: data, header: frame.header, facts: frame.facts, presentationTime: entry.presentationTime,
         decodeTime: decodeTime, duration: entry.duration)
       if pass != nil {
-        passSpan = PassSpan(
+        passResult.count += 1
+        passResult.span = PassSpan(
           presentationTime: entry.presentationTime, decodeTime: decodeTime, duration: entry.duration
-        ).union(passSpan)
+        ).union(passResult.span)
         if keepsPassFrames {
-          passFrames.append(
+          passResult.frames.append(
             PassFrame(
               presentationTime: entry.presentationTime, decodeTime: decodeTime,
               bits: CMSampleBufferGetTotalSampleSize(sample) * 8, isKeyFrame: frame.facts.isKeyFrame,
@@ -328,6 +329,7 @@ final class CompressionWorker {
     _ output: @escaping CompressionOutput, _ status: OSStatus, _ flags: VTEncodeInfoFlags,
     _ sample: CMSampleBuffer?
   ) {
+    if sample == nil { passResult.isComplete = false }
     results.append(Result(output: output, status: status, flags: flags, sample: sample))
   }
 

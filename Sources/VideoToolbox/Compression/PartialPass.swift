@@ -15,7 +15,7 @@ struct PassFrame {
   var storedTime: CMTime { decodeTime.isNumeric ? decodeTime : presentationTime }
 }
 
-/// A part of the movie that a pass encodes again: whole groups of pictures, one after the other.
+/// A part of the movie that a pass encodes again: a key frame and what follows up to the next.
 struct PassPart {
   /// Numbers of its frames; the same in decode order as in the order of presentation.
   var frames: Range<Int>
@@ -38,8 +38,8 @@ enum PartialPassPlan {
   static let tolerance = 0.005
   /// By how much a group's bits change at the most, as a share of them.
   static let largestChange = 0.25
-  /// QP beyond which an encoder has nothing to give, or nothing to take.
-  private static let useful = 4.0...49
+  /// Steps of QP from the ends of what is allowed within which an encoder has nothing to give, or nothing to take.
+  private static let margin = 2.0
 
   /// Bits beyond those of the rate; negative where some are left.
   static func excess(_ frames: [PassFrame], seconds: Double, rate: Double) -> Double {
@@ -50,8 +50,11 @@ enum PartialPassPlan {
   ///   - frames: of the whole movie, in decode order.
   ///   - end: of the last one.
   ///   - rate: bits a second that it is to have.
+  ///   - qp: what frames may have.
   /// - Returns: ascending; empty where another pass would not pay.
-  static func parts(_ frames: [PassFrame], end: CMTime, rate: Double) -> [PassPart] {
+  static func parts(_ frames: [PassFrame], end: CMTime, rate: Double, qp: ClosedRange<Int> = 0...51)
+    -> [PassPart]
+  {
     guard let first = frames.map(\.presentationTime).min(), rate > 0 else { return [] }
     let seconds = (end - first).seconds
     guard seconds.isFinite, seconds > 0 else { return [] }
@@ -59,7 +62,8 @@ enum PartialPassPlan {
     guard abs(excess) > tolerance * rate * seconds else { return [] }
     guard let groups = groups(frames, end: end) else { return [] }
 
-    let candidates = groups.filter { $0.bits > 0 && useful.contains($0.qp) }
+    let (least, most) = (Double(qp.lowerBound) + margin, Double(qp.upperBound) - margin)
+    let candidates = groups.filter { $0.bits > 0 && (excess > 0 ? $0.qp < most : $0.qp > least) }
     let ranked = candidates.sorted {
       $0.qp == $1.qp ? $0.frames.lowerBound < $1.frames.lowerBound : ($0.qp < $1.qp) == (excess > 0)
     }
@@ -72,26 +76,15 @@ enum PartialPassPlan {
     guard sum * largestChange >= abs(excess) else { return [] }
     let factor = 1 - excess / sum
 
-    var parts: [PassPart] = []
-    for group in chosen.sorted(by: { $0.frames.lowerBound < $1.frames.lowerBound }) {
-      let bits = Int((Double(group.bits) * factor).rounded())
+    // Each by itself, also where they are neighbours: together the encoder would share their bits out anew.
+    return chosen.sorted { $0.frames.lowerBound < $1.frames.lowerBound }.map { group in
       let own = frames[group.frames]
-      if var last = parts.last, last.frames.upperBound == group.frames.lowerBound {
-        last.frames = last.frames.lowerBound..<group.frames.upperBound
-        last.bits += bits
-        last.lastTime = group.last
-        last.decodeTimes += own.map(\.decodeTime)
-        last.range = CMTimeRange(start: last.range.start, end: group.storedEnd)
-        parts[parts.count - 1] = last
-      } else {
-        parts.append(
-          PassPart(
-            frames: group.frames, bits: bits, firstTime: own[own.startIndex].presentationTime,
-            lastTime: group.last, decodeTimes: own.map(\.decodeTime),
-            range: CMTimeRange(start: own[own.startIndex].storedTime, end: group.storedEnd)))
-      }
+      let first = own[own.startIndex]
+      return PassPart(
+        frames: group.frames, bits: Int((Double(group.bits) * factor).rounded()),
+        firstTime: first.presentationTime, lastTime: group.last, decodeTimes: own.map(\.decodeTime),
+        range: CMTimeRange(start: first.storedTime, end: group.storedEnd))
     }
-    return parts
   }
 
   /// A key frame and what follows up to the next.

@@ -16,7 +16,10 @@ struct PassState {
   private var parts: [PassPart] = []
   /// The program knows them.
   private var rangesAreKnown = false
-  private var miss = Double.infinity
+  /// By how many bits the last pass missed, and of which rate.
+  private var miss = (bits: Double.infinity, rate: 0.0)
+  /// Of the first pass; nil where it lost some, so that numbers of frames are not those of its statistics.
+  private var firstCount: Int?
 
   /// Passes over parts that may follow each other.
   private static let mostPasses = 8
@@ -37,27 +40,30 @@ struct PassState {
   }
 
   /// - Parameters:
-  ///   - span: of the frames that came out; nil if there were none.
-  ///   - frames: of the pass, in decode order; none where they were not kept.
-  ///   - rate: bits a second that the movie is to have, where parts can be encoded again.
+  ///   - result: what came of the pass.
+  ///   - target: what the movie is to have, where parts can be encoded again.
   /// - Returns: Whether another pass would make the result better: there are two, the first to learn, and others over
   ///   parts, while they bring the rate nearer.
-  mutating func end(_ span: PassSpan?, frames new: [PassFrame] = [], rate: Double? = nil) -> Bool {
+  mutating func end(_ result: PassResult, target: PassTarget? = nil) -> Bool {
     isRunning = false
     finished += 1
+    if finished == 1 { firstCount = result.isComplete ? result.count : nil }
     if parts.isEmpty {
-      self.span = span
-      frames = new
-      miss = .infinity
+      span = result.span
+      frames = result.isComplete && result.count == firstCount ? result.frames : []
+      miss.bits = .infinity
     } else {
-      replace(with: new)
+      replace(with: result.frames)
     }
     parts = []
     wantsMore = !isFinal && finished == 1
-    if !isFinal, finished > 1, finished < Self.mostPasses, let rate, let end = self.span?.end {
-      let missed = abs(PartialPassPlan.excess(frames, seconds: shownSeconds, rate: rate))
-      if missed < miss { parts = PartialPassPlan.parts(frames, end: end, rate: rate) }
-      miss = missed
+    if !isFinal, finished > 1, finished < Self.mostPasses, let target, let end = span?.end, !frames.isEmpty {
+      let missed = abs(PartialPassPlan.excess(frames, seconds: shownSeconds, rate: target.rate))
+      if miss.rate != target.rate { miss.bits = .infinity }
+      if missed < miss.bits {
+        parts = PartialPassPlan.parts(frames, end: end, rate: target.rate, qp: target.qp)
+      }
+      miss = (missed, target.rate)
       wantsMore = !parts.isEmpty
     }
     return wantsMore
@@ -100,6 +106,25 @@ struct PassState {
     storedRanges = memory
     return memory.pointer
   }
+}
+
+/// What came of a pass.
+struct PassResult {
+  /// Of the frames that came out; nil if there were none.
+  var span: PassSpan?
+  /// One by one, in decode order; none where they were not kept.
+  var frames: [PassFrame] = []
+  /// Frames that came out.
+  var count = 0
+  /// Every frame that was given came out.
+  var isComplete = true
+}
+
+/// What a movie is to have that is encoded again in parts.
+struct PassTarget {
+  /// Bits a second.
+  var rate: Double
+  var qp: ClosedRange<Int>
 }
 
 /// What a pass's frames cover: from where the first is decoded or shown to where the last one ends. Ranges that are asked

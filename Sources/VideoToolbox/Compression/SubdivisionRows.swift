@@ -42,11 +42,10 @@ private struct Subdivision {
     // An encoder that is left to itself takes what there is; one thread each makes the best of it.
     sessions = max(processors / max(draft.configuration.threads, 1), 1)
     let rate = draft.configuration.frameRate.flatMap { $0 > 0 ? $0 : nil } ?? Self.usualFrameRate
-    var seconds = Self.usualSeconds
+    let interval = draft.configuration.allowsTemporalCompression ? draft.configuration.maxKeyFrameInterval : 1
     let longest = draft.configuration.maxKeyFrameIntervalDuration
-    if longest > 0 { seconds = min(seconds, longest) }
-    let interval = draft.configuration.maxKeyFrameInterval
-    if interval > 1 { seconds = min(seconds, Double(interval) / rate) }
+    let distances = [interval > 0 ? Double(interval) / rate : 0, longest].filter { $0 > 0 }
+    let seconds = distances.min() ?? Self.usualSeconds
     let count = (seconds * rate).rounded(.up)
     frames = Int(min(max(count, 1), 1e6))
     duration = CMTime(seconds: max(seconds, 1 / rate), preferredTimescale: CompressionDraft.timescale)

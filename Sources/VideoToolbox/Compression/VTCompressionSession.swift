@@ -180,27 +180,26 @@ public final class VTCompressionSession: PropertySession, CFRuntimeObject, @unch
     guard lock.withLock({ passes.isRunning && !isInvalid }) else {
       return (lock.withLock { isInvalid } ? kVTInvalidSessionErr : kVTParameterErr, false)
     }
-    var span: PassSpan?
-    var frames: [PassFrame] = []
+    var result = PassResult()
     let status = pipeline.perform {
       let status = $0.endPass()
-      span = $0.passSpan
-      frames = $0.passFrames
+      result = $0.passResult
       return status
     }
-    let wantsMore = lock.withLock { passes.end(span, frames: frames, rate: rateOfPartialPasses()) }
+    let wantsMore = lock.withLock { passes.end(result, target: targetOfPartialPasses()) }
     return (status, status == noErr && wantsMore)
   }
 
   /// Nil where a pass is over the whole movie: a limit or a buffer holds for all frames together. Call under the lock.
-  private func rateOfPartialPasses() -> Double? {
+  private func targetOfPartialPasses() -> PassTarget? {
     let draft = currentDraft()
     guard draft.allowsPartialPasses, encoder.features.contains(.partialPasses) else { return nil }
     let rate = draft.resolved(for: encoder).rate
-    guard case .average(let bits) = rate.mode, rate.limits.isEmpty, rate.bufferModel == nil else {
-      return nil
-    }
-    return Double(bits)
+    guard case .average(let bits) = rate.mode, rate.limits.isEmpty, rate.bufferModel == nil,
+      rate.maximumQueueDelay == nil
+    else { return nil }
+    let most = min(max(rate.maxQP ?? 51, 0), 51)
+    return PassTarget(rate: Double(bits), qp: min(max(rate.minQP ?? 0, 0), most)...most)
   }
 
   func timeRangesForNextPass() -> (status: OSStatus, ranges: UnsafeBufferPointer<CMTimeRange>?) {

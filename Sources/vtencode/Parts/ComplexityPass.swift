@@ -96,7 +96,7 @@ struct ComplexityPass: Sendable {
     let compressor = try Compressor(quick, source: source, storage: storage) { result in
       if let count = found.add(result) { progress.update(frames: count) }
     }
-    if compressor.makesPasses { try compressor.beginPass(isLast: false, rate: nil) }
+    if compressor.makesPasses { try compressor.beginPass(isLast: false) }
     let reader = try FrameReader(source, plan: quick)
     defer { reader.cancel() }
     var count = 0

@@ -34,6 +34,8 @@ struct PlanSettings: Codable, Sendable {
   var audio: String
   var audioBitRate: Int?
   var faststart: Bool
+  /// False leaves subtitles out; older plans do not say.
+  var subtitles: Bool?
 
   /// - Parameters:
   ///   - plan: what came of the options.
@@ -62,6 +64,7 @@ struct PlanSettings: Codable, Sendable {
     audio = plan.audio.rawValue
     audioBitRate = options.audioBitrate?.bitsPerSecond
     faststart = !options.faststart.noFaststart
+    subtitles = options.noSubtitles ? false : nil
   }
 
   /// The same as options of the command line.
@@ -86,6 +89,7 @@ struct PlanSettings: Codable, Sendable {
     add("--frame-rate", frameRate)
     add("--audio-bitrate", audioBitRate)
     flag("--no-faststart", !faststart)
+    flag("--no-subtitles", subtitles == false)
     do {
       return try EncodingOptions.parse(arguments + ["--", movie])
     } catch {

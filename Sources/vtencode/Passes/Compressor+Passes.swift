@@ -26,26 +26,32 @@ extension Compressor {
 
   /// - Parameters:
   ///   - isLast: nothing need be learnt any more.
-  ///   - rate: bits a second, where it is another than before.
-  func beginPass(isLast: Bool, rate: Int?) throws {
-    if let rate {
-      let status = VTSessionSetProperty(
-        session, key: kVTCompressionPropertyKey_AverageBitRate, value: NSNumber(value: rate))
-      guard status == noErr else {
-        throw Failure("the encoder does not take another bit rate between passes (error \(status))")
-      }
-    }
+  ///   - rate: bits a second of the pass; nil as before.
+  func beginPass(isLast: Bool, rate: Int? = nil) throws {
+    try setRate(rate)
     let status = VTCompressionSessionBeginPass(session, flags: isLast ? .beginFinalPass : [], nil)
     guard status == noErr else { throw Failure("the encoder cannot begin a pass (error \(status))") }
   }
 
   /// Returns when the output of every frame has been delivered.
+  /// - Parameter rate: bits a second that the movie is to have, where the pass may have had another.
   /// - Returns: Whether the encoder asks for another pass.
-  func endPass() throws -> Bool {
+  func endPass(rate: Int? = nil) throws -> Bool {
+    try setRate(rate)
     var wantsMore = DarwinBoolean(false)
     let status = VTCompressionSessionEndPass(session, furtherPassesRequestedOut: &wantsMore, nil)
     guard status == noErr else { throw Failure("the encoder could not end a pass (error \(status))") }
     return wantsMore.boolValue
+  }
+
+  private func setRate(_ rate: Int?) throws {
+    guard let rate, rate != passRate else { return }
+    let status = VTSessionSetProperty(
+      session, key: kVTCompressionPropertyKey_AverageBitRate, value: NSNumber(value: rate))
+    guard status == noErr else {
+      throw Failure("the encoder does not take another bit rate between passes (error \(status))")
+    }
+    passRate = rate
   }
 }
 

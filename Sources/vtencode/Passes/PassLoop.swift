@@ -28,36 +28,42 @@ final class PassLoop: @unchecked Sendable {
         target: pipeline.plan.bitRate, most: pipeline.plan.passes, tolerance: pipeline.plan.passTolerance)
       var isWhole = false
       var isWanted = false
+      var partCount = 0
       repeat {
         let part = plan.isPartial ? try recorder.beginPart(compressor.rangesOfNextPass()) : nil
         if part == nil { try recorder.begin() }
         progress.begin(pass: plan.number, of: plan.most, frames: part?.count)
         do {
-          try compressor.beginPass(isLast: plan.isLast, rate: plan.asked == plan.target ? nil : plan.asked)
+          try compressor.beginPass(isLast: plan.isLast, rate: plan.asked)
           let isOver = try encodePass(samples, damage, only: part)
-          if let part {
-            framesAgain += part.count
+          if part == nil { isWhole = isOver }
+          if part != nil, !isOver {
             // What was given up leaves a hole.
-            guard isOver else {
-              _ = try? compressor.endPass()
-              recorder.preferPassBefore()
-              break
-            }
-          } else {
-            isWhole = isOver
+            _ = try? compressor.endPass(rate: plan.target)
+            recorder.preferPassBefore()
+            break
           }
-          isWanted = try compressor.endPass()
+          isWanted = try compressor.endPass(rate: plan.target)
         } catch {
           // An encoder that has learnt how little the movie can take may find the rate too low for a pass: what the pass
-          // before gave is as near as it gets.
-          guard made > 0, part == nil, recorder.isEmpty, !recorder.isFailed else { throw error }
+          // before gave is as near as it gets. So it is where a part fails.
+          guard made > 0, !recorder.isFailed, part != nil || recorder.isEmpty else { throw error }
+          if part != nil {
+            _ = try? compressor.endPass(rate: plan.target)
+            recorder.preferPassBefore()
+          }
           break
         }
         try recorder.check()
         made += 1
+        partCount = part?.count ?? 0
+        framesAgain += partCount
       } while !Interrupt.shared.isRequested && !samples.isCancelled
         && plan.advance(bitRate: recorder.bitRate, isWanted: isWanted)
-      if plan.isWorse { recorder.preferPassBefore() }
+      if plan.isWorse {
+        recorder.preferPassBefore()
+        framesAgain -= partCount
+      }
       if isWhole { gate.noteEndOfMovie() }
       try recorder.forEach { sample in
         tally.add(sample, isVerbose: pipeline.plan.isVerbose)

@@ -10,6 +10,8 @@ final class PassRecorder: @unchecked Sendable {
     let silo: VTFrameSilo
     /// Where a pass over parts has replaced frames: which decode times, and a silo with what was there.
     var replaced: (ranges: [CMTimeRange], frames: VTFrameSilo)?
+    /// Of the pass that is under way.
+    var added = 0
     var count = 0
     var bytes = 0
     var start = CMTime.positiveInfinity
@@ -25,6 +27,8 @@ final class PassRecorder: @unchecked Sendable {
   private let lock = Lock()
   private var current: Frames?
   private var before: Frames?
+  /// What `current` said before a pass over parts.
+  private var unreplaced: Frames?
   private var made = 0
   private var failure: Failure?
 
@@ -62,6 +66,7 @@ final class PassRecorder: @unchecked Sendable {
       return made
     }
     guard var frames = lock.withLock({ current }) else { return [] }
+    let whole = frames
     let undo = try makeSilo("pass-\(number)")
     var times = Set<CMTime>()
     for range in ranges {
@@ -75,7 +80,11 @@ final class PassRecorder: @unchecked Sendable {
     frames.count -= times.count
     frames.replaced = (ranges, undo)
     try Self.check(Self.replace(ranges, in: frames.silo))
-    lock.withLock { current = frames }
+    frames.added = 0
+    lock.withLock {
+      unreplaced = whole
+      current = frames
+    }
     return times
   }
 
@@ -103,15 +112,16 @@ final class PassRecorder: @unchecked Sendable {
       guard var frames = current else { return 0 }
       guard status == noErr else {
         failure = failure ?? Self.failure(status)
-        return frames.count
+        return frames.added
       }
       let time = sample.presentationTimeStamp
       frames.count += 1
+      frames.added += 1
       frames.bytes += CMSampleBufferGetTotalSampleSize(sample)
       frames.start = min(frames.start, time)
       frames.end = max(frames.end, sample.duration.isNumeric ? time + sample.duration : time)
       current = frames
-      return frames.count
+      return frames.added
     }
   }
 
@@ -141,7 +151,7 @@ final class PassRecorder: @unchecked Sendable {
           }
         }
         if status != noErr { failure = failure ?? Self.failure(status) }
-        current?.replaced = nil
+        current = unreplaced
         return
       }
       if let earlier = before { current = earlier }

@@ -15,6 +15,8 @@ final class Compressor: @unchecked Sendable {
   /// Of the encoding stage alone.
   private var rate: Int
   private var start: CMTime?
+  /// Bits a second of the pass that is under way, or is to begin.
+  var passRate: Int
   /// Whether each pass is begun and ended.
   private(set) var makesPasses = false
 
@@ -48,6 +50,7 @@ final class Compressor: @unchecked Sendable {
     self.output = output
     conferencing = plan.conferencing
     rate = plan.bitRate
+    passRate = plan.bitRate
     var id: CFString?
     VTSessionCopyProperty(
       session, key: kVTCompressionPropertyKey_EncoderID, allocator: kCFAllocatorDefault, valueOut: &id)

@@ -34,11 +34,20 @@ import Testing
     #expect(parts.first?.decodeTimes.count == 10)
   }
 
-  @Test func neighboursAreOnePart() {
+  @Test func neighboursStayParts() {
     let parts = PartialPassPlan.parts(frames(groups), end: end, rate: 12500)
-    #expect(parts.map(\.frames) == [10..<30])
-    #expect(parts.map(\.bits) == [32500])
-    #expect(parts.first?.range.end == CMTime(value: 29, timescale: 10))
+    #expect(parts.map(\.frames) == [10..<20, 20..<30])
+    #expect(parts.map(\.bits) == [16250, 16250])
+    #expect(parts.map(\.range.end) == [19, 29].map { CMTime(value: $0, timescale: 10) })
+  }
+
+  @Test func limitsOfTheSession() {
+    // What is at its limit already has nothing to give: the next ones have to.
+    let taken = PartialPassPlan.parts(frames(groups), end: end, rate: 13300, qp: 0...42)
+    #expect(taken.map(\.frames) == [10..<20])
+    let limited = PartialPassPlan.parts(frames(groups), end: end, rate: 14800, qp: 38...51)
+    #expect(limited.isEmpty || limited.map(\.frames) == [30..<40])
+    #expect(PartialPassPlan.parts(frames(groups), end: end, rate: 13300, qp: 0...21).isEmpty)
   }
 
   @Test func givesWhereQualityIsLowest() {
