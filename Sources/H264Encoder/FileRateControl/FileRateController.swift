@@ -58,7 +58,7 @@ struct FileRateController {
   private var inheritance = [1.0, 1.0, 1.0]
 
   /// Steps of QP of intra, P and B pictures, beside what propagation gives them.
-  static let offsets = [-3.0, 0, 2]
+  static let offsets = [-2.5, 0, 2]
   /// Seconds over which content is remembered.
   private static let memory = 30.0
   /// Steps that the QP changes by from picture to picture: usually, and at the stream's begin and end.
