@@ -67,7 +67,7 @@ if !isEngineAlone {
 
   // For the fuzzers, which are a package of their own.
   if Context.environment["OVT_FUZZING"] == "1" {
-    products.append(.library(name: "CallTransport", targets: ["CallTransport"]))
+    products.append(.library(name: "RealTimeTransport", targets: ["RealTimeTransport"]))
   }
 
   targets += [
@@ -133,16 +133,18 @@ if !isEngineAlone {
     .target(
       name: "AVFoundation",
       dependencies: ["VideoToolbox", "FFmpegMedia", "CodecInterface", "UniformTypeIdentifiers"]),
-    // For `vtencode call`: RTP, RTCP and a network that loses and delays, without a clock of its own.
-    .target(name: "CallTransport"),
-    .testTarget(name: "CallTransportTests", dependencies: ["CallTransport"]),
+    // RTP, RTCP, repair and a network that loses and delays, without a clock of its own.
+    .target(name: "RealTimeTransport"),
+    .testTarget(name: "RealTimeTransportTests", dependencies: ["RealTimeTransport"]),
     // Landlock and seccomp, for `vtencode --sandbox`.
     .target(name: "CSandbox"),
     .executableTarget(
       name: "vtencode",
       dependencies: [
-        "AVFoundation", "CallTransport", "CSandbox", "ElementaryStream", "FFmpegMedia", "VideoToolbox",
+        "AVFoundation", "RealTimeTransport", "CSandbox", "ElementaryStream", "FFmpegMedia", "VideoToolbox",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
       ]),
     .testTarget(
       name: "VideoToolboxTests",
@@ -157,8 +159,8 @@ if !isEngineAlone {
       dependencies: ["CoreMedia", "VideoBitstream", .product(name: "BigInt", package: "BigInt")]),
     .testTarget(name: "ElementaryStreamTests", dependencies: ["ElementaryStream"]),
     // Runs the built program, as a person would.
-    .testTarget(name: "vtencodeTests", dependencies: ["vtencode"]),
-    .testTarget(name: "CallTests", dependencies: ["vtencode", "CallTransport", "VideoToolbox"]),
+    .testTarget(name: "vtencodeTests", dependencies: ["vtencode", "RealTimeTransport"]),
+    .testTarget(name: "CallTests", dependencies: ["vtencode", "RealTimeTransport", "VideoToolbox"]),
     .testTarget(name: "AVFoundationTests", dependencies: ["AVFoundation", "FFmpegMedia"]),
   ]
 }
@@ -181,6 +183,8 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    // The command line's sockets.
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     // For tests alone: an independent model of CMTime's arithmetic.
     .package(url: "https://github.com/attaswift/BigInt", from: "6.0.1"),
   ],

@@ -35,7 +35,7 @@ let package = Package(
       ]),
     .executableTarget(
       name: "fuzz-wire",
-      dependencies: ["FuzzDriver", .product(name: "CallTransport", package: "OpenVideoToolbox")]),
+      dependencies: ["FuzzDriver", .product(name: "RealTimeTransport", package: "OpenVideoToolbox")]),
   ],
   swiftLanguageModes: [.v6]
 )

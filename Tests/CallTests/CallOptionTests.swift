@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CallTransport
+import RealTimeTransport
 import Foundation
 import Testing
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CallTransport
+import RealTimeTransport
 import Testing
 import VideoToolbox
 
@@ -81,7 +81,7 @@ import VideoToolbox
       stillWithout += without.freezes(of: lossy).reduce(0) { $0 + $1.length }
       // What came again came in a stream of its own.
       let packets = with.packets.filter { $0.channel == .media }.compactMap { RTPPacket($0.payload) }
-      let again = packets.filter { $0.payloadType == CallPlan.retransmissionPayloadType }
+      let again = packets.filter { $0.payloadType == MediaStream.retransmissionPayloadType }
       #expect(again.count == repaired.recoveredPackets)
       #expect(Set(again.map(\.source)).isDisjoint(with: packets.filter { !again.contains($0) }.map(\.source)))
     }

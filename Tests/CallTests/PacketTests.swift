@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CallTransport
+import RealTimeTransport
 import Foundation
 import Testing
 
@@ -89,7 +89,7 @@ import Testing
     let record = try CallPlan.small(.ltr, frames: 60) { $0.keepsPackets = true }.run()
     let port: UInt16 = 45_004
     var description = SessionDescription(
-      port: port, payloadType: CallPlan.payloadType, sequenceParameterSets: record.sequenceParameterSets,
+      port: port, payloadType: MediaStream.payloadType, sequenceParameterSets: record.sequenceParameterSets,
       pictureParameterSets: record.pictureParameterSets)
     description.frameRate = 30
     let path = FileManager.default.temporaryDirectory.appendingPathComponent("call-\(UUID().uuidString).sdp")

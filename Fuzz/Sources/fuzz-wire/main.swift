@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import CallTransport
 import Foundation
 import FuzzDriver
+import RealTimeTransport
 
 /// Datagrams of a call: RTP through the reorder buffer and the depacketiser, RTCP, and packets' way there and back.
 private func fuzzDatagrams(_ input: inout FuzzInput) {
@@ -33,6 +33,12 @@ private func fuzzDatagrams(_ input: inout FuzzInput) {
         if case .receiverReport(_, let blocks) = packet { _ = blocks.count }
       }
     }
+    if let greeting = Greeting(data) {
+      require(Greeting(greeting.bytes())?.nonce == greeting.nonce, "another greeting after a round")
+    }
+    if let answer = Greeting.Answer(data) {
+      require(Greeting.Answer(answer.bytes()) == answer, "another answer after a round")
+    }
     if var packet = RTPPacket(data) {
       // Mostly near one another, as numbers of one sender are.
       if kind & 0x80 == 0 { packet.sequenceNumber = packet.sequenceNumber & 63 }
@@ -48,8 +54,43 @@ private func fuzzDatagrams(_ input: inout FuzzInput) {
   require(buffer.deadline == nil, "packets wait for ever")
 }
 
+/// Both ends of a session that foreign datagrams come to, some of them as the other end would send them.
+private func fuzzSessions(_ input: inout FuzzInput) {
+  var sender = SenderSession(.init(source: 1, nonce: .init([1])), at: 0)
+  var receiver = ReceiverSession(.init(clock: .simulated, source: 9, nonce: .init([2])))
+  var time = 0.0
+  var frames = 0
+  sender.poll(at: time)
+  for greeting in sender.takeOutgoing() { _ = receiver.greet(greeting, at: time) }
+  for answer in receiver.takeOutgoing() { sender.take(answer, at: time) }
+  while !input.isEmpty {
+    let kind = input.byte()
+    var data = [UInt8](input.piece())
+    time += Double(kind & 31) / 1000
+    // Mostly of the right stream.
+    if kind & 0x80 == 0, data.count >= 12 { data.replaceSubrange(8..<12, with: [0, 0, 0, 1]) }
+    if kind & 0x40 != 0 {
+      sender.take(data, at: time)
+    } else if Greeting.isGreeting(data) {
+      _ = receiver.greet(data, at: time)
+    } else {
+      try? receiver.take(data, at: time) { frame in
+        frames += 1
+        return frame.units.count % 2 == 0
+      }
+    }
+    sender.poll(at: time)
+    try? receiver.poll(at: time) { _ in true }
+    let (wish, attempt) = sender.takeWish(at: time)
+    sender.send(
+      [[0x41, kind]], .init(isKeyFrame: wish.forcesKeyFrame), attempt, captured: time, at: time)
+    require(sender.takeOutgoing().count < 2000, "much is sent for little")
+    require(receiver.takeOutgoing().count < 10, "much is answered to little")
+  }
+}
+
 runFuzzer { data, size in
   var input = FuzzInput(UnsafeBufferPointer(start: data, count: size))
-  fuzzDatagrams(&input)
+  if input.byte() & 1 == 0 { fuzzDatagrams(&input) } else { fuzzSessions(&input) }
   return 0
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import CallTransport
+import RealTimeTransport
 import ElementaryStream
 import Foundation
 
@@ -73,7 +73,7 @@ struct Call: AsyncParsableCommand {
 
   private static func description(of record: CallRecord, port: UInt16) -> SessionDescription {
     var description = SessionDescription(
-      port: port, payloadType: CallPlan.payloadType, sequenceParameterSets: record.sequenceParameterSets,
+      port: port, payloadType: MediaStream.payloadType, sequenceParameterSets: record.sequenceParameterSets,
       pictureParameterSets: record.pictureParameterSets)
     description.frameRate = record.frameRate
     return description

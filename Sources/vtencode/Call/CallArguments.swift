@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import CallTransport
+import RealTimeTransport
 
 /// A time as people write it: `50ms`, `0.2s`, `2`.
 struct Seconds: ExpressibleByArgument, Sendable, Equatable {

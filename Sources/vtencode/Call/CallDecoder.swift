@@ -14,6 +14,13 @@ final class CallDecoder {
   /// Decodes a frame's NAL units, which hold parameter sets before a key frame.
   /// - Returns: the picture; nil if the frame cannot be decoded.
   func decode(_ units: [[UInt8]], time: Double) throws -> CVPixelBuffer? {
+    try decodeSample(units, time: time)?.picture
+  }
+
+  /// The same, with the coded sample.
+  func decodeSample(
+    _ units: [[UInt8]], time: Double, isSync: Bool = true
+  ) throws -> (picture: CVPixelBuffer, sample: CMSampleBuffer)? {
     let isParameterSet: ([UInt8]) -> Bool = { [7, 8].contains(($0.first ?? 0) & 31) }
     let newSets = units.filter(isParameterSet)
     if !newSets.isEmpty, newSets != sets || session == nil { try open(newSets) }
@@ -24,7 +31,12 @@ final class CallDecoder {
     let status = VTDecompressionSessionDecodeFrame(
       session, sampleBuffer: sample, flags: [], infoFlagsOut: nil
     ) { status, _, image, _, _ in box.put(status == noErr ? image : nil) }
-    return status == noErr ? box.take() : nil
+    guard status == noErr, let picture = box.take() else { return nil }
+    if !isSync, let attachments = CMSampleBufferGetSampleAttachmentsArray(sample, createIfNecessary: true) {
+      (attachments.firstObject as? NSMutableDictionary)?
+        .setObject(NSNumber(value: true), forKey: kCMSampleAttachmentKey_NotSync)
+    }
+    return (picture, sample)
   }
 
   private func open(_ newSets: [[UInt8]]) throws {

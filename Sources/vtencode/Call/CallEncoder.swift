@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ElementaryStream
 import Foundation
+import RealTimeTransport
 import VideoToolbox
 
 /// The sender's compression session: a picture goes in, and its frame comes out before the next.
@@ -8,26 +9,49 @@ final class CallEncoder {
   /// A coded frame.
   struct Output {
     var units: [[UInt8]]
-    var isKeyFrame: Bool
-    var isReference: Bool
-    var layer: Int
-    var token: Int64?
+    var coded: FrameSequencer.CodedFrame
     var averageQP: Double?
     var highestQP: Int?
     /// Of luma, as the encoder says.
     var meanSquaredError: Double?
   }
 
+  /// What an encoder is made for.
+  struct Settings {
+    var width: Int
+    var height: Int
+    var frameRate: Double
+    var recovery = RecoveryMode.ltr
+    /// Nil is the encoder of the low-latency mode.
+    var id: String?
+    /// Nil follows this machine.
+    var effort: Int?
+    var threads = 1
+    var maximumQP: Int?
+    var measuresQuality = false
+    var hasLayers = false
+    var baseLayerBitRateFraction: Double?
+    var intraRefreshFrames = 30
+    var referenceCount: Int?
+    /// Seconds in which no more is sent than the line carries meanwhile; nil is no limit.
+    var window: Double?
+    /// Bits a second at first: asked for, and most.
+    var rate: Int
+    var mostRate: Int
+  }
+
   let id: String
+  private let window: Double?
   private let session: VTCompressionSession
   private let isLowLatency: Bool
   private var rate = 0
   private var mostRate = 0
   private(set) var parameterSets: (sequence: [[UInt8]], picture: [[UInt8]]) = ([], [])
 
-  init(_ plan: CallPlan) throws {
+  init(_ plan: Settings) throws {
+    window = plan.window
     let specification: [CFString: Any] =
-      plan.encoderID.map { [kVTVideoEncoderSpecification_EncoderID: $0] }
+      plan.id.map { [kVTVideoEncoderSpecification_EncoderID: $0] }
       ?? [kVTVideoEncoderSpecification_EnableLowLatencyRateControl: true]
     var created: VTCompressionSession?
     let status = VTCompressionSessionCreate(
@@ -37,7 +61,7 @@ final class CallEncoder {
       compressionSessionOut: &created)
     guard status == noErr, let created else {
       throw Failure(
-        plan.encoderID.map { "there is no H.264 encoder '\($0)' for this size; see vtencode encoders" }
+        plan.id.map { "there is no H.264 encoder '\($0)' for this size; see vtencode encoders" }
           ?? "the low-latency encoder does not take \(plan.width)x\(plan.height) (error \(status))")
     }
     session = created
@@ -57,12 +81,11 @@ final class CallEncoder {
 
   deinit { VTCompressionSessionInvalidate(session) }
 
-  private func configure(_ plan: CallPlan) throws {
+  private func configure(_ plan: Settings) throws {
     try set(kVTCompressionPropertyKey_RealTime, true, "real time")
     try set(kVTCompressionPropertyKey_ExpectedFrameRate, plan.frameRate, "this frame rate")
     try set(kOVTCompressionPropertyKey_ThreadCount, plan.threads, "--threads")
-    // In real time the effort would follow this machine: the same seed is to give the same call.
-    try set(kOVTCompressionPropertyKey_Effort, plan.effort ?? 3, "--speed")
+    if let effort = plan.effort { try set(kOVTCompressionPropertyKey_Effort, effort, "--speed") }
     if let qp = plan.maximumQP { try set(kVTCompressionPropertyKey_MaxAllowedFrameQP, qp, "--max-qp") }
     // What it says is then held against what receivers show.
     if plan.measuresQuality, isLowLatency {
@@ -98,19 +121,17 @@ final class CallEncoder {
         kOVTCompressionPropertyKey_IntraRefreshFrameCount, plan.intraRefreshFrames, "--recovery intra-refresh"
       )
     }
-    try setRate(at: 0, plan)
+    try setRate(plan.rate, most: plan.mostRate)
   }
 
-  /// The rate of the plan at a time, from the next frame on.
-  func setRate(at time: Double, _ plan: CallPlan) throws {
-    let rate = plan.rate(at: time)
-    let most = plan.mostRate(at: time)
+  /// Bits a second from the next frame on, and the most of them in the short run.
+  func setRate(_ rate: Int, most: Int) throws {
     guard rate != self.rate || most != mostRate else { return }
     self.rate = rate
     mostRate = most
     if isLowLatency {
       try set(kVTCompressionPropertyKey_AverageBitRate, rate, "this rate")
-      guard let window = plan.window else { return }
+      guard let window else { return }
       let limit: [NSNumber] = [
         NSNumber(value: max(Int(Double(most) * window / 8), 1)), NSNumber(value: window),
       ]
@@ -119,7 +140,7 @@ final class CallEncoder {
       // The same limits, as a buffer that such an encoder knows.
       try set(kVTCompressionPropertyKey_VariableBitRate, rate, "a variable rate")
       try set(kVTCompressionPropertyKey_VBVMaxBitRate, most, "a buffer model")
-      if let window = plan.window { try set(kVTCompressionPropertyKey_VBVBufferDuration, window, "--window") }
+      if let window { try set(kVTCompressionPropertyKey_VBVBufferDuration, window, "--window") }
     }
   }
 
@@ -128,6 +149,21 @@ final class CallEncoder {
     guard status == noErr else {
       throw Failure("the encoder \(id) does not support \(what) (error \(status)); leave it out or change it")
     }
+  }
+
+  /// What a wish means to the session.
+  static func options(_ wish: RecoveryPolicy.Wish, lostTimes: [Double]) -> [CFString: Any] {
+    var options: [CFString: Any] = [:]
+    if !wish.acknowledged.isEmpty {
+      options[kVTEncodeFrameOptionKey_AcknowledgedLTRTokens] = wish.acknowledged.map { NSNumber(value: $0) }
+    }
+    if wish.forcesKeyFrame { options[kVTEncodeFrameOptionKey_ForceKeyFrame] = true }
+    if wish.forcesRefresh { options[kVTEncodeFrameOptionKey_ForceLTRRefresh] = true }
+    let times = lostTimes.compactMap {
+      CMTimeCopyAsDictionary(CMTime(seconds: $0, preferredTimescale: 90_000), allocator: nil)
+    }
+    if !times.isEmpty { options[kOVTEncodeFrameOptionKey_LostFrameTimes] = times }
+    return options
   }
 
   /// - Returns: nil if rate control dropped the frame.
@@ -165,11 +201,13 @@ final class CallEncoder {
     }
     let metrics = attachments[kVTSampleAttachmentKey_QualityMetrics] as? [CFString: Any]
     let error = metrics?[kVTSampleAttachmentQualityMetricsKey_LumaMeanSquaredError] as? NSNumber
-    return Output(
-      units: units, isKeyFrame: facts.isKeyFrame,
+    let coded = FrameSequencer.CodedFrame(
+      isKeyFrame: facts.isKeyFrame,
       isReference: number(kCMSampleAttachmentKey_IsDependedOnByOthers)?.boolValue ?? true,
       layer: number(kOVTSampleAttachmentKey_TemporalLayer)?.intValue ?? 0,
-      token: number(kVTSampleAttachmentKey_RequireLTRAcknowledgementToken)?.int64Value,
+      token: number(kVTSampleAttachmentKey_RequireLTRAcknowledgementToken)?.int64Value)
+    return Output(
+      units: units, coded: coded,
       averageQP: number(kOVTSampleAttachmentKey_AverageQP)?.doubleValue,
       highestQP: number(kOVTSampleAttachmentKey_HighestQP)?.intValue, meanSquaredError: error?.doubleValue)
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import CallTransport
+import RealTimeTransport
 
 /// The options of `vtencode call`.
 struct CallOptions: ParsableArguments {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CallTransport
+import RealTimeTransport
 
 /// All that a simulated call depends on.
 struct CallPlan: Sendable {
@@ -12,8 +12,6 @@ struct CallPlan: Sendable {
   var recovery = RecoveryMode.ltr
   /// Lost packets are sent once more when the receiver asks for them.
   var retransmits = false
-  /// Longest round trip in seconds at which that is tried: the picture stands still meanwhile.
-  static let longestRetransmission = 0.25
   /// Bits a second that the encoder is asked for; nil follows the bandwidth.
   var bitRate: Int?
   /// Share of the bandwidth that the encoder is given when it follows it.
@@ -51,9 +49,6 @@ struct CallPlan: Sendable {
 
   /// Of IPv4 and UDP.
   static let datagramHeaderSize = 28
-  static let payloadType: UInt8 = 96
-  /// Of packets that are sent once more.
-  static let retransmissionPayloadType: UInt8 = 97
 
   /// A call, at first with a window that is short, and holds some frames.
   init(width: Int, height: Int, frameRate: Double, link: NetworkLink.Configuration) {
@@ -68,6 +63,24 @@ struct CallPlan: Sendable {
   mutating func chooseReferenceCount() {
     guard recovery == .invalidate else { return }
     referenceCount = min(Int((2 * link.delay + link.jitter) * frameRate) + 3, 16)
+  }
+
+  var encoderSettings: CallEncoder.Settings {
+    var settings = CallEncoder.Settings(
+      width: width, height: height, frameRate: frameRate, rate: rate(at: 0), mostRate: mostRate(at: 0))
+    settings.recovery = recovery
+    settings.id = encoderID
+    // In real time the effort would follow this machine: the same seed is to give the same call.
+    settings.effort = effort ?? 3
+    settings.threads = threads
+    settings.maximumQP = maximumQP
+    settings.measuresQuality = measuresQuality
+    settings.hasLayers = hasLayers
+    settings.baseLayerBitRateFraction = baseLayerBitRateFraction
+    settings.intraRefreshFrames = intraRefreshFrames
+    settings.referenceCount = referenceCount
+    settings.window = window
+    return settings
   }
 
   /// Bits a second that the encoder is asked for at a time.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CallTransport
+import RealTimeTransport
 
 /// What a call was, for the summary, the report and the tables.
 struct CallRecord: Sendable {

@@ -1,113 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
-import CallTransport
 import Foundation
+import RealTimeTransport
 import VideoToolbox
 
-/// The sender: takes pictures, encodes them as the receivers' feedback asks, and describes the frames.
+/// The sender of a simulated call: takes pictures, and encodes them as the receivers' feedback asks.
 final class CallSender {
-  /// A frame, ready to be split into packets.
-  struct Frame {
-    /// The number of its picture, dropped ones counted.
-    var picture: Int
-    var time: Double
-    var units: [[UInt8]]
-    var descriptor: FrameDescriptor
-  }
-
   private let plan: CallPlan
   let encoder: CallEncoder
   private var policy: RecoveryPolicy
-  private var nextNumber: UInt16 = 0
-  /// When the frame of each number was taken, for reports of losses.
-  private var times: [UInt16: Double] = [:]
-  /// Reference frames since the last key frame that may still be referred to, the oldest first.
-  private var references: [UInt16] = []
-  /// A refresh was asked for, and the frame that should have been one was dropped.
-  private var owesRefresh = false
+  private var sequencer = FrameSequencer()
   private(set) var frames: [CallRecord.Frame] = []
 
   init(_ plan: CallPlan, receiverCount: Int) throws {
     self.plan = plan
-    encoder = try CallEncoder(plan)
+    encoder = try CallEncoder(plan.encoderSettings)
     policy = RecoveryPolicy(
-      plan.recovery, receiverCount: receiverCount, roundTrip: 2 * plan.link.delay + 1 / plan.frameRate)
+      plan.recovery, receiverCount: receiverCount, roundTrip: 2 * plan.link.delay + 1 / plan.frameRate,
+      clock: .simulated)
   }
 
-  func take(_ feedback: [UInt8], from receiver: Int, at time: Double) {
-    guard let packets = RTCPPacket.parse(feedback) else { return }
-    policy.take(packets, from: receiver, at: time)
+  func take(_ feedback: [RTCPPacket], from receiver: Int, at time: Double) {
+    policy.take(feedback, from: receiver, at: time)
   }
 
   /// Seconds from a frame to the feedback on it, as far as is known.
   var roundTrip: Double { policy.roundTrip }
 
   /// - Returns: nil if rate control dropped the picture.
-  func send(_ picture: CallPicture) throws -> Frame? {
+  func send(_ picture: CallPicture) throws -> MediaFrame? {
     let rate = plan.rate(at: picture.time)
-    try encoder.setRate(at: picture.time, plan)
-    let wish = policy.takeWish()
+    try encoder.setRate(rate, most: plan.mostRate(at: picture.time))
+    let wish = policy.takeWish(at: picture.time)
+    let attempt = sequencer.attempt(wish)
     var record = CallRecord.Frame(time: picture.time, rate: rate)
-    let lost = Set(wish.lost).intersection(references)
-    let isRefresh = wish.forcesRefresh || owesRefresh
-    guard let output = try encoder.encode(picture, options: options(wish)) else {
+    let options = CallEncoder.options(wish, lostTimes: attempt.lostTimes)
+    guard let output = try encoder.encode(picture, options: options) else {
       record.isDropped = true
       frames.append(record)
-      owesRefresh = isRefresh
-      giveUp(lost)
+      sequencer.drop(attempt)
       return nil
     }
-    owesRefresh = false
-    giveUp(lost)
-
-    let number = nextNumber
-    nextNumber &+= 1
-    times[number] = picture.time
-    times[number &- 20_000] = nil
-    var descriptor = FrameDescriptor(number: number, previous: references.last ?? number)
-    descriptor.isKeyFrame = output.isKeyFrame
-    descriptor.isRefresh = isRefresh && !output.isKeyFrame
-    descriptor.isDiscardable = !output.isReference
-    descriptor.layer = UInt8(clamping: output.layer)
-    descriptor.token = output.token
-    if output.isKeyFrame {
-      descriptor.previous = number
-      references.removeAll()
-    } else if isRefresh {
-      // Nothing to come refers to what was before.
-      references.removeAll()
-    }
-    if output.isReference { references.append(number) }
-
+    let (descriptor, isRepair) = sequencer.finish(attempt, output.coded, time: picture.time)
     record.bytes = output.units.reduce(0) { $0 + $1.count }
-    record.isKeyFrame = output.isKeyFrame
-    record.isRepair = isRefresh || !lost.isEmpty || output.isKeyFrame && !frames.isEmpty
-    record.layer = output.layer
+    record.isKeyFrame = output.coded.isKeyFrame
+    record.isRepair = isRepair
+    record.layer = output.coded.layer
     record.averageQP = output.averageQP
     record.highestQP = output.highestQP
     record.quality = output.meanSquaredError.map { PictureComparison.decibels(meanSquaredError: $0) }
     frames.append(record)
-    if record.isRepair { policy.noteRepair(at: picture.time) }
-    return Frame(
-      picture: frames.count - 1, time: picture.time, units: output.units, descriptor: descriptor)
-  }
-
-  /// What depends on a lost frame is lost as well.
-  private func giveUp(_ lost: Set<UInt16>) {
-    guard let first = references.firstIndex(where: lost.contains) else { return }
-    references.removeSubrange(first...)
-  }
-
-  private func options(_ wish: RecoveryPolicy.Wish) -> [CFString: Any] {
-    var options: [CFString: Any] = [:]
-    if !wish.acknowledged.isEmpty {
-      options[kVTEncodeFrameOptionKey_AcknowledgedLTRTokens] = wish.acknowledged.map { NSNumber(value: $0) }
-    }
-    if wish.forcesKeyFrame { options[kVTEncodeFrameOptionKey_ForceKeyFrame] = true }
-    if wish.forcesRefresh { options[kVTEncodeFrameOptionKey_ForceLTRRefresh] = true }
-    let lostTimes = wish.lost.compactMap { times[$0] }.compactMap {
-      CMTimeCopyAsDictionary(CMTime(seconds: $0, preferredTimescale: 90_000), allocator: nil)
-    }
-    if !lostTimes.isEmpty { options[kOVTEncodeFrameOptionKey_LostFrameTimes] = lostTimes }
-    return options
+    policy.note(isRepair: isRepair, isKeyFrame: output.coded.isKeyFrame, at: picture.time)
+    return MediaFrame(time: picture.time, units: output.units, descriptor: descriptor)
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CallTransport
+import RealTimeTransport
 import Foundation
 import VideoToolbox
 
@@ -67,8 +67,8 @@ final class CallSimulation {
       var receiver = receivers[index].finish()
       receiver.lostPackets = legs[index].link.lostPackets
       receiver.droppedPackets = legs[index].link.droppedPackets
-      receiver.resentPackets = legs[index].resentPackets
-      receiver.resentBytes = legs[index].resentBytes
+      receiver.resentPackets = legs[index].stream.resentPackets
+      receiver.resentBytes = legs[index].stream.resentBytes
       receiver.shown = screens[index].finish()
       record.receivers.append(receiver)
     }
@@ -106,7 +106,7 @@ final class CallSimulation {
         screens[index].noteThinned()
         continue
       }
-      for packet in legs[index].packets(of: frame, at: loop.now) {
+      for packet in legs[index].stream.packets(of: frame, at: loop.now) {
         transmit(packet, on: index, channel: .media)
       }
       screens[index].noteQueueing(legs[index].link.queueingDelay(at: loop.now))
@@ -164,8 +164,10 @@ final class CallSimulation {
     let size = bytes.count + CallPlan.datagramHeaderSize
     guard case .arrives(let time) = feedbackLinks[index].send(bytes: size, at: loop.now) else { return }
     loop.schedule(at: time) { [self] in
-      sender.take(bytes, from: index, at: loop.now)
-      let again = legs[index].packets(askedFor: bytes, at: loop.now, interval: sender.roundTrip * 0.9)
+      guard let feedback = RTCPPacket.parse(bytes) else { return }
+      sender.take(feedback, from: index, at: loop.now)
+      let again = legs[index].stream.packets(
+        askedFor: feedback, at: loop.now, interval: sender.roundTrip * 0.9)
       for packet in again { transmit(packet, on: index, channel: .media) }
     }
   }
@@ -173,7 +175,9 @@ final class CallSimulation {
   private func scheduleReports(_ index: Int, at time: Double) {
     loop.schedule(at: time) { [self] in
       guard !isOver else { return }
-      transmit(legs[index].report(at: loop.now, name: "sender"), on: index, channel: .senderControl)
+      transmit(
+        RTCPPacket.compound(legs[index].stream.report(at: loop.now, name: "sender")), on: index,
+        channel: .senderControl)
       sendBack(receivers[index].report(at: loop.now), from: index)
       scheduleReports(index, at: time + Self.reportInterval)
     }

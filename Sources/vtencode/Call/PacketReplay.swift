@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CallTransport
+import RealTimeTransport
 import Foundation
 
 /// Sends the packets that a receiver got once more, at their times, to players on this machine.
@@ -31,8 +31,8 @@ enum PacketReplay {
   /// Players ask for nothing and know of no second stream: what was sent once more goes to them as it was at first.
   private static func original(_ packet: CapturedPacket) -> [UInt8] {
     guard packet.channel == .media, let again = RTPPacket(packet.payload),
-      again.payloadType == CallPlan.retransmissionPayloadType,
-      let first = again.original(payloadType: CallPlan.payloadType, source: again.source &- 1)
+      again.payloadType == MediaStream.retransmissionPayloadType,
+      let first = again.original(payloadType: MediaStream.payloadType, source: again.source &- 1)
     else { return packet.payload }
     return first.bytes
   }

@@ -1,16 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import RealTimeTransport
 
-/// How a call gets over a loss.
-enum RecoveryMode: String, CaseIterable, ExpressibleByArgument, Sendable {
-  /// The receiver asks for a picture, and gets a key frame.
-  case keyframe
-  /// The receiver acknowledges long-term references; when it asks, it gets a frame predicted from one that it has.
-  case ltr
-  /// The receiver tells which frames it lacks; the next is predicted from older ones.
-  case invalidate
-  /// The receiver says nothing: intra macroblocks pass over the picture all the time.
-  case intraRefresh = "intra-refresh"
-
-  var usesFeedback: Bool { self != .intraRefresh }
-}
+extension RecoveryMode: ExpressibleByArgument {}

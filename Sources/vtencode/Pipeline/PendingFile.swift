@@ -37,15 +37,16 @@ final class PendingFile {
 
   /// Gives the file its name, in place of what had it when the run began. What has taken the name since stays, and so
   /// does what had it if the run was interrupted: the file gets a name of its own then.
+  /// - Parameter isPart: it was interrupted, and is not all that it was to be.
   /// - Returns: The name.
   @discardableResult
-  func commit() throws -> String {
+  func commit(isPart: Bool = Interrupt.shared.isRequested) throws -> String {
     try flush(path, O_RDONLY | O_NOFOLLOW)
     var name = finalPath
-    if replaces && !Interrupt.shared.isRequested {
+    if replaces && !isPart {
       guard rename(path, finalPath) == 0 else { throw failure(errno) }
     } else {
-      name = try linkWherePossible()
+      name = try linkWherePossible(isPart)
       unlink(path)
     }
     settle()
@@ -55,10 +56,10 @@ final class PendingFile {
 
   /// The file under its final name if that is free, or the first free one of `out-part.mp4`, `out-part-2.mp4` and so on;
   /// of a whole file, `out-2.mp4` and so on.
-  private func linkWherePossible() throws -> String {
+  private func linkWherePossible(_ isPart: Bool) throws -> String {
     let ending = (finalPath as NSString).pathExtension
     let stem = (finalPath as NSString).deletingPathExtension
-    let part = Interrupt.shared.isRequested ? "-part" : ""
+    let part = isPart ? "-part" : ""
     var status = stat()
     for number in 0..<10_000 {
       let mark = number > 1 ? "\(part)-\(number)" : part

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
 
-@testable import CallTransport
+@testable import RealTimeTransport
 
 /// Packets that are asked for and sent once more.
 @Suite struct RepairTests {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
 
-@testable import CallTransport
+@testable import RealTimeTransport
 
 @Suite struct RTPTests {
   @Test("A packet's bytes are those of RFC 3550, and are read back")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
 
-@testable import CallTransport
+@testable import RealTimeTransport
 
 @Suite struct RTCPTests {
   private let block = RTCPPacket.ReportBlock(

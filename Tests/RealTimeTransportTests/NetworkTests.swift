@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
 
-@testable import CallTransport
+@testable import RealTimeTransport
 
 @Suite struct NetworkTests {
   @Test("Losses come at their rate, and in bursts of their length")

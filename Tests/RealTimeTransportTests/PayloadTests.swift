@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
 
-@testable import CallTransport
+@testable import RealTimeTransport
 
 /// RFC 6184: what the packetiser makes, and what the depacketiser makes of it when packets get lost.
 @Suite struct PayloadTests {

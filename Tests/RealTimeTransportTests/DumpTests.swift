@@ -2,7 +2,7 @@
 import Foundation
 import Testing
 
-@testable import CallTransport
+@testable import RealTimeTransport
 
 @Suite struct DumpTests {
   @Test("Headers carry checksums that add up")

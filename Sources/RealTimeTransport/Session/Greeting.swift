@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+/// How two ends meet: the sender greets with a number that cannot be guessed, the receiver sends it back with one of its
+/// own. Who answers can receive at that address; until then the sender sends nothing else there, and an answer is never
+/// longer than what it answers. The first byte tells these from RTP and RTCP on the same port, as RFC 7983 does.
+///
+/// All fields are in network byte order:
+///
+///     bytes  greeting                               bytes  answer
+///      0..3  "OVTM"                                  0..3  "OVTM"
+///         4  version, 1                                 4  version, 1
+///         5  1                                          5  2
+///         6  recovery mode                              6  0
+///         7  flags: 1 retransmission, 2 offset known    7  0
+///     8..23  sender's number                        8..23  sender's number
+///    24..31  sender's clock, NTP                   24..39  receiver's number
+///    32..35  source of the media                   40..47  sender's clock, from the greeting
+///    36..39  frames in 1,000 s                     48..55  receiver's clock, NTP
+///    40..47  receiver's clock minus sender's       56..59  receiver's source
+///    48..51  round trip in microseconds            60..63  0
+///    52..95  0                                     64..95  authentication
+///   96..127  authentication
+public struct Greeting: Equatable, Sendable {
+  /// A number that cannot be guessed.
+  public struct Nonce: Hashable, Sendable {
+    public static let size = 16
+    public var bytes: [UInt8]
+
+    /// - Parameter bytes: 16; a number that is shorter is filled up with zeros.
+    public init(_ bytes: [UInt8]) {
+      self.bytes =
+        Array(bytes.prefix(Self.size)) + [UInt8](repeating: 0, count: max(0, Self.size - bytes.count))
+    }
+
+    public static func random(using generator: inout some RandomNumberGenerator) -> Nonce {
+      Nonce((0..<size).map { _ in UInt8.random(in: 0...255, using: &generator) })
+    }
+  }
+
+  public static let size = 128
+  public static let authenticationSize = 32
+  static let magic: [UInt8] = Array("OVTM".utf8) + [1]
+
+  public var nonce: Nonce
+  public var clock: UInt64
+  /// Of the media that is to come.
+  public var source: UInt32
+  public var recovery = RecoveryMode.ltr
+  public var retransmits = true
+  public var frameRate = 30.0
+  /// Seconds that the receiver's clock is ahead of the sender's, as far as the sender knows.
+  public var clockOffset: Double?
+  /// Seconds.
+  public var roundTrip = 0.0
+
+  public init(nonce: Nonce, clock: UInt64, source: UInt32) {
+    self.nonce = nonce
+    self.clock = clock
+    self.source = source
+  }
+
+  /// Whether a datagram is a greeting or an answer.
+  public static func isGreeting(_ bytes: [UInt8]) -> Bool { bytes.starts(with: magic) }
+
+  /// - Parameter authenticate: gives 32 bytes for what is before them; nil without a key.
+  public func bytes(authenticate: (([UInt8]) -> [UInt8])? = nil) -> [UInt8] {
+    var result = Self.magic
+    result += [1, UInt8(RecoveryMode.allCases.firstIndex(of: recovery) ?? 0)]
+    result.append((retransmits ? 1 : 0) | (clockOffset == nil ? 0 : 2))
+    result += nonce.bytes
+    result.append64(clock)
+    result.append32(source)
+    result.append32(UInt32(clamping: Int64(min(max(frameRate, 0), 1e6) * 1000)))
+    let offset = min(max(clockOffset ?? 0, -2e9), 2e9)
+    result.append64(UInt64(bitPattern: Int64(offset * 4_294_967_296)))
+    result.append32(UInt32(min(max(roundTrip, 0), 4000) * 1_000_000))
+    return Self.sealed(result, size: Self.size, authenticate)
+  }
+
+  /// Reads a greeting; nil if it is none, or not authentic.
+  public init?(_ bytes: [UInt8], authenticate: (([UInt8]) -> [UInt8])? = nil) {
+    guard bytes.count == Self.size, bytes.starts(with: Self.magic + [1]),
+      Self.isAuthentic(bytes, authenticate)
+    else { return nil }
+    var reader = ByteReader(bytes[6...])
+    guard let mode = reader.read8(), RecoveryMode.allCases.indices.contains(Int(mode)),
+      let flags = reader.read8(), let nonce = reader.read(Nonce.size), let clock = reader.read64(),
+      let source = reader.read32(), let rate = reader.read32(), rate > 0, let offset = reader.read64(),
+      let trip = reader.read32()
+    else { return nil }
+    self.init(nonce: Nonce(Array(nonce)), clock: clock, source: source)
+    recovery = RecoveryMode.allCases[Int(mode)]
+    retransmits = flags & 1 != 0
+    frameRate = Double(rate) / 1000
+    clockOffset = flags & 2 != 0 ? Double(Int64(bitPattern: offset)) / 4_294_967_296 : nil
+    roundTrip = Double(trip) / 1_000_000
+  }
+
+  static func sealed(_ fields: [UInt8], size: Int, _ authenticate: (([UInt8]) -> [UInt8])?) -> [UInt8] {
+    let body = fields + [UInt8](repeating: 0, count: size - authenticationSize - fields.count)
+    let tag = authenticate?(body) ?? [UInt8](repeating: 0, count: authenticationSize)
+    return body + tag.prefix(authenticationSize)
+  }
+
+  static func isAuthentic(_ bytes: [UInt8], _ authenticate: (([UInt8]) -> [UInt8])?) -> Bool {
+    let tag = bytes.suffix(authenticationSize)
+    guard let authenticate else { return tag.allSatisfy { $0 == 0 } }
+    let right = authenticate(Array(bytes.dropLast(authenticationSize)))
+    // In the same time wherever they differ.
+    return right.count == tag.count && zip(right, tag).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+  }
+
+  /// What a receiver says to a greeting.
+  public struct Answer: Equatable, Sendable {
+    public static let size = 96
+    public var greeted: Nonce
+    public var nonce: Nonce
+    /// The sender's clock, from the greeting.
+    public var greetedClock: UInt64
+    public var clock: UInt64
+    public var source: UInt32
+
+    public init(to greeting: Greeting, nonce: Nonce, clock: UInt64, source: UInt32) {
+      greeted = greeting.nonce
+      self.nonce = nonce
+      greetedClock = greeting.clock
+      self.clock = clock
+      self.source = source
+    }
+
+    public func bytes(authenticate: (([UInt8]) -> [UInt8])? = nil) -> [UInt8] {
+      var result = Greeting.magic + [2, 0, 0] + greeted.bytes + nonce.bytes
+      result.append64(greetedClock)
+      result.append64(clock)
+      result.append32(source)
+      return Greeting.sealed(result, size: Self.size, authenticate)
+    }
+
+    /// Reads an answer; nil if it is none, or not authentic.
+    public init?(_ bytes: [UInt8], authenticate: (([UInt8]) -> [UInt8])? = nil) {
+      guard bytes.count == Self.size, bytes.starts(with: Greeting.magic + [2]),
+        Greeting.isAuthentic(bytes, authenticate)
+      else { return nil }
+      var reader = ByteReader(bytes[8...])
+      guard let greeted = reader.read(Nonce.size), let nonce = reader.read(Nonce.size),
+        let greetedClock = reader.read64(), let clock = reader.read64(), let source = reader.read32()
+      else { return nil }
+      self.greeted = Nonce(Array(greeted))
+      self.nonce = Nonce(Array(nonce))
+      self.greetedClock = greetedClock
+      self.clock = clock
+      self.source = source
+    }
+  }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A sender's packets to one receiver: media, what is sent once more, reports.
+public struct MediaStream: Sendable {
+  public struct Configuration: Sendable {
+    /// Largest RTP packet in bytes, header included.
+    public var packetSize = 1200
+    public var retransmits = true
+    public var clock = MediaClock.simulated
+    public var firstSequence: UInt16 = 1000
+    public var timestampOffset: UInt32 = 0x2000_0000
+
+    public init() {}
+  }
+
+  /// Of media.
+  public static let payloadType: UInt8 = 96
+  /// Of packets that are sent once more; their source is the next number to the media's.
+  public static let retransmissionPayloadType: UInt8 = 97
+
+  public let configuration: Configuration
+  /// The synchronisation source of the media.
+  public let source: UInt32
+  private let packetiser: H264Packetiser
+  private var sent = RetransmissionBuffer()
+  private var retransmissionSequence: UInt16
+  private var sequence: UInt16
+  private var packetCount: UInt32 = 0
+  private var octetCount: UInt32 = 0
+  public private(set) var resentPackets = 0
+  public private(set) var resentBytes = 0
+
+  public init(_ configuration: Configuration, source: UInt32) {
+    self.configuration = configuration
+    self.source = source
+    sequence = configuration.firstSequence
+    retransmissionSequence = configuration.firstSequence
+    // Header, extension of at most 20 bytes with its own header, and the number of a packet that is sent once more.
+    packetiser = H264Packetiser(
+      maximumPayload: configuration.packetSize - RTPPacket.fixedHeaderSize - 20
+        - (configuration.retransmits ? 2 : 0))
+  }
+
+  /// The frame's packets.
+  public mutating func packets(of frame: MediaFrame, at time: Double) -> [[UInt8]] {
+    let payloads = packetiser.payloads(of: frame.units)
+    return payloads.enumerated().map { index, payload in
+      var packet = RTPPacket(
+        payloadType: Self.payloadType, sequenceNumber: sequence,
+        timestamp: MediaClock.rtpTime(at: frame.time, offset: configuration.timestampOffset), source: source,
+        payload: payload)
+      packet.marker = index == payloads.count - 1
+      var descriptor = frame.descriptor
+      descriptor.isFirstPacket = index == 0
+      packet.headerExtension = descriptor.headerExtension
+      sequence &+= 1
+      packetCount &+= 1
+      octetCount &+= UInt32(payload.count)
+      if configuration.retransmits { sent.keep(packet, at: time) }
+      return packet.bytes
+    }
+  }
+
+  /// The packets that a receiver asks for, once more.
+  /// - Parameter interval: Seconds within which a packet is not sent again.
+  public mutating func packets(
+    askedFor feedback: [RTCPPacket], at time: Double, interval: Double
+  ) -> [[UInt8]] {
+    guard configuration.retransmits else { return [] }
+    var result: [[UInt8]] = []
+    for case .retransmissionRequest(_, let media, let numbers) in feedback where media == source {
+      for packet in sent.take(numbers, at: time, interval: interval) {
+        let bytes = packet.retransmission(
+          payloadType: Self.retransmissionPayloadType, source: source &+ 1,
+          sequenceNumber: retransmissionSequence
+        ).bytes
+        retransmissionSequence &+= 1
+        resentPackets += 1
+        resentBytes += bytes.count
+        result.append(bytes)
+      }
+    }
+    return result
+  }
+
+  /// A sender's report.
+  public func report(at time: Double, name: String) -> [RTCPPacket] {
+    [
+      .senderReport(
+        .init(
+          source: source, ntpTime: configuration.clock.ntpTime(at: time),
+          rtpTime: MediaClock.rtpTime(at: time, offset: configuration.timestampOffset), packets: packetCount,
+          octets: octetCount)), .sourceDescription(source: source, name: name),
+    ]
+  }
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The receiving end of a call: it answers a sender's greeting, gives frames to a decoder, and says what it lacks. It has
+/// no clock and no socket: times come with each call, in seconds, and datagrams go out through ``takeOutgoing()``.
+public struct ReceiverSession {
+  public struct Configuration: Sendable {
+    public var clock: MediaClock
+    public var source: UInt32
+    public var nonce: Greeting.Nonce
+    public var name = "receiver"
+    /// Packets may come in another order than they were sent.
+    public var reorders = true
+
+    public init(clock: MediaClock, source: UInt32, nonce: Greeting.Nonce) {
+      self.clock = clock
+      self.source = source
+      self.nonce = nonce
+    }
+  }
+
+  public enum State: Equatable, Sendable {
+    /// No sender has greeted yet.
+    case waiting
+    case open
+    /// The sender is heard no more.
+    case silent
+    /// It said good-bye.
+    case closed
+  }
+
+  private static let reportInterval = 1.0
+
+  private let configuration: Configuration
+  private let secret: (any SharedSecret)?
+  private var protection: (any PacketProtection)?
+  private var media: MediaReceiver?
+  private var greeting: Greeting?
+  private var outgoing: [[UInt8]] = []
+  private var lastHeard = -Double.infinity
+  private var nextReport = Double.infinity
+  private var mapping: RTCPPacket.SenderReport?
+  public private(set) var state = State.waiting
+  /// Datagrams that were not authentic, came twice, or were not packets at all.
+  public private(set) var refused = 0
+
+  public init(_ configuration: Configuration, secret: (any SharedSecret)? = nil) {
+    self.configuration = configuration
+    self.secret = secret
+  }
+
+  public var counts: MediaReceiver.Counts { media?.counts ?? .init() }
+  public var malformedCount: Int { media?.malformedCount ?? 0 }
+  /// What the sender says of itself.
+  public var frameRate: Double? { greeting?.frameRate }
+  /// Seconds, as the sender measured it.
+  public var roundTrip: Double? { greeting?.clockOffset == nil ? nil : greeting?.roundTrip }
+
+  /// When ``poll(at:decode:)`` is due.
+  public var deadline: Double {
+    guard state == .open else { return .infinity }
+    return min(
+      nextReport, media?.deadline ?? .infinity, media?.requestDeadline ?? .infinity,
+      lastHeard + SenderSession.silenceTime)
+  }
+
+  /// Datagrams to send now, in order.
+  public mutating func takeOutgoing() -> [[UInt8]] {
+    defer { outgoing.removeAll(keepingCapacity: true) }
+    return outgoing
+  }
+
+  /// When a picture was taken, on this end's clock; nil before that is known.
+  public func captureTime(of timestamp: UInt32) -> Double? {
+    guard let mapping, let offset = greeting?.clockOffset else { return nil }
+    let distance = Double(Int32(bitPattern: timestamp &- mapping.rtpTime)) / MediaClock.rtpRate
+    return configuration.clock.time(ofNTP: mapping.ntpTime) + distance + offset
+  }
+
+  /// Takes a datagram of whoever may greet; the answer goes back to where it came from.
+  /// - Returns: Whether it began the session, or belongs to it.
+  public mutating func greet(_ bytes: [UInt8], at time: Double) -> Bool {
+    guard let greeting = Greeting(bytes, authenticate: secret?.authenticate) else {
+      refused += 1
+      return false
+    }
+    // One sender at a time.
+    guard self.greeting == nil || self.greeting?.nonce == greeting.nonce else { return false }
+    if media == nil {
+      do {
+        protection = try secret?.protection(
+          sender: greeting.nonce, receiver: configuration.nonce, isSender: false)
+      } catch {
+        refused += 1
+        return false
+      }
+      var settings = MediaReceiver.Configuration()
+      settings.recovery = greeting.recovery
+      settings.retransmits = greeting.retransmits
+      settings.frameRate = greeting.frameRate
+      settings.reorders = configuration.reorders
+      settings.name = configuration.name
+      media = MediaReceiver(settings, source: configuration.source, media: greeting.source)
+      nextReport = time + Self.reportInterval
+      state = .open
+    }
+    lastHeard = max(lastHeard, time)
+    if greeting.clockOffset != nil { media?.note(roundTrip: greeting.roundTrip) }
+    self.greeting = greeting
+    let answer = Greeting.Answer(
+      to: greeting, nonce: configuration.nonce, clock: configuration.clock.ntpTime(at: time),
+      source: configuration.source)
+    outgoing.append(answer.bytes(authenticate: secret?.authenticate))
+    return true
+  }
+
+  /// Takes a datagram from the address that greeted.
+  public mutating func take(_ bytes: [UInt8], at time: Double, decode: MediaReceiver.Decode) throws {
+    guard state == .open else { return }
+    let kind = PacketKind(bytes)
+    guard kind != .other, let plain = unprotected(bytes, isControl: kind == .control) else {
+      refused += 1
+      return
+    }
+    if kind == .media {
+      guard try media?.take(plain, at: time, decode: decode) == true else {
+        refused += 1
+        return
+      }
+      lastHeard = max(lastHeard, time)
+      sayWhatIsLacking(at: time)
+    } else {
+      guard let packets = RTCPPacket.parse(plain) else {
+        refused += 1
+        return
+      }
+      lastHeard = max(lastHeard, time)
+      takeControl(packets, at: time)
+    }
+  }
+
+  private mutating func takeControl(_ packets: [RTCPPacket], at time: Double) {
+    media?.takeControl(packets, at: time)
+    for packet in packets {
+      switch packet {
+      case .senderReport(let report) where report.source == greeting?.source: mapping = report
+      case .bye(let source) where source == greeting?.source: state = .closed
+      default: break
+      }
+    }
+  }
+
+  /// Does what is due.
+  public mutating func poll(at time: Double, decode: MediaReceiver.Decode) throws {
+    guard state == .open else { return }
+    if time - lastHeard >= SenderSession.silenceTime {
+      state = .silent
+      return
+    }
+    if let deadline = media?.deadline, time >= deadline { try media?.release(at: time, decode: decode) }
+    sayWhatIsLacking(at: time)
+    if time >= nextReport {
+      nextReport = time + Self.reportInterval
+      send(media?.report(at: time) ?? [])
+    }
+  }
+
+  /// Gives out what waits for packets that will not come any more.
+  public mutating func finish(decode: MediaReceiver.Decode) throws {
+    try media?.release(at: .infinity, decode: decode)
+  }
+
+  /// Says that it listens no more.
+  public mutating func sayGoodbye(at time: Double) {
+    guard state == .open, var media else { return }
+    send(media.report(at: time) + [.bye(source: configuration.source)])
+    self.media = media
+  }
+
+  private mutating func sayWhatIsLacking(at time: Double) {
+    guard let packets = media?.feedback(at: time), !packets.isEmpty else { return }
+    send((media?.report(at: time) ?? []) + packets)
+  }
+
+  private mutating func unprotected(_ bytes: [UInt8], isControl: Bool) -> [UInt8]? {
+    secret == nil ? bytes : protection?.unprotect(bytes, isControl: isControl)
+  }
+
+  private mutating func send(_ packets: [RTCPPacket]) {
+    let bytes = RTCPPacket.compound(packets)
+    guard secret != nil else {
+      outgoing.append(bytes)
+      return
+    }
+    if let hidden = protection?.protect(bytes, isControl: true) { outgoing.append(hidden) }
+  }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a sender makes of the receivers' feedback: what its next frame must answer.
+public struct RecoveryPolicy: Sendable {
+  /// What is asked of the next frame.
+  public struct Wish: Equatable, Sendable {
+    /// Tokens of long-term references that all receivers have.
+    public var acknowledged: [Int64] = []
+    public var forcesKeyFrame = false
+    /// Predicted from acknowledged long-term references alone.
+    public var forcesRefresh = false
+    /// Numbers of frames that a receiver lacks.
+    public var lost: [UInt16] = []
+
+    public init() {}
+  }
+
+  private let mode: RecoveryMode
+  private let receiverCount: Int
+  private let clock: MediaClock
+  /// Seconds from one key frame to the next, however often receivers ask.
+  private let keyFrameInterval: Double
+  /// Round trip in seconds: what the receivers' reports say, until then a guess.
+  public private(set) var roundTrip: Double
+  private var holders: [Int64: Set<Int>] = [:]
+  private var acknowledged: [Int64] = []
+  /// Whether a refresh has something to refer to.
+  private var hasAcknowledged = false
+  private var isAsked = false
+  private var lost: [UInt16] = []
+  private var lastRepair = -Double.infinity
+  private var lastKeyFrame = -Double.infinity
+  /// Tokens that some receivers have and others not.
+  private static let mostTokens = 256
+
+  /// - Parameters:
+  ///   - roundTrip: a guess in seconds, until there is a measurement.
+  ///   - keyFrameInterval: seconds; what comes in between waits.
+  public init(
+    _ mode: RecoveryMode, receiverCount: Int, roundTrip: Double, clock: MediaClock,
+    keyFrameInterval: Double = 0
+  ) {
+    self.mode = mode
+    self.receiverCount = receiverCount
+    self.roundTrip = roundTrip
+    self.clock = clock
+    self.keyFrameInterval = keyFrameInterval
+  }
+
+  /// Takes a compound packet of a receiver.
+  public mutating func take(_ packets: [RTCPPacket], from receiver: Int, at time: Double) {
+    for packet in packets {
+      switch packet {
+      case .receiverReport(_, let blocks): for block in blocks { measure(block, at: time) }
+      case .pictureLoss:
+        // One that was sent before the repair came says nothing new.
+        if time >= lastRepair + roundTrip { isAsked = true }
+      case .referenceSelection(_, _, _, let token):
+        holders[token, default: []].insert(receiver)
+        // A refresh must serve all.
+        if holders[token]?.count == receiverCount {
+          acknowledged.append(token)
+          hasAcknowledged = true
+          holders[token] = nil
+        }
+        if holders.count > Self.mostTokens { holders.removeAll() }
+        if acknowledged.count > Self.mostTokens { acknowledged.removeFirst(acknowledged.count / 2) }
+      case .lostFrames(_, let frames):
+        lost += frames
+        lost.removeFirst(max(0, lost.count - RTCPPacket.mostLostFrames))
+      default: break
+      }
+    }
+  }
+
+  /// Takes note of a round trip that was measured in another way.
+  public mutating func note(roundTrip trip: Double) { roundTrip += (trip - roundTrip) * 0.25 }
+
+  private mutating func measure(_ block: RTCPPacket.ReportBlock, at time: Double) {
+    guard block.lastReport != 0 else { return }
+    let now = UInt32(truncatingIfNeeded: clock.ntpTime(at: time) >> 16)
+    let trip = Double(now &- block.lastReport &- block.delaySinceLastReport) / 65_536
+    if trip < 10 { note(roundTrip: trip) }
+  }
+
+  /// What the next frame must answer.
+  public mutating func takeWish(at time: Double) -> Wish {
+    var wish = Wish()
+    wish.acknowledged = acknowledged
+    acknowledged.removeAll()
+    // A refresh that has nothing to refer to is a key frame.
+    let mayBeKeyFrame = mode != .invalidate && (mode != .ltr || !hasAcknowledged)
+    let waits = mayBeKeyFrame && time < lastKeyFrame + keyFrameInterval
+    switch mode {
+    // Without feedback as a rule, a receiver asks for the key frame to begin with.
+    case .keyframe, .intraRefresh: wish.forcesKeyFrame = isAsked && !waits
+    case .ltr: wish.forcesRefresh = isAsked && !waits
+    case .invalidate: wish.lost = lost
+    }
+    if !waits { isAsked = false }
+    lost.removeAll()
+    return wish
+  }
+
+  /// Takes note of a frame that was made.
+  public mutating func note(isRepair: Bool, isKeyFrame: Bool, at time: Double) {
+    if isRepair { lastRepair = time }
+    guard isKeyFrame else { return }
+    lastKeyFrame = time
+    hasAcknowledged = false
+  }
+}

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The sending end of a call to one receiver: it greets, sends media as long as the receiver answers, repairs, and
+/// reports. It has no clock and no socket: times come with each call, in seconds, and datagrams go out through
+/// ``takeOutgoing()``.
+public struct SenderSession {
+  public struct Configuration: Sendable {
+    public var recovery = RecoveryMode.ltr
+    public var stream = MediaStream.Configuration()
+    public var frameRate = 30.0
+    /// Of the media; the next number is that of what is sent again.
+    public var source: UInt32
+    public var nonce: Greeting.Nonce
+    public var name = "sender"
+    /// Seconds from one key frame to the next, however often the receiver asks.
+    public var keyFrameInterval = 1.0
+
+    public init(source: UInt32, nonce: Greeting.Nonce) {
+      self.source = source
+      self.nonce = nonce
+    }
+  }
+
+  public enum State: Equatable, Sendable {
+    /// The receiver has not answered yet.
+    case greeting
+    case open
+    /// It answers no more.
+    case silent
+    /// It said good-bye.
+    case closed
+  }
+
+  public struct Counts: Equatable, Sendable {
+    public var frames = 0
+    public var keyFrames = 0
+    public var repairs = 0
+    public var repairBytes = 0
+    public var packets = 0
+    /// Of media, with RTP's headers, and of what was sent again.
+    public var mediaBytes = 0
+    public var resentPackets = 0
+    public var resentBytes = 0
+    public var requests = 0
+    /// Datagrams that were not authentic, or not packets at all.
+    public var refused = 0
+    /// Frames that came while the receiver was silent.
+    public var withheld = 0
+
+    public init() {}
+  }
+
+  /// Seconds without a word after which nothing more is sent, as RFC 7675 wants consent to be fresh, and after which the
+  /// session ends.
+  static let consentTime = 5.0
+  public static let silenceTime = 10.0
+  private static let reportInterval = 1.0
+
+  private let configuration: Configuration
+  private let secret: (any SharedSecret)?
+  private var protection: (any PacketProtection)?
+  private var policy: RecoveryPolicy
+  private var sequencer = FrameSequencer()
+  private var stream: MediaStream
+  private var outgoing: [[UInt8]] = []
+  private let began: Double
+  private var nextGreeting: Double
+  private var nextReport = Double.infinity
+  private var lastHeard = -Double.infinity
+  private var bestTrip = Double.infinity
+  private var isMeasured = false
+  /// The receiver's number, to know its answers again.
+  private var receiverNonce: Greeting.Nonce?
+  public private(set) var state = State.greeting
+  public private(set) var counts = Counts()
+  /// Seconds that the receiver's clock is ahead.
+  public private(set) var clockOffset: Double?
+  /// Share of packets that the receiver did not get the first time, as it reported last.
+  public private(set) var lossShare = 0.0
+
+  public init(_ configuration: Configuration, secret: (any SharedSecret)? = nil, at time: Double) {
+    self.configuration = configuration
+    self.secret = secret
+    policy = RecoveryPolicy(
+      configuration.recovery, receiverCount: 1, roundTrip: 0.1, clock: configuration.stream.clock,
+      keyFrameInterval: configuration.keyFrameInterval)
+    stream = MediaStream(configuration.stream, source: configuration.source)
+    began = time
+    nextGreeting = time
+  }
+
+  /// Seconds, measured.
+  public var roundTrip: Double? { isMeasured ? policy.roundTrip : nil }
+
+  /// Whether the receiver was heard lately enough that it may be sent to.
+  public func hasConsent(at time: Double) -> Bool {
+    state == .open && time - lastHeard <= Self.consentTime
+  }
+
+  /// When ``poll(at:)`` is due.
+  public var deadline: Double {
+    switch state {
+    case .greeting, .open: min(nextGreeting, nextReport)
+    case .silent, .closed: .infinity
+    }
+  }
+
+  /// Datagrams to send now, in order.
+  public mutating func takeOutgoing() -> [[UInt8]] {
+    defer { outgoing.removeAll(keepingCapacity: true) }
+    return outgoing
+  }
+
+  /// Does what is due.
+  public mutating func poll(at time: Double) {
+    guard state == .greeting || state == .open else { return }
+    if time - max(lastHeard, began) > Self.silenceTime {
+      state = .silent
+      return
+    }
+    if time >= nextGreeting {
+      greet(at: time)
+      nextGreeting = time + (state == .greeting ? 0.2 : 1)
+    }
+    if time >= nextReport {
+      nextReport = time + Self.reportInterval
+      if hasConsent(at: time) { sendControl(stream.report(at: time, name: configuration.name)) }
+    }
+  }
+
+  /// Says that nothing more comes.
+  public mutating func sayGoodbye(at time: Double) {
+    guard state == .open else { return }
+    sendControl(stream.report(at: time, name: configuration.name) + [.bye(source: configuration.source)])
+  }
+
+  private mutating func greet(at time: Double) {
+    var greeting = Greeting(
+      nonce: configuration.nonce, clock: configuration.stream.clock.ntpTime(at: time),
+      source: configuration.source)
+    greeting.recovery = configuration.recovery
+    greeting.retransmits = configuration.stream.retransmits
+    greeting.frameRate = configuration.frameRate
+    greeting.clockOffset = clockOffset
+    greeting.roundTrip = policy.roundTrip
+    outgoing.append(greeting.bytes(authenticate: secret?.authenticate))
+  }
+
+  // MARK: - What comes
+
+  /// Takes a datagram from the receiver's address.
+  public mutating func take(_ bytes: [UInt8], at time: Double) {
+    guard state == .greeting || state == .open else { return }
+    if Greeting.isGreeting(bytes) {
+      takeAnswer(bytes, at: time)
+      return
+    }
+    guard state == .open, PacketKind(bytes) == .control, let plain = unprotected(bytes),
+      let packets = RTCPPacket.parse(plain)
+    else {
+      counts.refused += 1
+      return
+    }
+    lastHeard = max(lastHeard, time)
+    for packet in packets {
+      switch packet {
+      case .receiverReport(_, let blocks):
+        for block in blocks where block.source == configuration.source {
+          lossShare = Double(block.fractionLost) / 256
+          if block.lastReport != 0 { isMeasured = true }
+        }
+      case .pictureLoss, .lostFrames: counts.requests += 1
+      case .bye: state = .closed
+      default: break
+      }
+    }
+    policy.take(packets, from: 0, at: time)
+    for packet in stream.packets(askedFor: packets, at: time, interval: policy.roundTrip * 0.9) {
+      send(packet, isControl: false)
+    }
+    counts.resentPackets = stream.resentPackets
+    counts.resentBytes = stream.resentBytes
+  }
+
+  private mutating func takeAnswer(_ bytes: [UInt8], at time: Double) {
+    guard let answer = Greeting.Answer(bytes, authenticate: secret?.authenticate),
+      answer.greeted == configuration.nonce, receiverNonce == nil || receiverNonce == answer.nonce
+    else {
+      counts.refused += 1
+      return
+    }
+    let clock = configuration.stream.clock
+    let trip = time - clock.time(ofNTP: answer.greetedClock)
+    // One that was kept and sent again later proves nothing.
+    guard trip >= 0, trip <= Self.consentTime else {
+      counts.refused += 1
+      return
+    }
+    if receiverNonce == nil {
+      do {
+        protection = try secret?.protection(
+          sender: configuration.nonce, receiver: answer.nonce, isSender: true)
+      } catch {
+        counts.refused += 1
+        return
+      }
+      receiverNonce = answer.nonce
+      state = .open
+      nextReport = time + Self.reportInterval
+    }
+    lastHeard = max(lastHeard, time)
+    policy.note(roundTrip: trip)
+    isMeasured = true
+    if trip <= bestTrip {
+      // The two ways take the same time most nearly when nothing waited on either.
+      bestTrip = trip
+      clockOffset = clock.time(ofNTP: answer.clock) - (time - trip / 2)
+    }
+  }
+
+  private mutating func unprotected(_ bytes: [UInt8]) -> [UInt8]? {
+    secret == nil ? bytes : protection?.unprotect(bytes, isControl: true)
+  }
+
+  // MARK: - What goes
+
+  /// What the next frame must answer.
+  public mutating func takeWish(
+    at time: Double
+  ) -> (wish: RecoveryPolicy.Wish, attempt: FrameSequencer.Attempt) {
+    let wish = policy.takeWish(at: time)
+    return (wish, sequencer.attempt(wish))
+  }
+
+  /// Rate control dropped the frame.
+  public mutating func drop(_ attempt: FrameSequencer.Attempt) { sequencer.drop(attempt) }
+
+  /// Sends the frame that the encoder made.
+  /// - Parameter captured: when its picture was taken.
+  public mutating func send(
+    _ units: [[UInt8]], _ coded: FrameSequencer.CodedFrame, _ attempt: FrameSequencer.Attempt,
+    captured: Double, at time: Double
+  ) {
+    let (descriptor, isRepair) = sequencer.finish(attempt, coded, time: captured)
+    policy.note(isRepair: isRepair, isKeyFrame: coded.isKeyFrame, at: time)
+    guard hasConsent(at: time) else {
+      counts.withheld += 1
+      return
+    }
+    if counts.frames == 0 {
+      // Receivers know from this when pictures were taken.
+      sendControl(stream.report(at: time, name: configuration.name))
+    }
+    let packets = stream.packets(
+      of: MediaFrame(time: captured, units: units, descriptor: descriptor), at: time)
+    let bytes = packets.reduce(0) { $0 + $1.count }
+    counts.frames += 1
+    counts.keyFrames += coded.isKeyFrame ? 1 : 0
+    counts.packets += packets.count
+    counts.mediaBytes += bytes
+    if isRepair {
+      counts.repairs += 1
+      counts.repairBytes += bytes
+    }
+    for packet in packets { send(packet, isControl: false) }
+  }
+
+  private mutating func sendControl(_ packets: [RTCPPacket]) {
+    send(RTCPPacket.compound(packets), isControl: true)
+  }
+
+  private mutating func send(_ packet: [UInt8], isControl: Bool) {
+    guard secret != nil else {
+      outgoing.append(packet)
+      return
+    }
+    if let hidden = protection?.protect(packet, isControl: isControl) { outgoing.append(hidden) }
+  }
+}

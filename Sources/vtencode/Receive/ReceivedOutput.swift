@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import AVFoundation
+import Foundation
+import RealTimeTransport
+
+/// What becomes of the frames that a receiver gives out: they are decoded, timed, and written.
+final class ReceivedOutput {
+  private let place: ReceivedFile.Place?
+  private let mostFrames: Int
+  private let decoder = CallDecoder()
+  private var file: ReceivedFile?
+  private var firstTimestamp: UInt32?
+  private var lastTime = -1.0
+  private var frames = 0
+  private var numbers: (first: Int64, last: Int64)?
+  private var unsettled: [(timestamp: UInt32, time: Double)] = []
+  private(set) var log = ArrivalLog()
+
+  init(_ place: ReceivedFile.Place?, mostFrames: Int) {
+    self.place = place
+    self.mostFrames = mostFrames
+  }
+
+  var isFull: Bool { frames >= mostFrames }
+  /// Frames that the sender sent from the first to the last that came.
+  var sentCount: Int { numbers.map { Int($0.last - $0.first) + 1 } ?? 0 }
+
+  /// - Returns: False if the frame cannot be decoded.
+  func take(_ frame: MediaReceiver.Frame) throws -> Bool {
+    guard !isFull else { return false }
+    let first = firstTimestamp ?? frame.timestamp
+    // A session of more than six hours wraps its time stamps; movies of it end there.
+    let time = Double(Int32(bitPattern: frame.timestamp &- first)) / MediaClock.rtpRate
+    let decoded: (picture: CVPixelBuffer, sample: CMSampleBuffer)?
+    do {
+      decoded = try decoder.decodeSample(
+        frame.units, time: time, isSync: frame.descriptor.isKeyFrame)
+    } catch is Failure {
+      // What comes from outside ends no session.
+      return false
+    }
+    guard let decoded else { return false }
+    let now = SessionTime.now
+    firstTimestamp = first
+    numbers = (numbers?.first ?? frame.number, frame.number)
+    frames += 1
+    unsettled.append((frame.timestamp, now))
+    if let place, time > lastTime {
+      if file == nil, let format = decoded.sample.formatDescription {
+        file = try ReceivedFile(place, format: format)
+      }
+      try file?.append(decoded.sample)
+      lastTime = time
+    }
+    return true
+  }
+
+  /// Works out how old the pictures were that were shown since the last time.
+  func settle(_ captureTime: (UInt32) -> Double?) {
+    for (timestamp, time) in unsettled {
+      log.add(at: time, delay: captureTime(timestamp).map { time - $0 })
+    }
+    unsettled.removeAll(keepingCapacity: true)
+  }
+
+  /// - Returns: The name of the file; nil if there is none.
+  func finish() async throws -> String? { try await file?.finish() }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import RealTimeTransport
+
+/// The options of `vtencode send`.
+struct SendOptions: ParsableArguments {
+  @Argument(
+    help: ArgumentHelp(
+      "A movie, sent at its own pace; or test:WIDTHxHEIGHT@RATE, a made-up picture with a clock in it.",
+      valueName: "source"), completion: .file())
+  var source: String
+
+  @Option(help: ArgumentHelp("Where vtencode receive listens.", valueName: "host:port"))
+  var to: Endpoint
+
+  @Option(
+    help: ArgumentHelp(
+      "How losses are repaired: keyframe, ltr, invalidate or intra-refresh.", valueName: "how")
+  )
+  var recovery: RecoveryMode = .ltr
+
+  @Flag(
+    inversion: .prefixedNo,
+    help: "Lost packets are sent once more as long as that takes no more than a quarter of a second.")
+  var retransmission = true
+
+  @Option(
+    help: ArgumentHelp("Bits a second. (default: what the picture's size asks for)", valueName: "rate"))
+  var bitrate: BitRate?
+
+  @Flag(name: .customLong("loop"), help: "At the movie's end begin again.")
+  var loops = false
+
+  @Option(help: ArgumentHelp("Send only this many frames.", valueName: "n"))
+  var frames: Int?
+
+  @Option(
+    help: ArgumentHelp("Width and height of the picture. (default: the source's own)", valueName: "w h"))
+  var dimensions: Dimensions?
+
+  @Option(help: ArgumentHelp("Highest QP of a frame, 1 to 51.", valueName: "qp"))
+  var maxQp: Int?
+
+  @Option(
+    help: ArgumentHelp(
+      "How hard the encoder works, from 0 (fastest) to 9 (best). (default: as this machine can)",
+      valueName: "n"))
+  var speed: Int?
+
+  @Option(help: ArgumentHelp("Threads of the encoder.", valueName: "n"))
+  var threads: Int = 2
+
+  @Option(help: ArgumentHelp("Largest RTP packet in bytes.", valueName: "bytes"))
+  var mtu: Int = 1200
+
+  @Option(help: ArgumentHelp("Seconds to wait for the receiver to answer, up to 10s.", valueName: "time"))
+  var wait: Seconds = Seconds(10)
+
+  @OptionGroup var wire: WireOptions
+
+  func validate() throws {
+    guard to.host != nil else {
+      throw ValidationError("--to wants a host and a port, such as pc.local:5004.")
+    }
+    if source.hasPrefix(TestPictures.Format.scheme), TestPictures.Format(source) == nil {
+      throw ValidationError("'\(source)' is no test picture; write test:, test:1280x720 or test:640x360@25.")
+    }
+    try TestPictures.Format(source)?.size.validate()
+    if let bitrate, !BitRate.allowed.contains(bitrate.bitsPerSecond) {
+      throw ValidationError("--bitrate goes from 1k to 1000M (bits a second); try --bitrate 1500k.")
+    }
+    try dimensions?.validate()
+    try check("--max-qp", maxQp, 1...51)
+    try check("--speed", speed, 0...9)
+    try check("--threads", threads, 1...16)
+    try check("--mtu", mtu, 200...1400)
+    try check("--frames", frames, 1...Int(Int32.max))
+    guard (0.1...10).contains(wait.value) else { throw ValidationError("--wait goes from 100ms to 10s.") }
+  }
+
+  private func check(_ name: String, _ value: Int?, _ range: ClosedRange<Int>) throws {
+    guard let value, !range.contains(value) else { return }
+    throw ValidationError(
+      "\(name) goes from \(range.lowerBound) to \(range.upperBound); \(value) is outside.")
+  }
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreFoundation
+import Foundation
+import NIOCore
+import RealTimeTransport
+import VideoToolbox
+
+/// A session of `vtencode send`: pictures at their pace through the encoder on this thread, datagrams on the socket's.
+final class SendRun: @unchecked Sendable {
+  // Sendable: `lock` guards what changes; the rest belongs to the thread that runs.
+  private let options: SendOptions
+  private let source: SendSource
+  private var pictures: any CallPictures
+  private let address: SocketAddress
+  private let encoder: CallEncoder
+  private let rate: Int
+  private let lock = Lock()
+  private var session: SenderSession
+  private var socket: DatagramSocket?
+  private var line: LiveLine
+  private var meter = RateMeter()
+  private var skipped = 0
+  private var dropped = 0
+  private var encoderBusy = 0.0
+
+  init(
+    _ options: SendOptions, source: SendSource, pictures: any CallPictures, address: SocketAddress,
+    secret: (any SharedSecret)?
+  ) throws {
+    self.options = options
+    self.source = source
+    self.pictures = pictures
+    self.address = address
+    rate =
+      options.bitrate?.bitsPerSecond
+      ?? BitRate.suggested(
+        width: source.width, height: source.height, frameRate: source.frameRate, codec: .avc1
+      ).bitsPerSecond
+    var settings = CallEncoder.Settings(
+      width: source.width, height: source.height, frameRate: source.frameRate, rate: rate, mostRate: rate)
+    settings.recovery = options.recovery
+    settings.effort = options.speed
+    settings.threads = options.threads
+    settings.maximumQP = options.maxQp
+    settings.window = max(0.25, 5 / source.frameRate)
+    if options.recovery == .invalidate { settings.referenceCount = 8 }
+    encoder = try CallEncoder(settings)
+    var random = SystemRandomNumberGenerator()
+    var configuration = SenderSession.Configuration(source: random.next(), nonce: .random(using: &random))
+    configuration.recovery = options.recovery
+    configuration.frameRate = source.frameRate
+    configuration.stream.packetSize = options.mtu
+    configuration.stream.retransmits = options.retransmission
+    configuration.stream.clock = SessionTime.clock
+    configuration.stream.firstSequence = random.next() & 0x7FFF
+    configuration.stream.timestampOffset = random.next()
+    session = SenderSession(configuration, secret: secret, at: SessionTime.now)
+    line = LiveLine(isQuiet: options.wire.quiet)
+  }
+
+  func run() throws -> SummaryTable {
+    let socket = try DatagramSocket(address.protocol == .inet6 ? "::" : "0.0.0.0", port: 0) {
+      [weak self] from, bytes, time in
+      guard let self, from == address else { return }
+      // What is not from there is nobody's.
+      exchange { $0.take(bytes, at: time) }
+    }
+    self.socket = socket
+    defer { socket.close() }
+    socket.every(milliseconds: 5) { [weak self] in self?.exchange { $0.poll(at: SessionTime.now) } }
+    try waitForAnswer()
+    if !options.wire.quiet { Console.note("Sending to \(address.text); Ctrl-C ends it") }
+    let start = SessionTime.now
+    var sent = 0
+    while sent < options.frames ?? .max, let picture = try pictures.next(), !Interrupt.shared.isRequested {
+      let due = start + picture.time
+      SessionTime.sleep(until: due)
+      let state = lock.withLock { session.state }
+      guard state == .open else { break }
+      sent += 1
+      // A machine that is too slow leaves pictures out rather than fall behind.
+      if SessionTime.now - due > 2 / source.frameRate {
+        skipped += 1
+        continue
+      }
+      try send(picture)
+      line.update(at: SessionTime.now) { progress() }
+    }
+    line.finish()
+    exchange { $0.sayGoodbye(at: SessionTime.now) }
+    return try finish(after: SessionTime.now - start)
+  }
+
+  /// Does something to the session, and sends what comes of it.
+  private func exchange(_ work: (inout SenderSession) -> Void) {
+    lock.withLock {
+      work(&session)
+      socket?.send(session.takeOutgoing(), to: address)
+    }
+  }
+
+  private func waitForAnswer() throws {
+    let end = SessionTime.now + options.wait.value
+    while lock.withLock({ session.state }) == .greeting, SessionTime.now < end {
+      if Interrupt.shared.isRequested { throw Failure("interrupted", status: Interrupt.shared.status) }
+      if let code = socket?.lastError, [ENETUNREACH, EHOSTUNREACH, EACCES].contains(code) {
+        throw Failure("cannot send to \(address.text): \(String(cString: strerror(code)).lowercased())")
+      }
+      Thread.sleep(forTimeInterval: 0.01)
+    }
+    guard lock.withLock({ session.state }) == .open else {
+      let refused = lock.withLock { session.counts.refused }
+      throw Failure(
+        refused > 0
+          ? "\(address.text) answers with another key, or none; give both ends the same"
+          : "nobody answers at \(options.to.text); start vtencode receive --listen \(options.to.port) there, "
+            + "with the same key")
+    }
+  }
+
+  private func send(_ picture: CallPicture) throws {
+    let captured = SessionTime.now
+    if let test = pictures as? TestPictures {
+      test.stamp(picture.buffer, milliseconds: UInt64(Date().timeIntervalSince1970 * 1000))
+    }
+    let (wish, attempt) = lock.withLock { session.takeWish(at: captured) }
+    let output = try encoder.encode(
+      CallPicture(buffer: picture.buffer, time: captured),
+      options: CallEncoder.options(wish, lostTimes: attempt.lostTimes))
+    encoderBusy += SessionTime.now - captured
+    guard let output else {
+      dropped += 1
+      lock.withLock { session.drop(attempt) }
+      return
+    }
+    exchange { $0.send(output.units, output.coded, attempt, captured: captured, at: SessionTime.now) }
+  }
+
+  private func progress() -> String {
+    let (counts, trip, loss) = lock.withLock { (session.counts, session.roundTrip, session.lossShare) }
+    meter.add(counts.mediaBytes + counts.resentBytes, at: SessionTime.now)
+    return "\(Wording.plural(counts.frames, "frame"))  \(Wording.bitRate(meter.rate * 8))  "
+      + "loss \(Wording.fixed(loss * 100, 1)) %  rtt \(trip.map { Wording.fixed($0 * 1000, 0) } ?? "-") ms"
+  }
+
+  private func finish(after seconds: Double) throws -> SummaryTable {
+    let (state, counts, trip) = lock.withLock { (session.state, session.counts, session.roundTrip) }
+    if state == .silent {
+      throw Failure(
+        "\(address.text) has not answered for \(Int(SenderSession.silenceTime)) s; the network or the receiver is gone"
+      )
+    }
+    var table = SummaryTable(
+      "\(source.name): \(source.width)x\(source.height) to \(address.text), \(Wording.fixed(seconds, 1)) s")
+    let bits = Double(counts.mediaBytes * 8)
+    let took = encoderBusy / Double(max(counts.frames + dropped, 1)) * 1000
+    table.row(
+      "frames",
+      "\(Wording.grouped(counts.frames)) sent, \(Wording.plural(counts.keyFrames, "key frame"))"
+        + (dropped > 0 ? ", \(dropped) dropped by rate control" : "")
+        + (skipped > 0 ? ", \(skipped) left out as this machine was too slow" : ""))
+    table.row(
+      "rate",
+      "\(Wording.bitRate(bits / max(seconds, 0.001))), asked for \(Wording.bitRate(Double(rate))); "
+        + "\(Wording.fixed(took, 1)) ms a frame to encode")
+    table.row(
+      "repair",
+      "\(Wording.plural(counts.resentPackets, "packet")) sent again, \(Wording.plural(counts.repairs, "frame")) "
+        + "made anew; \(Wording.fixed(Double((counts.resentBytes + counts.repairBytes) * 8) / max(bits, 1) * 100, 1)) % of the bits"
+    )
+    table.row("round trip", trip.map { "\(Wording.fixed($0 * 1000, 0)) ms" } ?? "not measured")
+    if counts.refused > 0 {
+      table.row("refused", "\(Wording.plural(counts.refused, "datagram")) that were not the receiver's")
+    }
+    if state == .closed { table.row("end", "the receiver has left") }
+    table.figure("frames", counts.frames)
+    table.figure("keyFrames", counts.keyFrames)
+    table.figure("dropped", dropped)
+    table.figure("skipped", skipped)
+    table.figure("seconds", seconds)
+    table.figure("mediaBits", bits)
+    table.figure("resentPackets", counts.resentPackets)
+    table.figure("resentBits", counts.resentBytes * 8)
+    table.figure("repairBits", counts.repairBytes * 8)
+    table.figure("repairs", counts.repairs)
+    table.figure("refused", counts.refused)
+    table.figure("roundTrip", trip)
+    table.figure("encodingSeconds", took / 1000)
+    return table
+  }
+}

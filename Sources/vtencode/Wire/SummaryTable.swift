@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// The figures at the end of a session: lines for a person, an object for a program.
+struct SummaryTable {
+  var title: String
+  private var rows: [(name: String, value: String)] = []
+  private var figures: [String: Double] = [:]
+
+  init(_ title: String) { self.title = title }
+
+  mutating func row(_ name: String, _ value: String) { rows.append((name, value)) }
+  mutating func figure(_ name: String, _ value: Double?) { figures[name] = value }
+  mutating func figure(_ name: String, _ value: Int) { figures[name] = Double(value) }
+
+  var text: String {
+    ([title] + rows.map { "  \($0.name.padding(toLength: 14, withPad: " ", startingAt: 0))\($0.value)" })
+      .joined(separator: "\n") + "\n"
+  }
+
+  func json() throws -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys]
+    return String(decoding: try encoder.encode(figures), as: UTF8.self) + "\n"
+  }
+
+  func print(asJSON: Bool) throws { try Console.print(asJSON ? json() : text) }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import RealTimeTransport
+
+/// How two ends meet.
+@Suite struct GreetingTests {
+  private func sample() -> Greeting {
+    var greeting = Greeting(nonce: .init(Array(1...16)), clock: 0x0102_0304_8000_0000, source: 0xAABB_CCDD)
+    greeting.recovery = .invalidate
+    greeting.retransmits = false
+    greeting.frameRate = 29.97
+    greeting.clockOffset = -1.25
+    greeting.roundTrip = 0.04
+    return greeting
+  }
+
+  /// Not a good one, but none that zeros match.
+  private func authenticate(_ message: [UInt8]) -> [UInt8] {
+    var sum: UInt8 = 7
+    return (0..<32).map { index in
+      for (place, byte) in message.enumerated() where place % 32 == index || place % 7 == index % 7 {
+        sum = sum &* 31 &+ byte
+      }
+      return sum
+    }
+  }
+
+  @Test("A greeting and its answer come back as they were; the answer is shorter")
+  func round() throws {
+    for key in [nil, authenticate] as [(([UInt8]) -> [UInt8])?] {
+      let greeting = sample()
+      let bytes = greeting.bytes(authenticate: key)
+      #expect(bytes.count == Greeting.size && Greeting.isGreeting(bytes))
+      #expect(Greeting(bytes, authenticate: key) == greeting)
+      let answer = Greeting.Answer(to: greeting, nonce: .init(Array(21...36)), clock: 99, source: 5)
+      let reply = answer.bytes(authenticate: key)
+      #expect(reply.count == Greeting.Answer.size && reply.count <= bytes.count)
+      #expect(Greeting.Answer(reply, authenticate: key) == answer)
+      // One is not taken for the other.
+      #expect(Greeting(reply, authenticate: key) == nil && Greeting.Answer(bytes, authenticate: key) == nil)
+    }
+    // Nor are packets of RTP and RTCP taken for either.
+    #expect(
+      !Greeting.isGreeting(RTPPacket(payloadType: 96, sequenceNumber: 1, timestamp: 2, source: 3).bytes))
+    #expect(!Greeting.isGreeting(RTCPPacket.bye(source: 1).bytes))
+  }
+
+  @Test("Any change, and any cut, is refused; so is one without a key where there is one, and the other way")
+  func forgery() {
+    let bytes = sample().bytes(authenticate: authenticate)
+    for index in bytes.indices {
+      var changed = bytes
+      changed[index] ^= 1 << UInt8(index % 8)
+      #expect(Greeting(changed, authenticate: authenticate) == nil, "byte \(index)")
+      #expect(Greeting(Array(bytes[..<index]), authenticate: authenticate) == nil)
+    }
+    #expect(Greeting(sample().bytes(), authenticate: authenticate) == nil)
+    #expect(Greeting(bytes) == nil)
+  }
+
+  @Test("Random bytes behind the magic never trap")
+  func noise() {
+    var generator = SeededGenerator(seed: 3)
+    for round in 0..<20_000 {
+      var bytes = (0..<Int(generator.next() % 140)).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
+      if round % 2 == 0 { bytes = Greeting.magic + [UInt8(round % 4)] + bytes }
+      if round % 3 == 0, bytes.count > 64 {
+        bytes += [UInt8](repeating: 0, count: 200)
+        bytes = Array(bytes.prefix(round % 6 == 0 ? Greeting.size : Greeting.Answer.size))
+      }
+      if let greeting = Greeting(bytes) {
+        #expect(greeting.frameRate > 0)
+        _ = greeting.bytes()
+      }
+      if let answer = Greeting.Answer(bytes) { #expect(answer.bytes().count == Greeting.Answer.size) }
+    }
+  }
+
+  @Test("The clock goes there and back, over the end of an era too")
+  func clock() {
+    for start in [3_976_214_400.0, 4_294_967_290.0] {
+      let clock = MediaClock(start: start)
+      for time in [0, 0.001, 5.5, 12_345.678] {
+        #expect(abs(clock.time(ofNTP: clock.ntpTime(at: time)) - time) < 1e-5)
+      }
+      #expect(abs(clock.time(ofNTP: clock.ntpTime(at: 0) &- 1 << 33) + 2) < 1e-5)
+    }
+  }
+}

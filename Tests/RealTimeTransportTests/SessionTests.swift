@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import RealTimeTransport
+
+/// Both ends of a call under the simulator's clock, with made-up frames.
+final class SessionPair {
+  let loop = EventLoop()
+  var sender: SenderSession
+  var receiver: ReceiverSession
+  var forth: NetworkLink
+  var back: NetworkLink
+  /// Frames that the receiver gave out, with the age of their pictures.
+  var shown: [(number: Int64, time: Double, delay: Double?)] = []
+  var sentTimes: [Double] = []
+  var keyFrames = 0
+  /// What the sender sent before the receiver had answered.
+  var early: [[UInt8]] = []
+  /// Changes, or drops, what goes forth.
+  var meddle: ([UInt8]) -> [[UInt8]] = { [$0] }
+  /// From when on nothing gets through any more, either way.
+  var cut = Double.infinity
+  /// The receiver's clock, in seconds.
+  let ahead: Double
+
+  init(
+    delay: Double = 0.02, loss: LossModel = .none, ahead: Double = 0, bandwidth: Double = 4_000_000,
+    recovery: RecoveryMode = .ltr, seed: UInt64 = 1,
+    _ change: (inout SenderSession.Configuration) -> Void = { _ in }
+  ) {
+    self.ahead = ahead
+    var configuration = SenderSession.Configuration(source: 0x1000, nonce: .init([1, 2, 3]))
+    configuration.recovery = recovery
+    change(&configuration)
+    sender = SenderSession(configuration, at: 0)
+    let clock = MediaClock(start: MediaClock.simulated.start + ahead)
+    receiver = ReceiverSession(.init(clock: clock, source: 0x2000, nonce: .init([9, 8, 7])))
+    var line = NetworkLink.Configuration(bandwidth: .init(constant: bandwidth))
+    line.delay = delay
+    line.loss = loss
+    forth = NetworkLink(line, seed: seed)
+    line.loss = .none
+    back = NetworkLink(line, seed: seed + 100)
+  }
+
+  func flush() {
+    for bytes in sender.takeOutgoing() {
+      if sender.state == .greeting, !Greeting.isGreeting(bytes) { early.append(bytes) }
+      guard case .arrives(let time) = forth.send(bytes: bytes.count + 28, at: loop.now) else { continue }
+      guard loop.now < cut else { continue }
+      for piece in meddle(bytes) { loop.schedule(at: time) { [self] in try arrive(piece) } }
+    }
+    for bytes in receiver.takeOutgoing() {
+      guard loop.now < cut, case .arrives(let time) = back.send(bytes: bytes.count + 28, at: loop.now) else {
+        continue
+      }
+      loop.schedule(at: time) { [self] in
+        sender.take(bytes, at: loop.now)
+        flush()
+      }
+    }
+  }
+
+  private func arrive(_ bytes: [UInt8]) throws {
+    if Greeting.isGreeting(bytes) {
+      _ = receiver.greet(bytes, at: loop.now)
+    } else {
+      var frames: [MediaReceiver.Frame] = []
+      try receiver.take(bytes, at: loop.now) {
+        frames.append($0)
+        return true
+      }
+      show(frames)
+    }
+    flush()
+  }
+
+  private func show(_ frames: [MediaReceiver.Frame]) {
+    for frame in frames {
+      shown.append((frame.number, loop.now, receiver.captureTime(of: frame.timestamp).map { loop.now - $0 }))
+      if frame.descriptor.isKeyFrame { keyFrames += 1 }
+    }
+  }
+
+  /// Lets a call happen with a frame of so many bytes each thirtieth of a second; key frames have eight times as many.
+  func run(frames: Int, bytes: Int = 3000, end: Double? = nil) throws {
+    for tick in 0..<Int((end ?? Double(frames) / 30 + 1) * 200) {
+      loop.schedule(at: Double(tick) / 200) { [self] in
+        sender.poll(at: loop.now)
+        var frames: [MediaReceiver.Frame] = []
+        try receiver.poll(at: loop.now) {
+          frames.append($0)
+          return true
+        }
+        show(frames)
+        flush()
+      }
+    }
+    var hasKey = false
+    var token: Int64 = 0
+    for index in 0..<frames {
+      loop.schedule(at: 0.3 + Double(index) / 30) { [self] in
+        let (wish, attempt) = sender.takeWish(at: loop.now)
+        // As an encoder does that has no long-term reference to go back to.
+        let isKey = !hasKey || wish.forcesKeyFrame || wish.forcesRefresh && token == 0
+        hasKey = true
+        var coded = FrameSequencer.CodedFrame(isKeyFrame: isKey)
+        if index % 8 == 0 {
+          token += 1
+          coded.token = token
+        }
+        var unit = [UInt8](repeating: UInt8(truncatingIfNeeded: index), count: isKey ? bytes * 8 : bytes)
+        unit[0] = isKey ? 0x65 : 0x41
+        sender.send([unit], coded, attempt, captured: loop.now, at: loop.now)
+        sentTimes.append(loop.now)
+        flush()
+      }
+    }
+    try loop.run()
+  }
+}
+
+@Suite struct SessionTests {
+  @Test("Two ends meet, every frame comes, and its age is right though the clocks differ")
+  func quiet() throws {
+    let pair = SessionPair(delay: 0.02, ahead: 12.5)
+    try pair.run(frames: 90)
+    #expect(pair.early.isEmpty && pair.sender.state == .open)
+    #expect(pair.shown.map(\.number) == Array(0..<90))
+    #expect(pair.sender.counts.withheld == 0 && pair.sender.counts.refused == 0)
+    #expect(pair.receiver.refused == 0 && pair.receiver.counts.incomplete == 0)
+    // Both ways take as long, but for their time on the line.
+    #expect(abs((pair.sender.clockOffset ?? 0) - 12.5) < 0.002)
+    #expect(abs((pair.sender.roundTrip ?? 0) - 0.04) < 0.01)
+    // Ages are known from the second greeting on, which tells the offset.
+    let delays = pair.shown.dropFirst(40).map(\.delay)
+    for delay in delays {
+      let delay = try #require(delay)
+      // On the receiver's session clock, which its own time of day does not change.
+      #expect(abs(delay - 0.026) < 0.01, "\(delay)")
+    }
+  }
+
+  @Test("Nothing but greetings goes to an address that does not answer")
+  func nobody() throws {
+    let pair = SessionPair()
+    pair.meddle = { _ in [] }
+    try pair.run(frames: 60, end: 12)
+    #expect(pair.early.isEmpty && pair.sender.state == .silent && pair.shown.isEmpty)
+    #expect(pair.sender.counts.frames == 0 && pair.sender.counts.withheld == 60)
+  }
+
+  @Test("A receiver that goes away is sent nothing more after some seconds, and the session ends")
+  func leaves() throws {
+    let pair = SessionPair()
+    pair.cut = 2
+    try pair.run(frames: 600, end: 22)
+    #expect(pair.sender.state == .silent)
+    // Some five seconds of the twenty.
+    #expect((150...260).contains(pair.sender.counts.frames), "\(pair.sender.counts)")
+    #expect(pair.sender.counts.withheld == 600 - pair.sender.counts.frames)
+    #expect(pair.receiver.state == .silent)
+  }
+
+  @Test("Good-bye ends the other side at once", arguments: [false, true])
+  func goodbye(fromReceiver: Bool) throws {
+    let pair = SessionPair()
+    pair.loop.schedule(at: 1.5) { [pair] in
+      if fromReceiver {
+        pair.receiver.sayGoodbye(at: pair.loop.now)
+      } else {
+        pair.sender.sayGoodbye(at: pair.loop.now)
+      }
+      pair.flush()
+    }
+    try pair.run(frames: 60)
+    if fromReceiver { #expect(pair.sender.state == .closed) } else { #expect(pair.receiver.state == .closed) }
+  }
+
+  @Test("Losses are repaired by packets that are sent again", arguments: [0.01, 0.05, 0.1])
+  func losses(rate: Double) throws {
+    let pair = SessionPair(loss: .random(rate), seed: 4)
+    try pair.run(frames: 300)
+    let counts = pair.receiver.counts
+    #expect(counts.recoveredPackets > 0 && counts.lostPackets > 0)
+    #expect(pair.shown.count > 285, "\(pair.shown.count)")
+    #expect(pair.sender.counts.resentPackets >= counts.recoveredPackets)
+    #expect(zip(pair.shown, pair.shown.dropFirst()).allSatisfy { $0.number < $1.number })
+  }
+
+  @Test("A storm of requests gives at most one key frame a second")
+  func storm() throws {
+    let pair = SessionPair(recovery: .keyframe) { $0.stream.retransmits = false }
+    for tick in 0..<1000 {
+      pair.loop.schedule(at: 0.5 + Double(tick) * 0.005) { [pair] in
+        pair.sender.take(
+          RTCPPacket.compound([
+            .receiverReport(source: 0x2000, blocks: []), .pictureLoss(sender: 0x2000, media: 0x1000),
+          ]), at: pair.loop.now)
+      }
+    }
+    try pair.run(frames: 180)
+    #expect((3...7).contains(pair.sender.counts.keyFrames), "\(pair.sender.counts.keyFrames) in 6 s")
+    #expect(pair.sender.counts.requests >= 1000)
+  }
+
+  @Test("A second sender does not disturb the first; what is not of the session is refused")
+  func strangers() throws {
+    let pair = SessionPair()
+    var generator = SeededGenerator(seed: 8)
+    pair.loop.schedule(at: 1) { [pair] in
+      let other = Greeting(nonce: .init([6, 6, 6]), clock: 5, source: 7)
+      let isTaken = pair.receiver.greet(other.bytes(), at: pair.loop.now)
+      #expect(!isTaken)
+    }
+    for index in 0..<5000 {
+      pair.loop.schedule(at: 0.4 + Double(index) * 0.0002) { [pair] in
+        var noise = (0..<Int(generator.next() % 200)).map { _ in UInt8(truncatingIfNeeded: generator.next()) }
+        if index % 3 == 0, noise.count > 2 {
+          noise[0] = 0x80
+          noise[1] = index % 2 == 0 ? 96 : 201
+        }
+        try pair.receiver.take(noise, at: pair.loop.now) { _ in
+          Issue.record("a frame of noise")
+          return false
+        }
+        pair.sender.take(noise, at: pair.loop.now)
+      }
+    }
+    try pair.run(frames: 60)
+    #expect(pair.receiver.refused > 4000 && pair.sender.counts.refused > 4000)
+    #expect(pair.shown.count == 60 && pair.receiver.state == .open)
+  }
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import RealTimeTransport
+import Testing
+
+/// `vtencode send` and `vtencode receive` over loopback. Machines under load are slow: what matters is what comes, not when.
+@Suite(.serialized) struct WireTests {
+  /// A UDP port that nobody had a moment ago.
+  private func freePort() throws -> Int {
+    let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
+    try #require(descriptor >= 0)
+    defer { close(descriptor) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let status = withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(descriptor, $0, size) == 0 ? getsockname(descriptor, $0, &size) : -1
+      }
+    }
+    try #require(status == 0)
+    return Int(UInt16(bigEndian: address.sin_port))
+  }
+
+  private func figures(_ text: String) throws -> [String: Double] {
+    try JSONDecoder().decode([String: Double].self, from: Data(text.utf8))
+  }
+
+  private struct Session {
+    var sent: Finished
+    var received: Finished
+    var receiverStatus: Int32
+  }
+
+  /// Runs both ends; `meanwhile` is part of the script, between the two.
+  private func run(
+    send: String, receive: String, in folder: Folder, meanwhile: String = ":", port: Int? = nil
+  ) throws -> Session {
+    let port = try port ?? freePort()
+    let sent = try CommandLine.shell(
+      """
+      '\(CommandLine.vtencode)' receive --listen \(port) \(receive) > received.txt 2> complaints.txt &
+      receiver=$!
+      \(meanwhile)
+      '\(CommandLine.vtencode)' send \(send) --to 127.0.0.1:\(port)
+      status=$?
+      wait $receiver
+      echo $? > status.txt
+      exit $status
+      """, in: folder)
+    func text(_ name: String) -> String {
+      (try? String(contentsOfFile: folder.path(name), encoding: .utf8)) ?? ""
+    }
+    let status = Int32(text("status.txt").trimmingCharacters(in: .whitespacesAndNewlines)) ?? -1
+    return Session(
+      sent: sent,
+      received: Finished(
+        status: status, output: Data(text("received.txt").utf8), complaints: text("complaints.txt")),
+      receiverStatus: status)
+  }
+
+  @Test(
+    "A test picture goes to a movie, which holds the frames that were shown")
+  func picture() throws {
+    let folder = try Folder()
+    let session = try run(
+      send: "test:272x128@10 --frames 20 --speed 0 --json", receive: "--out call.mp4 --json", in: folder)
+    #expect(session.sent.status == 0, "\(session.sent.complaints)")
+    #expect(session.receiverStatus == 0, "\(session.received.complaints)")
+    let (sent, received) = try (figures(session.sent.text), figures(session.received.text))
+    let shown = try #require(received["shown"])
+    #expect(shown > 0 && shown == sent["frames"] && received["decodeErrors"] == 0)
+    #expect((sent["keyFrames"] ?? 0) >= 1 && received["refused"] == 0)
+    if let delay = received["delayP50"] { #expect(delay > 0 && delay < 60) }
+    let probe = Probe(folder.path("call.mp4"))
+    #expect(try probe.frameCount() == Int(shown))
+    try expectNoErrors(probe)
+  }
+
+  @Test("A movie is sent at its pace; an elementary stream is written too")
+  func movie() throws {
+    let folder = try Folder()
+    let session = try run(
+      send: "'\(CommandLine.sample)' --dimensions 160 96 --frames 20 --speed 0 --json",
+      receive: "--out call.264 --json", in: folder)
+    #expect(session.sent.status == 0 && session.receiverStatus == 0, "\(session)")
+    let shown = try #require(try figures(session.received.text)["shown"])
+    #expect(shown > 0)
+    #expect(try Probe(folder.path("call.264")).frameCount() == Int(shown))
+  }
+
+  @Test("After so many frames the receiver leaves, and the sender ends with it")
+  func leaves() throws {
+    let folder = try Folder()
+    let session = try run(
+      send: "test:160x120@10 --frames 600 --speed 0", receive: "--frames 5 --out call.mov --json", in: folder)
+    #expect(session.sent.status == 0 && session.sent.text.contains("the receiver has left"))
+    #expect(session.receiverStatus == 0)
+    #expect(try Probe(folder.path("call.mov")).frameCount() == 5)
+  }
+
+  @Test("Ctrl-C at the receiver leaves a whole movie")
+  func interrupted() throws {
+    let folder = try Folder()
+    let session = try run(
+      send: "test:160x120@10 --frames 600 --speed 0", receive: "--out call.mp4 --json", in: folder,
+      meanwhile:
+        "(while ! grep -q 'Receiving' complaints.txt; do sleep 0.1; done; sleep 2; kill -INT $receiver) &")
+    #expect(session.receiverStatus == 0, "\(session.received.complaints)")
+    #expect(session.sent.status == 0)
+    let shown = try #require(try figures(session.received.text)["shown"])
+    #expect(try Probe(folder.path("call.mp4")).frameCount() == Int(shown))
+    #expect(folder.contents.filter { $0.hasPrefix(".vtencode") }.isEmpty)
+  }
+
+  @Test("Noise from elsewhere changes nothing")
+  func noise() throws {
+    let folder = try Folder()
+    let port = try freePort()
+    let end = Date().addingTimeInterval(4)
+    let thread = Thread {
+      var generator = SeededGenerator(seed: 5)
+      guard let sender = try? DatagramSender() else { return }
+      while Date() < end {
+        for _ in 0..<20 {
+          var bytes = (0..<Int(generator.next() % 1200)).map { _ in
+            UInt8(truncatingIfNeeded: generator.next())
+          }
+          if bytes.count > 16, generator.next() % 2 == 0 {
+            bytes.replaceSubrange(0..<2, with: [0x80, generator.next() % 2 == 0 ? 96 : 200])
+          }
+          try? sender.send(bytes, toLoopbackPort: UInt16(port))
+        }
+        Thread.sleep(forTimeInterval: 0.002)
+      }
+    }
+    thread.start()
+    let session = try run(
+      send: "test:160x120@10 --frames 20 --speed 0 --json", receive: "--json", in: folder, port: port)
+    #expect(session.sent.status == 0 && session.receiverStatus == 0, "\(session)")
+    let (sent, received) = try (figures(session.sent.text), figures(session.received.text))
+    #expect(received["shown"] == sent["frames"] && received["decodeErrors"] == 0)
+  }
+
+  @Test("What cannot be is said in a line")
+  func errors() throws {
+    let port = try freePort()
+    func expectFailure(_ arguments: [String], _ words: String, status: Int32 = 1) throws {
+      let finished = try CommandLine.run(CommandLine.vtencode, arguments)
+      #expect(finished.status == status, "\(arguments): \(finished)")
+      #expect(finished.complaintLines.last?.contains(words) == true, "\(arguments): \(finished.complaints)")
+    }
+    try expectFailure(["send", "test:", "--to", "127.0.0.1:\(port)", "--wait", "300ms"], "nobody answers")
+    try expectFailure(["send", "test:", "--to", "198.51.100.1:5004"], "without a key", status: 64)
+    try expectFailure(["receive", "--listen", "0.0.0.0:\(port)"], "without a key", status: 64)
+    try expectFailure(["send", "test:", "--to", "nobody.invalid:5004"], "no host")
+    try expectFailure(["send", "test:", "--to", "5004"], "host and a port", status: 64)
+    try expectFailure(["send", "test:1x1", "--to", "127.0.0.1:5004"], "dimensions", status: 64)
+    try expectFailure(["receive", "--listen", "70000"], "listen", status: 64)
+    try expectFailure(["receive", "--listen", "\(port)", "--out", "/nowhere/a.mp4"], "does not exist")
+    let folder = try Folder()
+    let finished = try CommandLine.shell(
+      """
+      '\(CommandLine.vtencode)' receive --listen \(port) 2> first.txt & receiver=$!
+      while ! grep -q Listening first.txt; do sleep 0.1; done
+      '\(CommandLine.vtencode)' receive --listen \(port); status=$?
+      kill -INT $receiver; wait $receiver; exit $status
+      """, in: folder)
+    #expect(finished.status == 1 && finished.complaints.contains("port \(port) is in use"))
+  }
+}
