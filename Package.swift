@@ -51,7 +51,9 @@ if !isEngineAlone {
     "CoreFoundation", "CoreVideo", "CoreMedia", "VideoToolbox", "AVFoundation", "UniformTypeIdentifiers",
   ]
   // Beside the umbrella: logging, bitmaps and pictures' files as on Apple's systems, for programs that import them.
-  let others = ["CodecInterface", "CoreGraphics", "ElementaryStream", "ImageIO", "OSLog"]
+  let others = [
+    "CodecInterface", "CoreGraphics", "ElementaryStream", "ImageIO", "OSLog", "OpenVideoToolboxDisplay",
+  ]
   let offered =
     [("OpenVideoToolbox", modules), ("os", ["OpenVideoToolboxOS"])] + (modules + others).map { ($0, [$0]) }
   for (product, modules) in offered {
@@ -133,6 +135,13 @@ if !isEngineAlone {
     .target(
       name: "AVFoundation",
       dependencies: ["VideoToolbox", "FFmpegMedia", "CodecInterface", "UniformTypeIdentifiers"]),
+    // SDL's headers alone: the library is loaded with the first window (docs/display.md).
+    .systemLibrary(name: "CSDL2", path: "Sources/System/CSDL2", providers: [.apt(["libsdl2-dev"])]),
+    .target(
+      name: "OpenVideoToolboxDisplay",
+      dependencies: ["AVFoundation", .target(name: "CSDL2", condition: .when(traits: ["Display"]))]),
+    .testTarget(
+      name: "OpenVideoToolboxDisplayTests", dependencies: ["OpenVideoToolboxDisplay", "AVFoundation"]),
     // For `vtencode call`: RTP, RTCP and a network that loses and delays, without a clock of its own.
     .target(name: "CallTransport"),
     .testTarget(name: "CallTransportTests", dependencies: ["CallTransport"]),
@@ -141,7 +150,8 @@ if !isEngineAlone {
     .executableTarget(
       name: "vtencode",
       dependencies: [
-        "AVFoundation", "CallTransport", "CSandbox", "ElementaryStream", "FFmpegMedia", "VideoToolbox",
+        "AVFoundation", "CallTransport", "CSandbox", "ElementaryStream", "FFmpegMedia", "ImageIO",
+        "OpenVideoToolboxDisplay", "VideoToolbox",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     .testTarget(
@@ -177,6 +187,7 @@ let package = Package(
   traits: [
     .trait(name: "X264", description: "H.264 through libx264 (GPL): reordering, look-ahead, multi-pass."),
     .trait(name: "X265", description: "HEVC Main and Main 10 through libx265 (GPL)."),
+    .trait(name: "Display", description: "Windows and sound through SDL 2, whose headers it builds with."),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),

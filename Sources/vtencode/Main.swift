@@ -132,7 +132,7 @@ struct VTEncode: AsyncParsableCommand {
       """,
     version: kOVTVersion,
     subcommands: [
-      Transcoding.self, Streaming.self, Conferencing.self, Call.self, Export.self, Split.self,
+      Transcoding.self, Streaming.self, Conferencing.self, Call.self, Play.self, Export.self, Split.self,
       EncodeSegment.self, Join.self, Encoders.self, SandboxCheck.self,
     ])
 }
