@@ -1,9 +1,12 @@
 # The commands a person needs. `make help` lists them.
 #
 # The GPL encoders are package traits, off by default. `make demo` does without them; the other commands turn them on, so
-# that the command line can do HEVC and the tests see everything. `make TRAITS= build` builds without.
+# that the command line can do HEVC and the tests see everything. `Display` is for `vtencode play`. `make TRAITS= build`
+# builds without them.
 
-TRAITS ?= X264,X265
+TRAITS ?= X264,X265,Display
+# SwiftPM names the traits to the compiler in the order of a hash: another order would build everything anew.
+export SWIFT_DETERMINISTIC_HASHING = 1
 SWIFT ?= swift
 # What `make bench` and `make compare` measure with is a release build.
 BUILD = $(SWIFT) build $(if $(TRAITS),--traits $(TRAITS))
