@@ -20,6 +20,7 @@
     // On the thread.
     private var renderers: [WindowRenderer] = []
     private var isVideoOn = false
+    private var wasToldToClose = false
 
     /// Runs something on the thread, and waits for it. The thread itself may call it.
     func perform<T>(_ body: @escaping (DisplayThread) throws -> T) throws -> T {
@@ -105,7 +106,7 @@
 
     /// Waits for an event, or until a moment of the host's clock.
     private func wait(until deadline: Int64, _ library: ovt_sdl) {
-      let rest = deadline == .max ? Int64.max : deadline - hostNanoseconds()
+      let rest = deadline == .max ? Int64.max : deadline.subtractingClamped(hostNanoseconds())
       var event = SDL_Event()
       if rest > 2_000_000 {
         // SDL counts milliseconds; the last one is slept through exactly.
@@ -120,8 +121,16 @@
 
     private func handle(_ event: SDL_Event) {
       switch SDL_EventType(event.type) {
-      case SDL_QUIT: for renderer in renderers { renderer.tell(.closeRequest) }
-      case SDL_WINDOWEVENT: renderer(event.window.windowID)?.windowChanged(event.window.event)
+      case SDL_QUIT:
+        // A single window has been told by its own event, after which SDL sends this one of itself.
+        let isTold = wasToldToClose
+        wasToldToClose = false
+        if !isTold { for renderer in renderers { renderer.tell(.closeRequest) } }
+      case SDL_WINDOWEVENT:
+        if SDL_WindowEventID(UInt32(event.window.event)) == SDL_WINDOWEVENT_CLOSE {
+          wasToldToClose = renderers.count == 1
+        }
+        renderer(event.window.windowID)?.windowChanged(event.window.event)
       case SDL_KEYDOWN:
         guard let key = Self.key(event.key.keysym.sym) else { return }
         renderer(event.key.windowID)?.tell(.key(key))

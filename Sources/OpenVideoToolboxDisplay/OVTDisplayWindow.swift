@@ -63,7 +63,7 @@ public final class OVTDisplayWindow: @unchecked Sendable {
       before = layer.ovtPictureCounts
       return (attached, holder)
     }
-    old?.setPresenter(nil)
+    old?.removePresenter(self)
     layer.setPresenter(self)
   }
 
@@ -130,7 +130,7 @@ public final class OVTDisplayWindow: @unchecked Sendable {
       figures = counted()
       return (attached, holder)
     }
-    old?.setPresenter(nil)
+    old?.removePresenter(self)
     #if Display
       let open = lock.withLock {
         defer { renderer = nil }

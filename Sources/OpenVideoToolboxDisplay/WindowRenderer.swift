@@ -19,6 +19,8 @@
     /// Nanoseconds by which a picture is handed over early, since the screen takes it with its next refresh.
     private var lead: Int64 = 0
     private var overlay: ClockOverlay?
+    /// When a picture was drawn last, by the host's clock.
+    private var lastDrawn: Int64 = .min / 2
 
     init(_ library: ovt_sdl, owner: OVTDisplayWindow, title: String, width: Int, height: Int) {
       (self.library, self.owner, self.title) = (library, owner, title)
@@ -138,9 +140,15 @@
           let base = layer.timebase
           let rate = CMTimebaseGetEffectiveRate(base)
           let now = CMTimebaseGetTime(base)
-          let early = CMTime(value: Int64(Double(lead) * max(0, rate)), timescale: 1_000_000_000)
+          let early = CMTime(
+            value: Int64(clamping: Double(lead) * max(0, rate)), timescale: 1_000_000_000)
           let reached = rate > 0 ? now + early : now
           guard let picture = layer.nextPicture(at: reached) else { break }
+          if rate > 0, isTooLate(dueTime(of: picture, on: base)) {
+            // Another one may take its place until then; the last one is seen in any case.
+            next = lastDrawn + Self.longestPause
+            break
+          }
           // It is brought over before it is due.
           if back?.picture?.number != picture.number { back?.load(picture) }
           let isDue = !picture.time.isNumeric || picture.time <= reached
@@ -148,20 +156,36 @@
             guard rate > 0 else { break }
             let due = dueTime(of: picture, on: base)
             if due == .max { break }
-            next = due - lead
+            next = due.subtractingClamped(lead)
             if next > hostNanoseconds() { break }
           }
           let due = rate > 0 ? dueTime(of: picture, on: base) : .max
           swap(&front, &back)
           draw()
+          lastDrawn = hostNanoseconds()
           layer.presented(picture)
-          if due != .max, picture.time.isNumeric { note(Double(hostNanoseconds() - due) * 1e-9) }
+          if due != .max, picture.time.isNumeric {
+            note(Double(hostNanoseconds().subtractingClamped(due)) * 1e-9)
+          }
           next = .max
         }
       }
       if needsDrawing { draw() }
       return next
     }
+
+    /// A picture that comes as late as that only makes the next ones later; but something moves now and then.
+    private func isTooLate(_ due: Int64) -> Bool {
+      guard due != .max else { return false }
+      let now = hostNanoseconds()
+      // What is later than all lateness has its time from elsewhere: zero on the host's clock, say.
+      let late = now.subtractingClamped(due)
+      return late > Self.latest && late < Self.farthest && now - lastDrawn < Self.longestPause
+    }
+
+    private static let latest: Int64 = 100_000_000
+    private static let farthest: Int64 = 10_000_000_000
+    private static let longestPause: Int64 = 250_000_000
 
     private func dueTime(of picture: AVSampleBufferDisplayLayer.Picture, on base: CMTimebase) -> Int64 {
       guard picture.time.isNumeric else { return .max }
@@ -254,7 +278,8 @@
   extension SDL_Rect {
     fileprivate init(_ rect: CGRect) {
       self.init(
-        x: Int32(rect.minX), y: Int32(rect.minY), w: Int32(rect.width), h: Int32(rect.height))
+        x: Int32(clamping: Double(rect.minX)), y: Int32(clamping: Double(rect.minY)),
+        w: Int32(clamping: Double(rect.width)), h: Int32(clamping: Double(rect.height)))
     }
   }
 

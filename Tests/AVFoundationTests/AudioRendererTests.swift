@@ -76,10 +76,14 @@ import Testing
     await wait { renderer.hasSufficientMediaDataForReliablePlaybackStart }
     #expect(renderer.status == .rendering)
     synchronizer.setRate(Float(rate), time: CMTime(value: 1, timescale: 10))
-    try await Task.sleep(for: .milliseconds(700))
     let line = synchronizer.timebase
-    let pieces = sink.heard.all.suffix(30)
-    #expect(pieces.count == 30)
+    // Those that are heard from their beginning to their end: a busy machine may feed too late now and then.
+    func loud() -> [TestSink.Piece] {
+      sink.heard.all.filter { $0.samples[0] > 0 && $0.samples[$0.samples.count - 2] > 0 }
+    }
+    await wait { loud().count >= 30 }
+    let pieces = loud()
+    #expect(pieces.count >= 30)
     for piece in pieces {
       // Where the time line will be when it is heard, by its own arithmetic.
       let due = CMSyncConvertTime(piece.hostTime, from: CMClockGetHostTimeClock(), to: line).seconds
@@ -90,12 +94,17 @@ import Testing
     }
     renderer.volume = 0.5
     synchronizer.rate = 0
-    try await Task.sleep(for: .milliseconds(60))
-    #expect(sink.heard.all.suffix(2).allSatisfy { $0.samples.allSatisfy { $0 == 0 } })
+    // One piece may be under way.
+    let last = sink.heard.count + 1
+    await wait { sink.heard.count >= last + 3 }
+    let silent = sink.heard.all.dropFirst(last)
+    #expect(silent.count >= 3 && silent.allSatisfy { $0.samples.allSatisfy { $0 == 0 } })
     // Not more than was wanted is taken; what is over is not kept.
     await wait { !renderer.isReadyForMoreMediaData }
     #expect(!renderer.isReadyForMoreMediaData)
     renderer.stopRequestingMediaData()
+    // What was asked for already comes first.
+    for _ in 0..<2 { feed.sync {} }
     renderer.flush()
     #expect(renderer.isReadyForMoreMediaData && renderer.status == .unknown)
   }
@@ -112,7 +121,7 @@ import Testing
     synchronizer.rate = 4
     await wait { renderer.isReadyForMoreMediaData }
     let taken = Date().timeIntervalSince(start)
-    #expect(taken > 0.2 && taken < 5)
+    #expect(renderer.isReadyForMoreMediaData && taken > 0.2)
   }
 
   /// Every kind of linear PCM, beside its arithmetic.
@@ -145,8 +154,10 @@ import Testing
         let basic = Self.format(bits: bits, flags: flags | planar, channels: 2)
         renderer.enqueue(try Self.sample(basic, first: 0, frames: frames, all))
         #expect(renderer.error == nil)
+        // Time begins when somebody listens.
+        await wait { sink.heard.count > 0 }
         synchronizer.rate = 1
-        await wait(5) { sink.heard.all.contains { $0.samples.last == expected[1] } }
+        await wait { sink.heard.all.contains { $0.samples.last == expected[1] } }
         let heard = sink.heard.all.last { $0.samples.last == expected[1] }
         #expect(heard?.samples.suffix(2) == expected[...], "\(bits) \(flags) \(planar)")
         sink.stop()

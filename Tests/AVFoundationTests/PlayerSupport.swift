@@ -3,7 +3,7 @@ import AVFoundation
 import Foundation
 
 /// Waits for a condition, at most some seconds.
-func wait(_ seconds: Double = 20, for condition: () -> Bool) async {
+func wait(_ seconds: Double = 60, for condition: () -> Bool) async {
   let end = Date().addingTimeInterval(seconds)
   while !condition(), Date() < end { try? await Task.sleep(for: .milliseconds(5)) }
 }
@@ -72,9 +72,4 @@ final class TestSink: OVTAudioSink, @unchecked Sendable {
       timer = nil
     }
   }
-}
-
-/// Threads of this process.
-func threadCount() -> Int {
-  (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count) ?? 0
 }

@@ -179,18 +179,36 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
     work.async { [weak self] in self?.present() }
   }
 
+  /// Takes a presenter away, unless another one has come in its place.
+  package func removePresenter(_ presenter: any PicturePresenter) {
+    let old = lock.withLock { () -> (any PicturePresenter)? in
+      let old = self.presenter
+      if old === presenter { self.presenter = nil }
+      return old
+    }
+    // One that is on its way out may be read as none already.
+    guard old == nil || old === presenter else { return }
+    work.async { [weak self] in self?.present() }
+  }
+
   /// The picture that comes next, be it due or not. Those that it makes superfluous at a time are dropped.
   package func nextPicture(at time: CMTime) -> Picture? {
-    lock.withLock {
-      while decoded.count > 1, decoded[1].time <= time {
+    let (next, hasRoom) = lock.withLock { () -> (Picture?, Bool) in
+      let before = decoded.count
+      // What is to be seen at once gives way only to another one of its kind.
+      while decoded.count > 1, decoded[1].time <= time,
+        decoded[0].time.isNumeric || !decoded[1].time.isNumeric
+      {
         decoded.removeFirst()
         counts.dropped += 1
       }
-      return decoded.first
+      return (decoded.first, decoded.count < before && !waiting.isEmpty)
     }
+    if hasRoom { work.async { [weak self] in self?.proceed() } }
+    return next
   }
 
-  /// The presenter has shown a picture, or dropped what stood in its place.
+  /// The presenter has shown a picture.
   package func presented(_ picture: Picture) {
     let isThere = lock.withLock { () -> Bool in
       guard let index = decoded.firstIndex(where: { $0.number == picture.number }) else { return false }
@@ -397,16 +415,21 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
     }
     guard shows else { return }
     // A window has it next, whatever the time line says.
-    let urgent = lock.withLock { () -> Picture in
+    let (number, window) = lock.withLock { () -> (Int, (any PicturePresenter)?) in
       counts.numbered += 1
-      let picture = Picture(image: image, time: .invalid, number: counts.numbered)
-      if presenter != nil { decoded.insert(picture, at: 0) }
-      return picture
+      // The window lives on until the lock is given back: its end asks this layer for its counts.
+      let window = presenter
+      if window != nil {
+        let place = decoded.firstIndex { $0.time > .negativeInfinity } ?? decoded.count
+        decoded.insert(
+          Picture(image: image, time: .negativeInfinity, number: counts.numbered), at: place)
+      }
+      return (counts.numbered, window)
     }
-    if let window = lock.withLock({ presenter }) {
+    if let window {
       window.picturesChanged()
     } else {
-      show(Picture(image: image, time: time, number: urgent.number))
+      show(Picture(image: image, time: time, number: number))
     }
   }
 
@@ -436,17 +459,20 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
   private func present() {
     let base = timebase
     let now = CMTimebaseGetTime(base)
-    let (due, next): (Picture?, CMTime) = lock.withLock {
+    // The window lives on until the lock is given back: its end asks this layer for its counts.
+    let (due, next, window): (Picture?, CMTime, (any PicturePresenter)?) = lock.withLock {
       var due: Picture?
-      guard presenter == nil else { return (nil, decoded.first { $0.time > now }?.time ?? .invalid) }
+      if let window = presenter {
+        return (nil, decoded.first { $0.time > now }?.time ?? .invalid, window)
+      }
       while let first = decoded.first, first.time <= now || !first.time.isNumeric {
         if due != nil { counts.dropped += 1 }
         due = decoded.removeFirst()
       }
-      return (due, decoded.first?.time ?? .invalid)
+      return (due, decoded.first?.time ?? .invalid, nil)
     }
     if let due { show(due) }
-    lock.withLock { presenter }?.picturesChanged()
+    window?.picturesChanged()
     if timer == nil || timerBase !== base {
       if let timer, let timerBase { CMTimebaseRemoveTimerDispatchSource(timerBase, timerSource: timer) }
       timer?.cancel()

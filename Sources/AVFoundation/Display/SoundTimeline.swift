@@ -91,7 +91,7 @@ struct SoundTimeline {
       place += step
     }
     position = place
-    removePast(Int64(place) - 4)
+    removePast(Int64(clamping: place).subtractingClamped(4))
   }
 
   /// One frame, between stored ones by a cubic through the four around it (Catmull and Rom's).
@@ -100,6 +100,8 @@ struct SoundTimeline {
     _ place: Double, into out: UnsafeMutableBufferPointer<Float>, _ index: Int, _ gain: Float
   ) {
     let whole = place.rounded(.down)
+    // Nothing lies so far away, and frames are counted from here.
+    guard abs(whole) < 1e16 else { return }
     let t = Float(place - whole)
     let frame = Int64(whole)
     // Nearly always all four are in one piece.

@@ -62,7 +62,7 @@ open class AVPlayer: NSObject, PlaybackOwner, @unchecked Sendable {
 
   deinit {
     for observer in observers { observer.stop() }
-    item?.playback.detach()
+    item?.playback.detach(renderer)
     renderer.ovtAudioSink = nil
   }
 
@@ -79,7 +79,7 @@ open class AVPlayer: NSObject, PlaybackOwner, @unchecked Sendable {
     guard old !== item else { return }
     if let old {
       for layer in layers { old.playback.lock.withLock { old.playback.shared.consumers.remove(layer) } }
-      old.playback.detach()
+      old.playback.detach(renderer)
     }
     renderer.flush()
     for case let layer as AVSampleBufferDisplayLayer in layers { show(item, in: layer) }

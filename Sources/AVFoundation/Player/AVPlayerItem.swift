@@ -34,7 +34,7 @@ open class AVPlayerItem: NSObject, @unchecked Sendable {
     playback.bind(self)
   }
 
-  deinit { playback.detach() }
+  deinit { playback.detach(nil) }
 
   // MARK: - State
 

@@ -18,7 +18,7 @@ extension Playback {
       let old = shared.seek
       shared.seekCount += 1
       shared.seek = Seek(
-        id: shared.seekCount, time: time, before: before, after: after, completion: completion)
+        id: shared.seekCount, time: time, before: before, completion: completion)
       return (old, false)
     }
     if isFailed {
@@ -34,16 +34,21 @@ extension Playback {
       defer { shared.seek = nil }
       return shared.seek
     }
+    guard let old else { return }
     finish(old, false)
+    // The end may have come while the seek was awaited.
+    control.async { [weak self] in self?.armEnd() }
   }
 
   /// On `control`.
-  func performSeek() {
+  /// - Returns: Whether a seek was begun, or is over.
+  @discardableResult
+  func performSeek() -> Bool {
     let (seek, isReady, isAttached, duration) = lock.withLock {
       (shared.seek, shared.status == .readyToPlay, shared.isAttached, shared.duration)
     }
     // One that is overtaken by another is never begun.
-    guard let seek, seek.id != performedSeek else { return }
+    guard let seek, seek.id != performedSeek else { return false }
     guard isReady, isAttached else {
       // What plays nowhere is only told where it is to begin.
       if !isAttached {
@@ -52,7 +57,7 @@ extension Playback {
         lock.withLock { if shared.seek?.id == seek.id { shared.seek = nil } }
         finish(seek, true)
       }
-      return
+      return !isAttached
     }
     var time = max(.zero, seek.time)
     if duration.isNumeric, duration > .zero { time = min(time, duration) }
@@ -60,10 +65,11 @@ extension Playback {
       let key = pictureTrack.syncSampleTime(before: time)
       if key.isNumeric, seek.before == .positiveInfinity || time - key <= seek.before { time = key }
     }
-    guard lock.withLock({ shared.seek?.id == seek.id }) else { return }
+    guard lock.withLock({ shared.seek?.id == seek.id }) else { return false }
     performedSeek = seek.id
     reposition(to: time)
     postTimeJumped()
+    return true
   }
 
   // MARK: - Steps
@@ -78,7 +84,7 @@ extension Playback {
     var time = track.samplePresentationTime(forTrackTime: clampedToTrack(CMTimebaseGetTime(timebase), track))
     guard time.isNumeric else { return }
     let picture = track.minFrameDuration
-    for _ in 0..<min(abs(count), 1000) {
+    for _ in 0..<min(count.magnitude, 1000) {
       let next = count > 0 ? self.next(after: time, track, picture) : previous(before: time, track)
       guard next.isNumeric, next != time else { break }
       time = next

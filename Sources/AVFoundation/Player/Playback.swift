@@ -42,7 +42,6 @@ final class Playback: @unchecked Sendable {
     let id: Int
     let time: CMTime
     let before: CMTime
-    let after: CMTime
     let completion: (@Sendable (Bool) -> Void)?
   }
 
@@ -88,15 +87,19 @@ final class Playback: @unchecked Sendable {
   }
 
   /// Stops at once, and lets go of files and threads. The time stays.
-  func detach() {
-    let seek = lock.withLock { () -> Seek? in
+  /// - Parameter renderer: That of the player which lets go of it; one that it no longer plays in has no say. nil: the
+  ///   item's own end.
+  func detach(_ renderer: AVSampleBufferAudioRenderer?) {
+    let (isOurs, seek) = lock.withLock { () -> (Bool, Seek?) in
+      guard renderer == nil || self.renderer === renderer else { return (false, nil) }
       owner = nil
-      renderer = nil
+      self.renderer = nil
       shared.isAttached = false
       shared.rate = 0
       defer { shared.seek = nil }
-      return shared.seek
+      return (true, shared.seek)
     }
+    guard isOurs else { return }
     finish(seek, false)
     CMTimebaseSetRate(timebase, rate: 0)
     control.async { [weak self] in self?.release() }
@@ -155,7 +158,8 @@ final class Playback: @unchecked Sendable {
     guard lock.withLock({ shared.isAttached }), picturePump == nil, soundPump == nil else { return }
     makePumps()
     armEnd()
-    if lock.withLock({ shared.seek != nil }) { return performSeek() }
+    // The seek may have been given up meanwhile.
+    if lock.withLock({ shared.seek != nil }), performSeek() { return }
     reposition(to: CMTimebaseGetTime(timebase))
   }
 
@@ -258,15 +262,34 @@ final class Playback: @unchecked Sendable {
   }
 
   private func applyRate() {
+    giveUpRate()
     while true {
       let (wanted, isAble) = lock.withLock {
         (shared.rate, shared.isAttached && shared.status == .readyToPlay && !shared.hasEnded)
       }
       let rate = isAble && (isPrimed || !lock.withLock { shared.waits }) ? wanted : 0
-      if CMTimebaseGetRate(timebase) != rate { CMTimebaseSetRate(timebase, rate: rate) }
+      if CMTimebaseGetRate(timebase) != rate {
+        CMTimebaseSetRate(timebase, rate: rate)
+        // The timer may have come while time stood still.
+        if rate > 0 { armEnd() }
+      }
       // The program may have stopped it meanwhile.
       if lock.withLock({ shared.rate }) == wanted { return }
     }
+  }
+
+  /// Behind the end nothing is played before a seek, and nothing ever of what has failed: the rate does not wait.
+  private func giveUpRate() {
+    let (isOver, isFailed) = lock.withLock { () -> (Bool, Bool) in
+      let isFailed = shared.status == .failed
+      let isOver = shared.hasEnded && shared.seek == nil && shared.endAction != .none
+      guard shared.rate > 0, isFailed || isOver else { return (false, false) }
+      shared.rate = 0
+      return (true, isFailed)
+    }
+    guard isOver else { return }
+    let owner = lock.withLock { self.owner }
+    if isFailed { owner?.playbackFailed(self) } else { owner?.playbackPaused(self) }
   }
 
   /// What has been read may lie behind the new end.
@@ -320,10 +343,11 @@ final class Playback: @unchecked Sendable {
   private func reachEnd() {
     let end = end
     let now = CMTimebaseGetTime(timebase)
+    let rate = CMTimebaseGetRate(timebase)
+    // What begins anew sets the timer anew.
+    guard end.isNumeric, isPrimed, rate > 0 else { return }
     // A timer may be a trifle early.
-    guard end.isNumeric, isPrimed, CMTimebaseGetRate(timebase) > 0, (end - now).seconds < 0.002 else {
-      return
-    }
+    guard (end - now).seconds < 0.002 * max(1, rate) else { return armEnd() }
     let action = lock.withLock { () -> AVPlayer.ActionAtItemEnd? in
       guard !shared.hasEnded, shared.seek == nil else { return nil }
       shared.hasEnded = true

@@ -172,9 +172,10 @@ final class TrackPump: @unchecked Sendable {
   }
 
   private func deliver(_ sample: CMSampleBuffer) {
+    let shown = hasGoneBack ? Self.lasting(sample) : sample
     let isDelivered = delivery.withLock { () -> Bool in
       guard isCurrent else { return false }
-      handlers.deliver(sample)
+      handlers.deliver(shown)
       return true
     }
     guard isDelivered else { return }
@@ -187,6 +188,18 @@ final class TrackPump: @unchecked Sendable {
     let isEnough =
       isSound ? (end - start).seconds >= Self.seconds.enough : ahead.count >= Self.pictures.enough
     if isEnough { prime() }
+  }
+
+  /// A picture without an end: a layer leaves out what is over where it begins.
+  private static func lasting(_ sample: CMSampleBuffer) -> CMSampleBuffer {
+    var timing = CMSampleTimingInfo(
+      duration: .invalid, presentationTimeStamp: CMSampleBufferGetPresentationTimeStamp(sample),
+      decodeTimeStamp: .invalid)
+    var made: CMSampleBuffer?
+    CMSampleBufferCreateCopyWithNewTiming(
+      allocator: nil, sampleBuffer: sample, sampleTimingEntryCount: 1, sampleTimingArray: &timing,
+      sampleBufferOut: &made)
+    return made ?? sample
   }
 
   private func prime() {

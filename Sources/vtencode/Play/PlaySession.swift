@@ -106,7 +106,10 @@ final class PlaySession: @unchecked Sendable {
     }
     if options.fullScreen { screen.setFullScreen(true) }
     // The first drawing takes its time; the movie's begins after it.
-    for _ in 0..<1000 where item.presentationSize != .zero && !layer.isReadyForDisplay { usleep(5000) }
+    for _ in 0..<1000 where item.presentationSize != .zero && !layer.isReadyForDisplay {
+      if Interrupt.shared.isRequested { break }
+      usleep(5000)
+    }
     let begun = Date()
     player.play()
     var isOver = false
@@ -166,7 +169,7 @@ final class PlaySession: @unchecked Sendable {
   /// Waits for a frame that is due to be seen.
   private func settle(_ last: CMTime?) {
     guard let last else { return }
-    for _ in 0..<400 where lock.withLock({ lastShown }) != last { usleep(5000) }
+    for _ in 0..<2000 where lock.withLock({ lastShown }) != last { usleep(5000) }
   }
 
   private func obey(_ command: PlayCommand, _ screen: any PlayScreen) -> Bool {

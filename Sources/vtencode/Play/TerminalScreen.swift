@@ -7,6 +7,8 @@ final class TerminalScreen: PlayScreen, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   private let session: PlaySession
   private let lock = NSLock()
+  /// Held while a picture is written, so that none is once the terminal was given back.
+  private let output = NSLock()
   private var blocks: ColorBlocks
   private var current: CVPixelBuffer?
   private var errors: [Double] = []
@@ -39,7 +41,11 @@ final class TerminalScreen: PlayScreen, @unchecked Sendable {
     }
     guard let text else { return }
     let line = "\u{1B}[\(size.rows);1H\u{1B}[0m\u{1B}[2K\(session.clock)"
-    guard Console.write(text + line, to: STDOUT_FILENO) else { return session.post(.quit) }
+    let isWritten = output.withLock { () -> Bool? in
+      lock.withLock({ isOpen }) ? Console.write(text + line, to: STDOUT_FILENO) : nil
+    }
+    guard let isWritten else { return }
+    guard isWritten else { return session.post(.quit) }
     let late = (session.item.currentTime() - time).seconds / Double(max(session.player.rate, 0.1))
     if session.player.rate > 0, late.isFinite { lock.withLock { errors.append(late) } }
     session.shown(time)
@@ -79,6 +85,7 @@ final class TerminalScreen: PlayScreen, @unchecked Sendable {
     }
     guard wasOpen else { return }
     keys?.close()
+    output.withLock {}
     Console.write("\u{1B}[0m\u{1B}[?25h\u{1B}[?1049l", to: STDOUT_FILENO)
   }
 }
