@@ -26,8 +26,8 @@ open class AVSampleBufferAudioRenderer: NSObject, SynchronizedRenderer, @uncheck
   private var loudness: Float = 1
   private var isSilenced = false
   private var sink: (any OVTAudioSink)?
-  private var request: (queue: DispatchQueue, block: @Sendable () -> Void)?
-  private var isRequestScheduled = false
+  /// Sound is wanted again when some has been heard, which nobody tells of.
+  private let request = MediaDataRequest(pause: .milliseconds(20), tellsOfRoom: false)
   /// The sink is started and stopped here: it may take its time, and its source must not wait for it.
   private let sinkWork = DispatchQueue(label: "AVFoundation.audio-sink")
 
@@ -121,6 +121,7 @@ open class AVSampleBufferAudioRenderer: NSObject, SynchronizedRenderer, @uncheck
         let lost = !sound.isEmpty
         return (sound.append(frames), lost)
       }
+      request.received()
       guard isNew else { return }
       if lost {
         NotificationCenter.default.post(
@@ -146,7 +147,7 @@ open class AVSampleBufferAudioRenderer: NSObject, SynchronizedRenderer, @uncheck
       currentStatus = .unknown
       currentError = nil
     }
-    wake()
+    request.ask(for: self)
   }
 
   /// Seconds of sound that have not been heard yet.
@@ -163,25 +164,8 @@ open class AVSampleBufferAudioRenderer: NSObject, SynchronizedRenderer, @uncheck
   @preconcurrency public func requestMediaDataWhenReady(
     on queue: DispatchQueue, using block: @escaping @Sendable () -> Void
   ) {
-    lock.withLock { request = (queue, block) }
-    wake()
+    request.start(self, on: queue, block)
   }
 
-  public func stopRequestingMediaData() { lock.withLock { request = nil } }
-
-  private func wake() {
-    let request: (queue: DispatchQueue, block: @Sendable () -> Void)? = lock.withLock {
-      guard !isRequestScheduled, let request = self.request else { return nil }
-      isRequestScheduled = true
-      return request
-    }
-    guard let request else { return }
-    request.queue.async { [weak self] in
-      guard let self else { return }
-      if isReadyForMoreMediaData { request.block() }
-      lock.withLock { isRequestScheduled = false }
-      // Sound is wanted again when some has been heard, which nobody tells of.
-      request.queue.asyncAfter(deadline: .now() + .milliseconds(20)) { [weak self] in self?.wake() }
-    }
-  }
+  public func stopRequestingMediaData() { request.stop() }
 }

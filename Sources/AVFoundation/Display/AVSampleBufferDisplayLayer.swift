@@ -57,8 +57,7 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
   private var isStarting = true
   private var waiting: [CMSampleBuffer] = []
   private var decoded: [Picture] = []
-  private var request: (queue: DispatchQueue, block: @Sendable () -> Void)?
-  private var isRequestScheduled = false
+  private let request = MediaDataRequest(pause: .milliseconds(10), tellsOfRoom: true)
 
   /// Decodes and presents; the session and the timer belong to it.
   private let work = DispatchQueue(label: "AVFoundation.display")
@@ -240,6 +239,7 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
       waiting.append(sampleBuffer)
       if currentStatus == .unknown { currentStatus = .rendering }
     }
+    request.received()
     work.async { [weak self] in self?.proceed() }
   }
 
@@ -265,7 +265,7 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
       NotificationCenter.default.post(
         name: .AVSampleBufferDisplayLayerRequiresFlushToResumeDecodingDidChange, object: self)
     }
-    wake()
+    request.ask(for: self)
   }
 
   /// Forgets what has not been presented, and takes the current picture away.
@@ -286,36 +286,10 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
   @preconcurrency public func requestMediaDataWhenReady(
     on queue: DispatchQueue, using block: @escaping @Sendable () -> Void
   ) {
-    lock.withLock { request = (queue, block) }
-    wake()
+    request.start(self, on: queue, block)
   }
 
-  public func stopRequestingMediaData() { lock.withLock { request = nil } }
-
-  private func wake() {
-    guard isReadyForMoreMediaData else { return }
-    let request: (queue: DispatchQueue, block: @Sendable () -> Void)? = lock.withLock {
-      guard !isRequestScheduled, let request = self.request else { return nil }
-      isRequestScheduled = true
-      return request
-    }
-    guard let request else { return }
-    request.queue.async { [weak self] in
-      guard let self else { return }
-      let before = lock.withLock { waiting.count + decoded.count }
-      if isReadyForMoreMediaData { request.block() }
-      let gained = lock.withLock {
-        isRequestScheduled = false
-        return waiting.count + decoded.count > before
-      }
-      if gained {
-        wake()
-      } else {
-        // The source had nothing: ask again a little later.
-        request.queue.asyncAfter(deadline: .now() + .milliseconds(10)) { [weak self] in self?.wake() }
-      }
-    }
-  }
+  public func stopRequestingMediaData() { request.stop() }
 
   // MARK: - Decoding (on `work`)
 
@@ -329,7 +303,7 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
       decode(sample, generation)
     }
     present()
-    wake()
+    request.ask(for: self)
   }
 
   private func decode(_ sample: CMSampleBuffer, _ generation: Int) {

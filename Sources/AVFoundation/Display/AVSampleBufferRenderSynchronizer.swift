@@ -12,10 +12,12 @@ open class AVSampleBufferRenderSynchronizer: NSObject, @unchecked Sendable {
   public let timebase: CMTimebase
   private let lock = Lock()
   private var members: [any SynchronizedRenderer] = []
+  private let observers: TimeObservers
   private let work = DispatchQueue(label: "AVFoundation.synchronizer")
 
   public override init() {
     timebase = .onHostClock()
+    observers = TimeObservers(timebase)
     super.init()
   }
 
@@ -89,19 +91,10 @@ open class AVSampleBufferRenderSynchronizer: NSObject, @unchecked Sendable {
       observer?.stop()
       return nil
     }
-    keep(observer)
+    observers.add(observer)
   }
 
   // MARK: - Observers
-
-  private var observers: [TimeObserver] = []
-
-  private func keep(_ observer: TimeObserver) {
-    lock.withLock {
-      observers.removeAll { $0.isOver }
-      observers.append(observer)
-    }
-  }
 
   /// Calls `block` at every multiple of `interval`, and when time jumps or the rate changes from or to zero.
   /// - Returns: An object to keep, and to give to `removeTimeObserver(_:)`.
@@ -109,9 +102,7 @@ open class AVSampleBufferRenderSynchronizer: NSObject, @unchecked Sendable {
   @preconcurrency open func addPeriodicTimeObserver(
     forInterval interval: CMTime, queue: DispatchQueue?, using block: @escaping @Sendable (CMTime) -> Void
   ) -> Any {
-    let observer = TimeObserver.periodic(timebase, interval, queue: queue, block)
-    keep(observer)
-    return observer
+    observers.addPeriodic(interval, queue: queue, block)
   }
 
   /// Calls `block` whenever time passes one of the times in the ordinary course of playback, again after a seek back.
@@ -124,14 +115,8 @@ open class AVSampleBufferRenderSynchronizer: NSObject, @unchecked Sendable {
   @preconcurrency open func addBoundaryTimeObserver(
     forTimes times: [NSValue], queue: DispatchQueue?, using block: @escaping @Sendable () -> Void
   ) -> Any {
-    let observer = TimeObserver.boundaries(timebase, times.map(\.timeValue), queue: queue, block)
-    keep(observer)
-    return observer
+    observers.addBoundaries(times, queue: queue, block)
   }
 
-  open func removeTimeObserver(_ observer: Any) {
-    guard let observer = observer as? TimeObserver else { return }
-    observer.stop()
-    lock.withLock { observers.removeAll { $0 === observer } }
-  }
+  open func removeTimeObserver(_ observer: Any) { observers.remove(observer) }
 }

@@ -40,17 +40,12 @@ extension AVPlayer {
   }
 
   @discardableResult
-  public func seek(to time: CMTime) async -> Bool {
-    await withCheckedContinuation { done in seek(to: time) { done.resume(returning: $0) } }
-  }
+  public func seek(to time: CMTime) async -> Bool { await currentItem?.seek(to: time) ?? false }
 
   @discardableResult
   public func seek(to time: CMTime, toleranceBefore: CMTime, toleranceAfter: CMTime) async -> Bool {
-    await withCheckedContinuation { done in
-      seek(to: time, toleranceBefore: toleranceBefore, toleranceAfter: toleranceAfter) {
-        done.resume(returning: $0)
-      }
-    }
+    await currentItem?.seek(to: time, toleranceBefore: toleranceBefore, toleranceAfter: toleranceAfter)
+      ?? false
   }
 
   // MARK: - Observers
@@ -65,9 +60,7 @@ extension AVPlayer {
   @preconcurrency public func addPeriodicTimeObserver(
     forInterval interval: CMTime, queue: DispatchQueue?, using block: @escaping @Sendable (CMTime) -> Void
   ) -> Any {
-    let observer = TimeObserver.periodic(timebase, interval, queue: queue, block)
-    keep(observer)
-    return observer
+    observers.addPeriodic(interval, queue: queue, block)
   }
 
   /// Calls `block` whenever one of the times is passed in the ordinary course of playing.
@@ -79,14 +72,8 @@ extension AVPlayer {
   @preconcurrency public func addBoundaryTimeObserver(
     forTimes times: [NSValue], queue: DispatchQueue?, using block: @escaping @Sendable () -> Void
   ) -> Any {
-    let observer = TimeObserver.boundaries(timebase, times.map(\.timeValue), queue: queue, block)
-    keep(observer)
-    return observer
+    observers.addBoundaries(times, queue: queue, block)
   }
 
-  public func removeTimeObserver(_ observer: Any) {
-    guard let observer = observer as? TimeObserver else { return }
-    observer.stop()
-    forget(observer)
-  }
+  public func removeTimeObserver(_ observer: Any) { observers.remove(observer) }
 }

@@ -46,12 +46,16 @@ open class AVPlayer: NSObject, PlaybackOwner, @unchecked Sendable {
   private var waits = true
   private var endAction = ActionAtItemEnd.pause
   private var layers = PictureConsumers()
-  private var observers: [TimeObserver] = []
   /// Follows the item's time line, whichever the item is; what observers look at.
-  let timebase = CMTimebase.onHostClock()
+  let timebase: CMTimebase
+  let observers: TimeObservers
   let renderer = AVSampleBufferAudioRenderer()
 
-  public override init() { super.init() }
+  public override init() {
+    timebase = .onHostClock()
+    observers = TimeObservers(timebase)
+    super.init()
+  }
 
   public convenience init(url URL: URL) { self.init(playerItem: AVPlayerItem(url: URL)) }
 
@@ -61,7 +65,6 @@ open class AVPlayer: NSObject, PlaybackOwner, @unchecked Sendable {
   }
 
   deinit {
-    for observer in observers { observer.stop() }
     item?.playback.detach(renderer)
     renderer.ovtAudioSink = nil
   }
@@ -256,15 +259,4 @@ open class AVPlayer: NSObject, PlaybackOwner, @unchecked Sendable {
 
   /// Of this package, not Apple's: seconds by which the sound that is heard is ahead of the time line; nil while none is.
   public var ovtSoundOffset: Double? { renderer.ovtOffset }
-
-  // MARK: - Observers
-
-  func keep(_ observer: TimeObserver) {
-    lock.withLock {
-      observers.removeAll { $0.isOver }
-      observers.append(observer)
-    }
-  }
-
-  func forget(_ observer: TimeObserver) { lock.withLock { observers.removeAll { $0 === observer } } }
 }
