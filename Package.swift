@@ -150,8 +150,8 @@ if !isEngineAlone {
     .executableTarget(
       name: "vtencode",
       dependencies: [
-        "AVFoundation", "CSandbox", "ElementaryStream", "FFmpegMedia", "ImageIO", "OpenVideoToolboxDisplay",
-        "RealTimeTransport", "VideoToolbox",
+        "AVFoundation", "CSandbox", "ElementaryStream", "FFmpegMedia", "H264Encoder", "ImageIO",
+        "OpenVideoToolboxDisplay", "RealTimeTransport", "VideoToolbox",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),

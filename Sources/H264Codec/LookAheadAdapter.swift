@@ -24,12 +24,13 @@ final class LookAheadAdapter: VideoEncoder {
       var known: PassStatistics?
       if let pass = configuration.pass, pass.readsStatistics {
         guard let bytes = FileManager.default.contents(atPath: pass.statisticsPath) else {
-          throw CodecError.invalidConfiguration("the statistics of the first pass cannot be read")
+          throw CodecError.badData("the statistics of the first pass cannot be read")
         }
-        let statistics = try PassStatistics(bytes: [UInt8](bytes), only: pass.part?.frames)
+        var statistics = try Self.statistics([UInt8](bytes))
         if let part = pass.part {
+          statistics = statistics.part(part.frames)
           guard statistics.count == part.frames.count else {
-            throw CodecError.invalidConfiguration("the first pass has not seen all frames of the part")
+            throw CodecError.badData("the first pass has not seen all frames of the part")
           }
           partSeconds = statistics.seconds
         }
@@ -46,6 +47,10 @@ final class LookAheadAdapter: VideoEncoder {
     let sets = engine.parameterSets
     parameterSets = ParameterSets(sps: [sets.sequence], pps: [sets.picture])
     reorderingDepth = engine.reorderingDepth
+  }
+
+  private static func statistics(_ bytes: [UInt8]) throws(CodecError) -> PassStatistics {
+    do { return try PassStatistics(bytes: bytes) } catch { throw .badData("\(error)") }
   }
 
   let reorderingDepth: Int

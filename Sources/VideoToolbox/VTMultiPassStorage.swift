@@ -18,16 +18,21 @@ public final class VTMultiPassStorage: CFRuntimeObject, @unchecked Sendable, Has
   /// Where the encoder keeps its statistics.
   let path: String
   let timeRange: CMTimeRange
+  /// A pass has been made before this storage was opened.
+  let isLearned: Bool
   /// What the storage and its encoders create, and nothing that was there before.
   private let ownFiles: [String]
 
   /// What encoders add to the path's name: libx264's and libx265's own files, and both while they are written.
   private static let suffixes = ["", ".temp", ".mbtree", ".mbtree.temp", ".cutree", ".cutree.temp"]
 
-  fileprivate init(path: String, timeRange: CMTimeRange, keepsFiles: Bool, existing: Set<String>) {
+  fileprivate init(
+    path: String, timeRange: CMTimeRange, keepsFiles: Bool, isLearned: Bool, existing: Set<String>
+  ) {
     self.path = path
     self.timeRange = timeRange
     self.keepsFiles = keepsFiles
+    self.isLearned = isLearned
     ownFiles = Self.suffixes.map { path + $0 }.filter { !existing.contains($0) }
   }
 
@@ -74,19 +79,23 @@ public func VTMultiPassStorageGetTypeID() -> CFTypeID { VTMultiPassStorage.cfTyp
 ///
 /// - `fileURL`: where to keep the statistics; nil takes a temporary file. A file of that name is written over.
 /// - `timeRange`: the part of the movie that will be encoded; an invalid range is unknown.
-/// - `options`: nil, or `kVTMultiPassStorageCreationOption_DoNotDelete`.
-/// - Returns: `kVTParameterErr` for an option of another type; `kVTMultiPassStorageInvalidErr` if there can be no file.
+/// - `options`: nil, or `kVTMultiPassStorageCreationOption_DoNotDelete` and
+///   `kOVTMultiPassStorageCreationOption_ReadsExisting`.
+/// - Returns: `kVTParameterErr` for an option of another type; `kVTMultiPassStorageInvalidErr` if there can be no file,
+///   or one that is to be read is not there or empty. Whether it is whole, and the encoder's, is found by the pass.
 @discardableResult
 public func VTMultiPassStorageCreate(
   allocator: CFAllocator?, fileURL: CFURL?, timeRange: CMTimeRange, options: CFDictionary?,
   multiPassStorageOut: UnsafeMutablePointer<VTMultiPassStorage?>
 ) -> OSStatus {
   multiPassStorageOut.pointee = nil
-  var keeps = false
-  if let value = options?[kVTMultiPassStorageCreationOption_DoNotDelete] {
-    guard let parsed = PropertyType.boolean.parse(value as AnyObject)?.boolean else { return kVTParameterErr }
-    keeps = parsed
+  func flag(_ key: CFString) -> Bool? {
+    guard let value = options?[key] else { return false }
+    return PropertyType.boolean.parse(value as AnyObject)?.boolean
   }
+  guard let keeps = flag(kVTMultiPassStorageCreationOption_DoNotDelete),
+    let readsExisting = flag(kOVTMultiPassStorageCreationOption_ReadsExisting)
+  else { return kVTParameterErr }
   let path: String
   if let fileURL {
     guard let given = fileURL.path, fileURL.isFileURL else { return kVTParameterErr }
@@ -96,6 +105,16 @@ public func VTMultiPassStorageCreate(
       FileManager.default.temporaryDirectory
       .appendingPathComponent("multipass-\(UUID().uuidString).stats").path
   }
+  if readsExisting {
+    var facts = stat()
+    guard fileURL != nil else { return kVTParameterErr }
+    guard stat(path, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG, facts.st_size > 0,
+      access(path, R_OK) == 0
+    else { return kVTMultiPassStorageInvalidErr }
+    multiPassStorageOut.pointee = VTMultiPassStorage(
+      path: path, timeRange: timeRange, keepsFiles: true, isLearned: true, existing: [])
+    return noErr
+  }
   let existing = VTMultiPassStorage.existing(at: path)
   // An encoder library reports a path that it cannot write to only as a failure to start: find out here. A name of
   // our own choice must be new, not a link that somebody laid there.
@@ -104,7 +123,7 @@ public func VTMultiPassStorageCreate(
   guard descriptor >= 0 else { return kVTMultiPassStorageInvalidErr }
   close(descriptor)
   multiPassStorageOut.pointee = VTMultiPassStorage(
-    path: path, timeRange: timeRange, keepsFiles: keeps, existing: existing)
+    path: path, timeRange: timeRange, keepsFiles: keeps, isLearned: false, existing: existing)
   return noErr
 }
 

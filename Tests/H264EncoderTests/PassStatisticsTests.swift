@@ -62,6 +62,16 @@ import Testing
     var other = Self.configuration(100_000)
     other.stream.width = 112
     let known = try PassStatistics(bytes: bytes)
+    // Parts: together they are the whole, and their shares are what they take at a common quality.
+    let (a, b) = (known.part(0..<5), known.part(5..<known.count))
+    #expect(a.count == 5 && a.count + b.count == known.count)
+    #expect(b.part(0..<b.count) == b && known.part(0..<known.count) == known)
+    #expect(abs(a.seconds + b.seconds - known.seconds) < 1e-9)
+    for bits in [1e3, 1e5, 1e7] {
+      let shares = known.shares(of: [5..<known.count, 0..<5], bits: bits)
+      #expect(abs(shares[0] + shares[1] - 1) < 1e-9 && shares.allSatisfy { $0 > 0 })
+    }
+    #expect(known.shares(of: [0..<known.count, 900..<901], bits: 1e5) == [1, 0])
     #expect(throws: EncoderError.self) { try LookAheadEncoder(configuration: other, pass: known) }
   }
 

@@ -143,4 +143,67 @@ import VideoToolbox
     let measure = RateMeasure(last, frameDuration: 1.0 / 30)
     #expect(abs(measure.bitRate / Double(rate) - 1) < 0.005, "\(measure.bitRate)")
   }
+
+  @Test("What a storage keeps is a first pass for a session elsewhere: the same bits as from one session")
+  func keptStatistics() throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("kept-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let url = folder.appendingPathComponent("pass")
+    func storage(_ option: CFString, status: OSStatus = noErr) throws -> VTMultiPassStorage? {
+      var made: VTMultiPassStorage?
+      #expect(
+        VTMultiPassStorageCreate(
+          allocator: nil, fileURL: url as CFURL, timeRange: .invalid, options: [option: true] as CFDictionary,
+          multiPassStorageOut: &made) == status)
+      return made
+    }
+    func session(_ storage: VTMultiPassStorage?) throws -> VTCompressionSession {
+      let storage = try #require(storage)
+      let session = try Self.session([
+        kVTCompressionPropertyKey_AverageBitRate: 300_000, kVTCompressionPropertyKey_ExpectedFrameRate: 30,
+      ])
+      try check(
+        VTSessionSetProperty(session, key: kVTCompressionPropertyKey_MultiPassStorage, value: storage), "set")
+      return session
+    }
+    func pass(_ session: VTCompressionSession, _ flags: VTCompressionSessionOptionFlags) throws -> [[UInt8]] {
+      try check(VTCompressionSessionBeginPass(session, flags: flags, nil), "begin")
+      let samples = try encode(session, Self.clip, count: 60)
+      var more = DarwinBoolean(false)
+      try check(VTCompressionSessionEndPass(session, furtherPassesRequestedOut: &more, nil), "end")
+      #expect(more.boolValue == flags.isEmpty)
+      return samples.map(\.bytes)
+    }
+    #expect(
+      try storage(kOVTMultiPassStorageCreationOption_ReadsExisting, status: kVTMultiPassStorageInvalidErr)
+        == nil)
+    let first = try storage(kVTMultiPassStorageCreationOption_DoNotDelete)
+    let whole = try session(first)
+    _ = try pass(whole, [])
+    let wanted = try pass(whole, .beginFinalPass)
+    VTCompressionSessionInvalidate(whole)
+    #expect(VTMultiPassStorageClose(try #require(first)) == noErr)
+
+    let kept = try Data(contentsOf: url)
+    let second = try storage(kOVTMultiPassStorageCreationOption_ReadsExisting)
+    let later = try session(second)
+    #expect(try pass(later, .beginFinalPass) == wanted)
+    #expect(VTMultiPassStorageClose(try #require(second)) == noErr)
+    #expect(try Data(contentsOf: url) == kept, "what is read stays as it is")
+
+    // What is damaged is no storage.
+    for count in [kept.count / 2, 20] {
+      try kept.prefix(count).write(to: url)
+      let damaged = try session(storage(kOVTMultiPassStorageCreationOption_ReadsExisting))
+      try check(VTCompressionSessionBeginPass(damaged, flags: .beginFinalPass, nil), "begin")
+      let failed = Collector()
+      let status = VTCompressionSessionEncodeFrame(
+        damaged, imageBuffer: Self.clip.buffer(0), presentationTimeStamp: Self.clip.time(0),
+        duration: Self.clip.frameDuration, frameProperties: nil, infoFlagsOut: nil
+      ) { failed.add($0, $1, $2) }
+      _ = VTCompressionSessionCompleteFrames(damaged, untilPresentationTimeStamp: .invalid)
+      #expect(([status] + failed.all.map(\.status)).contains(kVTMultiPassStorageInvalidErr), "\(count) bytes")
+    }
+  }
 }

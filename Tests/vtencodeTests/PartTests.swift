@@ -11,6 +11,7 @@ import Testing
       var frames: Int
       var complexity: Double
       var bitRate: Int?
+      var statistics: String?
     }
     var frames: Int
     var segments: [Segment]
@@ -20,7 +21,9 @@ import Testing
     try JSONDecoder().decode(Plan.self, from: Data(contentsOf: URL(fileURLWithPath: path)))
   }
 
-  private func split(_ folder: Folder, _ more: String...) throws -> Plan {
+  private func split(_ folder: Folder, _ more: String...) throws -> Plan { try split(folder, more) }
+
+  private func split(_ folder: Folder, _ more: [String]) throws -> Plan {
     let run = try CommandLine.run(
       CommandLine.vtencode, ["split", "in.mp4", "--plan", "plan.json"] + more, in: folder.url)
     try #require(run.status == 0, "\(run.complaints)")
@@ -211,6 +214,50 @@ import Testing
     #expect(try join(folder).status == 0)
     #expect(try streamHash(folder.path("jobs.mp4")) == streamHash(folder.path("out.mp4")))
     try expectNoErrors(Probe(folder.path("jobs.mp4")))
+  }
+
+  /// With the package's own encoder the analysis is the first pass of every segment.
+  @Test func theAnalysisIsTheFirstPass() throws {
+    let folder = try Folder()
+    try makeVaryingMovie(folder.path("in.mp4"), seconds: 3)
+    let options = ["--encoder", "org.openvideotoolbox.videoencoder.h264", "--bitrate", "300k"]
+    let plan = try split(folder, options + ["--segments", "3"])
+    #expect(folder.contents == ["in.mp4", "plan.json", "plan.parts"])
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path("plan.parts")).sorted()
+    #expect(names == (0...2).map { "segment-0000\($0).pass" })
+    #expect(plan.segments.allSatisfy { $0.statistics?.count == 32 })
+    // Without what was learnt, or with what is another's, there is no segment.
+    let place = folder.path("plan.parts/segment-00001.pass")
+    let learned = try Data(contentsOf: URL(fileURLWithPath: place))
+    try Data(learned.dropLast(9)).write(to: URL(fileURLWithPath: place))
+    let damaged = try encode(folder, 1)
+    #expect(
+      damaged.status != 0 && damaged.complaints.contains("make the plan again"), "\(damaged.complaints)")
+    try FileManager.default.removeItem(atPath: place)
+    #expect(try encode(folder, 1).complaintLines.count == 1)
+    try learned.write(to: URL(fileURLWithPath: place))
+    try encodeAll(folder, plan)
+    #expect(try join(folder).status == 0)
+    let probe = Probe(folder.path("out.mp4"))
+    try expectNoErrors(probe)
+    #expect(try probe.frameCount() == plan.frames)
+    let rate = try probe.bitRate(seconds: 3)
+    #expect(abs(rate / 300_000 - 1) < 0.02, "\(rate)")
+    let jobs = try CommandLine.run(
+      CommandLine.vtencode,
+      ["transcoding", "in.mp4"] + options + ["--jobs", "2", "--progress", "json", "--out", "jobs.mp4"],
+      in: folder.url)
+    #expect(jobs.status == 0, "\(jobs.complaints)")
+    // It never goes back, and comes to its end.
+    let shares = jobs.complaintLines.compactMap { line -> Double? in
+      struct Event: Decodable { var share: Double? }
+      return try? JSONDecoder().decode(Event.self, from: Data(line.utf8)).share
+    }
+    #expect(zip(shares, shares.dropFirst()).allSatisfy { $0 <= $1 }, "\(shares)")
+    #expect(folder.contents == ["in.mp4", "jobs.mp4", "out.mp4", "plan.json", "plan.parts"])
+    // One pass has nothing to learn for.
+    let single = try split(folder, options + ["--segments", "3", "--multi-pass", "1", "--overwrite"])
+    #expect(single.segments.allSatisfy { $0.statistics == nil })
   }
 
   @Test func interruptedJobsLeaveNothing() throws {

@@ -64,11 +64,41 @@ public struct PassStatistics: Sendable, Equatable {
     return result
   }
 
+  /// Those of some of the pictures, as if there had been no others.
+  /// - Parameter frames: their numbers, in the order of input.
+  public func part(_ frames: Range<Int>) -> PassStatistics {
+    var part = PassStatistics(width: width, height: height)
+    let wanted = UInt64(max(frames.lowerBound, 0))..<UInt64(max(frames.upperBound, 0))
+    for var picture in pictures where wanted.contains(picture.index) {
+      picture.index -= wanted.lowerBound
+      part.append(picture)
+    }
+    return part
+  }
+
+  /// How the bits of the whole divide among parts, if all have the same quality.
   /// - Parameters:
-  ///   - bytes: what `bytes` gave.
-  ///   - only: numbers of the pictures to keep, in the order of input, as if there had been no others; nil for all.
+  ///   - parts: numbers of their pictures, in the order of input.
+  ///   - bits: of the whole, as it is to be.
+  /// - Returns: Of each part, its share: 0 to 1.
+  public func shares(of parts: [Range<Int>], bits: Double) -> [Double] {
+    let qp = RemainingPass(self).qp(bits: bits)
+    var wanted = [Double](repeating: 0, count: parts.count)
+    let order = parts.indices.sorted { parts[$0].lowerBound < parts[$1].lowerBound }
+    var at = 0
+    for picture in pictures.sorted(by: { $0.index < $1.index }) {
+      while at < order.count, UInt64(max(parts[order[at]].upperBound, 0)) <= picture.index { at += 1 }
+      guard at < order.count else { break }
+      guard UInt64(max(parts[order[at]].lowerBound, 0)) <= picture.index else { continue }
+      wanted[order[at]] += RemainingPass.bits(picture, qp: qp)
+    }
+    let all = max(wanted.reduce(0, +), 1e-9)
+    return wanted.map { $0 / all }
+  }
+
+  /// - Parameter bytes: what `bytes` gave.
   /// - Throws: `EncoderError.invalidConfiguration` if this is not what `bytes` gave.
-  public init(bytes: [UInt8], only: Range<Int>? = nil) throws {
+  public init(bytes: [UInt8]) throws {
     func refuse(_ text: String) -> EncoderError {
       .invalidConfiguration("The statistics of the pass \(text).")
     }
@@ -96,14 +126,9 @@ public struct PassStatistics: Sendable, Equatable {
     at = begin
     width = Int(size.0)
     height = Int(size.1)
-    let wanted = only.map { UInt64(max($0.lowerBound, 0))..<UInt64(max($0.upperBound, 0)) }
-    if wanted == nil { pictures.reserveCapacity(Int(count)) }
+    pictures.reserveCapacity(Int(count))
     for _ in 0..<count {
       let index = take()
-      if let wanted, !wanted.contains(index) {
-        at += Self.pictureSize - 8
-        continue
-      }
       let kind = PictureForecast.Kind(rawValue: Int(take(1)))
       let bits = take()
       let qp = Double(bitPattern: take())
@@ -115,8 +140,7 @@ public struct PassStatistics: Sendable, Equatable {
       }
       pictures.append(
         Picture(
-          index: index - (wanted?.lowerBound ?? 0), kind: kind, bits: Int(bits), qp: qp, duration: duration,
-          residual: residual))
+          index: index, kind: kind, bits: Int(bits), qp: qp, duration: duration, residual: residual))
     }
   }
 
@@ -150,7 +174,7 @@ struct RemainingPass {
     seconds += sign * picture.duration
   }
 
-  private static func bits(_ picture: PassStatistics.Picture, qp: Double) -> Double {
+  static func bits(_ picture: PassStatistics.Picture, qp: Double) -> Double {
     let offset = FileRateController.offsets[picture.kind.rawValue]
     let then = BitModel.units(picture.residual, qp: min(max(picture.qp + offset, 0), 51))
     return Double(picture.bits) * BitModel.units(picture.residual, qp: min(max(qp + offset, 0), 51)) / then

@@ -265,6 +265,8 @@ final class CompressionWorker {
       }
       formatLock.withLock { sharedInputFormat = wanted.format }
       return noErr
+    } catch .badData where pass?.readsStatistics == true {
+      return kVTMultiPassStorageInvalidErr
     } catch {
       return error.encoderStatus
     }

@@ -4,6 +4,7 @@ import CoreMedia
 
 /// Where a session is in a multi-pass encoding.
 struct PassState {
+  /// Passes that are over, those of an earlier session with the same storage included.
   private var finished = 0
   private var isFinal = false
   private(set) var isRunning = false
@@ -20,6 +21,7 @@ struct PassState {
   private var miss = (bits: Double.infinity, rate: 0.0)
   /// Of the first pass; nil where it lost some, so that numbers of frames are not those of its statistics.
   private var firstCount: Int?
+  private var hasLost = false
 
   /// Passes over parts that may follow each other.
   private static let mostPasses = 8
@@ -30,6 +32,7 @@ struct PassState {
   ) -> (pass: EncodingPass, parts: [PassPart])? {
     guard !isRunning else { return nil }
     isRunning = true
+    if finished == 0, storage.isLearned { finished = 1 }
     self.isFinal = isFinal
     if !rangesAreKnown { parts = [] }
     rangesAreKnown = false
@@ -47,7 +50,10 @@ struct PassState {
   mutating func end(_ result: PassResult, target: PassTarget? = nil) -> Bool {
     isRunning = false
     finished += 1
-    if finished == 1 { firstCount = result.isComplete ? result.count : nil }
+    if firstCount == nil, !hasLost {
+      firstCount = result.isComplete ? result.count : nil
+      hasLost = firstCount == nil
+    }
     if parts.isEmpty {
       span = result.span
       frames = result.isComplete && result.count == firstCount ? result.frames : []

@@ -40,6 +40,13 @@ public nonisolated(unsafe) let kOVTCompressionPropertyKey_MaximumQueueDelay: CFS
 public nonisolated(unsafe) let kOVTCompressionPropertyKey_AllowsPartialPasses: CFString =
   "OVTAllowsPartialPasses"
 
+// MARK: - Options of a multi-pass storage
+
+/// True opens the statistics that a storage has kept at that URL (`kVTMultiPassStorageCreationOption_DoNotDelete`),
+/// perhaps in another process or on another machine: the first pass of a session is then what would have been its second
+/// one, over the same frames. The file is only read, and stays. Boolean, false by default.
+public nonisolated(unsafe) let kOVTMultiPassStorageCreationOption_ReadsExisting: CFString = "OVTReadsExisting"
+
 // MARK: - Options of a frame
 
 /// Presentation times (an array of the dictionaries that `CMTimeCopyAsDictionary` makes) of frames that the receiver

@@ -19,8 +19,7 @@ enum JobsRun {
       options: options, passes: passes, size: .count(segmentCount(source, options, jobs: jobs))
     ).plan()
     let planPath = scratch.path + "/plan.json"
-    let pending = try PendingFile(for: planPath, replaces: false)
-    try Planner.write(plan, to: pending)
+    try plan.write(to: planPath, replaces: false)
     let read = try EncodingPlanFile.read(planPath)
     try await SegmentWorkers(plan: read, path: planPath, jobs: jobs, style: options.telling.progress).run()
     let (opened, joinOptions) = try await PartSource.open(read, at: nil, ignoresTime: false)

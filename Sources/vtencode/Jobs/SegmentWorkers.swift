@@ -127,9 +127,11 @@ final class SegmentWorkers: @unchecked Sendable {
 
   private func note(_ event: Progress, _ segment: Int) {
     // A third pass is made where it is needed, and is not counted upon.
-    let passes = Double(min(event.passes ?? 1, 2))
+    // The first one has been made where the analysis was it.
+    let before = plan.segments[segment].statistics == nil ? 0 : 1
+    let passes = Double(max(min(event.passes ?? 1, 2) - before, 1))
     let frames = Double(event.frames) / Double(plan.segments[segment].frames)
-    let share = min((Double((event.pass ?? 1) - 1) + frames) / passes, 1)
+    let share = min((Double(max((event.pass ?? 1) - 1 - before, 0)) + frames) / passes, 1)
     let all = lock.withLock {
       done[segment] = max(done[segment], share)
       return zip(plan.segments, done).reduce(0) { $0 + Double($1.0.frames) * $1.1 } / Double(plan.frames)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import H264Encoder
 import VideoToolbox
 
 /// What the analysis found out of a movie, picture by picture in the order in which they are shown.
@@ -14,6 +15,8 @@ struct MovieComplexity: Sendable {
   }
 
   var pictures: [Picture]
+  /// What the encoder has learnt, where it tells the parts of a movie apart in it: a first pass over each.
+  var statistics: PassStatistics?
 
   /// Bits a second.
   var bitRate: Double {
@@ -88,9 +91,11 @@ struct ComplexityPass: Sendable {
     let progress = ProgressLine(total: expectedFrames, style: plan.progress)
     defer { progress.finish() }
     let found = Found()
+    let folder = try ScratchFolder(in: FileManager.default.temporaryDirectory.path)
+    let place = folder.url("statistics")
     var storage: VTMultiPassStorage?
     VTMultiPassStorageCreate(
-      allocator: kCFAllocatorDefault, fileURL: nil, timeRange: .invalid, options: nil,
+      allocator: kCFAllocatorDefault, fileURL: place as CFURL, timeRange: .invalid, options: nil,
       multiPassStorageOut: &storage)
     defer { if let storage { VTMultiPassStorageClose(storage) } }
     let compressor = try Compressor(quick, source: source, storage: storage) { result in
@@ -115,7 +120,9 @@ struct ComplexityPass: Sendable {
         "'\(source.name)' is damaged, and its segments would not fit together: \(damage); encode it with vtencode "
           + "transcoding")
     }
-    return MovieComplexity(pictures: pictures)
+    // Those of libx264 and libx265 are of the whole movie.
+    let statistics = (try? Data(contentsOf: place)).flatMap { try? PassStatistics(bytes: [UInt8]($0)) }
+    return MovieComplexity(pictures: pictures, statistics: statistics?.count == count ? statistics : nil)
   }
 
   private func checkInterrupt() throws {

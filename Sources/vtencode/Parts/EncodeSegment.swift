@@ -91,6 +91,7 @@ struct SegmentJob: Sendable {
     plan.hasFramesBefore = segment.index > 0
     plan.hasFramesAfter = segment.index < file.segments.count - 1
     plan.progress = progress
+    plan.statistics = try statistics()
     let scratch = try ScratchFolder(in: folder.path)
     let made = scratch.path + "/segment.mov"
     let report = try await Pipeline(
@@ -108,6 +109,18 @@ struct SegmentJob: Sendable {
           + "movie the plan's?")
     }
     return try finish(made, report, scratch)
+  }
+
+  /// What the analysis has learnt of the segment's pictures, if the plan counts on it.
+  private func statistics() throws -> String? {
+    guard let expected = segment.statistics, file.settings.passes > 1 else { return nil }
+    let path = folder.statistics(segment.index)
+    guard let sum = try? FileDigest.md5(ofFile: path), sum == expected else {
+      throw Failure(
+        "'\(path)', which split wrote beside the plan, is missing, damaged or another plan's; bring it along, or make "
+          + "the plan again")
+    }
+    return path
   }
 
   /// The first one begins with whatever the movie does, the last one ends with it.

@@ -36,8 +36,13 @@ struct PlannedSegment: Codable, Sendable {
   var complexity: Double
   /// Bits a second to aim at; none where a quality is.
   var bitRate: Int?
+  /// MD5 of what the analysis learnt of its pictures, which lies in the plan's folder; none where the encoder has to
+  /// learn it by itself.
+  var statistics: String?
 
   var seconds: Double { (end.time - start.time).seconds }
+  /// Its frames among the movie's.
+  var range: Range<Int> { firstFrame..<firstFrame + frames }
 }
 
 /// A time that is exact.

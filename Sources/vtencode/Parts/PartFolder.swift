@@ -20,6 +20,7 @@ struct PartFolder: Sendable {
 
   func name(_ index: Int) -> String { "segment-" + String(format: "%05d", index) }
   func movie(_ index: Int) -> String { "\(path)/\(name(index)).mov" }
+  func statistics(_ index: Int) -> String { "\(path)/\(name(index)).pass" }
   func record(_ index: Int) -> String { "\(path)/\(name(index)).json" }
 }
 

@@ -38,7 +38,12 @@ struct SegmentCutter: Sendable {
     let powers: [Double] = zip(bytes, seconds).map { pow($0.0 / max($0.1, 1e-6), Self.exponent) * $0.1 }
     let allPowers = max(powers.reduce(0, +), 1e-6)
     // A still picture makes nothing of more bits.
-    let needs: [Double] = zip(powers, bytes).map { min($0.0 / allPowers, Self.mostGain * $0.1 / allBytes) }
+    var needs: [Double] = zip(powers, bytes).map { min($0.0 / allPowers, Self.mostGain * $0.1 / allBytes) }
+    if let statistics = complexity.statistics, let bitRate {
+      // The encoder knows what each picture takes at another quality.
+      needs = statistics.shares(
+        of: zip(cuts, cuts.dropFirst()).map { $0.0..<$0.1 }, bits: Double(bitRate) * seconds.reduce(0, +))
+    }
     let shares: [Int]? = bitRate.map { rates(of: needs, seconds: seconds, average: Double($0)) }
     return bytes.indices.map { index in
       PlannedSegment(

@@ -2,6 +2,7 @@
 import ArgumentParser
 import AVFoundation
 import Foundation
+import H264Encoder
 
 struct Split: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -56,12 +57,9 @@ struct Split: AsyncParsableCommand {
     Interrupt.shared.watch()
     let size = segments.map(SegmentCutter.Size.count) ?? .seconds(segmentDuration ?? 20)
     let made = try await Planner(options: options, passes: passOptions.multiPass, size: size).plan()
-    let pending = try PendingFile(for: plan, replaces: replaces)
-    defer { pending.discard() }
-    let name = try Planner.write(made, to: pending)
-    try Console.print(
-      "plan    \(name), \(Wording.plural(made.segments.count, "segment")), \(Wording.plural(made.frames, "frame"))\n"
-    )
+    let name = try made.write(to: plan, replaces: replaces)
+    let segments = Wording.plural(made.file.segments.count, "segment")
+    try Console.print("plan    \(name), \(segments), \(Wording.plural(made.file.frames, "frame"))\n")
   }
 }
 
@@ -72,7 +70,7 @@ struct Planner: Sendable {
   let passes: Int?
   let size: SegmentCutter.Size
 
-  func plan() async throws -> EncodingPlanFile {
+  func plan() async throws -> PreparedPlan {
     let opened = try await MovieSource.open(options.movie, streamFrameRate: options.framesPerSecond)
     guard !opened.file.path.hasPrefix("/proc/self/fd/") else {
       throw Failure(
@@ -87,7 +85,7 @@ struct Planner: Sendable {
     let (complexity, encoderID) = try await onThread("analysis") {
       try ComplexityPass(source: source, plan: ready).run()
     }
-    let segments = SegmentCutter(
+    var segments = SegmentCutter(
       complexity: complexity, size: size, bitRate: options.quality == nil ? plan.bitRate : nil
     ).segments()
     let usual =
@@ -96,19 +94,51 @@ struct Planner: Sendable {
     guard let first = segments.first, let last = segments.last else {
       throw Failure("'\(source.name)' holds no picture that can be decoded")
     }
-    return EncodingPlanFile(
-      source: identity,
-      settings: PlanSettings(options, plan: plan, encoder: encoderID, passes: passes ?? usual),
-      frames: complexity.pictures.count, seconds: (last.end.time - first.start.time).seconds,
-      segments: segments)
+    // A segment of one pass has nothing to learn for.
+    let statistics = (passes ?? usual) > 1 ? complexity.statistics : nil
+    if let statistics {
+      for index in segments.indices {
+        segments[index].statistics = FileDigest.md5(Data(statistics.part(segments[index].range).bytes))
+      }
+    }
+    return PreparedPlan(
+      file: EncodingPlanFile(
+        source: identity,
+        settings: PlanSettings(options, plan: plan, encoder: encoderID, passes: passes ?? usual),
+        frames: complexity.pictures.count, seconds: (last.end.time - first.start.time).seconds,
+        segments: segments),
+      statistics: statistics)
   }
+}
 
+/// A plan that is not on the disk yet.
+struct PreparedPlan: Sendable {
+  let file: EncodingPlanFile
+  /// Of the whole movie.
+  let statistics: PassStatistics?
+
+  /// Writes what each segment needs, and the plan last.
   /// - Returns: The name that the plan got.
   @discardableResult
-  static func write(_ plan: EncodingPlanFile, to pending: PendingFile) throws -> String {
+  func write(to path: String, replaces: Bool) throws -> String {
+    let pending = try PendingFile(for: path, replaces: replaces)
+    defer { pending.discard() }
     let descriptor = try pending.open()
     defer { close(descriptor) }
-    let data = try plan.encoded() + Data("\n".utf8)
+    if let statistics {
+      let folder = PartFolder(of: path)
+      try folder.create()
+      for segment in file.segments {
+        let place = folder.statistics(segment.index)
+        do {
+          try Data(statistics.part(segment.range).bytes).write(
+            to: URL(fileURLWithPath: place), options: .atomic)
+        } catch {
+          throw Failure("cannot write '\(place)': \(Failure.describe(error))")
+        }
+      }
+    }
+    let data = try file.encoded() + Data("\n".utf8)
     try FileHandle(fileDescriptor: descriptor, closeOnDealloc: false).write(contentsOf: data)
     return try pending.commit()
   }

@@ -25,7 +25,8 @@ final class PassLoop: @unchecked Sendable {
   ) throws {
     do {
       var plan = PassPlan(
-        target: pipeline.plan.bitRate, most: pipeline.plan.passes, tolerance: pipeline.plan.passTolerance)
+        target: pipeline.plan.bitRate, most: pipeline.plan.passes, tolerance: pipeline.plan.passTolerance,
+        isLearned: pipeline.plan.statistics != nil)
       var isWhole = false
       var isWanted = false
       var partCount = 0

@@ -20,9 +20,11 @@ struct PassPlan: Sendable {
   /// The next pass is over parts of the movie.
   private(set) var isPartial = false
 
-  init(target: Int, most: Int, tolerance: Double) {
+  /// - Parameter isLearned: the first pass has been made.
+  init(target: Int, most: Int, tolerance: Double, isLearned: Bool = false) {
     (self.target, self.most, self.tolerance) = (target, most, tolerance)
     asked = target
+    if isLearned { number = 2 }
   }
 
   var isLast: Bool { number == most }

@@ -32,13 +32,17 @@ final class PassRecorder: @unchecked Sendable {
   private var made = 0
   private var failure: Failure?
 
-  /// - Parameter parent: the folder beside which everything is kept.
-  init(in parent: String) throws {
+  /// - Parameters:
+  ///   - parent: the folder beside which everything is kept.
+  ///   - learned: the file with what a first pass has learnt; nil where none was made.
+  init(in parent: String, learned: String? = nil) throws {
     folder = try ScratchFolder(in: parent)
     var storage: VTMultiPassStorage?
+    let place = learned.map { URL(fileURLWithPath: $0) } ?? folder.url("statistics")
+    let options = [kOVTMultiPassStorageCreationOption_ReadsExisting: learned != nil]
     let status = VTMultiPassStorageCreate(
-      allocator: kCFAllocatorDefault, fileURL: folder.url("statistics") as CFURL, timeRange: .invalid,
-      options: nil, multiPassStorageOut: &storage)
+      allocator: kCFAllocatorDefault, fileURL: place as CFURL, timeRange: .invalid,
+      options: options as CFDictionary, multiPassStorageOut: &storage)
     guard let storage else { throw Self.failure(status) }
     self.storage = storage
   }

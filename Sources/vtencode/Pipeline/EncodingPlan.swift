@@ -36,6 +36,8 @@ struct EncodingPlan: Sendable {
   var threads: Int?
   /// At most, over the whole movie.
   var passes = 1
+  /// What a first pass has learnt already: the file of a multi-pass storage.
+  var statistics: String?
   /// A miss of the rate that a third pass or a later one is spent on, as a share of it.
   var passTolerance = 0.005
   /// From 0, the fastest, to 9; nil leaves it to the preset. A hint.

@@ -70,7 +70,7 @@ struct Pipeline: Sendable {
     var report = tally.report(
       seconds: Date().timeIntervalSince(began), plan: plan, written: written, encoderID: compressor.encoderID)
     report.damage = damage.value
-    report.passes = passes?.made ?? 1
+    report.passes = passes.map { $0.made + (plan.statistics == nil ? 0 : 1) } ?? 1
     report.framesAgain = passes?.framesAgain ?? 0
     report.plan.notices += notices
     return report
@@ -80,7 +80,7 @@ struct Pipeline: Sendable {
   private func makeRecorder() throws -> PassRecorder? {
     guard plan.passes > 1 else { return nil }
     let parent = destination.path.map(folder(of:)) ?? FileManager.default.temporaryDirectory.path
-    return try PassRecorder(in: parent)
+    return try PassRecorder(in: parent, learned: plan.statistics)
   }
 
   private var expectedFrames: Int? {
