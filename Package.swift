@@ -136,12 +136,18 @@ if !isEngineAlone {
     // RTP, RTCP, repair and a network that loses and delays, without a clock of its own.
     .target(name: "RealTimeTransport"),
     .testTarget(name: "RealTimeTransportTests", dependencies: ["RealTimeTransport"]),
+    // SRTP, and keys for it.
+    .systemLibrary(
+      name: "CSRTP", path: "Sources/System/CSRTP", pkgConfig: "libsrtp2",
+      providers: [.apt(["libsrtp2-dev", "libssl-dev"])]),
+    .target(name: "RealTimeSecurity", dependencies: ["CSRTP", "RealTimeTransport"]),
+    .testTarget(name: "RealTimeSecurityTests", dependencies: ["RealTimeSecurity", "RealTimeTransport"]),
     // Landlock and seccomp, for `vtencode --sandbox`.
     .target(name: "CSandbox"),
     .executableTarget(
       name: "vtencode",
       dependencies: [
-        "AVFoundation", "RealTimeTransport", "CSandbox", "ElementaryStream", "FFmpegMedia", "VideoToolbox",
+        "AVFoundation", "RealTimeSecurity", "RealTimeTransport", "CSandbox", "ElementaryStream", "FFmpegMedia", "VideoToolbox",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),

@@ -22,6 +22,8 @@ final class SessionPair {
   var cut = Double.infinity
   /// The receiver's clock, in seconds.
   let ahead: Double
+  /// Frames are as large as the sender's rate says.
+  var followsRate = false
 
   init(
     delay: Double = 0.02, loss: LossModel = .none, ahead: Double = 0, bandwidth: Double = 4_000_000,
@@ -109,7 +111,9 @@ final class SessionPair {
           token += 1
           coded.token = token
         }
-        var unit = [UInt8](repeating: UInt8(truncatingIfNeeded: index), count: isKey ? bytes * 8 : bytes)
+        let size = followsRate ? max(Int(sender.targetRate / 240), 2) : bytes
+        var unit = [UInt8](
+          repeating: UInt8(truncatingIfNeeded: index), count: isKey && !followsRate ? size * 8 : size)
         unit[0] = isKey ? 0x65 : 0x41
         sender.send([unit], coded, attempt, captured: loop.now, at: loop.now)
         sentTimes.append(loop.now)
@@ -230,5 +234,19 @@ final class SessionPair {
     try pair.run(frames: 60)
     #expect(pair.receiver.refused > 4000 && pair.sender.counts.refused > 4000)
     #expect(pair.shown.count == 60 && pair.receiver.state == .open)
+  }
+
+  @Test("The rate follows what the line takes, and pictures stay young", arguments: [400_000.0, 2_000_000])
+  func rate(bandwidth: Double) throws {
+    let pair = SessionPair(ahead: 3, bandwidth: bandwidth)
+    pair.followsRate = true
+    try pair.run(frames: 600)
+    let late = pair.shown.filter { $0.time > 8 }
+    let bits = Double(pair.receiver.counts.bytes * 8) / 20
+    #expect(bits > 0.6 * bandwidth && bits < bandwidth, "\(bits)")
+    let delays = late.compactMap(\.delay).sorted()
+    #expect(late.count > 300 && delays.count == late.count)
+    #expect(delays[delays.count * 95 / 100] < 0.2, "\(delays[delays.count * 95 / 100])")
+    #expect(pair.sender.queueDelay < 0.2)
   }
 }

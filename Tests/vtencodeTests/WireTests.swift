@@ -143,6 +143,29 @@ import Testing
     #expect(received["shown"] == sent["frames"] && received["decodeErrors"] == 0)
   }
 
+  @Test("With one key at both ends it goes as without; with another nobody answers, and nothing is shown")
+  func keys() throws {
+    let folder = try Folder()
+    let key = (0..<32).map { String(format: "%02x", $0 * 5) }.joined()
+    try Data((key + "\n").utf8).write(to: folder.url.appendingPathComponent("call.key"))
+    let session = try run(
+      send: "test:160x120@10 --frames 15 --speed 0 --json --key \(key)",
+      receive: "--json --key-file call.key",
+      in: folder)
+    #expect(session.sent.status == 0 && session.receiverStatus == 0, "\(session)")
+    let (sent, received) = try (figures(session.sent.text), figures(session.received.text))
+    #expect(received["shown"] == sent["frames"] && (received["shown"] ?? 0) > 0 && received["refused"] == 0)
+    let other = try run(
+      send: "test:160x120@10 --frames 15 --wait 2s --secret 'another secret'",
+      receive: "--json --secret 'correct horse'", in: folder,
+      meanwhile:
+        "(while ! grep -q Listening complaints.txt; do sleep 0.1; done; sleep 6; kill -INT $receiver) &")
+    #expect(other.sent.status == 1 && other.sent.complaints.contains("same key"))
+    #expect(other.receiverStatus == 130)
+    let figures = try figures(other.received.text)
+    #expect(figures["shown"] == 0 && (figures["refused"] ?? 0) > 0)
+  }
+
   @Test("What cannot be is said in a line")
   func errors() throws {
     let port = try freePort()
@@ -159,6 +182,9 @@ import Testing
     try expectFailure(["send", "test:1x1", "--to", "127.0.0.1:5004"], "dimensions", status: 64)
     try expectFailure(["receive", "--listen", "70000"], "listen", status: 64)
     try expectFailure(["receive", "--listen", "\(port)", "--out", "/nowhere/a.mp4"], "does not exist")
+    try expectFailure(["receive", "--listen", "5004", "--key", "abc"], "hexadecimal", status: 64)
+    try expectFailure(["receive", "--listen", "5004", "--secret", "abc"], "letters", status: 64)
+    try expectFailure(["receive", "--listen", "5004", "--key-file", "/nowhere"], "cannot read the key")
     let folder = try Folder()
     let finished = try CommandLine.shell(
       """

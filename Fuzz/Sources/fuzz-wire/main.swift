@@ -30,6 +30,9 @@ private func fuzzDatagrams(_ input: inout FuzzInput) {
       for packet in packets {
         let again = RTCPPacket.parse(packet.bytes)
         require(again != nil, "a packet that was written cannot be read: \(packet)")
+        if case .congestionFeedback(_, let streams, _) = packet {
+          require(streams.allSatisfy { $0.offsets.count <= StreamArrivals.mostPackets }, "too many packets")
+        }
         if case .receiverReport(_, let blocks) = packet { _ = blocks.count }
       }
     }

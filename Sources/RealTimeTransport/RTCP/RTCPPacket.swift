@@ -15,6 +15,9 @@ public enum RTCPPacket: Equatable, Sendable {
   /// Application-defined, named `OVTL`: the numbers of frames that the receiver lacks.
   case lostFrames(sender: UInt32, frames: [UInt16])
 
+  /// Congestion control feedback (RFC 8888): which packets arrived, and when; the time stamp is the middle of an NTP time.
+  case congestionFeedback(sender: UInt32, streams: [StreamArrivals], time: UInt32)
+
   public struct SenderReport: Equatable, Sendable {
     public var source: UInt32
     /// Seconds since 1900, 32.32 bits.

@@ -28,11 +28,14 @@ public struct ReceiverSession {
   }
 
   private static let reportInterval = 1.0
+  private static let feedbackInterval = 0.05
 
   private let configuration: Configuration
   private let secret: (any SharedSecret)?
   private var protection: (any PacketProtection)?
   private var media: MediaReceiver?
+  private var arrivals = ArrivalRecorder(sources: [])
+  private var nextFeedback = Double.infinity
   private var greeting: Greeting?
   private var outgoing: [[UInt8]] = []
   private var lastHeard = -Double.infinity
@@ -58,7 +61,7 @@ public struct ReceiverSession {
   public var deadline: Double {
     guard state == .open else { return .infinity }
     return min(
-      nextReport, media?.deadline ?? .infinity, media?.requestDeadline ?? .infinity,
+      nextReport, nextFeedback, media?.deadline ?? .infinity, media?.requestDeadline ?? .infinity,
       lastHeard + SenderSession.silenceTime)
   }
 
@@ -99,6 +102,7 @@ public struct ReceiverSession {
       settings.reorders = configuration.reorders
       settings.name = configuration.name
       media = MediaReceiver(settings, source: configuration.source, media: greeting.source)
+      arrivals = ArrivalRecorder(sources: [greeting.source, greeting.source &+ 1])
       nextReport = time + Self.reportInterval
       state = .open
     }
@@ -126,6 +130,10 @@ public struct ReceiverSession {
         return
       }
       lastHeard = max(lastHeard, time)
+      if let packet = RTPPacket(plain) {
+        arrivals.add(source: packet.source, number: packet.sequenceNumber, at: time)
+        nextFeedback = min(nextFeedback, time + Self.feedbackInterval)
+      }
       sayWhatIsLacking(at: time)
     } else {
       guard let packets = RTCPPacket.parse(plain) else {
@@ -157,6 +165,13 @@ public struct ReceiverSession {
     }
     if let deadline = media?.deadline, time >= deadline { try media?.release(at: time, decode: decode) }
     sayWhatIsLacking(at: time)
+    if time >= nextFeedback {
+      nextFeedback = .infinity
+      if let report = arrivals.report(from: configuration.source, clock: configuration.clock, at: time) {
+        // Alone, as RFC 5506 allows: it goes twenty times a second.
+        send([report])
+      }
+    }
     if time >= nextReport {
       nextReport = time + Self.reportInterval
       send(media?.report(at: time) ?? [])

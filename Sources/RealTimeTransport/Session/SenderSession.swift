@@ -13,6 +13,8 @@ public struct SenderSession {
     public var name = "sender"
     /// Seconds from one key frame to the next, however often the receiver asks.
     public var keyFrameInterval = 1.0
+    /// Bits a second that the path may be given: what it takes is found out.
+    public var rates = CongestionController.Limits()
 
     public init(source: UInt32, nonce: Greeting.Nonce) {
       self.source = source
@@ -61,6 +63,10 @@ public struct SenderSession {
   private var policy: RecoveryPolicy
   private var sequencer = FrameSequencer()
   private var stream: MediaStream
+  private var controller: CongestionController
+  private var sent = SentPackets()
+  /// When the first packet was sent that no feedback came of yet.
+  private var unanswered: Double?
   private var outgoing: [[UInt8]] = []
   private let began: Double
   private var nextGreeting: Double
@@ -84,12 +90,18 @@ public struct SenderSession {
       configuration.recovery, receiverCount: 1, roundTrip: 0.1, clock: configuration.stream.clock,
       keyFrameInterval: configuration.keyFrameInterval)
     stream = MediaStream(configuration.stream, source: configuration.source)
+    controller = CongestionController(configuration.rates)
     began = time
     nextGreeting = time
   }
 
   /// Seconds, measured.
   public var roundTrip: Double? { isMeasured ? policy.roundTrip : nil }
+
+  /// Bits a second that the encoder may make: what the path takes, less what was sent again and what packets add.
+  public var targetRate: Double { controller.targetRate * 0.95 }
+  /// Seconds that packets wait on the way.
+  public var queueDelay: Double { controller.queueDelay }
 
   /// Whether the receiver was heard lately enough that it may be sent to.
   public func hasConsent(at time: Double) -> Bool {
@@ -116,6 +128,10 @@ public struct SenderSession {
     if time - max(lastHeard, began) > Self.silenceTime {
       state = .silent
       return
+    }
+    // Media goes, and no word comes of it.
+    if let since = unanswered, time - since > 0.5 + 2 * policy.roundTrip {
+      controller.noteSilence(at: time)
     }
     if time >= nextGreeting {
       greet(at: time)
@@ -169,12 +185,16 @@ public struct SenderSession {
           if block.lastReport != 0 { isMeasured = true }
         }
       case .pictureLoss, .lostFrames: counts.requests += 1
+      case .congestionFeedback(_, let streams, let stamp):
+        unanswered = nil
+        controller.take(sent.results(streams, stamp: stamp), at: time, roundTrip: policy.roundTrip)
       case .bye: state = .closed
       default: break
       }
     }
     policy.take(packets, from: 0, at: time)
     for packet in stream.packets(askedFor: packets, at: time, interval: policy.roundTrip * 0.9) {
+      sent.add(packet, at: time)
       send(packet, isControl: false)
     }
     counts.resentPackets = stream.resentPackets
@@ -261,7 +281,11 @@ public struct SenderSession {
       counts.repairs += 1
       counts.repairBytes += bytes
     }
-    for packet in packets { send(packet, isControl: false) }
+    unanswered = unanswered ?? time
+    for packet in packets {
+      sent.add(packet, at: time)
+      send(packet, isControl: false)
+    }
   }
 
   private mutating func sendControl(_ packets: [RTCPPacket]) {

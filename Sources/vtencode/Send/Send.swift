@@ -15,13 +15,14 @@ struct Send: AsyncParsableCommand {
       Examples:
         vtencode receive --listen 5004 --out call.mp4 & vtencode send talk.mp4 --to 127.0.0.1:5004
         vtencode send test:1280x720@30 --to 127.0.0.1:5004 --frames 300
-        vtencode send talk.mp4 --loop --to 192.168.1.5:5004 --insecure --bitrate 1500k
+        vtencode send talk.mp4 --loop --to 192.168.1.5:5004 --secret 'correct horse battery' --bitrate 1500k
+        vtencode send talk.mp4 --to pc.local:5004 --key-file call.key
       """)
 
   @OptionGroup var options: SendOptions
 
   func run() async throws {
-    let secret = try options.wire.secret()
+    let secret = try options.wire.sharedSecret()
     let address = try options.to.resolve()
     try options.wire.check(address, isSecured: secret != nil)
     Interrupt.shared.watch()

@@ -25,7 +25,9 @@ struct SendOptions: ParsableArguments {
   var retransmission = true
 
   @Option(
-    help: ArgumentHelp("Bits a second. (default: what the picture's size asks for)", valueName: "rate"))
+    help: ArgumentHelp(
+      "Most bits a second, if the path takes them. (default: what the picture's size asks for)",
+      valueName: "rate"))
   var bitrate: BitRate?
 
   @Flag(name: .customLong("loop"), help: "At the movie's end begin again.")
