@@ -51,7 +51,9 @@ if !isEngineAlone {
     "CoreFoundation", "CoreVideo", "CoreMedia", "VideoToolbox", "AVFoundation", "UniformTypeIdentifiers",
   ]
   // Beside the umbrella: logging, bitmaps and pictures' files as on Apple's systems, for programs that import them.
-  let others = ["CodecInterface", "CoreGraphics", "ElementaryStream", "ImageIO", "OSLog"]
+  let others = [
+    "CodecInterface", "CoreGraphics", "ElementaryStream", "ImageIO", "OSLog", "OpenVideoToolboxDisplay",
+  ]
   let offered =
     [("OpenVideoToolbox", modules), ("os", ["OpenVideoToolboxOS"])] + (modules + others).map { ($0, [$0]) }
   for (product, modules) in offered {
@@ -133,7 +135,7 @@ if !isEngineAlone {
     .target(
       name: "AVFoundation",
       dependencies: ["VideoToolbox", "FFmpegMedia", "CodecInterface", "UniformTypeIdentifiers"]),
-    // RTP, RTCP, repair and a network that loses and delays, without a clock of its own.
+    // Live H.264 over datagrams: RTP, RTCP, repair and a network that loses and delays, without a clock of its own.
     .target(name: "RealTimeTransport"),
     .testTarget(name: "RealTimeTransportTests", dependencies: ["RealTimeTransport"]),
     // SRTP, and keys for it.
@@ -142,12 +144,20 @@ if !isEngineAlone {
       providers: [.apt(["libsrtp2-dev", "libssl-dev"])]),
     .target(name: "RealTimeSecurity", dependencies: ["CSRTP", "RealTimeTransport"]),
     .testTarget(name: "RealTimeSecurityTests", dependencies: ["RealTimeSecurity", "RealTimeTransport"]),
+    // SDL's headers alone: the library is loaded with the first window (docs/display.md).
+    .systemLibrary(name: "CSDL2", path: "Sources/System/CSDL2", providers: [.apt(["libsdl2-dev"])]),
+    .target(
+      name: "OpenVideoToolboxDisplay",
+      dependencies: ["AVFoundation", .target(name: "CSDL2", condition: .when(traits: ["Display"]))]),
+    .testTarget(
+      name: "OpenVideoToolboxDisplayTests", dependencies: ["OpenVideoToolboxDisplay", "AVFoundation"]),
     // Landlock and seccomp, for `vtencode --sandbox`.
     .target(name: "CSandbox"),
     .executableTarget(
       name: "vtencode",
       dependencies: [
-        "AVFoundation", "RealTimeSecurity", "RealTimeTransport", "CSandbox", "ElementaryStream", "FFmpegMedia", "VideoToolbox",
+        "AVFoundation", "CSandbox", "ElementaryStream", "FFmpegMedia", "ImageIO", "OpenVideoToolboxDisplay",
+        "RealTimeSecurity", "RealTimeTransport", "VideoToolbox",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
@@ -185,6 +195,7 @@ let package = Package(
   traits: [
     .trait(name: "X264", description: "H.264 through libx264 (GPL): reordering, look-ahead, multi-pass."),
     .trait(name: "X265", description: "HEVC Main and Main 10 through libx265 (GPL)."),
+    .trait(name: "Display", description: "Windows and sound through SDL 2, whose headers it builds with."),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),

@@ -102,6 +102,8 @@ public enum EncoderFeature: Sendable, Hashable {
   case meanSquaredError
   case hdrMetadata
   case multiPass
+  /// Passes over parts of the frames, after one over all of them (`EncodingPass.part`).
+  case partialPasses
   case speedPreference
   /// A choice of how many threads encode.
   case threadCount

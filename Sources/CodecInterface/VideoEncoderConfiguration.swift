@@ -130,6 +130,21 @@ public struct EncodingPass: Sendable, Equatable {
   public var readsStatistics: Bool
   /// Writes for a later pass.
   public var writesStatistics: Bool
+  /// Set where this run is over a part of the frames alone.
+  public var part: Part?
+
+  /// Frames between two key frames that are encoded again, between others that stay as they are.
+  public struct Part: Sendable, Equatable {
+    /// Their numbers among all frames, in the order of presentation, from 0 on. The first has to be a key frame.
+    public var frames: Range<Int>
+    /// Bits that they are to take.
+    public var bits: Int
+    public init(frames: Range<Int>, bits: Int) {
+      self.frames = frames
+      self.bits = bits
+    }
+  }
+
   public init(statisticsPath: String, readsStatistics: Bool, writesStatistics: Bool) {
     self.statisticsPath = statisticsPath
     self.readsStatistics = readsStatistics

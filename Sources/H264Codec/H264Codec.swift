@@ -22,7 +22,8 @@ public enum H264Codec {
   public static var encoder: EncoderDescription {
     var description = describe(encoderID, name: "OpenVideoToolbox")
     description.features.formUnion([
-      .frameReordering, .multiPass, .constantRate, .variableRate, .lookAhead, .expectedDuration, .hdrMetadata,
+      .frameReordering, .multiPass, .partialPasses, .constantRate, .variableRate, .lookAhead,
+      .expectedDuration, .hdrMetadata,
     ])
     description.makeEncoder = { (configuration) throws(CodecError) in
       if looksAhead(configuration) { return try LookAheadAdapter(configuration) }

@@ -14,18 +14,28 @@ final class LookAheadAdapter: VideoEncoder {
   private var lastTime: Int64?
   /// Frames were held when the last flush came: a key frame comes next.
   private var wasFlushed = false
+  /// How long the part is that alone is encoded, if it is one.
+  private var partSeconds: Double?
 
   init(_ configuration: VideoEncoderConfiguration) throws(CodecError) {
     self.configuration = configuration
-    let converted = try LookAheadConfiguration(configuration)
+    var converted = try LookAheadConfiguration(configuration)
     do {
       var known: PassStatistics?
       if let pass = configuration.pass, pass.readsStatistics {
         guard let bytes = FileManager.default.contents(atPath: pass.statisticsPath) else {
           throw CodecError.invalidConfiguration("the statistics of the first pass cannot be read")
         }
-        known = try PassStatistics(bytes: [UInt8](bytes))
+        let statistics = try PassStatistics(bytes: [UInt8](bytes), only: pass.part?.frames)
+        if let part = pass.part {
+          guard statistics.count == part.frames.count else {
+            throw CodecError.invalidConfiguration("the first pass has not seen all frames of the part")
+          }
+          partSeconds = statistics.seconds
+        }
+        known = statistics
       }
+      converted.makePart(of: configuration, seconds: partSeconds)
       engine = try LookAheadEncoder(configuration: converted, pass: known)
       engine.keepsStatistics = configuration.pass?.writesStatistics ?? false
     } catch let error as CodecError {
@@ -90,7 +100,8 @@ final class LookAheadAdapter: VideoEncoder {
     guard new != configuration else { return .applied }
     // Without a delay another face may be the one for it.
     guard H264Codec.looksAhead(new) else { return try newStream(new) }
-    let converted = try LookAheadConfiguration(new)
+    var converted = try LookAheadConfiguration(new)
+    converted.makePart(of: new, seconds: partSeconds)
     do {
       try engine.reconfigure(converted)
     } catch {

@@ -52,6 +52,15 @@ extension LookAheadConfiguration {
     if let limit = c.frameLimit(overhead: 1) { lookAhead = min(lookAhead, max(limit, 0)) }
   }
 
+  /// What a pass over a part wants instead.
+  mutating func makePart(of c: VideoEncoderConfiguration, seconds: Double?) {
+    guard let part = c.pass?.part, let seconds else { return }
+    let rate = Double(part.bits) / max(seconds, 1e-3)
+    // A stream by itself has the ids 0, 1 and 2.
+    self.part = Part(rate: Int(min(max(rate, 1000), 2e9)), pictureID: 3 + part.frames.lowerBound % 65000)
+    expectedDuration = max(seconds, 1e-3)
+  }
+
   private static let intraLookAhead = 8
 
   /// Frames that half a gigabyte holds: the copy of each, its luma at half size with a border, and its tables.

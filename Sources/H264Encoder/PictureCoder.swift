@@ -215,10 +215,16 @@ final class PictureCoder {
     (references + (ReferencePlanes.list1 + i)).initialize(to: ReferencePlanes(picture))
   }
 
+  /// What threads do beside the pictures that are coded with `doesAside`.
+  func setAside(_ work: @escaping () -> Void) { shared?.aside = work }
+
   /// Codes `source` into `picture` and appends its slices to `output`.
+  /// - Parameter doesAside: the work set by `setAside` is done meanwhile; with one thread it is not.
   func code(
-    _ plan: PicturePlan, source: SourcePicture, into picture: PicturePlanes, output: inout AccessUnit
+    _ plan: PicturePlan, source: SourcePicture, into picture: PicturePlanes, output: inout AccessUnit,
+    doesAside: Bool = false
   ) {
+    if doesAside { shared?.offerAside() }
     if !plan.isBidirectional {
       swap(&syntax, &previous)
       hadPrevious = hasPrevious
@@ -340,6 +346,7 @@ final class PictureCoder {
         shared.progress.reset()
         shared.job = shareable(job)
         workers.run()
+        shared.doAside()
         job.finishRows(shared.progress, shared.ring)
         shared.job = .none
       } else {

@@ -108,11 +108,12 @@ extension PictureJob {
       }
       qp = budget.qp(row: known, rows: h, bits: bits, base: plan.qp, current: Int(rowQP[known - 1]))
       // The rows that are being coded, and this one.
-      let flying = lag * largest
+      let flying = budget.flying(known...y, bits: bits, largest: largest)
       economy = budget.isExhausted(bits: bits + flying, left: (h - y) * w)
     } else if let budget = plan.budget {
-      // Nothing is known of the first rows before they are coded, but what they may take however coarse they are.
-      economy = budget.isExhausted(bits: lag * w * RowBudget.coarseMacroblock, left: (h - y) * w)
+      // Nothing is known of the first rows before they are coded, but what they usually take.
+      let flying = budget.flying(0...y, bits: 0, largest: w * RowBudget.coarseMacroblock)
+      economy = budget.isExhausted(bits: flying, left: (h - y) * w)
     }
     rowQP[y] = Int32(qp)
 

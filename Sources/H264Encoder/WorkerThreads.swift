@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import Synchronization
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Musl)
@@ -143,6 +145,10 @@ final class SharedJob: @unchecked Sendable {
   }
 
   var job = Job.none
+  /// Work beside the picture's, which touches nothing of it: a thread does it before it joins in the rows, or the caller
+  /// when no thread was there in time.
+  var aside: (() -> Void)?
+  private let isAsideTaken = Atomic<Bool>(true)
   private let coders: UnsafeMutablePointer<MacroblockCoder>
   private let threads: Int
   let progress: RowProgress
@@ -155,7 +161,16 @@ final class SharedJob: @unchecked Sendable {
     self.ring = ring
   }
 
+  /// There is work aside in this round.
+  func offerAside() { isAsideTaken.store(false, ordering: .releasing) }
+
+  /// Does the work aside, unless there is none or another thread has it.
+  func doAside() {
+    if !isAsideTaken.exchange(true, ordering: .acquiringAndReleasing) { aside?() }
+  }
+
   func work(thread: Int) {
+    if thread > 0 { doAside() }
     switch job {
     case .none: break
     case .cabac(let job): job.work(coders + thread, threads: threads, progress, ring)

@@ -132,8 +132,8 @@ struct VTEncode: AsyncParsableCommand {
       """,
     version: kOVTVersion,
     subcommands: [
-      Transcoding.self, Streaming.self, Conferencing.self, Call.self, Send.self, Receive.self, Export.self,
-      Split.self,
+      Transcoding.self, Streaming.self, Conferencing.self, Call.self, Send.self, Receive.self, Play.self,
+      Export.self, Split.self,
       EncodeSegment.self, Join.self, Encoders.self, SandboxCheck.self,
     ])
 }

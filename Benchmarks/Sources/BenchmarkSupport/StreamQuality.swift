@@ -15,11 +15,13 @@ public struct StreamQuality {
 
   /// - Parameters:
   ///   - stream: access units, one after another.
-  ///   - sizes: bytes of the unit of each source frame, 0 for one that was dropped.
+  ///   - sizes: bytes of each unit, 0 for a frame that was dropped.
+  ///   - order: of each unit the source frame that it shows; nil: one after the other.
   ///   - source: the frames, planar 4:2:0 without padding.
   ///   - name: what an error calls the stream.
   public init(
-    of stream: [UInt8], sizes: [Int], source: UnsafePointer<UInt8>, width: Int, height: Int, name: String
+    of stream: [UInt8], sizes: [Int], order: [Int]? = nil, source: UnsafePointer<UInt8>, width: Int,
+    height: Int, name: String
   ) throws {
     let decoder = try StreamDecoding()
     let frameSize = width * height * 3 / 2
@@ -52,7 +54,8 @@ public struct StreamQuality {
       try stream.withUnsafeBufferPointer { bytes in
         var position = 0
         for (i, size) in sizes.enumerated() where size > 0 {
-          try decoder.send(UnsafeBufferPointer(rebasing: bytes[position..<(position + size)]), index: i)
+          try decoder.send(
+            UnsafeBufferPointer(rebasing: bytes[position..<(position + size)]), index: order?[i] ?? i)
           position += size
           try receive()
         }

@@ -8,7 +8,9 @@
 
 // Each encoder's own structure begins with this.
 struct ReferenceEncoder {
-  long (*encode)(ReferenceEncoder *encoder, const uint8_t *i420, const uint8_t **data);
+  long (*encode)(ReferenceEncoder *encoder, const uint8_t *i420, const uint8_t **data, long *frame);
+  // NULL: no frame ever waits.
+  int (*delayed)(ReferenceEncoder *encoder);
   void (*close)(ReferenceEncoder *encoder);
   int width, height;
   double frameRate;

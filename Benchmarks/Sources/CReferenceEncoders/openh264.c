@@ -26,9 +26,11 @@ static int append(OpenH264Encoder *encoder, size_t *size, const uint8_t *data, s
   return 0;
 }
 
-static long encode(ReferenceEncoder *base, const uint8_t *i420, const uint8_t **data) {
+static long encode(ReferenceEncoder *base, const uint8_t *i420, const uint8_t **data, long *frame) {
+  if (!i420) return 0;
   OpenH264Encoder *encoder = (OpenH264Encoder *)base;
   const int w = base->width, h = base->height;
+  *frame = base->frames;
   SSourcePicture picture;
   memset(&picture, 0, sizeof picture);
   picture.iColorFormat = videoFormatI420;
@@ -112,7 +114,7 @@ ReferenceEncoder *openh264_reference_open(int complexity, const ReferenceStream 
     WelsDestroySVCEncoder(e);
     return NULL;
   }
-  encoder->base = (ReferenceEncoder){encode, close_encoder, width, height, stream->frameRate, 0};
+  encoder->base = (ReferenceEncoder){encode, NULL, close_encoder, width, height, stream->frameRate, 0};
   encoder->openh264 = e;
   return &encoder->base;
 }

@@ -22,7 +22,7 @@ enum ClipSet: String, CaseIterable, Codable {
       ClipSet(clip: URL(fileURLWithPath: $0).lastPathComponent) == self
     }
     for path in paths {
-      for halves in options.halves ? [0, 1] : [0] {
+      for halves in options.halves {
         let clip = try RawClip(path: path, frames: options.frames, halves: halves)
         defer { clip.remove() }
         // Smaller than that, headers weigh more than coding.

@@ -14,19 +14,28 @@ extension EncoderName {
 enum EncoderUnderTest {
   case reference(OpaquePointer)
   case engine(LowLatencyEncoder)
+  case lookAhead(LookAheadEncoder)
 
   init(_ m: Measurement) throws {
     var stream = ReferenceStream(
       width: Int32(m.width), height: Int32(m.height), frameRate: m.frameRate, threads: Int32(m.threads),
-      qp: -1, bitRate: Int32(m.point), bufferSeconds: 1)
+      qp: -1, bitRate: Int32(m.point), bufferSeconds: 1, tune: nil)
     switch m.mode {
     case .fixedQP: stream.qp = Int32(m.point)
     case .delay(let seconds): stream.bufferSeconds = seconds
-    case .general: break
+    case .general, .files: break
     }
     let reference: OpaquePointer?
     switch m.encoder {
-    case .x264(let preset): reference = x264_reference_open(preset, &stream)
+    case .x264(let preset):
+      if case .files(let tune) = m.mode {
+        reference = tune.rawValue.withCString {
+          stream.tune = $0
+          return x264_reference_open(preset, &stream)
+        }
+      } else {
+        reference = x264_reference_open(preset, &stream)
+      }
     case .openH264(let complexity): reference = openh264_reference_open(Int32(complexity), &stream)
     case .engine(let speed):
       var configuration = EncoderConfiguration(width: m.width, height: m.height)
@@ -39,11 +48,15 @@ enum EncoderUnderTest {
       case .delay(let seconds):
         configuration.rateControl = .averageBitRate(m.point)
         configuration.maximumQueueDelay = seconds
-      case .general: configuration.rateControl = .averageBitRate(m.point)
+      case .general, .files: configuration.rateControl = .averageBitRate(m.point)
       }
       configuration.speed = speed
       configuration.threads = m.threads
       configuration.maximumReferences = EncoderConfiguration.referencesUsed(speed: speed)
+      if case .files(let tune) = m.mode {
+        self = .lookAhead(try Self.forFiles(configuration, m.point, speed, tune))
+        return
+      }
       self = .engine(try LowLatencyEncoder(configuration: configuration))
       return
     }
@@ -51,26 +64,76 @@ enum EncoderUnderTest {
     self = .reference(reference)
   }
 
-  /// Encodes a frame; `body` gets the access unit, empty if the frame was dropped. The time that counts is
-  /// up to there.
+  /// Frames of the look-ahead by speed level, as sessions have them by effort.
+  private static let lookAheads = [60, 60, 40, 30, 20, 10, 0]
+
+  /// The encoder that may wait.
+  private static func forFiles(
+    _ stream: EncoderConfiguration, _ rate: Int, _ speed: Int, _ tune: Mode.Tune
+  ) throws -> LookAheadEncoder {
+    var configuration = LookAheadConfiguration(stream)
+    configuration.rate = .average(rate)
+    configuration.lookAhead = lookAheads[min(speed, lookAheads.count - 1)]
+    configuration.adaptiveQuantisation = tune == .ssim ? 1 : 0
+    configuration.stream.maximumReferences = 4
+    configuration.stream.minimumQP = 0
+    return try LookAheadEncoder(configuration: configuration)
+  }
+
+  /// Encodes a frame; `body` gets the access units that come out, each with the number of the frame that it shows, empty
+  /// if that was dropped. The time that counts is up to there.
   func encode(
-    _ i420: UnsafePointer<UInt8>, width: Int, height: Int, _ body: (UnsafeBufferPointer<UInt8>) -> Void
+    _ i420: UnsafePointer<UInt8>, width: Int, height: Int,
+    _ body: (Int, UnsafeBufferPointer<UInt8>) -> Void
   ) throws {
     switch self {
     case .reference(let encoder):
       var data: UnsafePointer<UInt8>?
-      let size = reference_encoder_encode(encoder, i420, &data)
+      var frame = 0
+      let size = reference_encoder_encode(encoder, i420, &data, &frame)
       guard size >= 0 else { throw BenchmarkError(description: "the encoder failed") }
-      body(UnsafeBufferPointer(start: data, count: size))
+      // Nothing: it waits, or was dropped.
+      if size > 0 || reference_encoder_delayed(encoder) == 0 {
+        body(frame, UnsafeBufferPointer(start: data, count: size))
+      }
     case .engine(let encoder):
-      let cb = i420 + width * height
-      let cr = cb + (width / 2) * (height / 2)
-      let frame = try encoder.encode(
-        SourcePicture(
-          width: width, height: height, luma: i420, lumaBytesPerRow: width,
-          chroma: .planar(cb: cb, cbBytesPerRow: width / 2, cr: cr, crBytesPerRow: width / 2)))
-      frame.withBytes { $0.withUnsafeBufferPointer(body) }
+      let frame = try encoder.encode(Self.picture(i420, width, height))
+      let index = Int(frame.facts.index)
+      frame.withBytes { $0.withUnsafeBufferPointer { body(index, $0) } }
+    case .lookAhead(let encoder):
+      try encoder.encode(Self.picture(i420, width, height)) { give($0, body) }
     }
+  }
+
+  /// Takes out what waits.
+  func finish(_ body: (Int, UnsafeBufferPointer<UInt8>) -> Void) throws {
+    switch self {
+    case .reference(let encoder):
+      while reference_encoder_delayed(encoder) > 0 {
+        var data: UnsafePointer<UInt8>?
+        var frame = 0
+        let size = reference_encoder_encode(encoder, nil, &data, &frame)
+        guard size >= 0 else { throw BenchmarkError(description: "the encoder failed") }
+        if size > 0 { body(frame, UnsafeBufferPointer(start: data, count: size)) }
+      }
+    case .engine: break
+    case .lookAhead(let encoder): encoder.flush { give($0, body) }
+    }
+  }
+
+  private func give(
+    _ frame: consuming EncodedFrame, _ body: (Int, UnsafeBufferPointer<UInt8>) -> Void
+  ) {
+    let index = Int(frame.facts.index)
+    frame.withBytes { $0.withUnsafeBufferPointer { body(index, $0) } }
+  }
+
+  private static func picture(_ i420: UnsafePointer<UInt8>, _ width: Int, _ height: Int) -> SourcePicture {
+    let cb = i420 + width * height
+    let cr = cb + (width / 2) * (height / 2)
+    return SourcePicture(
+      width: width, height: height, luma: i420, lumaBytesPerRow: width,
+      chroma: .planar(cb: cb, cbBytesPerRow: width / 2, cr: cr, crBytesPerRow: width / 2))
   }
 
   func close() {

@@ -34,7 +34,7 @@ enum Main {
           for threads in options.threads {
             // Encoders take turns at a point, so that a machine that is busy for a while is so for all.
             for point in points {
-              for encoder in options.encoders {
+              for encoder in options.encoders where mode.applies(to: encoder) {
                 let measurement = Measurement(
                   clip: clip.name, set: set, rawPath: clip.rawPath, width: clip.width, height: clip.height,
                   frameRate: clip.frameRate, frames: clip.frames, encoder: encoder, threads: threads,

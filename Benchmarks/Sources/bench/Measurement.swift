@@ -69,36 +69,47 @@ struct Measurement: Codable {
     var touched: UInt8 = 0
     for i in stride(from: 0, to: frameSize * frames, by: 4096) { touched ^= source[i] }
     var stream: [UInt8] = []
-    let expected =
+    let expected: Int =
       mode == .fixedQP ? frameSize * frames / 8 : Int(Double(point) / 4 * Double(frames) / frameRate)
     stream.reserveCapacity(expected + 1_000_000 + Int(touched & 1))
     var sizes: [Int] = []
     var times: [Double] = []
+    /// Of each unit the frame that it shows.
+    var order: [Int] = []
     sizes.reserveCapacity(frames)
     times.reserveCapacity(frames)
+    order.reserveCapacity(frames)
 
     ProcessMemory.resetPeak()
     let before = ProcessMemory.resident
     let start = now()
     let encoder = try EncoderUnderTest(self)
     var copying = 0.0
+    var began = now()
+    let take = { (frame: Int, unit: UnsafeBufferPointer<UInt8>) in
+      let ended = now()
+      times.append(ended - began)
+      stream.append(contentsOf: unit)
+      sizes.append(unit.count)
+      order.append(frame)
+      began = now()
+      copying += began - ended
+    }
     for i in 0..<frames {
-      let began = now()
-      try encoder.encode(source + i * frameSize, width: width, height: height) { unit in
-        let ended = now()
-        times.append(ended - began)
-        stream.append(contentsOf: unit)
-        sizes.append(unit.count)
-        copying += now() - ended
-      }
+      began = now()
+      try encoder.encode(source + i * frameSize, width: width, height: height, take)
+    }
+    try encoder.finish(take)
+    guard order.sorted() == Array(0..<frames) else {
+      throw BenchmarkError(description: "\(key): \(order.count) of \(frames) frames came out")
     }
     let seconds = now() - start - copying
     let peak = max(0, ProcessMemory.peak - before)
     encoder.close()
 
     let quality = try StreamQuality(
-      of: stream, sizes: sizes, source: source, width: width, height: height, name: key)
-    if let trace { try write(sizes, quality, to: trace) }
+      of: stream, sizes: sizes, order: order, source: source, width: width, height: height, name: key)
+    if let trace { try write(sizes, order, quality, to: trace) }
     times.sort()
     return Result(
       clip: clip, set: set, frames: frames, encoder: self.encoder, threads: threads, mode: mode, point: point,
@@ -114,7 +125,7 @@ extension Measurement {
   static let traceHeader = "clip,encoder,mode,point,frame,bits,wait_s,psnr_y,ssim_y\n"
 
   /// Appends what each frame took, how long it waited before a line of the rate, and how good it is.
-  private func write(_ sizes: [Int], _ quality: StreamQuality, to path: String) throws {
+  private func write(_ sizes: [Int], _ order: [Int], _ quality: StreamQuality, to path: String) throws {
     guard let file = FileHandle(forWritingAtPath: path) else {
       throw BenchmarkError(description: "cannot write \(path)")
     }
@@ -124,8 +135,9 @@ extension Measurement {
     var text = ""
     for (n, bytes) in sizes.enumerated() {
       if mode != .fixedQP { wait = max(wait - 1 / frameRate, 0) + Double(bytes * 8) / Double(point) }
-      text += "\(clip),\(encoder.name),\(mode.name),\(point),\(n),\(bytes * 8),"
-      text += String(format: "%.3f,%.3f,%.5f\n", wait, quality.frames[n].psnr, quality.frames[n].ssim)
+      text += "\(clip),\(encoder.name),\(mode.name),\(point),\(order[n]),\(bytes * 8),"
+      text += String(
+        format: "%.3f,%.3f,%.5f\n", wait, quality.frames[order[n]].psnr, quality.frames[order[n]].ssim)
     }
     try file.write(contentsOf: Data(text.utf8))
   }

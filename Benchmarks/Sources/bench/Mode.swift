@@ -7,11 +7,18 @@ enum Mode: Hashable, Codable {
   case delay(Double)
   /// A bit rate, and a second of it.
   case general
+  /// An average rate over the clip, for files: B pictures, a look-ahead, no bound on the wait; tuned for a measure.
+  case files(Tune)
+
+  /// What encoders for files are tuned for.
+  enum Tune: String, Codable { case psnr, ssim }
 
   init?(name: String) {
     switch name {
     case "qp": self = .fixedQP
     case "general": self = .general
+    case "files": self = .files(.psnr)
+    case "files:ssim": self = .files(.ssim)
     default:
       guard name.hasPrefix("delay:"), let seconds = Double(name.dropFirst(6)), (0.02...10).contains(seconds)
       else { return nil }
@@ -24,6 +31,8 @@ enum Mode: Hashable, Codable {
     case .fixedQP: "qp"
     case .delay(let seconds): "delay:\(seconds)"
     case .general: "general"
+    case .files(.psnr): "files"
+    case .files(.ssim): "files:ssim"
     }
   }
 
@@ -32,6 +41,13 @@ enum Mode: Hashable, Codable {
     case .fixedQP: "fixed QP"
     case .delay(let seconds): "a rate, delay bounded to \(seconds) s"
     case .general: "a rate"
+    case .files(let tune): "files, average rate, tuned for \(tune.rawValue.uppercased())"
     }
   }
+
+  /// Frames wait in a look-ahead, and come out in another order.
+  var isForFiles: Bool { if case .files = self { true } else { false } }
+
+  /// Whether an encoder has such a mode.
+  func applies(to encoder: EncoderName) -> Bool { !isForFiles || encoder.family != "openh264" }
 }

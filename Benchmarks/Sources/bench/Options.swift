@@ -8,7 +8,8 @@ struct Options {
   var frames = 150
   var modes: [Mode] = [.fixedQP, .delay(0.5)]
   var sets = ClipSet.allCases
-  var halves = true
+  /// How often clips are halved.
+  var halves = [0, 1]
   var cuts = true
   var encoders: [EncoderName] = EncoderName.all
   var threads = [1]
@@ -33,9 +34,12 @@ struct Options {
                         (all if not given; BD-rates need x264-superfast, and openh264-0 for the second column)
       --frames N        frames of each clip (150)
       --modes LIST      qp (QP 22, 27, 32, 37), delay:S (a rate; S seconds of it in x264's VBV), general
-                        (a rate; a second in the VBV); separated by commas (qp,delay:0.5)
+                        (a rate; a second in the VBV), files and files:ssim (an average rate with B pictures and
+                        a look-ahead, presets as they are, tuned for PSNR or SSIM); separated by commas
+                        (qp,delay:0.5)
       --set NAME        only the clips to tune on (tuning) or those that no decision was taken on (validation)
       --own-size        not each clip at half its size too
+      --half-size       at half its size alone
       --no-cuts         not the clip made of pieces of the others
       --threads LIST    thread counts (1)
       --points N        bit rates for each clip, 1 to 4 (4)
@@ -80,7 +84,8 @@ struct Options {
           throw BenchmarkError(description: "no set is called \(name)")
         }
         sets = [set]
-      case "--own-size": halves = false
+      case "--own-size": halves = [0]
+      case "--half-size": halves = [1]
       case "--no-cuts": cuts = false
       case "--svg": svg = try value(argument)
       case "--points": points = try number(argument, 1...4)

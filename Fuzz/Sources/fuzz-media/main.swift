@@ -12,7 +12,8 @@ private let harness: @Sendable (inout FuzzInput) -> Void = {
   case "writer": return fuzzWriter
   case "pixels": return fuzzPixels
   case "properties": return fuzzProperties
-  default: fatalError("OVT_FUZZ: decode, images, sound, pictures, writer, pixels or properties")
+  case "silo": return fuzzSilo
+  default: fatalError("OVT_FUZZ: decode, images, sound, pictures, writer, pixels, properties or silo")
   }
 }()
 

@@ -24,10 +24,13 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
   public typealias FrameHandler =
     @Sendable (_ pixelBuffer: CVPixelBuffer?, _ presentationTime: CMTime) -> Void
 
-  private struct Picture {
+  /// What is to be seen from a time on.
+  package struct Picture: Sendable {
     /// nil takes the picture away.
-    let image: CVPixelBuffer?
-    let time: CMTime
+    package let image: CVPixelBuffer?
+    package let time: CMTime
+    /// Another one for each picture of the layer.
+    package let number: Int
   }
 
   private let lock = Lock()
@@ -37,6 +40,10 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
   private let own = CMTimebase.onHostClock()
   private var gravity = AVLayerVideoGravity.resizeAspect
   private var shownSize = CGSize.zero
+  private var shownImage: CVPixelBuffer?
+  private var turn = CGAffineTransform.identity
+  private var counts = (shown: 0, dropped: 0, numbered: 0)
+  private weak var presenter: (any PicturePresenter)?
   private var ownBounds = CGRect.zero
   private var renderer: AVSampleBufferVideoRenderer?
 
@@ -132,13 +139,85 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
   /// Of this package, not Apple's: where the current picture belongs in a rectangle; empty without a picture.
   @discardableResult
   public func videoRect(in bounds: CGRect) -> CGRect {
-    let (gravity, size) = lock.withLock { (self.gravity, shownSize) }
+    rect(lock.withLock { shownSize }, in: bounds)
+  }
+
+  /// Where a picture belongs in a rectangle.
+  package func rect(of image: CVPixelBuffer, in bounds: CGRect) -> CGRect {
+    rect(CVImageBufferGetDisplaySize(image), in: bounds)
+  }
+
+  private func rect(_ size: CGSize, in bounds: CGRect) -> CGRect {
+    let (gravity, turn) = lock.withLock { (self.gravity, self.turn) }
+    let isOnItsSide = abs(turn.b) > abs(turn.a)
+    let size = isOnItsSide ? CGSize(width: size.height, height: size.width) : size
     guard size.width > 0, size.height > 0, bounds.width > 0, bounds.height > 0 else { return .zero }
     if gravity == .resize { return bounds }
     let (x, y) = (bounds.width / size.width, bounds.height / size.height)
     let scale = gravity == .resizeAspectFill ? max(x, y) : min(x, y)
     let (width, height) = (size.width * scale, size.height * scale)
     return CGRect(x: bounds.midX - width / 2, y: bounds.midY - height / 2, width: width, height: height)
+  }
+
+  // MARK: - For windows
+
+  /// The picture that is seen.
+  package var shownPicture: CVPixelBuffer? { lock.withLock { shownImage } }
+
+  /// How pictures are turned before they are fitted.
+  package var transform: CGAffineTransform {
+    get { lock.withLock { turn } }
+    set { lock.withLock { turn = newValue } }
+  }
+
+  /// Of this package, not Apple's: pictures that were shown, and that were over before they could be.
+  public var ovtPictureCounts: (shown: Int, dropped: Int) { lock.withLock { (counts.shown, counts.dropped) } }
+
+  /// What shows the pictures from now on; nil: the layer's own timer tells `frameHandler`.
+  package func setPresenter(_ presenter: (any PicturePresenter)?) {
+    lock.withLock { self.presenter = presenter }
+    work.async { [weak self] in self?.present() }
+  }
+
+  /// Takes a presenter away, unless another one has come in its place.
+  package func removePresenter(_ presenter: any PicturePresenter) {
+    let old = lock.withLock { () -> (any PicturePresenter)? in
+      let old = self.presenter
+      if old === presenter { self.presenter = nil }
+      return old
+    }
+    // One that is on its way out may be read as none already.
+    guard old == nil || old === presenter else { return }
+    work.async { [weak self] in self?.present() }
+  }
+
+  /// The picture that comes next, be it due or not. Those that it makes superfluous at a time are dropped.
+  package func nextPicture(at time: CMTime) -> Picture? {
+    let (next, hasRoom) = lock.withLock { () -> (Picture?, Bool) in
+      let before = decoded.count
+      // What is to be seen at once gives way only to another one of its kind.
+      while decoded.count > 1, decoded[1].time <= time,
+        decoded[0].time.isNumeric || !decoded[1].time.isNumeric
+      {
+        decoded.removeFirst()
+        counts.dropped += 1
+      }
+      return (decoded.first, decoded.count < before && !waiting.isEmpty)
+    }
+    if hasRoom { work.async { [weak self] in self?.proceed() } }
+    return next
+  }
+
+  /// The presenter has shown a picture.
+  package func presented(_ picture: Picture) {
+    let isThere = lock.withLock { () -> Bool in
+      guard let index = decoded.firstIndex(where: { $0.number == picture.number }) else { return false }
+      decoded.remove(at: index)
+      return true
+    }
+    guard isThere else { return }
+    show(picture)
+    work.async { [weak self] in self?.proceed() }
   }
 
   // MARK: - State
@@ -194,9 +273,14 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
     flush()
     let handler = lock.withLock {
       shownSize = .zero
+      shownImage = nil
       return self.handler
     }
-    work.async { handler?(nil, .invalid) }
+    work.async { [weak self] in
+      handler?(nil, .invalid)
+      guard let self else { return }
+      lock.withLock { presenter }?.pictureRemoved()
+    }
   }
 
   @preconcurrency public func requestMediaDataWhenReady(
@@ -325,10 +409,28 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
         return false
       }
       let place = decoded.firstIndex { $0.time > time } ?? decoded.count
-      decoded.insert(Picture(image: image, time: time), at: place)
+      counts.numbered += 1
+      decoded.insert(Picture(image: image, time: time, number: counts.numbered), at: place)
       return false
     }
-    if shows { show(Picture(image: image, time: time)) }
+    guard shows else { return }
+    // A window has it next, whatever the time line says.
+    let (number, window) = lock.withLock { () -> (Int, (any PicturePresenter)?) in
+      counts.numbered += 1
+      // The window lives on until the lock is given back: its end asks this layer for its counts.
+      let window = presenter
+      if window != nil {
+        let place = decoded.firstIndex { $0.time > .negativeInfinity } ?? decoded.count
+        decoded.insert(
+          Picture(image: image, time: .negativeInfinity, number: counts.numbered), at: place)
+      }
+      return (counts.numbered, window)
+    }
+    if let window {
+      window.picturesChanged()
+    } else {
+      show(Picture(image: image, time: time, number: number))
+    }
   }
 
   private func fail(_ status: OSStatus, _ generation: Int) {
@@ -357,14 +459,20 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
   private func present() {
     let base = timebase
     let now = CMTimebaseGetTime(base)
-    let (due, next): (Picture?, CMTime) = lock.withLock {
+    // The window lives on until the lock is given back: its end asks this layer for its counts.
+    let (due, next, window): (Picture?, CMTime, (any PicturePresenter)?) = lock.withLock {
       var due: Picture?
+      if let window = presenter {
+        return (nil, decoded.first { $0.time > now }?.time ?? .invalid, window)
+      }
       while let first = decoded.first, first.time <= now || !first.time.isNumeric {
+        if due != nil { counts.dropped += 1 }
         due = decoded.removeFirst()
       }
-      return (due, decoded.first?.time ?? .invalid)
+      return (due, decoded.first?.time ?? .invalid, nil)
     }
     if let due { show(due) }
+    window?.picturesChanged()
     if timer == nil || timerBase !== base {
       if let timer, let timerBase { CMTimebaseRemoveTimerDispatchSource(timerBase, timerSource: timer) }
       timer?.cancel()
@@ -382,13 +490,21 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
 
   private func show(_ picture: Picture) {
     let handler = lock.withLock {
-      shownSize =
-        picture.image.map { CGSize(width: CVPixelBufferGetWidth($0), height: CVPixelBufferGetHeight($0)) }
-        ?? .zero
+      shownImage = picture.image
+      counts.shown += 1
+      shownSize = picture.image.map { CVImageBufferGetDisplaySize($0) } ?? .zero
       return self.handler
     }
     handler?(picture.image, picture.time)
   }
+}
+
+/// Shows a layer's pictures itself, at their time.
+package protocol PicturePresenter: AnyObject, Sendable {
+  /// The layer's next picture may be another one, or its time line has changed.
+  func picturesChanged()
+  /// Nothing is to be seen.
+  func pictureRemoved()
 }
 
 extension CMTimebase {

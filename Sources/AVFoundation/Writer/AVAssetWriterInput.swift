@@ -343,7 +343,7 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
   // MARK: - Passes
 
   /// Whether the encoder may look at the samples more than once, which takes a source that can be read again. It does if
-  /// it is one that learns from a pass (libx264, libx265), the settings have an average bit rate, and the source does not
+  /// it is one that learns from a pass (all that are built in do), the settings have an average bit rate, and the source does not
   /// come in real time. Set it before `AVAssetWriter.startWriting()`.
   public var performsMultiPassEncodingIfSupported: Bool {
     get { lock.withLock { properties.allowsPasses } }

@@ -11,6 +11,16 @@ struct PictureForecast {
   }
 }
 
+extension LookAheadConfiguration {
+  /// With the rate of the part, if it is for one.
+  fileprivate var planned: LookAheadConfiguration {
+    guard let part, case .average = rate else { return self }
+    var planned = self
+    planned.rate = .average(part.rate)
+    return planned
+  }
+}
+
 /// Chooses the QP of each picture for a stream that is looked ahead in: one quality throughout, as far as the average
 /// rate and the buffer allow.
 ///
@@ -48,7 +58,7 @@ struct FileRateController {
   private var inheritance = [1.0, 1.0, 1.0]
 
   /// Steps of QP of intra, P and B pictures, beside what propagation gives them.
-  static let offsets = [-3.0, 0, 2]
+  static let offsets = [-2.5, 0, 2]
   /// Seconds over which content is remembered.
   private static let memory = 30.0
   /// Steps that the QP changes by from picture to picture: usually, and at the stream's begin and end.
@@ -66,12 +76,13 @@ struct FileRateController {
   private var remaining: RemainingPass?
 
   init(_ configuration: LookAheadConfiguration, pass: PassStatistics? = nil) {
-    self.configuration = configuration
+    self.configuration = configuration.planned
     remaining = pass.map { RemainingPass($0) }
     buffer = configuration.buffer.map { BufferState($0) }
   }
 
   mutating func reconfigure(_ new: LookAheadConfiguration) {
+    let new = new.planned
     if let rate = new.targetRate.map(Double.init), configuration.targetRate != new.targetRate {
       if let old = configuration.targetRate.map(Double.init) {
         // What was saved or overspent stays the same time's worth.

@@ -28,6 +28,9 @@ public struct PassStatistics: Sendable, Equatable {
   /// Pictures that the pass had.
   public var count: Int { pictures.count }
 
+  /// Seconds that they are shown.
+  public var seconds: Double { pictures.reduce(0) { $0 + $1.duration } }
+
   mutating func append(_ picture: Picture) { pictures.append(picture) }
 
   // MARK: - Bytes
@@ -61,8 +64,11 @@ public struct PassStatistics: Sendable, Equatable {
     return result
   }
 
+  /// - Parameters:
+  ///   - bytes: what `bytes` gave.
+  ///   - only: numbers of the pictures to keep, in the order of input, as if there had been no others; nil for all.
   /// - Throws: `EncoderError.invalidConfiguration` if this is not what `bytes` gave.
-  public init(bytes: [UInt8]) throws {
+  public init(bytes: [UInt8], only: Range<Int>? = nil) throws {
     func refuse(_ text: String) -> EncoderError {
       .invalidConfiguration("The statistics of the pass \(text).")
     }
@@ -90,9 +96,14 @@ public struct PassStatistics: Sendable, Equatable {
     at = begin
     width = Int(size.0)
     height = Int(size.1)
-    pictures.reserveCapacity(Int(count))
+    let wanted = only.map { UInt64(max($0.lowerBound, 0))..<UInt64(max($0.upperBound, 0)) }
+    if wanted == nil { pictures.reserveCapacity(Int(count)) }
     for _ in 0..<count {
       let index = take()
+      if let wanted, !wanted.contains(index) {
+        at += Self.pictureSize - 8
+        continue
+      }
       let kind = PictureForecast.Kind(rawValue: Int(take(1)))
       let bits = take()
       let qp = Double(bitPattern: take())
@@ -104,7 +115,8 @@ public struct PassStatistics: Sendable, Equatable {
       }
       pictures.append(
         Picture(
-          index: index, kind: kind, bits: Int(bits), qp: qp, duration: duration, residual: residual))
+          index: index - (wanted?.lowerBound ?? 0), kind: kind, bits: Int(bits), qp: qp, duration: duration,
+          residual: residual))
     }
   }
 

@@ -34,6 +34,16 @@ public struct LookAheadConfiguration: Sendable, Equatable {
     }
   }
 
+  /// What is coded is a part of a stream that was coded before, between two of its IDR pictures, and takes its place.
+  public struct Part: Sendable, Equatable {
+    /// Bits per second that it is to have, in place of the stream's average; the level is that of the stream.
+    public var rate: Int
+    /// `idr_pic_id` of its first picture (7.4.3), 0 to 65535: another than in the IDR picture before and after it.
+    public var pictureID: Int
+
+    public init(rate: Int, pictureID: Int) { (self.rate, self.pictureID) = (rate, pictureID) }
+  }
+
   /// The picture, the profile, the level, the tools, the speed and the threads. What belongs to the low-latency face is
   /// not read: its rate control, hard limits and queue, dropped frames, scene changes, refreshes and long-term
   /// references.
@@ -64,6 +74,9 @@ public struct LookAheadConfiguration: Sendable, Equatable {
   /// with each key frame; nil: not written.
   public var masteringDisplay: [UInt8]?
   public var contentLightLevel: [UInt8]?
+
+  /// Nil: a stream of its own.
+  public var part: Part?
 
   public init(_ stream: EncoderConfiguration) { self.stream = stream }
 
@@ -106,6 +119,11 @@ extension LookAheadConfiguration {
       "A strength of adaptive quantisation of \(adaptiveQuantisation) is not in 0...2.")
     if let seconds = expectedDuration {
       try require(seconds.isFinite && seconds > 0, "A stream of \(seconds) seconds cannot be.")
+    }
+    if let part {
+      try require(rates.contains(part.rate), "A bit rate of \(part.rate) is not in 1,000...2,000,000,000.")
+      try require(
+        (0...65535).contains(part.pictureID), "An idr_pic_id of \(part.pictureID) is not in 0...65535.")
     }
     try require((masteringDisplay?.count ?? 24) == 24, "A mastering display has 24 bytes.")
     try require((contentLightLevel?.count ?? 4) == 4, "A content light level has 4 bytes.")

@@ -74,7 +74,9 @@ public final class LookAheadEncoder {
     }
     self.pool = pool
     queue = LookAheadQueue(coder.geometry, kernels: kernels)
-    order = StreamOrder(capacity: engine.maximumReferences, maxFrameNum: 1 << sps.log2MaxFrameNum)
+    order = StreamOrder(
+      capacity: engine.maximumReferences, maxFrameNum: 1 << sps.log2MaxFrameNum,
+      firstPictureID: configuration.part?.pictureID ?? 0)
     rateControl = FileRateController(configuration, pass: pass)
     output = AccessUnit(
       pool: FrameMemoryPool(capacity: max(65536, engine.width * engine.height / 2)),
@@ -91,7 +93,15 @@ public final class LookAheadEncoder {
     weightTable.list0.reserveCapacity(16)
     forecasts.reserveCapacity(configuration.lookAhead + 1)
     reorderingDepth = configuration.reorderingDepth
+    coder.setAside { [unowned self] in
+      queue.prepare(self.configuration, propagates: propagatesQuality)
+    }
   }
+
+  /// Frames of look-ahead from which on one of them may miss in it.
+  private static let leastToPrepare = 8
+
+  private var propagatesQuality: Bool { configuration.propagatesQuality && !isConstantQP }
 
   /// The parameter sets, NAL unit headers included, without start codes.
   public var parameterSets: (sequence: [UInt8], picture: [UInt8]) { (sps.nalUnit, pps.nalUnit()) }
@@ -158,8 +168,12 @@ public final class LookAheadEncoder {
     let start = DispatchTime.now().uptimeNanoseconds
     let correction = queue.append(source, options: options, configuration: configuration)
     if correction != 0 { rateControl.correct(seconds: correction, isInBuffer: reorderingDepth == 0) }
+    // It is looked at while another picture is coded; a short look-ahead needs all that it has.
+    let prepares =
+      configuration.lookAhead >= LookAheadEncoder.leastToPrepare && queue.count > configuration.lookAhead
+    if !prepares { queue.look(configuration) }
     lookTime = Double(DispatchTime.now().uptimeNanoseconds &- start) * 1e-9
-    while queue.count > configuration.lookAhead { output(codeNext(isEnding: false)) }
+    while queue.count > configuration.lookAhead { output(codeNext(isEnding: false, prepares: prepares)) }
   }
 
   /// Codes all pictures that wait. A picture that comes afterwards goes on with the stream.
@@ -201,12 +215,13 @@ public final class LookAheadEncoder {
   }
 
   /// Codes the first picture of the queue.
-  private func codeNext(isEnding: Bool) -> EncodedFrame {
+  /// - Parameter prepares: meanwhile the queue makes the next ones ready (`LookAheadQueue.prepare`).
+  private func codeNext(isEnding: Bool, prepares: Bool = false) -> EncodedFrame {
     let start = DispatchTime.now().uptimeNanoseconds
     let count = coder.geometry.macroblockCount
     let isExact = isConstantQP
     coder.speed = speedControl.speed
-    queue.settle(configuration, propagates: configuration.propagatesQuality && !isExact)
+    queue.settle(configuration, propagates: propagatesQuality)
     forecasts.removeAll(keepingCapacity: true)
     for picture in queue.settled { forecasts.append(picture.forecast) }
     for (n, picture) in queue.pictures.enumerated() {
@@ -258,7 +273,9 @@ public final class LookAheadEncoder {
     writeLeadingUnits(plan)
     let leading = (units: output.units.count, count: output.count)
     coder.qpOffsets = UnsafePointer(qpOffsets)
-    coder.code(plan, source: source, into: pool[target], output: &output)
+    coder.code(plan, source: source, into: pool[target], output: &output, doesAside: prepares)
+    // The same with one thread, so that the stream is the same.
+    if prepares, !coder.isThreaded { queue.prepare(configuration, propagates: propagatesQuality) }
     let codedQP = fit(&plan, qp, picture, source, target, leading)
     lastPicture = target
 

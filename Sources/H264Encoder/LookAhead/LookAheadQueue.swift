@@ -33,6 +33,10 @@ final class LookAheadQueue {
   /// Pictures that are too close to a key frame for another one at a cut to be worth less than the picture before.
   private static let early = 10
 
+  /// What a P picture costs that follows on another one, against the same residual with B pictures between: those are
+  /// coded coarser, and in fewer bits.
+  private static let alone = 1.15
+
   init(_ geometry: PictureGeometry, kernels: UnsafePointer<OVTKernels>) {
     self.geometry = geometry
     self.kernels = kernels
@@ -42,9 +46,9 @@ final class LookAheadQueue {
     propagation = QualityPropagation(geometry)
   }
 
-  var count: Int { pictures.count + settled.count }
+  var count: Int { pictures.count + settled.count + (unseen == nil ? 0 : 1) }
 
-  /// Takes a picture in and looks at it.
+  /// Takes a picture in; `look` looks at it.
   /// - Returns: seconds by which the picture before was shown longer than it was thought to be when it was coded.
   func append(
     _ source: SourcePicture, options: FrameOptions, configuration: LookAheadConfiguration
@@ -73,6 +77,18 @@ final class LookAheadQueue {
     picture.isCut = false
     picture.kind = .predicted
     picture.take(source)
+    unseen = picture
+    return correction
+  }
+
+  /// The newest picture, before it is looked at.
+  private var unseen: QueuedPicture?
+
+  /// Looks at the picture that was taken in last.
+  func look(_ configuration: LookAheadConfiguration) {
+    guard let picture = unseen else { return }
+    unseen = nil
+    let before = newest
     picture.half.fill(picture.source)
     analysis.intra(picture)
     LocalActivity.analyse(
@@ -96,7 +112,12 @@ final class LookAheadQueue {
     beforeNewest = newest
     newest = picture
     if let old { release(old) }
-    return correction
+  }
+
+  /// What may be done while a picture is coded: the newest one is looked at, and the order of the next ones settled.
+  func prepare(_ configuration: LookAheadConfiguration, propagates: Bool) {
+    look(configuration)
+    if settled.isEmpty { settle(configuration, propagates: propagates) }
   }
 
   /// Seconds from the decode time of a frame to that of the next, and whether it is known yet.
@@ -119,6 +140,7 @@ final class LookAheadQueue {
 
   /// Whether one of those up to this number waits.
   func holdsPicture(through index: UInt64) -> Bool {
+    // None is unseen between the calls of the encoder.
     settled.contains { $0.index <= index } || pictures.first.map { $0.index <= index } ?? false
   }
 
@@ -193,7 +215,7 @@ final class LookAheadQueue {
       let cost: Double
       if length == 1 {
         single = Double(analysis.sample(pictures[0], from: anchor.half, distance: 1))
-        cost = single
+        cost = single * LookAheadQueue.alone
       } else {
         let end = pictures[length - 1]
         var sum = analysis.sample(end, from: anchor.half, distance: length)

@@ -16,7 +16,7 @@ struct QualityPropagation {
   /// Steps of QP for each doubling of a macroblock's worth.
   private let strength: Float
 
-  init(_ geometry: PictureGeometry, strength: Float = 2.3) {
+  init(_ geometry: PictureGeometry, strength: Float = 1.8) {
     self.geometry = geometry
     self.strength = strength
   }
@@ -42,6 +42,8 @@ struct QualityPropagation {
 
   /// Of its worth, what a B picture that few pictures refer to has.
   private static let middlePart: Float = 0.4
+  /// Of what a picture inherits, the part that it hands on: the rest is coded anew on the way.
+  private static let kept: Float = 0.9
 
   /// Offsets by activity alone, where there is no propagation.
   func leave(_ picture: QueuedPicture) {
@@ -68,7 +70,8 @@ struct QualityPropagation {
         if inter >= intra { continue }
         // A macroblock that is coded better anyway is worth as much more.
         let scale = exp2f(picture.activityOffsets[m] * (-1 / 6))
-        let amount = (intra * scale + picture.heritage[m]) * (1 - inter / intra)
+        let kept = picture.heritage[m] * QualityPropagation.kept
+        let amount = (intra * scale + kept) * (1 - inter / intra)
         let vector = picture.vectors[m]
         // In half samples: a macroblock is 16 wide.
         let left = x &* 16 &+ Int(vector.x)

@@ -9,6 +9,8 @@ struct StreamOrder {
   /// 0 in the first IDR picture, then 1 and 2 in turns: a stream that begins where this one ends with an IDR picture has
   /// another value there (7.4.3).
   private var idrPictureID: Int?
+  /// In place of that 0, in a part of a stream.
+  private let firstPictureID: Int
   private var lastWasReference = false
   /// The index of the last IDR picture, from which order is counted.
   private var origin: UInt64 = 0
@@ -20,7 +22,8 @@ struct StreamOrder {
   /// Of list 1 of a B picture.
   private(set) var wantedL1: [DecodedPictureBuffer.Entry] = []
 
-  init(capacity: Int, maxFrameNum: Int) {
+  init(capacity: Int, maxFrameNum: Int, firstPictureID: Int = 0) {
+    self.firstPictureID = firstPictureID
     buffer = DecodedPictureBuffer(capacity: capacity, maxFrameNum: maxFrameNum)
     modifications.reserveCapacity(64)
     commands.reserveCapacity(8)
@@ -60,7 +63,7 @@ struct StreamOrder {
     if plan.isIDR {
       frameNum = 0
       origin = index
-      idrPictureID = idrPictureID.map { $0 == 1 ? 2 : 1 } ?? 0
+      idrPictureID = idrPictureID.map { $0 == 1 ? 2 : 1 } ?? firstPictureID
       buffer.removeAll()
     } else if lastWasReference {
       frameNum = (frameNum + 1) & (buffer.maxFrameNum - 1)

@@ -69,6 +69,7 @@ struct RateController {
   private var cautiousFrames = 0
   private var cautiousBits = 0.0
   private let rows: Int
+  private let columns: Int
   private let sharesP: UnsafeMutablePointer<Float>
   private let sharesI: UnsafeMutablePointer<Float>
 
@@ -84,6 +85,8 @@ struct RateController {
   /// It was told what to refer to: that is further away than usual.
   private var isRepair = false
   private var isStill = false
+  /// Bits beyond which its macroblocks were skipped.
+  private var lastLimit = Double.infinity
 
   init(_ configuration: EncoderConfiguration, memory: inout EncoderMemory) {
     self.configuration = configuration
@@ -91,6 +94,7 @@ struct RateController {
     line = LineQueue(rate: configuration.rate ?? 0, bound: configuration.maximumQueueDelay)
     limits = HardLimits(configuration.dataRateLimits)
     rows = (configuration.height + 15) / 16
+    columns = (configuration.width + 15) / 16
     sharesP = memory.allocate(Float.self, count: rows)
     sharesI = memory.allocate(Float.self, count: rows)
     for y in 0..<rows {
@@ -196,6 +200,7 @@ struct RateController {
     } else {
       decision.largest = room
     }
+    lastLimit = decision.budget?.limit ?? .infinity
     return decision
   }
 
@@ -293,11 +298,13 @@ struct RateController {
   ) {
     decision.budget = RowBudget(
       target: max(target, 64), maximum: max(maximum, 64), limit: max(most, 64),
-      // P_Skip, and an intra prediction without residual.
-      cheapest: isKeyFrame ? 6 : 0.125,
+      cheapest: cheapest(isKeyFrame),
       minQP: configuration.minimumQP, maxQP: configuration.maximumQP,
       shares: isKeyFrame ? sharesI : sharesP)
   }
+
+  /// Bits of P_Skip, and of an intra prediction without residual.
+  private func cheapest(_ isKeyFrame: Bool) -> Double { isKeyFrame ? 6 : 0.125 }
 
   /// Whether the frame, even at the highest QP, would make the line late.
   private func mustDrop(allowed: Double?) -> Bool {
@@ -332,7 +339,9 @@ struct RateController {
     account(Double(bits))
     guard configuration.rate != nil else { return }
     rateChanged = false
-    learnShares(bits, isKeyFrame, rowBits)
+    // As `RowBudget.isExhausted` saw it.
+    let isExhausted = Double(bits + 512) + Double(rows * columns) * cheapest(isKeyFrame) > lastLimit
+    learnShares(bits, isKeyFrame, rowBits, isExhausted)
     let units = BitModel.units(residual, qp: min(max(qp, 0), 51))
     layers[layer].bits = Double(bits)
     if isNew {
@@ -362,13 +371,21 @@ struct RateController {
     if abs(miss) > 1 { layers[layer].qp += miss * 0.5 }
   }
 
-  private mutating func learnShares(_ bits: Int, _ isKeyFrame: Bool, _ rowBits: UnsafePointer<Int32>) {
+  private mutating func learnShares(
+    _ bits: Int, _ isKeyFrame: Bool, _ rowBits: UnsafePointer<Int32>, _ isExhausted: Bool
+  ) {
     let shares = isKeyFrame ? sharesI : sharesP
     let total = Float(max(bits, 1))
+    var sum: Float = 0
     for y in 0..<rows {
-      let now = max(Float(rowBits[y]), 1) / total
+      var now = max(Float(rowBits[y]), 1) / total
+      // Rows that got nothing because nothing was left would never get anything again.
+      if isExhausted { now = max(now, 1 / Float(rows)) }
       shares[y] = shares[y] * 0.5 + now * 0.5
+      sum += shares[y]
     }
+    guard isExhausted else { return }
+    for y in 0..<rows { shares[y] /= sum }
   }
 }
 

@@ -39,6 +39,21 @@ struct RowBudget {
     return min(max(qp, minQP), maxQP)
   }
 
+  /// Bits that rows may take which threads are at, seen from the rows before them: what is usual for them, at the pace of
+  /// those, and half as much again. A picture that takes more in the end is coded anew, by one thread.
+  /// - Parameters:
+  ///   - rows: that are not known yet.
+  ///   - bits: of the rows before.
+  ///   - largest: what one row takes at most.
+  func flying(_ rows: ClosedRange<Int>, bits: Int, largest: Int) -> Int {
+    var done = 0.0
+    for y in 0..<rows.lowerBound { done += Double(shares[y]) }
+    var ahead = 0.0
+    for y in rows { ahead += Double(shares[y]) }
+    let whole = done > 0.02 ? Double(bits) / done : target
+    return Int(min(whole * ahead * 1.5, Double(largest * rows.count)))
+  }
+
   /// Whether nothing but the cheapest macroblocks fits any more: `bits` are used, `left` macroblocks remain.
   func isExhausted(bits: Int, left: Int) -> Bool {
     Double(bits + 512) + Double(left) * cheapest > limit

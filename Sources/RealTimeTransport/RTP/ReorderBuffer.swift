@@ -31,7 +31,9 @@ public struct ReorderBuffer: Sendable {
   }
 
   /// When ``release(at:)`` has something to give that the next packet does not bring; nil if nothing waits.
-  public var deadline: Double? { waiting.values.map(\.arrival).min().map { $0 + patience } }
+  public var deadline: Double? {
+    waiting.min { $0.key < $1.key }.map { $0.value.arrival + patience }
+  }
 
   /// Packets that are in order, and those that waited long enough for one that does not come.
   public mutating func release(at time: Double) -> [(packet: RTPPacket, sequence: Int64)] {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// How two ends meet: the sender greets with a number that cannot be guessed, the receiver sends it back with one of its
 /// own. Who answers can receive at that address; until then the sender sends nothing else there, and an answer is never
-/// longer than what it answers. The first byte tells these from RTP and RTCP on the same port, as RFC 7983 does.
+/// longer than what it answers. A receiver begins nothing but answers before a greeting brings its own number back. The first byte tells these from RTP and RTCP on the same port, as RFC 7983 does.
 ///
 /// All fields are in network byte order:
 ///
@@ -17,7 +17,8 @@
 ///    36..39  frames in 1,000 s                     48..55  receiver's clock, NTP
 ///    40..47  receiver's clock minus sender's       56..59  receiver's source
 ///    48..51  round trip in microseconds            60..63  0
-///    52..95  0                                     64..95  authentication
+///    52..67  receiver's number, once known         64..95  authentication
+///    68..95  0
 ///   96..127  authentication
 public struct Greeting: Equatable, Sendable {
   /// A number that cannot be guessed.
@@ -51,6 +52,8 @@ public struct Greeting: Equatable, Sendable {
   public var clockOffset: Double?
   /// Seconds.
   public var roundTrip = 0.0
+  /// The receiver's number: what greets gets answers.
+  public var answered: Nonce?
 
   public init(nonce: Nonce, clock: UInt64, source: UInt32) {
     self.nonce = nonce
@@ -73,6 +76,7 @@ public struct Greeting: Equatable, Sendable {
     let offset = min(max(clockOffset ?? 0, -2e9), 2e9)
     result.append64(UInt64(bitPattern: Int64(offset * 4_294_967_296)))
     result.append32(UInt32(min(max(roundTrip, 0), 4000) * 1_000_000))
+    result += (answered ?? Nonce([])).bytes
     return Self.sealed(result, size: Self.size, authenticate)
   }
 
@@ -85,7 +89,7 @@ public struct Greeting: Equatable, Sendable {
     guard let mode = reader.read8(), RecoveryMode.allCases.indices.contains(Int(mode)),
       let flags = reader.read8(), let nonce = reader.read(Nonce.size), let clock = reader.read64(),
       let source = reader.read32(), let rate = reader.read32(), rate > 0, let offset = reader.read64(),
-      let trip = reader.read32()
+      let trip = reader.read32(), let answered = reader.read(Nonce.size)
     else { return nil }
     self.init(nonce: Nonce(Array(nonce)), clock: clock, source: source)
     recovery = RecoveryMode.allCases[Int(mode)]
@@ -93,6 +97,8 @@ public struct Greeting: Equatable, Sendable {
     frameRate = Double(rate) / 1000
     clockOffset = flags & 2 != 0 ? Double(Int64(bitPattern: offset)) / 4_294_967_296 : nil
     roundTrip = Double(trip) / 1_000_000
+    let number = Nonce(Array(answered))
+    self.answered = number == Nonce([]) ? nil : number
   }
 
   static func sealed(_ fields: [UInt8], size: Int, _ authenticate: (([UInt8]) -> [UInt8])?) -> [UInt8] {

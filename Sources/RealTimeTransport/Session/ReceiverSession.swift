@@ -78,7 +78,8 @@ public struct ReceiverSession {
     return configuration.clock.time(ofNTP: mapping.ntpTime) + distance + offset
   }
 
-  /// Takes a datagram of whoever may greet; the answer goes back to where it came from.
+  /// Takes a datagram of whoever may greet; the answer goes back to where it came from. The first greeting of a sender
+  /// only gets that: the session begins with one that brings this end's number back.
   /// - Returns: Whether it began the session, or belongs to it.
   public mutating func greet(_ bytes: [UInt8], at time: Double) -> Bool {
     guard let greeting = Greeting(bytes, authenticate: secret?.authenticate) else {
@@ -87,6 +88,11 @@ public struct ReceiverSession {
     }
     // One sender at a time.
     guard self.greeting == nil || self.greeting?.nonce == greeting.nonce else { return false }
+    let answer = Greeting.Answer(
+      to: greeting, nonce: configuration.nonce, clock: configuration.clock.ntpTime(at: time),
+      source: configuration.source)
+    outgoing.append(answer.bytes(authenticate: secret?.authenticate))
+    guard greeting.answered == configuration.nonce else { return self.greeting != nil }
     if media == nil {
       do {
         protection = try secret?.protection(
@@ -109,10 +115,6 @@ public struct ReceiverSession {
     lastHeard = max(lastHeard, time)
     if greeting.clockOffset != nil { media?.note(roundTrip: greeting.roundTrip) }
     self.greeting = greeting
-    let answer = Greeting.Answer(
-      to: greeting, nonce: configuration.nonce, clock: configuration.clock.ntpTime(at: time),
-      source: configuration.source)
-    outgoing.append(answer.bytes(authenticate: secret?.authenticate))
     return true
   }
 
@@ -186,7 +188,8 @@ public struct ReceiverSession {
   /// Says that it listens no more.
   public mutating func sayGoodbye(at time: Double) {
     guard state == .open, var media else { return }
-    send(media.report(at: time) + [.bye(source: configuration.source)])
+    // Nothing answers it: one of three comes.
+    for _ in 0..<3 { send(media.report(at: time) + [.bye(source: configuration.source)]) }
     self.media = media
   }
 

@@ -76,6 +76,8 @@ public struct SenderSession {
   private var isMeasured = false
   /// The receiver's number, to know its answers again.
   private var receiverNonce: Greeting.Nonce?
+  private var receiverSource: UInt32?
+  private var measuredTrip: Double?
   public private(set) var state = State.greeting
   public private(set) var counts = Counts()
   /// Seconds that the receiver's clock is ahead.
@@ -96,7 +98,7 @@ public struct SenderSession {
   }
 
   /// Seconds, measured.
-  public var roundTrip: Double? { isMeasured ? policy.roundTrip : nil }
+  public var roundTrip: Double? { measuredTrip ?? (isMeasured ? policy.roundTrip : nil) }
 
   /// Bits a second that the encoder may make: what the path takes, less what was sent again and what packets add.
   public var targetRate: Double { controller.targetRate * 0.95 }
@@ -146,7 +148,10 @@ public struct SenderSession {
   /// Says that nothing more comes.
   public mutating func sayGoodbye(at time: Double) {
     guard state == .open else { return }
-    sendControl(stream.report(at: time, name: configuration.name) + [.bye(source: configuration.source)])
+    // Nothing answers it: one of three comes.
+    for _ in 0..<3 {
+      sendControl(stream.report(at: time, name: configuration.name) + [.bye(source: configuration.source)])
+    }
   }
 
   private mutating func greet(at time: Double) {
@@ -158,6 +163,7 @@ public struct SenderSession {
     greeting.frameRate = configuration.frameRate
     greeting.clockOffset = clockOffset
     greeting.roundTrip = policy.roundTrip
+    greeting.answered = receiverNonce
     outgoing.append(greeting.bytes(authenticate: secret?.authenticate))
   }
 
@@ -188,7 +194,7 @@ public struct SenderSession {
       case .congestionFeedback(_, let streams, let stamp):
         unanswered = nil
         controller.take(sent.results(streams, stamp: stamp), at: time, roundTrip: policy.roundTrip)
-      case .bye: state = .closed
+      case .bye(let source) where source == receiverSource: state = .closed
       default: break
       }
     }
@@ -224,11 +230,15 @@ public struct SenderSession {
         return
       }
       receiverNonce = answer.nonce
+      receiverSource = answer.source
       state = .open
+      // Before any media: the receiver begins with it.
+      greet(at: time)
       nextReport = time + Self.reportInterval
     }
     lastHeard = max(lastHeard, time)
     policy.note(roundTrip: trip)
+    measuredTrip = measuredTrip.map { $0 + (trip - $0) * 0.25 } ?? trip
     isMeasured = true
     if trip <= bestTrip {
       // The two ways take the same time most nearly when nothing waited on either.

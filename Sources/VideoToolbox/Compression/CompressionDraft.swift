@@ -23,6 +23,7 @@ struct CompressionDraft {
   /// How source pictures become the session's; nil for a plain conversion.
   var pixelTransfer: PixelTransferSettings?
   var multiPassStorage: VTMultiPassStorage?
+  var allowsPartialPasses = false
   var lowLatency = LowLatency()
   /// Which change of the properties it comes from.
   var generation = 0

@@ -64,6 +64,8 @@ struct CompressionState {
   /// The pixel format that the encoder takes, and that of the session's pool.
   var inputFormat: OSType
   var poolFormat: OSType
+  /// What the properties that can be set say.
+  var draft: CompressionDraft
 }
 
 /// The properties that an encoder has.
@@ -106,5 +108,5 @@ extension CompressionProperty {
   /// Every property of every encoder, in the order in which they are set.
   static let all: [CompressionProperty] =
     streamRows + rateRows + quantizerRows + structureRows + effortRows + pictureRows + transferRows
-    + layerRows + ownRows + stateRows
+    + layerRows + ownRows + stateRows + subdivisionRows
 }

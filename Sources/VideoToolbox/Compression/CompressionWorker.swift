@@ -29,8 +29,14 @@ final class CompressionWorker {
   private var traits: SourceTraits?
   private var hasFrames = false
   private var pass: EncodingPass?
-  /// Of the frames of the pass that came out.
-  private(set) var passSpan: PassSpan?
+  /// Of the pass, so far.
+  private(set) var passResult = PassResult()
+  /// Frame by frame, since a next pass may be over parts.
+  private var keepsPassFrames = false
+  /// Of a pass over parts: those that are still to come, and the one at hand, with the frames that it has to get.
+  private var parts: ArraySlice<PassPart> = []
+  private var part: (part: PassPart, missing: Int)?
+  private var lacksFrames = false
 
   private var clock: FrameClock?
   private var lastTick: Int64?
@@ -73,6 +79,8 @@ final class CompressionWorker {
     guard !hasFrames else { return apply(draft) }
     traits = SourceTraits(
       encoder: description, wished: wishedFormat, draft: draft, buffer: buffer, duration: duration)
+    // Each part gets an encoder of its own.
+    guard parts.isEmpty else { return noErr }
     let wanted = makeConfiguration(draft)
     if encoder != nil, wanted == configuration { return noErr }
     encoder = nil
@@ -80,6 +88,10 @@ final class CompressionWorker {
   }
 
   func encode(_ frame: CompressionFrame, draft: CompressionDraft) {
+    guard enterPart(at: frame.presentationTime) else {
+      fail(frame, kVTParameterErr)
+      return
+    }
     let status = apply(draft)
     guard status == noErr, let encoder, let configuration else {
       fail(frame, status == noErr ? kVTVideoEncoderMalfunctionErr : status)
@@ -141,11 +153,15 @@ final class CompressionWorker {
   }
 
   /// Starts a pass of several over the same frames.
-  func begin(_ pass: EncodingPass) -> OSStatus {
+  /// - Parameter parts: what alone is encoded again; none for the whole.
+  func begin(_ pass: EncodingPass, parts: [PassPart] = []) -> OSStatus {
     if let encoder { _ = flush(encoder) }
     encoder = nil
     self.pass = pass
-    passSpan = nil
+    self.parts = parts[...]
+    part = nil
+    lacksFrames = false
+    passResult = PassResult()
     hasFrames = false
     clock = nil
     lastTick = nil
@@ -157,7 +173,37 @@ final class CompressionWorker {
   func endPass() -> OSStatus {
     let status = encoder.map { flush($0) } ?? noErr
     encoder = nil
+    leavePart()
+    if status == noErr, lacksFrames || !parts.isEmpty { return kVTParameterErr }
     return status
+  }
+
+  /// In a pass over parts: each is a stream of its own, whose frames are known.
+  /// - Returns: Whether a frame with this time is to be encoded.
+  private func enterPart(at time: CMTime) -> Bool {
+    if part == nil && parts.isEmpty { return pass?.part == nil }
+    if let next = parts.first, time >= next.firstTime {
+      if let encoder { _ = flush(encoder) }
+      encoder = nil
+      leavePart()
+      parts.removeFirst()
+      guard time == next.firstTime else {
+        lacksFrames = true
+        return false
+      }
+      part = (next, next.frames.count)
+      pass?.part = EncodingPass.Part(frames: next.frames, bits: next.bits)
+      hasFrames = false
+      lastTime = nil
+    }
+    guard let current = part, time <= current.part.lastTime else { return false }
+    part?.missing -= 1
+    return true
+  }
+
+  private func leavePart() {
+    if let part, part.missing != 0 { lacksFrames = true }
+    part = nil
   }
 
   func close() {
@@ -211,9 +257,12 @@ final class CompressionWorker {
       encoder = made
       configuration = wanted
       draftGeneration = draft.generation
+      keepsPassFrames = draft.allowsPartialPasses && pass?.readsStatistics == true
       assembly.cleanAperture = draft.cleanAperture
       assembly.hdr = configuration?.hdr ?? assembly.hdr
-      if !hasFrames { clock = FrameClock(depth: made.reorderingDepth) }
+      if !hasFrames {
+        clock = FrameClock(depth: made.reorderingDepth, known: part?.part.decodeTimes ?? [])
+      }
       formatLock.withLock { sharedInputFormat = wanted.format }
       return noErr
     } catch {
@@ -245,9 +294,17 @@ final class CompressionWorker {
         of: data, header: frame.header, facts: frame.facts, presentationTime: entry.presentationTime,
         decodeTime: decodeTime, duration: entry.duration)
       if pass != nil {
-        passSpan = PassSpan(
+        passResult.count += 1
+        passResult.span = PassSpan(
           presentationTime: entry.presentationTime, decodeTime: decodeTime, duration: entry.duration
-        ).union(passSpan)
+        ).union(passResult.span)
+        if keepsPassFrames {
+          passResult.frames.append(
+            PassFrame(
+              presentationTime: entry.presentationTime, decodeTime: decodeTime,
+              bits: CMSampleBufferGetTotalSampleSize(sample) * 8, isKeyFrame: frame.facts.isKeyFrame,
+              isOpenGOP: frame.facts.isOpenGOP, averageQP: frame.facts.averageQP ?? 0))
+        }
       }
       emit(entry.output, noErr, .asynchronous, sample)
     } catch {
@@ -272,6 +329,7 @@ final class CompressionWorker {
     _ output: @escaping CompressionOutput, _ status: OSStatus, _ flags: VTEncodeInfoFlags,
     _ sample: CMSampleBuffer?
   ) {
+    if sample == nil { passResult.isComplete = false }
     results.append(Result(output: output, status: status, flags: flags, sample: sample))
   }
 

@@ -17,7 +17,10 @@ struct FrameClock {
   /// The last decode time that was given out, among the first D.
   private var lastEarly: CMTime?
 
-  init(depth: Int) { self.depth = depth }
+  /// Decode times that are known beforehand, of frames that take others' place.
+  private let known: [CMTime]
+
+  init(depth: Int, known: [CMTime] = []) { (self.depth, self.known) = (depth, known) }
 
   /// Notes the next frame that goes in.
   mutating func noteInput(_ time: CMTime) {
@@ -45,6 +48,7 @@ struct FrameClock {
       }
     }
     guard depth > 0, let last = times.last else { return .invalid }
+    if outputIndex < known.count { return known[outputIndex] }
     if outputIndex >= depth {
       let index = outputIndex - depth - firstIndex
       return index < times.count ? times[index] : last

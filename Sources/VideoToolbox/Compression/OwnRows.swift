@@ -23,6 +23,14 @@ extension CompressionProperty {
         return true
       }),
     CompressionProperty(
+      key: kOVTCompressionPropertyKey_AllowsPartialPasses as String, type: .boolean, change: .beforeFrames,
+      documentation: "True lets passes after the second be over parts of the movie, by their decode times.",
+      feature: .partialPasses, defaultValue: .boolean(false),
+      apply: { value, draft in
+        draft.allowsPartialPasses = value.boolean ?? false
+        return true
+      }),
+    CompressionProperty(
       key: kOVTCompressionPropertyKey_IntraRefreshFrameCount as String, type: .integer(0...1000),
       change: .nextKeyFrame,
       documentation: "Frames in which intra macroblocks pass over the picture; 0 is none.",

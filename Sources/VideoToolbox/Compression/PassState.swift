@@ -10,42 +10,121 @@ struct PassState {
   private var wantsMore = false
   private var span: PassSpan?
   private var storedRanges: RangeMemory?
+  /// Of the whole movie, in decode order; empty where they were not kept.
+  private var frames: [PassFrame] = []
+  /// What the next pass is to be over, or the running one is; empty for the whole.
+  private var parts: [PassPart] = []
+  /// The program knows them.
+  private var rangesAreKnown = false
+  /// By how many bits the last pass missed, and of which rate.
+  private var miss = (bits: Double.infinity, rate: 0.0)
+  /// Of the first pass; nil where it lost some, so that numbers of frames are not those of its statistics.
+  private var firstCount: Int?
+
+  /// Passes over parts that may follow each other.
+  private static let mostPasses = 8
 
   /// - Returns: nil if a pass is running.
-  mutating func begin(_ storage: VTMultiPassStorage, isFinal: Bool) -> EncodingPass? {
+  mutating func begin(
+    _ storage: VTMultiPassStorage, isFinal: Bool
+  ) -> (pass: EncodingPass, parts: [PassPart])? {
     guard !isRunning else { return nil }
     isRunning = true
     self.isFinal = isFinal
-    span = nil
-    return EncodingPass(
+    if !rangesAreKnown { parts = [] }
+    rangesAreKnown = false
+    let pass = EncodingPass(
       statisticsPath: storage.path, readsStatistics: finished > 0, writesStatistics: finished == 0 && !isFinal
     )
+    return (pass, parts)
   }
 
-  /// - Parameter span: Of the frames that came out; nil if there were none.
-  /// - Returns: true if another pass would make the result better: there are two, the first to learn.
-  mutating func end(_ span: PassSpan?) -> Bool {
+  /// - Parameters:
+  ///   - result: what came of the pass.
+  ///   - target: what the movie is to have, where parts can be encoded again.
+  /// - Returns: Whether another pass would make the result better: there are two, the first to learn, and others over
+  ///   parts, while they bring the rate nearer.
+  mutating func end(_ result: PassResult, target: PassTarget? = nil) -> Bool {
     isRunning = false
-    self.span = span
-    wantsMore = !isFinal && finished == 0
     finished += 1
+    if finished == 1 { firstCount = result.isComplete ? result.count : nil }
+    if parts.isEmpty {
+      span = result.span
+      frames = result.isComplete && result.count == firstCount ? result.frames : []
+      miss.bits = .infinity
+    } else {
+      replace(with: result.frames)
+    }
+    parts = []
+    wantsMore = !isFinal && finished == 1
+    if !isFinal, finished > 1, finished < Self.mostPasses, let target, let end = span?.end, !frames.isEmpty {
+      let missed = abs(PartialPassPlan.excess(frames, seconds: shownSeconds, rate: target.rate))
+      if miss.rate != target.rate { miss.bits = .infinity }
+      if missed < miss.bits {
+        parts = PartialPassPlan.parts(frames, end: end, rate: target.rate, qp: target.qp)
+      }
+      miss = (missed, target.rate)
+      wantsMore = !parts.isEmpty
+    }
     return wantsMore
   }
 
-  /// The whole movie, or nil if no further pass was asked for. The memory belongs to the session.
+  private var shownSeconds: Double {
+    guard let end = span?.end, let first = frames.map(\.presentationTime).min() else { return 0 }
+    return (end - first).seconds
+  }
+
+  /// Frames of parts take the place of what they were.
+  private mutating func replace(with new: [PassFrame]) {
+    guard new.count == parts.reduce(0, { $0 + $1.frames.count }) else {
+      // Not all were given: what there is now is unknown.
+      frames = []
+      return
+    }
+    var next = 0
+    for part in parts {
+      frames.replaceSubrange(part.frames, with: new[next..<next + part.frames.count])
+      next += part.frames.count
+    }
+  }
+
+  /// What the next pass is over, or nil if none was asked for. The memory belongs to the session.
   mutating func ranges(_ storage: VTMultiPassStorage) -> UnsafeBufferPointer<CMTimeRange>? {
     guard wantsMore, !isRunning else { return nil }
-    var whole = span
-    let stored = storage.timeRange
-    if stored.isValid, stored.start.isNumeric, stored.duration.isNumeric {
-      whole = PassSpan(start: stored.start, end: stored.end).union(whole)
+    rangesAreKnown = true
+    var ranges = parts.map(\.range)
+    if ranges.isEmpty {
+      var whole = span
+      let stored = storage.timeRange
+      if stored.isValid, stored.start.isNumeric, stored.duration.isNumeric {
+        whole = PassSpan(start: stored.start, end: stored.end).union(whole)
+      }
+      guard let whole else { return nil }
+      ranges = [CMTimeRange(start: whole.start, end: whole.end)]
     }
-    guard let whole else { return nil }
-    let range = CMTimeRange(start: whole.start, end: whole.end)
-    let memory = RangeMemory(range)
+    let memory = RangeMemory(ranges)
     storedRanges = memory
     return memory.pointer
   }
+}
+
+/// What came of a pass.
+struct PassResult {
+  /// Of the frames that came out; nil if there were none.
+  var span: PassSpan?
+  /// One by one, in decode order; none where they were not kept.
+  var frames: [PassFrame] = []
+  /// Frames that came out.
+  var count = 0
+  /// Every frame that was given came out.
+  var isComplete = true
+}
+
+/// What a movie is to have that is encoded again in parts.
+struct PassTarget {
+  /// Bits a second.
+  var rate: Double
+  var qp: ClosedRange<Int>
 }
 
 /// What a pass's frames cover: from where the first is decoded or shown to where the last one ends. Ranges that are asked
@@ -72,14 +151,13 @@ struct PassSpan {
 
 /// Time ranges at an address that stays.
 private final class RangeMemory {
-  private let memory: UnsafeMutablePointer<CMTimeRange>
+  let pointer: UnsafeBufferPointer<CMTimeRange>
 
-  init(_ range: CMTimeRange) {
-    memory = .allocate(capacity: 1)
-    memory.initialize(to: range)
+  init(_ ranges: [CMTimeRange]) {
+    let memory = UnsafeMutableBufferPointer<CMTimeRange>.allocate(capacity: ranges.count)
+    _ = memory.initialize(from: ranges)
+    pointer = UnsafeBufferPointer(memory)
   }
 
-  deinit { memory.deallocate() }
-
-  var pointer: UnsafeBufferPointer<CMTimeRange> { UnsafeBufferPointer(start: memory, count: 1) }
+  deinit { pointer.deallocate() }
 }

@@ -161,33 +161,45 @@ public final class VTCompressionSession: PropertySession, CFRuntimeObject, @unch
   // MARK: - Passes
 
   func beginPass(_ flags: VTCompressionSessionOptionFlags) -> OSStatus {
-    let (status, pass) = lock.withLock { () -> (OSStatus, EncodingPass?) in
+    let (status, begun) = lock.withLock { () -> (OSStatus, (pass: EncodingPass, parts: [PassPart])?) in
       if isInvalid { return (kVTInvalidSessionErr, nil) }
       guard let storage = currentDraft().multiPassStorage else { return (kVTParameterErr, nil) }
       guard storage.isOpen else { return (kVTMultiPassStorageInvalidErr, nil) }
       guard storage.claim(for: encoder.id) else { return (kVTMultiPassStorageIdentifierMismatchErr, nil) }
-      guard let pass = passes.begin(storage, isFinal: flags.contains(.beginFinalPass)) else {
+      guard let begun = passes.begin(storage, isFinal: flags.contains(.beginFinalPass)) else {
         return (kVTParameterErr, nil)
       }
       lastTime = nil
-      return (noErr, pass)
+      return (noErr, begun)
     }
-    guard let pass else { return status }
-    return pipeline.perform { $0.begin(pass) }
+    guard let begun else { return status }
+    return pipeline.perform { $0.begin(begun.pass, parts: begun.parts) }
   }
 
   func endPass() -> (status: OSStatus, wantsMore: Bool) {
     guard lock.withLock({ passes.isRunning && !isInvalid }) else {
       return (lock.withLock { isInvalid } ? kVTInvalidSessionErr : kVTParameterErr, false)
     }
-    var span: PassSpan?
+    var result = PassResult()
     let status = pipeline.perform {
       let status = $0.endPass()
-      span = $0.passSpan
+      result = $0.passResult
       return status
     }
-    let wantsMore = lock.withLock { passes.end(span) }
+    let wantsMore = lock.withLock { passes.end(result, target: targetOfPartialPasses()) }
     return (status, status == noErr && wantsMore)
+  }
+
+  /// Nil where a pass is over the whole movie: a limit or a buffer holds for all frames together. Call under the lock.
+  private func targetOfPartialPasses() -> PassTarget? {
+    let draft = currentDraft()
+    guard draft.allowsPartialPasses, encoder.features.contains(.partialPasses) else { return nil }
+    let rate = draft.resolved(for: encoder).rate
+    guard case .average(let bits) = rate.mode, rate.limits.isEmpty, rate.bufferModel == nil,
+      rate.maximumQueueDelay == nil
+    else { return nil }
+    let most = min(max(rate.maxQP ?? 51, 0), 51)
+    return PassTarget(rate: Double(bits), qp: min(max(rate.minQP ?? 0, 0), most)...most)
   }
 
   func timeRangesForNextPass() -> (status: OSStatus, ranges: UnsafeBufferPointer<CMTimeRange>?) {
@@ -229,7 +241,8 @@ public final class VTCompressionSession: PropertySession, CFRuntimeObject, @unch
       guard let read = row.read else { return (noErr, settings.value(row)) }
       let state = CompressionState(
         encoder: encoder, pendingFrames: pipeline.pendingFrames, width: width, height: height,
-        inputFormat: pipeline.inputFormat?.rawValue ?? poolFormat, poolFormat: poolFormat)
+        inputFormat: pipeline.inputFormat?.rawValue ?? poolFormat, poolFormat: poolFormat,
+        draft: currentDraft())
       return (noErr, read(state))
     }
   }

@@ -156,8 +156,9 @@ public func VTCompressionSessionEndPass(
   return result.status
 }
 
-/// The parts of the movie to encode in the next pass: today the whole of it, from the first frame's decode time on, so that
-/// `VTFrameSiloSetTimeRangesForNextPass` takes them.
+/// The parts of the movie to encode in the next pass: the whole of it, from the first frame's decode time on, so that
+/// `VTFrameSiloSetTimeRangesForNextPass` takes them; or, where `kOVTCompressionPropertyKey_AllowsPartialPasses` is set,
+/// those that bring it nearer to its rate.
 ///
 /// Of the parameters:
 ///

@@ -32,6 +32,14 @@ public nonisolated(unsafe) let kOVTCompressionPropertyKey_WritesTemporalLayerPre
 /// are further apart, a frame may take one and a half frame intervals. Encoders of this package's own engine. Number.
 public nonisolated(unsafe) let kOVTCompressionPropertyKey_MaximumQueueDelay: CFString = "OVTMaximumQueueDelay"
 
+/// True lets passes after the second be over parts of the movie, where that brings it nearer to its average bit rate;
+/// without it a pass is always over the whole. `VTCompressionSessionGetTimeRangesForNextPass` then gives ranges of
+/// decode times, as `VTFrameSiloSetTimeRangesForNextPass` takes them: the next pass has to get, in their order, all
+/// frames whose samples of the pass before have decode times in a range, and no others. A pass may turn out worse than
+/// the one before; a program that would go back keeps what the ranges replace. Encoders of this package's own engine. Boolean, false by default.
+public nonisolated(unsafe) let kOVTCompressionPropertyKey_AllowsPartialPasses: CFString =
+  "OVTAllowsPartialPasses"
+
 // MARK: - Options of a frame
 
 /// Presentation times (an array of the dictionaries that `CMTimeCopyAsDictionary` makes) of frames that the receiver

@@ -36,10 +36,6 @@ struct ConferencingOptions: ParsableArguments {
   var speed: Int?
 
   @Option(
-    help: ArgumentHelp("The encoder, by its id; see vtencode encoders.", valueName: "id"))
-  var encoder: String?
-
-  @Option(
     help: ArgumentHelp("Write a page with charts of each frame's bits, QP and time.", valueName: "file"),
     completion: .file())
   var report: String?
@@ -97,7 +93,6 @@ struct ConferencingPlan: Sendable {
   var usesLongTermReferences: Bool
   var rateSteps: RateSteps?
   var effort: Int?
-  var encoderID: String?
   let log = FrameLog()
 
   init(_ options: ConferencingOptions) {
@@ -108,6 +103,5 @@ struct ConferencingPlan: Sendable {
     usesLongTermReferences = options.ltr
     rateSteps = options.rateSteps
     effort = options.speed
-    encoderID = options.encoder
   }
 }

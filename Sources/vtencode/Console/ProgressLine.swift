@@ -12,8 +12,8 @@ final class ProgressLine: @unchecked Sendable {
   private let began: Date
   private var lastShown: Date
   private var isDrawn = false
-  /// The pass that is under way, of how many at most; when it began.
-  private var pass: (number: Int, most: Int, began: Date)?
+  /// The pass that is under way, of how many at most; when it began; how many frames it has, if not all.
+  private var pass: (number: Int, most: Int, began: Date, frames: Int?)?
   private let lock = Lock()
 
   /// - Parameter total: frames that are expected, if known.
@@ -26,9 +26,10 @@ final class ProgressLine: @unchecked Sendable {
   }
 
   /// Frames are counted from 0 again, over the same pictures.
-  func begin(pass number: Int, of most: Int) {
+  /// - Parameter frames: how many it has; nil for all.
+  func begin(pass number: Int, of most: Int, frames: Int? = nil) {
     let now = Date()
-    lock.withLock { pass = (number, most, now) }
+    lock.withLock { pass = (number, most, now, frames) }
     guard style != .none else { return }
     show(isDue: true) { share(of: 0, now: $0) }
   }
@@ -74,7 +75,7 @@ final class ProgressLine: @unchecked Sendable {
   private func share(of frames: Int, now: Date) -> String? {
     let elapsed = now.timeIntervalSince(pass?.began ?? began)
     guard style == .auto else {
-      var event = ProgressEvent(frames: frames, total: total, seconds: elapsed)
+      var event = ProgressEvent(frames: frames, total: pass?.frames ?? total, seconds: elapsed)
       event.seconds = now.timeIntervalSince(began)
       (event.pass, event.passes) = (pass?.number, pass?.most)
       event.write()
@@ -95,7 +96,9 @@ final class ProgressLine: @unchecked Sendable {
   private func describe(frames: Int, elapsed: Double) -> String {
     let speed = elapsed > 0 ? Double(frames) / elapsed : 0
     let speedText = "\(Wording.fixed(speed, 1)) fps"
-    guard let total, total > 0 else { return "\(Wording.plural(frames, "frame"))  \(speedText)" }
+    guard let total = pass?.frames ?? total, total > 0 else {
+      return "\(Wording.plural(frames, "frame"))  \(speedText)"
+    }
     let share = min(Double(frames) / Double(total), 1)
     // The first second tells little about the rest.
     let left =

@@ -50,18 +50,11 @@ struct Export: AsyncParsableCommand {
   @Flag(help: "Go over the movie twice, for a better picture at the same size, if the encoder can.")
   var multiPass = false
 
-  @Flag(help: "Do not move the index to the front of the file, where players on the web want it.")
-  var noFaststart = false
+  @OptionGroup var faststart: FaststartOption
 
-  @Flag(
-    help: "Replace an existing output without asking. Without it a script gets an error, a person a question."
-  )
-  var overwrite = false
+  @OptionGroup var overwriting: OverwriteOption
 
-  @Option(
-    help: ArgumentHelp(
-      "How progress is told: auto, json (an object a line on standard error) or none.", valueName: "how"))
-  var progress: ProgressStyle = .auto
+  @OptionGroup var telling: ProgressOption
 
   func validate() throws {
     if end != nil, duration != nil {
@@ -82,7 +75,7 @@ struct Export: AsyncParsableCommand {
     try await ExportRun(
       movie: movie, preset: preset, out: out, range: range, limit: fileLengthLimit ?? 0,
       makesPasses: multiPass,
-      isFastStart: !noFaststart, overwrites: overwrite, progress: progress
+      isFastStart: !faststart.noFaststart, overwrites: overwriting.overwrite, progress: telling.progress
     ).perform()
   }
 

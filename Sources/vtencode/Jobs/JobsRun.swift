@@ -9,7 +9,7 @@ enum JobsRun {
       argument: options.out, movie: options.movie, suffix: EncodingPlan.Purpose.transcoding.rawValue,
       codec: options.codec)
     if let path = destination.path {
-      destination.replaces = try OutputCheck.mayReplace(path, overwrites: options.overwrite)
+      destination.replaces = try OutputCheck.mayReplace(path, overwrites: options.overwriting.overwrite)
     }
     Interrupt.shared.watch()
     let source = try await MovieSource.open(options.movie, streamFrameRate: options.framesPerSecond)
@@ -22,11 +22,11 @@ enum JobsRun {
     let pending = try PendingFile(for: planPath, replaces: false)
     try Planner.write(plan, to: pending)
     let read = try EncodingPlanFile.read(planPath)
-    try await SegmentWorkers(plan: read, path: planPath, jobs: jobs, style: options.progress).run()
+    try await SegmentWorkers(plan: read, path: planPath, jobs: jobs, style: options.telling.progress).run()
     let (opened, joinOptions) = try await PartSource.open(read, at: nil, ignoresTime: false)
     try await Joiner(
       file: read, source: opened, options: joinOptions, folder: PartFolder(of: planPath),
-      progress: options.progress
+      progress: options.telling.progress
     ).join(into: destination, began: began)
   }
 

@@ -46,7 +46,14 @@ final class SegmentWorkers: @unchecked Sendable {
 
   private func work() throws {
     while let segment = next() {
-      let problem = try encode(segment)
+      let problem: String?
+      do {
+        problem = try encode(segment)
+      } catch {
+        // The others need not go on with what cannot become a movie any more.
+        lock.withLock { failure = failure ?? error as? Failure }
+        throw error
+      }
       lock.withLock {
         running[segment] = nil
         guard let problem else { return done[segment] = 1 }

@@ -67,6 +67,12 @@ struct EncodingOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
+      "The encoder, by its id; see vtencode encoders. (default: the one that suits the command best)",
+      valueName: "id"))
+  var encoder: String?
+
+  @Option(
+    help: ArgumentHelp(
       "Settings that the encoder suggests. (default: the encoder's own)", valueName: "name"))
   var preset: Preset?
 
@@ -125,18 +131,11 @@ struct EncodingOptions: ParsableArguments {
   @Flag(help: "Leave subtitles out. Chapters stay.")
   var noSubtitles = false
 
-  @Flag(help: "Do not move the index to the front of the file, where players on the web want it.")
-  var noFaststart = false
+  @OptionGroup var faststart: FaststartOption
 
-  @Flag(
-    help: "Replace an existing output without asking. Without it a script gets an error, a person a question."
-  )
-  var overwrite = false
+  @OptionGroup var overwriting: OverwriteOption
 
-  @Option(
-    help: ArgumentHelp(
-      "How progress is told: auto, json (an object a line on standard error) or none.", valueName: "how"))
-  var progress: ProgressStyle = .auto
+  @OptionGroup var telling: ProgressOption
 
   @Flag(help: "Decode the result and print its PSNR against the source.")
   var psnr = false

@@ -67,7 +67,10 @@ struct ComplexityPass: Sendable {
   /// The encoder that the plan's own settings lead to, and whether it learns from a pass; an error where it does not take
   /// them.
   private func trial() throws -> (encoderID: String, learns: Bool) {
-    (try Compressor(plan, source: source) { _ in }.encoderID, encoderMakesPasses(plan.codec.type))
+    (
+      try Compressor(plan, source: source) { _ in }.encoderID,
+      encoderMakesPasses(plan.codec.type, encoderID: plan.encoderID)
+    )
   }
 
   /// From the bits that a picture element has: a tenth of a bit is what good pictures take.
@@ -93,7 +96,7 @@ struct ComplexityPass: Sendable {
     let compressor = try Compressor(quick, source: source, storage: storage) { result in
       if let count = found.add(result) { progress.update(frames: count) }
     }
-    if compressor.makesPasses { try compressor.beginPass(isLast: false, rate: nil) }
+    if compressor.makesPasses { try compressor.beginPass(isLast: false) }
     let reader = try FrameReader(source, plan: quick)
     defer { reader.cancel() }
     var count = 0

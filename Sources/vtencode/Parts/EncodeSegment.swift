@@ -18,10 +18,7 @@ struct PlanOptions: ParsableArguments {
   @Flag(help: "The movie is a copy, which has another time of modification.")
   var ignoreModificationTime = false
 
-  @Option(
-    help: ArgumentHelp(
-      "How progress is told: auto, json (an object a line on standard error) or none.", valueName: "how"))
-  var progress: ProgressStyle = .auto
+  @OptionGroup var telling: ProgressOption
 }
 
 struct EncodeSegment: AsyncParsableCommand {
@@ -60,7 +57,7 @@ struct EncodeSegment: AsyncParsableCommand {
       plan, at: planOptions.movie, ignoresTime: planOptions.ignoreModificationTime)
     let job = SegmentJob(
       file: plan, segment: plan.segments[segment], source: source, options: options, folder: folder,
-      progress: planOptions.progress)
+      progress: planOptions.telling.progress)
     let record = try await job.run()
     try Console.print(
       "segment \(segment), \(Wording.plural(record.frames, "frame")), "

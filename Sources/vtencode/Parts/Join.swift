@@ -22,10 +22,7 @@ struct Join: AsyncParsableCommand {
         + "standard output.", valueName: "file"), completion: .file())
   var out: String
 
-  @Flag(
-    help: "Replace an existing output without asking. Without it a script gets an error, a person a question."
-  )
-  var overwrite = false
+  @OptionGroup var overwriting: OverwriteOption
 
   func run() async throws {
     let plan = try EncodingPlanFile.read(planOptions.plan)
@@ -35,14 +32,14 @@ struct Join: AsyncParsableCommand {
     let place = planOptions.movie ?? plan.source.path
     var destination = try Destination(argument: out, movie: place, suffix: "joined", codec: codec)
     if let path = destination.path {
-      destination.replaces = try OutputCheck.mayReplace(path, overwrites: overwrite)
+      destination.replaces = try OutputCheck.mayReplace(path, overwrites: overwriting.overwrite)
     }
     Interrupt.shared.watch()
     let (source, options) = try await PartSource.open(
       plan, at: planOptions.movie, ignoresTime: planOptions.ignoreModificationTime)
     let joiner = Joiner(
       file: plan, source: source, options: options, folder: PartFolder(of: planOptions.plan),
-      progress: planOptions.progress)
+      progress: planOptions.telling.progress)
     try await joiner.join(into: destination, began: Date())
   }
 }

@@ -34,6 +34,8 @@ struct PlanSettings: Codable, Sendable {
   var audio: String
   var audioBitRate: Int?
   var faststart: Bool
+  /// False leaves subtitles out; older plans do not say.
+  var subtitles: Bool?
 
   /// - Parameters:
   ///   - plan: what came of the options.
@@ -61,7 +63,8 @@ struct PlanSettings: Codable, Sendable {
     frameLimit = options.frames
     audio = plan.audio.rawValue
     audioBitRate = options.audioBitrate?.bitsPerSecond
-    faststart = !options.noFaststart
+    faststart = !options.faststart.noFaststart
+    subtitles = options.noSubtitles ? false : nil
   }
 
   /// The same as options of the command line.
@@ -86,6 +89,7 @@ struct PlanSettings: Codable, Sendable {
     add("--frame-rate", frameRate)
     add("--audio-bitrate", audioBitRate)
     flag("--no-faststart", !faststart)
+    flag("--no-subtitles", subtitles == false)
     do {
       return try EncodingOptions.parse(arguments + ["--", movie])
     } catch {

@@ -52,7 +52,7 @@ struct Split: AsyncParsableCommand {
 
   func run() async throws {
     try OutputCheck.check(plan, option: "--plan", others: [options.movie])
-    let replaces = try OutputCheck.mayReplace(plan, overwrites: options.overwrite)
+    let replaces = try OutputCheck.mayReplace(plan, overwrites: options.overwriting.overwrite)
     Interrupt.shared.watch()
     let size = segments.map(SegmentCutter.Size.count) ?? .seconds(segmentDuration ?? 20)
     let made = try await Planner(options: options, passes: passOptions.multiPass, size: size).plan()
@@ -82,7 +82,7 @@ struct Planner: Sendable {
     let source = PartSource.adapted(opened, options)
     var plan = try EncodingPlan(options, source: source, purpose: .transcoding, isPaced: false)
     if plan.threads == nil { plan.threads = 1 }
-    for notice in plan.notices where options.progress == .auto { Console.note("vtencode: \(notice)") }
+    for notice in plan.notices where options.telling.progress == .auto { Console.note("vtencode: \(notice)") }
     let ready = plan
     let (complexity, encoderID) = try await onThread("analysis") {
       try ComplexityPass(source: source, plan: ready).run()
@@ -91,7 +91,8 @@ struct Planner: Sendable {
       complexity: complexity, size: size, bitRate: options.quality == nil ? plan.bitRate : nil
     ).segments()
     let usual =
-      options.quality == nil && encoderMakesPasses(plan.codec.type) ? PassOptions.usualOfSegments : 1
+      options.quality == nil && encoderMakesPasses(plan.codec.type, encoderID: plan.encoderID)
+      ? PassOptions.usualOfSegments : 1
     guard let first = segments.first, let last = segments.last else {
       throw Failure("'\(source.name)' holds no picture that can be decoded")
     }

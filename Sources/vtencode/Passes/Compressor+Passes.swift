@@ -4,39 +4,64 @@ import VideoToolbox
 extension Compressor {
   /// Whether the session's encoder makes several passes; it has the storage then.
   func attach(_ storage: VTMultiPassStorage) -> Bool {
-    VTSessionSetProperty(session, key: kVTCompressionPropertyKey_MultiPassStorage, value: storage) == noErr
+    guard
+      VTSessionSetProperty(session, key: kVTCompressionPropertyKey_MultiPassStorage, value: storage) == noErr
+    else { return false }
+    // Of the encoders that are built in, the package's own.
+    VTSessionSetProperty(
+      session, key: kOVTCompressionPropertyKey_AllowsPartialPasses, value: kCFBooleanTrue)
+    return true
+  }
+
+  /// The decode times that the next pass is over; after a pass that wants another.
+  func rangesOfNextPass() throws -> [CMTimeRange] {
+    var (count, list) = (0, UnsafePointer<CMTimeRange>?.none)
+    let status = VTCompressionSessionGetTimeRangesForNextPass(
+      session, timeRangeCountOut: &count, timeRangeArrayOut: &list)
+    guard status == noErr, let list else {
+      throw Failure("the encoder does not say what the next pass is over (error \(status))")
+    }
+    return Array(UnsafeBufferPointer(start: list, count: count))
   }
 
   /// - Parameters:
   ///   - isLast: nothing need be learnt any more.
-  ///   - rate: bits a second, where it is another than before.
-  func beginPass(isLast: Bool, rate: Int?) throws {
-    if let rate {
-      let status = VTSessionSetProperty(
-        session, key: kVTCompressionPropertyKey_AverageBitRate, value: NSNumber(value: rate))
-      guard status == noErr else {
-        throw Failure("the encoder does not take another bit rate between passes (error \(status))")
-      }
-    }
+  ///   - rate: bits a second of the pass; nil as before.
+  func beginPass(isLast: Bool, rate: Int? = nil) throws {
+    try setRate(rate)
     let status = VTCompressionSessionBeginPass(session, flags: isLast ? .beginFinalPass : [], nil)
     guard status == noErr else { throw Failure("the encoder cannot begin a pass (error \(status))") }
   }
 
   /// Returns when the output of every frame has been delivered.
+  /// - Parameter rate: bits a second that the movie is to have, where the pass may have had another.
   /// - Returns: Whether the encoder asks for another pass.
-  func endPass() throws -> Bool {
+  func endPass(rate: Int? = nil) throws -> Bool {
+    try setRate(rate)
     var wantsMore = DarwinBoolean(false)
     let status = VTCompressionSessionEndPass(session, furtherPassesRequestedOut: &wantsMore, nil)
     guard status == noErr else { throw Failure("the encoder could not end a pass (error \(status))") }
     return wantsMore.boolValue
   }
+
+  private func setRate(_ rate: Int?) throws {
+    guard let rate, rate != passRate else { return }
+    let status = VTSessionSetProperty(
+      session, key: kVTCompressionPropertyKey_AverageBitRate, value: NSNumber(value: rate))
+    guard status == noErr else {
+      throw Failure("the encoder does not take another bit rate between passes (error \(status))")
+    }
+    passRate = rate
+  }
 }
 
 /// Whether an encoder that a session would take makes several passes, for what runs without a session of our own.
-func encoderMakesPasses(_ codec: CMVideoCodecType) -> Bool {
+func encoderMakesPasses(_ codec: CMVideoCodecType, encoderID: String? = nil) -> Bool {
   var session: VTCompressionSession?
+  let specification = encoderID.map { [kVTVideoEncoderSpecification_EncoderID: $0] as CFDictionary }
   VTCompressionSessionCreate(
-    allocator: kCFAllocatorDefault, width: 640, height: 360, codecType: codec, encoderSpecification: nil,
+    allocator: kCFAllocatorDefault, width: 640, height: 360, codecType: codec,
+    encoderSpecification: specification,
     imageBufferAttributes: nil, compressedDataAllocator: nil, outputCallback: nil, refcon: nil,
     compressionSessionOut: &session)
   guard let session else { return false }

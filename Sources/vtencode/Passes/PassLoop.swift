@@ -11,6 +11,8 @@ final class PassLoop: @unchecked Sendable {
   private let progress: ProgressLine
   /// Passes that were made.
   private(set) var made = 0
+  /// Frames that were encoded once more, in passes over parts.
+  private(set) var framesAgain = 0
 
   init(_ pipeline: Pipeline, _ compressor: Compressor, _ recorder: PassRecorder, _ progress: ProgressLine) {
     (self.pipeline, self.compressor, self.recorder, self.progress) = (
@@ -26,24 +28,42 @@ final class PassLoop: @unchecked Sendable {
         target: pipeline.plan.bitRate, most: pipeline.plan.passes, tolerance: pipeline.plan.passTolerance)
       var isWhole = false
       var isWanted = false
+      var partCount = 0
       repeat {
-        progress.begin(pass: plan.number, of: plan.most)
-        try recorder.begin()
+        let part = plan.isPartial ? try recorder.beginPart(compressor.rangesOfNextPass()) : nil
+        if part == nil { try recorder.begin() }
+        progress.begin(pass: plan.number, of: plan.most, frames: part?.count)
         do {
-          try compressor.beginPass(isLast: plan.isLast, rate: plan.asked == plan.target ? nil : plan.asked)
-          isWhole = try encodePass(samples, damage)
-          isWanted = try compressor.endPass()
+          try compressor.beginPass(isLast: plan.isLast, rate: plan.asked)
+          let isOver = try encodePass(samples, damage, only: part)
+          if part == nil { isWhole = isOver }
+          if part != nil, !isOver {
+            // What was given up leaves a hole.
+            _ = try? compressor.endPass(rate: plan.target)
+            recorder.preferPassBefore()
+            break
+          }
+          isWanted = try compressor.endPass(rate: plan.target)
         } catch {
           // An encoder that has learnt how little the movie can take may find the rate too low for a pass: what the pass
-          // before gave is as near as it gets.
-          guard made > 0, recorder.isEmpty, !recorder.isFailed else { throw error }
+          // before gave is as near as it gets. So it is where a part fails.
+          guard made > 0, !recorder.isFailed, part != nil || recorder.isEmpty else { throw error }
+          if part != nil {
+            _ = try? compressor.endPass(rate: plan.target)
+            recorder.preferPassBefore()
+          }
           break
         }
         try recorder.check()
         made += 1
+        partCount = part?.count ?? 0
+        framesAgain += partCount
       } while !Interrupt.shared.isRequested && !samples.isCancelled
         && plan.advance(bitRate: recorder.bitRate, isWanted: isWanted)
-      if plan.isWorse { recorder.preferPassBefore() }
+      if plan.isWorse {
+        recorder.preferPassBefore()
+        framesAgain -= partCount
+      }
       if isWhole { gate.noteEndOfMovie() }
       try recorder.forEach { sample in
         tally.add(sample, isVerbose: pipeline.plan.isVerbose)
@@ -59,18 +79,25 @@ final class PassLoop: @unchecked Sendable {
     }
   }
 
-  /// - Returns: Whether the movie was read to its end.
-  private func encodePass(_ samples: BoundedQueue<CMSampleBuffer>, _ damage: DamageCollector) throws -> Bool {
+  /// - Parameter part: presentation times of the frames to encode; nil for all.
+  /// - Returns: Whether the movie was read to its end, or to that of the part.
+  private func encodePass(
+    _ samples: BoundedQueue<CMSampleBuffer>, _ damage: DamageCollector, only part: Set<CMTime>?
+  ) throws -> Bool {
     let reader = try FrameReader(pipeline.source, plan: pipeline.plan)
     defer {
       damage.note(pictures: reader.damage)
       reader.cancel()
     }
     var count = 0
+    var missing = part?.count ?? .max
     while !Interrupt.shared.isRequested, !samples.isCancelled, count < pipeline.plan.frameLimit ?? .max {
       guard let frame = try reader.next() else { return true }
       count += 1
+      if let part, !part.contains(frame.time) { continue }
       try compressor.encode(frame)
+      missing -= 1
+      if missing == 0 { return true }
       try recorder.check()
     }
     return false

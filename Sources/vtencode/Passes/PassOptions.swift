@@ -11,7 +11,8 @@ struct PassOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Go over the movie more than once, to share the bits out by what its parts need: at most so many passes, 2 if no "
-        + "number follows. A third and later ones are made where the rate is missed by more than 0.5 %. Frames and "
+        + "number follows. A third and later ones are made where the rate is missed by more than 0.5 %, where that is enough over parts of the "
+        + "movie alone if the encoder is this package's own. Frames and "
         + "statistics wait on disk beside the output.", valueName: "n"))
   var multiPass: Int?
 

@@ -4,7 +4,8 @@ import Foundation
 /// Which passes a run makes over its source, and at which rate each.
 ///
 /// The first learns, the second shares the bits out. From the third on a pass is made only where the one before has
-/// missed the rate, at a rate corrected by that.
+/// missed the rate: over those parts that the encoder names, or, where it names none, over the whole at a rate corrected
+/// by the miss.
 struct PassPlan: Sendable {
   let target: Int
   /// A miss that another pass is spent on, as a share of the rate.
@@ -16,6 +17,8 @@ struct PassPlan: Sendable {
   private var leastMiss = Double.infinity
   /// The last pass is worse than the one before.
   private(set) var isWorse = false
+  /// The next pass is over parts of the movie.
+  private(set) var isPartial = false
 
   init(target: Int, most: Int, tolerance: Double) {
     (self.target, self.most, self.tolerance) = (target, most, tolerance)
@@ -34,6 +37,14 @@ struct PassPlan: Sendable {
       isWorse = miss >= leastMiss
       leastMiss = min(miss, leastMiss)
       guard !isWorse, miss > tolerance, bitRate > 0 else { return false }
+      // The encoder that names parts knows when they bring nothing any more.
+      guard isWanted || !isPartial else { return false }
+      isPartial = isWanted
+      if isPartial {
+        guard number < most else { return false }
+        number += 1
+        return true
+      }
       let wanted = Double(asked) * Double(target) / bitRate
       // A rate that the content makes nothing of is not chased.
       guard (Double(target) / 2...Double(target) * 2).contains(wanted) else { return false }

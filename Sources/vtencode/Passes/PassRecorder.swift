@@ -8,6 +8,10 @@ final class PassRecorder: @unchecked Sendable {
   /// The frames of a pass.
   private struct Frames {
     let silo: VTFrameSilo
+    /// Where a pass over parts has replaced frames: which decode times, and a silo with what was there.
+    var replaced: (ranges: [CMTimeRange], frames: VTFrameSilo)?
+    /// Of the pass that is under way.
+    var added = 0
     var count = 0
     var bytes = 0
     var start = CMTime.positiveInfinity
@@ -23,6 +27,8 @@ final class PassRecorder: @unchecked Sendable {
   private let lock = Lock()
   private var current: Frames?
   private var before: Frames?
+  /// What `current` said before a pass over parts.
+  private var unreplaced: Frames?
   private var made = 0
   private var failure: Failure?
 
@@ -45,15 +51,57 @@ final class PassRecorder: @unchecked Sendable {
       made += 1
       return made
     }
-    var silo: VTFrameSilo?
-    let status = VTFrameSiloCreate(
-      allocator: kCFAllocatorDefault, fileURL: folder.url("pass-\(number).silo") as CFURL,
-      timeRange: .invalid, options: nil, frameSiloOut: &silo)
-    guard let silo else { throw Self.failure(status) }
+    let silo = try makeSilo("pass-\(number)")
     lock.withLock {
       before = current
       current = Frames(silo: silo)
     }
+  }
+
+  /// Frames that come from now on take the place of those with decode times in these ranges.
+  /// - Returns: The presentation times of those.
+  func beginPart(_ ranges: [CMTimeRange]) throws -> Set<CMTime> {
+    let number = lock.withLock {
+      made += 1
+      return made
+    }
+    guard var frames = lock.withLock({ current }) else { return [] }
+    let whole = frames
+    let undo = try makeSilo("pass-\(number)")
+    var times = Set<CMTime>()
+    for range in ranges {
+      try Self.check(
+        VTFrameSiloCallBlockForEachSampleBuffer(frames.silo, in: range) { sample in
+          times.insert(sample.presentationTimeStamp)
+          frames.bytes -= CMSampleBufferGetTotalSampleSize(sample)
+          return VTFrameSiloAddSampleBuffer(undo, sampleBuffer: sample)
+        })
+    }
+    frames.count -= times.count
+    frames.replaced = (ranges, undo)
+    try Self.check(Self.replace(ranges, in: frames.silo))
+    frames.added = 0
+    lock.withLock {
+      unreplaced = whole
+      current = frames
+    }
+    return times
+  }
+
+  private static func replace(_ ranges: [CMTimeRange], in silo: VTFrameSilo) -> OSStatus {
+    ranges.withUnsafeBufferPointer {
+      guard let base = $0.baseAddress else { return kVTFrameSiloInvalidTimeRangeErr }
+      return VTFrameSiloSetTimeRangesForNextPass(silo, timeRangeCount: $0.count, timeRangeArray: base)
+    }
+  }
+
+  private func makeSilo(_ name: String) throws -> VTFrameSilo {
+    var silo: VTFrameSilo?
+    let status = VTFrameSiloCreate(
+      allocator: kCFAllocatorDefault, fileURL: folder.url("\(name).silo") as CFURL,
+      timeRange: .invalid, options: nil, frameSiloOut: &silo)
+    guard let silo else { throw Self.failure(status) }
+    return silo
   }
 
   /// - Returns: How many frames the pass has.
@@ -64,15 +112,16 @@ final class PassRecorder: @unchecked Sendable {
       guard var frames = current else { return 0 }
       guard status == noErr else {
         failure = failure ?? Self.failure(status)
-        return frames.count
+        return frames.added
       }
       let time = sample.presentationTimeStamp
       frames.count += 1
+      frames.added += 1
       frames.bytes += CMSampleBufferGetTotalSampleSize(sample)
       frames.start = min(frames.start, time)
       frames.end = max(frames.end, sample.duration.isNumeric ? time + sample.duration : time)
       current = frames
-      return frames.count
+      return frames.added
     }
   }
 
@@ -94,6 +143,17 @@ final class PassRecorder: @unchecked Sendable {
   /// Goes back to the frames of the pass before, if this one is the worse.
   func preferPassBefore() {
     lock.withLock {
+      if let (ranges, frames) = current?.replaced, let silo = current?.silo {
+        var status = Self.replace(ranges, in: silo)
+        if status == noErr {
+          status = VTFrameSiloCallBlockForEachSampleBuffer(frames, in: .invalid) {
+            VTFrameSiloAddSampleBuffer(silo, sampleBuffer: $0)
+          }
+        }
+        if status != noErr { failure = failure ?? Self.failure(status) }
+        current = unreplaced
+        return
+      }
       if let earlier = before { current = earlier }
       before = nil
     }
@@ -114,6 +174,10 @@ final class PassRecorder: @unchecked Sendable {
       return kVTParameterErr
     }
     if status != noErr, !isEnough { throw Self.failure(status) }
+  }
+
+  private static func check(_ status: OSStatus) throws {
+    if status != noErr { throw failure(status) }
   }
 
   private static func failure(_ status: OSStatus) -> Failure {

@@ -15,6 +15,8 @@ final class Compressor: @unchecked Sendable {
   /// Of the encoding stage alone.
   private var rate: Int
   private var start: CMTime?
+  /// Bits a second of the pass that is under way, or is to begin.
+  var passRate: Int
   /// Whether each pass is begun and ended.
   private(set) var makesPasses = false
 
@@ -31,7 +33,9 @@ final class Compressor: @unchecked Sendable {
       compressedDataAllocator: nil, outputCallback: nil, refcon: nil, compressionSessionOut: &created)
     if status == kVTCouldNotFindVideoEncoderErr {
       if let id = plan.encoderID {
-        throw Failure("the encoder \(id) is not built in here; see vtencode encoders")
+        throw Failure(
+          "there is no encoder '\(id)' for \(plan.codec.name) at \(plan.width)x\(plan.height); see vtencode encoders"
+        )
       }
       throw Failure(
         "no \(plan.codec.name) encoder is built in; build with --traits X264,X265 (make build does), "
@@ -46,6 +50,7 @@ final class Compressor: @unchecked Sendable {
     self.output = output
     conferencing = plan.conferencing
     rate = plan.bitRate
+    passRate = plan.bitRate
     var id: CFString?
     VTSessionCopyProperty(
       session, key: kVTCompressionPropertyKey_EncoderID, allocator: kCFAllocatorDefault, valueOut: &id)
@@ -64,8 +69,7 @@ final class Compressor: @unchecked Sendable {
 
   private static func specification(_ plan: EncodingPlan) -> CFDictionary? {
     if let id = plan.encoderID { return [kVTVideoEncoderSpecification_EncoderID: id] as CFDictionary }
-    guard let conferencing = plan.conferencing else { return nil }
-    if let id = conferencing.encoderID { return [kVTVideoEncoderSpecification_EncoderID: id] as CFDictionary }
+    guard plan.conferencing != nil else { return nil }
     return [kVTVideoEncoderSpecification_EnableLowLatencyRateControl: true] as CFDictionary
   }
 

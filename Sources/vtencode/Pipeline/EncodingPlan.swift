@@ -101,12 +101,13 @@ struct EncodingPlan: Sendable {
     isConstantBitRate = options.cbr
     savesPower = options.savePower
     threads = options.threads
+    encoderID = options.encoder
     frameLimit = options.frames
     audio = options.noAudio ? .none : options.audio
     audioBitRate = options.audioBitrate?.bitsPerSecond
     keepsSubtitles = !options.noSubtitles
-    isFastStart = !options.noFaststart
-    progress = options.progress
+    isFastStart = !options.faststart.noFaststart
+    progress = options.telling.progress
     isVerbose = options.verbose
     notices = Self.notices(fit: fit, mapsTones: mapsTones, source: source)
     if source.isInterlaced, let deinterlacing {

@@ -13,7 +13,7 @@ enum EncodingRun {
       throw Failure("--psnr decodes what was written, so it needs a file; give --out a name", status: 64)
     }
     if let path = destination.path {
-      destination.replaces = try OutputCheck.mayReplace(path, overwrites: options.overwrite)
+      destination.replaces = try OutputCheck.mayReplace(path, overwrites: options.overwriting.overwrite)
     }
     Interrupt.shared.watch()
     var source = try await MovieSource.open(options.movie, streamFrameRate: options.framesPerSecond)
@@ -23,7 +23,7 @@ enum EncodingRun {
     var plan = try EncodingPlan(options, source: source, purpose: purpose, isPaced: isPaced)
     plan.conferencing = conferencing
     plan.passes = passes
-    for notice in plan.notices where options.progress == .auto { Console.note("vtencode: \(notice)") }
+    for notice in plan.notices where options.telling.progress == .auto { Console.note("vtencode: \(notice)") }
     var refinement = RateRefinement(Pipeline(source: source, plan: plan, destination: destination))
     var report = try await refinement.run()
     let wasInterrupted = Interrupt.shared.isRequested
@@ -31,7 +31,7 @@ enum EncodingRun {
       report.quality = try await QualityMeter(source: source, plan: plan, encodedPath: path).measure()
     }
     let summary = report.summary(destination: destination) + "\n"
-    if options.progress == .json {
+    if options.telling.progress == .json {
       Console.note(json: RunEvent(report, destination: destination, isInterrupted: wasInterrupted))
     }
     if destination.isStandardOutput {

@@ -71,6 +71,7 @@ struct Pipeline: Sendable {
       seconds: Date().timeIntervalSince(began), plan: plan, written: written, encoderID: compressor.encoderID)
     report.damage = damage.value
     report.passes = passes?.made ?? 1
+    report.framesAgain = passes?.framesAgain ?? 0
     report.plan.notices += notices
     return report
   }

@@ -18,12 +18,13 @@ struct ArrivalLog {
 
   /// The share of the time that the picture stood still for too long, and the longest stretch in seconds, as WebRTC's
   /// statistics count freezes: three frames and 150 ms longer than usual, whichever is more.
-  func standstill(frameRate: Double) -> (share: Double, longest: Double) {
-    guard let first = times.first, let last = times.last, last > first else { return (0, 0) }
+  /// - Parameter end: when the session was over: the last picture stood until then.
+  func standstill(frameRate: Double, until end: Double) -> (share: Double, longest: Double) {
+    guard let first = times.first, end > first else { return (0, 0) }
     let interval = 1 / max(frameRate, 1)
     let limit = max(3 * interval, interval + 0.15)
-    let gaps = zip(times, times.dropFirst()).map { $1 - $0 }
-    return (gaps.reduce(0) { $0 + ($1 > limit ? $1 : 0) } / (last - first), gaps.max() ?? 0)
+    let gaps = zip(times, times.dropFirst() + [end]).map { $1 - $0 }
+    return (gaps.reduce(0) { $0 + ($1 > limit ? $1 : 0) } / (end - first), gaps.max() ?? 0)
   }
 
   func delay(_ share: Double) -> Double? { CallRecord.quantile(share, of: delays) }

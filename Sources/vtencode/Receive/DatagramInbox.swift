@@ -24,6 +24,12 @@ final class DatagramInbox: @unchecked Sendable {
     return dropped
   }
 
+  var isEmpty: Bool {
+    condition.lock()
+    defer { condition.unlock() }
+    return waiting.isEmpty
+  }
+
   func put(_ datagram: Datagram) {
     condition.lock()
     if waiting.count < Self.capacity { waiting.append(datagram) } else { dropped += 1 }

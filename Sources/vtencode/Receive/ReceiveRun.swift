@@ -15,6 +15,8 @@ final class ReceiveRun: @unchecked Sendable {
   private var peer: SocketAddress?
   private var line: LiveLine
   private var meter = RateMeter()
+  /// When the session was over.
+  private var end = 0.0
 
   /// Opens the socket.
   init(
@@ -41,13 +43,16 @@ final class ReceiveRun: @unchecked Sendable {
     defer { socket.close() }
     while !Interrupt.shared.isRequested, session.state == .waiting || session.state == .open, !output.isFull {
       let batch = inbox.take(until: min(session.deadline, SessionTime.now + 0.5))
-      for datagram in batch where !output.isFull { try take(datagram) }
-      try session.poll(at: SessionTime.now, decode: decode)
+      for datagram in batch where !output.isFull && !Interrupt.shared.isRequested { try take(datagram) }
+      // Who decodes more slowly than datagrams come has not heard nothing: they wait.
+      let now = inbox.isEmpty ? SessionTime.now : batch.last?.time ?? SessionTime.now
+      try session.poll(at: now, decode: decode)
       output.settle { session.captureTime(of: $0) }
       if let peer { socket.send(session.takeOutgoing(), to: peer) }
       line.update(at: SessionTime.now) { progress() }
     }
     line.finish()
+    end = SessionTime.now
     if !output.isFull { try session.finish(decode: decode) }
     output.settle { session.captureTime(of: $0) }
     session.sayGoodbye(at: SessionTime.now)
@@ -65,10 +70,11 @@ final class ReceiveRun: @unchecked Sendable {
     if Greeting.isGreeting(datagram.bytes) {
       // Of a session that goes on, only the address that began it.
       guard peer == nil || peer == datagram.from else { return }
-      guard session.greet(datagram.bytes, at: datagram.time) else { return }
+      let belongs = session.greet(datagram.bytes, at: datagram.time)
+      socket.send(session.takeOutgoing(), to: datagram.from)
+      guard belongs else { return }
       if peer == nil, !options.wire.quiet { Console.note("Receiving from \(datagram.from.text)") }
       peer = datagram.from
-      socket.send(session.takeOutgoing(), to: datagram.from)
     } else if datagram.from == peer {
       try session.take(datagram.bytes, at: datagram.time, decode: decode)
       socket.send(session.takeOutgoing(), to: datagram.from)
@@ -91,12 +97,15 @@ final class ReceiveRun: @unchecked Sendable {
   /// Ends the file, and sums up.
   func finish() async throws -> SummaryTable {
     let path = try await output.finish()
+    if path == nil, options.out != nil, session.state != .waiting {
+      throw Failure("no picture came that could be decoded; nothing was written")
+    }
     let counts = session.counts
     let log = output.log
     let frameRate = session.frameRate ?? 30
-    let seconds = (log.times.last ?? 0) - (log.times.first ?? 0)
+    let seconds = max(end - (log.times.first ?? end), 0)
     let sent = max(output.sentCount, counts.decoded)
-    let still = log.standstill(frameRate: frameRate)
+    let still = log.standstill(frameRate: frameRate, until: end)
     var table = SummaryTable(
       "from \(peer?.text ?? "nobody"), \(Wording.fixed(seconds, 1)) s\(path.map { ", written to \($0)" } ?? "")"
     )
@@ -106,6 +115,9 @@ final class ReceiveRun: @unchecked Sendable {
     let bits = Double((counts.bytes + counts.recoveredBytes) * 8)
     let lost =
       Double(max(counts.lostPackets, 0)) / Double(max(counts.packets + max(counts.lostPackets, 0), 1))
+    if inbox.droppedCount > 0 {
+      table.row("flooded", "\(Wording.plural(inbox.droppedCount, "datagram")) more than could be taken")
+    }
     table.row("shown", "\(Wording.grouped(counts.decoded)) of \(Wording.plural(sent, "frame"))")
     table.row(
       "stands still",

@@ -9,7 +9,8 @@ final class ReceivedOutput {
   private let mostFrames: Int
   private let decoder = CallDecoder()
   private var file: ReceivedFile?
-  private var firstTimestamp: UInt32?
+  /// The last frame's, and its time from the first, in seconds: the stamp wraps after some hours.
+  private var stamp: (rtp: UInt32, time: Double)?
   private var lastTime = -1.0
   private var frames = 0
   private var numbers: (first: Int64, last: Int64)?
@@ -28,9 +29,8 @@ final class ReceivedOutput {
   /// - Returns: False if the frame cannot be decoded.
   func take(_ frame: MediaReceiver.Frame) throws -> Bool {
     guard !isFull else { return false }
-    let first = firstTimestamp ?? frame.timestamp
-    // A session of more than six hours wraps its time stamps; movies of it end there.
-    let time = Double(Int32(bitPattern: frame.timestamp &- first)) / MediaClock.rtpRate
+    let before = stamp ?? (frame.timestamp, 0)
+    let time = before.time + Double(Int32(bitPattern: frame.timestamp &- before.rtp)) / MediaClock.rtpRate
     let decoded: (picture: CVPixelBuffer, sample: CMSampleBuffer)?
     do {
       decoded = try decoder.decodeSample(
@@ -41,7 +41,7 @@ final class ReceivedOutput {
     }
     guard let decoded else { return false }
     let now = SessionTime.now
-    firstTimestamp = first
+    stamp = (frame.timestamp, time)
     numbers = (numbers?.first ?? frame.number, frame.number)
     frames += 1
     unsettled.append((frame.timestamp, now))

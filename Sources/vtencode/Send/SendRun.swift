@@ -71,18 +71,23 @@ final class SendRun: @unchecked Sendable {
       // What is not from there is nobody's.
       exchange { $0.take(bytes, at: time) }
     }
-    self.socket = socket
-    defer { socket.close() }
+    lock.withLock { self.socket = socket }
+    defer {
+      // Also when the source or the encoder fails.
+      exchange { $0.sayGoodbye(at: SessionTime.now) }
+      socket.close()
+    }
     socket.every(milliseconds: 5) { [weak self] in self?.exchange { $0.poll(at: SessionTime.now) } }
     try waitForAnswer()
     if !options.wire.quiet { Console.note("Sending to \(address.text); Ctrl-C ends it") }
-    let start = SessionTime.now
+    let begin = SessionTime.now
+    var start: Double?
     var sent = 0
-    while sent < options.frames ?? .max, let picture = try pictures.next(), !Interrupt.shared.isRequested {
-      let due = start + picture.time
-      SessionTime.sleep(until: due)
-      let state = lock.withLock { session.state }
-      guard state == .open else { break }
+    while sent < options.frames ?? .max, let picture = try pictures.next() {
+      // The first picture may take its time.
+      let due = (start ?? SessionTime.now - picture.time) + picture.time
+      start = due - picture.time
+      guard wait(until: due) else { break }
       sent += 1
       // A machine that is too slow leaves pictures out rather than fall behind.
       if SessionTime.now - due > 2 / source.frameRate {
@@ -93,8 +98,17 @@ final class SendRun: @unchecked Sendable {
       line.update(at: SessionTime.now) { progress() }
     }
     line.finish()
-    exchange { $0.sayGoodbye(at: SessionTime.now) }
-    return try finish(after: SessionTime.now - start)
+    return try finish(after: SessionTime.now - (start ?? begin))
+  }
+
+  /// - Returns: False where the session has ended before that, or is to.
+  private func wait(until due: Double) -> Bool {
+    while true {
+      guard !Interrupt.shared.isRequested, lock.withLock({ session.state }) == .open else { return false }
+      let now = SessionTime.now
+      if now >= due { return true }
+      SessionTime.sleep(until: min(due, now + 0.1))
+    }
   }
 
   /// Does something to the session, and sends what comes of it.
@@ -109,7 +123,7 @@ final class SendRun: @unchecked Sendable {
     let end = SessionTime.now + options.wait.value
     while lock.withLock({ session.state }) == .greeting, SessionTime.now < end {
       if Interrupt.shared.isRequested { throw Failure("interrupted", status: Interrupt.shared.status) }
-      if let code = socket?.lastError, [ENETUNREACH, EHOSTUNREACH, EACCES].contains(code) {
+      if let code = lock.withLock({ socket })?.lastError, [ENETUNREACH, EHOSTUNREACH, EACCES].contains(code) {
         throw Failure("cannot send to \(address.text): \(String(cString: strerror(code)).lowercased())")
       }
       Thread.sleep(forTimeInterval: 0.01)
@@ -118,9 +132,8 @@ final class SendRun: @unchecked Sendable {
       let refused = lock.withLock { session.counts.refused }
       throw Failure(
         refused > 0
-          ? "\(address.text) answers with another key, or none; give both ends the same"
-          : "nobody answers at \(options.to.text); start vtencode receive --listen \(options.to.port) there, "
-            + "with the same key")
+          ? "what answers at \(address.text) is no vtencode receive; is another program at that port?"
+          : "nobody answers at \(options.to.text); start vtencode receive --listen \(options.to.port) there")
     }
   }
 

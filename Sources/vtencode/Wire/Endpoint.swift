@@ -40,7 +40,9 @@ struct Endpoint: ExpressibleByArgument, Equatable, Sendable {
 
   /// Asks the system for the host's address.
   func resolve() throws -> SocketAddress {
-    let name = host ?? "127.0.0.1"
+    var name = host ?? "127.0.0.1"
+    // Where the system's first address of it is that of IPv6, a receiver on the usual one would not be met.
+    if name == "localhost" { name = "127.0.0.1" }
     do {
       return try SocketAddress.makeAddressResolvingHost(name, port: port)
     } catch {

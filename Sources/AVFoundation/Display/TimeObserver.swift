@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+extension TimeObserver {
+  /// Calls `block` at every multiple of an interval, and when time jumps or the rate changes from or to zero.
+  static func periodic(
+    _ timebase: CMTimebase, _ interval: CMTime, queue: DispatchQueue?,
+    _ block: @escaping @Sendable (CMTime) -> Void
+  ) -> TimeObserver {
+    let observer = TimeObserver(timebase, queue: queue ?? .main)
+    guard interval.isNumeric, interval > .zero else { return observer }
+    @Sendable func following(_ time: CMTime) -> CMTime {
+      let count = (time.seconds / interval.seconds + 1e-9).rounded(.down)
+      let step: Int64 = CMTimebaseGetRate(timebase) < 0 ? -1 : 1
+      return CMTimeMultiply(
+        interval, multiplier: Int32(clamping: Int64(clamping: count).addingClamped(step)))
+    }
+    observer.startPeriodic(next: following, block: block)
+    return observer
+  }
+
+  /// Calls `block` whenever time passes one of the times in the ordinary course of playback.
+  static func boundaries(
+    _ timebase: CMTimebase, _ times: [CMTime], queue: DispatchQueue?, _ block: @escaping @Sendable () -> Void
+  ) -> TimeObserver {
+    let observer = TimeObserver(timebase, queue: queue ?? .main)
+    let sorted = times.filter(\.isNumeric).sorted()
+    observer.startBoundaries(
+      after: { time, isReached in
+        CMTimebaseGetRate(timebase) < 0
+          ? sorted.last { isReached ? $0 < time : $0 <= time }
+          : sorted.first { isReached ? $0 > time : $0 >= time }
+      }, block: block)
+    return observer
+  }
+}
+
+/// A timer on a timebase.
+final class TimeObserver: @unchecked Sendable {
+  // Sendable: `lock` guards what changes.
+  private let timebase: CMTimebase
+  private let timer: any DispatchSourceTimer
+  private let queue: DispatchQueue
+  private let lock = Lock()
+  private var isStopped = false
+  private var isRunning = false
+  private var tokens: [any NSObjectProtocol] = []
+
+  init(_ timebase: CMTimebase, queue: DispatchQueue) {
+    self.timebase = timebase
+    self.queue = queue
+    timer = DispatchSource.makeTimerSource(queue: queue)
+  }
+
+  deinit { stop() }
+
+  var isOver: Bool { lock.withLock { isStopped } }
+
+  /// Fires at a time; the action tells the next one, if there is one.
+  func start(at time: CMTime, action: @escaping @Sendable (_ fired: CMTime) -> CMTime?) {
+    let due = Due(time)
+    timer.setEventHandler { [weak self] in
+      guard let self, !self.isOver else { return }
+      let fired = due.time
+      if let next = action(fired) {
+        due.time = next
+        self.fire(at: next)
+      }
+    }
+    begin()
+    fire(at: time)
+  }
+
+  /// Fires at boundaries.
+  /// - Parameter after: The next boundary at a time, or beyond it if it was reached.
+  func startBoundaries(
+    after: @escaping @Sendable (_ time: CMTime, _ isReached: Bool) -> CMTime?,
+    block: @escaping @Sendable () -> Void
+  ) {
+    let timebase = timebase
+    let due = Due(after(CMTimebaseGetTime(timebase), false) ?? .invalid)
+    due.follow(timebase)
+    timer.setEventHandler { [weak self] in
+      guard let self, !self.isOver, due.time.isNumeric else { return }
+      // A jump over the boundary lets the timer fire before word of the jump is here, which sets it anew; again at
+      // once, should the readings only have been torn apart.
+      guard !due.hasJumped(timebase) else { return self.fire(at: due.time) }
+      block()
+      // A timer may be a trifle early: the time it was set for has come all the same.
+      let now = CMTimebaseGetTime(timebase)
+      let passed = CMTimebaseGetRate(timebase) < 0 ? min(now, due.time) : max(now, due.time)
+      due.time = after(passed, true) ?? .invalid
+      if due.time.isNumeric { self.fire(at: due.time) }
+    }
+    begin()
+    if due.time.isNumeric { fire(at: due.time) }
+    onChange {
+      due.follow(timebase)
+      due.time = after(CMTimebaseGetTime(timebase), false) ?? .invalid
+      // Without a boundary ahead the timer is set far away.
+      return due.time.isNumeric ? due.time : CMTime(value: 1 << 40, timescale: 1)
+    }
+  }
+
+  /// Sets the timer anew when time jumps or runs at another rate.
+  private func onChange(_ next: @escaping @Sendable () -> CMTime) {
+    for name in [kCMTimebaseNotification_EffectiveRateChanged, kCMTimebaseNotification_TimeJumped] {
+      let token = NotificationCenter.default.addObserver(
+        forName: NSNotification.Name(name as String), object: timebase, queue: nil
+      ) { [weak self] _ in
+        guard let observer = self else { return }
+        observer.queue.async { [weak observer] in
+          guard let observer, !observer.isOver else { return }
+          observer.fire(at: next())
+        }
+      }
+      lock.withLock { tokens.append(token) }
+    }
+  }
+
+  func startPeriodic(
+    next: @escaping @Sendable (CMTime) -> CMTime, block: @escaping @Sendable (CMTime) -> Void
+  ) {
+    let timebase = timebase
+    let due = Due(next(CMTimebaseGetTime(timebase)))
+    timer.setEventHandler { [weak self] in
+      guard let self, !self.isOver else { return }
+      // A timer may be a trifle early: the time it was set for has come all the same.
+      let now = max(
+        CMTimebaseGetTime(timebase), CMTimebaseGetRate(timebase) > 0 ? due.time : .negativeInfinity)
+      block(now)
+      due.time = next(now)
+      self.fire(at: due.time)
+    }
+    begin()
+    fire(at: due.time)
+    onChange {
+      let now = CMTimebaseGetTime(timebase)
+      block(now)
+      due.time = next(now)
+      return due.time
+    }
+  }
+
+  private func begin() {
+    CMTimebaseAddTimerDispatchSource(timebase, timerSource: timer)
+    lock.withLock { isRunning = true }
+    timer.resume()
+  }
+
+  private func fire(at time: CMTime) {
+    CMTimebaseSetTimerDispatchSourceNextFireTime(timebase, timerSource: timer, fireTime: time, flags: 0)
+  }
+
+  func stop() {
+    let (tokens, wasRunning): ([any NSObjectProtocol]?, Bool) = lock.withLock {
+      guard !isStopped else { return (nil, false) }
+      isStopped = true
+      defer { self.tokens = [] }
+      return (self.tokens, isRunning)
+    }
+    guard let tokens else { return }
+    for token in tokens { NotificationCenter.default.removeObserver(token) }
+    CMTimebaseRemoveTimerDispatchSource(timebase, timerSource: timer)
+    // A suspended source must not be released.
+    if !wasRunning { timer.resume() }
+    timer.cancel()
+  }
+
+  /// The time that the timer is set for; used on the timer's queue.
+  private final class Due: @unchecked Sendable {
+    // Sendable: touched on the queue of its observer alone.
+    var time: CMTime
+    /// Where the timebase stood at a time of its clock, and its rate since.
+    private var line = (time: CMTime.zero, clock: CMTime.zero, rate: 0.0)
+
+    init(_ time: CMTime) { self.time = time }
+
+    func follow(_ timebase: CMTimebase) {
+      line = (
+        CMTimebaseGetTime(timebase), CMClockGetTime(CMTimebaseCopyUltimateSourceClock(timebase)),
+        CMTimebaseGetEffectiveRate(timebase)
+      )
+    }
+
+    /// Whether the timebase is elsewhere than its line leads, by more than the two readings can differ.
+    func hasJumped(_ timebase: CMTimebase) -> Bool {
+      let clock = CMClockGetTime(CMTimebaseCopyUltimateSourceClock(timebase))
+      let expected = line.time.seconds + (clock - line.clock).seconds * line.rate
+      return abs(CMTimebaseGetTime(timebase).seconds - expected) > 0.05 * max(1, abs(line.rate))
+    }
+  }
+}

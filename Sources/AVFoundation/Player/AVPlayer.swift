@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// Plays an item: its pictures in layers and outputs, its sound where `ovtAudioSink` sends it.
+open class AVPlayer: NSObject, PlaybackOwner, @unchecked Sendable {
+  // Sendable: `lock` guards what changes.
+  /// Whether the player can play.
+  public enum Status: Int, Sendable {
+    case unknown = 0
+    case readyToPlay = 1
+    case failed = 2
+  }
+
+  /// Whether time goes on.
+  public enum TimeControlStatus: Int, Sendable {
+    case paused = 0
+    /// The rate is set, and time will go on as soon as there is something to play.
+    case waitingToPlayAtSpecifiedRate = 1
+    case playing = 2
+  }
+
+  /// What happens at the end of an item.
+  public enum ActionAtItemEnd: Int, Sendable {
+    /// As `pause`: a player of its own has no next item.
+    case advance = 0
+    case pause = 1
+    /// The rate stays, so that a seek goes on playing.
+    case none = 2
+  }
+
+  /// Why time does not go on although the rate is set.
+  public struct WaitingReason: RawRepresentable, Hashable, Sendable {
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    public static let toMinimizeStalls = WaitingReason(rawValue: "AVPlayerWaitingToMinimizeStallsReason")
+    public static let evaluatingBufferingRate = WaitingReason(
+      rawValue: "AVPlayerWaitingWhileEvaluatingBufferingRateReason")
+    public static let noItemToPlay = WaitingReason(rawValue: "AVPlayerWaitingWithNoItemToPlayReason")
+  }
+
+  private let lock = Lock()
+  private var item: AVPlayerItem?
+  private var currentRate: Float = 0
+  private var usualRate: Float = 1
+  private var waits = true
+  private var endAction = ActionAtItemEnd.pause
+  private var layers = PictureConsumers()
+  private var observers: [TimeObserver] = []
+  /// Follows the item's time line, whichever the item is; what observers look at.
+  let timebase = CMTimebase.onHostClock()
+  let renderer = AVSampleBufferAudioRenderer()
+
+  public override init() { super.init() }
+
+  public convenience init(url URL: URL) { self.init(playerItem: AVPlayerItem(url: URL)) }
+
+  public convenience init(playerItem item: AVPlayerItem?) {
+    self.init()
+    replaceCurrentItem(with: item)
+  }
+
+  deinit {
+    for observer in observers { observer.stop() }
+    item?.playback.detach(renderer)
+    renderer.ovtAudioSink = nil
+  }
+
+  // MARK: - Item
+
+  public var currentItem: AVPlayerItem? { lock.withLock { item } }
+
+  /// Plays another item from now on, at the rate of the old one; nil: none.
+  open func replaceCurrentItem(with item: AVPlayerItem?) {
+    let (old, rate, waits, action, layers) = lock.withLock {
+      defer { self.item = item }
+      return (self.item, currentRate, self.waits, endAction, self.layers.all)
+    }
+    guard old !== item else { return }
+    if let old {
+      for layer in layers { old.playback.lock.withLock { old.playback.shared.consumers.remove(layer) } }
+      old.playback.detach(renderer)
+    }
+    renderer.flush()
+    for case let layer as AVSampleBufferDisplayLayer in layers { show(item, in: layer) }
+    guard let item else {
+      renderer.follow(nil)
+      timebase.source = CMClockGetHostTimeClock()
+      CMTimebaseSetRateAndAnchorTime(timebase, rate: 0, anchorTime: .zero, immediateSourceTime: .zero)
+      return
+    }
+    let playback = item.playback
+    playback.lock.withLock { (playback.shared.waits, playback.shared.endAction) = (waits, action) }
+    renderer.follow(playback.timebase)
+    timebase.source = playback.timebase
+    CMTimebaseSetRateAndAnchorTime(timebase, rate: 1, anchorTime: .zero, immediateSourceTime: .zero)
+    playback.attach(self, renderer: renderer)
+    playback.setRate(Double(rate))
+  }
+
+  private func show(_ item: AVPlayerItem?, in layer: AVSampleBufferDisplayLayer) {
+    layer.flushAndRemoveImage()
+    layer.controlTimebase = item?.playback.timebase
+    guard let playback = item?.playback else { return }
+    layer.transform = playback.lock.withLock {
+      playback.shared.consumers.add(layer)
+      return playback.shared.transform
+    }
+    playback.consumersChanged()
+  }
+
+  func add(_ layer: AVSampleBufferDisplayLayer) {
+    let item = lock.withLock {
+      layers.add(layer)
+      return self.item
+    }
+    show(item, in: layer)
+  }
+
+  func remove(_ layer: AVSampleBufferDisplayLayer) {
+    let item = lock.withLock {
+      layers.remove(layer)
+      return self.item
+    }
+    if let playback = item?.playback { playback.lock.withLock { playback.shared.consumers.remove(layer) } }
+    layer.flushAndRemoveImage()
+    layer.controlTimebase = nil
+  }
+
+  // MARK: - State
+
+  /// Ready unless the current item has failed; unknown without one.
+  public var status: Status {
+    switch currentItem?.status {
+    case .failed: .failed
+    case .readyToPlay: .readyToPlay
+    default: .unknown
+    }
+  }
+
+  /// Why the current item cannot be played.
+  public var error: Error? { currentItem?.error }
+
+  public var timeControlStatus: TimeControlStatus {
+    guard rate != 0 else { return .paused }
+    guard let playback = currentItem?.playback, CMTimebaseGetRate(playback.timebase) != 0 else {
+      return .waitingToPlayAtSpecifiedRate
+    }
+    return .playing
+  }
+
+  public var reasonForWaitingToPlay: WaitingReason? {
+    guard timeControlStatus == .waitingToPlayAtSpecifiedRate else { return nil }
+    guard let item = currentItem else { return .noItemToPlay }
+    return item.status == .unknown ? .evaluatingBufferingRate : .toMinimizeStalls
+  }
+
+  // MARK: - Rate
+
+  /// How fast time goes on; 0: it stands still. What is below zero is taken for zero: see `AVPlayerItem.canPlayReverse`.
+  public var rate: Float {
+    get { lock.withLock { currentRate } }
+    set { setRate(newValue) }
+  }
+
+  /// The rate of `play()`.
+  public var defaultRate: Float {
+    get { lock.withLock { usualRate } }
+    set { lock.withLock { usualRate = newValue.isFinite ? max(0, newValue) : usualRate } }
+  }
+
+  open func play() { setRate(defaultRate) }
+  open func pause() { setRate(0) }
+
+  /// Plays without waiting until enough has been read.
+  open func playImmediately(atRate rate: Float) {
+    if let playback = currentItem?.playback { playback.lock.withLock { playback.shared.waits = false } }
+    setRate(rate)
+    let waits = automaticallyWaitsToMinimizeStalling
+    guard let playback = currentItem?.playback else { return }
+    playback.control.async { playback.lock.withLock { playback.shared.waits = waits } }
+  }
+
+  private func setRate(_ rate: Float) {
+    guard rate.isFinite else { return }
+    let wanted = max(0, rate)
+    let (item, isOther) = lock.withLock { () -> (AVPlayerItem?, Bool) in
+      defer { currentRate = wanted }
+      return (self.item, currentRate != wanted)
+    }
+    item?.playback.setRate(Double(wanted))
+    if isOther { postRateChange(.setRateCalled) }
+  }
+
+  private func postRateChange(_ reason: RateDidChangeReason?) {
+    Playback.callbacks.async { [weak self] in
+      guard let self else { return }
+      let info = reason.map { [Self.rateDidChangeReasonKey: $0.rawValue as Any] }
+      NotificationCenter.default.post(name: Self.rateDidChangeNotification, object: self, userInfo: info)
+    }
+  }
+
+  /// Whether time waits until enough has been read.
+  public var automaticallyWaitsToMinimizeStalling: Bool {
+    get { lock.withLock { waits } }
+    set {
+      let item = lock.withLock {
+        waits = newValue
+        return self.item
+      }
+      if let playback = item?.playback { playback.lock.withLock { playback.shared.waits = newValue } }
+    }
+  }
+
+  public var actionAtItemEnd: ActionAtItemEnd {
+    get { lock.withLock { endAction } }
+    set {
+      let item = lock.withLock {
+        endAction = newValue
+        return self.item
+      }
+      if let playback = item?.playback { playback.lock.withLock { playback.shared.endAction = newValue } }
+    }
+  }
+
+  func playbackPaused(_ playback: Playback) { stopped(playback, nil) }
+  func playbackFailed(_ playback: Playback) { stopped(playback, .setRateFailed) }
+
+  private func stopped(_ playback: Playback, _ reason: RateDidChangeReason?) {
+    let isOurs = lock.withLock {
+      guard item?.playback === playback, currentRate != 0 else { return false }
+      currentRate = 0
+      return true
+    }
+    if isOurs { postRateChange(reason) }
+  }
+
+  // MARK: - Sound
+
+  /// From 0 to 1, beside the machine's own volume.
+  public var volume: Float {
+    get { renderer.volume }
+    set { renderer.volume = newValue }
+  }
+
+  public var isMuted: Bool {
+    get { renderer.isMuted }
+    set { renderer.isMuted = newValue }
+  }
+
+  /// Of this package, not Apple's: where the sound is heard; nil: nowhere.
+  public var ovtAudioSink: (any OVTAudioSink)? {
+    get { renderer.ovtAudioSink }
+    set { renderer.ovtAudioSink = newValue }
+  }
+
+  /// Of this package, not Apple's: seconds by which the sound that is heard is ahead of the time line; nil while none is.
+  public var ovtSoundOffset: Double? { renderer.ovtOffset }
+
+  // MARK: - Observers
+
+  func keep(_ observer: TimeObserver) {
+    lock.withLock {
+      observers.removeAll { $0.isOver }
+      observers.append(observer)
+    }
+  }
+
+  func forget(_ observer: TimeObserver) { lock.withLock { observers.removeAll { $0 === observer } } }
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// What takes the decoded pictures of an item that is played: a layer or an output.
+protocol PictureConsumer: AnyObject, Sendable {
+  /// The next picture in presentation order.
+  func take(_ sample: CMSampleBuffer)
+  /// What comes next is from elsewhere.
+  func forget()
+}
+
+extension AVSampleBufferDisplayLayer: PictureConsumer {
+  func take(_ sample: CMSampleBuffer) { enqueue(sample) }
+  func forget() { flush() }
+}
+
+/// The consumers of one item; layers are not kept alive by it.
+struct PictureConsumers {
+  private final class Entry {
+    weak var consumer: (any PictureConsumer)?
+    init(_ consumer: any PictureConsumer) { self.consumer = consumer }
+  }
+  private var entries: [Entry] = []
+
+  var all: [any PictureConsumer] { entries.compactMap(\.consumer) }
+
+  mutating func add(_ consumer: any PictureConsumer) {
+    entries.removeAll { $0.consumer == nil || $0.consumer === consumer }
+    entries.append(Entry(consumer))
+  }
+
+  mutating func remove(_ consumer: any PictureConsumer) {
+    entries.removeAll { $0.consumer == nil || $0.consumer === consumer }
+  }
+}

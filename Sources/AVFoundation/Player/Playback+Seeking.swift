@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+extension Playback {
+  /// Goes to a time; a seek that has not come to its end is given up for it.
+  ///
+  /// Of the parameters:
+  ///
+  /// - `before`, `after`: How far from it the result may be. A key frame within `before` is found faster.
+  /// - `completion`: Receives, on a queue of the package's, whether the time was reached.
+  func seek(to time: CMTime, before: CMTime, after: CMTime, completion: (@Sendable (Bool) -> Void)?) {
+    guard time.isNumeric, time.timescale > 0 else {
+      if let completion { Self.callbacks.async { completion(false) } }
+      return
+    }
+    let (old, isFailed) = lock.withLock { () -> (Seek?, Bool) in
+      if shared.status == .failed { return (nil, true) }
+      let old = shared.seek
+      shared.seekCount += 1
+      shared.seek = Seek(
+        id: shared.seekCount, time: time, before: before, completion: completion)
+      return (old, false)
+    }
+    if isFailed {
+      if let completion { Self.callbacks.async { completion(false) } }
+      return
+    }
+    finish(old, false)
+    control.async { [weak self] in self?.performSeek() }
+  }
+
+  func cancelPendingSeeks() {
+    let old = lock.withLock { () -> Seek? in
+      defer { shared.seek = nil }
+      return shared.seek
+    }
+    guard let old else { return }
+    finish(old, false)
+    // The end may have come while the seek was awaited.
+    control.async { [weak self] in self?.armEnd() }
+  }
+
+  /// On `control`.
+  /// - Returns: Whether a seek was begun, or is over.
+  @discardableResult
+  func performSeek() -> Bool {
+    let (seek, isReady, isAttached, duration) = lock.withLock {
+      (shared.seek, shared.status == .readyToPlay, shared.isAttached, shared.duration)
+    }
+    // One that is overtaken by another is never begun.
+    guard let seek, seek.id != performedSeek else { return false }
+    guard isReady, isAttached else {
+      // What plays nowhere is only told where it is to begin.
+      if !isAttached {
+        performedSeek = seek.id
+        CMTimebaseSetTime(timebase, time: max(.zero, seek.time))
+        lock.withLock { if shared.seek?.id == seek.id { shared.seek = nil } }
+        finish(seek, true)
+      }
+      return !isAttached
+    }
+    var time = max(.zero, seek.time)
+    if duration.isNumeric, duration > .zero { time = min(time, duration) }
+    if seek.before > .zero, let pictureTrack {
+      let key = pictureTrack.syncSampleTime(before: time)
+      if key.isNumeric, seek.before == .positiveInfinity || time - key <= seek.before { time = key }
+    }
+    guard lock.withLock({ shared.seek?.id == seek.id }) else { return false }
+    performedSeek = seek.id
+    reposition(to: time)
+    postTimeJumped()
+    return true
+  }
+
+  // MARK: - Steps
+
+  /// Goes on or back by a number of pictures, from the one that is seen.
+  func step(by count: Int) {
+    control.async { [weak self] in self?.performStep(count) }
+  }
+
+  private func performStep(_ count: Int) {
+    guard count != 0, let track = pictureTrack else { return }
+    var time = track.samplePresentationTime(forTrackTime: clampedToTrack(CMTimebaseGetTime(timebase), track))
+    guard time.isNumeric else { return }
+    let picture = track.minFrameDuration
+    for _ in 0..<min(count.magnitude, 1000) {
+      let next = count > 0 ? self.next(after: time, track, picture) : previous(before: time, track)
+      guard next.isNumeric, next != time else { break }
+      time = next
+    }
+    seek(to: time, before: .zero, after: .zero, completion: nil)
+  }
+
+  private func clampedToTrack(_ time: CMTime, _ track: AVAssetTrack) -> CMTime {
+    let range = track.timeRange
+    return max(range.start, min(time, range.end - CMTime(value: 1, timescale: 10_000)))
+  }
+
+  private func previous(before time: CMTime, _ track: AVAssetTrack) -> CMTime {
+    let range = track.timeRange
+    let earlier = time - CMTime(value: 1, timescale: 10_000)
+    return earlier < range.start ? .invalid : track.samplePresentationTime(forTrackTime: earlier)
+  }
+
+  /// The search goes in steps of a picture's time, since times need not be regular.
+  private func next(after time: CMTime, _ track: AVAssetTrack, _ picture: CMTime) -> CMTime {
+    let step = picture.isNumeric && picture > .zero ? picture : CMTime(value: 1, timescale: 30)
+    var probe = time
+    for _ in 0..<600 {
+      probe = probe + step
+      guard probe < track.timeRange.end else { return .invalid }
+      let found = track.samplePresentationTime(forTrackTime: probe)
+      if found.isNumeric, found > time { return found }
+    }
+    return .invalid
+  }
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// Reads one track of what is played, a little ahead of the time line, on a queue of its own.
+///
+/// It never polls: a timer of the time line wakes it when there is room again, and nothing while time stands still.
+final class TrackPump: @unchecked Sendable {
+  // Sendable: `lock` guards what changes, but for what belongs to `work`.
+  struct Handlers: Sendable {
+    /// What begins at this time or later is not wanted; not a number: all is.
+    let limit: @Sendable () -> CMTime
+    /// Forget what was delivered.
+    let flush: @Sendable () -> Void
+    let deliver: @Sendable (CMSampleBuffer) -> Void
+    /// Enough is there to begin from where this run started, or there is no more.
+    let primed: @Sendable (_ run: Int) -> Void
+    /// There is no more.
+    let ended: @Sendable () -> Void
+    let failed: @Sendable (AVError) -> Void
+  }
+
+  private let asset: AVAsset
+  private let track: AVAssetTrack
+  private let settings: [String: Any]
+  private let timebase: CMTimebase
+  private let handlers: Handlers
+  private let isSound: Bool
+
+  private let lock = Lock()
+  private var pending: (time: CMTime, run: Int)?
+  private var isStopped = false
+  private var reader: AVAssetReader?
+  private var knownEnd: CMTime?
+  /// Held while something is delivered, so that nothing is once `stop()` has returned. Recursive, since observers may
+  /// call anything.
+  private let delivery = NSRecursiveLock()
+
+  // On `work`.
+  private let work: DispatchQueue
+  private let timer: any DispatchSourceTimer
+  private var output: AVAssetReaderTrackOutput?
+  private var run = 0
+  private var start = CMTime.zero
+  private var isPrimed = true
+  private var isEnded = true
+  private var hasEverDelivered = false
+  private var hasGoneBack = false
+  /// When the pictures that were delivered and not shown yet are due.
+  private var ahead: [CMTime] = []
+  private var end = CMTime.zero
+
+  /// Pictures and seconds of sound that are read ahead, and that suffice to begin.
+  private static let pictures = (most: 6, enough: 3)
+  private static let seconds = (most: 1.0, enough: 0.25)
+
+  init(
+    _ track: AVAssetTrack, of asset: AVAsset, settings: [String: Any], timebase: CMTimebase,
+    handlers: Handlers
+  ) {
+    (self.asset, self.track, self.settings) = (asset, track, settings)
+    (self.timebase, self.handlers) = (timebase, handlers)
+    isSound = track.mediaType == .audio
+    work = DispatchQueue(label: isSound ? "AVFoundation.player.sound" : "AVFoundation.player.pictures")
+    timer = DispatchSource.makeTimerSource(queue: work)
+    timer.setEventHandler { [weak self] in self?.step() }
+    CMTimebaseAddTimerDispatchSource(timebase, timerSource: timer)
+    timer.resume()
+  }
+
+  deinit {
+    CMTimebaseRemoveTimerDispatchSource(timebase, timerSource: timer)
+    timer.cancel()
+    reader?.cancelReading()
+  }
+
+  /// Where what has been delivered ends; nil while there is more to come.
+  var endOfMedia: CMTime? { lock.withLock { knownEnd } }
+
+  /// Begins anew. What goes on is given up at once.
+  func restart(at time: CMTime, run: Int) {
+    let old: AVAssetReader? = lock.withLock {
+      guard !isStopped else { return nil }
+      pending = (time, run)
+      knownEnd = nil
+      defer { reader = nil }
+      return reader
+    }
+    old?.cancelReading()
+    work.async { [weak self] in self?.step() }
+  }
+
+  /// Ends. Nothing is delivered after this.
+  func stop() {
+    let old: AVAssetReader? = lock.withLock {
+      isStopped = true
+      pending = nil
+      defer { reader = nil }
+      return reader
+    }
+    old?.cancelReading()
+    delivery.withLock {}
+  }
+
+  // MARK: - On `work`
+
+  private var isOver: Bool { lock.withLock { isStopped } }
+  private var isCurrent: Bool { lock.withLock { !isStopped && pending == nil } }
+
+  private func step() {
+    while !isOver {
+      let next: (time: CMTime, run: Int)? = lock.withLock {
+        defer { pending = nil }
+        return pending
+      }
+      if let next { begin(next.time, next.run) }
+      guard let output, !isEnded else { return }
+      guard hasRoom() else { return }
+      guard let sample = output.copyNextSampleBuffer() else {
+        if isCurrent { finish() }
+        continue
+      }
+      deliver(sample)
+    }
+  }
+
+  private func begin(_ time: CMTime, _ run: Int) {
+    (self.run, start, end) = (run, time, time)
+    (isPrimed, isEnded, hasGoneBack) = (false, false, false)
+    ahead = []
+    delivery.withLock { if !isOver { handlers.flush() } }
+    open(at: time)
+  }
+
+  private func open(at time: CMTime) {
+    output = nil
+    do {
+      let made = try AVAssetReader(asset: asset)
+      let end = handlers.limit()
+      made.timeRange =
+        end.isNumeric && end > time
+        ? CMTimeRange(start: time, end: end) : CMTimeRange(start: time, duration: .positiveInfinity)
+      let output = AVAssetReaderTrackOutput(track: track, outputSettings: settings)
+      output.alwaysCopiesSampleData = false
+      output.ovtToleratesDamage = true
+      made.add(output)
+      guard made.startReading() else { throw made.error ?? AVError(.unknown) }
+      let isWanted = lock.withLock { () -> Bool in
+        guard !isStopped, pending == nil else { return false }
+        reader = made
+        return true
+      }
+      if isWanted { self.output = output } else { made.cancelReading() }
+    } catch {
+      fail(AVError.reading(error))
+    }
+  }
+
+  /// Whether more is wanted now; else the timer is set for the moment when it will be.
+  private func hasRoom() -> Bool {
+    let now = CMTimebaseGetTime(timebase)
+    var wakeUp: CMTime
+    if isSound {
+      guard (end - now).seconds >= Self.seconds.most else { return true }
+      wakeUp = end - CMTime(seconds: Self.seconds.most * 0.75, preferredTimescale: 1000)
+    } else {
+      while ahead.count > 1, ahead[1] <= now { ahead.removeFirst() }
+      guard ahead.count >= Self.pictures.most else { return true }
+      wakeUp = ahead[1]
+    }
+    CMTimebaseSetTimerDispatchSourceNextFireTime(timebase, timerSource: timer, fireTime: wakeUp, flags: 0)
+    return false
+  }
+
+  private func deliver(_ sample: CMSampleBuffer) {
+    let shown = hasGoneBack ? Self.lasting(sample) : sample
+    let isDelivered = delivery.withLock { () -> Bool in
+      guard isCurrent else { return false }
+      handlers.deliver(shown)
+      return true
+    }
+    guard isDelivered else { return }
+    hasEverDelivered = true
+    let time = CMSampleBufferGetPresentationTimeStamp(sample)
+    let duration = CMSampleBufferGetDuration(sample)
+    guard time.isNumeric else { return }
+    end = max(end, duration.isNumeric ? time + duration : time)
+    if !isSound { ahead.append(time) }
+    let isEnough =
+      isSound ? (end - start).seconds >= Self.seconds.enough : ahead.count >= Self.pictures.enough
+    if isEnough { prime() }
+  }
+
+  /// A picture without an end: a layer leaves out what is over where it begins.
+  private static func lasting(_ sample: CMSampleBuffer) -> CMSampleBuffer {
+    var timing = CMSampleTimingInfo(
+      duration: .invalid, presentationTimeStamp: CMSampleBufferGetPresentationTimeStamp(sample),
+      decodeTimeStamp: .invalid)
+    var made: CMSampleBuffer?
+    CMSampleBufferCreateCopyWithNewTiming(
+      allocator: nil, sampleBuffer: sample, sampleTimingEntryCount: 1, sampleTimingArray: &timing,
+      sampleBufferOut: &made)
+    return made ?? sample
+  }
+
+  private func prime() {
+    guard !isPrimed else { return }
+    isPrimed = true
+    handlers.primed(run)
+  }
+
+  /// The reader has nothing more.
+  private func finish() {
+    let failed = lock.withLock { reader }.flatMap { $0.status == .failed ? $0.error : nil }
+    // What cannot be read after what could is an end.
+    if let failed, !hasEverDelivered { return fail(AVError.reading(failed)) }
+    if !isSound, ahead.isEmpty, !hasGoneBack, start > .zero {
+      // At the end, or behind it, the last picture is seen.
+      hasGoneBack = true
+      let last = track.samplePresentationTime(
+        forTrackTime: track.timeRange.end - CMTime(value: 1, timescale: 10_000))
+      if last.isNumeric, last < start { return open(at: last) }
+    }
+    isEnded = true
+    output = nil
+    lock.withLock {
+      knownEnd = end
+      reader = nil
+    }
+    prime()
+    handlers.ended()
+  }
+
+  private func fail(_ error: AVError) {
+    isEnded = true
+    output = nil
+    guard isCurrent else { return }
+    handlers.failed(error)
+  }
+}

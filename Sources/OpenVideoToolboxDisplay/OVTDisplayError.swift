@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// Why there is no window, or no sound.
+public struct OVTDisplayError: LocalizedError, Sendable {
+  public enum Code: Sendable {
+    /// The package was built without its trait `Display`.
+    case notBuilt
+    /// SDL 2 is not installed on this machine.
+    case libraryMissing
+    /// There is no screen, or none that SDL can use.
+    case noScreen
+    case noSoundDevice
+    case windowClosed
+    case other
+  }
+
+  public let code: Code
+  /// What happened, in one line.
+  public let reason: String
+
+  init(_ code: Code, _ reason: String) { (self.code, self.reason) = (code, reason) }
+
+  public var errorDescription: String? { reason }
+  public var failureReason: String? { reason }
+}

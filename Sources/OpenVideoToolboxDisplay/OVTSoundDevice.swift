@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#if Display
+  import CSDL2
+#endif
+import Foundation
+
+/// The machine's sound device, for `AVSampleBufferAudioRenderer.ovtAudioSink` and `AVPlayer.ovtAudioSink`.
+public final class OVTSoundDevice: OVTAudioSink, @unchecked Sendable {
+  // Sendable: `lock` guards what changes.
+  private let lock = NSLock()
+  #if Display
+    private var device: SDL_AudioDeviceID = 0
+    private var feed: SoundFeed?
+  #endif
+
+  public init() {}
+
+  deinit { stop() }
+
+  public func start(sampleRate: Double, channels: Int, source: @escaping Source) throws {
+    #if Display
+      stop()
+      let library = try SDLLibrary.load()
+      // Before the first sound, as before the first window, on the one thread.
+      try DisplayThread.shared.perform { _ in
+        guard library.SDL_InitSubSystem(SDL_INIT_AUDIO) == 0 else {
+          throw OVTDisplayError(.noSoundDevice, "there is no sound device (\(SDLLibrary.complaint(library)))")
+        }
+      }
+      let made = SoundFeed(source, sampleRate: sampleRate, channels: channels)
+      var wanted = SDL_AudioSpec()
+      wanted.freq = Int32(sampleRate)
+      wanted.format = SDL_AudioFormat(AUDIO_F32LSB)
+      wanted.channels = UInt8(clamping: channels)
+      // Some 10 ms at a time.
+      wanted.samples = sampleRate > 64000 ? 1024 : 512
+      wanted.userdata = Unmanaged.passUnretained(made).toOpaque()
+      wanted.callback = { feed, bytes, length in
+        guard let feed, let bytes else { return }
+        Unmanaged<SoundFeed>.fromOpaque(feed).takeUnretainedValue().fill(bytes, Int(length))
+      }
+      // No changes allowed: SDL converts to what the device takes.
+      let opened = library.SDL_OpenAudioDevice(nil, 0, &wanted, nil, 0)
+      guard opened != 0 else {
+        throw OVTDisplayError(
+          .noSoundDevice, "the sound device cannot be opened (\(SDLLibrary.complaint(library)))")
+      }
+      lock.withLock { (device, feed) = (opened, made) }
+      library.SDL_PauseAudioDevice(opened, 0)
+    #else
+      throw OVTDisplayError(
+        .notBuilt, "this build has no sound; build the package with its trait Display (it needs libsdl2-dev)")
+    #endif
+  }
+
+  public func stop() {
+    #if Display
+      let (old, kept) = lock.withLock {
+        defer { (device, feed) = (0, nil) }
+        return (device, feed)
+      }
+      guard old != 0, let library = try? SDLLibrary.load() else { return }
+      // Waits for the callback.
+      library.SDL_CloseAudioDevice(old)
+      withExtendedLifetime(kept) {}
+    #endif
+  }
+}
+
+#if Display
+  /// What the device's thread asks, and when what it gets will be heard.
+  private final class SoundFeed: @unchecked Sendable {
+    // Sendable: used on the device's thread alone.
+    private let source: OVTAudioSink.Source
+    private let sampleRate: Double
+    private let channels: Int
+    /// When the next buffer is heard, in seconds of the host's clock, evened out over many calls.
+    private var next: Double?
+
+    init(_ source: @escaping OVTAudioSink.Source, sampleRate: Double, channels: Int) {
+      (self.source, self.sampleRate, self.channels) = (source, sampleRate, channels)
+    }
+
+    func fill(_ bytes: UnsafeMutablePointer<UInt8>, _ length: Int) {
+      let count = length / MemoryLayout<Float>.size
+      let frames = count / channels
+      let duration = Double(frames) / sampleRate
+      // SDL keeps two buffers: this one is heard when the one that plays now is over.
+      let measured = Double(hostNanoseconds()) * 1e-9 + duration
+      var time = next ?? measured
+      time = abs(measured - time) > 0.05 ? measured : time + (measured - time) * 0.02
+      next = time + duration
+      bytes.withMemoryRebound(to: Float.self, capacity: count) { samples in
+        source(
+          UnsafeMutableBufferPointer(start: samples, count: frames * channels),
+          CMTime(value: Int64(time * 1e9), timescale: 1_000_000_000))
+      }
+    }
+  }
+#endif

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+#if Display
+  import CSDL2
+  import Foundation
+
+  /// A window as SDL has it. Everything here happens on the display's thread.
+  final class WindowRenderer: @unchecked Sendable {
+    // Sendable: used on the display's thread alone; the window holds it.
+    private let library: ovt_sdl
+    private weak var owner: OVTDisplayWindow?
+    private let title: String
+    private let size: (width: Int, height: Int)
+    private var window: OpaquePointer?
+    private var renderer: OpaquePointer?
+    private(set) var id: UInt32 = 0
+    private var front: PictureTexture?
+    private var back: PictureTexture?
+    private var needsDrawing = true
+    /// Nanoseconds by which a picture is handed over early, since the screen takes it with its next refresh.
+    private var lead: Int64 = 0
+    private var overlay: ClockOverlay?
+    /// When a picture was drawn last, by the host's clock.
+    private var lastDrawn: Int64 = .min / 2
+
+    init(_ library: ovt_sdl, owner: OVTDisplayWindow, title: String, width: Int, height: Int) {
+      (self.library, self.owner, self.title) = (library, owner, title)
+      size = (width, height)
+    }
+
+    // MARK: - Life
+
+    func open() throws {
+      let flags = SDL_WINDOW_RESIZABLE.rawValue | SDL_WINDOW_ALLOW_HIGHDPI.rawValue
+      // Anywhere, as SDL_WINDOWPOS_CENTERED says.
+      let centred: Int32 = 0x2FFF_0000
+      window = library.SDL_CreateWindow(
+        title, centred, centred, Int32(clamping: size.width), Int32(clamping: size.height), flags)
+      guard let window else {
+        throw OVTDisplayError(.noScreen, "a window cannot be opened (\(SDLLibrary.complaint(library)))")
+      }
+      id = library.SDL_GetWindowID(window)
+      let fast = SDL_RENDERER_ACCELERATED.rawValue | SDL_RENDERER_PRESENTVSYNC.rawValue
+      renderer =
+        library.SDL_CreateRenderer(window, -1, fast) ?? library.SDL_CreateRenderer(window, -1, 0)
+      guard let renderer else {
+        library.SDL_DestroyWindow(window)
+        self.window = nil
+        throw OVTDisplayError(.noScreen, "nothing can draw in a window (\(SDLLibrary.complaint(library)))")
+      }
+      front = PictureTexture(library, renderer)
+      back = PictureTexture(library, renderer)
+      describe(window, renderer)
+    }
+
+    private func describe(_ window: OpaquePointer, _ renderer: OpaquePointer) {
+      var info = SDL_RendererInfo()
+      _ = library.SDL_GetRendererInfo(renderer, &info)
+      var mode = SDL_DisplayMode()
+      let display = library.SDL_GetWindowDisplayIndex(window)
+      let isKnown = library.SDL_GetCurrentDisplayMode(max(0, display), &mode) == 0
+      let refreshRate = isKnown ? Double(mode.refresh_rate) : 0
+      if info.flags & SDL_RENDERER_PRESENTVSYNC.rawValue != 0, refreshRate > 0 {
+        lead = Int64(0.5e9 / refreshRate)
+      }
+      let name = info.name.map { String(cString: $0) } ?? ""
+      let driver = library.SDL_GetCurrentVideoDriver().map { String(cString: $0) } ?? ""
+      owner?.note { statistics in
+        statistics.refreshRate = refreshRate
+        statistics.renderer = name
+        statistics.driver = driver
+      }
+    }
+
+    func close() {
+      (front, back) = (nil, nil)
+      if let renderer { library.SDL_DestroyRenderer(renderer) }
+      if let window { library.SDL_DestroyWindow(window) }
+      (renderer, window) = (nil, nil)
+    }
+
+    // MARK: - Events
+
+    func tell(_ event: OVTDisplayEvent) { owner?.tell(event) }
+
+    func windowChanged(_ kind: UInt8) {
+      switch SDL_WindowEventID(UInt32(kind)) {
+      case SDL_WINDOWEVENT_CLOSE: tell(.closeRequest)
+      case SDL_WINDOWEVENT_EXPOSED, SDL_WINDOWEVENT_SIZE_CHANGED, SDL_WINDOWEVENT_RESTORED:
+        needsDrawing = true
+      default: break
+      }
+    }
+
+    func clicked(_ x: Int, _ y: Int) {
+      guard let window else { return }
+      var (width, height) = (Int32(0), Int32(0))
+      library.SDL_GetWindowSize(window, &width, &height)
+      guard width > 0, height > 0 else { return }
+      tell(.click(x: Double(x) / Double(width), y: Double(y) / Double(height)))
+    }
+
+    /// What was in the memory of the drawing device is gone.
+    func lost() {
+      guard let renderer else { return }
+      let shown = front?.picture
+      (front, back) = (PictureTexture(library, renderer), PictureTexture(library, renderer))
+      if let shown { front?.load(shown) }
+      needsDrawing = true
+    }
+
+    func setFullScreen(_ isFull: Bool) {
+      guard let window else { return }
+      _ = library.SDL_SetWindowFullscreen(window, isFull ? SDL_WINDOW_FULLSCREEN_DESKTOP.rawValue : 0)
+      needsDrawing = true
+    }
+
+    func setTitle(_ title: String) { if let window { library.SDL_SetWindowTitle(window, title) } }
+
+    func setOverlay(_ overlay: ClockOverlay?) {
+      self.overlay = overlay
+      needsDrawing = true
+    }
+
+    func redraw() { needsDrawing = true }
+
+    func clear() {
+      guard let renderer else { return }
+      front = PictureTexture(library, renderer)
+      needsDrawing = true
+    }
+
+    // MARK: - Pictures
+
+    /// Shows what is due.
+    /// - Returns: When something will be due next, by the host's clock; `Int64.max`: nobody knows.
+    func tick() -> Int64 {
+      var next = Int64.max
+      if let layer = owner?.layer {
+        while true {
+          let base = layer.timebase
+          let rate = CMTimebaseGetEffectiveRate(base)
+          let now = CMTimebaseGetTime(base)
+          let early = CMTime(
+            value: Int64(clamping: Double(lead) * max(0, rate)), timescale: 1_000_000_000)
+          let reached = rate > 0 ? now + early : now
+          guard let picture = layer.nextPicture(at: reached) else { break }
+          if rate > 0, isTooLate(dueTime(of: picture, on: base)) {
+            // Another one may take its place until then; the last one is seen in any case.
+            next = lastDrawn + Self.longestPause
+            break
+          }
+          // It is brought over before it is due.
+          if back?.picture?.number != picture.number { back?.load(picture) }
+          let isDue = !picture.time.isNumeric || picture.time <= reached
+          if !isDue {
+            guard rate > 0 else { break }
+            let due = dueTime(of: picture, on: base)
+            if due == .max { break }
+            next = due.subtractingClamped(lead)
+            if next > hostNanoseconds() { break }
+          }
+          let due = rate > 0 ? dueTime(of: picture, on: base) : .max
+          swap(&front, &back)
+          draw()
+          lastDrawn = hostNanoseconds()
+          layer.presented(picture)
+          if due != .max, picture.time.isNumeric {
+            note(Double(hostNanoseconds().subtractingClamped(due)) * 1e-9)
+          }
+          next = .max
+        }
+      }
+      if needsDrawing { draw() }
+      return next
+    }
+
+    /// A picture that comes as late as that only makes the next ones later; but something moves now and then.
+    private func isTooLate(_ due: Int64) -> Bool {
+      guard due != .max else { return false }
+      let now = hostNanoseconds()
+      // What is later than all lateness has its time from elsewhere: zero on the host's clock, say.
+      let late = now.subtractingClamped(due)
+      return late > Self.latest && late < Self.farthest && now - lastDrawn < Self.longestPause
+    }
+
+    private static let latest: Int64 = 100_000_000
+    private static let farthest: Int64 = 10_000_000_000
+    private static let longestPause: Int64 = 250_000_000
+
+    private func dueTime(of picture: AVSampleBufferDisplayLayer.Picture, on base: CMTimebase) -> Int64 {
+      guard picture.time.isNumeric else { return .max }
+      let host = CMSyncConvertTime(picture.time, from: base, to: CMClockGetHostTimeClock())
+      guard host.isNumeric else { return .max }
+      return CMTimeConvertScale(host, timescale: 1_000_000_000, method: .default).value
+    }
+
+    private func note(_ error: Double) {
+      owner?.note { statistics in
+        // The last ones, without moving them all each time.
+        if statistics.errors.count >= 131_072 { statistics.errors.removeFirst(65_536) }
+        statistics.errors.append(error)
+      }
+    }
+
+    // MARK: - Drawing
+
+    private func draw() {
+      needsDrawing = false
+      guard let renderer else { return }
+      compose()
+      library.SDL_RenderPresent(renderer)
+    }
+
+    private func compose() {
+      guard let renderer else { return }
+      _ = library.SDL_SetRenderDrawColor(renderer, 0, 0, 0, 255)
+      _ = library.SDL_RenderClear(renderer)
+      var (width, height) = (Int32(0), Int32(0))
+      _ = library.SDL_GetRendererOutputSize(renderer, &width, &height)
+      let whole = CGRect(x: 0, y: 0, width: CGFloat(width), height: CGFloat(height))
+      if let layer = owner?.layer, let image = front?.picture?.image, let texture = front?.prepare() {
+        let turn = layer.transform
+        let place = layer.rect(of: image, in: whole)
+        let quarters = Self.quarters(turn)
+        var target = SDL_Rect(place.rounded())
+        if quarters % 2 != 0 {
+          // SDL turns about the middle of the picture as it lies.
+          target = SDL_Rect(
+            CGRect(
+              x: place.midX - place.height / 2, y: place.midY - place.width / 2, width: place.height,
+              height: place.width
+            ).rounded())
+        }
+        let clean = CVImageBufferGetCleanRect(image)
+        var source = SDL_Rect(
+          CGRect(
+            x: clean.minX, y: CGFloat(CVPixelBufferGetHeight(image)) - clean.maxY, width: clean.width,
+            height: clean.height
+          ).rounded())
+        let isMirrored = turn.a * turn.d - turn.b * turn.c < 0
+        _ = library.SDL_RenderCopyEx(
+          renderer, texture, &source, &target, Double(quarters) * 90, nil,
+          isMirrored ? SDL_FLIP_HORIZONTAL : SDL_FLIP_NONE)
+      }
+      overlay?.draw(library, renderer, width: Int(width), height: Int(height))
+    }
+
+    /// Quarter turns to the right.
+    private static func quarters(_ transform: CGAffineTransform) -> Int {
+      let isMirrored = transform.a * transform.d - transform.b * transform.c < 0
+      let (a, b) = isMirrored ? (-transform.a, -transform.b) : (transform.a, transform.b)
+      let angle = atan2(Double(b), Double(a)) / (.pi / 2)
+      return (Int(angle.rounded()) + 4) % 4
+    }
+
+    /// What the window shows, in pixels of 32BGRA.
+    func snapshot() throws -> CVPixelBuffer {
+      guard let renderer else { throw OVTDisplayError(.windowClosed, "the window is closed") }
+      compose()
+      var (width, height) = (Int32(0), Int32(0))
+      _ = library.SDL_GetRendererOutputSize(renderer, &width, &height)
+      var made: CVPixelBuffer?
+      CVPixelBufferCreate(nil, Int(width), Int(height), kCVPixelFormatType_32BGRA, nil, &made)
+      guard let made else { throw OVTDisplayError(.other, "there is no memory for a picture of the window") }
+      CVPixelBufferLockBaseAddress(made, [])
+      let status = library.SDL_RenderReadPixels(
+        renderer, nil, UInt32(SDL_PIXELFORMAT_ARGB8888.rawValue), CVPixelBufferGetBaseAddress(made),
+        Int32(CVPixelBufferGetBytesPerRow(made)))
+      CVPixelBufferUnlockBaseAddress(made, [])
+      library.SDL_RenderPresent(renderer)
+      guard status == 0 else {
+        throw OVTDisplayError(.other, "the window cannot be read (\(SDLLibrary.complaint(library)))")
+      }
+      return made
+    }
+  }
+
+  extension SDL_Rect {
+    fileprivate init(_ rect: CGRect) {
+      self.init(
+        x: Int32(clamping: Double(rect.minX)), y: Int32(clamping: Double(rect.minY)),
+        w: Int32(clamping: Double(rect.width)), h: Int32(clamping: Double(rect.height)))
+    }
+  }
+
+  extension CGRect {
+    /// To whole pixels.
+    fileprivate func rounded() -> CGRect {
+      let (left, top) = (minX.rounded(), minY.rounded())
+      return CGRect(x: left, y: top, width: maxX.rounded() - left, height: maxY.rounded() - top)
+    }
+  }
+#endif

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+
+// What several commands ask about their output, in the same words.
+
+struct FaststartOption: ParsableArguments {
+  @Flag(help: "Do not move the index to the front of the file, where players on the web want it.")
+  var noFaststart = false
+}
+
+struct OverwriteOption: ParsableArguments {
+  @Flag(
+    help: "Replace an existing output without asking. Without it a script gets an error, a person a question."
+  )
+  var overwrite = false
+}
+
+struct ProgressOption: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "How progress is told: auto, json (an object a line on standard error) or none.", valueName: "how"))
+  var progress: ProgressStyle = .auto
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+import AVFoundation
+import ArgumentParser
+import Foundation
+
+struct Play: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Plays a movie in a window, or in a terminal as blocks of colour.",
+    discussion: """
+      Keys: space plays and pauses, left and right go 5 seconds back and on, up and down change the volume, a full stop \
+      goes on by one frame and a comma back by one, f fills the screen, q ends. A click in the window's lower edge goes \
+      there. Without a screen (DISPLAY or WAYLAND_DISPLAY) it plays in the terminal.
+
+      Examples:
+        vtencode play talk.mp4
+        vtencode transcoding talk.mp4 --bitrate 500k --out - | vtencode play -
+        vtencode play talk.mp4 --terminal
+        vtencode play talk.mp4 --frames 25 --snapshot frame25.png --muted
+      """)
+
+  @Argument(help: "A movie, a raw stream (.264, .265), or - for standard input.")
+  var movie: String
+
+  @Flag(help: "Play in the terminal, as blocks of colour.")
+  var terminal = false
+
+  @Option(help: ArgumentHelp("End after this many frames.", valueName: "N"))
+  var frames: Int?
+
+  @Option(
+    help: ArgumentHelp(
+      "At the end, write what the window shows to this file, which is replaced; from a terminal, the frame itself.",
+      valueName: "FILE.png"))
+  var snapshot: String?
+
+  @Option(help: ArgumentHelp("Begin here, in seconds.", valueName: "SECONDS"))
+  var start: Double = 0
+
+  @Option(help: ArgumentHelp("Play faster or slower: 0.1 to 16.", valueName: "RATE"))
+  var speed: Float = 1
+
+  @Option(help: ArgumentHelp("Frames a second of a raw stream that does not say.", valueName: "FPS"))
+  var frameRate: Double?
+
+  @Flag(help: "Play without sound.")
+  var muted = false
+
+  @Flag(help: "Fill the screen.")
+  var fullScreen = false
+
+  @Flag(help: "Show no progress bar.")
+  var noBar = false
+
+  func validate() throws {
+    if let frames, frames < 1 { throw ValidationError("--frames is 1 or more.") }
+    guard start.isFinite, (0...1e7).contains(start) else { throw ValidationError("--start is 0 or more.") }
+    guard speed.isFinite, (0.1...16).contains(speed) else {
+      throw ValidationError("--speed goes from 0.1 to 16.")
+    }
+    if let frameRate, !(0.1...1000).contains(frameRate) {
+      throw ValidationError("--frame-rate goes from 0.1 to 1000.")
+    }
+    if let snapshot, !snapshot.lowercased().hasSuffix(".png") {
+      throw ValidationError("--snapshot writes PNG; give a name that ends in .png.")
+    }
+  }
+
+  func run() async throws {
+    try OutputCheck.check(snapshot, option: "--snapshot", others: [movie])
+    let inTerminal = try choosesTerminal()
+    Interrupt.shared.watch()
+    let file = try InputFile(movie)
+    let session = try PlaySession(self, file: file)
+    let summary = try await onThread("play") {
+      let screen: any PlayScreen =
+        inTerminal ? try TerminalScreen(session) : try WindowScreen(session, title: file.name)
+      defer { screen.close() }
+      return try session.run(on: screen)
+    }
+    try Console.print(summary)
+  }
+
+  /// Where to play, if it was not said.
+  private func choosesTerminal() throws -> Bool {
+    if terminal { return true }
+    let environment = ProcessInfo.processInfo.environment
+    let hasScreen = ["DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER"].contains {
+      environment[$0]?.isEmpty == false
+    }
+    if hasScreen { return false }
+    if Console.standardOutputIsTerminal { return true }
+    throw Failure(
+      "there is no screen (neither DISPLAY nor WAYLAND_DISPLAY is set), and standard output is no terminal; "
+        + "play in a terminal, or under xvfb-run")
+  }
+}
+
+/// Where a movie is shown.
+protocol PlayScreen: AnyObject, Sendable {
+  /// The lines of the summary that this kind of screen adds, with the frames shown and dropped.
+  var result: (shown: Int, dropped: Int, errors: [Double], note: String) { get }
+  func setFullScreen(_ isFull: Bool)
+  var isFullScreen: Bool { get }
+  /// What the progress bar shows may have changed.
+  func update()
+  /// What is seen, as pixels.
+  func snapshot() throws -> CVPixelBuffer
+  func close()
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+import AVFoundation
+import Foundation
+import OpenVideoToolboxDisplay
+
+/// What a person or a script does while a movie plays.
+enum PlayCommand: Sendable {
+  case toggle, back, forward, louder, softer, stepForward, stepBack, fullScreen, quit
+  /// A place from 0 to 1.
+  case go(Double)
+}
+
+/// One movie that plays, from its opening to its summary.
+final class PlaySession: @unchecked Sendable {
+  // Sendable: `lock` guards what changes.
+  let player: AVPlayer
+  let item: AVPlayerItem
+  let layer: AVPlayerLayer
+  private let options: Play
+  private let file: InputFile
+  private let lock = NSLock()
+  private let wake = DispatchSemaphore(value: 0)
+  private var commands: [PlayCommand] = []
+  private var hasEnded = false
+  private var lastShown = CMTime.invalid
+  /// Seconds by which the sound is ahead of the picture, frame by frame.
+  private var offsets: [Double] = []
+  private var tokens: [any NSObjectProtocol] = []
+
+  init(_ options: Play, file: InputFile) throws {
+    (self.options, self.file) = (options, file)
+    let settings = options.frameRate.map { [AVURLAssetElementaryStreamFrameRateKey: $0 as Any] }
+    item = AVPlayerItem(asset: AVURLAsset(url: URL(fileURLWithPath: file.path), options: settings))
+    player = AVPlayer()
+    layer = AVPlayerLayer(player: player)
+    player.isMuted = options.muted
+    player.defaultRate = options.speed
+    for name in [NSNotification.Name.AVPlayerItemDidPlayToEndTime, .AVPlayerItemFailedToPlayToEndTime] {
+      tokens.append(
+        NotificationCenter.default.addObserver(forName: name, object: item, queue: nil) { [weak self] _ in
+          self?.end()
+        })
+    }
+    Interrupt.shared.onRequest { [weak self] in self?.post(.quit) }
+  }
+
+  deinit { for token in tokens { NotificationCenter.default.removeObserver(token) } }
+
+  var showsNoBar: Bool { options.noBar }
+
+  private func end() {
+    lock.withLock { hasEnded = true }
+    wake.signal()
+  }
+
+  func post(_ command: PlayCommand) {
+    lock.withLock { commands.append(command) }
+    wake.signal()
+  }
+
+  /// A picture has been shown; screens call this.
+  func shown(_ time: CMTime) {
+    let late = player.rate > 0 ? (item.currentTime() - time).seconds / Double(player.rate) : 0
+    let sound = player.ovtSoundOffset
+    lock.withLock {
+      lastShown = time
+      if let sound, late.isFinite, offsets.count < 1 << 20 { offsets.append(sound + late) }
+    }
+  }
+
+  var fraction: Double? {
+    let duration = item.duration
+    return duration.isNumeric && duration > .zero ? item.currentTime().seconds / duration.seconds : nil
+  }
+
+  /// `0:07/1:23`.
+  var clock: String {
+    let now = Wording.clock(item.currentTime().seconds.rounded(.down))
+    let duration = item.duration
+    return duration.isNumeric ? "\(now)/\(Wording.clock(duration.seconds.rounded(.down)))" : now
+  }
+
+  // MARK: - Playing (on a thread of its own)
+
+  /// Plays to the end, or until somebody ends it.
+  /// - Returns: The summary.
+  func run(on screen: any PlayScreen) throws -> String {
+    var sound: OVTSoundDevice?
+    if !options.muted {
+      let device = OVTSoundDevice()
+      sound = device
+      player.ovtAudioSink = device
+    }
+    defer {
+      player.ovtAudioSink = nil
+      sound?.stop()
+      player.replaceCurrentItem(with: nil)
+    }
+    player.replaceCurrentItem(with: item)
+    try waitUntilReady()
+    let last = try limit()
+    if options.start > 0 {
+      item.seek(
+        to: CMTime(seconds: options.start, preferredTimescale: 90000), toleranceBefore: .zero,
+        toleranceAfter: .zero, completionHandler: nil)
+    }
+    if options.fullScreen { screen.setFullScreen(true) }
+    // The first drawing takes its time; the movie's begins after it.
+    for _ in 0..<1000 where item.presentationSize != .zero && !layer.isReadyForDisplay {
+      if Interrupt.shared.isRequested { break }
+      usleep(5000)
+    }
+    let begun = Date()
+    player.play()
+    var isOver = false
+    while !isOver {
+      _ = wake.wait(timeout: .now() + .milliseconds(200))
+      screen.update()
+      let (commands, hasEnded) = lock.withLock {
+        defer { self.commands = [] }
+        return (self.commands, self.hasEnded)
+      }
+      for command in commands where !isOver { isOver = obey(command, screen) }
+      isOver = isOver || hasEnded
+    }
+    let seconds = Date().timeIntervalSince(begun)
+    player.pause()
+    if item.status == .failed { throw Failure(cannotPlay()) }
+    if Interrupt.shared.isRequested { throw Failure("interrupted", status: Interrupt.shared.status) }
+    if let path = options.snapshot {
+      settle(last)
+      try SnapshotFile.write(try screen.snapshot(), to: path)
+    }
+    return PlaySummary(
+      name: file.name, seconds: seconds, result: screen.result, offsets: lock.withLock { offsets }
+    ).text
+  }
+
+  private func waitUntilReady() throws {
+    while item.status == .unknown {
+      if Interrupt.shared.isRequested { throw Failure("interrupted", status: Interrupt.shared.status) }
+      usleep(5000)
+    }
+    if item.status == .failed { throw Failure(cannotPlay()) }
+    if options.snapshot != nil, item.presentationSize == .zero {
+      throw Failure(
+        "'\(file.name)' has no pictures that could be played, and so no snapshot; leave out --snapshot")
+    }
+  }
+
+  private func cannotPlay() -> String {
+    let reason = item.error.map { Failure.describe($0) } ?? "no reason is known"
+    return "cannot play '\(file.name)' (\(reason))"
+  }
+
+  /// Lets the item end with the last of the frames that are wanted.
+  /// - Returns: That frame's time.
+  private func limit() throws -> CMTime? {
+    guard let frames = options.frames else { return nil }
+    let times = try FrameTimes.first(frames + 1, of: item.asset, from: options.start)
+    guard !times.isEmpty else { return nil }
+    // Just before the next one.
+    if times.count > frames {
+      item.forwardPlaybackEndTime = times[frames] - CMTime(value: 1, timescale: 10_000)
+    }
+    return times[min(frames, times.count) - 1]
+  }
+
+  /// Waits for a frame that is due to be seen.
+  private func settle(_ last: CMTime?) {
+    guard let last else { return }
+    for _ in 0..<2000 where lock.withLock({ lastShown }) != last { usleep(5000) }
+  }
+
+  private func obey(_ command: PlayCommand, _ screen: any PlayScreen) -> Bool {
+    switch command {
+    case .quit: return true
+    case .toggle: if player.rate == 0 { player.play() } else { player.pause() }
+    case .back: go(to: item.currentTime() - CMTime(value: 5, timescale: 1))
+    case .forward: go(to: item.currentTime() + CMTime(value: 5, timescale: 1))
+    case .louder: player.volume += 0.1
+    case .softer: player.volume -= 0.1
+    case .stepForward, .stepBack:
+      player.pause()
+      if case .stepForward = command { item.step(byCount: 1) } else { item.step(byCount: -1) }
+    case .fullScreen: screen.setFullScreen(!screen.isFullScreen)
+    case .go(let place):
+      guard item.duration.isNumeric else { break }
+      go(to: CMTime(seconds: item.duration.seconds * place, preferredTimescale: 90000))
+    }
+    screen.update()
+    return false
+  }
+
+  private func go(to time: CMTime) {
+    let near = CMTime(value: 1, timescale: 2)
+    item.seek(to: time, toleranceBefore: near, toleranceAfter: near, completionHandler: nil)
+  }
+}
+
+/// When a movie's frames are to be seen.
+enum FrameTimes {
+  /// The times of the first frames at or after a time, in order.
+  static func first(_ count: Int, of asset: AVAsset, from start: Double) throws -> [CMTime] {
+    guard let track = asset.tracks(withMediaType: .video).first(where: \.isDecodable) else { return [] }
+    let reader = try AVAssetReader(asset: asset)
+    let output = AVAssetReaderTrackOutput(track: track, outputSettings: nil)
+    output.alwaysCopiesSampleData = false
+    let begin = CMTime(seconds: start, preferredTimescale: 90000)
+    reader.timeRange = CMTimeRange(start: begin, duration: .positiveInfinity)
+    reader.add(output)
+    guard reader.startReading() else { throw reader.error ?? Failure("the movie cannot be read") }
+    defer { reader.cancelReading() }
+    var times: [CMTime] = []
+    // Frames come in decode order: one that is shown earlier may come up to 16 later (H.264, A.3.1).
+    while times.count < count + 32, let sample = output.copyNextSampleBuffer() {
+      let time = sample.presentationTimeStamp
+      let end = sample.duration.isNumeric ? time + sample.duration : time
+      if time.isNumeric, sample.numSamples > 0, end > begin || time >= begin { times.append(time) }
+    }
+    return Array(times.sorted().prefix(count))
+  }
+}

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+import AVFoundation
+import Foundation
+import Testing
+
+/// Players: what is seen and heard when, beside ffmpeg's pictures and a recomputation of times.
+@Suite(.serialized) struct PlayerTests {
+  static let frame = CMTime(value: 1001, timescale: 30000)
+
+  static func player(_ path: String) -> AVPlayer { AVPlayer(url: URL(fileURLWithPath: path)) }
+
+  @Test func playsEveryPictureInTimeAndEndsOnce() async throws {
+    let path = try Fixture.movie()
+    let player = Self.player(path)
+    let item = try #require(player.currentItem)
+    #expect(item.status == .unknown && player.rate == 0 && player.timeControlStatus == .paused)
+    #expect(item.duration == .indefinite)
+    let layer = AVPlayerLayer(player: player)
+    let shown = Gathered<(time: CMTime, sum: String, itemTime: CMTime)>()
+    layer.frameHandler = { [weak item] image, time in
+      guard let image, let item else { return }
+      shown.add((time, md5(ReaderTests.packed(image)), item.currentTime()))
+    }
+    let sink = TestSink()
+    player.ovtAudioSink = sink
+    let ends = Heard(.AVPlayerItemDidPlayToEndTime, item)
+    await wait { item.status == .readyToPlay }
+    #expect(item.status == .readyToPlay && player.status == .readyToPlay && item.error == nil)
+    #expect(item.duration == AVURLAsset(url: URL(fileURLWithPath: path)).duration)
+    #expect(item.presentationSize == CGSize(width: 320, height: 240))
+    await wait { layer.isReadyForDisplay }
+    #expect(layer.isReadyForDisplay && player.currentTime() == .zero)
+    player.rate = 0.5
+    #expect(player.rate == 0.5)
+    await wait { ends.count > 0 }
+    #expect(player.rate == 0 && player.timeControlStatus == .paused)
+    #expect(player.currentTime() == item.duration)
+    try await Task.sleep(for: .milliseconds(200))
+    player.play()
+    // There is nothing more to play.
+    await wait { player.rate == 0 }
+    try await Task.sleep(for: .milliseconds(200))
+    #expect(player.rate == 0)
+    #expect(ends.count == 1 && player.currentTime() == item.duration)
+    let theirs = try ReaderTests.frameMD5s(path, ["-pix_fmt", "yuv420p"])
+    let all = shown.all
+    #expect(!all.isEmpty && zip(all, all.dropFirst()).allSatisfy { $0.time < $1.time })
+    #expect(all.allSatisfy { $0.sum == theirs[Int($0.time.value * 30000 / Int64($0.time.timescale) / 1001)] })
+    // Never before its time (but for a timer that is a trifle early).
+    #expect(all.allSatisfy { ($0.time - $0.itemTime).seconds < 0.005 })
+    let loud = sink.heard.all.filter { $0.samples.contains { abs($0) > 0.05 } }
+    #expect(!loud.isEmpty)
+  }
+
+  @Test func exactSeeksShowFFmpegsPictures() async throws {
+    let path = try Fixture.movie()
+    let player = Self.player(path)
+    let item = try #require(player.currentItem)
+    let output = AVPlayerItemVideoOutput(pixelBufferAttributes: [
+      kCVPixelBufferPixelFormatTypeKey as String: kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange
+    ])
+    item.add(output)
+    #expect(item.outputs.count == 1)
+    let theirs = try ReaderTests.frameMD5s(path, ["-pix_fmt", "nv12"])
+    for index in [0, 17, 59, 20, 19, 3, 41, 58] {
+      let time = CMTime(value: Int64(index) * 1001 + 300, timescale: 30000)
+      #expect(await player.seek(to: time, toleranceBefore: .zero, toleranceAfter: .zero))
+      #expect(player.currentTime() == time)
+      var own = CMTime.invalid
+      #expect(output.hasNewPixelBuffer(forItemTime: time))
+      let image = try #require(output.copyPixelBuffer(forItemTime: time, itemTimeForDisplay: &own))
+      #expect(!output.hasNewPixelBuffer(forItemTime: time))
+      #expect(own.seconds == Double(index) * 1001 / 30000)
+      #expect(md5(ReaderTests.packed(image)) == theirs[index])
+    }
+    // Behind the end the last picture is seen, and the time is the end's.
+    #expect(
+      await player.seek(to: CMTime(value: 60, timescale: 1), toleranceBefore: .zero, toleranceAfter: .zero))
+    #expect(player.currentTime() == item.duration)
+    let last = try #require(output.copyPixelBuffer(forItemTime: item.duration, itemTimeForDisplay: nil))
+    #expect(md5(ReaderTests.packed(last)) == theirs[59])
+    #expect(await player.seek(to: CMTime(value: -5, timescale: 1)))
+    #expect(player.currentTime() == .zero)
+    #expect(await player.seek(to: .invalid) == false)
+    #expect(await player.seek(to: .positiveInfinity) == false)
+  }
+
+  @Test func tolerantSeeksFindKeyFrames() async throws {
+    let path = try Fixture.movie()
+    let player = Self.player(path)
+    let keys = try Probe.samples(path, data: false).filter(\.isSync).map(\.pts)
+    #expect(keys.count == 3)
+    for (target, key) in [(0.5, 0), (0.9, 1), (1.99, 2), (0.01, 0)] {
+      #expect(await player.seek(to: CMTime(seconds: target, preferredTimescale: 600)))
+      let time = player.currentTime()
+      #expect(rational(Int(time.value), Int(time.timescale)) == keys[key])
+    }
+    // The key frame is too far away: exactly there.
+    let time = CMTime(value: 300, timescale: 600)
+    let near = CMTime(value: 1, timescale: 10)
+    #expect(await player.seek(to: time, toleranceBefore: near, toleranceAfter: near))
+    #expect(player.currentTime() == time)
+  }
+
+  @Test(.timeLimit(.minutes(10))) func seekStormsEndAndAnswerEverybody() async throws {
+    let path = try Fixture.movie()
+    let player = Self.player(path)
+    let layer = AVPlayerLayer(player: player)
+    player.play()
+    let answers = Gathered<Bool>()
+    let group = DispatchGroup()
+    for thread in 0..<4 {
+      DispatchQueue.global().async(group: group) {
+        for step in 0..<150 {
+          let time = CMTime(value: Int64((step * 37 + thread * 11) % 60) * 1001, timescale: 30000)
+          let isExact = step % 2 == 0
+          player.seek(
+            to: time, toleranceBefore: isExact ? .zero : .positiveInfinity, toleranceAfter: .zero
+          ) { answers.add($0) }
+          if step % 10 == 0 { usleep(3000) }
+          if step % 17 == 0 { player.rate = Float(step % 3) }
+        }
+      }
+    }
+    while group.wait(timeout: .now()) != .success { try await Task.sleep(for: .milliseconds(10)) }
+    player.pause()
+    let time = CMTime(value: 30 * 1001, timescale: 30000)
+    #expect(await player.seek(to: time, toleranceBefore: .zero, toleranceAfter: .zero))
+    await wait { answers.count == 600 }
+    #expect(answers.count == 600 && answers.all.contains(false))
+    #expect(player.currentTime() == time && player.rate == 0)
+    await wait { layer.copyDisplayedPixelBuffer() != nil }
+    let ends = Heard(.AVPlayerItemDidPlayToEndTime, try #require(player.currentItem))
+    player.play()
+    await wait { ends.count > 0 }
+    #expect(ends.count == 1)
+  }
+
+  @Test func aSeekThatIsOvertakenSaysSo() async throws {
+    let player = Self.player(try Fixture.movie())
+    let item = try #require(player.currentItem)
+    let answers = Gathered<Int>()
+    for number in 1...3 {
+      item.seek(to: CMTime(value: Int64(number), timescale: 2), toleranceBefore: .zero, toleranceAfter: .zero)
+      {
+        answers.add($0 ? number : -number)
+      }
+    }
+    await wait { answers.count == 3 }
+    // The first two may have been there already.
+    #expect(Set(answers.all.map { abs($0) }) == [1, 2, 3] && answers.all.contains(3))
+    #expect(player.currentTime() == CMTime(value: 3, timescale: 2))
+    item.seek(to: .zero) { answers.add($0 ? 4 : -4) }
+    item.cancelPendingSeeks()
+    await wait { answers.count == 4 }
+    #expect(answers.count == 4)
+    // Given up or not, the item plays.
+    let ends = Heard(.AVPlayerItemDidPlayToEndTime, item)
+    player.play()
+    await wait { ends.count > 0 }
+    #expect(ends.count == 1 && answers.count == 4)
+  }
+
+  @Test func stepsGoByPictures() async throws {
+    let player = Self.player(try Fixture.movie())
+    let item = try #require(player.currentItem)
+    await player.seek(
+      to: CMTime(value: 10 * 1001, timescale: 30000), toleranceBefore: .zero, toleranceAfter: .zero)
+    for (count, index) in [(1, 11), (1, 12), (-1, 11), (3, 14), (-4, 10)] {
+      let jumps = Heard(.AVPlayerItemTimeJumped, item)
+      item.step(byCount: count)
+      await wait { jumps.count > 0 }
+      #expect(player.currentTime().seconds == Double(index) * 1001 / 30000)
+    }
+  }
+
+  @Test func observersHearOfTimes() async throws {
+    let player = Self.player(try Fixture.movie())
+    let queue = DispatchQueue(label: "observers")
+    let periods = Gathered<CMTime>()
+    let boundaries = Gathered<CMTime>()
+    let periodic = player.addPeriodicTimeObserver(
+      forInterval: CMTime(value: 1, timescale: 10), queue: queue
+    ) { periods.add($0) }
+    let marks = [0.35, 0.7, 1.5]
+    let boundary = player.addBoundaryTimeObserver(
+      forTimes: marks.map { NSValue(time: CMTime(seconds: $0, preferredTimescale: 100)) }, queue: queue
+    ) { [weak player] in if let player { boundaries.add(player.currentTime()) } }
+    player.play()
+    let item = try #require(player.currentItem)
+    let ends = Heard(.AVPlayerItemDidPlayToEndTime, item)
+    await wait { ends.count > 0 }
+    await wait { boundaries.count > 0 && periods.count > 0 }
+    // None twice and none early; a busy machine may be late for some, and tell of two at once.
+    let passed = boundaries.all
+    #expect(ends.count == 1 && (1...3).contains(passed.count))
+    #expect(zip(passed, marks).allSatisfy { $0.seconds > $1 - 0.01 })
+    let tenths = Set(periods.all.map { Int(($0.seconds * 10).rounded(.down)) })
+    #expect(!tenths.isEmpty && tenths.isSubset(of: Set(0...20)))
+    player.removeTimeObserver(periodic)
+    player.removeTimeObserver(boundary)
+    let before = periods.count
+    await player.seek(to: .zero)
+    // What was under way may still come.
+    #expect(periods.count <= before + 1 && boundaries.count <= passed.count + 1)
+  }
+
+  @Test func anotherItemTakesOverWhilePlaying() async throws {
+    let first = try Fixture.movie()
+    let second = try Fixture.hevc()
+    let player = Self.player(first)
+    let layer = AVPlayerLayer(player: player)
+    let shown = Gathered<CMTime>()
+    layer.frameHandler = { image, time in if image != nil { shown.add(time) } }
+    let old = try #require(player.currentItem)
+    let oldEnds = Heard(.AVPlayerItemDidPlayToEndTime, old)
+    await wait { layer.isReadyForDisplay }
+    // Slowly: it must not be over before it is looked at.
+    player.rate = 0.125
+    await wait { player.currentTime().seconds > 0.05 }
+    #expect(player.timeControlStatus == .playing)
+    let item = AVPlayerItem(url: URL(fileURLWithPath: second))
+    let ends = Heard(.AVPlayerItemDidPlayToEndTime, item)
+    player.replaceCurrentItem(with: item)
+    #expect(player.currentItem === item && player.rate == 0.125)
+    let (stopped, seen) = (old.currentTime(), shown.count)
+    player.play()
+    await wait { ends.count > 0 && shown.count > seen }
+    #expect(ends.count == 1 && oldEnds.count == 0 && old.currentTime() == stopped)
+    #expect(shown.all.first == .zero && shown.count > seen)
+    player.replaceCurrentItem(with: nil)
+    #expect(player.currentItem == nil && player.currentTime() == .zero && player.status == .unknown)
+    player.play()
+    #expect(player.timeControlStatus == .waitingToPlayAtSpecifiedRate)
+    #expect(player.reasonForWaitingToPlay == .noItemToPlay)
+    await wait { !layer.isReadyForDisplay }
+    #expect(!layer.isReadyForDisplay)
+  }
+
+  @Test func endActionNoneGoesOnAfterASeek() async throws {
+    let player = Self.player(try Fixture.movie())
+    let item = try #require(player.currentItem)
+    player.actionAtItemEnd = .none
+    item.forwardPlaybackEndTime = CMTime(value: 1, timescale: 4)
+    let ends = Heard(AVPlayerItem.didPlayToEndTimeNotification, item)
+    let token = NotificationCenter.default.addObserver(
+      forName: .AVPlayerItemDidPlayToEndTime, object: item, queue: nil
+    ) { [weak player] _ in player?.seek(to: .zero) }
+    defer { NotificationCenter.default.removeObserver(token) }
+    player.play()
+    await wait { ends.count >= 3 }
+    #expect(ends.count >= 3 && player.rate == 1)
+  }
+}

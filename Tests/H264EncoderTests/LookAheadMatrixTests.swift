@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+@testable import H264Encoder
+
+/// Random streams with a look-ahead (B pictures, pyramids, weights, buffers, rates), each decoded by libavcodec to
+/// exactly the encoder's reconstruction, in the order of presentation. `MatrixTests` says what sets how many.
+@Suite struct LookAheadMatrixTests {
+  private static func number(_ name: String) -> Int? {
+    ProcessInfo.processInfo.environment[name].flatMap { Int($0) }
+  }
+
+  @Test("libavcodec gives the encoder's reconstruction of reordered streams, frame by frame")
+  func matrix() async throws {
+    let count = Self.number("OVT_MATRIX_STREAMS") ?? 24
+    let first = Self.number("OVT_MATRIX_SEED") ?? 1
+    let workers = max(1, min(4, ProcessInfo.processInfo.activeProcessorCount))
+    let total = await withTaskGroup(of: Coverage.self) { group in
+      for worker in 0..<workers {
+        group.addTask {
+          var sum = Coverage()
+          for seed in stride(from: first + worker, to: first + count, by: workers) {
+            let stream = LookAheadMatrixStream(seed: UInt64(seed))
+            do {
+              sum.add(try stream.verify())
+            } catch {
+              Issue.record("\(stream): \(error)")
+            }
+          }
+          return sum
+        }
+      }
+      return await group.reduce(into: Coverage()) { $0.add($1) }
+    }
+    print(
+      "matrix with look-ahead: \(count) streams from seed \(first), \(total.frames) frames, \(total.keys) key"
+        + " frames, \(total.reordered) shown after one that comes later,"
+        + " \(total.droppable) that nothing refers to, \(total.recoded) coded again")
+    // The matrix reaches what it is for.
+    #expect(total.keys >= count)
+    if count >= 24 {
+      #expect(total.reordered > count)
+      #expect(total.droppable > count)
+    }
+  }
+
+  struct Coverage: Sendable {
+    var frames = 0
+    var keys = 0
+    var reordered = 0
+    var droppable = 0
+    var recoded = 0
+
+    mutating func add(_ other: Coverage) {
+      frames += other.frames
+      keys += other.keys
+      reordered += other.reordered
+      droppable += other.droppable
+      recoded += other.recoded
+    }
+  }
+}
+
+/// One of them: everything follows from the seed.
+private struct LookAheadMatrixStream: CustomStringConvertible {
+  let seed: UInt64
+  let configuration: LookAheadConfiguration
+  let content: SyntheticContent
+  let frames: Int
+  private let options: [FrameOptions]
+
+  init(seed: UInt64) {
+    self.seed = seed
+    var r = TestRandom(seed &+ 0x10_0000)
+    let width = 16 + 2 * r.int(0...(r.chance(30) ? 90 : 40))
+    let height = 16 + 2 * r.int(0...(r.chance(30) ? 70 : 32))
+    var c = LookAheadConfiguration(width: width, height: height)
+    c.stream.profile = r.chance(70) ? .high : r.chance(60) ? .main : .constrainedBaseline
+    if c.stream.profile != .constrainedBaseline, r.chance(30) { c.stream.entropyCoding = .cavlc }
+    c.stream.frameRate = [15, 24, 29.97, 30, 60].randomElement(using: &r) ?? 30
+    c.stream.minimumQP = 0
+    c.stream.speed = r.int(0...EncoderConfiguration.fastestSpeed)
+    c.stream.threads = r.chance(50) ? 1 : r.int(2...4)
+    c.stream.slices = r.chance(25) ? r.int(1...min((height + 15) / 16, 4)) : 1
+    c.stream.maximumReferences = r.int(1...6)
+    c.stream.allowsTransform8x8 = r.chance(80)
+    c.stream.deblocking = r.chance(85)
+    if r.chance(30) {
+      c.stream.deblockingAlphaOffset = r.int(-6...6)
+      c.stream.deblockingBetaOffset = r.int(-6...6)
+    }
+    c.stream.allowsWeightedPrediction = r.chance(85)
+    c.stream.writesAccessUnitDelimiters = r.chance(30)
+    if r.chance(25) { c.stream.keyFrameInterval = r.int(1...9) }
+    if r.chance(20) { c.keyFrameDuration = Double(r.int(1...8)) / 10 }
+    c.placesKeyFramesAtCuts = r.chance(80)
+    c.lookAhead = r.chance(20) ? r.int(0...3) : r.int(4...24)
+    c.maximumBidirectional = r.int(0...3)
+    c.usesPyramid = r.chance(75)
+    c.propagatesQuality = r.chance(80)
+    c.adaptiveQuantisation = r.chance(50) ? 0 : Double(r.int(0...20)) / 10
+    let bits = r.int(20...2000) * 1000
+    switch r.int(0...3) {
+    case 0: c.rate = .constantQP(r.int(0...51))
+    case 1: c.rate = .quality(Double(r.int(0...510)) / 10)
+    case 2: c.rate = .average(bits)
+    default:
+      c.rate = .constant(bits)
+      c.buffer = .init(maximumRate: bits, size: bits / r.int(1...5))
+    }
+    if c.buffer == nil, r.chance(25) {
+      let most = r.int(50...3000) * 1000
+      c.buffer = .init(maximumRate: most, size: most / r.int(1...4))
+    }
+    configuration = c
+    content = SyntheticContent(
+      kind: SyntheticContent.Kind.allCases.randomElement(using: &r) ?? .motion, width: width,
+      height: height, seed: seed)
+    frames = r.int(2...30)
+    let wishes = r.chance(60) ? 0 : r.int(3...20)
+    options = (0..<frames).map { _ in
+      var o = FrameOptions()
+      o.isKeyFrame = r.chance(wishes)
+      if r.chance(wishes) { o.qp = r.int(0...51) }
+      if r.chance(wishes) { o.duration = Double(r.int(1...30)) / 60 }
+      return o
+    }
+  }
+
+  var description: String {
+    let c = configuration
+    return "seed \(seed): \(c.stream.width)x\(c.stream.height) \(c.stream.profile) \(c.rate)"
+      + " speed \(c.stream.speed) threads \(c.stream.threads) slices \(c.stream.slices)"
+      + " references \(c.stream.maximumReferences) look-ahead \(c.lookAhead) B \(c.maximumBidirectional)"
+      + " pyramid \(c.usesPyramid) \(frames) frames \(content.kind)"
+  }
+
+  func verify() throws -> LookAheadMatrixTests.Coverage {
+    let run = try LookAheadRun(configuration, count: frames, options: { options[$0] }) { content.frame($0) }
+    try run.check(count: frames, description)
+    var coverage = LookAheadMatrixTests.Coverage()
+    coverage.frames = frames
+    coverage.recoded = run.encoder.recodedPictures
+    var latest: UInt64 = 0
+    for (n, frame) in run.frames.enumerated() {
+      if frame.facts.isKeyFrame { coverage.keys += 1 }
+      if !frame.facts.isReference { coverage.droppable += 1 }
+      if n > 0, frame.facts.index < latest { coverage.reordered += 1 }
+      latest = max(latest, frame.facts.index)
+    }
+    return coverage
+  }
+}

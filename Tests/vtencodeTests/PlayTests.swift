@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#if Display
+  import Foundation
+  import Testing
+
+  /// `vtencode play`, in windows that nobody sees and in terminals.
+  @Suite(.serialized) struct PlayTests {
+    static let headless = ["SDL_VIDEODRIVER=dummy", "SDL_AUDIODRIVER=dummy"]
+
+    private func play(_ arguments: [String], environment: [String] = headless) throws -> Finished {
+      try CommandLine.run("env", environment + [CommandLine.vtencode, "play"] + arguments)
+    }
+
+    /// Decibels between a snapshot and a frame of the movie, by ffmpeg.
+    private func likeness(_ snapshot: String, frame: Int) throws -> Double {
+      let graph =
+        "[0:v]select=eq(n\\,\(frame)),setpts=0,format=rgb24[a];[1:v]format=rgb24,setpts=0[b];[a][b]psnr"
+      let run = try CommandLine.run(
+        "ffmpeg",
+        ["-v", "info", "-i", CommandLine.sample, "-i", snapshot, "-lavfi", graph, "-f", "null", "-"])
+      let line = run.complaintLines.last { $0.contains("average:") } ?? ""
+      let value = line.components(separatedBy: "average:").last?.split(separator: " ").first
+      return value == "inf" ? .infinity : value.flatMap { Double($0) } ?? 0
+    }
+
+    @Test func snapshotsAreTheMoviesFrames() throws {
+      let folder = try Folder()
+      for (index, frames) in [1, 12].enumerated() {
+        let path = folder.url.appendingPathComponent("\(index).png").path
+        let run = try play([
+          CommandLine.sample, "--frames", "\(frames)", "--snapshot", path, "--no-bar", "--speed", "0.5",
+        ])
+        #expect(run.status == 0, "\(run.complaints)")
+        #expect(run.text.contains("shown") && run.text.contains("dummy"))
+        #expect(try likeness(path, frame: frames - 1) > 30)
+        #expect(try likeness(path, frame: frames + 10) < 30)
+      }
+    }
+
+    @Test func terminalsShowBlocks() throws {
+      for (colors, mark) in [("COLORTERM=truecolor", "\u{1B}[38;2;"), ("COLORTERM=", "\u{1B}[38;5;")] {
+        let run = try play(
+          [CommandLine.sample, "--terminal", "--frames", "5", "--muted"],
+          environment: ["-u", "DISPLAY", "-u", "SDL_VIDEODRIVER", colors])
+        #expect(run.status == 0, "\(run.complaints)")
+        #expect(run.text.contains(mark) && run.text.contains("\u{2580}"))
+        #expect(run.text.contains("\u{1B}[?1049l") && run.text.contains("frames shown"))
+      }
+    }
+
+    @Test func whatCannotBePlayedIsToldInOneLine() throws {
+      let bare = ["-u", "DISPLAY", "-u", "WAYLAND_DISPLAY", "-u", "SDL_VIDEODRIVER"]
+      let cases: [([String], [String], Int32, String)] = [
+        ([CommandLine.sample], bare, 1, "no screen"),
+        (
+          [CommandLine.sample], Array(bare.dropFirst(2)) + ["DISPLAY=:977", "SDL_VIDEODRIVER=x11"], 1,
+          "window"
+        ),
+        (["/dev/null"], Self.headless, 1, "empty"),
+        ([CommandLine.root.appendingPathComponent("README.md").path], Self.headless, 1, "cannot play"),
+        ([CommandLine.sample, "--frames", "0"], Self.headless, 64, "--frames"),
+        ([CommandLine.sample, "--snapshot", "x.jpg"], Self.headless, 64, "PNG"),
+      ]
+      for (arguments, environment, status, word) in cases {
+        let run = try play(arguments, environment: environment)
+        #expect(run.status == status && run.complaintLines.count == 1, "\(arguments): \(run.complaints)")
+        #expect(run.complaints.contains(word), "\(run.complaints)")
+      }
+    }
+  }
+#endif
