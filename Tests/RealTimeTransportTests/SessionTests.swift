@@ -3,6 +3,32 @@ import Testing
 
 @testable import RealTimeTransport
 
+/// What references an encoder has, and when it must do without.
+struct ModelEncoder {
+  private var references: [Double] = []
+  private var acknowledged = false
+  private var tokens: Set<Int64> = []
+
+  /// - Returns: Whether the frame is a key frame.
+  mutating func encode(
+    _ wish: RecoveryPolicy.Wish, _ attempt: FrameSequencer.Attempt, at time: Double, token: Int64?
+  ) -> Bool {
+    if wish.acknowledged.contains(where: tokens.contains) { acknowledged = true }
+    if let first = attempt.lostTimes.filter({ references.contains($0) }).min() {
+      references.removeAll { $0 >= first }
+    }
+    let isKey = references.isEmpty || wish.forcesKeyFrame || wish.forcesRefresh && !acknowledged
+    if isKey {
+      references.removeAll()
+      tokens.removeAll()
+      acknowledged = false
+    }
+    if let token { tokens.insert(token) }
+    references = Array((references + [time]).suffix(8))
+    return isKey
+  }
+}
+
 /// Both ends of a call under the simulator's clock, with made-up frames.
 final class SessionPair {
   let loop = EventLoop()
@@ -22,6 +48,8 @@ final class SessionPair {
   var cut = Double.infinity
   /// The receiver's clock, in seconds.
   let ahead: Double
+  /// Changes what the receiver says.
+  var answers: ([RTCPPacket]) -> [RTCPPacket] = { $0 }
   /// Frames are as large as the sender's rate says.
   var followsRate = false
 
@@ -57,7 +85,8 @@ final class SessionPair {
         continue
       }
       loop.schedule(at: time) { [self] in
-        sender.take(bytes, at: loop.now)
+        let said = Greeting.isGreeting(bytes) ? nil : RTCPPacket.parse(bytes).map(answers)
+        sender.take(said.map(RTCPPacket.compound) ?? bytes, at: loop.now)
         flush()
       }
     }
@@ -98,14 +127,12 @@ final class SessionPair {
         flush()
       }
     }
-    var hasKey = false
     var token: Int64 = 0
+    var encoder = ModelEncoder()
     for index in 0..<frames {
       loop.schedule(at: 0.3 + Double(index) / 30) { [self] in
         let (wish, attempt) = sender.takeWish(at: loop.now)
-        // As an encoder does that has no long-term reference to go back to.
-        let isKey = !hasKey || wish.forcesKeyFrame || wish.forcesRefresh && token == 0
-        hasKey = true
+        let isKey = encoder.encode(wish, attempt, at: loop.now, token: index % 8 == 0 ? token + 1 : nil)
         var coded = FrameSequencer.CodedFrame(isKeyFrame: isKey)
         if index % 8 == 0 {
           token += 1
@@ -192,20 +219,97 @@ final class SessionPair {
     #expect(zip(pair.shown, pair.shown.dropFirst()).allSatisfy { $0.number < $1.number })
   }
 
-  @Test("A storm of requests gives at most one key frame a second")
-  func storm() throws {
-    let pair = SessionPair(recovery: .keyframe) { $0.stream.retransmits = false }
+  @Test(
+    "A storm of requests gives at most one key frame a second",
+    arguments: [RecoveryMode.keyframe, .ltr, .invalidate, .intraRefresh])
+  func storm(recovery: RecoveryMode) throws {
+    let pair = SessionPair(recovery: recovery) { $0.stream.retransmits = false }
     for tick in 0..<1000 {
       pair.loop.schedule(at: 0.5 + Double(tick) * 0.005) { [pair] in
+        let newest = UInt16(pair.sentTimes.count)
         pair.sender.take(
           RTCPPacket.compound([
             .receiverReport(source: 0x2000, blocks: []), .pictureLoss(sender: 0x2000, media: 0x1000),
+            // Of a frame that the encoder has no more, as one that took its time.
+            .referenceSelection(sender: 0x2000, media: 0x1000, payloadType: 96, token: 999),
+            .lostFrames(sender: 0x2000, frames: (1...20).map { newest &- $0 }),
           ]), at: pair.loop.now)
       }
     }
+    // What the receiver itself says would save key frames.
+    pair.answers = { $0.filter { if case .referenceSelection = $0 { false } else { true } } }
     try pair.run(frames: 180)
     #expect((3...7).contains(pair.sender.counts.keyFrames), "\(pair.sender.counts.keyFrames) in 6 s")
     #expect(pair.sender.counts.requests >= 1000)
+  }
+
+  @Test("Reports of another source change nothing, nor do they keep the media going")
+  func foreignReports() throws {
+    let pair = SessionPair()
+    pair.cut = 2
+    for tick in 0..<200 {
+      pair.loop.schedule(at: 0.5 + Double(tick) * 0.05) { [pair] in
+        for source in [0x2000, 0x2001] as [UInt32] {
+          let block = RTCPPacket.ReportBlock(
+            source: 0x1000, fractionLost: 200, cumulativeLost: 9000, highestSequence: 20_000, jitter: 0,
+            lastReport: 0, delaySinceLastReport: 0)
+          var packets: [RTCPPacket] = [
+            .receiverReport(source: source, blocks: source == 0x2000 ? [] : [block])
+          ]
+          if source != 0x2000 { packets.append(.bye(source: source)) }
+          pair.sender.take(RTCPPacket.compound(packets), at: pair.loop.now)
+        }
+      }
+    }
+    try pair.run(frames: 300, end: 10.4)
+    // Heard, but no answer to a greeting: not closed, and no media after some seconds.
+    #expect(pair.sender.state == .open && pair.sender.lossShare == 0)
+    #expect((120...230).contains(pair.sender.counts.frames), "\(pair.sender.counts)")
+    #expect(pair.sender.counts.refused >= 200)
+  }
+
+  @Test("The distance of two clocks is followed when one runs faster")
+  func drift() throws {
+    // Answers whose clock gains a thousandth, over a path that was quickest at first.
+    var sender = SenderSession(.init(source: 1, nonce: .init([1])), at: 0)
+    for second in 0..<120 {
+      let time = Double(second)
+      sender.poll(at: time)
+      for bytes in sender.takeOutgoing() {
+        guard let greeting = Greeting(bytes) else { continue }
+        let trip = second < 5 ? 0.01 : 0.02
+        let answer = Greeting.Answer(
+          to: greeting, nonce: .init([2]),
+          clock: MediaClock.simulated.ntpTime(at: 5 + time * 1.001 + trip / 2),
+          source: 3)
+        sender.take(answer.bytes(), at: time + trip)
+      }
+      if second == 4 { #expect(abs((sender.clockOffset ?? 0) - 5.004) < 0.005) }
+    }
+    let offset = try #require(sender.clockOffset)
+    #expect(abs(offset - (5 + 0.119)) < 0.04, "\(offset)")
+  }
+
+  @Test("What is said of losses is that of the last seconds, however often reports come")
+  func lossShare() {
+    var losses = ReportedLosses(firstSequence: 100)
+    func report(_ highest: UInt32, _ lost: Int32, _ fraction: UInt8) -> RTCPPacket.ReportBlock {
+      .init(
+        source: 1, fractionLost: fraction, cumulativeLost: lost, highestSequence: highest, jitter: 0,
+        lastReport: 0, delaySinceLastReport: 0)
+    }
+    #expect(losses.share == 0)
+    // A tenth is lost in five seconds; reports come behind each loss, with nothing but it in their fraction.
+    for step in 1...500 {
+      let highest = UInt32(99 + step * 2)
+      losses.take(report(highest, Int32(step / 5), step % 5 == 0 ? 255 : 0), at: Double(step) / 100)
+    }
+    #expect(abs(losses.share - 0.1) < 0.02, "\(losses.share)")
+    // And nothing in the next five.
+    for step in 501...1000 { losses.take(report(UInt32(99 + step * 2), 100, 0), at: Double(step) / 100) }
+    #expect(losses.share == 0)
+    losses.take(report(5, 100, 0), at: 11)
+    #expect(losses.share == 0)
   }
 
   @Test("A second sender does not disturb the first; what is not of the session is refused")

@@ -112,6 +112,7 @@ public struct MediaReceiver: Sendable {
       statistics.add(packet, at: time)
       requests?.add(packet.sequenceNumber, at: time)
       counts.packets += 1
+      counts.lostPackets = Int(statistics.cumulativeLost)
       counts.bytes += bytes.count
     } else {
       guard requests != nil, packet.source == media &+ 1,
@@ -186,7 +187,6 @@ public struct MediaReceiver: Sendable {
   /// A report, and a description, as every compound packet begins.
   public mutating func report(at time: Double) -> [RTCPPacket] {
     let block = statistics.report(at: time)
-    counts.lostPackets = Int(block?.cumulativeLost ?? 0)
     return [
       .receiverReport(source: source, blocks: block.map { [$0] } ?? []),
       .sourceDescription(source: source, name: configuration.name),

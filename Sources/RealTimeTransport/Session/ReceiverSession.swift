@@ -138,7 +138,9 @@ public struct ReceiverSession {
       }
       sayWhatIsLacking(at: time)
     } else {
-      guard let packets = RTCPPacket.parse(plain) else {
+      guard let parsed = RTCPPacket.parse(plain), let greeting,
+        case let packets = parsed.filter({ $0.origin == greeting.source }), !packets.isEmpty
+      else {
         refused += 1
         return
       }
@@ -151,8 +153,8 @@ public struct ReceiverSession {
     media?.takeControl(packets, at: time)
     for packet in packets {
       switch packet {
-      case .senderReport(let report) where report.source == greeting?.source: mapping = report
-      case .bye(let source) where source == greeting?.source: state = .closed
+      case .senderReport(let report): mapping = report
+      case .bye: state = .closed
       default: break
       }
     }

@@ -13,6 +13,9 @@ public struct SenderSession {
     public var name = "sender"
     /// Seconds from one key frame to the next, however often the receiver asks.
     public var keyFrameInterval = 1.0
+    /// The receiver is a player that knows nothing of greetings: nothing is heard of it, media goes at once and at the
+    /// highest rate, with a key frame every ``SenderSession/joinInterval`` seconds. Where that may go is the caller's care.
+    public var isOneWay = false
     /// Bits a second that the path may be given: what it takes is found out.
     public var rates = CongestionController.Limits()
 
@@ -55,7 +58,11 @@ public struct SenderSession {
   /// session ends.
   static let consentTime = 5.0
   public static let silenceTime = 10.0
+  /// Seconds from one key frame to the next for players that come later.
+  public static let joinInterval = 2.0
   private static let reportInterval = 1.0
+  /// Seconds after which an exchange says nothing of the clocks any more: they drift apart.
+  private static let clockSpan = 30.0
 
   private let configuration: Configuration
   private let secret: (any SharedSecret)?
@@ -72,18 +79,23 @@ public struct SenderSession {
   private var nextGreeting: Double
   private var nextReport = Double.infinity
   private var lastHeard = -Double.infinity
-  private var bestTrip = Double.infinity
+  /// When the newest greeting went that the receiver answered: nothing else proves that it is at that address.
+  private var lastConsent = -Double.infinity
+  /// Exchanges of the last ``clockSpan`` seconds.
+  private var exchanges: [(time: Double, trip: Double, offset: Double)] = []
+  private var losses: ReportedLosses
   private var isMeasured = false
   /// The receiver's number, to know its answers again.
   private var receiverNonce: Greeting.Nonce?
   private var receiverSource: UInt32?
   private var measuredTrip: Double?
+  private var lastKeyFrame = -Double.infinity
   public private(set) var state = State.greeting
   public private(set) var counts = Counts()
   /// Seconds that the receiver's clock is ahead.
   public private(set) var clockOffset: Double?
-  /// Share of packets that the receiver did not get the first time, as it reported last.
-  public private(set) var lossShare = 0.0
+  /// Share of the packets of the last two seconds or so that the receiver did not get the first time.
+  public var lossShare: Double { losses.share }
 
   public init(_ configuration: Configuration, secret: (any SharedSecret)? = nil, at time: Double) {
     self.configuration = configuration
@@ -93,21 +105,27 @@ public struct SenderSession {
       keyFrameInterval: configuration.keyFrameInterval)
     stream = MediaStream(configuration.stream, source: configuration.source)
     controller = CongestionController(configuration.rates)
+    losses = ReportedLosses(firstSequence: configuration.stream.firstSequence)
     began = time
     nextGreeting = time
+    guard configuration.isOneWay else { return }
+    state = .open
+    (nextGreeting, nextReport) = (.infinity, time + Self.reportInterval)
   }
 
   /// Seconds, measured.
   public var roundTrip: Double? { measuredTrip ?? (isMeasured ? policy.roundTrip : nil) }
 
   /// Bits a second that the encoder may make: what the path takes, less what was sent again and what packets add.
-  public var targetRate: Double { controller.targetRate * 0.95 }
+  public var targetRate: Double {
+    (configuration.isOneWay ? configuration.rates.most : controller.targetRate) * 0.95
+  }
   /// Seconds that packets wait on the way.
   public var queueDelay: Double { controller.queueDelay }
 
-  /// Whether the receiver was heard lately enough that it may be sent to.
+  /// Whether the receiver answered lately enough that it may be sent to.
   public func hasConsent(at time: Double) -> Bool {
-    state == .open && time - lastHeard <= Self.consentTime
+    state == .open && (configuration.isOneWay || time - lastConsent <= Self.consentTime)
   }
 
   /// When ``poll(at:)`` is due.
@@ -127,12 +145,12 @@ public struct SenderSession {
   /// Does what is due.
   public mutating func poll(at time: Double) {
     guard state == .greeting || state == .open else { return }
-    if time - max(lastHeard, began) > Self.silenceTime {
+    if !configuration.isOneWay, time - max(lastHeard, began) > Self.silenceTime {
       state = .silent
       return
     }
     // Media goes, and no word comes of it.
-    if let since = unanswered, time - since > 0.5 + 2 * policy.roundTrip {
+    if !configuration.isOneWay, let since = unanswered, time - since > 0.5 + 2 * policy.roundTrip {
       controller.noteSilence(at: time)
     }
     if time >= nextGreeting {
@@ -171,13 +189,14 @@ public struct SenderSession {
 
   /// Takes a datagram from the receiver's address.
   public mutating func take(_ bytes: [UInt8], at time: Double) {
-    guard state == .greeting || state == .open else { return }
+    guard state == .greeting || state == .open, !configuration.isOneWay else { return }
     if Greeting.isGreeting(bytes) {
       takeAnswer(bytes, at: time)
       return
     }
     guard state == .open, PacketKind(bytes) == .control, let plain = unprotected(bytes),
-      let packets = RTCPPacket.parse(plain)
+      let parsed = RTCPPacket.parse(plain), case let packets = parsed.filter({ $0.origin == receiverSource }),
+      !packets.isEmpty
     else {
       counts.refused += 1
       return
@@ -187,14 +206,14 @@ public struct SenderSession {
       switch packet {
       case .receiverReport(_, let blocks):
         for block in blocks where block.source == configuration.source {
-          lossShare = Double(block.fractionLost) / 256
+          losses.take(block, at: time)
           if block.lastReport != 0 { isMeasured = true }
         }
       case .pictureLoss, .lostFrames: counts.requests += 1
       case .congestionFeedback(_, let streams, let stamp):
         unanswered = nil
         controller.take(sent.results(streams, stamp: stamp), at: time, roundTrip: policy.roundTrip)
-      case .bye(let source) where source == receiverSource: state = .closed
+      case .bye: state = .closed
       default: break
       }
     }
@@ -237,14 +256,15 @@ public struct SenderSession {
       nextReport = time + Self.reportInterval
     }
     lastHeard = max(lastHeard, time)
+    lastConsent = max(lastConsent, time - trip)
     policy.note(roundTrip: trip)
     measuredTrip = measuredTrip.map { $0 + (trip - $0) * 0.25 } ?? trip
     isMeasured = true
-    if trip <= bestTrip {
-      // The two ways take the same time most nearly when nothing waited on either.
-      bestTrip = trip
-      clockOffset = clock.time(ofNTP: answer.clock) - (time - trip / 2)
-    }
+    exchanges.removeAll { $0.time < time - Self.clockSpan }
+    if exchanges.count >= 64 { exchanges.removeFirst() }
+    exchanges.append((time, trip, clock.time(ofNTP: answer.clock) - (time - trip / 2)))
+    // The two ways take the same time most nearly when nothing waited on either.
+    clockOffset = exchanges.min { $0.trip < $1.trip }?.offset
   }
 
   private mutating func unprotected(_ bytes: [UInt8]) -> [UInt8]? {
@@ -257,7 +277,8 @@ public struct SenderSession {
   public mutating func takeWish(
     at time: Double
   ) -> (wish: RecoveryPolicy.Wish, attempt: FrameSequencer.Attempt) {
-    let wish = policy.takeWish(at: time)
+    var wish = policy.takeWish(at: time, leavesReference: sequencer.leavesReference)
+    if configuration.isOneWay, time >= lastKeyFrame + Self.joinInterval { wish.forcesKeyFrame = true }
     return (wish, sequencer.attempt(wish))
   }
 
@@ -271,7 +292,8 @@ public struct SenderSession {
     captured: Double, at time: Double
   ) {
     let (descriptor, isRepair) = sequencer.finish(attempt, coded, time: captured)
-    policy.note(isRepair: isRepair, isKeyFrame: coded.isKeyFrame, at: time)
+    policy.note(coded, isRepair: isRepair, at: time)
+    if coded.isKeyFrame { lastKeyFrame = time }
     guard hasConsent(at: time) else {
       counts.withheld += 1
       return

@@ -29,7 +29,7 @@ struct Receive: AsyncParsableCommand {
     try options.wire.check(address, isSecured: secret != nil)
     let file = try options.out.map { try ReceivedFile.Place($0, overwrites: options.overwrite) }
     Interrupt.shared.watch()
-    let run = try ReceiveRun(options, host: address.ipAddress ?? host, secret: secret, place: file)
+    let run = try ReceiveRun(options, address: address, secret: secret, place: file)
     let failure: Failure? = try await onThread("receive") { try run.run() }
     let summary = try await run.finish()
     try summary.print(asJSON: options.wire.json)

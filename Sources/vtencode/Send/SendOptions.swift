@@ -15,9 +15,16 @@ struct SendOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "How losses are repaired: keyframe, ltr, invalidate or intra-refresh.", valueName: "how")
+      "How losses are repaired: keyframe, ltr, invalidate or intra-refresh. (default: ltr)", valueName: "how")
   )
-  var recovery: RecoveryMode = .ltr
+  var recovery: RecoveryMode?
+
+  @Option(
+    help: ArgumentHelp(
+      "Send to a player that reads RTP, such as ffplay, in place of vtencode receive, and write the session description "
+        + "that it wants. Nothing is asked and nothing repaired; a key frame goes every two seconds.",
+      valueName: "file"), completion: .file())
+  var sdp: String?
 
   @Flag(
     inversion: .prefixedNo,
@@ -70,6 +77,17 @@ struct SendOptions: ParsableArguments {
     try TestPictures.Format(source)?.size.validate()
     if let bitrate, !BitRate.allowed.contains(bitrate.bitsPerSecond) {
       throw ValidationError("--bitrate goes from 1k to 1000M (bits a second); try --bitrate 1500k.")
+    }
+    if sdp != nil {
+      guard recovery == nil else {
+        throw ValidationError("--sdp is for players, who say nothing of losses; leave out --recovery.")
+      }
+      guard wire.key == nil, wire.keyFile == nil, wire.secret == nil else {
+        throw ValidationError("--sdp is for players, who know no key of vtencode's; leave out the key.")
+      }
+      guard to.port < 65_535 else {
+        throw ValidationError("With --sdp the port after --to's is used too; choose a lower one.")
+      }
     }
     try dimensions?.validate()
     try check("--max-qp", maxQp, 1...51)

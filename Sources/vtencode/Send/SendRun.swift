@@ -12,6 +12,9 @@ final class SendRun: @unchecked Sendable {
   private let source: SendSource
   private var pictures: any CallPictures
   private let address: SocketAddress
+  /// Where reports go if that is another port, as players want it (RFC 3550, 11).
+  private let control: SocketAddress?
+  private var isDescribed = false
   private let encoder: CallEncoder
   /// Bits a second: most that the encoder is asked for, and what it is asked for now.
   private let rate: Int
@@ -33,6 +36,7 @@ final class SendRun: @unchecked Sendable {
     self.source = source
     self.pictures = pictures
     self.address = address
+    control = options.sdp == nil ? nil : address.nextPort
     rate =
       options.bitrate?.bitsPerSecond
       ?? BitRate.suggested(
@@ -40,23 +44,25 @@ final class SendRun: @unchecked Sendable {
       ).bitsPerSecond
     var settings = CallEncoder.Settings(
       width: source.width, height: source.height, frameRate: source.frameRate, rate: rate, mostRate: rate)
-    settings.recovery = options.recovery
+    let recovery = options.recovery ?? (options.sdp == nil ? .ltr : .keyframe)
+    settings.recovery = recovery
     settings.effort = options.speed
     settings.threads = options.threads
     settings.maximumQP = options.maxQp
     settings.window = max(0.25, 5 / source.frameRate)
-    if options.recovery == .invalidate { settings.referenceCount = 8 }
+    if recovery == .invalidate { settings.referenceCount = 8 }
     encoder = try CallEncoder(settings)
     var random = SystemRandomNumberGenerator()
     var configuration = SenderSession.Configuration(source: random.next(), nonce: .random(using: &random))
-    configuration.recovery = options.recovery
+    configuration.recovery = recovery
+    configuration.isOneWay = options.sdp != nil
     // What RTP adds, and what is sent again, comes on top of the encoder's.
     configuration.rates.most = Double(rate) / 0.95
     configuration.rates.start = min(configuration.rates.most, 1_000_000)
     configuration.rates.least = min(configuration.rates.most, 50_000)
     configuration.frameRate = source.frameRate
     configuration.stream.packetSize = options.mtu
-    configuration.stream.retransmits = options.retransmission
+    configuration.stream.retransmits = options.retransmission && options.sdp == nil
     configuration.stream.clock = SessionTime.clock
     configuration.stream.firstSequence = random.next() & 0x7FFF
     configuration.stream.timestampOffset = random.next()
@@ -65,9 +71,11 @@ final class SendRun: @unchecked Sendable {
   }
 
   func run() throws -> SummaryTable {
-    let socket = try DatagramSocket(address.protocol == .inet6 ? "::" : "0.0.0.0", port: 0) {
-      [weak self] from, bytes, time in
-      guard let self, from == address else { return }
+    let socket = try DatagramSocket(
+      SocketAddress(ipAddress: address.protocol == .inet6 ? "::" : "0.0.0.0", port: 0)
+    ) {
+      [weak self] path, bytes, time in
+      guard let self, path.remote == address else { return }
       // What is not from there is nobody's.
       exchange { $0.take(bytes, at: time) }
     }
@@ -78,7 +86,7 @@ final class SendRun: @unchecked Sendable {
       socket.close()
     }
     socket.every(milliseconds: 5) { [weak self] in self?.exchange { $0.poll(at: SessionTime.now) } }
-    try waitForAnswer()
+    if options.sdp == nil { try waitForAnswer() }
     if !options.wire.quiet { Console.note("Sending to \(address.text); Ctrl-C ends it") }
     let begin = SessionTime.now
     var start: Double?
@@ -115,7 +123,14 @@ final class SendRun: @unchecked Sendable {
   private func exchange(_ work: (inout SenderSession) -> Void) {
     lock.withLock {
       work(&session)
-      socket?.send(session.takeOutgoing(), to: address)
+      let datagrams = session.takeOutgoing()
+      guard let control else {
+        socket?.send(datagrams, to: DatagramPath(remote: address))
+        return
+      }
+      for datagram in datagrams {
+        socket?.send([datagram], to: DatagramPath(remote: RTCPPacket.isControl(datagram) ? control : address))
+      }
     }
   }
 
@@ -153,7 +168,27 @@ final class SendRun: @unchecked Sendable {
       lock.withLock { session.drop(attempt) }
       return
     }
+    try describe()
     exchange { $0.send(output.units, output.coded, attempt, captured: captured, at: SessionTime.now) }
+  }
+
+  /// Writes what players must know, once the encoder has said it.
+  private func describe() throws {
+    guard let path = options.sdp, !isDescribed else { return }
+    isDescribed = true
+    var description = SessionDescription(
+      port: UInt16(clamping: address.port ?? 0), payloadType: MediaStream.payloadType,
+      sequenceParameterSets: encoder.parameterSets.sequence,
+      pictureParameterSets: encoder.parameterSets.picture)
+    description.address = address.ipAddress ?? description.address
+    description.frameRate = source.frameRate
+    description.name = "vtencode send"
+    description.hasFeedback = false
+    do {
+      try Data(description.text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
+    } catch {
+      throw Failure("cannot write the session description '\(path)': \(Failure.describe(error))")
+    }
   }
 
   /// The encoder makes what the path takes; a change that nobody would see is none.
