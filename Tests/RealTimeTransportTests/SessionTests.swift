@@ -48,6 +48,8 @@ final class SessionPair {
   var cut = Double.infinity
   /// The receiver's clock, in seconds.
   let ahead: Double
+  /// Sees what is sent, and which way.
+  var witness: ([UInt8], _ isForth: Bool, Double) -> Void = { _, _, _ in }
   /// Changes what the receiver says.
   var answers: ([RTCPPacket]) -> [RTCPPacket] = { $0 }
   /// Frames are as large as the sender's rate says.
@@ -75,12 +77,14 @@ final class SessionPair {
 
   func flush() {
     for bytes in sender.takeOutgoing() {
+      witness(bytes, true, loop.now)
       if sender.state == .greeting, !Greeting.isGreeting(bytes) { early.append(bytes) }
       guard case .arrives(let time) = forth.send(bytes: bytes.count + 28, at: loop.now) else { continue }
       guard loop.now < cut else { continue }
       for piece in meddle(bytes) { loop.schedule(at: time) { [self] in try arrive(piece) } }
     }
     for bytes in receiver.takeOutgoing() {
+      witness(bytes, false, loop.now)
       guard loop.now < cut, case .arrives(let time) = back.send(bytes: bytes.count + 28, at: loop.now) else {
         continue
       }
@@ -114,8 +118,8 @@ final class SessionPair {
   }
 
   /// Lets a call happen with a frame of so many bytes each thirtieth of a second; key frames have eight times as many.
-  func run(frames: Int, bytes: Int = 3000, end: Double? = nil) throws {
-    for tick in 0..<Int((end ?? Double(frames) / 30 + 1) * 200) {
+  func run(frames: Int, bytes: Int = 3000, start: Double = 0.3, end: Double? = nil) throws {
+    for tick in 0..<Int((end ?? Double(frames) / 30 + start + 0.7) * 200) {
       loop.schedule(at: Double(tick) / 200) { [self] in
         sender.poll(at: loop.now)
         var frames: [MediaReceiver.Frame] = []
@@ -130,7 +134,7 @@ final class SessionPair {
     var token: Int64 = 0
     var encoder = ModelEncoder()
     for index in 0..<frames {
-      loop.schedule(at: 0.3 + Double(index) / 30) { [self] in
+      loop.schedule(at: start + Double(index) / 30) { [self] in
         let (wish, attempt) = sender.takeWish(at: loop.now)
         let isKey = encoder.encode(wish, attempt, at: loop.now, token: index % 8 == 0 ? token + 1 : nil)
         var coded = FrameSequencer.CodedFrame(isKeyFrame: isKey)
@@ -179,6 +183,31 @@ final class SessionPair {
     try pair.run(frames: 60, end: 12)
     #expect(pair.early.isEmpty && pair.sender.state == .silent && pair.shown.isEmpty)
     #expect(pair.sender.counts.frames == 0 && pair.sender.counts.withheld == 60)
+  }
+
+  @Test(
+    "To a player media goes at once, with a key frame every two seconds, and nothing of it is listened to")
+  func oneWay() {
+    var configuration = SenderSession.Configuration(source: 1, nonce: .init([1]))
+    configuration.isOneWay = true
+    configuration.recovery = .keyframe
+    var sender = SenderSession(configuration, at: 0)
+    var keyFrames: [Int] = []
+    var datagrams: [[UInt8]] = []
+    for index in 0..<300 {
+      let time = Double(index) / 30
+      sender.poll(at: time)
+      sender.take(RTCPPacket.compound([.pictureLoss(sender: 2, media: 1), .bye(source: 2)]), at: time)
+      let (wish, attempt) = sender.takeWish(at: time)
+      if wish.forcesKeyFrame { keyFrames.append(index) }
+      sender.send([[0x65, 1]], .init(isKeyFrame: wish.forcesKeyFrame), attempt, captured: time, at: time)
+      datagrams += sender.takeOutgoing()
+    }
+    #expect(keyFrames == [0, 60, 120, 180, 240] && sender.counts.frames == 300 && sender.state == .open)
+    #expect(
+      datagrams.count { !RTCPPacket.isControl($0) } == 300 && !datagrams.contains(where: Greeting.isGreeting))
+    // One before the first picture, then one a second.
+    #expect((9...11).contains(datagrams.count { RTCPPacket.isControl($0) }))
   }
 
   @Test("A receiver that goes away is sent nothing more after some seconds, and the session ends")

@@ -66,7 +66,8 @@ import Testing
   func picture() throws {
     let folder = try Folder()
     let session = try run(
-      send: "test:272x128@10 --frames 20 --speed 0 --json", receive: "--out call.mp4 --json", in: folder)
+      send: "test:272x128@10 --frames 20 --speed 0 --bitrate 600k --json", receive: "--out call.mp4 --json",
+      in: folder)
     #expect(session.sent.status == 0, "\(session.sent.complaints)")
     #expect(session.receiverStatus == 0, "\(session.received.complaints)")
     let (sent, received) = try (figures(session.sent.text), figures(session.received.text))
@@ -104,7 +105,7 @@ import Testing
       let elapsed = Double(Int32(bitPattern: clock &- clocks[0])) / 1000
       #expect(abs(elapsed - (time - times[0])) < 0.25, "\(elapsed) at \(time)")
     }
-    #expect(zip(clocks, clocks.dropFirst()).allSatisfy { Int32(bitPattern: $1 &- $0) > 20 }, "\(clocks)")
+    #expect(zip(clocks, clocks.dropFirst()).allSatisfy { Int32(bitPattern: $1 &- $0) > 0 }, "\(clocks)")
   }
 
   @Test("A movie is sent at its pace; an elementary stream is written too")
@@ -168,9 +169,9 @@ import Testing
     let finished = try CommandLine.shell(
       """
       '\(CommandLine.vtencode)' send test:272x128@15 --frames 120 --speed 0 --to 127.0.0.1:\(port) --sdp call.sdp \
-        2> complaints.txt & sender=$!
+        > summary.txt 2> complaints.txt & sender=$!
       while kill -0 $sender && ! test -f call.sdp; do sleep 0.1; done
-      timeout 30 ffmpeg -v error -protocol_whitelist file,udp,rtp -i call.sdp -frames:v 20 -pix_fmt yuv420p \
+      timeout 30 ffmpeg -v error -protocol_whitelist file,udp,rtp -i call.sdp -frames:v 20 -fps_mode passthrough \
         -f framemd5 - ; status=$?
       kill -INT $sender; wait $sender; exit $status
       """, in: folder)

@@ -104,11 +104,14 @@ public struct ReceiverSession {
       var settings = MediaReceiver.Configuration()
       settings.recovery = greeting.recovery
       settings.retransmits = greeting.retransmits
+      settings.protects = greeting.protects
+      // A new picture takes as long to ask for.
+      settings.longestRetransmission = 0.5
       settings.frameRate = greeting.frameRate
       settings.reorders = configuration.reorders
       settings.name = configuration.name
       media = MediaReceiver(settings, source: configuration.source, media: greeting.source)
-      arrivals = ArrivalRecorder(sources: [greeting.source, greeting.source &+ 1])
+      arrivals = ArrivalRecorder(sources: (0..<3).map { greeting.source &+ $0 })
       nextReport = time + Self.reportInterval
       state = .open
     }

@@ -3,57 +3,6 @@
 /// reports. It has no clock and no socket: times come with each call, in seconds, and datagrams go out through
 /// ``takeOutgoing()``.
 public struct SenderSession {
-  public struct Configuration: Sendable {
-    public var recovery = RecoveryMode.ltr
-    public var stream = MediaStream.Configuration()
-    public var frameRate = 30.0
-    /// Of the media; the next number is that of what is sent again.
-    public var source: UInt32
-    public var nonce: Greeting.Nonce
-    public var name = "sender"
-    /// Seconds from one key frame to the next, however often the receiver asks.
-    public var keyFrameInterval = 1.0
-    /// The receiver is a player that knows nothing of greetings: nothing is heard of it, media goes at once and at the
-    /// highest rate, with a key frame every ``SenderSession/joinInterval`` seconds. Where that may go is the caller's care.
-    public var isOneWay = false
-    /// Bits a second that the path may be given: what it takes is found out.
-    public var rates = CongestionController.Limits()
-
-    public init(source: UInt32, nonce: Greeting.Nonce) {
-      self.source = source
-      self.nonce = nonce
-    }
-  }
-
-  public enum State: Equatable, Sendable {
-    /// The receiver has not answered yet.
-    case greeting
-    case open
-    /// It answers no more.
-    case silent
-    /// It said good-bye.
-    case closed
-  }
-
-  public struct Counts: Equatable, Sendable {
-    public var frames = 0
-    public var keyFrames = 0
-    public var repairs = 0
-    public var repairBytes = 0
-    public var packets = 0
-    /// Of media, with RTP's headers, and of what was sent again.
-    public var mediaBytes = 0
-    public var resentPackets = 0
-    public var resentBytes = 0
-    public var requests = 0
-    /// Datagrams that were not authentic, or not packets at all.
-    public var refused = 0
-    /// Frames that came while the receiver was silent.
-    public var withheld = 0
-
-    public init() {}
-  }
-
   /// Seconds without a word after which nothing more is sent, as RFC 7675 wants consent to be fresh, and after which the
   /// session ends.
   static let consentTime = 5.0
@@ -70,6 +19,9 @@ public struct SenderSession {
   private var policy: RecoveryPolicy
   private var sequencer = FrameSequencer()
   private var stream: MediaStream
+  private var parity: ParitySender
+  /// Share of packets, smoothed; a guess at first, since what is lost before the first report is not protected else.
+  private var lossLevel = 0.02
   private var controller: CongestionController
   private var sent = SentPackets()
   /// When the first packet was sent that no feedback came of yet.
@@ -104,6 +56,9 @@ public struct SenderSession {
       configuration.recovery, receiverCount: 1, roundTrip: 0.1, clock: configuration.stream.clock,
       keyFrameInterval: configuration.keyFrameInterval)
     stream = MediaStream(configuration.stream, source: configuration.source)
+    parity = ParitySender(
+      source: configuration.source &+ 2, media: configuration.source,
+      firstSequence: configuration.stream.firstSequence)
     controller = CongestionController(configuration.rates)
     losses = ReportedLosses(firstSequence: configuration.stream.firstSequence)
     began = time
@@ -118,7 +73,7 @@ public struct SenderSession {
 
   /// Bits a second that the encoder may make: what the path takes, less what was sent again and what packets add.
   public var targetRate: Double {
-    (configuration.isOneWay ? configuration.rates.most : controller.targetRate) * 0.95
+    (configuration.isOneWay ? configuration.rates.most : controller.targetRate) * 0.95 / (1 + parity.strength)
   }
   /// Seconds that packets wait on the way.
   public var queueDelay: Double { controller.queueDelay }
@@ -178,6 +133,7 @@ public struct SenderSession {
       source: configuration.source)
     greeting.recovery = configuration.recovery
     greeting.retransmits = configuration.stream.retransmits
+    greeting.protects = configuration.stream.protects
     greeting.frameRate = configuration.frameRate
     greeting.clockOffset = clockOffset
     greeting.roundTrip = policy.roundTrip
@@ -207,6 +163,8 @@ public struct SenderSession {
       case .receiverReport(_, let blocks):
         for block in blocks where block.source == configuration.source {
           losses.take(block, at: time)
+          lossLevel += (losses.share - lossLevel) * 0.25
+          protect()
           if block.lastReport != 0 { isMeasured = true }
         }
       case .pictureLoss, .lostFrames: counts.requests += 1
@@ -224,6 +182,13 @@ public struct SenderSession {
     }
     counts.resentPackets = stream.resentPackets
     counts.resentBytes = stream.resentBytes
+  }
+
+  /// Forward error correction follows the losses of the last seconds.
+  private mutating func protect() {
+    guard configuration.stream.protects else { return }
+    parity.strength = ParitySender.strength(
+      loss: lossLevel, roundTrip: policy.roundTrip, retransmits: configuration.stream.retransmits)
   }
 
   private mutating func takeAnswer(_ bytes: [UInt8], at time: Double) {
@@ -258,6 +223,7 @@ public struct SenderSession {
     lastHeard = max(lastHeard, time)
     lastConsent = max(lastConsent, time - trip)
     policy.note(roundTrip: trip)
+    protect()
     measuredTrip = measuredTrip.map { $0 + (trip - $0) * 0.25 } ?? trip
     isMeasured = true
     exchanges.removeAll { $0.time < time - Self.clockSpan }
@@ -309,12 +275,16 @@ public struct SenderSession {
     counts.keyFrames += coded.isKeyFrame ? 1 : 0
     counts.packets += packets.count
     counts.mediaBytes += bytes
-    if isRepair {
+    if isRepair, !configuration.isOneWay {
       counts.repairs += 1
       counts.repairBytes += bytes
     }
     unanswered = unanswered ?? time
-    for packet in packets {
+    let timestamp = MediaClock.rtpTime(at: captured, offset: configuration.stream.timestampOffset)
+    let repairs = parity.take(packets, isDiscardable: descriptor.isDiscardable, timestamp: timestamp)
+    counts.parityPackets = parity.packets
+    counts.parityBytes = parity.byteCount
+    for packet in packets + repairs {
       sent.add(packet, at: time)
       send(packet, isControl: false)
     }

@@ -86,7 +86,7 @@ final class ReceiveRun: @unchecked Sendable {
   private func progress() -> String {
     guard session.state == .open else { return "waiting for a sender" }
     let counts = session.counts
-    meter.add(counts.bytes + counts.recoveredBytes, at: SessionTime.now)
+    meter.add(counts.bytes + counts.recoveredBytes + counts.parityBytes, at: SessionTime.now)
     let trip = session.roundTrip.map { Wording.fixed($0 * 1000, 0) } ?? "-"
     let lost = Double(max(counts.lostPackets, 0)) / Double(max(counts.packets + counts.lostPackets, 1))
     let delay = output.log.delays.last.map { "  delay \(Wording.fixed($0 * 1000, 0)) ms" } ?? ""
@@ -112,7 +112,7 @@ final class ReceiveRun: @unchecked Sendable {
     func milliseconds(_ share: Double) -> String {
       log.delay(share).map { Wording.fixed($0 * 1000, 0) } ?? "-"
     }
-    let bits = Double((counts.bytes + counts.recoveredBytes) * 8)
+    let bits = Double((counts.bytes + counts.recoveredBytes + counts.parityBytes) * 8)
     let lost =
       Double(max(counts.lostPackets, 0)) / Double(max(counts.packets + max(counts.lostPackets, 0), 1))
     if inbox.droppedCount > 0 {
@@ -133,8 +133,8 @@ final class ReceiveRun: @unchecked Sendable {
         + (session.roundTrip.map { "\(Wording.fixed($0 * 1000, 0)) ms" } ?? "not known"))
     table.row(
       "repair",
-      "\(Wording.plural(counts.recoveredPackets, "packet")) came again, "
-        + "\(Wording.fixed(Double(counts.recoveredBytes * 8) / max(bits, 1) * 100, 1)) % of the bits; "
+      "\(Wording.plural(counts.recoveredPackets, "packet")) came again, \(counts.restoredPackets) made of others, "
+        + "\(Wording.fixed(Double((counts.recoveredBytes + counts.parityBytes) * 8) / max(bits, 1) * 100, 1)) % of the bits; "
         + "\(Wording.plural(counts.requests, "request")) for a new picture")
     if session.refused > 0 {
       table.row("refused", "\(Wording.plural(session.refused, "datagram")) that were not the sender's")
@@ -150,6 +150,8 @@ final class ReceiveRun: @unchecked Sendable {
     table.figure("bits", bits)
     table.figure("recoveredPackets", counts.recoveredPackets)
     table.figure("recoveredBits", counts.recoveredBytes * 8)
+    table.figure("restoredPackets", counts.restoredPackets)
+    table.figure("parityBits", counts.parityBytes * 8)
     table.figure("requests", counts.requests)
     table.figure("incomplete", counts.incomplete)
     table.figure("unusable", counts.unusable)

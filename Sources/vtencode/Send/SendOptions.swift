@@ -28,8 +28,15 @@ struct SendOptions: ParsableArguments {
 
   @Flag(
     inversion: .prefixedNo,
-    help: "Lost packets are sent once more as long as that takes no more than a quarter of a second.")
+    help: "Lost packets are sent once more as long as that takes no more than half a second.")
   var retransmission = true
+
+  @Flag(
+    inversion: .prefixedNo,
+    help: ArgumentHelp(
+      "Packets that others can be made of go along, as many as the losses ask for, where sending again takes long."
+    ))
+  var fec = true
 
   @Option(
     help: ArgumentHelp(

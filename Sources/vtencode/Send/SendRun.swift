@@ -14,6 +14,7 @@ final class SendRun: @unchecked Sendable {
   private let address: SocketAddress
   /// Where reports go if that is another port, as players want it (RFC 3550, 11).
   private let control: SocketAddress?
+  private let isSecured: Bool
   private var isDescribed = false
   private let encoder: CallEncoder
   /// Bits a second: most that the encoder is asked for, and what it is asked for now.
@@ -36,6 +37,7 @@ final class SendRun: @unchecked Sendable {
     self.source = source
     self.pictures = pictures
     self.address = address
+    isSecured = secret != nil
     control = options.sdp == nil ? nil : address.nextPort
     rate =
       options.bitrate?.bitsPerSecond
@@ -62,6 +64,7 @@ final class SendRun: @unchecked Sendable {
     configuration.rates.least = min(configuration.rates.most, 50_000)
     configuration.frameRate = source.frameRate
     configuration.stream.packetSize = options.mtu
+    configuration.stream.protects = options.fec && options.sdp == nil
     configuration.stream.retransmits = options.retransmission && options.sdp == nil
     configuration.stream.clock = SessionTime.clock
     configuration.stream.firstSequence = random.next() & 0x7FFF
@@ -148,7 +151,8 @@ final class SendRun: @unchecked Sendable {
       throw Failure(
         refused > 0
           ? "what answers at \(address.text) is no vtencode receive; is another program at that port?"
-          : "nobody answers at \(options.to.text); start vtencode receive --listen \(options.to.port) there")
+          : "nobody answers at \(options.to.text); start vtencode receive --listen \(options.to.port) there"
+            + (isSecured ? ", with the same key" : ""))
     }
   }
 
@@ -201,7 +205,7 @@ final class SendRun: @unchecked Sendable {
 
   private func progress() -> String {
     let (counts, trip, loss) = lock.withLock { (session.counts, session.roundTrip, session.lossShare) }
-    meter.add(counts.mediaBytes + counts.resentBytes, at: SessionTime.now)
+    meter.add(counts.mediaBytes + counts.resentBytes + counts.parityBytes, at: SessionTime.now)
     return "\(Wording.plural(counts.frames, "frame"))  \(Wording.bitRate(meter.rate * 8))  "
       + "loss \(Wording.fixed(loss * 100, 1)) %  rtt \(trip.map { Wording.fixed($0 * 1000, 0) } ?? "-") ms"
   }
@@ -216,6 +220,7 @@ final class SendRun: @unchecked Sendable {
     var table = SummaryTable(
       "\(source.name): \(source.width)x\(source.height) to \(address.text), \(Wording.fixed(seconds, 1)) s")
     let bits = Double(counts.mediaBytes * 8)
+    let extra = Double((counts.resentBytes + counts.repairBytes + counts.parityBytes) * 8)
     let took = encoderBusy / Double(max(counts.frames + dropped, 1)) * 1000
     table.row(
       "frames",
@@ -229,7 +234,8 @@ final class SendRun: @unchecked Sendable {
     table.row(
       "repair",
       "\(Wording.plural(counts.resentPackets, "packet")) sent again, \(Wording.plural(counts.repairs, "frame")) "
-        + "made anew; \(Wording.fixed(Double((counts.resentBytes + counts.repairBytes) * 8) / max(bits, 1) * 100, 1)) % of the bits"
+        + "made anew, \(Wording.plural(counts.parityPackets, "packet")) ahead; \(Wording.fixed(extra / max(bits, 1) * 100, 1)) "
+        + "% of the bits"
     )
     table.row("round trip", trip.map { "\(Wording.fixed($0 * 1000, 0)) ms" } ?? "not measured")
     if counts.refused > 0 {
@@ -246,6 +252,8 @@ final class SendRun: @unchecked Sendable {
     table.figure("resentBits", counts.resentBytes * 8)
     table.figure("repairBits", counts.repairBytes * 8)
     table.figure("repairs", counts.repairs)
+    table.figure("parityPackets", counts.parityPackets)
+    table.figure("parityBits", counts.parityBytes * 8)
     table.figure("refused", counts.refused)
     table.figure("roundTrip", trip)
     table.figure("encodingSeconds", took / 1000)
