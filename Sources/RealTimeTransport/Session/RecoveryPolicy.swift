@@ -85,8 +85,7 @@ public struct RecoveryPolicy: Sendable {
     if trip < 10 { note(roundTrip: trip) }
   }
 
-  /// What the next frame must answer.
-  /// - Parameter leavesReference: whether anything is left to predict from without these frames.
+  /// What the next frame must answer; `leavesReference` says whether anything is left to predict from without frames.
   public mutating func takeWish(
     at time: Double, leavesReference: ([UInt16]) -> Bool = { _ in true }
   ) -> Wish {
