@@ -138,6 +138,12 @@ if !isEngineAlone {
     // Live H.264 over datagrams: RTP, RTCP, repair and a network that loses and delays, without a clock of its own.
     .target(name: "RealTimeTransport"),
     .testTarget(name: "RealTimeTransportTests", dependencies: ["RealTimeTransport"]),
+    // SRTP, and keys for it.
+    .systemLibrary(
+      name: "CSRTP", path: "Sources/System/CSRTP", pkgConfig: "libsrtp2",
+      providers: [.apt(["libsrtp2-dev", "libssl-dev"])]),
+    .target(name: "RealTimeSecurity", dependencies: ["CSRTP", "RealTimeTransport"]),
+    .testTarget(name: "RealTimeSecurityTests", dependencies: ["RealTimeSecurity", "RealTimeTransport"]),
     // SDL's headers alone: the library is loaded with the first window (docs/display.md).
     .systemLibrary(name: "CSDL2", path: "Sources/System/CSDL2", providers: [.apt(["libsdl2-dev"])]),
     .target(
@@ -151,7 +157,7 @@ if !isEngineAlone {
       name: "vtencode",
       dependencies: [
         "AVFoundation", "CSandbox", "ElementaryStream", "FFmpegMedia", "H264Encoder", "ImageIO",
-        "OpenVideoToolboxDisplay", "RealTimeTransport", "VideoToolbox",
+        "OpenVideoToolboxDisplay", "RealTimeSecurity", "RealTimeTransport", "VideoToolbox",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),

@@ -9,7 +9,7 @@
 set -eu
 
 # Headers and libraries, found through pkg-config; git, because Swift's package manager needs it.
-packages="make pkg-config git libavformat-dev libavcodec-dev libavfilter-dev libavutil-dev libswresample-dev libswscale-dev libsqlite3-dev libx264-dev libx265-dev libsdl2-dev"
+packages="make pkg-config git libavformat-dev libavcodec-dev libavfilter-dev libavutil-dev libswresample-dev libswscale-dev libsqlite3-dev libsrtp2-dev libssl-dev libx264-dev libx265-dev libsdl2-dev"
 # ffmpeg and ffprobe check what this package wrote; OpenH264 is the engine's second decoder and one of the
 # encoders that it is measured against; python3 runs scripts/matrix and scripts/compare-ffmpeg; tshark reads the
 # packets of `vtencode call`; binutils' readelf and nm tell what the permissive build links; xvfb is a screen for
@@ -30,7 +30,7 @@ done
 if ! command -v dpkg-query >/dev/null 2>&1 || ! command -v apt-get >/dev/null 2>&1; then
   echo "install-dependencies: this script knows Debian and Ubuntu (apt) only." >&2
   echo "On another system install these libraries with their headers, then build: FFmpeg 5 or later" >&2
-  echo "(libavformat, libavcodec, libavfilter, libavutil, libswresample, libswscale), SQLite, libx264, libx265, SDL 2, and pkg-config." >&2
+  echo "(libavformat, libavcodec, libavfilter, libavutil, libswresample, libswscale), SQLite, libsrtp 2, OpenSSL 3, libx264, libx265, SDL 2, and pkg-config." >&2
   exit 1
 fi
 

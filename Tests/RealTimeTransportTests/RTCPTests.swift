@@ -4,6 +4,29 @@ import Testing
 @testable import RealTimeTransport
 
 @Suite struct RTCPTests {
+  @Test("Congestion control feedback as RFC 8888 lays it out, and back")
+  func congestionFeedback() {
+    let packet = RTCPPacket.congestionFeedback(
+      sender: 1,
+      streams: [
+        StreamArrivals(source: 2, first: 65_535, offsets: [5, nil, 0x1FFF]),
+        StreamArrivals(source: 3, first: 7, offsets: [0, 1]),
+      ], time: 0x0102_0304)
+    let bytes: [UInt8] = [
+      0x8B, 205, 0, 9, 0, 0, 0, 1, 0, 0, 0, 2, 0xFF, 0xFF, 0, 3, 0x80, 5, 0, 0, 0x9F, 0xFE, 0, 0, 0, 0, 0, 3,
+      0, 7,
+      0, 2, 0x80, 0, 0x80, 1, 1, 2, 3, 4,
+    ]
+    #expect(packet.bytes == bytes)
+    let parsed = RTCPPacket.parse(bytes)
+    #expect(parsed?.first?.bytes == bytes)
+    for cut in 1..<bytes.count { _ = RTCPPacket.parse(Array(bytes[..<cut])) }
+    // More packets than it has room for.
+    var greedy = bytes
+    greedy[14] = 0xFF
+    #expect(RTCPPacket.parse(greedy) == nil)
+  }
+
   private let block = RTCPPacket.ReportBlock(
     source: 9, fractionLost: 25, cumulativeLost: -3, highestSequence: 0x1_0002, jitter: 77, lastReport: 5,
     delaySinceLastReport: 6)

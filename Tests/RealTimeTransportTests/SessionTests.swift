@@ -3,6 +3,32 @@ import Testing
 
 @testable import RealTimeTransport
 
+/// What references an encoder has, and when it must do without.
+struct ModelEncoder {
+  private var references: [Double] = []
+  private var acknowledged = false
+  private var tokens: Set<Int64> = []
+
+  /// - Returns: Whether the frame is a key frame.
+  mutating func encode(
+    _ wish: RecoveryPolicy.Wish, _ attempt: FrameSequencer.Attempt, at time: Double, token: Int64?
+  ) -> Bool {
+    if wish.acknowledged.contains(where: tokens.contains) { acknowledged = true }
+    if let first = attempt.lostTimes.filter({ references.contains($0) }).min() {
+      references.removeAll { $0 >= first }
+    }
+    let isKey = references.isEmpty || wish.forcesKeyFrame || wish.forcesRefresh && !acknowledged
+    if isKey {
+      references.removeAll()
+      tokens.removeAll()
+      acknowledged = false
+    }
+    if let token { tokens.insert(token) }
+    references = Array((references + [time]).suffix(8))
+    return isKey
+  }
+}
+
 /// Both ends of a call under the simulator's clock, with made-up frames.
 final class SessionPair {
   let loop = EventLoop()
@@ -22,6 +48,12 @@ final class SessionPair {
   var cut = Double.infinity
   /// The receiver's clock, in seconds.
   let ahead: Double
+  /// Sees what is sent, and which way.
+  var witness: ([UInt8], _ isForth: Bool, Double) -> Void = { _, _, _ in }
+  /// Changes what the receiver says.
+  var answers: ([RTCPPacket]) -> [RTCPPacket] = { $0 }
+  /// Frames are as large as the sender's rate says.
+  var followsRate = false
 
   init(
     delay: Double = 0.02, loss: LossModel = .none, ahead: Double = 0, bandwidth: Double = 4_000_000,
@@ -45,17 +77,20 @@ final class SessionPair {
 
   func flush() {
     for bytes in sender.takeOutgoing() {
+      witness(bytes, true, loop.now)
       if sender.state == .greeting, !Greeting.isGreeting(bytes) { early.append(bytes) }
       guard case .arrives(let time) = forth.send(bytes: bytes.count + 28, at: loop.now) else { continue }
       guard loop.now < cut else { continue }
       for piece in meddle(bytes) { loop.schedule(at: time) { [self] in try arrive(piece) } }
     }
     for bytes in receiver.takeOutgoing() {
+      witness(bytes, false, loop.now)
       guard loop.now < cut, case .arrives(let time) = back.send(bytes: bytes.count + 28, at: loop.now) else {
         continue
       }
       loop.schedule(at: time) { [self] in
-        sender.take(bytes, at: loop.now)
+        let said = Greeting.isGreeting(bytes) ? nil : RTCPPacket.parse(bytes).map(answers)
+        sender.take(said.map(RTCPPacket.compound) ?? bytes, at: loop.now)
         flush()
       }
     }
@@ -83,8 +118,8 @@ final class SessionPair {
   }
 
   /// Lets a call happen with a frame of so many bytes each thirtieth of a second; key frames have eight times as many.
-  func run(frames: Int, bytes: Int = 3000, end: Double? = nil) throws {
-    for tick in 0..<Int((end ?? Double(frames) / 30 + 1) * 200) {
+  func run(frames: Int, bytes: Int = 3000, start: Double = 0.3, end: Double? = nil) throws {
+    for tick in 0..<Int((end ?? Double(frames) / 30 + start + 0.7) * 200) {
       loop.schedule(at: Double(tick) / 200) { [self] in
         sender.poll(at: loop.now)
         var frames: [MediaReceiver.Frame] = []
@@ -96,20 +131,20 @@ final class SessionPair {
         flush()
       }
     }
-    var hasKey = false
     var token: Int64 = 0
+    var encoder = ModelEncoder()
     for index in 0..<frames {
-      loop.schedule(at: 0.3 + Double(index) / 30) { [self] in
+      loop.schedule(at: start + Double(index) / 30) { [self] in
         let (wish, attempt) = sender.takeWish(at: loop.now)
-        // As an encoder does that has no long-term reference to go back to.
-        let isKey = !hasKey || wish.forcesKeyFrame || wish.forcesRefresh && token == 0
-        hasKey = true
+        let isKey = encoder.encode(wish, attempt, at: loop.now, token: index % 8 == 0 ? token + 1 : nil)
         var coded = FrameSequencer.CodedFrame(isKeyFrame: isKey)
         if index % 8 == 0 {
           token += 1
           coded.token = token
         }
-        var unit = [UInt8](repeating: UInt8(truncatingIfNeeded: index), count: isKey ? bytes * 8 : bytes)
+        let size = followsRate ? max(Int(sender.targetRate / 240), 2) : bytes
+        var unit = [UInt8](
+          repeating: UInt8(truncatingIfNeeded: index), count: isKey && !followsRate ? size * 8 : size)
         unit[0] = isKey ? 0x65 : 0x41
         sender.send([unit], coded, attempt, captured: loop.now, at: loop.now)
         sentTimes.append(loop.now)
@@ -150,6 +185,31 @@ final class SessionPair {
     #expect(pair.sender.counts.frames == 0 && pair.sender.counts.withheld == 60)
   }
 
+  @Test(
+    "To a player media goes at once, with a key frame every two seconds, and nothing of it is listened to")
+  func oneWay() {
+    var configuration = SenderSession.Configuration(source: 1, nonce: .init([1]))
+    configuration.isOneWay = true
+    configuration.recovery = .keyframe
+    var sender = SenderSession(configuration, at: 0)
+    var keyFrames: [Int] = []
+    var datagrams: [[UInt8]] = []
+    for index in 0..<300 {
+      let time = Double(index) / 30
+      sender.poll(at: time)
+      sender.take(RTCPPacket.compound([.pictureLoss(sender: 2, media: 1), .bye(source: 2)]), at: time)
+      let (wish, attempt) = sender.takeWish(at: time)
+      if wish.forcesKeyFrame { keyFrames.append(index) }
+      sender.send([[0x65, 1]], .init(isKeyFrame: wish.forcesKeyFrame), attempt, captured: time, at: time)
+      datagrams += sender.takeOutgoing()
+    }
+    #expect(keyFrames == [0, 60, 120, 180, 240] && sender.counts.frames == 300 && sender.state == .open)
+    #expect(
+      datagrams.count { !RTCPPacket.isControl($0) } == 300 && !datagrams.contains(where: Greeting.isGreeting))
+    // One before the first picture, then one a second.
+    #expect((9...11).contains(datagrams.count { RTCPPacket.isControl($0) }))
+  }
+
   @Test("A receiver that goes away is sent nothing more after some seconds, and the session ends")
   func leaves() throws {
     let pair = SessionPair()
@@ -188,20 +248,97 @@ final class SessionPair {
     #expect(zip(pair.shown, pair.shown.dropFirst()).allSatisfy { $0.number < $1.number })
   }
 
-  @Test("A storm of requests gives at most one key frame a second")
-  func storm() throws {
-    let pair = SessionPair(recovery: .keyframe) { $0.stream.retransmits = false }
+  @Test(
+    "A storm of requests gives at most one key frame a second",
+    arguments: [RecoveryMode.keyframe, .ltr, .invalidate, .intraRefresh])
+  func storm(recovery: RecoveryMode) throws {
+    let pair = SessionPair(recovery: recovery) { $0.stream.retransmits = false }
     for tick in 0..<1000 {
       pair.loop.schedule(at: 0.5 + Double(tick) * 0.005) { [pair] in
+        let newest = UInt16(pair.sentTimes.count)
         pair.sender.take(
           RTCPPacket.compound([
             .receiverReport(source: 0x2000, blocks: []), .pictureLoss(sender: 0x2000, media: 0x1000),
+            // Of a frame that the encoder has no more, as one that took its time.
+            .referenceSelection(sender: 0x2000, media: 0x1000, payloadType: 96, token: 999),
+            .lostFrames(sender: 0x2000, frames: (1...20).map { newest &- $0 }),
           ]), at: pair.loop.now)
       }
     }
+    // What the receiver itself says would save key frames.
+    pair.answers = { $0.filter { if case .referenceSelection = $0 { false } else { true } } }
     try pair.run(frames: 180)
     #expect((3...7).contains(pair.sender.counts.keyFrames), "\(pair.sender.counts.keyFrames) in 6 s")
     #expect(pair.sender.counts.requests >= 1000)
+  }
+
+  @Test("Reports of another source change nothing, nor do they keep the media going")
+  func foreignReports() throws {
+    let pair = SessionPair()
+    pair.cut = 2
+    for tick in 0..<200 {
+      pair.loop.schedule(at: 0.5 + Double(tick) * 0.05) { [pair] in
+        for source in [0x2000, 0x2001] as [UInt32] {
+          let block = RTCPPacket.ReportBlock(
+            source: 0x1000, fractionLost: 200, cumulativeLost: 9000, highestSequence: 20_000, jitter: 0,
+            lastReport: 0, delaySinceLastReport: 0)
+          var packets: [RTCPPacket] = [
+            .receiverReport(source: source, blocks: source == 0x2000 ? [] : [block])
+          ]
+          if source != 0x2000 { packets.append(.bye(source: source)) }
+          pair.sender.take(RTCPPacket.compound(packets), at: pair.loop.now)
+        }
+      }
+    }
+    try pair.run(frames: 300, end: 10.4)
+    // Heard, but no answer to a greeting: not closed, and no media after some seconds.
+    #expect(pair.sender.state == .open && pair.sender.lossShare == 0)
+    #expect((120...230).contains(pair.sender.counts.frames), "\(pair.sender.counts)")
+    #expect(pair.sender.counts.refused >= 200)
+  }
+
+  @Test("The distance of two clocks is followed when one runs faster")
+  func drift() throws {
+    // Answers whose clock gains a thousandth, over a path that was quickest at first.
+    var sender = SenderSession(.init(source: 1, nonce: .init([1])), at: 0)
+    for second in 0..<120 {
+      let time = Double(second)
+      sender.poll(at: time)
+      for bytes in sender.takeOutgoing() {
+        guard let greeting = Greeting(bytes) else { continue }
+        let trip = second < 5 ? 0.01 : 0.02
+        let answer = Greeting.Answer(
+          to: greeting, nonce: .init([2]),
+          clock: MediaClock.simulated.ntpTime(at: 5 + time * 1.001 + trip / 2),
+          source: 3)
+        sender.take(answer.bytes(), at: time + trip)
+      }
+      if second == 4 { #expect(abs((sender.clockOffset ?? 0) - 5.004) < 0.005) }
+    }
+    let offset = try #require(sender.clockOffset)
+    #expect(abs(offset - (5 + 0.119)) < 0.04, "\(offset)")
+  }
+
+  @Test("What is said of losses is that of the last seconds, however often reports come")
+  func lossShare() {
+    var losses = ReportedLosses(firstSequence: 100)
+    func report(_ highest: UInt32, _ lost: Int32, _ fraction: UInt8) -> RTCPPacket.ReportBlock {
+      .init(
+        source: 1, fractionLost: fraction, cumulativeLost: lost, highestSequence: highest, jitter: 0,
+        lastReport: 0, delaySinceLastReport: 0)
+    }
+    #expect(losses.share == 0)
+    // A tenth is lost in five seconds; reports come behind each loss, with nothing but it in their fraction.
+    for step in 1...500 {
+      let highest = UInt32(99 + step * 2)
+      losses.take(report(highest, Int32(step / 5), step % 5 == 0 ? 255 : 0), at: Double(step) / 100)
+    }
+    #expect(abs(losses.share - 0.1) < 0.02, "\(losses.share)")
+    // And nothing in the next five.
+    for step in 501...1000 { losses.take(report(UInt32(99 + step * 2), 100, 0), at: Double(step) / 100) }
+    #expect(losses.share == 0)
+    losses.take(report(5, 100, 0), at: 11)
+    #expect(losses.share == 0)
   }
 
   @Test("A second sender does not disturb the first; what is not of the session is refused")
@@ -230,5 +367,19 @@ final class SessionPair {
     try pair.run(frames: 60)
     #expect(pair.receiver.refused > 4000 && pair.sender.counts.refused > 4000)
     #expect(pair.shown.count == 60 && pair.receiver.state == .open)
+  }
+
+  @Test("The rate follows what the line takes, and pictures stay young", arguments: [400_000.0, 2_000_000])
+  func rate(bandwidth: Double) throws {
+    let pair = SessionPair(ahead: 3, bandwidth: bandwidth)
+    pair.followsRate = true
+    try pair.run(frames: 600)
+    let late = pair.shown.filter { $0.time > 8 }
+    let bits = Double(pair.receiver.counts.bytes * 8) / 20
+    #expect(bits > 0.6 * bandwidth && bits < bandwidth, "\(bits)")
+    let delays = late.compactMap(\.delay).sorted()
+    #expect(late.count > 300 && delays.count == late.count)
+    #expect(delays[delays.count * 95 / 100] < 0.2, "\(delays[delays.count * 95 / 100])")
+    #expect(pair.sender.queueDelay < 0.2)
   }
 }

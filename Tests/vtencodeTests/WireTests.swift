@@ -66,7 +66,8 @@ import Testing
   func picture() throws {
     let folder = try Folder()
     let session = try run(
-      send: "test:272x128@10 --frames 20 --speed 0 --json", receive: "--out call.mp4 --json", in: folder)
+      send: "test:272x128@10 --frames 20 --speed 0 --bitrate 600k --json", receive: "--out call.mp4 --json",
+      in: folder)
     #expect(session.sent.status == 0, "\(session.sent.complaints)")
     #expect(session.receiverStatus == 0, "\(session.received.complaints)")
     let (sent, received) = try (figures(session.sent.text), figures(session.received.text))
@@ -77,6 +78,34 @@ import Testing
     let probe = Probe(folder.path("call.mp4"))
     // Decoded and counted. (ffmpeg's null output takes times that lie as close as a busy machine makes them for faults.)
     #expect(try probe.frameCount() == Int(shown))
+    try expectClocks(in: folder, probe)
+  }
+
+  /// The pictures of call.mp4 show the times at which they were taken, and lie in the movie as far apart as those.
+  private func expectClocks(in folder: Folder, _ probe: Probe) throws {
+    let decoded = try CommandLine.shell(
+      "ffmpeg -v error -i call.mp4 -fps_mode passthrough -pix_fmt gray -f rawvideo -", in: folder)
+    let samples = [UInt8](decoded.output)
+    let (width, height) = (272, 128)
+    let times = try probe.frames().compactMap(\.time)
+    try #require(samples.count == times.count * width * height && times.count > 5, "\(decoded.complaints)")
+    let clocks = try times.indices.map { picture in
+      var value: UInt32 = 0
+      for bit in 0..<32 {
+        // The middle of a field.
+        let at = (picture * height + height - 7) * width + width / 34 * (bit + 1) + width / 68
+        try #require(samples[at] < 70 || samples[at] > 180, "picture \(picture), bit \(bit): \(samples[at])")
+        value = value << 1 | (samples[at] > 128 ? 1 : 0)
+      }
+      return value
+    }
+    let now = UInt32(truncatingIfNeeded: UInt64(Date().timeIntervalSince1970 * 1000))
+    for (clock, time) in zip(clocks, times) {
+      #expect(now &- clock < 600_000)
+      let elapsed = Double(Int32(bitPattern: clock &- clocks[0])) / 1000
+      #expect(abs(elapsed - (time - times[0])) < 0.25, "\(elapsed) at \(time)")
+    }
+    #expect(zip(clocks, clocks.dropFirst()).allSatisfy { Int32(bitPattern: $1 &- $0) > 0 }, "\(clocks)")
   }
 
   @Test("A movie is sent at its pace; an elementary stream is written too")
@@ -116,6 +145,45 @@ import Testing
     #expect(folder.contents.filter { $0.hasPrefix(".vtencode") }.isEmpty)
   }
 
+  @Test("A receiver of all addresses answers from the one that was called")
+  func manyAddresses() throws {
+    let folder = try Folder()
+    let port = try freePort()
+    let finished = try CommandLine.shell(
+      """
+      '\(CommandLine.vtencode)' receive --listen 0.0.0.0:\(port) --insecure --json > received.txt 2> complaints.txt &
+      receiver=$!
+      while kill -0 $receiver && ! grep -q Listening complaints.txt; do sleep 0.1; done
+      '\(CommandLine.vtencode)' send test:160x120@10 --frames 5 --speed 0 --to 127.0.0.9:\(port)
+      status=$?; wait $receiver; exit $status
+      """, in: folder)
+    #expect(finished.status == 0, "\(finished.complaints)")
+    let text = try String(contentsOfFile: folder.path("received.txt"), encoding: .utf8)
+    #expect(try figures(text)["shown"] == 5)
+  }
+
+  @Test("ffmpeg plays what send sends, by the description that it writes")
+  func player() throws {
+    let folder = try Folder()
+    let port = try freePort()
+    let finished = try CommandLine.shell(
+      """
+      '\(CommandLine.vtencode)' send test:272x128@15 --frames 120 --speed 0 --to 127.0.0.1:\(port) --sdp call.sdp \
+        > summary.txt 2> complaints.txt & sender=$!
+      while kill -0 $sender && ! test -f call.sdp; do sleep 0.1; done
+      timeout 30 ffmpeg -v error -protocol_whitelist file,udp,rtp -i call.sdp -frames:v 20 -fps_mode passthrough \
+        -f framemd5 - ; status=$?
+      kill -INT $sender; wait $sender; exit $status
+      """, in: folder)
+    let lines = finished.text.split(separator: "\n").filter { !$0.hasPrefix("#") }
+    #expect(finished.status == 0 && lines.count == 20, "\(finished)")
+    // Each picture has another time in it.
+    #expect(Set(lines.map { $0.split(separator: ",").last }).count == 20)
+    let description = try String(contentsOfFile: folder.path("call.sdp"), encoding: .utf8)
+    #expect(description.contains("m=video \(port) RTP/AVP 96\r\n"))
+    #expect(description.contains("sprop-parameter-sets="))
+  }
+
   @Test("Noise from elsewhere changes nothing")
   func noise() throws {
     let folder = try Folder()
@@ -145,6 +213,29 @@ import Testing
     #expect(received["shown"] == sent["frames"] && received["decodeErrors"] == 0)
   }
 
+  @Test("With one key at both ends it goes as without; with another nobody answers, and nothing is shown")
+  func keys() throws {
+    let folder = try Folder()
+    let key = (0..<32).map { String(format: "%02x", $0 * 5) }.joined()
+    try Data((key + "\n").utf8).write(to: folder.url.appendingPathComponent("call.key"))
+    let session = try run(
+      send: "test:160x120@10 --frames 15 --speed 0 --json --key \(key)",
+      receive: "--json --key-file call.key",
+      in: folder)
+    #expect(session.sent.status == 0 && session.receiverStatus == 0, "\(session)")
+    let (sent, received) = try (figures(session.sent.text), figures(session.received.text))
+    #expect(received["shown"] == sent["frames"] && (received["shown"] ?? 0) > 0 && received["refused"] == 0)
+    let other = try run(
+      send: "test:160x120@10 --frames 15 --wait 2s --secret 'another secret'",
+      receive: "--json --secret 'correct horse'", in: folder,
+      meanwhile:
+        "(while ! grep -q Listening complaints.txt; do sleep 0.1; done; sleep 6; kill -INT $receiver) &")
+    #expect(other.sent.status == 1 && other.sent.complaints.contains("same key"))
+    #expect(other.receiverStatus == 130)
+    let figures = try figures(other.received.text)
+    #expect(figures["shown"] == 0 && (figures["refused"] ?? 0) > 0)
+  }
+
   @Test("What cannot be is said in a line")
   func errors() throws {
     let port = try freePort()
@@ -156,11 +247,21 @@ import Testing
     try expectFailure(["send", "test:", "--to", "127.0.0.1:\(port)", "--wait", "300ms"], "nobody answers")
     try expectFailure(["send", "test:", "--to", "198.51.100.1:5004"], "without a key", status: 64)
     try expectFailure(["receive", "--listen", "0.0.0.0:\(port)"], "without a key", status: 64)
+    try expectFailure(
+      ["send", "test:", "--to", "198.51.100.1:5004", "--sdp", "/tmp/a.sdp"], "without a key", status: 64)
+    try expectFailure(
+      ["send", "test:", "--to", "127.0.0.1:5004", "--sdp", "a.sdp", "--secret", "12345678"], "players",
+      status: 64)
+    try expectFailure(
+      ["send", "test:", "--to", "127.0.0.1:\(port)", "--sdp", "/nowhere/a.sdp"], "does not exist")
     try expectFailure(["send", "test:", "--to", "nobody.invalid:5004"], "no host")
     try expectFailure(["send", "test:", "--to", "5004"], "host and a port", status: 64)
     try expectFailure(["send", "test:1x1", "--to", "127.0.0.1:5004"], "dimensions", status: 64)
     try expectFailure(["receive", "--listen", "70000"], "listen", status: 64)
     try expectFailure(["receive", "--listen", "\(port)", "--out", "/nowhere/a.mp4"], "does not exist")
+    try expectFailure(["receive", "--listen", "5004", "--key", "abc"], "hexadecimal", status: 64)
+    try expectFailure(["receive", "--listen", "5004", "--secret", "abc"], "letters", status: 64)
+    try expectFailure(["receive", "--listen", "5004", "--key-file", "/nowhere"], "cannot read the key")
     let folder = try Folder()
     let finished = try CommandLine.shell(
       """

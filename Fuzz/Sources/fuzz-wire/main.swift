@@ -8,6 +8,7 @@ private func fuzzDatagrams(_ input: inout FuzzInput) {
   var buffer = ReorderBuffer(patience: Double(input.byte()) / 100)
   var depacketiser = H264Depacketiser()
   var statistics = ReceptionStatistics(source: 1, clockRate: 90_000)
+  var parities = ParityReceiver(media: 1)
   var time = 0.0
   var bytesIn = 0
   func take(_ packets: [(packet: RTPPacket, sequence: Int64)]) {
@@ -30,6 +31,9 @@ private func fuzzDatagrams(_ input: inout FuzzInput) {
       for packet in packets {
         let again = RTCPPacket.parse(packet.bytes)
         require(again != nil, "a packet that was written cannot be read: \(packet)")
+        if case .congestionFeedback(_, let streams, _) = packet {
+          require(streams.allSatisfy { $0.offsets.count <= StreamArrivals.mostPackets }, "too many packets")
+        }
         if case .receiverReport(_, let blocks) = packet { _ = blocks.count }
       }
     }
@@ -38,6 +42,18 @@ private func fuzzDatagrams(_ input: inout FuzzInput) {
     }
     if let answer = Greeting.Answer(data) {
       require(Greeting.Answer(answer.bytes()) == answer, "another answer after a round")
+    }
+    if let parity = Parity(data) {
+      require(parity.numbers.count <= Parity.mostSpan, "a mask of \(parity.numbers.count) packets")
+      // Written in the shortest way.
+      require(Parity(parity.bytes)?.numbers == parity.numbers, "another repair packet after a round")
+      for packet in parities.add(parity, at: time) {
+        require(
+          packet.count <= bytesIn + RTPPacket.fixedHeaderSize, "\(packet.count) bytes out of \(bytesIn)")
+      }
+    }
+    for packet in parities.add(data, at: time) {
+      require(packet.count <= bytesIn + RTPPacket.fixedHeaderSize, "\(packet.count) bytes out of \(bytesIn)")
     }
     if var packet = RTPPacket(data) {
       // Mostly near one another, as numbers of one sender are.
@@ -56,19 +72,27 @@ private func fuzzDatagrams(_ input: inout FuzzInput) {
 
 /// Both ends of a session that foreign datagrams come to, some of them as the other end would send them.
 private func fuzzSessions(_ input: inout FuzzInput) {
-  var sender = SenderSession(.init(source: 1, nonce: .init([1])), at: 0)
+  var configuration = SenderSession.Configuration(source: 1, nonce: .init([1]))
+  configuration.stream.protects = true
+  var sender = SenderSession(configuration, at: 0)
   var receiver = ReceiverSession(.init(clock: .simulated, source: 9, nonce: .init([2])))
   var time = 0.0
   var frames = 0
   sender.poll(at: time)
   for greeting in sender.takeOutgoing() { _ = receiver.greet(greeting, at: time) }
   for answer in receiver.takeOutgoing() { sender.take(answer, at: time) }
+  // The second brings the receiver's number back: the session begins.
+  for greeting in sender.takeOutgoing() { _ = receiver.greet(greeting, at: time) }
+  _ = receiver.takeOutgoing()
+  require(sender.state == .open && receiver.state == .open, "two ends do not meet")
   while !input.isEmpty {
     let kind = input.byte()
     var data = [UInt8](input.piece())
     time += Double(kind & 31) / 1000
     // Mostly of the right stream.
-    if kind & 0x80 == 0, data.count >= 12 { data.replaceSubrange(8..<12, with: [0, 0, 0, 1]) }
+    if kind & 0x80 == 0, data.count >= 12 {
+      data.replaceSubrange(8..<12, with: [0, 0, 0, 1 + (kind & 0x20) / 0x10])
+    }
     if kind & 0x40 != 0 {
       sender.take(data, at: time)
     } else if Greeting.isGreeting(data) {

@@ -10,6 +10,8 @@ public struct SessionDescription: Sendable {
   public var pictureParameterSets: [[UInt8]]
   public var frameRate: Double?
   public var name = "vtencode call"
+  /// What the receiver says is heard.
+  public var hasFeedback = true
 
   public init(
     port: UInt16, payloadType: UInt8, sequenceParameterSets: [[UInt8]], pictureParameterSets: [[UInt8]]
@@ -27,13 +29,16 @@ public struct SessionDescription: Sendable {
     }
     let sets = (sequenceParameterSets + pictureParameterSets).map(Self.base64)
     if !sets.isEmpty { parameters.append("sprop-parameter-sets=" + sets.joined(separator: ",")) }
+    let place = "IN \(address.contains(":") ? "IP6" : "IP4") \(address)"
     var lines = [
-      "v=0", "o=- 0 0 IN IP4 \(address)", "s=\(name)", "c=IN IP4 \(address)", "t=0 0",
-      "m=video \(port) RTP/AVPF \(payloadType)", "a=recvonly", "a=rtpmap:\(payloadType) H264/90000",
-      "a=fmtp:\(payloadType) " + parameters.joined(separator: ";"),
-      "a=rtcp-fb:\(payloadType) nack pli", "a=rtcp-fb:\(payloadType) nack rpsi",
-      "a=extmap:\(FrameDescriptor.identifier) \(FrameDescriptor.uri)",
+      "v=0", "o=- 0 0 \(place)", "s=\(name)", "c=\(place)", "t=0 0",
+      "m=video \(port) RTP/\(hasFeedback ? "AVPF" : "AVP") \(payloadType)", "a=recvonly",
+      "a=rtpmap:\(payloadType) H264/90000", "a=fmtp:\(payloadType) " + parameters.joined(separator: ";"),
     ]
+    if hasFeedback {
+      lines += ["a=rtcp-fb:\(payloadType) nack pli", "a=rtcp-fb:\(payloadType) nack rpsi"]
+    }
+    lines.append("a=extmap:\(FrameDescriptor.identifier) \(FrameDescriptor.uri)")
     if let frameRate { lines.append("a=framerate:\(frameRate)") }
     return lines.map { $0 + "\r\n" }.joined()
   }

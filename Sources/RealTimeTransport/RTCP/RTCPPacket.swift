@@ -14,6 +14,19 @@ public enum RTCPPacket: Equatable, Sendable {
   case referenceSelection(sender: UInt32, media: UInt32, payloadType: UInt8, token: Int64)
   /// Application-defined, named `OVTL`: the numbers of frames that the receiver lacks.
   case lostFrames(sender: UInt32, frames: [UInt16])
+  /// Congestion control feedback (RFC 8888): which packets arrived, and when; the time stamp is the middle of an NTP time.
+  case congestionFeedback(sender: UInt32, streams: [StreamArrivals], time: UInt32)
+
+  /// The synchronisation source that the packet is from.
+  public var origin: UInt32 {
+    switch self {
+    case .senderReport(let report): report.source
+    case .receiverReport(let source, _), .sourceDescription(let source, _), .bye(let source): source
+    case .retransmissionRequest(let sender, _, _), .pictureLoss(let sender, _): sender
+    case .referenceSelection(let sender, _, _, _): sender
+    case .lostFrames(let sender, _), .congestionFeedback(let sender, _, _): sender
+    }
+  }
 
   public struct SenderReport: Equatable, Sendable {
     public var source: UInt32

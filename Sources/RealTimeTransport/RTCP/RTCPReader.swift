@@ -64,6 +64,9 @@ extension RTCPPacket {
       }
       numbers.removeLast(max(0, numbers.count - mostRequested))
       return .packet(.retransmissionRequest(sender: source, media: media, numbers: numbers))
+    case (205, 11):
+      guard let (streams, time) = StreamArrivals.read(body.dropFirst(4)) else { return .malformed }
+      return .packet(.congestionFeedback(sender: source, streams: streams, time: time))
     case (206, 1):
       guard let media = reader.read32() else { return .malformed }
       return .packet(.pictureLoss(sender: source, media: media))

@@ -42,6 +42,11 @@ extension RTCPPacket {
         body.append16(mask)
       }
       return Self.framed(type: 205, count: 1, body)
+    case .congestionFeedback(let sender, let streams, let time):
+      body.append32(sender)
+      for stream in streams { stream.append(to: &body) }
+      body.append32(time)
+      return Self.framed(type: 205, count: 11, body)
     case .pictureLoss(let sender, let media):
       body.append32(sender)
       body.append32(media)

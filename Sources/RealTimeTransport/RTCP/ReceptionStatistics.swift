@@ -41,6 +41,9 @@ public struct ReceptionStatistics: Sendable {
     lastReport = (UInt32(truncatingIfNeeded: report.ntpTime >> 16), time)
   }
 
+  /// Packets that did not come, or not yet; less than 0 where some came twice.
+  public var cumulativeLost: Int64 { first.map { highest - $0 + 1 - received } ?? 0 }
+
   /// The block of a report at this time; nil before the first packet.
   public mutating func report(at time: Double) -> RTCPPacket.ReportBlock? {
     guard let first else { return nil }
@@ -51,7 +54,7 @@ public struct ReceptionStatistics: Sendable {
     receivedBefore = received
     let fraction = expectedNow > 0 && lostNow > 0 ? min(lostNow * 256 / expectedNow, 255) : 0
     return RTCPPacket.ReportBlock(
-      source: source, fractionLost: UInt8(fraction), cumulativeLost: Int32(clamping: expected - received),
+      source: source, fractionLost: UInt8(fraction), cumulativeLost: Int32(clamping: cumulativeLost),
       highestSequence: UInt32(truncatingIfNeeded: highest), jitter: UInt32(min(jitter, 4e9)),
       lastReport: lastReport?.middle ?? 0,
       delaySinceLastReport: lastReport.map { UInt32(clamping: Int64((time - $0.arrival) * 65_536)) } ?? 0)

@@ -21,6 +21,8 @@ public struct RTPPacket: Equatable, Sendable {
   public var sequenceNumber: UInt16
   public var timestamp: UInt32
   public var source: UInt32
+  /// Up to fifteen other sources that the payload is of.
+  public var contributors: [UInt32] = []
   public var headerExtension: HeaderExtension?
   public var payload: [UInt8]
 
@@ -39,11 +41,12 @@ public struct RTPPacket: Equatable, Sendable {
     var reader = ByteReader(bytes[...])
     guard let first = reader.read8(), first >> 6 == 2, let second = reader.read8(),
       let sequenceNumber = reader.read16(), let timestamp = reader.read32(), let source = reader.read32(),
-      reader.read(Int(first & 15) * 4) != nil
+      var others = reader.read(Int(first & 15) * 4).map(ByteReader.init)
     else { return nil }
     self.init(
       payloadType: second & 0x7F, sequenceNumber: sequenceNumber, timestamp: timestamp, source: source)
     marker = second & 0x80 != 0
+    while let other = others.read32() { contributors.append(other) }
     if first & 0x10 != 0 {
       guard let profile = reader.read16(), let words = reader.read16(),
         let data = reader.read(Int(words) * 4)
@@ -62,11 +65,12 @@ public struct RTPPacket: Equatable, Sendable {
   public var bytes: [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(Self.fixedHeaderSize + 4 + (headerExtension?.data.count ?? 0) + payload.count)
-    result.append(0x80 | (headerExtension == nil ? 0 : 0x10))
+    result.append(0x80 | (headerExtension == nil ? 0 : 0x10) | UInt8(min(contributors.count, 15)))
     result.append((marker ? 0x80 : 0) | payloadType & 0x7F)
     result.append16(sequenceNumber)
     result.append32(timestamp)
     result.append32(source)
+    for contributor in contributors.prefix(15) { result.append32(contributor) }
     if let headerExtension {
       result.append16(headerExtension.profile)
       result.append16(UInt16(headerExtension.data.count / 4))

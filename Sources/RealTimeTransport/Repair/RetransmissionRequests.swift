@@ -14,7 +14,7 @@ public struct RetransmissionRequests: Sendable {
   private var variation: Double
   private var isMeasured = false
   /// Seconds that a packet may be late before it counts as missing.
-  public let tolerance: Double
+  public var tolerance: Double
   private var unwrapper = SequenceUnwrapper()
   private var highest: Int64?
   private var missing: [Int64: Missing] = [:]
@@ -28,6 +28,14 @@ public struct RetransmissionRequests: Sendable {
     self.roundTrip = roundTrip
     self.tolerance = tolerance
     variation = roundTrip / 8
+  }
+
+  /// Takes note of a round trip that was measured in another way: a guess that is too short is never put right by what
+  /// comes back, since each packet is asked for twice then.
+  public mutating func note(roundTrip trip: Double) {
+    guard !isMeasured || trip > 1.5 * roundTrip else { return }
+    roundTrip = trip
+    variation = trip / 8
   }
 
   /// Seconds after which a request counts as lost.
@@ -67,6 +75,9 @@ public struct RetransmissionRequests: Sendable {
       variation = sample / 8
     }
   }
+
+  /// Takes note of a packet that was brought back without asking.
+  public mutating func addRecovered(_ number: UInt16) { missing[unwrapper.unwrap(number)] = nil }
 
   /// Forgets what is before a packet: it was given up.
   public mutating func giveUp(before sequence: Int64) {

@@ -52,8 +52,17 @@ public struct FrameSequencer: Sendable {
   private var hasBegun = false
   /// More than any encoder keeps, but for an endless group of pictures.
   private static let mostReferences = 4096
+  /// Reference frames that the encoder keeps, the newest.
+  private let keptReferences: Int
 
-  public init() {}
+  /// - Parameter keptReferences: how many frames an encoder may predict from.
+  public init(keptReferences: Int = 8) { self.keptReferences = keptReferences }
+
+  /// Whether the encoder has anything left to predict from without these frames, and what depends on them.
+  public func leavesReference(without lost: [UInt16]) -> Bool {
+    guard let first = references.firstIndex(where: lost.contains) else { return true }
+    return first > max(references.count - keptReferences, 0)
+  }
 
   public func attempt(_ wish: RecoveryPolicy.Wish) -> Attempt {
     Attempt(

@@ -10,7 +10,7 @@
 ///         4  version, 1                                 4  version, 1
 ///         5  1                                          5  2
 ///         6  recovery mode                              6  0
-///         7  flags: 1 retransmission, 2 offset known    7  0
+///         7  flags: see below                         7  0
 ///     8..23  sender's number                        8..23  sender's number
 ///    24..31  sender's clock, NTP                   24..39  receiver's number
 ///    32..35  source of the media                   40..47  sender's clock, from the greeting
@@ -20,6 +20,8 @@
 ///    52..67  receiver's number, once known         64..95  authentication
 ///    68..95  0
 ///   96..127  authentication
+///
+/// Flags: 1 retransmission, 2 offset known, 4 forward error correction.
 public struct Greeting: Equatable, Sendable {
   /// A number that cannot be guessed.
   public struct Nonce: Hashable, Sendable {
@@ -47,6 +49,8 @@ public struct Greeting: Equatable, Sendable {
   public var source: UInt32
   public var recovery = RecoveryMode.ltr
   public var retransmits = true
+  /// Repair packets may come.
+  public var protects = false
   public var frameRate = 30.0
   /// Seconds that the receiver's clock is ahead of the sender's, as far as the sender knows.
   public var clockOffset: Double?
@@ -68,7 +72,7 @@ public struct Greeting: Equatable, Sendable {
   public func bytes(authenticate: (([UInt8]) -> [UInt8])? = nil) -> [UInt8] {
     var result = Self.magic
     result += [1, UInt8(RecoveryMode.allCases.firstIndex(of: recovery) ?? 0)]
-    result.append((retransmits ? 1 : 0) | (clockOffset == nil ? 0 : 2))
+    result.append((retransmits ? 1 : 0) | (clockOffset == nil ? 0 : 2) | (protects ? 4 : 0))
     result += nonce.bytes
     result.append64(clock)
     result.append32(source)
@@ -94,6 +98,7 @@ public struct Greeting: Equatable, Sendable {
     self.init(nonce: Nonce(Array(nonce)), clock: clock, source: source)
     recovery = RecoveryMode.allCases[Int(mode)]
     retransmits = flags & 1 != 0
+    protects = flags & 4 != 0
     frameRate = Double(rate) / 1000
     clockOffset = flags & 2 != 0 ? Double(Int64(bitPattern: offset)) / 4_294_967_296 : nil
     roundTrip = Double(trip) / 1_000_000

@@ -6,11 +6,15 @@ public struct MediaReceiver: Sendable {
     public var recovery = RecoveryMode.ltr
     /// Lost packets are asked for.
     public var retransmits = true
+    /// Repair packets may come.
+    public var protects = false
     public var frameRate = 30.0
     /// Seconds: a guess, until there is a measurement.
     public var roundTrip = 0.1
     /// Packets may come in another order than they were sent.
     public var reorders = false
+    /// Longest round trip in seconds at which retransmission is tried: the picture stands still meanwhile.
+    public var longestRetransmission = 0.25
     /// Name in reports.
     public var name = "receiver"
 
@@ -44,6 +48,10 @@ public struct MediaReceiver: Sendable {
     public var requestedPackets = 0
     public var recoveredPackets = 0
     public var recoveredBytes = 0
+    /// Repair packets, and what came back by them.
+    public var parityPackets = 0
+    public var parityBytes = 0
+    public var restoredPackets = 0
     public var acknowledgements = 0
     /// Packets that the line lost, whether they came again or not.
     public var lostPackets = 0
@@ -58,8 +66,6 @@ public struct MediaReceiver: Sendable {
   private static let reorderTime = 0.02
   /// Seconds after which a way that was too long for retransmissions is measured again.
   private static let trialInterval = 2.0
-  /// Longest round trip in seconds at which retransmission is tried: the picture stands still meanwhile.
-  public static let longestRetransmission = 0.25
 
   private var configuration: Configuration
   private let source: UInt32
@@ -67,6 +73,8 @@ public struct MediaReceiver: Sendable {
   private var reorder: ReorderBuffer
   /// nil: lost packets are not asked for.
   private var requests: RetransmissionRequests?
+  /// nil: there are no repair packets.
+  private var parities: ParityReceiver?
   private var depacketiser = H264Depacketiser()
   private var statistics: ReceptionStatistics
   private var numbers = SequenceUnwrapper()
@@ -94,6 +102,7 @@ public struct MediaReceiver: Sendable {
       requests = RetransmissionRequests(
         roundTrip: configuration.roundTrip + 0.02, tolerance: configuration.reorders ? Self.reorderTime : 0)
     }
+    if configuration.protects { parities = ParityReceiver(media: media) }
     statistics = ReceptionStatistics(source: media)
   }
 
@@ -108,11 +117,26 @@ public struct MediaReceiver: Sendable {
   @discardableResult
   public mutating func take(_ bytes: [UInt8], at time: Double, decode: Decode) throws -> Bool {
     guard var packet = RTPPacket(bytes) else { return false }
+    if packet.source == media &+ 2 {
+      guard packet.payloadType == MediaStream.parityPayloadType, packet.contributors == [media],
+        parities != nil,
+        let parity = Parity(packet.payload)
+      else { return false }
+      counts.parityPackets += 1
+      counts.parityBytes += bytes.count
+      let restored = parities?.add(parity, at: time) ?? []
+      updatePatience()
+      try giveBack(restored, at: time, decode)
+      return true
+    }
+    var restored: [[UInt8]] = []
     if packet.source == media, packet.payloadType == MediaStream.payloadType {
       statistics.add(packet, at: time)
       requests?.add(packet.sequenceNumber, at: time)
       counts.packets += 1
+      counts.lostPackets = Int(statistics.cumulativeLost)
       counts.bytes += bytes.count
+      restored = parities?.add(bytes, at: time) ?? []
     } else {
       guard requests != nil, packet.source == media &+ 1,
         packet.payloadType == MediaStream.retransmissionPayloadType,
@@ -122,10 +146,31 @@ public struct MediaReceiver: Sendable {
       requests?.addRetransmitted(packet.sequenceNumber, at: time)
       counts.recoveredPackets += 1
       counts.recoveredBytes += bytes.count
+      restored = parities?.add(packet.bytes, at: time) ?? []
     }
-    if let requests { reorder.patience = asksAgain ? requests.patience : Self.reorderTime }
+    updatePatience()
     try giveOut(reorder.add(packet, at: time), decode)
+    try giveBack(restored, at: time, decode)
     return true
+  }
+
+  /// Packets that repair packets brought back.
+  private mutating func giveBack(_ restored: [[UInt8]], at time: Double, _ decode: Decode) throws {
+    for bytes in restored {
+      guard let packet = RTPPacket(bytes), packet.payloadType == MediaStream.payloadType else { continue }
+      counts.restoredPackets += 1
+      requests?.addRecovered(packet.sequenceNumber)
+      try giveOut(reorder.add(packet, at: time), decode)
+    }
+  }
+
+  /// As long as repair may take, by what means there are.
+  private mutating func updatePatience() {
+    let wait = parities.map { $0.wait > 0 ? $0.wait + 0.005 : 0 } ?? 0
+    let tolerance = max(wait, configuration.reorders ? Self.reorderTime : 0)
+    requests?.tolerance = tolerance
+    reorder.patience = max(Self.reorderTime, wait)
+    if let requests, asksAgain { reorder.patience = requests.patience }
   }
 
   /// Goes on without packets that were waited for long enough.
@@ -137,7 +182,9 @@ public struct MediaReceiver: Sendable {
   public var requestDeadline: Double? { asksAgain ? requests?.deadline : nil }
 
   /// Whether a packet that is sent again still comes in time.
-  private var asksAgain: Bool { requests.map { $0.roundTrip <= Self.longestRetransmission } ?? false }
+  private var asksAgain: Bool {
+    requests.map { $0.roundTrip <= configuration.longestRetransmission } ?? false
+  }
 
   /// Takes the sender's reports.
   public mutating func takeControl(_ packets: [RTCPPacket], at time: Double) {
@@ -147,7 +194,11 @@ public struct MediaReceiver: Sendable {
   }
 
   /// The sender knows better.
-  public mutating func note(roundTrip: Double) { configuration.roundTrip = roundTrip }
+  public mutating func note(roundTrip: Double) {
+    configuration.roundTrip = roundTrip
+    requests?.note(roundTrip: roundTrip)
+    updatePatience()
+  }
 
   // MARK: - Feedback
 
@@ -186,7 +237,6 @@ public struct MediaReceiver: Sendable {
   /// A report, and a description, as every compound packet begins.
   public mutating func report(at time: Double) -> [RTCPPacket] {
     let block = statistics.report(at: time)
-    counts.lostPackets = Int(block?.cumulativeLost ?? 0)
     return [
       .receiverReport(source: source, blocks: block.map { [$0] } ?? []),
       .sourceDescription(source: source, name: configuration.name),

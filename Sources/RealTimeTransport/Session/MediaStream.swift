@@ -5,6 +5,8 @@ public struct MediaStream: Sendable {
     /// Largest RTP packet in bytes, header included.
     public var packetSize = 1200
     public var retransmits = true
+    /// Room is left for forward error correction.
+    public var protects = false
     public var clock = MediaClock.simulated
     public var firstSequence: UInt16 = 1000
     public var timestampOffset: UInt32 = 0x2000_0000
@@ -16,6 +18,9 @@ public struct MediaStream: Sendable {
   public static let payloadType: UInt8 = 96
   /// Of packets that are sent once more; their source is the next number to the media's.
   public static let retransmissionPayloadType: UInt8 = 97
+
+  /// Of repair packets; their source is the second number after the media's.
+  public static let parityPayloadType: UInt8 = 98
 
   public let configuration: Configuration
   /// The synchronisation source of the media.
@@ -37,7 +42,7 @@ public struct MediaStream: Sendable {
     // Header, extension of at most 20 bytes with its own header, and the number of a packet that is sent once more.
     packetiser = H264Packetiser(
       maximumPayload: configuration.packetSize - RTPPacket.fixedHeaderSize - 20
-        - (configuration.retransmits ? 2 : 0))
+        - max(configuration.retransmits ? 2 : 0, configuration.protects ? Parity.mostGrowth : 0))
   }
 
   /// The frame's packets.

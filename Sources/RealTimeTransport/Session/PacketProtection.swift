@@ -18,6 +18,11 @@ public protocol SharedSecret: Sendable {
   ) throws -> any PacketProtection
 }
 
+extension RTCPPacket {
+  /// Whether a datagram of the session is RTCP.
+  public static func isControl(_ bytes: [UInt8]) -> Bool { PacketKind(bytes) == .control }
+}
+
 /// RTP and RTCP on one port (RFC 5761, 4).
 enum PacketKind {
   case media, control, other

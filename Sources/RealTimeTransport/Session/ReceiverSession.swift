@@ -28,11 +28,14 @@ public struct ReceiverSession {
   }
 
   private static let reportInterval = 1.0
+  private static let feedbackInterval = 0.05
 
   private let configuration: Configuration
   private let secret: (any SharedSecret)?
   private var protection: (any PacketProtection)?
   private var media: MediaReceiver?
+  private var arrivals = ArrivalRecorder(sources: [])
+  private var nextFeedback = Double.infinity
   private var greeting: Greeting?
   private var outgoing: [[UInt8]] = []
   private var lastHeard = -Double.infinity
@@ -58,7 +61,7 @@ public struct ReceiverSession {
   public var deadline: Double {
     guard state == .open else { return .infinity }
     return min(
-      nextReport, media?.deadline ?? .infinity, media?.requestDeadline ?? .infinity,
+      nextReport, nextFeedback, media?.deadline ?? .infinity, media?.requestDeadline ?? .infinity,
       lastHeard + SenderSession.silenceTime)
   }
 
@@ -101,10 +104,14 @@ public struct ReceiverSession {
       var settings = MediaReceiver.Configuration()
       settings.recovery = greeting.recovery
       settings.retransmits = greeting.retransmits
+      settings.protects = greeting.protects
+      // A new picture takes as long to ask for.
+      settings.longestRetransmission = 0.5
       settings.frameRate = greeting.frameRate
       settings.reorders = configuration.reorders
       settings.name = configuration.name
       media = MediaReceiver(settings, source: configuration.source, media: greeting.source)
+      arrivals = ArrivalRecorder(sources: (0..<3).map { greeting.source &+ $0 })
       nextReport = time + Self.reportInterval
       state = .open
     }
@@ -128,9 +135,15 @@ public struct ReceiverSession {
         return
       }
       lastHeard = max(lastHeard, time)
+      if let packet = RTPPacket(plain) {
+        arrivals.add(source: packet.source, number: packet.sequenceNumber, at: time)
+        nextFeedback = min(nextFeedback, time + Self.feedbackInterval)
+      }
       sayWhatIsLacking(at: time)
     } else {
-      guard let packets = RTCPPacket.parse(plain) else {
+      guard let parsed = RTCPPacket.parse(plain), let greeting,
+        case let packets = parsed.filter({ $0.origin == greeting.source }), !packets.isEmpty
+      else {
         refused += 1
         return
       }
@@ -143,8 +156,8 @@ public struct ReceiverSession {
     media?.takeControl(packets, at: time)
     for packet in packets {
       switch packet {
-      case .senderReport(let report) where report.source == greeting?.source: mapping = report
-      case .bye(let source) where source == greeting?.source: state = .closed
+      case .senderReport(let report): mapping = report
+      case .bye: state = .closed
       default: break
       }
     }
@@ -159,6 +172,13 @@ public struct ReceiverSession {
     }
     if let deadline = media?.deadline, time >= deadline { try media?.release(at: time, decode: decode) }
     sayWhatIsLacking(at: time)
+    if time >= nextFeedback {
+      nextFeedback = .infinity
+      if let report = arrivals.report(from: configuration.source, clock: configuration.clock, at: time) {
+        // Alone, as RFC 5506 allows: it goes twenty times a second.
+        send([report])
+      }
+    }
     if time >= nextReport {
       nextReport = time + Self.reportInterval
       send(media?.report(at: time) ?? [])

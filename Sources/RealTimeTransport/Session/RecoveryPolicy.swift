@@ -23,6 +23,8 @@ public struct RecoveryPolicy: Sendable {
   public private(set) var roundTrip: Double
   private var holders: [Int64: Set<Int>] = [:]
   private var acknowledged: [Int64] = []
+  /// Tokens of the frames since the last key frame, the oldest first: what was before it no encoder has any more.
+  private var live: [Int64] = []
   /// Whether a refresh has something to refer to.
   private var hasAcknowledged = false
   private var isAsked = false
@@ -55,6 +57,7 @@ public struct RecoveryPolicy: Sendable {
         // One that was sent before the repair came says nothing new.
         if time >= lastRepair + roundTrip { isAsked = true }
       case .referenceSelection(_, _, _, let token):
+        guard live.contains(token) else { continue }
         holders[token, default: []].insert(receiver)
         // A refresh must serve all.
         if holders[token]?.count == receiverCount {
@@ -82,30 +85,46 @@ public struct RecoveryPolicy: Sendable {
     if trip < 10 { note(roundTrip: trip) }
   }
 
-  /// What the next frame must answer.
-  public mutating func takeWish(at time: Double) -> Wish {
+  /// What the next frame must answer; `leavesReference` says whether anything is left to predict from without frames.
+  public mutating func takeWish(
+    at time: Double, leavesReference: ([UInt16]) -> Bool = { _ in true }
+  ) -> Wish {
     var wish = Wish()
     wish.acknowledged = acknowledged
     acknowledged.removeAll()
     // A refresh that has nothing to refer to is a key frame.
-    let mayBeKeyFrame = mode != .invalidate && (mode != .ltr || !hasAcknowledged)
+    let mayBeKeyFrame =
+      switch mode {
+      case .keyframe, .intraRefresh: true
+      case .ltr: !hasAcknowledged
+      case .invalidate: !leavesReference(lost)
+      }
     let waits = mayBeKeyFrame && time < lastKeyFrame + keyFrameInterval
     switch mode {
     // Without feedback as a rule, a receiver asks for the key frame to begin with.
     case .keyframe, .intraRefresh: wish.forcesKeyFrame = isAsked && !waits
     case .ltr: wish.forcesRefresh = isAsked && !waits
-    case .invalidate: wish.lost = lost
+    case .invalidate: wish.lost = waits ? [] : lost
     }
-    if !waits { isAsked = false }
-    lost.removeAll()
+    if !waits {
+      isAsked = false
+      lost.removeAll()
+    }
     return wish
   }
 
   /// Takes note of a frame that was made.
-  public mutating func note(isRepair: Bool, isKeyFrame: Bool, at time: Double) {
+  public mutating func note(_ frame: FrameSequencer.CodedFrame, isRepair: Bool, at time: Double) {
     if isRepair { lastRepair = time }
-    guard isKeyFrame else { return }
-    lastKeyFrame = time
-    hasAcknowledged = false
+    if frame.isKeyFrame {
+      lastKeyFrame = time
+      hasAcknowledged = false
+      live.removeAll()
+      holders.removeAll()
+      acknowledged.removeAll()
+    }
+    guard let token = frame.token else { return }
+    live.append(token)
+    if live.count > Self.mostTokens { live.removeFirst(live.count - Self.mostTokens) }
   }
 }

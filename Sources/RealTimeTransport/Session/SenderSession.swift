@@ -3,57 +3,15 @@
 /// reports. It has no clock and no socket: times come with each call, in seconds, and datagrams go out through
 /// ``takeOutgoing()``.
 public struct SenderSession {
-  public struct Configuration: Sendable {
-    public var recovery = RecoveryMode.ltr
-    public var stream = MediaStream.Configuration()
-    public var frameRate = 30.0
-    /// Of the media; the next number is that of what is sent again.
-    public var source: UInt32
-    public var nonce: Greeting.Nonce
-    public var name = "sender"
-    /// Seconds from one key frame to the next, however often the receiver asks.
-    public var keyFrameInterval = 1.0
-
-    public init(source: UInt32, nonce: Greeting.Nonce) {
-      self.source = source
-      self.nonce = nonce
-    }
-  }
-
-  public enum State: Equatable, Sendable {
-    /// The receiver has not answered yet.
-    case greeting
-    case open
-    /// It answers no more.
-    case silent
-    /// It said good-bye.
-    case closed
-  }
-
-  public struct Counts: Equatable, Sendable {
-    public var frames = 0
-    public var keyFrames = 0
-    public var repairs = 0
-    public var repairBytes = 0
-    public var packets = 0
-    /// Of media, with RTP's headers, and of what was sent again.
-    public var mediaBytes = 0
-    public var resentPackets = 0
-    public var resentBytes = 0
-    public var requests = 0
-    /// Datagrams that were not authentic, or not packets at all.
-    public var refused = 0
-    /// Frames that came while the receiver was silent.
-    public var withheld = 0
-
-    public init() {}
-  }
-
   /// Seconds without a word after which nothing more is sent, as RFC 7675 wants consent to be fresh, and after which the
   /// session ends.
   static let consentTime = 5.0
   public static let silenceTime = 10.0
+  /// Seconds from one key frame to the next for players that come later.
+  public static let joinInterval = 2.0
   private static let reportInterval = 1.0
+  /// Seconds after which an exchange says nothing of the clocks any more: they drift apart.
+  private static let clockSpan = 30.0
 
   private let configuration: Configuration
   private let secret: (any SharedSecret)?
@@ -61,23 +19,35 @@ public struct SenderSession {
   private var policy: RecoveryPolicy
   private var sequencer = FrameSequencer()
   private var stream: MediaStream
+  private var parity: ParitySender
+  /// Share of packets, smoothed; a guess at first, since what is lost before the first report is not protected else.
+  private var lossLevel = 0.02
+  private var controller: CongestionController
+  private var sent = SentPackets()
+  /// When the first packet was sent that no feedback came of yet.
+  private var unanswered: Double?
   private var outgoing: [[UInt8]] = []
   private let began: Double
   private var nextGreeting: Double
   private var nextReport = Double.infinity
   private var lastHeard = -Double.infinity
-  private var bestTrip = Double.infinity
+  /// When the newest greeting went that the receiver answered: nothing else proves that it is at that address.
+  private var lastConsent = -Double.infinity
+  /// Exchanges of the last ``clockSpan`` seconds.
+  private var exchanges: [(time: Double, trip: Double, offset: Double)] = []
+  private var losses: ReportedLosses
   private var isMeasured = false
   /// The receiver's number, to know its answers again.
   private var receiverNonce: Greeting.Nonce?
   private var receiverSource: UInt32?
   private var measuredTrip: Double?
+  private var lastKeyFrame = -Double.infinity
   public private(set) var state = State.greeting
   public private(set) var counts = Counts()
   /// Seconds that the receiver's clock is ahead.
   public private(set) var clockOffset: Double?
-  /// Share of packets that the receiver did not get the first time, as it reported last.
-  public private(set) var lossShare = 0.0
+  /// Share of the packets of the last two seconds or so that the receiver did not get the first time.
+  public var lossShare: Double { losses.share }
 
   public init(_ configuration: Configuration, secret: (any SharedSecret)? = nil, at time: Double) {
     self.configuration = configuration
@@ -86,16 +56,31 @@ public struct SenderSession {
       configuration.recovery, receiverCount: 1, roundTrip: 0.1, clock: configuration.stream.clock,
       keyFrameInterval: configuration.keyFrameInterval)
     stream = MediaStream(configuration.stream, source: configuration.source)
+    parity = ParitySender(
+      source: configuration.source &+ 2, media: configuration.source,
+      firstSequence: configuration.stream.firstSequence)
+    controller = CongestionController(configuration.rates)
+    losses = ReportedLosses(firstSequence: configuration.stream.firstSequence)
     began = time
     nextGreeting = time
+    guard configuration.isOneWay else { return }
+    state = .open
+    (nextGreeting, nextReport) = (.infinity, time + Self.reportInterval)
   }
 
   /// Seconds, measured.
   public var roundTrip: Double? { measuredTrip ?? (isMeasured ? policy.roundTrip : nil) }
 
-  /// Whether the receiver was heard lately enough that it may be sent to.
+  /// Bits a second that the encoder may make: what the path takes, less what was sent again and what packets add.
+  public var targetRate: Double {
+    (configuration.isOneWay ? configuration.rates.most : controller.targetRate) * 0.95 / (1 + parity.strength)
+  }
+  /// Seconds that packets wait on the way.
+  public var queueDelay: Double { controller.queueDelay }
+
+  /// Whether the receiver answered lately enough that it may be sent to.
   public func hasConsent(at time: Double) -> Bool {
-    state == .open && time - lastHeard <= Self.consentTime
+    state == .open && (configuration.isOneWay || time - lastConsent <= Self.consentTime)
   }
 
   /// When ``poll(at:)`` is due.
@@ -115,9 +100,13 @@ public struct SenderSession {
   /// Does what is due.
   public mutating func poll(at time: Double) {
     guard state == .greeting || state == .open else { return }
-    if time - max(lastHeard, began) > Self.silenceTime {
+    if !configuration.isOneWay, time - max(lastHeard, began) > Self.silenceTime {
       state = .silent
       return
+    }
+    // Media goes, and no word comes of it.
+    if !configuration.isOneWay, let since = unanswered, time - since > 0.5 + 2 * policy.roundTrip {
+      controller.noteSilence(at: time)
     }
     if time >= nextGreeting {
       greet(at: time)
@@ -144,6 +133,7 @@ public struct SenderSession {
       source: configuration.source)
     greeting.recovery = configuration.recovery
     greeting.retransmits = configuration.stream.retransmits
+    greeting.protects = configuration.stream.protects
     greeting.frameRate = configuration.frameRate
     greeting.clockOffset = clockOffset
     greeting.roundTrip = policy.roundTrip
@@ -155,13 +145,14 @@ public struct SenderSession {
 
   /// Takes a datagram from the receiver's address.
   public mutating func take(_ bytes: [UInt8], at time: Double) {
-    guard state == .greeting || state == .open else { return }
+    guard state == .greeting || state == .open, !configuration.isOneWay else { return }
     if Greeting.isGreeting(bytes) {
       takeAnswer(bytes, at: time)
       return
     }
     guard state == .open, PacketKind(bytes) == .control, let plain = unprotected(bytes),
-      let packets = RTCPPacket.parse(plain)
+      let parsed = RTCPPacket.parse(plain), case let packets = parsed.filter({ $0.origin == receiverSource }),
+      !packets.isEmpty
     else {
       counts.refused += 1
       return
@@ -171,20 +162,33 @@ public struct SenderSession {
       switch packet {
       case .receiverReport(_, let blocks):
         for block in blocks where block.source == configuration.source {
-          lossShare = Double(block.fractionLost) / 256
+          losses.take(block, at: time)
+          lossLevel += (losses.share - lossLevel) * 0.25
+          protect()
           if block.lastReport != 0 { isMeasured = true }
         }
       case .pictureLoss, .lostFrames: counts.requests += 1
-      case .bye(let source) where source == receiverSource: state = .closed
+      case .congestionFeedback(_, let streams, let stamp):
+        unanswered = nil
+        controller.take(sent.results(streams, stamp: stamp), at: time, roundTrip: policy.roundTrip)
+      case .bye: state = .closed
       default: break
       }
     }
     policy.take(packets, from: 0, at: time)
     for packet in stream.packets(askedFor: packets, at: time, interval: policy.roundTrip * 0.9) {
+      sent.add(packet, at: time)
       send(packet, isControl: false)
     }
     counts.resentPackets = stream.resentPackets
     counts.resentBytes = stream.resentBytes
+  }
+
+  /// Forward error correction follows the losses of the last seconds.
+  private mutating func protect() {
+    guard configuration.stream.protects else { return }
+    parity.strength = ParitySender.strength(
+      loss: lossLevel, roundTrip: policy.roundTrip, retransmits: configuration.stream.retransmits)
   }
 
   private mutating func takeAnswer(_ bytes: [UInt8], at time: Double) {
@@ -217,14 +221,16 @@ public struct SenderSession {
       nextReport = time + Self.reportInterval
     }
     lastHeard = max(lastHeard, time)
+    lastConsent = max(lastConsent, time - trip)
     policy.note(roundTrip: trip)
+    protect()
     measuredTrip = measuredTrip.map { $0 + (trip - $0) * 0.25 } ?? trip
     isMeasured = true
-    if trip <= bestTrip {
-      // The two ways take the same time most nearly when nothing waited on either.
-      bestTrip = trip
-      clockOffset = clock.time(ofNTP: answer.clock) - (time - trip / 2)
-    }
+    exchanges.removeAll { $0.time < time - Self.clockSpan }
+    if exchanges.count >= 64 { exchanges.removeFirst() }
+    exchanges.append((time, trip, clock.time(ofNTP: answer.clock) - (time - trip / 2)))
+    // The two ways take the same time most nearly when nothing waited on either.
+    clockOffset = exchanges.min { $0.trip < $1.trip }?.offset
   }
 
   private mutating func unprotected(_ bytes: [UInt8]) -> [UInt8]? {
@@ -237,7 +243,8 @@ public struct SenderSession {
   public mutating func takeWish(
     at time: Double
   ) -> (wish: RecoveryPolicy.Wish, attempt: FrameSequencer.Attempt) {
-    let wish = policy.takeWish(at: time)
+    var wish = policy.takeWish(at: time, leavesReference: sequencer.leavesReference)
+    if configuration.isOneWay, time >= lastKeyFrame + Self.joinInterval { wish.forcesKeyFrame = true }
     return (wish, sequencer.attempt(wish))
   }
 
@@ -251,7 +258,8 @@ public struct SenderSession {
     captured: Double, at time: Double
   ) {
     let (descriptor, isRepair) = sequencer.finish(attempt, coded, time: captured)
-    policy.note(isRepair: isRepair, isKeyFrame: coded.isKeyFrame, at: time)
+    policy.note(coded, isRepair: isRepair, at: time)
+    if coded.isKeyFrame { lastKeyFrame = time }
     guard hasConsent(at: time) else {
       counts.withheld += 1
       return
@@ -267,11 +275,19 @@ public struct SenderSession {
     counts.keyFrames += coded.isKeyFrame ? 1 : 0
     counts.packets += packets.count
     counts.mediaBytes += bytes
-    if isRepair {
+    if isRepair, !configuration.isOneWay {
       counts.repairs += 1
       counts.repairBytes += bytes
     }
-    for packet in packets { send(packet, isControl: false) }
+    unanswered = unanswered ?? time
+    let timestamp = MediaClock.rtpTime(at: captured, offset: configuration.stream.timestampOffset)
+    let repairs = parity.take(packets, isDiscardable: descriptor.isDiscardable, timestamp: timestamp)
+    counts.parityPackets = parity.packets
+    counts.parityBytes = parity.byteCount
+    for packet in packets + repairs {
+      sent.add(packet, at: time)
+      send(packet, isControl: false)
+    }
   }
 
   private mutating func sendControl(_ packets: [RTCPPacket]) {

@@ -13,6 +13,12 @@ struct CallPicture {
 protocol CallPictures {
   /// The next picture; nil at the end.
   mutating func next() throws -> CallPicture?
+  /// What has been wrong with the source so far.
+  var damage: SourceDamage { get }
+}
+
+extension CallPictures {
+  var damage: SourceDamage { SourceDamage() }
 }
 
 /// A movie from its beginning to its end, at the call's size; what is interlaced becomes progressive, as a camera's
@@ -30,7 +36,6 @@ final class MoviePictures: CallPictures {
 
   deinit { reader.cancel() }
 
-  /// What has been wrong with the movie so far.
   var damage: SourceDamage { reader.damage }
 
   func next() throws -> CallPicture? {

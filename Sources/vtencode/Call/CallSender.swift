@@ -30,7 +30,7 @@ final class CallSender {
   func send(_ picture: CallPicture) throws -> MediaFrame? {
     let rate = plan.rate(at: picture.time)
     try encoder.setRate(rate, most: plan.mostRate(at: picture.time))
-    let wish = policy.takeWish(at: picture.time)
+    let wish = policy.takeWish(at: picture.time, leavesReference: sequencer.leavesReference)
     let attempt = sequencer.attempt(wish)
     var record = CallRecord.Frame(time: picture.time, rate: rate)
     let options = CallEncoder.options(wish, lostTimes: attempt.lostTimes)
@@ -49,7 +49,7 @@ final class CallSender {
     record.highestQP = output.highestQP
     record.quality = output.meanSquaredError.map { PictureComparison.decibels(meanSquaredError: $0) }
     frames.append(record)
-    policy.note(isRepair: isRepair, isKeyFrame: output.coded.isKeyFrame, at: picture.time)
+    policy.note(output.coded, isRepair: isRepair, at: picture.time)
     return MediaFrame(time: picture.time, units: output.units, descriptor: descriptor)
   }
 }

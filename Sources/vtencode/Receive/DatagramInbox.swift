@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import NIOCore
 
 /// Datagrams on their way from the socket's thread to the session's. What floods it is dropped, as a full socket would.
 final class DatagramInbox: @unchecked Sendable {
   // Sendable: `condition` guards what changes.
   struct Datagram: Sendable {
-    var from: SocketAddress
+    var path: DatagramPath
     var bytes: [UInt8]
     /// When it came.
     var time: Double

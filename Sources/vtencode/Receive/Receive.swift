@@ -15,20 +15,21 @@ struct Receive: AsyncParsableCommand {
       Examples:
         vtencode receive --listen 5004 --out call.mp4
         vtencode receive --listen 5004 --frames 300 --json
-        vtencode receive --listen 0.0.0.0:5004 --insecure --out call.mov
+        vtencode receive --listen 5004 --secret 'correct horse battery' --out call.mov
+        openssl rand -hex 32 > call.key; vtencode receive --listen 5004 --key-file call.key
       """)
 
   @OptionGroup var options: ReceiveOptions
 
   func run() async throws {
-    let secret = try options.wire.secret()
+    let secret = try options.wire.sharedSecret()
     let isOpen = secret != nil || options.wire.insecure
     let host = options.listen.host ?? (isOpen ? "0.0.0.0" : "127.0.0.1")
     let address = try Endpoint(host: host, port: options.listen.port).resolve()
     try options.wire.check(address, isSecured: secret != nil)
     let file = try options.out.map { try ReceivedFile.Place($0, overwrites: options.overwrite) }
     Interrupt.shared.watch()
-    let run = try ReceiveRun(options, host: address.ipAddress ?? host, secret: secret, place: file)
+    let run = try ReceiveRun(options, address: address, secret: secret, place: file)
     let failure: Failure? = try await onThread("receive") { try run.run() }
     let summary = try await run.finish()
     try summary.print(asJSON: options.wire.json)

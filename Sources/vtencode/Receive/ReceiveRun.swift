@@ -12,7 +12,7 @@ final class ReceiveRun: @unchecked Sendable {
   private let socket: DatagramSocket
   private let output: ReceivedOutput
   private var session: ReceiverSession
-  private var peer: SocketAddress?
+  private var peer: DatagramPath?
   private var line: LiveLine
   private var meter = RateMeter()
   /// When the session was over.
@@ -20,7 +20,7 @@ final class ReceiveRun: @unchecked Sendable {
 
   /// Opens the socket.
   init(
-    _ options: ReceiveOptions, host: String, secret: (any SharedSecret)?, place: ReceivedFile.Place?
+    _ options: ReceiveOptions, address: SocketAddress, secret: (any SharedSecret)?, place: ReceivedFile.Place?
   ) throws {
     self.options = options
     output = ReceivedOutput(place, mostFrames: options.frames ?? .max)
@@ -29,12 +29,12 @@ final class ReceiveRun: @unchecked Sendable {
       clock: SessionTime.clock, source: random.next(), nonce: .random(using: &random))
     session = ReceiverSession(configuration, secret: secret)
     line = LiveLine(isQuiet: options.wire.quiet)
-    socket = try DatagramSocket(host, port: options.listen.port) { [inbox] from, bytes, time in
-      inbox.put(.init(from: from, bytes: bytes, time: time))
+    socket = try DatagramSocket(address) { [inbox] path, bytes, time in
+      inbox.put(.init(path: path, bytes: bytes, time: time))
     }
     Interrupt.shared.onRequest { [inbox] in inbox.wake() }
     if !options.wire.quiet {
-      Console.note("Listening on \(Endpoint(host: host, port: socket.port).text); Ctrl-C ends it")
+      Console.note("Listening on \(address.text); Ctrl-C ends it")
     }
   }
 
@@ -46,7 +46,7 @@ final class ReceiveRun: @unchecked Sendable {
       for datagram in batch where !output.isFull && !Interrupt.shared.isRequested { try take(datagram) }
       // Who decodes more slowly than datagrams come has not heard nothing: they wait.
       let now = inbox.isEmpty ? SessionTime.now : batch.last?.time ?? SessionTime.now
-      try session.poll(at: now, decode: decode)
+      if !output.isFull { try session.poll(at: now, decode: decode) }
       output.settle { session.captureTime(of: $0) }
       if let peer { socket.send(session.takeOutgoing(), to: peer) }
       line.update(at: SessionTime.now) { progress() }
@@ -69,15 +69,15 @@ final class ReceiveRun: @unchecked Sendable {
   private func take(_ datagram: DatagramInbox.Datagram) throws {
     if Greeting.isGreeting(datagram.bytes) {
       // Of a session that goes on, only the address that began it.
-      guard peer == nil || peer == datagram.from else { return }
+      guard peer == nil || peer?.remote == datagram.path.remote else { return }
       let belongs = session.greet(datagram.bytes, at: datagram.time)
-      socket.send(session.takeOutgoing(), to: datagram.from)
+      socket.send(session.takeOutgoing(), to: datagram.path)
       guard belongs else { return }
-      if peer == nil, !options.wire.quiet { Console.note("Receiving from \(datagram.from.text)") }
-      peer = datagram.from
-    } else if datagram.from == peer {
+      if peer == nil, !options.wire.quiet { Console.note("Receiving from \(datagram.path.remote.text)") }
+      peer = datagram.path
+    } else if datagram.path.remote == peer?.remote {
       try session.take(datagram.bytes, at: datagram.time, decode: decode)
-      socket.send(session.takeOutgoing(), to: datagram.from)
+      socket.send(session.takeOutgoing(), to: datagram.path)
     }
   }
 
@@ -86,7 +86,7 @@ final class ReceiveRun: @unchecked Sendable {
   private func progress() -> String {
     guard session.state == .open else { return "waiting for a sender" }
     let counts = session.counts
-    meter.add(counts.bytes + counts.recoveredBytes, at: SessionTime.now)
+    meter.add(counts.bytes + counts.recoveredBytes + counts.parityBytes, at: SessionTime.now)
     let trip = session.roundTrip.map { Wording.fixed($0 * 1000, 0) } ?? "-"
     let lost = Double(max(counts.lostPackets, 0)) / Double(max(counts.packets + counts.lostPackets, 1))
     let delay = output.log.delays.last.map { "  delay \(Wording.fixed($0 * 1000, 0)) ms" } ?? ""
@@ -104,21 +104,21 @@ final class ReceiveRun: @unchecked Sendable {
     let log = output.log
     let frameRate = session.frameRate ?? 30
     let seconds = max(end - (log.times.first ?? end), 0)
-    let sent = max(output.sentCount, counts.decoded)
+    let sent = max(output.sentCount, output.frames)
     let still = log.standstill(frameRate: frameRate, until: end)
     var table = SummaryTable(
-      "from \(peer?.text ?? "nobody"), \(Wording.fixed(seconds, 1)) s\(path.map { ", written to \($0)" } ?? "")"
+      "from \(peer?.remote.text ?? "nobody"), \(Wording.fixed(seconds, 1)) s\(path.map { ", written to \($0)" } ?? "")"
     )
     func milliseconds(_ share: Double) -> String {
       log.delay(share).map { Wording.fixed($0 * 1000, 0) } ?? "-"
     }
-    let bits = Double((counts.bytes + counts.recoveredBytes) * 8)
+    let bits = Double((counts.bytes + counts.recoveredBytes + counts.parityBytes) * 8)
     let lost =
       Double(max(counts.lostPackets, 0)) / Double(max(counts.packets + max(counts.lostPackets, 0), 1))
     if inbox.droppedCount > 0 {
       table.row("flooded", "\(Wording.plural(inbox.droppedCount, "datagram")) more than could be taken")
     }
-    table.row("shown", "\(Wording.grouped(counts.decoded)) of \(Wording.plural(sent, "frame"))")
+    table.row("shown", "\(Wording.grouped(output.frames)) of \(Wording.plural(sent, "frame"))")
     table.row(
       "stands still",
       "\(Wording.fixed(still.share * 100, 1)) % of the time, the longest \(Wording.fixed(still.longest, 2)) s"
@@ -133,13 +133,13 @@ final class ReceiveRun: @unchecked Sendable {
         + (session.roundTrip.map { "\(Wording.fixed($0 * 1000, 0)) ms" } ?? "not known"))
     table.row(
       "repair",
-      "\(Wording.plural(counts.recoveredPackets, "packet")) came again, "
-        + "\(Wording.fixed(Double(counts.recoveredBytes * 8) / max(bits, 1) * 100, 1)) % of the bits; "
+      "\(Wording.plural(counts.recoveredPackets, "packet")) came again, \(counts.restoredPackets) made of others, "
+        + "\(Wording.fixed(Double((counts.recoveredBytes + counts.parityBytes) * 8) / max(bits, 1) * 100, 1)) % of the bits; "
         + "\(Wording.plural(counts.requests, "request")) for a new picture")
     if session.refused > 0 {
       table.row("refused", "\(Wording.plural(session.refused, "datagram")) that were not the sender's")
     }
-    table.figure("shown", counts.decoded)
+    table.figure("shown", output.frames)
     table.figure("sent", sent)
     table.figure("seconds", seconds)
     table.figure("standstillShare", still.share)
@@ -150,6 +150,8 @@ final class ReceiveRun: @unchecked Sendable {
     table.figure("bits", bits)
     table.figure("recoveredPackets", counts.recoveredPackets)
     table.figure("recoveredBits", counts.recoveredBytes * 8)
+    table.figure("restoredPackets", counts.restoredPackets)
+    table.figure("parityBits", counts.parityBytes * 8)
     table.figure("requests", counts.requests)
     table.figure("incomplete", counts.incomplete)
     table.figure("unusable", counts.unusable)

@@ -12,7 +12,7 @@ final class ReceivedOutput {
   /// The last frame's, and its time from the first, in seconds: the stamp wraps after some hours.
   private var stamp: (rtp: UInt32, time: Double)?
   private var lastTime = -1.0
-  private var frames = 0
+  private(set) var frames = 0
   private var numbers: (first: Int64, last: Int64)?
   private var unsettled: [(timestamp: UInt32, time: Double)] = []
   private(set) var log = ArrivalLog()
@@ -26,9 +26,10 @@ final class ReceivedOutput {
   /// Frames that the sender sent from the first to the last that came.
   var sentCount: Int { numbers.map { Int($0.last - $0.first) + 1 } ?? 0 }
 
-  /// - Returns: False if the frame cannot be decoded.
+  /// Takes a frame; what comes behind the last that is wanted is left out.
+  /// - Returns: False if it cannot be decoded.
   func take(_ frame: MediaReceiver.Frame) throws -> Bool {
-    guard !isFull else { return false }
+    guard !isFull else { return true }
     let before = stamp ?? (frame.timestamp, 0)
     let time = before.time + Double(Int32(bitPattern: frame.timestamp &- before.rtp)) / MediaClock.rtpRate
     let decoded: (picture: CVPixelBuffer, sample: CMSampleBuffer)?

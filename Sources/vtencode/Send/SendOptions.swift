@@ -15,17 +15,33 @@ struct SendOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "How losses are repaired: keyframe, ltr, invalidate or intra-refresh.", valueName: "how")
+      "How losses are repaired: keyframe, ltr, invalidate or intra-refresh. (default: ltr)", valueName: "how")
   )
-  var recovery: RecoveryMode = .ltr
+  var recovery: RecoveryMode?
+
+  @Option(
+    help: ArgumentHelp(
+      "Send to a player that reads RTP, such as ffplay, in place of vtencode receive, and write the session description "
+        + "that it wants. Nothing is asked and nothing repaired; a key frame goes every two seconds.",
+      valueName: "file"), completion: .file())
+  var sdp: String?
 
   @Flag(
     inversion: .prefixedNo,
-    help: "Lost packets are sent once more as long as that takes no more than a quarter of a second.")
+    help: "Lost packets are sent once more as long as that takes no more than half a second.")
   var retransmission = true
 
+  @Flag(
+    inversion: .prefixedNo,
+    help: ArgumentHelp(
+      "Packets that others can be made of go along, as many as the losses ask for, where sending again takes long."
+    ))
+  var fec = true
+
   @Option(
-    help: ArgumentHelp("Bits a second. (default: what the picture's size asks for)", valueName: "rate"))
+    help: ArgumentHelp(
+      "Most bits a second, if the path takes them. (default: what the picture's size asks for)",
+      valueName: "rate"))
   var bitrate: BitRate?
 
   @Flag(name: .customLong("loop"), help: "At the movie's end begin again.")
@@ -68,6 +84,17 @@ struct SendOptions: ParsableArguments {
     try TestPictures.Format(source)?.size.validate()
     if let bitrate, !BitRate.allowed.contains(bitrate.bitsPerSecond) {
       throw ValidationError("--bitrate goes from 1k to 1000M (bits a second); try --bitrate 1500k.")
+    }
+    if sdp != nil {
+      guard recovery == nil else {
+        throw ValidationError("--sdp is for players, who say nothing of losses; leave out --recovery.")
+      }
+      guard wire.key == nil, wire.keyFile == nil, wire.secret == nil else {
+        throw ValidationError("--sdp is for players, who know no key of vtencode's; leave out the key.")
+      }
+      guard to.port < 65_535 else {
+        throw ValidationError("With --sdp the port after --to's is used too; choose a lower one.")
+      }
     }
     try dimensions?.validate()
     try check("--max-qp", maxQp, 1...51)

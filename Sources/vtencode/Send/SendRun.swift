@@ -12,8 +12,14 @@ final class SendRun: @unchecked Sendable {
   private let source: SendSource
   private var pictures: any CallPictures
   private let address: SocketAddress
+  /// Where reports go if that is another port, as players want it (RFC 3550, 11).
+  private let control: SocketAddress?
+  private let isSecured: Bool
+  private var isDescribed = false
   private let encoder: CallEncoder
+  /// Bits a second: most that the encoder is asked for, and what it is asked for now.
   private let rate: Int
+  private var current = 0
   private let lock = Lock()
   private var session: SenderSession
   private var socket: DatagramSocket?
@@ -31,6 +37,8 @@ final class SendRun: @unchecked Sendable {
     self.source = source
     self.pictures = pictures
     self.address = address
+    isSecured = secret != nil
+    control = options.sdp == nil ? nil : address.nextPort
     rate =
       options.bitrate?.bitsPerSecond
       ?? BitRate.suggested(
@@ -38,19 +46,26 @@ final class SendRun: @unchecked Sendable {
       ).bitsPerSecond
     var settings = CallEncoder.Settings(
       width: source.width, height: source.height, frameRate: source.frameRate, rate: rate, mostRate: rate)
-    settings.recovery = options.recovery
+    let recovery = options.recovery ?? (options.sdp == nil ? .ltr : .keyframe)
+    settings.recovery = recovery
     settings.effort = options.speed
     settings.threads = options.threads
     settings.maximumQP = options.maxQp
     settings.window = max(0.25, 5 / source.frameRate)
-    if options.recovery == .invalidate { settings.referenceCount = 8 }
+    if recovery == .invalidate { settings.referenceCount = 8 }
     encoder = try CallEncoder(settings)
     var random = SystemRandomNumberGenerator()
     var configuration = SenderSession.Configuration(source: random.next(), nonce: .random(using: &random))
-    configuration.recovery = options.recovery
+    configuration.recovery = recovery
+    configuration.isOneWay = options.sdp != nil
+    // What RTP adds, and what is sent again, comes on top of the encoder's.
+    configuration.rates.most = Double(rate) / 0.95
+    configuration.rates.start = min(configuration.rates.most, 1_000_000)
+    configuration.rates.least = min(configuration.rates.most, 50_000)
     configuration.frameRate = source.frameRate
     configuration.stream.packetSize = options.mtu
-    configuration.stream.retransmits = options.retransmission
+    configuration.stream.protects = options.fec && options.sdp == nil
+    configuration.stream.retransmits = options.retransmission && options.sdp == nil
     configuration.stream.clock = SessionTime.clock
     configuration.stream.firstSequence = random.next() & 0x7FFF
     configuration.stream.timestampOffset = random.next()
@@ -59,9 +74,11 @@ final class SendRun: @unchecked Sendable {
   }
 
   func run() throws -> SummaryTable {
-    let socket = try DatagramSocket(address.protocol == .inet6 ? "::" : "0.0.0.0", port: 0) {
-      [weak self] from, bytes, time in
-      guard let self, from == address else { return }
+    let socket = try DatagramSocket(
+      SocketAddress(ipAddress: address.protocol == .inet6 ? "::" : "0.0.0.0", port: 0)
+    ) {
+      [weak self] path, bytes, time in
+      guard let self, path.remote == address else { return }
       // What is not from there is nobody's.
       exchange { $0.take(bytes, at: time) }
     }
@@ -72,7 +89,7 @@ final class SendRun: @unchecked Sendable {
       socket.close()
     }
     socket.every(milliseconds: 5) { [weak self] in self?.exchange { $0.poll(at: SessionTime.now) } }
-    try waitForAnswer()
+    if options.sdp == nil { try waitForAnswer() }
     if !options.wire.quiet { Console.note("Sending to \(address.text); Ctrl-C ends it") }
     let begin = SessionTime.now
     var start: Double?
@@ -109,7 +126,14 @@ final class SendRun: @unchecked Sendable {
   private func exchange(_ work: (inout SenderSession) -> Void) {
     lock.withLock {
       work(&session)
-      socket?.send(session.takeOutgoing(), to: address)
+      let datagrams = session.takeOutgoing()
+      guard let control else {
+        socket?.send(datagrams, to: DatagramPath(remote: address))
+        return
+      }
+      for datagram in datagrams {
+        socket?.send([datagram], to: DatagramPath(remote: RTCPPacket.isControl(datagram) ? control : address))
+      }
     }
   }
 
@@ -127,7 +151,8 @@ final class SendRun: @unchecked Sendable {
       throw Failure(
         refused > 0
           ? "what answers at \(address.text) is no vtencode receive; is another program at that port?"
-          : "nobody answers at \(options.to.text); start vtencode receive --listen \(options.to.port) there")
+          : "nobody answers at \(options.to.text); start vtencode receive --listen \(options.to.port) there"
+            + (isSecured ? ", with the same key" : ""))
     }
   }
 
@@ -137,6 +162,7 @@ final class SendRun: @unchecked Sendable {
       test.stamp(picture.buffer, milliseconds: UInt64(Date().timeIntervalSince1970 * 1000))
     }
     let (wish, attempt) = lock.withLock { session.takeWish(at: captured) }
+    try followPath()
     let output = try encoder.encode(
       CallPicture(buffer: picture.buffer, time: captured),
       options: CallEncoder.options(wish, lostTimes: attempt.lostTimes))
@@ -146,12 +172,40 @@ final class SendRun: @unchecked Sendable {
       lock.withLock { session.drop(attempt) }
       return
     }
+    try describe()
     exchange { $0.send(output.units, output.coded, attempt, captured: captured, at: SessionTime.now) }
+  }
+
+  /// Writes what players must know, once the encoder has said it.
+  private func describe() throws {
+    guard let path = options.sdp, !isDescribed else { return }
+    isDescribed = true
+    var description = SessionDescription(
+      port: UInt16(clamping: address.port ?? 0), payloadType: MediaStream.payloadType,
+      sequenceParameterSets: encoder.parameterSets.sequence,
+      pictureParameterSets: encoder.parameterSets.picture)
+    description.address = address.ipAddress ?? description.address
+    description.frameRate = source.frameRate
+    description.name = "vtencode send"
+    description.hasFeedback = false
+    do {
+      try Data(description.text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
+    } catch {
+      throw Failure("cannot write the session description '\(path)': \(Failure.describe(error))")
+    }
+  }
+
+  /// The encoder makes what the path takes; a change that nobody would see is none.
+  private func followPath() throws {
+    let target = lock.withLock { Int(session.targetRate) }
+    guard abs(target - current) > current / 50 else { return }
+    current = target
+    try encoder.setRate(target, most: target)
   }
 
   private func progress() -> String {
     let (counts, trip, loss) = lock.withLock { (session.counts, session.roundTrip, session.lossShare) }
-    meter.add(counts.mediaBytes + counts.resentBytes, at: SessionTime.now)
+    meter.add(counts.mediaBytes + counts.resentBytes + counts.parityBytes, at: SessionTime.now)
     return "\(Wording.plural(counts.frames, "frame"))  \(Wording.bitRate(meter.rate * 8))  "
       + "loss \(Wording.fixed(loss * 100, 1)) %  rtt \(trip.map { Wording.fixed($0 * 1000, 0) } ?? "-") ms"
   }
@@ -166,6 +220,7 @@ final class SendRun: @unchecked Sendable {
     var table = SummaryTable(
       "\(source.name): \(source.width)x\(source.height) to \(address.text), \(Wording.fixed(seconds, 1)) s")
     let bits = Double(counts.mediaBytes * 8)
+    let extra = Double((counts.resentBytes + counts.repairBytes + counts.parityBytes) * 8)
     let took = encoderBusy / Double(max(counts.frames + dropped, 1)) * 1000
     table.row(
       "frames",
@@ -174,12 +229,13 @@ final class SendRun: @unchecked Sendable {
         + (skipped > 0 ? ", \(skipped) left out as this machine was too slow" : ""))
     table.row(
       "rate",
-      "\(Wording.bitRate(bits / max(seconds, 0.001))), asked for \(Wording.bitRate(Double(rate))); "
+      "\(Wording.bitRate(bits / max(seconds, 0.001))), up to \(Wording.bitRate(Double(rate))) as the path takes; "
         + "\(Wording.fixed(took, 1)) ms a frame to encode")
     table.row(
       "repair",
       "\(Wording.plural(counts.resentPackets, "packet")) sent again, \(Wording.plural(counts.repairs, "frame")) "
-        + "made anew; \(Wording.fixed(Double((counts.resentBytes + counts.repairBytes) * 8) / max(bits, 1) * 100, 1)) % of the bits"
+        + "made anew, \(Wording.plural(counts.parityPackets, "packet")) ahead; \(Wording.fixed(extra / max(bits, 1) * 100, 1)) "
+        + "% of the bits"
     )
     table.row("round trip", trip.map { "\(Wording.fixed($0 * 1000, 0)) ms" } ?? "not measured")
     if counts.refused > 0 {
@@ -196,6 +252,8 @@ final class SendRun: @unchecked Sendable {
     table.figure("resentBits", counts.resentBytes * 8)
     table.figure("repairBits", counts.repairBytes * 8)
     table.figure("repairs", counts.repairs)
+    table.figure("parityPackets", counts.parityPackets)
+    table.figure("parityBits", counts.parityBytes * 8)
     table.figure("refused", counts.refused)
     table.figure("roundTrip", trip)
     table.figure("encodingSeconds", took / 1000)

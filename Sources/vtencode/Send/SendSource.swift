@@ -50,6 +50,10 @@ final class LoopedMovie: CallPictures {
   private var lap: MoviePictures
   private var start = 0.0
   private var last = 0.0
+  /// Of the first lap that was damaged: the next are so at the same places.
+  private var found = SourceDamage()
+
+  var damage: SourceDamage { found.isEmpty ? lap.damage : found }
 
   init(_ source: MovieSource, width: Int, height: Int) throws {
     self.source = source
@@ -63,6 +67,7 @@ final class LoopedMovie: CallPictures {
       last = picture.time
       return CallPicture(buffer: picture.buffer, time: start + picture.time)
     }
+    if found.isEmpty { found = lap.damage }
     start += last + 1 / max(source.frameRate, 1)
     lap = try MoviePictures(source, width: width, height: height)
     guard let picture = try lap.next() else { return nil }

@@ -14,64 +14,76 @@ final class DatagramSocket: @unchecked Sendable {
 
   private let group: MultiThreadedEventLoopGroup
   private let channel: any Channel
+  private let outlet: DatagramOutlet
   private let lock = Lock()
   private var code: Int32?
 
   /// - Parameter handler: called on the socket's thread for each datagram.
   init(
-    _ host: String, port: Int, handler: @escaping @Sendable (SocketAddress, [UInt8], Double) -> Void
+    _ address: SocketAddress, handler: @escaping @Sendable (DatagramPath, [UInt8], Double) -> Void
   ) throws {
+    let descriptor = try Self.bound(to: address)
+    do {
+      outlet = try DatagramOutlet(descriptor)
+    } catch {
+      Foundation.close(descriptor)
+      throw error
+    }
     group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     do {
       channel = try DatagramBootstrap(group: group)
         .channelOption(.socketOption(.so_rcvbuf), value: Self.systemBuffer)
         .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: Self.mostBytes))
         .channelOption(.maxMessagesPerRead, value: 64)
+        // Who has several addresses answers from the one that was asked.
+        .channelOption(.receivePacketInfo, value: true)
         .channelInitializer { channel in
           channel.eventLoop.makeCompletedFuture {
             try channel.pipeline.syncOperations.addHandler(DatagramHandler(handler))
           }
         }
-        .bind(host: host, port: port).wait()
+        .withBoundSocket(descriptor).wait()
     } catch {
       try? group.syncShutdownGracefully()
-      throw Self.failure(error, host, port)
+      throw Failure("cannot listen at \(address.text): \(Failure.describe(error))")
     }
   }
 
-  private static func failure(_ error: any Error, _ host: String, _ port: Int) -> Failure {
-    switch (error as? IOError)?.errnoCode {
-    case EADDRINUSE?:
-      Failure("port \(port) is in use; choose another, or end the program that has it")
-    case EACCES?: Failure("port \(port) is for the system; choose one from 1024 on")
-    case EADDRNOTAVAIL?: Failure("this machine has no address '\(host)'")
-    case let code?: Failure("cannot open port \(port): \(String(cString: strerror(code)).lowercased())")
-    case nil: Failure("cannot open port \(port) at '\(host)': \(Failure.describe(error))")
+  private static func bound(to address: SocketAddress) throws -> CInt {
+    let family = address.protocol == .inet6 ? AF_INET6 : AF_INET
+    let kind = Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue)
+    let descriptor = socket(family, kind, 0)
+    guard descriptor >= 0 else { throw failure(errno, address) }
+    guard address.withSockAddr({ bind(descriptor, $0, socklen_t($1)) }) == 0 else {
+      let code = errno
+      Foundation.close(descriptor)
+      throw failure(code, address)
+    }
+    return descriptor
+  }
+
+  private static func failure(_ code: Int32, _ address: SocketAddress) -> Failure {
+    let port = address.port ?? 0
+    switch code {
+    case EADDRINUSE: return Failure("port \(port) is in use; choose another, or end the program that has it")
+    case EACCES: return Failure("port \(port) is for the system; choose one from 1024 on")
+    case EADDRNOTAVAIL:
+      return Failure("this machine has no address '\(address.ipAddress ?? address.text)'")
+    default: return Failure("cannot open port \(port): \(String(cString: strerror(code)).lowercased())")
     }
   }
 
   var port: Int { channel.localAddress?.port ?? 0 }
 
-  /// The system's word on what was sent last, if that could not be.
+  /// The system's word on what was sent last, if that could not be. The next may go: addresses, routes and neighbours come
+  /// and go while a call lasts.
   var lastError: Int32? { lock.withLock { code } }
 
-  /// Sends datagrams in order.
-  func send(_ packets: [[UInt8]], to address: SocketAddress) {
-    guard !packets.isEmpty else { return }
-    channel.eventLoop.execute { [self] in
-      for packet in packets {
-        let envelope = AddressedEnvelope(
-          remoteAddress: address, data: channel.allocator.buffer(bytes: packet))
-        channel.write(envelope).whenComplete { [self] result in
-          lock.withLock {
-            switch result {
-            case .success: code = nil
-            case .failure(let error): code = (error as? IOError)?.errnoCode ?? code
-            }
-          }
-        }
-      }
-      channel.flush()
+  /// Sends datagrams in order. What the system does not take is lost, as on the way.
+  func send(_ packets: [[UInt8]], to path: DatagramPath) {
+    for packet in packets {
+      let result = outlet.send(packet, to: path)
+      lock.withLock { code = result }
     }
   }
 
@@ -82,7 +94,7 @@ final class DatagramSocket: @unchecked Sendable {
     }
   }
 
-  /// Sends what waits, and ends.
+  /// Ends, whatever goes on.
   func close() {
     channel.eventLoop.execute { [channel] in channel.close(promise: nil) }
     try? channel.closeFuture.wait()
@@ -93,13 +105,14 @@ final class DatagramSocket: @unchecked Sendable {
 private final class DatagramHandler: ChannelInboundHandler {
   typealias InboundIn = AddressedEnvelope<ByteBuffer>
 
-  private let handler: @Sendable (SocketAddress, [UInt8], Double) -> Void
+  private let handler: @Sendable (DatagramPath, [UInt8], Double) -> Void
 
-  init(_ handler: @escaping @Sendable (SocketAddress, [UInt8], Double) -> Void) { self.handler = handler }
+  init(_ handler: @escaping @Sendable (DatagramPath, [UInt8], Double) -> Void) { self.handler = handler }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     let envelope = unwrapInboundIn(data)
-    handler(envelope.remoteAddress, Array(envelope.data.readableBytesView), SessionTime.now)
+    let path = DatagramPath(remote: envelope.remoteAddress, local: envelope.metadata?.packetInfo)
+    handler(path, Array(envelope.data.readableBytesView), SessionTime.now)
   }
 
   // A datagram that could not be delivered (ICMP) says so here; the next may be.

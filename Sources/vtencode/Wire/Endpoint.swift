@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import Foundation
 import NIOCore
 
 /// A host and a port, as people write them: `192.168.1.5:5004`, `[::1]:5004`, `pc.local:5004`; to listen, also `5004`.
@@ -43,6 +44,8 @@ struct Endpoint: ExpressibleByArgument, Equatable, Sendable {
     var name = host ?? "127.0.0.1"
     // Where the system's first address of it is that of IPv6, a receiver on the usual one would not be met.
     if name == "localhost" { name = "127.0.0.1" }
+    // An address as it is, with its link (%eth0), whether or not the system can look up names.
+    if let address = try? SocketAddress(ipAddress: name, port: port) { return address }
     do {
       return try SocketAddress.makeAddressResolvingHost(name, port: port)
     } catch {
@@ -61,5 +64,29 @@ extension SocketAddress {
     }
   }
 
-  var text: String { Endpoint(host: ipAddress, port: port ?? 0).text }
+  /// The same address at the next port; nil if there is none.
+  var nextPort: SocketAddress? {
+    guard let port, port < 65_535 else { return nil }
+    var next = self
+    next.port = port + 1
+    return next
+  }
+
+  /// Of one link alone (RFC 4291, 2.5.6).
+  var isLinkLocal: Bool {
+    guard case .v6(let address) = self else { return false }
+    let bytes = withUnsafeBytes(of: address.address.sin6_addr) { ($0[0], $0[1]) }
+    return bytes.0 == 0xFE && bytes.1 & 0xC0 == 0x80
+  }
+
+  /// The address as people write it, with the link that it is of: `[fe80::1%eth0]:5004`.
+  var text: String {
+    var host = ipAddress
+    if case .v6(let address) = self, address.address.sin6_scope_id != 0 {
+      var name = [CChar](repeating: 0, count: Int(IF_NAMESIZE) + 1)
+      let link = if_indextoname(address.address.sin6_scope_id, &name).map { String(cString: $0) }
+      host? += "%" + (link ?? String(address.address.sin6_scope_id))
+    }
+    return Endpoint(host: host, port: port ?? 0).text
+  }
 }

@@ -1,10 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import Foundation
 import NIOCore
+import RealTimeSecurity
 import RealTimeTransport
 
 /// What `send` and `receive` have in common.
 struct WireOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "The key that both ends have, 32 bytes in hexadecimal or Base64, such as openssl rand -hex 32 makes. "
+        + "Others on this machine may see it; --key-file hides it.", valueName: "key"))
+  var key: String?
+
+  @Option(
+    help: ArgumentHelp("A file whose first line is the key.", valueName: "file"), completion: .file())
+  var keyFile: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "In place of a key, words that both ends know, eight letters or more: the longer the better.",
+      valueName: "words"))
+  var secret: String?
+
   @Flag(
     help: "Allow a session without a key beyond this machine: whoever is on the way can see and change it.")
   var insecure = false
@@ -15,14 +33,46 @@ struct WireOptions: ParsableArguments {
   @Flag(help: "Say nothing while it goes on.")
   var quiet = false
 
+  func validate() throws {
+    guard [key, keyFile, secret].count(where: { $0 != nil }) <= 1 else {
+      throw ValidationError("--key, --key-file and --secret exclude each other; give one of them.")
+    }
+  }
+
   /// Nil is a session in the clear.
-  func secret() throws -> (any SharedSecret)? { nil }
+  func sharedSecret() throws -> (any SharedSecret)? {
+    do {
+      if let key { return try PresharedKey(text: key) }
+      if let keyFile { return try PresharedKey(text: Self.firstLine(of: keyFile)) }
+      return try secret.map { try PresharedKey(secret: $0) }
+    } catch PresharedKey.Failure.malformed {
+      throw Failure(
+        "the key is not one: it takes 64 hexadecimal digits or 32 bytes in Base64, as openssl rand -hex 32 gives",
+        status: 64)
+    } catch PresharedKey.Failure.tooShort {
+      throw Failure(
+        "--secret has at least \(PresharedKey.shortestSecret) letters; everybody can guess less", status: 64)
+    } catch PresharedKey.Failure.unavailable {
+      throw Failure("this machine's OpenSSL makes no such keys")
+    }
+  }
+
+  private static func firstLine(of path: String) throws -> String {
+    do {
+      let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+      let text = String(decoding: try file.read(upToCount: 4096) ?? Data(), as: UTF8.self)
+      return text.split(whereSeparator: \.isNewline).first.map { $0.trimmingCharacters(in: .whitespaces) }
+        ?? ""
+    } catch {
+      throw Failure("cannot read the key from '\(path)': \(Failure.describe(error))")
+    }
+  }
 
   /// Without a key nothing leaves this machine unless that was asked for.
   func check(_ address: SocketAddress, isSecured: Bool) throws {
     guard !isSecured, !insecure, !address.isLoopback else { return }
     throw Failure(
-      "without a key only this machine's own addresses are allowed, and \(address.text) is none; "
-        + "with --insecure everybody on the way can see the call", status: 64)
+      "without a key only this machine's own addresses are allowed, and \(address.text) is none; give both ends "
+        + "a --key or a --secret, or --insecure and let everybody on the way see the call", status: 64)
   }
 }

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+import CSRTP
+import RealTimeTransport
+
+/// SRTP and SRTCP with AES-256-GCM (RFC 3711, RFC 7714), by libsrtp: encrypted, authentic, and nothing twice.
+final class SRTPProtection: PacketProtection {
+  /// Key and salt.
+  static let keySize = 44
+  /// What a packet may grow by: a tag, and RTCP's index.
+  static let mostGrowth = 64
+  /// Longest datagram.
+  private static let capacity = 65_536
+  private static let isReady = srtp_init() == srtp_err_status_ok
+
+  private var outbound: srtp_t?
+  private var inbound: srtp_t?
+  /// The library works in place, on aligned memory with room behind.
+  private let scratch = UnsafeMutableRawPointer.allocate(byteCount: capacity + mostGrowth, alignment: 16)
+
+  init(outbound: [UInt8], inbound: [UInt8]) throws {
+    guard Self.isReady, outbound.count == Self.keySize, inbound.count == Self.keySize else {
+      throw PresharedKey.Failure.unavailable
+    }
+    var (forth, back) = (outbound, inbound)
+    guard ovt_srtp_create(&self.outbound, 0, &forth) == 0, ovt_srtp_create(&self.inbound, 1, &back) == 0
+    else {
+      throw PresharedKey.Failure.unavailable
+    }
+  }
+
+  deinit {
+    if let outbound { _ = srtp_dealloc(outbound) }
+    if let inbound { _ = srtp_dealloc(inbound) }
+    scratch.deallocate()
+  }
+
+  func protect(_ packet: [UInt8], isControl: Bool) -> [UInt8]? {
+    inPlace(packet) { isControl ? srtp_protect_rtcp(outbound, $0, &$1) : srtp_protect(outbound, $0, &$1) }
+  }
+
+  func unprotect(_ packet: [UInt8], isControl: Bool) -> [UInt8]? {
+    inPlace(packet) { isControl ? srtp_unprotect_rtcp(inbound, $0, &$1) : srtp_unprotect(inbound, $0, &$1) }
+  }
+
+  private func inPlace(
+    _ packet: [UInt8], _ work: (UnsafeMutableRawPointer, inout Int32) -> srtp_err_status_t
+  ) -> [UInt8]? {
+    // The library reads the fixed headers before it asks for the length.
+    guard packet.count >= 12, packet.count <= Self.capacity else { return nil }
+    packet.withUnsafeBytes {
+      scratch.copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(scratch), byteCount: $0.count)
+    }
+    var length = Int32(packet.count)
+    guard work(scratch, &length) == srtp_err_status_ok, length > 0 else { return nil }
+    return Array(UnsafeRawBufferPointer(start: scratch, count: Int(length)))
+  }
+}

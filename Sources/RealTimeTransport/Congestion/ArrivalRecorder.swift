@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A receiver's note of when packets arrived, for congestion control feedback (RFC 8888).
+public struct ArrivalRecorder: Sendable {
+  private struct Stream: Sendable {
+    var unwrapper = SequenceUnwrapper()
+    /// The first number that was not reported yet.
+    var next: Int64?
+    var arrivals: [Int64: Double] = [:]
+  }
+
+  /// Sources that are listened to: media, and what is sent again.
+  private var streams: [UInt32: Stream]
+  private static let mostOfStream = 200
+
+  public init(sources: [UInt32]) {
+    streams = Dictionary(sources.map { ($0, Stream()) }, uniquingKeysWith: { one, _ in one })
+  }
+
+  public mutating func add(source: UInt32, number: UInt16, at time: Double) {
+    guard var stream = streams[source] else { return }
+    let sequence = stream.unwrapper.unwrap(number)
+    // What has been reported as missing stays so; what is far off is of no use.
+    if sequence >= stream.next ?? sequence, stream.arrivals.count < Self.mostOfStream * 2 {
+      stream.arrivals[sequence] = time
+    }
+    streams[source] = stream
+  }
+
+  /// What has arrived since the last report; nil if nothing has.
+  public mutating func report(from sender: UInt32, clock: MediaClock, at time: Double) -> RTCPPacket? {
+    var blocks: [StreamArrivals] = []
+    for source in streams.keys.sorted() {
+      guard var stream = streams[source], let last = stream.arrivals.keys.max(),
+        let least = stream.arrivals.keys.min()
+      else { continue }
+      let first = max(stream.next ?? least, last - Int64(Self.mostOfStream) + 1)
+      let offsets = (first...last).map { number in
+        stream.arrivals[number].map {
+          UInt16(min(max((time - $0) * 1024, 0), Double(StreamArrivals.farPast)))
+        }
+      }
+      blocks.append(
+        StreamArrivals(source: source, first: UInt16(truncatingIfNeeded: first), offsets: offsets))
+      stream.next = last + 1
+      stream.arrivals.removeAll(keepingCapacity: true)
+      streams[source] = stream
+    }
+    guard !blocks.isEmpty else { return nil }
+    let stamp = UInt32(truncatingIfNeeded: clock.ntpTime(at: time) >> 16)
+    return .congestionFeedback(sender: sender, streams: blocks, time: stamp)
+  }
+}

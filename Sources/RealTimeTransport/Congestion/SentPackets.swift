@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A sender's note of what it sent and when, to make something of congestion control feedback.
+public struct SentPackets: Sendable {
+  private struct Key: Hashable {
+    var source: UInt32
+    var number: UInt16
+  }
+
+  private struct Entry: Sendable {
+    var time: Double
+    var bits: Int
+  }
+
+  /// Packets that are remembered.
+  private static let most = 4096
+  private var entries: [Key: Entry] = [:]
+  private var order: [Key] = []
+  private var oldest = 0
+  /// Turns the time stamps of reports, which wrap after 18 hours, into times.
+  private var lastStamp: (stamp: UInt32, time: Double)?
+
+  public init() {}
+
+  /// Takes note of a packet of RTP as it is sent.
+  public mutating func add(_ packet: [UInt8], at time: Double) {
+    guard packet.count >= RTPPacket.fixedHeaderSize else { return }
+    let number = UInt16(packet[2]) << 8 | UInt16(packet[3])
+    let source = packet[8..<12].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+    let key = Key(source: source, number: number)
+    if entries.updateValue(Entry(time: time, bits: packet.count * 8), forKey: key) == nil {
+      order.append(key)
+    }
+    while entries.count > Self.most, oldest < order.count {
+      entries[order[oldest]] = nil
+      oldest += 1
+    }
+    if oldest > Self.most {
+      order.removeFirst(oldest)
+      oldest = 0
+    }
+  }
+
+  /// What a report says of packets that were sent, in the order of sending. Each packet is told of once.
+  public mutating func results(
+    _ streams: [StreamArrivals], stamp: UInt32
+  ) -> [CongestionController.PacketResult] {
+    let before = lastStamp ?? (stamp, 0)
+    let reported = before.time + Double(Int32(bitPattern: stamp &- before.stamp)) / 65_536
+    if lastStamp == nil || reported > before.time { lastStamp = (stamp, reported) }
+    var results: [CongestionController.PacketResult] = []
+    for stream in streams {
+      for (index, offset) in stream.offsets.enumerated() {
+        let key = Key(source: stream.source, number: stream.first &+ UInt16(truncatingIfNeeded: index))
+        guard let entry = entries.removeValue(forKey: key) else { continue }
+        results.append(
+          .init(sent: entry.time, arrived: offset.map { reported - Double($0) / 1024 }, bits: entry.bits))
+      }
+    }
+    return results.sorted { $0.sent < $1.sent }
+  }
+}

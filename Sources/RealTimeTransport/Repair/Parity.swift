@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What a repair packet of flexible forward error correction holds (RFC 8627, 4.2.2.1): the exclusive or of packets of one
+/// stream, of which any one that is missing comes back from the others.
+public struct Parity: Equatable, Sendable {
+  /// Packets from the first to the last that one mask names.
+  public static let mostSpan = 110
+  /// Bytes that a repair packet has more than the longest that it protects, with the mask of 46 packets that senders here
+  /// use: the stream's source, and its own header.
+  public static let mostGrowth = 4 + 16
+
+  /// Of the packets, rising.
+  public private(set) var numbers: [UInt16] = []
+  /// Padding, extension and contributors, and marker and payload type.
+  private var flags: (UInt8, UInt8) = (0, 0)
+  /// Of what follows the fixed header.
+  private var length: UInt16 = 0
+  private var timestamp: UInt32 = 0
+  private var body: [UInt8] = []
+
+  public static func == (one: Parity, other: Parity) -> Bool { one.bytes == other.bytes }
+
+  /// - Parameter packets: RTP of one stream in the order of their numbers; nil if a mask cannot name them.
+  public init?(of packets: [[UInt8]]) {
+    for packet in packets {
+      guard packet.count >= RTPPacket.fixedHeaderSize, packet.count <= 65_535 else { return nil }
+      let number = UInt16(packet[2]) << 8 | UInt16(packet[3])
+      if let last = numbers.last, let first = numbers.first {
+        let step = number &- last
+        guard step > 0, step < 1 << 15, number &- first < Self.mostSpan else { return nil }
+      }
+      numbers.append(number)
+      fold(packet)
+    }
+    guard !numbers.isEmpty else { return nil }
+  }
+
+  /// Reads a repair packet's payload; nil if it is none, or of a kind that is not used here.
+  public init?(_ payload: [UInt8]) {
+    var reader = ByteReader(payload[...])
+    // No retransmission, and flexible masks.
+    guard let first = reader.read8(), first >> 6 == 0, let second = reader.read8(),
+      let length = reader.read16(),
+      let timestamp = reader.read32(), let base = reader.read16(), let near = reader.read16()
+    else { return nil }
+    flags = (first, second)
+    self.length = length
+    self.timestamp = timestamp
+    func note(_ mask: UInt64, count: Int, from offset: Int) {
+      for bit in 0..<count where mask >> UInt64(count - 1 - bit) & 1 != 0 {
+        numbers.append(base &+ UInt16(offset + bit))
+      }
+    }
+    note(UInt64(near & 0x7FFF), count: 15, from: 0)
+    if near & 0x8000 != 0 {
+      guard let middle = reader.read32() else { return nil }
+      note(UInt64(middle & 0x7FFF_FFFF), count: 31, from: 15)
+      if middle & 0x8000_0000 != 0 {
+        guard let far = reader.read64() else { return nil }
+        note(far, count: 64, from: 46)
+      }
+    }
+    guard !numbers.isEmpty, let rest = reader.read(reader.remaining) else { return nil }
+    body = Array(rest)
+  }
+
+  /// A repair packet's payload.
+  public var bytes: [UInt8] {
+    guard let base = numbers.first, let last = numbers.last else { return [] }
+    var masks: (near: UInt16, middle: UInt32, far: UInt64) = (0, 0, 0)
+    for number in numbers {
+      switch Int(number &- base) {
+      case let offset where offset < 15: masks.near |= 1 << UInt16(14 - offset)
+      case let offset where offset < 46: masks.middle |= 1 << UInt32(45 - offset)
+      case let offset: masks.far |= 1 << UInt64(109 - offset)
+      }
+    }
+    let span = last &- base
+    var result = [flags.0, flags.1]
+    result.reserveCapacity(24 + body.count)
+    result.append16(length)
+    result.append32(timestamp)
+    result.append16(base)
+    // Another part of the mask follows.
+    result.append16(masks.near | (span >= 15 ? 0x8000 : 0))
+    if span >= 15 { result.append32(masks.middle | (span >= 46 ? 0x8000_0000 : 0)) }
+    if span >= 46 { result.append64(masks.far) }
+    return result + body
+  }
+
+  /// The packet that is missing, made of all others.
+  /// - Returns: Nil if they do not belong together.
+  public func recovered(_ number: UInt16, source: UInt32, from others: [[UInt8]]) -> [UInt8]? {
+    var rest = self
+    for packet in others { rest.fold(packet) }
+    let size = Int(rest.length)
+    // What is longer than the packet was filled with zeros.
+    guard size <= rest.body.count, rest.body[size...].allSatisfy({ $0 == 0 }) else { return nil }
+    var result = [0x80 | rest.flags.0, rest.flags.1]
+    result.append16(number)
+    result.append32(rest.timestamp)
+    result.append32(source)
+    return result + rest.body[..<size]
+  }
+
+  private mutating func fold(_ packet: [UInt8]) {
+    let header = RTPPacket.fixedHeaderSize
+    guard packet.count >= header else { return }
+    flags.0 ^= packet[0] & 0x3F
+    flags.1 ^= packet[1]
+    length ^= UInt16(truncatingIfNeeded: packet.count - header)
+    timestamp ^= packet[4..<8].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+    let count = packet.count - header
+    if body.count < count { body += [UInt8](repeating: 0, count: count - body.count) }
+    body.withUnsafeMutableBufferPointer { body in
+      packet.withUnsafeBufferPointer { packet in
+        for index in 0..<count { body[index] ^= packet[header &+ index] }
+      }
+    }
+  }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// libsrtp's public header, and of OpenSSL's libcrypto the functions that keys are made with: macros and varying
+// parameters, which Swift cannot import.
+#ifndef CSRTP_SHIM_H
+#define CSRTP_SHIM_H
+
+#include <openssl/core_names.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <openssl/kdf.h>
+#include <openssl/params.h>
+#include <srtp2/srtp.h>
+#include <stddef.h>
+#include <string.h>
+
+/// A session of AES-256-GCM with tags of 16 bytes, for whatever sources come.
+/// @param key 32 bytes of key and 12 of salt.
+static inline int ovt_srtp_create(srtp_t *session, int inbound, unsigned char *key) {
+  srtp_policy_t policy;
+  memset(&policy, 0, sizeof(policy));
+  srtp_crypto_policy_set_aes_gcm_256_16_auth(&policy.rtp);
+  srtp_crypto_policy_set_aes_gcm_256_16_auth(&policy.rtcp);
+  policy.ssrc.type = inbound ? ssrc_any_inbound : ssrc_any_outbound;
+  policy.key = key;
+  policy.window_size = 1024;
+  return (int)srtp_create(session, &policy);
+}
+
+/// @return 1 if all went well.
+static inline int ovt_hmac_sha256(
+    const unsigned char *key, size_t keySize, const unsigned char *message, size_t size,
+    unsigned char result[32]) {
+  unsigned int length = 32;
+  return HMAC(EVP_sha256(), key, (int)keySize, message, size, result, &length) != NULL && length == 32;
+}
+
+/// HKDF with SHA-256 (RFC 5869).
+/// @return 1 if all went well.
+static inline int ovt_hkdf_sha256(
+    const unsigned char *key, size_t keySize, const unsigned char *salt, size_t saltSize,
+    const unsigned char *info, size_t infoSize, unsigned char *result, size_t size) {
+  char digest[] = "SHA256";
+  EVP_KDF *kdf = EVP_KDF_fetch(NULL, "HKDF", NULL);
+  EVP_KDF_CTX *context = kdf ? EVP_KDF_CTX_new(kdf) : NULL;
+  OSSL_PARAM parameters[5];
+  parameters[0] = OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, digest, 0);
+  parameters[1] = OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_KEY, (void *)key, keySize);
+  parameters[2] = OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_SALT, (void *)salt, saltSize);
+  parameters[3] = OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_INFO, (void *)info, infoSize);
+  parameters[4] = OSSL_PARAM_construct_end();
+  int ok = context != NULL && EVP_KDF_derive(context, result, size, parameters) == 1;
+  EVP_KDF_CTX_free(context);
+  EVP_KDF_free(kdf);
+  return ok;
+}
+
+/// scrypt (RFC 7914).
+/// @return 1 if all went well.
+static inline int ovt_scrypt(
+    const char *secret, size_t secretSize, const unsigned char *salt, size_t saltSize, uint64_t n,
+    unsigned char *result, size_t size) {
+  return EVP_PBE_scrypt(secret, secretSize, salt, saltSize, n, 8, 1, 1ull << 28, result, size);
+}
+
+#endif
