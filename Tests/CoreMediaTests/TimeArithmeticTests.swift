@@ -4,7 +4,7 @@ import CoreMedia
 import Testing
 
 /// How many random pairs each property is checked on; the environment may ask for more.
-private let pairs = ProcessInfo.processInfo.environment["OVT_TIME_PAIRS"].flatMap { Int($0) } ?? 100_000
+private let pairs = ProcessInfo.processInfo.environment["OVT_TIME_PAIRS"].flatMap { Int($0) } ?? 25_000
 
 @Suite struct TimeArithmeticTests {
   @Test func sumsAndDifferencesAgreeWithTheModel() {
