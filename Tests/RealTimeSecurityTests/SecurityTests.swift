@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test("Wrong keys, changed, truncated, replayed and random packets: none comes through, and memory stays")
+  @Test("Wrong keys, changed, truncated, replayed and random packets: none comes through")
   func hostile() throws {
     let (key, wrong) = try (
       PresharedKey(bytes: [UInt8](repeating: 9, count: 32)),
@@ -111,9 +111,9 @@ import Testing
     var generator = SeededGenerator(seed: 77)
     var through = 0
     var memory = 0
-    // In each round ten packets that are not to come through. OVT_HOSTILE_PACKETS=1000000 tries more of them.
-    let wanted = ProcessInfo.processInfo.environment["OVT_HOSTILE_PACKETS"].flatMap { Int($0) } ?? 100_000
-    let rounds = max(wanted / 10, 1000)
+    // In each round ten packets that are not to come through. Run alone, OVT_HOSTILE_PACKETS=1000000 tries as many.
+    let alone = ProcessInfo.processInfo.environment["OVT_HOSTILE_PACKETS"].flatMap { Int($0) }
+    let rounds = max((alone ?? 100_000) / 10, 1000)
     for round in 0..<rounds {
       if round == rounds / 4 { memory = residentMemory() }
       let number = UInt16(truncatingIfNeeded: round)
@@ -141,7 +141,8 @@ import Testing
       if receiver.unprotect(good, isControl: false) != nil { through += 1 }
     }
     #expect(through == 0)
-    #expect(residentMemory() - memory < 8_000_000)
+    // That of the process, which is this test's where it runs alone.
+    if alone != nil { #expect(residentMemory() - memory < 8_000_000) }
   }
 
   private func residentMemory() -> Int {

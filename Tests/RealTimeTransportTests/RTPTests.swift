@@ -125,4 +125,33 @@ import Testing
     #expect(!frame.isComplete)
     #expect(frame.units.reduce(0) { $0 + $1.count } <= H264Depacketiser.mostFrameBytes)
   }
+
+  @Test("A stream that begins out of order loses nothing of its beginning")
+  func beginning() {
+    func packet(_ number: UInt16) -> RTPPacket {
+      RTPPacket(payloadType: 96, sequenceNumber: number, timestamp: 1, source: 2)
+    }
+    var buffer = ReorderBuffer(patience: 0.02)
+    #expect(buffer.add(packet(11), at: 0, isBeginning: false).isEmpty)
+    #expect(buffer.add(packet(12), at: 0, isBeginning: false).isEmpty)
+    #expect(buffer.add(packet(10), at: 0.01, isBeginning: true).map(\.packet.sequenceNumber) == [10, 11, 12])
+    // The beginning itself was lost.
+    buffer = ReorderBuffer(patience: 0.02)
+    #expect(buffer.add(packet(12), at: 0, isBeginning: false).isEmpty)
+    #expect(buffer.add(packet(11), at: 0.01, isBeginning: false).isEmpty)
+    #expect(buffer.deadline.map { $0 >= 0.02 } == true)
+    #expect(buffer.release(at: 0.031).map(\.packet.sequenceNumber) == [11, 12])
+    // What was before the beginning is of another stream.
+    buffer = ReorderBuffer(patience: 0.02)
+    #expect(buffer.add(packet(9), at: 0, isBeginning: false).isEmpty)
+    #expect(buffer.add(packet(10), at: 0.01, isBeginning: true).map(\.packet.sequenceNumber) == [10])
+    #expect(buffer.release(at: 1).isEmpty && buffer.deadline == nil)
+    // Nothing fills the memory.
+    buffer = ReorderBuffer(patience: 0.02)
+    var given = 0
+    for number in 0..<3000 as Range<UInt16> {
+      given += buffer.add(packet(number), at: 0, isBeginning: false).count
+    }
+    #expect(given >= 3000 - ReorderBuffer.mostWaiting)
+  }
 }

@@ -5,6 +5,45 @@ import Testing
 
 /// Packets that are asked for and sent once more.
 @Suite struct RepairTests {
+  @Test("A receiver waits as long as packets come late, and no longer than a tenth of a second")
+  func reorderDelay() {
+    var delay = ReorderDelay(start: 0.02)
+    #expect(abs(delay.patience - 0.02) < 1e-9)
+    var time = 0.0
+    // In order: soon it waits for little.
+    for number in 0..<1000 as Range<UInt16> {
+      time += 0.01
+      delay.add(number, at: time)
+    }
+    #expect(delay.patience == 0.01)
+    // Each tenth comes 30 ms after the one behind it.
+    for number in stride(from: 1000, to: 2000, by: 10) as StrideTo<UInt16> {
+      for behind in 1..<10 as Range<UInt16> {
+        time += 0.01
+        delay.add(number + behind, at: time)
+        if behind == 4 { delay.add(number, at: time) }
+      }
+    }
+    #expect((0.03...0.04).contains(delay.patience), "\(delay.patience)")
+    // One that comes after a second is no reason to wait for a second.
+    delay.add(5000, at: time)
+    delay.add(4998, at: time)
+    delay.add(5002, at: time)
+    delay.add(5001, at: time + 1)
+    #expect(delay.patience == 0.1)
+  }
+
+  @Test("Packets that overtake others are not asked for", arguments: [0.0, 0.015])
+  func jitter(mean: Double) throws {
+    let pair = SessionPair(delay: 0.03, jitter: mean, loss: .random(0.01), seed: 5)
+    try pair.run(frames: 600, start: 1)
+    let counts = pair.receiver.counts
+    #expect(pair.shown.count >= 598)
+    // Losses and late packets come once; what was asked for without need comes beside.
+    let needless = Double(counts.requestedPackets - counts.lostPackets) / Double(counts.packets)
+    #expect(needless < 0.02, "\(counts)")
+  }
+
   private func packet(_ number: UInt16, _ payload: [UInt8] = [1, 2, 3]) -> RTPPacket {
     var packet = RTPPacket(
       payloadType: 96, sequenceNumber: number, timestamp: 9000, source: 5, payload: payload)

@@ -56,7 +56,8 @@ final class SessionPair {
   var followsRate = false
 
   init(
-    delay: Double = 0.02, loss: LossModel = .none, ahead: Double = 0, bandwidth: Double = 4_000_000,
+    delay: Double = 0.02, jitter: Double = 0, loss: LossModel = .none, ahead: Double = 0,
+    bandwidth: Double = 4_000_000,
     recovery: RecoveryMode = .ltr, seed: UInt64 = 1,
     _ change: (inout SenderSession.Configuration) -> Void = { _ in }
   ) {
@@ -70,6 +71,8 @@ final class SessionPair {
     var line = NetworkLink.Configuration(bandwidth: .init(constant: bandwidth))
     line.delay = delay
     line.loss = loss
+    line.jitter = jitter
+    line.reorders = jitter > 0
     forth = NetworkLink(line, seed: seed)
     line.loss = .none
     back = NetworkLink(line, seed: seed + 100)

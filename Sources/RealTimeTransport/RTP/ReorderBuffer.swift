@@ -18,11 +18,17 @@ public struct ReorderBuffer: Sendable {
 
   public init(patience: Double) { self.patience = patience }
 
-  /// Takes a packet; gives those that are in order now.
-  public mutating func add(_ packet: RTPPacket, at time: Double) -> [(packet: RTPPacket, sequence: Int64)] {
+  /// Takes a packet; gives those that are in order now. Where nothing was given yet, it waits for what may have been sent
+  /// before it, unless nothing was (`isBeginning`).
+  public mutating func add(
+    _ packet: RTPPacket, at time: Double, isBeginning: Bool = true
+  ) -> [(packet: RTPPacket, sequence: Int64)] {
     let sequence = unwrapper.unwrap(packet.sequenceNumber)
-    if next == nil { next = sequence }
-    guard let next, sequence >= next, waiting[sequence] == nil else {
+    if next == nil, isBeginning {
+      next = sequence
+      waiting = waiting.filter { $0.key > sequence }
+    }
+    guard sequence >= next ?? sequence, waiting[sequence] == nil else {
       lateOrDoubled += 1
       return []
     }
@@ -38,6 +44,11 @@ public struct ReorderBuffer: Sendable {
   /// Packets that are in order, and those that waited long enough for one that does not come.
   public mutating func release(at time: Double) -> [(packet: RTPPacket, sequence: Int64)] {
     var result: [(packet: RTPPacket, sequence: Int64)] = []
+    if next == nil, let oldest = waiting.values.map(\.arrival).min(),
+      time >= oldest + patience - 1e-9 || waiting.count > Self.mostWaiting
+    {
+      next = waiting.keys.min()
+    }
     while var number = next, !waiting.isEmpty {
       if waiting[number] == nil {
         guard let first = waiting.keys.min(), let waited = waiting[first],

@@ -62,7 +62,7 @@ public struct MediaReceiver: Sendable {
   /// Takes a frame; false if it cannot be decoded.
   public typealias Decode = (Frame) throws -> Bool
 
-  /// Seconds that a packet may come after those that were sent behind it.
+  /// Seconds that a packet may come after those that were sent behind it, before that is known.
   private static let reorderTime = 0.02
   /// Seconds after which a way that was too long for retransmissions is measured again.
   private static let trialInterval = 2.0
@@ -77,6 +77,7 @@ public struct MediaReceiver: Sendable {
   private var parities: ParityReceiver?
   private var depacketiser = H264Depacketiser()
   private var statistics: ReceptionStatistics
+  private var reorderDelay = ReorderDelay(start: Self.reorderTime)
   private var numbers = SequenceUnwrapper()
   private var lastNumber: Int64?
   /// Reference frames that were decoded.
@@ -136,6 +137,7 @@ public struct MediaReceiver: Sendable {
       counts.packets += 1
       counts.lostPackets = Int(statistics.cumulativeLost)
       counts.bytes += bytes.count
+      if configuration.reorders { reorderDelay.add(packet.sequenceNumber, at: time) }
       restored = parities?.add(bytes, at: time) ?? []
     } else {
       guard requests != nil, packet.source == media &+ 1,
@@ -149,9 +151,15 @@ public struct MediaReceiver: Sendable {
       restored = parities?.add(packet.bytes, at: time) ?? []
     }
     updatePatience()
-    try giveOut(reorder.add(packet, at: time), decode)
+    try giveOut(reorder.add(packet, at: time, isBeginning: isBeginning(packet)), decode)
     try giveBack(restored, at: time, decode)
     return true
+  }
+
+  /// Whether a stream begins with this packet, as far as it tells.
+  private func isBeginning(_ packet: RTPPacket) -> Bool {
+    guard reorder.next == nil, let descriptor = FrameDescriptor(packet.headerExtension) else { return true }
+    return descriptor.isFirstPacket && descriptor.isKeyFrame
   }
 
   /// Packets that repair packets brought back.
@@ -167,9 +175,9 @@ public struct MediaReceiver: Sendable {
   /// As long as repair may take, by what means there are.
   private mutating func updatePatience() {
     let wait = parities.map { $0.wait > 0 ? $0.wait + 0.005 : 0 } ?? 0
-    let tolerance = max(wait, configuration.reorders ? Self.reorderTime : 0)
-    requests?.tolerance = tolerance
-    reorder.patience = max(Self.reorderTime, wait)
+    let isLate = configuration.reorders ? reorderDelay.patience : 0
+    requests?.tolerance = max(wait, isLate)
+    reorder.patience = max(configuration.reorders ? isLate : Self.reorderTime, wait)
     if let requests, asksAgain { reorder.patience = requests.patience }
   }
 
