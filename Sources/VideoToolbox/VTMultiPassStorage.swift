@@ -81,7 +81,7 @@ public func VTMultiPassStorageGetTypeID() -> CFTypeID { VTMultiPassStorage.cfTyp
 /// - `timeRange`: the part of the movie that will be encoded; an invalid range is unknown.
 /// - `options`: nil, or `kVTMultiPassStorageCreationOption_DoNotDelete` and
 ///   `kOVTMultiPassStorageCreationOption_ReadsExisting`.
-/// - Returns: `kVTParameterErr` for an option of another type; `kVTMultiPassStorageInvalidErr` if there can be no file,
+/// - Returns: `kVTParameterErr` for an option of another type, or if what exists is to be read without a URL; `kVTMultiPassStorageInvalidErr` if there can be no file,
 ///   or one that is to be read is not there or empty. Whether it is whole, and the encoder's, is found by the pass.
 @discardableResult
 public func VTMultiPassStorageCreate(

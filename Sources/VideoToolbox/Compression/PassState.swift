@@ -19,7 +19,7 @@ struct PassState {
   private var rangesAreKnown = false
   /// By how many bits the last pass missed, and of which rate.
   private var miss = (bits: Double.infinity, rate: 0.0)
-  /// Of the first pass; nil where it lost some, so that numbers of frames are not those of its statistics.
+  /// Of the first pass that the session has made; nil where it lost some, so that numbers of frames are not those of its statistics.
   private var firstCount: Int?
   private var hasLost = false
 
