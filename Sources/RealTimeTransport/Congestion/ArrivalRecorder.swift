@@ -10,17 +10,19 @@ public struct ArrivalRecorder: Sendable {
 
   /// Sources that are listened to: media, and what is sent again.
   private var streams: [UInt32: Stream]
-  private static let mostOfStream = 200
+  /// Packets of each that one report tells of: together no more than it may.
+  private let mostOfStream: Int
 
   public init(sources: [UInt32]) {
     streams = Dictionary(sources.map { ($0, Stream()) }, uniquingKeysWith: { one, _ in one })
+    mostOfStream = StreamArrivals.mostPackets / max(streams.count, 1)
   }
 
   public mutating func add(source: UInt32, number: UInt16, at time: Double) {
     guard var stream = streams[source] else { return }
     let sequence = stream.unwrapper.unwrap(number)
     // What has been reported as missing stays so; what is far off is of no use.
-    if sequence >= stream.next ?? sequence, stream.arrivals.count < Self.mostOfStream * 2 {
+    if sequence >= stream.next ?? sequence, stream.arrivals.count < mostOfStream * 2 {
       stream.arrivals[sequence] = time
     }
     streams[source] = stream
@@ -33,7 +35,7 @@ public struct ArrivalRecorder: Sendable {
       guard var stream = streams[source], let last = stream.arrivals.keys.max(),
         let least = stream.arrivals.keys.min()
       else { continue }
-      let first = max(stream.next ?? least, last - Int64(Self.mostOfStream) + 1)
+      let first = max(stream.next ?? least, last - Int64(mostOfStream) + 1)
       let offsets = (first...last).map { number in
         stream.arrivals[number].map {
           UInt16(min(max((time - $0) * 1024, 0), Double(StreamArrivals.farPast)))

@@ -7,7 +7,7 @@
 /// It differs from the draft where calls asked for it. The signal is the queue itself, as in SCReAM (RFC 8298): the one-way
 /// delay above its least value, and of that the least of the last frames, since the packets of one frame queue behind one
 /// another. A queue that stands is drained before the rate comes back. Far from where the queue grew last the rate grows
-/// by four fifths in a second and not by a twelfth. Losses of less than a tenth do not hold the rate, since they are repaired.
+/// by four fifths in a second and not by a twelfth. Losses of less than an eighth do not hold the rate, since they are repaired.
 public struct CongestionController: Sendable {
   /// What became of a packet.
   public struct PacketResult: Equatable, Sendable {
@@ -54,6 +54,7 @@ public struct CongestionController: Sendable {
   private static let additive = 80_000.0
   /// Of the rate in a second, elsewhere.
   private static let growth = 1.8
+  private static let mostArrivals = 4096
   /// Seconds that a least delay is remembered: twice this at most.
   private static let baseSpan = 15.0
 
@@ -101,10 +102,11 @@ public struct CongestionController: Sendable {
       let since = time - lastDecrease
       if !isDraining || since > roundTrip + 0.05 && isGrowing || since > roundTrip + 1 { fall(at: time) }
     } else if isDraining {
-      guard queueDelay <= Self.idle + packet else { return }
-      isDraining = false
-      // The queue is empty: what the line carries may go again.
-      if let capacity { set(max(targetRate, capacity * 0.92)) }
+      if queueDelay <= Self.idle + packet {
+        isDraining = false
+        // The queue is empty: what the line carries may go again.
+        if let capacity { set(max(targetRate, capacity * 0.92)) }
+      }
     } else if queueDelay <= Self.idle + packet {
       rise(elapsed, at: time)
     }
@@ -128,6 +130,8 @@ public struct CongestionController: Sendable {
     }
     losses.append((time, results.count { $0.arrived == nil }, results.count))
     losses.removeAll { $0.time < time - 1 }
+    // Whatever times a receiver makes up.
+    if arrivals.count > Self.mostArrivals { arrivals.removeFirst(arrivals.count - Self.mostArrivals) }
     if let newest = arrivals.last {
       arrivals.removeAll { $0.time < newest.time - 2 * Self.longSpan }
     }
@@ -169,7 +173,7 @@ public struct CongestionController: Sendable {
     let all = losses.reduce(0) { $0 + $1.all }
     guard all >= 20, time - lastDecrease > roundTrip + 0.3 else { return }
     let share = Double(losses.reduce(0) { $0 + $1.lost }) / Double(all)
-    guard share > 0.12 else { return }
+    guard share > 0.125 else { return }
     lastDecrease = time
     set(targetRate * (1 - 0.5 * share))
   }

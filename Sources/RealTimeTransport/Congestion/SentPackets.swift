@@ -9,17 +9,23 @@ public struct SentPackets: Sendable {
   private struct Entry: Sendable {
     var time: Double
     var bits: Int
+    var serial: Int
   }
 
   /// Packets that are remembered.
   private static let most = 4096
   private var entries: [Key: Entry] = [:]
-  private var order: [Key] = []
+  /// As they were sent; those that were told of leave their places behind for a while.
+  private var order: [(key: Key, serial: Int)] = []
   private var oldest = 0
+  private var serial = 0
   /// Turns the time stamps of reports, which wrap after 18 hours, into times.
   private var lastStamp: (stamp: UInt32, time: Double)?
 
   public init() {}
+
+  /// Places that are kept, for tests.
+  var memory: Int { max(order.count, entries.count) }
 
   /// Takes note of a packet of RTP as it is sent.
   public mutating func add(_ packet: [UInt8], at time: Double) {
@@ -27,11 +33,14 @@ public struct SentPackets: Sendable {
     let number = UInt16(packet[2]) << 8 | UInt16(packet[3])
     let source = packet[8..<12].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
     let key = Key(source: source, number: number)
-    if entries.updateValue(Entry(time: time, bits: packet.count * 8), forKey: key) == nil {
-      order.append(key)
-    }
-    while entries.count > Self.most, oldest < order.count {
-      entries[order[oldest]] = nil
+    serial &+= 1
+    entries[key] = Entry(time: time, bits: packet.count * 8, serial: serial)
+    order.append((key, serial))
+    while oldest < order.count {
+      let (key, serial) = order[oldest]
+      let isThere = entries[key]?.serial == serial
+      guard !isThere || entries.count > Self.most || order.count - oldest > 4 * Self.most else { break }
+      if isThere { entries[key] = nil }
       oldest += 1
     }
     if oldest > Self.most {
@@ -52,6 +61,8 @@ public struct SentPackets: Sendable {
       for (index, offset) in stream.offsets.enumerated() {
         let key = Key(source: stream.source, number: stream.first &+ UInt16(truncatingIfNeeded: index))
         guard let entry = entries.removeValue(forKey: key) else { continue }
+        // It arrived, and nobody says when.
+        if let offset, offset >= StreamArrivals.farPast { continue }
         results.append(
           .init(sent: entry.time, arrived: offset.map { reported - Double($0) / 1024 }, bits: entry.bits))
       }

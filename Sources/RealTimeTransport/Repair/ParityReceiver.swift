@@ -11,14 +11,19 @@ public struct ParityReceiver: Sendable {
   private static let mostParities = 64
   /// Longest in seconds that packets are waited for, whatever repair packets say.
   private static let longestWait = 0.25
+  /// Seconds that a repair packet is of use: numbers come round again.
+  private static let lifetime = 1.0
+  /// Seconds without a repair packet after which there is none to be waited for.
+  private static let memory = 2.0
 
   private let media: UInt32
   private var arrivals: [UInt16: Arrival] = [:]
   private var order: [UInt16] = []
   private var oldest = 0
-  private var parities: [Parity] = []
+  private var parities: [(parity: Parity, time: Double)] = []
   /// Seconds from a packet to the repair packet that is made of it, of late.
   public private(set) var wait = 0.0
+  private var lastParity = -Double.infinity
 
   /// - Parameter media: the source of the stream that is protected.
   public init(media: UInt32) { self.media = media }
@@ -27,6 +32,7 @@ public struct ParityReceiver: Sendable {
   /// - Returns: Packets that can be brought back now.
   public mutating func add(_ packet: [UInt8], at time: Double) -> [[UInt8]] {
     keep(packet, at: time)
+    if time - lastParity > Self.memory { wait = 0 }
     return parities.isEmpty ? [] : solve(at: time)
   }
 
@@ -37,7 +43,8 @@ public struct ParityReceiver: Sendable {
       wait = min(max(time - first, wait * 0.97), Self.longestWait)
     }
     if parities.count >= Self.mostParities { parities.removeFirst() }
-    parities.append(parity)
+    parities.append((parity, time))
+    lastParity = time
     return solve(at: time)
   }
 
@@ -58,12 +65,15 @@ public struct ParityReceiver: Sendable {
   }
 
   private mutating func solve(at time: Double) -> [[UInt8]] {
+    if let first = parities.first, time - first.time > Self.lifetime {
+      parities.removeAll { time - $0.time > Self.lifetime }
+    }
     var result: [[UInt8]] = []
     var goesOn = true
     while goesOn {
       goesOn = false
       for index in parities.indices.reversed() {
-        let parity = parities[index]
+        let parity = parities[index].parity
         let missing = parity.numbers.filter { arrivals[$0] == nil }
         guard missing.count <= 1 else { continue }
         parities.remove(at: index)

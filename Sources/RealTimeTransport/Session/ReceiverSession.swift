@@ -115,6 +115,8 @@ public struct ReceiverSession {
       nextReport = time + Self.reportInterval
       state = .open
     }
+    // One that was overtaken, or that somebody on the way sends again, says nothing new.
+    if let last = self.greeting, Int64(bitPattern: greeting.clock &- last.clock) <= 0 { return true }
     lastHeard = max(lastHeard, time)
     if greeting.clockOffset != nil { media?.note(roundTrip: greeting.roundTrip) }
     self.greeting = greeting

@@ -71,7 +71,7 @@ public struct SenderSession {
   /// Seconds, measured.
   public var roundTrip: Double? { measuredTrip ?? (isMeasured ? policy.roundTrip : nil) }
 
-  /// Bits a second that the encoder may make: what the path takes, less what was sent again and what packets add.
+  /// Bits a second that the encoder may make: what the path takes, less what packets and repair packets add.
   public var targetRate: Double {
     (configuration.isOneWay ? configuration.rates.most : controller.targetRate) * 0.95 / (1 + parity.strength)
   }
