@@ -113,6 +113,7 @@ private struct LookAheadMatrixStream: CustomStringConvertible {
       let most = r.int(50...3000) * 1000
       c.buffer = .init(maximumRate: most, size: most / r.int(1...4))
     }
+    c.writesBufferTiming = c.buffer != nil && r.chance(50)
     configuration = c
     content = SyntheticContent(
       kind: SyntheticContent.Kind.allCases.randomElement(using: &r) ?? .motion, width: width,

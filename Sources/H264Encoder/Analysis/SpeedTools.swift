@@ -107,6 +107,8 @@ extension SpeedTools {
       partitionThresholdB = 12
       references = 2
       referenceThreshold = 6
+      halfRounds = 2
+      quarterRounds = 2
       partitionThreshold = 12
       skipError = 8
       skipPreference = 5

@@ -52,6 +52,10 @@ public struct LookAheadConfiguration: Sendable, Equatable {
   /// Never violated: a picture that does not fit is coded again. Nil: no limit. Its rate and size count as those of the
   /// stream's level (MaxBR, MaxCPB) where they are beyond them.
   public var buffer: Buffer?
+  /// Whether the parameter sets describe `buffer` (E.1.2), and each frame says when it is taken out of it and shown:
+  /// buffering period and picture timing messages (D.1.2, D.1.3). Durations of frames are then rounded to half a frame at
+  /// the stream's first frame rate, and a second or three frames at the most. The buffer can not change in such a stream.
+  public var writesBufferTiming = false
   /// Frames that are looked at before a frame is coded, 0 to 250.
   public var lookAhead = 40
   /// Most B pictures in a row, 0 to 3: as many of them as pay. Not in the Constrained Baseline and Constrained High
@@ -107,6 +111,15 @@ extension LookAheadConfiguration {
         "A buffer of \(buffer.size) bits at \(buffer.maximumRate) a second: both are 1,000 at least.")
       try require(
         (0...1).contains(buffer.initialFullness), "A fullness of \(buffer.initialFullness) is not in 0...1.")
+    }
+    if writesBufferTiming {
+      try require(buffer != nil, "Buffering periods need a buffer.")
+      try require(part == nil, "A part of a stream has no buffering periods of its own.")
+      if let buffer {
+        try require(
+          Double(buffer.size) <= Double(buffer.maximumRate) * BufferTiming.longestBuffer,
+          "A buffer of more than \(Int(BufferTiming.longestBuffer)) seconds fits no buffering period.")
+      }
     }
     try require((0...250).contains(lookAhead), "A look-ahead of \(lookAhead) frames is not in 0...250.")
     try require(

@@ -18,6 +18,8 @@ public final class LookAheadEncoder {
   private let queue: LookAheadQueue
   private var order: StreamOrder
   private var rateControl: FileRateController
+  /// Nil where frames do not say when they leave the buffer.
+  private var timing: BufferTiming?
   private var output: AccessUnit
   private let scrollDetector: ScrollDetector
   /// Nil where the stream has no weighted prediction.
@@ -78,6 +80,7 @@ public final class LookAheadEncoder {
       capacity: engine.maximumReferences, maxFrameNum: 1 << sps.log2MaxFrameNum,
       firstPictureID: configuration.part?.pictureID ?? 0)
     rateControl = FileRateController(configuration, pass: pass)
+    timing = BufferTiming(sps, configuration.buffer)
     output = AccessUnit(
       pool: FrameMemoryPool(capacity: max(65536, engine.width * engine.height / 2)),
       framing: engine.framing == .lengths ? .length : .startCode)
@@ -146,6 +149,9 @@ public final class LookAheadEncoder {
     _ = try fixed.makeParameterSets()
     fixed = new
     fixed.fitBuffer(to: sps)
+    guard timing == nil || fixed.buffer == configuration.buffer else {
+      throw EncoderError.fixedInStream("The buffer that the stream describes cannot change in mid-stream.")
+    }
     configuration = fixed
     coder.configuration = new.engineConfiguration
     speedControl.reconfigure(new.engineConfiguration)
@@ -166,6 +172,11 @@ public final class LookAheadEncoder {
   ) throws {
     try check(source, options)
     let start = DispatchTime.now().uptimeNanoseconds
+    var options = options
+    if let timing {
+      let usual = 1 / configuration.stream.frameRate
+      options.duration = timing.whole(options.duration ?? usual, usual: usual)
+    }
     let correction = queue.append(source, options: options, configuration: configuration)
     if correction != 0 { rateControl.correct(seconds: correction, isInBuffer: reorderingDepth == 0) }
     // It is looked at while another picture is coded; a short look-ahead needs all that it has.
@@ -270,7 +281,7 @@ public final class LookAheadEncoder {
     if !isB { fadeDetector?.store(slot: target) }
 
     output.removeAll()
-    writeLeadingUnits(plan)
+    writeLeadingUnits(plan, picture)
     let leading = (units: output.units.count, count: output.count)
     coder.qpOffsets = UnsafePointer(qpOffsets)
     coder.code(plan, source: source, into: pool[target], output: &output, doesAside: prepares)
@@ -370,14 +381,16 @@ public final class LookAheadEncoder {
     guard case .constant = configuration.rate, let buffer = rateControl.buffer else { return 0 }
     var state = buffer
     let lost = state.remove(bits: Double(output.bits), seconds: seconds)
-    // Framing, header, a byte and the trailing bits: what is less than that is taken from the bits to come.
+    // Framing, header, a byte and the trailing bits: what is less than that is taken from the bits to come, and never the
+    // other way: what stays below a byte would sum up over a stream.
     let bytes = max(Int(min(lost / 8, LookAheadEncoder.mostFiller)) + 1, 8)
     // The next picture may come earlier than it is thought to: something is left for it.
     let room = buffer.fullness * (isKnown ? 1 : 0.75) - Double(output.bits)
     let most = Int(min(max(room / 8, 0), LookAheadEncoder.mostFiller))
     guard lost > 0, most >= 8 else { return 0 }
     let before = output.count
-    output.appendFiller(bytes: min(bytes, most) - 6)
+    // Framing and the header take five of them.
+    output.appendFiller(bytes: min(bytes, most) - 5)
     return output.count - before
   }
 
@@ -402,22 +415,42 @@ public final class LookAheadEncoder {
 
   // MARK: - NAL units around the slices
 
-  private func writeLeadingUnits(_ plan: PicturePlan) {
+  private func writeLeadingUnits(_ plan: PicturePlan, _ picture: QueuedPicture) {
     if configuration.stream.writesAccessUnitDelimiters {
       output.append(.accessUnitDelimiter) {
         H264AccessUnitDelimiter(primaryPictureType: plan.isIDR ? 0 : plan.isBidirectional ? 2 : 1).write(
           to: &$0)
       }
     }
-    guard plan.isIDR else { return }
-    if configuration.stream.writesParameterSets {
+    if plan.isIDR, configuration.stream.writesParameterSets {
       output.append(.sequenceParameterSet, refIDC: 3) { sps.write(to: &$0) }
       output.append(.pictureParameterSet, refIDC: 3) { pps.write(to: &$0) }
     }
+    writeTiming(picture)
+    guard plan.isIDR else { return }
     var messages: [SupplementalInformation.Message] = []
     if let payload = configuration.masteringDisplay { messages.append(.init(type: 137, payload: payload)) }
     if let payload = configuration.contentLightLevel { messages.append(.init(type: 144, payload: payload)) }
     if !messages.isEmpty { output.append(.sei) { SupplementalInformation.write(messages, to: &$0) } }
+  }
+
+  /// When the frame leaves the buffer and is shown.
+  private func writeTiming(_ picture: QueuedPicture) {
+    guard var timing else { return }
+    if codedCount > 0 {
+      // Known by now, whatever it was thought to be.
+      timing.advance(seconds: queue.decodeInterval(place: codedCount - 1, depth: reorderingDepth).seconds)
+    }
+    var lead = 0.0
+    for place in 0..<reorderingDepth where codedCount == 0 {
+      lead += queue.decodeInterval(place: UInt64(place), depth: reorderingDepth).seconds
+    }
+    let messages = timing.next(
+      isKey: picture.kind == .idr, shown: picture.shown, lead: lead,
+      fullness: rateControl.buffer?.fullness ?? 0)
+    if let period = messages.period { output.append(.sei) { period.write(to: &$0, hrd: timing.hrd) } }
+    output.append(.sei) { messages.timing.write(to: &$0, hrd: timing.hrd) }
+    self.timing = timing
   }
 
   // MARK: - Reconstruction

@@ -17,6 +17,16 @@ extension LookAheadConfiguration {
       sps.vui?.restriction?.maxReorderFrames = reorderingDepth
       pps.weightedBipredIDC = 0
     }
+    if writesBufferTiming {
+      var fitting = self
+      fitting.fitBuffer(to: sps)
+      if let buffer = fitting.buffer {
+        var isConstant = false
+        if case .constant = rate { isConstant = true }
+        sps.vui?.nalHRD = H264HypotheticalDecoder(
+          bitRate: buffer.maximumRate, cpb: BufferTiming.size(of: buffer), isConstantBitRate: isConstant)
+      }
+    }
     return (sps, pps)
   }
 
@@ -26,6 +36,14 @@ extension LookAheadConfiguration {
     let profile = engineConfiguration.demands.profile
     fitting.maximumRate = min(fitting.maximumRate, level.nalBitRate(profile: profile))
     fitting.size = min(fitting.size, level.nalCPB(profile: profile))
+    if writesBufferTiming {
+      // As the parameter sets can say it: in 64 bits a second, and with room for the rounding of times.
+      fitting.maximumRate &= ~63
+      let most = level.nalCPB(profile: profile)
+      if BufferTiming.size(of: fitting) > most {
+        fitting.size = max(most - fitting.maximumRate / 90_000 - 32, 1)
+      }
+    }
     buffer = fitting
   }
 }

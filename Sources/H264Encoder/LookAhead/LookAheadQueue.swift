@@ -19,6 +19,7 @@ final class LookAheadQueue {
   private var newest: QueuedPicture?
   private var nextIndex: UInt64 = 0
   private var time = 0.0
+  private var shown = 0.0
   /// Seconds that the last pictures are shown, by index, as far as pictures can wait.
   private var intervals = [Double](repeating: 0, count: 512)
   /// Pictures from the last one that was coded as a key frame, and when that was; none yet: nil.
@@ -63,6 +64,7 @@ final class LookAheadQueue {
     if let before {
       if coded.contains(ObjectIdentifier(before)) { correction = paced - before.duration }
       before.duration = paced
+      shown += paced
       intervals[Int(before.index & 511)] = paced
       // Key frames go by the time that it is.
       time += passed
@@ -70,6 +72,7 @@ final class LookAheadQueue {
     picture.index = nextIndex
     nextIndex += 1
     picture.time = time
+    picture.shown = shown
     // Until the next one comes: bits that are not there yet are not counted on.
     picture.duration = min(paced, usual)
     intervals[Int(picture.index & 511)] = picture.duration

@@ -19,6 +19,8 @@ final class QueuedPicture {
   /// Seconds from the first picture, and until the next one.
   var time = 0.0
   var duration = 0.0
+  /// Seconds from the first picture, with pauses no longer than the buffer counts with.
+  var shown = 0.0
   var options = FrameOptions()
   var kind = Kind.predicted
   /// A new scene begins.

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import H264Encoder
+
+/// Buffering period and picture timing messages, read by ffmpeg's trace_headers and put through clause C.1 anew.
+@Suite struct BufferTimingTests {
+  private static let (width, height) = (96, 80)
+
+  private static func configuration(
+    _ rate: LookAheadConfiguration.Rate, maximum: Int, seconds: Double, reorders: Bool
+  ) -> LookAheadConfiguration {
+    var c = LookAheadConfiguration(width: width, height: height)
+    c.stream.maximumReferences = 4
+    c.stream.speed = 5
+    c.stream.frameRate = 25
+    c.stream.keyFrameInterval = 33
+    c.lookAhead = reorders ? 12 : 4
+    c.maximumBidirectional = reorders ? 3 : 0
+    c.rate = rate
+    c.buffer = .init(maximumRate: maximum, size: Int(Double(maximum) * seconds), initialFullness: 0.7)
+    c.writesBufferTiming = true
+    return c
+  }
+
+  private static func content(_ n: Int) -> PlanarFrame {
+    SyntheticContent(
+      kind: n % 60 < 30 ? .mixed : .motion, width: width, height: height, seed: UInt64(n / 30)
+    ).frame(n)
+  }
+
+  @Test(
+    "What frames say of the buffer holds in a decoder's, by clause C.1",
+    .enabled(if: TracedHeaders.isAvailable),
+    arguments: [false, true], [false, true])
+  func hypotheticalDecoder(isConstant: Bool, reorders: Bool) throws {
+    for (seconds, isUneven) in [(0.5, false), (2.0, true)] {
+      // No multiple of 64.
+      let maximum = 150_017
+      let c = Self.configuration(
+        isConstant ? .constant(maximum) : .average(120_000), maximum: maximum, seconds: seconds,
+        reorders: reorders)
+      let count = 75
+      let lengths = (0..<count).map { isUneven ? [2, 3, 2, 1, 7][$0 % 5] : 2 }
+      let run = try LookAheadRun(c, count: count) { n in
+        var options = FrameOptions()
+        // Off by less than half a tick of 1/50 s.
+        if isUneven, n > 0 { options.duration = Double(lengths[n - 1]) / 50 + (n % 2 == 0 ? 0.004 : -0.004) }
+        return options
+      } content: {
+        Self.content($0)
+      }
+      try run.check(count: count, "\(isConstant) \(reorders)")
+      let context = "constant \(isConstant), reordered \(reorders), \(seconds) s"
+      let traced = try TracedHeaders(stream: run.frames.flatMap(\.data))
+      #expect(traced.complaints.isEmpty, "\(context)")
+      try Self.check(traced, run, lengths, isConstant: isConstant, context)
+    }
+  }
+
+  private static func check(
+    _ traced: TracedHeaders, _ run: LookAheadRun, _ lengths: [Int], isConstant: Bool, _ context: String
+  ) throws {
+    func one(_ name: String) throws -> Double { Double(try #require(traced[name].last, "\(name)")) }
+    let rate = (try one("bit_rate_value_minus1") + 1) * 64
+    let size = (try one("cpb_size_value_minus1") + 1) * 16
+    let tick = try one("num_units_in_tick") / one("time_scale")
+    #expect(try one("cbr_flag") == (isConstant ? 1 : 0))
+    let delays = traced["initial_cpb_removal_delay"].map(Double.init)
+    let offsets = traced["initial_cpb_removal_delay_offset"].map(Double.init)
+    let removals = traced["cpb_removal_delay"].map(Double.init)
+    let outputs = traced["dpb_output_delay"].map(Double.init)
+    let frames = run.frames
+    #expect(delays.count == frames.count { $0.facts.isKeyFrame }, "\(context)")
+    try #require(delays.count > 1 && offsets.count == delays.count)
+    try #require(removals.count == frames.count && outputs.count == frames.count, "\(context)")
+    #expect(Set(zip(delays, offsets).map { $0 + $1 }).count == 1, "\(context)")
+    #expect((delays[0] + offsets[0]) / 90_000 * rate <= size, "\(context)")
+
+    // Ticks of 90 kHz would lose a part of a bit.
+    let epsilon = 1e-7
+    var period = -1
+    var begin = 0.0
+    var arrived = 0.0
+    /// Of each access unit: arrival of its first and last bit, removal.
+    var times: [(first: Double, last: Double, removal: Double)] = []
+    var shown = [Double](repeating: 0, count: frames.count)
+    for (n, frame) in frames.enumerated() {
+      let isKey = frame.facts.isKeyFrame
+      let removal = n == 0 ? delays[0] / 90_000 : begin + tick * removals[n]
+      if isKey {
+        period += 1
+        begin = removal
+        if n > 0 {
+          let most = ((removal - arrived) * 90_000 + 1e-4).rounded(.up)
+          #expect(delays[period] <= most, "\(context), frame \(n)")
+          if isConstant {
+            #expect(delays[period] >= ((removal - arrived) * 90_000 - 1e-4).rounded(.down), "\(context)")
+          }
+        }
+      }
+      let earliest = removal - (delays[period] + (isKey ? 0 : offsets[period])) / 90_000
+      let first = isConstant ? arrived : max(arrived, earliest)
+      arrived = first + Double(frame.data.count * 8) / rate
+      times.append((first, arrived, removal))
+      #expect(arrived <= removal + epsilon, "\(context): frame \(n) is late")
+      shown[Int(frame.facts.index)] = removal + tick * outputs[n]
+    }
+    // Before each removal the buffer holds what has come in of this frame and those after it.
+    for (n, time) in times.enumerated() {
+      var held = 0.0
+      for (frame, other) in zip(frames[n...], times[n...]) where other.first < time.removal {
+        let part = min((time.removal - other.first) / max(other.last - other.first, 1e-12), 1)
+        held += part * Double(frame.data.count * 8)
+      }
+      #expect(held <= size + 1, "\(context): overflow before frame \(n)")
+    }
+    for n in 1..<shown.count {
+      let length = ((shown[n] - shown[n - 1]) / tick).rounded()
+      #expect(length == Double(lengths[n - 1]), "\(context): picture \(n - 1)")
+    }
+  }
+
+  @Test("Buffering periods need a buffer that they can tell, and that stays")
+  func refusals() throws {
+    var c = Self.configuration(.average(100_000), maximum: 100_000, seconds: 1, reorders: true)
+    let encoder = try LookAheadEncoder(configuration: c)
+    var wider = encoder.configuration
+    wider.buffer?.size += 1000
+    #expect(throws: EncoderError.self) { try encoder.reconfigure(wider) }
+    var slower = encoder.configuration
+    slower.rate = .average(50_000)
+    try encoder.reconfigure(slower)
+    c.part = .init(rate: 1000, pictureID: 4)
+    #expect(throws: EncoderError.self) { try LookAheadEncoder(configuration: c) }
+    c.part = nil
+    c.buffer?.size = 100_000 * 181
+    #expect(throws: EncoderError.self) { try LookAheadEncoder(configuration: c) }
+    c.buffer = nil
+    #expect(throws: EncoderError.self) { try LookAheadEncoder(configuration: c) }
+  }
+}
