@@ -76,8 +76,9 @@ import Testing
   func strength() {
     #expect(ParitySender.strength(loss: 0, roundTrip: 1, retransmits: true) == 0)
     #expect(ParitySender.strength(loss: 0.05, roundTrip: 0.03, retransmits: true) == 0)
-    #expect(ParitySender.strength(loss: 0.05, roundTrip: 0.03, retransmits: false) == 0.2)
-    #expect(ParitySender.strength(loss: 0.05, roundTrip: 0.3, retransmits: true) == 0.2)
+    #expect(abs(ParitySender.strength(loss: 0.05, roundTrip: 0.03, retransmits: false) - 0.3) < 1e-9)
+    #expect(abs(ParitySender.strength(loss: 0.05, roundTrip: 0.3, retransmits: true) - 0.3) < 1e-9)
+    #expect(abs(ParitySender.strength(loss: 0.05, roundTrip: 0.1, retransmits: true) - 0.15) < 1e-9)
     #expect(ParitySender.strength(loss: 0.9, roundTrip: 0.3, retransmits: true) == ParitySender.mostStrength)
   }
 

@@ -36,7 +36,7 @@ public struct ParitySender: Sendable {
   public static func strength(loss: Double, roundTrip: Double, retransmits: Bool) -> Double {
     guard loss > 0.004 else { return 0 }
     let need = retransmits ? min(max((roundTrip - 0.06) / 0.08, 0), 1) : 1
-    return min(need * 4 * loss, mostStrength)
+    return min(need * 6 * loss, mostStrength)
   }
 
   /// Takes a frame's packets as they are sent.

@@ -176,7 +176,9 @@ public struct MediaReceiver: Sendable {
   private mutating func updatePatience() {
     let wait = parities.map { $0.wait > 0 ? $0.wait + 0.005 : 0 } ?? 0
     let isLate = configuration.reorders ? reorderDelay.patience : 0
-    requests?.tolerance = max(wait, isLate)
+    // On a short way asking is sooner than waiting for a repair packet.
+    let isLong = (requests?.roundTrip ?? 0) > 1.5 * wait
+    requests?.tolerance = max(isLong ? wait : 0, isLate)
     reorder.patience = max(configuration.reorders ? isLate : Self.reorderTime, wait)
     if let requests, asksAgain { reorder.patience = requests.patience }
   }
