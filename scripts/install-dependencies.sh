@@ -12,9 +12,9 @@ set -eu
 packages="make pkg-config git libavformat-dev libavcodec-dev libavfilter-dev libavutil-dev libswresample-dev libswscale-dev libsqlite3-dev libsrtp2-dev libssl-dev libx264-dev libx265-dev libsdl2-dev"
 # ffmpeg and ffprobe check what this package wrote; OpenH264 is the engine's second decoder and one of the
 # encoders that it is measured against; python3 runs scripts/matrix and scripts/compare-ffmpeg; tshark reads the
-# packets of `vtencode call`; binutils' readelf and nm tell what the permissive build links; xvfb is a screen for
+# packets of `vtencode call`; openssl makes keys another way; binutils' readelf and nm tell what the permissive build links; xvfb is a screen for
 # windows where there is none.
-test_packages="ffmpeg libopenh264-dev python3 tshark binutils xvfb"
+test_packages="ffmpeg libopenh264-dev python3 tshark openssl binutils xvfb"
 check_only=no
 for argument in "$@"; do
   case "$argument" in

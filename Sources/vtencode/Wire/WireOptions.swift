@@ -19,7 +19,8 @@ struct WireOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "In place of a key, words that both ends know, eight letters or more: the longer the better.",
+      "In place of a key, words that both ends know, eight letters or more: the longer the better. "
+        + "Others on this machine may see them; --key-file hides a key.",
       valueName: "words"))
   var secret: String?
 
