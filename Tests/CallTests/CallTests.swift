@@ -69,7 +69,7 @@ import VideoToolbox
       }.run()
     }
     var (stillWith, stillWithout) = (0.0, 0.0)
-    for seed in 1...2 as ClosedRange<UInt64> {
+    for seed in 1...3 as ClosedRange<UInt64> {
       let (with, without) = try (run(true, seed: seed), run(false, seed: seed))
       let (repaired, lossy) = (with.receivers[0], without.receivers[0])
       #expect(repaired.decodeErrors == 0 && repaired.shown.allSatisfy { !$0.isDamaged })
