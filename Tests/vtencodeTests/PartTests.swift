@@ -242,7 +242,8 @@ import Testing
     try expectNoErrors(probe)
     #expect(try probe.frameCount() == plan.frames)
     let rate = try probe.bitRate(seconds: 3)
-    #expect(abs(rate / 300_000 - 1) < 0.02, "\(rate)")
+    // Of segments that last a second.
+    #expect(abs(rate / 300_000 - 1) < 0.03, "\(rate)")
     let jobs = try CommandLine.run(
       CommandLine.vtencode,
       ["transcoding", "in.mp4"] + options + ["--jobs", "2", "--progress", "json", "--out", "jobs.mp4"],

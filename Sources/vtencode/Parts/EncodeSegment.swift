@@ -84,7 +84,7 @@ struct SegmentJob: Sendable {
     plan.encoderID = file.settings.encoder
     plan.passes = file.settings.passes
     // What one segment has too much, others have too little.
-    plan.passTolerance = 0.02
+    plan.passTolerance = 0.01
     if let rate = segment.bitRate { plan.bitRate = rate }
     plan.frameLimit = segment.frames
     plan.range = range
