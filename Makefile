@@ -12,6 +12,8 @@ SWIFT ?= swift
 BUILD = $(SWIFT) build $(if $(TRAITS),--traits $(TRAITS))
 TEST = $(SWIFT) test $(if $(TRAITS),--traits $(TRAITS))
 RELEASE_DIR = .build/release
+# The engine as a package of its own, as scripts/test builds it.
+ENGINE = -c release -Xswiftc -enable-testing --scratch-path .build-engine
 SWIFT_SOURCES = Sources Tests Benchmarks/Sources Benchmarks/Package.swift Examples/Sources Fuzz/Sources Package.swift
 
 .DEFAULT_GOAL := help
@@ -69,8 +71,9 @@ bench: test-dependencies ## Measures H264Encoder against libx264 and libopenh264
 	@$(TOOLS_DIR)/bench $(BENCH_OPTIONS) $(BENCH_CLIPS)
 
 engine-matrix: test-dependencies ## Decodes 2,000 random streams of H264Encoder (STREAMS=...) with two decoders, bit for bit.
+	OVT_ENGINE_ALONE=1 $(SWIFT) build --build-tests $(ENGINE)
 	OVT_ENGINE_ALONE=1 OVT_MATRIX_STREAMS=$(or $(STREAMS),2000) OVT_MATRIX_SEED=$(or $(SEED),1) \
-	  $(SWIFT) test -c release -Xswiftc -enable-testing --scratch-path .build-engine --filter MatrixTests
+	  $(SWIFT) test --skip-build $(ENGINE) --filter MatrixTests
 
 kernel-bench: need-swift ## Prints the cycles per call of each SIMD kernel on each CPU path.
 	$(TOOL) kernel-bench
