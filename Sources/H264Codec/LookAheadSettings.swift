@@ -30,7 +30,7 @@ extension LookAheadConfiguration {
     stream.dataRateLimits = []
     if c.pass != nil { stream.encodeTimeShare = nil }
     expectedDuration = c.expectedDuration.flatMap { $0 > 0 && $0.isFinite ? $0 : nil }
-    adaptiveQuantisation = c.spatialAdaptiveQP == .off ? 0 : 1
+    adaptiveQuantisation = c.spatialAdaptiveQP == .off ? 0 : Self.usualAdaptiveQuantisation
     masteringDisplay = c.hdr.masteringDisplay.flatMap { $0.count == 24 ? $0 : nil }
     contentLightLevel = c.hdr.contentLightLevel.flatMap { $0.count == 4 ? $0 : nil }
 
@@ -62,6 +62,9 @@ extension LookAheadConfiguration {
   }
 
   private static let intraLookAhead = 8
+
+  /// Of the strengths that were tried, the one with the best SSIM on the clips for tuning (docs/h264-encoder.md).
+  private static let usualAdaptiveQuantisation = 0.8
 
   /// Frames that half a gigabyte holds: the copy of each, its luma at half size with a border, and its tables.
   private static func affordable(width: Int, height: Int) -> Int {

@@ -72,6 +72,10 @@ import Testing
       #expect(abs(shares[0] + shares[1] - 1) < 1e-9 && shares.allSatisfy { $0 > 0 })
     }
     #expect(known.shares(of: [0..<known.count, 900..<901], bits: 1e5) == [1, 0])
+    for bits in [Double.nan, .infinity, -.infinity, -1, 0, 1e300] {
+      let shares = known.shares(of: [0..<5, 5..<known.count], bits: bits)
+      #expect(abs(shares[0] + shares[1] - 1) < 1e-9, "\(bits)")
+    }
     #expect(throws: EncoderError.self) { try LookAheadEncoder(configuration: other, pass: known) }
   }
 

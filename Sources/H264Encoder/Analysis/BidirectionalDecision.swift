@@ -84,7 +84,8 @@ extension MacroblockCoder {
     // Intra, when it could be cheaper.
     if cost > lambda &* f.tools.intraThreshold {
       let intra16 = decideIntra16x16(limit: cost)
-      if intra16.cost &+ (lambda &* 9) >> 4 < cost {
+      let below = cost &- (lambda &* 9) >> 4
+      if intra16.cost < below {
         codeIntra(intra16)
         return
       }
@@ -105,6 +106,26 @@ extension MacroblockCoder {
     }
     let division = type == MacroblockType.direct ? directDivision : type
     var coded = codeResidualBoth(division, headerBits: header)
+    // The same for one motion for the whole macroblock, and partitions.
+    if type != MacroblockType.direct, type != MacroblockType.inter16x16, f.tools.rateDistortion,
+      Int(whole.cost) &* 100 < Int(cost) &* f.tools.wholeMarginB
+    {
+      storeMotionBoth()
+      setGrids(5, width: 2, height: 2, whole)
+      let wholeHeader =
+        storeDifferencesBoth(MacroblockType.inter16x16, directBlocks: 0)
+        &+ typeBits(MacroblockType.inter16x16, whole)
+      let one = codeResidualBoth(MacroblockType.inter16x16, headerBits: wholeHeader)
+      if one.cost <= coded.cost {
+        coded = one
+        type = MacroblockType.inter16x16
+        directBlocks = 0
+      } else {
+        loadMotionBoth()
+        _ = storeDifferencesBoth(type, directBlocks: directBlocks)
+        coded = codeResidualBoth(division, headerBits: header)
+      }
+    }
     if inferred <= coded.cost {
       type = MacroblockType.direct
       directBlocks = 15

@@ -280,8 +280,10 @@ extension MacroblockCoder {
 
   // MARK: - The macroblock
 
-  /// Codes the macroblock intra. In P pictures the caller has found that `best16` is worth it.
-  mutating func codeIntra(_ best16: (mode: Int, cost: Int32)) {
+  /// Codes the macroblock intra, if that costs less than `other`.
+  /// - Returns: whether it does; if not, the luma in the picture is anything.
+  @discardableResult
+  mutating func codeIntra(_ best16: (mode: Int, cost: Int32), below other: Int32 = Int32.max) -> Bool {
     let info = f.syntax.info + m
     storeNoMotion()
     info.pointee.codedDC = 0
@@ -291,7 +293,7 @@ extension MacroblockCoder {
     var pattern: UInt8 = 0
     var type = MacroblockType.intra16x16
     if f.isIntraPicture || f.tools.smallIntraInP {
-      var limit = best16.cost
+      var limit = min(best16.cost, other)
       if f.transform8x8Allowed, let result = codeIntra8x8(limit: limit) {
         limit = result.cost
         pattern = result.pattern
@@ -305,6 +307,7 @@ extension MacroblockCoder {
         pattern = codeIntra8x8(limit: Int32.max)?.pattern ?? 0
       }
     }
+    if type == MacroblockType.intra16x16, best16.cost >= other { return false }
     info.pointee.type = type
     if type == MacroblockType.intra16x16 {
       storeIntraModesDC()
@@ -315,6 +318,7 @@ extension MacroblockCoder {
     info.pointee.transform8x8 = type == MacroblockType.intra8x8 ? 1 : 0
     if type != MacroblockType.intra16x16 { clearUncodedCounts(pattern) }
     info.pointee.codedBlockPattern = pattern | codeIntraChroma() << 4
+    return true
   }
 
   /// Counts are zero where the pattern says that nothing is coded.

@@ -38,6 +38,12 @@ struct SpeedTools {
   var partitionThreshold: Int32 = Int32.max / 2048
   /// Intra is tried when inter costs more than this many lambda.
   var intraThreshold: Int32 = 4
+  /// In P pictures 8x8 and 4x4 intra prediction are tried where 16x16 costs less than so many percent of inter prediction.
+  var intraMargin = 100
+  /// One vector for the whole macroblock is coded and compared where it costs less than so many percent of partitions; in
+  /// B pictures.
+  var wholeMargin = 0
+  var wholeMarginB = 0
   /// Score of levels (`keepScore`) that P_Skip may leave out unseen.
   var skipScore = 0
   /// P_Skip without a search where nothing is left to code: only if its error is at most so many percent of the
@@ -104,34 +110,41 @@ extension SpeedTools {
       skipPreference = 5
       jointRounds = 1
     case 2:
+      intraMargin = 150
+      wholeMargin = 115
+      wholeMarginB = 115
+      directMargin = 115
       partitionThresholdB = 12
-      references = 2
+      references = 3
       referenceThreshold = 6
-      halfRounds = 2
       quarterRounds = 2
       partitionThreshold = 12
       skipError = 8
-      skipPreference = 5
       jointRounds = 1
     case 1:
-      partitionThresholdB = 12
-      references = 2
+      intraMargin = 150
+      wholeMargin = 130
+      wholeMarginB = 130
+      directMargin = 115
+      partitionThresholdB = 8
+      references = 3
       halfRounds = 2
       quarterRounds = 2
       partitionThreshold = 8
       jointRounds = 1
       skipError = 6
-      skipPreference = 5
     default:
+      intraMargin = 150
+      wholeMargin = 150
+      wholeMarginB = 150
       partitionThresholdB = 4
-      directMargin = 115
+      directMargin = 130
       references = 4
       halfRounds = 3
       quarterRounds = 3
       partitionThreshold = 4
       jointRounds = 3
       skipError = 6
-      skipPreference = 5
     }
   }
 }

@@ -58,7 +58,7 @@ struct FileRateController {
   private var inheritance = [1.0, 1.0, 1.0]
 
   /// Steps of QP of intra, P and B pictures, beside what propagation gives them.
-  static let offsets = [-2.5, 0, 2]
+  static let offsets = [-2.5, 0, 1]
   /// Seconds over which content is remembered.
   private static let memory = 30.0
   /// Steps that the QP changes by from picture to picture: usually, and at the stream's begin and end.
@@ -188,6 +188,7 @@ struct FileRateController {
   private func demand(_ qp: Double, horizon: Double) -> Double {
     var near = 0.0
     var all = 0.0
+    let seconds = max(contentSeconds + aheadSeconds, 1e-3)
     for kind in kinds.indices {
       let learned = kinds[kind]
       let ratio = learned.ratio.value
@@ -196,10 +197,17 @@ struct FileRateController {
         ratio
         * BitModel.units(
           ahead[kind], qp: own + learned.finer * (1 - inheritance[kind]))
-      all += ratio * (BitModel.units(ahead[kind], qp: own) + BitModel.units(learned.residual, qp: own))
+      // Key frames of so short a time tell little of how often there will be some.
+      let time = kind == 0 ? max(seconds, secondsOfKeyFrames) : seconds
+      all += ratio * (BitModel.units(ahead[kind], qp: own) + BitModel.units(learned.residual, qp: own)) / time
     }
-    let seconds = max(contentSeconds + aheadSeconds, 1e-3)
-    return near + all / seconds * horizon
+    return near + all * horizon
+  }
+
+  /// Seconds from a key frame to the next where nothing else asks for one.
+  private var secondsOfKeyFrames: Double {
+    let interval = configuration.stream.keyFrameInterval ?? LookAheadQueue.usualInterval
+    return min(Double(interval) / configuration.stream.frameRate, configuration.keyFrameDuration ?? .infinity)
   }
 
   private func bits(_ picture: PictureForecast, qp: Double) -> Double {
@@ -253,7 +261,7 @@ struct FileRateController {
     if bits > 200 {
       kinds[kind].ratio.learn(bits: bits, units: units, weight: elapsed < 1 ? 0.3 : 0.1)
       for other in kind + 1..<max(kinds.count, kind + 1) where !kinds[other].ratio.isKnown {
-        kinds[other].ratio = BitRatio(guess: kinds[kind].ratio)
+        kinds[other].ratio = BitRatio(guess: kinds[kind].ratio, by: 0.3)
       }
     }
     let finer = own - BitModel.qp(picture.residual, units: BitModel.units(final, qp: own))

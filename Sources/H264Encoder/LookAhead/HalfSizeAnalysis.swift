@@ -4,11 +4,11 @@ import CH264Kernels
 /// What prediction would leave of each macroblock, from pictures of half the size: SATD after intra prediction from the
 /// source itself, and after motion to the half sample from another source picture.
 struct HalfSizeAnalysis {
-  private let geometry: PictureGeometry
-  private let kernels: UnsafePointer<OVTKernels>
+  let geometry: PictureGeometry
+  let kernels: UnsafePointer<OVTKernels>
   /// The block being looked at and its prediction, rows of 16, and the edge that intra prediction reads.
-  private let block: UnsafeMutablePointer<UInt8>
-  private let prediction: UnsafeMutablePointer<UInt8>
+  let block: UnsafeMutablePointer<UInt8>
+  let prediction: UnsafeMutablePointer<UInt8>
   private let edge: UnsafeMutablePointer<UInt8>
   private let filtered: UnsafeMutablePointer<UInt8>
 
@@ -51,7 +51,7 @@ struct HalfSizeAnalysis {
       for x in stride(from: geometry.widthInMbs &- 1, through: 0, by: -1) {
         fetch(picture.half, x, y)
         let m = y &* geometry.widthInMbs &+ x
-        let cost = min(interCost(x, y, reference, picture.vectors), Int(picture.intraCosts[m]))
+        let cost = min(interCost(x, y, reference, picture.vectors, .zero), Int(picture.intraCosts[m]))
         picture.interCosts[m] = Int32(truncatingIfNeeded: cost)
         sum &+= cost
       }
@@ -59,51 +59,21 @@ struct HalfSizeAnalysis {
     picture.interCost = sum
   }
 
-  /// Of every fourth macroblock: what the better of intra prediction and prediction from a picture so many frames before
-  /// would leave.
-  func sample(_ picture: QueuedPicture, from reference: HalfSizePicture, distance: Int) -> Int {
+  /// Of every fourth macroblock: what the better of intra prediction and prediction from another picture would leave.
+  func sample(_ picture: QueuedPicture, from reference: HalfSizePicture) -> Int {
     var sum = 0
     for y in stride(from: 0, to: geometry.heightInMbs, by: 2) {
       for x in stride(from: y >> 1 & 1, to: geometry.widthInMbs, by: 2) {
         fetch(picture.half, x, y)
         let m = y &* geometry.widthInMbs &+ x
-        let v = picture.vectors[m]
-        let found = search(x, y, reference, (Int(v.x) * distance) / 2, (Int(v.y) * distance) / 2)
-        sum &+= min(found.cost, Int(picture.intraCosts[m]))
+        sum &+= min(search(x, y, reference), Int(picture.intraCosts[m]))
       }
     }
     return sum
   }
 
-  /// The same for the best of a picture before, one after, and the mean of both.
-  func sample(
-    _ picture: QueuedPicture, between a: HalfSizePicture, and b: HalfSizePicture, before: Int, after: Int
-  ) -> Int {
-    let satd = kernels.pointee.satd.3!
-    var sum = 0
-    for y in stride(from: 0, to: geometry.heightInMbs, by: 2) {
-      for x in stride(from: y >> 1 & 1, to: geometry.widthInMbs, by: 2) {
-        fetch(picture.half, x, y)
-        let m = y &* geometry.widthInMbs &+ x
-        let v = picture.vectors[m]
-        let one = search(x, y, a, (Int(v.x) * before) / 2, (Int(v.y) * before) / 2)
-        let two = search(x, y, b, -(Int(v.x) * after) / 2, -(Int(v.y) * after) / 2)
-        kernels.pointee.average.1!(
-          prediction, 16, a.luma + one.at, b.luma + two.at, a.stride, 8)
-        let both = Int(satd(block, prediction, 16)) &+ HalfSizeAnalysis.bothOverhead
-        sum &+= min(min(one.cost, two.cost, both), Int(picture.intraCosts[m]))
-      }
-    }
-    return sum
-  }
-
-  /// Cost of a second vector.
-  private static let bothOverhead = 6
-
-  /// A descent on whole samples from two places: the place of the least SAD found, and its SATD.
-  @inline(__always) private func search(
-    _ x: Int, _ y: Int, _ reference: HalfSizePicture, _ vx: Int, _ vy: Int
-  ) -> (cost: Int, at: Int) {
+  /// A descent on whole samples from no motion: the SATD at the place of the least SAD found.
+  @inline(__always) private func search(_ x: Int, _ y: Int, _ reference: HalfSizePicture) -> Int {
     let sad = kernels.pointee.sad.3!
     let stride = reference.stride
     let leastX = 0 &- x &* 8 &- HalfSizeAnalysis.reach
@@ -126,7 +96,6 @@ struct HalfSizeAnalysis {
       }
     }
     if best > HalfSizeAnalysis.still {
-      attempt(vx, vy)
       var step = 4
       while step > 0 {
         var rounds = 3
@@ -143,10 +112,10 @@ struct HalfSizeAnalysis {
       }
     }
     let at = origin &+ bestY &* stride &+ bestX
-    return (Int(kernels.pointee.satd.3!(block, reference.luma + at, stride)), at)
+    return Int(kernels.pointee.satd.3!(block, reference.luma + at, stride))
   }
 
-  @inline(__always) private func fetch(_ half: HalfSizePicture, _ x: Int, _ y: Int) {
+  @inline(__always) func fetch(_ half: HalfSizePicture, _ x: Int, _ y: Int) {
     let at = half.luma + (y &* 8 &* half.stride &+ x &* 8)
     for row in 0..<8 {
       UnsafeMutableRawPointer(block + row &* 16).copyMemory(from: at + row &* half.stride, byteCount: 8)
@@ -188,8 +157,9 @@ struct HalfSizeAnalysis {
   }
 
   /// SATD at the best vector found, with its bits.
-  @inline(__always) private func interCost(
-    _ x: Int, _ y: Int, _ reference: HalfSizePicture, _ vectors: UnsafeMutablePointer<SIMD2<Int16>>
+  @inline(__always) func interCost(
+    _ x: Int, _ y: Int, _ reference: HalfSizePicture, _ vectors: UnsafeMutablePointer<SIMD2<Int16>>,
+    _ guess: SIMD2<Int16>
   ) -> Int {
     let sad = kernels.pointee.sad.3!
     let satd = kernels.pointee.satd.3!
@@ -230,6 +200,7 @@ struct HalfSizeAnalysis {
         }
       }
       attempt(px >> 1, py >> 1)
+      if guess != .zero { attempt(Int(guess.x) >> 1, Int(guess.y) >> 1) }
       attempt(Int(right.x) >> 1, Int(right.y) >> 1)
       attempt(Int(below.x) >> 1, Int(below.y) >> 1)
       attempt(Int(belowLeft.x) >> 1, Int(belowLeft.y) >> 1)

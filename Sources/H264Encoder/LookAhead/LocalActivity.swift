@@ -16,7 +16,7 @@ enum LocalActivity {
   /// log2 of the variance of luma (sums of squares over 256 samples) at which the offset is 0.
   private static let usual: Float = 14.4
 
-  /// Fills in the offsets by variance.
+  /// Fills in the offsets by variance, and what they make of the costs of intra prediction, which are there.
   static func analyse(
     _ picture: QueuedPicture, _ geometry: PictureGeometry, kernels: UnsafePointer<OVTKernels>,
     strength: Double
@@ -24,6 +24,7 @@ enum LocalActivity {
     let count = geometry.macroblockCount
     guard strength > 0 else {
       picture.activityOffsets.update(repeating: 0, count: count)
+      for m in 0..<count { picture.weights[m] = Float(picture.intraCosts[m]) }
       return
     }
     let source = picture.source
@@ -38,7 +39,9 @@ enum LocalActivity {
         let sum = Int(packed & 0xFFFF_FFFF)
         let energy = max(Int(packed >> 32) &- (sum &* sum) >> 8, 0)
         let offset = Float(strength) * slope * (log2f(Float(energy &+ 1)) - usual)
-        picture.activityOffsets[y &* w &+ x] = max(-8, min(8, offset))
+        let m = y &* w &+ x
+        picture.activityOffsets[m] = max(-8, min(8, offset))
+        picture.weights[m] = Float(picture.intraCosts[m]) * exp2f(picture.activityOffsets[m] * (-1 / 6))
       }
     }
   }

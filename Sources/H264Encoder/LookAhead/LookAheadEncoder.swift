@@ -478,7 +478,8 @@ extension QueuedPicture {
   func forecast(of n: Int, typicalRun: Double) -> PictureForecast {
     var result = forecast
     if kind != .idr {
-      let isPredicted = Int(Double(n + 1) / typicalRun) > Int(Double(n) / typicalRun)
+      let isPredicted =
+        isInside.map { !$0 } ?? (Int(Double(n + 1) / typicalRun) > Int(Double(n) / typicalRun))
       result.kind = isPredicted ? .predicted : .bidirectional
     }
     return result

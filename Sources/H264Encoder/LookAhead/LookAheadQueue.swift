@@ -31,12 +31,10 @@ final class LookAheadQueue {
   private static let cut = (early: 0.92, late: 0.82)
   /// Pictures from key frame to key frame if nothing is said.
   static let usualInterval = 250
+  /// Part of the cost of intra prediction from which on a picture is too far from the last P picture.
+  private static let farthest = 0.85
   /// Pictures that are too close to a key frame for another one at a cut to be worth less than the picture before.
   private static let early = 10
-
-  /// What a P picture costs that follows on another one, against the same residual with B pictures between: those are
-  /// coded coarser, and in fewer bits.
-  private static let alone = 1.15
 
   init(_ geometry: PictureGeometry, kernels: UnsafePointer<OVTKernels>) {
     self.geometry = geometry
@@ -79,6 +77,9 @@ final class LookAheadQueue {
     picture.options = options
     picture.isCut = false
     picture.kind = .predicted
+    picture.plannedRun = 0
+    picture.isInside = nil
+    picture.hasCosts = false
     picture.take(source)
     unseen = picture
     return correction
@@ -158,7 +159,11 @@ final class LookAheadQueue {
       sequence += settled
       sequence.sort { $0.index < $1.index }
       sequence += pictures
-      propagation.run(sequence, finish: settled.count)
+      propagation.run(
+        sequence, finish: settled.count, planned: settled.count + planned
+      ) {
+        LookAheadQueue.middle(of: $0, configuration)
+      }
       sequence.removeAll(keepingCapacity: true)
     } else {
       for picture in settled { propagation.leave(picture) }
@@ -167,26 +172,19 @@ final class LookAheadQueue {
 
   private func settleOrder(_ configuration: LookAheadConfiguration) {
     guard let first = pictures.first else { return }
-    let run = runLength(configuration)
-    let group = pictures[..<run]
+    plan(configuration)
+    let run = max(first.plannedRun, 1)
     let last = pictures[run - 1]
     if last.kind != .idr { last.kind = .predicted }
     settled.append(last)
-    if run == 4, configuration.hasPyramid {
-      pictures[1].kind = .bidirectionalReference
-      for i in [1, 0, 2] { settled.append(pictures[i]) }
-      pictures[0].kind = .bidirectional
-      pictures[2].kind = .bidirectional
-    } else if run == 3, configuration.hasPyramid {
-      pictures[0].kind = .bidirectionalReference
-      pictures[1].kind = .bidirectional
-      settled.append(pictures[0])
-      settled.append(pictures[1])
-    } else {
-      for picture in group.dropLast() {
-        picture.kind = .bidirectional
-        settled.append(picture)
-      }
+    let middle = LookAheadQueue.middle(of: run, configuration)
+    if let middle {
+      pictures[middle].kind = .bidirectionalReference
+      settled.append(pictures[middle])
+    }
+    for i in 0..<run - 1 where i != middle {
+      pictures[i].kind = .bidirectional
+      settled.append(pictures[i])
     }
     if first.kind == .idr {
       sinceKey = 1
@@ -195,45 +193,84 @@ final class LookAheadQueue {
       sinceKey = (sinceKey ?? 0) + run
     }
     pictures.removeFirst(run)
+    planned -= run
     let old = anchor
     anchor = last
     if let old { release(old) }
   }
 
-  /// Pictures up to the next one that is not a B picture, itself included.
-  private func runLength(_ configuration: LookAheadConfiguration) -> Int {
-    guard let anchor, let first = pictures.first, first.kind != .idr else { return 1 }
-    var most = min(configuration.bidirectionalLimit + 1, pictures.count)
-    for i in 0..<most where pictures[i].kind == .idr || pictures[i].isCut {
-      // The picture before a key frame is a P picture, and so is one that begins a scene.
-      most = max(i, 1)
-      break
+  /// Pictures whose runs are planned.
+  private var planned = 0
+
+  /// Plans runs of pictures, as far as they are all there; the first one in any case.
+  private func plan(_ configuration: LookAheadConfiguration) {
+    // What is to be a key frame may have changed.
+    var at = 0
+    while at < planned {
+      let run = pictures[at].plannedRun
+      let isIntra = pictures[at..<at + run].contains { $0.kind == .idr }
+      if isIntra == pictures[at].isRelated, at > 0 || anchor != nil { break }
+      at += run
     }
-    if most == 1 { return 1 }
-    var best = 1
-    var least = Double.infinity
-    var single = 0.0
-    for length in 1...most {
-      if length == 3 && most > 3 { continue }
-      let cost: Double
-      if length == 1 {
-        single = Double(analysis.sample(pictures[0], from: anchor.half, distance: 1))
-        cost = single * LookAheadQueue.alone
-      } else {
-        let end = pictures[length - 1]
-        var sum = analysis.sample(end, from: anchor.half, distance: length)
-        for i in 0..<length - 1 {
-          sum += analysis.sample(
-            pictures[i], between: anchor.half, and: end.half, before: i + 1, after: length - 1 - i)
-        }
-        cost = Double(sum) / Double(length)
-      }
-      if cost < least {
-        least = cost
-        best = length
-      }
+    for i in at..<planned {
+      pictures[i].plannedRun = 0
+      pictures[i].isInside = nil
+      pictures[i].hasCosts = false
     }
-    return best
+    planned = at
+    while planned < pictures.count {
+      let rest = pictures[planned...]
+      let before = planned == 0 ? anchor : pictures[planned - 1]
+      // Whether the newest picture begins a scene is not sure yet.
+      if planned > 0, rest.count < configuration.bidirectionalLimit + 2 { break }
+      var run = runLength(rest, hasAnchor: before != nil, configuration)
+      let first = pictures[planned]
+      first.isRelated = false
+      if let before, first.kind != .idr {
+        while relate(rest.prefix(run), before, configuration) { run = (run + 1) / 2 }
+        first.isRelated = true
+      }
+      first.plannedRun = run
+      for i in planned..<planned + run { pictures[i].isInside = i < planned + run - 1 }
+      planned += run
+    }
+  }
+
+  /// Looks at a run of pictures in the order that they are to be coded in.
+  /// - Returns: whether it has too little in common with the picture before it, and nothing was done but to find that.
+  private func relate(
+    _ run: ArraySlice<QueuedPicture>, _ before: QueuedPicture, _ configuration: LookAheadConfiguration
+  ) -> Bool {
+    let first = run.startIndex
+    let last = run.endIndex - 1
+    let end = run[last]
+    let left = analysis.relate(end, to: (before.half, run.count), nil)
+    if run.count > 1, Double(left) > LookAheadQueue.farthest * Double(end.intraCost) { return true }
+    let middle = LookAheadQueue.middle(of: run.count, configuration).map { first + $0 }
+    for i in first..<last {
+      let a = middle.map { i > $0 ? $0 : first - 1 } ?? first - 1
+      let b = middle.map { i < $0 ? $0 : last } ?? last
+      analysis.relate(
+        run[i], to: (a < first ? before.half : run[a].half, i - a), (run[b].half, b - i))
+    }
+    for picture in run { picture.takeRelated(geometry.macroblockCount) }
+    return false
+  }
+
+  /// Which of a run is the B picture that others refer to.
+  static func middle(of run: Int, _ configuration: LookAheadConfiguration) -> Int? {
+    configuration.hasPyramid && run > 2 ? (run - 2) / 2 : nil
+  }
+
+  /// Pictures up to the next one that is not a B picture, itself included: as many as may be. The one before a key frame
+  /// is a P picture, and so is one that begins a scene.
+  private func runLength(
+    _ rest: ArraySlice<QueuedPicture>, hasAnchor: Bool, _ configuration: LookAheadConfiguration
+  ) -> Int {
+    guard hasAnchor, let first = rest.first, first.kind != .idr else { return 1 }
+    let most = rest.prefix(configuration.bidirectionalLimit + 1)
+    let end = most.firstIndex { $0.kind == .idr || $0.isCut } ?? most.endIndex
+    return max(end - most.startIndex, 1)
   }
 
   /// The first of the settled pictures, out of the queue: `recycle` takes it back when it is coded.
@@ -260,8 +297,8 @@ final class LookAheadQueue {
   }
 
   private func isFlash(_ flash: QueuedPicture, between a: QueuedPicture, and b: QueuedPicture) -> Bool {
-    let across = analysis.sample(b, from: a.half, distance: 0)
-    let into = analysis.sample(flash, from: a.half, distance: 0)
+    let across = analysis.sample(b, from: a.half)
+    let into = analysis.sample(flash, from: a.half)
     return across * 3 < into * 2
   }
 

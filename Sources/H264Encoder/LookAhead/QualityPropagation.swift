@@ -10,7 +10,8 @@
 /// What is referred to much is coded better (J. Garrett-Glaser, "A novel macroblock-tree algorithm for high-performance
 /// optimization of dependent video coding in H.264/AVC"): from the last picture of the look-ahead back to the first,
 /// each macroblock hands on what it inherits, as far as inter prediction saves what intra prediction would cost, to the
-/// four macroblocks that its vector points at. What comes together there is what bits spent there are worth.
+/// macroblocks that its vectors point at, in the pictures that it will refer to. What comes together there is what bits
+/// spent there are worth.
 struct QualityPropagation {
   private let geometry: PictureGeometry
   /// Steps of QP for each doubling of a macroblock's worth.
@@ -21,15 +22,29 @@ struct QualityPropagation {
     self.strength = strength
   }
 
-  /// Fills in the offsets of the first `count` of these pictures, which follow each other as they are shown. What B
-  /// pictures hand on comes through the pictures between.
-  func run(_ pictures: [QueuedPicture], finish count: Int) {
+  /// Fills in the offsets of the first `count` of these pictures, which follow each other as they are shown and are a run
+  /// of their own.
+  /// - Parameters:
+  ///   - planned: pictures in runs (`QueuedPicture.plannedRun`); those after them each refer to the one before.
+  ///   - middle: which picture of a run of so many is a B picture that others refer to.
+  func run(_ pictures: [QueuedPicture], finish count: Int, planned: Int, middle: (Int) -> Int?) {
     let size = geometry.macroblockCount
     for picture in pictures { picture.heritage.update(repeating: 0, count: size) }
-    var at = pictures.count - 1
-    while at > 0 {
-      if pictures[at].kind != .idr { handOn(pictures[at], to: pictures[at - 1]) }
-      at -= 1
+    for at in stride(from: pictures.count - 1, to: max(planned - 1, 0), by: -1)
+    where pictures[at].kind != .idr {
+      let (picture, before) = (pictures[at], pictures[at - 1])
+      for m in 0..<size where picture.interCosts[m] < picture.intraCosts[m] {
+        let amount = worth(picture, m, cost: picture.interCosts[m]) * QualityPropagation.kept
+        give(amount, m, picture.vectors[m], before)
+      }
+    }
+    var end = planned
+    while end > 0 {
+      var start = end - 1
+      while start > 0, start != count, pictures[start].plannedRun == 0 { start -= 1 }
+      if start < count { start = 0 }
+      handOn(pictures, start..<end, middle(end - start).map { start + $0 })
+      end = start
     }
     for picture in pictures.prefix(count) {
       switch picture.kind {
@@ -43,7 +58,9 @@ struct QualityPropagation {
   /// Of its worth, what a B picture that few pictures refer to has.
   private static let middlePart: Float = 0.4
   /// Of what a picture inherits, the part that it hands on: the rest is coded anew on the way.
-  private static let kept: Float = 0.9
+  private static let kept: Float = 0.95
+  /// Of what a B picture would hand on, the part that counts: it is coded coarser.
+  private static let bidirectionalPart: Float = 0.6
 
   /// Offsets by activity alone, where there is no propagation.
   func leave(_ picture: QueuedPicture) {
@@ -52,44 +69,65 @@ struct QualityPropagation {
 
   private func finish(_ picture: QueuedPicture, _ strength: Float) {
     for m in 0..<geometry.macroblockCount {
-      let own = Float(picture.intraCosts[m]) * exp2f(picture.activityOffsets[m] * (-1 / 6))
+      let own = picture.weights[m]
       picture.offsets[m] =
         picture.activityOffsets[m] - strength * log2f((own + picture.heritage[m]) / own)
     }
   }
 
-  private func handOn(_ picture: QueuedPicture, to reference: QueuedPicture) {
+  /// The pictures of a run hand on what they inherit, those first that are coded last.
+  private func handOn(_ pictures: [QueuedPicture], _ run: Range<Int>, _ middle: Int?) {
+    let last = run.upperBound - 1
+    let before = run.lowerBound > 0 ? pictures[run.lowerBound - 1] : nil
+    for i in run.lowerBound..<last where i != middle {
+      let a = middle.flatMap { i > $0 ? pictures[$0] : nil } ?? before
+      let b = middle.flatMap { i < $0 ? pictures[$0] : nil } ?? pictures[last]
+      handOn(pictures[i], to: a, b, QualityPropagation.bidirectionalPart)
+    }
+    if let middle {
+      handOn(pictures[middle], to: before, pictures[last], QualityPropagation.bidirectionalPart)
+    }
+    if pictures[last].kind != .idr { handOn(pictures[last], to: before, nil, 1) }
+  }
+
+  private func handOn(_ picture: QueuedPicture, to a: QueuedPicture?, _ b: QueuedPicture?, _ part: Float) {
+    for m in 0..<geometry.macroblockCount {
+      let lists = picture.lists[m]
+      if lists == 0 { continue }
+      let amount = worth(picture, m, cost: picture.costs[m]) * (lists == 3 ? part * 0.5 : part)
+      if lists & 1 != 0, let a { give(amount, m, picture.forward[m], a) }
+      if lists & 2 != 0, let b { give(amount, m, picture.backward[m], b) }
+    }
+  }
+
+  /// What a macroblock hands on, that leaves so much to code.
+  @inline(__always) private func worth(_ picture: QueuedPicture, _ m: Int, cost: Int32) -> Float {
+    let intra = Float(picture.intraCosts[m])
+    return (picture.weights[m] + picture.heritage[m] * QualityPropagation.kept) * (1 - Float(cost) / intra)
+  }
+
+  /// To the four macroblocks that a vector points at.
+  @inline(__always) private func give(
+    _ amount: Float, _ m: Int, _ vector: SIMD2<Int16>, _ reference: QueuedPicture
+  ) {
     let w = geometry.widthInMbs
     let h = geometry.heightInMbs
     let target = reference.heritage
-    for y in 0..<h {
-      for x in 0..<w {
-        let m = y &* w &+ x
-        let intra = Float(picture.intraCosts[m])
-        let inter = Float(picture.interCosts[m])
-        if inter >= intra { continue }
-        // A macroblock that is coded better anyway is worth as much more.
-        let scale = exp2f(picture.activityOffsets[m] * (-1 / 6))
-        let kept = picture.heritage[m] * QualityPropagation.kept
-        let amount = (intra * scale + kept) * (1 - inter / intra)
-        let vector = picture.vectors[m]
-        // In half samples: a macroblock is 16 wide.
-        let left = x &* 16 &+ Int(vector.x)
-        let top = y &* 16 &+ Int(vector.y)
-        let column = left >> 4
-        let row = top >> 4
-        let fx = Float(left & 15) * (1 / 16)
-        let fy = Float(top & 15) * (1 / 16)
-        func give(_ column: Int, _ row: Int, _ part: Float) {
-          if part > 0 && column >= 0 && column < w && row >= 0 && row < h {
-            target[row &* w &+ column] += amount * part
-          }
-        }
-        give(column, row, (1 - fx) * (1 - fy))
-        give(column &+ 1, row, fx * (1 - fy))
-        give(column, row &+ 1, (1 - fx) * fy)
-        give(column &+ 1, row &+ 1, fx * fy)
+    // In half samples: a macroblock is 16 wide.
+    let left = m % w &* 16 &+ Int(vector.x)
+    let top = m / w &* 16 &+ Int(vector.y)
+    let column = left >> 4
+    let row = top >> 4
+    let fx = Float(left & 15) * (1 / 16)
+    let fy = Float(top & 15) * (1 / 16)
+    func give(_ column: Int, _ row: Int, _ part: Float) {
+      if part > 0 && column >= 0 && column < w && row >= 0 && row < h {
+        target[row &* w &+ column] += amount * part
       }
     }
+    give(column, row, (1 - fx) * (1 - fy))
+    give(column &+ 1, row, fx * (1 - fy))
+    give(column, row &+ 1, (1 - fx) * fy)
+    give(column &+ 1, row &+ 1, fx * fy)
   }
 }

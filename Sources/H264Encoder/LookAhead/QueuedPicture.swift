@@ -39,8 +39,24 @@ final class QueuedPicture {
   let intraCosts: UnsafeMutablePointer<Int32>
   let interCosts: UnsafeMutablePointer<Int32>
   let vectors: UnsafeMutablePointer<SIMD2<Int16>>
+  /// The same in the order that the picture is to be coded in: from the pictures that it will refer to, by the better of
+  /// them or both, with a vector for each; `lists` has a bit for each that is used, and none for intra prediction.
+  let costs: UnsafeMutablePointer<Int32>
+  let forward: UnsafeMutablePointer<SIMD2<Int16>>
+  let backward: UnsafeMutablePointer<SIMD2<Int16>>
+  let lists: UnsafeMutablePointer<UInt8>
+  /// Pictures up to the next one that is no B picture, itself included, where it is the first of them; 0: not planned.
+  var plannedRun = 0
+  /// Whether `costs` of that run are there: there are none of key frames.
+  var isRelated = false
+  /// Whether its own are.
+  var hasCosts = false
+  /// Whether it is planned to be a B picture; nil: not planned.
+  var isInside: Bool?
   /// Steps of QP by local variance.
   let activityOffsets: UnsafeMutablePointer<Float>
+  /// What each macroblock is worth by itself, in units of cost: as much more as activity has it coded better.
+  let weights: UnsafeMutablePointer<Float>
   /// What later pictures inherit from each macroblock, in units of cost.
   let heritage: UnsafeMutablePointer<Float>
   /// Steps of QP by both.
@@ -52,6 +68,8 @@ final class QueuedPicture {
   /// inherited.
   var intraResidual = ResidualHistogram()
   var interResidual = ResidualHistogram()
+  /// The same by `costs`.
+  var relatedResidual = ResidualHistogram()
 
   init(_ geometry: PictureGeometry) {
     self.geometry = geometry
@@ -63,7 +81,12 @@ final class QueuedPicture {
     intraCosts = memory.allocate(Int32.self, count: count)
     interCosts = memory.allocate(Int32.self, count: count)
     vectors = memory.allocate(SIMD2<Int16>.self, count: count)
+    costs = memory.allocate(Int32.self, count: count)
+    forward = memory.allocate(SIMD2<Int16>.self, count: count)
+    backward = memory.allocate(SIMD2<Int16>.self, count: count)
+    lists = memory.allocate(UInt8.self, count: count)
     activityOffsets = memory.allocate(Float.self, count: count)
+    weights = memory.allocate(Float.self, count: count)
     heritage = memory.allocate(Float.self, count: count)
     offsets = memory.allocate(Float.self, count: count)
     self.memory = memory

@@ -26,9 +26,15 @@ extension QueuedPicture {
     interResidual = hasInter ? residual(interCosts, activityOffsets, count) : intraResidual
   }
 
+  /// Fills in what prediction from the pictures leaves that it will refer to.
+  func takeRelated(_ count: Int) {
+    relatedResidual = residual(costs, activityOffsets, count)
+    hasCosts = true
+  }
+
   /// What prediction leaves of it as it is coded, with all offsets.
   func finalResidual(_ count: Int) -> ResidualHistogram {
-    residual(kind == .idr ? intraCosts : interCosts, offsets, count)
+    residual(kind == .idr ? intraCosts : hasCosts ? costs : interCosts, offsets, count)
   }
 
   private func residual(
@@ -40,5 +46,7 @@ extension QueuedPicture {
   }
 
   /// What prediction leaves, before offsets of quality that is inherited.
-  var plainResidual: ResidualHistogram { kind == .idr ? intraResidual : interResidual }
+  var plainResidual: ResidualHistogram {
+    kind == .idr ? intraResidual : hasCosts ? relatedResidual : interResidual
+  }
 }

@@ -25,7 +25,8 @@ enum BitModel {
     return costs
   }
 
-  private static func units(_ histogram: ResidualHistogram, _ qp: Int) -> Double {
+  /// Bits over the picture's factor, at the nearest QP of 0 to 51.
+  static func units(_ histogram: ResidualHistogram, _ qp: Int) -> Double {
     max(Double((histogram.counts * table[min(max(qp, 0), 51)]).sum()), 1e-6)
   }
 
@@ -78,7 +79,7 @@ struct BitRatio {
     isKnown = true
   }
 
-  /// What is known of another kind of picture is a guess for this one.
+  /// What is known of another kind of picture is a guess for this one, so many doublings above it.
   init() {}
-  init(guess: BitRatio) { logarithm = guess.logarithm }
+  init(guess: BitRatio, by factor: Double = 0) { logarithm = guess.logarithm + factor }
 }
