@@ -24,42 +24,52 @@ public struct PresharedKey: SharedSecret {
   private static let cost: UInt64 = 1 << 16
   private static let salt = Array("OpenVideoToolbox call secret 1".utf8)
 
-  private let root: [UInt8]
-  private let greetingKey: [UInt8]
+  // Overwritten with the last copy of this.
+  private let root: KeyBytes
+  private let greetingKey: KeyBytes
 
-  /// - Parameter bytes: 32, chosen at random.
+  /// - Parameter bytes: 32, chosen at random. What is kept of them, and all keys that come of them, are overwritten when they
+  ///   are not needed any more; the bytes that were passed are the caller's.
   public init(bytes: [UInt8]) throws {
     guard bytes.count == Self.size else { throw Failure.malformed }
-    root = bytes
-    greetingKey = try Self.derive(bytes, salt: [], info: "greeting", size: 32)
+    try self.init(KeyBytes(bytes))
+  }
+
+  private init(_ root: KeyBytes) throws {
+    self.root = root
+    greetingKey = try Self.derive(root, salt: [], info: "greeting", size: 32)
   }
 
   /// - Parameter text: 64 hexadecimal digits, or 32 bytes in Base64.
   public init(text: String) throws {
-    guard let bytes = Self.hexadecimal(text) ?? Self.base64(text) else { throw Failure.malformed }
+    guard var bytes = Self.hexadecimal(text) ?? Self.base64(text) else { throw Failure.malformed }
+    defer { KeyBytes.wipe(&bytes) }
     try self.init(bytes: bytes)
   }
 
   /// A key from words that people can tell each other, through scrypt (RFC 7914).
   public init(secret: String) throws {
-    let letters = Array(secret.utf8)
+    var letters = Array(secret.utf8)
+    defer { KeyBytes.wipe(&letters) }
     guard letters.count >= Self.shortestSecret else { throw Failure.tooShort }
-    var result = [UInt8](repeating: 0, count: Self.size)
-    let done = letters.withUnsafeBytes { letters in
-      ovt_scrypt(
-        letters.bindMemory(to: CChar.self).baseAddress, letters.count, Self.salt, Self.salt.count, Self.cost,
-        &result, result.count)
+    let key = KeyBytes(count: Self.size) { result in
+      letters.withUnsafeBytes { letters in
+        ovt_scrypt(
+          letters.bindMemory(to: CChar.self).baseAddress, letters.count, Self.salt, Self.salt.count,
+          Self.cost, result, Self.size) == 1
+      }
     }
-    guard done == 1 else { throw Failure.unavailable }
-    try self.init(bytes: result)
+    guard let key else { throw Failure.unavailable }
+    try self.init(key)
   }
 
   public func authenticate(_ message: [UInt8]) -> [UInt8] {
     var result = [UInt8](repeating: 0, count: 32)
     // Without a tag nothing is authentic.
-    guard
-      ovt_hmac_sha256(greetingKey, greetingKey.count, message, message.count, &result) == 1
-    else { return [] }
+    let isMade = greetingKey.withBytes {
+      ovt_hmac_sha256($0, greetingKey.count, message, message.count, &result) == 1
+    }
+    guard isMade == true else { return [] }
     return result
   }
 
@@ -72,12 +82,14 @@ public struct PresharedKey: SharedSecret {
     return try SRTPProtection(outbound: isSender ? forth : back, inbound: isSender ? back : forth)
   }
 
-  private static func derive(_ key: [UInt8], salt: [UInt8], info: String, size: Int) throws -> [UInt8] {
-    var result = [UInt8](repeating: 0, count: size)
+  private static func derive(_ key: KeyBytes, salt: [UInt8], info: String, size: Int) throws -> KeyBytes {
     let info = Array("OpenVideoToolbox \(info)".utf8)
-    guard
-      ovt_hkdf_sha256(key, key.count, salt, salt.count, info, info.count, &result, size) == 1
-    else { throw Failure.unavailable }
+    let result = KeyBytes(count: size) { result in
+      key.withBytes {
+        ovt_hkdf_sha256($0, key.count, salt, salt.count, info, info.count, result, size) == 1
+      } == true
+    }
+    guard let result else { throw Failure.unavailable }
     return result
   }
 

@@ -17,12 +17,13 @@ final class SRTPProtection: PacketProtection {
   /// The library works in place, on aligned memory with room behind.
   private let scratch = UnsafeMutableRawPointer.allocate(byteCount: capacity + mostGrowth, alignment: 16)
 
-  init(outbound: [UInt8], inbound: [UInt8]) throws {
+  /// Keys have ``keySize`` bytes. The library copies them, and overwrites its copies at its end.
+  init(outbound: KeyBytes, inbound: KeyBytes) throws {
     guard Self.isReady, outbound.count == Self.keySize, inbound.count == Self.keySize else {
       throw PresharedKey.Failure.unavailable
     }
-    var (forth, back) = (outbound, inbound)
-    guard ovt_srtp_create(&self.outbound, 0, &forth) == 0, ovt_srtp_create(&self.inbound, 1, &back) == 0
+    guard outbound.withBytes({ ovt_srtp_create(&self.outbound, 0, $0) }) == 0,
+      inbound.withBytes({ ovt_srtp_create(&self.inbound, 1, $0) }) == 0
     else {
       throw PresharedKey.Failure.unavailable
     }

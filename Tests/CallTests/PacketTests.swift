@@ -2,6 +2,7 @@
 import RealTimeTransport
 import Foundation
 import Testing
+import ToolSupport
 
 @testable import vtencode
 
@@ -36,29 +37,9 @@ import Testing
     }
   }
 
-  private func isInstalled(_ tool: String) -> Bool {
-    (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").contains {
-      FileManager.default.isExecutableFile(atPath: "\($0)/\(tool)")
-    }
-  }
-
-  private func run(_ tool: String, _ arguments: [String]) throws -> String {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = [tool] + arguments
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    process.standardError = FileHandle.nullDevice
-    process.standardInput = FileHandle.nullDevice
-    try process.run()
-    let data = pipe.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    return String(decoding: data, as: UTF8.self)
-  }
-
   @Test("tshark finds no malformed packet", arguments: [RecoveryMode.ltr, .invalidate, .keyframe])
   func wireshark(_ recovery: RecoveryMode) throws {
-    guard isInstalled("tshark") else { return }
+    guard Tool("tshark").isInstalled else { return }
     var capture = PacketCapture()
     let packets = try record(recovery).packets
     for packet in packets { capture.add(packet) }
@@ -69,13 +50,12 @@ import Testing
       "-r", path.path, "-d", "udp.port==5004,rtp", "-d", "udp.port==5005,rtcp", "-o",
       "h264.dynamic.payload.type:96", "-o", "udp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE",
     ]
-    let protocols = try run("tshark", decoding + ["-T", "fields", "-e", "frame.protocols"])
+    let protocols = try Tool("tshark").text(decoding + ["-T", "fields", "-e", "frame.protocols"])
     let lines = protocols.split(separator: "\n")
     #expect(lines.count == packets.count)
     #expect(lines.count { $0.contains("rtp:h264") } == packets.count { $0.channel == .media })
     #expect(lines.count { $0.contains("rtcp") } == packets.count { $0.channel != .media })
-    let bad = try run(
-      "tshark",
+    let bad = try Tool("tshark").text(
       decoding + [
         "-Y",
         "_ws.malformed || udp.checksum.status == \"Bad\" || ip.checksum.status == \"Bad\" || rtcp.length_check == 0",
@@ -85,7 +65,7 @@ import Testing
 
   @Test("ffmpeg plays what comes over UDP with the session description")
   func player() throws {
-    guard isInstalled("ffmpeg") else { return }
+    guard Tool("ffmpeg").isInstalled else { return }
     let record = try CallPlan.small(.ltr, frames: 60) { $0.keepsPackets = true }.run()
     let port: UInt16 = 45_004
     var description = SessionDescription(

@@ -2,6 +2,7 @@
 import Foundation
 import RealTimeTransport
 import Testing
+import ToolSupport
 
 @testable import RealTimeSecurity
 
@@ -53,28 +54,48 @@ import Testing
     #expect(try PresharedKey(secret: "correct horst").authenticate(message) != one.authenticate(message))
   }
 
-  private static let hasOpenSSL = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
-    .contains { FileManager.default.isExecutableFile(atPath: "\($0)/openssl") }
+  @Test("What a key leaves behind is nothing")
+  func wiping() throws {
+    var bytes = [UInt8](repeating: 0xA5, count: 44)
+    let key = KeyBytes(bytes)
+    #expect(key.count == 44 && key.withBytes { Array(UnsafeBufferPointer(start: $0, count: 44)) } == bytes)
+    KeyBytes.wipe(&bytes)
+    #expect(bytes == [UInt8](repeating: 0, count: 44))
+    // Memory that a key had, seen from outside: found by what is in it, and not found any more after its end.
+    let pattern: [UInt8] = (0..<4096).map { UInt8(truncatingIfNeeded: $0 &* 151 &+ 77) }
+    func findings(_ address: UInt) throws -> Bool {
+      // The process reads itself through the system, so that what was given back is no matter.
+      let file = open("/proc/self/mem", O_RDONLY)
+      try #require(file >= 0)
+      defer { close(file) }
+      var content = [UInt8](repeating: 0, count: pattern.count)
+      let count = pread(file, &content, content.count, off_t(address))
+      // The allocator's own words may stand at its beginning.
+      return count == pattern.count && content[64...].elementsEqual(pattern[64...])
+    }
+    var long: KeyBytes? = KeyBytes(pattern)
+    let address = long?.withBytes { UInt(bitPattern: $0) } ?? 0
+    let isThere = try findings(address)
+    withExtendedLifetime(long) {}
+    #expect(isThere)
+    long = nil
+    #expect(try !findings(address))
+    #expect(KeyBytes(count: 8) { _ in false } == nil)
+  }
 
-  @Test("openssl makes the same tags: HKDF of RFC 5869, HMAC of RFC 2104", .enabled(if: hasOpenSSL))
+  @Test(
+    "openssl makes the same tags: HKDF of RFC 5869, HMAC of RFC 2104",
+    .enabled(if: Tool("openssl").isInstalled))
   func independent() throws {
     let key = [UInt8](repeating: 0x42, count: 32)
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     let hex = key.map { String(format: "%02x", $0) }.joined()
-    process.arguments = [
-      "sh", "-c",
+    let (status, text) = try Tool("sh").run([
+      "-c",
       "k=$(openssl kdf -keylen 32 -kdfopt digest:SHA256 -kdfopt hexkey:\(hex) "
         + "-kdfopt info:'OpenVideoToolbox greeting' HKDF | tr -d ':\\n'); "
         + "printf 'a message' | openssl dgst -sha256 -mac HMAC -macopt hexkey:$k | sed 's/.*= //'",
-    ]
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    let text = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    try #require(process.terminationStatus == 0 && text.count > 60, "\(text)")
+    ])
+    try #require(status == 0 && text.count > 60, "\(text)")
     let tag = try PresharedKey(bytes: key).authenticate(Array("a message".utf8))
     #expect(
       tag.map { String(format: "%02x", $0) }.joined() == text.trimmingCharacters(in: .whitespacesAndNewlines))

@@ -1,30 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Testing
+import ToolSupport
 
 @testable import RealTimeTransport
 
 /// What Wireshark makes of a session's packets.
 @Suite struct CaptureTests {
-  private func tshark(_ arguments: [String]) throws -> String {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = ["tshark"] + arguments
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    process.standardError = FileHandle.nullDevice
-    process.standardInput = FileHandle.nullDevice
-    try process.run()
-    let data = pipe.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    return String(decoding: data, as: UTF8.self)
-  }
-
-  private static let hasTshark = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
-    .contains { FileManager.default.isExecutableFile(atPath: "\($0)/tshark") }
+  private func tshark(_ arguments: [String]) throws -> String { try Tool("tshark").text(arguments) }
 
   @Test(
-    "tshark finds nothing malformed in a session that loses packets", .enabled(if: hasTshark),
+    "tshark finds nothing malformed in a session that loses packets",
+    .enabled(if: Tool("tshark").isInstalled),
     arguments: [RecoveryMode.ltr, .invalidate, .keyframe])
   func session(recovery: RecoveryMode) throws {
     let pair = SessionPair(delay: 0.15, loss: .random(0.1), recovery: recovery, seed: 3) {
@@ -40,6 +27,10 @@ import Testing
           time: time, channel: isForth ? isControl ? .senderControl : .media : .receiverControl,
           payload: bytes))
       counts[isControl ? 1 : 0] += 1
+    }
+    pair.loop.schedule(at: 1) {
+      pair.receiver.requestKeyFrame(at: 1)
+      pair.receiver.limitRate(700_000)
     }
     pair.loop.schedule(at: 3) {
       pair.receiver.sayGoodbye(at: 3)
@@ -58,5 +49,16 @@ import Testing
     // Feedback goes alone too (RFC 5506), so what tshark says of the first packet in a compound one is not asked.
     let bad = try tshark(decoding + ["-Y", "_ws.malformed || udp.checksum.status == \"Bad\""])
     #expect(bad == "", "\(bad)")
+    // Said by the receiver, and answered by the sender: 87,500 * 2^3.
+    let limits = try tshark(
+      decoding + [
+        "-Y", "rtcp.rtpfb.tmmbr.fci.ssrc", "-T", "fields", "-e", "rtcp.rtpfb.tmmbr.fci.mantissa", "-e",
+        "rtcp.rtpfb.tmmbr.fci.exp",
+      ])
+    #expect(limits.split(separator: "\n").count >= 2, "\(limits)")
+    #expect(limits.split(separator: "\n").allSatisfy { $0 == "87500\t3" }, "\(limits)")
+    let intra = try tshark(
+      decoding + ["-Y", "rtcp.psfb.fir.fci.csn", "-T", "fields", "-e", "rtcp.psfb.fir.fci.ssrc"])
+    #expect(intra.contains("4096") || intra.contains("0x00001000"), "\(intra)")
   }
 }

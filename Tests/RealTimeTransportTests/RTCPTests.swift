@@ -37,7 +37,9 @@ import Testing
       .senderReport(.init(source: 1, ntpTime: 0xE000_0000_8000_0000, rtpTime: 3, packets: 4, octets: 5)),
       .receiverReport(source: 2, blocks: [block, block]), .receiverReport(source: 2, blocks: []),
       .sourceDescription(source: 3, name: "receiver@example.com"), .sourceDescription(source: 3, name: ""),
-      .pictureLoss(sender: 1, media: 2),
+      .pictureLoss(sender: 1, media: 2), .fullIntraRequest(sender: 1, media: 2, number: 200),
+      .rateRequest(sender: 1, limit: .init(media: 2, bitsPerSecond: 150_000)),
+      .rateNotice(sender: 1, limit: .init(media: 2, bitsPerSecond: 1 << 63)),
       .retransmissionRequest(sender: 1, media: 2, numbers: [7, 8, 24, 65_535, 0]),
       .referenceSelection(sender: 1, media: 2, payloadType: 96, token: 0x0102_0304_0506_0708),
       .lostFrames(sender: 4, frames: [1, 2, 65_535]), .lostFrames(sender: 4, frames: []), .bye(source: 1),
@@ -59,6 +61,28 @@ import Testing
       ])
     #expect(
       Array(RTCPPacket.receiverReport(source: 2, blocks: [block]).bytes[12..<16]) == [25, 0xFF, 0xFF, 0xFD])
+  }
+
+  @Test("Requests to the encoder as RFC 5104 lays them out")
+  func requests() {
+    // 4.3.1: the source of media is in the entry.
+    #expect(
+      RTCPPacket.fullIntraRequest(sender: 1, media: 2, number: 9).bytes == [
+        0x84, 206, 0, 4, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 9, 0, 0, 0,
+      ])
+    // 4.2.1: 6 bits of exponent, 17 of mantissa, 9 of overhead. 150,000 is 75,000 * 2.
+    let word: UInt32 = 1 << 26 | 75_000 << 9 | 40
+    #expect(
+      RTCPPacket.rateRequest(sender: 1, limit: .init(media: 2, bitsPerSecond: 150_000)).bytes == [
+        0x83, 205, 0, 4, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2,
+      ] + (0..<4).map { UInt8(truncatingIfNeeded: word >> (24 - 8 * $0)) })
+    for rate: UInt64 in [0, 1, 131_071, 131_072, 1_000_001, 1 << 40, .max] {
+      let limit = RTCPPacket.RateLimit(media: 2, bitsPerSecond: rate)
+      #expect(limit.bitsPerSecond <= rate && Double(limit.bitsPerSecond) >= Double(rate) * 0.9999)
+      #expect(RTCPPacket.RateLimit(media: 2, word: limit.word) == limit)
+    }
+    // Without an entry it says nothing.
+    #expect(RTCPPacket.parse([0x84, 205, 0, 2, 0, 0, 0, 1, 0, 0, 0, 0]) == [])
   }
 
   @Test("Broken packets are refused, unknown ones passed over")

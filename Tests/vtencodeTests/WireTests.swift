@@ -5,23 +5,7 @@ import Testing
 
 /// `vtencode send` and `vtencode receive` over loopback. Machines under load are slow: what matters is what comes, not when.
 @Suite(.serialized) struct WireTests {
-  /// A UDP port that nobody had a moment ago.
-  private func freePort() throws -> Int {
-    let descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
-    try #require(descriptor >= 0)
-    defer { close(descriptor) }
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let status = withUnsafeMutablePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(descriptor, $0, size) == 0 ? getsockname(descriptor, $0, &size) : -1
-      }
-    }
-    try #require(status == 0)
-    return Int(UInt16(bigEndian: address.sin_port))
-  }
+  private func freePort() throws -> Int { try freeDatagramPort() }
 
   private func figures(_ text: String) throws -> [String: Double] {
     try JSONDecoder().decode([String: Double].self, from: Data(text.utf8))
@@ -118,6 +102,62 @@ import Testing
     let shown = try #require(try figures(session.received.text)["shown"])
     #expect(shown > 0)
     #expect(try Probe(folder.path("call.264")).frameCount() == Int(shown))
+  }
+
+  #if Display
+    @Test("What comes is shown in a window", arguments: ["SDL_VIDEODRIVER=dummy", "xvfb-run -a"])
+    func window(screen: String) throws {
+      if screen.hasPrefix("xvfb-run"), try CommandLine.shell("command -v xvfb-run").status != 0 {
+        Issue.record("xvfb-run is not installed", severity: .warning)
+        return
+      }
+      let folder = try Folder()
+      let port = try freePort()
+      let finished = try CommandLine.shell(
+        """
+        env \(screen) '\(CommandLine.vtencode)' receive --listen \(port) --play --snapshot shot.png --out call.264 \
+          --json > received.txt 2> complaints.txt &
+        receiver=$!
+        while kill -0 $receiver && ! grep -q Listening complaints.txt; do sleep 0.1; done
+        '\(CommandLine.vtencode)' send test:320x180@10 --frames 20 --speed 0 --to 127.0.0.1:\(port) > sent.txt
+        wait $receiver
+        """, in: folder)
+      #expect(finished.status == 0, "\(finished.complaints)")
+      let received = try figures(String(contentsOfFile: folder.path("received.txt"), encoding: .utf8))
+      let shown = try #require(received["shown"])
+      let (seen, dropped) = (received["screenShown"] ?? -1, received["screenDropped"] ?? -1)
+      #expect(seen > 0 && seen + dropped == shown, "\(received)")
+      // What the window shows at the end is the last frame, by ffmpeg.
+      func likeness(_ frame: Int) throws -> Double {
+        let run = try CommandLine.shell(
+          """
+          ffmpeg -v info -i call.264 -i shot.png -lavfi \
+            '[0]select=eq(n\\,\(frame)),setpts=0,format=gray[a];[1]setpts=0,format=gray[b];[a][b]psnr' -f null -
+          """, in: folder)
+        let value = run.complaints.components(separatedBy: "PSNR y:").last?.split(separator: " ").first
+        return value == "inf" ? .infinity : value.flatMap { Double($0) } ?? 0
+      }
+      #expect(try likeness(Int(shown) - 1) > 35)
+      #expect(try likeness(Int(shown) - 4) < 35)
+    }
+  #endif
+
+  @Test("In a terminal it is blocks of colour, and the terminal is given back")
+  func terminal() throws {
+    let folder = try Folder()
+    let port = try freePort()
+    let finished = try CommandLine.shell(
+      """
+      COLORTERM=truecolor '\(CommandLine.vtencode)' receive --listen \(port) --terminal > received.txt 2> complaints.txt &
+      receiver=$!
+      '\(CommandLine.vtencode)' send test:160x120@10 --frames 10 --speed 0 --to 127.0.0.1:\(port) > sent.txt
+      wait $receiver
+      """, in: folder)
+    #expect(finished.status == 0, "\(finished.complaints)")
+    let text = try String(contentsOfFile: folder.path("received.txt"), encoding: .utf8)
+    let end = try #require(text.range(of: "\u{1B}[?1049l"))
+    #expect(text[..<end.lowerBound].contains("\u{1B}[38;2;") && text.contains("\u{2580}"))
+    #expect(!text[end.upperBound...].contains("\u{1B}") && text[end.upperBound...].contains("on the screen"))
   }
 
   @Test("After so many frames the receiver leaves, and the sender ends with it")
@@ -252,12 +292,28 @@ import Testing
     try expectFailure(
       ["send", "test:", "--to", "127.0.0.1:5004", "--sdp", "a.sdp", "--secret", "12345678"], "players",
       status: 64)
+    for option in [["--wait", "2s"], ["--fec"], ["--no-fec"], ["--no-retransmission"], ["--retransmission"]] {
+      try expectFailure(
+        ["send", "test:", "--to", "127.0.0.1:5004", "--sdp", "a.sdp"] + option, "players", status: 64)
+    }
+    try expectFailure(["send", "test:", "--to", "127.0.0.1:5004", "--loop"], "has an end", status: 64)
     try expectFailure(
       ["send", "test:", "--to", "127.0.0.1:\(port)", "--sdp", "/nowhere/a.sdp"], "does not exist")
     try expectFailure(["send", "test:", "--to", "nobody.invalid:5004"], "no host")
     try expectFailure(["send", "test:", "--to", "5004"], "host and a port", status: 64)
     try expectFailure(["send", "test:1x1", "--to", "127.0.0.1:5004"], "dimensions", status: 64)
     try expectFailure(["receive", "--listen", "70000"], "listen", status: 64)
+    for (options, word) in [
+      (["--play", "--terminal"], "exclude each other"), (["--full-screen"], "is for --play"),
+      (["--snapshot", "a.png"], "is for --play"), (["--play", "--snapshot", "a.jpg"], "PNG"),
+      (["--terminal", "--json"], "leave out --json"),
+    ] {
+      try expectFailure(["receive", "--listen", "\(port)"] + options, word, status: 64)
+    }
+    let bare = try CommandLine.shell(
+      "env -u DISPLAY -u WAYLAND_DISPLAY -u SDL_VIDEODRIVER '\(CommandLine.vtencode)' receive --listen \(port) --play"
+    )
+    #expect(bare.status == 1 && bare.complaintLines.last?.contains("--terminal") == true)
     try expectFailure(["receive", "--listen", "\(port)", "--out", "/nowhere/a.mp4"], "does not exist")
     try expectFailure(["receive", "--listen", "5004", "--key", "abc"], "hexadecimal", status: 64)
     try expectFailure(["receive", "--listen", "5004", "--secret", "abc"], "letters", status: 64)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The packets of RTCP that a call sends: reports and descriptions (RFC 3550, 6), feedback (RFC 4585, 6).
+/// The packets of RTCP that a call sends: reports and descriptions (RFC 3550, 6), feedback (RFC 4585, 6), what a receiver
+/// asks of the encoder (RFC 5104, 4).
 public enum RTCPPacket: Equatable, Sendable {
   case senderReport(SenderReport)
   case receiverReport(source: UInt32, blocks: [ReportBlock])
@@ -9,6 +10,12 @@ public enum RTCPPacket: Equatable, Sendable {
   case retransmissionRequest(sender: UInt32, media: UInt32, numbers: [UInt16])
   /// Picture loss indication: the receiver cannot go on without a frame that depends on nothing lost.
   case pictureLoss(sender: UInt32, media: UInt32)
+  /// Full intra request: somebody who knows nothing of the stream is to be shown it. Its number changes with each new request,
+  /// and stays where one is said again.
+  case fullIntraRequest(sender: UInt32, media: UInt32, number: UInt8)
+  /// Temporary maximum media stream bit rate request, and the notification that answers it.
+  case rateRequest(sender: UInt32, limit: RateLimit)
+  case rateNotice(sender: UInt32, limit: RateLimit)
   /// Reference picture selection indication. The bit string is the token of a long-term reference (64 bits) that
   /// the receiver has.
   case referenceSelection(sender: UInt32, media: UInt32, payloadType: UInt8, token: Int64)
@@ -23,6 +30,7 @@ public enum RTCPPacket: Equatable, Sendable {
     case .senderReport(let report): report.source
     case .receiverReport(let source, _), .sourceDescription(let source, _), .bye(let source): source
     case .retransmissionRequest(let sender, _, _), .pictureLoss(let sender, _): sender
+    case .fullIntraRequest(let sender, _, _), .rateRequest(let sender, _), .rateNotice(let sender, _): sender
     case .referenceSelection(let sender, _, _, _): sender
     case .lostFrames(let sender, _), .congestionFeedback(let sender, _, _): sender
     }
@@ -70,6 +78,37 @@ public enum RTCPPacket: Equatable, Sendable {
       self.jitter = jitter
       self.lastReport = lastReport
       self.delaySinceLastReport = delaySinceLastReport
+    }
+  }
+
+  /// What a stream may take (RFC 5104, 4.2.1).
+  public struct RateLimit: Equatable, Sendable {
+    /// The stream that it is of.
+    public var media: UInt32
+    /// 17 bits, and how often they are doubled, 0 to 63.
+    public let mantissa: UInt32
+    public let exponent: UInt8
+    /// Bytes of headers in a packet, those of RTP and below: 20 of IP, 8 of UDP, 12 of RTP.
+    public var overhead: UInt16 = 40
+
+    /// - Parameter bitsPerSecond: is cut to 17 binary digits.
+    public init(media: UInt32, bitsPerSecond: UInt64) {
+      self.media = media
+      exponent = UInt8(max(0, 64 - bitsPerSecond.leadingZeroBitCount - 17))
+      mantissa = UInt32(bitsPerSecond >> UInt64(exponent))
+    }
+
+    init(media: UInt32, word: UInt32) {
+      self.media = media
+      exponent = UInt8(word >> 26)
+      mantissa = word >> 9 & 0x1_FFFF
+      overhead = UInt16(word & 0x1FF)
+    }
+
+    var word: UInt32 { UInt32(exponent) << 26 | mantissa << 9 | UInt32(min(overhead, 0x1FF)) }
+    /// What a request may say beyond 64 bits is as good as no limit.
+    public var bitsPerSecond: UInt64 {
+      UInt64(mantissa) << UInt64(min(exponent, 47))
     }
   }
 

@@ -64,12 +64,25 @@ extension RTCPPacket {
       }
       numbers.removeLast(max(0, numbers.count - mostRequested))
       return .packet(.retransmissionRequest(sender: source, media: media, numbers: numbers))
+    case (205, 3), (205, 4):
+      // One stream has one limit: the first entry is it.
+      guard reader.read32() != nil else { return .malformed }
+      guard reader.remaining > 0 else { return .unknown }
+      guard let media = reader.read32(), let word = reader.read32() else { return .malformed }
+      let limit = RateLimit(media: media, word: word)
+      return .packet(
+        count == 3 ? .rateRequest(sender: source, limit: limit) : .rateNotice(sender: source, limit: limit))
     case (205, 11):
       guard let (streams, time) = StreamArrivals.read(body.dropFirst(4)) else { return .malformed }
       return .packet(.congestionFeedback(sender: source, streams: streams, time: time))
     case (206, 1):
       guard let media = reader.read32() else { return .malformed }
       return .packet(.pictureLoss(sender: source, media: media))
+    case (206, 4):
+      guard reader.read32() != nil, let media = reader.read32(), let number = reader.read8() else {
+        return .malformed
+      }
+      return .packet(.fullIntraRequest(sender: source, media: media, number: number))
     case (206, 3):
       guard let media = reader.read32(), let padding = reader.read8(), let payloadType = reader.read8() else {
         return .malformed

@@ -51,6 +51,20 @@ extension RTCPPacket {
       body.append32(sender)
       body.append32(media)
       return Self.framed(type: 206, count: 1, body)
+    case .fullIntraRequest(let sender, let media, let number):
+      body.append32(sender)
+      // The source of media is in the entry alone.
+      body.append32(0)
+      body.append32(media)
+      body += [number, 0, 0, 0]
+      return Self.framed(type: 206, count: 4, body)
+    case .rateRequest(let sender, let limit), .rateNotice(let sender, let limit):
+      body.append32(sender)
+      body.append32(0)
+      body.append32(limit.media)
+      body.append32(limit.word)
+      if case .rateRequest = self { return Self.framed(type: 205, count: 3, body) }
+      return Self.framed(type: 205, count: 4, body)
     case .referenceSelection(let sender, let media, let payloadType, let token):
       body.append32(sender)
       body.append32(media)

@@ -44,7 +44,7 @@ public struct MediaReceiver: Sendable {
     public var incomplete = 0
     /// Requests for a frame that depends on nothing lost.
     public var requests = 0
-    /// Packets that were asked for again, and that came then.
+    /// Packets that were asked for again, and that came then: some of them twice.
     public var requestedPackets = 0
     public var recoveredPackets = 0
     public var recoveredBytes = 0
@@ -87,6 +87,9 @@ public struct MediaReceiver: Sendable {
   private var needsRepair = false
   private var lastRequest = -Double.infinity
   private var lastTrial = 0.0
+  /// A key frame was asked for by somebody who has seen nothing yet: since when, and when it was said last.
+  private var intraRequest: (since: Double, said: Double)?
+  private var intraNumber: UInt8 = 0
   private var pendingTokens: [Int64] = []
   public private(set) var counts = Counts()
 
@@ -227,6 +230,7 @@ public struct MediaReceiver: Sendable {
       counts.requestedPackets += lacking.count
       packets.append(.retransmissionRequest(sender: source, media: media, numbers: lacking))
     }
+    if let request = intraRequest(at: time) { packets.append(request) }
     // Once more if nothing came of it in time.
     let patience = configuration.roundTrip + 2 / configuration.frameRate + 0.02
     // One that heals by itself needs help only to begin.
@@ -242,6 +246,23 @@ public struct MediaReceiver: Sendable {
       }
     }
     return packets
+  }
+
+  /// Asks for a key frame until one comes, whatever was lost or not.
+  public mutating func requestKeyFrame(at time: Double) {
+    guard intraRequest == nil else { return }
+    intraNumber &+= 1
+    intraRequest = (time, -.infinity)
+  }
+
+  private mutating func intraRequest(at time: Double) -> RTCPPacket? {
+    guard let request = intraRequest, time >= request.said + configuration.roundTrip + 0.1 else { return nil }
+    // The sender makes one a second at most. What does not come after that was lost, and is another request.
+    let isNew = request.said > -.infinity && time >= request.since + configuration.roundTrip + 1.5
+    if isNew { intraNumber &+= 1 }
+    intraRequest = (isNew ? time : request.since, time)
+    counts.requests += isNew || request.said == -.infinity ? 1 : 0
+    return .fullIntraRequest(sender: source, media: media, number: intraNumber)
   }
 
   /// A report, and a description, as every compound packet begins.
@@ -294,6 +315,7 @@ public struct MediaReceiver: Sendable {
       return
     }
     counts.decoded += 1
+    if descriptor.isKeyFrame { intraRequest = nil }
     if !descriptor.isDiscardable {
       if isFree { decodedReferences.removeAll() }
       decodedReferences.insert(number)

@@ -69,22 +69,30 @@ public struct MediaStream: Sendable {
   /// - Parameter interval: Seconds within which a packet is not sent again.
   public mutating func packets(
     askedFor feedback: [RTCPPacket], at time: Double, interval: Double
-  ) -> [[UInt8]] {
+  ) -> [(number: UInt16, bytes: [UInt8])] {
     guard configuration.retransmits else { return [] }
-    var result: [[UInt8]] = []
+    var result: [(UInt16, [UInt8])] = []
     for case .retransmissionRequest(_, let media, let numbers) in feedback where media == source {
       for packet in sent.take(numbers, at: time, interval: interval) {
-        let bytes = packet.retransmission(
-          payloadType: Self.retransmissionPayloadType, source: source &+ 1,
-          sequenceNumber: retransmissionSequence
-        ).bytes
-        retransmissionSequence &+= 1
-        resentPackets += 1
-        resentBytes += bytes.count
-        result.append(bytes)
+        result.append((packet.sequenceNumber, again(packet)))
       }
     }
     return result
+  }
+
+  /// One of them yet again, without being asked for; nil if it is gone.
+  public mutating func packet(again number: UInt16, at time: Double) -> [UInt8]? {
+    sent.take([number], at: time, interval: 0).first.map { again($0) }
+  }
+
+  private mutating func again(_ packet: RTPPacket) -> [UInt8] {
+    let bytes = packet.retransmission(
+      payloadType: Self.retransmissionPayloadType, source: source &+ 1, sequenceNumber: retransmissionSequence
+    ).bytes
+    retransmissionSequence &+= 1
+    resentPackets += 1
+    resentBytes += bytes.count
+    return bytes
   }
 
   /// A sender's report.

@@ -41,6 +41,8 @@ public struct ReceiverSession {
   private var lastHeard = -Double.infinity
   private var nextReport = Double.infinity
   private var mapping: RTCPPacket.SenderReport?
+  /// What the stream may take, as far as this end has a say, and whether the sender has answered.
+  private var limit: (asked: UInt64, isAnswered: Bool)?
   public private(set) var state = State.waiting
   /// Datagrams that were not authentic, came twice, or were not packets at all.
   public private(set) var refused = 0
@@ -154,10 +156,40 @@ public struct ReceiverSession {
     }
   }
 
+  /// Asks for a key frame until one comes: for somebody who has not seen the stream yet. The sender makes one a second at
+  /// most. Without a sender it does nothing: a stream begins with one.
+  public mutating func requestKeyFrame(at time: Double) { media?.requestKeyFrame(at: time) }
+
+  /// Asks the sender to send no more, and says so every second until it answers (RFC 5104, 4.2.1).
+  /// - Parameter bitsPerSecond: of media; nil lifts a limit.
+  public mutating func limitRate(_ bitsPerSecond: Double?) {
+    // There is no word for none but the highest.
+    let most = 1e12
+    guard bitsPerSecond != nil || limit != nil else { return }
+    limit = (UInt64(min(max(bitsPerSecond ?? most, 1), most)), false)
+    nextReport = min(nextReport, lastHeard)
+  }
+
+  /// Bits a second that the sender has agreed to; nil before it has, and without a limit.
+  public private(set) var agreedRate: Double?
+
+  private var rateRequest: RTCPPacket? {
+    guard let limit, !limit.isAnswered, let greeting else { return nil }
+    return .rateRequest(
+      sender: configuration.source, limit: .init(media: greeting.source, bitsPerSecond: limit.asked))
+  }
+
   private mutating func takeControl(_ packets: [RTCPPacket], at time: Double) {
     media?.takeControl(packets, at: time)
     for packet in packets {
       switch packet {
+      case .rateNotice(_, let notice):
+        guard let asked = limit?.asked, let greeting, notice.media == greeting.source,
+          notice.bitsPerSecond
+            == RTCPPacket.RateLimit(media: notice.media, bitsPerSecond: asked).bitsPerSecond
+        else { continue }
+        limit?.isAnswered = true
+        agreedRate = asked < 1_000_000_000_000 ? Double(asked) : nil
       case .senderReport(let report): mapping = report
       case .bye: state = .closed
       default: break
@@ -183,7 +215,7 @@ public struct ReceiverSession {
     }
     if time >= nextReport {
       nextReport = time + Self.reportInterval
-      send(media?.report(at: time) ?? [])
+      send((media?.report(at: time) ?? []) + (rateRequest.map { [$0] } ?? []))
     }
   }
 

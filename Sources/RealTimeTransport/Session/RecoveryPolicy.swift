@@ -28,6 +28,10 @@ public struct RecoveryPolicy: Sendable {
   /// Whether a refresh has something to refer to.
   private var hasAcknowledged = false
   private var isAsked = false
+  /// Somebody is to see the stream who has seen nothing of it; stays until a key frame was made.
+  private var isIntraAsked = false
+  /// The number of each receiver's last full intra request.
+  private var intraNumbers: [Int: UInt8] = [:]
   private var lost: [UInt16] = []
   private var lastRepair = -Double.infinity
   private var lastKeyFrame = -Double.infinity
@@ -56,6 +60,8 @@ public struct RecoveryPolicy: Sendable {
       case .pictureLoss:
         // One that was sent before the repair came says nothing new.
         if time >= lastRepair + roundTrip { isAsked = true }
+      case .fullIntraRequest(_, _, let number):
+        if intraNumbers.updateValue(number, forKey: receiver) != number { isIntraAsked = true }
       case .referenceSelection(_, _, _, let token):
         guard live.contains(token) else { continue }
         holders[token, default: []].insert(receiver)
@@ -106,6 +112,10 @@ public struct RecoveryPolicy: Sendable {
     case .ltr: wish.forcesRefresh = isAsked && !waits
     case .invalidate: wish.lost = waits ? [] : lost
     }
+    if isIntraAsked, time >= lastKeyFrame + keyFrameInterval {
+      // It repairs whatever else there is.
+      (wish.forcesKeyFrame, wish.forcesRefresh, wish.lost) = (true, false, [])
+    }
     if !waits {
       isAsked = false
       lost.removeAll()
@@ -118,6 +128,7 @@ public struct RecoveryPolicy: Sendable {
     if isRepair { lastRepair = time }
     if frame.isKeyFrame {
       lastKeyFrame = time
+      isIntraAsked = false
       hasAcknowledged = false
       live.removeAll()
       holders.removeAll()

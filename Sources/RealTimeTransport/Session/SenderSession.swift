@@ -12,6 +12,21 @@ public struct SenderSession {
   private static let reportInterval = 1.0
   /// Seconds after which an exchange says nothing of the clocks any more: they drift apart.
   private static let clockSpan = 30.0
+  /// Share of packets lost from which on a retransmission goes twice: one that is lost too is missed for a whole round trip
+  /// more, and the picture stands still; a copy costs as many bits as were lost. Seconds between the two, since losses
+  /// come in bursts.
+  private static let copyLoss = 0.02
+  private static let copyDelay = 0.012
+  /// Longest round trip in seconds with copies.
+  private static let copyTrip = 0.15
+  /// Copies that wait at most.
+  private static let mostCopies = 256
+  /// Seconds over which retransmissions are counted.
+  private static let resentSpan = 3.0
+  /// Seconds in which the loss that repair packets follow goes two thirds of its way.
+  private static let lossSpan = 3.5
+  /// Bits a second that a receiver can bring a sender down to: less shows nothing.
+  private static let leastLimit = 20_000.0
 
   private let configuration: Configuration
   private let secret: (any SharedSecret)?
@@ -20,8 +35,15 @@ public struct SenderSession {
   private var sequencer = FrameSequencer()
   private var stream: MediaStream
   private var parity: ParitySender
+  /// Bits a second that the receiver wants at most (RFC 5104, 4.2.1); nil is no limit.
+  public private(set) var rateLimit: Double?
+  /// Packets that are sent a third time without being asked for, in the order in which they are due.
+  private var copies: [(due: Double, number: UInt16)] = []
+  /// What was sent again, lately: when, and how many bits.
+  private var resent: [(time: Double, bits: Int)] = []
   /// Share of packets, smoothed; a guess at first, since what is lost before the first report is not protected else.
   private var lossLevel = 0.02
+  private var lastLossReport: Double?
   private var controller: CongestionController
   private var sent = SentPackets()
   /// When the first packet was sent that no feedback came of yet.
@@ -71,10 +93,15 @@ public struct SenderSession {
   /// Seconds, measured.
   public var roundTrip: Double? { measuredTrip ?? (isMeasured ? policy.roundTrip : nil) }
 
-  /// Bits a second that the encoder may make: what the path takes, less what packets and repair packets add.
+  /// Bits a second that the encoder may make: what the path takes and the receiver wants, less what packets, repair packets
+  /// and those that are sent again add. These may take half of it: a call that only repairs itself shows nothing.
   public var targetRate: Double {
-    (configuration.isOneWay ? configuration.rates.most : controller.targetRate) * 0.95 / (1 + parity.strength)
+    guard !configuration.isOneWay else { return configuration.rates.most * 0.95 }
+    let all = min(controller.targetRate, rateLimit ?? .infinity)
+    return max(all * 0.95 - resentRate, all / 2) / (1 + parity.strength)
   }
+  /// Bits a second of what was sent again in the last ``resentSpan``.
+  private var resentRate: Double { Double(resent.reduce(0) { $0 + $1.bits }) / Self.resentSpan }
   /// Seconds that packets wait on the way.
   public var queueDelay: Double { controller.queueDelay }
 
@@ -86,7 +113,7 @@ public struct SenderSession {
   /// When ``poll(at:)`` is due.
   public var deadline: Double {
     switch state {
-    case .greeting, .open: min(nextGreeting, nextReport)
+    case .greeting, .open: min(nextGreeting, nextReport, copies.first?.due ?? .infinity)
     case .silent, .closed: .infinity
     }
   }
@@ -108,6 +135,8 @@ public struct SenderSession {
     if !configuration.isOneWay, let since = unanswered, time - since > 0.5 + 2 * policy.roundTrip {
       controller.noteSilence(at: time)
     }
+    resent.removeAll { $0.time < time - Self.resentSpan }
+    sendCopies(at: time)
     if time >= nextGreeting {
       greet(at: time)
       nextGreeting = time + (state == .greeting ? 0.2 : 1)
@@ -158,12 +187,17 @@ public struct SenderSession {
       return
     }
     lastHeard = max(lastHeard, time)
+    // Answered once, however many a datagram holds.
+    var noticed: RTCPPacket.RateLimit?
     for packet in packets {
       switch packet {
       case .receiverReport(_, let blocks):
         for block in blocks where block.source == configuration.source {
           losses.take(block, at: time)
-          lossLevel += (losses.share - lossLevel) * 0.25
+          // By time: reports come with every request, and more of them when more is lost.
+          let elapsed = min(max(time - (lastLossReport ?? time - Self.reportInterval), 0), 2 * Self.lossSpan)
+          lastLossReport = time
+          lossLevel += (losses.share - lossLevel) * elapsed / (elapsed + Self.lossSpan)
           protect()
           if block.lastReport != 0 { isMeasured = true }
         }
@@ -171,17 +205,46 @@ public struct SenderSession {
       case .congestionFeedback(_, let streams, let stamp):
         unanswered = nil
         controller.take(sent.results(streams, stamp: stamp), at: time, roundTrip: policy.roundTrip)
+      case .rateRequest(_, let limit) where limit.media == configuration.source:
+        let wanted = max(Double(limit.bitsPerSecond), Self.leastLimit)
+        rateLimit = wanted < configuration.rates.most ? wanted : nil
+        noticed = limit
       case .bye: state = .closed
       default: break
       }
     }
-    policy.take(packets, from: 0, at: time)
-    for packet in stream.packets(askedFor: packets, at: time, interval: policy.roundTrip * 0.9) {
-      sent.add(packet, at: time)
-      send(packet, isControl: false)
+    if let noticed {
+      sendControl(
+        stream.report(at: time, name: configuration.name)
+          + [.rateNotice(sender: configuration.source, limit: noticed)])
     }
+    policy.take(packets, from: 0, at: time)
+    for (number, packet) in stream.packets(askedFor: packets, at: time, interval: policy.roundTrip * 0.9) {
+      sendAgain(packet, at: time)
+      // Where asking takes long, repair packets do it.
+      let isShort = parity.strength == 0 && policy.roundTrip < Self.copyTrip
+      if lossLevel >= Self.copyLoss, isShort, copies.count < Self.mostCopies {
+        copies.append((time + Self.copyDelay, number))
+      }
+    }
+    resent.removeAll { $0.time < time - Self.resentSpan }
+  }
+
+  private mutating func sendAgain(_ packet: [UInt8], at time: Double) {
+    sent.add(packet, at: time)
+    resent.append((time, packet.count * 8))
+    send(packet, isControl: false)
     counts.resentPackets = stream.resentPackets
     counts.resentBytes = stream.resentBytes
+  }
+
+  private mutating func sendCopies(at time: Double) {
+    while let copy = copies.first, copy.due <= time {
+      copies.removeFirst()
+      if hasConsent(at: time), let packet = stream.packet(again: copy.number, at: time) {
+        sendAgain(packet, at: time)
+      }
+    }
   }
 
   /// Forward error correction follows the losses of the last seconds.

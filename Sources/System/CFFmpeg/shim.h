@@ -16,12 +16,14 @@
 #include <libswresample/swresample.h>
 #include <libswscale/swscale.h>
 
+#include "device_library.h"
 #include "filter_library.h"
 #include "plane_kernels.h"
 #include "rename.h"
 
 static inline int ovt_averror(int posixError) { return AVERROR(posixError); }
 static inline int ovt_averror_eof(void) { return AVERROR_EOF; }
+static inline int ovt_averror_exit(void) { return AVERROR_EXIT; }
 static inline int ovt_averror_invaliddata(void) { return AVERROR_INVALIDDATA; }
 static inline int64_t ovt_av_nopts_value(void) { return AV_NOPTS_VALUE; }
 

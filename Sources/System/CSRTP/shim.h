@@ -5,6 +5,7 @@
 #define CSRTP_SHIM_H
 
 #include <openssl/core_names.h>
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <openssl/kdf.h>
@@ -24,6 +25,11 @@ static inline int ovt_srtp_create(srtp_t *session, int inbound, unsigned char *k
   policy.key = key;
   policy.window_size = 1024;
   return (int)srtp_create(session, &policy);
+}
+
+/// Overwrites memory, also where the compiler sees that nobody reads it any more.
+static inline void ovt_wipe(void *memory, size_t size) {
+  if (memory != NULL) OPENSSL_cleanse(memory, size);
 }
 
 /// @return 1 if all went well.

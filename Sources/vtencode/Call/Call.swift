@@ -51,7 +51,7 @@ struct Call: AsyncParsableCommand {
     }
     if let path = options.record { try Self.write(CallRecordFile(record).json(), to: path, "record") }
     if let path = options.dump {
-      var capture = PacketCapture(port: UInt16(options.port))
+      var capture = PacketCapture(port: UInt16(options.port ?? CallOptions.defaultPort))
       for packet in record.packets { capture.add(packet) }
       try Self.write(Data(capture.bytes), to: path, "capture")
     }
@@ -60,10 +60,10 @@ struct Call: AsyncParsableCommand {
       try Self.write(AnnexB.stream(of: units), to: path, "stream")
     }
     if let path = options.sdp {
-      let description = Self.description(of: record, port: UInt16(options.port))
+      let description = Self.description(of: record, port: UInt16(options.port ?? CallOptions.defaultPort))
       try Self.write(Data(description.text.utf8), to: path, "session description")
       let packets = record.packets
-      let port = UInt16(options.port)
+      let port = UInt16(options.port ?? CallOptions.defaultPort)
       try await onThread("replay") { try PacketReplay.send(packets, port: port) }
     }
     if let damage {

@@ -27,8 +27,9 @@ struct CallOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Share of the bandwidth that the encoder is asked for when it follows it.", valueName: "share"))
-  var utilisation: Share = Share(0.85)
+      "Share of the bandwidth that the encoder is asked for when it follows it. (default: 85%)",
+      valueName: "share"))
+  var utilisation: Share?
 
   @Option(
     help: ArgumentHelp(
@@ -49,8 +50,11 @@ struct CallOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Highest QP of a frame, 1 to 51.", valueName: "qp"))
   var maxQp: Int?
 
-  @Option(help: ArgumentHelp("Frames in which an intra refresh passes over the picture.", valueName: "n"))
-  var intraRefreshFrames: Int = 30
+  @Option(
+    help: ArgumentHelp(
+      "With --recovery intra-refresh: frames in which a refresh passes over the picture. (default: 30)",
+      valueName: "n"))
+  var intraRefreshFrames: Int?
 
   @Option(help: ArgumentHelp("The encoder, by its id; see vtencode encoders.", valueName: "id"))
   var encoder: String?
@@ -138,13 +142,18 @@ struct CallOptions: ParsableArguments {
     completion: .file())
   var received: String?
 
-  @Option(help: ArgumentHelp("The port for --sdp; RTCP goes to the next.", valueName: "port"))
-  var port: Int = 5004
+  @Option(
+    help: ArgumentHelp(
+      "The port for --sdp and --dump; RTCP goes to the next. (default: 5004)", valueName: "port"))
+  var port: Int?
+
+  static let defaultPort = 5004
 
   func validate() throws {
     try loss?.validate("--loss")
     try feedbackLoss.validate("--feedback-loss")
-    try utilisation.validate("--utilisation")
+    try utilisation?.validate("--utilisation")
+    try validateMeaning()
     guard (1...2).contains(layers) else { throw ValidationError("--layers is 1 or 2.") }
     if bottleneck != nil, layers == 1 { throw ValidationError("--bottleneck needs --layers 2.") }
     if let share = baseLayerBitrateFraction {
@@ -157,7 +166,7 @@ struct CallOptions: ParsableArguments {
       throw ValidationError("--loss and --burst-loss exclude each other; give one of them.")
     }
     if let window, window.value < 0.01 { throw ValidationError("--window must be 10ms or more.") }
-    if utilisation.value <= 0 { throw ValidationError("--utilisation must be more than 0.") }
+    if let utilisation, utilisation.value <= 0 { throw ValidationError("--utilisation must be more than 0.") }
     if let bitrate, !BitRate.allowed.contains(bitrate.bitsPerSecond) {
       throw ValidationError("--bitrate goes from 1k to 1000M (bits a second); try --bitrate 1500k.")
     }
@@ -169,7 +178,22 @@ struct CallOptions: ParsableArguments {
     try check("--mtu", mtu, 100...65_000)
     try check("--frames", frames, 1...Int(Int32.max))
     try check("--port", port, 1024...65_534)
-    guard port % 2 == 0 else { throw ValidationError("--port must be even; RTCP has the odd one above it.") }
+    guard (port ?? 0) % 2 == 0 else {
+      throw ValidationError("--port must be even; RTCP has the odd one above it.")
+    }
+  }
+
+  /// What has no meaning beside another option is refused, not passed over.
+  private func validateMeaning() throws {
+    if utilisation != nil, bitrate != nil {
+      throw ValidationError(
+        "--utilisation is for a rate that follows the bandwidth; leave it or --bitrate out.")
+    }
+    if intraRefreshFrames != nil, recovery != .intraRefresh {
+      throw ValidationError("--intra-refresh-frames is for --recovery intra-refresh.")
+    }
+    if port != nil, sdp == nil, dump == nil { throw ValidationError("--port is for --sdp and --dump.") }
+    if reorder, jitter.value == 0 { throw ValidationError("--reorder is for --jitter.") }
   }
 
   private func check(_ name: String, _ value: Int?, _ range: ClosedRange<Int>) throws {
@@ -197,12 +221,12 @@ extension CallPlan {
     recovery = options.recovery
     retransmits = options.retransmission
     bitRate = options.bitrate?.bitsPerSecond
-    utilisation = options.utilisation.value
+    if let share = options.utilisation { utilisation = share.value }
     if let chosen = options.window { window = chosen.value }
     hasLayers = options.layers == 2
     baseLayerBitRateFraction = options.baseLayerBitrateFraction
     maximumQP = options.maxQp
-    intraRefreshFrames = options.intraRefreshFrames
+    if let frames = options.intraRefreshFrames { intraRefreshFrames = frames }
     encoderID = options.encoder
     effort = options.speed
     threads = options.threads

@@ -7,6 +7,12 @@ struct CallPicture {
   var buffer: CVPixelBuffer
   /// Seconds from the first picture.
   var time: Double
+  /// When it was taken, in seconds of `SessionTime`; nil is the moment at which it is sent.
+  var captured: Double?
+
+  init(buffer: CVPixelBuffer, time: Double, captured: Double? = nil) {
+    (self.buffer, self.time, self.captured) = (buffer, time, captured)
+  }
 }
 
 /// Where a call's pictures come from.

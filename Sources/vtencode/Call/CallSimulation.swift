@@ -168,7 +168,7 @@ final class CallSimulation {
       sender.take(feedback, from: index, at: loop.now)
       let again = legs[index].stream.packets(
         askedFor: feedback, at: loop.now, interval: sender.roundTrip * 0.9)
-      for packet in again { transmit(packet, on: index, channel: .media) }
+      for (_, packet) in again { transmit(packet, on: index, channel: .media) }
     }
   }
 

@@ -41,10 +41,13 @@ final class ProgressLine: @unchecked Sendable {
   }
 
   /// The same for work that is not counted in frames.
-  /// - Parameter done: from 0 to 1.
-  func update(share done: Double) {
+  ///
+  /// - Parameters:
+  ///   - done: from 0 to 1.
+  ///   - isDue: a program that reads along is told in any case, however short the work was.
+  func update(share done: Double, isDue: Bool = false) {
     guard style != .none else { return }
-    show { now in
+    show(isDue: isDue && style == .json) { now in
       let elapsed = now.timeIntervalSince(began)
       let left = elapsed >= 1 && done > 0.01 ? elapsed / done - elapsed : nil
       guard style == .auto else {

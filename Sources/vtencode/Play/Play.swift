@@ -60,6 +60,10 @@ struct Play: AsyncParsableCommand {
     if let frameRate, !(0.1...1000).contains(frameRate) {
       throw ValidationError("--frame-rate goes from 0.1 to 1000.")
     }
+    if terminal, fullScreen || noBar {
+      throw ValidationError(
+        "\(fullScreen ? "--full-screen" : "--no-bar") is for a window; leave it or --terminal out.")
+    }
     if let snapshot, !snapshot.lowercased().hasSuffix(".png") {
       throw ValidationError("--snapshot writes PNG; give a name that ends in .png.")
     }

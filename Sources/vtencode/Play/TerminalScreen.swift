@@ -52,7 +52,7 @@ final class TerminalScreen: PlayScreen, @unchecked Sendable {
   }
 
   /// The terminal's size; that of the first ones where it does not say.
-  private static func size() -> (columns: Int, rows: Int) {
+  static func size() -> (columns: Int, rows: Int) {
     var size = winsize()
     if ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 1, size.ws_row > 1 {
       return (min(Int(size.ws_col), 1000), min(Int(size.ws_row), 500))

@@ -16,6 +16,13 @@ final class DatagramInbox: @unchecked Sendable {
   private var waiting: [Datagram] = []
   private var isWoken = false
   private var dropped = 0
+  private var closed = false
+
+  var isClosed: Bool {
+    condition.lock()
+    defer { condition.unlock() }
+    return closed
+  }
 
   var droppedCount: Int {
     condition.lock()
@@ -44,11 +51,19 @@ final class DatagramInbox: @unchecked Sendable {
     condition.unlock()
   }
 
+  /// Ends the session that reads here.
+  func close() {
+    condition.lock()
+    closed = true
+    condition.signal()
+    condition.unlock()
+  }
+
   /// What has come; waits for something until a time.
   func take(until time: Double) -> [Datagram] {
     condition.lock()
     defer { condition.unlock() }
-    while waiting.isEmpty, !isWoken {
+    while waiting.isEmpty, !isWoken, !closed {
       let left = time - SessionTime.now
       guard left > 0 else { break }
       _ = condition.wait(until: Date().addingTimeInterval(left))

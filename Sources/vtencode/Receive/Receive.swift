@@ -6,14 +6,18 @@ import RealTimeTransport
 
 struct Receive: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Receives what vtencode send sends, decodes it, and writes it to a movie.",
+    abstract: "Receives what vtencode send sends, shows it, and writes it to a movie.",
     discussion: """
       Waits for a sender, takes the first that greets, and ends with it, after --frames, or with Ctrl-C; the movie is \
       whole then. It asks for lost packets again, and for a new picture where that does not help. The movie holds the \
-      frames that came, as they were coded, at their times.
+      frames that came, as they were coded, at their times. --web serves a page with the pictures, charts of what happens, \
+      and buttons that ask for a key frame, lose packets, and cap the rate.
 
       Examples:
         vtencode receive --listen 5004 --out call.mp4
+        vtencode receive --listen 5004 --play
+        vtencode receive --listen 5004 --terminal
+        vtencode receive --listen 5004 --web 8080
         vtencode receive --listen 5004 --frames 300 --json
         vtencode receive --listen 5004 --secret 'correct horse battery' --out call.mov
         openssl rand -hex 32 > call.key; vtencode receive --listen 5004 --key-file call.key
@@ -28,9 +32,21 @@ struct Receive: AsyncParsableCommand {
     let address = try Endpoint(host: host, port: options.listen.port).resolve()
     try options.wire.check(address, isSecured: secret != nil)
     let file = try options.out.map { try ReceivedFile.Place($0, overwrites: options.overwrite) }
+    try OutputCheck.check(options.snapshot, option: "--snapshot", others: [options.out ?? ""])
+    let web = try options.web.place(isInsecure: options.wire.insecure)
     Interrupt.shared.watch()
-    let run = try ReceiveRun(options, address: address, secret: secret, place: file)
-    let failure: Failure? = try await onThread("receive") { try run.run() }
+    let run = try ReceiveRun(
+      .init(
+        address: address, secret: secret, place: file, mostFrames: options.frames ?? .max,
+        isQuiet: options.wire.quiet, web: web, screen: options.screen, snapshot: options.snapshot))
+    let failure: Failure?
+    do {
+      failure = try await onThread("receive") { try run.run() }
+    } catch {
+      // What has been recorded is kept, whatever became of the screen.
+      _ = try? await run.finish()
+      throw error
+    }
     let summary = try await run.finish()
     try summary.print(asJSON: options.wire.json)
     if let failure { throw failure }
@@ -57,9 +73,46 @@ struct ReceiveOptions: ParsableArguments {
   @Option(help: ArgumentHelp("End after so many frames.", valueName: "n"))
   var frames: Int?
 
+  @Flag(help: "Show the pictures in a window. f fills the screen, q ends.")
+  var play = false
+
+  @Flag(help: "Show the pictures in the terminal, as blocks of colour. q ends.")
+  var terminal = false
+
+  @Flag(help: "With --play: fill the screen.")
+  var fullScreen = false
+
+  @Option(
+    help: ArgumentHelp(
+      "With --play or --terminal: at the end, write what is seen to this file, which is replaced.",
+      valueName: "file.png"), completion: .file())
+  var snapshot: String?
+
+  @OptionGroup var web: WebOptions
+
   @OptionGroup var wire: WireOptions
 
+  var screen: LiveScreen.Kind? {
+    play ? .window(isFullScreen: fullScreen) : terminal ? .terminal : nil
+  }
+
   func validate() throws {
+    if play, terminal {
+      throw ValidationError("--play and --terminal exclude each other; give one of them.")
+    }
+    if fullScreen, !play { throw ValidationError("--full-screen is for --play.") }
+    if let snapshot {
+      guard play || terminal else { throw ValidationError("--snapshot is for --play or --terminal.") }
+      guard snapshot.lowercased().hasSuffix(".png") else {
+        throw ValidationError("--snapshot writes PNG; give a name that ends in .png.")
+      }
+    }
+    if terminal, wire.json {
+      throw ValidationError("--terminal has standard output for the pictures; leave out --json.")
+    }
+    if overwrite, out == nil {
+      throw ValidationError("--overwrite is for --out; give a file, or leave it out.")
+    }
     if let frames, frames < 1 { throw ValidationError("--frames must be 1 or more.") }
   }
 }

@@ -6,8 +6,20 @@ import RealTimeTransport
 
 /// A session of `vtencode receive`, on one thread but for the socket's.
 final class ReceiveRun: @unchecked Sendable {
-  // Sendable: one thread after the other uses it.
-  private let options: ReceiveOptions
+  // Sendable: one thread after the other uses it; what others may call says so.
+  struct Settings: Sendable {
+    var address: SocketAddress
+    var secret: (any SharedSecret)?
+    var place: ReceivedFile.Place?
+    var mostFrames = Int.max
+    var isQuiet = false
+    var web: WebOptions.Place?
+    var screen: LiveScreen.Kind?
+    /// A file for what the screen shows at the end.
+    var snapshot: String?
+  }
+
+  private let settings: Settings
   private let inbox = DatagramInbox()
   private let socket: DatagramSocket
   private let output: ReceivedOutput
@@ -15,55 +27,117 @@ final class ReceiveRun: @unchecked Sendable {
   private var peer: DatagramPath?
   private var line: LiveLine
   private var meter = RateMeter()
+  private var page: ReceivedPage?
+  private var screen: LiveScreen?
+  /// Pictures that the screen has shown, and that were over before it could.
+  private var seen: (shown: Int, dropped: Int)?
   /// When the session was over.
   private var end = 0.0
 
-  /// Opens the socket.
-  init(
-    _ options: ReceiveOptions, address: SocketAddress, secret: (any SharedSecret)?, place: ReceivedFile.Place?
-  ) throws {
-    self.options = options
-    output = ReceivedOutput(place, mostFrames: options.frames ?? .max)
+  /// Opens the socket, and the page's.
+  init(_ settings: Settings) throws {
+    self.settings = settings
+    output = ReceivedOutput(settings.place, mostFrames: settings.mostFrames)
     var random = SystemRandomNumberGenerator()
     let configuration = ReceiverSession.Configuration(
       clock: SessionTime.clock, source: random.next(), nonce: .random(using: &random))
-    session = ReceiverSession(configuration, secret: secret)
-    line = LiveLine(isQuiet: options.wire.quiet)
-    socket = try DatagramSocket(address) { [inbox] path, bytes, time in
+    session = ReceiverSession(configuration, secret: settings.secret)
+    var isTerminal = false
+    if case .terminal = settings.screen { isTerminal = true }
+    line = LiveLine(isQuiet: settings.isQuiet || isTerminal)
+    socket = try DatagramSocket(settings.address) { [inbox] path, bytes, time in
       inbox.put(.init(path: path, bytes: bytes, time: time))
     }
+    do {
+      page = try settings.web.map { place in try ReceivedPage(place) { [inbox] in inbox.wake() } }
+      do {
+        screen = try settings.screen.map { kind in try LiveScreen(kind) { [inbox] in inbox.close() } }
+      } catch {
+        page?.close()
+        throw error
+      }
+    } catch {
+      socket.close()
+      throw error
+    }
     Interrupt.shared.onRequest { [inbox] in inbox.wake() }
-    if !options.wire.quiet {
-      Console.note("Listening on \(address.text); Ctrl-C ends it")
+    // Where the terminal shows pictures, words would stand in them.
+    if !settings.isQuiet, !isTerminal {
+      Console.note("Listening on \(settings.address.text); Ctrl-C ends it")
     }
   }
 
+  /// Where it listens.
+  var port: Int { socket.port }
+
+  /// Ends it; from any thread.
+  func stop() { inbox.close() }
+
   /// - Returns: Why the session ended too early, if it did.
   func run() throws -> Failure? {
-    defer { socket.close() }
-    while !Interrupt.shared.isRequested, session.state == .waiting || session.state == .open, !output.isFull {
-      let batch = inbox.take(until: min(session.deadline, SessionTime.now + 0.5))
-      for datagram in batch where !output.isFull && !Interrupt.shared.isRequested { try take(datagram) }
-      // Who decodes more slowly than datagrams come has not heard nothing: they wait.
-      let now = inbox.isEmpty ? SessionTime.now : batch.last?.time ?? SessionTime.now
-      if !output.isFull { try session.poll(at: now, decode: decode) }
-      output.settle { session.captureTime(of: $0) }
-      if let peer { socket.send(session.takeOutgoing(), to: peer) }
-      line.update(at: SessionTime.now) { progress() }
+    defer {
+      page?.close()
+      if seen == nil { seen = screen?.close() }
+      socket.close()
+    }
+    do {
+      try receive()
+    } catch {
+      // The sender is not to wait for one who is gone.
+      leave()
+      throw error
     }
     line.finish()
     end = SessionTime.now
     if !output.isFull { try session.finish(decode: decode) }
-    output.settle { session.captureTime(of: $0) }
-    session.sayGoodbye(at: SessionTime.now)
-    if let peer { socket.send(session.takeOutgoing(), to: peer) }
+    try settle()
+    leave()
     if session.state == .waiting {
       return Failure("nobody has called", status: Interrupt.shared.status)
     }
+    if let path = settings.snapshot { try screen?.snapshot(to: path) }
+    seen = screen?.close()
     guard session.state == .silent else { return nil }
     return Failure(
       "the sender has said nothing for \(Int(SenderSession.silenceTime)) s; the network or the sender is gone"
     )
+  }
+
+  private var goesOn: Bool {
+    !Interrupt.shared.isRequested && !inbox.isClosed && !output.isFull
+      && (session.state == .waiting || session.state == .open)
+  }
+
+  private func receive() throws {
+    while goesOn {
+      let batch = inbox.take(until: min(session.deadline, SessionTime.now + (page == nil ? 0.5 : 0.1)))
+      page?.obey(&session, at: SessionTime.now)
+      for datagram in batch where !output.isFull && !Interrupt.shared.isRequested {
+        if page?.throwsAway(datagram.bytes) == true { continue }
+        try take(datagram)
+      }
+      // Who decodes more slowly than datagrams come has not heard nothing: they wait.
+      let now = inbox.isEmpty ? SessionTime.now : batch.last?.time ?? SessionTime.now
+      if !output.isFull { try session.poll(at: now, decode: decode) }
+      try settle()
+      page?.tell(session, output, at: SessionTime.now)
+      if let peer { socket.send(session.takeOutgoing(), to: peer) }
+      line.update(at: SessionTime.now) { progress() }
+    }
+  }
+
+  private func settle() throws {
+    try output.settle {
+      session.captureTime(of: $0)
+    } show: {
+      page?.show($0)
+      try screen?.show($0.picture)
+    }
+  }
+
+  private func leave() {
+    session.sayGoodbye(at: SessionTime.now)
+    if let peer { socket.send(session.takeOutgoing(), to: peer) }
   }
 
   private func take(_ datagram: DatagramInbox.Datagram) throws {
@@ -73,7 +147,9 @@ final class ReceiveRun: @unchecked Sendable {
       let belongs = session.greet(datagram.bytes, at: datagram.time)
       socket.send(session.takeOutgoing(), to: datagram.path)
       guard belongs else { return }
-      if peer == nil, !options.wire.quiet { Console.note("Receiving from \(datagram.path.remote.text)") }
+      if peer == nil, !settings.isQuiet, screen?.isTerminal != true {
+        Console.note("Receiving from \(datagram.path.remote.text)")
+      }
       peer = datagram.path
     } else if datagram.path.remote == peer?.remote {
       try session.take(datagram.bytes, at: datagram.time, decode: decode)
@@ -97,7 +173,7 @@ final class ReceiveRun: @unchecked Sendable {
   /// Ends the file, and sums up.
   func finish() async throws -> SummaryTable {
     let path = try await output.finish()
-    if path == nil, options.out != nil, session.state != .waiting {
+    if path == nil, settings.place != nil, session.state != .waiting {
       throw Failure("no picture came that could be decoded; nothing was written")
     }
     let counts = session.counts
@@ -138,6 +214,15 @@ final class ReceiveRun: @unchecked Sendable {
         + "\(Wording.plural(counts.requests, "request")) for a new picture")
     if session.refused > 0 {
       table.row("refused", "\(Wording.plural(session.refused, "datagram")) that were not the sender's")
+    }
+    page?.sum(&table)
+    if let seen {
+      table.row(
+        "on the screen",
+        "\(Wording.plural(seen.shown, "picture")), \(Wording.grouped(seen.dropped)) over before they could be shown"
+      )
+      table.figure("screenShown", seen.shown)
+      table.figure("screenDropped", seen.dropped)
     }
     table.figure("shown", output.frames)
     table.figure("sent", sent)

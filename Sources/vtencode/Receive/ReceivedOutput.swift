@@ -3,6 +3,15 @@ import AVFoundation
 import Foundation
 import RealTimeTransport
 
+/// A frame that was decoded, for whoever shows it.
+struct Shown {
+  var frame: MediaReceiver.Frame
+  var picture: CVPixelBuffer
+  /// When it was decoded, and when its picture was taken, in seconds of `SessionTime`; nil before that is known.
+  var time: Double
+  var captured: Double?
+}
+
 /// What becomes of the frames that a receiver gives out: they are decoded, timed, and written.
 final class ReceivedOutput {
   private let place: ReceivedFile.Place?
@@ -14,7 +23,8 @@ final class ReceivedOutput {
   private var lastTime = -1.0
   private(set) var frames = 0
   private var numbers: (first: Int64, last: Int64)?
-  private var unsettled: [(timestamp: UInt32, time: Double)] = []
+  private var unsettled: [Shown] = []
+  private(set) var keyFrames = 0
   private(set) var log = ArrivalLog()
 
   init(_ place: ReceivedFile.Place?, mostFrames: Int) {
@@ -45,7 +55,8 @@ final class ReceivedOutput {
     stamp = (frame.timestamp, time)
     numbers = (numbers?.first ?? frame.number, frame.number)
     frames += 1
-    unsettled.append((frame.timestamp, now))
+    keyFrames += frame.descriptor.isKeyFrame ? 1 : 0
+    unsettled.append(Shown(frame: frame, picture: decoded.picture, time: now))
     if let place, time > lastTime {
       if file == nil, let format = decoded.sample.formatDescription {
         file = try ReceivedFile(place, format: format)
@@ -56,12 +67,14 @@ final class ReceivedOutput {
     return true
   }
 
-  /// Works out how old the pictures were that were shown since the last time.
-  func settle(_ captureTime: (UInt32) -> Double?) {
-    for (timestamp, time) in unsettled {
-      log.add(at: time, delay: captureTime(timestamp).map { time - $0 })
+  /// Works out how old the pictures were that were decoded since the last time, and shows them.
+  func settle(_ captureTime: (UInt32) -> Double?, show: (Shown) throws -> Void) rethrows {
+    defer { unsettled.removeAll(keepingCapacity: true) }
+    for var shown in unsettled {
+      shown.captured = captureTime(shown.frame.timestamp)
+      log.add(at: shown.time, delay: shown.captured.map { shown.time - $0 })
+      try show(shown)
     }
-    unsettled.removeAll(keepingCapacity: true)
   }
 
   /// - Returns: The name of the file; nil if there is none.

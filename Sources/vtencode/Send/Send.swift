@@ -1,42 +1,87 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import Foundation
+import NIOCore
+import RealTimeSecurity
 import RealTimeTransport
 import VideoToolbox
 
 struct Send: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Sends a movie or a test picture live to vtencode receive: H.264 in RTP over UDP.",
+    abstract: "Sends a movie, a screen or a camera live to vtencode receive, or shows it live in a browser.",
     discussion: """
-      The encoder works in its low-latency mode. Nothing but a greeting is sent before the receiver has answered it. \
+      H.264 in RTP over UDP. The encoder works in its low-latency mode. Nothing but a greeting is sent before the receiver has answered it. \
       Lost packets are sent again, and what cannot be repaired so is repaired as --recovery says. Ends with the source, \
-      when the receiver leaves, or with Ctrl-C.
+      when the receiver leaves, or with Ctrl-C. --web does what vtencode receive --web does in the same process.
 
       Examples:
         vtencode receive --listen 5004 --out call.mp4 & vtencode send talk.mp4 --to 127.0.0.1:5004
         vtencode send test:1280x720@30 --to 127.0.0.1:5004 --frames 300
         vtencode send talk.mp4 --loop --to 192.168.1.5:5004 --secret 'correct horse battery' --bitrate 1500k
         vtencode send talk.mp4 --to pc.local:5004 --key-file call.key
+        vtencode send x11: --to pc.local:5004 --key-file call.key --dimensions 1280 720
+        vtencode send v4l2:/dev/video0 --web 8080
+        vtencode send test:640x360@30 --web 8080
         vtencode send talk.mp4 --to 127.0.0.1:5004 --sdp call.sdp & sleep 1; ffplay -protocol_whitelist file,udp,rtp call.sdp
       """)
 
   @OptionGroup var options: SendOptions
 
   func run() async throws {
+    guard let destination = options.to else { return try await show() }
     let secret = try options.wire.sharedSecret()
-    let address = try options.to.resolve()
+    let address = try destination.resolve()
     try options.wire.check(address, isSecured: secret != nil)
     try OutputCheck.check(options.sdp, option: "--sdp", others: [options.source])
     Interrupt.shared.watch()
     let source = try await SendSource.open(options)
-    let (summary, damage) = try await onThread("send") { [options] in
-      let pictures = try source.pictures()
-      let run = try SendRun(options, source: source, pictures: pictures, address: address, secret: secret)
-      return (try run.run(), pictures.damage.summary)
-    }
+    let (summary, damage) = try await Self.send(options, source, to: destination, at: address, secret)
     try summary.print(asJSON: options.wire.json)
-    if let damage {
-      throw Failure("'\(source.name)' is damaged: \(damage)", status: SourceDamage.exitStatus)
+    if let damage { throw damage }
+  }
+
+  /// Sends all of it.
+  /// - Returns: Also what was wrong with the source.
+  private static func send(
+    _ options: SendOptions, _ source: SendSource, to destination: Endpoint, at address: SocketAddress,
+    _ secret: (any SharedSecret)?
+  ) async throws -> (SummaryTable, Failure?) {
+    try await onThread("send") {
+      let pictures = try source.pictures()
+      let run = try SendRun(
+        options, source: source, pictures: pictures, destination: destination, address: address,
+        secret: secret)
+      let summary = try run.run()
+      let damage = pictures.damage.summary.map {
+        Failure("'\(source.name)' is damaged: \($0)", status: SourceDamage.exitStatus)
+      }
+      return (summary, damage)
+    }
+  }
+
+  /// Both ends in this process, with a key that nobody else has; a browser shows what comes out.
+  private func show() async throws {
+    let web = try options.web.place(isInsecure: options.wire.insecure)
+    Interrupt.shared.watch()
+    let source = try await SendSource.open(options)
+    let secret = try PresharedKey(bytes: (0..<PresharedKey.size).map { _ in UInt8.random(in: 0...255) })
+    let receiver = try ReceiveRun(
+      .init(
+        address: SocketAddress(ipAddress: "127.0.0.1", port: 0), secret: secret, isQuiet: true, web: web))
+    let destination = Endpoint(host: "127.0.0.1", port: receiver.port)
+    let address = try destination.resolve()
+    let received = Task { try await onThread("receive") { try receiver.run() } }
+    do {
+      var (summary, damage) = try await Self.send(options, source, to: destination, at: address, secret)
+      // Who sends says what is wrong, if anything is.
+      _ = try await received.value
+      summary.append(try await receiver.finish())
+      try summary.print(asJSON: options.wire.json)
+      if let damage { throw damage }
+    } catch {
+      receiver.stop()
+      _ = await received.result
+      throw error
     }
   }
 }

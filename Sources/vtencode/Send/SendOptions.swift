@@ -6,12 +6,15 @@ import RealTimeTransport
 struct SendOptions: ParsableArguments {
   @Argument(
     help: ArgumentHelp(
-      "A movie, sent at its own pace; or test:WIDTHxHEIGHT@RATE, a made-up picture with a clock in it.",
+      "A movie, sent at its own pace; test:WIDTHxHEIGHT@RATE, a made-up picture with a clock in it; x11:DISPLAY, a screen, or "
+        + "x11:DISPLAY+X,Y:WIDTHxHEIGHT@RATE, a part of it; v4l2:/dev/video0:WIDTHxHEIGHT@RATE, a camera.",
       valueName: "source"), completion: .file())
   var source: String
 
   @Option(help: ArgumentHelp("Where vtencode receive listens.", valueName: "host:port"))
-  var to: Endpoint
+  var to: Endpoint?
+
+  @OptionGroup var web: WebOptions
 
   @Option(
     help: ArgumentHelp(
@@ -28,15 +31,18 @@ struct SendOptions: ParsableArguments {
 
   @Flag(
     inversion: .prefixedNo,
-    help: "Lost packets are sent once more as long as that takes no more than half a second.")
-  var retransmission = true
+    help:
+      "Lost packets are sent once more as long as that takes no more than half a second. (default: --retransmission)"
+  )
+  var retransmission: Bool?
 
   @Flag(
     inversion: .prefixedNo,
     help: ArgumentHelp(
-      "Packets that others can be made of go along, as many as the losses ask for, where sending again takes long."
+      "Packets that others can be made of go along, as many as the losses ask for, where sending again takes long. "
+        + "(default: --fec)"
     ))
-  var fec = true
+  var fec: Bool?
 
   @Option(
     help: ArgumentHelp(
@@ -69,32 +75,24 @@ struct SendOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Largest RTP packet in bytes.", valueName: "bytes"))
   var mtu: Int = 1200
 
-  @Option(help: ArgumentHelp("Seconds to wait for the receiver to answer, up to 10s.", valueName: "time"))
-  var wait: Seconds = Seconds(10)
+  @Option(
+    help: ArgumentHelp(
+      "Seconds to wait for the receiver to answer, up to 10s. (default: 10s)", valueName: "time"))
+  var wait: Seconds?
 
   @OptionGroup var wire: WireOptions
 
   func validate() throws {
-    guard to.host != nil else {
-      throw ValidationError("--to wants a host and a port, such as pc.local:5004.")
-    }
+    try validateDestination()
     if source.hasPrefix(TestPictures.Format.scheme), TestPictures.Format(source) == nil {
       throw ValidationError("'\(source)' is no test picture; write test:, test:1280x720 or test:640x360@25.")
     }
     try TestPictures.Format(source)?.size.validate()
+    if DeviceFormat.isDevice(source), DeviceFormat(source) == nil {
+      throw ValidationError(DeviceFormat.refusal(of: source))
+    }
     if let bitrate, !BitRate.allowed.contains(bitrate.bitsPerSecond) {
       throw ValidationError("--bitrate goes from 1k to 1000M (bits a second); try --bitrate 1500k.")
-    }
-    if sdp != nil {
-      guard recovery == nil else {
-        throw ValidationError("--sdp is for players, who say nothing of losses; leave out --recovery.")
-      }
-      guard wire.key == nil, wire.keyFile == nil, wire.secret == nil else {
-        throw ValidationError("--sdp is for players, who know no key of vtencode's; leave out the key.")
-      }
-      guard to.port < 65_535 else {
-        throw ValidationError("With --sdp the port after --to's is used too; choose a lower one.")
-      }
     }
     try dimensions?.validate()
     try check("--max-qp", maxQp, 1...51)
@@ -102,7 +100,49 @@ struct SendOptions: ParsableArguments {
     try check("--threads", threads, 1...16)
     try check("--mtu", mtu, 200...1400)
     try check("--frames", frames, 1...Int(Int32.max))
-    guard (0.1...10).contains(wait.value) else { throw ValidationError("--wait goes from 100ms to 10s.") }
+    guard (0.1...10).contains(wait?.value ?? 1) else {
+      throw ValidationError("--wait goes from 100ms to 10s.")
+    }
+  }
+
+  /// Where it goes, and that nothing was asked for that has no meaning there.
+  private func validateDestination() throws {
+    switch (to, web.web) {
+    case (nil, nil):
+      throw ValidationError("Say where to send: --to host:port, or --web port for a browser on this machine.")
+    case (.some, .some):
+      throw ValidationError("--to and --web exclude each other; at the other end there is receive --web.")
+    case (let to?, nil):
+      guard to.host != nil else {
+        throw ValidationError("--to wants a host and a port, such as pc.local:5004.")
+      }
+    case (nil, .some):
+      try refuse(keyOptions + [("--sdp", sdp != nil), ("--wait", wait != nil)]) {
+        "--web shows it in this process, where nobody else is asked or waited for; leave out \($0)."
+      }
+    }
+    if loops, TestPictures.Format(source) != nil || DeviceFormat.isDevice(source) {
+      throw ValidationError("Only a movie has an end; leave out --loop.")
+    }
+    guard sdp != nil else { return }
+    try refuse([("--recovery", recovery != nil)]) {
+      "--sdp is for players, who say nothing of losses; leave out \($0)."
+    }
+    try refuse(keyOptions) { "--sdp is for players, who know no key of vtencode's; leave out \($0)." }
+    try refuse([
+      ("--retransmission", retransmission != nil), ("--fec", fec != nil), ("--wait", wait != nil),
+    ]) { "--sdp is for players, who ask for nothing and answer nothing; leave out \($0)." }
+    if let to, to.port == 65_535 {
+      throw ValidationError("With --sdp the port after --to's is used too; choose a lower one.")
+    }
+  }
+
+  private var keyOptions: [(String, Bool)] {
+    [("--key", wire.key != nil), ("--key-file", wire.keyFile != nil), ("--secret", wire.secret != nil)]
+  }
+
+  private func refuse(_ options: [(name: String, isGiven: Bool)], _ reason: (String) -> String) throws {
+    if let option = options.first(where: \.isGiven) { throw ValidationError(reason(option.name)) }
   }
 
   private func check(_ name: String, _ value: Int?, _ range: ClosedRange<Int>) throws {

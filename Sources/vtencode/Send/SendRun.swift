@@ -12,6 +12,8 @@ final class SendRun: @unchecked Sendable {
   private let source: SendSource
   private var pictures: any CallPictures
   private let address: SocketAddress
+  /// The same as it was given.
+  private let destination: Endpoint
   /// Where reports go if that is another port, as players want it (RFC 3550, 11).
   private let control: SocketAddress?
   private let isSecured: Bool
@@ -30,13 +32,14 @@ final class SendRun: @unchecked Sendable {
   private var encoderBusy = 0.0
 
   init(
-    _ options: SendOptions, source: SendSource, pictures: any CallPictures, address: SocketAddress,
-    secret: (any SharedSecret)?
+    _ options: SendOptions, source: SendSource, pictures: any CallPictures, destination: Endpoint,
+    address: SocketAddress, secret: (any SharedSecret)?
   ) throws {
     self.options = options
     self.source = source
     self.pictures = pictures
     self.address = address
+    self.destination = destination
     isSecured = secret != nil
     control = options.sdp == nil ? nil : address.nextPort
     rate =
@@ -64,8 +67,8 @@ final class SendRun: @unchecked Sendable {
     configuration.rates.least = min(configuration.rates.most, 50_000)
     configuration.frameRate = source.frameRate
     configuration.stream.packetSize = options.mtu
-    configuration.stream.protects = options.fec && options.sdp == nil
-    configuration.stream.retransmits = options.retransmission && options.sdp == nil
+    configuration.stream.protects = options.fec ?? (options.sdp == nil)
+    configuration.stream.retransmits = options.retransmission ?? (options.sdp == nil)
     configuration.stream.clock = SessionTime.clock
     configuration.stream.firstSequence = random.next() & 0x7FFF
     configuration.stream.timestampOffset = random.next()
@@ -96,12 +99,12 @@ final class SendRun: @unchecked Sendable {
     var sent = 0
     while sent < options.frames ?? .max, let picture = try pictures.next() {
       // The first picture may take its time.
-      let due = (start ?? SessionTime.now - picture.time) + picture.time
-      start = due - picture.time
+      let due = picture.captured ?? (start ?? SessionTime.now - picture.time) + picture.time
+      start = start ?? due - picture.time
       guard wait(until: due) else { break }
       sent += 1
-      // A machine that is too slow leaves pictures out rather than fall behind.
-      if SessionTime.now - due > 2 / source.frameRate {
+      // A machine that is too slow leaves pictures out rather than fall behind; a device has done so by itself.
+      if picture.captured == nil, SessionTime.now - due > 2 / source.frameRate {
         skipped += 1
         continue
       }
@@ -124,21 +127,20 @@ final class SendRun: @unchecked Sendable {
 
   /// Does something to the session, and sends what comes of it.
   private func exchange(_ work: (inout SenderSession) -> Void) {
-    lock.withLock {
+    let outlet = lock.withLock {
       work(&session)
-      let datagrams = session.takeOutgoing()
-      guard let control else {
-        socket?.send(datagrams, to: DatagramPath(remote: address))
-        return
+      for datagram in session.takeOutgoing() {
+        let target = control.flatMap { RTCPPacket.isControl(datagram) ? $0 : nil } ?? address
+        socket?.enqueue(datagram, to: DatagramPath(remote: target))
       }
-      for datagram in datagrams {
-        socket?.send([datagram], to: DatagramPath(remote: RTCPPacket.isControl(datagram) ? control : address))
-      }
+      return socket
     }
+    // Not under the lock: an interface may take its time.
+    outlet?.flush()
   }
 
   private func waitForAnswer() throws {
-    let end = SessionTime.now + options.wait.value
+    let end = SessionTime.now + (options.wait?.value ?? 10)
     while lock.withLock({ session.state }) == .greeting, SessionTime.now < end {
       if Interrupt.shared.isRequested { throw Failure("interrupted", status: Interrupt.shared.status) }
       if let code = lock.withLock({ socket })?.lastError, [ENETUNREACH, EHOSTUNREACH, EACCES].contains(code) {
@@ -151,22 +153,23 @@ final class SendRun: @unchecked Sendable {
       throw Failure(
         refused > 0
           ? "what answers at \(address.text) is no vtencode receive; is another program at that port?"
-          : "nobody answers at \(options.to.text); start vtencode receive --listen \(options.to.port) there"
+          : "nobody answers at \(destination.text); start vtencode receive --listen \(destination.port) there"
             + (isSecured ? ", with the same key" : ""))
     }
   }
 
   private func send(_ picture: CallPicture) throws {
-    let captured = SessionTime.now
+    let captured = picture.captured ?? SessionTime.now
+    let begin = SessionTime.now
     if let test = pictures as? TestPictures {
       test.stamp(picture.buffer, milliseconds: UInt64(Date().timeIntervalSince1970 * 1000))
     }
-    let (wish, attempt) = lock.withLock { session.takeWish(at: captured) }
+    let (wish, attempt) = lock.withLock { session.takeWish(at: begin) }
     try followPath()
     let output = try encoder.encode(
       CallPicture(buffer: picture.buffer, time: captured),
       options: CallEncoder.options(wish, lostTimes: attempt.lostTimes))
-    encoderBusy += SessionTime.now - captured
+    encoderBusy += SessionTime.now - begin
     guard let output else {
       dropped += 1
       lock.withLock { session.drop(attempt) }

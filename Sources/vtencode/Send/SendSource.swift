@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FFmpegMedia
 import Foundation
 import VideoToolbox
 
@@ -7,6 +8,15 @@ struct SendSource: Sendable {
   private enum Kind: Sendable {
     case movie(MovieSource, loops: Bool)
     case test(TestPictures.Format)
+    case device(Device)
+  }
+
+  /// A device that is open.
+  private final class Device: @unchecked Sendable {
+    // Sendable: one thread after the other uses it.
+    let device: CaptureDevice
+
+    init(_ device: CaptureDevice) { self.device = device }
   }
 
   private let kind: Kind
@@ -21,6 +31,18 @@ struct SendSource: Sendable {
       return SendSource(
         kind: .test(format), name: options.source, width: format.size.width, height: format.size.height,
         frameRate: format.frameRate)
+    }
+    if let format = DeviceFormat(options.source) {
+      let device = try format.open()
+      let width = options.dimensions?.width ?? device.width & ~1
+      let height = options.dimensions?.height ?? device.height & ~1
+      guard Dimensions.encodable.contains(width), Dimensions.encodable.contains(height) else {
+        throw Failure(
+          "'\(options.source)' has pictures of \(width) by \(height); give a size with --dimensions")
+      }
+      return SendSource(
+        kind: .device(Device(device)), name: options.source, width: width, height: height,
+        frameRate: device.frameRate)
     }
     let movie = try await MovieSource.open(options.source, streamFrameRate: nil)
     let width = options.dimensions?.width ?? movie.width & ~1
@@ -38,6 +60,7 @@ struct SendSource: Sendable {
     case .movie(let movie, true): try LoopedMovie(movie, width: width, height: height)
     case .movie(let movie, false): try MoviePictures(movie, width: width, height: height)
     case .test(let format): try TestPictures(format)
+    case .device(let holder): try DevicePictures(holder.device, width: width, height: height)
     }
   }
 }

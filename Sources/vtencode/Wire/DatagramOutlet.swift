@@ -18,8 +18,8 @@ struct DatagramPath: Sendable {
 /// choose the address that a datagram comes from.
 struct DatagramOutlet: ~Copyable {
   private let descriptor: CInt
-  /// Milliseconds to wait for room.
-  private static let patience: Int32 = 20
+  /// Milliseconds to wait for room at most.
+  static let patience = 20
 
   /// - Parameter socket: stays the caller's.
   init(_ socket: CInt) throws {
@@ -29,12 +29,14 @@ struct DatagramOutlet: ~Copyable {
 
   deinit { Foundation.close(descriptor) }
 
+  /// - Parameter patience: milliseconds to wait for room.
   /// - Returns: The system's error, if there was one.
-  borrowing func send(_ packet: [UInt8], to path: DatagramPath) -> Int32? {
+  borrowing func send(_ packet: [UInt8], to path: DatagramPath, patience: Int = patience) -> Int32? {
     let code = attempt(packet, to: path)
     guard code == EAGAIN || code == EWOULDBLOCK || code == ENOBUFS else { return code }
+    guard patience > 0 else { return code }
     var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-    guard poll(&waiting, 1, Self.patience) > 0 else { return code }
+    guard poll(&waiting, 1, Int32(clamping: patience)) > 0 else { return code }
     return attempt(packet, to: path)
   }
 

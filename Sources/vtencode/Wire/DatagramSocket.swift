@@ -15,6 +15,7 @@ final class DatagramSocket: @unchecked Sendable {
   private let group: MultiThreadedEventLoopGroup
   private let channel: any Channel
   private let outlet: DatagramOutlet
+  private let outbox = DatagramOutbox()
   private let lock = Lock()
   private var code: Int32?
 
@@ -62,7 +63,8 @@ final class DatagramSocket: @unchecked Sendable {
     return descriptor
   }
 
-  private static func failure(_ code: Int32, _ address: SocketAddress) -> Failure {
+  /// What is to be done about a port that cannot be had.
+  static func failure(_ code: Int32, _ address: SocketAddress) -> Failure {
     let port = address.port ?? 0
     switch code {
     case EADDRINUSE: return Failure("port \(port) is in use; choose another, or end the program that has it")
@@ -83,6 +85,21 @@ final class DatagramSocket: @unchecked Sendable {
   func send(_ packets: [[UInt8]], to path: DatagramPath) {
     for packet in packets {
       let result = outlet.send(packet, to: path)
+      lock.withLock { code = result }
+    }
+  }
+
+  /// Puts a datagram behind those that wait to be sent; never waits. `flush` sends them.
+  func enqueue(_ packet: [UInt8], to path: DatagramPath) { outbox.put(packet, to: path) }
+
+  /// Sends what waits, in order, from any thread. An interface that takes nothing holds it for as long as one datagram may
+  /// wait, however many there are: the others are lost, as on the way.
+  func flush() {
+    var patience = DatagramOutlet.patience
+    outbox.drain { datagram in
+      let begin = SessionTime.now
+      let result = outlet.send(datagram.bytes, to: datagram.path, patience: patience)
+      patience = max(patience - Int((SessionTime.now - begin) * 1000), 0)
       lock.withLock { code = result }
     }
   }

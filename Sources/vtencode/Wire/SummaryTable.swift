@@ -13,6 +13,14 @@ struct SummaryTable {
   mutating func figure(_ name: String, _ value: Double?) { figures[name] = value }
   mutating func figure(_ name: String, _ value: Int) { figures[name] = Double(value) }
 
+  /// Adds another's, whose figures are named after the receiver.
+  mutating func append(_ other: SummaryTable) {
+    rows += other.rows
+    for (name, value) in other.figures {
+      figures["receiver" + name.prefix(1).uppercased() + name.dropFirst()] = value
+    }
+  }
+
   var text: String {
     ([title] + rows.map { "  \($0.name.padding(toLength: 14, withPad: " ", startingAt: 0))\($0.value)" })
       .joined(separator: "\n") + "\n"

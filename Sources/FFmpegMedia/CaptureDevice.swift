@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+import CFFmpeg
+import CoreVideo
+
+/// A screen or a camera, through libavdevice, which is loaded with the first. One thread at a time uses it.
+package final class CaptureDevice {
+  package enum Kind: Sendable, Equatable {
+    /// A display of X, named as `DISPLAY` names it, with `+x,y` behind it for a part of the screen.
+    case screen
+    /// A device of Video4Linux, named by its path.
+    case camera
+
+    /// What libavdevice calls it.
+    fileprivate var format: String {
+      switch self {
+      case .screen: "x11grab"
+      case .camera: "v4l2"
+      }
+    }
+  }
+
+  package struct Configuration: Sendable, Equatable {
+    package var kind: Kind
+    package var name: String
+    /// Pixels; nil is all of a screen, and what a camera gives by itself.
+    package var size: (width: Int, height: Int)?
+    /// Pictures a second, more than 0; nil is the device's own, 30 for a screen.
+    package var frameRate: Double?
+
+    package init(
+      _ kind: Kind, name: String, size: (width: Int, height: Int)? = nil, frameRate: Double? = nil
+    ) {
+      (self.kind, self.name, self.size, self.frameRate) = (kind, name, size, frameRate)
+    }
+
+    package static func == (a: Self, b: Self) -> Bool {
+      a.kind == b.kind && a.name == b.name && a.size?.width == b.size?.width
+        && a.size?.height == b.size?.height
+        && a.frameRate == b.frameRate
+    }
+  }
+
+  /// Pictures that may be broken one after the other before it is an error: cameras begin with some.
+  private static let patience = 30
+  /// Seconds without a picture from a camera before it is an error.
+  private static let silence = 5.0
+  /// Pictures that are passed over for newer ones, where a camera is faster than they can be read.
+  private static let mostSkipped = 16
+  /// How long to wait, in microseconds, before a camera is asked again.
+  private static let pause: UInt32 = 2000
+  private static let library: MediaFileError? = {
+    LibavLog.takeOver()
+    guard let message = ovt_load_device_library() else { return nil }
+    return MediaFileError(
+      .unsupportedFormat,
+      "screens and cameras need FFmpeg's devices (libavdevice \(LIBAVFORMAT_VERSION_MAJOR)): \(String(cString: message))"
+    )
+  }()
+
+  package private(set) var width = 0
+  package private(set) var height = 0
+  /// Pictures a second, as the device says.
+  package private(set) var frameRate = 30.0
+  private let name: String
+  private var stream: Int32 = -1
+  private let isPadded: Bool
+  /// Cameras: reading never waits by itself.
+  private let isPolled: Bool
+  private let watch: Watch
+  private var context: UnsafeMutablePointer<AVFormatContext>?
+  private var decoder: UnsafeMutablePointer<AVCodecContext>?
+  private var packet: UnsafeMutablePointer<AVPacket>?
+  private var frame: UnsafeMutablePointer<AVFrame>?
+  private let conversion = PictureConversion(filter: .bilinear, threads: 1)
+
+  /// What opening a device looks at meanwhile: it may wait for pictures that never come.
+  private final class Watch {
+    let isCancelled: () -> Bool
+    var end = ContinuousClock.now + .seconds(CaptureDevice.silence)
+
+    init(_ isCancelled: @escaping () -> Bool) { self.isCancelled = isCancelled }
+
+    var isOver: Bool { isCancelled() || ContinuousClock.now >= end }
+
+    func begin() { end = ContinuousClock.now + .seconds(CaptureDevice.silence) }
+  }
+
+  /// Opens it.
+  /// - Parameter isCancelled: Looked at while a camera is waited for; true ends the wait.
+  /// - Throws: `MediaFileError`: of the kind `unsupportedFormat` where libavdevice, or its kind of device, is missing.
+  package init(_ configuration: Configuration, isCancelled: @escaping () -> Bool = { false }) throws {
+    if let failure = Self.library { throw failure }
+    name = configuration.name
+    isPadded = configuration.kind == .screen
+    isPolled = configuration.kind == .camera
+    watch = Watch(isCancelled)
+    guard let format = av_find_input_format(configuration.kind.format) else {
+      throw MediaFileError(
+        .unsupportedFormat, "this libavdevice was built without \(configuration.kind.format)")
+    }
+    var options: OpaquePointer?
+    defer { av_dict_free(&options) }
+    if let size = configuration.size {
+      av_dict_set(&options, "video_size", "\(size.width)x\(size.height)", 0)
+    }
+    let rate = configuration.frameRate ?? (configuration.kind == .screen ? 30 : nil)
+    if let rate { av_dict_set(&options, "framerate", "\(rate)", 0) }
+    context = avformat_alloc_context()
+    guard let made = context else { throw MediaFileError(.outOfMemory, "out of memory") }
+    made.pointee.interrupt_callback = AVIOInterruptCB(
+      callback: { opaque in
+        guard let opaque else { return 0 }
+        return Unmanaged<Watch>.fromOpaque(opaque).takeUnretainedValue().isOver ? 1 : 0
+      }, opaque: Unmanaged.passUnretained(watch).toOpaque())
+    if isPolled { made.pointee.flags |= AVFMT_FLAG_NONBLOCK }
+    let (code, messages) = LibavLog.collect { avformat_open_input(&context, name, format, &options) }
+    guard code >= 0, let context else {
+      throw MediaFileError.libav(code, "'\(name)' cannot be opened", messages: messages)
+    }
+    let (found, complaints) = LibavLog.collect { avformat_find_stream_info(context, nil) }
+    stream = av_find_best_stream(context, AVMEDIA_TYPE_VIDEO, -1, -1, nil, 0)
+    if watch.isOver { throw silenceError }
+    guard found >= 0, stream >= 0, let parameters = context.pointee.streams[Int(stream)]?.pointee.codecpar
+    else {
+      throw MediaFileError.libav(min(found, -1), "'\(name)' gives no pictures", messages: complaints)
+    }
+    let said = context.pointee.streams[Int(stream)]?.pointee.avg_frame_rate ?? AVRational()
+    let guessed = said.num > 0 && said.den > 0 ? Double(said.num) / Double(said.den) : 0
+    frameRate = (1...1000).contains(guessed) ? guessed : rate ?? 30
+    (width, height) = (Int(parameters.pointee.width), Int(parameters.pointee.height))
+    guard (1...16_384).contains(width), (1...16_384).contains(height) else {
+      throw MediaFileError(.damaged, "'\(name)' says that its pictures are \(width) by \(height)")
+    }
+    try openDecoder(parameters)
+  }
+
+  deinit { close() }
+
+  private func openDecoder(_ parameters: UnsafeMutablePointer<AVCodecParameters>) throws {
+    guard let codec = avcodec_find_decoder(parameters.pointee.codec_id) else {
+      throw MediaFileError(.unsupportedFormat, "there is no decoder for what '\(name)' gives")
+    }
+    decoder = avcodec_alloc_context3(codec)
+    (packet, frame) = (av_packet_alloc(), av_frame_alloc())
+    guard let decoder, packet != nil, frame != nil, avcodec_parameters_to_context(decoder, parameters) >= 0
+    else { throw MediaFileError(.outOfMemory, "out of memory") }
+    // Nothing is held back.
+    decoder.pointee.flags |= AV_CODEC_FLAG_LOW_DELAY
+    decoder.pointee.thread_count = 1
+    let (code, messages) = LibavLog.collect { avcodec_open2(decoder, codec, nil) }
+    guard code >= 0 else {
+      throw MediaFileError.libav(code, "the decoder for '\(name)' cannot start", messages: messages)
+    }
+  }
+
+  private func close() {
+    avformat_close_input(&context)
+    avcodec_free_context(&decoder)
+    av_packet_free(&packet)
+    av_frame_free(&frame)
+  }
+
+  private var silenceError: MediaFileError {
+    MediaFileError(
+      .damaged, "'\(name)' has given no picture for \(Int(Self.silence)) s; is something sending to it?")
+  }
+
+  /// Waits for the next picture: until it is due of a screen, until there is one of a camera, of which the newest counts
+  /// where several wait.
+  /// - Returns: False if the device gives no more, or the wait was cancelled.
+  package func read() throws -> Bool {
+    guard let context, let decoder, let packet, let frame else { return false }
+    watch.begin()
+    var hasPicture = false
+    var taken = 0
+    var broken = 0
+    while broken < Self.patience {
+      let (code, messages) = LibavLog.collect { av_read_frame(context, packet) }
+      if code == ovt_averror_eof() { return hasPicture }
+      if code == ovt_averror(EAGAIN) || code == ovt_averror_exit() {
+        if hasPicture { return true }
+        if watch.isCancelled() { return false }
+        if watch.isOver { throw silenceError }
+        usleep(Self.pause)
+        continue
+      }
+      guard code >= 0 else {
+        throw MediaFileError.libav(code, "'\(name)' gives no pictures any more", messages: messages)
+      }
+      defer { av_packet_unref(packet) }
+      guard packet.pointee.stream_index == stream else { continue }
+      // A broken picture is passed over; the next may be whole.
+      guard avcodec_send_packet(decoder, packet) >= 0, avcodec_receive_frame(decoder, frame) >= 0 else {
+        broken += 1
+        // Its memory may have gone to the picture that is not there.
+        hasPicture = false
+        continue
+      }
+      hasPicture = true
+      taken += 1
+      if !isPolled || taken > Self.mostSkipped { return true }
+    }
+    throw MediaFileError(.damaged, "'\(name)' gives nothing that can be decoded")
+  }
+
+  /// Writes the picture that was read last into a pixel buffer, at its size.
+  package func picture(into target: CVPixelBuffer) throws {
+    guard let frame, frame.pointee.width > 0 else { return }
+    guard CVPixelBufferLockBaseAddress(target, []) == kCVReturnSuccess else {
+      throw PixelConversionError.failed
+    }
+    defer { CVPixelBufferUnlockBaseAddress(target, []) }
+    let (view, info) = try PixelConverter.view(target)
+    var meaning = SampleMeaning()
+    meaning.matrix = UInt8(clamping: Int(frame.pointee.colorspace.rawValue))
+    meaning.isFullRange =
+      frame.pointee.color_range == AVCOL_RANGE_JPEG
+      || PixelFormatInfo.isRGB(AVPixelFormat(frame.pointee.format)) || isFullRangeFormat(frame)
+    var source = PictureView(frame)
+    // A camera's driver owns the memory, and nothing is known of what lies behind it.
+    source.isPadded = isPadded
+    try conversion.convert(source, meaning, to: view, PixelConverter.meaning(target, info))
+  }
+
+  /// Formats that say it by their name, as cameras' JPEG has them.
+  private func isFullRangeFormat(_ frame: UnsafePointer<AVFrame>) -> Bool {
+    [AV_PIX_FMT_YUVJ420P, AV_PIX_FMT_YUVJ422P, AV_PIX_FMT_YUVJ444P]
+      .contains(AVPixelFormat(frame.pointee.format))
+  }
+}

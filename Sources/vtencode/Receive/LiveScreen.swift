@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+import AVFoundation
+import Foundation
+import OpenVideoToolboxDisplay
+
+/// Where pictures are shown as soon as they come: in a window, or in a terminal.
+final class LiveScreen {
+  enum Kind: Sendable {
+    case window(isFullScreen: Bool)
+    case terminal
+  }
+
+  private let kind: Kind
+  var isTerminal: Bool { terminal != nil }
+  private let end: @Sendable () -> Void
+  private let layer = AVSampleBufferDisplayLayer()
+  private var window: OVTDisplayWindow?
+  private var terminal: LiveTerminal?
+  private var format: CMVideoFormatDescription?
+  private var last: CVPixelBuffer?
+  private var given = 0
+  /// Pictures that there was no room for.
+  private var skipped = 0
+
+  /// - Parameter end: called from another thread when a person has seen enough.
+  init(_ kind: Kind, end: @escaping @Sendable () -> Void) throws {
+    (self.kind, self.end) = (kind, end)
+    switch kind {
+    case .window: try Self.checkScreen()
+    case .terminal: terminal = try LiveTerminal(layer, end: end)
+    }
+  }
+
+  /// Said before anybody has called; what else there may be against a window is said with the first picture.
+  private static func checkScreen() throws {
+    #if !Display
+      throw Failure(
+        "this build has no windows; build it with its trait Display, or take --terminal or --web")
+    #else
+      let environment = ProcessInfo.processInfo.environment
+      guard
+        !["DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER"].contains(where: {
+          environment[$0]?.isEmpty == false
+        })
+      else { return }
+      throw Failure(
+        "there is no screen (neither DISPLAY nor WAYLAND_DISPLAY is set); --terminal shows it in a terminal, --web in a browser"
+      )
+    #endif
+  }
+
+  /// Shows a picture; what is not on the screen yet gives way to it.
+  func show(_ picture: CVPixelBuffer) throws {
+    if case .window(let isFullScreen) = kind, window == nil {
+      try open(CVImageBufferGetDisplaySize(picture), isFullScreen)
+    }
+    last = picture
+    guard layer.isReadyForMoreMediaData, let sample = sample(picture) else {
+      skipped += 1
+      return
+    }
+    given += 1
+    layer.enqueue(sample)
+  }
+
+  /// With the first picture, whose size it has.
+  private func open(_ size: CGSize, _ isFullScreen: Bool) throws {
+    do {
+      let window = try OVTDisplayWindow(
+        title: "vtencode receive", width: Int(clamping: Double(size.width)),
+        height: Int(clamping: Double(size.height)))
+      let end = end
+      window.eventHandler = { [weak window] event in
+        switch event {
+        case .closeRequest, .key(.escape), .key(.character("q")): end()
+        case .key(.character("f")): window?.isFullScreen.toggle()
+        default: break
+        }
+      }
+      window.attach(layer)
+      if isFullScreen { window.isFullScreen = true }
+      self.window = window
+    } catch let error as OVTDisplayError {
+      throw Failure(
+        "cannot open a window: \(error.reason); --terminal shows it in a terminal, --web in a browser")
+    }
+  }
+
+  private func sample(_ picture: CVPixelBuffer) -> CMSampleBuffer? {
+    if let known = format, !CMVideoFormatDescriptionMatchesImageBuffer(known, imageBuffer: picture) {
+      format = nil
+    }
+    if format == nil {
+      CMVideoFormatDescriptionCreateForImageBuffer(
+        allocator: nil, imageBuffer: picture, formatDescriptionOut: &format)
+    }
+    guard let format else { return nil }
+    var timing = CMSampleTimingInfo(
+      duration: .invalid, presentationTimeStamp: CMClockGetTime(CMClockGetHostTimeClock()),
+      decodeTimeStamp: .invalid)
+    var sample: CMSampleBuffer?
+    CMSampleBufferCreateReadyWithImageBuffer(
+      allocator: nil, imageBuffer: picture, formatDescription: format, sampleTiming: &timing,
+      sampleBufferOut: &sample)
+    guard let sample else { return nil }
+    let attachments = CMSampleBufferGetSampleAttachmentsArray(sample, createIfNecessary: true)
+    (attachments?.firstObject as? NSMutableDictionary)?
+      .setObject(NSNumber(value: true), forKey: kCMSampleAttachmentKey_DisplayImmediately)
+    return sample
+  }
+
+  /// What is seen at the end, once the last picture is.
+  func snapshot(to path: String) throws {
+    guard let last else { throw Failure("no picture came, and so no snapshot") }
+    settle()
+    do {
+      try SnapshotFile.write(try window?.snapshot() ?? last, to: path)
+    } catch let error as OVTDisplayError {
+      throw Failure(error.reason)
+    }
+  }
+
+  private func settle() {
+    for _ in 0..<400 {
+      let counts = layer.ovtPictureCounts
+      if counts.shown + counts.dropped >= given { break }
+      usleep(5000)
+    }
+  }
+
+  /// Gives the screen back.
+  /// - Returns: Pictures that were seen, and that were over before they could be.
+  func close() -> (shown: Int, dropped: Int) {
+    settle()
+    window?.close()
+    terminal?.close()
+    let counts = layer.ovtPictureCounts
+    return (counts.shown, counts.dropped + skipped)
+  }
+}
+
+/// A terminal that shows a layer's pictures as blocks of colour.
+private final class LiveTerminal: @unchecked Sendable {
+  // Sendable: `lock` guards what changes; it is held while a picture is written, so that none is once the terminal was given
+  // back.
+  private let lock = NSLock()
+  private var blocks: ColorBlocks
+  private var isOpen = true
+  private var keys: TerminalKeys?
+
+  init(_ layer: AVSampleBufferDisplayLayer, end: @escaping @Sendable () -> Void) throws {
+    let colors = ProcessInfo.processInfo.environment["COLORTERM"] ?? ""
+    blocks = ColorBlocks(isTrueColor: ["truecolor", "24bit"].contains(colors.lowercased()))
+    guard Console.write("\u{1B}[?1049h\u{1B}[?25l\u{1B}[2J", to: STDOUT_FILENO) else {
+      throw Failure("cannot write to standard output: \(Failure.advice(forSystemError: errno))")
+    }
+    keys = TerminalKeys { if case .quit = $0 { end() } }
+    layer.frameHandler = { [weak self] image, _ in
+      if let self, let image, !write(image) { end() }
+    }
+  }
+
+  /// - Returns: False if nobody takes it.
+  private func write(_ image: CVPixelBuffer) -> Bool {
+    lock.withLock {
+      guard isOpen else { return true }
+      let size = TerminalScreen.size()
+      return Console.write(
+        blocks.text(
+          for: image, displaySize: CVImageBufferGetDisplaySize(image), columns: size.columns, rows: size.rows),
+        to: STDOUT_FILENO)
+    }
+  }
+
+  func close() {
+    lock.withLock {
+      guard isOpen else { return }
+      isOpen = false
+      keys?.close()
+      Console.write("\u{1B}[0m\u{1B}[?25h\u{1B}[?1049l", to: STDOUT_FILENO)
+    }
+  }
+}

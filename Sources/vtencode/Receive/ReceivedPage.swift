@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import RealTimeTransport
+
+/// The browser's side of a session that is received: what pages are shown, and what they ask for.
+struct ReceivedPage {
+  /// Seconds from one report of how it stands to the next.
+  private static let interval = 0.25
+  private let server: WebServer
+  private var slices = SliceQP()
+  private var next = 0.0
+  private var all = RateMeter()
+  private var repair = RateMeter()
+  private var came = RateMeter()
+  private var lost = RateMeter()
+  /// The share of packets that a page wants thrown away, and how many were.
+  private var share = 0.0
+  private var thrown = 0
+  private var isCapped = false
+  private var random = SystemRandomNumberGenerator()
+
+  /// Opens the page's port.
+  /// - Parameter wake: as with `WebServer`.
+  init(_ place: WebOptions.Place, wake: @escaping @Sendable () -> Void) throws {
+    server = try WebServer(place.endpoint, at: place.address, wake: wake)
+    WebServer.announce(server, at: place)
+  }
+
+  /// Does what pages have asked for.
+  mutating func obey(_ session: inout ReceiverSession, at time: Double) {
+    let requests = server.takeRequests()
+    if requests.wantsKeyFrame { session.requestKeyFrame(at: time) }
+    if let loss = requests.loss { share = loss }
+    switch requests.cap {
+    case .rate(let rate):
+      session.limitRate(rate)
+      isCapped = true
+    case .unlimited:
+      session.limitRate(nil)
+      isCapped = false
+    case nil: break
+    }
+    // Nobody is there who could take it back.
+    guard requests.isDeserted else { return }
+    share = 0
+    if isCapped { session.limitRate(nil) }
+    isCapped = false
+  }
+
+  /// Whether a datagram is to be lost: one of media or of repair, as on a bad line.
+  mutating func throwsAway(_ bytes: [UInt8]) -> Bool {
+    guard share > 0, !Greeting.isGreeting(bytes), !RTCPPacket.isControl(bytes),
+      Double.random(in: 0..<1, using: &random) < share
+    else { return false }
+    thrown += 1
+    return true
+  }
+
+  mutating func show(_ shown: Shown) {
+    server.show(
+      WebFrame(
+        number: UInt32(truncatingIfNeeded: shown.frame.number), isKeyFrame: shown.frame.descriptor.isKeyFrame,
+        captured: shown.captured, arrived: shown.time, qp: slices.take(shown.frame.units),
+        units: shown.frame.units))
+  }
+
+  /// Says how it stands, if that is due.
+  mutating func tell(_ session: ReceiverSession, _ output: ReceivedOutput, at time: Double) {
+    guard time >= next else { return }
+    next = time + Self.interval
+    let counts = session.counts
+    let repairBytes = counts.recoveredBytes + counts.parityBytes
+    all.add(counts.bytes + repairBytes, at: time)
+    repair.add(repairBytes, at: time)
+    came.add(counts.packets, at: time)
+    lost.add(counts.lostPackets, at: time)
+    var status = WebStatus(state: session.state == .waiting ? "waiting" : "open", time: time)
+    status.rate = all.rate * 8
+    status.repairRate = repair.rate * 8
+    // What comes late makes up for what was counted as lost.
+    let missing = max(lost.rate, 0)
+    status.loss = missing > 0 ? missing / (came.rate + missing) : 0
+    status.roundTrip = session.roundTrip
+    status.delay = output.log.delays.last
+    status.frames = output.frames
+    status.keyFrames = output.keyFrames
+    status.requests = counts.requests
+    status.thrownShare = share
+    status.thrown = thrown
+    status.cap = session.agreedRate
+    server.tell(status)
+  }
+
+  func close() {
+    server.tell(WebStatus(state: "ended", time: SessionTime.now))
+    server.close()
+  }
+
+  /// What is said of it at the end.
+  func sum(_ table: inout SummaryTable) {
+    let (figures, dropped) = server.result
+    func milliseconds(_ seconds: Double?) -> String {
+      seconds.map { "\(Wording.fixed($0 * 1000, 0)) ms" } ?? "-"
+    }
+    if let figures {
+      table.row(
+        "browser",
+        "\(Wording.plural(figures.shown, "frame")) on its canvas by its own word, capture to canvas "
+          + "\(milliseconds(figures.delayP50)) p50, \(milliseconds(figures.delayP95)) p95")
+    } else {
+      table.row("browser", "no page was open")
+    }
+    if dropped > 0 {
+      table.row("left out", "\(Wording.plural(dropped, "frame")) for pages that were slow or late")
+    }
+    if thrown > 0 { table.row("thrown away", "\(Wording.plural(thrown, "packet")), as a page wished") }
+    table.figure("webShown", figures.map { Double($0.shown) })
+    table.figure("webDelayP50", figures?.delayP50)
+    table.figure("webDelayP95", figures?.delayP95)
+    table.figure("webDropped", dropped)
+    table.figure("thrown", thrown)
+  }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+import FFmpegMedia
+import Foundation
+import VideoToolbox
+
+/// A screen or a camera as a person names it: `x11:`, `x11::0+100,50:640x360@15`, `v4l2:/dev/video0:1280x720@30`.
+struct DeviceFormat: Equatable, Sendable {
+  static let schemes: [(String, CaptureDevice.Kind)] = [("x11:", .screen), ("v4l2:", .camera)]
+
+  let configuration: CaptureDevice.Configuration
+
+  static func isDevice(_ text: String) -> Bool { schemes.contains { text.hasPrefix($0.0) } }
+
+  /// - Returns: nil if it is none, or cannot be.
+  init?(_ text: String, environment: [String: String] = ProcessInfo.processInfo.environment) {
+    guard let (scheme, kind) = Self.schemes.first(where: { text.hasPrefix($0.0) }) else { return nil }
+    var name = text.dropFirst(scheme.count)
+    var rate: Double?
+    if let at = name.lastIndex(of: "@") {
+      guard let value = Double(name[name.index(after: at)...]), (1...240).contains(value) else { return nil }
+      rate = value
+      name = name[..<at]
+    }
+    var size: (width: Int, height: Int)?
+    // What follows the last colon is a size if it has the form of one; of `:0` it is the display's number.
+    if let colon = name.lastIndex(of: ":") {
+      let last = name[name.index(after: colon)...]
+      if last.contains("x"), let given = Dimensions(argument: String(last)) {
+        guard Dimensions.encodable.contains(given.width), Dimensions.encodable.contains(given.height) else {
+          return nil
+        }
+        size = (given.width, given.height)
+        name = name[..<colon]
+      }
+    }
+    if kind == .screen, name.isEmpty || name.hasPrefix("+") {
+      // The screen that the person sits at.
+      guard let display = environment["DISPLAY"], !display.isEmpty else { return nil }
+      name = Substring(display + name)
+    }
+    // A part that begins somewhere ends somewhere.
+    guard !name.isEmpty, kind == .camera || !name.contains("+") || size != nil else { return nil }
+    configuration = CaptureDevice.Configuration(kind, name: String(name), size: size, frameRate: rate)
+  }
+
+  static func refusal(of text: String) -> String {
+    if text.hasPrefix("v4l2:") {
+      return "'\(text)' names no camera; write v4l2:/dev/video0, or v4l2:/dev/video0:1280x720@30."
+    }
+    let words =
+      "'\(text)' names no screen; write x11::0, x11::0:1280x720@15, or x11::0+100,50:640x360 for a part."
+    let hasDisplay = ProcessInfo.processInfo.environment["DISPLAY"]?.isEmpty == false
+    return hasDisplay ? words : words + " DISPLAY is not set, so x11: alone says nothing."
+  }
+
+  func open() throws -> CaptureDevice {
+    do {
+      return try CaptureDevice(configuration) { Interrupt.shared.isRequested }
+    } catch let error as MediaFileError {
+      throw Failure(advice(error))
+    }
+  }
+
+  private func advice(_ error: MediaFileError) -> String {
+    if error.kind == .unsupportedFormat, error.detail.contains("libavdevice") {
+      return "\(error.detail); install it (Debian: it comes with ffmpeg)"
+    }
+    switch configuration.kind {
+    case .screen:
+      let reason = error.detail.trimmingCharacters(in: CharacterSet(charactersIn: ". "))
+      return
+        "cannot see the screen: \(reason); is there a display '\(configuration.name)', and may you see it?"
+    case .camera:
+      return error.kind == .notFound
+        ? "there is no camera \(configuration.name); ls /dev/video* shows which there are"
+        : "cannot use the camera: \(error.detail)"
+    }
+  }
+}
+
+/// A screen's or a camera's pictures as they come, at the call's size.
+final class DevicePictures: CallPictures {
+  private let device: CaptureDevice
+  private let pool: CVPixelBufferPool
+  private var first: Double?
+  private var last = SessionTime.now
+
+  init(_ device: CaptureDevice, width: Int, height: Int) throws {
+    self.device = device
+    let attributes: [CFString: Any] = [
+      kCVPixelBufferWidthKey: width, kCVPixelBufferHeightKey: height,
+      kCVPixelBufferPixelFormatTypeKey: kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange,
+    ]
+    var pool: CVPixelBufferPool?
+    CVPixelBufferPoolCreate(nil, nil, attributes as CFDictionary, &pool)
+    guard let pool else { throw Failure("out of memory for pictures") }
+    self.pool = pool
+  }
+
+  func next() throws -> CallPicture? {
+    do {
+      // What a device makes up for, or kept, while nobody took pictures comes at once: the last of it is new.
+      var captured: Double
+      repeat {
+        guard try device.read() else { return nil }
+        captured = SessionTime.now
+      } while captured - last < 0.6 / device.frameRate
+      last = captured
+      var created: CVPixelBuffer?
+      CVPixelBufferPoolCreatePixelBuffer(nil, pool, &created)
+      guard let buffer = created else { throw Failure("out of memory for pictures") }
+      try device.picture(into: buffer)
+      let first = first ?? captured
+      self.first = first
+      return CallPicture(buffer: buffer, time: captured - first, captured: captured)
+    } catch let error as MediaFileError {
+      throw Failure(error.detail)
+    } catch is PixelConversionError {
+      throw Failure("the pictures of this device cannot be converted")
+    }
+  }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import NIOCore
+import NIOHTTP1
+
+/// Answers one request over HTTP, and closes.
+final class WebPageHandler: ChannelInboundHandler, RemovableChannelHandler {
+  typealias InboundIn = HTTPServerRequestPart
+  typealias OutboundOut = HTTPServerResponsePart
+
+  /// Where the WebSocket is.
+  static let socketPath = "/socket"
+
+  private let hosts: WebHosts
+  private var head: HTTPRequestHead?
+  var isFull: () -> Bool = { false }
+  /// It has become a WebSocket.
+  var isDone = false
+
+  init(_ hosts: WebHosts) { self.hosts = hosts }
+
+  /// Why a request to become a WebSocket is not met; nil if it is.
+  static func refusal(
+    ofSocket head: HTTPRequestHead, hosts: WebHosts, isFull: Bool
+  ) -> (HTTPResponseStatus, String)? {
+    let host = head.headers.first(name: "Host")
+    guard hosts.allows(host: host) else { return (.misdirectedRequest, "No page has this name here.\n") }
+    guard head.uri == socketPath else { return (.notFound, "There is nothing here.\n") }
+    guard hosts.allows(origin: head.headers.first(name: "Origin"), host: host) else {
+      return (.forbidden, "Only the page from here may have the frames.\n")
+    }
+    guard !isFull else {
+      return (.serviceUnavailable, "\(WebServer.mostClients) pages are open already; close one.\n")
+    }
+    return nil
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    switch unwrapInboundIn(data) {
+    case .head(let head):
+      guard self.head == nil else { return }
+      self.head = head
+      // Nothing here takes a body.
+      answer(head, context)
+    case .body, .end: break
+    }
+  }
+
+  private func answer(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+    guard hosts.allows(host: head.headers.first(name: "Host")) else {
+      return send(context, head, .misdirectedRequest, "No page has this name here.\n")
+    }
+    guard head.method == .GET || head.method == .HEAD else {
+      return send(context, head, .methodNotAllowed, "Only GET.\n", headers: [("Allow", "GET, HEAD")])
+    }
+    switch head.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false).first {
+    case "/":
+      let nonce = Data((0..<16).map { _ in UInt8.random(in: 0...255) }).base64EncodedString()
+      // Nothing from elsewhere, nothing to elsewhere, and in nobody's frame.
+      let policy =
+        "default-src 'none'; script-src 'nonce-\(nonce)'; style-src 'nonce-\(nonce)'; connect-src 'self'; "
+        + "img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+      send(
+        context, head, .ok, WebPage.text(nonce: nonce), type: "text/html; charset=utf-8",
+        headers: [("Content-Security-Policy", policy)])
+    case "/favicon.ico": send(context, head, .noContent, "")
+    case Self.socketPath[...]:
+      let (status, text) =
+        Self.refusal(ofSocket: head, hosts: hosts, isFull: isFull())
+        ?? (.upgradeRequired, "This is for WebSockets.\n")
+      send(context, head, status, text, headers: status == .upgradeRequired ? [("Upgrade", "websocket")] : [])
+    default: send(context, head, .notFound, "There is nothing here.\n")
+    }
+  }
+
+  private func send(
+    _ context: ChannelHandlerContext, _ request: HTTPRequestHead, _ status: HTTPResponseStatus,
+    _ text: String,
+    type: String = "text/plain; charset=utf-8", headers: [(String, String)] = []
+  ) {
+    let body = ByteBuffer(string: text)
+    var head = HTTPResponseHead(version: .http1_1, status: status)
+    head.headers = [
+      "Content-Type": type, "Cache-Control": "no-store", "Connection": "close",
+      "X-Content-Type-Options": "nosniff",
+      "Referrer-Policy": "no-referrer",
+    ]
+    if status != .noContent { head.headers.add(name: "Content-Length", value: "\(body.readableBytes)") }
+    head.headers.add(contentsOf: headers)
+    context.write(wrapOutboundOut(.head(head)), promise: nil)
+    if request.method != .HEAD, body.readableBytes > 0 {
+      context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
+    }
+    let bound = context.loopBound
+    context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in bound.value.close(promise: nil) }
+  }
+
+  // What is no HTTP has been answered, and what is no proper upgrade comes as a request.
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {}
+}

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension WebPage {
+  /// Takes messages as `WebFrame` and `WebStatus` lay them out, and says what `WebMessage` reads. `figures` is for whoever
+  /// measures the page from outside.
+  static let script = #"""
+
+    'use strict';
+    const $ = id => document.getElementById(id);
+    const picture = $('picture');
+    const paint = picture.getContext('2d', {alpha: false});
+    // Frames that the decoder may hold before it is too slow for this stream.
+    const mostQueued = 12;
+    const figures = window.figures = {
+      state: 'connecting', shown: 0, dropped: 0, keyFrames: 0, errors: 0, codec: '', last: null, status: null,
+      delays: [], clockTrip: null};
+    let socket = null, decoder = null, needsKey = true, ended = false, lastAsked = -1e9;
+    // A codec that this browser does not have: nothing is asked for then.
+    let unsupported = '';
+    const waiting = new Map();
+
+    function veil(text) { $('veil').hidden = !text; $('veil').textContent = text; }
+    function say(message) { if (socket && socket.readyState === 1) socket.send(JSON.stringify(message)); }
+
+    // The session's clock, from the exchange with the shortest way of the last half minute.
+    let exchanges = [];
+    function sessionTime() {
+      const best = exchanges.reduce((a, b) => b.trip < a.trip ? b : a, {trip: Infinity, offset: NaN});
+      figures.clockTrip = best.trip;
+      return (performance.now() + best.offset) / 1000;
+    }
+    function takeClock(message) {
+      const now = performance.now(), trip = now - message.page;
+      if (!(trip >= 0 && trip < 5000)) return;
+      exchanges = exchanges.filter(e => now - e.at < 30000).slice(-30);
+      exchanges.push({at: now, trip, offset: message.time * 1000 - (message.page + now) / 2});
+    }
+
+    function lose() {
+      needsKey = true;
+      waiting.clear();
+      if (decoder && decoder.state !== 'closed') decoder.close();
+      decoder = null;
+      ask();
+    }
+
+    // Once in a while, until one has come: a request may have been too early after the one before.
+    function ask() {
+      const now = performance.now();
+      if (!needsKey || unsupported || now - lastAsked < 500) return;
+      lastAsked = now;
+      say({type: 'key', lost: true});
+    }
+
+    function fail(error) {
+      figures.errors++;
+      figures.fault = String(error);
+      if (error && error.name === 'NotSupportedError') {
+        unsupported = figures.codec;
+        veil(`this browser does not decode ${unsupported}`);
+      }
+      lose();
+    }
+
+    function show(frame) {
+      const facts = waiting.get(frame.timestamp);
+      for (const time of waiting.keys()) if (time <= frame.timestamp) waiting.delete(time);
+      if (picture.width !== frame.displayWidth || picture.height !== frame.displayHeight) {
+        picture.width = frame.displayWidth;
+        picture.height = frame.displayHeight;
+      }
+      paint.drawImage(frame, 0, 0, picture.width, picture.height);
+      frame.close();
+      figures.shown++;
+      veil('');
+      const delay = facts ? sessionTime() - facts.captured : NaN;
+      figures.last = {
+        number: facts && facts.number, delay, wall: performance.timeOrigin + performance.now()};
+      if (!isFinite(delay)) return;
+      figures.delays.push(delay);
+      if (figures.delays.length > 300) figures.delays.shift();
+      charts.delay.add(0, delay * 1000);
+    }
+
+    // profile_idc, the constraints and level_idc, from the sequence parameter set that a key frame begins with.
+    function codecOf(data) {
+      for (let i = 0; i + 7 < data.length; i++) {
+        if (data[i] || data[i + 1] || data[i + 2] !== 1 || (data[i + 3] & 31) !== 7) continue;
+        return 'avc1.' + Array.from(data.subarray(i + 4, i + 7), b => b.toString(16).padStart(2, '0')).join('');
+      }
+      return '';
+    }
+
+    function takeFrame(buffer) {
+      const view = new DataView(buffer);
+      if (buffer.byteLength < 28 || view.getUint8(0) !== 1) return;
+      const isKey = (view.getUint8(1) & 1) !== 0, number = view.getUint32(4);
+      const captured = view.getFloat64(8), qp = view.getFloat32(24), data = new Uint8Array(buffer, 28);
+      if (isFinite(qp)) charts.qp.add(0, qp);
+      if (isKey) figures.keyFrames++;
+      if (decoder && decoder.decodeQueueSize > mostQueued) { figures.dropped++; lose(); }
+      if (needsKey && !isKey) { figures.dropped++; return; }
+      if (isKey) {
+        const codec = codecOf(data) || figures.codec;
+        // Parameter sets that came before this page did, or what cannot be decoded here.
+        if (!codec || codec === unsupported) { figures.dropped++; return; }
+        unsupported = '';
+        if (!decoder || codec !== figures.codec) {
+          if (decoder && decoder.state !== 'closed') decoder.close();
+          figures.codec = codec;
+          try {
+            decoder = new VideoDecoder({output: show, error: fail});
+            decoder.configure({codec, optimizeForLatency: true});
+          } catch (e) {
+            fail(e);
+            return;
+          }
+        }
+        needsKey = false;
+      }
+      const timestamp = (figures.taken = (figures.taken || 0) + 1) * 1000;
+      waiting.set(timestamp, {captured, number});
+      try {
+        decoder.decode(new EncodedVideoChunk({type: isKey ? 'key' : 'delta', timestamp, data}));
+      } catch (e) {
+        fail(e);
+      }
+    }
+
+    function takeStatus(s) {
+      // What it says at the end is nothing but that.
+      if (s.state === 'ended') { ended = true; veil('the session has ended'); return; }
+      figures.status = s;
+      charts.rate.add(0, s.rate / 1000);
+      charts.rate.add(1, s.repairRate / 1000);
+      charts.rate.add(2, s.cap ? s.cap / 1000 : NaN);
+      charts.loss.add(0, s.loss * 100);
+      if (s.delay != null) charts.delay.add(1, s.delay * 1000);
+      choose('lose', s.thrownShare, v => Number(v));
+      choose('cap', s.cap, v => v === '' ? null : Number(v));
+      if (s.state === 'waiting') veil('waiting for a sender');
+      const trip = s.roundTrip == null ? '–' : (s.roundTrip * 1000).toFixed(0);
+      $('line').textContent = `${figures.shown} shown, ${figures.dropped} left out, ${s.keyFrames} key frames, ` +
+        `${s.requests} requests, ${s.thrown} packets thrown away, round trip ${trip} ms, ` +
+        `${s.clients} page${s.clients === 1 ? '' : 's'}, ${figures.codec}`;
+    }
+
+    // Another page may have pressed.
+    const touched = {};
+    function choose(id, value, read) {
+      if (performance.now() - (touched[id] || -1e9) < 3000) return;
+      const option = Array.from($(id).options).find(o => read(o.value) === (value === undefined ? null : value));
+      if (option) $(id).value = option.value;
+    }
+
+    class Chart {
+      constructor(id, colors, unit, top) {
+        Object.assign(this, {canvas: $(id), now: $(id + '-now'), colors, unit, top, series: colors.map(() => [])});
+      }
+      add(index, value) {
+        const list = this.series[index], now = performance.now();
+        list.push([now, value]);
+        while (list.length > 4000 || list.length && list[0][0] < now - 62000) list.shift();
+      }
+      draw() {
+        const ratio = devicePixelRatio || 1, width = this.canvas.clientWidth, height = this.canvas.clientHeight;
+        if (!width) return;
+        if (this.canvas.width !== Math.round(width * ratio)) this.canvas.width = Math.round(width * ratio);
+        if (this.canvas.height !== Math.round(height * ratio)) this.canvas.height = Math.round(height * ratio);
+        const c = this.canvas.getContext('2d'), now = performance.now();
+        c.setTransform(ratio, 0, 0, ratio, 0, 0);
+        c.clearRect(0, 0, width, height);
+        const all = this.series.flatMap(s => s.map(p => p[1]).filter(isFinite));
+        const top = this.top || nice(Math.max(...all, 1e-3) * 1.1), left = 40, bottom = height - 14;
+        c.font = '10px system-ui, sans-serif';
+        c.fillStyle = c.strokeStyle = '#9aa4b2';
+        c.textAlign = 'right';
+        for (let i = 0; i <= 2; i++) {
+          const y = 6 + (bottom - 6) * (1 - i / 2);
+          c.globalAlpha = 0.25;
+          c.beginPath(); c.moveTo(left, y + 0.5); c.lineTo(width, y + 0.5); c.stroke();
+          c.globalAlpha = 1;
+          c.fillText(String(+(top * i / 2).toPrecision(3)), left - 5, y + 3);
+        }
+        c.textAlign = 'left'; c.fillText('60 s ago', left, height - 2);
+        c.textAlign = 'right'; c.fillText('now', width, height - 2);
+        this.series.forEach((points, index) => {
+          c.strokeStyle = this.colors[index];
+          c.lineWidth = 1.5;
+          c.beginPath();
+          let pen = false;
+          for (const [time, value] of points) {
+            const x = left + (width - left) * (1 - (now - time) / 60000), y = 6 + (bottom - 6) * (1 - value / top);
+            if (!isFinite(value) || x < left) { pen = false; continue; }
+            if (pen) c.lineTo(x, y); else c.moveTo(x, y);
+            pen = true;
+          }
+          c.stroke();
+        });
+        const last = this.series[0].length ? this.series[0][this.series[0].length - 1][1] : NaN;
+        this.now.textContent = isFinite(last) ? `${last.toFixed(last < 10 ? 1 : 0)} ${this.unit}` : '';
+      }
+    }
+    function nice(value) {
+      const power = 10 ** Math.floor(Math.log10(value));
+      return [1, 2, 4, 5, 10].map(n => n * power).find(n => n >= value);
+    }
+    const blue = '#6cb6ff', orange = '#f0a35e', green = '#8ddb8c';
+    const charts = {
+      rate: new Chart('rate', [blue, orange, green], 'kb/s'), delay: new Chart('delay', [blue, orange], 'ms'),
+      loss: new Chart('loss', [blue], '%'), qp: new Chart('qp', [blue], '', 52)};
+
+    function connect() {
+      exchanges = [];
+      socket = new WebSocket(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/socket`);
+      socket.binaryType = 'arraybuffer';
+      socket.onopen = () => {
+        figures.state = 'open';
+        needsKey = true;
+        veil('waiting for a key frame');
+        for (let i = 0; i < 5; i++) setTimeout(() => say({type: 'clock', time: performance.now()}), i * 60);
+      };
+      socket.onmessage = event => {
+        if (typeof event.data !== 'string') return takeFrame(event.data);
+        const message = JSON.parse(event.data);
+        if (message.type === 'clock') takeClock(message);
+        if (message.type === 'status') takeStatus(message);
+      };
+      socket.onclose = () => {
+        figures.state = ended ? 'ended' : 'closed';
+        if (ended) return;
+        veil('no connection; trying again');
+        setTimeout(connect, 2000);
+      };
+    }
+
+    $('key').onclick = () => say({type: 'key'});
+    $('lose').onchange = e => { touched.lose = performance.now(); say({type: 'lose', share: Number(e.target.value)}); };
+    $('cap').onchange = e => {
+      touched.cap = performance.now();
+      say({type: 'cap', rate: e.target.value === '' ? null : Number(e.target.value)});
+    };
+    function quantile(share) {
+      const sorted = figures.delays.slice().sort((a, b) => a - b);
+      return sorted.length ? sorted[Math.min(Math.floor(sorted.length * share), sorted.length - 1)] : undefined;
+    }
+    setInterval(() => {
+      say({type: 'clock', time: performance.now()});
+      if (figures.dropped > 0) ask();
+      figures.delayP50 = quantile(0.5);
+      figures.delayP95 = quantile(0.95);
+      say({type: 'figures', shown: figures.shown, dropped: figures.dropped, delayP50: figures.delayP50,
+        delayP95: figures.delayP95});
+    }, 1000);
+    (function redraw() {
+      for (const chart of Object.values(charts)) chart.draw();
+      setTimeout(() => requestAnimationFrame(redraw), 100);
+    })();
+
+    if ('VideoDecoder' in window) connect();
+    else veil('This browser does not offer WebCodecs here. It takes Chromium 94, Safari 16.4, Firefox 130 or later, and a ' +
+      'page from this machine itself or over HTTPS: from elsewhere, forward the port with ssh -L.');
+
+    """#
+}

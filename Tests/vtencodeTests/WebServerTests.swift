@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import NIOCore
+import Testing
+
+@testable import vtencode
+
+/// The page's server by itself.
+@Suite struct WebServerTests {
+  @Test("What waits for a slow page is bounded, and it goes on with a key frame")
+  func gate() {
+    var gate = WebGate()
+    var generator = SystemRandomNumberGenerator()
+    var waiting: [Int] = []
+    var (mayFollow, admitted) = (false, 0)
+    for index in 0..<20_000 {
+      let isKey = Int.random(in: 0..<40, using: &generator) == 0
+      let size = Int.random(in: 100...(isKey ? 3_000_000 : 200_000), using: &generator)
+      if gate.admits(isKeyFrame: isKey, bytes: size) {
+        // A frame that refers to another follows it at once.
+        #expect(isKey || mayFollow)
+        mayFollow = true
+        waiting.append(size)
+        admitted += 1
+      } else {
+        mayFollow = false
+      }
+      #expect(waiting.count <= WebGate.mostFrames)
+      #expect(waiting.reduce(0, +) <= WebGate.mostBytes || waiting.count == 1)
+      #expect(gate.frames == waiting.count && gate.bytes == waiting.reduce(0, +))
+      // Slow for a while, then quick.
+      let takes = index / 500 % 2 == 0 ? Int.random(in: 0...1, using: &generator) : 3
+      for _ in 0..<min(takes, waiting.count) { gate.leave(bytes: waiting.removeFirst()) }
+    }
+    #expect(admitted > 1000 && gate.dropped == 20_000 - admitted)
+  }
+
+  @Test("A page that never keeps up asks for key frames more and more rarely")
+  func requests() {
+    var gate = WebGate()
+    var times: [Double] = []
+    for tick in 0..<6000 where gate.wantsKeyFrame(at: Double(tick) / 100) { times.append(Double(tick) / 100) }
+    #expect(times.first == 0 && (5...8).contains(times.count), "\(times)")
+    #expect(zip(times, times.dropFirst()).allSatisfy { $1 - $0 >= WebGate.leastPause })
+    _ = gate.admits(isKeyFrame: true, bytes: 1)
+    func wants(_ time: Double) -> Bool { gate.wantsKeyFrame(at: time) }
+    #expect(!wants(1000))
+    gate.leave(bytes: 1)
+    gate.restart()
+    #expect(wants(1000))
+    #expect(!wants(1000.5) && wants(1001.1))
+  }
+
+  @Test("A frame's message is as its description says")
+  func layout() {
+    let frame = WebFrame(
+      number: 0x0102_0304, isKeyFrame: true, captured: 1.5, arrived: 2, qp: 26, units: [[0x67, 1], [0x65]])
+    let bytes = Array(frame.encoded.readableBytesView)
+    #expect(
+      bytes == [
+        1, 1, 0, 0, 1, 2, 3, 4, 0x3F, 0xF8, 0, 0, 0, 0, 0, 0, 0x40, 0, 0, 0, 0, 0, 0, 0, 0x41, 0xD0, 0, 0,
+        0, 0, 0, 1, 0x67, 1, 0, 0, 0, 1, 0x65,
+      ])
+    #expect(frame.byteCount == bytes.count)
+  }
+
+  @Test("Whose page it is, is told by names, not by where they point")
+  func names() throws {
+    let hosts = WebHosts(Endpoint(host: "studio.example", port: 80))
+    for good in ["localhost", "LOCALHOST:80", "127.0.0.1:1", "[::1]:8080", "[::1]", "Studio.Example:9"] {
+      #expect(hosts.allows(host: good), "\(good)")
+    }
+    for bad in ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example:80", "", "[::1", "a:b"] {
+      #expect(!hosts.allows(host: bad), "\(bad)")
+    }
+    #expect(
+      !hosts.allows(host: nil) && !WebHosts(Endpoint(host: nil, port: 80)).allows(host: "studio.example"))
+    #expect(hosts.allows(origin: "http://localhost:80", host: "localhost:80"))
+    #expect(!hosts.allows(origin: "http://localhost:81", host: "localhost:80"))
+    #expect(!hosts.allows(origin: nil, host: "localhost") && !hosts.allows(origin: "null", host: "localhost"))
+  }
+
+  private var residentBytes: Int {
+    let words = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
+    return (words?.dropFirst().first.flatMap { Int($0) } ?? 0) * sysconf(Int32(_SC_PAGESIZE))
+  }
+
+  @Test("A page that reads nothing is left out, holds no memory, and goes on with a key frame when it reads")
+  func slowPage() throws {
+    let port = try freePort()
+    let endpoint = Endpoint(host: nil, port: port)
+    let server = try WebServer(endpoint, at: endpoint.resolve()) {}
+    defer { server.close() }
+    let client = try WebSocketClient(socketAt: port)
+    let quick = try WebSocketClient(socketAt: port)
+    let end = Date().addingTimeInterval(20)
+    while !server.takeRequests().wantsKeyFrame, Date() < end { usleep(10_000) }
+    let unit = [UInt8](repeating: 7, count: 200_000)
+    let before = residentBytes
+    // 400 MB in all.
+    var got = 0
+    for number in 0..<2000 {
+      server.show(
+        WebFrame(number: UInt32(number), isKeyFrame: number % 20 == 0, arrived: 0, qp: nil, units: [unit]))
+      if quick.wait(for: { $0.opcode == 2 }) != nil { got += 1 }
+    }
+    #expect(residentBytes - before < 100 << 20)
+    #expect(got == 2000)
+    // The last may be on its way yet.
+    usleep(500_000)
+    let dropped = server.result.dropped
+    #expect(dropped > 1000 && dropped < 2000)
+    var (last, count) = (-1, 0)
+    while count + dropped < 2000, let message = client.wait(for: { $0.opcode == 2 }) {
+      let number = message.bytes[4..<8].reduce(0) { $0 << 8 | Int($1) }
+      if number != last + 1 { #expect(message.isKeyFrame) }
+      (last, count) = (number, count + 1)
+    }
+    #expect(count == 2000 - dropped && count > 0)
+  }
+}
