@@ -56,7 +56,6 @@ package final class Muxer {
   private var file: MuxerFile?
   private var sink: MuxerSink?
   private var lastDTS: [Int64?]
-  private var headerIsWritten = false
   private var fragmentedHeaderIsWritten = false
   private var initialization = Data()
   private var movieTimeScale: Int32 = 1000
@@ -167,7 +166,6 @@ package final class Muxer {
       let error = MediaFileError.libav(code, "the \(container) header cannot be written", messages: messages)
       throw error.kind == .other ? MediaFileError(.unsupportedFormat, error.detail, code: code) : error
     }
-    headerIsWritten = true
     for (index, track) in tracks.enumerated() {
       guard let base = context.pointee.streams[index]?.pointee.time_base,
         base.num == 1, base.den % track.timeScale == 0
@@ -237,6 +235,16 @@ package final class Muxer {
     guard times.allSatisfy({ $0.magnitude < 1 << 60 }) else {
       throw MediaFileError(
         .badTiming, "a sample's time (\(sample.pts)) or duration is too large for the container")
+    }
+    // A movie file has 32 bits for what lies between two samples, for how long one is shown, and for what presentation is
+    // behind decoding. libavformat ends the process on such a duration, when the movie is finished.
+    let gap = lastDTS[sample.track].map { times[1] - $0.multipliedClamped(by: scale) } ?? 0
+    guard [gap, times[2], times[0] - times[1]].allSatisfy({ $0 < Int64(Int32.max) }) else {
+      let seconds = Double(Int32.max) / Double(max(1, Int64(tracks[sample.track].timeScale) * scale))
+      throw MediaFileError(
+        .badTiming,
+        "a sample at \(sample.pts) is shown, or comes, more than \(Int(seconds)) s after another; a smaller time scale than \(tracks[sample.track].timeScale) has room for that"
+      )
     }
     lastDTS[sample.track] = sample.dts
     av_packet_unref(packet)
@@ -315,7 +323,6 @@ package final class Muxer {
     guard let context else { throw MediaFileError(.other, "the movie has been closed") }
     if options.isFragmented { try cutFragment() }
     let (code, messages) = LibavLog.collect { av_write_trailer(context) }
-    headerIsWritten = false
     try check(code, "completing the movie failed", messages)
     avio_flush(context.pointee.pb)
     try check(0, "completing the movie failed", [])
@@ -359,11 +366,7 @@ package final class Muxer {
   private func release() {
     av_packet_free(&packet)
     guard let context else { return }
-    if headerIsWritten {
-      // Frees the muxer's own memory. What it writes now is thrown away with the file, or cut off.
-      if sink != nil || file != nil { _ = LibavLog.collect { av_write_trailer(context) } }
-      headerIsWritten = false
-    }
+    // The muxer's own memory goes with the context. A trailer over samples that made it fail may end the process.
     if file != nil {
       if context.pointee.pb != nil { avio_closep(&context.pointee.pb) }
     } else if sink != nil {

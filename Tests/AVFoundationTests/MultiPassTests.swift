@@ -49,14 +49,7 @@ import Testing
     #if X264
       #expect(Self.hasPasses)
     #endif
-    let reader = try AVAssetReader(asset: try Self.source())
-    let output = AVAssetReaderTrackOutput(
-      track: try #require(try await reader.asset.loadTracks(withMediaType: .video).first),
-      outputSettings: [
-        kCVPixelBufferPixelFormatTypeKey as String: kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange
-      ])
-    output.supportsRandomAccess = true
-    reader.add(output)
+    let (reader, output) = try await rereadable(try Self.source())
     let writer = try AVAssetWriter(url: scratch.url("a.mp4"), fileType: .mp4)
     let folder = scratch.url("passes")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -96,9 +89,10 @@ import Testing
     }
     await writer.finishWriting()
     #expect(writer.status == .completed, "\(String(describing: writer.error))")
-    #expect(counts.withLock { $0 } == (Self.hasPasses ? [90, 90] : [90]))
+    // An encoder that knows parts may go over some again.
+    #expect(counts.withLock { Array($0.prefix(2)) } == (Self.hasPasses ? [90, 90] : [90]))
     if Self.hasPasses {
-      let range = try #require(passes.withLock { $0.last?.first })
+      let range = try #require(passes.withLock { $0[1].first })
       #expect(range.start == .zero && abs(range.end.seconds - 3) < 0.001)
     }
     #expect(try Probe.facts(scratch.file("a.mp4"), "stream=nb_frames")["nb_frames"] == "90")
@@ -225,4 +219,17 @@ import Testing
     }
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
   }
+}
+
+/// A reader of a movie's pictures that can be sent back, for passes.
+func rereadable(_ asset: AVAsset) async throws -> (reader: AVAssetReader, output: AVAssetReaderTrackOutput) {
+  let reader = try AVAssetReader(asset: asset)
+  let output = AVAssetReaderTrackOutput(
+    track: try #require(try await reader.asset.loadTracks(withMediaType: .video).first),
+    outputSettings: [
+      kCVPixelBufferPixelFormatTypeKey as String: kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange
+    ])
+  output.supportsRandomAccess = true
+  reader.add(output)
+  return (reader, output)
 }

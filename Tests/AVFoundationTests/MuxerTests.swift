@@ -56,6 +56,38 @@ import Testing
       try Probe.facts(scratch.file("false-d.mp4"), "stream=codec_tag_string")["codec_tag_string"] == "hvc1")
   }
 
+  /// libavformat ends the process when it finishes a movie with such a sample, or when one is given up.
+  @Test(arguments: [(-1, 1 << 31), (-1, 1 << 40), (1 << 31, 1), (1 << 33, 1)])
+  func spansBeyond32Bits(gap: Int64, duration: Int64) throws {
+    let scratch = Scratch()
+    let demuxer = try Demuxer(url: Fixture.movie())
+    demuxer.select([0])
+    for finishes in [true, false] {
+      let path = scratch.file("\(finishes).mp4")
+      let muxer = try Muxer(
+        path: path, container: .mp4, tracks: [MuxerTrack(copying: demuxer.streams[0])], options: .init())
+      let bytes = [UInt8](repeating: 0, count: 64)
+      func write(_ time: Int64, _ duration: Int64) throws {
+        let sample = Muxer.Sample(track: 0, pts: time, dts: time, duration: duration, isSync: true)
+        try bytes.withUnsafeBytes { try muxer.write(sample, bytes: $0) }
+      }
+      try write(0, 1)
+      do {
+        try write(gap < 0 ? 1 : gap, duration)
+        Issue.record("it was taken")
+      } catch { #expect((error as? MediaFileError)?.kind == .badTiming) }
+      guard finishes else {
+        muxer.cancel()
+        #expect(!FileManager.default.fileExists(atPath: path))
+        continue
+      }
+      // What is there can be kept.
+      try write(2, 1)
+      try muxer.finish()
+      #expect(try Probe.samples(path).count == 2)
+    }
+  }
+
   @Test func fragmentsHoldEverySample() throws {
     let scratch = Scratch()
     var options = Muxer.Options()

@@ -9,7 +9,8 @@ import VideoToolbox
   private func value<Value>(_ session: VTCompressionSession, _ key: CFString) throws -> Value {
     var value: CFTypeRef?
     try check(VTSessionCopyProperty(session, key: key, allocator: nil, valueOut: &value), "\(key)")
-    return try #require(value as? Value)
+    // Not `value as? Value`: docs/architecture.md, faults of the compiler.
+    return try #require(value.flatMap { $0 as? Value })
   }
 
   private func told(_ properties: [CFString: Any]) throws -> (sessions: Int, frames: Int, seconds: Double) {

@@ -76,7 +76,7 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
     set { lock.withLock { settings.limit = max(0, newValue) } }
   }
   /// Whether the export may read the asset more than once, for a better picture at the same size. It does if the encoder is
-  /// one that learns from a pass (libx264, libx265); `progress` is that of all passes.
+  /// one that learns from a pass, as all are that are built in; `progress` is that of all passes.
   public var canPerformMultiplePassesOverSourceMediaData: Bool {
     get { lock.withLock { settings.allowsPasses } }
     set { lock.withLock { settings.allowsPasses = newValue } }

@@ -159,13 +159,23 @@ final class ExportJob: @unchecked Sendable {
     }
   }
 
-  /// Over all passes.
+  /// Over all passes. Whether others follow the second is known when it has ended: each has half of what was left for them.
   var progress: Float {
     let (position, passes) = lock.withLock { (self.position, self.passes) }
     let done = (position - range.start).seconds / range.duration.seconds
     guard done.isFinite else { return 0 }
-    return Float(min(1, (Double(passes.ended) + min(1, max(0, done))) / Double(passes.expected)))
+    let inPass = min(1, max(0, done))
+    guard passes.expected > 1 else { return Float(inPass) }
+    func share(_ passes: Int) -> Double {
+      passes <= 2
+        ? Self.shareOfTwo * Double(passes) / 2 : 1 - (1 - Self.shareOfTwo) / Double(1 << (passes - 2))
+    }
+    let (before, after) = (share(passes.ended), share(passes.ended + 1))
+    return Float(before + (after - before) * inPass)
   }
+
+  /// Of an export that looks at its source more than once, what its first two passes take.
+  private static let shareOfTwo = 0.95
 
   /// Does it all; blocks.
   func run() throws {
@@ -199,7 +209,6 @@ final class ExportJob: @unchecked Sendable {
               lock.withLock {
                 passes.ended += 1
                 position = range.start
-                passes.expected = max(passes.expected, passes.ended)
               }
             }
             input.markCurrentPassAsFinished()

@@ -257,12 +257,16 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
     }
     if let outputSettings {
       if mediaType == .video {
-        // Who cannot wait cannot come again.
-        let passes =
-          properties.allowsPasses && !properties.expectsRealTime && !writer.isForSegments
-          ? try EncodingPasses(in: writer.directoryForTemporaryFiles) : nil
+        let settings = try VideoEncodingSettings(outputSettings)
+        // Who cannot wait cannot come again; and passes are about how the bits of a rate are shared out.
+        var passes: EncodingPasses?
+        if let rate = settings.averageRate, properties.allowsPasses, !properties.expectsRealTime,
+          !writer.isForSegments
+        {
+          passes = try EncodingPasses(in: writer.directoryForTemporaryFiles, rate: rate)
+        }
         encoder = try PictureEncoder(
-          VideoEncodingSettings(outputSettings), isRealTime: properties.expectsRealTime,
+          settings, isRealTime: properties.expectsRealTime,
           sourceAttributes: lock.withLock { sourceAttributes }, keyFrameInterval: writer.keyFrameInterval,
           passes: passes, output: output)
         (encoder as? PictureEncoder)?.whenDone { [weak self] in self?.wakeIfRealTime() }
@@ -351,7 +355,9 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
   }
   /// Whether more than one pass may follow; known from `AVAssetWriter.startWriting()` on.
   public var canPerformMultiplePasses: Bool { (encoder as? PictureEncoder)?.makesPasses ?? false }
-  /// What is to be appended in the current pass, from `startWriting()` on; nil when no pass is under way.
+  /// What is to be appended in the current pass, from `startWriting()` on; nil when no pass is under way. The first two are
+  /// over everything; the package's own encoder may ask for further ones over parts, while they bring the rate nearer. What
+  /// is appended beyond the parts changes nothing.
   public var currentPassDescription: AVAssetWriterInputPassDescription? {
     lock.withLock { state.passDescription }
   }

@@ -1,26 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// What the passes of an encoder share: what it has learnt, and the frames of the last two, all on disk.
+/// What the passes of an encoding share: what it has learnt, and the frames of the last two, all on disk.
 ///
-/// Passes are over all frames, into a silo each: the program may have enough in the middle of one, and what the pass before
-/// gave is then the movie.
+/// The first two passes are over all frames, into a silo each: the program may have enough in the middle of one, and what
+/// the pass before gave is then the movie. What follows, with an encoder that knows parts, is over some groups of pictures;
+/// their frames take the place of those that were there, which are kept until it is known which are the better.
 final class EncodingPasses: @unchecked Sendable {
-  // Sendable: `lock` guards what changes.
+  // Sendable: `lock` guards what changes, but for `finishedCount`, which ends of passes alone touch, one after the other.
   private struct Pass {
     let silo: VTFrameSilo
     var frameCount = 0
+    var bytes = 0
+    var start = CMTime.positiveInfinity
+    var end = CMTime.negativeInfinity
+    /// What is being encoded again.
+    var part: Part?
+
+    /// Bytes beyond those of a rate.
+    /// - Parameter rate: Bits a second.
+    func excess(_ rate: Double) -> Double { Double(bytes) - rate / 8 * (end - start).seconds }
+  }
+
+  private struct Part {
+    /// Decode times.
+    let ranges: [CMTimeRange]
+    /// Presentation times of the pictures.
+    let times: Set<CMTime>
+    /// What stood there, and how much it was.
+    let replaced: VTFrameSilo
+    let replacedBytes: Int
+    /// What has come in its place.
+    var frameCount = 0
+    var bytes = 0
+    /// A frame could not be kept: what stood there comes back.
+    var isFailed = false
   }
 
   private let storage: VTMultiPassStorage
   private let folder: URL?
+  /// Bits a second that the movie is to have.
+  private let rate: Double
   private let lock = Lock()
   private var current: Pass
   private var previous: Pass?
+  private var finishedCount = 0
 
-  /// - Parameter folder: For the files; nil takes the system's.
+  /// - Parameters:
+  ///   - folder: For the files; nil takes the system's.
+  ///   - rate: Bits a second that the movie is to have.
   /// - Throws: `AVError` where there can be no files.
-  init(in folder: URL?) throws {
+  init(in folder: URL?, rate: Double) throws {
     var storage: VTMultiPassStorage?
     let status = VTMultiPassStorageCreate(
       allocator: kCFAllocatorDefault, fileURL: Self.url("stats", in: folder), timeRange: .invalid,
@@ -29,6 +59,7 @@ final class EncodingPasses: @unchecked Sendable {
     guard let storage else { throw Self.error(status) }
     self.storage = storage
     self.folder = folder
+    self.rate = rate
     current = Pass(silo: try Self.makeSilo(in: folder))
   }
 
@@ -50,27 +81,49 @@ final class EncodingPasses: @unchecked Sendable {
   /// Gives a session the storage.
   /// - Returns: False if its encoder has one pass.
   func attach(to session: VTCompressionSession) -> Bool {
-    VTSessionSetProperty(session, key: kVTCompressionPropertyKey_MultiPassStorage, value: storage) == noErr
+    guard
+      VTSessionSetProperty(session, key: kVTCompressionPropertyKey_MultiPassStorage, value: storage) == noErr
+    else { return false }
+    // Of the encoders that are built in, the package's own.
+    VTSessionSetProperty(
+      session, key: kOVTCompressionPropertyKey_AllowsPartialPasses, value: kCFBooleanTrue)
+    return true
   }
 
   func begin(_ session: VTCompressionSession) throws {
     try Self.check(VTCompressionSessionBeginPass(session, flags: [], nil))
   }
 
+  /// Whether the pass is over this picture: a program may append more than it was asked for.
+  func wants(_ time: CMTime) -> Bool { lock.withLock { current.part?.times.contains(time) ?? true } }
+
   func add(_ sample: CMSampleBuffer) -> AVError? {
-    let silo = lock.withLock { current.silo }
+    let (silo, isFailed) = lock.withLock { (current.silo, current.part?.isFailed == true) }
+    guard !isFailed else { return nil }
     let status = VTFrameSiloAddSampleBuffer(silo, sampleBuffer: sample)
-    guard status == noErr else { return Self.error(status) }
-    lock.withLock { current.frameCount += 1 }
+    guard status == noErr else {
+      // There is a whole movie already: a pass that was to mend it is no reason to lose it.
+      return lock.withLock {
+        current.part?.isFailed = true
+        return current.part == nil ? Self.error(status) : nil
+      }
+    }
+    let (time, size) = (sample.presentationTimeStamp, CMSampleBufferGetTotalSampleSize(sample))
+    lock.withLock {
+      current.frameCount += 1
+      current.bytes += size
+      current.start = min(current.start, time)
+      current.end = max(current.end, sample.duration.isNumeric ? time + sample.duration : time)
+      current.part?.frameCount += 1
+      current.part?.bytes += size
+    }
     return nil
   }
 
   /// Ends a pass, and begins the next one if the encoder asks for it.
-  /// - Returns: What to encode again; nil after the last pass.
+  /// - Returns: The presentation times of what to encode again, ascending and apart; nil after the last pass.
   func next(_ session: VTCompressionSession) throws -> [CMTimeRange]? {
-    var wantsMore = DarwinBoolean(false)
-    try Self.check(VTCompressionSessionEndPass(session, furtherPassesRequestedOut: &wantsMore, nil))
-    guard wantsMore.boolValue else { return nil }
+    guard try end(session) else { return nil }
     var (count, list) = (0, UnsafePointer<CMTimeRange>?.none)
     // No frame, no ranges.
     guard
@@ -79,13 +132,107 @@ final class EncodingPasses: @unchecked Sendable {
         == noErr, let list
     else { return nil }
     let ranges = Array(UnsafeBufferPointer(start: list, count: count))
-    let new = Pass(silo: try Self.makeSilo(in: folder))
-    lock.withLock {
-      previous = current
-      current = new
+    // The second pass is over everything, whatever the encoder.
+    if finishedCount == 1 {
+      let new = Pass(silo: try Self.makeSilo(in: folder))
+      lock.withLock {
+        previous = current
+        current = new
+      }
+      try begin(session)
+      return ranges
     }
-    try begin(session)
-    return ranges
+    // The movie is whole. Where there is no room for another pass, it stays as it is.
+    guard let shown = try? beginPart(ranges) else { return nil }
+    do { try begin(session) } catch {
+      _ = try settlePart(isWhole: false)
+      return nil
+    }
+    return shown
+  }
+
+  /// Ends a pass. One over parts that lack pictures is an error to the encoder; here it is one that was broken off.
+  /// - Returns: Whether the encoder asks for another one.
+  @discardableResult
+  func end(_ session: VTCompressionSession) throws -> Bool {
+    var wantsMore = DarwinBoolean(false)
+    let status = VTCompressionSessionEndPass(session, furtherPassesRequestedOut: &wantsMore, nil)
+    if status != noErr, lock.withLock({ current.part == nil }) { throw Self.error(status) }
+    finishedCount += 1
+    return try settlePart(isWhole: status == noErr) && wantsMore.boolValue
+  }
+
+  /// - Parameter ranges: Decode times.
+  /// - Returns: Presentation times.
+  private func beginPart(_ ranges: [CMTimeRange]) throws -> [CMTimeRange] {
+    let silo = lock.withLock { current.silo }
+    let replaced = try Self.makeSilo(in: folder)
+    var times = Set<CMTime>()
+    var bytes = 0
+    var shown: [CMTimeRange] = []
+    for range in ranges {
+      var span: CMTimeRange?
+      try Self.check(
+        VTFrameSiloCallBlockForEachSampleBuffer(silo, in: range) { sample in
+          let time = sample.presentationTimeStamp
+          times.insert(time)
+          bytes += CMSampleBufferGetTotalSampleSize(sample)
+          // Without a duration the range still has to contain the picture.
+          let least = CMTime(value: 1, timescale: time.timescale)
+          let duration = sample.duration.isNumeric ? max(sample.duration, least) : least
+          let own = CMTimeRange(start: time, duration: duration)
+          span = span?.union(own) ?? own
+          return VTFrameSiloAddSampleBuffer(replaced, sampleBuffer: sample)
+        })
+      guard let span else { continue }
+      if let last = shown.last, span.start <= last.end {
+        shown[shown.count - 1] = last.union(span)
+      } else {
+        shown.append(span)
+      }
+    }
+    try replace(ranges, in: silo)
+    lock.withLock {
+      // There is a whole movie: what the first pass gave is not needed any more.
+      previous = nil
+      current.part = Part(ranges: ranges, times: times, replaced: replaced, replacedBytes: bytes)
+      current.frameCount -= times.count
+      current.bytes -= bytes
+    }
+    return shown
+  }
+
+  private func replace(_ ranges: [CMTimeRange], in silo: VTFrameSilo) throws {
+    try Self.check(
+      ranges.withUnsafeBufferPointer {
+        guard let base = $0.baseAddress else { return kVTFrameSiloInvalidTimeRangeErr }
+        return VTFrameSiloSetTimeRangesForNextPass(silo, timeRangeCount: $0.count, timeRangeArray: base)
+      })
+  }
+
+  /// After a pass over parts: goes back to what stood there, if that was nearer to the rate, or if pictures are missing.
+  /// - Returns: Whether what the pass gave was kept; true after another pass.
+  private func settlePart(isWhole: Bool) throws -> Bool {
+    let (state, part) = lock.withLock { (current, current.part) }
+    guard let part else { return true }
+    var before = state
+    before.bytes += part.replacedBytes - part.bytes
+    before.frameCount += part.times.count - part.frameCount
+    before.part = nil
+    let isKept =
+      isWhole && !part.isFailed && part.frameCount == part.times.count
+      && abs(state.excess(rate)) <= abs(before.excess(rate))
+    if !isKept {
+      try replace(part.ranges, in: state.silo)
+      try Self.check(
+        VTFrameSiloCallBlockForEachSampleBuffer(part.replaced, in: .invalid) {
+          VTFrameSiloAddSampleBuffer(state.silo, sampleBuffer: $0)
+        })
+    }
+    lock.withLock {
+      if isKept { current.part = nil } else { current = before }
+    }
+    return isKept
   }
 
   /// All frames, in decode order: of the last pass or, if that was broken off, of the one before.

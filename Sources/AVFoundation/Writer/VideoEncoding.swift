@@ -113,7 +113,10 @@ struct VideoEncodingSettings: @unchecked Sendable {
   }
 
   /// A second pass is about how bits are shared out.
-  var hasAverageRate: Bool { properties.contains { $0.key == AVVideoAverageBitRateKey } }
+  /// - Returns: Bits a second; nil if the settings have no average bit rate.
+  var averageRate: Double? {
+    properties.first { $0.key == AVVideoAverageBitRateKey }.flatMap { ($0.value as? NSNumber)?.doubleValue }
+  }
 
   /// What the encoder says against the settings, if anything.
   var encoderError: AVError? {
@@ -163,7 +166,7 @@ final class VideoEncoding: @unchecked Sendable {
     let made = try settings.makeSession(isRealTime: isRealTime, sourceAttributes: sourceAttributes)
     session = made
     pixelBufferPool = Self.makePool(settings, sourceAttributes)
-    passes = wanted.flatMap { settings.hasAverageRate && $0.attach(to: made) ? $0 : nil }
+    passes = wanted.flatMap { $0.attach(to: made) ? $0 : nil }
     isInPass = passes != nil
     if let passes {
       try passes.begin(made)
@@ -198,6 +201,7 @@ final class VideoEncoding: @unchecked Sendable {
 
   /// Encodes a picture. Waits while the encoder has enough to do.
   func encode(_ image: CVImageBuffer, time: CMTime, duration: CMTime, forceKeyFrame: Bool) throws {
+    if let passes, !passes.wants(time) { return }
     var image = image
     if let fitting { image = try fitting.fit(image) }
     let properties: NSDictionary? =
@@ -260,8 +264,8 @@ final class VideoEncoding: @unchecked Sendable {
       let isDone = try passLock.withLock {
         guard isInPass else { return false }
         // The program has had enough: what the passes gave is what there is.
-        let status = VTCompressionSessionEndPass(session, furtherPassesRequestedOut: nil, nil)
-        guard status == noErr else { throw Self.error(status) }
+        isInPass = false
+        try passes.end(session)
         try putOut(passes)
         return true
       }

@@ -15,6 +15,10 @@ struct PassState {
   private var frames: [PassFrame] = []
   /// What the next pass is to be over, or the running one is; empty for the whole.
   private var parts: [PassPart] = []
+  /// What the parts are to take in all; what they are told is that times `correction`.
+  private var wanted = 0.0
+  /// An encoder that took more for parts than it was told takes more again: it is told so much less.
+  private var correction = 1.0
   /// The program knows them.
   private var rangesAreKnown = false
   /// By how many bits the last pass missed, and of which rate.
@@ -58,9 +62,13 @@ struct PassState {
       span = result.span
       frames = result.isComplete && result.count == firstCount ? result.frames : []
       miss.bits = .infinity
+      correction = 1
     } else {
+      let taken = Double(result.frames.reduce(0) { $0 + $1.bits })
+      if taken > 0 { correction = min(max(correction * wanted / taken, 0.5), 2) }
       replace(with: result.frames)
     }
+    let isFirstOverParts = parts.isEmpty
     parts = []
     wantsMore = !isFinal && finished == 1
     if !isFinal, finished > 1, finished < Self.mostPasses, let target, let end = span?.end, !frames.isEmpty {
@@ -68,11 +76,25 @@ struct PassState {
       if miss.rate != target.rate { miss.bits = .infinity }
       if missed < miss.bits {
         parts = PartialPassPlan.parts(frames, end: end, rate: target.rate, qp: target.qp)
+        correct(isFirst: isFirstOverParts, wholeBits: target.rate * shownSeconds)
       }
       miss = (missed, target.rate)
       wantsMore = !parts.isEmpty
     }
     return wantsMore
+  }
+
+  /// - Parameters:
+  ///   - isFirst: Nothing is known of how parts come out; but where they are most of the movie, it is what the whole did.
+  ///   - wholeBits: What the movie is to take.
+  private mutating func correct(isFirst: Bool, wholeBits: Double) {
+    wanted = parts.reduce(0) { $0 + Double($1.bits) }
+    let all = frames.reduce(0.0) { $0 + Double($1.bits) }
+    if isFirst, all > 0 {
+      let share = parts.reduce(0.0) { $0 + Double(frames[$1.frames].reduce(0) { $0 + $1.bits }) } / all
+      correction = min(max(1 + (wholeBits / all - 1) * share * share, 0.5), 2)
+    }
+    for index in parts.indices { parts[index].bits = Int((Double(parts[index].bits) * correction).rounded()) }
   }
 
   private var shownSeconds: Double {

@@ -89,8 +89,10 @@ struct ExportRun: Sendable {
     }
     await session.export()
     watching.cancel()
+    // Nothing that it saw before comes after the last word.
+    _ = await watching.result
     switch session.status {
-    case .completed where !Interrupt.shared.isRequested: return
+    case .completed where !Interrupt.shared.isRequested: line.update(share: 1, isDue: true)
     case .cancelled, .completed:
       throw Failure("interrupted; nothing was written", status: Interrupt.shared.status)
     default:

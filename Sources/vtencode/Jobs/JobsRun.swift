@@ -29,11 +29,17 @@ enum JobsRun {
     ).join(into: destination, began: began)
   }
 
+  /// Shorter segments cost more than waiting for the last one: each decodes from the key frame before it, and misses its rate
+  /// by more, so that passes follow.
+  private static let leastSeconds = 8.0
+
   /// Enough that no process waits long for the last one, and not so many that beginnings cost.
   private static func segmentCount(_ source: MovieSource, _ options: EncodingOptions, jobs: Int) -> Int {
     let frames = min(source.expectedFrames ?? .max, options.frames ?? .max)
     guard frames < .max else { return jobs * 3 }
-    let byLength = Int((Double(frames) / source.frameRate / 20).rounded())
-    return max(1, min(max(byLength, jobs * 3), frames / 50, PartFolder.mostSegments))
+    let seconds = Double(frames) / source.frameRate
+    let byLength = Int(clamping: (seconds / 20).rounded())
+    let most = max(jobs, Int(clamping: (seconds / leastSeconds).rounded(.down)))
+    return max(1, min(max(byLength, jobs * 3), most, frames / 50, PartFolder.mostSegments))
   }
 }

@@ -35,16 +35,11 @@ struct SegmentCutter: Sendable {
     let allBytes = max(bytes.reduce(0, +), 1)
     let times: [CMTime] = cuts.map { $0 < pictures.count ? pictures[$0].time : end }
     let seconds: [Double] = zip(times, times.dropFirst()).map { ($0.1 - $0.0).seconds }
-    let powers: [Double] = zip(bytes, seconds).map { pow($0.0 / max($0.1, 1e-6), Self.exponent) * $0.1 }
-    let allPowers = max(powers.reduce(0, +), 1e-6)
-    // A still picture makes nothing of more bits.
-    var needs: [Double] = zip(powers, bytes).map { min($0.0 / allPowers, Self.mostGain * $0.1 / allBytes) }
-    if let statistics = complexity.statistics, let bitRate {
-      // The encoder knows what each picture takes at another quality.
-      needs = statistics.shares(
-        of: zip(cuts, cuts.dropFirst()).map { $0.0..<$0.1 }, bits: Double(bitRate) * seconds.reduce(0, +))
+    let shares: [Int]? = bitRate.map { bitRate in
+      rates(
+        of: needs(bytes, seconds, cuts: cuts, bits: Double(bitRate) * seconds.reduce(0, +)), seconds: seconds,
+        average: Double(bitRate))
     }
-    let shares: [Int]? = bitRate.map { rates(of: needs, seconds: seconds, average: Double($0)) }
     return bytes.indices.map { index in
       PlannedSegment(
         index: index, firstFrame: cuts[index], frames: cuts[index + 1] - cuts[index],
@@ -52,6 +47,20 @@ struct SegmentCutter: Sendable {
         complexity: bytes[index] / allBytes,
         bitRate: shares?[index])
     }
+  }
+
+  /// What each segment needs, to a common factor.
+  /// - Parameter bits: of the whole movie.
+  private func needs(_ bytes: [Double], _ seconds: [Double], cuts: [Int], bits: Double) -> [Double] {
+    if let statistics = complexity.statistics {
+      // The encoder knows what each picture takes at another quality.
+      return statistics.shares(of: zip(cuts, cuts.dropFirst()).map { $0.0..<$0.1 }, bits: bits)
+    }
+    let powers: [Double] = zip(bytes, seconds).map { pow($0.0 / max($0.1, 1e-6), Self.exponent) * $0.1 }
+    let allPowers = max(powers.reduce(0, +), 1e-6)
+    let allBytes = max(bytes.reduce(0, +), 1)
+    // A still picture makes nothing of more bits.
+    return zip(powers, bytes).map { min($0.0 / allPowers, Self.mostGain * $0.1 / allBytes) }
   }
 
   /// In proportion to the needs, but no less than an encoder can make use of; the whole stays the same.

@@ -15,7 +15,8 @@ private func attachment(_ buffer: CVBuffer, _ key: CFString) -> NSObject? {
 private func property<T>(_ session: VTSession, _ key: CFString, as type: T.Type = T.self) throws -> T? {
   var value: CFTypeRef?
   try check(VTSessionCopyProperty(session, key: key, allocator: nil, valueOut: &value), key as String)
-  return value as? T
+  // Not `value as? T`: docs/architecture.md, faults of the compiler.
+  return value.flatMap { $0 as? T }
 }
 
 private func lumaPSNR(_ a: [UInt8], _ b: [UInt8], _ count: Int) -> Double {
