@@ -4,7 +4,7 @@
 # that the command line can do HEVC and the tests see everything. `Display` is for `vtencode play`. `make TRAITS= build`
 # builds without them.
 
-TRAITS ?= X264,X265,Display
+TRAITS ?= Display,X265,X264
 # SwiftPM names the traits to the compiler in the order of a hash: another order would build everything anew.
 export SWIFT_DETERMINISTIC_HASHING = 1
 SWIFT ?= swift
@@ -12,7 +12,7 @@ SWIFT ?= swift
 BUILD = $(SWIFT) build $(if $(TRAITS),--traits $(TRAITS))
 TEST = $(SWIFT) test $(if $(TRAITS),--traits $(TRAITS))
 RELEASE_DIR = .build/release
-# The engine as a package of its own, as scripts/test builds it.
+# The engine as a package of its own: a short build.
 ENGINE = -c release -Xswiftc -enable-testing --scratch-path .build-engine
 SWIFT_SOURCES = Sources Tests Benchmarks/Sources Benchmarks/Package.swift Examples/Sources Fuzz/Sources Package.swift
 
@@ -59,9 +59,10 @@ matrix: test-dependencies ## Encodes every clip of a folder (CLIPS=...) every wa
 	$(BUILD) -c release --product vtencode
 	scripts/matrix $(CLIPS)
 
-# The measuring tools are a package of their own.
-TOOL = $(SWIFT) build -c release --package-path Benchmarks --product
-TOOLS_DIR = Benchmarks/.build/release
+# The measuring tools are a package of their own. TOOL_BUILD names a build folder to share.
+TOOL_BUILD ?= Benchmarks/.build
+TOOL = $(SWIFT) build -c release --package-path Benchmarks --scratch-path $(TOOL_BUILD) --product
+TOOLS_DIR = $(TOOL_BUILD)/release
 
 # What they measure on: CLIPS, or the clips that developers share, or the sample.
 BENCH_CLIPS = $(or $(CLIPS),$(wildcard ../shared/media/clips),Assets/video.m4v)

@@ -137,13 +137,16 @@ if !isEngineAlone {
       dependencies: ["VideoToolbox", "FFmpegMedia", "CodecInterface", "UniformTypeIdentifiers"]),
     // Live H.264 over datagrams: RTP, RTCP, repair and a network that loses and delays, without a clock of its own.
     .target(name: "RealTimeTransport"),
-    .testTarget(name: "RealTimeTransportTests", dependencies: ["RealTimeTransport"]),
+    // Runs tools whose opinion is asked.
+    .target(name: "ToolSupport", path: "Tests/ToolSupport"),
+    .testTarget(name: "RealTimeTransportTests", dependencies: ["RealTimeTransport", "ToolSupport"]),
     // SRTP, and keys for it.
     .systemLibrary(
       name: "CSRTP", path: "Sources/System/CSRTP", pkgConfig: "libsrtp2",
       providers: [.apt(["libsrtp2-dev", "libssl-dev"])]),
     .target(name: "RealTimeSecurity", dependencies: ["CSRTP", "RealTimeTransport"]),
-    .testTarget(name: "RealTimeSecurityTests", dependencies: ["RealTimeSecurity", "RealTimeTransport"]),
+    .testTarget(
+      name: "RealTimeSecurityTests", dependencies: ["RealTimeSecurity", "RealTimeTransport", "ToolSupport"]),
     // SDL's headers alone: the library is loaded with the first window (docs/display.md).
     .systemLibrary(name: "CSDL2", path: "Sources/System/CSDL2", providers: [.apt(["libsdl2-dev"])]),
     .target(
@@ -157,10 +160,12 @@ if !isEngineAlone {
       name: "vtencode",
       dependencies: [
         "AVFoundation", "CSandbox", "ElementaryStream", "FFmpegMedia", "H264Encoder", "ImageIO",
-        "OpenVideoToolboxDisplay", "RealTimeSecurity", "RealTimeTransport", "VideoToolbox",
+        "OpenVideoToolboxDisplay", "RealTimeSecurity", "RealTimeTransport", "VideoBitstream", "VideoToolbox",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOWebSocket", package: "swift-nio"),
       ]),
     .testTarget(
       name: "VideoToolboxTests",
@@ -172,11 +177,14 @@ if !isEngineAlone {
     .testTarget(name: "CoreVideoTests", dependencies: ["CoreVideo"]),
     .testTarget(
       name: "CoreMediaTests",
-      dependencies: ["CoreMedia", "VideoBitstream", .product(name: "BigInt", package: "BigInt")]),
-    .testTarget(name: "ElementaryStreamTests", dependencies: ["ElementaryStream"]),
+      dependencies: [
+        "CoreMedia", "VideoBitstream", "ToolSupport", .product(name: "BigInt", package: "BigInt"),
+      ]),
+    .testTarget(name: "ElementaryStreamTests", dependencies: ["ElementaryStream", "ToolSupport"]),
     // Runs the built program, as a person would.
     .testTarget(name: "vtencodeTests", dependencies: ["vtencode", "RealTimeTransport"]),
-    .testTarget(name: "CallTests", dependencies: ["vtencode", "RealTimeTransport", "VideoToolbox"]),
+    .testTarget(
+      name: "CallTests", dependencies: ["vtencode", "RealTimeTransport", "ToolSupport", "VideoToolbox"]),
     .testTarget(name: "AVFoundationTests", dependencies: ["AVFoundation", "FFmpegMedia"]),
   ]
 }

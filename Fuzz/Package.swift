@@ -14,6 +14,7 @@ let package = Package(
         "FuzzDriver",
         .product(name: "CoreMedia", package: "OpenVideoToolbox"),
         .product(name: "ElementaryStream", package: "OpenVideoToolbox"),
+        .product(name: "H264Encoder", package: "OpenVideoToolbox"),
       ]),
     .executableTarget(
       name: "fuzz-movie",

@@ -5,6 +5,7 @@
 #
 #   scripts/install-dependencies.sh            what building and running needs
 #   scripts/install-dependencies.sh --tests    also what the tests and measurements need
+#   scripts/install-dependencies.sh --browser  also Chromium, for scripts/check-web and scripts/check-webcodecs
 #   scripts/install-dependencies.sh --check    says what is missing, exits with 1 if anything is
 set -eu
 
@@ -19,9 +20,10 @@ check_only=no
 for argument in "$@"; do
   case "$argument" in
     --tests) packages="$packages $test_packages" ;;
+    --browser) packages="$packages chromium" ;;
     --check) check_only=yes ;;
     *)
-      echo "install-dependencies: unknown argument '$argument' (known: --tests, --check)" >&2
+      echo "install-dependencies: unknown argument '$argument' (known: --tests, --browser, --check)" >&2
       exit 2
       ;;
   esac

@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import ElementaryStream
 import CoreMedia
+import ElementaryStream
+import ToolSupport
 
 /// Runs a command-line tool; nil if it is not there or fails.
 func run(_ tool: String, _ arguments: [String]) -> Data? {
-  let process = Process()
-  process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-  process.arguments = [tool] + arguments
-  let output = Pipe()
-  process.standardOutput = output
-  process.standardError = FileHandle.nullDevice
-  process.standardInput = FileHandle.nullDevice
-  guard (try? process.run()) != nil else { return nil }
-  let data = output.fileHandleForReading.readDataToEndOfFile()
-  process.waitUntilExit()
-  return process.terminationStatus == 0 ? data : nil
+  guard let done = try? Tool(tool).output(arguments), done.status == 0 else { return nil }
+  return done.data
 }
 
 /// Whether the tools that make and describe test streams are there.

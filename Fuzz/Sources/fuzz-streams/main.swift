@@ -10,7 +10,8 @@ private let harness: @Sendable (inout FuzzInput) -> Void = {
   case "streams": return fuzzStreams
   case "parser": return fuzzParser
   case "block-buffers": return fuzzBlockBuffers
-  default: fatalError("OVT_FUZZ: parameter-sets, atoms, streams, parser or block-buffers")
+  case "statistics": return fuzzStatistics
+  default: fatalError("OVT_FUZZ: parameter-sets, atoms, streams, parser, block-buffers or statistics")
   }
 }()
 
