@@ -262,7 +262,7 @@ private final class FileDelegate: NSObject, AVAssetResourceLoaderDelegate, @unch
     #expect(reader.startReading())
     #expect(output.copyNextSampleBuffer() != nil)
     delegate.fallSilent()
-    let reading = Task.detached { () -> Int in
+    async let reading = onThread {
       var count = 0
       while output.copyNextSampleBuffer() != nil { count += 1 }
       return count
@@ -270,7 +270,7 @@ private final class FileDelegate: NSObject, AVAssetResourceLoaderDelegate, @unch
     for _ in 0..<500 where delegate.unanswered == 0 { try await Task.sleep(for: .milliseconds(10)) }
     #expect(delegate.unanswered == 1, "the movie is too small for this test")
     reader.cancelReading()
-    #expect(await reading.value < 60)
+    #expect(await reading < 60)
     #expect(reader.status == .cancelled)
     for _ in 0..<500 where delegate.cancelled == 0 { try await Task.sleep(for: .milliseconds(10)) }
     // One that a seek made useless may have been cancelled before.

@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
+/// Does what blocks on a thread of its own. There are as many tasks at a time as processors: two that wait in a call for what
+/// a third would bring about wait for ever.
+func onThread<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
+  await withCheckedContinuation { continuation in
+    Thread { continuation.resume(returning: work()) }.start()
+  }
+}
+
 /// Runs ffmpeg's own tools, the judge of what this package reads and writes.
 enum Tool {
   struct Failure: Error, CustomStringConvertible { let description: String }
@@ -11,15 +19,12 @@ enum Tool {
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = arguments
     let output = Pipe()
-    let errors = Pipe()
     process.standardOutput = output
-    process.standardError = errors
+    process.standardError = FileHandle.nullDevice
     process.standardInput = FileHandle.nullDevice
     try process.run()
-    let errorReader = Task.detached { errors.fileHandleForReading.readDataToEndOfFile() }
     let data = output.fileHandleForReading.readDataToEndOfFile()
     process.waitUntilExit()
-    _ = errorReader
     guard process.terminationStatus == 0 else {
       throw Failure(description: "\(arguments.joined(separator: " ")) failed (\(process.terminationStatus))")
     }
