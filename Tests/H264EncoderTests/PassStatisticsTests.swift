@@ -33,6 +33,15 @@ import Testing
     return (bits, encoder.statistics)
   }
 
+  @Test func partsJoin() throws {
+    let whole = try Self.pass(Self.configuration(100_000), nil, count: 40).statistics
+    var joined = whole.part(0..<13)
+    joined.append(whole.part(13..<40))
+    #expect(joined.count == 40 && joined.seconds == whole.seconds)
+    #expect(Set(joined.pictures.map(\.index)) == Set(0..<40))
+    #expect(joined.pictures.sorted { $0.index < $1.index } == whole.pictures.sorted { $0.index < $1.index })
+  }
+
   @Test("Statistics that are cut, damaged or of something else are refused")
   func damaged() throws {
     let bytes = try Self.pass(Self.configuration(100_000), nil, count: 12).statistics.bytes

@@ -111,6 +111,43 @@ import Testing
     #expect(try Probe(folder.path("out.264")).frameCount() == plan.frames)
   }
 
+  /// Long enough for an analysis in parts, side by side.
+  @Test(arguments: [nil, "org.openvideotoolbox.videoencoder.h264"]) func longMoviesAreAnalysedInParts(
+    encoder: String?
+  )
+    throws
+  {
+    let folder = try Folder()
+    try makeVaryingMovie(folder.path("even.mp4"), seconds: 24)
+    let made = try CommandLine.shell(
+      "ffmpeg -nostdin -v error -i even.mp4 -vf 'select=not(eq(mod(n\\,7)\\,3))' -fps_mode vfr -c:v libx264 "
+        + "-preset ultrafast in.mp4", in: folder)
+    try #require(made.status == 0, "\(made.complaints)")
+    var options = ["--bitrate", "300k", "--segments", "2"]
+    if let encoder { options += ["--encoder", encoder] }
+    let source = try times(folder.path("in.mp4"))
+    let plan = try split(folder, options)
+    #expect(plan.frames == source.count)
+    // As with one processor.
+    let alone = try CommandLine.run(
+      "taskset", ["-c", "0", CommandLine.vtencode, "split", "in.mp4", "--plan", "alone.json"] + options,
+      in: folder.url)
+    try #require(alone.status == 0, "\(alone.complaints)")
+    #expect(try self.plan(folder.path("alone.json")).frames == source.count)
+    if encoder != nil {
+      // libx264 looks ahead in another way with one.
+      let plans = try ["alone.json", "plan.json"].map {
+        try Data(contentsOf: folder.url.appendingPathComponent($0))
+      }
+      #expect(plans[0] == plans[1])
+    }
+    try encodeAll(folder, plan)
+    #expect(try join(folder).status == 0)
+    #expect(try times(folder.path("out.mp4")) == source)
+    let rate = try Probe(folder.path("out.mp4")).bitRate(seconds: 24)
+    #expect(abs(rate / 300_000 - 1) < 0.01, "\(rate)")
+  }
+
   @Test func finishedSegmentsStay() throws {
     let folder = try Folder()
     try makeVaryingMovie(folder.path("in.mp4"), seconds: 4)

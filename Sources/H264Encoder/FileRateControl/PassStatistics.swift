@@ -76,6 +76,15 @@ public struct PassStatistics: Sendable, Equatable {
     return part
   }
 
+  /// Adds what a pass over the pictures that follow has learnt.
+  public mutating func append(_ next: PassStatistics) {
+    let before = UInt64(pictures.count)
+    for var picture in next.pictures {
+      picture.index += before
+      append(picture)
+    }
+  }
+
   /// How the bits of the whole divide among parts, if all have the same quality.
   /// - Parameters:
   ///   - parts: numbers of their pictures, in the order of input.

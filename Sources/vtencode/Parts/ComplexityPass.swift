@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import H264Encoder
+import Synchronization
 import VideoToolbox
 
 /// What the analysis found out of a movie, picture by picture in the order in which they are shown.
@@ -88,9 +89,65 @@ struct ComplexityPass: Sendable {
   }
 
   private func measure(_ quick: EncodingPlan) throws -> MovieComplexity {
+    let spans = AnalysisSpan.spans(of: source, plan: plan)
+    guard spans.count > 1, let found = try? measure(quick, spans) else {
+      try checkInterrupt()
+      // What is wrong with a movie is told of the whole; and one may begin later than where a span ends.
+      return try measure(quick, [.whole])
+    }
+    return found
+  }
+
+  /// All spans, as many at a time as there are processors.
+  private func measure(_ quick: EncodingPlan, _ spans: [AnalysisSpan]) throws -> MovieComplexity {
     let progress = ProgressLine(total: expectedFrames, style: plan.progress)
     defer { progress.finish() }
-    let found = Found()
+    var each = quick
+    // What one has is the same whatever the others do.
+    if spans.count > 1 { each.threads = 1 }
+    let ready = each
+    let found = spans.map { Found(since: $0.start) }
+    let count = Mutex(0)
+    let results = Mutex([Result<PassStatistics?, any Error>?](repeating: nil, count: spans.count))
+    DispatchQueue.concurrentPerform(iterations: spans.count) { index in
+      let hasFailed = results.withLock { $0.contains { if case .failure? = $0 { true } else { false } } }
+      guard !hasFailed else { return }
+      let result = Result<PassStatistics?, any Error> {
+        try measure(spans[index], ready, found[index]) {
+          let all = count.withLock {
+            $0 += 1
+            return $0
+          }
+          progress.update(frames: all)
+        }
+      }
+      results.withLock { $0[index] = result }
+    }
+    var complexity = MovieComplexity(pictures: [])
+    // One that had not begun when another failed has no result: the failure is thrown first.
+    let all = results.withLock { $0 }
+    let statistics = try all.compactMap { $0 }.map { try $0.get() }
+    for (found, learned) in zip(found, statistics) {
+      let pictures = try found.pictures()
+      let before = complexity.pictures.count
+      complexity.pictures += pictures
+      guard let learned, before == 0 || complexity.statistics != nil else {
+        complexity.statistics = nil
+        continue
+      }
+      if before == 0 { complexity.statistics = learned } else { complexity.statistics?.append(learned) }
+    }
+    guard let learned = complexity.statistics?.count, learned != complexity.pictures.count else {
+      return complexity
+    }
+    throw Failure("the encoder has learnt of \(learned) of \(complexity.pictures.count) frames")
+  }
+
+  /// - Parameter progress: called for each picture that counts.
+  /// - Returns: What the encoder has learnt of these, where it tells pictures apart.
+  private func measure(
+    _ span: AnalysisSpan, _ quick: EncodingPlan, _ found: Found, progress: @escaping @Sendable () -> Void
+  ) throws -> PassStatistics? {
     let folder = try ScratchFolder(in: FileManager.default.temporaryDirectory.path)
     let place = folder.url("statistics")
     var storage: VTMultiPassStorage?
@@ -99,21 +156,25 @@ struct ComplexityPass: Sendable {
       multiPassStorageOut: &storage)
     defer { if let storage { VTMultiPassStorageClose(storage) } }
     let compressor = try Compressor(quick, source: source, storage: storage) { result in
-      if let count = found.add(result) { progress.update(frames: count) }
+      if found.add(result) { progress() }
     }
     if compressor.makesPasses { try compressor.beginPass(isLast: false) }
-    let reader = try FrameReader(source, plan: quick)
+    var ranged = quick
+    ranged.range = span.range
+    let reader = try FrameReader(source, plan: ranged)
     defer { reader.cancel() }
+    var before = 0
     var count = 0
     while count < plan.frameLimit ?? .max, let frame = try reader.next() {
       try checkInterrupt()
       try compressor.encode(frame)
       count += 1
+      if frame.time < span.start { before += 1 }
     }
     if compressor.makesPasses { _ = try compressor.endPass() } else { try compressor.complete() }
-    let pictures = try found.pictures()
-    guard pictures.count == count, count > 0 else {
-      throw Failure("the encoder gave \(pictures.count) of \(count) frames; the movie cannot be split")
+    let kept = try found.pictures().count
+    guard kept == count - before, kept > 0 else {
+      throw Failure("the encoder gave \(kept) of \(count - before) frames; the movie cannot be split")
     }
     if let damage = reader.damage.summary {
       throw Failure(
@@ -122,7 +183,7 @@ struct ComplexityPass: Sendable {
     }
     // Those of libx264 and libx265 are of the whole movie.
     let statistics = (try? Data(contentsOf: place)).flatMap { try? PassStatistics(bytes: [UInt8]($0)) }
-    return MovieComplexity(pictures: pictures, statistics: statistics?.count == count ? statistics : nil)
+    return statistics?.count == count ? statistics?.part(before..<count) : nil
   }
 
   private func checkInterrupt() throws {
@@ -135,25 +196,32 @@ struct ComplexityPass: Sendable {
     return plan.frameLimit.map { min($0, expected) } ?? expected
   }
 
-  /// Collects what the session says about each frame.
+  /// Collects what the session says about each frame that is kept.
   private final class Found: @unchecked Sendable {
     // Sendable: `lock` guards what changes.
+    private let start: CMTime
     private let lock = Lock()
     private var list: [MovieComplexity.Picture] = []
     private var failure: Failure?
 
-    func add(_ result: Result<CMSampleBuffer?, Failure>) -> Int? {
+    init(since start: CMTime) { self.start = start }
+
+    /// - Returns: Whether there is one picture more.
+    func add(_ result: Result<CMSampleBuffer?, Failure>) -> Bool {
       lock.withLock {
         switch result {
-        case .failure(let new): failure = failure ?? new
-        case .success(nil): break
+        case .failure(let new):
+          failure = failure ?? new
+          return false
+        case .success(nil): return false
         case .success(let sample?):
+          guard sample.presentationTimeStamp >= start else { return false }
           list.append(
             MovieComplexity.Picture(
               time: sample.presentationTimeStamp, duration: sample.duration,
               bytes: CMSampleBufferGetTotalSampleSize(sample), isKeyFrame: SampleFacts(sample).isKeyFrame))
+          return failure == nil
         }
-        return failure == nil ? list.count : nil
       }
     }
 
