@@ -121,6 +121,8 @@ public enum EncoderFeature: Sendable, Hashable {
   case layerPrefix
   /// A bound for how long a frame waits before a line of the bit rate.
   case queueDelayLimit
+  /// The decoder's buffer in the stream, and the time of each frame in it.
+  case bufferTiming
 }
 
 /// A decoder that a session can choose.

@@ -189,6 +189,8 @@ public struct RateControl: Sendable, Equatable {
   /// Seconds that a frame may wait at most before a line of the mode's rate, from its capture to its last bit; nil
   /// leaves it to the encoder.
   public var maximumQueueDelay: Double?
+  /// The stream says what `bufferModel` is, and each frame when it is taken out of the buffer. An error without one.
+  public var writesBufferTiming = false
   public var minQP: Int?
   public var maxQP: Int?
 

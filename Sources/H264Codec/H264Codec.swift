@@ -23,7 +23,7 @@ public enum H264Codec {
     var description = describe(encoderID, name: "OpenVideoToolbox")
     description.features.formUnion([
       .frameReordering, .multiPass, .partialPasses, .constantRate, .variableRate, .lookAhead,
-      .expectedDuration, .hdrMetadata,
+      .expectedDuration, .hdrMetadata, .bufferTiming,
     ])
     description.makeEncoder = { (configuration) throws(CodecError) in
       if looksAhead(configuration) { return try LookAheadAdapter(configuration) }

@@ -8,7 +8,7 @@ extension H264Codec {
   /// low-latency face has not.
   static func looksAhead(_ c: VideoEncoderConfiguration) -> Bool {
     guard c.lowLatency == nil else { return false }
-    if c.pass != nil || c.frameLimit(overhead: 1) != 0 { return true }
+    if c.pass != nil || c.frameLimit(overhead: 1) != 0 || c.rate.writesBufferTiming { return true }
     if c.hdr.masteringDisplay != nil || c.hdr.contentLightLevel != nil { return true }
     switch c.rate.mode {
     case .constant, .variable: return true
@@ -97,6 +97,7 @@ extension LookAheadConfiguration {
       queue.decidesLevel = false
       buffer = queue
     }
+    writesBufferTiming = c.rate.writesBufferTiming
     switch c.rate.mode {
     case .quality(let quality): rate = .quality(Double(EncoderConfiguration.qp(quality: quality)))
     case .average(let bits), .variable(let bits): rate = .average(clamp(bits))

@@ -86,6 +86,58 @@ import VideoToolbox
     #expect(probe.errors.isEmpty, "\(probe.errors)")
   }
 
+  @Test("The decoder's buffer is in the stream where it is asked for", arguments: [0, 1, 2, 3])
+  func bufferTiming(_ kind: Int) throws {
+    let rates: [CFString: Any] =
+      switch kind {
+      case 0: [kVTCompressionPropertyKey_ConstantBitRate: 500_000]
+      case 1: [kVTCompressionPropertyKey_VariableBitRate: 400_000]
+      case 2:
+        [
+          kVTCompressionPropertyKey_AverageBitRate: 400_000,
+          kVTCompressionPropertyKey_DataRateLimits: [75_000, 1] as CFArray,
+        ]
+      default: [kVTCompressionPropertyKey_AverageBitRate: 400_000, kVTCompressionPropertyKey_RealTime: true]
+      }
+    let session = try Self.session(
+      rates.merging([
+        kOVTCompressionPropertyKey_WritesBufferTiming: true, kVTCompressionPropertyKey_ExpectedFrameRate: 30,
+        kVTCompressionPropertyKey_MaxKeyFrameInterval: 30,
+      ]) { $1 })
+    guard kind < 3 else {
+      // There is no buffer that it could describe.
+      #expect(VTCompressionSessionPrepareToEncodeFrames(session) == kVTParameterErr)
+      return
+    }
+    let samples = try encode(session, Self.clip, count: 90)
+    #expect(samples.count == 90)
+    let stream = annexB(samples)
+    let probe = try StreamProbe(stream)
+    #expect(probe.errors.isEmpty, "\(probe.errors)")
+    // What ffmpeg reads in it: one description of the buffer, one period a key frame, a time for each frame.
+    let traced = try StreamProbe.trace(stream)
+    let keyFrames = probe.keyFrames.count
+    func count(_ name: String) -> Int { traced.count { $0.contains(name) } }
+    #expect(count("Buffering Period") == keyFrames && keyFrames >= 3)
+    #expect(count("Picture Timing") == 90)
+    #expect(count("cbr_flag") >= 1 && count("cpb_removal_delay ") == 90)
+  }
+
+  @Test func onlyTheEngineThatLooksAheadDescribesABuffer() throws {
+    var session: VTCompressionSession?
+    try check(
+      VTCompressionSessionCreate(
+        allocator: nil, width: 320, height: 192, codecType: kCMVideoCodecType_H264,
+        encoderSpecification: [kVTVideoEncoderSpecification_EnableLowLatencyRateControl: true]
+          as CFDictionary,
+        imageBufferAttributes: nil, compressedDataAllocator: nil, outputCallback: nil, refcon: nil,
+        compressionSessionOut: &session), "create")
+    #expect(
+      VTSessionSetProperty(
+        try #require(session), key: kOVTCompressionPropertyKey_WritesBufferTiming, value: kCFBooleanTrue)
+        == kVTPropertyNotSupportedErr)
+  }
+
   @Test("What needs a new stream is refused in the middle of a pass, and the pass goes on")
   func changeInPass() throws {
     let session = try Self.session([

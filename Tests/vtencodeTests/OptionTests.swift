@@ -122,6 +122,35 @@ import Testing
     try expectNoErrors(Probe(out))
   }
 
+  @Test func bufferTiming() throws {
+    let folder = try Folder()
+    func run(_ command: String..., to out: String = "other.264") throws -> Finished {
+      let common = ["--dimensions", "128x72", "--frames", "60", "--buffer-timing", "--out", out]
+      return try CommandLine.run(
+        CommandLine.vtencode, command + [CommandLine.sample] + common, in: folder.url)
+    }
+    let engine = ["--encoder", "org.openvideotoolbox.videoencoder.h264"]
+    let made = try run("streaming", "--unpaced", "--bitrate", "200k", engine[0], engine[1], to: "out.264")
+    #expect(made.status == 0, "\(made.complaints)")
+    let traced = try CommandLine.shell(
+      "ffmpeg -nostdin -v verbose -i out.264 -c copy -bsf:v trace_headers -f null - 2>&1 | grep -c 'Picture Timing'",
+      in: folder)
+    #expect(traced.text.trimmingCharacters(in: .whitespacesAndNewlines) == "60")
+    for refused in [
+      try run("transcoding", "--bitrate", "200k", engine[0], engine[1]), try run("conferencing"),
+      try run("streaming", "--unpaced", "--quality", "0.5", engine[0], engine[1]),
+      try run("transcoding", "--bitrate", "200k", "--cbr", "--jobs", "2"),
+    ] {
+      #expect(refused.status == 64 && refused.complaints.contains("--"), "\(refused.complaints)")
+    }
+    #if X265
+      let other = try run("streaming", "--unpaced", "--codec", "hvc1", to: "out.265")
+      #expect(
+        other.status != 0 && other.complaints.contains("does not support --buffer-timing"),
+        "\(other.complaints)")
+    #endif
+  }
+
   @Test(arguments: [["--keyframe-interval", "12"], ["--keyframe-duration", "0.4"]])
   func keyFrames(option: [String]) throws {
     let folder = try Folder()

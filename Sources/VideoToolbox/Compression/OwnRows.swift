@@ -31,6 +31,15 @@ extension CompressionProperty {
         return true
       }),
     CompressionProperty(
+      key: kOVTCompressionPropertyKey_WritesBufferTiming as String, type: .boolean, change: .nextKeyFrame,
+      documentation:
+        "True has the stream say what its decoder's buffer is, and each frame when it is taken out.",
+      feature: .bufferTiming, defaultValue: .boolean(false),
+      apply: { value, draft in
+        draft.configuration.rate.writesBufferTiming = value.boolean ?? false
+        return true
+      }),
+    CompressionProperty(
       key: kOVTCompressionPropertyKey_IntraRefreshFrameCount as String, type: .integer(0...1000),
       change: .nextKeyFrame,
       documentation: "Frames in which intra macroblocks pass over the picture; 0 is none.",

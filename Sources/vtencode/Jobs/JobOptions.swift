@@ -16,6 +16,7 @@ struct JobOptions: ParsableArguments {
     }
     for (name, isGiven) in [
       ("--psnr", options.psnr), ("--sandbox", options.sandbox), ("--cbr", options.cbr),
+      ("--buffer-timing", options.bufferTiming),
       ("--verbose", options.verbose),
     ] where isGiven {
       throw ValidationError(

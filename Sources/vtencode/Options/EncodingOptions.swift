@@ -100,6 +100,12 @@ struct EncodingOptions: ParsableArguments {
   @Flag(help: "Hold the bit rate constant: short frames are filled up.")
   var cbr = false
 
+  @Flag(
+    help: ArgumentHelp(
+      "Have the stream say what its decoder's buffer is, and when each frame leaves it (HRD; buffering period and "
+        + "picture timing messages). Goes with streaming, or with --cbr."))
+  var bufferTiming = false
+
   @Flag(help: "Spend less power, at some cost in size or quality.")
   var savePower = false
 

@@ -46,7 +46,7 @@ struct Split: AsyncParsableCommand {
     }
     for (name, isGiven) in [
       ("--out", options.out != nil), ("--psnr", options.psnr), ("--sandbox", options.sandbox),
-      ("--cbr", options.cbr),
+      ("--cbr", options.cbr), ("--buffer-timing", options.bufferTiming),
     ] where isGiven { throw ValidationError("\(name) does not go with split; leave it out.") }
     guard plan.hasSuffix(".json") else { throw ValidationError("end the name of --plan in .json.") }
   }

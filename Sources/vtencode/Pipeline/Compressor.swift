@@ -164,6 +164,9 @@ final class Compressor: @unchecked Sendable {
         try set(kVTCompressionPropertyKey_DataRateLimits, limits, for: "streaming's limit of the data rate")
       }
     }
+    if plan.writesBufferTiming {
+      try set(kOVTCompressionPropertyKey_WritesBufferTiming, true, for: "--buffer-timing")
+    }
     if let level = plan.profile?.level(for: plan.codec) {
       try set(kVTCompressionPropertyKey_ProfileLevel, level, for: "--profile")
     }

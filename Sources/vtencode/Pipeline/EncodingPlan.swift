@@ -32,6 +32,8 @@ struct EncodingPlan: Sendable {
   var lookAheadFrames: Int?
   var spatialAdaptiveQP: SpatialAdaptiveQP?
   var isConstantBitRate: Bool
+  /// The stream says what its decoder's buffer is.
+  var writesBufferTiming: Bool
   var savesPower: Bool
   var threads: Int?
   /// At most, over the whole movie.
@@ -101,6 +103,18 @@ struct EncodingPlan: Sendable {
     lookAheadFrames = options.lookAheadFrames
     spatialAdaptiveQP = options.spatialAdaptiveQP
     isConstantBitRate = options.cbr
+    writesBufferTiming = options.bufferTiming
+    if writesBufferTiming, purpose == .conferencing || !(isConstantBitRate || purpose == .streaming) {
+      throw Failure(
+        "--buffer-timing describes a buffer, which \(purpose.rawValue) has "
+          + (purpose == .conferencing
+            ? "not; leave it out" : "with --cbr alone; add that, or use vtencode streaming"),
+        status: 64)
+    }
+    if writesBufferTiming, quality != nil {
+      throw Failure(
+        "--buffer-timing describes a buffer, which --quality has none of; give --bitrate", status: 64)
+    }
     savesPower = options.savePower
     threads = options.threads
     encoderID = options.encoder

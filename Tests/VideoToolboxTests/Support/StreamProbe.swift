@@ -46,6 +46,19 @@ struct StreamProbe {
     return result.output
   }
 
+  /// What ffmpeg's trace_headers reads in the headers of a stream of H.264, a syntax element or the name of a unit a line.
+  static func trace(_ data: Data) throws -> [String] {
+    let url = try write(data, hevc: false)
+    defer { try? FileManager.default.removeItem(at: url) }
+    let result = try run(
+      "/usr/bin/ffmpeg",
+      [
+        "-v", "verbose", "-f", "h264", "-i", url.path, "-c", "copy", "-bsf:v", "trace_headers", "-f", "null",
+        "-",
+      ])
+    return result.errors.split(separator: "\n").filter { $0.hasPrefix("[trace_headers") }.map(String.init)
+  }
+
   private static func write(_ data: Data, hevc: Bool) throws -> URL {
     let url = FileManager.default.temporaryDirectory.appendingPathComponent(
       "ovt-\(UUID().uuidString).\(hevc ? "265" : "264")")
