@@ -119,7 +119,7 @@ package final class CaptureDevice {
     }
     let (found, complaints) = LibavLog.collect { avformat_find_stream_info(context, nil) }
     stream = av_find_best_stream(context, AVMEDIA_TYPE_VIDEO, -1, -1, nil, 0)
-    if watch.isOver { throw silenceError }
+    if watch.isOver, found < 0 || stream < 0 { throw silenceError }
     guard found >= 0, stream >= 0, let parameters = context.pointee.streams[Int(stream)]?.pointee.codecpar
     else {
       throw MediaFileError.libav(min(found, -1), "'\(name)' gives no pictures", messages: complaints)

@@ -30,6 +30,8 @@ import Testing
       \(meanwhile)
       '\(CommandLine.vtencode)' send \(send) --to 127.0.0.1:\(port)
       status=$?
+      # Who has not been called waits for ever.
+      if [ $status != 0 ]; then kill -INT $receiver; fi
       wait $receiver
       echo $? > status.txt
       exit $status
@@ -119,14 +121,16 @@ import Testing
           --json > received.txt 2> complaints.txt &
         receiver=$!
         while kill -0 $receiver && ! grep -q Listening complaints.txt; do sleep 0.1; done
-        '\(CommandLine.vtencode)' send test:320x180@10 --frames 20 --speed 0 --to 127.0.0.1:\(port) > sent.txt
+        '\(CommandLine.vtencode)' send test:320x180@10 --frames 20 --speed 0 --to 127.0.0.1:\(port) > sent.txt \
+          || kill -INT $receiver
         wait $receiver
         """, in: folder)
       #expect(finished.status == 0, "\(finished.complaints)")
       let received = try figures(String(contentsOfFile: folder.path("received.txt"), encoding: .utf8))
       let shown = try #require(received["shown"])
       let (seen, dropped) = (received["screenShown"] ?? -1, received["screenDropped"] ?? -1)
-      #expect(seen > 0 && seen + dropped == shown, "\(received)")
+      #expect(seen > 0 && dropped >= 0 && seen + dropped <= shown, "\(received)")
+      try #require(shown > 4)
       // What the window shows at the end is the last frame, by ffmpeg.
       func likeness(_ frame: Int) throws -> Double {
         let run = try CommandLine.shell(
@@ -150,7 +154,9 @@ import Testing
       """
       COLORTERM=truecolor '\(CommandLine.vtencode)' receive --listen \(port) --terminal > received.txt 2> complaints.txt &
       receiver=$!
-      '\(CommandLine.vtencode)' send test:160x120@10 --frames 10 --speed 0 --to 127.0.0.1:\(port) > sent.txt
+      while kill -0 $receiver && ! grep -q Listening complaints.txt; do sleep 0.1; done
+      '\(CommandLine.vtencode)' send test:160x120@10 --frames 10 --speed 0 --to 127.0.0.1:\(port) > sent.txt \
+        || kill -INT $receiver
       wait $receiver
       """, in: folder)
     #expect(finished.status == 0, "\(finished.complaints)")
@@ -195,7 +201,8 @@ import Testing
       receiver=$!
       while kill -0 $receiver && ! grep -q Listening complaints.txt; do sleep 0.1; done
       '\(CommandLine.vtencode)' send test:160x120@10 --frames 5 --speed 0 --to 127.0.0.9:\(port)
-      status=$?; wait $receiver; exit $status
+      status=$?; if [ $status != 0 ]; then kill -INT $receiver; fi
+      wait $receiver; exit $status
       """, in: folder)
     #expect(finished.status == 0, "\(finished.complaints)")
     let text = try String(contentsOfFile: folder.path("received.txt"), encoding: .utf8)

@@ -4,7 +4,7 @@ import CoreMedia
 /// A part of a movie that is analysed beside others: the analysis would keep one processor busy where the segments that come
 /// of it keep many.
 ///
-/// Spans follow from the movie alone, so that a plan is the same wherever it is made.
+/// Spans follow from the movie alone: with the package's own encoder a plan is the same wherever it is made.
 struct AnalysisSpan: Sendable, Equatable {
   /// Pictures that are encoded; nil for all.
   var range: CMTimeRange?

@@ -172,12 +172,13 @@ private final class LiveTerminal: @unchecked Sendable {
     }
   }
 
+  /// A terminal that was stopped, or whose other end has gone, takes nothing: the call's end does not wait for it.
   func close() {
-    lock.withLock {
-      guard isOpen else { return }
-      isOpen = false
-      keys?.close()
-      Console.write("\u{1B}[0m\u{1B}[?25h\u{1B}[?1049l", to: STDOUT_FILENO)
-    }
+    guard lock.lock(before: Date().addingTimeInterval(1)) else { return }
+    defer { lock.unlock() }
+    guard isOpen else { return }
+    isOpen = false
+    keys?.close()
+    Console.write("\u{1B}[0m\u{1B}[?25h\u{1B}[?1049l", to: STDOUT_FILENO)
   }
 }

@@ -9,14 +9,20 @@ final class WebClients: @unchecked Sendable {
   // Sendable: everything happens on one event loop.
   weak var server: WebServer?
   private var clients: [ObjectIdentifier: WebClient] = [:]
-  private var connections = 0
+  /// Connections that are no WebSocket, or not yet, in the order in which they came.
+  private var others: [any Channel] = []
+  /// Who comes late waits for a key frame no longer than this, in seconds.
+  private var pace = KeyFramePace(most: 4)
   private var status: String?
 
   /// A connection comes in.
   func accept(_ channel: any Channel, hosts: WebHosts) throws {
-    guard connections < WebServer.mostConnections else { throw ChannelError.eof }
-    connections += 1
-    channel.closeFuture.whenComplete { [self] _ in connections -= 1 }
+    // Those that say nothing are not to keep a page out.
+    if others.count + clients.count >= WebServer.mostConnections, !others.isEmpty {
+      others.removeFirst().close(promise: nil)
+    }
+    others.append(channel)
+    channel.closeFuture.whenComplete { [self] _ in forget(channel) }
     let page = WebPageHandler(hosts)
     let upgrader = NIOWebSocketServerUpgrader(
       maxFrameSize: WebMessage.mostBytes,
@@ -55,7 +61,10 @@ final class WebClients: @unchecked Sendable {
 
   var isFull: Bool { clients.count >= WebServer.mostClients }
 
+  private func forget(_ channel: any Channel) { others.removeAll { $0 === channel } }
+
   private func add(_ client: WebClient) {
+    forget(client.channel)
     clients[ObjectIdentifier(client)] = client
     client.channel.closeFuture.whenComplete { [self] _ in
       clients[ObjectIdentifier(client)] = nil
@@ -68,7 +77,7 @@ final class WebClients: @unchecked Sendable {
   }
 
   private func askForKeyFrame(_ client: WebClient) {
-    if client.gate.wantsKeyFrame(at: SessionTime.now) { server?.take(.keyFrame(isLost: true)) }
+    if client.gate.wantsKeyFrame(at: SessionTime.now, &pace) { server?.take(.keyFrame(isLost: true)) }
   }
 
   func send(_ frame: WebFrame, on loop: any EventLoop) {

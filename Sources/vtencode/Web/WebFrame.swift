@@ -43,6 +43,27 @@ struct WebFrame: Sendable {
   var byteCount: Int { units.reduce(Self.headerSize) { $0 + 4 + $1.count } }
 }
 
+/// Requests for key frames, each a while after the one before: a second at first, twice as long each time.
+struct KeyFramePace {
+  /// Seconds between two at the most.
+  let most: Double
+  private var pause = WebGate.leastPause
+  private var next = -Double.infinity
+
+  init(most: Double) { self.most = most }
+
+  func mayAsk(at time: Double) -> Bool { time >= next }
+
+  /// - Returns: Whether one may be made, which is counted then.
+  mutating func take(at time: Double) -> Bool {
+    guard mayAsk(at: time) else { return false }
+    if time > next + 2 * most { pause = WebGate.leastPause }
+    next = time + pause
+    pause = min(pause * 2, most)
+    return true
+  }
+}
+
 /// What goes to one page, and what is left out for it. A browser that takes frames more slowly than they come gets none up
 /// to the next key frame; nothing waits here beyond these limits.
 struct WebGate {
@@ -61,8 +82,7 @@ struct WebGate {
   private(set) var dropped = 0
   /// No frame goes before the next key frame.
   private(set) var isWaiting = true
-  private var pause = leastPause
-  private var nextRequest = -Double.infinity
+  private var pace = KeyFramePace(most: mostPause)
 
   /// Takes a frame, or leaves it out.
   mutating func admits(isKeyFrame: Bool, bytes size: Int) -> Bool {
@@ -85,13 +105,11 @@ struct WebGate {
   }
 
   /// Whether a key frame is to be asked for, so that the page goes on.
-  mutating func wantsKeyFrame(at time: Double) -> Bool {
+  /// - Parameter common: of all pages: one that comes again and again has a gate of its own each time.
+  mutating func wantsKeyFrame(at time: Double, _ common: inout KeyFramePace) -> Bool {
     // There is room again.
-    guard isWaiting, frames == 0, time >= nextRequest else { return false }
-    if time > nextRequest + 2 * Self.mostPause { pause = Self.leastPause }
-    nextRequest = time + pause
-    pause = min(pause * 2, Self.mostPause)
-    return true
+    guard isWaiting, frames == 0, pace.mayAsk(at: time), common.take(at: time) else { return false }
+    return pace.take(at: time)
   }
 
   /// The page begins anew, with the next key frame: its decoder lost its thread.
