@@ -52,23 +52,29 @@ final class SessionPair {
   var witness: ([UInt8], _ isForth: Bool, Double) -> Void = { _, _, _ in }
   /// Changes what the receiver says.
   var answers: ([RTCPPacket]) -> [RTCPPacket] = { $0 }
-  /// Frames are as large as the sender's rate says.
+  /// Frames are as large as the sender's rate says, in the mean, and left out where the path is full.
   var followsRate = false
+  private var sizes: SeededGenerator
+  private(set) var withheld = 0
+  /// What each packet waited before the line, and bits when they were through.
+  private(set) var waits: [(time: Double, wait: Double)] = []
+  private(set) var carried: [(time: Double, bits: Int)] = []
 
   init(
     delay: Double = 0.02, jitter: Double = 0, loss: LossModel = .none, ahead: Double = 0,
-    bandwidth: Double = 4_000_000,
+    bandwidth: BandwidthSchedule = .init(constant: 4_000_000),
     recovery: RecoveryMode = .ltr, seed: UInt64 = 1,
     _ change: (inout SenderSession.Configuration) -> Void = { _ in }
   ) {
     self.ahead = ahead
+    sizes = SeededGenerator(seed: seed)
     var configuration = SenderSession.Configuration(source: 0x1000, nonce: .init([1, 2, 3]))
     configuration.recovery = recovery
     change(&configuration)
     sender = SenderSession(configuration, at: 0)
     let clock = MediaClock(start: MediaClock.simulated.start + ahead)
     receiver = ReceiverSession(.init(clock: clock, source: 0x2000, nonce: .init([9, 8, 7])))
-    var line = NetworkLink.Configuration(bandwidth: .init(constant: bandwidth))
+    var line = NetworkLink.Configuration(bandwidth: bandwidth)
     line.delay = delay
     line.loss = loss
     line.jitter = jitter
@@ -82,7 +88,9 @@ final class SessionPair {
     for bytes in sender.takeOutgoing() {
       witness(bytes, true, loop.now)
       if sender.state == .greeting, !Greeting.isGreeting(bytes) { early.append(bytes) }
+      waits.append((loop.now, forth.queueingDelay(at: loop.now)))
       guard case .arrives(let time) = forth.send(bytes: bytes.count + 28, at: loop.now) else { continue }
+      carried.append((time - forth.configuration.delay, (bytes.count + 28) * 8))
       guard loop.now < cut else { continue }
       for piece in meddle(bytes) { loop.schedule(at: time) { [self] in try arrive(piece) } }
     }
@@ -138,6 +146,10 @@ final class SessionPair {
     var encoder = ModelEncoder()
     for index in 0..<frames {
       loop.schedule(at: start + Double(index) / 30) { [self] in
+        if followsRate, sender.isOverfull(at: loop.now) {
+          withheld += 1
+          return
+        }
         let (wish, attempt) = sender.takeWish(at: loop.now)
         let isKey = encoder.encode(wish, attempt, at: loop.now, token: index % 8 == 0 ? token + 1 : nil)
         var coded = FrameSequencer.CodedFrame(isKeyFrame: isKey)
@@ -145,7 +157,8 @@ final class SessionPair {
           token += 1
           coded.token = token
         }
-        let size = followsRate ? max(Int(sender.targetRate / 240), 2) : bytes
+        let share = (isKey ? 3 : 0.7) + 0.6 * sizes.unit()
+        let size = followsRate ? max(Int(sender.targetRate / 240 * share), 2) : bytes
         var unit = [UInt8](
           repeating: UInt8(truncatingIfNeeded: index), count: isKey && !followsRate ? size * 8 : size)
         unit[0] = isKey ? 0x65 : 0x41
@@ -374,7 +387,7 @@ final class SessionPair {
 
   @Test("The rate follows what the line takes, and pictures stay young", arguments: [400_000.0, 2_000_000])
   func rate(bandwidth: Double) throws {
-    let pair = SessionPair(ahead: 3, bandwidth: bandwidth)
+    let pair = SessionPair(ahead: 3, bandwidth: .init(constant: bandwidth))
     pair.followsRate = true
     try pair.run(frames: 600)
     let late = pair.shown.filter { $0.time > 8 }

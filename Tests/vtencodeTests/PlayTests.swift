@@ -37,6 +37,25 @@
       }
     }
 
+    @Test("Figures of a screen that nobody sees: pictures at their time, sound with them")
+    func figures() throws {
+      guard try CommandLine.shell("command -v xvfb-run").status == 0 else {
+        Issue.record("xvfb-run is not installed", severity: .warning)
+        return
+      }
+      let run = try CommandLine.run(
+        "xvfb-run",
+        ["-a", "env", "SDL_AUDIODRIVER=dummy", CommandLine.vtencode, "play", CommandLine.sample, "--json"])
+      #expect(run.status == 0, "\(run.complaints)")
+      let figures = try JSONDecoder().decode([String: Double].self, from: Data(run.text.utf8))
+      let (p50, p95) = try (
+        #require(figures["presentationErrorP50"]), #require(figures["presentationErrorP95"])
+      )
+      // However busy the machine: an idle one takes a few milliseconds.
+      #expect((figures["shown"] ?? 0) >= 10 && p50 <= p95 && p50 > 0 && p50 < 0.5, "\(figures)")
+      #expect((figures["soundOffsetP50"] ?? 9) < 0.5, "\(figures)")
+    }
+
     @Test func terminalsShowBlocks() throws {
       for (colors, mark) in [("COLORTERM=truecolor", "\u{1B}[38;2;"), ("COLORTERM=", "\u{1B}[38;5;")] {
         let run = try play(

@@ -34,9 +34,10 @@ public struct CongestionController: Sendable {
   }
 
   private struct Arrival: Sendable {
+    var sent: Double
     var time: Double
-    var delay: Double
     var bits: Int
+    var delay: Double { time - sent }
   }
 
   /// Seconds of queue from which the rate falls, and up to which it rises.
@@ -54,7 +55,15 @@ public struct CongestionController: Sendable {
   private static let additive = 80_000.0
   /// Of the rate in a second, elsewhere.
   private static let growth = 1.8
+  /// Seconds over which losses are counted, and the share of a third of them from which they count at once.
+  private static let lossSpan = 3.0
+  private static let heavyLoss = 0.35
   private static let mostArrivals = 4096
+  /// Packets that a busy line is told by, at least, and at most; and the share of the rate below which it is too slow.
+  private static let trainLength = 3...4
+  private static let slowLine = 0.75
+  /// Seconds of queue from which pictures are left out until it is shorter.
+  private static let longQueue = 0.07
   /// Seconds that a least delay is remembered: twice this at most.
   private static let baseSpan = 15.0
 
@@ -69,6 +78,8 @@ public struct CongestionController: Sendable {
   private var trail: [(time: Double, delay: Double)] = []
   private var lastDecrease = -Double.infinity
   private var lastUpdate: Double?
+  /// What was sent and not told of yet.
+  private var underWay: [(sent: Double, bits: Int)] = []
   /// Bits a second that the encoder may make.
   public private(set) var targetRate: Double
   /// Seconds that packets wait on the way, whatever frames they are of.
@@ -77,6 +88,23 @@ public struct CongestionController: Sendable {
   public init(_ limits: Limits = Limits()) {
     self.limits = limits
     targetRate = min(max(limits.start, limits.least), limits.most)
+  }
+
+  /// Takes note of a packet that is sent.
+  public mutating func noteSent(bits: Int, at time: Double) {
+    if underWay.count >= Self.mostArrivals { underWay.removeFirst(Self.mostArrivals / 2) }
+    underWay.append((time, bits))
+  }
+
+  /// Whether the line has so much to carry still that a picture more would only wait: until what stands before it is gone.
+  public func isOverfull(at time: Double) -> Bool { isDraining && expectedWait(at: time) > Self.longQueue }
+
+  /// Seconds that a packet would wait which is sent now, as far as the line still carries what it did when it grew full.
+  private func expectedWait(at time: Double) -> Double {
+    guard let newest = arrivals.last, let capacity else { return 0 }
+    let bits = underWay.reduce(0) { $0 + ($1.sent > newest.sent ? $1.bits : 0) }
+    let told = newest.delay - min(base.now, base.before)
+    return max(newest.sent + told + Double(bits) / max(capacity, 1) - time, 0)
   }
 
   /// Takes what a report of the receiver says.
@@ -96,11 +124,15 @@ public struct CongestionController: Sendable {
     let packet = Self.packetBits / targetRate
     trail.append((time, queueDelay))
     while trail.count > 2, trail[1].time <= time - Self.window { trail.removeFirst() }
-    if queueDelay > Self.overuse + packet {
+    if !isDraining, time - lastDecrease > roundTrip, let carried = slowLineRate {
+      fall(to: carried, at: time)
+    } else if queueDelay > Self.overuse + packet {
       // Once more if it did not help: the queue goes on growing, or does not shrink for long.
       let isGrowing = queueDelay > (trail.first?.delay ?? 0) + 0.005
       let since = time - lastDecrease
-      if !isDraining || since > roundTrip + 0.05 && isGrowing || since > roundTrip + 1 { fall(at: time) }
+      if !isDraining || since > roundTrip + 0.05 && isGrowing || since > roundTrip + 1 {
+        fall(to: arrivalRate(Self.shortSpan) ?? targetRate * Self.decrease, at: time)
+      }
     } else if isDraining {
       if queueDelay <= Self.idle + packet {
         isDraining = false
@@ -126,10 +158,11 @@ public struct CongestionController: Sendable {
       let delay = arrived - result.sent
       if time - base.since > Self.baseSpan { base = (delay, base.now, time) }
       base.now = min(base.now, delay)
-      arrivals.append(Arrival(time: arrived, delay: delay, bits: result.bits))
+      arrivals.append(Arrival(sent: result.sent, time: arrived, bits: result.bits))
     }
+    if let newest = results.last?.sent { underWay.removeAll { $0.sent <= newest } }
     losses.append((time, results.count { $0.arrived == nil }, results.count))
-    losses.removeAll { $0.time < time - 1 }
+    losses.removeAll { $0.time < time - Self.lossSpan }
     // Whatever times a receiver makes up.
     if arrivals.count > Self.mostArrivals { arrivals.removeFirst(arrivals.count - Self.mostArrivals) }
     if let newest = arrivals.last {
@@ -147,8 +180,30 @@ public struct CongestionController: Sendable {
     return Double(bits) / length
   }
 
-  private mutating func fall(at time: Double) {
-    let carried = arrivalRate(Self.shortSpan) ?? targetRate * Self.decrease
+  /// Bits a second of a line that is busy with the newest packets, where that is clearly less than the rate: it shows before
+  /// a queue stands. Packets that waited for one another come as far apart as the line takes for them. The longest pause
+  /// does not count: something else may have been the reason for it.
+  private var slowLineRate: Double? {
+    guard let newest = arrivals.last else { return nil }
+    let least = min(base.now, base.before)
+    var (time, bits, count) = (0.0, 0, 0)
+    var longest = (pause: 0.0, bits: 0)
+    var later = newest
+    for earlier in arrivals.dropLast().reversed() {
+      guard count < Self.trainLength.upperBound, later.sent + least < earlier.time else { break }
+      let pause = later.time - earlier.time
+      if pause > longest.pause { longest = (pause, later.bits) }
+      (time, bits, count) = (time + pause, bits + later.bits, count + 1)
+      later = earlier
+    }
+    guard count >= Self.trainLength.lowerBound, time > longest.pause else { return nil }
+    let rate = Double(bits - longest.bits) / (time - longest.pause)
+    // What the newest waited is more than its own train explains.
+    let wait = newest.delay - least - Double(bits) / targetRate
+    return rate < Self.slowLine * targetRate && wait > Self.overuse ? rate : nil
+  }
+
+  private mutating func fall(to carried: Double, at time: Double) {
     capacity = carried
     isDraining = true
     lastDecrease = time
@@ -170,12 +225,21 @@ public struct CongestionController: Sendable {
   }
 
   private mutating func fallForLosses(at time: Double, roundTrip: Double) {
-    let all = losses.reduce(0) { $0 + $1.all }
-    guard all >= 20, time - lastDecrease > roundTrip + 0.3 else { return }
-    let share = Double(losses.reduce(0) { $0 + $1.lost }) / Double(all)
-    guard share > 0.125 else { return }
+    guard time - lastDecrease > roundTrip + 0.3 else { return }
+    let late = lossShare(after: time - Self.lossSpan / 3)
+    let share = late > Self.heavyLoss ? late : lossShare(after: time - Self.lossSpan)
+    // A burst on a radio is over before a lower rate could help.
+    let isLong = time - (losses.first?.time ?? time) > Self.lossSpan * 0.8
+    guard share > 0.125, isLong || late > Self.heavyLoss else { return }
     lastDecrease = time
+    losses.removeAll()
     set(targetRate * (1 - 0.5 * share))
+  }
+
+  private func lossShare(after time: Double) -> Double {
+    let recent = losses.filter { $0.time >= time }
+    let all = recent.reduce(0) { $0 + $1.all }
+    return all < 20 ? 0 : Double(recent.reduce(0) { $0 + $1.lost }) / Double(all)
   }
 
   private mutating func set(_ rate: Double) { targetRate = min(max(rate, limits.least), limits.most) }

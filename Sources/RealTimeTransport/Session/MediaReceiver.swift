@@ -64,6 +64,8 @@ public struct MediaReceiver: Sendable {
 
   /// Seconds that a packet may come after those that were sent behind it, before that is known.
   private static let reorderTime = 0.02
+  /// Seconds of round trip from which a repair packet is waited for before a packet is asked for.
+  private static let longTrip = 0.2
   /// Seconds after which a way that was too long for retransmissions is measured again.
   private static let trialInterval = 2.0
 
@@ -77,6 +79,8 @@ public struct MediaReceiver: Sendable {
   private var parities: ParityReceiver?
   private var depacketiser = H264Depacketiser()
   private var statistics: ReceptionStatistics
+  /// When the frame's next packet counts as missing, though nothing came behind it.
+  private var tail = FrameTail()
   private var reorderDelay = ReorderDelay(start: Self.reorderTime)
   private var numbers = SequenceUnwrapper()
   private var lastNumber: Int64?
@@ -137,6 +141,7 @@ public struct MediaReceiver: Sendable {
     if packet.source == media, packet.payloadType == MediaStream.payloadType {
       statistics.add(packet, at: time)
       requests?.add(packet.sequenceNumber, at: time)
+      tail.add(packet, at: time)
       counts.packets += 1
       counts.lostPackets = Int(statistics.cumulativeLost)
       counts.bytes += bytes.count
@@ -180,7 +185,7 @@ public struct MediaReceiver: Sendable {
     let wait = parities.map { $0.wait > 0 ? $0.wait + 0.005 : 0 } ?? 0
     let isLate = configuration.reorders ? reorderDelay.patience : 0
     // On a short way asking is sooner than waiting for a repair packet.
-    let isLong = (requests?.roundTrip ?? 0) > 1.5 * wait
+    let isLong = (requests?.roundTrip ?? 0) > max(1.5 * wait, Self.longTrip)
     requests?.tolerance = max(isLong ? wait : 0, isLate)
     reorder.patience = max(configuration.reorders ? isLate : Self.reorderTime, wait)
     if let requests, asksAgain { reorder.patience = requests.patience }
@@ -192,7 +197,11 @@ public struct MediaReceiver: Sendable {
   }
 
   /// When the next request for lost packets is due; nil if none is.
-  public var requestDeadline: Double? { asksAgain ? requests?.deadline : nil }
+  public var requestDeadline: Double? {
+    guard asksAgain, let requests else { return nil }
+    let due = min(requests.deadline ?? .infinity, tail.due)
+    return due < .infinity ? due : nil
+  }
 
   /// Whether a packet that is sent again still comes in time.
   private var asksAgain: Bool {
@@ -223,6 +232,10 @@ public struct MediaReceiver: Sendable {
     }
     counts.acknowledgements += pendingTokens.count
     pendingTokens.removeAll()
+    if tail.due <= time {
+      tail.noteAsked()
+      requests?.addTail(at: time)
+    }
     if asksAgain || time >= lastTrial + Self.trialInterval, let lacking = requests?.take(at: time),
       !lacking.isEmpty
     {

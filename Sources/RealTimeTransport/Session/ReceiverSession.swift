@@ -29,6 +29,10 @@ public struct ReceiverSession {
 
   private static let reportInterval = 1.0
   private static let feedbackInterval = 0.05
+  /// Where packets come ever later, the sender is to hear of it at once: seconds more than when it heard last, and from one
+  /// such report to the next at least.
+  private static let delayGrowth = 0.03
+  private static let quickInterval = 0.015
 
   private let configuration: Configuration
   private let secret: (any SharedSecret)?
@@ -36,6 +40,10 @@ public struct ReceiverSession {
   private var media: MediaReceiver?
   private var arrivals = ArrivalRecorder(sources: [])
   private var nextFeedback = Double.infinity
+  private var lastFeedback = -Double.infinity
+  /// Arrival less RTP's time, in seconds: of the newest packet of media, and when the sender heard last.
+  private var delay = (newest: 0.0, told: Double.infinity)
+  private var firstTimestamp: UInt32?
   private var greeting: Greeting?
   private var outgoing: [[UInt8]] = []
   private var lastHeard = -Double.infinity
@@ -142,6 +150,7 @@ public struct ReceiverSession {
       if let packet = RTPPacket(plain) {
         arrivals.add(source: packet.source, number: packet.sequenceNumber, at: time)
         nextFeedback = min(nextFeedback, time + Self.feedbackInterval)
+        if packet.source == greeting?.source { noteDelay(packet.timestamp, at: time) }
       }
       sayWhatIsLacking(at: time)
     } else {
@@ -153,6 +162,16 @@ public struct ReceiverSession {
       }
       lastHeard = max(lastHeard, time)
       takeControl(packets, at: time)
+    }
+  }
+
+  private mutating func noteDelay(_ timestamp: UInt32, at time: Double) {
+    let first = firstTimestamp ?? timestamp
+    firstTimestamp = first
+    delay.newest = time - Double(Int32(bitPattern: timestamp &- first)) / MediaClock.rtpRate
+    delay.told = min(delay.told, delay.newest)
+    if delay.newest > delay.told + Self.delayGrowth {
+      nextFeedback = min(nextFeedback, max(lastFeedback + Self.quickInterval, time))
     }
   }
 
@@ -208,6 +227,8 @@ public struct ReceiverSession {
     sayWhatIsLacking(at: time)
     if time >= nextFeedback {
       nextFeedback = .infinity
+      lastFeedback = time
+      delay.told = delay.newest
       if let report = arrivals.report(from: configuration.source, clock: configuration.clock, at: time) {
         // Alone, as RFC 5506 allows: it goes twenty times a second.
         send([report])

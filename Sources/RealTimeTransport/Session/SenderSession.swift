@@ -21,6 +21,12 @@ public struct SenderSession {
   private static let copyTrip = 0.15
   /// Copies that wait at most.
   private static let mostCopies = 256
+  /// Packets of one request that are copied at most.
+  private static let mostCopied = 2
+  /// Seconds of repair on the line from which a picture is left out, since it would only make the repair behind it late, and
+  /// seconds without a picture that this may take.
+  private static let longRepair = 0.045
+  private static let longestPause = 0.09
   /// Seconds over which retransmissions are counted.
   private static let resentSpan = 3.0
   /// Seconds in which the loss that repair packets follow goes two thirds of its way.
@@ -41,6 +47,9 @@ public struct SenderSession {
   private var copies: [(due: Double, number: UInt16)] = []
   /// What was sent again, lately: when, and how many bits.
   private var resent: [(time: Double, bits: Int)] = []
+  /// Bits that the line has to carry of what was sent again, at a time.
+  private var debt = (bits: 0.0, time: 0.0)
+  private var lastFrame = -Double.infinity
   /// Share of packets, smoothed; a guess at first, since what is lost before the first report is not protected else.
   private var lossLevel = 0.02
   private var lastLossReport: Double?
@@ -100,8 +109,16 @@ public struct SenderSession {
     let all = min(controller.targetRate, rateLimit ?? .infinity)
     return max(all * 0.95 - resentRate, all / 2) / (1 + parity.strength)
   }
+  /// Seconds of the round trip without what waits on the way, as far as it was seen.
+  private var pathTrip: Double { exchanges.lazy.map(\.trip).min() ?? policy.roundTrip }
   /// Bits a second of what was sent again in the last ``resentSpan``.
   private var resentRate: Double { Double(resent.reduce(0) { $0 + $1.bits }) / Self.resentSpan }
+  /// Whether a picture more would only wait on the way: it is better left out, and so are those after it until this ends.
+  public func isOverfull(at time: Double) -> Bool {
+    guard !configuration.isOneWay else { return false }
+    let waits = max(debt.bits / max(controller.targetRate, 1) - (time - debt.time), 0)
+    return controller.isOverfull(at: time) || waits > Self.longRepair && time - lastFrame < Self.longestPause
+  }
   /// Seconds that packets wait on the way.
   public var queueDelay: Double { controller.queueDelay }
 
@@ -219,10 +236,11 @@ public struct SenderSession {
           + [.rateNotice(sender: configuration.source, limit: noticed)])
     }
     policy.take(packets, from: 0, at: time)
-    for (number, packet) in stream.packets(askedFor: packets, at: time, interval: policy.roundTrip * 0.9) {
+    let again = stream.packets(askedFor: packets, at: time, interval: policy.roundTrip * 0.9)
+    // Where asking takes long, repair packets do it. Who asks for many has seen the end of a burst.
+    let isShort = parity.strength == 0 && pathTrip < Self.copyTrip && again.count <= Self.mostCopied
+    for (number, packet) in again {
       sendAgain(packet, at: time)
-      // Where asking takes long, repair packets do it.
-      let isShort = parity.strength == 0 && policy.roundTrip < Self.copyTrip
       if lossLevel >= Self.copyLoss, isShort, copies.count < Self.mostCopies {
         copies.append((time + Self.copyDelay, number))
       }
@@ -230,9 +248,16 @@ public struct SenderSession {
     resent.removeAll { $0.time < time - Self.resentSpan }
   }
 
-  private mutating func sendAgain(_ packet: [UInt8], at time: Double) {
+  private mutating func note(_ packet: [UInt8], at time: Double) {
     sent.add(packet, at: time)
+    controller.noteSent(bits: packet.count * 8, at: time)
+  }
+
+  private mutating func sendAgain(_ packet: [UInt8], at time: Double) {
+    note(packet, at: time)
     resent.append((time, packet.count * 8))
+    debt.bits = max(debt.bits - (time - debt.time) * controller.targetRate, 0) + Double(packet.count * 8)
+    debt.time = time
     send(packet, isControl: false)
     counts.resentPackets = stream.resentPackets
     counts.resentBytes = stream.resentBytes
@@ -251,7 +276,7 @@ public struct SenderSession {
   private mutating func protect() {
     guard configuration.stream.protects else { return }
     parity.strength = ParitySender.strength(
-      loss: lossLevel, roundTrip: policy.roundTrip, retransmits: configuration.stream.retransmits)
+      loss: lossLevel, roundTrip: pathTrip, retransmits: configuration.stream.retransmits)
   }
 
   private mutating func takeAnswer(_ bytes: [UInt8], at time: Double) {
@@ -323,6 +348,7 @@ public struct SenderSession {
     let (descriptor, isRepair) = sequencer.finish(attempt, coded, time: captured)
     policy.note(coded, isRepair: isRepair, at: time)
     if coded.isKeyFrame { lastKeyFrame = time }
+    lastFrame = time
     guard hasConsent(at: time) else {
       counts.withheld += 1
       return
@@ -348,7 +374,7 @@ public struct SenderSession {
     counts.parityPackets = parity.packets
     counts.parityBytes = parity.byteCount
     for packet in packets + repairs {
-      sent.add(packet, at: time)
+      note(packet, at: time)
       send(packet, isControl: false)
     }
   }

@@ -51,7 +51,13 @@ struct Play: AsyncParsableCommand {
   @Flag(help: "Show no progress bar.")
   var noBar = false
 
+  @Flag(help: "Print the summary as JSON, times in seconds.")
+  var json = false
+
   func validate() throws {
+    if terminal, json {
+      throw ValidationError("--terminal has standard output for the pictures; leave out --json.")
+    }
     if let frames, frames < 1 { throw ValidationError("--frames is 1 or more.") }
     guard start.isFinite, (0...1e7).contains(start) else { throw ValidationError("--start is 0 or more.") }
     guard speed.isFinite, (0.1...16).contains(speed) else {
@@ -72,6 +78,7 @@ struct Play: AsyncParsableCommand {
   func run() async throws {
     try OutputCheck.check(snapshot, option: "--snapshot", others: [movie])
     let inTerminal = try choosesTerminal()
+    if inTerminal, json { throw Failure("--json tells of a window, and there is no screen; leave it out") }
     Interrupt.shared.watch()
     let file = try InputFile(movie)
     let session = try PlaySession(self, file: file)
@@ -81,7 +88,7 @@ struct Play: AsyncParsableCommand {
       defer { screen.close() }
       return try session.run(on: screen)
     }
-    try Console.print(summary)
+    try Console.print(json ? summary.json() : summary.text)
   }
 
   /// Where to play, if it was not said.

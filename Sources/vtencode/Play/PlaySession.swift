@@ -84,7 +84,7 @@ final class PlaySession: @unchecked Sendable {
 
   /// Plays to the end, or until somebody ends it.
   /// - Returns: The summary.
-  func run(on screen: any PlayScreen) throws -> String {
+  func run(on screen: any PlayScreen) throws -> PlaySummary {
     var sound: OVTSoundDevice?
     if !options.muted {
       let device = OVTSoundDevice()
@@ -133,7 +133,7 @@ final class PlaySession: @unchecked Sendable {
     }
     return PlaySummary(
       name: file.name, seconds: seconds, result: screen.result, offsets: lock.withLock { offsets }
-    ).text
+    )
   }
 
   private func waitUntilReady() throws {

@@ -23,9 +23,25 @@ struct PlaySummary {
     return lines.joined(separator: "\n") + "\n"
   }
 
+  /// How far pictures were from their time, the sound from the picture, and what it took.
+  func json() throws -> String {
+    var figures = ["shown": Double(result.shown), "dropped": Double(result.dropped), "seconds": seconds]
+    for (name, values) in [("presentationError", result.errors), ("soundOffset", offsets)] {
+      let distances = values.map(abs)
+      for (label, share) in Self.shares {
+        figures[name + label.uppercased()] = OVTDisplayStatistics.percentile(share, of: distances)
+      }
+    }
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys]
+    return String(decoding: try encoder.encode(figures), as: UTF8.self) + "\n"
+  }
+
+  private static let shares = [("p50", 0.5), ("p95", 0.95), ("p99", 0.99)]
+
   /// In milliseconds.
   private static func percentiles(_ values: [Double]) -> String {
-    [("p50", 0.5), ("p95", 0.95), ("p99", 0.99)].map { name, share in
+    shares.map { name, share in
       let value = OVTDisplayStatistics.percentile(share, of: values) ?? 0
       return "\(name) \(Wording.fixed(value * 1000, 2)) ms"
     }.joined(separator: ", ")

@@ -28,6 +28,8 @@ final class SendRun: @unchecked Sendable {
   private var line: LiveLine
   private var meter = RateMeter()
   private var skipped = 0
+  /// Pictures that would only have waited on the way.
+  private var withheld = 0
   private var dropped = 0
   private var encoderBusy = 0.0
 
@@ -106,6 +108,10 @@ final class SendRun: @unchecked Sendable {
       // A machine that is too slow leaves pictures out rather than fall behind; a device has done so by itself.
       if picture.captured == nil, SessionTime.now - due > 2 / source.frameRate {
         skipped += 1
+        continue
+      }
+      if lock.withLock({ session.isOverfull(at: SessionTime.now) }) {
+        withheld += 1
         continue
       }
       try send(picture)
@@ -229,6 +235,7 @@ final class SendRun: @unchecked Sendable {
       "frames",
       "\(Wording.grouped(counts.frames)) sent, \(Wording.plural(counts.keyFrames, "key frame"))"
         + (dropped > 0 ? ", \(dropped) dropped by rate control" : "")
+        + (withheld > 0 ? ", \(withheld) left out as the path was full" : "")
         + (skipped > 0 ? ", \(skipped) left out as this machine was too slow" : ""))
     table.row(
       "rate",
@@ -249,6 +256,7 @@ final class SendRun: @unchecked Sendable {
     table.figure("keyFrames", counts.keyFrames)
     table.figure("dropped", dropped)
     table.figure("skipped", skipped)
+    table.figure("withheld", withheld)
     table.figure("seconds", seconds)
     table.figure("mediaBits", bits)
     table.figure("resentPackets", counts.resentPackets)

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import RealTimeTransport
+
+/// What a whole session makes of lines that change and that lose.
+@Suite struct BadLineTests {
+  private func quantile(_ share: Double, _ values: [Double]) -> Double {
+    values.isEmpty ? 0 : values.sorted()[min(Int(Double(values.count) * share), values.count - 1)]
+  }
+
+  /// Share of the time in which a picture stood for too long, as WebRTC counts freezes.
+  private func standstill(_ pair: SessionPair, _ range: ClosedRange<Double>) -> Double {
+    let times = pair.shown.map(\.time).filter(range.contains)
+    let gaps = zip(times, times.dropFirst()).map { $1 - $0 }
+    return gaps.reduce(0) { $0 + ($1 > 1.0 / 30 + 0.15 ? $1 : 0) } / (range.upperBound - range.lowerBound)
+  }
+
+  @Test(
+    "A line that falls to a third is heard of before a queue stands long", arguments: [0.02, 0.05],
+    [1, 2, 3, 4] as [UInt64])
+  func fall(delay: Double, seed: UInt64) throws {
+    let fall = 10 + 0.017 * Double(seed)
+    let schedule = try #require(
+      BandwidthSchedule([
+        .init(time: 0, bitsPerSecond: 1_500_000), .init(time: fall, bitsPerSecond: 500_000),
+        .init(time: 20, bitsPerSecond: 1_500_000),
+      ]))
+    let pair = SessionPair(delay: delay, bandwidth: schedule, seed: seed) { $0.rates.most = 6_000_000 }
+    pair.followsRate = true
+    try pair.run(frames: 900)
+    func queue(_ range: ClosedRange<Double>) -> Double {
+      quantile(0.95, pair.waits.filter { range.contains($0.time) }.map(\.wait))
+    }
+    func used(_ range: ClosedRange<Double>, of rate: Double) -> Double {
+      Double(pair.carried.reduce(0) { $0 + (range.contains($1.time) ? $1.bits : 0) })
+        / (range.upperBound - range.lowerBound) / rate
+    }
+    // It was 0.18 to 0.41 s with 20 ms each way, and 0.39 to 0.55 s with 50 ms.
+    #expect(queue(fall...20) < (delay < 0.03 ? 0.15 : 0.25), "\(queue(fall...20))")
+    #expect(queue(3...30) < 0.1, "\(queue(3...30))")
+    #expect(used(13...20, of: 500_000) > 0.85 && used(23...30, of: 1_500_000) > 0.85)
+    // Pictures that are left out are so while others are still on their way.
+    #expect((1...40).contains(pair.withheld), "\(pair.withheld)")
+    #expect(standstill(pair, 3...30) < 0.02, "\(standstill(pair, 3...30))")
+  }
+
+  @Test(
+    "What random losses and bursts leave of a picture that moves",
+    arguments: [(LossModel.random(0.05), 0.01), (.bursts(rate: 0.05, length: 8), 0.09)])
+  func losses(model: LossModel, bound: Double) throws {
+    var share = 0.0
+    var (repair, media) = (0, 0)
+    for seed in 1...8 as ClosedRange<UInt64> {
+      let pair = SessionPair(loss: model, bandwidth: .init(constant: 2_500_000), seed: seed) {
+        $0.rates.most = 8_000_000
+        $0.stream.protects = true
+      }
+      pair.followsRate = true
+      try pair.run(frames: 600)
+      share += standstill(pair, 3...20) / 8
+      let counts = pair.sender.counts
+      repair += counts.resentBytes + counts.parityBytes
+      media += counts.mediaBytes
+    }
+    #expect(share < bound, "\(share)")
+    #expect(Double(repair) < 0.14 * Double(media), "\(repair) of \(media)")
+  }
+
+  @Test("The end of a frame is asked for before the next one comes")
+  func tail() {
+    func packet(_ number: UInt16, _ frame: UInt32, ends: Bool = false) -> RTPPacket {
+      var packet = RTPPacket(
+        payloadType: 96, sequenceNumber: number, timestamp: frame * 3000, source: 1, payload: [1])
+      packet.marker = ends
+      return packet
+    }
+    var tail = FrameTail()
+    tail.add(packet(1, 0), at: 1)
+    #expect((1.01...1.02).contains(tail.due))
+    tail.add(packet(2, 0, ends: true), at: 1.004)
+    #expect(tail.due == .infinity)
+    // On a slow line packets of a frame come further apart.
+    for index in 3..<10 as Range<UInt16> { tail.add(packet(index, 1), at: 1 + 0.03 * Double(index)) }
+    #expect((1.27 + 0.05...1.27 + 0.1).contains(tail.due))
+    // One that was overtaken says nothing.
+    let due = tail.due
+    tail.add(packet(8, 1), at: 1.28)
+    #expect(tail.due == due)
+    tail.noteAsked()
+    #expect(tail.due == .infinity)
+  }
+
+  @Test(
+    "A request for many packets does not make the round trip longer, and its order tells what is lost again")
+  func batches() throws {
+    var requests = RetransmissionRequests(roundTrip: 0.05)
+    requests.add(0, at: 1)
+    requests.add(41, at: 1)
+    #expect(requests.take(at: 1).count == 40)
+    // One each 10 ms, but for the third.
+    for number in 1...40 as ClosedRange<UInt16> where number != 3 {
+      requests.addRetransmitted(number, at: 1.05 + 0.01 * Double(number))
+    }
+    #expect(abs(requests.roundTrip - 0.06) < 1e-9)
+    #expect(requests.deadline.map { $0 < 1.11 + 1e-9 } == true)
+    #expect(requests.take(at: 1.5) == [3])
+    // What was asked for while a burst went on is asked for once more at its end.
+    var others = RetransmissionRequests(roundTrip: 0.05)
+    others.add(0, at: 1)
+    others.addTail(at: 1.01)
+    #expect(others.take(at: 1.01) == [1])
+    others.add(9, at: 1.065)
+    #expect(others.take(at: 1.065) == Array(1...8))
+  }
+}
