@@ -26,6 +26,21 @@ import Testing
     #expect(made.lookAhead <= 8)
   }
 
+  @Test("What may wait is coded a level better than a call, but in real time")
+  func levels() throws {
+    var c = Self.settings()
+    #expect(try LookAheadConfiguration(c).stream.speed == 1)
+    #expect(try EncoderConfiguration(c).speed == 2)
+    c.speed.prefersSpeedOverQuality = false
+    #expect(try LookAheadConfiguration(c).stream.speed == 0)
+    c.speed.prefersSpeedOverQuality = true
+    #expect(try LookAheadConfiguration(c).stream.speed == 3)
+    c.speed = SpeedPreference()
+    c.speed.isRealTime = true
+    #expect(try LookAheadConfiguration(c).stream.speed == 3)
+    #expect(try LookAheadConfiguration(c).stream.encodeTimeShare != nil)
+  }
+
   @Test("Half a gigabyte bounds the look-ahead")
   func memory() throws {
     var c = Self.settings(7680, 4320)

@@ -7,7 +7,8 @@ import Testing
 /// tried may be left in the picture.
 @Suite struct CloseChoiceTests {
   /// A texture that lies still, in which an 8x8 block of some macroblocks moves or gets a little lighter: the macroblock's
-  /// own vector stays that of P_Skip, and partitions are not much better.
+  /// own vector stays that of P_Skip, and partitions are not much better. Chroma of some moves or changes by so little that
+  /// its levels are a matter of their cost.
   private static func frame(_ n: Int, ground: PlanarFrame, seed: UInt64) -> PlanarFrame {
     var frame = ground
     var random = TestRandom(seed &* 1000 &+ UInt64(n))
@@ -17,6 +18,14 @@ import Testing
         let (x0, y0) = (mx * 16 + Int(random.next() % 2) * 8, my * 16 + Int(random.next() % 2) * 8)
         let (dx, dy) = (Int(random.next() % 5) - 2, Int(random.next() % 5) - 2)
         let shade = Int(random.next() % 25) - 12
+        let tint = (Int(random.next() % 9) - 4, Int(random.next() % 9) - 4)
+        for y in my * 8..<my * 8 + 8 {
+          for x in mx * 8..<mx * 8 + 8 {
+            let at = y * frame.width / 2 + x
+            frame.u[at] = UInt8(clamping: Int(frame.u[at]) + tint.0)
+            frame.v[at] = UInt8(clamping: Int(frame.v[at]) + (x + y) % 3 * tint.1)
+          }
+        }
         guard kind < 3 else { continue }
         for y in y0..<y0 + 8 {
           for x in x0..<x0 + 8 {

@@ -8,6 +8,10 @@ public struct StreamQuality {
   /// Mean of the frames' PSNR of luma in dB, as the JVET's common test conditions have it; a frame without
   /// error counts as one whose mean squared error is 0.01.
   public private(set) var psnr: Double
+  /// The same of Cb and Cr.
+  public private(set) var psnrChroma: (cb: Double, cr: Double)
+  /// The same from the squared errors of all samples, of luma and chroma alike.
+  public private(set) var psnrAll: Double
   /// Mean of the frames' SSIM of luma.
   public private(set) var ssim: Double
   /// Of each frame.
@@ -26,28 +30,48 @@ public struct StreamQuality {
     let decoder = try StreamDecoding()
     let frameSize = width * height * 3 / 2
     var measured: [(psnr: Double, ssim: Double)] = []
-    var last = [UInt8](repeating: 0, count: width * height)
+    var (cb, cr, all) = (0.0, 0.0, 0.0)
+    var last = [UInt8](repeating: 0, count: frameSize)
 
-    func compare(_ index: Int, _ luma: UnsafePointer<UInt8>, _ stride: Int) {
+    func decibels(_ error: Double, _ samples: Int) -> Double {
+      10 * log10(255 * 255 / max(error / Double(samples), 0.01))
+    }
+    func compare(_ index: Int, _ planes: [UnsafePointer<UInt8>], _ strides: [Int]) {
       let original = source + index * frameSize
       let (size, rows) = (Int32(width), Int32(height))
-      let error = Double(plane_squared_error(original, size, luma, Int32(stride), size, rows))
+      let samples = width * height
+      func error(_ plane: Int) -> Double {
+        if plane == 0 {
+          return Double(plane_squared_error(original, size, planes[0], Int32(strides[0]), size, rows))
+        }
+        return Double(
+          plane_squared_error(
+            original + samples + (plane - 1) * (samples / 4), size / 2, planes[plane], Int32(strides[plane]),
+            size / 2, rows / 2))
+      }
+      let errors = (error(0), error(1), error(2))
+      cb += decibels(errors.1, samples / 4)
+      cr += decibels(errors.2, samples / 4)
+      all += decibels(errors.0 + errors.1 + errors.2, frameSize)
       measured.append(
         (
-          10 * log10(255 * 255 / max(error / Double(width * height), 0.01)),
-          plane_similarity(original, size, luma, Int32(stride), size, rows)
+          decibels(errors.0, samples),
+          plane_similarity(original, size, planes[0], Int32(strides[0]), size, rows)
         ))
+    }
+    func compareLast() {
+      last.withUnsafeBufferPointer {
+        guard let base = $0.baseAddress else { return }
+        compare(
+          measured.count, [base, base + width * height, base + width * height / 4 * 5],
+          [width, width / 2, width / 2])
+      }
     }
     func receive() throws {
       while let picture = try decoder.receive() {
-        while measured.count < picture.index { compare(measured.count, last, width) }
-        let luma = picture.planes[0]
-        let stride = picture.bytesPerRow[0]
-        compare(picture.index, luma, stride)
-        last.withUnsafeMutableBufferPointer {
-          guard let base = $0.baseAddress else { return }
-          for row in 0..<height { (base + row * width).update(from: luma + row * stride, count: width) }
-        }
+        while measured.count < picture.index { compareLast() }
+        compare(picture.index, picture.planes, picture.bytesPerRow)
+        last = picture.samples(width: width, height: height)
       }
     }
     do {
@@ -65,8 +89,10 @@ public struct StreamQuality {
     } catch let error as BenchmarkError {
       throw BenchmarkError(description: "\(name): \(error.description)")
     }
-    while measured.count < sizes.count { compare(measured.count, last, width) }
+    while measured.count < sizes.count { compareLast() }
     psnr = measured.reduce(0) { $0 + $1.psnr } / Double(sizes.count)
+    psnrChroma = (cb / Double(sizes.count), cr / Double(sizes.count))
+    psnrAll = all / Double(sizes.count)
     ssim = measured.reduce(0) { $0 + $1.ssim } / Double(sizes.count)
     frames = measured
   }

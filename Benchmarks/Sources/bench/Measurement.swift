@@ -114,7 +114,8 @@ struct Measurement: Codable {
     return Result(
       clip: clip, set: set, frames: frames, encoder: self.encoder, threads: threads, mode: mode, point: point,
       actualBitRate: Double(stream.count) * 8 / (Double(frames) / frameRate), psnr: quality.psnr,
-      ssim: quality.ssim, seconds: seconds, median: times[times.count / 2] * 1000,
+      ssim: quality.ssim, psnrCb: quality.psnrChroma.cb, psnrCr: quality.psnrChroma.cr,
+      psnrAll: quality.psnrAll, seconds: seconds, median: times[times.count / 2] * 1000,
       p99: times[min(times.count - 1, Int((Double(times.count) * 0.99).rounded(.up)) - 1)] * 1000,
       peakBytes: peak, key: key, line: mode == .fixedQP ? nil : Line(sizes, rate: point, frameRate: frameRate)
     )
@@ -182,6 +183,10 @@ struct Result: Codable, StoredResult {
   /// dB of luma, from the mean squared error of all frames; mean SSIM of luma.
   var psnr: Double
   var ssim: Double
+  /// dB of Cb and Cr; of all samples together.
+  var psnrCb: Double
+  var psnrCr: Double
+  var psnrAll: Double
   /// Seconds for all frames, set-up included; milliseconds for a frame.
   var seconds: Double
   var median: Double
@@ -193,4 +198,9 @@ struct Result: Codable, StoredResult {
   var line: Line?
 
   var framesPerSecond: Double { Double(frames) / seconds }
+
+  /// dB, luma counting six times as much as Cb or Cr.
+  var psnr611: Double { (6 * psnr + psnrCb + psnrCr) / 8 }
+  /// dB of chroma.
+  var psnrChroma: Double { (psnrCb + psnrCr) / 2 }
 }

@@ -21,7 +21,7 @@ struct Options {
   var trace: String?
   var markdown: String?
   var svg: String?
-  var cache = ".build/reference-results-4.jsonl"
+  var cache = ".build/reference-results-5.jsonl"
   var help = false
 
   static let usage = """

@@ -7,7 +7,7 @@ struct Report {
 
   private static let columns = [
     "encoder", "longest wait", "fullest 2 s", "fps", "x openh264-0", "x superfast", "BD PSNR", "BD SSIM",
-    "BD PSNR vs openh264-0",
+    "BD 6:1:1", "BD all", "BD chroma", "BD PSNR vs openh264-0",
     "rate error", "worst", "p50 ms", "p99 ms", "peak MB",
   ]
 
@@ -22,6 +22,10 @@ struct Report {
     var versusSuperfast: Double?
     var bdPSNR: Double?
     var bdSSIM: Double?
+    /// By the PSNR of luma and chroma as 6:1:1, of all samples, and of chroma alone.
+    var bd611: Double?
+    var bdAll: Double?
+    var bdChroma: Double?
     var bdOpenH264: Double?
     /// Mean and worst; nil where no rate was asked for.
     var rateError: Double?
@@ -39,7 +43,8 @@ struct Report {
         encoder.name, longestWait.map { String(format: "%.2f s", $0) } ?? "-",
         percent(fullestTwoSeconds.map { ($0 - 1) * 100 }), String(format: "%.0f", fps), times(versusOpenH264),
         times(versusSuperfast),
-        percent(bdPSNR), percent(bdSSIM), percent(bdOpenH264), percent(rateError), percent(worstRateError),
+        percent(bdPSNR), percent(bdSSIM), percent(bd611), percent(bdAll), percent(bdChroma),
+        percent(bdOpenH264), percent(rateError), percent(worstRateError),
         String(format: "%.2f", median), String(format: "%.2f", p99), String(format: "%.1f", peak),
       ] + (worstClip.map { [$0] } ?? [])
     }
@@ -123,7 +128,13 @@ struct Report {
       if runs.isEmpty { return nil }
       return runs.reduce(0.0) { $0 + Double($1.frames) } / runs.reduce(0.0) { $0 + $1.seconds }
     }
-    func psnr(_ encoder: EncoderName) -> [BDRate.Point] { of(encoder).map { ($0.actualBitRate, $0.psnr) } }
+    func points(_ encoder: EncoderName, _ quality: KeyPath<Result, Double>) -> [BDRate.Point] {
+      of(encoder).map { ($0.actualBitRate, $0[keyPath: quality]) }
+    }
+    func psnr(_ encoder: EncoderName) -> [BDRate.Point] { points(encoder, \.psnr) }
+    func bits(_ encoder: EncoderName, _ quality: KeyPath<Result, Double>) -> Double? {
+      BDRate.percent(points(encoder, quality), against: points(superfast, quality))
+    }
     func ssim(_ encoder: EncoderName) -> [BDRate.Point] {
       of(encoder).map { ($0.actualBitRate, -10 * log10(max(1e-9, 1 - $0.ssim))) }
     }
@@ -141,6 +152,8 @@ struct Report {
         versusSuperfast: fps(superfast).map { speed / $0 },
         bdPSNR: BDRate.percent(psnr(encoder), against: psnr(superfast)),
         bdSSIM: BDRate.percent(ssim(encoder), against: ssim(superfast)),
+        bd611: bits(encoder, \.psnr611), bdAll: bits(encoder, \.psnrAll),
+        bdChroma: bits(encoder, \.psnrChroma),
         bdOpenH264: BDRate.percent(psnr(encoder), against: psnr(openH264)),
         rateError: errors.isEmpty ? nil : errors.reduce(0, +) / Double(errors.count),
         worstRateError: errors.max { abs($0) < abs($1) },
@@ -173,7 +186,9 @@ struct Report {
         fps: geometric(rows.map(\.1.fps)) ?? 0,
         versusOpenH264: geometric(rows.map(\.1.versusOpenH264)),
         versusSuperfast: geometric(rows.map(\.1.versusSuperfast)), bdPSNR: bits(rows.map(\.1.bdPSNR)),
-        bdSSIM: bits(rows.map(\.1.bdSSIM)), bdOpenH264: bits(rows.map(\.1.bdOpenH264)),
+        bdSSIM: bits(rows.map(\.1.bdSSIM)), bd611: bits(rows.map(\.1.bd611)),
+        bdAll: bits(rows.map(\.1.bdAll)), bdChroma: bits(rows.map(\.1.bdChroma)),
+        bdOpenH264: bits(rows.map(\.1.bdOpenH264)),
         rateError: mean(rows.map(\.1.rateError)),
         worstRateError: rows.compactMap(\.1.worstRateError).max { abs($0) < abs($1) },
         median: mean(rows.map(\.1.median)) ?? 0, p99: rows.map(\.1.p99).max() ?? 0,
@@ -213,12 +228,15 @@ struct Report {
   }
 
   var csv: String {
-    "clip,set,frames,encoder,threads,mode,point,bps,psnr_y,ssim_y,fps,p50_ms,p99_ms,peak_bytes,wait_s,two_seconds\n"
+    "clip,set,frames,encoder,threads,mode,point,bps,psnr_y,psnr_cb,psnr_cr,psnr_all,ssim_y,fps,p50_ms,p99_ms,peak_bytes,wait_s,"
+      + "two_seconds\n"
       + results.map {
         "\($0.clip),\($0.set.rawValue),\($0.frames),\($0.encoder.name),\($0.threads),\($0.mode.name),\($0.point),"
           + String(
-            format: "%d,%.4f,%.6f,%.2f,%.3f,%.3f,%d,%.3f,%.4f\n", Int($0.actualBitRate), $0.psnr, $0.ssim,
-            $0.framesPerSecond, $0.median, $0.p99, $0.peakBytes, $0.line?.longestWait ?? 0,
+            format: "%d,%.4f,%.4f,%.4f,%.4f,%.6f,%.2f,%.3f,%.3f,%d,%.3f,%.4f\n", Int($0.actualBitRate),
+            $0.psnr,
+            $0.psnrCb, $0.psnrCr, $0.psnrAll, $0.ssim, $0.framesPerSecond, $0.median, $0.p99, $0.peakBytes,
+            $0.line?.longestWait ?? 0,
             $0.line?.fullestTwoSeconds ?? 0)
       }.joined()
   }

@@ -56,7 +56,7 @@ extension MacroblockCoder {
       var c = searchMotion(
         shape: 0, x: 0, y: 0, reference: r, prediction: p, starts: starts, count: n)
       c.cost &+= (lambda &* referenceBits(r)) >> 4
-      if c.cost < best16.cost {
+      if r == 0 || c.cost &+ c.chroma < best16.cost &+ best16.chroma {
         best16 = c
         bestReference = r
         prediction16 = p

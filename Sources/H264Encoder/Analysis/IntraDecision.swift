@@ -292,7 +292,10 @@ extension MacroblockCoder {
 
     var pattern: UInt8 = 0
     var type = MacroblockType.intra16x16
-    if f.isIntraPicture || f.tools.smallIntraInP {
+    let byCost = f.tools.intraByCost && f.cabac
+    if byCost && other == Int32.max {
+      pattern = codeIntraByCost(best16, &type)
+    } else if f.isIntraPicture || f.tools.smallIntraInP {
       var limit = min(best16.cost, other)
       if f.transform8x8Allowed, let result = codeIntra8x8(limit: limit) {
         limit = result.cost
@@ -308,6 +311,10 @@ extension MacroblockCoder {
       }
     }
     if type == MacroblockType.intra16x16, best16.cost >= other { return false }
+    if byCost && other < Int32.max {
+      type = MacroblockType.intra16x16
+      pattern = codeIntraByCost(best16, &type)
+    }
     info.pointee.type = type
     if type == MacroblockType.intra16x16 {
       storeIntraModesDC()
@@ -319,6 +326,79 @@ extension MacroblockCoder {
     if type != MacroblockType.intra16x16 { clearUncodedCounts(pattern) }
     info.pointee.codedBlockPattern = pattern | codeIntraChroma() << 4
     return true
+  }
+
+  /// Codes the luma in each way, and again in the one whose errors and bits cost least. Returns the luma part of
+  /// coded_block_pattern; Intra_16x16 is left to be coded.
+  private mutating func codeIntraByCost(_ best16: (mode: Int, cost: Int32), _ type: inout UInt8) -> UInt8 {
+    let limit = best16.cost &+ best16.cost >> 1
+    storeIntraModesDC()
+    ovt_intra16x16(k, Int32(best16.mode), picture, stride)
+    var pattern = codeIntra16x16()
+    var bits: Int = 16 &* (best16.mode == 3 ? 5 : 4)
+    if f.syntax.info[m].codedDC & 1 != 0 {
+      let list = levels + LevelLayout.lumaDC
+      bits &+= Int(ovt_level_bits(list, UInt64(k.pointee.nonZeroMask16(list)), 0))
+    }
+    if pattern != 0 { bits &+= levelBits(is8x8: false, 15) }
+    var least = Int(ovt_ssd(k, 0, source, picture, stride)) &+ (lambdaSSD &* bits) >> 12
+    f.syntax.info[m].codedDC = 0
+    pattern = 0
+    if f.transform8x8Allowed, let result = codeIntra8x8(limit: limit) {
+      let cost =
+        Int(ovt_ssd(k, 0, source, picture, stride))
+        &+ (lambdaSSD &* (levelBits(is8x8: true, result.pattern) &+ modeBits(is8x8: true) &+ 48)) >> 12
+      if cost < least {
+        least = cost
+        type = MacroblockType.intra8x8
+        pattern = result.pattern
+      }
+    }
+    if let result = codeIntra4x4(limit: limit) {
+      let cost =
+        Int(ovt_ssd(k, 0, source, picture, stride))
+        &+ (lambdaSSD &* (levelBits(is8x8: false, result.pattern) &+ modeBits(is8x8: false) &+ 48)) >> 12
+      if cost < least {
+        type = MacroblockType.intra4x4
+        return result.pattern
+      }
+    }
+    if type == MacroblockType.intra8x8 { pattern = codeIntra8x8(limit: Int32.max)?.pattern ?? 0 }
+    return pattern
+  }
+
+  /// About how many sixteenths of a bit the luma levels of the macroblock take.
+  private mutating func levelBits(is8x8: Bool, _ pattern: UInt8) -> Int {
+    let nonZero = f.syntax.nonZero + m &* 24
+    var bits = 0
+    for b8 in 0..<4 where pattern & (1 << UInt8(b8)) != 0 {
+      let list = levels + b8 &* 64
+      if is8x8 {
+        bits &+= Int(ovt_level_bits(list, k.pointee.nonZeroMask64(list), 1))
+        continue
+      }
+      for b in 0..<4 {
+        if nonZero[Int(ovt_raster(Int32(b8 &* 4 &+ b)))] == 0 {
+          bits &+= 6
+        } else {
+          bits &+= Int(ovt_level_bits(list + b &* 16, UInt64(k.pointee.nonZeroMask16(list + b &* 16)), 0))
+        }
+      }
+    }
+    return bits
+  }
+
+  /// The same of the modes of small blocks.
+  private mutating func modeBits(is8x8: Bool) -> Int {
+    let modes = f.syntax.intraModes + m &* 16
+    var bits = 0
+    var i: Int = 0
+    while i < 16 {
+      let r = Int(ovt_raster(Int32(i)))
+      bits &+= Int(modes[r]) == predictedIntraMode(r) ? 12 : 56
+      i &+= is8x8 ? 4 : 1
+    }
+    return bits
   }
 
   /// Counts are zero where the pattern says that nothing is coded.

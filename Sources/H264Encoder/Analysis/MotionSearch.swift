@@ -5,6 +5,8 @@ import CH264Kernels
 struct MotionCandidate {
   var v: MotionVector
   var cost: Int32
+  /// Distortion of chroma, where the search has looked at it.
+  var chroma: Int32 = 0
 }
 
 /// Motion search for one block: candidates, a descent on whole samples, then half and quarter samples.
@@ -102,7 +104,15 @@ extension MacroblockCoder {
       }
     }
     return refineMotion(
-      shape: shape, src: src, origin: origin, x: bestX &* 4, y: bestY &* 4, cost: best, prediction: p)
+      shape: shape, src: src, origin: origin, x: bestX &* 4, y: bestY &* 4, cost: best, prediction: p,
+      reference: reference)
+  }
+
+  /// SATD of the macroblock's chroma with a vector.
+  private mutating func chromaDistortion(_ x: Int, _ y: Int, _ reference: Int) -> Int32 {
+    let v = MotionVector(Int16(truncatingIfNeeded: x), Int16(truncatingIfNeeded: y))
+    predictChroma(trial + 2048, 16, x: 0, y: 0, width: 0, height: 16, v, reference: reference)
+    return k.pointee.satdNV12(sourceChroma, trial + 2048, 16)
   }
 
   /// Distortion at a quarter-sample position, by SATD or SAD.
@@ -122,7 +132,7 @@ extension MacroblockCoder {
   /// Half-sample, then quarter-sample diamonds around a vector.
   mutating func refineMotion(
     shape: Int32, src: UnsafePointer<UInt8>, origin: UnsafePointer<UInt8>, x: Int, y: Int, cost: Int32,
-    prediction p: MotionVector
+    prediction p: MotionVector, reference: Int
   ) -> MotionCandidate {
     let width: Int32 = shape <= 1 ? 0 : 1
     let height: Int32 = shape & 1 == 0 ? 16 : 8
@@ -182,7 +192,13 @@ extension MacroblockCoder {
         (bestX, bestY) = (cx &+ 2, cy)
       }
     }
+    let readsChroma = f.tools.chromaMotion && shape == 0 && !f.isBidirectional
+    var chroma: Int32 = 0
     while step > 0 {
+      if readsChroma && step == 1 {
+        chroma = chromaDistortion(bestX, bestY, reference)
+        best &+= chroma
+      }
       var rounds = step == 1 ? f.tools.quarterRounds : isHalfRoundDone ? 0 : f.tools.halfRounds
       var from = 0
       // Without a move in the half-sample round, its costs tell the sides worth a quarter-sample try.
@@ -204,9 +220,14 @@ extension MacroblockCoder {
           let tx = cx &+ (d == 3 ? -step : d == 4 ? step : 0)
           let ty = cy &+ (d == 1 ? -step : d == 2 ? step : 0)
           if tx < minX || tx > maxX || ty < minY || ty > maxY { continue }
-          let c =
+          var c =
             compare(shape, src, origin, tx, ty, width: width, height: height, satd: satd)
             &+ motionCost(tx, ty, p)
+          var ownChroma: Int32 = 0
+          if readsChroma && step == 1 && c < best {
+            ownChroma = chromaDistortion(tx, ty, reference)
+            c &+= ownChroma
+          }
           if step == 2 && from == 0 {
             switch d {
             case 1: sides.2 = c
@@ -217,6 +238,7 @@ extension MacroblockCoder {
           }
           if c < best {
             best = c
+            chroma = ownChroma
             bestX = tx
             bestY = ty
             direction = d
@@ -243,6 +265,8 @@ extension MacroblockCoder {
       step >>= 1
     }
     return MotionCandidate(
-      v: MotionVector(Int16(truncatingIfNeeded: bestX), Int16(truncatingIfNeeded: bestY)), cost: best)
+      v: MotionVector(Int16(truncatingIfNeeded: bestX), Int16(truncatingIfNeeded: bestY)),
+      cost: best &- chroma,
+      chroma: chroma)
   }
 }

@@ -11,6 +11,8 @@ struct SpeedTools {
   /// Rounds of the half-sample and of the quarter-sample diamond.
   var halfRounds = 1
   var quarterRounds = 1
+  /// In P pictures chroma counts among the quarter-sample positions of 16x16, and between references.
+  var chromaMotion = false
   // In B pictures:
 
   /// As `skipError` and `partitionThreshold`.
@@ -40,6 +42,8 @@ struct SpeedTools {
   var intraThreshold: Int32 = 4
   /// In P pictures 8x8 and 4x4 intra prediction are tried where 16x16 costs less than so many percent of inter prediction.
   var intraMargin = 100
+  /// The size of intra prediction chosen by errors and bits of what was coded with each. Only with CABAC.
+  var intraByCost = false
   /// One vector for the whole macroblock is coded and compared where it costs less than so many percent of partitions; in
   /// B pictures.
   var wholeMargin = 0
@@ -110,6 +114,8 @@ extension SpeedTools {
       skipPreference = 5
       jointRounds = 1
     case 2:
+      chromaMotion = true
+      intraByCost = true
       intraMargin = 150
       wholeMargin = 115
       wholeMarginB = 115
@@ -122,6 +128,8 @@ extension SpeedTools {
       skipError = 8
       jointRounds = 1
     case 1:
+      chromaMotion = true
+      intraByCost = true
       intraMargin = 150
       wholeMargin = 130
       wholeMarginB = 130
@@ -134,6 +142,8 @@ extension SpeedTools {
       jointRounds = 1
       skipError = 6
     default:
+      chromaMotion = true
+      intraByCost = true
       intraMargin = 150
       wholeMargin = 150
       wholeMarginB = 150

@@ -11,6 +11,7 @@ extension MacroblockCoder {
     let coef = chromaCoefficients
     clearChromaCounts(nonZero)
     k.pointee.forwardNV12(coef, sourceChroma, pictureChroma, stride)
+    if f.tools.optimisedLevels { return codeChromaByCost(q) }
 
     var codedDC: UInt8 = 0
     for c in 0..<2 {
@@ -56,7 +57,154 @@ extension MacroblockCoder {
     info.pointee.codedDC = (info.pointee.codedDC & 1) | codedDC
     if !anyAC && codedDC == 0 { return 0 }
 
-    // Scaling (8.5.11.2): DC through the inverse 2x2 transform.
+    return reconstructChroma(q, codedDC: codedDC, acMask: anyAC ? acMask : 0)
+  }
+
+  /// Levels by what they cost, as those of luma (`optimiseLevels`): each of them, each list, AC as a whole and all of it.
+  private mutating func codeChromaByCost(_ q: UnsafePointer<QuantTables>) -> UInt8 {
+    let nonZero = f.syntax.nonZero + m &* 24
+    let coef = chromaCoefficients
+    // Percent: in key frames chroma is rather refined by what follows, and after B pictures nothing inherits it.
+    let share = f.isIntraPicture ? 180 : f.isReference ? 100 : 160
+    let lambda = (levelLambda &* share / 100 &* MacroblockCoder.chromaLambda(qp &- chromaQP(qp))) >> 4
+    var codedDC: UInt8 = 0
+    var dcCost = 0
+    for c in 0..<2 {
+      let base = coef + c &* 64
+      let (a, b, d, e) = (Int32(base[0]), Int32(base[16]), Int32(base[32]), Int32(base[48]))
+      base[0] = 0
+      base[16] = 0
+      base[32] = 0
+      base[48] = 0
+      let list = dc + c &* 4
+      list[0] = Int16(truncatingIfNeeded: a &+ b &+ d &+ e)
+      list[1] = Int16(truncatingIfNeeded: a &- b &+ d &- e)
+      list[2] = Int16(truncatingIfNeeded: a &+ b &- d &- e)
+      list[3] = Int16(truncatingIfNeeded: a &- b &- d &+ e)
+      let cost = chooseChromaDC(
+        list, levels + (LevelLayout.chromaDC &+ c &* 4), q.pointee.multiplierDC, lambda)
+      if cost < 0 {
+        codedDC |= UInt8(2 << c)
+        dcCost &+= cost
+      }
+    }
+
+    originals.update(from: coef, count: 128)
+    var acMask: Int32 = 0
+    // Eight flags, and a bit of coded_block_pattern.
+    var acCost = lambda &* (8 &* 6 &+ 16)
+    for c in 0..<2 {
+      let base = coef + c &* 64
+      let mask = k.pointee.quant4x4x4(base, q.pointee.multiplier4x4, q.pointee.biasNearest4x4)
+      for b in 0..<4 where mask & (1 << Int32(b)) != 0 {
+        let n = c &* 4 &+ b
+        let level = levels + (LevelLayout.chromaAC &+ n &* 16)
+        let original = originals + n &* 16
+        k.pointee.scan4x4(level, base + b &* 16)
+        let list = optimiseLevels(
+          level, base + b &* 16, original: original, multiplier: q.pointee.multiplier4x4,
+          scan: ovt_zigzag4x4(), mask: UInt64(k.pointee.nonZeroMask16(level)), first: 1, is8x8: false,
+          lambda: lambda)
+        if list == 0 { continue }
+        nonZero[16 &+ n] = UInt8(list.nonzeroBitCount)
+        acMask |= 1 << Int32(n)
+        acCost &+= lambda &* (Int(ovt_level_bits(level, list & ~1, 0)) &- 11 &- 6)
+        var rest = list
+        while rest != 0 {
+          let i = rest.trailingZeroBitCount
+          rest &= rest &- 1
+          let r = Int(ovt_zigzag4x4()[i])
+          let exact = (Int(original[r].magnitude) &* Int(q.pointee.multiplier4x4[r])) >> 8
+          let error = exact &- Int(level[i].magnitude) &* 256
+          acCost &+= error &* error &- exact &* exact
+        }
+      }
+    }
+    if acCost >= 0 || acMask == 0 {
+      if acMask != 0 { clearChromaCounts(nonZero) }
+      acMask = 0
+      acCost = 0
+    }
+    if codedDC != 0 || acMask != 0, dcCost &+ acCost &+ lambda &* 16 >= 0 {
+      clearChromaCounts(nonZero)
+      codedDC = 0
+      acMask = 0
+    }
+    let info = f.syntax.info + m
+    info.pointee.codedDC = (info.pointee.codedDC & 1) | codedDC
+    if acMask == 0 && codedDC == 0 { return 0 }
+    return reconstructChroma(q, codedDC: codedDC, acMask: acMask)
+  }
+
+  /// By how much more a bit is worth than in luma, in sixteenths, where the QP of chroma is `finer` by so many: errors
+  /// count in squares of steps, which are smaller then. In full that would be 2^(finer / 3); half of the way there serves
+  /// luma and chroma best, since what chroma lacks at high QPs is inherited for long.
+  @inline(__always) private static func chromaLambda(_ finer: Int) -> Int {
+    switch finer >> 1 {
+    case ...0: 16
+    case 1: 20
+    case 2: 25
+    case 3: 32
+    case 4: 40
+    case 5: 51
+    default: 64
+    }
+  }
+
+  /// Chooses the levels of transformed DC coefficients, in place, and copies them to `level`.
+  /// - Returns: what coding them costs less what leaving them out does.
+  private mutating func chooseChromaDC(
+    _ list: UnsafeMutablePointer<Int16>, _ level: UnsafeMutablePointer<Int16>, _ multiplier: Int32,
+    _ lambda: Int
+  ) -> Int {
+    var total = lambda &* 8
+    var zeros = 0
+    var isAny = false
+    for i in 0..<4 {
+      let value = list[i]
+      let exact = (Int(value.magnitude) &* Int(multiplier)) >> 8
+      var size = (exact &+ 128) >> 8
+      var least = lambda &* 11
+      let none = exact &* exact
+      if size > 0 {
+        @inline(__always) func cost(_ size: Int) -> Int {
+          let error = exact &- size &* 256
+          return error &* error &- none &+ lambda &* (28 &+ Int(ovt_level_size_bits(Int32(size))))
+        }
+        var chosen = 0
+        for candidate in max(size &- 1, 1)...size {
+          let c = cost(candidate)
+          if c < least { (least, chosen) = (c, candidate) }
+        }
+        size = chosen
+      }
+      if size > 0 {
+        total &+= least &+ zeros
+        zeros = 0
+        isAny = true
+      } else {
+        zeros &+= lambda &* 11
+      }
+      list[i] = value < 0 ? Int16(truncatingIfNeeded: 0 &- size) : Int16(truncatingIfNeeded: size)
+    }
+    if !isAny || total >= 0 {
+      for i in 0..<4 {
+        list[i] = 0
+        level[i] = 0
+      }
+      return 0
+    }
+    for i in 0..<4 { level[i] = list[i] }
+    return total
+  }
+
+  /// Scaling (8.5.11.2), DC through the inverse 2x2 transform, and the inverse transforms. Returns the chroma part of
+  /// coded_block_pattern. `acMask`: of the blocks that have levels; if none, coefficients are cleared.
+  private mutating func reconstructChroma(
+    _ q: UnsafePointer<QuantTables>, codedDC: UInt8, acMask: Int32
+  ) -> UInt8 {
+    let coef = chromaCoefficients
+    let anyAC = acMask != 0
     for c in 0..<2 {
       let base = coef + c &* 64
       if anyAC && acMask & (0xF << Int32(c &* 4)) != 0 {

@@ -85,7 +85,8 @@ extension MacroblockCoder {
         if optimises {
           list = optimiseLevels(
             level, coef + b &* 16, original: originals + (b8 &* 64 &+ b &* 16),
-            multiplier: q.pointee.multiplier4x4, scan: ovt_zigzag4x4(), mask: list, first: 0, is8x8: false)
+            multiplier: q.pointee.multiplier4x4, scan: ovt_zigzag4x4(), mask: list, first: 0, is8x8: false,
+            lambda: levelLambda)
           if list == 0 { mask &= ~(1 << Int32(b)) }
         }
         bits &+= ovt_level_bits(level, list, 0)
@@ -137,7 +138,7 @@ extension MacroblockCoder {
       if optimises {
         list = optimiseLevels(
           level, coef, original: originals + b8 &* 64, multiplier: q.pointee.multiplier8x8,
-          scan: ovt_zigzag8x8(), mask: list, first: 0, is8x8: true)
+          scan: ovt_zigzag8x8(), mask: list, first: 0, is8x8: true, lambda: levelLambda)
         if list == 0 {
           result.cost &+= error
           continue

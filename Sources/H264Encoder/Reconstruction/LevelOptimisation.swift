@@ -20,9 +20,8 @@ extension MacroblockCoder {
   @inline(__always) mutating func optimiseLevels(
     _ level: UnsafeMutablePointer<Int16>, _ coef: UnsafeMutablePointer<Int16>,
     original: UnsafePointer<Int16>, multiplier: UnsafePointer<UInt16>, scan: UnsafePointer<UInt8>,
-    mask: UInt64, first: Int, is8x8: Bool
+    mask: UInt64, first: Int, is8x8: Bool, lambda: Int
   ) -> UInt64 {
-    let lambda = levelLambda
     let zeroFlag = is8x8 ? 7 : 11
     var rest = mask
     var result = mask

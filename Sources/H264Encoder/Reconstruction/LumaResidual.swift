@@ -193,7 +193,7 @@ extension MacroblockCoder {
             truncatingIfNeeded: optimiseLevels(
               level, coef + b &* 16, original: originals + (b8 &* 64 &+ b &* 16),
               multiplier: q.pointee.multiplier4x4, scan: ovt_zigzag4x4(), mask: UInt64(list), first: 1,
-              is8x8: false))
+              is8x8: false, lambda: levelLambda))
         }
         if list == 0 { continue }
         score &+= keepScore(level, UInt64(list) & ~1)
@@ -252,7 +252,7 @@ extension MacroblockCoder {
       list = UInt32(
         truncatingIfNeeded: optimiseLevels(
           level, coef, original: originals, multiplier: q.pointee.multiplier4x4, scan: ovt_zigzag4x4(),
-          mask: UInt64(list), first: 0, is8x8: false))
+          mask: UInt64(list), first: 0, is8x8: false, lambda: levelLambda))
     }
     if list == 0 { return false }
     counts.pointee = UInt8(list.nonzeroBitCount)
@@ -281,7 +281,7 @@ extension MacroblockCoder {
     if optimises {
       mask = optimiseLevels(
         level, coef, original: originals, multiplier: q.pointee.multiplier8x8, scan: ovt_zigzag8x8(),
-        mask: mask, first: 0, is8x8: true)
+        mask: mask, first: 0, is8x8: true, lambda: levelLambda)
     }
     if mask == 0 { return false }
     storeCounts8x8(counts, b8, mask)
