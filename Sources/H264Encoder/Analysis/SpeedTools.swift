@@ -13,6 +13,8 @@ struct SpeedTools {
   var quarterRounds = 1
   /// In P pictures chroma counts among the quarter-sample positions of 16x16, and between references.
   var chromaMotion = false
+  /// Chroma's levels are chosen by errors and bits too, where luma's are.
+  var optimisedChroma = false
   // In B pictures:
 
   /// As `skipError` and `partitionThreshold`.
@@ -115,6 +117,7 @@ extension SpeedTools {
       jointRounds = 1
     case 2:
       chromaMotion = true
+      optimisedChroma = true
       intraByCost = true
       intraMargin = 150
       wholeMargin = 115
@@ -129,6 +132,7 @@ extension SpeedTools {
       jointRounds = 1
     case 1:
       chromaMotion = true
+      optimisedChroma = true
       intraByCost = true
       intraMargin = 150
       wholeMargin = 130
@@ -143,6 +147,7 @@ extension SpeedTools {
       skipError = 6
     default:
       chromaMotion = true
+      optimisedChroma = true
       intraByCost = true
       intraMargin = 150
       wholeMargin = 150

@@ -11,7 +11,7 @@ extension MacroblockCoder {
     let coef = chromaCoefficients
     clearChromaCounts(nonZero)
     k.pointee.forwardNV12(coef, sourceChroma, pictureChroma, stride)
-    if f.tools.optimisedLevels { return codeChromaByCost(q) }
+    if f.tools.optimisedLevels && f.tools.optimisedChroma { return codeChromaByCost(q) }
 
     var codedDC: UInt8 = 0
     for c in 0..<2 {
