@@ -5,11 +5,11 @@ import Foundation
 ///
 /// The first two passes are over all frames, into a silo each: the program may have enough in the middle of one, and what
 /// the pass before gave is then the movie. What follows, with an encoder that knows parts, is over some groups of pictures;
-/// their frames take the place of those that were there, which are kept until it is known which are the better.
+/// their frames are in a silo of their own, and stand for those that were there if they are the better ones.
 final class EncodingPasses: @unchecked Sendable {
   // Sendable: `lock` guards what changes, but for `finishedCount`, which ends of passes alone touch, one after the other.
   private struct Pass {
-    let silo: VTFrameSilo
+    var silo: LayeredSilo
     var frameCount = 0
     var bytes = 0
     var start = CMTime.positiveInfinity
@@ -27,13 +27,13 @@ final class EncodingPasses: @unchecked Sendable {
     let ranges: [CMTimeRange]
     /// Presentation times of the pictures.
     let times: Set<CMTime>
-    /// What stood there, and how much it was.
-    let replaced: VTFrameSilo
+    /// How much stood there.
     let replacedBytes: Int
-    /// What has come in its place.
+    /// What comes in its place.
+    let silo: VTFrameSilo
     var frameCount = 0
     var bytes = 0
-    /// A frame could not be kept: what stood there comes back.
+    /// A frame could not be kept: what stood there stays.
     var isFailed = false
   }
 
@@ -60,7 +60,7 @@ final class EncodingPasses: @unchecked Sendable {
     self.storage = storage
     self.folder = folder
     self.rate = rate
-    current = Pass(silo: try Self.makeSilo(in: folder))
+    current = Pass(silo: LayeredSilo(try Self.makeSilo(in: folder)))
   }
 
   private static func url(_ kind: String, in folder: URL?) -> CFURL? {
@@ -98,7 +98,9 @@ final class EncodingPasses: @unchecked Sendable {
   func wants(_ time: CMTime) -> Bool { lock.withLock { current.part?.times.contains(time) ?? true } }
 
   func add(_ sample: CMSampleBuffer) -> AVError? {
-    let (silo, isFailed) = lock.withLock { (current.silo, current.part?.isFailed == true) }
+    let (silo, isFailed) = lock.withLock {
+      (current.part?.silo ?? current.silo.whole, current.part?.isFailed == true)
+    }
     guard !isFailed else { return nil }
     let status = VTFrameSiloAddSampleBuffer(silo, sampleBuffer: sample)
     guard status == noErr else {
@@ -134,7 +136,7 @@ final class EncodingPasses: @unchecked Sendable {
     let ranges = Array(UnsafeBufferPointer(start: list, count: count))
     // The second pass is over everything, whatever the encoder.
     if finishedCount == 1 {
-      let new = Pass(silo: try Self.makeSilo(in: folder))
+      let new = Pass(silo: LayeredSilo(try Self.makeSilo(in: folder)))
       lock.withLock {
         previous = current
         current = new
@@ -145,7 +147,7 @@ final class EncodingPasses: @unchecked Sendable {
     // The movie is whole. Where there is no room for another pass, it stays as it is.
     guard let shown = try? beginPart(ranges) else { return nil }
     do { try begin(session) } catch {
-      _ = try settlePart(isWhole: false)
+      _ = settlePart(isWhole: false)
       return nil
     }
     return shown
@@ -159,21 +161,22 @@ final class EncodingPasses: @unchecked Sendable {
     let status = VTCompressionSessionEndPass(session, furtherPassesRequestedOut: &wantsMore, nil)
     if status != noErr, lock.withLock({ current.part == nil }) { throw Self.error(status) }
     finishedCount += 1
-    return try settlePart(isWhole: status == noErr) && wantsMore.boolValue
+    return settlePart(isWhole: status == noErr) && wantsMore.boolValue
   }
 
   /// - Parameter ranges: Decode times.
   /// - Returns: Presentation times.
   private func beginPart(_ ranges: [CMTimeRange]) throws -> [CMTimeRange] {
-    let silo = lock.withLock { current.silo }
-    let replaced = try Self.makeSilo(in: folder)
+    let frames = lock.withLock { current.silo }
+    let silo = try Self.makeSilo(in: folder)
+    try Self.limit(silo, to: ranges)
     var times = Set<CMTime>()
     var bytes = 0
     var shown: [CMTimeRange] = []
     for range in ranges {
       var span: CMTimeRange?
       try Self.check(
-        VTFrameSiloCallBlockForEachSampleBuffer(silo, in: range) { sample in
+        frames.forEach(in: range) { sample in
           let time = sample.presentationTimeStamp
           times.insert(time)
           bytes += CMSampleBufferGetTotalSampleSize(sample)
@@ -182,7 +185,7 @@ final class EncodingPasses: @unchecked Sendable {
           let duration = sample.duration.isNumeric ? max(sample.duration, least) : least
           let own = CMTimeRange(start: time, duration: duration)
           span = span?.union(own) ?? own
-          return VTFrameSiloAddSampleBuffer(replaced, sampleBuffer: sample)
+          return noErr
         })
       guard let span else { continue }
       if let last = shown.last, span.start <= last.end {
@@ -191,19 +194,18 @@ final class EncodingPasses: @unchecked Sendable {
         shown.append(span)
       }
     }
-    try replace(ranges, in: silo)
     lock.withLock {
       // There is a whole movie: what the first pass gave is not needed any more.
       previous = nil
-      current.part = Part(ranges: ranges, times: times, replaced: replaced, replacedBytes: bytes)
+      current.part = Part(ranges: ranges, times: times, replacedBytes: bytes, silo: silo)
       current.frameCount -= times.count
       current.bytes -= bytes
     }
     return shown
   }
 
-  private func replace(_ ranges: [CMTimeRange], in silo: VTFrameSilo) throws {
-    try Self.check(
+  private static func limit(_ silo: VTFrameSilo, to ranges: [CMTimeRange]) throws {
+    try check(
       ranges.withUnsafeBufferPointer {
         guard let base = $0.baseAddress else { return kVTFrameSiloInvalidTimeRangeErr }
         return VTFrameSiloSetTimeRangesForNextPass(silo, timeRangeCount: $0.count, timeRangeArray: base)
@@ -212,9 +214,9 @@ final class EncodingPasses: @unchecked Sendable {
 
   /// After a pass over parts: goes back to what stood there, if that was nearer to the rate, or if pictures are missing.
   /// - Returns: Whether what the pass gave was kept; true after another pass.
-  private func settlePart(isWhole: Bool) throws -> Bool {
-    let (state, part) = lock.withLock { (current, current.part) }
-    guard let part else { return true }
+  private func settlePart(isWhole: Bool) -> Bool {
+    var state = lock.withLock { current }
+    guard let part = state.part else { return true }
     var before = state
     before.bytes += part.replacedBytes - part.bytes
     before.frameCount += part.times.count - part.frameCount
@@ -222,16 +224,9 @@ final class EncodingPasses: @unchecked Sendable {
     let isKept =
       isWhole && !part.isFailed && part.frameCount == part.times.count
       && abs(state.excess(rate)) <= abs(before.excess(rate))
-    if !isKept {
-      try replace(part.ranges, in: state.silo)
-      try Self.check(
-        VTFrameSiloCallBlockForEachSampleBuffer(part.replaced, in: .invalid) {
-          VTFrameSiloAddSampleBuffer(state.silo, sampleBuffer: $0)
-        })
-    }
-    lock.withLock {
-      if isKept { current.part = nil } else { current = before }
-    }
+    state.part = nil
+    state.silo.replace(part.ranges, with: part.silo)
+    lock.withLock { current = isKept ? state : before }
     return isKept
   }
 
@@ -242,7 +237,7 @@ final class EncodingPasses: @unchecked Sendable {
       return previous.silo
     }
     try Self.check(
-      VTFrameSiloCallBlockForEachSampleBuffer(silo, in: .invalid) {
+      silo.forEach {
         body($0)
         return noErr
       })

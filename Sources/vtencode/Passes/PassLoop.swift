@@ -31,8 +31,14 @@ final class PassLoop: @unchecked Sendable {
       var isWanted = false
       var partCount = 0
       repeat {
-        let part = plan.isPartial ? try recorder.beginPart(compressor.rangesOfNextPass()) : nil
-        if part == nil { try recorder.begin() }
+        var part: Set<CMTime>?
+        if plan.isPartial {
+          // Where there is no room for another pass, the movie stays as it is.
+          guard let begun = try? recorder.beginPart(compressor.rangesOfNextPass()) else { break }
+          part = begun
+        } else {
+          try recorder.begin()
+        }
         progress.begin(pass: plan.number, of: plan.most, frames: part?.count)
         do {
           try compressor.beginPass(isLast: plan.isLast, rate: plan.asked)
@@ -45,6 +51,7 @@ final class PassLoop: @unchecked Sendable {
             break
           }
           isWanted = try compressor.endPass(rate: plan.target)
+          try recorder.check()
         } catch {
           // An encoder that has learnt how little the movie can take may find the rate too low for a pass: what the pass
           // before gave is as near as it gets. So it is where a part fails.
@@ -55,7 +62,6 @@ final class PassLoop: @unchecked Sendable {
           }
           break
         }
-        try recorder.check()
         made += 1
         partCount = part?.count ?? 0
         framesAgain += partCount

@@ -5,17 +5,25 @@ import VideoToolbox
 /// What the passes of a run share: the encoder's statistics, and the frames of the last two passes, all on disk.
 final class PassRecorder: @unchecked Sendable {
   // Sendable: `lock` guards what changes.
-  /// The frames of a pass.
+  /// The frames of a pass, with those of passes over parts of it.
   private struct Frames {
-    let silo: VTFrameSilo
-    /// Where a pass over parts has replaced frames: which decode times, and a silo with what was there.
-    var replaced: (ranges: [CMTimeRange], frames: VTFrameSilo)?
+    var silo: LayeredSilo
+    /// The part that the pass is over: which decode times, the frames that are to take their place, and why one could not be
+    /// kept.
+    var part: (ranges: [CMTimeRange], frames: VTFrameSilo, failure: Failure?)?
     /// Of the pass that is under way.
     var added = 0
     var count = 0
     var bytes = 0
     var start = CMTime.positiveInfinity
     var end = CMTime.negativeInfinity
+
+    /// What has come in place of other frames stays.
+    mutating func keepPart() {
+      guard let (ranges, frames, _) = part else { return }
+      silo.replace(ranges, with: frames)
+      part = nil
+    }
 
     var bitRate: Double {
       count > 0 && end > start ? Double(bytes) * 8 / (end - start).seconds : 0
@@ -57,8 +65,9 @@ final class PassRecorder: @unchecked Sendable {
     }
     let silo = try makeSilo("pass-\(number)")
     lock.withLock {
+      current?.keepPart()
       before = current
-      current = Frames(silo: silo)
+      current = Frames(silo: LayeredSilo(silo))
     }
   }
 
@@ -70,20 +79,22 @@ final class PassRecorder: @unchecked Sendable {
       return made
     }
     guard var frames = lock.withLock({ current }) else { return [] }
+    // What the last pass gave in place of others is kept by now.
+    frames.keepPart()
     let whole = frames
-    let undo = try makeSilo("pass-\(number)")
+    let silo = try makeSilo("pass-\(number)")
+    try Self.check(Self.limit(silo, to: ranges))
     var times = Set<CMTime>()
     for range in ranges {
       try Self.check(
-        VTFrameSiloCallBlockForEachSampleBuffer(frames.silo, in: range) { sample in
+        frames.silo.forEach(in: range) { sample in
           times.insert(sample.presentationTimeStamp)
           frames.bytes -= CMSampleBufferGetTotalSampleSize(sample)
-          return VTFrameSiloAddSampleBuffer(undo, sampleBuffer: sample)
+          return noErr
         })
     }
     frames.count -= times.count
-    frames.replaced = (ranges, undo)
-    try Self.check(Self.replace(ranges, in: frames.silo))
+    frames.part = (ranges, silo, nil)
     frames.added = 0
     lock.withLock {
       unreplaced = whole
@@ -92,7 +103,7 @@ final class PassRecorder: @unchecked Sendable {
     return times
   }
 
-  private static func replace(_ ranges: [CMTimeRange], in silo: VTFrameSilo) -> OSStatus {
+  private static func limit(_ silo: VTFrameSilo, to ranges: [CMTimeRange]) -> OSStatus {
     ranges.withUnsafeBufferPointer {
       guard let base = $0.baseAddress else { return kVTFrameSiloInvalidTimeRangeErr }
       return VTFrameSiloSetTimeRangesForNextPass(silo, timeRangeCount: $0.count, timeRangeArray: base)
@@ -110,12 +121,15 @@ final class PassRecorder: @unchecked Sendable {
 
   /// - Returns: How many frames the pass has.
   func add(_ sample: CMSampleBuffer) -> Int {
-    guard let silo = lock.withLock({ current?.silo }) else { return 0 }
+    guard let silo = lock.withLock({ current?.part?.frames ?? current?.silo.whole }) else { return 0 }
     let status = VTFrameSiloAddSampleBuffer(silo, sampleBuffer: sample)
     return lock.withLock {
       guard var frames = current else { return 0 }
       guard status == noErr else {
-        failure = failure ?? Self.failure(status)
+        let problem = Self.failure(status)
+        // There is a whole movie already: a pass that was to mend it is no reason to lose it.
+        if frames.part == nil { failure = failure ?? problem }
+        current?.part?.failure = problem
         return frames.added
       }
       let time = sample.presentationTimeStamp
@@ -135,11 +149,13 @@ final class PassRecorder: @unchecked Sendable {
   /// Whether no frame of the pass has come.
   var isEmpty: Bool { lock.withLock { current?.count ?? 0 } == 0 }
 
-  /// Whether a frame could not be kept.
+  /// Whether a frame of a whole pass could not be kept.
   var isFailed: Bool { lock.withLock { failure != nil } }
 
   /// Why a frame of the pass could not be kept.
-  func check() throws { if let failure = lock.withLock({ failure }) { throw failure } }
+  func check() throws {
+    if let failure = lock.withLock({ failure ?? current?.part?.failure }) { throw failure }
+  }
 
   /// Bits a second of the pass.
   var bitRate: Double { lock.withLock { current?.bitRate ?? 0 } }
@@ -147,14 +163,7 @@ final class PassRecorder: @unchecked Sendable {
   /// Goes back to the frames of the pass before, if this one is the worse.
   func preferPassBefore() {
     lock.withLock {
-      if let (ranges, frames) = current?.replaced, let silo = current?.silo {
-        var status = Self.replace(ranges, in: silo)
-        if status == noErr {
-          status = VTFrameSiloCallBlockForEachSampleBuffer(frames, in: .invalid) {
-            VTFrameSiloAddSampleBuffer(silo, sampleBuffer: $0)
-          }
-        }
-        if status != noErr { failure = failure ?? Self.failure(status) }
+      if current?.part != nil {
         current = unreplaced
         return
       }
@@ -166,13 +175,14 @@ final class PassRecorder: @unchecked Sendable {
   /// Hands out the last pass's frames, in decode order.
   /// - Parameter body: False ends it.
   func forEach(_ body: (CMSampleBuffer) -> Bool) throws {
-    let silo = lock.withLock { () -> VTFrameSilo? in
+    let silo = lock.withLock { () -> LayeredSilo? in
+      current?.keepPart()
       if let current, current.count > 0 { return current.silo }
       return before?.silo
     }
     guard let silo else { return }
     var isEnough = false
-    let status = VTFrameSiloCallBlockForEachSampleBuffer(silo, in: .invalid) { sample in
+    let status = silo.forEach { sample in
       if body(sample) { return noErr }
       isEnough = true
       return kVTParameterErr
