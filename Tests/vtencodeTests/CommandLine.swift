@@ -56,7 +56,8 @@ enum CommandLine {
     try process.run()
     // What hangs is ended, and fails its test by its status.
     if end.wait(timeout: .now() + timeLimit) == .timedOut {
-      kill(process.processIdentifier, SIGKILL)
+      // With what it has started: Foundation waits for those too.
+      kill(-process.processIdentifier, SIGKILL)
       end.wait()
     }
     return Finished(
