@@ -141,6 +141,31 @@ private final class SharedLine {
     #expect(line.rate(0, 10...30) > 0.7 * 1_500_000, "\(line.rate(0, 10...30))")
   }
 
+  @Test(
+    "A wrong clock at the other end does not stop the pictures", arguments: [3600.0, -3600, 3], [1, 10_000])
+  func wrongClock(error: Double, reports: Int) {
+    var controller = CongestionController()
+    var time = 0.0
+    var stopped = 0
+    for step in 0..<1200 {
+      time = Double(step) * 0.05
+      let isOverfull = controller.isOverfull(at: time)
+      if isOverfull { stopped += 1 }
+      let wrong = (200..<200 + reports).contains(step) ? error : 0
+      var results: [CongestionController.PacketResult] = []
+      // Where pictures are left out nothing is sent, and nothing is told of.
+      for index in 0..<(isOverfull ? 0 : 4) {
+        let sent = time + Double(index) * 0.01
+        controller.noteSent(bits: 8000, at: sent)
+        results.append(.init(sent: sent, arrived: sent + 0.03 + wrong, bits: 8000))
+      }
+      controller.take(results, at: time + 0.05, roundTrip: 0.06)
+    }
+    // Three seconds may be a queue for as long as the least delay is remembered.
+    #expect(Double(stopped) * 0.05 < (abs(error) > 10 ? 1 : 33), "\(stopped)")
+    #expect(!controller.isOverfull(at: time + 0.6))
+  }
+
   @Test("Nonsense in reports keeps the rate within its limits")
   func limits() {
     var controller = CongestionController()

@@ -64,6 +64,10 @@ public struct CongestionController: Sendable {
   private static let slowLine = 0.75
   /// Seconds of queue from which pictures are left out until it is shorter.
   private static let longQueue = 0.07
+  /// Seconds by which no queue changes from one packet to the next.
+  private static let clockStep = 10.0
+  /// Seconds after a report for which pictures may be left out.
+  private static let longestSilence = 0.5
   /// Seconds that a least delay is remembered: twice this at most.
   private static let baseSpan = 15.0
 
@@ -97,14 +101,20 @@ public struct CongestionController: Sendable {
   }
 
   /// Whether the line has so much to carry still that a picture more would only wait: until what stands before it is gone.
-  public func isOverfull(at time: Double) -> Bool { isDraining && expectedWait(at: time) > Self.longQueue }
+  ///
+  /// Not for long after the last report: without one nothing is known of the queue, and without a picture none would come. So
+  /// a wrong clock at the other end, or a wrong report, cannot stop the pictures.
+  public func isOverfull(at time: Double) -> Bool {
+    guard isDraining, let lastUpdate, time - lastUpdate < Self.longestSilence else { return false }
+    return expectedWait(at: time) > Self.longQueue
+  }
 
   /// Seconds that a packet would wait which is sent now, as far as the line still carries what it did when it grew full.
   private func expectedWait(at time: Double) -> Double {
     guard let newest = arrivals.last, let capacity else { return 0 }
     let bits = underWay.reduce(0) { $0 + ($1.sent > newest.sent ? $1.bits : 0) }
     let told = newest.delay - min(base.now, base.before)
-    return max(newest.sent + told + Double(bits) / max(capacity, 1) - time, 0)
+    return max(newest.sent + told + Double(bits) / max(capacity, limits.least) - time, 0)
   }
 
   /// Takes what a report of the receiver says.
@@ -156,6 +166,13 @@ public struct CongestionController: Sendable {
     for result in results {
       guard let arrived = result.arrived else { continue }
       let delay = arrived - result.sent
+      // No queue: the other end's clock was set, or tells what it likes. What it told before is of another clock.
+      if let last = arrivals.last, abs(delay - last.delay) > Self.clockStep {
+        arrivals.removeAll()
+        trail.removeAll()
+        base = (.infinity, .infinity, -.infinity)
+        isDraining = false
+      }
       if time - base.since > Self.baseSpan { base = (delay, base.now, time) }
       base.now = min(base.now, delay)
       arrivals.append(Arrival(sent: result.sent, time: arrived, bits: result.bits))

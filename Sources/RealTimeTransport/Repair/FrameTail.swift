@@ -20,7 +20,9 @@ struct FrameTail: Sendable {
       }
     }
     last = (packet.timestamp, packet.sequenceNumber, time)
-    due = packet.marker ? .infinity : time + max(Self.least, min(2.5 * pause, Self.most))
+    // On a line that takes so long for a packet the next frame tells soon enough.
+    let wait = 2.5 * pause
+    due = packet.marker || wait > Self.most ? .infinity : time + max(Self.least, wait)
   }
 
   /// It was asked for.

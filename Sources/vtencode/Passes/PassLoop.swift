@@ -30,6 +30,7 @@ final class PassLoop: @unchecked Sendable {
       var isWhole = false
       var isWanted = false
       var partCount = 0
+      var goesOn = false
       repeat {
         var part: Set<CMTime>?
         if plan.isPartial {
@@ -65,8 +66,11 @@ final class PassLoop: @unchecked Sendable {
         made += 1
         partCount = part?.count ?? 0
         framesAgain += partCount
-      } while !Interrupt.shared.isRequested && !samples.isCancelled
-        && plan.advance(bitRate: recorder.bitRate, isWanted: isWanted)
+        // A part that is whole is judged in any case; of a pass over everything that was interrupted the rate says nothing.
+        goesOn =
+          part != nil || !Interrupt.shared.isRequested && !samples.isCancelled
+          ? plan.advance(bitRate: recorder.bitRate, isWanted: isWanted) : false
+      } while goesOn && !Interrupt.shared.isRequested && !samples.isCancelled
       if plan.isWorse {
         recorder.preferPassBefore()
         framesAgain -= partCount
