@@ -163,7 +163,7 @@ private final class SharedLine {
     }
     // Three seconds may be a queue for as long as the least delay is remembered.
     #expect(Double(stopped) * 0.05 < (abs(error) > 10 ? 1 : 33), "\(stopped)")
-    #expect(!controller.isOverfull(at: time + 0.6))
+    #expect(!controller.isOverfull(at: time + 0.3))
   }
 
   @Test("Nonsense in reports keeps the rate within its limits")

@@ -15,17 +15,7 @@ extension MacroblockCoder {
 
     var codedDC: UInt8 = 0
     for c in 0..<2 {
-      let base = coef + c &* 64
-      let (a, b, d, e) = (Int32(base[0]), Int32(base[16]), Int32(base[32]), Int32(base[48]))
-      base[0] = 0
-      base[16] = 0
-      base[32] = 0
-      base[48] = 0
-      let list = dc + c &* 4
-      list[0] = Int16(truncatingIfNeeded: a &+ b &+ d &+ e)
-      list[1] = Int16(truncatingIfNeeded: a &- b &+ d &- e)
-      list[2] = Int16(truncatingIfNeeded: a &+ b &- d &- e)
-      list[3] = Int16(truncatingIfNeeded: a &- b &- d &+ e)
+      let list = takeChromaDC(c)
       let bias = intra ? q.pointee.biasDCIntra : q.pointee.biasDCInter
       if k.pointee.quantDC(list, 4, q.pointee.multiplierDC, bias) != 0 { codedDC |= UInt8(2 << c) }
       let level = levels + (LevelLayout.chromaDC &+ c &* 4)
@@ -60,6 +50,23 @@ extension MacroblockCoder {
     return reconstructChroma(q, codedDC: codedDC, acMask: anyAC ? acMask : 0)
   }
 
+  /// Takes the DC coefficients of a plane out of its blocks.
+  /// - Returns: them, transformed (8.5.11.1).
+  @inline(__always) private func takeChromaDC(_ c: Int) -> UnsafeMutablePointer<Int16> {
+    let base = chromaCoefficients + c &* 64
+    let (a, b, d, e) = (Int32(base[0]), Int32(base[16]), Int32(base[32]), Int32(base[48]))
+    base[0] = 0
+    base[16] = 0
+    base[32] = 0
+    base[48] = 0
+    let list = dc + c &* 4
+    list[0] = Int16(truncatingIfNeeded: a &+ b &+ d &+ e)
+    list[1] = Int16(truncatingIfNeeded: a &- b &+ d &- e)
+    list[2] = Int16(truncatingIfNeeded: a &+ b &- d &- e)
+    list[3] = Int16(truncatingIfNeeded: a &- b &- d &+ e)
+    return list
+  }
+
   /// Levels by what they cost, as those of luma (`optimiseLevels`): each of them, each list, AC as a whole and all of it.
   private mutating func codeChromaByCost(_ q: UnsafePointer<QuantTables>) -> UInt8 {
     let nonZero = f.syntax.nonZero + m &* 24
@@ -70,17 +77,7 @@ extension MacroblockCoder {
     var codedDC: UInt8 = 0
     var dcCost = 0
     for c in 0..<2 {
-      let base = coef + c &* 64
-      let (a, b, d, e) = (Int32(base[0]), Int32(base[16]), Int32(base[32]), Int32(base[48]))
-      base[0] = 0
-      base[16] = 0
-      base[32] = 0
-      base[48] = 0
-      let list = dc + c &* 4
-      list[0] = Int16(truncatingIfNeeded: a &+ b &+ d &+ e)
-      list[1] = Int16(truncatingIfNeeded: a &- b &+ d &- e)
-      list[2] = Int16(truncatingIfNeeded: a &+ b &- d &- e)
-      list[3] = Int16(truncatingIfNeeded: a &- b &- d &+ e)
+      let list = takeChromaDC(c)
       let cost = chooseChromaDC(
         list, levels + (LevelLayout.chromaDC &+ c &* 4), q.pointee.multiplierDC, lambda)
       if cost < 0 {

@@ -67,10 +67,11 @@ final class PassLoop: @unchecked Sendable {
         partCount = part?.count ?? 0
         framesAgain += partCount
         // A part that is whole is judged in any case; of a pass over everything that was interrupted the rate says nothing.
+        let isStopped = Interrupt.shared.isRequested || samples.isCancelled
         goesOn =
-          part != nil || !Interrupt.shared.isRequested && !samples.isCancelled
-          ? plan.advance(bitRate: recorder.bitRate, isWanted: isWanted) : false
-      } while goesOn && !Interrupt.shared.isRequested && !samples.isCancelled
+          (part != nil || !isStopped) && plan.advance(bitRate: recorder.bitRate, isWanted: isWanted)
+          && !isStopped
+      } while goesOn
       if plan.isWorse {
         recorder.preferPassBefore()
         framesAgain -= partCount
