@@ -13,6 +13,7 @@
     private var jobs: [() -> Void] = []
     private var thread: Thread?
     private var isWoken = false
+    private var isOver = false
     /// SDL can be told of an event.
     private let hasEvents = Atomic(false)
     private var wakeEvent: UInt32 = 0
@@ -21,6 +22,7 @@
     private var renderers: [WindowRenderer] = []
     private var isVideoOn = false
     private var wasToldToClose = false
+    private var rounds = 0
 
     /// Runs something on the thread, and waits for it. The thread itself may call it.
     func perform<T>(_ body: @escaping (DisplayThread) throws -> T) throws -> T {
@@ -65,6 +67,23 @@
       _ = library.SDL_PushEvent(&event)
     }
 
+    /// Takes a window away, and returns when it has gone: a process that ends while something is drawn crashes.
+    func remove(_ renderer: WindowRenderer) {
+      let isHere = condition.withLock { thread === Thread.current }
+      let work = { [self] in
+        renderers.removeAll { $0 === renderer }
+        renderer.close()
+      }
+      if isHere { return work() }
+      let done = DispatchSemaphore(value: 0)
+      post {
+        work()
+        done.signal()
+      }
+      // The thread may be with a handler of the program, which waits for who waits here.
+      _ = done.wait(timeout: .now() + 2)
+    }
+
     // MARK: - On the thread
 
     /// Turns the screen on with the first window.
@@ -77,13 +96,29 @@
         wakeEvent = library.SDL_RegisterEvents(1)
       }
       try renderer.open()
+      Self.endWithProcess()
       renderers.append(renderer)
       hasEvents.store(true, ordering: .releasing)
     }
 
-    func remove(_ renderer: WindowRenderer) {
-      renderers.removeAll { $0 === renderer }
-      renderer.close()
+    /// What draws (an OpenGL that compiles its shaders with LLVM, say) goes as the process ends, while other threads still
+    /// run. Nobody may be drawing then: what is registered last is run first. (A window that was closed is safe anyway.)
+    private static func endWithProcess() { atexit { DisplayThread.shared.end() } }
+
+    /// Stops: nothing is drawn any more.
+    private func end() {
+      let isAlive = condition.withLock {
+        defer { isOver = true }
+        return thread != nil && thread !== Thread.current && !isOver
+      }
+      guard isAlive else { return }
+      let done = DispatchSemaphore(value: 0)
+      post {
+        done.signal()
+        while true { sleep(1000) }
+      }
+      // The thread may be with a handler of the program, which waits for what has ended already.
+      _ = done.wait(timeout: .now() + 2)
     }
 
     private func run() {
@@ -100,6 +135,11 @@
         }
         var deadline = Int64.max
         for renderer in renderers { deadline = min(deadline, renderer.tick()) }
+        // What draws registers what it ends with when it first needs it, which takes some pictures.
+        if rounds < 32 {
+          rounds += 1
+          Self.endWithProcess()
+        }
         wait(until: deadline, library)
       }
     }

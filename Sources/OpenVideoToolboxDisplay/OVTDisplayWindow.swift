@@ -122,7 +122,8 @@ public final class OVTDisplayWindow: @unchecked Sendable {
     throw OVTDisplayError(.windowClosed, "the window is closed")
   }
 
-  /// Takes the window away. The layer is let go.
+  /// Takes the window away, and returns when it has gone (or after two seconds, if a handler of the program's is at work
+  /// all that time). The layer is let go. A window is best closed before the process ends.
   public func close() {
     // Nothing is let go under the lock.
     let (old, _) = lock.withLock { () -> (AVSampleBufferDisplayLayer?, AVPlayerLayer?) in
@@ -136,7 +137,7 @@ public final class OVTDisplayWindow: @unchecked Sendable {
         defer { renderer = nil }
         return renderer
       }
-      if let open { DisplayThread.shared.post { DisplayThread.shared.remove(open) } }
+      if let open { DisplayThread.shared.remove(open) }
     #endif
   }
 

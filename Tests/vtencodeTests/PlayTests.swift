@@ -56,6 +56,19 @@
       #expect((figures["soundOffsetP50"] ?? 9) < 0.5, "\(figures)")
     }
 
+    /// The window's thread draws, by an OpenGL with threads of its own, while the process ends.
+    @Test func endsWellHoweverOften() throws {
+      guard try CommandLine.shell("command -v xvfb-run").status == 0 else {
+        Issue.record("xvfb-run is not installed", severity: .warning)
+        return
+      }
+      let script =
+        "for run in 1 2 3 4 5 6 7 8; do \"$0\" play \"$1\" --frames 2 --muted >/dev/null || exit; done"
+      let run = try CommandLine.run(
+        "xvfb-run", ["-a", "sh", "-c", script, CommandLine.vtencode, CommandLine.sample])
+      #expect(run.status == 0, "\(run.complaints)")
+    }
+
     @Test func terminalsShowBlocks() throws {
       for (colors, mark) in [("COLORTERM=truecolor", "\u{1B}[38;2;"), ("COLORTERM=", "\u{1B}[38;5;")] {
         let run = try play(
