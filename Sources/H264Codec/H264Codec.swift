@@ -22,7 +22,7 @@ public enum H264Codec {
   public static var encoder: EncoderDescription {
     var description = describe(encoderID, name: "OpenVideoToolbox")
     description.features.formUnion([
-      .frameReordering, .multiPass, .partialPasses, .constantRate, .variableRate, .lookAhead,
+      .frameReordering, .openGOP, .multiPass, .partialPasses, .constantRate, .variableRate, .lookAhead,
       .expectedDuration, .hdrMetadata, .bufferTiming,
     ])
     description.makeEncoder = { (configuration) throws(CodecError) in
