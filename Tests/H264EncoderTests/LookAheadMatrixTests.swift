@@ -95,7 +95,7 @@ private struct LookAheadMatrixStream: CustomStringConvertible {
     }
     c.stream.allowsWeightedPrediction = r.chance(85)
     c.stream.writesAccessUnitDelimiters = r.chance(30)
-    if r.chance(40) { c.stream.keyFrameInterval = r.int(1...12) }
+    if r.chance(40) { c.stream.keyFrameInterval = r.chance(50) ? 4 * r.int(1...3) : r.int(1...12) }
     c.usesOpenGOP = r.chance(60)
     if r.chance(20) { c.keyFrameDuration = Double(r.int(1...8)) / 10 }
     c.placesKeyFramesAtCuts = r.chance(80)

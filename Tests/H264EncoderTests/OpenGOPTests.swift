@@ -139,6 +139,43 @@ import Testing
     #expect(keys.map(\.isOpenGOP) == [false, true, false, false, true])
   }
 
+  @Test("They keep nobody waiting, and a second pass meets its rate with them")
+  func delayAndPasses() throws {
+    var c = Self.configuration(references: 4, bidirectional: 3)
+    c.rate = .average(120_000)
+    c.stream.speed = 5
+    var known: PassStatistics?
+    for pass in 0..<2 {
+      let encoder = try LookAheadEncoder(configuration: c, pass: known)
+      encoder.keepsStatistics = true
+      let decoder = try #require(ReferenceDecoder(.libavcodec))
+      var (bits, open, given, decoded) = (0, 0, 0, 0)
+      func take(_ facts: FrameFacts, _ data: [UInt8]) throws {
+        given += 1
+        bits += facts.bits
+        if facts.isOpenGOP { open += 1 }
+        if try decoder.decode(data) != nil { decoded += 1 }
+      }
+      let count = 240
+      for n in 0..<count {
+        var frames: [(facts: FrameFacts, data: [UInt8])] = []
+        try Self.content(n).withSource(planar: true, padding: 0) {
+          try encoder.encode($0) { frames.append(($0.facts, $0.data)) }
+        }
+        for frame in frames { try take(frame.facts, frame.data) }
+        #expect(given == max(0, n + 1 - c.lookAhead))
+      }
+      var rest: [(facts: FrameFacts, data: [UInt8])] = []
+      encoder.flush { rest.append(($0.facts, $0.data)) }
+      for frame in rest { try take(frame.facts, frame.data) }
+      while try decoder.drain() != nil { decoded += 1 }
+      #expect(open == 19 && decoded == count)
+      let rate = Double(bits) * 30 / Double(count)
+      #expect(abs(rate - 120_000) < (pass == 0 ? 12_000 : 6_000), "pass \(pass): \(rate)")
+      known = encoder.statistics
+    }
+  }
+
   @Test("The same stream with 1, 2 and 3 threads; and it may open its groups from the middle on")
   func threadsAndChange() throws {
     let single = try LookAheadRun(Self.configuration(references: 4, bidirectional: 3), count: 40) {
