@@ -24,7 +24,7 @@ public enum H264Codec {
     // With a look-ahead (docs/benchmark.md).
     description.qualityRating = 95
     description.features.formUnion([
-      .frameReordering, .multiPass, .partialPasses, .constantRate, .variableRate, .lookAhead,
+      .frameReordering, .openGOP, .multiPass, .partialPasses, .constantRate, .variableRate, .lookAhead,
       .expectedDuration, .hdrMetadata, .bufferTiming,
     ])
     description.makeEncoder = { (configuration) throws(CodecError) in

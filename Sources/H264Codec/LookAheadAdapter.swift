@@ -141,6 +141,7 @@ final class LookAheadAdapter: VideoEncoder {
     var frame = CompressedFrame(presentationTime: time, data: CompressedData(coded))
     frame.facts.isKeyFrame = facts.isKeyFrame
     frame.facts.isIntra = facts.isKeyFrame
+    frame.facts.isOpenGOP = facts.isOpenGOP
     frame.facts.isReference = facts.isReference
     frame.facts.averageQP = facts.averageQP
     frame.facts.highestQP = facts.highestQP

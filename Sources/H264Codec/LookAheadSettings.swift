@@ -39,6 +39,7 @@ extension LookAheadConfiguration {
     // Rate control alone looks ahead where nothing is predicted.
     if isIntraOnly { lookAhead = min(lookAhead, Self.intraLookAhead) }
     maximumBidirectional = c.allowsReordering && c.maxReorderingDepth != 0 && !isIntraOnly ? 3 : 0
+    usesOpenGOP = c.allowsOpenGOP
     usesPyramid = (c.maxReorderingDepth ?? 2) > 1
     if isIntraOnly {
       stream.maximumReferences = 1

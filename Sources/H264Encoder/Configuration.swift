@@ -222,7 +222,11 @@ public struct FrameOptions: Sendable, Equatable {
 public struct FrameFacts: Sendable, Equatable {
   /// Counted from 0, dropped frames included.
   public var index: UInt64 = 0
+  /// An IDR picture, or one that `isOpenGOP` says.
   public var isKeyFrame = false
+  /// A key frame that is no IDR picture: frames that follow it, but are shown before it, may refer to what precedes it.
+  /// Nothing that is shown after it does.
+  public var isOpenGOP = false
   public var isReference = false
   /// The rate control dropped it: there are no NAL units.
   public var isDropped = false

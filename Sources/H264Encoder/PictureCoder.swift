@@ -5,6 +5,8 @@ import VideoBitstream
 /// What a picture is coded with; the encoder decides it, the picture coder carries it out.
 struct PicturePlan {
   var isIDR = false
+  /// A key frame that is no IDR picture.
+  var isOpenKeyFrame = false
   var isReference = true
   /// Coded better than the pictures around it, which inherit from it (a key frame, a cascade's best).
   var isBetter = false
@@ -19,6 +21,7 @@ struct PicturePlan {
   /// PicOrderCnt of the picture; counts of pictures that are referred to at the same time differ.
   var orderCount = 0
 
+  var isKeyFrame: Bool { isIDR || isOpenKeyFrame }
   var isBidirectional: Bool { header.kind == .b }
   /// Some of them are weighted (`PictureCoder.weights`).
   var isWeighted = false
@@ -108,7 +111,8 @@ final class PictureCoder {
   func describe(_ facts: inout FrameFacts, _ plan: PicturePlan, references: Int) {
     let s = statistics
     let count = Double(geometry.macroblockCount)
-    facts.isKeyFrame = plan.isIDR
+    facts.isKeyFrame = plan.isKeyFrame
+    facts.isOpenGOP = plan.isOpenKeyFrame
     facts.isReference = plan.isReference
     facts.averageQP = s.qpCount > 0 ? Double(s.qpSum) / Double(s.qpCount) : Double(plan.qp)
     facts.lowestQP = min(s.lowestQP, s.highestQP)

@@ -41,6 +41,16 @@ import Testing
     #expect(try LookAheadConfiguration(c).stream.encodeTimeShare != nil)
   }
 
+  @Test("Groups are open where the session allows it, and B pictures")
+  func openGOP() throws {
+    #expect(H264Codec.encoder.features.contains(.openGOP))
+    #expect(!H264Codec.lowLatencyEncoder.features.contains(.openGOP))
+    var c = Self.settings()
+    #expect(try !LookAheadConfiguration(c).usesOpenGOP)
+    c.allowsOpenGOP = true
+    #expect(try LookAheadConfiguration(c).usesOpenGOP)
+  }
+
   @Test("Half a gigabyte bounds the look-ahead")
   func memory() throws {
     var c = Self.settings(7680, 4320)

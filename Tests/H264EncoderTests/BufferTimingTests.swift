@@ -8,15 +8,17 @@ import Testing
   private static let (width, height) = (96, 80)
 
   private static func configuration(
-    _ rate: LookAheadConfiguration.Rate, maximum: Int, seconds: Double, reorders: Bool
+    _ rate: LookAheadConfiguration.Rate, maximum: Int, seconds: Double, reorders: Bool,
+    isOpen: Bool = false
   ) -> LookAheadConfiguration {
     var c = LookAheadConfiguration(width: width, height: height)
     c.stream.maximumReferences = 4
     c.stream.speed = 5
     c.stream.frameRate = 25
-    c.stream.keyFrameInterval = 33
+    c.stream.keyFrameInterval = isOpen ? 12 : 33
     c.lookAhead = reorders ? 12 : 4
     c.maximumBidirectional = reorders ? 3 : 0
+    c.usesOpenGOP = isOpen
     c.rate = rate
     c.buffer = .init(maximumRate: maximum, size: Int(Double(maximum) * seconds), initialFullness: 0.7)
     c.writesBufferTiming = true
@@ -32,14 +34,15 @@ import Testing
   @Test(
     "What frames say of the buffer holds in a decoder's, by clause C.1",
     .enabled(if: TracedHeaders.isAvailable),
-    arguments: [false, true], [false, true])
-  func hypotheticalDecoder(isConstant: Bool, reorders: Bool) throws {
+    arguments: [false, true], [(false, false), (true, false), (true, true)])
+  func hypotheticalDecoder(isConstant: Bool, structure: (reorders: Bool, isOpen: Bool)) throws {
+    let (reorders, isOpen) = structure
     for (seconds, isUneven) in [(0.5, false), (2.0, true)] {
       // No multiple of 64.
       let maximum = 150_017
       let c = Self.configuration(
         isConstant ? .constant(maximum) : .average(120_000), maximum: maximum, seconds: seconds,
-        reorders: reorders)
+        reorders: reorders, isOpen: isOpen)
       let count = 75
       let lengths = (0..<count).map { isUneven ? [2, 3, 2, 1, 7][$0 % 5] : 2 }
       let run = try LookAheadRun(c, count: count) { n in
@@ -51,9 +54,10 @@ import Testing
         Self.content($0)
       }
       try run.check(count: count, "\(isConstant) \(reorders)")
-      let context = "constant \(isConstant), reordered \(reorders), \(seconds) s"
+      let context = "constant \(isConstant), reordered \(reorders), open \(isOpen), \(seconds) s"
       let traced = try TracedHeaders(stream: run.frames.flatMap(\.data))
       #expect(traced.complaints.isEmpty, "\(context)")
+      #expect(run.frames.contains(where: \.facts.isOpenGOP) == isOpen, "\(context)")
       try Self.check(traced, run, lengths, isConstant: isConstant, context)
     }
   }

@@ -4,8 +4,8 @@ import Testing
 
 @testable import H264Encoder
 
-/// Random streams with a look-ahead (B pictures, pyramids, weights, buffers, rates), each decoded by libavcodec to
-/// exactly the encoder's reconstruction, in the order of presentation. `MatrixTests` says what sets how many.
+/// Random streams with a look-ahead (B pictures, pyramids, open groups of pictures, weights, buffers, rates), each decoded
+/// by libavcodec to exactly the encoder's reconstruction, in the order of presentation. `MatrixTests` says what sets how many.
 @Suite struct LookAheadMatrixTests {
   private static func number(_ name: String) -> Int? {
     ProcessInfo.processInfo.environment[name].flatMap { Int($0) }
@@ -35,19 +35,21 @@ import Testing
     }
     print(
       "matrix with look-ahead: \(count) streams from seed \(first), \(total.frames) frames, \(total.keys) key"
-        + " frames, \(total.reordered) shown after one that comes later,"
+        + " frames (\(total.open) open), \(total.reordered) shown after one that comes later,"
         + " \(total.droppable) that nothing refers to, \(total.recoded) coded again")
     // The matrix reaches what it is for.
     #expect(total.keys >= count)
     if count >= 24 {
       #expect(total.reordered > count)
       #expect(total.droppable > count)
+      #expect(total.open > count / 8)
     }
   }
 
   struct Coverage: Sendable {
     var frames = 0
     var keys = 0
+    var open = 0
     var reordered = 0
     var droppable = 0
     var recoded = 0
@@ -55,6 +57,7 @@ import Testing
     mutating func add(_ other: Coverage) {
       frames += other.frames
       keys += other.keys
+      open += other.open
       reordered += other.reordered
       droppable += other.droppable
       recoded += other.recoded
@@ -92,7 +95,8 @@ private struct LookAheadMatrixStream: CustomStringConvertible {
     }
     c.stream.allowsWeightedPrediction = r.chance(85)
     c.stream.writesAccessUnitDelimiters = r.chance(30)
-    if r.chance(25) { c.stream.keyFrameInterval = r.int(1...9) }
+    if r.chance(40) { c.stream.keyFrameInterval = r.chance(50) ? 4 * r.int(1...3) : r.int(1...12) }
+    c.usesOpenGOP = r.chance(60)
     if r.chance(20) { c.keyFrameDuration = Double(r.int(1...8)) / 10 }
     c.placesKeyFramesAtCuts = r.chance(80)
     c.lookAhead = r.chance(20) ? r.int(0...3) : r.int(4...24)
@@ -134,7 +138,7 @@ private struct LookAheadMatrixStream: CustomStringConvertible {
     return "seed \(seed): \(c.stream.width)x\(c.stream.height) \(c.stream.profile) \(c.rate)"
       + " speed \(c.stream.speed) threads \(c.stream.threads) slices \(c.stream.slices)"
       + " references \(c.stream.maximumReferences) look-ahead \(c.lookAhead) B \(c.maximumBidirectional)"
-      + " pyramid \(c.usesPyramid) \(frames) frames \(content.kind)"
+      + " pyramid \(c.usesPyramid) open \(c.usesOpenGOP) \(frames) frames \(content.kind)"
   }
 
   func verify() throws -> LookAheadMatrixTests.Coverage {
@@ -146,6 +150,7 @@ private struct LookAheadMatrixStream: CustomStringConvertible {
     var latest: UInt64 = 0
     for (n, frame) in run.frames.enumerated() {
       if frame.facts.isKeyFrame { coverage.keys += 1 }
+      if frame.facts.isOpenGOP { coverage.open += 1 }
       if !frame.facts.isReference { coverage.droppable += 1 }
       if n > 0, frame.facts.index < latest { coverage.reordered += 1 }
       latest = max(latest, frame.facts.index)

@@ -48,6 +48,33 @@ import VideoToolbox
     #expect(probe.number("has_b_frames") == (allows ? 2 : 0))
   }
 
+  @Test(
+    "Open groups begin with partial sync samples, closed ones with sync samples", arguments: [true, false])
+  func openGOP(_ allows: Bool) throws {
+    let clip = TestClip(width: 320, height: 192, noise: 4)
+    let session = try Self.session([
+      kVTCompressionPropertyKey_AverageBitRate: 400_000, kVTCompressionPropertyKey_ExpectedFrameRate: 30,
+      kVTCompressionPropertyKey_MaxKeyFrameInterval: 12, kVTCompressionPropertyKey_AllowOpenGOP: allows,
+    ])
+    #expect((try property(session, kVTCompressionPropertyKey_AllowOpenGOP) as? NSNumber)?.boolValue == allows)
+    let samples = try encode(session, clip, count: 48)
+    let partial = samples.filter { $0.flag(kCMSampleAttachmentKey_PartialSync) == true }
+    let sync = samples.filter(\.isSync)
+    #expect(partial.map(\.presentationTimeStamp) == (allows ? [12, 24, 36] : []).map { clip.time($0) })
+    #expect(sync.map(\.presentationTimeStamp) == (allows ? [0] : [0, 12, 24, 36]).map { clip.time($0) })
+    for sample in partial {
+      #expect(sample.flag(kCMSampleAttachmentKey_NotSync) == true)
+      #expect(sample.flag(kCMSampleAttachmentKey_DependsOnOthers) == false)
+      // A recovery point (6) without frames to wait for, in a message of one byte, and no IDR slice (5).
+      #expect(sample.nalUnits.contains { $0.prefix(3) == [6, 6, 1] && $0.count > 3 && $0[3] & 0x80 != 0 })
+      #expect(sample.nalUnits.allSatisfy { $0[0] & 31 != 5 })
+    }
+    #expect(sync.allSatisfy { $0.nalUnits.contains { $0[0] & 31 == 5 } })
+    let probe = try StreamProbe(annexB(samples))
+    #expect(probe.errors.isEmpty, "\(probe.errors)")
+    #expect(probe.frames.count == 48)
+  }
+
   @Test("A real-time session has each frame at once, with a constant rate too")
   func realTime() throws {
     for constant in [false, true] {

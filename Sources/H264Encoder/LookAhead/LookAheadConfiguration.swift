@@ -63,7 +63,11 @@ public struct LookAheadConfiguration: Sendable, Equatable {
   public var maximumBidirectional = 3
   /// The middle one of several B pictures in a row is referred to by the others; takes three references.
   public var usesPyramid = true
-  /// Seconds from an IDR picture to the next, at the most; `stream.keyFrameInterval` counts frames. Nil: no limit.
+  /// Key frames that only the interval or the duration asks for are I pictures with a recovery point (D.1.8) in place of
+  /// IDR pictures: B pictures that are shown before them refer to the pictures on both sides. Where no B picture precedes
+  /// one it is an IDR picture still, as are the first, those asked for and those at cuts.
+  public var usesOpenGOP = false
+  /// Seconds from a key frame to the next, at the most; `stream.keyFrameInterval` counts frames. Nil: no limit.
   public var keyFrameDuration: Double?
   /// Whether a key frame begins where a new scene does.
   public var placesKeyFramesAtCuts = true
@@ -172,6 +176,9 @@ extension LookAheadConfiguration {
 
   /// B pictures refer to B pictures.
   var hasPyramid: Bool { usesPyramid && bidirectionalLimit > 1 && stream.maximumReferences > 2 }
+
+  /// B pictures refer across key frames.
+  var hasOpenGOP: Bool { usesOpenGOP && bidirectionalLimit > 0 }
 
   /// Frames that can come out before one that is shown earlier.
   var reorderingDepth: Int { bidirectionalLimit == 0 ? 0 : hasPyramid ? 2 : 1 }

@@ -127,6 +127,7 @@ public final class LookAheadEncoder {
     same.buffer = new.buffer
     same.keyFrameDuration = new.keyFrameDuration
     same.placesKeyFramesAtCuts = new.placesKeyFramesAtCuts
+    same.usesOpenGOP = new.usesOpenGOP
     same.expectedDuration = new.expectedDuration
     same.stream.frameRate = new.stream.frameRate
     same.stream.rateControl = new.stream.rateControl
@@ -241,11 +242,12 @@ public final class LookAheadEncoder {
     let planned = rateControl.plan(forecasts, isEnding: isEnding)
     let picture = queue.removeFirst()
     defer { queue.recycle(picture) }
-    let isIntra = picture.kind == .idr
+    let isIntra = picture.kind.isKey
     let isB = picture.kind.isBidirectional
 
     var plan = PicturePlan()
-    plan.isIDR = isIntra
+    plan.isIDR = picture.kind == .idr
+    plan.isOpenKeyFrame = picture.kind == .openKey
     plan.isReference = picture.kind != .bidirectional
     var offset = 0.0
     var cascaded = 0.0
@@ -362,7 +364,7 @@ public final class LookAheadEncoder {
         attempts = 4
         let left = max(room - Double(leading.count * 8), 64)
         plan.budget = RowBudget(
-          target: left * 0.9, maximum: left * 0.95, limit: left - 64, cheapest: plan.isIDR ? 6 : 0.125,
+          target: left * 0.9, maximum: left * 0.95, limit: left - 64, cheapest: plan.isKeyFrame ? 6 : 0.125,
           minQP: configuration.stream.minimumQP, maxQP: 51, shares: UnsafePointer(evenShares))
       }
       setQP(&plan, qp, picture, isExact: picture.options.qp != nil)
@@ -418,16 +420,19 @@ public final class LookAheadEncoder {
   private func writeLeadingUnits(_ plan: PicturePlan, _ picture: QueuedPicture) {
     if configuration.stream.writesAccessUnitDelimiters {
       output.append(.accessUnitDelimiter) {
-        H264AccessUnitDelimiter(primaryPictureType: plan.isIDR ? 0 : plan.isBidirectional ? 2 : 1).write(
+        H264AccessUnitDelimiter(primaryPictureType: plan.isKeyFrame ? 0 : plan.isBidirectional ? 2 : 1).write(
           to: &$0)
       }
     }
-    if plan.isIDR, configuration.stream.writesParameterSets {
+    if plan.isKeyFrame, configuration.stream.writesParameterSets {
       output.append(.sequenceParameterSet, refIDC: 3) { sps.write(to: &$0) }
       output.append(.pictureParameterSet, refIDC: 3) { pps.write(to: &$0) }
     }
     writeTiming(picture)
-    guard plan.isIDR else { return }
+    if plan.isOpenKeyFrame {
+      output.append(.sei) { H264RecoveryPoint(frameCount: 0, isExact: true).write(to: &$0) }
+    }
+    guard plan.isKeyFrame else { return }
     var messages: [SupplementalInformation.Message] = []
     if let payload = configuration.masteringDisplay { messages.append(.init(type: 137, payload: payload)) }
     if let payload = configuration.contentLightLevel { messages.append(.init(type: 144, payload: payload)) }
@@ -446,7 +451,7 @@ public final class LookAheadEncoder {
       lead += queue.decodeInterval(place: UInt64(place), depth: reorderingDepth).seconds
     }
     let messages = timing.next(
-      isKey: picture.kind == .idr, shown: picture.shown, lead: lead,
+      isKey: picture.kind.isKey, shown: picture.shown, lead: lead,
       fullness: rateControl.buffer?.fullness ?? 0)
     if let period = messages.period { output.append(.sei) { period.write(to: &$0, hrd: timing.hrd) } }
     output.append(.sei) { messages.timing.write(to: &$0, hrd: timing.hrd) }
@@ -471,13 +476,13 @@ extension QueuedPicture {
   var forecast: PictureForecast {
     PictureForecast(
       residual: plainResidual,
-      kind: kind == .idr ? .intra : kind == .predicted ? .predicted : .bidirectional, duration: duration)
+      kind: kind.isKey ? .intra : kind == .predicted ? .predicted : .bidirectional, duration: duration)
   }
 
   /// The same before its kind is known: every so many pictures one is no B picture.
   func forecast(of n: Int, typicalRun: Double) -> PictureForecast {
     var result = forecast
-    if kind != .idr {
+    if !kind.isKey {
       let isPredicted =
         isInside.map { !$0 } ?? (Int(Double(n + 1) / typicalRun) > Int(Double(n) / typicalRun))
       result.kind = isPredicted ? .predicted : .bidirectional

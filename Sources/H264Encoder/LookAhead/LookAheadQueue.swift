@@ -177,7 +177,12 @@ final class LookAheadQueue {
     plan(configuration)
     let run = max(first.plannedRun, 1)
     let last = pictures[run - 1]
-    if last.kind != .idr { last.kind = .predicted }
+    if !last.kind.isKey {
+      last.kind = .predicted
+    } else if run == 1 {
+      // Nothing refers across it: it may as well be where decoders begin.
+      last.kind = .idr
+    }
     settled.append(last)
     let middle = LookAheadQueue.middle(of: run, configuration)
     if let middle {
@@ -188,9 +193,9 @@ final class LookAheadQueue {
       pictures[i].kind = .bidirectional
       settled.append(pictures[i])
     }
-    if first.kind == .idr {
+    if last.kind.isKey {
       sinceKey = 1
-      keyTime = first.time
+      keyTime = last.time
     } else {
       sinceKey = (sinceKey ?? 0) + run
     }
@@ -210,8 +215,10 @@ final class LookAheadQueue {
     var at = 0
     while at < planned {
       let run = pictures[at].plannedRun
-      let isIntra = pictures[at..<at + run].contains { $0.kind == .idr }
-      if isIntra == pictures[at].isRelated, at > 0 || anchor != nil { break }
+      let (inner, last) = (pictures[at..<at + run - 1], pictures[at + run - 1])
+      let isWhole = !inner.contains { $0.kind.isKey } && (run == 1 || last.kind != .idr)
+      let isAlone = run == 1 && last.kind.isKey
+      if !isWhole || isAlone == pictures[at].isRelated, at > 0 || anchor != nil { break }
       at += run
     }
     for i in at..<planned {
@@ -228,7 +235,7 @@ final class LookAheadQueue {
       var run = runLength(rest, hasAnchor: before != nil, configuration)
       let first = pictures[planned]
       first.isRelated = false
-      if let before, first.kind != .idr {
+      if let before, !first.kind.isKey {
         while relate(rest.prefix(run), before, configuration) { run = (run + 1) / 2 }
         first.isRelated = true
       }
@@ -265,13 +272,14 @@ final class LookAheadQueue {
   }
 
   /// Pictures up to the next one that is not a B picture, itself included: as many as may be. The one before a key frame
-  /// is a P picture, and so is one that begins a scene.
+  /// is a P picture, and so is one that begins a scene; an open key frame has its B pictures before it.
   private func runLength(
     _ rest: ArraySlice<QueuedPicture>, hasAnchor: Bool, _ configuration: LookAheadConfiguration
   ) -> Int {
-    guard hasAnchor, let first = rest.first, first.kind != .idr else { return 1 }
+    guard hasAnchor, let first = rest.first, !first.kind.isKey else { return 1 }
     let most = rest.prefix(configuration.bidirectionalLimit + 1)
-    let end = most.firstIndex { $0.kind == .idr || $0.isCut } ?? most.endIndex
+    var end = most.firstIndex { $0.kind.isKey || $0.isCut } ?? most.endIndex
+    if end < most.endIndex, most[end].kind == .openKey, !most[end].isCut { end += 1 }
     return max(end - most.startIndex, 1)
   }
 
@@ -315,21 +323,23 @@ final class LookAheadQueue {
     let interval = configuration.stream.keyFrameInterval ?? LookAheadQueue.usualInterval
     for picture in pictures {
       var isKey = since == nil || picture.options.isKeyFrame
+      var isDue = false
       if let since, !isKey {
-        isKey = since >= interval
+        isDue = since >= interval
         if let seconds = configuration.keyFrameDuration, picture.time - key >= seconds - 0.0005 {
-          isKey = true
+          isDue = true
         }
         if configuration.placesKeyFramesAtCuts, picture.isCut {
           isKey =
-            isKey || since >= LookAheadQueue.early
+            isDue || since >= LookAheadQueue.early
             || Double(picture.interCost) > LookAheadQueue.cut.early * Double(picture.intraCost)
         }
       }
       // Until its order is settled.
-      picture.kind = isKey ? .idr : .predicted
-      since = isKey ? 1 : (since ?? 0) + 1
-      if isKey { key = picture.time }
+      picture.kind =
+        isKey || isDue && !configuration.hasOpenGOP ? .idr : isDue ? .openKey : .predicted
+      since = isKey || isDue ? 1 : (since ?? 0) + 1
+      if isKey || isDue { key = picture.time }
     }
   }
 }

@@ -31,7 +31,7 @@ struct QualityPropagation {
     let size = geometry.macroblockCount
     for picture in pictures { picture.heritage.update(repeating: 0, count: size) }
     for at in stride(from: pictures.count - 1, to: max(planned - 1, 0), by: -1)
-    where pictures[at].kind != .idr {
+    where !pictures[at].kind.isKey {
       let (picture, before) = (pictures[at], pictures[at - 1])
       for m in 0..<size where picture.interCosts[m] < picture.intraCosts[m] {
         let amount = worth(picture, m, cost: picture.interCosts[m]) * QualityPropagation.kept
@@ -48,7 +48,7 @@ struct QualityPropagation {
     }
     for picture in pictures.prefix(count) {
       switch picture.kind {
-      case .idr, .predicted: finish(picture, strength)
+      case .idr, .openKey, .predicted: finish(picture, strength)
       case .bidirectionalReference: finish(picture, strength * QualityPropagation.middlePart)
       case .bidirectional: leave(picture)
       }
@@ -87,7 +87,7 @@ struct QualityPropagation {
     if let middle {
       handOn(pictures[middle], to: before, pictures[last], QualityPropagation.bidirectionalPart)
     }
-    if pictures[last].kind != .idr { handOn(pictures[last], to: before, nil, 1) }
+    if !pictures[last].kind.isKey { handOn(pictures[last], to: before, nil, 1) }
   }
 
   private func handOn(_ picture: QueuedPicture, to a: QueuedPicture?, _ b: QueuedPicture?, _ part: Float) {

@@ -7,10 +7,13 @@ final class QueuedPicture {
   /// What the picture becomes.
   enum Kind: Sendable {
     case idr
+    /// A key frame that is no IDR picture: B pictures that are shown before it may refer to what precedes it.
+    case openKey
     case predicted
     /// Refers to pictures before and after it; others may refer to it, or not.
     case bidirectionalReference, bidirectional
 
+    var isKey: Bool { self == .idr || self == .openKey }
     var isBidirectional: Bool { self == .bidirectionalReference || self == .bidirectional }
   }
 

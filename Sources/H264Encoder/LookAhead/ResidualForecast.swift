@@ -34,7 +34,7 @@ extension QueuedPicture {
 
   /// What prediction leaves of it as it is coded, with all offsets.
   func finalResidual(_ count: Int) -> ResidualHistogram {
-    residual(kind == .idr ? intraCosts : hasCosts ? costs : interCosts, offsets, count)
+    residual(kind.isKey ? intraCosts : hasCosts ? costs : interCosts, offsets, count)
   }
 
   private func residual(
@@ -47,6 +47,6 @@ extension QueuedPicture {
 
   /// What prediction leaves, before offsets of quality that is inherited.
   var plainResidual: ResidualHistogram {
-    kind == .idr ? intraResidual : hasCosts ? relatedResidual : interResidual
+    kind.isKey ? intraResidual : hasCosts ? relatedResidual : interResidual
   }
 }

@@ -14,6 +14,8 @@ struct StreamOrder {
   private var lastWasReference = false
   /// The index of the last IDR picture, from which order is counted.
   private var origin: UInt64 = 0
+  /// The indices of the last key frame, and of the one before it or, where that is an IDR picture, of itself.
+  private var keys: (last: UInt64, before: UInt64) = (0, 0)
   /// Kept for their memory.
   private var modifications: [H264ReferenceListModification] = []
   private var commands: [H264MemoryManagement] = []
@@ -35,9 +37,11 @@ struct StreamOrder {
   mutating func selectReferences(_ kind: QueuedPicture.Kind, index: UInt64, most: Int) {
     wanted.removeAll(keepingCapacity: true)
     wantedL1.removeAll(keepingCapacity: true)
-    if kind == .idr { return }
+    if kind.isKey { return }
+    // Nothing that is shown from a key frame on refers to what is shown before it.
+    let first = index < keys.last ? keys.before : keys.last
     if kind.isBidirectional {
-      for entry in buffer.entries where entry.index < index { wanted.append(entry) }
+      for entry in buffer.entries where entry.index < index && entry.index >= first { wanted.append(entry) }
       for entry in buffer.entries where entry.index > index { wantedL1.append(entry) }
       wanted.sort { $0.index > $1.index }
       wantedL1.sort { $0.index < $1.index }
@@ -45,7 +49,7 @@ struct StreamOrder {
       if wantedL1.count > 1 { wantedL1.removeLast(wantedL1.count - 1) }
       return
     }
-    for entry in buffer.entries where !entry.isBidirectional { wanted.append(entry) }
+    for entry in buffer.entries where !entry.isBidirectional && entry.index >= first { wanted.append(entry) }
     if most > 1 {
       for i in wanted.indices.dropFirst(2) where wanted[i].isBetter && !wanted[1].isBetter {
         wanted.insert(wanted.remove(at: i), at: 1)
@@ -65,12 +69,17 @@ struct StreamOrder {
       origin = index
       idrPictureID = idrPictureID.map { $0 == 1 ? 2 : 1 } ?? firstPictureID
       buffer.removeAll()
+      keys = (index, index)
     } else if lastWasReference {
       frameNum = (frameNum + 1) & (buffer.maxFrameNum - 1)
     }
+    if kind == .openKey {
+      keys = (index, keys.last)
+      buffer.noteKeyFrame()
+    }
     lastWasReference = plan.isReference
     plan.orderCount = Int(index - origin) * 2
-    plan.header.kind = plan.isIDR ? .i : kind.isBidirectional ? .b : .p
+    plan.header.kind = kind.isKey ? .i : kind.isBidirectional ? .b : .p
     plan.header.usesSpatialDirect = kind.isBidirectional
     plan.header.isIDR = plan.isIDR
     plan.header.refIDC = plan.isReference ? 2 : 0
@@ -98,13 +107,18 @@ struct StreamOrder {
       picture: target, index: index, frameNum: frameNum, longTermIndex: nil, isBetter: plan.isBetter)
     entry.isBidirectional = kind.isBidirectional
     if kind == .predicted {
-      // Nothing refers to the B pictures before it any more.
-      buffer.removeBidirectional(current: frameNum, &commands)
+      // Nothing refers to the B pictures before it any more. Of those before a key frame that is no IDR picture, a decoder
+      // that begins there has none: they go with the window, as does all else that is before it.
+      buffer.removeBidirectional(areBeforeKeyFrame: false, current: frameNum, &commands)
       if commands.isEmpty, !plan.isBetter,
         let removal = buffer.makeRoomSparingBetter(index: index, current: frameNum)
       {
         commands.append(removal)
       }
+    }
+    if kind == .bidirectionalReference, index < keys.last {
+      // A picture that such a decoder does not show.
+      buffer.removeBidirectional(areBeforeKeyFrame: true, current: frameNum, &commands)
     }
     // Adaptive marking replaces the sliding window: what that would remove is then named.
     if !commands.isEmpty, let removal = buffer.makeRoom(current: frameNum) { commands.append(removal) }

@@ -17,6 +17,8 @@ struct DecodedPictureBuffer {
     var isBetter = false
     /// A B picture, which only those between the same two pictures refer to.
     var isBidirectional = false
+    /// It precedes the last key frame in decoding order.
+    var isBeforeKeyFrame = false
   }
 
   let capacity: Int
@@ -92,9 +94,15 @@ struct DecodedPictureBuffer {
     return .removeShortTerm(difference: difference)
   }
 
-  /// Removes all B pictures.
-  mutating func removeBidirectional(current frameNum: Int, _ commands: inout [H264MemoryManagement]) {
-    for i in entries.indices.reversed() where entries[i].isBidirectional {
+  /// The current picture is a key frame, but no IDR picture.
+  mutating func noteKeyFrame() { for i in entries.indices { entries[i].isBeforeKeyFrame = true } }
+
+  /// Removes all B pictures before or after the last key frame in decoding order.
+  mutating func removeBidirectional(
+    areBeforeKeyFrame: Bool, current frameNum: Int, _ commands: inout [H264MemoryManagement]
+  ) {
+    for i in entries.indices.reversed()
+    where entries[i].isBidirectional && entries[i].isBeforeKeyFrame == areBeforeKeyFrame {
       commands.append(.removeShortTerm(difference: frameNum - pictureNumber(entries[i], current: frameNum)))
       entries.remove(at: i)
     }

@@ -15,7 +15,7 @@ struct PassFrame {
   var storedTime: CMTime { decodeTime.isNumeric ? decodeTime : presentationTime }
 }
 
-/// A part of the movie that a pass encodes again: a key frame and what follows up to the next.
+/// A part of the movie that a pass encodes again: a key frame and what follows up to the next that nothing refers across.
 struct PassPart {
   /// Numbers of its frames; the same in decode order as in the order of presentation.
   var frames: Range<Int>
@@ -87,7 +87,7 @@ enum PartialPassPlan {
     }
   }
 
-  /// A key frame and what follows up to the next.
+  /// A key frame that nothing refers across, and what follows up to the next such.
   private struct Group {
     var frames: Range<Int>
     var bits: Int
@@ -100,8 +100,8 @@ enum PartialPassPlan {
 
   /// - Returns: nil if a frame is shown on the other side of a key frame than it is decoded.
   private static func groups(_ frames: [PassFrame], end: CMTime) -> [Group]? {
-    guard frames.first?.isKeyFrame == true else { return nil }
-    var starts = frames.indices.filter { frames[$0].isKeyFrame }
+    var starts = frames.indices.filter { frames[$0].isKeyFrame && !frames[$0].isOpenGOP }
+    guard starts.first == frames.startIndex else { return nil }
     starts.append(frames.count)
     var groups: [Group] = []
     var before = CMTime.negativeInfinity
@@ -110,7 +110,7 @@ enum PartialPassPlan {
       var last = frames[start].presentationTime
       var (bits, qp) = (0, 0.0)
       for frame in own {
-        guard !frame.isOpenGOP, frame.presentationTime >= frames[start].presentationTime else { return nil }
+        guard frame.presentationTime >= frames[start].presentationTime else { return nil }
         last = max(last, frame.presentationTime)
         bits += frame.bits
         qp += frame.averageQP

@@ -31,7 +31,8 @@ public nonisolated(unsafe) let kVTCompressionPropertyKey_AllowTemporalCompressio
 public nonisolated(unsafe) let kVTCompressionPropertyKey_AllowFrameReordering: CFString =
   "AllowFrameReordering"
 
-/// True lets frames refer across a key frame that follows them in decode order. Boolean, default false.
+/// True lets frames refer across a key frame that they follow in decode order and precede in presentation: in H.264 it is
+/// a partial sync sample. Boolean, default false for H.264 and true for HEVC.
 public nonisolated(unsafe) let kVTCompressionPropertyKey_AllowOpenGOP: CFString = "AllowOpenGOP"
 
 /// Bits a second in the long run. 0, the default, leaves the size to the encoder.

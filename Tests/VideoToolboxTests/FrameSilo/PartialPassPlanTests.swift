@@ -65,9 +65,17 @@ import Testing
     #expect(PartialPassPlan.parts([], end: end, rate: 14800).isEmpty)
     #expect(PartialPassPlan.parts(frames(groups), end: .invalid, rate: 14800).isEmpty)
     #expect(PartialPassPlan.parts(frames(groups), end: end, rate: .nan).isEmpty)
-    // Pictures that refer across a key frame cannot be taken apart.
+  }
+
+  @Test("Groups that pictures refer across a key frame between are one part")
+  func openGroups() {
     var open = frames(groups)
     open[20].isOpenGOP = true
+    let parts = PartialPassPlan.parts(open, end: end, rate: 13300)
+    #expect(parts.map(\.frames) == [10..<30])
+    #expect(parts.map(\.bits) == [36500])
+    // A movie cannot begin so.
+    open[0].isOpenGOP = true
     #expect(PartialPassPlan.parts(open, end: end, rate: 13300).isEmpty)
   }
 }
