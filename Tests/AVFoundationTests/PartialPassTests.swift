@@ -50,7 +50,10 @@ import Testing
   /// - Parameters:
   ///   - partial: what is appended in passes over parts.
   ///   - start: where the movie begins in the source.
-  private func encode(rate: Int, partial: Source, start: CMTime = .zero) async throws -> Run {
+  ///   - fullDisk: whether nothing can be written while a pass over parts is made.
+  private func encode(
+    rate: Int, partial: Source, start: CMTime = .zero, fullDisk: Bool = false
+  ) async throws -> Run {
     let (reader, output) = try await rereadable(try Self.source())
     let url = scratch.url("\(rate)-\(partial).mp4")
     let writer = try AVAssetWriter(url: url, fileType: .mp4)
@@ -74,6 +77,8 @@ import Testing
     let queue = DispatchQueue(label: "passes")
     await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
       input.respondToEachPassDescription(on: queue) {
+        // Of all files; the pass before is settled when the next one is asked about.
+        if fullDisk { Self.limitFiles(to: nil) }
         guard let pass = input.currentPassDescription else {
           output.markConfigurationAsFinal()
           input.markAsFinished()
@@ -83,6 +88,7 @@ import Testing
           $0.passes.append(pass.sourceTimeRanges.map(\.timeRangeValue))
           return $0.passes.count
         }
+        if number > 2, fullDisk { Self.limitFiles(to: 512) }
         if number > 2, partial == .nothing {
           output.markConfigurationAsFinal()
           input.markAsFinished()
@@ -112,6 +118,34 @@ import Testing
     var result = run.withLock { $0 }
     result.frames = try Probe.samples(url.path)
     return result
+  }
+
+  /// A limit of the size of files stands in for a full disk.
+  /// - Parameter bytes: nil: none.
+  private static func limitFiles(to bytes: UInt?) {
+    var limit = rlimit()
+    getrlimit(__rlimit_resource_t(1), &limit)
+    limit.rlim_cur = bytes ?? limit.rlim_max
+    setrlimit(__rlimit_resource_t(1), &limit)
+  }
+
+  @Test("A disk that is full in a pass over parts leaves the movie that the passes before made")
+  func fullDiskInAPart() async throws {
+    await #expect(processExitsWith: .success) {
+      signal(SIGXFSZ, SIG_IGN)
+      let tests = PartialPassTests()
+      var hadParts = false
+      for rate in Self.rates where !hadParts {
+        let asked = try await tests.encode(rate: rate, partial: .asAsked)
+        guard asked.passes.count > 2 else { continue }
+        let two = try await tests.encode(rate: rate, partial: .nothing)
+        guard two.frames != asked.frames else { continue }
+        hadParts = true
+        let full = try await tests.encode(rate: rate, partial: .asAsked, fullDisk: true)
+        try #require(full.passes.count > 2 && full.frames == two.frames)
+      }
+      try #require(hadParts)
+    }
   }
 
   @Test("Parts alone are encoded again, whatever is appended; the rate comes nearer")
