@@ -32,6 +32,27 @@ void ovt_weigh_both(uint8_t *restrict dst, ptrdiff_t dstStride, const uint8_t *r
     }
 }
 
+static inline uint8_t weightedPair(int a, int b, OVTPairWeight w, int shift) {
+  int v = ((a * w.w0 + b * w.w1 + (1 << shift)) >> (shift + 1)) + w.o;
+  return (uint8_t)(v < 0 ? 0 : v > 255 ? 255 : v);
+}
+
+void ovt_weigh_pair(uint8_t *restrict dst, ptrdiff_t dstStride, const uint8_t *restrict a, const uint8_t *restrict b,
+                    ptrdiff_t srcStride, int width, int height, int shift, OVTPairWeight weight) {
+  for (int y = 0; y < height; y++, dst += dstStride, a += srcStride, b += srcStride)
+    for (int x = 0; x < width; x++) dst[x] = weightedPair(a[x], b[x], weight, shift);
+}
+
+void ovt_weigh_pair_nv12(uint8_t *restrict dst, ptrdiff_t dstStride, const uint8_t *restrict a,
+                         const uint8_t *restrict b, ptrdiff_t srcStride, int width, int height, int shift,
+                         OVTPairWeight cb, OVTPairWeight cr) {
+  for (int y = 0; y < height; y++, dst += dstStride, a += srcStride, b += srcStride)
+    for (int x = 0; x < width; x += 2) {
+      dst[x] = weightedPair(a[x], b[x], cb, shift);
+      dst[x + 1] = weightedPair(a[x + 1], b[x + 1], cr, shift);
+    }
+}
+
 void ovt_map(uint8_t *restrict dst, const uint8_t *restrict src, const uint8_t *restrict table, int n) {
   for (int i = 0; i < n; i++) dst[i] = table[src[i]];
 }

@@ -45,7 +45,7 @@ final class LookAheadAdapter: VideoEncoder {
       throw CodecError(engine: error)
     }
     let sets = engine.parameterSets
-    parameterSets = ParameterSets(sps: [sets.sequence], pps: [sets.picture])
+    parameterSets = ParameterSets(sps: [sets.sequence], pps: sets.pictures)
     reorderingDepth = engine.reorderingDepth
   }
 

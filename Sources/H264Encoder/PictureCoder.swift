@@ -25,6 +25,8 @@ struct PicturePlan {
   var isBidirectional: Bool { header.kind == .b }
   /// Some of them are weighted (`PictureCoder.weights`).
   var isWeighted = false
+  /// The picture parameter set that the header names; nil: the coder's.
+  var parameterSet: H264PictureParameterSet?
   var refreshFrom = 0
   var refreshTo = 0
   /// A refresh is under way: columns before `refreshFrom` are clean and stay so.
@@ -79,7 +81,7 @@ final class PictureCoder {
   private let quant: UnsafeMutablePointer<QuantTables>
   private let quarterOffsets: UnsafeMutablePointer<(Int, Int)>
   private let references: UnsafeMutablePointer<ReferencePlanes>
-  /// Of each reference, where the plan says that some are weighted.
+  /// Of each reference, where the plan says that some are weighted; those of list 1 from `ReferencePlanes.list1` on.
   let weights: UnsafeMutablePointer<PredictionWeight>
   private let levels: UnsafeMutablePointer<Int16>
   private let pcm: UnsafeMutablePointer<UInt8>
@@ -152,9 +154,10 @@ final class PictureCoder {
     let motionCost = MotionCostTable(cabac: pps.cabac, memory: &memory)
     quarterOffsets = geometry.makeQuarterOffsets(memory: &memory)
     references = memory.allocate(ReferencePlanes.self, count: 2 * ReferencePlanes.list1)
-    weights = memory.allocate(PredictionWeight.self, count: 16)
-    let inverses = memory.allocate(UInt8.self, count: configuration.weightedPrediction ? 16 * 256 : 1)
-    for i in 0..<16 {
+    weights = memory.allocate(PredictionWeight.self, count: 2 * ReferencePlanes.list1)
+    let inverses = memory.allocate(
+      UInt8.self, count: configuration.weightedPrediction ? 2 * ReferencePlanes.list1 * 256 : 1)
+    for i in 0..<2 * ReferencePlanes.list1 {
       (weights + i).initialize(to: PredictionWeight(inverse: inverses + i * 256))
     }
     levels = memory.allocate(Int16.self, count: LevelLayout.count)
@@ -265,6 +268,7 @@ final class PictureCoder {
     picture.orderCount.pointee = Int32(truncatingIfNeeded: plan.orderCount)
     let syntax = plan.isBidirectional ? bidirectionalSyntax : syntax
     if plan.isReference, let stored = picture.storedMotion { note(plan, in: stored) }
+    let pps = plan.parameterSet ?? pps
     var hasImplicitWeights = false
     if plan.isBidirectional {
       identifyReferences(plan)
@@ -290,7 +294,7 @@ final class PictureCoder {
       coder.pointee.f.isReference = plan.isReference
       coder.pointee.f.hasImplicitWeights = hasImplicitWeights
       coder.pointee.f.orderCount = Int32(truncatingIfNeeded: plan.orderCount)
-      coder.pointee.f.isWeighted = plan.isWeighted && !plan.isBidirectional
+      coder.pointee.f.isWeighted = plan.isWeighted
       coder.pointee.f.refreshFrom = plan.refreshFrom
       coder.pointee.f.refreshTo = plan.refreshTo
       coder.pointee.f.keepsClean = plan.keepsClean
@@ -332,7 +336,8 @@ final class PictureCoder {
     let kernels = UnsafePointer(kernels)
     withUnsafeMutablePointer(to: &output) { output in
       let job = PictureJob(
-        plan: plan, geometry: geometry, configuration: configuration, sps: sps, pps: pps, syntax: syntax,
+        plan: plan, geometry: geometry, configuration: configuration, sps: sps,
+        pps: plan.parameterSet ?? pps, syntax: syntax,
         deblocking: DeblockingFilter(
           k: kernels, geometry: geometry, picture: picture, syntax: syntax, codedBlocks: codedBlocks,
           offsetA: configuration.deblockingAlphaOffset * 2, offsetB: configuration.deblockingBetaOffset * 2,

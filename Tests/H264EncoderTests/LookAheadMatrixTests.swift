@@ -36,7 +36,8 @@ import Testing
     print(
       "matrix with look-ahead: \(count) streams from seed \(first), \(total.frames) frames, \(total.keys) key"
         + " frames (\(total.open) open), \(total.reordered) shown after one that comes later,"
-        + " \(total.droppable) that nothing refers to, \(total.recoded) coded again")
+        + " \(total.droppable) that nothing refers to, \(total.recoded) coded again,"
+        + " \(total.explicit) B pictures with a table of weights, \(total.implicit) weighted by distance")
     // The matrix reaches what it is for.
     #expect(total.keys >= count)
     if count >= 24 {
@@ -53,6 +54,9 @@ import Testing
     var reordered = 0
     var droppable = 0
     var recoded = 0
+    /// B pictures with weights of their own, and by distance.
+    var explicit = 0
+    var implicit = 0
 
     mutating func add(_ other: Coverage) {
       frames += other.frames
@@ -61,6 +65,8 @@ import Testing
       reordered += other.reordered
       droppable += other.droppable
       recoded += other.recoded
+      explicit += other.explicit
+      implicit += other.implicit
     }
   }
 }
@@ -147,6 +153,8 @@ private struct LookAheadMatrixStream: CustomStringConvertible {
     var coverage = LookAheadMatrixTests.Coverage()
     coverage.frames = frames
     coverage.recoded = run.encoder.recodedPictures
+    coverage.explicit = run.encoder.weights?.explicitPictures ?? 0
+    coverage.implicit = run.encoder.weights?.implicitPictures ?? 0
     var latest: UInt64 = 0
     for (n, frame) in run.frames.enumerated() {
       if frame.facts.isKeyFrame { coverage.keys += 1 }

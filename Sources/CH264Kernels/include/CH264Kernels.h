@@ -202,6 +202,16 @@ void ovt_weight_nv12(uint8_t *p, ptrdiff_t stride, int width, int height, int sh
 // Two predictions weighted by 64ths (8.4.2.3.2, implicit weights): clip((a w0 + b w1 + 32) >> 6), w0 + w1 = 64.
 void ovt_weigh_both(uint8_t *restrict dst, ptrdiff_t dstStride, const uint8_t *restrict a, const uint8_t *restrict b,
                     ptrdiff_t srcStride, int width, int height, int w0, int w1);
+// The same with explicit weights and the rounded mean of both offsets, logWD = shift 0...7:
+// clip(((a w0 + b w1 + 2^shift) >> (shift + 1)) + o). The second one is for rows of `width` bytes of NV12.
+typedef struct {
+  int w0, w1, o;
+} OVTPairWeight;
+void ovt_weigh_pair(uint8_t *restrict dst, ptrdiff_t dstStride, const uint8_t *restrict a, const uint8_t *restrict b,
+                    ptrdiff_t srcStride, int width, int height, int shift, OVTPairWeight weight);
+void ovt_weigh_pair_nv12(uint8_t *restrict dst, ptrdiff_t dstStride, const uint8_t *restrict a,
+                         const uint8_t *restrict b, ptrdiff_t srcStride, int width, int height, int shift,
+                         OVTPairWeight cb, OVTPairWeight cr);
 // dst[i] = table[src[i]]; `table` has 256 entries.
 void ovt_map(uint8_t *restrict dst, const uint8_t *restrict src, const uint8_t *restrict table, int n);
 // Adds n samples, `step` bytes apart, and their squares. n is at most 65,536.

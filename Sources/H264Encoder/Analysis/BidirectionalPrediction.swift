@@ -137,15 +137,29 @@ extension MacroblockCoder {
     let b = joins ? trial + 768 : dst
     let stride = joins ? 16 : dstStride
     if isChroma {
-      if r0 >= 0 { predictChroma(a, stride, x: x, y: y, width: width, height: height, v0, reference: r0) }
-      if r1 >= 0 { predictChroma(b, stride, x: x, y: y, width: width, height: height, v1, reference: second) }
+      if r0 >= 0 { compensateChroma(a, stride, x: x, y: y, width: width, height: height, v0, reference: r0) }
+      if r1 >= 0 {
+        compensateChroma(b, stride, x: x, y: y, width: width, height: height, v1, reference: second)
+      }
     } else {
-      if r0 >= 0 { predictLuma(a, stride, x: x, y: y, width: width, height: height, v0, reference: r0) }
-      if r1 >= 0 { predictLuma(b, stride, x: x, y: y, width: width, height: height, v1, reference: second) }
+      if r0 >= 0 { compensateLuma(a, stride, x: x, y: y, width: width, height: height, v0, reference: r0) }
+      if r1 >= 0 {
+        compensateLuma(b, stride, x: x, y: y, width: width, height: height, v1, reference: second)
+      }
     }
-    guard joins else { return }
+    guard joins else {
+      if f.isWeighted {
+        let reference = r0 >= 0 ? r0 : second
+        if isChroma {
+          weighChroma(dst, dstStride, width: width, height: height / 2, reference: reference)
+        } else {
+          weighLuma(dst, dstStride, width: width, height: height, reference: reference)
+        }
+      }
+      return
+    }
     joinPredictions(
-      dst, dstStride, a, b, width: width, height: isChroma ? height / 2 : height, r0, r1)
+      isChroma: isChroma, dst, dstStride, a, b, width: width, height: isChroma ? height / 2 : height, r0, r1)
   }
 
   /// Calls for each part of the macroblock that one motion serves: slot, position, width index and height.

@@ -105,9 +105,9 @@ extension MacroblockCoder {
     let p1 = predictPartition(type, part, list: 1, reference: c.references.1)
     let fixed =
       (lambda &* (referenceBits(r0, list: 0) &+ referenceBits(i1, list: 1) &+ bits)) >> 4
-    predictLuma(a, 16, x: x, y: y, width: width, height: height, c.vectors.0, reference: r0)
-    predictLuma(b, 16, x: x, y: y, width: width, height: height, c.vectors.1, reference: r1)
-    joinPredictions(sum, 16, a, b, width: width, height: height, r0, i1)
+    compensateLuma(a, 16, x: x, y: y, width: width, height: height, c.vectors.0, reference: r0)
+    compensateLuma(b, 16, x: x, y: y, width: width, height: height, c.vectors.1, reference: r1)
+    joinPredictions(isChroma: false, sum, 16, a, b, width: width, height: height, r0, i1)
     var cost0 = motionCost(Int(c.vectors.0.x), Int(c.vectors.0.y), p0)
     var cost1 = motionCost(Int(c.vectors.1.x), Int(c.vectors.1.y), p1)
     c.cost = distortion(shape: shape, src, sum, 16) &+ cost0 &+ cost1 &+ fixed
@@ -129,10 +129,10 @@ extension MacroblockCoder {
           let dy = Int16(truncatingIfNeeded: (0x2200_2011 >> (d &* 4) & 15) &- 1)
           let v = MotionVector(center.x &+ dx, center.y &+ dy)
           if !isWithinLimits(v) { continue }
-          predictLuma(
+          compensateLuma(
             trial + 1280, 16, x: x, y: y, width: width, height: height, v, reference: list == 0 ? r0 : r1)
           let (first, second) = list == 0 ? (trial + 1280, other) : (other, trial + 1280)
-          joinPredictions(sum, 16, first, second, width: width, height: height, r0, i1)
+          joinPredictions(isChroma: false, sum, 16, first, second, width: width, height: height, r0, i1)
           let motion = motionCost(Int(v.x), Int(v.y), p)
           let cost = distortion(shape: shape, src, sum, 16) &+ motion &+ rest
           if cost < c.cost {
@@ -144,7 +144,7 @@ extension MacroblockCoder {
         if bestVector != center {
           moved = true
           if list == 0 { c.vectors.0 = bestVector } else { c.vectors.1 = bestVector }
-          predictLuma(
+          compensateLuma(
             own, 16, x: x, y: y, width: width, height: height, bestVector, reference: list == 0 ? r0 : r1)
         }
       }

@@ -22,7 +22,8 @@ struct FadeDetector {
   /// Rows from one that is read to the next, and the size of a block.
   private static let (rowStep, blockSize) = (4, 32)
   /// Mean change of a block below which there is nothing to make up for, and the part of it that weights may leave.
-  private static let (leastChange, mostLeft) = (0.4, 0.5)
+  private static let leastChange = 0.4
+  static let mostLeft = 0.5
   /// Below this deviation contrast says nothing.
   private static let leastDeviation = 2.0
 
@@ -99,7 +100,7 @@ struct FadeDetector {
     return FadeDetector.level(sum, squares, count)
   }
 
-  private static func level(_ sum: UInt64, _ squares: UInt64, _ count: Int) -> Level {
+  static func level(_ sum: UInt64, _ squares: UInt64, _ count: Int) -> Level {
     let mean = Double(sum) / Double(max(count, 1))
     let variance = Double(squares) / Double(max(count, 1)) - mean * mean
     return Level(mean: mean, deviation: max(variance, 0).squareRoot())
@@ -117,7 +118,9 @@ struct FadeDetector {
     weight.setDefault(shift: shift)
     let (now, then) = (pictures[slots], pictures[slot])
     guard then.isKnown, let luma = FadeDetector.component(now.luma, then.luma, shift),
-      holds(luma, slot, shift)
+      Self.holds(
+        luma, shift, blocks + slots * columns * rows, blocks + slot * columns * rows, count: columns * rows,
+        samples: samples)
     else { return }
     weight.luma = luma
     if let cb = FadeDetector.component(now.cb, then.cb, shift) { weight.cb = cb }
@@ -131,7 +134,7 @@ struct FadeDetector {
     return now.deviation > 1.9 * then.deviation ? 5 : 6
   }
 
-  private static func component(_ now: Level, _ then: Level, _ shift: Int32) -> PredictionWeight.Component? {
+  static func component(_ now: Level, _ then: Level, _ shift: Int32) -> PredictionWeight.Component? {
     let one = Double(1 << shift)
     var gain = 1.0
     if then.deviation >= leastDeviation {
@@ -146,10 +149,56 @@ struct FadeDetector {
     return PredictionWeight.Component(weight: Int32(weight), offset: Int32(offset))
   }
 
-  /// Whether the blocks' means follow.
-  private func holds(_ luma: PredictionWeight.Component, _ slot: Int, _ shift: Int32) -> Bool {
+  /// Of the means of blocks of a picture that was read, predicted from two: sums of errors.
+  struct PairErrors {
+    /// By each of both alone, and by their mean.
+    var alone = 0.0
+    var mean = 0.0
+    /// By their mean weighted by distance.
+    var implicit = 0.0
+    /// The first two with weights and offsets.
+    var weightedAlone = 0.0
+    var weightedMean = 0.0
+    /// Whether there is an error of the mean to make up for.
+    var meanMatters = false
+  }
+
+  /// - Parameters:
+  ///   - a: slot and weight of the first.
+  ///   - b: those of the second.
+  ///   - share: of the second, 0...1, by distance.
+  func errors(
+    _ a: (slot: Int, weight: PredictionWeight), _ b: (slot: Int, weight: PredictionWeight), share: Double
+  ) -> PairErrors? {
+    guard pictures[a.slot].isKnown, pictures[b.slot].isKnown else { return nil }
     let count = columns * rows
-    let (now, then) = (blocks + slots * count, blocks + slot * count)
+    let now = blocks + slots * count
+    let (first, second) = (blocks + a.slot * count, blocks + b.slot * count)
+    let one = Double(1 << a.weight.shift)
+    func weigh(_ c: PredictionWeight.Component, _ mean: Double) -> Double {
+      Double(c.weight) / one * mean + Double(c.offset)
+    }
+    var sum = PairErrors()
+    for i in 0..<count {
+      let n = Double(now[i]) / Double(samples)
+      let p = Double(first[i]) / Double(samples)
+      let q = Double(second[i]) / Double(samples)
+      sum.alone += abs(n - p) + abs(n - q)
+      sum.mean += abs(n - (p + q) / 2)
+      sum.implicit += abs(n - p * (1 - share) - q * share)
+      let (u, v) = (weigh(a.weight.luma, p), weigh(b.weight.luma, q))
+      sum.weightedAlone += abs(n - u) + abs(n - v)
+      sum.weightedMean += abs(n - (u + v) / 2)
+    }
+    sum.meanMatters = sum.mean > FadeDetector.leastChange * Double(count)
+    return sum
+  }
+
+  /// Whether the means of blocks follow, of which there are sums of so many samples.
+  static func holds(
+    _ luma: PredictionWeight.Component, _ shift: Int32, _ now: UnsafePointer<UInt32>,
+    _ then: UnsafePointer<UInt32>, count: Int, samples: Int
+  ) -> Bool {
     let samples = Double(samples)
     let gain = Double(luma.weight) / Double(1 << shift)
     var without = 0.0

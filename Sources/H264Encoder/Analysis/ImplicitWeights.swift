@@ -41,10 +41,17 @@ extension MacroblockCoder {
   /// Joins the predictions from list 0 and list 1, both with rows of 16 bytes, luma or NV12. `width` is a kernel width
   /// index (0 = 16, 1 = 8).
   @inline(__always) mutating func joinPredictions(
-    _ dst: UnsafeMutablePointer<UInt8>, _ dstStride: Int, _ a: UnsafePointer<UInt8>,
+    isChroma: Bool, _ dst: UnsafeMutablePointer<UInt8>, _ dstStride: Int, _ a: UnsafePointer<UInt8>,
     _ b: UnsafePointer<UInt8>,
     width: Int, height: Int, _ r0: Int, _ r1: Int
   ) {
+    if f.isWeighted,
+      joinWeighted(
+        isChroma: isChroma, dst, dstStride, a, b, width: width, height: height, r0,
+        r1 &+ ReferencePlanes.list1)
+    {
+      return
+    }
     if f.hasImplicitWeights {
       let weight = Int32(f.implicitWeights[r0 &* 16 &+ r1])
       if weight != 32 {

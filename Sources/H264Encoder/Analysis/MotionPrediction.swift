@@ -111,6 +111,15 @@ extension MacroblockCoder {
     _ dst: UnsafeMutablePointer<UInt8>, _ dstStride: Int, x: Int, y: Int, width: Int, height: Int,
     _ v: MotionVector, reference: Int
   ) {
+    compensateLuma(dst, dstStride, x: x, y: y, width: width, height: height, v, reference: reference)
+    if f.isWeighted { weighLuma(dst, dstStride, width: width, height: height, reference: reference) }
+  }
+
+  /// The same without weights.
+  @inline(__always) mutating func compensateLuma(
+    _ dst: UnsafeMutablePointer<UInt8>, _ dstStride: Int, x: Int, y: Int, width: Int, height: Int,
+    _ v: MotionVector, reference: Int
+  ) {
     let vx = Int(v.x)
     let vy = Int(v.y)
     let at =
@@ -122,11 +131,19 @@ extension MacroblockCoder {
     } else {
       ovt_average(k, Int32(width), dst, dstStride, at + first, at + second, stride, Int32(height))
     }
-    if f.isWeighted { weighLuma(dst, dstStride, width: width, height: height, reference: reference) }
   }
 
   /// Predicts the chroma of a luma block at (x, y): half its size, vectors in eighths.
   @inline(__always) mutating func predictChroma(
+    _ dst: UnsafeMutablePointer<UInt8>, _ dstStride: Int, x: Int, y: Int, width: Int, height: Int,
+    _ v: MotionVector, reference: Int
+  ) {
+    compensateChroma(dst, dstStride, x: x, y: y, width: width, height: height, v, reference: reference)
+    if f.isWeighted { weighChroma(dst, dstStride, width: width, height: height / 2, reference: reference) }
+  }
+
+  /// The same without weights.
+  @inline(__always) mutating func compensateChroma(
     _ dst: UnsafeMutablePointer<UInt8>, _ dstStride: Int, x: Int, y: Int, width: Int, height: Int,
     _ v: MotionVector, reference: Int
   ) {
@@ -137,7 +154,6 @@ extension MacroblockCoder {
       + ((mbY &* 8 &+ y / 2 &+ (vy >> 3)) &* stride &+ mbX &* 16 &+ x &+ (vx >> 3) &* 2)
     ovt_chroma(
       k, Int32(width), dst, dstStride, at, stride, Int32(vx & 7), Int32(vy & 7), Int32(height / 2))
-    if f.isWeighted { weighChroma(dst, dstStride, width: width, height: height / 2, reference: reference) }
   }
 
   /// Predicts the whole macroblock with the motion in the grid into the picture.

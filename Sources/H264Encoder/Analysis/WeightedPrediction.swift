@@ -59,6 +59,12 @@ struct PredictionWeight {
   }
 }
 
+extension OVTPairWeight {
+  @inline(__always) init(_ a: PredictionWeight.Component, _ b: PredictionWeight.Component) {
+    self.init(w0: a.weight, w1: b.weight, o: (a.offset &+ b.offset &+ 1) >> 1)
+  }
+}
+
 extension MacroblockCoder {
   /// `width`: 0 for 16 samples, 1 for 8.
   mutating func weighLuma(
@@ -80,6 +86,26 @@ extension MacroblockCoder {
     ovt_weight_nv12(
       dst, dstStride, 16 >> Int32(width), Int32(height), w.pointee.shift, w.pointee.cb.weight,
       w.pointee.cb.offset, w.pointee.cr.weight, w.pointee.cr.offset)
+  }
+
+  /// Joins two predictions by the weights of both references (8.4.2.3.2). Returns false where they have none.
+  mutating func joinWeighted(
+    isChroma: Bool, _ dst: UnsafeMutablePointer<UInt8>, _ dstStride: Int, _ a: UnsafePointer<UInt8>,
+    _ b: UnsafePointer<UInt8>, width: Int, height: Int, _ first: Int, _ second: Int
+  ) -> Bool {
+    let (w0, w1) = (f.weights + first, f.weights + second)
+    if w0.pointee.isDefault && w1.pointee.isDefault { return false }
+    let shift = w0.pointee.shift
+    if isChroma {
+      ovt_weigh_pair_nv12(
+        dst, dstStride, a, b, 16, 16 >> Int32(width), Int32(height), shift,
+        .init(w0.pointee.cb, w1.pointee.cb), .init(w0.pointee.cr, w1.pointee.cr))
+    } else {
+      ovt_weigh_pair(
+        dst, dstStride, a, b, 16, 16 >> Int32(width), Int32(height), shift,
+        .init(w0.pointee.luma, w1.pointee.luma))
+    }
+    return true
   }
 
   /// Searches in a weighted reference: for the source as the reference would have it, where errors are smaller or

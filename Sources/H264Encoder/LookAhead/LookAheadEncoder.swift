@@ -11,6 +11,8 @@ public final class LookAheadEncoder {
 
   private var sps: H264SequenceParameterSet
   private var pps: H264PictureParameterSet
+  /// That one first.
+  private let pictureSets: [H264PictureParameterSet]
   let coder: PictureCoder
   /// Pictures, tables and scratch beside those of the coder.
   private let memory: EncoderMemory
@@ -23,8 +25,7 @@ public final class LookAheadEncoder {
   private var output: AccessUnit
   private let scrollDetector: ScrollDetector
   /// Nil where the stream has no weighted prediction.
-  private let fadeDetector: FadeDetector?
-  private var weightTable = H264PredictionWeights()
+  private(set) var weights: PictureWeights?
   private let qpOffsets: UnsafeMutablePointer<Int8>
   private let evenShares: UnsafeMutablePointer<Float>
   /// Among pictures that all refer to the one before: what is coded well once is copied by those after it.
@@ -75,7 +76,7 @@ public final class LookAheadEncoder {
       pool.append(PicturePlanes(coder.geometry, memory: &memory, storesMotion: hasB))
     }
     self.pool = pool
-    queue = LookAheadQueue(coder.geometry, kernels: kernels)
+    queue = LookAheadQueue(coder.geometry, kernels: kernels, weighs: pps.hasWeightedPrediction)
     order = StreamOrder(
       capacity: engine.maximumReferences, maxFrameNum: 1 << sps.log2MaxFrameNum,
       firstPictureID: configuration.part?.pictureID ?? 0)
@@ -85,15 +86,15 @@ public final class LookAheadEncoder {
       pool: FrameMemoryPool(capacity: max(65536, engine.width * engine.height / 2)),
       framing: engine.framing == .lengths ? .length : .startCode)
     scrollDetector = ScrollDetector(coder.geometry, memory: &memory)
-    fadeDetector =
+    pictureSets = configuration.makePictureSets(pps)
+    weights =
       pps.hasWeightedPrediction
-      ? FadeDetector(coder.geometry, pictures: pool.count, memory: &memory) : nil
+      ? PictureWeights(coder.geometry, slots: pool.count, sets: pictureSets, memory: &memory) : nil
     qpOffsets = memory.allocate(Int8.self, count: coder.geometry.macroblockCount)
     evenShares = memory.allocate(Float.self, count: coder.geometry.heightInMbs)
     evenShares.update(
       repeating: 1 / Float(coder.geometry.heightInMbs), count: coder.geometry.heightInMbs)
     self.memory = memory
-    weightTable.list0.reserveCapacity(16)
     forecasts.reserveCapacity(configuration.lookAhead + 1)
     reorderingDepth = configuration.reorderingDepth
     coder.setAside { [unowned self] in
@@ -106,8 +107,10 @@ public final class LookAheadEncoder {
 
   private var propagatesQuality: Bool { configuration.propagatesQuality && !isConstantQP }
 
-  /// The parameter sets, NAL unit headers included, without start codes.
-  public var parameterSets: (sequence: [UInt8], picture: [UInt8]) { (sps.nalUnit, pps.nalUnit()) }
+  /// The parameter sets, NAL unit headers included, without start codes: pictures name one of several.
+  public var parameterSets: (sequence: [UInt8], pictures: [[UInt8]]) {
+    (sps.nalUnit, pictureSets.map { $0.nalUnit() })
+  }
 
   /// Frames that can come out before one that is shown earlier.
   public let reorderingDepth: Int
@@ -271,7 +274,7 @@ public final class LookAheadEncoder {
       plan.scroll = scrollDetector.distance(
         source, from: pool[first.picture], limit: sps.verticalMotion - 16)
     }
-    if let fadeDetector, !isB { weigh(&plan, fadeDetector, source) }
+    weights?.weigh(&plan, source, index: picture.index, order, coder)
     for (i, entry) in order.wanted.enumerated() { coder.setReference(i, pool[entry.picture]) }
     for (i, entry) in order.wantedL1.enumerated() { coder.setReferenceL1(i, pool[entry.picture]) }
     plan.header.deblocking = H264SliceHeader.Deblocking(
@@ -280,7 +283,7 @@ public final class LookAheadEncoder {
       betaOffset: coder.configuration.deblockingBetaOffset)
     let references = order.wanted.count + order.wantedL1.count
     let target = order.prepare(&plan, picture.kind, index: picture.index, pool: pool.count)
-    if !isB { fadeDetector?.store(slot: target) }
+    if plan.isReference { weights?.store(slot: target) }
 
     output.removeAll()
     writeLeadingUnits(plan, picture)
@@ -396,25 +399,6 @@ public final class LookAheadEncoder {
     return output.count - before
   }
 
-  // MARK: - References
-
-  /// Weights of the pictures to refer to, where the picture has grown darker or brighter.
-  private func weigh(_ plan: inout PicturePlan, _ fadeDetector: FadeDetector, _ source: SourcePicture) {
-    fadeDetector.read(source)
-    guard let first = order.wanted.first else { return }
-    let shift = fadeDetector.shift(slot: first.picture)
-    for (i, entry) in order.wanted.enumerated() {
-      fadeDetector.find(slot: entry.picture, shift: shift, &coder.weights[i])
-      if !coder.weights[i].isDefault { plan.isWeighted = true }
-    }
-    guard plan.isWeighted else { return }
-    weightTable.log2LumaDenominator = Int(shift)
-    weightTable.log2ChromaDenominator = Int(shift)
-    weightTable.list0.removeAll(keepingCapacity: true)
-    for i in order.wanted.indices { weightTable.list0.append(coder.weights[i].entry) }
-    plan.header.weights = weightTable
-  }
-
   // MARK: - NAL units around the slices
 
   private func writeLeadingUnits(_ plan: PicturePlan, _ picture: QueuedPicture) {
@@ -426,7 +410,7 @@ public final class LookAheadEncoder {
     }
     if plan.isKeyFrame, configuration.stream.writesParameterSets {
       output.append(.sequenceParameterSet, refIDC: 3) { sps.write(to: &$0) }
-      output.append(.pictureParameterSet, refIDC: 3) { pps.write(to: &$0) }
+      for set in pictureSets { output.append(.pictureParameterSet, refIDC: 3) { set.write(to: &$0) } }
     }
     writeTiming(picture)
     if plan.isOpenKeyFrame {

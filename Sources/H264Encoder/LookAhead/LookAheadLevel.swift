@@ -30,6 +30,17 @@ extension LookAheadConfiguration {
     return (sps, pps)
   }
 
+  /// All picture parameter sets of the stream: with weights one for each way that B pictures are weighted in.
+  func makePictureSets(_ first: H264PictureParameterSet) -> [H264PictureParameterSet] {
+    guard bidirectionalLimit > 0, first.hasWeightedPrediction else { return [first] }
+    return (0...2).map { way in
+      var set = first
+      set.id = way
+      set.weightedBipredIDC = way
+      return set
+    }
+  }
+
   /// Keeps the buffer within MaxBR and MaxCPB of the stream's level.
   mutating func fitBuffer(to sps: H264SequenceParameterSet) {
     guard let level = sps.level, var fitting = buffer else { return }

@@ -8,6 +8,8 @@ final class LookAheadQueue {
   private let memory: EncoderMemory
   private let analysis: HalfSizeAnalysis
   let propagation: QualityPropagation
+  /// Nil where nothing is weighted.
+  private let fades: HalfSizeFades?
   /// In the order of input, the next to be coded first.
   private(set) var pictures: [QueuedPicture] = []
   /// Pictures whose order of coding is settled, the next first. They precede the others.
@@ -38,11 +40,12 @@ final class LookAheadQueue {
   /// Pictures that are too close to a key frame for another one at a cut to be worth less than the picture before.
   private static let early = 10
 
-  init(_ geometry: PictureGeometry, kernels: UnsafePointer<OVTKernels>) {
+  init(_ geometry: PictureGeometry, kernels: UnsafePointer<OVTKernels>, weighs: Bool) {
     self.geometry = geometry
     self.kernels = kernels
     var memory = EncoderMemory()
     analysis = HalfSizeAnalysis(geometry, kernels: kernels, memory: &memory)
+    fades = weighs ? HalfSizeFades(geometry, memory: &memory) : nil
     self.memory = memory
     propagation = QualityPropagation(geometry)
   }
@@ -96,11 +99,12 @@ final class LookAheadQueue {
     unseen = nil
     let before = newest
     picture.half.fill(picture.source)
+    fades?.read(picture)
     analysis.intra(picture)
     LocalActivity.analyse(
       picture, geometry, kernels: kernels, strength: configuration.adaptiveQuantisation)
     if let before {
-      analysis.inter(picture, from: before.half)
+      analysis.inter(picture, from: reference(before, of: picture))
     } else {
       picture.interCost = picture.intraCost
     }
@@ -253,17 +257,23 @@ final class LookAheadQueue {
     let first = run.startIndex
     let last = run.endIndex - 1
     let end = run[last]
-    let left = analysis.relate(end, to: (before.half, run.count), nil)
+    let left = analysis.relate(end, to: (reference(before, of: end), run.count), nil)
     if run.count > 1, Double(left) > LookAheadQueue.farthest * Double(end.intraCost) { return true }
     let middle = LookAheadQueue.middle(of: run.count, configuration).map { first + $0 }
     for i in first..<last {
       let a = middle.map { i > $0 ? $0 : first - 1 } ?? first - 1
       let b = middle.map { i < $0 ? $0 : last } ?? last
       analysis.relate(
-        run[i], to: (a < first ? before.half : run[a].half, i - a), (run[b].half, b - i))
+        run[i], to: (reference(a < first ? before : run[a], of: run[i]), i - a),
+        (reference(run[b], of: run[i], list: 1), b - i))
     }
     for picture in run { picture.takeRelated(geometry.macroblockCount) }
     return false
+  }
+
+  /// A picture at half size as another one may refer to it.
+  private func reference(_ then: QueuedPicture, of now: QueuedPicture, list: Int = 0) -> HalfSizePicture {
+    fades?.reference(then, of: now, list: list) ?? then.half
   }
 
   /// Which of a run is the B picture that others refer to.

@@ -64,6 +64,9 @@ final class QueuedPicture {
   let heritage: UnsafeMutablePointer<Float>
   /// Steps of QP by both.
   let offsets: UnsafeMutablePointer<Float>
+  /// Of the half-size luma: its level, and the sums of blocks (`HalfSizeFades`).
+  var brightness = FadeDetector.Level()
+  let blockSums: UnsafeMutablePointer<UInt32>
   /// Sums of the costs.
   var intraCost = 0
   var interCost = 0
@@ -92,6 +95,7 @@ final class QueuedPicture {
     weights = memory.allocate(Float.self, count: count)
     heritage = memory.allocate(Float.self, count: count)
     offsets = memory.allocate(Float.self, count: count)
+    blockSums = memory.allocate(UInt32.self, count: HalfSizeFades.blockCount(geometry))
     self.memory = memory
   }
 
