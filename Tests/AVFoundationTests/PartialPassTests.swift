@@ -55,7 +55,7 @@ import Testing
     rate: Int, partial: Source, start: CMTime = .zero, fullDisk: Bool = false
   ) async throws -> Run {
     let (reader, output) = try await rereadable(try Self.source())
-    let url = scratch.url("\(rate)-\(partial).mp4")
+    let url = scratch.url("\(rate)-\(partial)\(fullDisk ? "-full" : "").mp4")
     let writer = try AVAssetWriter(url: url, fileType: .mp4)
     let input = AVAssetWriterInput(
       mediaType: .video,
