@@ -43,7 +43,7 @@ import Testing
     if count >= 24 {
       #expect(total.reordered > count)
       #expect(total.droppable > count)
-      #expect(total.open > count / 8)
+      #expect(total.open > count / 16)
     }
   }
 
