@@ -244,6 +244,8 @@ public struct MediaReceiver: Sendable {
       !lacking.isEmpty
     {
       lastTrial = time
+      // What is asked for now may still come in time.
+      if asksAgain, let requests { reorder.hold(until: time + requests.interval) }
       counts.requestedPackets += lacking.count
       packets.append(.retransmissionRequest(sender: source, media: media, numbers: lacking))
     }
