@@ -47,7 +47,10 @@ import Testing
 
   @Test(
     "What random losses and bursts leave of a picture that moves",
-    arguments: [(LossModel.random(0.05), 0.01), (.bursts(rate: 0.05, length: 8), 0.09)])
+    arguments: [
+      (LossModel.random(0.01), 0.004), (.random(0.02), 0.004), (.random(0.05), 0.01),
+      (.bursts(rate: 0.05, length: 8), 0.045),
+    ])
   func losses(model: LossModel, bound: Double) throws {
     var share = 0.0
     var (repair, media) = (0, 0)
@@ -65,6 +68,48 @@ import Testing
     }
     #expect(share < bound, "\(share)")
     #expect(Double(repair) < 0.14 * Double(media), "\(repair) of \(media)")
+  }
+
+  @Test("Repair leaves pictures out behind a burst, and a few packets go twice")
+  func schedule() {
+    var repair = RepairSchedule(firstSequence: 0)
+    let packet = [UInt8](repeating: 0, count: 1172)
+    var isBurst = repair.plan([5], at: 1, roundTrip: 0.04, isProtected: false)
+    #expect(!isBurst && repair.nextCopy == 1.012)
+    var due = [repair.takeCopies(at: 1.011), repair.takeCopies(at: 1.012)]
+    #expect(due == [[], [5]] && repair.nextCopy == .infinity)
+    // Not where repair packets go, where the way is long, or of a burst.
+    isBurst = repair.plan([5], at: 1, roundTrip: 0.04, isProtected: true)
+    #expect(!isBurst)
+    isBurst = repair.plan([5], at: 1, roundTrip: 0.2, isProtected: false)
+    #expect(!isBurst)
+    isBurst = repair.plan(Array(5...9), at: 1, roundTrip: 0.04, isProtected: false)
+    due = [repair.takeCopies(at: 2)]
+    #expect(isBurst && due == [[]])
+    // Where little is lost, once is enough.
+    for second in 1...30 as ClosedRange<UInt32> {
+      let block = RTCPPacket.ReportBlock(
+        source: 1, fractionLost: 0, cumulativeLost: 0, highestSequence: second * 100, jitter: 0,
+        lastReport: 0,
+        delaySinceLastReport: 0)
+      repair.take(block, at: Double(second))
+    }
+    #expect(repair.lossLevel < 0.004 && repair.lossShare == 0)
+    isBurst = repair.plan([5], at: 1, roundTrip: 0.04, isProtected: false)
+    #expect(!isBurst && repair.nextCopy == .infinity)
+    // A hundredth of a second each on 960 kb/s.
+    for isBurst in [false, true] {
+      for _ in 0..<10 {
+        repair.noteSent(packet, at: 2, rate: 960_000)
+        repair.noteResent(packet, isBurst: isBurst, at: 2)
+      }
+      #expect(repair.isOverfull(at: 2.01, rate: 960_000, lastFrame: 2) == isBurst)
+      if !isBurst { #expect(repair.isOverfull(at: 2.2, rate: 960_000, lastFrame: 2.19) == false) }
+    }
+    #expect(!repair.isOverfull(at: 2.15, rate: 960_000, lastFrame: 2.14))
+    #expect(!repair.isOverfull(at: 2.05, rate: 960_000, lastFrame: 1.95))
+    let rates = [repair.resentRate(at: 3), repair.resentRate(at: 6)]
+    #expect(abs(rates[0] - 20 * 1172 * 8 / 3) < 1 && rates[1] == 0)
   }
 
   @Test("The end of a frame is asked for before the next one comes")
@@ -91,8 +136,38 @@ import Testing
     let due = tail.due
     tail.add(packet(8, 1), at: 1.28)
     #expect(tail.due == due)
-    tail.noteAsked()
+    tail.noteAsked(at: 1.3, again: 0.04)
     #expect(tail.due == .infinity)
+  }
+
+  @Test("A silence is asked into when the next frame should be there, again and again, and not for ever")
+  func silence() {
+    var tail = FrameTail()
+    var number: UInt16 = 65_530
+    for frame in 0..<12 as Range<UInt32> {
+      for index in 0..<4 {
+        var packet = RTPPacket(
+          payloadType: 96, sequenceNumber: number, timestamp: frame * 3000, source: 1, payload: [1])
+        packet.marker = index == 3
+        number &+= 1
+        tail.add(packet, at: 1 + Double(frame) / 30 + 0.002 * Double(index))
+      }
+      // Before some frames came, nothing is known of their rate.
+      #expect((tail.due < .infinity) == (frame >= 8), "\(frame)")
+    }
+    let last = 1 + 11.0 / 30
+    #expect((last + 0.045...last + 0.055).contains(tail.due), "\(tail.due - last)")
+    #expect(tail.expected == 4)
+    // What is sent again is no silence.
+    let due = tail.due
+    tail.noteOther(at: due - 0.001)
+    #expect(tail.due >= due + 0.01)
+    var times = 0
+    while tail.due < .infinity, times < 100 {
+      times += 1
+      tail.noteAsked(at: tail.due, again: 0.04)
+    }
+    #expect(times == 12)
   }
 
   @Test(
@@ -112,9 +187,22 @@ import Testing
     // What was asked for while a burst went on is asked for once more at its end.
     var others = RetransmissionRequests(roundTrip: 0.05)
     others.add(0, at: 1)
-    others.addTail(at: 1.01)
+    others.add(2, at: 1.01)
     #expect(others.take(at: 1.01) == [1])
+    let guess = others.guess(3, at: 1.03)
+    #expect(guess == [3, 4, 5])
     others.add(9, at: 1.065)
-    #expect(others.take(at: 1.065) == Array(1...8))
+    #expect(others.take(at: 1.065) == [1, 6, 7, 8] && others.take(at: 1.081) == [3, 4, 5])
+    // What was guessed at comes, and what is before it was lost.
+    others.addRetransmitted(12, at: 1.09)
+    #expect(others.take(at: 1.09) == [10, 11])
+    // Behind a silence nothing was overtaken; a moment behind the last packet it may have been.
+    var late = RetransmissionRequests(roundTrip: 0.05, tolerance: 0.02)
+    late.add(0, at: 1)
+    late.add(5, at: 1.01)
+    #expect(late.take(at: 1.01).isEmpty && late.take(at: 1.031) == [1, 2, 3, 4])
+    let again = late.guess(4, at: 1.09)
+    late.add(8, at: 1.1, isBehindSilence: true)
+    #expect(again == [6, 7, 8, 9] && late.take(at: 1.1).contains(7))
   }
 }

@@ -91,11 +91,34 @@ import Testing
     #expect(!hosts.allows(origin: nil, host: "localhost") && !hosts.allows(origin: "null", host: "localhost"))
   }
 
+  @Test("A page's secret is random, and told from all others")
+  func tokens() throws {
+    let made = (0..<50).map { _ in WebToken() }
+    #expect(Set(made.map(\.text)).count == 50)
+    for token in made {
+      #expect(token.text.utf8.count == 32 && WebToken(argument: token.text) == token)
+      #expect(token.isIn("/\(token.query)") && token.isIn("/socket?a=b&token=\(token.text)"))
+      for bad in [
+        "", "/", "/?token=", "/?token", "/?", "?", "/?token=\(token.text.dropLast())",
+        "/?token=\(token.text)0",
+        "/?Token=\(token.text)", "/\(token.text)", "/?token=\(token.text)&token=\(token.text)",
+        "/?token=\(made[0] == token ? made[1].text : made[0].text)", "/?x=\(token.text)",
+      ] {
+        #expect(!token.isIn(bad), "\(bad)")
+      }
+    }
+    for bad in ["", "short", String(repeating: "a", count: 129), "0123456789abcde/", "0123456789abcde\u{E9}"]
+    {
+      #expect(WebToken(argument: bad) == nil, "\(bad)")
+    }
+  }
+
   @Test("Connections that say nothing do not keep a page out")
   func silentConnections() throws {
     let port = try freePort()
     let endpoint = Endpoint(host: nil, port: port)
-    let server = try WebServer(endpoint, at: endpoint.resolve()) {}
+    let token = try #require(WebToken(argument: WebSocketClient.token))
+    let server = try WebServer(endpoint, at: endpoint.resolve(), token: token) {}
     defer { server.close() }
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
@@ -130,7 +153,8 @@ import Testing
   func slowPage() throws {
     let port = try freePort()
     let endpoint = Endpoint(host: nil, port: port)
-    let server = try WebServer(endpoint, at: endpoint.resolve()) {}
+    let token = try #require(WebToken(argument: WebSocketClient.token))
+    let server = try WebServer(endpoint, at: endpoint.resolve(), token: token) {}
     defer { server.close() }
     let client = try WebSocketClient(socketAt: port)
     let quick = try WebSocketClient(socketAt: port)

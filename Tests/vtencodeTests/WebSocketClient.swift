@@ -10,6 +10,10 @@ final class WebSocketClient {
     var description: String { "\(status): \(text)" }
   }
 
+  /// The secret that tests give pages, and where a page's WebSocket is with it.
+  static let token = "0123456789abcdef-TEST_token"
+  static let path = "/socket?token=\(token)"
+
   struct Message {
     /// 1 is text, 2 bytes, 8 the end, 10 a pong.
     var opcode: UInt8
@@ -42,9 +46,9 @@ final class WebSocketClient {
   deinit { close(descriptor) }
 
   /// Becomes a WebSocket.
-  convenience init(socketAt port: Int, origin: String? = nil, host: String? = nil, path: String = "/socket")
-    throws
-  {
+  convenience init(
+    socketAt port: Int, origin: String? = nil, host: String? = nil, path: String = WebSocketClient.path
+  ) throws {
     try self.init(port: port)
     let host = host ?? "127.0.0.1:\(port)"
     let (status, _) = try request(

@@ -50,7 +50,10 @@ import Testing
 
   private func show(_ options: String..., web: Int, in folder: Folder) throws -> Running {
     let running = try Running(
-      ["send", "test:160x120@15", "--speed", "0", "--web", "\(web)", "--json"] + options, name: "show",
+      [
+        "send", "test:160x120@15", "--speed", "0", "--web", "\(web)", "--json",
+        "--web-token", WebSocketClient.token,
+      ] + options, name: "show",
       in: folder)
     try running.waitForWord("Sending")
     return running
@@ -69,7 +72,10 @@ import Testing
     let folder = try Folder()
     let (port, web) = (try freeDatagramPort(), try freePort())
     let receive = try Running(
-      ["receive", "--listen", "\(port)", "--web", "\(web)", "--out", "call.264", "--json"], name: "receive",
+      [
+        "receive", "--listen", "\(port)", "--web", "\(web)", "--out", "call.264", "--json",
+        "--web-token", WebSocketClient.token,
+      ], name: "receive",
       in: folder)
     try receive.waitForWord("Listening")
     let early = try WebSocketClient(socketAt: web)
@@ -189,7 +195,8 @@ import Testing
       try? client.send((0..<64).map { UInt8(truncatingIfNeeded: ($0 &* 37 &+ seed) &* (seed + 11)) })
     }
     let page = try WebSocketClient(port: web)
-    let (status, headers) = try page.request("GET / HTTP/1.1\r\nHost: localhost:\(web)\r\n\r\n")
+    let (status, headers) = try page.request(
+      "GET /?token=\(WebSocketClient.token) HTTP/1.1\r\nHost: localhost:\(web)\r\n\r\n")
     #expect(status == 200 && headers.contains("frame-ancestors 'none'"))
     #expect(page.readToEnd().contains("VideoDecoder"))
     #expect(try WebSocketClient(socketAt: web).wait { $0.isKeyFrame } != nil)
@@ -202,7 +209,7 @@ import Testing
     let folder = try Folder()
     let web = try freePort()
     let show = try show(web: web, in: folder)
-    func status(origin: String? = nil, host: String? = nil, path: String = "/socket") -> Int {
+    func status(origin: String? = nil, host: String? = nil, path: String = WebSocketClient.path) -> Int {
       do {
         _ = try WebSocketClient(socketAt: web, origin: origin, host: host, path: path)
         return 101
@@ -216,11 +223,18 @@ import Testing
     #expect(status(origin: "http://evil.example:\(web)", host: "evil.example:\(web)") == 421)
     #expect(status(host: "localhost:\(web)") == 101)
     #expect(status(path: "/elsewhere") == 404)
+    // Who has not been told the address.
+    #expect(status(path: "/socket") == 403 && status(path: WebSocketClient.path + "x") == 403)
+    #expect(status(path: "/socket?token=0123456789abcdef0123456789abcdef") == 403)
     func get(_ request: String) throws -> Int { try WebSocketClient(port: web).request(request).status }
     #expect(try get("GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n") == 404)
     #expect(try get("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\nabc") == 405)
     #expect(try get("GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n") == 421)
-    #expect(try get("GET /socket HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\n\r\n") == 426)
+    let rest = "HTTP/1.1\r\nHost: localhost\r\n"
+    #expect(try get("GET \(WebSocketClient.path) \(rest)Origin: http://localhost\r\n\r\n") == 426)
+    #expect(try get("GET / \(rest)\r\n") == 403 && get("GET /?token=0123456789abcdef \(rest)\r\n") == 403)
+    #expect(try get("GET /?token=\(WebSocketClient.token) \(rest)\r\n") == 200)
+    #expect(show.text("err").contains("http://127.0.0.1:\(web)/?token=\(WebSocketClient.token) "))
     #expect(try get("what is this\r\n\r\n") == 400)
     var clients: [WebSocketClient] = []
     // Those from before may not have gone yet.
@@ -246,9 +260,13 @@ import Testing
       #expect(finished.complaintLines.last?.contains(words) == true, "\(arguments): \(finished.complaints)")
     }
     try expectFailure(["send", "test:"], "--to host:port, or --web port")
-    try expectFailure(["send", "test:", "--web", "0.0.0.0:8080"], "everybody who reaches the page")
+    try expectFailure(["send", "test:", "--web", "0.0.0.0:8080"], "everybody on the way")
     try expectFailure(
-      ["receive", "--listen", "5004", "--web", "0.0.0.0:8080", "--secret", "12345678"], "everybody who")
+      ["receive", "--listen", "5004", "--web", "0.0.0.0:8080", "--secret", "12345678"], "everybody on the way"
+    )
+    try expectFailure(["send", "test:", "--web", "8080", "--web-token", "short"], "--web-token")
+    try expectFailure(
+      ["receive", "--listen", "5004", "--web-token", "0123456789abcdef"], "--web-token is for --web")
     try expectFailure(["send", "test:", "--web", "8080", "--to", "127.0.0.1:5004"], "exclude each other")
     try expectFailure(["send", "test:", "--web", "8080", "--sdp", "a.sdp"], "leave out --sdp")
     try expectFailure(["send", "test:", "--web", "8080", "--secret", "12345678"], "leave out --secret")

@@ -8,6 +8,7 @@ public struct ReorderBuffer: Sendable {
 
   /// Seconds that a packet waits for one before it.
   public var patience: Double
+  private var held = -Double.infinity
   private var unwrapper = SequenceUnwrapper()
   /// The number that is to be given next; nil before the first packet.
   public private(set) var next: Int64?
@@ -36,23 +37,33 @@ public struct ReorderBuffer: Sendable {
     return release(at: time)
   }
 
+  /// Has packets wait until then, twice as long as usual at most: that others are missing was found out just now, though
+  /// some of what is behind them has come.
+  public mutating func hold(until time: Double) { held = time }
+
+  private func isOver(_ arrival: Double, at time: Double) -> Bool { time >= end(of: arrival) - 1e-9 }
+
+  private func end(of arrival: Double) -> Double {
+    min(max(arrival + patience, held), arrival + 2 * patience)
+  }
+
   /// When ``release(at:)`` has something to give that the next packet does not bring; nil if nothing waits.
   public var deadline: Double? {
-    waiting.min { $0.key < $1.key }.map { $0.value.arrival + patience }
+    waiting.min { $0.key < $1.key }.map { end(of: $0.value.arrival) }
   }
 
   /// Packets that are in order, and those that waited long enough for one that does not come.
   public mutating func release(at time: Double) -> [(packet: RTPPacket, sequence: Int64)] {
     var result: [(packet: RTPPacket, sequence: Int64)] = []
     if next == nil, let oldest = waiting.values.map(\.arrival).min(),
-      time >= oldest + patience - 1e-9 || waiting.count > Self.mostWaiting
+      isOver(oldest, at: time) || waiting.count > Self.mostWaiting
     {
       next = waiting.keys.min()
     }
     while var number = next, !waiting.isEmpty {
       if waiting[number] == nil {
         guard let first = waiting.keys.min(), let waited = waiting[first],
-          waiting.count > Self.mostWaiting || time >= waited.arrival + patience - 1e-9
+          waiting.count > Self.mostWaiting || isOver(waited.arrival, at: time)
         else { break }
         number = first
       }

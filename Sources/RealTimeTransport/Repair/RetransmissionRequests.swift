@@ -20,6 +20,8 @@ public struct RetransmissionRequests: Sendable {
   private var unwrapper = SequenceUnwrapper()
   private var highest: Int64?
   private var missing: [Int64: Missing] = [:]
+  /// The last number that was guessed at, and when.
+  private var guessed = (end: Int64.min, time: 0.0)
   /// Packets that are asked for at most: after an outage longer than that a new picture is cheaper.
   public static let mostMissing = 256
   /// Seconds between packets that are sent again for one request: a second copy goes 12 ms behind the first.
@@ -49,18 +51,22 @@ public struct RetransmissionRequests: Sendable {
   public var patience: Double { tolerance + interval + roundTrip + 2 * variation + 0.005 }
 
   /// Takes note of a packet that came in the usual way.
-  public mutating func add(_ number: UInt16, at time: Double) {
+  /// - Parameter isBehindSilence: nothing has come for longer than frames take: what is missing was not overtaken.
+  /// - Returns: Whether packets before it are missing that were not known to be.
+  @discardableResult
+  public mutating func add(_ number: UInt16, at time: Double, isBehindSilence: Bool = false) -> Bool {
     let sequence = unwrapper.unwrap(number)
     missing[sequence] = nil
     guard let last = highest else {
       highest = sequence
-      return
+      return false
     }
-    guard sequence > last else { return }
+    guard sequence > last else { return false }
     highest = sequence
+    let tolerance = isBehindSilence ? 0 : tolerance
     guard sequence - last <= Self.mostMissing else {
       missing.removeAll()
-      return
+      return false
     }
     // The end of a burst: what was asked for while it lasted is most likely lost again.
     if sequence - last > 2 {
@@ -68,13 +74,27 @@ public struct RetransmissionRequests: Sendable {
         missing[asked]?.due = min(entry.due, max(time + tolerance, entry.lastAsked + roundTrip))
       }
     }
-    for lacking in (last + 1)..<sequence { missing[lacking] = Missing(due: time + tolerance) }
+    for lacking in (last + 1)..<sequence {
+      // What was guessed at is on its way, or lost again; behind a silence most likely that.
+      missing[lacking] =
+        lacking <= guessed.end && !isBehindSilence
+        ? Missing(due: max(time + tolerance, guessed.time + roundTrip), lastAsked: guessed.time, times: 1)
+        : Missing(due: time + tolerance)
+    }
     while missing.count > Self.mostMissing, let oldest = missing.keys.min() { missing[oldest] = nil }
+    return sequence > last + 1
   }
 
   /// Takes note of a packet that was sent once more.
   public mutating func addRetransmitted(_ number: UInt16, at time: Double) {
-    guard let entry = missing.removeValue(forKey: unwrapper.unwrap(number)), entry.times == 1 else { return }
+    let sequence = unwrapper.unwrap(number)
+    if let last = highest, sequence > last, sequence - last <= Self.mostMissing {
+      // What was guessed at came, and what is before it was lost again.
+      highest = sequence
+      for lacking in (last + 1)..<sequence { missing[lacking] = Missing(due: time + tolerance) }
+      return
+    }
+    guard let entry = missing.removeValue(forKey: sequence), entry.times == 1 else { return }
     expectOthers(of: entry.lastAsked, than: unwrapper.unwrap(number), at: time)
     // The first packet of a request says how long asking takes; the others only how many were asked for.
     guard entry.lastAsked > lastSampled else { return }
@@ -93,17 +113,22 @@ public struct RetransmissionRequests: Sendable {
   /// What was asked for at once comes in order: what should have come before is lost once more, and what comes behind is on
   /// its way, however long the request is.
   private mutating func expectOthers(of asked: Double, than number: Int64, at time: Double) {
-    for (other, entry) in missing where entry.lastAsked == asked && entry.times == 1 {
+    let others = missing.filter { $0.value.lastAsked == asked && $0.value.times == 1 }
+    // Of a few a second copy may come.
+    let wait = others.count < 2 ? Self.spread : min(tolerance, Self.spread)
+    for (other, entry) in others {
       missing[other]?.due =
-        other < number ? min(entry.due, time + Self.spread) : max(entry.due, time + 2 * Self.spread)
+        other < number ? min(entry.due, time + wait) : max(entry.due, time + 2 * Self.spread)
     }
   }
 
-  /// Takes note of a frame whose end has not come, though its other packets have: the next one is missing.
-  public mutating func addTail(at time: Double) {
-    guard let last = highest, missing.count < Self.mostMissing else { return }
-    highest = last + 1
-    missing[last + 1] = Missing(due: time)
+  /// The numbers of so many packets that should have come behind the newest, to be asked for now. They may not exist: what
+  /// comes of it says nothing of the round trip.
+  public mutating func guess(_ count: Int, at time: Double) -> [UInt16] {
+    guard let last = highest else { return [] }
+    guessed = (last + Int64(count), time)
+    lastSampled = max(lastSampled, time)
+    return (0..<Int64(count)).map { UInt16(truncatingIfNeeded: last + 1 + $0) }
   }
 
   /// Takes note of a packet that was brought back without asking.

@@ -66,6 +66,8 @@ public struct MediaReceiver: Sendable {
   private static let reorderTime = 0.02
   /// Seconds of round trip from which a repair packet is waited for before a packet is asked for.
   private static let longTrip = 0.2
+  /// Seconds from one guess at what is lost in a silence to the next.
+  private static let guessInterval = 0.03
   /// Seconds after which a way that was too long for retransmissions is measured again.
   private static let trialInterval = 2.0
 
@@ -130,6 +132,7 @@ public struct MediaReceiver: Sendable {
         parities != nil,
         let parity = Parity(packet.payload)
       else { return false }
+      tail.noteOther(at: time)
       counts.parityPackets += 1
       counts.parityBytes += bytes.count
       let restored = parities?.add(parity, at: time) ?? []
@@ -140,7 +143,10 @@ public struct MediaReceiver: Sendable {
     var restored: [[UInt8]] = []
     if packet.source == media, packet.payloadType == MediaStream.payloadType {
       statistics.add(packet, at: time)
-      requests?.add(packet.sequenceNumber, at: time)
+      // Where repair packets are waited for, they may still bring it.
+      let isSilent = tail.isSilent(at: time) && (parities?.wait ?? 0) == 0
+      let isGap = requests?.add(packet.sequenceNumber, at: time, isBehindSilence: isSilent) ?? false
+      if isGap, isSilent, let requests { reorder.hold(until: time + requests.patience) }
       tail.add(packet, at: time)
       counts.packets += 1
       counts.lostPackets = Int(statistics.cumulativeLost)
@@ -154,6 +160,7 @@ public struct MediaReceiver: Sendable {
       else { return false }
       packet = original
       requests?.addRetransmitted(packet.sequenceNumber, at: time)
+      tail.noteOther(at: time)
       counts.recoveredPackets += 1
       counts.recoveredBytes += bytes.count
       restored = parities?.add(packet.bytes, at: time) ?? []
@@ -187,6 +194,7 @@ public struct MediaReceiver: Sendable {
     // On a short way asking is sooner than waiting for a repair packet.
     let isLong = (requests?.roundTrip ?? 0) > max(1.5 * wait, Self.longTrip)
     requests?.tolerance = max(isLong ? wait : 0, isLate)
+    tail.jitter = max(isLate - 0.01, 0)
     reorder.patience = max(configuration.reorders ? isLate : Self.reorderTime, wait)
     if let requests, asksAgain { reorder.patience = requests.patience }
   }
@@ -232,14 +240,12 @@ public struct MediaReceiver: Sendable {
     }
     counts.acknowledgements += pendingTokens.count
     pendingTokens.removeAll()
-    if tail.due <= time {
-      tail.noteAsked()
-      requests?.addTail(at: time)
-    }
-    if asksAgain || time >= lastTrial + Self.trialInterval, let lacking = requests?.take(at: time),
+    if asksAgain || time >= lastTrial + Self.trialInterval, case let lacking = lackingPackets(at: time),
       !lacking.isEmpty
     {
       lastTrial = time
+      // What is asked for now may still come in time.
+      if asksAgain, let requests { reorder.hold(until: time + requests.interval) }
       counts.requestedPackets += lacking.count
       packets.append(.retransmissionRequest(sender: source, media: media, numbers: lacking))
     }
@@ -259,6 +265,16 @@ public struct MediaReceiver: Sendable {
       }
     }
     return packets
+  }
+
+  /// What was lost, and what most likely was, since nothing comes.
+  private mutating func lackingPackets(at time: Double) -> [UInt16] {
+    guard var lacking = requests?.take(at: time) else { return [] }
+    if tail.due <= time {
+      lacking += requests?.guess(tail.expected, at: time) ?? []
+      tail.noteAsked(at: time, again: max(requests?.roundTrip ?? 0, Self.guessInterval))
+    }
+    return lacking
   }
 
   /// Asks for a key frame until one comes, whatever was lost or not.

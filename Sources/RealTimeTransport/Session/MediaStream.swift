@@ -66,14 +66,16 @@ public struct MediaStream: Sendable {
   }
 
   /// The packets that a receiver asks for, once more.
-  /// - Parameter interval: Seconds within which a packet is not sent again.
+  /// - Parameters:
+  ///   - interval: Seconds within which a packet is not sent again.
+  ///   - age: Seconds that it was sent ago at least.
   public mutating func packets(
-    askedFor feedback: [RTCPPacket], at time: Double, interval: Double
+    askedFor feedback: [RTCPPacket], at time: Double, interval: Double, age: Double = 0
   ) -> [(number: UInt16, bytes: [UInt8])] {
     guard configuration.retransmits else { return [] }
     var result: [(UInt16, [UInt8])] = []
     for case .retransmissionRequest(_, let media, let numbers) in feedback where media == source {
-      for packet in sent.take(numbers, at: time, interval: interval) {
+      for packet in sent.take(numbers, at: time, interval: interval, age: age) {
         result.append((packet.sequenceNumber, again(packet)))
       }
     }

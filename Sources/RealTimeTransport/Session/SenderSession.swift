@@ -12,25 +12,6 @@ public struct SenderSession {
   private static let reportInterval = 1.0
   /// Seconds after which an exchange says nothing of the clocks any more: they drift apart.
   private static let clockSpan = 30.0
-  /// Share of packets lost from which on a retransmission goes twice: one that is lost too is missed for a whole round trip
-  /// more, and the picture stands still; a copy costs as many bits as were lost. Seconds between the two, since losses
-  /// come in bursts.
-  private static let copyLoss = 0.02
-  private static let copyDelay = 0.012
-  /// Longest round trip in seconds with copies.
-  private static let copyTrip = 0.15
-  /// Copies that wait at most.
-  private static let mostCopies = 256
-  /// Packets of one request that are copied at most.
-  private static let mostCopied = 2
-  /// Seconds of repair on the line from which a picture is left out, since it would only make the repair behind it late, and
-  /// seconds without a picture that this may take.
-  private static let longRepair = 0.045
-  private static let longestPause = 0.09
-  /// Seconds over which retransmissions are counted.
-  private static let resentSpan = 3.0
-  /// Seconds in which the loss that repair packets follow goes two thirds of its way.
-  private static let lossSpan = 3.5
   /// Bits a second that a receiver can bring a sender down to: less shows nothing.
   private static let leastLimit = 20_000.0
 
@@ -43,16 +24,8 @@ public struct SenderSession {
   private var parity: ParitySender
   /// Bits a second that the receiver wants at most (RFC 5104, 4.2.1); nil is no limit.
   public private(set) var rateLimit: Double?
-  /// Packets that are sent a third time without being asked for, in the order in which they are due.
-  private var copies: [(due: Double, number: UInt16)] = []
-  /// What was sent again, lately: when, and how many bits.
-  private var resent: [(time: Double, bits: Int)] = []
-  /// Bits that the line has to carry of what was sent again, at a time.
-  private var debt = (bits: 0.0, time: 0.0)
+  private var repair: RepairSchedule
   private var lastFrame = -Double.infinity
-  /// Share of packets, smoothed; a guess at first, since what is lost before the first report is not protected else.
-  private var lossLevel = 0.02
-  private var lastLossReport: Double?
   private var controller: CongestionController
   private var sent = SentPackets()
   /// When the first packet was sent that no feedback came of yet.
@@ -66,7 +39,6 @@ public struct SenderSession {
   private var lastConsent = -Double.infinity
   /// Exchanges of the last ``clockSpan`` seconds.
   private var exchanges: [(time: Double, trip: Double, offset: Double)] = []
-  private var losses: ReportedLosses
   private var isMeasured = false
   /// The receiver's number, to know its answers again.
   private var receiverNonce: Greeting.Nonce?
@@ -78,7 +50,7 @@ public struct SenderSession {
   /// Seconds that the receiver's clock is ahead.
   public private(set) var clockOffset: Double?
   /// Share of the packets of the last two seconds or so that the receiver did not get the first time.
-  public var lossShare: Double { losses.share }
+  public var lossShare: Double { repair.lossShare }
 
   public init(_ configuration: Configuration, secret: (any SharedSecret)? = nil, at time: Double) {
     self.configuration = configuration
@@ -91,7 +63,7 @@ public struct SenderSession {
       source: configuration.source &+ 2, media: configuration.source,
       firstSequence: configuration.stream.firstSequence)
     controller = CongestionController(configuration.rates)
-    losses = ReportedLosses(firstSequence: configuration.stream.firstSequence)
+    repair = RepairSchedule(firstSequence: configuration.stream.firstSequence)
     began = time
     nextGreeting = time
     guard configuration.isOneWay else { return }
@@ -111,13 +83,13 @@ public struct SenderSession {
   }
   /// Seconds of the round trip without what waits on the way, as far as it was seen.
   private var pathTrip: Double { exchanges.lazy.map(\.trip).min() ?? policy.roundTrip }
-  /// Bits a second of what was sent again in the last ``resentSpan``.
-  private var resentRate: Double { Double(resent.reduce(0) { $0 + $1.bits }) / Self.resentSpan }
+  /// Bits a second of what was sent again in the last seconds.
+  private var resentRate = 0.0
   /// Whether a picture more would only wait on the way: it is better left out, and so are those after it until this ends.
   public func isOverfull(at time: Double) -> Bool {
     guard !configuration.isOneWay else { return false }
-    let waits = max(debt.bits / max(controller.targetRate, 1) - (time - debt.time), 0)
-    return controller.isOverfull(at: time) || waits > Self.longRepair && time - lastFrame < Self.longestPause
+    return controller.isOverfull(at: time)
+      || repair.isOverfull(at: time, rate: controller.targetRate, lastFrame: lastFrame)
   }
   /// Seconds that packets wait on the way.
   public var queueDelay: Double { controller.queueDelay }
@@ -130,7 +102,7 @@ public struct SenderSession {
   /// When ``poll(at:)`` is due.
   public var deadline: Double {
     switch state {
-    case .greeting, .open: min(nextGreeting, nextReport, copies.first?.due ?? .infinity)
+    case .greeting, .open: min(nextGreeting, nextReport, repair.nextCopy)
     case .silent, .closed: .infinity
     }
   }
@@ -152,8 +124,8 @@ public struct SenderSession {
     if !configuration.isOneWay, let since = unanswered, time - since > 0.5 + 2 * policy.roundTrip {
       controller.noteSilence(at: time)
     }
-    resent.removeAll { $0.time < time - Self.resentSpan }
     sendCopies(at: time)
+    resentRate = repair.resentRate(at: time)
     if time >= nextGreeting {
       greet(at: time)
       nextGreeting = time + (state == .greeting ? 0.2 : 1)
@@ -210,11 +182,7 @@ public struct SenderSession {
       switch packet {
       case .receiverReport(_, let blocks):
         for block in blocks where block.source == configuration.source {
-          losses.take(block, at: time)
-          // By time: reports come with every request, and more of them when more is lost.
-          let elapsed = min(max(time - (lastLossReport ?? time - Self.reportInterval), 0), 2 * Self.lossSpan)
-          lastLossReport = time
-          lossLevel += (losses.share - lossLevel) * elapsed / (elapsed + Self.lossSpan)
+          repair.take(block, at: time)
           protect()
           if block.lastReport != 0 { isMeasured = true }
         }
@@ -236,39 +204,34 @@ public struct SenderSession {
           + [.rateNotice(sender: configuration.source, limit: noticed)])
     }
     policy.take(packets, from: 0, at: time)
-    let again = stream.packets(askedFor: packets, at: time, interval: policy.roundTrip * 0.9)
-    // Where asking takes long, repair packets do it. Who asks for many has seen the end of a burst.
-    let isShort = parity.strength == 0 && pathTrip < Self.copyTrip && again.count <= Self.mostCopied
-    for (number, packet) in again {
-      sendAgain(packet, at: time)
-      if lossLevel >= Self.copyLoss, isShort, copies.count < Self.mostCopies {
-        copies.append((time + Self.copyDelay, number))
-      }
-    }
-    resent.removeAll { $0.time < time - Self.resentSpan }
+    // What was sent less than a round trip ago, for the first time or again, is not known to be lost: a guess.
+    let pause = pathTrip * 0.9
+    let again = stream.packets(askedFor: packets, at: time, interval: pause, age: pause)
+    // Where asking takes long, repair packets do it.
+    let isBurst = repair.plan(
+      again.map(\.number), at: time, roundTrip: pathTrip, isProtected: parity.strength > 0)
+    for (_, packet) in again { sendAgain(packet, isBurst: isBurst, at: time) }
+    resentRate = repair.resentRate(at: time)
   }
 
   private mutating func note(_ packet: [UInt8], at time: Double) {
     sent.add(packet, at: time)
+    repair.noteSent(packet, at: time, rate: controller.targetRate)
     controller.noteSent(bits: packet.count * 8, at: time)
   }
 
-  private mutating func sendAgain(_ packet: [UInt8], at time: Double) {
+  private mutating func sendAgain(_ packet: [UInt8], isBurst: Bool, at time: Double) {
     note(packet, at: time)
-    resent.append((time, packet.count * 8))
-    debt.bits = max(debt.bits - (time - debt.time) * controller.targetRate, 0) + Double(packet.count * 8)
-    debt.time = time
+    repair.noteResent(packet, isBurst: isBurst, at: time)
     send(packet, isControl: false)
     counts.resentPackets = stream.resentPackets
     counts.resentBytes = stream.resentBytes
   }
 
   private mutating func sendCopies(at time: Double) {
-    while let copy = copies.first, copy.due <= time {
-      copies.removeFirst()
-      if hasConsent(at: time), let packet = stream.packet(again: copy.number, at: time) {
-        sendAgain(packet, at: time)
-      }
+    for number in repair.takeCopies(at: time) where hasConsent(at: time) {
+      guard let packet = stream.packet(again: number, at: time) else { continue }
+      sendAgain(packet, isBurst: false, at: time)
     }
   }
 
@@ -276,7 +239,7 @@ public struct SenderSession {
   private mutating func protect() {
     guard configuration.stream.protects else { return }
     parity.strength = ParitySender.strength(
-      loss: lossLevel, roundTrip: pathTrip, retransmits: configuration.stream.retransmits)
+      loss: repair.lossLevel, roundTrip: pathTrip, retransmits: configuration.stream.retransmits)
   }
 
   private mutating func takeAnswer(_ bytes: [UInt8], at time: Double) {

@@ -5,6 +5,7 @@ import RealTimeTransport
 struct CallLeg {
   var stream: MediaStream
   var link: NetworkLink
+  var repair: RepairSchedule
   /// Seconds before the line at which frames that nothing depends on are left out.
   private let patience: Double
 
@@ -13,6 +14,7 @@ struct CallLeg {
     configuration.packetSize = plan.packetSize
     configuration.retransmits = plan.retransmits
     stream = MediaStream(configuration, source: media)
+    repair = RepairSchedule(firstSequence: configuration.firstSequence)
     self.link = link
     patience = 1.5 / plan.frameRate
   }

@@ -86,6 +86,12 @@ struct CallPlan: Sendable {
   /// Bits a second that the encoder is asked for at a time.
   func rate(at time: Double) -> Int { bitRate ?? Int((knownBandwidth(at: time) * utilisation).rounded()) }
 
+  /// The same where repair takes some of the line: what is left of it, half of the rate at least.
+  func rate(at time: Double, resentRate: Double) -> Int {
+    let rate = rate(at: time)
+    return max(min(rate, mostRate(at: time) - Int(resentRate)), rate / 2)
+  }
+
   /// Bits a second that the line carries without headers, and the encoder may send in the short run.
   func mostRate(at time: Double) -> Int { max(rate(at: time), Int(knownBandwidth(at: time) * 0.94)) }
 

@@ -10,6 +10,8 @@ final class CallSender {
   private var policy: RecoveryPolicy
   private var sequencer = FrameSequencer()
   private(set) var frames: [CallRecord.Frame] = []
+  /// When a picture became a frame last.
+  private(set) var lastFrame = -Double.infinity
 
   init(_ plan: CallPlan, receiverCount: Int) throws {
     self.plan = plan
@@ -26,9 +28,15 @@ final class CallSender {
   /// Seconds from a frame to the feedback on it, as far as is known.
   var roundTrip: Double { policy.roundTrip }
 
+  /// Leaves a picture out for the sake of what is on its way.
+  func leaveOut(_ picture: CallPicture) {
+    frames.append(.init(time: picture.time, rate: plan.rate(at: picture.time), isDropped: true))
+  }
+
+  /// - Parameter resentRate: bits a second of the line that repair takes.
   /// - Returns: nil if rate control dropped the picture.
-  func send(_ picture: CallPicture) throws -> MediaFrame? {
-    let rate = plan.rate(at: picture.time)
+  func send(_ picture: CallPicture, resentRate: Double) throws -> MediaFrame? {
+    let rate = plan.rate(at: picture.time, resentRate: resentRate)
     try encoder.setRate(rate, most: plan.mostRate(at: picture.time))
     let wish = policy.takeWish(at: picture.time, leavesReference: sequencer.leavesReference)
     let attempt = sequencer.attempt(wish)
@@ -50,6 +58,7 @@ final class CallSender {
     record.quality = output.meanSquaredError.map { PictureComparison.decibels(meanSquaredError: $0) }
     frames.append(record)
     policy.note(output.coded, isRepair: isRepair, at: picture.time)
+    lastFrame = picture.time
     return MediaFrame(time: picture.time, units: output.units, descriptor: descriptor)
   }
 }

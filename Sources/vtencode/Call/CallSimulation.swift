@@ -97,7 +97,14 @@ final class CallSimulation {
   }
 
   private func send(_ picture: CallPicture) throws {
-    let frame = try sender.send(picture)
+    let frame: MediaFrame?
+    if isOverfull {
+      sender.leaveOut(picture)
+      frame = nil
+    } else {
+      let resent = legs.indices.map { legs[$0].repair.resentRate(at: loop.now) }.max() ?? 0
+      frame = try sender.send(picture, resentRate: resent)
+    }
     if frame != nil { pictureOfNumber.append(sender.frames.count - 1) }
     for index in legs.indices {
       screens[index].add(picture.buffer, quality: sender.frames.last?.quality)
@@ -113,7 +120,18 @@ final class CallSimulation {
     }
   }
 
+  /// Whether a picture more would only make the repair late; where there are two lines, the other one may have room.
+  private var isOverfull: Bool {
+    guard plan.retransmits, legs.count == 1, let leg = legs.first else { return false }
+    return leg.repair.isOverfull(
+      at: loop.now, rate: plan.link.bandwidth.rate(at: loop.now), lastFrame: sender.lastFrame)
+  }
+
   private func transmit(_ bytes: [UInt8], on index: Int, channel: CapturedPacket.Channel) {
+    if channel == .media {
+      legs[index].repair.noteSent(
+        bytes, at: loop.now, rate: legs[index].link.configuration.bandwidth.rate(at: loop.now))
+    }
     let size = bytes.count + CallPlan.datagramHeaderSize
     guard case .arrives(let time) = legs[index].link.send(bytes: size, at: loop.now) else { return }
     loop.schedule(at: time) { [self] in
@@ -166,9 +184,33 @@ final class CallSimulation {
     loop.schedule(at: time) { [self] in
       guard let feedback = RTCPPacket.parse(bytes) else { return }
       sender.take(feedback, from: index, at: loop.now)
+      for case .receiverReport(_, let blocks) in feedback {
+        for block in blocks { legs[index].repair.take(block, at: loop.now) }
+      }
+      let trip = 2 * plan.link.delay
       let again = legs[index].stream.packets(
-        askedFor: feedback, at: loop.now, interval: sender.roundTrip * 0.9)
-      for (_, packet) in again { transmit(packet, on: index, channel: .media) }
+        askedFor: feedback, at: loop.now, interval: trip * 0.9, age: trip * 0.9)
+      let isBurst = legs[index].repair.plan(
+        again.map(\.number), at: loop.now, roundTrip: trip, isProtected: false)
+      for (_, packet) in again { sendAgain(packet, on: index, isBurst: isBurst) }
+      scheduleCopies(index)
+    }
+  }
+
+  private func sendAgain(_ packet: [UInt8], on index: Int, isBurst: Bool) {
+    legs[index].repair.noteResent(packet, isBurst: isBurst, at: loop.now)
+    transmit(packet, on: index, channel: .media)
+  }
+
+  private func scheduleCopies(_ index: Int) {
+    let due = legs[index].repair.nextCopy
+    guard due < .infinity else { return }
+    loop.schedule(at: due) { [self] in
+      for number in legs[index].repair.takeCopies(at: loop.now) {
+        if let packet = legs[index].stream.packet(again: number, at: loop.now) {
+          sendAgain(packet, on: index, isBurst: false)
+        }
+      }
     }
   }
 

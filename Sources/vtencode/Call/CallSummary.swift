@@ -40,7 +40,7 @@ struct CallSummary {
       (
         "frames",
         "\(Wording.grouped(record.frames.count)), \(Wording.plural(keyFrames, "key frame"))"
-          + (dropped > 0 ? ", \(dropped) dropped by rate control" : "")
+          + (dropped > 0 ? ", \(dropped) left out" : "")
       ), ("rate", "\(Wording.bitRate(record.rate)), asked for \(Wording.bitRate(asked))"),
     ]
     if !record.repairs.isEmpty {

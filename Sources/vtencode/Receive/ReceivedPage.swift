@@ -22,7 +22,7 @@ struct ReceivedPage {
   /// Opens the page's port.
   /// - Parameter wake: as with `WebServer`.
   init(_ place: WebOptions.Place, wake: @escaping @Sendable () -> Void) throws {
-    server = try WebServer(place.endpoint, at: place.address, wake: wake)
+    server = try WebServer(place.endpoint, at: place.address, token: place.token, wake: wake)
     WebServer.announce(server, at: place)
   }
 

@@ -16,18 +16,18 @@ final class WebClients: @unchecked Sendable {
   private var status: String?
 
   /// A connection comes in.
-  func accept(_ channel: any Channel, hosts: WebHosts) throws {
+  func accept(_ channel: any Channel, hosts: WebHosts, token: WebToken) throws {
     // Those that say nothing are not to keep a page out.
     if others.count + clients.count >= WebServer.mostConnections, !others.isEmpty {
       others.removeFirst().close(promise: nil)
     }
     others.append(channel)
     channel.closeFuture.whenComplete { [self] _ in forget(channel) }
-    let page = WebPageHandler(hosts)
+    let page = WebPageHandler(hosts, token)
     let upgrader = NIOWebSocketServerUpgrader(
       maxFrameSize: WebMessage.mostBytes,
       shouldUpgrade: { [self] channel, head in
-        let refusal = WebPageHandler.refusal(ofSocket: head, hosts: hosts, isFull: isFull)
+        let refusal = WebPageHandler.refusal(ofSocket: head, hosts: hosts, token: token, isFull: isFull)
         return channel.eventLoop.makeSucceededFuture(refusal == nil ? HTTPHeaders() : nil)
       },
       upgradePipelineHandler: { [self] channel, _ in

@@ -7,28 +7,40 @@ struct WebOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Show the pictures in a browser: a page at this port of this machine, with charts and buttons. With an address before "
-        + "it (0.0.0.0:8080, and --insecure), everybody who reaches that sees them and can press the buttons.",
+        + "it (0.0.0.0:8080, and --insecure) it is open to other machines. Its address has a secret in it, without which nothing "
+        + "is shown.",
       valueName: "port"))
   var web: Endpoint?
+
+  @Option(
+    help: ArgumentHelp(
+      "The secret of the page's address in place of a random one: \(WebToken.lengths.lowerBound) to "
+        + "\(WebToken.lengths.upperBound) letters, digits, - and _.", valueName: "text"))
+  var webToken: WebToken?
+
+  func validate() throws {
+    if webToken != nil, web == nil { throw ValidationError("--web-token is for --web.") }
+  }
 
   /// A page's name, and the address to listen at.
   struct Place: Sendable {
     var endpoint: Endpoint
     var address: SocketAddress
+    var token: WebToken
   }
 
-  /// - Parameter isInsecure: whether it was asked for that others see it. A key of the call's says nothing here: the page
-  ///   asks nobody for one.
+  /// - Parameter isInsecure: whether it was asked for that others may see it: the page goes over the network as it is, with
+  ///   the secret of its address. A key of the call's says nothing here.
   func place(isInsecure: Bool) throws -> Place? {
     guard let web else { return nil }
     let address = try Endpoint(host: web.host ?? "127.0.0.1", port: web.port).resolve()
     guard address.isLoopback || isInsecure else {
       throw Failure(
-        "\(address.text) is not this machine's alone: everybody who reaches the page there sees the pictures and can press "
-          + "its buttons; leave out the address (and forward the port with ssh -L), or add --insecure",
+        "\(address.text) is not this machine's alone: everybody on the way to the page there sees the pictures, and its "
+          + "address with the secret; leave out the address (and forward the port with ssh -L), or add --insecure",
         status: 64)
     }
-    return Place(endpoint: web, address: address)
+    return Place(endpoint: web, address: address, token: webToken ?? WebToken())
   }
 }
 
@@ -38,7 +50,7 @@ extension WebServer {
     Console.note("Open \(server.url) in a browser")
     guard !place.address.isLoopback else { return }
     Console.note(
-      "Everybody who reaches \(place.address.text) sees the pictures and can press the buttons; browsers decode them only on "
-        + "this machine or through HTTPS")
+      "Who has this address sees the pictures and can press the buttons, and everybody on the way sees the address; browsers "
+        + "decode the pictures only on this machine or through HTTPS")
   }
 }

@@ -12,23 +12,27 @@ final class WebPageHandler: ChannelInboundHandler, RemovableChannelHandler {
   static let socketPath = "/socket"
 
   private let hosts: WebHosts
+  private let token: WebToken
   private var head: HTTPRequestHead?
   var isFull: () -> Bool = { false }
   /// It has become a WebSocket.
   var isDone = false
 
-  init(_ hosts: WebHosts) { self.hosts = hosts }
+  init(_ hosts: WebHosts, _ token: WebToken) { (self.hosts, self.token) = (hosts, token) }
+
+  private static let noToken = "Open the address that vtencode has printed: it ends with a secret.\n"
 
   /// Why a request to become a WebSocket is not met; nil if it is.
   static func refusal(
-    ofSocket head: HTTPRequestHead, hosts: WebHosts, isFull: Bool
+    ofSocket head: HTTPRequestHead, hosts: WebHosts, token: WebToken, isFull: Bool
   ) -> (HTTPResponseStatus, String)? {
     let host = head.headers.first(name: "Host")
     guard hosts.allows(host: host) else { return (.misdirectedRequest, "No page has this name here.\n") }
-    guard head.uri == socketPath else { return (.notFound, "There is nothing here.\n") }
+    guard WebToken.path(head.uri) == socketPath else { return (.notFound, "There is nothing here.\n") }
     guard hosts.allows(origin: head.headers.first(name: "Origin"), host: host) else {
       return (.forbidden, "Only the page from here may have the frames.\n")
     }
+    guard token.isIn(head.uri) else { return (.forbidden, noToken) }
     guard !isFull else {
       return (.serviceUnavailable, "\(WebServer.mostClients) pages are open already; close one.\n")
     }
@@ -53,8 +57,9 @@ final class WebPageHandler: ChannelInboundHandler, RemovableChannelHandler {
     guard head.method == .GET || head.method == .HEAD else {
       return send(context, head, .methodNotAllowed, "Only GET.\n", headers: [("Allow", "GET, HEAD")])
     }
-    switch head.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false).first {
+    switch WebToken.path(head.uri) {
     case "/":
+      guard token.isIn(head.uri) else { return send(context, head, .forbidden, Self.noToken) }
       let nonce = Data((0..<16).map { _ in UInt8.random(in: 0...255) }).base64EncodedString()
       // Nothing from elsewhere, nothing to elsewhere, and in nobody's frame.
       let policy =
@@ -66,7 +71,7 @@ final class WebPageHandler: ChannelInboundHandler, RemovableChannelHandler {
     case "/favicon.ico": send(context, head, .noContent, "")
     case Self.socketPath[...]:
       let (status, text) =
-        Self.refusal(ofSocket: head, hosts: hosts, isFull: isFull())
+        Self.refusal(ofSocket: head, hosts: hosts, token: token, isFull: isFull())
         ?? (.upgradeRequired, "This is for WebSockets.\n")
       send(context, head, status, text, headers: status == .upgradeRequired ? [("Upgrade", "websocket")] : [])
     default: send(context, head, .notFound, "There is nothing here.\n")

@@ -212,7 +212,7 @@ extension WebPage {
 
     function connect() {
       exchanges = [];
-      socket = new WebSocket(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/socket`);
+      socket = new WebSocket(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/socket${location.search}`);
       socket.binaryType = 'arraybuffer';
       socket.onopen = () => {
         figures.state = 'open';

@@ -19,7 +19,7 @@ final class WebServer: @unchecked Sendable {
 
   private let group: MultiThreadedEventLoopGroup
   private let channel: any Channel
-  private let hosts: WebHosts
+  private let token: WebToken
   private let wake: @Sendable () -> Void
   private let lock = Lock()
   private var requests = WebRequests()
@@ -31,13 +31,16 @@ final class WebServer: @unchecked Sendable {
   /// Opens the port.
   /// - Parameters:
   ///   - endpoint: as it was given, for its name.
+  ///   - token: what a page's address must have.
   ///   - wake: called from the server's thread when a page asks for something.
   /// - Throws: A `Failure` that says what to do, if the port cannot be had.
-  init(_ endpoint: Endpoint, at address: SocketAddress, wake: @escaping @Sendable () -> Void) throws {
+  init(
+    _ endpoint: Endpoint, at address: SocketAddress, token: WebToken, wake: @escaping @Sendable () -> Void
+  ) throws {
     self.wake = wake
     let hosts = WebHosts(endpoint)
     let clients = WebClients()
-    self.hosts = hosts
+    self.token = token
     self.clients = clients
     group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     do {
@@ -46,7 +49,7 @@ final class WebServer: @unchecked Sendable {
         .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
         .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
         .childChannelInitializer { channel in
-          channel.eventLoop.makeCompletedFuture { try clients.accept(channel, hosts: hosts) }
+          channel.eventLoop.makeCompletedFuture { try clients.accept(channel, hosts: hosts, token: token) }
         }
         .bind(to: address).wait()
     } catch let error as IOError {
@@ -63,9 +66,9 @@ final class WebServer: @unchecked Sendable {
   var url: String {
     let port = channel.localAddress?.port ?? 0
     guard let address = channel.localAddress?.ipAddress, address != "0.0.0.0", address != "::" else {
-      return "http://\(Endpoint(host: "127.0.0.1", port: port).text)/"
+      return "http://\(Endpoint(host: "127.0.0.1", port: port).text)/\(token.query)"
     }
-    return "http://\(Endpoint(host: address, port: port).text)/"
+    return "http://\(Endpoint(host: address, port: port).text)/\(token.query)"
   }
 
   // MARK: - From the session's thread
