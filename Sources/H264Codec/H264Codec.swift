@@ -21,6 +21,8 @@ public enum H264Codec {
   /// For every other purpose: no frame is ever dropped. Streams that may wait are coded with a look-ahead.
   public static var encoder: EncoderDescription {
     var description = describe(encoderID, name: "OpenVideoToolbox")
+    // With a look-ahead (docs/benchmark.md).
+    description.qualityRating = 95
     description.features.formUnion([
       .frameReordering, .multiPass, .partialPasses, .constantRate, .variableRate, .lookAhead,
       .expectedDuration, .hdrMetadata, .bufferTiming,

@@ -215,14 +215,14 @@ import VideoToolbox
     let fast = try run(speed: true)
     let saving = try run(power: true)
     let best = try run(speed: false)
-    #expect(fastest.cost > 1.03 * faster.cost)
+    #expect(fastest.cost > 1.01 * faster.cost)
     #expect(faster.cost > 1.03 * usual.cost)
     // All differ. Real time alone has the effort of the wish for speed, but looks ahead at nothing.
     let streams = [usual, fastest, faster, fast, saving, best].map { $0.samples.map(\.bytes) }
     #expect(Set(streams).count == streams.count)
     #expect(try run(realTime: true).cost > fast.cost)
-    // More effort looks at more reference frames.
-    guard codec == kCMVideoCodecType_H264 else { return }
+    // More effort looks at more reference frames. (The package's own encoder says so in each slice.)
+    guard codec == kCMVideoCodecType_H264, usesX264 else { return }
     let references = try [faster, fast, usual, best].map {
       Self.references(inPPS: try #require($0.samples.first?.parameterSets.last))
     }
@@ -320,7 +320,9 @@ import VideoToolbox
     #expect(sizes.count == 3)
     #expect(presets[kVTCompressionPreset_VideoConferencing] == nil)
     let id = try #require(try property(session, kVTCompressionPropertyKey_EncoderID) as? NSString)
-    #expect(id.contains(codec == kCMVideoCodecType_HEVC ? "x265" : "x264"))
+    #expect(
+      codec == kCMVideoCodecType_HEVC
+        ? id.contains("x265") : id as String == namedEncoderID ?? "org.openvideotoolbox.videoencoder.h264")
     let isHardware = try property(session, kVTCompressionPropertyKey_UsingHardwareAcceleratedVideoEncoder)
     #expect((isHardware as? NSNumber)?.boolValue == false)
   }

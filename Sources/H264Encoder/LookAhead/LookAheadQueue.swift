@@ -29,6 +29,8 @@ final class LookAheadQueue {
   /// Part of the cost of intra prediction that inter prediction takes at least where a new scene begins, right after
   /// a key frame and later.
   private static let cut = (early: 0.92, late: 0.82)
+  /// Part of what inter prediction saved in the picture before that it saves at most where a new scene begins.
+  private static let cutSaving = 0.7
   /// Pictures from key frame to key frame if nothing is said.
   static let usualInterval = 250
   /// Part of the cost of intra prediction from which on a picture is too far from the last P picture.
@@ -104,7 +106,7 @@ final class LookAheadQueue {
     }
     picture.takeResiduals(geometry.macroblockCount, hasInter: before != nil)
     if let before {
-      picture.isCut = isCut(picture)
+      picture.isCut = isCut(picture, after: before)
       // A flash: what follows it looks like what was before it.
       if before.isCut, let earlier = beforeNewest, isFlash(before, between: earlier, and: picture) {
         before.isCut = false
@@ -292,8 +294,12 @@ final class LookAheadQueue {
 
   // MARK: - Kinds
 
-  private func isCut(_ picture: QueuedPicture) -> Bool {
-    Double(picture.interCost) > LookAheadQueue.cut.late * Double(picture.intraCost)
+  private func isCut(_ picture: QueuedPicture, after before: QueuedPicture) -> Bool {
+    let (inter, intra) = (Double(picture.interCost), Double(picture.intraCost))
+    guard inter > LookAheadQueue.cut.late * intra else { return false }
+    // Under noise all pictures are far from their neighbours: in a new scene prediction saves less than it just did.
+    let usual = Double(before.intraCost - before.interCost)
+    return usual <= 0 || (intra - inter) * Double(before.intraCost) < LookAheadQueue.cutSaving * usual * intra
   }
 
   private func isFlash(_ flash: QueuedPicture, between a: QueuedPicture, and b: QueuedPicture) -> Bool {

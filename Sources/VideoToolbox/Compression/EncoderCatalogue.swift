@@ -11,8 +11,7 @@ import X265Codec
 /// `CodecRegistry.shared` before the session is made: its features say which properties a session offers for it.
 enum EncoderCatalogue {
   private static let builtIn: [EncoderDescription] =
-    [X264Codec.encoder].compactMap { $0 } + [H264Codec.encoder, H264Codec.lowLatencyEncoder]
-    + X265Codec.encoders
+    [H264Codec.encoder, H264Codec.lowLatencyEncoder] + [X264Codec.encoder].compactMap { $0 } + X265Codec.encoders
 
   /// All encoders, the preferred first.
   static var all: [EncoderDescription] {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreMedia
+import Foundation
 import Synchronization
 import Testing
 import VideoToolbox
@@ -29,12 +30,20 @@ func check(_ status: OSStatus, _ what: String) throws {
   if status != noErr { throw SessionError(status: status, what: what) }
 }
 
+/// The encoder that H.264 is tested with in place of the usual one: `scripts/test` runs some suites with libx264 as well.
+let namedEncoderID = ProcessInfo.processInfo.environment["OVT_H264_ENCODER"]
+let usesX264 = namedEncoderID?.hasSuffix(".x264") ?? false
+
 func makeSession(
   _ codec: CMVideoCodecType = kCMVideoCodecType_H264, width: Int = 320, height: Int = 240,
   specification: [CFString: Any]? = nil, attributes: [CFString: Any]? = nil,
   properties: [CFString: Any] = [:]
 ) throws -> VTCompressionSession {
   var session: VTCompressionSession?
+  var specification = specification
+  if codec == kCMVideoCodecType_H264, specification == nil, let namedEncoderID {
+    specification = [kVTVideoEncoderSpecification_EncoderID: namedEncoderID]
+  }
   try check(
     VTCompressionSessionCreate(
       allocator: kCFAllocatorDefault, width: Int32(width), height: Int32(height), codecType: codec,
