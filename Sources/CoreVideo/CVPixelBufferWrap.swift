@@ -18,7 +18,7 @@ public typealias CVPixelBufferReleasePlanarBytesCallback =
 /// Makes a pixel buffer around memory that holds pixels in one plane.
 ///
 /// The memory must stay as it is until `releaseCallback` is called. Nothing is copied.
-/// - Returns: `kCVReturnInvalidArgument` if `bytesPerRow` is too small for a row or the format has several planes;
+/// - Returns: `kCVReturnInvalidArgument` if `bytesPerRow` is too small for a row or above 2^31 - 1, or the format has several planes;
 ///   the other errors of `CVPixelBufferCreate`. The callback is then not called.
 @discardableResult
 public func CVPixelBufferCreateWithBytes(
@@ -37,7 +37,7 @@ public func CVPixelBufferCreateWithBytes(
   case .failure(let failure): return failure.code
   }
   let (size, overflow) = bytesPerRow.multipliedReportingOverflow(by: layout.planes[0].rows)
-  guard bytesPerRow >= layout.planes[0].bytesPerRow, !overflow else { return kCVReturnInvalidArgument }
+  guard (layout.planes[0].bytesPerRow...mostBytesPerRow).contains(bytesPerRow), !overflow else { return kCVReturnInvalidArgument }
   let owner = OutsideMemory(address: baseAddress, refCon: releaseRefCon)
   var release: (@Sendable () -> Void)?
   if let releaseCallback {
@@ -62,7 +62,7 @@ public func CVPixelBufferCreateWithBytes(
 /// - `dataSize`: The block's size in bytes.
 /// - `numberOfPlanes`: As many as the format has.
 /// - Returns: `kCVReturnInvalidArgument` if the number of planes, an address or a row's length is wrong or too
-///   small; the other errors of `CVPixelBufferCreate`. The callback is then not called.
+///   small, a row's length is above 2^31 - 1, or a plane's size beyond Int; the other errors of `CVPixelBufferCreate`. The callback is then not called.
 @discardableResult
 public func CVPixelBufferCreateWithPlanarBytes(
   _ allocator: CFAllocator?, _ width: Int, _ height: Int, _ pixelFormatType: OSType,
@@ -82,16 +82,22 @@ public func CVPixelBufferCreateWithPlanarBytes(
   case .failure(let failure): return failure.code
   }
   var planes: [PixelStorage.Plane] = []
+  var allBytes = 0
   for (index, tight) in layout.planes.enumerated() {
-    guard let address = planeBaseAddress[index], planeBytesPerRow[index] >= tight.bytesPerRow,
+    guard let address = planeBaseAddress[index],
+      (tight.bytesPerRow...mostBytesPerRow).contains(planeBytesPerRow[index]),
       planeWidth[index] >= tight.width, planeHeight[index] >= tight.height
     else { return kCVReturnInvalidArgument }
+    let (bytes, tooLarge) = planeBytesPerRow[index].multipliedReportingOverflow(by: planeHeight[index])
+    let (sum, overflow) = allBytes.addingReportingOverflow(bytes)
+    guard !tooLarge, !overflow else { return kCVReturnInvalidArgument }
+    allBytes = sum
     planes.append(
       .init(
         baseAddress: address, width: planeWidth[index], height: planeHeight[index],
         bytesPerRow: planeBytesPerRow[index]))
   }
-  let size = dataSize > 0 ? dataSize : planes.reduce(0) { $0 + $1.bytesPerRow * $1.height }
+  let size = dataSize > 0 ? dataSize : allBytes
   let owner = OutsideMemory(address: dataPtr, refCon: releaseRefCon)
   var release: (@Sendable () -> Void)?
   if let releaseCallback {
@@ -111,6 +117,9 @@ public func CVPixelBufferCreateWithPlanarBytes(
   pixelBufferOut.pointee?.attachInitial(pixelBufferAttributes)
   return kCVReturnSuccess
 }
+
+/// Rows further apart nothing can take: codecs, converters and textures say the distance in 32 bits.
+private let mostBytesPerRow = Int(Int32.max)
 
 /// The smallest layout that outside memory must have. There is no telling where extended pixels would lie in it.
 private func wrappingLayout(

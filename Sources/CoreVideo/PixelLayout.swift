@@ -67,5 +67,5 @@ struct PixelLayout: Sendable {
   enum LayoutError: Error { case tooLarge }
 }
 
-func ceilDivide(_ a: Int, _ b: Int) -> Int { (a + b - 1) / b }
+func ceilDivide(_ a: Int, _ b: Int) -> Int { a / b + (a % b > 0 ? 1 : 0) }
 func roundUp(_ a: Int, to b: Int) -> Int { ceilDivide(a, b) * b }

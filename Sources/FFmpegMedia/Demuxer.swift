@@ -113,7 +113,9 @@ package final class Demuxer: @unchecked Sendable {
   }
 
   /// A second, independent reader of a file that `other` has opened.
-  package init(again other: Demuxer) throws {
+  ///
+  /// - Parameter interruption: Ends the opening, and all that follows.
+  package init(again other: Demuxer, interruption: MediaInterruption = MediaInterruption()) throws {
     url = other.url
     formatName = other.formatName
     streams = other.streams
@@ -123,7 +125,7 @@ package final class Demuxer: @unchecked Sendable {
     frameRate = other.frameRate
     access = other.access
     source = other.source
-    interruption = MediaInterruption()
+    self.interruption = interruption
     facts = other.facts
     hasJumps = other.hasJumps
     times = StreamTimes(other.streams, other.facts, continuity: nil)

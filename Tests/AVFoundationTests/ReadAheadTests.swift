@@ -49,6 +49,7 @@ import Testing
     }
 
     func seek(to range: CMTimeRange) throws { state.withLock { $0 = State() } }
+    func stop() { interrupt() }
     func interrupt() { state.withLock { $0.isInterrupted = true } }
     var given: Int { state.withLock { $0.given } }
   }

@@ -277,6 +277,56 @@ private final class FileDelegate: NSObject, AVAssetResourceLoaderDelegate, @unch
     #expect(delegate.cancelled >= 1)
   }
 
+  /// The same where the source is one of several, inside another source.
+  @Test(arguments: [
+    "mix", "sound", "scaled sound", "mix of a composition", "stored", "pictures", "opened late",
+  ]) func cancellingWhatIsComposed(kind: String) async throws {
+    let isVideo = kind == "pictures"
+    let path =
+      isVideo
+      ? try large(optimized: true)
+      : try Fixture.make(
+        "long-sound.mov",
+        [
+          "-f", "lavfi", "-i", "sine=frequency=440:sample_rate=48000:duration=60", "-c:a", "pcm_s16le", "-ac",
+          "2", "-movflags", "+faststart",
+        ])
+    let delegate = try FileDelegate(path)
+    let plain = try asset(delegate)
+    let source = try #require(try await plain.loadTracks(withMediaType: isVideo ? .video : .audio).first)
+    let composition = AVMutableComposition()
+    let track = try #require(
+      composition.addMutableTrack(withMediaType: source.mediaType, preferredTrackID: 1))
+    try track.insertTimeRange(source.timeRange, of: source, at: .zero)
+    if kind == "scaled sound" {
+      track.scaleTimeRange(track.timeRange, toDuration: CMTime(value: 90, timescale: 1))
+    }
+    let pcm: [String: Any] = [AVFormatIDKey: kAudioFormatLinearPCM]
+    let reader = try AVAssetReader(asset: kind == "mix" ? plain : composition)
+    let output: AVAssetReaderOutput =
+      switch kind {
+      case "mix": AVAssetReaderAudioMixOutput(audioTracks: [source], audioSettings: pcm)
+      case "mix of a composition": AVAssetReaderAudioMixOutput(audioTracks: [track], audioSettings: pcm)
+      case "stored": AVAssetReaderTrackOutput(track: track, outputSettings: nil)
+      case "pictures": AVAssetReaderTrackOutput(track: track, outputSettings: [:])
+      default: AVAssetReaderTrackOutput(track: track, outputSettings: pcm)
+      }
+    reader.add(output)
+    #expect(reader.startReading())
+    if kind != "opened late" { #expect(output.copyNextSampleBuffer() != nil) }
+    delegate.fallSilent()
+    let done = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      while output.copyNextSampleBuffer() != nil {}
+      done.signal()
+    }
+    for _ in 0..<500 where delegate.unanswered == 0 { try await Task.sleep(for: .milliseconds(10)) }
+    #expect(delegate.unanswered == 1, "the movie is too small for this test")
+    reader.cancelReading()
+    #expect(await onThread { done.wait(timeout: .now() + 20) } == .success)
+    #expect(reader.status == .cancelled)
+  }
+
   /// A server that takes the connection, and never says anything: without an interruption this has no end.
   @Test(.timeLimit(.minutes(5))) func cancellingAServer() async throws {
     let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)

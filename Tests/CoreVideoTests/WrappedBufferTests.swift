@@ -97,4 +97,34 @@ private final class Log: Sendable {
       #expect(out == nil)
     }
   }
+
+  /// Sizes that no memory has: refused, whatever they add up to.
+  @Test(arguments: [
+    (0, 32, 16, Int.max, 64), (Int.max, 32, 16, 64, 64), (0, .max, 16, 64, 64), (0, 32, .max, 64, 64),
+    (1 << 20, 32, 16, 1 << 31, 64), (0, 1 << 40, 16, 1 << 30, 1 << 30),
+  ]) func impossibleSizes(data: Int, lumaRows: Int, chromaRows: Int, lumaStride: Int, chromaStride: Int)
+    throws
+  {
+    let memory = UnsafeMutableRawPointer.allocate(byteCount: 64 * 48, alignment: 16)
+    defer { memory.deallocate() }
+    var addresses: [UnsafeMutableRawPointer?] = [memory, memory + 64 * 32]
+    var widths = [60, 30]
+    var heights = [lumaRows, chromaRows]
+    var strides = [lumaStride, chromaStride]
+    var out: CVPixelBuffer?
+    let status = CVPixelBufferCreateWithPlanarBytes(
+      nil, 60, 32, kCVPixelFormatType_420YpCbCr8BiPlanarFullRange, nil, data, 2, &addresses, &widths,
+      &heights,
+      &strides, nil, nil, nil, &out)
+    if data == .max {
+      // A size of the whole block that says nothing of the planes.
+      #expect(status == kCVReturnSuccess && out.map(CVPixelBufferGetDataSize) == .max)
+    } else {
+      #expect(status == kCVReturnInvalidArgument && out == nil)
+    }
+    #expect(
+      CVPixelBufferCreateWithBytes(
+        nil, 20, 2, kCVPixelFormatType_32BGRA, memory, 1 << 31, nil, nil, nil, &out)
+        == kCVReturnInvalidArgument)
+  }
 }

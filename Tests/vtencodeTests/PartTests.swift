@@ -338,4 +338,57 @@ import Testing
     #expect(run.status == 64 && run.complaintLines.count == 1, "\(run.complaints)")
     #expect(folder.contents == ["in.mp4"])
   }
+
+  /// Numbers of a plan that no movie has, under a checksum that is right.
+  @Test func plansThatCannotBe() throws {
+    let folder = try Folder()
+    try makeVaryingMovie(folder.path("in.mp4"), seconds: 3)
+    _ = try split(folder, "--quality", "0.4", "--segments", "2")
+    let original = try String(contentsOfFile: folder.path("plan.json"), encoding: .utf8)
+    let counts = try plan(folder.path("plan.json"))
+    /// The plan with a right checksum: over its text without white space, and without a checksum.
+    func write(_ text: String) throws {
+      var compact = ""
+      var inString = false
+      var isEscaped = false
+      for character in text {
+        if inString || !character.isWhitespace { compact.append(character) }
+        if character == "\"", !isEscaped { inString.toggle() }
+        isEscaped = character == "\\" && !isEscaped
+      }
+      let start = try #require(compact.range(of: "\"checksum\":\""))
+      let end = try #require(compact[start.upperBound...].firstIndex(of: "\""))
+      let bare = compact.replacingCharacters(in: start.upperBound..<end, with: "")
+      try Data(bare.utf8).write(to: URL(fileURLWithPath: folder.path("bare")))
+      let sum = try CommandLine.run("md5sum", [folder.path("bare")]).text.prefix(32)
+      let whole = compact.replacingCharacters(in: start.upperBound..<end, with: sum)
+      try Data(whole.utf8).write(to: URL(fileURLWithPath: folder.path("plan.json")))
+    }
+    // The way to the checksum is right.
+    try write(original)
+    #expect(try encode(folder, 0).status == 0)
+    let (first, second) = (counts.segments[0].frames, counts.segments[1].frames)
+    let most = Int.max
+    for (frames, sizes) in [(most, (most, 1)), (1 << 60, (1 << 59, 1 << 59)), (1 << 31, (1 << 31 - 1, 1))] {
+      var text = original
+      for (old, new) in [
+        ("\"frames\" : \(counts.frames),", "\"frames\" : \(frames),"),
+        (
+          "\"firstFrame\" : \(first),\n      \"frames\" : \(second),",
+          "\"firstFrame\" : \(sizes.0),\n      \"frames\" : \(sizes.1),"
+        ),
+        (
+          "\"firstFrame\" : 0,\n      \"frames\" : \(first),",
+          "\"firstFrame\" : 0,\n      \"frames\" : \(sizes.0),"
+        ),
+      ] {
+        try #require(text.contains(old), "\(old) in \(text)")
+        text = text.replacingOccurrences(of: old, with: new)
+      }
+      try write(text)
+      for run in [try encode(folder, 0), try join(folder)] {
+        #expect(run.status == 1 && run.complaints.contains("damaged"), "\(run.status) \(run.complaints)")
+      }
+    }
+  }
 }

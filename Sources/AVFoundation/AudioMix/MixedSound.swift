@@ -41,9 +41,13 @@ final class MixedSound: SampleSource {
     var waiting: [Float] = []
     var start: Int64 = 0
     var hasEnded = false
+    /// What comes after a gap that is not filled yet.
+    var pending: CMSampleBuffer?
   }
 
   private var inputs: [Input]
+  /// Those of the inputs, for `stop()`.
+  private let sources: [any SampleSource]
   private let requirements: SoundRequirements
   private let description: CMFormatDescription
   private let channels: Int
@@ -55,11 +59,14 @@ final class MixedSound: SampleSource {
 
   init(_ sources: [(source: any SampleSource, curve: VolumeCurve)], _ requirements: SoundRequirements) throws
   {
+    self.sources = sources.map(\.source)
     inputs = sources.map { Input(source: $0.source, curve: $0.curve) }
     self.requirements = requirements
     channels = requirements.format.channels
     description = try CMFormatDescription(audioStreamBasicDescription: requirements.description)
   }
+
+  func stop() { for source in sources { source.stop() } }
 
   func seek(to range: CMTimeRange) throws {
     for index in inputs.indices {
@@ -67,6 +74,7 @@ final class MixedSound: SampleSource {
       inputs[index].waiting = []
       inputs[index].start = 0
       inputs[index].hasEnded = false
+      inputs[index].pending = nil
     }
     position = range.start > .zero ? requirements.frames(range.start) : 0
     end = range.end.isNumeric ? requirements.frames(range.end) : .max
@@ -92,24 +100,28 @@ final class MixedSound: SampleSource {
   /// Reads until an input has all frames before one, or no more.
   private func fill(_ input: inout Input, to end: Int64) throws {
     while !input.hasEnded, input.start + Int64(input.waiting.count / channels) < end {
-      guard let sample = try input.source.next() else {
+      guard let sample = try input.pending ?? input.source.next() else {
         input.hasEnded = true
         return
       }
+      input.pending = nil
       guard let block = CMSampleBufferGetDataBuffer(sample) else { continue }
       let first = CMSampleBufferGetPresentationTimeStamp(sample).value
+      let next = input.start.addingClamped(Int64(input.waiting.count / channels))
+      if !input.waiting.isEmpty, first > next {
+        // A gap is silent, a second at a time: what comes behind it waits.
+        let silence = Int(min(first.subtractingClamped(next), Int64(requirements.format.sampleRate)))
+        input.waiting += [Float](repeating: 0, count: silence * channels)
+        input.pending = sample
+        continue
+      }
       var frames = try block.dataBytes().withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
       if input.waiting.isEmpty {
         input.start = first
-      } else {
-        // A gap is silent; what would sound twice is left out.
-        let next = input.start + Int64(input.waiting.count / channels)
-        if first > next {
-          let silence = Int(min(first - next, Int64(requirements.format.sampleRate)))
-          input.waiting += [Float](repeating: 0, count: silence * channels)
-        } else if first < next {
-          frames.removeFirst(min(frames.count, Int(next - first) * channels))
-        }
+      } else if first < next {
+        // What would sound twice is left out.
+        let twice = Int(next.subtractingClamped(first))
+        frames.removeFirst(min(frames.count, twice.multipliedClamped(by: channels)))
       }
       input.waiting += frames
     }

@@ -15,15 +15,17 @@ extension AVCompositionTrack {
           .operationNotSupportedForAsset, reason: "Sound that is scaled cannot be read as it is stored.",
           advice: "Read it as linear PCM.")
       }
-      return ComposedPictures(timeline, isStored: true) { track in
-        StoredSampleSource(try Demuxer(again: track.file.facts().demuxer), track.facts, damage: damage)
+      return ComposedPictures(timeline, isStored: true) { track, interruption in
+        StoredSampleSource(
+          try Demuxer(again: track.file.facts().demuxer, interruption: interruption), track.facts,
+          damage: damage)
       }
     case .pictures(let requirements):
-      let pictures = ComposedPictures(timeline, isStored: false) { track in
+      let pictures = ComposedPictures(timeline, isStored: false) { track, interruption in
         try requirements.color?.check(against: track.facts.stream)
         return try PictureSource(
-          Demuxer(again: track.file.facts().demuxer), track.facts, requirements, copies: copies,
-          damage: damage)
+          Demuxer(again: track.file.facts().demuxer, interruption: interruption), track.facts,
+          requirements, copies: copies, damage: damage)
       }
       return ReadAhead(pictures, depth: AVAssetReaderTrackOutput.readAhead)
     case .sound(let requirements):

@@ -40,7 +40,8 @@ open class AVMutableCompositionTrack: AVCompositionTrack, @unchecked Sendable {
       guard list.count == newValue.count, (try? validateSegments(list)) != nil else { return }
       let parts = list.map {
         CompositionTimeline.Part(
-          source: $0.source, range: $0.timeMapping.source, duration: $0.timeMapping.target.duration)
+          source: $0.isEmpty ? nil : $0.source, range: $0.timeMapping.source,
+          duration: $0.timeMapping.target.duration)
       }
       timelineLock.withLock { storedTimeline = CompositionTimeline(parts) }
     }
@@ -139,7 +140,7 @@ open class AVMutableCompositionTrack: AVCompositionTrack, @unchecked Sendable {
   }
 
   /// Whether segments can be a track.
-  /// - Throws: `AVError`: there are gaps or overlaps, or a segment's ranges are no ranges.
+  /// - Throws: `AVError`: there are gaps or overlaps, a segment's ranges are no ranges, or it is of other media.
   open func validateSegments(_ trackSegments: [AVCompositionTrackSegment]) throws {
     var end = CMTime.zero
     for segment in trackSegments {
@@ -150,6 +151,11 @@ open class AVMutableCompositionTrack: AVCompositionTrack, @unchecked Sendable {
       guard mapping.target.start == end else { throw AVError(.compositionTrackSegmentsNotContiguous) }
       end = mapping.target.end
       if segment.isEmpty { continue }
+      if let type = segment.source?.track.mediaType, type != mediaType {
+        throw AVError(
+          .operationNotAllowed,
+          reason: "A segment of type \(type.rawValue) cannot be in a track of \(mediaType.rawValue).")
+      }
       guard let source = segment.source, mapping.source.start.isNumeric,
         source.track.timeRange.containsTime(mapping.source.start)
       else { throw AVError(.invalidCompositionTrackSegmentSourceStartTime) }

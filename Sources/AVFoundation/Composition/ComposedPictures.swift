@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import FFmpegMedia
 import Foundation
-import Synchronization
 
 /// The pictures of a composition's track, or its samples as they are stored: those of each part, at the part's place.
 final class ComposedPictures: InterruptibleSource, @unchecked Sendable {
   // Sendable: one caller at a time, behind the lock of the output that owns it.
   /// Makes the source of a part.
-  typealias Make = (AVAssetTrack) throws -> any SampleSource
+  typealias Make = (AVAssetTrack, MediaInterruption) throws -> any SampleSource
 
   private let parts: [(part: CompositionTimeline.Part, target: CMTimeRange)]
   private let make: Make
   /// Samples as they are stored can be cut at key frames only.
   private let isStored: Bool
-  private let isInterrupted = Atomic(false)
+  private let interruption = SourceInterruption()
   private var waiting: ArraySlice<(part: CompositionTimeline.Part, target: CMTimeRange)> = []
   private var range = CMTimeRange.invalid
   private var current: (source: any SampleSource, part: CompositionTimeline.Part, target: CMTimeRange)?
@@ -25,20 +24,21 @@ final class ComposedPictures: InterruptibleSource, @unchecked Sendable {
     self.make = make
   }
 
-  func interrupt() { isInterrupted.store(true, ordering: .relaxed) }
+  func interrupt() { interruption.pause() }
+  func stop() { interruption.stop() }
 
   func seek(to range: CMTimeRange) throws {
-    isInterrupted.store(false, ordering: .relaxed)
+    interruption.resume()
     self.range = range
     current = nil
     waiting = parts.filter { $0.target.end > range.start && $0.target.start < range.end }[...]
   }
 
   func next() throws -> CMSampleBuffer? {
-    while !isInterrupted.load(ordering: .relaxed) {
+    while !interruption.isInterrupted {
       guard let (source, part, target) = current else {
         guard let next = waiting.popFirst(), let track = next.part.source?.track else { return nil }
-        let source = try make(track)
+        let source = try make(track, interruption.begin())
         // The piece of the part that is asked for.
         let wanted = CMTimeRange(
           start: max(range.start, next.target.start), end: min(range.end, next.target.end))

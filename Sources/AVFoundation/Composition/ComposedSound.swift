@@ -19,6 +19,7 @@ final class ComposedSound: SampleSource {
   private var position: Int64 = 0
   private var last: Int64 = 0
   private var pending: CMSampleBuffer?
+  private let interruption = SourceInterruption()
 
   init(
     _ timeline: CompositionTimeline, _ requirements: SoundRequirements, pitch: AVAudioTimePitchAlgorithm,
@@ -31,6 +32,8 @@ final class ComposedSound: SampleSource {
     self.requirements = requirements
     description = try CMFormatDescription(audioStreamBasicDescription: requirements.description)
   }
+
+  func stop() { interruption.stop() }
 
   func seek(to range: CMTimeRange) throws {
     position = requirements.frames(max(.zero, range.start))
@@ -80,7 +83,8 @@ final class ComposedSound: SampleSource {
       }
       let first = max(position, start)
       let stretched = try StretchedSound(
-        track, range: range, tempo: tempo, count: partEnd - first, requirements, damage: damage)
+        track, range: range, tempo: tempo, count: partEnd - first, requirements, damage: damage,
+        interruption: interruption.begin())
       current = (stretched, first, partEnd)
       return
     }
@@ -94,7 +98,8 @@ final class ComposedSound: SampleSource {
       own = SoundRequirements(requirements, sampleRate: Int(rate.rounded()))
     }
     let facts = try track.file.facts()
-    let source = try SoundSource(Demuxer(again: facts.demuxer), track.facts, own, damage: damage)
+    let source = try SoundSource(
+      Demuxer(again: facts.demuxer, interruption: interruption.begin()), track.facts, own, damage: damage)
     let skipped = position - start
     var from = part.range.start
     if skipped > 0 { from = from + CMTime(value: skipped, timescale: CMTimeScale(own.format.sampleRate)) }

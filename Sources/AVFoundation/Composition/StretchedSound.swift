@@ -28,15 +28,18 @@ final class StretchedSound: SampleSource {
   ///
   /// - `tempo`: Seconds of the source for a second of the output.
   /// - `count`: How many frames are wanted.
+  /// - `interruption`: Ends the opening of the file, and all that follows.
   init(
     _ track: AVAssetTrack, range: CMTimeRange, tempo: Double, count: Int64, _ requirements: SoundRequirements,
-    damage: DamageLog
+    damage: DamageLog, interruption: MediaInterruption
   ) throws {
     working = SoundRequirements(mixing: requirements)
     self.requirements = requirements
     self.count = count
     description = try CMFormatDescription(audioStreamBasicDescription: requirements.description)
-    source = try SoundSource(Demuxer(again: track.file.facts().demuxer), track.facts, working, damage: damage)
+    source = try SoundSource(
+      Demuxer(again: track.file.facts().demuxer, interruption: interruption), track.facts, working,
+      damage: damage)
     guard TempoFilter.range.contains(tempo) else {
       throw AVError(
         .operationNotSupportedForAsset, reason: "Sound cannot be scaled so much.",
@@ -48,6 +51,8 @@ final class StretchedSound: SampleSource {
     end = working.frames(range.end)
     try source.seek(to: range)
   }
+
+  func stop() { source.stop() }
 
   func seek(to range: CMTimeRange) throws {
     throw AVError(.operationNotAllowed, reason: "Sound that is scaled is read once.")

@@ -10,10 +10,7 @@ extension TimeObserver {
     let observer = TimeObserver(timebase, queue: queue ?? .main)
     guard interval.isNumeric, interval > .zero else { return observer }
     @Sendable func following(_ time: CMTime) -> CMTime {
-      let count = (time.seconds / interval.seconds + 1e-9).rounded(.down)
-      let step: Int64 = CMTimebaseGetRate(timebase) < 0 ? -1 : 1
-      return CMTimeMultiply(
-        interval, multiplier: Int32(clamping: Int64(clamping: count).addingClamped(step)))
+      TimeGrid.multiple(of: interval, beyond: time, isBackward: CMTimebaseGetRate(timebase) < 0)
     }
     observer.startPeriodic(next: following, block: block)
     return observer
@@ -126,8 +123,8 @@ final class TimeObserver: @unchecked Sendable {
     timer.setEventHandler { [weak self] in
       guard let self, !self.isOver else { return }
       // A timer may be a trifle early: the time it was set for has come all the same.
-      let now = max(
-        CMTimebaseGetTime(timebase), CMTimebaseGetRate(timebase) > 0 ? due.time : .negativeInfinity)
+      let (time, rate) = (CMTimebaseGetTime(timebase), CMTimebaseGetRate(timebase))
+      let now = rate > 0 ? max(time, due.time) : rate < 0 ? min(time, due.time) : time
       block(now)
       due.time = next(now)
       self.fire(at: due.time)

@@ -54,7 +54,10 @@ struct ExportMixing {
       let size = preset.fitted(composition.renderSize)
       writing?[AVVideoWidthKey] = size.width
       writing?[AVVideoHeightKey] = size.height
-      return (output, AVAssetWriterInput(mediaType: .video, outputSettings: writing))
+      let input = AVAssetWriterInput(mediaType: .video, outputSettings: writing)
+      input.languageCode = pair.input.languageCode
+      input.marksOutputTrackAsEnabled = pair.input.marksOutputTrackAsEnabled
+      return (output, input)
     }
     if track.mediaType == .audio, let mix = settings.mix {
       let output = AVAssetReaderAudioMixOutput(
@@ -65,7 +68,8 @@ struct ExportMixing {
         AVFormatIDKey: kAudioFormatMPEG4AAC, AVEncoderBitRateKey: ExportPreset.soundRate,
       ]
       let input = AVAssetWriterInput(mediaType: .audio, outputSettings: writing)
-      input.languageCode = track.languageCode
+      input.languageCode = pair.input.languageCode
+      input.marksOutputTrackAsEnabled = pair.input.marksOutputTrackAsEnabled
       return (output, input)
     }
     (pair.output as? AVAssetReaderTrackOutput)?.audioTimePitchAlgorithm = settings.pitch

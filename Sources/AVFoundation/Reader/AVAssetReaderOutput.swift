@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FFmpegMedia
 import Foundation
 
 /// Where a reader's samples come out. Use `AVAssetReaderTrackOutput`.
@@ -143,10 +144,46 @@ protocol SampleSource: AnyObject {
   func next() throws -> CMSampleBuffer?
   /// Reads this range from now on.
   func seek(to range: CMTimeRange) throws
-  /// Ends what goes on in the background. From any thread.
+  /// Ends what goes on, in the background or in a `next()` that waits, here and in all sources inside. From any thread.
   func stop()
 }
 
-extension SampleSource {
-  func stop() {}
+/// Ends what a source opens and reads while it is asked for a sample, from another thread.
+final class SourceInterruption: @unchecked Sendable {
+  // Sendable: `lock` guards what changes.
+  private let lock = Lock()
+  private var current: MediaInterruption?
+  private var isPaused = false
+  private var isStopped = false
+
+  var isInterrupted: Bool { lock.withLock { isPaused || isStopped } }
+
+  /// For the file that is opened next. It is over already if nothing is to be read any more.
+  func begin() -> MediaInterruption {
+    let new = MediaInterruption()
+    let isOver = lock.withLock {
+      current = new
+      return isPaused || isStopped
+    }
+    if isOver { new.interrupt() }
+    return new
+  }
+
+  /// Ends the reading until `resume()`.
+  func pause() {
+    lock.withLock {
+      isPaused = true
+      return current
+    }?.interrupt()
+  }
+
+  func resume() { lock.withLock { isPaused = false } }
+
+  /// Ends the reading for good.
+  func stop() {
+    lock.withLock {
+      isStopped = true
+      return current
+    }?.interrupt()
+  }
 }

@@ -197,8 +197,14 @@ open class AVAssetResourceLoadingDataRequest: NSObject, @unchecked Sendable {
   weak var owner: AVAssetResourceLoadingRequest?
   /// Takes the bytes, on the delegate's thread.
   var onData: (@Sendable (Data) -> Void)?
+  /// Called when a request for all brings more than there can be.
+  var onExcess: (@Sendable () -> Void)?
+  /// Bytes that are taken.
+  private let most: Int
 
-  init(offset: Int64, length: Int, isToEnd: Bool) {
+  /// - Parameter most: Bytes that are taken at most; nil: as many as are asked for.
+  init(offset: Int64, length: Int, isToEnd: Bool, most: Int? = nil) {
+    self.most = min(length, most ?? length)
     requestedOffset = offset
     requestedLength = length
     requestsAllDataToEndOfResource = isToEnd
@@ -212,12 +218,13 @@ open class AVAssetResourceLoadingDataRequest: NSObject, @unchecked Sendable {
   /// Gives the next bytes, as often as need be. What is more than was asked for is not used, nor what comes after the
   /// end of the request.
   open func respond(with data: Data) {
-    let wanted = lock.withLock { () -> Data in
-      let rest = requestsAllDataToEndOfResource ? Int.max : requestedLength - Int(offset - requestedOffset)
-      let part = data.prefix(max(0, rest))
+    let (wanted, isMore) = lock.withLock { () -> (Data, Bool) in
+      let part = data.prefix(max(0, most - Int(offset - requestedOffset)))
       offset += Int64(part.count)
-      return part
+      return (part, part.count < data.count)
     }
-    if !wanted.isEmpty, owner?.isUnderWay == true { onData?(wanted) }
+    guard owner?.isUnderWay == true else { return }
+    if !wanted.isEmpty { onData?(wanted) }
+    if isMore, requestsAllDataToEndOfResource { onExcess?() }
   }
 }

@@ -11,7 +11,13 @@ final class ResourceBytes: MediaByteSource {
   /// Whether parts can be asked for.
   let hasParts: Bool
 
-  init(_ url: URL, loader: AVAssetResourceLoader, length: Int64?, hasParts: Bool) {
+  /// Bytes that are kept of content whose length nobody says, and of which parts cannot be had.
+  let limit: Int
+
+  init(
+    _ url: URL, loader: AVAssetResourceLoader, length: Int64?, hasParts: Bool, limit: Int = 1 << 30
+  ) {
+    self.limit = limit
     self.url = url
     self.loader = loader
     self.length = length
@@ -31,6 +37,8 @@ final class ResourceReader: MediaByteReader, @unchecked Sendable {
   private var received = Data()
   private var start: Int64 = 0
   private var isCancelled = false
+  /// The delegate gives more than is kept.
+  private var isTooLong = false
 
   /// Bytes of one request.
   private static let part = 1 << 19
@@ -86,6 +94,11 @@ final class ResourceReader: MediaByteReader, @unchecked Sendable {
     condition.lock()
     defer { condition.unlock() }
     guard !isCancelled else { throw AVError(.operationCancelled, reason: "The loading was cancelled.") }
+    guard !isTooLong else {
+      throw AVError(
+        .outOfMemory, reason: "The resource loader's delegate gives more than is kept in memory.",
+        advice: "Say contentLength, or support byte ranges.")
+    }
     let end = start + Int64(received.count)
     if offset >= start, offset < end {
       let count = min(buffer.count, Int(end - offset))
@@ -136,7 +149,8 @@ final class ResourceReader: MediaByteReader, @unchecked Sendable {
         offset: offset, length: Int(min(rest, Int64(Self.part))), isToEnd: false)
     } else {
       data = AVAssetResourceLoadingDataRequest(
-        offset: 0, length: bytes.length.map { Int($0) } ?? Int.max, isToEnd: true)
+        offset: 0, length: bytes.length.map { Int($0) } ?? Int.max, isToEnd: true,
+        most: bytes.length == nil ? bytes.limit : nil)
     }
     let new = AVAssetResourceLoadingRequest(bytes.url, loader: bytes.loader, information: nil, data: data)
     start = data.requestedOffset
@@ -149,6 +163,17 @@ final class ResourceReader: MediaByteReader, @unchecked Sendable {
         self.received.append(part)
         self.condition.broadcast()
       }
+    }
+    let isUnbounded = !bytes.hasParts && bytes.length == nil
+    data.onExcess = { [weak self, weak new] in
+      guard let self, let new else { return }
+      condition.withLock {
+        guard self.request === new else { return }
+        if isUnbounded { self.isTooLong = true }
+        self.condition.broadcast()
+      }
+      // Whoever gives without end is told to stop.
+      new.cancel()
     }
     new.onEnd = { [weak self] in
       guard let self else { return }

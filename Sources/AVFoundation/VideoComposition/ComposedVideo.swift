@@ -4,7 +4,7 @@ import Foundation
 
 /// The pictures that a compositor makes.
 final class ComposedVideo: SampleSource, @unchecked Sendable {
-  // Sendable: `lock` guards what changes.
+  // Sendable: `lock` guards what other threads change, the rest is the reading thread's.
   /// A track's pictures, one of which is shown at a time.
   private struct Cursor {
     let trackID: CMPersistentTrackID
@@ -35,7 +35,10 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
   private let context: AVVideoCompositionRenderContext
   private let requirements: PictureRequirements
   private let assetEnd: CMTime
+  /// The reading thread's alone.
   private var cursors: [Cursor]
+  /// Those of the cursors, for `stop()`.
+  private let sources: [any SampleSource]
   private var position = CMTime.zero
   private var start = CMTime.zero
   private var end = CMTime.zero
@@ -62,7 +65,7 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
       composition, size: composition.renderSize,
       attributes: compositor.requiredPixelBufferAttributesForRenderContext)
     var settings: [String: Any] = compositor.sourcePixelBufferAttributes ?? [:]
-    cursors = try tracks.map { track in
+    let cursors = try tracks.map { track in
       // Pixels that are not square are made so.
       if compositor is LayerCompositor {
         settings[kCVPixelBufferWidthKey as String] = Int(clamping: Double(track.naturalSize.width))
@@ -80,6 +83,8 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
       }
       return Cursor(trackID: track.trackID, source: source)
     }
+    self.cursors = cursors
+    sources = cursors.map(\.source)
     compositor.renderContextChanged(context)
   }
 
@@ -135,7 +140,7 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
     if let index = cursors.firstIndex(where: { $0.trackID == timing }) {
       return cursors[index].next.map { max(start, CMSampleBufferGetPresentationTimeStamp($0)) }
     }
-    return start + CMTimeMultiply(composition.frameDuration, multiplier: Int32(clamping: count))
+    return start + TimeGrid.multiple(composition.frameDuration, count)
   }
 
   func next() throws -> CMSampleBuffer? {
@@ -181,7 +186,7 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
       isStopped = true
       return pending
     }
-    for cursor in cursors { cursor.source.stop() }
+    for source in sources { source.stop() }
     if request != nil { compositor.cancelAllPendingVideoCompositionRequests() }
     request?.cancel()
   }

@@ -62,6 +62,10 @@ extension PendingSample {
       ]
     }
     let attachments = CMSampleBufferGetSampleAttachmentsArray(buffer, createIfNecessary: false)
+    // Each has bytes of its own.
+    guard count == 1 || count <= CMBlockBufferGetDataLength(block) else {
+      throw AVError(.invalidSourceMedia, reason: "The sample buffer has more samples than bytes.")
+    }
     var samples: [PendingSample] = []
     samples.reserveCapacity(count)
     var position = 0

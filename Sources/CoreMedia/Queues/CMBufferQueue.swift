@@ -23,7 +23,8 @@ public final class CMBufferQueue: NSObject, @unchecked Sendable {
   private var entries: [Entry?] = []
   private var start = 0
   private var totalDuration = CMTime.zero
-  private var byteCount = 0
+  /// Sizes are whatever the client says: their sum may be beyond Int.
+  private var byteCount: Int128 = 0
   private var hasEnd = false
   private var triggers: [QueueTrigger] = []
   private var nextToken = 1
@@ -98,7 +99,7 @@ public final class CMBufferQueue: NSObject, @unchecked Sendable {
       if capacity > 0, entries.count - start >= capacity { return kCMBufferQueueError_QueueIsFull }
       insert(entry)
       totalDuration = totalDuration + entry.duration
-      byteCount += entry.size
+      byteCount += Int128(entry.size)
       return noErr
     }
   }
@@ -133,7 +134,7 @@ public final class CMBufferQueue: NSObject, @unchecked Sendable {
         entries.removeFirst(start)
         start = 0
       }
-      byteCount -= entry.size
+      byteCount -= Int128(entry.size)
       let rest = totalDuration - entry.duration
       // What cannot be subtracted exactly is added up again.
       totalDuration =
@@ -193,7 +194,7 @@ public final class CMBufferQueue: NSObject, @unchecked Sendable {
   // MARK: - Times and sizes
 
   var durationNow: CMTime { lock.withLock { totalDuration } }
-  var sizeNow: Int { lock.withLock { byteCount } }
+  var sizeNow: Int { Int(clamping: lock.withLock { byteCount }) }
   var firstDecodeTime: CMTime { first(\.decodeTime) ?? .invalid }
   var firstPresentationTime: CMTime { first(\.presentationTime) ?? .invalid }
   var minDecodeTime: CMTime { lock.withLock { least(current.map(\.decodeTime)) } }

@@ -16,21 +16,31 @@ public let kCMSimpleQueueError_QueueIsFull: OSStatus = -12773
 public final class CMSimpleQueue: NSObject, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   private let lock = Lock()
-  private var elements: [UnsafeRawPointer?]
+  private let limit: Int
+  /// A ring that grows as it fills: what a client asks for it may never use.
+  private var elements: [UnsafeRawPointer?] = []
   private var first = 0
   private var used = 0
 
   init(elementCount: Int) {
-    elements = Array(repeating: nil, count: elementCount)
+    limit = elementCount
   }
 
   func add(_ element: UnsafeRawPointer) -> OSStatus {
     lock.withLock {
-      guard used < elements.count else { return kCMSimpleQueueError_QueueIsFull }
+      guard used < limit else { return kCMSimpleQueueError_QueueIsFull }
+      if used == elements.count { grow() }
       elements[(first + used) % elements.count] = element
       used += 1
       return noErr
     }
+  }
+
+  private func grow() {
+    let room = min(limit, max(16, elements.count * 2))
+    elements = Array(elements[first...] + elements[..<first])
+    elements += repeatElement(nil, count: room - elements.count)
+    first = 0
   }
 
   func removeFirst() -> UnsafeRawPointer? {
@@ -49,7 +59,7 @@ public final class CMSimpleQueue: NSObject, @unchecked Sendable {
 
   var firstElement: UnsafeRawPointer? { lock.withLock { used > 0 ? elements[first] : nil } }
   var elementCount: Int { lock.withLock { used } }
-  var elementLimit: Int { lock.withLock { elements.count } }
+  var elementLimit: Int { limit }
 }
 
 extension CMSimpleQueue: CFRuntimeObject {

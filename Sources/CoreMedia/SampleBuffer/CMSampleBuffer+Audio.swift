@@ -59,11 +59,12 @@ extension CMSampleBuffer {
     guard let basic = format?.audio?.basic else { throw Error.invalidMediaTypeForOperation }
     if basic.mBytesPerPacket > 0, basic.mFramesPerPacket > 0 { return [] }
     if case .unknown = sizes { throw Error.bufferHasNoSampleSizes }
+    guard sampleCount <= listLimit else { throw Error.invalidEntryCount }
     var offset: Int64 = 0
     return try (0..<sampleCount).map { index in
       let size = sizes.size(at: index)
       guard let bytes = UInt32(exactly: size) else { throw Error.invalidSampleData }
-      defer { offset += Int64(size) }
+      defer { offset = offset.addingClamped(Int64(size)) }
       return AudioStreamPacketDescription(
         mStartOffset: offset, mVariableFramesInPacket: 0, mDataByteSize: bytes)
     }

@@ -136,10 +136,13 @@ extension CMSampleBuffer {
 
     public func makeIterator() -> AnyIterator<CMSampleBuffer> {
       var index = 0
+      // Of the sample's data, summed up as we go.
+      var offset = 0
       return AnyIterator { [owner] in
-        guard index < owner.sampleCount, let part = try? owner.part(index..<index + 1).get() else {
-          return nil
-        }
+        guard index < owner.sampleCount,
+          let part = try? owner.part(index..<index + 1, offset: offset).get()
+        else { return nil }
+        offset = offset.addingClamped(owner.dataSize(at: index))
         index += 1
         return part
       }

@@ -7,6 +7,10 @@ import CoreVideo
 /// A sample buffer may be created before its data is there; see `CMSampleBufferMakeDataReady`.
 public final class CMSampleBuffer: NSObject, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
+  /// Samples that are listed one by one, at most, where neither entries nor bytes for each of them are there: a count
+  /// alone costs nothing.
+  package static let maximumListed = 1 << 20
+
   // What is known at creation never changes and needs no lock.
   let format: CMFormatDescription?
   let image: CVImageBuffer?
@@ -64,10 +68,11 @@ public final class CMSampleBuffer: NSObject, @unchecked Sendable {
       invalidated = true
       data = nil
       makeReady = nil
-      tracked = nil
       defer { onInvalidate = nil }
       return onInvalidate
     }
+    var old = takeTracked()
+    Self.release(&old)
     handler?(self)
     return noErr
   }
@@ -95,9 +100,11 @@ public final class CMSampleBuffer: NSObject, @unchecked Sendable {
 
   /// Its own readiness, or that of the sample buffer that it tracks.
   var currentReadiness: DataReadiness {
-    let (own, other) = lock.withLock { (readiness, tracked) }
-    if case .ready = own { return own }
-    return other?.currentReadiness ?? own
+    var (own, other) = lock.withLock { (readiness, tracked) }
+    while own != .ready, let next = other {
+      (own, other) = next.lock.withLock { (next.readiness, next.tracked) }
+    }
+    return own
   }
 
   func setReadiness(_ newValue: DataReadiness) -> OSStatus {
@@ -125,32 +132,74 @@ public final class CMSampleBuffer: NSObject, @unchecked Sendable {
   }
 
   func makeReadyNow() -> OSStatus {
-    let (own, handler, other, isInvalid) = lock.withLock { (readiness, makeReady, tracked, invalidated) }
-    if isInvalid { return kCMSampleBufferError_Invalidated }
-    switch own {
-    case .ready: return noErr
-    case .failed: return kCMSampleBufferError_DataFailed
-    case .notReady: break
+    var buffer = self
+    while true {
+      let (own, handler, other, isInvalid) = buffer.lock.withLock {
+        (buffer.readiness, buffer.makeReady, buffer.tracked, buffer.invalidated)
+      }
+      if isInvalid { return kCMSampleBufferError_Invalidated }
+      switch own {
+      case .ready: return noErr
+      case .failed: return kCMSampleBufferError_DataFailed
+      case .notReady: break
+      }
+      if let other {
+        buffer = other
+        continue
+      }
+      guard let handler else { return kCMSampleBufferError_BufferNotReady }
+      let status = handler(buffer)
+      guard status == noErr else { return status }
+      // The handler may have said so itself.
+      return buffer.currentReadiness == .ready ? noErr : buffer.setReadiness(.ready)
     }
-    if let other { return other.makeReadyNow() }
-    guard let handler else { return kCMSampleBufferError_BufferNotReady }
-    let status = handler(self)
-    guard status == noErr else { return status }
-    // The handler may have said so itself.
-    return currentReadiness == .ready ? noErr : setReadiness(.ready)
   }
 
+  /// Held while it is decided who tracks whom: two buffers must not begin to track each other.
+  private static let tracking = Lock()
+
   func track(_ other: CMSampleBuffer) -> OSStatus {
-    var next: CMSampleBuffer? = other
-    while let buffer = next {
-      if buffer === self { return kCMSampleBufferError_RequiredParameterMissing }
-      next = buffer.lock.withLock { buffer.tracked }
+    var old: CMSampleBuffer?
+    let status = Self.tracking.withLock { () -> OSStatus in
+      var next: CMSampleBuffer? = other
+      while let buffer = next {
+        if buffer === self { return kCMSampleBufferError_RequiredParameterMissing }
+        next = buffer.lock.withLock { buffer.tracked }
+      }
+      return lock.withLock {
+        if invalidated { return kCMSampleBufferError_Invalidated }
+        old = tracked
+        tracked = other
+        return noErr
+      }
     }
-    return lock.withLock {
-      if invalidated { return kCMSampleBufferError_Invalidated }
-      tracked = other
-      return noErr
+    // Not under the locks.
+    Self.release(&old)
+    return status
+  }
+
+  /// The first part of a copy's creation: nobody tracks it yet.
+  func beginTracking(_ original: CMSampleBuffer) { lock.withLock { tracked = original } }
+
+  private func takeTracked() -> CMSampleBuffer? {
+    lock.withLock {
+      defer { tracked = nil }
+      return tracked
     }
+  }
+
+  /// Lets go of a buffer, and of those behind it that nobody else has, one after the other: a chain of them may be longer
+  /// than a stack is deep.
+  private static func release(_ next: inout CMSampleBuffer?) {
+    while next != nil, isKnownUniquelyReferenced(&next) {
+      let following = next?.takeTracked()
+      next = following
+    }
+  }
+
+  deinit {
+    var old = takeTracked()
+    Self.release(&old)
   }
 
   /// The descriptions of the packets at an address that stays, made when they are first asked for.
@@ -174,13 +223,21 @@ public final class CMSampleBuffer: NSObject, @unchecked Sendable {
 
   // MARK: - Attachments
 
+  /// Samples that may be listed one by one.
+  var listLimit: Int {
+    max(
+      Self.maximumListed, timings.entries.count, sizes.entries.count, blockBuffer.map(CMBlockBufferGetDataLength) ?? 0
+    )
+  }
+
   /// A dictionary for each sample; nil if there are none yet, or no samples.
   func dictionaries(create: Bool) -> SampleDictionaries? {
-    lock.withLock {
+    let listLimit = create ? self.listLimit : 0
+    return lock.withLock {
       if let values = attachmentValues {
         attachmentValues = nil
         sampleDictionaries = SampleDictionaries([values.dictionary()])
-      } else if sampleDictionaries == nil, create, sampleCount > 0 {
+      } else if sampleDictionaries == nil, create, sampleCount > 0, sampleCount <= listLimit {
         sampleDictionaries = SampleDictionaries(
           (0..<sampleCount).map { _ in NSMutableDictionary(capacity: 4) })
       }

@@ -17,7 +17,7 @@ extension CMSampleBuffer {
     switch readiness {
     case .ready: break
     // A copy of data that is not there yet becomes ready with the original.
-    case .notReady: _ = track(original)
+    case .notReady: beginTracking(original)
     case .failed: adoptReadiness(readiness)
     }
     copyAttachments(of: original, samples: sampleRange ?? 0..<original.sampleCount)
@@ -26,7 +26,10 @@ extension CMSampleBuffer {
   }
 
   /// The data of a range of samples and their sizes.
-  func subdivide(_ range: Range<Int>) -> Result<(data: CMBlockBuffer?, sizes: SampleSizes), SampleError> {
+  /// - Parameter offset: Of the first sample's data, if it is known already.
+  func subdivide(
+    _ range: Range<Int>, offset knownOffset: Int? = nil
+  ) -> Result<(data: CMBlockBuffer?, sizes: SampleSizes), SampleError> {
     guard range.lowerBound >= 0, range.upperBound <= sampleCount, !range.isEmpty else {
       return .failure(.init(kCMSampleBufferError_SampleIndexOutOfRange))
     }
@@ -43,7 +46,8 @@ extension CMSampleBuffer {
     }
     let partSizes = sizes.range(range)
     guard let data else { return .success((nil, partSizes)) }
-    guard let offset = sizes.offset(of: range.lowerBound), let length = partSizes.offset(of: range.count)
+    guard let offset = knownOffset ?? sizes.offset(of: range.lowerBound),
+      let length = partSizes.offset(of: range.count), length <= CMBlockBufferGetDataLength(data)
     else {
       return .failure(.init(kCMSampleBufferError_InvalidSampleData))
     }
@@ -56,10 +60,16 @@ extension CMSampleBuffer {
       ? .success((part, partSizes)) : .failure(.init(kCMSampleBufferError_InvalidSampleData))
   }
 
+  /// Bytes of a sample, as `subdivide` counts them.
+  func dataSize(at index: Int) -> Int {
+    if case .unknown = sizes { return format?.uncompressedBytesPerFrame ?? 0 }
+    return sizes.size(at: index)
+  }
+
   /// A sample buffer of a range of the samples.
-  func part(_ range: Range<Int>) -> Result<CMSampleBuffer, SampleError> {
+  func part(_ range: Range<Int>, offset: Int? = nil) -> Result<CMSampleBuffer, SampleError> {
     if isInvalidated { return .failure(.init(kCMSampleBufferError_Invalidated)) }
-    return subdivide(range).map {
+    return subdivide(range, offset: offset).map {
       CMSampleBuffer(
         derivedFrom: self, data: $0.data, sampleRange: range, timings: timings.range(range), sizes: $0.sizes)
     }
@@ -143,7 +153,8 @@ public func CMSampleBufferCopySampleBufferForRange(
 
 /// Calls a function with a sample buffer for each sample, in order, until it returns an error.
 ///
-/// - Returns: The function's error, or `kCMSampleBufferError_CannotSubdivide` and the like.
+/// - Returns: The function's error, or `kCMSampleBufferError_CannotSubdivide` and the like;
+///   `kCMSampleBufferError_InvalidEntryCount` for more than 2^20 samples that have neither bytes nor entries of their own.
 @discardableResult
 public func CMSampleBufferCallForEachSample(
   _ sbuf: CMSampleBuffer, callback: (CMSampleBuffer, CMItemCount, UnsafeMutableRawPointer?) -> OSStatus,
@@ -158,8 +169,12 @@ public func CMSampleBufferCallBlockForEachSample(
   _ sbuf: CMSampleBuffer, _ handler: (CMSampleBuffer, CMItemCount) -> OSStatus
 ) -> OSStatus {
   if sbuf.isInvalidated { return kCMSampleBufferError_Invalidated }
+  guard sbuf.sampleCount <= sbuf.listLimit else { return kCMSampleBufferError_InvalidEntryCount }
+  // Of the sample's data, summed up as we go.
+  var offset = 0
   for index in 0..<sbuf.sampleCount {
-    switch sbuf.part(index..<index + 1) {
+    defer { offset = offset.addingClamped(sbuf.dataSize(at: index)) }
+    switch sbuf.part(index..<index + 1, offset: offset) {
     case .success(let part):
       let status = handler(part, index)
       if status != noErr { return status }

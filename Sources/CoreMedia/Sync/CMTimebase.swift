@@ -48,6 +48,8 @@ public final class CMTimebase: @unchecked Sendable, Hashable {
 
   // A timebase's lock may be held while its source's is taken, never the other way round.
   private let lock = Lock()
+  /// Held while it is decided who follows whom, before any other lock: two timebases must not become each other's source.
+  private static let sources = Lock()
   private var line: Line
   private var followers: [WeakTimebase] = []
   let timers = TimebaseTimers()
@@ -171,15 +173,21 @@ public final class CMTimebase: @unchecked Sendable, Hashable {
 
   /// Makes the timebase follow another source from now on. Its time does not jump.
   func setSource(_ source: Source) -> OSStatus {
-    if case .timebase(let next) = source, next.follows(self) { return kCMTimebaseError_InvalidParameter }
-    let old = immediateSource
-    change(jumps: false) { line in
-      line.time = line.time(atSource: line.source.time)
-      line.source = source
-      line.sourceTime = source.time
+    let before = effectiveRates()
+    let isDone = Self.sources.withLock { () -> Bool in
+      if case .timebase(let next) = source, next.follows(self) { return false }
+      let old = immediateSource
+      lock.withLock {
+        line.time = line.time(atSource: line.source.time)
+        line.source = source
+        line.sourceTime = source.time
+      }
+      if case .timebase(let timebase) = old { timebase.removeFollower(self) }
+      if case .timebase(let timebase) = source { timebase.addFollower(self) }
+      return true
     }
-    if case .timebase(let timebase) = old { timebase.removeFollower(self) }
-    if case .timebase(let timebase) = source { timebase.addFollower(self) }
+    guard isDone else { return kCMTimebaseError_InvalidParameter }
+    announce(before: before, jumps: false)
     return noErr
   }
 
@@ -244,6 +252,8 @@ final class PostsInFlight: @unchecked Sendable {
   // Sendable: `condition` guards what changes.
   private let condition = NSCondition()
   private var threads: [pthread_t: Int] = [:]
+  /// Those of them whose observer waits here.
+  private var waiting: Set<pthread_t> = []
 
   func begin() {
     condition.withLock { threads[pthread_self(), default: 0] += 1 }
@@ -257,10 +267,17 @@ final class PostsInFlight: @unchecked Sendable {
     }
   }
 
-  /// Waits until no other thread is posting. An observer may call it.
+  /// Waits until no other thread is posting. An observer may call it: observers that wait do not wait for each other.
   func wait() {
     condition.withLock {
-      while threads.keys.contains(where: { $0 != pthread_self() }) { condition.wait() }
+      let own = pthread_self()
+      let isPosting = threads[own] != nil
+      if isPosting {
+        waiting.insert(own)
+        condition.broadcast()
+      }
+      while threads.keys.contains(where: { $0 != own && !waiting.contains($0) }) { condition.wait() }
+      if isPosting { waiting.remove(own) }
     }
   }
 }

@@ -105,19 +105,16 @@ public final class VTDecompressionSession: PropertySession, CFRuntimeObject, @un
       guard status == noErr else { return status }
     }
     let count = CMSampleBufferGetNumSamples(sample)
-    guard count > 0, CMSampleBufferGetDataBuffer(sample) != nil else { return kVTParameterErr }
+    guard count > 0, let data = CMSampleBufferGetDataBuffer(sample) else { return kVTParameterErr }
     guard count > 1 else { return decodeOne(sample, flags, infoFlagsOut, handler) }
-    var parts: [CMSampleBuffer] = []
-    let status = CMSampleBufferCallBlockForEachSample(sample) { part, _ in
-      parts.append(part)
-      return noErr
+    // A frame without bytes is none.
+    guard count <= CMBlockBufferGetDataLength(data) else { return kVTParameterErr }
+    return CMSampleBufferCallBlockForEachSample(sample) { part, _ in
+      guard CMSampleBufferGetDataBuffer(part).map({ CMBlockBufferGetDataLength($0) > 0 }) ?? false else {
+        return kVTParameterErr
+      }
+      return decodeOne(part, flags, infoFlagsOut, handler)
     }
-    guard status == noErr else { return status }
-    for part in parts {
-      let status = decodeOne(part, flags, infoFlagsOut, handler)
-      guard status == noErr else { return status }
-    }
-    return noErr
   }
 
   private func decodeOne(

@@ -8,6 +8,9 @@ struct EncodingPlanFile: Codable, Sendable {
   static let format = "vtencode encoding plan"
   static let version = 1
 
+  /// As many as `--frames` takes.
+  static let mostFrames = Int(Int32.max)
+
   var format = Self.format
   var version = Self.version
   var source: SourceIdentity
@@ -100,7 +103,10 @@ extension EncodingPlanFile {
 
   /// What a checksum does not tell: numbers that could not be worked with.
   private var isConsistent: Bool {
-    guard !segments.isEmpty, frames > 0, seconds > 0, segments.count <= PartFolder.mostSegments else {
+    // Sums of frames below are of few and bounded numbers.
+    guard !segments.isEmpty, (1...Self.mostFrames).contains(frames), seconds > 0,
+      segments.count <= PartFolder.mostSegments
+    else {
       return false
     }
     var next = 0

@@ -142,7 +142,8 @@ struct Joiner: Sendable {
   private func timeline() async throws -> Timeline {
     try await onThread("times") {
       var times = Timeline()
-      times.shown.reserveCapacity(file.frames)
+      // The plan's word is not taken for memory.
+      times.shown.reserveCapacity(min(file.frames, 1 << 16))
       var formats: [CMFormatDescription] = []
       for segment in file.segments {
         var count = 0

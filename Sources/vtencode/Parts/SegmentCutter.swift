@@ -77,7 +77,7 @@ struct SegmentCutter: Sendable {
       }
       let below = rich.filter { rates[$0] < least }
       guard !below.isEmpty else {
-        return rates.map { min(max(Int($0.rounded()), 1), BitRate.segments.upperBound) }
+        return rates.map { min(max(Int(clamping: $0.rounded()), 1), BitRate.segments.upperBound) }
       }
       poor.formUnion(below)
     }

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+import FFmpegMedia
+import Foundation
+import Synchronization
+import Testing
+
+@testable import AVFoundation
+
+/// What is cancelled, claimed and combined in ways that no movie has.
+@Suite(.timeLimit(.minutes(5))) struct AdversarialUseTests {
+  // MARK: - Compositions
+
+  /// Cancelled at any moment, while the cursors move on.
+  @Test func cancellingComposedVideo() async throws {
+    let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
+    let source = try #require(asset.tracks(withMediaType: .video).first)
+    let movie = AVMutableComposition()
+    for trackID in [1, 2] as [CMPersistentTrackID] {
+      let track = try #require(movie.addMutableTrack(withMediaType: .video, preferredTrackID: trackID))
+      try track.insertTimeRange(source.timeRange, of: source, at: .zero)
+    }
+    let composition = AVMutableVideoComposition(propertiesOf: movie)
+    for turn in 0..<40 {
+      let output = AVAssetReaderVideoCompositionOutput(
+        videoTracks: movie.tracks(withMediaType: .video), videoSettings: nil)
+      output.videoComposition = composition
+      let reader = try AVAssetReader(asset: movie)
+      reader.add(output)
+      #expect(reader.startReading(), "\(String(describing: reader.error))")
+      async let count = onThread {
+        var count = 0
+        while output.copyNextSampleBuffer() != nil { count += 1 }
+        return count
+      }
+      usleep(UInt32(turn * 1500))
+      reader.cancelReading()
+      #expect(await count <= 61)
+    }
+  }
+
+  @Test func segmentsOfNothing() throws {
+    let path = try Fixture.movie()
+    let asset = AVURLAsset(url: URL(fileURLWithPath: path))
+    let (video, audio) = (
+      try #require(asset.tracks(withMediaType: .video).first),
+      try #require(asset.tracks(withMediaType: .audio).first)
+    )
+    let second = CMTimeRange(start: .zero, duration: CMTime(value: 1, timescale: 1))
+    let composition = AVMutableComposition()
+    let track = try #require(composition.addMutableTrack(withMediaType: .video, preferredTrackID: 1))
+    func segment(_ trackID: CMPersistentTrackID, _ source: CMTimeRange, from: Int64)
+      -> AVCompositionTrackSegment
+    {
+      AVCompositionTrackSegment(
+        url: URL(fileURLWithPath: path), trackID: trackID, sourceTimeRange: source,
+        targetTimeRange: CMTimeRange(start: CMTime(value: from, timescale: 1), duration: second.duration))
+    }
+    let empty = segment(video.trackID, .invalid, from: 0)
+    #expect(empty.isEmpty)
+    track.segments = [empty, segment(video.trackID, second, from: 1)]
+    #expect(track.timeline.parts.map { $0.source == nil } == [true, false])
+    #expect(throws: AVError.self) { try track.validateSegments([segment(audio.trackID, second, from: 0)]) }
+    track.segments = [segment(audio.trackID, second, from: 0)]
+    #expect(track.segments.count == 2, "segments of other media were taken")
+  }
+
+  @Test func whatTracksAreAfterAnExport() async throws {
+    let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
+    let composition = AVMutableComposition()
+    for (index, type) in [AVMediaType.video, .audio].enumerated() {
+      let source = try #require(asset.tracks(withMediaType: type).first)
+      let track = try #require(
+        composition.addMutableTrack(withMediaType: type, preferredTrackID: CMPersistentTrackID(index + 1)))
+      try track.insertTimeRange(
+        CMTimeRange(start: .zero, duration: CMTime(value: 1, timescale: 1)), of: source, at: .zero)
+      track.languageCode = index == 0 ? "deu" : "fra"
+      track.isEnabled = index == 0
+    }
+    let scratch = Scratch()
+    var found: [[String]] = []
+    for isMixed in [false, true] {
+      let session = try #require(
+        AVAssetExportSession(asset: composition, presetName: AVAssetExportPreset640x480))
+      if isMixed {
+        session.audioMix = AVMutableAudioMix()
+        session.videoComposition = AVMutableVideoComposition(propertiesOf: composition)
+      }
+      try await session.export(to: scratch.url("\(isMixed).mov"), as: .mov)
+      let made = AVURLAsset(url: scratch.url("\(isMixed).mov"))
+      found.append(made.tracks.map { "\($0.mediaType.rawValue) \($0.languageCode ?? "") \($0.isEnabled)" })
+    }
+    #expect(found[0] == ["vide deu true", "soun fra false"])
+    #expect(found[1] == found[0])
+  }
+
+  // MARK: - Time
+
+  @Test(arguments: [1, 10, 1000, 90_000, 1_000_000] as [Int32]) func multiplesFarAway(scale: Int32) {
+    let step = CMTime(value: 1, timescale: scale)
+    for seconds in [0, 0.25, 5.5, -3.7, 1e5, 1.75e9, 1e12] {
+      let time = CMTime(seconds: seconds, preferredTimescale: 1000)
+      let next = TimeGrid.multiple(of: step, beyond: time, isBackward: false)
+      let before = TimeGrid.multiple(of: step, beyond: time, isBackward: true)
+      #expect(next > time && before < time, "\(seconds)")
+      if abs(seconds) < 1e10 {
+        #expect((next - time) <= CMTimeMultiply(step, multiplier: 2), "\(seconds)")
+        #expect((time - before) <= CMTimeMultiply(step, multiplier: 2), "\(seconds)")
+      }
+    }
+  }
+
+  /// A time line that counts from 1970, ten times a second: not more often.
+  @Test(arguments: [1.0, -1.0]) func observersOnALiveTimeLine(rate: Double) async throws {
+    let timebase = try CMTimebase(sourceClock: .hostTimeClock)
+    try timebase.setTime(CMTime(value: 1_790_000_000_000, timescale: 1000))
+    let calls = Mutex<[CMTime]>([])
+    let observer = TimeObserver.periodic(
+      timebase, CMTime(value: 1, timescale: 10), queue: DispatchQueue(label: "test.observer")
+    ) { time in calls.withLock { $0.append(time) } }
+    try timebase.setRate(rate)
+    try await Task.sleep(for: .seconds(2))
+    observer.stop()
+    let count = calls.withLock { $0.count }
+    #expect((10...30).contains(count), "\(count)")
+  }
+
+  /// Gives these runs of frames, each of its own value.
+  private final class Runs: SampleSource {
+    private var runs: [(start: Int64, count: Int, value: Float)]
+    private let requirements: SoundRequirements
+
+    init(_ runs: [(start: Int64, count: Int, value: Float)], _ requirements: SoundRequirements) {
+      self.runs = runs
+      self.requirements = requirements
+    }
+
+    func next() throws -> CMSampleBuffer? {
+      guard !runs.isEmpty else { return nil }
+      let run = runs.removeFirst()
+      let frames = [Float](repeating: run.value, count: run.count * requirements.format.channels)
+      return try requirements.makeSample(
+        requirements.data(frames, frames: run.count), frames: run.count, at: run.start,
+        CMFormatDescription(audioStreamBasicDescription: requirements.description))
+    }
+    func seek(to range: CMTimeRange) throws {}
+    func stop() {}
+  }
+
+  /// Sound that jumps by more than a minute is where its time says, with silence before it.
+  @Test func gapsInAMix() throws {
+    let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
+    let track = try #require(asset.tracks(withMediaType: .audio).first)
+    let wanted = try SoundRequirements(
+      [AVFormatIDKey: kAudioFormatLinearPCM, AVLinearPCMIsFloatKey: true, AVSampleRateKey: 8000],
+      for: track.facts.stream)
+    let requirements = SoundRequirements(mixing: wanted)
+    let channels = requirements.format.channels
+    let jump = Int64(70 * 8000)
+    // Overlaps the block that ends with the jump, so that something waits when it comes.
+    let runs =
+      (0..<4).map { (start: Int64($0) * 1000, count: 1000, value: Float(0.25)) }
+      + (0..<4).map { (start: jump + Int64($0) * 1000, count: 1000, value: Float(0.5)) }
+    let mix = try MixedSound([(Runs(runs, requirements), VolumeCurve([], sampleRate: 8000))], requirements)
+    try mix.seek(to: CMTimeRange(start: .zero, duration: .positiveInfinity))
+    var sound: [Float] = []
+    while let sample = try mix.next() {
+      #expect(sample.presentationTimeStamp.value == Int64(sound.count / channels))
+      sound += try #require(sample.dataBuffer).dataBytes().withUnsafeBytes {
+        Array($0.bindMemory(to: Float.self))
+      }
+    }
+    #expect(sound.count == Int(jump + 4000) * channels)
+    var wrong = 0
+    for index in sound.indices {
+      let frame = index / channels
+      let value: Float = frame < 4000 ? 0.25 : frame < Int(jump) ? 0 : 0.5
+      if sound[index] != value { wrong += 1 }
+    }
+    #expect(wrong == 0)
+  }
+
+  // MARK: - Claims
+
+  /// A buffer of one byte and this many samples.
+  private func claim(_ count: Int, _ format: CMFormatDescription) throws -> CMSampleBuffer {
+    var size = 0
+    var timing = CMSampleTimingInfo(
+      duration: CMTime(value: 1, timescale: 30), presentationTimeStamp: .zero, decodeTimeStamp: .invalid)
+    var made: CMSampleBuffer?
+    let block = try CMBlockBuffer(length: 1, flags: .assureMemoryNow)
+    CMSampleBufferCreateReady(
+      allocator: nil, dataBuffer: block, formatDescription: format, sampleCount: count,
+      sampleTimingEntryCount: 1, sampleTimingArray: &timing, sampleSizeEntryCount: 1, sampleSizeArray: &size,
+      sampleBufferOut: &made)
+    return try #require(made)
+  }
+
+  @Test(arguments: [2, 100_000_000, Int.max]) func samplesWithoutBytes(count: Int) throws {
+    let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
+    let track = try #require(asset.tracks(withMediaType: .video).first)
+    let format = try #require(track.facts.format)
+    let sample = try claim(count, format)
+    #expect(throws: AVError.self) { try PendingSample.samples(of: sample, shiftedBy: .zero) }
+    var session: VTDecompressionSession?
+    VTDecompressionSessionCreate(
+      allocator: nil, formatDescription: format, decoderSpecification: nil, imageBufferAttributes: nil,
+      outputCallback: nil, decompressionSessionOut: &session)
+    let status = VTDecompressionSessionDecodeFrame(
+      try #require(session), sampleBuffer: sample, flags: [], infoFlagsOut: nil
+    ) { _, _, _, _, _ in }
+    #expect(status == kVTParameterErr)
+  }
+
+  /// Gives bytes until it is told to stop.
+  private final class Endless: NSObject, AVAssetResourceLoaderDelegate, @unchecked Sendable {
+    // Sendable: constant, but for the counts, which have a lock.
+    let content: Data
+    let counts = Mutex((given: 0, isToldToStop: false))
+    init(_ content: Data) { self.content = content }
+
+    func resourceLoader(
+      _ resourceLoader: AVAssetResourceLoader,
+      shouldWaitForLoadingOfRequestedResource loadingRequest: AVAssetResourceLoadingRequest
+    ) -> Bool {
+      guard let data = loadingRequest.dataRequest else { return false }
+      Thread.detachNewThread { [self] in
+        data.respond(with: content)
+        // A gigabyte, at most, for the sake of the machine.
+        while !loadingRequest.isCancelled, counts.withLock({ $0.given }) < 1 << 30 {
+          data.respond(with: Data(count: 1 << 16))
+          counts.withLock { $0.given += 1 << 16 }
+        }
+        counts.withLock { $0.isToldToStop = loadingRequest.isCancelled }
+      }
+      return true
+    }
+  }
+
+  @Test(arguments: [true, false]) func contentWithoutEnd(saysLength: Bool) throws {
+    let content = Data((0..<1000).map { UInt8(truncatingIfNeeded: $0) })
+    let delegate = Endless(content)
+    let loader = AVAssetResourceLoader()
+    loader.setDelegate(delegate, queue: DispatchQueue(label: "test.endless"))
+    let reader = ResourceBytes(
+      try #require(URL(string: "archive://shelf/x")), loader: loader, length: saysLength ? 1000 : nil,
+      hasParts: false, limit: 5000
+    ).makeReader()
+    var found = Data()
+    var buffer = [UInt8](repeating: 0, count: 700)
+    func read() throws -> Int {
+      try buffer.withUnsafeMutableBytes { try reader.read(at: Int64(found.count), into: $0) }
+    }
+    if saysLength {
+      while case let count = try read(), count > 0 { found += buffer[..<count] }
+      #expect(found == content)
+    } else {
+      let error = #expect(throws: AVError.self) {
+        while case let count = try read(), count > 0 { found += buffer[..<count] }
+      }
+      #expect(error?.code == .outOfMemory && found.count <= 5000)
+    }
+    for _ in 0..<10_000 where !delegate.counts.withLock({ $0.isToldToStop }) { usleep(500) }
+    #expect(delegate.counts.withLock { $0.isToldToStop && $0.given < 1 << 28 })
+    withExtendedLifetime(reader) {}
+  }
+}

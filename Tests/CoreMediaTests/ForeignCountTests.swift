@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+@testable import CoreMedia
+
+/// Counts, sizes and relations that a program may give, whatever they lead to.
+@Suite(.timeLimit(.minutes(2))) struct ForeignCountTests {
+  private func sample(
+    count: Int, bytes: Int, sizes: [Int], format: CMFormatDescription? = nil
+  ) throws -> CMSampleBuffer {
+    let block = try CMBlockBuffer(length: bytes, flags: .assureMemoryNow)
+    CMBlockBufferFillDataBytes(with: 7, blockBuffer: block, offsetIntoDestination: 0, dataLength: bytes)
+    var timing = CMSampleTimingInfo(
+      duration: CMTime(value: 1, timescale: 30), presentationTimeStamp: .zero, decodeTimeStamp: .invalid)
+    var made: CMSampleBuffer?
+    let status = CMSampleBufferCreateReady(
+      allocator: nil, dataBuffer: block, formatDescription: format, sampleCount: count,
+      sampleTimingEntryCount: 1, sampleTimingArray: &timing, sampleSizeEntryCount: sizes.count,
+      sampleSizeArray: sizes, sampleBufferOut: &made)
+    try #require(status == noErr)
+    return try #require(made)
+  }
+
+  @Test(arguments: [Int.max, 1 << 60, 1 << 33]) func samplesThatNothingStandsFor(count: Int) throws {
+    var basic = AudioStreamBasicDescription()
+    (basic.mSampleRate, basic.mFormatID, basic.mChannelsPerFrame) = (48000, kAudioFormatMPEG4AAC, 2)
+    basic.mFramesPerPacket = 1024
+    let buffer = try sample(
+      count: count, bytes: 1, sizes: [0],
+      format: try CMFormatDescription(audioStreamBasicDescription: basic))
+    var calls = 0
+    let status = CMSampleBufferCallBlockForEachSample(buffer) { _, _ in
+      calls += 1
+      return calls < 100 ? noErr : -1
+    }
+    #expect(status == kCMSampleBufferError_InvalidEntryCount && calls == 0)
+    #expect(CMSampleBufferGetSampleAttachmentsArray(buffer, createIfNecessary: true) == nil)
+    #expect(throws: (any Error).self) { try buffer.audioStreamPacketDescriptions() }
+    CMSetAttachment(
+      buffer, key: kCMSampleBufferAttachmentKey_Reverse, value: NSNumber(value: true),
+      attachmentMode: kCMAttachmentMode_ShouldNotPropagate)
+    var needed = 0
+    #expect(
+      CMSampleBufferGetOutputSampleTimingInfoArray(
+        buffer, entryCount: 0, arrayToFill: nil, entriesNeededOut: &needed)
+        == kCMSampleBufferError_InvalidEntryCount)
+  }
+
+  /// Half a million samples, a size for each: once round, not once round for each of them.
+  @Test func manySizes() throws {
+    let count = 500_000
+    let buffer = try sample(count: count, bytes: count, sizes: Array(repeating: 1, count: count))
+    let began = ContinuousClock.now
+    var bytes = 0
+    let status = CMSampleBufferCallBlockForEachSample(buffer) { part, _ in
+      bytes += part.dataBuffer?.dataLength ?? 0
+      return noErr
+    }
+    #expect(status == noErr && bytes == count)
+    var single = 0
+    for part in try buffer.singleSampleBuffers() { single += part.dataBuffer?.dataLength ?? 0 }
+    #expect(single == count)
+    #expect(ContinuousClock.now - began < .seconds(30))
+  }
+
+  /// Each part has the bytes at its place, whatever the sizes before it are.
+  @Test func partsAreWhereTheyWere() throws {
+    let sizes = [3, 0, 5, 1, 7]
+    let buffer = try sample(count: 5, bytes: 16, sizes: sizes)
+    try buffer.dataBuffer?.withUnsafeMutableBytes { bytes in
+      for index in bytes.indices { bytes[index] = UInt8(index) }
+    }
+    var found: [[UInt8]] = []
+    let status = CMSampleBufferCallBlockForEachSample(buffer) { part, _ in
+      found.append((try? part.dataBuffer?.dataBytes()).map(Array.init) ?? [])
+      return noErr
+    }
+    #expect(status == noErr)
+    #expect(found == [[0, 1, 2], [], [3, 4, 5, 6, 7], [8], Array(9..<16)])
+  }
+
+  @Test func sizesThatAddUpBeyondInt() throws {
+    var queue: CMBufferQueue?
+    CMBufferQueueCreate(
+      allocator: nil, capacity: 0, callbacks: CMBufferQueueGetCallbacksForUnsortedSampleBuffers(),
+      queueOut: &queue)
+    let made = try #require(queue)
+    for size in [Int.max, Int.max, 5] {
+      let buffer = try CMSampleBuffer(
+        dataBuffer: nil, formatDescription: nil, numSamples: 1, sampleTimings: [], sampleSizes: [size])
+      #expect(CMBufferQueueEnqueue(made, buffer: buffer) == noErr)
+    }
+    #expect(CMBufferQueueGetTotalSize(made) == Int.max)
+    _ = CMBufferQueueDequeue(made)
+    #expect(CMBufferQueueGetTotalSize(made) == Int.max)
+    _ = CMBufferQueueDequeue(made)
+    #expect(CMBufferQueueGetTotalSize(made) == 5)
+  }
+
+  private func residentBytes() throws -> Int {
+    let fields = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
+    return (Int(fields[1]) ?? 0) * 4096
+  }
+
+  @Test func aQueueForBillions() throws {
+    let before = try residentBytes()
+    var out: CMSimpleQueue?
+    #expect(CMSimpleQueueCreate(allocator: nil, capacity: .max, queueOut: &out) == noErr)
+    let queue = try #require(out)
+    #expect(CMSimpleQueueGetCapacity(queue) == .max)
+    #expect(try residentBytes() - before < 1 << 29)
+    // First in, first out, while the ring grows in all of its states.
+    var (next, expected) = (1, 1)
+    for round in 0..<200 {
+      for _ in 0..<(round % 13 + 3) {
+        #expect(
+          CMSimpleQueueEnqueue(queue, element: try #require(UnsafeRawPointer(bitPattern: next))) == noErr)
+        next += 1
+      }
+      for _ in 0..<(round % 7 + 1) {
+        #expect(CMSimpleQueueDequeue(queue) == UnsafeRawPointer(bitPattern: expected))
+        expected += 1
+      }
+    }
+    #expect(Int(CMSimpleQueueGetCount(queue)) == next - expected)
+    var small: CMSimpleQueue?
+    CMSimpleQueueCreate(allocator: nil, capacity: 17, queueOut: &small)
+    let limited = try #require(small)
+    let element = try #require(UnsafeRawPointer(bitPattern: 1))
+    for _ in 0..<17 { #expect(CMSimpleQueueEnqueue(limited, element: element) == noErr) }
+    #expect(CMSimpleQueueEnqueue(limited, element: element) == kCMSimpleQueueError_QueueIsFull)
+  }
+
+  // MARK: - Relations
+
+  /// Two at a time, of which only one may go.
+  @Test func timebasesThatFollowEachOther() throws {
+    for _ in 0..<3000 {
+      let pair = try (0..<2).map { _ in try CMTimebase(sourceClock: .hostTimeClock) }
+      nonisolated(unsafe) var results: [OSStatus] = [0, 0]
+      let lock = NSLock()
+      DispatchQueue.concurrentPerform(iterations: 2) { index in
+        let status = CMTimebaseSetSourceTimebase(pair[index], pair[1 - index])
+        lock.withLock { results[index] = status }
+      }
+      #expect(results.sorted() == [kCMTimebaseError_InvalidParameter, noErr].sorted())
+      #expect(pair.allSatisfy { $0.effectiveRate == 0 })
+    }
+  }
+
+  @Test func sampleBuffersThatTrackEachOther() throws {
+    for _ in 0..<3000 {
+      let pair = try (0..<2).map { _ in try unready() }
+      nonisolated(unsafe) var results: [OSStatus] = [0, 0]
+      let lock = NSLock()
+      DispatchQueue.concurrentPerform(iterations: 2) { index in
+        let status = CMSampleBufferTrackDataReadiness(pair[index], sampleBufferToTrack: pair[1 - index])
+        lock.withLock { results[index] = status }
+      }
+      #expect(results.filter { $0 == noErr }.count == 1)
+      #expect(!CMSampleBufferDataIsReady(pair[0]) && !CMSampleBufferDataIsReady(pair[1]))
+    }
+  }
+
+  private func unready() throws -> CMSampleBuffer {
+    var made: CMSampleBuffer?
+    CMSampleBufferCreate(
+      allocator: nil, dataBuffer: nil, dataReady: false, makeDataReadyCallback: nil, refcon: nil,
+      formatDescription: nil, sampleCount: 1, sampleTimingEntryCount: 0, sampleTimingArray: nil,
+      sampleSizeEntryCount: 0, sampleSizeArray: nil, sampleBufferOut: &made)
+    return try #require(made)
+  }
+
+  /// Deeper than a stack.
+  @Test func chainsOfSampleBuffers() throws {
+    let first = try unready()
+    weak var last: CMSampleBuffer?
+    do {
+      var buffer = first
+      for _ in 0..<300_000 {
+        let next = try unready()
+        #expect(CMSampleBufferTrackDataReadiness(buffer, sampleBufferToTrack: next) == noErr)
+        buffer = next
+      }
+      last = buffer
+    }
+    #expect(!CMSampleBufferDataIsReady(first))
+    #expect(CMSampleBufferMakeDataReady(first) == kCMSampleBufferError_BufferNotReady)
+    if let last { #expect(CMSampleBufferSetDataReady(last) == noErr) }
+    #expect(CMSampleBufferDataIsReady(first))
+    CMSampleBufferInvalidate(first)
+    #expect(last == nil)
+  }
+
+  /// Observers on several threads, all of which wait for all posts.
+  @Test func barriersInObservers() throws {
+    let timebase = try CMTimebase(sourceClock: .hostTimeClock)
+    let token = NotificationCenter.default.addObserver(
+      forName: NSNotification.Name(kCMTimebaseNotification_TimeJumped as String), object: timebase, queue: nil
+    ) { _ in
+      usleep(1000)
+      CMTimebaseNotificationBarrier(timebase)
+    }
+    defer { NotificationCenter.default.removeObserver(token) }
+    let done = DispatchSemaphore(value: 0)
+    for thread in 0..<4 {
+      Thread.detachNewThread {
+        for round in 0..<20 {
+          CMTimebaseSetTime(timebase, time: CMTime(value: Int64(thread * 100 + round), timescale: 1))
+        }
+        done.signal()
+      }
+    }
+    for _ in 0..<4 { #expect(done.wait(timeout: .now() + 60) == .success) }
+  }
+}
