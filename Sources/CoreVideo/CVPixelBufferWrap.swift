@@ -18,8 +18,8 @@ public typealias CVPixelBufferReleasePlanarBytesCallback =
 /// Makes a pixel buffer around memory that holds pixels in one plane.
 ///
 /// The memory must stay as it is until `releaseCallback` is called. Nothing is copied.
-/// - Returns: `kCVReturnInvalidArgument` if `bytesPerRow` is too small for a row or above 2^31 - 1, or the format has several planes;
-///   the other errors of `CVPixelBufferCreate`. The callback is then not called.
+/// - Returns: `kCVReturnInvalidArgument` if `bytesPerRow` is too small for a row or above 2^31 - 1, or the format has
+///   several planes; the other errors of `CVPixelBufferCreate`. The callback is then not called.
 @discardableResult
 public func CVPixelBufferCreateWithBytes(
   _ allocator: CFAllocator?, _ width: Int, _ height: Int, _ pixelFormatType: OSType,
