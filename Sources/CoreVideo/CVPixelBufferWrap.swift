@@ -37,7 +37,9 @@ public func CVPixelBufferCreateWithBytes(
   case .failure(let failure): return failure.code
   }
   let (size, overflow) = bytesPerRow.multipliedReportingOverflow(by: layout.planes[0].rows)
-  guard (layout.planes[0].bytesPerRow...mostBytesPerRow).contains(bytesPerRow), !overflow else { return kCVReturnInvalidArgument }
+  guard bytesPerRow >= layout.planes[0].bytesPerRow, bytesPerRow <= mostBytesPerRow, !overflow else {
+    return kCVReturnInvalidArgument
+  }
   let owner = OutsideMemory(address: baseAddress, refCon: releaseRefCon)
   var release: (@Sendable () -> Void)?
   if let releaseCallback {
@@ -85,7 +87,7 @@ public func CVPixelBufferCreateWithPlanarBytes(
   var allBytes = 0
   for (index, tight) in layout.planes.enumerated() {
     guard let address = planeBaseAddress[index],
-      (tight.bytesPerRow...mostBytesPerRow).contains(planeBytesPerRow[index]),
+      planeBytesPerRow[index] >= tight.bytesPerRow, planeBytesPerRow[index] <= mostBytesPerRow,
       planeWidth[index] >= tight.width, planeHeight[index] >= tight.height
     else { return kCVReturnInvalidArgument }
     let (bytes, tooLarge) = planeBytesPerRow[index].multipliedReportingOverflow(by: planeHeight[index])
