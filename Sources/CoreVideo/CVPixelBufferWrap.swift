@@ -18,8 +18,8 @@ public typealias CVPixelBufferReleasePlanarBytesCallback =
 /// Makes a pixel buffer around memory that holds pixels in one plane.
 ///
 /// The memory must stay as it is until `releaseCallback` is called. Nothing is copied.
-/// - Returns: `kCVReturnInvalidArgument` if `bytesPerRow` is too small for a row or above 2^31 - 1, or the format has several planes;
-///   the other errors of `CVPixelBufferCreate`. The callback is then not called.
+/// - Returns: `kCVReturnInvalidArgument` if `bytesPerRow` is too small for a row or above 2^31 - 1, or the format has
+///   several planes; the other errors of `CVPixelBufferCreate`. The callback is then not called.
 @discardableResult
 public func CVPixelBufferCreateWithBytes(
   _ allocator: CFAllocator?, _ width: Int, _ height: Int, _ pixelFormatType: OSType,
@@ -37,7 +37,9 @@ public func CVPixelBufferCreateWithBytes(
   case .failure(let failure): return failure.code
   }
   let (size, overflow) = bytesPerRow.multipliedReportingOverflow(by: layout.planes[0].rows)
-  guard (layout.planes[0].bytesPerRow...mostBytesPerRow).contains(bytesPerRow), !overflow else { return kCVReturnInvalidArgument }
+  guard bytesPerRow >= layout.planes[0].bytesPerRow, bytesPerRow <= mostBytesPerRow, !overflow else {
+    return kCVReturnInvalidArgument
+  }
   let owner = OutsideMemory(address: baseAddress, refCon: releaseRefCon)
   var release: (@Sendable () -> Void)?
   if let releaseCallback {
@@ -85,7 +87,7 @@ public func CVPixelBufferCreateWithPlanarBytes(
   var allBytes = 0
   for (index, tight) in layout.planes.enumerated() {
     guard let address = planeBaseAddress[index],
-      (tight.bytesPerRow...mostBytesPerRow).contains(planeBytesPerRow[index]),
+      planeBytesPerRow[index] >= tight.bytesPerRow, planeBytesPerRow[index] <= mostBytesPerRow,
       planeWidth[index] >= tight.width, planeHeight[index] >= tight.height
     else { return kCVReturnInvalidArgument }
     let (bytes, tooLarge) = planeBytesPerRow[index].multipliedReportingOverflow(by: planeHeight[index])

@@ -226,7 +226,8 @@ public final class CMSampleBuffer: NSObject, @unchecked Sendable {
   /// Samples that may be listed one by one.
   var listLimit: Int {
     max(
-      Self.maximumListed, timings.entries.count, sizes.entries.count, blockBuffer.map(CMBlockBufferGetDataLength) ?? 0
+      Self.maximumListed, timings.entries.count, sizes.entries.count,
+      blockBuffer.map(CMBlockBufferGetDataLength) ?? 0
     )
   }
 
