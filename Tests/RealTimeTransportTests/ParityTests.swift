@@ -116,7 +116,7 @@ import Testing
     }
     var lost = (with: 0, without: 0)
     var still = (with: 0.0, without: 0.0)
-    for seed in 11...13 as ClosedRange<UInt64> {
+    for seed in 11...16 as ClosedRange<UInt64> {
       let (without, with) = try (call(protects: false, seed: seed), call(protects: true, seed: seed))
       let (sent, received) = (with.pair.sender.counts, with.pair.receiver.counts)
       #expect(without.pair.receiver.counts.parityPackets == 0 && received.restoredPackets > 0)
