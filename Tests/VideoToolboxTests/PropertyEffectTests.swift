@@ -60,9 +60,9 @@ import VideoToolbox
     for (mode, flag) in [(kVTH264EntropyMode_CAVLC, UInt8(0)), (kVTH264EntropyMode_CABAC, 1)] {
       let samples = try Self.samples(
         kCMVideoCodecType_H264, [kVTCompressionPropertyKey_H264EntropyMode: mode], count: 5)
-      // The picture parameter set: two numbers of one bit each, both 0, then the flag.
-      let pps = try #require(samples.first?.parameterSets.last)
-      #expect(pps[0] & 31 == 8 && pps[1] >> 6 == 3)
+      // The first picture parameter set: two numbers of one bit each, both 0, then the flag.
+      let pps = try #require(samples.first?.parameterSets.first { $0[0] & 31 == 8 })
+      #expect(pps[1] >> 6 == 3)
       #expect(pps[1] >> 5 & 1 == flag)
     }
   }
