@@ -201,7 +201,7 @@ let package = Package(
   platforms: [.macOS(.v15)],
   products: products,
   traits: [
-    .trait(name: "X264", description: "H.264 through libx264 (GPL): reordering, look-ahead, multi-pass."),
+    .trait(name: "X264", description: "H.264 through libx264 (GPL), for sessions that name it."),
     .trait(name: "X265", description: "HEVC Main and Main 10 through libx265 (GPL)."),
     .trait(name: "Display", description: "Windows and sound through SDL 2, whose headers it builds with."),
   ],

@@ -63,6 +63,8 @@ public struct PictureSizes: Sendable, Equatable {
   /// Width and height are multiples of these, each at least 1.
   public var widthMultiple: Int
   public var heightMultiple: Int
+  /// Width times height is at most this.
+  public var largestArea = Int.max
 
   public init(
     widths: ClosedRange<Int> = 1...Int.max, heights: ClosedRange<Int> = 1...Int.max, widthMultiple: Int = 1,
@@ -75,6 +77,11 @@ public struct PictureSizes: Sendable, Equatable {
   }
 
   public func contains(width: Int, height: Int) -> Bool {
+    let (area, isBeyondInt) = width.multipliedReportingOverflow(by: height)
+    return !isBeyondInt && area <= largestArea && fits(width: width, height: height)
+  }
+
+  private func fits(width: Int, height: Int) -> Bool {
     widths.contains(width) && heights.contains(height) && width % max(widthMultiple, 1) == 0
       && height % max(heightMultiple, 1) == 0
   }

@@ -11,12 +11,15 @@ extension EncoderConfiguration {
     profile = try Self.profile(c.profile)
     level = c.level
     entropyCoding = Self.entropyCoding(c)
+    // A call's decoder is asked first; a file is better at a higher level than not at all.
+    raisesLevelForRates = c.lowLatency == nil
     frameRate = min(max(c.frameRate ?? 30, 0.1), 1000)
     setRate(c)
 
     speed = Self.speed(effort: c.speed.resolvedEffort)
     encodeTimeShare = Self.encodeTimeShare(c.speed)
-    threads = c.threads > 0 ? min(c.threads, 16) : Self.usefulThreads(width: c.width, height: c.height)
+    threads =
+      c.threads > 0 ? min(c.threads, 16) : Self.usefulThreads(width: c.width, height: c.height, most: 4)
     if c.maxSliceBytes > 0 { maximumSliceBytes = c.maxSliceBytes }
     adaptiveQuantisation = c.spatialAdaptiveQP == .off ? 0 : Self.standardAdaptiveQuantisation
     measuresError = c.measuresError
@@ -107,12 +110,13 @@ extension EncoderConfiguration {
     return speed.savesPower ? share / 2 : share
   }
 
-  /// As many threads as make a frame come sooner.
-  private static func usefulThreads(width: Int, height: Int) -> Int {
+  /// As many threads as are of use.
+  /// - Parameter most: 4 where a frame is to come sooner; what a file is made with need not be left for others.
+  static func usefulThreads(width: Int, height: Int, most: Int) -> Int {
     let rows = (height + 15) / 16
     // A row waits for the one above it: below so many macroblocks there is nothing to share.
     guard width * height >= 320 * 240 else { return 1 }
-    return min(max(ProcessInfo.processInfo.activeProcessorCount, 1), 4, max(rows / 4, 1))
+    return min(max(ProcessInfo.processInfo.activeProcessorCount, 1), most, max(rows / 4, 1))
   }
 
   // MARK: - References

@@ -47,6 +47,8 @@ public enum H264Codec {
     description.profiles = [
       .h264Baseline, .h264ConstrainedBaseline, .h264Main, .h264High, .h264ConstrainedHigh,
     ]
+    // MaxFS of level 6.2, in macroblocks.
+    description.sizes.largestArea = 139_264 * 256
     description.performanceRating = 80
     description.qualityRating = 60
     return description

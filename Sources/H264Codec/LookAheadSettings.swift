@@ -22,6 +22,9 @@ extension LookAheadConfiguration {
   /// The engine's terms for what a session asks for.
   init(_ c: VideoEncoderConfiguration) throws(CodecError) {
     self.init(try EncoderConfiguration(c))
+    if c.threads <= 0, c.speed.isRealTime != true {
+      stream.threads = EncoderConfiguration.usefulThreads(width: c.width, height: c.height, most: 16)
+    }
     setRate(c)
     keyFrameDuration = c.maxKeyFrameIntervalDuration > 0 ? c.maxKeyFrameIntervalDuration : nil
     stream.keyFrameInterval = c.maxKeyFrameInterval > 0 ? c.maxKeyFrameInterval : nil

@@ -285,4 +285,38 @@ import VideoToolbox
       #expect(([status] + failed.all.map(\.status)).contains(kVTMultiPassStorageInvalidErr), "\(count) bytes")
     }
   }
+
+  @Test("A level whose rates are too low is raised; one whose pictures are too small is refused")
+  func levels() throws {
+    let low = kVTProfileLevel_H264_Baseline_1_3
+    // 300 macroblocks, 60 times a second; level 1.3 has 11,880.
+    let session = try makeSession(
+      kCMVideoCodecType_H264,
+      properties: [
+        kVTCompressionPropertyKey_ProfileLevel: low, kVTCompressionPropertyKey_ExpectedFrameRate: 60,
+        kVTCompressionPropertyKey_AverageBitRate: 300_000,
+      ])
+    let samples = try encode(session, TestClip(), count: 5)
+    #expect(samples.count == 5)
+    let level = try #require(samples.first?.parameterSets.first?[3])
+    #expect(level == 21)
+    let large = try makeSession(
+      kCMVideoCodecType_H264, width: 1280, height: 720,
+      properties: [kVTCompressionPropertyKey_ProfileLevel: low])
+    #expect(VTCompressionSessionPrepareToEncodeFrames(large) == kVTParameterErr)
+  }
+
+  @Test("Pictures beyond every level are another encoder's, or nobody's")
+  func beyondAllLevels() throws {
+    do {
+      let session = try makeSession(kCMVideoCodecType_H264, width: 8192, height: 8192)
+      let id = try property(session, kVTCompressionPropertyKey_EncoderID) as? String
+      #expect(id?.hasSuffix(".x264") == true)
+    } catch let error as SessionError {
+      #expect(error.status == kVTCouldNotFindVideoEncoderErr)
+      #if X264
+        Issue.record("libx264 takes them")
+      #endif
+    }
+  }
 }

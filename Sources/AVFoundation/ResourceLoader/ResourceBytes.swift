@@ -94,17 +94,17 @@ final class ResourceReader: MediaByteReader, @unchecked Sendable {
     condition.lock()
     defer { condition.unlock() }
     guard !isCancelled else { throw AVError(.operationCancelled, reason: "The loading was cancelled.") }
-    guard !isTooLong else {
-      throw AVError(
-        .outOfMemory, reason: "The resource loader's delegate gives more than is kept in memory.",
-        advice: "Say contentLength, or support byte ranges.")
-    }
     let end = start + Int64(received.count)
     if offset >= start, offset < end {
       let count = min(buffer.count, Int(end - offset))
       let from = received.startIndex + Int(offset - start)
       received.copyBytes(to: buffer, from: from..<from + count)
       return .read(count)
+    }
+    guard !isTooLong else {
+      throw AVError(
+        .outOfMemory, reason: "The resource loader's delegate gives more than is kept in memory.",
+        advice: "Say contentLength, or support byte ranges.")
     }
     if let request, let wanted = request.dataRequest {
       switch request.outcome {

@@ -174,19 +174,22 @@ public final class CMTimebase: @unchecked Sendable, Hashable {
   /// Makes the timebase follow another source from now on. Its time does not jump.
   func setSource(_ source: Source) -> OSStatus {
     let before = effectiveRates()
+    // The old source may go with a program's objects, which must not be under the lock.
+    var old: Source?
     let isDone = Self.sources.withLock { () -> Bool in
       if case .timebase(let next) = source, next.follows(self) { return false }
-      let old = immediateSource
+      old = immediateSource
       lock.withLock {
         line.time = line.time(atSource: line.source.time)
         line.source = source
         line.sourceTime = source.time
       }
-      if case .timebase(let timebase) = old { timebase.removeFollower(self) }
+      if case .timebase(let timebase)? = old { timebase.removeFollower(self) }
       if case .timebase(let timebase) = source { timebase.addFollower(self) }
       return true
     }
     guard isDone else { return kCMTimebaseError_InvalidParameter }
+    withExtendedLifetime(old) {}
     announce(before: before, jumps: false)
     return noErr
   }

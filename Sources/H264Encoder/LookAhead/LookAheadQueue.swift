@@ -314,6 +314,8 @@ final class LookAheadQueue {
 
   private func isCut(_ picture: QueuedPicture, after before: QueuedPicture) -> Bool {
     let (inter, intra) = (Double(picture.interCost), Double(picture.intraCost))
+    // Scene after scene.
+    if before.isCut { return inter > LookAheadQueue.cut.early * intra }
     guard inter > LookAheadQueue.cut.late * intra else { return false }
     // Under noise all pictures are far from their neighbours: in a new scene prediction saves less than it just did.
     let usual = Double(before.intraCost - before.interCost)

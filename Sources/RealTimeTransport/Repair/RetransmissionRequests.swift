@@ -24,6 +24,8 @@ public struct RetransmissionRequests: Sendable {
   private var guessed = (end: Int64.min, time: 0.0)
   /// Packets that are asked for at most: after an outage longer than that a new picture is cheaper.
   public static let mostMissing = 256
+  /// Packets beyond the newest that one sent once more may be: as many as are guessed at, or copied unasked, at the end of a frame.
+  static let mostSentUnasked: Int64 = 16
   /// Seconds between packets that are sent again for one request: a second copy goes 12 ms behind the first.
   private static let spread = 0.02
   /// How often a packet is asked for.
@@ -81,17 +83,23 @@ public struct RetransmissionRequests: Sendable {
         ? Missing(due: max(time + tolerance, guessed.time + roundTrip), lastAsked: guessed.time, times: 1)
         : Missing(due: time + tolerance)
     }
-    while missing.count > Self.mostMissing, let oldest = missing.keys.min() { missing[oldest] = nil }
+    trim()
     return sequence > last + 1
+  }
+
+  private mutating func trim() {
+    let excess = missing.count - Self.mostMissing
+    if excess > 0 { for oldest in missing.keys.sorted().prefix(excess) { missing[oldest] = nil } }
   }
 
   /// Takes note of a packet that was sent once more.
   public mutating func addRetransmitted(_ number: UInt16, at time: Double) {
     let sequence = unwrapper.unwrap(number)
-    if let last = highest, sequence > last, sequence - last <= Self.mostMissing {
+    if let last = highest, sequence > last, sequence - last <= Self.mostSentUnasked {
       // What was guessed at came, and what is before it was lost again.
       highest = sequence
       for lacking in (last + 1)..<sequence { missing[lacking] = Missing(due: time + tolerance) }
+      trim()
       return
     }
     guard let entry = missing.removeValue(forKey: sequence), entry.times == 1 else { return }

@@ -15,7 +15,8 @@ struct WebOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "The secret of the page's address in place of a random one: \(WebToken.lengths.lowerBound) to "
-        + "\(WebToken.lengths.upperBound) letters, digits, - and _.", valueName: "text"))
+        + "\(WebToken.lengths.upperBound) letters, digits, - and _. Who may list this machine's processes can read it: leave it out where that matters.",
+      valueName: "text"))
   var webToken: WebToken?
 
   func validate() throws {
