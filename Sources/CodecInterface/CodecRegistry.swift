@@ -78,12 +78,8 @@ public struct PictureSizes: Sendable, Equatable {
 
   public func contains(width: Int, height: Int) -> Bool {
     let (area, isBeyondInt) = width.multipliedReportingOverflow(by: height)
-    return !isBeyondInt && area <= largestArea && fits(width: width, height: height)
-  }
-
-  private func fits(width: Int, height: Int) -> Bool {
-    widths.contains(width) && heights.contains(height) && width % max(widthMultiple, 1) == 0
-      && height % max(heightMultiple, 1) == 0
+    return !isBeyondInt && area <= largestArea && widths.contains(width) && heights.contains(height)
+      && width % max(widthMultiple, 1) == 0 && height % max(heightMultiple, 1) == 0
   }
 }
 

@@ -153,6 +153,8 @@ package final class Demuxer: @unchecked Sendable {
   /// Ends what goes on, and all later reading, with an error. From any thread.
   package func interrupt() { interruption.interrupt() }
 
+  package var isInterrupted: Bool { interruption.isSet }
+
   /// Lets go of the file. Its facts stay; `init(again:)` opens it again, and so does `rewind()`.
   package func suspend() {
     lock.withLock {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CodecInterface
+import H264Encoder
 
 /// H.264 through this package's own encoder, `H264Encoder`: one picture in, one frame out.
 public enum H264Codec {
@@ -47,8 +48,7 @@ public enum H264Codec {
     description.profiles = [
       .h264Baseline, .h264ConstrainedBaseline, .h264Main, .h264High, .h264ConstrainedHigh,
     ]
-    // MaxFS of level 6.2, in macroblocks.
-    description.sizes.largestArea = 139_264 * 256
+    description.sizes.largestArea = EncoderConfiguration.largestArea
     description.performanceRating = 80
     description.qualityRating = 60
     return description

@@ -4,6 +4,9 @@ import VideoBitstream
 // What a configuration asks of a level, for a caller that has to choose.
 
 extension EncoderConfiguration {
+  /// Width times height of the largest pictures that a level allows (MaxFS), in luma samples.
+  public static var largestArea: Int { (H264Level.all.last?.frameSize ?? 0) * 256 }
+
   /// Most references that fit the level that is set, or the lowest that the stream needs with one; nil if
   /// there is no such level.
   public var largestReferenceCount: Int? {

@@ -215,7 +215,8 @@ import VideoToolbox
     let fast = try run(speed: true)
     let saving = try run(power: true)
     let best = try run(speed: false)
-    #expect(fastest.cost > 1.01 * faster.cost)
+    let isOwn = codec == kCMVideoCodecType_H264 && !usesX264
+    #expect(fastest.cost > (isOwn ? 1.01 : 1.03) * faster.cost)
     #expect(faster.cost > 1.03 * usual.cost)
     // All differ. Real time alone has the effort of the wish for speed, but looks ahead at nothing.
     let streams = [usual, fastest, faster, fast, saving, best].map { $0.samples.map(\.bytes) }

@@ -115,7 +115,8 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
     while readIndex >= ready.count {
       ready.removeAll(keepingCapacity: true)
       readIndex = 0
-      if isInterrupted.load(ordering: .relaxed) { return nil }
+      // Who is interrupted has found no end of the file.
+      if isInterrupted.load(ordering: .relaxed) || demuxer.isInterrupted { return nil }
       if isDrained {
         if let failure, hasEverShown, damage.isTolerated {
           damage.noteEnd(AVError.reading(failure))

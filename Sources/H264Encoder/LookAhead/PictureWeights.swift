@@ -125,9 +125,10 @@ struct PictureWeights {
     for i in 0..<count0 {
       for j in 0..<count1 {
         let (a, b) = (list0[i], list1[j])
-        for sum in [
-          a.luma.weight + b.luma.weight, a.cb.weight + b.cb.weight, a.cr.weight + b.cr.weight,
-        ] where !(-128...128).contains(sum) { return false }
+        let range: ClosedRange<Int32> = -128...128
+        guard range.contains(a.luma.weight + b.luma.weight), range.contains(a.cb.weight + b.cb.weight),
+          range.contains(a.cr.weight + b.cr.weight)
+        else { return false }
       }
     }
     return true
