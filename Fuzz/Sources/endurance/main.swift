@@ -4,57 +4,16 @@ import Foundation
 import Synchronization
 import VideoToolbox
 
-// Long runs with settings that change, and what they leave: endurance [FRAMES] [SESSIONS]
+// Long runs with settings that change, and what they leave: endurance [FRAMES] [SESSIONS] [SVG]
 //
-// For each kind of work the memory in use and the open files are noted after each tenth. From the second tenth on the
-// memory must not grow by more than a little, and no file may stay open.
+// For each kind of work the memory in use and the open files are noted after each hundredth. From the second tenth on the
+// memory must not grow by more than a little, and no file may stay open. SVG is where to draw that.
 
 let frameCount = CommandLine.arguments.dropFirst().first.flatMap(Int.init) ?? 20_000
 let sessionCount = CommandLine.arguments.dropFirst(2).first.flatMap(Int.init) ?? 5_000
-
-/// Bytes of memory in use, and open descriptors.
-func usage() -> (resident: Int, files: Int) {
-  let words = ((try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? "").split(separator: " ")
-  let pages = words.count > 1 ? Int(words[1]) ?? 0 : 0
-  let files = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
-  return (pages * Int(sysconf(Int32(_SC_PAGESIZE))), files)
-}
-
-/// Runs tenths of some work and looks at what stays.
-func watch(_ name: String, _ tenth: (Int) throws -> Void) {
-  var notes: [(resident: Int, files: Int)] = []
-  let begin = Date()
-  do {
-    for number in 0..<10 {
-      try tenth(number)
-      notes.append(usage())
-    }
-  } catch {
-    print("\(name): failed: \(error)")
-    exit(1)
-  }
-  // The slope of a straight line through all but the first two.
-  let settled = notes.dropFirst(2).map { Double($0.resident) / 1024 }
-  let middle = Double(settled.count - 1) / 2
-  let mean = settled.reduce(0, +) / Double(settled.count)
-  var above = 0.0
-  var below = 0.0
-  for (x, y) in settled.enumerated() {
-    above += (Double(x) - middle) * (y - mean)
-    below += (Double(x) - middle) * (Double(x) - middle)
-  }
-  let slope = above / below
-  let files = (notes.last?.files ?? 0) - (notes.first?.files ?? 0)
-  let curve = notes.map { String($0.resident >> 10) }.joined(separator: " ")
-  print(
-    "\(name): \(curve) kB; \(Int(slope.rounded())) kB a tenth, \(files) files more, "
-      + "\(Int(Date().timeIntervalSince(begin))) s")
-  // A hundredth of what is in use, or half a megabyte.
-  if slope > max(512, mean / 100) || files > 0 {
-    print("\(name): grows")
-    exit(1)
-  }
-}
+/// Frames of a hundredth.
+let share = max(frameCount / Watch.parts, 1)
+let watch = Watch()
 
 struct Refused: Error {
   let what: String
@@ -96,43 +55,102 @@ func session(_ specification: NSDictionary?, _ width: Int, _ height: Int) throws
   return made
 }
 
+/// What came out, and at which times.
+final class Outcome: Sendable {
+  private let found = Mutex((count: 0, sum: 0, isOff: false))
+
+  func add(_ status: OSStatus, _ sample: CMSampleBuffer?) {
+    found.withLock {
+      guard status == noErr, let time = sample.map(CMSampleBufferGetPresentationTimeStamp) else { return }
+      $0.count += 1
+      $0.sum += Int(time.value)
+      // Not a tick of drift, however long it goes on.
+      if time.timescale != 30 { $0.isOff = true }
+    }
+  }
+
+  /// Times are 0, 1, 2, ...: in whatever order they come, their sum tells.
+  func check(_ name: String, frames: Int) {
+    let (count, sum, isOff) = found.withLock { $0 }
+    guard count != frames || sum != frames * (frames - 1) / 2 || isOff else { return }
+    print("\(name): \(count) frames of \(frames) came out, or at other times")
+    exit(1)
+  }
+}
+
+func encode(_ encoder: VTCompressionSession, _ picture: CVPixelBuffer, _ index: Int, _ outcome: Outcome)
+  throws
+{
+  try check(
+    VTCompressionSessionEncodeFrame(
+      encoder, imageBuffer: picture, presentationTimeStamp: CMTime(value: Int64(index), timescale: 30),
+      duration: .invalid, frameProperties: nil, infoFlagsOut: nil
+    ) { status, _, sample in outcome.add(status, sample) }, "frame \(index)")
+}
+
+func rate(_ encoder: VTCompressionSession, _ number: Int) throws {
+  try check(
+    VTSessionSetProperty(
+      encoder, key: kVTCompressionPropertyKey_AverageBitRate,
+      value: NSNumber(value: 100_000 + number % 7 * 50_000)), "rate")
+}
+
 /// Frames of one session that goes on for ever, its rate changing.
 func encode(_ name: String, _ specification: NSDictionary?, _ properties: [(CFString, NSNumber)]) throws {
   let (width, height) = (96, 64)
   let source = pictures(width, height)
   let encoder = try session(specification, width, height)
   for (key, value) in properties { VTSessionSetProperty(encoder, key: key, value: value) }
-  let out = Atomic(0)
+  let outcome = Outcome()
   var index = 0
-  watch(name) { tenth in
-    for frame in 0..<frameCount / 10 {
-      if frame % 500 == 0 {
-        try check(
-          VTSessionSetProperty(
-            encoder, key: kVTCompressionPropertyKey_AverageBitRate,
-            value: NSNumber(value: 100_000 + (frame + tenth) % 7 * 50_000)),
-          "rate")
-      }
-      let time = CMTime(value: Int64(index), timescale: 30)
-      try check(
-        VTCompressionSessionEncodeFrame(
-          encoder, imageBuffer: source[index % 4], presentationTimeStamp: time, duration: .invalid,
-          frameProperties: nil,
-          infoFlagsOut: nil
-        ) { status, _, sample in
-          // Not a tick of drift, however long it goes on.
-          if let sample, CMSampleBufferGetPresentationTimeStamp(sample).timescale != 30 { exit(2) }
-          if status == noErr { out.add(1, ordering: .relaxed) }
-        }, "frame \(index)")
+  watch.run(name) { part in
+    for frame in 0..<share {
+      if frame % 500 == 0 { try rate(encoder, frame / 500 + part) }
+      try encode(encoder, source[index % 4], index, outcome)
       index += 1
     }
   }
   try check(VTCompressionSessionCompleteFrames(encoder, untilPresentationTimeStamp: .invalid), "complete")
   VTCompressionSessionInvalidate(encoder)
-  guard out.load(ordering: .relaxed) == index else {
-    print("\(name): \(out.load(ordering: .relaxed)) frames of \(index) came out")
-    exit(1)
+  outcome.check(name, frames: index)
+}
+
+/// Sizes, properties and encoders that change every 400 frames: a new session each time, as when a window is resized.
+func resize() throws {
+  let sizes = [(96, 64), (160, 96), (64, 128), (176, 144), (16, 16), (130, 50)]
+  let sources = sizes.map { pictures($0.0, $0.1) }
+  let outcome = Outcome()
+  var encoder: VTCompressionSession?
+  var (index, number) = (0, 0)
+  defer { encoder.map(VTCompressionSessionInvalidate) }
+  watch.run("sizes and properties change") { _ in
+    for _ in 0..<share {
+      if index % 400 == 0 {
+        if let encoder {
+          VTCompressionSessionCompleteFrames(encoder, untilPresentationTimeStamp: .invalid)
+          VTCompressionSessionInvalidate(encoder)
+        }
+        number += 1
+        let (width, height) = sizes[number % sizes.count]
+        let made = try session(
+          number % 2 == 0
+            ? [kVTVideoEncoderSpecification_EnableLowLatencyRateControl: NSNumber(value: true)] : nil,
+          width, height)
+        for (key, value) in [
+          (kVTCompressionPropertyKey_RealTime, NSNumber(value: number % 3 != 0)),
+          (kVTCompressionPropertyKey_MaxKeyFrameInterval, NSNumber(value: 30 + number % 90)),
+          (kVTCompressionPropertyKey_ExpectedFrameRate, NSNumber(value: 24 + number % 37)),
+        ] { VTSessionSetProperty(made, key: key, value: value) }
+        encoder = made
+      }
+      guard let encoder else { return }
+      if index % 50 == 0 { try rate(encoder, index / 50) }
+      try encode(encoder, sources[number % sizes.count][index % 4], index, outcome)
+      index += 1
+    }
   }
+  if let encoder { VTCompressionSessionCompleteFrames(encoder, untilPresentationTimeStamp: .invalid) }
+  outcome.check("sizes and properties change", frames: index)
 }
 
 func samples(_ count: Int) throws -> [CMSampleBuffer] {
@@ -164,17 +182,24 @@ func decode(_ stored: [CMSampleBuffer]) throws {
       outputCallback: nil,
       decompressionSessionOut: &made), "decoder")
   guard let decoder = made else { return }
-  watch("decode") { _ in
-    for index in 0..<frameCount / 10 {
+  let shown = Atomic(0)
+  watch.run("decode") { _ in
+    for index in 0..<share {
       try check(
         VTDecompressionSessionDecodeFrame(
           decoder, sampleBuffer: stored[index % stored.count], flags: [._EnableAsynchronousDecompression],
           infoFlagsOut: nil
-        ) { _, _, _, _, _ in }, "sample \(index)")
+        ) { status, _, picture, _, _ in
+          if status == noErr, picture != nil { shown.add(1, ordering: .relaxed) }
+        }, "sample \(index)")
     }
     VTDecompressionSessionWaitForAsynchronousFrames(decoder)
   }
   VTDecompressionSessionInvalidate(decoder)
+  guard shown.load(ordering: .relaxed) == share * Watch.parts else {
+    print("decode: \(shown.load(ordering: .relaxed)) pictures of \(share * Watch.parts)")
+    exit(1)
+  }
 }
 
 /// Movies out of the samples, and back in.
@@ -201,8 +226,8 @@ func copy(_ stored: [CMSampleBuffer]) throws {
   }
   var rest = stored[...]
   try write(one) { rest.popFirst() }
-  watch("reader to writer") { _ in
-    for _ in 0..<max(1, frameCount / 10 / stored.count) {
+  watch.run("reader to writer") { _ in
+    for _ in 0..<max(1, share / stored.count) {
       let asset = AVURLAsset(url: one)
       let reader = try AVAssetReader(asset: asset)
       let output = AVAssetReaderTrackOutput(track: asset.tracks[0], outputSettings: nil)
@@ -216,9 +241,9 @@ func copy(_ stored: [CMSampleBuffer]) throws {
 /// Sessions that come and go, from eight threads.
 func comeAndGo() {
   let source = pictures(64, 48)
-  watch("sessions come and go") { _ in
+  watch.run("sessions come and go") { _ in
     DispatchQueue.concurrentPerform(iterations: 8) { thread in
-      for number in 0..<max(1, sessionCount / 80) {
+      for number in 0..<max(1, sessionCount / Watch.parts / 8) {
         let specification: NSDictionary? =
           (thread + number) % 2 == 0
           ? [kVTVideoEncoderSpecification_EnableLowLatencyRateControl: NSNumber(value: true)] : nil
@@ -256,18 +281,18 @@ func silo(_ stored: [CMSampleBuffer]) throws {
         sampleTimingArray: &timing, sampleBufferOut: &moved), "sample \(index)")
     if let moved { try check(VTFrameSiloAddSampleBuffer(silo, sampleBuffer: moved), "frame \(index)") }
   }
-  let share = frameCount / 10
-  watch("silo, filling") { tenth in
-    for index in tenth * share..<(tenth + 1) * share { try add(index) }
+  watch.run("silo, filling") { part in
+    for index in part * share..<(part + 1) * share { try add(index) }
   }
-  watch("silo, in passes") { tenth in
-    let range = CMTimeRange(start: time(tenth * share), duration: time(share / 10))
+  let again = max(share / 10, 1)
+  watch.run("silo, in passes") { part in
+    let range = CMTimeRange(start: time(part * share), duration: time(again))
     try check(VTFrameSiloSetTimeRangesForNextPass(silo, timeRangeCount: 1, timeRangeArray: [range]), "pass")
-    for index in tenth * share..<tenth * share + share / 10 { try add(index) }
+    for index in part * share..<part * share + again { try add(index) }
   }
   var count = 0
-  watch("silo, reading") { tenth in
-    let range = CMTimeRange(start: time(tenth * share), duration: time(share))
+  watch.run("silo, reading") { part in
+    let range = CMTimeRange(start: time(part * share), duration: time(share))
     try check(
       VTFrameSiloCallBlockForEachSampleBuffer(silo, in: range) { _ in
         count += 1
@@ -275,8 +300,8 @@ func silo(_ stored: [CMSampleBuffer]) throws {
       }, "reading")
   }
   let size = (try? FileManager.default.attributesOfItem(atPath: url.path)[.size] as? Int) ?? 0
-  guard count == share * 10 else {
-    print("silo: \(count) frames of \(share * 10)")
+  guard count == share * Watch.parts else {
+    print("silo: \(count) frames of \(share * Watch.parts)")
     exit(1)
   }
   print("silo: \(count) frames in a file of \(size >> 20) MB")
@@ -295,4 +320,9 @@ let stored = try samples(300)
 try decode(stored)
 try copy(stored)
 try silo(stored)
+try resize()
 comeAndGo()
+if let path = CommandLine.arguments.dropFirst(3).first {
+  let title = "\(share * Watch.parts) frames, \(sessionCount) sessions"
+  try watch.svg(title: title).write(toFile: path, atomically: true, encoding: .utf8)
+}

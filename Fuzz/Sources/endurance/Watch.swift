@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Synchronization
+
+/// What one kind of work left in use, noted at even distances of its way.
+struct Curve: Sendable {
+  var name: String
+  /// Bytes of memory in use.
+  var resident: [Int] = []
+  /// Open descriptors.
+  var files: [Int] = []
+}
+
+/// Runs work in a hundred parts and looks at what stays.
+final class Watch: Sendable {
+  static let parts = 100
+  /// Before them a pool or a cache may still fill.
+  private static let settledAfter = 20
+
+  private let finished = Mutex<[Curve]>([])
+
+  /// Ends the program where memory grows from the second tenth on, or a file stays open.
+  func run(_ name: String, _ part: (Int) throws -> Void) {
+    var curve = Curve(name: name)
+    let begin = Date()
+    do {
+      for number in 0..<Self.parts {
+        try part(number)
+        let (resident, files) = Self.usage()
+        curve.resident.append(resident)
+        curve.files.append(files)
+      }
+    } catch {
+      print("\(name): failed: \(error)")
+      exit(1)
+    }
+    let done = curve
+    finished.withLock { $0.append(done) }
+    let settled = curve.resident.dropFirst(Self.settledAfter).map { Double($0) / 1024 }
+    let mean = settled.reduce(0, +) / Double(settled.count)
+    let tenth = Self.slope(settled) * Double(Self.parts) / 10
+    let files = (curve.files.last ?? 0) - (curve.files.first ?? 0)
+    let tenths = stride(from: 9, to: Self.parts, by: 10).map { String(curve.resident[$0] >> 10) }
+    print(
+      "\(name): \(tenths.joined(separator: " ")) kB; \(Int(tenth.rounded())) kB a tenth, \(files) files more, "
+        + "\(Int(Date().timeIntervalSince(begin))) s")
+    // A hundredth of what is in use, or half a megabyte.
+    if tenth > max(512, mean / 100) || files > 0 {
+      print("\(name): grows")
+      exit(1)
+    }
+  }
+
+  private static func usage() -> (resident: Int, files: Int) {
+    let words = ((try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? "").split(
+      separator: " ")
+    let pages = words.count > 1 ? Int(words[1]) ?? 0 : 0
+    let files = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
+    return (pages * Int(sysconf(Int32(_SC_PAGESIZE))), files)
+  }
+
+  /// Of the straight line with the least squared distance, for one step.
+  private static func slope(_ values: [Double]) -> Double {
+    let middle = Double(values.count - 1) / 2
+    let mean = values.reduce(0, +) / Double(values.count)
+    var above = 0.0
+    var below = 0.0
+    for (x, y) in values.enumerated() {
+      above += (Double(x) - middle) * (y - mean)
+      below += (Double(x) - middle) * (Double(x) - middle)
+    }
+    return below > 0 ? above / below : 0
+  }
+
+  /// A picture of all curves, one row each, from zero to a quarter more than its most.
+  func svg(title: String) -> String {
+    let curves = finished.withLock { $0 }
+    let (width, row, left, top) = (760, 84, 190, 44)
+    let height = top + curves.count * row + 30
+    var lines = [
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 \(width) \(height)\" font-family=\"sans-serif\" "
+        + "font-size=\"12\">",
+      "<rect width=\"\(width)\" height=\"\(height)\" fill=\"white\"/>",
+      "<text x=\"10\" y=\"22\" font-size=\"15\">\(title)</text>",
+    ]
+    for (index, curve) in curves.enumerated() {
+      let base = top + (index + 1) * row - 14
+      let most = Double(curve.resident.max() ?? 1) * 1.25
+      let (drawn, tall) = (Double(width - left - 90), Double(row - 24))
+      let points = curve.resident.enumerated().map { x, y in
+        String(
+          format: "%.1f,%.1f", Double(left) + drawn * Double(x) / Double(max(curve.resident.count - 1, 1)),
+          Double(base) - tall * Double(y) / most)
+      }
+      lines += [
+        "<text x=\"10\" y=\"\(base - 26)\">\(curve.name)</text>",
+        "<text x=\"10\" y=\"\(base - 10)\" fill=\"#666\">\(curve.files.last ?? 0) files open</text>",
+        "<path d=\"M\(left),\(base - row + 24)V\(base)H\(width - 90)\" fill=\"none\" stroke=\"#bbb\"/>",
+        "<polyline points=\"\(points.joined(separator: " "))\" fill=\"none\" stroke=\"#0a58ca\" stroke-width=\"1.5\"/>",
+        "<text x=\"\(width - 84)\" y=\"\(base - 26)\">\((curve.resident.last ?? 0) / 1_000_000) MB</text>",
+      ]
+    }
+    lines.append(
+      "<text x=\"\(left)\" y=\"\(height - 10)\" fill=\"#666\">memory in use, from the first part of the work to the last</text>"
+    )
+    return (lines + ["</svg>", ""]).joined(separator: "\n")
+  }
+}
