@@ -266,6 +266,31 @@ import Testing
     try expectNoErrors(Probe(folder.path("jobs.mp4")))
   }
 
+  /// The number of threads is free with the package's own encoder; others give other bits, and say so.
+  @Test func threadsOfASegment() throws {
+    let folder = try Folder()
+    try makeVaryingMovie(folder.path("in.mp4"), seconds: 2)
+    let record = folder.path("plan.parts/segment-00001.mov")
+    var options = [
+      "--encoder", "org.openvideotoolbox.videoencoder.h264", "--bitrate", "600k", "--segments", "2",
+    ]
+    _ = try split(folder, options)
+    #expect(try encode(folder, 1).status == 0)
+    let planned = try streamHash(record)
+    #expect(try encode(folder, 1, "--overwrite", "--threads", "3").status == 0)
+    #expect(try streamHash(record) == planned)
+    let none = try encode(folder, 1, "--overwrite", "--threads", "0")
+    #expect(none.status == 64 && none.complaints.contains("1 to 128"), "\(none.complaints)")
+    let others = try CommandLine.vtencode("encoders", in: folder).text
+    guard others.contains("h264.x264") else { return }
+    options[1] += ".x264"
+    _ = try split(folder, options + ["--overwrite"])
+    let refused = try encode(folder, 0, "--threads", "3")
+    #expect(
+      refused.status == 64 && refused.complaints.contains("leave --threads out"), "\(refused.complaints)")
+    #expect(try encode(folder, 0, "--threads", "1").status == 0)
+  }
+
   /// With the package's own encoder the analysis is the first pass of every segment.
   @Test func theAnalysisIsTheFirstPass() throws {
     let folder = try Folder()

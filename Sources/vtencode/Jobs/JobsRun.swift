@@ -21,7 +21,11 @@ enum JobsRun {
     let planPath = scratch.path + "/plan.json"
     try plan.write(to: planPath, replaces: false)
     let read = try EncodingPlanFile.read(planPath)
-    try await SegmentWorkers(plan: read, path: planPath, jobs: jobs, style: options.telling.progress).run()
+    try await SegmentWorkers(
+      plan: read, path: planPath, jobs: jobs,
+      mayHaveMoreThreads: options.threads == nil && read.settings.threadsAreFree,
+      style: options.telling.progress
+    ).run()
     let (opened, joinOptions) = try await PartSource.open(read, at: nil, ignoresTime: false)
     try await Joiner(
       file: read, source: opened, options: joinOptions, folder: PartFolder(of: planPath),

@@ -6,10 +6,13 @@ import Foundation
 final class SegmentWorkers: @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   private static let mostTries = 2
+  /// Of a segment behind which too few are left for all jobs.
+  private static let threadsAtTheEnd = min(max(ProcessInfo.processInfo.activeProcessorCount, 1), 4)
 
   private let plan: EncodingPlanFile
   private let path: String
   private let jobs: Int
+  private let mayHaveMoreThreads: Bool
   private let line: ProgressLine
   private let lock = Lock()
   private var waiting: [Int]
@@ -19,8 +22,9 @@ final class SegmentWorkers: @unchecked Sendable {
   private var done: [Double]
   private var failure: Failure?
 
-  init(plan: EncodingPlanFile, path: String, jobs: Int, style: ProgressStyle) {
-    (self.plan, self.path, self.jobs) = (plan, path, jobs)
+  /// - Parameter mayHaveMoreThreads: where a processor would have nothing to do; the bits stay the same.
+  init(plan: EncodingPlanFile, path: String, jobs: Int, mayHaveMoreThreads: Bool, style: ProgressStyle) {
+    (self.plan, self.path, self.jobs, self.mayHaveMoreThreads) = (plan, path, jobs, mayHaveMoreThreads)
     line = ProgressLine(total: nil, style: style)
     done = Array(repeating: 0, count: plan.segments.count)
     // What takes longest first: the others fill the gaps.
@@ -45,10 +49,10 @@ final class SegmentWorkers: @unchecked Sendable {
   }
 
   private func work() throws {
-    while let segment = next() {
+    while let (segment, threads) = next() {
       let problem: String?
       do {
-        problem = try encode(segment)
+        problem = try encode(segment, threads: threads)
       } catch {
         // The others need not go on with what cannot become a movie any more.
         lock.withLock { failure = failure ?? error as? Failure }
@@ -68,20 +72,24 @@ final class SegmentWorkers: @unchecked Sendable {
     }
   }
 
-  private func next() -> Int? {
+  /// - Returns: A segment, and how many threads its encoder has; nil: as many as planned.
+  private func next() -> (segment: Int, threads: Int?)? {
     lock.withLock {
       guard failure == nil, !Interrupt.shared.isRequested, !waiting.isEmpty else { return nil }
-      return waiting.removeFirst()
+      let segment = waiting.removeFirst()
+      let isNearTheEnd = waiting.count < jobs
+      return (segment, mayHaveMoreThreads && isNearTheEnd ? Self.threadsAtTheEnd : nil)
     }
   }
 
   /// - Returns: What went wrong, in a line; nil if all is well.
-  private func encode(_ segment: Int) throws -> String? {
+  private func encode(_ segment: Int, threads: Int?) throws -> String? {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
     process.arguments = [
       "encode-segment", "--plan", path, "--segment", "\(segment)", "--progress", "json",
     ]
+    if let threads { process.arguments? += ["--threads", "\(threads)"] }
     let pipe = Pipe()
     process.standardError = pipe
     process.standardOutput = FileHandle.nullDevice

@@ -109,6 +109,8 @@ struct EncodingOptions: ParsableArguments {
   @Flag(help: "Spend less power, at some cost in size or quality.")
   var savePower = false
 
+  static let threadCounts = 1...128
+
   @Option(
     help: ArgumentHelp("Threads of the encoder. (default: by the number of processors)", valueName: "n"))
   var threads: Int?
@@ -192,7 +194,7 @@ struct EncodingOptions: ParsableArguments {
     try check("--frames", frames, in: 1...Int(Int32.max))
     try check("--keyframe-interval", keyframeInterval, in: 1...Int(Int32.max))
     try check("--look-ahead-frames", lookAheadFrames, in: 0...250)
-    try check("--threads", threads, in: 1...128)
+    try check("--threads", threads, in: Self.threadCounts)
     if let keyframeDuration, !(keyframeDuration > 0 && keyframeDuration <= 86_400) {
       throw ValidationError("--keyframe-duration must be more than 0 seconds and at most a day.")
     }

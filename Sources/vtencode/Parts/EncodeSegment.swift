@@ -37,12 +37,30 @@ struct EncodeSegment: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Which one, counted from 0.", valueName: "n"))
   var segment: Int
 
+  @Option(
+    help: ArgumentHelp(
+      "Threads of the encoder. The package's own gives the same bits with any number; another takes the plan's.",
+      valueName: "n"))
+  var threads: Int?
+
   @Flag(help: "Encode it again if it is finished.")
   var overwrite = false
+
+  func validate() throws {
+    if let threads, !EncodingOptions.threadCounts.contains(threads) {
+      throw ValidationError(
+        "--threads goes from 1 to \(EncodingOptions.threadCounts.upperBound); \(threads) is outside.")
+    }
+  }
 
   func run() async throws {
     Interrupt.shared.watch()
     let plan = try EncodingPlanFile.read(planOptions.plan)
+    if let threads, threads != plan.settings.threads, !plan.settings.threadsAreFree {
+      throw Failure(
+        "with another number of threads '\(plan.settings.encoder)' gives other bits than the plan's \(plan.settings.threads); "
+          + "leave --threads out, or make the plan with it", status: 64)
+    }
     guard plan.segments.indices.contains(segment) else {
       throw Failure(
         "the plan has the segments 0 to \(plan.segments.count - 1), and \(segment) is none of them",
@@ -54,7 +72,7 @@ struct EncodeSegment: AsyncParsableCommand {
     }
     try folder.create()
     let (source, options) = try await PartSource.open(
-      plan, at: planOptions.movie, ignoresTime: planOptions.ignoreModificationTime)
+      plan, at: planOptions.movie, ignoresTime: planOptions.ignoreModificationTime, threads: threads)
     let job = SegmentJob(
       file: plan, segment: plan.segments[segment], source: source, options: options, folder: folder,
       progress: planOptions.telling.progress)

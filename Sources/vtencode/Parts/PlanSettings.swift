@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import H264Codec
 
 /// What `split` was told, so that every segment and the join do the same, on whichever machine.
 struct PlanSettings: Codable, Sendable {
@@ -67,9 +68,15 @@ struct PlanSettings: Codable, Sendable {
     subtitles = options.noSubtitles ? false : nil
   }
 
+  /// Whether the encoder gives the same bits with any number of threads.
+  var threadsAreFree: Bool { encoder == H264Codec.encoderID }
+
   /// The same as options of the command line.
-  func options(movie: String) throws -> EncodingOptions {
-    var arguments = ["--codec", codec, "--scaling", scaling, "--threads", "\(threads)", "--audio", audio]
+  /// - Parameter threads: nil takes the plan's.
+  func options(movie: String, threads: Int? = nil) throws -> EncodingOptions {
+    var arguments = [
+      "--codec", codec, "--scaling", scaling, "--threads", "\(threads ?? self.threads)", "--audio", audio,
+    ]
     func add(_ name: String, _ value: (some CustomStringConvertible)?) {
       if let value { arguments += [name, value.description] }
     }

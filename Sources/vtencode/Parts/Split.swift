@@ -11,7 +11,7 @@ struct Split: AsyncParsableCommand {
       A quick first pass finds out what the movie's parts need, so that the rate is shared by that. The plan is a JSON \
       file; for each of its segments run vtencode encode-segment, in any order, anywhere, and vtencode join at the \
       end. The options are those of transcoding. The encoder has one thread for each segment unless --threads says \
-      otherwise; with another number the bits are others.
+      otherwise; libx264 and libx265 give other bits with another number.
 
       Examples:
         vtencode split movie.mov --bitrate 3M --plan plan.json
@@ -156,11 +156,12 @@ enum PartSource {
   /// - Parameters:
   ///   - path: where it lies here; nil takes the plan's.
   ///   - ignoresTime: a copy may have another time.
-  static func open(_ plan: EncodingPlanFile, at path: String?, ignoresTime: Bool) async throws -> (
-    source: MovieSource, options: EncodingOptions
-  ) {
+  ///   - threads: of the encoder; nil takes the plan's.
+  static func open(
+    _ plan: EncodingPlanFile, at path: String?, ignoresTime: Bool, threads: Int? = nil
+  ) async throws -> (source: MovieSource, options: EncodingOptions) {
     let place = path ?? plan.source.path
-    let options = try plan.settings.options(movie: place)
+    let options = try plan.settings.options(movie: place, threads: threads)
     let source = try await MovieSource.open(place, streamFrameRate: plan.settings.frameRate)
     try SourceIdentity(source.file.path).check(against: plan.source, ignoresTime: ignoresTime)
     return (adapted(source, options), options)
