@@ -44,6 +44,10 @@ struct FileRateController {
   private var kinds = [Learned(), Learned(), Learned()]
   /// Seconds that the sums of residuals stand for.
   private var contentSeconds = 0.0
+  /// Intra pictures in the sums of residuals, and in the look-ahead.
+  private var intraPictures = (coded: 0.0, ahead: 0.0)
+  /// Seconds since the last intra picture began, of what was coded and of all that is known.
+  private var sinceIntra = (coded: 0.0, known: 0.0)
   /// Bits and seconds of the stream.
   private var spent = 0.0
   /// Bits in all.
@@ -142,8 +146,11 @@ struct FileRateController {
     aheadSeconds = 0
     var numbers = [0.0, 0.0, 0.0]
     for i in inheritance.indices { inheritance[i] = 0 }
+    sinceIntra.known = sinceIntra.coded
     for (n, picture) in upcoming.enumerated() {
       let kind = picture.kind.rawValue
+      if picture.kind == .intra { sinceIntra.known = 0 }
+      sinceIntra.known += picture.duration
       ahead[kind] += picture.residual
       aheadSeconds += picture.duration
       numbers[kind] += 1
@@ -152,6 +159,7 @@ struct FileRateController {
       inheritance[kind] += isEnding ? 1 - exp2Approx(-after / FileRateController.heirs) : 1
     }
     for i in inheritance.indices { inheritance[i] /= max(numbers[i], 1) }
+    intraPictures.ahead = numbers[0]
     var horizon: Double
     var balance: Double
     if case .constant = configuration.rate, let buffer {
@@ -189,6 +197,7 @@ struct FileRateController {
     var near = 0.0
     var all = 0.0
     let seconds = max(contentSeconds + aheadSeconds, 1e-3)
+    let intra = intraShare(horizon: horizon)
     for kind in kinds.indices {
       let learned = kinds[kind]
       let ratio = learned.ratio.value
@@ -199,9 +208,20 @@ struct FileRateController {
           ahead[kind], qp: own + learned.finer * (1 - inheritance[kind]))
       // Key frames of so short a time tell little of how often there will be some.
       let time = kind == 0 ? max(seconds, secondsOfKeyFrames) : seconds
-      all += ratio * (BitModel.units(ahead[kind], qp: own) + BitModel.units(learned.residual, qp: own)) / time
+      let units = BitModel.units(ahead[kind], qp: own) + BitModel.units(learned.residual, qp: own)
+      all += ratio * (kind == 0 ? intra : 1) * units / time
     }
     return near + all * horizon
+  }
+
+  /// Of the intra pictures so far, the part that the rest of the stream will have the like of: where it ends before the next
+  /// key frame is due, only those at cuts.
+  private func intraShare(horizon: Double) -> Double {
+    let count = intraPictures.coded + intraPictures.ahead
+    guard let expected = configuration.expectedDuration, count > 0,
+      expected <= elapsed + aheadSeconds + horizon + 1e-6, sinceIntra.known + horizon < secondsOfKeyFrames
+    else { return 1 }
+    return max(count - 1, 0) / count
   }
 
   /// Seconds from a key frame to the next where nothing else asks for one.
@@ -271,6 +291,8 @@ struct FileRateController {
     let keep = Float(max(1 - picture.duration / FileRateController.memory, 0.5))
     for i in kinds.indices { kinds[i].residual.counts *= keep }
     contentSeconds = contentSeconds * Double(keep) + picture.duration
+    intraPictures.coded = intraPictures.coded * Double(keep) + (picture.kind == .intra ? 1 : 0)
+    sinceIntra.coded = (picture.kind == .intra ? 0 : sinceIntra.coded) + picture.duration
     kinds[kind].residual += picture.residual
     remaining?.note(bits: bits, qp: qp)
     total += bits
