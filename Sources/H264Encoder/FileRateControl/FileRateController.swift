@@ -53,6 +53,8 @@ struct FileRateController {
   /// Bits in all.
   private var total = 0.0
   private var elapsed = 0.0
+  /// No picture comes after those of the look-ahead.
+  private var isNearEnd = false
   /// QP of the last picture, before offsets of its kind.
   private var last: Double?
   /// The look-ahead at hand: sums, and seconds.
@@ -143,7 +145,9 @@ struct FileRateController {
   private mutating func averageQP(_ upcoming: [PictureForecast], isEnding: Bool) -> Double {
     let rate = Double(configuration.targetRate ?? 0)
     for i in ahead.indices { ahead[i] = ResidualHistogram() }
-    aheadSeconds = 0
+    aheadSeconds = upcoming.reduce(0) { $0 + $1.duration }
+    let isEnding = isEnding || endsWithLookAhead
+    isNearEnd = isEnding
     var numbers = [0.0, 0.0, 0.0]
     for i in inheritance.indices { inheritance[i] = 0 }
     sinceIntra.known = sinceIntra.coded
@@ -152,7 +156,6 @@ struct FileRateController {
       if picture.kind == .intra { sinceIntra.known = 0 }
       sinceIntra.known += picture.duration
       ahead[kind] += picture.residual
-      aheadSeconds += picture.duration
       numbers[kind] += 1
       // Where the stream ends, few pictures are left to inherit.
       let after = Double(upcoming.count - 1 - n)
@@ -190,6 +193,15 @@ struct FileRateController {
       qp = min(max(qp, last - pace), last + pace)
     }
     return qp
+  }
+
+  /// The look-ahead reaches the end of a stream whose length is known. Who completes frames does not say whether others
+  /// will follow; and a stream that goes on for longer was not known.
+  private var endsWithLookAhead: Bool {
+    guard let expected = configuration.expectedDuration else { return false }
+    let frame = 1 / configuration.stream.frameRate
+    let known = elapsed + aheadSeconds
+    return known > expected - frame && known < expected + max(2 * frame, expected * 0.01)
   }
 
   /// Bits that the look-ahead and `horizon` seconds of the content so far would take.
@@ -279,7 +291,9 @@ struct FileRateController {
     let units = BitModel.units(final, qp: own + cascaded)
     let wasKnown = kinds[kind].ratio.isKnown
     if bits > 200 {
-      kinds[kind].ratio.learn(bits: bits, units: units, weight: elapsed < 1 ? 0.3 : 0.1)
+      // Where the stream ends, what came last is all that tells of what is left.
+      let isFast = elapsed < 1 || isNearEnd
+      kinds[kind].ratio.learn(bits: bits, units: units, weight: isFast ? 0.3 : 0.1)
       for other in kind + 1..<max(kinds.count, kind + 1) where !kinds[other].ratio.isKnown {
         kinds[other].ratio = BitRatio(guess: kinds[kind].ratio, by: 0.3)
       }
