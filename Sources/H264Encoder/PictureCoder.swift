@@ -48,6 +48,8 @@ struct PictureStatistics {
   var highestQP = 0
   var intra = 0
   var skipped = 0
+  /// A macroblock of rows that threads share took more bits than it may.
+  var exceedsMacroblock = false
 }
 
 /// Codes one picture: macroblock rows in slices, entropy coding, deblocking, reference samples.
@@ -257,6 +259,7 @@ final class PictureCoder {
     alone: Bool
   ) {
     statisticsMemory.pointee = PictureStatistics()
+    let start = (units: output.units.count, count: output.count)
     if plan.isReference && !alone { lastNumber += 1 }
     let follows =
       plan.isReference && plan.referenceCount > 0 && !plan.isBidirectional
@@ -304,6 +307,12 @@ final class PictureCoder {
       run(plan, picture, syntax, holds, cabacWriter, &output, alone) { .cabac($0) }
     } else {
       run(plan, picture, syntax, holds, cavlcWriter, &output, alone) { .cavlc($0) }
+    }
+    if statisticsMemory.pointee.exceedsMacroblock {
+      // Rare. One thread sees it in time, and sends that macroblock's samples.
+      output.truncate(units: start.units, count: start.count)
+      code(plan, source: source, into: picture, output: &output, alone: true)
+      return
     }
     if plan.isReference { picture.number.pointee = lastNumber }
     if !plan.isBidirectional { hasPrevious = plan.referenceCount > 0 }
