@@ -74,6 +74,7 @@ import Testing
       // From 8 on pictures are looked at while others are coded.
       c.lookAhead = r.int(0...12)
       c.maximumBidirectional = r.chance(80) ? 3 : r.int(0...2)
+      c.directPrediction = [.spatial, .temporal, .automatic, .automatic][r.int(0...3)]
       c.adaptiveQuantisation = r.chance(50) ? 0 : 1
       let bits = r.int(20...2000) * 1000
       switch r.int(0...4) {

@@ -67,6 +67,16 @@ public struct LookAheadConfiguration: Sendable, Equatable {
   /// IDR pictures: B pictures that are shown before them refer to the pictures on both sides. Where no B picture precedes
   /// one it is an IDR picture still, as are the first, those asked for and those at cuts.
   public var usesOpenGOP = false
+  /// How B pictures infer motion that is not sent (B_Skip, direct).
+  public enum DirectPrediction: Sendable, Equatable {
+    /// From the neighbours (8.4.1.2.2).
+    case spatial
+    /// From the same place in the next picture, divided by time (8.4.1.2.3).
+    case temporal
+    /// By what each of them left in the last B picture of the same kind.
+    case automatic
+  }
+  public var directPrediction = DirectPrediction.spatial
   /// Seconds from a key frame to the next, at the most; `stream.keyFrameInterval` counts frames. Nil: no limit.
   public var keyFrameDuration: Double?
   /// Whether a key frame begins where a new scene does.
