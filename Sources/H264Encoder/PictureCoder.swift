@@ -259,6 +259,13 @@ final class PictureCoder {
 
   var isThreaded: Bool { threads > 1 }
 
+  /// Whether large macroblocks are foreseen (`PictureJob.isForSamples`). Tests turn it off: all of them are then found in
+  /// entropy coding.
+  var estimatesSamples = true
+
+  /// Pictures that threads began and one coded anew, for a macroblock that took more bits than it may; for tests.
+  private(set) var picturesLeftToOne = 0
+
   /// Of the last picture, which `comparesDirect`.
   var directCosts: DirectCosts {
     var sum = DirectCosts()
@@ -326,6 +333,7 @@ final class PictureCoder {
     }
     if statisticsMemory.pointee.exceedsMacroblock {
       // Rare. One thread sees it in time, and sends that macroblock's samples.
+      picturesLeftToOne += 1
       output.truncate(units: start.units, count: start.count)
       code(plan, source: source, into: picture, output: &output, alone: true)
       return
@@ -375,7 +383,8 @@ final class PictureCoder {
           still: still, number: lastNumber, holds: holds),
         storedMotion: plan.isReference ? picture.storedMotion : nil,
         qpOffsets: qpOffsets, payload: payload, payloadCapacity: payloadCapacity, writer: writer,
-        output: output, statistics: statisticsMemory, rowQP: rowQP, rowBits: rowBits, pcm: pcm)
+        output: output, statistics: statisticsMemory, rowQP: rowQP, rowBits: rowBits, pcm: pcm,
+        estimatesSamples: estimatesSamples)
       if !alone, let shared, let workers {
         shared.progress.reset()
         shared.job = shareable(job)

@@ -9,7 +9,8 @@ extension PictureJob {
   /// bits than a macroblock may are found when they are entropy coded.
   @inline(__always) func isForSamples(_ m: Int, _ levels: UnsafePointer<Int16>) -> Bool {
     if hasLongLevel(m, levels) { return true }
-    return coefficientCount(m) >= 128 && estimatedBits(m, levels) > Double(PictureCoder.largestMacroblockBits)
+    return coefficientCount(m) >= 128 && estimatesSamples
+      && estimatedBits(m, levels) > Double(PictureCoder.largestMacroblockBits)
   }
 
   /// About how many bits the macroblock takes: the entropy of its flags and levels, and what coding them by tables or with

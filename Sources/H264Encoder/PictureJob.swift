@@ -25,6 +25,7 @@ struct PictureJob<Writer: EntropyCoder> {
   let rowQP: UnsafeMutablePointer<Int32>
   let rowBits: UnsafeMutablePointer<Int32>
   let pcm: UnsafeMutablePointer<UInt8>
+  let estimatesSamples: Bool
 
   // MARK: - Slices
 

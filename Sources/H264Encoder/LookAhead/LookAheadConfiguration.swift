@@ -73,9 +73,10 @@ public struct LookAheadConfiguration: Sendable, Equatable {
     case spatial
     /// From the same place in the next picture, divided by time (8.4.1.2.3).
     case temporal
-    /// By what each of them left in the last B picture of the same kind.
+    /// For each B picture that one which left less in the last ones of its kind, by macroblocks in which both are looked at.
     case automatic
   }
+  /// Spatial is the better one on all that was measured.
   public var directPrediction = DirectPrediction.spatial
   /// Seconds from a key frame to the next, at the most; `stream.keyFrameInterval` counts frames. Nil: no limit.
   public var keyFrameDuration: Double?
