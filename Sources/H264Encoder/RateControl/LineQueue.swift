@@ -51,6 +51,20 @@ struct LineQueue {
     rate * LineQueue.evenness.seconds * (1 + LineQueue.evenness.excess) - windowBits
   }
 
+  /// The same where each picture of the next two seconds is to have at least such a part of its share: what was sent
+  /// leaves the window only in the order in which it came.
+  func evenRoom(keeping part: Double, duration: Double) -> Double {
+    var room = evenRoom
+    var least = room
+    for sent in window {
+      // It counts until then; the picture that comes just as it leaves does not have to make do with it.
+      let until = sent.time + LineQueue.evenness.seconds - time - duration
+      least = min(least, room - part * rate * max(until, 0))
+      room += sent.bits
+    }
+    return least
+  }
+
   /// The bound, or what a frame that uses the line to the full takes: without that, a stream of few frames a second
   /// would leave the line idle.
   func bound(duration: Double) -> Double { max(bound, 1.5 * duration) }
