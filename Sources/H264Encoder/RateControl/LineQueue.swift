@@ -53,13 +53,13 @@ struct LineQueue {
 
   /// The same where each picture of the next two seconds is to have at least such a part of its share: what was sent
   /// leaves the window only in the order in which it came.
-  func evenRoom(keeping part: Double, duration: Double) -> Double {
+  func evenRoom(keeping part: Double) -> Double {
     var room = evenRoom
     var least = room
     for sent in window {
-      // It counts until then; the picture that comes just as it leaves does not have to make do with it.
-      let until = sent.time + LineQueue.evenness.seconds - time - duration
-      least = min(least, room - part * rate * max(until, 0))
+      // It counts until then.
+      let until = sent.time + LineQueue.evenness.seconds - time
+      least = min(least, room - part * rate * until)
       room += sent.bits
     }
     return least

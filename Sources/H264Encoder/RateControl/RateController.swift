@@ -226,7 +226,7 @@ struct RateController {
   /// A key frame or a cut: as good as the line allows at once, since what follows inherits it.
   private mutating func newPicture(_ room: Double) -> Aim {
     let parts = RateController.parts
-    let even = line.evenRoom(keeping: RateController.reserve.new, duration: usualDuration)
+    let even = line.evenRoom(keeping: RateController.reserve.new)
     let bits = min(room * parts.new, max(even * parts.new, perFrame), perFrame * parts.newShares)
     floor.restart()
     let qp = max(qp(for: bits), floor.qp)
@@ -284,8 +284,7 @@ struct RateController {
   private func largestUsual(_ room: Double) -> Double {
     let part = RateController.parts.picture
     let even = max(
-      line.evenRoom(keeping: RateController.reserve.picture, duration: usualDuration),
-      perFrame * RateController.leastRoom.even)
+      line.evenRoom(keeping: RateController.reserve.picture), perFrame * RateController.leastRoom.even)
     return min(
       room * 0.9, perFrame + max(room - perFrame, 0) * part,
       min(even, perFrame) + max(even - perFrame, 0) * part)
