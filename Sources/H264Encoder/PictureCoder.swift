@@ -36,6 +36,8 @@ struct PicturePlan {
   var startsRefresh = false
   /// By how many rows the content was scrolled (`ScrollDetector`).
   var scroll = 0
+  /// How the camera has moved since the first reference, where that is known.
+  var camera = CameraMotion()
   var scalableHeader: H264ScalableHeader?
   /// Bits that the picture should take and may take at most; nil: no row control.
   var budget: RowBudget?
@@ -197,7 +199,7 @@ final class PictureCoder {
       transform8x8Allowed: pps.transform8x8, cabac: pps.cabac,
       constrainedIntra: pps.constrainedIntraPrediction, hasTemporalMotion: false,
       verticalLimit: sps.verticalMotion * 4, refreshFrom: 0, refreshTo: 0, keepsClean: false,
-      scroll: .zero,
+      scroll: .zero, camera: CameraMotion(),
       qpOffsets: nil,
       minQP: configuration.minimumQP, maxQP: configuration.maximumQP)
     coders = memory.allocate(MacroblockCoder.self, count: threads)
@@ -324,6 +326,7 @@ final class PictureCoder {
       coder.pointee.f.refreshFrom = plan.refreshFrom
       coder.pointee.f.refreshTo = plan.refreshTo
       coder.pointee.f.keepsClean = plan.keepsClean
+      coder.pointee.f.camera = plan.camera
       coder.pointee.f.scroll = MotionVector(0, Int16(truncatingIfNeeded: plan.scroll * 4))
     }
     if pps.cabac {

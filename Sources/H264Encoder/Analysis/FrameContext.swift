@@ -94,6 +94,8 @@ struct FrameContext {
   var keepsClean: Bool
   /// Where most of the picture was scrolled from; zero if nowhere.
   var scroll: MotionVector
+  /// How the camera has moved since the first reference.
+  var camera: CameraMotion
   /// QP offset of each macroblock from adaptive quantisation, or nil.
   var qpOffsets: UnsafePointer<Int8>?
   var minQP: Int
