@@ -13,6 +13,8 @@ public final class VTMultiPassStorage: CFRuntimeObject, @unchecked Sendable, Has
 
   private let lock = Lock()
   private let keepsFiles: Bool
+  /// The name is the storage's own choice, and nobody else's.
+  private let isTemporary: Bool
   private var closed = false
   private var owner: String?
   /// Where the encoder keeps its statistics.
@@ -27,8 +29,10 @@ public final class VTMultiPassStorage: CFRuntimeObject, @unchecked Sendable, Has
   private static let suffixes = ["", ".temp", ".mbtree", ".mbtree.temp", ".cutree", ".cutree.temp"]
 
   fileprivate init(
-    path: String, timeRange: CMTimeRange, keepsFiles: Bool, isLearned: Bool, existing: Set<String>
+    path: String, timeRange: CMTimeRange, keepsFiles: Bool, isTemporary: Bool = false, isLearned: Bool,
+    existing: Set<String>
   ) {
+    self.isTemporary = isTemporary
     self.path = path
     self.timeRange = timeRange
     self.keepsFiles = keepsFiles
@@ -41,7 +45,10 @@ public final class VTMultiPassStorage: CFRuntimeObject, @unchecked Sendable, Has
     Set(suffixes.dropFirst().map { path + $0 }.filter { FileManager.default.fileExists(atPath: $0) })
   }
 
-  deinit { close() }
+  deinit {
+    // An encoder whose pass was still running when the storage was closed has written once more.
+    if !close(), isTemporary, !keepsFiles { removeFiles() }
+  }
 
   /// False once it was closed.
   var isOpen: Bool { lock.withLock { !closed } }
@@ -56,14 +63,17 @@ public final class VTMultiPassStorage: CFRuntimeObject, @unchecked Sendable, Has
     }
   }
 
-  fileprivate func close() {
+  /// - Returns: false if it was closed before.
+  fileprivate func close() -> Bool {
     let wasOpen = lock.withLock {
       defer { closed = true }
       return !closed
     }
-    guard wasOpen, !keepsFiles else { return }
-    for file in ownFiles { unlink(file) }
+    if wasOpen, !keepsFiles { removeFiles() }
+    return wasOpen
   }
+
+  private func removeFiles() { for file in ownFiles { unlink(file) } }
 
   public static func == (a: VTMultiPassStorage, b: VTMultiPassStorage) -> Bool { a === b }
   public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
@@ -123,7 +133,8 @@ public func VTMultiPassStorageCreate(
   guard descriptor >= 0 else { return kVTMultiPassStorageInvalidErr }
   close(descriptor)
   multiPassStorageOut.pointee = VTMultiPassStorage(
-    path: path, timeRange: timeRange, keepsFiles: keeps, isLearned: false, existing: existing)
+    path: path, timeRange: timeRange, keepsFiles: keeps, isTemporary: fileURL == nil, isLearned: false,
+    existing: existing)
   return noErr
 }
 
@@ -131,7 +142,5 @@ public func VTMultiPassStorageCreate(
 /// - Returns: `kVTMultiPassStorageInvalidErr` if it was closed before.
 @discardableResult
 public func VTMultiPassStorageClose(_ multiPassStorage: VTMultiPassStorage) -> OSStatus {
-  guard multiPassStorage.isOpen else { return kVTMultiPassStorageInvalidErr }
-  multiPassStorage.close()
-  return noErr
+  multiPassStorage.close() ? noErr : kVTMultiPassStorageInvalidErr
 }

@@ -126,6 +126,57 @@ import Testing
     #expect(frame.units.reduce(0) { $0 + $1.count } <= H264Depacketiser.mostFrameBytes)
   }
 
+  /// A frame of units of one byte, each an array of its own, does not fill the memory either.
+  @Test(arguments: [false, true]) func shortUnits(isFragmented: Bool) throws {
+    var depacketiser = H264Depacketiser()
+    var several: [UInt8] = [24]
+    for _ in 0..<460 { several += [0, 1, 0x41] }
+    let halves: [[UInt8]] = [[0x7C, 0x81, 1], [0x7C, 0x41, 2]]
+    var number: Int64 = 0
+    func add(_ payload: [UInt8], marker: Bool = false) -> H264Depacketiser.AccessUnit? {
+      var next = packet(UInt16(truncatingIfNeeded: number), payload: payload)
+      next.marker = marker
+      defer { number += 1 }
+      return depacketiser.add(next, sequence: number).first
+    }
+    var ended = 0
+    for index in 0..<(isFragmented ? 600_000 : 12_000) {
+      ended += add(isFragmented ? halves[index % 2] : several) == nil ? 0 : 1
+    }
+    let frame = try #require(add([0x41], marker: true))
+    #expect(ended == 0 && !frame.isComplete && depacketiser.malformedCount > 0)
+    // The head of an array, and what stands for it in the list.
+    #expect(frame.units.count <= H264Depacketiser.mostFrameBytes / (32 + 8))
+    #expect(frame.units.count > 100_000)
+    // The next one has all the room again.
+    for index in 0..<500 {
+      var next = packet(UInt16(truncatingIfNeeded: number), payload: several)
+      next.timestamp = 2
+      next.marker = index == 499
+      let whole = depacketiser.add(next, sequence: number).first
+      number += 1
+      if next.marker { #expect(whole?.units.count == 230_000 && whole?.isComplete == true) }
+    }
+  }
+
+  /// Frames whose numbers have holes between them, and of which none can be decoded.
+  @Test func missingFramesDoNotPileUp() throws {
+    var receiver = MediaReceiver(.init(), source: 1, media: 2)
+    for index in 0..<5000 as Range<UInt16> {
+      var descriptor = FrameDescriptor(number: index &* 600, previous: index &* 600 &- 1)
+      descriptor.isFirstPacket = true
+      var packet = RTPPacket(
+        payloadType: MediaStream.payloadType, sequenceNumber: index, timestamp: UInt32(index), source: 2,
+        payload: [0x41])
+      packet.marker = true
+      packet.headerExtension = descriptor.headerExtension
+      try receiver.take(packet.bytes, at: Double(index) / 100) { _ in true }
+    }
+    #expect(receiver.counts.unusable == 5000)
+    #expect(!receiver.missing.isEmpty && receiver.missing.count <= MediaReceiver.mostMissing)
+    #expect(zip(receiver.missing, receiver.missing.dropFirst()).allSatisfy { $0 < $1 })
+  }
+
   @Test("A stream that begins out of order loses nothing of its beginning")
   func beginning() {
     func packet(_ number: UInt16) -> RTPPacket {

@@ -22,8 +22,13 @@ public struct H264Depacketiser: Sendable {
   /// Payloads that are not what RFC 6184 describes, or that mode 1 does not allow.
   public private(set) var malformedCount = 0
   public private(set) var lostPackets: Int64 = 0
-  /// Bytes that a frame may have. What goes beyond is malformed, and the frame is not complete.
+  /// Bytes that a frame may have, `unitCost` for each unit among them. What goes beyond is malformed, and the frame is not
+  /// complete.
   public static let mostFrameBytes = 1 << 24
+  /// What a unit counts beside its bytes: an array of its own, however short.
+  static let unitCost = 64
+  /// Of the current frame.
+  private var cost = 0
 
   public init() {}
 
@@ -49,6 +54,7 @@ public struct H264Depacketiser: Sendable {
     }
     if current == nil {
       fragment = nil
+      cost = 0
       current = AccessUnit(timestamp: packet.timestamp)
       // A loss between two frames may have taken the beginning of this one; the descriptor knows.
       let descriptor = FrameDescriptor(packet.headerExtension)
@@ -57,7 +63,8 @@ public struct H264Depacketiser: Sendable {
     current?.packetCount += 1
     current?.byteCount += packet.payload.count
     if current?.descriptor == nil { current?.descriptor = FrameDescriptor(packet.headerExtension) }
-    if current?.byteCount ?? 0 <= Self.mostFrameBytes { take(packet.payload) } else { malformed() }
+    cost += packet.payload.count
+    if cost <= Self.mostFrameBytes { take(packet.payload) } else { malformed() }
     if packet.marker, var frame = current {
       if fragment != nil { frame.isComplete = false }
       result.append(frame)
@@ -72,7 +79,7 @@ public struct H264Depacketiser: Sendable {
     switch first & 0x1F {
     case 1...23:
       abandonFragment()
-      current?.units.append(payload)
+      append(payload)
     case H264Packetiser.stapA:
       abandonFragment()
       var reader = ByteReader(payload.dropFirst())
@@ -81,7 +88,7 @@ public struct H264Depacketiser: Sendable {
           malformed()
           return
         }
-        current?.units.append(Array(unit))
+        guard append(Array(unit)) else { return }
       }
     case H264Packetiser.fuA:
       guard payload.count > 2 else {
@@ -101,8 +108,8 @@ public struct H264Depacketiser: Sendable {
       } else if fragment != nil {
         fragment? += payload[2...]
         if ends, let whole = fragment {
-          current?.units.append(whole)
           fragment = nil
+          append(whole)
         }
       } else {
         // Its beginning was lost.
@@ -111,6 +118,18 @@ public struct H264Depacketiser: Sendable {
     default:
       malformed()
     }
+  }
+
+  /// - Returns: false if the frame has no room for it.
+  @discardableResult
+  private mutating func append(_ unit: [UInt8]) -> Bool {
+    cost += Self.unitCost
+    guard cost <= Self.mostFrameBytes else {
+      malformed()
+      return false
+    }
+    current?.units.append(unit)
+    return true
   }
 
   private mutating func abandonFragment() {

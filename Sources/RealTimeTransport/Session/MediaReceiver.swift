@@ -89,7 +89,9 @@ public struct MediaReceiver: Sendable {
   /// Reference frames that were decoded.
   private var decodedReferences: Set<Int64> = []
   /// Frames that were not decoded and that others may depend on, since the last one that was.
-  private var missing: [Int64] = []
+  private(set) var missing: [Int64] = []
+  /// Of those, the newest.
+  static let mostMissing = 512
   private var needsRepair = false
   private var lastRequest = -Double.infinity
   private var lastTrial = 0.0
@@ -321,7 +323,10 @@ public struct MediaReceiver: Sendable {
     }
     let number = numbers.unwrap(descriptor.number)
     // Frames passed over: whether they matter, a frame that depends on them tells.
-    if let last = lastNumber, number > last + 1 { missing += max(last + 1, number - 512)..<number }
+    if let last = lastNumber, number > last + 1 {
+      missing += max(last + 1, number - Int64(Self.mostMissing))..<number
+      trimMissing()
+    }
     lastNumber = max(lastNumber ?? number, number)
     guard unit.isComplete else {
       counts.incomplete += 1
@@ -362,6 +367,10 @@ public struct MediaReceiver: Sendable {
   private mutating func noteMissing(_ number: Int64, _ descriptor: FrameDescriptor) {
     if descriptor.isDiscardable && !missing.isEmpty || !descriptor.isDiscardable { needsRepair = true }
     if !descriptor.isDiscardable { missing.append(number) }
-    if missing.count > 512 { missing.removeFirst(256) }
+    trimMissing()
+  }
+
+  private mutating func trimMissing() {
+    if missing.count > Self.mostMissing { missing.removeFirst(missing.count - Self.mostMissing / 2) }
   }
 }

@@ -16,8 +16,9 @@ typealias CompressionOutput = @Sendable (OSStatus, VTEncodeInfoFlags, CMSampleBu
 
 /// The thread that encodes, and the queue in front of it.
 ///
-/// Clients put frames in from any thread and wait while the queue is full. All results are given out on this one
-/// thread, one after the other, in decode order, under no lock: a client may call the session from its callback.
+/// Clients put frames in from any thread, in an order that the session decides on, and wait while the queue is too full.
+/// All results are given out on this one thread, one after the other, in decode order, under no lock: a client may call
+/// the session from its callback.
 final class CompressionPipeline: @unchecked Sendable {
   // Sendable: `state` guards what callers ask for; the rest is touched on its thread alone.
   /// Frames that wait in front of the encoder. What the encoder itself holds comes on top.
@@ -26,18 +27,32 @@ final class CompressionPipeline: @unchecked Sendable {
   private static let insideLimit = 1024
 
   private enum Job {
-    case frame(CompressionFrame, draft: CompressionDraft)
+    case frame(CompressionFrame, draft: CompressionDraft, opening: Completion?)
     case work((CompressionWorker) -> OSStatus, Completion)
   }
 
-  private final class Completion {
-    var status: OSStatus?
+  /// Something that a caller waits for.
+  final class Completion {
+    // Guarded by `state`.
+    fileprivate var hasBegun = false
+    fileprivate var status: OSStatus?
+  }
+
+  /// A frame in the queue.
+  struct Place {
+    /// Counts the frames that were put in, from 1.
+    fileprivate let number: Int
+    fileprivate let delayLimit: Int?
+    /// Of a first frame: an encoder that cannot be had is an error of the call, not of the frame.
+    fileprivate let opening: Completion?
   }
 
   // Guarded by `state`.
   private let state = NSCondition()
   private var jobs: [Job] = []
   private var submitted = 0
+  /// Frames that have left the queue.
+  private var taken = 0
   /// Whether the thread waits for something to do.
   private var isIdle = false
   private var emitted = 0
@@ -61,49 +76,84 @@ final class CompressionPipeline: @unchecked Sendable {
   /// What the encoder takes, as far as it is known.
   var inputFormat: PictureFormat? { worker.inputFormat }
 
-  /// Whether `submit` would wait.
-  var isQueueFull: Bool { state.withLock { frameJobCount >= Self.queueLimit } }
+  /// Whether the next frame would wait.
+  var isQueueFull: Bool { state.withLock { submitted - taken >= Self.queueLimit } }
 
   // MARK: - From clients
 
-  /// Puts a frame in. Waits while the queue is full, and then until no more than `delayLimit` frames are pending.
-  func submit(_ frame: CompressionFrame, draft: CompressionDraft, delayLimit: Int?) -> OSStatus {
+  /// Puts a frame at the end of the queue and waits for nothing: the session decides on the order under its lock.
+  /// `wait(for:)` follows, under no lock.
+  /// - Parameters:
+  ///   - delayLimit: frames that may be pending when the caller goes on; nil for any number.
+  ///   - isFirst: the encoder is to be made for it.
+  /// - Throws: `kVTInvalidSessionErr` after a stop, `kVTAllocationFailedErr` for want of room. The frame is not in then.
+  func enqueue(
+    _ frame: CompressionFrame, draft: CompressionDraft, delayLimit: Int?, isFirst: Bool
+  ) throws(StatusError) -> Place {
     let isInside = isOnThread
     state.lock()
     defer { state.unlock() }
+    guard !isStopped else { throw StatusError(kVTInvalidSessionErr) }
+    // Other callers wait for what they have put in, so that there is no more than a frame of each.
+    guard !isInside || jobs.count < Self.insideLimit else { throw StatusError(kVTAllocationFailedErr) }
     startIfNeeded()
-    // Called from a callback, it cannot wait for itself.
-    while !isInside, !isStopped, frameJobCount >= Self.queueLimit { state.wait() }
-    guard !isStopped else { return kVTInvalidSessionErr }
-    guard jobs.count < Self.insideLimit else { return kVTAllocationFailedErr }
-    jobs.append(.frame(frame, draft: draft))
+    let opening = isFirst ? Completion() : nil
+    jobs.append(.frame(frame, draft: draft, opening: opening))
     submitted += 1
     state.broadcast()
-    if let delayLimit, !isInside {
-      let target = submitted - delayLimit
+    return Place(number: submitted, delayLimit: delayLimit, opening: opening)
+  }
+
+  /// Waits while there are too many frames in the queue up to this one, or pending.
+  /// - Returns: `kVTInvalidSessionErr` if a stop came before the frame's turn; of a first frame, why there is no encoder.
+  ///   Its output is not called then.
+  func wait(for place: Place) -> OSStatus {
+    if let opening = place.opening {
+      let status = finish(opening)
+      guard status == noErr else { return status }
+    }
+    // Called from a callback, it cannot wait for itself.
+    if isOnThread { return noErr }
+    state.lock()
+    defer { state.unlock() }
+    while !isStopped, place.number - taken > Self.queueLimit { state.wait() }
+    if let delayLimit = place.delayLimit {
+      let target = place.number - delayLimit
       // Nor for an encoder that has seen all frames and holds more than it was asked to.
       while !isStopped, emitted < target, !(isIdle && jobs.isEmpty) { state.wait() }
     }
-    return noErr
+    return isStopped && place.number > taken ? kVTInvalidSessionErr : noErr
   }
 
   /// Does something on the thread, after all frames that were put in before, and waits for it.
   func perform(_ work: @escaping (CompressionWorker) -> OSStatus) -> OSStatus {
-    if isOnThread {
-      // Within a callback: what stands before it in the queue comes first.
-      while let job = state.withLock({ jobs.isEmpty ? nil : jobs.removeFirst() }) { run(job) }
-      let status = work(worker)
-      deliver()
-      return status
-    }
-    let completion = Completion()
+    guard let completion = post(work) else { return kVTInvalidSessionErr }
+    return finish(completion)
+  }
+
+  /// Puts something that the thread is to do at the end of the queue; nil after a stop. `finish` follows, under no lock.
+  func post(_ work: @escaping (CompressionWorker) -> OSStatus) -> Completion? {
     state.lock()
     defer { state.unlock() }
-    guard !isStopped else { return kVTInvalidSessionErr }
+    guard !isStopped else { return nil }
     startIfNeeded()
+    let completion = Completion()
     jobs.append(.work(work, completion))
     state.broadcast()
-    while completion.status == nil, !isStopped { state.wait() }
+    return completion
+  }
+
+  /// Waits until it is done, or will not be begun any more.
+  func finish(_ completion: Completion) -> OSStatus {
+    if isOnThread {
+      // Within a callback: what stands before it in the queue comes first.
+      while let job = state.withLock({ completion.status == nil ? takeJob() : nil }) { run(job) }
+      return state.withLock { completion.status } ?? kVTInvalidSessionErr
+    }
+    state.lock()
+    defer { state.unlock() }
+    // What has begun uses what its caller owns, also after a stop.
+    while completion.status == nil, completion.hasBegun || !isStopped { state.wait() }
     return completion.status ?? kVTInvalidSessionErr
   }
 
@@ -113,19 +163,17 @@ final class CompressionPipeline: @unchecked Sendable {
     let isInside = isOnThread
     state.lock()
     isStopped = true
-    jobs.removeAll()
+    let left = exchange(&jobs, with: [])
     state.broadcast()
     while !isInside, thread != nil { state.wait() }
     state.unlock()
+    // What a client's closures hold may call the session when it goes: under no lock.
+    withExtendedLifetime(left) {}
   }
 
   // MARK: - The thread
 
   private var isOnThread: Bool { state.withLock { thread.map { $0 === Thread.current } ?? false } }
-
-  private var frameJobCount: Int {
-    jobs.reduce(0) { count, job in if case .frame = job { count + 1 } else { count } }
-  }
 
   /// Call under the lock.
   private func startIfNeeded() {
@@ -154,14 +202,36 @@ final class CompressionPipeline: @unchecked Sendable {
     while jobs.isEmpty, !isStopped { state.wait() }
     guard !isStopped else { return nil }
     isIdle = false
+    return takeJob()
+  }
+
+  /// Call under the lock.
+  private func takeJob() -> Job? {
+    guard !jobs.isEmpty else { return nil }
     let job = jobs.removeFirst()
+    switch job {
+    case .frame(_, _, let opening):
+      taken += 1
+      opening?.hasBegun = true
+    case .work(_, let completion): completion.hasBegun = true
+    }
     state.broadcast()
     return job
   }
 
   private func run(_ job: Job) {
     switch job {
-    case .frame(let frame, let draft):
+    case .frame(let frame, let draft, let opening):
+      if let opening {
+        let status = worker.prepare(draft, buffer: frame.buffer, duration: frame.duration)
+        state.withLock {
+          opening.status = status
+          // Its caller is told.
+          if status != noErr { emitted += 1 }
+          state.broadcast()
+        }
+        guard status == noErr else { return deliver() }
+      }
       worker.encode(frame, draft: draft)
       deliver()
     case .work(let work, let completion):

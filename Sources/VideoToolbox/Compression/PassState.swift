@@ -8,6 +8,9 @@ struct PassState {
   private var finished = 0
   private var isFinal = false
   private(set) var isRunning = false
+  /// Its frames are being got out of the encoder.
+  private var isEnding = false
+  var takesFrames: Bool { isRunning && !isEnding }
   private var wantsMore = false
   private var span: PassSpan?
   private var storedRanges: RangeMemory?
@@ -46,6 +49,14 @@ struct PassState {
     return (pass, parts)
   }
 
+  /// The pass takes no more frames; `end` follows.
+  /// - Returns: false if no pass is running, or its end has begun.
+  mutating func beginEnding() -> Bool {
+    guard takesFrames else { return false }
+    isEnding = true
+    return true
+  }
+
   /// - Parameters:
   ///   - result: what came of the pass.
   ///   - target: what the movie is to have, where parts can be encoded again.
@@ -53,6 +64,8 @@ struct PassState {
   ///   parts, while they bring the rate nearer.
   mutating func end(_ result: PassResult, target: PassTarget? = nil) -> Bool {
     isRunning = false
+    isEnding = false
+    storedRanges = nil
     finished += 1
     if firstCount == nil, !hasLost {
       firstCount = result.isComplete ? result.count : nil
@@ -120,6 +133,8 @@ struct PassState {
   mutating func ranges(_ storage: VTMultiPassStorage) -> UnsafeBufferPointer<CMTimeRange>? {
     guard wantsMore, !isRunning else { return nil }
     rangesAreKnown = true
+    // The address holds until the next pass ends, also of those who asked before.
+    if let storedRanges { return storedRanges.pointer }
     var ranges = parts.map(\.range)
     if ranges.isEmpty {
       var whole = span

@@ -82,40 +82,42 @@ public final class VTCompressionSession: PropertySession, CFRuntimeObject, @unch
   ) -> OSStatus {
     let request: FrameRequest
     do { request = try FrameRequest(properties, encoder: encoder) } catch { return error.status }
-    guard CompressionDraft.isInRange(time), !duration.isNumeric || CompressionDraft.isInRange(duration) else {
-      return kVTParameterErr
-    }
+    guard CompressionDraft.isInRange(time),
+      !duration.isNumeric || CompressionDraft.isInRange(duration) && duration.epoch == 0
+    else { return kVTParameterErr }
     guard SourceConverter.canTake(CVPixelBufferGetPixelFormatType(buffer), encoder: encoder) else {
       return kVTPixelTransferNotSupportedErr
     }
-    let (status, current, isFirst) = lock.withLock { admit(time) }
-    guard status == noErr, let current else { return status }
-    if isFirst {
-      // An encoder that cannot be had is an error of the call, not of the frame.
-      let status = pipeline.perform { $0.prepare(current, buffer: buffer, duration: duration) }
-      guard status == noErr else {
-        lock.withLock { lastTime = nil }
-        return status
-      }
-    }
     let frame = CompressionFrame(
       buffer: buffer, presentationTime: time, duration: duration, request: request, output: output)
-    return pipeline.submit(frame, draft: current, delayLimit: current.configuration.maxFrameDelay)
+    let place: CompressionPipeline.Place
+    do throws(StatusError) {
+      place = try lock.withLock { () throws(StatusError) in try admit(frame) }
+    } catch {
+      return error.status
+    }
+    let status = pipeline.wait(for: place)
+    // Not encoded, and none after it: the same time may come again.
+    if status != noErr { lock.withLock { if lastTime == time { lastTime = nil } } }
+    return status
   }
 
-  /// Checks whether a frame may come now. Call under the lock.
-  private func admit(_ time: CMTime) -> (OSStatus, CompressionDraft?, isFirst: Bool) {
-    if isInvalid { return (kVTInvalidSessionErr, nil, false) }
+  /// Puts a frame in the queue if it may come now. Call under the lock, which keeps the queue in the order of the times.
+  private func admit(_ frame: CompressionFrame) throws(StatusError) -> CompressionPipeline.Place {
+    if isInvalid { throw StatusError(kVTInvalidSessionErr) }
     let current = currentDraft()
     if let storage = current.multiPassStorage {
-      guard storage.isOpen else { return (kVTMultiPassStorageInvalidErr, nil, false) }
+      guard storage.isOpen else { throw StatusError(kVTMultiPassStorageInvalidErr) }
       // A pass has to be begun first.
-      guard passes.isRunning else { return (kVTParameterErr, nil, false) }
+      guard passes.takesFrames else { throw StatusError(kVTParameterErr) }
     }
-    if let lastTime, time <= lastTime { return (kVTParameterErr, nil, false) }
-    let isFirst = lastTime == nil
+    let time = frame.presentationTime
+    // Times of several epochs have no distance that decode times could be reckoned with.
+    if let lastTime, time <= lastTime || time.epoch != lastTime.epoch { throw StatusError(kVTParameterErr) }
+    let place = try pipeline.enqueue(
+      frame, draft: current, delayLimit: current.configuration.maxFrameDelay, isFirst: lastTime == nil)
     lastTime = time
-    return (noErr, current, isFirst)
+    return place
   }
 
   /// Frames are handed to the callback, if the session has one.
@@ -133,14 +135,10 @@ public final class VTCompressionSession: PropertySession, CFRuntimeObject, @unch
   }
 
   func invalidate() {
-    let wasValid = lock.withLock {
-      defer { isInvalid = true }
-      return !isInvalid
-    }
-    if wasValid {
-      pipeline.stop()
-      instance.end()
-    }
+    lock.withLock { isInvalid = true }
+    // Whoever came first: each caller may free what callbacks use.
+    pipeline.stop()
+    instance.end()
   }
 
   /// Takes what was kept, or keeps what `make` gives; nil after the session was invalidated.
@@ -161,7 +159,7 @@ public final class VTCompressionSession: PropertySession, CFRuntimeObject, @unch
   // MARK: - Passes
 
   func beginPass(_ flags: VTCompressionSessionOptionFlags) -> OSStatus {
-    let (status, begun) = lock.withLock { () -> (OSStatus, (pass: EncodingPass, parts: [PassPart])?) in
+    let (status, posted) = lock.withLock { () -> (OSStatus, CompressionPipeline.Completion?) in
       if isInvalid { return (kVTInvalidSessionErr, nil) }
       guard let storage = currentDraft().multiPassStorage else { return (kVTParameterErr, nil) }
       guard storage.isOpen else { return (kVTMultiPassStorageInvalidErr, nil) }
@@ -170,22 +168,28 @@ public final class VTCompressionSession: PropertySession, CFRuntimeObject, @unch
         return (kVTParameterErr, nil)
       }
       lastTime = nil
-      return (noErr, begun)
+      // Before the pass's frames, whatever thread they come from.
+      let posted = pipeline.post { $0.begin(begun.pass, parts: begun.parts) }
+      return (kVTInvalidSessionErr, posted)
     }
-    guard let begun else { return status }
-    return pipeline.perform { $0.begin(begun.pass, parts: begun.parts) }
+    guard let posted else { return status }
+    return pipeline.finish(posted)
   }
 
   func endPass() -> (status: OSStatus, wantsMore: Bool) {
-    guard lock.withLock({ passes.isRunning && !isInvalid }) else {
-      return (lock.withLock { isInvalid } ? kVTInvalidSessionErr : kVTParameterErr, false)
-    }
     var result = PassResult()
-    let status = pipeline.perform {
-      let status = $0.endPass()
-      result = $0.passResult
-      return status
+    let (refusal, posted) = lock.withLock { () -> (OSStatus, CompressionPipeline.Completion?) in
+      if isInvalid { return (kVTInvalidSessionErr, nil) }
+      guard passes.beginEnding() else { return (kVTParameterErr, nil) }
+      let posted = pipeline.post {
+        let status = $0.endPass()
+        result = $0.passResult
+        return status
+      }
+      return (kVTInvalidSessionErr, posted)
     }
+    guard let posted else { return (refusal, false) }
+    let status = pipeline.finish(posted)
     let wantsMore = lock.withLock { passes.end(result, target: targetOfPartialPasses()) }
     return (status, status == noErr && wantsMore)
   }

@@ -72,13 +72,14 @@ public func VTCompressionSessionPrepareToEncodeFrames(_ session: VTCompressionSe
 /// Of the parameters:
 ///
 /// - `imageBuffer`: the picture. Do not change it until its result has come.
-/// - `presentationTimeStamp`: greater than that of the frame before.
+/// - `presentationTimeStamp`: greater than that of the frame before, and of the same epoch. Frames may come from several
+///   threads; those that another has overtaken are refused.
 /// - `duration`: `.invalid` if unknown.
 /// - `frameProperties`: nil, or a dictionary of `kVTEncodeFrameOptionKey_` keys.
 /// - `sourceFrameRefcon`: the callback's second argument.
 /// - `infoFlagsOut`: receives `.asynchronous`.
-/// - Returns: `kVTParameterErr` for a time stamp that is not a number or does not increase, for options of a wrong
-///   type, or if the session has no callback; `kVTPixelTransferNotSupportedErr` for a pixel format that cannot be
+/// - Returns: `kVTParameterErr` for a time stamp that is not a number or does not increase, for a duration
+///   with an epoch, for options of a wrong type, or if the session has no callback; `kVTPixelTransferNotSupportedErr` for a pixel format that cannot be
 ///   converted; `kVTInvalidSessionErr` after the session was invalidated.
 @discardableResult
 public func VTCompressionSessionEncodeFrame(

@@ -3,6 +3,7 @@ import CodecInterface
 import CoreMedia
 import FFmpegMedia
 import Foundation
+import Synchronization
 
 /// Called with what became of a frame: the status, the flags, and the image if there is one.
 typealias DecompressionOutput = @Sendable (OSStatus, VTDecodeInfoFlags, CVImageBuffer?) -> Void
@@ -13,8 +14,8 @@ struct DecompressionFrame: @unchecked Sendable {
   let sample: CMSampleBuffer
   let presentationTime: CMTime
   let flags: VTDecodeFrameFlags
-  /// A change of format from this frame on.
-  let newFormat: StreamFormat?
+  /// Nil for that of the frame before. Frames of several threads come in any order, so each brings its own.
+  let format: StreamFormat?
   let output: DecompressionOutput
 }
 
@@ -39,7 +40,8 @@ final class DecompressionPipeline: @unchecked Sendable {
   }
 
   private let queue = DispatchQueue(label: "org.openvideotoolbox.decompression")
-  private static let onQueue = DispatchSpecificKey<ObjectIdentifier>()
+  /// The thread that has the queue; 0 for none.
+  private let owner = Atomic<UInt>(0)
 
   // Touched on the queue only.
   private let driver: DecoderDriver
@@ -86,18 +88,28 @@ final class DecompressionPipeline: @unchecked Sendable {
     }
     // A decoder that cannot be made is an error of the session's creation.
     try driver.prepare()
-    queue.setSpecific(key: Self.onQueue, value: ObjectIdentifier(self))
   }
 
-  private var isOnQueue: Bool { DispatchQueue.getSpecific(key: Self.onQueue) == ObjectIdentifier(self) }
+  /// Whether this thread has the queue: also where a callback waits for another queue, as that of another session, whose
+  /// callback calls this one.
+  private var isOnQueue: Bool { owner.load(ordering: .relaxed) == UInt(pthread_self()) }
 
   /// Runs on the queue, or right away if that is where we are: in a client's callback.
-  private func synchronously<R>(_ body: () -> R) -> R { isOnQueue ? body() : queue.sync(execute: body) }
+  private func synchronously<R>(_ body: () -> R) -> R {
+    isOnQueue ? body() : queue.sync { owning(body) }
+  }
+
+  /// All that the queue does goes through here.
+  private func owning<R>(_ body: () -> R) -> R {
+    owner.store(UInt(pthread_self()), ordering: .relaxed)
+    defer { owner.store(0, ordering: .relaxed) }
+    return body()
+  }
 
   // MARK: - Frames
 
-  /// - Returns: what is known on return.
-  func submit(_ frame: DecompressionFrame, _ settings: DecompressionSettings) -> VTDecodeInfoFlags {
+  /// - Returns: what is known on return; nil after a stop, when the frame is not taken.
+  func submit(_ frame: DecompressionFrame, _ settings: DecompressionSettings) -> VTDecodeInfoFlags? {
     let isAsynchronous = frame.flags.contains(._EnableAsynchronousDecompression)
     condition.lock()
     // The queue's own thread would wait for itself.
@@ -110,7 +122,7 @@ final class DecompressionPipeline: @unchecked Sendable {
       if isAsynchronous { queued += 1 }
     }
     condition.unlock()
-    guard !isStopped else { return .frameDropped }
+    guard !isStopped else { return nil }
     guard isAsynchronous else {
       return synchronously { run(frame, settings) }
     }
@@ -120,8 +132,10 @@ final class DecompressionPipeline: @unchecked Sendable {
       let isLast = queued == 0
       condition.broadcast()
       condition.unlock()
-      _ = run(frame, settings)
-      if isLast { scheduleIdleCheck() }
+      owning {
+        _ = run(frame, settings)
+        if isLast { scheduleIdleCheck() }
+      }
     }
     return .asynchronous
   }
@@ -137,14 +151,15 @@ final class DecompressionPipeline: @unchecked Sendable {
     let token = nextToken
     nextToken += 1
     pending[token] = Pending(frame: frame, isLate: frame.flags.contains(._EnableAsynchronousDecompression))
-    if let format = frame.newFormat {
-      self.format = format
-      output.change(to: format)
+    let newFormat = frame.format.flatMap { $0.description === format.description ? nil : $0 }
+    if let newFormat {
+      format = newFormat
+      output.change(to: newFormat)
     }
     if Self.isSet(kCMSampleBufferAttachmentKey_ResetDecoderBeforeDecoding, frame.sample) {
       driver.reset { finished.append(($0.token, $0.outcome)) }
     }
-    let status = withData(of: frame.sample) { decode(frame, token, $0) }
+    let status = withData(of: frame.sample) { decode(frame, token, newFormat, $0) }
     if status != noErr { settle(token, status, nil, []) }
     if Self.isSet(kCMSampleBufferAttachmentKey_DrainAfterDecoding, frame.sample) {
       driver.drain { finished.append(($0.token, $0.outcome)) }
@@ -152,8 +167,9 @@ final class DecompressionPipeline: @unchecked Sendable {
     return deliver(watching: token)
   }
 
-  private func decode(_ frame: DecompressionFrame, _ token: Int64, _ data: UnsafeRawBufferPointer) -> OSStatus
-  {
+  private func decode(
+    _ frame: DecompressionFrame, _ token: Int64, _ newFormat: StreamFormat?, _ data: UnsafeRawBufferPointer
+  ) -> OSStatus {
     let isSync = Self.isSync(frame.sample)
     let traits = FrameTraits(data, format, isSync: isSync)
     if let limit = settings.temporalLevelLimit, traits.temporalLevel > limit {
@@ -168,7 +184,7 @@ final class DecompressionPipeline: @unchecked Sendable {
           presentationTime: time.isNumeric
             ? CMTimeConvertScale(time, timescale: 1_000_000, method: .default).value : nil,
           isSync: isSync, isClosedKeyFrame: traits.isClosedKeyFrame,
-          newRecord: frame.newFormat?.record ?? MediaPacket.configurationRecord(of: frame.sample),
+          newRecord: newFormat?.record ?? MediaPacket.configurationRecord(of: frame.sample),
           palette: MediaPacket.palette(of: frame.sample)),
         wish: wish(frame.flags, traits)
       ) { finished.append(($0.token, $0.outcome)) }
@@ -281,8 +297,10 @@ final class DecompressionPipeline: @unchecked Sendable {
     let check = idleCheck
     queue.asyncAfter(deadline: .now() + .milliseconds(25)) { [weak self] in
       guard let self, check == idleCheck, driver.mode == .pipelined else { return }
-      driver.drain { self.finished.append(($0.token, $0.outcome)) }
-      _ = deliver()
+      owning {
+        driver.drain { self.finished.append(($0.token, $0.outcome)) }
+        _ = deliver()
+      }
     }
   }
 

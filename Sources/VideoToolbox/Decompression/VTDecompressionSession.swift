@@ -122,13 +122,13 @@ public final class VTDecompressionSession: PropertySession, CFRuntimeObject, @un
     _ infoFlagsOut: UnsafeMutablePointer<VTDecodeInfoFlags>?,
     _ handler: @escaping VTDecompressionOutputHandler
   ) -> OSStatus {
-    let (status, newFormat, settings) = lock.withLock {
+    let (status, frameFormat, settings) = lock.withLock {
       () -> (OSStatus, StreamFormat?, DecompressionSettings) in
       if isInvalid { return (kVTInvalidSessionErr, nil, self.settings) }
-      guard let description = CMSampleBufferGetFormatDescription(sample), description !== format.description
-      else {
+      guard let description = CMSampleBufferGetFormatDescription(sample) else {
         return (noErr, nil, self.settings)
       }
+      if description === format.description { return (noErr, format, self.settings) }
       let next = StreamFormat(description)
       guard format.canBecome(next, anyDimensions: self.settings.image.allowsOtherDimensions) else {
         return (kVTFormatDescriptionChangeNotSupportedErr, nil, self.settings)
@@ -141,9 +141,9 @@ public final class VTDecompressionSession: PropertySession, CFRuntimeObject, @un
     let duration = CMSampleBufferGetOutputDuration(sample)
     let frame = DecompressionFrame(
       sample: sample, presentationTime: CMSampleBufferGetPresentationTimeStamp(sample), flags: flags,
-      newFormat: newFormat
+      format: frameFormat
     ) { status, flags, image in handler(status, flags, image, time, duration) }
-    let info = pipeline.submit(frame, settings)
+    guard let info = pipeline.submit(frame, settings) else { return kVTInvalidSessionErr }
     infoFlagsOut?.pointee = info
     return noErr
   }
@@ -181,11 +181,9 @@ public final class VTDecompressionSession: PropertySession, CFRuntimeObject, @un
   }
 
   func invalidate() {
-    let wasValid = lock.withLock {
-      defer { isInvalid = true }
-      return !isInvalid
-    }
-    if wasValid { pipeline.stop() }
+    lock.withLock { isInvalid = true }
+    // Whoever came first: each caller may free what callbacks use.
+    pipeline.stop()
   }
 
   // MARK: - Properties
