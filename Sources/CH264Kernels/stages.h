@@ -42,6 +42,7 @@ void ovt_picture_avx2(OVTKernels *k);
 #if OVT_ARM64
 void ovt_compare_neon(OVTKernels *k);
 void ovt_motion_neon(OVTKernels *k);
+void ovt_transform_neon(OVTKernels *k);
 void ovt_quant_neon(OVTKernels *k);
 void ovt_picture_neon(OVTKernels *k);
 #endif
