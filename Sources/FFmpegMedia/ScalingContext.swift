@@ -69,14 +69,9 @@ final class ScalingContext: @unchecked Sendable {
       ("dst_h_chr_pos", Int64(key.target.chromaX)), ("dst_v_chr_pos", Int64(key.target.chromaY)),
     ]
     let raw = UnsafeMutableRawPointer(context)
-    for (name, value) in options where av_opt_set_int(raw, name, value, 0) < 0 {
-      sws_freeContext(context)
-      return nil
-    }
-    guard sws_init_context(context, nil, nil) >= 0 else {
-      sws_freeContext(context)
-      return nil
-    }
+    // All is set: from here on `deinit` frees the context, after a failure too.
+    for (name, value) in options where av_opt_set_int(raw, name, value, 0) < 0 { return nil }
+    guard sws_init_context(context, nil, nil) >= 0 else { return nil }
     // Refused for pairs in which no matrix plays a part, such as RGB to RGB.
     _ = sws_setColorspaceDetails(
       context, sws_getCoefficients(key.source.matrix), key.source.isFullRange ? 1 : 0,

@@ -177,6 +177,10 @@ public final class LowLatencyEncoder {
       plan.scroll = scrollDetector.distance(
         source, from: pool[first.picture], limit: sps.verticalMotion - 16)
     }
+    // The look compares with the last picture.
+    if looks, look.camera.isKnown, let first = wanted.first, first.index + 1 == nextIndex {
+      plan.camera = look.camera
+    }
     let isSceneChange = looks && look.isSceneChange && plan.scroll == 0
     if isSceneChange && configuration.sceneChange == .keyFrame && options.references == .automatic {
       wanted.removeAll(keepingCapacity: true)

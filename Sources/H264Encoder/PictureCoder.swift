@@ -18,6 +18,8 @@ struct PicturePlan {
   /// Of a B picture (`header.kind` is `.b`), those of list 1 (`PictureCoder.setReferenceL1`), 1 or more; the counts
   /// equal those of active references in the header. Else 0.
   var referenceCountL1 = 0
+  /// A B picture in which spatial and temporal direct are compared (`PictureCoder.directCosts`).
+  var comparesDirect = false
   /// PicOrderCnt of the picture; counts of pictures that are referred to at the same time differ.
   var orderCount = 0
 
@@ -34,6 +36,8 @@ struct PicturePlan {
   var startsRefresh = false
   /// By how many rows the content was scrolled (`ScrollDetector`).
   var scroll = 0
+  /// How the camera has moved since the first reference, where that is known.
+  var camera = CameraMotion()
   var scalableHeader: H264ScalableHeader?
   /// Bits that the picture should take and may take at most; nil: no row control.
   var budget: RowBudget?
@@ -48,6 +52,8 @@ struct PictureStatistics {
   var highestQP = 0
   var intra = 0
   var skipped = 0
+  /// A macroblock of rows that threads share took more bits than it may.
+  var exceedsMacroblock = false
 }
 
 /// Codes one picture: macroblock rows in slices, entropy coding, deblocking, reference samples.
@@ -77,6 +83,7 @@ final class PictureCoder {
   /// Of each reference, the first one that is the same picture.
   private let pictureIdentities: UnsafeMutablePointer<Int8>
   private let implicitWeights: ImplicitWeights
+  private let temporalDirect: TemporalDirect
   private let codedBlocks: UnsafeMutablePointer<UInt16>
   private let quant: UnsafeMutablePointer<QuantTables>
   private let quarterOffsets: UnsafeMutablePointer<(Int, Int)>
@@ -148,6 +155,7 @@ final class PictureCoder {
       bidirectional ? PictureSyntax(geometry, memory: &memory, bidirectional: true) : syntax
     pictureIdentities = memory.allocate(Int8.self, count: 2 * ReferencePlanes.list1)
     implicitWeights = ImplicitWeights(memory: &memory)
+    temporalDirect = TemporalDirect(memory: &memory)
     codedBlocks = memory.allocate(UInt16.self, count: geometry.macroblockCount)
     quant = memory.allocate(QuantTables.self, count: 52)
     for qp in 0..<52 { quant[qp] = QuantTables(qp: qp, memory: &memory) }
@@ -182,6 +190,7 @@ final class PictureCoder {
       picture: emptyPicture, previous: previous, syntax: syntax, codedBlocks: codedBlocks,
       references: references, referenceCount: 0, referenceCountL1: 0, isBidirectional: false,
       implicitWeights: UnsafePointer(implicitWeights.weights), hasImplicitWeights: false,
+      infersTemporally: false, comparesDirect: false, temporalDirect: temporalDirect,
       isReference: true, orderCount: 0, weights: UnsafePointer(weights), isWeighted: false,
       quant: UnsafePointer(quant),
       motionBits: motionCost.center, quarterOffsets: UnsafePointer(quarterOffsets),
@@ -190,7 +199,7 @@ final class PictureCoder {
       transform8x8Allowed: pps.transform8x8, cabac: pps.cabac,
       constrainedIntra: pps.constrainedIntraPrediction, hasTemporalMotion: false,
       verticalLimit: sps.verticalMotion * 4, refreshFrom: 0, refreshTo: 0, keepsClean: false,
-      scroll: .zero,
+      scroll: .zero, camera: CameraMotion(),
       qpOffsets: nil,
       minQP: configuration.minimumQP, maxQP: configuration.maximumQP)
     coders = memory.allocate(MacroblockCoder.self, count: threads)
@@ -252,11 +261,26 @@ final class PictureCoder {
 
   var isThreaded: Bool { threads > 1 }
 
+  /// Whether large macroblocks are foreseen (`PictureJob.isForSamples`). Tests turn it off: all of them are then found in
+  /// entropy coding.
+  var estimatesSamples = true
+
+  /// Pictures that threads began and one coded anew, for a macroblock that took more bits than it may; for tests.
+  private(set) var picturesLeftToOne = 0
+
+  /// Of the last picture, which `comparesDirect`.
+  var directCosts: DirectCosts {
+    var sum = DirectCosts()
+    for i in 0..<threads { sum += coders[i].directCosts }
+    return sum
+  }
+
   private func code(
     _ plan: PicturePlan, source: SourcePicture, into picture: PicturePlanes, output: inout AccessUnit,
     alone: Bool
   ) {
     statisticsMemory.pointee = PictureStatistics()
+    let start = (units: output.units.count, count: output.count)
     if plan.isReference && !alone { lastNumber += 1 }
     let follows =
       plan.isReference && plan.referenceCount > 0 && !plan.isBidirectional
@@ -272,6 +296,7 @@ final class PictureCoder {
     var hasImplicitWeights = false
     if plan.isBidirectional {
       identifyReferences(plan)
+      temporalDirect.set(plan, UnsafePointer(references))
       hasImplicitWeights = pps.weightedBipredIDC == 2 && implicitWeights.set(plan, UnsafePointer(references))
     }
     for i in 0..<threads {
@@ -291,6 +316,9 @@ final class PictureCoder {
       coder.pointee.f.referenceCount = plan.referenceCount
       coder.pointee.f.referenceCountL1 = plan.referenceCountL1
       coder.pointee.f.isBidirectional = plan.isBidirectional
+      coder.pointee.f.infersTemporally = plan.isBidirectional && !plan.header.usesSpatialDirect
+      coder.pointee.f.comparesDirect = plan.comparesDirect
+      coder.pointee.directCosts = DirectCosts()
       coder.pointee.f.isReference = plan.isReference
       coder.pointee.f.hasImplicitWeights = hasImplicitWeights
       coder.pointee.f.orderCount = Int32(truncatingIfNeeded: plan.orderCount)
@@ -298,12 +326,20 @@ final class PictureCoder {
       coder.pointee.f.refreshFrom = plan.refreshFrom
       coder.pointee.f.refreshTo = plan.refreshTo
       coder.pointee.f.keepsClean = plan.keepsClean
+      coder.pointee.f.camera = plan.camera
       coder.pointee.f.scroll = MotionVector(0, Int16(truncatingIfNeeded: plan.scroll * 4))
     }
     if pps.cabac {
       run(plan, picture, syntax, holds, cabacWriter, &output, alone) { .cabac($0) }
     } else {
       run(plan, picture, syntax, holds, cavlcWriter, &output, alone) { .cavlc($0) }
+    }
+    if statisticsMemory.pointee.exceedsMacroblock {
+      // Rare. One thread sees it in time, and sends that macroblock's samples.
+      picturesLeftToOne += 1
+      output.truncate(units: start.units, count: start.count)
+      code(plan, source: source, into: picture, output: &output, alone: true)
+      return
     }
     if plan.isReference { picture.number.pointee = lastNumber }
     if !plan.isBidirectional { hasPrevious = plan.referenceCount > 0 }
@@ -350,7 +386,8 @@ final class PictureCoder {
           still: still, number: lastNumber, holds: holds),
         storedMotion: plan.isReference ? picture.storedMotion : nil,
         qpOffsets: qpOffsets, payload: payload, payloadCapacity: payloadCapacity, writer: writer,
-        output: output, statistics: statisticsMemory, rowQP: rowQP, rowBits: rowBits, pcm: pcm)
+        output: output, statistics: statisticsMemory, rowQP: rowQP, rowBits: rowBits, pcm: pcm,
+        estimatesSamples: estimatesSamples)
       if !alone, let shared, let workers {
         shared.progress.reset()
         shared.job = shareable(job)

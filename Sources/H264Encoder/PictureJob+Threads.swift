@@ -133,7 +133,7 @@ extension PictureJob {
       let m = y &* w &+ x
       coder.pointee.levels = levels + x &* LevelLayout.count
       analyse(coder, x: x, y: y, sliceStart: sliceStart, slice: slice, qp: qp, economy: economy)
-      if mayExceedLargestMacroblock(m, coder.pointee.levels) {
+      if isForSamples(m, coder.pointee.levels) {
         coder.pointee.codePCM(samples: pcm + x &* 384)
       }
       progress.setCoded(row: y, x &+ 1)

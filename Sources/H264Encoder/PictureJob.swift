@@ -25,6 +25,7 @@ struct PictureJob<Writer: EntropyCoder> {
   let rowQP: UnsafeMutablePointer<Int32>
   let rowBits: UnsafeMutablePointer<Int32>
   let pcm: UnsafeMutablePointer<UInt8>
+  let estimatesSamples: Bool
 
   // MARK: - Slices
 
@@ -192,7 +193,7 @@ struct PictureJob<Writer: EntropyCoder> {
   ) -> Bool {
     let levels = coder.pointee.levels
     let limit = configuration.maximumSliceBytes
-    if hasLongLevel(m, levels) { coder.pointee.codePCM(samples: pcm) }
+    if isForSamples(m, levels) { coder.pointee.codePCM(samples: pcm) }
     if limit == nil && coefficientCount(m) < 128 {
       writer.pointee.encode(macroblock: m, levels: levels, pcm: pcm)
       return true
@@ -221,26 +222,6 @@ struct PictureJob<Writer: EntropyCoder> {
     return true
   }
 
-  /// Whether CAVLC would need a level_prefix above 15, for a level beyond -2063...2063. It is for the High
-  /// profiles only, and not every decoder reads it there. At QP 12 and above no level is so large.
-  @inline(__always) private func hasLongLevel(_ m: Int, _ levels: UnsafePointer<Int16>) -> Bool {
-    if pps.cabac || syntax.info[m].qp >= 12 { return false }
-    let type = syntax.info[m].type
-    if type == MacroblockType.skip || type == MacroblockType.pcm { return false }
-    // Only what is coded: the rest of the levels may be left from another macroblock.
-    func any(_ range: Range<Int>) -> Bool {
-      for i in range where levels[i] > 2063 || levels[i] < -2063 { return true }
-      return false
-    }
-    let pattern = syntax.info[m].codedBlockPattern
-    for i in 0..<4 where pattern >> UInt8(i) & 1 != 0 {
-      if any(LevelLayout.luma + i * 64..<LevelLayout.luma + (i + 1) * 64) { return true }
-    }
-    if pattern >= 32 && any(LevelLayout.chromaAC..<LevelLayout.lumaDC) { return true }
-    if type == MacroblockType.intra16x16 && any(LevelLayout.lumaDC..<LevelLayout.chromaDC) { return true }
-    return pattern >= 16 && any(LevelLayout.chromaDC..<LevelLayout.count)
-  }
-
   // MARK: - Parts of the work for several threads
 
   /// Entropy codes an analysed row. Called for the rows in order.
@@ -254,36 +235,22 @@ struct PictureJob<Writer: EntropyCoder> {
     let before = bits
     for x in 0..<w {
       let m = y &* w &+ x
-      writer.pointee.encode(
-        macroblock: m, levels: levels + x &* LevelLayout.count, pcm: rowPCM + x &* 384)
+      if coefficientCount(m) < 128 {
+        writer.pointee.encode(
+          macroblock: m, levels: levels + x &* LevelLayout.count, pcm: rowPCM + x &* 384)
+      } else {
+        let before = writer.pointee.bitCount
+        writer.pointee.encode(
+          macroblock: m, levels: levels + x &* LevelLayout.count, pcm: rowPCM + x &* 384)
+        if writer.pointee.bitCount &- before > PictureCoder.largestMacroblockBits,
+          syntax.info[m].type != MacroblockType.pcm
+        {
+          statistics.pointee.exceedsMacroblock = true
+        }
+      }
       count(m)
     }
     rowBits[y] = Int32(truncatingIfNeeded: bits &- before)
     if y == geometry.heightInMbs - 1 { endSlice() }
-  }
-
-  /// Whether a macroblock's levels cannot be sent, or could take more bits than a macroblock may: a bound,
-  /// since the entropy coder is not here yet.
-  @inline(__always) func mayExceedLargestMacroblock(_ m: Int, _ levels: UnsafePointer<Int16>) -> Bool {
-    if hasLongLevel(m, levels) { return true }
-    if coefficientCount(m) < 128 { return false }
-    // Only what is coded: the rest of the levels is left from trials, which another thread may have made.
-    var bits = 64
-    func add(_ list: UnsafePointer<Int16>, _ count: Int) {
-      for i in 0..<count where list[i] != 0 {
-        bits &+= 5 &+ 2 &* (Int.bitWidth &- Int(list[i].magnitude).leadingZeroBitCount)
-      }
-    }
-    let counts = syntax.nonZero + m &* 24
-    for i in 0..<16 {
-      let corner = (i & 4) >> 1 &+ i & 8
-      if counts[corner &+ i & 1 &+ (i & 2) &* 2] != 0 { add(levels + (LevelLayout.luma &+ i &* 16), 16) }
-      if i < 8 && counts[16 &+ i] != 0 { add(levels + (LevelLayout.chromaAC &+ i &* 16), 16) }
-    }
-    let dc = syntax.info[m].codedDC
-    if dc & 1 != 0 { add(levels + LevelLayout.lumaDC, 16) }
-    if dc & 2 != 0 { add(levels + LevelLayout.chromaDC, 4) }
-    if dc & 4 != 0 { add(levels + (LevelLayout.chromaDC &+ 4), 4) }
-    return bits > PictureCoder.largestMacroblockBits
   }
 }

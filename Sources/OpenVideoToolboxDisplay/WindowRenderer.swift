@@ -16,8 +16,12 @@
     private var front: PictureTexture?
     private var back: PictureTexture?
     private var needsDrawing = true
-    /// Nanoseconds by which a picture is handed over early, since the screen takes it with its next refresh.
+    /// Nanoseconds by which a picture is handed over early, since the screen takes it with its next refresh; without one to
+    /// wait for, as long as drawing takes.
     private var lead: Int64 = 0
+    private var waitsForRefresh = false
+    /// More than that is no drawing but a machine that is busy.
+    private static let mostLead: Int64 = 20_000_000
     private var overlay: ClockOverlay?
     /// When a picture was drawn last, by the host's clock.
     private var lastDrawn: Int64 = .min / 2
@@ -61,6 +65,7 @@
       let refreshRate = isKnown ? Double(mode.refresh_rate) : 0
       if info.flags & SDL_RENDERER_PRESENTVSYNC.rawValue != 0, refreshRate > 0 {
         lead = Int64(0.5e9 / refreshRate)
+        waitsForRefresh = true
       }
       let name = info.name.map { String(cString: $0) } ?? ""
       let driver = library.SDL_GetCurrentVideoDriver().map { String(cString: $0) } ?? ""
@@ -161,8 +166,12 @@
           }
           let due = rate > 0 ? dueTime(of: picture, on: base) : .max
           swap(&front, &back)
+          let began = hostNanoseconds()
           draw()
           lastDrawn = hostNanoseconds()
+          if !waitsForRefresh {
+            lead = min((lead * 7 + lastDrawn.subtractingClamped(began)) / 8, Self.mostLead)
+          }
           layer.presented(picture)
           if due != .max, picture.time.isNumeric {
             note(Double(hostNanoseconds().subtractingClamped(due)) * 1e-9)

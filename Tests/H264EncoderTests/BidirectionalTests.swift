@@ -11,18 +11,33 @@ import Testing
     for seed in 0..<30 {
       let stream = ReorderedStream(seed: UInt64(part * 1000 + seed))
       do {
-        let reached = try stream.verify()
-        coverage.frames += reached.frames
-        for i in coverage.types.indices { coverage.types[i] += reached.types[i] }
+        coverage += try stream.verify()
       } catch let failure as ReorderedStream.Failure { Issue.record("\(failure)") }
     }
     let types = coverage.types
     #expect(types[Int(MacroblockType.skip)] > 0 && types[Int(MacroblockType.direct)] > 0)
     #expect(types[Int(MacroblockType.inter16x16)] > 0 && types[0...3].reduce(0, +) > 0)
+    let temporal = coverage.temporalTypes
+    #expect(temporal[Int(MacroblockType.skip)] > 0 && temporal[Int(MacroblockType.direct)] > 0)
+    #expect(coverage.temporalBlocks > 0)
   }
 }
 
 extension BidirectionalTests {
+  @Test("Temporal direct divides the colocated vector by time")
+  func temporalScale() {
+    // Half of the way, a quarter, three quarters; rounded as the standard does.
+    #expect(TemporalDirect.scale(current: 4, 0, 8) == 128)
+    #expect(TemporalDirect.scale(current: 2, 0, 8) == 64)
+    #expect(TemporalDirect.scale(current: 6, 0, 8) == 192)
+    #expect(TemporalDirect.scale(current: 2, 0, 6) == 85)
+    // Beyond both, before both, and the same time.
+    #expect(TemporalDirect.scale(current: 6, 0, 4) == 384)
+    #expect(TemporalDirect.scale(current: 0, 2, 4) == -256)
+    #expect(TemporalDirect.scale(current: 100, 0, 2) == 1023)
+    #expect(TemporalDirect.scale(current: 4, 2, 2) == TemporalDirect.unscaled)
+  }
+
   @Test("Implicit weights follow the distances in time")
   func implicitWeights() {
     #expect(ImplicitWeights.weight(current: 4, 0, 8) == 32)

@@ -37,13 +37,15 @@ import Testing
       "matrix with look-ahead: \(count) streams from seed \(first), \(total.frames) frames, \(total.keys) key"
         + " frames (\(total.open) open), \(total.reordered) shown after one that comes later,"
         + " \(total.droppable) that nothing refers to, \(total.recoded) coded again,"
-        + " \(total.explicit) B pictures with a table of weights, \(total.implicit) weighted by distance")
+        + " \(total.explicit) B pictures with a table of weights, \(total.implicit) weighted by distance,"
+        + " \(total.temporal) with temporal direct")
     // The matrix reaches what it is for.
     #expect(total.keys >= count)
     if count >= 24 {
       #expect(total.reordered > count)
       #expect(total.droppable > count)
       #expect(total.open > count / 16)
+      #expect(total.temporal > count)
     }
   }
 
@@ -57,6 +59,8 @@ import Testing
     /// B pictures with weights of their own, and by distance.
     var explicit = 0
     var implicit = 0
+    /// B pictures with temporal direct.
+    var temporal = 0
 
     mutating func add(_ other: Coverage) {
       frames += other.frames
@@ -67,6 +71,7 @@ import Testing
       recoded += other.recoded
       explicit += other.explicit
       implicit += other.implicit
+      temporal += other.temporal
     }
   }
 }
@@ -124,6 +129,8 @@ private struct LookAheadMatrixStream: CustomStringConvertible {
       c.buffer = .init(maximumRate: most, size: most / r.int(1...4))
     }
     c.writesBufferTiming = c.buffer != nil && r.chance(50)
+    var direct = TestRandom(seed &+ 0xD1_2EC7)
+    c.directPrediction = direct.chance(20) ? .spatial : direct.chance(60) ? .temporal : .automatic
     configuration = c
     content = SyntheticContent(
       kind: SyntheticContent.Kind.allCases.randomElement(using: &r) ?? .motion, width: width,
@@ -144,6 +151,7 @@ private struct LookAheadMatrixStream: CustomStringConvertible {
     return "seed \(seed): \(c.stream.width)x\(c.stream.height) \(c.stream.profile) \(c.rate)"
       + " speed \(c.stream.speed) threads \(c.stream.threads) slices \(c.stream.slices)"
       + " references \(c.stream.maximumReferences) look-ahead \(c.lookAhead) B \(c.maximumBidirectional)"
+      + " direct \(c.directPrediction)"
       + " pyramid \(c.usesPyramid) open \(c.usesOpenGOP) \(frames) frames \(content.kind)"
   }
 
@@ -155,6 +163,7 @@ private struct LookAheadMatrixStream: CustomStringConvertible {
     coverage.recoded = run.encoder.recodedPictures
     coverage.explicit = run.encoder.weights?.explicitPictures ?? 0
     coverage.implicit = run.encoder.weights?.implicitPictures ?? 0
+    coverage.temporal = run.encoder.temporalPictures
     var latest: UInt64 = 0
     for (n, frame) in run.frames.enumerated() {
       if frame.facts.isKeyFrame { coverage.keys += 1 }

@@ -39,6 +39,32 @@ import Testing
     }
   }
 
+  /// As sessions end: frames are completed, and nobody says that no others follow. Only the length that is known tells.
+  @Test("The last pictures of a stream take what is left of its rate", arguments: [0, 250])
+  func end(keyFrameInterval: Int) throws {
+    for (kind, rate) in [(SyntheticContent.Kind.motion, 300_000), (.mixed, 500_000), (.fade, 150_000)] {
+      var c = Self.configuration()
+      c.rate = .average(rate)
+      c.lookAhead = 40
+      c.expectedDuration = 5
+      if keyFrameInterval > 0 { c.stream.keyFrameInterval = keyFrameInterval }
+      let content = SyntheticContent(kind: kind, width: Self.width, height: Self.height, seed: 4)
+      let encoder = try LookAheadEncoder(configuration: c)
+      var bits = 0
+      var last: UInt64 = 0
+      for n in 0..<150 {
+        // It stands still in the end: less is needed than was.
+        try content.frame(min(n, 120)).withSource(planar: true, padding: 0) { source in
+          try encoder.encode(source) { bits += $0.facts.bits }
+        }
+        last = UInt64(n)
+      }
+      encoder.complete(through: last) { bits += $0.facts.bits }
+      let error = Double(bits) / (5 * Double(rate)) - 1
+      #expect(abs(error) < 0.02, "\(kind): \(error)")
+    }
+  }
+
   @Test(
     "No buffer is emptied, by a model of its own: average, quality and constant rate",
     arguments: [0.2, 2.0], [0, 20])

@@ -125,8 +125,11 @@ final class ReorderedCoder {
     coder.qpOffsets = UnsafePointer(offsets)
   }
 
-  /// Codes a picture; returns its access unit, parameter sets before the first. `budget`: bits that it should take.
-  func code(_ picture: ReorderedPicture, _ source: SourcePicture, budget: Int? = nil) -> [UInt8] {
+  /// Codes a picture; returns its access unit, parameter sets before the first. `budget`: bits that it should take;
+  /// `temporally`: a B picture with temporal direct.
+  func code(
+    _ picture: ReorderedPicture, _ source: SourcePicture, budget: Int? = nil, temporally: Bool = false
+  ) -> [UInt8] {
     output.removeAll()
     if picture.kind == .i {
       free += stored.map(\.planes)
@@ -156,7 +159,9 @@ final class ReorderedCoder {
     plan.header.refIDC = picture.isReference ? 2 : 0
     plan.header.frameNum = frameNum
     plan.header.pictureOrderCountLSB = plan.orderCount & (1 << sps.log2MaxPictureOrderCountLSB - 1)
-    plan.header.usesSpatialDirect = true
+    plan.header.usesSpatialDirect = !temporally
+    // It changes no bit.
+    plan.comparesDirect = picture.display % 2 == 1
     plan.header.activeReferences = max(1, picture.list0.count)
     plan.header.activeReferencesL1 = max(1, picture.list1.count)
     plan.header.modifications = modifications(picture.list0)

@@ -15,6 +15,8 @@ struct ReorderedStream: CustomStringConvertible {
   let offsets: [Int8]?
   /// Bits that each picture should take.
   let budget: Int?
+  /// Whether each picture, if it is a B picture, has temporal direct.
+  let temporal: [Bool]
 
   struct Failure: Error, CustomStringConvertible { var description: String }
 
@@ -68,6 +70,8 @@ struct ReorderedStream: CustomStringConvertible {
     weightedBipredIDC = r.int(0...2)
     offsets = r.chance(30) ? (0..<4096).map { _ in Int8(r.int(-6...6)) } : nil
     budget = r.chance(20) ? r.int(200...20_000) : nil
+    let share = r.chance(20) ? 0 : r.int(20...100)
+    temporal = pictures.map { _ in r.chance(share) }
   }
 
   var description: String {
@@ -84,6 +88,18 @@ struct ReorderedStream: CustomStringConvertible {
     var frames = 0
     /// Macroblocks of B pictures by `MacroblockType`.
     var types = [Int](repeating: 0, count: 10)
+    /// Those in pictures with temporal direct, and macroblocks of 8x8 with direct blocks there.
+    var temporalTypes = [Int](repeating: 0, count: 10)
+    var temporalBlocks = 0
+
+    static func += (a: inout Coverage, b: Coverage) {
+      a.frames += b.frames
+      for i in a.types.indices {
+        a.types[i] += b.types[i]
+        a.temporalTypes[i] += b.temporalTypes[i]
+      }
+      a.temporalBlocks += b.temporalBlocks
+    }
   }
 
   /// Codes the stream and decodes it with libavcodec; every frame must be the reconstruction to the bit.
@@ -105,14 +121,18 @@ struct ReorderedStream: CustomStringConvertible {
       shown += 1
     }
     var coverage = Coverage()
-    for picture in pictures {
+    for (picture, temporally) in zip(pictures, temporal) {
       let unit = content.frame(picture.display).withSource(planar: seed % 2 == 0, padding: 3) {
-        coder.code(picture, $0, budget: budget)
+        coder.code(picture, $0, budget: budget, temporally: temporally)
       }
       expected[picture.display] = coder.reconstruction()
       if picture.kind == .b {
         for m in 0..<coder.coder.geometry.macroblockCount {
-          coverage.types[Int(coder.coder.lastBidirectional.info[m].type)] += 1
+          let info = coder.coder.lastBidirectional.info[m]
+          coverage.types[Int(info.type)] += 1
+          guard temporally else { continue }
+          coverage.temporalTypes[Int(info.type)] += 1
+          if info.type == MacroblockType.inter8x8, info.directBlocks != 0 { coverage.temporalBlocks += 1 }
         }
       }
       do {

@@ -30,6 +30,20 @@ import Testing
     return frame
   }
 
+  /// Bands of unequal brightness from `low` to `high`.
+  private static func scene(_ low: Int, _ high: Int) -> PlanarFrame {
+    var frame = page(top: 0)
+    for y in 0..<height {
+      for x in 0..<width {
+        var h = UInt64(y / 6 + low) &* 0x9E37_79B9_7F4A_7C15 ^ UInt64(x / 24) &* 0xC2B2_AE3D_27D4_EB4F
+        h ^= h >> 29
+        h = h &* 0xBF58_476D_1CE4_E5B9
+        frame.y[y * width + x] = UInt8(low + Int(h >> 40) % (high - low))
+      }
+    }
+    return frame
+  }
+
   private static func encoder(_ qp: Int) throws -> LowLatencyEncoder {
     var c = EncoderConfiguration(width: width, height: height)
     c.rateControl = .constantQP(qp)
@@ -76,6 +90,12 @@ import Testing
     #expect(distance(Self.page(top: 300)) == 0)
     #expect(distance(Self.page(top: 337)) == 37)
     #expect(distance(Self.page(top: 269)) == -31)
+    // A dark scene after a bright one and the other way round: the fewer rows are compared, the less they differ.
+    let (bright, dark) = (Self.scene(90, 230), Self.scene(4, 60))
+    copy(bright)
+    #expect(distance(dark) == 0)
+    copy(dark)
+    #expect(distance(bright) == 0)
     for kind in [SyntheticContent.Kind.flat, .noise, .extremes] {
       let content = SyntheticContent(kind: kind, width: Self.width, height: Self.height, seed: 3)
       copy(content.frame(0))

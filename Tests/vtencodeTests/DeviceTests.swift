@@ -129,7 +129,10 @@ import Testing
     #expect(parsed("x11:+10,20:640x360") == "screen :0+10,20 640x360 0.0")
     #expect(parsed("v4l2:/dev/video0") == "camera /dev/video0 - 0.0")
     #expect(parsed("v4l2:/dev/video2:1280x720@30") == "camera /dev/video2 1280x720 30.0")
-    for bad in ["x11::0+10,20", "x11::0@0", "x11::0@x", "v4l2:", "v4l2:/dev/video0:1x1", "movie.mp4"] {
+    for bad in [
+      "x11::0+10,20", "x11::0@0", "x11::0@x", "x11::0+-5,0:64x48", "x11::0+a,b:64x48", "x11::0+10:64x48",
+      "x11::0+70000,0:64x48", "v4l2:", "v4l2:/dev/video0:1x1", "v4l2:/dev/video0:abc", "movie.mp4",
+    ] {
       #expect(parsed(bad) == nil, "\(bad)")
     }
   }
@@ -146,6 +149,7 @@ import Testing
     try expectFailure("x11:", "DISPLAY is not set", status: 64)
     try expectFailure("x11::0+1,1", "for a part", status: 64)
     try expectFailure("v4l2:", "/dev/video0", status: 64)
+    try expectFailure("v4l2:/dev/null", "is no camera")
     try expectFailure("x11::0", "has an end", status: 64, options: ["--loop"])
     // Where libavdevice is missing that is what is said.
     let finished = try CommandLine.run(

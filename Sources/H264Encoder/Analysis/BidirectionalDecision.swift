@@ -22,15 +22,17 @@ extension MacroblockCoder {
     let info = f.syntax.info + m
     info.pointee.directBlocks = 0
     loadMotionNeighboursL1()
-    let direct = inferDirectMotion()
-    let directAllowed = isWithinLimits(direct)
     if economy {
-      codeEconomically(direct, allowed: directAllowed)
+      codeEconomically(inferDirectMotion())
       return
     }
     // What is wrong here is wrong in few pictures only.
     lambdaResidual = lambdaSSD &* (f.isReference ? f.tools.residualLambdaB : f.tools.residualLambdaLast) / 100
     lambda = lambda &* Int32(f.tools.motionLambdaB) / 100
+    let compares = comparesDirect
+    let otherDirect = compares ? otherDirectCost() : 0
+    let direct = inferDirectMotion()
+    let directAllowed = direct.isAllowed
 
     // B_Skip: the inferred prediction alone, when what is left quantises to nothing.
     var skipCost = Int.max
@@ -38,22 +40,24 @@ extension MacroblockCoder {
     var type = MacroblockType.direct
     var directCost = Int32.max
     if directAllowed {
-      setDirect(direct)
-      let division = direct.isUniform ? MacroblockType.inter16x16 : MacroblockType.inter8x8
+      setDirect()
+      let division = direct.division
       predictLumaBoth(division)
       let isClose = ovt_sad(k, 0, source, picture, stride) <= lambda &* 64
       if isClose {
         predictChromaBoth(division)
         let error = f.tools.rateDistortion ? Int(ovt_ssd(k, 0, source, picture, stride)) : 0
         if error &* 187 <= lambdaSSD &* f.tools.skipErrorB && residualIsEmpty() {
-          storeSkip(direct)
+          if compares { noteSkip(other: otherDirect) }
+          storeSkip()
           return
         }
         if f.tools.rateDistortion {
           k.pointee.ssdNV12(sourceChroma, pictureChroma, stride, errors)
           skipCost = error &+ Int(errors[0]) &+ Int(errors[1])
           if skipCost <= (lambdaSSD &* f.tools.earlySkipBitsB) >> 8 {
-            storeSkip(direct)
+            if compares { noteSkip(other: otherDirect) }
+            storeSkip()
             return
           }
         }
@@ -63,18 +67,19 @@ extension MacroblockCoder {
     }
 
     var lists = ListMotion()
-    let whole = searchBoth(direct, &lists)
+    let whole = searchBoth(&lists)
+    if compares { noteDirect(directCost, other: otherDirect, limit: whole.cost) }
     if whole.cost < best.cost {
       best = whole
       type = MacroblockType.inter16x16
     }
     var directBlocks: UInt8 = 0
     if best.cost > lambda &* f.tools.partitionThresholdB {
-      directBlocks = decidePartitionsBoth(&type, &best, lists, direct, directAllowed)
+      directBlocks = decidePartitionsBoth(&type, &best, lists, directAllowed)
     }
     switch type {
     case MacroblockType.direct:
-      setDirect(direct)
+      setDirect()
       directBlocks = 15
     case MacroblockType.inter16x16: setGrids(5, width: 2, height: 2, best)
     default: break
@@ -93,14 +98,14 @@ extension MacroblockCoder {
 
     var header = storeDifferencesBoth(type, directBlocks: directBlocks) &+ typeBits(type, best)
     let directHeader = typeBits(MacroblockType.direct, best)
-    let directDivision = direct.isUniform ? MacroblockType.inter16x16 : MacroblockType.inter8x8
+    let directDivision = direct.division
     // Where both are close, bits and errors decide between direct and what was searched for.
     var inferred = Int.max
     if type != MacroblockType.direct && f.tools.rateDistortion
       && Int(directCost) &* 100 < Int(best.cost) &* f.tools.directMargin
     {
       storeMotionBoth()
-      setDirect(direct)
+      setDirect()
       inferred = codeResidualBoth(directDivision, headerBits: directHeader).cost
       loadMotionBoth()
     }
@@ -130,14 +135,14 @@ extension MacroblockCoder {
       type = MacroblockType.direct
       directBlocks = 15
       header = storeDifferencesBoth(type, directBlocks: 15) &+ directHeader
-      setDirect(direct)
+      setDirect()
       coded = codeResidualBoth(directDivision, headerBits: header)
     }
     if skipCost < Int.max && skipCost &* 100 <= coded.cost &* (100 &+ f.tools.skipPreference) {
-      setDirect(direct)
+      setDirect()
       predictLumaBoth(directDivision)
       predictChromaBoth(directDivision)
-      storeSkip(direct)
+      storeSkip()
       return
     }
     storeMotionBoth()
@@ -149,6 +154,13 @@ extension MacroblockCoder {
     if coded.luma | coded.chroma == 0 && type == MacroblockType.direct {
       info.pointee.type = MacroblockType.skip
     }
+  }
+
+  /// Notes a macroblock that is skipped by the prediction in the picture, without a search: what that would have found costs
+  /// some bits of a vector more.
+  private mutating func noteSkip(other: Int32) {
+    let own = distortion(shape: 0, source, picture, stride) &+ (lambda &* f.tools.directBits) >> 4
+    noteDirect(own, other: other, limit: own &+ (lambda &* 10) >> 4)
   }
 
   /// What became of the residual over a prediction. The cost is squared error plus lambda times bits.
@@ -180,16 +192,16 @@ extension MacroblockCoder {
   }
 
   /// B_Skip, or the nearest thing to it where its vectors point too far out.
-  private mutating func codeEconomically(_ direct: DirectMotion, allowed: Bool) {
-    if allowed {
-      setDirect(direct)
-      let division = direct.isUniform ? MacroblockType.inter16x16 : MacroblockType.inter8x8
+  private mutating func codeEconomically(_ direct: DirectMotion) {
+    if direct.isAllowed {
+      setDirect()
+      let division = direct.division
       predictLumaBoth(division)
       predictChromaBoth(division)
-      storeSkip(direct)
+      storeSkip()
       return
     }
-    storeSkip(direct)
+    storeSkip()
     var candidate = BidirectionalCandidate()
     candidate.references.0 = 0
     candidate.vectors.0 = clampToLimits(predictMotion(slot: 5, width: 2, reference: 0))

@@ -6,8 +6,7 @@ extension MacroblockCoder {
   /// Tries 8x8, then the halves that agree. Leaves the winner in the grids if it is one of them. Returns the blocks
   /// of it that are direct.
   mutating func decidePartitionsBoth(
-    _ type: inout UInt8, _ best: inout BidirectionalCandidate, _ lists: ListMotion, _ direct: DirectMotion,
-    _ directAllowed: Bool
+    _ type: inout UInt8, _ best: inout BidirectionalCandidate, _ lists: ListMotion, _ directAllowed: Bool
   ) -> UInt8 {
     let found = UnsafeMutableRawPointer(trial + 6 &* 512 + 256).assumingMemoryBound(
       to: BidirectionalCandidate.self)
@@ -20,7 +19,7 @@ extension MacroblockCoder {
       let y = (i >> 1) &* 8
       var limit = Int32.max
       if directAllowed {
-        setDirect(i, direct)
+        setDirect(i)
         predictLumaBoth(trial + 1280, 16, slot: slot, x: x, y: y, width: 1, height: 8)
         limit = distortion(shape: 3, source + (y &* 16 &+ x), trial + 1280, 16) &+ (lambda &* 2) >> 4
       }
@@ -29,9 +28,9 @@ extension MacroblockCoder {
       if limit <= c.cost {
         directBlocks |= 1 << UInt8(truncatingIfNeeded: i)
         cost8 &+= limit
-        setDirect(i, direct)
-        found[i].references = direct.references
-        found[i].vectors = (direct.vector0(i), direct.vector1(i))
+        setDirect(i)
+        found[i].references = (directMotion.references[i], directMotion.references[i &+ 4])
+        found[i].vectors = (directMotion.vectors[i], directMotion.vectors[i &+ 4])
       } else {
         found[i] = c
         cost8 &+= c.cost

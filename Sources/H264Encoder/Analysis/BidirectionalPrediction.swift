@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 
-/// The motion that B_Skip and direct blocks infer.
+/// What is to be known of the motion that B_Skip and direct blocks infer; the motion itself is in
+/// `MacroblockCoder.directMotion`.
 struct DirectMotion {
-  /// Reference indices of list 0 and list 1; negative: the list is not used.
-  var references: (Int8, Int8)
-  var vectors: (MotionVector, MotionVector)
-  /// A bit for each 8x8 block in which the colocated picture stood still: a vector to index 0 is zero there.
-  var still: UInt8
-
-  @inline(__always) func vector0(_ block: Int) -> MotionVector {
-    references.0 == 0 && still &>> UInt8(truncatingIfNeeded: block) & 1 != 0 ? .zero : vectors.0
-  }
-  @inline(__always) func vector1(_ block: Int) -> MotionVector {
-    references.1 == 0 && still &>> UInt8(truncatingIfNeeded: block) & 1 != 0 ? .zero : vectors.1
-  }
   /// One motion serves all four blocks.
-  var isUniform: Bool { still == 0 || still == 15 }
+  var isUniform: Bool
+  /// All of it can be had: vectors lie where there are samples, and list 0 has the pictures.
+  var isAllowed: Bool
+
+  /// How prediction with it is divided.
+  var division: UInt8 { isUniform ? MacroblockType.inter16x16 : MacroblockType.inter8x8 }
+}
+
+/// Motion of the four 8x8 blocks of a macroblock: those of list 0, then those of list 1. Negative references: the list is
+/// not used.
+struct BlockMotion {
+  let vectors: UnsafeMutablePointer<MotionVector>
+  let references: UnsafeMutablePointer<Int8>
 }
 
 /// Motion vector prediction (8.4.1) and compensation with two lists. List 1 has its grid `gridL1` after that of list 0,
@@ -48,9 +49,15 @@ extension MacroblockCoder {
     gridReference[o &+ 11] = -2
   }
 
-  // MARK: - Direct (8.4.1.2.2)
+  // MARK: - Direct (8.4.1.2)
 
-  mutating func inferDirectMotion() -> DirectMotion {
+  /// Infers the motion of direct blocks as the slice says.
+  @inline(__always) mutating func inferDirectMotion() -> DirectMotion {
+    f.infersTemporally ? inferTemporalMotion() : inferSpatialMotion()
+  }
+
+  /// Spatial direct (8.4.1.2.2).
+  mutating func inferSpatialMotion() -> DirectMotion {
     // The least index of the neighbours that is not negative: the least of all without a sign.
     @inline(__always) func reference(_ o: Int) -> Int8 {
       let c = gridReference[o &+ 3] == -2 ? gridReference[o] : gridReference[o &+ 3]
@@ -60,12 +67,32 @@ extension MacroblockCoder {
     let o = MacroblockCoder.gridL1
     let r0 = reference(0)
     let r1 = reference(o)
-    if r0 < 0 && r1 < 0 { return DirectMotion(references: (0, 0), vectors: (.zero, .zero), still: 0) }
+    if r0 < 0 && r1 < 0 {
+      setDirectMotion((0, 0), (.zero, .zero), still: 0)
+      return DirectMotion(isUniform: true, isAllowed: true)
+    }
     let v0 = r0 < 0 ? .zero : predictMotion(slot: 5, width: 2, reference: r0)
     let v1 = r1 < 0 ? .zero : predictMotion(slot: 5 &+ o, width: 2, reference: r1)
     var still: UInt8 = 0
     if r0 == 0 && v0 != .zero || r1 == 0 && v1 != .zero { still = stillColocatedBlocks() }
-    return DirectMotion(references: (r0, r1), vectors: (v0, v1), still: still)
+    setDirectMotion((r0, r1), (v0, v1), still: still)
+    return DirectMotion(
+      isUniform: still == 0 || still == 15, isAllowed: isWithinLimits(v0) && isWithinLimits(v1))
+  }
+
+  /// - Parameter still: a bit for each 8x8 block in which the colocated picture stood still: a vector to index 0 is zero
+  ///   there.
+  @inline(__always) private mutating func setDirectMotion(
+    _ references: (Int8, Int8), _ vectors: (MotionVector, MotionVector), still: UInt8
+  ) {
+    let d = directMotion
+    for i in 0..<4 {
+      let stands = still &>> UInt8(truncatingIfNeeded: i) & 1 != 0
+      d.vectors[i] = stands && references.0 == 0 ? .zero : vectors.0
+      d.vectors[i &+ 4] = stands && references.1 == 0 ? .zero : vectors.1
+      d.references[i] = references.0
+      d.references[i &+ 4] = references.1
+    }
   }
 
   /// colZeroFlag of the four 8x8 blocks.
@@ -83,25 +110,21 @@ extension MacroblockCoder {
     return still
   }
 
-  /// Whether all vectors lie where there are samples.
-  mutating func isWithinLimits(_ direct: DirectMotion) -> Bool {
-    isWithinLimits(direct.vectors.0) && isWithinLimits(direct.vectors.1)
-  }
-
   @inline(__always) mutating func isWithinLimits(_ v: MotionVector) -> Bool {
     Int(v.x) >= minX && Int(v.x) <= maxX && Int(v.y) >= minY && Int(v.y) <= maxY
   }
 
   /// Sets the grids' 8x8 block 0 to 3 to the inferred motion.
-  @inline(__always) mutating func setDirect(_ block: Int, _ direct: DirectMotion) {
+  @inline(__always) mutating func setDirect(_ block: Int) {
     let slot = 5 &+ (block >> 1) &* 4 &+ (block & 1)
-    gridMotion[slot] = direct.vector0(block)
-    gridReference[slot] = direct.references.0
-    gridMotion[slot &+ MacroblockCoder.gridL1] = direct.vector1(block)
-    gridReference[slot &+ MacroblockCoder.gridL1] = direct.references.1
+    let d = directMotion
+    gridMotion[slot] = d.vectors[block]
+    gridReference[slot] = d.references[block]
+    gridMotion[slot &+ MacroblockCoder.gridL1] = d.vectors[block &+ 4]
+    gridReference[slot &+ MacroblockCoder.gridL1] = d.references[block &+ 4]
   }
 
-  mutating func setDirect(_ direct: DirectMotion) { for i in 0..<4 { setDirect(i, direct) } }
+  mutating func setDirect() { for i in 0..<4 { setDirect(i) } }
 
   // MARK: - Compensation
 

@@ -4,7 +4,7 @@ import CH264Kernels
 /// Motion search with two lists.
 extension MacroblockCoder {
   /// The best motion for the whole macroblock: list 0, list 1, or both.
-  mutating func searchBoth(_ direct: DirectMotion, _ lists: inout ListMotion) -> BidirectionalCandidate {
+  mutating func searchBoth(_ lists: inout ListMotion) -> BidirectionalCandidate {
     let starts = UnsafeMutableRawPointer(trial + 6 &* 512).assumingMemoryBound(to: MotionVector.self)
     var found = (MotionCandidate(v: .zero, cost: Int32.max), MotionCandidate(v: .zero, cost: Int32.max))
     var index = (0, 0)
@@ -15,7 +15,7 @@ extension MacroblockCoder {
         let best = list == 0 ? found.0.cost : found.1.cost
         if r > 0 && best <= lambda &* f.tools.referenceThreshold { break }
         let p = predictMotion(slot: 5 &+ o, width: 2, reference: Int8(truncatingIfNeeded: r))
-        let n = gatherStarts(starts, p, list: list, reference: r, direct)
+        let n = gatherStarts(starts, p, list: list, reference: r)
         var c = searchMotion(
           shape: 0, x: 0, y: 0, reference: r &+ list &* ReferencePlanes.list1, prediction: p, starts: starts,
           count: n)
@@ -46,8 +46,7 @@ extension MacroblockCoder {
 
   /// Start vectors of a list for 16x16.
   private mutating func gatherStarts(
-    _ starts: UnsafeMutablePointer<MotionVector>, _ p: MotionVector, list: Int, reference: Int,
-    _ direct: DirectMotion
+    _ starts: UnsafeMutablePointer<MotionVector>, _ p: MotionVector, list: Int, reference: Int
   ) -> Int {
     let o = list &* MacroblockCoder.gridL1
     starts[0] = p

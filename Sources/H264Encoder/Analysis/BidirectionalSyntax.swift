@@ -39,9 +39,9 @@ extension MacroblockCoder {
   }
 
   /// Makes the macroblock B_Skip.
-  mutating func storeSkip(_ direct: DirectMotion) {
+  mutating func storeSkip() {
     let info = f.syntax.info + m
-    setDirect(direct)
+    setDirect()
     storeMotionBoth()
     clear(f.syntax.motionDifference + m &* 16)
     clear(f.syntax.motionDifferenceL1 + m &* 16)

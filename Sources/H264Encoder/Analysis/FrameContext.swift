@@ -54,6 +54,12 @@ struct FrameContext {
   /// `ImplicitWeights.weights`, where any differs from a half.
   var implicitWeights: UnsafePointer<Int16>
   var hasImplicitWeights: Bool
+  /// Direct blocks of the B picture take the colocated picture's motion (8.4.1.2.3); else that of their neighbours.
+  var infersTemporally: Bool
+  /// What the other way would give is looked at too (`MacroblockCoder.directCosts`).
+  var comparesDirect: Bool
+  /// How they take it, where they may.
+  var temporalDirect: TemporalDirect
   /// Others may refer to it.
   var isReference: Bool
   var orderCount: Int32
@@ -88,6 +94,8 @@ struct FrameContext {
   var keepsClean: Bool
   /// Where most of the picture was scrolled from; zero if nowhere.
   var scroll: MotionVector
+  /// How the camera has moved since the first reference.
+  var camera: CameraMotion
   /// QP offset of each macroblock from adaptive quantisation, or nil.
   var qpOffsets: UnsafePointer<Int8>?
   var minQP: Int

@@ -286,6 +286,11 @@ extension MacroblockCoder {
       starts[n] = f.scroll
       n &+= 1
     }
+    if r == 0 && f.camera.isKnown {
+      starts[n] = f.camera.vector(mbX, mbY)
+      starts[n &+ 1] = f.camera.seen(m)
+      n &+= 2
+    }
     if f.hasTemporalMotion {
       let motion = f.previous.motion
       starts[n] = motion[m &* 16 &+ 5]

@@ -31,6 +31,10 @@ struct MacroblockCoder {
   /// From `gridL1` on the same of list 1, in B pictures.
   let gridMotion: UnsafeMutablePointer<MotionVector>
   let gridReference: UnsafeMutablePointer<Int8>
+  /// In B pictures what direct blocks infer.
+  let directMotion: BlockMotion
+  /// Of macroblocks looked at in this picture, where it `comparesDirect`.
+  var directCosts = DirectCosts()
   /// Levels and reconstructions of two ways to code the residual, 256 values each.
   let rdLevels: UnsafeMutablePointer<Int16>
   let rdSamples: UnsafeMutablePointer<UInt8>
@@ -78,7 +82,7 @@ struct MacroblockCoder {
 
     let bytes = 256 + 128 + 512 + 256 + 8 * 512 + 64 + 64 + 64 + 64 + 64 + 64
     let scratch = UnsafeMutableRawPointer(
-      memory.allocate(UInt8.self, count: bytes + 1024 + 512 + 128 + 1024 + 512 + 256 + 64))
+      memory.allocate(UInt8.self, count: bytes + 1024 + 512 + 128 + 1024 + 512 + 256 + 64 + 128))
     var offset = 0
     func take<T>(_ type: T.Type, _ count: Int) -> UnsafeMutablePointer<T> {
       let p = (scratch + offset).bindMemory(to: T.self, capacity: count)
@@ -102,6 +106,7 @@ struct MacroblockCoder {
     originals = take(Int16.self, 256)
     keptMasks = take(Int32.self, 4)
     matchedSource = take(UInt8.self, 256)
+    directMotion = BlockMotion(vectors: take(MotionVector.self, 8), references: take(Int8.self, 8))
   }
 
   // MARK: - Position

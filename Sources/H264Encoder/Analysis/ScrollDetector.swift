@@ -77,12 +77,31 @@ struct ScrollDetector {
         let left = still &- moved
         gain = left.replacing(with: 0, where: left .< 0).wrappedSum()
       }
-      if gain > most {
+      if gain > most && matches(distance, reference, wide, count, measure) {
         most = gain
         best = distance
       }
     }
     return best
+  }
+
+  /// Whether the rows that are still in view match: of two scenes that have nothing in common, the fewer rows are
+  /// compared, the less they differ together.
+  private func matches(
+    _ distance: Int, _ reference: PicturePlanes, _ wide: Int, _ count: Int, _ measure: Measure
+  ) -> Bool {
+    var still = Strips.zero
+    var moved = Strips.zero
+    for i in 0..<count {
+      let y = i &* geometry.height / count
+      let from = y &+ distance
+      guard from >= 0, from < geometry.height else { continue }
+      still &+= measure.cost(rows[i], sums[y])
+      moved &+= measure.cost(rows[i], sums[from])
+    }
+    let gains = still .> moved
+    return still.replacing(with: 0, where: .!gains).wrappedSum()
+      > moved.replacing(with: 0, where: .!gains).wrappedSum() &* 2
   }
 
   private struct Measure {

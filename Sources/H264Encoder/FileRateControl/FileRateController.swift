@@ -44,11 +44,17 @@ struct FileRateController {
   private var kinds = [Learned(), Learned(), Learned()]
   /// Seconds that the sums of residuals stand for.
   private var contentSeconds = 0.0
+  /// Intra pictures in the sums of residuals, and in the look-ahead.
+  private var intraPictures = (coded: 0.0, ahead: 0.0)
+  /// Seconds since the last intra picture began, of what was coded and of all that is known.
+  private var sinceIntra = (coded: 0.0, known: 0.0)
   /// Bits and seconds of the stream.
   private var spent = 0.0
   /// Bits in all.
   private var total = 0.0
   private var elapsed = 0.0
+  /// No picture comes after those of the look-ahead.
+  private var isNearEnd = false
   /// QP of the last picture, before offsets of its kind.
   private var last: Double?
   /// The look-ahead at hand: sums, and seconds.
@@ -139,19 +145,24 @@ struct FileRateController {
   private mutating func averageQP(_ upcoming: [PictureForecast], isEnding: Bool) -> Double {
     let rate = Double(configuration.targetRate ?? 0)
     for i in ahead.indices { ahead[i] = ResidualHistogram() }
-    aheadSeconds = 0
+    aheadSeconds = upcoming.reduce(0) { $0 + $1.duration }
+    let isEnding = isEnding || endsWithLookAhead
+    isNearEnd = isEnding
     var numbers = [0.0, 0.0, 0.0]
     for i in inheritance.indices { inheritance[i] = 0 }
+    sinceIntra.known = sinceIntra.coded
     for (n, picture) in upcoming.enumerated() {
       let kind = picture.kind.rawValue
+      if picture.kind == .intra { sinceIntra.known = 0 }
+      sinceIntra.known += picture.duration
       ahead[kind] += picture.residual
-      aheadSeconds += picture.duration
       numbers[kind] += 1
       // Where the stream ends, few pictures are left to inherit.
       let after = Double(upcoming.count - 1 - n)
       inheritance[kind] += isEnding ? 1 - exp2Approx(-after / FileRateController.heirs) : 1
     }
     for i in inheritance.indices { inheritance[i] /= max(numbers[i], 1) }
+    intraPictures.ahead = numbers[0]
     var horizon: Double
     var balance: Double
     if case .constant = configuration.rate, let buffer {
@@ -184,11 +195,21 @@ struct FileRateController {
     return qp
   }
 
+  /// The look-ahead reaches the end of a stream whose length is known. Who completes frames does not say whether others
+  /// will follow; and a stream that goes on for longer was not known.
+  private var endsWithLookAhead: Bool {
+    guard let expected = configuration.expectedDuration else { return false }
+    let frame = 1 / configuration.stream.frameRate
+    let known = elapsed + aheadSeconds
+    return known > expected - frame && known < expected + max(2 * frame, expected * 0.01)
+  }
+
   /// Bits that the look-ahead and `horizon` seconds of the content so far would take.
   private func demand(_ qp: Double, horizon: Double) -> Double {
     var near = 0.0
     var all = 0.0
     let seconds = max(contentSeconds + aheadSeconds, 1e-3)
+    let intra = intraShare(horizon: horizon)
     for kind in kinds.indices {
       let learned = kinds[kind]
       let ratio = learned.ratio.value
@@ -199,9 +220,20 @@ struct FileRateController {
           ahead[kind], qp: own + learned.finer * (1 - inheritance[kind]))
       // Key frames of so short a time tell little of how often there will be some.
       let time = kind == 0 ? max(seconds, secondsOfKeyFrames) : seconds
-      all += ratio * (BitModel.units(ahead[kind], qp: own) + BitModel.units(learned.residual, qp: own)) / time
+      let units = BitModel.units(ahead[kind], qp: own) + BitModel.units(learned.residual, qp: own)
+      all += ratio * (kind == 0 ? intra : 1) * units / time
     }
     return near + all * horizon
+  }
+
+  /// Of the intra pictures so far, the part that the rest of the stream will have the like of: where it ends before the next
+  /// key frame is due, only those at cuts.
+  private func intraShare(horizon: Double) -> Double {
+    let count = intraPictures.coded + intraPictures.ahead
+    guard let expected = configuration.expectedDuration, count > 0,
+      expected <= elapsed + aheadSeconds + horizon + 1e-6, sinceIntra.known + horizon < secondsOfKeyFrames
+    else { return 1 }
+    return max(count - 1, 0) / count
   }
 
   /// Seconds from a key frame to the next where nothing else asks for one.
@@ -259,7 +291,9 @@ struct FileRateController {
     let units = BitModel.units(final, qp: own + cascaded)
     let wasKnown = kinds[kind].ratio.isKnown
     if bits > 200 {
-      kinds[kind].ratio.learn(bits: bits, units: units, weight: elapsed < 1 ? 0.3 : 0.1)
+      // Where the stream ends, what came last is all that tells of what is left.
+      let isFast = elapsed < 1 || isNearEnd
+      kinds[kind].ratio.learn(bits: bits, units: units, weight: isFast ? 0.3 : 0.1)
       for other in kind + 1..<max(kinds.count, kind + 1) where !kinds[other].ratio.isKnown {
         kinds[other].ratio = BitRatio(guess: kinds[kind].ratio, by: 0.3)
       }
@@ -271,6 +305,8 @@ struct FileRateController {
     let keep = Float(max(1 - picture.duration / FileRateController.memory, 0.5))
     for i in kinds.indices { kinds[i].residual.counts *= keep }
     contentSeconds = contentSeconds * Double(keep) + picture.duration
+    intraPictures.coded = intraPictures.coded * Double(keep) + (picture.kind == .intra ? 1 : 0)
+    sinceIntra.coded = (picture.kind == .intra ? 0 : sinceIntra.coded) + picture.duration
     kinds[kind].residual += picture.residual
     remaining?.note(bits: bits, qp: qp)
     total += bits

@@ -67,6 +67,17 @@ public struct LookAheadConfiguration: Sendable, Equatable {
   /// IDR pictures: B pictures that are shown before them refer to the pictures on both sides. Where no B picture precedes
   /// one it is an IDR picture still, as are the first, those asked for and those at cuts.
   public var usesOpenGOP = false
+  /// How B pictures infer motion that is not sent (B_Skip, direct).
+  public enum DirectPrediction: Sendable, Equatable {
+    /// From the neighbours (8.4.1.2.2).
+    case spatial
+    /// From the same place in the next picture, divided by time (8.4.1.2.3).
+    case temporal
+    /// For each B picture that one which left less in the last ones of its kind, by macroblocks in which both are looked at.
+    case automatic
+  }
+  /// Spatial is the better one on all that was measured.
+  public var directPrediction = DirectPrediction.spatial
   /// Seconds from a key frame to the next, at the most; `stream.keyFrameInterval` counts frames. Nil: no limit.
   public var keyFrameDuration: Double?
   /// Whether a key frame begins where a new scene does.

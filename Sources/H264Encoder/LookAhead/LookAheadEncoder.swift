@@ -36,6 +36,9 @@ public final class LookAheadEncoder {
   /// Seconds that the look at the newest picture took, until a frame's time has them.
   private var lookTime = 0.0
   private var forecasts: [PictureForecast] = []
+  private var directChoice = DirectChoice()
+  /// B pictures with temporal direct; for tests.
+  var temporalPictures: Int { directChoice.temporalPictures }
   /// Pictures that were coded again to fit the buffer; for tests.
   private(set) var recodedPictures = 0
 
@@ -285,6 +288,7 @@ public final class LookAheadEncoder {
     let references = order.wanted.count + order.wantedL1.count
     let target = order.prepare(&plan, picture.kind, index: picture.index, pool: pool.count)
     if plan.isReference { weights?.store(slot: target) }
+    if isB { directChoice.choose(&plan, configuration.directPrediction, order) }
 
     output.removeAll()
     writeLeadingUnits(plan, picture)
@@ -294,6 +298,7 @@ public final class LookAheadEncoder {
     // The same with one thread, so that the stream is the same.
     if prepares, !coder.isThreaded { queue.prepare(configuration, propagates: propagatesQuality) }
     let codedQP = fit(&plan, qp, picture, source, target, leading)
+    if plan.comparesDirect { directChoice.note(coder.directCosts) }
     lastPicture = target
 
     var facts = FrameFacts()
@@ -370,6 +375,9 @@ public final class LookAheadEncoder {
         plan.budget = RowBudget(
           target: left * 0.9, maximum: left * 0.95, limit: left - 64, cheapest: plan.isKeyFrame ? 6 : 0.125,
           minQP: configuration.stream.minimumQP, maxQP: 51, shares: UnsafePointer(evenShares))
+        // All macroblocks can be skipped by their neighbours' motion.
+        if plan.isBidirectional { plan.header.usesSpatialDirect = true }
+        plan.comparesDirect = false
       }
       setQP(&plan, qp, picture, isExact: picture.options.qp != nil)
       output.truncate(units: leading.units, count: leading.count)

@@ -51,6 +51,20 @@ struct LineQueue {
     rate * LineQueue.evenness.seconds * (1 + LineQueue.evenness.excess) - windowBits
   }
 
+  /// The same where each picture of the next two seconds is to have at least such a part of its share: what was sent
+  /// leaves the window only in the order in which it came.
+  func evenRoom(keeping part: Double) -> Double {
+    var room = evenRoom
+    var least = room
+    for sent in window {
+      // It counts until then.
+      let until = sent.time + LineQueue.evenness.seconds - time
+      least = min(least, room - part * rate * until)
+      room += sent.bits
+    }
+    return least
+  }
+
   /// The bound, or what a frame that uses the line to the full takes: without that, a stream of few frames a second
   /// would leave the line idle.
   func bound(duration: Double) -> Double { max(bound, 1.5 * duration) }

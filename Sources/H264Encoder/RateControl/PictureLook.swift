@@ -35,6 +35,11 @@ struct PictureLook {
   private var last: UnsafeMutablePointer<UInt8>
   /// The vector of each macroblock, in half-size samples; what the last picture left is a candidate.
   private let vectors: UnsafeMutablePointer<SIMD2<Int16>>
+  /// What each says of a camera that moves (`CameraMotion.Evidence`).
+  private let evidence: UnsafeMutablePointer<UInt8>
+  private let histogram: UnsafeMutablePointer<Int32>
+  /// From the last picture to this one.
+  private(set) var camera = CameraMotion()
   /// The block being looked at, and its prediction: rows of 16.
   private let block: UnsafeMutablePointer<UInt8>
   private let prediction: UnsafeMutablePointer<UInt8>
@@ -67,6 +72,8 @@ struct PictureLook {
     current = memory.allocate(UInt8.self, count: width * height)
     last = memory.allocate(UInt8.self, count: width * height)
     vectors = memory.allocate(SIMD2<Int16>.self, count: geometry.macroblockCount)
+    evidence = memory.allocate(UInt8.self, count: geometry.macroblockCount)
+    histogram = memory.allocate(Int32.self, count: CameraMotion.histogramCount)
     block = memory.allocate(UInt8.self, count: 128)
     prediction = memory.allocate(UInt8.self, count: 128)
   }
@@ -85,6 +92,7 @@ struct PictureLook {
     sums = (0, 0, 0)
     intraCount = 0
     isSceneChange = false
+    camera = CameraMotion()
     novelty = 1
     change = 0
     guard hasLast else {
@@ -120,6 +128,10 @@ struct PictureLook {
     isSceneChange =
       intraCount * 2 > geometry.macroblockCount
       && Double(compared.moved) > 0.9 * Double(compared.intra) && change > 6 && !isFlash
+    if isSceneChange { return }
+    camera = CameraMotion(
+      vectors: vectors, evidence: evidence, width: geometry.widthInMbs, height: geometry.heightInMbs,
+      histogram: histogram)
   }
 
   /// What intra prediction leaves of the picture that was looked at.
@@ -267,6 +279,7 @@ struct PictureLook {
       }
     }
     vectors[m] = SIMD2(Int16(truncatingIfNeeded: bestX), Int16(truncatingIfNeeded: bestY))
+    evidence[m] = still > 64 && best &* 2 < still ? CameraMotion.Evidence.moved : CameraMotion.Evidence.none
     return Int(k.pointee.satd.3!(block, base + (bestY &* width &+ bestX), width))
   }
 }

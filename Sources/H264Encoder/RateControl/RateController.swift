@@ -40,7 +40,9 @@ struct RateController {
   /// frame or a cut; and the latter's most in shares of a frame.
   private static let parts = (picture: 0.25, new: 0.8, newShares: 8.0)
   /// Least of its share that a picture has room for, whatever came before.
-  private static let leastRoom = (line: 0.3, even: 0.4)
+  private static let leastRoom = (line: 0.3, even: 0.05)
+  /// Parts of their share that pictures of the next seconds are to have still: after a key frame or a cut, after any.
+  private static let reserve = (new: 0.6, picture: 0.5)
   /// How fast the QP of ordinary pictures falls and rises, in steps a picture.
   private static let pace = (down: 2.0, up: 3.0)
   /// Above the first novelty what follows a picture inherits little of it; below the second, most.
@@ -61,6 +63,7 @@ struct RateController {
   private var cascade = QualityCascade()
   /// The factor of pictures that nothing predicts.
   private var intraRatio = BitRatio()
+  private var floor = SceneFloor()
   private var framesSinceKey = 0
   private var rateChanged = false
   /// The usual time between frames, which a pause does not change at once.
@@ -110,6 +113,7 @@ struct RateController {
       let frame = rate / new.frameRate
       for i in layers.indices { layers[i].account = min(max(layers[i].account, 0), frame) }
       line.change(rate: rate)
+      floor.forget()
       cautiousFrames = 0
       if rate < old {
         cautiousFrames = RateController.cautiousFrameCount
@@ -220,11 +224,13 @@ struct RateController {
   private func bits(at qp: Double) -> Double { BitModel.units(residual, qp: qp) * ratio }
 
   /// A key frame or a cut: as good as the line allows at once, since what follows inherits it.
-  private func newPicture(_ room: Double) -> Aim {
+  private mutating func newPicture(_ room: Double) -> Aim {
     let parts = RateController.parts
-    let even = max(line.evenRoom * parts.new, perFrame)
-    let bits = min(room * parts.new, even, perFrame * parts.newShares)
-    return (qp(for: bits), bits, room * 0.95)
+    let even = line.evenRoom(keeping: RateController.reserve.new)
+    let bits = min(room * parts.new, max(even * parts.new, perFrame), perFrame * parts.newShares)
+    floor.restart()
+    let qp = max(qp(for: bits), floor.qp)
+    return (qp, min(bits, self.bits(at: qp)), room * 0.95)
   }
 
   private mutating func pictureAfterOthers(_ room: Double, rate: Double, novelty: Double) -> Aim {
@@ -248,8 +254,11 @@ struct RateController {
         offset = cascade.next(strength: min(max((none - novelty) / (none - full), 0), 1))
         qp += offset
       }
+      floor.pass(duration)
       // Never finer than what fits.
       qp = max(qp, self.qp(for: most))
+      // Nothing else needs what refines a still picture.
+      if !isStill { qp = max(qp, floor.qp) }
     }
     return (qp, min(bits(at: qp), most), min(room * 0.95, max(most * 1.5, perFrame * 2)))
   }
@@ -274,7 +283,8 @@ struct RateController {
   /// such pictures come ever closer to it and never pass it.
   private func largestUsual(_ room: Double) -> Double {
     let part = RateController.parts.picture
-    let even = max(line.evenRoom, perFrame * RateController.leastRoom.even)
+    let even = max(
+      line.evenRoom(keeping: RateController.reserve.picture), perFrame * RateController.leastRoom.even)
     return min(
       room * 0.9, perFrame + max(room - perFrame, 0) * part,
       min(even, perFrame) + max(even - perFrame, 0) * part)
@@ -339,6 +349,7 @@ struct RateController {
     account(Double(bits))
     guard configuration.rate != nil else { return }
     rateChanged = false
+    floor.note(min(max(qp, 0), 51), duration: duration)
     // As `RowBudget.isExhausted` saw it.
     let isExhausted = Double(bits + 512) + Double(rows * columns) * cheapest(isKeyFrame) > lastLimit
     learnShares(bits, isKeyFrame, rowBits, isExhausted)

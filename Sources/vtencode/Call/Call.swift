@@ -23,14 +23,7 @@ struct Call: AsyncParsableCommand {
   @OptionGroup var options: CallOptions
 
   func run() async throws {
-    let outputs = [
-      ("--report", options.report), ("--dump", options.dump), ("--received", options.received),
-      ("--sdp", options.sdp), ("--record", options.record),
-    ]
-    for (index, output) in outputs.enumerated() {
-      try OutputCheck.check(
-        output.1, option: output.0, others: [options.movie] + outputs[..<index].map(\.1))
-    }
+    let files = try CallFiles(options)
     Interrupt.shared.watch()
     let source = try await MovieSource.open(options.movie, streamFrameRate: nil)
     let plan = try CallPlan(options, source: source)
@@ -44,24 +37,14 @@ struct Call: AsyncParsableCommand {
       simulation.progress = { progress.update(frames: $0) }
       return (try simulation.run(), pictures.damage.summary)
     }
+    guard !Interrupt.shared.isRequested else {
+      throw Failure("interrupted; nothing was written", status: Interrupt.shared.status)
+    }
     let summary = CallSummary(record, plan: plan, movie: options.movie)
+    // A reader of standard output that has gone takes no file along.
+    try files.write(record, plan: plan, summary: summary)
     try Console.print(summary.text)
-    if let path = options.report {
-      try Self.write(Data(CallReportPage(record, plan: plan, summary: summary).html.utf8), to: path, "report")
-    }
-    if let path = options.record { try Self.write(CallRecordFile(record).json(), to: path, "record") }
-    if let path = options.dump {
-      var capture = PacketCapture(port: UInt16(options.port ?? CallOptions.defaultPort))
-      for packet in record.packets { capture.add(packet) }
-      try Self.write(Data(capture.bytes), to: path, "capture")
-    }
-    if let path = options.received {
-      let units = record.receivers[0].frames.joined().map { Data($0) }
-      try Self.write(AnnexB.stream(of: units), to: path, "stream")
-    }
-    if let path = options.sdp {
-      let description = Self.description(of: record, port: UInt16(options.port ?? CallOptions.defaultPort))
-      try Self.write(Data(description.text.utf8), to: path, "session description")
+    if options.sdp != nil {
       let packets = record.packets
       let port = UInt16(options.port ?? CallOptions.defaultPort)
       try await onThread("replay") { try PacketReplay.send(packets, port: port) }
@@ -71,19 +54,49 @@ struct Call: AsyncParsableCommand {
     }
   }
 
-  private static func description(of record: CallRecord, port: UInt16) -> SessionDescription {
+}
+
+/// What a call leaves behind, beside its summary.
+private struct CallFiles {
+  private let report: SideFile?
+  private let dump: SideFile?
+  private let received: SideFile?
+  private let sdp: SideFile?
+  private let record: SideFile?
+  private let port: UInt16
+
+  init(_ options: CallOptions) throws {
+    var others: [String?] = [options.movie]
+    func file(_ path: String?, _ option: String, _ what: String) throws -> SideFile? {
+      defer { others.append(path) }
+      return try SideFile(
+        path, option: option, what: what, others: others, overwrites: options.overwriting.overwrite)
+    }
+    report = try file(options.report, "--report", "report")
+    dump = try file(options.dump, "--dump", "capture")
+    received = try file(options.received, "--received", "stream")
+    sdp = try file(options.sdp, "--sdp", "session description")
+    record = try file(options.record, "--record", "record")
+    port = UInt16(options.port ?? CallOptions.defaultPort)
+  }
+
+  func write(_ call: CallRecord, plan: CallPlan, summary: CallSummary) throws {
+    try report?.write(Data(CallReportPage(call, plan: plan, summary: summary).html.utf8))
+    try record?.write(CallRecordFile(call).json())
+    if let dump {
+      var capture = PacketCapture(port: port)
+      for packet in call.packets { capture.add(packet) }
+      try dump.write(Data(capture.bytes))
+    }
+    try received?.write(AnnexB.stream(of: call.receivers[0].frames.joined().map { Data($0) }))
+    try sdp?.write(Data(description(of: call).text.utf8))
+  }
+
+  private func description(of record: CallRecord) -> SessionDescription {
     var description = SessionDescription(
       port: port, payloadType: MediaStream.payloadType, sequenceParameterSets: record.sequenceParameterSets,
       pictureParameterSets: record.pictureParameterSets)
     description.frameRate = record.frameRate
     return description
-  }
-
-  private static func write(_ data: Data, to path: String, _ what: String) throws {
-    do {
-      try data.write(to: URL(fileURLWithPath: path), options: .atomic)
-    } catch {
-      throw Failure("cannot write the \(what) '\(path)': \(Failure.describe(error))")
-    }
   }
 }

@@ -115,6 +115,8 @@ struct CallOptions: ParsableArguments {
 
   // MARK: Results
 
+  @OptionGroup var overwriting: OverwriteOption
+
   @Option(help: ArgumentHelp("Write a page with charts.", valueName: "file"), completion: .file())
   var report: String?
 
@@ -165,7 +167,9 @@ struct CallOptions: ParsableArguments {
     if loss != nil, burstLoss != nil {
       throw ValidationError("--loss and --burst-loss exclude each other; give one of them.")
     }
-    if let window, window.value < 0.01 { throw ValidationError("--window must be 10ms or more.") }
+    if let window, !(0.01...60).contains(window.value) {
+      throw ValidationError("--window goes from 10ms to 60s.")
+    }
     if let utilisation, utilisation.value <= 0 { throw ValidationError("--utilisation must be more than 0.") }
     if let bitrate, !BitRate.allowed.contains(bitrate.bitsPerSecond) {
       throw ValidationError("--bitrate goes from 1k to 1000M (bits a second); try --bitrate 1500k.")

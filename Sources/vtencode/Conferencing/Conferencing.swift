@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import Foundation
 
 struct Conferencing: AsyncParsableCommand, SandboxedCommand {
   static let configuration = CommandConfiguration(
@@ -29,7 +30,9 @@ struct Conferencing: AsyncParsableCommand, SandboxedCommand {
     let output = try Destination(
       argument: options.out, movie: options.movie, suffix: EncodingPlan.Purpose.conferencing.rawValue,
       codec: options.codec)
-    try OutputCheck.check(modeOptions.report, option: "--report", others: [options.movie, output.path])
+    let report = try SideFile(
+      modeOptions.report, option: "--report", what: "report", others: [options.movie, output.path],
+      overwrites: options.overwriting.overwrite)
     var failure: Failure?
     do {
       try await EncodingRun.perform(
@@ -38,7 +41,7 @@ struct Conferencing: AsyncParsableCommand, SandboxedCommand {
       // A damaged movie was encoded as far as it goes.
       failure = error
     }
-    if let path = modeOptions.report { try ReportPage(plan.log.contents).write(to: path) }
+    try report?.write(Data(ReportPage(plan.log.contents).html.utf8))
     if let failure { throw failure }
   }
 }

@@ -7,14 +7,6 @@ struct ReportPage {
 
   init(_ contents: FrameLog.Contents) { self.contents = contents }
 
-  func write(to path: String) throws {
-    do {
-      try Data(html.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
-    } catch {
-      throw Failure("cannot write the report '\(path)': \(error.localizedDescription)")
-    }
-  }
-
   private var entries: [FrameLog.Entry] { contents.entries }
   private var coded: [FrameLog.Entry] { entries.filter { !$0.isDropped } }
 

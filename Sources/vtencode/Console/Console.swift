@@ -26,7 +26,8 @@ enum Console {
   /// Writes what was asked for to standard output; throws if it does not arrive.
   static func print(_ text: String) throws {
     guard write(text, to: STDOUT_FILENO) else {
-      throw Failure("cannot write to standard output: \(Failure.advice(forSystemError: errno))")
+      let reason = errno == ENOSPC ? "the disk is full" : Failure.advice(forSystemError: errno)
+      throw Failure("cannot write to standard output: \(reason)")
     }
   }
 

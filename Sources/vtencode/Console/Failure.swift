@@ -36,13 +36,14 @@ struct Failure: Error {
     return nil
   }
 
-  static func advice(forSystemError code: Int32) -> String {
+  /// - Parameter option: what names the place.
+  static func advice(forSystemError code: Int32, option: String = "--out") -> String {
     switch code {
-    case ENOSPC: "the disk is full; free some space or write elsewhere with --out"
-    case EDQUOT: "the disk quota is used up; free some space or write elsewhere with --out"
+    case ENOSPC: "the disk is full; free some space or write elsewhere with \(option)"
+    case EDQUOT: "the disk quota is used up; free some space or write elsewhere with \(option)"
     case EFBIG: "the file would become larger than this system allows"
-    case EACCES, EPERM: "permission denied; choose a place that you may write to with --out"
-    case EROFS: "the file system is read-only; write elsewhere with --out"
+    case EACCES, EPERM: "permission denied; choose a place that you may write to with \(option)"
+    case EROFS: "the file system is read-only; write elsewhere with \(option)"
     case EPIPE: "the program that reads the output has gone"
     default: String(cString: strerror(code)).lowercased()
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import Foundation
 
 /// What `streaming` and `transcoding` have in common.
 struct EncodingOptions: ParsableArguments {
@@ -110,6 +111,8 @@ struct EncodingOptions: ParsableArguments {
   var savePower = false
 
   static let threadCounts = 1...128
+  /// Of names of elementary streams.
+  private static let streamEndings: Set = ["264", "h264", "avc", "265", "h265", "hevc"]
 
   @Option(
     help: ArgumentHelp("Threads of the encoder. (default: by the number of processors)", valueName: "n"))
@@ -186,6 +189,26 @@ struct EncodingOptions: ParsableArguments {
     }
     if noAudio, audio == .copy || audio == .aac {
       throw ValidationError("--no-audio and --audio \(audio.rawValue) exclude each other; give one of them.")
+    }
+    if audioBitrate != nil, noAudio || audio == .none || audio == .copy {
+      throw ValidationError(
+        "--audio-bitrate is for sound that is encoded; leave it or \(noAudio ? "--no-audio" : "--audio \(audio.rawValue)") "
+          + "out.")
+    }
+    if noDeinterlace, deinterlace != .frame {
+      throw ValidationError("--no-deinterlace and --deinterlace exclude each other; give one of them.")
+    }
+    if dimensions == nil, scaling != .letterbox {
+      throw ValidationError("--scaling says how pictures fill --dimensions; give these too, or leave it out.")
+    }
+    if let out, out == "-" || Self.streamEndings.contains((out as NSString).pathExtension.lowercased()) {
+      let what = out == "-" ? "a pipe" : "an elementary stream"
+      if audio == .copy || audio == .aac {
+        throw ValidationError("\(what) holds no sound; leave --audio out, or name --out .mov or .mp4.")
+      }
+      if faststart.noFaststart {
+        throw ValidationError("\(what) has no index; leave --no-faststart out, or name --out .mov or .mp4.")
+      }
     }
     if let audioBitrate, !(8_000...1_024_000).contains(audioBitrate.bitsPerSecond) {
       throw ValidationError(

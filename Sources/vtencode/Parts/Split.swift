@@ -53,11 +53,22 @@ struct Split: AsyncParsableCommand {
 
   func run() async throws {
     try OutputCheck.check(plan, option: "--plan", others: [options.movie])
-    let replaces = try OutputCheck.mayReplace(plan, overwrites: options.overwriting.overwrite)
+    guard (try? FileManager.default.destinationOfSymbolicLink(atPath: plan)) == nil else {
+      throw Failure(
+        "--plan '\(plan)' is a link, and the segments lie beside the plan; give the plan's own name",
+        status: 64)
+    }
+    let replaces = try OutputCheck.mayReplace(
+      plan, option: "--plan", overwrites: options.overwriting.overwrite)
     Interrupt.shared.watch()
     let size = segments.map(SegmentCutter.Size.count) ?? .seconds(segmentDuration ?? 20)
     let made = try await Planner(options: options, passes: passOptions.multiPass, size: size).plan()
     let name = try made.write(to: plan, replaces: replaces)
+    if let wanted = segments, made.file.segments.count < wanted {
+      Console.note(
+        "vtencode: the movie has room for \(Wording.plural(made.file.segments.count, "segment")); shorter ones would be "
+          + "too short for a rate")
+    }
     let segments = Wording.plural(made.file.segments.count, "segment")
     try Console.print("plan    \(name), \(segments), \(Wording.plural(made.file.frames, "frame"))\n")
   }

@@ -40,7 +40,11 @@ extension Compressor {
     try setRate(rate)
     var wantsMore = DarwinBoolean(false)
     let status = VTCompressionSessionEndPass(session, furtherPassesRequestedOut: &wantsMore, nil)
-    guard status == noErr else { throw Failure("the encoder could not end a pass (error \(status))") }
+    guard status == noErr else {
+      throw Failure(
+        "the encoder could not end a pass (error \(status)); is there room for what it learns, beside the output and "
+          + "for temporary files?")
+    }
     return wantsMore.boolValue
   }
 

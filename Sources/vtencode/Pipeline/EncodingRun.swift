@@ -34,10 +34,12 @@ enum EncodingRun {
     if options.telling.progress == .json {
       Console.note(json: RunEvent(report, destination: destination, isInterrupted: wasInterrupted))
     }
+    // That nobody reads the summary is not what a caller has to know first.
+    var unsaid: (any Error)?
     if destination.isStandardOutput {
       Console.write(summary, to: STDERR_FILENO)
     } else {
-      try Console.print(summary)
+      do { try Console.print(summary) } catch { unsaid = error }
     }
     let output = report.written.path ?? destination.name
     if wasInterrupted {
@@ -54,5 +56,6 @@ enum EncodingRun {
           + (isSaid ? "" : ": \(damage)"),
         status: SourceDamage.exitStatus)
     }
+    if let unsaid { throw unsaid }
   }
 }

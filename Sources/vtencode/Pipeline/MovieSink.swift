@@ -105,8 +105,11 @@ struct MovieSink: SampleSink {
         guard writer.canAdd(sound.input) else {
           sound.cancel()
           throw Failure(
-            "a .\(ending) file cannot hold sound track \(facts.number) (\(facts.codecName)) as it is; "
-              + "encode it with --audio aac, or leave it out with --no-audio")
+            encodes
+              ? "sound track \(facts.number) cannot be encoded as AAC at this rate; give a lower --audio-bitrate, or "
+                + "leave the sound out with --no-audio"
+              : "a .\(ending) file cannot hold sound track \(facts.number) (\(facts.codecName)) as it is; "
+                + "encode it with --audio aac, or leave it out with --no-audio")
         }
         writer.add(sound.input)
         tracks.append(sound)

@@ -54,6 +54,8 @@ struct Play: AsyncParsableCommand {
   @Flag(help: "Print the summary as JSON, times in seconds.")
   var json = false
 
+  @OptionGroup var overwriting: OverwriteOption
+
   func validate() throws {
     if terminal, json {
       throw ValidationError("--terminal has standard output for the pictures; leave out --json.")
@@ -76,12 +78,13 @@ struct Play: AsyncParsableCommand {
   }
 
   func run() async throws {
-    try OutputCheck.check(snapshot, option: "--snapshot", others: [movie])
+    let picture = try SideFile(
+      snapshot, option: "--snapshot", what: "snapshot", others: [movie], overwrites: overwriting.overwrite)
     let inTerminal = try choosesTerminal()
     if inTerminal, json { throw Failure("--json tells of a window, and there is no screen; leave it out") }
     Interrupt.shared.watch()
     let file = try InputFile(movie)
-    let session = try PlaySession(self, file: file)
+    let session = try PlaySession(self, file: file, snapshot: picture)
     let summary = try await onThread("play") {
       let screen: any PlayScreen =
         inTerminal ? try TerminalScreen(session) : try WindowScreen(session, title: file.name)

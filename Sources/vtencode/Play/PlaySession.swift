@@ -18,6 +18,7 @@ final class PlaySession: @unchecked Sendable {
   let layer: AVPlayerLayer
   private let options: Play
   private let file: InputFile
+  private let snapshot: SideFile?
   private let lock = NSLock()
   private let wake = DispatchSemaphore(value: 0)
   private var commands: [PlayCommand] = []
@@ -27,8 +28,8 @@ final class PlaySession: @unchecked Sendable {
   private var offsets: [Double] = []
   private var tokens: [any NSObjectProtocol] = []
 
-  init(_ options: Play, file: InputFile) throws {
-    (self.options, self.file) = (options, file)
+  init(_ options: Play, file: InputFile, snapshot: SideFile?) throws {
+    (self.options, self.file, self.snapshot) = (options, file, snapshot)
     let settings = options.frameRate.map { [AVURLAssetElementaryStreamFrameRateKey: $0 as Any] }
     item = AVPlayerItem(asset: AVURLAsset(url: URL(fileURLWithPath: file.path), options: settings))
     player = AVPlayer()
@@ -127,9 +128,9 @@ final class PlaySession: @unchecked Sendable {
     player.pause()
     if item.status == .failed { throw Failure(cannotPlay()) }
     if Interrupt.shared.isRequested { throw Failure("interrupted", status: Interrupt.shared.status) }
-    if let path = options.snapshot {
+    if let snapshot {
       settle(last)
-      try SnapshotFile.write(try screen.snapshot(), to: path)
+      try snapshot.write(SnapshotFile.data(screen.snapshot()))
     }
     return PlaySummary(
       name: file.name, seconds: seconds, result: screen.result, offsets: lock.withLock { offsets }
@@ -142,7 +143,7 @@ final class PlaySession: @unchecked Sendable {
       usleep(5000)
     }
     if item.status == .failed { throw Failure(cannotPlay()) }
-    if options.snapshot != nil, item.presentationSize == .zero {
+    if snapshot != nil, item.presentationSize == .zero {
       throw Failure(
         "'\(file.name)' has no pictures that could be played, and so no snapshot; leave out --snapshot")
     }

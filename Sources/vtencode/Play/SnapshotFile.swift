@@ -3,9 +3,9 @@ import Foundation
 import ImageIO
 import VideoToolbox
 
-/// Writes pixels as PNG, in a file that is whole or not there.
+/// Pixels as PNG.
 enum SnapshotFile {
-  static func write(_ image: CVPixelBuffer, to path: String) throws {
+  static func data(_ image: CVPixelBuffer) throws -> Data {
     var picture: CGImage?
     let status = VTCreateCGImageFromCVPixelBuffer(image, options: nil, imageOut: &picture)
     let data = NSMutableData()
@@ -15,10 +15,6 @@ enum SnapshotFile {
     else { throw Failure("the snapshot cannot be made (\(status))") }
     CGImageDestinationAddImage(destination, picture, nil)
     guard CGImageDestinationFinalize(destination) else { throw Failure("the snapshot cannot be made") }
-    do {
-      try (data as Data).write(to: URL(fileURLWithPath: path), options: .atomic)
-    } catch {
-      throw Failure("cannot write the snapshot '\(path)': \(Failure.describe(error))")
-    }
+    return data as Data
   }
 }

@@ -110,11 +110,11 @@ final class LiveScreen {
   }
 
   /// What is seen at the end, once the last picture is.
-  func snapshot(to path: String) throws {
+  func snapshot(to file: SideFile) throws {
     guard let last else { throw Failure("no picture came, and so no snapshot") }
     settle()
     do {
-      try SnapshotFile.write(try window?.snapshot() ?? last, to: path)
+      try file.write(SnapshotFile.data(window?.snapshot() ?? last))
     } catch let error as OVTDisplayError {
       throw Failure(error.reason)
     }

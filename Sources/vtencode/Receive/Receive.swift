@@ -32,13 +32,15 @@ struct Receive: AsyncParsableCommand {
     let address = try Endpoint(host: host, port: options.listen.port).resolve()
     try options.wire.check(address, isSecured: secret != nil)
     let file = try options.out.map { try ReceivedFile.Place($0, overwrites: options.overwrite) }
-    try OutputCheck.check(options.snapshot, option: "--snapshot", others: [options.out ?? ""])
+    let snapshot = try SideFile(
+      options.snapshot, option: "--snapshot", what: "snapshot", others: [options.out],
+      overwrites: options.overwrite)
     let web = try options.web.place(isInsecure: options.wire.insecure)
     Interrupt.shared.watch()
     let run = try ReceiveRun(
       .init(
         address: address, secret: secret, place: file, mostFrames: options.frames ?? .max,
-        isQuiet: options.wire.quiet, web: web, screen: options.screen, snapshot: options.snapshot))
+        isQuiet: options.wire.quiet, web: web, screen: options.screen, snapshot: snapshot))
     let failure: Failure?
     do {
       failure = try await onThread("receive") { try run.run() }
@@ -110,8 +112,8 @@ struct ReceiveOptions: ParsableArguments {
     if terminal, wire.json {
       throw ValidationError("--terminal has standard output for the pictures; leave out --json.")
     }
-    if overwrite, out == nil {
-      throw ValidationError("--overwrite is for --out; give a file, or leave it out.")
+    if overwrite, out == nil, snapshot == nil {
+      throw ValidationError("--overwrite is for --out and --snapshot; give a file, or leave it out.")
     }
     if let frames, frames < 1 { throw ValidationError("--frames must be 1 or more.") }
   }

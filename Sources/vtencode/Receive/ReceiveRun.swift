@@ -16,7 +16,7 @@ final class ReceiveRun: @unchecked Sendable {
     var web: WebOptions.Place?
     var screen: LiveScreen.Kind?
     /// A file for what the screen shows at the end.
-    var snapshot: String?
+    var snapshot: SideFile?
   }
 
   private let settings: Settings
@@ -95,7 +95,7 @@ final class ReceiveRun: @unchecked Sendable {
     if session.state == .waiting {
       return Failure("nobody has called", status: Interrupt.shared.status)
     }
-    if let path = settings.snapshot { try screen?.snapshot(to: path) }
+    if let file = settings.snapshot { try screen?.snapshot(to: file) }
     seen = screen?.close()
     guard session.state == .silent else { return nil }
     return Failure(

@@ -38,9 +38,23 @@ struct DeviceFormat: Equatable, Sendable {
       guard let display = environment["DISPLAY"], !display.isEmpty else { return nil }
       name = Substring(display + name)
     }
+    guard !name.isEmpty else { return nil }
+    switch kind {
     // A part that begins somewhere ends somewhere.
-    guard !name.isEmpty, kind == .camera || !name.contains("+") || size != nil else { return nil }
+    case .screen:
+      let parts = name.split(separator: "+", maxSplits: 1, omittingEmptySubsequences: false)
+      guard parts.count < 2 || size != nil && Self.isPlace(parts[1]) else { return nil }
+    // No device has a colon in its name, but links by path have.
+    case .camera:
+      guard !name.contains(":") || FileManager.default.fileExists(atPath: String(name)) else { return nil }
+    }
     configuration = CaptureDevice.Configuration(kind, name: String(name), size: size, frameRate: rate)
+  }
+
+  /// Whether it is where a part of a screen begins: `100,50`.
+  private static func isPlace(_ text: Substring) -> Bool {
+    let numbers = text.split(separator: ",", omittingEmptySubsequences: false)
+    return numbers.count == 2 && numbers.allSatisfy { UInt16($0) != nil && $0.first != "+" }
   }
 
   static func refusal(of text: String) -> String {
@@ -68,12 +82,21 @@ struct DeviceFormat: Equatable, Sendable {
     switch configuration.kind {
     case .screen:
       let reason = error.detail.trimmingCharacters(in: CharacterSet(charactersIn: ". "))
-      return
-        "cannot see the screen: \(reason); is there a display '\(configuration.name)', and may you see it?"
+      guard !reason.contains("outside") else {
+        return "cannot see the screen: \(reason); choose a part that lies on it"
+      }
+      let display = configuration.name.prefix { $0 != "+" }
+      return "cannot see the screen: \(reason); is there a display '\(display)', and may you see it?"
     case .camera:
-      return error.kind == .notFound
-        ? "there is no camera \(configuration.name); ls /dev/video* shows which there are"
-        : "cannot use the camera: \(error.detail)"
+      if error.kind == .notFound {
+        return "there is no camera \(configuration.name); ls /dev/video* shows which there are"
+      }
+      if error.detail.contains("Inappropriate ioctl") {
+        return "\(configuration.name) is no camera; ls /dev/video* shows which there are"
+      }
+      return "cannot use the camera: \(error.detail)"
+        + (error.detail.contains("Permission denied")
+          ? "; cameras are for the members of the group video" : "")
     }
   }
 }

@@ -32,10 +32,13 @@ struct Send: AsyncParsableCommand {
     let secret = try options.wire.sharedSecret()
     let address = try destination.resolve()
     try options.wire.check(address, isSecured: secret != nil)
-    try OutputCheck.check(options.sdp, option: "--sdp", others: [options.source])
+    let description = try SideFile(
+      options.sdp, option: "--sdp", what: "session description", others: [options.source],
+      overwrites: options.overwriting.overwrite)
     Interrupt.shared.watch()
     let source = try await SendSource.open(options)
-    let (summary, damage) = try await Self.send(options, source, to: destination, at: address, secret)
+    let (summary, damage) = try await Self.send(
+      options, source, to: destination, at: address, secret, description)
     try summary.print(asJSON: options.wire.json)
     if let damage { throw damage }
   }
@@ -44,13 +47,13 @@ struct Send: AsyncParsableCommand {
   /// - Returns: Also what was wrong with the source.
   private static func send(
     _ options: SendOptions, _ source: SendSource, to destination: Endpoint, at address: SocketAddress,
-    _ secret: (any SharedSecret)?
+    _ secret: (any SharedSecret)?, _ description: SideFile?
   ) async throws -> (SummaryTable, Failure?) {
     try await onThread("send") {
       let pictures = try source.pictures()
       let run = try SendRun(
         options, source: source, pictures: pictures, destination: destination, address: address,
-        secret: secret)
+        secret: secret, description: description)
       let summary = try run.run()
       let damage = pictures.damage.summary.map {
         Failure("'\(source.name)' is damaged: \($0)", status: SourceDamage.exitStatus)
@@ -72,7 +75,7 @@ struct Send: AsyncParsableCommand {
     let address = try destination.resolve()
     let received = Task { try await onThread("receive") { try receiver.run() } }
     do {
-      var (summary, damage) = try await Self.send(options, source, to: destination, at: address, secret)
+      var (summary, damage) = try await Self.send(options, source, to: destination, at: address, secret, nil)
       // Who sends says what is wrong, if anything is.
       _ = try await received.value
       summary.append(try await receiver.finish())

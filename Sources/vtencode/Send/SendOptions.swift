@@ -22,6 +22,8 @@ struct SendOptions: ParsableArguments {
   )
   var recovery: RecoveryMode?
 
+  @OptionGroup var overwriting: OverwriteOption
+
   @Option(
     help: ArgumentHelp(
       "Send to a player that reads RTP, such as ffplay, in place of vtencode receive, and write the session description "

@@ -22,6 +22,7 @@ final class SendRun: @unchecked Sendable {
   /// Bits a second: most that the encoder is asked for, and what it is asked for now.
   private let rate: Int
   private var current = 0
+  private let sdp: SideFile?
   private let lock = Lock()
   private var session: SenderSession
   private var socket: DatagramSocket?
@@ -35,9 +36,10 @@ final class SendRun: @unchecked Sendable {
 
   init(
     _ options: SendOptions, source: SendSource, pictures: any CallPictures, destination: Endpoint,
-    address: SocketAddress, secret: (any SharedSecret)?
+    address: SocketAddress, secret: (any SharedSecret)?, description: SideFile?
   ) throws {
     self.options = options
+    sdp = description
     self.source = source
     self.pictures = pictures
     self.address = address
@@ -187,7 +189,7 @@ final class SendRun: @unchecked Sendable {
 
   /// Writes what players must know, once the encoder has said it.
   private func describe() throws {
-    guard let path = options.sdp, !isDescribed else { return }
+    guard let file = sdp, !isDescribed else { return }
     isDescribed = true
     var description = SessionDescription(
       port: UInt16(clamping: address.port ?? 0), payloadType: MediaStream.payloadType,
@@ -197,11 +199,7 @@ final class SendRun: @unchecked Sendable {
     description.frameRate = source.frameRate
     description.name = "vtencode send"
     description.hasFeedback = false
-    do {
-      try Data(description.text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
-    } catch {
-      throw Failure("cannot write the session description '\(path)': \(Failure.describe(error))")
-    }
+    try file.write(Data(description.text.utf8))
   }
 
   /// The encoder makes what the path takes; a change that nobody would see is none.

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+import CH264Kernels
+
+/// Macroblocks that are sent as samples (I_PCM). Whether one is must be known as soon as it is analysed, since its neighbours
+/// are predicted from it; with several threads it is entropy coded later.
+extension PictureJob {
+  /// Whether a macroblock's levels cannot be sent, or take about as many bits as its samples, or more. It follows from the
+  /// macroblock alone, so that the number of threads changes nothing; an estimate. The few that turn out to take more
+  /// bits than a macroblock may are found when they are entropy coded.
+  @inline(__always) func isForSamples(_ m: Int, _ levels: UnsafePointer<Int16>) -> Bool {
+    if hasLongLevel(m, levels) { return true }
+    return coefficientCount(m) >= 128 && estimatesSamples
+      && estimatedBits(m, levels) > Double(PictureCoder.largestMacroblockBits)
+  }
+
+  /// About how many bits the macroblock takes: the entropy of its flags and levels, and what coding them by tables or with
+  /// contexts that have learned something else takes beyond that (noise at QP 4 to 26: in one of a hundred more).
+  @inline(never) private func estimatedBits(_ m: Int, _ levels: UnsafePointer<Int16>) -> Double {
+    var positions = 0
+    var coded = 0
+    // Bins of prefixes that say that a level is larger, bits of suffixes, levels that have one.
+    var continued = 0
+    var suffixes = 0
+    var long = 0
+    func add(_ list: UnsafePointer<Int16>, _ count: Int) {
+      positions &+= count
+      for i in 0..<count where list[i] != 0 {
+        let size = Int(list[i].magnitude)
+        coded &+= 1
+        continued &+= min(size, 15) &- 1
+        if size >= 15 {
+          suffixes &+= 2 &* (Int.bitWidth &- (size &- 14).leadingZeroBitCount) &- 1
+          long &+= 1
+        }
+      }
+    }
+    // Only what is coded: the rest of the levels is left from trials, which another thread may have made.
+    let counts = syntax.nonZero + m &* 24
+    for i in 0..<16 {
+      let corner = (i & 4) >> 1 &+ i & 8
+      if counts[corner &+ i & 1 &+ (i & 2) &* 2] != 0 { add(levels + (LevelLayout.luma &+ i &* 16), 16) }
+      if i < 8 && counts[16 &+ i] != 0 { add(levels + (LevelLayout.chromaAC &+ i &* 16), 16) }
+    }
+    let dc = syntax.info[m].codedDC
+    if dc & 1 != 0 { add(levels + LevelLayout.lumaDC, 16) }
+    if dc & 2 != 0 { add(levels + LevelLayout.chromaDC, 4) }
+    if dc & 4 != 0 { add(levels + (LevelLayout.chromaDC &+ 4), 4) }
+
+    /// Bits of so many ones and zeros in any order.
+    func entropy(_ ones: Int, _ zeros: Int) -> Double {
+      func weigh(_ n: Int) -> Double { n > 1 ? Double(n) * log2Approx(Double(n)) : 0 }
+      return weigh(ones &+ zeros) - weigh(ones) - weigh(zeros)
+    }
+    return entropy(coded, positions &- coded) + entropy(continued, coded &- long)
+      + Double(coded &+ suffixes &+ (pps.cabac ? 550 : 700))
+  }
+
+  /// Whether CAVLC would need a level_prefix above 15, for a level beyond -2063...2063. It is for the High
+  /// profiles only, and not every decoder reads it there. At QP 12 and above no level is so large.
+  @inline(__always) private func hasLongLevel(_ m: Int, _ levels: UnsafePointer<Int16>) -> Bool {
+    if pps.cabac || syntax.info[m].qp >= 12 { return false }
+    let type = syntax.info[m].type
+    if type == MacroblockType.skip || type == MacroblockType.pcm { return false }
+    // Only what is coded: the rest of the levels may be left from another macroblock.
+    func any(_ range: Range<Int>) -> Bool {
+      for i in range where levels[i] > 2063 || levels[i] < -2063 { return true }
+      return false
+    }
+    let pattern = syntax.info[m].codedBlockPattern
+    for i in 0..<4 where pattern >> UInt8(i) & 1 != 0 {
+      if any(LevelLayout.luma + i * 64..<LevelLayout.luma + (i + 1) * 64) { return true }
+    }
+    if pattern >= 32 && any(LevelLayout.chromaAC..<LevelLayout.lumaDC) { return true }
+    if type == MacroblockType.intra16x16 && any(LevelLayout.lumaDC..<LevelLayout.chromaDC) { return true }
+    return pattern >= 16 && any(LevelLayout.chromaDC..<LevelLayout.count)
+  }
+}

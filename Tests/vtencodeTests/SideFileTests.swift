@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+/// What a run writes beside its movie, and what has the names already.
+@Suite struct SideFileTests {
+  private static let call = ["call", CommandLine.sample, "--frames", "5"]
+
+  private func movie(_ folder: Folder, seconds: Int = 1) throws {
+    let made = try CommandLine.shell(
+      "ffmpeg -nostdin -v error -f lavfi -i testsrc2=size=96x64:rate=25:duration=\(seconds) -pix_fmt yuv420p in.mp4",
+      in: folder)
+    try #require(made.status == 0, "\(made.complaints)")
+  }
+
+  @Test(arguments: [
+    call + ["--record", "x"], call + ["--dump", "x"], call + ["--report", "x"], call + ["--received", "x"],
+    ["conferencing", "in.mp4", "--unpaced", "--out", "out.mov", "--report", "x"],
+    ["play", "in.mp4", "--muted", "--terminal", "--frames", "1", "--snapshot", "x.png"],
+  ])
+  func asksBeforeReplacing(arguments: [String]) throws {
+    let folder = try Folder()
+    try movie(folder)
+    let name = arguments.last ?? ""
+    try Data("precious".utf8).write(to: folder.url.appendingPathComponent(name))
+    let refused = try CommandLine.run(CommandLine.vtencode, arguments, in: folder.url)
+    #expect(refused.status == 1 && refused.complaints.contains("--overwrite"), "\(refused.complaints)")
+    #expect(try Data(contentsOf: folder.url.appendingPathComponent(name)) == Data("precious".utf8))
+    #expect(folder.contents == ["in.mp4", name])
+    let run = try CommandLine.run(CommandLine.vtencode, arguments + ["--overwrite"], in: folder.url)
+    #expect(run.status == 0, "\(run.complaints)")
+    #expect(try Data(contentsOf: folder.url.appendingPathComponent(name)) != Data("precious".utf8))
+  }
+
+  /// The link stays, what it leads to is written; and asked about.
+  @Test func linksLeadSomewhere() throws {
+    let folder = try Folder()
+    try FileManager.default.createSymbolicLink(
+      atPath: folder.path("link.json"), withDestinationPath: "target.json")
+    let run = try CommandLine.run(
+      CommandLine.vtencode, Self.call + ["--record", "link.json"], in: folder.url)
+    #expect(run.status == 0, "\(run.complaints)")
+    #expect(
+      try FileManager.default.destinationOfSymbolicLink(atPath: folder.path("link.json")) == "target.json")
+    #expect(try Data(contentsOf: URL(fileURLWithPath: folder.path("target.json"))).first == UInt8(ascii: "{"))
+    let again = try CommandLine.run(
+      CommandLine.vtencode, Self.call + ["--record", "link.json"], in: folder.url)
+    #expect(again.status == 1 && again.complaints.contains("exists"), "\(again.complaints)")
+  }
+
+  @Test func pipesAreWrittenTo() throws {
+    let folder = try Folder()
+    let run = try CommandLine.shell(
+      """
+      mkfifo pipe; cat pipe > got & '\(CommandLine.vtencode)' call '\(CommandLine.sample)' --frames 5 --dump pipe
+      status=$?; wait; test -p pipe && test -s got && exit $status
+      """, in: folder)
+    #expect(run.status == 0, "\(run.complaints)")
+    let null = try CommandLine.run(
+      CommandLine.vtencode, Self.call + ["--record", "/dev/null"], in: folder.url)
+    #expect(null.status == 0, "\(null.complaints)")
+    var facts = stat()
+    #expect(stat("/dev/null", &facts) == 0 && facts.st_mode & S_IFMT == S_IFCHR)
+  }
+
+  /// A movie has to be gone back in; a plan has its segments beside it.
+  @Test(arguments: [
+    ["transcoding", "in.mp4", "--out", "pipe.mp4", "--overwrite"],
+    ["split", "in.mp4", "--plan", "link.json"],
+  ])
+  func whatNoMovieGoesInto(arguments: [String]) throws {
+    let folder = try Folder()
+    try movie(folder)
+    _ = try CommandLine.shell(
+      "mkfifo pipe.mp4; echo precious > file.json; ln -s file.json link.json", in: folder)
+    let before = folder.contents
+    let run = try CommandLine.run(CommandLine.vtencode, arguments, in: folder.url)
+    #expect(run.status == 64 && run.complaintLines.count == 1, "\(run.complaints)")
+    #expect(folder.contents == before)
+    let kept = try CommandLine.shell("test -p pipe.mp4 && test -L link.json && cat link.json", in: folder)
+    #expect(kept.text.hasPrefix("precious"), "\(kept.text)")
+  }
+
+  /// A quarter of a call is no call.
+  @Test func anInterruptedCall() throws {
+    let folder = try Folder()
+    try movie(folder, seconds: 240)
+    let run = try CommandLine.shell(
+      """
+      '\(CommandLine.vtencode)' call in.mp4 --record call.json --report call.html &
+      sleep 0.6; kill -TERM $!; wait $!
+      """, in: folder)
+    #expect(run.status == 143 && run.complaints.contains("nothing was written"), "\(run.complaints)")
+    #expect(folder.contents == ["in.mp4"])
+  }
+
+  /// The files are there even if nobody reads the summary, and the status says what is worse.
+  @Test func standardOutputThatIsFull() throws {
+    let folder = try Folder()
+    let run = try CommandLine.shell(
+      "'\(CommandLine.vtencode)' call '\(CommandLine.sample)' --frames 5 --record call.json > /dev/full",
+      in: folder)
+    #expect(run.status == 1 && run.complaints.contains("standard output"), "\(run.complaints)")
+    #expect(folder.contents == ["call.json"])
+    try movie(folder, seconds: 4)
+    let damaged = try CommandLine.shell(
+      """
+      ffmpeg -nostdin -v error -i in.mp4 -c copy whole.mkv
+      head -c $(($(wc -c < whole.mkv) * 6 / 10)) whole.mkv > cut.mkv
+      '\(CommandLine.vtencode)' transcoding cut.mkv --out out.mp4 > /dev/full
+      """, in: folder)
+    #expect(damaged.status == 2, "\(damaged.status) \(damaged.complaints)")
+  }
+
+  @Test(arguments: [
+    ["--no-audio", "--audio-bitrate", "64k"], ["--audio", "copy", "--audio-bitrate", "64k"],
+    ["--no-deinterlace", "--deinterlace", "field"], ["--scaling", "trim"],
+    ["--audio", "aac", "--out", "x.264"], ["--no-faststart", "--out", "x.264"],
+  ])
+  func optionsThatWouldChangeNothing(options: [String]) throws {
+    let folder = try Folder()
+    try movie(folder)
+    let run = try CommandLine.run(CommandLine.vtencode, ["transcoding", "in.mp4"] + options, in: folder.url)
+    #expect(run.status == 64 && run.complaintLines.count == 1, "\(run.status) \(run.complaints)")
+    #expect(folder.contents == ["in.mp4"])
+  }
+
+  /// libswscale refuses such a shape; the process stays whole.
+  @Test func picturesThatCannotBeScaled() throws {
+    let folder = try Folder()
+    let made = try CommandLine.shell(
+      "ffmpeg -nostdin -v error -f lavfi -i testsrc=s=4096x4:r=25:d=0.2 -vf setsar=1/1000 -pix_fmt yuv420p "
+        + "-c:v ffv1 in.mkv", in: folder)
+    try #require(made.status == 0, "\(made.complaints)")
+    let run = try CommandLine.vtencode(
+      "transcoding", "in.mkv", "--dimensions", "64", "64", "--out", "out.mp4", in: folder)
+    #expect(run.status == 1 && run.complaints.contains("cannot be brought to 64x64"), "\(run.complaints)")
+    #expect(folder.contents == ["in.mkv"])
+  }
+}
