@@ -10,7 +10,7 @@
 #include "CH264Kernels.h"
 
 typedef struct __attribute__((aligned(64))) {
-  uint8_t src[1024], guard0[64], a[16384], guard1[64], b[16384], guard2[64], p[3][16384];
+  uint8_t src[1024], guard0[64], a[4096], guard1[64], b[4096], guard2[64], p[3][4096];
   int16_t coef[512], scale[64], level[128];
   uint16_t mf[64], bias[64];
   int16_t scratch[2048];
@@ -56,8 +56,11 @@ static void coefficients(int16_t *c, int n, int limit) {
                                                         : 0);
 }
 static void refill(void) {
-  uint8_t *bytes = (uint8_t *)&start;
-  for (size_t i = 0; i < sizeof start; i++) bytes[i] = (uint8_t)chance();
+  // Once from scratch, since an emulator is slow; what follows is drawn anew each time.
+  if (round_ == 0)
+    for (size_t i = 0; i < sizeof start; i++) ((uint8_t *)&start)[i] = (uint8_t)chance();
+  for (int i = 0; i < 512; i++) start.coef[i] = (int16_t)chance();
+  for (int i = 0; i < 64; i++) start.scale[i] = (int16_t)chance();
   samples(start.src, sizeof start.src);
   samples(start.a, sizeof start.a);
   if (chance() % 4 == 0) round_ += 6, samples(start.b, sizeof start.b);
@@ -71,7 +74,7 @@ static void refill(void) {
   do {                                                                                                   \
     const size_t at = (size_t)((char *)&tables[0].ENTRY - (char *)&tables[0] - FIRST) / sizeof(void (*)(void)); \
     compared[at] = 1;                                                                                    \
-    if (tables[0].ENTRY == tables[1].ENTRY) printf("plain C: %s [%zu]\n", #ENTRY, at), twins++;          \
+    if (tables[0].ENTRY == tables[1].ENTRY) printf("plain C: %s (entry %zu)\n", #ENTRY, at), twins++;          \
     for (round_ = 0; round_ < (TIMES); round_++) {                                                       \
       refill();                                                                                          \
       const ptrdiff_t stride = (ptrdiff_t[]){16, 32, 48, 37, 64, 83}[chance() % 6];                      \
@@ -85,7 +88,7 @@ static void refill(void) {
         TIDY;                                                                                            \
       }                                                                                                  \
       if (memcmp(&plain, &simd, sizeof plain)) {                                                         \
-        printf("FAILED: %s [%zu], round %d, stride %td\n", #ENTRY, at, round_, stride), failures++;      \
+        printf("FAILED: %s (entry %zu), round %d, stride %td\n", #ENTRY, at, round_, stride), failures++;      \
         break;                                                                                           \
       }                                                                                                  \
     }                                                                                                    \
