@@ -17,7 +17,7 @@ ENGINE = -c release -Xswiftc -enable-testing --scratch-path .build-engine
 SWIFT_SOURCES = Sources Tests Benchmarks/Sources Benchmarks/Package.swift Examples/Sources Fuzz/Sources Package.swift
 
 .DEFAULT_GOAL := help
-.PHONY: help lowlat-tables build demo test lint format docs clients permissive compare matrix bench engine-matrix kernel-bench rate-bench decode-bench silo-bench count-allocations check-manifest sanitize fuzz sample need-swift dependencies test-dependencies
+.PHONY: help lowlat-tables build demo test lint format docs clients permissive compare matrix bench engine-matrix kernel-bench rate-bench decode-bench silo-bench count-allocations check-manifest check-neon sanitize fuzz sample need-swift dependencies test-dependencies
 
 help: ## Lists these commands.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -103,6 +103,10 @@ lowlat-tables: test-dependencies ## Measures the low-latency mode: latency, laye
 
 check-manifest: test-dependencies ## Checks that every product exists on every host and shadows no framework.
 	scripts/check-manifest --build
+
+check-neon: need-swift ## Compares the NEON kernels with the plain C, in an emulator of 64-bit ARM.
+	@scripts/install-dependencies.sh --cross
+	scripts/check-neon
 
 sanitize: test-dependencies ## Runs the engine's and the media tests under AddressSanitizer and UBSan.
 	scripts/sanitize address,undefined all

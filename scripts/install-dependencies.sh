@@ -6,6 +6,7 @@
 #   scripts/install-dependencies.sh            what building and running needs
 #   scripts/install-dependencies.sh --tests    also what the tests and measurements need
 #   scripts/install-dependencies.sh --browser  also Chromium, for scripts/check-web and scripts/check-webcodecs
+#   scripts/install-dependencies.sh --cross    also an emulator and a C library of 64-bit ARM, for scripts/check-neon
 #   scripts/install-dependencies.sh --check    says what is missing, exits with 1 if anything is
 set -eu
 
@@ -21,9 +22,10 @@ for argument in "$@"; do
   case "$argument" in
     --tests) packages="$packages $test_packages" ;;
     --browser) packages="$packages chromium" ;;
+    --cross) packages="$packages qemu-user libc6-dev-arm64-cross libgcc-12-dev-arm64-cross" ;;
     --check) check_only=yes ;;
     *)
-      echo "install-dependencies: unknown argument '$argument' (known: --tests, --browser, --check)" >&2
+      echo "install-dependencies: unknown argument '$argument' (known: --tests, --browser, --cross, --check)" >&2
       exit 2
       ;;
   esac

@@ -53,6 +53,9 @@ int ovt_kernels_init(OVTKernels *k, int cpu) {
   if (cpu == OVT_CPU_NEON) {
     ovt_compare_neon(k);
     ovt_motion_neon(k);
+    ovt_transform_neon(k);
+    ovt_quant_neon(k);
+    ovt_picture_neon(k);
     k->cpu = OVT_CPU_NEON;
   }
 #else

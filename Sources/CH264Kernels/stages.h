@@ -42,6 +42,9 @@ void ovt_picture_avx2(OVTKernels *k);
 #if OVT_ARM64
 void ovt_compare_neon(OVTKernels *k);
 void ovt_motion_neon(OVTKernels *k);
+void ovt_transform_neon(OVTKernels *k);
+void ovt_quant_neon(OVTKernels *k);
+void ovt_picture_neon(OVTKernels *k);
 #endif
 
 OVT_INLINE uint8_t ovt_clip_u8(int v) { return (uint8_t)(v < 0 ? 0 : v > 255 ? 255 : v); }
