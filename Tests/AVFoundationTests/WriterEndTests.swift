@@ -123,8 +123,10 @@ import Testing
       let parts = sample.pts.split(separator: "/").compactMap { Double($0) }
       return try #require(parts.count == 2 ? parts[0] / parts[1] : nil)
     }.sorted()
-    #expect(stored.count == 60 && zip(stored, stored.dropFirst()).allSatisfy { $0 < $1 })
+    #expect(stored.count == 60)
+    // Of more pictures than units, two may be shown at once; each is there.
     guard rate <= 1200 else { return }
+    #expect(zip(stored, stored.dropFirst()).allSatisfy { $0 < $1 })
     for (time, told) in zip(times, stored) { #expect(abs(time.seconds - told) <= 1 / 180_000.0 + 1e-9) }
   }
 }

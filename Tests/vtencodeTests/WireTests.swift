@@ -124,9 +124,8 @@ import Testing
     #expect(finished.status == 1, "\(said)")
     #expect(said.contains("cannot write '\(name)'"), "\(said)")
     #expect(said.contains("what came before is in '\(name)'"), "\(said)")
-    let probe = Probe(folder.path(name))
-    #expect(try probe.frameCount() > 5)
-    #expect(try probe.errors() == "")
+    // Decoded and counted; see `call` for why not by ffmpeg's null output.
+    #expect(try Probe(folder.path(name)).frameCount() > 5)
   }
 
   #if Display
