@@ -124,7 +124,7 @@ import Testing
     #expect(finished.status == 1, "\(said)")
     #expect(said.contains("cannot write '\(name)'"), "\(said)")
     #expect(said.contains("what came before is in '\(name)'"), "\(said)")
-    // Decoded and counted; see `call` for why not by ffmpeg's null output.
+    // Decoded and counted, as above.
     #expect(try Probe(folder.path(name)).frameCount() > 5)
   }
 
