@@ -106,6 +106,28 @@ import Testing
     #expect(try Probe(folder.path("call.264")).frameCount() == Int(shown))
   }
 
+  /// A limit of the file size stands for a full disk.
+  @Test("A disk that is full leaves what came before", arguments: ["call.mp4", "call.mov"])
+  func fullDisk(name: String) throws {
+    let folder = try Folder()
+    let port = try freePort()
+    let finished = try CommandLine.shell(
+      """
+      (ulimit -f 100; exec '\(CommandLine.vtencode)' receive --listen \(port) --out \(name) 2> complaints.txt) &
+      receiver=$!
+      while kill -0 $receiver && ! grep -q Listening complaints.txt; do sleep 0.1; done
+      '\(CommandLine.vtencode)' send test:320x240@30 --to 127.0.0.1:\(port) --frames 600 > sent.txt 2>&1
+      kill -INT $receiver 2> /dev/null
+      wait $receiver
+      """, in: folder)
+    let said = try String(contentsOfFile: folder.path("complaints.txt"), encoding: .utf8)
+    #expect(finished.status == 1, "\(said)")
+    #expect(said.contains("cannot write '\(name)'"), "\(said)")
+    #expect(said.contains("what came before is in '\(name)'"), "\(said)")
+    // Decoded and counted, as above.
+    #expect(try Probe(folder.path(name)).frameCount() > 5)
+  }
+
   #if Display
     @Test("What comes is shown in a window", arguments: ["SDL_VIDEODRIVER=dummy", "xvfb-run -a"])
     func window(screen: String) throws {

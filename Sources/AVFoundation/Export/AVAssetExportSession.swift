@@ -23,6 +23,7 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
   private var currentStatus = Status.unknown
   private var currentError: AVError?
   private var job: ExportJob?
+  private var isCancelling = false
   private var settings = Settings()
 
   struct Settings {
@@ -165,15 +166,17 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Ends the export. Nothing is left of the file.
+  /// Ends the export. Nothing is left of the file, unless it was complete before: then the export is `.completed`.
   open func cancelExport() {
-    let job = lock.withLock {
-      if currentStatus == .unknown || currentStatus == .waiting || currentStatus == .exporting {
-        currentStatus = .cancelled
-      }
+    let job = lock.withLock { () -> ExportJob? in
+      if currentStatus == .unknown || currentStatus == .waiting { currentStatus = .cancelled }
+      guard currentStatus == .exporting else { return nil }
+      isCancelling = true
       return self.job
     }
-    job?.cancel()
+    // The writer knows which of the two came first.
+    guard let job, job.cancel() else { return }
+    lock.withLock { if currentStatus == .exporting { currentStatus = .cancelled } }
   }
 
   private func run() {
@@ -186,11 +189,13 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
         self.job = job
         return true
       }
-      if goes { try job.run() } else { job.cancel() }
+      if goes { try job.run() } else { _ = job.cancel() }
       lock.withLock { if currentStatus == .exporting { currentStatus = .completed } }
     } catch {
       lock.withLock {
-        if currentStatus != .cancelled {
+        if isCancelling {
+          currentStatus = .cancelled
+        } else if currentStatus != .cancelled {
           currentStatus = .failed
           currentError = AVError.writing(error)
         }

@@ -254,9 +254,11 @@ final class ExportJob: @unchecked Sendable {
     }
   }
 
-  func cancel() {
+  /// - Returns: False if the movie was complete before.
+  func cancel() -> Bool {
     reader.cancelReading()
     writer.cancelWriting()
+    return writer.status != .completed
   }
 }
 

@@ -81,11 +81,14 @@ open class AVAssetReader: NSObject, @unchecked Sendable {
       fail(AVError.reading(error))
       return false
     }
-    return lock.withLock {
+    let goes = lock.withLock {
       guard currentStatus == .unknown else { return false }
       currentStatus = outputs.isEmpty ? .completed : .reading
       return true
     }
+    // Cancelled meanwhile: an output may have begun after it was told to stop.
+    if !goes, status != .reading { for output in outputs { output.stop() } }
+    return goes
   }
 
   /// Stops. Outputs give nil from now on.

@@ -30,6 +30,11 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
   private var currentInputs: [AVAssetWriterInput] = []
   private var session: (start: CMTime?, end: CMTime?) = (nil, nil)
   private var currentAssembly: MovieAssembly?
+  private var isStarting = false
+  /// Who is told that the writing has ended; nil: nobody has called `finishWriting` yet, or it is over.
+  private var finishers: [@Sendable () -> Void]?
+  /// The file is being completed and named: neither a failure nor cancelling changes what becomes of it.
+  private var isNaming = false
   private var positions: [ObjectIdentifier: CMTime] = [:]
   /// What finished inputs still do in the background.
   private let finishing = DispatchGroup()
@@ -160,7 +165,12 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
   ///   does not take its settings.
   @discardableResult
   open func startWriting() -> Bool {
-    guard status == .unknown else { return false }
+    let starts = lock.withLock {
+      guard currentStatus == .unknown, !isStarting else { return false }
+      isStarting = true
+      return true
+    }
+    guard starts else { return false }
     let inputs = inputs
     do {
       guard !inputs.isEmpty else {
@@ -179,9 +189,17 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
         assembly.abandon()
         throw error
       }
-      lock.withLock {
+      let goes = lock.withLock {
+        guard currentStatus == .unknown else { return false }
         currentAssembly = assembly
-        if currentStatus == .unknown { currentStatus = .writing }
+        currentStatus = .writing
+        return true
+      }
+      guard goes else {
+        // It was cancelled while it began.
+        assembly.abandon()
+        releaseEncoders()
+        return false
       }
     } catch {
       fail(AVError.writing(error))
@@ -239,7 +257,12 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
 
   /// Begins the movie's time line: the source time that is shown first. Samples before it are decoded, not shown.
   open func startSession(atSourceTime startTime: CMTime) {
-    guard status == .writing, startTime.isNumeric, lock.withLock({ session.start == nil }) else {
+    let begins = lock.withLock {
+      guard currentStatus == .writing, startTime.isNumeric, session.start == nil else { return false }
+      session.start = startTime
+      return true
+    }
+    guard begins else {
       if status == .writing || status == .unknown {
         fail(
           AVError(
@@ -247,10 +270,6 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
             advice: "Call startWriting(), then startSession(atSourceTime:) once, with a numeric time."))
       }
       return
-    }
-    let assembly = lock.withLock {
-      session.start = startTime
-      return currentAssembly
     }
     assembly?.begin(at: startTime)
     wakeInputs()
@@ -268,18 +287,32 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
     lock.withLock { session.end = endTime }
   }
 
-  /// Gives up. Nothing is left of the file.
+  /// Gives up. Nothing is left of the file, unless it was complete before: then `status` is `.completed`.
   open func cancelWriting() {
-    let wasActive = lock.withLock {
-      guard currentStatus == .unknown || currentStatus == .writing else { return false }
-      currentStatus = .cancelled
-      return true
+    while true {
+      let (wasActive, assembly) = lock.withLock { () -> (Bool, MovieAssembly?) in
+        guard currentStatus == .unknown || currentStatus == .writing else { return (false, nil) }
+        if isNaming { return (false, currentAssembly) }
+        currentStatus = .cancelled
+        return (true, nil)
+      }
+      if wasActive { tearDown(keepsFragments: false) }
+      guard let assembly else { return }
+      assembly.waitForClosing()
     }
-    if wasActive { tearDown(keepsFragments: false) }
   }
 
-  /// Completes the file; `handler` is called afterwards, on any thread. See `status`.
+  /// Completes the file; `handler` is called afterwards, on any thread. See `status`. Called again meanwhile it waits for
+  /// the same end.
   @preconcurrency open func finishWriting(completionHandler handler: @escaping @Sendable () -> Void) {
+    let (status, isFirst) = lock.withLock { () -> (Status, Bool) in
+      if finishers != nil {
+        finishers?.append(handler)
+        return (.writing, false)
+      }
+      if currentStatus == .writing { finishers = [handler] }
+      return (currentStatus, true)
+    }
     guard status == .writing else {
       if status == .unknown {
         fail(AVError(.operationNotAllowed, reason: "finishWriting was called before startWriting()."))
@@ -287,10 +320,15 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
       queue.async(execute: handler)
       return
     }
+    guard isFirst else { return }
     for input in inputs { input.markAsFinished() }
     finishing.notify(queue: queue) { [self] in
       complete()
-      handler()
+      let handlers = lock.withLock {
+        defer { finishers = nil }
+        return finishers ?? []
+      }
+      for handler in handlers { handler() }
     }
   }
 
@@ -306,17 +344,37 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
     let session = lock.withLock { self.session }
     do {
       let ends = session.start.flatMap { start in session.end.map { $0 - start } }
-      try assembly.close(ends: ends)
+      try assembly.close(ends: ends) { name in try completeFile(name) }
+      // Segments have no file.
       lock.withLock { if currentStatus == .writing { currentStatus = .completed } }
     } catch { fail(AVError.writing(error)) }
     releaseEncoders()
+  }
+
+  /// Gives the file its name and the writer its status, unless the writing has been given up: one or the other.
+  private func completeFile(_ name: () throws -> Void) throws {
+    let goes = lock.withLock {
+      isNaming = currentStatus == .writing
+      return isNaming
+    }
+    guard goes else { throw AVError(.operationCancelled) }
+    do {
+      try name()
+    } catch {
+      lock.withLock { isNaming = false }
+      throw error
+    }
+    lock.withLock {
+      isNaming = false
+      currentStatus = .completed
+    }
   }
 
   // MARK: - For the inputs
 
   func fail(_ error: AVError) {
     let isFirst = lock.withLock {
-      guard currentStatus == .unknown || currentStatus == .writing else { return false }
+      guard currentStatus == .unknown || currentStatus == .writing, !isNaming else { return false }
       currentStatus = .failed
       currentError = error
       return true

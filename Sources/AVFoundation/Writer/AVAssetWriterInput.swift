@@ -74,7 +74,8 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
     get { lock.withLock { properties.transform } }
     set { lock.withLock { properties.transform = newValue } }
   }
-  /// Units per second of the track's times; 0: chosen so that the samples' times are exact.
+  /// Units per second of the track's times; 0: chosen so that the samples' times are exact, or, where their own time scale
+  /// is beyond 10,000,000 (nanoseconds), within half a unit of 90,000 or more per second.
   public var mediaTimeScale: CMTimeScale {
     get { lock.withLock { properties.timeScale } }
     set { lock.withLock { properties.timeScale = max(0, newValue) } }

@@ -95,7 +95,8 @@ final class MovieAssembly: @unchecked Sendable {
   }
 
   /// Writes what waits and completes the file.
-  func close(ends: CMTime?) throws {
+  /// - Parameter decide: Given what completes and names the file, calls it or throws.
+  func close(ends: CMTime?, decide: (_ name: () throws -> Void) throws -> Void) throws {
     try perform {
       for track in tracks { track.isFinished = true }
       try write()
@@ -113,12 +114,15 @@ final class MovieAssembly: @unchecked Sendable {
         if let ends {
           for track in tracks { if let number = track.number { limits[number] = track.units(ends) } }
         }
-        try muxer.finish(trackEnds: limits)
+        try decide { try muxer.finish(trackEnds: limits) }
       }
       self.muxer = nil
       file = nil
     }
   }
+
+  /// Returns when nobody is completing the file.
+  func waitForClosing() { lock.withLock {} }
 
   /// Gives up. Nothing remains, but the complete fragments of a fragmented file when `keeps` is set.
   func abandon(keeps: Bool = false) {

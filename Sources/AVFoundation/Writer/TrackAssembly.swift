@@ -43,6 +43,9 @@ final class TrackAssembly: @unchecked Sendable {
 
   private var lastDecode: CMTime?
   private var lastDuration: CMTime?
+  /// The time scale was chosen here, and does not hold all times exactly.
+  private var roundsTimes = false
+  private var lastUnits: Int64?
 
   init(
     mediaType: AVMediaType, preferredTimeScale: CMTimeScale, configure: @escaping (inout MuxerTrack) -> Void
@@ -140,7 +143,8 @@ final class TrackAssembly: @unchecked Sendable {
       advice: "Make it with CMVideoFormatDescriptionCreateFromH264ParameterSets or its HEVC sister.")
   }
 
-  /// A time scale that holds the first sample's times exactly, and is not too coarse for those to come.
+  /// A time scale that holds the first sample's times exactly, and is not too coarse for those to come. Of times in units
+  /// that a file has no room for (nanoseconds: 32 bits are two seconds of them) a fine one that is near.
   private func chooseTimeScale(_ sample: PendingSample, _ description: CMFormatDescription) -> CMTimeScale {
     if preferredTimeScale > 0 { return preferredTimeScale }
     // Nobody reads faster, and a chapter of hours has to be counted.
@@ -155,12 +159,25 @@ final class TrackAssembly: @unchecked Sendable {
     for time in [sample.presentation, sample.decode, sample.duration]
     where time.isNumeric && time.timescale > 0 {
       let joint = scale / greatestCommonDivisor(scale, Int64(time.timescale)) * Int64(time.timescale)
-      if joint <= 10_000_000 { scale = joint }
+      if joint <= Self.finestScale { scale = joint } else { roundsTimes = true }
+    }
+    if roundsTimes {
+      let fine = scale / greatestCommonDivisor(scale, Self.fineScale) * Self.fineScale
+      if fine <= Self.finestScale { scale = fine }
+      while scale < Self.fineScale { scale *= 10 }
+      // Some units for each sample.
+      let duration = sample.hasDuration && sample.duration > .zero ? sample.duration.seconds : 1
+      while Double(scale) * duration < 8, scale * 10 <= Self.finestScale { scale *= 10 }
     }
     // Multiples keep what is exact exact.
     while scale < 600 { scale *= scale <= 60 ? 10 : 2 }
     return CMTimeScale(scale)
   }
+
+  /// Units per second, the most that are chosen: 32 bits are 214 s of them.
+  private static let finestScale: Int64 = 10_000_000
+  /// Units per second where times have to be rounded.
+  private static let fineScale: Int64 = 90_000
 
   private func greatestCommonDivisor(_ a: Int64, _ b: Int64) -> Int64 {
     var (x, y) = (a, b)
@@ -248,7 +265,10 @@ final class TrackAssembly: @unchecked Sendable {
     }
     if mediaType.isText, let next { duration = min(duration, next.decode - sample.decode) }
     lastDuration = duration
-    let decode = units(sample.decode + timeOffset)
+    var decode = units(sample.decode + timeOffset)
+    // What is less than a unit apart stays in order.
+    if roundsTimes, let lastUnits { decode = max(decode, lastUnits + 1) }
+    lastUnits = decode
     var muxed = Muxer.Sample(
       track: number ?? 0, pts: max(decode, units(sample.presentation + timeOffset)), dts: decode,
       duration: units(duration),

@@ -22,6 +22,11 @@ final class ReceivedFile {
   private let input: AVAssetWriterInput?
   private let stream: FileHandle?
   private let name: String
+  /// What is left after a failure, under this name; nil before, and when nothing is.
+  private var rest: String?
+  private var hasFailed = false
+  /// A movie is written in fragments of this length: those before a failure stay, whatever happens.
+  private static let fragment = CMTime(value: 1, timescale: 4)
   /// Seconds that a writer may take to make room.
   private static let patience = 10.0
 
@@ -36,6 +41,7 @@ final class ReceivedFile {
     stream = nil
     do {
       let writer = try AVAssetWriter(outputURL: URL(fileURLWithPath: pending.path), fileType: type)
+      writer.movieFragmentInterval = Self.fragment
       let input = AVAssetWriterInput(mediaType: .video, outputSettings: nil, sourceFormatHint: format)
       input.expectsMediaDataInRealTime = true
       input.mediaTimeScale = 90_000
@@ -57,7 +63,7 @@ final class ReceivedFile {
       do {
         try stream.write(contentsOf: try sample.annexBData())
       } catch {
-        throw Failure("cannot write '\(name)': \(Failure.describe(error))")
+        throw keepRest(Failure.describe(error))
       }
     }
     guard let writer, let input else { return }
@@ -65,22 +71,38 @@ final class ReceivedFile {
     while !input.isReadyForMoreMediaData, writer.status == .writing, SessionTime.now < end {
       Thread.sleep(forTimeInterval: 0.001)
     }
-    guard input.isReadyForMoreMediaData, input.append(sample) else { throw Self.failure(writer, name) }
+    guard input.isReadyForMoreMediaData, input.append(sample) else {
+      throw keepRest(Self.reason(writer))
+    }
   }
 
-  /// - Returns: Its name.
-  func finish() async throws -> String {
+  /// - Returns: Its name; nil if a failure has left nothing.
+  func finish() async throws -> String? {
+    guard !hasFailed else { return rest }
     if let stream { try stream.synchronize() }
     if let writer, let input {
       input.markAsFinished()
       await writer.finishWriting()
-      guard writer.status == .completed else { throw Self.failure(writer, name) }
+      guard writer.status == .completed else { throw keepRest(Self.reason(writer)) }
     }
     // Ctrl-C is how a call ends: what came until then is all of it.
     return try pending.commit(isPart: false)
   }
 
+  /// Gives what has been written a name, and says which.
+  private func keepRest(_ reason: String) -> Failure {
+    hasFailed = true
+    var status = stat()
+    if stat(pending.path, &status) == 0, status.st_size > 0 { rest = try? pending.commit(isPart: true) }
+    let fate = rest.map { "what came before is in '\($0)'" } ?? "nothing is left of it"
+    return Failure("cannot write '\(name)': \(reason); \(fate)")
+  }
+
+  private static func reason(_ writer: AVAssetWriter) -> String {
+    writer.error.map(Failure.describe) ?? "the writer gave no reason"
+  }
+
   private static func failure(_ writer: AVAssetWriter, _ name: String) -> Failure {
-    Failure("cannot write '\(name)': \(writer.error.map(Failure.describe) ?? "the writer gave no reason")")
+    Failure("cannot write '\(name)': \(reason(writer))")
   }
 }
