@@ -25,7 +25,8 @@ import Testing
     #expect(AVMediaCharacteristic.visual as NSString == "AVMediaCharacteristicVisual")
     #expect(AVFileTypeProfile.mpeg4AppleHLS as NSString == "MPEG4AppleHLS")
     // And back, also out of a dictionary.
-    #expect(("vide" as NSString) as AVMediaType == .video)
+    let object: Any = "vide" as NSString
+    #expect(object as? AVMediaType == .video)
     let settings: [String: Any] = [AVVideoCodecKey: "avc1" as NSString]
     #expect(settings[AVVideoCodecKey] as? AVVideoCodecType == .h264)
     #expect((AVVideoCodecType.h264 as AnyObject) as? NSString == "avc1")
@@ -136,7 +137,7 @@ import Testing
     let item = try #require(player.currentItem)
     await wait { item.status == .readyToPlay }
     #expect(item.tracks.compactMap { $0.assetTrack?.mediaType } == [.video, .audio])
-    #expect(item.tracks.allSatisfy(\.isEnabled))
+    #expect(item.tracks.allSatisfy { $0.isEnabled })
     let range = try #require(item.loadedTimeRanges.first?.timeRangeValue)
     #expect(range.start == .zero && range.duration == item.duration)
     #expect(AVPlayerItem(url: URL(fileURLWithPath: "/nowhere")).loadedTimeRanges.isEmpty)
@@ -188,6 +189,7 @@ import Testing
     let writer = try await WriterTests.transcode(
       Fixture.movie(), to: scratch.url("a.mov"), type: .mov, video: try #require(assistant.videoSettings),
       sound: assistant.audioSettings)
-    #expect(writer.status == .completed && (try Tool.decodingErrors(scratch.file("a.mov"))) == "")
+    #expect(writer.status == .completed, "\(String(describing: writer.error))")
+    #expect(try Tool.decodingErrors(scratch.file("a.mov")) == "")
   }
 }

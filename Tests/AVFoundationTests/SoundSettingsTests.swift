@@ -5,7 +5,7 @@ import Testing
 
 /// The keys of sound settings beside the bit rate, by what they do to the file.
 @Suite struct SoundSettingsTests {
-  private static let base: [String: Any] = [AVFormatIDKey: kAudioFormatMPEG4AAC]
+  private static var base: [String: Any] { [AVFormatIDKey: kAudioFormatMPEG4AAC] }
 
   private static func canApply(_ settings: [String: Any]) throws -> Bool {
     let scratch = Scratch()

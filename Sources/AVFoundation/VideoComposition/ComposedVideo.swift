@@ -62,7 +62,8 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
     assetEnd = end
     instructions = composition.instructions
     try Self.check(composition)
-    color = try CompositionColor(composition)
+    let color = try CompositionColor(composition)
+    self.color = color
     context = try AVVideoCompositionRenderContext(
       composition, size: composition.renderSize,
       attributes: compositor.requiredPixelBufferAttributesForRenderContext)
