@@ -22,6 +22,10 @@ public typealias SInt64 = Int64
 
 /// The status of a call that succeeded.
 public let noErr: OSStatus = 0
+/// Success, as functions of the Security framework say it.
+public let errSecSuccess: OSStatus = 0
+/// An argument is wrong, in the numbers of the classic system (`kVTParameterErr` is Video Toolbox's own).
+public let paramErr: Int = -50
 
 /// The index that means "not there".
 public let kCFNotFound: CFIndex = -1

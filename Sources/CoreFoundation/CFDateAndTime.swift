@@ -65,3 +65,14 @@ public func mach_timebase_info(_ info: mach_timebase_info_t!) -> kern_return_t {
   info?.pointee = mach_timebase_info_data_t(numer: 1, denom: 1)
   return KERN_SUCCESS
 }
+
+// MARK: - Units of time, as on Apple's systems in Dispatch, whose C header does not reach Swift on Linux
+
+/// Nanoseconds of a second.
+public let NSEC_PER_SEC: UInt64 = 1_000_000_000
+/// Nanoseconds of a millisecond.
+public let NSEC_PER_MSEC: UInt64 = 1_000_000
+/// Nanoseconds of a microsecond.
+public let NSEC_PER_USEC: UInt64 = 1000
+/// Microseconds of a second.
+public let USEC_PER_SEC: UInt64 = 1_000_000

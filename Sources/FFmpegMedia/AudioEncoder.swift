@@ -11,6 +11,14 @@ package final class AudioEncoder {
     package var channels: Int?
     /// Of AAC, bits per second; nil: 64000 for each channel.
     package var bitRate: Int?
+    /// Of AAC, bits per second for each channel, where there is no `bitRate`.
+    package var bitRatePerChannel: Int?
+    /// Of AAC: the sound's quality decides on the bit rate, 0.0 to 1.0; nil: the bit rate does.
+    package var quality: Double?
+    /// Of AAC: the encoder searches less for where bits are worth most.
+    package var isFast = false
+    /// Half the length of the filter for another sample rate; nil: libswresample's own, 32.
+    package var filterSize: Int?
     /// The layout of PCM; nil: AAC.
     package var pcm: (bits: Int, isFloat: Bool, isBigEndian: Bool)?
 
@@ -58,7 +66,14 @@ package final class AudioEncoder {
         pcm.isFloat ? AV_SAMPLE_FMT_FLT : pcm.bits == 16 ? AV_SAMPLE_FMT_S16 : AV_SAMPLE_FMT_S32
     } else {
       context.pointee.sample_fmt = AV_SAMPLE_FMT_FLTP
-      context.pointee.bit_rate = Int64(request.bitRate ?? 64_000 * Int(channels))
+      let rate = request.bitRate ?? (request.bitRatePerChannel ?? 64_000) * Int(channels)
+      context.pointee.bit_rate = Int64(rate)
+      if let quality = request.quality {
+        // The encoder's useful scales are from 0.1 to 2.
+        context.pointee.flags |= AV_CODEC_FLAG_QSCALE
+        context.pointee.global_quality = Int32((min(max(quality, 0), 1) * 1.9 + 0.1) * Double(FF_QP2LAMBDA))
+      }
+      if request.isFast { av_opt_set(context.pointee.priv_data, "aac_coder", "fast", 0) }
     }
     let (code, messages) = LibavLog.collect { avcodec_open2(context, codec, nil) }
     guard code >= 0 else {
@@ -180,6 +195,9 @@ package final class AudioEncoder {
     let code = swr_alloc_set_opts2(
       &made, &context.pointee.ch_layout, context.pointee.sample_fmt, sampleRate, &from, try sourceFormat(),
       Int32(clamping: source.mSampleRate), 0, nil)
+    if let size = request.filterSize, let made {
+      av_opt_set_int(UnsafeMutableRawPointer(made), "filter_size", Int64(size), 0)
+    }
     guard code >= 0, swr_init(made) >= 0 else {
       swr_free(&made)
       throw MediaFileError(.unsupportedFormat, "this sound cannot be converted as asked")

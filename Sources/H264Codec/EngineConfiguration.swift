@@ -12,7 +12,7 @@ extension EncoderConfiguration {
     level = c.level
     entropyCoding = Self.entropyCoding(c)
     // A call's decoder is asked first; a file is better at a higher level than not at all.
-    raisesLevelForRates = c.lowLatency == nil
+    raisesLevel = c.lowLatency == nil
     frameRate = min(max(c.frameRate ?? 30, 0.1), 1000)
     setRate(c)
 

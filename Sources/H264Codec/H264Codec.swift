@@ -48,6 +48,8 @@ public enum H264Codec {
     description.profiles = [
       .h264Baseline, .h264ConstrainedBaseline, .h264Main, .h264High, .h264ConstrainedHigh,
     ]
+    // 4:2:0 pairs samples both ways.
+    (description.sizes.widthMultiple, description.sizes.heightMultiple) = (2, 2)
     description.sizes.largestArea = EncoderConfiguration.largestArea
     description.performanceRating = 80
     description.qualityRating = 60

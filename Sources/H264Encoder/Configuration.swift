@@ -70,9 +70,10 @@ public struct EncoderConfiguration: Sendable, Equatable {
   public var profile: Profile = .high
   /// Ten times the level's number, 9 for 1b (31: level 3.1); nil: the lowest that the stream fits.
   public var level: Int?
-  /// Whether the level that is set is raised where its macroblock rate or bit rate (MaxMBPS, MaxBR) is too low, and the highest one
-  /// stands for rates that none has: where a stream that a decoder may be too slow for is better than none.
-  public var raisesLevelForRates = false
+  /// Whether the level that is set is raised where its frame size, macroblock rate or bit rate (MaxFS, MaxMBPS, MaxBR) is too
+  /// low, and the highest one stands for rates that none has: where a stream that a decoder may be too slow for is better
+  /// than none.
+  public var raisesLevel = false
   /// Nil: CABAC where the profile has it.
   public var entropyCoding: EntropyCoding?
   public var rateControl: RateControl = .constantQP(28)

@@ -98,16 +98,16 @@ extension EncoderConfiguration {
     let streamLevel: H264Level
     let fixed = level.flatMap(H264Level.numbered)
     let violation = fixed?.violation(by: demands)
-    let isOfRates = violation == .macroblockRate || violation == .bitRate
+    let isOfPictures = violation == .frameSize || violation == .macroblockRate || violation == .bitRate
     var still = demands
     (still.frameRate, still.bitRate) = (0, 0)
     if let fixed, violation == nil {
       streamLevel = fixed
-    } else if let level, let violation, !(raisesLevelForRates && isOfRates) {
+    } else if let level, let violation, !(raisesLevel && isOfPictures) {
       throw EncoderError.levelExceeded("Level \(level) does not allow this \(violation.text).")
     } else if let lowest = H264Level.lowest(for: demands) {
       streamLevel = lowest
-    } else if raisesLevelForRates, let highest = H264Level.all.last, highest.violation(by: still) == nil {
+    } else if raisesLevel, let highest = H264Level.all.last, highest.violation(by: still) == nil {
       streamLevel = highest
     } else {
       throw EncoderError.levelExceeded("No level of H.264 allows this size, rate and number of references.")

@@ -12,7 +12,9 @@ extension EncoderConfiguration {
   public var largestReferenceCount: Int? {
     var single = demands
     single.referenceFrames = 1
-    let chosen = level.flatMap(H264Level.numbered) ?? H264Level.lowest(for: single)
+    let fixed = level.flatMap(H264Level.numbered)
+    let isRaised = raisesLevel && fixed?.violation(by: single) == .frameSize
+    let chosen = (isRaised ? nil : fixed) ?? H264Level.lowest(for: single)
     return chosen?.dpbFrames(widthInMbs: demands.widthInMbs, heightInMbs: demands.heightInMbs)
   }
 }

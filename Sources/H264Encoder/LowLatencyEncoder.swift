@@ -129,7 +129,7 @@ public final class LowLatencyEncoder {
     // The level is in the parameter sets already: what it allows cannot grow.
     var fixed = new
     fixed.level = (sps.level?.number).map(Int.init)
-    fixed.raisesLevelForRates = false
+    fixed.raisesLevel = false
     _ = try fixed.makeParameterSets()
     configuration = new
     coder.configuration = new

@@ -20,6 +20,8 @@ public enum X264Codec {
         .meanSquaredError, .hdrMetadata, .multiPass, .speedPreference, .threadCount, .expectedDuration,
         .effort,
       ]
+      // 4:2:0 pairs samples both ways.
+      (description.sizes.widthMultiple, description.sizes.heightMultiple) = (2, 2)
       description.performanceRating = 60
       description.qualityRating = 90
       return description

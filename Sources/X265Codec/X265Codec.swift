@@ -27,6 +27,9 @@ public enum X265Codec {
         .constantRate, .variableRate, .frameReordering, .openGOP, .frameDelayLimit, .lookAhead, .multiPass,
         .expectedDuration,
       ])
+      // 4:2:0 pairs samples both ways.
+      let sizes = PictureSizes(widthMultiple: 2, heightMultiple: 2)
+      usual.sizes = sizes
       usual.performanceRating = 30
       usual.qualityRating = 95
 
@@ -41,6 +44,7 @@ public enum X265Codec {
         })
       lowLatency.isLowLatency = true
       lowLatency.features = common
+      lowLatency.sizes = sizes
       lowLatency.performanceRating = 30
       lowLatency.qualityRating = 70
       return [usual, lowLatency]

@@ -48,7 +48,7 @@ import Testing
   /// The channels of all samples, which follow each other without gaps.
   private static func read(
     _ asset: AVAsset, channels: Int = 1, pitch: AVAudioTimePitchAlgorithm? = nil, range: CMTimeRange? = nil,
-    mixed: Bool = false, settings: [String: Any] = [:]
+    mixed: Bool = false, mix audioMix: AVAudioMix? = nil, settings: [String: Any] = [:]
   ) throws -> [[Int16]] {
     let reader = try AVAssetReader(asset: asset)
     if let range { reader.timeRange = range }
@@ -59,6 +59,7 @@ import Testing
     if mixed {
       let mix = AVAssetReaderAudioMixOutput(audioTracks: tracks, audioSettings: settings)
       if let pitch { mix.audioTimePitchAlgorithm = pitch }
+      mix.audioMix = audioMix
       output = mix
     } else {
       let track = AVAssetReaderTrackOutput(track: try #require(tracks.first), outputSettings: settings)
@@ -118,6 +119,30 @@ import Testing
     #expect(samples.count == 4800 + 96_000 + 4800)
     let found = Self.frequency(samples[4800..<100_800])
     #expect(abs(found / 220 - 1) < 0.01, "\(found) Hz")
+  }
+
+  @Test func aTrackOfAMixHasItsOwnAlgorithm() throws {
+    let composition = try Self.composition(Self.tone(), scaledTo: 96_000)
+    let track = try #require(composition.tracks(withMediaType: .audio).first)
+    let parameters = AVMutableAudioMixInputParameters(track: track)
+    func found(_ own: AVAudioTimePitchAlgorithm?, _ output: AVAudioTimePitchAlgorithm) throws -> Double {
+      parameters.audioTimePitchAlgorithm = own
+      let mix = AVMutableAudioMix()
+      mix.inputParameters = [parameters]
+      let copy = try #require(mix.copy() as? AVAudioMix)
+      #expect(copy.inputParameters.first?.audioTimePitchAlgorithm == own)
+      let samples = try Self.read(composition, channels: 2, pitch: output, mixed: true, mix: mix)[0]
+      return Self.frequency(samples[4800..<100_800])
+    }
+    #expect(abs(try found(.varispeed, .spectral) / 220 - 1) < 0.01)
+    #expect(abs(try found(.timeDomain, .varispeed) / 440 - 1) < 0.02)
+    #expect(abs(try found(nil, .varispeed) / 220 - 1) < 0.01)
+    parameters.audioTimePitchAlgorithm = AVAudioTimePitchAlgorithm(rawValue: "Helium")
+    let mix = AVMutableAudioMix()
+    mix.inputParameters = [parameters]
+    let output = AVAssetReaderAudioMixOutput(audioTracks: [track], audioSettings: nil)
+    output.audioMix = mix
+    #expect(try !AVAssetReader(asset: composition).canAdd(output))
   }
 
   /// What sounds at a time of the source sounds at the place that the time is mapped to.

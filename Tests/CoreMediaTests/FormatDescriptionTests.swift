@@ -124,4 +124,29 @@ import Testing
     let taller = try makePixels(64, 50, kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange)
     #expect(!plain.matchesImageBuffer(taller))
   }
+
+  @Test func formatsOfSoundForC() throws {
+    var basic = AudioStreamBasicDescription(
+      mSampleRate: 48_000, mFormatID: kAudioFormatLinearPCM, mFormatFlags: kAudioFormatFlagIsFloat,
+      mBytesPerPacket: 4, mFramesPerPacket: 1, mBytesPerFrame: 4, mChannelsPerFrame: 1, mBitsPerChannel: 32,
+      mReserved: 0)
+    for (channels, tag) in [
+      (1, kAudioChannelLayoutTag_Mono), (2, kAudioChannelLayoutTag_Stereo),
+      (5, kAudioChannelLayoutTag_Unknown | 5),
+    ] {
+      basic.mChannelsPerFrame = UInt32(channels)
+      let description = try CMFormatDescription(audioStreamBasicDescription: basic)
+      var size = 0
+      let list = try #require(CMAudioFormatDescriptionGetFormatList(description, sizeOut: &size))
+      #expect(size == MemoryLayout<AudioFormatListItem>.size)
+      let compatible = try #require(CMAudioFormatDescriptionGetMostCompatibleFormat(description))
+      let richest = try #require(CMAudioFormatDescriptionGetRichestDecodableFormat(description))
+      for item in [list.pointee, compatible.pointee, richest.pointee] {
+        #expect(item.mASBD == basic && item.mChannelLayoutTag == tag)
+      }
+      #expect(description.mostCompatibleFormat?.mChannelLayoutTag == tag)
+    }
+    let video = try CMFormatDescription(videoCodecType: .h264, width: 16, height: 16)
+    #expect(CMAudioFormatDescriptionGetMostCompatibleFormat(video) == nil)
+  }
 }

@@ -44,6 +44,27 @@ import VideoToolbox
     VTCompressionSessionInvalidate(session)
   }
 
+  @Test func decodersAndEncodersInReserve() {
+    // There are none: nothing changes.
+    func encoders(_ options: CFDictionary?) -> [String] {
+      var list: CFArray?
+      VTCopyVideoEncoderList(options, &list)
+      return (list as? [[CFString: Any]] ?? []).compactMap { $0[kVTVideoEncoderList_EncoderID] as? String }
+    }
+    let before = encoders(nil)
+    VTRegisterSupplementalVideoDecoderIfAvailable(kCMVideoCodecType_VP9)
+    VTRegisterProfessionalVideoWorkflowVideoDecoders()
+    VTRegisterProfessionalVideoWorkflowVideoEncoders()
+    let option: NSDictionary = [
+      kVTVideoEncoderListOption_IncludeStandardDefinitionDVEncoders: NSNumber(value: true)
+    ]
+    #expect(!before.isEmpty && encoders(option) == before && encoders(nil) == before)
+    #expect(
+      kVTVideoEncoderListOption_IncludeStandardDefinitionDVEncoders == "IncludeStandardDefinitionDVEncoders")
+    #expect(kCMVideoCodecType_DolbyVisionHEVC == 1_685_481_521)
+    #expect(encoders(nil).count == before.count)
+  }
+
   @Test func whatThereIsNot() {
     var properties: CFDictionary? = [:] as CFDictionary
     #expect(

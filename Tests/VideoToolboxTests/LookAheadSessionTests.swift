@@ -286,7 +286,7 @@ import VideoToolbox
     }
   }
 
-  @Test("A level whose rates are too low is raised; one whose pictures are too small is refused")
+  @Test("A level whose rates or pictures are too small is raised")
   func levels() throws {
     let low = kVTProfileLevel_H264_Baseline_1_3
     // 300 macroblocks, 60 times a second; level 1.3 has 11,880.
@@ -303,7 +303,30 @@ import VideoToolbox
     let large = try makeSession(
       kCMVideoCodecType_H264, width: 1280, height: 720,
       properties: [kVTCompressionPropertyKey_ProfileLevel: low])
-    #expect(VTCompressionSessionPrepareToEncodeFrames(large) == kVTParameterErr)
+    // 3,600 macroblocks in a picture, 30 times a second: level 3.1 is the lowest that holds them.
+    let big = try encode(large, TestClip(width: 1280, height: 720), count: 2)
+    #expect(try #require(big.first?.parameterSets.first?[3]) == 31)
+  }
+
+  @Test("In the low-latency mode a level that is too low is refused")
+  func fixedLevels() throws {
+    let session = try makeSession(
+      kCMVideoCodecType_H264, width: 1280, height: 720,
+      specification: [kVTVideoEncoderSpecification_EnableLowLatencyRateControl: true],
+      properties: [kVTCompressionPropertyKey_ProfileLevel: kVTProfileLevel_H264_Baseline_1_3])
+    #expect(VTCompressionSessionPrepareToEncodeFrames(session) == kVTParameterErr)
+  }
+
+  @Test("Sizes that are odd have no encoder", arguments: [kCMVideoCodecType_H264, kCMVideoCodecType_HEVC])
+  func oddSizes(_ codec: CMVideoCodecType) {
+    for (width, height) in [(375, 667), (641, 360), (640, 361)] as [(Int32, Int32)] {
+      var session: VTCompressionSession?
+      let status = VTCompressionSessionCreate(
+        allocator: nil, width: width, height: height, codecType: codec, encoderSpecification: nil,
+        imageBufferAttributes: nil, compressedDataAllocator: nil, outputCallback: nil, refcon: nil,
+        compressionSessionOut: &session)
+      #expect(status == kVTCouldNotFindVideoEncoderErr && session == nil)
+    }
   }
 
   @Test("Pictures beyond every level are another encoder's, or nobody's")

@@ -49,7 +49,9 @@ open class AVAssetReaderAudioMixOutput: AVAssetReaderOutput, @unchecked Sendable
 
   override var settingsError: AVError? {
     if case .failure(let error) = request { return error }
-    return audioTimePitchAlgorithm.error(.unsupportedOutputSettings)
+    let all =
+      [audioTimePitchAlgorithm] + (audioMix?.inputParameters ?? []).compactMap(\.audioTimePitchAlgorithm)
+    return all.lazy.compactMap { $0.error(.unsupportedOutputSettings) }.first
   }
 
   override func belongs(to asset: AVAsset) -> Bool {
@@ -62,15 +64,16 @@ open class AVAssetReaderAudioMixOutput: AVAssetReaderOutput, @unchecked Sendable
     let working = SoundRequirements(mixing: requirements)
     return try MixedSound(
       audioTracks.map { track in
+        let own = parameters.first { $0.trackID == track.trackID }
         let source: any SampleSource
         if let composed = track as? AVCompositionTrack {
-          source = try ComposedSound(composed.timeline, working, pitch: audioTimePitchAlgorithm)
+          source = try ComposedSound(
+            composed.timeline, working, pitch: own?.audioTimePitchAlgorithm ?? audioTimePitchAlgorithm)
         } else {
           source = try SoundSource(
             Demuxer(again: track.file.facts().demuxer), track.facts, working)
         }
-        let ramps = parameters.first { $0.trackID == track.trackID }?.ramps ?? []
-        return (source, VolumeCurve(ramps, sampleRate: requirements.format.sampleRate))
+        return (source, VolumeCurve(own?.ramps ?? [], sampleRate: requirements.format.sampleRate))
       }, requirements)
   }
 }

@@ -47,11 +47,16 @@ open class AVAudioMixInputParameters: NSObject, @unchecked Sendable {
   let lock = Lock()
   var storedTrackID = kCMPersistentTrackID_Invalid
   var storedRamps: [Ramp] = []
+  var storedPitch: AVAudioTimePitchAlgorithm?
 
   override init() { super.init() }
 
   /// The track, by its number.
   public var trackID: CMPersistentTrackID { lock.withLock { storedTrackID } }
+
+  /// How the track's sound is treated where it is played faster or slower; nil: as the reader's output or the export
+  /// session says.
+  public var audioTimePitchAlgorithm: AVAudioTimePitchAlgorithm? { lock.withLock { storedPitch } }
 
   /// In the order of time.
   var ramps: [Ramp] { lock.withLock { storedRamps } }
@@ -98,6 +103,11 @@ open class AVMutableAudioMixInputParameters: AVAudioMixInputParameters, @uncheck
     set { lock.withLock { storedTrackID = newValue } }
   }
 
+  override public var audioTimePitchAlgorithm: AVAudioTimePitchAlgorithm? {
+    get { super.audioTimePitchAlgorithm }
+    set { lock.withLock { storedPitch = newValue } }
+  }
+
   /// Sets the volume from a time on, up to the next that is set.
   open func setVolume(_ volume: Float, at time: CMTime) {
     guard time.isNumeric else { return }
@@ -126,5 +136,6 @@ open class AVMutableAudioMixInputParameters: AVAudioMixInputParameters, @uncheck
   func adopt(_ other: AVAudioMixInputParameters) {
     storedTrackID = other.trackID
     storedRamps = other.ramps
+    storedPitch = other.audioTimePitchAlgorithm
   }
 }

@@ -29,6 +29,10 @@ public let AVVideoScalingModeResizeAspectFill: String = "AVVideoScalingModeResiz
 
 // MARK: - Colour
 
+/// Whether pictures may have a wide gamut. They keep their own colours here, whatever it says, unless
+/// `AVVideoColorPropertiesKey` names others. A number.
+public let AVVideoAllowWideColorKey: String = "AVVideoAllowWideColorKey"
+
 /// A dictionary with primaries, transfer function and matrix.
 public let AVVideoColorPropertiesKey: String = "AVVideoColorPropertiesKey"
 public let AVVideoColorPrimariesKey: String = "ColorPrimaries"

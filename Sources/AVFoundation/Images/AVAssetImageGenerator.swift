@@ -21,6 +21,8 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
   private var aperture: ApertureMode?
   private var before = CMTime.positiveInfinity
   private var after = CMTime.positiveInfinity
+  private var composition: AVVideoComposition?
+  private var compositor: (any AVVideoCompositing)?
   private var cancelCount = 0
   private let queue = DispatchQueue(label: "AVFoundation.images")
 
@@ -46,6 +48,18 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
     get { lock.withLock { aperture } }
     set { lock.withLock { aperture = newValue } }
   }
+  /// How the asset's video tracks are made into one picture: it is made for the time that is asked for, whatever the
+  /// tolerances, and neither turned nor cut by what a track says.
+  public var videoComposition: AVVideoComposition? {
+    get { lock.withLock { composition } }
+    set {
+      let copy = newValue.flatMap { $0.copy() as? AVVideoComposition }
+      let compositor = copy?.customVideoCompositorClass.map { $0.init() }
+      lock.withLock { (composition, self.compositor) = (copy, compositor) }
+    }
+  }
+  /// The object that makes the pictures of `videoComposition`; nil where layer instructions are followed.
+  public var customVideoCompositor: (any AVVideoCompositing)? { lock.withLock { compositor } }
   /// How much earlier than asked a picture may be. Infinite: the key frame before will do, which is fastest.
   public var requestedTimeToleranceBefore: CMTime {
     get { lock.withLock { before } }
@@ -124,6 +138,8 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
 
   private func make(_ time: CMTime) throws -> (image: CGImage, time: CMTime) {
     guard time.isNumeric else { throw AVError(.noImageAtTime, reason: "The time is not a number.") }
+    let (composition, compositor) = lock.withLock { (self.composition, self.compositor) }
+    if let composition { return try make(time, composition, compositor) }
     guard let origin = try asset.pictureOrigin(at: time) else {
       throw AVError(
         .noSourceTrack, reason: "The asset has no video.", advice: "Use an asset with a video track.")
@@ -154,6 +170,31 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
     let actual = CMSampleBufferGetPresentationTimeStamp(sample)
     guard actual - wanted <= after || actual <= wanted else { throw Self.nothing(at: time) }
     return (try Self.image(of: image, transform, aperture), origin.back(actual))
+  }
+
+  /// The picture that a composition makes for a time.
+  private func make(
+    _ time: CMTime, _ composition: AVVideoComposition, _ compositor: (any AVVideoCompositing)?
+  ) throws -> (image: CGImage, time: CMTime) {
+    let tracks = try asset.loadedTracks().filter { $0.mediaType == .video }
+    let transform = PictureTransform(.identity, of: composition.renderSize)
+    let size = transform.sourceSize(fitting: maximumSize)
+    let requirements = try PictureRequirements([
+      kCVPixelBufferPixelFormatTypeKey as String: kCVPixelFormatType_32BGRA,
+      kCVPixelBufferWidthKey as String: Int(clamping: Double(size.width)),
+      kCVPixelBufferHeightKey as String: Int(clamping: Double(size.height)),
+    ])
+    let source = try ComposedVideo(
+      composition, compositor ?? LayerCompositor(), tracks, requirements, end: asset.duration)
+    defer { source.stop() }
+    try source.seek(to: CMTimeRange(start: max(.zero, time), duration: .positiveInfinity))
+    guard let sample = try source.next(), let image = CMSampleBufferGetImageBuffer(sample) else {
+      throw Self.nothing(at: time)
+    }
+    return (
+      try Self.image(of: image, transform, PictureAperture(whole: size)),
+      CMSampleBufferGetPresentationTimeStamp(sample)
+    )
   }
 
   private func keyFrame(before time: CMTime, _ facts: AssetFacts, _ track: TrackFacts) throws -> CMTime {

@@ -8,6 +8,12 @@ struct PictureAperture {
   /// Of the whole picture, the part that is shown: 0 to 1 in each direction.
   private let shown: CGRect
 
+  /// All of a picture of a size.
+  init(whole size: CGSize) {
+    self.size = size
+    shown = CGRect(x: 0, y: 0, width: 1, height: 1)
+  }
+
   init(_ mode: AVVideoApertureMode?, of track: TrackFacts) {
     let parameters = track.stream.codec.pointer.pointee
     let stored = CGSize(width: CGFloat(parameters.width), height: CGFloat(parameters.height))

@@ -149,7 +149,7 @@ final class Playback: @unchecked Sendable {
     } catch { fail(AVError.reading(error)) }
   }
 
-  private static func chosen(_ tracks: [AVAssetTrack], _ type: AVMediaType) -> AVAssetTrack? {
+  static func chosen(_ tracks: [AVAssetTrack], _ type: AVMediaType) -> AVAssetTrack? {
     let able = tracks.filter { $0.mediaType == type && $0.isDecodable }
     return able.first { $0.isEnabled } ?? able.first
   }

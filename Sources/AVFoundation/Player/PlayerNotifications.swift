@@ -8,6 +8,9 @@ extension NSNotification.Name {
   /// An item cannot be played to its end; the user info holds the error.
   public static let AVPlayerItemFailedToPlayToEndTime = NSNotification.Name(
     "AVPlayerItemFailedToPlayToEndTimeNotification")
+  /// Media has not come in time. Never posted: time goes on here, and what comes too late is left out.
+  public static let AVPlayerItemPlaybackStalled = NSNotification.Name(
+    "AVPlayerItemPlaybackStalledNotification")
   /// An item's time has jumped, by a seek or a step.
   public static let AVPlayerItemTimeJumped = NSNotification.Name("AVPlayerItemTimeJumpedNotification")
 }
@@ -16,6 +19,7 @@ extension NSNotification.Name {
 public let AVPlayerItemFailedToPlayToEndTimeErrorKey: String = "AVPlayerItemFailedToPlayToEndTimeErrorKey"
 
 extension AVPlayerItem {
+  public static let playbackStalledNotification = NSNotification.Name.AVPlayerItemPlaybackStalled
   public static let didPlayToEndTimeNotification = NSNotification.Name.AVPlayerItemDidPlayToEndTime
   public static let failedToPlayToEndTimeNotification = NSNotification.Name.AVPlayerItemFailedToPlayToEndTime
   public static let timeJumpedNotification = NSNotification.Name.AVPlayerItemTimeJumped

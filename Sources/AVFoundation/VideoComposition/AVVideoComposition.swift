@@ -11,6 +11,9 @@ open class AVVideoComposition: NSObject, NSCopying, NSMutableCopying, @unchecked
     var instructions: [any AVVideoCompositionInstructionProtocol] = []
     var compositor: (any AVVideoCompositing.Type)?
     var sourceTrackID = kCMPersistentTrackID_Invalid
+    var colorPrimaries: String?
+    var colorTransferFunction: String?
+    var colorYCbCrMatrix: String?
   }
 
   let lock = Lock()
@@ -60,6 +63,12 @@ open class AVVideoComposition: NSObject, NSCopying, NSMutableCopying, @unchecked
   /// The track whose pictures' times are those of the pictures that are made, instead of a regular distance.
   public var sourceTrackIDForFrameTiming: CMPersistentTrackID { lock.withLock { values.sourceTrackID } }
 
+  /// The colours of the pictures that are made, each a value of `AVVideoSettings`: sources are converted to them, and the
+  /// pictures say so. All three, or, for the sources' own colours, none.
+  public var colorPrimaries: String? { lock.withLock { values.colorPrimaries } }
+  public var colorTransferFunction: String? { lock.withLock { values.colorTransferFunction } }
+  public var colorYCbCrMatrix: String? { lock.withLock { values.colorYCbCrMatrix } }
+
   open func copy(with zone: NSZone? = nil) -> Any { copied(to: AVVideoComposition()) }
   open func mutableCopy(with zone: NSZone? = nil) -> Any { copied(to: AVMutableVideoComposition()) }
 
@@ -95,6 +104,19 @@ open class AVMutableVideoComposition: AVVideoComposition, @unchecked Sendable {
   override public var sourceTrackIDForFrameTiming: CMPersistentTrackID {
     get { super.sourceTrackIDForFrameTiming }
     set { lock.withLock { values.sourceTrackID = newValue } }
+  }
+
+  override public var colorPrimaries: String? {
+    get { super.colorPrimaries }
+    set { lock.withLock { values.colorPrimaries = newValue } }
+  }
+  override public var colorTransferFunction: String? {
+    get { super.colorTransferFunction }
+    set { lock.withLock { values.colorTransferFunction = newValue } }
+  }
+  override public var colorYCbCrMatrix: String? {
+    get { super.colorYCbCrMatrix }
+    set { lock.withLock { values.colorYCbCrMatrix = newValue } }
   }
 
   /// A composition that shows an asset's first video track; see `init(propertiesOf:)`.

@@ -22,6 +22,7 @@ open class AVVideoCompositionInstruction: NSObject, AVVideoCompositionInstructio
   var storedRange = CMTimeRange.invalid
   var storedLayers: [AVVideoCompositionLayerInstruction] = []
   var storedProcessing = true
+  var storedBackground: CGColor?
 
   public override init() { super.init() }
 
@@ -29,6 +30,8 @@ open class AVVideoCompositionInstruction: NSObject, AVVideoCompositionInstructio
   /// From the uppermost layer to the lowest.
   public var layerInstructions: [AVVideoCompositionLayerInstruction] { lock.withLock { storedLayers } }
   public var enablePostProcessing: Bool { lock.withLock { storedProcessing } }
+  /// What is seen where no layer is; nil: black. Where it lets through, black is behind it.
+  public var backgroundColor: CGColor? { lock.withLock { storedBackground } }
   public var containsTweening: Bool { true }
   public var requiredSourceTrackIDs: [NSValue]? {
     layerInstructions.map { NSNumber(value: $0.trackID) }
@@ -36,7 +39,7 @@ open class AVVideoCompositionInstruction: NSObject, AVVideoCompositionInstructio
   public var passthroughTrackID: CMPersistentTrackID { kCMPersistentTrackID_Invalid }
 }
 
-/// What a program has made for some time, by layers. Where no layer is, pictures are black.
+/// What a program has made for some time, by layers. Where no layer is, the background is seen.
 open class AVMutableVideoCompositionInstruction: AVVideoCompositionInstruction, @unchecked Sendable {
   // Sendable: the base class's lock guards all.
   override public var timeRange: CMTimeRange {
@@ -50,6 +53,10 @@ open class AVMutableVideoCompositionInstruction: AVVideoCompositionInstruction, 
   override public var enablePostProcessing: Bool {
     get { super.enablePostProcessing }
     set { lock.withLock { storedProcessing = newValue } }
+  }
+  override public var backgroundColor: CGColor? {
+    get { super.backgroundColor }
+    set { lock.withLock { storedBackground = newValue } }
   }
 }
 

@@ -35,6 +35,7 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
   private let context: AVVideoCompositionRenderContext
   private let requirements: PictureRequirements
   private let assetEnd: CMTime
+  private let color: CompositionColor?
   /// The reading thread's alone.
   private var cursors: [Cursor]
   /// Those of the cursors, for `stop()`.
@@ -61,6 +62,8 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
     assetEnd = end
     instructions = composition.instructions
     try Self.check(composition)
+    let color = try CompositionColor(composition)
+    self.color = color
     context = try AVVideoCompositionRenderContext(
       composition, size: composition.renderSize,
       attributes: compositor.requiredPixelBufferAttributesForRenderContext)
@@ -70,6 +73,11 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
       if compositor is LayerCompositor {
         settings[kCVPixelBufferWidthKey as String] = Int(clamping: Double(track.naturalSize.width))
         settings[kCVPixelBufferHeightKey as String] = Int(clamping: Double(track.naturalSize.height))
+      }
+      // A compositor may do this itself.
+      if let color, !compositor.canConformColorOfSourceFrames {
+        try color.check(track)
+        settings[AVVideoColorPropertiesKey] = color.properties
       }
       let wanted = try PictureRequirements(settings)
       let source: any SampleSource
@@ -175,6 +183,7 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
         throw error
       }
     }
+    color?.tag(image)
     let duration = min(composition.frameDuration, end - time)
     return try samples.make(
       try converted(image),
@@ -212,6 +221,7 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
     var target: CVPixelBuffer?
     if let pool { CVPixelBufferPoolCreatePixelBuffer(kCFAllocatorDefault, pool, &target) }
     guard let target else { throw AVError(.outOfMemory, reason: "There is no memory for a picture.") }
+    color?.tag(target)
     do { try converter.convert(image, to: target) } catch {
       throw AVError(
         .decodeFailed, reason: "The picture cannot be converted: \(error).", underlying: error)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Follows layer instructions: turns, crops and blends pictures of 32-bit BGRA over black.
+/// Follows layer instructions: turns, crops and blends pictures of 32-bit BGRA over a background.
 final class LayerCompositor: NSObject, AVVideoCompositing, @unchecked Sendable {
   // Sendable: has no state.
   override init() { super.init() }
@@ -32,7 +32,7 @@ final class LayerCompositor: NSObject, AVVideoCompositing, @unchecked Sendable {
       request.finish(with: AVError(.unknown, reason: "The picture cannot be written."))
       return
     }
-    canvas.fillBlack()
+    canvas.fill(Pixels.value(of: instruction.backgroundColor))
     for layer in instruction.layerInstructions.reversed() {
       guard let source = request.sourceFrame(byTrackID: layer.trackID) else { continue }
       CVPixelBufferLockBaseAddress(source, .readOnly)
@@ -63,10 +63,22 @@ private struct Pixels {
     bytesPerRow = CVPixelBufferGetBytesPerRow(buffer)
   }
 
-  func fillBlack() {
+  /// A colour over black.
+  static func value(of color: CGColor?) -> UInt32 {
+    guard let color, let parts = color.components, let alpha = parts.last else { return 0xFF00_0000 }
+    func byte(_ part: CGFloat) -> UInt32 {
+      let value = Double(part * alpha)
+      return value.isFinite ? UInt32(max(0, min(255, (value * 255).rounded()))) : 0
+    }
+    let (red, green, blue) =
+      parts.count == 4 ? (parts[0], parts[1], parts[2]) : (parts[0], parts[0], parts[0])
+    return 0xFF00_0000 | byte(red) << 16 | byte(green) << 8 | byte(blue)
+  }
+
+  func fill(_ value: UInt32) {
     for row in 0..<height {
       (base + row * bytesPerRow).assumingMemoryBound(to: UInt32.self)
-        .update(repeating: UInt32(0xFF00_0000).littleEndian, count: width)
+        .update(repeating: value.littleEndian, count: width)
     }
   }
 

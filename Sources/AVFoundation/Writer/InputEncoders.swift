@@ -146,6 +146,7 @@ struct SoundEncodingSettings: Sendable {
       if let rate = request.bitRate, !(8000...1_000_000).contains(rate) {
         throw complain("The bit rate is out of range.")
       }
+      try request.adopt(encoding: settings)
     case kAudioFormatLinearPCM:
       let isFloat = number(AVLinearPCMIsFloatKey).map { $0 != 0 } ?? false
       let bits = Int(clamping: number(AVLinearPCMBitDepthKey) ?? (isFloat ? 32 : 16))
@@ -156,6 +157,7 @@ struct SoundEncodingSettings: Sendable {
       request.pcm = (bits, isFloat, number(AVLinearPCMIsBigEndianKey).map { $0 != 0 } ?? false)
     default: throw complain("This sound format cannot be encoded.")
     }
+    try request.adopt(conversion: settings)
     self.request = request
   }
 }

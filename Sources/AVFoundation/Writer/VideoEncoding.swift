@@ -46,11 +46,17 @@ struct VideoEncodingSettings: @unchecked Sendable {
       $0 as NSDictionary
     }
 
+    let compression = settings[AVVideoCompressionPropertiesKey] as? [String: Any] ?? [:]
     var properties: [(key: String, value: AnyObject)] = []
-    if let aspect = settings[AVVideoPixelAspectRatioKey] as? [String: Any] {
+    // These two may stand beside the compression properties or among them.
+    if let aspect = (settings[AVVideoPixelAspectRatioKey] ?? compression[AVVideoPixelAspectRatioKey])
+      as? [String: Any]
+    {
       properties.append((kVTCompressionPropertyKey_PixelAspectRatio as String, aspect as NSDictionary))
     }
-    if let aperture = settings[AVVideoCleanApertureKey] as? [String: Any] {
+    if let aperture = (settings[AVVideoCleanApertureKey] ?? compression[AVVideoCleanApertureKey])
+      as? [String: Any]
+    {
       properties.append((kVTCompressionPropertyKey_CleanAperture as String, aperture as NSDictionary))
     }
     if let color = settings[AVVideoColorPropertiesKey] as? [String: Any] {
@@ -62,7 +68,6 @@ struct VideoEncodingSettings: @unchecked Sendable {
         if let value = color[key] as? String { properties.append((property as String, value as NSString)) }
       }
     }
-    let compression = settings[AVVideoCompressionPropertiesKey] as? [String: Any] ?? [:]
     for key in Self.hints {
       guard let value = compression[key] else { continue }
       guard value is NSNumber || value as AnyObject is NSNumber else {
@@ -73,7 +78,9 @@ struct VideoEncodingSettings: @unchecked Sendable {
     let order = compression.keys.sorted().sorted {
       $0 == AVVideoProfileLevelKey && $1 != AVVideoProfileLevelKey
     }
-    for key in order { properties.append((key, compression[key] as AnyObject)) }
+    for key in order where key != AVVideoPixelAspectRatioKey && key != AVVideoCleanApertureKey {
+      properties.append((key, compression[key] as AnyObject))
+    }
     self.properties = properties
   }
 
@@ -94,7 +101,9 @@ struct VideoEncodingSettings: @unchecked Sendable {
     guard status == noErr, let made else {
       throw AVError(
         status == kVTCouldNotFindVideoEncoderErr ? .encoderNotFound : .unsupportedOutputSettings,
-        reason: "The encoder cannot be made (\(status)).",
+        reason: width & 1 == 0 && height & 1 == 0
+          ? "The encoder cannot be made (\(status))."
+          : "No encoder takes pictures of \(width)x\(height) (\(status)): both sides must be even.",
         advice: "Choose another codec, size or encoder specification.")
     }
     // Not every encoder knows this one, and nobody has asked for it by name.
@@ -112,6 +121,16 @@ struct VideoEncodingSettings: @unchecked Sendable {
     return made
   }
 
+  /// - Throws: `AVError` if the properties contradict each other, or the picture's size.
+  static func prepare(_ session: VTCompressionSession) throws {
+    let status = VTCompressionSessionPrepareToEncodeFrames(session)
+    guard status == noErr else {
+      throw AVError(
+        .unsupportedOutputSettings, reason: "The encoder cannot be set up (\(status)).",
+        advice: "Check that the profile and level allow the size of the picture.")
+    }
+  }
+
   /// A second pass is about how bits are shared out.
   /// - Returns: Bits a second; nil if the settings have no average bit rate.
   var averageRate: Double? {
@@ -121,7 +140,10 @@ struct VideoEncodingSettings: @unchecked Sendable {
   /// What the encoder says against the settings, if anything.
   var encoderError: AVError? {
     do {
-      VTCompressionSessionInvalidate(try makeSession(isRealTime: false, sourceAttributes: nil))
+      let session = try makeSession(isRealTime: false, sourceAttributes: nil)
+      defer { VTCompressionSessionInvalidate(session) }
+      // What the settings come to together, the level and the size above all, is known to the encoder alone.
+      try Self.prepare(session)
       return nil
     } catch { return AVError.writing(error) }
   }
@@ -172,10 +194,9 @@ final class VideoEncoding: @unchecked Sendable {
       try passes.begin(made)
       return
     }
-    let prepared = VTCompressionSessionPrepareToEncodeFrames(made)
-    guard prepared == noErr else {
+    do { try VideoEncodingSettings.prepare(made) } catch {
       VTCompressionSessionInvalidate(made)
-      throw AVError(.unsupportedOutputSettings, reason: "The encoder cannot be set up (\(prepared)).")
+      throw error
     }
   }
 

@@ -28,16 +28,31 @@ final class AudioFormatMemory: @unchecked Sendable {
   let basic: UnsafeMutablePointer<AudioStreamBasicDescription>
   let layout: UnsafeMutableRawBufferPointer
   let magicCookie: UnsafeMutableRawBufferPointer
+  /// What the sound can be decoded to: one format, that of the description.
+  let format: UnsafeMutablePointer<AudioFormatListItem>
 
   init(_ basic: AudioStreamBasicDescription, _ layout: Data?, _ magicCookie: Data?) {
     self.basic = .allocate(capacity: 1)
     self.basic.initialize(to: basic)
     self.layout = Self.copy(layout)
     self.magicCookie = Self.copy(magicCookie)
+    format = .allocate(capacity: 1)
+    format.initialize(to: AudioFormatListItem(mASBD: basic, mChannelLayoutTag: Self.tag(basic, layout)))
+  }
+
+  /// That of the layout; without one that of mono or stereo, or of a number of channels.
+  private static func tag(_ basic: AudioStreamBasicDescription, _ layout: Data?) -> AudioChannelLayoutTag {
+    if let layout = layout.flatMap({ ManagedAudioChannelLayout($0) }) { return layout.tag }
+    switch basic.mChannelsPerFrame {
+    case 1: return kAudioChannelLayoutTag_Mono
+    case 2: return kAudioChannelLayoutTag_Stereo
+    default: return kAudioChannelLayoutTag_Unknown | (basic.mChannelsPerFrame & 0xFFFF)
+    }
   }
 
   deinit {
     basic.deallocate()
+    format.deallocate()
     layout.deallocate()
     magicCookie.deallocate()
   }

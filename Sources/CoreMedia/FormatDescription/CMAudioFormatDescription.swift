@@ -60,6 +60,28 @@ public func CMAudioFormatDescriptionGetChannelLayout(
   return UnsafePointer(base.assumingMemoryBound(to: AudioChannelLayout.self))
 }
 
+/// The formats that the sound can be decoded to, the richest first, valid as long as the description; nil for other media.
+/// There is one, that of the description.
+@discardableResult
+public func CMAudioFormatDescriptionGetFormatList(
+  _ desc: CMAudioFormatDescription, sizeOut: UnsafeMutablePointer<Int>?
+) -> UnsafePointer<AudioFormatListItem>? {
+  sizeOut?.pointee = desc.audio == nil ? 0 : MemoryLayout<AudioFormatListItem>.size
+  return desc.audio.map { UnsafePointer($0.memory.format) }
+}
+
+/// The richest format that the sound can be decoded to, valid as long as the description; nil for other media.
+@discardableResult
+public func CMAudioFormatDescriptionGetRichestDecodableFormat(
+  _ desc: CMAudioFormatDescription
+) -> UnsafePointer<AudioFormatListItem>? { desc.audio.map { UnsafePointer($0.memory.format) } }
+
+/// The format that most decoders understand, valid as long as the description; nil for other media.
+@discardableResult
+public func CMAudioFormatDescriptionGetMostCompatibleFormat(
+  _ desc: CMAudioFormatDescription
+) -> UnsafePointer<AudioFormatListItem>? { desc.audio.map { UnsafePointer($0.memory.format) } }
+
 extension CMFormatDescription {
   /// Of sound: sample rate, format and sizes.
   public var audioStreamBasicDescription: AudioStreamBasicDescription? { audio?.basic }

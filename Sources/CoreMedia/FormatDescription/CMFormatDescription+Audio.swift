@@ -73,15 +73,7 @@ extension CMFormatDescription {
 
   /// Of sound: the formats that it can be decoded to, the richest first. There is one, that of the description.
   public var audioFormatList: [AudioFormatListItem] {
-    guard let audio else { return [] }
-    let tag =
-      audioChannelLayout?.tag
-      ?? (audio.basic.mChannelsPerFrame == 1
-        ? kAudioChannelLayoutTag_Mono
-        : audio.basic.mChannelsPerFrame == 2
-          ? kAudioChannelLayoutTag_Stereo
-          : kAudioChannelLayoutTag_Unknown | (audio.basic.mChannelsPerFrame & 0xFFFF))
-    return [AudioFormatListItem(mASBD: audio.basic, mChannelLayoutTag: tag)]
+    audio.map { [$0.memory.format.pointee] } ?? []
   }
 
   /// Of sound: the richest format that it can be decoded to.

@@ -45,6 +45,8 @@ public let kCMVideoCodecType_SorensonVideo3: CMVideoCodecType = 0x53565133  // '
 public let kCMVideoCodecType_H263: CMVideoCodecType = 0x68323633  // 'h263'
 public let kCMVideoCodecType_H264: CMVideoCodecType = 0x61766331  // 'avc1'
 public let kCMVideoCodecType_HEVC: CMVideoCodecType = 0x68766331  // 'hvc1'
+/// HEVC with Dolby Vision's metadata in the samples. Nothing here writes it.
+public let kCMVideoCodecType_DolbyVisionHEVC: CMVideoCodecType = 0x64766831  // 'dvh1'
 public let kCMVideoCodecType_HEVCWithAlpha: CMVideoCodecType = 0x6D757861  // 'muxa'
 public let kCMVideoCodecType_MPEG4Video: CMVideoCodecType = 0x6D703476  // 'mp4v'
 public let kCMVideoCodecType_MPEG2Video: CMVideoCodecType = 0x6D703276  // 'mp2v'

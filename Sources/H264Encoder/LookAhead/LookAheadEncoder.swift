@@ -153,7 +153,7 @@ public final class LookAheadEncoder {
     // The level is in the parameter sets already: what it allows cannot grow.
     var fixed = new
     fixed.stream.level = (sps.level?.number).map(Int.init)
-    fixed.stream.raisesLevelForRates = false
+    fixed.stream.raisesLevel = false
     _ = try fixed.makeParameterSets()
     fixed = new
     fixed.fitBuffer(to: sps)

@@ -29,9 +29,14 @@ public nonisolated(unsafe) let kVTVideoEncoderList_IsHardwareAccelerated: CFStri
 public nonisolated(unsafe) let kVTVideoEncoderList_SupportsFrameReordering: CFString =
   "SupportsFrameReordering"
 
+/// A list without it, or with false, leaves out encoders of DV at standard definition. There is none here: with true the
+/// list is the same. Boolean.
+public nonisolated(unsafe) let kVTVideoEncoderListOption_IncludeStandardDefinitionDVEncoders: CFString =
+  "IncludeStandardDefinitionDVEncoders"
+
 /// Lists the encoders.
 /// - Parameters:
-///   - options: none are defined for these encoders; pass nil.
+///   - options: nil, or a dictionary of `kVTVideoEncoderListOption_` keys.
 ///   - listOfVideoEncodersOut: receives an array of dictionaries with the keys `kVTVideoEncoderList_...`.
 @discardableResult
 public func VTCopyVideoEncoderList(

@@ -132,6 +132,17 @@ public func VTDecompressionSessionCopyBlackPixelBuffer(
   }
 }
 
+/// Makes a decoder that the system has in reserve for a codec known to this process. There is none in reserve: all
+/// decoders, those that a program has registered too, are known from the start.
+public func VTRegisterSupplementalVideoDecoderIfAvailable(_ codecType: CMVideoCodecType) {}
+
+/// Makes decoders for professional workflows known that are installed beside the system's. There are none here: a
+/// program registers its own with `CodecRegistry`.
+public func VTRegisterProfessionalVideoWorkflowVideoDecoders() {}
+
+/// Makes encoders for professional workflows known that are installed beside the system's. There are none here.
+public func VTRegisterProfessionalVideoWorkflowVideoEncoders() {}
+
 /// Whether frames of a codec can be decoded by hardware: by a decoder that the program has registered, as the built-in
 /// one runs on the processor.
 @discardableResult

@@ -8,6 +8,8 @@
     errorsAndKeys()
     pixelFormats()
     audioBuffers()
+    times()
+    pictures()
     queues()
     descriptions()
     metadata()

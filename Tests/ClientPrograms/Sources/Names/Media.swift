@@ -91,6 +91,33 @@ func audioBuffers() {
   check((try? coded?.audioStreamPacketDescriptions())?.map(\.mDataByteSize) == [10, 22], "sizes of packets")
 }
 
+func times() {
+  let start = mach_absolute_time()
+  let deadline = DispatchTime.now().uptimeNanoseconds + 2 * NSEC_PER_MSEC
+  while DispatchTime.now().uptimeNanoseconds < deadline { usleep(100) }
+  let elapsed = Double(mach_absolute_time() - start) / Double(NSEC_PER_SEC)
+  check(elapsed >= 0.001, "\(elapsed) s")
+  check(NSEC_PER_SEC / NSEC_PER_USEC == USEC_PER_SEC, "units")
+}
+
+func pictures() {
+  let fitted = AVMakeRect(
+    aspectRatio: CGSize(width: 16, height: 9), insideRect: CGRect(x: 0, y: 0, width: 1600, height: 1600))
+  check(fitted == CGRect(x: 0, y: 350, width: 1600, height: 900), "\(fitted)")
+  let sound: [String: Any] = [
+    AVFormatIDKey: kAudioFormatMPEG4AAC, AVSampleRateKey: 44_100, AVNumberOfChannelsKey: 2,
+    AVEncoderAudioQualityKey: AVAudioQuality.high.rawValue, AVEncoderBitRatePerChannelKey: 64_000,
+    AVEncoderBitRateStrategyKey: AVAudioBitRateStrategy_Variable,
+    AVSampleRateConverterAudioQualityKey: AVAudioQuality.max.rawValue,
+  ]
+  let url = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).mov")
+  guard let writer = try? AVAssetWriter(outputURL: url, fileType: .mov) else { return check(false, "writer") }
+  check(writer.canApply(outputSettings: sound, forMediaType: .audio), "sound")
+  let background = AVMutableVideoCompositionInstruction()
+  background.backgroundColor = CGColor(red: 1, green: 0, blue: 0, alpha: 1)
+  check(background.backgroundColor?.alpha == 1, "background")
+}
+
 func queues() {
   var queue: CMBufferQueue?
   CMBufferQueueCreate(
@@ -146,6 +173,12 @@ func metadata() {
   title.value = "A title" as NSString
   check(title.dataType == kCMMetadataBaseDataType_UTF8 as String, "\(title.dataType ?? "no type")")
   check(title.keySpace == .quickTimeMetadata && title.stringValue == "A title", "title")
+  // The names of frameworks as strings, as programs that know Objective-C write them.
+  title.key = AVMetadataKey.quickTimeMetadataKeyTitle as (NSCopying & NSObjectProtocol)?
+  title.keySpace = .quickTimeMetadata
+  check(title.identifier == .quickTimeMetadataTitle, "\(String(describing: title.identifier))")
+  check(AVFileType.mov as CFString == "com.apple.quicktime-movie" as CFString, "file type")
+  check(AVMediaType.video as NSString == "vide" as NSString, "media type")
   let found = AVMetadataItem.metadataItems(
     from: [title], filteredByIdentifier: AVMetadataIdentifier.quickTimeMetadataTitle)
   check(found.count == 1, "filter")

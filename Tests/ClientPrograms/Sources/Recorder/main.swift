@@ -42,6 +42,9 @@ final class Recorder: @unchecked Sendable {
         AVVideoAllowFrameReorderingKey: false,
         AVVideoAverageNonDroppableFrameRateKey: 30,
         AVVideoExpectedSourceFrameRateKey: 30,
+        AVVideoPixelAspectRatioKey: [
+          AVVideoPixelAspectRatioHorizontalSpacingKey: 1, AVVideoPixelAspectRatioVerticalSpacingKey: 1,
+        ],
       ] as [String: Any],
     ]
     try require(geometry.settings["width"] as? CGFloat == size.width / 2, "width")

@@ -51,31 +51,16 @@ public final class CGColor: Sendable, Hashable {
     a.values == b.values && a.colorSpace == b.colorSpace
   }
   public func hash(into hasher: inout Hasher) { hasher.combine(values) }
-
-  /// Multiplied with alpha.
-  var pixel: Pixel {
-    func byte(_ value: CGFloat) -> UInt8 { UInt8(max(0, min(255, (value * alpha * 255).rounded()))) }
-    let full = values.count == 2 ? [values[0], values[0], values[0]] : Array(values.prefix(3))
-    return Pixel(
-      r: byte(full[0]), g: byte(full[1]), b: byte(full[2]),
-      a: UInt8(max(0, min(255, (alpha * 255).rounded()))))
-  }
 }
 
-/// A colour multiplied with its alpha.
-struct Pixel: Equatable {
-  var r: UInt8 = 0
-  var g: UInt8 = 0
-  var b: UInt8 = 0
-  var a: UInt8 = 0
+/// The colour space of pictures that say nothing of theirs: sRGB.
+public func CGColorSpaceCreateDeviceRGB() -> CGColorSpace {
+  guard let space = CGColorSpace(name: CGColorSpace.sRGB) else { preconditionFailure("sRGB is known") }
+  return space
+}
 
-  /// This colour over another.
-  func over(_ below: Pixel) -> Pixel {
-    if a == 255 { return self }
-    let rest = 255 - UInt32(a)
-    func mix(_ above: UInt8, _ below: UInt8) -> UInt8 {
-      UInt8(min(255, UInt32(above) + (UInt32(below) * rest + 127) / 255))
-    }
-    return Pixel(r: mix(r, below.r), g: mix(g, below.g), b: mix(b, below.b), a: mix(a, below.a))
-  }
+/// The space of grey values that are taken as they are.
+public func CGColorSpaceCreateDeviceGray() -> CGColorSpace {
+  guard let space = CGColorSpace(name: CGColorSpace.linearGray) else { preconditionFailure("grey is known") }
+  return space
 }
