@@ -275,7 +275,7 @@ import Testing
     let data = try Data(contentsOf: URL(fileURLWithPath: whole))
     try data.prefix(data.count * 3 / 4).write(to: URL(fileURLWithPath: path))
     let asset = Self.asset(path)
-    for settings in [nil, .some(Self.bgra)] {
+    for settings in [nil, Self.bgra] as [[String: Any]?] {
       let track = try #require(asset.tracks(withMediaType: .video).first)
       let output = AVAssetReaderTrackOutput(track: track, outputSettings: settings)
       let reader = try AVAssetReader(asset: asset)
