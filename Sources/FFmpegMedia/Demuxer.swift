@@ -38,6 +38,9 @@ package final class Demuxer: @unchecked Sendable {
   private var pending: MediaPacket?
   private var facts = TimeFacts()
   private var times: StreamTimes
+  private var durations = SampleDurations()
+  /// What was wrong with the file; told when all that was read before has been handed out.
+  private var failure: (any Error)?
   private var readers: [Int: PictureOrderReader] = [:]
   private var isAtEnd = false
   /// Leaves packets of sound out that are damaged, and counts them. Set it before anything is read.
@@ -106,6 +109,7 @@ package final class Demuxer: @unchecked Sendable {
     }
     streams = found
     times = StreamTimes(found, facts, continuity: nil)
+    if isMovie { durations = SampleDurations(context) }
     let chapters = MediaChapter.chapters(of: context)
     if elementary != nil { close() } else { try probe() }
     let shift = facts.shift(AVRational(num: 1, den: 1_000_000))
@@ -134,6 +138,7 @@ package final class Demuxer: @unchecked Sendable {
       (context, io) = try Demuxer.open(
         url, frameRate: frameRate, access, source: source, interruption: interruption)
     }
+    if isMovie, let context { durations = SampleDurations(context) }
     generatePresentationTimes()
     forget()
     if let context, Int(context.pointee.nb_streams) < streams.count {
@@ -190,7 +195,7 @@ package final class Demuxer: @unchecked Sendable {
 
   /// Transport streams carry AAC with headers of its own.
   private var hasADTS: Bool { formatName == "mpegts" }
-  private var isMovie: Bool { formatName.hasPrefix("mov") }
+  package var isMovie: Bool { formatName.hasPrefix("mov") }
 
   /// Finds out what is wrong with the file's times. What is read for it stays to be handed out.
   private func probe() throws {
@@ -215,8 +220,8 @@ package final class Demuxer: @unchecked Sendable {
     }
     facts.ordered = look.ordered(packets)
     forget(isAtEnd: isAtEnd)
-    for packet in packets { times.add(packet) }
-    if isAtEnd { times.finish() }
+    for packet in packets { add(packet) }
+    if isAtEnd { finish() }
     let found = look.origin(times.ready)
     facts.origin = found.origin
     facts.starts = found.starts
@@ -240,6 +245,8 @@ package final class Demuxer: @unchecked Sendable {
   /// Forgets what has been read ahead.
   private func forget(isAtEnd: Bool = false) {
     pending = nil
+    failure = nil
+    durations.forget()
     isBroken = isBroken || times.isBroken
     times = StreamTimes(
       streams, facts, continuity: isMovie ? nil : TimeContinuity(jumpsForward: hasJumps))
@@ -261,9 +268,32 @@ package final class Demuxer: @unchecked Sendable {
         if shift != 0 { packet.shift(back: shift) }
         return packet
       }
+      if let failure {
+        self.failure = nil
+        throw failure
+      }
       if isAtEnd { return nil }
-      if let packet = try readStored() { times.add(packet) } else { times.finish() }
+      do {
+        if let packet = try readStored() { add(packet) } else { finish() }
+      } catch {
+        // What is held is whole.
+        finish()
+        failure = error
+      }
     }
+  }
+
+  private func add(_ packet: MediaPacket) {
+    guard isMovie, let context, let raw = context.pointee.streams[packet.streamIndex] else {
+      return times.add(packet)
+    }
+    if let earlier = durations.takeHeld(before: packet) { times.add(earlier) }
+    if durations.settle(packet, of: raw, streams[packet.streamIndex]) { times.add(packet) }
+  }
+
+  private func finish() {
+    while let last = durations.takeLast() { times.add(last) }
+    times.finish()
   }
 
   private func readStored() throws -> MediaPacket? {
@@ -431,6 +461,7 @@ package final class Demuxer: @unchecked Sendable {
       close()
       (context, io) = try Demuxer.open(
         url, frameRate: frameRate, access, source: source, interruption: interruption)
+      if isMovie, let context { durations = SampleDurations(context) }
       generatePresentationTimes()
     }
     isFresh = true
@@ -596,7 +627,7 @@ extension MediaStream {
       index: 0, trackID: 1, kind: kind, codec: codec,
       timeBase: AVRational(num: frameRate.den, den: frameRate.num), startTime: 0,
       duration: Int64(index.units.count), sampleCount: index.units.count,
-      sampleBytes: nil, shortestSample: 1, averageFrameRate: frameRate,
+      sampleBytes: nil, shortestSample: 1, lastSample: nil, averageFrameRate: frameRate,
       sampleAspectRatio: sampleAspectRatio, reorderDepth: index.reorderDepth, displayMatrix: nil,
       isDefault: true, metadata: metadata, parameterSets: index.parameterSets, isAnnexB: true)
   }

@@ -56,6 +56,8 @@ package struct MediaStream: Sendable {
   package let sampleBytes: Int64?
   /// The smallest distance between two samples' decode times, in time units.
   package let shortestSample: Int64?
+  /// How long the last sample lasts by the table, in time units; nil where that is not known, or it is not video.
+  package let lastSample: Int64?
   package let averageFrameRate: AVRational
   package let sampleAspectRatio: AVRational
   /// How many frames may precede another in decode order and follow it in presentation order.
@@ -72,6 +74,8 @@ package struct MediaStream: Sendable {
   /// Samples come with start codes and are converted to length-prefixed NAL units when read.
   package let isAnnexB: Bool
 
+  /// All samples are in a table that was read when the file was opened.
+  package var isTableWhole: Bool { sampleBytes != nil }
   package var bitRate: Int64 { codec.pointer.pointee.bit_rate }
   package var language: String? { metadata["language"] }
 }
@@ -111,6 +115,7 @@ extension MediaStream {
     sampleCount = 0
     sampleBytes = 0
     shortestSample = nil
+    lastSample = nil
     averageFrameRate = AVRational(num: 0, den: 1)
     sampleAspectRatio = AVRational(num: 0, den: 1)
     reorderDepth = 0
@@ -180,12 +185,22 @@ extension MediaStream {
       var bytes: Int64 = 0
       var shortest = Int64.max
       var last: Int64?
+      var first: Int64?
+      var rises = true
       for entry in 0..<entries {
         guard let entry = avformat_index_get_entry(pointer, entry) else { continue }
         bytes = bytes.addingClamped(Int64(entry.pointee.size))
         let time = entry.pointee.timestamp
         if let last, time > last { shortest = min(shortest, time.subtractingClamped(last)) }
+        if let last, time <= last { rises = false }
+        first = first ?? time
         last = time
+      }
+      // An edit list that cuts the beginning or the end away leaves no way to tell.
+      if kind == .video, rises, Int64(entries) == stream.nb_frames, let first, let last {
+        lastSample = Self.lastSample(stream, length: duration, from: first, to: last)
+      } else {
+        lastSample = nil
       }
       sampleCount = Int(entries)
       sampleBytes = bytes
@@ -194,8 +209,26 @@ extension MediaStream {
       sampleCount = stream.nb_frames > 0 ? Int(stream.nb_frames) : nil
       sampleBytes = nil
       shortestSample = nil
+      lastSample = nil
     }
     trackID = stream.id > 0 ? stream.id : stream.index + 1
+  }
+}
+
+extension MediaStream {
+  /// What is left of a movie's track for its last sample.
+  private static func lastSample(
+    _ stream: AVStream, length: Int64, from first: Int64, to last: Int64
+  ) -> Int64? {
+    let rate = stream.avg_frame_rate
+    var end = first.addingClamped(length)
+    // The average rate is that of the table: its sum, which edit lists round to the movie's time scale, can be had back.
+    if stream.time_base.num == 1, rate.num > 0, rate.den > 0 {
+      let units = Int64(stream.time_base.den).multipliedClamped(by: stream.nb_frames)
+      let (sum, overflow) = units.multipliedReportingOverflow(by: Int64(rate.den))
+      if !overflow, sum % Int64(rate.num) == 0 { end = first.addingClamped(sum / Int64(rate.num)) }
+    }
+    return end > last ? end.subtractingClamped(last) : nil
   }
 }
 

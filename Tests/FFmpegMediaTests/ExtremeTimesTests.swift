@@ -23,7 +23,7 @@ import Testing
     guard let codec = CodecParameters(copying: source) else { throw Failure() }
     return MediaStream(
       index: 0, trackID: 1, kind: kind, codec: codec, timeBase: timeBase, startTime: 0, duration: 0,
-      sampleCount: nil, sampleBytes: nil, shortestSample: nil, averageFrameRate: rate,
+      sampleCount: nil, sampleBytes: nil, shortestSample: nil, lastSample: nil, averageFrameRate: rate,
       sampleAspectRatio: AVRational(num: 0, den: 1), reorderDepth: 0, displayMatrix: nil, isDefault: true,
       metadata: [:], parameterSets: [], isAnnexB: false)
   }

@@ -156,7 +156,8 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
     settings[kCVPixelBufferWidthKey as String] = aperture.decodedWidth(size)
     settings[kCVPixelBufferHeightKey as String] = aperture.decodedHeight(size)
     let source = try PictureSource(
-      Demuxer(again: facts.demuxer), track, PictureRequirements(settings), copies: false)
+      Demuxer(again: facts.demuxer), track, PictureRequirements(settings), copies: false,
+      areStills: true)
     let wanted = max(asked, track.timeRange.start)
     // With a key frame in reach there is no need to decode up to the time.
     let key = try keyFrame(before: wanted, facts, track)

@@ -11,6 +11,8 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
   private let requirements: PictureRequirements
   private let description: CMFormatDescription
   private let copies: Bool
+  /// Pictures for themselves: how long they are shown is not asked, and the last one is shown for ever.
+  private let areStills: Bool
   private var session: VTDecompressionSession
   private let copier: PictureCopier
   private var samples = PictureSamples()
@@ -24,6 +26,8 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
   private var isUsed = false
   private var times: PictureTimes
   private let outcomes = Outcomes()
+  /// The picture that is shown until the next one comes.
+  private var held: Deinterlacer.Picture?
   private var ready: [CMSampleBuffer] = []
   private var readIndex = 0
   private var hasShown = false
@@ -54,8 +58,9 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
 
   init(
     _ demuxer: Demuxer, _ track: TrackFacts, _ requirements: PictureRequirements, copies: Bool,
-    damage: DamageLog = DamageLog()
+    areStills: Bool = false, damage: DamageLog = DamageLog()
   ) throws {
+    self.areStills = areStills
     self.demuxer = demuxer
     self.track = track
     self.requirements = requirements
@@ -106,7 +111,7 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
     outcomes.list = []
     ready = []
     readIndex = 0
-    failure = nil
+    (failure, held) = (nil, nil)
     (hasShown, earlyFailure, earlyLost) = (false, nil, 0)
     deinterlacer?.reset()
   }
@@ -149,11 +154,13 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
     }
     let list = outcomes.list
     outcomes.list.removeAll(keepingCapacity: true)
-    for outcome in list { try collect(outcome) }
+    let hasFailed = failure != nil
+    for outcome in list where hasFailed || failure == nil { try collect(outcome) }
     guard isDrained else { return }
     if let deinterlacer {
-      for picture in try filtering({ try deinterlacer.finish() }) { try append(picture) }
+      for picture in try filtering({ try deinterlacer.finish() }) { try show(picture) }
     }
+    try finish(isCut: packet != nil)
     if !hasShown, failure == nil, let earlyFailure, !(hasEverShown && damage.isTolerated) {
       throw nothingDecoded(earlyFailure)
     }
@@ -188,7 +195,7 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
           isModifiable: flags.contains(.imageBufferModifiable)))
     }
     guard status == noErr || isHidden else {
-      return try lose(timing.presentationTimeStamp, status, isKeyFrame)
+      return lose(timing.presentationTimeStamp, status, isKeyFrame)
     }
   }
 
@@ -199,7 +206,7 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
       times.forget(timing.presentationTimeStamp)
       // Before the first picture there may be frames whose references lie before the start.
       if outcome.status != noErr {
-        try lose(timing.presentationTimeStamp, outcome.status, outcome.isKeyFrame)
+        lose(timing.presentationTimeStamp, outcome.status, outcome.isKeyFrame)
       }
       return
     }
@@ -207,17 +214,57 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
     (hasShown, hasEverShown) = (true, true)
     let shown = times.settle(timing.presentationTimeStamp)
     timing.presentationTimeStamp = shown
-    if shown >= end { return }
+    if shown >= end { return try endShown(shown) }
     if PictureMark.isDamaged(image) { damage.noteConcealed() }
     let picture = Deinterlacer.Picture(
       buffer: image, time: shown, duration: timing.duration, isCopy: outcome.isModifiable || !copies)
-    guard let deinterlacer else { return try append(picture) }
-    for whole in try filtering({ try deinterlacer.add(picture) }) { try append(whole) }
+    guard let deinterlacer else { return try show(picture) }
+    for whole in try filtering({ try deinterlacer.add(picture) }) { try show(whole) }
+  }
+
+  /// The next picture in order of presentation: the one before is shown until now. Where pictures are reordered, or
+  /// come irregularly, what their samples say is the time between decodes.
+  private func show(_ picture: Deinterlacer.Picture) throws {
+    if areStills, picture.time >= start {
+      if picture.time > start { try appendHeld() }
+      held = nil
+      return try append(picture)
+    }
+    if !areStills { try endShown(picture.time) }
+    held = picture
+  }
+
+  private func endShown(_ time: CMTime) throws {
+    if let picture = held, time > picture.time { held?.duration = time - picture.time }
+    try appendHeld()
+  }
+
+  private func appendHeld() throws {
+    guard let picture = held else { return }
+    held = nil
+    try append(picture)
+  }
+
+  /// There are no more pictures.
+  /// - Parameter isCut: In this range; others follow it.
+  private func finish(isCut: Bool) throws {
+    guard let picture = held, !areStills else { return try appendHeld() }
+    let own = picture.duration.isNumeric ? picture.duration : .zero
+    if failure == nil, isCut, end.isNumeric {
+      // What follows is shown after the range.
+      held?.duration = max(own, end - picture.time)
+    } else if failure == nil, demuxer.isMovie, track.stream.isTableWhole {
+      let rest = track.timeRange.end - picture.time
+      // Edit lists count in the movie's time scale, which may be coarse.
+      let isOther = CMTimeAbsoluteValue(rest - own) > CMTime(value: 2, timescale: 1000)
+      if rest > .zero, isOther { held?.duration = rest }
+    }
+    try appendHeld()
   }
 
   private func append(_ picture: Deinterlacer.Picture) throws {
     let until = picture.duration.isNumeric ? picture.time + picture.duration : picture.time
-    if picture.time < start, until <= start { return }
+    if picture.time < start, until <= start, !areStills { return }
     // The second field of a picture that the range ends in.
     if picture.time >= end { return }
     let timing = CMSampleTimingInfo(
@@ -235,7 +282,7 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
   }
 
   /// A sample gave no picture.
-  private func lose(_ time: CMTime, _ status: OSStatus, _ isKeyFrame: Bool) throws {
+  private func lose(_ time: CMTime, _ status: OSStatus, _ isKeyFrame: Bool) {
     times.forget(time)
     // Before the first picture there may be frames whose references lie before the start; a key frame has none.
     guard hasShown else {
@@ -243,7 +290,11 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
       if isKeyFrame { earlyLost += 1 }
       return
     }
-    guard damage.isTolerated else { throw damaged(time, status) }
+    guard damage.isTolerated else {
+      // What was decoded before is good.
+      (failure, isDrained) = (failure ?? damaged(time, status), true)
+      return
+    }
     damage.noteLost()
   }
 

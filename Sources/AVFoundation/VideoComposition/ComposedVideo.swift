@@ -9,6 +9,8 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
   private struct Cursor {
     let trackID: CMPersistentTrackID
     let source: any SampleSource
+    /// A composition's track: between its parts there may be nothing.
+    let hasGaps: Bool
     var shown: CMSampleBuffer?
     var next: CMSampleBuffer?
 
@@ -19,9 +21,11 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
       }
     }
 
-    /// The picture at a time; nil if it is over, give or take half a picture of those that are made.
+    /// The picture at a time; nil if it is over, give or take half a picture of those that are made. A file's picture is
+    /// over when the next one begins.
     func picture(at time: CMTime, tolerance: CMTime) -> CMSampleBuffer? {
       guard let shown else { return nil }
+      if next != nil, !hasGaps { return shown }
       let duration = CMSampleBufferGetDuration(shown)
       guard duration.isNumeric, duration > .zero else { return shown }
       let end = CMSampleBufferGetPresentationTimeStamp(shown) + duration
@@ -89,7 +93,7 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
             Demuxer(again: track.file.facts().demuxer), track.facts, wanted, copies: false),
           depth: AVAssetReaderTrackOutput.readAhead)
       }
-      return Cursor(trackID: track.trackID, source: source)
+      return Cursor(trackID: track.trackID, source: source, hasGaps: track is AVCompositionTrack)
     }
     self.cursors = cursors
     sources = cursors.map(\.source)

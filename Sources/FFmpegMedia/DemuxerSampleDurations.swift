@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+import CFFmpeg
+
+/// The durations of a movie's samples as its table has them (`stts`; ISO/IEC 14496-12, 8.6.1.2): from one sample's
+/// decode time to the next one's.
+///
+/// Where samples have composition offsets, or come in fragments, libavformat guesses them from the codec's rate, and
+/// is wrong wherever pictures come at another.
+struct SampleDurations {
+  private struct Track {
+    /// Samples that were known when the file was opened.
+    let entries: Int32
+    /// The place in the table where the next sample is looked for.
+    var next: Int32 = 0
+    /// More samples have become known: the table may have holes, where parts were left out.
+    var isGrowing = false
+    /// Waits until the next one's time is known.
+    var held: MediaPacket?
+    /// The last duration that was found.
+    var last: Int64 = 0
+  }
+
+  private var tracks: [Track] = []
+
+  init() {}
+
+  /// - Parameter context: A movie that was opened just now.
+  init(_ context: UnsafeMutablePointer<AVFormatContext>) {
+    for index in 0..<Int(context.pointee.nb_streams) {
+      let entries = context.pointee.streams[index].map { avformat_index_get_entries_count($0) } ?? 0
+      tracks.append(Track(entries: entries))
+    }
+  }
+
+  /// What is read next comes from elsewhere.
+  mutating func forget() {
+    for index in tracks.indices {
+      (tracks[index].next, tracks[index].held, tracks[index].last) = (0, nil, 0)
+    }
+  }
+
+  /// The packet that has waited for this one, with its duration.
+  mutating func takeHeld(before packet: MediaPacket) -> MediaPacket? {
+    let index = packet.streamIndex
+    guard index < tracks.count, let held = tracks[index].held else { return nil }
+    tracks[index].held = nil
+    if let time = held.dts, let next = packet.dts, next > time {
+      set(next.subtractingClamped(time), of: held)
+    }
+    return held
+  }
+
+  /// A packet that waits still, at the end of the file; nil: there is none.
+  mutating func takeLast() -> MediaPacket? {
+    for index in tracks.indices {
+      guard let held = tracks[index].held else { continue }
+      tracks[index].held = nil
+      if tracks[index].last > 0 { set(tracks[index].last, of: held) }
+      return held
+    }
+    return nil
+  }
+
+  /// Sets a packet's duration, before anything else changes its times.
+  /// - Returns: false if it is kept, until the next one of its stream comes.
+  mutating func settle(
+    _ packet: MediaPacket, of raw: UnsafeMutablePointer<AVStream>, _ stream: MediaStream
+  ) -> Bool {
+    let index = packet.streamIndex
+    guard index < tracks.count, let time = packet.dts else { return true }
+    let count = avformat_index_get_entries_count(raw)
+    if count != tracks[index].entries { tracks[index].isGrowing = true }
+    if !tracks[index].isGrowing {
+      guard let place = place(of: packet, time, raw, count) else { return true }
+      tracks[index].next = place + 1
+      if place + 1 < count, let next = avformat_index_get_entry(raw, place + 1) {
+        let step = next.pointee.timestamp.subtractingClamped(time)
+        // Samples before the cut of an edit list all have the same time, and between two edits it may go back.
+        if step > 0 { set(step, of: packet) }
+        if step < 0, tracks[index].last > 0 { set(tracks[index].last, of: packet) }
+        return true
+      }
+      if stream.isTableWhole {
+        if let last = stream.lastSample { set(last, of: packet) }
+        return true
+      }
+    }
+    guard stream.kind == .video || stream.kind == .audio else { return true }
+    tracks[index].held = packet
+    return false
+  }
+
+  private mutating func set(_ duration: Int64, of packet: MediaPacket) {
+    packet.pointer.pointee.duration = duration
+    tracks[packet.streamIndex].last = duration
+  }
+
+  private func place(
+    of packet: MediaPacket, _ time: Int64, _ raw: UnsafeMutablePointer<AVStream>, _ count: Int32
+  ) -> Int32? {
+    func isIt(_ place: Int32) -> Bool {
+      guard let entry = avformat_index_get_entry(raw, place) else { return false }
+      // Where a parser has cut samples anew, there is no position.
+      return entry.pointee.timestamp == time
+        && (entry.pointee.pos == packet.filePosition || packet.filePosition < 0)
+    }
+    let expected = tracks[packet.streamIndex].next
+    if expected < count, isIt(expected) { return expected }
+    let found = av_index_search_timestamp(raw, time, AVSEEK_FLAG_ANY | AVSEEK_FLAG_BACKWARD)
+    guard found >= 0 else { return nil }
+    // Among a few of the same time.
+    return (max(0, found - 32)..<min(count, found + 32)).first(where: isIt)
+  }
+}
