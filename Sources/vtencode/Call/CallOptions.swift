@@ -34,7 +34,7 @@ struct CallOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "No such stretch of time may hold more than the line carries meanwhile: what a key frame has to fit. "
-        + "(default: 250ms, or five frames)",
+        + "(default: 250ms, or three frames)",
       valueName: "time"))
   var window: Seconds?
 

@@ -3,6 +3,10 @@ import RealTimeTransport
 
 /// All that a simulated call depends on.
 struct CallPlan: Sendable {
+  /// That the shortest stretch of time with a limit holds: of five, ten a second queue for half a second where the line
+  /// grows narrow.
+  static let windowFrames = 3.0
+
   var width: Int
   var height: Int
   var frameRate: Double
@@ -56,7 +60,7 @@ struct CallPlan: Sendable {
     self.height = height
     self.frameRate = frameRate
     self.link = link
-    window = max(0.25, 5 / max(frameRate, 0.1))
+    window = max(0.25, CallPlan.windowFrames / max(frameRate, 0.1))
   }
 
   /// For invalidation: what was sent while the word of a loss came back, and something older.

@@ -58,7 +58,7 @@ final class SendRun: @unchecked Sendable {
     settings.effort = options.speed
     settings.threads = options.threads
     settings.maximumQP = options.maxQp
-    settings.window = max(0.25, 5 / source.frameRate)
+    settings.window = max(0.25, CallPlan.windowFrames / source.frameRate)
     if recovery == .invalidate { settings.referenceCount = 8 }
     encoder = try CallEncoder(settings)
     var random = SystemRandomNumberGenerator()
