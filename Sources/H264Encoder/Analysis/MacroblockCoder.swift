@@ -144,7 +144,7 @@ struct MacroblockCoder {
   mutating func setQP(_ value: Int) {
     qp = value
     let l = ovt_lambda(Int32(value))
-    lambda = l.sad16
+    lambda = l.sad16 &* f.tools.searchLambda / 100
     // What is left out of a picture that others inherit from is left out of all of them.
     lambdaSSD = f.isBetter && !f.isIntraPicture ? Int(l.ssd256) &* 7 / 10 : Int(l.ssd256)
     lambdaResidual = lambdaSSD &* 7 / 10

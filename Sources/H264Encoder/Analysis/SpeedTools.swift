@@ -40,8 +40,11 @@ struct SpeedTools {
   var fullSteps = 16
   /// 16x8, 8x16 and 8x8 partitions are tried when a 16x16 vector costs more than this many lambda.
   var partitionThreshold: Int32 = Int32.max / 2048
-  /// Intra is tried when inter costs more than this many lambda.
-  var intraThreshold: Int32 = 4
+  /// Intra is tried when inter costs more than this many lambda: also where little is left, since what a flat place
+  /// predicts from its neighbours is free of the noise of the reference.
+  var intraThreshold: Int32 = 2
+  /// Lambda of vectors, modes and the thresholds in lambdas here, in percent.
+  var searchLambda: Int32 = 100
   /// In P pictures 8x8 and 4x4 intra prediction are tried where 16x16 costs less than so many percent of inter prediction.
   var intraMargin = 100
   /// The size of intra prediction chosen by errors and bits of what was coded with each. Only with CABAC.
@@ -84,33 +87,36 @@ extension SpeedTools {
       fullSteps = 8
     case 5:
       optimisedLevels = false
-      refineBySATD = false
+      halfSamplesBySAD = true
+      roundsFinely = true
+      searchLambda = 80
       transform8x8OnlyIfCoded = true
       skipsEarly = true
       skipErrorB = 100
       earlySkipBitsB = 30
       smallIntraInP = false
-      intraThreshold = 16
+      intraThreshold = 4
       fullSteps = 8
     case 4:
       partitionThresholdB = 48
       skipErrorB = 40
       earlySkipBitsB = 20
       references = 2
-      referenceThreshold = 24
+      referenceThreshold = 12
       partitionThreshold = 32
-      skipError = 12
+      skipError = 8
+      searchLambda = 80
       roundsFinely = true
       optimisedLevels = false
       halfSamplesBySAD = true
       transform8x8OnlyIfCoded = true
-      intraThreshold = 8
     case 3:
       partitionThresholdB = 24
       skipErrorB = 20
       earlySkipBitsB = 10
       references = 2
-      referenceThreshold = 12
+      referenceThreshold = 8
+      searchLambda = 80
       partitionThreshold = 24
       skipError = 8
       skipPreference = 5

@@ -3,6 +3,9 @@ import CH264Kernels
 
 /// Chroma residual (8.5.11) over a prediction that stands in the picture.
 extension MacroblockCoder {
+  /// AC of both planes is left out in P and B pictures where its score of levels (`keepScore`) is below this.
+  private static let leastChromaScore = 4
+
   /// Codes Cb and Cr of the macroblock. Returns the chroma part of coded_block_pattern, 0 to 2.
   mutating func codeChroma(intra: Bool) -> UInt8 {
     let q = f.quant + chromaQP(qp)
@@ -40,7 +43,7 @@ extension MacroblockCoder {
         acMask |= 1 << Int32(c &* 4 &+ b)
       }
     }
-    if anyAC && score < 7 && !f.isIntraPicture {
+    if anyAC && score < MacroblockCoder.leastChromaScore && !f.isIntraPicture {
       anyAC = false
       clearChromaCounts(nonZero)
     }
