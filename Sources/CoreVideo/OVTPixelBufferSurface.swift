@@ -104,7 +104,8 @@ final class SurfaceMapping: Sendable {
         return true
       }
       guard let planes = surface.map(isReadOnly: isReadOnly) else { return false }
-      guard planes.count == rows.count else {
+      guard planes.count == rows.count, planes.allSatisfy({ (0...Int(Int32.max)).contains($0.bytesPerRow) })
+      else {
         surface.unmap()
         return false
       }

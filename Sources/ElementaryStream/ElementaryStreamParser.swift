@@ -6,7 +6,7 @@ import VideoBitstream
 ///
 /// Times are counted from the frame rate that the stream or the options say, in the order that the stream says.
 /// Pictures before the first parameter sets are dropped, as is all that cannot be understood; nothing in a stream
-/// makes the parser fail but a NAL unit that is too long for the length before it.
+/// makes the parser fail but a NAL unit that is too long for the length before it, and an access unit without end.
 public struct ElementaryStreamParser {
   /// How sample buffers are made.
   public struct Options: Sendable {
@@ -28,6 +28,10 @@ public struct ElementaryStreamParser {
 
   /// The largest NAL unit that is waited for, in bytes.
   static let maxUnitSize = 1 << 28
+  /// The largest access unit that is waited for, in bytes, with `unitCost` more for each of its NAL units.
+  static let maxAccessUnitSize = 1 << 28
+  /// What a NAL unit takes beside its bytes, at most: as a value, and the head of its memory.
+  static let unitCost = 96
 
   /// The codec of the stream.
   public let codec: ElementaryStreamCodec
@@ -37,6 +41,8 @@ public struct ElementaryStreamParser {
   private let options: Options
   private var parser = AnnexBParser()
   private var splitter: any AccessUnitSplitter
+  /// What the NAL units take that belong to no complete access unit yet.
+  private var waiting = 0
   private var parameterSets: ParameterSetStore
   private var order = OutputOrder<Frame>()
   private var decodeIndex = 0
@@ -63,7 +69,7 @@ public struct ElementaryStreamParser {
 
   /// Adds bytes, as many as there are, and returns the sample buffers that are complete now.
   ///
-  /// - Throws: `ElementaryStreamError.unitTooLong`.
+  /// - Throws: `ElementaryStreamError.unitTooLong`, `accessUnitTooLong`.
   public mutating func append(_ bytes: Data) throws -> [CMSampleBuffer] {
     var samples: [CMSampleBuffer] = []
     for unit in parser.append(bytes) { try append(NALUnit(codec: codec, data: unit), to: &samples) }
@@ -75,14 +81,24 @@ public struct ElementaryStreamParser {
   public mutating func finish() throws -> [CMSampleBuffer] {
     var samples: [CMSampleBuffer] = []
     for unit in parser.finish() { try append(NALUnit(codec: codec, data: unit), to: &samples) }
+    waiting = 0
     if let last = splitter.finish() { try append(last, to: &samples) }
     for (frame, place) in order.finish() { samples.append(try sample(frame, place: place)) }
     return samples
   }
 
   private mutating func append(_ unit: NALUnit, to samples: inout [CMSampleBuffer]) throws {
-    if let complete = splitter.append(unit) { try append(complete, to: &samples) }
+    guard unit.type != nil else { return }
+    waiting += Self.cost(unit)
+    if let complete = splitter.append(unit) {
+      for unit in complete.units { waiting -= Self.cost(unit) }
+      try append(complete, to: &samples)
+    }
+    // Units that are no slices may come for ever.
+    if waiting > Self.maxAccessUnitSize { throw ElementaryStreamError.accessUnitTooLong(waiting) }
   }
+
+  private static func cost(_ unit: NALUnit) -> Int { unit.data.count + unitCost }
 
   private mutating func append(_ access: AccessUnit, to samples: inout [CMSampleBuffer]) throws {
     let changed = parameterSets.add(access.units)

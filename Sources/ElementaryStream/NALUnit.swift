@@ -27,6 +27,8 @@ public enum ElementaryStreamError: Error, Hashable, Sendable {
   case invalidLengthSize(Int)
   /// A NAL unit is longer than its length can say.
   case unitTooLong(Int)
+  /// An access unit has more bytes, or NAL units, than any picture needs.
+  case accessUnitTooLong(Int)
   /// A length says more than there is, or is cut itself.
   case truncatedUnit
   /// The sample buffer has no data, or its format is neither H.264 nor HEVC.

@@ -123,6 +123,11 @@ public final class FFmpegVideoDecoder: VideoDecoder {
     // A picture taken early cannot carry the decoder's verdict yet, so damage must stop the decoding. Otherwise the
     // verdict comes with the picture, and a stop would leave frame threads without a reference to go on from.
     if takesPicturesEarly, !configuration.concealsDamage { context.pointee.err_recognition |= AV_EF_EXPLODE }
+    // Film grain is a wish of the stream's (H.274, 8.5), put on behind the decoding process. A picture taken early would be
+    // handed over without it, or, of a kind that libavcodec does not know, with what its memory held before.
+    if DecoderCodecs.decodesInPlace(context.pointee.codec_id) {
+      context.pointee.export_side_data |= AV_CODEC_EXPORT_DATA_FILM_GRAIN
+    }
     context.pointee.skip_frame = Self.discard(configuration.selection)
     try Self.setExtradata(context, configuration.configurationRecord)
     let result = avcodec_open2(context, codec, nil)

@@ -182,6 +182,29 @@ import Testing
     #expect(wrong == 0)
   }
 
+  /// Sound at the end of what a number counts: the mix neither overflows nor waits for what comes behind it.
+  @Test func aMixAtTheEndOfTime() throws {
+    let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
+    let track = try #require(asset.tracks(withMediaType: .audio).first)
+    let wanted = try SoundRequirements(
+      [AVFormatIDKey: kAudioFormatLinearPCM, AVLinearPCMIsFloatKey: true, AVSampleRateKey: 8000],
+      for: track.facts.stream)
+    let requirements = SoundRequirements(mixing: wanted)
+    for start in [Int64.max - 500, .max - 1000, .max] {
+      let runs = [(start: start, count: 1000, value: Float(0.25)), (start: .max, count: 1000, value: 0.5)]
+      let mix = try MixedSound([(Runs(runs, requirements), VolumeCurve([], sampleRate: 8000))], requirements)
+      try mix.seek(to: CMTimeRange(start: .zero, duration: .positiveInfinity))
+      let first = try #require(try mix.next())
+      #expect(first.presentationTimeStamp == .zero)
+      // Close to it: the last frames, and an end.
+      let place = CMTime(value: .max - 2000, timescale: 8000)
+      try mix.seek(to: CMTimeRange(start: place, duration: .positiveInfinity))
+      var count = 0
+      while let sample = try mix.next() { count += CMSampleBufferGetNumSamples(sample) }
+      #expect(count <= 2000)
+    }
+  }
+
   // MARK: - Claims
 
   /// A buffer of one byte and this many samples.

@@ -37,7 +37,32 @@ private final class Surface: OVTPixelBufferSurface, @unchecked Sendable {
   }
 }
 
+/// Says that its rows are as far apart as it is told to.
+private final class WildSurface: OVTPixelBufferSurface, @unchecked Sendable {
+  private let bytesPerRow: Int
+  private let memory = UnsafeMutableRawPointer.allocate(byteCount: 64, alignment: 64)
+  let isMapped = Mutex(false)
+  init(bytesPerRow: Int) { self.bytesPerRow = bytesPerRow }
+  deinit { memory.deallocate() }
+  func map(isReadOnly: Bool) -> [OVTMappedPlane]? {
+    isMapped.withLock { $0 = true }
+    return [OVTMappedPlane(baseAddress: memory, bytesPerRow: bytesPerRow)]
+  }
+  func unmap() { isMapped.withLock { $0 = false } }
+}
+
 @Suite struct SurfaceTests {
+  @Test(
+    "Rows that no converter can say are no mapping", arguments: [Int.min, -1, 1 << 31, 1 << 60, .max])
+  func rowsBeyondReason(bytesPerRow: Int) throws {
+    let surface = WildSurface(bytesPerRow: bytesPerRow)
+    var made: CVPixelBuffer?
+    OVTPixelBufferCreateWithSurface(nil, surface, 64, 32, kCVPixelFormatType_32BGRA, nil, &made)
+    let buffer = try #require(made)
+    #expect(CVPixelBufferLockBaseAddress(buffer, []) != kCVReturnSuccess)
+    #expect(!surface.isMapped.withLock { $0 } && CVPixelBufferGetDataSize(buffer) == 0)
+  }
+
   private func make(_ surface: Surface, _ format: OSType) throws -> CVPixelBuffer {
     var buffer: CVPixelBuffer?
     #expect(OVTPixelBufferCreateWithSurface(nil, surface, 64, 32, format, nil, &buffer) == kCVReturnSuccess)

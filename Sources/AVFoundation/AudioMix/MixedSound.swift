@@ -43,6 +43,9 @@ final class MixedSound: SampleSource {
     var hasEnded = false
     /// What comes after a gap that is not filled yet.
     var pending: CMSampleBuffer?
+
+    /// The frame after those that wait. Times are a file's: they may be as large as a number gets.
+    func end(_ channels: Int) -> Int64 { start.addingClamped(Int64(waiting.count / channels)) }
   }
 
   private var inputs: [Input]
@@ -86,7 +89,7 @@ final class MixedSound: SampleSource {
     for index in inputs.indices { try fill(&inputs[index], to: wanted) }
     var last = wanted
     if inputs.allSatisfy(\.hasEnded) {
-      last = min(wanted, inputs.map { $0.start + Int64($0.waiting.count / channels) }.max() ?? position)
+      last = min(wanted, inputs.map { $0.end(channels) }.max() ?? position)
     }
     guard last > position else { return nil }
     let count = Int(last - position)
@@ -99,7 +102,7 @@ final class MixedSound: SampleSource {
 
   /// Reads until an input has all frames before one, or no more.
   private func fill(_ input: inout Input, to end: Int64) throws {
-    while !input.hasEnded, input.start + Int64(input.waiting.count / channels) < end {
+    while !input.hasEnded, input.end(channels) < end {
       guard let sample = try input.pending ?? input.source.next() else {
         input.hasEnded = true
         return
@@ -107,7 +110,7 @@ final class MixedSound: SampleSource {
       input.pending = nil
       guard let block = CMSampleBufferGetDataBuffer(sample) else { continue }
       let first = CMSampleBufferGetPresentationTimeStamp(sample).value
-      let next = input.start.addingClamped(Int64(input.waiting.count / channels))
+      let next = input.end(channels)
       if !input.waiting.isEmpty, first > next {
         // A gap is silent, a second at a time: what comes behind it waits.
         let silence = Int(min(first.subtractingClamped(next), Int64(requirements.format.sampleRate)))
@@ -130,7 +133,7 @@ final class MixedSound: SampleSource {
   /// Adds the next frames of an input, at its volume.
   private func take(_ input: inout Input, _ count: Int, into sum: inout [Float]) {
     let from = max(position, input.start)
-    let to = min(position + Int64(count), input.start + Int64(input.waiting.count / channels))
+    let to = min(position + Int64(count), input.end(channels))
     guard from < to else { return }
     let source = Int(from - input.start) * channels
     let target = Int(from - position) * channels

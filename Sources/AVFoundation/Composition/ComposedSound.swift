@@ -104,22 +104,22 @@ final class ComposedSound: SampleSource {
     var from = part.range.start
     if skipped > 0 { from = from + CMTime(value: skipped, timescale: CMTimeScale(own.format.sampleRate)) }
     try source.seek(to: CMTimeRange(start: from, end: part.range.end))
-    current = (source, start - own.frames(part.range.start), partEnd)
+    current = (source, start.subtractingClamped(own.frames(part.range.start)), partEnd)
   }
 
   /// What of a sample belongs into the part, at its place; before it, silence.
   private func place(_ sample: CMSampleBuffer, _ offset: Int64, _ end: Int64) throws -> CMSampleBuffer? {
     let count = CMSampleBufferGetNumSamples(sample)
     // In frames, whatever rate the source believes in.
-    let first = CMSampleBufferGetPresentationTimeStamp(sample).value + offset
+    let first = CMSampleBufferGetPresentationTimeStamp(sample).value.addingClamped(offset)
     if first > position, position < end {
       pending = sample
       return try silence(until: min(first, end))
     }
-    let from = Int(min(Int64(count), max(0, position - first)))
-    let to = Int(min(Int64(count), max(0, end - first)))
+    let from = Int(min(Int64(count), max(0, position.subtractingClamped(first))))
+    let to = Int(min(Int64(count), max(0, end.subtractingClamped(first))))
     guard from < to, let block = CMSampleBufferGetDataBuffer(sample) else {
-      if first + Int64(count) >= end {
+      if first.addingClamped(Int64(count)) >= end {
         current = nil
         position = max(position, end)
       }

@@ -70,6 +70,7 @@ final class ExportJob: @unchecked Sendable {
       throw AVError(.noSourceTrack, reason: "The asset holds nothing that the preset exports.")
     }
     reader.timeRange = range
+    if range.duration.isNumeric { writer.overallDurationHint = range.duration }
     writer.shouldOptimizeForNetworkUse = settings.optimizes
     writer.directoryForTemporaryFiles = settings.temporaryDirectory
     writer.metadata = settings.metadata ?? asset.metadata

@@ -107,7 +107,7 @@ open class AVPlayer: NSObject, PlaybackOwner, @unchecked Sendable {
     guard let playback = item?.playback else { return }
     layer.transform = playback.lock.withLock {
       playback.shared.consumers.add(layer)
-      return playback.shared.transform
+      return playback.shared.shownTransform
     }
     playback.consumersChanged()
   }

@@ -46,9 +46,13 @@ open class AVPlayerItem: NSObject, @unchecked Sendable {
     let (status, duration) = playback.lock.withLock { (playback.shared.status, playback.shared.duration) }
     return status == .readyToPlay && duration.isNumeric ? duration : .indefinite
   }
-  /// The size that the pictures are to be seen at, upright and in square pixels; zero without pictures.
+  /// The size that the pictures are to be seen at, upright and in square pixels: that of the video composition, if there
+  /// is one. Zero without pictures.
   public var presentationSize: CGSize {
-    let (size, turn) = playback.lock.withLock { (playback.shared.naturalSize, playback.shared.transform) }
+    let (size, turn, composition) = playback.lock.withLock {
+      (playback.shared.naturalSize, playback.shared.transform, playback.shared.mixing.composition)
+    }
+    if let composition, size != .zero { return composition.renderSize }
     return CGSize(
       width: abs(turn.a) * size.width + abs(turn.c) * size.height,
       height: abs(turn.b) * size.width + abs(turn.d) * size.height)
@@ -67,7 +71,7 @@ open class AVPlayerItem: NSObject, @unchecked Sendable {
         defer { playback.shared.forwardEnd = newValue }
         return playback.shared.forwardEnd != newValue
       }
-      if isOther { playback.forwardEndChanged() }
+      if isOther { playback.readAnew() }
     }
   }
 

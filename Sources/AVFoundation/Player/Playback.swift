@@ -36,6 +36,10 @@ final class Playback: @unchecked Sendable {
     var naturalSize = CGSize.zero
     var transform = CGAffineTransform.identity
     var rateToken = 0
+    var mixing = PlaybackMixing()
+
+    /// How pictures are turned when they are shown: a composition turns its sources itself.
+    var shownTransform: CGAffineTransform { mixing.composition == nil ? transform : .identity }
   }
 
   struct Seek {
@@ -143,8 +147,7 @@ final class Playback: @unchecked Sendable {
         shared.transform = pictureTrack?.preferredTransform ?? .identity
         shared.status = .readyToPlay
       }
-      let transform = pictureTrack?.preferredTransform ?? .identity
-      forConsumers { ($0 as? AVSampleBufferDisplayLayer)?.transform = transform }
+      turnLayers()
       begin()
     } catch { fail(AVError.reading(error)) }
   }
@@ -169,22 +172,35 @@ final class Playback: @unchecked Sendable {
     let tracks = (try? asset.loadedTracks()) ?? []
     if let track = pictureTrack {
       picturePump = TrackPump(
-        track, of: asset, settings: PlaybackSettings.pictures(of: track), timebase: timebase,
+        track, of: asset, timebase: timebase,
         handlers: handlers {
           $0.forConsumers { $0.forget() }
         } deliver: { playback, sample in
           playback.forConsumers { $0.take(sample) }
-        })
+        }
+      ) { [weak self, asset] in
+        try (self?.mixing ?? PlaybackMixing()).pictures(of: track, in: asset)
+      }
     }
     if let track = Self.chosen(tracks, .audio) {
       soundPump = TrackPump(
-        track, of: asset, settings: PlaybackSettings.sound(of: track), timebase: timebase,
+        track, of: asset, timebase: timebase,
         handlers: handlers {
           $0.currentRenderer?.flush()
         } deliver: {
           $0.currentRenderer?.enqueue($1)
-        })
+        }
+      ) { [weak self, asset] in
+        try (self?.mixing ?? PlaybackMixing()).sound(of: track, in: asset)
+      }
     }
+  }
+
+  private var mixing: PlaybackMixing { lock.withLock { shared.mixing } }
+
+  private func turnLayers() {
+    let transform = lock.withLock { shared.shownTransform }
+    forConsumers { ($0 as? AVSampleBufferDisplayLayer)?.transform = transform }
   }
 
   private var currentRenderer: AVSampleBufferAudioRenderer? { lock.withLock { renderer } }
@@ -292,10 +308,11 @@ final class Playback: @unchecked Sendable {
     if isFailed { owner?.playbackFailed(self) } else { owner?.playbackPaused(self) }
   }
 
-  /// What has been read may lie behind the new end.
-  func forwardEndChanged() {
+  /// What has been read may lie behind the new end, or is not what the new mix or composition makes.
+  func readAnew() {
     control.async { [weak self] in
       guard let self, picturePump != nil || soundPump != nil else { return }
+      turnLayers()
       reposition(to: CMTimebaseGetTime(timebase))
     }
   }

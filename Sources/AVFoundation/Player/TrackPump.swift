@@ -21,7 +21,7 @@ final class TrackPump: @unchecked Sendable {
 
   private let asset: AVAsset
   private let track: AVAssetTrack
-  private let settings: [String: Any]
+  private let makeOutput: @Sendable () throws -> AVAssetReaderOutput
   private let timebase: CMTimebase
   private let handlers: Handlers
   private let isSound: Bool
@@ -38,7 +38,7 @@ final class TrackPump: @unchecked Sendable {
   // On `work`.
   private let work: DispatchQueue
   private let timer: any DispatchSourceTimer
-  private var output: AVAssetReaderTrackOutput?
+  private var output: AVAssetReaderOutput?
   private var run = 0
   private var start = CMTime.zero
   private var isPrimed = true
@@ -53,11 +53,12 @@ final class TrackPump: @unchecked Sendable {
   private static let pictures = (most: 6, enough: 3)
   private static let seconds = (most: 1.0, enough: 0.25)
 
+  /// - Parameter makeOutput: What is read from, made anew each time that reading begins.
   init(
-    _ track: AVAssetTrack, of asset: AVAsset, settings: [String: Any], timebase: CMTimebase,
-    handlers: Handlers
+    _ track: AVAssetTrack, of asset: AVAsset, timebase: CMTimebase, handlers: Handlers,
+    makeOutput: @escaping @Sendable () throws -> AVAssetReaderOutput
   ) {
-    (self.asset, self.track, self.settings) = (asset, track, settings)
+    (self.asset, self.track, self.makeOutput) = (asset, track, makeOutput)
     (self.timebase, self.handlers) = (timebase, handlers)
     isSound = track.mediaType == .audio
     work = DispatchQueue(label: isSound ? "AVFoundation.player.sound" : "AVFoundation.player.pictures")
@@ -139,9 +140,8 @@ final class TrackPump: @unchecked Sendable {
       made.timeRange =
         end.isNumeric && end > time
         ? CMTimeRange(start: time, end: end) : CMTimeRange(start: time, duration: .positiveInfinity)
-      let output = AVAssetReaderTrackOutput(track: track, outputSettings: settings)
+      let output = try makeOutput()
       output.alwaysCopiesSampleData = false
-      output.ovtToleratesDamage = true
       made.add(output)
       guard made.startReading() else { throw made.error ?? AVError(.unknown) }
       let isWanted = lock.withLock { () -> Bool in

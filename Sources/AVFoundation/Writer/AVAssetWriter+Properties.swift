@@ -31,7 +31,8 @@ extension AVAssetWriter {
     set { lock.withLock { properties.temporaryDirectory = newValue } }
   }
 
-  /// How long the movie will be, as far as is known; a movie in fragments says so in its header.
+  /// How long the movie will be, as far as is known: a movie in fragments says so in its header, and encoders with an
+  /// average bit rate share the bits out for so long (`kVTCompressionPropertyKey_ExpectedDuration`).
   public var overallDurationHint: CMTime {
     get { lock.withLock { properties.durationHint } }
     set { lock.withLock { properties.durationHint = newValue } }

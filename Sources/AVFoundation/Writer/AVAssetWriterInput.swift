@@ -258,7 +258,9 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
     }
     if let outputSettings {
       if mediaType == .video {
-        let settings = try VideoEncodingSettings(outputSettings)
+        var settings = try VideoEncodingSettings(outputSettings)
+        let duration = writer.overallDurationHint
+        if duration.isNumeric, duration > .zero { settings.expectedDuration = duration.seconds }
         // Who cannot wait cannot come again; and passes are about how the bits of a rate are shared out.
         var passes: EncodingPasses?
         if let rate = settings.averageRate, properties.allowsPasses, !properties.expectsRealTime,

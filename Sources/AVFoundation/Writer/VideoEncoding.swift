@@ -12,6 +12,9 @@ struct VideoEncodingSettings: @unchecked Sendable {
   /// In the order in which they are set; property list values.
   let properties: [(key: String, value: AnyObject)]
   let encoderSpecification: NSDictionary?
+  /// Seconds that will be encoded, as far as is known; nil: nothing is. It decides how much an encoder may keep back for
+  /// pictures to come: who does not know misses the rate of a movie of a few seconds.
+  var expectedDuration: Double?
 
   /// - Throws: `AVError(.unsupportedOutputSettings)` that names the key at fault.
   init(_ settings: [String: Any]) throws {
@@ -109,6 +112,11 @@ struct VideoEncodingSettings: @unchecked Sendable {
     // Not every encoder knows this one, and nobody has asked for it by name.
     _ = VTSessionSetProperty(
       made, key: kVTCompressionPropertyKey_RealTime, value: NSNumber(value: isRealTime))
+    if let expectedDuration {
+      // Before the settings, which may say something else.
+      _ = VTSessionSetProperty(
+        made, key: kVTCompressionPropertyKey_ExpectedDuration, value: NSNumber(value: expectedDuration))
+    }
     for (key, value) in properties {
       let status = VTSessionSetProperty(made, key: key as NSString, value: value)
       guard status == noErr || status == kVTPropertyNotSupportedErr && Self.hints.contains(key) else {

@@ -32,8 +32,9 @@ public func CMSampleBufferCopyPCMDataIntoAudioBufferList(
     list.allSatisfy({ Int($0.mDataByteSize) >= size && ($0.mData != nil || size == 0) })
   else { return kCMSampleBufferError_ArrayTooSmall }
   for index in list.indices {
-    // The channels follow each other, each with all its frames.
-    let offset = (index * sbuf.sampleCount + Int(frameOffset)) * frameSize
+    // The channels follow each other, each with all its frames. A buffer may claim any number of them.
+    let offset = index.multipliedClamped(by: sbuf.sampleCount).addingClamped(Int(frameOffset))
+      .multipliedClamped(by: frameSize)
     if size > 0, let memory = list[index].mData {
       let status = CMBlockBufferCopyDataBytes(data, atOffset: offset, dataLength: size, destination: memory)
       if status != noErr { return status }

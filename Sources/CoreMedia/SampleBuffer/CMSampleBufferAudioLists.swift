@@ -3,6 +3,9 @@ import CoreFoundation
 
 // Sound of a sample buffer as an `AudioBufferList`, and the other way round.
 
+/// The tag of a channel layout counts channels with 16 bits.
+private let mostChannels = 65_535
+
 /// The sound of a sample buffer as a list of buffers that point into a block buffer.
 ///
 /// Of the parameters:
@@ -12,7 +15,8 @@ import CoreFoundation
 /// - `flags`: `kCMSampleBufferFlag_AudioBufferList_Assure16ByteAlignment`.
 /// - `blockBufferOut`: receives what keeps the data; the list is valid as long as that is.
 /// - Returns: `kCMSampleBufferError_InvalidMediaTypeForOperation` for other media, `kCMSampleBufferError_ArrayTooSmall`
-///   if the list has not enough room, `kCMSampleBufferError_BufferNotReady` without data.
+///   if the list has not enough room, `kCMSampleBufferError_BufferNotReady` without data,
+///   `kCMSampleBufferError_InvalidMediaFormat` for more channels than a layout can have.
 @discardableResult
 public func CMSampleBufferGetAudioBufferListWithRetainedBlockBuffer(
   _ sbuf: CMSampleBuffer, bufferListSizeNeededOut: UnsafeMutablePointer<Int>?,
@@ -27,6 +31,8 @@ public func CMSampleBufferGetAudioBufferListWithRetainedBlockBuffer(
   }
   let channels = Int(basic.mChannelsPerFrame)
   let bufferCount = basic.isNonInterleavedPCM ? max(1, channels) : 1
+  // A list of four thousand million channels would take all memory.
+  guard bufferCount <= mostChannels else { return kCMSampleBufferError_InvalidMediaFormat }
   let needed = AudioBufferList.sizeInBytes(maximumBuffers: bufferCount)
   bufferListSizeNeededOut?.pointee = needed
   guard let bufferListOut else { return noErr }
@@ -126,7 +132,7 @@ public func CMSampleBufferSetDataBufferFromAudioBufferList(
   // What the format says; of compressed sound, what the packets' sizes say.
   let expected =
     basic.mFormatID == kAudioFormatLinearPCM
-    ? sbuf.sampleCount.multipliedReportingOverflow(by: Int(basic.mBytesPerFrame)).partialValue
+    ? sbuf.sampleCount.multipliedClamped(by: Int(basic.mBytesPerFrame))
     : sbuf.sizes.offset(of: sbuf.sampleCount)
   var total = 0
   for buffer in list {
