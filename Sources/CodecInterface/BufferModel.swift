@@ -64,7 +64,9 @@ extension RateControl {
   private func limitModel(fullness: Double) -> BufferModel {
     let usable = limits.map { (bits: Double($0.bytes) * 8 * 0.97, seconds: $0.seconds) }
     let lowest = usable.map { $0.bits / $0.seconds }.min() ?? 1
-    let target = min(Double(targetRate ?? Int.max), lowest)
+    // Streams that are joined differ in their averages, and have one model: of a window across a join, each has what comes
+    // in during its part of it.
+    let target = hasFramesBefore || hasFramesAfter ? lowest : min(Double(targetRate ?? Int.max), lowest)
     let most = usable.map { limit in
       limit.bits / limit.seconds * (1 - min(max(BufferModel.leastSizeDuration / limit.seconds, 0.08), 0.4))
     }

@@ -191,6 +191,11 @@ public struct RateControl: Sendable, Equatable {
   public var maximumQueueDelay: Double?
   /// The stream says what `bufferModel` is, and each frame when it is taken out of the buffer. An error without one.
   public var writesBufferTiming = false
+  /// The stream is joined to others, each encoded by itself, that come before it or after it: `bufferModel` holds for all
+  /// of them together. At each join it is as full as where a stream begins, at least, and no fuller if the rate is constant;
+  /// a stream with frames after it ends like that. Comes to encoders with ``EncoderFeature/joinedBuffers``.
+  public var hasFramesBefore = false
+  public var hasFramesAfter = false
   public var minQP: Int?
   public var maxQP: Int?
 

@@ -26,7 +26,7 @@ public enum H264Codec {
     description.qualityRating = 95
     description.features.formUnion([
       .frameReordering, .openGOP, .multiPass, .partialPasses, .constantRate, .variableRate, .lookAhead,
-      .expectedDuration, .hdrMetadata, .bufferTiming,
+      .expectedDuration, .hdrMetadata, .bufferTiming, .joinedBuffers,
     ])
     description.makeEncoder = { (configuration) throws(CodecError) in
       if looksAhead(configuration) { return try LookAheadAdapter(configuration) }

@@ -70,6 +70,9 @@ final class LookAheadAdapter: VideoEncoder {
     wish.qp = request.baseQP
     wish.duration = duration(of: picture)
     times[nextIndex] = picture.presentationTime
+    if nextIndex == 0 {
+      engine.begin(at: Double(picture.presentationTime) / Double(configuration.timescale))
+    }
     do {
       try engine.encode(source, options: wish) { give($0, to: output) }
     } catch {
@@ -84,6 +87,10 @@ final class LookAheadAdapter: VideoEncoder {
   func flush(output: (consuming CompressedFrame) -> Void) throws(CodecError) {
     if engine.heldFrameCount > 0 { wasFlushed = true }
     engine.flush { give($0, to: output) }
+    guard engine.bufferMiss == 0 else {
+      throw .malfunction(
+        "the decoder's buffer misses what was agreed upon at the end by \(Int(engine.bufferMiss)) bits")
+    }
     guard let pass = configuration.pass, pass.writesStatistics else { return }
     // A file that is there whole or not at all.
     do {

@@ -9,6 +9,7 @@ extension H264Codec {
   static func looksAhead(_ c: VideoEncoderConfiguration) -> Bool {
     guard c.lowLatency == nil else { return false }
     if c.pass != nil || c.frameLimit(overhead: 1) != 0 || c.rate.writesBufferTiming { return true }
+    if c.rate.hasFramesBefore || c.rate.hasFramesAfter { return true }
     if c.hdr.masteringDisplay != nil || c.hdr.contentLightLevel != nil { return true }
     switch c.rate.mode {
     case .constant, .variable: return true
@@ -22,6 +23,9 @@ extension LookAheadConfiguration {
   /// The engine's terms for what a session asks for.
   init(_ c: VideoEncoderConfiguration) throws(CodecError) {
     self.init(try EncoderConfiguration(c))
+    if c.rate.maximumQueueDelay != nil, c.rate.hasFramesBefore || c.rate.hasFramesAfter {
+      throw .unsupported("a queue before a line that goes on in another stream")
+    }
     if c.threads <= 0, c.speed.isRealTime != true {
       stream.threads = EncoderConfiguration.usefulThreads(width: c.width, height: c.height, most: 16)
     }
@@ -99,6 +103,10 @@ extension LookAheadConfiguration {
         initialFullness: min(max(model.initialFullness, 0.01), 1))
     }
     buffer?.decidesLevel = c.rate.maximumBitRate != nil && c.rate.limits.isEmpty
+    hasFramesBefore = c.rate.hasFramesBefore
+    hasFramesAfter = c.rate.hasFramesAfter
+    // The same in all streams that are joined, whatever the average of each is.
+    if isJoined { buffer?.decidesLevel = true }
     if let delay = c.rate.maximumQueueDelay, let target = c.rate.targetRate {
       // A frame that waits so long behind those before it, on a line of the stream's rate.
       let line = clamp(min(target, buffer?.maximumRate ?? target))

@@ -5,9 +5,9 @@ import Testing
 
 /// Buffering period and picture timing messages, read by ffmpeg's trace_headers and put through clause C.1 anew.
 @Suite struct BufferTimingTests {
-  private static let (width, height) = (96, 80)
+  static let (width, height) = (96, 80)
 
-  private static func configuration(
+  static func configuration(
     _ rate: LookAheadConfiguration.Rate, maximum: Int, seconds: Double, reorders: Bool,
     isOpen: Bool = false
   ) -> LookAheadConfiguration {
@@ -25,7 +25,7 @@ import Testing
     return c
   }
 
-  private static func content(_ n: Int) -> PlanarFrame {
+  static func content(_ n: Int) -> PlanarFrame {
     SyntheticContent(
       kind: n % 60 < 30 ? .mixed : .motion, width: width, height: height, seed: UInt64(n / 30)
     ).frame(n)
@@ -58,12 +58,13 @@ import Testing
       let traced = try TracedHeaders(stream: run.frames.flatMap(\.data))
       #expect(traced.complaints.isEmpty, "\(context)")
       #expect(run.frames.contains(where: \.facts.isOpenGOP) == isOpen, "\(context)")
-      try Self.check(traced, run, lengths, isConstant: isConstant, context)
+      try Self.check(traced, run.frames, lengths, isConstant: isConstant, context)
     }
   }
 
-  private static func check(
-    _ traced: TracedHeaders, _ run: LookAheadRun, _ lengths: [Int], isConstant: Bool, _ context: String
+  static func check(
+    _ traced: TracedHeaders, _ frames: [LookAheadRun.Frame], _ lengths: [Int], isConstant: Bool,
+    _ context: String
   ) throws {
     func one(_ name: String) throws -> Double { Double(try #require(traced[name].last, "\(name)")) }
     let rate = (try one("bit_rate_value_minus1") + 1) * 64
@@ -74,7 +75,6 @@ import Testing
     let offsets = traced["initial_cpb_removal_delay_offset"].map(Double.init)
     let removals = traced["cpb_removal_delay"].map(Double.init)
     let outputs = traced["dpb_output_delay"].map(Double.init)
-    let frames = run.frames
     #expect(delays.count == frames.count { $0.facts.isKeyFrame }, "\(context)")
     try #require(delays.count > 1 && offsets.count == delays.count)
     try #require(removals.count == frames.count && outputs.count == frames.count, "\(context)")

@@ -18,12 +18,13 @@ struct LookAheadRun {
 
   /// - Parameter options: of picture n.
   init(
-    _ configuration: LookAheadConfiguration, count: Int,
+    _ configuration: LookAheadConfiguration, count: Int, begin: Double = 0,
     options: (Int) -> FrameOptions = { _ in FrameOptions() },
     content: (Int) -> PlanarFrame
   ) throws {
     self.configuration = configuration
     encoder = try LookAheadEncoder(configuration: configuration)
+    encoder.begin(at: begin)
     for n in 0..<count {
       var given: [Frame] = []
       try content(n).withSource(planar: n % 3 != 1, padding: n % 5) { source in

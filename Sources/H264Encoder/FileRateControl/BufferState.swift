@@ -5,6 +5,9 @@ struct BufferState {
   /// Bits in the buffer at the decode time of the next frame: it may take no more.
   private(set) var fullness: Double
 
+  /// Bits that it begins with.
+  var agreedFullness: Double { Double(buffer.size) * buffer.initialFullness }
+
   init(_ buffer: LookAheadConfiguration.Buffer) {
     self.buffer = buffer
     fullness = Double(buffer.size) * buffer.initialFullness
@@ -16,6 +19,9 @@ struct BufferState {
     buffer = new
     fullness = min(seconds * Double(new.maximumRate), Double(new.size))
   }
+
+  /// It begins with so many bits.
+  mutating func begin(fullness: Double) { self.fullness = min(fullness, size) }
 
   var size: Double { Double(buffer.size) }
   var rate: Double { Double(buffer.maximumRate) }

@@ -40,6 +40,8 @@ struct FileRateController {
 
   private var configuration: LookAheadConfiguration
   private(set) var buffer: BufferState?
+  /// Nil where no other stream goes on with the buffer.
+  private(set) var joined: JoinedBuffer?
   /// By kind.
   private var kinds = [Learned(), Learned(), Learned()]
   /// Seconds that the sums of residuals stand for.
@@ -87,6 +89,19 @@ struct FileRateController {
     buffer = configuration.buffer.map { BufferState($0) }
   }
 
+  /// The buffer goes on from another stream, or in another.
+  init(_ configuration: LookAheadConfiguration, pass: PassStatistics?, joined: JoinedBuffer?) {
+    self.init(configuration, pass: pass)
+    self.joined = joined
+    begin(at: 0)
+  }
+
+  /// The stream begins so many seconds after what it is joined to.
+  mutating func begin(at seconds: Double) {
+    joined?.begin(at: seconds)
+    if let joined, let buffer { self.buffer?.begin(fullness: joined.agreed(buffer)) }
+  }
+
   mutating func reconfigure(_ new: LookAheadConfiguration) {
     let new = new.planned
     if let rate = new.targetRate.map(Double.init), configuration.targetRate != new.targetRate {
@@ -123,7 +138,7 @@ struct FileRateController {
     case .average, .constant:
       qp = rememberedQP(isEnding: isEnding) ?? averageQP(upcoming, isEnding: isEnding)
     }
-    if let buffer { qp = fitting(qp, upcoming, buffer) }
+    if let buffer { qp = fitting(qp, upcoming, buffer, isEnding: isEnding) }
     qp = min(max(qp, Double(configuration.stream.minimumQP)), Double(configuration.stream.maximumQP))
     last = qp
     return qp
@@ -166,7 +181,8 @@ struct FileRateController {
     var horizon: Double
     var balance: Double
     if case .constant = configuration.rate, let buffer {
-      balance = buffer.size * FileRateController.comfort - buffer.fullness
+      let wanted = isEnding ? joined.flatMap { $0.hasFramesAfter ? $0.wanted(buffer) : nil } : nil
+      balance = (wanted ?? buffer.size * FileRateController.comfort) - buffer.fullness
       horizon = max(buffer.size / rate - aheadSeconds, 0)
     } else {
       balance = spent - rate * elapsed
@@ -250,8 +266,11 @@ struct FileRateController {
   }
 
   /// The least QP from `wanted` on with which no picture of the look-ahead empties the buffer.
-  private func fitting(_ wanted: Double, _ upcoming: [PictureForecast], _ buffer: BufferState) -> Double {
+  private func fitting(
+    _ wanted: Double, _ upcoming: [PictureForecast], _ buffer: BufferState, isEnding: Bool
+  ) -> Double {
     let margin = buffer.size * FileRateController.margin
+    let end = endFullness(buffer, seconds: upcoming.reduce(0) { $0 + $1.duration }, isEnding: isEnding)
     var qp = wanted
     while qp < 51 {
       var state = buffer
@@ -266,16 +285,45 @@ struct FileRateController {
         }
         state.remove(bits: taken, seconds: picture.duration)
       }
+      if let end, state.fullness < end { fits = false }
       if fits { return qp }
       qp += 0.5
     }
     return 51
   }
 
+  /// Bits that are to be left behind the look-ahead: where the stream may end with it, and there is no time to come back.
+  private func endFullness(_ buffer: BufferState, seconds: Double, isEnding: Bool) -> Double? {
+    guard let joined, joined.hasFramesAfter else { return nil }
+    let end = joined.wanted(buffer)
+    return isEnding || seconds * buffer.rate < 2 * end ? end : nil
+  }
+
   // MARK: - Results
 
-  /// Bits that the next picture may take.
-  var room: Double? { buffer?.fullness }
+  /// Bits that the first of these pictures may take.
+  /// - Parameter intervals: seconds from the removal of each to that of the next.
+  func room(_ upcoming: [PictureForecast], intervals: [Double]) -> Double? {
+    guard let buffer else { return nil }
+    return joined?.room(upcoming, intervals: intervals, buffer) ?? buffer.fullness
+  }
+
+  /// Bits that the buffer may hold after a picture: all that it has room for, or what is agreed upon if it is the last
+  /// picture of a constant rate.
+  func most(isLast: Bool, seconds: Double) -> Double? {
+    guard let buffer else { return nil }
+    guard isLast, var joined, joined.isConstant, joined.hasFramesAfter else { return buffer.size }
+    joined.advance(seconds: seconds)
+    return joined.agreed(buffer)
+  }
+
+  /// Bits by which the buffer misses what is agreed upon, after the last picture.
+  var miss: Double {
+    guard let buffer, let joined, joined.hasFramesAfter else { return 0 }
+    let over = buffer.fullness - joined.agreed(buffer)
+    // Times are counted in doubles.
+    return abs(over) < 0.5 ? 0 : joined.isConstant ? abs(over) : max(-over, 0)
+  }
 
   /// Takes in what became of a picture.
   /// - Parameters:
@@ -326,5 +374,8 @@ struct FileRateController {
   }
 
   /// The picture is out of the buffer, with its filler.
-  mutating func remove(bits: Double, seconds: Double) { buffer?.remove(bits: bits, seconds: seconds) }
+  mutating func remove(bits: Double, seconds: Double) {
+    buffer?.remove(bits: bits, seconds: seconds)
+    joined?.advance(seconds: seconds)
+  }
 }

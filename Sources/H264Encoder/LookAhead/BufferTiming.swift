@@ -46,6 +46,10 @@ struct BufferTiming {
 
   /// The nearest whole ticks to a duration, in seconds: one at least, and no more than the buffer counts with.
   func whole(_ seconds: Double, usual: Double) -> Double {
+    BufferTiming.whole(seconds, usual: usual, tick: tick)
+  }
+
+  static func whole(_ seconds: Double, usual: Double, tick: Double) -> Double {
     let most = max(Int((max(1, 3 * usual) / tick + 1e-6).rounded(.down)), 1)
     return Double(min(max(Int(min(seconds / tick, 1e9).rounded()), 1), most)) * tick
   }

@@ -97,6 +97,13 @@ public struct LookAheadConfiguration: Sendable, Equatable {
   /// Nil: a stream of its own.
   public var part: Part?
 
+  /// The stream is one of several that are joined, each encoded by itself. All of them have one buffer, and agree on what
+  /// is in it at a join: what it begins with (`Buffer.initialFullness`). With frames after, at least that is there when the
+  /// next stream's first frame is taken out; with a constant rate just that, and the part of a byte that has come in by
+  /// then (`LookAheadEncoder.begin(at:)`).
+  public var hasFramesBefore = false
+  public var hasFramesAfter = false
+
   public init(_ stream: EncoderConfiguration) { self.stream = stream }
 
   public init(width: Int, height: Int) { self.init(EncoderConfiguration(width: width, height: height)) }
@@ -135,6 +142,17 @@ extension LookAheadConfiguration {
           Double(buffer.size) <= Double(buffer.maximumRate) * BufferTiming.longestBuffer,
           "A buffer of more than \(Int(BufferTiming.longestBuffer)) seconds fits no buffering period.")
       }
+    }
+    if isJoined, let buffer {
+      try require(part == nil, "A part of a stream is not joined to another stream.")
+      try require(
+        !hasFramesAfter || lookAhead > 0,
+        "What the buffer holds at the end of a stream that others follow takes a look-ahead.")
+      try require(
+        Double(buffer.size) * buffer.initialFullness
+          >= Double(buffer.maximumRate) * JoinedBuffer.fewestFrames / stream.frameRate,
+        "A buffer that streams are joined in holds \(Int(JoinedBuffer.fewestFrames)) frames at least where one begins."
+      )
     }
     try require((0...250).contains(lookAhead), "A look-ahead of \(lookAhead) frames is not in 0...250.")
     try require(
@@ -193,6 +211,14 @@ extension LookAheadConfiguration {
 
   /// Frames that can come out before one that is shown earlier.
   var reorderingDepth: Int { bidirectionalLimit == 0 ? 0 : hasPyramid ? 2 : 1 }
+
+  /// There is a buffer, and it goes on in another stream.
+  var isJoined: Bool { buffer != nil && (hasFramesBefore || hasFramesAfter) }
+
+  var isConstantRate: Bool {
+    if case .constant = rate { return true }
+    return false
+  }
 
   /// Bits per second to aim at; nil with a quality or a QP.
   var targetRate: Int? {

@@ -22,6 +22,8 @@ public final class LookAheadEncoder {
   private var rateControl: FileRateController
   /// Nil where frames do not say when they leave the buffer.
   private var timing: BufferTiming?
+  /// Seconds that durations are multiples of; nil where nobody counts with them.
+  private let wholeTick: Double?
   private var output: AccessUnit
   private let scrollDetector: ScrollDetector
   /// Nil where the stream has no weighted prediction.
@@ -36,6 +38,8 @@ public final class LookAheadEncoder {
   /// Seconds that the look at the newest picture took, until a frame's time has them.
   private var lookTime = 0.0
   private var forecasts: [PictureForecast] = []
+  /// Seconds from the removal of each to that of the next.
+  private var intervals: [Double] = []
   private var directChoice = DirectChoice()
   /// B pictures with temporal direct; for tests.
   var temporalPictures: Int { directChoice.temporalPictures }
@@ -83,8 +87,12 @@ public final class LookAheadEncoder {
     order = StreamOrder(
       capacity: engine.maximumReferences, maxFrameNum: 1 << sps.log2MaxFrameNum,
       firstPictureID: configuration.part?.pictureID ?? 0)
-    rateControl = FileRateController(configuration, pass: pass)
     timing = BufferTiming(sps, configuration.buffer)
+    let tick = timing?.tick ?? JoinedBuffer.usualTick(configuration.stream.frameRate)
+    wholeTick = timing != nil || configuration.isJoined ? tick : nil
+    rateControl = FileRateController(
+      configuration, pass: pass,
+      joined: JoinedBuffer(configuration, tick: tick, macroblocks: coder.geometry.macroblockCount))
     output = AccessUnit(
       pool: FrameMemoryPool(capacity: max(65536, engine.width * engine.height / 2)),
       framing: engine.framing == .lengths ? .length : .startCode)
@@ -99,6 +107,7 @@ public final class LookAheadEncoder {
       repeating: 1 / Float(coder.geometry.heightInMbs), count: coder.geometry.heightInMbs)
     self.memory = memory
     forecasts.reserveCapacity(configuration.lookAhead + 1)
+    intervals.reserveCapacity(configuration.lookAhead + 1)
     reorderingDepth = configuration.reorderingDepth
     coder.setAside { [unowned self] in
       queue.prepare(self.configuration, propagates: propagatesQuality)
@@ -157,8 +166,9 @@ public final class LookAheadEncoder {
     _ = try fixed.makeParameterSets()
     fixed = new
     fixed.fitBuffer(to: sps)
-    guard timing == nil || fixed.buffer == configuration.buffer else {
-      throw EncoderError.fixedInStream("The buffer that the stream describes cannot change in mid-stream.")
+    guard timing == nil && !configuration.isJoined || fixed.buffer == configuration.buffer else {
+      throw EncoderError.fixedInStream(
+        "The buffer that the stream describes, or shares with others, cannot change in mid-stream.")
     }
     configuration = fixed
     coder.configuration = new.engineConfiguration
@@ -167,6 +177,16 @@ public final class LookAheadEncoder {
   }
 
   // MARK: - Encoding
+
+  /// Says when the first picture is shown, in seconds from the beginning of the movie whose streams are joined. Before the
+  /// first picture; where streams are not joined, or at no constant rate, it changes nothing.
+  public func begin(at seconds: Double) {
+    if codedCount == 0, seconds.isFinite { rateControl.begin(at: seconds) }
+  }
+
+  /// Bits by which the decoder's buffer misses what streams that are joined agree upon, after the last picture was coded: 0
+  /// unless a picture could not be made small enough.
+  public private(set) var bufferMiss = 0.0
 
   /// Takes a picture in. Its memory is read until the call returns.
   ///
@@ -181,9 +201,9 @@ public final class LookAheadEncoder {
     try check(source, options)
     let start = DispatchTime.now().uptimeNanoseconds
     var options = options
-    if let timing {
+    if let wholeTick {
       let usual = 1 / configuration.stream.frameRate
-      options.duration = timing.whole(options.duration ?? usual, usual: usual)
+      options.duration = BufferTiming.whole(options.duration ?? usual, usual: usual, tick: wholeTick)
     }
     let correction = queue.append(source, options: options, configuration: configuration)
     if correction != 0 { rateControl.correct(seconds: correction, isInBuffer: reorderingDepth == 0) }
@@ -247,7 +267,13 @@ public final class LookAheadEncoder {
       forecasts.append(picture.forecast(of: n, typicalRun: queue.typicalRun))
     }
     let planned = rateControl.plan(forecasts, isEnding: isEnding)
+    intervals.removeAll(keepingCapacity: true)
+    for n in forecasts.indices {
+      intervals.append(queue.decodeInterval(place: codedCount + UInt64(n), depth: reorderingDepth).seconds)
+    }
+    let room = rateControl.room(forecasts, intervals: intervals)
     let picture = queue.removeFirst()
+    let isLast = isEnding && queue.count == 0
     defer { queue.recycle(picture) }
     let isIntra = picture.kind.isKey
     let isB = picture.kind.isBidirectional
@@ -297,7 +323,7 @@ public final class LookAheadEncoder {
     coder.code(plan, source: source, into: pool[target], output: &output, doesAside: prepares)
     // The same with one thread, so that the stream is the same.
     if prepares, !coder.isThreaded { queue.prepare(configuration, propagates: propagatesQuality) }
-    let codedQP = fit(&plan, qp, picture, source, target, leading)
+    let codedQP = fit(&plan, qp, room, picture, source, target, leading)
     if plan.comparesDirect { directChoice.note(coder.directCosts) }
     lastPicture = target
 
@@ -322,9 +348,10 @@ public final class LookAheadEncoder {
     }
     let interval = queue.decodeInterval(place: codedCount, depth: reorderingDepth)
     codedCount += 1
-    facts.fillerBytes = fill(interval.seconds, isKnown: interval.isKnown)
+    facts.fillerBytes = fill(interval.seconds, isKnown: interval.isKnown, isLast: isLast)
     facts.bits = output.bits
     rateControl.remove(bits: Double(output.bits), seconds: interval.seconds)
+    if isLast { bufferMiss = rateControl.miss }
     facts.encodeTime = Double(DispatchTime.now().uptimeNanoseconds &- start) * 1e-9
     speedControl.note(seconds: facts.encodeTime + lookTime, interval: picture.duration)
     lookTime = 0
@@ -357,10 +384,10 @@ public final class LookAheadEncoder {
   /// Codes the picture again, coarser, as long as it does not fit into the decoder's buffer.
   /// - Returns: the QP that it was coded with.
   private func fit(
-    _ plan: inout PicturePlan, _ first: Double, _ picture: QueuedPicture, _ source: SourcePicture,
-    _ target: Int, _ leading: (units: Int, count: Int)
+    _ plan: inout PicturePlan, _ first: Double, _ room: Double?, _ picture: QueuedPicture,
+    _ source: SourcePicture, _ target: Int, _ leading: (units: Int, count: Int)
   ) -> Double {
-    guard let room = rateControl.room else { return first }
+    guard let room else { return first }
     var qp = first
     var attempts = 0
     while Double(output.bits) > room, attempts < 4 {
@@ -391,20 +418,30 @@ public final class LookAheadEncoder {
 
   /// Filler data for what a constant rate brings and the decoder's buffer has no room for.
   /// - Returns: its bytes, framing included.
-  private func fill(_ seconds: Double, isKnown: Bool) -> Int {
-    guard case .constant = configuration.rate, let buffer = rateControl.buffer else { return 0 }
-    var state = buffer
-    let lost = state.remove(bits: Double(output.bits), seconds: seconds)
+  private func fill(_ seconds: Double, isKnown: Bool, isLast: Bool) -> Int {
+    guard case .constant = configuration.rate, let buffer = rateControl.buffer,
+      let most = rateControl.most(isLast: isLast, seconds: seconds)
+    else { return 0 }
+    let lost = buffer.fullness + buffer.rate * seconds - Double(output.bits) - most
+    if isLast, most < buffer.size {
+      // Just that: what is agreed upon is whole bytes away.
+      let bytes = Int(min(max(lost / 8, 0), LookAheadEncoder.mostFiller).rounded())
+      return bytes < 8 ? 0 : addFiller(bytes)
+    }
     // Framing, header, a byte and the trailing bits: what is less than that is taken from the bits to come, and never the
     // other way: what stays below a byte would sum up over a stream.
     let bytes = max(Int(min(lost / 8, LookAheadEncoder.mostFiller)) + 1, 8)
     // The next picture may come earlier than it is thought to: something is left for it.
     let room = buffer.fullness * (isKnown ? 1 : 0.75) - Double(output.bits)
-    let most = Int(min(max(room / 8, 0), LookAheadEncoder.mostFiller))
-    guard lost > 0, most >= 8 else { return 0 }
+    let fitting = Int(min(max(room / 8, 0), LookAheadEncoder.mostFiller))
+    guard lost > 0, fitting >= 8 else { return 0 }
+    return addFiller(min(bytes, fitting))
+  }
+
+  /// - Parameter bytes: framing and the header take five of them.
+  private func addFiller(_ bytes: Int) -> Int {
     let before = output.count
-    // Framing and the header take five of them.
-    output.appendFiller(bytes: min(bytes, most) - 5)
+    output.appendFiller(bytes: bytes - 5)
     return output.count - before
   }
 
@@ -447,7 +484,13 @@ public final class LookAheadEncoder {
       isKey: picture.kind.isKey, shown: picture.shown, lead: lead,
       fullness: rateControl.buffer?.fullness ?? 0)
     if let period = messages.period { output.append(.sei) { period.write(to: &$0, hrd: timing.hrd) } }
-    output.append(.sei) { messages.timing.write(to: &$0, hrd: timing.hrd) }
+    if codedCount == 0, configuration.hasFramesBefore {
+      // Who joins the streams knows how long ago the last buffering period began.
+      let joinable = H264PictureTiming.joinable(messages.timing, hrd: timing.hrd)
+      output.append(.sei) { SupplementalInformation.write(joinable, to: &$0) }
+    } else {
+      output.append(.sei) { messages.timing.write(to: &$0, hrd: timing.hrd) }
+    }
     self.timing = timing
   }
 

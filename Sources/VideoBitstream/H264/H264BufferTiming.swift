@@ -48,7 +48,7 @@ package struct H264PictureTiming: Equatable, Sendable {
     }
   }
 
-  private static func remainder(_ value: Int, _ length: Int) -> UInt32 {
+  static func remainder(_ value: Int, _ length: Int) -> UInt32 {
     UInt32(truncatingIfNeeded: value & ((1 << length) - 1))
   }
 }

@@ -96,6 +96,24 @@ extension CompressionProperty {
         return true
       }),
     CompressionProperty(
+      key: kVTCompressionPropertyKey_MoreFramesBeforeStart as String, type: .boolean, change: .beforeFrames,
+      documentation:
+        "True where frames of another session are joined before: a buffer or a limit goes on from there.",
+      feature: .joinedBuffers, defaultValue: .boolean(false),
+      apply: { value, draft in
+        draft.configuration.rate.hasFramesBefore = value.boolean ?? false
+        return true
+      }),
+    CompressionProperty(
+      key: kVTCompressionPropertyKey_MoreFramesAfterEnd as String, type: .boolean, change: .beforeFrames,
+      documentation:
+        "True where frames of another session are joined behind: the buffer is left as full as one begins.",
+      feature: .joinedBuffers, defaultValue: .boolean(false),
+      apply: { value, draft in
+        draft.configuration.rate.hasFramesAfter = value.boolean ?? false
+        return true
+      }),
+    CompressionProperty(
       key: kVTCompressionPropertyKey_Quality as String, type: .number(0...1), change: .nextFrame,
       documentation: "Quality to aim at when no bit rate is set: 0 is smallest, 1 is best.",
       feature: .quality, defaultValue: .number(0.5),
