@@ -141,7 +141,8 @@ import Testing
     let begin = CMClockGetTime(CMClockGetHostTimeClock())
     var last: Float?
     for request in 0..<800 {
-      let host = begin + CMTime(seconds: 0.1 + Double(request) * 0.01 / pace, preferredTimescale: 1_000_000_000)
+      let host =
+        begin + CMTime(seconds: 0.1 + Double(request) * 0.01 / pace, preferredTimescale: 1_000_000_000)
       let samples = pull(960, host)
       let due = CMSyncConvertTime(host, from: CMClockGetHostTimeClock(), to: line).seconds
       guard request >= 400 else { continue }

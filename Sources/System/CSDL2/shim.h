@@ -30,6 +30,7 @@
   X(SDL_CreateRenderer)           \
   X(SDL_DestroyRenderer)          \
   X(SDL_GetRendererInfo)          \
+  X(SDL_GL_GetProcAddress)        \
   X(SDL_GetRendererOutputSize)    \
   X(SDL_CreateTexture)            \
   X(SDL_DestroyTexture)           \
