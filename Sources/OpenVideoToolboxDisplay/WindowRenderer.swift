@@ -25,6 +25,7 @@
     /// More than that is no drawing but a machine that is busy.
     private static let mostLead: Int64 = 20_000_000
     private var overlay: ClockOverlay?
+    private var screenFilling = ScreenFilling()
     /// When a picture was drawn last, by the host's clock.
     private var lastDrawn: Int64 = .min / 2
 
@@ -120,7 +121,7 @@
 
     func setFullScreen(_ isFull: Bool) {
       guard let window else { return }
-      _ = library.SDL_SetWindowFullscreen(window, isFull ? SDL_WINDOW_FULLSCREEN_DESKTOP.rawValue : 0)
+      screenFilling.set(isFull, library, window)
       needsDrawing = true
     }
 

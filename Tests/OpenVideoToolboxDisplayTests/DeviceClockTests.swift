@@ -30,6 +30,18 @@
       #expect(worst < 0.0005 + jitter / 8, "\(worst)")
     }
 
+    /// A device that has run dry goes on later by that much, which a request that is only late does not.
+    @Test func whatRanDryGoesOnLater() {
+      var clock = DeviceClock(sampleRate: 48000)
+      var late = 0.0
+      for request in 0..<1000 {
+        if request == 600 { late = 0.035 }
+        let due = 7 + Double(request) * 0.01 + late
+        let told = clock.request(at: due + (request == 500 ? 0.03 : 0), frames: 480)
+        if (501..<600).contains(request) || request > 610 { #expect(abs(told - due) < 0.002, "\(request)") }
+      }
+    }
+
     @Test func aPauseIsNoPace() {
       var clock = DeviceClock(sampleRate: 48000)
       var time = 5.0

@@ -22,7 +22,7 @@ struct SoundTimeline {
   private var pace = 1.0
 
   /// Beyond this the sound jumps to where it belongs; within it follows.
-  private static let farthest = 0.04
+  private static let farthest = 0.015
   private static let nearest = 0.002
   /// Crystals are off by less than that. What is off by more has its pace followed all the time.
   private static let crystal = 0.002
