@@ -32,7 +32,7 @@
       }
       _ = library.SDL_SetRenderDrawBlendMode(renderer, SDL_BLENDMODE_BLEND)
       let top = height - strip
-      fill(0, top, width, strip, (0, 0, 0, 150))
+      fill(0, top, width, strip, (0, 0, 0, 175))
       let words = text()
       let textWidth = words.count * dot * 4
       var x = width - margin - textWidth

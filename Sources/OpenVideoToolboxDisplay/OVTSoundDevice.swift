@@ -74,22 +74,19 @@ public final class OVTSoundDevice: OVTAudioSink, @unchecked Sendable {
     private let source: OVTAudioSink.Source
     private let sampleRate: Double
     private let channels: Int
-    /// When the next buffer is heard, in seconds of the host's clock, evened out over many calls.
-    private var next: Double?
+    private var clock: DeviceClock
 
     init(_ source: @escaping OVTAudioSink.Source, sampleRate: Double, channels: Int) {
       (self.source, self.sampleRate, self.channels) = (source, sampleRate, channels)
+      clock = DeviceClock(sampleRate: sampleRate)
     }
 
     func fill(_ bytes: UnsafeMutablePointer<UInt8>, _ length: Int) {
       let count = length / MemoryLayout<Float>.size
       let frames = count / channels
-      let duration = Double(frames) / sampleRate
       // SDL keeps two buffers: this one is heard when the one that plays now is over.
-      let measured = Double(hostNanoseconds()) * 1e-9 + duration
-      var time = next ?? measured
-      time = abs(measured - time) > 0.05 ? measured : time + (measured - time) * 0.02
-      next = time + duration
+      let asked = clock.request(at: Double(hostNanoseconds()) * 1e-9, frames: frames)
+      let time = asked + Double(frames) / sampleRate
       bytes.withMemoryRebound(to: Float.self, capacity: count) { samples in
         source(
           UnsafeMutableBufferPointer(start: samples, count: frames * channels),

@@ -13,9 +13,13 @@
     private var mode = SDL_YUV_CONVERSION_BT601
     private var converter: VTPixelTransferSession?
     private var converted: CVPixelBuffer?
+    /// Pictures are converted to RGB before, not by SDL: its own renderer would convert them by the processor too, into a
+    /// format that it has to convert once more.
+    private let takesRGB: Bool
 
-    init(_ library: ovt_sdl, _ renderer: OpaquePointer) {
+    init(_ library: ovt_sdl, _ renderer: OpaquePointer, takesRGB: Bool) {
       (self.library, self.renderer) = (library, renderer)
+      self.takesRGB = takesRGB
     }
 
     deinit {
@@ -59,7 +63,7 @@
     func load(_ picture: AVSampleBufferDisplayLayer.Picture) {
       self.picture = picture
       guard var image = picture.image else { return }
-      if let known = Self.mode(of: image) {
+      if !takesRGB, let known = Self.mode(of: image) {
         mode = known
       } else {
         guard let rgb = convert(image) else { return }
@@ -69,7 +73,9 @@
       let (width, height) = (CVPixelBufferGetWidth(image), CVPixelBufferGetHeight(image))
       let kind: UInt32 =
         switch format {
-        case kCVPixelFormatType_32BGRA: UInt32(SDL_PIXELFORMAT_ARGB8888.rawValue)
+        // The screen's own format as a rule: nothing is left to convert.
+        case kCVPixelFormatType_32BGRA:
+          UInt32((takesRGB ? SDL_PIXELFORMAT_RGB888 : SDL_PIXELFORMAT_ARGB8888).rawValue)
         case kCVPixelFormatType_420YpCbCr8Planar, kCVPixelFormatType_420YpCbCr8PlanarFullRange:
           UInt32(SDL_PIXELFORMAT_IYUV.rawValue)
         default: UInt32(SDL_PIXELFORMAT_NV12.rawValue)

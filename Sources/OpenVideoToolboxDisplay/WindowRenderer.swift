@@ -20,9 +20,12 @@
     /// wait for, as long as drawing takes.
     private var lead: Int64 = 0
     private var waitsForRefresh = false
+    /// The processor draws, pixel by pixel.
+    private var isSoftware = false
     /// More than that is no drawing but a machine that is busy.
     private static let mostLead: Int64 = 20_000_000
     private var overlay: ClockOverlay?
+    private var screenFilling = ScreenFilling()
     /// When a picture was drawn last, by the host's clock.
     private var lastDrawn: Int64 = .min / 2
 
@@ -43,17 +46,20 @@
         throw OVTDisplayError(.noScreen, "a window cannot be opened (\(SDLLibrary.complaint(library)))")
       }
       id = library.SDL_GetWindowID(window)
-      let fast = SDL_RENDERER_ACCELERATED.rawValue | SDL_RENDERER_PRESENTVSYNC.rawValue
-      renderer =
-        library.SDL_CreateRenderer(window, -1, fast) ?? library.SDL_CreateRenderer(window, -1, 0)
+      renderer = RendererChoice.make(library, window)
       guard let renderer else {
         library.SDL_DestroyWindow(window)
         self.window = nil
         throw OVTDisplayError(.noScreen, "nothing can draw in a window (\(SDLLibrary.complaint(library)))")
       }
-      front = PictureTexture(library, renderer)
-      back = PictureTexture(library, renderer)
+      isSoftware = RendererChoice.name(library, renderer) == "software"
+      front = texture(renderer)
+      back = texture(renderer)
       describe(window, renderer)
+    }
+
+    private func texture(_ renderer: OpaquePointer) -> PictureTexture {
+      PictureTexture(library, renderer, takesRGB: isSoftware)
     }
 
     private func describe(_ window: OpaquePointer, _ renderer: OpaquePointer) {
@@ -67,7 +73,7 @@
         lead = Int64(0.5e9 / refreshRate)
         waitsForRefresh = true
       }
-      let name = info.name.map { String(cString: $0) } ?? ""
+      let name = RendererChoice.name(library, renderer)
       let driver = library.SDL_GetCurrentVideoDriver().map { String(cString: $0) } ?? ""
       owner?.note { statistics in
         statistics.refreshRate = refreshRate
@@ -108,14 +114,14 @@
     func lost() {
       guard let renderer else { return }
       let shown = front?.picture
-      (front, back) = (PictureTexture(library, renderer), PictureTexture(library, renderer))
+      (front, back) = (texture(renderer), texture(renderer))
       if let shown { front?.load(shown) }
       needsDrawing = true
     }
 
     func setFullScreen(_ isFull: Bool) {
       guard let window else { return }
-      _ = library.SDL_SetWindowFullscreen(window, isFull ? SDL_WINDOW_FULLSCREEN_DESKTOP.rawValue : 0)
+      screenFilling.set(isFull, library, window)
       needsDrawing = true
     }
 
@@ -130,7 +136,7 @@
 
     func clear() {
       guard let renderer else { return }
-      front = PictureTexture(library, renderer)
+      front = texture(renderer)
       needsDrawing = true
     }
 
@@ -222,14 +228,20 @@
 
     private func compose() {
       guard let renderer else { return }
-      _ = library.SDL_SetRenderDrawColor(renderer, 0, 0, 0, 255)
-      _ = library.SDL_RenderClear(renderer)
       var (width, height) = (Int32(0), Int32(0))
       _ = library.SDL_GetRendererOutputSize(renderer, &width, &height)
       let whole = CGRect(x: 0, y: 0, width: CGFloat(width), height: CGFloat(height))
-      if let layer = owner?.layer, let image = front?.picture?.image, let texture = front?.prepare() {
+      let image = front?.picture?.image
+      let place = image.flatMap { owner?.layer?.rect(of: $0, in: whole) }
+      let texture = front?.prepare()
+      // What is covered need not be cleared, which for the processor is a share of all its work.
+      let isCovered = texture != nil && place?.rounded().contains(whole) ?? false
+      if !isSoftware || !isCovered {
+        _ = library.SDL_SetRenderDrawColor(renderer, 0, 0, 0, 255)
+        _ = library.SDL_RenderClear(renderer)
+      }
+      if let layer = owner?.layer, let image, let place, let texture {
         let turn = layer.transform
-        let place = layer.rect(of: image, in: whole)
         let quarters = Self.quarters(turn)
         var target = SDL_Rect(place.rounded())
         if quarters % 2 != 0 {
@@ -281,22 +293,6 @@
         throw OVTDisplayError(.other, "the window cannot be read (\(SDLLibrary.complaint(library)))")
       }
       return made
-    }
-  }
-
-  extension SDL_Rect {
-    fileprivate init(_ rect: CGRect) {
-      self.init(
-        x: Int32(clamping: Double(rect.minX)), y: Int32(clamping: Double(rect.minY)),
-        w: Int32(clamping: Double(rect.width)), h: Int32(clamping: Double(rect.height)))
-    }
-  }
-
-  extension CGRect {
-    /// To whole pixels.
-    fileprivate func rounded() -> CGRect {
-      let (left, top) = (minX.rounded(), minY.rounded())
-      return CGRect(x: left, y: top, width: maxX.rounded() - left, height: maxY.rounded() - top)
     }
   }
 #endif

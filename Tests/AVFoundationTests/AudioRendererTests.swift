@@ -124,6 +124,35 @@ import Testing
     #expect(renderer.isReadyForMoreMediaData && taken > 0.2)
   }
 
+  /// Devices whose clock is not the host's: sound stays with the time line, and does not jump.
+  @Test(arguments: [1.0, 1.0001, 0.95, 1.05]) func aDevicesPaceIsFollowed(pace: Double) async throws {
+    let synchronizer = AVSampleBufferRenderSynchronizer()
+    let renderer = AVSampleBufferAudioRenderer()
+    synchronizer.addRenderer(renderer)
+    let sink = PulledSink()
+    renderer.ovtAudioSink = sink
+    for first in stride(from: 0, to: 480_000, by: 48000) {
+      renderer.enqueue(try Self.ramp(from: first, frames: 48000))
+    }
+    await wait { sink.pull != nil }
+    let pull = try #require(sink.pull)
+    synchronizer.rate = 1
+    let line = synchronizer.timebase
+    let begin = CMClockGetTime(CMClockGetHostTimeClock())
+    var last: Float?
+    for request in 0..<800 {
+      let host =
+        begin + CMTime(seconds: 0.1 + Double(request) * 0.01 / pace, preferredTimescale: 1_000_000_000)
+      let samples = pull(960, host)
+      let due = CMSyncConvertTime(host, from: CMClockGetHostTimeClock(), to: line).seconds
+      guard request >= 400 else { continue }
+      #expect(abs(Double(samples[0]) * 10 - due) < 0.0025)
+      // One step from the last sample of the request before.
+      if let last { #expect(abs((samples[0] - last) * 480_000 - Float(1 / pace)) < 0.3) }
+      last = samples[958]
+    }
+  }
+
   /// Every kind of linear PCM, beside its arithmetic.
   @Test func kindsOfPCM() async throws {
     let signed = kAudioFormatFlagIsSignedInteger

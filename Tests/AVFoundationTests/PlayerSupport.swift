@@ -30,6 +30,30 @@ final class Heard: @unchecked Sendable {
   var count: Int { times.count }
 }
 
+/// A device that asks when the test wants it to.
+final class PulledSink: OVTAudioSink, @unchecked Sendable {
+  // Sendable: `lock` guards what changes.
+  private let lock = NSLock()
+  private var source: Source?
+
+  func start(sampleRate: Double, channels: Int, source: @escaping Source) throws {
+    lock.withLock { self.source = source }
+  }
+
+  func stop() { lock.withLock { source = nil } }
+
+  /// Asks for so many samples that are heard at a time; nil until sound has begun.
+  var pull: ((_ count: Int, _ hostTime: CMTime) -> [Float])? {
+    lock.withLock { source }.map { source in
+      { count, time in
+        var samples = [Float](repeating: 9, count: count)
+        samples.withUnsafeMutableBufferPointer { source($0, time) }
+        return samples
+      }
+    }
+  }
+}
+
 /// A sound device of a test's: asks for 10 ms of sound every 10 ms, and keeps what it gets.
 final class TestSink: OVTAudioSink, @unchecked Sendable {
   struct Piece: Sendable {

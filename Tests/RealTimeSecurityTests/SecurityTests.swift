@@ -169,11 +169,6 @@ import ToolSupport
     if alone != nil { #expect(residentMemory() - memory < 8_000_000) }
   }
 
-  private func residentMemory() -> Int {
-    let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
-    return text.split(separator: " ").dropFirst().first.flatMap { Int($0) }.map { $0 * 4096 } ?? 0
-  }
-
   @Test("Two ends with one key meet; with two, or one and none, they do not")
   func sessions() throws {
     let key = try PresharedKey(bytes: [UInt8](repeating: 1, count: 32))

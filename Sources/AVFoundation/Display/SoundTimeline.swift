@@ -15,9 +15,21 @@ struct SoundTimeline {
   /// Seconds by which what was read last is ahead of the time line.
   private(set) var offset: Double?
 
+  /// The last read, for the pace of who reads.
+  private var last: (expected: Double, frames: Int, rate: Double)?
+  /// How much faster than the time line the reader would have to go for each of its frames: 1 with a device whose clock
+  /// is right.
+  private var pace = 1.0
+
   /// Beyond this the sound jumps to where it belongs; within it follows.
-  private static let farthest = 0.04
+  private static let farthest = 0.015
   private static let nearest = 0.002
+  /// Crystals are off by less than that. What is off by more has its pace followed all the time.
+  private static let crystal = 0.002
+  /// Share by which a reader's pace is believed to be off.
+  private static let strangest = 0.5
+  /// Seconds over which the pace is evened out.
+  private static let paceTime = 0.25
 
   var isEmpty: Bool { pieces.isEmpty }
 
@@ -49,7 +61,18 @@ struct SoundTimeline {
   mutating func removeAll() {
     pieces = []
     position = nil
+    last = nil
     isCatchingUp = false
+  }
+
+  /// A device takes more or less than it says in a second of the time line: sound is then read so much slower or faster.
+  private mutating func followPace(_ expected: Double, frames: Int, rate: Double) {
+    defer { last = (expected, frames, rate) }
+    guard let last, last.frames > 0, last.rate == rate else { return }
+    let measured = (expected - last.expected) / (Double(last.frames) * rate)
+    // Else the time line has jumped, or the device stood still.
+    guard abs(measured - 1) < Self.strangest else { return }
+    pace += (measured - pace) * min(Double(last.frames) / sampleRate / Self.paceTime, 1)
   }
 
   /// Forgets what lies wholly before a time.
@@ -68,10 +91,12 @@ struct SoundTimeline {
   mutating func read(into out: UnsafeMutableBufferPointer<Float>, time: CMTime, rate: Double, gain: Float) {
     out.update(repeating: 0)
     guard sampleRate > 0, time.isNumeric, rate > 0, rate.isFinite else {
-      (position, offset) = (nil, nil)
+      (position, offset, last) = (nil, nil, nil)
       return
     }
     let expected = time.seconds * sampleRate
+    followPace(expected, frames: out.count / channels, rate: rate)
+    let isOff = abs(pace - 1) > Self.crystal
     var place = position ?? expected.rounded()
     var error = (place - expected) / sampleRate
     if abs(error) > Self.farthest * max(1, rate) {
@@ -81,11 +106,13 @@ struct SoundTimeline {
     }
     offset = pieces.isEmpty ? nil : error
     if abs(error) > Self.nearest { isCatchingUp = true }
-    if isCatchingUp, abs(error) < Self.nearest / 8 {
+    if isOff { isCatchingUp = true }
+    if isCatchingUp, !isOff, abs(error) < Self.nearest / 8 {
       isCatchingUp = false
       place.round()
     }
-    let step = rate * (isCatchingUp ? 1 - max(-0.005, min(0.005, error)) : 1)
+    let most = isOff ? 0.02 : 0.005
+    let step = rate * (isCatchingUp ? (isOff ? pace : 1) - max(-most, min(most, error)) : 1)
     for frame in 0..<out.count / channels {
       hear(place, into: out, frame * channels, gain)
       place += step

@@ -74,11 +74,11 @@ final class PlaySession: @unchecked Sendable {
     return duration.isNumeric && duration > .zero ? item.currentTime().seconds / duration.seconds : nil
   }
 
-  /// `0:07/1:23`.
+  /// `0:07 / 1:23`.
   var clock: String {
     let now = Wording.clock(item.currentTime().seconds.rounded(.down))
     let duration = item.duration
-    return duration.isNumeric ? "\(now)/\(Wording.clock(duration.seconds.rounded(.down)))" : now
+    return duration.isNumeric ? "\(now) / \(Wording.clock(duration.seconds.rounded(.down)))" : now
   }
 
   // MARK: - Playing (on a thread of its own)
