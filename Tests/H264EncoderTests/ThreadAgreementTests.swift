@@ -18,7 +18,7 @@ import Testing
       var c = configuration
       c.stream.threads = threads
       let encoder = try LookAheadEncoder(configuration: c)
-      encoder.coder.estimatesSamples = estimates
+      encoder.estimatesSamples = estimates
       var units: [[UInt8]] = []
       for picture in pictures {
         try picture.withSource(planar: true, padding: 0) { source in
@@ -26,7 +26,7 @@ import Testing
         }
       }
       encoder.flush { units.append($0.data) }
-      left += encoder.coder.picturesLeftToOne
+      left += encoder.picturesLeftToOne
       return units
     }
     let alone = try stream(threads: 1)
