@@ -273,17 +273,17 @@ public final class LookAheadEncoder {
 
   // MARK: - Pictures in flight
 
-  /// Pictures at the begin and the end of a stream with a rate that are coded one at a time: little is known, or little is
-  /// left to make good.
+  /// Pictures at the begin and the end of a stream with an average rate that are planned when all before them are known: there
+  /// little else is known, or little is left to make good.
   private static let careful = (first: UInt64(8), last: 8)
 
-  /// Pictures that may be in flight with the next one.
-  private func allowedInFlight(isEnding: Bool) -> Int {
-    guard case .average = configuration.rate else { return flightLimit }
+  /// Waits for the pictures that the plan of the next one is to know.
+  private func learn(isEnding: Bool) {
+    guard case .average = configuration.rate else { return }
     let isCareful =
       plannedCount < LookAheadEncoder.careful.first
       || isEnding && queue.count <= LookAheadEncoder.careful.last
-    return isCareful ? 1 : flightLimit
+    if isCareful { for flight in inFlight { account(flight) } }
   }
 
   private func idleFlight() -> PictureInFlight {
@@ -307,8 +307,8 @@ public final class LookAheadEncoder {
 
   /// Begins to code the first picture of the queue, when there is room for it.
   private func begin(isEnding: Bool, _ output: (consuming EncodedFrame) -> Void) {
-    let allowed = allowedInFlight(isEnding: isEnding)
-    while inFlight.count >= allowed { output(finishFirst()) }
+    while inFlight.count >= flightLimit { output(finishFirst()) }
+    learn(isEnding: isEnding)
     let start = DispatchTime.now().uptimeNanoseconds
     let flight = idleFlight()
     let coder = flight.coder
@@ -319,7 +319,9 @@ public final class LookAheadEncoder {
     queue.settle(configuration, propagates: propagatesQuality)
     forecasts.removeAll(keepingCapacity: true)
     // What is being coded is still to be paid for.
-    for flight in inFlight { if let picture = flight.picture { forecasts.append(picture.forecast) } }
+    for flight in inFlight where !flight.isAccounted {
+      if let picture = flight.picture { forecasts.append(picture.forecast) }
+    }
     for picture in queue.settled { forecasts.append(picture.forecast) }
     for (n, picture) in queue.pictures.enumerated() {
       forecasts.append(picture.forecast(of: n, typicalRun: queue.typicalRun))
