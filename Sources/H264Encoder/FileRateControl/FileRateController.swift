@@ -272,6 +272,9 @@ struct FileRateController {
     return 51
   }
 
+  /// The stream begins, or ends with what was planned last: the QP changes fast.
+  var isFast: Bool { elapsed < 1 || isNearEnd }
+
   // MARK: - Results
 
   /// Bits that the next picture may take.

@@ -27,7 +27,7 @@ public final class LookAheadEncoder {
   /// Of those, the ones with a picture, in decoding order.
   private var inFlight: [PictureInFlight] = []
   /// The last one whose picture is no B picture.
-  private weak var lastAnchor: PictureInFlight?
+  private var lastAnchor: PictureInFlight?
   private let framePool: FrameMemoryPool
   /// Pictures, tables and scratch beside those of the coders.
   private let memory: EncoderMemory
@@ -45,8 +45,6 @@ public final class LookAheadEncoder {
   /// Among pictures that all refer to the one before: what is coded well once is copied by those after it.
   private var cascade = QualityCascade(offsets: [0.7, 0.3, 0.7, -1.7])
   private var lastPicture: Int?
-  /// Pictures that are planned, and those that are given out.
-  private var plannedCount: UInt64 = 0
   private var codedCount: UInt64 = 0
   private var speedControl: SpeedControl
   /// Seconds that the look at the newest picture took, until a frame's time has them.
@@ -273,17 +271,11 @@ public final class LookAheadEncoder {
 
   // MARK: - Pictures in flight
 
-  /// Pictures at the begin and the end of a stream with an average rate that are planned when all before them are known: there
-  /// little else is known, or little is left to make good.
-  private static let careful = (first: UInt64(8), last: 8)
-
-  /// Waits for the pictures that the plan of the next one is to know.
+  /// Waits for the pictures that the plan of the next one is to know: all, where an average rate has the QP change fast, at the
+  /// begin and the end of a stream.
   private func learn(isEnding: Bool) {
-    guard case .average = configuration.rate else { return }
-    let isCareful =
-      plannedCount < LookAheadEncoder.careful.first
-      || isEnding && queue.count <= LookAheadEncoder.careful.last
-    if isCareful { for flight in inFlight { account(flight) } }
+    guard case .average = configuration.rate, isEnding || rateControl.isFast else { return }
+    for flight in inFlight { account(flight) }
   }
 
   private func idleFlight() -> PictureInFlight {
@@ -385,7 +377,6 @@ public final class LookAheadEncoder {
     flight.picture = picture
     if !isB { lastAnchor = flight }
     inFlight.append(flight)
-    plannedCount += 1
     flight.time = Double(DispatchTime.now().uptimeNanoseconds &- start) * 1e-9
   }
 
@@ -441,6 +432,7 @@ public final class LookAheadEncoder {
     let flight = inFlight[0]
     account(flight)
     inFlight.removeFirst()
+    if lastAnchor === flight { lastAnchor = nil }
     for i in flight.pins { uses[i] -= 1 }
     if mostInFlight > 1 {
       if let lastPicture { uses[lastPicture] -= 1 }
