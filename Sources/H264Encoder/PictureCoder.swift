@@ -73,13 +73,10 @@ final class PictureCoder {
 
   /// What all pointers here point to. Threads touch it while a picture is coded only.
   private let memory: EncoderMemory
-  private var syntax: PictureSyntax
-  private var previous: PictureSyntax
-  /// Of B pictures, which leave `previous` to the next P picture.
+  /// Of pictures that are no B pictures.
+  private let history: MotionHistory
+  /// Of B pictures.
   private let bidirectionalSyntax: PictureSyntax
-  private var hasPrevious = false
-  /// The same, before the last picture was coded.
-  private var hadPrevious = false
   /// Of each reference, the first one that is the same picture.
   private let pictureIdentities: UnsafeMutablePointer<Int8>
   private let implicitWeights: ImplicitWeights
@@ -101,9 +98,10 @@ final class PictureCoder {
   private let payload: UnsafeMutablePointer<UInt8>
   private let payloadCapacity: Int
   private let coders: UnsafeMutablePointer<MacroblockCoder>
-  private let threads: Int
+  let threads: Int
   /// Nil with one thread.
   private let shared: SharedJob?
+  /// Nil with one thread, and where threads come from outside (`begin`).
   private let workers: WorkerThreads?
   private let cabacWriter: UnsafeMutablePointer<CABACWriter>
   private let cavlcWriter: UnsafeMutablePointer<CAVLCWriter>
@@ -116,9 +114,11 @@ final class PictureCoder {
 
   var statistics: PictureStatistics { statisticsMemory.pointee }
 
-  /// What is to be said of the picture that was coded last.
-  func describe(_ facts: inout FrameFacts, _ plan: PicturePlan, references: Int) {
-    let s = statistics
+  /// What is to be said of the picture that was coded last, or of the one with these statistics.
+  func describe(
+    _ facts: inout FrameFacts, _ plan: PicturePlan, references: Int, statistics: PictureStatistics? = nil
+  ) {
+    let s = statistics ?? self.statistics
     let count = Double(geometry.macroblockCount)
     facts.isKeyFrame = plan.isKeyFrame
     facts.isOpenGOP = plan.isOpenKeyFrame
@@ -134,11 +134,14 @@ final class PictureCoder {
   /// A macroblock takes at most 128 + 3072 bits (A.3.1).
   static let largestMacroblockBits = 3200
 
-  /// `bidirectional`: B pictures may come. All pictures that are then coded or referred to are made with
-  /// `PicturePlanes.init(_:memory:storesMotion:)` to store their motion.
+  /// - Parameters:
+  ///   - bidirectional: B pictures may come. All pictures that are then coded or referred to are made with
+  ///     `PicturePlanes.init(_:memory:storesMotion:)` to store their motion.
+  ///   - history: what several coders of one stream share. Each may be at another picture then: `begin` makes one ready for
+  ///     the threads of a `PictureScheduler`, where there are any, and this coder has none of its own.
   init(
     configuration: EncoderConfiguration, sps: H264SequenceParameterSet, pps: H264PictureParameterSet,
-    cpu: Int32, bidirectional: Bool = false
+    cpu: Int32, bidirectional: Bool = false, history: MotionHistory? = nil
   ) {
     self.configuration = configuration
     self.sps = sps
@@ -149,8 +152,10 @@ final class PictureCoder {
     var memory = EncoderMemory()
     kernels = memory.allocate(OVTKernels())
     _ = ovt_kernels_init(kernels, cpu)
-    syntax = PictureSyntax(geometry, memory: &memory)
-    previous = PictureSyntax(geometry, memory: &memory)
+    let isAlone = history == nil
+    let history = history ?? MotionHistory(geometry, pictures: 2)
+    self.history = history
+    let syntax = history.syntax
     bidirectionalSyntax =
       bidirectional ? PictureSyntax(geometry, memory: &memory, bidirectional: true) : syntax
     pictureIdentities = memory.allocate(Int8.self, count: 2 * ReferencePlanes.list1)
@@ -187,7 +192,7 @@ final class PictureCoder {
       source: SourcePlanes(
         luma: UnsafePointer(payload), lumaStride: 0, chroma: UnsafePointer(payload), chromaStride: 0, cr: nil,
         crStride: 0),
-      picture: emptyPicture, previous: previous, syntax: syntax, codedBlocks: codedBlocks,
+      picture: emptyPicture, previous: history.previous, syntax: syntax, codedBlocks: codedBlocks,
       references: references, referenceCount: 0, referenceCountL1: 0, isBidirectional: false,
       implicitWeights: UnsafePointer(implicitWeights.weights), hasImplicitWeights: false,
       infersTemporally: false, comparesDirect: false, temporalDirect: temporalDirect,
@@ -208,12 +213,12 @@ final class PictureCoder {
     }
     if threads > 1 {
       let shared = SharedJob(
-        coders: coders, threads: threads, progress: RowProgress(rows: geometry.heightInMbs),
+        coders: coders, threads: threads, rows: geometry.heightInMbs,
         ring: RowRing(
           rows: PictureJob<CABACWriter>.lag(threads: threads) + 1, widthInMbs: geometry.widthInMbs,
           memory: &memory))
       self.shared = shared
-      workers = WorkerThreads(count: threads) { shared.work(thread: $0) }
+      workers = isAlone ? WorkerThreads(count: threads) { shared.work(thread: $0) } : nil
     } else {
       shared = nil
       workers = nil
@@ -231,29 +236,48 @@ final class PictureCoder {
     (references + (ReferencePlanes.list1 + i)).initialize(to: ReferencePlanes(picture))
   }
 
-  /// What threads do beside the pictures that are coded with `doesAside`.
-  func setAside(_ work: @escaping () -> Void) { shared?.aside = work }
-
   /// Codes `source` into `picture` and appends its slices to `output`.
-  /// - Parameter doesAside: the work set by `setAside` is done meanwhile; with one thread it is not.
   func code(
-    _ plan: PicturePlan, source: SourcePicture, into picture: PicturePlanes, output: inout AccessUnit,
-    doesAside: Bool = false
+    _ plan: PicturePlan, source: SourcePicture, into picture: PicturePlanes, output: inout AccessUnit
   ) {
-    if doesAside { shared?.offerAside() }
-    if !plan.isBidirectional {
-      swap(&syntax, &previous)
-      hadPrevious = hasPrevious
-    }
-    code(plan, source: source, into: picture, output: &output, alone: false)
+    if !plan.isBidirectional { history.advance(isPredicted: plan.referenceCount > 0) }
+    withUnsafeMutablePointer(to: &output) { code(plan, source: source, into: picture, $0, alone: false) }
   }
 
   /// Codes the last picture anew with one thread, which knows all that it has spent at any macroblock.
   func recodeAlone(
     _ plan: PicturePlan, source: SourcePicture, into picture: PicturePlanes, output: inout AccessUnit
   ) {
-    if !plan.isBidirectional { hasPrevious = hadPrevious }
-    code(plan, source: source, into: picture, output: &output, alone: true)
+    withUnsafeMutablePointer(to: &output) { code(plan, source: source, into: picture, $0, alone: true) }
+  }
+
+  /// Makes a picture ready, which threads of a `PictureScheduler` code later. Where other coders have pictures of the stream
+  /// too, nothing of an older picture in memory may be used again (`reusesMemory`).
+  /// - Parameters:
+  ///   - output: stays where it is until the picture is done.
+  /// - Returns: the picture's rows and progress; nil with one thread, which `code` is for.
+  func begin(
+    _ plan: PicturePlan, source: SourcePicture, into picture: PicturePlanes,
+    output: UnsafeMutablePointer<AccessUnit>
+  ) -> SharedJob? {
+    guard let shared else { return nil }
+    if !plan.isBidirectional { history.advance(isPredicted: plan.referenceCount > 0) }
+    let (syntax, holds) = makeReady(plan, source: source, picture, alone: false)
+    shared.progress.reset()
+    shared.setScroll(plan.scroll)
+    if pps.cabac {
+      shared.job = .cabac(job(plan, picture, syntax, holds, cabacWriter, output))
+    } else {
+      shared.job = .cavlc(job(plan, picture, syntax, holds, cavlcWriter, output))
+    }
+    return shared
+  }
+
+  /// The picture that was begun last is complete.
+  /// - Returns: by how many rows the content was scrolled.
+  func end(_ plan: PicturePlan, _ picture: PicturePlanes) -> Int {
+    if plan.isReference, reusesMemory { picture.number.pointee = lastNumber }
+    return shared?.scroll ?? plan.scroll
   }
 
   /// The macroblocks of the last B picture, for tests.
@@ -266,7 +290,8 @@ final class PictureCoder {
   var estimatesSamples = true
 
   /// Pictures that threads began and one coded anew, for a macroblock that took more bits than it may; for tests.
-  private(set) var picturesLeftToOne = 0
+  var picturesLeftToOne: Int { leftToOne + (shared?.picturesLeftToOne ?? 0) }
+  private var leftToOne = 0
 
   /// Of the last picture, which `comparesDirect`.
   var directCosts: DirectCosts {
@@ -276,21 +301,42 @@ final class PictureCoder {
   }
 
   private func code(
-    _ plan: PicturePlan, source: SourcePicture, into picture: PicturePlanes, output: inout AccessUnit,
-    alone: Bool
+    _ plan: PicturePlan, source: SourcePicture, into picture: PicturePlanes,
+    _ output: UnsafeMutablePointer<AccessUnit>, alone: Bool
   ) {
+    let start = (units: output.pointee.units.count, count: output.pointee.count)
+    let (syntax, holds) = makeReady(plan, source: source, picture, alone: alone)
+    if pps.cabac {
+      run(job(plan, picture, syntax, holds, cabacWriter, output), alone) { .cabac($0) }
+    } else {
+      run(job(plan, picture, syntax, holds, cavlcWriter, output), alone) { .cavlc($0) }
+    }
+    if statisticsMemory.pointee.exceedsMacroblock {
+      // Rare. One thread sees it in time, and sends that macroblock's samples.
+      leftToOne += 1
+      output.pointee.truncate(units: start.units, count: start.count)
+      code(plan, source: source, into: picture, output, alone: true)
+      return
+    }
+    if plan.isReference { picture.number.pointee = lastNumber }
+  }
+
+  /// Sets what all threads know of a picture.
+  /// - Returns: where its macroblocks go, and the number of the picture which its memory holds.
+  private func makeReady(
+    _ plan: PicturePlan, source: SourcePicture, _ picture: PicturePlanes, alone: Bool
+  ) -> (syntax: PictureSyntax, holds: UInt64) {
     statisticsMemory.pointee = PictureStatistics()
-    let start = (units: output.units.count, count: output.count)
     if plan.isReference && !alone { lastNumber += 1 }
     let follows =
-      plan.isReference && plan.referenceCount > 0 && !plan.isBidirectional
+      reusesMemory && plan.isReference && plan.referenceCount > 0 && !plan.isBidirectional
       && references[0].number == lastNumber - 1
       && !plan.isWeighted
     if plan.isReference && !follows { still.setAllChanged(lastNumber) }
-    let holds = follows && !alone && reusesMemory ? picture.number.pointee : 0
+    let holds = follows && !alone ? picture.number.pointee : 0
     picture.number.pointee = 0
     picture.orderCount.pointee = Int32(truncatingIfNeeded: plan.orderCount)
-    let syntax = plan.isBidirectional ? bidirectionalSyntax : syntax
+    let syntax = plan.isBidirectional ? bidirectionalSyntax : history.syntax
     if plan.isReference, let stored = picture.storedMotion { note(plan, in: stored) }
     let pps = plan.parameterSet ?? pps
     var hasImplicitWeights = false
@@ -309,8 +355,8 @@ final class PictureCoder {
         plan.isBidirectional && !plan.isReference
         ? tools.levelLambdaLast : MacroblockCoder.usualLevelLambda
       coder.pointee.f.syntax = syntax
-      coder.pointee.f.previous = previous
-      coder.pointee.f.hasTemporalMotion = hasPrevious
+      coder.pointee.f.previous = history.previous
+      coder.pointee.f.hasTemporalMotion = history.hasPrevious
       coder.pointee.f.isIntraPicture = plan.referenceCount == 0
       coder.pointee.f.isBetter = plan.isBetter
       coder.pointee.f.referenceCount = plan.referenceCount
@@ -329,20 +375,7 @@ final class PictureCoder {
       coder.pointee.f.camera = plan.camera
       coder.pointee.f.scroll = MotionVector(0, Int16(truncatingIfNeeded: plan.scroll * 4))
     }
-    if pps.cabac {
-      run(plan, picture, syntax, holds, cabacWriter, &output, alone) { .cabac($0) }
-    } else {
-      run(plan, picture, syntax, holds, cavlcWriter, &output, alone) { .cavlc($0) }
-    }
-    if statisticsMemory.pointee.exceedsMacroblock {
-      // Rare. One thread sees it in time, and sends that macroblock's samples.
-      picturesLeftToOne += 1
-      output.truncate(units: start.units, count: start.count)
-      code(plan, source: source, into: picture, output: &output, alone: true)
-      return
-    }
-    if plan.isReference { picture.number.pointee = lastNumber }
-    if !plan.isBidirectional { hasPrevious = plan.referenceCount > 0 }
+    return (syntax, holds)
   }
 
   /// What the picture's references are, for those that take it as colocated picture.
@@ -364,40 +397,42 @@ final class PictureCoder {
     }
   }
 
-  private func run<Writer: EntropyCoder>(
+  private func job<Writer: EntropyCoder>(
     _ plan: PicturePlan, _ picture: PicturePlanes, _ syntax: PictureSyntax, _ holds: UInt64,
-    _ writer: UnsafeMutablePointer<Writer>, _ output: inout AccessUnit, _ alone: Bool,
-    _ shareable: (PictureJob<Writer>) -> SharedJob.Job
-  ) {
+    _ writer: UnsafeMutablePointer<Writer>, _ output: UnsafeMutablePointer<AccessUnit>
+  ) -> PictureJob<Writer> {
     let kernels = UnsafePointer(kernels)
-    withUnsafeMutablePointer(to: &output) { output in
-      let job = PictureJob(
-        plan: plan, geometry: geometry, configuration: configuration, sps: sps,
-        pps: plan.parameterSet ?? pps, syntax: syntax,
-        deblocking: DeblockingFilter(
-          k: kernels, geometry: geometry, picture: picture, syntax: syntax, codedBlocks: codedBlocks,
-          offsetA: configuration.deblockingAlphaOffset * 2, offsetB: configuration.deblockingBetaOffset * 2,
-          withinSlices: false,
-          pictureIdentities: plan.isBidirectional ? UnsafePointer(pictureIdentities) : nil),
-        referenceRows: ReferenceRows(
-          k: kernels, geometry: geometry, picture: picture, scratch: halfSampleScratch, syntax: syntax,
-          reference: plan.referenceCount > 0 && !plan.isWeighted && !plan.isBidirectional
-            ? references[0] : nil,
-          still: still, number: lastNumber, holds: holds),
-        storedMotion: plan.isReference ? picture.storedMotion : nil,
-        qpOffsets: qpOffsets, payload: payload, payloadCapacity: payloadCapacity, writer: writer,
-        output: output, statistics: statisticsMemory, rowQP: rowQP, rowBits: rowBits, pcm: pcm,
-        estimatesSamples: estimatesSamples)
-      if !alone, let shared, let workers {
-        shared.progress.reset()
-        shared.job = shareable(job)
-        workers.run()
-        shared.doAside()
-        job.finishRows(shared.progress, shared.ring)
-        shared.job = .none
-      } else {
-        job.run(coders)
-      }
+    return PictureJob(
+      plan: plan, geometry: geometry, configuration: configuration, sps: sps,
+      pps: plan.parameterSet ?? pps, syntax: syntax,
+      deblocking: DeblockingFilter(
+        k: kernels, geometry: geometry, picture: picture, syntax: syntax, codedBlocks: codedBlocks,
+        offsetA: configuration.deblockingAlphaOffset * 2, offsetB: configuration.deblockingBetaOffset * 2,
+        withinSlices: false,
+        pictureIdentities: plan.isBidirectional ? UnsafePointer(pictureIdentities) : nil),
+      referenceRows: ReferenceRows(
+        k: kernels, geometry: geometry, picture: picture, scratch: halfSampleScratch, syntax: syntax,
+        reference: plan.referenceCount > 0 && !plan.isWeighted && !plan.isBidirectional
+          ? references[0] : nil,
+        still: still, number: lastNumber, holds: holds),
+      storedMotion: plan.isReference ? picture.storedMotion : nil,
+      qpOffsets: qpOffsets, payload: payload, payloadCapacity: payloadCapacity, writer: writer,
+      output: output, leading: (output.pointee.units.count, output.pointee.count),
+      statistics: statisticsMemory, rowQP: rowQP, rowBits: rowBits, pcm: pcm,
+      estimatesSamples: estimatesSamples)
+  }
+
+  private func run<Writer: EntropyCoder>(
+    _ job: PictureJob<Writer>, _ alone: Bool, _ shareable: (PictureJob<Writer>) -> SharedJob.Job
+  ) {
+    if !alone, let shared, let workers {
+      shared.progress.reset()
+      shared.job = shareable(job)
+      workers.run()
+      job.finishRows(shared.progress, shared.ring)
+      shared.job = .none
+    } else {
+      job.run(coders)
     }
   }
 }

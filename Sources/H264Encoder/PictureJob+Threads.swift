@@ -86,7 +86,7 @@ extension PictureJob {
     }
   }
 
-  private func analyse(
+  func analyse(
     row y: Int, _ coder: UnsafeMutablePointer<MacroblockCoder>, threads: Int, _ progress: RowProgress,
     _ ring: RowRing
   ) {
@@ -141,16 +141,21 @@ extension PictureJob {
   }
 
   /// Entropy codes, deblocks and finishes what rows are ready, unless another thread is at it.
-  func finishRows(_ progress: RowProgress, _ ring: RowRing) {
+  /// - Returns: whether this call has finished the picture.
+  @discardableResult func finishRows(_ progress: RowProgress, _ ring: RowRing) -> Bool {
     let w = geometry.widthInMbs
     let h = geometry.heightInMbs
     while true {
+      // A row that is analysed while another thread leaves is seen by one of both: that thread frees the place and then looks
+      // for rows, this one does the opposite.
+      atomicMemoryFence(ordering: .sequentiallyConsistent)
       let next = progress.finishedRows.load(ordering: .acquiring)
-      if next >= h || progress.coded(row: next) < w { return }
+      if next >= h || progress.coded(row: next) < w { return false }
       let (free, _) = progress.finishing.compareExchange(
         expected: false, desired: true, ordering: .acquiring)
-      if !free { return }
-      var y = progress.finishedRows.load(ordering: .acquiring)
+      if !free { return false }
+      let first = progress.finishedRows.load(ordering: .acquiring)
+      var y = first
       while y < h && progress.coded(row: y) == w {
         encode(row: y, levels: ring.levels(row: y), pcm: ring.pcm(row: y))
         progress.finishedRows.store(y + 1, ordering: .releasing)
@@ -159,6 +164,7 @@ extension PictureJob {
         y += 1
       }
       progress.finishing.store(false, ordering: .releasing)
+      if y == h && first < h { return true }
     }
   }
 }

@@ -20,6 +20,8 @@ struct PictureJob<Writer: EntropyCoder> {
   let payloadCapacity: Int
   let writer: UnsafeMutablePointer<Writer>
   let output: UnsafeMutablePointer<AccessUnit>
+  /// NAL units and bytes there before the slices.
+  let leading: (units: Int, count: Int)
   let statistics: UnsafeMutablePointer<PictureStatistics>
   /// QP of each macroblock row, and the bits that it took.
   let rowQP: UnsafeMutablePointer<Int32>

@@ -81,30 +81,49 @@ final class WorkerThreads {
     }
   }
 
-  private final class Start {
-    let state: State
-    let thread: Int
-    init(_ state: State, _ thread: Int) {
-      self.state = state
-      self.thread = thread
-    }
-  }
-
   private let state: State
-  private var threads: [pthread_t] = []
+  private let group: ThreadGroup
 
   /// `body` is called on each thread with its number, 0..<`count`, when `run()` is; 0 is the caller's.
   /// Should the system refuse threads, there are fewer.
   init(count: Int, body: @escaping @Sendable (Int) -> Void) {
-    state = State(body)
+    let state = State(body)
+    self.state = state
+    group = ThreadGroup(count: count) { state.work(thread: $0) }
+  }
+
+  deinit {
+    state.end()
+    group.join()
+  }
+
+  /// Returns when the body has returned on every thread that took part.
+  func run() { state.run() }
+}
+
+/// Threads that each call a function once.
+final class ThreadGroup {
+  private final class Start {
+    let body: @Sendable (Int) -> Void
+    let thread: Int
+    init(_ body: @escaping @Sendable (Int) -> Void, _ thread: Int) {
+      self.body = body
+      self.thread = thread
+    }
+  }
+
+  private var threads: [pthread_t] = []
+
+  /// `body` is called with 1..<`count`: thread 0 is the caller's. Should the system refuse threads, there are fewer.
+  init(count: Int, body: @escaping @Sendable (Int) -> Void) {
     for i in stride(from: 1, to: count, by: 1) {
-      let start = Unmanaged.passRetained(Start(state, i))
+      let start = Unmanaged.passRetained(Start(body, i))
       #if canImport(Darwin)
         var thread: pthread_t?
-        let result = pthread_create(&thread, nil, { WorkerThreads.main($0) }, start.toOpaque())
+        let result = pthread_create(&thread, nil, { ThreadGroup.main($0) }, start.toOpaque())
       #else
         var thread = pthread_t()
-        let result = pthread_create(&thread, nil, { WorkerThreads.main($0) }, start.toOpaque())
+        let result = pthread_create(&thread, nil, { ThreadGroup.main($0) }, start.toOpaque())
         _ = thread
       #endif
       guard result == 0 else {
@@ -119,62 +138,16 @@ final class WorkerThreads {
     }
   }
 
-  deinit {
-    state.end()
+  /// Waits until all have returned. To be called once.
+  func join() {
     for thread in threads { pthread_join(thread, nil) }
+    threads.removeAll()
   }
-
-  /// Returns when the body has returned on every thread that took part.
-  func run() { state.run() }
 
   private static func main(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     guard let argument else { return nil }
     let start = Unmanaged<Start>.fromOpaque(argument).takeRetainedValue()
-    start.state.work(thread: start.thread)
+    start.body(start.thread)
     return nil
-  }
-}
-
-/// The picture that the threads are at. Set before they are woken and cleared when all have returned.
-final class SharedJob: @unchecked Sendable {
-  // Sendable: written between rounds, when no worker runs; the rows' progress is atomic.
-  enum Job {
-    case none
-    case cabac(PictureJob<CABACWriter>)
-    case cavlc(PictureJob<CAVLCWriter>)
-  }
-
-  var job = Job.none
-  /// Work beside the picture's, which touches nothing of it: a thread does it before it joins in the rows, or the caller
-  /// when no thread was there in time.
-  var aside: (() -> Void)?
-  private let isAsideTaken = Atomic<Bool>(true)
-  private let coders: UnsafeMutablePointer<MacroblockCoder>
-  private let threads: Int
-  let progress: RowProgress
-  let ring: RowRing
-
-  init(coders: UnsafeMutablePointer<MacroblockCoder>, threads: Int, progress: RowProgress, ring: RowRing) {
-    self.coders = coders
-    self.threads = threads
-    self.progress = progress
-    self.ring = ring
-  }
-
-  /// There is work aside in this round.
-  func offerAside() { isAsideTaken.store(false, ordering: .releasing) }
-
-  /// Does the work aside, unless there is none or another thread has it.
-  func doAside() {
-    if !isAsideTaken.exchange(true, ordering: .acquiringAndReleasing) { aside?() }
-  }
-
-  func work(thread: Int) {
-    if thread > 0 { doAside() }
-    switch job {
-    case .none: break
-    case .cabac(let job): job.work(coders + thread, threads: threads, progress, ring)
-    case .cavlc(let job): job.work(coders + thread, threads: threads, progress, ring)
-    }
   }
 }

@@ -7,31 +7,34 @@ import Testing
 @Suite struct ThreadAgreementTests {
   private static let kinds = SyntheticContent.Kind.allCases
 
-  /// Expects the same stream of 1, 2 and 3 threads.
+  /// Expects the same stream of 1, 2, 3 and 8 threads.
   /// - Returns: pictures that threads left to one (`PictureCoder.picturesLeftToOne`).
   @discardableResult private static func compare(
-    _ configuration: LookAheadConfiguration, _ content: SyntheticContent, frames: Int, estimates: Bool = true
+    _ configuration: LookAheadConfiguration, _ content: SyntheticContent, frames: Int, estimates: Bool = true,
+    pass: PassStatistics? = nil,
+    between: (LookAheadEncoder, Int, (consuming EncodedFrame) -> Void) throws -> Void = { _, _, _ in }
   ) throws -> Int {
     var left = 0
     let pictures = (0..<frames).map { content.frame($0) }
     func stream(threads: Int) throws -> [[UInt8]] {
       var c = configuration
       c.stream.threads = threads
-      let encoder = try LookAheadEncoder(configuration: c)
-      encoder.coder.estimatesSamples = estimates
+      let encoder = try LookAheadEncoder(configuration: c, pass: pass)
+      encoder.estimatesSamples = estimates
       var units: [[UInt8]] = []
-      for picture in pictures {
+      for (n, picture) in pictures.enumerated() {
+        try between(encoder, n) { units.append($0.data) }
         try picture.withSource(planar: true, padding: 0) { source in
           try encoder.encode(source) { units.append($0.data) }
         }
       }
       encoder.flush { units.append($0.data) }
-      left += encoder.coder.picturesLeftToOne
+      left += encoder.picturesLeftToOne
       return units
     }
     let alone = try stream(threads: 1)
     let c = configuration
-    for threads in [2, 3] {
+    for threads in [2, 3, 8] {
       let shared = try stream(threads: threads)
       let first = zip(alone, shared).enumerated().first { $1.0 != $1.1 }?.offset
       #expect(
@@ -101,6 +104,114 @@ import Testing
       }
       let content = SyntheticContent(kind: kind, width: width, height: height, seed: UInt64(part))
       try Self.compare(c, content, frames: r.int(4...16))
+    }
+  }
+
+  /// A look-ahead that several pictures are in flight with (`LookAheadConfiguration.picturesInFlight`).
+  private static func inFlight(_ r: inout TestRandom) -> LookAheadConfiguration {
+    var c = LookAheadConfiguration(width: 16 + 2 * r.int(0...56), height: 48 + 2 * r.int(0...100))
+    if r.chance(25) { c.stream.entropyCoding = .cavlc }
+    c.stream.speed = r.int(0...EncoderConfiguration.fastestSpeed)
+    c.stream.slices = r.chance(25) ? r.int(1...3) : 1
+    c.stream.maximumReferences = r.int(2...4)
+    c.usesOpenGOP = r.chance(50)
+    c.usesPyramid = r.chance(75)
+    if r.chance(50) { c.stream.keyFrameInterval = r.int(3...12) }
+    c.lookAhead = r.int(12...30)
+    c.maximumBidirectional = r.int(1...3)
+    c.directPrediction = [.spatial, .temporal, .automatic, .automatic][r.int(0...3)]
+    return c
+  }
+
+  @Test("Several pictures in flight, in one pass and in two", arguments: 0..<10)
+  func severalPictures(part: Int) throws {
+    for (n, kind) in Self.kinds.enumerated() {
+      var r = TestRandom(UInt64(part * 100 + n) &+ 0xF117)
+      var c = Self.inFlight(&r)
+      #expect(c.picturesInFlight > 1)
+      let content = SyntheticContent(
+        kind: kind, width: c.stream.width, height: c.stream.height, seed: UInt64(part))
+      switch part % 3 {
+      case 0: c.rate = .constantQP(r.int(12...40))
+      case 1: c.rate = .quality(Double(r.int(120...400)) / 10)
+      default: c.rate = .average(r.int(20...1000) * 1000)
+      }
+      let frames = r.int(30...45)
+      try Self.compare(c, content, frames: frames)
+      guard part % 3 == 2 else { continue }
+      var first = c
+      first.stream.threads = 3
+      let encoder = try LookAheadEncoder(configuration: first)
+      encoder.keepsStatistics = true
+      for i in 0..<frames {
+        try content.frame(i).withSource(planar: true, padding: 0) { try encoder.encode($0) { _ in } }
+      }
+      encoder.flush { _ in }
+      #expect(encoder.statistics.count == frames)
+      try Self.compare(c, content, frames: frames, pass: encoder.statistics)
+    }
+  }
+
+  /// Large macroblocks are found while other pictures wait for theirs, which one thread then codes anew.
+  @Test("A picture that one thread codes anew while others are in flight")
+  func anewInFlight() throws {
+    var left = 0
+    for qp in [10, 16, 22] {
+      var c = LookAheadConfiguration(width: 98, height: 66)
+      c.stream.minimumQP = 0
+      c.stream.maximumReferences = 4
+      c.rate = .constantQP(qp)
+      c.lookAhead = 24
+      let content = SyntheticContent(kind: .noise, width: 98, height: 66, seed: 1)
+      left += try Self.compare(c, content, frames: 30, estimates: false)
+    }
+    #expect(left > 30)
+  }
+
+  @Test("What is asked for in mid-stream finds pictures in flight", arguments: 0..<6)
+  func midStream(part: Int) throws {
+    var r = TestRandom(UInt64(part) &+ 0x317)
+    var c = Self.inFlight(&r)
+    c.rate = .average(300_000)
+    let content = SyntheticContent(
+      kind: .motion, width: c.stream.width, height: c.stream.height, seed: UInt64(part))
+    try Self.compare(c, content, frames: 60) { encoder, n, output in
+      var new = encoder.configuration
+      switch n {
+      case 25 where part % 2 == 0: encoder.flush(output: output)
+      case 25: encoder.complete(through: 8, output: output)
+      case 35:
+        new.rate = .average(80_000)
+        try encoder.reconfigure(new)
+      case 45:
+        // From here on each picture must know what those before it took.
+        new.buffer = .init(maximumRate: 200_000, size: 100_000)
+        try encoder.reconfigure(new)
+      case 52:
+        new.buffer = nil
+        new.rate = .quality(30)
+        try encoder.reconfigure(new)
+      default: break
+      }
+      #expect(encoder.heldFrameCount <= encoder.configuration.lookAhead)
+    }
+  }
+
+  @Test("An encoder goes while its pictures are in flight")
+  func dropped() throws {
+    let content = SyntheticContent(kind: .mixed, width: 160, height: 160, seed: 1)
+    let pictures = (0..<40).map { content.frame($0) }
+    for count in 20..<40 {
+      var c = LookAheadConfiguration(width: 160, height: 160)
+      c.stream.maximumReferences = 4
+      c.stream.threads = 2 + count % 4
+      c.lookAhead = 12
+      let encoder = try LookAheadEncoder(configuration: c)
+      var out = 0
+      for picture in pictures.prefix(count) {
+        try picture.withSource(planar: true, padding: 0) { try encoder.encode($0) { _ in out += 1 } }
+      }
+      #expect(out == count - 12)
     }
   }
 }

@@ -299,6 +299,9 @@ struct FileRateController {
     return isEnding || seconds * buffer.rate < 2 * end ? end : nil
   }
 
+  /// The stream begins, or ends with what was planned last: the QP changes fast.
+  var isFast: Bool { elapsed < 1 || isNearEnd }
+
   // MARK: - Results
 
   /// Bits that the first of these pictures may take.

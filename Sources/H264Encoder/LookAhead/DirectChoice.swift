@@ -4,11 +4,12 @@
 struct DirectChoice {
   /// B pictures whose colocated pictures are alike: those that others refer to, and of the last ones those before a B picture and
   /// those before another picture.
-  private enum Kind: Int { case reference, beforeB, beforeP }
+  enum Kind: Int { case reference, beforeB, beforeP }
 
   /// Of each kind, what the pictures so far have cost, older ones less and less.
   private var costs = [DirectCosts](repeating: DirectCosts(), count: 3)
-  private var kind = Kind.reference
+  /// Of the picture that `choose` was called for last.
+  private(set) var kind = Kind.reference
   /// Pictures that got temporal direct.
   private(set) var temporalPictures = 0
 
@@ -33,8 +34,9 @@ struct DirectChoice {
     if !plan.header.usesSpatialDirect { temporalPictures += 1 }
   }
 
-  /// Takes in what the picture that `choose` was called for has cost.
-  mutating func note(_ new: DirectCosts) {
+  /// Takes in what a picture has cost: one of that kind, or the one that `choose` was called for last.
+  mutating func note(_ new: DirectCosts, of kind: Kind? = nil) {
+    let kind = kind ?? self.kind
     costs[kind.rawValue].spatial = costs[kind.rawValue].spatial / 2 + new.spatial
     costs[kind.rawValue].temporal = costs[kind.rawValue].temporal / 2 + new.temporal
   }

@@ -13,10 +13,27 @@ public final class LookAheadEncoder {
   private var pps: H264PictureParameterSet
   /// That one first.
   private let pictureSets: [H264PictureParameterSet]
-  let coder: PictureCoder
-  /// Pictures, tables and scratch beside those of the coder.
+  /// The first of those that code pictures.
+  private let coder: PictureCoder
+  private let history: MotionHistory
+  /// Nil with one thread.
+  private let scheduler: PictureScheduler?
+  private let cpu: Int32
+  /// Pictures that may be coded beside each other, at first and now.
+  private let mostInFlight: Int
+  private var flightLimit: Int { min(mostInFlight, configuration.picturesInFlight) }
+  /// Made as they are needed.
+  private var flights: [PictureInFlight] = []
+  /// Of those, the ones with a picture, in decoding order.
+  private var inFlight: [PictureInFlight] = []
+  /// The last one whose picture is no B picture.
+  private var lastAnchor: PictureInFlight?
+  private let framePool: FrameMemoryPool
+  /// Pictures, tables and scratch beside those of the coders.
   private let memory: EncoderMemory
   private let pool: [PicturePlanes]
+  /// Of each, how many of the pictures in flight need it, and whether it is the one that was given out last.
+  private var uses: [Int]
   private let queue: LookAheadQueue
   private var order: StreamOrder
   private var rateControl: FileRateController
@@ -24,11 +41,8 @@ public final class LookAheadEncoder {
   private var timing: BufferTiming?
   /// Seconds that durations are multiples of; nil where nobody counts with them.
   private let wholeTick: Double?
-  private var output: AccessUnit
-  private let scrollDetector: ScrollDetector
   /// Nil where the stream has no weighted prediction.
   private(set) var weights: PictureWeights?
-  private let qpOffsets: UnsafeMutablePointer<Int8>
   private let evenShares: UnsafeMutablePointer<Float>
   /// Among pictures that all refer to the one before: what is coded well once is copied by those after it.
   private var cascade = QualityCascade(offsets: [0.7, 0.3, 0.7, -1.7])
@@ -45,6 +59,11 @@ public final class LookAheadEncoder {
   var temporalPictures: Int { directChoice.temporalPictures }
   /// Pictures that were coded again to fit the buffer; for tests.
   private(set) var recodedPictures = 0
+  /// `PictureCoder.estimatesSamples` and `picturesLeftToOne`; for tests.
+  var estimatesSamples = true
+  var picturesLeftToOne: Int {
+    coder.threads == 1 ? coder.picturesLeftToOne : flights.reduce(0) { $0 + $1.coder.picturesLeftToOne }
+  }
 
   /// - Parameters:
   ///   - configuration: what is coded, and how.
@@ -75,14 +94,23 @@ public final class LookAheadEncoder {
     let engine = configuration.engineConfiguration
     speedControl = SpeedControl(engine)
     let hasB = configuration.bidirectionalLimit > 0
-    coder = PictureCoder(configuration: engine, sps: sps, pps: pps, cpu: cpu, bidirectional: hasB)
+    self.cpu = cpu
+    let most = configuration.picturesInFlight
+    mostInFlight = most
+    let geometry = PictureGeometry(width: engine.width, height: engine.height)
+    history = MotionHistory(geometry, pictures: most + 1)
+    coder = PictureCoder(
+      configuration: engine, sps: sps, pps: pps, cpu: cpu, bidirectional: hasB, history: history)
+    scheduler = coder.threads > 1 ? PictureScheduler(threads: coder.threads, places: most) : nil
     let kernels = UnsafePointer(coder.kernels)
     var memory = EncoderMemory()
     var pool: [PicturePlanes] = []
-    for _ in 0...engine.maximumReferences {
+    // Those that others refer to, those that are being coded, and the one that was given out last.
+    for _ in 0..<engine.maximumReferences + most + (most > 1 ? 1 : 0) {
       pool.append(PicturePlanes(coder.geometry, memory: &memory, storesMotion: hasB))
     }
     self.pool = pool
+    uses = [Int](repeating: 0, count: pool.count)
     queue = LookAheadQueue(coder.geometry, kernels: kernels, weighs: pps.hasWeightedPrediction)
     order = StreamOrder(
       capacity: engine.maximumReferences, maxFrameNum: 1 << sps.log2MaxFrameNum,
@@ -93,26 +121,23 @@ public final class LookAheadEncoder {
     rateControl = FileRateController(
       configuration, pass: pass,
       joined: JoinedBuffer(configuration, tick: tick, macroblocks: coder.geometry.macroblockCount))
-    output = AccessUnit(
-      pool: FrameMemoryPool(capacity: max(65536, engine.width * engine.height / 2)),
-      framing: engine.framing == .lengths ? .length : .startCode)
-    scrollDetector = ScrollDetector(coder.geometry, memory: &memory)
+    framePool = FrameMemoryPool(capacity: max(65536, engine.width * engine.height / 2), extra: most - 1)
     pictureSets = configuration.makePictureSets(pps)
     weights =
       pps.hasWeightedPrediction
       ? PictureWeights(coder.geometry, slots: pool.count, sets: pictureSets, memory: &memory) : nil
-    qpOffsets = memory.allocate(Int8.self, count: coder.geometry.macroblockCount)
     evenShares = memory.allocate(Float.self, count: coder.geometry.heightInMbs)
     evenShares.update(
       repeating: 1 / Float(coder.geometry.heightInMbs), count: coder.geometry.heightInMbs)
     self.memory = memory
     forecasts.reserveCapacity(configuration.lookAhead + 1)
     intervals.reserveCapacity(configuration.lookAhead + 1)
+    inFlight.reserveCapacity(most)
     reorderingDepth = configuration.reorderingDepth
-    coder.setAside { [unowned self] in
-      queue.prepare(self.configuration, propagates: propagatesQuality)
-    }
   }
+
+  /// No thread touches a picture any more when its memory goes.
+  deinit { scheduler?.end() }
 
   /// Frames of look-ahead from which on one of them may miss in it.
   private static let leastToPrepare = 8
@@ -127,8 +152,8 @@ public final class LookAheadEncoder {
   /// Frames that can come out before one that is shown earlier.
   public let reorderingDepth: Int
 
-  /// Pictures that wait.
-  public var heldFrameCount: Int { queue.count }
+  /// Pictures that wait or are being coded.
+  public var heldFrameCount: Int { queue.count + inFlight.count }
 
   /// Changes what may change in mid-stream: the rate, the buffer, the frame rate, the QP range, key frames, the speed
   /// and measurement. The next picture to be coded follows it.
@@ -170,8 +195,11 @@ public final class LookAheadEncoder {
       throw EncoderError.fixedInStream(
         "The buffer that the stream describes, or shares with others, cannot change in mid-stream.")
     }
+    // What is being coded belongs to what was asked for before.
+    for flight in inFlight { account(flight) }
     configuration = fixed
     coder.configuration = new.engineConfiguration
+    for flight in flights { flight.coder.configuration = new.engineConfiguration }
     speedControl.reconfigure(new.engineConfiguration)
     rateControl.reconfigure(fixed)
   }
@@ -207,23 +235,31 @@ public final class LookAheadEncoder {
     }
     let correction = queue.append(source, options: options, configuration: configuration)
     if correction != 0 { rateControl.correct(seconds: correction, isInBuffer: reorderingDepth == 0) }
-    // It is looked at while another picture is coded; a short look-ahead needs all that it has.
+    let limit = flightLimit
+    // With one picture at a time it is looked at while that is coded; a short look-ahead needs all that it has.
     let prepares =
-      configuration.lookAhead >= LookAheadEncoder.leastToPrepare && queue.count > configuration.lookAhead
+      limit == 1 && configuration.lookAhead >= LookAheadEncoder.leastToPrepare
+      && queue.count > configuration.lookAhead
     if !prepares { queue.look(configuration) }
     lookTime = Double(DispatchTime.now().uptimeNanoseconds &- start) * 1e-9
-    while queue.count > configuration.lookAhead { output(codeNext(isEnding: false, prepares: prepares)) }
+    while queue.count > configuration.lookAhead - (limit - 1) {
+      begin(isEnding: false, output)
+      if prepares { queue.prepare(configuration, propagates: propagatesQuality) }
+      while inFlight.count >= limit { output(finishFirst()) }
+    }
   }
 
   /// Codes all pictures that wait. A picture that comes afterwards goes on with the stream.
   public func flush(output: (consuming EncodedFrame) -> Void) {
-    while queue.count > 0 { output(codeNext(isEnding: true)) }
+    while queue.count > 0 { begin(isEnding: true, output) }
+    while !inFlight.isEmpty { output(finishFirst()) }
   }
 
   /// Codes the pictures that wait up to this one (`FrameFacts.index`), and goes on.
   public func complete(through index: UInt64, output: (consuming EncodedFrame) -> Void) {
     // The stream goes on: what it owes or has saved is not a matter of these pictures alone.
-    while queue.holdsPicture(through: index) { output(codeNext(isEnding: false)) }
+    while queue.holdsPicture(through: index) { begin(isEnding: false, output) }
+    while inFlight.contains(where: { ($0.picture?.index ?? 0) <= index }) { output(finishFirst()) }
   }
 
   private func check(_ source: SourcePicture, _ options: FrameOptions) throws {
@@ -253,15 +289,51 @@ public final class LookAheadEncoder {
     }
   }
 
-  /// Codes the first picture of the queue.
-  /// - Parameter prepares: meanwhile the queue makes the next ones ready (`LookAheadQueue.prepare`).
-  private func codeNext(isEnding: Bool, prepares: Bool = false) -> EncodedFrame {
+  // MARK: - Pictures in flight
+
+  /// Waits for the pictures that the plan of the next one is to know: all, where an average rate has the QP change fast, at the
+  /// begin and the end of a stream.
+  private func learn(isEnding: Bool) {
+    guard case .average = configuration.rate, isEnding || rateControl.isFast else { return }
+    for flight in inFlight { account(flight) }
+  }
+
+  private func idleFlight() -> PictureInFlight {
+    if let idle = flights.first(where: { $0.picture == nil }) { return idle }
+    var coder = coder
+    if scheduler != nil {
+      if !flights.isEmpty {
+        coder = PictureCoder(
+          configuration: coder.configuration, sps: sps, pps: pps, cpu: cpu,
+          bidirectional: reorderingDepth > 0, history: history)
+      }
+      coder.reusesMemory = mostInFlight == 1
+    }
+    let flight = PictureInFlight(
+      coder, place: scheduler?.place(flights.count),
+      output: AccessUnit(
+        pool: framePool, framing: configuration.stream.framing == .lengths ? .length : .startCode))
+    flights.append(flight)
+    return flight
+  }
+
+  /// Begins to code the first picture of the queue, when there is room for it.
+  private func begin(isEnding: Bool, _ output: (consuming EncodedFrame) -> Void) {
+    while inFlight.count >= flightLimit { output(finishFirst()) }
+    learn(isEnding: isEnding)
     let start = DispatchTime.now().uptimeNanoseconds
-    let count = coder.geometry.macroblockCount
-    let isExact = isConstantQP
+    let flight = idleFlight()
+    let coder = flight.coder
+    if let place = flight.place { scheduler?.clear(place) }
     coder.speed = speedControl.speed
+    coder.estimatesSamples = estimatesSamples
+    let isExact = isConstantQP
     queue.settle(configuration, propagates: propagatesQuality)
     forecasts.removeAll(keepingCapacity: true)
+    // What is being coded is still to be paid for.
+    for flight in inFlight where !flight.isAccounted {
+      if let picture = flight.picture { forecasts.append(picture.forecast) }
+    }
     for picture in queue.settled { forecasts.append(picture.forecast) }
     for (n, picture) in queue.pictures.enumerated() {
       forecasts.append(picture.forecast(of: n, typicalRun: queue.typicalRun))
@@ -273,8 +345,8 @@ public final class LookAheadEncoder {
     }
     let room = rateControl.room(forecasts, intervals: intervals)
     let picture = queue.removeFirst()
-    let isLast = isEnding && queue.count == 0
-    defer { queue.recycle(picture) }
+    flight.room = room
+    flight.isLast = isEnding && queue.count == 0
     let isIntra = picture.kind.isKey
     let isB = picture.kind.isBidirectional
 
@@ -292,7 +364,7 @@ public final class LookAheadEncoder {
       offset += cascaded
     }
     let qp = picture.options.qp.map(Double.init) ?? planned + offset
-    setQP(&plan, qp, picture, isExact: isExact || picture.options.qp != nil)
+    setQP(&plan, qp, picture, flight.qpOffsets, isExact: isExact || picture.options.qp != nil)
     if !isB {
       // B pictures inherit from every picture that is none.
       plan.isBetter = isIntra || cascaded < -1 || configuration.bidirectionalLimit > 0
@@ -300,10 +372,6 @@ public final class LookAheadEncoder {
 
     let source = picture.source
     order.selectReferences(picture.kind, index: picture.index, most: max(1, coder.referencesSearched))
-    if !isB, let first = order.wanted.first {
-      plan.scroll = scrollDetector.distance(
-        source, from: pool[first.picture], limit: sps.verticalMotion - 16)
-    }
     weights?.weigh(&plan, source, index: picture.index, order, coder)
     for (i, entry) in order.wanted.enumerated() { coder.setReference(i, pool[entry.picture]) }
     for (i, entry) in order.wantedL1.enumerated() { coder.setReferenceL1(i, pool[entry.picture]) }
@@ -311,52 +379,121 @@ public final class LookAheadEncoder {
       disableIDC: coder.configuration.deblocking ? 0 : 1,
       alphaOffset: coder.configuration.deblockingAlphaOffset,
       betaOffset: coder.configuration.deblockingBetaOffset)
-    let references = order.wanted.count + order.wantedL1.count
-    let target = order.prepare(&plan, picture.kind, index: picture.index, pool: pool.count)
-    if plan.isReference { weights?.store(slot: target) }
-    if isB { directChoice.choose(&plan, configuration.directPrediction, order) }
+    flight.references = order.wanted.count + order.wantedL1.count
+    flight.target = order.prepare(&plan, picture.kind, index: picture.index, uses: uses)
+    if plan.isReference { weights?.store(slot: flight.target) }
+    if isB {
+      directChoice.choose(&plan, configuration.directPrediction, order)
+      flight.directKind = directChoice.kind
+    }
+    flight.output.pointee.removeAll()
+    writeLeadingUnits(plan, picture, &flight.output.pointee)
+    flight.leading = (flight.output.pointee.units.count, flight.output.pointee.count)
+    coder.qpOffsets = UnsafePointer(flight.qpOffsets)
 
-    output.removeAll()
-    writeLeadingUnits(plan, picture)
-    let leading = (units: output.units.count, count: output.count)
-    coder.qpOffsets = UnsafePointer(qpOffsets)
-    coder.code(plan, source: source, into: pool[target], output: &output, doesAside: prepares)
-    // The same with one thread, so that the stream is the same.
-    if prepares, !coder.isThreaded { queue.prepare(configuration, propagates: propagatesQuality) }
-    let codedQP = fit(&plan, qp, room, picture, source, target, leading)
-    if plan.comparesDirect { directChoice.note(coder.directCosts) }
-    lastPicture = target
+    flight.pins.removeAll(keepingCapacity: true)
+    flight.pins.append(flight.target)
+    for entry in order.wanted { flight.pins.append(entry.picture) }
+    for entry in order.wantedL1 { flight.pins.append(entry.picture) }
+    for i in flight.pins { uses[i] += 1 }
+    (flight.qp, flight.offset, flight.cascaded) = (qp, offset, cascaded)
+    (flight.isExact, flight.isInBuffer) = (isExact, rateControl.buffer != nil)
+    (flight.isAccounted, flight.results) = (false, nil)
+    launch(flight, &plan, source, isPredicted: !isB && !isIntra)
+    flight.plan = plan
+    flight.picture = picture
+    if !isB { lastAnchor = flight }
+    inFlight.append(flight)
+    flight.time = Double(DispatchTime.now().uptimeNanoseconds &- start) * 1e-9
+  }
+
+  /// Hands a planned picture to the threads, or codes it.
+  private func launch(
+    _ flight: PictureInFlight, _ plan: inout PicturePlan, _ source: SourcePicture, isPredicted: Bool
+  ) {
+    let first = isPredicted ? order.wanted.first.map { pool[$0.picture] } : nil
+    let limit = sps.verticalMotion - 16
+    if let scheduler, let place = flight.place {
+      guard
+        let job = flight.coder.begin(plan, source: source, into: pool[flight.target], output: flight.output)
+      else { return }
+      let anchor = isPredicted ? lastAnchor : nil
+      let needs = inFlight.lazy.filter { $0 === anchor || flight.pins.contains($0.target) }
+      scheduler.begin(
+        job, at: place, needs: needs.compactMap(\.place), isReference: plan.isReference,
+        scroll: first.map { (flight.scrollDetector, source, $0, limit) })
+      return
+    }
+    if let first { plan.scroll = flight.scrollDetector.distance(source, from: first, limit: limit) }
+    flight.coder.code(plan, source: source, into: pool[flight.target], output: &flight.output.pointee)
+    flight.results = (flight.coder.statistics, flight.coder.directCosts)
+  }
+
+  /// Waits until a picture is coded, and notes what it took.
+  private func account(_ flight: PictureInFlight) {
+    guard !flight.isAccounted, let picture = flight.picture else { return }
+    flight.isAccounted = true
+    if let place = flight.place {
+      scheduler?.complete(place)
+      flight.plan.scroll = flight.coder.end(flight.plan, pool[flight.target])
+    }
+    let codedQP = fit(flight, picture)
+    if flight.plan.comparesDirect { directChoice.note(flight.directCosts, of: flight.directKind) }
+    if flight.isExact { return }
+    let bits = flight.output.pointee.bits
+    let final = picture.finalResidual(coder.geometry.macroblockCount)
+    rateControl.finish(
+      bits: Double(bits), qp: codedQP - flight.offset, picture: picture.forecast, cascaded: flight.cascaded,
+      final: final)
+    if keepsStatistics {
+      statistics.append(
+        PassStatistics.Picture(
+          index: picture.index, kind: picture.forecast.kind, bits: bits,
+          qp: min(max(codedQP - flight.offset, 0), 51), duration: picture.duration, residual: final))
+    }
+  }
+
+  /// Finishes the first picture in flight.
+  private func finishFirst() -> EncodedFrame {
+    let start = DispatchTime.now().uptimeNanoseconds
+    let flight = inFlight[0]
+    account(flight)
+    inFlight.removeFirst()
+    if lastAnchor === flight { lastAnchor = nil }
+    for i in flight.pins { uses[i] -= 1 }
+    if mostInFlight > 1 {
+      if let lastPicture { uses[lastPicture] -= 1 }
+      uses[flight.target] += 1
+    }
+    lastPicture = flight.target
 
     var facts = FrameFacts()
-    coder.describe(&facts, plan, references: references)
-    facts.speed = coder.speed
-    if configuration.stream.measuresError {
-      facts.meanSquaredError = coder.squaredError(source, pool[target])
-    }
-    facts.index = picture.index
-    if !isExact {
-      let final = picture.finalResidual(count)
-      rateControl.finish(
-        bits: Double(output.bits), qp: codedQP - offset, picture: picture.forecast, cascaded: cascaded,
-        final: final)
-      if keepsStatistics {
-        statistics.append(
-          PassStatistics.Picture(
-            index: picture.index, kind: picture.forecast.kind, bits: output.bits,
-            qp: min(max(codedQP - offset, 0), 51), duration: picture.duration, residual: final))
+    coder.describe(&facts, flight.plan, references: flight.references, statistics: flight.statistics)
+    facts.speed = flight.coder.speed
+    if let picture = flight.picture {
+      if configuration.stream.measuresError {
+        facts.meanSquaredError = coder.squaredError(picture.source, pool[flight.target])
       }
+      facts.index = picture.index
     }
     let interval = queue.decodeInterval(place: codedCount, depth: reorderingDepth)
     codedCount += 1
-    facts.fillerBytes = fill(interval.seconds, isKnown: interval.isKnown, isLast: isLast)
-    facts.bits = output.bits
-    rateControl.remove(bits: Double(output.bits), seconds: interval.seconds)
-    if isLast { bufferMiss = rateControl.miss }
-    facts.encodeTime = Double(DispatchTime.now().uptimeNanoseconds &- start) * 1e-9
-    speedControl.note(seconds: facts.encodeTime + lookTime, interval: picture.duration)
+    if flight.isInBuffer {
+      facts.fillerBytes = fill(&flight.output.pointee, interval.seconds, isKnown: interval.isKnown, isLast: flight.isLast)
+    }
+    facts.bits = flight.output.pointee.bits
+    if flight.isInBuffer { rateControl.remove(bits: Double(facts.bits), seconds: interval.seconds) }
+    if flight.isLast { bufferMiss = rateControl.miss }
+    facts.encodeTime = flight.time + Double(DispatchTime.now().uptimeNanoseconds &- start) * 1e-9
+    if let picture = flight.picture {
+      speedControl.note(seconds: facts.encodeTime + lookTime, interval: picture.duration)
+      queue.recycle(picture)
+    }
     lookTime = 0
+    flight.picture = nil
     return EncodedFrame(
-      facts: facts, nalUnits: output.units, byteCount: output.count, memory: output.takeMemory())
+      facts: facts, nalUnits: flight.output.pointee.units, byteCount: flight.output.pointee.count,
+      memory: flight.output.pointee.takeMemory())
   }
 
   private var isConstantQP: Bool {
@@ -365,7 +502,11 @@ public final class LookAheadEncoder {
   }
 
   /// Sets the picture's QP, and the offsets of its macroblocks to what is left of a fraction.
-  private func setQP(_ plan: inout PicturePlan, _ qp: Double, _ picture: QueuedPicture, isExact: Bool) {
+  private func setQP(
+    _ plan: inout PicturePlan, _ qp: Double, _ picture: QueuedPicture,
+    _ qpOffsets: UnsafeMutablePointer<Int8>,
+    isExact: Bool
+  ) {
     let stream = configuration.stream
     plan.qp = min(max(Int(qp.rounded()), stream.minimumQP), stream.maximumQP)
     let count = coder.geometry.macroblockCount
@@ -383,32 +524,35 @@ public final class LookAheadEncoder {
 
   /// Codes the picture again, coarser, as long as it does not fit into the decoder's buffer.
   /// - Returns: the QP that it was coded with.
-  private func fit(
-    _ plan: inout PicturePlan, _ first: Double, _ room: Double?, _ picture: QueuedPicture,
-    _ source: SourcePicture, _ target: Int, _ leading: (units: Int, count: Int)
-  ) -> Double {
-    guard let room else { return first }
-    var qp = first
+  private func fit(_ flight: PictureInFlight, _ picture: QueuedPicture) -> Double {
+    // No other picture is in flight then.
+    guard flight.isInBuffer, let room = flight.room else { return flight.qp }
+    let output = flight.output
+    let leading = flight.leading
+    var qp = flight.qp
     var attempts = 0
-    while Double(output.bits) > room, attempts < 4 {
+    while Double(output.pointee.bits) > room, attempts < 4 {
       attempts += 1
       recodedPictures += 1
-      let over = Double(output.bits) / max(room, 1)
+      let over = Double(output.pointee.bits) / max(room, 1)
       qp = min(qp + max(1.5, 7 * log2Approx(over) + 0.5), Double(configuration.stream.maximumQP))
       if attempts == 4 || qp >= Double(configuration.stream.maximumQP) {
         // What is left is coded macroblock by macroblock within what there is.
         attempts = 4
         let left = max(room - Double(leading.count * 8), 64)
-        plan.budget = RowBudget(
-          target: left * 0.9, maximum: left * 0.95, limit: left - 64, cheapest: plan.isKeyFrame ? 6 : 0.125,
+        flight.plan.budget = RowBudget(
+          target: left * 0.9, maximum: left * 0.95, limit: left - 64,
+          cheapest: flight.plan.isKeyFrame ? 6 : 0.125,
           minQP: configuration.stream.minimumQP, maxQP: 51, shares: UnsafePointer(evenShares))
         // All macroblocks can be skipped by their neighbours' motion.
-        if plan.isBidirectional { plan.header.usesSpatialDirect = true }
-        plan.comparesDirect = false
+        if flight.plan.isBidirectional { flight.plan.header.usesSpatialDirect = true }
+        flight.plan.comparesDirect = false
       }
-      setQP(&plan, qp, picture, isExact: picture.options.qp != nil)
-      output.truncate(units: leading.units, count: leading.count)
-      coder.recodeAlone(plan, source: source, into: pool[target], output: &output)
+      setQP(&flight.plan, qp, picture, flight.qpOffsets, isExact: picture.options.qp != nil)
+      output.pointee.truncate(units: leading.units, count: leading.count)
+      flight.coder.recodeAlone(
+        flight.plan, source: picture.source, into: pool[flight.target], output: &output.pointee)
+      if flight.results != nil { flight.results = (flight.coder.statistics, flight.coder.directCosts) }
     }
     return qp
   }
@@ -418,7 +562,9 @@ public final class LookAheadEncoder {
 
   /// Filler data for what a constant rate brings and the decoder's buffer has no room for.
   /// - Returns: its bytes, framing included.
-  private func fill(_ seconds: Double, isKnown: Bool, isLast: Bool) -> Int {
+  private func fill(
+    _ output: inout AccessUnit, _ seconds: Double, isKnown: Bool, isLast: Bool
+  ) -> Int {
     guard case .constant = configuration.rate, let buffer = rateControl.buffer,
       let most = rateControl.most(isLast: isLast, seconds: seconds)
     else { return 0 }
@@ -426,7 +572,7 @@ public final class LookAheadEncoder {
     if isLast, most < buffer.size {
       // Just that: what is agreed upon is whole bytes away.
       let bytes = Int(min(max(lost / 8, 0), LookAheadEncoder.mostFiller).rounded())
-      return bytes < 8 ? 0 : addFiller(bytes)
+      return bytes < 8 ? 0 : addFiller(bytes, &output)
     }
     // Framing, header, a byte and the trailing bits: what is less than that is taken from the bits to come, and never the
     // other way: what stays below a byte would sum up over a stream.
@@ -435,11 +581,11 @@ public final class LookAheadEncoder {
     let room = buffer.fullness * (isKnown ? 1 : 0.75) - Double(output.bits)
     let fitting = Int(min(max(room / 8, 0), LookAheadEncoder.mostFiller))
     guard lost > 0, fitting >= 8 else { return 0 }
-    return addFiller(min(bytes, fitting))
+    return addFiller(min(bytes, fitting), &output)
   }
 
   /// - Parameter bytes: framing and the header take five of them.
-  private func addFiller(_ bytes: Int) -> Int {
+  private func addFiller(_ bytes: Int, _ output: inout AccessUnit) -> Int {
     let before = output.count
     output.appendFiller(bytes: bytes - 5)
     return output.count - before
@@ -447,7 +593,7 @@ public final class LookAheadEncoder {
 
   // MARK: - NAL units around the slices
 
-  private func writeLeadingUnits(_ plan: PicturePlan, _ picture: QueuedPicture) {
+  private func writeLeadingUnits(_ plan: PicturePlan, _ picture: QueuedPicture, _ output: inout AccessUnit) {
     if configuration.stream.writesAccessUnitDelimiters {
       output.append(.accessUnitDelimiter) {
         H264AccessUnitDelimiter(primaryPictureType: plan.isKeyFrame ? 0 : plan.isBidirectional ? 2 : 1).write(
@@ -458,7 +604,7 @@ public final class LookAheadEncoder {
       output.append(.sequenceParameterSet, refIDC: 3) { sps.write(to: &$0) }
       for set in pictureSets { output.append(.pictureParameterSet, refIDC: 3) { set.write(to: &$0) } }
     }
-    writeTiming(picture)
+    writeTiming(picture, &output)
     if plan.isOpenKeyFrame {
       output.append(.sei) { H264RecoveryPoint(frameCount: 0, isExact: true).write(to: &$0) }
     }
@@ -470,7 +616,7 @@ public final class LookAheadEncoder {
   }
 
   /// When the frame leaves the buffer and is shown.
-  private func writeTiming(_ picture: QueuedPicture) {
+  private func writeTiming(_ picture: QueuedPicture, _ output: inout AccessUnit) {
     guard var timing else { return }
     if codedCount > 0 {
       // Known by now, whatever it was thought to be.

@@ -60,9 +60,10 @@ struct StreamOrder {
   }
 
   /// Fills in the slice header, and marks pictures as it tells the decoder to.
+  /// - Parameter uses: of each picture of the pool, how many pictures that are being coded need it.
   /// - Returns: the picture of the pool to code into.
   mutating func prepare(
-    _ plan: inout PicturePlan, _ kind: QueuedPicture.Kind, index: UInt64, pool: Int
+    _ plan: inout PicturePlan, _ kind: QueuedPicture.Kind, index: UInt64, uses: [Int]
   ) -> Int {
     if plan.isIDR {
       frameNum = 0
@@ -94,7 +95,7 @@ struct StreamOrder {
     plan.referenceCount = wanted.count
     plan.header.activeReferencesL1 = max(1, wantedL1.count)
     plan.referenceCountL1 = wantedL1.count
-    let target = (0..<pool).first { i in !buffer.entries.contains { $0.picture == i } } ?? 0
+    let target = uses.indices.first { i in uses[i] == 0 && !buffer.entries.contains { $0.picture == i } } ?? 0
     if plan.isReference { mark(&plan, kind, target, index) }
     return target
   }

@@ -78,12 +78,15 @@ public final class FrameMemoryPool: Sendable {
 
   private let state: Mutex<State>
   /// Roomy blocks, those that are out included.
-  private static let limit = 8
+  private let limit: Int
 
-  /// - Parameter capacity: bytes that a frame usually fits.
-  init(capacity: Int) {
+  /// - Parameters:
+  ///   - capacity: bytes that a frame usually fits.
+  ///   - extra: frames that are out because they are being coded, beyond one.
+  init(capacity: Int, extra: Int = 0) {
+    limit = 8 + extra
     var state = State(roomy: capacity)
-    state.free.reserveCapacity(Self.limit)
+    state.free.reserveCapacity(limit)
     self.state = Mutex(state)
   }
 
@@ -93,7 +96,7 @@ public final class FrameMemoryPool: Sendable {
   func take(_ capacity: Int) -> FrameMemory {
     let (block, size) = state.withLock { state -> (Block?, Int) in
       state.out += 1
-      guard state.out <= Self.limit else { return (nil, capacity) }
+      guard state.out <= limit else { return (nil, capacity) }
       if capacity > state.roomy { state.roomy = capacity * 2 }
       while let block = state.free.popLast() {
         if block.capacity >= state.roomy { return (block, block.capacity) }
@@ -127,7 +130,7 @@ public final class FrameMemoryPool: Sendable {
     let block = Block(address: address, capacity: capacity)
     let isKept = state.withLock { state in
       state.out -= 1
-      guard block.capacity >= state.roomy, state.free.count < Self.limit else { return false }
+      guard block.capacity >= state.roomy, state.free.count < limit else { return false }
       state.free.append(block)
       return true
     }
