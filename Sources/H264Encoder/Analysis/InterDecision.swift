@@ -67,8 +67,9 @@ extension MacroblockCoder {
     var cost = best16.cost
 
     // Partitions, when one vector leaves much.
-    if cost > lambda &* f.tools.partitionThreshold {
-      decidePartitions(&type, &cost, best16, bestReference)
+    let repeats = f.repeats != nil && bestReference == 0 && cost > lambda &* 24 ? findRepeats() : 0
+    if repeats != 0 || cost > lambda &* f.tools.partitionThreshold {
+      decidePartitions(&type, &cost, best16, bestReference, repeats: repeats)
     }
 
     // Intra, when it could be cheaper.
@@ -285,6 +286,12 @@ extension MacroblockCoder {
     if f.scroll != .zero {
       starts[n] = f.scroll
       n &+= 1
+    }
+    if r == 0 {
+      for i in 0..<f.moves.count {
+        starts[n] = f.moves[i]
+        n &+= 1
+      }
     }
     if r == 0 && f.camera.isKnown {
       starts[n] = f.camera.vector(mbX, mbY)

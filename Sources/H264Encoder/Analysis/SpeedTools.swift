@@ -164,6 +164,21 @@ extension SpeedTools {
   }
 }
 
+extension SpeedTools {
+  /// The same for screens, where most macroblocks are P_Skip and the others are sharp: what takes time elsewhere takes
+  /// little here, and gains more.
+  var forScreens: SpeedTools {
+    guard rateDistortion else { return self }
+    var tools = self
+    tools.optimisedLevels = true
+    tools.roundsFinely = false
+    tools.transform8x8OnlyIfCoded = false
+    tools.smallIntraInP = true
+    tools.intraByCost = true
+    return tools
+  }
+}
+
 extension EncoderConfiguration {
   /// Reference pictures that a speed level makes use of: worth keeping as `maximumReferences`, where memory allows.
   public static func referencesUsed(speed: Int) -> Int { SpeedTools(speed: speed).references }
