@@ -67,9 +67,14 @@ extension MacroblockCoder {
     var cost = best16.cost
 
     // Partitions, when one vector leaves much.
-    let repeats = f.repeats != nil && bestReference == 0 && cost > lambda &* 24 ? findRepeats() : 0
+    let repeats = f.repeats != nil && cost > lambda &* f.tools.repeatThreshold ? findRepeats() : 0
     if repeats != 0 || cost > lambda &* f.tools.partitionThreshold {
-      decidePartitions(&type, &cost, best16, bestReference, repeats: repeats)
+      // What repeats does so in the first reference.
+      let reference = repeats != 0 ? 0 : bestReference
+      decidePartitions(&type, &cost, best16, reference, repeats: repeats)
+      if type == MacroblockType.inter16x16 && reference != bestReference {
+        setGrid(5, width: 2, height: 2, best16.v, Int8(truncatingIfNeeded: bestReference))
+      }
     }
 
     // Intra, when it could be cheaper.

@@ -13,8 +13,7 @@
 /// Screens repeat themselves exactly, so the source is compared with the last source. Places that their own samples
 /// single out (a hash of eight samples in a row, with detail to the right and below) are kept by a hash of a
 /// block; where the picture has changed such places are looked up, compared sample by sample, and vote for their distance.
-/// Of a picture in which nothing stands still, or nothing that has changed was there before, nothing can be told so, and
-/// the next ones are not looked at.
+/// Only pictures of screens are looked at so: a third of them, and of what changes in them, is flat.
 struct MoveDetector {
   /// The last picture looked at. Rows are `width` bytes.
   private let last: UnsafeMutablePointer<UInt8>
@@ -37,9 +36,6 @@ struct MoveDetector {
   private struct State {
     /// `FrameFacts.index` of the picture in `last`, plus 1; 0: none.
     var index: UInt64 = 0
-    /// Pictures that are not to be looked at.
-    var pause: Int32 = 0
-    var nextPause: Int32 = 1
   }
 
   /// Entries of `places` and `votes`: powers of two.
@@ -53,10 +49,10 @@ struct MoveDetector {
   private static let mostLookedUp = 320
   /// Size of what must be equal.
   private static let block = (width: 16, height: 4)
+  /// Macroblocks that must differ for anything to have moved; less is a cursor.
+  private static let leastChange = 4
   /// Votes that a distance needs.
   private static let leastVotes: Int32 = 6
-  /// The longest pause.
-  private static let longestPause: Int32 = 16
 
   init(_ geometry: PictureGeometry, memory: inout EncoderMemory) {
     width = geometry.width
@@ -77,12 +73,7 @@ struct MoveDetector {
   ///   - limit: the furthest that a vector may point up and down.
   func moves(_ source: SourcePicture, index: UInt64, refersToLast: Bool, limit: Int) -> Moves {
     // Smaller pictures show no windows.
-    guard width >= 128, height >= 128 else { return Moves() }
-    if state.pointee.pause > 0 {
-      state.pointee.pause &-= 1
-      state.pointee.index = 0
-      return Moves()
-    }
+    guard width >= 64, height >= 64 else { return Moves() }
     let follows = state.pointee.index == index && index > 0
     state.pointee.index = index &+ 1
     let columns = width / 16
@@ -98,27 +89,20 @@ struct MoveDetector {
     if differing == 0 { return Moves() }
     var moves = Moves()
     moves.isScreen = isFlat(source, differing)
-    var isHopeless = false
-    if follows {
-      // A camera's picture, or one that is new altogether.
-      isHopeless = differing &* 32 >= columns &* rows &* 31
-      if !isHopeless && refersToLast && differing >= 4 {
-        find(source, differing, limit, &moves)
-        if moves.isScreen {
-          repeats.add(last)
-          moves.repeats = UnsafePointer(repeats.places)
-        }
-        isHopeless = moves.count == 0 && !moves.isScreen && differing &* 4 >= columns &* rows
-      }
-      if isHopeless {
-        state.pointee.pause = state.pointee.nextPause
-        state.pointee.nextPause = min(state.pointee.nextPause &* 2, MoveDetector.longestPause)
-        state.pointee.index = 0
-        return moves
-      }
-      if moves.count > 0 { state.pointee.nextPause = 1 }
+    let isNew = !follows || differing &* 32 >= columns &* rows &* 31
+    if isNew && !moves.isScreen {
+      // No screen, or one that shows nothing but a movie.
+      state.pointee.index = 0
+      return moves
     }
-    store(source)
+    if follows && refersToLast && moves.isScreen {
+      if differing >= MoveDetector.leastChange {
+        find(source, differing, limit, &moves)
+        repeats.add(last)
+      }
+      moves.repeats = UnsafePointer(repeats.places)
+    }
+    store(source, keepsPlaces: moves.isScreen)
     return moves
   }
 
@@ -147,7 +131,8 @@ struct MoveDetector {
     for m in 0..<columns &* (height / 16) where changed[m] != 0 {
       number &+= 1
       if number % every != 0 { continue }
-      let p = UnsafeRawPointer(source.luma + (m / columns &* 16 &* source.lumaBytesPerRow &+ m % columns &* 16))
+      let p = UnsafeRawPointer(
+        source.luma + (m / columns &* 16 &* source.lumaBytesPerRow &+ m % columns &* 16))
       for y in 0..<16 {
         let a = (p + y &* source.lumaBytesPerRow).loadUnaligned(as: UInt64.self)
         let b = (p + (y &* source.lumaBytesPerRow &+ 8)).loadUnaligned(as: UInt64.self)
@@ -183,8 +168,8 @@ struct MoveDetector {
     return Int(truncatingIfNeeded: h >> UInt64(64 &- MoveDetector.placesBits))
   }
 
-  /// Keeps places of what has changed, and the picture itself.
-  private func store(_ source: SourcePicture) {
+  /// Keeps what has changed, and places in it.
+  private func store(_ source: SourcePicture, keepsPlaces: Bool) {
     let columns = width / 16
     let endX = width &- MoveDetector.block.width
     let endY = height &- MoveDetector.block.height
@@ -196,6 +181,7 @@ struct MoveDetector {
           memcpy(last + (y &* width &+ x0), source.luma + (y &* source.lumaBytesPerRow &+ x0), 16)
           y &+= 1
         }
+        if !keepsPlaces { continue }
         y = my &* 16
         while y < my &* 16 &+ 16 && y <= endY {
           let row = UnsafeRawPointer(source.luma + y &* source.lumaBytesPerRow)

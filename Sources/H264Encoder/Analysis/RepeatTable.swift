@@ -67,7 +67,9 @@ struct RepeatTable {
 extension MacroblockCoder {
   /// Vectors of the macroblock's 8x8 blocks that the screen has shown before; valid after `findRepeats`.
   private var repeats: UnsafeMutablePointer<MotionVector> {
-    mutating get { UnsafeMutableRawPointer(trial + 6 &* 512 + 256).assumingMemoryBound(to: MotionVector.self) }
+    mutating get {
+      UnsafeMutableRawPointer(trial + 6 &* 512 + 256).assumingMemoryBound(to: MotionVector.self)
+    }
   }
 
   /// Looks up the 8x8 blocks of the macroblock. Returns a bit for each that was found.

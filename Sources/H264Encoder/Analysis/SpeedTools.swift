@@ -40,6 +40,8 @@ struct SpeedTools {
   var fullSteps = 16
   /// 16x8, 8x16 and 8x8 partitions are tried when a 16x16 vector costs more than this many lambda.
   var partitionThreshold: Int32 = Int32.max / 2048
+  /// On screens, blocks that were shown before (`RepeatTable`) are looked for when a vector costs more than this many lambda.
+  var repeatThreshold: Int32 = 24
   /// Intra is tried when inter costs more than this many lambda.
   var intraThreshold: Int32 = 4
   /// In P pictures 8x8 and 4x4 intra prediction are tried where 16x16 costs less than so many percent of inter prediction.
