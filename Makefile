@@ -17,7 +17,7 @@ ENGINE = -c release -Xswiftc -enable-testing --scratch-path .build-engine
 SWIFT_SOURCES = Sources Tests Benchmarks/Sources Benchmarks/Package.swift Examples/Sources Fuzz/Sources Package.swift
 
 .DEFAULT_GOAL := help
-.PHONY: help lowlat-tables build demo test lint format docs clients permissive compare matrix bench engine-matrix kernel-bench rate-bench decode-bench silo-bench count-allocations check-manifest check-neon sanitize fuzz sample need-swift dependencies test-dependencies
+.PHONY: help lowlat-tables screens build demo test lint format docs clients permissive compare matrix bench engine-matrix kernel-bench rate-bench decode-bench silo-bench count-allocations check-manifest check-neon sanitize fuzz sample need-swift dependencies test-dependencies
 
 help: ## Lists these commands.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -70,6 +70,9 @@ BENCH_CLIPS = $(or $(CLIPS),$(wildcard ../shared/media/clips),Assets/video.m4v)
 bench: test-dependencies ## Measures H264Encoder against libx264 and libopenh264 (CLIPS=..., BENCH_OPTIONS="--quick ...").
 	$(TOOL) bench
 	@$(TOOLS_DIR)/bench $(BENCH_OPTIONS) $(BENCH_CLIPS)
+
+screens: ## Renders the screens that `bench --set screens` measures into .build/screens (python3-numpy, fonts-dejavu-core).
+	scripts/render-screens .build/screens
 
 engine-matrix: test-dependencies ## Decodes 2,000 random streams of H264Encoder (STREAMS=...) with two decoders, bit for bit.
 	OVT_ENGINE_ALONE=1 $(SWIFT) build --build-tests $(ENGINE)

@@ -21,6 +21,7 @@ public final class LowLatencyEncoder {
   private var analysis: PictureAnalysis
   private var look: PictureLook
   private let scrollDetector: ScrollDetector
+  private let moveDetector: MoveDetector
   /// Nil where the stream has no weighted prediction.
   private let fadeDetector: FadeDetector?
   /// Pictures coded with weights so far; for tests.
@@ -84,6 +85,7 @@ public final class LowLatencyEncoder {
     analysis = PictureAnalysis(coder.geometry, kernels: UnsafePointer(coder.kernels), memory: &memory)
     look = PictureLook(coder.geometry, kernels: UnsafePointer(coder.kernels), memory: &memory)
     scrollDetector = ScrollDetector(coder.geometry, memory: &memory)
+    moveDetector = MoveDetector(coder.geometry, memory: &memory)
     fadeDetector =
       pps.hasWeightedPrediction
       ? FadeDetector(coder.geometry, pictures: pool.count, memory: &memory) : nil
@@ -177,11 +179,12 @@ public final class LowLatencyEncoder {
       plan.scroll = scrollDetector.distance(
         source, from: pool[first.picture], limit: sps.verticalMotion - 16)
     }
+    let refersToLast = wanted.first.map { $0.index + 1 == nextIndex } ?? false
+    plan.moves = moveDetector.moves(
+      source, index: nextIndex, refersToLast: refersToLast, limit: sps.verticalMotion - 16)
     // The look compares with the last picture.
-    if looks, look.camera.isKnown, let first = wanted.first, first.index + 1 == nextIndex {
-      plan.camera = look.camera
-    }
-    let isSceneChange = looks && look.isSceneChange && plan.scroll == 0
+    if looks, look.camera.isKnown, refersToLast { plan.camera = look.camera }
+    let isSceneChange = looks && look.isSceneChange && plan.scroll == 0 && !plan.moves.explainMost
     if isSceneChange && configuration.sceneChange == .keyFrame && options.references == .automatic {
       wanted.removeAll(keepingCapacity: true)
     }

@@ -36,6 +36,8 @@ struct PicturePlan {
   var startsRefresh = false
   /// By how many rows the content was scrolled (`ScrollDetector`).
   var scroll = 0
+  /// By what parts of the picture have moved since the first reference.
+  var moves = Moves()
   /// How the camera has moved since the first reference, where that is known.
   var camera = CameraMotion()
   var scalableHeader: H264ScalableHeader?
@@ -67,9 +69,16 @@ final class PictureCoder {
 
   /// Speed level of the pictures to come.
   var speed: Int {
-    didSet { if speed != oldValue { tools = SpeedTools(speed: speed) } }
+    didSet {
+      if speed != oldValue {
+        tools = SpeedTools(speed: speed)
+        screenTools = tools.forScreens
+      }
+    }
   }
   var tools: SpeedTools
+  /// The same for pictures that are screens'.
+  private var screenTools: SpeedTools
 
   /// What all pointers here point to. Threads touch it while a picture is coded only.
   private let memory: EncoderMemory
@@ -148,6 +157,7 @@ final class PictureCoder {
     self.pps = pps
     speed = configuration.speed
     tools = SpeedTools(speed: configuration.speed)
+    screenTools = tools.forScreens
     geometry = PictureGeometry(width: configuration.width, height: configuration.height)
     var memory = EncoderMemory()
     kernels = memory.allocate(OVTKernels())
@@ -204,7 +214,7 @@ final class PictureCoder {
       transform8x8Allowed: pps.transform8x8, cabac: pps.cabac,
       constrainedIntra: pps.constrainedIntraPrediction, hasTemporalMotion: false,
       verticalLimit: sps.verticalMotion * 4, refreshFrom: 0, refreshTo: 0, keepsClean: false,
-      scroll: .zero, camera: CameraMotion(),
+      scroll: .zero, moves: Moves(), repeats: nil, camera: CameraMotion(),
       qpOffsets: nil,
       minQP: configuration.minimumQP, maxQP: configuration.maximumQP)
     coders = memory.allocate(MacroblockCoder.self, count: threads)
@@ -350,7 +360,7 @@ final class PictureCoder {
       coder.pointee.f.source = SourcePlanes(source)
       coder.pointee.f.picture = picture
       coder.pointee.f.holds = holds
-      coder.pointee.f.tools = tools
+      coder.pointee.f.tools = plan.moves.isScreen ? screenTools : tools
       coder.pointee.levelLambda =
         plan.isBidirectional && !plan.isReference
         ? tools.levelLambdaLast : MacroblockCoder.usualLevelLambda
@@ -373,6 +383,8 @@ final class PictureCoder {
       coder.pointee.f.refreshTo = plan.refreshTo
       coder.pointee.f.keepsClean = plan.keepsClean
       coder.pointee.f.camera = plan.camera
+      coder.pointee.f.moves = plan.moves
+      coder.pointee.f.repeats = plan.moves.repeats
       coder.pointee.f.scroll = MotionVector(0, Int16(truncatingIfNeeded: plan.scroll * 4))
     }
     return (syntax, holds)

@@ -12,6 +12,8 @@ struct SyntheticContent {
     case frozenNoise
     /// Sharp strokes on a plain ground, scrolling by whole rows.
     case screen
+    /// Print in two windows that jump about over a ramp, and letters that appear.
+    case windows
     /// A smooth texture that moves by fractions of a sample, with objects before it.
     case motion
     /// Samples of 0 and 255 only, changing.
@@ -80,6 +82,22 @@ struct SyntheticContent {
       let stroke = inside && glyph >> UInt64(x % 8 / 2 + line % 12 / 2 * 3) & 1 == 1
       if component != 0 { return glyph & 0xF00 == 0 ? 90 : 128 }
       return stroke ? 20 : 235
+    case .windows:
+      for window in 0..<2 {
+        let h = Self.hash(seed, UInt64(window * 100 + n / 2), 8)
+        let wx = x - Int(h % UInt64(width)) / 2
+        let wy = y - Int(h >> 20 % UInt64(height)) / 2
+        guard wx >= 0, wy >= 0, wx < width / 2, wy < height / 2 else { continue }
+        // Few letters, in cells of 8x12, that come back, with blanks between words.
+        let cell = Self.hash(seed, UInt64(wx / 8 * 40 + window), UInt64(wy / 12))
+        let isThere = cell % 3 > 0 && wx / 8 + wy / 12 * 5 < 12 + n * 3
+        let glyph = Self.hash(seed, cell % 9, 9)
+        let inside = isThere && wx % 8 < 6 && wy % 12 < 10
+        let stroke = inside && glyph >> UInt64(wx % 8 / 2 + wy % 12 / 2 * 3) & 1 == 1
+        if component != 0 { return window == 0 ? 128 : 110 }
+        return stroke ? 30 : 225
+      }
+      return component == 0 ? 60 : 140
     case .extremes:
       return Self.hash(seed ^ UInt64(n / 3) << 40, c, UInt64(y << 16 | x)) & 1 == 0 ? 0 : 255
     case .cuts, .mixed, .motion, .fade:

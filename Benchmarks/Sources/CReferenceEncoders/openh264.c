@@ -64,7 +64,7 @@ static void close_encoder(ReferenceEncoder *base) {
   free(encoder);
 }
 
-ReferenceEncoder *openh264_reference_open(int complexity, const ReferenceStream *stream) {
+ReferenceEncoder *openh264_reference_open(int complexity, int isScreen, const ReferenceStream *stream) {
   const int width = stream->width, height = stream->height, threads = stream->threads;
   const int isFixed = stream->qp >= 0;
   // It wants a rate even where it is not to keep one.
@@ -75,7 +75,7 @@ ReferenceEncoder *openh264_reference_open(int complexity, const ReferenceStream 
   (*e)->SetOption(e, ENCODER_OPTION_TRACE_LEVEL, &level);
   SEncParamExt p;
   (*e)->GetDefaultParams(e, &p);
-  p.iUsageType = CAMERA_VIDEO_REAL_TIME;
+  p.iUsageType = isScreen ? SCREEN_CONTENT_REAL_TIME : CAMERA_VIDEO_REAL_TIME;
   p.iPicWidth = width;
   p.iPicHeight = height;
   p.fMaxFrameRate = (float)stream->frameRate;

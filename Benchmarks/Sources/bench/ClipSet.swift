@@ -10,7 +10,9 @@ enum ClipSet: String, CaseIterable, Codable {
   private static let tuned = ["bunny", "cars", "garden", "people_book", "screen", "CI1_FT"]
 
   init(clip: String) {
-    self = Self.tuned.contains { clip.hasPrefix($0) } ? .tuning : .validation
+    self =
+      Self.tuned.contains { clip.hasPrefix($0) } && !clip.hasPrefix("screen-validation")
+      ? .tuning : .validation
   }
 
   /// Screen content, which is summed up apart.
@@ -19,7 +21,8 @@ enum ClipSet: String, CaseIterable, Codable {
   /// The clips of a set as raw frames: each as it is, at half size too where that is not tiny, and one made of pieces.
   func clips(_ options: Options, _ body: (RawClip) throws -> Void) throws {
     let paths = options.clips.filter {
-      ClipSet(clip: URL(fileURLWithPath: $0).lastPathComponent) == self
+      let name = URL(fileURLWithPath: $0).lastPathComponent
+      return ClipSet(clip: name) == self && (!options.onlyScreens || Self.isScreen(name))
     }
     for path in paths {
       for halves in options.halves {

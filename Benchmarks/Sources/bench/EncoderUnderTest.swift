@@ -6,7 +6,7 @@ import H264Encoder
 extension EncoderName {
   static let all: [EncoderName] =
     ["ultrafast", "superfast", "veryfast", "faster", "medium"].map { .x264(preset: $0) }
-    + [0, 2].map { .openH264(complexity: $0) }
+    + [0, 2].map { .openH264(complexity: $0) } + [.openH264Screen]
     + (0...EncoderConfiguration.fastestSpeed).reversed().map { .engine(speed: $0) }
 }
 
@@ -36,7 +36,8 @@ enum EncoderUnderTest {
       } else {
         reference = x264_reference_open(preset, &stream)
       }
-    case .openH264(let complexity): reference = openh264_reference_open(Int32(complexity), &stream)
+    case .openH264(let complexity): reference = openh264_reference_open(Int32(complexity), 0, &stream)
+    case .openH264Screen: reference = openh264_reference_open(0, 1, &stream)
     case .engine(let speed):
       var configuration = EncoderConfiguration(width: m.width, height: m.height)
       configuration.frameRate = m.frameRate

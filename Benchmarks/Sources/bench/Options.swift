@@ -8,6 +8,8 @@ struct Options {
   var frames = 150
   var modes: [Mode] = [.fixedQP, .delay(0.5)]
   var sets = ClipSet.allCases
+  /// Only clips of screens, at their own size.
+  var onlyScreens = false
   /// How often clips are halved.
   var halves = [0, 1]
   var cuts = true
@@ -37,7 +39,9 @@ struct Options {
                         (a rate; a second in the VBV), files and files:ssim (an average rate with B pictures and
                         a look-ahead, presets as they are, tuned for PSNR or SSIM); separated by commas
                         (qp,delay:0.5)
-      --set NAME        only the clips to tune on (tuning) or those that no decision was taken on (validation)
+      --set NAME        only the clips to tune on (tuning) or those that no decision was taken on (validation); screens:
+                        of either only screens (names that begin with "screen", as scripts/render-screens gives them),
+                        at their own size; may be given twice
       --own-size        not each clip at half its size too
       --half-size       at half its size alone
       --no-cuts         not the clip made of pieces of the others
@@ -80,10 +84,14 @@ struct Options {
         }
       case "--set":
         let name = try value(argument)
-        guard let set = ClipSet(rawValue: name) else {
+        if name == "screens" {
+          onlyScreens = true
+          halves = [0]
+        } else if let set = ClipSet(rawValue: name) {
+          sets = [set]
+        } else {
           throw BenchmarkError(description: "no set is called \(name)")
         }
-        sets = [set]
       case "--own-size": halves = [0]
       case "--half-size": halves = [1]
       case "--no-cuts": cuts = false
@@ -128,12 +136,15 @@ struct Options {
 enum EncoderName: Hashable, Codable {
   case x264(preset: String)
   case openH264(complexity: Int)
+  /// With the usage type for screens, low complexity.
+  case openH264Screen
   case engine(speed: Int)
 
   var name: String {
     switch self {
     case .x264(let preset): "x264-\(preset)"
     case .openH264(let complexity): "openh264-\(complexity)"
+    case .openH264Screen: "openh264-screen"
     case .engine(let speed): "engine-\(speed)"
     }
   }
@@ -141,7 +152,7 @@ enum EncoderName: Hashable, Codable {
   var family: String {
     switch self {
     case .x264: "x264"
-    case .openH264: "openh264"
+    case .openH264, .openH264Screen: "openh264"
     case .engine: "engine"
     }
   }

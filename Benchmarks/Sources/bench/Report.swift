@@ -94,7 +94,14 @@ struct Report {
               name: "\(group.mode.name.replacing(":", with: "-"))-\(set.rawValue)-x\(group.threads)",
               rows: Self.mean(filmed)))
         }
-        if clips.count > filmed.count && clips.count > 1 {
+        let screens = clips.filter { ClipSet.isScreen($0.name) }
+        if screens.count > 1 {
+          tables.append(
+            Table(
+              title: "screens of the \(set.rawValue) set, \(screens.count) clips, \(terms)",
+              rows: Self.mean(screens)))
+        }
+        if clips.count > screens.count && !screens.isEmpty {
           tables.append(
             Table(
               title: "\(set.rawValue) set with screens, \(clips.count) clips, \(terms)",

@@ -87,7 +87,7 @@ extension MacroblockCoder {
     let cost = best.cost
 
     // Intra, when it could be cheaper.
-    if cost > lambda &* f.tools.intraThreshold {
+    if cost > lambda &* f.tools.intraThresholdB {
       let intra16 = decideIntra16x16(limit: cost)
       let below = cost &- (lambda &* 9) >> 4
       if intra16.cost < below {

@@ -94,6 +94,10 @@ struct FrameContext {
   var keepsClean: Bool
   /// Where most of the picture was scrolled from; zero if nowhere.
   var scroll: MotionVector
+  /// By what its parts have moved since the first reference.
+  var moves: Moves
+  /// `Moves.repeats`
+  var repeats: UnsafePointer<UInt32>?
   /// How the camera has moved since the first reference.
   var camera: CameraMotion
   /// QP offset of each macroblock from adaptive quantisation, or nil.

@@ -67,8 +67,14 @@ extension MacroblockCoder {
     var cost = best16.cost
 
     // Partitions, when one vector leaves much.
-    if cost > lambda &* f.tools.partitionThreshold {
-      decidePartitions(&type, &cost, best16, bestReference)
+    let repeats = f.repeats != nil && cost > lambda &* f.tools.repeatThreshold ? findRepeats() : 0
+    if repeats != 0 || cost > lambda &* f.tools.partitionThreshold {
+      // What repeats does so in the first reference.
+      let reference = repeats != 0 ? 0 : bestReference
+      decidePartitions(&type, &cost, best16, reference, repeats: repeats)
+      if type == MacroblockType.inter16x16 && reference != bestReference {
+        setGrid(5, width: 2, height: 2, best16.v, Int8(truncatingIfNeeded: bestReference))
+      }
     }
 
     // Intra, when it could be cheaper.
@@ -285,6 +291,12 @@ extension MacroblockCoder {
     if f.scroll != .zero {
       starts[n] = f.scroll
       n &+= 1
+    }
+    if r == 0 {
+      for i in 0..<f.moves.count {
+        starts[n] = f.moves[i]
+        n &+= 1
+      }
     }
     if r == 0 && f.camera.isKnown {
       starts[n] = f.camera.vector(mbX, mbY)

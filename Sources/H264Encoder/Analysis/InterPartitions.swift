@@ -3,9 +3,10 @@ import CH264Kernels
 
 /// Partitions of macroblocks of P pictures.
 extension MacroblockCoder {
-  /// Tries 8x8 from the 16x16 vector, then the halves that agree.
+  /// Tries 8x8 from the 16x16 vector, then the halves that agree. `repeats`: blocks for which `repeatVector` knows one.
   mutating func decidePartitions(
-    _ type: inout UInt8, _ cost: inout Int32, _ best16: MotionCandidate, _ reference: Int
+    _ type: inout UInt8, _ cost: inout Int32, _ best16: MotionCandidate, _ reference: Int,
+    repeats: UInt8 = 0
   ) {
     let r = Int8(truncatingIfNeeded: reference)
     let starts = UnsafeMutableRawPointer(trial + 6 &* 512).assumingMemoryBound(to: MotionVector.self)
@@ -18,9 +19,11 @@ extension MacroblockCoder {
       let p = predictMotion(slot: slot, width: 1, reference: r)
       starts[0] = best16.v
       starts[1] = p
+      let isRepeat = repeats & 1 << UInt8(i) != 0
+      if isRepeat { starts[2] = repeatVector(i) }
       found[i] = searchMotion(
         shape: 3, x: (i & 1) &* 8, y: (i >> 1) &* 8, reference: reference, prediction: p,
-        starts: starts, count: 2)
+        starts: starts, count: isRepeat ? 3 : 2)
       cost8 &+= found[i].cost
       gridMotion[slot] = found[i].v
       gridReference[slot] = r

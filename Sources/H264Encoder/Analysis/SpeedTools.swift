@@ -17,9 +17,10 @@ struct SpeedTools {
   var optimisedChroma = false
   // In B pictures:
 
-  /// As `skipError` and `partitionThreshold`.
+  /// As `skipError`, `partitionThreshold` and `intraThreshold`.
   var skipErrorB = 12
   var partitionThresholdB: Int32 = Int32.max / 2048
+  var intraThresholdB: Int32 = 4
   /// B_Skip without a search where its error is worth no more than so many bits.
   var earlySkipBitsB = 0
   /// Lambda of the residual's bits, in percent of that of squared errors: in pictures that others refer to, and in those
@@ -40,6 +41,8 @@ struct SpeedTools {
   var fullSteps = 16
   /// 16x8, 8x16 and 8x8 partitions are tried when a 16x16 vector costs more than this many lambda.
   var partitionThreshold: Int32 = Int32.max / 2048
+  /// On screens, blocks that were shown before (`RepeatTable`) are looked for when a vector costs more than this many lambda.
+  var repeatThreshold: Int32 = 24
   /// Intra is tried when inter costs more than this many lambda: also where little is left, since what a flat place
   /// predicts from its neighbours is free of the noise of the reference.
   var intraThreshold: Int32 = 2
@@ -83,6 +86,7 @@ extension SpeedTools {
       optimisedLevels = false
       refineBySATD = false
       intraThreshold = 32
+      intraThresholdB = 32
       skipScore = 3
       fullSteps = 8
     case 5:
@@ -96,9 +100,11 @@ extension SpeedTools {
       earlySkipBitsB = 30
       smallIntraInP = false
       intraThreshold = 4
+      intraThresholdB = 16
       fullSteps = 8
     case 4:
       partitionThresholdB = 48
+      intraThresholdB = 8
       skipErrorB = 40
       earlySkipBitsB = 20
       references = 2
@@ -167,6 +173,21 @@ extension SpeedTools {
       jointRounds = 3
       skipError = 6
     }
+  }
+}
+
+extension SpeedTools {
+  /// The same for screens, where most macroblocks are P_Skip and the others are sharp: what takes time elsewhere takes
+  /// little here, and gains more.
+  var forScreens: SpeedTools {
+    guard rateDistortion else { return self }
+    var tools = self
+    tools.optimisedLevels = true
+    tools.roundsFinely = false
+    tools.transform8x8OnlyIfCoded = false
+    tools.smallIntraInP = true
+    tools.intraByCost = true
+    return tools
   }
 }
 

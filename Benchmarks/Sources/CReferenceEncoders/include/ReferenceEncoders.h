@@ -27,8 +27,9 @@ typedef struct ReferenceStream {
 // libx264 with a preset, tuned for psnr and zerolatency with an endless GOP, or as a stream for files. NULL if it cannot
 // be set up.
 ReferenceEncoder *x264_reference_open(const char *preset, const ReferenceStream *stream);
-// libopenh264 with CABAC, an endless GOP, no frame skip. Complexity 0 (low) to 2 (high).
-ReferenceEncoder *openh264_reference_open(int complexity, const ReferenceStream *stream);
+// libopenh264 with CABAC, an endless GOP, no frame skip. Complexity 0 (low) to 2 (high); `isScreen`: its usage type for
+// screens in place of that for cameras.
+ReferenceEncoder *openh264_reference_open(int complexity, int isScreen, const ReferenceStream *stream);
 // Encodes planar 4:2:0 without padding; NULL: only takes out what waits. Returns the access unit's size in bytes, 0 if
 // there is none (yet), negative on an error, and the number of the frame that it shows. The data are valid until the next
 // call.

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import H264Encoder
+
+/// Windows that move, letters that come back.
+@Suite struct MoveTests {
+  private static let width = 320
+  private static let height = 240
+
+  /// Print on a plain ground, in a window at (x, y) over a texture. `letters`: of how many the print is made.
+  private static func desktop(
+    x wx: Int, y wy: Int, seed: UInt64 = 1, letters: UInt64 = 1 << 40, lines: Int = 12
+  ) -> PlanarFrame {
+    var frame = PlanarFrame(
+      width: width, height: height, y: [UInt8](repeating: 0, count: width * height),
+      u: [UInt8](repeating: 128, count: width * height / 4),
+      v: [UInt8](repeating: 128, count: width * height / 4))
+    for y in 0..<height {
+      for x in 0..<width {
+        var value = UInt8(90 + (x / 8 + y / 8) % 5 * 4)
+        let (px, py) = (x - wx, y - wy)
+        if px >= 0, py >= 0, px < 160, py < 13 * 12 {
+          value = 230
+          let (column, line) = (px / 9, py / 13)
+          let cell = SyntheticContent.hash(seed, UInt64(column), UInt64(line))
+          if line < lines, cell % 5 > 0, px % 9 < 7, py % 13 < 10 {
+            let glyph = SyntheticContent.hash(77, cell % letters, 5)
+            if glyph >> UInt64(px % 9 / 2 + py % 13 / 2 * 4) & 1 == 1 { value = 25 }
+          }
+        }
+        frame.y[y * width + x] = value
+      }
+    }
+    return frame
+  }
+
+  private static func moves(_ frames: [PlanarFrame], refersToLast: Bool = true) -> Moves {
+    var memory = EncoderMemory()
+    let detector = MoveDetector(PictureGeometry(width: width, height: height), memory: &memory)
+    var moves = Moves()
+    for (i, frame) in frames.enumerated() {
+      moves = frame.withSource(planar: true, padding: 16) {
+        detector.moves($0, index: UInt64(i), refersToLast: refersToLast, limit: 200)
+      }
+    }
+    withExtendedLifetime(memory) {}
+    return moves
+  }
+
+  @Test(
+    "A window that was moved is found, by any distance",
+    arguments: [(37, 0), (0, -21), (-41, 33), (55, 48), (1, 0)])
+  func window(by: (x: Int, y: Int)) {
+    let moves = Self.moves([
+      Self.desktop(x: 60, y: 40), Self.desktop(x: 60 + by.x, y: 40 + by.y),
+    ])
+    #expect(moves.isScreen)
+    #expect(moves.count > 0)
+    // From where it came.
+    if moves.count > 0 {
+      #expect(moves[0] == MotionVector(Int16(-by.x * 4), Int16(-by.y * 4)))
+    }
+  }
+
+  @Test("Nothing is taken for moved that was not")
+  func none() {
+    let page = Self.desktop(x: 60, y: 40)
+    #expect(Self.moves([page, page]).count == 0)
+    #expect(Self.moves([page, Self.desktop(x: 60, y: 40, seed: 2)]).count == 0)
+    // Vectors would be of the last picture, which is not referred to.
+    #expect(Self.moves([page, Self.desktop(x: 90, y: 40)], refersToLast: false).count == 0)
+    for kind in [SyntheticContent.Kind.motion, .noise, .frozenNoise, .extremes] {
+      let content = SyntheticContent(kind: kind, width: Self.width, height: Self.height, seed: 3)
+      let moves = Self.moves([content.frame(0), content.frame(1), content.frame(2)])
+      #expect(moves.count == 0 && !moves.isScreen && moves.repeats == nil, "\(kind)")
+    }
+  }
+
+  private static func encoder(_ speed: Int, threads: Int = 1) throws -> LowLatencyEncoder {
+    var c = EncoderConfiguration(width: width, height: height)
+    c.rateControl = .constantQP(28)
+    c.speed = speed
+    c.threads = threads
+    c.profile = .high
+    return try LowLatencyEncoder(configuration: c)
+  }
+
+  private static func bits(_ encoder: LowLatencyEncoder, _ frame: PlanarFrame) throws -> Int {
+    try frame.withSource(planar: false, padding: 0) { try encoder.encode($0).facts.bits }
+  }
+
+  @Test("A window that was moved takes vectors", arguments: [4, 5])
+  func movedWindow(speed: Int) throws {
+    let encoder = try Self.encoder(speed)
+    let first = try Self.bits(encoder, Self.desktop(x: 60, y: 40))
+    let second = try Self.bits(encoder, Self.desktop(x: 109, y: 71))
+    #expect(Double(second) < Double(first) * 0.35, "\(second) bits after \(first)")
+  }
+
+  @Test("Print of letters that were there takes less than print of new ones", arguments: [4, 5])
+  func letters(speed: Int) throws {
+    func second(letters: UInt64) throws -> Int {
+      let encoder = try Self.encoder(speed)
+      // Enough pictures that all of the first lines are taken down, each with a change.
+      for n in 0..<12 {
+        _ = try Self.bits(
+          encoder, Self.desktop(x: 64 + n % 2, y: 40, seed: 9, letters: letters, lines: 8))
+      }
+      return try Self.bits(encoder, Self.desktop(x: 65, y: 40, seed: 9, letters: letters, lines: 12))
+    }
+    let (known, new) = (try second(letters: 3), try second(letters: 1 << 40))
+    #expect(Double(known) < Double(new) * 0.75, "\(known) bits, \(new) of letters that are new")
+  }
+
+  @Test("Any number of threads gives the same stream, which decoders agree on", arguments: [2, 4, 5])
+  func threads(speed: Int) throws {
+    let content = SyntheticContent(kind: .windows, width: Self.width, height: Self.height, seed: 5)
+    let decoders = ReferenceDecoder.Kind.allCases.compactMap { ReferenceDecoder($0) }
+    func stream(_ threads: Int) throws -> [[UInt8]] {
+      let encoder = try Self.encoder(speed, threads: threads)
+      return try (0..<8).map { n in
+        let unit = try content.frame(n).withSource(planar: false, padding: 0) { try encoder.encode($0).data }
+        let expected = encoder.reconstruction(width: Self.width, height: Self.height)
+        for decoder in threads == 1 ? decoders : [] {
+          #expect(try decoder.decode(unit) == expected, "\(decoder.kind), frame \(n)")
+        }
+        return unit
+      }
+    }
+    let one = try stream(1)
+    #expect(try stream(2) == one)
+    #expect(try stream(3) == one)
+  }
+}
