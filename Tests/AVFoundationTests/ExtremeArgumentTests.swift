@@ -265,7 +265,8 @@ import Testing
     let synchronizer = AVSampleBufferRenderSynchronizer()
     for (index, time) in Self.times.enumerated() {
       item.forwardPlaybackEndTime = time
-      player.seek(to: time, toleranceBefore: time, toleranceAfter: Self.times[(index * 5) % Self.times.count])
+      let after = Self.times[(index * 5) % Self.times.count]
+      player.seek(to: time, toleranceBefore: time, toleranceAfter: after) { _ in }
       item.step(byCount: [Int.min, -1, 0, 1, .max][index % 5])
       _ = (
         output.hasNewPixelBuffer(forItemTime: time),
