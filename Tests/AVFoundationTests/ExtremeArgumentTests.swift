@@ -297,7 +297,13 @@ import Testing
     // And the player still plays.
     item.forwardPlaybackEndTime = .invalid
     player.defaultRate = 1
-    #expect(await player.seek(to: .zero, toleranceBefore: .zero, toleranceAfter: .zero))
+    // Steps that have not come to their end overtake a seek.
+    var isThere = false
+    for _ in 0..<200 where !isThere {
+      isThere = await player.seek(to: .zero, toleranceBefore: .zero, toleranceAfter: .zero)
+      if !isThere { try await Task.sleep(for: .milliseconds(50)) }
+    }
+    #expect(isThere)
     let ends = Heard(.AVPlayerItemDidPlayToEndTime, item)
     player.play()
     await wait { ends.count > 0 }
