@@ -106,7 +106,7 @@ extension LookAheadConfiguration {
     hasFramesBefore = c.rate.hasFramesBefore
     hasFramesAfter = c.rate.hasFramesAfter
     // The same in all streams that are joined, whatever the average of each is.
-    if isJoined { buffer?.decidesLevel = true }
+    if hasFramesBefore || hasFramesAfter { buffer?.decidesLevel = true }
     if let delay = c.rate.maximumQueueDelay, let target = c.rate.targetRate {
       // A frame that waits so long behind those before it, on a line of the stream's rate.
       let line = clamp(min(target, buffer?.maximumRate ?? target))
