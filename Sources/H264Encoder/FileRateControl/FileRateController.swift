@@ -299,8 +299,11 @@ struct FileRateController {
     return isEnding || seconds * buffer.rate < 2 * end ? end : nil
   }
 
-  /// The stream begins, or ends with what was planned last: the QP changes fast.
-  var isFast: Bool { elapsed < 1 || isNearEnd }
+  /// The stream is short so far, or ends with what was planned last: the bits of a few pictures that are not known yet would
+  /// miss the rate by per cents.
+  var needsAllKnown: Bool { elapsed < FileRateController.begin || isNearEnd }
+  /// Seconds.
+  private static let begin = 10.0
 
   // MARK: - Results
 

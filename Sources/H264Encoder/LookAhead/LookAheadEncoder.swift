@@ -247,6 +247,8 @@ public final class LookAheadEncoder {
       if prepares { queue.prepare(configuration, propagates: propagatesQuality) }
       while inFlight.count >= limit { output(finishFirst()) }
     }
+    // More were in flight before a change of the configuration.
+    while heldFrameCount > configuration.lookAhead, !inFlight.isEmpty { output(finishFirst()) }
   }
 
   /// Codes all pictures that wait. A picture that comes afterwards goes on with the stream.
@@ -291,10 +293,10 @@ public final class LookAheadEncoder {
 
   // MARK: - Pictures in flight
 
-  /// Waits for the pictures that the plan of the next one is to know: all, where an average rate has the QP change fast, at the
-  /// begin and the end of a stream.
+  /// Waits for the pictures that the plan of the next one is to know: all, at the begin and the end of a stream with an average
+  /// rate.
   private func learn(isEnding: Bool) {
-    guard case .average = configuration.rate, isEnding || rateControl.isFast else { return }
+    guard case .average = configuration.rate, isEnding || rateControl.needsAllKnown else { return }
     for flight in inFlight { account(flight) }
   }
 
