@@ -55,6 +55,8 @@ int ovt_kernels_init(OVTKernels *k, int cpu) {
     ovt_motion_neon(k);
     ovt_transform_neon(k);
     ovt_quant_neon(k);
+    ovt_intra_neon(k);
+    ovt_deblock_neon(k);
     ovt_picture_neon(k);
     k->cpu = OVT_CPU_NEON;
   }

@@ -44,6 +44,9 @@ void ovt_compare_neon(OVTKernels *k);
 void ovt_motion_neon(OVTKernels *k);
 void ovt_transform_neon(OVTKernels *k);
 void ovt_quant_neon(OVTKernels *k);
+void ovt_intra_neon(OVTKernels *k);
+void ovt_intra_edge_neon(OVTKernels *k);
+void ovt_deblock_neon(OVTKernels *k);
 void ovt_picture_neon(OVTKernels *k);
 #endif
 
