@@ -57,11 +57,12 @@ int ovt_cpu_parse(const char *names) {
 int ovt_cpu_detect(void) {
   const int features = ovt_cpu_features();
   const char *names = getenv("OVT_CPU");
-  if (names == NULL) return features;
+  const int usual = features & ~OVT_CPU_AVX512;  // the whole encoder has not been measured with it
+  if (names == NULL) return usual;
   const int mask = ovt_cpu_parse(names);
   if (mask < 0) {
-    fprintf(stderr, "OVT_CPU: '%s' is no list of c, sse4, avx2, avx512, neon; all that the CPU has is used\n", names);
-    return features;
+    fprintf(stderr, "OVT_CPU: '%s' is no list of c, sse4, avx2, avx512, neon; it is as if it were not set\n", names);
+    return usual;
   }
   return features & mask;
 }
