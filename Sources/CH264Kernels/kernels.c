@@ -1,65 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
-// CPU detection and the table of kernels.
+// The table of kernels.
 
 #include "stages.h"
 
-int ovt_cpu_detect(void) {
+// What fills the table, in order: a later one overwrites what it does better.
+static const struct {
+  int set;
+  void (*fill)(OVTKernels *k);
+} parts[] = {
+    {OVT_CPU_C, ovt_compare_c},
+    {OVT_CPU_C, ovt_motion_c},
+    {OVT_CPU_C, ovt_transform_c},
+    {OVT_CPU_C, ovt_quant_c},
+    {OVT_CPU_C, ovt_intra_c},
+    {OVT_CPU_C, ovt_deblock_c},
+    {OVT_CPU_C, ovt_picture_c},
 #if OVT_X86
-  __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx2")) return OVT_CPU_AVX2;
-  if (__builtin_cpu_supports("sse4.1") && __builtin_cpu_supports("ssse3")) return OVT_CPU_SSE4;
-  return OVT_CPU_C;
+    {OVT_CPU_SSE4, ovt_compare_sse4},
+    {OVT_CPU_SSE4, ovt_motion_sse4},
+    {OVT_CPU_SSE4, ovt_transform_sse4},
+    {OVT_CPU_SSE4, ovt_quant_sse4},
+    {OVT_CPU_SSE4, ovt_intra_sse4},
+    {OVT_CPU_SSE4, ovt_deblock_sse4},
+    {OVT_CPU_SSE4, ovt_picture_sse4},
+    {OVT_CPU_AVX2, ovt_compare_avx2},
+    {OVT_CPU_AVX2, ovt_motion_avx2},
+    {OVT_CPU_AVX2, ovt_transform_avx2},
+    {OVT_CPU_AVX2, ovt_quant_avx2},
+    {OVT_CPU_AVX2, ovt_intra_avx2},
+    {OVT_CPU_AVX2, ovt_deblock_avx2},
+    {OVT_CPU_AVX2, ovt_picture_avx2},
+    {OVT_CPU_AVX512, ovt_compare_avx512},
+    {OVT_CPU_AVX512, ovt_quant_avx512},
 #elif OVT_ARM64
-  return OVT_CPU_NEON;  // part of the base architecture
-#else
-  return OVT_CPU_C;
+    {OVT_CPU_NEON, ovt_compare_neon},
+    {OVT_CPU_NEON, ovt_motion_neon},
+    {OVT_CPU_NEON, ovt_transform_neon},
+    {OVT_CPU_NEON, ovt_quant_neon},
+    {OVT_CPU_NEON, ovt_intra_neon},
+    {OVT_CPU_NEON, ovt_deblock_neon},
+    {OVT_CPU_NEON, ovt_picture_neon},
 #endif
-}
+};
 
-int ovt_kernels_init(OVTKernels *k, int cpu) {
+int ovt_kernels_init(OVTKernels *k, int mask) {
   memset(k, 0, sizeof *k);
-  ovt_compare_c(k);
-  ovt_motion_c(k);
-  ovt_transform_c(k);
-  ovt_quant_c(k);
-  ovt_intra_c(k);
-  ovt_deblock_c(k);
-  ovt_picture_c(k);
-  k->cpu = OVT_CPU_C;
-#if OVT_X86
-  const int best = ovt_cpu_detect();
-  if (cpu > best) cpu = best;
-  if (cpu >= OVT_CPU_SSE4) {
-    ovt_compare_sse4(k);
-    ovt_motion_sse4(k);
-    ovt_transform_sse4(k);
-    ovt_quant_sse4(k);
-    ovt_intra_sse4(k);
-    ovt_deblock_sse4(k);
-    ovt_picture_sse4(k);
-    k->cpu = OVT_CPU_SSE4;
-  }
-  if (cpu >= OVT_CPU_AVX2) {
-    ovt_compare_avx2(k);
-    ovt_motion_avx2(k);
-    ovt_transform_avx2(k);
-    ovt_quant_avx2(k);
-    ovt_intra_avx2(k);
-    ovt_deblock_avx2(k);
-    ovt_picture_avx2(k);
-    k->cpu = OVT_CPU_AVX2;
-  }
-#elif OVT_ARM64
-  if (cpu == OVT_CPU_NEON) {
-    ovt_compare_neon(k);
-    ovt_motion_neon(k);
-    ovt_transform_neon(k);
-    ovt_quant_neon(k);
-    ovt_picture_neon(k);
-    k->cpu = OVT_CPU_NEON;
-  }
-#else
-  (void)cpu;
-#endif
+  k->cpu = mask & ovt_cpu_features();
+  for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+    if ((parts[i].set & ~k->cpu) == 0) parts[i].fill(k);
   return k->cpu;
 }

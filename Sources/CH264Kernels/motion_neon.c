@@ -1,11 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inter prediction samples (8.4.2.2): averages, chroma and half-sample planes. NEON.
+// Inter prediction samples (8.4.2.2): copies, averages, chroma and half-sample planes. NEON.
 
 #include "stages.h"
 
 #if OVT_ARM64
 
 #include <arm_neon.h>
+
+OVT_INLINE uint8x8_t load4(const uint8_t *p) {
+  uint32_t row;
+  memcpy(&row, p, 4);
+  return vreinterpret_u8_u32(vdup_n_u32(row));
+}
+
+OVT_INLINE void store4(uint8_t *p, uint8x8_t v) {
+  const uint32_t row = vget_lane_u32(vreinterpret_u32_u8(v), 0);
+  memcpy(p, &row, 4);
+}
+
+static void copy16(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *src, ptrdiff_t srcStride, int height) {
+  for (int y = 0; y < height; y++, dst += dstStride, src += srcStride) vst1q_u8(dst, vld1q_u8(src));
+}
+
+static void copy8(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *src, ptrdiff_t srcStride, int height) {
+  for (int y = 0; y < height; y++, dst += dstStride, src += srcStride) vst1_u8(dst, vld1_u8(src));
+}
+
+static void copy4(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *src, ptrdiff_t srcStride, int height) {
+  for (int y = 0; y < height; y++, dst += dstStride, src += srcStride) store4(dst, load4(src));
+}
 
 static void average16(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *a, const uint8_t *b, ptrdiff_t srcStride,
                       int height) {
@@ -17,6 +40,12 @@ static void average8(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *a, const 
                      int height) {
   for (int y = 0; y < height; y++, dst += dstStride, a += srcStride, b += srcStride)
     vst1_u8(dst, vrhadd_u8(vld1_u8(a), vld1_u8(b)));
+}
+
+static void average4(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *a, const uint8_t *b, ptrdiff_t srcStride,
+                     int height) {
+  for (int y = 0; y < height; y++, dst += dstStride, a += srcStride, b += srcStride)
+    store4(dst, vrhadd_u8(load4(a), load4(b)));
 }
 
 // 8.4.2.2.2 for four pairs: samples, their right neighbours, the same a row below.
@@ -45,6 +74,27 @@ static void chroma8(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *src, ptrdi
 static void chroma4(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *src, ptrdiff_t srcStride, int xFrac, int yFrac,
                     int height) {
   chroma(dst, dstStride, src, srcStride, xFrac, yFrac, 8, height);
+}
+
+// Two pairs of two rows at once; `height` is even. A row of six bytes is read as two that overlap.
+static void chroma2(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *src, ptrdiff_t srcStride, int xFrac, int yFrac,
+                    int height) {
+  const uint8x8_t weights[4] = {
+      vdup_n_u8((uint8_t)((8 - xFrac) * (8 - yFrac))), vdup_n_u8((uint8_t)(xFrac * (8 - yFrac))),
+      vdup_n_u8((uint8_t)((8 - xFrac) * yFrac)), vdup_n_u8((uint8_t)(xFrac * yFrac))};
+  for (int y = 0; y < height; y += 2, dst += 2 * dstStride, src += 2 * srcStride) {
+    uint32x2_t left[3], right[3];
+    for (int i = 0; i < 3; i++) {
+      left[i] = vreinterpret_u32_u8(load4(src + i * srcStride));
+      right[i] = vreinterpret_u32_u8(load4(src + i * srcStride + 2));
+    }
+    uint16x8_t sum = vmull_u8(vreinterpret_u8_u32(vzip1_u32(left[0], left[1])), weights[0]);
+    sum = vmlal_u8(sum, vreinterpret_u8_u32(vzip1_u32(right[0], right[1])), weights[1]);
+    sum = vmlal_u8(sum, vreinterpret_u8_u32(vzip1_u32(left[1], left[2])), weights[2]);
+    sum = vmlal_u8(sum, vreinterpret_u8_u32(vzip1_u32(right[1], right[2])), weights[3]);
+    const uint8x8_t out = vrshrn_n_u16(sum, 6);
+    store4(dst, out), store4(dst + dstStride, vext_u8(out, out, 4));
+  }
 }
 
 // Six taps (1, -5, 20, 20, -5, 1) over samples `step` apart.
@@ -79,8 +129,9 @@ static void halfSample(uint8_t *b, uint8_t *h, uint8_t *j, const uint8_t *src, p
 }
 
 void ovt_motion_neon(OVTKernels *k) {
-  k->average[0] = average16, k->average[1] = average8;
-  k->chroma[0] = chroma8, k->chroma[1] = chroma4;
+  k->copy[0] = copy16, k->copy[1] = copy8, k->copy[2] = copy4;
+  k->average[0] = average16, k->average[1] = average8, k->average[2] = average4;
+  k->chroma[0] = chroma8, k->chroma[1] = chroma4, k->chroma[2] = chroma2;
   k->halfSample = halfSample;
 }
 

@@ -237,8 +237,59 @@ static int isEmpty16x16(const uint8_t *src, const uint8_t *pred, ptrdiff_t strid
   return 1;
 }
 
+static int isEmptyNV12(const uint8_t *src, const uint8_t *pred, ptrdiff_t stride, const uint16_t mf[16],
+                       const uint16_t bias[16], int mfDC, int biasDC) {
+  uint16x8_t m[4], b[4], any = vdupq_n_u16(0);
+  int16x8_t dc[2];  // Cb and Cr of the first of two blocks in lanes 0 and 1, of the second one in 4 and 5
+  loadRows(m, mf), loadRows(b, bias);
+  m[0] = vreinterpretq_u16_u64(vandq_u64(vreinterpretq_u64_u16(m[0]), vdupq_n_u64(~0xffffull)));  // not the DC
+  for (int half = 0; half < 2; half++, src += 4 * SRC, pred += 4 * stride) {
+    int16x8_t cb[4], cr[4];
+    loadNV12(cb, cr, src, pred, stride);
+    forwardColumns(cb), forwardColumns(cr);
+    for (int i = 0; i < 4; i++) any = vorrq_u16(any, vorrq_u16(levels(cb[i], m[i], b[i]), levels(cr[i], m[i], b[i])));
+    dc[half] = vtrn1q_s16(cb[0], cr[0]);
+  }
+  if (vmaxvq_u16(any) != 0) return 0;
+  const uint16x8_t mDC = vdupq_n_u16((uint16_t)mfDC), bDC = vdupq_n_u16((uint16_t)biasDC);
+  const int16x8_t s = vaddq_s16(dc[0], dc[1]), d = vsubq_s16(dc[0], dc[1]);
+  const int16x8_t s4 = vextq_s16(s, s, 4), d4 = vextq_s16(d, d, 4);
+  any = vorrq_u16(vorrq_u16(levels(vaddq_s16(s, s4), mDC, bDC), levels(vsubq_s16(s, s4), mDC, bDC)),
+                  vorrq_u16(levels(vaddq_s16(d, d4), mDC, bDC), levels(vsubq_s16(d, d4), mDC, bDC)));
+  return vgetq_lane_u32(vreinterpretq_u32_u16(any), 0) == 0;
+}
+
+// MARK: - Hadamard
+
+OVT_INLINE void transpose4(int16x4_t v[4]) {
+  const int32x2_t a = vreinterpret_s32_s16(vtrn1_s16(v[0], v[1])), b = vreinterpret_s32_s16(vtrn2_s16(v[0], v[1]));
+  const int32x2_t c = vreinterpret_s32_s16(vtrn1_s16(v[2], v[3])), d = vreinterpret_s32_s16(vtrn2_s16(v[2], v[3]));
+  v[0] = vreinterpret_s16_s32(vtrn1_s32(a, c)), v[2] = vreinterpret_s16_s32(vtrn2_s32(a, c));
+  v[1] = vreinterpret_s16_s32(vtrn1_s32(b, d)), v[3] = vreinterpret_s16_s32(vtrn2_s32(b, d));
+}
+
+// One dimension; the second one of the forward transform halves, rounded.
+OVT_INLINE void hadamard4(int16x4_t v[4], int halves) {
+  const int16x4_t a = vadd_s16(v[0], v[1]), b = vsub_s16(v[0], v[1]), c = vadd_s16(v[2], v[3]), d = vsub_s16(v[2], v[3]);
+  v[0] = halves ? vrhadd_s16(a, c) : vadd_s16(a, c), v[1] = halves ? vrhadd_s16(a, vneg_s16(c)) : vsub_s16(a, c);
+  v[2] = halves ? vrhadd_s16(b, vneg_s16(d)) : vsub_s16(b, d), v[3] = halves ? vrhadd_s16(b, d) : vadd_s16(b, d);
+}
+
+OVT_INLINE void hadamard4x4(int16_t dc[16], int halves) {
+  int16x4_t v[4];
+  for (int i = 0; i < 4; i++) v[i] = vld1_s16(dc + 4 * i);
+  hadamard4(v, 0), transpose4(v), hadamard4(v, halves), transpose4(v);
+  for (int i = 0; i < 4; i++) vst1_s16(dc + 4 * i, v[i]);
+}
+
+static void hadamard4x4Forward(int16_t dc[16]) { hadamard4x4(dc, 1); }
+static void hadamard4x4Inverse(int16_t dc[16]) { hadamard4x4(dc, 0); }
+
 void ovt_transform_neon(OVTKernels *k) {
   k->isEmpty16x16 = isEmpty16x16;
+  k->isEmptyNV12 = isEmptyNV12;
+  k->hadamard4x4Forward = hadamard4x4Forward;
+  k->hadamard4x4Inverse = hadamard4x4Inverse;
   k->forward4x4 = forward4x4;
   k->forward4x4x16 = forward4x4x16;
   k->forward8x8 = forward8x8;

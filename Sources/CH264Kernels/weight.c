@@ -56,14 +56,3 @@ void ovt_weigh_pair_nv12(uint8_t *restrict dst, ptrdiff_t dstStride, const uint8
 void ovt_map(uint8_t *restrict dst, const uint8_t *restrict src, const uint8_t *restrict table, int n) {
   for (int i = 0; i < n; i++) dst[i] = table[src[i]];
 }
-
-void ovt_sums(const uint8_t *p, int n, int step, uint32_t *sum, uint32_t *squares) {
-  uint32_t s = 0, q = 0;
-  if (step == 1) {
-    for (int i = 0; i < n; i++) s += p[i], q += (uint32_t)p[i] * p[i];
-  } else {
-    for (int i = 0; i < n; i++) s += p[i * step], q += (uint32_t)p[i * step] * p[i * step];
-  }
-  *sum += s;
-  *squares += q;
-}

@@ -11,13 +11,15 @@
 
 #define SSE4 __attribute__((target("sse4.1")))
 #define AVX2 __attribute__((target("avx2")))
+#define AVX512_TARGET target("avx2,avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi,avx512vbmi2,avx512vnni")
+#define AVX512 __attribute__((AVX512_TARGET))
 #define SSE4_INLINE static inline __attribute__((always_inline, target("sse4.1")))
 #define AVX2_INLINE static inline __attribute__((always_inline, target("avx2")))
+#define AVX512_INLINE static inline __attribute__((always_inline, AVX512_TARGET))
 
-// An SSE4_INLINE body as a kernel of both paths: the same instructions, for AVX2 with three operands.
-#define ON_BOTH_PATHS(RESULT, NAME, PARAMETERS, ...)                    \
-  SSE4 static RESULT NAME##Sse4 PARAMETERS { return NAME(__VA_ARGS__); } \
-  AVX2 static RESULT NAME##Avx2 PARAMETERS { return NAME(__VA_ARGS__); }
+// An SSE4_INLINE body as a kernel of a set, named with its suffix.
+#define KERNEL(SET, SUFFIX, RESULT, NAME, PARAMETERS, ...) \
+  SET static RESULT NAME##SUFFIX PARAMETERS { return NAME(__VA_ARGS__); }
 
 // MARK: - Loads and stores
 
@@ -39,6 +41,9 @@ AVX2_INLINE __m256i load16x2(const void *p, const void *q) {
 }
 AVX2_INLINE __m256i broadcast16(const void *p) { return _mm256_broadcastsi128_si256(load16(p)); }
 AVX2_INLINE __m256i widen16(const void *p) { return _mm256_cvtepu8_epi16(load16(p)); }
+
+AVX512_INLINE __m512i load64(const void *p) { return _mm512_loadu_si512(p); }
+AVX512_INLINE void store64(void *p, __m512i v) { _mm512_storeu_si512(p, v); }
 
 // MARK: - Sums of lanes
 

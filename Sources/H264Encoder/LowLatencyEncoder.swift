@@ -60,7 +60,7 @@ public final class LowLatencyEncoder {
     try self.init(configuration: configuration, cpu: ovt_cpu_detect())
   }
 
-  /// `cpu`: an OVT_CPU_* path, `clock`: one in nanoseconds that encode times are taken from; both for tests.
+  /// `cpu`: a mask of OVT_CPU_*, `clock`: one in nanoseconds that encode times are taken from; both for tests.
   init(
     configuration: EncoderConfiguration, cpu: Int32,
     clock: @escaping () -> UInt64 = { DispatchTime.now().uptimeNanoseconds }

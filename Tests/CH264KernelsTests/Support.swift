@@ -1,25 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
+import Testing
 
-/// The CPU paths of this machine.
-enum Path: Int32, CaseIterable, Sendable {
-  case c = 0
-  case sse4 = 1
-  case avx2 = 2
-  case neon = 3
+/// The sets of instructions that kernels are written for, as this machine has them: each with those before it, as an
+/// encoder uses them, and each alone, over plain C.
+struct Path: Hashable, Sendable, CustomTestStringConvertible {
+  let mask: Int32
+
+  static let c = Path(mask: 0)
+
+  private static let sets = (0..<Int32.bitWidth - 1).map { Int32(1) << $0 }.filter { ovt_cpu_features() & $0 != 0 }
 
   static let available: [Path] = {
-    let best = ovt_cpu_detect()
-    switch Path(rawValue: best) {
-    case .neon: return [.c, .neon]
-    case .avx2: return [.c, .sse4, .avx2]
-    case .sse4: return [.c, .sse4]
-    default: return [.c]
-    }
+    let upTo = sets.map { set in Path(mask: ovt_cpu_features() & (set | (set - 1))) }
+    let alone = sets.map(Path.init(mask:)).filter { !upTo.contains($0) }
+    return [.c] + upTo + alone
   }()
 
   /// Those that are compared with plain C.
   static let simd = available.filter { $0 != .c }
+
+  var testDescription: String {
+    let names = Path.sets.filter { mask & $0 != 0 }.compactMap { ovt_cpu_name($0).map { String(cString: $0) } }
+    return names.isEmpty ? "c" : names.joined(separator: ",")
+  }
 }
 
 /// A table of kernels for one path, for the length of the test run.
@@ -27,14 +31,14 @@ struct Kernels: @unchecked Sendable {
   let table: UnsafePointer<OVTKernels>
 
   /// One table for each path, kept: every test asks for it.
-  private static let tables = Path.allCases.map(Kernels.init(making:))
+  private static let tables = Dictionary(uniqueKeysWithValues: Path.available.map { ($0, Kernels(making: $0)) })
 
-  init(_ path: Path) { self = Kernels.tables[Int(path.rawValue)] }
+  init(_ path: Path) { self = Kernels.tables[path] ?? Kernels(making: path) }
 
   private init(making path: Path) {
     let memory = UnsafeMutablePointer<OVTKernels>.allocate(capacity: 1)
     memory.initialize(to: OVTKernels())
-    _ = ovt_kernels_init(memory, path.rawValue)
+    _ = ovt_kernels_init(memory, path.mask)
     table = UnsafePointer(memory)
   }
 

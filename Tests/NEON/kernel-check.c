@@ -74,7 +74,7 @@ static void refill(void) {
   do {                                                                                                   \
     const size_t at = (size_t)((char *)&tables[0].ENTRY - (char *)&tables[0] - FIRST) / sizeof(void (*)(void)); \
     compared[at] = 1;                                                                                    \
-    if (tables[0].ENTRY == tables[1].ENTRY) printf("plain C: %s (entry %zu)\n", #ENTRY, at), twins++;          \
+    if (tables[0].ENTRY == tables[1].ENTRY) printf("FAILED: %s (entry %zu) has no NEON\n", #ENTRY, at), twins++; \
     for (round_ = 0; round_ < (TIMES); round_++) {                                                       \
       refill();                                                                                          \
       const ptrdiff_t stride = (ptrdiff_t[]){16, 32, 48, 37, 64, 83}[chance() % 6];                      \
@@ -176,9 +176,10 @@ static void onlyFiltered(uint8_t *a, int available) {
 }
 
 static void intra(void) {
+  // The column to the left is no part of the block.
   for (int i = 0; i < 7; i++) {
-    EACH(intra16x16[i], N, , f(m->a + 128, stride), );
-    EACH(intraChroma[i], N, , f(m->a + 128, stride), );
+    EACH(intra16x16[i], N, , f(m->a + 128, stride + 16), );
+    EACH(intraChroma[i], N, , f(m->a + 128, stride + 16), );
   }
   for (int i = 0; i < 12; i++) {
     EACH(intra4x4[i], N, , f(m->a + 128, stride, m->b + 16), );
@@ -221,6 +222,6 @@ int main(void) {
     seen += compared[i];
     if (!compared[i]) printf("FAILED: nothing compares entry %d of the table\n", i), failures++;
   }
-  printf("%d of %d entries compared, %d of them are plain C in both tables, %d failures\n", seen, ENTRIES, twins, failures);
-  return failures != 0;
+  printf("%d of %d entries compared, %d have no NEON, %d failures\n", seen, ENTRIES, twins, failures);
+  return failures + twins != 0;
 }

@@ -21,12 +21,14 @@
 #include "H264Tables.h"
 #include "EngineTables.h"
 
-// CPU paths, from plainest to fastest. A path implies those before it.
+// Sets of instructions that kernels are written for, a bit each. A table is plain C, and over it what each set of a mask
+// does better, in this order.
 enum {
   OVT_CPU_C = 0,
-  OVT_CPU_SSE4 = 1,  // SSE2, SSSE3, SSE4.1
-  OVT_CPU_AVX2 = 2,
-  OVT_CPU_NEON = 3,
+  OVT_CPU_SSE4 = 1 << 0,    // SSE2, SSSE3, SSE4.1
+  OVT_CPU_AVX2 = 1 << 1,
+  OVT_CPU_AVX512 = 1 << 2,  // F, BW, DQ, VL, VBMI, VBMI2, VNNI: Ice Lake, Zen 4 and later
+  OVT_CPU_NEON = 1 << 3,
 };
 
 // Block shapes, in the order of the tables below.
@@ -66,7 +68,7 @@ typedef struct OVTEdges {
 } OVTEdges;
 
 typedef struct OVTKernels {
-  int cpu;  // the OVT_CPU_* path in use
+  int cpu;  // mask of the sets in use (OVT_CPU_*)
 
   // Comparison. Sum of absolute differences; sum of absolute Hadamard-transformed differences
   // (4x4 Hadamard, halved once for each 4x4 block: sum(|H d H|) >> 1 over the whole shape);
@@ -174,11 +176,18 @@ typedef struct OVTKernels {
   void (*deinterleaveRow)(uint8_t *u, uint8_t *v, const uint8_t *src, int n);
 } OVTKernels;
 
-// The best path that this CPU has (OVT_CPU_*).
+// What this CPU has and was compiled in: a mask of OVT_CPU_*.
+int ovt_cpu_features(void);
+// What an encoder uses: the same but for AVX-512, or what the environment's OVT_CPU names of it (ovt_cpu_parse). A word
+// that names no set is said on the standard error, and it is then as if OVT_CPU were not set.
 int ovt_cpu_detect(void);
-// Fills the table with the kernels of a path; a kernel that a path lacks comes from the one before.
-// Returns the path in use, which is `cpu` or the best below it that was compiled in.
-int ovt_kernels_init(OVTKernels *kernels, int cpu);
+// The mask of names separated by commas: c (nothing), sse4, avx2, avx512, neon. -1 if one is none of them.
+int ovt_cpu_parse(const char *names);
+// The name of one set (OVT_CPU_*), "c" for none; NULL for what is not one set.
+const char *ovt_cpu_name(int set);
+// Fills the table with plain C and with what the sets of `mask` do better, as far as this CPU has them. Returns the mask
+// of those in use.
+int ovt_kernels_init(OVTKernels *kernels, int mask);
 
 // Table look-ups that Swift can inline.
 static inline int ovt_sad(const OVTKernels *k, int shape, const uint8_t *src, const uint8_t *ref, ptrdiff_t stride) {

@@ -77,7 +77,7 @@ public final class LookAheadEncoder {
   public private(set) var statistics: PassStatistics
   public var keepsStatistics = false
 
-  /// `cpu`: an OVT_CPU_* path, for tests.
+  /// `cpu`: a mask of OVT_CPU_*, for tests.
   init(configuration: LookAheadConfiguration, pass: PassStatistics? = nil, cpu: Int32) throws {
     try configuration.validate()
     var configuration = configuration
