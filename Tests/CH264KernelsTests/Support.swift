@@ -9,7 +9,9 @@ struct Path: Hashable, Sendable, CustomTestStringConvertible {
 
   static let c = Path(mask: 0)
 
-  private static let sets = (0..<Int32.bitWidth - 1).map { Int32(1) << $0 }.filter { ovt_cpu_features() & $0 != 0 }
+  private static let sets = (0..<Int32.bitWidth - 1).map { Int32(1) << $0 }.filter {
+    ovt_cpu_features() & $0 != 0
+  }
 
   static let available: [Path] = {
     let upTo = sets.map { set in Path(mask: ovt_cpu_features() & (set | (set - 1))) }
@@ -21,7 +23,9 @@ struct Path: Hashable, Sendable, CustomTestStringConvertible {
   static let simd = available.filter { $0 != .c }
 
   var testDescription: String {
-    let names = Path.sets.filter { mask & $0 != 0 }.compactMap { ovt_cpu_name($0).map { String(cString: $0) } }
+    let names = Path.sets.filter { mask & $0 != 0 }.compactMap {
+      ovt_cpu_name($0).map { String(cString: $0) }
+    }
     return names.isEmpty ? "c" : names.joined(separator: ",")
   }
 }
@@ -31,7 +35,8 @@ struct Kernels: @unchecked Sendable {
   let table: UnsafePointer<OVTKernels>
 
   /// One table for each path, kept: every test asks for it.
-  private static let tables = Dictionary(uniqueKeysWithValues: Path.available.map { ($0, Kernels(making: $0)) })
+  private static let tables = Dictionary(
+    uniqueKeysWithValues: Path.available.map { ($0, Kernels(making: $0)) })
 
   init(_ path: Path) { self = Kernels.tables[path] ?? Kernels(making: path) }
 

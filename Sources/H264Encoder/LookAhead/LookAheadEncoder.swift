@@ -481,7 +481,8 @@ public final class LookAheadEncoder {
     let interval = queue.decodeInterval(place: codedCount, depth: reorderingDepth)
     codedCount += 1
     if flight.isInBuffer {
-      facts.fillerBytes = fill(&flight.output.pointee, interval.seconds, isKnown: interval.isKnown, isLast: flight.isLast)
+      facts.fillerBytes = fill(
+        &flight.output.pointee, interval.seconds, isKnown: interval.isKnown, isLast: flight.isLast)
     }
     facts.bits = flight.output.pointee.bits
     if flight.isInBuffer { rateControl.remove(bits: Double(facts.bits), seconds: interval.seconds) }
