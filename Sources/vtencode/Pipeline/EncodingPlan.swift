@@ -119,6 +119,18 @@ struct EncodingPlan: Sendable {
     spatialAdaptiveQP = options.spatialAdaptiveQP
     isConstantBitRate = options.cbr
     writesBufferTiming = options.bufferTiming
+    if writesBufferTiming, purpose == .conferencing || !(keepsToBuffer || purpose == .streaming) {
+      throw Failure(
+        "--buffer-timing describes a buffer, which \(purpose.rawValue) has "
+          + (purpose == .conferencing
+            ? "not; leave it out" : "with --cbr or --max-rate alone; add one, or use vtencode streaming"),
+        status: 64)
+    }
+    if writesBufferTiming, quality != nil, maximumRate == nil {
+      throw Failure(
+        "--buffer-timing describes a buffer, which --quality has none of; give --bitrate or --max-rate",
+        status: 64)
+    }
     savesPower = options.savePower
     threads = options.threads
     encoderID = options.encoder
@@ -136,22 +148,6 @@ struct EncodingPlan: Sendable {
           ? "the movie is interlaced; its fields become whole pictures. --deinterlace field keeps each moment, "
             + "--no-deinterlace its lines"
           : "the movie is interlaced; each field becomes a picture")
-    }
-    try checkBufferTiming()
-  }
-
-  private func checkBufferTiming() throws {
-    if writesBufferTiming, purpose == .conferencing || !(keepsToBuffer || purpose == .streaming) {
-      throw Failure(
-        "--buffer-timing describes a buffer, which \(purpose.rawValue) has "
-          + (purpose == .conferencing
-            ? "not; leave it out" : "with --cbr or --max-rate alone; add one, or use vtencode streaming"),
-        status: 64)
-    }
-    if writesBufferTiming, quality != nil, maximumRate == nil {
-      throw Failure(
-        "--buffer-timing describes a buffer, which --quality has none of; give --bitrate or --max-rate",
-        status: 64)
     }
   }
 
