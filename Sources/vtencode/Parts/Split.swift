@@ -46,6 +46,7 @@ struct Split: AsyncParsableCommand {
     }
     for (name, isGiven) in [
       ("--out", options.out != nil), ("--psnr", options.psnr), ("--sandbox", options.sandbox),
+      ("--cbr", options.cbr), ("--buffer-timing", options.bufferTiming),
     ] where isGiven { throw ValidationError("\(name) does not go with split; leave it out.") }
     guard plan.hasSuffix(".json") else { throw ValidationError("end the name of --plan in .json.") }
   }
@@ -92,22 +93,14 @@ struct Planner: Sendable {
     if plan.threads == nil { plan.threads = 1 }
     for notice in plan.notices where options.telling.progress == .auto { Console.note("vtencode: \(notice)") }
     let ready = plan
-    if ready.keepsToBuffer, ready.codec != .avc1 {
-      throw Failure(
-        "no \(ready.codec.name) encoder shares a decoder's buffer between segments; leave --max-rate and --cbr out, or "
-          + "take --codec avc1", status: 64)
-    }
     let (complexity, encoderID) = try await onThread("analysis") {
       try ComplexityPass(source: source, plan: ready).run()
     }
     var segments = SegmentCutter(
-      complexity: complexity, size: size, bitRate: options.quality == nil ? plan.bitRate : nil,
-      most: plan.maximumRate, isConstant: plan.isConstantBitRate
+      complexity: complexity, size: size, bitRate: options.quality == nil ? plan.bitRate : nil
     ).segments()
-    if plan.isConstantBitRate { try checkTimes(complexity, segments, frameRate: plan.frameRate) }
     let usual =
-      options.quality == nil && !plan.isConstantBitRate
-        && encoderMakesPasses(plan.codec.type, encoderID: plan.encoderID)
+      options.quality == nil && encoderMakesPasses(plan.codec.type, encoderID: plan.encoderID)
       ? PassOptions.usualOfSegments : 1
     guard let first = segments.first, let last = segments.last else {
       throw Failure("'\(source.name)' holds no picture that can be decoded")
@@ -126,25 +119,6 @@ struct Planner: Sendable {
         frames: complexity.pictures.count, seconds: (last.end.time - first.start.time).seconds,
         segments: segments),
       statistics: statistics)
-  }
-}
-
-extension Planner {
-  /// Pictures that are reordered, before which a segment counts with the movie's frame rate.
-  private static let reordered = 2
-
-  /// At a constant rate all that comes in before a segment's first pictures is known in advance.
-  private func checkTimes(
-    _ complexity: MovieComplexity, _ segments: [PlannedSegment], frameRate: Double
-  ) throws {
-    for segment in segments.dropFirst() {
-      for n in max(segment.firstFrame - Self.reordered, 0)..<segment.firstFrame
-      where abs(complexity.pictures[n].duration.seconds * frameRate - 1) > 0.2 {
-        throw Failure(
-          "the movie's pictures last unlike long, and segments of a constant rate (--cbr) would not fit together; take "
-            + "--max-rate, or do not split it", status: 64)
-      }
-    }
   }
 }
 

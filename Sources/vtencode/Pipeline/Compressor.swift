@@ -17,8 +17,6 @@ final class Compressor: @unchecked Sendable {
   private var start: CMTime?
   /// Bits a second of the pass that is under way, or is to begin.
   var passRate: Int
-  /// Which property is the rate of a pass.
-  let rateKey: CFString
   /// Whether each pass is begun and ended.
   private(set) var makesPasses = false
 
@@ -53,9 +51,6 @@ final class Compressor: @unchecked Sendable {
     conferencing = plan.conferencing
     rate = plan.bitRate
     passRate = plan.bitRate
-    rateKey =
-      plan.maximumRate == nil
-      ? kVTCompressionPropertyKey_AverageBitRate : kVTCompressionPropertyKey_VariableBitRate
     var id: CFString?
     VTSessionCopyProperty(
       session, key: kVTCompressionPropertyKey_EncoderID, allocator: kCFAllocatorDefault, valueOut: &id)
@@ -148,24 +143,16 @@ final class Compressor: @unchecked Sendable {
         session, key: kVTCompressionPropertyKey_ExpectedDuration, value: NSNumber(value: seconds))
     }
     if plan.hasFramesBefore || plan.hasFramesAfter {
+      // Hints too: what an encoder keeps of its buffer for the neighbours.
       for (key, value) in [
         (kVTCompressionPropertyKey_MoreFramesBeforeStart, plan.hasFramesBefore),
         (kVTCompressionPropertyKey_MoreFramesAfterEnd, plan.hasFramesAfter),
-      ] {
-        if plan.keepsToBuffer {
-          try set(key, value, for: "segments that share a decoder's buffer (--max-rate, --cbr)")
-        } else {
-          // Without a buffer there is nothing to agree upon.
-          _ = VTSessionSetProperty(session, key: key, value: NSNumber(value: value))
-        }
-      }
+      ] { _ = VTSessionSetProperty(session, key: key, value: NSNumber(value: value)) }
     }
     if let quality = plan.quality {
       try set(kVTCompressionPropertyKey_Quality, quality, for: "--quality")
     } else if plan.isConstantBitRate {
       try set(kVTCompressionPropertyKey_ConstantBitRate, plan.bitRate, for: "--cbr")
-    } else if plan.maximumRate != nil {
-      try set(kVTCompressionPropertyKey_VariableBitRate, plan.bitRate, for: "--max-rate")
     } else {
       try set(kVTCompressionPropertyKey_AverageBitRate, plan.bitRate, for: "--bitrate")
       if plan.purpose == .streaming {
@@ -176,12 +163,6 @@ final class Compressor: @unchecked Sendable {
         ]
         try set(kVTCompressionPropertyKey_DataRateLimits, limits, for: "streaming's limit of the data rate")
       }
-    }
-    if let maximumRate = plan.maximumRate {
-      try set(kVTCompressionPropertyKey_VBVMaxBitRate, maximumRate, for: "--max-rate")
-    }
-    if let seconds = plan.bufferSeconds {
-      try set(kVTCompressionPropertyKey_VBVBufferDuration, seconds, for: "--buffer")
     }
     if plan.writesBufferTiming {
       try set(kOVTCompressionPropertyKey_WritesBufferTiming, true, for: "--buffer-timing")
