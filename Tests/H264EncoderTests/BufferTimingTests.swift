@@ -63,7 +63,8 @@ import Testing
   }
 
   static func check(
-    _ traced: TracedHeaders, _ frames: [LookAheadRun.Frame], _ lengths: [Int], isConstant: Bool, _ context: String
+    _ traced: TracedHeaders, _ frames: [LookAheadRun.Frame], _ lengths: [Int], isConstant: Bool,
+    _ context: String
   ) throws {
     func one(_ name: String) throws -> Double { Double(try #require(traced[name].last, "\(name)")) }
     let rate = (try one("bit_rate_value_minus1") + 1) * 64

@@ -77,7 +77,8 @@ import VideoBitstream
 
   @Test("Without a word of frames after it a stream leaves its buffer as it comes")
   func alone() throws {
-    var c = BufferTimingTests.configuration(.constant(150_000), maximum: 150_000, seconds: 0.5, reorders: true)
+    var c = BufferTimingTests.configuration(
+      .constant(150_000), maximum: 150_000, seconds: 0.5, reorders: true)
     c.writesBufferTiming = false
     c.buffer?.initialFullness = 0.9
     let buffer = try #require(c.buffer)
@@ -108,14 +109,17 @@ import VideoBitstream
     let traced = try TracedHeaders(stream: frames.flatMap(\.data))
     #expect(traced.complaints.isEmpty)
     try BufferTimingTests.check(
-      traced, frames, [Int](repeating: 2, count: frames.count), isConstant: isConstant, "constant \(isConstant)")
+      traced, frames, [Int](repeating: 2, count: frames.count), isConstant: isConstant,
+      "constant \(isConstant)")
   }
 
   /// In a byte stream with start codes of four bytes.
   private static func replace(
     _ data: inout [UInt8], removalDelay: Int, _ hrd: H264HypotheticalDecoder
   ) throws {
-    var starts = data.indices.filter { $0 + 4 <= data.count && data[$0..<($0 + 4)].elementsEqual([0, 0, 0, 1]) }
+    var starts = data.indices.filter {
+      $0 + 4 <= data.count && data[$0..<($0 + 4)].elementsEqual([0, 0, 0, 1])
+    }
     starts.append(data.count)
     for (start, end) in zip(starts, starts.dropFirst()) {
       let unit = data[(start + 4)..<end]
@@ -129,7 +133,8 @@ import VideoBitstream
 
   @Test("A buffer that streams are joined in has room for a frame, and an end is seen before it comes")
   func refusals() throws {
-    var c = BufferTimingTests.configuration(.constant(150_000), maximum: 150_000, seconds: 0.5, reorders: false)
+    var c = BufferTimingTests.configuration(
+      .constant(150_000), maximum: 150_000, seconds: 0.5, reorders: false)
     c.hasFramesAfter = true
     _ = try LookAheadEncoder(configuration: c)
     c.lookAhead = 0

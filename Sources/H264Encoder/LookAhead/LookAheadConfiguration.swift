@@ -151,7 +151,8 @@ extension LookAheadConfiguration {
       try require(
         Double(buffer.size) * buffer.initialFullness
           >= Double(buffer.maximumRate) * JoinedBuffer.fewestFrames / stream.frameRate,
-        "A buffer that streams are joined in holds \(Int(JoinedBuffer.fewestFrames)) frames at least where one begins.")
+        "A buffer that streams are joined in holds \(Int(JoinedBuffer.fewestFrames)) frames at least where one begins."
+      )
     }
     try require((0...250).contains(lookAhead), "A look-ahead of \(lookAhead) frames is not in 0...250.")
     try require(

@@ -10,7 +10,9 @@ extension H264PictureTiming {
   private static let usualFiller = 6
 
   /// The payload of a NAL unit with this message, and bytes of filler in a message behind it.
-  package static func joinable(_ timing: Self, hrd: H264HypotheticalDecoder) -> [SupplementalInformation.Message] {
+  package static func joinable(_ timing: Self, hrd: H264HypotheticalDecoder) -> [SupplementalInformation
+    .Message]
+  {
     timing.messages(hrd: hrd, filler: usualFiller)
   }
 
