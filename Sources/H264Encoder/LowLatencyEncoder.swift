@@ -175,7 +175,7 @@ public final class LowLatencyEncoder {
     let looks = rateControl.needsLook || configuration.sceneChange != .none
     if looks { look.look(at: source) }
     selectReferences(options)
-    if let first = wanted.first {
+    if let first = wanted.first, !moveDetector.isCamera {
       plan.scroll = scrollDetector.distance(
         source, from: pool[first.picture], limit: sps.verticalMotion - 16)
     }

@@ -77,6 +77,44 @@ import Testing
     }
   }
 
+  /// Noise below a ground that is flat, as over- and underexposed parts before a camera are, for `share` of the height.
+  private static func exposed(_ seed: UInt64, share: Double) -> PlanarFrame {
+    var frame = desktop(x: 1000, y: 1000)
+    for i in 0..<width * height {
+      // The flat part flickers by a level, as a whole.
+      let isFlat = i / width < Int(Double(height) * share)
+      frame.y[i] =
+        isFlat ? UInt8(16 + seed % 2) : UInt8(truncatingIfNeeded: SyntheticContent.hash(seed, UInt64(i), 3))
+    }
+    return frame
+  }
+
+  @Test("Where everything changes, a third that is flat makes no screen; where half stands still it does")
+  func camera() {
+    #expect(!Self.moves((0..<3).map { Self.exposed(UInt64($0), share: 0.4) }).isScreen)
+    #expect(Self.moves((0..<3).map { Self.exposed(UInt64($0), share: 0.7) }).isScreen)
+    // A movie in a window: noise and a flat border change, the rest stands still.
+    let page = Self.desktop(x: 60, y: 40)
+    let screen = (0..<3).map { n in
+      var frame = page
+      let noise = Self.exposed(UInt64(n), share: 0.1)
+      for y in 0..<Self.height / 3 {
+        frame.y.replaceSubrange(
+          y * Self.width..<(y + 1) * Self.width, with: noise.y[y * Self.width..<(y + 1) * Self.width])
+      }
+      return frame
+    }
+    #expect(Self.moves(screen).isScreen)
+  }
+
+  @Test("After many pictures of a camera a screen is recognised within a second")
+  func afterCamera() {
+    let camera = (0..<40).map { Self.exposed(UInt64($0), share: 0) }
+    let pages = (0..<18).map { Self.desktop(x: 60 + 7 * $0, y: 40) }
+    #expect(!Self.moves(camera).isScreen)
+    #expect(Self.moves(camera + pages).isScreen)
+  }
+
   private static func encoder(_ speed: Int, threads: Int = 1) throws -> LowLatencyEncoder {
     var c = EncoderConfiguration(width: width, height: height)
     c.rateControl = .constantQP(28)

@@ -36,7 +36,7 @@ extension MacroblockCoder {
         if f.tools.rateDistortion {
           k.pointee.ssdNV12(sourceChroma, pictureChroma, stride, errors)
           skipCost = error &+ Int(errors[0]) &+ Int(errors[1])
-          if f.tools.skipsEarly && skipIsBestUnsearched(skip, skipCost) {
+          if skipCost <= (lambdaSSD &* f.tools.earlySkipBits) >> 8 {
             storeSkip(skip)
             return
           }
@@ -133,15 +133,6 @@ extension MacroblockCoder {
       info.pointee.type = MacroblockType.skip
       clear(f.syntax.motionDifference + m &* 16)
     }
-  }
-
-  /// Whether P_Skip all but surely costs least, known without a search: its error is worth less than the bits of most
-  /// macroblocks that would correct it, or the same place was skipped with this vector before, and what is left is not
-  /// worth its bits.
-  private mutating func skipIsBestUnsearched(_ skip: MotionVector, _ cost: Int) -> Bool {
-    if cost <= (lambdaSSD &* 30) >> 8 { return true }
-    return f.hasTemporalMotion && f.previous.info[m].type == MacroblockType.skip
-      && f.previous.motion[m &* 16] == skip && chromaResidualIsEmpty() && lumaIsNotWorthCoding()
   }
 
   /// Codes the macroblock in next to no bits: the picture's budget is spent.

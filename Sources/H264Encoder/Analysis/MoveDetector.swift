@@ -13,7 +13,8 @@
 /// Screens repeat themselves exactly, so the source is compared with the last source. Places that their own samples
 /// single out (a hash of eight samples in a row, with detail to the right and below) are kept by a hash of a
 /// block; where the picture has changed such places are looked up, compared sample by sample, and vote for their distance.
-/// Only pictures of screens are looked at so: a third of them, and of what changes in them, is flat.
+/// Only pictures of screens are looked at so: of what changes in them much is flat, and much does not change at all, which
+/// never is so before a camera.
 struct MoveDetector {
   /// The last picture looked at. Rows are `width` bytes.
   private let last: UnsafeMutablePointer<UInt8>
@@ -36,6 +37,10 @@ struct MoveDetector {
   private struct State {
     /// `FrameFacts.index` of the picture in `last`, plus 1; 0: none.
     var index: UInt64 = 0
+    /// How many of the last pictures that were looked at had changed everywhere, or had next to nothing flat.
+    var natural = 0
+    /// Those of them that had next to nothing flat.
+    var detailed = 0
   }
 
   /// Entries of `places` and `votes`: powers of two.
@@ -51,6 +56,11 @@ struct MoveDetector {
   private static let block = (width: 16, height: 4)
   /// Macroblocks that must differ for anything to have moved; less is a cursor.
   private static let leastChange = 4
+  /// After so many pictures of a camera one in so many is looked at.
+  private static let natural = (pictures: 4, period: UInt64(16))
+  /// What of a picture, or of what has changed in it, is flat on a screen, in 256ths: if nothing is as it was, if most is not,
+  /// and if half of the picture is. With less than the last a camera's.
+  private static let flatness = (new: 128, moving: 85, still: 21, natural: 32)
   /// Votes that a distance needs.
   private static let leastVotes: Int32 = 6
 
@@ -75,6 +85,7 @@ struct MoveDetector {
     // Smaller pictures show no windows.
     guard width >= 64, height >= 64 else { return Moves() }
     let follows = state.pointee.index == index && index > 0
+    if !follows && isNatural && index % MoveDetector.natural.period != 0 { return Moves() }
     state.pointee.index = index &+ 1
     let columns = width / 16
     let rows = height / 16
@@ -88,13 +99,24 @@ struct MoveDetector {
     }
     if differing == 0 { return Moves() }
     var moves = Moves()
-    moves.isScreen = isFlat(source, differing)
     let isNew = !follows || differing &* 32 >= columns &* rows &* 31
+    let flat = flatness(source, differing)
+    let least = MoveDetector.flatness
+    moves.isScreen =
+      flat >= (isNew ? least.new : differing &* 2 > columns &* rows ? least.moving : least.still)
     if isNew && !moves.isScreen {
       // No screen, or one that shows nothing but a movie.
-      state.pointee.index = 0
+      let isDetailed = flat < least.natural
+      state.pointee.detailed = isDetailed ? state.pointee.detailed &+ 1 : 0
+      if isDetailed || follows { state.pointee.natural &+= 1 }
+      if isDetailed || isNatural && follows {
+        state.pointee.index = 0
+      } else {
+        store(source, keepsPlaces: false)
+      }
       return moves
     }
+    (state.pointee.natural, state.pointee.detailed) = (0, 0)
     if follows && refersToLast && moves.isScreen {
       if differing >= MoveDetector.leastChange {
         find(source, differing, limit, &moves)
@@ -121,8 +143,13 @@ struct MoveDetector {
     return false
   }
 
-  /// Whether a third of what has changed is flat, as it is behind print and never before a camera.
-  private func isFlat(_ source: SourcePicture, _ differing: Int) -> Bool {
+  private var isNatural: Bool { state.pointee.natural >= MoveDetector.natural.pictures }
+
+  /// The last pictures were a camera's, with next to nothing flat in them: no document, nothing that scrolls.
+  var isCamera: Bool { state.pointee.detailed >= MoveDetector.natural.pictures }
+
+  /// How much of what has changed is flat, in 256ths, by one row in four.
+  private func flatness(_ source: SourcePicture, _ differing: Int) -> Int {
     let columns = width / 16
     let every = (differing &+ MoveDetector.mostLookedUp &- 1) / MoveDetector.mostLookedUp
     var number = 0
@@ -133,15 +160,17 @@ struct MoveDetector {
       if number % every != 0 { continue }
       let p = UnsafeRawPointer(
         source.luma + (m / columns &* 16 &* source.lumaBytesPerRow &+ m % columns &* 16))
-      for y in 0..<16 {
+      var y = m & 3
+      while y < 16 {
         let a = (p + y &* source.lumaBytesPerRow).loadUnaligned(as: UInt64.self)
         let b = (p + (y &* source.lumaBytesPerRow &+ 8)).loadUnaligned(as: UInt64.self)
         if a == a >> 8 | a << 56 { flat &+= 1 }
         if b == b >> 8 | b << 56 { flat &+= 1 }
+        y &+= 4
       }
-      all &+= 32
+      all &+= 8
     }
-    return flat &* 3 >= all
+    return flat &* 256 / max(all, 1)
   }
 
   /// Whether the place is one that is kept, by its own samples.

@@ -61,8 +61,8 @@ struct SpeedTools {
   /// P_Skip without a search where nothing is left to code: only if its error is at most so many percent of the
   /// noise of quantisation.
   var skipError = 1_000_000
-  /// P_Skip without a search where it is all but sure to win.
-  var skipsEarly = false
+  /// P_Skip without a search where its error is worth no more than so many bits.
+  var earlySkipBits = 0
   /// Intra 4x4 and 8x8 in P pictures.
   var smallIntraInP = true
   /// Transform size and skip decided by coding both and comparing squared error and bits.
@@ -95,10 +95,10 @@ extension SpeedTools {
       roundsFinely = true
       searchLambda = 80
       transform8x8OnlyIfCoded = true
-      skipsEarly = true
+      skipError = 15
+      earlySkipBits = 18
       skipErrorB = 100
       earlySkipBitsB = 30
-      smallIntraInP = false
       intraThreshold = 4
       intraThresholdB = 16
       fullSteps = 8
@@ -111,6 +111,7 @@ extension SpeedTools {
       referenceThreshold = 12
       partitionThreshold = 32
       skipError = 8
+      earlySkipBits = 18
       searchLambda = 80
       roundsFinely = true
       optimisedLevels = false

@@ -28,9 +28,6 @@ extension MacroblockCoder {
     return errors
   }
 
-  /// Whether no luma level over the prediction in the picture is worth its bits.
-  mutating func lumaIsNotWorthCoding() -> Bool { try4x4(predictionErrors()).pattern == 0 }
-
   /// Codes the luma residual over the prediction in the picture, with the transform that costs less.
   /// Returns the luma part of coded_block_pattern, and the cost.
   mutating func codeInterLumaByCost() -> (pattern: UInt8, transform8x8: Bool, cost: Int) {
