@@ -22,6 +22,22 @@ import Testing
     }
   }
 
+  @Test func halves() {
+    var random = Random(42)
+    for n in Self.lengths {
+      for content in Content.allCases {
+        let a = Memory<UInt8>(2 * n, content, &random)
+        let b = Memory<UInt8>(2 * n, .random, &random)
+        let half = Memory<UInt8>(n + 64)
+        ovt_halve_row(half.base, a.base, b.base, Int32(n))
+        let model = (0..<n).map { i in
+          UInt8((Int(a[2 * i]) + Int(a[2 * i + 1]) + Int(b[2 * i]) + Int(b[2 * i + 1]) + 2) / 4)
+        }
+        #expect(half.values == model + [UInt8](repeating: 0, count: 64))
+      }
+    }
+  }
+
   @Test(arguments: Path.available) func planesOfABlock(path: Path) {
     let k = Kernels(path).k
     var random = Random(41)

@@ -46,6 +46,7 @@ extension MacroblockCoder {
     let origin = f.references[reference].luma + ((mbY &* 16 &+ y) &* stride &+ mbX &* 16 &+ x)
 
     // Whole samples: the best candidate.
+    let looked = UnsafeMutableRawPointer(trial + 7 &* 512).assumingMemoryBound(to: Int32.self)
     var bestX = 0
     var bestY = 0
     var best = Int32.max
@@ -53,7 +54,12 @@ extension MacroblockCoder {
       let c = clampToLimits(starts[i])
       let cx = (Int(c.x) &+ 2) >> 2
       let cy = (Int(c.y) &+ 2) >> 2
-      if i > 0 && cx == bestX && cy == bestY { continue }
+      // Neighbours mostly have the same vectors.
+      let key = Int32(truncatingIfNeeded: cx << 16 | cy & 0xFFFF)
+      var isKnown = false
+      for j in 0..<i where looked[j] == key { isKnown = true }
+      looked[i] = key
+      if isKnown { continue }
       let cost =
         ovt_sad(k, shape, src, origin + (cy &* stride &+ cx), stride) &+ motionCost(cx &* 4, cy &* 4, p)
       if cost < best {
