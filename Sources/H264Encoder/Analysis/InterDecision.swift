@@ -235,24 +235,9 @@ extension MacroblockCoder {
   /// slightly more than nothing is weighed by its cost later: to skip it here loses more than it saves.)
   mutating func residualIsEmpty() -> Bool {
     let q = f.quant + qp
-    if f.tools.skipScore == 0 {
-      return k.pointee.isEmpty16x16(source, picture, stride, q.pointee.multiplier4x4, q.pointee.biasInter4x4)
-        != 0
-        && chromaResidualIsEmpty()
-    }
-    k.pointee.forward4x4x16(coefficients, source, picture, stride)
-    var score = 0
-    for b8 in 0..<4 {
-      let coef = coefficients + b8 &* 64
-      let mask = k.pointee.quant4x4x4(coef, q.pointee.multiplier4x4, q.pointee.biasInter4x4)
-      if mask == 0 { continue }
-      for b in 0..<4 where mask & (1 << Int32(b)) != 0 {
-        k.pointee.scan4x4(levels, coef + b &* 16)
-        score &+= keepScore(levels, UInt64(k.pointee.nonZeroMask16(levels)))
-        if score > f.tools.skipScore { return false }
-      }
-    }
-    return chromaResidualIsEmpty()
+    return k.pointee.isEmpty16x16(source, picture, stride, q.pointee.multiplier4x4, q.pointee.biasInter4x4)
+      != 0
+      && chromaResidualIsEmpty()
   }
 
   private mutating func chromaResidualIsEmpty() -> Bool {

@@ -56,8 +56,6 @@ struct SpeedTools {
   /// B pictures.
   var wholeMargin = 0
   var wholeMarginB = 0
-  /// Score of levels (`keepScore`) that P_Skip may leave out unseen.
-  var skipScore = 0
   /// P_Skip without a search where nothing is left to code: only if its error is at most so many percent of the
   /// noise of quantisation.
   var skipError = 1_000_000
@@ -85,9 +83,10 @@ extension SpeedTools {
       rateDistortion = false
       optimisedLevels = false
       refineBySATD = false
-      intraThreshold = 32
+      roundsFinely = true
+      searchLambda = 80
+      intraThreshold = 8
       intraThresholdB = 32
-      skipScore = 3
       fullSteps = 8
     case 5:
       optimisedLevels = false
