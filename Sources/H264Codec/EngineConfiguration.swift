@@ -98,7 +98,7 @@ extension EncoderConfiguration {
 
   /// 0 (fastest) to 9 (best), to the engine's scale, which runs the other way.
   static func speed(effort: Int) -> Int {
-    let levels = [6, 5, 4, 3, 3, 2, 2, 1, 1, 0]
+    let levels = [7, 5, 4, 3, 3, 2, 2, 1, 1, 0]
     return min(levels[min(max(effort, 0), 9)], fastestSpeed)
   }
 

@@ -94,7 +94,7 @@ public struct EncoderConfiguration: Sendable, Equatable {
   /// Part of the frame interval, 0.01...1, that 95 of 100 frames may take to encode at most: the speed then follows the
   /// time that frames take. Nil: the speed stays as it is, and the stream does not depend on the machine.
   public var encodeTimeShare: Double?
-  public static let fastestSpeed = 6
+  public static let fastestSpeed = 7
   /// Threads that share the work of one frame, 1...16.
   public var threads: Int = 1
   /// Slices in each picture, 1 up to the number of macroblock rows.

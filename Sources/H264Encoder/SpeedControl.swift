@@ -36,7 +36,7 @@ struct SpeedControl {
   /// The load that a better level should come to at the most.
   private static let margin: Float = 0.75
   /// Of level n against n + 1, as measured on film at one thread; a stream learns its own.
-  private static let usualGrowth: [Float] = [1.6, 1.2, 1.15, 1.5, 1.25, 1.25]
+  private static let usualGrowth: [Float] = [1.6, 1.2, 1.15, 1.5, 1.25, 1.15, 1.2]
 
   init(_ configuration: EncoderConfiguration) {
     speed = configuration.speed

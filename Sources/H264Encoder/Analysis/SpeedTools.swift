@@ -79,7 +79,7 @@ extension SpeedTools {
   /// 0 is best, `EncoderConfiguration.fastestSpeed` fastest.
   init(speed: Int) {
     switch speed {
-    case 6...:
+    case 7...:
       rateDistortion = false
       optimisedLevels = false
       refineBySATD = false
@@ -87,6 +87,20 @@ extension SpeedTools {
       searchLambda = 80
       intraThreshold = 8
       intraThresholdB = 32
+      fullSteps = 8
+    case 6:
+      optimisedLevels = false
+      halfSamplesBySAD = true
+      roundsFinely = true
+      searchLambda = 80
+      transform8x8OnlyIfCoded = true
+      skipError = 15
+      earlySkipBits = 60
+      skipErrorB = 100
+      earlySkipBitsB = 30
+      smallIntraInP = false
+      intraThreshold = 6
+      intraThresholdB = 16
       fullSteps = 8
     case 5:
       optimisedLevels = false
