@@ -182,7 +182,7 @@ import Testing
     }
   }
 
-  @Test("The other face: durations, shares and targets at the ends, at a rate and under limits", arguments: 0..<4)
+  @Test("The other face: durations, shares and targets, at a rate and under limits", arguments: 0..<4)
   func lowLatency(way: Int) throws {
     for (n, seconds) in Self.doubles.enumerated() where seconds > 0 && seconds.isFinite {
       var c = EncoderConfiguration(width: Self.width, height: Self.height)

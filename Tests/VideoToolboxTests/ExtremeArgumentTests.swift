@@ -147,7 +147,7 @@ enum Extremes {
       let status = CMBufferQueueCreate(
         allocator: nil, capacity: capacity, callbacks: CMBufferQueueGetCallbacksForUnsortedSampleBuffers(),
         queueOut: &queue)
-      #expect((status == noErr) == (queue != nil))
+      #expect((status == noErr) == (queue != nil) && (queue != nil) == (capacity >= 0))
       guard let queue else { continue }
       for condition in 0..<14 {
         for time in times {
