@@ -47,11 +47,18 @@ import Testing
         == kCMSampleBufferError_InvalidEntryCount)
   }
 
+  /// Of this thread: machines are busy, and other tests run beside this one.
+  private func processorSeconds() -> Double {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
+  }
+
   /// Many samples, a size for each: once round, not once round for each of them.
   @Test func manySizes() throws {
     let count = 300_000
     let buffer = try sample(count: count, bytes: count, sizes: Array(repeating: 1, count: count))
-    let began = ContinuousClock.now
+    let began = processorSeconds()
     var bytes = 0
     let status = CMSampleBufferCallBlockForEachSample(buffer) { part, _ in
       bytes += part.dataBuffer?.dataLength ?? 0
@@ -61,7 +68,7 @@ import Testing
     var single = 0
     for part in try buffer.singleSampleBuffers() { single += part.dataBuffer?.dataLength ?? 0 }
     #expect(single == count)
-    #expect(ContinuousClock.now - began < .seconds(60))
+    #expect(processorSeconds() - began < 60)
   }
 
   /// Each part has the bytes at its place, whatever the sizes before it are.

@@ -15,15 +15,15 @@ import Testing
     let unit = [0, 0, 1] + header + [UInt8](repeating: 0xff, count: size - header.count)
     let limit = 1 << 19
     // Each of these is an error of its own: what is too long does not stay.
-    let units = limit / (size + ElementaryStreamParser.unitCost) + 2
+    let units = limit / (size + ElementaryStreamParser.unitCost) + 5
     let tooMany = Data([UInt8]((0..<units).flatMap { _ in unit }))
     for before in [[], slice] {
       var parser = try ElementaryStreamParser(codec: codec)
       parser.maxAccessUnitSize = limit
       for _ in 0..<3 {
         #expect(try parser.append(Data(before)).isEmpty)
-        // The last unit waits for the next start code.
-        #expect(try parser.append(tooMany.prefix(unit.count * (units - 2))).isEmpty)
+        // Nearly too many, with the slice, and a unit that has waited for a start code since the last error.
+        #expect(try parser.append(tooMany.prefix(unit.count * (units - 8))).isEmpty)
         let error = #expect(throws: ElementaryStreamError.self) { try parser.append(tooMany) }
         guard case .accessUnitTooLong(let reached) = error else {
           Issue.record("\(String(describing: error))")
@@ -41,7 +41,7 @@ import Testing
     let bytes = Data([0, 0, 1, 0x65]) + Data(repeating: 0xff, count: 40_000)
     for _ in 0..<3 {
       #expect(try parser.append(bytes).isEmpty)
-      #expect(throws: ElementaryStreamError.unitTooLong(80_004)) { try parser.append(bytes.dropFirst(4)) }
+      #expect(throws: ElementaryStreamError.unitTooLong(80_001)) { try parser.append(bytes.dropFirst(4)) }
     }
   }
 

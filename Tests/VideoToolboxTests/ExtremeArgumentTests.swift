@@ -128,6 +128,8 @@ enum Extremes {
         _ = CMTimebaseSetRateAndAnchorTime(timebase, rate: rate, anchorTime: time, immediateSourceTime: time)
         _ = (CMTimebaseGetTime(timebase), CMTimebaseGetEffectiveRate(timebase))
         _ = CMSyncGetRelativeRate(timebase, relativeTo: clock)
+        _ = CMTimebaseSetTimerDispatchSourceNextFireTime(
+          timebase, timerSource: timer, fireTime: time, flags: 0)
       }
       for scale in Extremes.int32s {
         _ = CMTimebaseGetTimeWithTimeScale(timebase, timescale: scale, method: .default)
