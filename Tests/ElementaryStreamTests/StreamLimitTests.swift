@@ -42,6 +42,8 @@ import Testing
     for _ in 0..<3 {
       #expect(try parser.append(bytes).isEmpty)
       #expect(throws: ElementaryStreamError.unitTooLong(80_001)) { try parser.append(bytes.dropFirst(4)) }
+      // What follows of it is no unit any more.
+      #expect(try parser.append(bytes.dropFirst(4)).isEmpty)
     }
   }
 
