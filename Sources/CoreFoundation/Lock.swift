@@ -7,27 +7,16 @@ import Synchronization
 ///
 /// Costs no allocation. Not recursive. What waits for a condition takes an `NSCondition` instead.
 package struct Lock: ~Copyable, Sendable {
-  #if OVT_THREAD_SANITIZER
-    // A sanitizer does not see how the standard library's mutex orders memory.
-    @usableFromInline let mutex = NSLock()
-  #else
-    @usableFromInline let mutex = Mutex<Void>(())
-  #endif
+  @usableFromInline let mutex = Mutex<Void>(())
 
   package init() {}
 
   @inlinable
   package borrowing func withLock<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
-    #if OVT_THREAD_SANITIZER
-      mutex.lock()
-      defer { mutex.unlock() }
-      return try body()
-    #else
-      // Not returned through the mutex, which would have to send it.
-      var result: R?
-      try mutex.withLock { _ throws(E) in result = try body() }
-      guard let result else { preconditionFailure("the body has not run") }
-      return result
-    #endif
+    // Not returned through the mutex, which would have to send it.
+    var result: R?
+    try mutex.withLock { _ throws(E) in result = try body() }
+    guard let result else { preconditionFailure("the body has not run") }
+    return result
   }
 }

@@ -26,10 +26,10 @@ public struct ElementaryStreamParser {
     public init() {}
   }
 
-  /// The largest NAL unit that is waited for, in bytes.
-  static let maxUnitSize = 1 << 28
-  /// The largest access unit that is waited for, in bytes, with `unitCost` more for each of its NAL units.
-  static let maxAccessUnitSize = 1 << 28
+  /// The largest NAL unit that is waited for, in bytes. Tests lower it.
+  var maxUnitSize = 1 << 28
+  /// The largest access unit that is waited for, in bytes, with `unitCost` more for each of its NAL units. Tests lower it.
+  var maxAccessUnitSize = 1 << 28
   /// What a NAL unit takes beside its bytes, at most: as a value, and the head of its memory.
   static let unitCost = 96
 
@@ -69,11 +69,16 @@ public struct ElementaryStreamParser {
 
   /// Adds bytes, as many as there are, and returns the sample buffers that are complete now.
   ///
-  /// - Throws: `ElementaryStreamError.unitTooLong`, `accessUnitTooLong`.
+  /// - Throws: `ElementaryStreamError.unitTooLong`, `accessUnitTooLong`. What is too long is dropped: the next bytes are
+  ///   taken as before.
   public mutating func append(_ bytes: Data) throws -> [CMSampleBuffer] {
     var samples: [CMSampleBuffer] = []
     for unit in parser.append(bytes) { try append(NALUnit(codec: codec, data: unit), to: &samples) }
-    if parser.pendingCount > Self.maxUnitSize { throw ElementaryStreamError.unitTooLong(parser.pendingCount) }
+    let pending = parser.pendingCount
+    if pending > maxUnitSize {
+      parser = AnnexBParser()
+      throw ElementaryStreamError.unitTooLong(pending)
+    }
     return samples
   }
 
@@ -95,7 +100,12 @@ public struct ElementaryStreamParser {
       try append(complete, to: &samples)
     }
     // Units that are no slices may come for ever.
-    if waiting > Self.maxAccessUnitSize { throw ElementaryStreamError.accessUnitTooLong(waiting) }
+    if waiting > maxAccessUnitSize {
+      let size = waiting
+      waiting = 0
+      _ = splitter.finish()
+      throw ElementaryStreamError.accessUnitTooLong(size)
+    }
   }
 
   private static func cost(_ unit: NALUnit) -> Int { unit.data.count + unitCost }

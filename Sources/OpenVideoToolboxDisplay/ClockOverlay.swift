@@ -33,7 +33,8 @@
       _ = library.SDL_SetRenderDrawBlendMode(renderer, SDL_BLENDMODE_BLEND)
       let top = height - strip
       fill(0, top, width, strip, (0, 0, 0, 175))
-      let words = text()
+      // What has no room is nothing to draw.
+      let words = text().prefix(width)
       let textWidth = words.count * dot * 4
       var x = width - margin - textWidth
       for character in words {

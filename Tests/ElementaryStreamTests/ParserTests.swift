@@ -280,33 +280,4 @@ private func parse(
       }
     }
   }
-
-  /// Units that are no slice, short or long, before a slice and after one: the parser does not keep them for ever.
-  @Test(arguments: [ElementaryStreamCodec.h264, .hevc], [2, 100_000])
-  func anAccessUnitWithoutEnd(_ codec: ElementaryStreamCodec, size: Int) throws {
-    // Supplemental information; and a slice before it, which nobody can read.
-    let header: [UInt8] = codec == .h264 ? [6, 0xff] : [39 << 1, 1]
-    let slice: [UInt8] = codec == .h264 ? [0, 0, 1, 0x65, 0xff] : [0, 0, 1, 19 << 1, 1, 0xff]
-    let unit = [0, 0, 1] + header + [UInt8](repeating: 0xff, count: size - header.count)
-    let piece = Data([UInt8]((0..<max(1, 1_000_000 / unit.count)).flatMap { _ in unit }))
-    for before in [[], slice] {
-      var parser = try ElementaryStreamParser(codec: codec)
-      #expect(try parser.append(Data(before)).isEmpty)
-      var given = 0
-      #expect(throws: ElementaryStreamError.self) {
-        while given < 1 << 29 {
-          _ = try parser.append(piece)
-          given += piece.count
-        }
-      }
-      #expect(given < 1 << 29 && given > 1 << 20)
-    }
-  }
-
-  /// Many short pictures in one stream are no access unit without end, nor are bytes that are no unit.
-  @Test func whatIsCompleteDoesNotCount() throws {
-    var parser = try ElementaryStreamParser(codec: .hevc)
-    let slices = Data([UInt8]((0..<100_000).flatMap { _ in [0, 0, 1, 19 << 1, 1, 0xff, 0, 0, 1, 0x26] }))
-    for _ in 0..<60 { #expect(try parser.append(slices).isEmpty) }
-  }
 }

@@ -42,6 +42,21 @@ import Testing
     #expect(joined.pictures.sorted { $0.index < $1.index } == whole.pictures.sorted { $0.index < $1.index })
   }
 
+  /// The greatest numbers that are read: parts that are joined count on from there.
+  @Test func numbersOfPicturesAtTheirEnd() throws {
+    let bytes = try Self.pass(Self.configuration(100_000), nil, count: 12).statistics.bytes
+    var far = Array(bytes.dropLast(PassStatistics.checksumSize))
+    far.replaceSubrange(
+      PassStatistics.headerSize..<PassStatistics.headerSize + 8, with: [255, 255, 255, 255, 255, 0, 0, 0])
+    let sum = PassStatistics.checksum(far[...])
+    far += (0..<8).map { UInt8(truncatingIfNeeded: sum >> (8 * UInt64($0))) }
+    let known = try PassStatistics(bytes: far)
+    var joined = known
+    for _ in 0..<3 { joined.append(known) }
+    #expect(joined.count == 48 && joined.part(0..<12).count == 11)
+    #expect(try Self.pass(Self.configuration(100_000), joined, count: 12).statistics.count == 12)
+  }
+
   @Test("Statistics that are cut, damaged or of something else are refused")
   func damaged() throws {
     let bytes = try Self.pass(Self.configuration(100_000), nil, count: 12).statistics.bytes
@@ -57,6 +72,7 @@ import Testing
     // What nobody's encoder writes, under a checksum that is right: a picture's index, kind, bits, QP and duration.
     let fields: [(at: Int, bytes: [UInt8])] =
       [
+        (0, [UInt8](repeating: 255, count: 8)), (0, [0, 0, 0, 0, 0, 1, 0, 0]),
         (8, [3]), (8, [255]), (9, [0, 0, 0, 0, 0, 1, 0, 0]), (9, [UInt8](repeating: 255, count: 8)),
       ] + [Double.nan, .infinity, -1, 51.5].map { (17, Self.bytes($0)) }
       + [Double.nan, .infinity, -1, 0, 1e6, 1e300].map { (25, Self.bytes($0)) }

@@ -128,6 +128,8 @@ enum Extremes {
         _ = CMTimebaseSetRateAndAnchorTime(timebase, rate: rate, anchorTime: time, immediateSourceTime: time)
         _ = (CMTimebaseGetTime(timebase), CMTimebaseGetEffectiveRate(timebase))
         _ = CMSyncGetRelativeRate(timebase, relativeTo: clock)
+        _ = CMTimebaseSetTimerDispatchSourceNextFireTime(
+          timebase, timerSource: timer, fireTime: time, flags: 0)
       }
       for scale in Extremes.int32s {
         _ = CMTimebaseGetTimeWithTimeScale(timebase, timescale: scale, method: .default)
@@ -147,7 +149,7 @@ enum Extremes {
       let status = CMBufferQueueCreate(
         allocator: nil, capacity: capacity, callbacks: CMBufferQueueGetCallbacksForUnsortedSampleBuffers(),
         queueOut: &queue)
-      #expect((status == noErr) == (queue != nil))
+      #expect((status == noErr) == (queue != nil) && (queue != nil) == (capacity >= 0))
       guard let queue else { continue }
       for condition in 0..<14 {
         for time in times {

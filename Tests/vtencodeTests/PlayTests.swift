@@ -91,6 +91,8 @@
         (["/dev/null"], Self.headless, 1, "empty"),
         ([CommandLine.root.appendingPathComponent("README.md").path], Self.headless, 1, "cannot play"),
         ([CommandLine.sample, "--frames", "0"], Self.headless, 64, "--frames"),
+        // One more is looked for, to know where the last one ends.
+        ([CommandLine.sample, "--frames", "9223372036854775807"], Self.headless, 64, "--frames"),
         ([CommandLine.sample, "--snapshot", "x.jpg"], Self.headless, 64, "PNG"),
       ]
       for (arguments, environment, status, word) in cases {

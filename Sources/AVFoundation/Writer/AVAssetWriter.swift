@@ -449,13 +449,16 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
   private static let lead = CMTime(value: 1, timescale: 1)
 
   func isAhead(_ input: AVAssetWriterInput) -> Bool {
-    let (inputs, positions) = lock.withLock { (currentInputs, self.positions) }
-    guard let own = positions[ObjectIdentifier(input)] else { return false }
-    return inputs.contains { other in
-      // Text comes when there is something to be read: nobody waits for it.
-      other !== input && !other.isFinished && !other.mediaType.isText
-        && (positions[ObjectIdentifier(other)] ?? .zero) + Self.lead < own
+    // The positions stay under the lock: a copy would make the next change of them copy all.
+    let behind = lock.withLock { () -> [AVAssetWriterInput] in
+      guard let own = positions[ObjectIdentifier(input)] else { return [] }
+      return currentInputs.filter { other in
+        // Text comes when there is something to be read: nobody waits for it.
+        other !== input && !other.mediaType.isText
+          && (positions[ObjectIdentifier(other)] ?? .zero) + Self.lead < own
+      }
     }
+    return behind.contains { !$0.isFinished }
   }
 
   private func wakeInputs(except input: AVAssetWriterInput? = nil) {

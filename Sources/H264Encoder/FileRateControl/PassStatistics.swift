@@ -37,6 +37,8 @@ public struct PassStatistics: Sendable, Equatable {
 
   private static let magic = Array("OVT H.264 pass".utf8)
   private static let version: UInt64 = 1
+  /// Numbers of pictures are below: parts that are joined count on from what was read.
+  private static let mostPictures: UInt64 = 1 << 40
   /// Of a picture: index, kind, bits, QP, duration, and the histogram in 1/256 macroblocks.
   private static let pictureSize = 8 + 1 + 8 + 8 + 8 + 4 * ResidualHistogram.bins
   static let headerSize = magic.count + 8 * 4
@@ -144,7 +146,9 @@ public struct PassStatistics: Sendable, Equatable {
       let duration = Double(bitPattern: take())
       var residual = ResidualHistogram()
       for bin in 0..<ResidualHistogram.bins { residual.counts[bin] = Float(take(4)) / 256 }
-      guard let kind, bits < 1 << 40, (0...51).contains(qp), duration > 0, duration < 1e5 else {
+      guard let kind, index < Self.mostPictures, bits < 1 << 40, (0...51).contains(qp), duration > 0,
+        duration < 1e5
+      else {
         throw refuse("are damaged")
       }
       pictures.append(

@@ -60,7 +60,9 @@ struct Play: AsyncParsableCommand {
     if terminal, json {
       throw ValidationError("--terminal has standard output for the pictures; leave out --json.")
     }
-    if let frames, frames < 1 { throw ValidationError("--frames is 1 or more.") }
+    if let frames, !(1...Int(Int32.max)).contains(frames) {
+      throw ValidationError("--frames goes from 1 to \(Int32.max); \(frames) is outside.")
+    }
     guard start.isFinite, (0...1e7).contains(start) else { throw ValidationError("--start is 0 or more.") }
     guard speed.isFinite, (0.1...16).contains(speed) else {
       throw ValidationError("--speed goes from 0.1 to 16.")

@@ -115,6 +115,8 @@ struct ReceiveOptions: ParsableArguments {
     if overwrite, out == nil, snapshot == nil {
       throw ValidationError("--overwrite is for --out and --snapshot; give a file, or leave it out.")
     }
-    if let frames, frames < 1 { throw ValidationError("--frames must be 1 or more.") }
+    if let frames, !(1...Int(Int32.max)).contains(frames) {
+      throw ValidationError("--frames goes from 1 to \(Int32.max); \(frames) is outside.")
+    }
   }
 }

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#if Display
+  import Foundation
+  import OpenVideoToolboxDisplay
+  import Testing
+
+  /// SDL's `dummy` driver, which asks for sound as a device does.
+  @Suite(.serialized) struct SoundDeviceTests {
+    init() { setenv("SDL_AUDIODRIVER", "dummy", 0) }
+
+    private final class Count: @unchecked Sendable {
+      private let lock = NSLock()
+      private var number = 0
+      func add() { lock.withLock { number += 1 } }
+      var value: Int { lock.withLock { number } }
+    }
+
+    /// Rates and channels that no device has: an error, and no request.
+    @Test func soundThatNobodyPlays() async throws {
+      let device = OVTSoundDevice()
+      let count = Count()
+      let rates: [Double] = [.nan, .infinity, -.infinity, -1, 0, 1e-300, 0.5, 1e7, 1e19, 1e300]
+      let channels = [Int.min, -1, 0, 9, 255, 256, 1 << 40, .max]
+      for (rate, channels) in rates.map({ ($0, 2) }) + channels.map({ (48_000, $0) }) {
+        #expect(throws: OVTDisplayError.self, "\(rate) \(channels)") {
+          try device.start(sampleRate: rate, channels: channels) { _, _ in count.add() }
+        }
+      }
+      try await Task.sleep(for: .milliseconds(100))
+      #expect(count.value == 0)
+      try device.start(sampleRate: 48_000, channels: 2) { samples, _ in
+        samples.update(repeating: 0)
+        count.add()
+      }
+      let end = Date().addingTimeInterval(60)
+      while count.value == 0, Date() < end { try await Task.sleep(for: .milliseconds(5)) }
+      device.stop()
+      #expect(count.value > 0)
+    }
+  }
+#endif
