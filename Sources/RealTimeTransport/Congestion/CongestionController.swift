@@ -293,7 +293,9 @@ public struct CongestionController: Sendable {
   private mutating func rise(_ elapsed: Double, at time: Double) {
     if let capacity, targetRate > capacity * 1.1 { self.capacity = nil }
     var next = targetRate
-    if capacity != nil {
+    // Nor is it far from congestion where the rate is all that the line carries.
+    let fills = line.bitsPerSecond.map { targetRate > $0 } ?? false
+    if capacity != nil || fills {
       next += additive * elapsed
     } else {
       next *= 1 + (Self.growth - 1) * elapsed
