@@ -44,9 +44,9 @@ import Testing
   func two(rate: Double, join: Double) throws {
     for trip in [0.02, 0.04, 0.1] {
       // Frames that are nearly as large as they should be, and such as are up to 1.3 times as large.
-      for (spread, bound) in [(0.05, 0.2), (0.3, 0.25)] {
+      for spread in [0.05, 0.3] {
         let found = try distance(rate: rate, trip: trip, joins: [0, join], spread: spread, seed: 1)
-        #expect(found.worst < bound && found.used > 0.85, "\(found), \(trip) s, \(spread)")
+        #expect(found.worst < 0.2 && found.used > 0.85, "\(found), \(trip) s, \(spread)")
       }
     }
   }
