@@ -8,6 +8,11 @@
 /// delay above its least value, and of that the least of the last frames, since the packets of one frame queue behind one
 /// another. A queue that stands is drained before the rate comes back. Far from where the queue grew last the rate grows
 /// by four fifths in a second and not by a twelfth. Losses of less than an eighth do not hold the rate, since they are repaired.
+///
+/// Where others use the line too, both steps go by what the line carries (``LineRate``), so that shares come together in
+/// the same time on any line: all add the same, and who has more gives up the larger part of what it has. Increase and decrease
+/// so have the form that makes shares equal (Chiu, Jain, "Analysis of the Increase and Decrease Algorithms for Congestion
+/// Avoidance", 1989).
 public struct CongestionController: Sendable {
   /// What became of a packet.
   public struct PacketResult: Equatable, Sendable {
@@ -51,8 +56,22 @@ public struct CongestionController: Sendable {
   private static let shortSpan = 0.12
   private static let longSpan = 0.6
   private static let decrease = 0.85
-  /// Bits a second that a second adds near the last congestion.
+  /// Share of what arrived when the queue grew that is given up where nobody else uses the line; where others do, of that
+  /// share of the line's rate that it was: it is cut the more the larger it is.
+  private static let cut = 0.08
+  private static let sharedCut = 0.3
+  /// Bits a second that a second adds near the last congestion, at least, and as shares of the line's rate: alone, and with
+  /// others.
   private static let additive = 80_000.0
+  private static let additiveShare = 0.03
+  private static let sharedAdditiveShare = 0.08
+  /// A share of the line's rate above which it is thought to be used alone, and below which others are certain to use it.
+  private static let alone = 0.85
+  private static let withOthers = 0.65
+  /// The least share that is believed, and the least that is likely: a line that sends several packets at once, as radios do,
+  /// seems to be faster than it is.
+  private static let leastShare = 0.2
+  private static let leastLikelyShare = 0.05
   /// Of the rate in a second, elsewhere.
   private static let growth = 1.8
   /// Seconds over which losses are counted, and the share of a third of them from which they count at once.
@@ -68,8 +87,10 @@ public struct CongestionController: Sendable {
   private static let clockStep = 10.0
   /// Seconds after a report for which pictures may be left out.
   private static let longestSilence = 0.5
-  /// Seconds that a least delay is remembered: twice this at most.
-  private static let baseSpan = 15.0
+  /// Seconds that a least delay is remembered: twice this at most. Cameras keep their distance in time: whose frames come just
+  /// behind another's sees those wait always, and is not to take them for a queue that stands. That is drained more often
+  /// than this.
+  private static let baseSpan = 10.0
 
   private let limits: Limits
   private var arrivals: [Arrival] = []
@@ -77,6 +98,7 @@ public struct CongestionController: Sendable {
   private var base = (now: Double.infinity, before: Double.infinity, since: -Double.infinity)
   /// What arrived a second when the queue grew last.
   private var capacity: Double?
+  private var line = LineRate()
   private var isDraining = false
   /// The queue of the last moments.
   private var trail: [(time: Double, delay: Double)] = []
@@ -134,7 +156,9 @@ public struct CongestionController: Sendable {
     let packet = Self.packetBits / targetRate
     trail.append((time, queueDelay))
     while trail.count > 2, trail[1].time <= time - Self.window { trail.removeFirst() }
-    if !isDraining, time - lastDecrease > roundTrip, let carried = slowLineRate {
+    let isSteady = line.isSteady(at: newest.time)
+    // Another's frame between one's own packets makes no slow line.
+    if !isDraining, time - lastDecrease > roundTrip, isSteady != true, let carried = slowLineRate {
       fall(to: carried, at: time)
     } else if queueDelay > Self.overuse + packet {
       // Once more if it did not help: the queue goes on growing, or does not shrink for long.
@@ -142,12 +166,14 @@ public struct CongestionController: Sendable {
       let since = time - lastDecrease
       if !isDraining || since > roundTrip + 0.05 && isGrowing || since > roundTrip + 1 {
         fall(to: arrivalRate(Self.shortSpan) ?? targetRate * Self.decrease, at: time)
+        // The last frames alone, between those of others, are a chance.
+        if isSteady == true, let usual = arrivalRate(Self.longSpan) { capacity = usual }
       }
     } else if isDraining {
       if queueDelay <= Self.idle + packet {
         isDraining = false
         // The queue is empty: what the line carries may go again.
-        if let capacity { set(max(targetRate, capacity * 0.92)) }
+        if let capacity { set(max(targetRate, capacity * (1 - cut))) }
       }
     } else if queueDelay <= Self.idle + packet {
       rise(elapsed, at: time)
@@ -163,11 +189,16 @@ public struct CongestionController: Sendable {
   }
 
   private mutating func note(_ results: [PacketResult], at time: Double) {
+    var before = arrivals.last
     for result in results {
-      guard let arrived = result.arrived else { continue }
+      guard let arrived = result.arrived else {
+        before = nil
+        continue
+      }
       let delay = arrived - result.sent
       // No queue: the other end's clock was set, or tells what it likes. What it told before is of another clock.
       if let last = arrivals.last, abs(delay - last.delay) > Self.clockStep {
+        before = nil
         arrivals.removeAll()
         trail.removeAll()
         base = (.infinity, .infinity, -.infinity)
@@ -175,7 +206,12 @@ public struct CongestionController: Sendable {
       }
       if time - base.since > Self.baseSpan { base = (delay, base.now, time) }
       base.now = min(base.now, delay)
-      arrivals.append(Arrival(sent: result.sent, time: arrived, bits: result.bits))
+      if let before, abs(result.sent - before.sent) < LineRate.together, arrived >= before.time {
+        line.add(bits: result.bits, pause: arrived - before.time, at: arrived)
+      }
+      let arrival = Arrival(sent: result.sent, time: arrived, bits: result.bits)
+      before = arrival
+      arrivals.append(arrival)
     }
     if let newest = results.last?.sent { underWay.removeAll { $0.sent <= newest } }
     losses.append((time, results.count { $0.arrived == nil }, results.count))
@@ -228,11 +264,39 @@ public struct CongestionController: Sendable {
     set(min(carried * max(Self.decrease - queueDelay / 0.5, 0.3), targetRate * Self.decrease))
   }
 
+  /// The share of the line that was had when the queue grew, where it is known.
+  private var share: Double? {
+    guard let capacity, let line = line.bitsPerSecond, capacity > Self.leastLikelyShare * line else {
+      return nil
+    }
+    return min(max(capacity / line, Self.leastShare), 1)
+  }
+
+  /// From 0, used alone, to 1, used by others too.
+  private func sharing(_ share: Double) -> Double {
+    min(max((Self.alone - share) / (Self.alone - Self.withOthers), 0), 1)
+  }
+
+  private var cut: Double {
+    guard let share else { return Self.cut }
+    return Self.cut + sharing(share) * (Self.sharedCut * share - Self.cut)
+  }
+
+  /// Bits a second that a second adds near the last congestion.
+  private var additive: Double {
+    guard let capacity, let share else { return Self.additive }
+    let line = capacity / share
+    let alone = max(Self.additive, Self.additiveShare * line)
+    return alone + sharing(share) * (Self.sharedAdditiveShare * line - alone)
+  }
+
   private mutating func rise(_ elapsed: Double, at time: Double) {
     if let capacity, targetRate > capacity * 1.1 { self.capacity = nil }
     var next = targetRate
-    if capacity != nil {
-      next += Self.additive * elapsed
+    // Nor is it far from congestion where the rate is all that the line carries.
+    let fills = line.bitsPerSecond.map { targetRate > $0 } ?? false
+    if capacity != nil || fills {
+      next += additive * elapsed
     } else {
       next *= 1 + (Self.growth - 1) * elapsed
     }
