@@ -85,6 +85,27 @@ import Testing
     if fromReceiver { #expect(pair.sender.state == .closed) } else { #expect(pair.receiver.state == .closed) }
   }
 
+  @Test("A good-bye that was lost is said again, and the receiver's answer ends it")
+  func lostGoodbye() throws {
+    let pair = SessionPair()
+    // A burst of losses of 0.3 s, from the first good-bye on.
+    pair.meddle = { [pair] in (1.45..<1.75).contains(pair.loop.now) ? [] : [$0] }
+    var said = 0
+    for n in 0..<25 {
+      pair.loop.schedule(at: 1.5 + 0.04 * Double(n)) { [pair] in
+        guard pair.sender.state == .open else { return }
+        said += 1
+        pair.sender.sayGoodbye(at: pair.loop.now)
+        pair.flush()
+        if pair.receiver.state == .closed { pair.receiver.sayGoodbye(at: pair.loop.now) }
+        pair.flush()
+      }
+    }
+    try pair.run(frames: 90)
+    #expect(pair.receiver.state == .closed && pair.sender.state == .closed)
+    #expect((7...11).contains(said), "\(said)")
+  }
+
   @Test("Losses are repaired by packets that are sent again", arguments: [0.01, 0.05, 0.1])
   func losses(rate: Double) throws {
     let pair = SessionPair(loss: .random(rate), seed: 4)

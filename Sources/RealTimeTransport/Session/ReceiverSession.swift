@@ -245,10 +245,9 @@ public struct ReceiverSession {
     try media?.release(at: .infinity, decode: decode)
   }
 
-  /// Says that it listens no more.
+  /// Says that it listens no more; also to answer a sender that has said so (`state` is `closed`).
   public mutating func sayGoodbye(at time: Double) {
-    guard state == .open, var media else { return }
-    // Nothing answers it: one of three comes.
+    guard state == .open || state == .closed, var media else { return }
     for _ in 0..<3 { send(media.report(at: time) + [.bye(source: configuration.source)]) }
     self.media = media
   }

@@ -136,10 +136,10 @@ public struct SenderSession {
     }
   }
 
-  /// Says that nothing more comes.
+  /// Says that nothing more comes. The receiver says the same, and `state` is then `closed`: until then, for a second or so,
+  /// it is to be said every 40 ms, since a burst of losses takes all that is said at once.
   public mutating func sayGoodbye(at time: Double) {
     guard state == .open else { return }
-    // Nothing answers it: one of three comes.
     for _ in 0..<3 {
       sendControl(stream.report(at: time, name: configuration.name) + [.bye(source: configuration.source)])
     }

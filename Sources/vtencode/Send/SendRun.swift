@@ -92,7 +92,7 @@ final class SendRun: @unchecked Sendable {
     lock.withLock { self.socket = socket }
     defer {
       // Also when the source or the encoder fails.
-      exchange { $0.sayGoodbye(at: SessionTime.now) }
+      sayGoodbye()
       socket.close()
     }
     socket.every(milliseconds: 5) { [weak self] in self?.exchange { $0.poll(at: SessionTime.now) } }
@@ -119,8 +119,22 @@ final class SendRun: @unchecked Sendable {
       try send(picture)
       line.update(at: SessionTime.now) { progress() }
     }
+    let end = SessionTime.now
+    // What the last pictures lack is still asked for.
+    let trip = lock.withLock { session.roundTrip } ?? 0
+    if options.sdp == nil { _ = wait(until: end + min(0.05 + 2 * trip, 0.5)) }
     line.finish()
-    return try finish(after: SessionTime.now - (start ?? begin))
+    return try finish(after: end - (start ?? begin))
+  }
+
+  /// Until it is answered, or for a second: one burst of losses may take all that is said at once.
+  private func sayGoodbye() {
+    let end = SessionTime.now + 1
+    repeat {
+      exchange { $0.sayGoodbye(at: SessionTime.now) }
+      guard options.sdp == nil, lock.withLock({ session.state }) == .open else { return }
+      SessionTime.sleep(until: SessionTime.now + 0.04)
+    } while SessionTime.now < end
   }
 
   /// - Returns: False where the session has ended before that, or is to.
