@@ -69,8 +69,8 @@ public struct ElementaryStreamParser {
 
   /// Adds bytes, as many as there are, and returns the sample buffers that are complete now.
   ///
-  /// - Throws: `ElementaryStreamError.unitTooLong`, `accessUnitTooLong`. What is too long is dropped: the next bytes are
-  ///   taken as before.
+  /// - Throws: `ElementaryStreamError.unitTooLong`, `accessUnitTooLong`. What is too long is dropped, and so is what else came
+  ///   of the same bytes: a stream that nobody vouches for is given in pieces. The next bytes are taken as before.
   public mutating func append(_ bytes: Data) throws -> [CMSampleBuffer] {
     var samples: [CMSampleBuffer] = []
     for unit in parser.append(bytes) { try append(NALUnit(codec: codec, data: unit), to: &samples) }

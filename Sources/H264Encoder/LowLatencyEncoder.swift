@@ -175,16 +175,18 @@ public final class LowLatencyEncoder {
     let looks = rateControl.needsLook || configuration.sceneChange != .none
     if looks { look.look(at: source) }
     selectReferences(options)
-    if let first = wanted.first, !moveDetector.isCamera {
+    let isCut = looks && look.isSceneChange
+    if let first = wanted.first, isCut || !moveDetector.isCamera {
       plan.scroll = scrollDetector.distance(
         source, from: pool[first.picture], limit: sps.verticalMotion - 16)
     }
     let refersToLast = wanted.first.map { $0.index + 1 == nextIndex } ?? false
     plan.moves = moveDetector.moves(
-      source, index: nextIndex, refersToLast: refersToLast, limit: sps.verticalMotion - 16)
+      source, index: nextIndex, isSceneChange: isCut, refersToLast: refersToLast,
+      limit: sps.verticalMotion - 16)
     // The look compares with the last picture.
     if looks, look.camera.isKnown, refersToLast { plan.camera = look.camera }
-    let isSceneChange = looks && look.isSceneChange && plan.scroll == 0 && !plan.moves.explainMost
+    let isSceneChange = isCut && plan.scroll == 0 && !plan.moves.explainMost
     if isSceneChange && configuration.sceneChange == .keyFrame && options.references == .automatic {
       wanted.removeAll(keepingCapacity: true)
     }

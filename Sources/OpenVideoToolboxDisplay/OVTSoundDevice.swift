@@ -26,12 +26,12 @@ public final class OVTSoundDevice: OVTAudioSink, @unchecked Sendable {
   /// - Throws: `OVTDisplayError`, if there is no device, or none that plays such sound.
   public func start(sampleRate: Double, channels: Int, source: @escaping Source) throws {
     #if Display
-      stop()
       // SDL takes 0 for what it likes best, and what a device asks for is divided by both.
       guard (1...768_000).contains(sampleRate), (1...8).contains(channels) else {
         throw OVTDisplayError(
           .noSoundDevice, "no sound device plays \(channels) channels at \(sampleRate) Hz")
       }
+      stop()
       let library = try SDLLibrary.load()
       // Before the first sound, as before the first window, on the one thread.
       try DisplayThread.shared.perform { _ in

@@ -107,7 +107,22 @@ import Testing
     #expect(Self.moves(screen).isScreen)
   }
 
-  @Test("After many pictures of a camera a screen is recognised within a second")
+  @Test("A window that moves over a picture full of detail is a screen's")
+  func map() {
+    let pictures = (0..<10).map { n in
+      var frame = Self.exposed(1, share: 0)
+      let window = Self.desktop(x: 20 + 8 * n, y: 40)
+      for y in 40..<190 {
+        let row = y * Self.width + 20 + 8 * n
+        frame.y.replaceSubrange(row..<row + 160, with: window.y[row..<row + 160])
+      }
+      return frame
+    }
+    #expect(Self.moves(pictures).isScreen)
+    #expect(!Self.moves((0..<10).map { Self.exposed(UInt64($0), share: 0) }).isScreen)
+  }
+
+  @Test("After many pictures of a camera a screen is recognised within 18 pictures")
   func afterCamera() {
     let camera = (0..<40).map { Self.exposed(UInt64($0), share: 0) }
     let pages = (0..<18).map { Self.desktop(x: 60 + 7 * $0, y: 40) }

@@ -278,7 +278,7 @@ import Testing
   func extremes(threads: Int) throws {
     var c = EncoderConfiguration(width: 64, height: 48)
     c.threads = threads
-    c.speed = 6
+    c.speed = EncoderConfiguration.fastestSpeed
     c.maximumReferences = 2
     c.allowsFrameDropping = true
     c.level = 62

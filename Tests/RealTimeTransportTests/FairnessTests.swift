@@ -84,4 +84,20 @@ import Testing
     for step in 1...4 { line.add(bits: 9600, pause: 0.0096, at: time + 1.5 + 0.0096 * Double(step)) }
     #expect(line.isSteady(at: time + 1.55) == true)
   }
+
+  @Test("A pause in which something stood still makes no slower line")
+  func stall() throws {
+    var line = LineRate()
+    var time = 0.0
+    for packet in 0..<200 {
+      let pause = packet == 150 ? 0.2 : 9600 / 10_000_000.0
+      time += pause
+      line.add(bits: 9600, pause: pause, at: time)
+      if packet > 155 { #expect(line.isSteady(at: time) == true, "\(packet)") }
+      if packet >= 150 {
+        let rate = try #require(line.bitsPerSecond)
+        #expect(rate > 9_000_000, "\(rate)")
+      }
+    }
+  }
 }

@@ -37,9 +37,9 @@ struct MoveDetector {
   private struct State {
     /// `FrameFacts.index` of the picture in `last`, plus 1; 0: none.
     var index: UInt64 = 0
-    /// How many of the last pictures that were looked at had changed everywhere, or had next to nothing flat.
+    /// How many pictures in a row, of those that were compared with the last one, had changed everywhere.
     var natural = 0
-    /// Those of them that had next to nothing flat.
+    /// The same with next to nothing flat in them.
     var detailed = 0
   }
 
@@ -56,7 +56,7 @@ struct MoveDetector {
   private static let block = (width: 16, height: 4)
   /// Macroblocks that must differ for anything to have moved; less is a cursor.
   private static let leastChange = 4
-  /// After so many pictures of a camera one in so many is looked at.
+  /// After so many pictures of a camera two in so many are looked at.
   private static let natural = (pictures: 4, period: UInt64(16))
   /// What of a picture, or of what has changed in it, is flat on a screen, in 256ths: if nothing is as it was, if most is not,
   /// and if half of the picture is. With less than the last a camera's.
@@ -79,11 +79,15 @@ struct MoveDetector {
   ///
   /// - Parameters:
   ///   - index: `FrameFacts.index` of the picture.
+  ///   - isSceneChange: another scene begins: what the pictures before it were tells nothing.
   ///   - refersToLast: the picture refers to the last one, so that it matters.
   ///   - limit: the furthest that a vector may point up and down.
-  func moves(_ source: SourcePicture, index: UInt64, refersToLast: Bool, limit: Int) -> Moves {
+  func moves(
+    _ source: SourcePicture, index: UInt64, isSceneChange: Bool = false, refersToLast: Bool, limit: Int
+  ) -> Moves {
     // Smaller pictures show no windows.
     guard width >= 64, height >= 64 else { return Moves() }
+    if isSceneChange { (state.pointee.natural, state.pointee.detailed) = (0, 0) }
     let follows = state.pointee.index == index && index > 0
     if !follows && isNatural && index % MoveDetector.natural.period != 0 { return Moves() }
     state.pointee.index = index &+ 1
@@ -97,7 +101,10 @@ struct MoveDetector {
         if isChanged { differing &+= 1 }
       }
     }
-    if differing == 0 { return Moves() }
+    if differing == 0 {
+      (state.pointee.natural, state.pointee.detailed) = (0, 0)
+      return Moves()
+    }
     var moves = Moves()
     let isNew = !follows || differing &* 32 >= columns &* rows &* 31
     let flat = flatness(source, differing)
@@ -107,9 +114,12 @@ struct MoveDetector {
     if isNew && !moves.isScreen {
       // No screen, or one that shows nothing but a movie.
       let isDetailed = flat < least.natural
-      state.pointee.detailed = isDetailed ? state.pointee.detailed &+ 1 : 0
-      if isDetailed || follows { state.pointee.natural &+= 1 }
-      if isDetailed || isNatural && follows {
+      // What is full of detail may be a map that stands still: the next picture tells.
+      if follows {
+        state.pointee.natural &+= 1
+        state.pointee.detailed = isDetailed ? state.pointee.detailed &+ 1 : 0
+      }
+      if follows && (isDetailed || isNatural) {
         state.pointee.index = 0
       } else {
         store(source, keepsPlaces: false)
@@ -145,7 +155,7 @@ struct MoveDetector {
 
   private var isNatural: Bool { state.pointee.natural >= MoveDetector.natural.pictures }
 
-  /// The last pictures were a camera's, with next to nothing flat in them: no document, nothing that scrolls.
+  /// Everything changes from picture to picture, and next to nothing is flat: before a camera, not on a document that scrolls.
   var isCamera: Bool { state.pointee.detailed >= MoveDetector.natural.pictures }
 
   /// How much of what has changed is flat, in 256ths, by one row in four.

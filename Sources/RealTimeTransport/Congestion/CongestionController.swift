@@ -166,8 +166,12 @@ public struct CongestionController: Sendable {
       let since = time - lastDecrease
       if !isDraining || since > roundTrip + 0.05 && isGrowing || since > roundTrip + 1 {
         fall(to: arrivalRate(Self.shortSpan) ?? targetRate * Self.decrease, at: time)
-        // The last frames alone, between those of others, are a chance.
-        if isSteady == true, let usual = arrivalRate(Self.longSpan) { capacity = usual }
+        // The last frames alone, between those of others, are a chance. With no others the line itself may be a little slower.
+        if isSteady == true, let usual = arrivalRate(Self.longSpan),
+          line.bitsPerSecond.map({ usual < Self.alone * $0 }) ?? true
+        {
+          capacity = usual
+        }
       }
     } else if isDraining {
       if queueDelay <= Self.idle + packet {
@@ -201,13 +205,18 @@ public struct CongestionController: Sendable {
         before = nil
         arrivals.removeAll()
         trail.removeAll()
+        line = LineRate()
         base = (.infinity, .infinity, -.infinity)
         isDraining = false
       }
       if time - base.since > Self.baseSpan { base = (delay, base.now, time) }
       base.now = min(base.now, delay)
       if let before, abs(result.sent - before.sent) < LineRate.together, arrived >= before.time {
-        line.add(bits: result.bits, pause: arrived - before.time, at: arrived)
+        let pause = arrived - before.time
+        // Longer than the slowest line takes: a radio, or a machine, that stood still.
+        if pause < 0.05 + Double(result.bits) / limits.least {
+          line.add(bits: result.bits, pause: pause, at: arrived)
+        }
       }
       let arrival = Arrival(sent: result.sent, time: arrived, bits: result.bits)
       before = arrival

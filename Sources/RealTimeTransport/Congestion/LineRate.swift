@@ -12,6 +12,8 @@ struct LineRate: Sendable {
   private static let newestSpan = 0.12
   /// Share of the usual rate below which the newest is that of a slower line.
   private static let slower = 0.75
+  /// A pause counts for no more than so many usual ones.
+  private static let longest = 8.0
   /// Seconds for which a line that has become slower is not steady.
   private static let changeSpan = 1.0
   /// Seconds that say something, at least.
@@ -33,7 +35,9 @@ struct LineRate: Sendable {
     newest.removeAll { $0.time < time - Self.newestSpan }
     if newest.count == Self.newestCount.upperBound { newest.removeFirst() }
     newest.append((time, Double(bits), pause))
-    sums = (sums.bits * Self.memory + Double(bits), sums.span * Self.memory + pause)
+    // One pause in which something stood still is not to count for a hundred: a slower line shows in the newest.
+    let counted = bitsPerSecond.map { min(pause, Self.longest * Double(bits) / $0) } ?? pause
+    sums = (sums.bits * Self.memory + Double(bits), sums.span * Self.memory + counted)
   }
 
   /// Whether the line carries what it did during the last second; nil where the newest packets do not tell. Of one that has
@@ -41,7 +45,11 @@ struct LineRate: Sendable {
   /// - Parameter time: of the newest arrival.
   mutating func isSteady(at time: Double) -> Bool? {
     newest.removeAll { $0.time < time - Self.newestSpan }
-    let (bits, span) = newest.reduce((0.0, 0.0)) { ($0.0 + $1.bits, $0.1 + $1.pause) }
+    var (bits, span) = newest.reduce((0.0, 0.0)) { ($0.0 + $1.bits, $0.1 + $1.pause) }
+    // Something else may have been the reason for the longest.
+    if newest.count > Self.newestCount.lowerBound, let longest = newest.max(by: { $0.pause < $1.pause }) {
+      (bits, span) = (bits - longest.bits, span - longest.pause)
+    }
     guard newest.count >= Self.newestCount.lowerBound, span > 0, let usual = bitsPerSecond else { return nil }
     if bits / span <= Self.slower * usual {
       sums = (bits, span)
