@@ -43,10 +43,9 @@ final class TimeObserver: @unchecked Sendable {
   private var isRunning = false
   private var tokens: [any NSObjectProtocol] = []
 
-  /// - Parameter target: The program's queue. It may run several things at once; of an observer it runs one.
-  init(_ timebase: CMTimebase, queue target: DispatchQueue) {
+  init(_ timebase: CMTimebase, queue: DispatchQueue) {
     self.timebase = timebase
-    queue = DispatchQueue(label: "org.openvideotoolbox.observer", target: target)
+    self.queue = queue
     timer = DispatchSource.makeTimerSource(queue: queue)
   }
 
