@@ -251,4 +251,28 @@ import Testing
     await wait { ends.count >= 3 }
     #expect(ends.count >= 3 && player.rate == 1)
   }
+
+  /// A time of another epoch, or one that an endless rate has led to, is nowhere in the movie: the item goes on.
+  @Test func timesOutsideTheMovie() async throws {
+    let player = Self.player(try Fixture.movie())
+    let item = try #require(player.currentItem)
+    let output = AVPlayerItemVideoOutput(pixelBufferAttributes: nil)
+    item.add(output)
+    await wait { item.status == .readyToPlay }
+    let other = CMTime(value: 1, timescale: 30, flags: .valid, epoch: .max)
+    #expect(!(await item.seek(to: other, toleranceBefore: .zero, toleranceAfter: .zero)))
+    item.forwardPlaybackEndTime = other
+    #expect(await item.seek(to: CMTime(value: 1, timescale: 2), toleranceBefore: .zero, toleranceAfter: .zero))
+    #expect(item.status == .readyToPlay && item.forwardPlaybackEndTime == other)
+    let timebase = try #require(item.timebase)
+    CMTimebaseSetTime(timebase, time: CMTime(value: .max, timescale: 1))
+    item.forwardPlaybackEndTime = .invalid
+    item.remove(output)
+    item.add(output)
+    #expect(await item.seek(to: .zero, toleranceBefore: .zero, toleranceAfter: .zero))
+    let ends = Heard(.AVPlayerItemDidPlayToEndTime, item)
+    player.play()
+    await wait { ends.count > 0 }
+    #expect(ends.count == 1 && item.error == nil && item.currentTime() == item.duration)
+  }
 }

@@ -43,9 +43,10 @@ final class TimeObserver: @unchecked Sendable {
   private var isRunning = false
   private var tokens: [any NSObjectProtocol] = []
 
-  init(_ timebase: CMTimebase, queue: DispatchQueue) {
+  /// - Parameter target: The program's queue. It may run several things at once; of an observer it runs one.
+  init(_ timebase: CMTimebase, queue target: DispatchQueue) {
     self.timebase = timebase
-    self.queue = queue
+    queue = DispatchQueue(label: "org.openvideotoolbox.observer", target: target)
     timer = DispatchSource.makeTimerSource(queue: queue)
   }
 

@@ -9,7 +9,7 @@ extension Playback {
   /// - `before`, `after`: How far from it the result may be. A key frame within `before` is found faster.
   /// - `completion`: Receives, on a queue of the package's, whether the time was reached.
   func seek(to time: CMTime, before: CMTime, after: CMTime, completion: (@Sendable (Bool) -> Void)?) {
-    guard time.isNumeric, time.timescale > 0 else {
+    guard time.isPlayable else {
       if let completion { Self.callbacks.async { completion(false) } }
       return
     }
@@ -44,8 +44,8 @@ extension Playback {
   /// - Returns: Whether a seek was begun, or is over.
   @discardableResult
   func performSeek() -> Bool {
-    let (seek, isReady, isAttached, duration) = lock.withLock {
-      (shared.seek, shared.status == .readyToPlay, shared.isAttached, shared.duration)
+    let (seek, isReady, isAttached) = lock.withLock {
+      (shared.seek, shared.status == .readyToPlay, shared.isAttached)
     }
     // One that is overtaken by another is never begun.
     guard let seek, seek.id != performedSeek else { return false }
@@ -59,8 +59,7 @@ extension Playback {
       }
       return !isAttached
     }
-    var time = max(.zero, seek.time)
-    if duration.isNumeric, duration > .zero { time = min(time, duration) }
+    var time = clampedToAsset(seek.time)
     if seek.before > .zero, let pictureTrack {
       let key = pictureTrack.syncSampleTime(before: time)
       if key.isNumeric, seek.before == .positiveInfinity || time - key <= seek.before { time = key }
@@ -70,6 +69,14 @@ extension Playback {
     reposition(to: time)
     postTimeJumped()
     return true
+  }
+
+  /// The nearest time of the asset; while its duration is not known, any from zero on.
+  func clampedToAsset(_ time: CMTime) -> CMTime {
+    let duration = lock.withLock { shared.duration }
+    let isKnown = duration.isNumeric && duration > .zero
+    guard time.isPlayable else { return time == .positiveInfinity && isKnown ? duration : .zero }
+    return isKnown ? min(max(.zero, time), duration) : max(.zero, time)
   }
 
   // MARK: - Steps
@@ -115,4 +122,9 @@ extension Playback {
     }
     return .invalid
   }
+}
+
+extension CMTime {
+  /// Whether this can be a time of an asset's, all of which are of epoch 0.
+  var isPlayable: Bool { isNumeric && timescale > 0 && epoch == 0 }
 }

@@ -216,7 +216,7 @@ final class Playback: @unchecked Sendable {
     // One object for each pump, by which its word is known.
     let token = Token()
     return TrackPump.Handlers(
-      limit: { [weak self] in self?.lock.withLock { self?.shared.forwardEnd } ?? .invalid },
+      limit: { [weak self] in self?.forwardEnd ?? .invalid },
       flush: { [weak self] in if let self { flush(self) } },
       deliver: { [weak self] in if let self { deliver(self, $0) } },
       primed: { [weak self] run in
@@ -264,7 +264,7 @@ final class Playback: @unchecked Sendable {
   func consumersChanged() {
     control.async { [weak self] in
       guard let self, let picturePump, lock.withLock({ !shared.consumers.all.isEmpty }) else { return }
-      picturePump.restart(at: CMTimebaseGetTime(timebase), run: run)
+      picturePump.restart(at: clampedToAsset(CMTimebaseGetTime(timebase)), run: run)
     }
   }
 
@@ -317,7 +317,10 @@ final class Playback: @unchecked Sendable {
     }
   }
 
-  func reposition(to time: CMTime) {
+  /// - Parameter wanted: What lies outside the asset, as the time line does after playing at an endless rate, is
+  ///   taken for its end or its beginning.
+  func reposition(to wanted: CMTime) {
+    let time = clampedToAsset(wanted)
     run += 1
     isPrimed = false
     CMTimebaseSetRate(timebase, rate: 0)
@@ -345,9 +348,16 @@ final class Playback: @unchecked Sendable {
     CMTimebaseSetTimerDispatchSourceNextFireTime(timebase, timerSource: endTimer, fireTime: end, flags: 0)
   }
 
+  /// Where the program wants the end; not a number: where the asset ends.
+  private var forwardEnd: CMTime {
+    let end = lock.withLock { shared.forwardEnd }
+    return end.isPlayable ? end : .invalid
+  }
+
   /// Where playing ends; not a number where that is not known yet.
   private var end: CMTime {
-    let (duration, forwardEnd) = lock.withLock { (shared.duration, shared.forwardEnd) }
+    let duration = lock.withLock { shared.duration }
+    let forwardEnd = forwardEnd
     var end = duration.isNumeric && duration > .zero ? duration : .positiveInfinity
     let pumps = [picturePump, soundPump].compactMap { $0 }
     let ends = pumps.compactMap(\.endOfMedia)
