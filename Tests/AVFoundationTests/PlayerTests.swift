@@ -262,7 +262,8 @@ import Testing
     let other = CMTime(value: 1, timescale: 30, flags: .valid, epoch: .max)
     #expect(!(await item.seek(to: other, toleranceBefore: .zero, toleranceAfter: .zero)))
     item.forwardPlaybackEndTime = other
-    #expect(await item.seek(to: CMTime(value: 1, timescale: 2), toleranceBefore: .zero, toleranceAfter: .zero))
+    let middle = CMTime(value: 1, timescale: 2)
+    #expect(await item.seek(to: middle, toleranceBefore: .zero, toleranceAfter: .zero))
     #expect(item.status == .readyToPlay && item.forwardPlaybackEndTime == other)
     let timebase = try #require(item.timebase)
     CMTimebaseSetTime(timebase, time: CMTime(value: .max, timescale: 1))

@@ -85,25 +85,59 @@ import Testing
     if fromReceiver { #expect(pair.sender.state == .closed) } else { #expect(pair.receiver.state == .closed) }
   }
 
-  @Test("A good-bye that was lost is said again, and the receiver's answer ends it")
-  func lostGoodbye() throws {
+  @Test("A good-bye that was lost is said again, and the answer ends it", arguments: [false, true])
+  func lostGoodbye(fromReceiver: Bool) throws {
     let pair = SessionPair()
-    // A burst of losses of 0.3 s, from the first good-bye on.
+    // A burst of losses of 0.3 s, either way, from the first good-bye on.
     pair.meddle = { [pair] in (1.45..<1.75).contains(pair.loop.now) ? [] : [$0] }
-    var said = 0
-    for n in 0..<25 {
-      pair.loop.schedule(at: 1.5 + 0.04 * Double(n)) { [pair] in
-        guard pair.sender.state == .open else { return }
-        said += 1
+    pair.answers = { [pair] in (1.45..<1.75).contains(pair.loop.now) ? [] : $0 }
+    var said = (forth: 0, back: 0)
+    pair.witness = { bytes, isForth, _ in
+      let packets = RTCPPacket.isControl(bytes) ? RTCPPacket.parse(bytes) ?? [] : []
+      let count = packets.count { if case .bye = $0 { true } else { false } }
+      if isForth { said.forth += count } else { said.back += count }
+    }
+    pair.loop.schedule(at: 1.5) { [pair] in
+      if fromReceiver {
+        pair.receiver.sayGoodbye(at: pair.loop.now)
+      } else {
         pair.sender.sayGoodbye(at: pair.loop.now)
-        pair.flush()
-        if pair.receiver.state == .closed { pair.receiver.sayGoodbye(at: pair.loop.now) }
-        pair.flush()
       }
+      pair.flush()
+      #expect(pair.sender.state == .open && pair.receiver.state == .open)
     }
     try pair.run(frames: 90)
     #expect(pair.receiver.state == .closed && pair.sender.state == .closed)
-    #expect((7...11).contains(said), "\(said)")
+    let (asked, answered) = fromReceiver ? (said.back, said.forth) : (said.forth, said.back)
+    // One each 40 ms while all is lost, and those that were on the way when the answer came.
+    #expect((7...11).contains(asked), "\(said)")
+    #expect((3...9).contains(answered) && answered % 3 == 0, "\(said)")
+  }
+
+  @Test("Both may say good-bye at once, and none waits for one who never answers")
+  func goodbyes() throws {
+    let both = SessionPair()
+    both.loop.schedule(at: 1.5) { [both] in
+      both.receiver.sayGoodbye(at: both.loop.now)
+      both.sender.sayGoodbye(at: both.loop.now)
+      both.flush()
+    }
+    try both.run(frames: 60)
+    #expect(both.receiver.state == .closed && both.sender.state == .closed)
+
+    let alone = SessionPair()
+    alone.cut = 1.4
+    alone.loop.schedule(at: 1.5) { [alone] in
+      alone.receiver.sayGoodbye(at: alone.loop.now)
+      alone.sender.sayGoodbye(at: alone.loop.now)
+      alone.flush()
+    }
+    for (time, state) in [(2.45, false), (2.6, true)] {
+      alone.loop.schedule(at: time) { [alone] in
+        #expect((alone.receiver.state == .closed) == state && (alone.sender.state == .closed) == state)
+      }
+    }
+    try alone.run(frames: 90)
   }
 
   @Test("Losses are repaired by packets that are sent again", arguments: [0.01, 0.05, 0.1])

@@ -23,7 +23,7 @@ public struct ReceiverSession {
     case open
     /// The sender is heard no more.
     case silent
-    /// It said good-bye.
+    /// One of both said good-bye, and the other one has heard it or does not answer.
     case closed
   }
 
@@ -51,6 +51,8 @@ public struct ReceiverSession {
   private var mapping: RTCPPacket.SenderReport?
   /// What the stream may take, as far as this end has a say, and whether the sender has answered.
   private var limit: (asked: UInt64, isAnswered: Bool)?
+  /// This end's, if it was the one to say so.
+  private var goodbye: Goodbye?
   public private(set) var state = State.waiting
   /// Datagrams that were not authentic, came twice, or were not packets at all.
   public private(set) var refused = 0
@@ -70,6 +72,7 @@ public struct ReceiverSession {
   /// When ``poll(at:decode:)`` is due.
   public var deadline: Double {
     guard state == .open else { return .infinity }
+    if let goodbye { return goodbye.next }
     return min(
       nextReport, nextFeedback, media?.deadline ?? .infinity, media?.requestDeadline ?? .infinity,
       lastHeard + SenderSession.silenceTime)
@@ -135,8 +138,10 @@ public struct ReceiverSession {
 
   /// Takes a datagram from the address that greeted.
   public mutating func take(_ bytes: [UInt8], at time: Double, decode: MediaReceiver.Decode) throws {
-    guard state == .open else { return }
+    // Who has gone still answers good-byes, and wants no media any more.
+    guard state == .open || state == .closed else { return }
     let kind = PacketKind(bytes)
+    if kind == .media, state == .closed || goodbye != nil { return }
     guard kind != .other, let plain = unprotected(bytes, isControl: kind == .control) else {
       refused += 1
       return
@@ -210,7 +215,11 @@ public struct ReceiverSession {
         limit?.isAnswered = true
         agreedRate = asked < 1_000_000_000_000 ? Double(asked) : nil
       case .senderReport(let report): mapping = report
-      case .bye: state = .closed
+      case .bye:
+        state = .closed
+        // Two that both ask would answer each other for ever.
+        if goodbye == nil { sendGoodbye(Goodbye.answerCount, at: time) }
+        return
       default: break
       }
     }
@@ -219,6 +228,14 @@ public struct ReceiverSession {
   /// Does what is due.
   public mutating func poll(at time: Double, decode: MediaReceiver.Decode) throws {
     guard state == .open else { return }
+    if goodbye != nil {
+      switch goodbye?.step(at: time) {
+      case .say: sendGoodbye(1, at: time)
+      case .giveUp: state = .closed
+      default: break
+      }
+      return
+    }
     if time - lastHeard >= SenderSession.silenceTime {
       state = .silent
       return
@@ -245,11 +262,16 @@ public struct ReceiverSession {
     try media?.release(at: .infinity, decode: decode)
   }
 
-  /// Says that it listens no more; also to answer a sender that has said so (`state` is `closed`).
+  /// Says that it listens no more, and takes no media from now on. ``poll(at:decode:)`` says it again until the sender
+  /// answers, for a second at most: then ``state`` is `closed`.
   public mutating func sayGoodbye(at time: Double) {
-    guard state == .open || state == .closed, var media else { return }
-    for _ in 0..<3 { send(media.report(at: time) + [.bye(source: configuration.source)]) }
-    self.media = media
+    guard state == .open, goodbye == nil else { return }
+    goodbye = Goodbye(at: time)
+    if goodbye?.step(at: time) == .say { sendGoodbye(1, at: time) }
+  }
+
+  private mutating func sendGoodbye(_ count: Int, at time: Double) {
+    for _ in 0..<count { send((media?.report(at: time) ?? []) + [.bye(source: configuration.source)]) }
   }
 
   private mutating func sayWhatIsLacking(at time: Double) {

@@ -28,7 +28,7 @@ extension SenderSession {
     case open
     /// It answers no more.
     case silent
-    /// It said good-bye.
+    /// One of both said good-bye, and the other one has heard it or does not answer.
     case closed
   }
 

@@ -45,6 +45,8 @@ public struct SenderSession {
   private var receiverSource: UInt32?
   private var measuredTrip: Double?
   private var lastKeyFrame = -Double.infinity
+  /// This end's, if it was the one to say so.
+  private var goodbye: Goodbye?
   public private(set) var state = State.greeting
   public private(set) var counts = Counts()
   /// Seconds that the receiver's clock is ahead.
@@ -102,7 +104,7 @@ public struct SenderSession {
   /// When ``poll(at:)`` is due.
   public var deadline: Double {
     switch state {
-    case .greeting, .open: min(nextGreeting, nextReport, repair.nextCopy)
+    case .greeting, .open: min(nextGreeting, nextReport, repair.nextCopy, goodbye?.next ?? .infinity)
     case .silent, .closed: .infinity
     }
   }
@@ -126,6 +128,11 @@ public struct SenderSession {
     }
     sendCopies(at: time)
     resentRate = repair.resentRate(at: time)
+    switch goodbye?.step(at: time) {
+    case .say: sendGoodbye(1, at: time)
+    case .giveUp: state = .closed
+    default: break
+    }
     if time >= nextGreeting {
       greet(at: time)
       nextGreeting = time + (state == .greeting ? 0.2 : 1)
@@ -136,11 +143,21 @@ public struct SenderSession {
     }
   }
 
-  /// Says that nothing more comes. The receiver says the same, and `state` is then `closed`: until then, for a second or so,
-  /// it is to be said every 40 ms, since a burst of losses takes all that is said at once.
+  /// Says that nothing more comes; what has been sent is still repaired. ``poll(at:)`` says it again until the receiver
+  /// answers, for a second at most: then ``state`` is `closed`. Players do not answer: it is at once.
   public mutating func sayGoodbye(at time: Double) {
-    guard state == .open else { return }
-    for _ in 0..<3 {
+    guard state == .open, goodbye == nil else { return }
+    goodbye = Goodbye(at: time)
+    guard !configuration.isOneWay else {
+      sendGoodbye(Goodbye.answerCount, at: time)
+      state = .closed
+      return
+    }
+    if goodbye?.step(at: time) == .say { sendGoodbye(1, at: time) }
+  }
+
+  private mutating func sendGoodbye(_ count: Int, at time: Double) {
+    for _ in 0..<count {
       sendControl(stream.report(at: time, name: configuration.name) + [.bye(source: configuration.source)])
     }
   }
@@ -163,18 +180,27 @@ public struct SenderSession {
 
   /// Takes a datagram from the receiver's address.
   public mutating func take(_ bytes: [UInt8], at time: Double) {
-    guard state == .greeting || state == .open, !configuration.isOneWay else { return }
+    // Who has gone still answers good-byes.
+    guard state != .silent, !configuration.isOneWay else { return }
     if Greeting.isGreeting(bytes) {
+      guard state != .closed else { return }
       takeAnswer(bytes, at: time)
       return
     }
-    guard state == .open, PacketKind(bytes) == .control, let plain = unprotected(bytes),
+    guard state != .greeting, PacketKind(bytes) == .control, let plain = unprotected(bytes),
       let parsed = RTCPPacket.parse(plain), case let packets = parsed.filter({ $0.origin == receiverSource }),
       !packets.isEmpty
     else {
       counts.refused += 1
       return
     }
+    let isBye = packets.contains { if case .bye = $0 { true } else { false } }
+    if isBye {
+      state = .closed
+      // Two that both ask would answer each other for ever.
+      if goodbye == nil { sendGoodbye(Goodbye.answerCount, at: time) }
+    }
+    guard state == .open else { return }
     lastHeard = max(lastHeard, time)
     // Answered once, however many a datagram holds.
     var noticed: RTCPPacket.RateLimit?
@@ -194,7 +220,6 @@ public struct SenderSession {
         let wanted = max(Double(limit.bitsPerSecond), Self.leastLimit)
         rateLimit = wanted < configuration.rates.most ? wanted : nil
         noticed = limit
-      case .bye: state = .closed
       default: break
       }
     }

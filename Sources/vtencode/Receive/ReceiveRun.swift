@@ -135,9 +135,19 @@ final class ReceiveRun: @unchecked Sendable {
     }
   }
 
+  /// The session says good-bye until it is answered, or for a second; a sender that has said it has been answered.
   private func leave() {
     session.sayGoodbye(at: SessionTime.now)
-    if let peer { socket.send(session.takeOutgoing(), to: peer) }
+    while let peer {
+      socket.send(session.takeOutgoing(), to: peer)
+      guard session.state == .open else { return }
+      // A closed inbox waits for nothing.
+      if inbox.isClosed { SessionTime.sleep(until: SessionTime.now + 0.005) }
+      for datagram in inbox.take(until: session.deadline) where datagram.path.remote == peer.remote {
+        try? session.take(datagram.bytes, at: datagram.time) { _ in true }
+      }
+      try? session.poll(at: SessionTime.now) { _ in true }
+    }
   }
 
   private func take(_ datagram: DatagramInbox.Datagram) throws {

@@ -92,7 +92,7 @@ final class SendRun: @unchecked Sendable {
     lock.withLock { self.socket = socket }
     defer {
       // Also when the source or the encoder fails.
-      sayGoodbye()
+      leave()
       socket.close()
     }
     socket.every(milliseconds: 5) { [weak self] in self?.exchange { $0.poll(at: SessionTime.now) } }
@@ -127,14 +127,10 @@ final class SendRun: @unchecked Sendable {
     return try finish(after: end - (start ?? begin))
   }
 
-  /// Until it is answered, or for a second: one burst of losses may take all that is said at once.
-  private func sayGoodbye() {
-    let end = SessionTime.now + 1
-    repeat {
-      exchange { $0.sayGoodbye(at: SessionTime.now) }
-      guard options.sdp == nil, lock.withLock({ session.state }) == .open else { return }
-      SessionTime.sleep(until: SessionTime.now + 0.04)
-    } while SessionTime.now < end
+  /// The session says it until it is answered, or for a second.
+  private func leave() {
+    exchange { $0.sayGoodbye(at: SessionTime.now) }
+    while lock.withLock({ session.state }) == .open { SessionTime.sleep(until: SessionTime.now + 0.005) }
   }
 
   /// - Returns: False where the session has ended before that, or is to.
