@@ -14,7 +14,7 @@
 /// single out (a hash of eight samples in a row, with detail to the right and below) are kept by a hash of a
 /// block; where the picture has changed such places are looked up, compared sample by sample, and vote for their distance.
 /// Only pictures of screens are looked at so: of what changes in them much is flat, and much does not change at all, which
-/// never is so before a camera.
+/// is seldom so before a camera.
 struct MoveDetector {
   /// The last picture looked at. Rows are `width` bytes.
   private let last: UnsafeMutablePointer<UInt8>

@@ -67,7 +67,8 @@ struct SpeedTools {
   var rateDistortion = true
   /// The 8x8 transform is not tried where the 4x4 one leaves nothing worth coding.
   var transform8x8OnlyIfCoded = false
-  /// Without that, residuals of inter macroblocks are rounded as those of intra ones are, a third instead of a sixth.
+  /// Where levels are not optimised, residuals of inter macroblocks are rounded as those of intra ones are: up from two
+  /// thirds of a step, not only from five sixths.
   var roundsFinely = false
   /// Percent by which P_Skip is preferred to a residual that costs the same.
   var skipPreference = 0
@@ -88,31 +89,18 @@ extension SpeedTools {
       intraThreshold = 8
       intraThresholdB = 32
       fullSteps = 8
-    case 6:
+    case 5, 6:
       optimisedLevels = false
       halfSamplesBySAD = true
       roundsFinely = true
       searchLambda = 80
       transform8x8OnlyIfCoded = true
       skipError = 15
-      earlySkipBits = 60
+      earlySkipBits = speed == 6 ? 60 : 18
       skipErrorB = 100
       earlySkipBitsB = 30
-      smallIntraInP = false
-      intraThreshold = 6
-      intraThresholdB = 16
-      fullSteps = 8
-    case 5:
-      optimisedLevels = false
-      halfSamplesBySAD = true
-      roundsFinely = true
-      searchLambda = 80
-      transform8x8OnlyIfCoded = true
-      skipError = 15
-      earlySkipBits = 18
-      skipErrorB = 100
-      earlySkipBitsB = 30
-      intraThreshold = 4
+      smallIntraInP = speed == 5
+      intraThreshold = speed == 6 ? 6 : 4
       intraThresholdB = 16
       fullSteps = 8
     case 4:
