@@ -254,7 +254,9 @@ struct RateController {
       }
       if layer == 0 && hasWholeShare {
         let (none, full) = RateController.heritage
-        offset = cascade.next(strength: min(max((none - novelty) / (none - full), 0), 1))
+        let inherited = min(max((none - novelty) / (none - full), 0), 1)
+        // Just after a fall of the rate no picture takes what others are to inherit.
+        offset = cascade.next(strength: cautiousFrames > 0 ? 0 : inherited)
         qp += offset
       }
       floor.pass(duration)
