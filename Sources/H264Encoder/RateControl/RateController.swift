@@ -54,6 +54,8 @@ struct RateController {
   private static let learning = (usual: 0.25, missed: 0.5, early: 0.6)
   /// By how much the QP falls from a frame of a still picture that took next to nothing to the next one.
   private static let refinement = (least: -5.0, most: -10.0)
+  /// Seconds of the rate beyond it that a still picture is refined at.
+  private static let refinementQueue = 0.2
   /// How bits fall with the step size where only refinement is coded.
   private static let refinementSlope = 1.3
   /// Frames after a fall of the rate that together keep to the new one.
@@ -307,6 +309,8 @@ struct RateController {
   /// A picture that stands still takes nothing until the QP falls far enough to refine it, whatever the model says.
   private func refined(_ state: Layer, _ wanted: Double) -> Double {
     if state.isIdle {
+      // What waits goes first: it would delay whatever begins to move, and a cut.
+      if state.account > (configuration.rate ?? 0) * RateController.refinementQueue { return state.qp }
       return state.qp
         + (state.account <= 0 ? RateController.refinement.most : RateController.refinement.least)
     }
