@@ -115,7 +115,8 @@ struct Measurement: Codable {
       clip: clip, set: set, frames: frames, encoder: self.encoder, threads: threads, mode: mode, point: point,
       actualBitRate: Double(stream.count) * 8 / (Double(frames) / frameRate), psnr: quality.psnr,
       ssim: quality.ssim, psnrCb: quality.psnrChroma.cb, psnrCr: quality.psnrChroma.cr,
-      psnrAll: quality.psnrAll, psnrWhole: quality.psnrWhole, seconds: seconds, median: times[times.count / 2] * 1000,
+      psnrAll: quality.psnrAll, psnrWhole: quality.psnrWhole, seconds: seconds,
+      median: times[times.count / 2] * 1000,
       p99: times[min(times.count - 1, Int((Double(times.count) * 0.99).rounded(.up)) - 1)] * 1000,
       peakBytes: peak, key: key, line: mode == .fixedQP ? nil : Line(sizes, rate: point, frameRate: frameRate)
     )

@@ -6,7 +6,8 @@ struct Report {
   let results: [Result]
 
   private static let columns = [
-    "encoder", "longest wait", "fullest 2 s", "fps", "x openh264-0", "x superfast", "BD PSNR", "BD whole", "BD SSIM",
+    "encoder", "longest wait", "fullest 2 s", "fps", "x openh264-0", "x superfast", "BD PSNR", "BD whole",
+    "BD SSIM",
     "BD 6:1:1", "BD all", "BD chroma", "BD PSNR vs openh264-0",
     "rate error", "worst", "p50 ms", "p99 ms", "peak MB",
   ]
@@ -196,7 +197,8 @@ struct Report {
         fps: geometric(rows.map(\.1.fps)) ?? 0,
         versusOpenH264: geometric(rows.map(\.1.versusOpenH264)),
         versusSuperfast: geometric(rows.map(\.1.versusSuperfast)), bdPSNR: bits(rows.map(\.1.bdPSNR)),
-        bdWhole: bits(rows.map(\.1.bdWhole)), bdSSIM: bits(rows.map(\.1.bdSSIM)), bd611: bits(rows.map(\.1.bd611)),
+        bdWhole: bits(rows.map(\.1.bdWhole)), bdSSIM: bits(rows.map(\.1.bdSSIM)),
+        bd611: bits(rows.map(\.1.bd611)),
         bdAll: bits(rows.map(\.1.bdAll)), bdChroma: bits(rows.map(\.1.bdChroma)),
         bdOpenH264: bits(rows.map(\.1.bdOpenH264)),
         rateError: mean(rows.map(\.1.rateError)),
@@ -245,7 +247,8 @@ struct Report {
           + String(
             format: "%d,%.4f,%.4f,%.4f,%.4f,%.4f,%.6f,%.2f,%.3f,%.3f,%d,%.3f,%.4f\n", Int($0.actualBitRate),
             $0.psnr,
-            $0.psnrCb, $0.psnrCr, $0.psnrAll, $0.psnrWhole, $0.ssim, $0.framesPerSecond, $0.median, $0.p99, $0.peakBytes,
+            $0.psnrCb, $0.psnrCr, $0.psnrAll, $0.psnrWhole, $0.ssim, $0.framesPerSecond, $0.median, $0.p99,
+            $0.peakBytes,
             $0.line?.longestWait ?? 0,
             $0.line?.fullestTwoSeconds ?? 0)
       }.joined()
