@@ -27,6 +27,39 @@ import Testing
     return run
   }
 
+  // MARK: Rates
+
+  /// Encoders expect 0.001 to 1000 pictures a second; what a movie has beside that is for its times to say.
+  @Test(
+    "A picture an hour, and 60 within two milliseconds, are encoded at their times, and sent",
+    arguments: [
+      (["-r", "1/3600", "-frames:v", "4"], 4, 10_800.0),
+      (
+        ["-vf", "setpts=N/30000/TB", "-enc_time_base", "1/30000", "-frames:v", "60"], 60, 59 / 30_000.0
+      ),
+      // Closer together than RTP's clock can tell.
+      (["-vf", "setpts=N/2000000/TB", "-enc_time_base", "1/2000000", "-frames:v", "60"], 60, 59 / 2e6),
+    ])
+  func ratesThatNobodyExpects(options: [String], frames: Int, seconds: Double) throws {
+    let folder = try Folder()
+    // Under names that old and new versions of ffmpeg take.
+    let source = "testsrc2=size=160x96:rate=\(options[0] == "-r" ? options[1] : "25")"
+    let made = try CommandLine.run(
+      "ffmpeg",
+      ["-nostdin", "-v", "error", "-f", "lavfi", "-i", source]
+        + (options[0] == "-r" ? Array(options.dropFirst(2)) : options)
+        + ["-fps_mode", "passthrough", "-video_track_timescale", "2000000", "-c:v", "libx264", "-bf", "0"]
+        + [folder.path("odd.mp4")])
+    try #require(made.status == 0, "\(made.complaints)")
+    try #require(Probe(folder.path("odd.mp4")).frames().count == frames)
+    _ = try encode("odd.mp4", "--out", "out.mov", in: folder)
+    let times = try Probe(folder.path("out.mov")).frames().compactMap(\.time)
+    #expect(times.count == frames)
+    #expect(abs((times.last ?? 0) - (times.first ?? 0) - seconds) < max(seconds / 100, 0.001), "\(times)")
+    let call = try CommandLine.vtencode("call", "odd.mp4", "--frames", "3", in: folder)
+    #expect(call.status == 0, "\(call.complaints)")
+  }
+
   // MARK: The picture's shape
 
   /// 180x320 as a person sees it, from a movie that is stored lying and shown upright.
