@@ -33,15 +33,19 @@ extension LookAheadEncoder {
   /// Begins to code the first picture of the queue, when there is room for it.
   func begin(isEnding: Bool, _ output: (consuming EncodedFrame) -> Void) {
     while inFlight.count >= flightLimit { output(finishFirst()) }
+    let settling = DispatchTime.now().uptimeNanoseconds
+    // Nothing of it depends on what pictures in flight take: threads go on with those meanwhile.
+    queue.settle(configuration, propagates: propagatesQuality)
+    let settled = DispatchTime.now().uptimeNanoseconds
     learn(isEnding: isEnding)
-    let start = DispatchTime.now().uptimeNanoseconds
+    // Without what was waited for.
+    let start = DispatchTime.now().uptimeNanoseconds &- (settled &- settling)
     let flight = idleFlight()
     let coder = flight.coder
     if let place = flight.place { scheduler?.clear(place) }
     coder.speed = speedControl.speed
     coder.estimatesSamples = estimatesSamples
     let isExact = isConstantQP
-    queue.settle(configuration, propagates: propagatesQuality)
     forecasts.removeAll(keepingCapacity: true)
     // What is being coded is still to be paid for.
     for flight in inFlight where !flight.isAccounted {
