@@ -24,16 +24,23 @@ struct MuxerSampleDescriptions {
 
   /// The description of a format as libavformat writes it.
   static func entry(of track: MuxerTrack, container: MuxerContainer) throws -> [UInt8] {
+    let header = [UInt8](try initialization(of: track, container: container))
+    guard let movie = MovieBox.parse(header[...])?.first(where: { $0.type == "moov" }),
+      let list = movie.find("trak", "mdia", "minf", "stbl", "stsd"), list.bytes.count > 16
+    else { throw MediaFileError(.unsupportedFormat, "the new format cannot be described") }
+    return Array(list.bytes[8...])
+  }
+
+  /// The header of a movie in fragments that has this track alone.
+  static func initialization(of track: MuxerTrack, container: MuxerContainer) throws -> Data {
+    var track = track
+    track.references = [:]
     let muxer = try Muxer(segmentsOf: container, tracks: [track], options: Muxer.Options())
     defer { muxer.cancel() }
     let sample = Muxer.Sample(track: 0, pts: 0, dts: 0, duration: 1, isSync: true)
     try [UInt8](repeating: 0, count: 16).withUnsafeBytes { try muxer.write(sample, bytes: $0) }
     try muxer.cutFragment()
-    let header = [UInt8](muxer.takeInitialization())
-    guard let movie = MovieBox.parse(header[...])?.first(where: { $0.type == "moov" }),
-      let list = movie.find("trak", "mdia", "minf", "stbl", "stsd"), list.bytes.count > 16
-    else { throw MediaFileError(.unsupportedFormat, "the new format cannot be described") }
-    return Array(list.bytes[8...])
+    return muxer.takeInitialization()
   }
 
   // MARK: - Into the file

@@ -82,6 +82,11 @@ package struct MuxerTrack: Sendable {
     return letters.reduce(0) { $0 << 5 | UInt16($1 - 0x60) }
   }
 
+  /// Throws where a movie with this track would not be opened again.
+  package func checkReadable(in container: MuxerContainer) throws {
+    try MuxerFormatCheck.check(self, container: container)
+  }
+
   package init(kind: Kind, codecID: AVCodecID, timeScale: Int32) {
     self.kind = kind
     // Titles of chapters are no choice among the subtitles.

@@ -65,6 +65,46 @@ import Testing
     }
   }
 
+  /// An AudioSpecificConfig that libavformat cannot read: it would refuse the movie with the picture in it.
+  @Test(arguments: [AVFileType.mov, .mp4]) func recordsThatSpoilTheMovieAreRefused(_ type: AVFileType) throws
+  {
+    let scratch = Scratch()
+    let picture = try samples()
+    let url = scratch.url("a.movie")
+    let writer = try AVAssetWriter(url: url, fileType: type)
+    let video = AVAssetWriterInput(
+      mediaType: .video, outputSettings: nil, sourceFormatHint: picture.compactMap(\.formatDescription).first)
+    var basic = AudioStreamBasicDescription()
+    basic.mSampleRate = 48000
+    basic.mFormatID = kAudioFormatMPEG4AAC
+    basic.mChannelsPerFrame = 2
+    basic.mFramesPerPacket = 1024
+    let format = try CMFormatDescription(
+      audioStreamBasicDescription: basic, magicCookie: Data([0x12, 0x7F, 0xFF, 0xFF, 0xFF, 0x12]))
+    let heard = try CMSampleBuffer(
+      dataBuffer: CMBlockBuffer(length: 64, flags: .assureMemoryNow), formatDescription: format,
+      numSamples: 1,
+      sampleTimings: [
+        CMSampleTimingInfo(
+          duration: CMTime(value: 1024, timescale: 48000), presentationTimeStamp: .zero,
+          decodeTimeStamp: .invalid)
+      ], sampleSizes: [64])
+    let sound = AVAssetWriterInput(
+      mediaType: .audio, outputSettings: nil, sourceFormatHint: format)
+    writer.add(video)
+    writer.add(sound)
+    #expect(writer.startWriting())
+    writer.startSession(atSourceTime: .zero)
+    for sample in picture { _ = video.append(sample) }
+    _ = sound.append(heard)
+    let end = DispatchSemaphore(value: 0)
+    writer.finishWriting { end.signal() }
+    end.wait()
+    #expect(writer.status == .failed)
+    #expect("\(String(describing: writer.error))".contains("configuration record"))
+    #expect(scratch.contents.isEmpty)
+  }
+
   /// A track of which nothing is known, and nothing comes: the others do not wait without bound.
   @Test func whatWaitsHasALimit() throws {
     var plan = MovieAssembly.Plan(container: .mov, options: Muxer.Options())

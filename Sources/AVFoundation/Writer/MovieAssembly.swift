@@ -199,6 +199,7 @@ final class MovieAssembly: @unchecked Sendable {
     guard used.contains(where: { !$0.queue.isEmpty }) else { return }
     for (number, track) in used.enumerated() { track.number = number }
     let muxed = try used.map { try $0.makeMuxerTrack() }
+    for track in muxed { try track.checkReadable(in: plan.container) }
     if plan.isSegmented {
       var options = plan.options
       options.keepsTimes = true
@@ -262,7 +263,9 @@ final class MovieAssembly: @unchecked Sendable {
     // Only the last sample of all has no follower when it needs one.
     let facts = track.muxerSample(sample, next: track.queue.first)
     if let format = sample.format {
-      try muxer.changeFormat(of: facts.track, to: track.makeMuxerTrack(format))
+      let changed = try track.makeMuxerTrack(format)
+      try changed.checkReadable(in: plan.container)
+      try muxer.changeFormat(of: facts.track, to: changed)
     }
     try sample.withBytes { try muxer.write(facts, bytes: $0) }
     hasSamplesSinceCut = true
