@@ -41,6 +41,9 @@ struct MoveDetector {
     var natural = 0
     /// The same with next to nothing flat in them.
     var detailed = 0
+    /// How many pictures in a row, of those that were compared with the last one, were no screen's though part of them
+    /// had changed.
+    var unlike = 0
   }
 
   /// Entries of `places` and `votes`: powers of two.
@@ -58,6 +61,8 @@ struct MoveDetector {
   private static let leastChange = 4
   /// After so many pictures of a camera two in so many are looked at.
   private static let natural = (pictures: 4, period: UInt64(16))
+  /// After so many that are no screen's, though not all of each has changed, the same.
+  private static let unlike = 8
   /// What of a picture, or of what has changed in it, is flat on a screen, in 256ths: if nothing is as it was, if most is not,
   /// and if half of the picture is. With less than the last a camera's.
   private static let flatness = (new: 128, moving: 85, still: 21, natural: 32)
@@ -87,9 +92,9 @@ struct MoveDetector {
   ) -> Moves {
     // Smaller pictures show no windows.
     guard width >= 64, height >= 64 else { return Moves() }
-    if isSceneChange { (state.pointee.natural, state.pointee.detailed) = (0, 0) }
+    if isSceneChange { forget() }
     let follows = state.pointee.index == index && index > 0
-    if !follows && isNatural && index % MoveDetector.natural.period != 0 { return Moves() }
+    if !follows && (isNatural || isUnlike) && index % MoveDetector.natural.period != 0 { return Moves() }
     state.pointee.index = index &+ 1
     let columns = width / 16
     let rows = height / 16
@@ -102,7 +107,7 @@ struct MoveDetector {
       }
     }
     if differing == 0 {
-      (state.pointee.natural, state.pointee.detailed) = (0, 0)
+      forget()
       return Moves()
     }
     var moves = Moves()
@@ -127,6 +132,15 @@ struct MoveDetector {
       return moves
     }
     (state.pointee.natural, state.pointee.detailed) = (0, 0)
+    if moves.isScreen {
+      state.pointee.unlike = 0
+    } else if follows && differing &* 8 >= columns &* rows {
+      state.pointee.unlike &+= 1
+      if isUnlike {
+        state.pointee.index = 0
+        return moves
+      }
+    }
     if follows && refersToLast && moves.isScreen {
       if differing >= MoveDetector.leastChange {
         find(source, differing, limit, &moves)
@@ -152,6 +166,12 @@ struct MoveDetector {
     }
     return false
   }
+
+  private func forget() {
+    (state.pointee.natural, state.pointee.detailed, state.pointee.unlike) = (0, 0, 0)
+  }
+
+  private var isUnlike: Bool { state.pointee.unlike >= MoveDetector.unlike }
 
   private var isNatural: Bool { state.pointee.natural >= MoveDetector.natural.pictures }
 

@@ -101,8 +101,18 @@ struct PictureLook {
       return
     }
     var difference = 0
+    var lookedAt = 0
     for y in 0..<geometry.heightInMbs {
       for x in 0..<geometry.widthInMbs {
+        if skips && (x &+ y) & 1 != 0 {
+          // As its neighbour in the row, or above at the left edge.
+          let m = y &* geometry.widthInMbs &+ x
+          let neighbour = m &- (x > 0 ? 1 : geometry.widthInMbs)
+          vectors[m] = vectors[neighbour]
+          evidence[m] = evidence[neighbour]
+          continue
+        }
+        lookedAt &+= 1
         fetch(x, y)
         let moved = interCost(x, y, &difference)
         var least = moved
@@ -123,10 +133,11 @@ struct PictureLook {
         residual.counts[PictureLook.bin(least)] += 1
       }
     }
-    change = Double(difference) / Double(width * height)
+    residual.counts *= Float(geometry.macroblockCount) / Float(lookedAt)
+    change = Double(difference) / Double(lookedAt &* 64)
     novelty = min(Double(sums.sampledResidual + 1) / Double(sums.sampledIntra + 1), 1)
     isSceneChange =
-      intraCount * 2 > geometry.macroblockCount
+      intraCount * 2 > lookedAt
       && Double(compared.moved) > 0.9 * Double(compared.intra) && change > 6 && !isFlash
     if isSceneChange { return }
     camera = CameraMotion(
@@ -145,6 +156,10 @@ struct PictureLook {
     }
     return histogram
   }
+
+  /// Macroblocks from which on every other one, as on a chessboard, tells enough of the picture.
+  private static let many = 300
+  private var skips: Bool { geometry.macroblockCount >= PictureLook.many }
 
   /// SATD above which intra prediction is tried too.
   private static let intraThreshold = 160

@@ -55,7 +55,7 @@ struct RateController {
   /// By how much the QP falls from a frame of a still picture that took next to nothing to the next one.
   private static let refinement = (least: -5.0, most: -10.0)
   /// Seconds of the rate beyond it that a still picture is refined at.
-  private static let refinementQueue = 0.2
+  private static let refinementQueue = 0.1
   /// How bits fall with the step size where only refinement is coded.
   private static let refinementSlope = 1.3
   /// Frames after a fall of the rate that together keep to the new one.
