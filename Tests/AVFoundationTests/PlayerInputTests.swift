@@ -55,10 +55,51 @@ import Testing
       let layer = AVPlayerLayer(player: player)
       let item = try #require(player.currentItem)
       let ends = Heard(.AVPlayerItemDidPlayToEndTime, item)
+      let failures = Heard(.AVPlayerItemFailedToPlayToEndTime, item)
       player.rate = 2
-      await wait { (ends.count > 0 || item.status == .failed) && player.rate == 0 }
-      #expect(ends.count == 1 || item.status == .failed, "\(number)")
+      await wait { (ends.count + failures.count > 0 || item.status == .failed) && player.rate == 0 }
+      #expect(ends.count + failures.count == 1 || item.status == .failed, "\(number)")
       #expect(player.rate == 0)
+      withExtendedLifetime(layer) {}
+    }
+  }
+
+  /// A file that breaks off is played as far as it goes, says so, and can be played again.
+  @Test func whatBreaksOffIsPlayedAndTold() async throws {
+    let whole = try Fixture.make("whole.mkv", ["-i", Fixture.movie(), "-c", "copy"])
+    let scratch = Scratch()
+    let bytes = try Data(contentsOf: URL(fileURLWithPath: whole))
+    try bytes.prefix(bytes.count * 7 / 10).write(to: scratch.url("cut.mkv"))
+    for (path, isWhole) in [(whole, true), (scratch.file("cut.mkv"), false)] {
+      let player = PlayerTests.player(path)
+      let layer = AVPlayerLayer(player: player)
+      let item = try #require(player.currentItem)
+      let ends = Heard(.AVPlayerItemDidPlayToEndTime, item)
+      let failures = Heard(.AVPlayerItemFailedToPlayToEndTime, item)
+      let errors = Gathered<NSError?>()
+      let token = NotificationCenter.default.addObserver(
+        forName: .AVPlayerItemFailedToPlayToEndTime, object: item, queue: nil
+      ) { errors.add($0.userInfo?[AVPlayerItemFailedToPlayToEndTimeErrorKey] as? NSError) }
+      defer { NotificationCenter.default.removeObserver(token) }
+      // Before it breaks off, an end is an end.
+      item.forwardPlaybackEndTime = CMTime(value: 1, timescale: 2)
+      player.play()
+      await wait { ends.count + failures.count > 0 }
+      #expect(ends.count == 1 && failures.count == 0)
+      item.forwardPlaybackEndTime = .invalid
+      player.rate = 2
+      await wait { ends.count + failures.count > 1 }
+      #expect(failures.count == (isWhole ? 0 : 1) && ends.count == (isWhole ? 2 : 1))
+      #expect(errors.all.count == failures.count && errors.all.allSatisfy { $0?.code != nil })
+      #expect(item.status == .readyToPlay && item.error == nil && player.rate == 0)
+      #expect((item.ovtDamage.failure == nil) == isWhole)
+      #expect(item.currentTime().seconds > 1 && (item.currentTime() < item.duration) == !isWhole)
+      #expect(await item.seek(to: .zero, toleranceBefore: .zero, toleranceAfter: .zero))
+      player.rate = 4
+      await wait { ends.count + failures.count > 2 }
+      #expect(failures.count == (isWhole ? 0 : 2) && ends.count == (isWhole ? 3 : 1))
+      player.replaceCurrentItem(with: nil)
+      #expect((item.ovtDamage.failure == nil) == isWhole)
       withExtendedLifetime(layer) {}
     }
   }

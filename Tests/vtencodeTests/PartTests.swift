@@ -214,6 +214,12 @@ import Testing
       #expect(!folder.contents.contains("out.mp4"), "line \(line)")
     }
     expectRefused(try encode(folder, 2), "none of them")
+    // Of a segment that is finished, too.
+    try makeVaryingMovie(folder.path("other.mp4"), seconds: 2)
+    expectRefused(try encode(folder, 0, "--movie", "other.mp4"), "not the movie that the plan was made for")
+    expectRefused(try encode(folder, 0, "--movie", "none.mp4"), "cannot read 'none.mp4'")
+    let finished = try encode(folder, 0, "--movie", "in.mp4")
+    #expect(finished.status == 0 && finished.text.contains("is finished"), "\(finished.complaints)")
     // A segment that lost bytes.
     let movie = URL(fileURLWithPath: folder.path("plan.parts/segment-00000.mov"))
     let whole = try Data(contentsOf: movie)

@@ -80,6 +80,45 @@
       }
     }
 
+    /// A movie that breaks off, and one with damage in the middle, are shown as far as they can be; the end says what was wrong.
+    @Test(arguments: [("cut.mkv", "it breaks off at 1."), ("hurt.ts", "damaged")])
+    func damageIsTold(name: String, words: String) throws {
+      let folder = try Folder()
+      let path = folder.path(name)
+      let made = try CommandLine.run(
+        "ffmpeg",
+        [
+          "-nostdin", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=320x180:rate=25:duration=2", "-f",
+          "lavfi", "-i", "sine=frequency=440:sample_rate=48000:duration=2", "-c:v", "libx264", "-preset",
+          "veryfast", "-g", "12", "-pix_fmt", "yuv420p", "-c:a", "aac", path,
+        ])
+      try #require(made.status == 0, "\(made.complaints)")
+      func play(_ more: String...) throws -> (run: Finished, figures: [String: Double]) {
+        let run = try self.play([path, "--json"] + more)
+        return (run, try JSONDecoder().decode([String: Double].self, from: Data(run.text.utf8)))
+      }
+      let whole = try play("--speed", "2")
+      #expect(whole.run.status == 0 && whole.run.complaints.isEmpty, "\(whole.run.complaints)")
+      #expect(whole.figures["damagedPictures"] == 0 && whole.figures["lostPictures"] == 0)
+      let url = URL(fileURLWithPath: path)
+      var bytes = try Data(contentsOf: url)
+      if name == "cut.mkv" {
+        bytes = bytes.prefix(bytes.count * 7 / 10)
+      } else {
+        // Packets of a transport stream in its middle.
+        let middle = bytes.count / 376 * 188
+        bytes.removeSubrange(middle..<(middle + 3 * 188))
+      }
+      try bytes.write(to: url)
+      let hurt = try play()
+      #expect(hurt.run.status == 2 && hurt.run.complaintLines.count == 1, "\(hurt.run.complaints)")
+      #expect(hurt.run.complaints.contains(words), "\(hurt.run.complaints)")
+      // As busy as the machine may be.
+      #expect((hurt.figures["shown"] ?? 0) + (hurt.figures["dropped"] ?? 0) > 15, "\(hurt.figures)")
+      // Who has seen enough before it breaks off is told nothing.
+      if name == "cut.mkv" { #expect(try play("--frames", "5").run.status == 0) }
+    }
+
     @Test func whatCannotBePlayedIsToldInOneLine() throws {
       let bare = ["-u", "DISPLAY", "-u", "WAYLAND_DISPLAY", "-u", "SDL_VIDEODRIVER"]
       let cases: [([String], [String], Int32, String)] = [

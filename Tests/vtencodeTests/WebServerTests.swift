@@ -144,6 +144,28 @@ import Testing
     #expect(page.wait { $0.opcode == 2 } != nil)
   }
 
+  @Test("Of pages that come at the same moment no more get in than of those that come one after the other")
+  func mostPages() throws {
+    let port = try freePort()
+    let endpoint = Endpoint(host: nil, port: port)
+    let token = try #require(WebToken(argument: WebSocketClient.token))
+    let server = try WebServer(endpoint, at: endpoint.resolve(), token: token) {}
+    defer { server.close() }
+    let request = WebSocketClient.upgradeRequest(host: "127.0.0.1:\(port)")
+    for _ in 0..<5 {
+      let clients = try (0..<24).map { _ in try WebSocketClient(port: port) }
+      for client in clients { try client.send(Array(request.utf8)) }
+      let answers = try clients.map { try $0.request("").status }
+      #expect(answers.count { $0 == 101 } == WebServer.mostClients, "\(answers)")
+      #expect(answers.count { $0 == 503 } == clients.count - WebServer.mostClients, "\(answers)")
+      // A place that becomes free is given away again.
+      clients.forEach { $0.end() }
+      let end = Date().addingTimeInterval(20)
+      while server.pageCount > 0, Date() < end { usleep(5000) }
+      #expect(server.pageCount == 0)
+    }
+  }
+
   @Test(
     "A frame that RFC 6455 does not allow ends its connection, and no other",
     arguments: [

@@ -51,14 +51,22 @@ final class WebSocketClient {
   ) throws {
     try self.init(port: port)
     let host = host ?? "127.0.0.1:\(port)"
-    let (status, _) = try request(
-      "GET \(path) HTTP/1.1\r\nHost: \(host)\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-        + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
-        + (origin == "" ? "" : "Origin: \(origin ?? "http://\(host)")\r\n") + "\r\n")
+    let (status, _) = try request(Self.upgradeRequest(host: host, origin: origin, path: path))
     // The answer to the key that RFC 6455 shows, 1.3.
     guard status == 101 else { throw Refused(status: status, text: readToEnd()) }
     guard answer.contains("s3pPLMBiTxaQ9kYGzzhZRbK+xOo=") else { throw Refused(status: 0, text: answer) }
   }
+
+  static func upgradeRequest(
+    host: String, origin: String? = nil, path: String = WebSocketClient.path
+  ) -> String {
+    "GET \(path) HTTP/1.1\r\nHost: \(host)\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+      + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
+      + (origin == "" ? "" : "Origin: \(origin ?? "http://\(host)")\r\n") + "\r\n"
+  }
+
+  /// Ends the connection without a word.
+  func end() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
   private(set) var answer = ""
 

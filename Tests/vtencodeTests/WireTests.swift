@@ -212,6 +212,58 @@ import Testing
     #expect(folder.contents.filter { $0.hasPrefix(".vtencode") }.isEmpty)
   }
 
+  /// The sender is stopped, so that nobody answers the good-bye.
+  private func interrupt(_ script: String, _ name: String, in folder: Folder) throws -> Finished {
+    let port = try freePort()
+    return try CommandLine.shell(
+      """
+      env --default-signal=HUP '\(CommandLine.vtencode)' receive --listen \(port) --out \(name) \
+        > received.txt 2> complaints.txt &
+      receiver=$!
+      while kill -0 $receiver && ! grep -q Listening complaints.txt; do sleep 0.1; done
+      '\(CommandLine.vtencode)' send test:160x120@10 --frames 600 --speed 0 --to 127.0.0.1:\(port) > /dev/null 2>&1 &
+      sender=$!
+      while kill -0 $receiver && ! grep -q Receiving complaints.txt; do sleep 0.1; done
+      sleep 3
+      kill -STOP $sender
+      sleep 0.5
+      \(script)
+      wait $receiver
+      status=$?
+      kill -KILL $sender
+      exit $status
+      """, in: folder)
+  }
+
+  @Test(
+    "A second Ctrl-C in the good-bye shortens it, and the movie is whole",
+    arguments: ["call.mp4", "call.264"])
+  func interruptedTwice(name: String) throws {
+    let folder = try Folder()
+    let run = try interrupt("kill -INT $receiver; sleep 0.3; kill -INT $receiver", name, in: folder)
+    #expect(run.status == 0, "\(run.complaints)")
+    #expect(try Probe(folder.path(name)).frameCount() > 5)
+    #expect(folder.contents.filter { $0.hasPrefix(".vtencode") || $0.contains("part") }.isEmpty)
+  }
+
+  @Test("A third signal ends the receiver at once, and what it has recorded stays")
+  func interruptedThrice() throws {
+    let folder = try Folder()
+    // Something has the name, and is only replaced by what is whole.
+    let old = Data("an older call".utf8)
+    try old.write(to: folder.url.appendingPathComponent("call.mp4"))
+    // Stopped, so that it gets all three at once.
+    let run = try interrupt(
+      "kill -STOP $receiver; kill -INT $receiver; kill -TERM $receiver; kill -HUP $receiver; kill -CONT $receiver",
+      "call.mp4 --overwrite", in: folder)
+    #expect([0, 129, 130, 143].contains(run.status), "\(run.status)")
+    let left = folder.contents.filter { $0.contains("call") || $0.hasPrefix(".vtencode") }
+    // It may have been quicker, and the movie whole.
+    let isWhole = try Data(contentsOf: folder.url.appendingPathComponent("call.mp4")) != old
+    #expect(left.sorted() == (isWhole ? ["call.mp4"] : ["call-part.mp4", "call.mp4"]), "\(run.status) \(left)")
+    #expect(try Probe(folder.path(isWhole ? "call.mp4" : "call-part.mp4")).frameCount() > 5)
+  }
+
   @Test("A receiver of all addresses answers from the one that was called")
   func manyAddresses() throws {
     let folder = try Folder()

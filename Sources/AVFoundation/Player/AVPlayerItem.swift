@@ -41,6 +41,10 @@ open class AVPlayerItem: NSObject, @unchecked Sendable {
   public var status: Status { playback.lock.withLock { playback.shared.status } }
   /// Why the item cannot be played.
   public var error: Error? { playback.lock.withLock { playback.shared.error } }
+  /// What of the item was damaged, as far as it has been read; tracks are read a little ahead, and what is read again after
+  /// a seek counts again. Damaged pictures and packets do not end it. Where a track breaks off, `failure` says why: the item
+  /// is played as far as it goes, stays ready, and ends with `AVPlayerItemFailedToPlayToEndTime`.
+  public var ovtDamage: OVTReadingDamage { playback.damage }
   /// Indefinite until the file has been opened.
   public var duration: CMTime {
     let (status, duration) = playback.lock.withLock { (playback.shared.status, playback.shared.duration) }

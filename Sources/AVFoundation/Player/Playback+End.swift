@@ -53,9 +53,18 @@ extension Playback {
     CMTimebaseSetTime(timebase, time: end)
     let (owner, item) = lock.withLock { (self.owner, ownerItem) }
     if action != .none { owner?.playbackPaused(self) }
+    if let failure = failure(at: end) { return postFailure(failure, item) }
     Self.callbacks.async {
       NotificationCenter.default.post(name: .AVPlayerItemDidPlayToEndTime, object: item)
     }
+  }
+
+  /// Why a track breaks off at or before a time, if one does. The item stays ready: what is there can be played again.
+  private func failure(at end: CMTime) -> AVError? {
+    for pump in [picturePump, soundPump] {
+      if let pump, let failure = pump.failure, let last = pump.endOfMedia, last <= end { return failure }
+    }
+    return nil
   }
 
   // MARK: - Failure
@@ -76,7 +85,10 @@ extension Playback {
     finish(seek, false)
     let (owner, item) = lock.withLock { (self.owner, ownerItem) }
     owner?.playbackFailed(self)
-    guard wasReady else { return }
+    if wasReady { postFailure(error, item) }
+  }
+
+  private func postFailure(_ error: AVError, _ item: AVPlayerItem?) {
     Self.callbacks.async {
       NotificationCenter.default.post(
         name: .AVPlayerItemFailedToPlayToEndTime, object: item,

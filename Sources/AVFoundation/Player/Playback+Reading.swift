@@ -28,6 +28,17 @@ extension Playback {
         try (self?.mixing ?? PlaybackMixing()).sound(of: track, in: asset)
       }
     }
+    let pumps = [picturePump, soundPump].compactMap { $0 }
+    lock.withLock { shared.pumps = pumps }
+  }
+
+  /// What of the asset was damaged, as far as it has been read.
+  var damage: OVTReadingDamage {
+    lock.withLock {
+      var sum = shared.pastDamage
+      for pump in shared.pumps { sum.add(pump.damage) }
+      return sum
+    }
   }
 
   var mixing: PlaybackMixing { lock.withLock { shared.mixing } }

@@ -37,6 +37,9 @@ final class Playback: @unchecked Sendable {
     var transform = CGAffineTransform.identity
     var rateToken = 0
     var mixing = PlaybackMixing()
+    /// What reads now, and what was found damaged before.
+    var pumps: [TrackPump] = []
+    var pastDamage = OVTReadingDamage()
 
     /// How pictures are turned when they are shown: a composition turns its sources itself.
     var shownTransform: CGAffineTransform { mixing.composition == nil ? transform : .identity }
@@ -118,6 +121,10 @@ final class Playback: @unchecked Sendable {
     picturePump?.stop()
     soundPump?.stop()
     (picturePump, soundPump) = (nil, nil)
+    lock.withLock {
+      for pump in shared.pumps { shared.pastDamage.add(pump.damage) }
+      shared.pumps = []
+    }
     isPrimed = false
   }
 

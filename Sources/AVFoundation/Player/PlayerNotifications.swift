@@ -5,7 +5,8 @@ extension NSNotification.Name {
   /// An item has been played to its end; the object is the item. Posted once for each arrival.
   public static let AVPlayerItemDidPlayToEndTime = NSNotification.Name(
     "AVPlayerItemDidPlayToEndTimeNotification")
-  /// An item cannot be played to its end; the user info holds the error.
+  /// An item cannot be played to its end, or has been played as far as its file goes, which breaks off; the user info holds
+  /// the error.
   public static let AVPlayerItemFailedToPlayToEndTime = NSNotification.Name(
     "AVPlayerItemFailedToPlayToEndTimeNotification")
   /// Media has not come in time. Never posted: time goes on here, and what comes too late is left out.

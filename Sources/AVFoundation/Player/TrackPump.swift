@@ -31,6 +31,10 @@ final class TrackPump: @unchecked Sendable {
   private var isStopped = false
   private var reader: AVAssetReader?
   private var knownEnd: CMTime?
+  private var brokenBy: AVError?
+  /// Of what was read from before, and what is read from now.
+  private var pastDamage = OVTReadingDamage()
+  private var source: AVAssetReaderTrackOutput?
   /// Held while something is delivered, so that nothing is once `stop()` has returned. Recursive, since observers may
   /// call anything.
   private let delivery = NSRecursiveLock()
@@ -77,12 +81,25 @@ final class TrackPump: @unchecked Sendable {
   /// Where what has been delivered ends; nil while there is more to come.
   var endOfMedia: CMTime? { lock.withLock { knownEnd } }
 
+  /// Why there is no more, where reading ended before the track did.
+  var failure: AVError? { lock.withLock { brokenBy } }
+
+  /// What of the track was damaged, as far as it has been read; what was read twice counts twice.
+  var damage: OVTReadingDamage {
+    lock.withLock {
+      var sum = pastDamage
+      if let source { sum.add(source.ovtDamage) }
+      sum.failure = brokenBy ?? sum.failure
+      return sum
+    }
+  }
+
   /// Begins anew. What goes on is given up at once.
   func restart(at time: CMTime, run: Int) {
     let old: AVAssetReader? = lock.withLock {
       guard !isStopped else { return nil }
       pending = (time, run)
-      knownEnd = nil
+      (knownEnd, brokenBy) = (nil, nil)
       defer { reader = nil }
       return reader
     }
@@ -147,6 +164,8 @@ final class TrackPump: @unchecked Sendable {
       let isWanted = lock.withLock { () -> Bool in
         guard !isStopped, pending == nil else { return false }
         reader = made
+        if let source { pastDamage.add(source.ovtDamage) }
+        source = output as? AVAssetReaderTrackOutput
         return true
       }
       if isWanted { self.output = output } else { made.cancelReading() }
@@ -210,8 +229,9 @@ final class TrackPump: @unchecked Sendable {
 
   /// The reader has nothing more.
   private func finish() {
-    let failed = lock.withLock { reader }.flatMap { $0.status == .failed ? $0.error : nil }
-    // What cannot be read after what could is an end.
+    let (reader, readFrom) = lock.withLock { (self.reader, source) }
+    let failed = reader.flatMap { $0.status == .failed ? $0.error : nil }
+    // What cannot be read after what could is an end, of which the item tells.
     if let failed, !hasEverDelivered { return fail(AVError.reading(failed)) }
     if !isSound, ahead.isEmpty, !hasGoneBack, start > .zero {
       // At the end, or behind it, the last picture is seen.
@@ -222,10 +242,14 @@ final class TrackPump: @unchecked Sendable {
     }
     isEnded = true
     output = nil
-    lock.withLock {
+    let isWanted = lock.withLock { () -> Bool in
+      guard pending == nil else { return false }
       knownEnd = end
-      reader = nil
+      brokenBy = (failed ?? readFrom?.ovtDamage.failure).map(AVError.reading)
+      self.reader = nil
+      return true
     }
+    guard isWanted else { return }
     prime()
     handlers.ended()
   }

@@ -15,6 +15,14 @@ public struct OVTReadingDamage: Sendable {
   public var isEmpty: Bool {
     concealedPictures == 0 && lostPictures == 0 && lostSoundPackets == 0 && failure == nil
   }
+
+  /// Adds what was found by another reading; the first failure stays.
+  mutating func add(_ other: OVTReadingDamage) {
+    concealedPictures += other.concealedPictures
+    lostPictures += other.lostPictures
+    lostSoundPackets += other.lostSoundPackets
+    failure = failure ?? other.failure
+  }
 }
 
 /// Filled by the thread that reads, asked by the client's.

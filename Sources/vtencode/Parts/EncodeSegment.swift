@@ -26,7 +26,8 @@ struct EncodeSegment: AsyncParsableCommand {
     abstract: "Encodes one segment of a plan.",
     discussion: """
       It writes to a folder beside the plan, PLAN.parts, a movie and a record of it; a segment without its record is \
-      not there. One that is finished is left as it is, so that a plan goes on where it stopped.
+      not there. One that is finished is left as it is, so that a plan goes on where it stopped; a movie that is named \
+      must be the plan's then too.
 
       Examples:
         vtencode encode-segment --plan plan.json --segment 3
@@ -68,6 +69,9 @@ struct EncodeSegment: AsyncParsableCommand {
     }
     let folder = PartFolder(of: planOptions.plan)
     if !overwrite, (try? SegmentRecord.verified(plan.segments[segment], of: plan, in: folder)) != nil {
+      if let movie = planOptions.movie {
+        try SourceIdentity(movie).check(against: plan.source, ignoresTime: planOptions.ignoreModificationTime)
+      }
       return try Console.print("segment \(segment) is finished: \(folder.movie(segment))\n")
     }
     try folder.create()

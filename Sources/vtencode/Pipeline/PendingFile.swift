@@ -16,14 +16,22 @@ final class PendingFile {
 
   private static let prefix = ".vtencode-"
 
-  init(for finalPath: String, replaces: Bool) throws {
+  /// - Parameter isKept: if the process has to end at once it is named as a part of what it was to be: what is in it came
+  ///   only once.
+  init(for finalPath: String, replaces: Bool, isKept: Bool = false) throws {
     self.finalPath = finalPath
     self.replaces = replaces
     let parent = vtencode.folder(of: finalPath)
     Self.removeLeftovers(in: parent)
     (folder, lock) = try Self.makeFolder(in: parent, for: finalPath)
     path = folder + "/" + (finalPath as NSString).lastPathComponent
-    Interrupt.shared.register(unfinished: path)
+    let rescue: @Sendable () -> Void = { [path] in
+      var status = stat()
+      guard stat(path, &status) == 0, status.st_size > 0 else { return }
+      try? Self.flush(path, O_RDONLY | O_NOFOLLOW, for: finalPath)
+      _ = try? Self.linkWherePossible(path, as: finalPath, isPart: true)
+    }
+    Interrupt.shared.register(unfinished: path, rescue: isKept ? rescue : nil)
   }
 
   deinit { discard() }
@@ -38,7 +46,7 @@ final class PendingFile {
   /// Makes the file, for a sink that writes it itself.
   func open() throws -> Int32 {
     let descriptor = Foundation.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
-    if descriptor < 0 { throw failure(errno) }
+    if descriptor < 0 { throw Self.failure(errno, finalPath) }
     return descriptor
   }
 
@@ -48,22 +56,25 @@ final class PendingFile {
   /// - Returns: The name.
   @discardableResult
   func commit(isPart: Bool = Interrupt.shared.isRequested) throws -> String {
-    try flush(path, O_RDONLY | O_NOFOLLOW)
-    var name = finalPath
-    if replaces && !isPart {
-      guard rename(path, finalPath) == 0 else { throw failure(errno) }
-    } else {
-      name = try linkWherePossible(isPart)
+    try Self.flush(path, O_RDONLY | O_NOFOLLOW, for: finalPath)
+    let name = try Interrupt.shared.naming(path) {
+      defer { rmdir(folder) }
+      if replaces && !isPart {
+        guard rename(path, finalPath) == 0 else { throw Self.failure(errno, finalPath) }
+        return finalPath
+      }
+      let name = try Self.linkWherePossible(path, as: finalPath, isPart: isPart)
       unlink(path)
+      return name
     }
     settle()
-    try flush(vtencode.folder(of: folder), O_RDONLY | O_DIRECTORY)
+    try Self.flush(vtencode.folder(of: folder), O_RDONLY | O_DIRECTORY, for: finalPath)
     return name
   }
 
   /// The file under its final name if that is free, or the first free one of `out-part.mp4`, `out-part-2.mp4` and so on;
   /// of a whole file, `out-2.mp4` and so on.
-  private func linkWherePossible(_ isPart: Bool) throws -> String {
+  private static func linkWherePossible(_ path: String, as finalPath: String, isPart: Bool) throws -> String {
     let ending = (finalPath as NSString).pathExtension
     let stem = (finalPath as NSString).deletingPathExtension
     let part = isPart ? "-part" : ""
@@ -75,11 +86,11 @@ final class PendingFile {
       if link(path, name) == 0 { return name }
       // A file system without links: what has the name is asked for first.
       if errno != EEXIST, lstat(name, &status) != 0 {
-        guard rename(path, name) == 0 else { throw failure(errno) }
+        guard rename(path, name) == 0 else { throw failure(errno, finalPath) }
         return name
       }
     }
-    throw failure(EEXIST)
+    throw failure(EEXIST, finalPath)
   }
 
   func discard() {
@@ -95,17 +106,19 @@ final class PendingFile {
     Interrupt.shared.unregister(unfinished: path)
   }
 
-  private func flush(_ path: String, _ flags: Int32) throws {
+  private static func flush(_ path: String, _ flags: Int32, for finalPath: String) throws {
     let descriptor = Foundation.open(path, flags | O_CLOEXEC)
     // A folder need not be readable to be written to.
     if descriptor < 0, flags & O_DIRECTORY != 0 { return }
-    guard descriptor >= 0 else { throw failure(errno) }
+    guard descriptor >= 0 else { throw failure(errno, finalPath) }
     defer { close(descriptor) }
     // Some file systems cannot say that they have written.
-    if fsync(descriptor) != 0, errno != EINVAL, errno != ENOSYS, errno != ENOTSUP { throw failure(errno) }
+    if fsync(descriptor) != 0, errno != EINVAL, errno != ENOSYS, errno != ENOTSUP {
+      throw failure(errno, finalPath)
+    }
   }
 
-  private func failure(_ code: Int32) -> Failure {
+  private static func failure(_ code: Int32, _ finalPath: String) -> Failure {
     Failure("cannot write '\(finalPath)': \(Failure.advice(forSystemError: code))")
   }
 

@@ -40,6 +40,20 @@ struct SourceDamage: Sendable {
     breaksOff = Self.breakOff("the pictures break", at: end, of: source.duration, failure)
   }
 
+  /// Of what was played.
+  /// - Parameter end: where it ended by itself; nil if somebody has ended it.
+  init(played item: AVPlayerItem, end: CMTime?) {
+    let damage = item.ovtDamage
+    concealed = damage.concealedPictures
+    lost = damage.lostPictures
+    if damage.lostSoundPackets > 0 {
+      sound = ["\(Wording.plural(damage.lostSoundPackets, "packet")) of sound damaged"]
+    }
+    if let failure = damage.failure {
+      breaksOff = Self.breakOff("it breaks", at: end, of: item.duration, failure)
+    }
+  }
+
   static func breakOff(_ what: String, at end: CMTime?, of whole: CMTime, _ failure: (any Error)?) -> String {
     var text = what + " off"
     if let end, end.isNumeric { text += " at \(Wording.fixed(end.seconds, 2)) s" }

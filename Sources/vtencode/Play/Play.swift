@@ -94,6 +94,9 @@ struct Play: AsyncParsableCommand {
       return try session.run(on: screen)
     }
     try Console.print(json ? summary.json() : summary.text)
+    if let damage = summary.damage.summary {
+      throw Failure("'\(file.name)' is damaged: \(damage)", status: SourceDamage.exitStatus)
+    }
   }
 
   /// Where to play, if it was not said.

@@ -133,8 +133,8 @@ final class PlaySession: @unchecked Sendable {
       try snapshot.write(SnapshotFile.data(screen.snapshot()))
     }
     return PlaySummary(
-      name: file.name, seconds: seconds, result: screen.result, offsets: lock.withLock { offsets }
-    )
+      name: file.name, seconds: seconds, result: screen.result, offsets: lock.withLock { offsets },
+      damage: SourceDamage(played: item, end: lock.withLock { hasEnded } ? item.currentTime() : nil))
   }
 
   private func waitUntilReady() throws {

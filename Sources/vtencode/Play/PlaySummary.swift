@@ -8,6 +8,7 @@ struct PlaySummary {
   let seconds: Double
   let result: (shown: Int, dropped: Int, errors: [Double], note: String)
   let offsets: [Double]
+  let damage: SourceDamage
 
   var text: String {
     var lines = [
@@ -26,6 +27,7 @@ struct PlaySummary {
   /// How far pictures were from their time, the sound from the picture, and what it took.
   func json() throws -> String {
     var figures = ["shown": Double(result.shown), "dropped": Double(result.dropped), "seconds": seconds]
+    (figures["damagedPictures"], figures["lostPictures"]) = (Double(damage.concealed), Double(damage.lost))
     for (name, values) in [("presentationError", result.errors), ("soundOffset", offsets)] {
       let distances = values.map(abs)
       for (label, share) in Self.shares {

@@ -121,7 +121,7 @@ final class LiveScreen {
   }
 
   private func settle() {
-    for _ in 0..<400 {
+    for _ in 0..<400 where !Interrupt.shared.isRepeated {
       let counts = layer.ovtPictureCounts
       if counts.shown + counts.dropped >= given { break }
       usleep(5000)

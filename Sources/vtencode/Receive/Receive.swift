@@ -9,9 +9,10 @@ struct Receive: AsyncParsableCommand {
     abstract: "Receives what vtencode send sends, shows it, and writes it to a movie.",
     discussion: """
       Waits for a sender, takes the first that greets, and ends with it, after --frames, or with Ctrl-C; the movie is \
-      whole then. It asks for lost packets again, and for a new picture where that does not help. The movie holds the \
-      frames that came, as they were coded, at their times. --web serves a page with the pictures, charts of what happens, \
-      and buttons that ask for a key frame, lose packets, and cap the rate.
+      whole then. A second Ctrl-C does not wait for the sender's answer; a third ends at once, and what was written stays. \
+      It asks for lost packets again, and for a new picture where that does not help. The movie holds the frames that \
+      came, as they were coded, at their times. --web serves a page with the pictures, charts of what happens, and \
+      buttons that ask for a key frame, lose packets, and cap the rate.
 
       Examples:
         vtencode receive --listen 5004 --out call.mp4

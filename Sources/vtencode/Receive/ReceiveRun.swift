@@ -61,6 +61,7 @@ final class ReceiveRun: @unchecked Sendable {
       throw error
     }
     Interrupt.shared.onRequest { [inbox] in inbox.wake() }
+    Interrupt.shared.onRepeat { [inbox] in inbox.wake() }
     // Where the terminal shows pictures, words would stand in them.
     if !settings.isQuiet, !isTerminal {
       Console.note("Listening on \(settings.address.text); Ctrl-C ends it")
@@ -135,12 +136,13 @@ final class ReceiveRun: @unchecked Sendable {
     }
   }
 
-  /// The session says good-bye until it is answered, or for a second; a sender that has said it has been answered.
+  /// The session says good-bye until it is answered, for a second at most, and once alone for who has no time; a sender that
+  /// has said it has been answered.
   private func leave() {
     session.sayGoodbye(at: SessionTime.now)
     while let peer {
       socket.send(session.takeOutgoing(), to: peer)
-      guard session.state == .open else { return }
+      guard session.state == .open, !Interrupt.shared.isRepeated else { return }
       // A closed inbox waits for nothing.
       if inbox.isClosed { SessionTime.sleep(until: SessionTime.now + 0.005) }
       for datagram in inbox.take(until: session.deadline) where datagram.path.remote == peer.remote {

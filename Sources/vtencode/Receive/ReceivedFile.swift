@@ -34,7 +34,7 @@ final class ReceivedFile {
 
   init(_ place: Place, format: CMFormatDescription) throws {
     name = place.destination.name
-    pending = try PendingFile(for: name, replaces: place.replaces)
+    pending = try PendingFile(for: name, replaces: place.replaces, isKept: true)
     guard case .movie(let type) = place.destination.kind else {
       stream = FileHandle(fileDescriptor: try pending.open(), closeOnDealloc: true)
       (writer, input) = (nil, nil)

@@ -11,6 +11,8 @@ final class WebClients: @unchecked Sendable {
   private var clients: [ObjectIdentifier: WebClient] = [:]
   /// Connections that are no WebSocket, or not yet, in the order in which they came.
   private var others: [any Channel] = []
+  /// Connections that have been told that they may become a WebSocket, and are not yet: they have their places.
+  private var admitted: Set<ObjectIdentifier> = []
   /// Who comes late waits for a key frame no longer than this, in seconds.
   private var pace = KeyFramePace(most: 4)
   private var status: String?
@@ -29,6 +31,7 @@ final class WebClients: @unchecked Sendable {
       shouldUpgrade: { [self] channel, head in
         let refusal = WebPageHandler.refusal(ofSocket: head, hosts: hosts, token: token, isFull: isFull)
         let isAccepted = refusal == nil && WebSocketRules.hasKey(head.headers)
+        if isAccepted { admitted.insert(ObjectIdentifier(channel)) }
         return channel.eventLoop.makeSucceededFuture(isAccepted ? HTTPHeaders() : nil)
       },
       upgradePipelineHandler: { [self] channel, _ in
@@ -61,9 +64,12 @@ final class WebClients: @unchecked Sendable {
     }
   }
 
-  var isFull: Bool { clients.count >= WebServer.mostClients }
+  var isFull: Bool { clients.count + admitted.count >= WebServer.mostClients }
 
-  private func forget(_ channel: any Channel) { others.removeAll { $0 === channel } }
+  private func forget(_ channel: any Channel) {
+    others.removeAll { $0 === channel }
+    admitted.remove(ObjectIdentifier(channel))
+  }
 
   private func add(_ client: WebClient) {
     forget(client.channel)

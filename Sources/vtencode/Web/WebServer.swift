@@ -97,6 +97,9 @@ final class WebServer: @unchecked Sendable {
   /// What the page that spoke last says it has shown, and the frames that were left out for slow ones.
   var result: (figures: WebMessage.Figures?, dropped: Int) { lock.withLock { (figures, dropped) } }
 
+  /// Pages that are open.
+  var pageCount: Int { lock.withLock { clientCount } }
+
   /// Ends, whatever pages do.
   func close() {
     channel.eventLoop.execute { [self] in
