@@ -14,6 +14,10 @@ struct SegmentCutter: Sendable {
   let size: Size
   /// Bits a second of the whole; nil for a quality.
   let bitRate: Int?
+  /// Bits a second that no segment may exceed, nor come so near that nothing is left for its key frames.
+  var most: Int?
+  /// All segments have the same rate.
+  var isConstant = false
 
   /// Shorter, and a rate control has nothing to work with.
   private static let fewestFrames = 12
@@ -22,6 +26,8 @@ struct SegmentCutter: Sendable {
   /// Of the bits a second: a quick pass overstates what is difficult, for it lacks the tools that help there. Found with
   /// clips joined, against what libx264 gives their parts in two passes over the whole.
   private static let exponent = 0.8
+  /// Of the rate that a buffer fills with.
+  private static let mostOfLimit = 0.95
   /// Over the share that is in proportion.
   private static let mostGain = 1.6
 
@@ -36,7 +42,8 @@ struct SegmentCutter: Sendable {
     let times: [CMTime] = cuts.map { $0 < pictures.count ? pictures[$0].time : end }
     let seconds: [Double] = zip(times, times.dropFirst()).map { ($0.1 - $0.0).seconds }
     let shares: [Int]? = bitRate.map { bitRate in
-      rates(
+      if isConstant { return seconds.map { _ in bitRate } }
+      return rates(
         of: needs(bytes, seconds, cuts: cuts, bits: Double(bitRate) * seconds.reduce(0, +)), seconds: seconds,
         average: Double(bitRate))
     }
@@ -66,20 +73,24 @@ struct SegmentCutter: Sendable {
   /// In proportion to the needs, but no less than an encoder can make use of; the whole stays the same.
   private func rates(of needs: [Double], seconds: [Double], average: Double) -> [Int] {
     let least = max(average * Self.leastShare, 1000)
-    var poor: Set<Int> = []
+    let highest = max(most.map { Double($0) * Self.mostOfLimit } ?? .infinity, average)
+    // Those that have what they may, and what that is.
+    var fixed: [Int: Double] = [:]
     while true {
-      let rich = needs.indices.filter { !poor.contains($0) }
-      let bits =
-        average * seconds.reduce(0, +) - poor.reduce(0) { $0 + least * seconds[$1] }
-      let weight = max(rich.reduce(0) { $0 + needs[$1] }, 1e-6)
+      let others = needs.indices.filter { fixed[$0] == nil }
+      let bits = average * seconds.reduce(0, +) - fixed.reduce(0) { $0 + $1.value * seconds[$1.key] }
+      let weight = max(others.reduce(0) { $0 + needs[$1] }, 1e-6)
       let rates: [Double] = needs.indices.map { index in
-        poor.contains(index) ? least : max(bits, 0) * needs[index] / weight / max(seconds[index], 1e-6)
+        fixed[index] ?? max(bits, 0) * needs[index] / weight / max(seconds[index], 1e-6)
       }
-      let below = rich.filter { rates[$0] < least }
-      guard !below.isEmpty else {
+      // What one must not have goes to the others first: they may no longer be below the least.
+      let above = others.filter { rates[$0] > highest }
+      let below = above.isEmpty ? others.filter { rates[$0] < least } : []
+      guard !above.isEmpty || !below.isEmpty else {
         return rates.map { min(max(Int(clamping: $0.rounded()), 1), BitRate.segments.upperBound) }
       }
-      poor.formUnion(below)
+      for index in above { fixed[index] = highest }
+      for index in below { fixed[index] = least }
     }
   }
 
