@@ -19,9 +19,9 @@ import Testing
     let c = RateControllerTests.configuration(rate: 400_000)
     let qp = RateControllerTests.run(pictures(still: false), c).qp
     let before = Double(qp[120..<180].reduce(0, +)) / 60
-    #expect(abs(Double(qp[180]) - (before - 10)) <= 1.5, "\(qp)")
+    #expect(abs(Double(qp[180]) - (before - 6)) <= 1.5, "\(qp)")
     // Half a second later.
-    #expect(abs(Double(qp[195]) - (before - 13)) <= 1.5, "\(qp)")
+    #expect(abs(Double(qp[195]) - (before - 9)) <= 1.5, "\(qp)")
     // It stays, and may be as fine as the rate has it.
     #expect(Double(qp[270]) < before - 20, "\(qp)")
     let still = RateControllerTests.run(pictures(still: true), c).qp
@@ -36,13 +36,13 @@ import Testing
     #expect(floor.qp == -.infinity)
     for _ in 0..<100 { floor.note(40, duration: 0.04) }
     floor.restart()
-    #expect(abs(floor.qp - 30) < 0.01)
+    #expect(abs(floor.qp - 34) < 0.01)
     floor.pass(0.5)
-    #expect(abs(floor.qp - 27) < 0.01)
+    #expect(abs(floor.qp - 31) < 0.01)
     for _ in 0..<25 { floor.note(20, duration: 0.04) }
     floor.restart()
     // A second of two at 20: the mean has gone two fifths of the way.
-    #expect(abs(floor.qp - 22.1) < 0.5)
+    #expect(abs(floor.qp - 26.1) < 0.5)
     floor.forget()
     #expect(floor.qp == -.infinity)
   }

@@ -46,6 +46,17 @@ import Testing
     #expect(!Greeting.isGreeting(RTCPPacket.bye(source: 1).bytes))
   }
 
+  @Test("A rate that its field cannot hold is the nearest that it can, and the greeting stays one")
+  func rates() {
+    for (rate, told) in [
+      (1 / 3600.0, 0.001), (0, 0.001), (-1, 0.001), (.nan, 0.001), (0.5, 0.5), (2e6, 1e6), (.infinity, 1e6),
+    ] {
+      var greeting = sample()
+      greeting.frameRate = rate
+      #expect(Greeting(greeting.bytes())?.frameRate == told, "\(rate)")
+    }
+  }
+
   @Test("Any change, and any cut, is refused; so is one without a key where there is one, and the other way")
   func forgery() {
     let bytes = sample().bytes(authenticate: authenticate)

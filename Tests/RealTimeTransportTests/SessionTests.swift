@@ -140,6 +140,30 @@ import Testing
     try alone.run(frames: 90)
   }
 
+  @Test("Two that were told good-bye in each other's name do not answer each other for ever")
+  func forgedGoodbyes() throws {
+    let pair = SessionPair()
+    try pair.run(frames: 30, end: 1.5)
+    #expect(pair.sender.state == .open && pair.receiver.state == .open)
+    // What each of them would say if it were asked to.
+    var (sender, receiver) = (pair.sender, pair.receiver)
+    sender.sayGoodbye(at: 1.5)
+    receiver.sayGoodbye(at: 1.5)
+    var (forth, back) = (sender.takeOutgoing(), receiver.takeOutgoing())
+    #expect(!forth.isEmpty && !back.isEmpty)
+    var said = 0
+    for step in 0..<2000 {
+      let time = 1.5 + Double(step) * 0.001
+      for bytes in forth { try pair.receiver.take(bytes, at: time) { _ in true } }
+      for bytes in back { pair.sender.take(bytes, at: time) }
+      (forth, back) = (pair.sender.takeOutgoing(), pair.receiver.takeOutgoing())
+      said += forth.count + back.count
+      guard said < 1000 else { break }
+    }
+    #expect(pair.receiver.state == .closed && pair.sender.state == .closed)
+    #expect(forth.isEmpty && back.isEmpty && (6...150).contains(said), "\(said)")
+  }
+
   @Test("Losses are repaired by packets that are sent again", arguments: [0.01, 0.05, 0.1])
   func losses(rate: Double) throws {
     let pair = SessionPair(loss: .random(rate), seed: 4)

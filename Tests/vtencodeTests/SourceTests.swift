@@ -27,6 +27,45 @@ import Testing
     return run
   }
 
+  // MARK: Rates
+
+  /// Encoders expect 0.001 to 1000 pictures a second; what a movie has beside that is for its times to say.
+  @Test(
+    "A picture an hour, and 60 within two milliseconds, are encoded at their times, and sent",
+    arguments: [
+      (["-frames:v", "4"], "1/3600", 4, 10_800.0),
+      (Self.dense(30_000), "25", 60, 59 / 30_000.0),
+      // Closer together than RTP's clock can tell.
+      (Self.dense(2_000_000), "25", 60, 59 / 2e6),
+    ])
+  func ratesThatNobodyExpects(options: [String], rate: String, frames: Int, seconds: Double) throws {
+    let folder = try Folder()
+    let made = try CommandLine.run(
+      "ffmpeg",
+      ["-nostdin", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=160x96:rate=\(rate)"] + options
+        + ["-c:v", "libx264", "-bf", "0", folder.path("odd.mp4")])
+    try #require(made.status == 0, "\(made.complaints)")
+    func times(_ name: String) throws -> [Double] {
+      try Probe(folder.path(name)).frames().compactMap(\.time)
+    }
+    for name in ["odd.mp4", "out.mov"] {
+      if name == "out.mov" { _ = try encode("odd.mp4", "--out", name, in: folder) }
+      let times = try times(name)
+      #expect(times.count == frames, "\(name)")
+      #expect(abs((times.last ?? 0) - (times.first ?? 0) - seconds) < seconds / 10, "\(name): \(times)")
+    }
+    let call = try CommandLine.vtencode("call", "odd.mp4", "--frames", "3", in: folder)
+    #expect(call.status == 0, "\(call.complaints)")
+  }
+
+  /// ffmpeg's options for 60 pictures, so many of which fill a second.
+  private static func dense(_ rate: Int) -> [String] {
+    [
+      "-vf", "settb=1/\(rate),setpts=N", "-enc_time_base", "1/\(rate)", "-frames:v", "60", "-fps_mode",
+      "passthrough", "-video_track_timescale", "\(rate)",
+    ]
+  }
+
   // MARK: The picture's shape
 
   /// 180x320 as a person sees it, from a movie that is stored lying and shown upright.

@@ -144,6 +144,51 @@ import Testing
     #expect(page.wait { $0.opcode == 2 } != nil)
   }
 
+  @Test(
+    "A frame that RFC 6455 does not allow ends its connection, and no other",
+    arguments: [
+      // Not masked; each of the reserved bits; opcodes that mean nothing, of data and of control.
+      [0x81, 1, 0x7B], [0xC1, 0x80, 1, 2, 3, 4], [0xA1, 0x80, 1, 2, 3, 4], [0x91, 0x80, 1, 2, 3, 4],
+      [0x83, 0x80, 1, 2, 3, 4], [0x8F, 0x80, 1, 2, 3, 4],
+    ] as [[UInt8]])
+  func brokenFrames(bytes: [UInt8]) throws {
+    let port = try freePort()
+    let endpoint = Endpoint(host: nil, port: port)
+    let token = try #require(WebToken(argument: WebSocketClient.token))
+    let server = try WebServer(endpoint, at: endpoint.resolve(), token: token) {}
+    defer { server.close() }
+    let (page, other) = (try WebSocketClient(socketAt: port), try WebSocketClient(socketAt: port))
+    try page.send(bytes)
+    #expect(page.wait { $0.opcode == 8 }?.code == 1002)
+    try other.send("{\"type\":\"clock\",\"time\":1}")
+    #expect(other.wait { $0.json["type"] as? String == "clock" } != nil)
+  }
+
+  @Test("What is no HTTP is answered and closed at once, and a WebSocket wants a key of 16 bytes")
+  func brokenRequests() throws {
+    let port = try freePort()
+    let endpoint = Endpoint(host: nil, port: port)
+    let token = try #require(WebToken(argument: WebSocketClient.token))
+    let server = try WebServer(endpoint, at: endpoint.resolve(), token: token) {}
+    defer { server.close() }
+    let long = "GET / HTTP/1.1\r\nHost: localhost\r\nX: \(String(repeating: "a", count: 200_000))\r\n\r\n"
+    for text in ["\0\0\0\0\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", long] {
+      let begin = SessionTime.now
+      let client = try WebSocketClient(port: port)
+      #expect(try client.request(text).status == 400)
+      _ = client.readToEnd()
+      // Else it would be as long as for who says nothing.
+      #expect(SessionTime.now - begin < WebServer.patience * 0.7)
+    }
+    for (key, status) in [("c2hvcnQ=", 426), ("?", 426), ("dGhlIHNhbXBsZSBub25jZQ==", 101)] {
+      let client = try WebSocketClient(port: port)
+      let answer = try client.request(
+        "GET \(WebSocketClient.path) HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+          + "Sec-WebSocket-Key: \(key)\r\nSec-WebSocket-Version: 13\r\nOrigin: http://localhost\r\n\r\n")
+      #expect(answer.status == status, "\(key)")
+    }
+  }
+
   private var residentBytes: Int {
     let words = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
     return (words?.dropFirst().first.flatMap { Int($0) } ?? 0) * sysconf(Int32(_SC_PAGESIZE))

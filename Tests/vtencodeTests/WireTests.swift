@@ -304,6 +304,18 @@ import Testing
     #expect(figures["shown"] == 0 && (figures["refused"] ?? 0) > 0)
   }
 
+  /// The system takes nothing for the address of all machines from who has not asked for that.
+  @Test("Where nothing can be sent is said, and no success", arguments: [true, false])
+  func unreachable(isPlayer: Bool) throws {
+    let folder = try Folder()
+    let finished = try CommandLine.run(
+      CommandLine.vtencode,
+      ["send", "test:64x64", "--to", "255.255.255.255:5004", "--insecure", "--frames", "30"]
+        + (isPlayer ? ["--sdp", folder.path("a.sdp")] : ["--wait", "5s"]))
+    #expect(finished.status == 1, "\(finished)")
+    #expect(finished.complaintLines.last?.contains("cannot send to") == true, "\(finished.complaints)")
+  }
+
   @Test("What cannot be is said in a line")
   func errors() throws {
     let port = try freePort()
@@ -343,6 +355,17 @@ import Testing
     )
     #expect(bare.status == 1 && bare.complaintLines.last?.contains("--terminal") == true)
     try expectFailure(["receive", "--listen", "\(port)", "--out", "/nowhere/a.mp4"], "does not exist")
+    let long = String(repeating: "a", count: 300)
+    for path in ["\(long).mp4", "/proc/a.mp4"] {
+      // Before anybody calls.
+      try expectFailure(["receive", "--listen", "\(port)", "--out", path], "cannot write")
+    }
+    try expectFailure(
+      ["send", "test:", "--to", "127.0.0.1:\(port)", "--sdp", "\(long).sdp"], "file name too long")
+    try expectFailure(["call", CommandLine.sample, "--report", "-"], "give a file name", status: 64)
+    for command in [["send", "test:", "--to"], ["receive", "--listen"]] {
+      try expectFailure(command + ["[fe80::1]:5004", "--insecure"], "fe80::1%eth0", status: 64)
+    }
     try expectFailure(["receive", "--listen", "5004", "--key", "abc"], "hexadecimal", status: 64)
     try expectFailure(["receive", "--listen", "5004", "--secret", "abc"], "letters", status: 64)
     try expectFailure(["receive", "--listen", "5004", "--key-file", "/nowhere"], "cannot read the key")

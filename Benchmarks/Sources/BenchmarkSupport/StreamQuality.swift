@@ -8,7 +8,10 @@ public struct StreamQuality {
   /// Mean of the frames' PSNR of luma in dB, as the JVET's common test conditions have it; a frame without
   /// error counts as one whose mean squared error is 0.01.
   public private(set) var psnr: Double
-  /// The same of Cb and Cr.
+  /// PSNR of luma in dB from the squared errors of all frames together, as ffmpeg's psnr filter sums up: what is bad for a
+  /// while counts for more than what is good for long.
+  public private(set) var psnrWhole: Double
+  /// The mean of the frames' PSNR of Cb and Cr.
   public private(set) var psnrChroma: (cb: Double, cr: Double)
   /// The same from the squared errors of all samples, of luma and chroma alike.
   public private(set) var psnrAll: Double
@@ -30,7 +33,7 @@ public struct StreamQuality {
     let decoder = try StreamDecoding()
     let frameSize = width * height * 3 / 2
     var measured: [(psnr: Double, ssim: Double)] = []
-    var (cb, cr, all) = (0.0, 0.0, 0.0)
+    var (cb, cr, all, luma) = (0.0, 0.0, 0.0, 0.0)
     var last = [UInt8](repeating: 0, count: frameSize)
 
     func decibels(_ error: Double, _ samples: Int) -> Double {
@@ -50,6 +53,7 @@ public struct StreamQuality {
             size / 2, rows / 2))
       }
       let errors = (error(0), error(1), error(2))
+      luma += errors.0
       cb += decibels(errors.1, samples / 4)
       cr += decibels(errors.2, samples / 4)
       all += decibels(errors.0 + errors.1 + errors.2, frameSize)
@@ -91,6 +95,7 @@ public struct StreamQuality {
     }
     while measured.count < sizes.count { compareLast() }
     psnr = measured.reduce(0) { $0 + $1.psnr } / Double(sizes.count)
+    psnrWhole = decibels(luma, width * height * sizes.count)
     psnrChroma = (cb / Double(sizes.count), cr / Double(sizes.count))
     psnrAll = all / Double(sizes.count)
     ssim = measured.reduce(0) { $0 + $1.ssim } / Double(sizes.count)

@@ -115,7 +115,8 @@ struct Measurement: Codable {
       clip: clip, set: set, frames: frames, encoder: self.encoder, threads: threads, mode: mode, point: point,
       actualBitRate: Double(stream.count) * 8 / (Double(frames) / frameRate), psnr: quality.psnr,
       ssim: quality.ssim, psnrCb: quality.psnrChroma.cb, psnrCr: quality.psnrChroma.cr,
-      psnrAll: quality.psnrAll, seconds: seconds, median: times[times.count / 2] * 1000,
+      psnrAll: quality.psnrAll, psnrWhole: quality.psnrWhole, seconds: seconds,
+      median: times[times.count / 2] * 1000,
       p99: times[min(times.count - 1, Int((Double(times.count) * 0.99).rounded(.up)) - 1)] * 1000,
       peakBytes: peak, key: key, line: mode == .fixedQP ? nil : Line(sizes, rate: point, frameRate: frameRate)
     )
@@ -180,13 +181,15 @@ struct Result: Codable, StoredResult {
   /// What was asked for, bits per second or the QP; bits per second achieved.
   var point: Int
   var actualBitRate: Double
-  /// dB of luma, from the mean squared error of all frames; mean SSIM of luma.
+  /// dB of luma, the mean of all frames; mean SSIM of luma.
   var psnr: Double
   var ssim: Double
   /// dB of Cb and Cr; of all samples together.
   var psnrCb: Double
   var psnrCr: Double
   var psnrAll: Double
+  /// dB of luma, from the squared errors of all frames together.
+  var psnrWhole: Double
   /// Seconds for all frames, set-up included; milliseconds for a frame.
   var seconds: Double
   var median: Double

@@ -6,7 +6,8 @@ struct Report {
   let results: [Result]
 
   private static let columns = [
-    "encoder", "longest wait", "fullest 2 s", "fps", "x openh264-0", "x superfast", "BD PSNR", "BD SSIM",
+    "encoder", "longest wait", "fullest 2 s", "fps", "x openh264-0", "x superfast", "BD PSNR", "BD whole",
+    "BD SSIM",
     "BD 6:1:1", "BD all", "BD chroma", "BD PSNR vs openh264-0",
     "rate error", "worst", "p50 ms", "p99 ms", "peak MB",
   ]
@@ -21,6 +22,8 @@ struct Report {
     var versusOpenH264: Double?
     var versusSuperfast: Double?
     var bdPSNR: Double?
+    /// By the squared errors of the whole clip.
+    var bdWhole: Double?
     var bdSSIM: Double?
     /// By the PSNR of luma and chroma as 6:1:1, of all samples, and of chroma alone.
     var bd611: Double?
@@ -43,7 +46,7 @@ struct Report {
         encoder.name, longestWait.map { String(format: "%.2f s", $0) } ?? "-",
         percent(fullestTwoSeconds.map { ($0 - 1) * 100 }), String(format: "%.0f", fps), times(versusOpenH264),
         times(versusSuperfast),
-        percent(bdPSNR), percent(bdSSIM), percent(bd611), percent(bdAll), percent(bdChroma),
+        percent(bdPSNR), percent(bdWhole), percent(bdSSIM), percent(bd611), percent(bdAll), percent(bdChroma),
         percent(bdOpenH264), percent(rateError), percent(worstRateError),
         String(format: "%.2f", median), String(format: "%.2f", p99), String(format: "%.1f", peak),
       ] + (worstClip.map { [$0] } ?? [])
@@ -158,6 +161,7 @@ struct Report {
         versusOpenH264: fps(openH264).map { speed / $0 },
         versusSuperfast: fps(superfast).map { speed / $0 },
         bdPSNR: BDRate.percent(psnr(encoder), against: psnr(superfast)),
+        bdWhole: bits(encoder, \.psnrWhole),
         bdSSIM: BDRate.percent(ssim(encoder), against: ssim(superfast)),
         bd611: bits(encoder, \.psnr611), bdAll: bits(encoder, \.psnrAll),
         bdChroma: bits(encoder, \.psnrChroma),
@@ -193,7 +197,8 @@ struct Report {
         fps: geometric(rows.map(\.1.fps)) ?? 0,
         versusOpenH264: geometric(rows.map(\.1.versusOpenH264)),
         versusSuperfast: geometric(rows.map(\.1.versusSuperfast)), bdPSNR: bits(rows.map(\.1.bdPSNR)),
-        bdSSIM: bits(rows.map(\.1.bdSSIM)), bd611: bits(rows.map(\.1.bd611)),
+        bdWhole: bits(rows.map(\.1.bdWhole)), bdSSIM: bits(rows.map(\.1.bdSSIM)),
+        bd611: bits(rows.map(\.1.bd611)),
         bdAll: bits(rows.map(\.1.bdAll)), bdChroma: bits(rows.map(\.1.bdChroma)),
         bdOpenH264: bits(rows.map(\.1.bdOpenH264)),
         rateError: mean(rows.map(\.1.rateError)),
@@ -235,14 +240,15 @@ struct Report {
   }
 
   var csv: String {
-    "clip,set,frames,encoder,threads,mode,point,bps,psnr_y,psnr_cb,psnr_cr,psnr_all,ssim_y,fps,p50_ms,p99_ms,peak_bytes,wait_s,"
+    "clip,set,frames,encoder,threads,mode,point,bps,psnr_y,psnr_cb,psnr_cr,psnr_all,psnr_whole,ssim_y,fps,p50_ms,p99_ms,peak_bytes,wait_s,"
       + "two_seconds\n"
       + results.map {
         "\($0.clip),\($0.set.rawValue),\($0.frames),\($0.encoder.name),\($0.threads),\($0.mode.name),\($0.point),"
           + String(
-            format: "%d,%.4f,%.4f,%.4f,%.4f,%.6f,%.2f,%.3f,%.3f,%d,%.3f,%.4f\n", Int($0.actualBitRate),
+            format: "%d,%.4f,%.4f,%.4f,%.4f,%.4f,%.6f,%.2f,%.3f,%.3f,%d,%.3f,%.4f\n", Int($0.actualBitRate),
             $0.psnr,
-            $0.psnrCb, $0.psnrCr, $0.psnrAll, $0.ssim, $0.framesPerSecond, $0.median, $0.p99, $0.peakBytes,
+            $0.psnrCb, $0.psnrCr, $0.psnrAll, $0.psnrWhole, $0.ssim, $0.framesPerSecond, $0.median, $0.p99,
+            $0.peakBytes,
             $0.line?.longestWait ?? 0,
             $0.line?.fullestTwoSeconds ?? 0)
       }.joined()

@@ -135,3 +135,23 @@ final class QueuedPicture {
     }
   }
 }
+
+extension QueuedPicture {
+  /// The picture as the rate control sees it.
+  var forecast: PictureForecast {
+    PictureForecast(
+      residual: plainResidual,
+      kind: kind.isKey ? .intra : kind == .predicted ? .predicted : .bidirectional, duration: duration)
+  }
+
+  /// The same before its kind is known: every so many pictures one is no B picture.
+  func forecast(of n: Int, typicalRun: Double) -> PictureForecast {
+    var result = forecast
+    if !kind.isKey {
+      let isPredicted =
+        isInside.map { !$0 } ?? (Int(Double(n + 1) / typicalRun) > Int(Double(n) / typicalRun))
+      result.kind = isPredicted ? .predicted : .bidirectional
+    }
+    return result
+  }
+}

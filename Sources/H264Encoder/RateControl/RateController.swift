@@ -23,6 +23,9 @@ struct RateController {
     var usual = ResidualHistogram()
     var isKnown = false
     var ratio = BitRatio()
+    /// What came of its pictures of the last moments, and what the model made of them, in bits.
+    var came = 0.0
+    var expected = 0.0
     /// The QP of its last frame, and its bits.
     var qp = 0.0
     var bits = 0.0
@@ -30,27 +33,29 @@ struct RateController {
     var isIdle = false
   }
 
-  /// Seconds over which the mean of the pictures goes, over which what is beyond the rate is worked off, and what of
-  /// the rate a layer keeps as left over. (A picture may take little more than its share at once, but far less: what is
+  /// Seconds over which the mean of the pictures goes, over which the model is held against what came, over which what is
+  /// beyond the rate is worked off, and what of the rate a layer keeps as left over. (A picture may take little more than its share at once, but far less: what is
   /// left over must keep until it can be used, the more so at few pictures a second.)
-  private static let memory = (pictures: 0.15, excess: 0.7, rest: 0.4)
+  private static let memory = (pictures: 0.15, model: 0.5, excess: 1.0, rest: 0.4)
   /// Least and most of its share that a picture is meant to take to work off what is beyond the rate, or left over.
   private static let correction = (least: 0.65, most: 1.5)
   /// Parts of what the bound leaves, and of what keeps the rate even: for any picture beyond its share, for a key
-  /// frame or a cut; and the latter's most in shares of a frame.
-  private static let parts = (picture: 0.25, new: 0.8, newShares: 8.0)
+  /// frame or a cut, of the bound and of what keeps the rate even; and the latter's most in shares of a frame.
+  private static let parts = (picture: 0.25, new: 0.5, newEven: 0.8, newShares: 8.0)
   /// Least of its share that a picture has room for, whatever came before.
   private static let leastRoom = (line: 0.3, even: 0.05)
   /// Parts of their share that pictures of the next seconds are to have still: after a key frame or a cut, after any.
   private static let reserve = (new: 0.6, picture: 0.5)
   /// How fast the QP of ordinary pictures falls and rises, in steps a picture.
-  private static let pace = (down: 2.0, up: 3.0)
+  private static let pace = (down: 2.0, up: 5.0)
   /// Above the first novelty what follows a picture inherits little of it; below the second, most.
   private static let heritage = (none: 0.6, full: 0.3)
   /// Weights of a picture in what is known of the factor: usually, after a miss by half, after a key frame.
   private static let learning = (usual: 0.25, missed: 0.5, early: 0.6)
   /// By how much the QP falls from a frame of a still picture that took next to nothing to the next one.
   private static let refinement = (least: -5.0, most: -10.0)
+  /// Seconds of the rate beyond it that a still picture is refined at.
+  private static let refinementQueue = 0.2
   /// How bits fall with the step size where only refinement is coded.
   private static let refinementSlope = 1.3
   /// Frames after a fall of the rate that together keep to the new one.
@@ -227,7 +232,7 @@ struct RateController {
   private mutating func newPicture(_ room: Double) -> Aim {
     let parts = RateController.parts
     let even = line.evenRoom(keeping: RateController.reserve.new)
-    let bits = min(room * parts.new, max(even * parts.new, perFrame), perFrame * parts.newShares)
+    let bits = min(room * parts.new, max(even * parts.newEven, perFrame), perFrame * parts.newShares)
     floor.restart()
     let qp = max(qp(for: bits), floor.qp)
     return (qp, min(bits, self.bits(at: qp)), room * 0.95)
@@ -244,14 +249,16 @@ struct RateController {
     if isStill {
       qp = refined(state, wanted)
     } else {
-      qp = BitModel.qp(state.usual, units: wanted / ratio)
+      qp = BitModel.qp(state.usual, units: wanted / (ratio * modelError(state)))
       if !rateChanged && framesSinceKey > 1 {
         let pace = RateController.pace
         qp = min(max(qp, state.qp - pace.down), state.qp + pace.up)
       }
       if layer == 0 && hasWholeShare {
         let (none, full) = RateController.heritage
-        offset = cascade.next(strength: min(max((none - novelty) / (none - full), 0), 1))
+        let inherited = min(max((none - novelty) / (none - full), 0), 1)
+        // Just after a fall of the rate no picture takes what others are to inherit.
+        offset = cascade.next(strength: cautiousFrames > 0 ? 0 : inherited)
         qp += offset
       }
       floor.pass(duration)
@@ -265,6 +272,12 @@ struct RateController {
 
   /// Without layers a frame has all that its duration gives.
   private var hasWholeShare: Bool { abs(share - 1) < 0.05 }
+
+  /// By how much more comes than the model says. Its factor is a mean of logarithms, that of a usual picture; where every
+  /// fourth picture takes most of the bits, pictures take more than that in the mean.
+  private func modelError(_ state: Layer) -> Double {
+    min(max((state.came + perFrame) / (state.expected + perFrame), 0.5), 2)
+  }
 
   /// Takes the picture into the mean of those of its layer.
   private mutating func followContent() {
@@ -296,6 +309,8 @@ struct RateController {
   /// A picture that stands still takes nothing until the QP falls far enough to refine it, whatever the model says.
   private func refined(_ state: Layer, _ wanted: Double) -> Double {
     if state.isIdle {
+      // What waits goes first: it would delay whatever begins to move, and a cut.
+      if state.account > (configuration.rate ?? 0) * RateController.refinementQueue { return state.qp }
       return state.qp
         + (state.account <= 0 ? RateController.refinement.most : RateController.refinement.least)
     }
@@ -360,6 +375,7 @@ struct RateController {
       // What comes is another scene: its pictures are not those before.
       for i in layers.indices {
         layers[i].isKnown = false
+        (layers[i].came, layers[i].expected) = (0, 0)
         layers[i].qp = qp
         layers[i].isIdle = false
       }
@@ -372,6 +388,9 @@ struct RateController {
     if isRepair { return }
     layers[layer].isIdle = Double(bits) < perFrame * 0.2
     if isStill || units * ratio < perFrame * 0.01 { return }
+    let kept = max(1 - duration / RateController.memory.model, 0)
+    layers[layer].came = layers[layer].came * kept + Double(bits)
+    layers[layer].expected = layers[layer].expected * kept + units * ratio
     let misses = abs(log2Approx(Double(max(bits, 1)) / (units * ratio)))
     let learning = RateController.learning
     layers[layer].ratio.learn(

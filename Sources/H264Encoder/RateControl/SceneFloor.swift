@@ -6,7 +6,7 @@
 /// even rate, both of which a cut back to a difficult scene needs. A scene that stays loses little.
 struct SceneFloor {
   /// QP steps that the first picture may be below the mean before it, and further ones for each second of the scene.
-  private static let steps = (first: 10.0, perSecond: 6.0)
+  private static let steps = (first: 6.0, perSecond: 6.0)
   /// Seconds over which the mean goes.
   private static let memory = 2.0
   private var mean: Double?

@@ -76,7 +76,8 @@ public struct Greeting: Equatable, Sendable {
     result += nonce.bytes
     result.append64(clock)
     result.append32(source)
-    result.append32(UInt32(clamping: Int64(min(max(frameRate, 0), 1e6) * 1000)))
+    // 0 would be none, and no greeting; what is no number is not worth more.
+    result.append32(UInt32(frameRate > 0.001 ? min(frameRate, 1e6) * 1000 : 1))
     let offset = min(max(clockOffset ?? 0, -2e9), 2e9)
     result.append64(UInt64(bitPattern: Int64(offset * 4_294_967_296)))
     result.append32(UInt32(min(max(roundTrip, 0), 4000) * 1_000_000))

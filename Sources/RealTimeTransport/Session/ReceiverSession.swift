@@ -53,6 +53,7 @@ public struct ReceiverSession {
   private var limit: (asked: UInt64, isAnswered: Bool)?
   /// This end's, if it was the one to say so.
   private var goodbye: Goodbye?
+  private var goodbyeAnswers = GoodbyeAnswers()
   public private(set) var state = State.waiting
   /// Datagrams that were not authentic, came twice, or were not packets at all.
   public private(set) var refused = 0
@@ -218,7 +219,7 @@ public struct ReceiverSession {
       case .bye:
         state = .closed
         // Two that both ask would answer each other for ever.
-        if goodbye == nil { sendGoodbye(Goodbye.answerCount, at: time) }
+        if goodbye == nil, goodbyeAnswers.take(at: time) { sendGoodbye(Goodbye.answerCount, at: time) }
         return
       default: break
       }

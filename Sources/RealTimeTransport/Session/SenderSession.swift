@@ -47,6 +47,7 @@ public struct SenderSession {
   private var lastKeyFrame = -Double.infinity
   /// This end's, if it was the one to say so.
   private var goodbye: Goodbye?
+  private var goodbyeAnswers = GoodbyeAnswers()
   public private(set) var state = State.greeting
   public private(set) var counts = Counts()
   /// Seconds that the receiver's clock is ahead.
@@ -198,7 +199,7 @@ public struct SenderSession {
     if isBye {
       state = .closed
       // Two that both ask would answer each other for ever.
-      if goodbye == nil { sendGoodbye(Goodbye.answerCount, at: time) }
+      if goodbye == nil, goodbyeAnswers.take(at: time) { sendGoodbye(Goodbye.answerCount, at: time) }
     }
     guard state == .open else { return }
     lastHeard = max(lastHeard, time)

@@ -83,7 +83,9 @@ final class CallEncoder {
 
   private func configure(_ plan: Settings) throws {
     try set(kVTCompressionPropertyKey_RealTime, true, "real time")
-    try set(kVTCompressionPropertyKey_ExpectedFrameRate, plan.frameRate, "this frame rate")
+    try set(
+      kVTCompressionPropertyKey_ExpectedFrameRate, Compressor.expectedFrameRate(plan.frameRate),
+      "this frame rate")
     try set(kOVTCompressionPropertyKey_ThreadCount, plan.threads, "--threads")
     if let effort = plan.effort { try set(kOVTCompressionPropertyKey_Effort, effort, "--speed") }
     if let qp = plan.maximumQP { try set(kVTCompressionPropertyKey_MaxAllowedFrameQP, qp, "--max-qp") }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import RealTimeTransport
 import VideoToolbox
 
 /// A picture to send.
@@ -33,6 +34,8 @@ final class MoviePictures: CallPictures {
   private let reader: FrameReader
   private let scaler: CallScaler
   private var start: CMTime?
+  /// The time of the last picture, in ticks of RTP's clock.
+  private var last: CMTime?
 
   init(_ source: MovieSource, width: Int, height: Int) throws {
     reader = try FrameReader(
@@ -45,10 +48,17 @@ final class MoviePictures: CallPictures {
   var damage: SourceDamage { reader.damage }
 
   func next() throws -> CallPicture? {
-    guard let frame = try reader.next() else { return nil }
-    let start = start ?? frame.time
-    self.start = start
-    return CallPicture(buffer: try scaler.scale(frame.pixelBuffer), time: (frame.time - start).seconds)
+    while let frame = try reader.next() {
+      let start = start ?? frame.time
+      self.start = start
+      let time = (frame.time - start).seconds
+      // Of pictures within a tick of RTP's clock the first is sent: receivers cannot tell them apart.
+      let tick = CMTime(seconds: time, preferredTimescale: CMTimeScale(MediaClock.rtpRate))
+      if let last, tick <= last { continue }
+      last = tick
+      return CallPicture(buffer: try scaler.scale(frame.pixelBuffer), time: time)
+    }
+    return nil
   }
 }
 

@@ -134,6 +134,9 @@ final class Compressor: @unchecked Sendable {
     min(max((movie ?? .infinity) / 2, 1.75), 4)
   }
 
+  /// The rate nearest to a source's that encoders expect: a picture an hour, or a million a second, is for its times to say.
+  static func expectedFrameRate(_ rate: Double) -> Double { min(max(rate, 0.001), 1000) }
+
   private func configure(_ plan: EncodingPlan, source: MovieSource) throws {
     if let preset = plan.preset { try apply(preset) }
     if let effort = plan.effort {
@@ -141,7 +144,9 @@ final class Compressor: @unchecked Sendable {
         session, key: kOVTCompressionPropertyKey_Effort, value: NSNumber(value: effort))
     }
     try set(kVTCompressionPropertyKey_RealTime, plan.purpose != .transcoding, for: plan.purpose.rawValue)
-    try set(kVTCompressionPropertyKey_ExpectedFrameRate, plan.frameRate, for: "this frame rate")
+    try set(
+      kVTCompressionPropertyKey_ExpectedFrameRate, Self.expectedFrameRate(plan.frameRate),
+      for: "this frame rate")
     if let seconds = plan.expectedDuration(of: source) {
       // A hint: an encoder that makes nothing of it is none the worse.
       _ = VTSessionSetProperty(

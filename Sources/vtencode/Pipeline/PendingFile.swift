@@ -28,6 +28,13 @@ final class PendingFile {
 
   deinit { discard() }
 
+  /// Tries whether such a file can be made: a name that is too long, or a folder that takes no files, is not to be found out
+  /// when there is something to write.
+  static func check(_ finalPath: String) throws {
+    let trial = try PendingFile(for: finalPath, replaces: false)
+    Foundation.close(try trial.open())
+  }
+
   /// Makes the file, for a sink that writes it itself.
   func open() throws -> Int32 {
     let descriptor = Foundation.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)

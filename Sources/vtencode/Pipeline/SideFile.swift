@@ -17,12 +17,16 @@ struct SideFile: Sendable {
   ///   - others: the movie and the run's other outputs.
   init?(_ path: String?, option: String, what: String, others: [String?], overwrites: Bool) throws {
     guard let path else { return nil }
+    guard path != "-" else {
+      throw Failure("\(option) - is not possible; give a file name, or /dev/stdout", status: 64)
+    }
     try OutputCheck.check(path, option: option, others: others)
     isStream = OutputCheck.isStream(path)
     // /dev/stdout is a link to what only the system can open.
     self.path = isStream ? path : Destination.target(of: path)
     (self.option, self.what) = (option, what)
     replaces = isStream ? false : try OutputCheck.mayReplace(path, option: option, overwrites: overwrites)
+    if !isStream { try PendingFile.check(self.path) }
   }
 
   /// - Parameter isRenewed: the run has written it before.

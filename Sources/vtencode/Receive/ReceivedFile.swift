@@ -14,6 +14,8 @@ final class ReceivedFile {
       guard path != "-" else { throw Failure("--out - is not possible here; give a file name", status: 64) }
       destination = try Destination(argument: path, movie: "", suffix: "received", codec: .avc1)
       replaces = try OutputCheck.mayReplace(destination.path ?? path, overwrites: overwrites)
+      // Nobody calls twice to find that out.
+      try PendingFile.check(destination.name)
     }
   }
 

@@ -58,7 +58,7 @@ final class SendRun: @unchecked Sendable {
     settings.effort = options.speed
     settings.threads = options.threads
     settings.maximumQP = options.maxQp
-    settings.window = max(0.25, CallPlan.windowFrames / source.frameRate)
+    settings.window = max(0.25, CallPlan.windowFrames / max(source.frameRate, 0.1))
     if recovery == .invalidate { settings.referenceCount = 8 }
     encoder = try CallEncoder(settings)
     var random = SystemRandomNumberGenerator()
@@ -117,6 +117,8 @@ final class SendRun: @unchecked Sendable {
         continue
       }
       try send(picture)
+      // Players answer nothing.
+      if options.sdp != nil, let failure = failure(of: socket) { throw failure }
       line.update(at: SessionTime.now) { progress() }
     }
     let end = SessionTime.now
@@ -161,9 +163,7 @@ final class SendRun: @unchecked Sendable {
     let end = SessionTime.now + (options.wait?.value ?? 10)
     while lock.withLock({ session.state }) == .greeting, SessionTime.now < end {
       if Interrupt.shared.isRequested { throw Failure("interrupted", status: Interrupt.shared.status) }
-      if let code = lock.withLock({ socket })?.lastError, [ENETUNREACH, EHOSTUNREACH, EACCES].contains(code) {
-        throw Failure("cannot send to \(address.text): \(String(cString: strerror(code)).lowercased())")
-      }
+      if let failure = failure(of: lock.withLock { socket }) { throw failure }
       Thread.sleep(forTimeInterval: 0.01)
     }
     guard lock.withLock({ session.state }) == .open else {
@@ -174,6 +174,19 @@ final class SendRun: @unchecked Sendable {
           : "nobody answers at \(destination.text); start vtencode receive --listen \(destination.port) there"
             + (isSecured ? ", with the same key" : ""))
     }
+  }
+
+  /// What the system has against the address, if that is why nothing has gone there.
+  private func failure(of socket: DatagramSocket?) -> Failure? {
+    guard let socket, socket.takenCount == 0, let code = socket.lastError, code != EAGAIN, code != ENOBUFS
+    else { return nil }
+    let reason =
+      switch code {
+      case EACCES: "it is the address of all machines of a network; give that of one"
+      case EPERM: "this machine's firewall forbids it"
+      default: String(cString: strerror(code)).lowercased()
+      }
+    return Failure("cannot send to \(address.text): \(reason)")
   }
 
   private func send(_ picture: CallPicture) throws {

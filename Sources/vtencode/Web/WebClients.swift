@@ -28,12 +28,14 @@ final class WebClients: @unchecked Sendable {
       maxFrameSize: WebMessage.mostBytes,
       shouldUpgrade: { [self] channel, head in
         let refusal = WebPageHandler.refusal(ofSocket: head, hosts: hosts, token: token, isFull: isFull)
-        return channel.eventLoop.makeSucceededFuture(refusal == nil ? HTTPHeaders() : nil)
+        let isAccepted = refusal == nil && WebSocketRules.hasKey(head.headers)
+        return channel.eventLoop.makeSucceededFuture(isAccepted ? HTTPHeaders() : nil)
       },
       upgradePipelineHandler: { [self] channel, _ in
         channel.eventLoop.makeCompletedFuture {
           let client = WebClient(channel, self)
           try channel.pipeline.syncOperations.addHandlers([
+            WebSocketRules(client),
             NIOWebSocketFrameAggregator(
               minNonFinalFragmentSize: 1, maxAccumulatedFrameCount: 16,
               maxAccumulatedFrameSize: WebMessage.mostBytes),

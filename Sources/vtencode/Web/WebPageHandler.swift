@@ -100,6 +100,10 @@ final class WebPageHandler: ChannelInboundHandler, RemovableChannelHandler {
     context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in bound.value.close(promise: nil) }
   }
 
-  // What is no HTTP has been answered, and what is no proper upgrade comes as a request.
-  func errorCaught(context: ChannelHandlerContext, error: any Error) {}
+  // What is no HTTP has been answered, and what is no proper upgrade comes as a request. Nothing follows: if what is still
+  // on its way here were not read, the system would take back the answer.
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    let channel = context.channel
+    channel.eventLoop.scheduleTask(in: .seconds(1)) { channel.close(promise: nil) }
+  }
 }

@@ -18,6 +18,7 @@ final class DatagramSocket: @unchecked Sendable {
   private let outbox = DatagramOutbox()
   private let lock = Lock()
   private var code: Int32?
+  private var taken = 0
 
   /// - Parameter handler: called on the socket's thread for each datagram.
   init(
@@ -80,12 +81,20 @@ final class DatagramSocket: @unchecked Sendable {
   /// The system's word on what was sent last, if that could not be. The next may go: addresses, routes and neighbours come
   /// and go while a call lasts.
   var lastError: Int32? { lock.withLock { code } }
+  /// Datagrams that the system took.
+  var takenCount: Int { lock.withLock { taken } }
 
   /// Sends datagrams in order. What the system does not take is lost, as on the way.
   func send(_ packets: [[UInt8]], to path: DatagramPath) {
     for packet in packets {
-      let result = outlet.send(packet, to: path)
-      lock.withLock { code = result }
+      note(outlet.send(packet, to: path))
+    }
+  }
+
+  private func note(_ result: Int32?) {
+    lock.withLock {
+      code = result
+      if result == nil { taken += 1 }
     }
   }
 
@@ -100,7 +109,7 @@ final class DatagramSocket: @unchecked Sendable {
       let begin = SessionTime.now
       let result = outlet.send(datagram.bytes, to: datagram.path, patience: patience)
       patience = max(patience - Int((SessionTime.now - begin) * 1000), 0)
-      lock.withLock { code = result }
+      note(result)
     }
   }
 

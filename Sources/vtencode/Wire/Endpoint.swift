@@ -45,7 +45,13 @@ struct Endpoint: ExpressibleByArgument, Equatable, Sendable {
     // Where the system's first address of it is that of IPv6, a receiver on the usual one would not be met.
     if name == "localhost" { name = "127.0.0.1" }
     // An address as it is, with its link (%eth0), whether or not the system can look up names.
-    if let address = try? SocketAddress(ipAddress: name, port: port) { return address }
+    if let address = try? SocketAddress(ipAddress: name, port: port) {
+      if address.isLinkLocal, case .v6(let bare) = address, bare.address.sin6_scope_id == 0 {
+        throw Failure(
+          "'\(name)' is an address of one link alone; say which, such as [\(name)%eth0]:\(port)", status: 64)
+      }
+      return address
+    }
     do {
       return try SocketAddress.makeAddressResolvingHost(name, port: port)
     } catch {

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// The end of the item, by its length or by a failure.
+extension Playback {
+  func armEnd() {
+    if endTimer == nil {
+      let timer = DispatchSource.makeTimerSource(queue: control)
+      timer.setEventHandler { [weak self] in self?.reachEnd() }
+      CMTimebaseAddTimerDispatchSource(timebase, timerSource: timer)
+      timer.resume()
+      endTimer = timer
+    }
+    guard let endTimer else { return }
+    CMTimebaseSetTimerDispatchSourceNextFireTime(timebase, timerSource: endTimer, fireTime: end, flags: 0)
+  }
+
+  /// Where the program wants the end; not a number: where the asset ends.
+  var forwardEnd: CMTime {
+    let end = lock.withLock { shared.forwardEnd }
+    return end.isPlayable ? end : .invalid
+  }
+
+  /// Where playing ends; not a number where that is not known yet.
+  var end: CMTime {
+    let duration = lock.withLock { shared.duration }
+    let forwardEnd = forwardEnd
+    var end = duration.isNumeric && duration > .zero ? duration : .positiveInfinity
+    let pumps = [picturePump, soundPump].compactMap { $0 }
+    let ends = pumps.compactMap(\.endOfMedia)
+    // A header may promise more than there is.
+    if ends.count == pumps.count, let last = ends.max() { end = min(end, last) }
+    if forwardEnd.isNumeric { end = min(end, forwardEnd) }
+    return end
+  }
+
+  private func reachEnd() {
+    let end = end
+    let now = CMTimebaseGetTime(timebase)
+    let rate = CMTimebaseGetRate(timebase)
+    // What begins anew sets the timer anew.
+    guard end.isNumeric, isPrimed, rate > 0 else { return }
+    // A timer may be a trifle early.
+    guard (end - now).seconds < 0.002 * max(1, rate) else { return armEnd() }
+    let action = lock.withLock { () -> AVPlayer.ActionAtItemEnd? in
+      guard !shared.hasEnded, shared.seek == nil else { return nil }
+      shared.hasEnded = true
+      if shared.endAction != .none { shared.rate = 0 }
+      return shared.endAction
+    }
+    guard let action else { return }
+    CMTimebaseSetRate(timebase, rate: 0)
+    CMTimebaseSetTime(timebase, time: end)
+    let (owner, item) = lock.withLock { (self.owner, ownerItem) }
+    if action != .none { owner?.playbackPaused(self) }
+    Self.callbacks.async {
+      NotificationCenter.default.post(name: .AVPlayerItemDidPlayToEndTime, object: item)
+    }
+  }
+
+  // MARK: - Failure
+
+  func fail(_ error: AVError) {
+    let (wasReady, seek) = lock.withLock { () -> (Bool, Seek?) in
+      defer {
+        shared.status = .failed
+        shared.error = error
+        shared.rate = 0
+        shared.seek = nil
+      }
+      return (shared.status == .readyToPlay, shared.seek)
+    }
+    CMTimebaseSetRate(timebase, rate: 0)
+    picturePump?.stop()
+    soundPump?.stop()
+    finish(seek, false)
+    let (owner, item) = lock.withLock { (self.owner, ownerItem) }
+    owner?.playbackFailed(self)
+    guard wasReady else { return }
+    Self.callbacks.async {
+      NotificationCenter.default.post(
+        name: .AVPlayerItemFailedToPlayToEndTime, object: item,
+        userInfo: [AVPlayerItemFailedToPlayToEndTimeErrorKey: error as NSError])
+    }
+  }
+
+  func finish(_ seek: Seek?, _ isDone: Bool) {
+    guard let completion = seek?.completion else { return }
+    Self.callbacks.async { completion(isDone) }
+  }
+
+  func postTimeJumped() {
+    let item = lock.withLock { ownerItem }
+    Self.callbacks.async { NotificationCenter.default.post(name: .AVPlayerItemTimeJumped, object: item) }
+  }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What is read ahead, and who gets it.
+extension Playback {
+  func makePumps() {
+    let tracks = (try? asset.loadedTracks()) ?? []
+    if let track = pictureTrack {
+      picturePump = TrackPump(
+        track, of: asset, timebase: timebase,
+        handlers: handlers {
+          $0.forConsumers { $0.forget() }
+        } deliver: { playback, sample in
+          playback.forConsumers { $0.take(sample) }
+        }
+      ) { [weak self, asset] in
+        try (self?.mixing ?? PlaybackMixing()).pictures(of: track, in: asset)
+      }
+    }
+    if let track = Self.chosen(tracks, .audio) {
+      soundPump = TrackPump(
+        track, of: asset, timebase: timebase,
+        handlers: handlers {
+          $0.currentRenderer?.flush()
+        } deliver: {
+          $0.currentRenderer?.enqueue($1)
+        }
+      ) { [weak self, asset] in
+        try (self?.mixing ?? PlaybackMixing()).sound(of: track, in: asset)
+      }
+    }
+  }
+
+  var mixing: PlaybackMixing { lock.withLock { shared.mixing } }
+
+  func turnLayers() {
+    let transform = lock.withLock { shared.shownTransform }
+    forConsumers { ($0 as? AVSampleBufferDisplayLayer)?.transform = transform }
+  }
+
+  private var currentRenderer: AVSampleBufferAudioRenderer? { lock.withLock { renderer } }
+
+  private func forConsumers(_ body: (any PictureConsumer) -> Void) {
+    for consumer in lock.withLock({ shared.consumers.all }) { body(consumer) }
+  }
+
+  private func handlers(
+    flush: @escaping @Sendable (Playback) -> Void,
+    deliver: @escaping @Sendable (Playback, CMSampleBuffer) -> Void
+  ) -> TrackPump.Handlers {
+    // One object for each pump, by which its word is known.
+    let token = Token()
+    return TrackPump.Handlers(
+      limit: { [weak self] in self?.forwardEnd ?? .invalid },
+      flush: { [weak self] in if let self { flush(self) } },
+      deliver: { [weak self] in if let self { deliver(self, $0) } },
+      primed: { [weak self] run in
+        guard let self else { return }
+        control.async { [weak self] in self?.primed(run, token) }
+      },
+      ended: { [weak self] in
+        guard let self else { return }
+        control.async { [weak self] in self?.armEnd() }
+      },
+      failed: { [weak self] error in
+        guard let self else { return }
+        control.async { [weak self] in self?.fail(error) }
+      })
+  }
+
+  private final class Token: Sendable {}
+
+  private func primed(_ run: Int, _ token: Token) {
+    primedPumps[ObjectIdentifier(token)] = run
+    settle()
+  }
+
+  /// The pumps that read: that of the pictures only while somebody looks.
+  var activePumps: [TrackPump] {
+    let isSeen = lock.withLock { !shared.consumers.all.isEmpty }
+    return [isSeen ? picturePump : nil, soundPump].compactMap { $0 }
+  }
+
+  /// Goes on when all pumps have enough.
+  func settle() {
+    guard !isPrimed, primedPumps.values.count(where: { $0 == run }) >= activePumps.count else { return }
+    isPrimed = true
+    let seek = lock.withLock { () -> Seek? in
+      guard let seek = shared.seek, seek.id == performedSeek else { return nil }
+      shared.seek = nil
+      return seek
+    }
+    finish(seek, true)
+    applyRate()
+  }
+
+  /// Somebody looks, or does so no longer.
+  func consumersChanged() {
+    control.async { [weak self] in
+      guard let self, let picturePump, lock.withLock({ !shared.consumers.all.isEmpty }) else { return }
+      picturePump.restart(at: clampedToAsset(CMTimebaseGetTime(timebase)), run: run)
+    }
+  }
+}

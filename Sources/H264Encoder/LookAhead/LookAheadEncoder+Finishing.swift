@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+
+/// What becomes of a picture that is coded.
+extension LookAheadEncoder {
+  /// Waits until a picture is coded, and notes what it took.
+  func account(_ flight: PictureInFlight) {
+    guard !flight.isAccounted, let picture = flight.picture else { return }
+    flight.isAccounted = true
+    if let place = flight.place {
+      scheduler?.complete(place)
+      flight.plan.scroll = flight.coder.end(flight.plan, pool[flight.target])
+    }
+    let codedQP = fit(flight, picture)
+    if flight.plan.comparesDirect { directChoice.note(flight.directCosts, of: flight.directKind) }
+    if flight.isExact { return }
+    let bits = flight.output.pointee.bits
+    let final = picture.finalResidual(coder.geometry.macroblockCount)
+    rateControl.finish(
+      bits: Double(bits), qp: codedQP - flight.offset, picture: picture.forecast, cascaded: flight.cascaded,
+      final: final)
+    if keepsStatistics {
+      statistics.append(
+        PassStatistics.Picture(
+          index: picture.index, kind: picture.forecast.kind, bits: bits,
+          qp: min(max(codedQP - flight.offset, 0), 51), duration: picture.duration, residual: final))
+    }
+  }
+
+  /// Finishes the first picture in flight.
+  func finishFirst() -> EncodedFrame {
+    let start = DispatchTime.now().uptimeNanoseconds
+    let flight = inFlight[0]
+    account(flight)
+    inFlight.removeFirst()
+    if lastAnchor === flight { lastAnchor = nil }
+    for i in flight.pins { uses[i] -= 1 }
+    if mostInFlight > 1 {
+      if let lastPicture { uses[lastPicture] -= 1 }
+      uses[flight.target] += 1
+    }
+    lastPicture = flight.target
+
+    var facts = FrameFacts()
+    coder.describe(&facts, flight.plan, references: flight.references, statistics: flight.statistics)
+    facts.speed = flight.coder.speed
+    if let picture = flight.picture {
+      if configuration.stream.measuresError {
+        facts.meanSquaredError = coder.squaredError(picture.source, pool[flight.target])
+      }
+      facts.index = picture.index
+    }
+    let interval = queue.decodeInterval(place: codedCount, depth: reorderingDepth)
+    codedCount += 1
+    if flight.isInBuffer {
+      facts.fillerBytes = fill(
+        &flight.output.pointee, interval.seconds, isKnown: interval.isKnown, isLast: flight.isLast)
+    }
+    facts.bits = flight.output.pointee.bits
+    if flight.isInBuffer { rateControl.remove(bits: Double(facts.bits), seconds: interval.seconds) }
+    if flight.isLast { bufferMiss = rateControl.miss }
+    facts.encodeTime = flight.time + Double(DispatchTime.now().uptimeNanoseconds &- start) * 1e-9
+    if let picture = flight.picture {
+      speedControl.note(seconds: facts.encodeTime + lookTime, interval: picture.duration)
+      queue.recycle(picture)
+    }
+    lookTime = 0
+    flight.picture = nil
+    return EncodedFrame(
+      facts: facts, nalUnits: flight.output.pointee.units, byteCount: flight.output.pointee.count,
+      memory: flight.output.pointee.takeMemory())
+  }
+}

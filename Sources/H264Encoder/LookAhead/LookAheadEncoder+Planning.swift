@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import VideoBitstream
+
+/// What a picture is coded as, and when: its plan, from what is known when it is begun.
+extension LookAheadEncoder {
+  /// Waits for the pictures that the plan of the next one is to know: all, at the begin and the end of a stream with an average
+  /// rate.
+  private func learn(isEnding: Bool) {
+    guard case .average = configuration.rate, isEnding || rateControl.needsAllKnown else { return }
+    for flight in inFlight { account(flight) }
+  }
+
+  private func idleFlight() -> PictureInFlight {
+    if let idle = flights.first(where: { $0.picture == nil }) { return idle }
+    var coder = coder
+    if scheduler != nil {
+      if !flights.isEmpty {
+        coder = PictureCoder(
+          configuration: coder.configuration, sps: sps, pps: pps, cpu: cpu,
+          bidirectional: reorderingDepth > 0, history: history)
+      }
+      coder.reusesMemory = mostInFlight == 1
+    }
+    let flight = PictureInFlight(
+      coder, place: scheduler?.place(flights.count),
+      output: AccessUnit(
+        pool: framePool, framing: configuration.stream.framing == .lengths ? .length : .startCode))
+    flights.append(flight)
+    return flight
+  }
+
+  /// Begins to code the first picture of the queue, when there is room for it.
+  func begin(isEnding: Bool, _ output: (consuming EncodedFrame) -> Void) {
+    while inFlight.count >= flightLimit { output(finishFirst()) }
+    let settling = DispatchTime.now().uptimeNanoseconds
+    // Nothing of it depends on what pictures in flight take: threads go on with those meanwhile.
+    queue.settle(configuration, propagates: propagatesQuality)
+    let settled = DispatchTime.now().uptimeNanoseconds
+    learn(isEnding: isEnding)
+    // Without what was waited for.
+    let start = DispatchTime.now().uptimeNanoseconds &- (settled &- settling)
+    let flight = idleFlight()
+    let coder = flight.coder
+    if let place = flight.place { scheduler?.clear(place) }
+    coder.speed = speedControl.speed
+    coder.estimatesSamples = estimatesSamples
+    let isExact = isConstantQP
+    forecasts.removeAll(keepingCapacity: true)
+    // What is being coded is still to be paid for.
+    for flight in inFlight where !flight.isAccounted {
+      if let picture = flight.picture { forecasts.append(picture.forecast) }
+    }
+    for picture in queue.settled { forecasts.append(picture.forecast) }
+    for (n, picture) in queue.pictures.enumerated() {
+      forecasts.append(picture.forecast(of: n, typicalRun: queue.typicalRun))
+    }
+    let planned = rateControl.plan(forecasts, isEnding: isEnding)
+    intervals.removeAll(keepingCapacity: true)
+    for n in forecasts.indices {
+      intervals.append(queue.decodeInterval(place: codedCount + UInt64(n), depth: reorderingDepth).seconds)
+    }
+    let room = rateControl.room(forecasts, intervals: intervals)
+    let picture = queue.removeFirst()
+    flight.room = room
+    flight.isLast = isEnding && queue.count == 0
+    let isIntra = picture.kind.isKey
+    let isB = picture.kind.isBidirectional
+
+    var plan = PicturePlan()
+    plan.isIDR = picture.kind == .idr
+    plan.isOpenKeyFrame = picture.kind == .openKey
+    plan.isReference = picture.kind != .bidirectional
+    var offset = 0.0
+    var cascaded = 0.0
+    if !isExact {
+      offset = FileRateController.offsets[picture.forecast.kind.rawValue]
+      if picture.kind == .bidirectionalReference { offset -= 0.5 }
+      if isIntra { cascade.restart() }
+      if configuration.bidirectionalLimit == 0, !isIntra { cascaded = cascade.next() }
+      offset += cascaded
+    }
+    let qp = picture.options.qp.map(Double.init) ?? planned + offset
+    setQP(&plan, qp, picture, flight.qpOffsets, isExact: isExact || picture.options.qp != nil)
+    if !isB {
+      // B pictures inherit from every picture that is none.
+      plan.isBetter = isIntra || cascaded < -1 || configuration.bidirectionalLimit > 0
+    }
+
+    let source = picture.source
+    order.selectReferences(picture.kind, index: picture.index, most: max(1, coder.referencesSearched))
+    weights?.weigh(&plan, source, index: picture.index, order, coder)
+    for (i, entry) in order.wanted.enumerated() { coder.setReference(i, pool[entry.picture]) }
+    for (i, entry) in order.wantedL1.enumerated() { coder.setReferenceL1(i, pool[entry.picture]) }
+    plan.header.deblocking = H264SliceHeader.Deblocking(
+      disableIDC: coder.configuration.deblocking ? 0 : 1,
+      alphaOffset: coder.configuration.deblockingAlphaOffset,
+      betaOffset: coder.configuration.deblockingBetaOffset)
+    flight.references = order.wanted.count + order.wantedL1.count
+    flight.target = order.prepare(&plan, picture.kind, index: picture.index, uses: uses)
+    if plan.isReference { weights?.store(slot: flight.target) }
+    if isB {
+      directChoice.choose(&plan, configuration.directPrediction, order)
+      flight.directKind = directChoice.kind
+    }
+    flight.output.pointee.removeAll()
+    writeLeadingUnits(plan, picture, &flight.output.pointee)
+    flight.leading = (flight.output.pointee.units.count, flight.output.pointee.count)
+    coder.qpOffsets = UnsafePointer(flight.qpOffsets)
+
+    flight.pins.removeAll(keepingCapacity: true)
+    flight.pins.append(flight.target)
+    for entry in order.wanted { flight.pins.append(entry.picture) }
+    for entry in order.wantedL1 { flight.pins.append(entry.picture) }
+    for i in flight.pins { uses[i] += 1 }
+    (flight.qp, flight.offset, flight.cascaded) = (qp, offset, cascaded)
+    (flight.isExact, flight.isInBuffer) = (isExact, rateControl.buffer != nil)
+    (flight.isAccounted, flight.results) = (false, nil)
+    launch(flight, &plan, source, isPredicted: !isB && !isIntra)
+    flight.plan = plan
+    flight.picture = picture
+    if !isB { lastAnchor = flight }
+    inFlight.append(flight)
+    flight.time = Double(DispatchTime.now().uptimeNanoseconds &- start) * 1e-9
+  }
+
+  /// Hands a planned picture to the threads, or codes it.
+  private func launch(
+    _ flight: PictureInFlight, _ plan: inout PicturePlan, _ source: SourcePicture, isPredicted: Bool
+  ) {
+    let first = isPredicted ? order.wanted.first.map { pool[$0.picture] } : nil
+    let limit = sps.verticalMotion - 16
+    if let scheduler, let place = flight.place {
+      guard
+        let job = flight.coder.begin(plan, source: source, into: pool[flight.target], output: flight.output)
+      else { return }
+      let anchor = isPredicted ? lastAnchor : nil
+      let needs = inFlight.lazy.filter { $0 === anchor || flight.pins.contains($0.target) }
+      scheduler.begin(
+        job, at: place, needs: needs.compactMap(\.place), isReference: plan.isReference,
+        scroll: first.map { (flight.scrollDetector, source, $0, limit) })
+      return
+    }
+    if let first { plan.scroll = flight.scrollDetector.distance(source, from: first, limit: limit) }
+    flight.coder.code(plan, source: source, into: pool[flight.target], output: &flight.output.pointee)
+    flight.results = (flight.coder.statistics, flight.coder.directCosts)
+  }
+
+  var isConstantQP: Bool {
+    if case .constantQP = configuration.rate { return true }
+    return false
+  }
+
+  /// Sets the picture's QP, and the offsets of its macroblocks to what is left of a fraction.
+  func setQP(
+    _ plan: inout PicturePlan, _ qp: Double, _ picture: QueuedPicture,
+    _ qpOffsets: UnsafeMutablePointer<Int8>,
+    isExact: Bool
+  ) {
+    let stream = configuration.stream
+    plan.qp = min(max(Int(qp.rounded()), stream.minimumQP), stream.maximumQP)
+    let count = coder.geometry.macroblockCount
+    if isExact {
+      qpOffsets.update(repeating: 0, count: count)
+      return
+    }
+    let rest = Float(min(max(qp, 0), 51)) - Float(plan.qp)
+    for m in 0..<count {
+      qpOffsets[m] = Int8(max(-30, min(30, (picture.offsets[m] + rest).rounded())))
+    }
+  }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+import VideoBitstream
+
+/// NAL units around the slices.
+extension LookAheadEncoder {
+  func writeLeadingUnits(_ plan: PicturePlan, _ picture: QueuedPicture, _ output: inout AccessUnit) {
+    if configuration.stream.writesAccessUnitDelimiters {
+      output.append(.accessUnitDelimiter) {
+        H264AccessUnitDelimiter(primaryPictureType: plan.isKeyFrame ? 0 : plan.isBidirectional ? 2 : 1).write(
+          to: &$0)
+      }
+    }
+    if plan.isKeyFrame, configuration.stream.writesParameterSets {
+      output.append(.sequenceParameterSet, refIDC: 3) { sps.write(to: &$0) }
+      for set in pictureSets { output.append(.pictureParameterSet, refIDC: 3) { set.write(to: &$0) } }
+    }
+    writeTiming(picture, &output)
+    if plan.isOpenKeyFrame {
+      output.append(.sei) { H264RecoveryPoint(frameCount: 0, isExact: true).write(to: &$0) }
+    }
+    guard plan.isKeyFrame else { return }
+    var messages: [SupplementalInformation.Message] = []
+    if let payload = configuration.masteringDisplay { messages.append(.init(type: 137, payload: payload)) }
+    if let payload = configuration.contentLightLevel { messages.append(.init(type: 144, payload: payload)) }
+    if !messages.isEmpty { output.append(.sei) { SupplementalInformation.write(messages, to: &$0) } }
+  }
+
+  /// When the frame leaves the buffer and is shown.
+  private func writeTiming(_ picture: QueuedPicture, _ output: inout AccessUnit) {
+    guard var timing else { return }
+    if codedCount > 0 {
+      // Known by now, whatever it was thought to be.
+      timing.advance(seconds: queue.decodeInterval(place: codedCount - 1, depth: reorderingDepth).seconds)
+    }
+    var lead = 0.0
+    for place in 0..<reorderingDepth where codedCount == 0 {
+      lead += queue.decodeInterval(place: UInt64(place), depth: reorderingDepth).seconds
+    }
+    let messages = timing.next(
+      isKey: picture.kind.isKey, shown: picture.shown, lead: lead,
+      fullness: rateControl.buffer?.fullness ?? 0)
+    if let period = messages.period { output.append(.sei) { period.write(to: &$0, hrd: timing.hrd) } }
+    if codedCount == 0, configuration.hasFramesBefore {
+      // Who joins the streams knows how long ago the last buffering period began.
+      let joinable = H264PictureTiming.joinable(messages.timing, hrd: timing.hrd)
+      output.append(.sei) { SupplementalInformation.write(joinable, to: &$0) }
+    } else {
+      output.append(.sei) { messages.timing.write(to: &$0, hrd: timing.hrd) }
+    }
+    self.timing = timing
+  }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The order of coding: which pictures are B pictures, and what they have in common with those that they refer to.
+extension LookAheadQueue {
+  /// Settles the order of the next pictures, up to the next one that is not a B picture, and their offsets.
+  func settle(_ configuration: LookAheadConfiguration, propagates: Bool) {
+    assignKinds(configuration)
+    guard settled.isEmpty, !pictures.isEmpty else { return }
+    settleOrder(configuration)
+    typicalRun += (Double(settled.count) - typicalRun) * 0.2
+    if propagates, count > 1 {
+      sequence.removeAll(keepingCapacity: true)
+      sequence += settled
+      sequence.sort { $0.index < $1.index }
+      sequence += pictures
+      propagation.run(
+        sequence, finish: settled.count, planned: settled.count + planned
+      ) {
+        LookAheadQueue.middle(of: $0, configuration)
+      }
+      sequence.removeAll(keepingCapacity: true)
+    } else {
+      for picture in settled { propagation.leave(picture) }
+    }
+  }
+
+  private func settleOrder(_ configuration: LookAheadConfiguration) {
+    guard let first = pictures.first else { return }
+    plan(configuration)
+    let run = max(first.plannedRun, 1)
+    let last = pictures[run - 1]
+    if !last.kind.isKey {
+      last.kind = .predicted
+    } else if run == 1 {
+      // Nothing refers across it: it may as well be where decoders begin.
+      last.kind = .idr
+    }
+    settled.append(last)
+    let middle = LookAheadQueue.middle(of: run, configuration)
+    if let middle {
+      pictures[middle].kind = .bidirectionalReference
+      settled.append(pictures[middle])
+    }
+    for i in 0..<run - 1 where i != middle {
+      pictures[i].kind = .bidirectional
+      settled.append(pictures[i])
+    }
+    if last.kind.isKey {
+      sinceKey = 1
+      keyTime = last.time
+    } else {
+      sinceKey = (sinceKey ?? 0) + run
+    }
+    pictures.removeFirst(run)
+    planned -= run
+    let old = anchor
+    anchor = last
+    if let old { release(old) }
+  }
+
+  /// Plans runs of pictures, as far as they are all there; the first one in any case.
+  private func plan(_ configuration: LookAheadConfiguration) {
+    // What is to be a key frame may have changed.
+    var at = 0
+    while at < planned {
+      let run = pictures[at].plannedRun
+      let (inner, last) = (pictures[at..<at + run - 1], pictures[at + run - 1])
+      let isWhole = !inner.contains { $0.kind.isKey } && (run == 1 || last.kind != .idr)
+      let isAlone = run == 1 && last.kind.isKey
+      if !isWhole || isAlone == pictures[at].isRelated, at > 0 || anchor != nil { break }
+      at += run
+    }
+    for i in at..<planned {
+      pictures[i].plannedRun = 0
+      pictures[i].isInside = nil
+      pictures[i].hasCosts = false
+    }
+    planned = at
+    while planned < pictures.count {
+      let rest = pictures[planned...]
+      let before = planned == 0 ? anchor : pictures[planned - 1]
+      // Whether the newest picture begins a scene is not sure yet.
+      if planned > 0, rest.count < configuration.bidirectionalLimit + 2 { break }
+      var run = runLength(rest, hasAnchor: before != nil, configuration)
+      let first = pictures[planned]
+      first.isRelated = false
+      if let before, !first.kind.isKey {
+        while relate(rest.prefix(run), before, configuration) { run = (run + 1) / 2 }
+        first.isRelated = true
+      }
+      first.plannedRun = run
+      for i in planned..<planned + run { pictures[i].isInside = i < planned + run - 1 }
+      planned += run
+    }
+  }
+
+  /// Looks at a run of pictures in the order that they are to be coded in.
+  /// - Returns: whether it has too little in common with the picture before it, and nothing was done but to find that.
+  private func relate(
+    _ run: ArraySlice<QueuedPicture>, _ before: QueuedPicture, _ configuration: LookAheadConfiguration
+  ) -> Bool {
+    let first = run.startIndex
+    let last = run.endIndex - 1
+    let end = run[last]
+    let left = analysis.relate(end, to: (reference(before, of: end), run.count), nil)
+    if run.count > 1, Double(left) > LookAheadQueue.farthest * Double(end.intraCost) { return true }
+    let middle = LookAheadQueue.middle(of: run.count, configuration).map { first + $0 }
+    for i in first..<last {
+      let a = middle.map { i > $0 ? $0 : first - 1 } ?? first - 1
+      let b = middle.map { i < $0 ? $0 : last } ?? last
+      analysis.relate(
+        run[i], to: (reference(a < first ? before : run[a], of: run[i]), i - a),
+        (reference(run[b], of: run[i], list: 1), b - i))
+    }
+    for picture in run { picture.takeRelated(geometry.macroblockCount) }
+    return false
+  }
+
+  /// A picture at half size as another one may refer to it.
+  func reference(_ then: QueuedPicture, of now: QueuedPicture, list: Int = 0) -> HalfSizePicture {
+    fades?.reference(then, of: now, list: list) ?? then.half
+  }
+
+  /// Which of a run is the B picture that others refer to.
+  static func middle(of run: Int, _ configuration: LookAheadConfiguration) -> Int? {
+    configuration.hasPyramid && run > 2 ? (run - 2) / 2 : nil
+  }
+
+  /// Pictures up to the next one that is not a B picture, itself included: as many as may be. The one before a key frame
+  /// is a P picture, and so is one that begins a scene; an open key frame has its B pictures before it.
+  private func runLength(
+    _ rest: ArraySlice<QueuedPicture>, hasAnchor: Bool, _ configuration: LookAheadConfiguration
+  ) -> Int {
+    guard hasAnchor, let first = rest.first, !first.kind.isKey else { return 1 }
+    let most = rest.prefix(configuration.bidirectionalLimit + 1)
+    var end = most.firstIndex { $0.kind.isKey || $0.isCut } ?? most.endIndex
+    if end < most.endIndex, most[end].kind == .openKey, !most[end].isCut { end += 1 }
+    return max(end - most.startIndex, 1)
+  }
+}

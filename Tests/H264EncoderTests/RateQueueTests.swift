@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import H264Encoder
+
+/// What waits before the line though nothing needs it: delay that brings no quality.
+@Suite struct RateQueueTests {
+  @Test("Pictures of which every fourth takes most keep to the rate, and the queue short")
+  func unevenPictures() {
+    let pictures = (0..<600).map { n -> RateControllerTests.Picture in
+      var picture = RateControllerTests.picture(bin: n == 0 ? 20 : 14, factor: n % 4 == 0 ? 3 : 0.3)
+      picture.novelty = 0.2
+      return picture
+    }
+    var c = RateControllerTests.configuration(rate: 700_000)
+    c.maximumQueueDelay = 0.5
+    let outcome = RateControllerTests.run(pictures, c)
+    #expect(RateControllerTests.mean(outcome.waits[300...]) < 0.13)
+    #expect(abs(RateControllerTests.mean(outcome.bits[300...]) * 30 / 700_000 - 1) < 0.02)
+  }
+
+  @Test("A still picture is not refined while more than 0.2 s of the rate waits")
+  func stillPicture() {
+    let pictures = (0..<60).map { n -> RateControllerTests.Picture in
+      var picture = RateControllerTests.picture(bin: n == 0 ? 24 : 2)
+      picture.isStill = n > 0
+      return picture
+    }
+    var c = RateControllerTests.configuration(rate: 700_000, frameRate: 15)
+    c.maximumQueueDelay = 1
+    let outcome = RateControllerTests.run(pictures, c)
+    let (qp, waits) = (outcome.qp, outcome.waits)
+    // As of the second still picture it is known that they take nothing.
+    let waiting = (2..<60).filter { waits[$0 - 1] - 1.0 / 15 > 0.21 }
+    #expect(!waiting.isEmpty)
+    for n in waiting { #expect(qp[n] >= qp[n - 1], "\(n): \(qp)") }
+    #expect(qp[30] < qp[1] - 5)
+  }
+}
