@@ -7,7 +7,8 @@ struct Streaming: AsyncParsableCommand, SandboxedCommand {
     discussion: """
       Frames come when a clock says that they are due, and the session encodes in real time: a key frame at \
       least every two seconds, and no four seconds (of a short movie: half of it, but at least 1.75 s) with more \
-      than one and a half times the bit rate (with --cbr: always the bit rate).
+      than one and a half times the bit rate (with --cbr: always the bit rate; with --max-rate: no more than that \
+      and what --buffer holds).
 
       Examples:
         vtencode streaming talk.mp4 --bitrate 2500k --out stream.mp4

@@ -139,7 +139,10 @@ import Testing
     for refused in [
       try run("transcoding", "--bitrate", "200k", engine[0], engine[1]), try run("conferencing"),
       try run("streaming", "--unpaced", "--quality", "0.5", engine[0], engine[1]),
-      try run("transcoding", "--bitrate", "200k", "--cbr", "--jobs", "2"),
+      try run("transcoding", "--bitrate", "200k", "--max-rate", "100k"),
+      try run("transcoding", "--bitrate", "200k", "--cbr", "--max-rate", "300k"),
+      try run("transcoding", "--bitrate", "200k", "--buffer", "2"),
+      try run("transcoding", "--max-rate", "200k", "--buffer", "0", engine[0], engine[1]),
     ] {
       #expect(refused.status == 64 && refused.complaints.contains("--"), "\(refused.complaints)")
     }

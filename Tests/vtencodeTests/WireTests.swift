@@ -260,7 +260,8 @@ import Testing
     let left = folder.contents.filter { $0.contains("call") || $0.hasPrefix(".vtencode") }
     // It may have been quicker, and the movie whole.
     let isWhole = try Data(contentsOf: folder.url.appendingPathComponent("call.mp4")) != old
-    #expect(left.sorted() == (isWhole ? ["call.mp4"] : ["call-part.mp4", "call.mp4"]), "\(run.status) \(left)")
+    #expect(
+      left.sorted() == (isWhole ? ["call.mp4"] : ["call-part.mp4", "call.mp4"]), "\(run.status) \(left)")
     #expect(try Probe(folder.path(isWhole ? "call.mp4" : "call-part.mp4")).frameCount() > 5)
   }
 

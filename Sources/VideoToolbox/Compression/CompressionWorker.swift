@@ -137,6 +137,10 @@ final class CompressionWorker {
   /// Gets the frames out of the encoder that are shown no later than `time` (nil: all), and goes on.
   func complete(until time: CMTime?) -> OSStatus {
     guard let encoder, let lastTick else { return noErr }
+    // All frames of a stream that another one follows: what its buffer is to hold at its end is a matter of the last one.
+    if time == nil, configuration?.rate.hasFramesAfter == true, configuration?.rate.bufferModel != nil {
+      return flush(encoder)
+    }
     var last = lastTick
     if !inFlight.isEmpty {
       let due = inFlight.lazy.filter { entry in time.map { entry.value.presentationTime <= $0 } ?? true }

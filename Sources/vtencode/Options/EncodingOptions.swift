@@ -101,10 +101,22 @@ struct EncodingOptions: ParsableArguments {
   @Flag(help: "Hold the bit rate constant: short frames are filled up.")
   var cbr = false
 
+  @Option(
+    help: ArgumentHelp(
+      "Bits a second that a decoder's buffer fills with at the most, such as 4.5M: no stretch of the stream takes more than "
+        + "that and what the buffer holds.", valueName: "rate"))
+  var maxRate: BitRate?
+
+  @Option(
+    help: ArgumentHelp(
+      "Seconds of --max-rate, or with --cbr of the rate, that a decoder's buffer holds. (default: 2.5, with --cbr 0.5)",
+      valueName: "s"))
+  var buffer: Double?
+
   @Flag(
     help: ArgumentHelp(
       "Have the stream say what its decoder's buffer is, and when each frame leaves it (HRD; buffering period and "
-        + "picture timing messages). Goes with streaming, or with --cbr."))
+        + "picture timing messages). Goes with streaming, --cbr or --max-rate."))
   var bufferTiming = false
 
   @Flag(help: "Spend less power, at some cost in size or quality.")
@@ -184,6 +196,7 @@ struct EncodingOptions: ParsableArguments {
     if cbr, bitrate == nil, !wishes.isEmpty {
       throw ValidationError("--cbr holds a bit rate, so \(wishes[0]) cannot go with it; give --bitrate.")
     }
+    try validateBuffer()
     if !sandbox, !sandboxDevice.isEmpty {
       throw ValidationError("--sandbox-device goes with --sandbox; without it every device is within reach.")
     }
@@ -229,6 +242,27 @@ struct EncodingOptions: ParsableArguments {
       throw ValidationError(
         "\(codec.name) has no profile '\(profile.rawValue)': with --codec \(codec.rawValue) choose \(choices)."
       )
+    }
+  }
+
+  private func validateBuffer() throws {
+    if let maxRate {
+      guard BitRate.allowed.contains(maxRate.bitsPerSecond) else {
+        throw ValidationError("--max-rate goes from 1k to 1000M (bits a second); try --max-rate 4500k.")
+      }
+      if cbr { throw ValidationError("--cbr is its own highest rate; leave --max-rate out.") }
+      if let bitrate, bitrate.bitsPerSecond > maxRate.bitsPerSecond {
+        throw ValidationError("--bitrate is above --max-rate; make one of them fit the other.")
+      }
+    }
+    if let buffer {
+      guard buffer >= 0.1, buffer <= 60 else {
+        throw ValidationError("--buffer goes from 0.1 to 60 seconds.")
+      }
+      guard cbr || maxRate != nil else {
+        throw ValidationError(
+          "--buffer is how much of --max-rate, or of --cbr, a decoder holds; give one of them.")
+      }
     }
   }
 

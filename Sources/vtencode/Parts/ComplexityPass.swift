@@ -51,6 +51,10 @@ struct ComplexityPass: Sendable {
     quick.encoderID = encoderID
     quick.threads = nil
     quick.passes = 1
+    // What parts need does not depend on what they may have.
+    quick.isConstantBitRate = false
+    quick.bufferSeconds = nil
+    quick.writesBufferTiming = false
     // An encoder of several passes has a quick first one, with the tools that decide what a part needs.
     if !learns {
       quick.preset = .highSpeed
@@ -71,8 +75,11 @@ struct ComplexityPass: Sendable {
   /// The encoder that the plan's own settings lead to, and whether it learns from a pass; an error where it does not take
   /// them.
   private func trial() throws -> (encoderID: String, learns: Bool) {
-    (
-      try Compressor(plan, source: source) { _ in }.encoderID,
+    var segment = plan
+    segment.hasFramesBefore = true
+    segment.hasFramesAfter = true
+    return (
+      try Compressor(segment, source: source) { _ in }.encoderID,
       encoderMakesPasses(plan.codec.type, encoderID: plan.encoderID)
     )
   }

@@ -191,7 +191,9 @@ struct Joiner: Sendable {
   ) throws {
     do {
       var index = 0
+      var joined = times.formats.first.flatMap { JoinedTiming($0) }
       for segment in file.segments {
+        var isFirst = segment.index > 0
         try read(segment) { sample in
           if Interrupt.shared.isRequested {
             throw Failure("interrupted; nothing was written", status: Interrupt.shared.status)
@@ -200,7 +202,10 @@ struct Joiner: Sendable {
           let timing = CMSampleTimingInfo(
             duration: sample.duration, presentationTimeStamp: times.shown[index],
             decodeTimeStamp: times.decoded[index])
-          let copy = try times.formats.place(sample, of: segment.index, timing: timing)
+          let changed = try joined?.note(sample, decoded: timing.decodeTimeStamp, isFirst: isFirst)
+          isFirst = false
+          let copy = try times.formats.place(
+            sample, of: segment.index, timing: timing, bytes: changed ?? nil)
           index += 1
           note(copy)
           gate.advance(to: timing.presentationTimeStamp + timing.duration)

@@ -24,6 +24,11 @@ struct PlanSettings: Codable, Sendable {
   /// Bits a second of the whole movie's pictures; none where a quality is.
   var bitRate: Int?
   var quality: Double?
+  /// Bits a second and seconds of the buffer that all segments share; older plans have none.
+  var constantRate: Bool?
+  var bufferDuration: Double?
+  /// The stream says what the buffer is.
+  var bufferTiming: Bool?
   /// At most, over each segment.
   var passes: Int
   /// Of the encoder: as many on every machine, or the bits would differ.
@@ -58,6 +63,9 @@ struct PlanSettings: Codable, Sendable {
     savePower = options.savePower
     if options.quality == nil { bitRate = plan.bitRate }
     quality = options.quality
+    constantRate = options.cbr ? true : nil
+    bufferDuration = plan.bufferSeconds
+    bufferTiming = options.bufferTiming ? true : nil
     self.passes = passes
     threads = options.threads ?? 1
     frameRate = options.framesPerSecond
@@ -93,6 +101,9 @@ struct PlanSettings: Codable, Sendable {
     flag("--save-power", savePower)
     add("--bitrate", bitRate)
     add("--quality", quality)
+    flag("--cbr", constantRate == true)
+    add("--buffer", bufferDuration)
+    flag("--buffer-timing", bufferTiming == true)
     add("--frame-rate", frameRate)
     add("--audio-bitrate", audioBitRate)
     flag("--no-faststart", !faststart)

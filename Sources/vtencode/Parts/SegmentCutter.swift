@@ -14,6 +14,8 @@ struct SegmentCutter: Sendable {
   let size: Size
   /// Bits a second of the whole; nil for a quality.
   let bitRate: Int?
+  /// All segments have the same rate.
+  var isConstant = false
 
   /// Shorter, and a rate control has nothing to work with.
   private static let fewestFrames = 12
@@ -36,7 +38,8 @@ struct SegmentCutter: Sendable {
     let times: [CMTime] = cuts.map { $0 < pictures.count ? pictures[$0].time : end }
     let seconds: [Double] = zip(times, times.dropFirst()).map { ($0.1 - $0.0).seconds }
     let shares: [Int]? = bitRate.map { bitRate in
-      rates(
+      if isConstant { return seconds.map { _ in bitRate } }
+      return rates(
         of: needs(bytes, seconds, cuts: cuts, bits: Double(bitRate) * seconds.reduce(0, +)), seconds: seconds,
         average: Double(bitRate))
     }

@@ -24,6 +24,8 @@ struct SegmentFormats: @unchecked Sendable {
     }
   }
 
+  var first: CMFormatDescription? { formats.first }
+
   subscript(segment: Int) -> CMFormatDescription { formats[segment] }
 
   /// The AVCDecoderConfigurationRecord (ISO/IEC 14496-15, 5.3.3.1) of H.264.
@@ -69,12 +71,16 @@ struct SegmentFormats: @unchecked Sendable {
   }
 
   /// A sample with its place in the whole movie.
-  func place(_ sample: CMSampleBuffer, of segment: Int, timing: CMSampleTimingInfo) throws -> CMSampleBuffer {
+  /// - Parameter bytes: in place of its own.
+  func place(
+    _ sample: CMSampleBuffer, of segment: Int, timing: CMSampleTimingInfo, bytes: Data? = nil
+  ) throws -> CMSampleBuffer {
     var timing = timing
     var size = CMSampleBufferGetTotalSampleSize(sample)
     var made: CMSampleBuffer?
+    let data = try bytes.map(Self.block) ?? CMSampleBufferGetDataBuffer(sample)
     let status = CMSampleBufferCreateReady(
-      allocator: kCFAllocatorDefault, dataBuffer: CMSampleBufferGetDataBuffer(sample),
+      allocator: kCFAllocatorDefault, dataBuffer: data,
       formatDescription: formats[segment], sampleCount: 1, sampleTimingEntryCount: 1,
       sampleTimingArray: &timing,
       sampleSizeEntryCount: 1, sampleSizeArray: &size, sampleBufferOut: &made)
@@ -85,5 +91,22 @@ struct SegmentFormats: @unchecked Sendable {
     let new = CMSampleBufferGetSampleAttachmentsArray(made, createIfNecessary: true) as? [NSMutableDictionary]
     if let old = old?.first, let new = new?.first { new.addEntries(from: old as? [AnyHashable: Any] ?? [:]) }
     return made
+  }
+
+  private static func block(_ bytes: Data) throws -> CMBlockBuffer {
+    var block: CMBlockBuffer?
+    var status = CMBlockBufferCreateWithMemoryBlock(
+      allocator: kCFAllocatorDefault, memoryBlock: nil, blockLength: bytes.count,
+      blockAllocator: kCFAllocatorDefault, customBlockSource: nil, offsetToData: 0, dataLength: bytes.count,
+      flags: kCMBlockBufferAssureMemoryNowFlag, blockBufferOut: &block)
+    if status == noErr, let block {
+      status = bytes.withUnsafeBytes { memory in
+        guard let base = memory.baseAddress else { return kCMBlockBufferBadLengthParameterErr }
+        return CMBlockBufferReplaceDataBytes(
+          with: base, blockBuffer: block, offsetIntoDestination: 0, dataLength: memory.count)
+      }
+    }
+    guard status == noErr, let block else { throw Failure("no memory for a sample (error \(status))") }
+    return block
   }
 }

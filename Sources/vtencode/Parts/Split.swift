@@ -11,10 +11,12 @@ struct Split: AsyncParsableCommand {
       A quick first pass finds out what the movie's parts need, so that the rate is shared by that. The plan is a JSON \
       file; for each of its segments run vtencode encode-segment, in any order, anywhere, and vtencode join at the \
       end. The options are those of transcoding. The encoder has one thread for each segment unless --threads says \
-      otherwise; libx264 and libx265 give other bits with another number.
+      otherwise; libx264 and libx265 give other bits with another number. With --cbr all segments keep to one \
+      decoder's buffer, with the package's own H.264 encoder.
 
       Examples:
         vtencode split movie.mov --bitrate 3M --plan plan.json
+        vtencode split movie.mov --bitrate 3M --cbr --buffer-timing --plan plan.json
         seq 0 11 | parallel vtencode encode-segment --plan plan.json --segment {}
         vtencode join --plan plan.json --out movie.mp4
       """)
@@ -46,8 +48,8 @@ struct Split: AsyncParsableCommand {
     }
     for (name, isGiven) in [
       ("--out", options.out != nil), ("--psnr", options.psnr), ("--sandbox", options.sandbox),
-      ("--cbr", options.cbr), ("--buffer-timing", options.bufferTiming),
     ] where isGiven { throw ValidationError("\(name) does not go with split; leave it out.") }
+    if options.maxRate != nil { throw ValidationError(JobOptions.noBuffer("split")) }
     guard plan.hasSuffix(".json") else { throw ValidationError("end the name of --plan in .json.") }
   }
 
@@ -93,14 +95,21 @@ struct Planner: Sendable {
     if plan.threads == nil { plan.threads = 1 }
     for notice in plan.notices where options.telling.progress == .auto { Console.note("vtencode: \(notice)") }
     let ready = plan
+    if ready.keepsToBuffer, ready.codec != .avc1 {
+      throw Failure(
+        Compressor.sharesNoBuffer(ready.encoderID ?? "the \(ready.codec.name) encoder"), status: 64)
+    }
     let (complexity, encoderID) = try await onThread("analysis") {
       try ComplexityPass(source: source, plan: ready).run()
     }
     var segments = SegmentCutter(
-      complexity: complexity, size: size, bitRate: options.quality == nil ? plan.bitRate : nil
+      complexity: complexity, size: size, bitRate: options.quality == nil ? plan.bitRate : nil,
+      isConstant: plan.isConstantBitRate
     ).segments()
+    if plan.isConstantBitRate { try checkTimes(complexity, segments, frameRate: plan.frameRate) }
     let usual =
-      options.quality == nil && encoderMakesPasses(plan.codec.type, encoderID: plan.encoderID)
+      options.quality == nil && !plan.isConstantBitRate
+        && encoderMakesPasses(plan.codec.type, encoderID: plan.encoderID)
       ? PassOptions.usualOfSegments : 1
     guard let first = segments.first, let last = segments.last else {
       throw Failure("'\(source.name)' holds no picture that can be decoded")
@@ -119,6 +128,25 @@ struct Planner: Sendable {
         frames: complexity.pictures.count, seconds: (last.end.time - first.start.time).seconds,
         segments: segments),
       statistics: statistics)
+  }
+}
+
+extension Planner {
+  /// Pictures that are reordered, before which a segment counts with the movie's frame rate.
+  private static let reordered = 2
+
+  /// At a constant rate all that comes in before a segment's first pictures is known in advance.
+  private func checkTimes(
+    _ complexity: MovieComplexity, _ segments: [PlannedSegment], frameRate: Double
+  ) throws {
+    for segment in segments.dropFirst() {
+      for n in max(segment.firstFrame - Self.reordered, 0)..<segment.firstFrame
+      where abs(complexity.pictures[n].duration.seconds * frameRate - 1) > 0.2 {
+        throw Failure(
+          "the movie's pictures last unlike long, and segments of a constant rate (--cbr) would not fit together; leave "
+            + "--cbr out, or do not split it", status: 64)
+      }
+    }
   }
 }
 

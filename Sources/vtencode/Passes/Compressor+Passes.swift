@@ -51,7 +51,7 @@ extension Compressor {
   private func setRate(_ rate: Int?) throws {
     guard let rate, rate != passRate else { return }
     let status = VTSessionSetProperty(
-      session, key: kVTCompressionPropertyKey_AverageBitRate, value: NSNumber(value: rate))
+      session, key: rateKey, value: NSNumber(value: rate))
     guard status == noErr else {
       throw Failure("the encoder does not take another bit rate between passes (error \(status))")
     }

@@ -26,7 +26,7 @@ final class PassLoop: @unchecked Sendable {
     do {
       var plan = PassPlan(
         target: pipeline.plan.bitRate, most: pipeline.plan.passes, tolerance: pipeline.plan.passTolerance,
-        isLearned: pipeline.plan.statistics != nil)
+        highest: pipeline.plan.maximumRate, isLearned: pipeline.plan.statistics != nil)
       var isWhole = false
       var isWanted = false
       var partCount = 0

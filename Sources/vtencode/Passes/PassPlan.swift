@@ -11,6 +11,8 @@ struct PassPlan: Sendable {
   /// A miss that another pass is spent on, as a share of the rate.
   let tolerance: Double
   let most: Int
+  /// Bits a second that no pass may ask for more than: at a higher average a decoder's buffer would fill faster.
+  let highest: Int
   private(set) var number = 1
   private(set) var asked: Int
   /// How far the best pass so far has missed.
@@ -21,8 +23,9 @@ struct PassPlan: Sendable {
   private(set) var isPartial = false
 
   /// - Parameter isLearned: the first pass has been made.
-  init(target: Int, most: Int, tolerance: Double, isLearned: Bool = false) {
+  init(target: Int, most: Int, tolerance: Double, highest: Int? = nil, isLearned: Bool = false) {
     (self.target, self.most, self.tolerance) = (target, most, tolerance)
+    self.highest = highest ?? .max
     asked = target
     if isLearned { number = 2 }
   }
@@ -50,8 +53,9 @@ struct PassPlan: Sendable {
       let wanted = Double(asked) * Double(target) / bitRate
       // A rate that the content makes nothing of is not chased.
       guard (Double(target) / 2...Double(target) * 2).contains(wanted) else { return false }
-      guard number < most else { return false }
-      asked = Int(wanted.rounded())
+      let next = min(Int(wanted.rounded()), highest)
+      guard number < most, next != asked else { return false }
+      asked = next
     } else if !isWanted || number >= most {
       return false
     }

@@ -17,6 +17,8 @@ final class Compressor: @unchecked Sendable {
   private var start: CMTime?
   /// Bits a second of the pass that is under way, or is to begin.
   var passRate: Int
+  /// Which property is the rate of a pass.
+  let rateKey: CFString
   /// Whether each pass is begun and ended.
   private(set) var makesPasses = false
 
@@ -51,6 +53,9 @@ final class Compressor: @unchecked Sendable {
     conferencing = plan.conferencing
     rate = plan.bitRate
     passRate = plan.bitRate
+    rateKey =
+      plan.maximumRate == nil
+      ? kVTCompressionPropertyKey_AverageBitRate : kVTCompressionPropertyKey_VariableBitRate
     var id: CFString?
     VTSessionCopyProperty(
       session, key: kVTCompressionPropertyKey_EncoderID, allocator: kCFAllocatorDefault, valueOut: &id)
@@ -148,16 +153,23 @@ final class Compressor: @unchecked Sendable {
         session, key: kVTCompressionPropertyKey_ExpectedDuration, value: NSNumber(value: seconds))
     }
     if plan.hasFramesBefore || plan.hasFramesAfter {
-      // Hints too: what an encoder keeps of its buffer for the neighbours.
       for (key, value) in [
         (kVTCompressionPropertyKey_MoreFramesBeforeStart, plan.hasFramesBefore),
         (kVTCompressionPropertyKey_MoreFramesAfterEnd, plan.hasFramesAfter),
-      ] { _ = VTSessionSetProperty(session, key: key, value: NSNumber(value: value)) }
+      ] {
+        let status = VTSessionSetProperty(session, key: key, value: NSNumber(value: value))
+        // Without a buffer there is nothing to agree upon.
+        guard status == noErr || !plan.keepsToBuffer else {
+          throw Failure(Self.sharesNoBuffer(encoderID), status: 64)
+        }
+      }
     }
     if let quality = plan.quality {
       try set(kVTCompressionPropertyKey_Quality, quality, for: "--quality")
     } else if plan.isConstantBitRate {
       try set(kVTCompressionPropertyKey_ConstantBitRate, plan.bitRate, for: "--cbr")
+    } else if plan.maximumRate != nil {
+      try set(kVTCompressionPropertyKey_VariableBitRate, plan.bitRate, for: "--max-rate")
     } else {
       try set(kVTCompressionPropertyKey_AverageBitRate, plan.bitRate, for: "--bitrate")
       if plan.purpose == .streaming {
@@ -168,6 +180,12 @@ final class Compressor: @unchecked Sendable {
         ]
         try set(kVTCompressionPropertyKey_DataRateLimits, limits, for: "streaming's limit of the data rate")
       }
+    }
+    if let maximumRate = plan.maximumRate {
+      try set(kVTCompressionPropertyKey_VBVMaxBitRate, maximumRate, for: "--max-rate")
+    }
+    if let seconds = plan.bufferSeconds {
+      try set(kVTCompressionPropertyKey_VBVBufferDuration, seconds, for: "--buffer")
     }
     if plan.writesBufferTiming {
       try set(kOVTCompressionPropertyKey_WritesBufferTiming, true, for: "--buffer-timing")
@@ -208,6 +226,12 @@ final class Compressor: @unchecked Sendable {
         kCMFormatDescriptionExtension_PixelAspectRatio, to: kVTCompressionPropertyKey_PixelAspectRatio,
         from: source.format)
     }
+  }
+
+  /// What to do with an encoder whose segments have each a buffer of its own.
+  static func sharesNoBuffer(_ encoder: String) -> String {
+    "\(encoder) keeps no decoder's buffer over segments, as --cbr asks for; take the package's own H.264 "
+      + "encoder (no --encoder, --codec avc1), or encode the movie whole (no split, no --jobs), or leave --cbr out"
   }
 
   private func configure(_ mode: ConferencingPlan, plan: EncodingPlan, source: MovieSource) throws {

@@ -32,6 +32,11 @@ struct EncodingPlan: Sendable {
   var lookAheadFrames: Int?
   var spatialAdaptiveQP: SpatialAdaptiveQP?
   var isConstantBitRate: Bool
+  /// Bits a second at which a decoder's buffer fills, and the seconds of them, or of a constant rate, that it holds.
+  var maximumRate: Int?
+  var bufferSeconds: Double?
+  /// All segments of a movie are one stream for a decoder's buffer.
+  var keepsToBuffer: Bool { isConstantBitRate || maximumRate != nil }
   /// The stream says what its decoder's buffer is.
   var writesBufferTiming: Bool
   var savesPower: Bool
@@ -86,6 +91,16 @@ struct EncodingPlan: Sendable {
     bitRate =
       options.bitrate?.bitsPerSecond
       ?? BitRate.suggested(fit: fit, source: source, codec: codec).bitsPerSecond
+    maximumRate = options.maxRate?.bitsPerSecond
+    bufferSeconds = options.buffer
+    if let maximumRate {
+      guard purpose != .conferencing else {
+        throw Failure(
+          "--max-rate is for a stream that waits in a buffer, and a call does not; leave it out", status: 64)
+      }
+      // A rate that was not asked for gives way.
+      bitRate = min(bitRate, maximumRate)
+    }
     highestBitRate = Double(bitRate) * 1.5
     // Cameras give 420v, so a call is measured with that.
     let usual = purpose == .conferencing ? PixelFormat.video420v : .planar420
@@ -104,17 +119,6 @@ struct EncodingPlan: Sendable {
     spatialAdaptiveQP = options.spatialAdaptiveQP
     isConstantBitRate = options.cbr
     writesBufferTiming = options.bufferTiming
-    if writesBufferTiming, purpose == .conferencing || !(isConstantBitRate || purpose == .streaming) {
-      throw Failure(
-        "--buffer-timing describes a buffer, which \(purpose.rawValue) has "
-          + (purpose == .conferencing
-            ? "not; leave it out" : "with --cbr alone; add that, or use vtencode streaming"),
-        status: 64)
-    }
-    if writesBufferTiming, quality != nil {
-      throw Failure(
-        "--buffer-timing describes a buffer, which --quality has none of; give --bitrate", status: 64)
-    }
     savesPower = options.savePower
     threads = options.threads
     encoderID = options.encoder
@@ -132,6 +136,22 @@ struct EncodingPlan: Sendable {
           ? "the movie is interlaced; its fields become whole pictures. --deinterlace field keeps each moment, "
             + "--no-deinterlace its lines"
           : "the movie is interlaced; each field becomes a picture")
+    }
+    try checkBufferTiming()
+  }
+
+  private func checkBufferTiming() throws {
+    if writesBufferTiming, purpose == .conferencing || !(keepsToBuffer || purpose == .streaming) {
+      throw Failure(
+        "--buffer-timing describes a buffer, which \(purpose.rawValue) has "
+          + (purpose == .conferencing
+            ? "not; leave it out" : "with --cbr or --max-rate alone; add one, or use vtencode streaming"),
+        status: 64)
+    }
+    if writesBufferTiming, quality != nil, maximumRate == nil {
+      throw Failure(
+        "--buffer-timing describes a buffer, which --quality has none of; give --bitrate or --max-rate",
+        status: 64)
     }
   }
 

@@ -96,8 +96,9 @@ struct RateRefinement {
         slope = 0.3
       }
     }
-    let next = min(
-      max(last.asked * pow(target / last.got, 1 / min(slope, 2)), target / 8, 1000), target * 4)
+    // At a higher average a decoder's buffer would fill faster.
+    let highest = min(target * 4, pipeline.plan.maximumRate.map(Double.init) ?? .infinity)
+    let next = min(max(last.asked * pow(target / last.got, 1 / min(slope, 2)), target / 8, 1000), highest)
     return tried.contains { Int($0.asked) == Int(next) } ? nil : next
   }
 }

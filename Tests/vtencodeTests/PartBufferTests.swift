@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+/// Segments that are one stream for a decoder's buffer.
+@Suite(.serialized) struct PartBufferTests {
+  private func vtencode(_ folder: Folder, _ arguments: [String]) throws -> Finished {
+    try CommandLine.run(CommandLine.vtencode, arguments, in: folder.url)
+  }
+
+  private static let frames = 300
+
+  private struct Plan: Decodable {
+    struct Segment: Decodable { var firstFrame: Int }
+    var segments: [Segment]
+  }
+
+  /// A leaky bucket over the packets of a movie with 25 frames a second.
+  private func check(_ path: String, rate: Int, seconds: Double, isConstant: Bool) throws {
+    let sizes = try Probe(path).packets().compactMap { $0.size.flatMap(Int.init) }
+    #expect(sizes.count == Self.frames)
+    let size = Double(rate) * seconds
+    var held = size * 0.9
+    for (n, bytes) in sizes.enumerated() {
+      held -= Double(bytes * 8)
+      #expect(held > -1, "frame \(n) is late by \(-held) bits")
+      held += Double(rate) / 25
+      if isConstant { #expect(held < size + 1, "\(held - size) bits have no room behind frame \(n)") }
+      held = min(held, size)
+    }
+  }
+
+  /// By clause C.1, with what the movie itself says of its buffer.
+  private func checkMessages(
+    _ path: String, rate: Int, seconds: Double, isConstant: Bool, joins: [Int]
+  ) throws {
+    var decoder = try HypotheticalDecoder(path)
+    #expect(decoder.units.count == Self.frames && decoder.isConstant == isConstant)
+    #expect(decoder.rate == Double(rate & ~63))
+    let agreed = Double(rate & ~63) * seconds
+    #expect(decoder.size >= agreed && decoder.size < agreed + 100, "\(decoder.size)")
+    #expect(try decoder.run() == [])
+    // What the first one begins with all others find, but for ticks of 90 kHz.
+    let first = try #require(decoder.held.first)
+    for join in joins {
+      #expect(decoder.units[join].period != nil)
+      #expect(decoder.held[join] > first - 16, "\(join): \(decoder.held[join]) of \(first)")
+      if isConstant { #expect(decoder.held[join] < first + 16, "\(join): \(decoder.held[join]) of \(first)") }
+    }
+  }
+
+  @Test(arguments: [
+    (["--bitrate", "300k", "--cbr", "--buffer", "0.5"], true),
+    (["--bitrate", "300k", "--cbr", "--buffer", "0.5"], false),
+  ])
+  func oneBuffer(limit: [String], says: Bool) throws {
+    let folder = try Folder()
+    let (rate, seconds) = (300_000, 0.5)
+    try makeVaryingMovie(folder.path("in.mp4"), seconds: Self.frames / 25)
+    let options = limit + (says ? ["--buffer-timing"] : [])
+    var run = try vtencode(folder, ["split", "in.mp4", "--plan", "plan.json", "--segments", "4"] + options)
+    try #require(run.status == 0, "\(run.complaints)")
+    let plan = try JSONDecoder().decode(
+      Plan.self, from: Data(contentsOf: URL(fileURLWithPath: folder.path("plan.json"))))
+    let joins = plan.segments.dropFirst().map(\.firstFrame)
+    #expect(joins.count == 3)
+    for segment in 0..<4 {
+      run = try vtencode(folder, ["encode-segment", "--plan", "plan.json", "--segment", "\(segment)"])
+      try #require(run.status == 0, "\(run.complaints)")
+    }
+    run = try vtencode(folder, ["join", "--plan", "plan.json", "--out", "out.mp4"])
+    try #require(run.status == 0, "\(run.complaints)")
+    try expectNoErrors(Probe(folder.path("out.mp4")))
+    // The same by itself, in segments of its own.
+    run = try vtencode(folder, ["transcoding", "in.mp4", "--jobs", "2", "--out", "jobs.mp4"] + options)
+    #expect(run.status == 0, "\(run.complaints)")
+    for name in ["out.mp4", "jobs.mp4"] {
+      let path = folder.path(name)
+      try check(path, rate: says ? rate & ~63 : rate, seconds: seconds, isConstant: true)
+      if says {
+        try checkMessages(
+          path, rate: rate, seconds: seconds, isConstant: true, joins: name == "out.mp4" ? joins : [])
+      }
+      // A constant rate brings what the buffer holds at the beginning besides, and leaves it at the end.
+      let length = Double(Self.frames) / 25
+      let got = try Probe(path).bitRate(seconds: length)
+      #expect(abs(got / Double(rate) - 1) < 0.9 * seconds / length, "\(name): \(got)")
+    }
+  }
+
+  @Test(
+    "Without segments the buffer holds as well",
+    arguments: [
+      ["transcoding", "--multi-pass=2"], ["transcoding"], ["streaming", "--unpaced"],
+    ])
+  func wholeMovie(command: [String]) throws {
+    let folder = try Folder()
+    try makeVaryingMovie(folder.path("in.mp4"), seconds: Self.frames / 25)
+    let run = try vtencode(
+      folder,
+      command + [
+        "in.mp4", "--bitrate", "200k", "--max-rate", "300k", "--buffer", "1", "--buffer-timing", "--out",
+        "out.mp4",
+      ])
+    try #require(run.status == 0, "\(run.complaints)")
+    try check(folder.path("out.mp4"), rate: 300_000 & ~63, seconds: 1, isConstant: false)
+    try checkMessages(folder.path("out.mp4"), rate: 300_000, seconds: 1, isConstant: false, joins: [])
+  }
+
+  /// An encoder that makes nothing of its neighbours.
+  private static let others: [[String]] = {
+    var others: [[String]] = []
+    #if X264
+      others.append(["--encoder", "org.openvideotoolbox.videoencoder.h264.x264"])
+    #endif
+    #if X265
+      others.append(["--codec", "hvc1"])
+    #endif
+    return others
+  }()
+
+  @Test(arguments: others)
+  func othersAreRefused(encoder: [String]) throws {
+    let folder = try Folder()
+    try makeVaryingMovie(folder.path("in.mp4"), seconds: 3)
+    for command in [["split", "in.mp4", "--plan", "plan.json"], ["transcoding", "in.mp4", "--jobs", "2"]] {
+      let run = try vtencode(folder, command + ["--bitrate", "300k", "--cbr"] + encoder)
+      #expect(run.status != 0 && run.complaints.contains("buffer"), "\(run.complaints)")
+      #expect(run.complaintLines.count == 1)
+    }
+    #expect(folder.contents == ["in.mp4"])
+  }
+
+  @Test func ratesThatVaryWithinABufferAreRefused() throws {
+    let folder = try Folder()
+    try makeVaryingMovie(folder.path("in.mp4"), seconds: 3)
+    for command in [["split", "in.mp4", "--plan", "plan.json"], ["transcoding", "in.mp4", "--jobs", "2"]] {
+      let run = try vtencode(folder, command + ["--bitrate", "300k", "--max-rate", "400k"])
+      #expect(run.status == 64 && run.complaints.contains("--max-rate"), "\(run.complaints)")
+    }
+    #expect(folder.contents == ["in.mp4"])
+  }
+
+  @Test func unevenTimesDoNotFitAConstantRate() throws {
+    let folder = try Folder()
+    try makeVaryingMovie(folder.path("even.mp4"), seconds: 6)
+    let made = try CommandLine.shell(
+      "ffmpeg -nostdin -v error -i even.mp4 -vf 'select=not(mod(n\\,2))+lt(n\\,90)' -fps_mode vfr -c:v libx264 in.mp4",
+      in: folder)
+    try #require(made.status == 0, "\(made.complaints)")
+    let arguments = [
+      "split", "in.mp4", "--plan", "plan.json", "--bitrate", "300k", "--segment-duration", "1",
+    ]
+    let refused = try vtencode(folder, arguments + ["--cbr"])
+    #expect(refused.status == 64 && refused.complaints.contains("--cbr"), "\(refused.complaints)")
+    let taken = try vtencode(folder, arguments)
+    #expect(taken.status == 0, "\(taken.complaints)")
+  }
+}
