@@ -166,6 +166,22 @@ private final class SharedLine {
     #expect(!controller.isOverfull(at: time + 0.3))
   }
 
+  @Test("An encoder that makes three quarters of what it may does not hold the rate where it is")
+  func modestEncoder() {
+    var controller = CongestionController()
+    for step in 0..<200 {
+      let time = Double(step) * 0.05
+      let bits = Int(0.74 * controller.targetRate * 0.05 / 4)
+      let results = (0..<4).map { index in
+        let sent = time + Double(index) * 0.01
+        controller.noteSent(bits: bits, at: sent)
+        return CongestionController.PacketResult(sent: sent, arrived: sent + 0.03, bits: bits)
+      }
+      controller.take(results, at: time + 0.05, roundTrip: 0.06)
+    }
+    #expect(controller.targetRate > 2_000_000, "\(controller.targetRate)")
+  }
+
   @Test("Nonsense in reports keeps the rate within its limits")
   func limits() {
     var controller = CongestionController()

@@ -309,8 +309,9 @@ public struct CongestionController: Sendable {
     } else {
       next *= 1 + (Self.growth - 1) * elapsed
     }
-    // No more than a third above what was tried: an encoder with nothing to say proves nothing.
-    if let carried = arrivalRate(Self.longSpan) { next = min(next, max(1.3 * carried + 10_000, targetRate)) }
+    // No more than half above what was tried (5.5 of the draft): an encoder with nothing to say proves nothing. Encoders make
+    // less than they may: with a third, one that makes three quarters held the rate where it was.
+    if let carried = arrivalRate(Self.longSpan) { next = min(next, max(1.5 * carried + 10_000, targetRate)) }
     set(next)
   }
 

@@ -19,7 +19,12 @@ struct LineRate: Sendable {
   /// Seconds that say something, at least.
   private static let leastSpan = 0.01
 
+  /// What of the last packets' sums is left after each packet: some ten count; and the times that they must be faster than
+  /// all for the line to have become so.
+  private static let (lateMemory, faster) = (0.9, 1.6)
+
   private var sums = (bits: 0.0, span: 0.0)
+  private var late = (bits: 0.0, span: 0.0)
   private var newest: [(time: Double, bits: Double, pause: Double)] = []
   /// When the line became slower.
   private var slowed = -Double.infinity
@@ -38,6 +43,9 @@ struct LineRate: Sendable {
     // One pause in which something stood still is not to count for a hundred: a slower line shows in the newest.
     let counted = bitsPerSecond.map { min(pause, Self.longest * Double(bits) / $0) } ?? pause
     sums = (sums.bits * Self.memory + Double(bits), sums.span * Self.memory + counted)
+    late = (late.bits * Self.lateMemory + Double(bits), late.span * Self.lateMemory + counted)
+    // Of a line that has become faster only the last packets count: else it would be thought slow for seconds.
+    if late.span > Self.leastSpan, late.bits * sums.span > Self.faster * sums.bits * late.span { sums = late }
   }
 
   /// Whether the line carries what it did during the last second; nil where the newest packets do not tell. Of one that has
