@@ -17,7 +17,7 @@ struct Transcoding: AsyncParsableCommand, SandboxedCommand {
         vtencode transcoding clip.mkv --quality 0.6 --audio aac --out clip.mp4 --overwrite
         vtencode transcoding lecture.mp4 --bitrate 800k --multi-pass --out small.mp4
         vtencode transcoding film.mov --bitrate 4M --jobs 8 --out film.mp4
-        vtencode transcoding film.mov --bitrate 4M --max-rate 6M --buffer 2 --jobs 8 --out film.mp4
+        vtencode transcoding film.mov --bitrate 4M --max-rate 6M --buffer 2 --out film.mp4
         vtencode transcoding film.mov --bitrate 4M --cbr --buffer-timing --jobs 8 --out film.mp4
         vtencode transcoding clip.mp4 --frames 100 --out - | ffplay -
         curl -s https://example.org/clip.mp4 | vtencode transcoding - --out clip.mp4
