@@ -104,13 +104,18 @@ import Testing
   @Test("A line that has become faster shows within a few packets, and two that came at once make none")
   func fasterLine() throws {
     var line = LineRate()
+    var changes: [Int] = []
     for packet in 0..<300 {
-      line.add(bits: 9600, pause: packet % 7 == 3 ? 0 : 9600 / 500_000.0, at: Double(packet) / 30)
+      let pause = packet % 7 == 3 ? 0 : 9600 / 500_000.0
+      if line.add(bits: 9600, pause: pause, at: Double(packet) / 30) { changes.append(packet) }
     }
     let slow = try #require(line.bitsPerSecond)
     #expect(slow < 650_000, "\(slow)")
-    for packet in 300..<320 { line.add(bits: 9600, pause: 9600 / 1_500_000.0, at: Double(packet) / 30) }
+    for packet in 300..<320 where line.add(bits: 9600, pause: 9600 / 1_500_000.0, at: Double(packet) / 30) {
+      changes.append(packet)
+    }
     let fast = try #require(line.bitsPerSecond)
     #expect(fast > 1_100_000, "\(fast)")
+    #expect(changes.allSatisfy { $0 > 300 } && !changes.isEmpty, "\(changes)")
   }
 }

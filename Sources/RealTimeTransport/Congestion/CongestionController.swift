@@ -74,6 +74,8 @@ public struct CongestionController: Sendable {
   private static let leastLikelyShare = 0.05
   /// Of the rate in a second, elsewhere.
   private static let growth = 1.8
+  /// Times what arrived of late that may be tried: where packets say that the line carries more, and where they do not.
+  private static let (mostTried, mostTriedBlindly) = (2.0, 1.5)
   /// Seconds over which losses are counted, and the share of a third of them from which they count at once.
   private static let lossSpan = 3.0
   private static let heavyLoss = 0.35
@@ -215,7 +217,9 @@ public struct CongestionController: Sendable {
         let pause = arrived - before.time
         // Longer than the slowest line takes: a radio, or a machine, that stood still.
         if pause < 0.05 + Double(result.bits) / limits.least {
-          line.add(bits: result.bits, pause: pause, at: arrived)
+          // What it carried when the queue grew says nothing any more, if that was all.
+          let isAlone = share.map { sharing($0) == 0 } ?? false
+          if line.add(bits: result.bits, pause: pause, at: arrived), isAlone, !isDraining { capacity = nil }
         }
       }
       let arrival = Arrival(sent: result.sent, time: arrived, bits: result.bits)
@@ -310,8 +314,13 @@ public struct CongestionController: Sendable {
       next *= 1 + (Self.growth - 1) * elapsed
     }
     // No more than half above what was tried (5.5 of the draft): an encoder with nothing to say proves nothing. Encoders make
-    // less than they may: with a third, one that makes three quarters held the rate where it was.
-    if let carried = arrivalRate(Self.longSpan) { next = min(next, max(1.5 * carried + 10_000, targetRate)) }
+    // less than they may: with a third, one that makes three quarters held the rate where it was. Where the line says that it
+    // carries more, more is tried.
+    if let carried = arrivalRate(Self.longSpan) {
+      let most =
+        capacity == nil && !fills && line.bitsPerSecond != nil ? Self.mostTried : Self.mostTriedBlindly
+      next = min(next, max(most * carried + 10_000, targetRate))
+    }
     set(next)
   }
 

@@ -36,7 +36,8 @@ struct LineRate: Sendable {
   /// - Parameters:
   ///   - pause: seconds from the arrival of that one to its own, not negative.
   ///   - time: when it arrived.
-  mutating func add(bits: Int, pause: Double, at time: Double) {
+  /// - Returns: whether the line has become faster.
+  @discardableResult mutating func add(bits: Int, pause: Double, at time: Double) -> Bool {
     newest.removeAll { $0.time < time - Self.newestSpan }
     if newest.count == Self.newestCount.upperBound { newest.removeFirst() }
     newest.append((time, Double(bits), pause))
@@ -45,7 +46,11 @@ struct LineRate: Sendable {
     sums = (sums.bits * Self.memory + Double(bits), sums.span * Self.memory + counted)
     late = (late.bits * Self.lateMemory + Double(bits), late.span * Self.lateMemory + counted)
     // Of a line that has become faster only the last packets count: else it would be thought slow for seconds.
-    if late.span > Self.leastSpan, late.bits * sums.span > Self.faster * sums.bits * late.span { sums = late }
+    guard late.span > Self.leastSpan, late.bits * sums.span > Self.faster * sums.bits * late.span else {
+      return false
+    }
+    sums = late
+    return true
   }
 
   /// Whether the line carries what it did during the last second; nil where the newest packets do not tell. Of one that has
