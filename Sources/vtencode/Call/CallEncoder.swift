@@ -201,8 +201,6 @@ final class CallEncoder {
       // The receiver gets them in the stream.
       units = parameterSets.sequence + parameterSets.picture + units
     }
-    let metrics = attachments[kVTSampleAttachmentKey_QualityMetrics] as? [CFString: Any]
-    let error = metrics?[kVTSampleAttachmentQualityMetricsKey_LumaMeanSquaredError] as? NSNumber
     let coded = FrameSequencer.CodedFrame(
       isKeyFrame: facts.isKeyFrame,
       isReference: number(kCMSampleAttachmentKey_IsDependedOnByOthers)?.boolValue ?? true,
@@ -211,7 +209,8 @@ final class CallEncoder {
     return Output(
       units: units, coded: coded,
       averageQP: number(kOVTSampleAttachmentKey_AverageQP)?.doubleValue,
-      highestQP: number(kOVTSampleAttachmentKey_HighestQP)?.intValue, meanSquaredError: error?.doubleValue)
+      highestQP: number(kOVTSampleAttachmentKey_HighestQP)?.intValue, meanSquaredError: facts.meanSquaredError
+    )
   }
 
   private func readParameterSets(_ sample: CMSampleBuffer) {

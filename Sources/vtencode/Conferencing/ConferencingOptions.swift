@@ -36,7 +36,8 @@ struct ConferencingOptions: ParsableArguments {
   var speed: Int?
 
   @Option(
-    help: ArgumentHelp("Write a page with charts of each frame's bits, QP and time.", valueName: "file"),
+    help: ArgumentHelp(
+      "Write a page with charts of each frame's bits, QP, wait, quality and time.", valueName: "file"),
     completion: .file())
   var report: String?
 
@@ -93,6 +94,8 @@ struct ConferencingPlan: Sendable {
   var usesLongTermReferences: Bool
   var rateSteps: RateSteps?
   var effort: Int?
+  /// The report shows it.
+  var measuresQuality: Bool
   let log = FrameLog()
 
   init(_ options: ConferencingOptions) {
@@ -103,5 +106,6 @@ struct ConferencingPlan: Sendable {
     usesLongTermReferences = options.ltr
     rateSteps = options.rateSteps
     effort = options.speed
+    measuresQuality = options.report != nil
   }
 }

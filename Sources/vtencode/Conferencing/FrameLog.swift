@@ -10,6 +10,8 @@ final class FrameLog: @unchecked Sendable {
     var time: Double
     var bits = 0
     var averageQP: Double?
+    /// Of the luma; nil where the encoder does not say.
+    var meanSquaredError: Double?
     var layer = 0
     var isKeyFrame = false
     var isDropped = false
@@ -42,7 +44,9 @@ final class FrameLog: @unchecked Sendable {
     var token: Int64?
     if let sample {
       entry.bits = CMSampleBufferGetTotalSampleSize(sample) * 8
-      entry.isKeyFrame = SampleFacts(sample).isKeyFrame
+      let facts = SampleFacts(sample)
+      entry.isKeyFrame = facts.isKeyFrame
+      entry.meanSquaredError = facts.meanSquaredError
       let attachments =
         CMSampleBufferGetSampleAttachmentsArray(sample, createIfNecessary: false) as? [[CFString: Any]]
       let first = attachments?.first ?? [:]

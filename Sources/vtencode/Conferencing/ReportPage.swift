@@ -20,7 +20,9 @@ struct ReportPage {
             + (entries.contains(where: \.isDropped) ? [(.alarm, "dropped")] : []))
         + bitsChart + ReportHTML.heading("Rate over the last second against what was asked")
         + ReportHTML.legend([(.first, "rate"), (.alarm, "asked")]) + rateChart + stepsTable
-        + ReportHTML.heading("Mean QP of each frame") + ReportHTML.legend(layerKeys) + qpChart
+        + ReportHTML.heading("Wait of each frame before a line of the rate, until its last bit is sent")
+        + waitChart
+        + ReportHTML.heading("Mean QP of each frame") + ReportHTML.legend(layerKeys) + qpChart + qualityChart
         + ReportHTML.heading("Time from EncodeFrame to the output") + delayChart)
   }
 
@@ -45,6 +47,25 @@ struct ReportPage {
       ("Rate", Wording.bitRate(Double(bits) / seconds)),
       ("Time to output", "\(quantile(0.5)) ms in the middle, \(quantile(0.99)) ms for 99 of 100"),
     ]
+    let waits = waits.map { $0.seconds * 1000 }.sorted()
+    if let longest = waits.last {
+      let usual = waits[waits.count * 95 / 100]
+      rows.append(
+        (
+          "Wait before a line of the rate",
+          "\(Wording.fixed(usual, 0)) ms for 95 of 100, \(Wording.fixed(longest, 0)) ms at most"
+        ))
+    }
+    let qualities = qualities
+    if !qualities.isEmpty {
+      let mean = qualities.reduce(0) { $0 + $1.decibels } / Double(qualities.count)
+      let least = qualities.map(\.decibels).min() ?? mean
+      rows.append(
+        (
+          "PSNR of the luma",
+          "\(Wording.fixed(mean, 2)) dB in the mean, \(Wording.fixed(least, 2)) dB at least"
+        ))
+    }
     if entries.contains(where: { $0.layer > 0 }), bits > 0 {
       rows.append(("Base layer", "\(Wording.fixed(Double(base) / Double(bits) * 100, 1)) % of the bits"))
     }
@@ -56,6 +77,22 @@ struct ReportPage {
     return (last.time - first.time) / Double(entries.count - 1)
   }
   private var duration: Double { (entries.last?.time ?? 0) + interval }
+
+  /// Seconds from each coded frame's time until a line of the asked rate, that is free at first, has sent its last bit.
+  private var waits: [(time: Double, seconds: Double)] {
+    var free = 0.0
+    return coded.map { entry in
+      free = max(free, entry.time) + Double(entry.bits) / Double(max(entry.rate, 1))
+      return (entry.time, free - entry.time)
+    }
+  }
+
+  /// The luma's PSNR of the coded frames, as far as it was measured; that of a frame without an error counts as 100 dB.
+  private var qualities: [(time: Double, decibels: Double)] {
+    coded.compactMap { entry in
+      entry.meanSquaredError.map { (entry.time, min(10 * log10(255 * 255 / max($0, 1e-9)), 100)) }
+    }
+  }
 
   // MARK: - Charts
 
@@ -131,6 +168,27 @@ struct ReportPage {
       chart.dot(at: entry.time, height: qp, entry.layer == 0 ? .first : .second)
     }
     return chart.svg
+  }
+
+  private var waitChart: String {
+    let waits = waits
+    let most = (waits.map(\.seconds).max() ?? 0.001) * 1000
+    var chart = SVGChart(
+      seconds: duration, most: most, unit: "ms",
+      label:
+        "How long each frame waits before a line of the rate; the longest is \(Wording.fixed(most, 0)) ms.")
+    for wait in waits { chart.bar(at: wait.time, width: interval, height: wait.seconds * 1000, .first) }
+    return chart.svg
+  }
+
+  private var qualityChart: String {
+    let qualities = qualities
+    guard let most = qualities.map(\.decibels).max() else { return "" }
+    var chart = SVGChart(
+      seconds: duration, most: most, unit: "dB",
+      label: "The PSNR of each frame's luma; the best has \(Wording.fixed(most, 1)) dB.")
+    for quality in qualities { chart.dot(at: quality.time, height: quality.decibels, .first) }
+    return ReportHTML.heading("PSNR of each frame's luma") + chart.svg
   }
 
   private var delayChart: String {

@@ -245,6 +245,11 @@ final class Compressor: @unchecked Sendable {
     if let qp = mode.maximumQP { try set(kVTCompressionPropertyKey_MaxAllowedFrameQP, qp, for: "--max-qp") }
     if mode.usesLongTermReferences { try set(kVTCompressionPropertyKey_EnableLTR, true, for: "--ltr") }
     if let effort = mode.effort { try set(kOVTCompressionPropertyKey_Effort, effort, for: "--speed") }
+    if mode.measuresQuality {
+      // The report of an encoder that cannot is without that chart.
+      VTSessionSetProperty(
+        session, key: kVTCompressionPropertyKey_CalculateMeanSquaredError, value: NSNumber(value: true))
+    }
     mode.log.begin(
       "\(source.name): \(plan.codec.name), \(plan.width)x\(plan.height), "
         + "\(Wording.fixed(plan.frameRate, 2)) fps, \(Wording.bitRate(Double(plan.bitRate))), \(encoderID)")

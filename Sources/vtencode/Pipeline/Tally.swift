@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreMedia
 import Foundation
+import VideoToolbox
 
 /// Counts what leaves the session. Called from the session's threads.
 final class Tally: @unchecked Sendable {
@@ -50,6 +51,8 @@ final class Tally: @unchecked Sendable {
 struct SampleFacts: Sendable {
   let isKeyFrame: Bool
   let isReference: Bool
+  /// Of the luma, where the session measures it.
+  let meanSquaredError: Double?
 
   init(_ sample: CMSampleBuffer) {
     let attachments =
@@ -57,6 +60,9 @@ struct SampleFacts: Sendable {
     let first = attachments?.first ?? [:]
     isKeyFrame = !((first[kCMSampleAttachmentKey_NotSync] as? Bool) ?? false)
     isReference = (first[kCMSampleAttachmentKey_IsDependedOnByOthers] as? Bool) ?? true
+    let metrics = first[kVTSampleAttachmentKey_QualityMetrics] as? [CFString: Any]
+    meanSquaredError =
+      (metrics?[kVTSampleAttachmentQualityMetricsKey_LumaMeanSquaredError] as? NSNumber)?.doubleValue
   }
 
   var kind: String {
