@@ -19,6 +19,24 @@ import Testing
     #expect(abs(RateControllerTests.mean(outcome.bits[300...]) * 30 / 700_000 - 1) < 0.02)
   }
 
+  @Test("What an easy scene left over is used, but no queue stands for it afterwards", arguments: [0.3, 0.5])
+  func easyScene(_ bound: Double) {
+    let pictures = (0..<450).map { n -> RateControllerTests.Picture in
+      var picture = RateControllerTests.picture(bin: n == 0 ? 20 : n < 90 ? 2 : 15)
+      picture.novelty = 0.5
+      return picture
+    }
+    var c = RateControllerTests.configuration(rate: 700_000)
+    c.maximumQueueDelay = bound
+    let outcome = RateControllerTests.run(pictures, c)
+    // The scene before is easy: even at the lowest QP it does not fill the line.
+    #expect(RateControllerTests.mean(outcome.bits[30..<90]) * 30 < 0.7 * 700_000)
+    #expect((outcome.waits[90..<150].max() ?? 0) > 0.4 * bound)
+    let mean = RateControllerTests.mean(outcome.waits[300...])
+    #expect(mean < 0.3 * bound + 0.06, "\(mean)")
+    #expect(abs(RateControllerTests.mean(outcome.bits[300...]) * 30 / 700_000 - 1) < 0.02)
+  }
+
   @Test("A still picture is not refined while more than 0.2 s of the rate waits")
   func stillPicture() {
     let pictures = (0..<60).map { n -> RateControllerTests.Picture in

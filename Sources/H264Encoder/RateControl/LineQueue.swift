@@ -22,10 +22,19 @@ struct LineQueue {
   static let evenness = (seconds: 2.0, excess: 0.075)
   private static let windowCapacity = 2048
 
+  /// The least that waited when frames came, and seconds that it is remembered, at least.
+  private var least = (now: Double.infinity, before: Double.infinity, since: -Double.infinity)
+  private static let standingSeconds = 0.25
+
+  /// Bits that waited whatever came: they delay every frame, and help none.
+  var standing: Double { min(least.now, least.before, backlog) }
+
   /// Time passes.
   mutating func drain(_ seconds: Double) {
     backlog = max(backlog - rate * seconds, 0)
     time += seconds
+    if time - least.since >= LineQueue.standingSeconds { least = (.infinity, least.now, time) }
+    least.now = min(least.now, backlog)
     var old = 0
     while old < window.count, window[old].time <= time - LineQueue.evenness.seconds + 1e-6 {
       windowBits -= window[old].bits

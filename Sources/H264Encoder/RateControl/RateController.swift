@@ -42,6 +42,9 @@ struct RateController {
   /// Parts of what the bound leaves, and of what keeps the rate even: for any picture beyond its share, for a key
   /// frame or a cut, of the bound and of what keeps the rate even; and the latter's most in shares of a frame.
   private static let parts = (picture: 0.25, new: 0.5, newEven: 0.8, newShares: 8.0)
+  /// Part of the bound that may be waiting whatever comes, so that what was left over can be used; what stands beyond it is
+  /// worked off.
+  private static let standing = 0.3
   /// Least of its share that a picture has room for, whatever came before.
   private static let leastRoom = (line: 0.3, even: 0.05)
   /// Parts of their share that pictures of the next seconds are to have still: after a key frame or a cut, after any.
@@ -261,7 +264,8 @@ struct RateController {
     followContent()
     let state = layers[layer]
     let correction = RateController.correction
-    let part = 1 - state.account / (rate * RateController.memory.excess)
+    let standing = line.standing - line.bound(duration: usualDuration) * rate * RateController.standing
+    let part = 1 - max(state.account, standing) / (rate * RateController.memory.excess)
     let wanted = perFrame * min(max(part, correction.least), correction.most)
     let most = largestUsual(room)
     var qp: Double
