@@ -40,6 +40,10 @@ struct FileRateController {
 
   private var configuration: LookAheadConfiguration
   private(set) var buffer: BufferState?
+  /// What was sent in the windows of hard limits, by the times that frames leave the buffer.
+  private var limits: HardLimits
+  /// Pictures of the look-ahead with what each would take.
+  private var trial: [(bits: Double, seconds: Double)] = []
   /// Nil where no other stream goes on with the buffer.
   private(set) var joined: JoinedBuffer?
   /// By kind.
@@ -73,6 +77,9 @@ struct FileRateController {
   private static let pace = (usual: 0.5, fast: 1.5)
   /// Part of the buffer that planning leaves for what the model does not foresee.
   private static let margin = 0.1
+  /// Part of a hard limit that planning leaves for what the model does not foresee, and part of its rate for what comes
+  /// after the look-ahead.
+  private static let (limitMargin, limitReserve) = (0.02, 0.25)
   /// Pictures after which half of what a picture hands on has come together.
   private static let heirs = 8.0
   /// Seconds that an expected end is looked ahead to at the most, while the stream is no longer than that.
@@ -87,7 +94,11 @@ struct FileRateController {
     self.configuration = configuration.planned
     remaining = pass.map { RemainingPass($0) }
     buffer = configuration.buffer.map { BufferState($0) }
+    limits = HardLimits(configuration.stream.dataRateLimits)
   }
+
+  /// Frames have to fit something.
+  var isLimited: Bool { buffer != nil || !limits.isEmpty }
 
   /// The buffer goes on from another stream, or in another.
   init(_ configuration: LookAheadConfiguration, pass: PassStatistics?, joined: JoinedBuffer?) {
@@ -121,6 +132,9 @@ struct FileRateController {
     } else {
       buffer = nil
     }
+    if new.stream.dataRateLimits != configuration.stream.dataRateLimits {
+      limits.change(to: new.stream.dataRateLimits)
+    }
     configuration = new
   }
 
@@ -139,6 +153,7 @@ struct FileRateController {
       qp = rememberedQP(isEnding: isEnding) ?? averageQP(upcoming, isEnding: isEnding)
     }
     if let buffer { qp = fitting(qp, upcoming, buffer, isEnding: isEnding) }
+    if !limits.isEmpty { qp = allowed(qp, upcoming) }
     qp = min(max(qp, Double(configuration.stream.minimumQP)), Double(configuration.stream.maximumQP))
     last = qp
     return qp
@@ -292,6 +307,20 @@ struct FileRateController {
     return 51
   }
 
+  /// The least QP from `wanted` on with which the pictures of the look-ahead keep to the hard limits.
+  private mutating func allowed(_ wanted: Double, _ upcoming: [PictureForecast]) -> Double {
+    var qp = wanted
+    while qp < 51 {
+      trial.removeAll(keepingCapacity: true)
+      for picture in upcoming { trial.append((bits(picture, qp: qp), picture.duration)) }
+      let fits = limits.allow(
+        trial, margin: FileRateController.limitMargin, reserve: FileRateController.limitReserve)
+      if fits { return qp }
+      qp += 0.5
+    }
+    return 51
+  }
+
   /// Bits that are to be left behind the look-ahead: where the stream may end with it, and there is no time to come back.
   private func endFullness(_ buffer: BufferState, seconds: Double, isEnding: Bool) -> Double? {
     guard let joined, joined.hasFramesAfter else { return nil }
@@ -310,8 +339,9 @@ struct FileRateController {
   /// Bits that the first of these pictures may take.
   /// - Parameter intervals: seconds from the removal of each to that of the next.
   func room(_ upcoming: [PictureForecast], intervals: [Double]) -> Double? {
-    guard let buffer else { return nil }
-    return joined?.room(upcoming, intervals: intervals, buffer) ?? buffer.fullness
+    let left = limits.room(duration: intervals.first ?? 0, reserve: FileRateController.limitReserve)
+    guard let buffer else { return left }
+    return min(joined?.room(upcoming, intervals: intervals, buffer) ?? buffer.fullness, left ?? .infinity)
   }
 
   /// Bits that the buffer may hold after a picture: all that it has room for, or what is agreed upon if it is the last
@@ -376,12 +406,15 @@ struct FileRateController {
   /// - Parameter isInBuffer: that time has filled the buffer.
   mutating func correct(seconds: Double, isInBuffer: Bool) {
     elapsed += seconds
-    if isInBuffer { buffer?.pass(seconds: seconds) }
+    guard isInBuffer else { return }
+    buffer?.pass(seconds: seconds)
+    limits.pass(seconds: seconds)
   }
 
   /// The picture is out of the buffer, with its filler.
   mutating func remove(bits: Double, seconds: Double) {
     buffer?.remove(bits: bits, seconds: seconds)
+    limits.account(bits, duration: seconds)
     joined?.advance(seconds: seconds)
   }
 }
