@@ -242,8 +242,8 @@ final class Compressor: @unchecked Sendable {
 
   /// What to do with an encoder whose segments have each a buffer of its own.
   static func sharesNoBuffer(_ encoder: String) -> String {
-    "\(encoder) keeps no decoder's buffer over segments, as --cbr asks for; take the package's own H.264 "
-      + "encoder (no --encoder, --codec avc1), or encode the movie whole (no split, no --jobs), or leave --cbr out"
+    "\(encoder) keeps no decoder's buffer over segments, as --cbr and --max-rate ask for; take the package's own H.264 "
+      + "encoder (no --encoder, --codec avc1), or encode the movie whole (no split, no --jobs), or leave that option out"
   }
 
   private func configure(_ mode: ConferencingPlan, plan: EncodingPlan, source: MovieSource) throws {
