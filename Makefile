@@ -91,7 +91,7 @@ decode-bench: test-dependencies ## Compares a decompression session with bare li
 	$(TOOL) decode-bench
 	@$(TOOLS_DIR)/decode-bench $(TABLE_OPTIONS) $(or $(MOVIE),Assets/video.m4v)
 
-silo-bench: test-dependencies ## Measures a frame silo with two hours of frames: time, memory, size of its file.
+silo-bench: test-dependencies ## Measures a frame silo with two hours of frames: time, memory (--svg in TABLE_OPTIONS draws it), size.
 	$(TOOL) silo-bench
 	@$(TOOLS_DIR)/silo-bench $(TABLE_OPTIONS)
 

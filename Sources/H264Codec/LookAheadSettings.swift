@@ -34,7 +34,6 @@ extension LookAheadConfiguration {
     stream.keyFrameInterval = c.maxKeyFrameInterval > 0 ? c.maxKeyFrameInterval : nil
     if !c.allowsTemporalCompression { stream.keyFrameInterval = 1 }
     let isIntraOnly = stream.keyFrameInterval == 1
-    stream.dataRateLimits = []
     if c.pass != nil { stream.encodeTimeShare = nil }
     expectedDuration = c.expectedDuration.flatMap { $0 > 0 && $0.isFinite ? $0 : nil }
     adaptiveQuantisation = c.spatialAdaptiveQP == .off ? 0 : Self.usualAdaptiveQuantisation
@@ -103,6 +102,12 @@ extension LookAheadConfiguration {
         initialFullness: min(max(model.initialFullness, 0.01), 1))
     }
     buffer?.decidesLevel = c.rate.maximumBitRate != nil && c.rate.limits.isEmpty
+    if c.rate.hasFramesBefore || c.rate.hasFramesAfter || c.rate.writesBufferTiming {
+      // A decoder is told of a bucket, and streams that are joined share one: it keeps to the limits.
+      stream.dataRateLimits = []
+    } else if !c.rate.limits.isEmpty {
+      buffer = nil
+    }
     hasFramesBefore = c.rate.hasFramesBefore
     hasFramesAfter = c.rate.hasFramesAfter
     // The same in all streams that are joined, whatever the average of each is.

@@ -50,6 +50,109 @@ import Testing
     #expect(throws: EncoderError.self) { try LookAheadEncoder(configuration: c) }
   }
 
+  /// Fullest window of so many frames, in bits.
+  private static func fullest(_ run: LookAheadRun, frames: Int) -> Int {
+    let bits = run.frames.map(\.facts.bits)
+    return bits.indices.map { bits[$0..<min($0 + frames, bits.count)].reduce(0, +) }.max() ?? 0
+  }
+
+  @Test("Hard limits hold in every window, and without them would not", arguments: [0, 4, 20])
+  func hardLimits(_ lookAhead: Int) throws {
+    let rate = 60_000
+    func run(_ limits: [EncoderConfiguration.DataRateLimit]) throws -> LookAheadRun {
+      var c = Self.configuration(.average(rate))
+      c.lookAhead = lookAhead
+      c.expectedDuration = 5
+      c.stream.keyFrameInterval = 30
+      c.stream.dataRateLimits = limits
+      return try LookAheadRun(c, count: 150) { n in
+        let kinds: [SyntheticContent.Kind] = [.gradient, .noise, .screen, .motion, .mixed]
+        return SyntheticContent(
+          kind: kinds[n / 13 % kinds.count], width: Self.width, height: Self.height, seed: UInt64(n / 13)
+        ).frame(n)
+      }
+    }
+    let limits: [EncoderConfiguration.DataRateLimit] = [
+      .init(bytes: rate * 6 / 5 / 8, seconds: 1), .init(bytes: rate * 8 / 10 / 8, seconds: 0.5),
+    ]
+    let (limited, free) = (try run(limits), try run([]))
+    try limited.check(count: 150, "\(lookAhead)")
+    for limit in limits {
+      let frames = Int((limit.seconds * 30).rounded())
+      #expect(Self.fullest(limited, frames: frames) <= limit.bytes * 8, "\(lookAhead), \(limit)")
+    }
+    #expect(Self.fullest(free, frames: 30) > limits[0].bytes * 8)
+  }
+
+  /// A bucket that allows no more than the limit fills at the rate while it is not full, and what a quiet picture then leaves
+  /// is lost: such a stream stayed a tenth to a fifth below its rate.
+  @Test("Where key frames are most of the bits, a limit leaves the average alone", arguments: [10, 20, 50])
+  func stillPictures(_ lookAhead: Int) throws {
+    let rate = 12_000
+    func run(_ change: (inout LookAheadConfiguration) -> Void) throws -> LookAheadRun {
+      var c = Self.configuration(.average(rate))
+      c.lookAhead = lookAhead
+      c.stream.frameRate = 10
+      c.stream.keyFrameInterval = 20
+      c.expectedDuration = 20
+      change(&c)
+      let picture = SyntheticContent(kind: .mixed, width: Self.width, height: Self.height, seed: 5).frame(0)
+      return try LookAheadRun(c, count: 200) { n in
+        var frame = picture
+        // Something goes on in a corner.
+        for i in 0..<8 { frame.y[i] = UInt8(truncatingIfNeeded: n * 31 + i * 7) }
+        return frame
+      }
+    }
+    let limited = try run { $0.stream.dataRateLimits = [.init(bytes: rate * 6 / 8, seconds: 4)] }
+    #expect(Self.fullest(limited, frames: 40) <= rate * 6)
+    let error = Double(limited.bits) / Double(20 * rate) - 1
+    // What a limit would take away is below the rate; ten key frames of ever the same picture end up to 5 % above it.
+    #expect(error > -0.02 && error < 0.05, "\(error)")
+    let bucket = try run {
+      $0.buffer = .init(maximumRate: rate * 102 / 100, size: rate * 17 / 10)
+      $0.buffer?.decidesLevel = false
+    }
+    #expect(bucket.bits < limited.bits)
+  }
+
+  @Test("A hard limit that comes, changes and goes in mid-stream")
+  func changingLimit() throws {
+    var c = Self.configuration(.average(80_000))
+    c.stream.level = 20
+    let encoder = try LookAheadEncoder(configuration: c)
+    var bits: [Int] = []
+    func encode(_ range: Range<Int>) throws {
+      for n in range {
+        try Self.content(n).withSource(planar: true, padding: 0) { source in
+          try encoder.encode(source) { bits.append($0.facts.bits) }
+        }
+      }
+    }
+    try encode(0..<60)
+    c.stream.dataRateLimits = [.init(bytes: 4_000, seconds: 1)]
+    try encoder.reconfigure(c)
+    let begin = bits.count
+    try encode(60..<140)
+    c.stream.dataRateLimits = [.init(bytes: 2_000, seconds: 1)]
+    try encoder.reconfigure(c)
+    let change = bits.count
+    try encode(140..<220)
+    c.stream.dataRateLimits = []
+    try encoder.reconfigure(c)
+    let end = bits.count
+    try encode(220..<300)
+    encoder.flush { bits.append($0.facts.bits) }
+    #expect(bits.count == 300)
+    func fullest(_ range: Range<Int>) -> Int {
+      range.dropLast(29).map { bits[$0..<$0 + 30].reduce(0, +) }.max() ?? 0
+    }
+    #expect(fullest(begin..<change) <= 32_000)
+    // A window after the change.
+    #expect(fullest(change + 30..<end) <= 16_000)
+    #expect(fullest(end..<300) > 32_000)
+  }
+
   @Test("A rate after a long time of quality is met at once", arguments: [12.0, 40])
   func afterQuality(_ quality: Double) throws {
     var c = Self.configuration(.quality(quality))

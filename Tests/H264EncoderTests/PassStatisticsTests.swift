@@ -115,4 +115,44 @@ import Testing
     #expect(second.statistics.count == count)
     #expect(second.bits > 0)
   }
+
+  /// Frames that stand still, and frames of noise.
+  private static func uneven(_ n: Int, quiet: Range<Int>) -> PlanarFrame {
+    quiet.contains(n)
+      ? SyntheticContent(kind: .gradient, width: 96, height: 80, seed: 1).frame(0)
+      : SyntheticContent(kind: .mixed, width: 96, height: 80, seed: UInt64(n / 7)).frame(n)
+  }
+
+  private static func unevenPass(_ c: LookAheadConfiguration, quiet: Range<Int>) throws -> PassStatistics {
+    let encoder = try LookAheadEncoder(configuration: c)
+    encoder.keepsStatistics = true
+    for n in 0..<200 {
+      try uneven(n, quiet: quiet).withSource(planar: true, padding: 0) { try encoder.encode($0) { _ in } }
+    }
+    encoder.flush { _ in }
+    return encoder.statistics
+  }
+
+  @Test("Parts get what a buffer carries, and what they leave goes to the others")
+  func carriedShares() throws {
+    let quiet = 0..<100
+    let known = try Self.unevenPass(Self.configuration(200_000), quiet: quiet)
+    let parts = [0..<100, 100..<200]
+    let seconds = known.seconds / 2
+    let buffer = LookAheadConfiguration.Buffer(maximumRate: 90_000, size: 90_000)
+    // Both could have all that comes in, but for the quiet one.
+    let free = known.shares(of: parts, bits: 80_000 * known.seconds).map { $0 * 80_000 * known.seconds }
+    let all = known.bits(of: parts, all: 60_000 * known.seconds, buffer: buffer)
+    #expect(free[1] > 90_000 * seconds * 1.2)
+    // The last one may leave the buffer empty.
+    #expect(all[1] <= 90_000 * (seconds + 0.9) + 1 && all[0] <= 90_000 * seconds + 1)
+    #expect(known.bits(of: parts.reversed(), all: 1e9, buffer: buffer)[0] <= 90_000 * seconds + 1)
+    // With room for all, it is what their common quality takes.
+    let wide = LookAheadConfiguration.Buffer(maximumRate: 10_000_000, size: 10_000_000)
+    let bits = 60_000 * known.seconds
+    let wanted = known.shares(of: parts, bits: bits).map { $0 * bits }
+    for (a, b) in zip(known.bits(of: parts, all: bits, buffer: wide), wanted) {
+      #expect(abs(a - b) < bits * 0.002, "\(a) for \(b)")
+    }
+  }
 }

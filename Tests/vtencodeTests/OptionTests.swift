@@ -108,6 +108,25 @@ import Testing
     #expect(abs(measured / target - 1) < 0.05, "\(measured) against \(target)")
   }
 
+  @Test func streamingLooksAheadUnlessToldNotTo() throws {
+    let folder = try Folder()
+    func reordered(_ more: [String]) throws -> Int? {
+      let out = folder.path("\(more.count).mp4")
+      let run = try CommandLine.run(
+        CommandLine.vtencode,
+        [
+          "streaming", CommandLine.sample, "--unpaced", "--dimensions", "160x90", "--frames", "40", "--out",
+          out,
+        ]
+          + more)
+      #expect(run.status == 0, "\(run.complaints)")
+      return try Probe(out).video().has_b_frames
+    }
+    #expect(try reordered([]) == 2)
+    #expect(try reordered(["--preset", "highSpeed", "--codec", "avc1"]) == 2)
+    #expect(try reordered(["--look-ahead-frames", "0"]) == 0)
+  }
+
   @Test(arguments: ["avc1", "hvc1"])
   func constantBitRateFillsUp(codec: String) throws {
     let folder = try Folder()

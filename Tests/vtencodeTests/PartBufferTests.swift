@@ -11,7 +11,10 @@ import Testing
   private static let frames = 300
 
   private struct Plan: Decodable {
-    struct Segment: Decodable { var firstFrame: Int }
+    struct Segment: Decodable {
+      var firstFrame: Int
+      var bitRate: Int
+    }
     var segments: [Segment]
   }
 
@@ -124,21 +127,65 @@ import Testing
     let folder = try Folder()
     try makeVaryingMovie(folder.path("in.mp4"), seconds: 3)
     for command in [["split", "in.mp4", "--plan", "plan.json"], ["transcoding", "in.mp4", "--jobs", "2"]] {
-      let run = try vtencode(folder, command + ["--bitrate", "300k", "--cbr"] + encoder)
-      #expect(run.status != 0 && run.complaints.contains("buffer"), "\(run.complaints)")
-      #expect(run.complaintLines.count == 1)
+      for limit in [["--cbr"], ["--max-rate", "400k"]] {
+        let run = try vtencode(folder, command + ["--bitrate", "300k"] + limit + encoder)
+        #expect(run.status != 0 && run.complaints.contains("buffer"), "\(run.complaints)")
+        #expect(run.complaintLines.count == 1)
+      }
     }
     #expect(folder.contents == ["in.mp4"])
   }
 
-  @Test func ratesThatVaryWithinABufferAreRefused() throws {
-    let folder = try Folder()
-    try makeVaryingMovie(folder.path("in.mp4"), seconds: 3)
-    for command in [["split", "in.mp4", "--plan", "plan.json"], ["transcoding", "in.mp4", "--jobs", "2"]] {
-      let run = try vtencode(folder, command + ["--bitrate", "300k", "--max-rate", "400k"])
-      #expect(run.status == 64 && run.complaints.contains("--max-rate"), "\(run.complaints)")
+  /// Parts of a movie of 25 frames a second: what each shows, and for how long.
+  private func makeMovie(_ path: String, _ parts: [(source: String, seconds: Int)]) throws {
+    let inputs = parts.flatMap { ["-f", "lavfi", "-i", "\($0.source)=size=320x240:rate=25"] }
+    let filters = parts.enumerated().map { n, part in
+      "[\(n)]trim=duration=\(part.seconds)" + (part.source == "testsrc2" ? ",noise=alls=30:allf=t" : "")
+        + "[p\(n)];"
     }
-    #expect(folder.contents == ["in.mp4"])
+    let made = try CommandLine.run(
+      "ffmpeg",
+      ["-nostdin", "-v", "error"] + inputs + [
+        "-filter_complex",
+        filters.joined() + parts.indices.map { "[p\($0)]" }.joined() + "concat=n=\(parts.count)[v]", "-map",
+        "[v]", "-pix_fmt", "yuv420p", "-c:v", "mpeg4", "-q:v", "2", path,
+      ])
+    try #require(made.status == 0, "\(made.complaints)")
+  }
+
+  @Test(
+    "Segments whose rate varies within a buffer: it holds over joins, and the movie has its rate",
+    arguments: [(["mandelbrot", "testsrc2"], 1.0, 3), (["testsrc2", "mandelbrot"], 2.5, 2)])
+  func variableRate(halves: [String], seconds: Double, count: Int) throws {
+    let folder = try Folder()
+    let (rate, highest) = (300_000, 400_000 & ~63)
+    let parts = halves.map { (source: $0, seconds: Self.frames / 50) }
+    try makeMovie(folder.path("in.mp4"), parts)
+    let options = [
+      "--bitrate", "\(rate)", "--max-rate", "\(highest)", "--buffer", "\(seconds)", "--buffer-timing",
+    ]
+    var run = try vtencode(
+      folder, ["split", "in.mp4", "--plan", "plan.json", "--segments", "\(count)"] + options)
+    try #require(run.status == 0, "\(run.complaints)")
+    let plan = try JSONDecoder().decode(
+      Plan.self, from: Data(contentsOf: URL(fileURLWithPath: folder.path("plan.json"))))
+    #expect(plan.segments.allSatisfy { $0.bitRate <= highest } && Set(plan.segments.map(\.bitRate)).count > 1)
+    for segment in plan.segments.indices {
+      run = try vtencode(folder, ["encode-segment", "--plan", "plan.json", "--segment", "\(segment)"])
+      try #require(run.status == 0, "\(run.complaints)")
+    }
+    run = try vtencode(folder, ["join", "--plan", "plan.json", "--out", "out.mp4"])
+    try #require(run.status == 0, "\(run.complaints)")
+    run = try vtencode(folder, ["transcoding", "in.mp4", "--jobs", "2", "--out", "jobs.mp4"] + options)
+    try #require(run.status == 0, "\(run.complaints)")
+    for (name, joins) in [("out.mp4", plan.segments.dropFirst().map(\.firstFrame)), ("jobs.mp4", [])] {
+      let path = folder.path(name)
+      try expectNoErrors(Probe(path))
+      try check(path, rate: highest, seconds: seconds, isConstant: false)
+      try checkMessages(path, rate: highest, seconds: seconds, isConstant: false, joins: joins)
+      let got = try Probe(path).bitRate(seconds: Double(Self.frames) / 25)
+      #expect(abs(got / Double(rate) - 1) < 0.01, "\(name): \(got), planned \(plan.segments.map(\.bitRate))")
+    }
   }
 
   @Test func unevenTimesDoNotFitAConstantRate() throws {

@@ -4,18 +4,23 @@ import BenchmarkSupport
 import Foundation
 import VideoToolbox
 
-/// Hours of frames into a frame silo, a part of them again in a second pass, and out again; beside a plain file.
+/// Hours of frames into a frame silo, a part of them again in a second pass, and out again; beside a plain file. With a
+/// picture of the memory in use: of two passes over as many hours of small pictures, too.
 @main
 struct SiloBench: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "silo-bench", abstract: "Measures a frame silo: time for each frame, memory, size.",
     discussion: """
-      Frames are 60 in a second of video, of random sizes and bytes; every 60th is ten times as large.
+      Frames are 60 in a second of video, of random sizes and bytes; every 60th is ten times as large. --svg draws the \
+      memory in use over the frames, and encodes as many hours of 25 small pictures a second in two passes, with a \
+      multi-pass storage.
       """)
 
   @Option(help: "Hours of video.") var hours: Double = 2
   @Option(help: ArgumentHelp("Megabits for a second of video.", valueName: "mb")) var rate: Double = 2
   @Option(help: ArgumentHelp("Where the silo is.", valueName: "folder")) var folder: String?
+
+  @Option(help: ArgumentHelp("Where to draw the memory in use.", valueName: "file")) var svg: String?
 
   @OptionGroup var results: ResultOptions
 
@@ -35,35 +40,45 @@ struct SiloBench: ParsableCommand {
       "\(frames) frames, \(hours) hours at \(rate) Mb/s",
       ["work", "frames", "microseconds a frame", "MB a second", "memory after each tenth, MB"])
 
-    func row(_ name: String, _ count: Int, _ bytes: () -> Int, _ tenth: (Int) throws -> Void) throws {
-      var memory: [String] = []
+    var curves: [MemoryCurve] = []
+
+    /// - Parameter hundredth: a hundredth of the work, or what falls into it.
+    func row(_ name: String, _ count: Int, _ bytes: () -> Int, _ hundredth: (Int) throws -> Void) throws {
+      var curve = MemoryCurve(name: name)
       let before = bytes()
       let usage = try Usage.of {
-        for number in 0..<10 {
-          try tenth(number)
-          memory.append("\(ProcessMemory.resident >> 20)")
+        for number in 0..<100 {
+          try hundredth(number)
+          curve.resident.append(ProcessMemory.resident)
         }
       }
+      curves.append(curve)
+      let tenths = stride(from: 9, to: 100, by: 10).map { "\(curve.resident[$0] >> 20)" }
       table.add([
         name, "\(count)", Figure.fixed(usage.clock / Double(count) * 1e6, 1),
-        Figure.fixed(Double(bytes() - before) / usage.clock / 1e6), memory.joined(separator: " "),
+        Figure.fixed(Double(bytes() - before) / usage.clock / 1e6), tenths.joined(separator: " "),
       ])
     }
 
-    let share = frames / 10
-    try row("first pass", share * 10, { source.written }) { tenth in
-      for index in tenth * share..<(tenth + 1) * share { try source.add(index, to: silo) }
+    let share = frames / 100
+    try row("first pass", share * 100, { source.written }) { part in
+      for index in part * share..<(part + 1) * share { try source.add(index, to: silo) }
     }
-    try row("second pass, a tenth of the frames", share / 10 * 10, { source.written }) { tenth in
-      let range = CMTimeRange(
-        start: source.time(tenth * share), duration: source.time(share / 10))
-      try source.check(
-        VTFrameSiloSetTimeRangesForNextPass(silo, timeRangeCount: 1, timeRangeArray: [range]))
-      for index in tenth * share..<tenth * share + share / 10 { try source.add(index, to: silo) }
+    // In ten ranges, each a pass of its own.
+    let again = share / 10
+    try row("second pass, a tenth of the frames", again * 100, { source.written }) { part in
+      let start = part / 10 * share * 10
+      if part % 10 == 0 {
+        let range = CMTimeRange(start: source.time(start), duration: source.time(again * 10))
+        try source.check(
+          VTFrameSiloSetTimeRangesForNextPass(silo, timeRangeCount: 1, timeRangeArray: [range]))
+      }
+      let first = start + part % 10 * again
+      for index in first..<first + again { try source.add(index, to: silo) }
     }
     var (read, count) = (0, 0)
-    try row("reading", share * 10, { read }) { tenth in
-      let range = CMTimeRange(start: source.time(tenth * share), duration: source.time(share))
+    try row("reading", share * 100, { read }) { part in
+      let range = CMTimeRange(start: source.time(part * share), duration: source.time(share))
       try source.check(
         VTFrameSiloCallBlockForEachSampleBuffer(silo, in: range) { sample in
           read += CMSampleBufferGetTotalSampleSize(sample)
@@ -71,8 +86,8 @@ struct SiloBench: ParsableCommand {
           return noErr
         })
     }
-    guard count == share * 10 else {
-      throw BenchmarkError(description: "\(count) frames of \(share * 10) came back.")
+    guard count == share * 100 else {
+      throw BenchmarkError(description: "\(count) frames of \(share * 100) came back.")
     }
     let size = try FileManager.default.attributesOfItem(atPath: url.path)[.size] as? Int ?? 0
 
@@ -82,13 +97,25 @@ struct SiloBench: ParsableCommand {
     else { throw BenchmarkError(description: "\(plain.path) cannot be written.") }
     defer { try? FileManager.default.removeItem(at: plain) }
     var plainBytes = 0
-    try row("the same bytes into a plain file", share * 10, { plainBytes }) { tenth in
-      for index in tenth * share..<(tenth + 1) * share {
+    try row("the same bytes into a plain file", share * 100, { plainBytes }) { part in
+      for index in part * share..<(part + 1) * share {
         plainBytes += try source.withBytes(index) { bytes in
           try file.write(contentsOf: Data(bytes))
           return bytes.count
         }
       }
+    }
+    if let svg {
+      let passes = try StoragePasses(frames: max(100, Int(hours * 3600 * StoragePasses.frameRate)))
+      for name in ["encoder, first pass", "encoder, second pass"] {
+        try passes.begin()
+        try row(name, passes.share * 100, { passes.bytes }) { try passes.encode($0) }
+        try passes.end()
+      }
+      let title = "\(Figure.fixed(hours, 1)) hours of frames into a silo, and through two passes"
+      // The plain file is no silo.
+      let drawn = curves.filter { !$0.name.hasPrefix("the same") }
+      try MemoryChart(title: title, curves: drawn).svg.write(toFile: svg, atomically: true, encoding: .utf8)
     }
     try ResultPrinter(results).add(table)
     print("The silo's file: \(size >> 20) MB; the bytes of the frames: \(read >> 20) MB.")

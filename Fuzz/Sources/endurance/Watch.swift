@@ -2,26 +2,17 @@
 import Foundation
 import Synchronization
 
-/// What one kind of work left in use, noted at even distances of its way.
-struct Curve: Sendable {
-  var name: String
-  /// Bytes of memory in use.
-  var resident: [Int] = []
-  /// Open descriptors.
-  var files: [Int] = []
-}
-
 /// Runs work in a hundred parts and looks at what stays.
 final class Watch: Sendable {
   static let parts = 100
   /// Before them a pool or a cache may still fill.
   private static let settledAfter = 20
 
-  private let finished = Mutex<[Curve]>([])
+  private let finished = Mutex<[MemoryCurve]>([])
 
   /// Ends the program where memory grows from the second tenth on, or a file stays open.
   func run(_ name: String, _ part: (Int) throws -> Void) {
-    var curve = Curve(name: name)
+    var curve = MemoryCurve(name: name)
     let begin = Date()
     do {
       for number in 0..<Self.parts {
@@ -72,37 +63,6 @@ final class Watch: Sendable {
     return below > 0 ? above / below : 0
   }
 
-  /// A picture of all curves, one row each, from zero to a quarter more than its most.
-  func svg(title: String) -> String {
-    let curves = finished.withLock { $0 }
-    let (width, row, left, top) = (760, 84, 190, 44)
-    let height = top + curves.count * row + 30
-    var lines = [
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 \(width) \(height)\" font-family=\"sans-serif\" "
-        + "font-size=\"12\">",
-      "<rect width=\"\(width)\" height=\"\(height)\" fill=\"white\"/>",
-      "<text x=\"10\" y=\"22\" font-size=\"15\">\(title)</text>",
-    ]
-    for (index, curve) in curves.enumerated() {
-      let base = top + (index + 1) * row - 14
-      let most = Double(curve.resident.max() ?? 1) * 1.25
-      let (drawn, tall) = (Double(width - left - 90), Double(row - 24))
-      let points = curve.resident.enumerated().map { x, y in
-        String(
-          format: "%.1f,%.1f", Double(left) + drawn * Double(x) / Double(max(curve.resident.count - 1, 1)),
-          Double(base) - tall * Double(y) / most)
-      }
-      lines += [
-        "<text x=\"10\" y=\"\(base - 26)\">\(curve.name)</text>",
-        "<text x=\"10\" y=\"\(base - 10)\" fill=\"#666\">\(curve.files.last ?? 0) files open</text>",
-        "<path d=\"M\(left),\(base - row + 24)V\(base)H\(width - 90)\" fill=\"none\" stroke=\"#bbb\"/>",
-        "<polyline points=\"\(points.joined(separator: " "))\" fill=\"none\" stroke=\"#0a58ca\" stroke-width=\"1.5\"/>",
-        "<text x=\"\(width - 84)\" y=\"\(base - 26)\">\((curve.resident.last ?? 0) / 1_000_000) MB</text>",
-      ]
-    }
-    lines.append(
-      "<text x=\"\(left)\" y=\"\(height - 10)\" fill=\"#666\">memory in use, from the first part of the work to the last</text>"
-    )
-    return (lines + ["</svg>", ""]).joined(separator: "\n")
-  }
+  /// A picture of all curves.
+  func chart(title: String) -> MemoryChart { MemoryChart(title: title, curves: finished.withLock { $0 }) }
 }

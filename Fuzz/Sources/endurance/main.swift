@@ -324,5 +324,5 @@ try resize()
 comeAndGo()
 if let path = CommandLine.arguments.dropFirst(3).first {
   let title = "\(share * Watch.parts) frames, \(sessionCount) sessions"
-  try watch.svg(title: title).write(toFile: path, atomically: true, encoding: .utf8)
+  try watch.chart(title: title).svg.write(toFile: path, atomically: true, encoding: .utf8)
 }

@@ -34,12 +34,17 @@ struct FileRateController {
     var ratio = BitRatio()
     /// Steps of QP by which quality that is inherited makes pictures finer than the picture's QP says.
     var finer = 0.0
+    var isFinerKnown = false
     /// Sums over pictures of late.
     var residual = ResidualHistogram()
   }
 
   private var configuration: LookAheadConfiguration
   private(set) var buffer: BufferState?
+  /// What was sent in the windows of hard limits, by the times that frames leave the buffer.
+  private var limits: HardLimits
+  /// Pictures of the look-ahead with what each would take.
+  private var trial: [(bits: Double, seconds: Double)] = []
   /// Nil where no other stream goes on with the buffer.
   private(set) var joined: JoinedBuffer?
   /// By kind.
@@ -59,6 +64,9 @@ struct FileRateController {
   private var isNearEnd = false
   /// QP of the last picture, before offsets of its kind.
   private var last: Double?
+  /// The same before it was made to fit into the buffer, where a pass before says what is to come: when there is room again
+  /// it goes on from there.
+  private var lastRemembered: Double?
   /// The look-ahead at hand: sums, and seconds.
   private var ahead = [ResidualHistogram(), ResidualHistogram(), ResidualHistogram()]
   private var aheadSeconds = 0.0
@@ -73,6 +81,9 @@ struct FileRateController {
   private static let pace = (usual: 0.5, fast: 1.5)
   /// Part of the buffer that planning leaves for what the model does not foresee.
   private static let margin = 0.1
+  /// Part of a hard limit that planning leaves for what the model does not foresee, and part of its rate for what comes
+  /// after the look-ahead.
+  private static let (limitMargin, limitReserve) = (0.02, 0.25)
   /// Pictures after which half of what a picture hands on has come together.
   private static let heirs = 8.0
   /// Seconds that an expected end is looked ahead to at the most, while the stream is no longer than that.
@@ -83,18 +94,33 @@ struct FileRateController {
   /// The rest of a stream that a pass has seen.
   private var remaining: RemainingPass?
 
-  init(_ configuration: LookAheadConfiguration, pass: PassStatistics? = nil) {
+  /// - Parameter joined: the buffer goes on from another stream, or in another.
+  init(_ configuration: LookAheadConfiguration, pass: PassStatistics? = nil, joined: JoinedBuffer? = nil) {
     self.configuration = configuration.planned
-    remaining = pass.map { RemainingPass($0) }
-    buffer = configuration.buffer.map { BufferState($0) }
-  }
-
-  /// The buffer goes on from another stream, or in another.
-  init(_ configuration: LookAheadConfiguration, pass: PassStatistics?, joined: JoinedBuffer?) {
-    self.init(configuration, pass: pass)
+    limits = HardLimits(configuration.stream.dataRateLimits)
     self.joined = joined
+    let buffer = configuration.buffer.map { BufferState($0) }
+    self.buffer = buffer
+    let end = joined.flatMap { joined in buffer.map { joined.hasFramesAfter ? joined.wanted($0) : 0 } }
+    remaining = pass.map { RemainingPass($0, buffer: buffer, end: end ?? 0) }
+    // The first pictures have to fit into the buffer too.
+    if buffer != nil, let pass { learn(pass) }
     begin(at: 0)
   }
+
+  /// Frames have to fit something.
+  var isLimited: Bool { buffer != nil || !limits.isEmpty }
+
+  /// What pictures of each kind took in a pass before.
+  private mutating func learn(_ pass: PassStatistics) {
+    for picture in pass.pictures.prefix(FileRateController.learned) where picture.bits > 200 {
+      let kind = picture.kind.rawValue
+      let units = BitModel.units(picture.residual, qp: picture.qp + FileRateController.offsets[kind])
+      kinds[kind].ratio.learn(bits: Double(picture.bits), units: units, weight: 0.1)
+    }
+  }
+  /// Pictures.
+  private static let learned = 100
 
   /// The stream begins so many seconds after what it is joined to.
   mutating func begin(at seconds: Double) {
@@ -114,12 +140,15 @@ struct FileRateController {
         spent = elapsed * rate
         total = spent
       }
-      last = nil
+      (last, lastRemembered) = (nil, nil)
     }
     if let limit = new.buffer {
       if buffer == nil { buffer = BufferState(limit) } else { buffer?.change(to: limit) }
     } else {
       buffer = nil
+    }
+    if new.stream.dataRateLimits != configuration.stream.dataRateLimits {
+      limits.change(to: new.stream.dataRateLimits)
     }
     configuration = new
   }
@@ -136,9 +165,15 @@ struct FileRateController {
     case .constantQP(let constant): return Double(constant)
     case .quality(let quality): qp = quality
     case .average, .constant:
-      qp = rememberedQP(isEnding: isEnding) ?? averageQP(upcoming, isEnding: isEnding)
+      if let remembered = rememberedQP(isEnding: isEnding) {
+        lastRemembered = remembered
+        qp = remembered
+      } else {
+        qp = averageQP(upcoming, isEnding: isEnding)
+      }
     }
     if let buffer { qp = fitting(qp, upcoming, buffer, isEnding: isEnding) }
+    if !limits.isEmpty { qp = allowed(qp, upcoming) }
     qp = min(max(qp, Double(configuration.stream.minimumQP)), Double(configuration.stream.maximumQP))
     last = qp
     return qp
@@ -149,8 +184,9 @@ struct FileRateController {
     guard case .average = configuration.rate, let remaining, !remaining.isOver else { return nil }
     let rate = Double(configuration.targetRate ?? 0)
     let share = rate * remaining.seconds
-    let qp = remaining.qp(bits: max(rate * (elapsed + remaining.seconds) - total, share * 0.2))
-    guard let last else { return qp }
+    let qp = remaining.qp(
+      bits: max(rate * (elapsed + remaining.seconds) - total, share * 0.2), fullness: buffer?.fullness)
+    guard let last = lastRemembered ?? last else { return qp }
     // At the end there is no time left to come back slowly.
     let isLate = isEnding || remaining.seconds < 1
     let pace = isLate ? 2 * FileRateController.pace.fast : FileRateController.pace.usual
@@ -292,12 +328,39 @@ struct FileRateController {
     return 51
   }
 
-  /// Bits that are to be left behind the look-ahead: where the stream may end with it, and there is no time to come back.
+  /// The least QP from `wanted` on with which the pictures of the look-ahead keep to the hard limits.
+  private mutating func allowed(_ wanted: Double, _ upcoming: [PictureForecast]) -> Double {
+    var qp = wanted
+    while qp < 51 {
+      trial.removeAll(keepingCapacity: true)
+      for picture in upcoming { trial.append((bits(picture, qp: qp), picture.duration)) }
+      let fits = limits.allow(
+        trial, margin: FileRateController.limitMargin, reserve: FileRateController.limitReserve)
+      if fits { return qp }
+      qp += 0.5
+    }
+    return 51
+  }
+
+  /// Bits that are to be left behind the look-ahead, where others go on with the buffer: what the rest of the stream does not
+  /// bring. Where that is not known, what is agreed upon, as long as the look-ahead is no longer than it takes to come back.
   private func endFullness(_ buffer: BufferState, seconds: Double, isEnding: Bool) -> Double? {
     guard let joined, joined.hasFramesAfter else { return nil }
     let end = joined.wanted(buffer)
-    return isEnding || seconds * buffer.rate < 2 * end ? end : nil
+    if isEnding { return end }
+    var left: Double?
+    if let remaining, !remaining.isOver {
+      left = remaining.seconds - seconds
+    } else if let expected = configuration.expectedDuration {
+      left = expected - elapsed - seconds
+    }
+    guard let left else { return seconds * buffer.rate < 2 * end ? end : nil }
+    let needed = end - max(left, 0) * buffer.rate * FileRateController.refill
+    return needed > 0 ? needed : nil
   }
+
+  /// Part of what comes in behind the look-ahead that is counted upon: its pictures take the rest.
+  private static let refill = 0.5
 
   /// The stream is short so far, or ends with what was planned last: the bits of a few pictures that are not known yet would
   /// miss the rate by per cents.
@@ -310,8 +373,9 @@ struct FileRateController {
   /// Bits that the first of these pictures may take.
   /// - Parameter intervals: seconds from the removal of each to that of the next.
   func room(_ upcoming: [PictureForecast], intervals: [Double]) -> Double? {
-    guard let buffer else { return nil }
-    return joined?.room(upcoming, intervals: intervals, buffer) ?? buffer.fullness
+    let left = limits.room(duration: intervals.first ?? 0, reserve: FileRateController.limitReserve)
+    guard let buffer else { return left }
+    return min(joined?.room(upcoming, intervals: intervals, buffer) ?? buffer.fullness, left ?? .infinity)
   }
 
   /// Bits that the buffer may hold after a picture: all that it has room for, or what is agreed upon if it is the last
@@ -343,7 +407,6 @@ struct FileRateController {
     let kind = picture.kind.rawValue
     let own = qp + FileRateController.offsets[kind]
     let units = BitModel.units(final, qp: own + cascaded)
-    let wasKnown = kinds[kind].ratio.isKnown
     if bits > 200 {
       // Where the stream ends, what came last is all that tells of what is left.
       let isFast = elapsed < 1 || isNearEnd
@@ -354,8 +417,9 @@ struct FileRateController {
     }
     let finer = own - BitModel.qp(picture.residual, units: BitModel.units(final, qp: own))
     if finer.isFinite, abs(finer) < 20 {
-      kinds[kind].finer += (finer - kinds[kind].finer) * (wasKnown ? 0.1 : 1)
+      kinds[kind].finer += (finer - kinds[kind].finer) * (kinds[kind].isFinerKnown ? 0.1 : 1)
     }
+    if bits > 200 { kinds[kind].isFinerKnown = true }
     let keep = Float(max(1 - picture.duration / FileRateController.memory, 0.5))
     for i in kinds.indices { kinds[i].residual.counts *= keep }
     contentSeconds = contentSeconds * Double(keep) + picture.duration
@@ -376,12 +440,15 @@ struct FileRateController {
   /// - Parameter isInBuffer: that time has filled the buffer.
   mutating func correct(seconds: Double, isInBuffer: Bool) {
     elapsed += seconds
-    if isInBuffer { buffer?.pass(seconds: seconds) }
+    guard isInBuffer else { return }
+    buffer?.pass(seconds: seconds)
+    limits.pass(seconds: seconds)
   }
 
   /// The picture is out of the buffer, with its filler.
   mutating func remove(bits: Double, seconds: Double) {
     buffer?.remove(bits: bits, seconds: seconds)
+    limits.account(bits, duration: seconds)
     joined?.advance(seconds: seconds)
   }
 }

@@ -50,8 +50,10 @@ struct JoinedBuffer {
   mutating func advance(seconds: Double) { now += Int((seconds / tick).rounded()) }
 
   /// Bits that must be left at the end, for all that the last frame may bring with it.
-  func wanted(_ buffer: BufferState) -> Double {
-    buffer.agreedFullness + (isConstant ? 8 + JoinedBuffer.leastFiller + 8 : 0)
+  func wanted(_ buffer: BufferState) -> Double { Self.wanted(buffer, isConstant: isConstant) }
+
+  static func wanted(_ buffer: BufferState, isConstant: Bool) -> Double {
+    buffer.agreedFullness + (isConstant ? 8 + leastFiller + 8 : 0)
   }
 
   /// Bits that a picture takes at the least.

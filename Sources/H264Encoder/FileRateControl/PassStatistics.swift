@@ -107,6 +107,31 @@ public struct PassStatistics: Sendable, Equatable {
     return wanted.map { $0 / all }
   }
 
+  /// What parts take of the bits of the whole, if all have the same quality as far as a decoder's buffer lets them: a part takes
+  /// no more than the buffer carries, and what it leaves goes to the others.
+  /// - Parameters:
+  ///   - parts: numbers of their pictures, ascending; each is a stream by itself, and all but the last leave in the buffer
+  ///     what they found (`LookAheadConfiguration.hasFramesAfter`).
+  ///   - bits: of the whole, as it is to be.
+  /// - Returns: Bits of each part; less than `bits` in all if the buffer carries no more, or the pictures can not use it.
+  public func bits(of parts: [Range<Int>], all bits: Double, buffer: LookAheadConfiguration.Buffer)
+    -> [Double]
+  {
+    let state = BufferState(buffer)
+    let streams = parts.indices.map { n in
+      RemainingPass(
+        part(parts[n]), buffer: state,
+        end: n < parts.count - 1 ? JoinedBuffer.wanted(state, isConstant: false) : 0)
+    }
+    func all(_ qp: Double) -> Double { streams.reduce(0) { $0 + $1.bits(qp: qp) } }
+    var (low, high) = (0.0, 51.0)
+    for _ in 0..<30 {
+      let middle = (low + high) / 2
+      if all(middle) > bits { low = middle } else { high = middle }
+    }
+    return streams.map { $0.bits(qp: high) }
+  }
+
   /// - Parameter bytes: what `bytes` gave.
   /// - Throws: `EncoderError.invalidConfiguration` if this is not what `bytes` gave.
   public init(bytes: [UInt8]) throws {
@@ -162,75 +187,5 @@ public struct PassStatistics: Sendable, Equatable {
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
     return hash
-  }
-}
-
-/// What is left of a stream whose first pass is known: bits at each QP.
-struct RemainingPass {
-  /// Bits of the pictures that are still to come, by QP without the offset of their kind.
-  private var bits = [Double](repeating: 0, count: 52)
-  private(set) var seconds = 0.0
-  private let pictures: [PassStatistics.Picture]
-  /// Pictures that are gone.
-  private var next = 0
-  /// Of the pictures that are gone: what they took, and what the first pass said that they would.
-  private var taken = 1.0
-  private var expected = 1.0
-
-  init(_ statistics: PassStatistics) {
-    pictures = statistics.pictures
-    for picture in pictures { add(picture, 1) }
-  }
-
-  private mutating func add(_ picture: PassStatistics.Picture, _ sign: Double) {
-    // As `bits(_:qp:)` of each QP, with less work: a pass over hours begins with all of its pictures.
-    let offset = FileRateController.offsets[picture.kind.rawValue]
-    let then = BitModel.units(picture.residual, qp: min(max(picture.qp + offset, 0), 51))
-    let scale = sign * Double(picture.bits) / then
-    let part = offset - offset.rounded(.down)
-    var at = Int(offset.rounded(.down))
-    var below = BitModel.units(picture.residual, at)
-    for qp in bits.indices {
-      at += 1
-      let above = BitModel.units(picture.residual, at)
-      bits[qp] += scale * (below + (above - below) * part)
-      below = above
-    }
-    seconds += sign * picture.duration
-  }
-
-  static func bits(_ picture: PassStatistics.Picture, qp: Double) -> Double {
-    let offset = FileRateController.offsets[picture.kind.rawValue]
-    let then = BitModel.units(picture.residual, qp: min(max(picture.qp + offset, 0), 51))
-    return Double(picture.bits) * BitModel.units(picture.residual, qp: min(max(qp + offset, 0), 51)) / then
-  }
-
-  var isOver: Bool { next >= pictures.count }
-
-  /// The QP at which the rest takes so many bits.
-  func qp(bits wanted: Double) -> Double {
-    guard wanted.isFinite else { return wanted == .infinity ? 0 : 51 }
-    let scale = taken / expected
-    var low = 0
-    var high = 51
-    if bits[low] * scale <= wanted { return 0 }
-    if bits[high] * scale >= wanted { return 51 }
-    while high - low > 1 {
-      let middle = (low + high) / 2
-      if bits[middle] * scale > wanted { low = middle } else { high = middle }
-    }
-    let part = (bits[low] * scale - wanted) / max((bits[low] - bits[high]) * scale, 1e-9)
-    return Double(low) + min(max(part, 0), 1)
-  }
-
-  /// The next picture is coded.
-  mutating func note(bits: Double, qp: Double) {
-    guard next < pictures.count else { return }
-    let picture = pictures[next]
-    next += 1
-    add(picture, -1)
-    // The last seconds say more than the first.
-    taken = taken * 0.99 + bits
-    expected = expected * 0.99 + max(Self.bits(picture, qp: qp), 1)
   }
 }

@@ -44,8 +44,9 @@ public struct LookAheadConfiguration: Sendable, Equatable {
     public init(rate: Int, pictureID: Int) { (self.rate, self.pictureID) = (rate, pictureID) }
   }
 
-  /// The picture, the profile, the level, the tools, the speed and the threads. What belongs to the low-latency face is
-  /// not read: its rate control, hard limits and queue, dropped frames, scene changes, refreshes and long-term
+  /// The picture, the profile, the level, the tools, the speed, the threads, and the hard limits of the rate: they hold in
+  /// every window of the times at which frames leave a decoder's buffer, and a picture that breaks one is coded again. What belongs to the low-latency face is
+  /// not read: its rate control and queue, dropped frames, scene changes, refreshes and long-term
   /// references.
   public var stream: EncoderConfiguration
   public var rate = Rate.quality(24)
@@ -180,7 +181,6 @@ extension LookAheadConfiguration {
     var c = stream
     c.rateControl = .constantQP(26)
     if let bits = targetRate { c.rateControl = .averageBitRate(bits) }
-    c.dataRateLimits = []
     c.maximumQueueDelay = 0.3
     c.allowsFrameDropping = false
     c.cascadesQuality = false
@@ -224,8 +224,13 @@ extension LookAheadConfiguration {
   var targetRate: Int? {
     switch rate {
     case .constantQP, .quality: nil
-    case .average(let bits): buffer.map { min(bits, $0.maximumRate) } ?? bits
+    case .average(let bits): min(bits, buffer?.maximumRate ?? bits, limitedRate ?? bits)
     case .constant(let bits): bits
     }
+  }
+
+  /// Bits per second that the tightest of the hard limits allows.
+  private var limitedRate: Int? {
+    stream.dataRateLimits.map { Double($0.bytes) * 8 / $0.seconds }.min().map { Int(min(max($0, 1000), 2e9)) }
   }
 }

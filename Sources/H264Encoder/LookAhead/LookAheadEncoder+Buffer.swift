@@ -6,7 +6,7 @@ extension LookAheadEncoder {
   /// - Returns: the QP that it was coded with.
   func fit(_ flight: PictureInFlight, _ picture: QueuedPicture) -> Double {
     // No other picture is in flight then.
-    guard flight.isInBuffer, let room = flight.room else { return flight.qp }
+    guard flight.isLimited, let room = flight.room else { return flight.qp }
     let output = flight.output
     let leading = flight.leading
     var qp = flight.qp

@@ -52,12 +52,12 @@ extension LookAheadEncoder {
     }
     let interval = queue.decodeInterval(place: codedCount, depth: reorderingDepth)
     codedCount += 1
-    if flight.isInBuffer {
+    if flight.isLimited {
       facts.fillerBytes = fill(
         &flight.output.pointee, interval.seconds, isKnown: interval.isKnown, isLast: flight.isLast)
     }
     facts.bits = flight.output.pointee.bits
-    if flight.isInBuffer { rateControl.remove(bits: Double(facts.bits), seconds: interval.seconds) }
+    if flight.isLimited { rateControl.remove(bits: Double(facts.bits), seconds: interval.seconds) }
     if flight.isLast { bufferMiss = rateControl.miss }
     facts.encodeTime = flight.time + Double(DispatchTime.now().uptimeNanoseconds &- start) * 1e-9
     if let picture = flight.picture {

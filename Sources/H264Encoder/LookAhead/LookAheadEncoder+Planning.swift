@@ -114,7 +114,7 @@ extension LookAheadEncoder {
     for entry in order.wantedL1 { flight.pins.append(entry.picture) }
     for i in flight.pins { uses[i] += 1 }
     (flight.qp, flight.offset, flight.cascaded) = (qp, offset, cascaded)
-    (flight.isExact, flight.isInBuffer) = (isExact, rateControl.buffer != nil)
+    (flight.isExact, flight.isLimited) = (isExact, rateControl.isLimited)
     (flight.isAccounted, flight.results) = (false, nil)
     launch(flight, &plan, source, isPredicted: !isB && !isIntra)
     flight.plan = plan

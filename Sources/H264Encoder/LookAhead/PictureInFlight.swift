@@ -22,8 +22,8 @@ final class PictureInFlight {
   var offset = 0.0
   var cascaded = 0.0
   var isExact = false
-  /// The rate control had a buffer; bits that it has for the picture, and whether that is the stream's last.
-  var isInBuffer = false
+  /// The rate control had a buffer or a hard limit; bits that they have for the picture, and whether that is the stream's last.
+  var isLimited = false
   var room: Double?
   var isLast = false
   var directKind = DirectChoice.Kind.reference
@@ -64,7 +64,8 @@ extension LookAheadConfiguration {
   /// Those of a group with B pictures. One at a time where each must know what those before it took, since a buffer holds no
   /// more, or how long they took; and where so short a look-ahead would miss those that it is short of.
   var picturesInFlight: Int {
-    if buffer != nil || stream.encodeTimeShare != nil || bidirectionalLimit == 0 { return 1 }
+    let isLimited = buffer != nil || !stream.dataRateLimits.isEmpty
+    if isLimited || stream.encodeTimeShare != nil || bidirectionalLimit == 0 { return 1 }
     return lookAhead >= 24 ? 6 : lookAhead >= 12 ? 4 : 1
   }
 }

@@ -54,6 +54,87 @@ struct HardLimits {
     return least
   }
 
+  /// What the limits leave for the next frame, in bits; nil: no limits.
+  ///
+  /// A window that is used up leaves nothing until what fills it has passed: of each, a part is kept for the frames that
+  /// come meanwhile.
+  /// - Parameters:
+  ///   - duration: seconds to the frame after it.
+  ///   - reserve: part of a limit's rate that is kept for frames after it.
+  func room(duration: Double, reserve: Double) -> Double? {
+    limits.map { limit in
+      let total = Double(limit.bytes) * 8
+      let left = max(total - bits(since: time - limit.seconds), 0)
+      var room = left
+      for step in 1...Int(HardLimits.steps) {
+        let part = Double(step) / HardLimits.steps
+        // As long as the frame itself is in the window.
+        let used = bits(since: time - limit.seconds * (1 - part))
+        room = min(room, total - used - total * reserve * part)
+      }
+      return max(room, min(left, total * reserve * min(duration / limit.seconds, 1)))
+    }.min()
+  }
+
+  private func bits(since begin: Double) -> Double {
+    var sum = 0.0
+    for sent in history.reversed() {
+      if sent.time <= begin + HardLimits.tolerance { break }
+      sum += sent.bits
+    }
+    return sum
+  }
+
+  /// Whether these frames, the next to be sent, keep to the limits, and leave something for those after them.
+  /// - Parameters:
+  ///   - frames: bits, and seconds from each to the next.
+  ///   - margin: part of a limit that stays unused.
+  ///   - reserve: part of a limit's rate that is left for frames after them.
+  func allow(_ frames: [(bits: Double, seconds: Double)], margin: Double, reserve: Double) -> Bool {
+    limits.allSatisfy { limit in
+      let total = Double(limit.bytes) * 8
+      let step = limit.seconds / HardLimits.steps
+      var now = time
+      var used = bits(since: now - limit.seconds)
+      var first = history.count
+      while first > 0, history[first - 1].time > now - limit.seconds + HardLimits.tolerance { first -= 1 }
+      // The frames' own times come after those of the history.
+      var (oldest, oldestTime) = (0, now)
+      for n in 0..<frames.count + Int(HardLimits.steps) {
+        let begin = now - limit.seconds + HardLimits.tolerance
+        while first < history.count, history[first].time <= begin {
+          used -= history[first].bits
+          first += 1
+        }
+        while oldest < min(n, frames.count), oldestTime <= begin {
+          used -= frames[oldest].bits
+          oldestTime += frames[oldest].seconds
+          oldest += 1
+        }
+        guard n < frames.count else {
+          used += total * reserve / HardLimits.steps
+          if used > total { return false }
+          now += step
+          continue
+        }
+        used += frames[n].bits
+        // What was sent already can not be made smaller: of what it left, some is used in any case.
+        let left = total - (used - frames[n].bits)
+        if frames[n].bits > left - min(total * margin, max(left, 0) * 0.3) { return false }
+        now += frames[n].seconds
+      }
+      return true
+    }
+  }
+
+  /// Steps in which a window's time after the last known frame is gone through.
+  private static let steps = 16.0
+  /// Seconds by which sums of durations may miss.
+  private static let tolerance = 1e-9
+
+  /// The last frame lasted so many seconds longer than it was thought to.
+  mutating func pass(seconds: Double) { time += seconds }
+
   /// A frame was sent, or dropped (0 bits), and its time passes.
   mutating func account(_ bits: Double, duration: Double) {
     if !limits.isEmpty {

@@ -9,12 +9,6 @@ struct JobOptions: ParsableArguments {
         + "otherwise; the rate is shared by what the segments need.", valueName: "n"))
   var jobs: Int?
 
-  /// Why segments take no rate that varies within a buffer.
-  static func noBuffer(_ what: String) -> String {
-    "\(what) cuts the movie, and segments with --max-rate would not come out at their rate; take --cbr, or encode the movie "
-      + "whole."
-  }
-
   func validate(with options: EncodingOptions) throws {
     guard let jobs else { return }
     guard (1...1024).contains(jobs) else {
@@ -27,6 +21,5 @@ struct JobOptions: ParsableArguments {
       throw ValidationError(
         "--jobs starts processes of its own, so \(name) cannot go with it; leave one out.")
     }
-    if options.maxRate != nil { throw ValidationError(Self.noBuffer("--jobs")) }
   }
 }

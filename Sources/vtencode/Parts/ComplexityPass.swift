@@ -53,6 +53,7 @@ struct ComplexityPass: Sendable {
     quick.passes = 1
     // What parts need does not depend on what they may have.
     quick.isConstantBitRate = false
+    quick.maximumRate = nil
     quick.bufferSeconds = nil
     quick.writesBufferTiming = false
     // An encoder of several passes has a quick first one, with the tools that decide what a part needs.

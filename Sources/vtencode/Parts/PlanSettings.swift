@@ -24,8 +24,11 @@ struct PlanSettings: Codable, Sendable {
   /// Bits a second of the whole movie's pictures; none where a quality is.
   var bitRate: Int?
   var quality: Double?
-  /// Bits a second and seconds of the buffer that all segments share; older plans have none.
+  /// The buffer that all segments share; older plans have none. It fills at the rate itself, or at the highest.
   var constantRate: Bool?
+  /// Bits a second.
+  var maximumRate: Int?
+  /// Seconds.
   var bufferDuration: Double?
   /// The stream says what the buffer is.
   var bufferTiming: Bool?
@@ -64,6 +67,7 @@ struct PlanSettings: Codable, Sendable {
     if options.quality == nil { bitRate = plan.bitRate }
     quality = options.quality
     constantRate = options.cbr ? true : nil
+    maximumRate = plan.maximumRate
     bufferDuration = plan.bufferSeconds
     bufferTiming = options.bufferTiming ? true : nil
     self.passes = passes
@@ -102,6 +106,7 @@ struct PlanSettings: Codable, Sendable {
     add("--bitrate", bitRate)
     add("--quality", quality)
     flag("--cbr", constantRate == true)
+    add("--max-rate", maximumRate)
     add("--buffer", bufferDuration)
     flag("--buffer-timing", bufferTiming == true)
     add("--frame-rate", frameRate)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreMedia
 import Foundation
+import H264Encoder
 
 /// Where a movie is cut, and what each segment gets of its bits.
 struct SegmentCutter: Sendable {
@@ -16,6 +17,8 @@ struct SegmentCutter: Sendable {
   let bitRate: Int?
   /// All segments have the same rate.
   var isConstant = false
+  /// Of a decoder, which all segments share at a rate that varies; nil without one.
+  var buffer: LookAheadConfiguration.Buffer?
 
   /// Shorter, and a rate control has nothing to work with.
   private static let fewestFrames = 12
@@ -57,7 +60,9 @@ struct SegmentCutter: Sendable {
   private func needs(_ bytes: [Double], _ seconds: [Double], cuts: [Int], bits: Double) -> [Double] {
     if let statistics = complexity.statistics {
       // The encoder knows what each picture takes at another quality.
-      return statistics.shares(of: zip(cuts, cuts.dropFirst()).map { $0.0..<$0.1 }, bits: bits)
+      let parts = zip(cuts, cuts.dropFirst()).map { $0.0..<$0.1 }
+      return buffer.map { statistics.bits(of: parts, all: bits, buffer: $0) }
+        ?? statistics.shares(of: parts, bits: bits)
     }
     let powers: [Double] = zip(bytes, seconds).map { pow($0.0 / max($0.1, 1e-6), Self.exponent) * $0.1 }
     let allPowers = max(powers.reduce(0, +), 1e-6)
@@ -66,24 +71,24 @@ struct SegmentCutter: Sendable {
     return zip(powers, bytes).map { min($0.0 / allPowers, Self.mostGain * $0.1 / allBytes) }
   }
 
-  /// In proportion to the needs, but no less than an encoder can make use of; the whole stays the same.
+  /// In proportion to the needs, but no less than an encoder can make use of, and no more than a decoder's buffer carries;
+  /// the whole stays the same, as far as that goes.
   private func rates(of needs: [Double], seconds: [Double], average: Double) -> [Int] {
     let least = max(average * Self.leastShare, 1000)
-    var poor: Set<Int> = []
-    while true {
-      let rich = needs.indices.filter { !poor.contains($0) }
-      let bits =
-        average * seconds.reduce(0, +) - poor.reduce(0) { $0 + least * seconds[$1] }
-      let weight = max(rich.reduce(0) { $0 + needs[$1] }, 1e-6)
-      let rates: [Double] = needs.indices.map { index in
-        poor.contains(index) ? least : max(bits, 0) * needs[index] / weight / max(seconds[index], 1e-6)
-      }
-      let below = rich.filter { rates[$0] < least }
-      guard !below.isEmpty else {
-        return rates.map { min(max(Int(clamping: $0.rounded()), 1), BitRate.segments.upperBound) }
-      }
-      poor.formUnion(below)
+    let most = max(buffer.map { Double($0.maximumRate) } ?? .infinity, least)
+    let bits = average * seconds.reduce(0, +)
+    func rates(_ factor: Double) -> [Double] {
+      zip(needs, seconds).map { min(max(factor * $0.0 / max($0.1, 1e-6), least), most) }
     }
+    // The factor by its logarithm: needs may be shares or bits.
+    let middle = log2(max(bits, 1) / max(needs.reduce(0, +), 1e-9))
+    var (low, high) = (middle - 40, middle + 40)
+    for _ in 0..<60 {
+      let here = (low + high) / 2
+      let all = zip(rates(exp2(here)), seconds).reduce(0) { $0 + $1.0 * $1.1 }
+      if all < bits { low = here } else { high = here }
+    }
+    return rates(exp2(high)).map { min(max(Int(clamping: $0.rounded()), 1), BitRate.segments.upperBound) }
   }
 
   /// First pictures of all segments but the first: as near to equal parts as that goes, but at a cut where there is one
@@ -111,6 +116,19 @@ struct SegmentCutter: Sendable {
     case .seconds(let seconds):
       guard let first = complexity.pictures.first else { return 1 }
       return max(Int(clamping: ((complexity.end - first.time).seconds / seconds).rounded()), 1)
+    }
+  }
+}
+
+extension EncodingPlan {
+  /// As the option's help says.
+  private static let usualBufferSeconds = 2.5
+
+  /// What a session makes of the buffer of a rate that varies; nil without one.
+  var sharedBuffer: LookAheadConfiguration.Buffer? {
+    maximumRate.map {
+      LookAheadConfiguration.Buffer(
+        maximumRate: $0, size: Int(Double($0) * (bufferSeconds ?? Self.usualBufferSeconds)))
     }
   }
 }

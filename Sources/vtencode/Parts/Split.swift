@@ -11,8 +11,8 @@ struct Split: AsyncParsableCommand {
       A quick first pass finds out what the movie's parts need, so that the rate is shared by that. The plan is a JSON \
       file; for each of its segments run vtencode encode-segment, in any order, anywhere, and vtencode join at the \
       end. The options are those of transcoding. The encoder has one thread for each segment unless --threads says \
-      otherwise; libx264 and libx265 give other bits with another number. With --cbr all segments keep to one \
-      decoder's buffer, with the package's own H.264 encoder.
+      otherwise; libx264 and libx265 give other bits with another number. With --cbr or --max-rate all segments keep to \
+      one decoder's buffer, with the package's own H.264 encoder.
 
       Examples:
         vtencode split movie.mov --bitrate 3M --plan plan.json
@@ -49,7 +49,6 @@ struct Split: AsyncParsableCommand {
     for (name, isGiven) in [
       ("--out", options.out != nil), ("--psnr", options.psnr), ("--sandbox", options.sandbox),
     ] where isGiven { throw ValidationError("\(name) does not go with split; leave it out.") }
-    if options.maxRate != nil { throw ValidationError(JobOptions.noBuffer("split")) }
     guard plan.hasSuffix(".json") else { throw ValidationError("end the name of --plan in .json.") }
   }
 
@@ -104,9 +103,9 @@ struct Planner: Sendable {
     }
     var segments = SegmentCutter(
       complexity: complexity, size: size, bitRate: options.quality == nil ? plan.bitRate : nil,
-      isConstant: plan.isConstantBitRate
+      isConstant: plan.isConstantBitRate, buffer: plan.sharedBuffer
     ).segments()
-    if plan.isConstantBitRate { try checkTimes(complexity, segments, frameRate: plan.frameRate) }
+    if plan.keepsToBuffer { try checkTimes(complexity, segments, plan) }
     let usual =
       options.quality == nil && !plan.isConstantBitRate
         && encoderMakesPasses(plan.codec.type, encoderID: plan.encoderID)
@@ -135,16 +134,18 @@ extension Planner {
   /// Pictures that are reordered, before which a segment counts with the movie's frame rate.
   private static let reordered = 2
 
-  /// At a constant rate all that comes in before a segment's first pictures is known in advance.
-  private func checkTimes(
-    _ complexity: MovieComplexity, _ segments: [PlannedSegment], frameRate: Double
-  ) throws {
+  /// All that comes in before a segment's first pictures is known in advance, or the least of it where the rate may vary.
+  private func checkTimes(_ complexity: MovieComplexity, _ segments: [PlannedSegment], _ plan: EncodingPlan)
+    throws
+  {
     for segment in segments.dropFirst() {
-      for n in max(segment.firstFrame - Self.reordered, 0)..<segment.firstFrame
-      where abs(complexity.pictures[n].duration.seconds * frameRate - 1) > 0.2 {
+      for n in max(segment.firstFrame - Self.reordered, 0)..<segment.firstFrame {
+        let frames = complexity.pictures[n].duration.seconds * plan.frameRate
+        guard frames < 0.8 || plan.isConstantBitRate && frames > 1.2 else { continue }
+        let option = plan.isConstantBitRate ? "--cbr" : "--max-rate"
         throw Failure(
-          "the movie's pictures last unlike long, and segments of a constant rate (--cbr) would not fit together; leave "
-            + "--cbr out, or do not split it", status: 64)
+          "the movie's pictures last unlike long, and segments with one buffer (\(option)) would not fit together; leave "
+            + "\(option) out, or do not split it", status: 64)
       }
     }
   }

@@ -134,6 +134,18 @@ final class Compressor: @unchecked Sendable {
     min(max((movie ?? .infinity) / 2, 1.75), 4)
   }
 
+  /// Frames to look ahead where nobody said: those of `plan`, for the package's own encoder and no preset that names some.
+  private func usualLookAhead(_ plan: EncodingPlan) -> Int? {
+    guard encoderID == Self.ownEncoderID else { return nil }
+    var named: CFNumber?
+    let status = VTSessionCopyProperty(
+      session, key: kVTCompressionPropertyKey_SuggestedLookAheadFrameCount, allocator: kCFAllocatorDefault,
+      valueOut: &named)
+    return status == noErr && (named?.intValue ?? 0) > 0 ? nil : plan.usualLookAhead
+  }
+
+  private static let ownEncoderID = "org.openvideotoolbox.videoencoder.h264"
+
   /// The rate nearest to a source's that encoders expect: a picture an hour, or a million a second, is for its times to say.
   static func expectedFrameRate(_ rate: Double) -> Double { min(max(rate, 0.001), 1000) }
 
@@ -199,7 +211,7 @@ final class Compressor: @unchecked Sendable {
     if let duration = plan.keyframeDuration {
       try set(kVTCompressionPropertyKey_MaxKeyFrameIntervalDuration, duration, for: "--keyframe-duration")
     }
-    if let frames = plan.lookAheadFrames {
+    if let frames = plan.lookAheadFrames ?? usualLookAhead(plan) {
       try set(kVTCompressionPropertyKey_SuggestedLookAheadFrameCount, frames, for: "--look-ahead-frames")
     }
     if let level = plan.spatialAdaptiveQP?.level {
@@ -230,8 +242,8 @@ final class Compressor: @unchecked Sendable {
 
   /// What to do with an encoder whose segments have each a buffer of its own.
   static func sharesNoBuffer(_ encoder: String) -> String {
-    "\(encoder) keeps no decoder's buffer over segments, as --cbr asks for; take the package's own H.264 "
-      + "encoder (no --encoder, --codec avc1), or encode the movie whole (no split, no --jobs), or leave --cbr out"
+    "\(encoder) keeps no decoder's buffer over segments, as --cbr and --max-rate ask for; take the package's own H.264 "
+      + "encoder (no --encoder, --codec avc1), or encode the movie whole (no split, no --jobs), or leave that option out"
   }
 
   private func configure(_ mode: ConferencingPlan, plan: EncodingPlan, source: MovieSource) throws {

@@ -30,6 +30,8 @@ struct EncodingPlan: Sendable {
   var keyframeInterval: Int?
   var keyframeDuration: Double?
   var lookAheadFrames: Int?
+  /// What the package's own encoder looks ahead where neither the user nor a preset says.
+  var usualLookAhead: Int?
   var spatialAdaptiveQP: SpatialAdaptiveQP?
   var isConstantBitRate: Bool
   /// Bits a second at which a decoder's buffer fills, and the seconds of them, or of a constant rate, that it holds.
@@ -75,6 +77,12 @@ struct EncodingPlan: Sendable {
   /// What only the low-latency mode has.
   var conferencing: ConferencingPlan?
 
+  /// Frames: a second or two. Viewers of a stream wait as long for its player's buffer, and key frames are shared out over
+  /// what is seen of the next ones.
+  private static func streamingLookAhead(_ frameRate: Double) -> Int {
+    min(max(Int((frameRate * 2).rounded()), 1), 20)
+  }
+
   init(_ options: EncodingOptions, source: MovieSource, purpose: Purpose, isPaced: Bool) throws {
     self.purpose = purpose
     self.isPaced = isPaced
@@ -116,6 +124,7 @@ struct EncodingPlan: Sendable {
     // Whoever joins a stream waits for the next key frame.
     if purpose == .streaming, keyframeInterval == nil, keyframeDuration == nil { keyframeDuration = 2 }
     lookAheadFrames = options.lookAheadFrames
+    if purpose == .streaming { usualLookAhead = Self.streamingLookAhead(frameRate) }
     spatialAdaptiveQP = options.spatialAdaptiveQP
     isConstantBitRate = options.cbr
     writesBufferTiming = options.bufferTiming

@@ -1,0 +1,1 @@
+../../../Benchmarks/Sources/BenchmarkSupport/MemoryChart.swift
