@@ -61,8 +61,6 @@ struct RateController {
   private static let refinementQueue = 0.1
   /// How bits fall with the step size where only refinement is coded.
   private static let refinementSlope = 1.3
-  /// Part of the rate's mean over so many seconds by which a change of it is a step.
-  private static let (step, stepSeconds) = (0.1, 0.5)
   /// Frames after a fall of the rate that together keep to the new one.
   private static let cautiousFrameCount = 10
 
@@ -76,8 +74,6 @@ struct RateController {
   private var floor = SceneFloor()
   private var framesSinceKey = 0
   private var rateChanged = false
-  /// The rate's mean of late.
-  private var usualRate: Double
   /// The usual time between frames, which a pause does not change at once.
   private var usualDuration: Double
   /// After a fall of the rate: frames that must fit the new rate together, and the bits left for them.
@@ -106,7 +102,6 @@ struct RateController {
   init(_ configuration: EncoderConfiguration, memory: inout EncoderMemory) {
     self.configuration = configuration
     usualDuration = 1 / configuration.frameRate
-    usualRate = configuration.rate ?? 0
     line = LineQueue(rate: configuration.rate ?? 0, bound: configuration.maximumQueueDelay)
     limits = HardLimits(configuration.dataRateLimits)
     rows = (configuration.height + 15) / 16
@@ -120,36 +115,24 @@ struct RateController {
   }
 
   mutating func reconfigure(_ new: EncoderConfiguration) {
-    let before = configuration.rate
-    configuration = new
-    if let old = before, let rate = new.rate, old != rate {
+    if let old = configuration.rate, let rate = new.rate, old != rate {
+      rateChanged = true
+      // What was saved or overspent at the old rate says little about the new one.
+      let frame = rate / new.frameRate
+      for i in layers.indices { layers[i].account = min(max(layers[i].account, 0), frame) }
       line.change(rate: rate)
-      // A network's rate changes with every few frames: taken for a step each time, what is left over would never be used.
-      if abs(rate / usualRate - 1) < RateController.step {
-        for i in layers.indices { layers[i].account *= rate / old }
-      } else {
-        step(to: rate)
+      floor.forget()
+      cautiousFrames = 0
+      if rate < old {
+        cautiousFrames = RateController.cautiousFrameCount
+        cautiousBits = 0.97 * rate * usualDuration * Double(cautiousFrames)
       }
     } else if let rate = new.rate {
       line.rate = rate
-      if before == nil { usualRate = rate }
     }
     line.bound = new.maximumQueueDelay
     limits.change(to: new.dataRateLimits)
-  }
-
-  /// What was saved or overspent at the old rate says little about the new one.
-  private mutating func step(to rate: Double) {
-    rateChanged = true
-    let frame = rate / configuration.frameRate
-    for i in layers.indices { layers[i].account = min(max(layers[i].account, 0), frame) }
-    floor.forget()
-    cautiousFrames = 0
-    if rate < usualRate {
-      cautiousFrames = RateController.cautiousFrameCount
-      cautiousBits = 0.97 * rate * usualDuration * Double(cautiousFrames)
-    }
-    usualRate = rate
+    configuration = new
   }
 
   /// Whether frames need `PictureLook`.
@@ -180,19 +163,17 @@ struct RateController {
 
     line.drain(duration)
     usualDuration += (duration - usualDuration) * 0.2
-    usualRate += (rate - usualRate) * min(duration / RateController.stepSeconds, 1)
     // After a pause the line is empty, but a frame that fills it would come late.
     share = options.budgetShare
     perFrame = rate * min(duration, usualDuration * 1.5) * share
     residual = facts.residual
     isStill = facts.isStill && !isNew
     offset = 0
-    // Only of what waits before the line a picture takes no more than a part: a limit is there to be used.
-    let lineRoom = max(line.room(duration: usualDuration), perFrame * RateController.leastRoom.line)
-    let room = min(lineRoom, allowed ?? .infinity)
+    var room = max(line.room(duration: usualDuration), perFrame * RateController.leastRoom.line)
+    if let allowed { room = min(room, allowed) }
 
-    let aim = isNew ? newPicture(lineRoom) : pictureAfterOthers(lineRoom, rate: rate, novelty: facts.novelty)
-    var (target, maximum) = (aim.bits, min(aim.most, room * 0.95))
+    let aim = isNew ? newPicture(room) : pictureAfterOthers(room, rate: rate, novelty: facts.novelty)
+    var (target, maximum) = (aim.bits, aim.most)
     var qp = aim.qp
     if cautiousFrames > 0 && !isKeyFrame {
       let fair = max(cautiousBits, 0) / Double(cautiousFrames) * share

@@ -89,7 +89,10 @@ struct EncodingOptions: ParsableArguments {
   @Option(help: ArgumentHelp("At most this many seconds from one key frame to the next.", valueName: "s"))
   var keyframeDuration: Double?
 
-  @Option(help: ArgumentHelp("Frames that the encoder looks ahead to share out the bits.", valueName: "n"))
+  @Option(
+    help: ArgumentHelp(
+      "Frames that the encoder looks ahead to share out the bits, which come out as much later. (default: the preset's or the "
+        + "encoder's own; streaming with the package's own encoder 20, two seconds at most)", valueName: "n"))
   var lookAheadFrames: Int?
 
   @Option(
