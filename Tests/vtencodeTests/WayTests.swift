@@ -173,7 +173,7 @@ import Testing
       #expect(page.contains(part), "\(part)")
     }
     let charts = page.components(separatedBy: "<svg viewBox=\"0 0 960").count - 1
-    #expect(charts == 4)
+    #expect(charts == 6)
     #expect(page.components(separatedBy: "aria-label=\"").count - 1 == charts)
     #expect(page.components(separatedBy: " asked (").count - 1 == 2, "two steps")
     #expect(page.contains("of 900 kb/s asked") && page.contains("of 300 kb/s asked"))
