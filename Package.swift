@@ -159,7 +159,8 @@ if !isEngineAlone {
     .executableTarget(
       name: "vtencode",
       dependencies: [
-        "AVFoundation", "CSandbox", "ElementaryStream", "FFmpegMedia", "H264Codec", "H264Encoder", "ImageIO",
+        "AVFoundation", "CSandbox", "CodecInterface", "ElementaryStream", "FFmpegMedia", "H264Codec",
+        "H264Encoder", "ImageIO",
         "OpenVideoToolboxDisplay", "RealTimeSecurity", "RealTimeTransport", "VideoBitstream", "VideoToolbox",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "NIOCore", package: "swift-nio"),

@@ -20,17 +20,20 @@ private final class SharedLine {
   private(set) var flows: [Flow]
   private var link: NetworkLink
   private let delay: Double
+  /// What encoders make of what they may.
+  private let makes: Double
   private var generator: SeededGenerator
 
   init(
     _ bandwidth: BandwidthSchedule, delay: Double = 0.02, loss: LossModel = .none, starts: [Double] = [0],
-    seed: UInt64 = 1
+    seed: UInt64 = 1, makes: Double = 1
   ) {
     var configuration = NetworkLink.Configuration(bandwidth: bandwidth)
     configuration.delay = delay
     configuration.loss = loss
     link = NetworkLink(configuration, seed: seed)
     self.delay = delay
+    self.makes = makes
     generator = SeededGenerator(seed: seed)
     flows = starts.map { Flow(controller: CongestionController(), start: $0) }
   }
@@ -52,7 +55,7 @@ private final class SharedLine {
   private func send(_ index: Int) {
     let now = loop.now
     // An encoder hits its rate in the mean, not with each frame.
-    var bits = Int(flows[index].controller.targetRate / 30 * (0.7 + 0.6 * generator.unit()))
+    var bits = Int(flows[index].controller.targetRate * makes / 30 * (0.7 + 0.6 * generator.unit()))
     flows[index].rates.append((now, flows[index].controller.targetRate))
     flows[index].queueing.append((now, link.queueingDelay(at: now)))
     while bits > 0 {
@@ -164,6 +167,25 @@ private final class SharedLine {
     // Three seconds may be a queue for as long as the least delay is remembered.
     #expect(Double(stopped) * 0.05 < (abs(error) > 10 ? 1 : 33), "\(stopped)")
     #expect(!controller.isOverfull(at: time + 0.3))
+  }
+
+  @Test(
+    "A line that was used alone, and is faster again, is used within three seconds",
+    arguments: [1, 2, 3] as [UInt64])
+  func comesBack(seed: UInt64) throws {
+    let schedule = try #require(
+      BandwidthSchedule([
+        .init(time: 0, bitsPerSecond: 1_500_000), .init(time: 8, bitsPerSecond: 500_000),
+        .init(time: 16, bitsPerSecond: 1_500_000),
+      ]))
+    func line(_ makes: Double) throws -> SharedLine {
+      let line = SharedLine(schedule, seed: seed, makes: makes)
+      try line.run(seconds: 24)
+      return line
+    }
+    let (exact, modest) = (try line(1), try line(0.75))
+    #expect(exact.rate(0, 17...18) > 0.8 * 1_500_000, "\(exact.rate(0, 17...18))")
+    #expect(modest.rate(0, 18...19) > 0.68 * 1_500_000, "\(modest.rate(0, 18...19))")
   }
 
   @Test("An encoder that makes three quarters of what it may does not hold the rate where it is")

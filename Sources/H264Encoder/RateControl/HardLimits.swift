@@ -38,13 +38,8 @@ struct HardLimits {
     var least: Double?
     for limit in limits {
       // Every window that ends with this frame begins after `time - seconds`.
-      var used = 0.0
-      for sent in history.reversed() {
-        if sent.time <= time - limit.seconds + 1e-9 { break }
-        used += sent.bits
-      }
       let total = Double(limit.bytes) * 8
-      let left = max(total - used, 0)
+      let left = max(total - bits(since: time - limit.seconds), 0)
       // Keep something for the frames to come in this window: a key frame must not starve them.
       let frames = max(1, limit.seconds / duration)
       let reserve = total / frames

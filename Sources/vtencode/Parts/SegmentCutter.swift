@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CodecInterface
 import CoreMedia
 import Foundation
 import H264Encoder
@@ -121,14 +122,11 @@ struct SegmentCutter: Sendable {
 }
 
 extension EncodingPlan {
-  /// As the option's help says.
-  private static let usualBufferSeconds = 2.5
-
   /// What a session makes of the buffer of a rate that varies; nil without one.
   var sharedBuffer: LookAheadConfiguration.Buffer? {
     maximumRate.map {
       LookAheadConfiguration.Buffer(
-        maximumRate: $0, size: Int(Double($0) * (bufferSeconds ?? Self.usualBufferSeconds)))
+        maximumRate: $0, size: Int(Double($0) * (bufferSeconds ?? BufferModel.variableRateDuration)))
     }
   }
 }

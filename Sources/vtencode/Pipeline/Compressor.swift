@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import H264Codec
 import VideoToolbox
 
 /// A compression session, set up as a plan asks.
@@ -136,15 +137,13 @@ final class Compressor: @unchecked Sendable {
 
   /// Frames to look ahead where nobody said: those of `plan`, for the package's own encoder and no preset that names some.
   private func usualLookAhead(_ plan: EncodingPlan) -> Int? {
-    guard encoderID == Self.ownEncoderID else { return nil }
+    guard encoderID == H264Codec.encoderID else { return nil }
     var named: CFNumber?
     let status = VTSessionCopyProperty(
       session, key: kVTCompressionPropertyKey_SuggestedLookAheadFrameCount, allocator: kCFAllocatorDefault,
       valueOut: &named)
     return status == noErr && (named?.intValue ?? 0) > 0 ? nil : plan.usualLookAhead
   }
-
-  private static let ownEncoderID = "org.openvideotoolbox.videoencoder.h264"
 
   /// The rate nearest to a source's that encoders expect: a picture an hour, or a million a second, is for its times to say.
   static func expectedFrameRate(_ rate: Double) -> Double { min(max(rate, 0.001), 1000) }
