@@ -113,6 +113,7 @@ public struct PassStatistics: Sendable, Equatable {
   ///   - parts: numbers of their pictures, ascending; each is a stream by itself, and all but the last leave in the buffer
   ///     what they found (`LookAheadConfiguration.hasFramesAfter`).
   ///   - bits: of the whole, as it is to be.
+  ///   - buffer: the decoder's, which the stream that is joined from the parts keeps to.
   /// - Returns: Bits of each part; less than `bits` in all if the buffer carries no more, or the pictures can not use it.
   public func bits(of parts: [Range<Int>], all bits: Double, buffer: LookAheadConfiguration.Buffer)
     -> [Double]
