@@ -45,6 +45,9 @@ struct RateController {
   /// Part of the bound that may be waiting whatever comes, so that what was left over can be used; what stands beyond it is
   /// worked off.
   private static let standing = 0.3
+  /// A key frame or a cut that could be finer than the first is so by the second part alone: what moves inherits little of it,
+  /// and what stands still is refined by those after it.
+  private static let restraint = (above: 28.0, part: 0.5)
   /// Least of its share that a picture has room for, whatever came before.
   private static let leastRoom = (line: 0.3, even: 0.05)
   /// Parts of their share that pictures of the next seconds are to have still: after a key frame or a cut, after any.
@@ -237,7 +240,10 @@ struct RateController {
     let even = line.evenRoom(keeping: RateController.reserve.new)
     let bits = min(room * parts.new, max(even * parts.newEven, perFrame), perFrame * parts.newShares)
     floor.restart()
-    let qp = max(qp(for: bits), floor.qp)
+    let restraint = RateController.restraint
+    var qp = qp(for: bits)
+    qp += max(restraint.above - qp, 0) * restraint.part
+    qp = max(qp, floor.qp)
     return (qp, min(bits, self.bits(at: qp)), room * 0.95)
   }
 
