@@ -227,6 +227,9 @@ public final class LowLatencyEncoder {
       output.truncate(units: leading.units, count: leading.count)
       coder.recodeAlone(plan, source: source, into: pool[target], output: &output)
     }
+    if let allowed = decision.allowed, Double(output.bits) > allowed {
+      keepLimits(&plan, allowed, leading, source, into: pool[target])
+    }
     lastPicture = target
     lastWasReference = plan.isReference
 
@@ -243,6 +246,21 @@ public final class LowLatencyEncoder {
     speedControl.note(seconds: facts.encodeTime, interval: options.duration)
     return EncodedFrame(
       facts: facts, nalUnits: output.units, byteCount: output.count, memory: output.takeMemory())
+  }
+
+  /// Codes the picture anew that is beyond hard limits. A budget ends with what is left for macroblocks that are skipped, but the last
+  /// one before that may take more than is kept for it.
+  private func keepLimits(
+    _ plan: inout PicturePlan, _ allowed: Double, _ leading: (units: Int, count: Int),
+    _ source: SourcePicture, into picture: PicturePlanes
+  ) {
+    // As much less as it took too much and, if that is not enough either, nothing but macroblocks that are skipped.
+    for limit in [max(allowed - (Double(output.bits) - allowed), 0), 0] {
+      plan.budget?.limit = limit
+      output.truncate(units: leading.units, count: leading.count)
+      coder.recodeAlone(plan, source: source, into: picture, output: &output)
+      if Double(output.bits) <= allowed { return }
+    }
   }
 
   /// Weights of the pictures to refer to, where the picture has grown darker or brighter.

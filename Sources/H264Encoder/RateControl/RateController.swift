@@ -13,6 +13,8 @@ struct RateController {
     var budget: RowBudget?
     /// Bits that the limits and the bound leave for the frame, nil without either.
     var largest: Double?
+    /// Bits that hard limits leave for it, nil without any.
+    var allowed: Double?
   }
 
   /// State of a temporal layer.
@@ -42,6 +44,9 @@ struct RateController {
   /// Parts of what the bound leaves, and of what keeps the rate even: for any picture beyond its share, for a key
   /// frame or a cut, of the bound and of what keeps the rate even; and the latter's most in shares of a frame.
   private static let parts = (picture: 0.25, new: 0.5, newEven: 0.8, newShares: 8.0)
+  /// Shares of a frame that a key frame or a cut may take in any case, and the part of the bound that this may be: at few pictures
+  /// a second half of the bound is little more than one share.
+  private static let least = (shares: 3.0, part: 0.7)
   /// Part of the bound that may be waiting whatever comes, so that what was left over can be used; what stands beyond it is
   /// worked off.
   private static let standing = 0.3
@@ -64,6 +69,8 @@ struct RateController {
   private static let refinementQueue = 0.1
   /// How bits fall with the step size where only refinement is coded.
   private static let refinementSlope = 1.3
+  /// Bits of a frame's headers: start codes, delimiter, a slice's header.
+  private static let headers = 256.0
   /// Frames after a fall of the rate that together keep to the new one.
   private static let cautiousFrameCount = 10
 
@@ -154,7 +161,7 @@ struct RateController {
     var decision = Decision()
     let (minQP, maxQP) = (configuration.minimumQP, configuration.maximumQP)
     let allowed = limits.largestFrame(duration: duration)
-    decision.largest = allowed
+    (decision.largest, decision.allowed) = (allowed, allowed)
 
     guard let rate = configuration.rate else {
       var qp = options.qp ?? 26
@@ -238,7 +245,9 @@ struct RateController {
   private mutating func newPicture(_ room: Double) -> Aim {
     let parts = RateController.parts
     let even = line.evenRoom(keeping: RateController.reserve.new)
-    let bits = min(room * parts.new, max(even * parts.newEven, perFrame), perFrame * parts.newShares)
+    let least = min(perFrame * RateController.least.shares, room * RateController.least.part)
+    let bits = min(
+      max(room * parts.new, least), max(even * parts.newEven, perFrame), perFrame * parts.newShares)
     floor.restart()
     let restraint = RateController.restraint
     var qp = qp(for: bits)
@@ -343,7 +352,10 @@ struct RateController {
 
   /// Whether the frame, even at the highest QP, would make the line late.
   private func mustDrop(allowed: Double?) -> Bool {
-    let least = bits(at: Double(configuration.maximumQP))
+    // However little there is to code, there are headers.
+    let least = max(
+      bits(at: Double(configuration.maximumQP)),
+      RateController.headers + Double(rows * columns) * cheapest(false))
     if let allowed, least > allowed { return true }
     let room = line.room(duration: usualDuration)
     // Frames that nothing refers to go first.
