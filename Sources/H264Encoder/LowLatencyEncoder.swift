@@ -19,7 +19,7 @@ public final class LowLatencyEncoder {
   private var output: AccessUnit
   private var rateControl: RateController
   private var analysis: PictureAnalysis
-  private var look: PictureLook
+  private let look: PictureLook
   private let scrollDetector: ScrollDetector
   private let moveDetector: MoveDetector
   /// Nil where the stream has no weighted prediction.
@@ -83,7 +83,8 @@ public final class LowLatencyEncoder {
       framing: configuration.framing == .lengths ? .length : .startCode)
     rateControl = RateController(configuration, memory: &memory)
     analysis = PictureAnalysis(coder.geometry, kernels: UnsafePointer(coder.kernels), memory: &memory)
-    look = PictureLook(coder.geometry, kernels: UnsafePointer(coder.kernels), memory: &memory)
+    look = PictureLook(
+      coder.geometry, kernels: UnsafePointer(coder.kernels), threads: coder.threads, memory: &memory)
     scrollDetector = ScrollDetector(coder.geometry, memory: &memory)
     moveDetector = MoveDetector(coder.geometry, memory: &memory)
     fadeDetector =
@@ -173,7 +174,7 @@ public final class LowLatencyEncoder {
       analysis.analyse(source, strength: configuration.adaptiveQuantisation)
     }
     let looks = rateControl.needsLook || configuration.sceneChange != .none
-    if looks { look.look(at: source) }
+    if looks { look.look(at: source, with: coder) }
     selectReferences(options)
     let isCut = looks && look.isSceneChange
     if let first = wanted.first, isCut || !moveDetector.isCamera {
