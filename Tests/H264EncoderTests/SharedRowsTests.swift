@@ -82,6 +82,15 @@ import Testing
         result.append(UnsafeBufferPointer(start: picture.weights, count: count).map { Int32($0) })
         result.append(
           UnsafeBufferPointer(start: picture.vectors, count: count).map { Int32($0.x) << 16 + Int32($0.y) })
+        let levels = picture.brightnessRead.levels
+        // The same as of the whole picture, once it is there.
+        let whole = FadeReading(geometry, memory: &memory)
+        for row in 0..<whole.rows { whole.read(picture.source, row: row) }
+        #expect(whole.levels.luma.mean == levels.luma.mean)
+        #expect(whole.levels.cb.deviation == levels.cb.deviation)
+        for level in [levels.luma, levels.cb, levels.cr] {
+          result.append([Int32(level.mean * 4096), Int32(level.deviation * 4096)])
+        }
         let source = picture.source
         result.append((0..<width * height).map { Int32(source.luma[$0]) })
       }

@@ -23,7 +23,14 @@ final class HalfSizeLook: SharedRows, @unchecked Sendable {
   /// Given when there is something to do; what pictures are coded by the same threads give it too.
   let signal = Signal()
 
-  init(_ geometry: PictureGeometry, kernels: UnsafePointer<OVTKernels>, threads: Int) {
+  /// Whether weights are looked for.
+  private let readsBrightness: Bool
+
+  init(
+    _ geometry: PictureGeometry, kernels: UnsafePointer<OVTKernels>, threads: Int,
+    readsBrightness: Bool = true
+  ) {
+    self.readsBrightness = readsBrightness
     self.geometry = geometry
     self.kernels = kernels
     var memory = EncoderMemory()
@@ -92,6 +99,8 @@ final class HalfSizeLook: SharedRows, @unchecked Sendable {
     case .still(let picture, let source, let strength):
       picture.take(source, row: i)
       picture.half.fill(picture.source, row: i)
+      // Of the caller's picture: the next row is not copied yet.
+      if readsBrightness { picture.brightnessRead.read(source, macroblockRow: i) }
       if let progress {
         progress.setCoded(row: i, 1)
         if i > 0 { RowProgress.wait { progress.coded(row: i &- 1) > 0 } }

@@ -102,7 +102,8 @@ public final class LookAheadEncoder {
     coder = PictureCoder(
       configuration: engine, sps: sps, pps: pps, cpu: cpu, bidirectional: hasB, history: history)
     let analysis = HalfSizeLook(
-      coder.geometry, kernels: UnsafePointer(coder.kernels), threads: coder.threads)
+      coder.geometry, kernels: UnsafePointer(coder.kernels), threads: coder.threads,
+      readsBrightness: pps.hasWeightedPrediction)
     scheduler =
       coder.threads > 1
       ? PictureScheduler(threads: coder.threads, places: most, first: analysis, signal: analysis.signal) : nil

@@ -67,6 +67,8 @@ final class QueuedPicture {
   /// Of the half-size luma: its level, and the sums of blocks (`HalfSizeFades`).
   var brightness = FadeDetector.Level()
   let blockSums: UnsafeMutablePointer<UInt32>
+  /// Of the whole picture, where weights are looked for.
+  let brightnessRead: FadeReading
   /// Sums of the costs.
   var intraCost = 0
   var interCost = 0
@@ -95,6 +97,7 @@ final class QueuedPicture {
     weights = memory.allocate(Float.self, count: count)
     heritage = memory.allocate(Float.self, count: count)
     offsets = memory.allocate(Float.self, count: count)
+    brightnessRead = FadeReading(geometry, memory: &memory)
     blockSums = memory.allocate(UInt32.self, count: HalfSizeFades.blockCount(geometry))
     self.memory = memory
   }

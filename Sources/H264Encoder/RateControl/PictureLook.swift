@@ -36,6 +36,7 @@ final class PictureLook: SharedRows, @unchecked Sendable {
   private let parts: UnsafeMutablePointer<LookRow.Part>
   private let histogram: UnsafeMutablePointer<Int32>
   private var source: SourcePicture?
+  private var brightness: FadeReading?
   /// From the last picture to this one.
   private(set) var camera = CameraMotion()
   private var hasLast = false
@@ -72,8 +73,13 @@ final class PictureLook: SharedRows, @unchecked Sendable {
 
   /// Reads the picture's luma and compares it with the last picture that was looked at.
   ///
-  /// - Parameter coder: its threads share the rows; nil: there is one thread.
-  func look(at source: SourcePicture, with coder: PictureCoder? = nil) {
+  /// - Parameters:
+  ///   - coder: its threads share the rows; nil: there is one thread.
+  ///   - brightness: gets the picture's, where it is asked for.
+  func look(
+    at source: SourcePicture, with coder: PictureCoder? = nil, brightness: FadeReading? = nil
+  ) {
+    self.brightness = brightness
     pictures.advance()
     residual = ResidualHistogram()
     isSceneChange = false
@@ -109,6 +115,7 @@ final class PictureLook: SharedRows, @unchecked Sendable {
     guard let source else { return }
     let pictures = pictures
     pictures.halve(source, row: y)
+    brightness?.read(source, macroblockRow: y)
     guard hasLast else { return }
     // A copy: threads do not write beside each other.
     var part = parts[thread]
