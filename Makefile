@@ -17,7 +17,7 @@ ENGINE = -c release -Xswiftc -enable-testing --scratch-path .build-engine
 SWIFT_SOURCES = Sources Tests Benchmarks/Sources Benchmarks/Package.swift Examples/Sources Fuzz/Sources Package.swift
 
 .DEFAULT_GOAL := help
-.PHONY: help lowlat-tables screens build demo test lint format docs clients permissive compare matrix bench engine-matrix kernel-bench rate-bench decode-bench silo-bench count-allocations check-manifest check-neon sanitize fuzz sample need-swift dependencies test-dependencies
+.PHONY: help lowlat-tables screens build demo test lint format docs clients permissive compare matrix bench engine-matrix kernel-bench rate-bench thread-bench decode-bench silo-bench count-allocations check-manifest check-neon sanitize fuzz sample need-swift dependencies test-dependencies
 
 help: ## Lists these commands.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -86,6 +86,10 @@ kernel-bench: need-swift ## Prints the cycles per call of each SIMD kernel on ea
 rate-bench: test-dependencies ## Prints how the rate control keeps to rates, limits, steps, caps and shares (CLIPS=...).
 	$(TOOL) rate-bench
 	@$(TOOLS_DIR)/rate-bench --speed 4 $(TABLE_OPTIONS) $(BENCH_CLIPS)
+
+thread-bench: test-dependencies ## Measures what two threads gain, and how long they wait (CLIPS=..., BENCH_OPTIONS="--cases qp:4:27 ...").
+	$(TOOL) thread-bench
+	@$(TOOLS_DIR)/thread-bench $(BENCH_OPTIONS) $(firstword $(BENCH_CLIPS))
 
 decode-bench: test-dependencies ## Compares a decompression session with bare libavcodec (MOVIE=...).
 	$(TOOL) decode-bench

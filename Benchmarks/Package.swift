@@ -35,6 +35,8 @@ let package = Package(
       ]),
     // Replaces malloc and its kin in the program that links it.
     .target(name: "CAllocationCounter"),
+    // Replaces what threads wait with in the program that links it.
+    .target(name: "CWaitCounter"),
     // Clips, streams and their quality, figures, tables, thresholds.
     .target(name: "BenchmarkSupport", dependencies: ["CClipMedia", argumentParser]),
     // Pictures and frames as sessions have them.
@@ -45,6 +47,7 @@ let package = Package(
     .executableTarget(name: "bench", dependencies: ["BenchmarkSupport", "CReferenceEncoders", engine]),
     .executableTarget(name: "kernel-bench", dependencies: [engine]),
     .executableTarget(name: "rate-bench", dependencies: ["BenchmarkSupport", engine]),
+    .executableTarget(name: "thread-bench", dependencies: ["BenchmarkSupport", "CWaitCounter", engine]),
 
     // MARK: The sessions
 

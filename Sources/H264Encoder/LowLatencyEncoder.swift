@@ -19,7 +19,7 @@ public final class LowLatencyEncoder {
   private var output: AccessUnit
   private var rateControl: RateController
   private var analysis: PictureAnalysis
-  private var look: PictureLook
+  private let look: PictureLook
   private let scrollDetector: ScrollDetector
   private let moveDetector: MoveDetector
   /// Nil where the stream has no weighted prediction.
@@ -83,7 +83,8 @@ public final class LowLatencyEncoder {
       framing: configuration.framing == .lengths ? .length : .startCode)
     rateControl = RateController(configuration, memory: &memory)
     analysis = PictureAnalysis(coder.geometry, kernels: UnsafePointer(coder.kernels), memory: &memory)
-    look = PictureLook(coder.geometry, kernels: UnsafePointer(coder.kernels), memory: &memory)
+    look = PictureLook(
+      coder.geometry, kernels: UnsafePointer(coder.kernels), threads: coder.threads, memory: &memory)
     scrollDetector = ScrollDetector(coder.geometry, memory: &memory)
     moveDetector = MoveDetector(coder.geometry, memory: &memory)
     fadeDetector =
@@ -173,7 +174,7 @@ public final class LowLatencyEncoder {
       analysis.analyse(source, strength: configuration.adaptiveQuantisation)
     }
     let looks = rateControl.needsLook || configuration.sceneChange != .none
-    if looks { look.look(at: source) }
+    if looks { look.look(at: source, with: coder, brightness: fadeDetector?.reading) }
     selectReferences(options)
     let isCut = looks && look.isSceneChange
     if let first = wanted.first, isCut || !moveDetector.isCamera {
@@ -216,7 +217,7 @@ public final class LowLatencyEncoder {
 
     lastReferences.removeAll(keepingCapacity: true)
     for entry in wanted { lastReferences.append(entry.index) }
-    if let fadeDetector { weigh(&plan, fadeDetector, source, isSceneChange: isSceneChange) }
+    if let fadeDetector { weigh(&plan, fadeDetector, looks ? nil : source, isSceneChange: isSceneChange) }
     let target = prepare(&plan, wanted, options, facts.index)
     fadeDetector?.store(slot: target)
     writeLeadingUnits(plan, options)
@@ -264,10 +265,15 @@ public final class LowLatencyEncoder {
   }
 
   /// Weights of the pictures to refer to, where the picture has grown darker or brighter.
+  ///
+  /// - Parameter unread: the picture, if the look has not read its brightness.
   private func weigh(
-    _ plan: inout PicturePlan, _ fadeDetector: FadeDetector, _ source: SourcePicture, isSceneChange: Bool
+    _ plan: inout PicturePlan, _ fadeDetector: FadeDetector, _ unread: SourcePicture?, isSceneChange: Bool
   ) {
-    fadeDetector.read(source)
+    if let unread {
+      for row in 0..<fadeDetector.reading.rows { fadeDetector.reading.read(unread, row: row) }
+    }
+    fadeDetector.take(fadeDetector.reading)
     guard let first = wanted.first, !isSceneChange else { return }
     let shift = fadeDetector.shift(slot: first.picture)
     for i in wanted.indices {

@@ -261,6 +261,19 @@ final class PictureCoder {
     withUnsafeMutablePointer(to: &output) { code(plan, source: source, into: picture, $0, alone: true) }
   }
 
+  /// Has the threads that code pictures share other rows, and returns when so many are done.
+  func share(_ rows: SharedRows, count: Int) {
+    guard let shared, let workers else {
+      rows.runAlone(count)
+      return
+    }
+    rows.open(count)
+    shared.job = .rows(rows)
+    workers.run()
+    rows.close()
+    shared.job = .none
+  }
+
   /// Makes a picture ready, which threads of a `PictureScheduler` code later. Where other coders have pictures of the stream
   /// too, nothing of an older picture in memory may be used again (`reusesMemory`).
   /// - Parameters:

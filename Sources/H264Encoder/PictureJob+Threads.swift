@@ -24,6 +24,8 @@ final class RowProgress: Sendable {
 
   private final class Counter: Sendable {
     let value = Atomic<Int>(0)
+    /// Threads count in rows that follow one another, at each macroblock: none takes the others' cache line.
+    private let apart = CacheLines()
   }
 
   init(rows: Int) { coded = (0..<rows).map { _ in Counter() } }
@@ -48,6 +50,11 @@ final class RowProgress: Sendable {
       if spins > 200 { sched_yield() }
     }
   }
+}
+
+/// Keeps what one thread writes out of the cache lines of what another one does.
+struct CacheLines: BitwiseCopyable, Sendable {
+  private let bytes = (SIMD8<UInt64>.zero, SIMD8<UInt64>.zero)
 }
 
 /// Memory for the rows between analysis and entropy coding, a ring by row.

@@ -73,13 +73,20 @@ final class PictureScheduler {
   /// What the threads share; it outlives them.
   private final class Shared: Sendable {
     let places: [Place]
-    let signal = Signal()
+    let first: SharedRows
+    let signal: Signal
     let isEnding = Atomic<Bool>(false)
 
-    init(places: Int) { self.places = (0..<places).map { _ in Place() } }
+    init(places: Int, first: SharedRows, signal: Signal) {
+      self.places = (0..<places).map { _ in Place() }
+      self.first = first
+      self.signal = signal
+    }
 
-    /// Does a part of what there is to do: of the picture with the least rank that has a part for this thread.
+    /// Does a part of what there is to do: what the caller waits for, or else of the picture with the least rank that has a
+    /// part for this thread.
     func help(thread: Int) -> Bool {
+      if first.help(thread: thread) { return true }
       var last = -1
       while true {
         var best: Place?
@@ -104,8 +111,10 @@ final class PictureScheduler {
   /// - Parameters:
   ///   - threads: 2 or more; the caller is one of them.
   ///   - places: pictures at the same time.
-  init(threads: Int, places: Int) {
-    let shared = Shared(places: places)
+  ///   - first: what threads do before they code, since the caller does nothing else meanwhile.
+  ///   - signal: given by who opens `first`.
+  init(threads: Int, places: Int, first: SharedRows, signal: Signal) {
+    let shared = Shared(places: places, first: first, signal: signal)
     self.shared = shared
     group = ThreadGroup(count: threads) { thread in
       while !shared.isEnding.load(ordering: .sequentiallyConsistent) {

@@ -8,6 +8,8 @@ final class SharedJob: @unchecked Sendable {
     case none
     case cabac(PictureJob<CABACWriter>)
     case cavlc(PictureJob<CAVLCWriter>)
+    /// No picture.
+    case rows(SharedRows)
   }
 
   var job = Job.none
@@ -37,6 +39,7 @@ final class SharedJob: @unchecked Sendable {
     case .none: break
     case .cabac(let job): job.work(coders + thread, threads: threads, progress, ring)
     case .cavlc(let job): job.work(coders + thread, threads: threads, progress, ring)
+    case .rows(let rows): _ = rows.help(thread: thread)
     }
   }
 
@@ -64,7 +67,7 @@ final class SharedJob: @unchecked Sendable {
         .exchanged
     else { return false }
     switch job {
-    case .none: return nil
+    case .none, .rows: return nil
     case .cabac(let job): return codeRow(y, job, thread)
     case .cavlc(let job): return codeRow(y, job, thread)
     }

@@ -113,7 +113,7 @@ import Testing
     var memory = EncoderMemory()
     let kernels = memory.allocate(OVTKernels())
     _ = ovt_kernels_init(kernels, ovt_cpu_detect())
-    var look = PictureLook(geometry, kernels: UnsafePointer(kernels), memory: &memory)
+    let look = PictureLook(geometry, kernels: UnsafePointer(kernels), memory: &memory)
     func see(_ left: Int, _ top: Int) -> CameraMotion {
       Self.view(left, top).withSource(planar: true, padding: 0) { look.look(at: $0) }
       return look.camera

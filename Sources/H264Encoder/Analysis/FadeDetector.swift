@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import CH264Kernels
-
 /// Finds pictures that have grown darker or brighter than those they refer to, and the weights that make up for it.
 ///
 /// Contrast tells the weight, the mean brightness the offset: neither changes where things only move. Whether they hold
@@ -19,14 +17,14 @@ struct FadeDetector {
     var isKnown = false
   }
 
-  /// Rows from one that is read to the next, and the size of a block.
-  private static let (rowStep, blockSize) = (4, 32)
   /// Mean change of a block below which there is nothing to make up for, and the part of it that weights may leave.
   private static let leastChange = 0.4
   static let mostLeft = 0.5
   /// Below this deviation contrast says nothing.
   private static let leastDeviation = 2.0
 
+  /// For who reads one picture at a time.
+  let reading: FadeReading
   private let columns: Int
   private let rows: Int
   private let slots: Int
@@ -38,66 +36,19 @@ struct FadeDetector {
 
   /// - Parameter pictures: slots for pictures that may be referred to; one more is the picture being coded.
   init(_ geometry: PictureGeometry, pictures count: Int, memory: inout EncoderMemory) {
-    columns = max(geometry.width / FadeDetector.blockSize, 1)
-    rows = max(geometry.height / FadeDetector.blockSize, 1)
+    reading = FadeReading(geometry, memory: &memory)
+    (columns, rows, samples) = (reading.columns, reading.rows, reading.samples)
     slots = count
-    let (size, step) = (FadeDetector.blockSize, FadeDetector.rowStep)
-    samples =
-      min(size, geometry.width) * (((rows == 1 ? geometry.height : size) + step - 1) / step)
     pictures = memory.allocate(Picture.self, count: count + 1)
     for i in 0...count { (pictures + i).initialize(to: Picture()) }
     blocks = memory.allocate(UInt32.self, count: (count + 1) * columns * rows)
   }
 
-  /// Reads the picture to be coded.
-  func read(_ source: SourcePicture) {
-    let own = blocks + slots * columns * rows
-    own.update(repeating: 0, count: columns * rows)
-    let (size, step) = (FadeDetector.blockSize, FadeDetector.rowStep)
-    var squares: UInt64 = 0
-    let blockWidth = min(size, source.width)
-    let height = rows == 1 ? source.height : rows * size
-    for y in stride(from: 0, to: height, by: step) {
-      let row = source.luma + y * source.lumaBytesPerRow
-      let line = own + min(y / size, rows - 1) * columns
-      for x in 0..<columns {
-        var ofRow: UInt32 = 0
-        ovt_sums(row + x * size, Int32(blockWidth), 1, line + x, &ofRow)
-        squares += UInt64(ofRow)
-      }
-    }
-    var sum: UInt64 = 0
-    for i in 0..<columns * rows { sum += UInt64(own[i]) }
-    let count = samples * columns * rows
-    var picture = Picture()
-    picture.isKnown = true
-    picture.luma = FadeDetector.level(sum, squares, count)
-    switch source.chroma {
-    case .interleaved(let base, let bytesPerRow):
-      picture.cb = chroma(source, base, bytesPerRow, step: 2)
-      picture.cr = chroma(source, base + 1, bytesPerRow, step: 2)
-    case .planar(let cb, let cbBytesPerRow, let cr, let crBytesPerRow):
-      picture.cb = chroma(source, cb, cbBytesPerRow, step: 1)
-      picture.cr = chroma(source, cr, crBytesPerRow, step: 1)
-    }
-    pictures[slots] = picture
-  }
-
-  private func chroma(_ source: SourcePicture, _ base: UnsafePointer<UInt8>, _ bytesPerRow: Int, step: Int)
-    -> Level
-  {
-    var sum: UInt64 = 0
-    var squares: UInt64 = 0
-    var count = 0
-    for y in stride(from: 0, to: source.height / 2, by: FadeDetector.rowStep) {
-      var ofRow: UInt32 = 0
-      var squaresOfRow: UInt32 = 0
-      ovt_sums(base + y * bytesPerRow, Int32(source.width / 2), Int32(step), &ofRow, &squaresOfRow)
-      sum += UInt64(ofRow)
-      squares += UInt64(squaresOfRow)
-      count += source.width / 2
-    }
-    return FadeDetector.level(sum, squares, count)
+  /// Takes over what was read of the picture to be coded.
+  func take(_ reading: FadeReading) {
+    (blocks + slots * columns * rows).update(from: reading.blocks, count: columns * rows)
+    let levels = reading.levels
+    pictures[slots] = Picture(luma: levels.luma, cb: levels.cb, cr: levels.cr, isKnown: true)
   }
 
   static func level(_ sum: UInt64, _ squares: UInt64, _ count: Int) -> Level {

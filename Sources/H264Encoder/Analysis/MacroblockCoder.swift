@@ -71,6 +71,8 @@ struct MacroblockCoder {
   var maxX = 0
   var minY = 0
   var maxY = 0
+  /// Coders lie side by side, and what is above changes with each macroblock.
+  private let apart = CacheLines()
 
   init(frame: FrameContext, levels: UnsafeMutablePointer<Int16>, memory: inout EncoderMemory) {
     f = frame

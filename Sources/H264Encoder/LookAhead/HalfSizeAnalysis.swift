@@ -28,35 +28,52 @@ struct HalfSizeAnalysis {
     filtered = memory.allocate(UInt8.self, count: 64)
   }
 
-  /// Fills in the costs of intra prediction.
-  func intra(_ picture: QueuedPicture) {
+  /// Fills in a row's costs of intra prediction.
+  /// - Returns: their sum.
+  func intra(_ picture: QueuedPicture, row y: Int) -> Int {
     var sum = 0
-    for y in 0..<geometry.heightInMbs {
-      for x in 0..<geometry.widthInMbs {
-        fetch(picture.half, x, y)
-        let cost = intraCost(picture.half, x, y) &+ HalfSizeAnalysis.intraOverhead
-        picture.intraCosts[y &* geometry.widthInMbs &+ x] = Int32(truncatingIfNeeded: cost)
-        sum &+= cost
-      }
+    for x in 0..<geometry.widthInMbs {
+      fetch(picture.half, x, y)
+      let cost = intraCost(picture.half, x, y) &+ HalfSizeAnalysis.intraOverhead
+      picture.intraCosts[y &* geometry.widthInMbs &+ x] = Int32(truncatingIfNeeded: cost)
+      sum &+= cost
     }
-    picture.intraCost = sum
+    return sum
   }
 
-  /// Fills in the costs of prediction from `reference`, and the vectors.
-  func inter(_ picture: QueuedPicture, from reference: HalfSizePicture) {
+  /// Fills in a row's costs of prediction from `reference`, and the vectors, behind the row below it.
+  /// - Returns: the sum of the costs.
+  func inter(
+    _ picture: QueuedPicture, from reference: HalfSizePicture, row y: Int, _ progress: RowProgress?
+  ) -> Int {
     var sum = 0
-    // From the last macroblock to the first, so that content that comes in from the right or below is followed too:
-    // the coding itself goes the other way.
-    for y in stride(from: geometry.heightInMbs &- 1, through: 0, by: -1) {
-      for x in stride(from: geometry.widthInMbs &- 1, through: 0, by: -1) {
-        fetch(picture.half, x, y)
-        let m = y &* geometry.widthInMbs &+ x
-        let cost = min(interCost(x, y, reference, picture.vectors, .zero), Int(picture.intraCosts[m]))
-        picture.interCosts[m] = Int32(truncatingIfNeeded: cost)
-        sum &+= cost
-      }
+    eachMacroblock(ofRow: y, progress) { x in
+      fetch(picture.half, x, y)
+      let m = y &* geometry.widthInMbs &+ x
+      let cost = min(interCost(x, y, reference, picture.vectors, .zero), Int(picture.intraCosts[m]))
+      picture.interCosts[m] = Int32(truncatingIfNeeded: cost)
+      sum &+= cost
     }
-    picture.interCost = sum
+    return sum
+  }
+
+  /// From the last macroblock of a row to the first, with the three neighbours below and to the right done.
+  @inline(__always) func eachMacroblock(
+    ofRow y: Int, _ progress: RowProgress?, _ body: (_ x: Int) -> Void
+  ) {
+    let w = geometry.widthInMbs
+    let rank = geometry.heightInMbs &- 1 &- y
+    var below = rank == 0 ? w : 0
+    for n in 0..<w {
+      if let progress, below < min(n &+ 2, w) {
+        RowProgress.wait {
+          below = progress.coded(row: rank &- 1)
+          return below >= min(n &+ 2, w)
+        }
+      }
+      body(w &- 1 &- n)
+      if let progress { progress.setCoded(row: rank, n &+ 1) }
+    }
   }
 
   /// Of every fourth macroblock: what the better of intra prediction and prediction from another picture would leave.

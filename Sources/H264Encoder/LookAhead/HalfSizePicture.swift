@@ -20,11 +20,11 @@ struct HalfSizePicture {
     luma = plane + HalfSizePicture.padding * stride + HalfSizePicture.padding
   }
 
-  /// Means of two by two samples; the edge is repeated to the border of the macroblocks and beyond.
-  func fill(_ source: SourcePicture) {
+  /// Means of two by two samples, of a row of macroblocks; the edge is repeated to the border of the macroblocks and beyond.
+  func fill(_ source: SourcePicture, row: Int) {
     let columns = source.width / 2
     let rows = source.height / 2
-    for y in 0..<rows {
+    for y in row &* 8..<min(row &* 8 &+ 8, rows) {
       let row = luma + y &* stride
       let pixels = source.luma + 2 &* y &* source.lumaBytesPerRow
       ovt_halve_row(row, pixels, pixels + source.lumaBytesPerRow, Int32(truncatingIfNeeded: columns))
@@ -36,7 +36,11 @@ struct HalfSizePicture {
       let start = luma - HalfSizePicture.padding
       UnsafeMutableRawPointer(start + to &* stride).copyMemory(from: start + from &* stride, byteCount: bytes)
     }
-    for y in rows..<height + HalfSizePicture.padding { copy(rows - 1, y) }
-    for y in 1...HalfSizePicture.padding { copy(0, -y) }
+    if row == height / 8 - 1 {
+      for y in rows..<height + HalfSizePicture.padding { copy(rows - 1, y) }
+    }
+    if row == 0 {
+      for y in 1...HalfSizePicture.padding { copy(0, -y) }
+    }
   }
 }

@@ -5,50 +5,44 @@ extension HalfSizeAnalysis {
   /// Cost of a second vector.
   private static let bothOverhead = 6
 
-  /// Fills in costs, vectors and lists of prediction from the pictures that a picture will refer to (`QueuedPicture.costs`):
-  /// one so many pictures before it, and one so many after it, if any.
-  /// - Returns: the sum of the costs.
-  @discardableResult
+  /// A row of `HalfSizeLook.relate`, behind the row below it.
   func relate(
     _ picture: QueuedPicture, to a: (half: HalfSizePicture, before: Int),
-    _ b: (half: HalfSizePicture, after: Int)?
+    _ b: (half: HalfSizePicture, after: Int)?, row y: Int, _ progress: RowProgress?
   ) -> Int {
-    let w = geometry.widthInMbs
     var sum = 0
     // In the order of `inter`, for the same reason.
-    for y in stride(from: geometry.heightInMbs &- 1, through: 0, by: -1) {
-      for x in stride(from: w &- 1, through: 0, by: -1) {
-        fetch(picture.half, x, y)
-        let m = y &* w &+ x
-        let v = picture.vectors[m]
-        var best = Int(picture.intraCosts[m])
-        var lists: UInt8 = 0
-        var cost = Int(picture.interCosts[m])
-        if a.before == 1 {
-          picture.forward[m] = v
-        } else {
-          cost = interCost(x, y, a.half, picture.forward, v &* Int16(truncatingIfNeeded: a.before))
-        }
+    eachMacroblock(ofRow: y, progress) { x in
+      fetch(picture.half, x, y)
+      let m = y &* geometry.widthInMbs &+ x
+      let v = picture.vectors[m]
+      var best = Int(picture.intraCosts[m])
+      var lists: UInt8 = 0
+      var cost = Int(picture.interCosts[m])
+      if a.before == 1 {
+        picture.forward[m] = v
+      } else {
+        cost = interCost(x, y, a.half, picture.forward, v &* Int16(truncatingIfNeeded: a.before))
+      }
+      if cost < best {
+        best = cost
+        lists = 1
+      }
+      if let b {
+        cost = interCost(x, y, b.half, picture.backward, v &* Int16(truncatingIfNeeded: 0 &- b.after))
         if cost < best {
           best = cost
-          lists = 1
+          lists = 2
         }
-        if let b {
-          cost = interCost(x, y, b.half, picture.backward, v &* Int16(truncatingIfNeeded: 0 &- b.after))
-          if cost < best {
-            best = cost
-            lists = 2
-          }
-          cost = joinedCost(x, y, (a.half, picture.forward[m]), (b.half, picture.backward[m]))
-          if cost < best {
-            best = cost
-            lists = 3
-          }
+        cost = joinedCost(x, y, (a.half, picture.forward[m]), (b.half, picture.backward[m]))
+        if cost < best {
+          best = cost
+          lists = 3
         }
-        picture.costs[m] = Int32(truncatingIfNeeded: best)
-        picture.lists[m] = lists
-        sum &+= best
       }
+      picture.costs[m] = Int32(truncatingIfNeeded: best)
+      picture.lists[m] = lists
+      sum &+= best
     }
     return sum
   }

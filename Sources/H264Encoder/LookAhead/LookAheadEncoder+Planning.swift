@@ -89,7 +89,7 @@ extension LookAheadEncoder {
 
     let source = picture.source
     order.selectReferences(picture.kind, index: picture.index, most: max(1, coder.referencesSearched))
-    weights?.weigh(&plan, source, index: picture.index, order, coder)
+    weights?.weigh(&plan, picture.brightnessRead, index: picture.index, order, coder)
     for (i, entry) in order.wanted.enumerated() { coder.setReference(i, pool[entry.picture]) }
     for (i, entry) in order.wantedL1.enumerated() { coder.setReferenceL1(i, pool[entry.picture]) }
     plan.header.deblocking = H264SliceHeader.Deblocking(

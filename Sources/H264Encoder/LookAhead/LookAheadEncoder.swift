@@ -101,8 +101,12 @@ public final class LookAheadEncoder {
     history = MotionHistory(geometry, pictures: most + 1)
     coder = PictureCoder(
       configuration: engine, sps: sps, pps: pps, cpu: cpu, bidirectional: hasB, history: history)
-    scheduler = coder.threads > 1 ? PictureScheduler(threads: coder.threads, places: most) : nil
-    let kernels = UnsafePointer(coder.kernels)
+    let analysis = HalfSizeLook(
+      coder.geometry, kernels: UnsafePointer(coder.kernels), threads: coder.threads,
+      readsBrightness: pps.hasWeightedPrediction)
+    scheduler =
+      coder.threads > 1
+      ? PictureScheduler(threads: coder.threads, places: most, first: analysis, signal: analysis.signal) : nil
     var memory = EncoderMemory()
     var pool: [PicturePlanes] = []
     // Those that others refer to, those that are being coded, and the one that was given out last.
@@ -111,7 +115,7 @@ public final class LookAheadEncoder {
     }
     self.pool = pool
     uses = [Int](repeating: 0, count: pool.count)
-    queue = LookAheadQueue(coder.geometry, kernels: kernels, weighs: pps.hasWeightedPrediction)
+    queue = LookAheadQueue(coder.geometry, analysis: analysis, weighs: pps.hasWeightedPrediction)
     order = StreamOrder(
       capacity: engine.maximumReferences, maxFrameNum: 1 << sps.log2MaxFrameNum,
       firstPictureID: configuration.part?.pictureID ?? 0)

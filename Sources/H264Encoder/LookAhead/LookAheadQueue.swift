@@ -4,9 +4,8 @@ import CH264Kernels
 /// Pictures between input and coding: each is copied, looked at when it comes, and given a kind.
 final class LookAheadQueue {
   let geometry: PictureGeometry
-  private let kernels: UnsafePointer<OVTKernels>
   let memory: EncoderMemory
-  let analysis: HalfSizeAnalysis
+  let analysis: HalfSizeLook
   let propagation: QualityPropagation
   /// Nil where nothing is weighted.
   let fades: HalfSizeFades?
@@ -40,11 +39,10 @@ final class LookAheadQueue {
   /// Pictures that are too close to a key frame for another one at a cut to be worth less than the picture before.
   static let early = 10
 
-  init(_ geometry: PictureGeometry, kernels: UnsafePointer<OVTKernels>, weighs: Bool) {
+  init(_ geometry: PictureGeometry, analysis: HalfSizeLook, weighs: Bool) {
     self.geometry = geometry
-    self.kernels = kernels
+    self.analysis = analysis
     var memory = EncoderMemory()
-    analysis = HalfSizeAnalysis(geometry, kernels: kernels, memory: &memory)
     fades = weighs ? HalfSizeFades(geometry, memory: &memory) : nil
     self.memory = memory
     propagation = QualityPropagation(geometry)
@@ -52,7 +50,7 @@ final class LookAheadQueue {
 
   var count: Int { pictures.count + settled.count + (unseen == nil ? 0 : 1) }
 
-  /// Takes a picture in; `look` looks at it.
+  /// Takes a picture in; `look` looks at it, and reads its memory.
   /// - Returns: seconds by which the picture before was shown longer than it was thought to be when it was coded.
   func append(
     _ source: SourcePicture, options: FrameOptions, configuration: LookAheadConfiguration
@@ -85,26 +83,22 @@ final class LookAheadQueue {
     picture.plannedRun = 0
     picture.isInside = nil
     picture.hasCosts = false
-    picture.take(source)
-    unseen = picture
+    unseen = (picture, source)
     return correction
   }
 
-  /// The newest picture, before it is looked at.
-  private var unseen: QueuedPicture?
+  /// The newest picture, before it is looked at, and what is to be copied.
+  private var unseen: (picture: QueuedPicture, source: SourcePicture)?
 
   /// Looks at the picture that was taken in last.
   func look(_ configuration: LookAheadConfiguration) {
-    guard let picture = unseen else { return }
+    guard let (picture, source) = unseen else { return }
     unseen = nil
     let before = newest
-    picture.half.fill(picture.source)
+    analysis.lookAt(picture, source, strength: configuration.adaptiveQuantisation)
     fades?.read(picture)
-    analysis.intra(picture)
-    LocalActivity.analyse(
-      picture, geometry, kernels: kernels, strength: configuration.adaptiveQuantisation)
     if let before {
-      analysis.inter(picture, from: reference(before, of: picture))
+      analysis.lookAt(picture, from: reference(before, of: picture))
     } else {
       picture.interCost = picture.intraCost
     }

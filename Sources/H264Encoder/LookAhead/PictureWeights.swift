@@ -29,12 +29,12 @@ struct PictureWeights {
   /// The picture that was weighed is now the one in a slot.
   func store(slot: Int) { detector.store(slot: slot) }
 
-  /// Looks at a picture, and decides on the weights of its references, those of `order`.
+  /// Takes what was read of a picture, and decides on the weights of its references, those of `order`.
   mutating func weigh(
-    _ plan: inout PicturePlan, _ source: SourcePicture, index: UInt64, _ order: borrowing StreamOrder,
+    _ plan: inout PicturePlan, _ reading: FadeReading, index: UInt64, _ order: borrowing StreamOrder,
     _ coder: PictureCoder
   ) {
-    detector.read(source)
+    detector.take(reading)
     guard let first = order.wanted.first else { return }
     if let second = order.wantedL1.first {
       weighBoth(&plan, index, order.wanted, order.wantedL1, first, second, coder.weights)

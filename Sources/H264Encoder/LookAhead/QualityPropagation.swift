@@ -33,9 +33,13 @@ struct QualityPropagation {
     for at in stride(from: pictures.count - 1, to: max(planned - 1, 0), by: -1)
     where !pictures[at].kind.isKey {
       let (picture, before) = (pictures[at], pictures[at - 1])
-      for m in 0..<size where picture.interCosts[m] < picture.intraCosts[m] {
-        let amount = worth(picture, m, cost: picture.interCosts[m]) * QualityPropagation.kept
-        give(amount, m, picture.vectors[m], before)
+      for y in 0..<geometry.heightInMbs {
+        for x in 0..<geometry.widthInMbs {
+          let m = y &* geometry.widthInMbs &+ x
+          guard picture.interCosts[m] < picture.intraCosts[m] else { continue }
+          let amount = worth(picture, m, cost: picture.interCosts[m]) * QualityPropagation.kept
+          give(amount, x, y, picture.vectors[m], before.heritage)
+        }
       }
     }
     var end = planned
@@ -91,12 +95,16 @@ struct QualityPropagation {
   }
 
   private func handOn(_ picture: QueuedPicture, to a: QueuedPicture?, _ b: QueuedPicture?, _ part: Float) {
-    for m in 0..<geometry.macroblockCount {
-      let lists = picture.lists[m]
-      if lists == 0 { continue }
-      let amount = worth(picture, m, cost: picture.costs[m]) * (lists == 3 ? part * 0.5 : part)
-      if lists & 1 != 0, let a { give(amount, m, picture.forward[m], a) }
-      if lists & 2 != 0, let b { give(amount, m, picture.backward[m], b) }
+    let (a, b) = (a?.heritage, b?.heritage)
+    for y in 0..<geometry.heightInMbs {
+      for x in 0..<geometry.widthInMbs {
+        let m = y &* geometry.widthInMbs &+ x
+        let lists = picture.lists[m]
+        if lists == 0 { continue }
+        let amount = worth(picture, m, cost: picture.costs[m]) * (lists == 3 ? part * 0.5 : part)
+        if lists & 1 != 0, let a { give(amount, x, y, picture.forward[m], a) }
+        if lists & 2 != 0, let b { give(amount, x, y, picture.backward[m], b) }
+      }
     }
   }
 
@@ -108,14 +116,13 @@ struct QualityPropagation {
 
   /// To the four macroblocks that a vector points at.
   @inline(__always) private func give(
-    _ amount: Float, _ m: Int, _ vector: SIMD2<Int16>, _ reference: QueuedPicture
+    _ amount: Float, _ x: Int, _ y: Int, _ vector: SIMD2<Int16>, _ target: UnsafeMutablePointer<Float>
   ) {
     let w = geometry.widthInMbs
     let h = geometry.heightInMbs
-    let target = reference.heritage
     // In half samples: a macroblock is 16 wide.
-    let left = m % w &* 16 &+ Int(vector.x)
-    let top = m / w &* 16 &+ Int(vector.y)
+    let left = x &* 16 &+ Int(vector.x)
+    let top = y &* 16 &+ Int(vector.y)
     let column = left >> 4
     let row = top >> 4
     let fx = Float(left & 15) * (1 / 16)

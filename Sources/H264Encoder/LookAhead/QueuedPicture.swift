@@ -67,6 +67,8 @@ final class QueuedPicture {
   /// Of the half-size luma: its level, and the sums of blocks (`HalfSizeFades`).
   var brightness = FadeDetector.Level()
   let blockSums: UnsafeMutablePointer<UInt32>
+  /// Of the whole picture, where weights are looked for.
+  let brightnessRead: FadeReading
   /// Sums of the costs.
   var intraCost = 0
   var interCost = 0
@@ -95,6 +97,7 @@ final class QueuedPicture {
     weights = memory.allocate(Float.self, count: count)
     heritage = memory.allocate(Float.self, count: count)
     offsets = memory.allocate(Float.self, count: count)
+    brightnessRead = FadeReading(geometry, memory: &memory)
     blockSums = memory.allocate(UInt32.self, count: HalfSizeFades.blockCount(geometry))
     self.memory = memory
   }
@@ -112,26 +115,30 @@ final class QueuedPicture {
         : .interleaved(UnsafePointer(chroma), bytesPerRow: geometry.width))
   }
 
-  /// Copies the caller's picture.
-  func take(_ picture: SourcePicture) {
+  /// Says how the picture is laid out that is to be copied.
+  func prepare(for picture: SourcePicture) {
+    if case .planar = picture.chroma { isPlanar = true } else { isPlanar = false }
+  }
+
+  /// Copies a row of macroblocks of the caller's picture.
+  func take(_ picture: SourcePicture, row: Int) {
     func copy(
       _ to: UnsafeMutablePointer<UInt8>, _ from: UnsafePointer<UInt8>, _ bytesPerRow: Int, _ width: Int,
-      _ height: Int
+      _ rows: Range<Int>
     ) {
-      for y in 0..<height {
+      for y in rows {
         UnsafeMutableRawPointer(to + y &* width).copyMemory(from: from + y &* bytesPerRow, byteCount: width)
       }
     }
     let (width, height) = (geometry.width, geometry.height)
-    copy(luma, picture.luma, picture.lumaBytesPerRow, width, height)
+    let chromaRows = row &* 8..<min(row &* 8 &+ 8, height / 2)
+    copy(luma, picture.luma, picture.lumaBytesPerRow, width, row &* 16..<min(row &* 16 &+ 16, height))
     switch picture.chroma {
     case .interleaved(let base, let bytesPerRow):
-      isPlanar = false
-      copy(chroma, base, bytesPerRow, width, height / 2)
+      copy(chroma, base, bytesPerRow, width, chromaRows)
     case .planar(let cb, let cbBytesPerRow, let cr, let crBytesPerRow):
-      isPlanar = true
-      copy(chroma, cb, cbBytesPerRow, width / 2, height / 2)
-      copy(chroma + width / 2 * (height / 2), cr, crBytesPerRow, width / 2, height / 2)
+      copy(chroma, cb, cbBytesPerRow, width / 2, chromaRows)
+      copy(chroma + width / 2 * (height / 2), cr, crBytesPerRow, width / 2, chromaRows)
     }
   }
 }

@@ -3,7 +3,9 @@
 extension ResidualHistogram {
   /// Adds a macroblock of which prediction leaves so much, and whose QP is so many steps above the picture's. A step less
   /// is as many bits as a sixth of a doubling more to code.
-  @inline(__always) mutating func add(cost: Int32, offset: Float) {
+  @inline(__always) fileprivate static func add(
+    cost: Int32, offset: Float, to counts: UnsafeMutablePointer<Float>
+  ) {
     // 2 log2(cost + 1), to an eighth.
     let x = Int(max(cost, 0)) &+ 1
     let whole = Int.bitWidth &- 1 &- x.leadingZeroBitCount
@@ -41,7 +43,12 @@ extension QueuedPicture {
     _ costs: UnsafeMutablePointer<Int32>, _ offsets: UnsafeMutablePointer<Float>, _ count: Int
   ) -> ResidualHistogram {
     var histogram = ResidualHistogram()
-    for m in 0..<count { histogram.add(cost: costs[m], offset: offsets[m]) }
+    // By address: a lane of a vector that is not known before costs all of it to be stored and read again.
+    withUnsafeMutableBytes(of: &histogram.counts) { bytes in
+      guard let base = bytes.baseAddress else { return }
+      let counts = base.bindMemory(to: Float.self, capacity: ResidualHistogram.bins)
+      for m in 0..<count { ResidualHistogram.add(cost: costs[m], offset: offsets[m], to: counts) }
+    }
     return histogram
   }
 

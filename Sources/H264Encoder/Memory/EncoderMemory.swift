@@ -16,16 +16,17 @@ struct EncoderMemory: ~Copyable {
 
   init() {}
 
-  deinit { for block in blocks { block.deallocate() } }
+  deinit { for block in blocks { free(block) } }
 
   /// Memory for `count` values, all bits zero, with 64 bytes to spare that kernels may read.
   mutating func allocate<T: BitwiseCopyable>(
     _ type: T.Type, count: Int, alignment: Int = 64
   ) -> UnsafeMutablePointer<T> {
     let bytes = max(count, 1) * MemoryLayout<T>.stride + 64
-    let raw = UnsafeMutableRawPointer.allocate(byteCount: bytes, alignment: alignment)
-    memset(raw, 0, bytes)
-    blocks.append(raw)
+    // The system gives large blocks as pages of zeros that are not there before they are touched.
+    guard let block = calloc(1, bytes + alignment) else { fatalError("out of memory: \(bytes) bytes") }
+    blocks.append(block)
+    let raw = block.alignedUp(toMultipleOf: alignment)
     return raw.bindMemory(to: T.self, capacity: max(count, 1))
   }
 

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import BenchmarkSupport
+import CWaitCounter
+import Foundation
+import H264Encoder
+
+/// What an encoding took: seconds by the clock, of processors and of threads that waited, and a hash of the stream.
+struct Run {
+  var threads: Int
+  var wall: Double
+  var processor: Double
+  var waited: Double
+  var hash: UInt64
+}
+
+/// An encoder and its settings.
+struct Case: ExpressibleByArgument, CustomStringConvertible {
+  enum Mode: String { case files, qp, calls }
+
+  var mode: Mode
+  var level: Int
+  /// kb/s, or the QP.
+  var value: Int
+
+  init(_ mode: Mode, _ level: Int, _ value: Int) {
+    self.mode = mode
+    self.level = level
+    self.value = value
+  }
+
+  init?(argument: String) {
+    let parts = argument.split(separator: ":")
+    guard parts.count == 3, let mode = Mode(rawValue: String(parts[0])), let level = Int(parts[1]),
+      let value = Int(parts[2])
+    else { return nil }
+    self.init(mode, level, value)
+  }
+
+  var description: String { "\(mode.rawValue):\(level):\(value)" }
+
+  func run(_ clip: MappedClip, threads: Int) throws -> Run {
+    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+    func take(_ frame: consuming EncodedFrame) {
+      frame.withBytes {
+        for i in 0..<$0.count { hash = (hash ^ UInt64($0[i])) &* 0x100_0000_01B3 }
+      }
+    }
+    var stream = EncoderConfiguration(width: clip.width, height: clip.height)
+    stream.frameRate = clip.frameRate
+    stream.profile = .high
+    stream.speed = level
+    stream.threads = threads
+    let start = (Self.now(CLOCK_MONOTONIC), Self.now(CLOCK_PROCESS_CPUTIME_ID), waited_seconds())
+    switch mode {
+    case .calls:
+      stream.rateControl = .averageBitRate(value * 1000)
+      stream.maximumQueueDelay = 0.5
+      stream.maximumReferences = EncoderConfiguration.referencesUsed(speed: level)
+      let encoder = try LowLatencyEncoder(configuration: stream)
+      for i in 0..<clip.count { take(try encoder.encode(clip.picture(i))) }
+    case .files, .qp:
+      var configuration = LookAheadConfiguration(stream)
+      configuration.rate = mode == .qp ? .constantQP(value) : .average(value * 1000)
+      // By speed level, as sessions have them by effort.
+      let lookAheads = [60, 60, 40, 30, 20, 10, 0]
+      configuration.lookAhead = lookAheads[min(level, lookAheads.count - 1)]
+      configuration.adaptiveQuantisation = 0
+      configuration.stream.maximumReferences = 4
+      configuration.stream.minimumQP = 0
+      let encoder = try LookAheadEncoder(configuration: configuration)
+      for i in 0..<clip.count { try encoder.encode(clip.picture(i)) { take($0) } }
+      encoder.flush { take($0) }
+    }
+    // Threads have ended by now: what those waited is counted when they are woken.
+    return Run(
+      threads: threads,
+      wall: Self.now(CLOCK_MONOTONIC) - start.0, processor: Self.now(CLOCK_PROCESS_CPUTIME_ID) - start.1,
+      waited: waited_seconds() - start.2, hash: hash)
+  }
+
+  private static func now(_ clock: clockid_t) -> Double {
+    var time = timespec()
+    clock_gettime(clock, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
+  }
+}
+
+/// A clip's raw frames in memory, several times one after another.
+struct MappedClip {
+  let width: Int
+  let height: Int
+  let frameRate: Double
+  let count: Int
+  private let frames: Int
+  private let base: UnsafePointer<UInt8>
+
+  init(_ clip: RawClip, loops: Int) throws {
+    (width, height, frameRate, frames) = (clip.width, clip.height, clip.frameRate, clip.frames)
+    count = clip.frames * max(loops, 1)
+    let file = open(clip.rawPath, O_RDONLY)
+    let size = clip.frameSize * clip.frames
+    guard file >= 0, let mapped = mmap(nil, size, PROT_READ, MAP_SHARED | Int32(MAP_POPULATE), file, 0),
+      mapped != MAP_FAILED
+    else { throw BenchmarkError(description: "cannot map \(clip.rawPath)") }
+    close(file)
+    base = UnsafePointer(mapped.assumingMemoryBound(to: UInt8.self))
+  }
+
+  func picture(_ i: Int) -> SourcePicture {
+    let luma = base + i % frames * (width * height * 3 / 2)
+    let cb = luma + width * height
+    return SourcePicture(
+      width: width, height: height, luma: luma, lumaBytesPerRow: width,
+      chroma: .planar(
+        cb: cb, cbBytesPerRow: width / 2, cr: cb + width / 2 * (height / 2), crBytesPerRow: width / 2))
+  }
+}

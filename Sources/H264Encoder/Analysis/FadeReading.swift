@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+import CH264Kernels
+
+/// How bright a picture is, as `FadeDetector` reads it: row by row, so that threads may share them, in any order.
+struct FadeReading {
+  /// Sums of samples and of their squares.
+  private struct Sums {
+    var sum: UInt64 = 0
+    var squares: UInt64 = 0
+    var count = 0
+
+    static func += (a: inout Sums, b: Sums) {
+      a.sum += b.sum
+      a.squares += b.squares
+      a.count += b.count
+    }
+
+    var level: FadeDetector.Level { FadeDetector.level(sum, squares, count) }
+  }
+
+  private struct Row {
+    var squares: UInt64 = 0
+    var cb = Sums()
+    var cr = Sums()
+  }
+
+  /// Rows of samples from one that is read to the next, and the size of a block.
+  static let (rowStep, blockSize) = (4, 32)
+
+  let columns: Int
+  /// Rows of blocks.
+  let rows: Int
+  /// Samples of a block that are read.
+  let samples: Int
+  /// Sums of the blocks' samples.
+  let blocks: UnsafeMutablePointer<UInt32>
+  private let rowSums: UnsafeMutablePointer<Row>
+
+  init(_ geometry: PictureGeometry, memory: inout EncoderMemory) {
+    let (size, step) = (FadeReading.blockSize, FadeReading.rowStep)
+    columns = max(geometry.width / size, 1)
+    rows = max(geometry.height / size, 1)
+    samples = min(size, geometry.width) * (((rows == 1 ? geometry.height : size) + step - 1) / step)
+    blocks = memory.allocate(UInt32.self, count: columns * rows)
+    rowSums = memory.allocate(Row.self, count: rows)
+  }
+
+  /// Reads what a row of macroblocks stands for: all rows of blocks are read when it was called for all of those.
+  func read(_ source: SourcePicture, macroblockRow y: Int) {
+    if y & 1 == 0, y >> 1 < rows { read(source, row: y >> 1) }
+  }
+
+  /// Reads a row of blocks.
+  func read(_ source: SourcePicture, row: Int) {
+    let (size, step) = (FadeReading.blockSize, FadeReading.rowStep)
+    let isLast = row == rows - 1
+    var result = Row()
+    let line = blocks + row * columns
+    line.update(repeating: 0, count: columns)
+    let blockWidth = min(size, source.width)
+    for y in stride(from: row * size, to: rows == 1 ? source.height : (row + 1) * size, by: step) {
+      let samples = source.luma + y * source.lumaBytesPerRow
+      for x in 0..<columns {
+        var ofRow: UInt32 = 0
+        ovt_sums(samples + x * size, Int32(blockWidth), 1, line + x, &ofRow)
+        result.squares += UInt64(ofRow)
+      }
+    }
+    let width = source.width / 2
+    func chroma(_ base: UnsafePointer<UInt8>, _ bytesPerRow: Int, step: Int) -> Sums {
+      var result = Sums()
+      let end = isLast ? source.height / 2 : (row + 1) * (size / 2)
+      for y in Swift.stride(from: row * (size / 2), to: end, by: FadeReading.rowStep) {
+        var (ofRow, squaresOfRow): (UInt32, UInt32) = (0, 0)
+        ovt_sums(base + y * bytesPerRow, Int32(width), Int32(step), &ofRow, &squaresOfRow)
+        result += Sums(sum: UInt64(ofRow), squares: UInt64(squaresOfRow), count: width)
+      }
+      return result
+    }
+    switch source.chroma {
+    case .interleaved(let base, let bytesPerRow):
+      result.cb = chroma(base, bytesPerRow, step: 2)
+      result.cr = chroma(base + 1, bytesPerRow, step: 2)
+    case .planar(let cb, let cbBytesPerRow, let cr, let crBytesPerRow):
+      result.cb = chroma(cb, cbBytesPerRow, step: 1)
+      result.cr = chroma(cr, crBytesPerRow, step: 1)
+    }
+    rowSums[row] = result
+  }
+
+  /// Of all rows, which were read.
+  var levels: (luma: FadeDetector.Level, cb: FadeDetector.Level, cr: FadeDetector.Level) {
+    var luma = Sums()
+    var cb = Sums()
+    var cr = Sums()
+    for i in 0..<columns * rows { luma.sum += UInt64(blocks[i]) }
+    for i in 0..<rows {
+      luma.squares += rowSums[i].squares
+      cb += rowSums[i].cb
+      cr += rowSums[i].cr
+    }
+    luma.count = samples * columns * rows
+    return (luma.level, cb.level, cr.level)
+  }
+}

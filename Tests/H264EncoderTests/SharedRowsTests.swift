@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+import CH264Kernels
+import Foundation
+import Synchronization
+import Testing
+
+@testable import H264Encoder
+
+/// What threads share beside the rows of pictures that are coded.
+@Suite struct SharedRowsTests {
+  /// Counts who did what, and takes its time.
+  private final class Counting: SharedRows, @unchecked Sendable {
+    let byThread: [Entry]
+    let byRow: [Entry]
+
+    final class Entry: Sendable {
+      let count = Atomic<Int>(0)
+    }
+
+    override init(rows: Int, threads: Int) {
+      byThread = (0..<threads).map { _ in Entry() }
+      byRow = (0..<rows).map { _ in Entry() }
+      super.init(rows: rows, threads: threads)
+    }
+
+    override func work(row i: Int, thread: Int) {
+      byThread[thread].count.add(1, ordering: .relaxed)
+      byRow[i].count.add(1, ordering: .relaxed)
+      Thread.sleep(forTimeInterval: 0.002)
+    }
+  }
+
+  @Test("Threads that have nothing to code take part, each row is done once", arguments: [2, 3, 8])
+  func shared(threads: Int) {
+    let signal = Signal()
+    let rows = Counting(rows: 24, threads: threads)
+    let scheduler = PictureScheduler(threads: threads, places: 1, first: rows, signal: signal)
+    for _ in 0..<10 {
+      rows.open(24)
+      signal.give()
+      _ = rows.help(thread: 0)
+      rows.close()
+    }
+    scheduler.end()
+    #expect(rows.byRow.allSatisfy { $0.count.load(ordering: .relaxed) == 10 })
+    for (n, entry) in rows.byThread.enumerated() {
+      #expect(entry.count.load(ordering: .relaxed) > 0, "thread \(n) of \(threads)")
+    }
+  }
+
+  /// Nothing of a look at half size depends on who does it.
+  @Test("The look of several threads is that of one", arguments: SyntheticContent.Kind.allCases)
+  func look(kind: SyntheticContent.Kind) throws {
+    let (width, height) = (210, 178)
+    let content = SyntheticContent(kind: kind, width: width, height: height, seed: 3)
+    let geometry = PictureGeometry(width: width, height: height)
+    var memory = EncoderMemory()
+    let kernels = memory.allocate(OVTKernels())
+    _ = ovt_kernels_init(kernels, ovt_cpu_detect())
+    func costs(threads: Int) -> [[Int32]] {
+      let look = HalfSizeLook(geometry, kernels: UnsafePointer(kernels), threads: threads)
+      let scheduler =
+        threads > 1
+        ? PictureScheduler(threads: threads, places: 1, first: look, signal: look.signal) : nil
+      defer { scheduler?.end() }
+      var result: [[Int32]] = []
+      let pictures = (0..<4).map { _ in QueuedPicture(geometry) }
+      for (n, picture) in pictures.enumerated() {
+        content.frame(n).withSource(planar: n % 2 == 0, padding: n) {
+          look.lookAt(picture, $0, strength: 1)
+        }
+        if n > 0 { look.lookAt(picture, from: pictures[n - 1].half) }
+      }
+      look.relate(pictures[3], to: (pictures[0].half, 3), nil)
+      look.relate(pictures[1], to: (pictures[0].half, 1), (pictures[3].half, 2))
+      for picture in pictures {
+        let count = geometry.macroblockCount
+        result.append([Int32(picture.intraCost), Int32(picture.interCost)])
+        for values in [picture.intraCosts, picture.interCosts, picture.costs] {
+          result.append(Array(UnsafeBufferPointer(start: values, count: count)))
+        }
+        result.append(UnsafeBufferPointer(start: picture.weights, count: count).map { Int32($0) })
+        result.append(
+          UnsafeBufferPointer(start: picture.vectors, count: count).map { Int32($0.x) << 16 + Int32($0.y) })
+        let levels = picture.brightnessRead.levels
+        // The same as of the whole picture, once it is there.
+        let whole = FadeReading(geometry, memory: &memory)
+        for row in 0..<whole.rows { whole.read(picture.source, row: row) }
+        #expect(whole.levels.luma.mean == levels.luma.mean)
+        #expect(whole.levels.cb.deviation == levels.cb.deviation)
+        for level in [levels.luma, levels.cb, levels.cr] {
+          result.append([Int32(level.mean * 4096), Int32(level.deviation * 4096)])
+        }
+        let source = picture.source
+        result.append((0..<width * height).map { Int32(source.luma[$0]) })
+      }
+      return result
+    }
+    let alone = costs(threads: 1)
+    // The mode of intra prediction costs 10 by itself.
+    #expect(alone[1].allSatisfy { $0 >= 10 })
+    for threads in [2, 3, 8] { #expect(costs(threads: threads) == alone, "\(threads) threads") }
+  }
+
+  /// The same of the look of the low-latency encoder.
+  @Test("A picture is seen alike by one thread and by several", arguments: SyntheticContent.Kind.allCases)
+  func pictureLook(kind: SyntheticContent.Kind) throws {
+    let (width, height) = (350, 290)
+    let content = SyntheticContent(kind: kind, width: width, height: height, seed: 5)
+    func facts(threads: Int) throws -> [PictureFacts] {
+      var c = EncoderConfiguration(width: width, height: height)
+      c.threads = threads
+      let (sps, pps) = try c.makeParameterSets()
+      let coder = PictureCoder(configuration: c, sps: sps, pps: pps, cpu: ovt_cpu_detect())
+      var memory = EncoderMemory()
+      let look = PictureLook(
+        coder.geometry, kernels: UnsafePointer(coder.kernels), threads: coder.threads, memory: &memory)
+      var result: [PictureFacts] = []
+      for n in 0..<6 {
+        content.frame(n).withSource(planar: true, padding: 0) { look.look(at: $0, with: coder) }
+        result.append(look.facts(isKeyFrame: false))
+        result.append(look.facts(isKeyFrame: true))
+      }
+      return result
+    }
+    let alone = try facts(threads: 1)
+    for threads in [2, 5] {
+      for (a, b) in zip(alone, try facts(threads: threads)) {
+        #expect(a.residual == b.residual && a.novelty == b.novelty && a.isStill == b.isStill)
+      }
+    }
+  }
+}
