@@ -86,18 +86,20 @@ import Testing
 
   /// A bucket that allows no more than the limit fills at the rate while it is not full, and what a quiet picture then leaves
   /// is lost: such a stream stayed a tenth to a fifth below its rate.
-  @Test("Where key frames are most of the bits, a limit leaves the average alone", arguments: [10, 20, 50])
-  func stillPictures(_ lookAhead: Int) throws {
+  @Test(
+    "Where key frames are most of the bits, a limit leaves the average alone", arguments: [10, 20, 50],
+    [10, 100])
+  func stillPictures(_ lookAhead: Int, keyFrames: Int) throws {
     let rate = 12_000
     func run(_ change: (inout LookAheadConfiguration) -> Void) throws -> LookAheadRun {
       var c = Self.configuration(.average(rate))
       c.lookAhead = lookAhead
       c.stream.frameRate = 10
       c.stream.keyFrameInterval = 20
-      c.expectedDuration = 20
+      c.expectedDuration = Double(2 * keyFrames)
       change(&c)
       let picture = SyntheticContent(kind: .mixed, width: Self.width, height: Self.height, seed: 5).frame(0)
-      return try LookAheadRun(c, count: 200) { n in
+      return try LookAheadRun(c, count: 20 * keyFrames) { n in
         var frame = picture
         // Something goes on in a corner.
         for i in 0..<8 { frame.y[i] = UInt8(truncatingIfNeeded: n * 31 + i * 7) }
@@ -106,9 +108,10 @@ import Testing
     }
     let limited = try run { $0.stream.dataRateLimits = [.init(bytes: rate * 6 / 8, seconds: 4)] }
     #expect(Self.fullest(limited, frames: 40) <= rate * 6)
-    let error = Double(limited.bits) / Double(20 * rate) - 1
-    // What a limit would take away is below the rate; ten key frames of ever the same picture end up to 5 % above it.
-    #expect(error > -0.02 && error < 0.05, "\(error)")
+    let error = Double(limited.bits) / Double(2 * keyFrames * rate) - 1
+    // What a limit would take away is below the rate. Ten key frames end up to 5 % above it, without a limit up to 6 %: the first
+    // ones are of a finer quality than the rate has for all, and the last few can not make up for that. A hundred do.
+    #expect(error > -0.02 && error < (keyFrames > 10 ? 0.02 : 0.05), "\(error)")
     let bucket = try run {
       $0.buffer = .init(maximumRate: rate * 102 / 100, size: rate * 17 / 10)
       $0.buffer?.decidesLevel = false

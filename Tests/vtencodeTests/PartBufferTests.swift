@@ -159,10 +159,16 @@ import Testing
 
   @Test(
     "Segments whose rate varies within a buffer: it holds over joins, and the movie has its rate",
-    arguments: [(["mandelbrot", "testsrc2"], 1.0, 3), (["testsrc2", "mandelbrot"], 2.5, 2)])
-  func variableRate(halves: [String], seconds: Double, count: Int) throws {
+    arguments: [
+      (["mandelbrot", "testsrc2"], 400_000, 1.0, 3), (["testsrc2", "mandelbrot"], 400_000, 2.5, 2),
+      // Busy throughout, with a short buffer: all that comes in is wanted.
+      (["testsrc2", "mandelbrot"], 400_000, 0.5, 3),
+      // Half of a segment is busy, and the highest rate is near the average.
+      (["mandelbrot", "testsrc2"], 330_000, 0.5, 3),
+    ])
+  func variableRate(halves: [String], highest: Int, seconds: Double, count: Int) throws {
     let folder = try Folder()
-    let (rate, highest) = (300_000, 400_000 & ~63)
+    let (rate, highest) = (300_000, highest & ~63)
     let parts = halves.map { (source: $0, seconds: Self.frames / 50) }
     try makeMovie(folder.path("in.mp4"), parts)
     let options = [

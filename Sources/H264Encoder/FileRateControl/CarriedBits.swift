@@ -7,7 +7,7 @@ struct CarriedBits {
   private let size: Double
   private let rate: Double
   /// Bits that are there when the stream has ended, and at any time.
-  private let end: Double
+  let end: Double
   private let least: Double
   /// Bits in the buffer before the next picture, by QP.
   private(set) var held: [Double]
@@ -21,6 +21,12 @@ struct CarriedBits {
     self.end = min(end, buffer.size)
     least = size * Self.margin
     held = [Double](repeating: initial, count: 52)
+  }
+
+  /// From what the buffer holds, at one QP, that is called 0.
+  init(_ buffer: BufferState, held: Double, end: Double) {
+    self.init(buffer, end: end)
+    self.held = [held]
   }
 
   mutating func restart() {

@@ -45,6 +45,9 @@ struct FileRateController {
   private var limits: HardLimits
   /// Pictures of the look-ahead with what each would take.
   private var trial: [(bits: Double, seconds: Double)] = []
+  /// The rest of the stream wants all that the buffer carries.
+  private var takesAll = false
+  private var foresight = PictureForesight()
   /// Nil where no other stream goes on with the buffer.
   private(set) var joined: JoinedBuffer?
   /// By kind.
@@ -102,7 +105,7 @@ struct FileRateController {
     let buffer = configuration.buffer.map { BufferState($0) }
     self.buffer = buffer
     let end = joined.flatMap { joined in buffer.map { joined.hasFramesAfter ? joined.wanted($0) : 0 } }
-    remaining = pass.map { RemainingPass($0, buffer: buffer, end: end ?? 0) }
+    remaining = pass.map { RemainingPass($0, buffer: buffer, end: end ?? 0, isFollowed: true) }
     // The first pictures have to fit into the buffer too.
     if buffer != nil, let pass { learn(pass) }
     begin(at: 0)
@@ -175,17 +178,22 @@ struct FileRateController {
     if let buffer { qp = fitting(qp, upcoming, buffer, isEnding: isEnding) }
     if !limits.isEmpty { qp = allowed(qp, upcoming) }
     qp = min(max(qp, Double(configuration.stream.minimumQP)), Double(configuration.stream.maximumQP))
+    if let remaining, isLimited {
+      foresee(upcoming, qp: qp)
+      foresight.plan(remaining, upcoming, qp: qp)
+    }
     last = qp
     return qp
   }
 
   /// The QP at which the rest of the stream, as a first pass has seen it, takes what is left of the rate.
-  private func rememberedQP(isEnding: Bool) -> Double? {
+  private mutating func rememberedQP(isEnding: Bool) -> Double? {
     guard case .average = configuration.rate, let remaining, !remaining.isOver else { return nil }
     let rate = Double(configuration.targetRate ?? 0)
     let share = rate * remaining.seconds
-    let qp = remaining.qp(
-      bits: max(rate * (elapsed + remaining.seconds) - total, share * 0.2), fullness: buffer?.fullness)
+    let qp: Double
+    (qp, takesAll) = remaining.plan(
+      bits: max(rate * (elapsed + remaining.seconds) - total, share * 0.2), buffer: buffer)
     guard let last = lastRemembered ?? last else { return qp }
     // At the end there is no time left to come back slowly.
     let isLate = isEnding || remaining.seconds < 1
@@ -294,6 +302,12 @@ struct FileRateController {
     return min(Double(interval) / configuration.stream.frameRate, configuration.keyFrameDuration ?? .infinity)
   }
 
+  private mutating func foresee(_ upcoming: [PictureForecast], qp: Double) {
+    foresight.begin()
+    for picture in upcoming { foresight.append(bits(picture, qp: qp)) }
+    if let remaining { foresight.correct(upcoming, by: remaining, qp: qp) }
+  }
+
   private func bits(_ picture: PictureForecast, qp: Double) -> Double {
     let kind = picture.kind.rawValue
     let learned = kinds[kind]
@@ -302,38 +316,68 @@ struct FileRateController {
   }
 
   /// The least QP from `wanted` on with which no picture of the look-ahead empties the buffer.
-  private func fitting(
+  private mutating func fitting(
     _ wanted: Double, _ upcoming: [PictureForecast], _ buffer: BufferState, isEnding: Bool
   ) -> Double {
-    let margin = buffer.size * FileRateController.margin
     let end = endFullness(buffer, seconds: upcoming.reduce(0) { $0 + $1.duration }, isEnding: isEnding)
     var qp = wanted
-    while qp < 51 {
-      var state = buffer
-      var fits = true
-      for (n, picture) in upcoming.enumerated() {
-        let taken = bits(picture, qp: qp)
-        // What comes later can still be made coarser.
-        let least = n == 0 ? min(margin, state.fullness * 0.3) : margin * 0.5
-        if taken > state.fullness - least {
-          fits = false
-          break
-        }
-        state.remove(bits: taken, seconds: picture.duration)
-      }
-      if let end, state.fullness < end { fits = false }
-      if fits { return qp }
-      qp += 0.5
+    while qp < 51, !fits(upcoming, buffer, qp: qp, end: end) { qp += 0.5 }
+    qp = min(qp, 51)
+    guard remaining?.expected(0, qp: qp) != nil else { return qp }
+    // Where all that comes in is wanted, what half a step leaves would be lost.
+    for step in [0.25, 0.125] where qp - step > wanted && fits(upcoming, buffer, qp: qp - step, end: end) {
+      qp -= step
     }
-    return 51
+    return takesAll ? filling(qp, upcoming, buffer) : qp
   }
+
+  private mutating func fits(
+    _ upcoming: [PictureForecast], _ buffer: BufferState, qp: Double, end: Double?
+  ) -> Bool {
+    let margin = buffer.size * FileRateController.margin
+    var state = buffer
+    foresee(upcoming, qp: qp)
+    for (n, picture) in upcoming.enumerated() {
+      let taken = foresight.bits[n]
+      // What comes later can still be made coarser.
+      let least = n == 0 ? min(margin, state.fullness * 0.3) : margin * 0.5
+      if taken > state.fullness - least { return false }
+      state.remove(bits: taken, seconds: picture.duration)
+    }
+    return end.map { state.fullness >= $0 } ?? true
+  }
+
+  /// The QP with which the first picture takes beside its own bits those that would find no room in the buffer behind the next
+  /// pictures.
+  private mutating func filling(_ planned: Double, _ upcoming: [PictureForecast], _ buffer: BufferState)
+    -> Double
+  {
+    foresee(upcoming, qp: planned)
+    var state = buffer
+    var lost = 0.0
+    for (n, picture) in upcoming.prefix(PictureForesight.reach).enumerated() {
+      lost += state.remove(bits: foresight.bits[n], seconds: picture.duration)
+    }
+    guard lost > 0, let first = foresight.bits.first, first > 0 else { return planned }
+    let wanted = min(first + lost, buffer.fullness * 0.5)
+    var qp = planned
+    while qp > max(planned - FileRateController.farthestDown, 0.5), foresight.bits[0] < wanted {
+      qp -= 0.5
+      foresee(upcoming, qp: qp)
+    }
+    return qp
+  }
+
+  /// Steps by which a picture is made finer at the most, so that nothing is lost.
+  private static let farthestDown = 4.0
 
   /// The least QP from `wanted` on with which the pictures of the look-ahead keep to the hard limits.
   private mutating func allowed(_ wanted: Double, _ upcoming: [PictureForecast]) -> Double {
     var qp = wanted
     while qp < 51 {
       trial.removeAll(keepingCapacity: true)
-      for picture in upcoming { trial.append((bits(picture, qp: qp), picture.duration)) }
+      foresee(upcoming, qp: qp)
+      for (n, picture) in upcoming.enumerated() { trial.append((foresight.bits[n], picture.duration)) }
       let fits = limits.allow(
         trial, margin: FileRateController.limitMargin, reserve: FileRateController.limitReserve)
       if fits { return qp }
@@ -426,7 +470,8 @@ struct FileRateController {
     intraPictures.coded = intraPictures.coded * Double(keep) + (picture.kind == .intra ? 1 : 0)
     sinceIntra.coded = (picture.kind == .intra ? 0 : sinceIntra.coded) + picture.duration
     kinds[kind].residual += picture.residual
-    remaining?.note(bits: bits, qp: qp)
+    foresight.note(bits: bits, qp: qp)
+    remaining?.note(bits: bits, qp: qp, isIntra: picture.kind == .intra)
     total += bits
     spent += bits
     elapsed += picture.duration

@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What is left of a stream whose first pass is known: bits at each QP.
+///
+/// Where there is a decoder's buffer, the pictures to come next are run through it one by one; of those behind them the sums
+/// are known, of what the buffer would carry at each QP.
 struct RemainingPass {
-  /// Bits of the pictures that are still to come, by QP without the offset of their kind.
+  /// Bits of the pictures that are still to come, by QP without the offset of their kind; with a buffer, of those behind `near`.
   private var bits = [Double](repeating: 0, count: 52)
   /// Of those, what the buffer carries, where there is one.
   private var carriedBits = [Double](repeating: 0, count: 52)
   private(set) var seconds: Double
+  /// Seconds of the pictures that `bits` stands for.
+  private var farSeconds: Double
   /// Nil without a buffer.
   private var carried: CarriedBits?
   private let pictures: [PassStatistics.Picture]
   /// Pictures that are gone.
   private var next = 0
+  /// Empty where nothing is to be followed picture by picture.
+  private var near = NearPictures()
   /// Of the pictures that are gone: what they took, and what the first pass said that they would.
   private var taken = 1.0
   private var expected = 1.0
@@ -19,36 +26,52 @@ struct RemainingPass {
   /// - Parameters:
   ///   - buffer: of a decoder, as the stream finds it.
   ///   - end: bits that must be in it behind the stream.
-  init(_ statistics: PassStatistics, buffer: BufferState? = nil, end: Double = 0) {
+  ///   - isFollowed: pictures will be coded, and noted one by one.
+  init(_ statistics: PassStatistics, buffer: BufferState? = nil, end: Double = 0, isFollowed: Bool = false) {
     pictures = statistics.pictures
     seconds = statistics.seconds
+    farSeconds = seconds
     carried = buffer.map { CarriedBits($0, end: end) }
-    let all = seconds
     for picture in pictures { add(picture, 1) }
-    seconds = all
+    farSeconds = seconds
     carried?.restart()
+    guard isFollowed, carried != nil else { return }
+    for picture in pictures.prefix(NearPictures.capacity) { approach(picture) }
   }
 
   /// The next picture in decoding order joins what is to come (1), or is gone (-1); the buffer goes on either way.
   private mutating func add(_ picture: PassStatistics.Picture, _ sign: Double) {
-    // As `bits(_:qp:)` of each QP, with less work: a pass over hours begins with all of its pictures.
+    Self.forEachQP(picture) { qp, own in
+      bits[qp] += sign * own
+      if let taken = carried?.take(own, qp: qp, seconds: picture.duration, left: farSeconds) {
+        carriedBits[qp] += sign * taken
+      }
+    }
+    farSeconds -= picture.duration
+  }
+
+  /// A picture that was far is near now.
+  private mutating func approach(_ picture: PassStatistics.Picture) {
+    add(picture, -1)
+    var row = [Double](repeating: 0, count: 52)
+    Self.forEachQP(picture) { row[$0] = $1 }
+    near.append(.init(kind: picture.kind, seconds: picture.duration)) { row[$0] }
+  }
+
+  /// As `bits(_:qp:)` of each QP, with less work: a pass over hours begins with all of its pictures.
+  private static func forEachQP(_ picture: PassStatistics.Picture, _ body: (Int, Double) -> Void) {
     let offset = FileRateController.offsets[picture.kind.rawValue]
     let then = BitModel.units(picture.residual, qp: min(max(picture.qp + offset, 0), 51))
     let scale = Double(picture.bits) / then
     let part = offset - offset.rounded(.down)
     var at = Int(offset.rounded(.down))
     var below = BitModel.units(picture.residual, at)
-    for qp in bits.indices {
+    for qp in 0..<52 {
       at += 1
       let above = BitModel.units(picture.residual, at)
-      let own = scale * (below + (above - below) * part)
-      bits[qp] += sign * own
-      if let taken = carried?.take(own, qp: qp, seconds: picture.duration, left: seconds) {
-        carriedBits[qp] += sign * taken
-      }
+      body(qp, scale * (below + (above - below) * part))
       below = above
     }
-    seconds -= picture.duration
   }
 
   static func bits(_ picture: PassStatistics.Picture, qp: Double) -> Double {
@@ -57,36 +80,62 @@ struct RemainingPass {
     return Double(picture.bits) * BitModel.units(picture.residual, qp: min(max(qp + offset, 0), 51)) / then
   }
 
-  /// Bits that the rest takes at a QP of 0 to 51, by what the pass has taken.
+  /// Bits that the buffer carries of what is behind `near`, at a QP of 0 to 51, by what the pass has taken.
   /// - Parameter fullness: bits in the buffer; what it holds beyond what the QP would have left there is carried too.
-  private func bits(_ qp: Int, fullness: Double?) -> Double {
-    guard let carried else { return bits[qp] }
+  private func farBits(_ qp: Int, fullness: Double?, scale: Double) -> Double {
+    guard let carried else { return bits[qp] * scale }
     let saved = fullness.map { max($0 - carried.held[qp], 0) } ?? 0
-    return min(bits[qp], carriedBits[qp] + saved)
+    return min(bits[qp] * scale, carriedBits[qp] + saved)
   }
 
-  /// Bits that the whole stream takes at a QP of 0 to 51.
+  /// Bits that the whole stream takes at a QP of 0 to 51, where nothing is followed.
   func bits(qp: Double) -> Double {
     let low = min(max(Int(qp), 0), 51)
-    let (a, b) = (bits(low, fullness: nil), bits(min(low + 1, 51), fullness: nil))
+    let (a, b) = (
+      farBits(low, fullness: nil, scale: 1), farBits(min(low + 1, 51), fullness: nil, scale: 1)
+    )
     return a + (b - a) * (qp - Double(low))
   }
 
   var isOver: Bool { next >= pictures.count }
 
-  /// The QP at which the rest takes so many bits.
-  /// - Parameter fullness: bits in the buffer, where there is one.
-  func qp(bits wanted: Double, fullness: Double? = nil) -> Double {
-    guard wanted.isFinite else { return wanted == .infinity ? 0 : 51 }
+  /// The QP at which the rest takes so many bits, and whether those are all that the buffer carries.
+  /// - Parameter buffer: as the next picture finds it, where there is one.
+  func plan(bits wanted: Double, buffer: BufferState? = nil) -> (qp: Double, takesAll: Bool) {
+    guard wanted.isFinite else { return (wanted == .infinity ? 0 : 51, false) }
     let scale = taken / expected
-    guard carried != nil else { return Self.qp(wanted) { bits[$0] * scale } }
-    func all(_ qp: Int) -> Double { bits(qp, fullness: fullness) }
+    guard let carried, let buffer else {
+      // Also of what was followed before a buffer went away.
+      func free(_ qp: Int) -> Double {
+        (0..<near.count).reduce(bits[qp]) { $0 + near.bits($1, qp: Double(qp)) } * scale
+      }
+      return (Self.qp(wanted, free), false)
+    }
+    func all(_ qp: Int) -> Double {
+      var rest = CarriedBits(buffer, held: buffer.fullness, end: carried.end)
+      var sum = 0.0
+      var left = seconds
+      for n in 0..<near.count {
+        let picture = near[n]
+        let own = near.bits(n, qp: Double(qp)) * scale
+        sum += rest.take(own, qp: 0, seconds: picture.seconds, left: left)
+        left -= picture.seconds
+      }
+      return sum + farBits(qp, fullness: rest.held[0], scale: scale)
+    }
     // What a buffer carries is no more at any quality: the coarsest does that has nearly all of it.
-    let then = Self.qp(min(wanted, all(0) * Self.nearlyAll), all)
-    // Where pictures take another size than they were to, the buffer is none the larger: that is another QP.
-    let low = min(Int(then), 50)
-    let free = bits[low] + (bits[low + 1] - bits[low]) * (then - Double(low))
-    return Self.qp(free) { bits[$0] * scale }
+    let most = all(0) * Self.nearlyAll
+    return (Self.qp(min(wanted, most), all), wanted >= most)
+  }
+
+  /// The QP at which the whole stream takes so many bits.
+  func qp(bits wanted: Double) -> Double { plan(bits: wanted).qp }
+
+  /// What one of the next pictures takes, by the pass before.
+  /// - Parameter n: of those that come.
+  func expected(_ n: Int, qp: Double) -> (bits: Double, isIntra: Bool)? {
+    guard n < near.count else { return nil }
+    return (near.bits(n, qp: min(max(qp, 0), 51)), near[n].kind == .intra)
   }
 
   /// The QP at which what falls from QP to QP is so much.
@@ -103,16 +152,25 @@ struct RemainingPass {
     return Double(low) + min(max(part, 0), 1)
   }
 
-  private static let nearlyAll = 0.99
+  private static let nearlyAll = 0.995
 
   /// The next picture is coded.
-  mutating func note(bits: Double, qp: Double) {
+  mutating func note(bits: Double, qp: Double, isIntra: Bool) {
     guard next < pictures.count else { return }
     let picture = pictures[next]
     next += 1
-    add(picture, -1)
+    if carried == nil {
+      add(picture, -1)
+    } else {
+      near.removeFirst()
+      if next + near.count < pictures.count { approach(pictures[next + near.count]) }
+    }
+    seconds -= picture.duration
     // The last seconds say more than the first.
+    let planned = max(Self.bits(picture, qp: qp), 1)
+    // A part's first picture stands alone, whatever it did in the pass.
+    guard carried == nil || isIntra == (picture.kind == .intra) else { return }
     taken = taken * 0.99 + bits
-    expected = expected * 0.99 + max(Self.bits(picture, qp: qp), 1)
+    expected = expected * 0.99 + planned
   }
 }

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import H264Encoder
+
+/// Key frames that a program forces where a window of a hard limit is used up.
+@Suite struct ForcedKeyFrameLimitTests {
+  private static let (width, height) = (160, 112)
+  private static let limits: [EncoderConfiguration.DataRateLimit] = [
+    .init(bytes: 12_000, seconds: 1), .init(bytes: 5_000, seconds: 0.25),
+  ]
+  /// One after another, and some time after those.
+  private static let forced: Set<Int> = [30, 31, 32, 33, 45, 52, 53, 70, 71, 72, 73, 74, 75, 76]
+
+  private static func content(_ n: Int) -> PlanarFrame {
+    SyntheticContent(kind: .noise, width: width, height: height, seed: UInt64(n / 9)).frame(n)
+  }
+
+  private static func options(_ n: Int) -> FrameOptions {
+    var options = FrameOptions()
+    options.isKeyFrame = forced.contains(n)
+    return options
+  }
+
+  private static func expectWindows(_ bits: [Int]) {
+    for (limit, count) in zip(limits, [30, 7]) {
+      for first in 0...(bits.count - count) {
+        let sum = bits[first..<first + count].reduce(0, +)
+        #expect(sum <= limit.bytes * 8, "\(count) frames from \(first): \(sum) bits")
+      }
+    }
+  }
+
+  @Test("Each frame at once: the limit holds, all forced frames are key frames, and others are dropped")
+  func atOnce() throws {
+    var c = EncoderConfiguration(width: Self.width, height: Self.height)
+    c.frameRate = 30
+    c.rateControl = .averageBitRate(90_000)
+    c.dataRateLimits = Self.limits
+    c.allowsFrameDropping = true
+    let encoder = try LowLatencyEncoder(configuration: c)
+    var facts: [FrameFacts] = []
+    for n in 0..<120 {
+      try Self.content(n).withSource(planar: true, padding: 0) {
+        facts.append(try encoder.encode($0, options: Self.options(n)).facts)
+      }
+    }
+    Self.expectWindows(facts.map(\.bits))
+    for n in Self.forced { #expect(facts[n].isKeyFrame && !facts[n].isDropped, "\(n)") }
+  }
+
+  @Test("With a look-ahead: the limit holds, and all forced frames are key frames", arguments: [0, 10])
+  func lookAhead(frames: Int) throws {
+    var c = LookAheadConfiguration(width: Self.width, height: Self.height)
+    c.stream.maximumReferences = 2
+    c.stream.speed = 5
+    c.stream.dataRateLimits = Self.limits
+    c.lookAhead = frames
+    c.rate = .average(90_000)
+    let run = try LookAheadRun(c, count: 120, options: Self.options, content: Self.content)
+    try run.check(count: 120)
+    Self.expectWindows(run.frames.map(\.facts.bits))
+    for frame in run.frames where Self.forced.contains(Int(frame.facts.index)) {
+      #expect(frame.facts.isKeyFrame, "\(frame.facts.index)")
+    }
+  }
+}
