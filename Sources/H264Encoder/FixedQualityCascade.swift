@@ -6,7 +6,7 @@ struct FixedQualityCascade {
   /// To the QP asked for. A key frame: x264 has -3 there by default; with a cascade behind it more pays.
   static let keyFrameOffset = -6
   /// The pictures after a key frame, again and again.
-  static let offsets = [1, 0, 1, -2]
+  static let offsets = [1, 1, 2, -3]
   private var phase = 0
 
   mutating func next(isKeyFrame: Bool) -> Int {
