@@ -228,7 +228,8 @@ public final class LowLatencyEncoder {
       output.truncate(units: leading.units, count: leading.count)
       coder.recodeAlone(plan, source: source, into: pool[target], output: &output)
     }
-    if let allowed = decision.allowed, Double(output.bits) > allowed {
+    let isCurtailed = decision.allowed.map { Double(output.bits) > $0 } ?? false
+    if isCurtailed, let allowed = decision.allowed {
       keepLimits(&plan, allowed, leading, source, into: pool[target])
     }
     lastPicture = target
@@ -242,7 +243,7 @@ public final class LowLatencyEncoder {
     facts.longTermSlot = plan.isReference ? options.longTermSlot : nil
     rateControl.finish(
       bits: output.bits, qp: facts.averageQP, isKeyFrame: plan.isIDR, isSceneChange: isSceneChange,
-      rowBits: coder.rowBits)
+      isCurtailed: isCurtailed, rowBits: coder.rowBits)
     facts.encodeTime = Double(clock() &- start) * 1e-9
     speedControl.note(seconds: facts.encodeTime, interval: options.duration)
     return EncodedFrame(
@@ -255,8 +256,11 @@ public final class LowLatencyEncoder {
     _ plan: inout PicturePlan, _ allowed: Double, _ leading: (units: Int, count: Int),
     _ source: SourcePicture, into picture: PicturePlanes
   ) {
-    // As much less as it took too much and, if that is not enough either, nothing but macroblocks that are skipped.
-    for limit in [max(allowed - (Double(output.bits) - allowed), 0), 0] {
+    // As much less as it took too much, twice as much less and more, and nothing but macroblocks that are skipped.
+    var limit = allowed
+    for attempt in 1...4 {
+      let over = Double(output.bits) - allowed
+      limit = attempt == 4 ? 0 : max(limit - over * Double(attempt) - 512 * Double(attempt - 1), 0)
       plan.budget?.limit = limit
       output.truncate(units: leading.units, count: leading.count)
       coder.recodeAlone(plan, source: source, into: picture, output: &output)

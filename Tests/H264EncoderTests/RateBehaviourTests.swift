@@ -90,4 +90,36 @@ import Testing
     }
     #expect(frames.filter(\.isDropped).count < 10)
   }
+
+  /// The first picture with so many bytes a second at most, all windows held.
+  private static func firstPicture(
+    bytes: Int, _ entropy: EncoderConfiguration.EntropyCoding, threads: Int
+  ) throws -> FrameFacts {
+    var c = EncoderConfiguration(width: 640, height: 368)
+    c.entropyCoding = entropy
+    c.rateControl = .averageBitRate(20_000_000)
+    c.dataRateLimits = [.init(bytes: bytes, seconds: 1)]
+    c.measuresError = true
+    c.threads = threads
+    let encoder = try LowLatencyEncoder(configuration: c)
+    let content = SyntheticContent(kind: .mixed, width: 640, height: 368, seed: 3)
+    let facts = try content.frame(0).withSource(planar: true, padding: 0) { try encoder.encode($0).facts }
+    #expect(facts.isKeyFrame && facts.bits <= 8 * bytes, "\(facts.bits) bits of \(8 * bytes)")
+    return facts
+  }
+
+  @Test(
+    "A key frame within a limit that is far too low has content as far as the limit goes",
+    arguments: [EncoderConfiguration.EntropyCoding.cavlc, .cabac], [1, 2])
+  func curtailedKeyFrames(_ entropy: EncoderConfiguration.EntropyCoding, threads: Int) throws {
+    let least = try #require(try Self.firstPicture(bytes: 1300, entropy, threads: threads).meanSquaredError)
+    var last = least.luma
+    for bytes in [3000, 6000, 12_000, 24_000] {
+      let facts = try Self.firstPicture(bytes: bytes, entropy, threads: threads)
+      let error = try #require(facts.meanSquaredError).luma
+      #expect(
+        facts.bits > 4 * bytes && error < last, "\(bytes) bytes: \(facts.bits) bits, \(error) after \(last)")
+      last = error
+    }
+  }
 }

@@ -164,6 +164,7 @@ struct FileRateController {
   ///   - isEnding: no other picture comes after them.
   mutating func plan(_ upcoming: [PictureForecast], isEnding: Bool) -> Double {
     var qp: Double
+    takesAll = false
     switch configuration.rate {
     case .constantQP(let constant): return Double(constant)
     case .quality(let quality): qp = quality

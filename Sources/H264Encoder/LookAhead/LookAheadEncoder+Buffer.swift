@@ -22,7 +22,8 @@ extension LookAheadEncoder {
         let left = max(room - Double(leading.count * 8), 64)
         flight.plan.budget = RowBudget(
           target: left * 0.9, maximum: left * 0.95, limit: left - 64,
-          cheapest: flight.plan.isKeyFrame ? 6 : 0.125,
+          cheapest: RowBudget.cheapest(
+            isKeyFrame: flight.plan.isKeyFrame, cabac: configuration.stream.cabac),
           minQP: configuration.stream.minimumQP, maxQP: 51, shares: UnsafePointer(evenShares))
         // All macroblocks can be skipped by their neighbours' motion.
         if flight.plan.isBidirectional { flight.plan.header.usesSpatialDirect = true }

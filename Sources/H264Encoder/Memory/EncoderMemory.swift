@@ -22,6 +22,7 @@ struct EncoderMemory: ~Copyable {
   mutating func allocate<T: BitwiseCopyable>(
     _ type: T.Type, count: Int, alignment: Int = 64
   ) -> UnsafeMutablePointer<T> {
+    let alignment = max(alignment, MemoryLayout<T>.alignment)
     let bytes = max(count, 1) * MemoryLayout<T>.stride + 64
     // The system gives large blocks as pages of zeros that are not there before they are touched.
     guard let block = calloc(1, bytes + alignment) else { fatalError("out of memory: \(bytes) bytes") }

@@ -347,16 +347,16 @@ struct RateController {
       shares: isKeyFrame ? sharesI : sharesP)
   }
 
-  /// Bits of P_Skip, and of an intra prediction without residual.
-  private func cheapest(_ isKeyFrame: Bool) -> Double { isKeyFrame ? 6 : 0.125 }
+  private func cheapest(_ isKeyFrame: Bool) -> Double {
+    RowBudget.cheapest(isKeyFrame: isKeyFrame, cabac: configuration.cabac)
+  }
 
   /// Whether the frame, even at the highest QP, would make the line late.
   private func mustDrop(allowed: Double?) -> Bool {
     // However little there is to code, there are headers.
-    let least = max(
-      bits(at: Double(configuration.maximumQP)),
-      RateController.headers + Double(rows * columns) * cheapest(false))
-    if let allowed, least > allowed { return true }
+    let least = bits(at: Double(configuration.maximumQP))
+    let headers = RateController.headers + Double(rows * columns) * cheapest(false)
+    if let allowed, max(least, headers) > allowed { return true }
     let room = line.room(duration: usualDuration)
     // Frames that nothing refers to go first.
     if layer > 0 { return least > room - line.bound(duration: usualDuration) * line.rate * 0.5 }
@@ -379,21 +379,24 @@ struct RateController {
     limits.account(bits, duration: duration)
   }
 
-  /// Takes in what the frame became. `rowBits` are the bits of each macroblock row.
+  /// Takes in what the frame became. `rowBits` are the bits of each macroblock row, `isCurtailed` says that it has less than it wanted
+  /// (a hard limit).
   mutating func finish(
-    bits: Int, qp: Double, isKeyFrame: Bool, isSceneChange: Bool, rowBits: UnsafePointer<Int32>
+    bits: Int, qp: Double, isKeyFrame: Bool, isSceneChange: Bool, isCurtailed: Bool = false,
+    rowBits: UnsafePointer<Int32>
   ) {
     account(Double(bits))
     guard configuration.rate != nil else { return }
     rateChanged = false
     floor.note(min(max(qp, 0), 51), duration: duration)
     // As `RowBudget.isExhausted` saw it.
-    let isExhausted = Double(bits + 512) + Double(rows * columns) * cheapest(isKeyFrame) > lastLimit
+    let isExhausted =
+      isCurtailed || Double(bits + 512) + Double(rows * columns) * cheapest(isKeyFrame) > lastLimit
     learnShares(bits, isKeyFrame, rowBits, isExhausted)
     let units = BitModel.units(residual, qp: min(max(qp, 0), 51))
     layers[layer].bits = Double(bits)
     if isNew {
-      intraRatio.learn(bits: Double(bits), units: units, weight: 0.5)
+      if !isCurtailed { intraRatio.learn(bits: Double(bits), units: units, weight: 0.5) }
       // What comes is another scene: its pictures are not those before.
       for i in layers.indices {
         layers[i].isKnown = false
@@ -409,7 +412,7 @@ struct RateController {
     // A frame that refers to older ones says little about those that follow.
     if isRepair { return }
     layers[layer].isIdle = Double(bits) < perFrame * 0.2
-    if isStill || units * ratio < perFrame * 0.01 { return }
+    if isStill || isCurtailed || units * ratio < perFrame * 0.01 { return }
     let kept = max(1 - duration / RateController.memory.model, 0)
     layers[layer].came = layers[layer].came * kept + Double(bits)
     layers[layer].expected = layers[layer].expected * kept + units * ratio

@@ -54,6 +54,10 @@ struct RowBudget {
     return Int(min(whole * ahead * 1.5, Double(largest * rows.count)))
   }
 
+  /// Bits of P_Skip, and of an intra prediction of DC without residual (mb_type, the mode of chroma, mb_qp_delta and, with CAVLC,
+  /// coeff_token; 7.3.5).
+  static func cheapest(isKeyFrame: Bool, cabac: Bool) -> Double { isKeyFrame ? cabac ? 6 : 8 : 0.125 }
+
   /// Whether nothing but the cheapest macroblocks fits any more: `bits` are used, `left` macroblocks remain.
   func isExhausted(bits: Int, left: Int) -> Bool {
     Double(bits + 512) + Double(left) * cheapest > limit
