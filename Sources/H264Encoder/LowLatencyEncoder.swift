@@ -45,6 +45,8 @@ public final class LowLatencyEncoder {
   private var pendingLongTerm: Int?
   /// The frame being coded begins a new scene, which an intra refresh answers.
   private var startsRefresh = false
+  /// A key frame was dropped since hard limits left no room for it: the next picture is one.
+  private var keyFrameIsDue = false
   private var cascade = FixedQualityCascade()
   /// The QP that the last reference picture was planned with.
   private var lastReferenceQP = 0
@@ -200,10 +202,12 @@ public final class LowLatencyEncoder {
       facts: looks ? look.facts(isKeyFrame: plan.isIDR) : PictureFacts())
     nextIndex += 1
     if decision.drop {
+      keyFrameIsDue = plan.isIDR
       facts.isDropped = true
       facts.encodeTime = Double(clock() &- start) * 1e-9
       return EncodedFrame(facts: facts, nalUnits: [], byteCount: 0, memory: nil)
     }
+    if plan.isIDR { keyFrameIsDue = false }
     plan.qp = decision.qp
     if configuration.cascadesQuality, case .constantQP = configuration.rateControl, options.qp == nil,
       plan.isReference, options.temporalLayer == 0
@@ -340,7 +344,7 @@ public final class LowLatencyEncoder {
   /// Fills `wanted` with the pictures to refer to, best first; empty: a key frame.
   private func selectReferences(_ options: FrameOptions) {
     wanted.removeAll(keepingCapacity: true)
-    if options.isKeyFrame { return }
+    if options.isKeyFrame || keyFrameIsDue { return }
     if let interval = configuration.keyFrameInterval, framesSinceIDR >= interval { return }
     // Where a refresh passes, what is clean in the newest picture was not so in the ones before.
     let most = configuration.intraRefreshPeriod > 0 ? 1 : max(1, coder.referencesSearched)

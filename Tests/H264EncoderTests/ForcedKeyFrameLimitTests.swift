@@ -31,6 +31,38 @@ import Testing
     }
   }
 
+  /// Each 7th frame is forced, which is more than the limit has room for.
+  @Test("A forced key frame that no room is left for comes as soon as there is", arguments: 1...4)
+  func dueKeyFrames(seed: UInt64) throws {
+    var c = EncoderConfiguration(width: Self.width, height: Self.height)
+    c.frameRate = 30
+    c.rateControl = .averageBitRate(600_000)
+    c.dataRateLimits = [.init(bytes: 6_000, seconds: 0.5)]
+    c.allowsFrameDropping = true
+    let encoder = try LowLatencyEncoder(configuration: c)
+    let content = SyntheticContent(kind: .motion, width: Self.width, height: Self.height, seed: seed)
+    var facts: [FrameFacts] = []
+    var isDue = false
+    for n in 0..<120 {
+      var options = FrameOptions()
+      options.isKeyFrame = n % 7 == 3
+      let frame = try content.frame(n).withSource(planar: true, padding: 0) {
+        try encoder.encode($0, options: options).facts
+      }
+      isDue = isDue || options.isKeyFrame
+      if !frame.isDropped {
+        #expect(frame.isKeyFrame || !isDue, "\(n)")
+        isDue = false
+      }
+      facts.append(frame)
+    }
+    for first in 0...(facts.count - 15) {
+      let sum = facts[first..<first + 15].reduce(0) { $0 + $1.bits }
+      #expect(sum <= 48_000, "15 frames from \(first): \(sum) bits")
+    }
+    #expect(facts.filter { !$0.isDropped }.count > 60)
+  }
+
   @Test("Each frame at once: the limit holds, all forced frames are key frames, and others are dropped")
   func atOnce() throws {
     var c = EncoderConfiguration(width: Self.width, height: Self.height)

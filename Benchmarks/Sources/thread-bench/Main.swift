@@ -37,6 +37,15 @@ struct ThreadBench: ParsableCommand {
   @Flag(help: "Print each turn.")
   var raw = false
 
+  func validate() throws {
+    guard turns > 0, frames > 0, loops > 0 else {
+      throw ValidationError("--turns, --frames and --loops are 1 or more.")
+    }
+    guard !cases.isEmpty, !threads.isEmpty, threads.allSatisfy({ (1...64).contains($0) }) else {
+      throw ValidationError("--threads are numbers from 1 to 64, and there is at least one case.")
+    }
+  }
+
   func run() throws {
     let clip = try RawClip(path: clip, frames: frames)
     defer { clip.remove() }

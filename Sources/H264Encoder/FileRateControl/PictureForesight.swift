@@ -9,6 +9,8 @@ struct PictureForesight {
   private(set) var bits: [Double] = []
   /// As the look-ahead and as the pass has them; zeros where only one of them is intra.
   private var known: [(model: Double, pass: Double)] = []
+  /// Of what is known of late, in what is foreseen of the first picture; 1 where that was not corrected.
+  private var biasOfFirst = 1.0
   /// What pictures took, and what was foreseen, of late.
   private var late = (taken: 1.0, foreseen: 1.0)
   /// Bits that were foreseen for the picture that was planned last, before what is known of late, and at which QP.
@@ -37,6 +39,7 @@ struct PictureForesight {
       if isIntra, expected.isIntra { bits[n] = expected.bits }
     }
     let bias = late.taken / late.foreseen
+    biasOfFirst = 1
     var sums = (model: 0.0, pass: 0.0)
     for n in -Self.reach..<known.count {
       if n + Self.reach < known.count {
@@ -49,6 +52,7 @@ struct PictureForesight {
       }
       guard n >= 0, known[n].model > 0, sums.model > 1 else { continue }
       bits[n] = known[n].model * max(sums.pass / sums.model, 0.01) * bias
+      if n == 0 { biasOfFirst = bias }
     }
   }
 
@@ -58,7 +62,7 @@ struct PictureForesight {
     guard remaining.expected(0, qp: qp) != nil, let first = upcoming.first, first.kind != .intra else {
       return
     }
-    planned = (bits[0] * late.foreseen / late.taken, qp)
+    planned = (bits[0] / biasOfFirst, qp)
   }
 
   /// What it took.

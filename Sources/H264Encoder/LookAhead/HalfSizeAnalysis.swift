@@ -93,42 +93,18 @@ struct HalfSizeAnalysis {
   @inline(__always) private func search(_ x: Int, _ y: Int, _ reference: HalfSizePicture) -> Int {
     let sad = kernels.pointee.sad.3!
     let stride = reference.stride
-    let leastX = 0 &- x &* 8 &- HalfSizeAnalysis.reach
-    let leastY = 0 &- y &* 8 &- HalfSizeAnalysis.reach
-    let mostX = reference.width &- 8 &- x &* 8 &+ HalfSizeAnalysis.reach
-    let mostY = reference.height &- 8 &- y &* 8 &+ HalfSizeAnalysis.reach
-    let origin = y &* 8 &* stride &+ x &* 8
-    var best = Int(sad(block, reference.luma + origin, stride))
-    var bestX = 0
-    var bestY = 0
-    func attempt(_ vx: Int, _ vy: Int) {
-      let cx = min(max(vx, leastX), mostX)
-      let cy = min(max(vy, leastY), mostY)
-      if cx == bestX && cy == bestY { return }
-      let cost = Int(sad(block, reference.luma + (origin &+ cy &* stride &+ cx), stride))
-      if cost < best {
-        best = cost
-        bestX = cx
-        bestY = cy
+    let (left, top) = (x &* 8, y &* 8)
+    let origin = top &* stride &+ left
+    let (reach, block) = (HalfSizeAnalysis.reach, block)
+    var best = BestVector(
+      cost: Int(sad(block, reference.luma + origin, stride)), least: (0 &- left &- reach, 0 &- top &- reach),
+      most: (reference.width &- 8 &- left &+ reach, reference.height &- 8 &- top &+ reach))
+    if best.cost > HalfSizeAnalysis.still {
+      best.descend(from: 4) {
+        Int(sad(block, reference.luma + (origin &+ $1 &* stride &+ $0), stride))
       }
     }
-    if best > HalfSizeAnalysis.still {
-      var step = 4
-      while step > 0 {
-        var rounds = 3
-        while rounds > 0 {
-          let (cx, cy) = (bestX, bestY)
-          attempt(cx &- step, cy)
-          attempt(cx &+ step, cy)
-          attempt(cx, cy &- step)
-          attempt(cx, cy &+ step)
-          if bestX == cx && bestY == cy { break }
-          rounds &-= 1
-        }
-        step >>= 1
-      }
-    }
-    let at = origin &+ bestY &* stride &+ bestX
+    let at = origin &+ best.y &* stride &+ best.x
     return Int(kernels.pointee.satd.3!(block, reference.luma + at, stride))
   }
 

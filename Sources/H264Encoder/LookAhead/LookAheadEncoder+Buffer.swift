@@ -11,17 +11,17 @@ extension LookAheadEncoder {
     let leading = flight.leading
     var qp = flight.qp
     var attempts = 0
-    while Double(output.pointee.bits) > room, attempts < 4 {
+    while Double(output.pointee.bits) > room, attempts < 5 {
       attempts += 1
       recodedPictures += 1
       let over = Double(output.pointee.bits) / max(room, 1)
       qp = min(qp + max(1.5, 7 * log2Approx(over) + 0.5), Double(configuration.stream.maximumQP))
-      if attempts == 4 || qp >= Double(configuration.stream.maximumQP) {
-        // What is left is coded macroblock by macroblock within what there is.
-        attempts = 4
+      if attempts >= 4 || qp >= Double(configuration.stream.maximumQP) {
+        // What is left is coded macroblock by macroblock within what there is; if that fails, as cheaply as can be.
+        attempts = max(attempts, 4)
         let left = max(room - Double(leading.count * 8), 64)
         flight.plan.budget = RowBudget(
-          target: left * 0.9, maximum: left * 0.95, limit: left - 64,
+          target: left * 0.9, maximum: left * 0.95, limit: attempts == 4 ? left - 64 : 0,
           cheapest: RowBudget.cheapest(
             isKeyFrame: flight.plan.isKeyFrame, cabac: configuration.stream.cabac),
           minQP: configuration.stream.minimumQP, maxQP: 51, shares: UnsafePointer(evenShares))

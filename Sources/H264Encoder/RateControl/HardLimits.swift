@@ -34,12 +34,13 @@ struct HardLimits {
   }
 
   /// The most that the limits leave for a frame of this duration, in bits; nil: no limits.
-  func largestFrame(duration: Double) -> Double? {
+  /// - Parameter afterPause: when what was sent has passed.
+  func largestFrame(duration: Double, afterPause: Bool = false) -> Double? {
     var least: Double?
     for limit in limits {
       // Every window that ends with this frame begins after `time - seconds`.
       let total = Double(limit.bytes) * 8
-      let left = max(total - bits(since: time - limit.seconds), 0)
+      let left = afterPause ? total : max(total - bits(since: time - limit.seconds), 0)
       // Keep something for the frames to come in this window: a key frame must not starve them.
       let frames = max(1, limit.seconds / duration)
       let reserve = total / frames

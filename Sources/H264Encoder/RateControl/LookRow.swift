@@ -203,59 +203,27 @@ struct LookRow {
   @inline(__always) private func interCost(
     _ x: Int, _ y: Int, _ block: UnsafeMutablePointer<UInt8>, _ difference: inout Int
   ) -> Int {
-    let k = kernels
     let left = x &* 8
     let top = y &* 8
     let m = y &* geometry.widthInMbs &+ x
-    let leastX = 0 &- left
-    let leastY = 0 &- top
-    let mostX = width &- 8 &- left
-    let mostY = height &- 8 &- top
     let base = last + (top &* width &+ left)
-    let still = Int(k.pointee.sad.3!(block, base, width))
+    let sad = kernels.pointee.sad.3!
+    let still = Int(sad(block, base, width))
     difference &+= still
-    var best = still
-    var bestX = 0
-    var bestY = 0
-    func attempt(_ vx: Int, _ vy: Int) {
-      let cx = min(max(vx, leastX), mostX)
-      let cy = min(max(vy, leastY), mostY)
-      if cx == bestX && cy == bestY { return }
-      let cost = Int(k.pointee.sad.3!(block, base + (cy &* width &+ cx), width))
-      if cost < best {
-        best = cost
-        bestX = cx
-        bestY = cy
-      }
+    var best = BestVector(
+      cost: still, least: (0 &- left, 0 &- top), most: (width &- 8 &- left, height &- 8 &- top))
+    if still > 64 {
+      let width = width
+      func cost(_ x: Int, _ y: Int) -> Int { Int(sad(block, base + (y &* width &+ x), width)) }
+      func attempt(_ v: SIMD2<Int16>) { best.attempt(Int(v.x), Int(v.y), cost) }
+      attempt(vectors[m])
+      if x > 0 { attempt(vectors[m &- 1]) }
+      if y > 0 { attempt(vectors[m &- geometry.widthInMbs]) }
+      best.descend(from: best.cost > 512 ? 8 : 2, cost)
     }
-    if best > 64 {
-      let before = vectors[m]
-      attempt(Int(before.x), Int(before.y))
-      if x > 0 {
-        let v = vectors[m &- 1]
-        attempt(Int(v.x), Int(v.y))
-      }
-      if y > 0 {
-        let v = vectors[m &- geometry.widthInMbs]
-        attempt(Int(v.x), Int(v.y))
-      }
-      var step = best > 512 ? 8 : 2
-      while step > 0 {
-        var rounds = 3
-        while rounds > 0 {
-          let (cx, cy) = (bestX, bestY)
-          attempt(cx &- step, cy)
-          attempt(cx &+ step, cy)
-          attempt(cx, cy &- step)
-          attempt(cx, cy &+ step)
-          if bestX == cx && bestY == cy { break }
-          rounds &-= 1
-        }
-        step >>= 1
-      }
-    }
-    vectors[m] = SIMD2(Int16(truncatingIfNeeded: bestX), Int16(truncatingIfNeeded: bestY))
-    evidence[m] = still > 64 && best &* 2 < still ? CameraMotion.Evidence.moved : CameraMotion.Evidence.none
-    return Int(k.pointee.satd.3!(block, base + (bestY &* width &+ bestX), width))
+    vectors[m] = SIMD2(Int16(truncatingIfNeeded: best.x), Int16(truncatingIfNeeded: best.y))
+    evidence[m] =
+      still > 64 && best.cost &* 2 < still ? CameraMotion.Evidence.moved : CameraMotion.Evidence.none
+    return Int(kernels.pointee.satd.3!(block, base + (best.y &* width &+ best.x), width))
   }
 }

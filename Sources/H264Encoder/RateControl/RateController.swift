@@ -69,8 +69,9 @@ struct RateController {
   private static let refinementQueue = 0.1
   /// How bits fall with the step size where only refinement is coded.
   private static let refinementSlope = 1.3
-  /// Bits of a frame's headers: start codes, delimiter, a slice's header.
-  private static let headers = 256.0
+  /// Bits of the headers of a frame, start codes, delimiter and a slice's header, and of those of a key frame, which parameter sets come
+  /// before.
+  private static let headers = (frame: 256.0, keyFrame: 1024.0)
   /// Frames after a fall of the rate that together keep to the new one.
   private static let cautiousFrameCount = 10
 
@@ -207,7 +208,9 @@ struct RateController {
     qp = qp.isFinite ? min(max(qp, Double(minQP)), Double(maxQP)) : Double(maxQP)
     decision.qp = Int(qp.rounded())
 
-    if configuration.allowsFrameDropping && !isKeyFrame && mustDrop(allowed: allowed) {
+    if configuration.allowsFrameDropping,
+      isKeyFrame ? mustWait(isKeyFrame: true, allowed: allowed) : mustDrop(allowed: allowed)
+    {
       // The time passes and drains the line.
       decision.drop = true
       account(0)
@@ -351,12 +354,20 @@ struct RateController {
     RowBudget.cheapest(isKeyFrame: isKeyFrame, cabac: configuration.cabac)
   }
 
+  /// Whether hard limits leave no room for a frame's headers and its cheapest macroblocks, and will when time has passed.
+  private func mustWait(isKeyFrame: Bool, allowed: Double?) -> Bool {
+    let headers = RateController.headers
+    let least =
+      (isKeyFrame ? headers.keyFrame : headers.frame) + Double(rows * columns) * cheapest(isKeyFrame)
+    guard let allowed, least > allowed else { return false }
+    return least <= limits.largestFrame(duration: duration, afterPause: true) ?? .infinity
+  }
+
   /// Whether the frame, even at the highest QP, would make the line late.
   private func mustDrop(allowed: Double?) -> Bool {
-    // However little there is to code, there are headers.
     let least = bits(at: Double(configuration.maximumQP))
-    let headers = RateController.headers + Double(rows * columns) * cheapest(false)
-    if let allowed, max(least, headers) > allowed { return true }
+    if let allowed, least > allowed { return true }
+    if mustWait(isKeyFrame: false, allowed: allowed) { return true }
     let room = line.room(duration: usualDuration)
     // Frames that nothing refers to go first.
     if layer > 0 { return least > room - line.bound(duration: usualDuration) * line.rate * 0.5 }
