@@ -16,29 +16,36 @@ final class LookAheadAdapter: VideoEncoder {
   private var wasFlushed = false
   /// How long the part is that alone is encoded, if it is one.
   private var partSeconds: Double?
+  /// What the pass before has learnt.
+  private var known: PassFile?
+  /// What this one learns.
+  private var spool: PassSpool?
 
   init(_ configuration: VideoEncoderConfiguration) throws(CodecError) {
     self.configuration = configuration
     var converted = try LookAheadConfiguration(configuration)
     do {
-      var known: PassStatistics?
       if let pass = configuration.pass, pass.readsStatistics {
-        guard let bytes = FileManager.default.contents(atPath: pass.statisticsPath) else {
-          throw CodecError.badData("the statistics of the first pass cannot be read")
-        }
-        var statistics = try Self.statistics([UInt8](bytes))
+        let file = try PassFile(pass.statisticsPath)
+        var statistics = try Self.statistics(file)
         if let part = pass.part {
-          statistics = statistics.part(part.frames)
-          guard statistics.count == part.frames.count else {
+          guard let own = statistics.part(part.frames), own.count == part.frames.count else {
             throw CodecError.badData("the first pass has not seen all frames of the part")
           }
+          statistics = own
           partSeconds = statistics.seconds
         }
-        known = statistics
+        known = file
+        converted.makePart(of: configuration, seconds: partSeconds)
+        engine = try LookAheadEncoder(configuration: converted, pass: statistics)
+      } else {
+        converted.makePart(of: configuration, seconds: nil)
+        engine = try LookAheadEncoder(configuration: converted)
       }
-      converted.makePart(of: configuration, seconds: partSeconds)
-      engine = try LookAheadEncoder(configuration: converted, pass: known)
-      engine.keepsStatistics = configuration.pass?.writesStatistics ?? false
+      if let pass = configuration.pass, pass.writesStatistics {
+        engine.keepsStatistics = true
+        spool = PassSpool(beside: pass.statisticsPath)
+      }
     } catch let error as CodecError {
       throw error
     } catch {
@@ -49,8 +56,21 @@ final class LookAheadAdapter: VideoEncoder {
     reorderingDepth = engine.reorderingDepth
   }
 
-  private static func statistics(_ bytes: [UInt8]) throws(CodecError) -> PassStatistics {
-    do { return try PassStatistics(bytes: bytes) } catch { throw .badData("\(error)") }
+  private static func statistics(_ file: PassFile) throws(CodecError) -> StoredPass {
+    do {
+      return try StoredPass(size: file.size) { file.read($0, $1) }
+    } catch {
+      throw .badData("\(error)")
+    }
+  }
+
+  /// What was learnt goes to the disk.
+  private func spoolStatistics() throws(CodecError) {
+    if let known, known.hasFailed {
+      throw .malfunction("the statistics of the first pass cannot be read any more")
+    }
+    guard let spool, engine.statistics.count > 0 else { return }
+    spool.append(engine.takeStatistics())
   }
 
   let reorderingDepth: Int
@@ -82,6 +102,7 @@ final class LookAheadAdapter: VideoEncoder {
     nextIndex += 1
     lastTime = picture.presentationTime
     wasFlushed = false
+    try spoolStatistics()
   }
 
   func flush(output: (consuming CompressedFrame) -> Void) throws(CodecError) {
@@ -91,11 +112,11 @@ final class LookAheadAdapter: VideoEncoder {
       throw .malfunction(
         "the decoder's buffer misses what was agreed upon at the end by \(Int(engine.bufferMiss)) bits")
     }
-    guard let pass = configuration.pass, pass.writesStatistics else { return }
-    // A file that is there whole or not at all.
+    try spoolStatistics()
+    guard let pass = configuration.pass, let spool else { return }
     do {
-      try Data(engine.statistics.bytes).write(
-        to: URL(fileURLWithPath: pass.statisticsPath), options: .atomic)
+      try spool.store(
+        at: pass.statisticsPath, width: configuration.width, height: configuration.height)
     } catch {
       throw .malfunction("the statistics of the pass cannot be written: \(error)")
     }

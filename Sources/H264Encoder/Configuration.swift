@@ -77,6 +77,8 @@ public struct EncoderConfiguration: Sendable, Equatable {
   /// Nil: CABAC where the profile has it.
   public var entropyCoding: EntropyCoding?
   public var rateControl: RateControl = .constantQP(28)
+  /// Bytes that no window of so many seconds may pass. A picture that would is coded anew with less, or left out where
+  /// frames may be dropped; where they may not, a window that is used up is passed by the least bits that a frame has.
   public var dataRateLimits: [DataRateLimit] = []
   /// Seconds that a frame may wait at most before a line of the average bit rate, from its capture to its last bit;
   /// 0.02 to 10. A frame of a stream with few frames a second may take one and a half frame intervals.

@@ -45,11 +45,10 @@ import Testing
   /// The greatest numbers that are read: parts that are joined count on from there.
   @Test func numbersOfPicturesAtTheirEnd() throws {
     let bytes = try Self.pass(Self.configuration(100_000), nil, count: 12).statistics.bytes
-    var far = Array(bytes.dropLast(PassStatistics.checksumSize))
+    var far = Array(bytes.dropLast(PassFormat.checksumSize))
     far.replaceSubrange(
-      PassStatistics.headerSize..<PassStatistics.headerSize + 8, with: [255, 255, 255, 255, 255, 0, 0, 0])
-    let sum = PassStatistics.checksum(far[...])
-    far += (0..<8).map { UInt8(truncatingIfNeeded: sum >> (8 * UInt64($0))) }
+      PassFormat.headerSize..<PassFormat.headerSize + 8, with: [255, 255, 255, 255, 255, 0, 0, 0])
+    far += Self.checksum(far)
     let known = try PassStatistics(bytes: far)
     var joined = known
     for _ in 0..<3 { joined.append(known) }
@@ -77,11 +76,10 @@ import Testing
       ] + [Double.nan, .infinity, -1, 51.5].map { (17, Self.bytes($0)) }
       + [Double.nan, .infinity, -1, 0, 1e6, 1e300].map { (25, Self.bytes($0)) }
     for field in fields {
-      var hostile = Array(bytes.dropLast(PassStatistics.checksumSize))
-      let at = PassStatistics.headerSize + field.at
+      var hostile = Array(bytes.dropLast(PassFormat.checksumSize))
+      let at = PassFormat.headerSize + field.at
       hostile.replaceSubrange(at..<at + field.bytes.count, with: field.bytes)
-      let sum = PassStatistics.checksum(hostile[...])
-      hostile += (0..<8).map { UInt8(truncatingIfNeeded: sum >> (8 * UInt64($0))) }
+      hostile += Self.checksum(hostile)
       #expect(throws: EncoderError.self, "\(field)") { try PassStatistics(bytes: hostile) }
     }
     var other = Self.configuration(100_000)
@@ -102,6 +100,12 @@ import Testing
       #expect(abs(shares[0] + shares[1] - 1) < 1e-9, "\(bits)")
     }
     #expect(throws: EncoderError.self) { try LookAheadEncoder(configuration: other, pass: known) }
+  }
+
+  private static func checksum(_ bytes: [UInt8]) -> [UInt8] {
+    var sum = PassFormat.Checksum()
+    sum.add(bytes[...])
+    return sum.bytes
   }
 
   private static func bytes(_ value: Double) -> [UInt8] {

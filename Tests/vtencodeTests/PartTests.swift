@@ -370,6 +370,30 @@ import Testing
     #expect(folder.contents == ["in.mp4"])
   }
 
+  @Test("A rate that the movie cannot have is told of before hours are spent on it")
+  func ratesOutOfReach() throws {
+    let folder = try Folder()
+    try makeVaryingMovie(folder.path("in.mp4"), seconds: 12)
+    for (options, words) in [
+      (["--bitrate", "400k"], nil), (["--bitrate", "200M"], "less than --bitrate, at its best quality"),
+      (["--bitrate", "10k"], "more than --bitrate, though its quality will be the lowest"),
+      (["--bitrate", "400k", "--max-rate", "405k", "--buffer", "0.5"], "the decoder's buffer carries about"),
+      (["--quality", "0.5"], nil),
+    ] as [([String], String?)] {
+      let run = try CommandLine.run(
+        CommandLine.vtencode,
+        ["split", "in.mp4", "--plan", "plan.json", "--segments", "3", "--overwrite"] + options, in: folder.url
+      )
+      #expect(run.status == 0, "\(run.complaints)")
+      if let words {
+        #expect(run.complaints.contains(words), "\(options): \(run.complaints)")
+      } else {
+        #expect(!run.complaints.contains("the movie will take"), "\(options): \(run.complaints)")
+        #expect(!run.complaints.contains("buffer carries"), "\(options): \(run.complaints)")
+      }
+    }
+  }
+
   /// Numbers of a plan that no movie has, under a checksum that is right.
   @Test func plansThatCannotBe() throws {
     let folder = try Folder()

@@ -98,7 +98,7 @@ struct FileRateController {
   private var remaining: RemainingPass?
 
   /// - Parameter joined: the buffer goes on from another stream, or in another.
-  init(_ configuration: LookAheadConfiguration, pass: PassStatistics? = nil, joined: JoinedBuffer? = nil) {
+  init(_ configuration: LookAheadConfiguration, pass: KnownPass? = nil, joined: JoinedBuffer? = nil) {
     self.configuration = configuration.planned
     limits = HardLimits(configuration.stream.dataRateLimits)
     self.joined = joined
@@ -115,8 +115,11 @@ struct FileRateController {
   var isLimited: Bool { buffer != nil || !limits.isEmpty }
 
   /// What pictures of each kind took in a pass before.
-  private mutating func learn(_ pass: PassStatistics) {
-    for picture in pass.pictures.prefix(FileRateController.learned) where picture.bits > 200 {
+  private mutating func learn(_ pass: KnownPass) {
+    var first = pass.cursor()
+    for _ in 0..<FileRateController.learned {
+      guard let picture = first.next() else { return }
+      guard picture.bits > 200 else { continue }
       let kind = picture.kind.rawValue
       let units = BitModel.units(picture.residual, qp: picture.qp + FileRateController.offsets[kind])
       kinds[kind].ratio.learn(bits: Double(picture.bits), units: units, weight: 0.1)

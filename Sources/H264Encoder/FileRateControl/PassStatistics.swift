@@ -33,36 +33,28 @@ public struct PassStatistics: Sendable, Equatable {
 
   mutating func append(_ picture: Picture) { pictures.append(picture) }
 
+  /// Gives what was learnt so far, and forgets it: who keeps it elsewhere needs no memory for it here.
+  package mutating func take() -> PassStatistics {
+    let taken = self
+    pictures.removeAll(keepingCapacity: taken.count < 1024)
+    return taken
+  }
+
   // MARK: - Bytes
 
-  private static let magic = Array("OVT H.264 pass".utf8)
-  private static let version: UInt64 = 1
-  /// Numbers of pictures are below: parts that are joined count on from what was read.
-  private static let mostPictures: UInt64 = 1 << 40
-  /// Of a picture: index, kind, bits, QP, duration, and the histogram in 1/256 macroblocks.
-  private static let pictureSize = 8 + 1 + 8 + 8 + 8 + 4 * ResidualHistogram.bins
-  static let headerSize = magic.count + 8 * 4
-  static let checksumSize = 8
-
-  /// Everything, in little-endian order.
+  /// Everything, as `PassFormat` has it.
   public var bytes: [UInt8] {
-    var result = Self.magic
-    result.reserveCapacity(Self.headerSize + pictures.count * Self.pictureSize + Self.checksumSize)
-    func put(_ value: UInt64, _ count: Int = 8) {
-      for i in 0..<count { result.append(UInt8(truncatingIfNeeded: value >> (8 * UInt64(i)))) }
-    }
-    for value in [Self.version, UInt64(width), UInt64(height), UInt64(pictures.count)] { put(value) }
-    for picture in pictures {
-      put(picture.index)
-      put(UInt64(picture.kind.rawValue), 1)
-      put(UInt64(max(picture.bits, 0)))
-      put(picture.qp.bitPattern)
-      put(picture.duration.bitPattern)
-      for bin in 0..<ResidualHistogram.bins {
-        put(UInt64(max(min(picture.residual.counts[bin] * 256, 4e9), 0)), 4)
-      }
-    }
-    put(Self.checksum(result[...]))
+    var checksum = PassFormat.Checksum()
+    let result = PassFormat.header(width: width, height: height, count: count) + records
+    checksum.add(result[...])
+    return result + checksum.bytes
+  }
+
+  /// The pictures alone.
+  package var records: [UInt8] {
+    var result: [UInt8] = []
+    result.reserveCapacity(count * PassFormat.pictureSize)
+    for picture in pictures { PassFormat.put(picture, to: &result) }
     return result
   }
 
@@ -93,7 +85,7 @@ public struct PassStatistics: Sendable, Equatable {
   ///   - bits: of the whole, as it is to be.
   /// - Returns: Of each part, its share: 0 to 1.
   public func shares(of parts: [Range<Int>], bits: Double) -> [Double] {
-    let qp = RemainingPass(self).qp(bits: bits)
+    let qp = RemainingPass(.kept(self)).qp(bits: bits)
     var wanted = [Double](repeating: 0, count: parts.count)
     let order = parts.indices.sorted { parts[$0].lowerBound < parts[$1].lowerBound }
     var at = 0
@@ -118,12 +110,7 @@ public struct PassStatistics: Sendable, Equatable {
   public func bits(of parts: [Range<Int>], all bits: Double, buffer: LookAheadConfiguration.Buffer)
     -> [Double]
   {
-    let state = BufferState(buffer)
-    let streams = parts.indices.map { n in
-      RemainingPass(
-        part(parts[n]), buffer: state,
-        end: n < parts.count - 1 ? JoinedBuffer.wanted(state, isConstant: false) : 0)
-    }
+    let streams = streams(of: parts, buffer: buffer)
     func all(_ qp: Double) -> Double { streams.reduce(0) { $0 + $1.bits(qp: qp) } }
     var (low, high) = (0.0, 51.0)
     for _ in 0..<30 {
@@ -133,60 +120,37 @@ public struct PassStatistics: Sendable, Equatable {
     return streams.map { $0.bits(qp: high) }
   }
 
-  /// - Parameter bytes: what `bytes` gave.
-  /// - Throws: `EncoderError.invalidConfiguration` if this is not what `bytes` gave.
-  public init(bytes: [UInt8]) throws {
-    func refuse(_ text: String) -> EncoderError {
-      .invalidConfiguration("The statistics of the pass \(text).")
-    }
-    guard bytes.count >= Self.headerSize + Self.checksumSize, bytes.starts(with: Self.magic) else {
-      throw refuse("are not of this encoder")
-    }
-    var at = Self.magic.count
-    func take(_ count: Int = 8) -> UInt64 {
-      var value: UInt64 = 0
-      for i in 0..<count { value |= UInt64(bytes[at + i]) << (8 * UInt64(i)) }
-      at += count
-      return value
-    }
-    guard take() == Self.version else { throw refuse("are of another version") }
-    let size = (take(), take())
-    let count = take()
-    let room = UInt64(bytes.count - Self.headerSize - Self.checksumSize)
-    guard size.0 <= 1 << 16, size.1 <= 1 << 16, room % UInt64(Self.pictureSize) == 0,
-      count == room / UInt64(Self.pictureSize)
-    else { throw refuse("are cut short") }
-    let end = bytes.count - Self.checksumSize
-    let begin = at
-    at = end
-    guard take() == Self.checksum(bytes[..<end]) else { throw refuse("are damaged") }
-    at = begin
-    width = Int(size.0)
-    height = Int(size.1)
-    pictures.reserveCapacity(Int(count))
-    for _ in 0..<count {
-      let index = take()
-      let kind = PictureForecast.Kind(rawValue: Int(take(1)))
-      let bits = take()
-      let qp = Double(bitPattern: take())
-      let duration = Double(bitPattern: take())
-      var residual = ResidualHistogram()
-      for bin in 0..<ResidualHistogram.bins { residual.counts[bin] = Float(take(4)) / 256 }
-      guard let kind, index < Self.mostPictures, bits < 1 << 40, (0...51).contains(qp), duration > 0,
-        duration < 1e5
-      else {
-        throw refuse("are damaged")
-      }
-      pictures.append(
-        Picture(
-          index: index, kind: kind, bits: Int(bits), qp: qp, duration: duration, residual: residual))
+  /// What the whole takes at the coarsest quality and at the finest, as far as one pass tells: a rate outside cannot be had.
+  /// - Parameters:
+  ///   - parts: numbers of their pictures, ascending.
+  ///   - buffer: the decoder's, which the stream that is joined from the parts keeps to; nil if there is none.
+  /// - Returns: Bits.
+  public func reach(of parts: [Range<Int>], buffer: LookAheadConfiguration.Buffer?) -> ClosedRange<Double> {
+    let streams = streams(of: parts, buffer: buffer)
+    let (least, most) = (
+      streams.reduce(0) { $0 + $1.bits(qp: 51) }, streams.reduce(0) { $0 + $1.bits(qp: 0) }
+    )
+    return min(least, most)...max(least, most)
+  }
+
+  private func streams(of parts: [Range<Int>], buffer: LookAheadConfiguration.Buffer?) -> [RemainingPass] {
+    let state = buffer.map { BufferState($0) }
+    return parts.indices.map { n in
+      RemainingPass(
+        .kept(part(parts[n])), buffer: state,
+        end: n < parts.count - 1 ? state.map { JoinedBuffer.wanted($0, isConstant: false) } ?? 0 : 0)
     }
   }
 
-  /// FNV-1a, 64 bits.
-  static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt64 {
-    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-    for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
-    return hash
+  /// - Parameter bytes: what `bytes` gave.
+  /// - Throws: `EncoderError.invalidConfiguration` if this is not what `bytes` gave.
+  public init(bytes: [UInt8]) throws {
+    let stored = try StoredPass(size: bytes.count) { offset, count in
+      Array(bytes[min(offset, bytes.count)..<min(offset + count, bytes.count)])
+    }
+    self.init(width: stored.width, height: stored.height)
+    pictures.reserveCapacity(stored.count)
+    var cursor = stored.cursor()
+    while let picture = cursor.next() { pictures.append(picture) }
   }
 }

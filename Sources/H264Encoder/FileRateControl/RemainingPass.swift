@@ -14,9 +14,13 @@ struct RemainingPass {
   private var farSeconds: Double
   /// Nil without a buffer.
   private var carried: CarriedBits?
-  private let pictures: [PassStatistics.Picture]
+  private let count: Int
   /// Pictures that are gone.
   private var next = 0
+  /// Those that are still to come.
+  private var coming: PassCursor
+  /// Those behind `near`.
+  private var approaching: PassCursor
   /// Empty where nothing is to be followed picture by picture.
   private var near = NearPictures()
   /// Of the pictures that are gone: what they took, and what the first pass said that they would.
@@ -27,16 +31,19 @@ struct RemainingPass {
   ///   - buffer: of a decoder, as the stream finds it.
   ///   - end: bits that must be in it behind the stream.
   ///   - isFollowed: pictures will be coded, and noted one by one.
-  init(_ statistics: PassStatistics, buffer: BufferState? = nil, end: Double = 0, isFollowed: Bool = false) {
-    pictures = statistics.pictures
-    seconds = statistics.seconds
+  init(_ pass: KnownPass, buffer: BufferState? = nil, end: Double = 0, isFollowed: Bool = false) {
+    count = pass.count
+    coming = pass.cursor()
+    approaching = coming
+    seconds = pass.seconds
     farSeconds = seconds
     carried = buffer.map { CarriedBits($0, end: end) }
-    for picture in pictures { add(picture, 1) }
+    var all = coming
+    while let picture = all.next() { add(picture, 1) }
     farSeconds = seconds
     carried?.restart()
     guard isFollowed, carried != nil else { return }
-    for picture in pictures.prefix(NearPictures.capacity) { approach(picture) }
+    while near.count < NearPictures.capacity, let picture = approaching.next() { approach(picture) }
   }
 
   /// The next picture in decoding order joins what is to come (1), or is gone (-1); the buffer goes on either way.
@@ -97,7 +104,7 @@ struct RemainingPass {
     return a + (b - a) * (qp - Double(low))
   }
 
-  var isOver: Bool { next >= pictures.count }
+  var isOver: Bool { next >= count }
 
   /// The QP at which the rest takes so many bits, and whether those are all that the buffer carries.
   /// - Parameter buffer: as the next picture finds it, where there is one.
@@ -156,14 +163,16 @@ struct RemainingPass {
 
   /// The next picture is coded.
   mutating func note(bits: Double, qp: Double, isIntra: Bool) {
-    guard next < pictures.count else { return }
-    let picture = pictures[next]
+    guard let picture = coming.next() else {
+      next = count
+      return
+    }
     next += 1
     if carried == nil {
       add(picture, -1)
     } else {
       near.removeFirst()
-      if next + near.count < pictures.count { approach(pictures[next + near.count]) }
+      if let picture = approaching.next() { approach(picture) }
     }
     seconds -= picture.duration
     // The last seconds say more than the first.

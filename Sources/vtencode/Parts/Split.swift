@@ -106,6 +106,11 @@ struct Planner: Sendable {
       isConstant: plan.isConstantBitRate, buffer: plan.sharedBuffer
     ).segments()
     if plan.keepsToBuffer { try checkTimes(complexity, segments, plan) }
+    if let notice = Self.notice(complexity, segments, plan, isQuality: options.quality != nil),
+      options.telling.progress == .auto
+    {
+      Console.note("vtencode: \(notice)")
+    }
     let usual =
       options.quality == nil && !plan.isConstantBitRate
         && encoderMakesPasses(plan.codec.type, encoderID: plan.encoderID)
@@ -131,6 +136,31 @@ struct Planner: Sendable {
 }
 
 extension Planner {
+  /// A rate that is further off than this is told of; what one pass says of others is no more exact.
+  private static let farOff = 0.03
+
+  /// That the movie cannot have the rate, where that is known; nil where it can.
+  static func notice(
+    _ complexity: MovieComplexity, _ segments: [PlannedSegment], _ plan: EncodingPlan, isQuality: Bool
+  ) -> String? {
+    guard let statistics = complexity.statistics, statistics.seconds > 0, !isQuality, !plan.isConstantBitRate
+    else { return nil }
+    let reach = statistics.reach(of: segments.map(\.range), buffer: plan.sharedBuffer)
+    let bits = Double(plan.bitRate) * statistics.seconds
+    func rate(_ bits: Double) -> String { Wording.bitRate(bits / statistics.seconds) }
+    if bits < reach.lowerBound * (1 - farOff) {
+      return
+        "the movie will take about \(rate(reach.lowerBound)), more than --bitrate, though its quality will be the "
+        + "lowest; smaller --dimensions help"
+    }
+    guard bits > reach.upperBound * (1 + farOff) else { return nil }
+    let free = plan.sharedBuffer == nil ? reach : statistics.reach(of: segments.map(\.range), buffer: nil)
+    return bits > free.upperBound * (1 + farOff)
+      ? "the movie will take about \(rate(reach.upperBound)), less than --bitrate, at its best quality"
+      : "the decoder's buffer carries about \(rate(reach.upperBound)) of this movie, less than --bitrate; a higher "
+        + "--max-rate or a longer --buffer carries more"
+  }
+
   /// Pictures that are reordered, before which a segment counts with the movie's frame rate.
   private static let reordered = 2
 

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a pass has learned, where it stays in a file: pictures are read as they are needed, so that hours of them take no
+/// more memory than seconds.
+public struct StoredPass {
+  /// Bytes of the file: how many from which offset on. Fewer than that, or nil, if they cannot be read.
+  public typealias Read = (_ offset: Int, _ count: Int) -> [UInt8]?
+
+  /// Of the pictures, in luma samples.
+  public let width: Int
+  public let height: Int
+  /// Pictures.
+  public private(set) var count: Int
+  /// Seconds that they are shown.
+  public private(set) var seconds = 0.0
+
+  private let read: Read
+  /// Places of the records in the file.
+  private var places: Range<Int>
+  /// Numbers of the pictures, of those in the file.
+  private var wanted: Range<UInt64> = 0..<PassFormat.mostPictures
+
+  /// - Parameters:
+  ///   - size: of the file, in bytes.
+  ///   - read: reads from it, which holds what `PassStatistics.bytes` gave. It is called now, for all of the file, and while
+  ///     an encoder that was given this encodes.
+  /// - Throws: `EncoderError.invalidConfiguration` if the file holds something else.
+  public init(size: Int, read: @escaping Read) throws {
+    let head = read(0, PassFormat.headerSize) ?? []
+    let (width, height, count) = try PassFormat.header(head, size: size)
+    (self.width, self.height, self.count) = (width, height, count)
+    places = 0..<count
+    self.read = read
+    var sum = PassFormat.Checksum()
+    sum.add(head[..<PassFormat.headerSize])
+    // A damaged file is told from one that nobody's encoder writes.
+    var damage: (any Error)?
+    var place = 0
+    while place < count {
+      let records = block(place)
+      guard records.count >= PassFormat.pictureSize else { throw PassFormat.refusal("cannot be read") }
+      sum.add(records[...])
+      for at in stride(from: 0, to: records.count, by: PassFormat.pictureSize) where damage == nil {
+        do {
+          seconds += try PassFormat.picture(records[at..<at + PassFormat.pictureSize]).duration
+        } catch { damage = error }
+      }
+      place += records.count / PassFormat.pictureSize
+    }
+    guard let stored = read(size - PassFormat.checksumSize, PassFormat.checksumSize), stored == sum.bytes
+    else {
+      throw PassFormat.refusal("are damaged")
+    }
+    if let damage { throw damage }
+  }
+
+  /// Some of the pictures, as if there had been no others.
+  /// - Parameter frames: their numbers, in the order of input.
+  /// - Returns: nil if the file cannot be read any more.
+  public func part(_ frames: Range<Int>) -> StoredPass? {
+    var part = self
+    let first = wanted.lowerBound
+    // Beyond the numbers that there are, none follow.
+    let most = PassFormat.mostPictures - first
+    let own = min(UInt64(max(frames.lowerBound, 0)), most)..<min(UInt64(max(frames.upperBound, 0)), most)
+    part.wanted = (first + own.lowerBound..<first + own.upperBound).clamped(to: wanted)
+    (part.count, part.seconds) = (0, 0)
+    var (place, found) = (places.lowerBound, 0..<0)
+    while place < places.upperBound {
+      guard let pictures = pictures(at: place), !pictures.isEmpty else { return nil }
+      for picture in pictures {
+        if part.wanted.contains(picture.index) {
+          part.count += 1
+          part.seconds += picture.duration
+          found = (found.isEmpty ? place : found.lowerBound)..<place + 1
+        }
+        place += 1
+      }
+    }
+    part.places = found
+    return part
+  }
+
+  /// From the first picture on.
+  func cursor() -> PassCursor { PassCursor(self) }
+
+  /// Those of the next block that are wanted, with the numbers that they have in the part; none at the end.
+  fileprivate func next(_ place: inout Int) -> [PassStatistics.Picture] {
+    while place < places.upperBound, let all = pictures(at: place), !all.isEmpty {
+      place += all.count
+      let own = all.filter { wanted.contains($0.index) }
+      guard !own.isEmpty else { continue }
+      return own.map {
+        var picture = $0
+        picture.index -= wanted.lowerBound
+        return picture
+      }
+    }
+    return []
+  }
+
+  fileprivate var firstPlace: Int { places.lowerBound }
+
+  private func pictures(at place: Int) -> [PassStatistics.Picture]? {
+    let records = block(place)
+    return try? stride(from: 0, to: records.count, by: PassFormat.pictureSize).map {
+      try PassFormat.picture(records[$0..<$0 + PassFormat.pictureSize])
+    }
+  }
+
+  /// Whole records from one on.
+  private func block(_ place: Int) -> [UInt8] {
+    let wanted = min(Self.blockSize, places.upperBound - place) * PassFormat.pictureSize
+    guard var bytes = read(PassFormat.headerSize + place * PassFormat.pictureSize, wanted) else { return [] }
+    let whole = min(bytes.count, wanted)
+    bytes.removeLast(bytes.count - whole + whole % PassFormat.pictureSize)
+    return bytes
+  }
+
+  /// Pictures.
+  private static let blockSize = 256
+}
+
+/// Goes through the pictures of a pass in decoding order.
+struct PassCursor {
+  private var block: [PassStatistics.Picture]
+  /// In `block`.
+  private var at = 0
+  private let stored: StoredPass?
+  /// In the file.
+  private var place = 0
+
+  init(_ statistics: PassStatistics) {
+    block = statistics.pictures
+    stored = nil
+  }
+
+  init(_ stored: StoredPass) {
+    block = []
+    self.stored = stored
+    place = stored.firstPlace
+  }
+
+  /// - Returns: nil at the end, and where a file cannot be read any more.
+  mutating func next() -> PassStatistics.Picture? {
+    if at >= block.count {
+      guard let stored else { return nil }
+      block = stored.next(&place)
+      at = 0
+      guard !block.isEmpty else { return nil }
+    }
+    defer { at += 1 }
+    return block[at]
+  }
+}
+
+/// What an encoder knows of the pass before.
+enum KnownPass {
+  case kept(PassStatistics)
+  case stored(StoredPass)
+
+  var width: Int {
+    switch self {
+    case .kept(let pass): pass.width
+    case .stored(let pass): pass.width
+    }
+  }
+
+  var height: Int {
+    switch self {
+    case .kept(let pass): pass.height
+    case .stored(let pass): pass.height
+    }
+  }
+
+  var count: Int {
+    switch self {
+    case .kept(let pass): pass.count
+    case .stored(let pass): pass.count
+    }
+  }
+
+  var seconds: Double {
+    switch self {
+    case .kept(let pass): pass.seconds
+    case .stored(let pass): pass.seconds
+    }
+  }
+
+  func cursor() -> PassCursor {
+    switch self {
+    case .kept(let pass): PassCursor(pass)
+    case .stored(let pass): pass.cursor()
+    }
+  }
+}

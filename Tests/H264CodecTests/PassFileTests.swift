@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+import CodecInterface
+import Foundation
+import Testing
+
+@testable import H264Codec
+@testable import H264Encoder
+
+@Suite struct PassFileTests {
+  private static func statistics(_ numbers: Range<UInt64>) -> PassStatistics {
+    var made = PassStatistics(width: 64, height: 48)
+    for n in numbers {
+      var residual = ResidualHistogram()
+      residual.counts[Int(n % 32)] = Float(n % 12)
+      made.append(
+        PassStatistics.Picture(
+          index: n, kind: n % 9 == 0 ? .intra : .predicted, bits: Int(n) * 7 + 1, qp: Double(n % 51),
+          duration: 0.04, residual: residual))
+    }
+    return made
+  }
+
+  private static func withFolder(_ body: (String) throws -> Void) throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("passes-\(UUID().uuidString)")
+      .path
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    try body(folder)
+  }
+
+  private static func names(_ folder: String) -> [String] {
+    (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+  }
+
+  @Test(
+    "What is spooled piece by piece is stored as the whole, as often as is asked, and nothing else is left")
+  func stored() throws {
+    try Self.withFolder { folder in
+      let path = folder + "/pass"
+      // Kept as whoever made it wanted.
+      try #require(
+        FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o640]))
+      do {
+        let spool = PassSpool(beside: path)
+        // More than the spool holds back.
+        for n in stride(from: UInt64(0), to: 2000, by: 50) {
+          spool.append(Self.statistics(n..<n + 50))
+          #expect(Self.names(folder) == ["pass"])
+          guard n == 950 || n == 1950 else { continue }
+          try spool.store(at: path, width: 64, height: 48)
+          let bytes = [UInt8](try #require(FileManager.default.contents(atPath: path)))
+          #expect(bytes == Self.statistics(0..<n + 50).bytes)
+        }
+        spool.append(Self.statistics(0..<9))
+      }
+      #expect(Self.names(folder) == ["pass"])
+      let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber
+      #expect(mode?.intValue == 0o640)
+
+      let file = try PassFile(path)
+      let pass = try StoredPass(size: file.size) { file.read($0, $1) }
+      #expect(pass.count == 2000 && pass.width == 64 && pass.height == 48 && !file.hasFailed)
+      let part = try #require(pass.part(300..<1300))
+      #expect(part.count == 1000 && !file.hasFailed)
+      // Somebody cuts it meanwhile.
+      let writer = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+      try writer.truncate(atOffset: 4000)
+      try writer.close()
+      #expect(pass.part(300..<1300) == nil && file.hasFailed)
+    }
+  }
+
+  @Test("No place for it is told of at the end, and what is there stays")
+  func failures() throws {
+    try Self.withFolder { folder in
+      for path in [folder + "/none/pass", "/proc/pass", folder + "/file/pass"] {
+        try Data("mine".utf8).write(to: URL(fileURLWithPath: folder + "/file"))
+        let spool = PassSpool(beside: path)
+        spool.append(Self.statistics(0..<1000))
+        #expect(throws: (any Error).self) { try spool.store(at: path, width: 64, height: 48) }
+      }
+      // The name is a folder's.
+      let taken = PassSpool(beside: folder)
+      taken.append(Self.statistics(0..<3))
+      #expect(throws: (any Error).self) { try taken.store(at: folder, width: 64, height: 48) }
+      #expect(Self.names(folder) == ["file"])
+      #expect(FileManager.default.contents(atPath: folder + "/file") == Data("mine".utf8))
+      for path in [folder, folder + "/none", "/dev/null", "/dev/zero"] {
+        #expect(throws: CodecError.self, "\(path)") { _ = try PassFile(path) }
+      }
+      let pipe = folder + "/pipe"
+      #expect(mkfifo(pipe, 0o600) == 0)
+      #expect(throws: CodecError.self) { _ = try PassFile(pipe) }
+    }
+  }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import H264Encoder
+
+/// Statistics that stay in a file.
+@Suite struct StoredPassTests {
+  /// A file in memory that notes what is asked of it, and may break off.
+  private final class Place {
+    let bytes: [UInt8]
+    var most = 0
+    var end = Int.max
+
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    func pass() throws -> StoredPass {
+      try StoredPass(size: bytes.count) { offset, count in
+        self.most = max(self.most, count)
+        guard offset <= self.end, offset <= self.bytes.count else { return nil }
+        return Array(self.bytes[offset..<min(offset + count, self.bytes.count, self.end)])
+      }
+    }
+  }
+
+  private static func configuration(_ rate: Int, buffer: Bool = false) -> LookAheadConfiguration {
+    var c = LookAheadConfiguration(width: 64, height: 48)
+    c.stream.maximumReferences = 2
+    c.stream.speed = 6
+    c.lookAhead = 8
+    c.rate = .average(rate)
+    if buffer { c.buffer = .init(maximumRate: rate * 3 / 2, size: rate) }
+    return c
+  }
+
+  private static let count = 700
+
+  private static func frame(_ n: Int) -> PlanarFrame {
+    let kinds: [SyntheticContent.Kind] = [.gradient, .motion, .mixed]
+    return SyntheticContent(kind: kinds[n / 90 % 3], width: 64, height: 48, seed: UInt64(n / 90)).frame(n)
+  }
+
+  /// The first pass, and what was drained from another encoder that did the same.
+  private static let learned: (kept: PassStatistics, drained: [UInt8]) = {
+    let made = { () throws -> (PassStatistics, [UInt8]) in
+      let kept = try LookAheadEncoder(configuration: configuration(60_000))
+      let drained = try LookAheadEncoder(configuration: configuration(60_000))
+      kept.keepsStatistics = true
+      drained.keepsStatistics = true
+      var records: [UInt8] = []
+      for n in 0..<count {
+        try frame(n).withSource(planar: true, padding: 0) {
+          try kept.encode($0) { _ in }
+          try drained.encode($0) { _ in }
+        }
+        records += drained.takeStatistics().records
+        if drained.statistics.count != 0 { records = [] }
+      }
+      kept.flush { _ in }
+      drained.flush { _ in }
+      records += drained.takeStatistics().records
+      // As a file has them: residuals are rounded there.
+      return (try PassStatistics(bytes: kept.statistics.bytes), records)
+    }
+    return (try? made()) ?? (PassStatistics(width: 64, height: 48), [])
+  }()
+
+  @Test("What is taken away as it comes is the same")
+  func drained() {
+    #expect(Self.learned.kept.count == Self.count)
+    #expect(Self.learned.kept.records == Self.learned.drained)
+  }
+
+  @Test(
+    "The pictures of a part, as statistics in memory have them",
+    arguments: [
+      0..<700, 0..<1, 5..<5, 255..<257, 90..<300, 699..<700, 690..<5000, -3..<20, 1000..<2000,
+    ])
+  func parts(_ frames: Range<Int>) throws {
+    let kept = Self.learned.kept.part(frames)
+    let place = Place(Self.learned.kept.bytes)
+    let stored = try #require(try place.pass().part(frames))
+    #expect(stored.count == kept.count && stored.seconds == kept.seconds)
+    var (a, b) = (KnownPass.kept(kept).cursor(), stored.cursor())
+    for _ in 0..<kept.count { #expect(a.next() == b.next()) }
+    #expect(b.next() == nil)
+    // A part of a part.
+    let inner = try #require(stored.part(2..<40))
+    #expect(inner.count == kept.part(2..<40).count && inner.seconds == kept.part(2..<40).seconds)
+    // No matter how long the pass was.
+    #expect(place.most <= 256 * PassFormat.pictureSize)
+  }
+
+  @Test("An encoder makes the same bits from it", arguments: [false, true])
+  func sameBits(buffer: Bool) throws {
+    let place = Place(Self.learned.kept.bytes)
+    let c = Self.configuration(60_000, buffer: buffer)
+    let kept = try LookAheadEncoder(configuration: c, pass: Self.learned.kept)
+    let stored = try LookAheadEncoder(configuration: c, pass: try place.pass())
+    let blind = try LookAheadEncoder(configuration: c)
+    var bits: [[Int]] = [[], [], []]
+    for n in 0..<Self.count {
+      try Self.frame(n).withSource(planar: true, padding: 0) { source in
+        for (at, encoder) in [kept, stored, blind].enumerated() {
+          try encoder.encode(source) { bits[at].append($0.facts.bits) }
+        }
+      }
+    }
+    for (at, encoder) in [kept, stored, blind].enumerated() {
+      encoder.flush { bits[at].append($0.facts.bits) }
+    }
+    #expect(bits[0].count == Self.count && bits[0] == bits[1] && bits[0] != bits[2])
+  }
+
+  @Test("What statistics in memory refuse is refused, and what breaks off while it is read is an end")
+  func damaged() throws {
+    let bytes = Self.learned.kept.bytes
+    for cut in [0, 14, 45, bytes.count / 2, bytes.count - 1] {
+      #expect(throws: EncoderError.self) { try Place(Array(bytes[..<cut])).pass() }
+    }
+    for at in stride(from: 0, to: bytes.count, by: 997) {
+      var damaged = bytes
+      damaged[at] ^= 0x10
+      #expect(throws: EncoderError.self) { try Place(damaged).pass() }
+    }
+    // Shorter than its size says.
+    let short = Place(bytes)
+    short.end = bytes.count - 1
+    #expect(throws: EncoderError.self) { try short.pass() }
+    short.end = 20_000
+    #expect(throws: EncoderError.self) { try short.pass() }
+
+    let place = Place(bytes)
+    let pass = try place.pass()
+    place.end = PassFormat.headerSize + 300 * PassFormat.pictureSize + 7
+    #expect(pass.part(0..<50) == nil)
+    var cursor = pass.cursor()
+    var read = 0
+    while cursor.next() != nil { read += 1 }
+    #expect(read == 300)
+    let encoder = try LookAheadEncoder(configuration: Self.configuration(60_000), pass: pass)
+    var frames = 0
+    for n in 0..<400 {
+      try Self.frame(n).withSource(planar: true, padding: 0) { try encoder.encode($0) { _ in frames += 1 } }
+    }
+    encoder.flush { _ in frames += 1 }
+    #expect(frames == 400)
+  }
+}
