@@ -103,6 +103,36 @@ import Testing
     }
   }
 
+  @Test(
+    "A constant rate of known length stores the rate: its buffer ends as it began",
+    arguments: [(0.5, 0.9, 180), (1, 0.9, 150), (1, 0.9, 75), (2, 0.5, 150), (1, 0.9, 600)])
+  func constantLength(_ seconds: Double, initial: Double, count: Int) throws {
+    let rate = 300_000
+    for kind in [SyntheticContent.Kind.motion, .mixed] {
+      func stored(isKnown: Bool) throws -> (error: Double, end: Double) {
+        var c = Self.configuration()
+        c.rate = .constant(rate)
+        c.expectedDuration = isKnown ? Double(count) / 30 : nil
+        c.buffer = .init(
+          maximumRate: rate, size: Int(Double(rate) * seconds), initialFullness: initial)
+        let content = SyntheticContent(kind: kind, width: Self.width, height: Self.height, seed: 6)
+        let run = try LookAheadRun(c, count: count) { content.frame($0) }
+        var model = HypotheticalBuffer(
+          rate: rate, size: Int(Double(rate) * seconds), framesPerSecond: 30, initialFullness: initial)
+        for frame in run.frames { model.remove(bits: frame.data.count * 8, isConstant: true) }
+        #expect(model.underflows == 0 && model.overflows == 0)
+        let last = run.frames.suffix(30).map(\.facts.averageQP).reduce(0, +) / 30
+        let middle = run.frames.dropFirst(count / 2 - 15).prefix(30).map(\.facts.averageQP).reduce(0, +) / 30
+        return (Double(run.bits) * 30 / Double(count) / Double(rate) - 1, last - middle)
+      }
+      let known = try stored(isKnown: true)
+      #expect(abs(known.error) < (count < 150 ? 0.05 : 0.02), "\(kind): \(known)")
+      // It is not the last second that pays for it.
+      #expect(known.end < 4, "\(kind): \(known)")
+      if initial > 0.6, count <= 180 { #expect(try stored(isKnown: false).error > known.error) }
+    }
+  }
+
   @Test("A quality is about the same QP throughout, and more bits for more of it")
   func quality() throws {
     var sizes: [Int] = []

@@ -229,8 +229,7 @@ struct FileRateController {
     var horizon: Double
     var balance: Double
     if case .constant = configuration.rate, let buffer {
-      let wanted = isEnding ? joined.flatMap { $0.hasFramesAfter ? $0.wanted(buffer) : nil } : nil
-      balance = (wanted ?? buffer.size * FileRateController.comfort) - buffer.fullness
+      balance = wantedFullness(buffer, isEnding: isEnding) - buffer.fullness
       horizon = max(buffer.size / rate - aheadSeconds, 0)
     } else {
       balance = spent - rate * elapsed
@@ -258,6 +257,21 @@ struct FileRateController {
     }
     return qp
   }
+
+  /// Bits that a constant rate is to leave in the decoder's buffer behind the look-ahead: room for pictures that take more or
+  /// less, and towards the end of a stream whose length is known what it began with, so that what is stored is the rate's.
+  private func wantedFullness(_ buffer: BufferState, isEnding: Bool) -> Double {
+    if isEnding, let joined, joined.hasFramesAfter { return joined.wanted(buffer) }
+    let middle = buffer.size * FileRateController.comfort
+    guard joined?.hasFramesAfter != true, let expected = configuration.expectedDuration,
+      elapsed + aheadSeconds < expected + max(2 / configuration.stream.frameRate, expected * 0.01)
+    else { return middle }
+    let left = max(expected - elapsed - aheadSeconds, 0)
+    let share = max(1 - left * buffer.rate / (FileRateController.returning * buffer.size), 0)
+    return middle + (buffer.agreedFullness - middle) * share
+  }
+  /// Times that the buffer takes to fill, in which it comes back to what it began with.
+  private static let returning = 4.0
 
   /// The look-ahead reaches the end of a stream whose length is known. Who completes frames does not say whether others
   /// will follow; and a stream that goes on for longer was not known.
