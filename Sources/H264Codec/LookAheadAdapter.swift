@@ -17,7 +17,7 @@ final class LookAheadAdapter: VideoEncoder {
   /// How long the part is that alone is encoded, if it is one.
   private var partSeconds: Double?
   /// What the pass before has learnt.
-  private var known: PassFile?
+  private var known: StoredPass?
   /// What this one learns.
   private var spool: PassSpool?
 
@@ -26,16 +26,9 @@ final class LookAheadAdapter: VideoEncoder {
     var converted = try LookAheadConfiguration(configuration)
     do {
       if let pass = configuration.pass, pass.readsStatistics {
-        let file = try PassFile(pass.statisticsPath)
-        var statistics = try Self.statistics(file)
-        if let part = pass.part {
-          guard let own = statistics.part(part.frames), own.count == part.frames.count else {
-            throw CodecError.badData("the first pass has not seen all frames of the part")
-          }
-          statistics = own
-          partSeconds = statistics.seconds
-        }
-        known = file
+        let statistics = try Self.statistics(pass)
+        known = statistics
+        if pass.part != nil { partSeconds = statistics.seconds }
         converted.makePart(of: configuration, seconds: partSeconds)
         engine = try LookAheadEncoder(configuration: converted, pass: statistics)
       } else {
@@ -44,7 +37,7 @@ final class LookAheadAdapter: VideoEncoder {
       }
       if let pass = configuration.pass, pass.writesStatistics {
         engine.keepsStatistics = true
-        spool = PassSpool(beside: pass.statisticsPath)
+        spool = try PassSpool(beside: pass.statisticsPath)
       }
     } catch let error as CodecError {
       throw error
@@ -56,12 +49,18 @@ final class LookAheadAdapter: VideoEncoder {
     reorderingDepth = engine.reorderingDepth
   }
 
-  private static func statistics(_ file: PassFile) throws(CodecError) -> StoredPass {
+  private static func statistics(_ pass: EncodingPass) throws(CodecError) -> StoredPass {
+    let file = try PassFile(pass.statisticsPath)
+    let statistics: StoredPass
     do {
-      return try StoredPass(size: file.size) { file.read($0, $1) }
+      statistics = try StoredPass(size: file.size, frames: pass.part?.frames) { file.read($0, $1) }
     } catch {
       throw .badData("\(error)")
     }
+    if let part = pass.part, statistics.count != part.frames.count {
+      throw .badData("the first pass has not seen all frames of the part")
+    }
+    return statistics
   }
 
   /// What was learnt goes to the disk.
@@ -70,7 +69,7 @@ final class LookAheadAdapter: VideoEncoder {
       throw .malfunction("the statistics of the first pass cannot be read any more")
     }
     guard let spool, engine.statistics.count > 0 else { return }
-    spool.append(engine.takeStatistics())
+    try spool.append(engine.takeStatistics())
   }
 
   let reorderingDepth: Int
@@ -114,12 +113,7 @@ final class LookAheadAdapter: VideoEncoder {
     }
     try spoolStatistics()
     guard let pass = configuration.pass, let spool else { return }
-    do {
-      try spool.store(
-        at: pass.statisticsPath, width: configuration.width, height: configuration.height)
-    } catch {
-      throw .malfunction("the statistics of the pass cannot be written: \(error)")
-    }
+    try spool.store(at: pass.statisticsPath, width: configuration.width, height: configuration.height)
   }
 
   func complete(

@@ -6,9 +6,8 @@ import H264Encoder
 /// The statistics of a pass that is over, as the next one reads them.
 final class PassFile {
   let size: Int
-  /// Bytes that were there are not, or cannot be read.
-  private(set) var hasFailed = false
   private let descriptor: Int32
+  private let changed: timespec
 
   init(_ path: String) throws(CodecError) {
     // Without waiting for whoever might write into a pipe of that name.
@@ -19,14 +18,19 @@ final class PassFile {
       throw .badData("the statistics of the first pass cannot be read")
     }
     size = Int(facts.st_size)
+    changed = facts.st_mtim
   }
 
   deinit { close(descriptor) }
 
   /// For `StoredPass`.
+  /// - Returns: nil also where somebody has written to the file since it was opened.
   func read(_ offset: Int, _ count: Int) -> [UInt8]? {
-    let bytes = readBytes(descriptor, offset, count)
-    if bytes?.count != count { hasFailed = true }
+    var facts = stat()
+    guard let bytes = readBytes(descriptor, offset, count), fstat(descriptor, &facts) == 0,
+      Int(facts.st_size) == size, facts.st_mtim.tv_sec == changed.tv_sec,
+      facts.st_mtim.tv_nsec == changed.tv_nsec
+    else { return nil }
     return bytes
   }
 }
@@ -38,47 +42,45 @@ final class PassSpool {
   private var count = 0
   private var written = 0
   private var pending: [UInt8] = []
-  /// Of the first write that failed.
-  private var failure: Int32 = 0
+  /// Pictures that are stored under the name.
+  private var stored: Int?
 
   /// - Parameter path: where the whole will be; what is on the way lies on the same disk.
-  init(beside path: String) {
+  init(beside path: String) throws(CodecError) {
     let folder = (path as NSString).deletingLastPathComponent
     // O_TMPFILE is a macro that Swift does not import: __O_TMPFILE | O_DIRECTORY.
     var opened = open(
       folder.isEmpty ? "." : folder, O_RDWR | 0o20_000_000 | O_DIRECTORY | O_CLOEXEC, 0o600)
     if opened < 0 {
       // A file system that has no such files.
-      let other = Self.create(path)
+      let other = try Self.create(path)
       opened = other.descriptor
-      if opened >= 0 { unlink(other.name) }
+      unlink(other.name)
     }
-    if opened < 0 { failure = errno }
     descriptor = opened
   }
 
-  deinit { if descriptor >= 0 { close(descriptor) } }
+  deinit { close(descriptor) }
 
-  func append(_ statistics: PassStatistics) {
+  func append(_ statistics: PassStatistics) throws(CodecError) {
     count += statistics.count
-    guard failure == 0 else { return }
     pending += statistics.records
-    if pending.count >= Self.blockSize { writePending() }
+    if pending.count >= Self.blockSize { try writePending() }
   }
 
-  private func writePending() {
-    failure = writeBytes(descriptor, pending[...])
-    if failure == 0 { written += pending.count }
+  private func writePending() throws(CodecError) {
+    let code = writeBytes(descriptor, pending[...])
+    guard code == 0 else { throw Self.error(code) }
+    written += pending.count
     pending.removeAll(keepingCapacity: true)
   }
 
   /// What there is so far, under its name: all of it, on the disk, or what was there before. More may follow, and be
   /// stored again.
-  func store(at path: String, width: Int, height: Int) throws {
-    if failure == 0, !pending.isEmpty { writePending() }
-    guard failure == 0 else { throw Self.error(failure) }
-    let (name, target) = Self.create(path)
-    guard target >= 0 else { throw Self.error(errno) }
+  func store(at path: String, width: Int, height: Int) throws(CodecError) {
+    guard stored != count else { return }
+    if !pending.isEmpty { try writePending() }
+    let (name, target) = try Self.create(path)
     var code = copy(to: target, width: width, height: height)
     // As whoever opened the storage made it.
     var facts = stat()
@@ -90,6 +92,7 @@ final class PassSpool {
       unlink(name)
       throw Self.error(code)
     }
+    stored = count
   }
 
   /// - Returns: An error number, or 0.
@@ -113,15 +116,16 @@ final class PassSpool {
   private static let blockSize = 1 << 16
 
   /// A file beside one, of a name that nobody has.
-  private static func create(_ path: String) -> (name: [CChar], descriptor: Int32) {
+  private static func create(_ path: String) throws(CodecError) -> (name: [CChar], descriptor: Int32) {
     var name = Array((path + ".XXXXXX").utf8CString)
     let descriptor = mkstemp(&name)
-    if descriptor >= 0 { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
+    guard descriptor >= 0 else { throw error(errno) }
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     return (name, descriptor)
   }
 
-  private static func error(_ code: Int32) -> NSError {
-    NSError(domain: NSPOSIXErrorDomain, code: Int(code))
+  private static func error(_ code: Int32) -> CodecError {
+    .malfunction("the statistics of the pass cannot be written: \(String(cString: strerror(code)))")
   }
 }
 

@@ -41,17 +41,17 @@ import Testing
       try #require(
         FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o640]))
       do {
-        let spool = PassSpool(beside: path)
+        let spool = try PassSpool(beside: path)
         // More than the spool holds back.
         for n in stride(from: UInt64(0), to: 2000, by: 50) {
-          spool.append(Self.statistics(n..<n + 50))
+          try spool.append(Self.statistics(n..<n + 50))
           #expect(Self.names(folder) == ["pass"])
           guard n == 950 || n == 1950 else { continue }
           try spool.store(at: path, width: 64, height: 48)
           let bytes = [UInt8](try #require(FileManager.default.contents(atPath: path)))
           #expect(bytes == Self.statistics(0..<n + 50).bytes)
         }
-        spool.append(Self.statistics(0..<9))
+        try spool.append(Self.statistics(0..<9))
       }
       #expect(Self.names(folder) == ["pass"])
       let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber
@@ -59,30 +59,33 @@ import Testing
 
       let file = try PassFile(path)
       let pass = try StoredPass(size: file.size) { file.read($0, $1) }
-      #expect(pass.count == 2000 && pass.width == 64 && pass.height == 48 && !file.hasFailed)
+      #expect(pass.count == 2000 && pass.width == 64 && pass.height == 48 && !pass.hasFailed)
       let part = try #require(pass.part(300..<1300))
-      #expect(part.count == 1000 && !file.hasFailed)
-      // Somebody cuts it meanwhile.
+      #expect(part.count == 1000 && !pass.hasFailed)
+      // Somebody writes to it meanwhile, or cuts it.
       let writer = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+      try writer.seek(toOffset: 100_000)
+      try writer.write(contentsOf: [1])
+      #expect(pass.part(300..<1300) == nil && pass.hasFailed)
+      let again = try PassFile(path)
+      #expect(throws: EncoderError.self) { _ = try StoredPass(size: again.size) { again.read($0, $1) } }
       try writer.truncate(atOffset: 4000)
       try writer.close()
-      #expect(pass.part(300..<1300) == nil && file.hasFailed)
+      #expect(again.read(0, 10) == nil)
     }
   }
 
-  @Test("No place for it is told of at the end, and what is there stays")
+  @Test("No place for it is told of at once, and what is there stays")
   func failures() throws {
     try Self.withFolder { folder in
+      try Data("mine".utf8).write(to: URL(fileURLWithPath: folder + "/file"))
       for path in [folder + "/none/pass", "/proc/pass", folder + "/file/pass"] {
-        try Data("mine".utf8).write(to: URL(fileURLWithPath: folder + "/file"))
-        let spool = PassSpool(beside: path)
-        spool.append(Self.statistics(0..<1000))
-        #expect(throws: (any Error).self) { try spool.store(at: path, width: 64, height: 48) }
+        #expect(throws: CodecError.self, "\(path)") { _ = try PassSpool(beside: path) }
       }
       // The name is a folder's.
-      let taken = PassSpool(beside: folder)
-      taken.append(Self.statistics(0..<3))
-      #expect(throws: (any Error).self) { try taken.store(at: folder, width: 64, height: 48) }
+      let taken = try PassSpool(beside: folder)
+      try taken.append(Self.statistics(0..<3))
+      #expect(throws: CodecError.self) { try taken.store(at: folder, width: 64, height: 48) }
       #expect(Self.names(folder) == ["file"])
       #expect(FileManager.default.contents(atPath: folder + "/file") == Data("mine".utf8))
       for path in [folder, folder + "/none", "/dev/null", "/dev/zero"] {

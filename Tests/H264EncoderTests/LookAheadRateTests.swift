@@ -105,7 +105,9 @@ import Testing
 
   @Test(
     "A constant rate of known length stores the rate: its buffer ends as it began",
-    arguments: [(0.5, 0.9, 180), (1, 0.9, 150), (1, 0.9, 75), (2, 0.5, 150), (1, 0.9, 600)])
+    arguments: [
+      (0.5, 0.9, 180), (1, 0.9, 150), (1, 0.9, 75), (2, 0.5, 150), (1, 0.9, 600), (1, 1, 150),
+    ])
   func constantLength(_ seconds: Double, initial: Double, count: Int) throws {
     let rate = 300_000
     for kind in [SyntheticContent.Kind.motion, .mixed] {
@@ -131,6 +133,28 @@ import Testing
       #expect(known.end < 4, "\(kind): \(known)")
       if initial > 0.6, count <= 180 { #expect(try stored(isKnown: false).error > known.error) }
     }
+  }
+
+  @Test(
+    "A constant rate holds where the length that was announced is wrong", arguments: [1.0, 4.5, 6, 50, 1e-3])
+  func constantWrongLength(_ announced: Double) throws {
+    let rate = 300_000
+    var c = Self.configuration()
+    c.rate = .constant(rate)
+    c.buffer = .init(maximumRate: rate, size: rate, initialFullness: 0.9)
+    func run(_ expected: Double?) throws -> LookAheadRun {
+      c.expectedDuration = expected
+      let content = SyntheticContent(kind: .mixed, width: Self.width, height: Self.height, seed: 6)
+      return try LookAheadRun(c, count: 150) { content.frame($0) }
+    }
+    let (wrong, unknown) = (try run(announced), try run(nil))
+    var model = HypotheticalBuffer(rate: rate, size: rate, framesPerSecond: 30, initialFullness: 0.9)
+    for frame in wrong.frames { model.remove(bits: frame.data.count * 8, isConstant: true) }
+    #expect(model.underflows == 0 && model.overflows == 0)
+    func meanQP(_ run: LookAheadRun) -> Double {
+      run.frames.map(\.facts.averageQP).reduce(0, +) / Double(run.frames.count)
+    }
+    #expect(abs(meanQP(wrong) - meanQP(unknown)) < 1.5)
   }
 
   @Test("A quality is about the same QP throughout, and more bits for more of it")

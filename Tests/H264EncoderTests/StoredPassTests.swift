@@ -7,7 +7,7 @@ import Testing
 @Suite struct StoredPassTests {
   /// A file in memory that notes what is asked of it, and may break off.
   private final class Place {
-    let bytes: [UInt8]
+    var bytes: [UInt8]
     var most = 0
     var end = Int.max
 
@@ -83,6 +83,14 @@ import Testing
     var (a, b) = (KnownPass.kept(kept).cursor(), stored.cursor())
     for _ in 0..<kept.count { #expect(a.next() == b.next()) }
     #expect(b.next() == nil)
+    let own = try StoredPass(size: place.bytes.count, frames: frames) { offset, count in
+      Array(place.bytes[offset..<min(offset + count, place.bytes.count)])
+    }
+    #expect(own.count == kept.count && own.seconds == kept.seconds)
+    var c = own.cursor()
+    a = KnownPass.kept(kept).cursor()
+    for _ in 0..<kept.count { #expect(a.next() == c.next()) }
+    #expect(c.next() == nil && !own.hasFailed)
     // A part of a part.
     let inner = try #require(stored.part(2..<40))
     #expect(inner.count == kept.part(2..<40).count && inner.seconds == kept.part(2..<40).seconds)
@@ -132,7 +140,9 @@ import Testing
     let place = Place(bytes)
     let pass = try place.pass()
     place.end = PassFormat.headerSize + 300 * PassFormat.pictureSize + 7
+    #expect(!pass.hasFailed)
     #expect(pass.part(0..<50) == nil)
+    #expect(pass.hasFailed)
     var cursor = pass.cursor()
     var read = 0
     while cursor.next() != nil { read += 1 }
@@ -144,5 +154,15 @@ import Testing
     }
     encoder.flush { _ in frames += 1 }
     #expect(frames == 400)
+
+    // Somebody writes what no encoder does, in the middle of it.
+    let other = Place(bytes)
+    let changed = try other.pass()
+    let at = PassFormat.headerSize + 270 * PassFormat.pictureSize
+    other.bytes.replaceSubrange(at..<at + 60, with: [UInt8](repeating: 255, count: 60))
+    var broken = changed.cursor()
+    read = 0
+    while broken.next() != nil { read += 1 }
+    #expect(read == 256 && changed.hasFailed)
   }
 }

@@ -14,9 +14,12 @@ private func configuration(_ rate: Int) -> LookAheadConfiguration {
 }
 
 /// Encodes some pictures that change.
-private func pass(_ configuration: LookAheadConfiguration, _ known: PassStatistics?) throws -> PassStatistics
+private func pass(_ configuration: LookAheadConfiguration, _ known: StoredPass? = nil) throws
+  -> PassStatistics
 {
-  let encoder = try LookAheadEncoder(configuration: configuration, pass: known)
+  let encoder =
+    try known.map { try LookAheadEncoder(configuration: configuration, pass: $0) }
+    ?? LookAheadEncoder(configuration: configuration)
   encoder.keepsStatistics = true
   var memory = [UInt8](repeating: 128, count: width * height * 3 / 2)
   for number in 0..<pictures {
@@ -38,7 +41,7 @@ private func pass(_ configuration: LookAheadConfiguration, _ known: PassStatisti
 }
 
 /// What the encoder writes itself.
-private let valid: [UInt8] = (try? pass(configuration(40_000), nil).bytes) ?? []
+private let valid: [UInt8] = (try? pass(configuration(40_000)).bytes) ?? []
 
 /// Statistics of a pass that somebody has changed, under a checksum that is right: refused, or encoded with.
 func fuzzStatistics(_ input: inout FuzzInput) {
@@ -71,5 +74,25 @@ func fuzzStatistics(_ input: inout FuzzInput) {
   precondition((try? PassStatistics(bytes: statistics.bytes)) != nil, "it does not read what it writes")
   for share in statistics.shares(of: parts, bits: bits) { precondition(share >= 0 && share <= 1) }
   for part in parts { precondition(statistics.part(part).count <= statistics.count) }
-  _ = try? pass(configuration(rate), statistics)
+  // The same from a file, which gives no more than before from some call on.
+  var calls = 0
+  let end = bits < 0 ? Int(bytes.last ?? 0) & 7 : Int.max
+  guard
+    let stored = try? StoredPass(
+      size: bytes.count,
+      read: { offset, count in
+        calls += 1
+        return calls > end + 3
+          ? nil : Array(bytes[min(offset, bytes.count)..<min(offset + count, bytes.count)])
+      })
+  else {
+    precondition(calls > end, "what is read at once is not read in pieces")
+    return
+  }
+  precondition(stored.count == statistics.count && stored.width == statistics.width)
+  for part in parts {
+    guard let own = stored.part(part) else { continue }
+    precondition(own.count == statistics.part(part).count)
+  }
+  _ = try? pass(configuration(rate), stored)
 }

@@ -81,11 +81,16 @@ extension SpeedTools {
   init(speed: Int) {
     switch speed {
     case 7...:
-      rateDistortion = false
       optimisedLevels = false
       refineBySATD = false
       roundsFinely = true
       searchLambda = 80
+      transform8x8OnlyIfCoded = true
+      skipError = 15
+      earlySkipBits = 60
+      skipErrorB = 100
+      earlySkipBitsB = 30
+      smallIntraInP = false
       intraThreshold = 8
       intraThresholdB = 32
       fullSteps = 8
@@ -180,9 +185,9 @@ extension SpeedTools {
 
 extension SpeedTools {
   /// The same for screens, where most macroblocks are P_Skip and the others are sharp: what takes time elsewhere takes
-  /// little here, and gains more.
+  /// little here, and gains more. The fastest level stays as it is.
   var forScreens: SpeedTools {
-    guard rateDistortion else { return self }
+    guard refineBySATD else { return self }
     var tools = self
     tools.optimisedLevels = true
     tools.roundsFinely = false

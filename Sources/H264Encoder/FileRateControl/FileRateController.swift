@@ -231,6 +231,8 @@ struct FileRateController {
     if case .constant = configuration.rate, let buffer {
       balance = wantedFullness(buffer, isEnding: isEnding) - buffer.fullness
       horizon = max(buffer.size / rate - aheadSeconds, 0)
+      // Nothing behind the end makes anything good.
+      if let left = secondsLeft, joined?.hasFramesAfter != true { horizon = min(horizon, left) }
     } else {
       balance = spent - rate * elapsed
       if isEnding {
@@ -263,23 +265,24 @@ struct FileRateController {
   private func wantedFullness(_ buffer: BufferState, isEnding: Bool) -> Double {
     if isEnding, let joined, joined.hasFramesAfter { return joined.wanted(buffer) }
     let middle = buffer.size * FileRateController.comfort
-    guard joined?.hasFramesAfter != true, let expected = configuration.expectedDuration,
-      elapsed + aheadSeconds < expected + max(2 / configuration.stream.frameRate, expected * 0.01)
-    else { return middle }
-    let left = max(expected - elapsed - aheadSeconds, 0)
+    guard joined?.hasFramesAfter != true, let left = secondsLeft else { return middle }
     let share = max(1 - left * buffer.rate / (FileRateController.returning * buffer.size), 0)
     return middle + (buffer.agreedFullness - middle) * share
   }
   /// Times that the buffer takes to fill, in which it comes back to what it began with.
   private static let returning = 4.0
 
+  /// Behind the look-ahead, where the length is known; a stream that goes on for longer was not known.
+  private var secondsLeft: Double? {
+    guard let expected = configuration.expectedDuration else { return nil }
+    let left = expected - elapsed - aheadSeconds
+    return left > -max(2 / configuration.stream.frameRate, expected * 0.01) ? max(left, 0) : nil
+  }
+
   /// The look-ahead reaches the end of a stream whose length is known. Who completes frames does not say whether others
-  /// will follow; and a stream that goes on for longer was not known.
+  /// will follow.
   private var endsWithLookAhead: Bool {
-    guard let expected = configuration.expectedDuration else { return false }
-    let frame = 1 / configuration.stream.frameRate
-    let known = elapsed + aheadSeconds
-    return known > expected - frame && known < expected + max(2 * frame, expected * 0.01)
+    secondsLeft.map { $0 < 1 / configuration.stream.frameRate } ?? false
   }
 
   /// Bits that the look-ahead and `horizon` seconds of the content so far would take.

@@ -1,20 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What a pass has learned, where it stays in a file: pictures are read as they are needed, so that hours of them take no
-/// more memory than seconds.
+/// more memory than seconds. For one thread at a time.
 public struct StoredPass {
-  /// Bytes of the file: how many from which offset on. Fewer than that, or nil, if they cannot be read.
+  /// Bytes of the file: how many from which offset on. Fewer than that, or nil, if they cannot be read, or are not what they
+  /// were.
   public typealias Read = (_ offset: Int, _ count: Int) -> [UInt8]?
 
   /// Of the pictures, in luma samples.
   public let width: Int
   public let height: Int
   /// Pictures.
-  public private(set) var count: Int
+  public private(set) var count = 0
   /// Seconds that they are shown.
   public private(set) var seconds = 0.0
+  /// Something could not be read after all. An encoder goes on as if the pass had ended there.
+  public var hasFailed: Bool { state.hasFailed }
+
+  private final class State {
+    var hasFailed = false
+  }
 
   private let read: Read
+  private let state = State()
   /// Places of the records in the file.
   private var places: Range<Int>
   /// Numbers of the pictures, of those in the file.
@@ -22,27 +30,32 @@ public struct StoredPass {
 
   /// - Parameters:
   ///   - size: of the file, in bytes.
-  ///   - read: reads from it, which holds what `PassStatistics.bytes` gave. It is called now, for all of the file, and while
-  ///     an encoder that was given this encodes.
+  ///   - frames: numbers of the pictures that are wanted, in the order of input; nil for all. It is as if there were no others.
+  ///   - read: reads from the file, which holds what `PassStatistics.bytes` gave. It is called now, for all of the file, and while
+  ///     an encoder that was given this encodes; if it fails then, the encoder goes on, and `hasFailed` says so.
   /// - Throws: `EncoderError.invalidConfiguration` if the file holds something else.
-  public init(size: Int, read: @escaping Read) throws {
+  public init(size: Int, frames: Range<Int>? = nil, read: @escaping Read) throws {
     let head = read(0, PassFormat.headerSize) ?? []
-    let (width, height, count) = try PassFormat.header(head, size: size)
-    (self.width, self.height, self.count) = (width, height, count)
-    places = 0..<count
+    let header = try PassFormat.header(head, size: size)
+    (width, height) = (header.width, header.height)
+    places = 0..<header.count
     self.read = read
+    if let frames { wanted = narrowed(to: frames) }
     var sum = PassFormat.Checksum()
     sum.add(head[..<PassFormat.headerSize])
     // A damaged file is told from one that nobody's encoder writes.
     var damage: (any Error)?
+    var found = 0..<0
     var place = 0
-    while place < count {
+    while place < header.count {
       let records = block(place)
-      guard records.count >= PassFormat.pictureSize else { throw PassFormat.refusal("cannot be read") }
+      guard !records.isEmpty else { throw PassFormat.refusal("cannot be read") }
       sum.add(records[...])
       for at in stride(from: 0, to: records.count, by: PassFormat.pictureSize) where damage == nil {
         do {
-          seconds += try PassFormat.picture(records[at..<at + PassFormat.pictureSize]).duration
+          note(
+            try PassFormat.picture(records[at..<at + PassFormat.pictureSize]),
+            at: place + at / PassFormat.pictureSize, &found)
         } catch { damage = error }
       }
       place += records.count / PassFormat.pictureSize
@@ -52,6 +65,7 @@ public struct StoredPass {
       throw PassFormat.refusal("are damaged")
     }
     if let damage { throw damage }
+    places = found
   }
 
   /// Some of the pictures, as if there had been no others.
@@ -59,21 +73,13 @@ public struct StoredPass {
   /// - Returns: nil if the file cannot be read any more.
   public func part(_ frames: Range<Int>) -> StoredPass? {
     var part = self
-    let first = wanted.lowerBound
-    // Beyond the numbers that there are, none follow.
-    let most = PassFormat.mostPictures - first
-    let own = min(UInt64(max(frames.lowerBound, 0)), most)..<min(UInt64(max(frames.upperBound, 0)), most)
-    part.wanted = (first + own.lowerBound..<first + own.upperBound).clamped(to: wanted)
+    part.wanted = narrowed(to: frames)
     (part.count, part.seconds) = (0, 0)
     var (place, found) = (places.lowerBound, 0..<0)
     while place < places.upperBound {
-      guard let pictures = pictures(at: place), !pictures.isEmpty else { return nil }
+      guard let pictures = pictures(at: place) else { return nil }
       for picture in pictures {
-        if part.wanted.contains(picture.index) {
-          part.count += 1
-          part.seconds += picture.duration
-          found = (found.isEmpty ? place : found.lowerBound)..<place + 1
-        }
+        part.note(picture, at: place, &found)
         place += 1
       }
     }
@@ -81,12 +87,26 @@ public struct StoredPass {
     return part
   }
 
+  private func narrowed(to frames: Range<Int>) -> Range<UInt64> {
+    // Beyond the numbers that there are, none follow.
+    let most = PassFormat.mostPictures - wanted.lowerBound
+    let own = min(UInt64(max(frames.lowerBound, 0)), most)..<min(UInt64(max(frames.upperBound, 0)), most)
+    return (wanted.lowerBound + own.lowerBound..<wanted.lowerBound + own.upperBound).clamped(to: wanted)
+  }
+
+  private mutating func note(_ picture: PassStatistics.Picture, at place: Int, _ found: inout Range<Int>) {
+    guard wanted.contains(picture.index) else { return }
+    count += 1
+    seconds += picture.duration
+    found = (found.isEmpty ? place : found.lowerBound)..<place + 1
+  }
+
   /// From the first picture on.
   func cursor() -> PassCursor { PassCursor(self) }
 
   /// Those of the next block that are wanted, with the numbers that they have in the part; none at the end.
   fileprivate func next(_ place: inout Int) -> [PassStatistics.Picture] {
-    while place < places.upperBound, let all = pictures(at: place), !all.isEmpty {
+    while place < places.upperBound, let all = pictures(at: place) {
       place += all.count
       let own = all.filter { wanted.contains($0.index) }
       guard !own.isEmpty else { continue }
@@ -101,14 +121,20 @@ public struct StoredPass {
 
   fileprivate var firstPlace: Int { places.lowerBound }
 
+  /// - Returns: nil if they cannot be read, or are none.
   private func pictures(at place: Int) -> [PassStatistics.Picture]? {
     let records = block(place)
-    return try? stride(from: 0, to: records.count, by: PassFormat.pictureSize).map {
+    let pictures = try? stride(from: 0, to: records.count, by: PassFormat.pictureSize).map {
       try PassFormat.picture(records[$0..<$0 + PassFormat.pictureSize])
     }
+    guard let pictures, !pictures.isEmpty else {
+      state.hasFailed = true
+      return nil
+    }
+    return pictures
   }
 
-  /// Whole records from one on.
+  /// Whole records from one on; none if there is none whole.
   private func block(_ place: Int) -> [UInt8] {
     let wanted = min(Self.blockSize, places.upperBound - place) * PassFormat.pictureSize
     guard var bytes = read(PassFormat.headerSize + place * PassFormat.pictureSize, wanted) else { return [] }

@@ -75,7 +75,8 @@ public final class LookAheadEncoder {
 
   /// - Parameters:
   ///   - configuration: what is coded, and how.
-  ///   - pass: what an earlier pass over the same pictures has learned, in a file.
+  ///   - pass: what an earlier pass over the same pictures has learned, in a file. If that cannot be read any more while the
+  ///     encoder goes, what follows is encoded as if the pass had ended there, and `StoredPass.hasFailed` is set.
   /// - Throws: `EncoderError` with the value that is out of range.
   public convenience init(configuration: LookAheadConfiguration, pass: StoredPass) throws {
     try self.init(configuration: configuration, pass: .stored(pass), cpu: ovt_cpu_detect())
@@ -84,10 +85,11 @@ public final class LookAheadEncoder {
   /// What this pass learns for a next one, once `keepsStatistics` is set: of the pictures coded so far, but for those that
   /// `takeStatistics` has given.
   public internal(set) var statistics: PassStatistics
+  /// Whether `statistics` are kept.
+  public var keepsStatistics = false
 
   /// What was learnt since the last call; `statistics` begins anew.
   package func takeStatistics() -> PassStatistics { statistics.take() }
-  public var keepsStatistics = false
 
   /// `cpu`: a mask of OVT_CPU_*, for tests.
   init(configuration: LookAheadConfiguration, pass: KnownPass? = nil, cpu: Int32) throws {

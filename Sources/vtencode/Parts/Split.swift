@@ -106,8 +106,8 @@ struct Planner: Sendable {
       isConstant: plan.isConstantBitRate, buffer: plan.sharedBuffer
     ).segments()
     if plan.keepsToBuffer { try checkTimes(complexity, segments, plan) }
-    if let notice = Self.notice(complexity, segments, plan, isQuality: options.quality != nil),
-      options.telling.progress == .auto
+    if options.bitrate != nil, options.telling.progress == .auto,
+      let notice = Self.notice(complexity, segments, plan)
     {
       Console.note("vtencode: \(notice)")
     }
@@ -139,26 +139,32 @@ extension Planner {
   /// A rate that is further off than this is told of; what one pass says of others is no more exact.
   private static let farOff = 0.03
 
-  /// That the movie cannot have the rate, where that is known; nil where it can.
-  static func notice(
-    _ complexity: MovieComplexity, _ segments: [PlannedSegment], _ plan: EncodingPlan, isQuality: Bool
-  ) -> String? {
-    guard let statistics = complexity.statistics, statistics.seconds > 0, !isQuality, !plan.isConstantBitRate
-    else { return nil }
-    let reach = statistics.reach(of: segments.map(\.range), buffer: plan.sharedBuffer)
+  /// That the movie cannot have the rate that was asked for, where that is known; nil where it can.
+  static func notice(_ complexity: MovieComplexity, _ segments: [PlannedSegment], _ plan: EncodingPlan)
+    -> String?
+  {
+    guard let statistics = complexity.statistics, statistics.seconds > 0, !plan.isConstantBitRate else {
+      return nil
+    }
+    let parts = segments.map(\.range)
     let bits = Double(plan.bitRate) * statistics.seconds
     func rate(_ bits: Double) -> String { Wording.bitRate(bits / statistics.seconds) }
-    if bits < reach.lowerBound * (1 - farOff) {
-      return
-        "the movie will take about \(rate(reach.lowerBound)), more than --bitrate, though its quality will be the "
-        + "lowest; smaller --dimensions help"
+    let free = statistics.reach(of: parts, buffer: nil)
+    let carried = plan.sharedBuffer.map { statistics.reach(of: parts, buffer: $0) }
+    if bits < free.lowerBound * (1 - farOff) {
+      return "the movie takes about \(rate(free.lowerBound)) at the lowest quality, more than --bitrate"
+        + (carried == nil ? "" : ", and the decoder's buffer may not carry that")
+        + "; smaller --dimensions take less"
     }
-    guard bits > reach.upperBound * (1 + farOff) else { return nil }
-    let free = plan.sharedBuffer == nil ? reach : statistics.reach(of: segments.map(\.range), buffer: nil)
-    return bits > free.upperBound * (1 + farOff)
-      ? "the movie will take about \(rate(reach.upperBound)), less than --bitrate, at its best quality"
-      : "the decoder's buffer carries about \(rate(reach.upperBound)) of this movie, less than --bitrate; a higher "
+    if let carried, bits > carried.upperBound * (1 + farOff),
+      carried.upperBound < free.upperBound * (1 - farOff)
+    {
+      return
+        "the decoder's buffer carries about \(rate(carried.upperBound)) of this movie, less than --bitrate; a higher "
         + "--max-rate or a longer --buffer carries more"
+    }
+    guard bits > free.upperBound * (1 + farOff) else { return nil }
+    return "the movie takes about \(rate(free.upperBound)) at its best quality, less than --bitrate"
   }
 
   /// Pictures that are reordered, before which a segment counts with the movie's frame rate.
