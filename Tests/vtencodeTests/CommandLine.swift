@@ -33,6 +33,14 @@ enum CommandLine {
     try run(vtencode, arguments, in: folder?.url)
   }
 
+  /// For a shell: waits until the program that was started last does not die of SIGTERM any more, however busy the machine is.
+  static let untilItHears = """
+    for n in $(seq 600); do
+      for mask in $(sed -n 's/^Sig[BIC][a-z]*:.//p' /proc/$!/status); do [ $((0x$mask & 0x4000)) -eq 0 ] || break 2; done
+      sleep 0.1
+    done
+    """
+
   /// Runs a program found on the path, or at a path, and waits for it.
   static func run(_ program: String, _ arguments: [String], in folder: URL? = nil) throws -> Finished {
     let process = Process()

@@ -88,7 +88,7 @@ import Testing
     let run = try CommandLine.shell(
       """
       '\(CommandLine.vtencode)' call in.mp4 --record call.json --report call.html &
-      sleep 0.6; kill -TERM $!; wait $!
+      \(CommandLine.untilItHears) ; sleep 0.3; kill -TERM $!; wait $!
       """, in: folder)
     #expect(run.status == 143 && run.complaints.contains("nothing was written"), "\(run.complaints)")
     #expect(folder.contents == ["in.mp4"])
