@@ -77,21 +77,17 @@ func fuzzStatistics(_ input: inout FuzzInput) {
   // The same from a file, which gives no more than before from some call on.
   var calls = 0
   let end = bits < 0 ? Int(bytes.last ?? 0) & 7 : 1 << 40
-  guard
-    let stored = try? StoredPass(
-      size: bytes.count,
-      read: { offset, count in
-        calls += 1
-        return calls > end + 3
-          ? nil : Array(bytes[min(offset, bytes.count)..<min(offset + count, bytes.count)])
-      })
-  else {
+  func read(_ offset: Int, _ count: Int) -> [UInt8]? {
+    calls += 1
+    return calls > end + 3 ? nil : Array(bytes[min(offset, bytes.count)..<min(offset + count, bytes.count)])
+  }
+  guard let stored = try? StoredPass(size: bytes.count, read: read) else {
     precondition(calls > end, "what is read at once is not read in pieces")
     return
   }
   precondition(stored.count == statistics.count && stored.width == statistics.width)
   for part in parts {
-    guard let own = stored.part(part) else { continue }
+    guard let own = try? StoredPass(size: bytes.count, frames: part, read: read) else { continue }
     precondition(own.count == statistics.part(part).count)
   }
   _ = try? pass(configuration(rate), stored)

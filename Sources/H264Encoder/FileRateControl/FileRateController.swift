@@ -98,7 +98,7 @@ struct FileRateController {
   private var remaining: RemainingPass?
 
   /// - Parameter joined: the buffer goes on from another stream, or in another.
-  init(_ configuration: LookAheadConfiguration, pass: KnownPass? = nil, joined: JoinedBuffer? = nil) {
+  init(_ configuration: LookAheadConfiguration, pass: (any KnownPass)? = nil, joined: JoinedBuffer? = nil) {
     self.configuration = configuration.planned
     limits = HardLimits(configuration.stream.dataRateLimits)
     self.joined = joined
@@ -115,7 +115,7 @@ struct FileRateController {
   var isLimited: Bool { buffer != nil || !limits.isEmpty }
 
   /// What pictures of each kind took in a pass before.
-  private mutating func learn(_ pass: KnownPass) {
+  private mutating func learn(_ pass: any KnownPass) {
     var first = pass.cursor()
     for _ in 0..<FileRateController.learned {
       guard let picture = first.next() else { return }

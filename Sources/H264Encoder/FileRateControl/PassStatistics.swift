@@ -85,7 +85,7 @@ public struct PassStatistics: Sendable, Equatable {
   ///   - bits: of the whole, as it is to be.
   /// - Returns: Of each part, its share: 0 to 1.
   public func shares(of parts: [Range<Int>], bits: Double) -> [Double] {
-    let qp = RemainingPass(.kept(self)).qp(bits: bits)
+    let qp = RemainingPass(self).qp(bits: bits)
     var wanted = [Double](repeating: 0, count: parts.count)
     let order = parts.indices.sorted { parts[$0].lowerBound < parts[$1].lowerBound }
     var at = 0
@@ -137,7 +137,7 @@ public struct PassStatistics: Sendable, Equatable {
     let state = buffer.map { BufferState($0) }
     return parts.indices.map { n in
       RemainingPass(
-        .kept(part(parts[n])), buffer: state,
+        part(parts[n]), buffer: state,
         end: n < parts.count - 1 ? state.map { JoinedBuffer.wanted($0, isConstant: false) } ?? 0 : 0)
     }
   }

@@ -31,7 +31,7 @@ struct RemainingPass {
   ///   - buffer: of a decoder, as the stream finds it.
   ///   - end: bits that must be in it behind the stream.
   ///   - isFollowed: pictures will be coded, and noted one by one.
-  init(_ pass: KnownPass, buffer: BufferState? = nil, end: Double = 0, isFollowed: Bool = false) {
+  init(_ pass: any KnownPass, buffer: BufferState? = nil, end: Double = 0, isFollowed: Bool = false) {
     count = pass.count
     coming = pass.cursor()
     approaching = coming

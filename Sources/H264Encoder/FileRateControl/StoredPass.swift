@@ -40,7 +40,9 @@ public struct StoredPass {
     (width, height) = (header.width, header.height)
     places = 0..<header.count
     self.read = read
-    if let frames { wanted = narrowed(to: frames) }
+    if let frames {
+      wanted = (UInt64(max(frames.lowerBound, 0))..<UInt64(max(frames.upperBound, 0))).clamped(to: wanted)
+    }
     var sum = PassFormat.Checksum()
     sum.add(head[..<PassFormat.headerSize])
     // A damaged file is told from one that nobody's encoder writes.
@@ -68,41 +70,12 @@ public struct StoredPass {
     places = found
   }
 
-  /// Some of the pictures, as if there had been no others.
-  /// - Parameter frames: their numbers, in the order of input.
-  /// - Returns: nil if the file cannot be read any more.
-  public func part(_ frames: Range<Int>) -> StoredPass? {
-    var part = self
-    part.wanted = narrowed(to: frames)
-    (part.count, part.seconds) = (0, 0)
-    var (place, found) = (places.lowerBound, 0..<0)
-    while place < places.upperBound {
-      guard let pictures = pictures(at: place) else { return nil }
-      for picture in pictures {
-        part.note(picture, at: place, &found)
-        place += 1
-      }
-    }
-    part.places = found
-    return part
-  }
-
-  private func narrowed(to frames: Range<Int>) -> Range<UInt64> {
-    // Beyond the numbers that there are, none follow.
-    let most = PassFormat.mostPictures - wanted.lowerBound
-    let own = min(UInt64(max(frames.lowerBound, 0)), most)..<min(UInt64(max(frames.upperBound, 0)), most)
-    return (wanted.lowerBound + own.lowerBound..<wanted.lowerBound + own.upperBound).clamped(to: wanted)
-  }
-
   private mutating func note(_ picture: PassStatistics.Picture, at place: Int, _ found: inout Range<Int>) {
     guard wanted.contains(picture.index) else { return }
     count += 1
     seconds += picture.duration
     found = (found.isEmpty ? place : found.lowerBound)..<place + 1
   }
-
-  /// From the first picture on.
-  func cursor() -> PassCursor { PassCursor(self) }
 
   /// Those of the next block that are wanted, with the numbers that they have in the part; none at the end.
   fileprivate func next(_ place: inout Int) -> [PassStatistics.Picture] {
@@ -180,43 +153,20 @@ struct PassCursor {
   }
 }
 
-/// What an encoder knows of the pass before.
-enum KnownPass {
-  case kept(PassStatistics)
-  case stored(StoredPass)
+/// What an encoder knows of the pass before, in memory or in a file.
+protocol KnownPass {
+  var width: Int { get }
+  var height: Int { get }
+  var count: Int { get }
+  var seconds: Double { get }
+  /// From the first picture on.
+  func cursor() -> PassCursor
+}
 
-  var width: Int {
-    switch self {
-    case .kept(let pass): pass.width
-    case .stored(let pass): pass.width
-    }
-  }
+extension PassStatistics: KnownPass {
+  func cursor() -> PassCursor { PassCursor(self) }
+}
 
-  var height: Int {
-    switch self {
-    case .kept(let pass): pass.height
-    case .stored(let pass): pass.height
-    }
-  }
-
-  var count: Int {
-    switch self {
-    case .kept(let pass): pass.count
-    case .stored(let pass): pass.count
-    }
-  }
-
-  var seconds: Double {
-    switch self {
-    case .kept(let pass): pass.seconds
-    case .stored(let pass): pass.seconds
-    }
-  }
-
-  func cursor() -> PassCursor {
-    switch self {
-    case .kept(let pass): PassCursor(pass)
-    case .stored(let pass): pass.cursor()
-    }
-  }
+extension StoredPass: KnownPass {
+  func cursor() -> PassCursor { PassCursor(self) }
 }

@@ -70,7 +70,7 @@ public final class LookAheadEncoder {
   ///   - pass: what an earlier pass over the same pictures has learned (`statistics`).
   /// - Throws: `EncoderError` with the value that is out of range.
   public convenience init(configuration: LookAheadConfiguration, pass: PassStatistics? = nil) throws {
-    try self.init(configuration: configuration, pass: pass.map { .kept($0) }, cpu: ovt_cpu_detect())
+    try self.init(configuration: configuration, pass: pass, cpu: ovt_cpu_detect())
   }
 
   /// - Parameters:
@@ -79,7 +79,7 @@ public final class LookAheadEncoder {
   ///     encoder goes, what follows is encoded as if the pass had ended there, and `StoredPass.hasFailed` is set.
   /// - Throws: `EncoderError` with the value that is out of range.
   public convenience init(configuration: LookAheadConfiguration, pass: StoredPass) throws {
-    try self.init(configuration: configuration, pass: .stored(pass), cpu: ovt_cpu_detect())
+    try self.init(configuration: configuration, pass: pass, cpu: ovt_cpu_detect())
   }
 
   /// What this pass learns for a next one, once `keepsStatistics` is set: of the pictures coded so far, but for those that
@@ -92,7 +92,7 @@ public final class LookAheadEncoder {
   package func takeStatistics() -> PassStatistics { statistics.take() }
 
   /// `cpu`: a mask of OVT_CPU_*, for tests.
-  init(configuration: LookAheadConfiguration, pass: KnownPass? = nil, cpu: Int32) throws {
+  init(configuration: LookAheadConfiguration, pass: (any KnownPass)? = nil, cpu: Int32) throws {
     try configuration.validate()
     var configuration = configuration
     (sps, pps) = try configuration.makeParameterSets()
