@@ -103,7 +103,7 @@ struct PictureJob<Writer: EntropyCoder> {
     } else if economy {
       coder.pointee.codeEconomically()
     } else if coder.pointee.f.isIntraPicture {
-      coder.pointee.codeIntra(coder.pointee.decideIntra16x16())
+      coder.pointee.codeIntra(coder.pointee.decideIntra16x16(), small: true)
     } else {
       coder.pointee.codeInterPicture()
     }

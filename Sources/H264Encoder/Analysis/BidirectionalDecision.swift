@@ -91,7 +91,7 @@ extension MacroblockCoder {
       let intra16 = decideIntra16x16(limit: cost)
       let below = cost &- (lambda &* 9) >> 4
       if intra16.cost < below {
-        codeIntra(intra16)
+        codeIntra(intra16, small: triesSmallIntra)
         return
       }
     }

@@ -8,7 +8,7 @@ extension MacroblockCoder {
     let info = f.syntax.info + m
     let mustBeIntra = mbX >= f.refreshFrom && mbX < f.refreshTo
     if mustBeIntra {
-      codeIntra(decideIntra16x16())
+      codeIntra(decideIntra16x16(), small: triesSmallIntra)
       return
     }
 
@@ -36,7 +36,8 @@ extension MacroblockCoder {
         if f.tools.rateDistortion {
           k.pointee.ssdNV12(sourceChroma, pictureChroma, stride, errors)
           skipCost = error &+ Int(errors[0]) &+ Int(errors[1])
-          if skipCost <= (lambdaSSD &* f.tools.earlySkipBits) >> 8 {
+          let bits = f.tools.earlySkipBits
+          if skipCost <= (lambdaSSD &* (skip == .zero ? bits.still : bits.moving)) >> 8 {
             storeSkip(skip)
             return
           }
@@ -81,8 +82,13 @@ extension MacroblockCoder {
     let triesIntra = cost > lambda &* f.tools.intraThreshold
     if triesIntra {
       let intra16 = decideIntra16x16(limit: cost)
-      let below = cost &- (lambda &* 4) >> 4
-      if Int(intra16.cost) &* 100 < Int(below) &* f.tools.intraMargin, codeIntra(intra16, below: below) {
+      let below = cost &- (lambda &* 4) >> 4 &- (cost &* f.tools.intraHandicap) / 100
+      let around = intraNeighbours
+      let margins = f.tools.intraMargin
+      let margin = around == 0 ? margins.alone : around == 1 ? margins.besideOne : margins.besideMore
+      if Int(intra16.cost) &* 100 < Int(below) &* margin,
+        codeIntra(intra16, below: below, small: around >= f.tools.smallIntraNeighbours)
+      {
         return
       }
     }
@@ -172,6 +178,15 @@ extension MacroblockCoder {
       storeMotion()
     }
   }
+
+  /// How many of the neighbours to the left, above, and above at either side are intra.
+  @inline(__always) private var intraNeighbours: Int {
+    (gridReference[4] == -1 ? 1 : 0) &+ (gridReference[1] == -1 ? 1 : 0) &+ (gridReference[3] == -1 ? 1 : 0)
+      &+ (gridReference[0] == -1 ? 1 : 0)
+  }
+
+  /// Whether intra macroblocks may be 8x8 and 4x4 whatever is around them.
+  var triesSmallIntra: Bool { f.isIntraPicture || f.tools.smallIntraNeighbours == 0 }
 
   mutating func referenceBits(_ r: Int) -> Int32 {
     f.referenceCount < 2 ? 0 : r == 0 ? 1 : Int32(2 &* r &+ 1)

@@ -283,7 +283,9 @@ extension MacroblockCoder {
   /// Codes the macroblock intra, if that costs less than `other`.
   /// - Returns: whether it does; if not, the luma in the picture is anything.
   @discardableResult
-  mutating func codeIntra(_ best16: (mode: Int, cost: Int32), below other: Int32 = Int32.max) -> Bool {
+  mutating func codeIntra(
+    _ best16: (mode: Int, cost: Int32), below other: Int32 = Int32.max, small: Bool
+  ) -> Bool {
     let info = f.syntax.info + m
     storeNoMotion()
     info.pointee.codedDC = 0
@@ -295,7 +297,7 @@ extension MacroblockCoder {
     let byCost = f.tools.intraByCost && f.cabac
     if byCost && other == Int32.max {
       pattern = codeIntraByCost(best16, &type)
-    } else if f.isIntraPicture || f.tools.smallIntraInP {
+    } else if small {
       var limit = min(best16.cost, other)
       if f.transform8x8Allowed, let result = codeIntra8x8(limit: limit) {
         limit = result.cost

@@ -48,8 +48,11 @@ struct SpeedTools {
   var intraThreshold: Int32 = 2
   /// Lambda of vectors, modes and the thresholds in lambdas here, in percent.
   var searchLambda: Int32 = 100
-  /// In P pictures 8x8 and 4x4 intra prediction are tried where 16x16 costs less than so many percent of inter prediction.
-  var intraMargin = 100
+  /// In P pictures 8x8 and 4x4 intra prediction are tried where 16x16 costs less than so many percent of inter prediction:
+  /// where no neighbour is intra, where one is, where more are. (What one motion does not predict comes in patches.)
+  var intraMargin = (alone: 100, besideOne: 200, besideMore: 300)
+  /// Percent of inter prediction's cost by which intra prediction has to be cheaper, in P pictures.
+  var intraHandicap: Int32 = 3
   /// The size of intra prediction chosen by errors and bits of what was coded with each. Only with CABAC.
   var intraByCost = false
   /// One vector for the whole macroblock is coded and compared where it costs less than so many percent of partitions; in
@@ -59,10 +62,11 @@ struct SpeedTools {
   /// P_Skip without a search where nothing is left to code: only if its error is at most so many percent of the
   /// noise of quantisation.
   var skipError = 1_000_000
-  /// P_Skip without a search where its error is worth no more than so many bits.
-  var earlySkipBits = 0
-  /// Intra 4x4 and 8x8 in P pictures.
-  var smallIntraInP = true
+  /// P_Skip without a search where its error is worth no more than so many bits: of what stands still, and of what moves, which by
+  /// less than a sample leaves little of it in this picture and all of it in those that follow.
+  var earlySkipBits = (still: 0, moving: 0)
+  /// Intra 4x4 and 8x8 in P pictures beside so many intra macroblocks at least; 0: everywhere.
+  var smallIntraNeighbours = 0
   /// Transform size and skip decided by coding both and comparing squared error and bits.
   var rateDistortion = true
   /// The 8x8 transform is not tried where the 4x4 one leaves nothing worth coding.
@@ -87,10 +91,10 @@ extension SpeedTools {
       searchLambda = 80
       transform8x8OnlyIfCoded = true
       skipError = 15
-      earlySkipBits = 60
+      earlySkipBits = (60, 18)
       skipErrorB = 100
       earlySkipBitsB = 30
-      smallIntraInP = false
+      smallIntraNeighbours = 1
       intraThreshold = 8
       intraThresholdB = 32
       fullSteps = 8
@@ -101,10 +105,10 @@ extension SpeedTools {
       searchLambda = 80
       transform8x8OnlyIfCoded = true
       skipError = 15
-      earlySkipBits = speed == 6 ? 60 : 18
+      earlySkipBits = (speed == 6 ? 60 : 18, 18)
       skipErrorB = 100
       earlySkipBitsB = 30
-      smallIntraInP = speed == 5
+      smallIntraNeighbours = speed == 6 ? 1 : 0
       intraThreshold = speed == 6 ? 6 : 4
       intraThresholdB = 16
       fullSteps = 8
@@ -117,7 +121,7 @@ extension SpeedTools {
       referenceThreshold = 12
       partitionThreshold = 32
       skipError = 8
-      earlySkipBits = 18
+      earlySkipBits = (18, 18)
       searchLambda = 80
       roundsFinely = true
       optimisedLevels = false
@@ -138,7 +142,8 @@ extension SpeedTools {
       chromaMotion = true
       optimisedChroma = true
       intraByCost = true
-      intraMargin = 150
+      intraMargin.alone = 150
+      intraHandicap = 0
       wholeMargin = 115
       wholeMarginB = 115
       directMargin = 115
@@ -153,7 +158,8 @@ extension SpeedTools {
       chromaMotion = true
       optimisedChroma = true
       intraByCost = true
-      intraMargin = 150
+      intraMargin.alone = 150
+      intraHandicap = 0
       wholeMargin = 130
       wholeMarginB = 130
       directMargin = 115
@@ -168,7 +174,8 @@ extension SpeedTools {
       chromaMotion = true
       optimisedChroma = true
       intraByCost = true
-      intraMargin = 150
+      intraMargin.alone = 150
+      intraHandicap = 0
       wholeMargin = 150
       wholeMarginB = 150
       partitionThresholdB = 4
@@ -192,7 +199,7 @@ extension SpeedTools {
     tools.optimisedLevels = true
     tools.roundsFinely = false
     tools.transform8x8OnlyIfCoded = false
-    tools.smallIntraInP = true
+    tools.smallIntraNeighbours = 0
     tools.intraByCost = true
     return tools
   }
