@@ -91,7 +91,7 @@ extension SpeedTools {
       searchLambda = 80
       transform8x8OnlyIfCoded = true
       skipError = 15
-      earlySkipBits = (60, 18)
+      earlySkipBits = (45, 18)
       skipErrorB = 100
       earlySkipBitsB = 30
       smallIntraNeighbours = 1
@@ -105,7 +105,7 @@ extension SpeedTools {
       searchLambda = 80
       transform8x8OnlyIfCoded = true
       skipError = 15
-      earlySkipBits = (speed == 6 ? 60 : 18, 18)
+      earlySkipBits = (speed == 6 ? 45 : 18, 18)
       skipErrorB = 100
       earlySkipBitsB = 30
       smallIntraNeighbours = speed == 6 ? 1 : 0
