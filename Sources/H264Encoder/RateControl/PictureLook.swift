@@ -46,6 +46,12 @@ final class PictureLook: SharedRows, @unchecked Sendable {
   /// The mean absolute difference in place from the last picture.
   private var change = 0.0
   private(set) var isSceneChange = false
+  /// The two pictures before were mostly new as well: a camera shakes, and what looks like another scene is the next of such
+  /// pictures, from which nothing will be inherited either.
+  private var isRestless: Bool { min(novelties.0, novelties.1) > PictureLook.restlessness }
+  private static let restlessness = 0.6
+  /// Those of the last two pictures; 0 for a scene's first.
+  private var novelties = (0.0, 0.0)
 
   /// The mean absolute difference of the half-size pictures below which the picture stands still: a camera's noise
   /// is more.
@@ -104,7 +110,8 @@ final class PictureLook: SharedRows, @unchecked Sendable {
     novelty = min(Double(found.sampled.residual + 1) / Double(found.sampled.intra + 1), 1)
     isSceneChange =
       found.intraCount * 2 > found.lookedAt
-      && Double(found.compared.moved) > 0.9 * Double(found.compared.intra) && change > 6 && !isFlash
+      && Double(found.compared.moved) > 0.9 * Double(found.compared.intra) && change > 6 && !isFlash && !isRestless
+    novelties = isSceneChange ? (0, 0) : (novelties.1, novelty)
     if isSceneChange { return }
     camera = CameraMotion(
       vectors: pictures.vectors, evidence: pictures.evidence, width: geometry.widthInMbs,

@@ -84,8 +84,6 @@ struct RateController {
   private var intraRatio = BitRatio()
   private var floor = SceneFloor()
   private var framesSinceKey = 0
-  /// Of the last two pictures.
-  private var novelties = (0.0, 0.0)
   private var rateChanged = false
   /// The usual time between frames, which a pause does not change at once.
   private var usualDuration: Double
@@ -160,10 +158,7 @@ struct RateController {
     // Beyond these a duration says nothing more about bits, and could leave the range of numbers.
     duration = min(max(options.duration ?? 1 / configuration.frameRate, 1e-4), 120)
     isRepair = options.references != .automatic && !isKeyFrame
-    // Among pictures that inherit little from each other, nothing will from one that seems to begin a scene.
-    let inheritsLittle = min(novelties.0, novelties.1) > RateController.heritage.none
-    isNew = isKeyFrame || (isSceneChange && !inheritsLittle)
-    novelties = isNew ? (0, 0) : (novelties.1, facts.novelty)
+    isNew = isKeyFrame || isSceneChange
     var decision = Decision()
     let (minQP, maxQP) = (configuration.minimumQP, configuration.maximumQP)
     let allowed = limits.largestFrame(duration: duration)
