@@ -110,7 +110,8 @@ final class PictureLook: SharedRows, @unchecked Sendable {
     novelty = min(Double(found.sampled.residual + 1) / Double(found.sampled.intra + 1), 1)
     isSceneChange =
       found.intraCount * 2 > found.lookedAt
-      && Double(found.compared.moved) > 0.9 * Double(found.compared.intra) && change > 6 && !isFlash && !isRestless
+      && Double(found.compared.moved) > 0.9 * Double(found.compared.intra) && change > 6 && !isFlash
+      && !isRestless
     novelties = isSceneChange ? (0, 0) : (novelties.1, novelty)
     if isSceneChange { return }
     camera = CameraMotion(
