@@ -73,6 +73,19 @@ public struct RawClip: Sendable {
     self.frames = count
   }
 
+  /// Sixteen hexadecimal digits that tell these frames from others under the same name (FNV-1a over every 61st sample).
+  public func fingerprint() throws -> String {
+    let data = try Data(contentsOf: URL(fileURLWithPath: rawPath), options: .alwaysMapped)
+    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+    data.withUnsafeBytes { bytes in
+      for i in stride(from: 0, to: bytes.count, by: 61) {
+        hash = (hash ^ UInt64(bytes[i])) &* 0x100_0000_01B3
+      }
+    }
+    let digits = String(hash, radix: 16)
+    return String(repeating: "0", count: 16 - digits.count) + digits
+  }
+
   private static func crop(
     _ frame: [UInt8], _ clip: RawClip, _ width: Int, _ height: Int, into output: inout [UInt8]
   ) {

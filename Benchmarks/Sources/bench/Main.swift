@@ -28,6 +28,7 @@ enum Main {
     }
     for set in options.sets {
       try set.clips(options) { clip in
+        let content = try clip.fingerprint()
         for mode in options.modes {
           let points =
             mode == .fixedQP ? [22, 27, 32, 37].prefix(options.points) : clip.bitRates(options.points)[...]
@@ -36,7 +37,8 @@ enum Main {
             for point in points {
               for encoder in options.encoders where mode.applies(to: encoder) {
                 let measurement = Measurement(
-                  clip: clip.name, set: set, rawPath: clip.rawPath, width: clip.width, height: clip.height,
+                  clip: clip.name, content: content, set: set, rawPath: clip.rawPath, width: clip.width,
+                  height: clip.height,
                   frameRate: clip.frameRate, frames: clip.frames, encoder: encoder, threads: threads,
                   mode: mode, point: point, wallClock: options.wallClock, trace: options.trace)
                 results.append(try measure(measurement, options, cache))

@@ -7,6 +7,8 @@ struct Measurement: Codable {
   static let childFlag = "--measure"
 
   var clip: String
+  /// `RawClip.fingerprint()`: another clip of this name has other results.
+  var content: String
   var set: ClipSet
   var rawPath: String
   var width: Int
@@ -23,7 +25,7 @@ struct Measurement: Codable {
   var trace: String?
 
   var key: String {
-    "\(clip) \(width)x\(height) \(frames) \(encoder.name) \(threads) \(mode.name) \(point)"
+    "\(clip) \(content) \(width)x\(height) \(frames) \(encoder.name) \(threads) \(mode.name) \(point)"
       + (wallClock || threads > 1 ? " wall" : "")
   }
 
