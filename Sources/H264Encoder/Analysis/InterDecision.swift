@@ -185,8 +185,8 @@ extension MacroblockCoder {
       &+ (gridReference[0] == -1 ? 1 : 0)
   }
 
-  /// Whether intra macroblocks may be 8x8 and 4x4 whatever is around them.
-  var triesSmallIntra: Bool { f.isIntraPicture || f.tools.smallIntraNeighbours == 0 }
+  /// Whether intra macroblocks of P and B pictures may be 8x8 and 4x4 whatever is around them.
+  var triesSmallIntra: Bool { f.tools.smallIntraNeighbours == 0 }
 
   mutating func referenceBits(_ r: Int) -> Int32 {
     f.referenceCount < 2 ? 0 : r == 0 ? 1 : Int32(2 &* r &+ 1)

@@ -22,6 +22,8 @@ struct PictureFacts {
   var isStill = false
   /// How much of what intra prediction leaves the last picture does not predict either: 0 (still) to 1 (all new).
   var novelty = 1.0
+  /// From this novelty on a picture inherits next to nothing of the one before.
+  static let mostlyNew = 0.6
 }
 
 /// A look at the whole picture before it is coded, at half its size: what the best of a few vectors into the last
@@ -48,8 +50,7 @@ final class PictureLook: SharedRows, @unchecked Sendable {
   private(set) var isSceneChange = false
   /// The two pictures before were mostly new as well: a camera shakes, and what looks like another scene is the next of such
   /// pictures, from which nothing will be inherited either.
-  private var isRestless: Bool { min(novelties.0, novelties.1) > PictureLook.restlessness }
-  private static let restlessness = 0.6
+  private var isRestless: Bool { min(novelties.0, novelties.1) > PictureFacts.mostlyNew }
   /// Those of the last two pictures; 0 for a scene's first.
   private var novelties = (0.0, 0.0)
 

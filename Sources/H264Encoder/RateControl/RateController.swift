@@ -60,7 +60,7 @@ struct RateController {
   /// How fast the QP of ordinary pictures falls and rises, in steps a picture.
   private static let pace = (down: 2.0, up: 5.0)
   /// Above the first novelty what follows a picture inherits little of it; below the second, most.
-  private static let heritage = (none: 0.6, full: 0.3)
+  private static let heritage = (none: PictureFacts.mostlyNew, full: 0.3)
   /// Weights of a picture in what is known of the factor: usually, after a miss by half, after a key frame.
   private static let learning = (usual: 0.25, missed: 0.5, early: 0.6)
   /// By how much the QP falls from a frame of a still picture that took next to nothing to the next one.
