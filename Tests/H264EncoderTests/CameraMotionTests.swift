@@ -82,7 +82,7 @@ import Testing
   }
 
   /// A wide picture of smooth detail, seen through a window that jumps.
-  static func view(_ left: Int, _ top: Int) -> PlanarFrame {
+  private static func view(_ left: Int, _ top: Int) -> PlanarFrame {
     let (w, h) = (192, 128)
     var frame = PlanarFrame(
       width: w, height: h, y: [UInt8](repeating: 0, count: w * h),
