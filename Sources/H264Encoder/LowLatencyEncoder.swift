@@ -50,6 +50,7 @@ public final class LowLatencyEncoder {
   private var cascade = FixedQualityCascade()
   /// The QP that the last reference picture was planned with.
   private var lastReferenceQP = 0
+  private var referenceUse = ReferenceUse()
   /// References of the frame being coded; kept to keep its memory.
   private var wanted: [DecodedPictureBuffer.Entry] = []
   /// Commands of its slice header, likewise.
@@ -240,6 +241,12 @@ public final class LowLatencyEncoder {
     lastWasReference = plan.isReference
 
     coder.describe(&facts, plan, references: wanted.count)
+    if wanted.count > 1 {
+      let statistics = coder.statistics
+      referenceUse.take(
+        index: facts.index, farther: statistics.farther,
+        inter: coder.geometry.macroblockCount - statistics.intra - statistics.skipped)
+    }
     facts.bits = output.bits
     if configuration.measuresError {
       facts.meanSquaredError = coder.squaredError(source, pool[target])
@@ -347,7 +354,7 @@ public final class LowLatencyEncoder {
     if options.isKeyFrame || keyFrameIsDue { return }
     if let interval = configuration.keyFrameInterval, framesSinceIDR >= interval { return }
     // Where a refresh passes, what is clean in the newest picture was not so in the ones before.
-    let most = configuration.intraRefreshPeriod > 0 ? 1 : max(1, coder.referencesSearched)
+    let most = configuration.intraRefreshPeriod > 0 ? 1 : mostReferences
     switch options.references {
     case .automatic:
       // Newest first, long-term ones among them.
@@ -367,6 +374,13 @@ public final class LowLatencyEncoder {
     }
     if options.references == .automatic && most > 1 { preferBetter() }
     if wanted.count > most { wanted.removeLast(wanted.count - most) }
+  }
+
+  /// Pictures that the one at hand may refer to.
+  private var mostReferences: Int {
+    let (count, least) = coder.tools.referencesByUse
+    guard count > 1 else { return max(1, coder.referencesSearched) }
+    return referenceUse.isWorthIt(index: nextIndex, least: least) ? count : 1
   }
 
   /// A picture twice in a list would only take bits.

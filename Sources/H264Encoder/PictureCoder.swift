@@ -54,6 +54,8 @@ struct PictureStatistics {
   var highestQP = 0
   var intra = 0
   var skipped = 0
+  /// Neither intra nor skipped, and predicted from another than the first reference of list 0.
+  var farther = 0
   /// A macroblock of rows that threads share took more bits than it may.
   var exceedsMacroblock = false
 }

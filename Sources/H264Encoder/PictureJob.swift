@@ -124,6 +124,8 @@ struct PictureJob<Writer: EntropyCoder> {
     } else if MacroblockType.isIntra(info.type) {
       statistics.pointee.intra &+= 1
       if info.type == MacroblockType.pcm { return }
+    } else if syntax.referenceIndex[m &* 4] > 0 {
+      statistics.pointee.farther &+= 1
     }
     statistics.pointee.qpSum &+= qp
     statistics.pointee.qpCount &+= 1

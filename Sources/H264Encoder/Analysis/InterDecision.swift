@@ -37,7 +37,8 @@ extension MacroblockCoder {
           k.pointee.ssdNV12(sourceChroma, pictureChroma, stride, errors)
           skipCost = error &+ Int(errors[0]) &+ Int(errors[1])
           let bits = f.tools.earlySkipBits
-          if skipCost <= (lambdaSSD &* (skip == .zero ? bits.still : bits.moving)) >> 8 {
+          let isStill = skip == .zero && standsOrIsNone(1) && standsOrIsNone(4)
+          if skipCost <= (lambdaSSD &* (isStill ? bits.still : bits.moving)) >> 8 {
             storeSkip(skip)
             return
           }
@@ -50,7 +51,7 @@ extension MacroblockCoder {
     var bestReference = 0
     let starts = UnsafeMutableRawPointer(trial + 6 &* 512).assumingMemoryBound(to: MotionVector.self)
     var prediction16 = MotionVector.zero
-    for r in 0..<min(f.referenceCount, f.tools.references) {
+    for r in 0..<f.referenceCount {
       if r > 0 && best16.cost <= lambda &* f.tools.referenceThreshold { break }
       let p = predictMotion(slot: 5, width: 2, reference: Int8(truncatingIfNeeded: r))
       let n = gatherCandidates(starts, p, reference: r)
@@ -69,7 +70,7 @@ extension MacroblockCoder {
 
     // Partitions, when one vector leaves much.
     let repeats = f.repeats != nil && cost > lambda &* f.tools.repeatThreshold ? findRepeats() : 0
-    if repeats != 0 || cost > lambda &* f.tools.partitionThreshold {
+    if repeats != 0 || cost > lambda &* f.tools.partitionThreshold && mayBeParted(best16.v) {
       // What repeats does so in the first reference.
       let reference = repeats != 0 ? 0 : bestReference
       decidePartitions(&type, &cost, best16, reference, repeats: repeats)
@@ -177,6 +178,23 @@ extension MacroblockCoder {
       storeDifferences(MacroblockType.inter16x16, predictMotion(slot: 5, width: 2, reference: 0))
       storeMotion()
     }
+  }
+
+  /// Whether what is at a place of the grid has no vector, or has zero.
+  @inline(__always) private func standsOrIsNone(_ slot: Int) -> Bool {
+    gridReference[slot] < 0 || gridMotion[slot] == .zero
+  }
+
+  /// Whether a neighbour is intra, or moves otherwise than `v` (`SpeedTools.partitionDistance`).
+  @inline(__always) private func mayBeParted(_ v: MotionVector) -> Bool {
+    let distance = f.tools.partitionDistance
+    @inline(__always) func differs(_ slot: Int) -> Bool {
+      let reference = gridReference[slot]
+      if reference < 0 { return reference == -1 }
+      let w = gridMotion[slot]
+      return abs(Int(w.x) &- Int(v.x)) > distance || abs(Int(w.y) &- Int(v.y)) > distance
+    }
+    return distance < 0 || differs(4) || differs(8) || differs(1) || differs(2) || differs(3)
   }
 
   /// How many of the neighbours to the left, above, and above at either side are intra.

@@ -4,6 +4,8 @@ struct SpeedTools {
   /// References searched for 16x16 at most; all but the first only if the best vector costs more than so many lambda.
   var references = 1
   var referenceThreshold: Int32 = 0
+  /// In low-latency streams so many instead, where pictures refer to others than the first for so much of what they code (`ReferenceUse`).
+  var referencesByUse = (count: 1, least: 0.0)
   /// Half- and quarter-sample refinement by SATD, else by SAD.
   var refineBySATD = true
   /// With that, the half-sample positions still by SAD: only the best of them is compared by SATD.
@@ -41,6 +43,9 @@ struct SpeedTools {
   var fullSteps = 16
   /// 16x8, 8x16 and 8x8 partitions are tried when a 16x16 vector costs more than this many lambda.
   var partitionThreshold: Int32 = Int32.max / 2048
+  /// And then only where a neighbour is intra, or has a vector more than so many quarter samples away from it; -1: everywhere. (Where all
+  /// around moves alike, what is left is seldom left by the motion.)
+  var partitionDistance = -1
   /// On screens, blocks that were shown before (`RepeatTable`) are looked for when a vector costs more than this many lambda.
   var repeatThreshold: Int32 = 24
   /// Intra is tried when inter costs more than this many lambda: also where little is left, since what a flat place
@@ -62,8 +67,8 @@ struct SpeedTools {
   /// P_Skip without a search where nothing is left to code: only if its error is at most so many percent of the
   /// noise of quantisation.
   var skipError = 1_000_000
-  /// P_Skip without a search where its error is worth no more than so many bits: of what stands still, and of what moves, which by
-  /// less than a sample leaves little of it in this picture and all of it in those that follow.
+  /// P_Skip without a search where its error is worth no more than so many bits: of what stands still as do the neighbours to the left and
+  /// above, and of what may move, which by less than a sample leaves little of it in this picture and all of it in those that follow.
   var earlySkipBits = (still: 0, moving: 0)
   /// Intra 4x4 and 8x8 in P pictures beside so many intra macroblocks at least; 0: everywhere.
   var smallIntraNeighbours = 0
@@ -101,6 +106,10 @@ extension SpeedTools {
     case 5, 6:
       optimisedLevels = false
       halfSamplesBySAD = true
+      referencesByUse = (2, speed == 6 ? 0.3 : 0.2)
+      referenceThreshold = speed == 6 ? 16 : 12
+      partitionThreshold = 32
+      partitionDistance = speed == 6 ? 4 : 1
       roundsFinely = true
       searchLambda = 80
       transform8x8OnlyIfCoded = true
@@ -118,8 +127,9 @@ extension SpeedTools {
       skipErrorB = 40
       earlySkipBitsB = 20
       references = 2
+      referencesByUse = (2, 0.1)
       referenceThreshold = 12
-      partitionThreshold = 32
+      partitionThreshold = 24
       skipError = 8
       earlySkipBits = (18, 18)
       searchLambda = 80
@@ -207,5 +217,8 @@ extension SpeedTools {
 
 extension EncoderConfiguration {
   /// Reference pictures that a speed level makes use of: worth keeping as `maximumReferences`, where memory allows.
-  public static func referencesUsed(speed: Int) -> Int { SpeedTools(speed: speed).references }
+  public static func referencesUsed(speed: Int) -> Int {
+    let tools = SpeedTools(speed: speed)
+    return max(tools.references, tools.referencesByUse.count)
+  }
 }
