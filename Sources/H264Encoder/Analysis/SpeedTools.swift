@@ -142,6 +142,7 @@ extension SpeedTools {
       skipErrorB = 20
       earlySkipBitsB = 10
       references = 2
+      referencesByUse = (2, 0.1)
       referenceThreshold = 8
       searchLambda = 80
       partitionThreshold = 24
@@ -159,6 +160,7 @@ extension SpeedTools {
       directMargin = 115
       partitionThresholdB = 12
       references = 3
+      referencesByUse = (3, 0.1)
       referenceThreshold = 6
       quarterRounds = 2
       partitionThreshold = 12

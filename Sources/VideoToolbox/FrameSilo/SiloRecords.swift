@@ -21,7 +21,7 @@ enum SiloRecord {
   }
 
   static func unpack(_ bytes: UnsafeRawBufferPointer) -> [String: Any]? {
-    guard bytes.count <= maximumSize else { return nil }
+    guard bytes.count <= maximumSize, BinaryPropertyList.holdsOnlyValues(bytes) else { return nil }
     var format = PropertyListSerialization.PropertyListFormat.binary
     let list = try? PropertyListSerialization.propertyList(from: Data(bytes), format: &format)
     return format == .binary ? list as? [String: Any] : nil

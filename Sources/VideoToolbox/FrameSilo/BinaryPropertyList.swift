@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A binary property list that came from anywhere, looked over before Foundation reads it, which ends the process at a set: the format
+/// could hold one, and keys that are no strings, and no property list does.
+struct BinaryPropertyList {
+  private let bytes: UnsafeRawBufferPointer
+  private let count: Int
+  private let table: Int
+  private let offsetSize: Int
+  private let referenceSize: Int
+
+  private static let header: StaticString = "bplist00"
+  private static let trailerSize = 32
+
+  /// Whether every object is a Boolean, a number, a date, data, a string, an array or a dictionary with strings as keys, and lies within.
+  static func holdsOnlyValues(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    guard let list = BinaryPropertyList(bytes) else { return false }
+    return (0..<list.count).allSatisfy(list.isValue)
+  }
+
+  private init?(_ bytes: UnsafeRawBufferPointer) {
+    let headerSize = Self.header.utf8CodeUnitCount
+    guard bytes.count >= headerSize + Self.trailerSize + 1,
+      (0..<headerSize).allSatisfy({ bytes[$0] == Self.header.utf8Start[$0] })
+    else { return nil }
+    self.bytes = bytes
+    let trailer = bytes.count - Self.trailerSize
+    offsetSize = Int(bytes[trailer + 6])
+    referenceSize = Int(bytes[trailer + 7])
+    func word(_ at: Int) -> Int? {
+      Int(exactly: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: at, as: UInt64.self)))
+    }
+    guard (1...8).contains(offsetSize), (1...8).contains(referenceSize), let count = word(trailer + 8),
+      let table = word(trailer + 24), table >= headerSize, table <= trailer, count > 0,
+      count <= (trailer - table) / offsetSize
+    else { return nil }
+    self.count = count
+    self.table = table
+  }
+
+  /// A big-endian integer of up to eight bytes; nil where it does not lie before the table, or is too large.
+  private func integer(at offset: Int, size: Int, before end: Int) -> Int? {
+    guard offset >= 0, offset <= end - size else { return nil }
+    var value: UInt64 = 0
+    for i in 0..<size { value = value << 8 | UInt64(bytes[offset + i]) }
+    return Int(exactly: value)
+  }
+
+  /// Where an object is.
+  private func offset(_ object: Int) -> Int? {
+    guard object < count,
+      let offset = integer(
+        at: table + object * offsetSize, size: offsetSize, before: bytes.count - Self.trailerSize),
+      offset < table
+    else { return nil }
+    return offset
+  }
+
+  private func kind(_ object: Int) -> UInt8? { offset(object).map { bytes[$0] >> 4 } }
+
+  /// How many things follow a marker, and where they begin.
+  private func extent(_ offset: Int) -> (count: Int, start: Int)? {
+    let low = Int(bytes[offset] & 15)
+    if low != 15 { return (low, offset + 1) }
+    guard offset + 1 < table, bytes[offset + 1] >> 4 == 1, bytes[offset + 1] & 15 <= 3 else { return nil }
+    let size = 1 << Int(bytes[offset + 1] & 15)
+    guard let count = integer(at: offset + 2, size: size, before: table) else { return nil }
+    return (count, offset + 2 + size)
+  }
+
+  private func isValue(_ object: Int) -> Bool {
+    guard let offset = offset(object) else { return false }
+    let marker = bytes[offset]
+    switch marker >> 4 {
+    case 0: return marker == 8 || marker == 9
+    case 1: return marker & 15 <= 4 && fits(1 << Int(marker & 15), 1, at: offset + 1)
+    case 2: return marker & 15 <= 3 && fits(1 << Int(marker & 15), 1, at: offset + 1)
+    case 3: return marker == 0x33 && fits(8, 1, at: offset + 1)
+    case 4, 5: return extent(offset).map { fits($0.count, 1, at: $0.start) } ?? false
+    case 6: return extent(offset).map { fits($0.count, 2, at: $0.start) } ?? false
+    case 10:
+      guard let (items, start) = extent(offset) else { return false }
+      return fits(items, referenceSize, at: start)
+    case 13:
+      guard let (pairs, start) = extent(offset), fits(pairs, 2 * referenceSize, at: start) else {
+        return false
+      }
+      return (0..<pairs).allSatisfy { i in
+        guard let key = integer(at: start + i * referenceSize, size: referenceSize, before: table),
+          let kind = kind(key)
+        else { return false }
+        return kind == 5 || kind == 6
+      }
+    default: return false
+    }
+  }
+
+  private func fits(_ count: Int, _ size: Int, at start: Int) -> Bool {
+    start <= table && count <= (table - start) / size
+  }
+}

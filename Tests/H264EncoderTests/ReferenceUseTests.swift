@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import H264Encoder
+
+/// Several references where pictures make use of them, one where they do not.
+@Suite struct ReferenceUseTests {
+  @Test("The largest share of the last pictures counts as it fades, and each seventh picture is asked again")
+  func shares() {
+    var use = ReferenceUse()
+    #expect(use.isWorthIt(index: 1, least: 0.3))
+    use.take(index: 1, farther: 40, inter: 100)
+    // 0.8 of what was taken for granted.
+    #expect(use.isWorthIt(index: 2, least: 0.8))
+    for index in UInt64(2)...6 { use.take(index: index, farther: 0, inter: 100) }
+    #expect(!use.isWorthIt(index: 7, least: 0.3))
+    #expect(use.isWorthIt(index: 7, least: 0.2))
+    #expect(!use.isWorthIt(index: 12, least: 0.3))
+    #expect(use.isWorthIt(index: 13, least: 0.3))
+    use.take(index: 13, farther: 50, inter: 100)
+    #expect(use.isWorthIt(index: 14, least: 0.3))
+    use.take(index: 14, farther: 0, inter: 0)
+    #expect(use.isWorthIt(index: 15, least: 0.4))
+    #expect(!use.isWorthIt(index: 15, least: 0.45))
+  }
+
+  /// - Parameter picture: which picture of the content comes `n`th.
+  private static func encode(
+    speed: Int, references: Int, frames: Int, picture: (Int) -> Int
+  ) throws -> [FrameFacts] {
+    var c = EncoderConfiguration(width: 128, height: 96)
+    c.rateControl = .constantQP(26)
+    c.maximumReferences = references
+    c.speed = speed
+    let encoder = try LowLatencyEncoder(configuration: c)
+    let decoder = try #require(ReferenceDecoder(.libavcodec))
+    let content = SyntheticContent(kind: .motion, width: c.width, height: c.height, seed: 5)
+    return try (0..<frames).map { n in
+      let unit = try content.frame(picture(n)).withSource(planar: true, padding: 0) { try encoder.encode($0) }
+      let reconstruction = try #require(encoder.reconstruction(width: c.width, height: c.height))
+      let decoded = try #require(try decoder.decode(unit.data))
+      #expect(reconstruction.firstDifference(decoded) == nil, "frame \(n)")
+      return unit.facts
+    }
+  }
+
+  @Test("Two pictures in turns: the one before the last is kept for reference", arguments: 2...6)
+  func turns(speed: Int) throws {
+    let two = try Self.encode(speed: speed, references: 2, frames: 24) { $0 % 2 * 60 }
+    let one = try Self.encode(speed: speed, references: 1, frames: 24) { $0 % 2 * 60 }
+    #expect(two.dropFirst(2).allSatisfy { $0.referenceCount == 2 })
+    let bits = (
+      two: two.dropFirst(2).reduce(0) { $0 + $1.bits }, one: one.dropFirst(2).reduce(0) { $0 + $1.bits }
+    )
+    #expect(bits.two * 4 < bits.one)
+  }
+
+  @Test("A picture that stands still needs one, but for those that ask", arguments: 2...6)
+  func still(speed: Int) throws {
+    let facts = try Self.encode(speed: speed, references: 3, frames: 40) { _ in 0 }
+    let asked = facts.indices.filter { $0 >= 20 && facts[$0].referenceCount > 1 }
+    #expect((2...3).contains(asked.count))
+    #expect(zip(asked, asked.dropFirst()).allSatisfy { $1 - $0 == Int(ReferenceUse.interval) })
+  }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+@testable import VideoToolbox
+
+/// What Foundation may be given to read of a silo that came from anywhere.
+struct BinaryPropertyListTests {
+  private static func accepts(_ data: Data) -> Bool {
+    data.withUnsafeBytes { BinaryPropertyList.holdsOnlyValues($0) }
+  }
+
+  /// A list of objects of at most 255 bytes in all; the first is the root.
+  private static func list(_ objects: [UInt8]...) -> Data {
+    var bytes = Array("bplist00".utf8)
+    var offsets: [UInt8] = []
+    for object in objects {
+      offsets.append(UInt8(bytes.count))
+      bytes += object
+    }
+    let table = UInt8(bytes.count)
+    bytes += offsets + [0, 0, 0, 0, 0, 0, 1, 1]
+    for number in [UInt8(objects.count), 0, table] { bytes += [0, 0, 0, 0, 0, 0, 0, number] }
+    return Data(bytes)
+  }
+
+  private static let values: [String: Any] = [
+    "text": "abc", "wide": "äöü€", "long": String(repeating: "x", count: 300), "data": Data(count: 70_000),
+    "number": 7, "large": UInt64.max, "negative": -1, "real": 0.25, "flag": true,
+    "date": Date(timeIntervalSince1970: 0),
+    "list": [1, "two", [3.0]] as [Any], "many": Array(0..<300), "inner": ["a": ["b": Data([1])]],
+    "none": [String: Any](),
+  ]
+
+  @Test func whatFoundationWritesIsTaken() throws {
+    let data = try #require(SiloRecord.pack(Self.values))
+    #expect(Self.accepts(data))
+    let read = try #require(data.withUnsafeBytes { SiloRecord.unpack($0) })
+    #expect(NSDictionary(dictionary: read).isEqual(to: Self.values))
+  }
+
+  /// Foundation ends the process at the sets.
+  @Test func whatNoPropertyListHoldsIsNot() {
+    let number: [UInt8] = [0x10, 5]
+    let key: [UInt8] = [0x51, 0x61]
+    #expect(Self.accepts(Self.list([0xD1, 1, 2], key, number)))
+    #expect(!Self.accepts(Self.list([0xC1, 1], number)))
+    #expect(!Self.accepts(Self.list([0xD1, 1, 2], key, [0xC1, 3], number)))
+    #expect(!Self.accepts(Self.list([0xD1, 1, 1], number)))
+    #expect(!Self.accepts(Self.list([0xD1, 1, 2], [0xA1, 2], number)))
+    #expect(!Self.accepts(Self.list([0xD1, 1, 2], key, [0x80, 5])))
+    #expect(!Self.accepts(Self.list([0xD1, 1, 2], key, [0x00])))
+    #expect(!Self.accepts(Self.list([0xD1, 9, 2], key, number)))
+    #expect(!Self.accepts(Self.list([0xDF, 0x13, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], key)))
+    for file in [Self.list([0xC1, 1], number), Self.list([0xD1, 1, 2], key, [0xC1, 3], number)] {
+      #expect(file.withUnsafeBytes { SiloRecord.unpack($0) } == nil)
+    }
+  }
+
+  /// Whatever it becomes, it is read or refused: in exact memory, so that a sanitizer sees a byte beyond.
+  @Test func changedBytes() throws {
+    let data = try #require(
+      SiloRecord.pack(["a": [1, 2, 300] as [Any], "b": Data([1, 2, 3]), "c": ["d": "efg"]]))
+    var random = SystemRandomNumberGenerator()
+    var taken = 0
+    for round in 0..<20_000 {
+      var bytes = [UInt8](data)
+      for _ in 0...Int.random(in: 0..<4, using: &random) {
+        bytes[Int.random(in: 0..<bytes.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
+      }
+      if round % 3 == 0 { bytes.removeLast(Int.random(in: 0...bytes.count, using: &random)) }
+      let isTaken = bytes.withUnsafeBytes { bytes in
+        _ = SiloRecord.unpack(bytes)
+        return BinaryPropertyList.holdsOnlyValues(bytes)
+      }
+      if isTaken { taken += 1 }
+    }
+    #expect((1..<20_000).contains(taken))
+  }
+}
