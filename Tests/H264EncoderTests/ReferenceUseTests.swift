@@ -52,7 +52,7 @@ import Testing
     let bits = (
       two: two.dropFirst(2).reduce(0) { $0 + $1.bits }, one: one.dropFirst(2).reduce(0) { $0 + $1.bits }
     )
-    #expect(bits.two * 4 < bits.one)
+    #expect(bits.two * 3 < bits.one)
   }
 
   @Test("A picture that stands still needs one, but for those that ask", arguments: 2...6)
