@@ -24,19 +24,22 @@ struct BinaryPropertyListTests {
     return Data(bytes)
   }
 
-  private static let values: [String: Any] = [
-    "text": "abc", "wide": "äöü€", "long": String(repeating: "x", count: 300), "data": Data(count: 70_000),
-    "number": 7, "large": UInt64.max, "negative": -1, "real": 0.25, "flag": true,
-    "date": Date(timeIntervalSince1970: 0),
-    "list": [1, "two", [3.0]] as [Any], "many": Array(0..<300), "inner": ["a": ["b": Data([1])]],
-    "none": [String: Any](),
-  ]
+  private static var values: [String: Any] {
+    [
+      "text": "abc", "wide": "äöü€", "long": String(repeating: "x", count: 300), "data": Data(count: 70_000),
+      "number": 7, "large": UInt64.max, "negative": -1, "real": 0.25, "flag": true,
+      "date": Date(timeIntervalSince1970: 0),
+      "list": [1, "two", [3.0]] as [Any], "many": Array(0..<300), "inner": ["a": ["b": Data([1])]],
+      "none": [String: Any](),
+    ]
+  }
 
   @Test func whatFoundationWritesIsTaken() throws {
-    let data = try #require(SiloRecord.pack(Self.values))
+    let values = Self.values
+    let data = try #require(SiloRecord.pack(values))
     #expect(Self.accepts(data))
     let read = try #require(data.withUnsafeBytes { SiloRecord.unpack($0) })
-    #expect(NSDictionary(dictionary: read).isEqual(to: Self.values))
+    #expect(NSDictionary(dictionary: read).isEqual(to: values))
   }
 
   /// Foundation ends the process at the sets.
