@@ -227,6 +227,10 @@ package final class Muxer {
     guard bytes.count < Int(Int32.max), let base = bytes.baseAddress else {
       throw MediaFileError(.other, "a sample of \(bytes.count) bytes cannot be stored")
     }
+    // libavformat, for one, opens no movie with a fragment that has such samples.
+    guard !options.isFragmented || !bytes.isEmpty else {
+      throw MediaFileError(.other, "a sample without a byte cannot be stored in a movie of fragments")
+    }
     let scale =
       Int64(context.pointee.streams[sample.track]?.pointee.time_base.den ?? 1)
       / Int64(max(1, tracks[sample.track].timeScale))

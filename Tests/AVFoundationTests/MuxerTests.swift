@@ -56,6 +56,31 @@ import Testing
       try Probe.facts(scratch.file("false-d.mp4"), "stream=codec_tag_string")["codec_tag_string"] == "hvc1")
   }
 
+  /// libavformat writes them, and does not open what it wrote.
+  @Test func samplesWithoutBytesInFragments() throws {
+    let scratch = Scratch()
+    let path = scratch.file("a.mov")
+    let demuxer = try Demuxer(url: Fixture.movie())
+    demuxer.select([0])
+    var options = Muxer.Options()
+    options.isFragmented = true
+    let muxer = try Muxer(
+      path: path, container: .mov, tracks: [MuxerTrack(copying: demuxer.streams[0])], options: options)
+    let bytes = [UInt8](repeating: 0, count: 64)
+    func write(_ time: Int64, bytes count: Int) throws {
+      let sample = Muxer.Sample(track: 0, pts: time, dts: time, duration: 1, isSync: true)
+      try bytes.withUnsafeBytes {
+        try muxer.write(sample, bytes: UnsafeRawBufferPointer(rebasing: $0[..<count]))
+      }
+    }
+    for time in Int64(0)..<4 { try write(time, bytes: 64) }
+    for time in Int64(4)..<12 { #expect(throws: MediaFileError.self) { try write(time, bytes: 0) } }
+    try write(12, bytes: 64)
+    try muxer.finish(trackEnds: [:])
+    #expect(try Demuxer(url: path).streams.count == 1)
+    #expect(try Probe.samples(path).count == 5)
+  }
+
   /// libavformat ends the process when it finishes a movie with such a sample, or when one is given up.
   @Test(arguments: [(-1, 1 << 31), (-1, 1 << 40), (1 << 31, 1), (1 << 33, 1)])
   func spansBeyond32Bits(gap: Int64, duration: Int64) throws {
