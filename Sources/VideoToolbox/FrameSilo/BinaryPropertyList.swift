@@ -14,7 +14,9 @@ struct BinaryPropertyList {
   /// Whether every object is a Boolean, a number, a date, data, a string, an array or a dictionary with strings as keys, and lies within.
   static func holdsOnlyValues(_ bytes: UnsafeRawBufferPointer) -> Bool {
     guard let list = BinaryPropertyList(bytes) else { return false }
-    return (0..<list.count).allSatisfy(list.isValue)
+    // Objects that lie in each other would make this quadratic: what is whole has no more pairs than bytes.
+    var pairs = bytes.count
+    return (0..<list.count).allSatisfy { list.isValue($0, &pairs) }
   }
 
   private init?(_ bytes: UnsafeRawBufferPointer) {
@@ -67,7 +69,7 @@ struct BinaryPropertyList {
     return (count, offset + 2 + size)
   }
 
-  private func isValue(_ object: Int) -> Bool {
+  private func isValue(_ object: Int, _ pairsLeft: inout Int) -> Bool {
     guard let offset = offset(object) else { return false }
     let marker = bytes[offset]
     switch marker >> 4 {
