@@ -86,6 +86,8 @@ struct BinaryPropertyList {
       guard let (pairs, start) = extent(offset), fits(pairs, 2 * referenceSize, at: start) else {
         return false
       }
+      pairsLeft -= pairs
+      guard pairsLeft >= 0 else { return false }
       return (0..<pairs).allSatisfy { i in
         guard let key = integer(at: start + i * referenceSize, size: referenceSize, before: table),
           let kind = kind(key)
