@@ -24,22 +24,48 @@ struct BinaryPropertyListTests {
     return Data(bytes)
   }
 
-  private static var values: [String: Any] {
-    [
-      "text": "abc", "wide": "äöü€", "long": String(repeating: "x", count: 300), "data": Data(count: 70_000),
-      "number": 7, "large": UInt64.max, "negative": -1, "real": 0.25, "flag": true,
-      "date": Date(timeIntervalSince1970: 0),
-      "list": [1, "two", [3.0]] as [Any], "many": Array(0..<300), "inner": ["a": ["b": Data([1])]],
-      "none": [String: Any](),
-    ]
-  }
-
   @Test func whatFoundationWritesIsTaken() throws {
-    let values = Self.values
-    let data = try #require(SiloRecord.pack(values))
+    let long = String(repeating: "x", count: 300)
+    let many = Array(0..<300)
+    let data = try #require(
+      SiloRecord.pack([
+        "text": "abc", "wide": "äöü€", "long": long, "data": Data(count: 70_000), "number": 7,
+        "large": UInt64.max, "negative": -1, "real": 0.25, "flag": true,
+        "date": Date(timeIntervalSince1970: 0),
+        "list": ["one", ["two"]] as [Any], "many": many, "inner": ["a": ["b": Data([1])]],
+        "none": [String: Any](),
+      ]))
     #expect(Self.accepts(data))
     let read = try #require(data.withUnsafeBytes { SiloRecord.unpack($0) })
-    #expect(Set(read.keys) == Set(values.keys))
+    #expect(read.count == 14)
+    #expect(
+      read["text"] as? String == "abc" && read["wide"] as? String == "äöü€" && read["long"] as? String == long
+    )
+    #expect(read["data"] as? Data == Data(count: 70_000))
+    #expect(read["number"] as? Int == 7 && read["large"] as? UInt64 == .max && read["negative"] as? Int == -1)
+    #expect(read["real"] as? Double == 0.25 && read["flag"] as? Bool == true)
+    #expect(read["date"] as? Date == Date(timeIntervalSince1970: 0))
+    let list = try #require(read["list"] as? [Any])
+    #expect(list.count == 2 && list[0] as? String == "one" && list[1] as? [String] == ["two"])
+    #expect(read["many"] as? [Int] == many)
+    #expect(read["inner"] as? [String: [String: Data]] == ["a": ["b": Data([1])]])
+    #expect((read["none"] as? [String: Any])?.isEmpty == true)
+  }
+
+  /// A million objects that are all the same dictionary of a million pairs.
+  @Test(.timeLimit(.minutes(1))) func objectsInEachOther() {
+    let pairs = 1 << 20
+    var bytes = Array("bplist00".utf8) + [0xDF, 0x12, 0, 0x10, 0, 0]
+    bytes += [UInt8](repeating: 1, count: 2 * pairs)
+    let key = bytes.count
+    bytes += [0x51, 0x61]
+    let table = bytes.count
+    func word(_ n: Int) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: n >> (24 - 8 * $0)) } }
+    bytes += word(8) + word(key)
+    for _ in 0..<1_000_000 { bytes += word(8) }
+    bytes += [0, 0, 0, 0, 0, 0, 4, 1]
+    for number in [1_000_002, 0, table] { bytes += [0, 0, 0, 0] + word(number) }
+    #expect(!Self.accepts(Data(bytes)))
   }
 
   /// Foundation ends the process at the sets.
