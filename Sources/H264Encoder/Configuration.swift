@@ -193,10 +193,10 @@ public struct FrameOptions: Sendable, Equatable {
   public enum References: Sendable, Equatable {
     /// Whatever is there, newest first.
     case automatic
-    /// Only these frames (`FrameFacts.index`), in this order; those that are gone are passed over. If
-    /// none is left, the frame becomes a key frame.
+    /// Only these frames (`FrameFacts.index`), in this order, as many of them as the speed level makes use of; those that
+    /// are gone are passed over. If none is left, the frame becomes a key frame.
     case frames([UInt64])
-    /// Only long-term slots, in this order.
+    /// Only long-term slots, in this order, likewise.
     case longTerm([Int])
   }
 
