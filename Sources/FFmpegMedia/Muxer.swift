@@ -227,6 +227,11 @@ package final class Muxer {
     guard bytes.count < Int(Int32.max), let base = bytes.baseAddress else {
       throw MediaFileError(.other, "a sample of \(bytes.count) bytes cannot be stored")
     }
+    guard !tracks[sample.track].holdsByteStreams || MuxerTrack.beginsWithStartCode(bytes) else {
+      throw MediaFileError(
+        .unsupportedFormat,
+        "the track's configuration record is no avcC or hvcC, and its samples are no byte streams either")
+    }
     // libavformat, for one, opens no movie with a fragment that has such samples.
     guard !options.isFragmented || !bytes.isEmpty else {
       throw MediaFileError(.other, "a sample without a byte cannot be stored in a movie of fragments")

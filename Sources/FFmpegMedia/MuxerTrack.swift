@@ -95,6 +95,22 @@ package struct MuxerTrack: Sendable {
     self.timeScale = timeScale
   }
 
+  /// Whether libavformat takes the samples to be byte streams (H.264 and H.265, Annex B), since the record is no avcC or hvcC, and rewrites
+  /// them with lengths: of others nothing would be left.
+  var holdsByteStreams: Bool {
+    switch codecID {
+    case AV_CODEC_ID_H264: !extradata.isEmpty && extradata.first != 1
+    case AV_CODEC_ID_HEVC: extradata.count > 6 && extradata.withUnsafeBytes(Self.beginsWithStartCode)
+    default: false
+    }
+  }
+
+  /// Whether bytes begin with a start code, of three bytes or four, and do not end with it.
+  static func beginsWithStartCode(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    let zeros = bytes.prefix(3).prefix { $0 == 0 }.count
+    return zeros >= 2 && bytes.count > zeros + 1 && bytes[zeros] == 1
+  }
+
   /// Describes the track to libavformat.
   func apply(to stream: UnsafeMutablePointer<AVStream>) throws {
     guard let parameters = stream.pointee.codecpar else {

@@ -56,6 +56,30 @@ import Testing
       try Probe.facts(scratch.file("false-d.mp4"), "stream=codec_tag_string")["codec_tag_string"] == "hvc1")
   }
 
+  /// libavformat looks for start codes in the samples then, and drops what is before the first.
+  @Test func recordsThatAreNone() throws {
+    let scratch = Scratch()
+    let path = scratch.file("a.mov")
+    let demuxer = try Demuxer(url: Fixture.movie())
+    demuxer.select([0])
+    var track = try MuxerTrack(copying: demuxer.streams[0])
+    track.extradata = Data(repeating: 0xBE, count: 40)
+    let muxer = try Muxer(path: path, container: .mov, tracks: [track], options: .init())
+    func write(_ time: Int64, _ bytes: [UInt8]) throws {
+      let sample = Muxer.Sample(track: 0, pts: time, dts: time, duration: 1, isSync: true)
+      try bytes.withUnsafeBytes { try muxer.write(sample, bytes: $0) }
+    }
+    for bytes: [UInt8] in [
+      [0, 0, 0, 2, 0x65, 0x88], [0xBE, 0xBE, 0xBE, 0xBE], [0], [0, 0, 1], [0, 0, 0, 1], [0, 0, 0, 0, 1, 2],
+    ] {
+      #expect(throws: MediaFileError.self) { try write(0, bytes) }
+    }
+    try write(0, [0, 0, 1, 0x65, 0x88, 0x84])
+    try write(1, [0, 0, 0, 1, 0x65, 0x88, 0x84, 0x21])
+    try muxer.finish(trackEnds: [:])
+    #expect(try Probe.samples(path).map(\.size) == [7, 8])
+  }
+
   /// libavformat writes them, and does not open what it wrote.
   @Test func samplesWithoutBytesInFragments() throws {
     let scratch = Scratch()
