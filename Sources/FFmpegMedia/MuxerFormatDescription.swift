@@ -25,6 +25,17 @@ extension MuxerTrack {
     }
   }
 
+  /// The atom that holds a video codec's configuration record.
+  private static func recordName(_ codecID: AVCodecID) -> String {
+    switch codecID {
+    case AV_CODEC_ID_H264: "avcC"
+    case AV_CODEC_ID_HEVC: "hvcC"
+    case AV_CODEC_ID_AV1: "av1C"
+    case AV_CODEC_ID_VP8, AV_CODEC_ID_VP9: "vpcC"
+    default: "esds"
+    }
+  }
+
   private mutating func fillVideo(_ description: CMFormatDescription) {
     let dimensions = CMVideoFormatDescriptionGetDimensions(description)
     width = dimensions.width
@@ -34,12 +45,11 @@ extension MuxerTrack {
     }
     func value(_ key: CFString) -> Any? { CMFormatDescriptionGetExtension(description, extensionKey: key) }
     if let atoms = value(kCMFormatDescriptionExtension_SampleDescriptionExtensionAtoms) as? NSDictionary {
-      for name in ["avcC", "hvcC", "av1C", "vpcC"] {
-        let atom = atoms.object(forKey: name as NSString)
-        if let data = atom as? Data ?? (atom as? [Data])?.first { extradata = data }
-      }
-      if let data = atoms.object(forKey: "esds" as NSString) as? Data {
-        extradata = ElementaryStreamDescriptor.configuration(in: data)
+      // The codec's own alone: what stands beside it says nothing of these samples.
+      let name = Self.recordName(codecID)
+      let atom = atoms.object(forKey: name as NSString)
+      if let data = atom as? Data ?? (atom as? [Data])?.first {
+        extradata = name == "esds" ? ElementaryStreamDescriptor.configuration(in: data) : data
       }
     }
     if extradata.isEmpty, let data = value(CodecNames.extradataKey) as? Data { extradata = data }

@@ -38,7 +38,12 @@ struct MuxerSampleDescriptions {
     let muxer = try Muxer(segmentsOf: container, tracks: [track], options: Muxer.Options())
     defer { muxer.cancel() }
     let sample = Muxer.Sample(track: 0, pts: 0, dts: 0, duration: 1, isSync: true)
-    try [UInt8](repeating: 0, count: 16).withUnsafeBytes { try muxer.write(sample, bytes: $0) }
+    var bytes = [UInt8](repeating: 0, count: 16)
+    // An access unit delimiter.
+    if track.holdsByteStreams, !track.extradata.isEmpty {
+      bytes.replaceSubrange(0..<6, with: [0, 0, 0, 1, 9, 0x10])
+    }
+    try bytes.withUnsafeBytes { try muxer.write(sample, bytes: $0) }
     try muxer.cutFragment()
     return muxer.takeInitialization()
   }

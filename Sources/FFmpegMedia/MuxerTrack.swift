@@ -95,12 +95,12 @@ package struct MuxerTrack: Sendable {
     self.timeScale = timeScale
   }
 
-  /// Whether libavformat takes the samples to be byte streams (H.264 and H.265, Annex B), since the record is no avcC or hvcC, and rewrites
-  /// them with lengths: of others nothing would be left.
+  /// Whether libavformat takes the samples to be byte streams (H.264 and H.265, Annex B), since the record is no avcC or hvcC, or the first
+  /// sample stands for it, and rewrites them with lengths: of others nothing would be left.
   var holdsByteStreams: Bool {
     switch codecID {
-    case AV_CODEC_ID_H264: !extradata.isEmpty && extradata.first != 1
-    case AV_CODEC_ID_HEVC: extradata.count > 6 && extradata.withUnsafeBytes(Self.beginsWithStartCode)
+    case AV_CODEC_ID_H264: extradata.first != 1
+    case AV_CODEC_ID_HEVC: extradata.isEmpty || extradata.withUnsafeBytes(Self.beginsWithStartCode)
     default: false
     }
   }

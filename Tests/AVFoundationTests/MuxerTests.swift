@@ -57,13 +57,13 @@ import Testing
   }
 
   /// libavformat looks for start codes in the samples then, and drops what is before the first.
-  @Test func recordsThatAreNone() throws {
+  @Test(arguments: [40, 0]) func recordsThatAreNone(bytes: Int) throws {
     let scratch = Scratch()
     let path = scratch.file("a.mov")
     let demuxer = try Demuxer(url: Fixture.movie())
     demuxer.select([0])
     var track = try MuxerTrack(copying: demuxer.streams[0])
-    track.extradata = Data(repeating: 0xBE, count: 40)
+    track.extradata = Data(repeating: 0xBE, count: bytes)
     let muxer = try Muxer(path: path, container: .mov, tracks: [track], options: .init())
     func write(_ time: Int64, _ bytes: [UInt8]) throws {
       let sample = Muxer.Sample(track: 0, pts: time, dts: time, duration: 1, isSync: true)
