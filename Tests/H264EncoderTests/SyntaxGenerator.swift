@@ -38,9 +38,9 @@ final class SyntaxPicture {
     syntax = PictureSyntax(
       widthInMbs: widthInMbs, heightInMbs: heightInMbs, info: memory(count, MacroblockInfo()),
       nonZero: memory(count * 24, 0), intraModes: memory(count * 16, 2),
-      referenceIndex: memory(count * 4, -1), motion: memory(count * 16, .zero),
+      referenceIndex: memory(count * 4, -1), motion: memory(count * 4, .zero),
       motionDifference: memory(count * 16, .zero), referenceIndexL1: memory(count * 4, -1),
-      motionL1: memory(count * 16, .zero), motionDifferenceL1: memory(count * 16, .zero))
+      motionL1: memory(count * 4, .zero), motionDifferenceL1: memory(count * 16, .zero))
     levels = memory(count * LevelLayout.count, 0)
     pcm = memory(count * 384, 0)
     rubbish = memory(LevelLayout.count, 0)
@@ -114,10 +114,10 @@ struct SyntaxGenerator {
     (s.nonZero + m * 24).update(repeating: 0, count: 24)
     (s.intraModes + m * 16).update(repeating: 2, count: 16)
     (s.referenceIndex + m * 4).update(repeating: -1, count: 4)
-    (s.motion + m * 16).update(repeating: .zero, count: 16)
+    (s.motion + m * 4).update(repeating: .zero, count: 4)
     (s.motionDifference + m * 16).update(repeating: .zero, count: 16)
     (s.referenceIndexL1 + m * 4).update(repeating: -1, count: 4)
-    (s.motionL1 + m * 16).update(repeating: .zero, count: 16)
+    (s.motionL1 + m * 4).update(repeating: .zero, count: 4)
     (s.motionDifferenceL1 + m * 16).update(repeating: .zero, count: 16)
     // Fields that the writers must not take from here.
     mb.qp = UInt8(random.int(qpRange))

@@ -214,8 +214,8 @@ struct ArithmeticDecoder {
 
   mutating func decision(_ context: Int, _ reader: inout BitReader) throws -> Int {
     let (state, mps) = states[context]
-    let row = ovt_cabac_states()! + (state << 1 | mps) * 8
-    let lps = Int(row[4 + (range >> 6 & 3)])
+    let row = ovt_cabac_transitions()! + (state << 1 | mps) * 2
+    let lps = Int(ovt_cabac_ranges()![(state << 1 | mps) * 4 + (range >> 6 & 3)] & 0xFF)
     range -= lps
     var bin = mps
     if offset >= range {

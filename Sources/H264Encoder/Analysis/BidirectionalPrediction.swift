@@ -30,21 +30,21 @@ extension MacroblockCoder {
     let motion = f.syntax.motionL1
     let reference = f.syntax.referenceIndexL1
     let o = MacroblockCoder.gridL1
-    @inline(__always) func load(_ slot: Int, _ bit: UInt8, _ n: Int, _ block4: Int, _ block8: Int) {
+    @inline(__always) func load(_ slot: Int, _ bit: UInt8, _ n: Int, _ block: Int) {
       if available & bit != 0 {
-        gridMotion[o &+ slot] = motion[n &* 16 &+ block4]
-        gridReference[o &+ slot] = reference[n &* 4 &+ block8]
+        gridMotion[o &+ slot] = motion[n &* 4 &+ block]
+        gridReference[o &+ slot] = reference[n &* 4 &+ block]
       } else {
         gridMotion[o &+ slot] = .zero
         gridReference[o &+ slot] = -2
       }
     }
-    load(0, Availability.topLeft, m &- w &- 1, 15, 3)
-    load(1, Availability.top, m &- w, 12, 2)
-    load(2, Availability.top, m &- w, 14, 3)
-    load(3, Availability.topRight, m &- w &+ 1, 12, 2)
-    load(4, Availability.left, m &- 1, 3, 1)
-    load(8, Availability.left, m &- 1, 11, 3)
+    load(0, Availability.topLeft, m &- w &- 1, 3)
+    load(1, Availability.top, m &- w, 2)
+    load(2, Availability.top, m &- w, 3)
+    load(3, Availability.topRight, m &- w &+ 1, 2)
+    load(4, Availability.left, m &- 1, 1)
+    load(8, Availability.left, m &- 1, 3)
     gridReference[o &+ 7] = -2
     gridReference[o &+ 11] = -2
   }

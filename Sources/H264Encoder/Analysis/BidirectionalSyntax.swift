@@ -5,24 +5,19 @@ extension MacroblockCoder {
   /// Takes the vectors and references of both lists over from the grids.
   mutating func storeMotionBoth() {
     storeMotion()
-    let motion = f.syntax.motionL1 + m &* 16
+    let motion = f.syntax.motionL1 + m &* 4
     let reference = f.syntax.referenceIndexL1 + m &* 4
     for i in 0..<4 {
       let g = 5 &+ (i >> 1) &* 4 &+ (i & 1) &+ MacroblockCoder.gridL1
-      let v = gridMotion[g]
       reference[i] = gridReference[g]
-      let p = motion + ((i >> 1) &* 8 &+ (i & 1) &* 2)
-      p[0] = v
-      p[1] = v
-      p[4] = v
-      p[5] = v
+      motion[i] = gridMotion[g]
     }
   }
 
   /// Marks the macroblock as not predicted from list 1.
   mutating func storeNoMotionL1() {
     UnsafeMutableRawPointer(f.syntax.referenceIndexL1 + m &* 4).storeBytes(of: 0xFFFF_FFFF, as: UInt32.self)
-    clear(f.syntax.motionL1 + m &* 16)
+    clearMotion(f.syntax.motionL1 + m &* 4)
     clear(f.syntax.motionDifferenceL1 + m &* 16)
   }
 
@@ -30,11 +25,11 @@ extension MacroblockCoder {
   mutating func loadMotionBoth() {
     for i in 0..<4 {
       let g = 5 &+ (i >> 1) &* 4 &+ (i & 1)
-      let corner = m &* 16 &+ (i >> 1) &* 8 &+ (i & 1) &* 2
-      gridMotion[g] = f.syntax.motion[corner]
-      gridReference[g] = f.syntax.referenceIndex[m &* 4 &+ i]
-      gridMotion[g &+ MacroblockCoder.gridL1] = f.syntax.motionL1[corner]
-      gridReference[g &+ MacroblockCoder.gridL1] = f.syntax.referenceIndexL1[m &* 4 &+ i]
+      let at = m &* 4 &+ i
+      gridMotion[g] = f.syntax.motion[at]
+      gridReference[g] = f.syntax.referenceIndex[at]
+      gridMotion[g &+ MacroblockCoder.gridL1] = f.syntax.motionL1[at]
+      gridReference[g &+ MacroblockCoder.gridL1] = f.syntax.referenceIndexL1[at]
     }
   }
 

@@ -314,14 +314,14 @@ extension MacroblockCoder {
     }
     if f.hasTemporalMotion {
       let motion = f.previous.motion
-      starts[n] = motion[m &* 16 &+ 5]
+      starts[n] = motion[m &* 4]
       n &+= 1
       if mbX &+ 1 < f.geometry.widthInMbs {
-        starts[n] = motion[(m &+ 1) &* 16 &+ 5]
+        starts[n] = motion[(m &+ 1) &* 4]
         n &+= 1
       }
       if mbY &+ 1 < f.geometry.heightInMbs {
-        starts[n] = motion[(m &+ f.geometry.widthInMbs) &* 16 &+ 5]
+        starts[n] = motion[(m &+ f.geometry.widthInMbs) &* 4]
         n &+= 1
       }
     }

@@ -234,17 +234,12 @@ struct MacroblockCoder {
 
   /// Marks the macroblock as inter for its neighbours: one vector and reference for each 8x8 block.
   mutating func storeMotion() {
-    let motion = f.syntax.motion + m &* 16
+    let motion = f.syntax.motion + m &* 4
     let reference = f.syntax.referenceIndex + m &* 4
     for i in 0..<4 {
       let g = 5 &+ (i >> 1) &* 4 &+ (i & 1)
-      let v = gridMotion[g]
       reference[i] = gridReference[g]
-      let p = motion + ((i >> 1) &* 8 &+ (i & 1) &* 2)
-      p[0] = v
-      p[1] = v
-      p[4] = v
-      p[5] = v
+      motion[i] = gridMotion[g]
     }
     let modes = UnsafeMutableRawPointer(f.syntax.intraModes + m &* 16)
     // An inter neighbour predicts mode 2, or is "not available" under constrained_intra_pred (8.3.1.1).
@@ -256,14 +251,22 @@ struct MacroblockCoder {
   /// Marks the macroblock as intra for motion prediction.
   mutating func storeNoMotion() {
     UnsafeMutableRawPointer(f.syntax.referenceIndex + m &* 4).storeBytes(of: 0xFFFF_FFFF, as: UInt32.self)
-    clear(f.syntax.motion + m &* 16)
+    clearMotion(f.syntax.motion + m &* 4)
     clear(f.syntax.motionDifference + m &* 16)
     if f.isBidirectional { storeNoMotionL1() }
   }
 
+  /// Of 16 blocks.
   mutating func clear(_ vectors: UnsafeMutablePointer<MotionVector>) {
     let p = UnsafeMutableRawPointer(vectors).assumingMemoryBound(to: UInt64.self)
     for i in 0..<8 { p[i] = 0 }
+  }
+
+  /// Of 4 blocks.
+  mutating func clearMotion(_ vectors: UnsafeMutablePointer<MotionVector>) {
+    let p = UnsafeMutableRawPointer(vectors).assumingMemoryBound(to: UInt64.self)
+    p[0] = 0
+    p[1] = 0
   }
 
   mutating func storeIntraModesDC() {

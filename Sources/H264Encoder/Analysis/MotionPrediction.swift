@@ -15,21 +15,21 @@ extension MacroblockCoder {
     let w = f.geometry.widthInMbs
     let motion = f.syntax.motion
     let reference = f.syntax.referenceIndex
-    @inline(__always) func load(_ slot: Int, _ bit: UInt8, _ n: Int, _ block4: Int, _ block8: Int) {
+    @inline(__always) func load(_ slot: Int, _ bit: UInt8, _ n: Int, _ block: Int) {
       if available & bit != 0 {
-        gridMotion[slot] = motion[n &* 16 &+ block4]
-        gridReference[slot] = reference[n &* 4 &+ block8]
+        gridMotion[slot] = motion[n &* 4 &+ block]
+        gridReference[slot] = reference[n &* 4 &+ block]
       } else {
         gridMotion[slot] = .zero
         gridReference[slot] = -2
       }
     }
-    load(0, Availability.topLeft, m &- w &- 1, 15, 3)
-    load(1, Availability.top, m &- w, 12, 2)
-    load(2, Availability.top, m &- w, 14, 3)
-    load(3, Availability.topRight, m &- w &+ 1, 12, 2)
-    load(4, Availability.left, m &- 1, 3, 1)
-    load(8, Availability.left, m &- 1, 11, 3)
+    load(0, Availability.topLeft, m &- w &- 1, 3)
+    load(1, Availability.top, m &- w, 2)
+    load(2, Availability.top, m &- w, 3)
+    load(3, Availability.topRight, m &- w &+ 1, 2)
+    load(4, Availability.left, m &- 1, 1)
+    load(8, Availability.left, m &- 1, 3)
     gridReference[7] = -2
     gridReference[11] = -2
   }

@@ -37,19 +37,19 @@ struct CABACEngine {
 
   /// EncodeDecision: `bin` is 0 or 1.
   @inline(__always) mutating func encode(_ bin: UInt32, _ context: Int) {
-    let state = UInt32(contexts[context])
-    let row = ovt_cabac_states()! + Int(truncatingIfNeeded: state &* 8)
-    let rangeLPS = UInt32(row[Int(truncatingIfNeeded: range &>> 6)])
-    let isLPS = (state & 1) ^ bin
-    contexts[context] = row[Int(truncatingIfNeeded: isLPS)]
+    let state = Int(contexts[context])
+    let entry = UInt32(ovt_cabac_ranges()![state &* 4 &+ Int(truncatingIfNeeded: range &>> 6 & 3)])
+    let isLPS = UInt32(truncatingIfNeeded: state & 1) ^ bin
+    contexts[context] = ovt_cabac_transitions()![state &* 2 &+ Int(truncatingIfNeeded: isLPS)]
+    let rangeLPS = entry & 0xFF
+    let rangeMPS = range &- rangeLPS
     let mask = 0 &- isLPS
-    range &-= rangeLPS
-    low &+= UInt64(range & mask)
-    range ^= (range ^ rangeLPS) & mask
-    let shift = (range | 1).leadingZeroBitCount &- 23
-    range = range &<< UInt32(truncatingIfNeeded: shift)
+    low &+= UInt64(rangeMPS & mask)
+    // An MPS leaves 128 and more, so it shifts by 1 at the most; the table has an LPS's shift.
+    let shift = isLPS != 0 ? entry &>> 8 : (rangeMPS &>> 8) ^ 1
+    range = (isLPS != 0 ? rangeLPS : rangeMPS) &<< shift
     low = low &<< UInt64(truncatingIfNeeded: shift)
-    queued &+= shift
+    queued &+= Int(truncatingIfNeeded: shift)
     if queued >= 32 { drain() }
   }
 

@@ -127,28 +127,32 @@ extension CABACWriter {
   ) {
     var e = engine
     e.encode(1, flagContext)
-    let final = 31 &- (mask | 1).leadingZeroBitCount
     // Chroma DC has three positions, each with a context of its own, like the others.
-    var i = 0
-    while i < final {
-      let bit = mask &>> UInt32(truncatingIfNeeded: i) & 1
-      e.encode(bit, significant &+ i)
-      if bit != 0 { e.encode(0, last &+ i) }
-      i &+= 1
-    }
-    if final < count &- 1 {
-      e.encode(1, significant &+ final)
-      e.encode(1, last &+ final)
+    var left = mask
+    var next = 0
+    var found = 0
+    while left != 0 {
+      let position = left.trailingZeroBitCount
+      left &= left &- 1
+      while next < position {
+        e.encode(0, significant &+ next)
+        next &+= 1
+      }
+      positions[found] = UInt8(truncatingIfNeeded: position)
+      found &+= 1
+      // The last of all positions is not told of.
+      if position == count &- 1 { break }
+      e.encode(1, significant &+ position)
+      e.encode(left == 0 ? 1 : 0, last &+ position)
+      next = position &+ 1
     }
 
-    var left = mask
     var ones = 1
     var large = 0
     let limit = count == 4 ? 3 : 4
-    while left != 0 {
-      let i = 31 &- (left | 1).leadingZeroBitCount
-      left ^= 1 &<< UInt32(truncatingIfNeeded: i)
-      Self.level(&e, Int32(levels[i]), magnitude, &ones, &large, limit)
+    while found > 0 {
+      found &-= 1
+      Self.level(&e, Int32(levels[Int(positions[found])]), magnitude, &ones, &large, limit)
     }
     engine = e
   }
@@ -161,25 +165,28 @@ extension CABACWriter {
     let mask = ovt_nonzero_levels64(levels)
     let significant = ovt_significant8x8()!
     let last = ovt_last8x8()!
-    let final = 63 &- (mask | 1).leadingZeroBitCount
-    var i = 0
-    while i < final {
-      let bit = UInt32(truncatingIfNeeded: mask &>> UInt64(truncatingIfNeeded: i)) & 1
-      e.encode(bit, 402 &+ Int(significant[i]))
-      if bit != 0 { e.encode(0, 417 &+ Int(last[i])) }
-      i &+= 1
-    }
-    if final < 63 {
-      e.encode(1, 402 &+ Int(significant[final]))
-      e.encode(1, 417 &+ Int(last[final]))
-    }
     var left = mask
+    var next = 0
+    var found = 0
+    while left != 0 {
+      let position = left.trailingZeroBitCount
+      left &= left &- 1
+      while next < position {
+        e.encode(0, 402 &+ Int(significant[next]))
+        next &+= 1
+      }
+      positions[found] = UInt8(truncatingIfNeeded: position)
+      found &+= 1
+      if position == 63 { break }
+      e.encode(1, 402 &+ Int(significant[position]))
+      e.encode(left == 0 ? 1 : 0, 417 &+ Int(last[position]))
+      next = position &+ 1
+    }
     var ones = 1
     var large = 0
-    while left != 0 {
-      let i = 63 &- (left | 1).leadingZeroBitCount
-      left ^= 1 &<< UInt64(truncatingIfNeeded: i)
-      Self.level(&e, Int32(levels[i]), 426, &ones, &large, 4)
+    while found > 0 {
+      found &-= 1
+      Self.level(&e, Int32(levels[Int(positions[found])]), 426, &ones, &large, 4)
     }
     engine = e
   }

@@ -16,6 +16,8 @@ struct CABACWriter: EntropyCoder {
   /// Contexts in use, then those that `save` keeps.
   private let contextMemory: UnsafeMutablePointer<UInt8>
   private static let contextStride = 512
+  /// Where the levels of the block at hand are that are not zero.
+  let positions: UnsafeMutablePointer<UInt8>
   private var saved: Saved?
 
   private struct Saved {
@@ -31,6 +33,7 @@ struct CABACWriter: EntropyCoder {
   init(picture: PictureSyntax, memory: inout EncoderMemory) {
     self.picture = picture
     contextMemory = memory.allocate(UInt8.self, count: 2 * Self.contextStride)
+    positions = memory.allocate(UInt8.self, count: 64)
     // Until `begin`, an empty place to write to.
     bits = BitWriter(contextMemory, capacity: 0)
     engine = CABACEngine(contexts: contextMemory, at: contextMemory, end: contextMemory)

@@ -78,14 +78,14 @@ extension PictureSyntax {
     nonZero = memory.allocate(UInt8.self, count: count * 24)
     intraModes = memory.allocate(Int8.self, count: count * 16)
     referenceIndex = memory.allocate(Int8.self, count: count * 4)
-    motion = memory.allocate(MotionVector.self, count: count * 16)
+    motion = memory.allocate(MotionVector.self, count: count * 4)
     motionDifference = memory.allocate(MotionVector.self, count: count * 16)
     guard bidirectional else {
       (referenceIndexL1, motionL1, motionDifferenceL1) = (referenceIndex, motion, motionDifference)
       return
     }
     referenceIndexL1 = memory.allocate(Int8.self, count: count * 4)
-    motionL1 = memory.allocate(MotionVector.self, count: count * 16)
+    motionL1 = memory.allocate(MotionVector.self, count: count * 4)
     motionDifferenceL1 = memory.allocate(MotionVector.self, count: count * 16)
   }
 }

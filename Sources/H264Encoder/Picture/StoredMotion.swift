@@ -23,12 +23,11 @@ struct StoredMotion {
     for m in first..<(first &+ syntax.widthInMbs) {
       for i in 0..<4 {
         let at = m &* 4 &+ i
-        let corner = m &* 16 &+ (i >> 1) &* 12 &+ (i & 1) &* 3
         var reference = syntax.referenceIndex[at]
-        var vector = syntax.motion[corner]
+        var vector = syntax.motion[at]
         if reference < 0, bidirectional, syntax.referenceIndexL1[at] >= 0 {
           reference = syntax.referenceIndexL1[at] &+ Int8(ReferencePlanes.list1)
-          vector = syntax.motionL1[corner]
+          vector = syntax.motionL1[at]
         }
         references[at] = reference
         vectors[at] = vector

@@ -18,8 +18,8 @@ struct ForwardMotion: DeblockingMotion {
 
   @inline(__always) func differs(_ m: Int, _ block: Int, _ n: Int, _ other: Int) -> Bool {
     if syntax.referenceIndex[m &* 4 &+ block] != syntax.referenceIndex[n &* 4 &+ other] { return true }
-    let a = syntax.motion[m &* 16 &+ (block >> 1) &* 8 &+ (block & 1) &* 2]
-    let b = syntax.motion[n &* 16 &+ (other >> 1) &* 8 &+ (other & 1) &* 2]
+    let a = syntax.motion[m &* 4 &+ block]
+    let b = syntax.motion[n &* 4 &+ other]
     return a.isApart(from: b)
   }
 }
@@ -45,11 +45,9 @@ struct BidirectionalMotion: DeblockingMotion {
     let isStraight = a0 == b0 && a1 == b1
     let isCrossed = a0 == b1 && a1 == b0
     if !isStraight && !isCrossed { return true }
-    let atA = m &* 16 &+ (block >> 1) &* 8 &+ (block & 1) &* 2
-    let atB = n &* 16 &+ (other >> 1) &* 8 &+ (other & 1) &* 2
     // Lists that are not used have zero vectors.
-    let (va0, va1) = (syntax.motion[atA], syntax.motionL1[atA])
-    let (vb0, vb1) = (syntax.motion[atB], syntax.motionL1[atB])
+    let (va0, va1) = (syntax.motion[a], syntax.motionL1[a])
+    let (vb0, vb1) = (syntax.motion[b], syntax.motionL1[b])
     if isStraight && !va0.isApart(from: vb0) && !va1.isApart(from: vb1) { return false }
     if isCrossed && !va0.isApart(from: vb1) && !va1.isApart(from: vb0) { return false }
     return true

@@ -41,7 +41,7 @@ struct StillMacroblocks {
     let row = flags(row: y)
     for x in 0..<w {
       let m = y &* w &+ x
-      let isStill = syntax.info[m].type == MacroblockType.skip && syntax.motion[m &* 16] == .zero
+      let isStill = syntax.info[m].type == MacroblockType.skip && syntax.motion[m &* 4] == .zero
       row[x &+ 1] = isStill ? 1 : 0
     }
     var count = 0

@@ -92,7 +92,7 @@ struct PictureSyntax {
   let intraModes: UnsafeMutablePointer<Int8>
   /// ref_idx_l0 of each 8x8 block, 4 for each macroblock; -1 for intra.
   let referenceIndex: UnsafeMutablePointer<Int8>
-  /// Motion vector of each 4x4 block, 16 for each macroblock; zero for intra.
+  /// Motion vector of each 8x8 block, 4 for each macroblock (no smaller partitions are used); zero for intra.
   let motion: UnsafeMutablePointer<MotionVector>
   /// mvd_l0 of the partition that covers each 4x4 block, 16 for each macroblock; zero for skip and intra.
   let motionDifference: UnsafeMutablePointer<MotionVector>
