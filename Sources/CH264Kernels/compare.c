@@ -74,6 +74,23 @@ SHAPE(8, 4)
 SHAPE(4, 8)
 SHAPE(4, 4)
 
+// The average of two references, as rows of the macroblock cache.
+static const uint8_t *average(uint8_t out[256], const uint8_t *a, const uint8_t *b, ptrdiff_t stride) {
+  for (int y = 0; y < 16; y++, a += stride, b += stride)
+    for (int x = 0; x < 16; x++) out[y * SRC + x] = (uint8_t)((a[x] + b[x] + 1) >> 1);
+  return out;
+}
+
+static int sadOfAverage(const uint8_t *src, const uint8_t *a, const uint8_t *b, ptrdiff_t stride) {
+  uint8_t rows[256];
+  return sad(src, average(rows, a, b, stride), SRC, 16, 16);
+}
+
+static int satdOfAverage(const uint8_t *src, const uint8_t *a, const uint8_t *b, ptrdiff_t stride) {
+  uint8_t rows[256];
+  return satd(src, average(rows, a, b, stride), SRC, 16, 16);
+}
+
 static void ssdNV12(const uint8_t *src, const uint8_t *ref, ptrdiff_t stride, int out[2]) {
   out[0] = out[1] = 0;
   for (int y = 0; y < 8; y++, src += SRC, ref += stride)
@@ -125,6 +142,8 @@ void ovt_compare_c(OVTKernels *k) {
   FILL(8, 4)
   FILL(4, 8)
   FILL(4, 4)
+  k->sadOfAverage = sadOfAverage;
+  k->satdOfAverage = satdOfAverage;
   k->ssdNV12 = ssdNV12;
   k->satdNV12 = satdNV12;
   k->variance16x16 = variance16x16;

@@ -48,6 +48,20 @@ AVX2_INLINE void sad8X4Avx2(const uint8_t *src, const uint8_t *r0, const uint8_t
   storeX4(out, a, b, c, d);
 }
 
+AVX2_INLINE __m256i averageTwoRows(const uint8_t *a, const uint8_t *b, ptrdiff_t stride) {
+  return _mm256_avg_epu8(load16x2(a, a + stride), load16x2(b, b + stride));
+}
+
+AVX2 static int sadOfAverageAvx2(const uint8_t *src, const uint8_t *a, const uint8_t *b, ptrdiff_t stride) {
+  __m256i s = _mm256_setzero_si256(), t = s;
+  for (int y = 0; y < 16; y += 4, src += 4 * SRC, a += 4 * stride, b += 4 * stride) {
+    s = _mm256_add_epi32(s, _mm256_sad_epu8(load32(src), averageTwoRows(a, b, stride)));
+    t = _mm256_add_epi32(
+        t, _mm256_sad_epu8(load32(src + 2 * SRC), averageTwoRows(a + 2 * stride, b + 2 * stride, stride)));
+  }
+  return sum64(fold(_mm256_add_epi32(s, t)));
+}
+
 #define SAD_AVX2(H)                                                                                       \
   AVX2 static int sad16x##H##Avx2(const uint8_t *src, const uint8_t *ref, ptrdiff_t stride) {             \
     return sad16Avx2(src, ref, stride, H);                                                                \
@@ -85,8 +99,10 @@ AVX2_INLINE __m256i satdRows256(__m256i r0, __m256i r1, __m256i r2, __m256i r3) 
 AVX2_INLINE int sum16x16(__m256i v) { return sum32(fold(_mm256_madd_epi16(v, _mm256_set1_epi16(1)))); }
 
 // A row of 16 samples in both halves: their sums in the lower, their differences in the upper.
+AVX2_INLINE __m256i butterflyWeights16(void) { return _mm256_setr_m128i(_mm_set1_epi8(1), _mm_set1_epi16(-255)); }
+
 AVX2_INLINE __m256i butterfly16(const uint8_t *src, const uint8_t *ref, int isNV12) {
-  const __m256i weights = _mm256_setr_m128i(_mm_set1_epi8(1), _mm_set1_epi16(-255));
+  const __m256i weights = butterflyWeights16();
   __m256i s = broadcast16(src), r = broadcast16(ref);
   if (isNV12) {
     const __m256i split =
@@ -106,6 +122,22 @@ AVX2 static int satd16x16Avx2(const uint8_t *src, const uint8_t *ref, ptrdiff_t 
   __m256i sum = satd16x4Avx2(src, ref, stride, 0);
   for (int y = 4; y < 16; y += 4)
     sum = _mm256_add_epi16(sum, satd16x4Avx2(src + y * SRC, ref + y * stride, stride, 0));
+  return sum16x16(sum);
+}
+
+AVX2_INLINE __m256i butterflyOfAverage(const uint8_t *src, const uint8_t *a, const uint8_t *b) {
+  const __m256i weights = butterflyWeights16();
+  return _mm256_sub_epi16(_mm256_maddubs_epi16(broadcast16(src), weights),
+                          _mm256_maddubs_epi16(_mm256_avg_epu8(broadcast16(a), broadcast16(b)), weights));
+}
+
+AVX2 static int satdOfAverageAvx2(const uint8_t *src, const uint8_t *a, const uint8_t *b, ptrdiff_t stride) {
+  __m256i sum = _mm256_setzero_si256();
+  for (int y = 0; y < 16; y += 4, src += 4 * SRC, a += 4 * stride, b += 4 * stride)
+    sum = _mm256_add_epi16(
+        sum, satdRows256(butterflyOfAverage(src, a, b), butterflyOfAverage(src + SRC, a + stride, b + stride),
+                         butterflyOfAverage(src + 2 * SRC, a + 2 * stride, b + 2 * stride),
+                         butterflyOfAverage(src + 3 * SRC, a + 3 * stride, b + 3 * stride)));
   return sum16x16(sum);
 }
 
@@ -241,6 +273,8 @@ void ovt_compare_avx2(OVTKernels *k) {
   FILL_AVX2(8, 8)
   k->satd[OVT_4x8] = satd4x8Avx2;
   k->satd[OVT_4x4] = satd4x4Avx2;
+  k->sadOfAverage = sadOfAverageAvx2;
+  k->satdOfAverage = satdOfAverageAvx2;
   k->ssdNV12 = ssdNV12Avx2;
   k->satdNV12 = satdNV12Avx2;
   k->variance16x16 = variance16x16Avx2;

@@ -163,6 +163,22 @@ static uint64_t ssdRow(const uint8_t *a, const uint8_t *b, int n) {
   return sum;
 }
 
+// MARK: - Quarter samples
+
+static int sadOfAverage(const uint8_t *src, const uint8_t *a, const uint8_t *b, ptrdiff_t stride) {
+  uint16x8_t sum = vdupq_n_u16(0);
+  for (int y = 0; y < 16; y++, a += stride, b += stride)
+    sum = vpadalq_u8(sum, vabdq_u8(vld1q_u8(src + y * SRC), vrhaddq_u8(vld1q_u8(a), vld1q_u8(b))));
+  return (int)vaddlvq_u16(sum);
+}
+
+static int satdOfAverage(const uint8_t *src, const uint8_t *a, const uint8_t *b, ptrdiff_t stride) {
+  uint8_t rows[16 * SRC];
+  for (int y = 0; y < 16; y++, a += stride, b += stride)
+    vst1q_u8(rows + y * SRC, vrhaddq_u8(vld1q_u8(a), vld1q_u8(b)));
+  return (int)vaddlvq_u16(satdRows16(src, rows, SRC, 16));
+}
+
 // MARK: - The table
 
 #define SHAPE(W, H)                                                                                      \
@@ -204,6 +220,8 @@ void ovt_compare_neon(OVTKernels *k) {
   FILL(8, 4)
   FILL(4, 8)
   FILL(4, 4)
+  k->sadOfAverage = sadOfAverage;
+  k->satdOfAverage = satdOfAverage;
   k->ssdNV12 = ssdNV12;
   k->satdNV12 = satdNV12;
   k->variance16x16 = variance16x16;

@@ -25,6 +25,13 @@ SSE4_INLINE __m128i sadRows4(const uint8_t *src, const uint8_t *ref, ptrdiff_t s
   return sum;
 }
 
+SSE4 static int sadOfAverageSse4(const uint8_t *src, const uint8_t *a, const uint8_t *b, ptrdiff_t stride) {
+  __m128i sum = _mm_setzero_si128();
+  for (int y = 0; y < 16; y++, a += stride, b += stride)
+    sum = _mm_add_epi32(sum, _mm_sad_epu8(load16(src + y * SRC), _mm_avg_epu8(load16(a), load16(b))));
+  return sum64(sum);
+}
+
 #define SAD_SSE4(W, H)                                                                                  \
   SSE4 static int sad##W##x##H##Sse4(const uint8_t *src, const uint8_t *ref, ptrdiff_t stride) {        \
     return sum64(sadRows##W(src, ref, stride, H));                                                      \
@@ -178,6 +185,13 @@ SSE4 static uint64_t ssdRowSse4(const uint8_t *a, const uint8_t *b, int n) {
   return sumWide(sum) + ssdTail(a, b, x, n);
 }
 
+SSE4 static int satdOfAverageSse4(const uint8_t *src, const uint8_t *a, const uint8_t *b, ptrdiff_t stride) {
+  uint8_t rows[16 * SRC];
+  for (int y = 0; y < 16; y++, a += stride, b += stride)
+    store16(rows + y * SRC, _mm_avg_epu8(load16(a), load16(b)));
+  return satd16x16Sse4(src, rows, SRC);
+}
+
 // MARK: - The table
 
 SHARED_KERNELS(SSE4, Sse4)
@@ -196,6 +210,8 @@ void ovt_compare_sse4(OVTKernels *k) {
   FILL_SSE4(8, 4)
   FILL_SSE4(4, 8)
   FILL_SSE4(4, 4)
+  k->sadOfAverage = sadOfAverageSse4;
+  k->satdOfAverage = satdOfAverageSse4;
   k->ssdNV12 = ssdNV12Sse4;
   k->satdNV12 = satdNV12Sse4;
   k->variance16x16 = variance16x16Sse4;

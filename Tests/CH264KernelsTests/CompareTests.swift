@@ -62,6 +62,28 @@ import Testing
     }
   }
 
+  /// Quarter-sample positions, by the average of 8.4.2.2.1.
+  @Test(arguments: Path.available) func averages(path: Path) {
+    let k = Kernels(path).k
+    var random = Random(3)
+    for sourceContent in Content.allCases {
+      for refContent in Content.allCases {
+        for _ in 0..<4 {
+          let source = Memory<UInt8>(256, sourceContent, &random)
+          let a = Area(width: 16, height: 16, refContent, &random)
+          let (dx, dy) = (random.int(-4...4), random.int(-4...4))
+          let d = { (x: Int, y: Int) in Int(source[16 * y + x]) - (a[x, y] + a[x + dx, y + dy] + 1) / 2 }
+          var sad = 0
+          for y in 0..<16 { for x in 0..<16 { sad += abs(d(x, y)) } }
+          let second = a.pointer + dx + dy * a.stride
+          #expect(Int(k.sadOfAverage(source.base, a.pointer, second, a.stride)) == sad)
+          #expect(
+            Int(k.satdOfAverage(source.base, a.pointer, second, a.stride)) == Self.satd(d, width: 16, height: 16))
+        }
+      }
+    }
+  }
+
   @Test(arguments: Path.available) func chroma(path: Path) {
     let k = Kernels(path).k
     var random = Random(2)

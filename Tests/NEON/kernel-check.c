@@ -103,6 +103,8 @@ static void compare(void) {
     EACH(satd[i], N, , m->result = (uint64_t)f(m->src, m->a + 5, stride), );
     EACH(ssd[i], N, , m->result = (uint64_t)f(m->src, m->a + 5, stride), );
   }
+  EACH(sadOfAverage, N, , m->result = (uint64_t)f(m->src, m->a + 5, m->b + 9, stride), );
+  EACH(satdOfAverage, N, , m->result = (uint64_t)f(m->src, m->a + 5, m->b + 9, stride), );
   EACH(ssdNV12, N, , f(m->src, m->a + 3, stride, m->out), );
   EACH(satdNV12, N, , m->result = (uint64_t)f(m->src, m->a + 3, stride), );
   EACH(variance16x16, N, , m->result = f(m->a + 3, stride), );

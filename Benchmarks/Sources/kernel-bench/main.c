@@ -162,6 +162,8 @@ static void compare(void) {
     snprintf(name, sizeof name, "ssd %s", shapeNames[s]);
     MEASURE(name, k->ssd[s](source, REF, STRIDE));
   }
+  MEASURE("sadOfAverage", k->sadOfAverage(source, REF, REF + STRIDE, STRIDE));
+  MEASURE("satdOfAverage", k->satdOfAverage(source, REF, REF + STRIDE, STRIDE));
   MEASURE("ssdNV12", k->ssdNV12(source, REF, STRIDE, sums));
   MEASURE("satdNV12", k->satdNV12(source, REF, STRIDE));
   MEASURE("variance16x16", k->variance16x16(REF, STRIDE));

@@ -44,6 +44,7 @@ enum {
 };
 
 typedef int (*OVTCompare)(const uint8_t *src, const uint8_t *ref, ptrdiff_t refStride);
+typedef int (*OVTCompareAverage)(const uint8_t *src, const uint8_t *a, const uint8_t *b, ptrdiff_t refStride);
 typedef void (*OVTCompareX4)(const uint8_t *src, const uint8_t *ref0, const uint8_t *ref1,
                              const uint8_t *ref2, const uint8_t *ref3, ptrdiff_t refStride, int out[4]);
 typedef void (*OVTCopy)(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *src, ptrdiff_t srcStride, int height);
@@ -76,6 +77,8 @@ typedef struct OVTKernels {
   OVTCompare sad[OVT_BLOCK_SHAPES];
   OVTCompareX4 sadX4[OVT_BLOCK_SHAPES];  // four candidates at once; 16x16 .. 8x8 and 4x4 (all shapes filled)
   OVTCompare satd[OVT_BLOCK_SHAPES];
+  // 16x16, against the average (a + b + 1) >> 1 of two references: a quarter-sample position (8.4.2.2.1).
+  OVTCompareAverage sadOfAverage, satdOfAverage;
   OVTCompare ssd[OVT_BLOCK_SHAPES];
   // ssdNV12: out[0] for Cb, out[1] for Cr of an 8x8 (chroma) block.
   void (*ssdNV12)(const uint8_t *src, const uint8_t *ref, ptrdiff_t refStride, int out[2]);

@@ -131,6 +131,11 @@ extension MacroblockCoder {
     if first == second {
       return satd ? ovt_satd(k, shape, src, at + first, stride) : ovt_sad(k, shape, src, at + first, stride)
     }
+    if shape == 0 {
+      return satd
+        ? k.pointee.satdOfAverage(src, at + first, at + second, stride)
+        : k.pointee.sadOfAverage(src, at + first, at + second, stride)
+    }
     ovt_average(k, width, trial, 16, at + first, at + second, stride, height)
     return satd ? ovt_satd(k, shape, src, trial, 16) : ovt_sad(k, shape, src, trial, 16)
   }
