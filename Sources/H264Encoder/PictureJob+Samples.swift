@@ -9,8 +9,17 @@ extension PictureJob {
   /// bits than a macroblock may are found when they are entropy coded.
   @inline(__always) func isForSamples(_ m: Int, _ levels: UnsafePointer<Int16>) -> Bool {
     if hasLongLevel(m, levels) { return true }
-    return coefficientCount(m) >= 128 && estimatesSamples
-      && estimatedBits(m, levels) > Double(PictureCoder.largestMacroblockBits)
+    let count = coefficientCount(m)
+    guard count >= 128 && estimatesSamples else { return false }
+    // The estimate is at most a bit a position, four for each level that is not zero, and their magnitudes; what trials have left among
+    // them only makes that larger.
+    let magnitudes = Int(ovt_sum_magnitudes(levels, Int32(LevelLayout.count)))
+    if magnitudes &+ 4 &* count &+ LevelLayout.count &+ Self.flagBits(cabac: pps.cabac)
+      <= PictureCoder.largestMacroblockBits
+    {
+      return false
+    }
+    return estimatedBits(m, levels) > Double(PictureCoder.largestMacroblockBits)
   }
 
   /// About how many bits the macroblock takes: the entropy of its flags and levels, and what coding them by tables or with
@@ -52,8 +61,11 @@ extension PictureJob {
       return weigh(ones &+ zeros) - weigh(ones) - weigh(zeros)
     }
     return entropy(coded, positions &- coded) + entropy(continued, coded &- long)
-      + Double(coded &+ suffixes &+ (pps.cabac ? 550 : 700))
+      + Double(coded &+ suffixes &+ Self.flagBits(cabac: pps.cabac))
   }
+
+  /// About what a macroblock full of levels takes beyond them.
+  @inline(__always) private static func flagBits(cabac: Bool) -> Int { cabac ? 550 : 700 }
 
   /// Whether CAVLC would need a level_prefix above 15, for a level beyond -2063...2063. It is for the High
   /// profiles only, and not every decoder reads it there. At QP 12 and above no level is so large.

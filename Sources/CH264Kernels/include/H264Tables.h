@@ -99,6 +99,30 @@ static inline uint32_t ovt_nonzero_counts24(const uint8_t *counts) {
 #endif
 }
 
+// Sum of the magnitudes of `count` levels, a multiple of 8.
+static inline uint32_t ovt_sum_magnitudes(const int16_t *levels, int count) {
+  uint32_t sum = 0;
+#if defined(__SSE2__)
+  __m128i total = _mm_setzero_si128();
+  for (int i = 0; i < count; i += 8) {
+    const __m128i v = _mm_loadu_si128((const __m128i_u *)(levels + i));
+    // Saturated, so that the least of all is a magnitude too.
+    const __m128i size = _mm_max_epi16(v, _mm_subs_epi16(_mm_setzero_si128(), v));
+    total = _mm_add_epi32(total, _mm_madd_epi16(size, _mm_set1_epi16(1)));
+  }
+  total = _mm_add_epi32(total, _mm_srli_si128(total, 8));
+  sum = (uint32_t)_mm_cvtsi128_si32(_mm_add_epi32(total, _mm_srli_si128(total, 4)));
+#elif defined(__ARM_NEON)
+  uint32x4_t total = vdupq_n_u32(0);
+  for (int i = 0; i < count; i += 8)
+    total = vpadalq_u16(total, vreinterpretq_u16_s16(vqabsq_s16(vld1q_s16(levels + i))));
+  sum = vaddvq_u32(total);
+#else
+  for (int i = 0; i < count; i++) sum += (uint32_t)(levels[i] < 0 ? -levels[i] : levels[i]);
+#endif
+  return sum;
+}
+
 // Sum of `count` bytes.
 static inline uint32_t ovt_sum_bytes(const uint8_t *bytes, int count) {
   uint32_t sum = 0;

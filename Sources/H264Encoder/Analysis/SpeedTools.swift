@@ -76,6 +76,8 @@ struct SpeedTools {
   var rateDistortion = true
   /// The 8x8 transform is not tried where the 4x4 one leaves nothing worth coding.
   var transform8x8OnlyIfCoded = false
+  /// The other way round: the 8x8 transform first, and 4x4 only where that leaves something worth coding.
+  var transform8x8First = false
   /// Where levels are not optimised, residuals of inter macroblocks are rounded as those of intra ones are: up from two
   /// thirds of a step, not only from five sixths.
   var roundsFinely = false
@@ -94,7 +96,7 @@ extension SpeedTools {
       refineBySATD = false
       roundsFinely = true
       searchLambda = 80
-      transform8x8OnlyIfCoded = true
+      transform8x8First = true
       skipError = 15
       earlySkipBits = (45, 18)
       skipErrorB = 100
@@ -112,7 +114,8 @@ extension SpeedTools {
       partitionDistance = speed == 6 ? 4 : 1
       roundsFinely = true
       searchLambda = 80
-      transform8x8OnlyIfCoded = true
+      transform8x8OnlyIfCoded = speed == 5
+      transform8x8First = speed == 6
       skipError = 15
       earlySkipBits = (speed == 6 ? 45 : 18, 18)
       skipErrorB = 100
@@ -211,6 +214,7 @@ extension SpeedTools {
     tools.optimisedLevels = true
     tools.roundsFinely = false
     tools.transform8x8OnlyIfCoded = false
+    tools.transform8x8First = false
     tools.smallIntraNeighbours = 0
     tools.intraByCost = true
     return tools

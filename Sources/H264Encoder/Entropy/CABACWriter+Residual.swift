@@ -147,14 +147,8 @@ extension CABACWriter {
       next = position &+ 1
     }
 
-    var ones = 1
-    var large = 0
-    let limit = count == 4 ? 3 : 4
-    while found > 0 {
-      found &-= 1
-      Self.level(&e, Int32(levels[Int(positions[found])]), magnitude, &ones, &large, limit)
-    }
     engine = e
+    engine.encodeLevels(levels, at: positions, count: found, base: magnitude, limit: count == 4 ? 3 : 4)
   }
 
   /// An 8x8 block (ctxBlockCat 5). At 4:2:0 it has no coded_block_flag: one that is not coded has no bit in
@@ -182,50 +176,56 @@ extension CABACWriter {
       e.encode(left == 0 ? 1 : 0, 417 &+ Int(last[position]))
       next = position &+ 1
     }
+    engine = e
+    engine.encodeLevels(levels, at: positions, count: found, base: 426, limit: 4)
+  }
+}
+
+extension CABACEngine {
+  /// coeff_abs_level_minus1 and coeff_sign_flag of the levels at `count` positions, the last one first. Contexts begin at `base`;
+  /// `limit`: the largest ctxIdxInc of the bins after the first, less 5.
+  @inline(never)
+  fileprivate mutating func encodeLevels(
+    _ levels: UnsafePointer<Int16>, at positions: UnsafePointer<UInt8>, count: Int, base: Int, limit: Int
+  ) {
+    var e = self
+    // ctxIdxInc of the first bin as long as no level was above 1, and how many were.
     var ones = 1
     var large = 0
-    while found > 0 {
-      found &-= 1
-      Self.level(&e, Int32(levels[Int(positions[found])]), 426, &ones, &large, 4)
+    var left = count
+    while left > 0 {
+      left &-= 1
+      let value = Int32(levels[Int(positions[left])])
+      let sign = UInt32(bitPattern: value) &>> 31
+      let magnitude = value < 0 ? 0 &- value : value
+      let first = base &+ (large > 0 ? 0 : ones)
+      if magnitude == 1 {
+        e.encode(0, first)
+        e.bypass(sign, 1)
+        ones = min(ones &+ 1, 4)
+        continue
+      }
+      e.encode(1, first)
+      let context = base &+ 5 &+ min(large, limit)
+      var i: Int32 = 2
+      let prefix = min(magnitude, 15)
+      while i < prefix {
+        e.encode(1, context)
+        i &+= 1
+      }
+      if magnitude < 15 {
+        e.encode(0, context)
+        e.bypass(sign, 1)
+      } else {
+        // Exp-Golomb of order 0: a one for each bit below the top of rest + 1, a zero, those bits.
+        let rest = UInt32(bitPattern: magnitude &- 14)
+        let length = 32 &- rest.leadingZeroBitCount
+        e.bypass(((1 &<< UInt32(truncatingIfNeeded: length &- 1)) &- 1) &<< 1, length)
+        let low = rest & ((1 &<< UInt32(truncatingIfNeeded: length &- 1)) &- 1)
+        e.bypass(low &<< 1 | sign, length)
+      }
+      large &+= 1
     }
-    engine = e
-  }
-
-  /// coeff_abs_level_minus1 and coeff_sign_flag. `ones` is ctxIdxInc of the first bin as long as no level
-  /// was above 1, `large` how many were.
-  @inline(__always)
-  private static func level(
-    _ e: inout CABACEngine, _ value: Int32, _ base: Int, _ ones: inout Int, _ large: inout Int,
-    _ limit: Int
-  ) {
-    let sign = UInt32(bitPattern: value) &>> 31
-    let magnitude = value < 0 ? 0 &- value : value
-    let first = base &+ (large > 0 ? 0 : ones)
-    if magnitude == 1 {
-      e.encode(0, first)
-      e.bypass(sign, 1)
-      ones = min(ones &+ 1, 4)
-      return
-    }
-    e.encode(1, first)
-    let context = base &+ 5 &+ min(large, limit)
-    var i: Int32 = 2
-    let prefix = min(magnitude, 15)
-    while i < prefix {
-      e.encode(1, context)
-      i &+= 1
-    }
-    if magnitude < 15 {
-      e.encode(0, context)
-      e.bypass(sign, 1)
-    } else {
-      // Exp-Golomb of order 0: a one for each bit below the top of rest + 1, a zero, those bits.
-      let rest = UInt32(bitPattern: magnitude &- 14)
-      let length = 32 &- rest.leadingZeroBitCount
-      e.bypass(((1 &<< UInt32(truncatingIfNeeded: length &- 1)) &- 1) &<< 1, length)
-      let low = rest & ((1 &<< UInt32(truncatingIfNeeded: length &- 1)) &- 1)
-      e.bypass(low &<< 1 | sign, length)
-    }
-    large &+= 1
+    self = e
   }
 }

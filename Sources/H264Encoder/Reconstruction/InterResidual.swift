@@ -32,14 +32,26 @@ extension MacroblockCoder {
   /// Returns the luma part of coded_block_pattern, and the cost.
   mutating func codeInterLumaByCost() -> (pattern: UInt8, transform8x8: Bool, cost: Int) {
     let zero = predictionErrors()
-    let four = try4x4(zero)
     var useEight = false
-    var best = four
-    if f.transform8x8Allowed && (four.pattern != 0 || !f.tools.transform8x8OnlyIfCoded) {
-      let eight = try8x8(zero)
-      if eight.cost < four.cost {
-        useEight = true
-        best = eight
+    var best = Trial()
+    if f.transform8x8Allowed && f.tools.transform8x8First {
+      best = try8x8(zero)
+      useEight = true
+      if best.pattern != 0 {
+        let four = try4x4(zero)
+        if four.cost <= best.cost {
+          useEight = false
+          best = four
+        }
+      }
+    } else {
+      best = try4x4(zero)
+      if f.transform8x8Allowed && (best.pattern != 0 || !f.tools.transform8x8OnlyIfCoded) {
+        let eight = try8x8(zero)
+        if eight.cost < best.cost {
+          useEight = true
+          best = eight
+        }
       }
     }
     let nonZero = f.syntax.nonZero + m &* 24
