@@ -78,7 +78,8 @@ import Testing
           let second = a.pointer + dx + dy * a.stride
           #expect(Int(k.sadOfAverage(source.base, a.pointer, second, a.stride)) == sad)
           #expect(
-            Int(k.satdOfAverage(source.base, a.pointer, second, a.stride)) == Self.satd(d, width: 16, height: 16))
+            Int(k.satdOfAverage(source.base, a.pointer, second, a.stride))
+              == Self.satd(d, width: 16, height: 16))
         }
       }
     }
