@@ -67,18 +67,6 @@ static void interleave8x8(int16_t out[64], const int16_t level[64]) {
     for (int k = 0; k < 16; k++) out[16 * i + k] = level[4 * k + i];
 }
 
-static uint32_t nonZeroMask16(const int16_t level[16]) {
-  uint32_t mask = 0;
-  for (int i = 0; i < 16; i++) mask |= (uint32_t)(level[i] != 0) << i;
-  return mask;
-}
-
-static uint64_t nonZeroMask64(const int16_t level[64]) {
-  uint64_t mask = 0;
-  for (int i = 0; i < 64; i++) mask |= (uint64_t)(level[i] != 0) << i;
-  return mask;
-}
-
 void ovt_quant_c(OVTKernels *k) {
   k->quant4x4 = quant4x4;
   k->quant4x4x4 = quant4x4x4;
@@ -90,6 +78,4 @@ void ovt_quant_c(OVTKernels *k) {
   k->scan4x4 = scan4x4;
   k->scan8x8 = scan8x8;
   k->interleave8x8 = interleave8x8;
-  k->nonZeroMask16 = nonZeroMask16;
-  k->nonZeroMask64 = nonZeroMask64;
 }

@@ -58,15 +58,6 @@ AVX2 static void scale8x8Avx2(int16_t coef[64], const int16_t scale[64], int shi
 
 // MARK: - Scans
 
-AVX2_INLINE uint32_t zeroMask32(const int16_t *level) {
-  const __m256i bytes = _mm256_permute4x64_epi64(_mm256_packs_epi16(load32(level), load32(level + 16)), 0xd8);
-  return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(bytes, _mm256_setzero_si256()));
-}
-
-AVX2 static uint64_t nonZeroMask64Avx2(const int16_t level[64]) {
-  return ~((uint64_t)zeroMask32(level + 32) << 32 | zeroMask32(level));
-}
-
 // MARK: - The table
 
 SHARED_KERNELS(AVX2, Avx2)

@@ -117,24 +117,6 @@ static void interleave8x8(int16_t out[64], const int16_t level[64]) {
 
 // MARK: - Masks
 
-OVT_INLINE uint8x16_t bits16(const int16_t *level) {  // of 16 levels a bit each, not yet added
-  const int16x8_t a = vld1q_s16(level), b = vld1q_s16(level + 8);
-  const uint8x16_t set = vmovn_high_u16(vmovn_u16(vtstq_s16(a, a)), vtstq_s16(b, b));
-  return vandq_u8(set, vreinterpretq_u8_u64(vdupq_n_u64(0x8040201008040201)));
-}
-
-static uint32_t nonZeroMask16(const int16_t level[16]) {
-  const uint8x16_t bits = bits16(level);
-  return (uint32_t)vaddv_u8(vget_low_u8(bits)) | (uint32_t)vaddv_u8(vget_high_u8(bits)) << 8;
-}
-
-static uint64_t nonZeroMask64(const int16_t level[64]) {
-  const uint8x16_t a = vpaddq_u8(bits16(level), bits16(level + 16));
-  const uint8x16_t b = vpaddq_u8(bits16(level + 32), bits16(level + 48));
-  const uint8x16_t sums = vpaddq_u8(a, b);
-  return vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(sums, sums)), 0);
-}
-
 void ovt_quant_neon(OVTKernels *k) {
   k->quant4x4 = quant4x4;
   k->quant4x4x4 = quant4x4x4;
@@ -146,8 +128,6 @@ void ovt_quant_neon(OVTKernels *k) {
   k->scan4x4 = scan4x4;
   k->scan8x8 = scan8x8;
   k->interleave8x8 = interleave8x8;
-  k->nonZeroMask16 = nonZeroMask16;
-  k->nonZeroMask64 = nonZeroMask64;
 }
 
 #endif

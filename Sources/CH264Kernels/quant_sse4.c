@@ -53,14 +53,6 @@ SSE4 static void scale8x8Sse4(int16_t coef[64], const int16_t scale[64], int shi
   }
 }
 
-// MARK: - Scans
-
-SSE4 static uint64_t nonZeroMask64Sse4(const int16_t level[64]) {
-  uint64_t mask = 0;
-  for (int i = 0; i < 64; i += 16) mask |= (uint64_t)nonZeroMask16(level + i) << i;
-  return mask;
-}
-
 // MARK: - The table
 
 SHARED_KERNELS(SSE4, Sse4)

@@ -89,11 +89,6 @@ SSE4_INLINE void interleave8x8(int16_t out[64], const int16_t level[64]) {
   }
 }
 
-SSE4_INLINE uint32_t nonZeroMask16(const int16_t level[16]) {
-  const __m128i bytes = _mm_packs_epi16(load16(level), load16(level + 8));
-  return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_setzero_si128())) ^ 0xffff;
-}
-
 // MARK: - Kernels
 
 // Bodies that every set compiles for itself: the same instructions, from AVX2 on with three operands.
@@ -101,8 +96,7 @@ SSE4_INLINE uint32_t nonZeroMask16(const int16_t level[16]) {
   KERNEL(SET, SUFFIX, int, quantDC, (int16_t *coef, int n, int mf, int bias), coef, n, mf, bias) \
   KERNEL(SET, SUFFIX, void, scan4x4, (int16_t level[16], const int16_t coef[16]), level, coef) \
   KERNEL(SET, SUFFIX, void, scan8x8, (int16_t level[64], const int16_t coef[64]), level, coef) \
-  KERNEL(SET, SUFFIX, void, interleave8x8, (int16_t out[64], const int16_t level[64]), out, level) \
-  KERNEL(SET, SUFFIX, uint32_t, nonZeroMask16, (const int16_t level[16]), level)
+  KERNEL(SET, SUFFIX, void, interleave8x8, (int16_t out[64], const int16_t level[64]), out, level)
 
 #define FILL(SUFFIX)                           \
   k->quant4x4 = quant4x4##SUFFIX;              \
@@ -114,9 +108,7 @@ SSE4_INLINE uint32_t nonZeroMask16(const int16_t level[16]) {
   k->scale8x8 = scale8x8##SUFFIX;              \
   k->scan4x4 = scan4x4##SUFFIX;                \
   k->scan8x8 = scan8x8##SUFFIX;                \
-  k->interleave8x8 = interleave8x8##SUFFIX;    \
-  k->nonZeroMask16 = nonZeroMask16##SUFFIX;    \
-  k->nonZeroMask64 = nonZeroMask64##SUFFIX;
+  k->interleave8x8 = interleave8x8##SUFFIX;
 
 #endif  // OVT_X86
 #endif

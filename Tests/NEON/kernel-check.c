@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "CH264Kernels.h"
+#include "H264Tables.h"
 
 typedef struct __attribute__((aligned(64))) {
   uint8_t src[1024], guard0[64], a[4096], guard1[64], b[4096], guard2[64], p[3][4096];
@@ -165,8 +166,28 @@ static void quant(void) {
   EACH(scan4x4, N, , f(m->level, m->coef), );
   EACH(scan8x8, N, , f(m->level, m->coef), );
   EACH(interleave8x8, N, , f(m->level, m->coef), );
-  EACH(nonZeroMask16, N, coefficients(m->coef, 64, 1 + round_ * 100), m->result = f(m->coef), );
-  EACH(nonZeroMask64, N, coefficients(m->coef, 64, 1 + round_ * 100), m->result = f(m->coef), );
+}
+
+// What is inlined has no entry.
+static void inlined(void) {
+  for (int round = 0; round < N * 8; round++) {
+    int16_t levels[64];
+    uint64_t mask = 0;
+    uint32_t sum = 0;
+    for (int i = 0; i < 64; i++) {
+      levels[i] = (int16_t)(chance() % (round % 9 + 1) ? 0 : between(-2063, 2063));
+      if (chance() % 32 == 0) levels[i] = 256;
+      mask |= (uint64_t)(levels[i] != 0) << i;
+      sum += (uint32_t)(levels[i] < 0 ? -levels[i] : levels[i]);
+    }
+    const int bad = ovt_nonzero_levels64(levels) != mask || ovt_sum_magnitudes(levels, 64) != sum;
+    int differs = bad;
+    for (int b = 0; b < 4; b++) differs |= ovt_nonzero_levels16(levels + 16 * b) != (mask >> 16 * b & 0xFFFF);
+    if (differs) {
+      printf("FAILED: helpers of levels, round %d\n", round), failures++;
+      break;
+    }
+  }
 }
 
 // Places of samples that are not available hold nothing of use; neither do those beside the edge.
@@ -218,7 +239,7 @@ static void picture(void) {
 int main(void) {
   ovt_kernels_init(&tables[0], OVT_CPU_C);
   if (ovt_kernels_init(&tables[1], OVT_CPU_NEON) != OVT_CPU_NEON) return puts("there is no NEON table"), 1;
-  compare(), motion(), transform(), quant(), intra(), deblock(), picture();
+  compare(), motion(), transform(), quant(), inlined(), intra(), deblock(), picture();
   int seen = 0;
   for (int i = 0; i < ENTRIES; i++) {
     seen += compared[i];

@@ -218,8 +218,6 @@ static void quant(void) {
   MEASURE("scan4x4", k->scan4x4(level, coef));
   MEASURE("scan8x8", k->scan8x8(level, coef));
   MEASURE("interleave8x8", k->interleave8x8(dealt, level));
-  MEASURE("nonZeroMask16", k->nonZeroMask16(level));
-  MEASURE("nonZeroMask64", k->nonZeroMask64(level));
 }
 
 static void intra(void) {

@@ -147,9 +147,6 @@ typedef struct OVTKernels {
   void (*scan8x8)(int16_t level[64], const int16_t coef[64]);
   // 8x8 levels in scan order dealt to four 4x4 lists for CAVLC: out[16 * i + k] = level[4 * k + i].
   void (*interleave8x8)(int16_t out[64], const int16_t level[64]);
-  // A bit for each level that is not zero (level[i] -> bit i). n = 16 or 64.
-  uint32_t (*nonZeroMask16)(const int16_t level[16]);
-  uint64_t (*nonZeroMask64)(const int16_t level[64]);
 
   // Intra prediction (8.3). Intra_16x16: 0 vertical, 1 horizontal, 2 DC, 3 plane, 4 DC left only,
   // 5 DC top only, 6 DC 128. Chroma NV12: 0 DC, 1 horizontal, 2 vertical, 3 plane, 4 DC left only,
@@ -238,6 +235,10 @@ static inline void ovt_prefetch(const uint8_t *rows, ptrdiff_t stride, int count
 static inline void ovt_copy(const OVTKernels *k, int width, uint8_t *dst, ptrdiff_t dstStride, const uint8_t *src,
                             ptrdiff_t srcStride, int height) {
   k->copy[width](dst, dstStride, src, srcStride, height);
+}
+// Eight rows of eight samples.
+static inline void ovt_copy8x8(uint8_t *dst, ptrdiff_t dstStride, const uint8_t *src, ptrdiff_t srcStride) {
+  for (int y = 0; y < 8; y++) __builtin_memcpy(dst + y * dstStride, src + y * srcStride, 8);
 }
 static inline void ovt_average(const OVTKernels *k, int width, uint8_t *dst, ptrdiff_t dstStride, const uint8_t *a,
                                const uint8_t *b, ptrdiff_t srcStride, int height) {

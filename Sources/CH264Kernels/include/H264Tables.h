@@ -60,6 +60,15 @@ static inline const uint8_t *ovt_deblock_tc0(void) { return ovt_deblock_tc0_tabl
 static inline const uint8_t *ovt_zigzag8x8(void) { return ovt_zigzag8x8_table; }
 static inline const uint8_t *ovt_zigzag4x4(void) { return ovt_zigzag4x4_table; }
 
+#if defined(__ARM_NEON) && !defined(__SSE2__)
+// Of 16 levels a bit each, not yet added.
+static inline uint8x16_t ovt_level_bits16(const int16_t *levels) {
+  const int16x8_t a = vld1q_s16(levels), b = vld1q_s16(levels + 8);
+  const uint8x16_t set = vcombine_u8(vmovn_u16(vtstq_s16(a, a)), vmovn_u16(vtstq_s16(b, b)));
+  return vandq_u8(set, vreinterpretq_u8_u64(vdupq_n_u64(0x8040201008040201)));
+}
+#endif
+
 // A bit for each of 16 levels that is not zero.
 static inline uint32_t ovt_nonzero_levels16(const int16_t *levels) {
 #if defined(__SSE2__)
@@ -67,6 +76,9 @@ static inline uint32_t ovt_nonzero_levels16(const int16_t *levels) {
   const __m128i high = _mm_loadu_si128((const __m128i *)(levels + 8));
   const __m128i zero = _mm_cmpeq_epi8(_mm_packs_epi16(low, high), _mm_setzero_si128());
   return (uint32_t)_mm_movemask_epi8(zero) ^ 0xFFFFu;
+#elif defined(__ARM_NEON)
+  const uint8x16_t bits = ovt_level_bits16(levels);
+  return (uint32_t)vaddv_u8(vget_low_u8(bits)) | (uint32_t)vaddv_u8(vget_high_u8(bits)) << 8;
 #else
   uint32_t mask = 0;
   for (int i = 0; i < 16; i++) mask |= (uint32_t)(levels[i] != 0) << i;
@@ -76,8 +88,15 @@ static inline uint32_t ovt_nonzero_levels16(const int16_t *levels) {
 
 // A bit for each of 64 levels that is not zero.
 static inline uint64_t ovt_nonzero_levels64(const int16_t *levels) {
+#if defined(__ARM_NEON) && !defined(__SSE2__)
+  const uint8x16_t a = vpaddq_u8(ovt_level_bits16(levels), ovt_level_bits16(levels + 16));
+  const uint8x16_t b = vpaddq_u8(ovt_level_bits16(levels + 32), ovt_level_bits16(levels + 48));
+  const uint8x16_t sums = vpaddq_u8(a, b);
+  return vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(sums, sums)), 0);
+#else
   return (uint64_t)ovt_nonzero_levels16(levels) | (uint64_t)ovt_nonzero_levels16(levels + 16) << 16 |
          (uint64_t)ovt_nonzero_levels16(levels + 32) << 32 | (uint64_t)ovt_nonzero_levels16(levels + 48) << 48;
+#endif
 }
 
 // A bit for each of 4 levels that is not zero.

@@ -243,7 +243,7 @@ extension MacroblockCoder {
         continue
       }
       let list = levels + (LevelLayout.chromaAC &+ i &* 16)
-      bits &+= Int(ovt_level_bits(list, UInt64(k.pointee.nonZeroMask16(list)), 0))
+      bits &+= Int(ovt_level_bits(list, UInt64(ovt_nonzero_levels16(list)), 0))
     }
     return bits
   }

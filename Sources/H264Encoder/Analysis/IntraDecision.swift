@@ -340,7 +340,7 @@ extension MacroblockCoder {
     var bits: Int = 16 &* (best16.mode == 3 ? 5 : 4)
     if f.syntax.info[m].codedDC & 1 != 0 {
       let list = levels + LevelLayout.lumaDC
-      bits &+= Int(ovt_level_bits(list, UInt64(k.pointee.nonZeroMask16(list)), 0))
+      bits &+= Int(ovt_level_bits(list, UInt64(ovt_nonzero_levels16(list)), 0))
     }
     if pattern != 0 { bits &+= levelBits(is8x8: false, 15) }
     var least = Int(ovt_ssd(k, 0, source, picture, stride)) &+ (lambdaSSD &* bits) >> 12
@@ -376,14 +376,14 @@ extension MacroblockCoder {
     for b8 in 0..<4 where pattern & (1 << UInt8(b8)) != 0 {
       let list = levels + b8 &* 64
       if is8x8 {
-        bits &+= Int(ovt_level_bits(list, k.pointee.nonZeroMask64(list), 1))
+        bits &+= Int(ovt_level_bits(list, ovt_nonzero_levels64(list), 1))
         continue
       }
       for b in 0..<4 {
         if nonZero[Int(ovt_raster(Int32(b8 &* 4 &+ b)))] == 0 {
           bits &+= 6
         } else {
-          bits &+= Int(ovt_level_bits(list + b &* 16, UInt64(k.pointee.nonZeroMask16(list + b &* 16)), 0))
+          bits &+= Int(ovt_level_bits(list + b &* 16, UInt64(ovt_nonzero_levels16(list + b &* 16)), 0))
         }
       }
     }

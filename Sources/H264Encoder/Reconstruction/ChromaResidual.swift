@@ -36,7 +36,7 @@ extension MacroblockCoder {
       for b in 0..<4 where mask & (1 << Int32(b)) != 0 {
         let level = levels + (LevelLayout.chromaAC &+ (c &* 4 &+ b) &* 16)
         k.pointee.scan4x4(level, base + b &* 16)
-        let list = k.pointee.nonZeroMask16(level)
+        let list = ovt_nonzero_levels16(level)
         score &+= keepScore(level, UInt64(list))
         nonZero[16 &+ c &* 4 &+ b] = UInt8(list.nonzeroBitCount)
         anyAC = true
@@ -103,7 +103,7 @@ extension MacroblockCoder {
         k.pointee.scan4x4(level, base + b &* 16)
         let list = optimiseLevels(
           level, base + b &* 16, original: original, multiplier: q.pointee.multiplier4x4,
-          scan: ovt_zigzag4x4(), mask: UInt64(k.pointee.nonZeroMask16(level)), first: 1, is8x8: false,
+          scan: ovt_zigzag4x4(), mask: UInt64(ovt_nonzero_levels16(level)), first: 1, is8x8: false,
           lambda: lambda)
         if list == 0 { continue }
         nonZero[16 &+ n] = UInt8(list.nonzeroBitCount)

@@ -90,7 +90,7 @@ extension MacroblockCoder {
         }
         let level = levels + (b8 &* 64 &+ b &* 16)
         k.pointee.scan4x4(level, coef + b &* 16)
-        var list = UInt64(k.pointee.nonZeroMask16(level))
+        var list = UInt64(ovt_nonzero_levels16(level))
         if optimises {
           list = optimiseLevels(
             level, coef + b &* 16, original: originals + (b8 &* 64 &+ b &* 16),
@@ -107,7 +107,7 @@ extension MacroblockCoder {
       k.pointee.scale4x4x4(coef, q.pointee.scale4x4)
       let at = samples + ((b8 >> 1) &* 128 &+ (b8 & 1) &* 8)
       let offset = (b8 >> 1) &* 8 &* stride &+ (b8 & 1) &* 8
-      ovt_copy(k, 1, at, 16, picture + offset, stride, 8)
+      ovt_copy8x8(at, 16, picture + offset, stride)
       k.pointee.inverse4x4x4(at, 16, coef)
       let src = source + ((b8 >> 1) &* 128 &+ (b8 & 1) &* 8)
       let coded = Int(ovt_ssd(k, 3, src, at, 16)) &+ (lambdaResidual &* Int(bits)) >> 12
@@ -143,7 +143,7 @@ extension MacroblockCoder {
       }
       let level = levels + b8 &* 64
       k.pointee.scan8x8(level, coef)
-      var list = k.pointee.nonZeroMask64(level)
+      var list = ovt_nonzero_levels64(level)
       if optimises {
         list = optimiseLevels(
           level, coef, original: originals + b8 &* 64, multiplier: q.pointee.multiplier8x8,
@@ -157,7 +157,7 @@ extension MacroblockCoder {
       k.pointee.scale8x8(coef, q.pointee.scale8x8, q.pointee.shift8x8)
       let at = samples + ((b8 >> 1) &* 128 &+ (b8 & 1) &* 8)
       let offset = (b8 >> 1) &* 8 &* stride &+ (b8 & 1) &* 8
-      ovt_copy(k, 1, at, 16, picture + offset, stride, 8)
+      ovt_copy8x8(at, 16, picture + offset, stride)
       k.pointee.inverse8x8(at, 16, coef)
       let src = source + ((b8 >> 1) &* 128 &+ (b8 & 1) &* 8)
       let coded = Int(ovt_ssd(k, 3, src, at, 16)) &+ (lambdaResidual &* Int(bits)) >> 12
@@ -181,17 +181,17 @@ extension MacroblockCoder {
       let raster = (b8 >> 1) &* 8 &+ (b8 & 1) &* 2
       let list = levels + b8 &* 64
       UnsafeMutableRawPointer(list).copyMemory(from: from + b8 &* 64, byteCount: 128)
-      ovt_copy(
-        k, 1, picture + ((b8 >> 1) &* 8 &* stride &+ (b8 & 1) &* 8), stride,
-        samples + ((b8 >> 1) &* 128 &+ (b8 & 1) &* 8), 16, 8)
+      ovt_copy8x8(
+        picture + ((b8 >> 1) &* 8 &* stride &+ (b8 & 1) &* 8), stride,
+        samples + ((b8 >> 1) &* 128 &+ (b8 & 1) &* 8), 16)
       if eight {
         coded |= 0x33 << UInt16(raster)
-        storeCounts8x8(nonZero + raster, b8, k.pointee.nonZeroMask64(list))
+        storeCounts8x8(nonZero + raster, b8, ovt_nonzero_levels64(list))
         continue
       }
       for b in 0..<4 where keptMasks[b8] & (1 << Int32(b)) != 0 {
         let at = raster &+ (b >> 1) &* 4 &+ (b & 1)
-        nonZero[at] = UInt8(k.pointee.nonZeroMask16(list + b &* 16).nonzeroBitCount)
+        nonZero[at] = UInt8(ovt_nonzero_levels16(list + b &* 16).nonzeroBitCount)
         coded |= 1 << UInt16(at)
       }
     }

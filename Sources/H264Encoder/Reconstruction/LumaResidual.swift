@@ -44,7 +44,7 @@ extension MacroblockCoder {
       for b in 0..<4 where mask & (1 << Int32(b)) != 0 {
         let level = levels + (b8 &* 64 &+ b &* 16)
         k.pointee.scan4x4(level, coef + b &* 16)
-        let list = k.pointee.nonZeroMask16(level)
+        let list = ovt_nonzero_levels16(level)
         if list == 0 { continue }
         score &+= keepScore(level, UInt64(list))
         let at = raster &+ (b >> 1) &* 4 &+ (b & 1)
@@ -87,7 +87,7 @@ extension MacroblockCoder {
       if k.pointee.quant8x8(coef, q.pointee.multiplier8x8, q.pointee.biasInter8x8) == 0 { continue }
       let scratch = levels + b8 &* 64
       k.pointee.scan8x8(scratch, coef)
-      let mask = k.pointee.nonZeroMask64(scratch)
+      let mask = ovt_nonzero_levels64(scratch)
       if mask == 0 { continue }
       let score = keepScore(scratch, mask)
       total &+= score
@@ -187,7 +187,7 @@ extension MacroblockCoder {
         let level = levels + (b8 &* 64 &+ b &* 16)
         if mask & (1 << Int32(b)) == 0 { continue }
         k.pointee.scan4x4(level, coef + b &* 16)
-        var list = k.pointee.nonZeroMask16(level)
+        var list = ovt_nonzero_levels16(level)
         if optimises {
           list = UInt32(
             truncatingIfNeeded: optimiseLevels(
@@ -247,7 +247,7 @@ extension MacroblockCoder {
     if k.pointee.quant4x4(coef, q.pointee.multiplier4x4, bias) == 0 { return false }
     let level = levels + blkIdx &* 16
     k.pointee.scan4x4(level, coef)
-    var list = k.pointee.nonZeroMask16(level)
+    var list = ovt_nonzero_levels16(level)
     if optimises {
       list = UInt32(
         truncatingIfNeeded: optimiseLevels(
@@ -277,7 +277,7 @@ extension MacroblockCoder {
     if k.pointee.quant8x8(coef, q.pointee.multiplier8x8, bias) == 0 { return false }
     let level = levels + b8 &* 64
     k.pointee.scan8x8(level, coef)
-    var mask = k.pointee.nonZeroMask64(level)
+    var mask = ovt_nonzero_levels64(level)
     if optimises {
       mask = optimiseLevels(
         level, coef, original: originals, multiplier: q.pointee.multiplier8x8, scan: ovt_zigzag8x8(),
