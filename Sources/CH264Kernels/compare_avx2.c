@@ -98,18 +98,20 @@ AVX2_INLINE __m256i satdRows256(__m256i r0, __m256i r1, __m256i r2, __m256i r3) 
 
 AVX2_INLINE int sum16x16(__m256i v) { return sum32(fold(_mm256_madd_epi16(v, _mm256_set1_epi16(1)))); }
 
-// A row of 16 samples in both halves: their sums in the lower, their differences in the upper.
-AVX2_INLINE __m256i butterflyWeights16(void) { return _mm256_setr_m128i(_mm_set1_epi8(1), _mm_set1_epi16(-255)); }
+// A row of 16 samples in both halves of two registers: their sums in the lower half, their differences in the upper.
+AVX2_INLINE __m256i butterflyRow(__m256i s, __m256i r) {
+  const __m256i weights = _mm256_setr_m128i(_mm_set1_epi8(1), _mm_set1_epi16(-255));
+  return _mm256_sub_epi16(_mm256_maddubs_epi16(s, weights), _mm256_maddubs_epi16(r, weights));
+}
 
 AVX2_INLINE __m256i butterfly16(const uint8_t *src, const uint8_t *ref, int isNV12) {
-  const __m256i weights = butterflyWeights16();
   __m256i s = broadcast16(src), r = broadcast16(ref);
   if (isNV12) {
     const __m256i split =
         _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15));
     s = _mm256_shuffle_epi8(s, split), r = _mm256_shuffle_epi8(r, split);
   }
-  return _mm256_sub_epi16(_mm256_maddubs_epi16(s, weights), _mm256_maddubs_epi16(r, weights));
+  return butterflyRow(s, r);
 }
 
 AVX2_INLINE __m256i satd16x4Avx2(const uint8_t *src, const uint8_t *ref, ptrdiff_t stride, int isNV12) {
@@ -126,9 +128,7 @@ AVX2 static int satd16x16Avx2(const uint8_t *src, const uint8_t *ref, ptrdiff_t 
 }
 
 AVX2_INLINE __m256i butterflyOfAverage(const uint8_t *src, const uint8_t *a, const uint8_t *b) {
-  const __m256i weights = butterflyWeights16();
-  return _mm256_sub_epi16(_mm256_maddubs_epi16(broadcast16(src), weights),
-                          _mm256_maddubs_epi16(_mm256_avg_epu8(broadcast16(a), broadcast16(b)), weights));
+  return butterflyRow(broadcast16(src), _mm256_avg_epu8(broadcast16(a), broadcast16(b)));
 }
 
 AVX2 static int satdOfAverageAvx2(const uint8_t *src, const uint8_t *a, const uint8_t *b, ptrdiff_t stride) {

@@ -215,7 +215,7 @@ struct ArithmeticDecoder {
   mutating func decision(_ context: Int, _ reader: inout BitReader) throws -> Int {
     let (state, mps) = states[context]
     let row = ovt_cabac_transitions()! + (state << 1 | mps) * 2
-    let lps = Int(ovt_cabac_ranges()![(state << 1 | mps) * 4 + (range >> 6 & 3)] & 0xFF)
+    let lps = Int(ovt_cabac_ranges()![state * 4 + (range >> 6 & 3)] & 0xFF)
     range -= lps
     var bin = mps
     if offset >= range {

@@ -16,7 +16,7 @@
 
 extern const int8_t ovt_cabac_init_table[4 * 460 * 2];
 extern const uint8_t ovt_cabac_transitions_table[128 * 2];
-extern const uint16_t ovt_cabac_ranges_table[128 * 4];
+extern const uint16_t ovt_cabac_ranges_table[64 * 4];
 extern const uint8_t ovt_significant8x8_table[64];
 extern const uint8_t ovt_last8x8_table[64];
 extern const uint16_t ovt_coeff_token_table[5 * 17 * 4];
@@ -35,7 +35,7 @@ extern const uint8_t ovt_zigzag4x4_table[16];
 static inline const int8_t *ovt_cabac_init(int column) { return ovt_cabac_init_table + column * 920; }
 // By pStateIdx << 1 | valMPS: two bytes, the next state after an MPS and after an LPS.
 static inline const uint8_t *ovt_cabac_transitions(void) { return ovt_cabac_transitions_table; }
-// By state * 4 + (codIRange >> 6 & 3): rangeTabLPS, and << 8 by how far renormalisation shifts it.
+// By pStateIdx * 4 + (codIRange >> 6 & 3): rangeTabLPS, and << 8 by how far renormalisation shifts it.
 static inline const uint16_t *ovt_cabac_ranges(void) { return ovt_cabac_ranges_table; }
 // ctxIdxInc of significant_coeff_flag and last_significant_coeff_flag of 8x8 blocks by position.
 static inline const uint8_t *ovt_significant8x8(void) { return ovt_significant8x8_table; }

@@ -26,27 +26,7 @@ extension MacroblockCoder {
   static let gridL1 = 12
 
   mutating func loadMotionNeighboursL1() {
-    let w = f.geometry.widthInMbs
-    let motion = f.syntax.motionL1
-    let reference = f.syntax.referenceIndexL1
-    let o = MacroblockCoder.gridL1
-    @inline(__always) func load(_ slot: Int, _ bit: UInt8, _ n: Int, _ block: Int) {
-      if available & bit != 0 {
-        gridMotion[o &+ slot] = motion[n &* 4 &+ block]
-        gridReference[o &+ slot] = reference[n &* 4 &+ block]
-      } else {
-        gridMotion[o &+ slot] = .zero
-        gridReference[o &+ slot] = -2
-      }
-    }
-    load(0, Availability.topLeft, m &- w &- 1, 3)
-    load(1, Availability.top, m &- w, 2)
-    load(2, Availability.top, m &- w, 3)
-    load(3, Availability.topRight, m &- w &+ 1, 2)
-    load(4, Availability.left, m &- 1, 1)
-    load(8, Availability.left, m &- 1, 3)
-    gridReference[o &+ 7] = -2
-    gridReference[o &+ 11] = -2
+    loadMotionNeighbours(f.syntax.motionL1, f.syntax.referenceIndexL1, into: MacroblockCoder.gridL1)
   }
 
   // MARK: - Direct (8.4.1.2)

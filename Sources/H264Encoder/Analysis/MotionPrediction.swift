@@ -12,16 +12,21 @@ import CH264Kernels
 /// References: -2 not available, -1 intra, else ref_idx_l0.
 extension MacroblockCoder {
   mutating func loadMotionNeighbours() {
+    loadMotionNeighbours(f.syntax.motion, f.syntax.referenceIndex, into: 0)
+  }
+
+  /// Fills the grid that begins at `grid` from a list's vectors and references.
+  @inline(__always) mutating func loadMotionNeighbours(
+    _ motion: UnsafePointer<MotionVector>, _ reference: UnsafePointer<Int8>, into grid: Int
+  ) {
     let w = f.geometry.widthInMbs
-    let motion = f.syntax.motion
-    let reference = f.syntax.referenceIndex
     @inline(__always) func load(_ slot: Int, _ bit: UInt8, _ n: Int, _ block: Int) {
       if available & bit != 0 {
-        gridMotion[slot] = motion[n &* 4 &+ block]
-        gridReference[slot] = reference[n &* 4 &+ block]
+        gridMotion[grid &+ slot] = motion[n &* 4 &+ block]
+        gridReference[grid &+ slot] = reference[n &* 4 &+ block]
       } else {
-        gridMotion[slot] = .zero
-        gridReference[slot] = -2
+        gridMotion[grid &+ slot] = .zero
+        gridReference[grid &+ slot] = -2
       }
     }
     load(0, Availability.topLeft, m &- w &- 1, 3)
@@ -30,8 +35,8 @@ extension MacroblockCoder {
     load(3, Availability.topRight, m &- w &+ 1, 2)
     load(4, Availability.left, m &- 1, 1)
     load(8, Availability.left, m &- 1, 3)
-    gridReference[7] = -2
-    gridReference[11] = -2
+    gridReference[grid &+ 7] = -2
+    gridReference[grid &+ 11] = -2
   }
 
   @inline(__always) static func median(_ a: Int16, _ b: Int16, _ c: Int16) -> Int16 {

@@ -74,10 +74,10 @@ struct SpeedTools {
   var smallIntraNeighbours = 0
   /// Transform size and skip decided by coding both and comparing squared error and bits.
   var rateDistortion = true
-  /// The 8x8 transform is not tried where the 4x4 one leaves nothing worth coding.
-  var transform8x8OnlyIfCoded = false
-  /// The other way round: the 8x8 transform first, and 4x4 only where that leaves something worth coding.
-  var transform8x8First = false
+  /// Which transform of the luma residual is tried first; the other one only where that leaves something worth coding, unless both are
+  /// always tried.
+  enum TransformOrder { case both, fourFirst, eightFirst }
+  var transformOrder = TransformOrder.both
   /// Where levels are not optimised, residuals of inter macroblocks are rounded as those of intra ones are: up from two
   /// thirds of a step, not only from five sixths.
   var roundsFinely = false
@@ -96,7 +96,7 @@ extension SpeedTools {
       refineBySATD = false
       roundsFinely = true
       searchLambda = 80
-      transform8x8First = true
+      transformOrder = .eightFirst
       skipError = 15
       earlySkipBits = (45, 18)
       skipErrorB = 100
@@ -114,8 +114,7 @@ extension SpeedTools {
       partitionDistance = speed == 6 ? 4 : 1
       roundsFinely = true
       searchLambda = 80
-      transform8x8OnlyIfCoded = speed == 5
-      transform8x8First = speed == 6
+      transformOrder = speed == 6 ? .eightFirst : .fourFirst
       skipError = 15
       earlySkipBits = (speed == 6 ? 45 : 18, 18)
       skipErrorB = 100
@@ -139,7 +138,7 @@ extension SpeedTools {
       roundsFinely = true
       optimisedLevels = false
       halfSamplesBySAD = true
-      transform8x8OnlyIfCoded = true
+      transformOrder = .fourFirst
     case 3:
       partitionThresholdB = 24
       skipErrorB = 20
@@ -213,8 +212,7 @@ extension SpeedTools {
     var tools = self
     tools.optimisedLevels = true
     tools.roundsFinely = false
-    tools.transform8x8OnlyIfCoded = false
-    tools.transform8x8First = false
+    tools.transformOrder = .both
     tools.smallIntraNeighbours = 0
     tools.intraByCost = true
     return tools

@@ -38,7 +38,7 @@ struct CABACEngine {
   /// EncodeDecision: `bin` is 0 or 1.
   @inline(__always) mutating func encode(_ bin: UInt32, _ context: Int) {
     let state = Int(contexts[context])
-    let entry = UInt32(ovt_cabac_ranges()![state &* 4 &+ Int(truncatingIfNeeded: range &>> 6 & 3)])
+    let entry = UInt32(ovt_cabac_ranges()![(state >> 1) &* 4 &+ Int(truncatingIfNeeded: range &>> 6 & 3)])
     let isLPS = UInt32(truncatingIfNeeded: state & 1) ^ bin
     contexts[context] = ovt_cabac_transitions()![state &* 2 &+ Int(truncatingIfNeeded: isLPS)]
     let rangeLPS = entry & 0xFF

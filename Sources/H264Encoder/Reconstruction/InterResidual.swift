@@ -32,26 +32,15 @@ extension MacroblockCoder {
   /// Returns the luma part of coded_block_pattern, and the cost.
   mutating func codeInterLumaByCost() -> (pattern: UInt8, transform8x8: Bool, cost: Int) {
     let zero = predictionErrors()
-    var useEight = false
-    var best = Trial()
-    if f.transform8x8Allowed && f.tools.transform8x8First {
-      best = try8x8(zero)
-      useEight = true
-      if best.pattern != 0 {
-        let four = try4x4(zero)
-        if four.cost <= best.cost {
-          useEight = false
-          best = four
-        }
-      }
-    } else {
-      best = try4x4(zero)
-      if f.transform8x8Allowed && (best.pattern != 0 || !f.tools.transform8x8OnlyIfCoded) {
-        let eight = try8x8(zero)
-        if eight.cost < best.cost {
-          useEight = true
-          best = eight
-        }
+    let eightFirst = f.transform8x8Allowed && f.tools.transformOrder == .eightFirst
+    var useEight = eightFirst
+    var best = eightFirst ? try8x8(zero) : try4x4(zero)
+    if f.transform8x8Allowed && (best.pattern != 0 || f.tools.transformOrder == .both) {
+      let other = eightFirst ? try4x4(zero) : try8x8(zero)
+      // What costs the same is coded with 4x4.
+      if other.cost < best.cost || eightFirst && other.cost == best.cost {
+        useEight = !eightFirst
+        best = other
       }
     }
     let nonZero = f.syntax.nonZero + m &* 24
