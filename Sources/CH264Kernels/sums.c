@@ -44,6 +44,24 @@ static int addFirsts(const uint8_t *p, int n, uint32_t *sum, uint32_t *squares) 
   return i;
 }
 
+// Of blocks of 32 samples side by side.
+static int addBlocks(const uint8_t *p, int blocks, uint32_t *sums, uint32_t *squares, const uint8_t *next) {
+  const __m128i zero = _mm_setzero_si128();
+  __m128i q = zero, r = zero;
+  for (int i = 0; i < blocks; i++, p += 32, next += 32) {
+    if (!(i & 1)) __builtin_prefetch(next);
+    const __m128i a = _mm_loadu_si128((const __m128i_u *)p), b = _mm_loadu_si128((const __m128i_u *)(p + 16));
+    const __m128i s = _mm_add_epi32(_mm_sad_epu8(a, zero), _mm_sad_epu8(b, zero));
+    sums[i] += (uint32_t)_mm_cvtsi128_si32(s) + (uint32_t)_mm_cvtsi128_si32(_mm_unpackhi_epi64(s, s));
+    const __m128i a0 = _mm_unpacklo_epi8(a, zero), a1 = _mm_unpackhi_epi8(a, zero);
+    const __m128i b0 = _mm_unpacklo_epi8(b, zero), b1 = _mm_unpackhi_epi8(b, zero);
+    q = _mm_add_epi32(q, _mm_add_epi32(_mm_madd_epi16(a0, a0), _mm_madd_epi16(a1, a1)));
+    r = _mm_add_epi32(r, _mm_add_epi32(_mm_madd_epi16(b0, b0), _mm_madd_epi16(b1, b1)));
+  }
+  *squares += lanes(_mm_add_epi32(q, r));
+  return blocks;
+}
+
 #elif OVT_ARM64
 
 OVT_INLINE void addVector(uint8x16_t v, uint32x4_t *s, uint32x4_t *q) {
@@ -69,8 +87,24 @@ static int addFirsts(const uint8_t *p, int n, uint32_t *sum, uint32_t *squares) 
   return i;
 }
 
+static int addBlocks(const uint8_t *p, int blocks, uint32_t *sums, uint32_t *squares, const uint8_t *next) {
+  uint32x4_t q = vdupq_n_u32(0);
+  for (int i = 0; i < blocks; i++, p += 32, next += 32) {
+    if (!(i & 1)) __builtin_prefetch(next);
+    uint32x4_t s = vdupq_n_u32(0);
+    addVector(vld1q_u8(p), &s, &q), addVector(vld1q_u8(p + 16), &s, &q);
+    sums[i] += vaddvq_u32(s);
+  }
+  *squares += vaddvq_u32(q);
+  return blocks;
+}
+
 #else
 
+static int addBlocks(const uint8_t *p, int blocks, uint32_t *sums, uint32_t *squares, const uint8_t *next) {
+  (void)p, (void)blocks, (void)sums, (void)squares, (void)next;
+  return 0;
+}
 static int addSamples(const uint8_t *p, int n, uint32_t *sum, uint32_t *squares) {
   (void)p, (void)n, (void)sum, (void)squares;
   return 0;
@@ -88,4 +122,8 @@ void ovt_sums(const uint8_t *p, int n, int step, uint32_t *sum, uint32_t *square
   for (; i < n; i++) s += p[i * step], q += (uint32_t)p[i * step] * p[i * step];
   *sum += s;
   *squares += q;
+}
+
+void ovt_block_sums(const uint8_t *p, int blocks, uint32_t *sums, uint32_t *squares, const uint8_t *next) {
+  for (int i = addBlocks(p, blocks, sums, squares, next); i < blocks; i++) ovt_sums(p + 32 * i, 32, 1, sums + i, squares);
 }

@@ -21,6 +21,8 @@ public final class LowLatencyEncoder {
   private var analysis: PictureAnalysis
   private let look: PictureLook
   private let scrollDetector: ScrollDetector
+  /// So had the last picture that was looked at.
+  private var hasScrolled = false
   private let moveDetector: MoveDetector
   /// Nil where the stream has no weighted prediction.
   private let fadeDetector: FadeDetector?
@@ -180,9 +182,10 @@ public final class LowLatencyEncoder {
     if looks { look.look(at: source, with: coder, brightness: fadeDetector?.reading) }
     selectReferences(options)
     let isCut = looks && look.isSceneChange
-    if let first = wanted.first, isCut || !moveDetector.isCamera {
+    if let first = wanted.first, isCut || hasScrolled || moveDetector.mayScroll(index: nextIndex) {
       plan.scroll = scrollDetector.distance(
         source, from: pool[first.picture], limit: sps.verticalMotion - 16)
+      hasScrolled = plan.scroll != 0
     }
     let refersToLast = wanted.first.map { $0.index + 1 == nextIndex } ?? false
     plan.moves = moveDetector.moves(

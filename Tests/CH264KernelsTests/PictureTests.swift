@@ -38,6 +38,38 @@ import Testing
     }
   }
 
+  @Test func sums() {
+    var random = Random(43)
+    for n in Self.lengths {
+      for content in Content.allCases {
+        for step in 1...3 {
+          // No sample behind the last one is there.
+          let p = Memory<UInt8>(max(n - 1, 0) * step + min(n, 1), content, &random)
+          let samples = (0..<n).map { UInt32(p[$0 * step]) }
+          var (sum, squares): (UInt32, UInt32) = (1, 2)
+          ovt_sums(p.base, Int32(n), Int32(step), &sum, &squares)
+          #expect(sum == 1 + samples.reduce(0, +))
+          #expect(squares == 2 + samples.reduce(0) { $0 + $1 * $1 })
+        }
+        let blocks = n / 32
+        let p = Memory<UInt8>(blocks * 32, content, &random)
+        let sums = Memory<UInt32>(blocks + 1)
+        var squares: UInt32 = 3
+        ovt_block_sums(p.base, Int32(blocks), sums.base, &squares, p.base)
+        ovt_block_sums(p.base, Int32(blocks), sums.base, &squares, p.base)
+        let model = (0..<blocks).map { b in (0..<32).reduce(UInt32(0)) { $0 + UInt32(p[b * 32 + $1]) } }
+        #expect(sums.values == model.map { 2 * $0 } + [0])
+        #expect(squares == 3 + 2 * p.values.reduce(0) { $0 + UInt32($1) * UInt32($1) })
+      }
+    }
+    // Two thousand blocks of the brightest samples fit.
+    let white = Memory<UInt8>([UInt8](repeating: 255, count: 2048 * 32))
+    let sums = Memory<UInt32>(2048)
+    var squares: UInt32 = 0
+    ovt_block_sums(white.base, 2048, sums.base, &squares, white.base)
+    #expect(squares == 2048 * 32 * 255 * 255)
+  }
+
   @Test(arguments: Path.available) func planesOfABlock(path: Path) {
     let k = Kernels(path).k
     var random = Random(41)

@@ -190,6 +190,34 @@ static void inlined(void) {
   }
 }
 
+// What every CPU of a kind has the same way has none either.
+static void rows(void) {
+  enum { most = 200 };
+  for (int round = 0; round < N * 8; round++) {
+    const int n = (int)(chance() % (most / 2 + 1)), blocks = n / 32;
+    uint8_t a[most], b[most], half[most / 2 + 1] = {0};
+    for (int i = 0; i < most; i++) a[i] = chance() % 4 ? (uint8_t)chance() : 255, b[i] = (uint8_t)chance();
+    int differs = 0;
+    for (int step = 1; step <= 2; step++) {
+      uint32_t sum = 1, squares = 2, model[2] = {1, 2};
+      ovt_sums(a, n, step, &sum, &squares);
+      for (int i = 0; i < n; i++) model[0] += a[i * step], model[1] += (uint32_t)a[i * step] * a[i * step];
+      differs |= sum != model[0] || squares != model[1];
+    }
+    uint32_t sums[most / 32] = {0}, squares = 0, model = 0;
+    ovt_block_sums(a, blocks, sums, &squares, b);
+    for (int i = 0; i < blocks * 32; i++) sums[i / 32] -= a[i], model += (uint32_t)a[i] * a[i];
+    for (int i = 0; i < most / 32; i++) differs |= sums[i] != 0;
+    differs |= squares != model;
+    ovt_halve_row(half, a, b, n);
+    for (int i = 0; i < n; i++) differs |= half[i] != (a[2 * i] + a[2 * i + 1] + b[2 * i] + b[2 * i + 1] + 2) / 4;
+    if (differs || half[n] != 0) {
+      printf("FAILED: rows of %d samples, round %d\n", n, round), failures++;
+      break;
+    }
+  }
+}
+
 // Places of samples that are not available hold nothing of use; neither do those beside the edge.
 static void onlyFiltered(uint8_t *a, int available) {
   memset(a, 0, 8), memset(a + 33, 0, 31);
@@ -239,7 +267,7 @@ static void picture(void) {
 int main(void) {
   ovt_kernels_init(&tables[0], OVT_CPU_C);
   if (ovt_kernels_init(&tables[1], OVT_CPU_NEON) != OVT_CPU_NEON) return puts("there is no NEON table"), 1;
-  compare(), motion(), transform(), quant(), inlined(), intra(), deblock(), picture();
+  compare(), motion(), transform(), quant(), inlined(), rows(), intra(), deblock(), picture();
   int seen = 0;
   for (int i = 0; i < ENTRIES; i++) {
     seen += compared[i];

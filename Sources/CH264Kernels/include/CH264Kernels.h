@@ -225,6 +225,9 @@ void ovt_weigh_pair_nv12(uint8_t *restrict dst, ptrdiff_t dstStride, const uint8
 void ovt_map(uint8_t *restrict dst, const uint8_t *restrict src, const uint8_t *restrict table, int n);
 // Adds n samples, `step` bytes apart, and their squares. n is at most 65,536.
 void ovt_sums(const uint8_t *p, int n, int step, uint32_t *sum, uint32_t *squares);
+// The same of 32 samples each to blocks that lie side by side, with one sum of squares for all of them, at most 2,048. What is at `next`
+// is to be read then: it is fetched.
+void ovt_block_sums(const uint8_t *p, int blocks, uint32_t *sums, uint32_t *squares, const uint8_t *next);
 
 void ovt_halve_row(uint8_t *restrict dst, const uint8_t *restrict a, const uint8_t *restrict b, int n);
 

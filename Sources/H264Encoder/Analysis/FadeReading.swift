@@ -57,14 +57,16 @@ struct FadeReading {
     var result = Row()
     let line = blocks + row * columns
     line.update(repeating: 0, count: columns)
-    let blockWidth = min(size, source.width)
     for y in stride(from: row * size, to: rows == 1 ? source.height : (row + 1) * size, by: step) {
       let samples = source.luma + y * source.lumaBytesPerRow
-      for x in 0..<columns {
-        var ofRow: UInt32 = 0
-        ovt_sums(samples + x * size, Int32(blockWidth), 1, line + x, &ofRow)
-        result.squares += UInt64(ofRow)
+      var ofRow: UInt32 = 0
+      if source.width >= size {
+        let next = y + step < source.height ? samples + step * source.lumaBytesPerRow : samples
+        ovt_block_sums(samples, Int32(columns), line, &ofRow, next)
+      } else {
+        ovt_sums(samples, Int32(source.width), 1, line, &ofRow)
       }
+      result.squares += UInt64(ofRow)
     }
     let width = source.width / 2
     func chroma(_ base: UnsafePointer<UInt8>, _ bytesPerRow: Int, step: Int) -> Sums {
@@ -72,7 +74,11 @@ struct FadeReading {
       let end = isLast ? source.height / 2 : (row + 1) * (size / 2)
       for y in Swift.stride(from: row * (size / 2), to: end, by: FadeReading.rowStep) {
         var (ofRow, squaresOfRow): (UInt32, UInt32) = (0, 0)
-        ovt_sums(base + y * bytesPerRow, Int32(width), Int32(step), &ofRow, &squaresOfRow)
+        let samples = base + y * bytesPerRow
+        if y + FadeReading.rowStep < end {
+          ovt_prefetch(samples + FadeReading.rowStep * bytesPerRow, 64, Int32(width * step / 64))
+        }
+        ovt_sums(samples, Int32(width), Int32(step), &ofRow, &squaresOfRow)
         result += Sums(sum: UInt64(ofRow), squares: UInt64(squaresOfRow), count: width)
       }
       return result

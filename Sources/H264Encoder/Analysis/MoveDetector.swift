@@ -63,6 +63,8 @@ struct MoveDetector {
   private static let natural = (pictures: 4, period: UInt64(16))
   /// After so many that are no screen's, though not all of each has changed, the same.
   private static let unlike = 8
+  /// Of what is like a movie, one picture in so many is looked at for a scroll.
+  private static let scrollPeriod: UInt64 = 4
   /// What of a picture, or of what has changed in it, is flat on a screen, in 256ths: if nothing is as it was, if most is not,
   /// and if half of the picture is. With less than the last a camera's.
   private static let flatness = (new: 128, moving: 85, still: 21, natural: 32)
@@ -175,8 +177,12 @@ struct MoveDetector {
 
   private var isNatural: Bool { state.pointee.natural >= MoveDetector.natural.pictures }
 
-  /// Everything changes from picture to picture, and next to nothing is flat: before a camera, not on a document that scrolls.
-  var isCamera: Bool { state.pointee.detailed >= MoveDetector.natural.pictures }
+  /// Whether a picture may be a document that scrolls: not where everything changes from picture to picture and next to nothing is flat,
+  /// as before a camera. What else is like a movie is asked now and then.
+  func mayScroll(index: UInt64) -> Bool {
+    if state.pointee.detailed >= MoveDetector.natural.pictures { return false }
+    return !(isNatural || isUnlike) || index % MoveDetector.scrollPeriod == 0
+  }
 
   /// How much of what has changed is flat, in 256ths, by one row in four.
   private func flatness(_ source: SourcePicture, _ differing: Int) -> Int {
