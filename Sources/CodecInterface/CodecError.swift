@@ -14,6 +14,8 @@ public enum CodecError: Error, Sendable, Equatable {
   case unsupported(String)
   /// The compressed data is damaged.
   case badData(String)
+  /// Pictures that a frame is predicted from are not there.
+  case missingReferences
   /// The codec failed in its own work.
   case malfunction(String)
   /// Memory could not be had.

@@ -101,16 +101,20 @@ public func CFStringCreateMutableCopy(
 @discardableResult
 public func CFStringGetLength(_ theString: CFString!) -> CFIndex { theString?.length ?? 0 }
 
-/// How many bytes `length` UTF-16 code units take at most, without a terminating null.
+/// How many bytes `length` UTF-16 code units take at most, without a terminating null; `kCFNotFound` if that is beyond what a
+/// `CFIndex` counts.
 @discardableResult
 public func CFStringGetMaximumSizeForEncoding(_ length: CFIndex, _ encoding: CFStringEncoding) -> CFIndex {
-  switch CFStringBuiltInEncodings(rawValue: encoding) {
-  case .UTF8: length * 3
-  case .unicode, .UTF16BE, .UTF16LE: length * 2
-  case .UTF32, .UTF32BE, .UTF32LE: length * 4
-  case .nonLossyASCII: length * 6
-  default: length
-  }
+  let most =
+    switch CFStringBuiltInEncodings(rawValue: encoding) {
+    case .UTF8: 3
+    case .unicode, .UTF16BE, .UTF16LE: 2
+    case .UTF32, .UTF32BE, .UTF32LE: 4
+    case .nonLossyASCII: 6
+    default: 1
+    }
+  let (bytes, overflow) = length.multipliedReportingOverflow(by: most)
+  return overflow ? kCFNotFound : bytes
 }
 
 /// Writes the text, null-terminated, into a buffer of `bufferSize` bytes.

@@ -78,9 +78,10 @@ public final class CGImage: @unchecked Sendable {
       let size = provider.data?.length
     else { return nil }
     let (rowBits, overflow) = width.multipliedReportingOverflow(by: bitsPerPixel)
-    guard !overflow, bytesPerRow >= (rowBits + 7) / 8 else { return nil }
+    let rowBytes = ceilDivide(rowBits, 8)
+    guard !overflow, bytesPerRow >= rowBytes else { return nil }
     let (before, tooLarge) = bytesPerRow.multipliedReportingOverflow(by: height - 1)
-    guard !tooLarge, size >= (rowBits + 7) / 8, before <= size - (rowBits + 7) / 8 else { return nil }
+    guard !tooLarge, size >= rowBytes, before <= size - rowBytes else { return nil }
     self.width = width
     self.height = height
     self.bitsPerComponent = bitsPerComponent

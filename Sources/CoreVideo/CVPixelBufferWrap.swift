@@ -47,7 +47,10 @@ public func CVPixelBufferCreateWithBytes(
   }
   let storage = PixelStorage(
     baseAddress: baseAddress, dataSize: size, bytesPerRow: bytesPerRow, isPlanar: format.isPlanar,
-    planes: [.init(baseAddress: baseAddress, width: width, height: height, bytesPerRow: bytesPerRow)],
+    planes: [
+      .init(
+        baseAddress: baseAddress, width: width, height: height, bytesPerRow: bytesPerRow, byteCount: size)
+    ],
     allocation: nil, release: release)
   pixelBufferOut.pointee = CVBuffer(
     storage: storage, pixelFormatType: pixelFormatType, width: width, height: height, extendedPixels: .init(),
@@ -97,7 +100,8 @@ public func CVPixelBufferCreateWithPlanarBytes(
     planes.append(
       .init(
         baseAddress: address, width: planeWidth[index], height: planeHeight[index],
-        bytesPerRow: planeBytesPerRow[index]))
+        bytesPerRow: planeBytesPerRow[index],
+        byteCount: planeBytesPerRow[index] * ceilDivide(planeHeight[index], format.planes[index].blockHeight)))
   }
   let size = dataSize > 0 ? dataSize : allBytes
   let owner = OutsideMemory(address: dataPtr, refCon: releaseRefCon)

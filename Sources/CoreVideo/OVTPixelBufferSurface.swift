@@ -60,7 +60,7 @@ public func OVTPixelBufferCreateWithSurface(
   let storage = PixelStorage(
     baseAddress: nil, dataSize: 0, bytesPerRow: 0, isPlanar: layout.isPlanar,
     planes: layout.planes.map {
-      PixelStorage.Plane(baseAddress: nil, width: $0.width, height: $0.height, bytesPerRow: 0)
+      PixelStorage.Plane(baseAddress: nil, width: $0.width, height: $0.height, bytesPerRow: 0, byteCount: 0)
     }, allocation: nil)
   storage.mapping = SurfaceMapping(surface, rows: layout.planes.map(\.rows))
   let buffer = CVBuffer(
@@ -133,6 +133,7 @@ extension PixelStorage {
     for index in 0..<max(planeCount, 1) {
       planes[index].baseAddress = mapped?[index].plane.baseAddress
       planes[index].bytesPerRow = mapped?[index].plane.bytesPerRow ?? 0
+      planes[index].byteCount = mapped.map { $0[index].plane.bytesPerRow * $0[index].rows } ?? 0
     }
     baseAddress = mapped?[0].plane.baseAddress
     bytesPerRow = mapped?[0].plane.bytesPerRow ?? 0

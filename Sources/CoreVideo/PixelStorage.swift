@@ -9,6 +9,8 @@ final class PixelStorage: @unchecked Sendable {
     var width: Int
     var height: Int
     var bytesPerRow: Int
+    /// Bytes from `baseAddress` to the plane's end.
+    var byteCount: Int
   }
 
   /// What `CVPixelBufferGetBaseAddress` returns.
@@ -59,7 +61,8 @@ final class PixelStorage: @unchecked Sendable {
       bytesPerRow: layout.bytesPerRow, isPlanar: layout.isPlanar,
       planes: layout.planes.map {
         Plane(
-          baseAddress: block + $0.offset, width: $0.width, height: $0.height, bytesPerRow: $0.bytesPerRow)
+          baseAddress: block + $0.offset, width: $0.width, height: $0.height, bytesPerRow: $0.bytesPerRow,
+          byteCount: $0.start + $0.rows * $0.bytesPerRow - $0.offset)
       },
       allocation: block)
   }

@@ -25,8 +25,8 @@ extension EncoderConfiguration {
       "A queue of \(maximumQueueDelay) seconds is not in 0.02...10.")
     for limit in dataRateLimits {
       try require(
-        limit.bytes > 0 && limit.seconds.isFinite && limit.seconds > 0 && limit.seconds <= 60,
-        "A data-rate limit of \(limit.bytes) bytes in \(limit.seconds) seconds is not above 0 and up to a minute."
+        limit.bytes > 0 && limit.seconds.isFinite && limit.seconds > 0 && limit.seconds < 1e6,
+        "A data-rate limit of \(limit.bytes) bytes in \(limit.seconds) seconds is not above 0 and below 1,000,000 seconds."
       )
     }
     try require(

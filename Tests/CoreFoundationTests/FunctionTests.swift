@@ -53,6 +53,11 @@ import Testing
     #expect(text as String == "é1")
     #expect(CFStringGetCharacterAtIndex(text, 0) == 0xE9)
     #expect(CFStringGetMaximumSizeForEncoding(2, CFStringBuiltInEncodings.UTF8.rawValue) >= 3)
+    for encoding in [.UTF8, .UTF16, .UTF32, .nonLossyASCII] as [CFStringBuiltInEncodings] {
+      #expect(CFStringGetMaximumSizeForEncoding(.max, encoding.rawValue) == kCFNotFound)
+      #expect(CFStringGetMaximumSizeForEncoding(.min, encoding.rawValue) == kCFNotFound)
+    }
+    #expect(CFStringGetMaximumSizeForEncoding(.max, CFStringBuiltInEncodings.isoLatin1.rawValue) == .max)
     #expect(CFStringGetIntValue("42 things" as CFString) == 42)
     #expect(CFStringGetDoubleValue("2.5" as CFString) == 2.5)
     let copy = try #require(CFStringCreateMutableCopy(nil, 0, text) as CFMutableString?)

@@ -230,6 +230,34 @@ import Testing
     #expect(last == nil)
   }
 
+  /// Going through them takes the stack.
+  @Test func chainsOfTimebases() throws {
+    let first = try CMTimebase(sourceClock: .hostTimeClock)
+    var chain = [first]
+    while chain.count < 100_000 {
+      var next: CMTimebase?
+      let status = CMTimebaseCreateWithSourceTimebase(
+        allocator: nil, sourceTimebase: chain[chain.count - 1], timebaseOut: &next)
+      guard let next else {
+        #expect(status == kCMTimebaseError_InvalidParameter)
+        break
+      }
+      #expect(CMTimebaseSetRate(next, rate: 1) == noErr)
+      chain.append(next)
+    }
+    #expect(chain.count == 1000)
+    // Another chain behind it, or one more before it, is too much as well.
+    let other = try CMTimebase(sourceClock: .hostTimeClock)
+    let behind = try CMTimebase(sourceTimebase: other)
+    #expect(CMTimebaseSetSourceTimebase(behind, chain[999]) == kCMTimebaseError_InvalidParameter)
+    #expect(CMTimebaseSetSourceTimebase(first, behind) == kCMTimebaseError_InvalidParameter)
+    #expect(CMTimebaseSetSourceTimebase(other, chain[998]) == kCMTimebaseError_InvalidParameter)
+    #expect(CMTimebaseSetSourceTimebase(other, chain[997]) == noErr)
+    #expect(CMTimebaseSetRate(first, rate: 2) == noErr)
+    #expect(CMTimebaseGetEffectiveRate(chain[999]) == 2)
+    chain.removeAll()
+  }
+
   /// Observers on several threads, all of which wait for all posts.
   @Test func barriersInObservers() throws {
     let timebase = try CMTimebase(sourceClock: .hostTimeClock)

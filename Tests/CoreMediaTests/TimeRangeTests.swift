@@ -83,13 +83,21 @@ private func r(_ start: Int64, _ duration: Int64) -> CMTimeRange {
 
   @Test func durationsAreMappedToTheNearest() {
     var random = RandomTimes(seed: 6)
-    for _ in 0..<20_000 {
-      let a = CMTime(value: random.value(), timescale: random.timescale())
-      let ranges = (0..<2).map { _ in
+    for number in 0..<20_000 {
+      var a = CMTime(value: random.value(), timescale: random.timescale())
+      var ranges = (0..<2).map { _ in
         let value = random.value()
         return CMTimeRange(
           start: .zero, duration: CMTime(value: value == .min ? 1 : abs(value), timescale: random.timescale())
         )
+      }
+      if number == 0 {
+        // A quotient of 2^128 - 1 that is rounded up.
+        a = CMTime(value: 76_789_344_998_352_093, timescale: 1)
+        ranges = [
+          CMTimeRange(start: .zero, duration: CMTime(value: 8_589_934_588, timescale: 2731)),
+          CMTimeRange(start: .zero, duration: CMTime(value: 6_490_479_357_884_376_481, timescale: 1)),
+        ]
       }
       let (from, to) = (ranges[0], ranges[1])
       let result = CMTimeMapDurationFromRangeToRange(a, fromRange: from, toRange: to)

@@ -155,4 +155,48 @@ import Testing
     pool.flush()
     pool.flush(agedOutOnly: false)
   }
+
+  /// The bytes of a plane end where it does, also where extended pixels lie around the picture, and where a row of memory holds
+  /// several of the picture's.
+  @Test func bytesOfPlanesEndWithThem() throws {
+    func counts(_ buffer: CVPixelBuffer) -> [Int] {
+      CVReadOnlyPixelBuffer(unsafeBuffer: buffer).accessUnsafeRawPlaneBytes { $0.map(\.bytes.count) }
+    }
+    // 512 bytes a row, the picture begins in the middle of the first one.
+    let left = try makeBuffer(
+      64, 4, kCVPixelFormatType_32BGRA, [kCVPixelBufferExtendedPixelsLeftKey: 64])
+    #expect(CVPixelBufferGetDataSize(left) == 2048 && counts(left) == [2048 - 256])
+    // Blocks of four rows.
+    let code = 0x5445_5354 as OSType
+    CVPixelFormatDescriptionRegisterDescriptionWithPixelFormatType(
+      [kCVPixelFormatBitsPerBlock: 32, kCVPixelFormatBlockWidth: 4, kCVPixelFormatBlockHeight: 4]
+        as NSDictionary,
+      code)
+    #expect(counts(try makeBuffer(64, 64, code, [kCVPixelBufferBytesPerRowAlignmentKey: 1])) == [1024])
+    // What is written to one plane is in no other.
+    for code in [kCVPixelFormatType_420YpCbCr8BiPlanarFullRange, kCVPixelFormatType_420YpCbCr8Planar] {
+      for key in [kCVPixelBufferExtendedPixelsLeftKey, kCVPixelBufferExtendedPixelsTopKey] {
+        let buffer = try makeBuffer(64, 32, code, [key: 32])
+        var picture = CVMutablePixelBuffer(unsafeBuffer: buffer)
+        picture.accessUnsafeMutableRawPlaneBytes { planes in
+          for (number, plane) in planes.enumerated() {
+            plane.bytes.initializeMemory(as: UInt8.self, repeating: UInt8(number + 1))
+          }
+          for (number, plane) in planes.enumerated() {
+            #expect(plane.bytes.allSatisfy { $0 == UInt8(number + 1) })
+            #expect(plane.bytes.count > plane.properties.bytesPerRow * (plane.properties.size.height - 1))
+          }
+        }
+      }
+    }
+    // Memory of a program's own.
+    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 1024, alignment: 64)
+    defer { memory.deallocate() }
+    var wrapped: CVPixelBuffer?
+    #expect(
+      CVPixelBufferCreateWithBytes(
+        nil, 64, 64, code, try #require(memory.baseAddress), 64, nil, nil, nil, &wrapped)
+        == kCVReturnSuccess)
+    #expect(counts(try #require(wrapped)) == [1024])
+  }
 }

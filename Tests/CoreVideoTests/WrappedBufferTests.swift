@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreVideo
+import Foundation
 import Synchronization
 import Testing
 
@@ -126,5 +127,19 @@ private final class Log: Sendable {
       CVPixelBufferCreateWithBytes(
         nil, 20, 2, kCVPixelFormatType_32BGRA, memory, 1 << 31, nil, nil, nil, &out)
         == kCVReturnInvalidArgument)
+  }
+
+  @Test func impossibleImages() throws {
+    let provider = try #require(CGDataProvider(data: NSData(data: Data(count: 16))))
+    func image(_ width: Int, _ height: Int, bits: Int, bytesPerRow: Int) -> CGImage? {
+      CGImage(
+        width: width, height: height, bitsPerComponent: 1, bitsPerPixel: bits, bytesPerRow: bytesPerRow,
+        space: CGColorSpaceCreateDeviceGray(), bitmapInfo: [], provider: provider, decode: nil,
+        shouldInterpolate: false, intent: .defaultIntent)
+    }
+    #expect(image(9, 8, bits: 1, bytesPerRow: 2) != nil && image(9, 8, bits: 1, bytesPerRow: 1) == nil)
+    for (width, height) in [(.max, 1), (.max - 6, 1), (1, .max), (.max, .max)] as [(Int, Int)] {
+      for bits in [1, 8, .max] { #expect(image(width, height, bits: bits, bytesPerRow: .max) == nil) }
+    }
   }
 }

@@ -113,6 +113,14 @@ import VideoToolbox
     #expect(collector.all.map(\.status) == [kVTVideoEncoderMalfunctionErr])
     VTCompressionSessionInvalidate(session)
 
+    // What is out stays out: no frame is told of twice.
+    let late = try makeSession(
+      ToyCodec.type.rawValue, width: 64, height: 48,
+      properties: [kVTCompressionPropertyKey_MaxAllowedFrameQP: 50])
+    #expect(try encode(late, clip, count: 3).count == 3)
+    #expect(try property(late, kVTCompressionPropertyKey_NumberOfPendingFrames) as? Int == 0)
+    VTCompressionSessionInvalidate(late)
+
     let whole = try makeSession(ToyCodec.type.rawValue, width: 64, height: 48)
     let sample = try #require(try encode(whole, clip, count: 1).first)
     VTCompressionSessionInvalidate(whole)

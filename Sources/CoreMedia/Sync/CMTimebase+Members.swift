@@ -8,13 +8,17 @@ extension CMTimebase {
   public static var typeID: CFTypeID { cfTypeID }
 
   /// A timebase that follows a clock, at time zero and rate zero.
-  public convenience init(sourceClock: CMClock) throws { self.init(source: .clock(sourceClock)) }
+  public convenience init(sourceClock: CMClock) throws { try self.init(source: .clock(sourceClock)) }
   /// A timebase that follows another, at time zero and rate zero.
-  public convenience init(sourceTimebase: CMTimebase) throws { self.init(source: .timebase(sourceTimebase)) }
+  public convenience init(sourceTimebase: CMTimebase) throws {
+    try self.init(source: .timebase(sourceTimebase))
+  }
   /// A timebase that follows a clock, at time zero and rate zero.
-  public convenience init(masterClock: CMClock) throws { self.init(source: .clock(masterClock)) }
+  public convenience init(masterClock: CMClock) throws { try self.init(source: .clock(masterClock)) }
   /// A timebase that follows another, at time zero and rate zero.
-  public convenience init(masterTimebase: CMTimebase) throws { self.init(source: .timebase(masterTimebase)) }
+  public convenience init(masterTimebase: CMTimebase) throws {
+    try self.init(source: .timebase(masterTimebase))
+  }
 
   /// The timebase that this one follows, nil if it follows a clock.
   public var sourceTimebase: CMTimebase? {

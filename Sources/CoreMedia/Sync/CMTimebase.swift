@@ -50,6 +50,8 @@ public final class CMTimebase: @unchecked Sendable, Hashable {
   private let lock = Lock()
   /// Held while it is decided who follows whom, before any other lock: two timebases must not become each other's source.
   private static let sources = Lock()
+  /// As many may follow each other, one behind the other: going through them takes the stack.
+  static let mostInChain = 1000
   private var line: Line
   private var followers: [WeakTimebase] = []
   let timers = TimebaseTimers()
@@ -59,10 +61,17 @@ public final class CMTimebase: @unchecked Sendable, Hashable {
     weak var timebase: CMTimebase?
   }
 
-  init(source: Source) {
+  /// - Throws: `kCMTimebaseError_InvalidParameter` if more would follow each other than may.
+  init(source: Source) throws {
     line = Line(source: source)
     line.sourceTime = source.time
-    if case .timebase(let timebase) = source { timebase.addFollower(self) }
+    guard case .timebase(let timebase) = source else { return }
+    let isDone = Self.sources.withLock {
+      if timebase.depth >= Self.mostInChain { return false }
+      timebase.addFollower(self)
+      return true
+    }
+    try check(isDone ? noErr : kCMTimebaseError_InvalidParameter)
   }
 
   public static func == (a: CMTimebase, b: CMTimebase) -> Bool { a === b }
@@ -98,6 +107,17 @@ public final class CMTimebase: @unchecked Sendable, Hashable {
     if self === other { return true }
     if case .timebase(let next) = immediateSource { return next.follows(other) }
     return false
+  }
+
+  /// Timebases from this one to the one that follows a clock.
+  private var depth: Int {
+    if case .timebase(let next) = immediateSource { return next.depth + 1 }
+    return 1
+  }
+
+  /// Timebases from this one to the last that follows it.
+  private var height: Int {
+    (lock.withLock { followers.compactMap(\.timebase) }.map(\.height).max() ?? 0) + 1
   }
 
   private func addFollower(_ timebase: CMTimebase) {
@@ -177,7 +197,9 @@ public final class CMTimebase: @unchecked Sendable, Hashable {
     // The old source may go with a program's objects, which must not be under the lock.
     var old: Source?
     let isDone = Self.sources.withLock { () -> Bool in
-      if case .timebase(let next) = source, next.follows(self) { return false }
+      if case .timebase(let next) = source, next.follows(self) || next.depth + height > Self.mostInChain {
+        return false
+      }
       old = immediateSource
       lock.withLock {
         line.time = line.time(atSource: line.source.time)

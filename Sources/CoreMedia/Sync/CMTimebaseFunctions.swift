@@ -14,17 +14,18 @@ public func CMTimebaseGetTypeID() -> CFTypeID { CMTimebase.cfTypeID }
 public func CMTimebaseCreateWithSourceClock(
   allocator: CFAllocator?, sourceClock: CMClock, timebaseOut: UnsafeMutablePointer<CMTimebase?>
 ) -> OSStatus {
-  timebaseOut.pointee = CMTimebase(source: .clock(sourceClock))
+  timebaseOut.pointee = try? CMTimebase(source: .clock(sourceClock))
   return noErr
 }
 
 /// Makes a timebase that follows another, at time zero and rate zero.
+/// - Returns: `kCMTimebaseError_InvalidParameter` if that would be more than 1,000, one behind the other.
 @discardableResult
 public func CMTimebaseCreateWithSourceTimebase(
   allocator: CFAllocator?, sourceTimebase: CMTimebase, timebaseOut: UnsafeMutablePointer<CMTimebase?>
 ) -> OSStatus {
-  timebaseOut.pointee = CMTimebase(source: .timebase(sourceTimebase))
-  return noErr
+  timebaseOut.pointee = try? CMTimebase(source: .timebase(sourceTimebase))
+  return timebaseOut.pointee == nil ? kCMTimebaseError_InvalidParameter : noErr
 }
 
 /// Makes a timebase that follows a clock, at time zero and rate zero.
@@ -90,7 +91,7 @@ public func CMTimebaseSetSourceClock(_ timebase: CMTimebase, _ newSourceClock: C
 }
 
 /// Makes a timebase follow another from now on. Its time does not jump.
-/// - Returns: `kCMTimebaseError_InvalidParameter` if the other one follows it.
+/// - Returns: `kCMTimebaseError_InvalidParameter` if the other one follows it, or more than 1,000 would follow each other.
 @discardableResult
 public func CMTimebaseSetSourceTimebase(_ timebase: CMTimebase, _ newSourceTimebase: CMTimebase) -> OSStatus {
   timebase.setSource(.timebase(newSourceTimebase))

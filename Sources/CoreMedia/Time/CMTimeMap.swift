@@ -93,7 +93,7 @@ private func scale(_ duration: CMTime, _ from: CMTimeRange, _ to: CMTimeRange) -
     let (high, low) = top.0.multipliedFullWidth(by: top.1 * timescale)
     if high < bottom {
       let (quotient, remainder) = bottom.dividingFullWidth((high, low))
-      let rounded = quotient + (remainder >= bottom - remainder ? 1 : 0)
+      let rounded = quotient &+ (remainder >= bottom - remainder ? 1 : 0)
       if rounded >= quotient, let magnitude = UInt64(exactly: rounded),
         let value = Int64(exactly: a.value < 0 ? -Int128(magnitude) : Int128(magnitude))
       {

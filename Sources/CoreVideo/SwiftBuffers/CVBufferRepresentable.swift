@@ -117,8 +117,9 @@ extension CVBuffer {
     guard isLocked, let start = CVPixelBufferGetBaseAddressOfPlane(self, plane) else {
       return UnsafeMutableRawBufferPointer(start: nil, count: 0)
     }
-    return UnsafeMutableRawBufferPointer(
-      start: start,
-      count: CVPixelBufferGetBytesPerRowOfPlane(self, plane) * CVPixelBufferGetHeightOfPlane(self, plane))
+    // From the picture's first pixel on there are fewer bytes than rows times their length where extended pixels are to its left,
+    // or where a row of memory has several of samples.
+    let rows = CVPixelBufferGetBytesPerRowOfPlane(self, plane) * CVPixelBufferGetHeightOfPlane(self, plane)
+    return UnsafeMutableRawBufferPointer(start: start, count: min(rows, storage.planes[plane].byteCount))
   }
 }

@@ -120,7 +120,12 @@ final class CompressionWorker {
           try encoder.encode(picture, request: frame.request) { finish($0) }
         }
       } catch {
-        inFlight[tick] = nil
+        // An encoder may give the frame out, and fail then.
+        guard inFlight.removeValue(forKey: tick) != nil else {
+          lastTick = tick
+          lastTime = frame.presentationTime
+          return giveUp()
+        }
         clock?.takeBackInput()
         throw error
       }

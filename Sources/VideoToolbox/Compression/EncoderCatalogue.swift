@@ -103,7 +103,7 @@ extension CodecError {
     case .invalidConfiguration: kVTParameterErr
     case .unsupported: kVTPropertyNotSupportedErr
     // An encoder reads no compressed data but its own.
-    case .badData, .malfunction: kVTVideoEncoderMalfunctionErr
+    case .badData, .missingReferences, .malfunction: kVTVideoEncoderMalfunctionErr
     case .outOfMemory: kVTAllocationFailedErr
     }
   }

@@ -9,9 +9,11 @@ struct SampleAssembly {
   private let width: Int
   private let height: Int
   /// For the format description, beside what the parameter sets say.
-  var cleanAperture: [String: Double]?
+  var cleanAperture: [String: Double]? { didSet { if cleanAperture != oldValue { isOutdated = true } } }
   /// Static HDR metadata that the stream carries.
-  var hdr = HDRMetadata()
+  var hdr = HDRMetadata() { didSet { if hdr != oldValue { isOutdated = true } } }
+  /// The description is to be made anew for the next key frame.
+  private var isOutdated = false
   private var header: StreamHeader?
   private var formatDescription: CMVideoFormatDescription?
 
@@ -27,7 +29,7 @@ struct SampleAssembly {
     of data: consuming CompressedData, header: StreamHeader?, facts: CompressedFrame.Facts,
     presentationTime: CMTime, decodeTime: CMTime, duration: CMTime
   ) throws(StatusError) -> CMSampleBuffer {
-    let format = try describe(header)
+    let format = try describe(header, isKeyFrame: facts.isKeyFrame)
     // Empty frames are not what a block buffer can hold.
     guard data.count > 0 else { throw StatusError(kVTVideoEncoderMalfunctionErr) }
     let taken = data.release()
@@ -58,9 +60,13 @@ struct SampleAssembly {
   // MARK: -
 
   /// One description serves all samples until the stream's header changes.
-  private mutating func describe(_ new: StreamHeader?) throws(StatusError) -> CMVideoFormatDescription {
-    if let formatDescription, new == nil || new == header { return formatDescription }
-    guard let new else { throw StatusError(kVTVideoEncoderMalfunctionErr) }
+  private mutating func describe(
+    _ new: StreamHeader?, isKeyFrame: Bool
+  ) throws(StatusError) -> CMVideoFormatDescription {
+    if let formatDescription, new == nil || new == header, !(isOutdated && isKeyFrame) {
+      return formatDescription
+    }
+    guard let new = new ?? header else { throw StatusError(kVTVideoEncoderMalfunctionErr) }
     var made: CMVideoFormatDescription
     switch new {
     case .parameterSets(let sets): made = try description(of: sets.all)
@@ -71,6 +77,7 @@ struct SampleAssembly {
     if cleanAperture != nil || hdr != HDRMetadata() { made = try extended(made) }
     header = new
     formatDescription = made
+    isOutdated = false
     return made
   }
 

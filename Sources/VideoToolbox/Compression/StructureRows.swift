@@ -83,10 +83,10 @@ extension CompressionProperty {
     CompressionProperty(
       key: kVTCompressionPropertyKey_MaxH264SliceBytes as String, type: .integer(0...Int(Int32.max)),
       change: .nextKeyFrame,
-      documentation: "Most bytes of one slice NAL unit. 0 is no limit.",
+      documentation: "Most bytes of one slice NAL unit, 100 and more. 0 is no limit.",
       feature: .sliceBytes, codec: .h264, defaultValue: .number(0),
       apply: { value, draft in
-        guard let bytes = value.integer, bytes == 0 || bytes >= 64 else { return false }
+        guard let bytes = value.integer, bytes == 0 || bytes >= 100 else { return false }
         draft.configuration.maxSliceBytes = bytes
         return true
       }),

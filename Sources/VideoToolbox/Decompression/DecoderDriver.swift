@@ -60,16 +60,22 @@ final class DecoderDriver {
   private var isUsed = false
   /// The decoder has lost its reference pictures.
   private var isDrained = false
-  private static let pastLimit = 64 << 20
+  /// And they could not be had again: up to the next closed key frame not every frame has a picture.
+  private var lacksReferences = false
+  /// Bytes of the past that are kept at most.
+  private let pastLimit: Int
+  static let pastLimit = 64 << 20
 
   init(
     _ configuration: VideoDecoderConfiguration, mode: Mode, setup: Setup = Setup(), isResumable: Bool = true,
+    pastLimit: Int = DecoderDriver.pastLimit,
     makeDecoder: @escaping (VideoDecoderConfiguration) throws(CodecError) -> any VideoDecoder
   ) {
     self.configuration = configuration
     self.mode = mode
     self.setup = setup
     self.isResumable = isResumable
+    self.pastLimit = pastLimit
     self.makeDecoder = makeDecoder
     pastRecord = configuration.configurationRecord
   }
@@ -81,6 +87,8 @@ final class DecoderDriver {
 
   /// - Parameter wish: the mode in which to go on, as soon as that can be done without a loss.
   func decode(_ frame: Frame, wish: Mode, output: (DecodedFrame) -> Void) throws(CodecError) {
+    // Behind this frame the decoder could not be emptied without a loss: from here on it holds nothing back.
+    let wish = wish == .pipelined && exceedsPast(frame) ? .immediate : wish
     if frame.isClosedKeyFrame || !isUsed, decoder != nil, wish != mode || setup != decoderSetup {
       flush(output)
       decoder = nil
@@ -92,7 +100,11 @@ final class DecoderDriver {
     if frame.isClosedKeyFrame {
       forget()
     } else if isDrained {
-      try startAgain(wish == .presentation ? .presentation : .immediate)
+      if isPastWhole {
+        try startAgain(wish == .presentation ? .presentation : .immediate)
+      } else {
+        lacksReferences = isResumable
+      }
     }
     isDrained = false
     try prepare()
@@ -104,7 +116,7 @@ final class DecoderDriver {
         data: frame.data, token: frame.token, presentationTime: frame.presentationTime,
         isKeyFrame: frame.isSync,
         newConfigurationRecord: frame.newRecord, palette: frame.palette)
-    ) { if $0.token >= 0 { output($0) } }
+    ) { give($0, output) }
   }
 
   /// Gives out every frame that is under way.
@@ -124,7 +136,16 @@ final class DecoderDriver {
   /// Frames that were decoded again have a token of their own, and are not given out a second time.
   @discardableResult
   private func flush(_ output: (DecodedFrame) -> Void) -> Bool {
-    decoder?.flush { if $0.token >= 0 { output($0) } } ?? true
+    decoder?.flush { give($0, output) } ?? true
+  }
+
+  private func give(_ frame: DecodedFrame, _ output: (DecodedFrame) -> Void) {
+    guard frame.token >= 0 else { return }
+    var frame = frame
+    if lacksReferences, selection == .all, case .dropped = frame.outcome {
+      frame.outcome = .failed(.missingReferences)
+    }
+    output(frame)
   }
 
   // MARK: Decoders
@@ -141,7 +162,6 @@ final class DecoderDriver {
 
   /// A new decoder that knows what the last one knew.
   private func startAgain(_ mode: Mode) throws(CodecError) {
-    guard isPastWhole else { return }
     self.mode = mode
     let latest = configuration.configurationRecord
     configuration.configurationRecord = pastRecord
@@ -166,20 +186,26 @@ final class DecoderDriver {
     pastBytes = 0
     pastRecord = configuration.configurationRecord
     isPastWhole = true
+    lacksReferences = false
+  }
+
+  private func exceedsPast(_ frame: Frame) -> Bool {
+    (frame.isClosedKeyFrame ? 0 : pastBytes) + frame.data.count > pastLimit
+  }
+
+  private func loseThePast() {
+    past = []
+    isPastWhole = false
   }
 
   private func remember(_ frame: Frame) {
     // A decoder that holds nothing back never has to be emptied before its time.
     guard mode != .immediate, isPastWhole, isResumable else {
-      isPastWhole = isPastWhole && frame.isClosedKeyFrame
+      if !frame.isClosedKeyFrame { loseThePast() }
       return
     }
+    guard !exceedsPast(frame) else { return loseThePast() }
     pastBytes += frame.data.count
-    guard pastBytes <= Self.pastLimit else {
-      past = []
-      isPastWhole = false
-      return
-    }
     past.append(
       PastFrame(
         data: [UInt8](frame.data), isSync: frame.isSync, newRecord: frame.newRecord, palette: frame.palette))

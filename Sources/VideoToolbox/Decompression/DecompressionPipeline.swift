@@ -36,12 +36,16 @@ final class DecompressionPipeline: @unchecked Sendable {
   // Sendable: `condition` guards what callers ask for; the rest is touched on `queue` alone.
   private struct Pending {
     let frame: DecompressionFrame
+    /// What holds for it: frames of the format before may still be under way.
+    let format: StreamFormat
     let isLate: Bool
   }
 
   private let queue = DispatchQueue(label: "org.openvideotoolbox.decompression")
   /// The thread that has the queue; 0 for none.
   private let owner = Atomic<UInt>(0)
+  /// Of the queue alone. It also knows itself where it lets go of what it was given to do, and the last reference to a session with it.
+  private let key = DispatchSpecificKey<Bool>()
 
   // Touched on the queue only.
   private let driver: DecoderDriver
@@ -86,13 +90,16 @@ final class DecompressionPipeline: @unchecked Sendable {
     } else {
       driver = DecoderDriver(configuration, mode: .immediate, makeDecoder: makeDecoder)
     }
+    queue.setSpecific(key: key, value: true)
     // A decoder that cannot be made is an error of the session's creation.
     try driver.prepare()
   }
 
   /// Whether this thread has the queue: also where a callback waits for another queue, as that of another session, whose
   /// callback calls this one.
-  private var isOnQueue: Bool { owner.load(ordering: .relaxed) == UInt(pthread_self()) }
+  private var isOnQueue: Bool {
+    owner.load(ordering: .relaxed) == UInt(pthread_self()) || DispatchQueue.getSpecific(key: key) != nil
+  }
 
   /// Runs on the queue, or right away if that is where we are: in a client's callback.
   private func synchronously<R>(_ body: () -> R) -> R {
@@ -150,12 +157,10 @@ final class DecompressionPipeline: @unchecked Sendable {
     apply(settings)
     let token = nextToken
     nextToken += 1
-    pending[token] = Pending(frame: frame, isLate: frame.flags.contains(._EnableAsynchronousDecompression))
     let newFormat = frame.format.flatMap { $0.description === format.description ? nil : $0 }
-    if let newFormat {
-      format = newFormat
-      output.change(to: newFormat)
-    }
+    if let newFormat { format = newFormat }
+    pending[token] = Pending(
+      frame: frame, format: format, isLate: frame.flags.contains(._EnableAsynchronousDecompression))
     if Self.isSet(kCMSampleBufferAttachmentKey_ResetDecoderBeforeDecoding, frame.sample) {
       driver.reset { finished.append(($0.token, $0.outcome)) }
     }
@@ -245,7 +250,9 @@ final class DecompressionPipeline: @unchecked Sendable {
   }
 
   private func deliver(_ token: Int64, _ picture: DecodedPicture) -> VTDecodeInfoFlags {
-    guard let frame = pending[token]?.frame else { return [] }
+    guard let entry = pending[token] else { return [] }
+    let frame = entry.frame
+    if entry.format.description !== output.format.description { output.change(to: entry.format) }
     if frame.flags.contains(._DoNotOutputFrame) {
       settle(token, noErr, nil, [])
       return []
@@ -360,6 +367,7 @@ final class DecompressionPipeline: @unchecked Sendable {
     switch error {
     case .badData: kVTVideoDecoderBadDataErr
     case .unsupported: kVTVideoDecoderUnsupportedDataFormatErr
+    case .missingReferences: kVTVideoDecoderReferenceMissingErr
     case .malfunction: kVTVideoDecoderMalfunctionErr
     case .outOfMemory: kVTAllocationFailedErr
     case .invalidConfiguration: kVTCouldNotCreateInstanceErr

@@ -76,10 +76,19 @@ final class ImageOutput {
   /// The pool of the last buffer; nil before the first.
   var pool: CVPixelBufferPool? { lastRequest.map(pools.pool) ?? pools.latest }
 
+  /// How many times as wide or high as the stream's pictures those that are given out may be, where only its description says so.
+  private static let mostScaled = 4
+
   func outputSize(_ decoded: CVPixelBuffer?) -> (width: Int, height: Int) {
     var size = (width: format.width, height: format.height)
-    if settings.allowsOtherDimensions || size.width <= 0 || size.height <= 0, let decoded {
-      size = (CVPixelBufferGetWidth(decoded), CVPixelBufferGetHeight(decoded))
+    if let decoded {
+      let picture = (width: CVPixelBufferGetWidth(decoded), height: CVPixelBufferGetHeight(decoded))
+      // A description may say anything: it is not to decide how much memory small pictures take.
+      if settings.allowsOtherDimensions || size.width <= 0 || size.height <= 0
+        || size.width > picture.width * Self.mostScaled || size.height > picture.height * Self.mostScaled
+      {
+        size = picture
+      }
     }
     if let reduced = settings.reducedSize {
       size = (min(reduced.width, size.width), min(reduced.height, size.height))

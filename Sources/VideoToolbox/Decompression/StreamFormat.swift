@@ -10,6 +10,7 @@ struct StreamFormat: @unchecked Sendable {
   // Immutable, as format descriptions are.
   let description: CMVideoFormatDescription
   let codec: CodecType
+  /// The description's, but no more than what the parameter sets have.
   let width: Int
   let height: Int
   /// The codec's configuration record; empty if there is none.
@@ -29,8 +30,7 @@ struct StreamFormat: @unchecked Sendable {
     self.description = description
     codec = CodecType(rawValue: CMFormatDescriptionGetMediaSubType(description))
     let dimensions = CMVideoFormatDescriptionGetDimensions(description)
-    width = Int(dimensions.width)
-    height = Int(dimensions.height)
+    var size = (width: Int(dimensions.width), height: Int(dimensions.height))
     let atoms =
       CMFormatDescriptionGetExtension(
         description, extensionKey: kCMFormatDescriptionExtension_SampleDescriptionExtensionAtoms)
@@ -51,6 +51,7 @@ struct StreamFormat: @unchecked Sendable {
         samples = SampleKind(
           bitDepth: max(sps.bitDepthLuma, sps.bitDepthChroma), chromaFormat: sps.chromaFormat,
           isFullRange: isFullRange)
+        if size.width > sps.codedWidth || size.height > sps.codedHeight { size = (sps.width, sps.height) }
       }
     } else if Self.isHEVC(codec) {
       let configuration = try? CoreMedia.DecoderConfiguration(hvcC: Data(record))
@@ -61,8 +62,10 @@ struct StreamFormat: @unchecked Sendable {
         samples = SampleKind(
           bitDepth: max(sps.bitDepthLuma, sps.bitDepthChroma), chromaFormat: sps.chromaFormat,
           isFullRange: isFullRange)
+        if size.width > sps.codedWidth || size.height > sps.codedHeight { size = (sps.width, sps.height) }
       }
     }
+    (width, height) = size
     self.lengthSize = lengthSize
     self.samples = samples
   }

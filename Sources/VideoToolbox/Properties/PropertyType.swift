@@ -69,7 +69,7 @@ enum PropertyType: Sendable {
   func parse(_ object: AnyObject) -> PropertyValue? {
     switch self {
     case .boolean:
-      guard let number = object as? NSNumber, number.isBoolean || [0, 1].contains(number.doubleValue) else {
+      guard let number = object as? NSNumber, isBoolean(number) || [0, 1].contains(number.doubleValue) else {
         return nil
       }
       return .boolean(number.boolValue)
@@ -114,7 +114,7 @@ enum PropertyType: Sendable {
 
   /// A finite number that is not a Boolean.
   private static func plainNumber(_ object: AnyObject) -> Double? {
-    guard let number = object as? NSNumber, !number.isBoolean, number.doubleValue.isFinite else { return nil }
+    guard let number = object as? NSNumber, !isBoolean(number), number.doubleValue.isFinite else { return nil }
     return number.doubleValue
   }
 
@@ -145,11 +145,6 @@ enum PropertyType: Sendable {
     case .text, .numbers, .dictionary, .data, .multiPassStorage, .pixelTransfer, .other: return [:]
     }
   }
-}
-
-extension NSNumber {
-  /// True if it was made from a Boolean.
-  var isBoolean: Bool { String(cString: objCType) == "c" || String(cString: objCType) == "B" }
 }
 
 extension NSDictionary {

@@ -109,6 +109,8 @@ private final class ToyEncoder: VideoEncoder {
     if !hasBegun { frame.header = .configurationRecord(atom: "toyC", ToyCodec.record) }
     hasBegun = true
     output(frame)
+    // One of 50 for a fault after the frame is out.
+    if configuration.rate.maxQP == 50 { throw .malfunction("the toy broke") }
   }
 
   func flush(output: (consuming CompressedFrame) -> Void) throws(CodecError) {}

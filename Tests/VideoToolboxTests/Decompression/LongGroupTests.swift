@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+import CodecInterface
+import CoreMedia
+import FFmpegMedia
+import Testing
+
+@testable import VideoToolbox
+
+/// Groups of pictures that are longer than what a driver keeps of them.
+@Suite(.enabled(if: SampleMovie.isAvailable)) struct LongGroupTests {
+  /// One key frame, and no picture out of order.
+  private static func movie() throws -> SampleMovie {
+    try SampleMovie(["-c:v", "libx264", "-g", "1000", "-bf", "0", "-sc_threshold", "0"], reference: false)
+  }
+
+  /// What becomes of all frames, with the decoder emptied before one of them.
+  private static func outcomes(
+    _ movie: SampleMovie, _ mode: DecoderDriver.Mode, limit: Int, drainedAt: Int
+  ) throws -> [Int64: DecodedFrame.Outcome] {
+    let format = StreamFormat(movie.format)
+    let driver = DecoderDriver(
+      VideoDecoderConfiguration(
+        codec: format.codec, width: format.width, height: format.height, configurationRecord: format.record),
+      mode: mode, pastLimit: limit
+    ) { (configuration) throws(CodecError) in try FFmpegVideoDecoder(configuration) }
+    var outcomes: [Int64: DecodedFrame.Outcome] = [:]
+    for (index, sample) in movie.samples.enumerated() {
+      if index == drainedAt { driver.drain { outcomes[$0.token] = $0.outcome } }
+      let bytes = sample.bytes
+      try bytes.withUnsafeBytes { data in
+        try driver.decode(
+          DecoderDriver.Frame(
+            data: data, token: Int64(index), isSync: sample.isSync,
+            isClosedKeyFrame: FrameTraits(data, format, isSync: sample.isSync).isClosedKeyFrame),
+          // As a session wishes: not back to several frames at a time before a key frame.
+          wish: index > 0 && driver.mode == .immediate ? .immediate : mode
+        ) { outcomes[$0.token] = $0.outcome }
+      }
+    }
+    driver.drain { outcomes[$0.token] = $0.outcome }
+    return outcomes
+  }
+
+  private static func pictures(_ outcomes: [Int64: DecodedFrame.Outcome]) -> [Int64: [UInt8]] {
+    outcomes.compactMapValues {
+      guard case .picture(let picture) = $0 else { return nil }
+      return planar(picture.pixelBuffer)
+    }
+  }
+
+  @Test func aPauseLosesNothing() throws {
+    let movie = try Self.movie()
+    let count = movie.samples.count
+    let size = movie.samples.reduce(0) { $0 + $1.bytes.count }
+    let whole = Self.pictures(try Self.outcomes(movie, .immediate, limit: .max, drainedAt: -1))
+    #expect(whole.count == count)
+    for limit in [0, size / 4, size / 2, size, .max] {
+      for drainedAt in [1, count / 3, count - 3] {
+        let all = Self.pictures(
+          try Self.outcomes(movie, .pipelined, limit: limit, drainedAt: drainedAt))
+        #expect(all == whole, "\(limit) bytes, a pause before frame \(drainedAt)")
+      }
+    }
+  }
+
+  /// In order of presentation the decoder has to hold frames back.
+  @Test func whatIsLostIsToldOf() throws {
+    let movie = try Self.movie()
+    let count = movie.samples.count
+    let size = movie.samples.reduce(0) { $0 + $1.bytes.count }
+    let kept = try Self.outcomes(movie, .presentation, limit: size, drainedAt: count / 2)
+    #expect(Self.pictures(kept).count == count)
+    let lost = try Self.outcomes(movie, .presentation, limit: size / 4, drainedAt: count / 2)
+    #expect(lost.count == count)
+    for index in 0..<count {
+      switch lost[Int64(index)] {
+      case .picture: #expect(index < count / 2, "frame \(index)")
+      case .failed(.missingReferences): #expect(index >= count / 2, "frame \(index)")
+      default: Issue.record("frame \(index): \(String(describing: lost[Int64(index)]))")
+      }
+    }
+    #expect(DecompressionPipeline.status(.missingReferences) == kVTVideoDecoderReferenceMissingErr)
+  }
+}
