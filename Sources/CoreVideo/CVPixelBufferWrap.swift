@@ -101,7 +101,8 @@ public func CVPixelBufferCreateWithPlanarBytes(
       .init(
         baseAddress: address, width: planeWidth[index], height: planeHeight[index],
         bytesPerRow: planeBytesPerRow[index],
-        byteCount: planeBytesPerRow[index] * ceilDivide(planeHeight[index], format.planes[index].blockHeight)))
+        byteCount: planeBytesPerRow[index] * ceilDivide(planeHeight[index], format.planes[index].blockHeight))
+    )
   }
   let size = dataSize > 0 ? dataSize : allBytes
   let owner = OutsideMemory(address: dataPtr, refCon: releaseRefCon)

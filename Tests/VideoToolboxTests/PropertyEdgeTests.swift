@@ -136,12 +136,15 @@ import VideoToolbox
     ]
     for number in numbers {
       let number = try #require(number)
-      #expect(VTSessionSetProperty(session, key: kVTCompressionPropertyKey_MaxAllowedFrameQP, value: number) == noErr)
+      #expect(
+        VTSessionSetProperty(session, key: kVTCompressionPropertyKey_MaxAllowedFrameQP, value: number)
+          == noErr)
       #expect(
         VTSessionSetProperty(session, key: kVTCompressionPropertyKey_RealTime, value: number)
           == kVTPropertyNotSupportedErr
           || VTSessionSetProperty(session, key: kVTCompressionPropertyKey_RealTime, value: number)
-            == kVTParameterErr)
+            == kVTParameterErr
+      )
     }
     #expect(
       VTSessionSetProperty(session, key: kVTCompressionPropertyKey_MaxAllowedFrameQP, value: kCFBooleanTrue)

@@ -114,7 +114,9 @@ enum PropertyType: Sendable {
 
   /// A finite number that is not a Boolean.
   private static func plainNumber(_ object: AnyObject) -> Double? {
-    guard let number = object as? NSNumber, !isBoolean(number), number.doubleValue.isFinite else { return nil }
+    guard let number = object as? NSNumber, !isBoolean(number), number.doubleValue.isFinite else {
+      return nil
+    }
     return number.doubleValue
   }
 
