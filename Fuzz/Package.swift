@@ -26,6 +26,7 @@ let package = Package(
         .product(name: "AVFoundation", package: "OpenVideoToolbox"),
         .product(name: "VideoToolbox", package: "OpenVideoToolbox"),
         .product(name: "ElementaryStream", package: "OpenVideoToolbox"),
+        .product(name: "ImageIO", package: "OpenVideoToolbox"),
       ]),
     // No fuzzer, but long runs: built without sanitizers, see docs/reliability.md.
     .executableTarget(

@@ -43,8 +43,11 @@ import Testing
       }
     }
     await wait { visits.seen.all >= 400 }
-    synchronizer.setRate(10, time: .zero)
-    await wait { passings.seen.all >= 20 }
+    // On a busy machine several times pass as one.
+    for _ in 0..<100 where passings.seen.all < 20 {
+      synchronizer.setRate(10, time: .zero)
+      try await Task.sleep(for: .milliseconds(450))
+    }
     synchronizer.rate = 0
     synchronizer.removeTimeObserver(observer)
     synchronizer.removeTimeObserver(other)

@@ -4,7 +4,7 @@ import Foundation
 import FuzzDriver
 
 /// The input as a file, of whatever format libavformat takes it for.
-private func asset(_ data: Data, _ ending: String) -> AVURLAsset? {
+func asset(_ data: Data, _ ending: String) -> AVURLAsset? {
   let url = URL(fileURLWithPath: "/dev/shm/ovt-fuzz-\(ProcessInfo.processInfo.processIdentifier).\(ending)")
   guard (try? data.write(to: url)) != nil else { return nil }
   return AVURLAsset(url: url)

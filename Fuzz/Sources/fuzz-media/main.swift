@@ -13,7 +13,11 @@ private let harness: @Sendable (inout FuzzInput) -> Void = {
   case "pixels": return fuzzPixels
   case "properties": return fuzzProperties
   case "silo": return fuzzSilo
-  default: fatalError("OVT_FUZZ: decode, images, sound, pictures, writer, pixels, properties or silo")
+  case "stills": return fuzzStills
+  case "compositions": return fuzzCompositions
+  default:
+    fatalError(
+      "OVT_FUZZ: decode, images, sound, pictures, writer, pixels, properties, silo, stills or compositions")
   }
 }()
 

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import FuzzDriver
+import ImageIO
+
+/// Files of pictures, read, made smaller, and written again.
+@Sendable func fuzzStills(_ input: inout FuzzInput) {
+  let flags = input.byte()
+  let limit = input.real()
+  let data = input.rest()
+  guard let source = CGImageSourceCreateWithData(data as NSData, nil) else { return }
+  _ = CGImageSourceGetStatus(source)
+  _ = CGImageSourceCopyPropertiesAtIndex(source, 0, nil)
+  let options: NSDictionary = [
+    kCGImageSourceThumbnailMaxPixelSize: NSNumber(value: limit),
+    kCGImageSourceCreateThumbnailFromImageAlways: true,
+  ]
+  let images = [
+    CGImageSourceCreateImageAtIndex(source, 0, nil), CGImageSourceCreateThumbnailAtIndex(source, 0, options),
+  ].compactMap { $0 }
+  for image in images {
+    require(image.width > 0 && image.height > 0, "an empty picture")
+    let rows = image.bytesPerRow * (image.height - 1) + (image.width * image.bitsPerPixel + 7) / 8
+    require((image.dataProvider?.data?.length ?? 0) >= rows, "fewer bytes than the picture has")
+    guard image.width * image.height <= 1 << 16 else { continue }
+    let type = flags & 1 == 0 ? "public.png" : "public.jpeg"
+    let written = NSMutableData()
+    guard let destination = CGImageDestinationCreateWithData(written, type as CFString, 1, nil) else {
+      continue
+    }
+    CGImageDestinationAddImage(
+      destination, image,
+      flags & 2 == 0
+        ? nil : [kCGImageDestinationLossyCompressionQuality: NSNumber(value: limit)] as NSDictionary)
+    guard CGImageDestinationFinalize(destination) else { continue }
+    let again = CGImageSourceCreateWithData(written, nil).flatMap {
+      CGImageSourceCreateImageAtIndex($0, 0, nil)
+    }
+    require(
+      again?.width == image.width && again?.height == image.height, "what was written is another picture")
+  }
+}
