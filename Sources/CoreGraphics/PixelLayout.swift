@@ -75,9 +75,10 @@ extension CGImage {
 
   /// The pixels as bytes in the order red, green, blue, alpha, colours not multiplied with it; nil for a layout that is
   /// not known here.
-  package func straightRGBA() -> [UInt8]? {
+  /// - Parameter padding: Bytes of no meaning after the last pixel.
+  package func straightRGBA(padding: Int) -> [UInt8]? {
     pixels().map { pixels in
-      var bytes = [UInt8](repeating: 0, count: pixels.count * 4)
+      var bytes = [UInt8](repeating: 0, count: pixels.count * 4 + padding)
       for (index, pixel) in pixels.enumerated() {
         func straight(_ value: UInt8) -> UInt8 {
           pixel.a == 0 ? 0 : UInt8(min(255, (UInt32(value) * 255 + UInt32(pixel.a) / 2) / UInt32(pixel.a)))

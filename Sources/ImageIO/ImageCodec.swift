@@ -20,6 +20,9 @@ enum ImageCodec: String, Sendable {
     }
   }
 
+  /// Bytes after a picture's last row: libswscale reads and writes whole vectors, beyond the ends of narrow rows.
+  private static let padding = 64
+
   private var codecID: AVCodecID { self == .png ? AV_CODEC_ID_PNG : AV_CODEC_ID_MJPEG }
 
   // MARK: - Decoding
@@ -60,10 +63,12 @@ enum ImageCodec: String, Sendable {
     let hasAlpha =
       description.pointee.flags & UInt64(AV_PIX_FMT_FLAG_ALPHA) != 0 || format == AV_PIX_FMT_PAL8
     let pitch = Int(width) * (isGrey ? 1 : 4)
-    guard let memory = NSMutableData(length: pitch * Int(height)) else { return nil }
+    let size = pitch * Int(height)
+    guard let memory = NSMutableData(length: size + padding) else { return nil }
     let converted = convert(
       frame, to: isGrey ? AV_PIX_FMT_GRAY8 : AV_PIX_FMT_RGBA,
       memory.mutableBytes.assumingMemoryBound(to: UInt8.self), pitch)
+    memory.length = size
     guard converted, let provider = CGDataProvider(data: memory) else { return nil }
     let alpha: CGImageAlphaInfo = isGrey ? .none : hasAlpha ? .last : .noneSkipLast
     return CGImage(
@@ -107,7 +112,8 @@ enum ImageCodec: String, Sendable {
   /// A file of a picture; nil if its layout is not known, or the codec does not take it.
   /// - Parameter quality: Of JPEG, 0.0 (smallest) to 1.0 (best).
   func encode(_ image: CGImage, quality: Double) -> Data? {
-    guard let pixels = image.straightRGBA(), let codec = avcodec_find_encoder(codecID) else { return nil }
+    guard let pixels = image.straightRGBA(padding: Self.padding), let codec = avcodec_find_encoder(codecID)
+    else { return nil }
     LibavLog.takeOver()
     let isOpaque =
       self == .jpeg || [.none, .noneSkipFirst, .noneSkipLast].contains(image.alphaInfo)

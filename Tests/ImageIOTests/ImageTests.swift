@@ -221,6 +221,81 @@ import Testing
     #expect(try bytes(context, 0, 3) == [0, 0, 0, 255] && bytes(context, 1, 3) == [0, 0, 0, 0])
   }
 
+  // MARK: - Narrow pictures
+
+  /// A grey picture of one bit for each pixel, not compressed.
+  private func oneBitPNG(_ width: Int, _ height: Int, _ isLight: (_ x: Int, _ y: Int) -> Bool) -> Data {
+    func big(_ number: UInt32) -> [UInt8] {
+      (0..<4).map { UInt8(truncatingIfNeeded: number >> (24 - 8 * $0)) }
+    }
+    var rows: [UInt8] = []
+    for y in 0..<height {
+      rows.append(0)
+      for start in stride(from: 0, to: width, by: 8) {
+        rows.append(
+          (0..<8).reduce(0) { $0 << 1 | (start + $1 < width && isLight(start + $1, y) ? 1 : 0) })
+      }
+    }
+    var (a, b) = (UInt32(1), UInt32(0))
+    for byte in rows {
+      a = (a + UInt32(byte)) % 65521
+      b = (b + a) % 65521
+    }
+    let count = UInt16(rows.count)
+    let stored = [
+      0x78, 0x01, 1, UInt8(count & 255), UInt8(count >> 8), UInt8(~count & 255), UInt8(~count >> 8),
+    ]
+    var png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+    for (name, content) in [
+      ("IHDR", big(UInt32(width)) + big(UInt32(height)) + [1, 0, 0, 0, 0]),
+      ("IDAT", stored + rows + big(b << 16 | a)), ("IEND", []),
+    ] {
+      let body = Array(name.utf8) + content
+      var crc = UInt32.max
+      for byte in body {
+        crc ^= UInt32(byte)
+        for _ in 0..<8 { crc = crc & 1 == 1 ? crc >> 1 ^ 0xEDB8_8320 : crc >> 1 }
+      }
+      png += big(UInt32(content.count)) + body + big(~crc)
+    }
+    return Data(png)
+  }
+
+  /// Rows that are shorter than a vector.
+  @Test func narrowPicturesOfOneBit() throws {
+    func isLight(_ x: Int, _ y: Int) -> Bool { (x * 5 + y * 3 + x * y) % 7 < 3 }
+    for width in 1...8 {
+      for height in 1...40 {
+        let source = try #require(
+          CGImageSourceCreateWithData(oneBitPNG(width, height, isLight) as CFData, nil))
+        let image = try #require(CGImageSourceCreateImageAtIndex(source, 0, nil), "\(width)x\(height)")
+        let data = try #require(image.dataProvider?.data)
+        let wanted = (0..<height).flatMap { y in (0..<width).map { isLight($0, y) } }
+        #expect(Data(referencing: data).map { $0 > 127 } == wanted, "\(width)x\(height)")
+      }
+    }
+  }
+
+  @Test(arguments: ["public.jpeg", "public.png"]) func narrowPicturesAreWritten(_ type: String) throws {
+    for width in 1...9 {
+      for height in [1, 2, 7] {
+        let context = try context(width, height)
+        context.setFillColor(red: 1, green: 0, blue: 0, alpha: 1)
+        context.fill(CGRect(x: 0, y: 0, width: width, height: height))
+        let data = NSMutableData()
+        let destination = try #require(CGImageDestinationCreateWithData(data, type as CFString, 1, nil))
+        CGImageDestinationAddImage(destination, try #require(context.makeImage()), nil)
+        #expect(CGImageDestinationFinalize(destination))
+        let source = try #require(CGImageSourceCreateWithData(data as CFData, nil))
+        let read = try #require(CGImageSourceCreateImageAtIndex(source, 0, nil))
+        #expect(read.width == width && read.height == height)
+        let bytes = Data(referencing: try #require(read.dataProvider?.data))
+        #expect(bytes.count == 4 * width * height)
+        #expect(bytes[0] > 245 && bytes[1] < 10 && bytes[bytes.count - 4] > 245, "\(width)x\(height)")
+      }
+    }
+  }
+
   @Test func whatIsNoPicture() throws {
     for data in [Data(), Data("hello".utf8), Data([0xFF, 0xD8, 0xFF, 0xE0, 1, 2, 3])] {
       let source = try #require(CGImageSourceCreateWithData(data as CFData, nil))
