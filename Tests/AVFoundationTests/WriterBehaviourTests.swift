@@ -40,7 +40,9 @@ import Testing
     ) { all.withLock { $0.append((segmentData, segmentType)) } }
   }
 
-  static func segmented(_ delegate: Segments, seconds: Int64 = 1, start: CMTime) -> AVAssetWriter {
+  static func segmented(_ delegate: any AVAssetWriterDelegate, seconds: Int64 = 1, start: CMTime)
+    -> AVAssetWriter
+  {
     let writer = AVAssetWriter(contentType: .mpeg4Movie)
     writer.outputFileTypeProfile = .mpeg4AppleHLS
     writer.preferredOutputSegmentInterval = CMTime(value: seconds, timescale: 1)
@@ -145,7 +147,7 @@ import Testing
     #expect(try Probe.samples(scratch.file("joined.mp4"), stream: "a:0").count > 40)
   }
 
-  private static func append(_ input: AVAssetWriterInput, _ index: Int, from start: CMTime = .zero) throws
+  static func append(_ input: AVAssetWriterInput, _ index: Int, from start: CMTime = .zero) throws
     -> Bool
   {
     let image = try picture(index)
@@ -160,7 +162,7 @@ import Testing
       try CMSampleBuffer(imageBuffer: image, formatDescription: try #require(format), sampleTiming: timing))
   }
 
-  private static func silence(at time: CMTime, frames: Int) throws -> CMSampleBuffer {
+  static func silence(at time: CMTime, frames: Int) throws -> CMSampleBuffer {
     let basic = AudioStreamBasicDescription(
       mSampleRate: 48000, mFormatID: kAudioFormatLinearPCM,
       mFormatFlags: kAudioFormatFlagIsSignedInteger | kAudioFormatFlagIsPacked, mBytesPerPacket: 4,

@@ -167,12 +167,13 @@ final class SoundEncoder: InputEncoder, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   private let lock = Lock()
   private var settings: SoundEncodingSettings
-  private let output: VideoEncoding.Output
+  /// Outside of the lock: the writer asks for the format under locks of its own, which the samples wait for.
+  private let output: OrderedOutput<CMSampleBuffer>
   private var encoder: AudioEncoder?
 
   init(_ settings: SoundEncodingSettings, output: @escaping VideoEncoding.Output) {
     self.settings = settings
-    self.output = output
+    self.output = OrderedOutput { output(.success($0)) }
   }
 
   func append(_ buffer: CMSampleBuffer, shiftedBy start: CMTime) throws {
@@ -199,8 +200,9 @@ final class SoundEncoder: InputEncoder, @unchecked Sendable {
     try lock.withLock {
       if encoder == nil { encoder = try AudioEncoder(settings.request, source: basic) }
       guard let encoder else { return }
-      for sample in try encoder.encode(bytes, source: basic, time: time) { output(.success(sample)) }
+      for sample in try encoder.encode(bytes, source: basic, time: time) { output.put(sample) }
     }
+    output.flush()
   }
 
   /// What the settings leave open is as the hint says, or else 44100 Hz and two channels; it stays so.
@@ -218,8 +220,9 @@ final class SoundEncoder: InputEncoder, @unchecked Sendable {
   func complete() throws {
     try lock.withLock {
       guard let encoder else { return }
-      for sample in try encoder.finish() { output(.success(sample)) }
+      for sample in try encoder.finish() { output.put(sample) }
     }
+    output.complete()
   }
 
   func invalidate() { lock.withLock { encoder = nil } }

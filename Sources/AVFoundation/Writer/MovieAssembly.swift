@@ -8,7 +8,7 @@ import Foundation
 /// a track lags far behind, the others go on without it. The header is written when every track has a sample, or has
 /// ended without one.
 final class MovieAssembly: @unchecked Sendable {
-  // Sendable: `lock` guards all; `deliveryLock`, held around it, keeps segments in order while a delegate writes more.
+  // Sendable: `lock` guards all.
   struct Plan {
     var container: MuxerContainer
     var options: Muxer.Options
@@ -42,14 +42,13 @@ final class MovieAssembly: @unchecked Sendable {
   private var sourceStart = CMTime.zero
   /// The track whose chunk is being written, and where that ends.
   private var chunk: (track: TrackAssembly, end: CMTime)?
-  /// Called outside the lock, in order, with each segment.
-  private let deliver: (@Sendable (Segment) -> Void)?
-  private let deliveryLock = NSRecursiveLock()
+  /// Where segments go, outside the lock: a delegate may write more, and so may other threads meanwhile.
+  private let delivery: OrderedOutput<Segment>
 
   init(plan: Plan, file: MuxerFile?, deliver: (@Sendable (Segment) -> Void)?) {
     self.plan = plan
     self.file = file
-    self.deliver = deliver
+    delivery = OrderedOutput { deliver?($0) }
   }
 
   func add(_ track: TrackAssembly) {
@@ -119,6 +118,7 @@ final class MovieAssembly: @unchecked Sendable {
       self.muxer = nil
       file = nil
     }
+    delivery.complete()
   }
 
   /// Returns when nobody is completing the file.
@@ -135,28 +135,27 @@ final class MovieAssembly: @unchecked Sendable {
       file = nil
       for track in tracks { track.clear() }
     }
+    if !keeps { delivery.clear() }
   }
 
   /// Runs under the lock; the first error stays. Afterwards hands out segments.
   private func perform(_ body: () throws -> Void) throws {
-    deliveryLock.lock()
-    defer { deliveryLock.unlock() }
-    let result: Result<[Segment], AVError> = lock.withLock {
-      if let failure { return .failure(failure) }
+    try lock.withLock {
+      if let failure { throw failure }
       guard !isClosed else {
-        return .failure(AVError(.operationNotAllowed, reason: "The writing has ended."))
+        throw AVError(.operationNotAllowed, reason: "The writing has ended.")
       }
       do {
         try body()
-        defer { segments = [] }
-        return .success(segments)
       } catch {
         let error = AVError.writing(error)
         failure = error
-        return .failure(error)
+        throw error
       }
+      for segment in segments { delivery.put(segment) }
+      segments = []
     }
-    for segment in try result.get() { deliver?(segment) }
+    delivery.flush()
   }
 
   // MARK: - Interleaving
