@@ -72,6 +72,37 @@ import Testing
     #expect(worst < 1e-5, "\(worst)")
   }
 
+  /// Two pictures that are a millionth of a second apart do not make a million of a second.
+  @Test func aCompositionHasItsTracksRate() throws {
+    func distance(_ name: String, _ arguments: [String]) throws -> CMTime {
+      let path = try Fixture.make(
+        name, arguments + ["-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p"])
+      return AVVideoComposition(propertiesOf: AVURLAsset(url: URL(fileURLWithPath: path))).frameDuration
+    }
+    func source(_ rate: String) -> [String] {
+      ["-f", "lavfi", "-i", "testsrc2=size=64x48:rate=\(rate):duration=1"]
+    }
+    for (rate, kind, wanted) in [
+      ("30000/1001", "mp4", (1001, 30000)), ("30000/1001", "ts", (1001, 30000)),
+      ("24000/1001", "mkv", (1001, 24000)), ("25/2", "mp4", (2, 25)), ("500", "mp4", (1, 240)),
+    ] {
+      let name = "rate-\(rate.replacingOccurrences(of: "/", with: "-")).\(kind)"
+      let found = try distance(name, source(rate))
+      #expect(found == CMTime(value: Int64(wanted.0), timescale: Int32(wanted.1)), "\(name): \(found)")
+    }
+    let irregular = try distance(
+      "irregular-rate.mp4",
+      source("10") + [
+        "-vf", "settb=1/1000000,setpts='if(eq(N,5),400001,N*100000)'", "-fps_mode", "passthrough",
+        "-enc_time_base", "1:1000000", "-video_track_timescale", "1000000",
+      ])
+    #expect(abs(irregular.seconds - 0.1) < 0.001, "\(irregular)")
+    // A picture is missing.
+    let missing = try distance(
+      "missing.mp4", source("30000/1001") + ["-vf", "select='not(eq(n,10))'", "-fps_mode", "vfr"])
+    #expect(missing == CMTime(value: 1001, timescale: 30000), "\(missing)")
+  }
+
   @Test func unusableMixesAreRefused() throws {
     let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
     let reader = try AVAssetReader(asset: asset)

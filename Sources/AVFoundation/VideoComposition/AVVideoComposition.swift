@@ -29,7 +29,7 @@ open class AVVideoComposition: NSObject, NSCopying, NSMutableCopying, @unchecked
 
   func fill(propertiesOf asset: AVAsset) {
     guard let track = asset.tracks.first(where: { $0.mediaType == .video }) else { return }
-    let duration = track.minFrameDuration
+    let frameDuration = track.regularFrameDuration
     let box = CGRect(origin: .zero, size: track.naturalSize).applying(track.preferredTransform)
     let layer = AVMutableVideoCompositionLayerInstruction(assetTrack: track)
     layer.setTransform(
@@ -39,14 +39,14 @@ open class AVVideoComposition: NSObject, NSCopying, NSMutableCopying, @unchecked
     instruction.timeRange = CMTimeRange(start: .zero, duration: asset.duration)
     instruction.layerInstructions = [layer]
     lock.withLock {
-      values.frameDuration =
-        duration.isNumeric && duration > .zero ? duration : CMTime(value: 1, timescale: 30)
+      values.frameDuration = frameDuration
       values.renderSize = box.size
       values.instructions = [instruction]
     }
   }
 
-  /// The distance of the pictures that are made.
+  /// The distance of the pictures that are made. `init(propertiesOf:)` takes it from the track's nominal frame rate, up to
+  /// 240 a second.
   public var frameDuration: CMTime { lock.withLock { values.frameDuration } }
   /// Their size in pixels.
   public var renderSize: CGSize { lock.withLock { values.renderSize } }
@@ -75,6 +75,35 @@ open class AVVideoComposition: NSObject, NSCopying, NSMutableCopying, @unchecked
   private func copied(to other: AVVideoComposition) -> AVVideoComposition {
     other.values = lock.withLock { values }
     return other
+  }
+}
+
+extension AVAssetTrack {
+  /// The distance of pictures at the track's frame rate. The shortest sample says nothing of a movie that is not regular.
+  fileprivate var regularFrameDuration: CMTime {
+    let (rate, shortest) = (Double(nominalFrameRate), minFrameDuration)
+    guard rate.isFinite, rate > 0 else { return CMTime(value: 1, timescale: 30) }
+    guard rate < 240 else { return CMTime(value: 1, timescale: 240) }
+    /// The shortest sample's rate, beside the average; 0 if it is not known.
+    let ratio = shortest.isNumeric && shortest > .zero ? 1 / (shortest.seconds * rate) : 0
+    if abs(ratio - 1) < 1e-5 { return shortest }
+    // All but regular, with a picture that is missing or shown for longer; or regular, in rounded times.
+    let isNear = (1...1.1).contains(ratio)
+    if isNear, Self.usualFrameDuration(rate * ratio) != nil { return shortest }
+    if let usual = Self.usualFrameDuration(rate) { return usual }
+    return isNear ? shortest : CMTime(seconds: 1 / max(rate, 0.001), preferredTimescale: 90_000)
+  }
+
+  /// Of a whole number of pictures a second, or of a rate of NTSC's; nil for other rates.
+  private static func usualFrameDuration(_ rate: Double) -> CMTime? {
+    let (whole, slowed) = (rate.rounded(), (rate * 1.001).rounded())
+    if whole >= 1, abs(rate / whole - 1) < 1e-4 {
+      return CMTime(value: 1, timescale: CMTimeScale(clamping: whole))
+    }
+    guard [12, 15, 24, 30, 48, 60, 120].contains(slowed), abs(rate * 1.001 / slowed - 1) < 1e-4 else {
+      return nil
+    }
+    return CMTime(value: 1001, timescale: CMTimeScale(clamping: slowed * 1000))
   }
 }
 
