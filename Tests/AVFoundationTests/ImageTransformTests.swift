@@ -59,6 +59,35 @@ import Testing
   }
 
   /// Wider and higher, in any direction: colours and corners lie where the matrix sends them.
+  /// Pixels that are a thousand times as wide as they are high: 268 million of them, were they made square.
+  @Test func pixelsOfAnAbsurdShapeAreTakenAsSquare() throws {
+    let path = try Fixture.make(
+      "giant.mp4",
+      [
+        "-f", "lavfi", "-i", "color=red:size=16x16384:rate=2:duration=0.5", "-vf",
+        "setsar=1024:max=100000", "-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p",
+      ])
+    #expect(try Probe.facts(path, "stream=sample_aspect_ratio")["sample_aspect_ratio"] == "1024:1")
+    let asset = AVURLAsset(url: URL(fileURLWithPath: path))
+    #expect(asset.tracks.first?.naturalSize == CGSize(width: 16, height: 16384))
+    let made = try image(asset)
+    #expect(made.width == 16 && made.height == 16384)
+    let generator = AVAssetImageGenerator(asset: asset)
+    generator.videoComposition = AVVideoComposition(propertiesOf: asset)
+    let composed = try generator.copyCGImage(at: .zero, actualTime: nil)
+    #expect(composed.width == 16 && composed.height == 16384)
+    // What a wide screen takes is no giant.
+    let wide = try Fixture.make(
+      "wide.mp4",
+      [
+        "-f", "lavfi", "-i", "color=red:size=64x64:rate=2:duration=0.5", "-vf", "setsar=16:max=1000", "-c:v",
+        "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p",
+      ])
+    #expect(
+      AVURLAsset(url: URL(fileURLWithPath: wide)).tracks.first?.naturalSize == CGSize(width: 1024, height: 64)
+    )
+  }
+
   @Test func scalesAndMirrors() throws {
     let made = try image(movie("wide.mov", a: -3, b: 0, c: 0, d: 0.5))
     #expect((made.width, made.height) == (192, 24))

@@ -71,14 +71,17 @@ final class TrackFacts: @unchecked Sendable {
     return rate.num > 0 && rate.den > 0 ? CMTime(value: Int64(rate.den), timescale: rate.num) : .invalid
   }
 
-  /// The size that the picture is shown at, before the transform.
+  /// The size that the picture is shown at, before the transform. Pixels whose shape would make a giant of it are taken
+  /// as square: a file of some bytes must not take gigabytes.
   var naturalSize: CGSize {
     guard stream.kind == .video else { return .zero }
     let parameters = stream.codec.pointer.pointee
-    var width = Double(parameters.width)
+    let (coded, height) = (Double(parameters.width), Double(parameters.height))
+    var width = coded
     let aspect = stream.sampleAspectRatio
     if aspect.num > 0, aspect.den > 0 { width *= Double(aspect.num) / Double(aspect.den) }
-    return CGSize(width: width.rounded(), height: Double(parameters.height))
+    if width * height > max(PictureTransform.largestArea, coded * height) { width = coded }
+    return CGSize(width: width.rounded(), height: height)
   }
 
   var transform: CGAffineTransform {

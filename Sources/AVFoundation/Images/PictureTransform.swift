@@ -5,7 +5,7 @@ import Foundation
 struct PictureTransform {
   /// Pixels that a picture may have in each direction, and in all unless the movie's own has more.
   private static let longestSide = 16384.0
-  private static let largestArea = Double(1 << 26)
+  static let largestArea = Double(1 << 26)
 
   private let a: Double
   private let b: Double
