@@ -174,6 +174,49 @@ import Testing
     }
   }
 
+  /// Pictures a millionth of a second apart, and seconds.
+  @Test func stepsGoByPicturesThatComeIrregularly() async throws {
+    let shown = [0, 1_000_000, 1_000_001, 1_400_000, 9_000_000]
+    let place = shown.enumerated().dropFirst().reduce("0") {
+      "if(eq(N\\,\($1.offset))\\,\($1.element)\\,\($0))"
+    }
+    let path = try Fixture.make(
+      "irregular.mp4",
+      [
+        "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=10:duration=0.5", "-vf",
+        "settb=1/1000000,setpts=\(place)", "-fps_mode", "passthrough", "-enc_time_base", "1:1000000", "-c:v",
+        "libx264", "-bf", "0", "-g", "3", "-video_track_timescale", "1000000",
+      ])
+    let asset = AVURLAsset(url: URL(fileURLWithPath: path))
+    let movie = try #require(asset.tracks.first)
+    let composition = AVMutableComposition()
+    let half = CMTimeRange(start: .zero, end: CMTime(value: 1_200_000, timescale: 1_000_000))
+    try composition.insertTimeRange(half, of: asset, at: .zero)
+    try composition.insertTimeRange(
+      CMTimeRange(start: half.end, end: movie.timeRange.end), of: asset,
+      at: CMTime(value: 2, timescale: 1))
+    // From 1.2 s on the third picture is seen once more, at 2 s.
+    for (asset, times) in [
+      (asset, shown), (composition, [0, 1_000_000, 1_000_001, 2_000_000, 2_200_000, 9_800_000]),
+    ] as [(AVAsset, [Int])] {
+      let player = AVPlayer(playerItem: AVPlayerItem(asset: asset))
+      let item = try #require(player.currentItem)
+      await player.seek(to: .zero, toleranceBefore: .zero, toleranceAfter: .zero)
+      var place = 0
+      for count in [1, 1, -1, 1, 1, 1, -2, 1, .max, -1, .min, 2] {
+        place = max(0, min(times.count - 1, place + max(-10, min(10, count))))
+        let jumps = Heard(.AVPlayerItemTimeJumped, item)
+        let begun = Date()
+        item.step(byCount: count)
+        await wait(5) { jumps.count > 0 }
+        #expect(
+          player.currentTime() == CMTime(value: Int64(times[place]), timescale: 1_000_000),
+          "\(times), \(place)")
+        #expect(Date().timeIntervalSince(begun) < 2)
+      }
+    }
+  }
+
   @Test func observersHearOfTimes() async throws {
     let player = Self.player(try Fixture.movie())
     let queue = DispatchQueue(label: "observers")

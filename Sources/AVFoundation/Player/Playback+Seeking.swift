@@ -88,39 +88,12 @@ extension Playback {
 
   private func performStep(_ count: Int) {
     guard count != 0, let track = pictureTrack else { return }
-    var time = track.samplePresentationTime(forTrackTime: clampedToTrack(CMTimebaseGetTime(timebase), track))
+    let range = track.timeRange
+    let last = range.end - CMTime(value: 1, timescale: max(10_000, track.naturalTimeScale))
+    let shown = max(range.start, min(CMTimebaseGetTime(timebase), last))
+    let time = track.samplePresentationTime(forTrackTime: shown)
     guard time.isNumeric else { return }
-    let picture = track.minFrameDuration
-    for _ in 0..<min(count.magnitude, 1000) {
-      let next = count > 0 ? self.next(after: time, track, picture) : previous(before: time, track)
-      guard next.isNumeric, next != time else { break }
-      time = next
-    }
-    seek(to: time, before: .zero, after: .zero, completion: nil)
-  }
-
-  private func clampedToTrack(_ time: CMTime, _ track: AVAssetTrack) -> CMTime {
-    let range = track.timeRange
-    return max(range.start, min(time, range.end - CMTime(value: 1, timescale: 10_000)))
-  }
-
-  private func previous(before time: CMTime, _ track: AVAssetTrack) -> CMTime {
-    let range = track.timeRange
-    let earlier = time - CMTime(value: 1, timescale: 10_000)
-    return earlier < range.start ? .invalid : track.samplePresentationTime(forTrackTime: earlier)
-  }
-
-  /// The search goes in steps of a picture's time, since times need not be regular.
-  private func next(after time: CMTime, _ track: AVAssetTrack, _ picture: CMTime) -> CMTime {
-    let step = picture.isNumeric && picture > .zero ? picture : CMTime(value: 1, timescale: 30)
-    var probe = time
-    for _ in 0..<600 {
-      probe = probe + step
-      guard probe < track.timeRange.end else { return .invalid }
-      let found = track.samplePresentationTime(forTrackTime: probe)
-      if found.isNumeric, found > time { return found }
-    }
-    return .invalid
+    seek(to: track.pictureTime(count, from: time), before: .zero, after: .zero, completion: nil)
   }
 }
 
