@@ -59,6 +59,72 @@ import Testing
     #expect(abs(end - 20 * (try #require(Double(factor)))) < 0.06)
   }
 
+  /// 16 bits and two channels, and a byte too many.
+  private func wave(_ frames: Int) -> Data {
+    func little(_ number: Int, _ bytes: Int) -> [UInt8] {
+      (0..<bytes).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+    }
+    var sound: [UInt8] = []
+    for frame in 0..<frames { sound += little(1000 + frame % 50, 2) + little(2000, 2) }
+    sound.append(7)
+    var bytes = Array("RIFF".utf8)
+    bytes += little(36 + sound.count, 4) + Array("WAVEfmt ".utf8)
+    for (number, count) in [(16, 4), (1, 2), (2, 2), (48000, 4), (192_000, 4), (4, 2), (16, 2)] {
+      bytes += little(number, count)
+    }
+    bytes += Array("data".utf8) + little(sound.count, 4)
+    return Data(bytes + sound)
+  }
+
+  /// What an output gives of sound that is damaged.
+  private func untilFailure(_ asset: AVAsset, mixed: Bool) throws -> [CMSampleBuffer] {
+    let track = try #require(asset.tracks(withMediaType: .audio).first)
+    let settings: [String: Any] = [AVFormatIDKey: kAudioFormatLinearPCM, AVLinearPCMBitDepthKey: 16]
+    let output: AVAssetReaderOutput =
+      mixed
+      ? AVAssetReaderAudioMixOutput(audioTracks: [track], audioSettings: settings)
+      : AVAssetReaderTrackOutput(track: track, outputSettings: settings)
+    let reader = try AVAssetReader(asset: asset)
+    reader.add(output)
+    #expect(reader.startReading())
+    var found: [CMSampleBuffer] = []
+    while let sample = output.copyNextSampleBuffer() { found.append(sample) }
+    #expect(reader.status == .failed && (reader.error as? AVError)?.code == .decodeFailed)
+    #expect(isSeamless(found))
+    return found
+  }
+
+  @Test(arguments: [false, true], [960, 30_000]) func whatComesBeforeDamageIsHeard(
+    _ mixed: Bool, _ frames: Int
+  ) throws {
+    let scratch = Scratch()
+    try wave(frames).write(to: scratch.url("stray.wav"))
+    let sound = try values(untilFailure(AVURLAsset(url: scratch.url("stray.wav")), mixed: mixed))
+    #expect(sound.count == 2 * frames)
+    #expect(stride(from: 0, to: sound.count, by: 2).allSatisfy { sound[$0] == Int16(1000 + $0 / 2 % 50) })
+  }
+
+  /// At half the speed, at its pitch: what the filter holds comes out.
+  @Test func whatComesBeforeDamageIsHeardSlowly() throws {
+    let scratch = Scratch()
+    let whole = try Fixture.make(
+      "to-damage.m4a",
+      ["-f", "lavfi", "-i", "sine=frequency=400:sample_rate=48000:duration=2", "-c:a", "aac"])
+    var bytes = try Data(contentsOf: URL(fileURLWithPath: whole))
+    let middle = bytes.count / 2
+    bytes.replaceSubrange(middle..<middle + 1000, with: [UInt8](repeating: 0xFF, count: 1000))
+    try bytes.write(to: scratch.url("damaged.m4a"))
+    let asset = AVURLAsset(url: scratch.url("damaged.m4a"))
+    let plain = try values(untilFailure(asset, mixed: false)).count
+    #expect(plain > 20_000 && plain < 90_000)
+    let composition = AVMutableComposition()
+    let range = CMTimeRange(start: .zero, duration: CMTime(value: 2, timescale: 1))
+    try composition.insertTimeRange(range, of: asset, at: .zero)
+    composition.scaleTimeRange(range, toDuration: CMTime(value: 4, timescale: 1))
+    let slow = try values(untilFailure(composition, mixed: false)).count
+    #expect(abs(slow - 2 * plain) <= 2, "\(slow), \(plain)")
+  }
+
   @Test func rangesWithinAGap() throws {
     let path = try Fixture.make(
       "gap2.mkv",

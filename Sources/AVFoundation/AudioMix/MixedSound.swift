@@ -56,7 +56,8 @@ final class MixedSound: SampleSource {
   private let channels: Int
   private var position: Int64 = 0
   private var end: Int64 = .max
-  private var hasBegun = false
+  /// Why the sound goes no further than `end`.
+  private var failure: (any Error)?
 
   private static let blockLength = 4096
 
@@ -79,14 +80,27 @@ final class MixedSound: SampleSource {
       inputs[index].hasEnded = false
       inputs[index].pending = nil
     }
+    failure = nil
     position = range.start > .zero ? requirements.frames(range.start) : 0
     end = range.end.isNumeric ? requirements.frames(range.end) : .max
   }
 
   func next() throws -> CMSampleBuffer? {
-    guard position < end else { return nil }
-    let wanted = min(position.addingClamped(Int64(Self.blockLength)), end)
-    for index in inputs.indices { try fill(&inputs[index], to: wanted) }
+    let block = min(position.addingClamped(Int64(Self.blockLength)), end)
+    if failure == nil, position < end {
+      for index in inputs.indices {
+        do { try fill(&inputs[index], to: block) } catch {
+          // What all inputs have is good.
+          failure = failure ?? error
+          end = min(end, inputs[index].end(channels))
+        }
+      }
+    }
+    guard position < end else {
+      if let failure { throw failure }
+      return nil
+    }
+    let wanted = min(block, end)
     var last = wanted
     if inputs.allSatisfy(\.hasEnded) {
       last = min(wanted, inputs.map { $0.end(channels) }.max() ?? position)

@@ -10,12 +10,16 @@ final class StretchedSound: SampleSource {
   private let working: SoundRequirements
   private let requirements: SoundRequirements
   private let description: CMFormatDescription
-  /// The source's frame that comes next, and the one after the last.
+  /// The source's first frame, the one that comes next, and the one after the last.
+  private let start: Int64
   private var read: Int64
-  private let end: Int64
+  private var end: Int64
   /// Frames that were given out, and how many there are to be.
   private var made: Int64 = 0
-  private let count: Int64
+  private var count: Int64
+  private let tempo: Double
+  /// Why there are fewer; told when all have been given out.
+  private var failure: (any Error)?
   /// The source's last frames, and how often they were used again.
   private var tail: [Float] = []
   private var tailUses = 0
@@ -36,6 +40,7 @@ final class StretchedSound: SampleSource {
     working = SoundRequirements(mixing: requirements)
     self.requirements = requirements
     self.count = count
+    self.tempo = tempo
     description = try CMFormatDescription(audioStreamBasicDescription: requirements.description)
     source = try SoundSource(
       Demuxer(again: track.file.facts().demuxer, interruption: interruption), track.facts, working,
@@ -47,7 +52,8 @@ final class StretchedSound: SampleSource {
     }
     filter = try TempoFilter(
       tempo: tempo, channels: requirements.format.channels, sampleRate: requirements.format.sampleRate)
-    read = working.frames(range.start)
+    start = working.frames(range.start)
+    read = start
     end = working.frames(range.end)
     try source.seek(to: range)
   }
@@ -60,7 +66,7 @@ final class StretchedSound: SampleSource {
 
   func next() throws -> CMSampleBuffer? {
     while made < count {
-      guard var samples = try step() else { return nil }
+      guard var samples = try step() else { break }
       samples.removeLast(max(0, samples.count - Int(count - made) * channels))
       let frames = samples.count / channels
       guard frames > 0 else { continue }
@@ -68,6 +74,7 @@ final class StretchedSound: SampleSource {
       return try requirements.makeSample(
         requirements.data(samples, frames: frames), frames: frames, at: made, description)
     }
+    if let failure { throw failure }
     return nil
   }
 
@@ -75,7 +82,17 @@ final class StretchedSound: SampleSource {
   private func step() throws -> [Float]? {
     guard read < end else { return try repeatTail() }
     // What the file lacks at the end is silent.
-    guard let sample = try pending ?? source.next() else { return try feedSilence(until: end) }
+    var next = pending
+    if next == nil {
+      do { next = try source.next() } catch {
+        // What the filter has taken is good.
+        failure = error
+        count = min(count, Int64(clamping: Double(read - start) / tempo))
+        end = read
+        return []
+      }
+    }
+    guard let sample = next else { return try feedSilence(until: end) }
     pending = nil
     let first = CMSampleBufferGetPresentationTimeStamp(sample).value
     guard let block = CMSampleBufferGetDataBuffer(sample) else { return [] }

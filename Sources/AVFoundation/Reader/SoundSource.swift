@@ -80,6 +80,8 @@ final class SoundSource: SampleSource {
   private var end: Int64 = .max
   private var isDrained = false
   private var ready: [AudioDecoder.Chunk] = []
+  /// Why the sound goes no further; told when all before it has been given out.
+  private var failure: (any Error)?
   private let damage: DamageLog
   /// Damaged packets that have been told of.
   private var knownLoss = 0
@@ -120,6 +122,7 @@ final class SoundSource: SampleSource {
     isInside = range.start <= .zero
     isDrained = false
     ready = []
+    failure = nil
   }
 
   func next() throws -> CMSampleBuffer? {
@@ -127,18 +130,29 @@ final class SoundSource: SampleSource {
       while !ready.isEmpty {
         if let sample = try makeSample(takeChunk()) { return sample }
       }
+      if let failure { throw failure }
       if isDrained { return nil }
-      let packet = try demuxer.next()
-      if packet == nil { isDrained = true }
-      for chunk in try decoder.decode(packet) {
-        if chunk.time >= end { isDrained = true } else { ready.append(chunk) }
-        if chunk.time.addingClamped(Int64(chunk.frames)) > start { isInside = true }
-      }
-      let lost = demuxer.lostSound + decoder.lostPackets
-      if isInside {
-        try damage.noteLostSound(lost - knownLoss, in: track.stream.codec.codecName)
-      }
-      knownLoss = lost
+      do { try advance() } catch { failure = failure ?? error }
+    }
+  }
+
+  /// Decodes one packet, or what the decoder holds at the end.
+  private func advance() throws {
+    // What the decoder holds is good also when the file can be read no further.
+    let packet: MediaPacket?
+    do { packet = try demuxer.next() } catch {
+      packet = nil
+      failure = error
+    }
+    if packet == nil { isDrained = true }
+    for chunk in try decoder.decode(packet) {
+      if chunk.time >= end { isDrained = true } else { ready.append(chunk) }
+      if chunk.time.addingClamped(Int64(chunk.frames)) > start { isInside = true }
+    }
+    let lost = demuxer.lostSound + decoder.lostPackets
+    defer { knownLoss = lost }
+    if isInside {
+      try damage.noteLostSound(lost - knownLoss, in: track.stream.codec.codecName)
     }
   }
 
