@@ -22,6 +22,57 @@ import Testing
     #expect(try Probe.samples(scratch.file("a.mov"), stream: "a:0") == Probe.samples(source, stream: "a:0"))
   }
 
+  /// A transport stream of which some packets of a track are lost.
+  private func damaged(_ track: Int?, at url: URL) throws -> (asset: AVAsset, lost: Int) {
+    let whole = try Fixture.make(
+      "export.ts",
+      [
+        "-f", "lavfi", "-i", "testsrc2=size=160x120:rate=25:duration=1", "-f", "lavfi", "-i",
+        "sine=frequency=440:sample_rate=44100:duration=1", "-c:v", "libx264", "-preset", "veryfast", "-qp",
+        "12",
+        "-pix_fmt", "yuv420p", "-c:a", "aac",
+      ])
+    var bytes = try [UInt8](Data(contentsOf: URL(fileURLWithPath: whole)))
+    var (count, lost) = (0, 0)
+    for start in stride(from: 0, to: bytes.count, by: 188) {
+      guard Int(bytes[start + 1] & 0x1F) << 8 | Int(bytes[start + 2]) == track else { continue }
+      count += 1
+      // It becomes one that carries nothing.
+      guard count % 40 == 30 else { continue }
+      (bytes[start + 1], bytes[start + 2]) = (0x1F, 0xFF)
+      lost += 1
+    }
+    try Data(bytes).write(to: url)
+    return (AVURLAsset(url: url), lost)
+  }
+
+  @Test func damagedSoundIsLeftOutAndTold() async throws {
+    let scratch = Scratch()
+    for track in [nil, 0x101] {
+      let name = track == nil ? "whole" : "damaged"
+      let asset = try damaged(track, at: scratch.url(name + ".ts")).asset
+      let session = try #require(
+        AVAssetExportSession(asset: asset, presetName: AVAssetExportPresetPassthrough))
+      #expect(session.ovtDamage.isEmpty)
+      try await session.export(to: scratch.url(name + ".mp4"), as: .mp4)
+      #expect(session.ovtDamage.isEmpty == (track == nil))
+      #expect((session.ovtDamage.lostSoundPackets > 0) == (track != nil))
+      #expect(try Tool.decodingErrors(scratch.file(name + ".mp4")) == "")
+    }
+  }
+
+  /// Another pass over the pictures finds the same again.
+  @Test(.enabled(if: WriterTests.hasEncoder(kCMVideoCodecType_H264)), arguments: [false, true])
+  func concealedPicturesAreTold(inPasses: Bool) async throws {
+    let scratch = Scratch()
+    let (asset, lost) = try damaged(0x100, at: scratch.url("a.ts"))
+    let session = try #require(AVAssetExportSession(asset: asset, presetName: AVAssetExportPreset640x480))
+    session.canPerformMultiplePassesOverSourceMediaData = inPasses
+    try await session.export(to: scratch.url("a.mp4"), as: .mp4)
+    let found = session.ovtDamage.concealedPictures
+    #expect(found > 0 && found <= lost, "\(found) of \(lost)")
+  }
+
   @Test func aPartCanBeExported() async throws {
     let scratch = Scratch()
     let session = try #require(

@@ -68,10 +68,11 @@ open class AVAssetReaderAudioMixOutput: AVAssetReaderOutput, @unchecked Sendable
         let source: any SampleSource
         if let composed = track as? AVCompositionTrack {
           source = try ComposedSound(
-            composed.timeline, working, pitch: own?.audioTimePitchAlgorithm ?? audioTimePitchAlgorithm)
+            composed.timeline, working, pitch: own?.audioTimePitchAlgorithm ?? audioTimePitchAlgorithm,
+            damage: damage)
         } else {
           source = try SoundSource(
-            Demuxer(again: track.file.facts().demuxer), track.facts, working)
+            Demuxer(again: track.file.facts().demuxer), track.facts, working, damage: damage)
         }
         return (source, VolumeCurve(own?.ramps ?? [], sampleRate: requirements.format.sampleRate))
       }, requirements)

@@ -13,6 +13,8 @@ final class ExportJob: @unchecked Sendable {
   private var position = CMTime.zero
   /// Passes that have ended, and how many there will be.
   private var passes = (ended: 0, expected: 1)
+  /// What the first pass over an output found, where others follow it.
+  private var firstDamage: [ObjectIdentifier: OVTReadingDamage] = [:]
 
   init(asset: AVAsset, preset: ExportPreset, settings: AVAssetExportSession.Settings) throws {
     guard let url = settings.url, let type = settings.type else {
@@ -118,6 +120,8 @@ final class ExportJob: @unchecked Sendable {
     }
     let output = AVAssetReaderTrackOutput(track: track, outputSettings: reading)
     output.alwaysCopiesSampleData = false
+    // Sound that nobody can decode is left out, and told of; what is decoded ends the export.
+    if track.mediaType == .audio, reading == nil { output.ovtToleratesDamage = true }
     let input = AVAssetWriterInput(
       mediaType: track.mediaType, outputSettings: writing,
       sourceFormatHint: writing == nil ? track.facts.format : nil)
@@ -178,6 +182,14 @@ final class ExportJob: @unchecked Sendable {
   /// Of an export that looks at its source more than once, what its first two passes take.
   private static let shareOfTwo = 0.95
 
+  /// What of the source was damaged. Another pass finds the same again.
+  var damage: OVTReadingDamage {
+    let first = lock.withLock { firstDamage }
+    return pairs.reduce(into: OVTReadingDamage()) { sum, pair in
+      sum.add(first[ObjectIdentifier(pair.output)] ?? pair.output.damage.value)
+    }
+  }
+
   /// Does it all; blocks.
   func run() throws {
     guard reader.startReading() else { throw reader.error ?? AVError(.exportFailed) }
@@ -205,7 +217,11 @@ final class ExportJob: @unchecked Sendable {
               })
           }
           copy(from: output, to: input, on: queue, isLeader: input === leader) { [self] in
-            round.withLock { $0 += 1 }
+            let isFirst = round.withLock { round in
+              round += 1
+              return round == 1
+            }
+            if isFirst { lock.withLock { firstDamage[ObjectIdentifier(output)] = output.damage.value } }
             if input === leader {
               lock.withLock {
                 passes.ended += 1

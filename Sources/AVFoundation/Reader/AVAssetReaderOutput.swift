@@ -20,6 +20,9 @@ open class AVAssetReaderOutput: NSObject, @unchecked Sendable {
 
   public var mediaType: AVMediaType { .video }
 
+  /// Filled by the sources.
+  let damage = DamageLog()
+
   /// Whether samples may be changed by the program. If not, pictures come without a copy where that is possible;
   /// they may then be references of later ones, and must not be written to. Set it before reading begins.
   public var alwaysCopiesSampleData: Bool {

@@ -53,7 +53,6 @@ open class AVAssetReaderTrackOutput: AVAssetReaderOutput, @unchecked Sendable {
 
   /// What of the track was damaged, as far as it has been read. The pictures are read a little ahead.
   public var ovtDamage: OVTReadingDamage { damage.value }
-  private let damage = DamageLog()
   private let pitchLock = Lock()
   private var pitch = AVAudioTimePitchAlgorithm.spectral
 

@@ -58,7 +58,7 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
 
   init(
     _ composition: AVVideoComposition, _ compositor: any AVVideoCompositing, _ tracks: [AVAssetTrack],
-    _ requirements: PictureRequirements, end: CMTime
+    _ requirements: PictureRequirements, end: CMTime, damage: DamageLog = DamageLog()
   ) throws {
     self.composition = composition
     self.compositor = compositor
@@ -86,11 +86,12 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
       let wanted = try PictureRequirements(settings)
       let source: any SampleSource
       if let composed = track as? AVCompositionTrack {
-        source = try composed.makeSource(.pictures(wanted), copies: false)
+        source = try composed.makeSource(.pictures(wanted), copies: false, damage: damage)
       } else {
         source = ReadAhead(
           try PictureSource(
-            Demuxer(again: track.file.facts().demuxer), track.facts, wanted, copies: false),
+            Demuxer(again: track.file.facts().demuxer), track.facts, wanted, copies: false,
+            damage: damage),
           depth: AVAssetReaderTrackOutput.readAhead)
       }
       return Cursor(trackID: track.trackID, source: source, hasGaps: track is AVCompositionTrack)
