@@ -70,6 +70,12 @@ package final class AudioDecoder {
   private var inputRate: Int32 = 0
   private var inputFormat: Int32 = -1
   private var inputChannels: Int32 = 0
+  /// Samples of `frame` that have been converted.
+  private var converted: Int32 = 0
+  /// There are no more packets.
+  private var isEnding = false
+  /// A chunk has come of the packet that was sent last.
+  private var hasGiven = false
 
   package init(_ stream: MediaStream, format: Format) throws {
     self.stream = stream
@@ -101,35 +107,62 @@ package final class AudioDecoder {
   package func reset() {
     if let context { avcodec_flush_buffers(context) }
     swr_free(&resampler)
+    if let frame { av_frame_unref(frame) }
+    converted = 0
+    isEnding = false
     clock = nil
     surplus = 0
     inputFormat = -1
   }
 
-  /// Decodes a packet; nil gets out what is held at the end.
-  package func decode(_ packet: MediaPacket?) throws -> [Chunk] {
-    guard let context, let frame else { return [] }
+  /// Gives the decoder a packet; nil gets out what is held at the end. All chunks of the one before have been taken.
+  package func send(_ packet: MediaPacket?) throws {
+    guard let context else { return }
+    isEnding = packet == nil
+    hasGiven = false
     let (sent, messages) = LibavLog.collect { avcodec_send_packet(context, packet?.pointer) }
     if sent < 0, sent != ovt_averror_eof() {
       try lose(MediaFileError.libav(sent, "sound cannot be decoded", messages: messages))
     }
-    var chunks: [Chunk] = []
+  }
+
+  /// The next chunk, of about a second at most (but for silence); nil: the decoder wants another packet.
+  package func next() throws -> Chunk? {
+    guard let context, let frame else { return nil }
     while true {
+      if let chunk = try convertRest(of: frame) {
+        hasGiven = true
+        return chunk
+      }
       let code = LibavLog.collect { avcodec_receive_frame(context, frame) }.0
       if code == ovt_averror(EAGAIN) || code == ovt_averror_eof() { break }
       guard code >= 0 else {
         try lose(MediaFileError.libav(code, "sound cannot be decoded"))
         // A codec that reports errors without end must not keep us here.
-        if chunks.isEmpty || lostPackets % 256 == 0 { break }
+        if !hasGiven || lostPackets % 256 == 0 { break }
         continue
       }
+      guard try takes(frame) else { continue }
       hasSounded = true
-      defer { av_frame_unref(frame) }
-      if let silence = follow(frame) { chunks.append(silence) }
-      if let chunk = try convert(frame) { chunks.append(chunk) }
+      converted = 0
+      if let silence = follow(frame) {
+        hasGiven = true
+        return silence
+      }
     }
-    if packet == nil, let rest = try drain() { chunks.append(rest) }
-    return chunks
+    return isEnding ? try drain() : nil
+  }
+
+  /// Whether a frame's rate can be converted. One that says another than the file, and an impossible one, is damaged.
+  private func takes(_ frame: UnsafeMutablePointer<AVFrame>) throws -> Bool {
+    let rate = frame.pointee.sample_rate
+    guard !SampleRates.canConvert(from: Int(rate), to: format.sampleRate) else { return true }
+    converted = frame.pointee.nb_samples
+    let error = MediaFileError(
+      .unsupportedFormat, "sound of \(rate) Hz cannot be converted to \(format.sampleRate) Hz")
+    guard rate != stream.codec.pointer.pointee.sample_rate else { throw error }
+    try lose(error)
+    return false
   }
 
   /// A packet is damaged: what is missing becomes silence, by the time of the next one. Nothing but damage is a failure.
@@ -165,23 +198,39 @@ package final class AudioDecoder {
     return Chunk(data: Data(), frames: Int(missing), time: clock)
   }
 
-  private func convert(_ frame: UnsafeMutablePointer<AVFrame>) throws -> Chunk? {
-    try prepare(for: frame)
-    let count = frame.pointee.nb_samples
-    guard count > 0, let resampler else { return nil }
-    if clock == nil {
-      let time = frame.pointee.best_effort_timestamp
-      clock =
-        time == ovt_av_nopts_value()
-        ? 0 : av_rescale_q(time, stream.timeBase, AVRational(num: 1, den: Int32(format.sampleRate)))
-    }
-    let capacity = swr_get_out_samples(resampler, count)
-    guard let input = frame.pointee.extended_data else { return nil }
-    return try output(capacity) { out in
-      input.withMemoryRebound(to: UnsafePointer<UInt8>?.self, capacity: Int(max(1, inputChannels))) {
-        swr_convert(resampler, out, capacity, $0, count)
+  /// What was not converted yet of a frame, a second at most: a frame may say that its rate is so low that all of it
+  /// becomes minutes.
+  private func convertRest(of frame: UnsafeMutablePointer<AVFrame>) throws -> Chunk? {
+    while converted < frame.pointee.nb_samples {
+      try prepare(for: frame)
+      guard let resampler, let input = frame.pointee.extended_data else { return nil }
+      if clock == nil {
+        let time = frame.pointee.best_effort_timestamp
+        clock =
+          time == ovt_av_nopts_value()
+          ? 0 : av_rescale_q(time, stream.timeBase, AVRational(num: 1, den: Int32(format.sampleRate)))
       }
+      let most = Int(inputRate) == format.sampleRate ? max(inputRate, 4096) : inputRate
+      let count = min(frame.pointee.nb_samples - converted, max(1, most))
+      let isPlanar = av_sample_fmt_is_planar(AVSampleFormat(inputFormat)) != 0
+      let width = Int(av_get_bytes_per_sample(AVSampleFormat(inputFormat)))
+      let offset = Int(converted) * width * (isPlanar ? 1 : Int(inputChannels))
+      let planes = (0..<(isPlanar ? Int(inputChannels) : 1)).map { plane in
+        input[plane].map { UnsafePointer($0 + offset) }
+      }
+      converted += count
+      let capacity = swr_get_out_samples(resampler, count)
+      let made = try output(capacity) { out in
+        var planes = planes
+        return planes.withUnsafeMutableBufferPointer {
+          swr_convert(resampler, out, capacity, $0.baseAddress, count)
+        }
+      }
+      if let made { return made }
     }
+    av_frame_unref(frame)
+    converted = 0
+    return nil
   }
 
   private func drain() throws -> Chunk? {
@@ -236,6 +285,7 @@ package final class AudioDecoder {
   private func output(
     _ capacity: Int32, _ convert: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>) -> Int32
   ) throws -> Chunk? {
+    guard capacity >= 0 else { throw MediaFileError.libav(capacity, "sound cannot be converted") }
     var planes = [UnsafeMutablePointer<UInt8>?](repeating: nil, count: max(8, format.channels))
     var lineSize: Int32 = 0
     guard av_samples_alloc(&planes, &lineSize, Int32(format.channels), max(1, capacity), sampleFormat, 1) >= 0

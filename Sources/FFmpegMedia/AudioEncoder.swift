@@ -176,13 +176,11 @@ package final class AudioEncoder {
   private func fill(_ count: Int64, _ samples: inout [CMSampleBuffer]) throws {
     let channels = Int(source.mChannelsPerFrame)
     let sampleBytes = Int(source.mBitsPerChannel) / 8
-    let isPlanar = source.mFormatFlags & kAudioFormatFlagIsNonInterleaved != 0
     var rest = count
     while rest > 0 {
       let frames = Int(min(rest, Int64(Self.silenceChunk)))
       let quiet = [UInt8](repeating: 0, count: frames * sampleBytes * channels)
-      try convert(Self.planes(quiet, isPlanar, channels, frames * sampleBytes), count: frames, keeping: quiet)
-      samples += try drainFifo(all: false)
+      try convert(quiet, frames: frames, &samples)
       rest -= Int64(frames)
     }
   }
@@ -198,7 +196,9 @@ package final class AudioEncoder {
     if let size = request.filterSize, let made {
       av_opt_set_int(UnsafeMutableRawPointer(made), "filter_size", Int64(size), 0)
     }
-    guard code >= 0, swr_init(made) >= 0 else {
+    guard SampleRates.canConvert(from: Int(clamping: source.mSampleRate), to: Int(sampleRate)),
+      code >= 0, swr_init(made) >= 0
+    else {
       swr_free(&made)
       throw MediaFileError(.unsupportedFormat, "this sound cannot be converted as asked")
     }
@@ -229,14 +229,12 @@ package final class AudioEncoder {
   {
     if source != self.source {
       try Self.check(source)
-      try convert([], count: 0)
+      try convert([], count: 0, [])
       self.source = source
       try makeResampler()
     }
-    let isPlanar = source.mFormatFlags & kAudioFormatFlagIsNonInterleaved != 0
-    let sourceChannels = Int(source.mChannelsPerFrame)
     let sampleBytes = Int(source.mBitsPerChannel) / 8
-    let frames = bytes.count / max(1, sampleBytes * sourceChannels)
+    let frames = bytes.count / max(1, sampleBytes * Int(source.mChannelsPerFrame))
     var samples: [CMSampleBuffer] = []
     if let anchor {
       let rate = CMTimeScale(clamping: source.mSampleRate)
@@ -251,29 +249,42 @@ package final class AudioEncoder {
     } else {
       anchor = time
     }
-    try convert(
-      Self.planes(bytes, isPlanar, sourceChannels, frames * sampleBytes), count: frames, keeping: bytes)
+    try convert(bytes, frames: frames, &samples)
     framesIn = framesIn.addingClamped(Int64(frames))
-    return samples + (try drainFifo(all: false))
+    return samples
   }
 
   /// Encodes what is left.
   package func finish() throws -> [CMSampleBuffer] {
     guard let context else { return [] }
-    try convert([], count: 0)
+    try convert([], count: 0, [])
     var samples = try drainFifo(all: true)
     if avcodec_send_frame(context, nil) >= 0 { samples += try receive() }
     return samples
   }
 
-  /// Offsets of the planes.
-  private static func planes(_ bytes: [UInt8], _ isPlanar: Bool, _ channels: Int, _ size: Int) -> [Int] {
-    isPlanar ? (0..<channels).map { $0 * size } : [0]
+  /// Converts frames in the layout of the source and encodes them, a second at a time: at a low rate, a few are long.
+  private func convert(_ bytes: [UInt8], frames: Int, _ samples: inout [CMSampleBuffer]) throws {
+    let isPlanar = source.mFormatFlags & kAudioFormatFlagIsNonInterleaved != 0
+    let channels = Int(source.mChannelsPerFrame)
+    let width = Int(source.mBitsPerChannel) / 8
+    let rate = Int(clamping: source.mSampleRate)
+    let most = rate == Int(sampleRate) ? max(rate, 4096) : max(rate, 1)
+    var done = 0
+    while done < frames {
+      let count = min(frames - done, most)
+      let offsets =
+        isPlanar ? (0..<channels).map { ($0 * frames + done) * width } : [done * width * channels]
+      try convert(offsets, count: count, bytes)
+      samples += try drainFifo(all: false)
+      done += count
+    }
   }
 
-  private func convert(_ offsets: [Int], count: Int, keeping bytes: [UInt8] = []) throws {
+  private func convert(_ offsets: [Int], count: Int, _ bytes: [UInt8]) throws {
     guard let resampler, let context, let fifo else { return }
     let capacity = swr_get_out_samples(resampler, Int32(clamping: count))
+    guard capacity >= 0 else { throw MediaFileError.libav(capacity, "sound cannot be converted") }
     guard capacity > 0 else { return }
     var planes = [UnsafeMutablePointer<UInt8>?](repeating: nil, count: 8)
     var lineSize: Int32 = 0

@@ -108,9 +108,8 @@ import Testing
           bits: 16, isFloat: false, isBigEndian: false, isInterleaved: true, sampleRate: 48000, channels: 2))
       var frames = 0
       for time in [0, second, 20, second] {
-        for chunk in try decoder.decode(try packet(size: 4 * 480, pts: time, dts: time)) {
-          frames += chunk.frames
-        }
+        try decoder.send(try packet(size: 4 * 480, pts: time, dts: time))
+        while let chunk = try decoder.next() { frames += chunk.frames }
       }
       #expect(frames <= 4 * 480 + 48000 * 60)
     }

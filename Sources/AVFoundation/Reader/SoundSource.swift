@@ -78,6 +78,8 @@ final class SoundSource: SampleSource {
   /// In frames of the output.
   private var start: Int64 = .min
   private var end: Int64 = .max
+  /// The file has no more packets.
+  private var hasEnded = false
   private var isDrained = false
   private var ready: [AudioDecoder.Chunk] = []
   /// Why the sound goes no further; told when all before it has been given out.
@@ -120,7 +122,7 @@ final class SoundSource: SampleSource {
     }
     decoder.reset()
     isInside = range.start <= .zero
-    isDrained = false
+    (hasEnded, isDrained) = (false, false)
     ready = []
     failure = nil
   }
@@ -130,24 +132,33 @@ final class SoundSource: SampleSource {
       while !ready.isEmpty {
         if let sample = try makeSample(takeChunk()) { return sample }
       }
-      if let failure { throw failure }
-      if isDrained { return nil }
-      do { try advance() } catch { failure = failure ?? error }
+      guard !isDrained else {
+        if let failure { throw failure }
+        return nil
+      }
+      do { try advance() } catch {
+        failure = failure ?? error
+        isDrained = true
+      }
     }
   }
 
-  /// Decodes one packet, or what the decoder holds at the end.
+  /// Takes what the decoder has, or decodes one packet, or what the decoder holds at the end.
   private func advance() throws {
-    // What the decoder holds is good also when the file can be read no further.
-    let packet: MediaPacket?
-    do { packet = try demuxer.next() } catch {
-      packet = nil
-      failure = error
-    }
-    if packet == nil { isDrained = true }
-    for chunk in try decoder.decode(packet) {
+    if let chunk = try decoder.next() {
       if chunk.time >= end { isDrained = true } else { ready.append(chunk) }
       if chunk.time.addingClamped(Int64(chunk.frames)) > start { isInside = true }
+    } else if hasEnded {
+      isDrained = true
+    } else {
+      // What the decoder holds is good also when the file can be read no further.
+      let packet: MediaPacket?
+      do { packet = try demuxer.next() } catch {
+        packet = nil
+        failure = error
+      }
+      hasEnded = packet == nil
+      try decoder.send(packet)
     }
     let lost = demuxer.lostSound + decoder.lostPackets
     defer { knownLoss = lost }
