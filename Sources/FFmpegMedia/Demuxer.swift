@@ -38,6 +38,8 @@ package final class Demuxer: @unchecked Sendable {
   private var pending: MediaPacket?
   private var facts = TimeFacts()
   private var times: StreamTimes
+  /// Where no picture order counts are needed, presentation times that are missing are made up.
+  private var missing: MissingTimes?
   private var durations = SampleDurations()
   /// What was wrong with the file; told when all that was read before has been handed out.
   private var failure: (any Error)?
@@ -139,7 +141,7 @@ package final class Demuxer: @unchecked Sendable {
         url, frameRate: frameRate, access, source: source, interruption: interruption)
     }
     if isMovie, let context { durations = SampleDurations(context) }
-    generatePresentationTimes()
+    findMissingTimes()
     forget()
     if let context, Int(context.pointee.nb_streams) < streams.count {
       close()
@@ -201,11 +203,10 @@ package final class Demuxer: @unchecked Sendable {
   private func probe() throws {
     let look = TimeProbe(streams: streams, isMovie: isMovie)
     guard look.isWorthwhile else {
-      generatePresentationTimes()
+      findMissingTimes()
       return forget()
     }
     readers = Self.readers(streams)
-    if readers.isEmpty { generatePresentationTimes() }
     var packets: [MediaPacket] = []
     var bytes = 0
     var isWhole = true
@@ -220,13 +221,13 @@ package final class Demuxer: @unchecked Sendable {
     }
     facts.ordered = look.ordered(packets)
     forget(isAtEnd: isAtEnd)
+    findMissingTimes()
     for packet in packets { add(packet) }
     if isAtEnd { finish() }
-    let found = look.origin(times.ready)
+    let found = look.origin(times.ready + (missing?.held ?? []))
     facts.origin = found.origin
     facts.starts = found.starts
     streams = streams.map { $0.shifted(facts) }
-    generatePresentationTimes()
     if !isWhole {
       isFresh = false
       try rewindFile()
@@ -237,15 +238,15 @@ package final class Demuxer: @unchecked Sendable {
     streams.filter { $0.kind == .video }.reduce(into: [:]) { $0[$1.index] = PictureOrderReader($1) }
   }
 
-  /// Where no picture order counts are needed, libavformat makes up presentation times.
-  private func generatePresentationTimes() {
-    if facts.ordered.isEmpty { context?.pointee.flags |= AVFMT_FLAG_GENPTS }
+  private func findMissingTimes() {
+    missing = facts.ordered.isEmpty ? context.map { MissingTimes($0) } : nil
   }
 
   /// Forgets what has been read ahead.
   private func forget(isAtEnd: Bool = false) {
     pending = nil
     failure = nil
+    missing?.forget()
     durations.forget()
     isBroken = isBroken || times.isBroken
     times = StreamTimes(
@@ -284,6 +285,12 @@ package final class Demuxer: @unchecked Sendable {
   }
 
   private func add(_ packet: MediaPacket) {
+    guard missing != nil else { return settle(packet) }
+    missing?.add(packet)
+    while let next = missing?.next() { settle(next) }
+  }
+
+  private func settle(_ packet: MediaPacket) {
     guard isMovie, let context, let raw = context.pointee.streams[packet.streamIndex] else {
       return times.add(packet)
     }
@@ -292,6 +299,8 @@ package final class Demuxer: @unchecked Sendable {
   }
 
   private func finish() {
+    missing?.finish()
+    while let next = missing?.next() { settle(next) }
     while let last = durations.takeLast() { times.add(last) }
     times.finish()
   }
@@ -462,7 +471,7 @@ package final class Demuxer: @unchecked Sendable {
       (context, io) = try Demuxer.open(
         url, frameRate: frameRate, access, source: source, interruption: interruption)
       if isMovie, let context { durations = SampleDurations(context) }
-      generatePresentationTimes()
+      findMissingTimes()
     }
     isFresh = true
     discardUnselected()
