@@ -75,7 +75,7 @@ package final class Demuxer: @unchecked Sendable {
     self.source = source
     self.interruption = interruption
     let (context, io) = try Demuxer.open(
-      url, frameRate: frameRate, access, source: source, interruption: interruption)
+      url, frameRate: frameRate, access, source: source, interruption: interruption, isFirst: true)
     self.context = context
     self.io = io
     let flags = context.pointee.iformat.map { $0.pointee.flags } ?? 0
@@ -534,7 +534,7 @@ package final class Demuxer: @unchecked Sendable {
 
   private static func open(
     _ url: String, frameRate: AVRational?, _ access: MediaAccess, source: (any MediaByteSource)?,
-    interruption: MediaInterruption
+    interruption: MediaInterruption, isFirst: Bool = false
   ) throws -> (UnsafeMutablePointer<AVFormatContext>, ByteSourceIO?) {
     let path = path(url)
     let isLocal = source == nil && (!url.contains("://") || url.hasPrefix("file://"))
@@ -553,13 +553,15 @@ package final class Demuxer: @unchecked Sendable {
       }
     }
     let io = try source.map { try ByteSourceIO($0.makeReader()) }
+    if let io { interruption.attach(io.reader) }
+    // libavformat takes memory for what the headers claim.
+    if isFirst, let reader = io?.reader ?? (isLocal ? LocalFileReader(path: path) : nil) {
+      try MovieTables.check(reader, isWhole: isLocal, name: name(url))
+    }
     var context = avformat_alloc_context()
     guard context != nil else { throw MediaFileError(.outOfMemory, "out of memory") }
     context?.pointee.interrupt_callback = interruption.callback
-    if let io {
-      interruption.attach(io.reader)
-      context?.pointee.pb = io.context
-    }
+    if let io { context?.pointee.pb = io.context }
     var options: OpaquePointer?
     defer { av_dict_free(&options) }
     // Taken only by the raw-stream demuxers; where the stream tells its own rate, that wins.

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+@testable import FFmpegMedia
+
+/// Movies whose tables say that there are more samples than the file could hold.
+@Suite struct MovieTablesTests {
+  private static func box(_ type: String, _ content: [UInt8]) -> [UInt8] {
+    MovieBox.bytes(content.count + 8) + Array(type.utf8) + content
+  }
+
+  private static func numbers(_ values: Int...) -> [UInt8] { values.flatMap { MovieBox.bytes($0) } }
+
+  /// A track of pictures, or of PCM, in one chunk.
+  private static func track(
+    samples: Int, size: Int, isSound: Bool = false, inChunk: Int? = nil, hiding: Bool = false
+  ) -> [UInt8] {
+    let header = box(
+      "tkhd", numbers(7, 0, 0, 1, 0, samples) + [UInt8](repeating: 0, count: 52) + numbers(0, 0))
+    let media = box("mdhd", numbers(0, 0, 0, 48_000, samples) + [0x55, 0xC4, 0, 0])
+    let handler = box(
+      "hdlr", numbers(0, 0) + Array((isSound ? "soun" : "vide").utf8) + numbers(0, 0, 0) + [0])
+    let sound = box(
+      "sowt",
+      numbers(0, 1, 0, 0) + [0, UInt8(max(1, size / 2)), 0, 16] + numbers(0, 48_000 << 16))
+    let picture = box(
+      "jpeg", numbers(0, 1, 0, 0, 0, 0) + [0, 16, 0, 16] + [UInt8](repeating: 0, count: 50))
+    let count = numbers(0, size, samples)
+    var tables = box("stsd", numbers(0, 1) + (isSound ? sound : picture))
+    tables += box("stts", numbers(0, 1, samples, isSound ? 1 : 2))
+    tables += box("stsc", numbers(0, 1, 1, inChunk ?? samples, 1))
+    tables += box("stco", numbers(0, 1, 40))
+    tables += hiding ? box("udta", box("abcd", []) + box("stsz", count)) : box("stsz", count)
+    return box(
+      "trak", header + box("mdia", media + handler + box("minf", box("stbl", tables))))
+  }
+
+  private static let fileType = box("ftyp", Array("qt  ".utf8) + numbers(0) + Array("qt  ".utf8))
+  private static let movieHeader = box(
+    "mvhd", numbers(0, 0, 0, 600, 600, 0x10000) + [UInt8](repeating: 0, count: 76))
+
+  private static func movie(_ tracks: [UInt8], data: Int) -> [UInt8] {
+    fileType + box("mdat", [UInt8](repeating: 0, count: data)) + box("moov", movieHeader + tracks)
+  }
+
+  private static func open(_ bytes: [UInt8]) throws -> Demuxer {
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString + ".mov")
+    try Data(bytes).write(to: url)
+    defer { try? FileManager.default.removeItem(at: url) }
+    return try Demuxer(url: url.path)
+  }
+
+  private static func expectDamage(_ bytes: [UInt8]) {
+    let error = #expect(throws: MediaFileError.self) { try Self.open(bytes) }
+    #expect(error?.kind == .damaged)
+    #expect(error?.detail.contains("more samples than it has bytes") ?? false)
+  }
+
+  @Test func moreSamplesThanBytesAreDamage() {
+    // 48 megabytes of entries still.
+    Self.expectDamage(Self.movie(Self.track(samples: 2_000_000, size: 1), data: 100))
+    Self.expectDamage(Self.movie(Self.track(samples: 2_000_000, size: 1, hiding: true), data: 100))
+    // Each has few enough.
+    let track = Self.track(samples: 600_000, size: 1)
+    Self.expectDamage(Self.movie(track + track, data: 100))
+    // In the header that a movie's editor has given up, too.
+    let hidden = Self.fileType + Self.box("free", Self.movieHeader + Self.track(samples: 2_000_000, size: 1))
+    Self.expectDamage(hidden)
+    // PCM takes an entry for many samples.
+    Self.expectDamage(
+      Self.movie(Self.track(samples: 2_000_000, size: 2, isSound: true, inChunk: 1 << 31), data: 100))
+  }
+
+  @Test func fragmentsOfMoreSamplesThanBytesAreDamage() throws {
+    let run = Self.box("trun", Self.numbers(0, 2_000_000))
+    let header = Self.box("tfhd", Self.numbers(0x020000, 1))
+    let fragment = Self.box("moof", Self.box("mfhd", Self.numbers(0, 1)) + Self.box("traf", header + run))
+    let track = Self.track(samples: 0, size: 0)
+    let extends = Self.box("mvex", Self.box("trex", Self.numbers(0, 1, 1, 1, 1, 0)))
+    Self.expectDamage(Self.fileType + Self.box("moov", Self.movieHeader + track + extends) + fragment)
+  }
+
+  /// A recording of PCM has as many samples as it has frames, also where its end is missing.
+  @Test func soundOfOneSizeIsRead() throws {
+    let whole = try Self.open(
+      Self.movie(Self.track(samples: 100_000, size: 2, isSound: true), data: 200_000))
+    var bytes = 0
+    while let packet = try whole.next() { bytes += packet.bytes.count }
+    #expect(bytes == 200_000)
+    let half =
+      Self.fileType
+      + Self.box("moov", Self.movieHeader + Self.track(samples: 86_400_000, size: 2, isSound: true))
+      + MovieBox.bytes(172_800_008) + Array("mdat".utf8) + [UInt8](repeating: 0, count: 20_000)
+    let cut = try Self.open(half)
+    #expect(try cut.next() != nil)
+  }
+}
