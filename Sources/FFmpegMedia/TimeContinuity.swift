@@ -13,6 +13,7 @@ struct TimeContinuity {
   }
 
   private struct Clock {
+    /// Counted from the file's first one on, also where the oldest have been forgotten.
     var segment = 0
     var next: Int64?
     var last: Int64?
@@ -21,12 +22,15 @@ struct TimeContinuity {
   /// Whether forward jumps are jumps too, and not a long pause.
   let jumpsForward: Bool
   private var offsets = [Offset(value: 0, base: AVRational(num: 1, den: 1))]
+  /// Older offsets than those that are kept: a file whose clock jumps all the time has as many as packets.
+  private var forgotten = 0
+  private static let mostOffsets = 64
   private var clocks: [Int: Clock] = [:]
 
   init(jumpsForward: Bool) { self.jumpsForward = jumpsForward }
 
   /// A jump has been found.
-  var isBroken: Bool { offsets.count > 1 }
+  var isBroken: Bool { forgotten + offsets.count > 1 }
 
   /// Changes the packet's times as need be. Packets come in the file's order.
   mutating func correct(_ packet: MediaPacket, timeBase: AVRational) {
@@ -34,7 +38,9 @@ struct TimeContinuity {
     var clock = clocks[packet.streamIndex] ?? Clock()
     func seconds(_ value: Double) -> Int64 { Int64(value * Double(timeBase.den) / Double(timeBase.num)) }
     func time(_ segment: Int) -> Int64 {
-      raw.addingClamped(av_rescale_q(offsets[segment].value, offsets[segment].base, timeBase))
+      // A stream that has not gone along for so long takes the oldest that is left.
+      let offset = offsets[max(0, segment - forgotten)]
+      return raw.addingClamped(av_rescale_q(offset.value, offset.base, timeBase))
     }
     var now = time(clock.segment)
     if let next = clock.next,
@@ -42,14 +48,17 @@ struct TimeContinuity {
         || (jumpsForward && now > next.addingClamped(seconds(30)))
     {
       let near = seconds(2).magnitude
-      let known = offsets.indices.first {
-        $0 > clock.segment && time($0).subtractingClamped(next).magnitude < near
-      }
+      let later = max(clock.segment + 1, forgotten)..<max(clock.segment + 1, forgotten + offsets.count)
+      let known = later.first { time($0).subtractingClamped(next).magnitude < near }
       if let known {
         clock.segment = known
       } else {
         offsets.append(Offset(value: next.subtractingClamped(raw), base: timeBase))
-        clock.segment = offsets.count - 1
+        if offsets.count > Self.mostOffsets {
+          offsets.removeFirst()
+          forgotten += 1
+        }
+        clock.segment = forgotten + offsets.count - 1
       }
       now = time(clock.segment)
     }
