@@ -497,7 +497,9 @@ package final class Demuxer: @unchecked Sendable {
       index.nalCodec.lengthPrefixed($0, dropping: known)
     }
     guard let packet = converted else {
-      throw MediaFileError(.outOfMemory, "no memory for a sample of \(unit.size) bytes")
+      throw MediaFileError(
+        .damaged, "\(Demuxer.name(url)) has no access unit at byte \(unit.offset) any more",
+        code: ovt_averror_invaliddata())
     }
     packet.pointer.pointee.stream_index = 0
     packet.pointer.pointee.pts = Int64(unit.rank)

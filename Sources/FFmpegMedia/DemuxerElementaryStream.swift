@@ -66,7 +66,9 @@ final class ElementaryStreamIndex: Sendable {
     var knownSets: Set<[UInt8]> = []
     var headerSets: [Data]?
     var repeatsOnly = true
-    var offset: Int64 = 0
+    // Behind what libavformat leaves out at the beginning, such as an ID3 tag.
+    var begin: Int64 = 0
+    var offset: Int64?
     while true {
       let code = av_read_frame(context, packet)
       if code == ovt_averror_eof() { break }
@@ -74,6 +76,9 @@ final class ElementaryStreamIndex: Sendable {
       defer { av_packet_unref(packet) }
       guard let packet, let data = packet.pointee.data else { continue }
       let bytes = UnsafeRawBufferPointer(start: data, count: Int(packet.pointee.size))
+      let place = offset ?? max(0, packet.pointee.pos)
+      if offset == nil { begin = place }
+      offset = place.addingClamped(Int64(bytes.count))
 
       var hasSlice = false
       var resets = false
@@ -114,10 +119,10 @@ final class ElementaryStreamIndex: Sendable {
         pictures[pictures.count - 1].field = AV_PICTURE_STRUCTURE_FRAME
         pictures[pictures.count - 1].order = min(last.order, Int(parser.pointee.output_picture_number))
       } else {
-        let start = pictures.isEmpty ? 0 : offset
+        let start = pictures.isEmpty ? begin : place
         pictures.append(
           Picture(
-            offset: start, size: Int(offset - start) + bytes.count,
+            offset: start, size: Int(place - start) + bytes.count,
             order: Int(parser.pointee.output_picture_number),
             isKeyFrame: packet.pointee.flags & AV_PKT_FLAG_KEY != 0 || resets,
             startsSequence: resets, field: structure))
@@ -127,7 +132,6 @@ final class ElementaryStreamIndex: Sendable {
           .damaged, "the stream has an access unit of more than \(ElementaryStreamIndex.largestUnit) bytes",
           code: ovt_averror_invaliddata())
       }
-      offset += Int64(bytes.count)
     }
     guard !pictures.isEmpty else {
       throw MediaFileError(.damaged, "the stream holds no picture", code: ovt_averror_invaliddata())

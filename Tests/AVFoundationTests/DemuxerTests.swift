@@ -56,6 +56,30 @@ import Testing
     #expect(try samples(hevcStream, kind: .video).map(\.pts) == Probe.samples(hevc, data: false).map(\.pts))
   }
 
+  /// libavformat leaves a tag before the stream out.
+  @Test(arguments: [false, true]) func tagsBeforeElementaryStreams(isHEVC: Bool) throws {
+    let plain =
+      isHEVC
+      ? try Fixture.make(
+        "tagless.265", ["-i", try Fixture.hevc(), "-c", "copy", "-bsf:v", "hevc_mp4toannexb"])
+      : try Fixture.elementary()
+    let scratch = Scratch()
+    let tagged = scratch.url(isHEVC ? "tagged.265" : "tagged.264")
+    let tag = Array("ID3".utf8) + [3, 0, 0, 0, 0, 4, 0] + [UInt8](repeating: 0, count: 512)
+    try (Data(tag) + Data(contentsOf: URL(fileURLWithPath: plain))).write(to: tagged)
+    let expected = try Demuxer(url: plain)
+    let found = try Demuxer(url: tagged.path)
+    var count = 0
+    while let packet = try expected.next() {
+      let other = try #require(try found.next())
+      #expect(other.bytes.elementsEqual(packet.bytes) && other.pts == packet.pts)
+      #expect(other.filePosition == packet.filePosition + Int64(tag.count))
+      count += 1
+    }
+    #expect(count > 50)
+    #expect(try found.next() == nil)
+  }
+
   @Test func seekingArrivesAtOrBeforeTheTime() throws {
     for path in [
       try Fixture.movie(), try Fixture.movie("movie.mkv"), try Fixture.elementary(), try Fixture.hevc(),
