@@ -204,6 +204,14 @@ import Testing
     #expect(try failure("c.mov", [pictures[0]]) == .invalidSourceMedia)
     let hevc = try ReaderTests.read(AVURLAsset(url: URL(fileURLWithPath: Fixture.hevc())))
     #expect(try failure("d.mov", [all[0], hevc[5]]) == .formatUnsupported)
+    // A duration that no number of units is.
+    var timing = CMSampleTimingInfo(
+      duration: CMTime(value: 1 << 60, timescale: 1), presentationTimeStamp: .zero, decodeTimeStamp: .zero)
+    var long: CMSampleBuffer?
+    CMSampleBufferCreateCopyWithNewTiming(
+      allocator: kCFAllocatorDefault, sampleBuffer: all[0], sampleTimingEntryCount: 1,
+      sampleTimingArray: &timing, sampleBufferOut: &long)
+    #expect(try failure("e.mov", [try #require(long)] + all[1...].prefix(20)) == .invalidSourceMedia)
     #expect(scratch.contents.isEmpty)
   }
 

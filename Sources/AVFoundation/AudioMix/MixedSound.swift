@@ -41,11 +41,16 @@ final class MixedSound: SampleSource {
     var waiting: [Float] = []
     var start: Int64 = 0
     var hasEnded = false
-    /// What comes after a gap that is not filled yet.
+    /// What comes after a gap, in which nothing sounds.
     var pending: CMSampleBuffer?
 
     /// The frame after those that wait. Times are a file's: they may be as large as a number gets.
     func end(_ channels: Int) -> Int64 { start.addingClamped(Int64(waiting.count / channels)) }
+
+    /// The first frame that is known to sound; nil if there is none.
+    var first: Int64? {
+      waiting.isEmpty ? pending.map { CMSampleBufferGetPresentationTimeStamp($0).value } : start
+    }
   }
 
   private var inputs: [Input]
@@ -58,6 +63,8 @@ final class MixedSound: SampleSource {
   private var end: Int64 = .max
   /// Why the sound goes no further than `end`.
   private var failure: (any Error)?
+  /// Frames since the last one that came from an input.
+  private var silence: Int64 = 0
 
   private static let blockLength = 4096
 
@@ -81,26 +88,36 @@ final class MixedSound: SampleSource {
       inputs[index].pending = nil
     }
     failure = nil
+    silence = 0
     position = range.start > .zero ? requirements.frames(range.start) : 0
     end = range.end.isNumeric ? requirements.frames(range.end) : .max
   }
 
   func next() throws -> CMSampleBuffer? {
-    let block = min(position.addingClamped(Int64(Self.blockLength)), end)
-    if failure == nil, position < end {
-      for index in inputs.indices {
-        do { try fill(&inputs[index], to: block) } catch {
-          // What all inputs have is good.
-          failure = failure ?? error
-          end = min(end, inputs[index].end(channels))
+    var wanted = position
+    while true {
+      let block = min(position.addingClamped(Int64(Self.blockLength)), end)
+      if failure == nil, position < end {
+        for index in inputs.indices {
+          do { try fill(&inputs[index], to: block) } catch {
+            // What all inputs have is good.
+            failure = failure ?? error
+            end = min(end, inputs[index].end(channels))
+          }
         }
       }
+      guard position < end else {
+        if let failure { throw failure }
+        return nil
+      }
+      wanted = min(block, end)
+      let first = inputs.compactMap(\.first).min()
+      silence = first.map { $0 < wanted } ?? true ? 0 : silence.addingClamped(wanted - position)
+      // What files leave out for longer is not made up: time goes on without.
+      guard let first, silence > requirements.longestFill else { break }
+      position = first
+      silence = 0
     }
-    guard position < end else {
-      if let failure { throw failure }
-      return nil
-    }
-    let wanted = min(block, end)
     var last = wanted
     if inputs.allSatisfy(\.hasEnded) {
       last = min(wanted, inputs.map { $0.end(channels) }.max() ?? position)
@@ -116,7 +133,8 @@ final class MixedSound: SampleSource {
 
   /// Reads until an input has all frames before one, or no more.
   private func fill(_ input: inout Input, to end: Int64) throws {
-    while !input.hasEnded, input.end(channels) < end {
+    while !input.hasEnded, input.end(channels) < end || input.waiting.isEmpty {
+      if input.end(channels) <= position { input.waiting = [] }
       guard let sample = try input.pending ?? input.source.next() else {
         input.hasEnded = true
         return
@@ -126,10 +144,10 @@ final class MixedSound: SampleSource {
       let first = CMSampleBufferGetPresentationTimeStamp(sample).value
       let next = input.end(channels)
       if !input.waiting.isEmpty, first > next {
-        // A gap is silent, a second at a time: what comes behind it waits.
-        let silence = Int(min(first.subtractingClamped(next), Int64(requirements.format.sampleRate)))
-        input.waiting += [Float](repeating: 0, count: silence * channels)
+        // What comes behind a gap waits until the gap is over.
         input.pending = sample
+        guard first < end else { return }
+        input.waiting += [Float](repeating: 0, count: Int(first - next) * channels)
         continue
       }
       var frames = try block.dataBytes().withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }

@@ -164,15 +164,21 @@ open class AVMutableComposition: AVComposition, @unchecked Sendable {
         pairs.append((source, track))
       }
     }
+    // What is longer than others, and is not known to be.
+    let isAssured = sources.allSatisfy { track in
+      (track as? AVCompositionTrack)?.isAssured ?? track.facts.stream.isTableWhole
+    }
+    let claim = compositionTracks.allSatisfy(\.isAssured) ? .zero : duration
     // All tracks make room, so that they stay together.
     for track in old { track.insertEmptyTimeRange(CMTimeRange(start: start, duration: span)) }
     for (source, target) in pairs {
       target.removeTimeRange(CMTimeRange(start: start, duration: span))
       let rest = target.timeRange.end > start
-      try target.insertTimeRange(timeRange, of: source, at: start)
+      try target.insertTimeRange(timeRange, of: source, at: start, claim: claim)
       let inserted = timeRange.intersection(source.timeRange).end - timeRange.start
       if rest, inserted < span {
-        target.insertEmptyTimeRange(CMTimeRange(start: start + inserted, duration: span - inserted))
+        let range = CMTimeRange(start: start + inserted, duration: span - inserted)
+        target.insertEmptyTimeRange(range, lack: isAssured ? .zero : range.duration)
       }
     }
   }

@@ -58,6 +58,13 @@ open class AVMutableCompositionTrack: AVCompositionTrack, @unchecked Sendable {
   /// - `startTime`: What follows comes later. Invalid: at the end.
   /// - Throws: `AVError` if the range is no range or holds nothing of the track, or the track is of other media.
   open func insertTimeRange(_ timeRange: CMTimeRange, of track: AVAssetTrack, at startTime: CMTime) throws {
+    try insertTimeRange(timeRange, of: track, at: startTime, claim: .zero)
+  }
+
+  /// - Parameter claim: How far other tracks reach, if files only say so.
+  func insertTimeRange(
+    _ timeRange: CMTimeRange, of track: AVAssetTrack, at startTime: CMTime, claim: CMTime
+  ) throws {
     guard track.mediaType == mediaType else {
       throw AVError(
         .operationNotAllowed,
@@ -79,7 +86,8 @@ open class AVMutableCompositionTrack: AVCompositionTrack, @unchecked Sendable {
     }
     var parts: [CompositionTimeline.Part] = []
     if available.start > timeRange.start {
-      parts.append(.init(source: nil, range: .invalid, duration: available.start - timeRange.start))
+      let lack = available.start - timeRange.start
+      parts.append(.init(source: nil, range: .invalid, duration: lack, lack: lack))
     }
     if let composed = track as? AVCompositionTrack {
       parts += composed.timeline.parts(in: available)
@@ -88,7 +96,8 @@ open class AVMutableCompositionTrack: AVCompositionTrack, @unchecked Sendable {
         .init(source: CompositionSource(track), range: available, duration: available.duration))
     }
     timelineLock.withLock {
-      storedTimeline.insert(parts, at: startTime.isValid ? startTime : storedTimeline.duration)
+      storedTimeline.insert(
+        parts, at: startTime.isValid ? startTime : storedTimeline.duration, claim: claim)
     }
   }
 
@@ -117,11 +126,17 @@ open class AVMutableCompositionTrack: AVCompositionTrack, @unchecked Sendable {
 
   /// Puts a gap in. At the end it has no effect: a track does not end with nothing.
   open func insertEmptyTimeRange(_ timeRange: CMTimeRange) {
+    insertEmptyTimeRange(timeRange, lack: .zero)
+  }
+
+  /// - Parameter lack: So much of it is there because a file has nothing.
+  func insertEmptyTimeRange(_ timeRange: CMTimeRange, lack: CMTime) {
     guard timeRange.isValid, timeRange.start.isNumeric, timeRange.duration.isNumeric else { return }
     timelineLock.withLock {
       guard timeRange.start < storedTimeline.duration else { return }
       storedTimeline.insert(
-        [.init(source: nil, range: .invalid, duration: timeRange.duration)], at: max(.zero, timeRange.start))
+        [.init(source: nil, range: .invalid, duration: timeRange.duration, lack: lack)],
+        at: max(.zero, timeRange.start))
     }
   }
 

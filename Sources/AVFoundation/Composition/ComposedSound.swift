@@ -7,18 +7,26 @@ import Foundation
 /// A part that lasts longer or shorter than what it is of is played slower or faster: at its own pitch, or with
 /// `varispeed`, pitch and all.
 final class ComposedSound: SampleSource {
-  private let parts: [(part: CompositionTimeline.Part, target: CMTimeRange)]
+  private typealias Place = (part: CompositionTimeline.Part, target: CMTimeRange)
+
+  private let parts: [Place]
+  /// Of the time before a part, by the part's beginning: what is silent only because a file has nothing there.
+  private let lacks: [CMTime: CMTime]
   private let requirements: SoundRequirements
   private let pitch: AVAudioTimePitchAlgorithm
   private let damage: DamageLog
   private let description: CMFormatDescription
   private let end: CMTime
-  private var waiting: ArraySlice<(part: CompositionTimeline.Part, target: CMTimeRange)> = []
+  private var waiting: ArraySlice<Place> = []
   /// The source of the part that is played, and the frame of the composition that the source's first one is.
   private var current: (source: any SampleSource, offset: Int64, end: Int64)?
   private var position: Int64 = 0
   private var last: Int64 = 0
   private var pending: CMSampleBuffer?
+  /// Where the part ends whose file has come to its end before.
+  private var missing: Int64?
+  /// Frames of silence that were put in, since its last sound, for what the part's file lacks.
+  private var filled: Int64 = 0
   private let interruption = SourceInterruption()
 
   init(
@@ -27,7 +35,11 @@ final class ComposedSound: SampleSource {
   ) throws {
     self.damage = damage
     self.pitch = pitch
-    parts = timeline.placed.filter { $0.part.source != nil }
+    let placed = timeline.placed
+    parts = placed.filter { $0.part.source != nil }
+    lacks = placed.reduce(into: [:]) { lacks, item in
+      if item.part.lack > .zero { lacks[item.target.end] = item.part.lack }
+    }
     end = timeline.duration
     self.requirements = requirements
     description = try CMFormatDescription(audioStreamBasicDescription: requirements.description)
@@ -40,18 +52,25 @@ final class ComposedSound: SampleSource {
     last = requirements.frames(min(range.end, end))
     current = nil
     pending = nil
+    missing = nil
+    filled = 0
     waiting = parts.filter { $0.target.end > range.start && $0.target.start < range.end }[...]
   }
 
   func next() throws -> CMSampleBuffer? {
     while position < last {
+      if let end = missing {
+        if let silence = try fill(until: end) { return silence }
+        missing = nil
+        continue
+      }
       if let (source, offset, partEnd) = current {
         let sample = try pending ?? source.next()
         pending = nil
         guard let sample else {
           // The file ends before the part does.
           current = nil
-          if position < min(partEnd, last) { return try silence(until: min(partEnd, last)) }
+          missing = min(partEnd, last)
           continue
         }
         if let placed = try place(sample, offset, min(partEnd, last)) { return placed }
@@ -59,8 +78,14 @@ final class ComposedSound: SampleSource {
       }
       guard let next = waiting.first else { return try silence(until: last) }
       let start = requirements.frames(next.target.start)
-      if position < start { return try silence(until: min(start, last)) }
+      if position < start {
+        let wanted = start.subtractingClamped(excess(before: next.target))
+        if position < wanted { return try silence(until: min(wanted, last)) }
+        position = min(start, last)
+        continue
+      }
       waiting.removeFirst()
+      filled = 0
       try open(next.part, next.target)
     }
     return nil
@@ -114,7 +139,7 @@ final class ComposedSound: SampleSource {
     let first = CMSampleBufferGetPresentationTimeStamp(sample).value.addingClamped(offset)
     if first > position, position < end {
       pending = sample
-      return try silence(until: min(first, end))
+      return try fill(until: min(first, end))
     }
     let from = Int(min(Int64(count), max(0, position.subtractingClamped(first))))
     let to = Int(min(Int64(count), max(0, end.subtractingClamped(first))))
@@ -128,9 +153,29 @@ final class ComposedSound: SampleSource {
     let all = try block.dataBytes()
     let data = requirements.format.part(of: all, frames: count, from..<to)
     let made = try requirements.makeSample(data, frames: to - from, at: position, description)
+    filled = 0
     position += Int64(to - from)
     if position >= end { current = nil }
     return made
+  }
+
+  /// Frames before a part that are not even silent: the file that lacks them says so too much.
+  private func excess(before target: CMTimeRange) -> Int64 {
+    guard let lack = lacks[target.start] else { return 0 }
+    return max(0, requirements.frames(lack).subtractingClamped(requirements.longestFill))
+  }
+
+  /// Silence for what a file lacks. Nil at the end, and where there was enough of it: then it goes on at the end.
+  private func fill(until end: Int64) throws -> CMSampleBuffer? {
+    let rest = requirements.longestFill - filled
+    guard position < end, rest > 0 else {
+      position = max(position, end)
+      filled = 0
+      return nil
+    }
+    let start = position
+    defer { filled += position - start }
+    return try silence(until: min(end, position.addingClamped(rest)))
   }
 
   /// Silence up to a frame, a second at most.

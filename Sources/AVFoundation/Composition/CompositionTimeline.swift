@@ -11,6 +11,9 @@ struct CompositionTimeline: Sendable {
     var range: CMTimeRange
     /// On the composition's.
     var duration: CMTime
+    /// So much of nothing is there because a file says that its track begins later than others, or ends sooner; the rest
+    /// is what the program wants.
+    var lack = CMTime.zero
 
     var isScaled: Bool { source != nil && range.duration != duration }
   }
@@ -36,9 +39,13 @@ struct CompositionTimeline: Sendable {
   // MARK: - Changes
 
   /// Puts parts in at a time; what follows comes later by their duration.
-  mutating func insert(_ new: [Part], at time: CMTime) {
+  /// - Parameter claim: How far other tracks reach, if files only say so.
+  mutating func insert(_ new: [Part], at time: CMTime, claim: CMTime = .zero) {
     let end = duration
-    if time > end { parts.append(Part(source: nil, range: .invalid, duration: time - end)) }
+    if time > end {
+      let lack = max(.zero, min(claim, time) - end)
+      parts.append(Part(source: nil, range: .invalid, duration: time - end, lack: lack))
+    }
     parts.insert(contentsOf: new.filter { $0.duration > .zero }, at: split(at: time))
     trim()
   }
@@ -70,6 +77,10 @@ struct CompositionTimeline: Sendable {
     for index in first..<last {
       position = position + parts[index].duration
       let end = CMTimeMapTimeFromRangeToRange(position, fromRange: old, toRange: target)
+      if parts[index].lack > .zero {
+        let ratio = (end - placed).seconds / parts[index].duration.seconds
+        parts[index].lack = min(CMTimeMultiplyByFloat64(parts[index].lack, multiplier: ratio), end - placed)
+      }
       parts[index].duration = end - placed
       placed = end
     }
@@ -94,6 +105,8 @@ struct CompositionTimeline: Sendable {
       var (before, after) = (part, part)
       before.duration = time - target.start
       after.duration = target.end - time
+      before.lack = min(part.lack, before.duration)
+      after.lack = min(part.lack, after.duration)
       if part.source != nil {
         let cut =
           part.isScaled
@@ -115,6 +128,7 @@ struct CompositionTimeline: Sendable {
     for part in parts {
       if part.source == nil, let last = joined.last, last.source == nil {
         joined[joined.count - 1].duration = last.duration + part.duration
+        joined[joined.count - 1].lack = last.lack + part.lack
       } else {
         joined.append(part)
       }
@@ -133,6 +147,9 @@ final class CompositionSource: Sendable {
     self.track = track
     asset = track.asset
   }
+
+  /// All that it is said to have is in a table.
+  var isAssured: Bool { track.facts.stream.isTableWhole }
 
   var url: URL? { (asset as? AVURLAsset)?.url ?? track.file.url }
 }

@@ -32,8 +32,12 @@ extension SoundRequirements {
     return made
   }
 
+  /// Frames of silence that stand for what a file lacks, though it says that there is something: a minute, as the decoder
+  /// and the encoder of sound have it. Beyond that, time goes on without.
+  var longestFill: Int64 { 60 * Int64(format.sampleRate) }
+
   /// A time in frames.
   func frames(_ time: CMTime) -> Int64 {
-    CMTimeConvertScale(time, timescale: CMTimeScale(format.sampleRate), method: .roundHalfAwayFromZero).value
+    time.units(CMTimeScale(format.sampleRate), .roundHalfAwayFromZero)
   }
 }

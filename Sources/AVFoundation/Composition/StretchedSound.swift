@@ -20,6 +20,8 @@ final class StretchedSound: SampleSource {
   private let tempo: Double
   /// Why there are fewer; told when all have been given out.
   private var failure: (any Error)?
+  /// Frames of the silence that was put in last.
+  private var silence: Int64 = 0
   /// The source's last frames, and how often they were used again.
   private var tail: [Float] = []
   private var tailUses = 0
@@ -67,7 +69,8 @@ final class StretchedSound: SampleSource {
   func next() throws -> CMSampleBuffer? {
     while made < count {
       guard var samples = try step() else { break }
-      samples.removeLast(max(0, samples.count - Int(count - made) * channels))
+      let wanted = Int(max(0, count - made)).multipliedClamped(by: channels)
+      samples.removeLast(max(0, samples.count - wanted))
       let frames = samples.count / channels
       guard frames > 0 else { continue }
       defer { made += Int64(frames) }
@@ -92,7 +95,9 @@ final class StretchedSound: SampleSource {
         return []
       }
     }
-    guard let sample = next else { return try feedSilence(until: end) }
+    guard let sample = next else {
+      return silence < requirements.longestFill ? try feedSilence(until: end) : nil
+    }
     pending = nil
     let first = CMSampleBufferGetPresentationTimeStamp(sample).value
     guard let block = CMSampleBufferGetDataBuffer(sample) else { return [] }
@@ -100,19 +105,30 @@ final class StretchedSound: SampleSource {
       pending = sample
       return try feedSilence(until: min(first, end))
     }
+    silence = 0
     var frames = try block.dataBytes().withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
-    if first < read { frames.removeFirst(min(frames.count, Int(read - first) * channels)) }
-    let taken = min(Int64(frames.count / channels), end - read)
+    if first < read {
+      let earlier = Int(read.subtractingClamped(first)).multipliedClamped(by: channels)
+      frames.removeFirst(min(frames.count, earlier))
+    }
+    let taken = min(Int64(frames.count / channels), end.subtractingClamped(read))
     frames.removeLast(frames.count - Int(taken) * channels)
     read += taken
     return try feed(frames)
   }
 
-  /// A gap in the source; a second at most at a time.
+  /// A gap in the source; a second at most at a time. After a minute, time goes on without.
   private func feedSilence(until frame: Int64) throws -> [Float] {
-    let silence = min(frame - read, Int64(requirements.format.sampleRate))
-    read += silence
-    return try feed([Float](repeating: 0, count: Int(silence) * channels))
+    let missing = frame.subtractingClamped(read)
+    guard silence < requirements.longestFill else {
+      read = frame
+      made = made.addingClamped(Int64(clamping: Double(missing) / tempo))
+      return []
+    }
+    let count = min(missing, Int64(requirements.format.sampleRate))
+    silence += count
+    read += count
+    return try feed([Float](repeating: 0, count: Int(count) * channels))
   }
 
   private func feed(_ samples: [Float]) throws -> [Float] {

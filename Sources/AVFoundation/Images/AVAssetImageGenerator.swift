@@ -186,7 +186,7 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
       kCVPixelBufferHeightKey as String: Int(clamping: Double(size.height)),
     ])
     let source = try ComposedVideo(
-      composition, compositor ?? LayerCompositor(), tracks, requirements, end: asset.duration)
+      composition, compositor ?? LayerCompositor(), tracks, requirements, asset: asset)
     defer { source.stop() }
     try source.seek(to: CMTimeRange(start: max(.zero, time), duration: .positiveInfinity))
     guard let sample = try source.next(), let image = CMSampleBufferGetImageBuffer(sample) else {

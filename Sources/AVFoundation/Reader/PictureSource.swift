@@ -92,7 +92,7 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
     start = range.start > .zero ? range.start : .negativeInfinity
     end = range.end
     endUnits = end.isNumeric ? stream.units(end) : Int64.max
-    if end.isNumeric, stream.time(endUnits) < end { endUnits += 1 }
+    if end.isNumeric, stream.time(endUnits) < end { endUnits = endUnits.addingClamped(1) }
     if range.start > .zero {
       try demuxer.seek(stream: stream.index, to: stream.units(range.start))
     } else {

@@ -108,8 +108,7 @@ final class SoundSource: SampleSource {
 
   func seek(to range: CMTimeRange) throws {
     func frames(_ time: CMTime) -> Int64 {
-      CMTimeConvertScale(time, timescale: CMTimeScale(format.sampleRate), method: .roundHalfAwayFromZero)
-        .value
+      time.units(CMTimeScale(format.sampleRate), .roundHalfAwayFromZero)
     }
     start = range.start > .zero ? frames(range.start) : 0
     end = range.end.isNumeric ? frames(range.end) : .max

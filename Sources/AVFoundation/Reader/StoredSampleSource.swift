@@ -38,7 +38,7 @@ final class StoredSampleSource: SampleSource {
     let stream = track.stream
     start = range.start > .zero ? stream.units(range.start) : nil
     end = stream.units(range.end)
-    if range.end.isNumeric, stream.time(end) < range.end { end += 1 }
+    if range.end.isNumeric, stream.time(end) < range.end { end = end.addingClamped(1) }
     atEnd = false
     late = []
     ready = SampleQueue()

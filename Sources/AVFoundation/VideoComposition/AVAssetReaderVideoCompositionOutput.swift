@@ -69,6 +69,6 @@ open class AVAssetReaderVideoCompositionOutput: AVAssetReaderOutput, @unchecked 
     }
     return try ComposedVideo(
       composition, customVideoCompositor ?? LayerCompositor(), videoTracks, request.get(),
-      end: asset.duration, damage: damage)
+      asset: asset, damage: damage)
   }
 }

@@ -21,6 +21,14 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
       }
     }
 
+    /// Whether a picture is said to be shown at a time.
+    func holds(_ time: CMTime) -> Bool {
+      guard let shown else { return false }
+      if next != nil, !hasGaps { return true }
+      let duration = CMSampleBufferGetDuration(shown)
+      return duration.isNumeric && time < CMSampleBufferGetPresentationTimeStamp(shown) + duration
+    }
+
     /// The picture at a time; nil if it is over, give or take half a picture of those that are made. A file's picture is
     /// over when the next one begins.
     func picture(at time: CMTime, tolerance: CMTime) -> CMSampleBuffer? {
@@ -39,12 +47,14 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
   private let context: AVVideoCompositionRenderContext
   private let requirements: PictureRequirements
   private let assetEnd: CMTime
+  private let assured: AssuredTimes
+  /// The last time that something was known to be at.
+  private var lastAssured = CMTime.zero
   private let color: CompositionColor?
   /// The reading thread's alone.
   private var cursors: [Cursor]
   /// Those of the cursors, for `stop()`.
   private let sources: [any SampleSource]
-  private var position = CMTime.zero
   private var start = CMTime.zero
   private var end = CMTime.zero
   private var count: Int64 = 0
@@ -58,12 +68,13 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
 
   init(
     _ composition: AVVideoComposition, _ compositor: any AVVideoCompositing, _ tracks: [AVAssetTrack],
-    _ requirements: PictureRequirements, end: CMTime, damage: DamageLog = DamageLog()
+    _ requirements: PictureRequirements, asset: AVAsset, damage: DamageLog = DamageLog()
   ) throws {
     self.composition = composition
     self.compositor = compositor
     self.requirements = requirements
-    assetEnd = end
+    assetEnd = asset.duration
+    assured = AssuredTimes(asset)
     instructions = composition.instructions
     try Self.check(composition)
     let color = try CompositionColor(composition)
@@ -129,7 +140,7 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
   func seek(to range: CMTimeRange) throws {
     start = max(.zero, range.start)
     end = min(range.end, assetEnd)
-    position = start
+    lastAssured = start
     count = 0
     let tolerance = composition.frameDuration
     guard let first = instructions.first, let last = instructions.last, first.timeRange.start <= start,
@@ -156,8 +167,25 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
     return start + TimeGrid.multiple(composition.frameDuration, count)
   }
 
+  /// The next picture's time, with the tracks' pictures at it. What files claim, and do not have, is passed over.
+  private func nextAssuredTime() throws -> CMTime? {
+    while let time = try nextTime(), time < end {
+      for index in cursors.indices { try cursors[index].advance(to: time) }
+      if cursors.contains(where: { $0.holds(time) }) || assured.contains(time) { lastAssured = time }
+      guard time - lastAssured > AssuredTimes.longestFill else { return time }
+      let following = cursors.compactMap { $0.next.map(CMSampleBufferGetPresentationTimeStamp) }
+      guard let next = (following + [assured.start(after: time)].compactMap { $0 }).min(), next > time else {
+        return nil
+      }
+      let steps = ((next - start).seconds / composition.frameDuration.seconds).rounded(.up)
+      count = max(count.addingClamped(1), Int64(clamping: steps))
+      lastAssured = next
+    }
+    return nil
+  }
+
   func next() throws -> CMSampleBuffer? {
-    guard !lock.withLock({ isStopped }), let time = try nextTime(), time < end else { return nil }
+    guard !lock.withLock({ isStopped }), let time = try nextAssuredTime(), time < end else { return nil }
     count += 1
     guard let instruction = instructions.first(where: { $0.timeRange.containsTime(time) }) else { return nil }
     let tolerance = CMTimeMultiplyByRatio(composition.frameDuration, multiplier: 1, divisor: 2)
@@ -166,7 +194,6 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
     }
     var frames: [CMPersistentTrackID: CMSampleBuffer] = [:]
     for index in cursors.indices {
-      try cursors[index].advance(to: time)
       let trackID = cursors[index].trackID
       if let wanted, !wanted.contains(trackID), trackID != instruction.passthroughTrackID { continue }
       frames[trackID] = cursors[index].picture(at: time, tolerance: tolerance)

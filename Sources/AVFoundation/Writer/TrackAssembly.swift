@@ -253,9 +253,7 @@ final class TrackAssembly: @unchecked Sendable {
     return track
   }
 
-  func units(_ time: CMTime) -> Int64 {
-    CMTimeConvertScale(time, timescale: timeScale, method: .default).value
-  }
+  func units(_ time: CMTime) -> Int64 { time.units(timeScale, .default) }
 
   /// The sample's facts as the muxer wants them.
   func muxerSample(_ sample: PendingSample, next: PendingSample?) -> Muxer.Sample {
@@ -267,7 +265,7 @@ final class TrackAssembly: @unchecked Sendable {
     lastDuration = duration
     var decode = units(sample.decode + timeOffset)
     // What is less than a unit apart stays in order.
-    if roundsTimes, let lastUnits { decode = max(decode, lastUnits + 1) }
+    if roundsTimes, let lastUnits { decode = max(decode, lastUnits.addingClamped(1)) }
     lastUnits = decode
     var muxed = Muxer.Sample(
       track: number ?? 0, pts: max(decode, units(sample.presentation + timeOffset)), dts: decode,
