@@ -21,7 +21,7 @@ struct SandboxCheck: ParsableCommand {
   var others: [String] = []
 
   func run() throws {
-    try Sandbox.enter(reading: movie, writing: [out], devices: device)
+    try Sandbox.enter(reading: [movie], writing: [out], devices: device)
     tell("read \(movie)", reads(movie))
     tell("write \(out)", writes(out))
     for file in others {

@@ -75,6 +75,23 @@ import Testing
     try expectNoErrors(Probe(out))
   }
 
+  /// An address of a file; what comes through a pipe, also where nothing is written to a folder.
+  @Test(
+    .enabled(if: isAvailable),
+    arguments: [
+      "RUN 'file://SAMPLE' --out out.264", "cat 'SAMPLE' | RUN - --out out.264",
+      "cat 'SAMPLE' | RUN - --out - > out.264", "mkfifo pipe; cat 'SAMPLE' > pipe & RUN pipe --out out.264",
+    ]) func otherInputsInside(script: String) throws
+  {
+    let folder = try Folder()
+    let run = try CommandLine.shell(
+      script.replacing(
+        "RUN", with: "'\(CommandLine.vtencode)' transcoding --sandbox --dimensions 160 90 --frames 10"
+      ).replacing("SAMPLE", with: CommandLine.sample), in: folder)
+    #expect(run.status == 0, "\(run.complaints)")
+    #expect(try Probe(folder.path("out.264")).frameCount() == 10)
+  }
+
   /// The filter's library is there before files cannot be opened any more.
   @Test(.enabled(if: isAvailable)) func deinterlacesInside() throws {
     let folder = try Folder()

@@ -22,7 +22,7 @@ enum Sandbox {
   /// Enters it. To be called while the process has one thread: landlock holds for the thread that asks and those that it
   /// starts.
   /// - Throws: a `Failure` if the kernel cannot do it: a run that asks for it does not go on without.
-  static func enter(reading movie: String, writing outputs: [String], devices: [String] = []) throws {
+  static func enter(reading inputs: [String], writing outputs: [String], devices: [String] = []) throws {
     // The second version is the first that lets a file move from one folder to another, as the finished movie does.
     guard ovt_landlock_version() >= 2 else {
       throw Failure(
@@ -31,7 +31,9 @@ enum Sandbox {
     guard threadCount() == 1 else {
       throw Failure("--sandbox has to be entered before other threads run")
     }
-    var paths = [movie, "/proc/self", "/sys/devices/system/cpu"].map { (path: $0, access: OVT_ACCESS_READ) }
+    var paths = (inputs + ["/proc/self", "/sys/devices/system/cpu"]).map {
+      (path: $0, access: OVT_ACCESS_READ)
+    }
     // libdispatch looks at its threads, which come later, in /proc/THREAD/stat, and ends the process if it cannot. What
     // there is of other processes' memory and environment stays out of reach: landlock counts looking at it as tracing.
     paths.append(("/proc", OVT_ACCESS_READ_FILES))
@@ -62,9 +64,12 @@ enum Sandbox {
     // said then.
     try? FilterLibrary.load()
     let output = options.out == "-" ? nil : Destination.target(of: options.out ?? "derived.mov")
-    let movie = options.movie
+    let movie = InputFile.path(of: options.movie)
+    let isSequence = InputFile.isSequence(movie) && access(movie, F_OK) != 0
+    // What a pipe is copied to has no place inside, unless it is there before.
+    let copy = InputFile.isPipe(movie) ? try InputFile.prepareCopy() : nil
     try enter(
-      reading: InputFile.isSequence(movie) && access(movie, F_OK) != 0 ? folder(of: movie) : movie,
+      reading: [isSequence ? folder(of: movie) : movie] + (copy.map { [$0] } ?? []),
       writing: [output, command.furtherOutput].compactMap { $0 },
       devices: options.sandboxDevice)
   }

@@ -92,7 +92,7 @@ struct Destination: Sendable {
     if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
       throw Failure("'\(path)' is a folder; give a file name with --out")
     }
-    if Self.areSameFile(path, movie) {
+    if Self.areSameFile(path, InputFile.path(of: movie)) {
       throw Failure("the output '\(path)' is the input itself; choose another name with --out")
     }
     guard access(place, W_OK) == 0 else {

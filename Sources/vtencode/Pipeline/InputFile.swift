@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import Synchronization
 
 /// The movie as a file that can be read from any place: what comes through a pipe is stored first.
 ///
@@ -14,8 +15,7 @@ final class InputFile: Sendable {
 
   init(_ argument: String) throws {
     let given = Self.path(of: argument)
-    let isStandardInput = given == "-" || given == "pipe:" || given == "pipe:0"
-    if isStandardInput {
+    if Self.isStandardInput(argument) {
       name = "standard input"
       let copy = try Self.store(STDIN_FILENO, "standard input")
       descriptor = copy
@@ -64,10 +64,22 @@ final class InputFile: Sendable {
   deinit { if let descriptor { close(descriptor) } }
 
   /// `file:` addresses name files too.
-  private static func path(of argument: String) -> String {
+  static func path(of argument: String) -> String {
     if argument.hasPrefix("file://"), let url = URL(string: argument), url.isFileURL { return url.path }
     if argument == "/dev/stdin" || argument == "/dev/fd/0" { return "-" }
     return argument
+  }
+
+  static func isStandardInput(_ argument: String) -> Bool {
+    ["-", "pipe:", "pipe:0"].contains(path(of: argument))
+  }
+
+  /// Whether it is copied before it can be read from any place.
+  static func isPipe(_ argument: String) -> Bool {
+    var facts = stat()
+    return isStandardInput(argument)
+      || stat(path(of: argument), &facts) == 0
+        && [S_IFIFO, S_IFSOCK, S_IFCHR].contains(facts.st_mode & S_IFMT)
   }
 
   /// A name with a number to fill in, such as `frame%04d.png`.
@@ -77,6 +89,35 @@ final class InputFile: Sendable {
 
   private static func path(of descriptor: Int32) -> String { "/proc/self/fd/\(descriptor)" }
 
+  /// A file for the next copy, that was made before the sandbox was entered.
+  private static let prepared = Mutex<Int32?>(nil)
+
+  /// Makes the file that a pipe will be copied to, while there is a folder for it.
+  /// - Returns: Where it can be read.
+  static func prepareCopy() throws -> String {
+    let copy = try makeCopy()
+    prepared.withLock { $0 = copy }
+    return path(of: copy)
+  }
+
+  /// A file without a name.
+  private static func makeCopy() throws -> Int32 {
+    let folder = FileManager.default.temporaryDirectory.path
+    var template = Array((folder as NSString).appendingPathComponent("vtencode-XXXXXX").utf8CString)
+    let copy = mkstemp(&template)
+    guard copy >= 0 else { throw cannotStore(in: folder, errno) }
+    _ = fcntl(copy, F_SETFD, FD_CLOEXEC)
+    template.withUnsafeBufferPointer { if let path = $0.baseAddress { _ = unlink(path) } }
+    return copy
+  }
+
+  private static func cannotStore(in folder: String, _ code: Int32) -> Failure {
+    let reason = Failure.advice(forSystemError: code, option: "TMPDIR")
+    return Failure(
+      "cannot store what comes through the pipe in '\(folder)': \(reason)"
+        + (reason.contains("TMPDIR") ? "" : "; TMPDIR names another place"))
+  }
+
   /// Copies all that comes into a file without a name.
   private static func store(_ source: Int32, _ name: String) throws -> Int32 {
     guard isatty(source) == 0 else {
@@ -84,14 +125,11 @@ final class InputFile: Sendable {
     }
     Interrupt.shared.watch()
     let folder = FileManager.default.temporaryDirectory.path
-    var template = Array((folder as NSString).appendingPathComponent("vtencode-XXXXXX").utf8CString)
-    let copy = mkstemp(&template)
-    guard copy >= 0 else {
-      throw Failure(
-        "cannot store what comes through the pipe in '\(folder)': \(Failure.advice(forSystemError: errno))")
+    let ready = prepared.withLock { (held: inout Int32?) -> Int32? in
+      defer { held = nil }
+      return held
     }
-    _ = fcntl(copy, F_SETFD, FD_CLOEXEC)
-    template.withUnsafeBufferPointer { if let path = $0.baseAddress { _ = unlink(path) } }
+    let copy = try ready ?? makeCopy()
     var isWhole = false
     defer { if !isWhole { close(copy) } }
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)
@@ -121,9 +159,7 @@ final class InputFile: Sendable {
         let done = write(copy, buffer.baseAddress.map { $0 + written }, count - written)
         if done < 0 {
           if errno == EINTR { continue }
-          throw Failure(
-            "cannot store what comes through the pipe in '\(folder)': \(Failure.advice(forSystemError: errno)); "
-              + "TMPDIR names another place")
+          throw cannotStore(in: folder, errno)
         }
         written += done
       }
