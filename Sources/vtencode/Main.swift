@@ -127,8 +127,9 @@ struct VTEncode: AsyncParsableCommand {
         vtencode encoders
 
       Exit status: 0 all is well, 1 it failed, 2 the movie is damaged and what could be read of it was written \
-      or shown, 64 the options make no sense, 129, 130 and 143 ended by SIGHUP, SIGINT and SIGTERM. --progress json tells how far a run is, and what came of it, as a JSON object a line on \
-      standard error. For completion in bash, zsh or fish: vtencode --generate-completion-script SHELL.
+      or shown, 64 the options make no sense, 129, 130 and 143 ended by SIGHUP, SIGINT and SIGTERM; a call of send and \
+      receive that a signal ends has ended well, with 0. --progress json tells how far a run is, and what came of it, as \
+      a JSON object a line on standard error. For completion in bash, zsh or fish: vtencode --generate-completion-script SHELL.
       """,
     version: kOVTVersion,
     subcommands: [

@@ -36,7 +36,7 @@ enum CommandLine {
   /// For a shell: waits until the program that was started last does not die of SIGTERM any more, however busy the machine is.
   static let untilItHears = """
     for n in $(seq 600); do
-      for mask in $(sed -n 's/^Sig[BIC][a-z]*:.//p' /proc/$!/status); do [ $((0x$mask & 0x4000)) -eq 0 ] || break 2; done
+      for mask in $(sed -n 's/^Sig[IC][a-z]*:.//p' /proc/$!/status); do [ $((0x$mask & 0x4000)) -eq 0 ] || break 2; done
       sleep 0.1
     done
     """

@@ -37,9 +37,7 @@ struct Call: AsyncParsableCommand {
       simulation.progress = { progress.update(frames: $0) }
       return (try simulation.run(), pictures.damage.summary)
     }
-    guard !Interrupt.shared.isRequested else {
-      throw Failure("interrupted; nothing was written", status: Interrupt.shared.status)
-    }
+    try Interrupt.shared.check()
     let summary = CallSummary(record, plan: plan, movie: options.movie)
     // A reader of standard output that has gone takes no file along.
     try files.write(record, plan: plan, summary: summary)

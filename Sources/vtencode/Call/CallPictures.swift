@@ -48,7 +48,7 @@ final class MoviePictures: CallPictures {
   var damage: SourceDamage { reader.damage }
 
   func next() throws -> CallPicture? {
-    while let frame = try reader.next() {
+    while !Interrupt.shared.isRequested, let frame = try reader.next() {
       let start = start ?? frame.time
       self.start = start
       let time = (frame.time - start).seconds

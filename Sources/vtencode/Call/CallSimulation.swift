@@ -7,6 +7,8 @@ import VideoToolbox
 /// give the same call. The time that encoding and decoding take is not counted.
 final class CallSimulation {
   private static let reportInterval = 1.0
+  /// Seconds from one picture to the next: reports go on meanwhile.
+  private static let longestGap = 3600.0
   private static let media: UInt32 = 0x5645_4E43
 
   private let plan: CallPlan
@@ -24,6 +26,7 @@ final class CallSimulation {
   private var packets: [CapturedPacket] = []
   private var isOver = false
   private var sentCount = 0
+  private var lastTime = 0.0
   /// Called after each picture, with how many there were.
   var progress: (Int) -> Void = { _ in }
 
@@ -59,6 +62,7 @@ final class CallSimulation {
     try scheduleNextPicture()
     for index in legs.indices { scheduleReports(index, at: 0.2 + 0.05 * Double(index)) }
     try loop.run()
+    try Interrupt.shared.check()
     var record = CallRecord()
     record.encoderID = sender.encoder.id
     record.frameRate = plan.frameRate
@@ -88,6 +92,13 @@ final class CallSimulation {
       isOver = true
       return
     }
+    guard picture.time - lastTime <= Self.longestGap else {
+      throw Failure(
+        "the movie shows nothing new for \(Wording.fixed(picture.time - lastTime, 0)) s after "
+          + "\(Wording.plural(sentCount, "picture")), and a call goes on for an hour at most without one; send what is "
+          + "before with --frames \(sentCount)")
+    }
+    lastTime = picture.time
     sentCount += 1
     loop.schedule(at: picture.time) { [self] in
       try send(picture)
@@ -216,7 +227,7 @@ final class CallSimulation {
 
   private func scheduleReports(_ index: Int, at time: Double) {
     loop.schedule(at: time) { [self] in
-      guard !isOver else { return }
+      guard !isOver, !Interrupt.shared.isRequested else { return }
       transmit(
         RTCPPacket.compound(legs[index].stream.report(at: loop.now, name: "sender")), on: index,
         channel: .senderControl)

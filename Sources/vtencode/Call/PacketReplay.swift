@@ -18,13 +18,20 @@ enum PacketReplay {
       let start = DispatchTime.now().uptimeNanoseconds + UInt64(pause * 1e9)
       for packet in outgoing {
         let due = start + UInt64((packet.time - first.time) * 1e9)
-        let now = DispatchTime.now().uptimeNanoseconds
-        if due > now { Thread.sleep(forTimeInterval: Double(due - now) * 1e-9) }
-        if Interrupt.shared.isRequested { return }
+        try wait(until: due)
         try sender.send(Self.original(packet), toLoopbackPort: packet.channel == .media ? port : port + 1)
       }
     } catch let error as DatagramSender.Failure {
       throw Failure("cannot send to 127.0.0.1:\(port): \(String(cString: strerror(error.code)).lowercased())")
+    }
+  }
+
+  private static func wait(until due: UInt64) throws {
+    while true {
+      try Interrupt.shared.check("the replay breaks off, and the files are written")
+      let now = DispatchTime.now().uptimeNanoseconds
+      guard due > now else { return }
+      Thread.sleep(forTimeInterval: min(Double(due - now) * 1e-9, 0.1))
     }
   }
 

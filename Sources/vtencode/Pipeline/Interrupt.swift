@@ -31,6 +31,14 @@ final class Interrupt: @unchecked Sendable {
   /// The status of a program that the signal ended, as shells report it.
   var status: Int32 { 128 + (lock.withLock { signalled } ?? SIGINT) }
 
+  /// For a run that is whole or nothing.
+  /// - Parameter fate: what becomes of what it would have written.
+  /// - Throws: a `Failure` if a signal has come.
+  func check(_ fate: String = "nothing was written") throws {
+    guard isRequested else { return }
+    throw Failure("interrupted; \(fate)", status: status)
+  }
+
   /// Starts to watch for the signals in place of their default action.
   func watch() {
     lock.withLock {
