@@ -107,6 +107,46 @@ import Testing
       saying: "--bitrate goes from")
   }
 
+  /// Names from elsewhere do not command the terminal, by one byte or by two.
+  @Test func controlCharactersInNames() throws {
+    let name = "a\u{1B}[31m\u{9B}2Jb.mp4"
+    let run = try CommandLine.vtencode("transcoding", name, in: Folder())
+    #expect(run.status == 1 && run.complaintLines.count == 1)
+    #expect(!run.complaints.contains("\u{1B}") && !run.complaints.contains("\u{9B}"), "\(run.complaints)")
+    #expect(run.complaints.contains("a\u{FFFD}[31m\u{FFFD}2Jb.mp4"), "\(run.complaints)")
+  }
+
+  /// What a command does not have, it does not advise.
+  @Test(arguments: ["call.265", "call.txt", "call"]) func outputOfReceive(name: String) throws {
+    let folder = try Folder()
+    let run = try CommandLine.vtencode("receive", "--listen", "5004", "--out", name, in: folder)
+    #expect(run.status == 64 && run.complaints.contains(".264"), "\(run.complaints)")
+    #expect(!run.complaints.contains("--codec") && !run.complaints.contains("give -"), "\(run.complaints)")
+    for option in ["play", "receive"] {
+      #expect(try !CommandLine.vtencode(option, "--help").text.contains("which is replaced"))
+    }
+  }
+
+  /// A value that the parser does not take: what it takes.
+  @Test(arguments: [
+    ("--web-token", ["receive", "--listen", "5004", "--web", "8080", "--web-token", "short"], "16 to 128"),
+    ("--bandwidth", ["call", "x", "--bandwidth", "5"], "1k to 1000M"),
+    ("--bandwidth", ["call", "x", "--bandwidth", "0s:1M,,2s:1M"], "0s:1500k,4s:500k"),
+    ("--bottleneck", ["call", "x", "--layers", "2", "--bottleneck", "5"], "1k to 1000M"),
+    ("--rate-steps", ["conferencing", "x", "--rate-steps", "2s"], "2s:500k"),
+    ("--dimensions", ["transcoding", "x", "--dimensions", "640"], "width and height"),
+    ("--listen", ["receive", "--listen", "::1:5004"], "[::1]:5004"),
+    ("--to", ["send", "x", "--to", "pc.local"], "pc.local:5004"),
+    ("test:63x40", ["send", "test:63x40", "--to", "pc.local:5004"], "from 64"),
+    ("test:65x64", ["send", "test:65x64", "--to", "pc.local:5004"], "try 64x64"),
+  ]) func valuesAreExplained(what: String, arguments: [String], words: String) throws {
+    let folder = try Folder()
+    let run = try CommandLine.run(CommandLine.vtencode, arguments, in: folder.url)
+    #expect(run.status == 64 && run.complaintLines.count == 1, "\(run.complaints)")
+    #expect(run.complaints.contains(what) && run.complaints.contains(words), "\(run.complaints)")
+    if arguments[0] == "send" { #expect(!run.complaints.contains("--dimensions"), "\(run.complaints)") }
+  }
+
   @Test func unknownOptionAndSubcommand() throws {
     try expectRefusal(["transcoding", CommandLine.sample, "--faster"], in: Folder(), saying: "--faster")
     try expectRefusal(["transmogrify", CommandLine.sample], in: Folder(), saying: "transmogrify")

@@ -115,7 +115,8 @@ import Testing
   @Test(arguments: [
     ["--no-audio", "--audio-bitrate", "64k"], ["--audio", "copy", "--audio-bitrate", "64k"],
     ["--no-deinterlace", "--deinterlace", "field"], ["--scaling", "trim"],
-    ["--audio", "aac", "--out", "x.264"], ["--no-faststart", "--out", "x.264"],
+    ["--audio", "aac", "--out", "x.264"], ["--audio-bitrate", "64k", "--out", "x.264"],
+    ["--no-faststart", "--out", "x.264"],
   ])
   func optionsThatWouldChangeNothing(options: [String]) throws {
     let folder = try Folder()
@@ -123,6 +124,57 @@ import Testing
     let run = try CommandLine.run(CommandLine.vtencode, ["transcoding", "in.mp4"] + options, in: folder.url)
     #expect(run.status == 64 && run.complaintLines.count == 1, "\(run.status) \(run.complaints)")
     #expect(folder.contents == ["in.mp4"])
+  }
+
+  @Test(arguments: [
+    ["conferencing", "in.mp4", "--base-layer-bitrate-fraction", "0.5"],
+    ["conferencing", "in.mp4", "--base-layer-fraction", "1", "--base-layer-bitrate-fraction", "0.5"],
+    ["play", "in.mp4", "--terminal", "--muted", "--frame-rate", "5"],
+  ])
+  func optionsOfOtherCommandsThatWouldChangeNothing(arguments: [String]) throws {
+    let folder = try Folder()
+    try movie(folder)
+    let run = try CommandLine.run(CommandLine.vtencode, arguments, in: folder.url)
+    #expect(run.status == (arguments[0] == "play" ? 1 : 64), "\(run.status) \(run.complaints)")
+    #expect(run.complaints.contains("leave it out") && run.complaintLines.count == 1, "\(run.complaints)")
+    #expect(folder.contents == ["in.mp4"])
+  }
+
+  @Test func aSoundRateThatChangesNothingIsToldOf() throws {
+    let folder = try Folder()
+    let run = try CommandLine.vtencode(
+      "transcoding", CommandLine.sample, "--audio-bitrate", "64k", "--frames", "2", "--out", "out.mp4",
+      in: folder)
+    #expect(
+      run.status == 0 && run.complaints.contains("--audio-bitrate changes nothing"), "\(run.complaints)")
+  }
+
+  /// A day without a picture would be a day of reports.
+  @Test func aCallWithoutPictures() throws {
+    let folder = try Folder()
+    let made = try CommandLine.shell(
+      "ffmpeg -nostdin -v error -f lavfi -i testsrc2=size=160x120:rate=1:duration=2 -vf settb=1,setpts=N*1000000000 "
+        + "-fps_mode passthrough -enc_time_base 1:1 -c:v libx264 -preset ultrafast -video_track_timescale 1 gap.mov",
+      in: folder)
+    try #require(made.status == 0, "\(made.complaints)")
+    let run = try CommandLine.shell("timeout 60 '\(CommandLine.vtencode)' call gap.mov", in: folder)
+    #expect(run.status == 1 && run.complaints.contains("--frames 1"), "\(run.status) \(run.complaints)")
+    let start = try CommandLine.vtencode("call", "gap.mov", "--frames", "1", in: folder)
+    #expect(start.status == 0, "\(start.complaints)")
+  }
+
+  /// The files are there by then.
+  @Test func anInterruptedReplay() throws {
+    let folder = try Folder()
+    try movie(folder, seconds: 20)
+    let run = try CommandLine.shell(
+      """
+      '\(CommandLine.vtencode)' call in.mp4 --speed 0 --sdp call.sdp --port 45004 2> complaints.txt &
+      while kill -0 $! && ! grep -q Sending complaints.txt; do sleep 0.1; done
+      kill -INT $!; wait $!; status=$?; cat complaints.txt >&2; exit $status
+      """, in: folder)
+    #expect(run.status == 130 && run.complaints.contains("the replay breaks off"), "\(run.complaints)")
+    #expect(folder.contents == ["call.sdp", "complaints.txt", "in.mp4"])
   }
 
   /// libswscale refuses such a shape; the process stays whole.

@@ -53,6 +53,9 @@ struct Share: ExpressibleByArgument, Sendable, Equatable {
 /// A bandwidth, or its changes over time: `1500k`, `0s:1500k,4s:500k,8s:1500k`.
 struct Bandwidth: ExpressibleByArgument, Sendable, Equatable {
   var schedule: BandwidthSchedule
+  /// What is to be said of something else.
+  static let advice =
+    "it takes a rate from 1k to 1000M, or changes with their times, such as 0s:1500k,4s:500k,8s:1500k"
 
   init(_ schedule: BandwidthSchedule) { self.schedule = schedule }
 

@@ -65,7 +65,9 @@ struct CallOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Threads of the encoder.", valueName: "n"))
   var threads: Int = 1
 
-  @Option(help: ArgumentHelp("Width and height of the picture. (default: the movie's own)", valueName: "w h"))
+  @Option(
+    help: ArgumentHelp("Width and height of the picture. (default: the movie's own)", valueName: "w h"),
+    transform: Dimensions.reading(or: Dimensions.advice))
   var dimensions: Dimensions?
 
   @Option(help: ArgumentHelp("Send only this many frames.", valueName: "n"))
@@ -75,12 +77,14 @@ struct CallOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Bits a second of the line, or its changes: 0s:1500k,4s:500k,8s:1500k.", valueName: "rate"))
+      "Bits a second of the line, or its changes: 0s:1500k,4s:500k,8s:1500k. (default: 2000k)",
+      valueName: "rate"), transform: Bandwidth.reading(or: Bandwidth.advice))
   var bandwidth: Bandwidth = Bandwidth(BandwidthSchedule(constant: 2_000_000))
 
   @Option(
     help: ArgumentHelp(
-      "Bits a second of the second receiver's line. (default: 0.65 of --bandwidth)", valueName: "rate"))
+      "Bits a second of the second receiver's line. (default: 0.65 of --bandwidth)", valueName: "rate"),
+    transform: Bandwidth.reading(or: Bandwidth.advice))
   var bottleneck: Bandwidth?
 
   @Option(help: ArgumentHelp("From one end to the other, each way.", valueName: "time"))

@@ -26,7 +26,9 @@ struct ConferencingOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Changes of the rate, each as time:rate, such as 2s:500k,4s:1500k.", valueName: "steps"))
+      "Changes of the rate, each as time:rate, such as 2s:500k,4s:1500k.", valueName: "steps"),
+    transform: RateSteps.reading(
+      or: "it takes rates from 1k to 1000M with their times, such as 2s:500k,4s:1500k"))
   var rateSteps: RateSteps?
 
   @Option(
@@ -47,6 +49,11 @@ struct ConferencingOptions: ParsableArguments {
     }
     if let share = baseLayerBitrateFraction, !(share >= 0 && share <= 1) {
       throw ValidationError("--base-layer-bitrate-fraction goes from 0 to 1.")
+    }
+    if baseLayerBitrateFraction != nil, baseLayerFraction ?? 1 == 1 {
+      throw ValidationError(
+        "--base-layer-bitrate-fraction needs layers; give --base-layer-fraction 0.5 or 0.25, or leave it out."
+      )
     }
     if let maxQp, !(1...51).contains(maxQp) { throw ValidationError("--max-qp goes from 1 to 51.") }
     if let minQp, !(0...51).contains(minQp) { throw ValidationError("--min-qp goes from 0 to 51.") }

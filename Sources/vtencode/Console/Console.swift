@@ -8,11 +8,22 @@ enum Console {
     // The parser's messages may span lines; one line is promised.
     let line = message.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }
       .joined(separator: " ")
-    write("vtencode: \(line)\n", to: STDERR_FILENO)
+    write("vtencode: \(printable(line))\n", to: STDERR_FILENO)
   }
 
   static func note(_ message: String) {
-    write(message + "\n", to: STDERR_FILENO)
+    write(printable(message) + "\n", to: STDERR_FILENO)
+  }
+
+  /// Names and texts from elsewhere do not command a person's terminal: control characters but ends of lines and
+  /// tabulators are replaced.
+  static func printable(_ text: String) -> String {
+    var scalars = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      let isControl = scalar.properties.generalCategory == .control && scalar != "\n" && scalar != "\t"
+      scalars.append(isControl ? "\u{FFFD}" : scalar)
+    }
+    return String(scalars)
   }
 
   /// An object on one line, for programs.
@@ -20,7 +31,7 @@ enum Console {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     guard let data = try? encoder.encode(object) else { return }
-    note(String(decoding: data, as: UTF8.self))
+    write(String(decoding: data, as: UTF8.self) + "\n", to: STDERR_FILENO)
   }
 
   /// Writes what was asked for to standard output; throws if it does not arrive.

@@ -51,3 +51,14 @@ struct BitRate: ExpressibleByArgument, Sendable, Equatable {
     return BitRate(bitsPerSecond: max(Int((ofSource / 1_000).rounded()) * 1_000, 8_000))
   }
 }
+
+extension ExpressibleByArgument {
+  /// For options whose value the parser would refuse without a word of what is right.
+  /// - Parameter advice: says that, behind the value and the option.
+  static func reading(or advice: String) -> @Sendable (String) throws -> Self {
+    { argument in
+      guard let value = Self(argument: argument) else { throw ValidationError(advice) }
+      return value
+    }
+  }
+}

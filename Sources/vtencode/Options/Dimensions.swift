@@ -19,18 +19,24 @@ struct Dimensions: ExpressibleByArgument, Sendable, Equatable {
     self.init(width: width, height: height)
   }
 
+  /// What is to be said of something else.
+  static let advice = "it takes width and height, such as 640 360 or 640x360"
+
   func validate() throws {
+    if let reason = refusal {
+      throw ValidationError("--dimensions \(width) \(height) is not possible: \(reason).")
+    }
+  }
+
+  /// Why it is not possible, and what is; nil if it is.
+  var refusal: String? {
     guard Self.allowed.contains(width), Self.allowed.contains(height) else {
-      throw ValidationError(
-        "--dimensions \(width) \(height) is not possible: width and height go from "
-          + "\(Self.allowed.lowerBound) to \(Self.allowed.upperBound).")
+      return "width and height go from \(Self.allowed.lowerBound) to \(Self.allowed.upperBound)"
     }
     guard width % 2 == 0, height % 2 == 0 else {
-      let even = Dimensions(width: width & ~1, height: height & ~1)
-      throw ValidationError(
-        "--dimensions \(width) \(height) is not possible: both must be even; try --dimensions "
-          + "\(even.width) \(even.height).")
+      return "both must be even; try \(width & ~1)x\(height & ~1)"
     }
+    return nil
   }
 }
 

@@ -31,6 +31,14 @@ enum Codec: String, CaseIterable, ExpressibleByArgument, Sendable {
     case .hvc1: "HEVC"
     }
   }
+
+  /// Of the name of an elementary stream.
+  var streamEnding: String {
+    switch self {
+    case .avc1: "264"
+    case .hvc1: "265"
+    }
+  }
 }
 
 /// The format in which pictures are decoded and handed to the session.

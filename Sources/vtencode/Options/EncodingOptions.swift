@@ -39,7 +39,8 @@ struct EncodingOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Width and height as a person sees the picture, after any rotation and with square samples. (default: the "
-        + "movie's own)", valueName: "w h"))
+        + "movie's own)", valueName: "w h"),
+    transform: Dimensions.reading(or: Dimensions.advice))
   var dimensions: Dimensions?
 
   @Option(
@@ -221,6 +222,10 @@ struct EncodingOptions: ParsableArguments {
       let what = out == "-" ? "a pipe" : "an elementary stream"
       if audio == .copy || audio == .aac {
         throw ValidationError("\(what) holds no sound; leave --audio out, or name --out .mov or .mp4.")
+      }
+      if audioBitrate != nil {
+        throw ValidationError(
+          "\(what) holds no sound; leave --audio-bitrate out, or name --out .mov or .mp4.")
       }
       if faststart.noFaststart {
         throw ValidationError("\(what) has no index; leave --no-faststart out, or name --out .mov or .mp4.")

@@ -21,10 +21,16 @@ struct Destination: Sendable {
   var isStandardOutput: Bool { kind == .standardOutput }
   var name: String { path ?? "standard output" }
 
+  /// What may be advised where `--out` names no file that can be written: not every command has it.
+  struct Choices: Sendable {
+    var hasCodec = true
+    var takesPipe = true
+  }
+
   /// - Parameters:
   ///   - argument: what `--out` says; nil derives a name from the movie's.
   ///   - suffix: what distinguishes the derived name, such as `transcoding`.
-  init(argument: String?, movie: String, suffix: String, codec: Codec) throws {
+  init(argument: String?, movie: String, suffix: String, codec: Codec, choices: Choices = Choices()) throws {
     if argument == "-" {
       kind = .standardOutput
       guard isatty(STDOUT_FILENO) == 0 else {
@@ -35,7 +41,7 @@ struct Destination: Sendable {
     let derived = ((movie as NSString).lastPathComponent as NSString).deletingPathExtension + "-\(suffix).mov"
     let path = Self.target(of: argument ?? derived)
     self.path = path
-    kind = try Self.kind(ofFile: path, codec: codec)
+    kind = try Self.kind(ofFile: path, codec: codec, choices)
     try checkPlace(path, movie: movie)
   }
 
@@ -57,7 +63,7 @@ struct Destination: Sendable {
     return path
   }
 
-  private static func kind(ofFile path: String, codec: Codec) throws -> Kind {
+  private static func kind(ofFile path: String, codec: Codec, _ choices: Choices) throws -> Kind {
     let ending = (path as NSString).pathExtension.lowercased()
     switch ending {
     case "mov", "qt": return .movie(.mov)
@@ -66,16 +72,17 @@ struct Destination: Sendable {
     case "264", "h264", "avc", "265", "h265", "hevc":
       let isHEVC = ["265", "h265", "hevc"].contains(ending)
       guard isHEVC == (codec == .hvc1) else {
-        let right = codec == .hvc1 ? "265" : "264"
         throw Failure(
-          "a .\(ending) file cannot hold \(codec.name); name it .\(right), or choose "
-            + "--codec \(isHEVC ? "hvc1" : "avc1")", status: 64)
+          "a .\(ending) file cannot hold \(codec.name); name it .\(codec.streamEnding)"
+            + (choices.hasCodec ? ", or choose --codec \(isHEVC ? "hvc1" : "avc1")" : ""), status: 64)
       }
       return .elementaryStream
     default:
       let what = ending.isEmpty ? "'\(path)' has no file type" : "cannot write .\(ending) files"
+      let streams = choices.hasCodec ? ".264 or .265" : "or .\(codec.streamEnding)"
       throw Failure(
-        "\(what); end the name of --out in .mov, .mp4, .m4v, .264 or .265, or give -", status: 64)
+        "\(what); end the name of --out in .mov, .mp4, .m4v\(choices.hasCodec ? "," : "") \(streams)"
+          + (choices.takesPipe ? ", or give -" : ""), status: 64)
     }
   }
 

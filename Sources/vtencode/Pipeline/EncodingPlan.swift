@@ -149,6 +149,17 @@ struct EncodingPlan: Sendable {
     try checkBufferTiming()
   }
 
+  /// What is only known with the output.
+  /// - Returns: That the rate of the sound changes nothing, where all of it is copied.
+  mutating func noteSound(of source: MovieSource, in kind: Destination.Kind) -> String? {
+    guard audioBitRate != nil, audio == .auto, case .movie(let type) = kind, !source.sounds.isEmpty,
+      source.sounds.allSatisfy({ $0.isPlayable(in: type) })
+    else { return nil }
+    let notice = "the sound is copied as it is, so --audio-bitrate changes nothing; --audio aac encodes it"
+    notices.append(notice)
+    return notice
+  }
+
   private func checkBufferTiming() throws {
     if writesBufferTiming, purpose == .conferencing || !(keepsToBuffer || purpose == .streaming) {
       throw Failure(

@@ -23,6 +23,7 @@ enum EncodingRun {
     var plan = try EncodingPlan(options, source: source, purpose: purpose, isPaced: isPaced)
     plan.conferencing = conferencing
     plan.passes = passes
+    _ = plan.noteSound(of: source, in: destination.kind)
     for notice in plan.notices where options.telling.progress == .auto { Console.note("vtencode: \(notice)") }
     var refinement = RateRefinement(Pipeline(source: source, plan: plan, destination: destination))
     var report = try await refinement.run()

@@ -61,7 +61,7 @@ struct MovieSource: Sendable {
     let height = coded.height > 0 ? Int(coded.height) : Int(clamping: Double(size.height))
     let frameRate = rate > 0 ? Double(rate) : 30
     if let streamFrameRate, abs(frameRate / streamFrameRate - 1) > 0.01 {
-      throw Failure("--frame-rate is for raw streams, and '\(path)' has times of its own; leave it out")
+      throw Failure(refusalOfFrameRate(path))
     }
     var sounds: [SoundFacts] = []
     for track in tracks where track.mediaType == .audio {
@@ -88,6 +88,10 @@ struct MovieSource: Sendable {
       frameRate: frameRate, dataRate: dataRate.isFinite ? Double(dataRate) : 0, duration: range.duration,
       timescale: timescale, transform: transform,
       format: format, streamFrameRate: streamFrameRate)
+  }
+
+  static func refusalOfFrameRate(_ name: String) -> String {
+    "--frame-rate is for raw streams, and '\(name)' has times of its own; leave it out"
   }
 
   /// `2 subtitle tracks`, `1 video track`.

@@ -29,7 +29,7 @@ struct Play: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "At the end, write what the window shows to this file, which is replaced; from a terminal, the frame itself.",
+      "At the end, write what the window shows to this file; from a terminal, the frame itself.",
       valueName: "FILE.png"))
   var snapshot: String?
 

@@ -143,6 +143,13 @@ final class PlaySession: @unchecked Sendable {
       usleep(5000)
     }
     if item.status == .failed { throw Failure(cannotPlay()) }
+    if let wanted = options.frameRate,
+      let rate = item.asset.tracks(withMediaType: .video).first.map({ Double($0.nominalFrameRate) }),
+      rate > 0,
+      abs(rate / wanted - 1) > 0.01
+    {
+      throw Failure(MovieSource.refusalOfFrameRate(file.name))
+    }
     if snapshot != nil, item.presentationSize == .zero {
       throw Failure(
         "'\(file.name)' has no pictures that could be played, and so no snapshot; leave out --snapshot")

@@ -61,7 +61,7 @@ struct ReceiveOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "The port to listen on; with an address before it, on that address. (without a key: 127.0.0.1)",
-      valueName: "port"))
+      valueName: "port"), transform: Endpoint.reading(or: Endpoint.advice))
   var listen: Endpoint
 
   @Option(
@@ -87,7 +87,7 @@ struct ReceiveOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "With --play or --terminal: at the end, write what is seen to this file, which is replaced.",
+      "With --play or --terminal: at the end, write what is seen to this file.",
       valueName: "file.png"), completion: .file())
   var snapshot: String?
 

@@ -12,7 +12,9 @@ final class ReceivedFile {
 
     init(_ path: String, overwrites: Bool) throws {
       guard path != "-" else { throw Failure("--out - is not possible here; give a file name", status: 64) }
-      destination = try Destination(argument: path, movie: "", suffix: "received", codec: .avc1)
+      destination = try Destination(
+        argument: path, movie: "", suffix: "received", codec: .avc1,
+        choices: .init(hasCodec: false, takesPipe: false))
       replaces = try OutputCheck.mayReplace(destination.path ?? path, overwrites: overwrites)
       // Nobody calls twice to find that out.
       try PendingFile.check(destination.name)

@@ -11,7 +11,9 @@ struct SendOptions: ParsableArguments {
       valueName: "source"), completion: .file())
   var source: String
 
-  @Option(help: ArgumentHelp("Where vtencode receive listens.", valueName: "host:port"))
+  @Option(
+    help: ArgumentHelp("Where vtencode receive listens.", valueName: "host:port"),
+    transform: Endpoint.reading(or: Endpoint.advice))
   var to: Endpoint?
 
   @OptionGroup var web: WebOptions
@@ -59,7 +61,8 @@ struct SendOptions: ParsableArguments {
   var frames: Int?
 
   @Option(
-    help: ArgumentHelp("Width and height of the picture. (default: the source's own)", valueName: "w h"))
+    help: ArgumentHelp("Width and height of the picture. (default: the source's own)", valueName: "w h"),
+    transform: Dimensions.reading(or: Dimensions.advice))
   var dimensions: Dimensions?
 
   @Option(help: ArgumentHelp("Highest QP of a frame, 1 to 51.", valueName: "qp"))
@@ -89,7 +92,9 @@ struct SendOptions: ParsableArguments {
     if source.hasPrefix(TestPictures.Format.scheme), TestPictures.Format(source) == nil {
       throw ValidationError("'\(source)' is no test picture; write test:, test:1280x720 or test:640x360@25.")
     }
-    try TestPictures.Format(source)?.size.validate()
+    if let reason = TestPictures.Format(source)?.size.refusal {
+      throw ValidationError("'\(source)' is not possible: \(reason).")
+    }
     if DeviceFormat.isDevice(source), DeviceFormat(source) == nil {
       throw ValidationError(DeviceFormat.refusal(of: source))
     }

@@ -9,14 +9,14 @@ struct WebOptions: ParsableArguments {
       "Show the pictures in a browser: a page at this port of this machine, with charts and buttons. With an address before "
         + "it (0.0.0.0:8080, and --insecure) it is open to other machines. Its address has a secret in it, without which nothing "
         + "is shown.",
-      valueName: "port"))
+      valueName: "port"), transform: Endpoint.reading(or: Endpoint.advice))
   var web: Endpoint?
 
   @Option(
     help: ArgumentHelp(
       "The secret of the page's address in place of a random one: \(WebToken.lengths.lowerBound) to "
         + "\(WebToken.lengths.upperBound) letters, digits, - and _. Who may list this machine's processes can read it: leave it out where that matters.",
-      valueName: "text"))
+      valueName: "text"), transform: WebToken.reading(or: WebToken.advice))
   var webToken: WebToken?
 
   func validate() throws {

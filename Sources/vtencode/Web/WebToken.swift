@@ -6,6 +6,10 @@ import NIOHTTP1
 /// out, this keeps out other users and programs of the machine, and of the network where the page is open to it.
 struct WebToken: ExpressibleByArgument, Equatable, Sendable {
   static let lengths = 16...128
+  /// What is to be said of something else.
+  static let advice =
+    "it takes \(lengths.lowerBound) to \(lengths.upperBound) letters (a to z, A to Z), digits, - and _; leave it out for a "
+    + "random one"
   let text: String
 
   /// Random, of 128 bits.

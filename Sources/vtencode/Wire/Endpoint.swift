@@ -9,6 +9,11 @@ struct Endpoint: ExpressibleByArgument, Equatable, Sendable {
   var host: String?
   var port: Int
 
+  /// What is to be said of something else.
+  static let advice =
+    "it takes a port from 1 to 65535, with a host before it if need be: 5004, pc.local:5004, [::1]:5004 (an address with "
+    + "colons in brackets)"
+
   init(host: String?, port: Int) {
     self.host = host
     self.port = port
