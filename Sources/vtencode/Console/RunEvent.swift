@@ -61,3 +61,57 @@ struct RunEvent: Encodable {
     self.isInterrupted = isInterrupted
   }
 }
+
+/// The same of `export`.
+struct ExportEvent: Encodable {
+  var event = "finished"
+  var output: String
+  var preset: String
+  var fileBytes: Int
+  var passes: Int
+  var wallSeconds: Double
+}
+
+/// The same of `split`.
+struct SplitEvent: Encodable {
+  var event = "finished"
+  /// The plan.
+  var output: String
+  var encoder: String
+  var segments: Int
+  var frames: Int
+  /// Of the pictures.
+  var seconds: Double
+  var wallSeconds: Double
+}
+
+/// The same of `encode-segment`.
+struct SegmentEvent: Encodable {
+  var event = "finished"
+  var output: String
+  var segment: Int
+  var frames: Int
+  /// Of the pictures.
+  var seconds: Double
+  var bitsPerSecond: Double
+  var targetBitsPerSecond: Int?
+  var fileBytes: Int
+  var passes: Int
+  /// That it took when it was encoded.
+  var wallSeconds: Double
+  /// It was there already.
+  var wasFinished: Bool
+
+  init(_ record: SegmentRecord, of segment: PlannedSegment, output: String, wasFinished: Bool) {
+    self.output = output
+    self.segment = segment.index
+    frames = record.frames
+    seconds = segment.seconds
+    bitsPerSecond = Double(record.videoBytes) * 8 / segment.seconds
+    targetBitsPerSecond = segment.bitRate
+    fileBytes = record.fileBytes
+    passes = record.passes
+    wallSeconds = record.wallSeconds
+    self.wasFinished = wasFinished
+  }
+}

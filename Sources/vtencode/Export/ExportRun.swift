@@ -44,10 +44,17 @@ struct ExportRun: Sendable {
     session.fileLengthLimit = limit
     let passes = makesPasses ? passesOrNotice() : false
     session.canPerformMultiplePassesOverSourceMediaData = passes
+    let began = Date()
     try await run(session)
     let bytes = (try? FileManager.default.attributesOfItem(atPath: pending.path)[.size] as? NSNumber)?
       .intValue
-    let name = try pending.commit()
+    let name = try pending.commit(isPart: false)
+    if progress == .json {
+      Console.note(
+        json: ExportEvent(
+          output: name, preset: preset.text, fileBytes: bytes ?? 0, passes: passes ? 2 : 1,
+          wallSeconds: Date().timeIntervalSince(began)))
+    }
     try Console.print("file    \(name), \(Wording.bytes(bytes ?? 0))\(passes ? ", in 2 passes" : "")\n")
   }
 

@@ -12,12 +12,12 @@ enum JobsRun {
       destination.replaces = try OutputCheck.mayReplace(path, overwrites: options.overwriting.overwrite)
     }
     Interrupt.shared.watch()
-    let source = try await MovieSource.open(options.movie, streamFrameRate: options.framesPerSecond)
+    var planner = Planner(options: options, passes: passes, size: .count(1), advice: "leave --jobs out")
+    let source = try await planner.open()
+    planner.size = .count(segmentCount(source, options, jobs: jobs))
     let parent = destination.path.map(folder(of:)) ?? FileManager.default.temporaryDirectory.path
     let scratch = try ScratchFolder(in: parent)
-    let plan = try await Planner(
-      options: options, passes: passes, size: .count(segmentCount(source, options, jobs: jobs))
-    ).plan()
+    let plan = try await planner.plan(source)
     let planPath = scratch.path + "/plan.json"
     try plan.write(to: planPath, replaces: false)
     let read = try EncodingPlanFile.read(planPath)
@@ -26,7 +26,7 @@ enum JobsRun {
       mayHaveMoreThreads: options.threads == nil && read.settings.threadsAreFree,
       style: options.telling.progress
     ).run()
-    let (opened, joinOptions) = try await PartSource.open(read, at: nil, ignoresTime: false)
+    let (opened, joinOptions) = try await PartSource.open(read, at: options.movie, ignoresTime: false)
     try await Joiner(
       file: read, source: opened, options: joinOptions, folder: PartFolder(of: planPath),
       progress: options.telling.progress

@@ -35,6 +35,8 @@ struct MovieComplexity: Sendable {
 struct ComplexityPass: Sendable {
   let source: MovieSource
   let plan: EncodingPlan
+  /// What to do with a movie that cannot be split.
+  var advice = "encode it with vtencode transcoding"
 
   /// Where nothing is known: good, as the property's scale goes.
   private static let usualQuality = 0.5
@@ -99,7 +101,7 @@ struct ComplexityPass: Sendable {
   private func measure(_ quick: EncodingPlan) throws -> MovieComplexity {
     let spans = AnalysisSpan.spans(of: source, plan: plan)
     guard spans.count > 1, let found = try? measure(quick, spans) else {
-      try checkInterrupt()
+      try Interrupt.shared.check()
       // What is wrong with a movie is told of the whole; and one may begin later than where a span ends.
       return try measure(quick, [.whole])
     }
@@ -174,7 +176,7 @@ struct ComplexityPass: Sendable {
     var before = 0
     var count = 0
     while count < plan.frameLimit ?? .max, let frame = try reader.next() {
-      try checkInterrupt()
+      try Interrupt.shared.check()
       try compressor.encode(frame)
       count += 1
       if frame.time < span.start { before += 1 }
@@ -186,17 +188,11 @@ struct ComplexityPass: Sendable {
     }
     if let damage = reader.damage.summary {
       throw Failure(
-        "'\(source.name)' is damaged, and its segments would not fit together: \(damage); encode it with vtencode "
-          + "transcoding")
+        "'\(source.name)' is damaged, and its segments would not fit together: \(damage); \(advice)")
     }
     // Those of libx264 and libx265 are of the whole movie.
     let statistics = (try? Data(contentsOf: place)).flatMap { try? PassStatistics(bytes: [UInt8]($0)) }
     return statistics?.count == count ? statistics?.part(before..<count) : nil
-  }
-
-  private func checkInterrupt() throws {
-    guard Interrupt.shared.isRequested else { return }
-    throw Failure("interrupted; nothing was written", status: Interrupt.shared.status)
   }
 
   private var expectedFrames: Int? {

@@ -68,23 +68,34 @@ struct EncodeSegment: AsyncParsableCommand {
         status: 64)
     }
     let folder = PartFolder(of: planOptions.plan)
-    if !overwrite, (try? SegmentRecord.verified(plan.segments[segment], of: plan, in: folder)) != nil {
+    let planned = plan.segments[segment]
+    if !overwrite, let record = try? SegmentRecord.verified(planned, of: plan, in: folder) {
       if let movie = planOptions.movie {
         try SourceIdentity(movie).check(against: plan.source, ignoresTime: planOptions.ignoreModificationTime)
       }
+      tell(record, planned, folder, wasFinished: true)
       return try Console.print("segment \(segment) is finished: \(folder.movie(segment))\n")
     }
     try folder.create()
     let (source, options) = try await PartSource.open(
       plan, at: planOptions.movie, ignoresTime: planOptions.ignoreModificationTime, threads: threads)
     let job = SegmentJob(
-      file: plan, segment: plan.segments[segment], source: source, options: options, folder: folder,
+      file: plan, segment: planned, source: source, options: options, folder: folder,
       progress: planOptions.telling.progress)
     let record = try await job.run()
+    tell(record, planned, folder, wasFinished: false)
     try Console.print(
       "segment \(segment), \(Wording.plural(record.frames, "frame")), "
-        + "\(Wording.bitRate(Double(record.videoBytes) * 8 / plan.segments[segment].seconds)): "
+        + "\(Wording.bitRate(Double(record.videoBytes) * 8 / planned.seconds)): "
         + "\(folder.movie(segment))\n")
+  }
+
+  private func tell(
+    _ record: SegmentRecord, _ planned: PlannedSegment, _ folder: PartFolder, wasFinished: Bool
+  ) {
+    guard planOptions.telling.progress == .json else { return }
+    Console.note(
+      json: SegmentEvent(record, of: planned, output: folder.movie(segment), wasFinished: wasFinished))
   }
 }
 

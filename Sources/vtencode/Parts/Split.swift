@@ -63,12 +63,20 @@ struct Split: AsyncParsableCommand {
       plan, option: "--plan", overwrites: options.overwriting.overwrite)
     Interrupt.shared.watch()
     let size = segments.map(SegmentCutter.Size.count) ?? .seconds(segmentDuration ?? 20)
-    let made = try await Planner(options: options, passes: passOptions.multiPass, size: size).plan()
+    let began = Date()
+    let planner = Planner(options: options, passes: passOptions.multiPass, size: size)
+    let made = try await planner.plan(planner.open())
     let name = try made.write(to: plan, replaces: replaces)
-    if let wanted = segments, made.file.segments.count < wanted {
+    if let wanted = segments, made.file.segments.count < wanted, options.telling.progress == .auto {
       Console.note(
         "vtencode: the movie has room for \(Wording.plural(made.file.segments.count, "segment")); shorter ones would be "
           + "too short for a rate")
+    }
+    if options.telling.progress == .json {
+      Console.note(
+        json: SplitEvent(
+          output: name, encoder: made.file.settings.encoder, segments: made.file.segments.count,
+          frames: made.file.frames, seconds: made.file.seconds, wallSeconds: Date().timeIntervalSince(began)))
     }
     let segments = Wording.plural(made.file.segments.count, "segment")
     try Console.print("plan    \(name), \(segments), \(Wording.plural(made.file.frames, "frame"))\n")
@@ -80,14 +88,27 @@ struct Planner: Sendable {
   let options: EncodingOptions
   /// Nil takes two where the encoder makes them.
   let passes: Int?
-  let size: SegmentCutter.Size
+  var size: SegmentCutter.Size
+  /// What to do with a movie that cannot be split.
+  var advice = "encode it with vtencode transcoding"
 
-  func plan() async throws -> PreparedPlan {
-    let opened = try await MovieSource.open(options.movie, streamFrameRate: options.framesPerSecond)
-    guard !opened.file.path.hasPrefix("/proc/self/fd/") else {
+  /// Every segment is read from the movie, which has to be one file for that; asked before a pipe is read to its end.
+  func open() async throws -> MovieSource {
+    let movie = options.movie
+    guard !InputFile.isPipe(movie) else {
+      let name = InputFile.isStandardInput(movie) ? "standard input" : movie
       throw Failure(
-        "'\(opened.name)' is no file, and every segment is read from it; store it in one first", status: 64)
+        "'\(name)' is no file, and every segment is read from it; store it in one first", status: 64)
     }
+    guard !InputFile.isSequence(movie) || access(movie, F_OK) == 0 else {
+      throw Failure(
+        "'\(movie)' is a sequence of pictures, and segments are read from one file; \(advice)", status: 64)
+    }
+    return try await MovieSource.open(movie, streamFrameRate: options.framesPerSecond)
+  }
+
+  /// - Parameter opened: the movie.
+  func plan(_ opened: MovieSource) async throws -> PreparedPlan {
     let identity = try SourceIdentity(opened.file.path)
     let source = PartSource.adapted(opened, options)
     var plan = try EncodingPlan(options, source: source, purpose: .transcoding, isPaced: false)
@@ -99,7 +120,7 @@ struct Planner: Sendable {
         Compressor.sharesNoBuffer(ready.encoderID ?? "the \(ready.codec.name) encoder"), status: 64)
     }
     let (complexity, encoderID) = try await onThread("analysis") {
-      try ComplexityPass(source: source, plan: ready).run()
+      try ComplexityPass(source: source, plan: ready, advice: advice).run()
     }
     var segments = SegmentCutter(
       complexity: complexity, size: size, bitRate: options.quality == nil ? plan.bitRate : nil,
@@ -216,7 +237,7 @@ struct PreparedPlan: Sendable {
     }
     let data = try file.encoded() + Data("\n".utf8)
     try FileHandle(fileDescriptor: descriptor, closeOnDealloc: false).write(contentsOf: data)
-    return try pending.commit()
+    return try pending.commit(isPart: false)
   }
 }
 
