@@ -61,6 +61,35 @@ import Testing
     #expect(try Probe(folder.path("out.264")).frameCount() > 10)
   }
 
+  /// Segments are joined with the sound, which may be damaged; of damaged pictures there are none.
+  @Test func jobsTellOfDamage() throws {
+    let folder = try Folder()
+    let url = try make("in.mp4", in: folder, Self.h264 + ["-c:a", "aac"])
+    let packets = try CommandLine.run(
+      "ffprobe",
+      [
+        "-v", "error", "-select_streams", "a", "-show_entries", "packet=pos,size", "-of", "csv=p=0", url.path,
+      ]
+    ).text.split(separator: "\n").map { $0.split(separator: ",").compactMap { Int($0) } }
+    var bytes = try Data(contentsOf: url)
+    for packet in packets.dropFirst(20).prefix(20) where packet.count == 2 {
+      let (size, place) = (packet[0], packet[1])
+      bytes.replaceSubrange(place..<place + size, with: Data(repeating: 0xFF, count: size))
+    }
+    try bytes.write(to: url)
+    let options = ["--preset", "highSpeed", "--jobs", "2"]
+    let run = try CommandLine.run(
+      CommandLine.vtencode, ["transcoding", "in.mp4", "--audio", "aac", "--out", "out.mp4"] + options,
+      in: folder.url)
+    #expect(run.status == 2 && run.text.contains("parts   1 segment"), "\(run.status) \(run.complaints)")
+    #expect(run.complaints.contains("'in.mp4' is damaged, and 'out.mp4' holds"), "\(run.complaints)")
+    #expect(try Probe(folder.path("out.mp4")).frameCount() == 50)
+    try cut(try make("cut.mkv", in: folder, Self.h264 + ["-c:a", "aac"]))
+    let refused = try CommandLine.run(
+      CommandLine.vtencode, ["transcoding", "cut.mkv", "--out", "cut.mp4"] + options, in: folder.url)
+    #expect(refused.status == 1 && refused.complaints.contains("leave --jobs out"), "\(refused.complaints)")
+  }
+
   /// Every fortieth packet of a transport stream is lost: pictures are damaged, and none is left out without a word.
   @Test(arguments: [["-c:v", "mpeg2video", "-bf", "2", "-c:a", "mp2"], h264 + ["-c:a", "aac"]])
   func lostPackets(options: [String]) throws {

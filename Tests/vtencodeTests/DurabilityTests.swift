@@ -16,8 +16,9 @@ import Testing
       wait $child
       """, in: folder)
     #expect(run.status == status, "\(run.complaints)")
-    #expect(folder.contents == ["out.mp4"])
-    try expectNoErrors(Probe(folder.path("out.mp4")))
+    // The final name is that of what is whole.
+    #expect(folder.contents == ["out-part.mp4"])
+    try expectNoErrors(Probe(folder.path("out-part.mp4")))
   }
 
   @Test func hangUpCanBeIgnored() throws {

@@ -395,6 +395,25 @@ import Testing
     }
   }
 
+  /// Writes a plan with a right checksum: over its text without white space, and without a checksum.
+  private func seal(_ text: String, in folder: Folder) throws {
+    var compact = ""
+    var inString = false
+    var isEscaped = false
+    for character in text {
+      if inString || !character.isWhitespace { compact.append(character) }
+      if character == "\"", !isEscaped { inString.toggle() }
+      isEscaped = character == "\\" && !isEscaped
+    }
+    let start = try #require(compact.range(of: "\"checksum\":\""))
+    let end = try #require(compact[start.upperBound...].firstIndex(of: "\""))
+    let bare = compact.replacingCharacters(in: start.upperBound..<end, with: "")
+    try Data(bare.utf8).write(to: URL(fileURLWithPath: folder.path("bare")))
+    let sum = try CommandLine.run("md5sum", [folder.path("bare")]).text.prefix(32)
+    let whole = compact.replacingCharacters(in: start.upperBound..<end, with: sum)
+    try Data(whole.utf8).write(to: URL(fileURLWithPath: folder.path("plan.json")))
+  }
+
   /// Numbers of a plan that no movie has, under a checksum that is right.
   @Test func plansThatCannotBe() throws {
     let folder = try Folder()
@@ -402,26 +421,8 @@ import Testing
     _ = try split(folder, "--quality", "0.4", "--segments", "2")
     let original = try String(contentsOfFile: folder.path("plan.json"), encoding: .utf8)
     let counts = try plan(folder.path("plan.json"))
-    /// The plan with a right checksum: over its text without white space, and without a checksum.
-    func write(_ text: String) throws {
-      var compact = ""
-      var inString = false
-      var isEscaped = false
-      for character in text {
-        if inString || !character.isWhitespace { compact.append(character) }
-        if character == "\"", !isEscaped { inString.toggle() }
-        isEscaped = character == "\\" && !isEscaped
-      }
-      let start = try #require(compact.range(of: "\"checksum\":\""))
-      let end = try #require(compact[start.upperBound...].firstIndex(of: "\""))
-      let bare = compact.replacingCharacters(in: start.upperBound..<end, with: "")
-      try Data(bare.utf8).write(to: URL(fileURLWithPath: folder.path("bare")))
-      let sum = try CommandLine.run("md5sum", [folder.path("bare")]).text.prefix(32)
-      let whole = compact.replacingCharacters(in: start.upperBound..<end, with: sum)
-      try Data(whole.utf8).write(to: URL(fileURLWithPath: folder.path("plan.json")))
-    }
     // The way to the checksum is right.
-    try write(original)
+    try seal(original, in: folder)
     #expect(try encode(folder, 0).status == 0)
     let (first, second) = (counts.segments[0].frames, counts.segments[1].frames)
     let most = Int.max
@@ -441,10 +442,94 @@ import Testing
         try #require(text.contains(old), "\(old) in \(text)")
         text = text.replacingOccurrences(of: old, with: new)
       }
-      try write(text)
+      try seal(text, in: folder)
       for run in [try encode(folder, 0), try join(folder)] {
         #expect(run.status == 1 && run.complaints.contains("damaged"), "\(run.status) \(run.complaints)")
       }
+    }
+    // Times beyond what sessions take.
+    try seal(original.replacing(/"value" : ([1-9]\d*)/) { "\"value\" : 9\($0.1)000000000000" }, in: folder)
+    for run in [try encode(folder, 0), try join(folder)] {
+      #expect(run.status == 1 && run.complaints.contains("damaged"), "\(run.status) \(run.complaints)")
+    }
+    try seal(original, in: folder)
+    // What join has not is not advised.
+    let wrong = try join(folder, "out.265")
+    #expect(
+      wrong.status == 64 && wrong.complaints.contains("name it .264")
+        && !wrong.complaints.contains("--codec"),
+      "\(wrong.complaints)")
+  }
+
+  /// What is wrong with the statistics of a segment is mended by another plan, and not by an option of other commands.
+  @Test func statisticsThatAreNone() throws {
+    let folder = try Folder()
+    try makeVaryingMovie(folder.path("in.mp4"), seconds: 1)
+    _ = try split(
+      folder, "--encoder", "org.openvideotoolbox.videoencoder.h264", "--bitrate", "300k", "--segments", "1")
+    let place = folder.path("plan.parts/segment-00000.pass")
+    try Data("no statistics".utf8).write(to: URL(fileURLWithPath: place))
+    let sum = try CommandLine.run("md5sum", [place]).text.prefix(32)
+    let text = try String(contentsOfFile: folder.path("plan.json"), encoding: .utf8)
+    try seal(text.replacing(/"statistics" : "[0-9a-f]*"/, with: "\"statistics\" : \"\(sum)\""), in: folder)
+    let run = try encode(folder, 0)
+    #expect(run.status == 1 && run.complaints.contains("make the plan again"), "\(run.complaints)")
+  }
+
+  /// The pictures may be handed over long before the sound is: a signal then leaves what had the name.
+  @Test func interruptedWhileTheSoundIsWritten() throws {
+    let folder = try Folder()
+    let made = try CommandLine.shell(
+      "ffmpeg -nostdin -v error -f lavfi -i testsrc2=size=96x64:rate=25:duration=1 -f lavfi "
+        + "-i sine=sample_rate=48000:duration=900 -pix_fmt yuv420p -c:v mpeg4 -c:a alac in.mp4", in: folder)
+    try #require(made.status == 0, "\(made.complaints)")
+    let plan = try split(folder, "--quality", "0.3", "--segments", "1", "--audio", "aac")
+    try encodeAll(folder, plan)
+    try Data("an older movie".utf8).write(to: folder.url.appendingPathComponent("out.mp4"))
+    let run = try CommandLine.shell(
+      """
+      '\(CommandLine.vtencode)' join --plan plan.json --overwrite --out out.mp4 &
+      while kill -0 $! && ! ls -d .vtencode-* 2> /dev/null; do sleep 0.1; done
+      sleep 0.5; kill -TERM $!; wait $!
+      """, in: folder)
+    #expect(run.status == 143 && run.complaints.contains("nothing was written"), "\(run.complaints)")
+    #expect(folder.contents == ["in.mp4", "out.mp4", "plan.json", "plan.parts"])
+    #expect(try String(contentsOfFile: folder.path("out.mp4"), encoding: .utf8) == "an older movie")
+  }
+
+  @Test(arguments: [
+    ["split", "frame%04d.png", "--plan", "p.json"], ["transcoding", "frame%04d.png", "--jobs", "2"],
+    ["transcoding", "-", "--jobs", "2"], ["split", "-", "--plan", "p.json"],
+  ]) func moviesThatAreNoFile(arguments: [String]) throws {
+    let folder = try Folder()
+    try Data().write(to: folder.url.appendingPathComponent("frame0001.png"))
+    let run = try CommandLine.run(CommandLine.vtencode, arguments, in: folder.url)
+    #expect(run.status == 64 && run.complaintLines.count == 1, "\(run.complaints)")
+    let words = arguments[1] == "-" ? "store it in one first" : "is a sequence of pictures"
+    #expect(run.complaints.contains(words), "\(run.complaints)")
+    #expect(run.complaints.contains("leave --jobs out") == (arguments[1] != "-" && arguments[3] == "2"))
+    #expect(folder.contents == ["frame0001.png"])
+  }
+
+  /// `--progress json` ends with what came of it, whatever the command.
+  @Test func programsAreToldOfTheEnd() throws {
+    let folder = try Folder()
+    try makeVaryingMovie(folder.path("in.mp4"), seconds: 1)
+    for (command, output) in [
+      (["split", "in.mp4", "--quality", "0.4", "--segments", "2", "--plan", "plan.json"], "plan.json"),
+      (["encode-segment", "--plan", "plan.json", "--segment", "1"], "plan.parts/segment-00001.mov"),
+      (["encode-segment", "--plan", "plan.json", "--segment", "1"], "plan.parts/segment-00001.mov"),
+      (["export", "in.mp4", "--preset", "Passthrough", "--out", "copy.mp4"], "copy.mp4"),
+    ] {
+      let run = try CommandLine.run(
+        CommandLine.vtencode, command + ["--progress", "json"], in: folder.url)
+      #expect(run.status == 0, "\(run.complaints)")
+      struct Event: Decodable {
+        var event: String
+        var output: String?
+      }
+      let events = try run.complaintLines.map { try JSONDecoder().decode(Event.self, from: Data($0.utf8)) }
+      #expect(events.last?.event == "finished" && events.last?.output == output, "\(run.complaints)")
     }
   }
 }

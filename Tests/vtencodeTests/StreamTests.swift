@@ -115,8 +115,9 @@ import Testing
       """, in: folder)
     #expect(run.status == 130, "\(run.complaints)")
     #expect(run.complaints.contains("interrupted"))
-    #expect(folder.contents == ["out.mp4"])
-    let probe = Probe(folder.path("out.mp4"))
+    #expect(folder.contents == ["out-part.mp4"])
+    #expect(!run.complaints.contains("as it was"), "\(run.complaints)")
+    let probe = Probe(folder.path("out-part.mp4"))
     let count = try probe.frameCount()
     #expect(count > 10 && count < 200, "\(count)")
     try expectNoErrors(probe)
@@ -126,7 +127,7 @@ import Testing
       "ffprobe",
       [
         "-v", "error", "-select_streams", "a", "-show_entries", "stream=duration", "-of", "csv=p=0",
-        folder.path("out.mp4"),
+        folder.path("out-part.mp4"),
       ])
     let duration = try #require(Double(sound.text.trimmingCharacters(in: .whitespacesAndNewlines)))
     #expect(duration < end + 0.1)

@@ -42,9 +42,7 @@ final class SegmentWorkers: @unchecked Sendable {
       }
       try await group.waitForAll()
     }
-    if Interrupt.shared.isRequested {
-      throw Failure("interrupted; nothing was written", status: Interrupt.shared.status)
-    }
+    try Interrupt.shared.check()
     if let failure = lock.withLock({ failure }) { throw failure }
   }
 

@@ -15,7 +15,8 @@ struct EncodingOptions: ParsableArguments {
     name: .shortAndLong,
     help: ArgumentHelp(
       "Where to write: a .mov, .mp4 or .m4v movie, a .264 or .265 elementary stream, or - for an elementary "
-        + "stream on standard output. What is written appears under its name once it is whole. (default: the "
+        + "stream on standard output. What is written appears under its name once it is whole; of an "
+        + "interrupted run, with -part in its name. (default: the "
         + "movie's name with the subcommand's, as .mov, in the current folder)", valueName: "file"),
     completion: .file())
   var out: String?

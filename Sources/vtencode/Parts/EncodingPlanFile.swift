@@ -10,6 +10,8 @@ struct EncodingPlanFile: Codable, Sendable {
 
   /// As many as `--frames` takes.
   static let mostFrames = Int(Int32.max)
+  /// That sessions take as a time, 2283 years.
+  static let mostSeconds = 7.2e10
 
   var format = Self.format
   var version = Self.version
@@ -105,6 +107,7 @@ extension EncodingPlanFile {
   private var isConsistent: Bool {
     // Sums of frames below are of few and bounded numbers.
     guard !segments.isEmpty, (1...Self.mostFrames).contains(frames), seconds > 0,
+      seconds <= 2 * Self.mostSeconds,
       segments.count <= PartFolder.mostSegments
     else {
       return false
@@ -113,6 +116,8 @@ extension EncodingPlanFile {
     for (number, segment) in segments.enumerated() {
       guard segment.index == number, segment.firstFrame == next, (1...frames).contains(segment.frames),
         segment.start.timescale > 0, segment.end.timescale > 0, segment.end.time > segment.start.time,
+        abs(segment.start.time.seconds) <= Self.mostSeconds,
+        abs(segment.end.time.seconds) <= Self.mostSeconds,
         segment.bitRate.map({ BitRate.segments.contains($0) }) ?? (settings.quality != nil)
       else { return false }
       next += segment.frames

@@ -30,7 +30,8 @@ struct Join: AsyncParsableCommand {
       throw Failure("the plan's settings make no sense to this vtencode; make the plan again")
     }
     let place = planOptions.movie ?? plan.source.path
-    var destination = try Destination(argument: out, movie: place, suffix: "joined", codec: codec)
+    var destination = try Destination(
+      argument: out, movie: place, suffix: "joined", codec: codec, choices: .init(hasCodec: false))
     if let path = destination.path {
       destination.replaces = try OutputCheck.mayReplace(path, overwrites: overwriting.overwrite)
     }
@@ -56,6 +57,11 @@ struct Joiner: Sendable {
   func join(into destination: Destination, began: Date) async throws {
     var plan = try EncodingPlan(options, source: source, purpose: .transcoding, isPaced: false)
     plan.progress = progress
+    if let notice = plan.noteSound(of: source, in: destination.kind), progress == .auto {
+      Console.note("vtencode: \(notice)")
+    }
+    var destination = destination
+    destination.isWholeOrNothing = true
     let records = try verify()
     let times = try await timeline()
     let samples = BoundedQueue<CMSampleBuffer>(capacity: 256)
@@ -66,10 +72,11 @@ struct Joiner: Sendable {
     defer { line.finish() }
     let sink = Pipeline(source: source, plan: plan, destination: destination).makeSink(
       gate: gate, damage: damage)
+    let fate = destination.isStandardOutput ? "the stream breaks off" : "nothing was written"
     let written: SinkReport
     do {
       async let reading: Void = onThread("segments") {
-        try hand(times, to: samples, gate: gate) { sample in
+        try hand(times, to: samples, gate: gate, fate) { sample in
           tally.add(sample, isVerbose: false)
           line.update(frames: tally.frames)
         }
@@ -91,21 +98,9 @@ struct Joiner: Sendable {
     )
     report.damage = damage.value
     report.passes = records.map(\.passes).max() ?? 1
-    try tell(report, destination)
-  }
-
-  private func tell(_ report: RunReport, _ destination: Destination) throws {
-    if progress == .json {
-      Console.note(json: RunEvent(report, destination: destination, isInterrupted: false))
-    }
-    let summary =
-      "parts   \(Wording.plural(file.segments.count, "segment"))\n" + report.summary(destination: destination)
-      + "\n"
-    if destination.isStandardOutput {
-      Console.write(summary, to: STDERR_FILENO)
-    } else {
-      try Console.print(summary)
-    }
+    try EncodingRun.finish(
+      report, destination, source: source.name,
+      heading: "parts   \(Wording.plural(file.segments.count, "segment"))\n")
   }
 
   /// - Throws: a `Failure` that names what is missing or wrong.
@@ -114,6 +109,7 @@ struct Joiner: Sendable {
     var missing: [Int] = []
     var wrong: [String] = []
     for segment in file.segments {
+      try Interrupt.shared.check()
       do {
         records.append(try SegmentRecord.verified(segment, of: file, in: folder))
       } catch {
@@ -150,6 +146,7 @@ struct Joiner: Sendable {
         var least = CMTime.positiveInfinity
         var starts = false
         try read(segment) { sample in
+          try Interrupt.shared.check()
           if count == 0 {
             starts = SampleFacts(sample).isKeyFrame
             if let format = sample.formatDescription { formats.append(format) }
@@ -186,7 +183,7 @@ struct Joiner: Sendable {
   }
 
   private func hand(
-    _ times: Timeline, to samples: BoundedQueue<CMSampleBuffer>, gate: SoundGate,
+    _ times: Timeline, to samples: BoundedQueue<CMSampleBuffer>, gate: SoundGate, _ fate: String,
     _ note: (CMSampleBuffer) -> Void
   ) throws {
     do {
@@ -195,9 +192,7 @@ struct Joiner: Sendable {
       for segment in file.segments {
         var isFirst = segment.index > 0
         try read(segment) { sample in
-          if Interrupt.shared.isRequested {
-            throw Failure("interrupted; nothing was written", status: Interrupt.shared.status)
-          }
+          try Interrupt.shared.check(fate)
           guard index < times.shown.count else { return false }
           let timing = CMSampleTimingInfo(
             duration: sample.duration, presentationTimeStamp: times.shown[index],

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CoreFoundation
 import CoreMedia
 import Foundation
 import VideoBitstream
@@ -37,7 +38,9 @@ struct JoinedTiming {
   mutating func note(_ sample: CMSampleBuffer, decoded: CMTime, isFirst: Bool) throws -> Data? {
     defer { if SampleFacts(sample).isKeyFrame { period = decoded } }
     guard isFirst, let period else { return nil }
-    let delay = Int(((decoded - period).seconds / tick).rounded())
+    guard let delay = Int(checking: ((decoded - period).seconds / tick).rounded()) else {
+      throw Failure("the plan's segments lie further apart than a stream can say; make the plan again")
+    }
     guard let bytes = Self.bytes(sample) else { throw Failure("a sample of a segment cannot be read") }
     var place = bytes.startIndex
     while place + lengthSize <= bytes.endIndex {

@@ -51,7 +51,13 @@ final class PassRecorder: @unchecked Sendable {
     let status = VTMultiPassStorageCreate(
       allocator: kCFAllocatorDefault, fileURL: place as CFURL, timeRange: .invalid,
       options: options as CFDictionary, multiPassStorageOut: &storage)
-    guard let storage else { throw Self.failure(status) }
+    guard let storage else {
+      if let learned {
+        throw Failure(
+          "'\(learned)', which split wrote beside the plan, cannot be used here; make the plan again")
+      }
+      throw Self.failure(status)
+    }
     self.storage = storage
   }
 
@@ -200,7 +206,10 @@ final class PassRecorder: @unchecked Sendable {
     case -34:
       Failure("the disk is full, and the frames of a pass are kept beside the output; free some space")
     case -36: Failure("the frames of a pass cannot be kept, or read again, beside the output (error -36)")
-    default: Failure("a pass of the encoding failed (error \(status)); leave --multi-pass out")
+    default:
+      Failure(
+        "a pass of the encoding failed (error \(status)); encode in one with --multi-pass 1, which split takes too"
+      )
     }
   }
 }

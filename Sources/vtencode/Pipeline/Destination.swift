@@ -15,6 +15,8 @@ struct Destination: Sendable {
   var path: String?
   /// Whether what has the name may lose it: something had it when that was asked.
   var replaces = false
+  /// What is interrupted gets no name, not even that of a part.
+  var isWholeOrNothing = false
   /// The time of the source that is the movie's beginning.
   var movieStart = CMTime.zero
 

@@ -9,6 +9,8 @@ struct ElementaryStreamSink: SampleSink {
   /// Nil for standard output.
   let path: String?
   let replaces: Bool
+  /// An interrupted run leaves nothing.
+  var isWholeOrNothing = false
 
   func write(_ samples: BoundedQueue<CMSampleBuffer>) async throws -> SinkReport {
     try await onThread("stream") { try writeAll(samples) }
@@ -23,14 +25,21 @@ struct ElementaryStreamSink: SampleSink {
     var report = SinkReport()
     var next: CMSampleBuffer? = first
     while let sample = next {
+      try check()
       let bytes = try sample.annexBData()
       try output.write(bytes)
       report.fileBytes += bytes.count
       next = try samples.pop()
     }
     try output.close()
-    report.path = try pending?.commit()
+    try check()
+    report.path = try pending?.commit(isPart: !isWholeOrNothing && Interrupt.shared.isRequested)
     return report
+  }
+
+  private func check() throws {
+    guard isWholeOrNothing else { return }
+    try Interrupt.shared.check(path == nil ? "the stream breaks off" : "nothing was written")
   }
 }
 

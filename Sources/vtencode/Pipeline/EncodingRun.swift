@@ -31,9 +31,19 @@ enum EncodingRun {
     if options.psnr, !wasInterrupted, let path = report.written.path ?? destination.path {
       report.quality = try await QualityMeter(source: source, plan: plan, encodedPath: path).measure()
     }
-    let summary = report.summary(destination: destination) + "\n"
-    if options.telling.progress == .json {
-      Console.note(json: RunEvent(report, destination: destination, isInterrupted: wasInterrupted))
+    try finish(report, destination, source: source.name, isInterrupted: wasInterrupted)
+  }
+
+  /// Tells what came of a run.
+  /// - Parameter heading: stands above the summary.
+  /// - Throws: a `Failure` with the status of a run that was interrupted, or whose movie is damaged.
+  static func finish(
+    _ report: RunReport, _ destination: Destination, source: String, heading: String = "",
+    isInterrupted: Bool = false
+  ) throws {
+    let summary = heading + report.summary(destination: destination) + "\n"
+    if report.plan.progress == .json {
+      Console.note(json: RunEvent(report, destination: destination, isInterrupted: isInterrupted))
     }
     // That nobody reads the summary is not what a caller has to know first.
     var unsaid: (any Error)?
@@ -43,17 +53,18 @@ enum EncodingRun {
       do { try Console.print(summary) } catch { unsaid = error }
     }
     let output = report.written.path ?? destination.name
-    if wasInterrupted {
+    if isInterrupted {
       throw Failure(
         "interrupted; '\(output)' holds the \(Wording.plural(report.frames, "frame")) encoded so far"
-          + (output == destination.name ? "" : ", and '\(destination.name)' is as it was"),
+          + (destination.replaces && output != destination.name
+            ? ", and '\(destination.name)' is as it was" : ""),
         status: Interrupt.shared.status)
     }
     if let damage = report.damage.summary {
       // The summary has just said it to whoever reads both.
       let isSaid = Console.standardOutputIsTerminal && Console.standardErrorIsTerminal
       throw Failure(
-        "'\(source.name)' is damaged, and '\(output)' holds what could be read"
+        "'\(source)' is damaged, and '\(output)' holds what could be read"
           + (isSaid ? "" : ": \(damage)"),
         status: SourceDamage.exitStatus)
     }

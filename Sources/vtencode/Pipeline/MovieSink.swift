@@ -11,6 +11,8 @@ struct MovieSink: SampleSink {
   let gate: SoundGate
   let damage: DamageCollector
   let replaces: Bool
+  /// An interrupted run leaves nothing.
+  var isWholeOrNothing = false
   /// What becomes the movie's beginning.
   var start = CMTime.zero
 
@@ -60,7 +62,8 @@ struct MovieSink: SampleSink {
     guard writer.status == .completed else { throw failure(writer) }
     let bytes = (try? FileManager.default.attributesOfItem(atPath: pending.path)[.size] as? NSNumber)?
       .intValue
-    let name = try pending.commit()
+    if isWholeOrNothing { try Interrupt.shared.check() }
+    let name = try pending.commit(isPart: !isWholeOrNothing && Interrupt.shared.isRequested)
     for sound in sounds { if let lost = sound.damage { damage.note(sound: lost) } }
     for text in texts {
       if let lost = text.damage { damage.note(sound: lost) }
@@ -175,6 +178,7 @@ struct MovieSink: SampleSink {
           do {
             whenFull(false)
             while input.isReadyForMoreMediaData {
+              if isWholeOrNothing { try Interrupt.shared.check() }
               guard let sample = try next() else {
                 input.markAsFinished()
                 end.settle(.success(()))

@@ -50,12 +50,12 @@ final class PendingFile {
     return descriptor
   }
 
-  /// Gives the file its name, in place of what had it when the run began. What has taken the name since stays, and so
-  /// does what had it if the run was interrupted: the file gets a name of its own then.
+  /// Gives the file its name, in place of what had it when the run began. What has taken the name since stays: the file
+  /// gets a name of its own then, and so does in any case what was interrupted.
   /// - Parameter isPart: it was interrupted, and is not all that it was to be.
   /// - Returns: The name.
   @discardableResult
-  func commit(isPart: Bool = Interrupt.shared.isRequested) throws -> String {
+  func commit(isPart: Bool) throws -> String {
     try Self.flush(path, O_RDONLY | O_NOFOLLOW, for: finalPath)
     let name = try Interrupt.shared.naming(path) {
       defer { rmdir(folder) }
@@ -72,17 +72,16 @@ final class PendingFile {
     return name
   }
 
-  /// The file under its final name if that is free, or the first free one of `out-part.mp4`, `out-part-2.mp4` and so on;
-  /// of a whole file, `out-2.mp4` and so on.
+  /// The file under its final name if that is free, or the first free one of `out-2.mp4`, `out-3.mp4` and so on; of a part
+  /// `out-part.mp4`, `out-part-2.mp4` and so on, since only what is whole has the final name.
   private static func linkWherePossible(_ path: String, as finalPath: String, isPart: Bool) throws -> String {
     let ending = (finalPath as NSString).pathExtension
     let stem = (finalPath as NSString).deletingPathExtension
     let part = isPart ? "-part" : ""
     var status = stat()
-    for number in 0..<10_000 {
+    for number in 1..<10_000 {
       let mark = number > 1 ? "\(part)-\(number)" : part
-      if number == 1, part.isEmpty { continue }
-      let name = number == 0 ? finalPath : stem + mark + (ending.isEmpty ? "" : ".\(ending)")
+      let name = stem + mark + (ending.isEmpty ? "" : ".\(ending)")
       if link(path, name) == 0 { return name }
       // A file system without links: what has the name is asked for first.
       if errno != EEXIST, lstat(name, &status) != 0 {

@@ -93,9 +93,12 @@ struct Pipeline: Sendable {
     case .movie(let type):
       MovieSink(
         path: destination.path ?? "", type: type, source: source, plan: plan, gate: gate, damage: damage,
-        replaces: destination.replaces, start: destination.movieStart)
+        replaces: destination.replaces, isWholeOrNothing: destination.isWholeOrNothing,
+        start: destination.movieStart)
     case .elementaryStream, .standardOutput:
-      ElementaryStreamSink(path: destination.path, replaces: destination.replaces)
+      ElementaryStreamSink(
+        path: destination.path, replaces: destination.replaces,
+        isWholeOrNothing: destination.isWholeOrNothing)
     }
   }
 

@@ -51,6 +51,8 @@ struct RateRefinement {
       defer { pending.discard() }
       var destination = pipeline.destination
       destination.path = pending.path
+      // What is interrupted is no better than the whole that is there.
+      destination.isWholeOrNothing = true
       // Whatever fails now, the whole file of the first run is there.
       guard
         let again = try? await Pipeline(source: pipeline.source, plan: plan, destination: destination).run()
@@ -58,10 +60,8 @@ struct RateRefinement {
       latest = again
       runs += 1
       seconds += latest.wallSeconds
-      // What was interrupted is no better than the whole that is there.
-      if Interrupt.shared.isRequested { break }
       if miss(latest) < miss(best) {
-        let name = try pending.commit()
+        let name = try pending.commit(isPart: false)
         best = latest
         best.written.path = name
       }
