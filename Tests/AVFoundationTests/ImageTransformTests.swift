@@ -78,7 +78,7 @@ import Testing
     #expect(composed.width == 16 && composed.height == 16384)
     // What a wide screen takes is no giant.
     let wide = try Fixture.make(
-      "wide.mp4",
+      "sixteen-wide.mp4",
       [
         "-f", "lavfi", "-i", "color=red:size=64x64:rate=2:duration=0.5", "-vf", "setsar=16:max=1000", "-c:v",
         "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p",

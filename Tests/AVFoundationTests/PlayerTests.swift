@@ -181,7 +181,7 @@ import Testing
       "if(eq(N\\,\($1.offset))\\,\($1.element)\\,\($0))"
     }
     let path = try Fixture.make(
-      "irregular.mp4",
+      "irregular-steps.mp4",
       [
         "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=10:duration=0.5", "-vf",
         "settb=1/1000000,setpts=\(place)", "-fps_mode", "passthrough", "-enc_time_base", "1:1000000", "-c:v",

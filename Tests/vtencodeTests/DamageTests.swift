@@ -90,6 +90,31 @@ import Testing
     #expect(refused.status == 1 && refused.complaints.contains("leave --jobs out"), "\(refused.complaints)")
   }
 
+  /// Pictures that the decoder makes up in part; sound that is copied nobody decodes.
+  @Test func exportsTellOfDamage() throws {
+    let folder = try Folder()
+    let url = try make("in.mp4", in: folder, Self.h264 + ["-c:a", "aac"])
+    let whole = try CommandLine.vtencode(
+      "export", "in.mp4", "--preset", "640x480", "--out", "whole.mp4", in: folder)
+    #expect(whole.status == 0, "\(whole.complaints)")
+    let packets = try CommandLine.run(
+      "ffprobe",
+      [
+        "-v", "error", "-select_streams", "v", "-show_entries", "packet=pos,size", "-of", "csv=p=0", url.path,
+      ]
+    ).text.split(separator: "\n").map { $0.split(separator: ",").compactMap { Int($0) } }
+    var bytes = try Data(contentsOf: url)
+    for packet in packets.dropFirst(13).prefix(7) where packet.count == 2 {
+      for place in packet[1] + packet[0] / 3..<packet[1] + packet[0] * 2 / 3 { bytes[place] ^= 0xA5 }
+    }
+    try bytes.write(to: url)
+    let run = try CommandLine.vtencode(
+      "export", "in.mp4", "--preset", "640x480", "--out", "out.mp4", in: folder)
+    #expect(run.status == 2, "\(run.status) \(run.complaints)")
+    #expect(run.complaints.contains("'in.mp4' is damaged, and 'out.mp4' holds"), "\(run.complaints)")
+    #expect(try Probe(folder.path("out.mp4")).frameCount() == 50)
+  }
+
   /// Every fortieth packet of a transport stream is lost: pictures are damaged, and none is left out without a word.
   @Test(arguments: [["-c:v", "mpeg2video", "-bf", "2", "-c:a", "mp2"], h264 + ["-c:a", "aac"]])
   func lostPackets(options: [String]) throws {

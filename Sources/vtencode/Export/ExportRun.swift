@@ -56,6 +56,11 @@ struct ExportRun: Sendable {
           wallSeconds: Date().timeIntervalSince(began)))
     }
     try Console.print("file    \(name), \(Wording.bytes(bytes ?? 0))\(passes ? ", in 2 passes" : "")\n")
+    if let damage = SourceDamage(exported: session.ovtDamage).summary {
+      throw Failure(
+        "'\(movie)' is damaged, and '\(name)' holds what could be read: \(damage)",
+        status: SourceDamage.exitStatus)
+    }
   }
 
   private func fileType(of path: String) throws -> AVFileType {

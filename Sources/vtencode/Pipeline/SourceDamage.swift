@@ -54,6 +54,18 @@ struct SourceDamage: Sendable {
     }
   }
 
+  /// Of what was exported, which ends where reading does.
+  init(exported damage: OVTReadingDamage) {
+    concealed = damage.concealedPictures
+    lost = damage.lostPictures
+    if damage.lostSoundPackets > 0 {
+      sound = ["\(Wording.plural(damage.lostSoundPackets, "packet")) of sound damaged"]
+    }
+    if let failure = damage.failure {
+      breaksOff = Self.breakOff("it breaks", at: nil, of: .invalid, failure)
+    }
+  }
+
   static func breakOff(_ what: String, at end: CMTime?, of whole: CMTime, _ failure: (any Error)?) -> String {
     var text = what + " off"
     if let end, end.isNumeric { text += " at \(Wording.fixed(end.seconds, 2)) s" }
