@@ -46,7 +46,7 @@ import Testing
     let limits: [EncoderConfiguration.DataRateLimit] = [
       .init(bytes: 0, seconds: 1), .init(bytes: -5, seconds: 1), .init(bytes: .min, seconds: 1),
       .init(bytes: 100, seconds: 0), .init(bytes: 100, seconds: -1), .init(bytes: 100, seconds: .nan),
-      .init(bytes: 100, seconds: .infinity), .init(bytes: 100, seconds: 60.5),
+      .init(bytes: 100, seconds: .infinity), .init(bytes: 100, seconds: 1e6),
     ]
     add("limit", limits) { $0.dataRateLimits = [.init(bytes: 900, seconds: 1), $1] }
     add("speed", [-1, EncoderConfiguration.fastestSpeed + 1] + far) { $0.speed = $1 }

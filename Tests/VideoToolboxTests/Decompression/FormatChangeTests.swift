@@ -84,17 +84,16 @@ import VideoToolbox
     }
     #expect(try decode(half, samples).images.allSatisfy { CVPixelBufferGetWidth($0) == 32 })
     VTDecompressionSessionInvalidate(half)
-    // Where nothing else tells the size, the pictures do: JPEG has no parameter sets.
-    let loose = try SampleMovie.describe(kCMVideoCodecType_JPEG, 16_000, 16_000, [:])
-    let still = FileManager.default.temporaryDirectory.appendingPathComponent("ovt-\(UUID().uuidString).jpg")
+    // Where nothing else tells the size, the pictures do: PNG has no parameter sets.
+    let loose = try SampleMovie.describe(0x706E_6720, 16_000, 16_000, [:])  // "png "
+    let still = FileManager.default.temporaryDirectory.appendingPathComponent("ovt-\(UUID().uuidString).png")
     defer { try? FileManager.default.removeItem(at: still) }
     try SampleMovie.ffmpeg(["-f", "lavfi", "-i", "testsrc2=s=64x48", "-frames:v", "1", still.path])
-    let jpeg = try makeDecoder(loose)
-    let image = try #require(
-      try decode(
-        jpeg, [try SampleMovie.sample(try Data(contentsOf: still), loose, time: .zero, isSync: true)]
-      ).images.first)
+    let png = try makeDecoder(loose)
+    let results = try decode(
+      png, [try SampleMovie.sample(try Data(contentsOf: still), loose, time: .zero, isSync: true)])
+    let image = try #require(results.images.first, "\(results.all.map(\.status))")
     #expect(CVPixelBufferGetWidth(image) == 64 && CVPixelBufferGetHeight(image) == 48)
-    VTDecompressionSessionInvalidate(jpeg)
+    VTDecompressionSessionInvalidate(png)
   }
 }
