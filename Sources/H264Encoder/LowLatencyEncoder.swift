@@ -21,7 +21,7 @@ public final class LowLatencyEncoder {
   private var analysis: PictureAnalysis
   private let look: PictureLook
   private let scrollDetector: ScrollDetector
-  /// So had the last picture that was looked at.
+  /// The last picture that was looked at for a scroll had one.
   private var hasScrolled = false
   private let moveDetector: MoveDetector
   /// Nil where the stream has no weighted prediction.

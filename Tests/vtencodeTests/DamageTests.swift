@@ -22,6 +22,22 @@ import Testing
     try bytes.prefix(Int(Double(bytes.count) * share)).write(to: url)
   }
 
+  /// Where a stream's packets lie in a file.
+  private func packets(_ stream: String, of url: URL) throws -> [Range<Int>] {
+    let options = [
+      "-v", "error", "-select_streams", stream, "-show_entries", "packet=pos,size", "-of", "csv=p=0",
+      url.path,
+    ]
+    let places = try CommandLine.run("ffprobe", options).text.split(separator: "\n").compactMap {
+      (line) -> Range<Int>? in
+      // The size comes first.
+      let numbers = line.split(separator: ",").compactMap { Int($0) }
+      return numbers.count == 2 ? numbers[1]..<numbers[1] + numbers[0] : nil
+    }
+    try #require(places.count > 20)
+    return places
+  }
+
   private static let h264 = [
     "-c:v", "libx264", "-preset", "veryfast", "-bf", "2", "-g", "12", "-pix_fmt", "yuv420p",
   ]
@@ -65,16 +81,9 @@ import Testing
   @Test func jobsTellOfDamage() throws {
     let folder = try Folder()
     let url = try make("in.mp4", in: folder, Self.h264 + ["-c:a", "aac"])
-    let packets = try CommandLine.run(
-      "ffprobe",
-      [
-        "-v", "error", "-select_streams", "a", "-show_entries", "packet=pos,size", "-of", "csv=p=0", url.path,
-      ]
-    ).text.split(separator: "\n").map { $0.split(separator: ",").compactMap { Int($0) } }
     var bytes = try Data(contentsOf: url)
-    for packet in packets.dropFirst(20).prefix(20) where packet.count == 2 {
-      let (size, place) = (packet[0], packet[1])
-      bytes.replaceSubrange(place..<place + size, with: Data(repeating: 0xFF, count: size))
+    for place in try packets("a", of: url).dropFirst(20).prefix(20) {
+      bytes.replaceSubrange(place, with: Data(repeating: 0xFF, count: place.count))
     }
     try bytes.write(to: url)
     let options = ["--preset", "highSpeed", "--jobs", "2"]
@@ -97,15 +106,9 @@ import Testing
     let whole = try CommandLine.vtencode(
       "export", "in.mp4", "--preset", "640x480", "--out", "whole.mp4", in: folder)
     #expect(whole.status == 0, "\(whole.complaints)")
-    let packets = try CommandLine.run(
-      "ffprobe",
-      [
-        "-v", "error", "-select_streams", "v", "-show_entries", "packet=pos,size", "-of", "csv=p=0", url.path,
-      ]
-    ).text.split(separator: "\n").map { $0.split(separator: ",").compactMap { Int($0) } }
     var bytes = try Data(contentsOf: url)
-    for packet in packets.dropFirst(13).prefix(7) where packet.count == 2 {
-      for place in packet[1] + packet[0] / 3..<packet[1] + packet[0] * 2 / 3 { bytes[place] ^= 0xA5 }
+    for place in try packets("v", of: url).dropFirst(13).prefix(7) {
+      for index in place.dropFirst(place.count / 3).dropLast(place.count / 3) { bytes[index] ^= 0xA5 }
     }
     try bytes.write(to: url)
     let run = try CommandLine.vtencode(

@@ -48,6 +48,14 @@ import Testing
     #expect(again.status == 1 && again.complaints.contains("exists"), "\(again.complaints)")
   }
 
+  /// A name is taken as it is given, whatever its ending.
+  @Test(arguments: ["record.", ".record", "a.b.c"]) func oddNames(name: String) throws {
+    let folder = try Folder()
+    let run = try CommandLine.run(CommandLine.vtencode, Self.call + ["--record", name], in: folder.url)
+    #expect(run.status == 0, "\(run.complaints)")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path).contains(name))
+  }
+
   @Test func pipesAreWrittenTo() throws {
     let folder = try Folder()
     let run = try CommandLine.shell(

@@ -115,9 +115,11 @@ public final class CMTimebase: @unchecked Sendable, Hashable {
     return 1
   }
 
-  /// Timebases from this one to the last that follows it.
-  private var height: Int {
-    (lock.withLock { followers.compactMap(\.timebase) }.map(\.height).max() ?? 0) + 1
+  /// Timebases from this one to the last that follows it. Those are kept: none may go under the lock of the caller.
+  private func height(_ kept: inout [CMTimebase]) -> Int {
+    let next = lock.withLock { followers.compactMap(\.timebase) }
+    kept += next
+    return next.reduce(0) { max($0, $1.height(&kept)) } + 1
   }
 
   private func addFollower(_ timebase: CMTimebase) {
@@ -196,8 +198,11 @@ public final class CMTimebase: @unchecked Sendable, Hashable {
     let before = effectiveRates()
     // The old source may go with a program's objects, which must not be under the lock.
     var old: Source?
+    var kept: [CMTimebase] = []
     let isDone = Self.sources.withLock { () -> Bool in
-      if case .timebase(let next) = source, next.follows(self) || next.depth + height > Self.mostInChain {
+      if case .timebase(let next) = source,
+        next.follows(self) || next.depth + height(&kept) > Self.mostInChain
+      {
         return false
       }
       old = immediateSource
@@ -211,7 +216,7 @@ public final class CMTimebase: @unchecked Sendable, Hashable {
       return true
     }
     guard isDone else { return kCMTimebaseError_InvalidParameter }
-    withExtendedLifetime(old) {}
+    withExtendedLifetime((old, kept)) {}
     announce(before: before, jumps: false)
     return noErr
   }

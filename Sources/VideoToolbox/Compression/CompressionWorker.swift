@@ -120,10 +120,11 @@ final class CompressionWorker {
           try encoder.encode(picture, request: frame.request) { finish($0) }
         }
       } catch {
-        // An encoder may give the frame out, and fail then.
+        // An encoder may give the frame out, and fail then: what it had learnt of a pass goes with it.
         guard inFlight.removeValue(forKey: tick) != nil else {
           lastTick = tick
           lastTime = frame.presentationTime
+          passResult.isComplete = false
           return giveUp()
         }
         clock?.takeBackInput()

@@ -81,7 +81,7 @@ final class PendingFile {
     var status = stat()
     for number in 1..<10_000 {
       let mark = number > 1 ? "\(part)-\(number)" : part
-      let name = stem + mark + (ending.isEmpty ? "" : ".\(ending)")
+      let name = mark.isEmpty ? finalPath : stem + mark + (ending.isEmpty ? "" : ".\(ending)")
       if link(path, name) == 0 { return name }
       // A file system without links: what has the name is asked for first.
       if errno != EEXIST, lstat(name, &status) != 0 {

@@ -42,28 +42,18 @@ struct SourceDamage: Sendable {
 
   /// Of what was played.
   /// - Parameter end: where it ended by itself; nil if somebody has ended it.
-  init(played item: AVPlayerItem, end: CMTime?) {
-    let damage = item.ovtDamage
-    concealed = damage.concealedPictures
-    lost = damage.lostPictures
-    if damage.lostSoundPackets > 0 {
-      sound = ["\(Wording.plural(damage.lostSoundPackets, "packet")) of sound damaged"]
-    }
-    if let failure = damage.failure {
-      breaksOff = Self.breakOff("it breaks", at: end, of: item.duration, failure)
-    }
-  }
+  init(played item: AVPlayerItem, end: CMTime?) { self.init(item.ovtDamage, end: end, of: item.duration) }
 
   /// Of what was exported, which ends where reading does.
-  init(exported damage: OVTReadingDamage) {
+  init(exported damage: OVTReadingDamage) { self.init(damage, end: nil, of: .invalid) }
+
+  private init(_ damage: OVTReadingDamage, end: CMTime?, of whole: CMTime) {
     concealed = damage.concealedPictures
     lost = damage.lostPictures
     if damage.lostSoundPackets > 0 {
       sound = ["\(Wording.plural(damage.lostSoundPackets, "packet")) of sound damaged"]
     }
-    if let failure = damage.failure {
-      breaksOff = Self.breakOff("it breaks", at: nil, of: .invalid, failure)
-    }
+    if let failure = damage.failure { breaksOff = Self.breakOff("it breaks", at: end, of: whole, failure) }
   }
 
   static func breakOff(_ what: String, at end: CMTime?, of whole: CMTime, _ failure: (any Error)?) -> String {
