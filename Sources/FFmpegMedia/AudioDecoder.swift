@@ -72,6 +72,9 @@ package final class AudioDecoder {
   private var inputChannels: Int32 = 0
   /// Samples of `frame` that have been converted.
   private var converted: Int32 = 0
+  /// How often sound became another, and its frames so far.
+  private var changes = 0
+  private var frames = 0
   /// There are no more packets.
   private var isEnding = false
   /// A chunk has come of the packet that was sent last.
@@ -153,9 +156,26 @@ package final class AudioDecoder {
     return isEnding ? try drain() : nil
   }
 
+  /// How often sound may become another, which takes a new filter each time: so often, and once in some seconds more. What differs
+  /// beyond that is damaged.
+  private static let mostChanges = 64
+  private static let framesPerChange = 128
+
+  private func isPrepared(for frame: UnsafeMutablePointer<AVFrame>) -> Bool {
+    let fields = frame.pointee
+    return resampler != nil && fields.format == inputFormat && fields.sample_rate == inputRate
+      && fields.ch_layout.nb_channels == inputChannels
+  }
+
   /// Whether a frame's rate can be converted. One that says another than the file, and an impossible one, is damaged.
   private func takes(_ frame: UnsafeMutablePointer<AVFrame>) throws -> Bool {
     let rate = frame.pointee.sample_rate
+    frames += 1
+    if changes >= Self.mostChanges + frames / Self.framesPerChange, resampler != nil, !isPrepared(for: frame) {
+      converted = frame.pointee.nb_samples
+      try lose(MediaFileError(.unsupportedFormat, "sound changes its rate or channels again and again"))
+      return false
+    }
     guard !SampleRates.canConvert(from: Int(rate), to: format.sampleRate) else { return true }
     converted = frame.pointee.nb_samples
     let error = MediaFileError(
@@ -242,12 +262,9 @@ package final class AudioDecoder {
 
   /// Sets the conversion up for what the decoder gives.
   private func prepare(for frame: UnsafeMutablePointer<AVFrame>) throws {
+    guard !isPrepared(for: frame) else { return }
+    if resampler != nil { changes += 1 }
     let fields = frame.pointee
-    if resampler != nil, fields.format == inputFormat, fields.sample_rate == inputRate,
-      fields.ch_layout.nb_channels == inputChannels
-    {
-      return
-    }
     swr_free(&resampler)
     inputFormat = fields.format
     inputRate = fields.sample_rate

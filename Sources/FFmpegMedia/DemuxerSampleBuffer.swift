@@ -130,7 +130,7 @@ extension MediaPacket {
       }
       let whole =
         isDiscarded
-        ? Int(CMTimeConvertScale(stream.time(duration), timescale: rate, method: .default).value) : 0
+        ? Int(stream.time(duration).units(rate, .default)) : 0
       trim(kCMSampleBufferAttachmentKey_TrimDurationAtStart, max(skipped.start, whole))
       trim(kCMSampleBufferAttachmentKey_TrimDurationAtEnd, skipped.end)
     }

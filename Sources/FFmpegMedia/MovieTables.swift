@@ -10,6 +10,12 @@ struct MovieTables {
   private let length: Int64
   /// Entries that libavformat would make.
   private var entries: Int64 = 0
+  /// Bytes of compressed headers, once they are not.
+  private var inflated = 0
+  /// A compressed header is larger than any, or is in another one.
+  private var isBeyondReason = false
+  /// These are the tables of a header that was compressed.
+  private var isInflated = false
 
   /// So many are not too many for any file.
   private static let leastRoom: Int64 = 1 << 20
@@ -22,6 +28,9 @@ struct MovieTables {
     var tables = MovieTables(bytes: ByteWindow(reader), length: length)
     var track = Track()
     tables.walk(0, length, depth: 0, &track, isWhole: isWhole)
+    guard !tables.isBeyondReason else {
+      throw MediaFileError(.damaged, "\(name) has a compressed header of impossible size")
+    }
     guard tables.entries <= max(length, leastRoom) else {
       throw MediaFileError(.damaged, "\(name) says that it has more samples than it has bytes")
     }
@@ -30,6 +39,20 @@ struct MovieTables {
   private init(bytes: ByteWindow, length: Int64) {
     self.bytes = bytes
     self.length = length
+  }
+
+  /// A header in zlib's format is counted as if it stood there itself.
+  private mutating func inflate(_ start: Int64, _ end: Int64, depth: Int) {
+    guard let header = CompressedMovieHeader(bytes, start, end) else { return }
+    inflated = inflated.addingClamped(header.room)
+    guard !isInflated, inflated <= CompressedMovieHeader.largest else { return isBeyondReason = true }
+    guard let content = header.content(bytes) else { return }
+    var tables = MovieTables(bytes: ByteWindow(MemoryReader(Data(content))), length: Int64(content.count))
+    tables.isInflated = true
+    var track = Track()
+    tables.walk(0, tables.length, depth: depth, &track, isWhole: true)
+    entries = entries.addingClamped(tables.entries)
+    isBeyondReason = isBeyondReason || tables.isBeyondReason
   }
 
   /// The tables of a track.
@@ -77,7 +100,9 @@ struct MovieTables {
       {
         type = "moov"
       }
-      if Self.containers.contains(type) {
+      if type == "cmov" {
+        if depth > 0, depth < Self.deepest { inflate(content, next, depth: depth + 1) }
+      } else if Self.containers.contains(type) {
         if depth < Self.deepest {
           if type == "trak" { track = Track() }
           walk(content, next, depth: depth + 1, &track, isWhole: isWhole)
@@ -144,89 +169,4 @@ struct MovieTables {
     }
     entries = entries.addingClamped(total)
   }
-}
-
-/// Reads numbers here and there, a few kilobytes at a time.
-private final class ByteWindow {
-  private let reader: any MediaByteReader
-  private var buffer: [UInt8] = []
-  private var start: Int64 = 0
-  private static let size = 4096
-
-  init(_ reader: any MediaByteReader) { self.reader = reader }
-
-  /// - Returns: nil beyond the end, and where reading fails.
-  func read(_ place: Int64, _ count: Int) -> [UInt8]? {
-    guard place >= 0, place < Int64.max - Int64(count) else { return nil }
-    if place < start || place + Int64(count) > start + Int64(buffer.count) {
-      fill(place, Self.size, atLeast: count)
-    }
-    let offset = Int(place - start)
-    guard offset + count <= buffer.count else { return nil }
-    return Array(buffer[offset..<offset + count])
-  }
-
-  private func fill(_ place: Int64, _ size: Int, atLeast count: Int) {
-    var fresh = [UInt8](repeating: 0, count: size)
-    var filled = 0
-    while filled < count {
-      let read = fresh.withUnsafeMutableBytes { bytes in
-        (try? reader.read(
-          at: place + Int64(filled), into: UnsafeMutableRawBufferPointer(rebasing: bytes[filled...]))) ?? 0
-      }
-      guard read > 0 else { break }
-      filled += read
-    }
-    fresh.removeLast(size - filled)
-    (buffer, start) = (fresh, place)
-  }
-
-  /// Where four characters stand in a part of the file.
-  func places(of types: [String], _ start: Int64, _ end: Int64) -> [Int64] {
-    var found: [Int64] = []
-    var at = start
-    while at + 4 <= end {
-      let size = Int(min(1 << 16, end - at))
-      fill(at, size, atLeast: size)
-      guard buffer.count >= 4 else { break }
-      for type in types.map({ Array($0.utf8) }) {
-        var rest = buffer[...]
-        while let hit = rest.firstIndex(of: type[0]) {
-          if buffer[hit...].starts(with: type) { found.append(at + Int64(hit)) }
-          rest = buffer[(hit + 1)...]
-        }
-      }
-      at += Int64(buffer.count - 3)
-      if buffer.count < size { break }
-    }
-    return found
-  }
-}
-
-/// A file on the disk.
-final class LocalFileReader: MediaByteReader {
-  private let descriptor: Int32
-  let length: Int64?
-
-  /// - Returns: nil if there is no such file, or it is none that has places.
-  init?(path: String) {
-    var status = stat()
-    // Whoever writes into a pipe would take this for its reader.
-    guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-    descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return nil }
-    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-      close(descriptor)
-      return nil
-    }
-    length = Int64(status.st_size)
-  }
-
-  deinit { close(descriptor) }
-
-  func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
-    max(0, pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset)))
-  }
-
-  func cancel() {}
 }

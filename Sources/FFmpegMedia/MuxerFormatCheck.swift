@@ -11,7 +11,7 @@ enum MuxerFormatCheck {
     guard let header = try? MuxerSampleDescriptions.initialization(of: track, container: container),
       !header.isEmpty
     else { return }
-    let io = try ByteSourceIO(HeaderReader(header))
+    let io = try ByteSourceIO(MemoryReader(header))
     guard let context = avformat_alloc_context() else { throw MediaFileError(.outOfMemory, "out of memory") }
     context.pointee.pb = io.context
     var opened: UnsafeMutablePointer<AVFormatContext>? = context
@@ -28,20 +28,4 @@ enum MuxerFormatCheck {
       )
     }
   }
-}
-
-private final class HeaderReader: MediaByteReader {
-  private let bytes: Data
-
-  init(_ bytes: Data) { self.bytes = bytes }
-
-  var length: Int64? { Int64(bytes.count) }
-
-  func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Int {
-    guard offset >= 0, offset < Int64(bytes.count) else { return 0 }
-    let piece = bytes.dropFirst(Int(offset)).prefix(buffer.count)
-    return piece.copyBytes(to: buffer)
-  }
-
-  func cancel() {}
 }

@@ -23,6 +23,12 @@ enum ImageCodec: String, Sendable {
   /// Bytes after a picture's last row: libswscale reads and writes whole vectors, beyond the ends of narrow rows.
   private static let padding = 64
 
+  /// Pixels that a byte of a file may stand for: zlib makes up to 1,032 bytes of one (RFC 1951), each of eight pixels; JPEG has a bit
+  /// at least for a block of 8x8 samples, each of which may stand for four pixels.
+  private var pixelsPerByte: Int { self == .png ? 8 * 1032 : 2048 }
+  /// A picture of so many pixels may be damaged, or end early, as it likes.
+  private static let anySize = 1 << 20
+
   private var codecID: AVCodecID { self == .png ? AV_CODEC_ID_PNG : AV_CODEC_ID_MJPEG }
 
   // MARK: - Decoding
@@ -31,16 +37,16 @@ enum ImageCodec: String, Sendable {
   func decode(_ data: Data) -> CGImage? {
     guard data.count < Int(Int32.max) - 64, let codec = avcodec_find_decoder(codecID) else { return nil }
     LibavLog.takeOver()
-    var context = avcodec_alloc_context3(codec)
+    var decoder = avcodec_alloc_context3(codec)
     var packet = av_packet_alloc()
     var frame = av_frame_alloc()
     defer {
-      avcodec_free_context(&context)
+      avcodec_free_context(&decoder)
       av_packet_free(&packet)
       av_frame_free(&frame)
     }
-    guard let context, let packet, let frame else { return nil }
-    context.pointee.max_pixels = 1 << 28
+    guard let context = decoder, let packet, let frame else { return nil }
+    context.pointee.max_pixels = Int64(min(1 << 28, Self.anySize + data.count * pixelsPerByte))
     // A damaged picture is none: a decoder would fill it up with what it has.
     context.pointee.err_recognition = AV_EF_EXPLODE | AV_EF_CRCCHECK
     guard av_new_packet(packet, Int32(data.count)) >= 0, let bytes = packet.pointee.data else { return nil }
@@ -52,6 +58,8 @@ enum ImageCodec: String, Sendable {
       return code < 0 ? code : avcodec_receive_frame(context, frame)
     }
     guard code >= 0 else { return nil }
+    // Coefficients of a progressive picture take more than the picture.
+    avcodec_free_context(&decoder)
     return Self.image(frame)
   }
 

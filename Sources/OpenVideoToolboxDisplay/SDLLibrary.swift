@@ -30,8 +30,6 @@
 
   /// Nanoseconds of the host's clock.
   func hostNanoseconds() -> Int64 {
-    CMTimeConvertScale(
-      CMClockGetTime(CMClockGetHostTimeClock()), timescale: 1_000_000_000, method: .default
-    ).value
+    CMClockGetTime(CMClockGetHostTimeClock()).units(1_000_000_000, .default)
   }
 #endif

@@ -206,7 +206,7 @@
       guard picture.time.isNumeric else { return .max }
       let host = CMSyncConvertTime(picture.time, from: base, to: CMClockGetHostTimeClock())
       guard host.isNumeric else { return .max }
-      return CMTimeConvertScale(host, timescale: 1_000_000_000, method: .default).value
+      return host.units(1_000_000_000, .default)
     }
 
     private func note(_ error: Double) {

@@ -149,4 +149,45 @@ import Testing
     #expect(try Probe.samples(scratch.file("joined.mp4")).count == 90)
     #expect(try Tool.decodingErrors(scratch.file("joined.mp4")) == "")
   }
+
+  /// Stored pictures more than ten seconds ahead, where libavformat no longer waits for the sound, and asks what it is.
+  @Test func storedPicturesFarAhead() async throws {
+    let scratch = Scratch()
+    let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
+    let picture = try #require(try ReaderTests.read(asset).first)
+    let format = try #require(picture.formatDescription)
+    let video = AVAssetWriterInput(mediaType: .video, outputSettings: nil, sourceFormatHint: format)
+    let sound = AVAssetWriterInput(mediaType: .audio, outputSettings: Self.sound)
+    let writer = try AVAssetWriter(url: scratch.url("ahead.mov"), fileType: .mov)
+    writer.add(video)
+    writer.add(sound)
+    #expect(writer.startWriting())
+    writer.startSession(atSourceTime: .zero)
+    let done = DispatchSemaphore(value: 0)
+    Thread {
+      for index in 0..<150 {
+        let timing = CMSampleTimingInfo(
+          duration: CMTime(value: 1, timescale: 5),
+          presentationTimeStamp: CMTime(value: Int64(index), timescale: 5), decodeTimeStamp: .invalid)
+        let copy = try? CMSampleBuffer(copying: picture, withNewTiming: [timing])
+        #expect(copy.map { video.append($0) } == true)
+      }
+      video.markAsFinished()
+      done.signal()
+    }.start()
+    Thread {
+      for second in 0..<30 { #expect(Self.appendSilence(sound, second: second)) }
+      sound.markAsFinished()
+      done.signal()
+    }.start()
+    let hasEnded = await onThread {
+      (0..<2).allSatisfy { _ in done.wait(timeout: .now() + 30) == .success }
+    }
+    try #require(hasEnded, "the pictures and the sound wait for each other")
+    await writer.finishWriting()
+    #expect(writer.status == .completed, "\(String(describing: writer.error))")
+    #expect(try Probe.samples(scratch.file("ahead.mov")).count == 150)
+    let samples = try Probe.samples(scratch.file("ahead.mov"), stream: "a:0")
+    #expect((1406...1409).contains(samples.count), "\(samples.count)")
+  }
 }

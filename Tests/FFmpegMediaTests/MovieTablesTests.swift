@@ -95,4 +95,48 @@ import Testing
     let cut = try Self.open(half)
     #expect(try cut.next() != nil)
   }
+
+  // MARK: - Compressed headers
+
+  /// In zlib's format (RFC 1950), stored as it is.
+  private static func packed(_ bytes: [UInt8]) -> [UInt8] {
+    var result: [UInt8] = [0x78, 0x01]
+    let pieces = stride(from: 0, to: bytes.count, by: 65_535).map { bytes[$0..<min($0 + 65_535, bytes.count)] }
+    for (index, piece) in pieces.enumerated() {
+      let length = [UInt8(piece.count & 0xFF), UInt8(piece.count >> 8)]
+      result += [index == pieces.count - 1 ? 1 : 0] + length + length.map { ~$0 } + piece
+    }
+    var (low, high) = (1, 0)
+    for byte in bytes {
+      low = (low + Int(byte)) % 65_521
+      high = (high + low) % 65_521
+    }
+    return result + MovieBox.bytes(high << 16 | low)
+  }
+
+  private static func compressed(_ header: [UInt8], claiming size: Int? = nil) -> [UInt8] {
+    let data = numbers(size ?? header.count) + packed(header)
+    return box("moov", box("cmov", box("dcom", Array("zlib".utf8)) + box("cmvd", data)))
+  }
+
+  @Test func compressedHeadersAreRead() throws {
+    let header = Self.box("moov", Self.movieHeader + Self.track(samples: 50_000, size: 2, isSound: true))
+    let sound = Self.box("mdat", [UInt8](repeating: 0, count: 100_000))
+    let movie = try Self.open(Self.fileType + sound + Self.compressed(header))
+    var bytes = 0
+    while let packet = try movie.next() { bytes += packet.bytes.count }
+    #expect(bytes == 100_000)
+  }
+
+  @Test func compressedHeadersAreCounted() {
+    let header = Self.box("moov", Self.movieHeader + Self.track(samples: 2_000_000, size: 1))
+    Self.expectDamage(Self.fileType + Self.compressed(header))
+    for bytes in [
+      Self.fileType + Self.compressed(header, claiming: 1 << 31),
+      Self.fileType + Self.compressed(Self.compressed(header)),
+    ] {
+      let error = #expect(throws: MediaFileError.self) { try Self.open(bytes) }
+      #expect(error?.detail.contains("compressed header") ?? false, "\(error?.detail ?? "opened")")
+    }
+  }
 }

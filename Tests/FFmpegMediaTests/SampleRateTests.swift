@@ -88,6 +88,17 @@ import Testing
     #expect(chunks.reduce(0, +) >= 2 * 65_535 && chunks.reduce(0, +) < 4 * 65_535)
   }
 
+  /// A filter for each frame would take a thousand times as long as the sound.
+  @Test func ratesThatAlternateAreDamaged() throws {
+    let frames = (0..<128).map { $0 % 2 == 0 ? 48_000 : 44_100 }
+    let (_, lost) = try Self.decode(Self.flac(48_000, frames: frames, channels: 1), "flac", to: 48_000)
+    // 64 changes, and one more for 128 frames.
+    #expect((30...33).contains(lost), "\(lost)")
+    // A programme changes now and then.
+    let calm = (0..<128).map { $0 / 16 % 2 == 0 ? 48_000 : 44_100 }
+    #expect(try Self.decode(Self.flac(48_000, frames: calm, channels: 1), "flac", to: 48_000).lost == 0)
+  }
+
   @Test(arguments: [1, 999, 299_999_999]) func absurdRatesAreNotConverted(rate: Int) throws {
     let error = #expect(throws: MediaFileError.self) {
       try Self.decode(Self.wav(rate, samples: 4000), "wav", to: 48_000)

@@ -4,13 +4,15 @@ import ImageIO
 import Testing
 
 /// Bitmaps and their files, against ffmpeg.
-@Suite struct ImageTests {
+@Suite final class ImageTests {
   private let folder: URL
 
   init() throws {
     folder = FileManager.default.temporaryDirectory.appendingPathComponent("images-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
   }
+
+  deinit { try? FileManager.default.removeItem(at: folder) }
 
   private func context(
     _ width: Int, _ height: Int, _ alpha: CGImageAlphaInfo = .premultipliedLast, _ order: CGBitmapInfo = []
@@ -26,13 +28,11 @@ import Testing
     return Array(UnsafeRawBufferPointer(start: data + y * context.bytesPerRow + 4 * x, count: 4))
   }
 
-  /// Raw RGBA of a file as ffmpeg reads it.
-  private func ffmpeg(_ url: URL) throws -> [UInt8] {
+  /// What ffmpeg writes with these arguments.
+  @discardableResult private func ffmpeg(_ arguments: [String]) throws -> Data {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = [
-      "ffmpeg", "-v", "error", "-i", url.path, "-f", "rawvideo", "-pix_fmt", "rgba", "-",
-    ]
+    process.arguments = ["ffmpeg", "-v", "error"] + arguments
     let pipe = Pipe()
     process.standardOutput = pipe
     process.standardInput = FileHandle.nullDevice
@@ -40,7 +40,12 @@ import Testing
     let data = pipe.fileHandleForReading.readDataToEndOfFile()
     process.waitUntilExit()
     #expect(process.terminationStatus == 0)
-    return [UInt8](data)
+    return data
+  }
+
+  /// Raw RGBA of a file as ffmpeg reads it.
+  private func ffmpeg(_ url: URL) throws -> [UInt8] {
+    [UInt8](try ffmpeg(["-i", url.path, "-f", "rawvideo", "-pix_fmt", "rgba", "-"]))
   }
 
   @Test func fillsInTheLowerLeftCoordinates() throws {
@@ -273,6 +278,39 @@ import Testing
         let wanted = (0..<height).flatMap { y in (0..<width).map { isLight($0, y) } }
         #expect(Data(referencing: data).map { $0 > 127 } == wanted, "\(width)x\(height)")
       }
+    }
+  }
+
+  /// 26 bytes that claim 151 million pixels, in a form that libavcodec takes memory for at once.
+  @Test func sizesThatNoFileOfTheseBytesHas() async {
+    await #expect(processExitsWith: .success) {
+      func mostMemory() -> Int {
+        var usage = rusage()
+        getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+        return usage.ru_maxrss
+      }
+      let bytes: [UInt8] = [
+        0xFF, 0xD8, 0xFF, 0xC2, 0, 0x11, 8, 0x57, 0x5B, 0x1A, 0, 3, 1, 0x12, 0, 2, 0x12, 0, 3, 0x12, 0, 0xFF, 0xD9,
+      ]
+      let source = try #require(CGImageSourceCreateWithData(Data(bytes) as NSData, nil))
+      let before = mostMemory()
+      try #require(CGImageSourceGetStatus(source) == .statusInvalidData)
+      // Kilobytes.
+      try #require(mostMemory() - before < 100_000)
+    }
+  }
+
+  /// A picture of one colour is a thousandth of its size, as a file.
+  @Test func largePicturesOfOneColourAreRead() throws {
+    for (name, format) in [("large.png", "monob"), ("large.jpg", "gray")] {
+      let url = folder.appendingPathComponent(name)
+      try ffmpeg([
+        "-f", "lavfi", "-i", "color=black:size=8000x6000", "-frames:v", "1", "-pix_fmt", format,
+        "-compression_level", "9", url.path,
+      ])
+      let source = try #require(CGImageSourceCreateWithURL(url as NSURL, nil))
+      let image = try #require(CGImageSourceCreateImageAtIndex(source, 0, nil), "\(name)")
+      #expect(image.width == 8000 && image.height == 6000)
     }
   }
 

@@ -347,9 +347,7 @@ final class CompressionWorker {
 
   /// The codec's time stamp: greater than the one before, also where exact times lie closer than a tick.
   private func tick(of time: CMTime) -> Int64 {
-    let exact = CMTimeConvertScale(
-      time, timescale: CompressionDraft.timescale, method: .roundHalfAwayFromZero
-    ).value
-    return lastTick.map { max($0 + 1, exact) } ?? exact
+    let exact = time.units(CompressionDraft.timescale, .roundHalfAwayFromZero)
+    return lastTick.map { max($0.addingClamped(1), exact) } ?? exact
   }
 }

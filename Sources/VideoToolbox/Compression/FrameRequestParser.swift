@@ -47,8 +47,7 @@ extension FrameRequest {
       guard let dictionary = element as? NSDictionary else { throw StatusError(kVTParameterErr) }
       let time = CMTimeMakeFromDictionary(dictionary)
       guard time.isNumeric else { throw StatusError(kVTParameterErr) }
-      result.append(
-        CMTimeConvertScale(time, timescale: CompressionDraft.timescale, method: .roundHalfAwayFromZero).value)
+      result.append(time.units(CompressionDraft.timescale, .roundHalfAwayFromZero))
     }
     return result
   }

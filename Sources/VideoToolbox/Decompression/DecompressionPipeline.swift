@@ -187,7 +187,7 @@ final class DecompressionPipeline: @unchecked Sendable {
         DecoderDriver.Frame(
           data: data, token: token,
           presentationTime: time.isNumeric
-            ? CMTimeConvertScale(time, timescale: 1_000_000, method: .default).value : nil,
+            ? time.units(1_000_000, .default) : nil,
           isSync: isSync, isClosedKeyFrame: traits.isClosedKeyFrame,
           newRecord: newFormat?.record ?? MediaPacket.configurationRecord(of: frame.sample),
           palette: MediaPacket.palette(of: frame.sample)),

@@ -263,6 +263,7 @@ import Testing
 
   @Test("A disk that is full gives an error, and what was safe before it is there")
   func fullDisk() async throws {
+    defer { remove() }
     await #expect(processExitsWith: .success) {
       let url = FileManager.default.temporaryDirectory.appendingPathComponent("full-\(UUID().uuidString)")
       defer {

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Reads numbers here and there, a few kilobytes at a time.
+final class ByteWindow {
+  private let reader: any MediaByteReader
+  private var buffer: [UInt8] = []
+  private var start: Int64 = 0
+  private static let size = 4096
+
+  init(_ reader: any MediaByteReader) { self.reader = reader }
+
+  /// - Returns: nil beyond the end, and where reading fails.
+  func read(_ place: Int64, _ count: Int) -> [UInt8]? {
+    guard place >= 0, place < Int64.max - Int64(count) else { return nil }
+    if place < start || place + Int64(count) > start + Int64(buffer.count) {
+      fill(place, max(Self.size, count), atLeast: count)
+    }
+    let offset = Int(place - start)
+    guard offset + count <= buffer.count else { return nil }
+    return Array(buffer[offset..<offset + count])
+  }
+
+  private func fill(_ place: Int64, _ size: Int, atLeast count: Int) {
+    var fresh = [UInt8](repeating: 0, count: size)
+    var filled = 0
+    while filled < count {
+      let read = fresh.withUnsafeMutableBytes { bytes in
+        (try? reader.read(
+          at: place + Int64(filled), into: UnsafeMutableRawBufferPointer(rebasing: bytes[filled...]))) ?? 0
+      }
+      guard read > 0 else { break }
+      filled += read
+    }
+    fresh.removeLast(size - filled)
+    (buffer, start) = (fresh, place)
+  }
+
+  /// Where four characters stand in a part of the file.
+  func places(of types: [String], _ start: Int64, _ end: Int64) -> [Int64] {
+    var found: [Int64] = []
+    var at = start
+    while at + 4 <= end {
+      let size = Int(min(1 << 16, end - at))
+      fill(at, size, atLeast: size)
+      guard buffer.count >= 4 else { break }
+      for type in types.map({ Array($0.utf8) }) {
+        var rest = buffer[...]
+        while let hit = rest.firstIndex(of: type[0]) {
+          if buffer[hit...].starts(with: type) { found.append(at + Int64(hit)) }
+          rest = buffer[(hit + 1)...]
+        }
+      }
+      at += Int64(buffer.count - 3)
+      if buffer.count < size { break }
+    }
+    return found
+  }
+}
