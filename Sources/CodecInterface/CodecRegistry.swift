@@ -126,6 +126,8 @@ public enum EncoderFeature: Sendable, Hashable {
   case queueDelayLimit
   /// The decoder's buffer in the stream, and the time of each frame in it.
   case bufferTiming
+  /// More than one picture parameter set, where that saves bits.
+  case severalPictureSets
   /// Streams that are joined have one buffer (`RateControl.hasFramesBefore`, `hasFramesAfter`).
   case joinedBuffers
 }

@@ -36,6 +36,8 @@ public struct VideoEncoderConfiguration: Sendable, Equatable {
   public var maxReorderingDepth: Int?
   /// True lets frames that precede a key frame in presentation refer to frames before it in the stream.
   public var allowsOpenGOP = false
+  /// Comes to encoders with ``EncoderFeature/severalPictureSets``.
+  public var allowsSeveralPictureSets = false
   /// Frames that prediction may draw on; 0 leaves it to the encoder.
   public var referenceFrameCount = 0
   /// Upper limit for the bytes of one slice NAL unit; 0 is no limit.

@@ -34,6 +34,7 @@ package final class AudioEncoder {
   private var frame: UnsafeMutablePointer<AVFrame>?
   private var packet: UnsafeMutablePointer<AVPacket>?
   private var source: AudioStreamBasicDescription
+  private var layout: PCMLayout
   private let description: CMFormatDescription
   /// The format of what comes out.
   package var formatDescription: CMFormatDescription { description }
@@ -51,7 +52,7 @@ package final class AudioEncoder {
     guard sampleRate > 0, (1...8).contains(channels) else {
       throw MediaFileError(.unsupportedFormat, "the sound has no valid sample rate or channels")
     }
-    try Self.check(source)
+    layout = try Self.layout(of: source)
     let codecID = request.pcm.map(Self.codec) ?? AV_CODEC_ID_AAC
     guard let codec = avcodec_find_encoder(codecID), let context = avcodec_alloc_context3(codec) else {
       throw MediaFileError(.unsupportedFormat, "libavcodec was built without this sound encoder")
@@ -147,10 +148,11 @@ package final class AudioEncoder {
   }
 
   /// What a program says of its sound.
-  private static func check(_ source: AudioStreamBasicDescription) throws {
+  private static func layout(of source: AudioStreamBasicDescription) throws -> PCMLayout {
     guard (1...768_000).contains(source.mSampleRate), (1...64).contains(source.mChannelsPerFrame),
-      [8, 16, 24, 32, 64].contains(source.mBitsPerChannel)
+      let layout = PCMLayout(source)
     else { throw MediaFileError(.unsupportedFormat, "the sound has no valid sample rate, channels or bits") }
+    return layout
   }
 
   /// Seconds of silence that are put in where sound is missing. Where more is missing, time goes on without.
@@ -175,11 +177,10 @@ package final class AudioEncoder {
 
   private func fill(_ count: Int64, _ samples: inout [CMSampleBuffer]) throws {
     let channels = Int(source.mChannelsPerFrame)
-    let sampleBytes = Int(source.mBitsPerChannel) / 8
     var rest = count
     while rest > 0 {
       let frames = Int(min(rest, Int64(Self.silenceChunk)))
-      let quiet = [UInt8](repeating: 0, count: frames * sampleBytes * channels)
+      let quiet = [UInt8](repeating: 0, count: frames * layout.nativeWidth * channels)
       try convert(quiet, frames: frames, &samples)
       rest -= Int64(frames)
     }
@@ -191,7 +192,7 @@ package final class AudioEncoder {
     av_channel_layout_default(&from, Int32(clamping: source.mChannelsPerFrame))
     var made: OpaquePointer?
     let code = swr_alloc_set_opts2(
-      &made, &context.pointee.ch_layout, context.pointee.sample_fmt, sampleRate, &from, try sourceFormat(),
+      &made, &context.pointee.ch_layout, context.pointee.sample_fmt, sampleRate, &from, layout.format,
       Int32(clamping: source.mSampleRate), 0, nil)
     if let size = request.filterSize, let made {
       av_opt_set_int(UnsafeMutableRawPointer(made), "filter_size", Int64(size), 0)
@@ -206,35 +207,19 @@ package final class AudioEncoder {
     resampler = made
   }
 
-  private func sourceFormat() throws -> AVSampleFormat {
-    let planar = source.mFormatFlags & kAudioFormatFlagIsNonInterleaved != 0
-    guard source.mFormatFlags & kAudioFormatFlagIsBigEndian == 0 else {
-      throw MediaFileError(.unsupportedFormat, "big-endian PCM cannot be encoded")
-    }
-    let isFloat = source.mFormatFlags & kAudioFormatFlagIsFloat != 0
-    switch (source.mBitsPerChannel, isFloat) {
-    case (32, true): return planar ? AV_SAMPLE_FMT_FLTP : AV_SAMPLE_FMT_FLT
-    case (64, true): return planar ? AV_SAMPLE_FMT_DBLP : AV_SAMPLE_FMT_DBL
-    case (16, false): return planar ? AV_SAMPLE_FMT_S16P : AV_SAMPLE_FMT_S16
-    case (32, false): return planar ? AV_SAMPLE_FMT_S32P : AV_SAMPLE_FMT_S32
-    default:
-      throw MediaFileError(.unsupportedFormat, "PCM of \(source.mBitsPerChannel) bits cannot be encoded")
-    }
-  }
-
   /// Encodes some PCM, in the layout of `source`.
   /// - Parameter time: Of the first frame. Gaps are filled with silence.
   package func encode(_ bytes: [UInt8], source: AudioStreamBasicDescription, time: CMTime) throws
     -> [CMSampleBuffer]
   {
     if source != self.source {
-      try Self.check(source)
+      let layout = try Self.layout(of: source)
       try convert([], count: 0, [])
-      self.source = source
+      (self.source, self.layout) = (source, layout)
       try makeResampler()
     }
-    let sampleBytes = Int(source.mBitsPerChannel) / 8
-    let frames = bytes.count / max(1, sampleBytes * Int(source.mChannelsPerFrame))
+    let frames = bytes.count / (layout.width * Int(source.mChannelsPerFrame))
+    let bytes = layout.native(bytes)
     var samples: [CMSampleBuffer] = []
     if let anchor {
       let rate = CMTimeScale(clamping: source.mSampleRate)
@@ -267,7 +252,7 @@ package final class AudioEncoder {
   private func convert(_ bytes: [UInt8], frames: Int, _ samples: inout [CMSampleBuffer]) throws {
     let isPlanar = source.mFormatFlags & kAudioFormatFlagIsNonInterleaved != 0
     let channels = Int(source.mChannelsPerFrame)
-    let width = Int(source.mBitsPerChannel) / 8
+    let width = layout.nativeWidth
     let rate = Int(clamping: source.mSampleRate)
     let most = rate == Int(sampleRate) ? max(rate, 4096) : max(rate, 1)
     var done = 0

@@ -114,9 +114,10 @@ struct PCMFormat {
     let kind = kAudioFormatFlagIsSignedInteger | kAudioFormatFlagIsFloat
     let order = basic.mBitsPerChannel > 8 ? kAudioFormatFlagIsBigEndian : 0
     let wanted = basic.mFormatFlags & (kind | order)
-    guard basic.mFormatFlags & kAudioFormatFlagIsNonInterleaved == 0 || basic.mChannelsPerFrame == 1 else {
-      return AV_CODEC_ID_NONE
-    }
+    // Files have no room between samples.
+    guard basic.mFormatFlags & kAudioFormatFlagIsNonInterleaved == 0 || basic.mChannelsPerFrame == 1,
+      let layout = PCMLayout(basic), layout.width * 8 == layout.bits
+    else { return AV_CODEC_ID_NONE }
     return table.first { $0.1 == basic.mBitsPerChannel && $0.2 == wanted }?.0 ?? AV_CODEC_ID_NONE
   }
 }

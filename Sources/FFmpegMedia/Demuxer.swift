@@ -224,7 +224,7 @@ package final class Demuxer: @unchecked Sendable {
     findMissingTimes()
     for packet in packets { add(packet) }
     if isAtEnd { finish() }
-    let found = look.origin(times.ready + (missing?.held ?? []))
+    let found = look.origin(times.waiting + (missing?.held ?? []))
     facts.origin = found.origin
     facts.starts = found.starts
     streams = streams.map { $0.shifted(facts) }

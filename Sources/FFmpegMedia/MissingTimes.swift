@@ -8,7 +8,8 @@ import CFFmpeg
 /// Packets go in and come out in the file's order.
 struct MissingTimes {
   private struct Entry {
-    let packet: MediaPacket
+    /// nil once it was given out.
+    var packet: MediaPacket?
     /// Its time is still to be found.
     var isOpen: Bool
     /// The latest decode time of its stream from it on; nil after a packet that has none.
@@ -37,7 +38,7 @@ struct MissingTimes {
   }
 
   /// What waits, in order.
-  var held: [MediaPacket] { entries[head...].map(\.packet) }
+  var held: [MediaPacket] { entries[head...].compactMap(\.packet) }
 
   mutating func forget() {
     (entries, head, bytes, counts, isEnding) = ([], 0, 0, [:], false)
@@ -62,24 +63,26 @@ struct MissingTimes {
       return nil
     }
     let entry = entries[head]
-    let index = entry.packet.streamIndex
+    guard let packet = entry.packet else { return nil }
+    let index = packet.streamIndex
     if entry.isOpen {
       let isFull =
         counts[index, default: 0] > Self.mostOfStream || entries.count - head > Self.most
         || bytes > Self.mostBytes
       guard isFull || isEnding else { return nil }
       if let last = entry.last {
-        entry.packet.pointer.pointee.pts = last.addingClamped(entry.packet.duration)
+        packet.pointer.pointee.pts = last.addingClamped(packet.duration)
       }
     }
+    entries[head].packet = nil
     head += 1
-    bytes -= entry.packet.bytes.count
+    bytes -= packet.bytes.count
     counts[index, default: 0] -= 1
     if head > Self.most {
       entries.removeFirst(head)
       head = 0
     }
-    return entry.packet
+    return packet
   }
 
   /// Gives earlier packets of a stream the time of this one.
@@ -89,9 +92,9 @@ struct MissingTimes {
     func compare(_ a: Int64, _ b: Int64) -> Int64 {
       av_compare_mod(UInt64(bitPattern: a), UInt64(bitPattern: b), modulus)
     }
-    for place in head..<entries.count
-    where entries[place].isOpen && entries[place].packet.streamIndex == index {
-      guard let time = packet.dts, let own = entries[place].packet.dts else {
+    for place in head..<entries.count {
+      guard entries[place].isOpen, let earlier = entries[place].packet, earlier.streamIndex == index else { continue }
+      guard let time = packet.dts, let own = earlier.dts else {
         entries[place].last = nil
         continue
       }
@@ -99,7 +102,7 @@ struct MissingTimes {
       if entries[place].last != nil { entries[place].last = time }
       // A picture that is shown when it is decoded is one that no others refer to.
       if let shown = packet.pts, compare(shown, time) == 0 { continue }
-      entries[place].packet.pointer.pointee.pts = time
+      earlier.pointer.pointee.pts = time
       entries[place].isOpen = false
     }
   }

@@ -4,12 +4,15 @@ import Foundation
 /// Counts the samples of a movie's tracks before libavformat makes an entry for each of them.
 ///
 /// Where all samples are of one size, a table of a few bytes says how many there are (`stsz`, `stsc`; `trun` without
-/// fields: ISO/IEC 14496-12, 8.7.3, 8.7.4 and 8.8.8), and may say four billion.
+/// fields: ISO/IEC 14496-12, 8.7.3, 8.7.4 and 8.8.8), and may say four billion. For each edit (`elst`, 8.6.6) libavformat makes
+/// the entries of what it covers anew.
 struct MovieTables {
   private let bytes: ByteWindow
   private let length: Int64
   /// Entries that libavformat would make.
   private var entries: Int64 = 0
+  /// Of the movie's times (`mvhd`).
+  private var movieScale: Int64 = 1
   /// Bytes of compressed headers, once they are not.
   private var inflated = 0
   /// A compressed header is larger than any, or is in another one.
@@ -19,8 +22,9 @@ struct MovieTables {
 
   /// So many are not too many for any file.
   private static let leastRoom: Int64 = 1 << 20
-  /// libavformat puts as many samples at least of PCM into one entry.
-  private static let samplesPerEntry: Int64 = 160
+  /// libavformat puts as many samples of PCM into one entry, or as few as the latter where a description groups them.
+  private static let samplesPerEntry: Int64 = 1024
+  private static let leastSamplesPerEntry: Int64 = 160
 
   /// - Throws: `MediaFileError.damaged` if the samples are more than the file has bytes.
   static func check(_ reader: any MediaByteReader, isWhole: Bool, name: String) throws {
@@ -59,20 +63,23 @@ struct MovieTables {
   private struct Track {
     /// nil: nothing says so.
     var isSound: Bool?
-    /// Samples of one size; 0 where each has its own.
     var count: Int64 = 0
     var chunks: Int64 = 0
     var runs: (start: Int64, count: Int64) = (0, 0)
     /// Each sample lasts for one unit, as those of PCM do.
     var areUnits = true
+    var samplesPerEntry = MovieTables.samplesPerEntry
+    var scale: Int64 = 1
+    var shortest: Int64 = .max
+    /// All can be decoded by themselves.
+    var areAllSync = true
+    var edits: (start: Int64, count: Int64, width: Int64) = (0, 0, 12)
   }
 
+  /// Those that libavformat looks into. What it does not know is text to it, or nothing.
   private static let containers: Set<String> = [
-    "moov", "trak", "mdia", "minf", "stbl", "mvex", "moof", "traf", "edts", "dinf", "tref",
-  ]
-  /// Those that hold no others, and may be long.
-  private static let leaves: Set<String> = [
-    "stts", "ctts", "stss", "stps", "sdtp", "stco", "co64", "stsc", "free", "skip", "mdat", "sidx", "elst",
+    "moov", "trak", "mdia", "minf", "stbl", "mvex", "moof", "traf", "edts", "dinf", "tref", "udta", "ilst", "wave", "sinf",
+    "schi", "iprp", "ipco", "gmhd",
   ]
   /// libavformat goes no deeper.
   private static let deepest = 10
@@ -100,16 +107,17 @@ struct MovieTables {
       {
         type = "moov"
       }
+      if type == "meta" { content = handler(content, next) }
       if type == "cmov" {
         if depth > 0, depth < Self.deepest { inflate(content, next, depth: depth + 1) }
-      } else if Self.containers.contains(type) {
+      } else if Self.containers.contains(type) || type == "meta" {
         if depth < Self.deepest {
           if type == "trak" { track = Track() }
           walk(content, next, depth: depth + 1, &track, isWhole: isWhole)
           if type == "trak" { add(track) }
         }
       } else {
-        look(type, content, next, isInside: depth > 0, &track)
+        look(type, content, next, &track)
       }
       // Bytes that come from afar are not fetched for what may never be read.
       if depth == 0, type == "moov", !isWhole { return }
@@ -117,44 +125,87 @@ struct MovieTables {
     }
   }
 
-  private mutating func look(
-    _ type: String, _ start: Int64, _ end: Int64, isInside: Bool, _ track: inout Track
-  ) {
-    func number(_ place: Int64) -> Int64 {
-      bytes.read(start + place, 4).map { Int64(MovieBox.number($0[...], 0)) } ?? 0
+  /// Where the boxes of a `meta` begin: with its handler, in fours of bytes from its start.
+  private func handler(_ start: Int64, _ end: Int64) -> Int64 {
+    // Behind a version and flags, or without.
+    for at in stride(from: start + 4, to: min(end - 4, start + 256), by: 4) {
+      if let word = bytes.read(at, 4), word.elementsEqual("hdlr".utf8) { return at - 4 }
+    }
+    return end
+  }
+
+  private mutating func look(_ type: String, _ start: Int64, _ end: Int64, _ track: inout Track) {
+    func number(_ place: Int64, count: Int = 4) -> Int64 {
+      bytes.read(start + place, count).map {
+        Int64(truncatingIfNeeded: MovieBox.number($0[...], 0, count: count))
+      } ?? 0
     }
     switch type {
+    case "mvhd": movieScale = max(1, number(number(0, count: 1) == 1 ? 20 : 12))
+    case "mdhd": track.scale = max(1, number(number(0, count: 1) == 1 ? 20 : 12))
     case "hdlr":
       let kind = bytes.read(start + 8, 4).map { String(decoding: $0, as: UTF8.self) }
       if kind == "soun" { track.isSound = track.isSound ?? true }
       if kind == "vide" { track.isSound = false }
-    case "stsz": if number(4) > 0 { track.count = max(track.count, number(8)) }
-    case "stts": if number(4) != 1 || number(12) != 1 { track.areUnits = false }
+    case "stsz":
+      // Where each has its own size, no more than there is room for.
+      let count = number(4) > 0 ? number(8) : min(number(8), max(0, end - start - 12) / 4)
+      track.count = max(track.count, count)
+    case "stts":
+      if number(4) != 1 || number(12) != 1 { track.areUnits = false }
+      for entry in 0..<min(number(4), max(0, end - start - 8) / 8) {
+        track.shortest = min(track.shortest, max(1, number(12 + 8 * entry)))
+      }
+    case "stss": track.areAllSync = false
     case "stco", "co64": track.chunks = number(4)
     case "stsc": track.runs = (start + 8, min(number(4), (end - start) / 12))
+    case "elst":
+      let width: Int64 = number(0, count: 1) == 1 ? 20 : 12
+      track.edits = (start + 8, min(number(4), max(0, end - start - 8) / width), width)
     case "trun":
       // Neither durations, sizes, flags nor offsets.
       if number(0) & 0xF00 == 0 { entries = entries.addingClamped(number(4)) }
-    default:
-      if isInside, !Self.leaves.contains(type) { search(start, end, &track) }
+    case "stsd":
+      // Samples per frame, of a sound description of version 1.
+      if number(24, count: 2) == 1, number(44) > 1 { track.samplesPerEntry = Self.leastSamplesPerEntry }
+      search(start, end, &track)
+    default: break
     }
   }
 
-  /// Boxes within others of which it depends on their kind where these begin.
+  /// Boxes behind descriptions, of which it depends on the codec where they begin.
   private mutating func search(_ start: Int64, _ end: Int64, _ track: inout Track) {
     for place in bytes.places(of: ["stsz", "trun"], start, end) {
-      guard let head = bytes.read(place, 4) else { continue }
-      look(String(decoding: head, as: UTF8.self), place + 4, end, isInside: false, &track)
+      guard place >= start + 4, let head = bytes.read(place - 4, 8) else { continue }
+      let size = Int64(MovieBox.number(head[...], 0))
+      guard size >= 16, size <= end - place + 4 else { continue }
+      look(String(decoding: head[4...], as: UTF8.self), place + 4, end, &track)
       track.areUnits = false
     }
   }
 
   /// A track has come to its end.
   private mutating func add(_ track: Track) {
-    guard track.isSound ?? false, track.areUnits else {
-      entries = entries.addingClamped(track.count)
-      return
+    let count = track.isSound ?? false && track.areUnits ? groups(track) : track.count
+    entries = entries.addingClamped(count)
+    guard track.edits.count > 1 else { return }
+    for edit in 0..<track.edits.count {
+      let wide = track.edits.width == 20
+      let duration = bytes.read(track.edits.start + edit * track.edits.width, wide ? 8 : 4).map {
+        Int64(truncatingIfNeeded: MovieBox.number($0[...], 0, count: $0.count))
+      }
+      // Pictures are there from the key frame before on.
+      var covered = count
+      if track.areAllSync, let duration, duration >= 0 {
+        let units = duration.multipliedClamped(by: track.scale) / movieScale
+        covered = min(covered, (units / max(1, track.shortest)).addingClamped(2))
+      }
+      entries = entries.addingClamped(covered)
     }
+  }
+
+  /// Entries of PCM: of each chunk some.
+  private func groups(_ track: Track) -> Int64 {
     var total: Int64 = 0
     for run in 0..<track.runs.count {
       guard
@@ -163,10 +214,10 @@ struct MovieTables {
       let first = Int64(MovieBox.number(head[...], 0))
       let following =
         run + 1 < track.runs.count ? Int64(MovieBox.number(head[...], 12)) : track.chunks.addingClamped(1)
-      let each = (Int64(MovieBox.number(head[...], 4)) + Self.samplesPerEntry - 1) / Self.samplesPerEntry
+      let each = (Int64(MovieBox.number(head[...], 4)) + track.samplesPerEntry - 1) / track.samplesPerEntry
       total = total.addingClamped(
         max(0, min(following, track.chunks + 1) - first).multipliedClamped(by: each))
     }
-    entries = entries.addingClamped(total)
+    return total
   }
 }

@@ -157,6 +157,11 @@ package final class Muxer {
     }
     av_dict_set(&settings, "movflags", "+" + flags.joined(separator: "+"), 0)
     av_dict_set(&settings, "movie_timescale", "\(movieTimeScale)", 0)
+    // One for all tracks of pictures.
+    let scales = Set(tracks.filter { $0.kind == .video }.map(\.timeScale))
+    if scales.count == 1, let scale = scales.first, tracks.contains(where: { $0.kind == .video && $0.keepsTimeScale }) {
+      av_dict_set(&settings, "video_track_timescale", "\(scale)", 0)
+    }
     if options.isFragmented {
       av_dict_set(&settings, "fragment_index", "\(max(1, options.firstFragment))", 0)
     }

@@ -31,6 +31,8 @@ package struct MuxerTrack: Sendable {
   package var extradata = Data()
   /// Units per second of all times of this track.
   package var timeScale: Int32
+  /// It is what somebody asked for: not to be multiplied, as libavformat does with those of pictures below 10,000.
+  package var keepsTimeScale = false
   package var width: Int32 = 0
   package var height: Int32 = 0
   package var sampleAspectRatio = AVRational(num: 0, den: 1)

@@ -81,7 +81,8 @@ final class PictureOrderTimes {
   }
 
   private struct Entry {
-    let packet: MediaPacket
+    /// nil once it was given out.
+    var packet: MediaPacket?
     let order: Int
     /// The container's time, in decode order (`ticks`), or the picture's own, if it has one (`anchors`).
     let time: Int64?
@@ -119,7 +120,7 @@ final class PictureOrderTimes {
     let order = place?.order ?? (sequence.map(\.order).max() ?? -1) + 1
     if place?.startsSequence == true || order < settled { out = finish() }
     sequence.append(Entry(packet: packet, order: order, time: time(of: packet)))
-    while sequence.count - emitted > horizon { out.append(emit()) }
+    while sequence.count - emitted > horizon, let packet = emit() { out.append(packet) }
     let old = min(emitted, sequence.count - 3 * horizon)
     if old > 0 {
       past = (past + sequence.prefix(old).compactMap(\.time)).suffix(32)
@@ -132,7 +133,7 @@ final class PictureOrderTimes {
   /// What is still held: the end of a sequence, or of the stream.
   func finish() -> [MediaPacket] {
     var out: [MediaPacket] = []
-    while emitted < sequence.count { out.append(emit()) }
+    while emitted < sequence.count, let packet = emit() { out.append(packet) }
     past = (past + sequence.compactMap(\.time)).suffix(32)
     sequence = []
     emitted = 0
@@ -157,19 +158,21 @@ final class PictureOrderTimes {
     return rank
   }
 
-  private func emit() -> MediaPacket {
+  private func emit() -> MediaPacket? {
     let entry = sequence[emitted]
+    guard let packet = entry.packet else { return nil }
+    sequence[emitted].packet = nil
     let rank = rank(emitted)
     switch kind {
     case .ticks:
       let shown = tick(rank)
-      entry.packet.pointer.pointee.pts = shown
-      entry.packet.pointer.pointee.dts = min(shown, tick(emitted - depth))
+      packet.pointer.pointee.pts = shown
+      packet.pointer.pointee.dts = min(shown, tick(emitted - depth))
     case .anchors:
-      if entry.time == nil, let shown = counted(rank) { entry.packet.pointer.pointee.pts = shown }
+      if entry.time == nil, let shown = counted(rank) { packet.pointer.pointee.pts = shown }
     }
     emitted += 1
-    return entry.packet
+    return packet
   }
 
   /// The tick at a place of the sequence; places below zero are before it.

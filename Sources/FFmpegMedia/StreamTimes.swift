@@ -27,7 +27,8 @@ struct StreamTimes {
   /// Packets from before the first one with a decode time (video) or a presentation time (sound), by stream.
   private var undated: [Int: [MediaPacket]] = [:]
   private var dated: Set<Int> = []
-  private(set) var ready: [MediaPacket] = []
+  /// nil where one was given out.
+  private var ready: [MediaPacket?] = []
   private var readIndex = 0
 
   init(_ streams: [MediaStream], _ facts: TimeFacts, continuity: TimeContinuity?) {
@@ -47,9 +48,15 @@ struct StreamTimes {
       readIndex = 0
       return nil
     }
-    defer { readIndex += 1 }
+    defer {
+      ready[readIndex] = nil
+      readIndex += 1
+    }
     return ready[readIndex]
   }
+
+  /// What can be given out.
+  var waiting: [MediaPacket] { ready[readIndex...].compactMap(\.self) }
 
   mutating func add(_ packet: MediaPacket) {
     let stream = streams[packet.streamIndex]
@@ -121,6 +128,6 @@ struct StreamTimes {
         packet.pointer.pointee.dts = time
       }
     }
-    ready += packets
+    ready += packets.map { $0 }
   }
 }

@@ -27,6 +27,7 @@ public enum H264Codec {
     description.features.formUnion([
       .frameReordering, .openGOP, .multiPass, .partialPasses, .constantRate, .variableRate, .lookAhead,
       .expectedDuration, .hdrMetadata, .bufferTiming, .joinedBuffers,
+      .severalPictureSets,
     ])
     description.makeEncoder = { (configuration) throws(CodecError) in
       if looksAhead(configuration) { return try LookAheadAdapter(configuration) }

@@ -46,6 +46,7 @@ extension LookAheadConfiguration {
     if isIntraOnly { lookAhead = min(lookAhead, Self.intraLookAhead) }
     maximumBidirectional = c.allowsReordering && c.maxReorderingDepth != 0 && !isIntraOnly ? 3 : 0
     usesOpenGOP = c.allowsOpenGOP
+    usesOnePictureSet = !c.allowsSeveralPictureSets
     usesPyramid = (c.maxReorderingDepth ?? 2) > 1
     if isIntraOnly {
       stream.maximumReferences = 1

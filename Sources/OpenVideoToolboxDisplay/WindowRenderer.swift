@@ -146,6 +146,9 @@
     /// - Returns: When something will be due next, by the host's clock; `Int64.max`: nobody knows.
     func tick() -> Int64 {
       var next = Int64.max
+      // Were this the last reference, and gone while something is drawn, its end would take the renderer away.
+      let owner = owner
+      defer { withExtendedLifetime(owner) {} }
       if let layer = owner?.layer {
         while true {
           let base = layer.timebase

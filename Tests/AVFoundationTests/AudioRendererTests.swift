@@ -207,4 +207,20 @@ import Testing
     renderer.flush()
     #expect(renderer.status == .unknown && renderer.error == nil)
   }
+
+  /// Sound that is to be heard later is exchanged.
+  @Test func soundBehindATimeIsForgotten() throws {
+    let renderer = AVSampleBufferAudioRenderer()
+    for second in 0..<4 {
+      renderer.enqueue(try WriterBehaviourTests.silence(at: CMTime(value: CMTimeValue(second), timescale: 1), frames: 48_000))
+    }
+    #expect(!renderer.isReadyForMoreMediaData)
+    let answers = Gathered<Bool>()
+    renderer.flush(fromSourceTime: CMTime(value: 1, timescale: 4)) { answers.add($0) }
+    #expect(renderer.isReadyForMoreMediaData && renderer.hasSufficientMediaDataForReliablePlaybackStart)
+    renderer.flush(fromSourceTime: CMTime(value: 1, timescale: 10)) { answers.add($0) }
+    #expect(!renderer.hasSufficientMediaDataForReliablePlaybackStart)
+    renderer.flush(fromSourceTime: .invalid) { answers.add($0) }
+    #expect(answers.all == [true, true, false])
+  }
 }

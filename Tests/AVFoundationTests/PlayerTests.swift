@@ -11,10 +11,10 @@ import Testing
 
   @Test func playsEveryPictureInTimeAndEndsOnce() async throws {
     let path = try Fixture.movie()
-    let player = Self.player(path)
-    let item = try #require(player.currentItem)
-    #expect(item.status == .unknown && player.rate == 0 && player.timeControlStatus == .paused)
-    #expect(item.duration == .indefinite)
+    let item = AVPlayerItem(url: URL(fileURLWithPath: path))
+    #expect(item.status == .unknown && item.duration == .indefinite)
+    let player = AVPlayer(playerItem: item)
+    #expect(player.rate == 0 && player.timeControlStatus == .paused)
     let layer = AVPlayerLayer(player: player)
     let shown = Gathered<(time: CMTime, sum: String, itemTime: CMTime)>()
     layer.frameHandler = { [weak item] image, time in
@@ -318,5 +318,19 @@ import Testing
     player.play()
     await wait { ends.count > 0 }
     #expect(ends.count == 1 && item.error == nil && item.currentTime() == item.duration)
+  }
+
+  /// As from an arrow key that is held; and a slider that is moved after that.
+  @Test func stepsInARowAndSeeks() async throws {
+    let player = Self.player(try Fixture.movie())
+    let item = try #require(player.currentItem)
+    func time(_ index: Int) -> CMTime { CMTime(value: CMTimeValue(index) * 1001, timescale: 30000) }
+    await player.seek(to: time(10), toleranceBefore: .zero, toleranceAfter: .zero)
+    for _ in 0..<5 { item.step(byCount: 1) }
+    await wait(10) { player.currentTime() == time(15) }
+    #expect(player.currentTime() == time(15))
+    item.step(byCount: 1)
+    #expect(await player.seek(to: time(40), toleranceBefore: .zero, toleranceAfter: .zero))
+    #expect(player.currentTime() == time(40))
   }
 }

@@ -388,4 +388,20 @@ import UniformTypeIdentifiers
     #expect(writer.status == .cancelled && !video.isReadyForMoreMediaData)
     #expect(scratch.contents.isEmpty)
   }
+
+  @Test(arguments: [600, 1000, 24_000]) func timeScalesThatAreAskedForAreKept(scale: CMTimeScale) async throws {
+    let scratch = Scratch()
+    let writer = try AVAssetWriter(url: scratch.url("scale.mov"), fileType: .mov)
+    let input = AVAssetWriterInput(mediaType: .video, outputSettings: WriterBehaviourTests.video())
+    input.mediaTimeScale = scale
+    writer.add(input)
+    #expect(writer.startWriting())
+    writer.startSession(atSourceTime: .zero)
+    for index in 0..<10 { #expect(try WriterBehaviourTests.append(input, index)) }
+    input.markAsFinished()
+    await writer.finishWriting()
+    #expect(writer.status == .completed)
+    let track = try #require(AVURLAsset(url: scratch.url("scale.mov")).tracks.first)
+    #expect(track.naturalTimeScale == scale)
+  }
 }

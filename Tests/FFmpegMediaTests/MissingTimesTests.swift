@@ -124,4 +124,22 @@ import Testing
     #expect(Self.processorTime() - begin < 2)
     #expect(shown == 6)
   }
+
+  private struct Held { weak var packet: MediaPacket? }
+
+  /// A packet that was given out is not kept, while a later one's time is always still to be found.
+  @Test func whatWasGivenOutIsGone() throws {
+    let url = try Self.file(FFmpegTool.run(Self.movie + ["-c:v", "mpeg4", "-bf", "2", "-f", "avi"]), "avi")
+    defer { try? FileManager.default.removeItem(at: url) }
+    let demuxer = try Demuxer(url: url.path)
+    var held: [Held] = []
+    var most = 0
+    while let packet = try demuxer.next() {
+      held.append(Held(packet: packet))
+      held.removeAll { $0.packet == nil }
+      most = max(most, held.count)
+    }
+    // This one, and the one before.
+    #expect(most <= 2, "\(most)")
+  }
 }

@@ -14,7 +14,7 @@ import Testing
 
   /// A track of pictures, or of PCM, in one chunk.
   private static func track(
-    samples: Int, size: Int, isSound: Bool = false, inChunk: Int? = nil, hiding: Bool = false
+    samples: Int, size: Int, isSound: Bool = false, inChunk: Int? = nil, chunks: Int = 1, hiding: Bool = false
   ) -> [UInt8] {
     let header = box(
       "tkhd", numbers(7, 0, 0, 1, 0, samples) + [UInt8](repeating: 0, count: 52) + numbers(0, 0))
@@ -30,8 +30,8 @@ import Testing
     var tables = box("stsd", numbers(0, 1) + (isSound ? sound : picture))
     tables += box("stts", numbers(0, 1, samples, isSound ? 1 : 2))
     tables += box("stsc", numbers(0, 1, 1, inChunk ?? samples, 1))
-    tables += box("stco", numbers(0, 1, 40))
-    tables += hiding ? box("udta", box("abcd", []) + box("stsz", count)) : box("stsz", count)
+    tables += box("stco", numbers(0, chunks) + [Int](repeating: 40, count: chunks).flatMap { numbers($0) })
+    tables += hiding ? box("udta", box("abcd", Array("trunks".utf8)) + box("stsz", count)) : box("stsz", count)
     return box(
       "trak", header + box("mdia", media + handler + box("minf", box("stbl", tables))))
   }
@@ -94,6 +94,38 @@ import Testing
       + MovieBox.bytes(172_800_008) + Array("mdat".utf8) + [UInt8](repeating: 0, count: 20_000)
     let cut = try Self.open(half)
     #expect(try cut.next() != nil)
+    // In chunks of half a second.
+    let hour = Self.movie(
+      Self.track(samples: 172_800_000, size: 4, isSound: true, inChunk: 24_000, chunks: 7200), data: 20_000)
+    #expect(throws: Never.self) { try Self.open(hour) }
+  }
+
+  /// Words in titles, chapters and pictures that are names of boxes.
+  @Test(arguments: ["tree trunks and leaves", "trunk, part one", "about stsz tables and others"])
+  func textIsNoTable(title: String) throws {
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString + ".mp4")
+    try FFmpegTool.run([
+      "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=1", "-c:v", "mpeg4", "-metadata", "title=" + title,
+      "-metadata", "comment=" + title, "-metadata:s:v", "title=" + title, "-metadata:s:v", "handler_name=" + title, "-f",
+      "mp4",
+    ]).withUnsafeBufferPointer { try Data(buffer: $0).write(to: url) }
+    defer { try? FileManager.default.removeItem(at: url) }
+    let movie = try Demuxer(url: url.path)
+    var packets = 0
+    while try movie.next() != nil { packets += 1 }
+    #expect(packets == 25)
+  }
+
+  /// libavformat makes the entries of what an edit covers anew for each.
+  @Test func editsOfManySamplesAreCounted() throws {
+    func edited(_ track: [UInt8], _ count: Int, duration: Int) -> [UInt8] {
+      let edits = Self.numbers(0, count) + (0..<count).flatMap { _ in Self.numbers(duration, 0, 0x10000) }
+      return Self.movie(Self.box("trak", Array(track[8...]) + Self.box("edts", Self.box("elst", edits))), data: 100)
+    }
+    let track = Self.track(samples: 1_000_000, size: 1)
+    Self.expectDamage(edited(track, 100, duration: 600_000))
+    // A cut here and there of a long recording.
+    #expect(throws: Never.self) { try Self.open(edited(track, 100, duration: 6)) }
   }
 
   // MARK: - Compressed headers

@@ -81,6 +81,7 @@ import Testing
     arguments: [
       "RUN 'file://SAMPLE' --out out.264", "cat 'SAMPLE' | RUN - --out out.264",
       "cat 'SAMPLE' | RUN - --out - > out.264", "mkfifo pipe; cat 'SAMPLE' > pipe & RUN pipe --out out.264",
+      "cat 'SAMPLE' | RUN /proc/self/fd/0 --out out.264",
     ]) func otherInputsInside(script: String) throws
   {
     let folder = try Folder()

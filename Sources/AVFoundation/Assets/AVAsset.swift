@@ -25,7 +25,7 @@ open class AVAsset: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sendable
   // MARK: Loading
 
   @discardableResult
-  public func statusOfValue(forKey key: String, error outError: NSErrorPointer) -> AVKeyValueStatus {
+  open func statusOfValue(forKey key: String, error outError: NSErrorPointer) -> AVKeyValueStatus {
     switch file.state {
     case .untouched: return .unknown
     case .loading: return .loading
@@ -37,7 +37,7 @@ open class AVAsset: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sendable
     }
   }
 
-  @preconcurrency public func loadValuesAsynchronously(
+  @preconcurrency open func loadValuesAsynchronously(
     forKeys keys: [String], completionHandler handler: (@Sendable () -> Void)? = nil
   ) {
     assetLoadingQueue.async { [file] in
@@ -64,54 +64,54 @@ open class AVAsset: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sendable
   }
 
   /// The tracks in the file's order; none if it cannot be read.
-  public var tracks: [AVAssetTrack] { (try? loadedTracks()) ?? [] }
+  open var tracks: [AVAssetTrack] { (try? loadedTracks()) ?? [] }
 
   @discardableResult
-  public func track(withTrackID trackID: CMPersistentTrackID) -> AVAssetTrack? {
+  open func track(withTrackID trackID: CMPersistentTrackID) -> AVAssetTrack? {
     tracks.first { $0.trackID == trackID }
   }
 
   // A mutable composition's, by the same name, gives tracks of its own class.
   @_disfavoredOverload
   @discardableResult
-  public func tracks(withMediaType mediaType: AVMediaType) -> [AVAssetTrack] {
+  open func tracks(withMediaType mediaType: AVMediaType) -> [AVAssetTrack] {
     tracks.filter { $0.mediaType == mediaType }
   }
 
   @discardableResult
-  public func tracks(withMediaCharacteristic mediaCharacteristic: AVMediaCharacteristic) -> [AVAssetTrack] {
+  open func tracks(withMediaCharacteristic mediaCharacteristic: AVMediaCharacteristic) -> [AVAssetTrack] {
     tracks.filter { $0.hasMediaCharacteristic(mediaCharacteristic) }
   }
 
-  public func loadTrack(withTrackID trackID: CMPersistentTrackID) async throws -> AVAssetTrack? {
+  open func loadTrack(withTrackID trackID: CMPersistentTrackID) async throws -> AVAssetTrack? {
     try await loadAllTracks().first { $0.trackID == trackID }
   }
 
-  public func loadTracks(withMediaType mediaType: AVMediaType) async throws -> [AVAssetTrack] {
+  open func loadTracks(withMediaType mediaType: AVMediaType) async throws -> [AVAssetTrack] {
     try await loadAllTracks().filter { $0.mediaType == mediaType }
   }
 
-  public func loadTracks(
+  open func loadTracks(
     withMediaCharacteristic mediaCharacteristic: AVMediaCharacteristic
   ) async throws -> [AVAssetTrack] {
     try await loadAllTracks().filter { $0.hasMediaCharacteristic(mediaCharacteristic) }
   }
 
-  @preconcurrency public func loadTrack(
+  @preconcurrency open func loadTrack(
     withTrackID trackID: CMPersistentTrackID,
     completionHandler: @escaping @Sendable (AVAssetTrack?, (any Error)?) -> Void
   ) {
     withTracks({ $0.first { $0.trackID == trackID } }) { completionHandler($0 ?? nil, $1) }
   }
 
-  @preconcurrency public func loadTracks(
+  @preconcurrency open func loadTracks(
     withMediaType mediaType: AVMediaType,
     completionHandler: @escaping @Sendable ([AVAssetTrack]?, (any Error)?) -> Void
   ) {
     withTracks({ $0.filter { $0.mediaType == mediaType } }, completionHandler)
   }
 
-  @preconcurrency public func loadTracks(
+  @preconcurrency open func loadTracks(
     withMediaCharacteristic mediaCharacteristic: AVMediaCharacteristic,
     completionHandler: @escaping @Sendable ([AVAssetTrack]?, (any Error)?) -> Void
   ) {
@@ -138,41 +138,41 @@ open class AVAsset: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sendable
   // MARK: The whole
 
   /// The end of the longest track.
-  public var duration: CMTime { file.factsIfReadable?.duration ?? .zero }
+  open var duration: CMTime { file.factsIfReadable?.duration ?? .zero }
   /// The rate to play at, as a local movie file says.
-  public var preferredRate: Float { file.header?.rate ?? 1 }
+  open var preferredRate: Float { file.header?.rate ?? 1 }
   /// 0.0 to 1.0, as a local movie file says.
-  public var preferredVolume: Float { file.header?.volume ?? 1 }
+  open var preferredVolume: Float { file.header?.volume ?? 1 }
   /// How to turn the movie as a whole, as a local movie file says. Its tracks may be turned as well.
-  public var preferredTransform: CGAffineTransform {
+  open var preferredTransform: CGAffineTransform {
     file.header.flatMap { CGAffineTransform(movieMatrix: $0.matrix) } ?? .identity
   }
   /// A file is not live.
-  public var minimumTimeOffsetFromLive: CMTime { .invalid }
+  open var minimumTimeOffsetFromLive: CMTime { .invalid }
   /// Whether times are known without a guess: they are where the container has a table of samples.
-  public var providesPreciseDurationAndTiming: Bool {
+  open var providesPreciseDurationAndTiming: Bool {
     file.factsIfReadable?.tracks.contains { $0.stream.sampleCount != nil } ?? false
   }
   /// Which references to other files are not followed. See `AVURLAssetReferenceRestrictionsKey`.
-  public var referenceRestrictions: AVAssetReferenceRestrictions { file.restrictions }
+  open var referenceRestrictions: AVAssetReferenceRestrictions { file.restrictions }
 
-  public var isReadable: Bool { tracks.contains { $0.isDecodable } }
-  public var isPlayable: Bool { isReadable }
-  public var isExportable: Bool { isReadable }
-  public var isComposable: Bool { isReadable }
+  open var isReadable: Bool { tracks.contains { $0.isDecodable } }
+  open var isPlayable: Bool { isReadable }
+  open var isExportable: Bool { isReadable }
+  open var isComposable: Bool { isReadable }
   /// Whether the content is encrypted.
-  public var hasProtectedContent: Bool {
+  open var hasProtectedContent: Bool {
     file.factsIfReadable?.tracks.contains {
       ["encv", "enca", "drmi", "drms"].contains($0.stream.codec.codecTag)
     }
       ?? false
   }
   /// Whether a photo library would take the movie: H.264 or HEVC.
-  public var isCompatibleWithSavedPhotosAlbum: Bool {
+  open var isCompatibleWithSavedPhotosAlbum: Bool {
     tracks(withMediaType: .video).contains { ["h264", "hevc"].contains($0.facts.stream.codec.codecName) }
   }
   /// The duration that the file's header tells.
-  public var overallDurationHint: CMTime { duration }
+  open var overallDurationHint: CMTime { duration }
 }
 
 /// Which references between files an asset must not follow.

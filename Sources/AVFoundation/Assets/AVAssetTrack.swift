@@ -33,16 +33,16 @@ open class AVAssetTrack: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sen
   }
 
   /// The asset, while somebody holds it.
-  public var asset: AVAsset? { lock.withLock { owner } }
+  open var asset: AVAsset? { lock.withLock { owner } }
 
   // MARK: Loading (a track exists only when its file has been read)
 
   @discardableResult
-  public func statusOfValue(forKey key: String, error outError: NSErrorPointer) -> AVKeyValueStatus {
+  open func statusOfValue(forKey key: String, error outError: NSErrorPointer) -> AVKeyValueStatus {
     .loaded
   }
 
-  @preconcurrency public func loadValuesAsynchronously(
+  @preconcurrency open func loadValuesAsynchronously(
     forKeys keys: [String], completionHandler handler: (@Sendable () -> Void)? = nil
   ) {
     assetLoadingQueue.async { handler?() }
@@ -51,54 +51,54 @@ open class AVAssetTrack: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sen
   // MARK: Facts
 
   /// The number by which the file knows the track.
-  public var trackID: CMPersistentTrackID { facts.stream.trackID }
-  public var mediaType: AVMediaType { facts.mediaType }
+  open var trackID: CMPersistentTrackID { facts.stream.trackID }
+  open var mediaType: AVMediaType { facts.mediaType }
   /// `CMFormatDescription`s: one, as libavformat tells it.
-  public var formatDescriptions: [Any] { facts.format.map { [$0] } ?? [] }
-  public var isPlayable: Bool { isDecodable }
+  open var formatDescriptions: [Any] { facts.format.map { [$0] } ?? [] }
+  open var isPlayable: Bool { isDecodable }
   /// Whether a decoder is at hand.
-  public var isDecodable: Bool { facts.stream.codec.hasDecoder }
-  public var isEnabled: Bool { facts.stream.isDefault }
+  open var isDecodable: Bool { facts.stream.codec.hasDecoder }
+  open var isEnabled: Bool { facts.stream.isDefault }
   /// No sample lies in another file.
-  public var isSelfContained: Bool { true }
+  open var isSelfContained: Bool { true }
   /// The sum of all samples' sizes in bytes. Where the container does not tell, the file is read through.
-  public var totalSampleDataLength: Int64 {
+  open var totalSampleDataLength: Int64 {
     guard let file = file.factsIfReadable, let totals = try? facts.totals(in: file) else { return 0 }
     return totals.bytes
   }
   func loadedDataLength() throws -> Int64 { try facts.totals(in: file.facts()).bytes }
   /// Where the track lies on the asset's time line.
-  public var timeRange: CMTimeRange { facts.timeRange }
+  open var timeRange: CMTimeRange { facts.timeRange }
   /// Units per second of the track's times.
-  public var naturalTimeScale: CMTimeScale { facts.stream.timeBase.den }
+  open var naturalTimeScale: CMTimeScale { facts.stream.timeBase.den }
   /// Bits per second.
-  public var estimatedDataRate: Float {
+  open var estimatedDataRate: Float {
     guard let file = file.factsIfReadable else { return 0 }
     return facts.dataRate(in: file)
   }
   /// ISO 639-2/T; nil if the file does not say.
-  public var languageCode: String? { facts.stream.language }
+  open var languageCode: String? { facts.stream.language }
   /// BCP 47, as a local movie file says; nil if it does not.
-  public var extendedLanguageTag: String? { file.header?.tracks[trackID]?.languageTag }
+  open var extendedLanguageTag: String? { file.header?.tracks[trackID]?.languageTag }
   /// The picture's size in square pixels, before `preferredTransform`.
-  public var naturalSize: CGSize { facts.naturalSize }
+  open var naturalSize: CGSize { facts.naturalSize }
   /// How to turn the picture for display.
-  public var preferredTransform: CGAffineTransform { facts.transform }
+  open var preferredTransform: CGAffineTransform { facts.transform }
   /// 0.0 to 1.0, as a local movie file says.
-  public var preferredVolume: Float {
+  open var preferredVolume: Float {
     mediaType == .audio ? file.header?.tracks[trackID]?.volume ?? 1 : 1
   }
   /// Frames per second on average; 0 for sound.
-  public var nominalFrameRate: Float { facts.frameRate }
+  open var nominalFrameRate: Float { facts.frameRate }
   /// The shortest frame's duration; invalid for sound.
-  public var minFrameDuration: CMTime { facts.minFrameDuration }
+  open var minFrameDuration: CMTime { facts.minFrameDuration }
   /// Whether decode order differs from presentation order.
-  public var requiresFrameReordering: Bool { facts.stream.kind == .video && facts.stream.reorderDepth > 0 }
+  open var requiresFrameReordering: Bool { facts.stream.kind == .video && facts.stream.reorderDepth > 0 }
   /// Whether audio samples need others to be decoded. None of the codecs that libavcodec reads from movies do.
-  public var hasAudioSampleDependencies: Bool { false }
+  open var hasAudioSampleDependencies: Bool { false }
 
   @discardableResult
-  public func hasMediaCharacteristic(_ mediaCharacteristic: AVMediaCharacteristic) -> Bool {
+  open func hasMediaCharacteristic(_ mediaCharacteristic: AVMediaCharacteristic) -> Bool {
     let codec = facts.stream.codec
     switch mediaCharacteristic {
     case .visual: return [.video, .subtitle, .text, .closedCaption].contains(mediaType)
@@ -121,7 +121,7 @@ open class AVAssetTrack: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sen
   // MARK: Segments
 
   /// How the track's media maps to the asset's time line: a gap before it, if it starts late, and the media.
-  public var segments: [AVAssetTrackSegment] {
+  open var segments: [AVAssetTrackSegment] {
     var segments: [AVAssetTrackSegment] = []
     let range = timeRange
     if range.start > .zero {
@@ -135,17 +135,17 @@ open class AVAssetTrack: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sen
 
   /// The segment at a time; nil outside the track.
   @discardableResult
-  public func segment(forTrackTime trackTime: CMTime) -> AVAssetTrackSegment? {
+  open func segment(forTrackTime trackTime: CMTime) -> AVAssetTrackSegment? {
     segments.first { $0.timeMapping.target.containsTime(trackTime) }
   }
 
-  public func loadSegment(forTrackTime trackTime: CMTime) async throws -> AVAssetTrackSegment? {
+  open func loadSegment(forTrackTime trackTime: CMTime) async throws -> AVAssetTrackSegment? {
     segment(forTrackTime: trackTime)
   }
 
   /// The presentation time of the sample that is shown at a time; invalid outside the track.
   @discardableResult
-  public func samplePresentationTime(forTrackTime trackTime: CMTime) -> CMTime {
+  open func samplePresentationTime(forTrackTime trackTime: CMTime) -> CMTime {
     guard trackTime.isNumeric, timeRange.containsTime(trackTime), let file = file.factsIfReadable,
       let demuxer = try? Demuxer(again: file.demuxer)
     else { return .invalid }
@@ -162,7 +162,7 @@ open class AVAssetTrack: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sen
     return best.map { stream.time($0) } ?? .invalid
   }
 
-  public func loadSamplePresentationTime(forTrackTime trackTime: CMTime) async throws -> CMTime {
+  open func loadSamplePresentationTime(forTrackTime trackTime: CMTime) async throws -> CMTime {
     await withCheckedContinuation { continuation in
       assetLoadingQueue.async {
         continuation.resume(returning: self.samplePresentationTime(forTrackTime: trackTime))
@@ -173,15 +173,15 @@ open class AVAssetTrack: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sen
   // MARK: Associations
 
   /// The kinds of associations with other tracks, as a local movie file says.
-  public var availableTrackAssociationTypes: [String] {
+  open var availableTrackAssociationTypes: [String] {
     (file.header?.tracks[trackID]?.references.keys).map { $0.sorted() } ?? []
   }
   @discardableResult
-  public func associatedTracks(ofType trackAssociationType: AssociationType) -> [AVAssetTrack] {
+  open func associatedTracks(ofType trackAssociationType: AssociationType) -> [AVAssetTrack] {
     let numbers = file.header?.tracks[trackID]?.references[trackAssociationType.rawValue] ?? []
     return numbers.compactMap { asset?.track(withTrackID: $0) }
   }
-  public func loadAssociatedTracks(
+  open func loadAssociatedTracks(
     ofType trackAssociationType: AssociationType
   ) async throws -> [AVAssetTrack] { associatedTracks(ofType: trackAssociationType) }
 }
@@ -192,7 +192,7 @@ open class AVAssetTrackSegment: NSObject, @unchecked Sendable {
   /// Source: the media's own time line. Target: the track's.
   public let timeMapping: CMTimeMapping
   /// Nothing is presented in this part.
-  public var isEmpty: Bool { !timeMapping.source.isValid }
+  open var isEmpty: Bool { !timeMapping.source.isValid }
 
   init(timeMapping: CMTimeMapping) {
     self.timeMapping = timeMapping

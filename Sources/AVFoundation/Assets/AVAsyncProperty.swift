@@ -10,7 +10,7 @@ open class AVPartialAsyncProperty<Root: AVAsynchronousKeyValueLoading>: @uncheck
   init(key: String) { self.key = key }
 
   public static func == (a: AVPartialAsyncProperty, b: AVPartialAsyncProperty) -> Bool { a.key == b.key }
-  public func hash(into hasher: inout Hasher) { hasher.combine(key) }
+  open func hash(into hasher: inout Hasher) { hasher.combine(key) }
 }
 
 /// A property of `Root` that can be loaded without blocking: `try await asset.load(.duration)`.

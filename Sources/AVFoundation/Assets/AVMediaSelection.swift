@@ -19,24 +19,24 @@ open class AVMediaSelectionGroup: NSObject, @unchecked Sendable {
   }
 
   /// The option with a property list of its own; nil if there is none any more.
-  public func mediaSelectionOption(withPropertyList plist: Any) -> AVMediaSelectionOption? {
+  open func mediaSelectionOption(withPropertyList plist: Any) -> AVMediaSelectionOption? {
     guard let list = plist as? [String: Any], let number = list[AVMediaSelectionOption.trackKey] as? NSNumber
     else { return nil }
     return options.first { $0.track.trackID == number.int32Value }
   }
 
-  public class func playableMediaSelectionOptions(
+  open class func playableMediaSelectionOptions(
     from mediaSelectionOptions: [AVMediaSelectionOption]
   ) -> [AVMediaSelectionOption] { mediaSelectionOptions.filter(\.isPlayable) }
 
-  public class func mediaSelectionOptions(
+  open class func mediaSelectionOptions(
     from mediaSelectionOptions: [AVMediaSelectionOption], with locale: Locale
   ) -> [AVMediaSelectionOption] {
     mediaSelectionOptions.filter { $0.locale?.identifier(.bcp47) == locale.identifier(.bcp47) }
   }
 
   /// Those in the first of the languages, then those in the next.
-  public class func mediaSelectionOptions(
+  open class func mediaSelectionOptions(
     from mediaSelectionOptions: [AVMediaSelectionOption],
     filteredAndSortedAccordingToPreferredLanguages preferredLanguages: [String]
   ) -> [AVMediaSelectionOption] {
@@ -49,7 +49,7 @@ open class AVMediaSelectionGroup: NSObject, @unchecked Sendable {
     }
   }
 
-  public class func mediaSelectionOptions(
+  open class func mediaSelectionOptions(
     from mediaSelectionOptions: [AVMediaSelectionOption],
     withMediaCharacteristics mediaCharacteristics: [AVMediaCharacteristic]
   ) -> [AVMediaSelectionOption] {
@@ -58,7 +58,7 @@ open class AVMediaSelectionGroup: NSObject, @unchecked Sendable {
     }
   }
 
-  public class func mediaSelectionOptions(
+  open class func mediaSelectionOptions(
     from mediaSelectionOptions: [AVMediaSelectionOption],
     withoutMediaCharacteristics mediaCharacteristics: [AVMediaCharacteristic]
   ) -> [AVMediaSelectionOption] {
@@ -82,26 +82,26 @@ open class AVMediaSelectionOption: NSObject, @unchecked Sendable {
     super.init()
   }
 
-  public var mediaType: AVMediaType { track.mediaType }
+  open var mediaType: AVMediaType { track.mediaType }
   /// `NSNumber`s of four-character codes.
-  public var mediaSubTypes: [NSNumber] {
+  open var mediaSubTypes: [NSNumber] {
     (track.formatDescriptions as? [CMFormatDescription] ?? []).map {
       NSNumber(value: CMFormatDescriptionGetMediaSubType($0))
     }
   }
-  public func hasMediaCharacteristic(_ mediaCharacteristic: AVMediaCharacteristic) -> Bool {
+  open func hasMediaCharacteristic(_ mediaCharacteristic: AVMediaCharacteristic) -> Bool {
     track.hasMediaCharacteristic(mediaCharacteristic)
   }
-  public var isPlayable: Bool { track.isPlayable }
-  public var extendedLanguageTag: String? { track.extendedLanguageTag ?? track.languageCode }
-  public var locale: Locale? { extendedLanguageTag.map { Locale(identifier: $0) } }
-  public var commonMetadata: [AVMetadataItem] { track.commonMetadata }
-  public var availableMetadataFormats: [AVMetadataFormat] { track.availableMetadataFormats }
-  public func metadata(forFormat format: AVMetadataFormat) -> [AVMetadataItem] {
+  open var isPlayable: Bool { track.isPlayable }
+  open var extendedLanguageTag: String? { track.extendedLanguageTag ?? track.languageCode }
+  open var locale: Locale? { extendedLanguageTag.map { Locale(identifier: $0) } }
+  open var commonMetadata: [AVMetadataItem] { track.commonMetadata }
+  open var availableMetadataFormats: [AVMetadataFormat] { track.availableMetadataFormats }
+  open func metadata(forFormat format: AVMetadataFormat) -> [AVMetadataItem] {
     track.metadata(forFormat: format)
   }
   /// The option of another group that goes with this one: the track that follows it, or is followed by it.
-  public func associatedMediaSelectionOption(
+  open func associatedMediaSelectionOption(
     in mediaSelectionGroup: AVMediaSelectionGroup
   ) -> AVMediaSelectionOption? {
     mediaSelectionGroup.options.first { option in
@@ -110,13 +110,13 @@ open class AVMediaSelectionOption: NSObject, @unchecked Sendable {
     }
   }
   /// For `AVMediaSelectionGroup.mediaSelectionOption(withPropertyList:)`.
-  public func propertyList() -> Any {
+  open func propertyList() -> Any {
     [Self.trackKey: NSNumber(value: track.trackID), "MediaSelectionOptionsMediaType": mediaType.rawValue]
       as [String: Any]
   }
   /// The track's title, or the language in the user's words.
-  public var displayName: String { displayName(with: Locale.current) }
-  public func displayName(with locale: Locale) -> String {
+  open var displayName: String { displayName(with: Locale.current) }
+  open func displayName(with locale: Locale) -> String {
     let titles = AVMetadataItem.metadataItems(
       from: commonMetadata, filteredByIdentifier: .commonIdentifierTitle)
     if let title = (titles.first { $0.locale?.language == locale.language } ?? titles.first)?.stringValue {

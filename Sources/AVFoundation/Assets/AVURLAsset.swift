@@ -50,7 +50,7 @@ open class AVURLAsset: AVAsset, @unchecked Sendable {
   }
 
   /// The file types that can be read.
-  public class func audiovisualTypes() -> [AVFileType] {
+  open class func audiovisualTypes() -> [AVFileType] {
     [
       .mov, .mp4, .m4v, .m4a, .mobile3GPP, .mobile3GPP2, .caf, .wav, .aiff, .aifc, .amr, .mp3, .au, .ac3,
       .eac3,
@@ -58,7 +58,7 @@ open class AVURLAsset: AVAsset, @unchecked Sendable {
   }
 
   /// Their MIME types, and those of other containers that libavformat reads.
-  public class func audiovisualMIMETypes() -> [String] {
+  open class func audiovisualMIMETypes() -> [String] {
     [
       "video/quicktime", "video/mp4", "video/x-m4v", "audio/mp4", "audio/x-m4a", "video/3gpp", "audio/3gpp",
       "video/3gpp2", "audio/3gpp2", "audio/x-caf", "audio/wav", "audio/x-wav", "audio/aiff", "audio/x-aiff",
@@ -68,7 +68,7 @@ open class AVURLAsset: AVAsset, @unchecked Sendable {
   }
 
   /// Whether media of a MIME type with codecs ("video/mp4; codecs=\"avc1.42E01E, mp4a.40.2\"") can be read.
-  public class func isPlayableExtendedMIMEType(_ extendedMIMEType: String) -> Bool {
+  open class func isPlayableExtendedMIMEType(_ extendedMIMEType: String) -> Bool {
     let parts = extendedMIMEType.split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces) }
     guard let type = parts.first?.lowercased(), audiovisualMIMETypes().contains(type) else { return false }
     let playable: Set = [
@@ -88,7 +88,7 @@ open class AVURLAsset: AVAsset, @unchecked Sendable {
 
   /// A track that can stand in for a track of another asset: one of the same kind.
   @discardableResult
-  public func compatibleTrack(for compositionTrack: AVAssetTrack) -> AVAssetTrack? {
+  open func compatibleTrack(for compositionTrack: AVAssetTrack) -> AVAssetTrack? {
     tracks(withMediaType: compositionTrack.mediaType).first
   }
 }

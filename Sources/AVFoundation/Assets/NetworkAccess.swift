@@ -34,7 +34,7 @@ open class AVAssetCache: NSObject, @unchecked Sendable {
   // Sendable: without state.
   override init() { super.init() }
   /// Whether the whole asset is there.
-  public var isPlayableOffline: Bool { false }
+  open var isPlayableOffline: Bool { false }
 }
 
 extension AVURLAsset {

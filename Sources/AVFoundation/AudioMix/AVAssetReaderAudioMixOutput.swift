@@ -29,10 +29,10 @@ open class AVAssetReaderAudioMixOutput: AVAssetReaderOutput, @unchecked Sendable
     super.init()
   }
 
-  public override var mediaType: AVMediaType { .audio }
+  open override var mediaType: AVMediaType { .audio }
 
   /// How loud each track is; nil: all at their own volume. Set it before reading begins.
-  public var audioMix: AVAudioMix? {
+  open var audioMix: AVAudioMix? {
     get { mixLock.withLock { mix } }
     set {
       if reader?.status ?? .unknown == .unknown {
@@ -42,7 +42,7 @@ open class AVAssetReaderAudioMixOutput: AVAssetReaderOutput, @unchecked Sendable
   }
 
   /// See `AVAssetReaderTrackOutput.audioTimePitchAlgorithm`.
-  public var audioTimePitchAlgorithm: AVAudioTimePitchAlgorithm {
+  open var audioTimePitchAlgorithm: AVAudioTimePitchAlgorithm {
     get { mixLock.withLock { pitch } }
     set { if reader?.status ?? .unknown == .unknown { mixLock.withLock { pitch = newValue } } }
   }

@@ -10,7 +10,7 @@ open class AVAudioMix: NSObject, NSCopying, NSMutableCopying, @unchecked Sendabl
   public override init() { super.init() }
 
   /// For each track that is not played at its own volume all the time.
-  public var inputParameters: [AVAudioMixInputParameters] { lock.withLock { storedParameters } }
+  open var inputParameters: [AVAudioMixInputParameters] { lock.withLock { storedParameters } }
 
   open func copy(with zone: NSZone? = nil) -> Any { copied(to: AVAudioMix()) }
   open func mutableCopy(with zone: NSZone? = nil) -> Any { copied(to: AVMutableAudioMix()) }
@@ -28,7 +28,7 @@ open class AVAudioMix: NSObject, NSCopying, NSMutableCopying, @unchecked Sendabl
 /// A mix that a program makes.
 open class AVMutableAudioMix: AVAudioMix, @unchecked Sendable {
   // Sendable: the base class's lock guards all.
-  override public var inputParameters: [AVAudioMixInputParameters] {
+  override open var inputParameters: [AVAudioMixInputParameters] {
     get { super.inputParameters }
     set { lock.withLock { storedParameters = newValue } }
   }
@@ -52,11 +52,11 @@ open class AVAudioMixInputParameters: NSObject, @unchecked Sendable {
   override init() { super.init() }
 
   /// The track, by its number.
-  public var trackID: CMPersistentTrackID { lock.withLock { storedTrackID } }
+  open var trackID: CMPersistentTrackID { lock.withLock { storedTrackID } }
 
   /// How the track's sound is treated where it is played faster or slower; nil: as the reader's output or the export
   /// session says.
-  public var audioTimePitchAlgorithm: AVAudioTimePitchAlgorithm? { lock.withLock { storedPitch } }
+  open var audioTimePitchAlgorithm: AVAudioTimePitchAlgorithm? { lock.withLock { storedPitch } }
 
   /// In the order of time.
   var ramps: [Ramp] { lock.withLock { storedRamps } }
@@ -98,12 +98,12 @@ open class AVMutableAudioMixInputParameters: AVAudioMixInputParameters, @uncheck
     storedTrackID = track?.trackID ?? kCMPersistentTrackID_Invalid
   }
 
-  override public var trackID: CMPersistentTrackID {
+  override open var trackID: CMPersistentTrackID {
     get { super.trackID }
     set { lock.withLock { storedTrackID = newValue } }
   }
 
-  override public var audioTimePitchAlgorithm: AVAudioTimePitchAlgorithm? {
+  override open var audioTimePitchAlgorithm: AVAudioTimePitchAlgorithm? {
     get { super.audioTimePitchAlgorithm }
     set { lock.withLock { storedPitch = newValue } }
   }

@@ -19,24 +19,24 @@ open class AVComposition: AVAsset, NSCopying, NSMutableCopying, @unchecked Senda
 
   var compositionTracks: [AVMutableCompositionTrack] { compositionLock.withLock { storedTracks } }
 
-  override public func track(withTrackID trackID: CMPersistentTrackID) -> AVCompositionTrack? {
+  override open func track(withTrackID trackID: CMPersistentTrackID) -> AVCompositionTrack? {
     compositionTracks.first { $0.trackID == trackID }
   }
-  override public func statusOfValue(forKey key: String, error outError: NSErrorPointer) -> AVKeyValueStatus {
+  override open func statusOfValue(forKey key: String, error outError: NSErrorPointer) -> AVKeyValueStatus {
     .loaded
   }
-  override public func loadValuesAsynchronously(
+  override open func loadValuesAsynchronously(
     forKeys keys: [String], completionHandler handler: (@Sendable () -> Void)? = nil
   ) {
     assetLoadingQueue.async { handler?() }
   }
 
   /// The end of the longest track.
-  override public var duration: CMTime { compositionTracks.map(\.timeRange.end).max() ?? .zero }
-  override public var providesPreciseDurationAndTiming: Bool { true }
-  override public var hasProtectedContent: Bool { false }
+  override open var duration: CMTime { compositionTracks.map(\.timeRange.end).max() ?? .zero }
+  override open var providesPreciseDurationAndTiming: Bool { true }
+  override open var hasProtectedContent: Bool { false }
   /// The size of the first video track, unless one is set.
-  public var naturalSize: CGSize {
+  open var naturalSize: CGSize {
     compositionLock.withLock { storedNaturalSize }
       ?? compositionTracks.first { $0.mediaType == .video }?.naturalSize ?? .zero
   }
@@ -104,7 +104,7 @@ open class AVMutableComposition: AVComposition, @unchecked Sendable {
     self.init()
   }
 
-  override public var naturalSize: CGSize {
+  override open var naturalSize: CGSize {
     get { super.naturalSize }
     set { compositionLock.withLock { storedNaturalSize = newValue } }
   }
@@ -121,11 +121,11 @@ open class AVMutableComposition: AVComposition, @unchecked Sendable {
     compositionLock.withLock { storedTracks.removeAll { $0 === track } }
   }
 
-  override public func track(withTrackID trackID: CMPersistentTrackID) -> AVMutableCompositionTrack? {
+  override open func track(withTrackID trackID: CMPersistentTrackID) -> AVMutableCompositionTrack? {
     compositionTracks.first { $0.trackID == trackID }
   }
   @discardableResult
-  public func tracks(withMediaType mediaType: AVMediaType) -> [AVMutableCompositionTrack] {
+  open func tracks(withMediaType mediaType: AVMediaType) -> [AVMutableCompositionTrack] {
     compositionTracks.filter { $0.mediaType == mediaType }
   }
 

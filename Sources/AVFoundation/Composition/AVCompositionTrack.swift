@@ -29,43 +29,43 @@ open class AVCompositionTrack: AVAssetTrack, @unchecked Sendable {
 
   override var facts: TrackFacts { firstSource?.facts ?? emptyFacts }
 
-  override public var trackID: CMPersistentTrackID { emptyFacts.stream.trackID }
-  override public var mediaType: AVMediaType { emptyFacts.mediaType }
-  override public var formatDescriptions: [Any] {
+  override open var trackID: CMPersistentTrackID { emptyFacts.stream.trackID }
+  override open var mediaType: AVMediaType { emptyFacts.mediaType }
+  override open var formatDescriptions: [Any] {
     timeline.parts.compactMap { $0.source?.track.facts.format }
       .reduce(into: [CMFormatDescription]()) { list, format in
         if !list.contains(where: { $0 == format }) { list.append(format) }
       }
   }
-  override public var isDecodable: Bool {
+  override open var isDecodable: Bool {
     let sources = timeline.parts.compactMap { $0.source?.track }
     return !sources.isEmpty && sources.allSatisfy(\.isDecodable)
   }
-  override public var isEnabled: Bool { timelineLock.withLock { storedIsEnabled } }
+  override open var isEnabled: Bool { timelineLock.withLock { storedIsEnabled } }
   /// The samples lie in other files.
-  override public var isSelfContained: Bool { false }
-  override public var totalSampleDataLength: Int64 {
+  override open var isSelfContained: Bool { false }
+  override open var totalSampleDataLength: Int64 {
     Int64(clamping: Double(estimatedDataRate) / 8 * timeRange.duration.seconds)
   }
   override func loadedDataLength() throws -> Int64 { totalSampleDataLength }
-  override public var timeRange: CMTimeRange { CMTimeRange(start: .zero, duration: timeline.duration) }
-  override public var naturalTimeScale: CMTimeScale {
+  override open var timeRange: CMTimeRange { CMTimeRange(start: .zero, duration: timeline.duration) }
+  override open var naturalTimeScale: CMTimeScale {
     timelineLock.withLock { storedTimeScale } ?? firstSource?.naturalTimeScale ?? 600
   }
-  override public var estimatedDataRate: Float { firstSource?.estimatedDataRate ?? 0 }
-  override public var languageCode: String? { timelineLock.withLock { storedLanguageCode } }
-  override public var extendedLanguageTag: String? { timelineLock.withLock { storedLanguageTag } }
-  override public var naturalSize: CGSize { firstSource?.naturalSize ?? .zero }
+  override open var estimatedDataRate: Float { firstSource?.estimatedDataRate ?? 0 }
+  override open var languageCode: String? { timelineLock.withLock { storedLanguageCode } }
+  override open var extendedLanguageTag: String? { timelineLock.withLock { storedLanguageTag } }
+  override open var naturalSize: CGSize { firstSource?.naturalSize ?? .zero }
   /// Identity, whatever the sources' are, unless one is set.
-  override public var preferredTransform: CGAffineTransform {
+  override open var preferredTransform: CGAffineTransform {
     timelineLock.withLock { storedTransform } ?? .identity
   }
-  override public var preferredVolume: Float { timelineLock.withLock { storedVolume } }
-  override public var nominalFrameRate: Float { firstSource?.nominalFrameRate ?? 0 }
-  override public var minFrameDuration: CMTime { firstSource?.minFrameDuration ?? .invalid }
-  override public var requiresFrameReordering: Bool { firstSource?.requiresFrameReordering ?? false }
+  override open var preferredVolume: Float { timelineLock.withLock { storedVolume } }
+  override open var nominalFrameRate: Float { firstSource?.nominalFrameRate ?? 0 }
+  override open var minFrameDuration: CMTime { firstSource?.minFrameDuration ?? .invalid }
+  override open var requiresFrameReordering: Bool { firstSource?.requiresFrameReordering ?? false }
 
-  override public func samplePresentationTime(forTrackTime trackTime: CMTime) -> CMTime {
+  override open func samplePresentationTime(forTrackTime trackTime: CMTime) -> CMTime {
     for (part, target) in timeline.placed where target.containsTime(trackTime) {
       guard let source = part.source else { return .invalid }
       let time = source.track.samplePresentationTime(
@@ -77,13 +77,13 @@ open class AVCompositionTrack: AVAssetTrack, @unchecked Sendable {
   }
 
   /// `AVCompositionTrackSegment`s.
-  override public var segments: [AVAssetTrackSegment] { compositionSegments }
+  override open var segments: [AVAssetTrackSegment] { compositionSegments }
 
   var compositionSegments: [AVCompositionTrackSegment] {
     timeline.placed.map { part, target in AVCompositionTrackSegment(part, target) }
   }
 
-  override public func segment(forTrackTime trackTime: CMTime) -> AVCompositionTrackSegment? {
+  override open func segment(forTrackTime trackTime: CMTime) -> AVCompositionTrackSegment? {
     compositionSegments.first { $0.timeMapping.target.containsTime(trackTime) }
   }
 }

@@ -4,36 +4,36 @@ import Foundation
 /// A track of a composition that a program fills.
 open class AVMutableCompositionTrack: AVCompositionTrack, @unchecked Sendable {
   // Sendable: the base class's lock guards all.
-  override public var isEnabled: Bool {
+  override open var isEnabled: Bool {
     get { super.isEnabled }
     set { timelineLock.withLock { storedIsEnabled = newValue } }
   }
-  override public var preferredTransform: CGAffineTransform {
+  override open var preferredTransform: CGAffineTransform {
     get { super.preferredTransform }
     set { timelineLock.withLock { storedTransform = newValue } }
   }
-  override public var preferredVolume: Float {
+  override open var preferredVolume: Float {
     get { super.preferredVolume }
     set { timelineLock.withLock { storedVolume = newValue } }
   }
   /// ISO 639-2/T.
-  override public var languageCode: String? {
+  override open var languageCode: String? {
     get { super.languageCode }
     set { timelineLock.withLock { storedLanguageCode = newValue } }
   }
   /// BCP 47.
-  override public var extendedLanguageTag: String? {
+  override open var extendedLanguageTag: String? {
     get { super.extendedLanguageTag }
     set { timelineLock.withLock { storedLanguageTag = newValue } }
   }
-  override public var naturalTimeScale: CMTimeScale {
+  override open var naturalTimeScale: CMTimeScale {
     get { super.naturalTimeScale }
     set { timelineLock.withLock { storedTimeScale = newValue > 0 ? newValue : nil } }
   }
 
   /// What is presented when: `AVCompositionTrackSegment`s without gaps, from zero on. Setting others than
   /// `validateSegments(_:)` accepts does nothing.
-  override public var segments: [AVAssetTrackSegment] {
+  override open var segments: [AVAssetTrackSegment] {
     get { super.segments }
     set {
       let list = newValue.compactMap { $0 as? AVCompositionTrackSegment }

@@ -44,7 +44,7 @@ open class AVSampleBufferAudioRenderer: NSObject, SynchronizedRenderer, @uncheck
   // MARK: - Sound
 
   /// Of this package, not Apple's: where the sound is heard; nil: nowhere.
-  public var ovtAudioSink: (any OVTAudioSink)? {
+  open var ovtAudioSink: (any OVTAudioSink)? {
     get { lock.withLock { sink } }
     set {
       let (old, rate, channels) = lock.withLock {
@@ -58,19 +58,19 @@ open class AVSampleBufferAudioRenderer: NSObject, SynchronizedRenderer, @uncheck
   }
 
   /// From 0 to 1, beside the machine's own volume.
-  public var volume: Float {
+  open var volume: Float {
     get { lock.withLock { loudness } }
     set { lock.withLock { loudness = newValue.isFinite ? max(0, min(1, newValue)) : loudness } }
   }
 
-  public var isMuted: Bool {
+  open var isMuted: Bool {
     get { lock.withLock { isSilenced } }
     set { lock.withLock { isSilenced = newValue } }
   }
 
   /// Of this package, not Apple's: seconds by which the sound that the sink asked for last is ahead of the time line;
   /// nil while it is silent.
-  public var ovtOffset: Double? { lock.withLock { sound.offset } }
+  open var ovtOffset: Double? { lock.withLock { sound.offset } }
 
   private func start(sampleRate: Double, channels: Int) {
     sinkWork.async { [weak self] in
@@ -104,13 +104,13 @@ open class AVSampleBufferAudioRenderer: NSObject, SynchronizedRenderer, @uncheck
 
   // MARK: - Samples
 
-  public var timebase: CMTimebase { lock.withLock { followed ?? own } }
+  open var timebase: CMTimebase { lock.withLock { followed ?? own } }
   func follow(_ timebase: CMTimebase?) { lock.withLock { followed = timebase } }
 
-  public var status: AVQueuedSampleBufferRenderingStatus { lock.withLock { currentStatus } }
-  public var error: Error? { lock.withLock { currentError } }
+  open var status: AVQueuedSampleBufferRenderingStatus { lock.withLock { currentStatus } }
+  open var error: Error? { lock.withLock { currentError } }
 
-  public func enqueue(_ sampleBuffer: CMSampleBuffer) {
+  open func enqueue(_ sampleBuffer: CMSampleBuffer) {
     do {
       let frames = try SoundFrames(sampleBuffer)
       // What is over is not kept, heard or not; a device may be a little late.
@@ -141,12 +141,22 @@ open class AVSampleBufferAudioRenderer: NSObject, SynchronizedRenderer, @uncheck
     }
   }
 
-  public func flush() {
+  open func flush() {
     lock.withLock {
       sound.removeAll()
       currentStatus = .unknown
       currentError = nil
     }
+    request.ask(for: self)
+  }
+
+  /// Forgets the sound from a time on, so that other sound can come in its place.
+  /// - Parameter handler: Receives whether that was done, which it is for every time that is a number.
+  @preconcurrency open func flush(
+    fromSourceTime time: CMTime, completionHandler handler: @escaping @Sendable (Bool) -> Void
+  ) {
+    if time.isNumeric { lock.withLock { sound.remove(from: time) } }
+    handler(time.isNumeric)
     request.ask(for: self)
   }
 
@@ -156,16 +166,16 @@ open class AVSampleBufferAudioRenderer: NSObject, SynchronizedRenderer, @uncheck
     return lock.withLock { sound.queued(after: now) }
   }
 
-  public var isReadyForMoreMediaData: Bool { queuedSeconds < Self.wanted }
+  open var isReadyForMoreMediaData: Bool { queuedSeconds < Self.wanted }
 
   /// Whether playing can begin without the sound breaking off at once.
-  public var hasSufficientMediaDataForReliablePlaybackStart: Bool { queuedSeconds >= Self.enough }
+  open var hasSufficientMediaDataForReliablePlaybackStart: Bool { queuedSeconds >= Self.enough }
 
-  @preconcurrency public func requestMediaDataWhenReady(
+  @preconcurrency open func requestMediaDataWhenReady(
     on queue: DispatchQueue, using block: @escaping @Sendable () -> Void
   ) {
     request.start(self, on: queue, block)
   }
 
-  public func stopRequestingMediaData() { request.stop() }
+  open func stopRequestingMediaData() { request.stop() }
 }

@@ -57,6 +57,11 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
   private var isStarting = true
   private var waiting: [CMSampleBuffer] = []
   private var decoded: [Picture] = []
+  /// No picture comes any more that is to be seen before this time: none is before the time at which it is decoded.
+  private var decodedUntil = CMTime.negativeInfinity
+  /// The last picture that was seen in its time.
+  private var lastTime = CMTime.invalid
+  private var arrivals = 0
   private let request = MediaDataRequest(pause: .milliseconds(10), tellsOfRoom: true)
 
   /// Decodes and presents; the session and the timer belong to it.
@@ -65,10 +70,14 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
   private var sessionFormat: CMFormatDescription?
   private var timer: (any DispatchSourceTimer)?
   private var timerBase: CMTimebase?
+  private var changes: [any NSObjectProtocol] = []
+  private var isWaiting = false
 
   /// Pictures that are decoded ahead, and samples that are kept besides.
   private static let decodeAhead = 8
   private static let queueLength = 16
+  /// A picture that another one may come before waits for it no longer when nothing has come for so long.
+  private static let longestGap = DispatchTimeInterval.milliseconds(100)
 
   public override init() {
     CMTimebaseSetTime(own, time: CMClockGetTime(CMClockGetHostTimeClock()))
@@ -79,19 +88,20 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
   deinit {
     if let timer, let timerBase { CMTimebaseRemoveTimerDispatchSource(timerBase, timerSource: timer) }
     timer?.cancel()
+    for change in changes { NotificationCenter.default.removeObserver(change) }
     if let session { VTDecompressionSessionInvalidate(session) }
   }
 
   // MARK: - Presentation
 
   /// Of this package, not Apple's: see `FrameHandler`.
-  @preconcurrency public var frameHandler: FrameHandler? {
+  @preconcurrency open var frameHandler: FrameHandler? {
     get { lock.withLock { handler } }
     set { lock.withLock { handler = newValue } }
   }
 
   /// The time line to present on; nil: the host clock's.
-  public var controlTimebase: CMTimebase? {
+  open var controlTimebase: CMTimebase? {
     get { lock.withLock { control } }
     set {
       lock.withLock { control = newValue }
@@ -99,7 +109,7 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
     }
   }
 
-  public var timebase: CMTimebase {
+  open var timebase: CMTimebase {
     lock.withLock { followed ?? control ?? own }
   }
 
@@ -109,22 +119,22 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
   }
 
   /// How `videoRect(in:)` fits the picture.
-  public var videoGravity: AVLayerVideoGravity {
+  open var videoGravity: AVLayerVideoGravity {
     get { lock.withLock { gravity } }
     set { lock.withLock { gravity = newValue } }
   }
 
   /// The layer's rectangle, for `videoRect`.
-  public var bounds: CGRect {
+  open var bounds: CGRect {
     get { lock.withLock { ownBounds } }
     set { lock.withLock { ownBounds = newValue } }
   }
 
   /// Of this package, not Apple's: where the current picture belongs in `bounds`; empty without a picture.
-  public var videoRect: CGRect { videoRect(in: bounds) }
+  open var videoRect: CGRect { videoRect(in: bounds) }
 
   /// What takes samples for the layer: the same queue as the layer's own.
-  public var sampleBufferRenderer: AVSampleBufferVideoRenderer {
+  open var sampleBufferRenderer: AVSampleBufferVideoRenderer {
     lock.withLock {
       let renderer = renderer ?? AVSampleBufferVideoRenderer(self)
       self.renderer = renderer
@@ -137,7 +147,7 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
 
   /// Of this package, not Apple's: where the current picture belongs in a rectangle; empty without a picture.
   @discardableResult
-  public func videoRect(in bounds: CGRect) -> CGRect {
+  open func videoRect(in bounds: CGRect) -> CGRect {
     rect(lock.withLock { shownSize }, in: bounds)
   }
 
@@ -170,7 +180,7 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
   }
 
   /// Of this package, not Apple's: pictures that were shown, and that were over before they could be.
-  public var ovtPictureCounts: (shown: Int, dropped: Int) { lock.withLock { (counts.shown, counts.dropped) } }
+  open var ovtPictureCounts: (shown: Int, dropped: Int) { lock.withLock { (counts.shown, counts.dropped) } }
 
   /// What shows the pictures from now on; nil: the layer's own timer tells `frameHandler`.
   package func setPresenter(_ presenter: (any PicturePresenter)?) {
@@ -195,13 +205,13 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
     let (next, hasRoom) = lock.withLock { () -> (Picture?, Bool) in
       let before = decoded.count
       // What is to be seen at once gives way only to another one of its kind.
-      while decoded.count > 1, decoded[1].time <= time,
+      while decoded.count > 1, decoded[1].time <= time, mayBeSeen(decoded[1]),
         decoded[0].time.isNumeric || !decoded[1].time.isNumeric
       {
         decoded.removeFirst()
         counts.dropped += 1
       }
-      return (decoded.first, decoded.count < before && !waiting.isEmpty)
+      return (decoded.first.flatMap { mayBeSeen($0) ? $0 : nil }, decoded.count < before && !waiting.isEmpty)
     }
     if hasRoom { work.async { [weak self] in self?.proceed() } }
     return next
@@ -212,6 +222,7 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
     let isThere = lock.withLock { () -> Bool in
       guard let index = decoded.firstIndex(where: { $0.number == picture.number }) else { return false }
       decoded.remove(at: index)
+      if picture.time.isNumeric { lastTime = picture.time }
       return true
     }
     guard isThere else { return }
@@ -221,32 +232,45 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
 
   // MARK: - State
 
-  public var status: AVQueuedSampleBufferRenderingStatus { lock.withLock { currentStatus } }
-  public var error: Error? { lock.withLock { currentError } }
+  open var status: AVQueuedSampleBufferRenderingStatus { lock.withLock { currentStatus } }
+  open var error: Error? { lock.withLock { currentError } }
   /// Decoding has failed: nothing is decoded before `flush()`.
-  public var requiresFlushToResumeDecoding: Bool { lock.withLock { needsFlush } }
+  open var requiresFlushToResumeDecoding: Bool { lock.withLock { needsFlush } }
 
-  public var isReadyForMoreMediaData: Bool {
+  open var isReadyForMoreMediaData: Bool {
     lock.withLock { waiting.count + decoded.count < Self.decodeAhead + Self.queueLength }
   }
 
-  public func enqueue(_ sampleBuffer: CMSampleBuffer) {
+  /// Whether pictures can follow each other from the first one on.
+  open var hasSufficientMediaDataForReliablePlaybackStart: Bool {
+    lock.withLock { waiting.count + decoded.count >= Self.decodeAhead }
+  }
+
+  /// Whether there is a picture to be seen.
+  open var isReadyForDisplay: Bool { lock.withLock { shownImage != nil } }
+
+  open func enqueue(_ sampleBuffer: CMSampleBuffer) {
     lock.withLock {
+      // After a failure nothing is decoded before a flush, which would throw it away.
+      guard !needsFlush else { return }
       if isStarting {
         isStarting = false
         start = (followed ?? control).map { CMTimebaseGetTime($0) } ?? .invalid
       }
       waiting.append(sampleBuffer)
+      arrivals &+= 1
       if currentStatus == .unknown { currentStatus = .rendering }
     }
     request.received()
     work.async { [weak self] in self?.proceed() }
   }
 
-  public func flush() {
+  open func flush() {
     let changed = lock.withLock {
       waiting = []
       decoded = []
+      decodedUntil = .negativeInfinity
+      lastTime = .invalid
       generation += 1
       isStarting = true
       currentStatus = .unknown
@@ -283,13 +307,13 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
     }
   }
 
-  @preconcurrency public func requestMediaDataWhenReady(
+  @preconcurrency open func requestMediaDataWhenReady(
     on queue: DispatchQueue, using block: @escaping @Sendable () -> Void
   ) {
     request.start(self, on: queue, block)
   }
 
-  public func stopRequestingMediaData() { request.stop() }
+  open func stopRequestingMediaData() { request.stop() }
 
   // MARK: - Decoding (on `work`)
 
@@ -301,9 +325,44 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
       }
       guard let (sample, generation) = next else { break }
       decode(sample, generation)
+      let time = CMSampleBufferGetDecodeTimeStamp(sample)
+      lock.withLock {
+        guard generation == self.generation else { return }
+        decodedUntil = time.isNumeric ? time : .positiveInfinity
+      }
     }
     present()
     request.ask(for: self)
+  }
+
+  /// Under `lock`.
+  private func mayBeSeen(_ picture: Picture) -> Bool {
+    !picture.time.isNumeric || picture.time <= decodedUntil || decoded.count >= Self.decodeAhead
+  }
+
+  /// A picture is due, and an earlier one may still come: in a while, unless the time line stands.
+  private func waitForEarlier(_ base: CMTimebase) {
+    let arrivals = lock.withLock { self.arrivals }
+    if CMTimebaseGetRate(base) == 0 {
+      if endsWaiting(since: arrivals) { present() }
+      return
+    }
+    guard !isWaiting else { return }
+    isWaiting = true
+    work.asyncAfter(deadline: .now() + Self.longestGap) { [weak self] in
+      guard let self else { return }
+      isWaiting = false
+      _ = endsWaiting(since: arrivals)
+      present()
+    }
+  }
+
+  private func endsWaiting(since arrivals: Int) -> Bool {
+    lock.withLock {
+      guard arrivals == self.arrivals, waiting.isEmpty else { return false }
+      decodedUntil = .positiveInfinity
+      return true
+    }
   }
 
   private func decode(_ sample: CMSampleBuffer, _ generation: Int) {
@@ -376,9 +435,16 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
   private func take(
     _ image: CVPixelBuffer?, _ time: CMTime, _ duration: CMTime, _ isUrgent: Bool, _ generation: Int
   ) {
+    let base = timebase
+    let (now, isBackward) = (CMTimebaseGetTime(base), CMTimebaseGetRate(base) < 0)
     let shows = lock.withLock { () -> Bool in
       guard generation == self.generation else { return false }
       if isUrgent { return true }
+      // Pictures never go back, unless the time line does.
+      if time.isNumeric, lastTime.isNumeric, time < lastTime, lastTime <= now, !isBackward {
+        counts.dropped += 1
+        return false
+      }
       if start.isNumeric, time.isNumeric, duration.isNumeric, duration > .zero, time + duration <= start {
         return false
       }
@@ -434,22 +500,31 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
     let base = timebase
     let now = CMTimebaseGetTime(base)
     // The window lives on until the lock is given back: its end asks this layer for its counts.
+    var isTooEarly = false
     let (due, next, window): (Picture?, CMTime, (any PicturePresenter)?) = lock.withLock {
       var due: Picture?
       if let window = presenter {
+        isTooEarly = decoded.first.map { $0.time <= now && !mayBeSeen($0) } ?? false
         return (nil, decoded.first { $0.time > now }?.time ?? .invalid, window)
       }
       while let first = decoded.first, first.time <= now || !first.time.isNumeric {
+        guard mayBeSeen(first) else {
+          isTooEarly = true
+          break
+        }
         if due != nil { counts.dropped += 1 }
         due = decoded.removeFirst()
+        if first.time.isNumeric { lastTime = first.time }
       }
-      return (due, decoded.first?.time ?? .invalid, nil)
+      return (due, isTooEarly ? .invalid : decoded.first?.time ?? .invalid, nil)
     }
     if let due { show(due) }
     window?.picturesChanged()
+    defer { if isTooEarly { waitForEarlier(base) } }
     if timer == nil || timerBase !== base {
       if let timer, let timerBase { CMTimebaseRemoveTimerDispatchSource(timerBase, timerSource: timer) }
       timer?.cancel()
+      follow(changesOf: base)
       let made = DispatchSource.makeTimerSource(queue: work)
       made.setEventHandler { [weak self] in self?.proceed() }
       CMTimebaseAddTimerDispatchSource(base, timerSource: made)
@@ -459,6 +534,19 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
     }
     if let timer {
       CMTimebaseSetTimerDispatchSourceNextFireTime(base, timerSource: timer, fireTime: next, flags: 0)
+    }
+  }
+
+  /// A timer does not fire where the time line stands, or jumps over its time.
+  private func follow(changesOf base: CMTimebase) {
+    for change in changes { NotificationCenter.default.removeObserver(change) }
+    changes = [kCMTimebaseNotification_EffectiveRateChanged, kCMTimebaseNotification_TimeJumped].map { name in
+      NotificationCenter.default.addObserver(
+        forName: NSNotification.Name(name as String), object: base, queue: nil
+      ) { [weak self] _ in
+        guard let layer = self else { return }
+        layer.work.async { [weak layer] in layer?.proceed() }
+      }
     }
   }
 

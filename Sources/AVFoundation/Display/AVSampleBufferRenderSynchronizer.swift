@@ -24,7 +24,7 @@ open class AVSampleBufferRenderSynchronizer: NSObject, @unchecked Sendable {
   // MARK: - Time
 
   /// How fast time goes; 0: it stands still.
-  public var rate: Float {
+  open var rate: Float {
     get { Float(CMTimebaseGetRate(timebase)) }
     set {
       CMTimebaseSetRate(timebase, rate: Float64(newValue))
@@ -58,7 +58,7 @@ open class AVSampleBufferRenderSynchronizer: NSObject, @unchecked Sendable {
 
   // MARK: - Renderers
 
-  public var renderers: [any AVQueuedSampleBufferRendering] { lock.withLock { members } }
+  open var renderers: [any AVQueuedSampleBufferRendering] { lock.withLock { members } }
 
   /// Presents a renderer's samples on this time line from now on.
   open func addRenderer(_ renderer: any AVQueuedSampleBufferRendering) {

@@ -52,6 +52,12 @@ public final class AVSampleBufferVideoRenderer: NSObject, SynchronizedRenderer, 
 
   public var timebase: CMTimebase { target?.timebase ?? idle }
   public var isReadyForMoreMediaData: Bool { target?.isReadyForMoreMediaData ?? false }
+  /// Whether pictures can follow each other from the first one on.
+  public var hasSufficientMediaDataForReliablePlaybackStart: Bool {
+    target?.hasSufficientMediaDataForReliablePlaybackStart ?? false
+  }
+  /// The picture that is seen; nil without one. It must not be written to.
+  public func copyDisplayedPixelBuffer() -> CVPixelBuffer? { target?.shownPicture }
   public func enqueue(_ sampleBuffer: CMSampleBuffer) { target?.enqueue(sampleBuffer) }
   public func flush() { target?.flush() }
 

@@ -5,10 +5,17 @@ import Foundation
 final class MediaDataRequest: @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   private let lock = Lock()
-  private var request: (queue: DispatchQueue, block: @Sendable () -> Void)?
+  private var request: Request?
+  private var starts = 0
   private var isAsking = false
   private var isPausing = false
   private var arrivals = 0
+  private struct Request {
+    let number: Int
+    let queue: DispatchQueue
+    let block: @Sendable () -> Void
+  }
+
   private let pause: DispatchTimeInterval
   private let tellsOfRoom: Bool
 
@@ -25,7 +32,10 @@ final class MediaDataRequest: @unchecked Sendable {
     _ renderer: some AVQueuedSampleBufferRendering, on queue: DispatchQueue,
     _ block: @escaping @Sendable () -> Void
   ) {
-    lock.withLock { request = (queue, block) }
+    lock.withLock {
+      starts += 1
+      request = Request(number: starts, queue: queue, block: block)
+    }
     ask(for: renderer)
   }
 
@@ -37,7 +47,7 @@ final class MediaDataRequest: @unchecked Sendable {
   /// Asks on the client's queue, if the renderer is ready for more.
   func ask(for renderer: some AVQueuedSampleBufferRendering) {
     let isReady = renderer.isReadyForMoreMediaData
-    let request: (queue: DispatchQueue, block: @Sendable () -> Void)? = lock.withLock {
+    let request: Request? = lock.withLock {
       guard !isAsking, let request = self.request, isReady || !tellsOfRoom else { return nil }
       isAsking = true
       return request
@@ -45,13 +55,14 @@ final class MediaDataRequest: @unchecked Sendable {
     guard let request else { return }
     request.queue.async { [weak self, weak renderer] in
       guard let self, let renderer else { return }
-      let before = lock.withLock { arrivals }
-      if renderer.isReadyForMoreMediaData { request.block() }
+      // It may have been stopped, or replaced, since it was put in the queue.
+      let (before, isCurrent) = lock.withLock { (arrivals, self.request?.number == request.number) }
+      if isCurrent, renderer.isReadyForMoreMediaData { request.block() }
       let gained = lock.withLock {
         isAsking = false
         return arrivals != before
       }
-      if gained, renderer.isReadyForMoreMediaData {
+      if gained || !isCurrent, renderer.isReadyForMoreMediaData {
         ask(for: renderer)
       } else if !gained || !tellsOfRoom {
         askLater(for: renderer, on: request.queue)

@@ -75,6 +75,17 @@ struct SoundTimeline {
     pace += (measured - pace) * min(Double(last.frames) / sampleRate / Self.paceTime, 1)
   }
 
+  /// Forgets what lies behind a time.
+  mutating func remove(from time: CMTime) {
+    guard time.isNumeric, sampleRate > 0 else { return }
+    let end = Int64(clamping: (time.seconds * sampleRate).rounded())
+    pieces = pieces.compactMap { piece in
+      let kept = end.subtractingClamped(piece.start)
+      guard kept > 0 else { return nil }
+      return (piece.start, Array(piece.samples.prefix(Int(min(kept, Int64(piece.samples.count))) * channels)))
+    }
+  }
+
   /// Forgets what lies wholly before a time.
   mutating func removePast(_ time: CMTime) {
     guard time.isNumeric, sampleRate > 0 else { return }

@@ -53,59 +53,59 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
   // MARK: - What to make. Set before the export; later without effect.
 
   /// Where the movie is written: a file that does not exist.
-  public var outputURL: URL? {
+  open var outputURL: URL? {
     get { lock.withLock { settings.url } }
     set { lock.withLock { settings.url = newValue } }
   }
-  public var outputFileType: AVFileType? {
+  open var outputFileType: AVFileType? {
     get { lock.withLock { settings.type } }
     set { lock.withLock { settings.type = newValue } }
   }
   /// The index goes to the front of the file.
-  public var shouldOptimizeForNetworkUse: Bool {
+  open var shouldOptimizeForNetworkUse: Bool {
     get { lock.withLock { settings.optimizes } }
     set { lock.withLock { settings.optimizes = newValue } }
   }
   /// The part of the asset to export.
-  public var timeRange: CMTimeRange {
+  open var timeRange: CMTimeRange {
     get { lock.withLock { settings.range } }
     set { lock.withLock { settings.range = newValue } }
   }
   /// Bytes; 0: no limit. A lower bit rate is used, or, where nothing is encoded, the movie is cut short.
-  public var fileLengthLimit: Int64 {
+  open var fileLengthLimit: Int64 {
     get { lock.withLock { settings.limit } }
     set { lock.withLock { settings.limit = max(0, newValue) } }
   }
   /// Whether the export may read the asset more than once, for a better picture at the same size. It does if the encoder is
   /// one that learns from a pass, as all are that are built in; `progress` is that of all passes.
-  public var canPerformMultiplePassesOverSourceMediaData: Bool {
+  open var canPerformMultiplePassesOverSourceMediaData: Bool {
     get { lock.withLock { settings.allowsPasses } }
     set { lock.withLock { settings.allowsPasses = newValue } }
   }
   /// See `AVAssetWriter.directoryForTemporaryFiles`.
-  public var directoryForTemporaryFiles: URL? {
+  open var directoryForTemporaryFiles: URL? {
     get { lock.withLock { settings.temporaryDirectory } }
     set { lock.withLock { settings.temporaryDirectory = newValue } }
   }
   /// What to write instead of the asset's own metadata.
-  public var metadata: [AVMetadataItem]? {
+  open var metadata: [AVMetadataItem]? {
     get { lock.withLock { settings.metadata } }
     set { lock.withLock { settings.metadata = newValue } }
   }
 
   /// How the asset's sound tracks are mixed into one, which is encoded. With a preset that copies samples the export
   /// fails.
-  public var audioMix: AVAudioMix? {
+  open var audioMix: AVAudioMix? {
     get { lock.withLock { settings.mix } }
     set { lock.withLock { settings.mix = newValue.flatMap { $0.copy() as? AVAudioMix } } }
   }
   /// See `AVAssetReaderTrackOutput.audioTimePitchAlgorithm`; with one that is not known the export fails.
-  public var audioTimePitchAlgorithm: AVAudioTimePitchAlgorithm {
+  open var audioTimePitchAlgorithm: AVAudioTimePitchAlgorithm {
     get { lock.withLock { settings.pitch } }
     set { lock.withLock { settings.pitch = newValue } }
   }
   /// How the asset's video tracks are made into one. With a preset that copies samples the export fails.
-  public var videoComposition: AVVideoComposition? {
+  open var videoComposition: AVVideoComposition? {
     get { lock.withLock { settings.composition } }
     set {
       let copy = newValue.flatMap { $0.copy() as? AVVideoComposition }
@@ -117,14 +117,14 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
     }
   }
   /// The object that makes the pictures of `videoComposition`; nil where layer instructions are followed.
-  public var customVideoCompositor: (any AVVideoCompositing)? { lock.withLock { settings.compositor } }
+  open var customVideoCompositor: (any AVVideoCompositing)? { lock.withLock { settings.compositor } }
 
   // MARK: - How it goes
 
-  public var status: Status { lock.withLock { currentStatus } }
-  public var error: Error? { lock.withLock { currentError } }
+  open var status: Status { lock.withLock { currentStatus } }
+  open var error: Error? { lock.withLock { currentError } }
   /// 0.0 to 1.0.
-  public var progress: Float {
+  open var progress: Float {
     let (status, job) = lock.withLock { (currentStatus, self.job) }
     return status == .completed ? 1 : job?.progress ?? 0
   }
@@ -132,7 +132,7 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
   /// What of the asset was damaged, as far as it has been read, of pictures and sound together. Pictures of which the
   /// decoder has made up a part are in the movie, and packets of sound that can only be copied are left out of it if they are
   /// found damaged; what cannot be decoded at all makes the export fail. Of samples that are copied the data is not decoded.
-  public var ovtDamage: OVTReadingDamage { lock.withLock { job }?.damage ?? OVTReadingDamage() }
+  open var ovtDamage: OVTReadingDamage { lock.withLock { job }?.damage ?? OVTReadingDamage() }
 
   /// Exports; `handler` is called once, on any thread. See `status`.
   @preconcurrency open func exportAsynchronously(completionHandler handler: @escaping @Sendable () -> Void) {
@@ -238,7 +238,7 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
     }
   }
 
-  public var supportedFileTypes: [AVFileType] { preset.fileTypes }
+  open var supportedFileTypes: [AVFileType] { preset.fileTypes }
 
   @preconcurrency open func determineCompatibleFileTypes(
     completionHandler handler: @escaping @Sendable ([AVFileType]) -> Void
@@ -246,7 +246,7 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
     assetLoadingQueue.async { [self] in handler(ExportJob.serves(preset, asset) ? preset.fileTypes : []) }
   }
 
-  public var compatibleFileTypes: [AVFileType] {
+  open var compatibleFileTypes: [AVFileType] {
     get async {
       await withCheckedContinuation { continuation in
         determineCompatibleFileTypes { continuation.resume(returning: $0) }
@@ -255,7 +255,7 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
   }
 
   /// The longest movie that fits into `fileLengthLimit`; positive infinity without a limit.
-  public var maxDuration: CMTime {
+  open var maxDuration: CMTime {
     let limit = fileLengthLimit
     guard limit > 0 else { return .positiveInfinity }
     let rate = ExportJob.bitRate(preset, asset)
@@ -263,7 +263,7 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
   }
 
   /// Bytes, roughly.
-  public var estimatedOutputFileLength: Int64 {
+  open var estimatedOutputFileLength: Int64 {
     let range = timeRange.intersection(CMTimeRange(start: .zero, duration: asset.duration))
     let length = Int64(clamping: ExportJob.bitRate(preset, asset) * max(0, range.duration.seconds) / 8)
     return fileLengthLimit > 0 ? min(length, fileLengthLimit) : length

@@ -61,32 +61,32 @@ open class AVOutputSettingsAssistant: NSObject, @unchecked Sendable {
   // MARK: - What is known of the source
 
   /// The pictures to come; nil: as large as the preset's.
-  public var sourceVideoFormat: CMVideoFormatDescription? {
+  open var sourceVideoFormat: CMVideoFormatDescription? {
     get { lock.withLock { source.video } }
     set { lock.withLock { source.video = newValue } }
   }
   /// The sound to come; nil: 44100 Hz in two channels.
-  public var sourceAudioFormat: CMAudioFormatDescription? {
+  open var sourceAudioFormat: CMAudioFormatDescription? {
     get { lock.withLock { source.audio } }
     set { lock.withLock { source.audio = newValue } }
   }
   /// How long a picture is shown on the whole; a thirtieth of a second unless it is set to a number above zero.
-  public var sourceVideoAverageFrameDuration: CMTime {
+  open var sourceVideoAverageFrameDuration: CMTime {
     get { lock.withLock { source.average } }
     set { if newValue.isNumeric, newValue > .zero { lock.withLock { source.average = newValue } } }
   }
   /// The shortest that a picture is shown: the highest frame rate, which decides on the bit rate if it is above the average.
-  public var sourceVideoMinFrameDuration: CMTime {
+  open var sourceVideoMinFrameDuration: CMTime {
     get { lock.withLock { source.least } }
     set { if newValue.isNumeric, newValue > .zero { lock.withLock { source.least = newValue } } }
   }
 
   // MARK: - What is proposed
 
-  public var outputFileType: AVFileType { .mov }
+  open var outputFileType: AVFileType { .mov }
 
   /// For an `AVAssetWriterInput` of video.
-  public var videoSettings: [String: Any]? {
+  open var videoSettings: [String: Any]? {
     guard case .encode(let codec, let box?, let bitsPerPixel) = preset.video else { return nil }
     let source = lock.withLock { self.source }
     var size = (width: box.width, height: box.height)
@@ -109,7 +109,7 @@ open class AVOutputSettingsAssistant: NSObject, @unchecked Sendable {
   }
 
   /// For an `AVAssetWriterInput` of sound.
-  public var audioSettings: [String: Any]? {
+  open var audioSettings: [String: Any]? {
     let basic = lock.withLock { source.audio }?.audioStreamBasicDescription
     let rate = basic.map { min(max($0.mSampleRate, 8000), 48_000) } ?? 44_100
     let channels = min(max(basic?.mChannelsPerFrame ?? 2, 1), 2)

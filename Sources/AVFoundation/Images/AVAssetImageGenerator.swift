@@ -33,24 +33,24 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
 
   /// Turn, scale and shear pictures as the track's transform says. What it leaves uncovered is transparent. A
   /// transform that would make nothing, or a picture of more than 16384 pixels a side, is left out.
-  public var appliesPreferredTrackTransform: Bool {
+  open var appliesPreferredTrackTransform: Bool {
     get { lock.withLock { turns } }
     set { lock.withLock { turns = newValue } }
   }
   /// Pictures are made to fit into this, keeping their shape; zero: the movie's own size. A side of zero sets no limit.
-  public var maximumSize: CGSize {
+  open var maximumSize: CGSize {
     get { lock.withLock { largest } }
     set { lock.withLock { largest = newValue } }
   }
   /// Which pixels pictures have. Encoded pixels: all, in the shape that they are stored in. Production aperture: all, made
   /// square. Clean aperture, which nil means as well: those of the movie's clean aperture, if it has one, made square.
-  public var apertureMode: ApertureMode? {
+  open var apertureMode: ApertureMode? {
     get { lock.withLock { aperture } }
     set { lock.withLock { aperture = newValue } }
   }
   /// How the asset's video tracks are made into one picture: it is made for the time that is asked for, whatever the
   /// tolerances, and neither turned nor cut by what a track says.
-  public var videoComposition: AVVideoComposition? {
+  open var videoComposition: AVVideoComposition? {
     get { lock.withLock { composition } }
     set {
       let copy = newValue.flatMap { $0.copy() as? AVVideoComposition }
@@ -59,14 +59,14 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
     }
   }
   /// The object that makes the pictures of `videoComposition`; nil where layer instructions are followed.
-  public var customVideoCompositor: (any AVVideoCompositing)? { lock.withLock { compositor } }
+  open var customVideoCompositor: (any AVVideoCompositing)? { lock.withLock { compositor } }
   /// How much earlier than asked a picture may be. Infinite: the key frame before will do, which is fastest.
-  public var requestedTimeToleranceBefore: CMTime {
+  open var requestedTimeToleranceBefore: CMTime {
     get { lock.withLock { before } }
     set { lock.withLock { before = newValue } }
   }
   /// How much later than asked a picture may be.
-  public var requestedTimeToleranceAfter: CMTime {
+  open var requestedTimeToleranceAfter: CMTime {
     get { lock.withLock { after } }
     set { lock.withLock { after = newValue } }
   }
@@ -87,7 +87,7 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
   }
 
   /// The picture at a time, within the tolerances.
-  public func image(at time: CMTime) async throws -> (image: CGImage, actualTime: CMTime) {
+  open func image(at time: CMTime) async throws -> (image: CGImage, actualTime: CMTime) {
     try await withCheckedThrowingContinuation { continuation in
       queue.async {
         continuation.resume(

@@ -17,33 +17,33 @@ open class AVMetadataItem: NSObject, AVAsynchronousKeyValueLoading, @unchecked S
   fileprivate var storedKeySpace: String?
   fileprivate var storedKey: String?
 
-  public var identifier: AVMetadataIdentifier? { lock.withLock { storedIdentifier } }
-  public var value: (any NSCopying & NSObjectProtocol)? { lock.withLock { storedValue } }
-  public var extendedLanguageTag: String? { lock.withLock { storedLanguage } }
+  open var identifier: AVMetadataIdentifier? { lock.withLock { storedIdentifier } }
+  open var value: (any NSCopying & NSObjectProtocol)? { lock.withLock { storedValue } }
+  open var extendedLanguageTag: String? { lock.withLock { storedLanguage } }
   /// The type of the value, `kCMMetadataBaseDataType_*` or one that conforms to it; what was not said, its class tells.
-  public var dataType: String? { lock.withLock { storedDataType } ?? Self.dataType(of: value) }
+  open var dataType: String? { lock.withLock { storedDataType } ?? Self.dataType(of: value) }
 
   /// What was said of the type.
   var saidDataType: String? { lock.withLock { storedDataType } }
 
-  public var keySpace: AVMetadataKeySpace? { identifier?.space.map { AVMetadataKeySpace($0) } }
+  open var keySpace: AVMetadataKeySpace? { identifier?.space.map { AVMetadataKeySpace($0) } }
   /// A string; of four characters where files have four-character codes.
-  public var key: (any NSCopying & NSObjectProtocol)? {
+  open var key: (any NSCopying & NSObjectProtocol)? {
     identifier?.plainKey.map { NSString(string: $0) }
   }
   /// The key in the common key space, if it has a place there.
-  public var commonKey: AVMetadataKey? { identifier?.commonKey }
+  open var commonKey: AVMetadataKey? { identifier?.commonKey }
   /// The language and region that the item is meant for; nil: any.
-  public var locale: Locale? { extendedLanguageTag.map { Locale(identifier: $0) } }
+  open var locale: Locale? { extendedLanguageTag.map { Locale(identifier: $0) } }
   /// When the item holds within the movie: items of a file hold always.
-  public var time: CMTime { lock.withLock { storedTime } }
+  open var time: CMTime { lock.withLock { storedTime } }
   /// See `time`.
-  public var duration: CMTime { lock.withLock { storedDuration } }
-  public var startDate: Date? { lock.withLock { storedStartDate } }
+  open var duration: CMTime { lock.withLock { storedDuration } }
+  open var startDate: Date? { lock.withLock { storedStartDate } }
   /// What an item has besides: items of movie files have nothing.
-  public var extraAttributes: [AVMetadataExtraAttributeKey: Any]? { lock.withLock { storedExtraAttributes } }
+  open var extraAttributes: [AVMetadataExtraAttributeKey: Any]? { lock.withLock { storedExtraAttributes } }
 
-  public var stringValue: String? {
+  open var stringValue: String? {
     switch value {
     case let text as NSString: String(describing: text)
     case let number as NSNumber: number.stringValue
@@ -54,8 +54,8 @@ open class AVMetadataItem: NSObject, AVAsynchronousKeyValueLoading, @unchecked S
     default: nil
     }
   }
-  public var numberValue: NSNumber? { value as? NSNumber }
-  public var dateValue: Date? {
+  open var numberValue: NSNumber? { value as? NSNumber }
+  open var dateValue: Date? {
     if let date = value as? NSDate {
       return Date(timeIntervalSinceReferenceDate: date.timeIntervalSinceReferenceDate)
     }
@@ -65,20 +65,20 @@ open class AVMetadataItem: NSObject, AVAsynchronousKeyValueLoading, @unchecked S
     formatter.formatOptions.insert(.withFractionalSeconds)
     return formatter.date(from: text)
   }
-  public var dataValue: Data? { (value as? NSData).map { Data(referencing: $0) } }
+  open var dataValue: Data? { (value as? NSData).map { Data(referencing: $0) } }
 
   @discardableResult
-  public func statusOfValue(forKey key: String, error outError: NSErrorPointer) -> AVKeyValueStatus {
+  open func statusOfValue(forKey key: String, error outError: NSErrorPointer) -> AVKeyValueStatus {
     .loaded
   }
-  @preconcurrency public func loadValuesAsynchronously(
+  @preconcurrency open func loadValuesAsynchronously(
     forKeys keys: [String], completionHandler handler: (@Sendable () -> Void)? = nil
   ) {
     assetLoadingQueue.async { handler?() }
   }
 
   /// Those of the items that have an identifier; a common one finds all that mean the same.
-  public class func metadataItems(
+  open class func metadataItems(
     from metadataItems: [AVMetadataItem], filteredByIdentifier identifier: AVMetadataIdentifier
   ) -> [AVMetadataItem] {
     metadataItems.filter { item in
@@ -88,7 +88,7 @@ open class AVMetadataItem: NSObject, AVAsynchronousKeyValueLoading, @unchecked S
   }
 
   /// Those of the items that have a key and a key space, of which each may be nil: any.
-  public class func metadataItems(
+  open class func metadataItems(
     from metadataItems: [AVMetadataItem], withKey key: Any?, keySpace: AVMetadataKeySpace?
   ) -> [AVMetadataItem] {
     let wanted = key.flatMap { identifier(forKey: $0, keySpace: keySpace ?? .quickTimeMetadata)?.plainKey }
@@ -101,7 +101,7 @@ open class AVMetadataItem: NSObject, AVAsynchronousKeyValueLoading, @unchecked S
   }
 
   /// Items in the first of the languages that there are any in, then those in the next; without a language, at the end.
-  public class func metadataItems(
+  open class func metadataItems(
     from metadataItems: [AVMetadataItem],
     filteredAndSortedAccordingToPreferredLanguages preferredLanguages: [String]
   ) -> [AVMetadataItem] {
@@ -117,14 +117,14 @@ open class AVMetadataItem: NSObject, AVAsynchronousKeyValueLoading, @unchecked S
     }
   }
 
-  public class func metadataItems(
+  open class func metadataItems(
     from metadataItems: [AVMetadataItem], with locale: Locale
   ) -> [AVMetadataItem] {
     metadataItems.filter { $0.locale?.identifier(.bcp47) == locale.identifier(.bcp47) }
   }
 
   /// The identifier of a key in a key space; nil if the key is neither text nor a four-character code.
-  public class func identifier(forKey key: Any, keySpace: AVMetadataKeySpace) -> AVMetadataIdentifier? {
+  open class func identifier(forKey key: Any, keySpace: AVMetadataKeySpace) -> AVMetadataIdentifier? {
     if let key = key as? AVMetadataKey {
       return AVMetadataIdentifier(space: keySpace.rawValue, key: key.rawValue)
     }
@@ -134,10 +134,10 @@ open class AVMetadataItem: NSObject, AVAsynchronousKeyValueLoading, @unchecked S
     let scalars = [24, 16, 8, 0].map { Unicode.Scalar(UInt8(truncatingIfNeeded: code >> UInt32($0))) }
     return AVMetadataIdentifier(space: keySpace.rawValue, key: String(String.UnicodeScalarView(scalars)))
   }
-  public class func keySpace(forIdentifier identifier: AVMetadataIdentifier) -> AVMetadataKeySpace? {
+  open class func keySpace(forIdentifier identifier: AVMetadataIdentifier) -> AVMetadataKeySpace? {
     identifier.space.map { AVMetadataKeySpace($0) }
   }
-  public class func key(forIdentifier identifier: AVMetadataIdentifier) -> Any? { identifier.plainKey }
+  open class func key(forIdentifier identifier: AVMetadataIdentifier) -> Any? { identifier.plainKey }
 }
 
 /// What belongs to a metadata item besides its value.

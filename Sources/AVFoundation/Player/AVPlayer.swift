@@ -71,7 +71,7 @@ open class AVPlayer: NSObject, PlaybackOwner, @unchecked Sendable {
 
   // MARK: - Item
 
-  public var currentItem: AVPlayerItem? { lock.withLock { item } }
+  open var currentItem: AVPlayerItem? { lock.withLock { item } }
 
   /// Plays another item from now on, at the rate of the old one; nil: none.
   open func replaceCurrentItem(with item: AVPlayerItem?) {
@@ -133,7 +133,7 @@ open class AVPlayer: NSObject, PlaybackOwner, @unchecked Sendable {
   // MARK: - State
 
   /// Ready unless the current item has failed; unknown without one.
-  public var status: Status {
+  open var status: Status {
     switch currentItem?.status {
     case .failed: .failed
     case .readyToPlay: .readyToPlay
@@ -142,9 +142,9 @@ open class AVPlayer: NSObject, PlaybackOwner, @unchecked Sendable {
   }
 
   /// Why the current item cannot be played.
-  public var error: Error? { currentItem?.error }
+  open var error: Error? { currentItem?.error }
 
-  public var timeControlStatus: TimeControlStatus {
+  open var timeControlStatus: TimeControlStatus {
     guard rate != 0 else { return .paused }
     guard let playback = currentItem?.playback, CMTimebaseGetRate(playback.timebase) != 0 else {
       return .waitingToPlayAtSpecifiedRate
@@ -152,7 +152,7 @@ open class AVPlayer: NSObject, PlaybackOwner, @unchecked Sendable {
     return .playing
   }
 
-  public var reasonForWaitingToPlay: WaitingReason? {
+  open var reasonForWaitingToPlay: WaitingReason? {
     guard timeControlStatus == .waitingToPlayAtSpecifiedRate else { return nil }
     guard let item = currentItem else { return .noItemToPlay }
     return item.status == .unknown ? .evaluatingBufferingRate : .toMinimizeStalls
@@ -161,13 +161,13 @@ open class AVPlayer: NSObject, PlaybackOwner, @unchecked Sendable {
   // MARK: - Rate
 
   /// How fast time goes on; 0: it stands still. What is below zero is taken for zero: see `AVPlayerItem.canPlayReverse`.
-  public var rate: Float {
+  open var rate: Float {
     get { lock.withLock { currentRate } }
     set { setRate(newValue) }
   }
 
   /// The rate of `play()`.
-  public var defaultRate: Float {
+  open var defaultRate: Float {
     get { lock.withLock { usualRate } }
     set { lock.withLock { usualRate = newValue.isFinite ? max(0, newValue) : usualRate } }
   }
@@ -204,7 +204,7 @@ open class AVPlayer: NSObject, PlaybackOwner, @unchecked Sendable {
   }
 
   /// Whether time waits until enough has been read.
-  public var automaticallyWaitsToMinimizeStalling: Bool {
+  open var automaticallyWaitsToMinimizeStalling: Bool {
     get { lock.withLock { waits } }
     set {
       let item = lock.withLock {
@@ -215,7 +215,7 @@ open class AVPlayer: NSObject, PlaybackOwner, @unchecked Sendable {
     }
   }
 
-  public var actionAtItemEnd: ActionAtItemEnd {
+  open var actionAtItemEnd: ActionAtItemEnd {
     get { lock.withLock { endAction } }
     set {
       let item = lock.withLock {
@@ -241,22 +241,22 @@ open class AVPlayer: NSObject, PlaybackOwner, @unchecked Sendable {
   // MARK: - Sound
 
   /// From 0 to 1, beside the machine's own volume.
-  public var volume: Float {
+  open var volume: Float {
     get { renderer.volume }
     set { renderer.volume = newValue }
   }
 
-  public var isMuted: Bool {
+  open var isMuted: Bool {
     get { renderer.isMuted }
     set { renderer.isMuted = newValue }
   }
 
   /// Of this package, not Apple's: where the sound is heard; nil: nowhere.
-  public var ovtAudioSink: (any OVTAudioSink)? {
+  open var ovtAudioSink: (any OVTAudioSink)? {
     get { renderer.ovtAudioSink }
     set { renderer.ovtAudioSink = newValue }
   }
 
   /// Of this package, not Apple's: seconds by which the sound that is heard is ahead of the time line; nil while none is.
-  public var ovtSoundOffset: Double? { renderer.ovtOffset }
+  open var ovtSoundOffset: Double? { renderer.ovtOffset }
 }

@@ -87,5 +87,5 @@ open class AVAssetTrackGroup: NSObject, @unchecked Sendable {
   }
 
   /// The tracks' numbers.
-  public var trackIDs: [NSNumber] { ids.map { NSNumber(value: $0) } }
+  open var trackIDs: [NSNumber] { ids.map { NSNumber(value: $0) } }
 }

@@ -26,6 +26,10 @@ open class AVPlayerItem: NSObject, @unchecked Sendable {
 
   public convenience init(asset: AVAsset) { self.init(asset: asset, automaticallyLoadedAssetKeys: nil) }
 
+  public convenience init(asset: AVAsset, automaticallyLoadedAssetKeys: [AVPartialAsyncProperty<AVAsset>]) {
+    self.init(asset: asset, automaticallyLoadedAssetKeys: automaticallyLoadedAssetKeys.map(\.key))
+  }
+
   public init(asset: AVAsset, automaticallyLoadedAssetKeys: [String]?) {
     self.asset = asset
     self.automaticallyLoadedAssetKeys = automaticallyLoadedAssetKeys ?? []
@@ -38,21 +42,21 @@ open class AVPlayerItem: NSObject, @unchecked Sendable {
 
   // MARK: - State
 
-  public var status: Status { playback.lock.withLock { playback.shared.status } }
+  open var status: Status { playback.lock.withLock { playback.shared.status } }
   /// Why the item cannot be played.
-  public var error: Error? { playback.lock.withLock { playback.shared.error } }
+  open var error: Error? { playback.lock.withLock { playback.shared.error } }
   /// What of the item was damaged, as far as it has been read; tracks are read a little ahead, and what is read again after
   /// a seek counts again. Damaged pictures and packets do not end it. Where a track breaks off, `failure` says why: the item
   /// is played as far as it goes, stays ready, and ends with `AVPlayerItemFailedToPlayToEndTime`.
-  public var ovtDamage: OVTReadingDamage { playback.damage }
+  open var ovtDamage: OVTReadingDamage { playback.damage }
   /// Indefinite until the file has been opened.
-  public var duration: CMTime {
+  open var duration: CMTime {
     let (status, duration) = playback.lock.withLock { (playback.shared.status, playback.shared.duration) }
     return status == .readyToPlay && duration.isNumeric ? duration : .indefinite
   }
   /// The size that the pictures are to be seen at, upright and in square pixels: that of the video composition, if there
   /// is one. Zero without pictures.
-  public var presentationSize: CGSize {
+  open var presentationSize: CGSize {
     let (size, turn, composition) = playback.lock.withLock {
       (playback.shared.naturalSize, playback.shared.transform, playback.shared.mixing.composition)
     }
@@ -62,13 +66,13 @@ open class AVPlayerItem: NSObject, @unchecked Sendable {
       height: abs(turn.b) * size.width + abs(turn.d) * size.height)
   }
   /// The item's time line. It may be followed, and is the player's to change.
-  public var timebase: CMTimebase? { playback.timebase }
+  open var timebase: CMTimebase? { playback.timebase }
 
   @discardableResult
-  public func currentTime() -> CMTime { CMTimebaseGetTime(playback.timebase) }
+  open func currentTime() -> CMTime { CMTimebaseGetTime(playback.timebase) }
 
   /// Where playing ends before the end of the asset; invalid: at the end.
-  public var forwardPlaybackEndTime: CMTime {
+  open var forwardPlaybackEndTime: CMTime {
     get { playback.lock.withLock { playback.shared.forwardEnd } }
     set {
       let isOther = playback.lock.withLock {
@@ -80,16 +84,16 @@ open class AVPlayerItem: NSObject, @unchecked Sendable {
   }
 
   /// Rates above one are played; pictures that come too late are left out.
-  public var canPlayFastForward: Bool { status == .readyToPlay }
-  public var canPlaySlowForward: Bool { status == .readyToPlay }
-  public var canPlayReverse: Bool { false }
-  public var canPlayFastReverse: Bool { false }
-  public var canPlaySlowReverse: Bool { false }
-  public var canStepForward: Bool { presentationSize != .zero }
-  public var canStepBackward: Bool { presentationSize != .zero }
+  open var canPlayFastForward: Bool { status == .readyToPlay }
+  open var canPlaySlowForward: Bool { status == .readyToPlay }
+  open var canPlayReverse: Bool { false }
+  open var canPlayFastReverse: Bool { false }
+  open var canPlaySlowReverse: Bool { false }
+  open var canStepForward: Bool { presentationSize != .zero }
+  open var canStepBackward: Bool { presentationSize != .zero }
 
   /// `NSValue`s of `CMTimeRange`: where one can go.
-  public var seekableTimeRanges: [NSValue] {
+  open var seekableTimeRanges: [NSValue] {
     let duration = duration
     guard duration.isNumeric, duration > .zero else { return [] }
     return [NSValue(timeRange: CMTimeRange(start: .zero, duration: duration))]
@@ -120,12 +124,12 @@ open class AVPlayerItem: NSObject, @unchecked Sendable {
   }
 
   @discardableResult
-  public func seek(to time: CMTime) async -> Bool {
+  open func seek(to time: CMTime) async -> Bool {
     await withCheckedContinuation { done in seek(to: time) { done.resume(returning: $0) } }
   }
 
   @discardableResult
-  public func seek(to time: CMTime, toleranceBefore: CMTime, toleranceAfter: CMTime) async -> Bool {
+  open func seek(to time: CMTime, toleranceBefore: CMTime, toleranceAfter: CMTime) async -> Bool {
     await withCheckedContinuation { done in
       seek(to: time, toleranceBefore: toleranceBefore, toleranceAfter: toleranceAfter) {
         done.resume(returning: $0)
@@ -138,7 +142,7 @@ open class AVPlayerItem: NSObject, @unchecked Sendable {
 
   // MARK: - Outputs
 
-  public var outputs: [AVPlayerItemOutput] { lock.withLock { ownOutputs } }
+  open var outputs: [AVPlayerItemOutput] { lock.withLock { ownOutputs } }
 
   /// Gives the item's pictures to an output too. One that belongs to another item stays there.
   open func add(_ output: AVPlayerItemOutput) {

@@ -116,8 +116,8 @@ open class AVPlayerItemVideoOutput: AVPlayerItemOutput, PictureConsumer, @unchec
     lock.withLock { (listener, listenerQueue) = (delegate, delegateQueue) }
   }
 
-  public var delegate: (any AVPlayerItemOutputPullDelegate)? { lock.withLock { listener } }
-  public var delegateQueue: DispatchQueue? { lock.withLock { listenerQueue } }
+  open var delegate: (any AVPlayerItemOutputPullDelegate)? { lock.withLock { listener } }
+  open var delegateQueue: DispatchQueue? { lock.withLock { listenerQueue } }
 
   /// Calls the delegate's `outputMediaDataWillChange` once, when the next picture is there.
   ///

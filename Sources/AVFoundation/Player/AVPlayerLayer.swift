@@ -20,7 +20,7 @@ open class AVPlayerLayer: NSObject, @unchecked Sendable {
 
   deinit { source?.remove(content) }
 
-  public var player: AVPlayer? {
+  open var player: AVPlayer? {
     get { lock.withLock { source } }
     set {
       let old = lock.withLock {
@@ -34,31 +34,31 @@ open class AVPlayerLayer: NSObject, @unchecked Sendable {
   }
 
   /// How the picture is fitted into `bounds`, or into a window.
-  public var videoGravity: AVLayerVideoGravity {
+  open var videoGravity: AVLayerVideoGravity {
     get { content.videoGravity }
     set { content.videoGravity = newValue }
   }
 
-  public var bounds: CGRect {
+  open var bounds: CGRect {
     get { content.bounds }
     set { content.bounds = newValue }
   }
 
   /// Where the picture is in `bounds`; empty without one.
-  public var videoRect: CGRect { content.videoRect }
+  open var videoRect: CGRect { content.videoRect }
 
   /// Whether a picture of the current item is there to be seen.
-  public var isReadyForDisplay: Bool { content.shownPicture != nil }
+  open var isReadyForDisplay: Bool { content.shownPicture != nil }
 
   /// The picture that is seen; nil if there is none.
   @discardableResult
   open func copyDisplayedPixelBuffer() -> CVPixelBuffer? { content.shownPicture }
 
   /// Of this package, not Apple's: pictures that were shown, and that were over before they could be.
-  public var ovtPictureCounts: (shown: Int, dropped: Int) { content.ovtPictureCounts }
+  open var ovtPictureCounts: (shown: Int, dropped: Int) { content.ovtPictureCounts }
 
   /// Of this package, not Apple's: see `AVSampleBufferDisplayLayer.FrameHandler`.
-  @preconcurrency public var frameHandler: AVSampleBufferDisplayLayer.FrameHandler? {
+  @preconcurrency open var frameHandler: AVSampleBufferDisplayLayer.FrameHandler? {
     get { content.frameHandler }
     set { content.frameHandler = newValue }
   }

@@ -8,7 +8,11 @@ extension Playback {
   ///
   /// - `before`, `after`: How far from it the result may be. A key frame within `before` is found faster.
   /// - `completion`: Receives, on a queue of the package's, whether the time was reached.
-  func seek(to time: CMTime, before: CMTime, after: CMTime, completion: (@Sendable (Bool) -> Void)?) {
+  /// - `isStep`: From the picture that is seen, not a client's.
+  func seek(
+    to time: CMTime, before: CMTime, after: CMTime, isStep: Bool = false,
+    completion: (@Sendable (Bool) -> Void)?
+  ) {
     guard time.isPlayable else {
       if let completion { Self.callbacks.async { completion(false) } }
       return
@@ -17,6 +21,7 @@ extension Playback {
       if shared.status == .failed { return (nil, true) }
       let old = shared.seek
       shared.seekCount += 1
+      if !isStep { shared.givenSeeks += 1 }
       shared.seek = Seek(
         id: shared.seekCount, time: time, before: before, completion: completion)
       return (old, false)
@@ -81,19 +86,22 @@ extension Playback {
 
   // MARK: - Steps
 
-  /// Goes on or back by a number of pictures, from the one that is seen.
+  /// Goes on or back by a number of pictures, from the one that is seen, or will be after the seek or the step before.
   func step(by count: Int) {
-    control.async { [weak self] in self?.performStep(count) }
+    let seeks = lock.withLock { shared.givenSeeks }
+    control.async { [weak self] in self?.performStep(count, after: seeks) }
   }
 
-  private func performStep(_ count: Int) {
-    guard count != 0, let track = pictureTrack else { return }
+  private func performStep(_ count: Int, after seeks: Int) {
+    let (isOvertaken, target) = lock.withLock { (shared.givenSeeks != seeks, shared.seek?.time) }
+    guard count != 0, !isOvertaken, let track = pictureTrack else { return }
     let range = track.timeRange
     let last = range.end - CMTime(value: 1, timescale: max(10_000, track.naturalTimeScale))
-    let shown = max(range.start, min(CMTimebaseGetTime(timebase), last))
+    let from = target.map { clampedToAsset($0) } ?? CMTimebaseGetTime(timebase)
+    let shown = max(range.start, min(from, last))
     let time = track.samplePresentationTime(forTrackTime: shown)
     guard time.isNumeric else { return }
-    seek(to: track.pictureTime(count, from: time), before: .zero, after: .zero, completion: nil)
+    seek(to: track.pictureTime(count, from: time), before: .zero, after: .zero, isStep: true, completion: nil)
   }
 }
 

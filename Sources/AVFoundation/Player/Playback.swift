@@ -31,6 +31,8 @@ final class Playback: @unchecked Sendable {
     var endAction = AVPlayer.ActionAtItemEnd.pause
     var seek: Seek?
     var seekCount = 0
+    /// Those that clients asked for by a time.
+    var givenSeeks = 0
     var consumers = PictureConsumers()
     var duration = CMTime.invalid
     var naturalSize = CGSize.zero

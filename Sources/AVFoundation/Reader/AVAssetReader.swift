@@ -32,28 +32,28 @@ open class AVAssetReader: NSObject, @unchecked Sendable {
 
   deinit { for output in currentOutputs { output.stop() } }
 
-  public var status: Status { lock.withLock { currentStatus } }
+  open var status: Status { lock.withLock { currentStatus } }
 
   /// Why the reading failed.
-  public var error: Error? { lock.withLock { currentError } }
+  open var error: Error? { lock.withLock { currentError } }
 
   /// What to read. Compressed samples begin with the last key frame at or before the start. Set it before
   /// `startReading()`; later it has no effect.
-  public var timeRange: CMTimeRange {
+  open var timeRange: CMTimeRange {
     get { lock.withLock { range } }
     set { lock.withLock { if currentStatus == .unknown { range = newValue } } }
   }
 
-  public var outputs: [AVAssetReaderOutput] { lock.withLock { currentOutputs } }
+  open var outputs: [AVAssetReaderOutput] { lock.withLock { currentOutputs } }
 
   /// Whether the output's track belongs to the asset, its settings can be met and reading has not begun.
   @discardableResult
-  public func canAdd(_ output: AVAssetReaderOutput) -> Bool {
+  open func canAdd(_ output: AVAssetReaderOutput) -> Bool {
     status == .unknown && output.reader == nil && output.belongs(to: asset) && output.settingsError == nil
   }
 
   /// Adds an output. One that cannot be added makes `startReading()` fail.
-  public func add(_ output: AVAssetReaderOutput) {
+  open func add(_ output: AVAssetReaderOutput) {
     if status != .unknown || output.reader != nil || !output.belongs(to: asset) {
       fail(
         AVError(
@@ -68,7 +68,7 @@ open class AVAssetReader: NSObject, @unchecked Sendable {
   /// Begins.
   /// - Returns: False, with `error` set, if an output cannot be served.
   @discardableResult
-  public func startReading() -> Bool {
+  open func startReading() -> Bool {
     guard status == .unknown else { return false }
     let outputs = outputs
     let range = timeRange
@@ -92,7 +92,7 @@ open class AVAssetReader: NSObject, @unchecked Sendable {
   }
 
   /// Stops. Outputs give nil from now on.
-  public func cancelReading() {
+  open func cancelReading() {
     let outputs = lock.withLock {
       if currentStatus == .unknown || currentStatus == .reading { currentStatus = .cancelled }
       return currentOutputs

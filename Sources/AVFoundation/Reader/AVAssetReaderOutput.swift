@@ -18,20 +18,20 @@ open class AVAssetReaderOutput: NSObject, @unchecked Sendable {
 
   override init() { super.init() }
 
-  public var mediaType: AVMediaType { .video }
+  open var mediaType: AVMediaType { .video }
 
   /// Filled by the sources.
   let damage = DamageLog()
 
   /// Whether samples may be changed by the program. If not, pictures come without a copy where that is possible;
   /// they may then be references of later ones, and must not be written to. Set it before reading begins.
-  public var alwaysCopiesSampleData: Bool {
+  open var alwaysCopiesSampleData: Bool {
     get { stateLock.withLock { copies } }
     set { stateLock.withLock { if source == nil { copies = newValue } } }
   }
 
   /// Whether `reset(forReadingTimeRanges:)` may be called. Set it before reading begins.
-  public var supportsRandomAccess: Bool {
+  open var supportsRandomAccess: Bool {
     get { stateLock.withLock { randomAccess } }
     set { stateLock.withLock { if source == nil { randomAccess = newValue } } }
   }

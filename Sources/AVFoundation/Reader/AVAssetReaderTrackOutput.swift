@@ -31,13 +31,13 @@ open class AVAssetReaderTrackOutput: AVAssetReaderOutput, @unchecked Sendable {
     super.init()
   }
 
-  public override var mediaType: AVMediaType { track.mediaType }
+  open override var mediaType: AVMediaType { track.mediaType }
 
   /// How sound keeps its pitch where a track is played at another rate than 1.0: in a composition whose parts are
   /// scaled. `spectral`, the default, and `timeDomain` keep it, `varispeed` lets it follow the speed; elsewhere the three
   /// give the same sound. With another one the output cannot be added to a reader. Set it before reading begins; later
   /// it has no effect.
-  public var audioTimePitchAlgorithm: AVAudioTimePitchAlgorithm {
+  open var audioTimePitchAlgorithm: AVAudioTimePitchAlgorithm {
     get { pitchLock.withLock { pitch } }
     set { if reader?.status ?? .unknown == .unknown { pitchLock.withLock { pitch = newValue } } }
   }
@@ -46,13 +46,13 @@ open class AVAssetReaderTrackOutput: AVAssetReaderOutput, @unchecked Sendable {
   /// silence or, of samples as they are stored, nothing, and decoded pictures end where the file can be read no further.
   /// `ovtDamage` then tells of it, and the reader does not fail. Off unless set, when samples as they are stored come with
   /// their damage; set it before reading begins.
-  public var ovtToleratesDamage: Bool {
+  open var ovtToleratesDamage: Bool {
     get { damage.isTolerated }
     set { if reader?.status ?? .unknown == .unknown { damage.isTolerated = newValue } }
   }
 
   /// What of the track was damaged, as far as it has been read. The pictures are read a little ahead.
-  public var ovtDamage: OVTReadingDamage { damage.value }
+  open var ovtDamage: OVTReadingDamage { damage.value }
   private let pitchLock = Lock()
   private var pitch = AVAudioTimePitchAlgorithm.spectral
 
@@ -108,7 +108,7 @@ open class AVAssetReaderSampleReferenceOutput: AVAssetReaderOutput, @unchecked S
     super.init()
   }
 
-  public override var mediaType: AVMediaType { track.mediaType }
+  open override var mediaType: AVMediaType { track.mediaType }
 
   override func belongs(to asset: AVAsset) -> Bool { track.file === asset.file }
 

@@ -26,7 +26,7 @@ open class AVAssetResourceLoader: NSObject, @unchecked Sendable {
   /// Of the parameters:
   ///
   /// - `delegateQueue`: Where the delegate's methods are called.
-  public func setDelegate(
+  open func setDelegate(
     _ delegate: (any AVAssetResourceLoaderDelegate)?, queue delegateQueue: DispatchQueue?
   ) {
     lock.withLock {
@@ -35,8 +35,8 @@ open class AVAssetResourceLoader: NSObject, @unchecked Sendable {
     }
   }
 
-  public var delegate: (any AVAssetResourceLoaderDelegate)? { lock.withLock { currentDelegate } }
-  public var delegateQueue: DispatchQueue? { lock.withLock { currentQueue } }
+  open var delegate: (any AVAssetResourceLoaderDelegate)? { lock.withLock { currentDelegate } }
+  open var delegateQueue: DispatchQueue? { lock.withLock { currentQueue } }
 
   /// Calls the delegate on its queue, or something else if there is none any more.
   private func tell(

@@ -40,18 +40,18 @@ open class AVAssetResourceLoadingRequest: NSObject, @unchecked Sendable {
   }
 
   /// The delegate has finished, well or not.
-  public var isFinished: Bool { condition.withLock { finished } }
+  open var isFinished: Bool { condition.withLock { finished } }
   /// Nobody waits any more.
-  public var isCancelled: Bool { condition.withLock { cancelled } }
+  open var isCancelled: Bool { condition.withLock { cancelled } }
 
   /// What a server has answered, if the delegate has it from one.
-  public var response: URLResponse? {
+  open var response: URLResponse? {
     get { condition.withLock { storedResponse } }
     set { condition.withLock { storedResponse = newValue } }
   }
 
   /// Where the content is instead: a file, or a URL that needs no delegate. Set it before `finishLoading()`.
-  public var redirect: URLRequest? {
+  open var redirect: URLRequest? {
     get { condition.withLock { storedRedirect } }
     set { condition.withLock { storedRedirect = newValue } }
   }
@@ -133,7 +133,7 @@ open class AVAssetResourceLoadingRequestor: NSObject, @unchecked Sendable {
   // Sendable: without state.
   override init() { super.init() }
   /// Whether reports of expired sessions follow: no.
-  public var providesExpiredSessionReports: Bool { false }
+  open var providesExpiredSessionReports: Bool { false }
 }
 
 /// What a delegate is to say of the content, before it finishes the request.
@@ -153,30 +153,30 @@ open class AVAssetResourceLoadingContentInformationRequest: NSObject, @unchecked
   override init() { super.init() }
 
   /// A uniform type identifier ("public.mpeg-4"). What the content is, its bytes say.
-  public var contentType: String? {
+  open var contentType: String? {
     get { lock.withLock { values.type } }
     set { lock.withLock { values.type = newValue } }
   }
   /// The types that would do; nil: any.
-  public var allowedContentTypes: [String]? { nil }
+  open var allowedContentTypes: [String]? { nil }
   /// Bytes; 0: not known. Movies whose index is at the end need it.
-  public var contentLength: Int64 {
+  open var contentLength: Int64 {
     get { lock.withLock { values.length } }
     set { lock.withLock { values.length = max(0, newValue) } }
   }
   /// Whether parts can be asked for. If not, all is asked for at once, and kept in memory.
-  public var isByteRangeAccessSupported: Bool {
+  open var isByteRangeAccessSupported: Bool {
     get { lock.withLock { values.hasParts } }
     set { lock.withLock { values.hasParts = newValue } }
   }
   /// Whether no part is slow to come. Nothing depends on it here.
-  public var isEntireLengthAvailableOnDemand: Bool {
+  open var isEntireLengthAvailableOnDemand: Bool {
     get { lock.withLock { values.isWhole } }
     set { lock.withLock { values.isWhole = newValue } }
   }
   /// Until when what was given holds. A file's bytes are asked for when they are read, and none is asked for again because
   /// of its date: there are no keys here, which alone expire.
-  public var renewalDate: Date? {
+  open var renewalDate: Date? {
     get { lock.withLock { values.renewal } }
     set { lock.withLock { values.renewal = newValue } }
   }
@@ -213,7 +213,7 @@ open class AVAssetResourceLoadingDataRequest: NSObject, @unchecked Sendable {
   }
 
   /// Where the next bytes belong.
-  public var currentOffset: Int64 { lock.withLock { offset } }
+  open var currentOffset: Int64 { lock.withLock { offset } }
 
   /// Gives the next bytes, as often as need be. What is more than was asked for is not used, nor what comes after the
   /// end of the request.

@@ -30,7 +30,7 @@ open class AVAssetReaderVideoCompositionOutput: AVAssetReaderOutput, @unchecked 
   }
 
   /// What is made of the tracks. Set it before reading begins: without one the reader fails.
-  public var videoComposition: AVVideoComposition? {
+  open var videoComposition: AVVideoComposition? {
     get { compositionLock.withLock { composition } }
     set {
       guard reader?.status ?? .unknown == .unknown else { return }
@@ -51,7 +51,7 @@ open class AVAssetReaderVideoCompositionOutput: AVAssetReaderOutput, @unchecked 
   }
 
   /// The object that makes the pictures; nil where layer instructions are followed.
-  public var customVideoCompositor: (any AVVideoCompositing)? { compositionLock.withLock { compositor } }
+  open var customVideoCompositor: (any AVVideoCompositing)? { compositionLock.withLock { compositor } }
 
   override var settingsError: AVError? {
     if case .failure(let error) = request { return error }

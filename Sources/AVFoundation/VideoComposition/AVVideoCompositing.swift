@@ -6,9 +6,9 @@ import Foundation
 public protocol AVVideoCompositing: NSObjectProtocol {
   init()
   /// What source pictures are to be like: Core Video's pixel buffer attributes. Nil: as they are decoded.
-  var sourcePixelBufferAttributes: [String: any Sendable]? { get }
+  @preconcurrency var sourcePixelBufferAttributes: [String: any Sendable]? { get }
   /// What pictures of the render context are to be like: Core Video's pixel buffer attributes.
-  var requiredPixelBufferAttributesForRenderContext: [String: any Sendable] { get }
+  @preconcurrency var requiredPixelBufferAttributesForRenderContext: [String: any Sendable] { get }
   /// Called before the first request, and when size or format of the pictures change.
   func renderContextChanged(_ newRenderContext: AVVideoCompositionRenderContext)
   /// Asks for a picture. The request is finished in the call or later, from any thread.
@@ -62,14 +62,14 @@ open class AVVideoCompositionRenderContext: NSObject, @unchecked Sendable {
   }
 
   /// From the composition's coordinates to pixels: identity, as the render scale is 1.
-  public var renderTransform: CGAffineTransform { .identity }
-  public var renderScale: Float { 1 }
-  public var pixelAspectRatio: AVPixelAspectRatio {
+  open var renderTransform: CGAffineTransform { .identity }
+  open var renderScale: Float { 1 }
+  open var pixelAspectRatio: AVPixelAspectRatio {
     AVPixelAspectRatio(horizontalSpacing: 1, verticalSpacing: 1)
   }
-  public var edgeWidths: AVEdgeWidths { AVEdgeWidths(left: 0, top: 0, right: 0, bottom: 0) }
+  open var edgeWidths: AVEdgeWidths { AVEdgeWidths(left: 0, top: 0, right: 0, bottom: 0) }
   /// Reading is not done for a preview.
-  public var highQualityRendering: Bool { true }
+  open var highQualityRendering: Bool { true }
 
   /// A picture to fill; nil if there is no memory.
   open func newPixelBuffer() -> CVPixelBuffer? {
@@ -127,7 +127,7 @@ open class AVAsynchronousVideoCompositionRequest: NSObject, @unchecked Sendable 
   }
 
   /// The tracks that there are pictures of at this time, as numbers.
-  public var sourceTrackIDs: [NSNumber] { frames.keys.sorted().map { NSNumber(value: $0) } }
+  open var sourceTrackIDs: [NSNumber] { frames.keys.sorted().map { NSNumber(value: $0) } }
 
   /// A track's picture; nil if it shows none at this time. It must not be written to.
   open func sourceFrame(byTrackID trackID: CMPersistentTrackID) -> CVPixelBuffer? {

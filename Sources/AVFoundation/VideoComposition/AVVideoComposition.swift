@@ -27,6 +27,24 @@ open class AVVideoComposition: NSObject, NSCopying, NSMutableCopying, @unchecked
     fill(propertiesOf: asset)
   }
 
+  /// A composition that shows an asset's first video track; see `init(propertiesOf:)`. Throws where the asset cannot be read.
+  open class func videoComposition(withPropertiesOf asset: AVAsset) async throws -> AVVideoComposition {
+    _ = try await asset.load(.duration)
+    return AVVideoComposition(propertiesOf: asset)
+  }
+
+  /// The same for a completion handler, which is called on any queue.
+  @preconcurrency open class func videoComposition(
+    withPropertiesOf asset: AVAsset,
+    completionHandler: @escaping @Sendable (AVVideoComposition?, (any Error)?) -> Void
+  ) {
+    Task {
+      do { completionHandler(try await videoComposition(withPropertiesOf: asset), nil) } catch {
+        completionHandler(nil, error)
+      }
+    }
+  }
+
   func fill(propertiesOf asset: AVAsset) {
     guard let track = asset.tracks.first(where: { $0.mediaType == .video }) else { return }
     let frameDuration = track.regularFrameDuration
@@ -47,27 +65,27 @@ open class AVVideoComposition: NSObject, NSCopying, NSMutableCopying, @unchecked
 
   /// The distance of the pictures that are made. `init(propertiesOf:)` takes it from the track's nominal frame rate, up to
   /// 240 a second.
-  public var frameDuration: CMTime { lock.withLock { values.frameDuration } }
+  open var frameDuration: CMTime { lock.withLock { values.frameDuration } }
   /// Their size in pixels.
-  public var renderSize: CGSize { lock.withLock { values.renderSize } }
+  open var renderSize: CGSize { lock.withLock { values.renderSize } }
   /// What the pictures are scaled by for a preview: only 1.0 is possible.
-  public var renderScale: Float { lock.withLock { values.renderScale } }
+  open var renderScale: Float { lock.withLock { values.renderScale } }
   /// What is made when: one after the other, without gaps, up to the end of what is read.
-  public var instructions: [any AVVideoCompositionInstructionProtocol] {
+  open var instructions: [any AVVideoCompositionInstructionProtocol] {
     lock.withLock { values.instructions }
   }
   /// Makes the pictures; nil: layer instructions are followed.
-  public var customVideoCompositorClass: (any AVVideoCompositing.Type)? {
+  open var customVideoCompositorClass: (any AVVideoCompositing.Type)? {
     lock.withLock { values.compositor }
   }
   /// The track whose pictures' times are those of the pictures that are made, instead of a regular distance.
-  public var sourceTrackIDForFrameTiming: CMPersistentTrackID { lock.withLock { values.sourceTrackID } }
+  open var sourceTrackIDForFrameTiming: CMPersistentTrackID { lock.withLock { values.sourceTrackID } }
 
   /// The colours of the pictures that are made, each a value of `AVVideoSettings`: sources are converted to them, and the
   /// pictures say so. All three, or, for the sources' own colours, none.
-  public var colorPrimaries: String? { lock.withLock { values.colorPrimaries } }
-  public var colorTransferFunction: String? { lock.withLock { values.colorTransferFunction } }
-  public var colorYCbCrMatrix: String? { lock.withLock { values.colorYCbCrMatrix } }
+  open var colorPrimaries: String? { lock.withLock { values.colorPrimaries } }
+  open var colorTransferFunction: String? { lock.withLock { values.colorTransferFunction } }
+  open var colorYCbCrMatrix: String? { lock.withLock { values.colorYCbCrMatrix } }
 
   open func copy(with zone: NSZone? = nil) -> Any { copied(to: AVVideoComposition()) }
   open func mutableCopy(with zone: NSZone? = nil) -> Any { copied(to: AVMutableVideoComposition()) }
@@ -110,46 +128,47 @@ extension AVAssetTrack {
 /// A composition that a program makes.
 open class AVMutableVideoComposition: AVVideoComposition, @unchecked Sendable {
   // Sendable: the base class's lock guards all.
-  override public var frameDuration: CMTime {
+  override open var frameDuration: CMTime {
     get { super.frameDuration }
     set { lock.withLock { values.frameDuration = newValue } }
   }
-  override public var renderSize: CGSize {
+  override open var renderSize: CGSize {
     get { super.renderSize }
     set { lock.withLock { values.renderSize = newValue } }
   }
-  override public var renderScale: Float {
+  override open var renderScale: Float {
     get { super.renderScale }
     set { lock.withLock { values.renderScale = newValue } }
   }
-  override public var instructions: [any AVVideoCompositionInstructionProtocol] {
+  override open var instructions: [any AVVideoCompositionInstructionProtocol] {
     get { super.instructions }
     set { lock.withLock { values.instructions = newValue } }
   }
-  override public var customVideoCompositorClass: (any AVVideoCompositing.Type)? {
+  override open var customVideoCompositorClass: (any AVVideoCompositing.Type)? {
     get { super.customVideoCompositorClass }
     set { lock.withLock { values.compositor = newValue } }
   }
-  override public var sourceTrackIDForFrameTiming: CMPersistentTrackID {
+  override open var sourceTrackIDForFrameTiming: CMPersistentTrackID {
     get { super.sourceTrackIDForFrameTiming }
     set { lock.withLock { values.sourceTrackID = newValue } }
   }
 
-  override public var colorPrimaries: String? {
+  override open var colorPrimaries: String? {
     get { super.colorPrimaries }
     set { lock.withLock { values.colorPrimaries = newValue } }
   }
-  override public var colorTransferFunction: String? {
+  override open var colorTransferFunction: String? {
     get { super.colorTransferFunction }
     set { lock.withLock { values.colorTransferFunction = newValue } }
   }
-  override public var colorYCbCrMatrix: String? {
+  override open var colorYCbCrMatrix: String? {
     get { super.colorYCbCrMatrix }
     set { lock.withLock { values.colorYCbCrMatrix = newValue } }
   }
 
   /// A composition that shows an asset's first video track; see `init(propertiesOf:)`.
-  open class func videoComposition(withPropertiesOf asset: AVAsset) async throws -> AVMutableVideoComposition
+  override open class func videoComposition(withPropertiesOf asset: AVAsset) async throws
+    -> AVMutableVideoComposition
   {
     _ = try await asset.load(.duration)
     return AVMutableVideoComposition(propertiesOf: asset)

@@ -26,35 +26,35 @@ open class AVVideoCompositionInstruction: NSObject, AVVideoCompositionInstructio
 
   public override init() { super.init() }
 
-  public var timeRange: CMTimeRange { lock.withLock { storedRange } }
+  open var timeRange: CMTimeRange { lock.withLock { storedRange } }
   /// From the uppermost layer to the lowest.
-  public var layerInstructions: [AVVideoCompositionLayerInstruction] { lock.withLock { storedLayers } }
-  public var enablePostProcessing: Bool { lock.withLock { storedProcessing } }
+  open var layerInstructions: [AVVideoCompositionLayerInstruction] { lock.withLock { storedLayers } }
+  open var enablePostProcessing: Bool { lock.withLock { storedProcessing } }
   /// What is seen where no layer is; nil: black. Where it lets through, black is behind it.
-  public var backgroundColor: CGColor? { lock.withLock { storedBackground } }
-  public var containsTweening: Bool { true }
-  public var requiredSourceTrackIDs: [NSValue]? {
+  open var backgroundColor: CGColor? { lock.withLock { storedBackground } }
+  open var containsTweening: Bool { true }
+  open var requiredSourceTrackIDs: [NSValue]? {
     layerInstructions.map { NSNumber(value: $0.trackID) }
   }
-  public var passthroughTrackID: CMPersistentTrackID { kCMPersistentTrackID_Invalid }
+  open var passthroughTrackID: CMPersistentTrackID { kCMPersistentTrackID_Invalid }
 }
 
 /// What a program has made for some time, by layers. Where no layer is, the background is seen.
 open class AVMutableVideoCompositionInstruction: AVVideoCompositionInstruction, @unchecked Sendable {
   // Sendable: the base class's lock guards all.
-  override public var timeRange: CMTimeRange {
+  override open var timeRange: CMTimeRange {
     get { super.timeRange }
     set { lock.withLock { storedRange = newValue } }
   }
-  override public var layerInstructions: [AVVideoCompositionLayerInstruction] {
+  override open var layerInstructions: [AVVideoCompositionLayerInstruction] {
     get { super.layerInstructions }
     set { lock.withLock { storedLayers = newValue } }
   }
-  override public var enablePostProcessing: Bool {
+  override open var enablePostProcessing: Bool {
     get { super.enablePostProcessing }
     set { lock.withLock { storedProcessing = newValue } }
   }
-  override public var backgroundColor: CGColor? {
+  override open var backgroundColor: CGColor? {
     get { super.backgroundColor }
     set { lock.withLock { storedBackground = newValue } }
   }
@@ -103,7 +103,7 @@ open class AVVideoCompositionLayerInstruction: NSObject, @unchecked Sendable {
 
   override init() { super.init() }
 
-  public var trackID: CMPersistentTrackID { lock.withLock { storedTrackID } }
+  open var trackID: CMPersistentTrackID { lock.withLock { storedTrackID } }
 
   /// The ramp of the transform at a time; false if there is none.
   open func getTransformRamp(
@@ -174,7 +174,7 @@ open class AVMutableVideoCompositionLayerInstruction: AVVideoCompositionLayerIns
     storedTrackID = track.trackID
   }
 
-  override public var trackID: CMPersistentTrackID {
+  override open var trackID: CMPersistentTrackID {
     get { super.trackID }
     set { lock.withLock { storedTrackID = newValue } }
   }

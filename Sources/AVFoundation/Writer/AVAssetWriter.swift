@@ -112,14 +112,14 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
 
   // MARK: - State
 
-  public var status: Status { lock.withLock { currentStatus } }
+  open var status: Status { lock.withLock { currentStatus } }
   /// Why the writing failed.
-  public var error: Error? { lock.withLock { currentError } }
-  public var inputs: [AVAssetWriterInput] { lock.withLock { currentInputs } }
+  open var error: Error? { lock.withLock { currentError } }
+  open var inputs: [AVAssetWriterInput] { lock.withLock { currentInputs } }
   var assembly: MovieAssembly? { lock.withLock { currentAssembly } }
 
   /// The kinds of media that the file type holds.
-  public var availableMediaTypes: [AVMediaType] {
+  open var availableMediaTypes: [AVMediaType] {
     switch container {
     case .m4a: [.audio]
     case .mov, .mp4, .m4v: [.video, .audio, .text, .subtitle]
@@ -130,7 +130,7 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
   /// Whether samples can be encoded with these settings: the encoder is asked. Nil, to store them as they are, always
   /// can.
   @discardableResult
-  public func canApply(outputSettings: [String: Any]?, forMediaType mediaType: AVMediaType) -> Bool {
+  open func canApply(outputSettings: [String: Any]?, forMediaType mediaType: AVMediaType) -> Bool {
     guard availableMediaTypes.contains(mediaType) else { return false }
     let input = AVAssetWriterInput(mediaType: mediaType, outputSettings: outputSettings)
     return input.settingsError == nil && input.encoderError == nil
@@ -139,13 +139,13 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
   // MARK: - Inputs
 
   @discardableResult
-  public func canAdd(_ input: AVAssetWriterInput) -> Bool {
+  open func canAdd(_ input: AVAssetWriterInput) -> Bool {
     status == .unknown && availableMediaTypes.contains(input.mediaType) && input.writer == nil
       && input.settingsError == nil
   }
 
   /// Adds an input. One that cannot be added makes the writer fail.
-  public func add(_ input: AVAssetWriterInput) {
+  open func add(_ input: AVAssetWriterInput) {
     guard canAdd(input) else {
       fail(
         input.settingsError

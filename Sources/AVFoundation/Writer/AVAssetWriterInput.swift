@@ -65,38 +65,38 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
 
   /// The samples come at their own pace, from a camera or a network. The input is ready for them unless its encoder is
   /// behind: then they are better dropped, as `append` would wait.
-  public var expectsMediaDataInRealTime: Bool {
+  open var expectsMediaDataInRealTime: Bool {
     get { lock.withLock { properties.expectsRealTime } }
     set { lock.withLock { properties.expectsRealTime = newValue } }
   }
   /// How a player is to turn the picture.
-  public var transform: CGAffineTransform {
+  open var transform: CGAffineTransform {
     get { lock.withLock { properties.transform } }
     set { lock.withLock { properties.transform = newValue } }
   }
   /// Units per second of the track's times; 0: chosen so that the samples' times are exact, or, where their own time scale
   /// is beyond 10,000,000 (nanoseconds), within half a unit of 90,000 or more per second.
-  public var mediaTimeScale: CMTimeScale {
+  open var mediaTimeScale: CMTimeScale {
     get { lock.withLock { properties.timeScale } }
     set { lock.withLock { properties.timeScale = max(0, newValue) } }
   }
   /// ISO 639-2/T.
-  public var languageCode: String? {
+  open var languageCode: String? {
     get { lock.withLock { properties.language } }
     set { lock.withLock { properties.language = newValue } }
   }
   /// BCP 47 ("en-US"). Without a `languageCode` the code of its language is written as well.
-  public var extendedLanguageTag: String? {
+  open var extendedLanguageTag: String? {
     get { lock.withLock { properties.languageTag } }
     set { lock.withLock { properties.languageTag = newValue } }
   }
   /// Whether players show or play the track unless told otherwise.
-  public var marksOutputTrackAsEnabled: Bool {
+  open var marksOutputTrackAsEnabled: Bool {
     get { lock.withLock { properties.isEnabled } }
     set { lock.withLock { properties.isEnabled = newValue } }
   }
   /// 0.0 to 1.0.
-  public var preferredVolume: Float {
+  open var preferredVolume: Float {
     get { lock.withLock { properties.volume } }
     set { lock.withLock { properties.volume = newValue } }
   }
@@ -105,7 +105,7 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
 
   /// Whether the writer wants more of this track. It does not while the track is a second ahead of another one that
   /// has not ended; of a track whose samples come in real time, while the encoder is behind.
-  public var isReadyForMoreMediaData: Bool {
+  open var isReadyForMoreMediaData: Bool {
     guard let writer, writer.status == .writing, !lock.withLock({ state.isFinished }) else { return false }
     // A source that cannot wait drops what the encoder has no time for.
     return expectsMediaDataInRealTime ? encoder?.isBusy != true : !writer.isAhead(self)
@@ -113,7 +113,7 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
 
   /// Calls `block` on `queue` whenever the input becomes ready, until it is finished. The block appends while
   /// `isReadyForMoreMediaData`, and calls `markAsFinished()` after the last sample.
-  @preconcurrency public func requestMediaDataWhenReady(
+  @preconcurrency open func requestMediaDataWhenReady(
     on queue: DispatchQueue, using block: @escaping @Sendable () -> Void
   ) {
     let old = lock.withLock {
@@ -242,6 +242,7 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
       muxed.languageTag = tag
       muxed.isEnabled = group.map(\.isDefault) ?? properties.isEnabled
       muxed.volume = properties.volume
+      muxed.keepsTimeScale = properties.timeScale > 0
       if properties.transform != .identity { muxed.displayMatrix = properties.transform.movieMatrix }
     }
     try configureLayout(of: track, in: writer)
@@ -352,22 +353,22 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
   /// Whether the encoder may look at the samples more than once, which takes a source that can be read again. It does if
   /// it is one that learns from a pass (all that are built in do), the settings have an average bit rate, and the source does not
   /// come in real time. Set it before `AVAssetWriter.startWriting()`.
-  public var performsMultiPassEncodingIfSupported: Bool {
+  open var performsMultiPassEncodingIfSupported: Bool {
     get { lock.withLock { properties.allowsPasses } }
     set { lock.withLock { properties.allowsPasses = newValue } }
   }
   /// Whether more than one pass may follow; known from `AVAssetWriter.startWriting()` on.
-  public var canPerformMultiplePasses: Bool { (encoder as? PictureEncoder)?.makesPasses ?? false }
+  open var canPerformMultiplePasses: Bool { (encoder as? PictureEncoder)?.makesPasses ?? false }
   /// What is to be appended in the current pass, from `startWriting()` on; nil when no pass is under way. The first two are
   /// over everything; the package's own encoder may ask for further ones over parts, while they bring the rate nearer. What
   /// is appended beyond the parts changes nothing.
-  public var currentPassDescription: AVAssetWriterInputPassDescription? {
+  open var currentPassDescription: AVAssetWriterInputPassDescription? {
     lock.withLock { state.passDescription }
   }
 
   /// Calls `block` at the start of each pass, and once more, without a pass description, at the end. Before
   /// `startWriting()` it is not called.
-  @preconcurrency public func respondToEachPassDescription(
+  @preconcurrency open func respondToEachPassDescription(
     on queue: DispatchQueue, using block: @escaping @Sendable () -> Void
   ) {
     let isUnderWay = lock.withLock {
@@ -380,7 +381,7 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
   /// Ends a pass. The block of `respondToEachPassDescription` is called again, with what to append in the next pass, or
   /// after the last one without a description, when `markAsFinished()` is to follow. What `requestMediaDataWhenReady` was
   /// given is not called any more.
-  public func markCurrentPassAsFinished() {
+  open func markCurrentPassAsFinished() {
     // Ended before, or not begun.
     guard lock.withLock({ state.passDescription != nil && !state.isFinished }) else { return }
     var next: AVAssetWriterInputPassDescription?

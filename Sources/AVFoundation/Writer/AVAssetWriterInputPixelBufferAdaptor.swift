@@ -20,7 +20,7 @@ open class AVAssetWriterInputPixelBufferAdaptor: NSObject, @unchecked Sendable {
   }
 
   /// Buffers that the encoder takes without a conversion; nil before `AVAssetWriter.startWriting()`.
-  public var pixelBufferPool: CVPixelBufferPool? {
+  open var pixelBufferPool: CVPixelBufferPool? {
     (assetWriterInput.encoder as? PictureEncoder)?.pixelBufferPool
   }
 

@@ -112,6 +112,9 @@ struct VideoEncodingSettings: @unchecked Sendable {
     // Not every encoder knows this one, and nobody has asked for it by name.
     _ = VTSessionSetProperty(
       made, key: kVTCompressionPropertyKey_RealTime, value: NSNumber(value: isRealTime))
+    // Nor this: movies hold them all.
+    _ = VTSessionSetProperty(
+      made, key: kOVTCompressionPropertyKey_AllowsSeveralPictureParameterSets, value: kCFBooleanTrue)
     if let expectedDuration {
       // Before the settings, which may say something else.
       _ = VTSessionSetProperty(

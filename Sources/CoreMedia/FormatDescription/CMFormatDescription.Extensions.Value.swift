@@ -3,7 +3,12 @@ import CoreFoundation
 
 extension CMFormatDescription.Extensions {
   /// The value of an extension.
-  public struct Value {
+  public struct Value: Equatable {
+    /// By their contents, as `CFEqual`.
+    public static func == (a: Value, b: Value) -> Bool {
+      CFEqual(a.propertyListRepresentation, b.propertyListRepresentation)
+    }
+
     /// As it stands in the dictionary.
     public var propertyListRepresentation: CFPropertyList
 

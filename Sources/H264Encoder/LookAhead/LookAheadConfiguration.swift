@@ -68,6 +68,9 @@ public struct LookAheadConfiguration: Sendable, Equatable {
   /// IDR pictures: B pictures that are shown before them refer to the pictures on both sides. Where no B picture precedes
   /// one it is an IDR picture still, as are the first, those asked for and those at cuts.
   public var usesOpenGOP = false
+  /// One picture parameter set for all pictures, as many multiplexers expect; else one for each way that B pictures are
+  /// weighted in. It has no weights by distance in time, which cross-fades gain from.
+  public var usesOnePictureSet = false
   /// How B pictures infer motion that is not sent (B_Skip, direct).
   public enum DirectPrediction: Sendable, Equatable {
     /// From the neighbours (8.4.1.2.2).

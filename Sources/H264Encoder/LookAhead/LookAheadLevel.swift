@@ -15,7 +15,7 @@ extension LookAheadConfiguration {
     if bidirectionalLimit > 0 {
       sps.pictureOrderCountType = 0
       sps.vui?.restriction?.maxReorderFrames = reorderingDepth
-      pps.weightedBipredIDC = 0
+      pps.weightedBipredIDC = usesOnePictureSet && pps.hasWeightedPrediction ? 1 : 0
     }
     if writesBufferTiming {
       var fitting = self
@@ -30,9 +30,10 @@ extension LookAheadConfiguration {
     return (sps, pps)
   }
 
-  /// All picture parameter sets of the stream: with weights one for each way that B pictures are weighted in.
+  /// All picture parameter sets of the stream: with weights one for each way that B pictures are weighted in, or one whose B
+  /// pictures have a table, which may say nothing.
   func makePictureSets(_ first: H264PictureParameterSet) -> [H264PictureParameterSet] {
-    guard bidirectionalLimit > 0, first.hasWeightedPrediction else { return [first] }
+    guard bidirectionalLimit > 0, first.hasWeightedPrediction, !usesOnePictureSet else { return [first] }
     return (0...2).map { way in
       var set = first
       set.id = way

@@ -6,7 +6,7 @@ import VideoBitstream
 struct PictureWeights {
   private let detector: FadeDetector
   private var table = H264PredictionWeights()
-  /// With weighted_bipred_idc 1 and 2; nil without B pictures.
+  /// With weighted_bipred_idc 1 and 2; nil without B pictures, and without the latter.
   private let explicit: H264PictureParameterSet?
   private let implicit: H264PictureParameterSet?
   /// B pictures with a table, and with weights by distance; for tests.
@@ -81,7 +81,7 @@ struct PictureWeights {
     _ list1: [DecodedPictureBuffer.Entry], _ first: DecodedPictureBuffer.Entry,
     _ second: DecodedPictureBuffer.Entry, _ weights: UnsafeMutablePointer<PredictionWeight>
   ) {
-    guard let explicit, let implicit else { return }
+    guard let explicit else { return }
     let weightsL1 = weights + ReferencePlanes.list1
     // Coarser weights where finer ones of both lists together exceed what they may be.
     var shift: Int32 = 6
@@ -106,7 +106,7 @@ struct PictureWeights {
       setTable(&plan, shift, list0, list1, weights)
       set(&plan, explicit)
       explicitPictures += 1
-    } else if errors.meanMatters, errors.implicit < errors.mean * FadeDetector.mostLeft {
+    } else if let implicit, errors.meanMatters, errors.implicit < errors.mean * FadeDetector.mostLeft {
       set(&plan, implicit)
       implicitPictures += 1
     }

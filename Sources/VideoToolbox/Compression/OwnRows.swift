@@ -40,6 +40,15 @@ extension CompressionProperty {
         return true
       }),
     CompressionProperty(
+      key: kOVTCompressionPropertyKey_AllowsSeveralPictureParameterSets as String, type: .boolean,
+      change: .beforeFrames,
+      documentation: "True lets a stream have more than one picture parameter set.",
+      feature: .severalPictureSets, defaultValue: .boolean(false),
+      apply: { value, draft in
+        draft.configuration.allowsSeveralPictureSets = value.boolean ?? false
+        return true
+      }),
+    CompressionProperty(
       key: kOVTCompressionPropertyKey_IntraRefreshFrameCount as String, type: .integer(0...1000),
       change: .nextKeyFrame,
       documentation: "Frames in which intra macroblocks pass over the picture; 0 is none.",

@@ -58,6 +58,8 @@ final class DecoderDriver {
   private let isResumable: Bool
   /// The decoder has taken a frame.
   private var isUsed = false
+  /// The client has emptied it amid a group of pictures, or at its end, and may do so again.
+  private var hasPaused = false
   /// The decoder has lost its reference pictures.
   private var isDrained = false
   /// And they could not be had again: up to the next closed key frame not every frame has a picture.
@@ -87,8 +89,9 @@ final class DecoderDriver {
 
   /// - Parameter wish: the mode in which to go on, as soon as that can be done without a loss.
   func decode(_ frame: Frame, wish: Mode, output: (DecodedFrame) -> Void) throws(CodecError) {
-    // Behind this frame the decoder could not be emptied without a loss: from here on it holds nothing back.
-    let wish = wish == .pipelined && exceedsPast(frame) ? .immediate : wish
+    // Behind this frame the decoder could not be emptied without a loss: for a client that empties it, it holds nothing back from
+    // here on. (Others would only wait, while all of the group is decoded again.)
+    let wish = wish == .pipelined && hasPaused && exceedsPast(frame) ? .immediate : wish
     if frame.isClosedKeyFrame || !isUsed, decoder != nil, wish != mode || setup != decoderSetup {
       flush(output)
       decoder = nil
@@ -121,6 +124,7 @@ final class DecoderDriver {
 
   /// Gives out every frame that is under way.
   func drain(output: (DecodedFrame) -> Void) {
+    if isUsed { hasPaused = true }
     if !flush(output) { isDrained = true }
   }
 

@@ -36,6 +36,14 @@ struct StreamFormat: @unchecked Sendable {
         description, extensionKey: kCMFormatDescriptionExtension_SampleDescriptionExtensionAtoms)
       as? NSDictionary
     record = Self.record(codec, atoms, description)
+    // Pictures are no larger than a parameter set says, whichever the stream uses.
+    func limit(_ size: inout (width: Int, height: Int), _ sets: [(coded: (Int, Int), shown: (Int, Int))]) {
+      guard let widest = sets.map(\.coded.0).max(), let highest = sets.map(\.coded.1).max(),
+        size.width > widest || size.height > highest,
+        let largest = sets.max(by: { $0.shown.0 * $0.shown.1 < $1.shown.0 * $1.shown.1 })
+      else { return }
+      size = largest.shown
+    }
     let isFullRange =
       (CMFormatDescriptionGetExtension(
         description, extensionKey: kCMFormatDescriptionExtension_FullRangeVideo)
@@ -45,25 +53,25 @@ struct StreamFormat: @unchecked Sendable {
     if Self.isH264(codec) {
       let configuration = try? CoreMedia.DecoderConfiguration(avcC: Data(record))
       lengthSize = configuration?.lengthSize ?? 4
-      if let unit = configuration?.parameterSets.first(where: { $0.first.map { $0 & 31 } == 7 }),
-        let sps = try? H264SequenceParameterSet(nalUnit: unit)
-      {
+      let sets = (configuration?.parameterSets ?? []).filter { $0.first.map { $0 & 31 } == 7 }
+        .compactMap { try? H264SequenceParameterSet(nalUnit: $0) }
+      if let sps = sets.first {
         samples = SampleKind(
           bitDepth: max(sps.bitDepthLuma, sps.bitDepthChroma), chromaFormat: sps.chromaFormat,
           isFullRange: isFullRange)
-        if size.width > sps.codedWidth || size.height > sps.codedHeight { size = (sps.width, sps.height) }
       }
+      limit(&size, sets.map { (($0.codedWidth, $0.codedHeight), ($0.width, $0.height)) })
     } else if Self.isHEVC(codec) {
       let configuration = try? CoreMedia.DecoderConfiguration(hvcC: Data(record))
       lengthSize = configuration?.lengthSize ?? 4
-      if let unit = configuration?.parameterSets.first(where: { $0.first.map { $0 >> 1 & 63 } == 33 }),
-        let sps = try? HEVCSequenceParameterSet(nalUnit: unit)
-      {
+      let sets = (configuration?.parameterSets ?? []).filter { $0.first.map { $0 >> 1 & 63 } == 33 }
+        .compactMap { try? HEVCSequenceParameterSet(nalUnit: $0) }
+      if let sps = sets.first {
         samples = SampleKind(
           bitDepth: max(sps.bitDepthLuma, sps.bitDepthChroma), chromaFormat: sps.chromaFormat,
           isFullRange: isFullRange)
-        if size.width > sps.codedWidth || size.height > sps.codedHeight { size = (sps.width, sps.height) }
       }
+      limit(&size, sets.map { (($0.codedWidth, $0.codedHeight), ($0.width, $0.height)) })
     }
     (width, height) = size
     self.lengthSize = lengthSize

@@ -48,6 +48,13 @@ public nonisolated(unsafe) let kOVTCompressionPropertyKey_AllowsPartialPasses: C
 public nonisolated(unsafe) let kOVTCompressionPropertyKey_WritesBufferTiming: CFString =
   "OVTWritesBufferTiming"
 
+/// True lets a stream have more than one picture parameter set, which saves bits where scenes fade into each other. Movies hold
+/// all that `CMVideoFormatDescriptionGetH264ParameterSetAtIndex` counts; programs that send only one beside the sequence parameter
+/// set leave pictures that nobody decodes. Encoders of this package's own engine, other than in the low-latency mode; `AVAssetWriter`
+/// sets it. Boolean, false by default.
+public nonisolated(unsafe) let kOVTCompressionPropertyKey_AllowsSeveralPictureParameterSets: CFString =
+  "OVTAllowsSeveralPictureParameterSets"
+
 // MARK: - Options of a multi-pass storage
 
 /// True opens the statistics that a storage has kept at that URL (`kVTMultiPassStorageCreationOption_DoNotDelete`),

@@ -154,6 +154,9 @@ final class Compressor: @unchecked Sendable {
       _ = VTSessionSetProperty(
         session, key: kOVTCompressionPropertyKey_Effort, value: NSNumber(value: effort))
     }
+    // Movies and elementary streams hold them all.
+    _ = VTSessionSetProperty(
+      session, key: kOVTCompressionPropertyKey_AllowsSeveralPictureParameterSets, value: kCFBooleanTrue)
     try set(kVTCompressionPropertyKey_RealTime, plan.purpose != .transcoding, for: plan.purpose.rawValue)
     try set(
       kVTCompressionPropertyKey_ExpectedFrameRate, Self.expectedFrameRate(plan.frameRate),

@@ -2,6 +2,7 @@
 import CodecInterface
 import CoreMedia
 import FFmpegMedia
+import Synchronization
 import Testing
 
 @testable import VideoToolbox
@@ -13,19 +14,25 @@ import Testing
     try SampleMovie(["-c:v", "libx264", "-g", "1000", "-bf", "0", "-sc_threshold", "0"], reference: false)
   }
 
-  /// What becomes of all frames, with the decoder emptied before one of them.
+  /// What becomes of all frames, with the decoder emptied before some of them.
   private static func outcomes(
-    _ movie: SampleMovie, _ mode: DecoderDriver.Mode, limit: Int, drainedAt: Int
+    _ movie: SampleMovie, _ mode: DecoderDriver.Mode, limit: Int, drainedAt: Set<Int>,
+    made: () -> Void = {}
   ) throws -> [Int64: DecodedFrame.Outcome] {
     let format = StreamFormat(movie.format)
+    let decoders = Mutex(0)
     let driver = DecoderDriver(
       VideoDecoderConfiguration(
         codec: format.codec, width: format.width, height: format.height, configurationRecord: format.record),
       mode: mode, pastLimit: limit
-    ) { (configuration) throws(CodecError) in try FFmpegVideoDecoder(configuration) }
+    ) { (configuration) throws(CodecError) in
+      decoders.withLock { $0 += 1 }
+      return try FFmpegVideoDecoder(configuration)
+    }
+    defer { for _ in 0..<decoders.withLock({ $0 }) { made() } }
     var outcomes: [Int64: DecodedFrame.Outcome] = [:]
     for (index, sample) in movie.samples.enumerated() {
-      if index == drainedAt { driver.drain { outcomes[$0.token] = $0.outcome } }
+      if drainedAt.contains(index) { driver.drain { outcomes[$0.token] = $0.outcome } }
       let bytes = sample.bytes
       try bytes.withUnsafeBytes { data in
         try driver.decode(
@@ -51,16 +58,36 @@ import Testing
   @Test func aPauseLosesNothing() throws {
     let movie = try Self.movie()
     let count = movie.samples.count
-    let size = movie.samples.reduce(0) { $0 + $1.bytes.count }
-    let whole = Self.pictures(try Self.outcomes(movie, .immediate, limit: .max, drainedAt: -1))
+    let sizes = movie.samples.map(\.bytes.count)
+    let size = sizes.reduce(0, +)
+    let whole = Self.pictures(try Self.outcomes(movie, .immediate, limit: .max, drainedAt: []))
     #expect(whole.count == count)
-    for limit in [0, size / 4, size / 2, size, .max] {
-      for drainedAt in [1, count / 3, count - 3] {
-        let all = Self.pictures(
-          try Self.outcomes(movie, .pipelined, limit: limit, drainedAt: drainedAt))
-        #expect(all == whole, "\(limit) bytes, a pause before frame \(drainedAt)")
+    let pauses: [Set<Int>] = [[1], [count / 3], [count - 3], [1, count / 3], [1, count / 2, count - 3]]
+    for limit in [size / 4, size / 2, size, .max] {
+      for drainedAt in pauses {
+        let all = try Self.outcomes(movie, .pipelined, limit: limit, drainedAt: drainedAt)
+        let first = drainedAt.min() ?? 0
+        if sizes[..<first].reduce(0, +) <= limit {
+          #expect(Self.pictures(all) == whole, "\(limit) bytes, a pause before \(drainedAt)")
+        } else {
+          // The first pause of a client comes too late: what is lost is told of.
+          #expect(Self.pictures(all) == whole.filter { $0.key < first })
+          let isTold = (first..<count).allSatisfy {
+            if case .failed(.missingReferences) = all[Int64($0)] { true } else { false }
+          }
+          #expect(isTold, "\(limit) bytes, a pause before \(drainedAt)")
+        }
       }
     }
+  }
+
+  /// Nothing is decoded twice for a client that never empties the decoder.
+  @Test func aLongGroupIsDecodedOnce() throws {
+    let movie = try Self.movie()
+    let whole = Self.pictures(try Self.outcomes(movie, .immediate, limit: .max, drainedAt: []))
+    var made = 0
+    let all = Self.pictures(try Self.outcomes(movie, .pipelined, limit: 1000, drainedAt: []) { made += 1 })
+    #expect(all == whole && made == 1)
   }
 
   /// In order of presentation the decoder has to hold frames back.
@@ -68,9 +95,9 @@ import Testing
     let movie = try Self.movie()
     let count = movie.samples.count
     let size = movie.samples.reduce(0) { $0 + $1.bytes.count }
-    let kept = try Self.outcomes(movie, .presentation, limit: size, drainedAt: count / 2)
+    let kept = try Self.outcomes(movie, .presentation, limit: size, drainedAt: [count / 2])
     #expect(Self.pictures(kept).count == count)
-    let lost = try Self.outcomes(movie, .presentation, limit: size / 4, drainedAt: count / 2)
+    let lost = try Self.outcomes(movie, .presentation, limit: size / 4, drainedAt: [count / 2])
     #expect(lost.count == count)
     for index in 0..<count {
       switch lost[Int64(index)] {

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+import CFFmpeg
+import CoreMedia
+
+/// How samples of linear PCM lie in memory, by Core Audio's description.
+package struct PCMLayout: Equatable, Sendable {
+  /// Bits that count, and bytes that each sample takes.
+  package let bits: Int
+  package let width: Int
+  package let isFloat: Bool
+  package let isPlanar: Bool
+  private let isSigned: Bool
+  private let isBigEndian: Bool
+  /// In the upper bits of what each sample takes.
+  private let isHigh: Bool
+
+  /// nil but for integers of 8, 16, 24 and 32 bits in up to eight bytes, and for floats of 32 and 64.
+  package init?(_ basic: AudioStreamBasicDescription) {
+    func has(_ flag: AudioFormatFlags) -> Bool { basic.mFormatFlags & flag != 0 }
+    bits = Int(basic.mBitsPerChannel)
+    isFloat = has(kAudioFormatFlagIsFloat)
+    isSigned = has(kAudioFormatFlagIsSignedInteger)
+    isBigEndian = has(kAudioFormatFlagIsBigEndian)
+    isPlanar = has(kAudioFormatFlagIsNonInterleaved)
+    isHigh = has(kAudioFormatFlagIsAlignedHigh)
+    let channels = isPlanar ? 1 : Int(basic.mChannelsPerFrame)
+    // What is packed has no room besides, whatever the bytes of a frame.
+    let isPacked = has(kAudioFormatFlagIsPacked) || basic.mBytesPerFrame == 0
+    guard channels > 0, (isFloat ? [32, 64] : [8, 16, 24, 32]).contains(bits),
+      isPacked || Int(basic.mBytesPerFrame) % channels == 0
+    else { return nil }
+    width = isPacked ? bits / 8 : Int(basic.mBytesPerFrame) / channels
+    guard width <= 8, isFloat ? width * 8 == bits : width * 8 >= bits else { return nil }
+  }
+
+  /// The samples of some bytes, -1 to 1.
+  package func floats(_ bytes: UnsafeRawBufferPointer) -> [Float] {
+    let count = bytes.count / width
+    return [Float](unsafeUninitializedCapacity: count) { out, made in
+      for index in 0..<count {
+        let word = word(bytes, index)
+        out[index] =
+          isFloat
+          ? bits == 32
+            ? Float(bitPattern: UInt32(truncatingIfNeeded: word)) : Float(Double(bitPattern: word))
+          : Float(integer(word)) / 0x1p31
+      }
+      made = count
+    }
+  }
+
+  // MARK: - For libswresample
+
+  /// Whether it reads the samples as they are.
+  private var isNative: Bool {
+    (!isBigEndian || width == 1) && width * 8 == bits && (isFloat || isSigned && bits != 8 && bits != 24)
+  }
+
+  var format: AVSampleFormat {
+    switch (isFloat, nativeWidth) {
+    case (true, 4): isPlanar ? AV_SAMPLE_FMT_FLTP : AV_SAMPLE_FMT_FLT
+    case (true, _): isPlanar ? AV_SAMPLE_FMT_DBLP : AV_SAMPLE_FMT_DBL
+    case (false, 2): isPlanar ? AV_SAMPLE_FMT_S16P : AV_SAMPLE_FMT_S16
+    case (false, _): isPlanar ? AV_SAMPLE_FMT_S32P : AV_SAMPLE_FMT_S32
+    }
+  }
+
+  /// Bytes of a sample of `format`.
+  var nativeWidth: Int { isFloat ? bits / 8 : isNative ? width : 4 }
+
+  /// The samples in `format`: integers that it does not have become 32 bits.
+  func native(_ bytes: [UInt8]) -> [UInt8] {
+    guard !isNative else { return bytes }
+    let (count, size) = (bytes.count / width, nativeWidth)
+    return [UInt8](unsafeUninitializedCapacity: count * size) { out, made in
+      bytes.withUnsafeBytes { bytes in
+        for index in 0..<count {
+          let word = word(bytes, index)
+          let value = isFloat ? word : UInt64(UInt32(bitPattern: integer(word)))
+          for byte in 0..<size { out[index * size + byte] = UInt8(truncatingIfNeeded: value >> UInt64(8 * byte)) }
+        }
+      }
+      made = count * size
+    }
+  }
+
+  // MARK: - Samples
+
+  @inline(__always)
+  private func word(_ bytes: UnsafeRawBufferPointer, _ index: Int) -> UInt64 {
+    var word: UInt64 = 0
+    for byte in 0..<width {
+      word = word << 8 | UInt64(bytes[index * width + (isBigEndian ? byte : width - 1 - byte)])
+    }
+    return word
+  }
+
+  /// An integer sample, in the upper bits of 32.
+  @inline(__always)
+  private func integer(_ word: UInt64) -> Int32 {
+    let own = isHigh ? word >> UInt64(8 * width - bits) : word
+    let upper = UInt32(truncatingIfNeeded: own << UInt64(32 - bits))
+    return Int32(bitPattern: isSigned ? upper : upper ^ 0x8000_0000)
+  }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+import AVFoundation
+import Foundation
+import Testing
+
+/// Samples that come late or just in time, time lines that stand and jump, and clients that stop.
+@Suite(.serialized) struct DisplayOrderTests {
+  private static func movie() throws -> String {
+    try Fixture.make(
+      "reordered.mp4",
+      [
+        "-f", "lavfi", "-i", "testsrc2=size=160x120:rate=25:duration=2.4", "-c:v", "libx264", "-bf", "3", "-b_strategy",
+        "0", "-g", "30",
+      ])
+  }
+
+  private static func samples() throws -> [CMSampleBuffer] {
+    try ReaderTests.read(AVURLAsset(url: URL(fileURLWithPath: movie())))
+  }
+
+  private static func layer(_ shown: DisplayTests.Shown, at rate: Double? = nil) throws -> AVSampleBufferDisplayLayer {
+    let layer = AVSampleBufferDisplayLayer()
+    layer.frameHandler = { shown.add($0, $1) }
+    guard let rate else { return layer }
+    let timebase = try CMTimebase(sourceClock: CMClockGetHostTimeClock())
+    try timebase.setRate(rate)
+    layer.controlTimebase = timebase
+    return layer
+  }
+
+  /// Without a time line all are late; with one each comes when it is to be decoded.
+  @Test(arguments: [nil, 1.0]) func picturesNeverGoBack(rate: Double?) async throws {
+    let samples = try Self.samples()
+    try #require(samples.contains { $0.decodeTimeStamp < $0.presentationTimeStamp })
+    let shown = DisplayTests.Shown()
+    let layer = try Self.layer(shown, at: rate)
+    for sample in samples {
+      layer.enqueue(sample)
+      try await Task.sleep(for: .milliseconds(rate == nil ? 8 : 40))
+    }
+    let last = try #require(samples.map(\.presentationTimeStamp).max())
+    await wait { shown.all.last?.time == last }
+    let times = shown.all.map(\.time)
+    #expect(times == times.sorted() && times.last == last)
+    // Not only those that others refer to, also on a busy machine.
+    #expect(times.count > samples.count / 3, "\(times.count) of \(samples.count)")
+  }
+
+  @Test func jumpsOfATimeLineThatStands() async throws {
+    let shown = DisplayTests.Shown()
+    let layer = try Self.layer(shown, at: 0)
+    for sample in try Self.samples().prefix(20) { layer.enqueue(sample) }
+    await wait { shown.all.last?.time == .zero }
+    for index in [1, 2, 3, 5, 9] {
+      let time = CMTime(value: CMTimeValue(index), timescale: 25)
+      CMTimebaseSetTime(layer.timebase, time: time)
+      await wait(10) { shown.all.last?.time == time }
+      #expect(shown.all.last?.time == time)
+    }
+  }
+
+  private struct Held { weak var sample: CMSampleBuffer? }
+
+  @Test func aFailedLayerKeepsNothing() async throws {
+    let samples = try Self.samples()
+    let layer = AVSampleBufferDisplayLayer()
+    let second = try #require(samples.dropFirst().first)
+    let noise = try CMBlockBuffer(length: 500, flags: .assureMemoryNow)
+    try noise.fillDataBytes(with: 73)
+    layer.enqueue(
+      try CMSampleBuffer(
+        dataBuffer: noise, formatDescription: second.formatDescription, numSamples: 1, sampleTimings: [], sampleSizes: [500]))
+    await wait { layer.status == .failed }
+    try #require(layer.requiresFlushToResumeDecoding)
+    var held: [Held] = []
+    for _ in 0..<100 {
+      let sample = try CMSampleBuffer(copying: second)
+      layer.enqueue(sample)
+      held.append(Held(sample: sample))
+    }
+    await wait(5) { held.allSatisfy { $0.sample == nil } }
+    #expect(held.count { $0.sample != nil } == 0)
+  }
+
+  /// A client that stops on the queue that it is asked on is not asked again.
+  @Test func nothingIsAskedAfterStopping() async throws {
+    let queue = DispatchQueue(label: "client")
+    let late = Gathered<Int>()
+    for round in 0..<200 {
+      let layer = AVSampleBufferDisplayLayer()
+      let isOver = Gathered<Bool>()
+      layer.requestMediaDataWhenReady(on: queue) { if isOver.count > 0 { late.add(round) } }
+      queue.sync {
+        layer.stopRequestingMediaData()
+        isOver.add(true)
+      }
+      queue.sync {}
+    }
+    #expect(late.count == 0)
+  }
+}
