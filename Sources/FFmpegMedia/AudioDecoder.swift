@@ -171,7 +171,8 @@ package final class AudioDecoder {
   private func takes(_ frame: UnsafeMutablePointer<AVFrame>) throws -> Bool {
     let rate = frame.pointee.sample_rate
     frames += 1
-    if changes >= Self.mostChanges + frames / Self.framesPerChange, resampler != nil, !isPrepared(for: frame) {
+    if changes >= Self.mostChanges + frames / Self.framesPerChange, resampler != nil, !isPrepared(for: frame)
+    {
       converted = frame.pointee.nb_samples
       try lose(MediaFileError(.unsupportedFormat, "sound changes its rate or channels again and again"))
       return false

@@ -27,7 +27,8 @@ struct CompressedMovieHeader {
 
   /// What it is; nil where it is damaged.
   func content(_ bytes: ByteWindow) -> [UInt8]? {
-    guard room <= Self.largest, let packed = bytes.read(start, Int(end - start)), let uncompress = Self.uncompress
+    guard room <= Self.largest, let packed = bytes.read(start, Int(end - start)),
+      let uncompress = Self.uncompress
     else { return nil }
     var content = [UInt8](repeating: 0, count: size)
     var length = CUnsignedLong(size)
@@ -35,9 +36,10 @@ struct CompressedMovieHeader {
     return Array(content.prefix(Int(length)))
   }
 
-  private typealias Uncompress = @convention(c) (
-    UnsafeMutablePointer<UInt8>, UnsafeMutablePointer<CUnsignedLong>, UnsafePointer<UInt8>, CUnsignedLong
-  ) -> CInt
+  private typealias Uncompress =
+    @convention(c) (
+      UnsafeMutablePointer<UInt8>, UnsafeMutablePointer<CUnsignedLong>, UnsafePointer<UInt8>, CUnsignedLong
+    ) -> CInt
 
   /// zlib's, which libavformat brings into the process for the same.
   private static let uncompress = dlsym(nil, "uncompress").map { unsafeBitCast($0, to: Uncompress.self) }

@@ -93,7 +93,9 @@ struct MissingTimes {
       av_compare_mod(UInt64(bitPattern: a), UInt64(bitPattern: b), modulus)
     }
     for place in head..<entries.count {
-      guard entries[place].isOpen, let earlier = entries[place].packet, earlier.streamIndex == index else { continue }
+      guard entries[place].isOpen, let earlier = entries[place].packet, earlier.streamIndex == index else {
+        continue
+      }
       guard let time = packet.dts, let own = earlier.dts else {
         entries[place].last = nil
         continue

@@ -78,7 +78,8 @@ struct MovieTables {
 
   /// Those that libavformat looks into. What it does not know is text to it, or nothing.
   private static let containers: Set<String> = [
-    "moov", "trak", "mdia", "minf", "stbl", "mvex", "moof", "traf", "edts", "dinf", "tref", "udta", "ilst", "wave", "sinf",
+    "moov", "trak", "mdia", "minf", "stbl", "mvex", "moof", "traf", "edts", "dinf", "tref", "udta", "ilst",
+    "wave", "sinf",
     "schi", "iprp", "ipco", "gmhd",
   ]
   /// libavformat goes no deeper.

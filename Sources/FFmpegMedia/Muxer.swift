@@ -159,7 +159,9 @@ package final class Muxer {
     av_dict_set(&settings, "movie_timescale", "\(movieTimeScale)", 0)
     // One for all tracks of pictures.
     let scales = Set(tracks.filter { $0.kind == .video }.map(\.timeScale))
-    if scales.count == 1, let scale = scales.first, tracks.contains(where: { $0.kind == .video && $0.keepsTimeScale }) {
+    if scales.count == 1, let scale = scales.first,
+      tracks.contains(where: { $0.kind == .video && $0.keepsTimeScale })
+    {
       av_dict_set(&settings, "video_track_timescale", "\(scale)", 0)
     }
     if options.isFragmented {

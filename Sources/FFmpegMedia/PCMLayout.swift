@@ -77,7 +77,9 @@ package struct PCMLayout: Equatable, Sendable {
         for index in 0..<count {
           let word = word(bytes, index)
           let value = isFloat ? word : UInt64(UInt32(bitPattern: integer(word)))
-          for byte in 0..<size { out[index * size + byte] = UInt8(truncatingIfNeeded: value >> UInt64(8 * byte)) }
+          for byte in 0..<size {
+            out[index * size + byte] = UInt8(truncatingIfNeeded: value >> UInt64(8 * byte))
+          }
         }
       }
       made = count * size

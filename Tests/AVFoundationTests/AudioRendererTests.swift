@@ -212,7 +212,9 @@ import Testing
   @Test func soundBehindATimeIsForgotten() throws {
     let renderer = AVSampleBufferAudioRenderer()
     for second in 0..<4 {
-      renderer.enqueue(try WriterBehaviourTests.silence(at: CMTime(value: CMTimeValue(second), timescale: 1), frames: 48_000))
+      renderer.enqueue(
+        try WriterBehaviourTests.silence(at: CMTime(value: CMTimeValue(second), timescale: 1), frames: 48_000)
+      )
     }
     #expect(!renderer.isReadyForMoreMediaData)
     let answers = Gathered<Bool>()

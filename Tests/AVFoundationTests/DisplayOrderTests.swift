@@ -9,7 +9,8 @@ import Testing
     try Fixture.make(
       "reordered.mp4",
       [
-        "-f", "lavfi", "-i", "testsrc2=size=160x120:rate=25:duration=2.4", "-c:v", "libx264", "-bf", "3", "-b_strategy",
+        "-f", "lavfi", "-i", "testsrc2=size=160x120:rate=25:duration=2.4", "-c:v", "libx264", "-bf", "3",
+        "-b_strategy",
         "0", "-g", "30",
       ])
   }
@@ -18,7 +19,9 @@ import Testing
     try ReaderTests.read(AVURLAsset(url: URL(fileURLWithPath: movie())))
   }
 
-  private static func layer(_ shown: DisplayTests.Shown, at rate: Double? = nil) throws -> AVSampleBufferDisplayLayer {
+  private static func layer(_ shown: DisplayTests.Shown, at rate: Double? = nil) throws
+    -> AVSampleBufferDisplayLayer
+  {
     let layer = AVSampleBufferDisplayLayer()
     layer.frameHandler = { shown.add($0, $1) }
     guard let rate else { return layer }
@@ -69,7 +72,8 @@ import Testing
     try noise.fillDataBytes(with: 73)
     layer.enqueue(
       try CMSampleBuffer(
-        dataBuffer: noise, formatDescription: second.formatDescription, numSamples: 1, sampleTimings: [], sampleSizes: [500]))
+        dataBuffer: noise, formatDescription: second.formatDescription, numSamples: 1, sampleTimings: [],
+        sampleSizes: [500]))
     await wait { layer.status == .failed }
     try #require(layer.requiresFlushToResumeDecoding)
     var held: [Held] = []

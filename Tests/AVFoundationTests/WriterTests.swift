@@ -389,7 +389,8 @@ import UniformTypeIdentifiers
     #expect(scratch.contents.isEmpty)
   }
 
-  @Test(arguments: [600, 1000, 24_000]) func timeScalesThatAreAskedForAreKept(scale: CMTimeScale) async throws {
+  @Test(arguments: [600, 1000, 24_000]) func timeScalesThatAreAskedForAreKept(scale: CMTimeScale) async throws
+  {
     let scratch = Scratch()
     let writer = try AVAssetWriter(url: scratch.url("scale.mov"), fileType: .mov)
     let input = AVAssetWriterInput(mediaType: .video, outputSettings: WriterBehaviourTests.video())

@@ -31,7 +31,8 @@ import Testing
     tables += box("stts", numbers(0, 1, samples, isSound ? 1 : 2))
     tables += box("stsc", numbers(0, 1, 1, inChunk ?? samples, 1))
     tables += box("stco", numbers(0, chunks) + [Int](repeating: 40, count: chunks).flatMap { numbers($0) })
-    tables += hiding ? box("udta", box("abcd", Array("trunks".utf8)) + box("stsz", count)) : box("stsz", count)
+    tables +=
+      hiding ? box("udta", box("abcd", Array("trunks".utf8)) + box("stsz", count)) : box("stsz", count)
     return box(
       "trak", header + box("mdia", media + handler + box("minf", box("stbl", tables))))
   }
@@ -105,8 +106,10 @@ import Testing
   func textIsNoTable(title: String) throws {
     let url = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString + ".mp4")
     try FFmpegTool.run([
-      "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=1", "-c:v", "mpeg4", "-metadata", "title=" + title,
-      "-metadata", "comment=" + title, "-metadata:s:v", "title=" + title, "-metadata:s:v", "handler_name=" + title, "-f",
+      "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=1", "-c:v", "mpeg4", "-metadata",
+      "title=" + title,
+      "-metadata", "comment=" + title, "-metadata:s:v", "title=" + title, "-metadata:s:v",
+      "handler_name=" + title, "-f",
       "mp4",
     ]).withUnsafeBufferPointer { try Data(buffer: $0).write(to: url) }
     defer { try? FileManager.default.removeItem(at: url) }
@@ -120,7 +123,8 @@ import Testing
   @Test func editsOfManySamplesAreCounted() throws {
     func edited(_ track: [UInt8], _ count: Int, duration: Int) -> [UInt8] {
       let edits = Self.numbers(0, count) + (0..<count).flatMap { _ in Self.numbers(duration, 0, 0x10000) }
-      return Self.movie(Self.box("trak", Array(track[8...]) + Self.box("edts", Self.box("elst", edits))), data: 100)
+      return Self.movie(
+        Self.box("trak", Array(track[8...]) + Self.box("edts", Self.box("elst", edits))), data: 100)
     }
     let track = Self.track(samples: 1_000_000, size: 1)
     Self.expectDamage(edited(track, 100, duration: 600_000))
@@ -133,7 +137,9 @@ import Testing
   /// In zlib's format (RFC 1950), stored as it is.
   private static func packed(_ bytes: [UInt8]) -> [UInt8] {
     var result: [UInt8] = [0x78, 0x01]
-    let pieces = stride(from: 0, to: bytes.count, by: 65_535).map { bytes[$0..<min($0 + 65_535, bytes.count)] }
+    let pieces = stride(from: 0, to: bytes.count, by: 65_535).map {
+      bytes[$0..<min($0 + 65_535, bytes.count)]
+    }
     for (index, piece) in pieces.enumerated() {
       let length = [UInt8(piece.count & 0xFF), UInt8(piece.count >> 8)]
       result += [index == pieces.count - 1 ? 1 : 0] + length + length.map { ~$0 } + piece

@@ -18,13 +18,16 @@ import Testing
   private static let layouts: [Layout] = [
     Layout(bits: 8, width: 1, flags: signed | kAudioFormatFlagIsPacked),
     Layout(bits: 8, width: 1, flags: kAudioFormatFlagIsPacked),
-    Layout(bits: 16, width: 2, flags: signed), Layout(bits: 16, width: 2, flags: signed | kAudioFormatFlagIsBigEndian),
+    Layout(bits: 16, width: 2, flags: signed),
+    Layout(bits: 16, width: 2, flags: signed | kAudioFormatFlagIsBigEndian),
     Layout(bits: 16, width: 2, flags: kAudioFormatFlagIsPacked), Layout(bits: 16, width: 4, flags: signed),
     Layout(bits: 24, width: 3, flags: signed | kAudioFormatFlagIsPacked),
     Layout(bits: 24, width: 3, flags: signed | kAudioFormatFlagIsPacked | kAudioFormatFlagIsBigEndian),
-    Layout(bits: 24, width: 4, flags: signed), Layout(bits: 24, width: 4, flags: signed | kAudioFormatFlagIsAlignedHigh),
+    Layout(bits: 24, width: 4, flags: signed),
+    Layout(bits: 24, width: 4, flags: signed | kAudioFormatFlagIsAlignedHigh),
     Layout(bits: 24, width: 4, flags: signed | kAudioFormatFlagIsAlignedHigh | kAudioFormatFlagIsBigEndian),
-    Layout(bits: 32, width: 4, flags: signed), Layout(bits: 32, width: 4, flags: signed | kAudioFormatFlagIsBigEndian),
+    Layout(bits: 32, width: 4, flags: signed),
+    Layout(bits: 32, width: 4, flags: signed | kAudioFormatFlagIsBigEndian),
     Layout(bits: 32, width: 4, flags: kAudioFormatFlagIsFloat),
     Layout(bits: 32, width: 4, flags: kAudioFormatFlagIsFloat | kAudioFormatFlagIsBigEndian),
     Layout(bits: 64, width: 8, flags: kAudioFormatFlagIsFloat),
@@ -34,7 +37,8 @@ import Testing
   private static func describe(_ layout: Layout, channels: Int = 1) -> AudioStreamBasicDescription {
     let frame = UInt32(layout.width * channels)
     return AudioStreamBasicDescription(
-      mSampleRate: 48_000, mFormatID: kAudioFormatLinearPCM, mFormatFlags: layout.flags, mBytesPerPacket: frame,
+      mSampleRate: 48_000, mFormatID: kAudioFormatLinearPCM, mFormatFlags: layout.flags,
+      mBytesPerPacket: frame,
       mFramesPerPacket: 1, mBytesPerFrame: frame, mChannelsPerFrame: UInt32(channels),
       mBitsPerChannel: UInt32(layout.bits), mReserved: 0)
   }
@@ -69,7 +73,9 @@ import Testing
     var samples = try encoder.encode(frames, source: source, time: .zero)
     samples += try encoder.finish()
     let made = try samples.flatMap { try #require(CMSampleBufferGetDataBuffer($0)).dataBytes() }
-    let numbers = stride(from: 0, to: made.count, by: 2).map { Int16(bitPattern: UInt16(made[$0]) | UInt16(made[$0 + 1]) << 8) }
+    let numbers = stride(from: 0, to: made.count, by: 2).map {
+      Int16(bitPattern: UInt16(made[$0]) | UInt16(made[$0 + 1]) << 8)
+    }
     #expect(numbers.count == 2 * Self.values.count)
     for (index, number) in numbers.enumerated() {
       #expect(abs(Double(number) - Self.values[index / 2] * 32_768) <= 1, "\(number)")
@@ -79,7 +85,8 @@ import Testing
   @Test func whatIsNoLayout() {
     for layout in [
       Layout(bits: 20, width: 4, flags: Self.signed), Layout(bits: 24, width: 2, flags: Self.signed),
-      Layout(bits: 16, width: 9, flags: Self.signed), Layout(bits: 32, width: 8, flags: kAudioFormatFlagIsFloat),
+      Layout(bits: 16, width: 9, flags: Self.signed),
+      Layout(bits: 32, width: 8, flags: kAudioFormatFlagIsFloat),
     ] {
       #expect(PCMLayout(Self.describe(layout)) == nil, "\(layout)")
     }

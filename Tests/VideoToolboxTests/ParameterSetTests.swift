@@ -29,7 +29,9 @@ import VideoToolbox
   }
 
   /// Any of a description's sets may be the stream's.
-  @Test(.enabled(if: SampleMovie.isAvailable), arguments: [false, true]) func theLargestSetCounts(isFirst: Bool) throws {
+  @Test(.enabled(if: SampleMovie.isAvailable), arguments: [false, true]) func theLargestSetCounts(
+    isFirst: Bool
+  ) throws {
     let small = try SampleMovie(["-c:v", "libx264"], size: "64x48", seconds: 0.2, reference: false)
     let large = try SampleMovie(
       ["-c:v", "libx264", "-x264-params", "sps-id=1"], size: "320x240", seconds: 0.2, reference: false)

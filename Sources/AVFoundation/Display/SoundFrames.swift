@@ -35,7 +35,9 @@ struct SoundFrames {
     guard !overflow, frames >= 0, CMBlockBufferGetDataLength(block) >= length else {
       throw complain("The sample has fewer data than it says.")
     }
-    let found = try block.withContiguousStorage { layout.floats(UnsafeRawBufferPointer(rebasing: $0.prefix(length))) }
+    let found = try block.withContiguousStorage {
+      layout.floats(UnsafeRawBufferPointer(rebasing: $0.prefix(length)))
+    }
     let channels = channels
     samples =
       layout.isPlanar && channels > 1
