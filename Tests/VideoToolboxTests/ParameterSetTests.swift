@@ -28,6 +28,19 @@ import VideoToolbox
     #expect(VTSessionSetProperty(session, key: key, value: kCFBooleanFalse) != noErr)
   }
 
+  /// Tables that say nothing take a few bits of a picture.
+  @Test func oneSetCostsLittle() throws {
+    let sizes = try [false, true].map { isAllowed in
+      let session = try makeSession(properties: [
+        kOVTCompressionPropertyKey_AllowsSeveralPictureParameterSets: isAllowed,
+        kVTCompressionPropertyKey_Quality: 0.5,
+      ])
+      return try encode(session, Self.clip, count: 120).reduce(0) { $0 + $1.bytes.count }
+    }
+    #expect(Double(sizes[0]) < 1.01 * Double(sizes[1]), "\(sizes)")
+    #expect(sizes[0] != sizes[1])
+  }
+
   /// Any of a description's sets may be the stream's.
   @Test(.enabled(if: SampleMovie.isAvailable), arguments: [false, true]) func theLargestSetCounts(
     isFirst: Bool
