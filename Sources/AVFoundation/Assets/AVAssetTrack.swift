@@ -145,19 +145,25 @@ open class AVAssetTrack: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sen
 
   /// The presentation time of the sample that is shown at a time; invalid outside the track.
   @discardableResult
+<<<<<<< HEAD
   open func samplePresentationTime(forTrackTime trackTime: CMTime) -> CMTime {
     guard trackTime.isNumeric, timeRange.containsTime(trackTime), let file = file.factsIfReadable,
       let demuxer = try? Demuxer(again: file.demuxer)
     else { return .invalid }
+=======
+  public func samplePresentationTime(forTrackTime trackTime: CMTime) -> CMTime {
+    guard trackTime.isNumeric, timeRange.containsTime(trackTime), let times = SampleTimes(self) else {
+      return .invalid
+    }
+>>>>>>> ec2f0cd278babafffc67764b03ea72f33dc58a48
     let stream = facts.stream
     let wanted = stream.units(trackTime)
-    demuxer.select([stream.index])
-    guard (try? demuxer.seek(stream: stream.index, to: wanted)) != nil else { return .invalid }
+    guard times.seek(to: wanted) else { return .invalid }
     var best: Int64?
     // Decode times never pass presentation times: beyond the wanted one nothing earlier can follow.
-    while let packet = try? demuxer.next() {
-      if let pts = packet.pts, pts <= wanted, !packet.isDiscarded { best = max(best ?? pts, pts) }
-      if (packet.dts ?? packet.pts ?? Int64.max) > wanted { break }
+    while let sample = times.next() {
+      if let shown = sample.shown, shown <= wanted { best = max(best ?? shown, shown) }
+      if sample.decoded > wanted { break }
     }
     return best.map { stream.time($0) } ?? .invalid
   }

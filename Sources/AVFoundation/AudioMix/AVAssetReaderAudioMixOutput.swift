@@ -62,6 +62,7 @@ open class AVAssetReaderAudioMixOutput: AVAssetReaderOutput, @unchecked Sendable
     let requirements = try request.get()
     let parameters = audioMix?.inputParameters ?? []
     let working = SoundRequirements(mixing: requirements)
+    let isComposed = audioTracks.allSatisfy { $0 is AVCompositionTrack }
     return try MixedSound(
       audioTracks.map { track in
         let own = parameters.first { $0.trackID == track.trackID }
@@ -75,6 +76,6 @@ open class AVAssetReaderAudioMixOutput: AVAssetReaderOutput, @unchecked Sendable
             Demuxer(again: track.file.facts().demuxer), track.facts, working, damage: damage)
         }
         return (source, VolumeCurve(own?.ramps ?? [], sampleRate: requirements.format.sampleRate))
-      }, requirements)
+      }, requirements, of: isComposed ? nil : asset.file, fillsGaps: !isComposed)
   }
 }

@@ -63,13 +63,26 @@ final class MixedSound: SampleSource {
   private var end: Int64 = .max
   /// Why the sound goes no further than `end`.
   private var failure: (any Error)?
-  /// Frames since the last one that came from an input.
+  /// Frames since the last one that came from an input, or was a picture's.
   private var silence: Int64 = 0
+  private let longestFill: Int64
+  private let witness: PictureWitness?
+  private let interruption: SourceInterruption
 
   private static let blockLength = 4096
 
-  init(_ sources: [(source: any SampleSource, curve: VolumeCurve)], _ requirements: SoundRequirements) throws
-  {
+  /// Of the parameters:
+  ///
+  /// - `file`: What the sources read, if they read one.
+  /// - `fillsGaps`: False if the sources have made the silence that there may be: what they leave out is left out.
+  init(
+    _ sources: [(source: any SampleSource, curve: VolumeCurve)], _ requirements: SoundRequirements,
+    of file: AssetFile? = nil, fillsGaps: Bool = true
+  ) throws {
+    let interruption = SourceInterruption()
+    self.interruption = interruption
+    longestFill = fillsGaps ? requirements.longestFill : 0
+    witness = file.map { PictureWitness($0, interruption: interruption) }
     self.sources = sources.map(\.source)
     inputs = sources.map { Input(source: $0.source, curve: $0.curve) }
     self.requirements = requirements
@@ -77,7 +90,10 @@ final class MixedSound: SampleSource {
     description = try CMFormatDescription(audioStreamBasicDescription: requirements.description)
   }
 
-  func stop() { for source in sources { source.stop() } }
+  func stop() {
+    for source in sources { source.stop() }
+    interruption.stop()
+  }
 
   func seek(to range: CMTimeRange) throws {
     for index in inputs.indices {
@@ -113,8 +129,16 @@ final class MixedSound: SampleSource {
       wanted = min(block, end)
       let first = inputs.compactMap(\.first).min()
       silence = first.map { $0 < wanted } ?? true ? 0 : silence.addingClamped(wanted - position)
+      if silence > longestFill, let witness {
+        // Where the file's pictures go on, its time is more than a claim.
+        let known = CMTime(
+          value: wanted.subtractingClamped(silence), timescale: CMTimeScale(requirements.format.sampleRate))
+        if let next = witness.picture(after: known) {
+          silence = wanted.subtractingClamped(requirements.frames(next))
+        }
+      }
       // What files leave out for longer is not made up: time goes on without.
-      guard let first, silence > requirements.longestFill else { break }
+      guard let first, silence > longestFill else { break }
       position = first
       silence = 0
     }

@@ -164,21 +164,23 @@ open class AVMutableComposition: AVComposition, @unchecked Sendable {
         pairs.append((source, track))
       }
     }
-    // What is longer than others, and is not known to be.
-    let isAssured = sources.allSatisfy { track in
-      (track as? AVCompositionTrack)?.isAssured ?? track.facts.stream.isTableWhole
+    // What tracks lack up to the start, though others only claim to reach it.
+    let claimed = min(start, duration)
+    let lacks = pairs.map { _, target -> CMTime in
+      let end = target.timeRange.end
+      return end < claimed ? KnownTimes.lack(in: CMTimeRange(start: end, end: claimed), of: old) : .zero
     }
-    let claim = compositionTracks.allSatisfy(\.isAssured) ? .zero : duration
     // All tracks make room, so that they stay together.
     for track in old { track.insertEmptyTimeRange(CMTimeRange(start: start, duration: span)) }
-    for (source, target) in pairs {
+    for ((source, target), lack) in zip(pairs, lacks) {
       target.removeTimeRange(CMTimeRange(start: start, duration: span))
       let rest = target.timeRange.end > start
-      try target.insertTimeRange(timeRange, of: source, at: start, claim: claim)
+      try target.insertTimeRange(timeRange, of: source, at: start, lack: lack)
       let inserted = timeRange.intersection(source.timeRange).end - timeRange.start
       if rest, inserted < span {
         let range = CMTimeRange(start: start + inserted, duration: span - inserted)
-        target.insertEmptyTimeRange(range, lack: isAssured ? .zero : range.duration)
+        let gap = CMTimeRange(start: timeRange.start + inserted, duration: range.duration)
+        target.insertEmptyTimeRange(range, lack: KnownTimes.lack(in: gap, of: sources))
       }
     }
   }

@@ -3,9 +3,6 @@ import FFmpegMedia
 import Foundation
 
 extension AVCompositionTrack {
-  /// No file only claims to have what is in it.
-  var isAssured: Bool { timeline.parts.allSatisfy { $0.source?.isAssured ?? true } }
-
   /// What a reader's output takes its samples from.
   func makeSource(
     _ request: AVAssetReaderTrackOutput.Request, pitch: AVAudioTimePitchAlgorithm = .spectral, copies: Bool,

@@ -58,12 +58,12 @@ open class AVMutableCompositionTrack: AVCompositionTrack, @unchecked Sendable {
   /// - `startTime`: What follows comes later. Invalid: at the end.
   /// - Throws: `AVError` if the range is no range or holds nothing of the track, or the track is of other media.
   open func insertTimeRange(_ timeRange: CMTimeRange, of track: AVAssetTrack, at startTime: CMTime) throws {
-    try insertTimeRange(timeRange, of: track, at: startTime, claim: .zero)
+    try insertTimeRange(timeRange, of: track, at: startTime, lack: .zero)
   }
 
-  /// - Parameter claim: How far other tracks reach, if files only say so.
+  /// - Parameter lack: So much of a gap before it is there because files only say that other tracks reach so far.
   func insertTimeRange(
-    _ timeRange: CMTimeRange, of track: AVAssetTrack, at startTime: CMTime, claim: CMTime
+    _ timeRange: CMTimeRange, of track: AVAssetTrack, at startTime: CMTime, lack: CMTime
   ) throws {
     guard track.mediaType == mediaType else {
       throw AVError(
@@ -86,8 +86,11 @@ open class AVMutableCompositionTrack: AVCompositionTrack, @unchecked Sendable {
     }
     var parts: [CompositionTimeline.Part] = []
     if available.start > timeRange.start {
-      let lack = available.start - timeRange.start
-      parts.append(.init(source: nil, range: .invalid, duration: lack, lack: lack))
+      let gap = CMTimeRange(start: timeRange.start, end: available.start)
+      let all = (try? track.asset?.loadedTracks()) ?? [track]
+      parts.append(
+        .init(
+          source: nil, range: .invalid, duration: gap.duration, lack: KnownTimes.lack(in: gap, of: all)))
     }
     if let composed = track as? AVCompositionTrack {
       parts += composed.timeline.parts(in: available)
@@ -97,7 +100,7 @@ open class AVMutableCompositionTrack: AVCompositionTrack, @unchecked Sendable {
     }
     timelineLock.withLock {
       storedTimeline.insert(
-        parts, at: startTime.isValid ? startTime : storedTimeline.duration, claim: claim)
+        parts, at: startTime.isValid ? startTime : storedTimeline.duration, lack: lack)
     }
   }
 

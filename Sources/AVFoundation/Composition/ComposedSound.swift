@@ -27,7 +27,10 @@ final class ComposedSound: SampleSource {
   private var missing: Int64?
   /// Frames of silence that were put in, since its last sound, for what the part's file lacks.
   private var filled: Int64 = 0
+  /// The file that is played unscaled: the frame of the composition that its first one is, and its frames per second.
+  private var origin: (witness: PictureWitness, offset: Int64, requirements: SoundRequirements)?
   private let interruption = SourceInterruption()
+  private let witnessInterruption = SourceInterruption()
 
   init(
     _ timeline: CompositionTimeline, _ requirements: SoundRequirements, pitch: AVAudioTimePitchAlgorithm,
@@ -45,7 +48,10 @@ final class ComposedSound: SampleSource {
     description = try CMFormatDescription(audioStreamBasicDescription: requirements.description)
   }
 
-  func stop() { interruption.stop() }
+  func stop() {
+    interruption.stop()
+    witnessInterruption.stop()
+  }
 
   func seek(to range: CMTimeRange) throws {
     position = requirements.frames(max(.zero, range.start))
@@ -54,6 +60,7 @@ final class ComposedSound: SampleSource {
     pending = nil
     missing = nil
     filled = 0
+    origin = nil
     waiting = parts.filter { $0.target.end > range.start && $0.target.start < range.end }[...]
   }
 
@@ -69,6 +76,7 @@ final class ComposedSound: SampleSource {
         pending = nil
         guard let sample else {
           // The file ends before the part does.
+          if let stretched = source as? StretchedSound { filled = stretched.filled }
           current = nil
           missing = min(partEnd, last)
           continue
@@ -96,6 +104,8 @@ final class ComposedSound: SampleSource {
     let start = requirements.frames(target.start)
     let partEnd = requirements.frames(target.end)
     var own = requirements
+    let witness = PictureWitness(track.file, interruption: witnessInterruption)
+    origin = nil
     if part.isScaled, pitch != .varispeed {
       // From where reading begins, at the source's time for it.
       let tempo = part.range.duration.seconds / target.duration.seconds
@@ -109,7 +119,7 @@ final class ComposedSound: SampleSource {
       let first = max(position, start)
       let stretched = try StretchedSound(
         track, range: range, tempo: tempo, count: partEnd - first, requirements, damage: damage,
-        interruption: interruption.begin())
+        witness: witness, interruption: interruption.begin())
       current = (stretched, first, partEnd)
       return
     }
@@ -129,7 +139,9 @@ final class ComposedSound: SampleSource {
     var from = part.range.start
     if skipped > 0 { from = from + CMTime(value: skipped, timescale: CMTimeScale(own.format.sampleRate)) }
     try source.seek(to: CMTimeRange(start: from, end: part.range.end))
-    current = (source, start.subtractingClamped(own.frames(part.range.start)), partEnd)
+    let offset = start.subtractingClamped(own.frames(part.range.start))
+    current = (source, offset, partEnd)
+    origin = (witness, offset, own)
   }
 
   /// What of a sample belongs into the part, at its place; before it, silence.
@@ -139,6 +151,11 @@ final class ComposedSound: SampleSource {
     let first = CMSampleBufferGetPresentationTimeStamp(sample).value.addingClamped(offset)
     if first > position, position < end {
       pending = sample
+      // Sound that is scaled leaves a gap only where it has made as much silence as there may be.
+      if current?.source is StretchedSound {
+        position = min(first, end)
+        return nil
+      }
       return try fill(until: min(first, end))
     }
     let from = Int(min(Int64(count), max(0, position.subtractingClamped(first))))
@@ -167,7 +184,16 @@ final class ComposedSound: SampleSource {
 
   /// Silence for what a file lacks. Nil at the end, and where there was enough of it: then it goes on at the end.
   private func fill(until end: Int64) throws -> CMSampleBuffer? {
-    let rest = requirements.longestFill - filled
+    if position < end, filled >= requirements.longestFill, let origin {
+      // Where the file's pictures go on, its time is more than a claim.
+      let (witness, offset, own) = origin
+      let known = CMTime(
+        value: (position - filled).subtractingClamped(offset), timescale: CMTimeScale(own.format.sampleRate))
+      if let next = witness.picture(after: known) {
+        filled = position.subtractingClamped(own.frames(next).addingClamped(offset))
+      }
+    }
+    let rest = requirements.longestFill.subtractingClamped(filled)
     guard position < end, rest > 0 else {
       position = max(position, end)
       filled = 0

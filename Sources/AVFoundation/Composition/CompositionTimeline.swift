@@ -39,12 +39,11 @@ struct CompositionTimeline: Sendable {
   // MARK: - Changes
 
   /// Puts parts in at a time; what follows comes later by their duration.
-  /// - Parameter claim: How far other tracks reach, if files only say so.
-  mutating func insert(_ new: [Part], at time: CMTime, claim: CMTime = .zero) {
+  /// - Parameter lack: So much of a gap before them no program wants.
+  mutating func insert(_ new: [Part], at time: CMTime, lack: CMTime = .zero) {
     let end = duration
     if time > end {
-      let lack = max(.zero, min(claim, time) - end)
-      parts.append(Part(source: nil, range: .invalid, duration: time - end, lack: lack))
+      parts.append(Part(source: nil, range: .invalid, duration: time - end, lack: min(lack, time - end)))
     }
     parts.insert(contentsOf: new.filter { $0.duration > .zero }, at: split(at: time))
     trim()

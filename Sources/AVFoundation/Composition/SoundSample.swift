@@ -33,7 +33,7 @@ extension SoundRequirements {
   }
 
   /// Frames of silence that stand for what a file lacks, though it says that there is something: a minute, as the decoder
-  /// and the encoder of sound have it. Beyond that, time goes on without.
+  /// and the encoder of sound have it. Beyond that, time goes on without, unless pictures of the file go on.
   var longestFill: Int64 { 60 * Int64(format.sampleRate) }
 
   /// A time in frames.

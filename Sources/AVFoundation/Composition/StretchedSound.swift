@@ -20,8 +20,9 @@ final class StretchedSound: SampleSource {
   private let tempo: Double
   /// Why there are fewer; told when all have been given out.
   private var failure: (any Error)?
-  /// Frames of the silence that was put in last.
+  /// The source's frames of the silence that was put in since its last sound, or picture.
   private var silence: Int64 = 0
+  private let witness: PictureWitness
   /// The source's last frames, and how often they were used again.
   private var tail: [Float] = []
   private var tailUses = 0
@@ -34,11 +35,13 @@ final class StretchedSound: SampleSource {
   ///
   /// - `tempo`: Seconds of the source for a second of the output.
   /// - `count`: How many frames are wanted.
+  /// - `witness`: Of the track's file.
   /// - `interruption`: Ends the opening of the file, and all that follows.
   init(
     _ track: AVAssetTrack, range: CMTimeRange, tempo: Double, count: Int64, _ requirements: SoundRequirements,
-    damage: DamageLog, interruption: MediaInterruption
+    damage: DamageLog, witness: PictureWitness, interruption: MediaInterruption
   ) throws {
+    self.witness = witness
     working = SoundRequirements(mixing: requirements)
     self.requirements = requirements
     self.count = count
@@ -96,7 +99,7 @@ final class StretchedSound: SampleSource {
       }
     }
     guard let sample = next else {
-      return silence < requirements.longestFill ? try feedSilence(until: end) : nil
+      return mayBeSilent() ? try feedSilence(until: end) : nil
     }
     pending = nil
     let first = CMSampleBufferGetPresentationTimeStamp(sample).value
@@ -117,10 +120,23 @@ final class StretchedSound: SampleSource {
     return try feed(frames)
   }
 
-  /// A gap in the source; a second at most at a time. After a minute, time goes on without.
+  /// Frames of silence at the end of what was given out.
+  var filled: Int64 { Int64(clamping: Double(silence) / tempo) }
+
+  /// Whether there may be more silence. It is counted as it is heard.
+  private func mayBeSilent() -> Bool {
+    let longest = Int64(clamping: Double(requirements.longestFill) * tempo)
+    if silence >= longest {
+      let known = CMTime(value: read - silence, timescale: CMTimeScale(working.format.sampleRate))
+      if let next = witness.picture(after: known) { silence = read.subtractingClamped(working.frames(next)) }
+    }
+    return silence < longest
+  }
+
+  /// A gap in the source; a second at most at a time. When there was enough silence, time goes on without.
   private func feedSilence(until frame: Int64) throws -> [Float] {
     let missing = frame.subtractingClamped(read)
-    guard silence < requirements.longestFill else {
+    guard mayBeSilent() else {
       read = frame
       made = made.addingClamped(Int64(clamping: Double(missing) / tempo))
       return []

@@ -54,25 +54,22 @@ extension AVAssetTrack {
 
   // MARK: - In a file
 
-  /// Samples that are read at most: an hour's at 60 a second, where nothing else ends the search.
-  private static let mostSamples = 1 << 18
-
   /// The first pictures of a file's track that are shown after a time.
   private func pictures(after time: CMTime, before end: CMTime, _ count: Int) -> [CMTime] {
-    guard let demuxer = openedForSteps else { return [] }
+    guard let samples = SampleTimes(self) else { return [] }
     let stream = facts.stream
     let (start, limit) = (stream.units(time), upper(end))
-    guard (try? demuxer.seek(stream: stream.index, to: start)) != nil else { return [] }
+    guard samples.seek(to: start) else { return [] }
     var found: [Int64] = []
-    for _ in 0..<Self.mostSamples {
-      guard let packet = try? demuxer.next() else { break }
-      if let shown = packet.shownTime, shown > start, shown < limit {
+    for _ in 0..<SampleTimes.most {
+      guard let sample = samples.next() else { break }
+      if let shown = sample.picture, shown > start, shown < limit {
         let place = found.lastIndex { $0 <= shown }.map { $0 + 1 } ?? 0
         if place == 0 || found[place - 1] != shown { found.insert(shown, at: place) }
         if found.count > count { found.removeLast() }
       }
       // Nothing is shown before it is decoded.
-      let decoded = packet.dts ?? packet.pts ?? .max
+      let decoded = sample.decoded
       if decoded >= limit || found.count == count && found[count - 1] <= decoded { break }
     }
     return found.map { stream.time($0) }
@@ -81,25 +78,25 @@ extension AVAssetTrack {
   /// The last pictures of a file's track that are shown before a time, the last one first; the one that is shown at `start`
   /// begins there.
   private func pictures(before time: CMTime, from start: CMTime, _ count: Int) -> [CMTime] {
-    guard let demuxer = openedForSteps else { return [] }
+    guard let samples = SampleTimes(self) else { return [] }
     let stream = facts.stream
     let first = stream.units(start)
     var limit = upper(time)
     var found: [Int64] = []
     var isShownAtStart = false
-    var budget = Self.mostSamples
+    var budget = SampleTimes.most
     // A group of pictures after the other, towards the beginning.
     while found.count < count, limit > first, budget > 0 {
-      guard (try? demuxer.seek(stream: stream.index, to: limit - 1)) != nil else { break }
+      guard samples.seek(to: limit - 1) else { break }
       var group: Set<Int64> = []
       var key: Int64?
-      while budget > 0, let packet = try? demuxer.next() {
+      while budget > 0, let sample = samples.next() {
         budget -= 1
-        key = key ?? packet.pts ?? packet.dts
-        if let shown = packet.shownTime, shown < limit {
+        key = key ?? sample.time
+        if let shown = sample.picture, shown < limit {
           if shown > first { group.insert(shown) } else { isShownAtStart = true }
         }
-        if (packet.dts ?? packet.pts ?? .max) >= limit { break }
+        if sample.decoded >= limit { break }
       }
       guard let key, key < limit else { break }
       // What is shown before the key frame belongs to the group before.
@@ -115,15 +112,98 @@ extension AVAssetTrack {
     let units = facts.stream.units(time)
     return time.isNumeric && facts.stream.time(units) < time ? units.addingClamped(1) : units
   }
-
-  private var openedForSteps: Demuxer? {
-    guard let file = file.factsIfReadable, let demuxer = try? Demuxer(again: file.demuxer) else { return nil }
-    demuxer.select([facts.stream.index])
-    return demuxer
-  }
 }
 
-extension MediaPacket {
-  /// When its picture is shown; nil if it has none. An empty sample stands for a picture that is shown for longer.
-  fileprivate var shownTime: Int64? { isDiscarded || bytes.isEmpty ? nil : pts }
+/// The times of a track's samples in its file, in the stream's units and in the file's order, from a key frame on.
+final class SampleTimes {
+  struct Sample {
+    /// When it is shown; nil if an edit list cuts it away, or nobody knows.
+    let shown: Int64?
+    /// The same; nil also for an empty sample, which stands for a picture that is shown for longer.
+    let picture: Int64?
+    /// When it is shown or else decoded, whatever becomes of it.
+    let time: Int64?
+    let decoded: Int64
+    let isKey: Bool
+    /// Whether it has a place in the file, and so times of its own.
+    let isPlaced: Bool
+
+    init(_ packet: MediaPacket, of stream: MediaStream) {
+      shown = packet.isDiscarded ? nil : packet.pts
+      picture = packet.bytes.isEmpty ? nil : shown
+      time = packet.pts ?? packet.dts
+      decoded = packet.dts ?? packet.pts ?? .max
+      isKey = packet.isKeyFrame || stream.kind != .video
+      isPlaced = packet.filePosition >= 0
+    }
+  }
+
+  /// Samples that are read at most: an hour's at 60 a second, where nothing else ends the search.
+  static let most = 1 << 18
+
+  private let demuxer: Demuxer
+  private let stream: MediaStream
+  /// What seeking has read.
+  private var ready: ArraySlice<Sample> = []
+  /// Samples that may still be read to find key frames.
+  private var budget = SampleTimes.most / 2
+
+  init?(_ track: AVAssetTrack) {
+    guard let file = track.file.factsIfReadable, let demuxer = try? Demuxer(again: file.demuxer) else {
+      return nil
+    }
+    stream = track.facts.stream
+    self.demuxer = demuxer
+    demuxer.select([stream.index])
+  }
+
+  func next() -> Sample? { ready.popFirst() ?? read() }
+
+  private func read() -> Sample? { (try? demuxer.next()).map { Sample($0, of: stream) } }
+
+  /// Goes to a key frame that is shown at or before a time; to the beginning if there is none.
+  ///
+  /// Files without an index are entered at any sample, by its decode time; what is decoded before it may be shown after the
+  /// time. There a key frame is looked for from farther and farther back.
+  /// - Returns: false if the file cannot be read.
+  func seek(to wanted: Int64) -> Bool {
+    guard enter(at: wanted) else { return false }
+    let second = max(1, Int64(stream.timeBase.den) / Int64(max(1, stream.timeBase.num)))
+    var distance = second
+    var last: Int64?
+    while true {
+      // The same sample again is what comes first, or a picture that is shown for long.
+      if let first = ready.first ?? read(), first.decoded != last {
+        last = first.decoded
+        ready = [first]
+        if isKey(first, wanted) { return true }
+        while budget > 0, ready[ready.endIndex - 1].decoded <= wanted, let sample = read() {
+          budget -= 1
+          ready.append(sample)
+          // Times after a seek are right where they are stored.
+          if sample.isPlaced, isKey(sample, wanted) {
+            ready = [sample]
+            return true
+          }
+        }
+      }
+      // Without key frames, what is found there has to do.
+      guard budget > 0 else { return enter(at: wanted) }
+      let target = wanted.subtractingClamped(distance)
+      guard target > stream.startTime else { break }
+      distance = distance.multipliedClamped(by: 2)
+      guard enter(at: target) else { return false }
+    }
+    ready = []
+    return (try? demuxer.rewind()) != nil
+  }
+
+  private func isKey(_ sample: Sample, _ wanted: Int64) -> Bool {
+    sample.isKey && sample.time.map { $0 <= wanted } ?? true
+  }
+
+  private func enter(at time: Int64) -> Bool {
+    ready = []
+    return (try? demuxer.seek(stream: stream.index, to: time)) != nil
+  }
 }
