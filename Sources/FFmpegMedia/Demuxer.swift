@@ -408,7 +408,63 @@ package final class Demuxer: @unchecked Sendable {
     }
   }
 
+  /// Packets that are read to find a key frame, and seconds that the search begins with.
+  private static let mostSearched = 1 << 17
+  private static let firstDistance = 1.0
+
+  /// Files without an index are entered at any packet, by its decode time. There a key frame is looked for from farther and
+  /// farther back.
   private func seek(_ stream: MediaStream, to time: Int64) throws {
+    try enter(stream, at: time)
+    guard stream.kind == .video, !isMovie, let first = pending, first.streamIndex == stream.index,
+      !isKey(first, time)
+    else { return }
+    let second = Double(stream.timeBase.den) / Double(max(1, stream.timeBase.num))
+    var distance = max(1, Int64(Self.firstDistance * second))
+    var budget = Self.mostSearched
+    var entered: Int64?
+    while true {
+      // The same packet again is what comes first, or a picture that is shown for long.
+      let packet = try readNext()
+      if let packet, packet.dts != entered || entered == nil {
+        entered = packet.dts
+        if try findKey(stream, from: packet, upTo: time, &budget) { return }
+      }
+      let target = time.subtractingClamped(distance)
+      guard budget > 0, target > stream.startTime else { break }
+      distance = distance.multipliedClamped(by: 2)
+      try enter(stream, at: target)
+    }
+    // Without key frames, what the first search has found has to do.
+    if budget > 0 { try rewindFile() } else { try enter(stream, at: time) }
+  }
+
+  /// Reads up to a key frame, which is then what comes next; false if there is none that is shown before the time.
+  private func findKey(
+    _ stream: MediaStream, from first: MediaPacket, upTo time: Int64, _ budget: inout Int
+  ) throws -> Bool {
+    var packet = first
+    while budget > 0 {
+      budget -= 1
+      if packet.streamIndex == stream.index {
+        // What is made up of times after a seek is wrong until the next one that is stored.
+        if isKey(packet, time), packet === first || packet.filePosition >= 0 {
+          pending = packet
+          return true
+        }
+        if let decoded = packet.dts ?? packet.pts, decoded > time { break }
+      }
+      guard let next = try readNext() else { break }
+      packet = next
+    }
+    return false
+  }
+
+  private func isKey(_ packet: MediaPacket, _ time: Int64) -> Bool {
+    packet.isKeyFrame && (packet.pts ?? packet.dts).map { $0 <= time } ?? true
+  }
+
+  private func enter(_ stream: MediaStream, at time: Int64) throws {
     guard let context else { return }
     isFresh = false
     var target = time

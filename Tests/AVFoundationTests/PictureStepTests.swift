@@ -71,4 +71,27 @@ import Testing
       #expect(player.currentTime() == times[place])
     }
   }
+
+  /// What is read from a time on begins with the picture that is shown then, wherever the file is entered.
+  @Test(arguments: [("h264.ts", true), ("mpeg2.ts", false), ("mpeg2-640x480.vob", false)])
+  func readersBeginWithTheirPicture(name: String, isH264: Bool) throws {
+    let asset = try asset(
+      name, isH264 ? Self.h264 : Self.mpeg2, size: name.contains("640") ? "640x480" : "64x48")
+    let track = try #require(asset.tracks(withMediaType: .video).first)
+    let times = try ReaderTests.read(asset).map(\.presentationTimeStamp).sorted()
+    for index in stride(from: 1, to: 70, by: 4) {
+      let reader = try AVAssetReader(asset: asset)
+      reader.timeRange = CMTimeRange(start: times[index], duration: CMTime(value: 1, timescale: 5))
+      let output = AVAssetReaderTrackOutput(
+        track: track,
+        outputSettings: [
+          kCVPixelBufferPixelFormatTypeKey as String: kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange
+        ])
+      reader.add(output)
+      #expect(reader.startReading())
+      var shown: [CMTime] = []
+      while let sample = output.copyNextSampleBuffer() { shown.append(sample.presentationTimeStamp) }
+      #expect(shown == Array(times[index..<index + 5]), "\(index): \(shown.map(\.seconds))")
+    }
+  }
 }

@@ -145,17 +145,10 @@ open class AVAssetTrack: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sen
 
   /// The presentation time of the sample that is shown at a time; invalid outside the track.
   @discardableResult
-<<<<<<< HEAD
   open func samplePresentationTime(forTrackTime trackTime: CMTime) -> CMTime {
-    guard trackTime.isNumeric, timeRange.containsTime(trackTime), let file = file.factsIfReadable,
-      let demuxer = try? Demuxer(again: file.demuxer)
-    else { return .invalid }
-=======
-  public func samplePresentationTime(forTrackTime trackTime: CMTime) -> CMTime {
     guard trackTime.isNumeric, timeRange.containsTime(trackTime), let times = SampleTimes(self) else {
       return .invalid
     }
->>>>>>> ec2f0cd278babafffc67764b03ea72f33dc58a48
     let stream = facts.stream
     let wanted = stream.units(trackTime)
     guard times.seek(to: wanted) else { return .invalid }

@@ -124,17 +124,12 @@ final class SampleTimes {
     /// When it is shown or else decoded, whatever becomes of it.
     let time: Int64?
     let decoded: Int64
-    let isKey: Bool
-    /// Whether it has a place in the file, and so times of its own.
-    let isPlaced: Bool
 
-    init(_ packet: MediaPacket, of stream: MediaStream) {
+    init(_ packet: MediaPacket) {
       shown = packet.isDiscarded ? nil : packet.pts
       picture = packet.bytes.isEmpty ? nil : shown
       time = packet.pts ?? packet.dts
       decoded = packet.dts ?? packet.pts ?? .max
-      isKey = packet.isKeyFrame || stream.kind != .video
-      isPlaced = packet.filePosition >= 0
     }
   }
 
@@ -142,68 +137,20 @@ final class SampleTimes {
   static let most = 1 << 18
 
   private let demuxer: Demuxer
-  private let stream: MediaStream
-  /// What seeking has read.
-  private var ready: ArraySlice<Sample> = []
-  /// Samples that may still be read to find key frames.
-  private var budget = SampleTimes.most / 2
+  private let index: Int
 
   init?(_ track: AVAssetTrack) {
     guard let file = track.file.factsIfReadable, let demuxer = try? Demuxer(again: file.demuxer) else {
       return nil
     }
-    stream = track.facts.stream
+    index = track.facts.stream.index
     self.demuxer = demuxer
-    demuxer.select([stream.index])
+    demuxer.select([index])
   }
 
-  func next() -> Sample? { ready.popFirst() ?? read() }
-
-  private func read() -> Sample? { (try? demuxer.next()).map { Sample($0, of: stream) } }
+  func next() -> Sample? { (try? demuxer.next()).map { Sample($0) } }
 
   /// Goes to a key frame that is shown at or before a time; to the beginning if there is none.
-  ///
-  /// Files without an index are entered at any sample, by its decode time; what is decoded before it may be shown after the
-  /// time. There a key frame is looked for from farther and farther back.
   /// - Returns: false if the file cannot be read.
-  func seek(to wanted: Int64) -> Bool {
-    guard enter(at: wanted) else { return false }
-    let second = max(1, Int64(stream.timeBase.den) / Int64(max(1, stream.timeBase.num)))
-    var distance = second
-    var last: Int64?
-    while true {
-      // The same sample again is what comes first, or a picture that is shown for long.
-      if let first = ready.first ?? read(), first.decoded != last {
-        last = first.decoded
-        ready = [first]
-        if isKey(first, wanted) { return true }
-        while budget > 0, ready[ready.endIndex - 1].decoded <= wanted, let sample = read() {
-          budget -= 1
-          ready.append(sample)
-          // Times after a seek are right where they are stored.
-          if sample.isPlaced, isKey(sample, wanted) {
-            ready = [sample]
-            return true
-          }
-        }
-      }
-      // Without key frames, what is found there has to do.
-      guard budget > 0 else { return enter(at: wanted) }
-      let target = wanted.subtractingClamped(distance)
-      guard target > stream.startTime else { break }
-      distance = distance.multipliedClamped(by: 2)
-      guard enter(at: target) else { return false }
-    }
-    ready = []
-    return (try? demuxer.rewind()) != nil
-  }
-
-  private func isKey(_ sample: Sample, _ wanted: Int64) -> Bool {
-    sample.isKey && sample.time.map { $0 <= wanted } ?? true
-  }
-
-  private func enter(at time: Int64) -> Bool {
-    ready = []
-    return (try? demuxer.seek(stream: stream.index, to: time)) != nil
-  }
+  func seek(to wanted: Int64) -> Bool { (try? demuxer.seek(stream: index, to: wanted)) != nil }
 }
