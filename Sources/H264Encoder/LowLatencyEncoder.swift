@@ -375,6 +375,8 @@ public final class LowLatencyEncoder {
       }
     case .longTerm(let slots):
       for slot in slots {
+        // A key frame whose marking waits is the newest of the short-term ones.
+        if slot == pendingLongTerm, let key = buffer.entries.first, key.isUsable { want(key) }
         for entry in buffer.entries where entry.isUsable && entry.longTermIndex == slot { want(entry) }
       }
     }
