@@ -72,6 +72,8 @@ struct RateController {
   /// Bits of the headers of a frame, start codes, delimiter and a slice's header, and of those of a key frame, which parameter sets come
   /// before.
   private static let headers = (frame: 256.0, keyFrame: 1024.0)
+  /// Usual intervals of which a pause gives a layer its share of the rate.
+  private static let longestGain = 3.0
   /// Frames after a fall of the rate that together keep to the new one.
   private static let cautiousFrameCount = 10
 
@@ -85,8 +87,7 @@ struct RateController {
   private var floor = SceneFloor()
   private var framesSinceKey = 0
   private var rateChanged = false
-  /// The usual time between frames, which a pause does not change at once.
-  private var usualDuration: Double
+  private var interval: UsualInterval
   /// After a fall of the rate: frames that must fit the new rate together, and the bits left for them.
   private var cautiousFrames = 0
   private var cautiousBits = 0.0
@@ -101,6 +102,8 @@ struct RateController {
   private var share = 1.0
   /// Its share of the rate in bits.
   private var perFrame = 0.0
+  /// What the time since the last frame gives it.
+  private var gained = 0.0
   private var residual = ResidualHistogram()
   /// Nothing predicts it: a key frame or a cut.
   private var isNew = false
@@ -112,7 +115,7 @@ struct RateController {
 
   init(_ configuration: EncoderConfiguration, memory: inout EncoderMemory) {
     self.configuration = configuration
-    usualDuration = 1 / configuration.frameRate
+    interval = UsualInterval(seconds: 1 / configuration.frameRate)
     line = LineQueue(rate: configuration.rate ?? 0, bound: configuration.maximumQueueDelay)
     limits = HardLimits(configuration.dataRateLimits)
     rows = (configuration.height + 15) / 16
@@ -161,6 +164,7 @@ struct RateController {
     isNew = isKeyFrame || isSceneChange
     var decision = Decision()
     let (minQP, maxQP) = (configuration.minimumQP, configuration.maximumQP)
+    interval.take(duration)
     let allowed = limits.largestFrame(duration: duration)
     (decision.largest, decision.allowed) = (allowed, allowed)
 
@@ -173,10 +177,11 @@ struct RateController {
     }
 
     line.drain(duration)
-    usualDuration += (duration - usualDuration) * 0.2
-    // After a pause the line is empty, but a frame that fills it would come late.
     share = options.budgetShare
-    perFrame = rate * min(duration, usualDuration * 1.5) * share
+    // Uneven times are no reason for uneven pictures, and a frame that fills the line that a pause has emptied would
+    // come late.
+    perFrame = rate * usualDuration * share
+    gained = rate * min(duration, usualDuration * RateController.longestGain) * share
     residual = facts.residual
     isStill = facts.isStill && !isNew
     offset = 0
@@ -228,6 +233,9 @@ struct RateController {
     lastLimit = decision.budget?.limit ?? .infinity
     return decision
   }
+
+  /// The usual time between frames.
+  private var usualDuration: Double { interval.seconds }
 
   private typealias Aim = (qp: Double, bits: Double, most: Double)
 
@@ -385,7 +393,7 @@ struct RateController {
     if let rate = configuration.rate {
       line.send(bits)
       layers[layer].account = max(
-        layers[layer].account + bits - perFrame, -rate * RateController.memory.rest)
+        layers[layer].account + bits - gained, -rate * RateController.memory.rest)
     }
     limits.account(bits, duration: duration)
   }
