@@ -165,7 +165,9 @@ struct RateController {
     var decision = Decision()
     let (minQP, maxQP) = (configuration.minimumQP, configuration.maximumQP)
     interval.take(duration)
-    let allowed = limits.largestFrame(duration: duration)
+    // It is sent now: what was sent before has passed by as much.
+    limits.pass(seconds: duration)
+    let allowed = limits.largestFrame(duration: min(duration, usualDuration))
     (decision.largest, decision.allowed) = (allowed, allowed)
 
     guard let rate = configuration.rate else {
@@ -368,7 +370,8 @@ struct RateController {
     let least =
       (isKeyFrame ? headers.keyFrame : headers.frame) + Double(rows * columns) * cheapest(isKeyFrame)
     guard let allowed, least > allowed else { return false }
-    return least <= limits.largestFrame(duration: duration, afterPause: true) ?? .infinity
+    return least
+      <= limits.largestFrame(duration: min(duration, usualDuration), afterPause: true) ?? .infinity
   }
 
   /// Whether the frame, even at the highest QP, would make the line late.
@@ -395,7 +398,7 @@ struct RateController {
       layers[layer].account = max(
         layers[layer].account + bits - gained, -rate * RateController.memory.rest)
     }
-    limits.account(bits, duration: duration)
+    limits.account(bits, duration: 0)
   }
 
   /// Takes in what the frame became. `rowBits` are the bits of each macroblock row, `isCurtailed` says that it has less than it wanted
