@@ -33,6 +33,8 @@ struct RateController {
     var bits = 0.0
     /// Its last frame took far less than it could have.
     var isIdle = false
+    /// Its last frame had not enough for all of its macroblocks.
+    var isStarved = false
   }
 
   /// Seconds over which the mean of the pictures goes, over which the model is held against what came, over which what is
@@ -65,6 +67,8 @@ struct RateController {
   private static let learning = (usual: 0.25, missed: 0.5, early: 0.6)
   /// By how much the QP falls from a frame of a still picture that took next to nothing to the next one.
   private static let refinement = (least: -5.0, most: -10.0)
+  /// By how much it rises from one that a hard limit left nothing for in part.
+  private static let starvedStep = 4.0
   /// Seconds of the rate beyond it that a still picture is refined at.
   private static let refinementQueue = 0.1
   /// How bits fall with the step size where only refinement is coded.
@@ -110,6 +114,8 @@ struct RateController {
   /// It was told what to refer to: that is further away than usual.
   private var isRepair = false
   private var isStill = false
+  /// Hard limits leave less than the line.
+  private var isLimited = false
   /// Bits beyond which its macroblocks were skipped.
   private var lastLimit = Double.infinity
 
@@ -188,6 +194,7 @@ struct RateController {
     isStill = facts.isStill && !isNew
     offset = 0
     var room = max(line.room(duration: usualDuration), perFrame * RateController.leastRoom.line)
+    isLimited = allowed.map { $0 < room } ?? false
     if let allowed { room = min(room, allowed) }
 
     let aim = isNew ? newPicture(room) : pictureAfterOthers(room, rate: rate, novelty: facts.novelty)
@@ -340,6 +347,8 @@ struct RateController {
 
   /// A picture that stands still takes nothing until the QP falls far enough to refine it, whatever the model says.
   private func refined(_ state: Layer, _ wanted: Double) -> Double {
+    // What was left out says nothing: all of the picture has its turn at a QP that there is enough for.
+    if state.isStarved { return min(state.qp + RateController.starvedStep, 51) }
     if state.isIdle {
       // What waits goes first: it would delay whatever begins to move, and a cut.
       if state.account > (configuration.rate ?? 0) * RateController.refinementQueue { return state.qp }
@@ -417,6 +426,8 @@ struct RateController {
     learnShares(bits, isKeyFrame, rowBits, isExhausted)
     let units = BitModel.units(residual, qp: min(max(qp, 0), 51))
     layers[layer].bits = Double(bits)
+    let isStarved = isCurtailed || isExhausted && isLimited
+    layers[layer].isStarved = isStarved
     if isNew {
       if !isCurtailed { intraRatio.learn(bits: Double(bits), units: units, weight: 0.5) }
       // What comes is another scene: its pictures are not those before.
@@ -425,6 +436,7 @@ struct RateController {
         (layers[i].came, layers[i].expected) = (0, 0)
         layers[i].qp = qp
         layers[i].isIdle = false
+        layers[i].isStarved = isStarved
       }
       cascade.restart()
       framesSinceKey = 0
