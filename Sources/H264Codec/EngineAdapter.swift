@@ -41,7 +41,8 @@ final class EngineAdapter: VideoEncoder {
   func reconfigure(_ new: VideoEncoderConfiguration) throws(CodecError) -> Reconfiguration {
     guard new != configuration else { return .applied }
     guard new.lowLatency != nil || !H264Codec.looksAhead(new) else { return .needsNewStream }
-    let converted = try EncoderConfiguration(new)
+    var converted = try EncoderConfiguration(new)
+    if new.asksForReferences(as: configuration) { converted.keepReferences(of: engine.configuration) }
     do {
       try engine.reconfigure(converted)
     } catch {

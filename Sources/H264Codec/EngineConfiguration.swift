@@ -145,10 +145,25 @@ extension EncoderConfiguration {
       Self.mostLongTermReferences, maximumReferences > 3 ? maximumReferences - 2 : maximumReferences - 1)
   }
 
+  /// What the level has room for was counted with the rates that the stream began with: a lower frame rate or bit rate
+  /// is no reason for a new stream.
+  mutating func keepReferences(of running: EncoderConfiguration) {
+    maximumReferences = running.maximumReferences
+    longTermReferences = running.longTermReferences
+  }
+
   /// As many references as the level has room for that the stream needs anyway.
   private func defaultReferences(_ most: Int) -> Int {
     var single = self
     single.maximumReferences = 1
     return min(max(single.largestReferenceCount ?? 1, 1), most)
+  }
+}
+
+extension VideoEncoderConfiguration {
+  /// Whether both ask for the same references, whatever the rates leave room for.
+  func asksForReferences(as other: VideoEncoderConfiguration) -> Bool {
+    referenceFrameCount == other.referenceFrameCount
+      && lowLatency?.enablesLongTermReferences == other.lowLatency?.enablesLongTermReferences
   }
 }

@@ -128,6 +128,10 @@ final class LookAheadAdapter: VideoEncoder {
     // Without a delay another face may be the one for it.
     guard H264Codec.looksAhead(new) else { return try newStream(new) }
     var converted = try LookAheadConfiguration(new)
+    // A stream of key frames alone has no use for more than one.
+    if new.asksForReferences(as: configuration), new.isIntraOnly == configuration.isIntraOnly {
+      converted.stream.keepReferences(of: engine.configuration.stream)
+    }
     converted.makePart(of: new, seconds: partSeconds)
     do {
       try engine.reconfigure(converted)

@@ -19,6 +19,11 @@ extension H264Codec {
   }
 }
 
+extension VideoEncoderConfiguration {
+  /// Nothing is predicted from other pictures.
+  var isIntraOnly: Bool { !allowsTemporalCompression || maxKeyFrameInterval == 1 }
+}
+
 extension LookAheadConfiguration {
   /// The engine's terms for what a session asks for.
   init(_ c: VideoEncoderConfiguration) throws(CodecError) {
@@ -32,8 +37,8 @@ extension LookAheadConfiguration {
     setRate(c)
     keyFrameDuration = c.maxKeyFrameIntervalDuration > 0 ? c.maxKeyFrameIntervalDuration : nil
     stream.keyFrameInterval = c.maxKeyFrameInterval > 0 ? c.maxKeyFrameInterval : nil
-    if !c.allowsTemporalCompression { stream.keyFrameInterval = 1 }
-    let isIntraOnly = stream.keyFrameInterval == 1
+    let isIntraOnly = c.isIntraOnly
+    if isIntraOnly { stream.keyFrameInterval = 1 }
     if c.pass != nil { stream.encodeTimeShare = nil }
     expectedDuration = c.expectedDuration.flatMap { $0 > 0 && $0.isFinite ? $0 : nil }
     adaptiveQuantisation = c.spatialAdaptiveQP == .off ? 0 : Self.usualAdaptiveQuantisation

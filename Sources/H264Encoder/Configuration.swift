@@ -122,7 +122,7 @@ public struct EncoderConfiguration: Sendable, Equatable {
   public var deblockingBetaOffset = 0
   /// Strength of the adaptive quantisation by local activity, 0 (off) to 2.
   public var adaptiveQuantisation: Double = 0
-  /// Frames that a gradual intra refresh takes to pass over the picture; 0: none. A picture's macroblock
+  /// Frames that a gradual intra refresh takes to pass over the picture, of those that others may refer to; 0: none. A picture's macroblock
   /// columns are coded intra in turn, so that a receiver recovers without a key frame.
   public var intraRefreshPeriod: Int = 0
   /// One refresh follows the other without end; else one passes when asked for
@@ -202,7 +202,8 @@ public struct FrameOptions: Sendable, Equatable {
 
   /// Code the frame as an IDR picture.
   public var isKeyFrame = false
-  /// Begin a gradual intra refresh with this frame; `intraRefreshPeriod` must not be 0.
+  /// Begin a gradual intra refresh with this frame, or with the next one that is coded and that later ones may refer to;
+  /// `intraRefreshPeriod` must not be 0.
   public var startsIntraRefresh = false
   /// Later frames may refer to it (nal_ref_idc not 0).
   public var isReference = true

@@ -20,6 +20,7 @@ extension EncoderConfiguration {
 }
 
 extension H264SequenceParameterSet {
-  /// Vertical motion vectors stay in -n ... n - 0.25 luma samples; what every level allows if there is no such level.
-  var verticalMotion: Int { level?.verticalMotion ?? 64 }
+  /// Vertical motion vectors stay in -n ... n - 0.25 luma samples; what every level allows if there is no such level. Of what level 6
+  /// allows half: two vectors then differ by what 16 bits hold.
+  var verticalMotion: Int { min(level?.verticalMotion ?? 64, 4096) }
 }

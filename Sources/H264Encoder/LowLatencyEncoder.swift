@@ -43,6 +43,8 @@ public final class LowLatencyEncoder {
   private var orderCount = 0
   private var framesSinceIDR = 0
   private var refreshStep = -1
+  /// A refresh was asked for with a picture that nothing refers to, or that was dropped.
+  private var owesRefresh = false
   private var lastPicture: Int?
   private var pendingLongTerm: Int?
   /// The frame being coded begins a new scene, which an intra refresh answers.
@@ -207,6 +209,7 @@ public final class LowLatencyEncoder {
     nextIndex += 1
     if decision.drop {
       keyFrameIsDue = plan.isIDR
+      owesRefresh = owesRefresh || options.startsIntraRefresh || startsRefresh
       facts.isDropped = true
       facts.encodeTime = Double(clock() &- start) * 1e-9
       return EncodedFrame(facts: facts, nalUnits: [], byteCount: 0, memory: nil)
@@ -372,6 +375,8 @@ public final class LowLatencyEncoder {
       }
     case .longTerm(let slots):
       for slot in slots {
+        // A key frame whose marking waits is the newest of the short-term ones.
+        if slot == pendingLongTerm, let key = buffer.entries.first, key.isUsable { want(key) }
         for entry in buffer.entries where entry.isUsable && entry.longTermIndex == slot { want(entry) }
       }
     }
@@ -487,7 +492,10 @@ public final class LowLatencyEncoder {
   /// Gradual intra refresh: the columns that this picture codes intra.
   private func planRefresh(_ plan: inout PicturePlan, starts: Bool) {
     let period = configuration.intraRefreshPeriod
-    guard period > 0, !plan.isIDR else { return }
+    let starts = starts || owesRefresh
+    owesRefresh = starts && !plan.isIDR && !plan.isReference
+    // What nothing refers to hands nothing on: each step is a reference's, as recovery_frame_cnt counts (D.2.8).
+    guard period > 0, !plan.isIDR, plan.isReference else { return }
     if starts {
       refreshStep = 0
     } else if refreshStep >= 0 {

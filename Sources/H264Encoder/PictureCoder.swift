@@ -85,7 +85,7 @@ final class PictureCoder {
   /// What all pointers here point to. Threads touch it while a picture is coded only.
   private let memory: EncoderMemory
   /// Of pictures that are no B pictures.
-  private let history: MotionHistory
+  let history: MotionHistory
   /// Of B pictures.
   private let bidirectionalSyntax: PictureSyntax
   /// Of each reference, the first one that is the same picture.

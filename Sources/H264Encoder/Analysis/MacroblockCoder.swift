@@ -130,8 +130,9 @@ struct MacroblockCoder {
     f.syntax.info[m].available = available
     if !f.isIntraPicture {
       let reach = PictureGeometry.reach
-      minX = (-x &* 16 &- reach) &* 4
-      maxX = ((f.geometry.widthInMbs &- x &- 1) &* 16 &+ reach) &* 4
+      // Components are of -2048 to 2047.75 (A.3.1).
+      minX = max((-x &* 16 &- reach) &* 4, -8192)
+      maxX = min(((f.geometry.widthInMbs &- x &- 1) &* 16 &+ reach) &* 4, 8191)
       minY = max((-y &* 16 &- reach) &* 4, -f.verticalLimit)
       maxY = min(((f.geometry.heightInMbs &- y &- 1) &* 16 &+ reach) &* 4, f.verticalLimit &- 1)
       if f.keepsClean && x < f.refreshFrom {

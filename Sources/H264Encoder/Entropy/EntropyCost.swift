@@ -33,8 +33,8 @@ enum EntropyCost {
 ///
 /// `center[v]` is the cost of the component v in sixteenths of a bit, for v in -range...range.
 struct MotionCostTable {
-  /// Differences of quarter samples that the standard allows lie within.
-  static let range = 16384
+  /// Differences of quarter samples lie within (`verticalMotion`).
+  static let range = 32768
   let center: UnsafePointer<UInt16>
 
   init(cabac: Bool, memory: inout EncoderMemory) {

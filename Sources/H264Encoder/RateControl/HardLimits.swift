@@ -4,7 +4,15 @@ struct HardLimits {
   private struct Sent {
     var time: Double
     var bits: Double
+    /// `scale` when it was sent.
+    var scale: Double
   }
+
+  /// By how much the limits have been changed so far.
+  private var scale = 1.0
+
+  /// What counts of a frame: under a limit that is narrower than the one that it was sent under, the same part.
+  private func counted(_ sent: Sent) -> Double { sent.bits * min(1, scale / sent.scale) }
 
   /// Frames that the limits look back at.
   private static let capacity = 4096
@@ -29,8 +37,7 @@ struct HardLimits {
       return
     }
     let part = zip(old, new).map { Double($1.bytes) / Double($0.bytes) }.max() ?? 1
-    guard part < 1 else { return }
-    for i in history.indices { history[i].bits *= part }
+    scale = min(max(scale * part, 1e-15), 1e15)
   }
 
   /// The most that the limits leave for a frame of this duration, in bits; nil: no limits.
@@ -76,7 +83,7 @@ struct HardLimits {
     var sum = 0.0
     for sent in history.reversed() {
       if sent.time <= begin + HardLimits.tolerance { break }
-      sum += sent.bits
+      sum += counted(sent)
     }
     return sum
   }
@@ -99,7 +106,7 @@ struct HardLimits {
       for n in 0..<frames.count + Int(HardLimits.steps) {
         let begin = now - limit.seconds + HardLimits.tolerance
         while first < history.count, history[first].time <= begin {
-          used -= history[first].bits
+          used -= counted(history[first])
           first += 1
         }
         while oldest < min(n, frames.count), oldestTime <= begin {
@@ -128,13 +135,13 @@ struct HardLimits {
   /// Seconds by which sums of durations may miss.
   private static let tolerance = 1e-9
 
-  /// The last frame lasted so many seconds longer than it was thought to.
+  /// Time passes: what the last frame was not accounted with.
   mutating func pass(seconds: Double) { time += seconds }
 
   /// A frame was sent, or dropped (0 bits), and its time passes.
   mutating func account(_ bits: Double, duration: Double) {
     if !limits.isEmpty {
-      history.append(Sent(time: time, bits: bits))
+      history.append(Sent(time: time, bits: bits, scale: scale))
       if history.count >= HardLimits.capacity { shorten() }
     }
     time += duration
@@ -149,7 +156,8 @@ struct HardLimits {
     guard history.count > HardLimits.capacity * 3 / 4 else { return }
     for i in 0..<older {
       history[i] = Sent(
-        time: history[2 * i + 1].time, bits: history[2 * i].bits + history[2 * i + 1].bits)
+        time: history[2 * i + 1].time, bits: history[2 * i].bits + history[2 * i + 1].bits,
+        scale: min(history[2 * i].scale, history[2 * i + 1].scale))
     }
     history.removeSubrange(older..<2 * older)
   }

@@ -33,6 +33,8 @@ struct RateController {
     var bits = 0.0
     /// Its last frame took far less than it could have.
     var isIdle = false
+    /// Its last frame had not enough for all of its macroblocks.
+    var isStarved = false
   }
 
   /// Seconds over which the mean of the pictures goes, over which the model is held against what came, over which what is
@@ -65,6 +67,8 @@ struct RateController {
   private static let learning = (usual: 0.25, missed: 0.5, early: 0.6)
   /// By how much the QP falls from a frame of a still picture that took next to nothing to the next one.
   private static let refinement = (least: -5.0, most: -10.0)
+  /// By how much it rises from one that a hard limit left nothing for in part.
+  private static let starvedStep = 4.0
   /// Seconds of the rate beyond it that a still picture is refined at.
   private static let refinementQueue = 0.1
   /// How bits fall with the step size where only refinement is coded.
@@ -72,6 +76,8 @@ struct RateController {
   /// Bits of the headers of a frame, start codes, delimiter and a slice's header, and of those of a key frame, which parameter sets come
   /// before.
   private static let headers = (frame: 256.0, keyFrame: 1024.0)
+  /// Usual intervals of which a pause gives a layer its share of the rate.
+  private static let longestGain = 3.0
   /// Frames after a fall of the rate that together keep to the new one.
   private static let cautiousFrameCount = 10
 
@@ -85,8 +91,7 @@ struct RateController {
   private var floor = SceneFloor()
   private var framesSinceKey = 0
   private var rateChanged = false
-  /// The usual time between frames, which a pause does not change at once.
-  private var usualDuration: Double
+  private var interval: UsualInterval
   /// After a fall of the rate: frames that must fit the new rate together, and the bits left for them.
   private var cautiousFrames = 0
   private var cautiousBits = 0.0
@@ -101,18 +106,22 @@ struct RateController {
   private var share = 1.0
   /// Its share of the rate in bits.
   private var perFrame = 0.0
+  /// What the time since the last frame gives it.
+  private var gained = 0.0
   private var residual = ResidualHistogram()
   /// Nothing predicts it: a key frame or a cut.
   private var isNew = false
   /// It was told what to refer to: that is further away than usual.
   private var isRepair = false
   private var isStill = false
+  /// Hard limits leave less than the line.
+  private var isLimited = false
   /// Bits beyond which its macroblocks were skipped.
   private var lastLimit = Double.infinity
 
   init(_ configuration: EncoderConfiguration, memory: inout EncoderMemory) {
     self.configuration = configuration
-    usualDuration = 1 / configuration.frameRate
+    interval = UsualInterval(seconds: 1 / configuration.frameRate)
     line = LineQueue(rate: configuration.rate ?? 0, bound: configuration.maximumQueueDelay)
     limits = HardLimits(configuration.dataRateLimits)
     rows = (configuration.height + 15) / 16
@@ -161,7 +170,10 @@ struct RateController {
     isNew = isKeyFrame || isSceneChange
     var decision = Decision()
     let (minQP, maxQP) = (configuration.minimumQP, configuration.maximumQP)
-    let allowed = limits.largestFrame(duration: duration)
+    interval.take(duration)
+    // It is sent now: what was sent before has passed by as much.
+    limits.pass(seconds: duration)
+    let allowed = limits.largestFrame(duration: min(duration, usualDuration))
     (decision.largest, decision.allowed) = (allowed, allowed)
 
     guard let rate = configuration.rate else {
@@ -173,14 +185,16 @@ struct RateController {
     }
 
     line.drain(duration)
-    usualDuration += (duration - usualDuration) * 0.2
-    // After a pause the line is empty, but a frame that fills it would come late.
     share = options.budgetShare
-    perFrame = rate * min(duration, usualDuration * 1.5) * share
+    // Uneven times are no reason for uneven pictures, and a frame that fills the line that a pause has emptied would
+    // come late.
+    perFrame = rate * usualDuration * share
+    gained = rate * min(duration, usualDuration * RateController.longestGain) * share
     residual = facts.residual
     isStill = facts.isStill && !isNew
     offset = 0
     var room = max(line.room(duration: usualDuration), perFrame * RateController.leastRoom.line)
+    isLimited = allowed.map { $0 < room } ?? false
     if let allowed { room = min(room, allowed) }
 
     let aim = isNew ? newPicture(room) : pictureAfterOthers(room, rate: rate, novelty: facts.novelty)
@@ -228,6 +242,9 @@ struct RateController {
     lastLimit = decision.budget?.limit ?? .infinity
     return decision
   }
+
+  /// The usual time between frames.
+  private var usualDuration: Double { interval.seconds }
 
   private typealias Aim = (qp: Double, bits: Double, most: Double)
 
@@ -330,6 +347,8 @@ struct RateController {
 
   /// A picture that stands still takes nothing until the QP falls far enough to refine it, whatever the model says.
   private func refined(_ state: Layer, _ wanted: Double) -> Double {
+    // What was left out says nothing: all of the picture has its turn at a QP that there is enough for.
+    if state.isStarved { return min(state.qp + RateController.starvedStep, 51) }
     if state.isIdle {
       // What waits goes first: it would delay whatever begins to move, and a cut.
       if state.account > (configuration.rate ?? 0) * RateController.refinementQueue { return state.qp }
@@ -360,7 +379,8 @@ struct RateController {
     let least =
       (isKeyFrame ? headers.keyFrame : headers.frame) + Double(rows * columns) * cheapest(isKeyFrame)
     guard let allowed, least > allowed else { return false }
-    return least <= limits.largestFrame(duration: duration, afterPause: true) ?? .infinity
+    return least
+      <= limits.largestFrame(duration: min(duration, usualDuration), afterPause: true) ?? .infinity
   }
 
   /// Whether the frame, even at the highest QP, would make the line late.
@@ -385,9 +405,9 @@ struct RateController {
     if let rate = configuration.rate {
       line.send(bits)
       layers[layer].account = max(
-        layers[layer].account + bits - perFrame, -rate * RateController.memory.rest)
+        layers[layer].account + bits - gained, -rate * RateController.memory.rest)
     }
-    limits.account(bits, duration: duration)
+    limits.account(bits, duration: 0)
   }
 
   /// Takes in what the frame became. `rowBits` are the bits of each macroblock row, `isCurtailed` says that it has less than it wanted
@@ -406,6 +426,8 @@ struct RateController {
     learnShares(bits, isKeyFrame, rowBits, isExhausted)
     let units = BitModel.units(residual, qp: min(max(qp, 0), 51))
     layers[layer].bits = Double(bits)
+    let isStarved = isCurtailed || isExhausted && isLimited
+    layers[layer].isStarved = isStarved
     if isNew {
       if !isCurtailed { intraRatio.learn(bits: Double(bits), units: units, weight: 0.5) }
       // What comes is another scene: its pictures are not those before.
@@ -414,6 +436,7 @@ struct RateController {
         (layers[i].came, layers[i].expected) = (0, 0)
         layers[i].qp = qp
         layers[i].isIdle = false
+        layers[i].isStarved = isStarved
       }
       cascade.restart()
       framesSinceKey = 0

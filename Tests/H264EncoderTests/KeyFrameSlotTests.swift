@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import H264Encoder
+
+/// A key frame is kept in a long-term slot other than the first: its marking waits for the next reference.
+@Suite struct KeyFrameSlotTests {
+  @Test("The very next frame may refer to it, a reference or not", arguments: [true, false], [1, 2])
+  func next(isReference: Bool, slot: Int) throws {
+    var c = EncoderConfiguration(width: 64, height: 64)
+    c.maximumReferences = 4
+    c.longTermReferences = 3
+    c.allowsNonReferenceFrames = true
+    let encoder = try LowLatencyEncoder(configuration: c)
+    let decoder = try #require(ReferenceDecoder(.libavcodec))
+    let content = SyntheticContent(kind: .motion, width: 64, height: 64, seed: 3)
+    for n in 0..<6 {
+      var options = FrameOptions()
+      if n == 0 { options.longTermSlot = slot }
+      // Frame 1 comes before the marking if it is no reference, and so does then frame 2.
+      if n == 1 { options.isReference = isReference }
+      if n == 1 || n == 2 || n == 5 { options.references = .longTerm([slot]) }
+      let (facts, unit) = try content.frame(n).withSource(planar: true, padding: 0) {
+        let frame = try encoder.encode($0, options: options)
+        return (frame.facts, frame.data)
+      }
+      #expect(facts.isKeyFrame == (n == 0), "frame \(n)")
+      if n == 1 || n == 2 || n == 5 { #expect(encoder.lastReferences == [0], "frame \(n)") }
+      let shown = try #require(try decoder.decode(unit))
+      let made = try #require(encoder.reconstruction(width: 64, height: 64))
+      #expect(made.firstDifference(shown) == nil, "frame \(n)")
+    }
+  }
+
+  @Test("Another slot is none")
+  func other() throws {
+    var c = EncoderConfiguration(width: 64, height: 64)
+    c.maximumReferences = 4
+    c.longTermReferences = 3
+    let encoder = try LowLatencyEncoder(configuration: c)
+    let content = SyntheticContent(kind: .motion, width: 64, height: 64, seed: 3)
+    for n in 0..<2 {
+      var options = FrameOptions()
+      if n == 0 { options.longTermSlot = 1 } else { options.references = .longTerm([2]) }
+      let facts = try content.frame(n).withSource(planar: true, padding: 0) {
+        try encoder.encode($0, options: options).facts
+      }
+      #expect(facts.isKeyFrame)
+    }
+  }
+}
