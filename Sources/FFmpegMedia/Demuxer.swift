@@ -416,9 +416,9 @@ package final class Demuxer: @unchecked Sendable {
   /// farther back.
   private func seek(_ stream: MediaStream, to time: Int64) throws {
     try enter(stream, at: time)
-    guard stream.kind == .video, !isMovie, let first = pending, first.streamIndex == stream.index,
-      !isKey(first, time)
-    else { return }
+    guard stream.kind == .video, !isMovie else { return }
+    // Behind the last packet there is none.
+    if let first = pending, first.streamIndex != stream.index || isKey(first, time) { return }
     let second = Double(stream.timeBase.den) / Double(max(1, stream.timeBase.num))
     var distance = max(1, Int64(Self.firstDistance * second))
     var budget = Self.mostSearched
