@@ -148,7 +148,7 @@ final class CompositionSource: Sendable {
   }
 
   /// All that it is said to have is in a table.
-  var isAssured: Bool { track.facts.stream.isTableWhole }
+  var isAssured: Bool { track.isAssured }
 
   var url: URL? { (asset as? AVURLAsset)?.url ?? track.file.url }
 }

@@ -45,15 +45,24 @@ final class PictureWitness {
   }
 }
 
+extension AVAssetTrack {
+  /// Seconds that a sample of a table stands for at most. A table may give each any duration.
+  private static let longestSample = 3600.0
+
+  /// Whether a file's table has all samples of the track, and as many as its duration needs.
+  var isAssured: Bool {
+    let stream = facts.stream
+    return stream.isTableWhole
+      && timeRange.duration.seconds <= Self.longestSample * Double(stream.sampleCount ?? 0)
+  }
+}
+
 /// Where files have something, and do not only say so.
 enum KnownTimes {
   /// How long the shortest stretch is for which pictures are looked for: below it, silence is made anyway.
   private static let shortest = CMTime(value: 60, timescale: 1)
   /// Looks into a file at most: enough for two hours.
   private static let mostLooks = 64
-  /// Seconds that a sample of a table stands for at most. A table may give each any duration.
-  private static let longestSample = 3600.0
-
   /// How much there is of a range in which no track is known to have anything.
   static func lack(in range: CMTimeRange, of tracks: [AVAssetTrack]) -> CMTime {
     guard range.duration > .zero else { return .zero }
@@ -85,12 +94,7 @@ enum KnownTimes {
   private static func ranges(inFileOf track: AVAssetTrack, in range: CMTimeRange) -> [CMTimeRange] {
     let common = track.timeRange.intersection(range)
     guard common.duration > .zero else { return [] }
-    let stream = track.facts.stream
-    if stream.isTableWhole,
-      track.timeRange.duration.seconds <= Self.longestSample * Double(stream.sampleCount ?? 0)
-    {
-      return [common]
-    }
+    if track.isAssured { return [common] }
     guard track.mediaType == .video, common.duration > shortest else { return [] }
     let witness = PictureWitness(track.file)
     var end = common.start

@@ -13,7 +13,7 @@ struct AssuredTimes {
   init(_ asset: AVAsset) {
     ranges = ((try? asset.loadedTracks()) ?? []).flatMap { track -> [CMTimeRange] in
       guard let composed = track as? AVCompositionTrack else {
-        return track.facts.stream.isTableWhole ? [track.timeRange] : []
+        return track.isAssured ? [track.timeRange] : []
       }
       return composed.timeline.placed.compactMap { part, target in
         if let source = part.source { return source.isAssured ? target : nil }
