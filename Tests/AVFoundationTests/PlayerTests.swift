@@ -212,7 +212,7 @@ import Testing
         #expect(
           player.currentTime() == CMTime(value: Int64(times[place]), timescale: 1_000_000),
           "\(times), \(place)")
-        #expect(Date().timeIntervalSince(begun) < 2)
+        #expect(Date().timeIntervalSince(begun) < 10)
       }
     }
   }
