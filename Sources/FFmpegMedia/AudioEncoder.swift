@@ -250,7 +250,6 @@ package final class AudioEncoder {
 
   /// Converts frames in the layout of the source and encodes them, a second at a time: at a low rate, a few are long.
   private func convert(_ bytes: [UInt8], frames: Int, _ samples: inout [CMSampleBuffer]) throws {
-    let isPlanar = source.mFormatFlags & kAudioFormatFlagIsNonInterleaved != 0
     let channels = Int(source.mChannelsPerFrame)
     let width = layout.nativeWidth
     let rate = Int(clamping: source.mSampleRate)
@@ -259,7 +258,7 @@ package final class AudioEncoder {
     while done < frames {
       let count = min(frames - done, most)
       let offsets =
-        isPlanar ? (0..<channels).map { ($0 * frames + done) * width } : [done * width * channels]
+        layout.isPlanar ? (0..<channels).map { ($0 * frames + done) * width } : [done * width * channels]
       try convert(offsets, count: count, bytes)
       samples += try drainFifo(all: false)
       done += count

@@ -63,6 +63,7 @@ struct MovieTables {
   private struct Track {
     /// nil: nothing says so.
     var isSound: Bool?
+    /// Samples.
     var count: Int64 = 0
     var chunks: Int64 = 0
     var runs: (start: Int64, count: Int64) = (0, 0)
@@ -79,8 +80,7 @@ struct MovieTables {
   /// Those that libavformat looks into. What it does not know is text to it, or nothing.
   private static let containers: Set<String> = [
     "moov", "trak", "mdia", "minf", "stbl", "mvex", "moof", "traf", "edts", "dinf", "tref", "udta", "ilst",
-    "wave", "sinf",
-    "schi", "iprp", "ipco", "gmhd",
+    "wave", "sinf", "schi", "iprp", "ipco", "gmhd",
   ]
   /// libavformat goes no deeper.
   private static let deepest = 10
@@ -128,11 +128,11 @@ struct MovieTables {
 
   /// Where the boxes of a `meta` begin: with its handler, in fours of bytes from its start.
   private func handler(_ start: Int64, _ end: Int64) -> Int64 {
-    // Behind a version and flags, or without.
-    for at in stride(from: start + 4, to: min(end - 4, start + 256), by: 4) {
-      if let word = bytes.read(at, 4), word.elementsEqual("hdlr".utf8) { return at - 4 }
-    }
-    return end
+    // Behind a version and flags, or without; libavformat looks farther, too.
+    func isInFours(_ place: Int64) -> Bool { place >= start + 4 && (place - start) % 4 == 0 }
+    let near = bytes.places(of: ["hdlr"], start, min(end, start + 64)).first(where: isInFours)
+    let place = near ?? bytes.places(of: ["hdlr"], start, end).first(where: isInFours)
+    return place.map { $0 - 4 } ?? end
   }
 
   private mutating func look(_ type: String, _ start: Int64, _ end: Int64, _ track: inout Track) {
@@ -152,6 +152,9 @@ struct MovieTables {
       // Where each has its own size, no more than there is room for.
       let count = number(4) > 0 ? number(8) : min(number(8), max(0, end - start - 12) / 4)
       track.count = max(track.count, count)
+    // Sizes of four bits at least.
+    case "stz2":
+      track.count = max(track.count, min(number(8), max(0, end - start - 12).multipliedClamped(by: 2)))
     case "stts":
       if number(4) != 1 || number(12) != 1 { track.areUnits = false }
       for entry in 0..<min(number(4), max(0, end - start - 8) / 8) {

@@ -14,7 +14,8 @@ import Testing
 
   /// A track of pictures, or of PCM, in one chunk.
   private static func track(
-    samples: Int, size: Int, isSound: Bool = false, inChunk: Int? = nil, chunks: Int = 1, hiding: Bool = false
+    samples: Int, size: Int, isSound: Bool = false, inChunk: Int? = nil, chunks: Int = 1,
+    sizes: [UInt8]? = nil, hiding: Bool = false
   ) -> [UInt8] {
     let header = box(
       "tkhd", numbers(7, 0, 0, 1, 0, samples) + [UInt8](repeating: 0, count: 52) + numbers(0, 0))
@@ -31,8 +32,8 @@ import Testing
     tables += box("stts", numbers(0, 1, samples, isSound ? 1 : 2))
     tables += box("stsc", numbers(0, 1, 1, inChunk ?? samples, 1))
     tables += box("stco", numbers(0, chunks) + [Int](repeating: 40, count: chunks).flatMap { numbers($0) })
-    tables +=
-      hiding ? box("udta", box("abcd", Array("trunks".utf8)) + box("stsz", count)) : box("stsz", count)
+    let table = sizes ?? box("stsz", count)
+    tables += hiding ? box("udta", box("abcd", Array("trunks".utf8)) + table) : table
     return box(
       "trak", header + box("mdia", media + handler + box("minf", box("stbl", tables))))
   }
@@ -101,6 +102,14 @@ import Testing
     #expect(throws: Never.self) { try Self.open(hour) }
   }
 
+  /// libavformat looks for a handler in all of what is called metadata.
+  @Test func tablesBehindMetadataAreCounted() {
+    let far = [UInt8](repeating: 0, count: 4000) + Self.box("hdlr", Self.numbers(0, 0, 0, 0, 0, 0))
+    let hidden = Self.box("meta", far + Self.box("stsz", Self.numbers(0, 1, 2_000_000)))
+    let track = Self.track(samples: 0, size: 0)
+    Self.expectDamage(Self.movie(Self.box("trak", Array(track[8...]) + hidden), data: 100))
+  }
+
   /// Words in titles, chapters and pictures that are names of boxes.
   @Test(arguments: ["tree trunks and leaves", "trunk, part one", "about stsz tables and others"])
   func textIsNoTable(title: String) throws {
@@ -128,6 +137,10 @@ import Testing
     }
     let track = Self.track(samples: 1_000_000, size: 1)
     Self.expectDamage(edited(track, 100, duration: 600_000))
+    // Sizes of four bits each are a table, too.
+    let count = Self.numbers(0, 4, 1_000_000) + [UInt8](repeating: 0x11, count: 500_000)
+    let small = Self.track(samples: 0, size: 0, sizes: Self.box("stz2", count))
+    Self.expectDamage(edited(small, 100, duration: 600_000))
     // A cut here and there of a long recording.
     #expect(throws: Never.self) { try Self.open(edited(track, 100, duration: 6)) }
   }

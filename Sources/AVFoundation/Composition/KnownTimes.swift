@@ -63,6 +63,7 @@ enum KnownTimes {
   private static let shortest = CMTime(value: 60, timescale: 1)
   /// Looks into a file at most: enough for two hours.
   private static let mostLooks = 64
+
   /// How much there is of a range in which no track is known to have anything.
   static func lack(in range: CMTimeRange, of tracks: [AVAssetTrack]) -> CMTime {
     guard range.duration > .zero else { return .zero }
