@@ -151,7 +151,9 @@ open class AVSampleBufferAudioRenderer: NSObject, SynchronizedRenderer, @uncheck
   }
 
   /// Forgets the sound from a time on, so that other sound can come in its place.
-  /// - Parameter handler: Receives whether that was done, which it is for every time that is a number.
+  /// - Parameters:
+  ///   - time: The first time, of the samples, whose sound is forgotten.
+  ///   - handler: Receives whether that was done, which it is for every time that is a number.
   @preconcurrency open func flush(
     fromSourceTime time: CMTime, completionHandler handler: @escaping @Sendable (Bool) -> Void
   ) {
