@@ -70,6 +70,8 @@ struct FileRateController {
   /// The same before it was made to fit into the buffer, where a pass before says what is to come: when there is room again
   /// it goes on from there.
   private var lastRemembered: Double?
+  /// QP of the last picture before the stream's end came near, or before its last intra picture, where a pass tells of them.
+  private var beforeEnd: Double?
   /// The look-ahead at hand: sums, and seconds.
   private var ahead = [ResidualHistogram(), ResidualHistogram(), ResidualHistogram()]
   private var aheadSeconds = 0.0
@@ -82,6 +84,9 @@ struct FileRateController {
   private static let memory = 30.0
   /// Steps that the QP changes by from picture to picture: usually, and at the stream's begin and end.
   private static let pace = (usual: 0.5, fast: 1.5)
+  /// Steps of QP that the end of a stream may be finer by than what came before it. Pictures that stand still have no residual
+  /// that would tell what it takes to make them finer: all of a picture.
+  private static let finerAtEnd = 1.5
   /// Part of the buffer that planning leaves for what the model does not foresee.
   private static let margin = 0.1
   /// Part of a hard limit that planning leaves for what the model does not foresee, and part of its rate for what comes
@@ -146,7 +151,7 @@ struct FileRateController {
         spent = elapsed * rate
         total = spent
       }
-      (last, lastRemembered) = (nil, nil)
+      (last, lastRemembered, beforeEnd) = (nil, nil, nil)
     }
     if let limit = new.buffer {
       if buffer == nil { buffer = BufferState(limit) } else { buffer?.change(to: limit) }
@@ -202,7 +207,10 @@ struct FileRateController {
     // At the end there is no time left to come back slowly.
     let isLate = isEnding || remaining.seconds < 1
     let pace = isLate ? 2 * FileRateController.pace.fast : FileRateController.pace.usual
-    return min(max(qp, last - pace), last + pace)
+    if !isLate, remaining.hasIntraPictures { beforeEnd = last }
+    let isAtEnd = isLate || !remaining.hasIntraPictures
+    let finest = beforeEnd.map { isAtEnd ? $0 - FileRateController.finerAtEnd : 0 } ?? 0
+    return min(max(qp, last - pace, finest), last + pace)
   }
 
   private mutating func averageQP(_ upcoming: [PictureForecast], isEnding: Bool) -> Double {

@@ -17,6 +17,8 @@ struct RemainingPass {
   private let count: Int
   /// Pictures that are gone.
   private var next = 0
+  /// Of those that are still to come.
+  private var intraPictures = 0
   /// Those that are still to come.
   private var coming: PassCursor
   /// Those behind `near`.
@@ -39,7 +41,10 @@ struct RemainingPass {
     farSeconds = seconds
     carried = buffer.map { CarriedBits($0, end: end) }
     var all = coming
-    while let picture = all.next() { add(picture, 1) }
+    while let picture = all.next() {
+      add(picture, 1)
+      if picture.kind == .intra { intraPictures += 1 }
+    }
     farSeconds = seconds
     carried?.restart()
     guard isFollowed, carried != nil else { return }
@@ -106,6 +111,9 @@ struct RemainingPass {
 
   var isOver: Bool { next >= count }
 
+  /// Some of the pictures to come were intra pictures.
+  var hasIntraPictures: Bool { intraPictures > 0 }
+
   /// The QP at which the rest takes so many bits, and whether those are all that the buffer carries.
   /// - Parameter buffer: as the next picture finds it, where there is one.
   func plan(bits wanted: Double, buffer: BufferState? = nil) -> (qp: Double, takesAll: Bool) {
@@ -168,6 +176,7 @@ struct RemainingPass {
       return
     }
     next += 1
+    if picture.kind == .intra { intraPictures -= 1 }
     if carried == nil {
       add(picture, -1)
     } else {

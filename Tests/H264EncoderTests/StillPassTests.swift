@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import H264Encoder
+
+/// A slide that stands still, in two passes: bits that key frames leave over are not spent on the last pictures.
+@Suite struct StillPassTests {
+  private static let (width, height) = (320, 192)
+
+  private static func bits(rate: Int, count: Int) throws -> [Int] {
+    var c = LookAheadConfiguration(width: width, height: height)
+    c.rate = .average(rate)
+    c.stream.speed = 5
+    c.stream.keyFrameInterval = 60
+    c.lookAhead = 20
+    c.expectedDuration = Double(count) / 30
+    let content = SyntheticContent(kind: .mixed, width: width, height: height, seed: 12)
+    let slide = content.frame(0)
+    func pass(_ known: PassStatistics?) throws -> ([Int], PassStatistics) {
+      let encoder = try LookAheadEncoder(configuration: c, pass: known)
+      encoder.keepsStatistics = true
+      var sizes: [Int] = []
+      for _ in 0..<count {
+        try slide.withSource(planar: true, padding: 0) { source in
+          try encoder.encode(source) { sizes.append($0.facts.bits) }
+        }
+      }
+      encoder.flush { sizes.append($0.facts.bits) }
+      return (sizes, encoder.statistics)
+    }
+    return try pass(pass(nil).1).0
+  }
+
+  @Test("Frames behind the last key frame", arguments: [40_000, 80_000, 160_000], [300, 330, 345])
+  func theEnd(rate: Int, count: Int) throws {
+    let sizes = try Self.bits(rate: rate, count: count)
+    let all = Double(sizes.reduce(0, +)), wanted = Double(rate * count) / 30
+    #expect(
+      all < wanted * 1.04,
+      "\(all / wanted), \(sizes.enumerated().filter { $0.element > 1500 }.map { "\($0.offset): \($0.element)" })"
+    )
+    #expect(all > wanted * 0.8, "\(all / wanted)")
+  }
+}
