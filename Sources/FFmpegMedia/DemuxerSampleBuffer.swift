@@ -10,7 +10,7 @@ extension MediaStream {
     let (scaled, overflow) = value.multipliedReportingOverflow(by: Int64(timeBase.num))
     return overflow
       ? CMTime(
-        seconds: Double(value) * Double(timeBase.num) / Double(timeBase.den), preferredTimescale: timeBase.den
+        nearest: Double(value) * Double(timeBase.num) / Double(timeBase.den), preferredTimescale: timeBase.den
       )
       : CMTime(value: scaled, timescale: timeBase.den)
   }

@@ -29,6 +29,33 @@ import Testing
     return buffer
   }
 
+  /// A part of channels that stand one after the other is in no one place.
+  @Test func partsOfSound() throws {
+    for isInterleaved in [true, false] {
+      var made: CMSampleBuffer?
+      #expect(
+        CMAudioSampleBufferCreateReadyWithPacketDescriptions(
+          allocator: nil, dataBuffer: try block([UInt8](0..<32)),
+          formatDescription: try pcm(channels: 2, interleaved: isInterleaved),
+          sampleCount: 8, presentationTimeStamp: .zero, packetDescriptions: nil, sampleBufferOut: &made)
+          == noErr)
+      let sample = try #require(made)
+      var part: CMSampleBuffer?
+      let status = CMSampleBufferCopySampleBufferForRange(
+        allocator: nil, sampleBuffer: sample, sampleRange: CFRange(location: 2, length: 3),
+        sampleBufferOut: &part)
+      #expect(status == (isInterleaved ? noErr : kCMSampleBufferError_CannotSubdivide))
+      #expect(
+        try part?.dataBuffer.map { [UInt8](try $0.dataBytes()) } == (isInterleaved ? [UInt8](8..<20) : nil))
+      var whole: CMSampleBuffer?
+      #expect(
+        CMSampleBufferCopySampleBufferForRange(
+          allocator: nil, sampleBuffer: sample, sampleRange: CFRange(location: 0, length: 8),
+          sampleBufferOut: &whole) == noErr)
+      #expect(whole?.dataBuffer?.dataLength == 32)
+    }
+  }
+
   /// As a recorder does it: a sample buffer without data, then the microphone's buffers.
   private func recorded(_ format: CMFormatDescription, _ channels: [[Int16]], frames: Int) throws
     -> (status: OSStatus, sample: CMSampleBuffer)

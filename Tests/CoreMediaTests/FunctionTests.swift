@@ -188,7 +188,7 @@ private func sample(_ pts: Int64, dts: Int64? = nil, size: Int = 10) throws -> C
       ] as CFDictionary, attachmentMode: kCMAttachmentMode_ShouldPropagate)
     #expect(CMSampleBufferGetOutputDuration(buffer) == time(15))
     #expect(CMSampleBufferSetOutputPresentationTimeStamp(buffer, newValue: time(1000)) == noErr)
-    #expect(CMSampleBufferGetOutputDecodeTimeStamp(buffer) == time(960))
+    #expect(CMSampleBufferGetOutputDecodeTimeStamp(buffer) == time(980))
     var needed: CMItemCount = 0
     #expect(
       CMSampleBufferGetOutputSampleTimingInfoArray(

@@ -118,6 +118,17 @@ private func t(_ value: Int64, _ timescale: Int32, _ flags: CMTimeFlags = .valid
     #expect(CMTime.invalid.seconds.isNaN && CMTime.indefinite.seconds.isNaN && t(1, 0).seconds.isNaN)
   }
 
+  /// Errors that Apple's function is known to log: of what is cut off.
+  @Test func secondsAreCutOff() {
+    for (seconds, scale, value) in [
+      (2.87, 1, 2), (0.082, 24, 1), (2.368, 24, 56), (1.1, 1, 1), (-2.87, 1, -2), (0.999, 600, 599),
+    ] as [(Double, Int32, Int64)] {
+      let time = CMTime(seconds: seconds, preferredTimescale: scale)
+      #expect(same(time, t(value, scale, [.valid, .hasBeenRounded])), "\(seconds)")
+      #expect(same(CMTimeMakeWithSeconds(seconds, preferredTimescale: scale), time))
+    }
+  }
+
   @Test func products() {
     #expect(same(CMTimeMultiplyByRatio(t(43804, 600), multiplier: 1, divisor: 4), t(43804, 2400)))
     #expect(same(CMTimeMultiplyByRatio(t(3, 7), multiplier: -2, divisor: -1), t(6, 7)))

@@ -148,6 +148,70 @@ import VideoToolbox
     }
   }
 
+  /// As a format description's clean aperture may have it.
+  @Test func rationalApertures() throws {
+    let session = try makeSession(kCMVideoCodecType_H264, width: 320, height: 240)
+    func set(_ value: NSDictionary) -> OSStatus {
+      VTSessionSetProperty(session, key: kVTCompressionPropertyKey_CleanAperture, value: value)
+    }
+    #expect(
+      set(["Width": 300, "Height": 200, "WidthRational": [300, 1], "HeightRational": [200, 1]]) == noErr)
+    #expect(set(["WidthRational": [600, 2], "HeightRational": [200, 1]]) == noErr)
+    var copy: CFTypeRef?
+    #expect(
+      VTSessionCopyProperty(
+        session, key: kVTCompressionPropertyKey_CleanAperture, allocator: nil, valueOut: &copy) == noErr)
+    #expect((copy as? NSDictionary) == ["Width": 300, "Height": 200])
+    for wrong in [[300, 0], [300], [300, 1, 1], [Double.nan, 1]] as [[Double]] {
+      #expect(set(["Width": 300, "Height": 200, "WidthRational": wrong]) == kVTParameterErr)
+    }
+    #expect(set(["WidthRational": [600, 2]]) == kVTParameterErr)
+  }
+
+  /// RGB becomes what the stream says that it is, also when the property changes.
+  @Test func theMatrixOfTheStreamIsThatOfTheConversion() throws {
+    let session = try makeSession(
+      width: 320, height: 240,
+      properties: [
+        kVTCompressionPropertyKey_YCbCrMatrix: kCVImageBufferYCbCrMatrix_ITU_R_709_2,
+        kVTCompressionPropertyKey_Quality: 0.9, kVTCompressionPropertyKey_RealTime: true,
+      ])
+    var buffer: CVPixelBuffer?
+    CVPixelBufferCreate(nil, 320, 240, kCVPixelFormatType_32BGRA, nil, &buffer)
+    let green = try #require(buffer)
+    CVPixelBufferLockBaseAddress(green, [])
+    let rows = CVPixelBufferGetBytesPerRow(green) * 240
+    let base = try #require(CVPixelBufferGetBaseAddress(green)).assumingMemoryBound(to: UInt8.self)
+    for index in 0..<rows { base[index] = index % 4 == 1 || index % 4 == 3 ? 200 : 0 }
+    CVPixelBufferUnlockBaseAddress(green, [])
+    let collector = Collector()
+    for n in 0..<6 {
+      if n == 3 {
+        #expect(
+          VTSessionSetProperty(
+            session, key: kVTCompressionPropertyKey_YCbCrMatrix, value: kCVImageBufferYCbCrMatrix_ITU_R_601_4)
+            == noErr)
+      }
+      let options = n == 3 ? [kVTEncodeFrameOptionKey_ForceKeyFrame: true] as CFDictionary : nil
+      try check(
+        VTCompressionSessionEncodeFrame(
+          session, imageBuffer: green, presentationTimeStamp: CMTime(value: CMTimeValue(n), timescale: 30),
+          duration: .invalid, frameProperties: options, infoFlagsOut: nil
+        ) { collector.add($0, $1, $2) }, "encode")
+    }
+    try check(VTCompressionSessionCompleteFrames(session, untilPresentationTimeStamp: .invalid), "complete")
+    let samples = collector.samples
+    try #require(samples.count == 6)
+    for (part, space, luma) in [
+      // In the full range, as the probe has it: 0.7152 and 0.587 of 200.
+      (samples[..<3], "bt709", 143), (samples[3...], "smpte170m", 117),
+    ] {
+      #expect(try Self.probe(Array(part), kCMVideoCodecType_H264).text("color_space") == space)
+      let picture = try StreamProbe.decode(annexB(Array(part)))
+      #expect(abs(Int(picture[100 * 320 + 100]) - luma) <= 2, "\(picture[100 * 320 + 100])")
+    }
+  }
+
   @Test(arguments: codecs) func pictureDescription(_ codec: CMVideoCodecType) throws {
     let samples = try Self.samples(
       codec,

@@ -382,6 +382,43 @@ private func complete(_ session: VTCompressionSession) -> OSStatus {
     #expect(seen.withLock { $0 } == [noErr, noErr, noErr, noErr, noErr])
   }
 
+  @Test("What a callback has decoded at once comes behind the frames that wait already")
+  func synchronouslyBehindOthers() throws {
+    let samples = try samples(kVTProfileLevel_H264_Main_AutoLevel, count: 4)
+    typealias Seen = (index: Int, status: OSStatus, picture: [UInt8])
+    let seen = Mutex<[Seen]>([])
+    let session = try decoder(samples)
+    @Sendable func put(_ n: Int, _ flags: VTDecodeFrameFlags, _ more: @escaping @Sendable () -> Void = {})
+      -> OSStatus
+    {
+      decode(session, samples[n], flags) { status, _, image, _, _ in
+        seen.withLock { $0.append((n, status, image.map { planar($0) } ?? [])) }
+        more()
+      }
+    }
+    let inside = put(0, ._EnableAsynchronousDecompression) {
+      #expect(put(1, ._EnableAsynchronousDecompression) == noErr)
+      #expect(put(2, []) == noErr)
+      #expect(seen.withLock { $0.map(\.index) } == [0, 1, 2])
+      #expect(put(3, ._EnableAsynchronousDecompression) == noErr)
+      #expect(VTDecompressionSessionWaitForAsynchronousFrames(session) == noErr)
+      #expect(seen.withLock { $0.map(\.index) } == [0, 1, 2, 3])
+    }
+    #expect(inside == noErr)
+    #expect(VTDecompressionSessionWaitForAsynchronousFrames(session) == noErr)
+    let plain = try decoder(samples)
+    for entry in seen.withLock({ $0 }) {
+      let expected = Mutex<[UInt8]>([])
+      #expect(
+        VTDecompressionSessionDecodeFrame(
+          plain, sampleBuffer: samples[entry.index], flags: [], frameOptions: nil, infoFlagsOut: nil
+        ) { _, _, image, _, _ in expected.withLock { $0 = image.map { planar($0) } ?? [] } } == noErr)
+      #expect(
+        entry.status == noErr && !entry.picture.isEmpty && entry.picture == expected.withLock { $0 },
+        "\(entry.index)")
+    }
+  }
+
   @Test("Each frame is decoded with its own format description, whichever thread is first")
   func formatsFromSeveralThreads() throws {
     let first = try samples(kVTProfileLevel_H264_Baseline_AutoLevel)

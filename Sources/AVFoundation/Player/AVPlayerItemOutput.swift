@@ -25,7 +25,7 @@ open class AVPlayerItemOutput: NSObject, @unchecked Sendable {
   @discardableResult
   open func itemTime(forHostTime hostTimeInSeconds: CFTimeInterval) -> CMTime {
     guard hostTimeInSeconds.isFinite else { return .invalid }
-    return itemTime(at: CMTime(seconds: hostTimeInSeconds, preferredTimescale: 1_000_000_000))
+    return itemTime(at: CMTime(nearest: hostTimeInSeconds, preferredTimescale: 1_000_000_000))
   }
 
   /// The item's time at a moment of `mach_absolute_time()`.

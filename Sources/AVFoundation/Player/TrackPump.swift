@@ -180,7 +180,7 @@ final class TrackPump: @unchecked Sendable {
     var wakeUp: CMTime
     if isSound {
       guard (end - now).seconds >= Self.seconds.most else { return true }
-      wakeUp = end - CMTime(seconds: Self.seconds.most * 0.75, preferredTimescale: 1000)
+      wakeUp = end - CMTime(nearest: Self.seconds.most * 0.75, preferredTimescale: 1000)
     } else {
       while ahead.count > 1, ahead[1] <= now { ahead.removeFirst() }
       guard ahead.count >= Self.pictures.most else { return true }

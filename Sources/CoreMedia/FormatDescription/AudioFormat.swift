@@ -66,6 +66,12 @@ final class AudioFormatMemory: @unchecked Sendable {
 }
 
 extension CMFormatDescription {
+  /// Uncompressed sound of several channels that are not interleaved.
+  var hasChannelsOneAfterTheOther: Bool {
+    guard let basic = audio?.basic else { return false }
+    return basic.isNonInterleavedPCM && basic.mChannelsPerFrame > 1
+  }
+
   /// The size of a frame of interleaved uncompressed sound; nil for other media.
   var uncompressedBytesPerFrame: Int? {
     guard let basic = audio?.basic, basic.mFormatID == kAudioFormatLinearPCM, basic.mBytesPerFrame > 0,

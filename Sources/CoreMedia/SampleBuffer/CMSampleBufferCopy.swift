@@ -35,7 +35,10 @@ extension CMSampleBuffer {
     }
     let data = blockBuffer
     if range.count == sampleCount { return .success((data, sizes)) }
-    if image != nil { return .failure(.init(kCMSampleBufferError_CannotSubdivide)) }
+    // The channels of a part stand apart from each other in what is one after the other.
+    if image != nil || format?.hasChannelsOneAfterTheOther == true {
+      return .failure(.init(kCMSampleBufferError_CannotSubdivide))
+    }
     var sizes = sizes
     if case .unknown = sizes {
       // Each frame of interleaved PCM has the same size, which the format says.

@@ -90,13 +90,13 @@ public func CMSampleBufferSetOutputPresentationTimeStamp(
   return noErr
 }
 
-/// The decode time, moved by as much as the output time is from the presentation time.
+/// The output time, less what the decode time is before the presentation time at the buffer's speed.
 @discardableResult
 public func CMSampleBufferGetOutputDecodeTimeStamp(_ sbuf: CMSampleBuffer) -> CMTime {
   let decode = CMSampleBufferGetDecodeTimeStamp(sbuf)
   guard decode.isValid else { return .invalid }
-  return decode + CMSampleBufferGetOutputPresentationTimeStamp(sbuf)
-    - CMSampleBufferGetPresentationTimeStamp(sbuf)
+  return CMSampleBufferGetOutputPresentationTimeStamp(sbuf)
+    + OutputTiming(sbuf).scale(decode - CMSampleBufferGetPresentationTimeStamp(sbuf))
 }
 
 // MARK: - Each sample

@@ -135,7 +135,7 @@ public func CMSyncConvertTime(
     let rate = to.clock.rateRelativeToHost / from.clock.rateRelativeToHost
     let away = CMTimeSubtract(time, a.anchorTime).seconds * rate - apart * to.clock.rateRelativeToHost
     time = TimelineArithmetic.sum(
-      b.anchorTime, CMTimeMakeWithSeconds(away, preferredTimescale: CMClock.nanosecondTimescale))
+      b.anchorTime, CMTime(nearest: away, preferredTimescale: CMClock.nanosecondTimescale))
   }
   for step in down.reversed() { time = step.line.time(atSource: time) }
   return time

@@ -13,7 +13,7 @@ public func CMTimeMakeWithEpoch(value: Int64, timescale: Int32, epoch: Int64) ->
   CMTime(value: value, timescale: timescale, flags: .valid, epoch: epoch)
 }
 
-/// A number of seconds as a time.
+/// A number of seconds as a time: as many whole units of the timescale as there are in it, towards zero.
 ///
 /// The preferred timescale is halved as often as it takes for the value to fit. The flag `hasBeenRounded` is set
 /// if the time, turned back into seconds, is not the same number.
@@ -21,18 +21,32 @@ public func CMTimeMakeWithEpoch(value: Int64, timescale: Int32, epoch: Int64) ->
 ///   number or one that does not fit as whole seconds.
 @discardableResult
 public func CMTimeMakeWithSeconds(_ seconds: Float64, preferredTimescale: Int32) -> CMTime {
-  guard preferredTimescale > 0, !seconds.isNaN else { return .invalid }
-  var timescale = preferredTimescale
-  while timescale > 0, seconds.isFinite {
-    let scaled = (seconds * Double(timescale)).rounded(.toNearestOrAwayFromZero)
-    if let value = CMTimeValue(exactly: scaled) {
-      var time = CMTime(value: value, timescale: timescale)
-      if CMTimeGetSeconds(time) != seconds { time.flags.insert(.hasBeenRounded) }
-      return time
+  .make(seconds: seconds, timescale: preferredTimescale, .towardZero)
+}
+
+extension CMTime {
+  fileprivate static func make(
+    seconds: Double, timescale preferredTimescale: Int32, _ rounding: FloatingPointRoundingRule
+  ) -> CMTime {
+    guard preferredTimescale > 0, !seconds.isNaN else { return .invalid }
+    var timescale = preferredTimescale
+    while timescale > 0, seconds.isFinite {
+      let scaled = (seconds * Double(timescale)).rounded(rounding)
+      if let value = CMTimeValue(exactly: scaled) {
+        var time = CMTime(value: value, timescale: timescale)
+        if CMTimeGetSeconds(time) != seconds { time.flags.insert(.hasBeenRounded) }
+        return time
+      }
+      timescale /= 2
     }
-    timescale /= 2
+    return .infinity(seconds < 0 ? -1 : 1)
   }
-  return .infinity(seconds < 0 ? -1 : 1)
+
+  /// The time that is nearest to a number of seconds that was computed: `CMTimeMakeWithSeconds` makes a unit less of what
+  /// lies a last digit below a whole number.
+  package init(nearest seconds: Double, preferredTimescale: CMTimeScale) {
+    self = .make(seconds: seconds, timescale: preferredTimescale, .toNearestOrAwayFromZero)
+  }
 }
 
 /// A time in seconds: infinite for an infinite time, NaN for one that is invalid or indefinite.

@@ -297,6 +297,7 @@ final class CompressionWorker {
   private func finish(_ frame: consuming CompressedFrame) {
     guard let entry = inFlight.removeValue(forKey: frame.presentationTime) else { return }
     guard let data = frame.data.take() else {
+      clock?.noteDropped(entry.presentationTime)
       emit(entry.output, noErr, [.asynchronous, .frameDropped], nil)
       return
     }

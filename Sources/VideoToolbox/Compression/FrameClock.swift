@@ -24,6 +24,7 @@ struct FrameClock {
 
   /// Notes the next frame that goes in.
   mutating func noteInput(_ time: CMTime) {
+    guard depth > 0 else { return }
     times.append(time)
     if lead == nil, firstIndex == 0, times.count > depth { lead = CMTimeSubtract(times[depth], times[0]) }
   }
@@ -35,9 +36,15 @@ struct FrameClock {
     if firstIndex == 0, times.count <= depth { lead = nil }
   }
 
+  /// A frame that was noted will not come out: those behind it are due as if it had not been.
+  mutating func noteDropped(_ time: CMTime) {
+    if let index = times.firstIndex(of: time) { times.remove(at: index) } else if firstIndex > 0 { firstIndex -= 1 }
+  }
+
   /// The decode time of the next frame that comes out; invalid if the order never changes.
   /// - Parameter frameDuration: stands in for what is not known if the stream ends before `depth` frames came.
   mutating func nextDecodeTime(frameDuration: CMTime) -> CMTime {
+    guard depth > 0 else { return .invalid }
     defer {
       outputIndex += 1
       // Only the last `depth` times are asked for again.
@@ -47,7 +54,7 @@ struct FrameClock {
         firstIndex += droppable
       }
     }
-    guard depth > 0, let last = times.last else { return .invalid }
+    guard let last = times.last else { return .invalid }
     if outputIndex < known.count { return known[outputIndex] }
     if outputIndex >= depth {
       let index = outputIndex - depth - firstIndex

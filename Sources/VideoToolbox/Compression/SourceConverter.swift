@@ -53,16 +53,22 @@ final class SourceConverter {
       CVPixelBufferGetWidth(target) == configuration.width,
       CVPixelBufferGetHeight(target) == configuration.height
     {
-      return target
+      return tag(target, configuration)
     }
     var made: CVPixelBuffer?
     _ = CVPixelBufferCreate(nil, configuration.width, configuration.height, format, nil, &made)
     guard let made else { throw StatusError(kVTAllocationFailedErr) }
-    if let name = ColorCodePoints.matrices.name(of: Int(configuration.color.matrix)) {
-      CVBufferSetAttachment(made, kCVImageBufferYCbCrMatrixKey, name as NSString, .shouldPropagate)
-    }
     target = made
-    return made
+    return tag(made, configuration)
+  }
+
+  /// What a picture before was, or a stream before said, is no longer true.
+  private func tag(_ target: CVPixelBuffer, _ configuration: VideoEncoderConfiguration) -> CVPixelBuffer {
+    CVBufferRemoveAllAttachments(target)
+    if let name = ColorCodePoints.matrices.name(of: Int(configuration.color.matrix)) {
+      CVBufferSetAttachment(target, kCVImageBufferYCbCrMatrixKey, name as NSString, .shouldPropagate)
+    }
+    return target
   }
 }
 

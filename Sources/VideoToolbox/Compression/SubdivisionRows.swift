@@ -48,6 +48,6 @@ private struct Subdivision {
     let seconds = distances.min() ?? Self.usualSeconds
     let count = (seconds * rate).rounded(.up)
     frames = Int(min(max(count, 1), 1e6))
-    duration = CMTime(seconds: max(seconds, 1 / rate), preferredTimescale: CompressionDraft.timescale)
+    duration = CMTime(nearest: max(seconds, 1 / rate), preferredTimescale: CompressionDraft.timescale)
   }
 }

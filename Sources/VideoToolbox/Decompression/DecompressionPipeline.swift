@@ -63,10 +63,11 @@ final class DecompressionPipeline: @unchecked Sendable {
 
   // Guarded by the condition.
   private let condition = NSCondition()
-  private var queued = 0
+  /// Frames that wait for the queue, in order.
+  private var waiting: [(frame: DecompressionFrame, settings: DecompressionSettings)] = []
   private var times: [CMTime] = []
   private var isStopped = false
-  /// Frames that may wait for the decoder before a caller has to.
+  /// Frames that may wait for the queue before a caller has to.
   private static let queueLimit = 8
 
   init(
@@ -121,30 +122,46 @@ final class DecompressionPipeline: @unchecked Sendable {
     condition.lock()
     // The queue's own thread would wait for itself.
     if isAsynchronous, !isOnQueue {
-      while queued >= Self.queueLimit, !isStopped { condition.wait() }
+      while waiting.count >= Self.queueLimit, !isStopped { condition.wait() }
     }
     let isStopped = isStopped
     if !isStopped {
       times.append(frame.presentationTime)
-      if isAsynchronous { queued += 1 }
+      if isAsynchronous { waiting.append((frame, settings)) }
     }
     condition.unlock()
     guard !isStopped else { return nil }
     guard isAsynchronous else {
-      return synchronously { run(frame, settings) }
+      return inTurn { run(frame, settings) }
     }
     queue.async { [self] in
-      condition.lock()
-      queued -= 1
-      let isLast = queued == 0
-      condition.broadcast()
-      condition.unlock()
       owning {
-        _ = run(frame, settings)
+        runNext()
+        condition.lock()
+        let isLast = waiting.isEmpty
+        condition.unlock()
         if isLast { scheduleIdleCheck() }
       }
     }
     return .asynchronous
+  }
+
+  /// Runs on the queue behind the frames that wait for it, also where a callback calls.
+  private func inTurn<R>(_ body: () -> R) -> R {
+    if isOnQueue { while runNext() {} }
+    return synchronously(body)
+  }
+
+  /// Decodes the frame that has waited longest. On the queue.
+  /// - Returns: false if none waits: a callback may have had it decoded before its turn came.
+  @discardableResult private func runNext() -> Bool {
+    condition.lock()
+    let next = waiting.isEmpty ? nil : waiting.removeFirst()
+    condition.broadcast()
+    condition.unlock()
+    guard let next else { return false }
+    _ = run(next.frame, next.settings)
+    return true
   }
 
   /// Decodes a frame. On the queue.
@@ -211,7 +228,7 @@ final class DecompressionPipeline: @unchecked Sendable {
     }
     condition.lock()
     defer { condition.unlock() }
-    return queued >= 2 ? .pipelined : .immediate
+    return waiting.count >= 2 ? .pipelined : .immediate
   }
 
   private func apply(_ settings: DecompressionSettings) {
@@ -284,7 +301,7 @@ final class DecompressionPipeline: @unchecked Sendable {
 
   /// Gives out all frames that are under way.
   func finish() {
-    synchronously {
+    inTurn {
       driver.drain { finished.append(($0.token, $0.outcome)) }
       _ = deliver()
     }
@@ -292,7 +309,7 @@ final class DecompressionPipeline: @unchecked Sendable {
 
   /// Waits until the decoder has had every frame; those that are held for the order of presentation stay.
   func wait() {
-    synchronously {
+    inTurn {
       if driver.mode != .immediate { driver.drain { finished.append(($0.token, $0.outcome)) } }
       _ = deliver()
     }

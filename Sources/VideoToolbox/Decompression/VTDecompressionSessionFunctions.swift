@@ -97,6 +97,48 @@ public func VTDecompressionSessionDecodeFrame(
   return session.decode(sampleBuffer, decodeFlags, infoFlagsOut, outputHandler)
 }
 
+/// Decompresses a frame, with options of its own, and hands it to the session's callback.
+///
+/// `frameOptions` are `kVTDecodeFrameOptionKey_ContentAnalyzerRotation` and the like, for decoders that have them; here
+/// none has, and options are passed over.
+@discardableResult
+public func VTDecompressionSessionDecodeFrame(
+  _ session: VTDecompressionSession, sampleBuffer: CMSampleBuffer, flags decodeFlags: VTDecodeFrameFlags,
+  frameOptions: CFDictionary?, frameRefcon sourceFrameRefCon: UnsafeMutableRawPointer?,
+  infoFlagsOut: UnsafeMutablePointer<VTDecodeInfoFlags>?
+) -> OSStatus {
+  VTDecompressionSessionDecodeFrame(
+    session, sampleBuffer: sampleBuffer, flags: decodeFlags, frameRefcon: sourceFrameRefCon,
+    infoFlagsOut: infoFlagsOut)
+}
+
+/// Decompresses a frame, with options of its own, and hands it to a handler. For sessions without a callback.
+@discardableResult
+@preconcurrency public func VTDecompressionSessionDecodeFrame(
+  _ session: VTDecompressionSession, sampleBuffer: CMSampleBuffer, flags decodeFlags: VTDecodeFrameFlags,
+  frameOptions: CFDictionary?, infoFlagsOut: UnsafeMutablePointer<VTDecodeInfoFlags>?,
+  outputHandler: @escaping VTDecompressionOutputHandler
+) -> OSStatus {
+  VTDecompressionSessionDecodeFrame(
+    session, sampleBuffer: sampleBuffer, flags: decodeFlags, infoFlagsOut: infoFlagsOut,
+    outputHandler: outputHandler)
+}
+
+/// Decompresses a frame that may hold several images, and hands it to a handler: no decoder here gives more than one, so
+/// there are no tagged buffers. For sessions without a callback.
+@discardableResult
+@preconcurrency public func VTDecompressionSessionDecodeFrame(
+  _ session: VTDecompressionSession, sampleBuffer: CMSampleBuffer, flags decodeFlags: VTDecodeFrameFlags,
+  infoFlagsOut: UnsafeMutablePointer<VTDecodeInfoFlags>?,
+  completionHandler: @escaping @Sendable (
+    OSStatus, VTDecodeInfoFlags, CVImageBuffer?, [CMTaggedBuffer]?, CMTime, CMTime
+  ) -> Void
+) -> OSStatus {
+  VTDecompressionSessionDecodeFrame(
+    session, sampleBuffer: sampleBuffer, flags: decodeFlags, infoFlagsOut: infoFlagsOut
+  ) { status, flags, image, time, duration in completionHandler(status, flags, image, nil, time, duration) }
+}
+
 /// Gives out all frames that were held back for the order of presentation.
 @discardableResult
 public func VTDecompressionSessionFinishDelayedFrames(_ session: VTDecompressionSession) -> OSStatus {

@@ -28,6 +28,8 @@ public final class VTPixelTransferSession: PropertySession, CFRuntimeObject, @un
     guard let transfer else { return kVTInvalidSessionErr }
     guard source !== target else { return kVTParameterErr }
     do {
+      // What is attached is of the picture that was there before.
+      CVBufferRemoveAllAttachments(target)
       try transfer.transfer(source, to: target)
       return noErr
     } catch {

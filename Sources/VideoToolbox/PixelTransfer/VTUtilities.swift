@@ -44,7 +44,7 @@ public func VTCreateCGImageFromCVPixelBuffer(
   let alpha: CGImageAlphaInfo =
     hasAlpha(CVPixelBufferGetPixelFormatType(pixelBuffer)) ? .premultipliedFirst : .noneSkipFirst
   guard let provider = CGDataProvider(data: pixels as CFData),
-    let space = CGColorSpace(name: CGColorSpace.sRGB),
+    let space = rgbSpace(of: pixelBuffer) ?? CGColorSpace(name: CGColorSpace.sRGB),
     let image = CGImage(
       width: width, height: height, bitsPerComponent: 8, bitsPerPixel: 32, bytesPerRow: width * 4,
       space: space,
@@ -54,6 +54,12 @@ public func VTCreateCGImageFromCVPixelBuffer(
   else { return kVTAllocationFailedErr }
   imageOut.pointee = image
   return noErr
+}
+
+/// The colour space of what was made of a buffer's picture, if the buffer says one: its colours are not converted.
+private func rgbSpace(of buffer: CVPixelBuffer) -> CGColorSpace? {
+  let space = CVImageBufferGetColorSpace(buffer)?.takeUnretainedValue()
+  return space?.numberOfComponents == 3 ? space : nil
 }
 
 private func hasAlpha(_ format: OSType) -> Bool {

@@ -55,7 +55,8 @@ enum PropertyType: Sendable {
   case text
   /// An array of numbers.
   case numbers
-  /// A dictionary of numbers, with these keys and no others; the first ones must be there.
+  /// A dictionary of numbers, with these keys and no others; the first ones must be there. A number may also stand under its
+  /// key with `Rational` behind it, as two whole ones, as in a format description's clean aperture.
   case dictionary(required: [String], optional: [String])
   /// So many bytes.
   case data(count: Int)
@@ -96,10 +97,13 @@ enum PropertyType: Sendable {
       guard let dictionary = object as? NSDictionary else { return nil }
       var values: [String: Double] = [:]
       for (key, value) in dictionary {
-        guard let key = key as? String, required.contains(key) || optional.contains(key),
-          let number = Self.plainNumber(value as AnyObject)
+        guard let key = key as? String else { return nil }
+        let plain = key.hasSuffix(Self.rational) ? String(key.dropLast(Self.rational.count)) : key
+        guard required.contains(plain) || optional.contains(plain),
+          let number = plain == key
+            ? Self.plainNumber(value as AnyObject) : Self.quotient(value as AnyObject)
         else { return nil }
-        values[key] = number
+        if plain == key || dictionary[plain] == nil { values[plain] = number }
       }
       return required.allSatisfy { values[$0] != nil } ? .dictionary(values) : nil
     case .data(let count):
@@ -118,6 +122,17 @@ enum PropertyType: Sendable {
       return nil
     }
     return number.doubleValue
+  }
+
+  private static let rational = "Rational"
+
+  /// An array of numerator and denominator.
+  private static func quotient(_ object: AnyObject) -> Double? {
+    guard let parts = object as? NSArray, parts.count == 2, let numerator = plainNumber(parts[0] as AnyObject),
+      let denominator = plainNumber(parts[1] as AnyObject), denominator != 0
+    else { return nil }
+    let quotient = numerator / denominator
+    return quotient.isFinite ? quotient : nil
   }
 
   /// A number without its fraction, which is dropped as `CFNumberGetValue` does.

@@ -85,7 +85,7 @@ final class CallDecoder {
     }
     guard status == noErr else { return nil }
     var timing = CMSampleTimingInfo(
-      duration: .invalid, presentationTimeStamp: CMTime(seconds: time, preferredTimescale: 90_000),
+      duration: .invalid, presentationTimeStamp: CMTime(nearest: time, preferredTimescale: 90_000),
       decodeTimeStamp: .invalid)
     var size = data.count
     var sample: CMSampleBuffer?

@@ -162,7 +162,7 @@ final class CallEncoder {
     if wish.forcesKeyFrame { options[kVTEncodeFrameOptionKey_ForceKeyFrame] = true }
     if wish.forcesRefresh { options[kVTEncodeFrameOptionKey_ForceLTRRefresh] = true }
     let times = lostTimes.compactMap {
-      CMTimeCopyAsDictionary(CMTime(seconds: $0, preferredTimescale: 90_000), allocator: nil)
+      CMTimeCopyAsDictionary(CMTime(nearest: $0, preferredTimescale: 90_000), allocator: nil)
     }
     if !times.isEmpty { options[kOVTEncodeFrameOptionKey_LostFrameTimes] = times }
     return options
@@ -170,7 +170,7 @@ final class CallEncoder {
 
   /// - Returns: nil if rate control dropped the frame.
   func encode(_ picture: CallPicture, options: [CFString: Any]) throws -> Output? {
-    let time = CMTime(seconds: picture.time, preferredTimescale: 90_000)
+    let time = CMTime(nearest: picture.time, preferredTimescale: 90_000)
     let box = OutputBox()
     var status = VTCompressionSessionEncodeFrame(
       session, imageBuffer: picture.buffer, presentationTimeStamp: time, duration: .invalid,

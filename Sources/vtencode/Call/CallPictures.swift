@@ -53,7 +53,7 @@ final class MoviePictures: CallPictures {
       self.start = start
       let time = (frame.time - start).seconds
       // Of pictures within a tick of RTP's clock the first is sent: receivers cannot tell them apart.
-      let tick = CMTime(seconds: time, preferredTimescale: CMTimeScale(MediaClock.rtpRate))
+      let tick = CMTime(nearest: time, preferredTimescale: CMTimeScale(MediaClock.rtpRate))
       if let last, tick <= last { continue }
       last = tick
       return CallPicture(buffer: try scaler.scale(frame.pixelBuffer), time: time)

@@ -161,5 +161,5 @@ struct ClockTime: ExpressibleByArgument, Sendable {
     seconds = total
   }
 
-  var time: CMTime { CMTime(seconds: seconds, preferredTimescale: 1_000_000) }
+  var time: CMTime { CMTime(nearest: seconds, preferredTimescale: 1_000_000) }
 }

@@ -35,7 +35,7 @@ struct AnalysisSpan: Sendable, Equatable {
     guard seconds.isFinite, seconds >= 2 * least, seconds < 1e6 else { return [whole] }
     let count = max(Int((seconds / length).rounded()), 2)
     let cuts = (1..<count).map {
-      CMTime(seconds: seconds * Double($0) / Double(count), preferredTimescale: 90_000)
+      CMTime(nearest: seconds * Double($0) / Double(count), preferredTimescale: 90_000)
     }
     return zip([beginning] + cuts, cuts + [.positiveInfinity]).map { start, end in
       AnalysisSpan(

@@ -173,7 +173,7 @@ struct Joiner: Sendable {
       for (index, time) in times.shown.enumerated() { depth = max(depth, index - (rank[time] ?? 0)) }
       let step =
         sorted.count > 1
-        ? sorted[1] - first : CMTime(seconds: 1 / source.frameRate, preferredTimescale: 90_000)
+        ? sorted[1] - first : CMTime(nearest: 1 / source.frameRate, preferredTimescale: 90_000)
       times.decoded = times.shown.indices.map { index in
         index >= depth
           ? sorted[index - depth] : first - CMTimeMultiply(step, multiplier: Int32(depth - index))

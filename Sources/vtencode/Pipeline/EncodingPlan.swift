@@ -193,7 +193,7 @@ struct EncodingPlan: Sendable {
   func latestEnd(of source: MovieSource) -> CMTime {
     guard let frameLimit, source.frameRate > 0 else { return .positiveInfinity }
     // Frames may come at other times than the rate says.
-    return CMTime(seconds: Double(frameLimit) / source.frameRate * 1.5 + 5, preferredTimescale: 1000)
+    return CMTime(nearest: Double(frameLimit) / source.frameRate * 1.5 + 5, preferredTimescale: 1000)
   }
 
   /// Seconds that will be encoded, as far as the movie says how long it is.

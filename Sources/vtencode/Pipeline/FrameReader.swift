@@ -48,7 +48,7 @@ final class FrameReader {
     self.source = source
     self.range = range
     self.adapter = adapter
-    frameDuration = CMTime(seconds: 1 / source.frameRate, preferredTimescale: 90_000)
+    frameDuration = CMTime(nearest: 1 / source.frameRate, preferredTimescale: 90_000)
     do {
       reader = try AVAssetReader(asset: source.asset)
     } catch {

@@ -102,7 +102,7 @@ final class PlaySession: @unchecked Sendable {
     let last = try limit()
     if options.start > 0 {
       item.seek(
-        to: CMTime(seconds: options.start, preferredTimescale: 90000), toleranceBefore: .zero,
+        to: CMTime(nearest: options.start, preferredTimescale: 90000), toleranceBefore: .zero,
         toleranceAfter: .zero, completionHandler: nil)
     }
     if options.fullScreen { screen.setFullScreen(true) }
@@ -194,7 +194,7 @@ final class PlaySession: @unchecked Sendable {
     case .fullScreen: screen.setFullScreen(!screen.isFullScreen)
     case .go(let place):
       guard item.duration.isNumeric else { break }
-      go(to: CMTime(seconds: item.duration.seconds * place, preferredTimescale: 90000))
+      go(to: CMTime(nearest: item.duration.seconds * place, preferredTimescale: 90000))
     }
     screen.update()
     return false
@@ -214,7 +214,7 @@ enum FrameTimes {
     let reader = try AVAssetReader(asset: asset)
     let output = AVAssetReaderTrackOutput(track: track, outputSettings: nil)
     output.alwaysCopiesSampleData = false
-    let begin = CMTime(seconds: start, preferredTimescale: 90000)
+    let begin = CMTime(nearest: start, preferredTimescale: 90000)
     reader.timeRange = CMTimeRange(start: begin, duration: .positiveInfinity)
     reader.add(output)
     guard reader.startReading() else { throw reader.error ?? Failure("the movie cannot be read") }

@@ -47,6 +47,29 @@ private func makeTransfer(_ properties: [CFString: Any] = [:]) throws -> VTPixel
 }
 
 @Suite struct PixelTransferTests {
+  /// A buffer that is used again tells of the picture that it holds now.
+  @Test func attachmentsOfThePictureBeforeGo() throws {
+    let session = try makeTransfer()
+    let target = try #require(makeBuffer(64, 48, kCVPixelFormatType_32BGRA))
+    let first = try #require(makeBuffer(64, 48, kCVPixelFormatType_420YpCbCr10BiPlanarVideoRange))
+    for (key, value) in [
+      (kCVImageBufferColorPrimariesKey, kCVImageBufferColorPrimaries_ITU_R_2020),
+      (kCVImageBufferTransferFunctionKey, kCVImageBufferTransferFunction_SMPTE_ST_2084_PQ),
+      (kCVImageBufferYCbCrMatrixKey, kCVImageBufferYCbCrMatrix_ITU_R_2020),
+      (kCVImageBufferMasteringDisplayColorVolumeKey, Data(count: 24) as CFData),
+    ] as [(CFString, AnyObject)] { CVBufferSetAttachment(first, key, value, .shouldPropagate) }
+    try check(VTPixelTransferSessionTransferImage(session, from: first, to: target), "the first")
+    #expect(CVBufferHasAttachment(target, kCVImageBufferMasteringDisplayColorVolumeKey))
+    let (second, fresh) = (try solid(64, 48, [9, 9, 9, 255]), try solid(64, 48, [0, 0, 0, 0]))
+    try check(VTPixelTransferSessionTransferImage(session, from: second, to: target), "the second")
+    try check(VTPixelTransferSessionTransferImage(session, from: second, to: fresh), "the second alone")
+    func attachments(_ buffer: CVPixelBuffer) -> NSDictionary {
+      CVBufferCopyAttachments(buffer, .shouldPropagate) as NSDictionary? ?? [:]
+    }
+    #expect(attachments(target) == attachments(fresh))
+    #expect(!CVBufferHasAttachment(target, kCVImageBufferTransferFunctionKey))
+  }
+
   @Test func letterbox() throws {
     let source = try gray(160, 90) { _, _ in 200 }
     let target = try gray(100, 100) { _, _ in 77 }

@@ -36,6 +36,21 @@ import VideoToolbox
     }
   }
 
+  /// Colours are not converted, so the image is in the buffer's space.
+  @Test func imagesSayWhichColoursTheyHave() throws {
+    var buffer: CVPixelBuffer?
+    CVPixelBufferCreate(nil, 32, 32, kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange, nil, &buffer)
+    let picture = try #require(buffer)
+    for (key, value) in [
+      (kCVImageBufferColorPrimariesKey, kCVImageBufferColorPrimaries_P3_D65),
+      (kCVImageBufferTransferFunctionKey, kCVImageBufferTransferFunction_sRGB),
+      (kCVImageBufferYCbCrMatrixKey, kCVImageBufferYCbCrMatrix_ITU_R_709_2),
+    ] { CVBufferSetAttachment(picture, key, value, .shouldPropagate) }
+    var image: CGImage?
+    #expect(VTCreateCGImageFromCVPixelBuffer(picture, options: nil, imageOut: &image) == noErr)
+    #expect(image?.colorSpace?.name == CGColorSpace.displayP3)
+  }
+
   @Test func aBufferThatCannotBeReadGivesAnError() throws {
     var buffer: CVPixelBuffer?
     CVPixelBufferCreate(nil, 32, 32, kCVPixelFormatType_1Monochrome, nil, &buffer)
