@@ -24,6 +24,7 @@
 struct ruleset {
   uint64_t handled_files;
   uint64_t handled_network;
+  uint64_t scoped;
 };
 
 struct path_rule {
@@ -77,9 +78,10 @@ int ovt_landlock_restrict(const struct ovt_allowed_path *paths, int count) {
   if (version >= 2) known |= REFER;
   if (version >= 3) known |= FILE_TRUNCATE;
   if (version >= 5) known |= DEVICE_CONTROL;
-  // Binding and connecting, from version 4 on.
-  struct ruleset rules = {known, version >= 4 ? 3 : 0};
-  size_t size = version >= 4 ? sizeof rules : sizeof rules.handled_files;
+  // Binding and connecting, from version 4 on; sockets with abstract names and signals of others, from version 6 on.
+  struct ruleset rules = {known, version >= 4 ? 3 : 0, version >= 6 ? 3 : 0};
+  size_t size = version >= 6 ? sizeof rules : offsetof(struct ruleset, scoped);
+  if (version < 4) size = sizeof rules.handled_files;
   int ruleset = (int)syscall(SYS_landlock_create_ruleset, &rules, size, 0u);
   if (ruleset < 0) return errno;
   int failure = 0;
@@ -111,7 +113,30 @@ int ovt_landlock_restrict(const struct ovt_allowed_path *paths, int count) {
   BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (call), 0, 1), \
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES)
 
+// An argument's lower half; the processors above have it first.
+#define LOAD_ARGUMENT(index) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[index]))
+#define LOAD_UPPER_HALF(index) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[index]) + 4)
+
+// A call whose first argument is a process.
+#define DENY_FOR_OTHERS(call, own)                     \
+  BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (call), 0, 4),   \
+      LOAD_ARGUMENT(0),                                \
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (own), 0, 1), \
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),    \
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES)
+
+// A call whose second argument is a path; without one it is about an open file.
+#define DENY_WITH_PATH(call)                          \
+  BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (call), 0, 6),  \
+      LOAD_ARGUMENT(1),                               \
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 2),   \
+      LOAD_UPPER_HALF(1),                             \
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0),   \
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES), \
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+
 int ovt_seccomp_restrict(void) {
+  uint32_t own = (uint32_t)getpid();
   struct sock_filter filter[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OWN_ARCHITECTURE, 1, 0),
@@ -131,6 +156,26 @@ int ovt_seccomp_restrict(void) {
       // Other views of the file system.
       DENY(SYS_mount), DENY(SYS_umount2), DENY(SYS_pivot_root), DENY(SYS_chroot), DENY(SYS_setns), DENY(SYS_unshare),
       DENY(SYS_open_by_handle_at), DENY(428 /* open_tree */), DENY(429 /* move_mount */), DENY(430 /* fsopen */),
+      // Modes, owners, times and attributes of files, which landlock leaves. Those of open files stay.
+      DENY(SYS_fchmodat), DENY(452 /* fchmodat2 */), DENY(SYS_fchownat), DENY(SYS_setxattr), DENY(SYS_lsetxattr),
+      DENY(463 /* setxattrat */), DENY(SYS_removexattr), DENY(SYS_lremovexattr), DENY(466 /* removexattrat */),
+      DENY(469 /* file_setattr */), DENY_WITH_PATH(SYS_utimensat),
+#ifdef SYS_chmod
+      DENY(SYS_chmod),
+#endif
+#ifdef SYS_chown
+      DENY(SYS_chown), DENY(SYS_lchown),
+#endif
+#ifdef SYS_utime
+      DENY(SYS_utime),
+#endif
+#ifdef SYS_utimes
+      DENY(SYS_utimes), DENY(SYS_futimesat),
+#endif
+      // Signals to others, which landlock leaves before version 6. Threads send each other theirs with tgkill, and so
+      // does raise().
+      DENY(SYS_tkill), DENY(SYS_rt_sigqueueinfo), DENY(SYS_rt_tgsigqueueinfo), DENY(424 /* pidfd_send_signal */),
+      DENY_FOR_OTHERS(SYS_kill, own), DENY_FOR_OTHERS(SYS_tgkill, own),
       // Parts of the kernel that a program like this never needs.
       DENY(SYS_bpf), DENY(SYS_perf_event_open), DENY(SYS_userfaultfd), DENY(SYS_keyctl), DENY(SYS_add_key),
       DENY(SYS_request_key), DENY(SYS_init_module), DENY(SYS_finit_module), DENY(SYS_delete_module),

@@ -44,6 +44,9 @@ public struct ElementaryStreamParser {
   /// What the NAL units take that belong to no complete access unit yet.
   private var waiting = 0
   private var parameterSets: ParameterSetStore
+  /// Format descriptions of the parameter sets as they are now, by the sequence parameter set that is in use: a stream
+  /// may change it with each picture. Nil where there are not enough.
+  private var descriptions: [Int?: CMFormatDescription?] = [:]
   private var order = OutputOrder<Frame>()
   private var decodeIndex = 0
   private var decodeLead: Int?
@@ -112,17 +115,14 @@ public struct ElementaryStreamParser {
 
   private mutating func append(_ access: AccessUnit, to samples: inout [CMSampleBuffer]) throws {
     let changed = parameterSets.add(access.units)
-    var keepsSets = options.keepsParameterSets
-    if changed || formatDescription == nil {
-      // A decoder cannot begin anew within a sequence: there, parameter sets that change are for it to find.
-      if formatDescription == nil || access.picture?.isSync == true {
-        formatDescription =
-          parameterSets.formatDescription(
-            lengthSize: options.lengthSize, sequenceID: access.picture?.sequenceID)
-          ?? formatDescription
-      } else {
-        keepsSets = true
-      }
+    if changed { descriptions.removeAll() }
+    // A decoder cannot begin anew within a sequence: there, parameter sets that change are for it to find.
+    var keepsSets = options.keepsParameterSets || changed
+    if formatDescription == nil || access.picture?.isSync == true,
+      let description = description(of: access.picture?.sequenceID)
+    {
+      formatDescription = description
+      keepsSets = options.keepsParameterSets
     }
     guard let format = formatDescription else { return }
     let units = keepsSets ? access.units : access.units.filter { !$0.isParameterSet }
@@ -134,9 +134,16 @@ public struct ElementaryStreamParser {
     if decodeLead == nil { decodeLead = maxReorder }
     if duration == nil { duration = options.frameDuration ?? access.picture?.frameDuration }
     let ready = order.add(
-      frame, order: access.picture?.order, startsSequence: access.picture?.startsSequence ?? true,
-      maxReorder: maxReorder)
+      frame, size: size, order: access.picture?.order,
+      startsSequence: access.picture?.startsSequence ?? true, maxReorder: maxReorder)
     for (frame, place) in ready { samples.append(try sample(frame, place: place)) }
+  }
+
+  private mutating func description(of sequenceID: Int?) -> CMFormatDescription? {
+    if let known = descriptions[sequenceID] { return known }
+    let made = parameterSets.formatDescription(lengthSize: options.lengthSize, sequenceID: sequenceID)
+    descriptions.updateValue(made, forKey: sequenceID)
+    return made
   }
 
   private func sample(_ frame: Frame, place: Int) throws -> CMSampleBuffer {

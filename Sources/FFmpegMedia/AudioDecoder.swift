@@ -272,7 +272,9 @@ package final class AudioDecoder {
     inputChannels = fields.ch_layout.nb_channels
     var target = AVChannelLayout()
     av_channel_layout_default(&target, Int32(format.channels))
-    var source = fields.ch_layout
+    // As many channels as are wanted come as they are, whatever their names: between two equal layouts nothing is
+    // mixed.
+    var source = Int(inputChannels) == format.channels ? target : fields.ch_layout
     if source.order == AV_CHANNEL_ORDER_UNSPEC { av_channel_layout_default(&source, inputChannels) }
     var made: OpaquePointer?
     let code = swr_alloc_set_opts2(

@@ -59,7 +59,7 @@ package final class AudioEncoder {
     }
     self.context = context
     context.pointee.sample_rate = sampleRate
-    av_channel_layout_default(&context.pointee.ch_layout, channels)
+    context.pointee.ch_layout = ChannelOrder.layout(channels, of: codecID)
     context.pointee.time_base = AVRational(num: 1, den: sampleRate)
     context.pointee.flags |= AV_CODEC_FLAG_GLOBAL_HEADER
     if let pcm = request.pcm {
@@ -188,8 +188,10 @@ package final class AudioEncoder {
 
   private func makeResampler() throws {
     guard let context else { return }
+    // A program names no channels: as many as are wanted are those that are wanted.
+    let count = Int32(clamping: source.mChannelsPerFrame)
     var from = AVChannelLayout()
-    av_channel_layout_default(&from, Int32(clamping: source.mChannelsPerFrame))
+    if count == channels { from = context.pointee.ch_layout } else { av_channel_layout_default(&from, count) }
     var made: OpaquePointer?
     let code = swr_alloc_set_opts2(
       &made, &context.pointee.ch_layout, context.pointee.sample_fmt, sampleRate, &from, layout.format,

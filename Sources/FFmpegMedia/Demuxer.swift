@@ -74,7 +74,7 @@ package final class Demuxer: @unchecked Sendable {
     self.access = access
     self.source = source
     self.interruption = interruption
-    let (context, io) = try Demuxer.open(
+    let (context, io, edits) = try Demuxer.open(
       url, frameRate: frameRate, access, source: source, interruption: interruption, isFirst: true)
     self.context = context
     self.io = io
@@ -87,6 +87,7 @@ package final class Demuxer: @unchecked Sendable {
     let begin = context.pointee.start_time == ovt_av_nopts_value() ? 0 : context.pointee.start_time
     let end = length > 0 ? begin.addingClamped(length) : nil
     var found = Demuxer.streams(of: context).compactMap { MediaStream($0, containerEnd: end) }
+    if formatName.hasPrefix("mov") { found = found.map { $0.edited(edits[$0.trackID]) } }
 
     let raw = Demuxer.streams(of: context).first
     if ["h264", "hevc"].contains(formatName), let raw {
@@ -137,7 +138,7 @@ package final class Demuxer: @unchecked Sendable {
     times = StreamTimes(other.streams, other.facts, continuity: nil)
     selected = Set(streams.map(\.index))
     if elementary == nil {
-      (context, io) = try Demuxer.open(
+      (context, io, _) = try Demuxer.open(
         url, frameRate: frameRate, access, source: source, interruption: interruption)
     }
     if isMovie, let context { durations = SampleDurations(context) }
@@ -524,7 +525,7 @@ package final class Demuxer: @unchecked Sendable {
     forget()
     if elementary == nil {
       close()
-      (context, io) = try Demuxer.open(
+      (context, io, _) = try Demuxer.open(
         url, frameRate: frameRate, access, source: source, interruption: interruption)
       if isMovie, let context { durations = SampleDurations(context) }
       findMissingTimes()
@@ -593,7 +594,7 @@ package final class Demuxer: @unchecked Sendable {
   private static func open(
     _ url: String, frameRate: AVRational?, _ access: MediaAccess, source: (any MediaByteSource)?,
     interruption: MediaInterruption, isFirst: Bool = false
-  ) throws -> (UnsafeMutablePointer<AVFormatContext>, ByteSourceIO?) {
+  ) throws -> (UnsafeMutablePointer<AVFormatContext>, ByteSourceIO?, edits: [Int32: MovieEdits]) {
     let path = path(url)
     let isLocal = source == nil && (!url.contains("://") || url.hasPrefix("file://"))
     let sequence = isLocal ? ImageSequence(path) : nil
@@ -612,9 +613,10 @@ package final class Demuxer: @unchecked Sendable {
     }
     let io = try source.map { try ByteSourceIO($0.makeReader()) }
     if let io { interruption.attach(io.reader) }
+    var edits: [Int32: MovieEdits] = [:]
     // libavformat takes memory for what the headers claim.
     if isFirst, let reader = io?.reader ?? (isLocal ? LocalFileReader(path: path) : nil) {
-      try MovieTables.check(reader, isWhole: isLocal, name: name(url))
+      edits = try MovieTables.check(reader, isWhole: isLocal, name: name(url))
     }
     var context = avformat_alloc_context()
     guard context != nil else { throw MediaFileError(.outOfMemory, "out of memory") }
@@ -661,7 +663,7 @@ package final class Demuxer: @unchecked Sendable {
       let error = MediaFileError.libav(found, "\(Demuxer.name(url)) cannot be read", messages: complaints)
       throw error.kind == .notRecognized ? MediaFileError(.damaged, error.detail, code: found) : error
     }
-    return (opened, io)
+    return (opened, io, edits)
   }
 
   private static func isJPEG(_ path: String) -> Bool {

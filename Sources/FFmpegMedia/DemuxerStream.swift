@@ -49,7 +49,10 @@ package struct MediaStream: Sendable {
   package let timeBase: AVRational
   /// The first sample's presentation time and the length, in time units.
   package fileprivate(set) var startTime: Int64
-  package let duration: Int64
+  package fileprivate(set) var duration: Int64
+  /// Where a movie's edit list says that the track ends, in time units; nil: nothing says so, or the movie goes on
+  /// in fragments.
+  package fileprivate(set) var editedEnd: Int64?
   /// Number of samples, when it is known without reading the file through.
   package let sampleCount: Int?
   /// Sum of all samples' sizes, when it is known without reading the file through.
@@ -96,8 +99,32 @@ extension MediaStream {
   func shifted(_ facts: TimeFacts) -> MediaStream {
     guard facts.origin != nil || facts.ordered[index] != nil else { return self }
     var stream = self
-    stream.startTime = (facts.starts[index] ?? startTime).subtractingClamped(facts.shift(timeBase))
+    let shift = facts.shift(timeBase)
+    stream.startTime = (facts.starts[index] ?? startTime).subtractingClamped(shift)
+    stream.editedEnd = editedEnd?.subtractingClamped(shift)
     return stream
+  }
+
+  /// The stream with the end that a movie's edit list gives it.
+  func edited(_ edits: MovieEdits?) -> MediaStream {
+    guard let edits, timeBase.num == 1, Int64(timeBase.den) == edits.scale else { return self }
+    var stream = self
+    // libavformat takes the time before the media to be part of it.
+    if edits.start > 0 { stream.duration = min(duration, edits.end.subtractingClamped(edits.start)) }
+    // An edit's length is rounded to the movie's time scale: the media may end before, within the last packet.
+    let own = max(0, startTime).addingClamped(stream.duration)
+    let rest = edits.end.subtractingClamped(own)
+    stream.editedEnd = rest > 0 && rest < packetLength ? own : edits.end
+    return stream
+  }
+
+  /// Of sound, in time units; 0 where that is not known.
+  private var packetLength: Int64 {
+    let parameters = codec.pointer.pointee
+    guard kind == .audio, duration > 0, parameters.frame_size > 0, parameters.sample_rate > 0 else {
+      return 0
+    }
+    return av_rescale(Int64(parameters.frame_size), Int64(timeBase.den), Int64(parameters.sample_rate))
   }
 
   /// A stream without samples, as a composition's track begins.

@@ -1,5 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+import CFFmpeg
 import Foundation
+
+/// What a movie's edit list makes of a track (`elst`; ISO/IEC 14496-12, 8.6.6). libavformat does not tell: to it,
+/// a track that begins late lasts from the movie's beginning on, and sound goes on to the end of a packet.
+struct MovieEdits: Equatable {
+  /// Where the media begins and where the last edit ends on the movie's time line, in units of `scale`.
+  var start: Int64
+  var end: Int64
+  /// The track's units per second.
+  var scale: Int64
+}
 
 /// Counts the samples of a movie's tracks before libavformat makes an entry for each of them.
 ///
@@ -13,6 +24,11 @@ struct MovieTables {
   private var entries: Int64 = 0
   /// Of the movie's times (`mvhd`).
   private var movieScale: Int64 = 1
+  private var knowsMovieScale = false
+  /// By the numbers of the tracks; nil: there is none, or none that can be relied upon.
+  private var edits: [Int32: MovieEdits?] = [:]
+  /// The movie goes on in fragments, of which its edit lists may know nothing.
+  private var isFragmented = false
   /// Bytes of compressed headers, once they are not.
   private var inflated = 0
   /// A compressed header is larger than any, or is in another one.
@@ -25,10 +41,15 @@ struct MovieTables {
   /// libavformat puts as many samples of PCM into one entry, or as few as the latter where a description groups them.
   private static let samplesPerEntry: Int64 = 1024
   private static let leastSamplesPerEntry: Int64 = 160
+  /// Of lists of more edits, no end is told.
+  private static let mostEdits: Int64 = 4096
 
+  /// - Returns: By the number of each track, what its edit list makes of it, where that can be relied upon.
   /// - Throws: `MediaFileError.damaged` if the samples are more than the file has bytes.
-  static func check(_ reader: any MediaByteReader, isWhole: Bool, name: String) throws {
-    guard let length = reader.length, length > 16 else { return }
+  static func check(
+    _ reader: any MediaByteReader, isWhole: Bool, name: String
+  ) throws -> [Int32: MovieEdits] {
+    guard let length = reader.length, length > 16 else { return [:] }
     var tables = MovieTables(bytes: ByteWindow(reader), length: length)
     var track = Track()
     tables.walk(0, length, depth: 0, &track, isWhole: isWhole)
@@ -38,6 +59,7 @@ struct MovieTables {
     guard tables.entries <= max(length, leastRoom) else {
       throw MediaFileError(.damaged, "\(name) says that it has more samples than it has bytes")
     }
+    return tables.isFragmented ? [:] : tables.edits.compactMapValues { $0 }
   }
 
   private init(bytes: ByteWindow, length: Int64) {
@@ -57,10 +79,13 @@ struct MovieTables {
     tables.walk(0, tables.length, depth: depth, &track, isWhole: true)
     entries = entries.addingClamped(tables.entries)
     isBeyondReason = isBeyondReason || tables.isBeyondReason
+    isFragmented = isFragmented || tables.isFragmented
+    edits.merge(tables.edits) { _, _ in nil }
   }
 
   /// The tables of a track.
   private struct Track {
+    var number: Int32?
     /// nil: nothing says so.
     var isSound: Bool?
     /// Samples.
@@ -114,6 +139,7 @@ struct MovieTables {
       } else if Self.containers.contains(type) || type == "meta" {
         if depth < Self.deepest {
           if type == "trak" { track = Track() }
+          if type == "mvex" { isFragmented = true }
           walk(content, next, depth: depth + 1, &track, isWhole: isWhole)
           if type == "trak" { add(track) }
         }
@@ -142,7 +168,10 @@ struct MovieTables {
       } ?? 0
     }
     switch type {
-    case "mvhd": movieScale = max(1, number(number(0, count: 1) == 1 ? 20 : 12))
+    case "mvhd":
+      movieScale = max(1, number(number(0, count: 1) == 1 ? 20 : 12))
+      knowsMovieScale = true
+    case "tkhd": track.number = Int32(truncatingIfNeeded: number(number(0, count: 1) == 1 ? 20 : 12))
     case "mdhd": track.scale = max(1, number(number(0, count: 1) == 1 ? 20 : 12))
     case "hdlr":
       let kind = bytes.read(start + 8, 4).map { String(decoding: $0, as: UTF8.self) }
@@ -192,6 +221,10 @@ struct MovieTables {
   private mutating func add(_ track: Track) {
     let count = track.isSound ?? false && track.areUnits ? groups(track) : track.count
     entries = entries.addingClamped(count)
+    // Of two tracks with one number nobody can tell which is which.
+    if let number = track.number {
+      edits.updateValue(edits.keys.contains(number) ? nil : edits(of: track), forKey: number)
+    }
     guard track.edits.count > 1 else { return }
     for edit in 0..<track.edits.count {
       let wide = track.edits.width == 20
@@ -206,6 +239,30 @@ struct MovieTables {
       }
       entries = entries.addingClamped(covered)
     }
+  }
+
+  /// Where a track's edits begin and end, in its own units, rounded as libavformat does; nil for edits without an
+  /// end or of impossible times.
+  private func edits(of track: Track) -> MovieEdits? {
+    guard knowsMovieScale, (1...Self.mostEdits).contains(track.edits.count) else { return nil }
+    let size = track.edits.width == 20 ? 8 : 4
+    var (start, end): (Int64, Int64) = (0, 0)
+    var hasBegun = false
+    for edit in 0..<track.edits.count {
+      guard let entry = bytes.read(track.edits.start + edit * track.edits.width, 2 * size) else { return nil }
+      let length = Int64(truncatingIfNeeded: MovieBox.number(entry[...], 0, count: size))
+      let place = MovieBox.number(entry[...], size, count: size)
+      let time = size == 8 ? Int64(truncatingIfNeeded: place) : Int64(Int32(truncatingIfNeeded: place))
+      guard length > 0 || (length == 0 && time == -1), time >= -1 else { return nil }
+      let units = av_rescale(length, track.scale, movieScale)
+      let (sum, overflow) = end.addingReportingOverflow(units)
+      guard units >= 0, !overflow else { return nil }
+      end = sum
+      // Before the first media there is nothing; later, it is a pause.
+      if time != -1 { hasBegun = true }
+      if !hasBegun { start = end }
+    }
+    return hasBegun ? MovieEdits(start: start, end: end, scale: track.scale) : nil
   }
 
   /// Entries of PCM: of each chunk some.

@@ -5,8 +5,14 @@ import Foundation
 /// Whether what the muxer writes of a track can be read. libavformat stores a configuration record (AudioSpecificConfig,
 /// avcC ...) as it is, but refuses the whole movie, with all its tracks, where it cannot make sense of one.
 enum MuxerFormatCheck {
+  private static let fromSamples: [AVCodecID] = [
+    AV_CODEC_ID_AC3, AV_CODEC_ID_EAC3, AV_CODEC_ID_TRUEHD, AV_CODEC_ID_DTS,
+  ]
+
   /// Throws where a movie with this track, complete and on the disk, would not be opened.
   static func check(_ track: MuxerTrack, container: MuxerContainer) throws {
+    // libavformat takes their records out of the samples.
+    if track.extradata.isEmpty, fromSamples.contains(track.codecID) { return }
     // What cannot be written without its real samples, the muxer itself refuses or not.
     guard let header = try? MuxerSampleDescriptions.initialization(of: track, container: container),
       !header.isEmpty

@@ -152,7 +152,7 @@ package struct MuxerTrack: Sendable {
     case .audio:
       parameters.pointee.codec_type = AVMEDIA_TYPE_AUDIO
       parameters.pointee.sample_rate = sampleRate
-      av_channel_layout_default(&parameters.pointee.ch_layout, channels)
+      parameters.pointee.ch_layout = ChannelOrder.layout(channels, of: codecID)
       parameters.pointee.frame_size = framesPerPacket
       parameters.pointee.bits_per_coded_sample = bitsPerSample
       parameters.pointee.block_align = bytesPerFrame

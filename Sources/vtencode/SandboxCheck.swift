@@ -28,9 +28,11 @@ struct SandboxCheck: ParsableCommand {
       tell("read \(file)", reads(file))
       tell("control \(file)", controls(file))
       tell("write \(file).new", writes(file + ".new"))
+      tell("change mode of \(file)", changesMode(file))
     }
     tell("socket", makesSocket())
     tell("run", runs())
+    tell("signal", signals())
   }
 
   private func tell(_ what: String, _ code: Int32) {
@@ -54,6 +56,16 @@ struct SandboxCheck: ParsableCommand {
     if code == 0 { unlink(path) }
     return code
   }
+
+  /// Gives a file the mode that it has.
+  private func changesMode(_ path: String) -> Int32 {
+    var facts = stat()
+    guard stat(path, &facts) == 0, chmod(path, facts.st_mode & 0o7777) == 0 else { return errno }
+    return 0
+  }
+
+  /// Asks whether the process that started this one could be sent a signal.
+  private func signals() -> Int32 { kill(getppid(), 0) == 0 ? 0 : errno }
 
   private func makesSocket() -> Int32 { result(socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)) }
 

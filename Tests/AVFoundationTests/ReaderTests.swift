@@ -237,7 +237,8 @@ import Testing
     let ours = try samples.reduce(into: Data()) { $0.append(try Self.bytes($1)) }
     let raw = try Fixture.make("sound.raw", ["-i", path, "-map", "0:a", "-f", "s16le", "-c:a", "pcm_s16le"])
     let theirs = try Data(contentsOf: URL(fileURLWithPath: raw))
-    #expect(ours == theirs)
+    // Two seconds: ffmpeg gives the whole of the last packet, which the track's end cuts.
+    #expect(ours.count == 2 * 88_200 && ours == theirs.prefix(ours.count))
     #expect(samples.first.map { CMSampleBufferGetPresentationTimeStamp($0) } == .zero)
     // 2 channels of 48 kHz floating point.
     let float: [String: Any] = [

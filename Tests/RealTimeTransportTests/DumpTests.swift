@@ -31,6 +31,16 @@ import Testing
     #expect(
       lines.contains(
         "a=fmtp:96 packetization-mode=1;profile-level-id=42C01E;sprop-parameter-sets=Z0LAHgk=,aAE="))
+    // How far packets go, of IPv4's multicast alone; not in the origin.
+    for (address, said) in [
+      ("239.1.1.1", "IP4 239.1.1.1/1"), ("224.0.0.1", "IP4 224.0.0.1/1"), ("192.0.2.1", "IP4 192.0.2.1"),
+      ("240.0.0.1", "IP4 240.0.0.1"), ("ff15::1", "IP6 ff15::1"),
+    ] {
+      description.address = address
+      let lines = description.text.components(separatedBy: "\r\n")
+      #expect(lines.contains("c=IN \(said)"))
+      #expect(lines.contains { $0.hasPrefix("o=") && $0.hasSuffix(" \(address)") })
+    }
     for length in 0..<40 {
       let bytes = (0..<length).map { UInt8($0 * 37 & 255) }
       #expect(SessionDescription.base64(bytes) == Data(bytes).base64EncodedString())

@@ -56,6 +56,47 @@ import Testing
     #expect(read == [report])
   }
 
+  /// Packets of one source that a report tells of, and how many of them as lost.
+  private func told(_ recorder: inout ArrivalRecorder, at time: Double) -> (all: Int, lost: Int)? {
+    guard case .congestionFeedback(_, let streams, _) = recorder.report(from: 1, clock: .simulated, at: time)
+    else { return nil }
+    let offsets = streams.flatMap(\.offsets)
+    return (offsets.count, offsets.count { $0 == nil })
+  }
+
+  @Test("Packets that one report has no room for are not told of as lost later")
+  func manyPackets() throws {
+    var recorder = ArrivalRecorder(sources: [7, 8, 9])
+    for number in 0..<600 as Range<UInt16> {
+      recorder.add(source: 7, number: 65_300 &+ number, at: Double(number) / 1e5)
+    }
+    var report = try #require(told(&recorder, at: 0.01))
+    #expect(report.all == 170 && report.lost == 0)
+    for step in 0..<10 as Range<UInt16> {
+      let time = 0.02 + Double(step) / 100
+      for number in 0..<2 as Range<UInt16> {
+        recorder.add(source: 7, number: 65_300 &+ 600 &+ step * 2 &+ number, at: time)
+      }
+      report = try #require(told(&recorder, at: time))
+      #expect(report.all == 2 && report.lost == 0)
+    }
+  }
+
+  @Test("A number that lies far ahead is believed when its successor comes")
+  func farNumbers() throws {
+    var recorder = ArrivalRecorder(sources: [7])
+    for number in 0..<10 as Range<UInt16> {
+      recorder.add(source: 7, number: number, at: 0)
+      recorder.add(source: 7, number: 20_000 + number * 100, at: 0)
+    }
+    var report = try #require(told(&recorder, at: 0.01))
+    #expect(report.all == 10 && report.lost == 0)
+    // After an outage.
+    for number in 9000..<9010 as Range<UInt16> { recorder.add(source: 7, number: number, at: 0.1) }
+    report = try #require(told(&recorder, at: 0.11))
+    #expect(report.all == 512 && report.lost == 502)
+  }
+
   @Test("A repair packet that was of no use brings nothing back when its numbers come again")
   func oldParity() throws {
     var receiver = ParityReceiver(media: 7)

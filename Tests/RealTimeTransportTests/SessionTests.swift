@@ -268,6 +268,30 @@ import Testing
     #expect(losses.share == 0)
   }
 
+  @Test("The answer to a limit names who asked; one that names the sender, as earlier ones did, is taken too")
+  func limitOwner() throws {
+    for named in [0x2000, 0x1000, 0x3000] as [UInt32] {
+      let pair = SessionPair()
+      var owners: Set<UInt32> = []
+      pair.meddle = { bytes in
+        guard !Greeting.isGreeting(bytes), RTCPPacket.isControl(bytes), let packets = RTCPPacket.parse(bytes)
+        else { return [bytes] }
+        let changed = packets.map { packet -> RTCPPacket in
+          guard case .rateNotice(let sender, var limit) = packet else { return packet }
+          owners.insert(limit.media)
+          limit.media = named
+          return .rateNotice(sender: sender, limit: limit)
+        }
+        return [RTCPPacket.compound(changed)]
+      }
+      pair.loop.schedule(at: 1) { [pair] in pair.receiver.limitRate(200_000) }
+      try pair.run(frames: 60)
+      #expect(owners == [0x2000])
+      #expect(pair.receiver.agreedRate == (named == 0x3000 ? nil : 200_000))
+      #expect(pair.sender.counts.refused == 0 && pair.receiver.refused == 0)
+    }
+  }
+
   @Test("A second sender does not disturb the first; what is not of the session is refused")
   func strangers() throws {
     let pair = SessionPair()

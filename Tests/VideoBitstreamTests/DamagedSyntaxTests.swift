@@ -49,6 +49,49 @@ import VideoBitstream
     }
   }
 
+  @Test("A map of slice groups is no larger than a picture")
+  func mapUnits() throws {
+    for (count, isValid) in [(139_264, true), (139_265, false)] {
+      var set = H264PictureParameterSet()
+      set.sliceGroups = H264SliceGroups(
+        count: 8, map: .explicit((0..<count).map { UInt8(truncatingIfNeeded: $0 & 7) }))
+      let read = try? H264PictureParameterSet(nalUnit: set.nalUnit())
+      #expect(read == (isValid ? set : nil))
+    }
+  }
+
+  @Test("Entry points are no more than rows of blocks in columns of tiles")
+  func entryPoints() {
+    // 64 rows of 16 samples.
+    var sps = HEVCSequenceParameterSet()
+    (sps.codedWidth, sps.codedHeight) = (1024, 1024)
+    var pps = HEVCPictureParameterSet()
+    pps.isSynchronised = true
+    for columns in [1, 3] {
+      if columns > 1 {
+        var tiles = HEVCPictureParameterSet.Tiles()
+        tiles.columns = columns
+        pps.tiles = tiles
+      }
+      for (count, isValid) in [(64 * columns, true), (64 * columns + 1, false)] {
+        var header = HEVCSliceHeader()
+        header.nal = HEVCNALUnitHeader(type: .idrWithoutLeading)
+        header.entryPoints = Array(repeating: 1, count: count)
+        let payload = BitWriter.bytes {
+          header.write(to: &$0, sps: sps, pps: pps)
+          for _ in 0..<4 { $0.put(0x55, 8) }
+        }
+        let unit = EmulationPrevention.adding(header: header.nal.bytes, payload: payload)
+        let read = try? HEVCSliceHeader(nalUnit: unit, sequences: [0: sps], pictures: [0: pps])
+        // What stands behind the order is read as far as it goes.
+        #expect((read?.entryPoints == header.entryPoints) == isValid)
+      }
+    }
+    (sps.codedWidth, sps.codedHeight) = (65_535, 65_535)
+    pps.tiles?.columns = 1024
+    #expect(HEVCSliceHeader.mostEntryPoints(sps, pps) == 1 << 16)
+  }
+
   @Test("Extreme values of ue(v) and se(v)")
   func extremes() {
     for value in [0, 1, 254, 255, 65534, 65535, 0x7FFF_FFFE, 0x7FFF_FFFF, 0xFFFF_FFFD, 0xFFFF_FFFE] {

@@ -133,7 +133,7 @@ extension RandomSyntax {
       case 1: .dispersed
       case 2: .foreground(list(count - 1) { .init(topLeft: $0.int(0...99), bottomRight: $0.int(0...999)) })
       case 6:
-        .explicit(list(int(1...300)) { $0.int(0...(count > 4 ? 7 : count > 2 ? 3 : 1)) })
+        .explicit(list(int(1...300)) { UInt8($0.int(0...(count > 4 ? 7 : count > 2 ? 3 : 1))) })
       case let type: .changing(type: max(type, 3), isReversed: chance(), rate: int(1...99))
       }
     return H264SliceGroups(count: count, map: map)

@@ -332,7 +332,9 @@ extension RandomSyntax {
     }
     if !value.isDependent { fill(&value, sps, pps) }
     if pps.tiles != nil || pps.isSynchronised {
-      value.entryPoints = list(min(syntax(0...60), sps.codingTreeBlocks)) { $0.int(1...1000) }
+      value.entryPoints = list(min(syntax(0...60), HEVCSliceHeader.mostEntryPoints(sps, pps))) {
+        $0.int(1...1000)
+      }
       if !value.entryPoints.isEmpty { value.entryPointLength = int(10...32) }
     }
     if pps.hasSliceHeaderExtension { value.extensionBytes = list(syntax(0...256)) { $0.int(0...255) } }

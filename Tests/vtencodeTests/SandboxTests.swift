@@ -19,7 +19,7 @@ import Testing
       "/proc/1/environ")
     #expect(run.status == 0, "\(run.complaints)")
     let lines = run.text.split(separator: "\n")
-    #expect(lines.count == 13, "\(run.text)")
+    #expect(lines.count == 17, "\(run.text)")
     for (index, line) in lines.enumerated() {
       // The movie and the output's folder stay.
       #expect(line.hasSuffix("works") == (index < 2), "\(line)")
@@ -35,17 +35,19 @@ import Testing
         ["sandbox-check", CommandLine.sample, "--out", folder.path("out.mov"), "/dev/zero", "/dev/full"]
           + devices)
       #expect(run.status == 0, "\(run.complaints)")
-      // The movie's and the output's lines come first; then three of each file.
+      // The movie's and the output's lines come first; then four of each file.
       return run.text.split(separator: "\n").filter { $0.contains("/dev/") }
     }
-    #expect(try check([]).map { $0.hasSuffix("works") } == [false, false, false, false, false, false])
+    #expect(try check([]).map { $0.hasSuffix("works") } == Array(repeating: false, count: 8))
     #expect(
       try check(["--device", "/dev/zero"]).map { $0.hasSuffix("works") } == [
-        true, true, false, false, false, false,
+        true, true, false, false, false, false, false, false,
       ])
     // A folder of devices: those in it, and no new ones.
     #expect(
-      try check(["--device", "/dev"]).map { $0.hasSuffix("works") } == [true, true, false, true, true, false])
+      try check(["--device", "/dev"]).map { $0.hasSuffix("works") } == [
+        true, true, false, false, true, true, false, false,
+      ])
 
     let missing = try CommandLine.vtencode(
       "transcoding", CommandLine.sample, "--sandbox", "--sandbox-device", "/dev/no-such-device", "--out",

@@ -17,6 +17,8 @@ final class ComposedPictures: InterruptibleSource, @unchecked Sendable {
   private var range = CMTimeRange.invalid
   private var current: (source: any SampleSource, part: CompositionTimeline.Part, target: CMTimeRange)?
   private var isFirst = true
+  /// Of what was given out as it is stored: where the sound ends, and the last decode time.
+  private var stored: (end: CMTime, decode: CMTime) = (.negativeInfinity, .negativeInfinity)
 
   init(_ timeline: CompositionTimeline, isStored: Bool, make: @escaping Make) {
     parts = timeline.placed.filter { $0.part.source != nil }
@@ -31,6 +33,7 @@ final class ComposedPictures: InterruptibleSource, @unchecked Sendable {
     interruption.resume()
     self.range = range
     current = nil
+    stored = (.negativeInfinity, .negativeInfinity)
     waiting = parts.filter { $0.target.end > range.start && $0.target.start < range.end }[...]
   }
 
@@ -60,6 +63,28 @@ final class ComposedPictures: InterruptibleSource, @unchecked Sendable {
     }
     return nil
   }
+
+  /// Packets of sound come whole, and one before a cut for the decoder: the first ones of a part overlap what is there. The
+  /// nearest one comes right behind it, at most half a packet late, and those before it are left out. Pictures of streams
+  /// that reorder differently are decoded in turn.
+  private func follow(_ timing: inout CMSampleTimingInfo, isSound: Bool) -> Bool {
+    if isSound, timing.duration.isNumeric {
+      let late = stored.end.isNumeric ? stored.end - timing.presentationTimeStamp : .zero
+      if late > .zero {
+        guard late + late <= timing.duration else { return false }
+        timing.presentationTimeStamp = stored.end
+        if timing.decodeTimeStamp.isNumeric { timing.decodeTimeStamp = stored.end }
+      }
+      stored.end = timing.presentationTimeStamp + timing.duration
+    } else if timing.decodeTimeStamp.isNumeric {
+      let next = stored.decode.isNumeric ? stored.decode + Self.tick : .negativeInfinity
+      if timing.decodeTimeStamp < next, next <= timing.presentationTimeStamp { timing.decodeTimeStamp = next }
+      stored.decode = timing.decodeTimeStamp
+    }
+    return true
+  }
+
+  private static let tick = CMTime(value: 1, timescale: 90_000)
 
   private static func map(_ time: CMTime, _ from: CMTimeRange, _ to: CMTimeRange) -> CMTime {
     // Exact where nothing is scaled.
@@ -95,7 +120,9 @@ final class ComposedPictures: InterruptibleSource, @unchecked Sendable {
       timing.duration = Self.map(time + timing.duration, part.range, target) - start
     }
     timing.presentationTimeStamp = start
-    if !isStored {
+    if isStored {
+      guard follow(&timing, isSound: part.source?.track.mediaType == .audio) else { return nil }
+    } else {
       // What is shown at a cut is shown from the cut on, and up to the next.
       let end = min(timing.duration.isNumeric ? start + timing.duration : target.end, target.end)
       timing.presentationTimeStamp = max(start, target.start)

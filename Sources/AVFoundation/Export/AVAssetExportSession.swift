@@ -224,7 +224,9 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
   ) {
     assetLoadingQueue.async {
       guard let preset = ExportPreset.named(presetName) else { return handler(false) }
-      handler(ExportJob.serves(preset, asset) && outputFileType.map { preset.fileTypes.contains($0) } ?? true)
+      handler(
+        ExportJob.serves(preset, asset)
+          && outputFileType.map { preset.fileTypes(for: asset).contains($0) } ?? true)
     }
   }
 
@@ -238,12 +240,14 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
     }
   }
 
-  open var supportedFileTypes: [AVFileType] { preset.fileTypes }
+  open var supportedFileTypes: [AVFileType] { preset.fileTypes(for: asset) }
 
   @preconcurrency open func determineCompatibleFileTypes(
     completionHandler handler: @escaping @Sendable ([AVFileType]) -> Void
   ) {
-    assetLoadingQueue.async { [self] in handler(ExportJob.serves(preset, asset) ? preset.fileTypes : []) }
+    assetLoadingQueue.async { [self] in
+      handler(ExportJob.serves(preset, asset) ? preset.fileTypes(for: asset) : [])
+    }
   }
 
   open var compatibleFileTypes: [AVFileType] {
@@ -258,14 +262,16 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
   open var maxDuration: CMTime {
     let limit = fileLengthLimit
     guard limit > 0 else { return .positiveInfinity }
-    let rate = ExportJob.bitRate(preset, asset)
-    return rate > 0 ? CMTime(seconds: Double(limit) * 8 / rate, preferredTimescale: 600) : .positiveInfinity
+    let (pictures, sound) = ExportJob.bitRate(preset, asset)
+    let rate = pictures + sound
+    return rate > 0 ? CMTime(nearest: Double(limit) * 8 / rate, preferredTimescale: 600) : .positiveInfinity
   }
 
   /// Bytes, roughly.
   open var estimatedOutputFileLength: Int64 {
     let range = timeRange.intersection(CMTimeRange(start: .zero, duration: asset.duration))
-    let length = Int64(clamping: ExportJob.bitRate(preset, asset) * max(0, range.duration.seconds) / 8)
+    let (pictures, sound) = ExportJob.bitRate(preset, asset)
+    let length = Int64(clamping: (pictures + sound) * max(0, range.duration.seconds) / 8)
     return fileLengthLimit > 0 ? min(length, fileLengthLimit) : length
   }
 

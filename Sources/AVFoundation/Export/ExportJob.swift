@@ -9,6 +9,8 @@ final class ExportJob: @unchecked Sendable {
   private let writer: AVAssetWriter
   private var pairs: [(output: AVAssetReaderOutput, input: AVAssetWriterInput)] = []
   private let range: CMTimeRange
+  /// Nothing is cut off behind `range`.
+  private let isOpenEnded: Bool
   private let lock = Lock()
   private var position = CMTime.zero
   /// Passes that have ended, and how many there will be.
@@ -22,7 +24,7 @@ final class ExportJob: @unchecked Sendable {
         .incorrectlyConfigured, reason: "The export has no output.",
         advice: "Set outputURL and outputFileType.")
     }
-    guard preset.fileTypes.contains(type) else {
+    guard preset.fileTypes(for: asset).contains(type) else {
       throw AVError(
         .operationNotSupportedForPreset, reason: "The preset does not make files of type \(type.rawValue).",
         advice: "Use one of supportedFileTypes.")
@@ -43,18 +45,29 @@ final class ExportJob: @unchecked Sendable {
     var scale = 1.0
     if settings.limit > 0 {
       let bits = Double(settings.limit) * 8 * 0.95
-      scale = min(1, bits / (Self.bitRate(preset, asset) * range.duration.seconds))
-      if case .copy = preset.video, scale < 1 {
+      let rate = Self.bitRate(preset, asset)
+      scale = min(1, bits / (rate.pictures + rate.sound) / range.duration.seconds)
+      if case .encode = preset.video, rate.pictures > 0 {
+        // What the sound takes stays.
+        scale = min(1, max(0, bits / range.duration.seconds - rate.sound) / rate.pictures)
+      } else if case .copy = preset.video, scale < 1 {
         range.duration = CMTimeMultiplyByFloat64(range.duration, multiplier: scale)
       }
     }
     self.range = range
+    // A clock that jumps makes a stream without a table longer than it seems: what is not cut is read to its end.
+    let isOpen =
+      !settings.range.end.isNumeric && range.end == whole.end && settings.limit == 0
+      && !tracks.contains { $0 is AVCompositionTrack || $0.isAssured }
+    isOpenEnded = isOpen
 
     let plan = ExportMixing(settings, preset, tracks)
     try plan.check()
     for track in tracks where plan.isAlone(track) {
       guard let pair = try plan.pair(try Self.pair(track, preset, scale), track) else { continue }
       guard writer.canAdd(pair.input), reader.canAdd(pair.output) else {
+        // Pictures and sound are worth having without words that the file cannot hold.
+        if track.mediaType.isText { continue }
         throw pair.input.settingsError ?? pair.output.settingsError
           ?? AVError(
             .operationNotSupportedForAsset,
@@ -68,10 +81,15 @@ final class ExportJob: @unchecked Sendable {
       writer.add(pair.input)
       pairs.append(pair)
     }
-    guard !pairs.isEmpty else {
+    let leader = pairs.first { $0.input.mediaType == .video } ?? pairs.first { $0.input.mediaType == .audio }
+    for pair in pairs where pair.input.mediaType == .text {
+      leader?.input.addTrackAssociation(
+        withTrackOf: pair.input, type: AVAssetTrack.AssociationType.chapterList.rawValue)
+    }
+    guard leader != nil else {
       throw AVError(.noSourceTrack, reason: "The asset holds nothing that the preset exports.")
     }
-    reader.timeRange = range
+    reader.timeRange = isOpen ? CMTimeRange(start: range.start, duration: .positiveInfinity) : range
     if range.duration.isNumeric { writer.overallDurationHint = range.duration }
     writer.shouldOptimizeForNetworkUse = settings.optimizes
     writer.directoryForTemporaryFiles = settings.temporaryDirectory
@@ -110,10 +128,9 @@ final class ExportJob: @unchecked Sendable {
           AVVideoCompressionPropertiesKey: compression,
         ]
       }
-    } else {
-      // What is AAC already keeps its quality.
-      let isAAC = track.facts.stream.codec.codecName == "aac"
-      if !preset.copiesSound, !isAAC {
+    } else if track.mediaType == .audio {
+      // What is AAC already keeps its quality, unless it is put together from parts.
+      if !preset.copiesSound, !track.keepsSound {
         reading = [AVFormatIDKey: kAudioFormatLinearPCM]
         writing = [AVFormatIDKey: kAudioFormatMPEG4AAC, AVEncoderBitRateKey: ExportPreset.soundRate]
       }
@@ -124,8 +141,9 @@ final class ExportJob: @unchecked Sendable {
     if track.mediaType == .audio, reading == nil { output.ovtToleratesDamage = true }
     let input = AVAssetWriterInput(
       mediaType: track.mediaType, outputSettings: writing,
-      sourceFormatHint: writing == nil ? track.facts.format : nil)
-    input.transform = track.preferredTransform
+      // Words of any format are read as 3GPP timed text.
+      sourceFormatHint: writing == nil && !track.mediaType.isText ? track.facts.format : nil)
+    input.transform = track.exportTransform(writing)
     input.languageCode = track.languageCode
     input.marksOutputTrackAsEnabled = track.isEnabled
     return (output, input)
@@ -152,14 +170,16 @@ final class ExportJob: @unchecked Sendable {
   }
 
   /// Bits per second that an export will take, roughly.
-  static func bitRate(_ preset: ExportPreset, _ asset: AVAsset) -> Double {
-    asset.tracks.reduce(0) { sum, track in
+  static func bitRate(_ preset: ExportPreset, _ asset: AVAsset) -> (pictures: Double, sound: Double) {
+    asset.tracks.reduce(into: (0, 0)) { sum, track in
       switch (track.mediaType, preset.video) {
-      case (.video, .copy): sum + Double(track.estimatedDataRate)
-      case (.video, .encode): sum + Double(preset.videoPlan(track.facts)?.bitRate ?? 0)
+      case (.video, .copy): sum.0 += Double(track.estimatedDataRate)
+      case (.video, .encode): sum.0 += Double(preset.videoPlan(track.facts)?.bitRate ?? 0)
       case (.audio, _):
-        sum + (preset.copiesSound ? Double(track.estimatedDataRate) : Double(ExportPreset.soundRate))
-      default: sum
+        sum.1 +=
+          preset.copiesSound || track.keepsSound
+          ? Double(track.estimatedDataRate) : Double(ExportPreset.soundRate)
+      default: break
       }
     }
   }
@@ -213,7 +233,7 @@ final class ExportJob: @unchecked Sendable {
           if round.withLock({ $0 }) > 0 {
             output.reset(
               forReadingTimeRanges: pass.sourceTimeRanges.map {
-                NSValue(timeRange: $0.timeRangeValue.intersection(range))
+                NSValue(timeRange: isOpenEnded ? $0.timeRangeValue : $0.timeRangeValue.intersection(range))
               })
           }
           copy(from: output, to: input, on: queue, isLeader: input === leader) { [self] in
@@ -249,7 +269,9 @@ final class ExportJob: @unchecked Sendable {
       writer.cancelWriting()
       throw error ?? AVError(.operationCancelled)
     }
-    if writer.status == .writing, range.end.isNumeric { writer.endSession(atSourceTime: range.end) }
+    if writer.status == .writing, range.end.isNumeric, !isOpenEnded {
+      writer.endSession(atSourceTime: range.end)
+    }
     let finished = DispatchSemaphore(value: 0)
     writer.finishWriting { finished.signal() }
     finished.wait()
@@ -262,13 +284,28 @@ final class ExportJob: @unchecked Sendable {
   ) {
     input.requestMediaDataWhenReady(on: queue) { [self] in
       while input.isReadyForMoreMediaData {
-        guard let sample = output.copyNextSampleBuffer(), input.append(sample) else { return atEnd() }
+        guard let sample = output.copyNextSampleBuffer(), input.append(Self.timedText(sample)) else {
+          return atEnd()
+        }
         if isLeader {
           let time = CMSampleBufferGetPresentationTimeStamp(sample)
           lock.withLock { if time.isNumeric { position = max(position, time) } }
         }
       }
     }
+  }
+
+  /// A sample of QuickTime text as one of 3GPP timed text, which has the same length and words.
+  private static func timedText(_ sample: CMSampleBuffer) -> CMSampleBuffer {
+    guard let format = sample.formatDescription, format.mediaType == .text,
+      format.mediaSubType != .mobile3GPP,
+      let data = sample.dataBuffer, let timing = try? sample.sampleTimingInfo(at: 0),
+      let words = try? CMFormatDescription(mediaType: .text, mediaSubType: .mobile3GPP)
+    else { return sample }
+    let made = try? CMSampleBuffer(
+      dataBuffer: data, formatDescription: words, numSamples: 1, sampleTimings: [timing],
+      sampleSizes: [data.dataLength])
+    return made ?? sample
   }
 
   /// - Returns: False if the movie was complete before.

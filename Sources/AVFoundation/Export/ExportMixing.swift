@@ -3,6 +3,9 @@ import Foundation
 
 /// What an export makes of several tracks together: a mix of the sound, a composition of the pictures. The first track
 /// of each kind then stands for all.
+///
+/// The sound tracks of a composition are one presentation, and are mixed where sound is encoded, also without an audio mix.
+/// Those of a file stay apart: they may be languages.
 struct ExportMixing {
   private let settings: AVAssetExportSession.Settings
   private let preset: ExportPreset
@@ -16,8 +19,6 @@ struct ExportMixing {
 
   /// - Throws: `AVError` if the preset copies what is to be made anew, or the pitch algorithm is not known.
   func check() throws {
-    var copiesVideo = false
-    if case .copy = preset.video { copiesVideo = true }
     guard settings.composition == nil || !copiesVideo, settings.mix == nil || !preset.copiesSound else {
       throw AVError(
         .operationNotSupportedForPreset,
@@ -32,9 +33,42 @@ struct ExportMixing {
   func isAlone(_ track: AVAssetTrack) -> Bool {
     switch track.mediaType {
     case .video: settings.composition == nil || track === all(.video).first
-    case .audio: settings.mix == nil || track === all(.audio).first
-    default: false
+    case .audio:
+      mixes ? track === mixed.first : !isSilenced(track)
+    default: track.mediaType.isText && copiesVideo && !(track is AVCompositionTrack)
     }
+  }
+
+  /// A track that is not enabled, beside one that is, has no part in what a composition presents.
+  private func isSilenced(_ track: AVAssetTrack) -> Bool {
+    !preset.copiesSound && track is AVCompositionTrack && !track.isEnabled
+      && all(.audio).contains(where: \.isEnabled)
+  }
+
+  private var copiesVideo: Bool {
+    if case .copy = preset.video { return true }
+    return false
+  }
+
+  /// Whether there is one track of all the sound.
+  private var mixes: Bool {
+    settings.mix != nil
+      || !preset.copiesSound && mixed.count > 1 && mixed.allSatisfy { $0 is AVCompositionTrack }
+  }
+
+  /// The tracks of a mix. With an audio mix all: what is not to be heard, its volumes say.
+  private var mixed: [AVAssetTrack] {
+    all(.audio).filter { settings.mix != nil || $0.isEnabled && $0.isDecodable }
+  }
+
+  /// The most channels and the highest rate of what is mixed.
+  private var mixedSettings: [String: Any] {
+    var sound: [String: Any] = [AVFormatIDKey: kAudioFormatLinearPCM]
+    guard settings.mix == nil else { return sound }
+    let formats = mixed.compactMap { try? SoundRequirements([:], for: $0.facts.stream).format }
+    if let rate = formats.map(\.sampleRate).max() { sound[AVSampleRateKey] = rate }
+    if let channels = formats.map(\.channels).max() { sound[AVNumberOfChannelsKey] = channels }
+    return sound
   }
 
   /// Reads several tracks instead of one, where that is wanted.
@@ -59,10 +93,9 @@ struct ExportMixing {
       input.marksOutputTrackAsEnabled = pair.input.marksOutputTrackAsEnabled
       return (output, input)
     }
-    if track.mediaType == .audio, let mix = settings.mix {
-      let output = AVAssetReaderAudioMixOutput(
-        audioTracks: all(.audio), audioSettings: [AVFormatIDKey: kAudioFormatLinearPCM])
-      output.audioMix = mix
+    if track.mediaType == .audio, mixes {
+      let output = AVAssetReaderAudioMixOutput(audioTracks: mixed, audioSettings: mixedSettings)
+      output.audioMix = settings.mix
       output.audioTimePitchAlgorithm = settings.pitch
       let writing: [String: Any] = [
         AVFormatIDKey: kAudioFormatMPEG4AAC, AVEncoderBitRateKey: ExportPreset.soundRate,
@@ -74,6 +107,19 @@ struct ExportMixing {
     }
     (pair.output as? AVAssetReaderTrackOutput)?.audioTimePitchAlgorithm = settings.pitch
     return pair
+  }
+}
+
+extension AVAssetTrack {
+  /// Encoding presets copy it.
+  var keepsSound: Bool { facts.stream.codec.codecName == "aac" && isInOnePiece }
+
+  /// Its stored samples are one run as they are in a file: not parts of a composition, which begin and end between
+  /// packets, in other codecs, or are played faster.
+  var isInOnePiece: Bool {
+    guard let composed = self as? AVCompositionTrack else { return true }
+    guard let part = composed.timeline.parts.first, composed.timeline.parts.count == 1 else { return false }
+    return part.source != nil && !part.isScaled
   }
 }
 

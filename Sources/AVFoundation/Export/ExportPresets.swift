@@ -98,9 +98,14 @@ struct ExportPreset: Sendable {
   /// Bits per second of AAC.
   static let soundRate = 128_000
 
-  var fileTypes: [AVFileType] {
-    if case .none = video { return [.m4a] }
-    return [.mov, .mp4, .m4v]
+  /// - Parameter asset: sound alone may be copied into a file of sound.
+  func fileTypes(for asset: AVAsset) -> [AVFileType] {
+    switch video {
+    case .none: [.m4a]
+    case .encode: [.mov, .mp4, .m4v]
+    case .copy:
+      asset.tracks.contains { $0.mediaType == .video } ? [.mov, .mp4, .m4v] : [.mov, .mp4, .m4v, .m4a]
+    }
   }
 
   /// The size and bit rate of the video; nil where it is not encoded.

@@ -14,11 +14,25 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
 
   public typealias ApertureMode = AVVideoApertureMode
 
+  /// What becomes of a high dynamic range.
+  public struct DynamicRangePolicy: RawRepresentable, Hashable, Sendable {
+    public let rawValue: String
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// Tones are mapped: all pictures are of sRGB.
+    public static let forceSDR = DynamicRangePolicy(
+      rawValue: "AVAssetImageGeneratorDynamicRangePolicyForceSDR")
+    /// Pictures have the colours of the movie, and a colour space that says so, in eight bits.
+    public static let matchSource = DynamicRangePolicy(
+      rawValue: "AVAssetImageGeneratorDynamicRangePolicyMatchSource")
+  }
+
   public let asset: AVAsset
   private let lock = Lock()
   private var turns = false
   private var largest = CGSize.zero
   private var aperture: ApertureMode?
+  private var range = DynamicRangePolicy.forceSDR
   private var before = CMTime.positiveInfinity
   private var after = CMTime.positiveInfinity
   private var composition: AVVideoComposition?
@@ -47,6 +61,11 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
   open var apertureMode: ApertureMode? {
     get { lock.withLock { aperture } }
     set { lock.withLock { aperture = newValue } }
+  }
+  /// What becomes of a high dynamic range. Of a composition's pictures the composition says it.
+  open var dynamicRangePolicy: DynamicRangePolicy {
+    get { lock.withLock { range } }
+    set { lock.withLock { range = newValue } }
   }
   /// How the asset's video tracks are made into one picture: it is made for the time that is asked for, whatever the
   /// tolerances, and neither turned nor cut by what a track says.
@@ -155,6 +174,13 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
     var settings: [String: Any] = [kCVPixelBufferPixelFormatTypeKey as String: kCVPixelFormatType_32BGRA]
     settings[kCVPixelBufferWidthKey as String] = aperture.decodedWidth(size)
     settings[kCVPixelBufferHeightKey as String] = aperture.decodedHeight(size)
+    // The image is said to be of sRGB.
+    let matches = dynamicRangePolicy == .matchSource
+    if !matches, track.stream.codec.isHDR,
+      (try? ColorRequirements(CompositionColor.standardRange).check(against: track.stream)) != nil
+    {
+      settings[AVVideoColorPropertiesKey] = CompositionColor.standardRange
+    }
     let source = try PictureSource(
       Demuxer(again: facts.demuxer), track, PictureRequirements(settings), copies: false,
       areStills: true)
@@ -170,7 +196,8 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
     }
     let actual = CMSampleBufferGetPresentationTimeStamp(sample)
     guard actual - wanted <= after || actual <= wanted else { throw Self.nothing(at: time) }
-    return (try Self.image(of: image, transform, aperture), origin.back(actual))
+    let space = matches ? CVImageBufferGetColorSpace(image)?.takeUnretainedValue() : nil
+    return (try Self.image(of: image, transform, aperture, space), origin.back(actual))
   }
 
   /// The picture that a composition makes for a time.
@@ -214,8 +241,10 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
   }
 
   /// A BGRA buffer's picture, transformed.
+  /// - Parameter space: nil: sRGB.
   private static func image(
-    of buffer: CVPixelBuffer, _ transform: PictureTransform, _ aperture: PictureAperture
+    of buffer: CVPixelBuffer, _ transform: PictureTransform, _ aperture: PictureAperture,
+    _ space: CGColorSpace? = nil
   ) throws -> CGImage {
     CVPixelBufferLockBaseAddress(buffer, .readOnly)
     defer { CVPixelBufferUnlockBaseAddress(buffer, .readOnly) }
@@ -229,7 +258,7 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
       to: base + part.top * bytesPerRow + part.left * 4, width: part.width, height: part.height,
       bytesPerRow: bytesPerRow)
     guard let provider = CGDataProvider(data: pixels as NSData),
-      let space = CGColorSpace(name: CGColorSpace.sRGB),
+      let space = space ?? CGColorSpace(name: CGColorSpace.sRGB),
       let image = CGImage(
         width: outWidth, height: outHeight, bitsPerComponent: 8, bitsPerPixel: 32, bytesPerRow: outWidth * 4,
         space: space,

@@ -112,6 +112,8 @@ final class SoundSource: SampleSource {
     }
     start = range.start > .zero ? frames(range.start) : 0
     end = range.end.isNumeric ? frames(range.end) : .max
+    // The last packet may go on beyond the end that the movie gives the track.
+    if let last = track.stream.editedEnd { end = min(end, frames(track.stream.time(last))) }
     if range.start > .zero {
       // A little before: a decoder needs the packet before the one it is asked for.
       let lead = range.start - CMTime(value: 1, timescale: 10)

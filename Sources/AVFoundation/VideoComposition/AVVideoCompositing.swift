@@ -111,18 +111,21 @@ open class AVAsynchronousVideoCompositionRequest: NSObject, @unchecked Sendable 
   public let compositionTime: CMTime
   public let videoCompositionInstruction: any AVVideoCompositionInstructionProtocol
   private let frames: [CMPersistentTrackID: CMSampleBuffer]
+  /// The tracks whose pictures may let through what lies below. Their colours are not multiplied by alpha.
+  let tracksWithAlpha: Set<CMPersistentTrackID>
   private let condition = NSCondition()
   private var outcome: Result<CVPixelBuffer, AVError>?
 
   init(
     _ context: AVVideoCompositionRenderContext, at time: CMTime,
     _ instruction: any AVVideoCompositionInstructionProtocol,
-    _ frames: [CMPersistentTrackID: CMSampleBuffer]
+    _ frames: [CMPersistentTrackID: CMSampleBuffer], withAlpha tracksWithAlpha: Set<CMPersistentTrackID> = []
   ) {
     renderContext = context
     compositionTime = time
     videoCompositionInstruction = instruction
     self.frames = frames
+    self.tracksWithAlpha = tracksWithAlpha
     super.init()
   }
 

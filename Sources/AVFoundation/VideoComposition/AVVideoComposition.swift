@@ -21,13 +21,15 @@ open class AVVideoComposition: NSObject, NSCopying, NSMutableCopying, @unchecked
 
   public override init() { super.init() }
 
-  /// A composition that shows an asset's first video track, turned as the track says, at its size and frame rate.
+  /// A composition that shows an asset's enabled video tracks as they lie, turned as each track says, the first
+  /// above the others: in a size that holds them all, at the greatest of their frame rates. A single track keeps
+  /// its pictures' times.
   public convenience init(propertiesOf asset: AVAsset) {
     self.init()
     fill(propertiesOf: asset)
   }
 
-  /// A composition that shows an asset's first video track; see `init(propertiesOf:)`. Throws where the asset cannot be read.
+  /// A composition that shows an asset's video tracks; see `init(propertiesOf:)`. Throws where the asset cannot be read.
   open class func videoComposition(withPropertiesOf asset: AVAsset) async throws -> AVVideoComposition {
     _ = try await asset.load(.duration)
     return AVVideoComposition(propertiesOf: asset)
@@ -46,25 +48,20 @@ open class AVVideoComposition: NSObject, NSCopying, NSMutableCopying, @unchecked
   }
 
   func fill(propertiesOf asset: AVAsset) {
-    guard let track = asset.tracks.first(where: { $0.mediaType == .video }) else { return }
-    let frameDuration = track.regularFrameDuration
-    let box = CGRect(origin: .zero, size: track.naturalSize).applying(track.preferredTransform)
-    let layer = AVMutableVideoCompositionLayerInstruction(assetTrack: track)
-    layer.setTransform(
-      track.preferredTransform.concatenating(
-        CGAffineTransform(translationX: -box.minX, y: -box.minY)), at: .zero)
-    let instruction = AVMutableVideoCompositionInstruction()
-    instruction.timeRange = CMTimeRange(start: .zero, duration: asset.duration)
-    instruction.layerInstructions = [layer]
+    let properties = PropertiesOfTracks(asset)
+    guard let fastest = properties.fastest else { return }
+    let frameDuration = fastest.regularFrameDuration
+    let instructions = properties.instructions(frameDuration)
     lock.withLock {
       values.frameDuration = frameDuration
-      values.renderSize = box.size
-      values.instructions = [instruction]
+      values.renderSize = properties.box.size
+      values.instructions = instructions
+      values.sourceTrackID = properties.timing
     }
   }
 
-  /// The distance of the pictures that are made. `init(propertiesOf:)` takes it from the track's nominal frame rate, up to
-  /// 240 a second.
+  /// The distance of the pictures that are made. `init(propertiesOf:)` takes it from the tracks' nominal frame
+  /// rates, up to 240 a second.
   open var frameDuration: CMTime { lock.withLock { values.frameDuration } }
   /// Their size in pixels.
   open var renderSize: CGSize { lock.withLock { values.renderSize } }
@@ -79,10 +76,12 @@ open class AVVideoComposition: NSObject, NSCopying, NSMutableCopying, @unchecked
     lock.withLock { values.compositor }
   }
   /// The track whose pictures' times are those of the pictures that are made, instead of a regular distance.
+  /// Where it has nothing for a while, pictures come at `frameDuration`.
   open var sourceTrackIDForFrameTiming: CMPersistentTrackID { lock.withLock { values.sourceTrackID } }
 
-  /// The colours of the pictures that are made, each a value of `AVVideoSettings`: sources are converted to them, and the
-  /// pictures say so. All three, or, for the sources' own colours, none.
+  /// The colours of the pictures that are made, each a value of `AVVideoSettings`: sources are converted to
+  /// them, and the pictures say so. All three, or, for the first source's own colours, none: those of BT.709
+  /// then, if a source has a high dynamic range that the compositor does not take.
   open var colorPrimaries: String? { lock.withLock { values.colorPrimaries } }
   open var colorTransferFunction: String? { lock.withLock { values.colorTransferFunction } }
   open var colorYCbCrMatrix: String? { lock.withLock { values.colorYCbCrMatrix } }
@@ -109,7 +108,7 @@ extension AVAssetTrack {
     let isNear = (1...1.1).contains(ratio)
     if isNear, Self.usualFrameDuration(rate * ratio) != nil { return shortest }
     if let usual = Self.usualFrameDuration(rate) { return usual }
-    return isNear ? shortest : CMTime(seconds: 1 / max(rate, 0.001), preferredTimescale: 90_000)
+    return isNear ? shortest : CMTime(nearest: 1 / max(rate, 0.001), preferredTimescale: 90_000)
   }
 
   /// Of a whole number of pictures a second, or of a rate of NTSC's; nil for other rates.
@@ -166,7 +165,7 @@ open class AVMutableVideoComposition: AVVideoComposition, @unchecked Sendable {
     set { lock.withLock { values.colorYCbCrMatrix = newValue } }
   }
 
-  /// A composition that shows an asset's first video track; see `init(propertiesOf:)`.
+  /// A composition that shows an asset's video tracks; see `init(propertiesOf:)`.
   override open class func videoComposition(withPropertiesOf asset: AVAsset) async throws
     -> AVMutableVideoComposition
   {

@@ -79,9 +79,17 @@ struct ValueRamps<Value: Sendable>: Sendable {
     ramps.sort { $0.range.start < $1.range.start }
   }
 
-  /// The ramp that holds a time; nil if nothing was said before it, or it is over.
+  /// The ramp that holds a time, or else the first after it; nil if there is neither. A value that stays is a
+  /// flat ramp up to the next that is set.
   func ramp(at time: CMTime) -> Ramp? {
-    ramps.last { $0.range.start <= time }.flatMap { time < $0.range.end ? $0 : nil }
+    guard time.isNumeric else { return nil }
+    let index = ramps.lastIndex { $0.range.start <= time } ?? 0
+    guard ramps.indices.contains(index) else { return nil }
+    let ramp = ramps[index]
+    let isOver = ramp.range.end <= time
+    guard isOver || ramp.range.duration <= .zero else { return ramp }
+    let next = index + 1 < ramps.count ? ramps[index + 1].range.start : .positiveInfinity
+    return Ramp(range: CMTimeRange(start: ramp.range.end, end: next), start: ramp.end, end: ramp.end)
   }
 
   func value(at time: CMTime, _ initial: Value, _ between: (Value, Value, Double) -> Value) -> Value {
@@ -105,21 +113,23 @@ open class AVVideoCompositionLayerInstruction: NSObject, @unchecked Sendable {
 
   open var trackID: CMPersistentTrackID { lock.withLock { storedTrackID } }
 
-  /// The ramp of the transform at a time; false if there is none.
+  /// The ramp of the transform at a time, or the first after it; false if there is neither. What was set at a
+  /// time is a flat ramp up to the next that is set, and so is what a ramp ended with.
   open func getTransformRamp(
     for time: CMTime, start startTransform: UnsafeMutablePointer<CGAffineTransform>?,
     end endTransform: UnsafeMutablePointer<CGAffineTransform>?,
     timeRange: UnsafeMutablePointer<CMTimeRange>?
   ) -> Bool { Self.get(lock.withLock { transforms }, time, startTransform, endTransform, timeRange) }
 
-  /// The ramp of the opacity at a time; false if there is none.
+  /// The ramp of the opacity at a time, or the first after it, as for transforms; false if there is neither.
   open func getOpacityRamp(
     for time: CMTime, startOpacity: UnsafeMutablePointer<Float>?,
     endOpacity: UnsafeMutablePointer<Float>?,
     timeRange: UnsafeMutablePointer<CMTimeRange>?
   ) -> Bool { Self.get(lock.withLock { opacities }, time, startOpacity, endOpacity, timeRange) }
 
-  /// The ramp of the part that is shown, at a time; false if there is none.
+  /// The ramp of the part that is shown at a time, or the first after it, as for transforms; false if there is
+  /// neither.
   open func getCropRectangleRamp(
     for time: CMTime, startCropRectangle: UnsafeMutablePointer<CGRect>?,
     endCropRectangle: UnsafeMutablePointer<CGRect>?, timeRange: UnsafeMutablePointer<CMTimeRange>?

@@ -11,6 +11,7 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
     let source: any SampleSource
     /// A composition's track: between its parts there may be nothing.
     let hasGaps: Bool
+    let hasAlpha: Bool
     var shown: CMSampleBuffer?
     var next: CMSampleBuffer?
 
@@ -27,6 +28,16 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
       if next != nil, !hasGaps { return true }
       let duration = CMSampleBufferGetDuration(shown)
       return duration.isNumeric && time < CMSampleBufferGetPresentationTimeStamp(shown) + duration
+    }
+
+    /// When the picture that is shown is over, and nothing follows at once; nil if that does not happen, or is
+    /// not known.
+    /// - Parameter start: Before the first picture there is nothing from here on.
+    func gapStart(_ start: CMTime) -> CMTime? {
+      guard let shown else { return start }
+      let duration = CMSampleBufferGetDuration(shown)
+      guard next == nil || hasGaps, duration.isNumeric, duration > .zero else { return nil }
+      return max(start, CMSampleBufferGetPresentationTimeStamp(shown) + duration)
     }
 
     /// The picture at a time; nil if it is over, give or take half a picture of those that are made. A file's picture is
@@ -55,8 +66,11 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
   private var cursors: [Cursor]
   /// Those of the cursors, for `stop()`.
   private let sources: [any SampleSource]
+  private let tracksWithAlpha: Set<CMPersistentTrackID>
   private var start = CMTime.zero
   private var end = CMTime.zero
+  /// Pictures at a regular distance are counted from here.
+  private var gridStart = CMTime.zero
   private var count: Int64 = 0
   private var samples = PictureSamples()
   private let converter = PixelConverter()
@@ -77,7 +91,7 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
     assured = AssuredTimes(asset)
     instructions = composition.instructions
     try Self.check(composition)
-    let color = try CompositionColor(composition)
+    let color = try CompositionColor(composition) ?? CompositionColor(of: tracks, for: compositor)
     self.color = color
     context = try AVVideoCompositionRenderContext(
       composition, size: composition.renderSize,
@@ -90,9 +104,9 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
         settings[kCVPixelBufferHeightKey as String] = Int(clamping: Double(track.naturalSize.height))
       }
       // A compositor may do this itself.
-      if let color, !compositor.canConformColorOfSourceFrames {
+      if let color, let properties = color.properties, !compositor.canConformColorOfSourceFrames {
         try color.check(track)
-        settings[AVVideoColorPropertiesKey] = color.properties
+        settings[AVVideoColorPropertiesKey] = properties
       }
       let wanted = try PictureRequirements(settings)
       let source: any SampleSource
@@ -105,10 +119,14 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
             damage: damage),
           depth: AVAssetReaderTrackOutput.readAhead)
       }
-      return Cursor(trackID: track.trackID, source: source, hasGaps: track is AVCompositionTrack)
+      let parts = (track as? AVCompositionTrack)?.timeline.parts.compactMap { $0.source?.track } ?? [track]
+      return Cursor(
+        trackID: track.trackID, source: source, hasGaps: track is AVCompositionTrack,
+        hasAlpha: parts.contains { $0.facts.stream.codec.hasAlpha })
     }
     self.cursors = cursors
     sources = cursors.map(\.source)
+    tracksWithAlpha = Set(cursors.filter(\.hasAlpha).map(\.trackID))
     compositor.renderContextChanged(context)
   }
 
@@ -141,7 +159,7 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
     start = max(.zero, range.start)
     end = min(range.end, assetEnd)
     lastAssured = start
-    count = 0
+    (gridStart, count) = (start, 0)
     let tolerance = composition.frameDuration
     guard let first = instructions.first, let last = instructions.last, first.timeRange.start <= start,
       last.timeRange.end + tolerance >= end
@@ -160,11 +178,31 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
 
   /// When the next picture is shown; nil at the end.
   private func nextTime() throws -> CMTime? {
-    let timing = composition.sourceTrackIDForFrameTiming
-    if let index = cursors.firstIndex(where: { $0.trackID == timing }) {
-      return cursors[index].next.map { max(start, CMSampleBufferGetPresentationTimeStamp($0)) }
+    guard let cursor = timingCursor else {
+      return gridStart + TimeGrid.multiple(composition.frameDuration, count)
     }
-    return start + TimeGrid.multiple(composition.frameDuration, count)
+    let following = cursor.next.map { max(start, CMSampleBufferGetPresentationTimeStamp($0)) }
+    let isEmpty = cursor.shown == nil && cursor.next == nil
+    guard let gap = cursor.gapStart(start),
+      isEmpty || (following ?? end) - gap >= composition.frameDuration
+    else { return following }
+    // The track has nothing for a while: the background and other layers are shown.
+    if gap > gridStart { (gridStart, count) = (gap, 0) }
+    let filling = gridStart + TimeGrid.multiple(composition.frameDuration, count)
+    return following.map { min($0, filling) } ?? filling
+  }
+
+  private var timingCursor: Cursor? {
+    let timing = composition.sourceTrackIDForFrameTiming
+    return cursors.first { $0.trackID == timing }
+  }
+
+  /// How long the picture is shown that is made for a time, up to which the cursors have come.
+  private func duration(at time: CMTime) throws -> CMTime {
+    guard let cursor = timingCursor else { return min(composition.frameDuration, end - time) }
+    if let following = try nextTime(), following > time { return min(following, end) - time }
+    // The last one: what is left is less than a picture, unless its duration is not known.
+    return cursor.gapStart(start) == nil ? min(composition.frameDuration, end - time) : end - time
   }
 
   /// The next picture's time, with the tracks' pictures at it. What files claim, and do not have, is passed over.
@@ -177,7 +215,7 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
       guard let next = (following + [assured.start(after: time)].compactMap { $0 }).min(), next > time else {
         return nil
       }
-      let steps = ((next - start).seconds / composition.frameDuration.seconds).rounded(.up)
+      let steps = ((next - gridStart).seconds / composition.frameDuration.seconds).rounded(.up)
       count = max(count.addingClamped(1), Int64(clamping: steps))
       lastAssured = next
     }
@@ -202,7 +240,8 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
     if let same = frames[instruction.passthroughTrackID].flatMap({ CMSampleBufferGetImageBuffer($0) }) {
       image = same
     } else {
-      let request = AVAsynchronousVideoCompositionRequest(context, at: time, instruction, frames)
+      let request = AVAsynchronousVideoCompositionRequest(
+        context, at: time, instruction, frames, withAlpha: tracksWithAlpha)
       let goes = lock.withLock { () -> Bool in
         pending = request
         return !isStopped
@@ -216,10 +255,10 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
       }
     }
     color?.tag(image)
-    let duration = min(composition.frameDuration, end - time)
     return try samples.make(
       try converted(image),
-      CMSampleTimingInfo(duration: duration, presentationTimeStamp: time, decodeTimeStamp: .invalid))
+      CMSampleTimingInfo(
+        duration: try duration(at: time), presentationTimeStamp: time, decodeTimeStamp: .invalid))
   }
 
   func stop() {
@@ -253,7 +292,7 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
     var target: CVPixelBuffer?
     if let pool { CVPixelBufferPoolCreatePixelBuffer(kCFAllocatorDefault, pool, &target) }
     guard let target else { throw AVError(.outOfMemory, reason: "There is no memory for a picture.") }
-    color?.tag(target)
+    CompositionColor.copyTags(from: image, to: target)
     do { try converter.convert(image, to: target) } catch {
       throw AVError(
         .decodeFailed, reason: "The picture cannot be converted: \(error).", underlying: error)

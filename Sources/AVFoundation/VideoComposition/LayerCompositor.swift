@@ -40,7 +40,8 @@ final class LayerCompositor: NSObject, AVVideoCompositing, @unchecked Sendable {
       guard let picture = Pixels(source) else { continue }
       let time = request.compositionTime
       canvas.draw(
-        picture, layer.transform(at: time), crop: layer.crop(at: time), opacity: layer.opacity(at: time))
+        picture, layer.transform(at: time), crop: layer.crop(at: time), opacity: layer.opacity(at: time),
+        hasAlpha: request.tracksWithAlpha.contains(layer.trackID))
     }
     request.finish(withComposedVideoFrame: target)
   }
@@ -83,7 +84,9 @@ private struct Pixels {
   }
 
   /// Draws another picture where a transform puts it.
-  func draw(_ source: Pixels, _ transform: CGAffineTransform, crop: CGRect?, opacity: Float) {
+  func draw(
+    _ source: Pixels, _ transform: CGAffineTransform, crop: CGRect?, opacity: Float, hasAlpha: Bool
+  ) {
     let whole = CGRect(x: 0, y: 0, width: CGFloat(source.width), height: CGFloat(source.height))
     let shown = crop.map { whole.intersection($0) } ?? whole
     let determinant = Double(transform.a * transform.d - transform.b * transform.c)
@@ -115,7 +118,11 @@ private struct Pixels {
         let x = a * u + c * v + tx
         let y = b * u + d * v + ty
         guard x >= left, x < right, y >= top, y < bottom else { continue }
-        source.blend(atX: x - 0.5, y: y - 0.5, over: line + 4 * column, weight)
+        if hasAlpha {
+          source.blendStraight(atX: x - 0.5, y: y - 0.5, over: line + 4 * column, weight)
+        } else {
+          source.blend(atX: x - 0.5, y: y - 0.5, over: line + 4 * column, weight)
+        }
       }
     }
   }
@@ -137,6 +144,37 @@ private struct Pixels {
       let colour = (upper * (256 - below) + lower * below + 0x8000) >> 16
       target[part] = UInt8(
         truncatingIfNeeded: (colour * weight + Int(target[part]) * (256 - weight) + 128) >> 8)
+    }
+    target[3] = 255
+  }
+
+  /// The same where the source has alpha, with which its colours are not multiplied. Each of the four pixels
+  /// counts as much as it is to be seen.
+  @inline(never)
+  private func blendStraight(
+    atX x: Double, y: Double, over target: UnsafeMutablePointer<UInt8>, _ weight: Int
+  ) {
+    let (floorX, floorY) = (x.rounded(.down), y.rounded(.down))
+    let (right, below) = (Int((x - floorX) * 256 + 0.5), Int((y - floorY) * 256 + 0.5))
+    let x0 = max(0, min(width - 1, Int(floorX)))
+    let x1 = min(width - 1, max(0, Int(floorX) + 1))
+    let y0 = max(0, min(height - 1, Int(floorY)))
+    let y1 = min(height - 1, max(0, Int(floorY) + 1))
+    let first = (base + y0 * bytesPerRow).assumingMemoryBound(to: UInt8.self)
+    let second = (base + y1 * bytesPerRow).assumingMemoryBound(to: UInt8.self)
+    let pixels = (first + 4 * x0, first + 4 * x1, second + 4 * x0, second + 4 * x1)
+    // Of 256 * 256 * 255.
+    let shares = (
+      (256 - right) * (256 - below) * Int(pixels.0[3]), right * (256 - below) * Int(pixels.1[3]),
+      (256 - right) * below * Int(pixels.2[3]), right * below * Int(pixels.3[3])
+    )
+    let whole = 256 * 256 * 255 * 256
+    let rest = whole - (shares.0 + shares.1 + shares.2 + shares.3) * weight
+    for part in 0..<3 {
+      let upper = shares.0 * Int(pixels.0[part]) + shares.1 * Int(pixels.1[part])
+      let lower = shares.2 * Int(pixels.2[part]) + shares.3 * Int(pixels.3[part])
+      target[part] = UInt8(
+        truncatingIfNeeded: ((upper + lower) * weight + Int(target[part]) * rest + whole / 2) / whole)
     }
     target[3] = 255
   }

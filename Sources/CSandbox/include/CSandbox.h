@@ -23,13 +23,13 @@ struct ovt_allowed_path {
 /// The version of landlock's interface that the kernel has; 0 if it has none, or does not let us use it.
 int ovt_landlock_version(void);
 
-/// From here on the calling thread, and those that it starts, reach no other files, and no TCP ports. Paths that do not
-/// exist are passed over.
+/// From here on the calling thread, and those that it starts, reach no other files, no TCP ports, and, from version 6
+/// on, no sockets with abstract names and no other processes with signals. Paths that do not exist are passed over.
 /// - Returns: 0, or an error number.
 int ovt_landlock_restrict(const struct ovt_allowed_path *paths, int count);
 
-/// From here on no thread of the process makes sockets, runs programs, or looks into other processes: the calls fail
-/// with EACCES.
+/// From here on no thread of the process makes sockets, runs programs, looks into other processes, sends them signals,
+/// or changes modes, owners, times and attributes of files that are not open: the calls fail with EACCES.
 /// - Returns: 0, or an error number; ENOSYS on processors that the filter does not know.
 int ovt_seccomp_restrict(void);
 

@@ -3,10 +3,24 @@
 public struct ArrivalRecorder: Sendable {
   private struct Stream: Sendable {
     var unwrapper = SequenceUnwrapper()
+    /// The highest number that has come.
+    var highest: Int64?
+    /// A packet whose number lies far above the highest: believed when its successor comes.
+    var suspect: (number: UInt16, time: Double)?
     /// The first number that was not reported yet.
     var next: Int64?
     var arrivals: [Int64: Double] = [:]
+
+    mutating func add(_ number: UInt16, at time: Double) {
+      let sequence = unwrapper.unwrap(number)
+      highest = max(highest ?? sequence, sequence)
+      // What has been reported as missing stays so.
+      if sequence >= next ?? sequence { arrivals[sequence] = time }
+    }
   }
+
+  /// By how much a number may lie above the highest at once (RFC 3550, A.1).
+  private static let mostAhead = 3000
 
   /// Sources that are listened to: media, and what is sent again.
   private var streams: [UInt32: Stream]
@@ -20,10 +34,22 @@ public struct ArrivalRecorder: Sendable {
 
   public mutating func add(source: UInt32, number: UInt16, at time: Double) {
     guard var stream = streams[source] else { return }
-    let sequence = stream.unwrapper.unwrap(number)
-    // What has been reported as missing stays so; what is far off is of no use.
-    if sequence >= stream.next ?? sequence, stream.arrivals.count < mostOfStream * 2 {
-      stream.arrivals[sequence] = time
+    if let highest = stream.highest,
+      Int16(bitPattern: number &- UInt16(truncatingIfNeeded: highest)) > Self.mostAhead
+    {
+      guard let suspect = stream.suspect, number == suspect.number &+ 1 else {
+        stream.suspect = (number, time)
+        streams[source] = stream
+        return
+      }
+      stream.add(suspect.number, at: suspect.time)
+    }
+    stream.suspect = nil
+    stream.add(number, at: time)
+    // No report tells of more than the newest.
+    if stream.arrivals.count > mostOfStream * 2, let highest = stream.highest {
+      let first = highest - Int64(mostOfStream) + 1
+      stream.arrivals = stream.arrivals.filter { $0.key >= first }
     }
     streams[source] = stream
   }

@@ -31,7 +31,7 @@ public struct SessionDescription: Sendable {
     if !sets.isEmpty { parameters.append("sprop-parameter-sets=" + sets.joined(separator: ",")) }
     let place = "IN \(address.contains(":") ? "IP6" : "IP4") \(address)"
     var lines = [
-      "v=0", "o=- 0 0 \(place)", "s=\(name)", "c=\(place)", "t=0 0",
+      "v=0", "o=- 0 0 \(place)", "s=\(name)", "c=\(place)\(isIPv4Multicast ? "/1" : "")", "t=0 0",
       "m=video \(port) RTP/\(hasFeedback ? "AVPF" : "AVP") \(payloadType)", "a=recvonly",
       "a=rtpmap:\(payloadType) H264/90000", "a=fmtp:\(payloadType) " + parameters.joined(separator: ";"),
     ]
@@ -41,6 +41,12 @@ public struct SessionDescription: Sendable {
     lines.append("a=extmap:\(FrameDescriptor.identifier) \(FrameDescriptor.uri)")
     if let frameRate { lines.append("a=framerate:\(frameRate)") }
     return lines.map { $0 + "\r\n" }.joined()
+  }
+
+  /// Such an address comes with how far its packets go, and no other does (RFC 8866, 5.7).
+  private var isIPv4Multicast: Bool {
+    guard !address.contains(":"), let first = address.split(separator: ".").first else { return false }
+    return UInt8(first).map { 224...239 ~= $0 } ?? false
   }
 
   private static func hexadecimal(_ byte: UInt8) -> String {

@@ -209,7 +209,9 @@ public struct ReceiverSession {
     for packet in packets {
       switch packet {
       case .rateNotice(_, let notice):
-        guard let asked = limit?.asked, let greeting, notice.media == greeting.source,
+        // Senders of earlier versions named themselves in place of whoever asked.
+        guard let asked = limit?.asked, let greeting,
+          notice.media == configuration.source || notice.media == greeting.source,
           notice.bitsPerSecond
             == RTCPPacket.RateLimit(media: notice.media, bitsPerSecond: asked).bitsPerSecond
         else { continue }

@@ -217,10 +217,12 @@ public struct SenderSession {
       case .congestionFeedback(_, let streams, let stamp):
         unanswered = nil
         controller.take(sent.results(streams, stamp: stamp), at: time, roundTrip: policy.roundTrip)
-      case .rateRequest(_, let limit) where limit.media == configuration.source:
+      case .rateRequest(let asker, let limit) where limit.media == configuration.source:
         let wanted = max(Double(limit.bitsPerSecond), Self.leastLimit)
         rateLimit = wanted < configuration.rates.most ? wanted : nil
+        // The answer names whoever the limit is of (RFC 5104, 4.2.2.1).
         noticed = limit
+        noticed?.media = asker
       default: break
       }
     }

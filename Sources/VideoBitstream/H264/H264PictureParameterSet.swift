@@ -127,7 +127,7 @@ package struct H264SliceGroups: Equatable, Sendable {
     /// 3, 4 and 5: slice_group_change_rate_minus1 + 1.
     case changing(type: Int, isReversed: Bool, rate: Int)
     /// 6: slice_group_id of each map unit.
-    case explicit([Int])
+    case explicit([UInt8])
   }
 
   package struct Rectangle: Equatable, Sendable {
@@ -149,8 +149,8 @@ package struct H264SliceGroups: Equatable, Sendable {
     self.map = map
   }
 
-  /// The largest number of map units of a picture: 4096 in each direction are more than any level allows.
-  private static let mostMapUnits = 1 << 24
+  /// The largest number of map units of a picture: the macroblocks of one at level 6.2.
+  package static let mostMapUnits = 139_264
 
   static func code<Coder: SyntaxCoder>(_ groups: inout H264SliceGroups?, _ c: inout Coder) {
     var count = groups?.count ?? 1
@@ -198,11 +198,15 @@ extension H264SliceGroups.Map {
       c.ue(&rate, 1...H264SliceGroups.mostMapUnits)
       self = .changing(type: type, isReversed: isReversed, rate: rate)
     default:
-      var units: [Int] = if case .explicit(let units) = self { units } else { [] }
+      var units: [UInt8] = if case .explicit(let units) = self { units } else { [] }
       var size = units.count
       c.ue(&size, 1...H264SliceGroups.mostMapUnits)
       let length = count > 4 ? 3 : count > 2 ? 2 : 1
-      c.list(&units, count: size, 0) { $0.u(&$1, length) }
+      c.list(&units, count: size, 0) {
+        var group = Int($1)
+        $0.u(&group, length)
+        $1 = UInt8(truncatingIfNeeded: group)
+      }
       self = .explicit(units)
     }
   }

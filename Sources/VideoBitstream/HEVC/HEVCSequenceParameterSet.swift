@@ -98,7 +98,12 @@ package struct HEVCSequenceParameterSet: Equatable, Sendable {
   /// PicSizeInCtbsY
   package var codingTreeBlocks: Int {
     let size = 1 << log2CodingTreeBlock
-    return ((codedWidth + size - 1) / size) * ((codedHeight + size - 1) / size)
+    return ((codedWidth + size - 1) / size) * codingTreeBlockRows
+  }
+  /// PicHeightInCtbsY
+  package var codingTreeBlockRows: Int {
+    let size = 1 << log2CodingTreeBlock
+    return (codedHeight + size - 1) / size
   }
   package var isInterlaced: Bool {
     let profile = profileTierLevel.profile

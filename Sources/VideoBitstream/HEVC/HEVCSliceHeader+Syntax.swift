@@ -74,7 +74,7 @@ extension HEVCSliceHeader {
       if kind != .i { codePrediction(&c, sps, pps) }
       codeQuantisation(&c, pps)
     }
-    if pps.tiles != nil || pps.isSynchronised { codeEntryPoints(&c, sps) }
+    if pps.tiles != nil || pps.isSynchronised { codeEntryPoints(&c, sps, pps) }
     if pps.hasSliceHeaderExtension {
       var count = extensionBytes.count
       c.ue(&count, 0...256)
@@ -198,11 +198,17 @@ extension HEVCSliceHeader {
     if pps.isFilteredAcrossSlices, hasLumaSAO || hasChromaSAO || isDeblocked { c.flag(&isFilteredAcross) }
   }
 
+  /// A stream of its own for each row of blocks in each column of tiles, and no more than any level comes near to.
+  package static func mostEntryPoints(_ sps: HEVCSequenceParameterSet, _ pps: HEVCPictureParameterSet) -> Int
+  {
+    min(max((pps.tiles?.columns ?? 1) * sps.codingTreeBlockRows, 0), 1 << 16)
+  }
+
   private mutating func codeEntryPoints<Coder: SyntaxCoder>(
-    _ c: inout Coder, _ sps: HEVCSequenceParameterSet
+    _ c: inout Coder, _ sps: HEVCSequenceParameterSet, _ pps: HEVCPictureParameterSet
   ) {
     var count = entryPoints.count
-    c.ue(&count, 0...max(sps.codingTreeBlocks, 0))
+    c.ue(&count, 0...Self.mostEntryPoints(sps, pps))
     guard count > 0 else { return }
     c.ue(&entryPointLength, 1...32)
     let length = entryPointLength

@@ -38,7 +38,11 @@ struct FrameClock {
 
   /// A frame that was noted will not come out: those behind it are due as if it had not been.
   mutating func noteDropped(_ time: CMTime) {
-    if let index = times.firstIndex(of: time) { times.remove(at: index) } else if firstIndex > 0 { firstIndex -= 1 }
+    if let index = times.firstIndex(of: time) {
+      times.remove(at: index)
+    } else if firstIndex > 0 {
+      firstIndex -= 1
+    }
   }
 
   /// The decode time of the next frame that comes out; invalid if the order never changes.

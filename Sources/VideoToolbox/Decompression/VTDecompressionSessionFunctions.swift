@@ -130,9 +130,10 @@ public func VTDecompressionSessionDecodeFrame(
 @preconcurrency public func VTDecompressionSessionDecodeFrame(
   _ session: VTDecompressionSession, sampleBuffer: CMSampleBuffer, flags decodeFlags: VTDecodeFrameFlags,
   infoFlagsOut: UnsafeMutablePointer<VTDecodeInfoFlags>?,
-  completionHandler: @escaping @Sendable (
-    OSStatus, VTDecodeInfoFlags, CVImageBuffer?, [CMTaggedBuffer]?, CMTime, CMTime
-  ) -> Void
+  completionHandler:
+    @escaping @Sendable (
+      OSStatus, VTDecodeInfoFlags, CVImageBuffer?, [CMTaggedBuffer]?, CMTime, CMTime
+    ) -> Void
 ) -> OSStatus {
   VTDecompressionSessionDecodeFrame(
     session, sampleBuffer: sampleBuffer, flags: decodeFlags, infoFlagsOut: infoFlagsOut

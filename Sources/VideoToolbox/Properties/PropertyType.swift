@@ -128,7 +128,8 @@ enum PropertyType: Sendable {
 
   /// An array of numerator and denominator.
   private static func quotient(_ object: AnyObject) -> Double? {
-    guard let parts = object as? NSArray, parts.count == 2, let numerator = plainNumber(parts[0] as AnyObject),
+    guard let parts = object as? NSArray, parts.count == 2,
+      let numerator = plainNumber(parts[0] as AnyObject),
       let denominator = plainNumber(parts[1] as AnyObject), denominator != 0
     else { return nil }
     let quotient = numerator / denominator

@@ -101,6 +101,10 @@ extension CallRecord {
     let interval = 1 / frameRate
     let limit = max(3 * interval, interval + 0.15)
     let times = receiver.shown.compactMap(\.time).sorted()
+    // Of nothing that was ever shown the whole call stood still.
+    if times.isEmpty, let first = frames.first, let last = frames.last {
+      return [Freeze(start: first.time, end: last.time + interval)]
+    }
     return zip(times, times.dropFirst()).compactMap { a, b in
       b - a > limit ? Freeze(start: a, end: b) : nil
     }

@@ -162,6 +162,7 @@ final class ReceiveRun: @unchecked Sendable {
       if peer == nil, !settings.isQuiet, screen?.isTerminal != true {
         Console.note("Receiving from \(datagram.path.remote.text)")
       }
+      if peer == nil { meter.add(0, at: SessionTime.now) }
       peer = datagram.path
     } else if datagram.path.remote == peer?.remote {
       try session.take(datagram.bytes, at: datagram.time, decode: decode)
