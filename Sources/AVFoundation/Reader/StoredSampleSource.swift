@@ -45,6 +45,9 @@ final class StoredSampleSource: SampleSource {
     format = track.format
     if let start {
       try demuxer.seek(stream: stream.index, to: start)
+    } else if stream.isChapterText {
+      // libavformat passes over its first samples where it looks for streams.
+      try demuxer.seek(stream: stream.index, to: 0)
     } else {
       try demuxer.rewind()
     }
