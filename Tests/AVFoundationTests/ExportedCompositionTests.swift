@@ -118,6 +118,23 @@ import Testing
     #expect(Set(picture.map(\.pts)).count == picture.count)
   }
 
+  /// Matroska's times are of milliseconds, to which packets of 42.7 are rounded: none is taken for one that overlaps.
+  @Test func roundedTimesLoseNoPacket() async throws {
+    let scratch = Scratch()
+    let path = try Fixture.make(
+      "rounded.mkv", ["-f", "lavfi", "-i", "sine=sample_rate=24000:duration=6", "-c:a", "aac"])
+    let composition = AVMutableComposition()
+    let track = try Self.track(composition, .audio)
+    let sound = try #require(
+      AVURLAsset(url: URL(fileURLWithPath: path)).tracks(withMediaType: .audio).first)
+    try track.insertTimeRange(sound.timeRange, of: sound, at: .zero)
+    let session = try #require(
+      AVAssetExportSession(asset: composition, presetName: AVAssetExportPresetPassthrough))
+    try await session.export(to: scratch.url("a.mov"), as: .mov)
+    let copy = try Probe.samples(scratch.file("a.mov"), stream: "a:0")
+    #expect(try copy.map(\.hash) == Probe.samples(path, stream: "a:0").map(\.hash))
+  }
+
   private static func samples(_ asset: AVAsset) throws -> [Int16] {
     let reader = try AVAssetReader(asset: asset)
     let output = AVAssetReaderTrackOutput(

@@ -19,6 +19,8 @@ final class ComposedPictures: InterruptibleSource, @unchecked Sendable {
   private var isFirst = true
   /// Of what was given out as it is stored: where the sound ends, and the last decode time.
   private var stored: (end: CMTime, decode: CMTime) = (.negativeInfinity, .negativeInfinity)
+  /// By how much later the sound of the current part comes, once its first packet has found its place.
+  private var delay: CMTime?
 
   init(_ timeline: CompositionTimeline, isStored: Bool, make: @escaping Make) {
     parts = timeline.placed.filter { $0.part.source != nil }
@@ -51,6 +53,7 @@ final class ComposedPictures: InterruptibleSource, @unchecked Sendable {
             end: Self.map(wanted.end, next.target, next.part.range)))
         current = (source, next.part, next.target)
         isFirst = true
+        delay = nil
         continue
       }
       guard let sample = try source.next() else {
@@ -69,12 +72,13 @@ final class ComposedPictures: InterruptibleSource, @unchecked Sendable {
   /// that reorder differently are decoded in turn.
   private func follow(_ timing: inout CMSampleTimingInfo, isSound: Bool) -> Bool {
     if isSound, timing.duration.isNumeric {
-      let late = stored.end.isNumeric ? stored.end - timing.presentationTimeStamp : .zero
-      if late > .zero {
-        guard late + late <= timing.duration else { return false }
-        timing.presentationTimeStamp = stored.end
-        if timing.decodeTimeStamp.isNumeric { timing.decodeTimeStamp = stored.end }
-      }
+      // Within a part, times and durations that a file has rounded are not a packet's affair.
+      let late =
+        delay ?? (stored.end.isNumeric ? max(.zero, stored.end - timing.presentationTimeStamp) : .zero)
+      guard delay != nil || late + late <= timing.duration else { return false }
+      delay = late
+      timing.presentationTimeStamp = timing.presentationTimeStamp + late
+      if timing.decodeTimeStamp.isNumeric { timing.decodeTimeStamp = timing.decodeTimeStamp + late }
       stored.end = timing.presentationTimeStamp + timing.duration
     } else if timing.decodeTimeStamp.isNumeric {
       let next = stored.decode.isNumeric ? stored.decode + Self.tick : .negativeInfinity

@@ -46,20 +46,22 @@ final class ExportJob: @unchecked Sendable {
     if settings.limit > 0 {
       let bits = Double(settings.limit) * 8 * 0.95
       let rate = Self.bitRate(preset, asset)
-      scale = min(1, bits / (rate.pictures + rate.sound) / range.duration.seconds)
-      if case .encode = preset.video, rate.pictures > 0 {
+      switch preset.video {
+      case .none: break
+      case .copy:
+        let part = bits / (rate.pictures + rate.sound) / range.duration.seconds
+        if part < 1 { range.duration = CMTimeMultiplyByFloat64(range.duration, multiplier: part) }
+      case .encode where rate.pictures > 0:
         // What the sound takes stays.
         scale = min(1, max(0, bits / range.duration.seconds - rate.sound) / rate.pictures)
-      } else if case .copy = preset.video, scale < 1 {
-        range.duration = CMTimeMultiplyByFloat64(range.duration, multiplier: scale)
+      case .encode: break
       }
     }
     self.range = range
     // A clock that jumps makes a stream without a table longer than it seems: what is not cut is read to its end.
-    let isOpen =
+    isOpenEnded =
       !settings.range.end.isNumeric && range.end == whole.end && settings.limit == 0
       && !tracks.contains { $0 is AVCompositionTrack || $0.isAssured }
-    isOpenEnded = isOpen
 
     let plan = ExportMixing(settings, preset, tracks)
     try plan.check()
@@ -81,15 +83,14 @@ final class ExportJob: @unchecked Sendable {
       writer.add(pair.input)
       pairs.append(pair)
     }
-    let leader = pairs.first { $0.input.mediaType == .video } ?? pairs.first { $0.input.mediaType == .audio }
     for pair in pairs where pair.input.mediaType == .text {
-      leader?.input.addTrackAssociation(
+      leader?.addTrackAssociation(
         withTrackOf: pair.input, type: AVAssetTrack.AssociationType.chapterList.rawValue)
     }
     guard leader != nil else {
       throw AVError(.noSourceTrack, reason: "The asset holds nothing that the preset exports.")
     }
-    reader.timeRange = isOpen ? CMTimeRange(start: range.start, duration: .positiveInfinity) : range
+    reader.timeRange = isOpenEnded ? CMTimeRange(start: range.start, duration: .positiveInfinity) : range
     if range.duration.isNumeric { writer.overallDurationHint = range.duration }
     writer.shouldOptimizeForNetworkUse = settings.optimizes
     writer.directoryForTemporaryFiles = settings.temporaryDirectory
@@ -114,10 +115,8 @@ final class ExportJob: @unchecked Sendable {
             ? kCVPixelFormatType_420YpCbCr10BiPlanarVideoRange
             : kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange
         ]
-        if codec != .hevc, track.facts.stream.codec.isHDR,
-          (try? ColorRequirements(Self.standardRange).check(against: track.facts.stream)) != nil
-        {
-          wanted[AVVideoColorPropertiesKey] = Self.standardRange
+        if codec != .hevc {
+          wanted[AVVideoColorPropertiesKey] = CompositionColor.standardRange(for: track.facts.stream)
         }
         reading = wanted
         let rate = Swift.max(32_000, Double(plan.bitRate) * scale)
@@ -147,14 +146,6 @@ final class ExportJob: @unchecked Sendable {
     input.languageCode = track.languageCode
     input.marksOutputTrackAsEnabled = track.isEnabled
     return (output, input)
-  }
-
-  private static var standardRange: [String: Any] {
-    [
-      AVVideoColorPrimariesKey: AVVideoColorPrimaries_ITU_R_709_2,
-      AVVideoTransferFunctionKey: AVVideoTransferFunction_ITU_R_709_2,
-      AVVideoYCbCrMatrixKey: AVVideoYCbCrMatrix_ITU_R_709_2,
-    ]
   }
 
   /// Whether a preset makes something of an asset.
@@ -210,13 +201,19 @@ final class ExportJob: @unchecked Sendable {
     }
   }
 
+  /// The track that tells how far the export is, and that chapters belong to.
+  private var leader: AVAssetWriterInput? {
+    let inputs = pairs.map(\.input)
+    return inputs.first { $0.mediaType == .video } ?? inputs.first { $0.mediaType == .audio }
+  }
+
   /// Does it all; blocks.
   func run() throws {
     guard reader.startReading() else { throw reader.error ?? AVError(.exportFailed) }
     guard writer.startWriting() else { throw writer.error ?? AVError(.exportFailed) }
     writer.startSession(atSourceTime: range.start)
     let group = DispatchGroup()
-    let leader = pairs.first { $0.input.mediaType == .video }?.input ?? pairs.first?.input
+    let leader = self.leader
     for (output, input) in pairs {
       group.enter()
       let ended = Once { group.leave() }

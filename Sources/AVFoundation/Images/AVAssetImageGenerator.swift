@@ -176,11 +176,7 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
     settings[kCVPixelBufferHeightKey as String] = aperture.decodedHeight(size)
     // The image is said to be of sRGB.
     let matches = dynamicRangePolicy == .matchSource
-    if !matches, track.stream.codec.isHDR,
-      (try? ColorRequirements(CompositionColor.standardRange).check(against: track.stream)) != nil
-    {
-      settings[AVVideoColorPropertiesKey] = CompositionColor.standardRange
-    }
+    if !matches { settings[AVVideoColorPropertiesKey] = CompositionColor.standardRange(for: track.stream) }
     let source = try PictureSource(
       Demuxer(again: facts.demuxer), track, PictureRequirements(settings), copies: false,
       areStills: true)

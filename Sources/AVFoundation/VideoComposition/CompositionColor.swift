@@ -103,6 +103,15 @@ struct CompositionColor {
     }
   }
 
+  /// What pictures of a high dynamic range are asked to be where an ordinary one is wanted; nil: they have that already, or
+  /// cannot be converted.
+  static func standardRange(for source: MediaStream) -> [String: any Sendable]? {
+    guard source.codec.isHDR, (try? ColorRequirements(standardRange).check(against: source)) != nil else {
+      return nil
+    }
+    return standardRange
+  }
+
   private static func refusal(_ error: any Error) -> AVError {
     AVError(
       .invalidVideoComposition,

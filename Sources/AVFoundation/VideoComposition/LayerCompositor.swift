@@ -127,20 +127,33 @@ private struct Pixels {
     }
   }
 
-  /// Mixes the colour at a place, between four pixels, into a pixel. The weight is of 256.
+  private typealias Pixel = UnsafeMutablePointer<UInt8>
+
+  /// The four pixels around a place, upper row first, and how far it lies to the right and below, of 256.
   @inline(__always)
-  private func blend(atX x: Double, y: Double, over target: UnsafeMutablePointer<UInt8>, _ weight: Int) {
+  private func neighbours(atX x: Double, y: Double) -> (
+    pixels: (Pixel, Pixel, Pixel, Pixel), right: Int, below: Int
+  ) {
     let (floorX, floorY) = (x.rounded(.down), y.rounded(.down))
-    let (right, below) = (Int((x - floorX) * 256 + 0.5), Int((y - floorY) * 256 + 0.5))
     let x0 = max(0, min(width - 1, Int(floorX)))
     let x1 = min(width - 1, max(0, Int(floorX) + 1))
     let y0 = max(0, min(height - 1, Int(floorY)))
     let y1 = min(height - 1, max(0, Int(floorY) + 1))
     let first = (base + y0 * bytesPerRow).assumingMemoryBound(to: UInt8.self)
     let second = (base + y1 * bytesPerRow).assumingMemoryBound(to: UInt8.self)
+    return (
+      (first + 4 * x0, first + 4 * x1, second + 4 * x0, second + 4 * x1),
+      Int((x - floorX) * 256 + 0.5), Int((y - floorY) * 256 + 0.5)
+    )
+  }
+
+  /// Mixes the colour at a place, between four pixels, into a pixel. The weight is of 256.
+  @inline(__always)
+  private func blend(atX x: Double, y: Double, over target: Pixel, _ weight: Int) {
+    let (pixels, right, below) = neighbours(atX: x, y: y)
     for part in 0..<3 {
-      let upper = Int(first[4 * x0 + part]) * (256 - right) + Int(first[4 * x1 + part]) * right
-      let lower = Int(second[4 * x0 + part]) * (256 - right) + Int(second[4 * x1 + part]) * right
+      let upper = Int(pixels.0[part]) * (256 - right) + Int(pixels.1[part]) * right
+      let lower = Int(pixels.2[part]) * (256 - right) + Int(pixels.3[part]) * right
       let colour = (upper * (256 - below) + lower * below + 0x8000) >> 16
       target[part] = UInt8(
         truncatingIfNeeded: (colour * weight + Int(target[part]) * (256 - weight) + 128) >> 8)
@@ -151,18 +164,8 @@ private struct Pixels {
   /// The same where the source has alpha, with which its colours are not multiplied. Each of the four pixels
   /// counts as much as it is to be seen.
   @inline(never)
-  private func blendStraight(
-    atX x: Double, y: Double, over target: UnsafeMutablePointer<UInt8>, _ weight: Int
-  ) {
-    let (floorX, floorY) = (x.rounded(.down), y.rounded(.down))
-    let (right, below) = (Int((x - floorX) * 256 + 0.5), Int((y - floorY) * 256 + 0.5))
-    let x0 = max(0, min(width - 1, Int(floorX)))
-    let x1 = min(width - 1, max(0, Int(floorX) + 1))
-    let y0 = max(0, min(height - 1, Int(floorY)))
-    let y1 = min(height - 1, max(0, Int(floorY) + 1))
-    let first = (base + y0 * bytesPerRow).assumingMemoryBound(to: UInt8.self)
-    let second = (base + y1 * bytesPerRow).assumingMemoryBound(to: UInt8.self)
-    let pixels = (first + 4 * x0, first + 4 * x1, second + 4 * x0, second + 4 * x1)
+  private func blendStraight(atX x: Double, y: Double, over target: Pixel, _ weight: Int) {
+    let (pixels, right, below) = neighbours(atX: x, y: y)
     // Of 256 * 256 * 255.
     let shares = (
       (256 - right) * (256 - below) * Int(pixels.0[3]), right * (256 - below) * Int(pixels.1[3]),
