@@ -10,8 +10,8 @@ enum Main {
     // A closed pipe and a file-size limit are reported by write(2), like every other error.
     signal(SIGPIPE, SIG_IGN)
     signal(SIGXFSZ, SIG_IGN)
+    let arguments = joiningValues(Array(CommandLine.arguments.dropFirst()))
     do {
-      let arguments = joiningValues(Array(CommandLine.arguments.dropFirst()))
       try checkSubcommand(arguments.first)
       // Before the first thread, which the sandbox would not hold.
       try enterSandbox(arguments)
@@ -22,8 +22,15 @@ enum Main {
         try command.run()
       }
     } catch {
-      leave(with: error)
+      leave(with: error, tellsPrograms: tellsPrograms(arguments))
     }
+  }
+
+  /// `--progress json` is asked for, whether or not the rest can be understood.
+  private static func tellsPrograms(_ arguments: [String]) -> Bool {
+    let options = arguments.prefix { $0 != "--" }
+    return options.contains("--progress=json")
+      || zip(options, options.dropFirst()).contains { $0 == "--progress" && $1 == "json" }
   }
 
   private static func enterSandbox(_ arguments: [String]) throws {
@@ -32,20 +39,19 @@ enum Main {
     }
   }
 
-  private static func leave(with error: any Error) -> Never {
-    if let failure = error as? Failure {
-      Console.complain(failure.message)
-      exit(failure.status)
-    }
+  private static func leave(with error: any Error, tellsPrograms: Bool) -> Never {
     let code = VTEncode.exitCode(for: error)
     // Help and version are "errors" to the parser, and print to standard output.
-    if code.isSuccess { VTEncode.exit(withError: error) }
-    if code == .validationFailure {
-      Console.complain(VTEncode.message(for: error))
-      exit(code.rawValue)
+    if !(error is Failure), code.isSuccess { VTEncode.exit(withError: error) }
+    let failure =
+      error as? Failure
+      ?? (code == .validationFailure
+        ? Failure(VTEncode.message(for: error), status: code.rawValue) : Failure(Failure.describe(error)))
+    Console.complain(failure.message)
+    if tellsPrograms, !Console.isConcluded {
+      Console.conclude(FailureEvent(message: Console.oneLine(failure.message), status: failure.status))
     }
-    Console.complain(Failure.describe(error))
-    exit(EXIT_FAILURE)
+    exit(failure.status)
   }
 
   /// A word that is no subcommand gets a hint at the one that may be meant.
@@ -128,8 +134,8 @@ struct VTEncode: AsyncParsableCommand {
 
       Exit status: 0 all is well, 1 it failed, 2 the movie is damaged and what could be read of it was written \
       or shown, 64 the options make no sense, 129, 130 and 143 ended by SIGHUP, SIGINT and SIGTERM; a call of send and \
-      receive that a signal ends has ended well, with 0. --progress json tells how far a run is, and what came of it, as \
-      a JSON object a line on standard error. For completion in bash, zsh or fish: vtencode --generate-completion-script SHELL.
+      receive that a signal ends has ended well, with 0. --progress json tells how far a run is, and what came of it or \
+      why it failed, as a JSON object a line on standard error. For completion in bash, zsh or fish: vtencode --generate-completion-script SHELL.
       """,
     version: kOVTVersion,
     subcommands: [

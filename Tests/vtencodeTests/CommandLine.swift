@@ -41,8 +41,34 @@ enum CommandLine {
     done
     """
 
+  /// A signal, and what is on standard error when a run gets it: no clock knows how far a run is on another machine.
+  struct Signal {
+    var number: Int32
+    var isDue: @Sendable (String) -> Bool
+
+    /// As soon as `--progress json` tells of so many frames.
+    static func sent(_ number: Int32, atFrame least: Int) -> Signal {
+      Signal(number: number) { text in
+        text.matches(of: /"frames":(\d+)/).contains { (Int($0.1) ?? 0) >= least }
+      }
+    }
+
+    /// As soon as `--progress json` tells of a share of work that is not counted in frames.
+    static func sent(_ number: Int32, atShare least: Double) -> Signal {
+      Signal(number: number) { text in
+        text.matches(of: /"share":([0-9.e-]+)/).contains { (Double($0.1) ?? 0) >= least }
+      }
+    }
+  }
+
   /// Runs a program found on the path, or at a path, and waits for it.
-  static func run(_ program: String, _ arguments: [String], in folder: URL? = nil) throws -> Finished {
+  ///
+  /// - Parameter signal: what the program is sent meanwhile.
+  /// - Returns: As status of what a signal ended, 128 and its number, as a shell says.
+  static func run(_ program: String, _ arguments: [String], in folder: URL? = nil, signal: Signal? = nil)
+    throws
+    -> Finished
+  {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = [program] + arguments
@@ -62,6 +88,14 @@ enum CommandLine {
     let end = DispatchSemaphore(value: 0)
     process.terminationHandler = { _ in end.signal() }
     try process.run()
+    if let signal {
+      while process.isRunning, let text = try? String(contentsOf: errorURL, encoding: .utf8),
+        !signal.isDue(text)
+      {
+        usleep(20_000)
+      }
+      kill(process.processIdentifier, signal.number)
+    }
     // What hangs is ended, and fails its test by its status.
     if end.wait(timeout: .now() + timeLimit) == .timedOut {
       // With what it has started: Foundation waits for those too.
@@ -69,7 +103,8 @@ enum CommandLine {
       end.wait()
     }
     return Finished(
-      status: process.terminationStatus, output: try Data(contentsOf: outputURL),
+      status: process.terminationStatus + (process.terminationReason == .uncaughtSignal ? 128 : 0),
+      output: try Data(contentsOf: outputURL),
       complaints: String(decoding: try Data(contentsOf: errorURL), as: UTF8.self))
   }
 

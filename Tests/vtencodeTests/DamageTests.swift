@@ -118,6 +118,31 @@ import Testing
     #expect(try Probe(folder.path("out.mp4")).frameCount() == 50)
   }
 
+  /// An export goes on past pictures that cannot be decoded, and comes to the end of what is left of a file.
+  @Test(arguments: [true, false]) func exportsGoOn(isCut: Bool) throws {
+    let folder = try Folder()
+    let url = try make("in.mkv", in: folder, Self.h264 + ["-c:a", "aac"])
+    if isCut {
+      try cut(url)
+    } else {
+      var bytes = try Data(contentsOf: url)
+      for place in try packets("v", of: url).dropFirst(16).prefix(3) {
+        for index in place { bytes[index] = 0 }
+      }
+      try bytes.write(to: url)
+    }
+    let known = try Probe(url.path).frameCount()
+    let run = try CommandLine.vtencode(
+      "export", "in.mkv", "--preset", "640x480", "--out", "out.mp4", "--progress", "json", in: folder)
+    #expect(run.status == 2, "\(run.status) \(run.complaints)")
+    #expect(
+      run.complaints.contains("\"damage\":\"" + (isCut ? "it breaks off" : "3 pictures lost")),
+      "\(run.complaints)")
+    let probe = Probe(folder.path("out.mp4"))
+    #expect(try abs(probe.frameCount() - known) <= 1, "\(known)")
+    try expectNoErrors(probe)
+  }
+
   /// Every fortieth packet of a transport stream is lost: pictures are damaged, and none is left out without a word.
   @Test(arguments: [["-c:v", "mpeg2video", "-bf", "2", "-c:a", "mp2"], h264 + ["-c:a", "aac"]])
   func lostPackets(options: [String]) throws {

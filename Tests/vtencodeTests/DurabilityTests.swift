@@ -4,18 +4,16 @@ import Testing
 
 /// Signals, and what killed runs leave.
 @Suite struct DurabilityTests {
-  @Test(arguments: [("TERM", 143), ("HUP", 129), ("INT", 130)])
-  func signalsEndTheRunWell(signal: String, status: Int32) throws {
+  @Test(arguments: [SIGTERM, SIGHUP, SIGINT]) func signalsEndTheRunWell(signal: Int32) throws {
     let folder = try Folder()
-    let run = try CommandLine.shell(
-      """
-      env --default-signal=HUP '\(CommandLine.vtencode)' streaming '\(CommandLine.sample)' --dimensions 320 180 --out out.mp4 &
-      child=$!
-      sleep 3
-      kill -\(signal) $child
-      wait $child
-      """, in: folder)
-    #expect(run.status == status, "\(run.complaints)")
+    let run = try CommandLine.run(
+      "env",
+      [
+        "--default-signal=HUP", CommandLine.vtencode, "streaming", CommandLine.sample, "--dimensions", "320",
+        "180",
+        "--out", "out.mp4", "--progress", "json",
+      ], in: folder.url, signal: .sent(signal, atFrame: 30))
+    #expect(run.status == 128 + signal, "\(run.complaints)")
     // The final name is that of what is whole.
     #expect(folder.contents == ["out-part.mp4"])
     try expectNoErrors(Probe(folder.path("out-part.mp4")))
@@ -40,14 +38,14 @@ import Testing
   @Test(arguments: ["mp4", "264"]) func killedRunsLeaveNothingForLong(ending: String) throws {
     let folder = try Folder()
     try Data("before".utf8).write(to: folder.url.appendingPathComponent("out.\(ending)"))
-    _ = try CommandLine.shell(
-      """
-      '\(CommandLine.vtencode)' streaming '\(CommandLine.sample)' --dimensions 320 180 --overwrite --out out.\(ending) &
-      child=$!
-      sleep 2
-      kill -KILL $child
-      wait $child
-      """, in: folder)
+    let killed = try CommandLine.run(
+      CommandLine.vtencode,
+      [
+        "streaming", CommandLine.sample, "--dimensions", "320", "180", "--overwrite", "--out",
+        "out.\(ending)",
+        "--progress", "json",
+      ], in: folder.url, signal: .sent(SIGKILL, atFrame: 15))
+    #expect(killed.status == 137, "\(killed.complaints)")
     #expect(try Data(contentsOf: folder.url.appendingPathComponent("out.\(ending)")) == Data("before".utf8))
     #expect(folder.contents.filter { !$0.hasPrefix(".vtencode-") } == ["out.\(ending)"])
     let next = try CommandLine.vtencode(

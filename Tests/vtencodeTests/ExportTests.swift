@@ -69,14 +69,12 @@ import Testing
   @Test func interruptedExportLeavesNothing() throws {
     let folder = try Folder()
     try makeVaryingMovie(folder.path("in.mp4"), seconds: 60, size: "640x480")
-    let run = try CommandLine.shell(
-      """
-      '\(CommandLine.vtencode)' export in.mp4 --preset HighestQuality --multi-pass --out out.mp4 &
-      child=$!
-      sleep 3
-      kill -INT $child
-      wait $child
-      """, in: folder)
+    let run = try CommandLine.run(
+      CommandLine.vtencode,
+      [
+        "export", "in.mp4", "--preset", "HighestQuality", "--multi-pass", "--out", "out.mp4", "--progress",
+        "json",
+      ], in: folder.url, signal: .sent(SIGINT, atShare: 0.02))
     #expect(run.status == 130, "\(run.complaints)")
     #expect(run.complaints.contains("nothing was written"))
     #expect(folder.contents == ["in.mp4"])

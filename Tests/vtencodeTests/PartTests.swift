@@ -180,23 +180,19 @@ import Testing
       ])
   }
 
-  @Test(arguments: ["INT", "KILL"]) func aStoppedSegmentIsNone(signal: String) throws {
+  @Test(arguments: [SIGINT, SIGKILL]) func aStoppedSegmentIsNone(signal: Int32) throws {
     let folder = try Folder()
     try makeVaryingMovie(folder.path("in.mp4"), seconds: 40, size: "640x480")
     _ = try split(folder, "--bitrate", "800k", "--segments", "2")
-    let run = try CommandLine.shell(
-      """
-      '\(CommandLine.vtencode)' encode-segment --plan plan.json --segment 1 &
-      child=$!
-      sleep 3
-      kill -\(signal) $child
-      wait $child
-      """, in: folder)
-    #expect(run.status == (signal == "INT" ? 130 : 137), "\(run.complaints)")
+    let run = try CommandLine.run(
+      CommandLine.vtencode,
+      ["encode-segment", "--plan", "plan.json", "--segment", "1", "--progress", "json"],
+      in: folder.url, signal: .sent(signal, atFrame: 50))
+    #expect(run.status == 128 + signal, "\(run.complaints)")
     // But for what `split` put there.
     let left = try FileManager.default.contentsOfDirectory(atPath: folder.path("plan.parts"))
       .filter { !$0.hasSuffix(".pass") }
-    #expect(left.allSatisfy { $0.hasPrefix(".vtscratch-") } && (signal == "KILL" || left.isEmpty), "\(left)")
+    #expect(left.allSatisfy { $0.hasPrefix(".vtscratch-") } && (signal == SIGKILL || left.isEmpty), "\(left)")
     let joined = try join(folder)
     #expect(
       joined.status == 1 && joined.complaints.contains("segment 0 is not there"), "\(joined.complaints)")
@@ -345,14 +341,11 @@ import Testing
   @Test func interruptedJobsLeaveNothing() throws {
     let folder = try Folder()
     try makeVaryingMovie(folder.path("in.mp4"), seconds: 60, size: "640x480")
-    let run = try CommandLine.shell(
-      """
-      '\(CommandLine.vtencode)' transcoding in.mp4 --bitrate 500k --jobs 2 --out out.mp4 &
-      child=$!
-      sleep 20
-      kill -INT $child
-      wait $child
-      """, in: folder)
+    let run = try CommandLine.run(
+      CommandLine.vtencode,
+      [
+        "transcoding", "in.mp4", "--bitrate", "500k", "--jobs", "2", "--out", "out.mp4", "--progress", "json",
+      ], in: folder.url, signal: .sent(SIGINT, atShare: 0.02))
     #expect(run.status == 130, "\(run.complaints)")
     #expect(folder.contents == ["in.mp4"])
   }

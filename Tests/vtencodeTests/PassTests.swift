@@ -115,14 +115,12 @@ func makeVaryingMovie(_ path: String, seconds: Int = 6, size: String = "320x240"
   @Test func interruptedInAPass() throws {
     let folder = try Folder()
     try makeVaryingMovie(folder.path("in.mp4"), seconds: 60, size: "640x480")
-    let run = try CommandLine.shell(
-      """
-      '\(CommandLine.vtencode)' transcoding in.mp4 --bitrate 500k --multi-pass --threads 1 --out out.mp4 &
-      child=$!
-      sleep 4
-      kill -INT $child
-      wait $child
-      """, in: folder)
+    let run = try CommandLine.run(
+      CommandLine.vtencode,
+      [
+        "transcoding", "in.mp4", "--bitrate", "500k", "--multi-pass", "--threads", "1", "--out", "out.mp4",
+        "--progress", "json",
+      ], in: folder.url, signal: .sent(SIGINT, atFrame: 100))
     #expect(run.status == 130, "\(run.complaints)")
     #expect(folder.contents == ["in.mp4", "out-part.mp4"])
     try expectNoErrors(Probe(folder.path("out-part.mp4")))
@@ -132,14 +130,12 @@ func makeVaryingMovie(_ path: String, seconds: Int = 6, size: String = "320x240"
   @Test func killedInAPass() throws {
     let folder = try Folder()
     try makeVaryingMovie(folder.path("in.mp4"), seconds: 60, size: "640x480")
-    let run = try CommandLine.shell(
-      """
-      '\(CommandLine.vtencode)' transcoding in.mp4 --bitrate 500k --multi-pass --threads 1 --out out.mp4 &
-      child=$!
-      sleep 3
-      kill -KILL $child
-      wait $child
-      """, in: folder)
+    let run = try CommandLine.run(
+      CommandLine.vtencode,
+      [
+        "transcoding", "in.mp4", "--bitrate", "500k", "--multi-pass", "--threads", "1", "--out", "out.mp4",
+        "--progress", "json",
+      ], in: folder.url, signal: .sent(SIGKILL, atFrame: 100))
     #expect(run.status == 137)
     #expect(
       folder.contents.allSatisfy { $0 == "in.mp4" || $0.hasPrefix(".vtscratch-") }, "\(folder.contents)")

@@ -315,6 +315,27 @@ import Testing
     #expect(events.dropLast().allSatisfy { $0.event == "progress" })
   }
 
+  /// A run that fails says so to programs as it does to people, whatever it fails on.
+  @Test(arguments: [
+    (["transcoding", "not-there.mp4", "--progress", "json"], 1),
+    (["transcoding", "text.mp4", "--progress=json"], 1),
+    (["export", "text.mp4", "--preset", "Passthrough", "--out", "o.mp4", "--progress", "json"], 1),
+    (["transcoding", "text.mp4", "--quality", "2", "--progress", "json"], 64),
+  ]) func failuresForPrograms(arguments: [String], status: Int) throws {
+    struct Event: Decodable {
+      var event: String
+      var message: String
+      var status: Int
+    }
+    let folder = try Folder()
+    try Data("no movie".utf8).write(to: folder.url.appendingPathComponent("text.mp4"))
+    let run = try CommandLine.run(CommandLine.vtencode, arguments, in: folder.url)
+    #expect(run.status == status && run.complaintLines.count == 2, "\(run.complaints)")
+    let last = try JSONDecoder().decode(Event.self, from: Data(try #require(run.complaintLines.last).utf8))
+    #expect(last.event == "failed" && last.status == status)
+    #expect(run.complaintLines.first == "vtencode: \(last.message)")
+  }
+
   @Test(arguments: [
     (["transcodign", "x.mp4"], "did you mean vtencode transcoding"),
     (["call", "x.mp4", "--loss", "5"], "--loss 5%"),

@@ -105,14 +105,12 @@ import Testing
 
   @Test func interruptLeavesAPlayableMovie() throws {
     let folder = try Folder()
-    let run = try CommandLine.shell(
-      """
-      '\(CommandLine.vtencode)' streaming '\(CommandLine.sample)' --dimensions 320 180 --out out.mp4 &
-      child=$!
-      sleep 3
-      kill -INT $child
-      wait $child
-      """, in: folder)
+    let run = try CommandLine.run(
+      CommandLine.vtencode,
+      [
+        "streaming", CommandLine.sample, "--dimensions", "320", "180", "--out", "out.mp4", "--progress",
+        "json",
+      ], in: folder.url, signal: .sent(SIGINT, atFrame: 30))
     #expect(run.status == 130, "\(run.complaints)")
     #expect(run.complaints.contains("interrupted"))
     #expect(folder.contents == ["out-part.mp4"])

@@ -53,14 +53,12 @@ import Testing
     for name in ["out.mp4", "out-part.mp4"] {
       try Data("whole".utf8).write(to: URL(fileURLWithPath: folder.path(name)))
     }
-    let run = try CommandLine.shell(
-      """
-      '\(CommandLine.vtencode)' streaming '\(CommandLine.sample)' --dimensions 320 180 --overwrite --out out.mp4 &
-      child=$!
-      sleep 5
-      kill -INT $child
-      wait $child
-      """, in: folder)
+    let run = try CommandLine.run(
+      CommandLine.vtencode,
+      [
+        "streaming", CommandLine.sample, "--dimensions", "320", "180", "--overwrite", "--out", "out.mp4",
+        "--progress", "json",
+      ], in: folder.url, signal: .sent(SIGINT, atFrame: 30))
     #expect(run.status == 130, "\(run.complaints)")
     #expect(folder.contents == ["out-part-2.mp4", "out-part.mp4", "out.mp4"])
     #expect(

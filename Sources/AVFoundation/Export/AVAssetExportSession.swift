@@ -39,6 +39,7 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
     var compositor: (any AVVideoCompositing)?
     var temporaryDirectory: URL?
     var allowsPasses = false
+    var toleratesDamage = false
   }
 
   /// nil for a preset that is not known, or that there is no encoder for.
@@ -119,6 +120,14 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
   /// The object that makes the pictures of `videoComposition`; nil where layer instructions are followed.
   open var customVideoCompositor: (any AVVideoCompositing)? { lock.withLock { settings.compositor } }
 
+  /// Whether the export goes on past pictures and sound that cannot be decoded: pictures are left out, for sound there is
+  /// silence, and pictures end where the file can be read no further. `ovtDamage` then tells of it. Of this package, not
+  /// Apple's; off unless set, and without effect on what a video composition or an audio mix is made of.
+  open var ovtToleratesDamage: Bool {
+    get { lock.withLock { settings.toleratesDamage } }
+    set { lock.withLock { settings.toleratesDamage = newValue } }
+  }
+
   // MARK: - How it goes
 
   open var status: Status { lock.withLock { currentStatus } }
@@ -131,7 +140,7 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
 
   /// What of the asset was damaged, as far as it has been read, of pictures and sound together. Pictures of which the
   /// decoder has made up a part are in the movie, and packets of sound that can only be copied are left out of it if they are
-  /// found damaged; what cannot be decoded at all makes the export fail. Of samples that are copied the data is not decoded.
+  /// found damaged; what cannot be decoded at all makes the export fail, unless `ovtToleratesDamage` is set. Of samples that are copied the data is not decoded.
   open var ovtDamage: OVTReadingDamage { lock.withLock { job }?.damage ?? OVTReadingDamage() }
 
   /// Exports; `handler` is called once, on any thread. See `status`.

@@ -66,7 +66,10 @@ final class ExportJob: @unchecked Sendable {
     let plan = ExportMixing(settings, preset, tracks)
     try plan.check()
     for track in tracks where plan.isAlone(track) {
-      guard let pair = try plan.pair(try Self.pair(track, preset, scale), track) else { continue }
+      guard
+        let pair = try plan.pair(
+          try Self.pair(track, preset, scale, toleratesDamage: settings.toleratesDamage), track)
+      else { continue }
       guard writer.canAdd(pair.input), reader.canAdd(pair.output) else {
         // Pictures and sound are worth having without words that the file cannot hold.
         if track.mediaType.isText { continue }
@@ -98,7 +101,7 @@ final class ExportJob: @unchecked Sendable {
   }
 
   private static func pair(
-    _ track: AVAssetTrack, _ preset: ExportPreset, _ scale: Double
+    _ track: AVAssetTrack, _ preset: ExportPreset, _ scale: Double, toleratesDamage: Bool
   ) throws -> (output: AVAssetReaderOutput, input: AVAssetWriterInput)? {
     var reading: [String: Any]?
     var writing: [String: Any]?
@@ -136,8 +139,9 @@ final class ExportJob: @unchecked Sendable {
     }
     let output = AVAssetReaderTrackOutput(track: track, outputSettings: reading)
     output.alwaysCopiesSampleData = false
-    // Sound that nobody can decode is left out, and told of; what is decoded ends the export.
-    if track.mediaType == .audio, reading == nil { output.ovtToleratesDamage = true }
+    // Sound that is copied, and that nobody can decode, is left out in any case, and told of.
+    output.ovtToleratesDamage =
+      track.mediaType == .audio && reading == nil || toleratesDamage && reading != nil
     let input = AVAssetWriterInput(
       mediaType: track.mediaType, outputSettings: writing,
       // Words of any format are read as 3GPP timed text.

@@ -25,7 +25,7 @@ struct Call: AsyncParsableCommand {
   func run() async throws {
     let files = try CallFiles(options)
     Interrupt.shared.watch()
-    let source = try await MovieSource.open(options.movie, streamFrameRate: nil)
+    let source = try await MovieSource.open(options.movie, streamFrameRate: nil).upright()
     let plan = try CallPlan(options, source: source)
     let isQuiet = !Console.standardErrorIsTerminal
     let (record, damage) = try await onThread("call") {

@@ -213,11 +213,7 @@ struct CallOptions: ParsableArguments {
 
 extension CallPlan {
   init(_ options: CallOptions, source: MovieSource) throws {
-    let width = options.dimensions?.width ?? source.width & ~1
-    let height = options.dimensions?.height ?? source.height & ~1
-    guard Dimensions.encodable.contains(width), Dimensions.encodable.contains(height) else {
-      throw Failure("'\(source.name)' has pictures of \(width) by \(height); give a size with --dimensions")
-    }
+    let (width, height) = try source.callSize(options.dimensions)
     var link = NetworkLink.Configuration(bandwidth: options.bandwidth.schedule)
     link.delay = options.delay.value
     link.jitter = options.jitter.value

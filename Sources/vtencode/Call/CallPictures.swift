@@ -28,19 +28,22 @@ extension CallPictures {
   var damage: SourceDamage { SourceDamage() }
 }
 
-/// A movie from its beginning to its end, at the call's size; what is interlaced becomes progressive, as a camera's
-/// pictures are.
+/// A movie from its beginning to its end, at the call's size and as a camera's pictures are: progressive, of square samples
+/// and of a standard dynamic range.
 final class MoviePictures: CallPictures {
   private let reader: FrameReader
-  private let scaler: CallScaler
   private var start: CMTime?
   /// The time of the last picture, in ticks of RTP's clock.
   private var last: CMTime?
 
   init(_ source: MovieSource, width: Int, height: Int) throws {
+    let format = kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange
+    let mapsTones = source.isHighDynamicRange
+    let adapter = PictureAdapter(
+      PictureFit(stretchedTo: width, height), pixelFormat: format, mapsTones: mapsTones)
     reader = try FrameReader(
-      source, pixelFormat: kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange, deinterlacing: .frame)
-    scaler = CallScaler(width: width, height: height)
+      source, pixelFormat: mapsTones ? PixelFormat.video10Bit.type : format, deinterlacing: .frame,
+      adapter: adapter)
   }
 
   deinit { reader.cancel() }
@@ -56,35 +59,8 @@ final class MoviePictures: CallPictures {
       let tick = CMTime(nearest: time, preferredTimescale: CMTimeScale(MediaClock.rtpRate))
       if let last, tick <= last { continue }
       last = tick
-      return CallPicture(buffer: try scaler.scale(frame.pixelBuffer), time: time)
+      return CallPicture(buffer: frame.pixelBuffer, time: time)
     }
     return nil
-  }
-}
-
-/// Brings pictures to a size.
-final class CallScaler {
-  private let width: Int
-  private let height: Int
-  private var session: VTPixelTransferSession?
-
-  init(width: Int, height: Int) {
-    self.width = width
-    self.height = height
-  }
-
-  /// The picture itself if it has the size already.
-  func scale(_ image: CVPixelBuffer) throws -> CVPixelBuffer {
-    if CVPixelBufferGetWidth(image) == width, CVPixelBufferGetHeight(image) == height { return image }
-    if session == nil {
-      VTPixelTransferSessionCreate(allocator: kCFAllocatorDefault, pixelTransferSessionOut: &session)
-    }
-    var target: CVPixelBuffer?
-    CVPixelBufferCreate(
-      kCFAllocatorDefault, width, height, kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange, nil, &target)
-    guard let session, let target else { throw Failure("out of memory for the movie's pictures") }
-    let status = VTPixelTransferSessionTransferImage(session, from: image, to: target)
-    guard status == noErr else { throw Failure("cannot scale the movie's pictures (error \(status))") }
-    return target
   }
 }

@@ -1,14 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
+import CoreFoundation
 import Foundation
 
 /// Where a person reads. Results go to standard output unless the stream itself goes there;
 /// progress and complaints go to standard error.
 enum Console {
+  /// The object of `--progress json` that says what came of the run is written.
+  static var isConcluded: Bool { lock.withLock { concluded } }
+  private static let lock = Lock()
+  // Safe: `lock` guards it.
+  nonisolated(unsafe) private static var concluded = false
+
   static func complain(_ message: String) {
-    // The parser's messages may span lines; one line is promised.
-    let line = message.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }
-      .joined(separator: " ")
-    write("vtencode: \(printable(line))\n", to: STDERR_FILENO)
+    write("vtencode: \(oneLine(message))\n", to: STDERR_FILENO)
+  }
+
+  /// The parser's messages may span lines; one line is promised.
+  static func oneLine(_ message: String) -> String {
+    printable(
+      message.split(whereSeparator: \.isNewline).map { $0.trimmingCharacters(in: .whitespaces) }
+        .joined(separator: " "))
   }
 
   static func note(_ message: String) {
@@ -32,6 +43,12 @@ enum Console {
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     guard let data = try? encoder.encode(object) else { return }
     write(String(decoding: data, as: UTF8.self) + "\n", to: STDERR_FILENO)
+  }
+
+  /// The last object of a run.
+  static func conclude(_ event: some LastEvent) {
+    lock.withLock { concluded = true }
+    note(json: event)
   }
 
   /// Writes what was asked for to standard output; throws if it does not arrive.

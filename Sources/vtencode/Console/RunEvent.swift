@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
+/// The last object of `--progress json`: what came of the run.
+protocol LastEvent: Encodable {}
+
 /// What `--progress json` writes at the end of a run: what the summary says, for programs.
-struct RunEvent: Encodable {
+struct RunEvent: LastEvent {
   var event = "finished"
   var output: String
   var codec: String
@@ -63,17 +66,19 @@ struct RunEvent: Encodable {
 }
 
 /// The same of `export`.
-struct ExportEvent: Encodable {
+struct ExportEvent: LastEvent {
   var event = "finished"
   var output: String
   var preset: String
   var fileBytes: Int
   var passes: Int
   var wallSeconds: Double
+  /// What was wrong with the source, in words.
+  var damage: String?
 }
 
 /// The same of `split`.
-struct SplitEvent: Encodable {
+struct SplitEvent: LastEvent {
   var event = "finished"
   /// The plan.
   var output: String
@@ -86,7 +91,7 @@ struct SplitEvent: Encodable {
 }
 
 /// The same of `encode-segment`.
-struct SegmentEvent: Encodable {
+struct SegmentEvent: LastEvent {
   var event = "finished"
   var output: String
   var segment: Int
@@ -114,4 +119,13 @@ struct SegmentEvent: Encodable {
     wallSeconds = record.wallSeconds
     self.wasFinished = wasFinished
   }
+}
+
+/// The same of a run that fails, beside its line of complaint.
+struct FailureEvent: LastEvent {
+  var event = "failed"
+  /// What the complaint says.
+  var message: String
+  /// With which the run ends.
+  var status: Int32
 }

@@ -42,6 +42,8 @@ struct ExportRun: Sendable {
     session.shouldOptimizeForNetworkUse = isFastStart
     session.timeRange = range
     session.fileLengthLimit = limit
+    // What can be read of a damaged movie is worth having, and the rest is told.
+    session.ovtToleratesDamage = true
     let passes = makesPasses ? passesOrNotice() : false
     session.canPerformMultiplePassesOverSourceMediaData = passes
     let began = Date()
@@ -49,14 +51,15 @@ struct ExportRun: Sendable {
     let bytes = (try? FileManager.default.attributesOfItem(atPath: pending.path)[.size] as? NSNumber)?
       .intValue
     let name = try pending.commit(isPart: false)
+    let damage = SourceDamage(exported: session.ovtDamage).summary
     if progress == .json {
-      Console.note(
-        json: ExportEvent(
+      Console.conclude(
+        ExportEvent(
           output: name, preset: preset.text, fileBytes: bytes ?? 0, passes: passes ? 2 : 1,
-          wallSeconds: Date().timeIntervalSince(began)))
+          wallSeconds: Date().timeIntervalSince(began), damage: damage))
     }
     try Console.print("file    \(name), \(Wording.bytes(bytes ?? 0))\(passes ? ", in 2 passes" : "")\n")
-    if let damage = SourceDamage(exported: session.ovtDamage).summary {
+    if let damage {
       throw Failure(
         "'\(movie)' is damaged, and '\(name)' holds what could be read: \(damage)",
         status: SourceDamage.exitStatus)

@@ -13,6 +13,7 @@ enum JobsRun {
     }
     Interrupt.shared.watch()
     var planner = Planner(options: options, passes: passes, size: .count(1), advice: "leave --jobs out")
+    planner.isUpright = !destination.hasTransform
     let source = try await planner.open()
     planner.size = .count(segmentCount(source, options, jobs: jobs))
     let parent = destination.path.map(folder(of:)) ?? FileManager.default.temporaryDirectory.path

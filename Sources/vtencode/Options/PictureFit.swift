@@ -15,6 +15,12 @@ struct PictureFit: Sendable, Equatable {
   /// What a person should know about it.
   var notice: String?
 
+  /// All of the picture, of square samples.
+  init(stretchedTo width: Int, _ height: Int) {
+    (self.width, self.height) = (width, height)
+    keepsPixelAspect = false
+  }
+
   /// - Parameters:
   ///   - source: the movie's stored size, the shape of its samples, and whether it is shown on its side.
   ///   - wish: the size asked for, as a person sees it.
@@ -63,18 +69,23 @@ struct SourceShape: Sendable, Equatable {
 }
 
 extension MovieSource {
+  /// Of a call's pictures, whose samples are square.
+  ///
+  /// - Parameter wish: the size asked for; nil for the movie's own.
+  /// - Throws: a `Failure` for sizes that no encoder takes.
+  func callSize(_ wish: Dimensions?) throws -> (width: Int, height: Int) {
+    let shown = Int(clamping: (Double(width) * shape.pixelAspect).rounded())
+    let size = (width: wish?.width ?? shown & ~1, height: wish?.height ?? height & ~1)
+    guard Dimensions.encodable.contains(size.width), Dimensions.encodable.contains(size.height) else {
+      throw Failure(
+        "'\(name)' has pictures of \(size.width) by \(size.height); give a size with --dimensions")
+    }
+    return size
+  }
+
   var shape: SourceShape {
     var shape = SourceShape(width: width, height: height)
-    let aspect =
-      CMFormatDescriptionGetExtension(format, extensionKey: kCMFormatDescriptionExtension_PixelAspectRatio)
-      as? [String: Any]
-    let horizontal =
-      (aspect?[kCMFormatDescriptionKey_PixelAspectRatioHorizontalSpacing as String] as? NSNumber)?.doubleValue
-    let vertical =
-      (aspect?[kCMFormatDescriptionKey_PixelAspectRatioVerticalSpacing as String] as? NSNumber)?.doubleValue
-    if let horizontal, let vertical, horizontal > 0, vertical > 0 {
-      shape.pixelAspect = horizontal / vertical
-    }
+    if let aspect = pixelAspect { shape.pixelAspect = aspect.horizontal / aspect.vertical }
     shape.isOnItsSide = abs(transform.b) > abs(transform.a)
     return shape
   }

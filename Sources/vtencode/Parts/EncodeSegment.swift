@@ -95,8 +95,8 @@ struct EncodeSegment: AsyncParsableCommand {
     _ record: SegmentRecord, _ planned: PlannedSegment, _ folder: PartFolder, wasFinished: Bool
   ) {
     guard planOptions.telling.progress == .json else { return }
-    Console.note(
-      json: SegmentEvent(record, of: planned, output: folder.movie(segment), wasFinished: wasFinished))
+    Console.conclude(
+      SegmentEvent(record, of: planned, output: folder.movie(segment), wasFinished: wasFinished))
   }
 }
 

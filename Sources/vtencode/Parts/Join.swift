@@ -60,6 +60,11 @@ struct Joiner: Sendable {
     if let notice = plan.noteSound(of: source, in: destination.kind), progress == .auto {
       Console.note("vtencode: \(notice)")
     }
+    if !destination.hasTransform, let turn = PictureTurn(source.transform), progress == .auto {
+      Console.note(
+        "vtencode: the movie is shown \(turn.text), which a stream cannot say; vtencode transcoding --jobs turns the "
+          + "pictures")
+    }
     var destination = destination
     destination.isWholeOrNothing = true
     let records = try verify()

@@ -45,11 +45,14 @@ struct PlanSettings: Codable, Sendable {
   var faststart: Bool
   /// False leaves subtitles out; older plans do not say.
   var subtitles: Bool?
+  /// The pictures are turned as the movie is shown, for an output that cannot say it; older plans do not say.
+  var upright: Bool?
 
   /// - Parameters:
   ///   - plan: what came of the options.
   ///   - encoder: the encoder's identifier.
-  init(_ options: EncodingOptions, plan: EncodingPlan, encoder: String, passes: Int) {
+  ///   - isUpright: the pictures are turned.
+  init(_ options: EncodingOptions, plan: EncodingPlan, encoder: String, passes: Int, isUpright: Bool) {
     self.encoder = encoder
     codec = options.codec.rawValue
     width = options.dimensions?.width
@@ -78,6 +81,7 @@ struct PlanSettings: Codable, Sendable {
     audioBitRate = options.audioBitrate?.bitsPerSecond
     faststart = !options.faststart.noFaststart
     subtitles = options.noSubtitles ? false : nil
+    upright = isUpright ? true : nil
   }
 
   /// Whether the encoder gives the same bits with any number of threads.

@@ -73,8 +73,8 @@ struct Split: AsyncParsableCommand {
           + "too short for a rate")
     }
     if options.telling.progress == .json {
-      Console.note(
-        json: SplitEvent(
+      Console.conclude(
+        SplitEvent(
           output: name, encoder: made.file.settings.encoder, segments: made.file.segments.count,
           frames: made.file.frames, seconds: made.file.seconds, wallSeconds: Date().timeIntervalSince(began)))
     }
@@ -91,6 +91,8 @@ struct Planner: Sendable {
   var size: SegmentCutter.Size
   /// What to do with a movie that cannot be split.
   var advice = "encode it with vtencode transcoding"
+  /// The output cannot say how its pictures are to be turned.
+  var isUpright = false
 
   /// Every segment is read from the movie, which has to be one file for that; asked before a pipe is read to its end.
   func open() async throws -> MovieSource {
@@ -110,7 +112,7 @@ struct Planner: Sendable {
   /// - Parameter opened: the movie.
   func plan(_ opened: MovieSource) async throws -> PreparedPlan {
     let identity = try SourceIdentity(opened.file.path)
-    let source = PartSource.adapted(opened, options)
+    let source = PartSource.adapted(opened, options, isUpright: isUpright)
     var plan = try EncodingPlan(options, source: source, purpose: .transcoding, isPaced: false)
     if plan.threads == nil { plan.threads = 1 }
     for notice in plan.notices where options.telling.progress == .auto { Console.note("vtencode: \(notice)") }
@@ -149,7 +151,8 @@ struct Planner: Sendable {
     return PreparedPlan(
       file: EncodingPlanFile(
         source: identity,
-        settings: PlanSettings(options, plan: plan, encoder: encoderID, passes: passes ?? usual),
+        settings: PlanSettings(
+          options, plan: plan, encoder: encoderID, passes: passes ?? usual, isUpright: source.turn != nil),
         frames: complexity.pictures.count, seconds: (last.end.time - first.start.time).seconds,
         segments: segments),
       statistics: statistics)
@@ -244,8 +247,9 @@ struct PreparedPlan: Sendable {
 /// The movie of a plan.
 enum PartSource {
   /// With as many pictures as are encoded.
-  static func adapted(_ source: MovieSource, _ options: EncodingOptions) -> MovieSource {
-    source.isInterlaced && options.deinterlace == .field && !options.noDeinterlace
+  static func adapted(_ source: MovieSource, _ options: EncodingOptions, isUpright: Bool) -> MovieSource {
+    let source = isUpright ? source.upright() : source
+    return source.isInterlaced && options.deinterlace == .field && !options.noDeinterlace
       ? source.withFieldsAsFrames() : source
   }
 
@@ -261,6 +265,6 @@ enum PartSource {
     let options = try plan.settings.options(movie: place, threads: threads)
     let source = try await MovieSource.open(place, streamFrameRate: plan.settings.frameRate)
     try SourceIdentity(source.file.path).check(against: plan.source, ignoresTime: ignoresTime)
-    return (adapted(source, options), options)
+    return (adapted(source, options, isUpright: plan.settings.upright == true), options)
   }
 }

@@ -235,10 +235,14 @@ final class Compressor: @unchecked Sendable {
     } else {
       try copyColor(from: source.format)
     }
-    if plan.fit.keepsPixelAspect {
-      try copyExtension(
-        kCMFormatDescriptionExtension_PixelAspectRatio, to: kVTCompressionPropertyKey_PixelAspectRatio,
-        from: source.format)
+    if plan.fit.keepsPixelAspect, let aspect = source.pixelAspect {
+      let spacings: [CFString: Any] = [
+        kCMFormatDescriptionKey_PixelAspectRatioHorizontalSpacing: aspect.horizontal,
+        kCMFormatDescriptionKey_PixelAspectRatioVerticalSpacing: aspect.vertical,
+      ]
+      try set(
+        kVTCompressionPropertyKey_PixelAspectRatio, spacings as CFDictionary,
+        for: "the shape of the movie's pixels")
     }
   }
 

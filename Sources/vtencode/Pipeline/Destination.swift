@@ -20,6 +20,10 @@ struct Destination: Sendable {
   /// The time of the source that is the movie's beginning.
   var movieStart = CMTime.zero
 
+  /// It says how its pictures are to be turned.
+  var hasTransform: Bool {
+    if case .movie = kind { true } else { false }
+  }
   var isStandardOutput: Bool { kind == .standardOutput }
   var name: String { path ?? "standard output" }
 

@@ -178,6 +178,9 @@ struct EncodingPlan: Sendable {
   private static func notices(fit: PictureFit, mapsTones: Bool, source: MovieSource) -> [String] {
     var notices: [String] = []
     if let notice = fit.notice { notices.append(notice) }
+    if let turn = source.turn {
+      notices.append("the movie is shown \(turn.text), which a stream cannot say; so its pictures are")
+    }
     if mapsTones {
       notices.append(
         "the movie has a high dynamic range; its tones are mapped to BT.709 after BT.2390. "

@@ -20,6 +20,7 @@ enum EncodingRun {
     if source.isInterlaced, options.deinterlace == .field, !options.noDeinterlace {
       source = source.withFieldsAsFrames()
     }
+    if !destination.hasTransform { source = source.upright() }
     var plan = try EncodingPlan(options, source: source, purpose: purpose, isPaced: isPaced)
     plan.conferencing = conferencing
     plan.passes = passes
@@ -43,7 +44,7 @@ enum EncodingRun {
   ) throws {
     let summary = heading + report.summary(destination: destination) + "\n"
     if report.plan.progress == .json {
-      Console.note(json: RunEvent(report, destination: destination, isInterrupted: isInterrupted))
+      Console.conclude(RunEvent(report, destination: destination, isInterrupted: isInterrupted))
     }
     // That nobody reads the summary is not what a caller has to know first.
     var unsaid: (any Error)?

@@ -16,6 +16,7 @@ final class FrameReader {
   private let reader: AVAssetReader
   private let output: AVAssetReaderTrackOutput
   private let frameDuration: CMTime
+  private let turner: PictureTurner?
   private let adapter: PictureAdapter?
   private let range: CMTimeRange?
   private var count = 0
@@ -48,6 +49,7 @@ final class FrameReader {
     self.source = source
     self.range = range
     self.adapter = adapter
+    turner = source.turn.map(PictureTurner.init)
     frameDuration = CMTime(nearest: 1 / source.frameRate, preferredTimescale: 90_000)
     do {
       reader = try AVAssetReader(asset: source.asset)
@@ -95,7 +97,8 @@ final class FrameReader {
       let duration = stated.isNumeric && stated > .zero ? stated : frameDuration
       count += 1
       end = end.isNumeric ? max(end, time + duration) : time + duration
-      let picture = try adapter?.adapt(pixelBuffer) ?? pixelBuffer
+      let upright = try turner?.upright(pixelBuffer) ?? pixelBuffer
+      let picture = try adapter?.adapt(upright) ?? upright
       return Frame(pixelBuffer: picture, time: time, duration: duration)
     }
     if reader.status == .failed { throw source.failure(reader.error) }

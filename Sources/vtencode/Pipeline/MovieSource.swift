@@ -16,15 +16,18 @@ struct MovieSource: Sendable {
   /// Tracks that are neither the picture nor sound, and pictures besides the first, in a person's words.
   let others: [String]
   let metadata: [AVMetadataItem]
-  /// Size of the stored picture in samples, before any rotation.
-  let width: Int
-  let height: Int
+  /// Size of the picture in samples: as stored, before any rotation, or upright.
+  private(set) var width: Int
+  private(set) var height: Int
   private(set) var frameRate: Double
   /// Bits a second of the picture; 0 if nothing is known.
   let dataRate: Double
   let duration: CMTime
   let timescale: CMTimeScale
-  let transform: CGAffineTransform
+  /// How the pictures are shown.
+  private(set) var transform: CGAffineTransform
+  /// Done to the pictures already, for an output that cannot say it.
+  private(set) var turn: PictureTurn?
   let format: CMFormatDescription
   /// Frames a second given for a raw stream, which has no times of its own.
   let streamFrameRate: Double?
@@ -129,6 +132,29 @@ struct MovieSource: Sendable {
     var source = self
     source.frameRate *= 2
     return source
+  }
+
+  /// The same movie with pictures that stand upright as they are, for what has no transform: streams and calls.
+  func upright() -> MovieSource {
+    guard turn == nil, let turn = PictureTurn(transform) else { return self }
+    var source = self
+    source.turn = turn
+    source.transform = .identity
+    if turn.swapsSides { (source.width, source.height) = (height, width) }
+    return source
+  }
+
+  /// Width and height of a sample, as its pictures have them; nil if the movie does not say.
+  var pixelAspect: (horizontal: Double, vertical: Double)? {
+    let aspect =
+      CMFormatDescriptionGetExtension(format, extensionKey: kCMFormatDescriptionExtension_PixelAspectRatio)
+      as? [String: Any]
+    let spacings = [
+      kCMFormatDescriptionKey_PixelAspectRatioHorizontalSpacing,
+      kCMFormatDescriptionKey_PixelAspectRatioVerticalSpacing,
+    ].compactMap { (aspect?[$0 as String] as? NSNumber)?.doubleValue }
+    guard spacings.count == 2, spacings[0] > 0, spacings[1] > 0 else { return nil }
+    return turn?.swapsSides == true ? (spacings[1], spacings[0]) : (spacings[0], spacings[1])
   }
 
   /// More than 8 bits in a sample.

@@ -10,7 +10,7 @@ final class PictureAdapter {
   private let pixelFormat: OSType
   private let mapsTones: Bool
   private var session: VTPixelTransferSession?
-  private var pool: CVPixelBufferPool?
+  private var pool = PicturePool()
 
   /// - Parameter mapsTones: pictures of high dynamic range become BT.709.
   init(_ fit: PictureFit, pixelFormat: OSType, mapsTones: Bool) {
@@ -40,7 +40,7 @@ final class PictureAdapter {
     }
     let session = try session ?? makeSession()
     self.session = session
-    let target = try makeTarget()
+    let target = try pool.picture(width: fit.width, height: fit.height, pixelFormat)
     let status = VTPixelTransferSessionTransferImage(session, from: image, to: target)
     guard status == noErr else {
       throw Failure(
@@ -69,19 +69,5 @@ final class PictureAdapter {
     let status = VTSessionSetProperties(made, propertyDictionary: properties as CFDictionary)
     guard status == noErr else { throw Failure("the movie's pictures cannot be adapted (error \(status))") }
     return made
-  }
-
-  private func makeTarget() throws -> CVPixelBuffer {
-    if pool == nil {
-      let attributes: [CFString: Any] = [
-        kCVPixelBufferWidthKey: fit.width, kCVPixelBufferHeightKey: fit.height,
-        kCVPixelBufferPixelFormatTypeKey: pixelFormat,
-      ]
-      CVPixelBufferPoolCreate(kCFAllocatorDefault, nil, attributes as CFDictionary, &pool)
-    }
-    var target: CVPixelBuffer?
-    if let pool { CVPixelBufferPoolCreatePixelBuffer(kCFAllocatorDefault, pool, &target) }
-    guard let target else { throw Failure("out of memory for the movie's pictures") }
-    return target
   }
 }

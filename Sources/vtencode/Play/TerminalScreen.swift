@@ -11,6 +11,7 @@ final class TerminalScreen: PlayScreen, @unchecked Sendable {
   private let output = NSLock()
   private var blocks: ColorBlocks
   private var current: CVPixelBuffer?
+  private var turner: PictureTurner?
   private var errors: [Double] = []
   private var isOpen = true
   private let keys: TerminalKeys?
@@ -34,6 +35,7 @@ final class TerminalScreen: PlayScreen, @unchecked Sendable {
     let size = Self.size()
     let text = lock.withLock { () -> String? in
       guard isOpen else { return nil }
+      let image = upright(image)
       current = image
       return blocks.text(
         for: image, displaySize: CVImageBufferGetDisplaySize(image), columns: size.columns,
@@ -49,6 +51,13 @@ final class TerminalScreen: PlayScreen, @unchecked Sendable {
     let late = (session.item.currentTime() - time).seconds / Double(max(session.player.rate, 0.1))
     if session.player.rate > 0, late.isFinite { lock.withLock { errors.append(late) } }
     session.shown(time)
+  }
+
+  /// A picture that cannot be turned is better than none.
+  private func upright(_ image: CVPixelBuffer) -> CVPixelBuffer {
+    let turn = PictureTurn(session.layer.content.transform)
+    if turn != turner?.turn { turner = turn.map(PictureTurner.init) }
+    return (try? turner?.upright(image)) ?? image
   }
 
   /// The terminal's size; that of the first ones where it does not say.

@@ -44,12 +44,8 @@ struct SendSource: Sendable {
         kind: .device(Device(device)), name: options.source, width: width, height: height,
         frameRate: device.frameRate)
     }
-    let movie = try await MovieSource.open(options.source, streamFrameRate: nil)
-    let width = options.dimensions?.width ?? movie.width & ~1
-    let height = options.dimensions?.height ?? movie.height & ~1
-    guard Dimensions.encodable.contains(width), Dimensions.encodable.contains(height) else {
-      throw Failure("'\(movie.name)' has pictures of \(width) by \(height); give a size with --dimensions")
-    }
+    let movie = try await MovieSource.open(options.source, streamFrameRate: nil).upright()
+    let (width, height) = try movie.callSize(options.dimensions)
     return SendSource(
       kind: .movie(movie, loops: options.loops), name: options.source, width: width, height: height,
       frameRate: movie.frameRate)
