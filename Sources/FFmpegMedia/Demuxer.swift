@@ -49,6 +49,8 @@ package final class Demuxer: @unchecked Sendable {
   package var dropsDamagedSound = false
   /// Packets of sound that were damaged, and left out.
   package private(set) var lostSound = 0
+  /// Places where the file holds nothing that can be read, as far as its kind of file tells.
+  package private(set) var gaps = 0
   /// A jump of times was seen.
   private var isBroken = false
   private var selected: Set<Int>
@@ -351,6 +353,9 @@ package final class Demuxer: @unchecked Sendable {
         lostSound += 1
         continue
       }
+      // A transport stream counts its packets: some are missing about here. Matroska's demuxer passes over what it
+      // cannot understand.
+      if packet.isCorrupt || messages.contains(where: { $0.contains("EBML") }) { gaps += 1 }
       packet.place = readers[packet.streamIndex]?.place(of: packet)
       return stream.isAnnexB ? convert(packet, of: stream) : packet
     }

@@ -15,7 +15,18 @@ enum HDRSideData {
     guard let side = av_stream_get_side_data(stream, AV_PKT_DATA_MASTERING_DISPLAY_METADATA, &size),
       size >= MemoryLayout<AVMasteringDisplayMetadata>.size
     else { return nil }
-    let values = UnsafeRawPointer(side).loadUnaligned(as: AVMasteringDisplayMetadata.self)
+    return data(UnsafeRawPointer(side).loadUnaligned(as: AVMasteringDisplayMetadata.self))
+  }
+
+  /// The same of a decoded picture, whose stream may say it in messages alone.
+  static func masteringDisplay(of frame: UnsafePointer<AVFrame>) -> Data? {
+    guard let side = av_frame_get_side_data(frame, AV_FRAME_DATA_MASTERING_DISPLAY_METADATA),
+      side.pointee.size >= MemoryLayout<AVMasteringDisplayMetadata>.size, let values = side.pointee.data
+    else { return nil }
+    return data(UnsafeRawPointer(values).loadUnaligned(as: AVMasteringDisplayMetadata.self))
+  }
+
+  private static func data(_ values: AVMasteringDisplayMetadata) -> Data? {
     guard values.has_primaries != 0, values.has_luminance != 0 else { return nil }
     let (red, green, blue) = values.display_primaries
     var data = Data()
@@ -34,7 +45,18 @@ enum HDRSideData {
     guard let side = av_stream_get_side_data(stream, AV_PKT_DATA_CONTENT_LIGHT_LEVEL, &size),
       size >= MemoryLayout<AVContentLightMetadata>.size
     else { return nil }
-    let values = UnsafeRawPointer(side).loadUnaligned(as: AVContentLightMetadata.self)
+    return data(UnsafeRawPointer(side).loadUnaligned(as: AVContentLightMetadata.self))
+  }
+
+  /// The same of a decoded picture.
+  static func contentLightLevel(of frame: UnsafePointer<AVFrame>) -> Data? {
+    guard let side = av_frame_get_side_data(frame, AV_FRAME_DATA_CONTENT_LIGHT_LEVEL),
+      side.pointee.size >= MemoryLayout<AVContentLightMetadata>.size, let values = side.pointee.data
+    else { return nil }
+    return data(UnsafeRawPointer(values).loadUnaligned(as: AVContentLightMetadata.self))
+  }
+
+  private static func data(_ values: AVContentLightMetadata) -> Data {
     var data = Data()
     append(&data, Int64(min(values.MaxCLL, 65535)), bytes: 2)
     append(&data, Int64(min(values.MaxFALL, 65535)), bytes: 2)

@@ -119,6 +119,19 @@
       if name == "cut.mkv" { #expect(try play("--frames", "5").run.status == 0) }
     }
 
+    /// Two streams in one file, whose clocks begin alike: it is twice as long as its times say.
+    @Test func streamsWhoseClockJumps() throws {
+      let folder = try Folder()
+      let made = try CommandLine.shell(
+        "ffmpeg -nostdin -v error -f lavfi -i testsrc2=size=320x180:rate=25:duration=2 -c:v libx264 -preset veryfast "
+          + "-g 12 -pix_fmt yuv420p one.ts && cat one.ts one.ts > both.ts", in: folder)
+      try #require(made.status == 0, "\(made.complaints)")
+      let run = try play([folder.path("both.ts"), "--json", "--speed", "2"])
+      #expect(run.status == 0, "\(run.complaints)")
+      let figures = try JSONDecoder().decode([String: Double].self, from: Data(run.text.utf8))
+      #expect(figures["shown", default: 0] + figures["dropped", default: 0] == 100, "\(run.text)")
+    }
+
     @Test func whatCannotBePlayedIsToldInOneLine() throws {
       let bare = ["-u", "DISPLAY", "-u", "WAYLAND_DISPLAY", "-u", "SDL_VIDEODRIVER"]
       let cases: [([String], [String], Int32, String)] = [

@@ -140,8 +140,7 @@ final class ExportJob: @unchecked Sendable {
     let output = AVAssetReaderTrackOutput(track: track, outputSettings: reading)
     output.alwaysCopiesSampleData = false
     // Sound that is copied, and that nobody can decode, is left out in any case, and told of.
-    output.ovtToleratesDamage =
-      track.mediaType == .audio && reading == nil || toleratesDamage && reading != nil
+    output.ovtToleratesDamage = toleratesDamage || track.mediaType == .audio && reading == nil
     let input = AVAssetWriterInput(
       mediaType: track.mediaType, outputSettings: writing,
       // Words of any format are read as 3GPP timed text.

@@ -23,9 +23,9 @@ extension Playback {
 
   /// Where playing ends; not a number where that is not known yet.
   var end: CMTime {
-    let duration = lock.withLock { shared.duration }
+    let (duration, isOpenEnded) = lock.withLock { (shared.duration, shared.isOpenEnded) }
     let forwardEnd = forwardEnd
-    var end = duration.isNumeric && duration > .zero ? duration : .positiveInfinity
+    var end = duration.isNumeric && duration > .zero && !isOpenEnded ? duration : .positiveInfinity
     let pumps = [picturePump, soundPump].compactMap { $0 }
     let ends = pumps.compactMap(\.endOfMedia)
     // A header may promise more than there is.

@@ -43,7 +43,7 @@ open class AVAssetReaderTrackOutput: AVAssetReaderOutput, @unchecked Sendable {
   }
 
   /// Whether reading goes on past what is damaged: pictures that cannot be decoded are left out, for sound there is
-  /// silence or, of samples as they are stored, nothing, and decoded pictures end where the file can be read no further.
+  /// silence or, of samples as they are stored, nothing, and all end where the file can be read no further.
   /// `ovtDamage` then tells of it, and the reader does not fail. Off unless set, when samples as they are stored come with
   /// their damage; set it before reading begins.
   open var ovtToleratesDamage: Bool {

@@ -5,7 +5,7 @@ import Foundation
 public struct OVTReadingDamage: Sendable {
   /// Pictures of which the decoder has made up a part.
   public var concealedPictures = 0
-  /// Pictures that could not be decoded at all.
+  /// Pictures that could not be decoded at all, or that are missing where packets of a transport stream are.
   public var lostPictures = 0
   /// Packets of sound that were damaged; there is silence for them, or nothing.
   public var lostSoundPackets = 0
@@ -40,7 +40,7 @@ final class DamageLog: @unchecked Sendable {
   var value: OVTReadingDamage { lock.withLock { seen } }
 
   func noteConcealed() { lock.withLock { seen.concealedPictures += 1 } }
-  func noteLost() { lock.withLock { seen.lostPictures += 1 } }
+  func noteLost(_ count: Int = 1) { lock.withLock { seen.lostPictures += count } }
   /// - Throws: `AVError` if nobody has asked to go on past damage.
   func noteLostSound(_ count: Int, in codec: String) throws {
     guard count > 0 else { return }

@@ -35,6 +35,11 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
   private var hasEverShown = false
   /// Key frames that could not be decoded before the first picture.
   private var earlyLost = 0
+  /// Gaps in the file so far, and the packets since the last one.
+  private var knownGaps = 0
+  private var packetsSinceGap = Int.max
+  /// Pictures that could not be decoded since the last that is shown.
+  private var lostSinceShown = 0
   /// What was wrong with a sample before the first picture.
   private var earlyFailure: OSStatus?
   /// Why the file can be read no further; told when all pictures before it have been given out.
@@ -113,6 +118,7 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
     readIndex = 0
     (failure, held) = (nil, nil)
     (hasShown, earlyFailure, earlyLost) = (false, nil, 0)
+    (packetsSinceGap, lostSinceShown) = (.max, 0)
     deinterlacer?.reset()
   }
 
@@ -144,6 +150,8 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
       packet = nil
       failure = error
     }
+    packetsSinceGap = demuxer.gaps > knownGaps ? 0 : packetsSinceGap.addingClamped(1)
+    knownGaps = demuxer.gaps
     let isPastEnd = packet.map { ($0.dts ?? $0.pts ?? 0) >= endUnits } ?? true
     if let packet, !isPastEnd {
       // An empty sample stands for a picture that is shown for longer.
@@ -210,7 +218,7 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
       }
       return
     }
-    if !hasShown, start == .negativeInfinity { for _ in 0..<earlyLost { damage.noteLost() } }
+    if !hasShown, start == .negativeInfinity { damage.noteLost(earlyLost) }
     (hasShown, hasEverShown) = (true, true)
     let shown = times.settle(timing.presentationTimeStamp)
     timing.presentationTimeStamp = shown
@@ -235,9 +243,31 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
   }
 
   private func endShown(_ time: CMTime) throws {
-    if let picture = held, time > picture.time { held?.duration = time - picture.time }
+    if let picture = held, time > picture.time {
+      noteMissing(after: picture, until: time)
+      held?.duration = time - picture.time
+    }
     try appendHeld()
   }
+
+  /// Where packets are missing, pictures may have vanished with them: then one is shown for longer than its own duration.
+  private func noteMissing(after picture: Deinterlacer.Picture, until time: CMTime) {
+    defer { lostSinceShown = 0 }
+    guard Self.mostPacketsBehind >= packetsSinceGap, picture.duration.isNumeric, picture.duration > .zero
+    else { return }
+    let gap = (time - picture.time).seconds
+    // Times that jump are another stream's, put behind the first one.
+    guard gap < Self.longestGap else { return }
+    let missing = Int((gap / picture.duration.seconds).rounded()) - 1 - lostSinceShown
+    guard missing > 0 else { return }
+    damage.noteLost(missing)
+  }
+
+  /// From where packets are missing to the pictures beside them: what is reordered, and what the decoder's threads hold.
+  private static let mostPacketsBehind = 48
+
+  /// Seconds.
+  private static let longestGap = 5.0
 
   private func appendHeld() throws {
     guard let picture = held else { return }
@@ -295,6 +325,7 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
       (failure, isDrained) = (failure ?? damaged(time, status), true)
       return
     }
+    lostSinceShown += 1
     damage.noteLost()
   }
 

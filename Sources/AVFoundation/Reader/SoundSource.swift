@@ -85,6 +85,8 @@ final class SoundSource: SampleSource {
   /// Why the sound goes no further; told when all before it has been given out.
   private var failure: (any Error)?
   private let damage: DamageLog
+  /// Something of the track could be read.
+  private var hasGiven = false
   /// Damaged packets that have been told of.
   private var knownLoss = 0
   /// Sound of the range has come: what a decoder could not do with what lies before it, nobody misses.
@@ -131,10 +133,17 @@ final class SoundSource: SampleSource {
   func next() throws -> CMSampleBuffer? {
     while true {
       while !ready.isEmpty {
-        if let sample = try makeSample(takeChunk()) { return sample }
+        if let sample = try makeSample(takeChunk()) {
+          hasGiven = true
+          return sample
+        }
       }
       guard !isDrained else {
-        if let failure { throw failure }
+        if let failure, hasGiven, damage.isTolerated {
+          damage.noteEnd(AVError.reading(failure))
+        } else if let failure {
+          throw failure
+        }
         return nil
       }
       do { try advance() } catch {

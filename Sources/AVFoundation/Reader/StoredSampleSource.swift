@@ -18,6 +18,8 @@ final class StoredSampleSource: SampleSource {
   /// The format that holds, where it changes within the track.
   private var format: CMFormatDescription?
   private let damage: DamageLog
+  /// Something of the track could be read.
+  private var hasGiven = false
   /// Damaged packets that have been told of.
   private var knownLoss = 0
 
@@ -55,9 +57,17 @@ final class StoredSampleSource: SampleSource {
 
   func next() throws -> CMSampleBuffer? {
     while true {
-      if let packet = ready.popFirst() { return try sample(of: packet) }
+      if let packet = ready.popFirst() {
+        hasGiven = true
+        return try sample(of: packet)
+      }
       if atEnd { return nil }
-      let next = try demuxer.next()
+      let next: MediaPacket?
+      do { next = try demuxer.next() } catch {
+        guard hasGiven, damage.isTolerated else { throw error }
+        damage.noteEnd(AVError.reading(error))
+        next = nil
+      }
       try damage.noteLostSound(demuxer.lostSound - knownLoss, in: track.stream.codec.codecName)
       knownLoss = demuxer.lostSound
       guard let packet = next else {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CodecInterface
 import CoreMedia
+import Foundation
 
 /// What is attached to the images of a stream.
 struct ImageAttachments {
@@ -10,6 +11,8 @@ struct ImageAttachments {
     var pixelAspect: PixelAspect?
     var isInterlaced: Bool
     var isTopFieldFirst: Bool
+    var masteringDisplay: Data?
+    var contentLightLevel: Data?
   }
 
   private let fromDescription: NSDictionary
@@ -30,7 +33,8 @@ struct ImageAttachments {
   mutating func attach(to picture: DecodedPicture) {
     let key = Key(
       color: picture.color, chromaLocation: picture.chromaLocation, pixelAspect: picture.pixelAspect,
-      isInterlaced: picture.isInterlaced, isTopFieldFirst: picture.isTopFieldFirst)
+      isInterlaced: picture.isInterlaced, isTopFieldFirst: picture.isTopFieldFirst,
+      masteringDisplay: picture.masteringDisplay, contentLightLevel: picture.contentLightLevel)
     let attachments: CVAttachmentSet
     if let (lastKey, lastSet) = last, lastKey == key {
       attachments = lastSet
@@ -73,6 +77,8 @@ struct ImageAttachments {
       ]
       add(kCVImageBufferPixelAspectRatioKey, value)
     }
+    add(kCVImageBufferMasteringDisplayColorVolumeKey, key.masteringDisplay.map { $0 as NSData })
+    add(kCVImageBufferContentLightLevelInfoKey, key.contentLightLevel.map { $0 as NSData })
     if key.isInterlaced {
       result[kCVImageBufferFieldCountKey] = NSNumber(value: 2)
       add(

@@ -129,6 +129,16 @@ final class PixelTransfer: @unchecked Sendable {
     }
     if let transfer = settings.transfer {
       CVBufferSetAttachment(target, kCVImageBufferTransferFunctionKey, transfer as CFString, .shouldPropagate)
+      let own = CVBufferCopyAttachment(source, kCVImageBufferTransferFunctionKey, nil) as? NSString
+      if own != transfer as NSString {
+        // They were true of the brightness that the picture had.
+        for key in [
+          kCVImageBufferMasteringDisplayColorVolumeKey, kCVImageBufferContentLightLevelInfoKey,
+          kCVImageBufferAmbientViewingEnvironmentKey,
+        ] {
+          CVBufferRemoveAttachment(target, key)
+        }
+      }
     }
     setShape(source, target)
   }

@@ -67,7 +67,9 @@ final class Compressor: @unchecked Sendable {
     guard !makesPasses else { return }
     let prepared = VTCompressionSessionPrepareToEncodeFrames(session)
     guard prepared == noErr else {
-      throw Failure("the encoder cannot work with these settings (error \(prepared)); try fewer options")
+      throw Failure(
+        "the encoder cannot work with these settings on pictures of \(plan.width)x\(plan.height) (error \(prepared)); try "
+          + "fewer options, or another size with --dimensions")
     }
   }
 

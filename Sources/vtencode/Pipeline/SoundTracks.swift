@@ -155,7 +155,7 @@ final class SoundTrack: @unchecked Sendable {
   func next() throws -> CMSampleBuffer? {
     guard let sample = output.copyNextSampleBuffer() else {
       // What has been read of a damaged track is worth having.
-      if reader.status == .failed { failure = reader.error ?? source.failure(nil) }
+      failure = reader.status == .failed ? reader.error ?? source.failure(nil) : output.ovtDamage.failure
       return nil
     }
     let until = sample.presentationTimeStamp + sample.duration
