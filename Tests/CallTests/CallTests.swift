@@ -7,6 +7,22 @@ import VideoToolbox
 
 /// `vtencode call`, within this process.
 @Suite struct CallTests {
+  /// A call of which nothing is seen stands still from its first picture to its last.
+  @Test func freezesOfACall() throws {
+    var record = CallRecord()
+    record.frameRate = 20
+    record.frames = (0..<40).map { CallRecord.Frame(time: Double($0) / 20, rate: 100_000) }
+    func freezes(_ isShown: (Int) -> Bool) -> [[Double]] {
+      var receiver = CallRecord.Receiver(name: "one", bandwidth: BandwidthSchedule(constant: 1_000_000))
+      receiver.shown = (0..<40).map { CallRecord.Shown(time: isShown($0) ? Double($0) / 20 + 0.1 : nil) }
+      return record.freezes(of: receiver).map { [$0.start, $0.end].map { ($0 * 1000).rounded() / 1000 } }
+    }
+    #expect(freezes { _ in false } == [[0, 2]])
+    #expect(freezes { _ in true }.isEmpty)
+    #expect(freezes { $0 % 4 == 0 }.isEmpty)
+    #expect(freezes { !(10..<20).contains($0) } == [[0.55, 1.1]])
+  }
+
   @Test("Without losses every frame is shown as it was made, a delay and its own time on the line later")
   func quiet() throws {
     let record = try CallPlan.small(.ltr).run()

@@ -66,6 +66,25 @@ import Testing
     #expect(try Probe(folder.path("copy.mp4")).frameCount() == 50)
   }
 
+  /// A limit that takes seconds away says so, and one that cannot be kept does too.
+  @Test func limitsOfTheLengthAreToldOf() throws {
+    let folder = try Folder()
+    try makeVaryingMovie(folder.path("in.mp4"), seconds: 10)
+    let size = try #require(
+      try FileManager.default.attributesOfItem(atPath: folder.path("in.mp4"))[.size] as? Int)
+    func export(_ preset: String, _ limit: Int, _ out: String) throws -> (run: Finished, bytes: Int) {
+      let run = try CommandLine.vtencode(
+        "export", "in.mp4", "--preset", preset, "--file-length-limit", "\(limit)", "--out", out, in: folder)
+      #expect(run.status == 0, "\(run.complaints)")
+      return (run, try FileManager.default.attributesOfItem(atPath: folder.path(out))[.size] as? Int ?? 0)
+    }
+    let cut = try export("Passthrough", size / 2, "cut.mp4")
+    #expect(cut.run.complaints.contains("s of 10.0 s so as to fit"), "\(cut.run.complaints)")
+    let tight = try export("640x480", 2000, "tight.mp4")
+    #expect(tight.bytes > 2000 && tight.run.complaints.contains("more than --file-length-limit"))
+    #expect(try export("Passthrough", size * 2, "whole.mp4").run.complaints.isEmpty)
+  }
+
   @Test func interruptedExportLeavesNothing() throws {
     let folder = try Folder()
     try makeVaryingMovie(folder.path("in.mp4"), seconds: 60, size: "640x480")

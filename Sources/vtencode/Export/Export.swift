@@ -44,7 +44,10 @@ struct Export: AsyncParsableCommand {
   @Option(help: ArgumentHelp("In place of --end, how long.", valueName: "time"))
   var duration: ClockTime?
 
-  @Option(help: ArgumentHelp("At most this many bytes, by a lower bit rate.", valueName: "bytes"))
+  @Option(
+    help: ArgumentHelp(
+      "At most about this many bytes: by a lower bit rate, or, with Passthrough, by fewer seconds. What it comes to is told.",
+      valueName: "bytes"))
   var fileLengthLimit: Int64?
 
   @Flag(help: "Go over the movie twice, for a better picture at the same size, if the encoder can.")

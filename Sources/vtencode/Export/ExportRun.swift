@@ -50,7 +50,9 @@ struct ExportRun: Sendable {
     try await run(session)
     let bytes = (try? FileManager.default.attributesOfItem(atPath: pending.path)[.size] as? NSNumber)?
       .intValue
+    let made = try? await AVURLAsset(url: URL(fileURLWithPath: pending.path)).load(.duration)
     let name = try pending.commit(isPart: false)
+    noteLimit(bytes: bytes ?? 0, seconds: made?.seconds ?? 0, of: asset)
     let damage = SourceDamage(exported: session.ovtDamage).summary
     if progress == .json {
       Console.conclude(
@@ -88,6 +90,23 @@ struct ExportRun: Sendable {
       return false
     }
     return true
+  }
+
+  /// What became of a limit of the file's length.
+  private func noteLimit(bytes: Int, seconds: Double, of asset: AVAsset) {
+    guard limit > 0 else { return }
+    if bytes > limit {
+      note(
+        "the file has \(Wording.bytes(bytes)), more than --file-length-limit: with this preset and all of its sound the "
+          + "movie comes no smaller; --end makes it shorter")
+    }
+    let whole = range.intersection(CMTimeRange(start: .zero, duration: asset.duration)).duration.seconds
+    // Passthrough copies whole samples, some of them past the end.
+    if preset.codec == nil, seconds > 0, seconds < whole - 0.5 {
+      note(
+        "cut to \(Wording.fixed(seconds, 1)) s of \(Wording.fixed(whole, 1)) s so as to fit --file-length-limit; a preset "
+          + "that encodes takes a lower rate instead")
+    }
   }
 
   private func note(_ text: String) { if progress == .auto { Console.note("vtencode: \(text)") } }
