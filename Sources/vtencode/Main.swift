@@ -48,7 +48,8 @@ enum Main {
       ?? (code == .validationFailure
         ? Failure(VTEncode.message(for: error), status: code.rawValue) : Failure(Failure.describe(error)))
     Console.complain(failure.message)
-    if tellsPrograms, !Console.isConcluded {
+    // What is interrupted or damaged has said so with what came of it.
+    if tellsPrograms, !Console.isConcluded || failure.status == EXIT_FAILURE {
       Console.conclude(FailureEvent(message: Console.oneLine(failure.message), status: failure.status))
     }
     exit(failure.status)

@@ -89,12 +89,14 @@ enum CommandLine {
     process.terminationHandler = { _ in end.signal() }
     try process.run()
     if let signal {
-      while process.isRunning, let text = try? String(contentsOf: errorURL, encoding: .utf8),
+      let deadline = Date() + timeLimit
+      while process.isRunning, Date() < deadline,
+        let text = try? String(contentsOf: errorURL, encoding: .utf8),
         !signal.isDue(text)
       {
         usleep(20_000)
       }
-      kill(process.processIdentifier, signal.number)
+      if process.isRunning { kill(process.processIdentifier, signal.number) }
     }
     // What hangs is ended, and fails its test by its status.
     if end.wait(timeout: .now() + timeLimit) == .timedOut {

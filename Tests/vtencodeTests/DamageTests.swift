@@ -170,12 +170,12 @@ import Testing
     #expect(decoded.status == 0 && decoded.complaints.isEmpty, "\(decoded.complaints)")
   }
 
-  /// Whole pictures vanish from a transport stream, so that nothing of what is left is damaged: the counters of its packets
-  /// tell, and two streams that are put together, whose counters jump too, are not called damaged.
-  @Test func picturesVanish() throws {
-    let folder = try Folder()
-    let url = try make("whole.ts", in: folder, Self.h264 + ["-an"])
-    let bytes = [UInt8](try Data(contentsOf: url))
+  /// Makes a transport stream of 50 pictures, and one of which six are missing.
+  /// - Returns: The whole one.
+  private func vanish(_ name: String, to other: String, _ options: [String], in folder: Folder) throws
+    -> [UInt8]
+  {
+    let bytes = [UInt8](try Data(contentsOf: try make(name, in: folder, options + ["-an"])))
     var (kept, picture) = ([UInt8](), -1)
     for start in stride(from: 0, to: bytes.count, by: 188) {
       let packet = bytes[start..<start + 188]
@@ -183,7 +183,15 @@ import Testing
       if isVideo, packet[start + 1] & 0x40 != 0 { picture += 1 }
       if !isVideo || ![15, 17, 21, 30, 31, 33].contains(picture) { kept += packet }
     }
-    try Data(kept).write(to: folder.url.appendingPathComponent("vanished.ts"))
+    try Data(kept).write(to: folder.url.appendingPathComponent(other))
+    return bytes
+  }
+
+  /// Whole pictures vanish from a transport stream, so that nothing of what is left is damaged: the counters of its packets
+  /// tell, and two streams that are put together, whose counters jump too, are not called damaged.
+  @Test func picturesVanish() throws {
+    let folder = try Folder()
+    let bytes = try vanish("whole.ts", to: "vanished.ts", Self.h264, in: folder)
     try Data(bytes + bytes).write(to: folder.url.appendingPathComponent("joined.ts"))
     let run = try CommandLine.vtencode("transcoding", "vanished.ts", "--out", "out.mp4", in: folder)
     #expect(run.status == 2, "\(run.complaints)")
@@ -194,9 +202,36 @@ import Testing
     let frames = try Probe(folder.path("out.mp4")).frameCount()
     // What a decoder makes up for a missing reference is damaged, and there; the rest is lost.
     #expect(frames + found["lost", default: 0] == 50, "\(frames): \(run.complaints)")
+    // Each field a picture: those of the source are counted.
+    _ = try vanish(
+      "fields.ts", to: "lines.ts", Self.h264 + ["-flags", "+ilme+ildct", "-top", "1"], in: folder)
+    let fields = try CommandLine.vtencode(
+      "transcoding", "lines.ts", "--deinterlace", "field", "--out", "fields.mp4", in: folder)
+    #expect(fields.status == 2 && fields.complaints.contains("6 pictures lost"), "\(fields.complaints)")
     let joined = try CommandLine.vtencode("transcoding", "joined.ts", "--out", "joined.mp4", in: folder)
     #expect(joined.status == 0, "\(joined.complaints)")
     #expect(try Probe(folder.path("joined.mp4")).frameCount() == 100)
+  }
+
+  /// Neither is what is put together out of other rates, of a variable one, or of a clock that begins later.
+  @Test(arguments: [
+    ("25", "50", ""), ("50", "25", ""), ("5", "25", ""), ("25", "25", "-output_ts_offset 3"),
+    ("vfr", "vfr", ""),
+  ])
+  func joinedStreams(first: String, second: String, offset: String) throws {
+    let folder = try Folder()
+    for (name, rate, more) in [("a.ts", first, ""), ("b.ts", second, offset)] {
+      let isVariable = rate == "vfr"
+      let made = try CommandLine.shell(
+        "ffmpeg -nostdin -v error -f lavfi -i testsrc2=size=320x180:rate=\(isVariable ? "25" : rate):duration=4 "
+          + (isVariable ? "-vf 'select=not(mod(n\\,7))+lt(mod(n\\,20)\\,6)' -vsync vfr " : "")
+          + "-c:v libx264 -preset veryfast -g 12 -pix_fmt yuv420p \(more) \(name)", in: folder)
+      try #require(made.status == 0, "\(made.complaints)")
+    }
+    let parts = try ["a.ts", "b.ts"].map { try Data(contentsOf: folder.url.appendingPathComponent($0)) }
+    try (parts[0] + parts[1]).write(to: folder.url.appendingPathComponent("in.ts"))
+    let run = try CommandLine.vtencode("transcoding", "in.ts", "--out", "out.mp4", in: folder)
+    #expect(run.status == 0, "\(run.complaints)")
   }
 
   /// A whole movie is not called damaged.

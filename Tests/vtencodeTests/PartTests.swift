@@ -187,7 +187,7 @@ import Testing
     let run = try CommandLine.run(
       CommandLine.vtencode,
       ["encode-segment", "--plan", "plan.json", "--segment", "1", "--progress", "json"],
-      in: folder.url, signal: .sent(signal, atFrame: 50))
+      in: folder.url, signal: .sent(signal, atFrame: 0))
     #expect(run.status == 128 + signal, "\(run.complaints)")
     // But for what `split` put there.
     let left = try FileManager.default.contentsOfDirectory(atPath: folder.path("plan.parts"))

@@ -35,11 +35,11 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
   private var hasEverShown = false
   /// Key frames that could not be decoded before the first picture.
   private var earlyLost = 0
-  /// Gaps in the file so far, and the packets since the last one.
+  private var missing = MissingPictures()
+  /// Packets are missing before the next picture that comes.
+  private var isBesideGap = false
+  /// Gaps in the file so far.
   private var knownGaps = 0
-  private var packetsSinceGap = Int.max
-  /// Pictures that could not be decoded since the last that is shown.
-  private var lostSinceShown = 0
   /// What was wrong with a sample before the first picture.
   private var earlyFailure: OSStatus?
   /// Why the file can be read no further; told when all pictures before it have been given out.
@@ -54,6 +54,8 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
       let timing: CMSampleTimingInfo
       let isHidden: Bool
       let isKeyFrame: Bool
+      /// Packets are missing about here.
+      let isBesideGap: Bool
       let status: OSStatus
       let image: CVImageBuffer?
       let isModifiable: Bool
@@ -118,7 +120,7 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
     readIndex = 0
     (failure, held) = (nil, nil)
     (hasShown, earlyFailure, earlyLost) = (false, nil, 0)
-    (packetsSinceGap, lostSinceShown) = (.max, 0)
+    (missing, knownGaps, isBesideGap) = (MissingPictures(), demuxer.gaps, false)
     deinterlacer?.reset()
   }
 
@@ -150,8 +152,6 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
       packet = nil
       failure = error
     }
-    packetsSinceGap = demuxer.gaps > knownGaps ? 0 : packetsSinceGap.addingClamped(1)
-    knownGaps = demuxer.gaps
     let isPastEnd = packet.map { ($0.dts ?? $0.pts ?? 0) >= endUnits } ?? true
     if let packet, !isPastEnd {
       // An empty sample stands for a picture that is shown for longer.
@@ -165,6 +165,7 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
     let hasFailed = failure != nil
     for outcome in list where hasFailed || failure == nil { try collect(outcome) }
     guard isDrained else { return }
+    damage.noteLost(missing.finish())
     if let deinterlacer {
       for picture in try filtering({ try deinterlacer.finish() }) { try show(picture) }
     }
@@ -191,6 +192,8 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
       duration: packet.duration > 0 ? stream.time(packet.duration) : .invalid,
       presentationTimeStamp: stream.time(packet.pts ?? packet.dts), decodeTimeStamp: .invalid)
     let (isHidden, isKeyFrame) = (packet.isDiscarded, packet.isKeyFrame)
+    let isBesideGap = demuxer.gaps > knownGaps
+    knownGaps = demuxer.gaps
     if !isHidden { times.expect(timing.presentationTimeStamp) }
     isUsed = true
     let outcomes = outcomes
@@ -199,15 +202,18 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
     ) { status, flags, image, _, _ in
       outcomes.list.append(
         Outcomes.Outcome(
-          timing: timing, isHidden: isHidden, isKeyFrame: isKeyFrame, status: status, image: image,
+          timing: timing, isHidden: isHidden, isKeyFrame: isKeyFrame, isBesideGap: isBesideGap,
+          status: status, image: image,
           isModifiable: flags.contains(.imageBufferModifiable)))
     }
+    if status != noErr { self.isBesideGap = self.isBesideGap || isBesideGap }
     guard status == noErr || isHidden else {
       return lose(timing.presentationTimeStamp, status, isKeyFrame)
     }
   }
 
   private func collect(_ outcome: Outcomes.Outcome) throws {
+    isBesideGap = isBesideGap || outcome.isBesideGap
     if outcome.isHidden { return }
     var timing = outcome.timing
     guard outcome.status == noErr, let image = outcome.image else {
@@ -222,6 +228,8 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
     (hasShown, hasEverShown) = (true, true)
     let shown = times.settle(timing.presentationTimeStamp)
     timing.presentationTimeStamp = shown
+    damage.noteLost(missing.add(shown, isBesideGap: isBesideGap))
+    isBesideGap = false
     if shown >= end { return try endShown(shown) }
     if PictureMark.isDamaged(image) { damage.noteConcealed() }
     let picture = Deinterlacer.Picture(
@@ -244,30 +252,10 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
 
   private func endShown(_ time: CMTime) throws {
     if let picture = held, time > picture.time {
-      noteMissing(after: picture, until: time)
       held?.duration = time - picture.time
     }
     try appendHeld()
   }
-
-  /// Where packets are missing, pictures may have vanished with them: then one is shown for longer than its own duration.
-  private func noteMissing(after picture: Deinterlacer.Picture, until time: CMTime) {
-    defer { lostSinceShown = 0 }
-    guard Self.mostPacketsBehind >= packetsSinceGap, picture.duration.isNumeric, picture.duration > .zero
-    else { return }
-    let gap = (time - picture.time).seconds
-    // Times that jump are another stream's, put behind the first one.
-    guard gap < Self.longestGap else { return }
-    let missing = Int((gap / picture.duration.seconds).rounded()) - 1 - lostSinceShown
-    guard missing > 0 else { return }
-    damage.noteLost(missing)
-  }
-
-  /// From where packets are missing to the pictures beside them: what is reordered, and what the decoder's threads hold.
-  private static let mostPacketsBehind = 48
-
-  /// Seconds.
-  private static let longestGap = 5.0
 
   private func appendHeld() throws {
     guard let picture = held else { return }
@@ -325,7 +313,7 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
       (failure, isDrained) = (failure ?? damaged(time, status), true)
       return
     }
-    lostSinceShown += 1
+    missing.addLost(time)
     damage.noteLost()
   }
 

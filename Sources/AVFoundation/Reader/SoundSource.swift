@@ -139,7 +139,7 @@ final class SoundSource: SampleSource {
         }
       }
       guard !isDrained else {
-        if let failure, hasGiven, damage.isTolerated {
+        if let failure, hasGiven, damage.isTolerated, !demuxer.isInterrupted {
           damage.noteEnd(AVError.reading(failure))
         } else if let failure {
           throw failure

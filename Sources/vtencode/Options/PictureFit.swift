@@ -74,8 +74,10 @@ extension MovieSource {
   /// - Parameter wish: the size asked for; nil for the movie's own.
   /// - Throws: a `Failure` for sizes that no encoder takes.
   func callSize(_ wish: Dimensions?) throws -> (width: Int, height: Int) {
-    let shown = Int(clamping: (Double(width) * shape.pixelAspect).rounded())
-    let size = (width: wish?.width ?? shown & ~1, height: wish?.height ?? height & ~1)
+    let square = Int(clamping: (Double(width) * shape.pixelAspect).rounded()) & ~1
+    // A shape that no picture has is not believed.
+    let shown = Dimensions.encodable.contains(square) ? square : width & ~1
+    let size = (width: wish?.width ?? shown, height: wish?.height ?? height & ~1)
     guard Dimensions.encodable.contains(size.width), Dimensions.encodable.contains(size.height) else {
       throw Failure(
         "'\(name)' has pictures of \(size.width) by \(size.height); give a size with --dimensions")
