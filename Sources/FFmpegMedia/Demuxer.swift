@@ -49,8 +49,6 @@ package final class Demuxer: @unchecked Sendable {
   package var dropsDamagedSound = false
   /// Packets of sound that were damaged, and left out.
   package private(set) var lostSound = 0
-  /// Places where the file holds nothing that can be read, as far as its kind of file tells.
-  package private(set) var gaps = 0
   /// A jump of times was seen.
   private var isBroken = false
   private var selected: Set<Int>
@@ -355,7 +353,7 @@ package final class Demuxer: @unchecked Sendable {
       }
       // A transport stream counts its packets: some are missing about here. Matroska's demuxer passes over what it
       // cannot understand.
-      if packet.isCorrupt || messages.contains(where: { $0.contains("EBML") }) { gaps += 1 }
+      packet.isBesideGap = packet.isCorrupt || messages.contains { $0.contains("EBML") }
       packet.place = readers[packet.streamIndex]?.place(of: packet)
       return stream.isAnnexB ? convert(packet, of: stream) : packet
     }
@@ -394,6 +392,7 @@ package final class Demuxer: @unchecked Sendable {
     guard let converted = codec.lengthPrefixed(bytes, dropping: known) else { return packet }
     av_packet_copy_props(converted.pointer, packet.pointer)
     converted.place = packet.place
+    converted.isBesideGap = packet.isBesideGap
     return converted
   }
 

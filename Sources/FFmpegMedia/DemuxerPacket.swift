@@ -10,6 +10,10 @@ package final class MediaPacket: @unchecked Sendable {
   package let pointer: UnsafeMutablePointer<AVPacket>
   /// Set by the demuxer where presentation times follow from it.
   var place: PicturePlace?
+  /// The file holds nothing that can be read about here, as far as its kind of file tells.
+  package var isBesideGap = false
+  /// Which of several clocks, one after the other, its times were read by.
+  package var clock = 0
 
   init(owning pointer: UnsafeMutablePointer<AVPacket>) { self.pointer = pointer }
 

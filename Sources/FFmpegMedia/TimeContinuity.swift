@@ -68,6 +68,7 @@ struct TimeContinuity {
       if let pts = packet.pts { packet.pointer.pointee.pts = max(pts.addingClamped(change), now) }
       if packet.dts != nil { packet.pointer.pointee.dts = now }
     }
+    packet.clock = clock.segment
     clock.last = now
     clock.next = now.addingClamped(max(packet.duration, 1))
     clocks[packet.streamIndex] = clock

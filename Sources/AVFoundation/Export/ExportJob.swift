@@ -116,7 +116,10 @@ final class ExportJob: @unchecked Sendable {
         var wanted: [String: Any] = [
           kCVPixelBufferPixelFormatTypeKey as String: isDeep
             ? kCVPixelFormatType_420YpCbCr10BiPlanarVideoRange
-            : kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange
+            : kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange,
+          // The encoder needs the processors more; and libavcodec's threads may tell of a damaged picture too late.
+          kVTDecompressionPropertyKey_ThreadCount as String:
+            min(max(ProcessInfo.processInfo.activeProcessorCount / 2, 1), 8),
         ]
         if codec != .hevc {
           wanted[AVVideoColorPropertiesKey] = CompositionColor.standardRange(for: track.facts.stream)

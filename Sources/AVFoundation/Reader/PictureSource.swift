@@ -38,8 +38,8 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
   private var missing = MissingPictures()
   /// Packets are missing before the next picture that comes.
   private var isBesideGap = false
-  /// Gaps in the file so far.
-  private var knownGaps = 0
+  /// Of the last picture.
+  private var clock = 0
   /// What was wrong with a sample before the first picture.
   private var earlyFailure: OSStatus?
   /// Why the file can be read no further; told when all pictures before it have been given out.
@@ -56,6 +56,7 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
       let isKeyFrame: Bool
       /// Packets are missing about here.
       let isBesideGap: Bool
+      let clock: Int
       let status: OSStatus
       let image: CVImageBuffer?
       let isModifiable: Bool
@@ -120,7 +121,7 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
     readIndex = 0
     (failure, held) = (nil, nil)
     (hasShown, earlyFailure, earlyLost) = (false, nil, 0)
-    (missing, knownGaps, isBesideGap) = (MissingPictures(), demuxer.gaps, false)
+    (missing, isBesideGap, clock) = (MissingPictures(), false, 0)
     deinterlacer?.reset()
   }
 
@@ -192,8 +193,7 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
       duration: packet.duration > 0 ? stream.time(packet.duration) : .invalid,
       presentationTimeStamp: stream.time(packet.pts ?? packet.dts), decodeTimeStamp: .invalid)
     let (isHidden, isKeyFrame) = (packet.isDiscarded, packet.isKeyFrame)
-    let isBesideGap = demuxer.gaps > knownGaps
-    knownGaps = demuxer.gaps
+    let (isBesideGap, clock) = (packet.isBesideGap, packet.clock)
     if !isHidden { times.expect(timing.presentationTimeStamp) }
     isUsed = true
     let outcomes = outcomes
@@ -202,7 +202,7 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
     ) { status, flags, image, _, _ in
       outcomes.list.append(
         Outcomes.Outcome(
-          timing: timing, isHidden: isHidden, isKeyFrame: isKeyFrame, isBesideGap: isBesideGap,
+          timing: timing, isHidden: isHidden, isKeyFrame: isKeyFrame, isBesideGap: isBesideGap, clock: clock,
           status: status, image: image,
           isModifiable: flags.contains(.imageBufferModifiable)))
     }
@@ -228,6 +228,11 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
     (hasShown, hasEverShown) = (true, true)
     let shown = times.settle(timing.presentationTimeStamp)
     timing.presentationTimeStamp = shown
+    if outcome.clock != clock {
+      // What two streams are put together at is no gap, and how far apart, nobody knows.
+      damage.noteLost(missing.finish())
+      (clock, isBesideGap) = (outcome.clock, false)
+    }
     damage.noteLost(missing.add(shown, isBesideGap: isBesideGap))
     isBesideGap = false
     if shown >= end { return try endShown(shown) }
