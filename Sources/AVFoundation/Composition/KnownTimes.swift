@@ -57,6 +57,11 @@ extension AVAssetTrack {
   }
 }
 
+extension Sequence<AVAssetTrack> {
+  /// No track knows where it ends: a clock that jumps makes a stream without a table longer than it seems.
+  var areOpenEnded: Bool { !contains { $0 is AVCompositionTrack || $0.isAssured } }
+}
+
 /// Where files have something, and do not only say so.
 enum KnownTimes {
   /// How long the shortest stretch is for which pictures are looked for: below it, silence is made anyway.

@@ -140,7 +140,8 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
 
   /// What of the asset was damaged, as far as it has been read, of pictures and sound together. Pictures of which the
   /// decoder has made up a part are in the movie, and packets of sound that can only be copied are left out of it if they are
-  /// found damaged; what cannot be decoded at all makes the export fail, unless `ovtToleratesDamage` is set. Of samples that are copied the data is not decoded.
+  /// found damaged; what cannot be decoded at all makes the export fail, unless `ovtToleratesDamage` is set. Of samples that
+  /// are copied the data is not decoded.
   open var ovtDamage: OVTReadingDamage { lock.withLock { job }?.damage ?? OVTReadingDamage() }
 
   /// Exports; `handler` is called once, on any thread. See `status`.

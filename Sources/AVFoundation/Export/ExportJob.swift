@@ -58,10 +58,10 @@ final class ExportJob: @unchecked Sendable {
       }
     }
     self.range = range
-    // A clock that jumps makes a stream without a table longer than it seems: what is not cut is read to its end.
+    // What is not cut is read to its end.
     isOpenEnded =
       !settings.range.end.isNumeric && range.end == whole.end && settings.limit == 0
-      && !tracks.contains { $0 is AVCompositionTrack || $0.isAssured }
+      && tracks.areOpenEnded
 
     let plan = ExportMixing(settings, preset, tracks)
     try plan.check()

@@ -35,7 +35,7 @@ final class Playback: @unchecked Sendable {
     var givenSeeks = 0
     var consumers = PictureConsumers()
     var duration = CMTime.invalid
-    /// The duration is a guess: no file's table has all samples, and a clock that jumps makes a stream longer than it seems.
+    /// The duration is a guess.
     var isOpenEnded = false
     var naturalSize = CGSize.zero
     var transform = CGAffineTransform.identity
@@ -158,7 +158,7 @@ final class Playback: @unchecked Sendable {
       }
       lock.withLock {
         shared.duration = asset.duration
-        shared.isOpenEnded = !tracks.contains { $0 is AVCompositionTrack || $0.isAssured }
+        shared.isOpenEnded = tracks.areOpenEnded
         shared.naturalSize = pictureTrack?.naturalSize ?? .zero
         shared.transform = pictureTrack?.preferredTransform ?? .identity
         shared.status = .readyToPlay

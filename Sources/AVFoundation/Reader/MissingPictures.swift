@@ -7,8 +7,8 @@ import CoreMedia
 /// They tell it where a file says that something is missing, and of streams whose pictures come at a constant rate alone: at
 /// a variable one, and where streams of two rates or clocks are put together, a longer interval means nothing.
 struct MissingPictures {
-  /// Pictures before and after a gap that are looked at: more than a stream reorders (16) and than are read ahead,
-  /// so that the place is among them.
+  /// Pictures before and after a gap that are looked at: more than a stream reorders (16), so that the place is
+  /// among them, and enough to tell a constant rate.
   private static let reach = 48
   /// Pictures after which intervals far from any gap are looked at.
   private static let most = 128

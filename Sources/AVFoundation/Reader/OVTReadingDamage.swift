@@ -5,7 +5,7 @@ import Foundation
 public struct OVTReadingDamage: Sendable {
   /// Pictures of which the decoder has made up a part.
   public var concealedPictures = 0
-  /// Pictures that could not be decoded at all, or that are missing where packets of a transport stream are.
+  /// Pictures that could not be decoded at all, or that vanished from where the file holds nothing that can be read.
   public var lostPictures = 0
   /// Packets of sound that were damaged; there is silence for them, or nothing.
   public var lostSoundPackets = 0
