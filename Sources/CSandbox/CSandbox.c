@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -125,6 +126,24 @@ int ovt_landlock_restrict(const struct ovt_allowed_path *paths, int count) {
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),    \
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES)
 
+// A call whose first argument is a process, where 0 is the own one.
+#define DENY_UNLESS_OWN(call)                         \
+  BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (call), 0, 4),  \
+      LOAD_ARGUMENT(0),                               \
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1),   \
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),   \
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES)
+
+// A call whose first argument is a kind, where 0 is a process or thread, and whose second says which, where 0 is the own.
+#define DENY_UNLESS_OWN_OF_KIND(call)                 \
+  BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (call), 0, 6),  \
+      LOAD_ARGUMENT(0),                               \
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 3),   \
+      LOAD_ARGUMENT(1),                               \
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1),   \
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),   \
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES)
+
 // A call whose second argument is a path; without one it is about an open file.
 #define DENY_WITH_PATH(call)                          \
   BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (call), 0, 6),  \
@@ -176,6 +195,15 @@ int ovt_seccomp_restrict(void) {
       // does raise().
       DENY(SYS_tkill), DENY(SYS_rt_sigqueueinfo), DENY(SYS_rt_tgsigqueueinfo), DENY(424 /* pidfd_send_signal */),
       DENY_FOR_OTHERS(SYS_kill, own), DENY_FOR_OTHERS(SYS_tgkill, own),
+      // Limits, priorities, processors and memory of others: a limit of the processor's time ends whom it is set for.
+      // libdispatch sets the priority of its own threads.
+      DENY_UNLESS_OWN(SYS_prlimit64), DENY_UNLESS_OWN_OF_KIND(SYS_setpriority), DENY(SYS_ioprio_set),
+      DENY(SYS_sched_setaffinity), DENY(SYS_sched_setscheduler), DENY(SYS_sched_setparam), DENY(SYS_sched_setattr),
+      DENY(SYS_migrate_pages), DENY(SYS_move_pages), DENY(440 /* process_madvise */), DENY(448 /* process_mrelease */),
+      // Memory, messages and semaphores that are shared by name.
+      DENY(SYS_shmget), DENY(SYS_shmat), DENY(SYS_shmctl), DENY(SYS_msgget), DENY(SYS_msgsnd), DENY(SYS_msgrcv),
+      DENY(SYS_msgctl), DENY(SYS_semget), DENY(SYS_semop), DENY(SYS_semtimedop), DENY(SYS_semctl), DENY(SYS_mq_open),
+      DENY(SYS_mq_unlink),
       // Parts of the kernel that a program like this never needs.
       DENY(SYS_bpf), DENY(SYS_perf_event_open), DENY(SYS_userfaultfd), DENY(SYS_keyctl), DENY(SYS_add_key),
       DENY(SYS_request_key), DENY(SYS_init_module), DENY(SYS_finit_module), DENY(SYS_delete_module),
@@ -191,3 +219,9 @@ int ovt_seccomp_restrict(void) {
 #else
 int ovt_seccomp_restrict(void) { return ENOSYS; }
 #endif
+
+int ovt_limit_core_files(int process) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_CORE, &limit) != 0) return errno;
+  return prlimit(process, RLIMIT_CORE, &limit, NULL) == 0 ? 0 : errno;
+}

@@ -173,6 +173,8 @@ public struct DecodedPicture {
   public var isTopFieldFirst = false
   /// Parts of the picture were concealed.
   public var isDamaged = false
+  /// The picture has alpha, with which its colours are not multiplied.
+  public var hasStraightAlpha = false
   /// The stream's own static HDR metadata, laid out as in the SEI messages of H.265 clauses D.2.28 (24 bytes) and D.2.35
   /// (4 bytes); nil where it says nothing.
   public var masteringDisplay: Data?

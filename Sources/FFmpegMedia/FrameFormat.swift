@@ -96,6 +96,9 @@ enum FrameFormat {
     picture.isInterlaced = ovt_frame_is_interlaced(frame) != 0
     picture.isTopFieldFirst = ovt_frame_is_top_field_first(frame) != 0
     picture.isDamaged = fields.decode_error_flags != 0 || fields.flags & AV_FRAME_FLAG_CORRUPT != 0
+    if let descriptor = av_pix_fmt_desc_get(AVPixelFormat(fields.format)) {
+      picture.hasStraightAlpha = descriptor.pointee.flags & UInt64(AV_PIX_FMT_FLAG_ALPHA) != 0
+    }
     picture.masteringDisplay = HDRSideData.masteringDisplay(of: frame)
     picture.contentLightLevel = HDRSideData.contentLightLevel(of: frame)
     return picture

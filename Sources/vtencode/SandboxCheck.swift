@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import CSandbox
 import Foundation
 
 /// Shows what `--sandbox` leaves of the system.
@@ -33,6 +34,9 @@ struct SandboxCheck: ParsableCommand {
     tell("socket", makesSocket())
     tell("run", runs())
     tell("signal", signals())
+    tell("limits of others", limits())
+    tell("priority of others", prioritizes())
+    tell("shared memory", sharesMemory())
   }
 
   private func tell(_ what: String, _ code: Int32) {
@@ -66,6 +70,24 @@ struct SandboxCheck: ParsableCommand {
 
   /// Asks whether the process that started this one could be sent a signal.
   private func signals() -> Int32 { kill(getppid(), 0) == 0 ? 0 : errno }
+
+  /// Gives the process that started this one the limit of core files that this one has.
+  private func limits() -> Int32 { ovt_limit_core_files(getppid()) }
+
+  /// Gives that process the priority that it has.
+  private func prioritizes() -> Int32 {
+    let parent = id_t(getppid())
+    let priority = getpriority(__priority_which_t(PRIO_PROCESS.rawValue), parent)
+    return setpriority(__priority_which_t(PRIO_PROCESS.rawValue), parent, priority) == 0 ? 0 : errno
+  }
+
+  private func sharesMemory() -> Int32 {
+    // Nobody else's: without a name.
+    let memory = shmget(0, 4096, 0o600)
+    guard memory >= 0 else { return errno }
+    shmctl(memory, IPC_RMID, nil)
+    return 0
+  }
 
   private func makesSocket() -> Int32 { result(socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)) }
 

@@ -331,6 +331,20 @@ import Testing
         format,
       ])
     let (below, above) = (try Self.red(), Self.asset(path))
+    // Alone, as buffers and as images, whose colours are multiplied.
+    let alone = try #require(ReaderTests.read(above, settings: Self.bgra).first)
+    let mode = alone.imageBuffer.flatMap {
+      CVBufferCopyAttachment($0, kCVImageBufferAlphaChannelModeKey, nil)
+    }
+    #expect(mode as? String == kCVImageBufferAlphaChannelMode_StraightAlpha as String)
+    #expect(try Self.pixel(alone, 31, 24) == [255, 0, 0])
+    let image = try AVAssetImageGenerator(asset: above).copyCGImage(at: .zero, actualTime: nil)
+    let bytes = try #require(image.dataProvider?.data as Data?)
+    #expect(image.alphaInfo == .premultipliedFirst)
+    for (x, wanted) in [(5, [0, 0, 0, 0]), (31, [128, 0, 0, 128]), (60, [255, 0, 0, 255])] as [(Int, [UInt8])]
+    {
+      #expect(Array(bytes[(24 * image.bytesPerRow + 4 * x)...].prefix(4)) == wanted, "\(x)")
+    }
     let movie = AVMutableComposition()
     for (index, asset) in [above, below].enumerated() {
       let track = try #require(

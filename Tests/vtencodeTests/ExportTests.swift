@@ -83,6 +83,16 @@ import Testing
     let tight = try export("640x480", 2000, "tight.mp4")
     #expect(tight.bytes > 2000 && tight.run.complaints.contains("more than --file-length-limit"))
     #expect(try export("Passthrough", size * 2, "whole.mp4").run.complaints.isEmpty)
+    // Programs are told at the end.
+    let told = try CommandLine.vtencode(
+      "export", "in.mp4", "--preset", "Passthrough", "--multi-pass", "--file-length-limit", "\(size / 2)",
+      "--out",
+      "told.mp4", "--progress", "json", in: folder)
+    let last = try #require(told.complaints.split(separator: "\n").last)
+    let event = try #require(try JSONSerialization.jsonObject(with: Data(last.utf8)) as? [String: Any])
+    let notices = try #require(event["notices"] as? [String])
+    #expect(notices.count == 2 && notices[0].contains("--multi-pass changes nothing"), "\(notices)")
+    #expect(notices.last?.contains("so as to fit --file-length-limit") == true)
   }
 
   @Test func interruptedExportLeavesNothing() throws {

@@ -250,9 +250,10 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
     let bytesPerRow = CVPixelBufferGetBytesPerRow(buffer)
     let part = aperture.part(
       ofWidth: CVPixelBufferGetWidth(buffer), height: CVPixelBufferGetHeight(buffer))
+    let mode = CVBufferCopyAttachment(buffer, kCVImageBufferAlphaChannelModeKey, nil) as? NSString
     let (pixels, outWidth, outHeight) = transform.apply(
       to: base + part.top * bytesPerRow + part.left * 4, width: part.width, height: part.height,
-      bytesPerRow: bytesPerRow)
+      bytesPerRow: bytesPerRow, isStraight: mode == kCVImageBufferAlphaChannelMode_StraightAlpha)
     guard let provider = CGDataProvider(data: pixels as NSData),
       let space = space ?? CGColorSpace(name: CGColorSpace.sRGB),
       let image = CGImage(

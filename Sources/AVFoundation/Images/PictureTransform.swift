@@ -52,16 +52,18 @@ struct PictureTransform {
     return CGSize(width: side(naturalSize.width), height: side(naturalSize.height))
   }
 
-  /// Transforms a picture of 32-bit pixels.
+  /// Transforms a picture of 32-bit pixels, alpha last.
+  /// - Parameter isStraight: the colours are not multiplied with alpha yet; those of the result are.
   /// - Returns: Rows of pixels without padding, transparent where the picture does not reach.
   func apply(
-    to base: UnsafeRawPointer, width: Int, height: Int, bytesPerRow: Int
+    to base: UnsafeRawPointer, width: Int, height: Int, bytesPerRow: Int, isStraight: Bool = false
   ) -> (pixels: Data, width: Int, height: Int) {
     let box = Self.box(a, b, c, d, CGSize(width: width, height: height))
     let outWidth = max(1, Int(min(box.width.rounded(), Self.longestSide)))
     let outHeight = max(1, Int(min(box.height.rounded(), Self.longestSide)))
     var pixels = Data(count: outWidth * outHeight * 4)
-    let source = Source(base: base, width: width, height: height, bytesPerRow: bytesPerRow)
+    let source = Source(
+      base: base, width: width, height: height, bytesPerRow: bytesPerRow, isStraight: isStraight)
     pixels.withUnsafeMutableBytes { (out: UnsafeMutableRawBufferPointer) in
       guard let target = out.baseAddress else { return }
       // From the middle of a target pixel back to the source, both pictures centred at the origin.
@@ -91,10 +93,23 @@ struct PictureTransform {
     let width: Int
     let height: Int
     let bytesPerRow: Int
+    let isStraight: Bool
 
     @inline(__always) func stored(_ x: Int, _ y: Int) -> UInt32 {
       let (x, y) = (max(0, min(x, width - 1)), max(0, min(y, height - 1)))
-      return base.loadUnaligned(fromByteOffset: y * bytesPerRow + 4 * x, as: UInt32.self)
+      let pixel = base.loadUnaligned(fromByteOffset: y * bytesPerRow + 4 * x, as: UInt32.self)
+      return isStraight ? Self.multiplied(pixel) : pixel
+    }
+
+    /// A pixel's colours times its alpha, which is in the uppermost byte.
+    @inline(__always) static func multiplied(_ pixel: UInt32) -> UInt32 {
+      let alpha = pixel >> 24
+      if alpha == 255 { return pixel }
+      var result = alpha << 24
+      for shift in stride(from: UInt32(0), to: 24, by: 8) {
+        result |= ((pixel >> shift & 0xFF) * alpha + 127) / 255 << shift
+      }
+      return result
     }
 
     @inline(__always) func pixel(atX x: Double, y: Double) -> UInt32 {

@@ -29,8 +29,12 @@ int ovt_landlock_version(void);
 int ovt_landlock_restrict(const struct ovt_allowed_path *paths, int count);
 
 /// From here on no thread of the process makes sockets, runs programs, looks into other processes, sends them signals,
-/// or changes modes, owners, times and attributes of files that are not open: the calls fail with EACCES.
+/// sets their limits and priorities, shares memory by name, or changes modes, owners, times and attributes of files that are not open: the calls fail with EACCES.
 /// - Returns: 0, or an error number; ENOSYS on processors that the filter does not know.
 int ovt_seccomp_restrict(void);
+
+/// Gives another process the limit of core files that the calling one has, to see whether it can.
+/// - Returns: 0, or an error number.
+int ovt_limit_core_files(int process);
 
 #endif

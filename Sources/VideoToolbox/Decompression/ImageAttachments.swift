@@ -11,6 +11,7 @@ struct ImageAttachments {
     var pixelAspect: PixelAspect?
     var isInterlaced: Bool
     var isTopFieldFirst: Bool
+    var hasStraightAlpha: Bool
     var masteringDisplay: Data?
     var contentLightLevel: Data?
   }
@@ -34,7 +35,8 @@ struct ImageAttachments {
     let key = Key(
       color: picture.color, chromaLocation: picture.chromaLocation, pixelAspect: picture.pixelAspect,
       isInterlaced: picture.isInterlaced, isTopFieldFirst: picture.isTopFieldFirst,
-      masteringDisplay: picture.masteringDisplay, contentLightLevel: picture.contentLightLevel)
+      hasStraightAlpha: picture.hasStraightAlpha, masteringDisplay: picture.masteringDisplay,
+      contentLightLevel: picture.contentLightLevel)
     let attachments: CVAttachmentSet
     if let (lastKey, lastSet) = last, lastKey == key {
       attachments = lastSet
@@ -79,6 +81,9 @@ struct ImageAttachments {
     }
     add(kCVImageBufferMasteringDisplayColorVolumeKey, key.masteringDisplay.map { $0 as NSData })
     add(kCVImageBufferContentLightLevelInfoKey, key.contentLightLevel.map { $0 as NSData })
+    if key.hasStraightAlpha {
+      add(kCVImageBufferAlphaChannelModeKey, kCVImageBufferAlphaChannelMode_StraightAlpha)
+    }
     if key.isInterlaced {
       result[kCVImageBufferFieldCountKey] = NSNumber(value: 2)
       add(

@@ -107,6 +107,11 @@ final class PixelTransfer: @unchecked Sendable {
   private func setAttachments(_ source: CVPixelBuffer, _ target: CVPixelBuffer) {
     let ownMatrix = CVBufferCopyAttachment(target, kCVImageBufferYCbCrMatrixKey, nil)
     CVBufferPropagateAttachments(source, target)
+    if CVBufferHasAttachment(target, kCVImageBufferAlphaChannelModeKey),
+      !hasAlpha(CVPixelBufferGetPixelFormatType(target))
+    {
+      CVBufferRemoveAttachment(target, kCVImageBufferAlphaChannelModeKey)
+    }
     let isYCbCr = PixelConverter.isYCbCr(CVPixelBufferGetPixelFormatType(target))
     if isYCbCr {
       // Without a source of its own, YCbCr that was made from RGB is what a decoder would take it for.

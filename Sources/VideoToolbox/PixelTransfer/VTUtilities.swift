@@ -5,7 +5,7 @@ import FFmpegMedia
 /// Creates an image of a pixel buffer's picture.
 ///
 /// The image has a copy of the picture, in the colours of sRGB, 8 bits a component, with its alpha if the buffer has
-/// any. Its size is that of the buffer.
+/// any: not multiplied with the colours where `kCVImageBufferAlphaChannelModeKey` says so. Its size is that of the buffer.
 ///
 /// Of the parameters:
 ///
@@ -41,8 +41,11 @@ public func VTCreateCGImageFromCVPixelBuffer(
       (base + row * CVPixelBufferGetBytesPerRow(target)).assumingMemoryBound(to: UInt8.self), count: width * 4
     )
   }
+  let mode = CVBufferCopyAttachment(pixelBuffer, kCVImageBufferAlphaChannelModeKey, nil) as? NSString
   let alpha: CGImageAlphaInfo =
-    hasAlpha(CVPixelBufferGetPixelFormatType(pixelBuffer)) ? .premultipliedFirst : .noneSkipFirst
+    !hasAlpha(CVPixelBufferGetPixelFormatType(pixelBuffer))
+    ? .noneSkipFirst
+    : mode == kCVImageBufferAlphaChannelMode_StraightAlpha ? .first : .premultipliedFirst
   guard let provider = CGDataProvider(data: pixels as CFData),
     let space = rgbSpace(of: pixelBuffer) ?? CGColorSpace(name: CGColorSpace.sRGB),
     let image = CGImage(
@@ -62,7 +65,7 @@ private func rgbSpace(of buffer: CVPixelBuffer) -> CGColorSpace? {
   return space?.numberOfComponents == 3 ? space : nil
 }
 
-private func hasAlpha(_ format: OSType) -> Bool {
+func hasAlpha(_ format: OSType) -> Bool {
   let description = CVPixelFormatDescriptionCreateWithPixelFormatType(nil, format) as? [CFString: Any]
   return description?[kCVPixelFormatContainsAlpha] as? Bool ?? false
 }

@@ -73,6 +73,7 @@ struct ExportEvent: LastEvent {
   var fileBytes: Int
   var passes: Int
   var wallSeconds: Double
+  var notices: [String]
   /// What was wrong with the source, in words.
   var damage: String?
 }

@@ -44,7 +44,9 @@ struct ExportRun: Sendable {
     session.fileLengthLimit = limit
     // What can be read of a damaged movie is worth having, and the rest is told.
     session.ovtToleratesDamage = true
-    let passes = makesPasses ? passesOrNotice() : false
+    let onePass = makesPasses ? reasonForOnePass : nil
+    if let onePass { note(onePass) }
+    let passes = makesPasses && onePass == nil
     session.canPerformMultiplePassesOverSourceMediaData = passes
     let began = Date()
     try await run(session)
@@ -52,13 +54,15 @@ struct ExportRun: Sendable {
       .intValue
     let made = try? await AVURLAsset(url: URL(fileURLWithPath: pending.path)).load(.duration)
     let name = try pending.commit(isPart: false)
-    noteLimit(bytes: bytes ?? 0, seconds: made?.seconds ?? 0, of: asset)
+    let limits = limitNotices(bytes: bytes ?? 0, seconds: made?.seconds ?? 0, of: asset)
+    limits.forEach(note)
     let damage = SourceDamage(exported: session.ovtDamage).summary
     if progress == .json {
       Console.conclude(
         ExportEvent(
           output: name, preset: preset.text, fileBytes: bytes ?? 0, passes: passes ? 2 : 1,
-          wallSeconds: Date().timeIntervalSince(began), damage: damage))
+          wallSeconds: Date().timeIntervalSince(began), notices: [onePass].compactMap { $0 } + limits,
+          damage: damage))
     }
     try Console.print("file    \(name), \(Wording.bytes(bytes ?? 0))\(passes ? ", in 2 passes" : "")\n")
     if let damage {
@@ -80,33 +84,31 @@ struct ExportRun: Sendable {
     return type
   }
 
-  private func passesOrNotice() -> Bool {
+  /// Why --multi-pass is not followed; nil where it is.
+  private var reasonForOnePass: String? {
     guard let codec = preset.codec else {
-      note("the preset \(preset.text) encodes no pictures, so --multi-pass changes nothing")
-      return false
+      return "the preset \(preset.text) encodes no pictures, so --multi-pass changes nothing"
     }
-    guard encoderMakesPasses(codec) else {
-      note("the encoder makes one pass, so the movie is encoded in one")
-      return false
-    }
-    return true
+    return encoderMakesPasses(codec) ? nil : "the encoder makes one pass, so the movie is encoded in one"
   }
 
   /// What became of a limit of the file's length.
-  private func noteLimit(bytes: Int, seconds: Double, of asset: AVAsset) {
-    guard limit > 0 else { return }
+  private func limitNotices(bytes: Int, seconds: Double, of asset: AVAsset) -> [String] {
+    guard limit > 0 else { return [] }
+    var notices: [String] = []
     if bytes > limit {
-      note(
+      notices.append(
         "the file has \(Wording.bytes(bytes)), more than --file-length-limit: with this preset and all of its sound the "
           + "movie comes no smaller; --end makes it shorter")
     }
     let whole = range.intersection(CMTimeRange(start: .zero, duration: asset.duration)).duration.seconds
     // Passthrough copies whole samples, some of them past the end.
     if preset.codec == nil, seconds > 0, seconds < whole - 0.5 {
-      note(
+      notices.append(
         "cut to \(Wording.fixed(seconds, 1)) s of \(Wording.fixed(whole, 1)) s so as to fit --file-length-limit; a preset "
           + "that encodes takes a lower rate instead")
     }
+    return notices
   }
 
   private func note(_ text: String) { if progress == .auto { Console.note("vtencode: \(text)") } }

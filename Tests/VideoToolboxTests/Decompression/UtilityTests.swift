@@ -36,6 +36,29 @@ import VideoToolbox
     }
   }
 
+  /// Which images of alpha that is not multiplied say, and pictures that have none do not.
+  @Test func imagesSayHowAlphaIsMeant() throws {
+    var buffer: CVPixelBuffer?
+    CVPixelBufferCreate(nil, 32, 16, kCVPixelFormatType_32ARGB, nil, &buffer)
+    let source = try #require(buffer)
+    CVBufferSetAttachment(
+      source, kCVImageBufferAlphaChannelModeKey, kCVImageBufferAlphaChannelMode_StraightAlpha,
+      .shouldPropagate)
+    var image: CGImage?
+    #expect(VTCreateCGImageFromCVPixelBuffer(source, options: nil, imageOut: &image) == noErr)
+    #expect(image?.alphaInfo == .first)
+    var session: VTPixelTransferSession?
+    VTPixelTransferSessionCreate(allocator: nil, pixelTransferSessionOut: &session)
+    for (format, keeps) in [
+      (kCVPixelFormatType_32BGRA, true), (kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange, false),
+    ] {
+      CVPixelBufferCreate(nil, 32, 16, format, nil, &buffer)
+      let target = try #require(buffer)
+      #expect(VTPixelTransferSessionTransferImage(try #require(session), from: source, to: target) == noErr)
+      #expect(CVBufferHasAttachment(target, kCVImageBufferAlphaChannelModeKey) == keeps)
+    }
+  }
+
   /// Colours are not converted, so the image is in the buffer's space.
   @Test func imagesSayWhichColoursTheyHave() throws {
     var buffer: CVPixelBuffer?
