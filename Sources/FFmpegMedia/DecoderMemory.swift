@@ -60,13 +60,26 @@ final class DecoderMemory: @unchecked Sendable {
       return memory.provide(context, frame, flags)
     }
 
+  /// libavcodec's error concealment tells of what it does by a line of its log alone where several threads decode frames:
+  /// the facts of one that goes out may have been copied before (`decode_error_flags`).
+  /// - Parameter context: of whom a line is, whatever it is.
+  static func noteConcealment(_ context: UnsafeMutableRawPointer) {
+    guard context.load(as: UnsafePointer<AVClass>?.self) == avcodec_get_class() else { return }
+    let codec = context.assumingMemoryBound(to: AVCodecContext.self)
+    // Not every codec context of the process is one of a `FFmpegVideoDecoder`.
+    guard let callback = codec.pointee.get_buffer2, let opaque = codec.pointee.opaque,
+      unsafeBitCast(callback, to: UInt.self) == unsafeBitCast(getBuffer, to: UInt.self)
+    else { return }
+    Unmanaged<DecoderMemory>.fromOpaque(opaque).takeUnretainedValue().underWay.noteConcealment(context)
+  }
+
   private func provide(
     _ context: UnsafeMutablePointer<AVCodecContext>, _ frame: UnsafeMutablePointer<AVFrame>, _ flags: Int32
   ) -> Int32 {
     let result =
       isDirect && provideDirectly(context, frame) ? 0 : avcodec_default_get_buffer2(context, frame, flags)
     guard result >= 0 else { return result }
-    underWay.begin(frame)
+    underWay.begin(frame, context)
     captured.withLock {
       guard $0.isOn, let reference = FrameReference(copying: frame) else { return }
       Self.crop(reference.pointer, context)

@@ -274,6 +274,7 @@ public final class FFmpegVideoDecoder: VideoDecoder {
       var picture = FrameFormat.describe(frame, as: buffer)
       picture.isReference = direct != nil
       picture.hasUnknownFields = isEarly
+      if !picture.isDamaged { picture.isDamaged = memory.underWay.isConcealed(frame.pointee.pts) }
       if picture.isDamaged, !configuration.concealsDamage { return .failed(.badData("damaged picture")) }
       PictureMark.mark(picture)
       return .picture(picture)

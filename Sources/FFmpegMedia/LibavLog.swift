@@ -15,8 +15,13 @@ package enum LibavLog {
 
   private static let install: Void = {
     av_log_set_callback { context, level, format, arguments in
-      // AV_LOG_ERROR and graver; the level's upper bits hold a tint.
-      guard let format, let arguments, level & 0xFF <= AV_LOG_ERROR else { return }
+      // The level's upper bits hold a tint.
+      let level = level & 0xFF
+      if level == AV_LOG_INFO, let context, let format, strncmp(format, "concealing ", 11) == 0 {
+        DecoderMemory.noteConcealment(context)
+      }
+      // AV_LOG_ERROR and graver.
+      guard let format, let arguments, level <= AV_LOG_ERROR else { return }
       guard let collector = Thread.current.threadDictionary[LibavLog.key] as? Collector else { return }
       var line = [CChar](repeating: 0, count: 1024)
       var prefix: Int32 = 0

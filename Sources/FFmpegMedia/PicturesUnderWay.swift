@@ -5,12 +5,25 @@ import Synchronization
 /// Which packets a decoder holds a picture of: from the moment at which libavcodec asks for the picture's memory
 /// until its last reference to the picture is gone.
 final class PicturesUnderWay: Sendable {
-  /// Pictures by the token of their packet; a decoder may begin stand-ins for missing references besides.
-  private let counts = Mutex<[Int64: Int]>([:])
+  private struct Entry {
+    /// Pictures; a decoder may begin stand-ins for missing references besides.
+    var count = 0
+    var isConcealed = false
+  }
+
+  private struct State {
+    /// By the token of their packet.
+    var entries: [Int64: Entry] = [:]
+    /// What each context, of which libavcodec has one for every thread that decodes frames, has begun last.
+    var latest: [UInt: Int64] = [:]
+  }
+  private let state = Mutex(State())
 
   /// Marks a picture that is begun; the mark travels with every reference that libavcodec makes of it.
-  func begin(_ frame: UnsafeMutablePointer<AVFrame>) {
-    let mark = Unmanaged.passRetained(Mark(token: frame.pointee.pts, owner: self))
+  func begin(_ frame: UnsafeMutablePointer<AVFrame>, _ context: UnsafeMutablePointer<AVCodecContext>) {
+    let token = frame.pointee.pts
+    state.withLock { $0.latest[UInt(bitPattern: context)] = token }
+    let mark = Unmanaged.passRetained(Mark(token: token, owner: self))
     // A buffer reference without memory: only its end is of interest.
     let reference = av_buffer_create(
       nil, 0, { mark, _ in if let mark { Unmanaged<Mark>.fromOpaque(mark).release() } }, mark.toOpaque(), 0)
@@ -22,7 +35,18 @@ final class PicturesUnderWay: Sendable {
     frame.pointee.opaque_ref = reference
   }
 
-  func contains(_ token: Int64) -> Bool { counts.withLock { $0[token] != nil } }
+  func contains(_ token: Int64) -> Bool { state.withLock { $0.entries[token] != nil } }
+
+  /// A context makes up parts of the picture that it has begun last.
+  func noteConcealment(_ context: UnsafeRawPointer) {
+    state.withLock { state in
+      guard let token = state.latest[UInt(bitPattern: context)] else { return }
+      state.entries[token]?.isConcealed = true
+    }
+  }
+
+  /// Whether parts of the picture of a packet have been made up; of one that is still held.
+  func isConcealed(_ token: Int64) -> Bool { state.withLock { $0.entries[token]?.isConcealed ?? false } }
 
   private final class Mark: Sendable {
     let token: Int64
@@ -31,13 +55,13 @@ final class PicturesUnderWay: Sendable {
     init(token: Int64, owner: PicturesUnderWay) {
       self.token = token
       self.owner = owner
-      owner.counts.withLock { $0[token, default: 0] += 1 }
+      owner.state.withLock { $0.entries[token, default: Entry()].count += 1 }
     }
 
     deinit {
-      owner.counts.withLock { counts in
-        guard let count = counts[token] else { return }
-        counts[token] = count > 1 ? count - 1 : nil
+      owner.state.withLock { state in
+        guard let entry = state.entries[token] else { return }
+        if entry.count > 1 { state.entries[token]?.count -= 1 } else { state.entries[token] = nil }
       }
     }
   }

@@ -35,26 +35,31 @@ import Testing
   @Test(arguments: [nil, 1.0]) func picturesNeverGoBack(rate: Double?) async throws {
     let samples = try Self.samples()
     try #require(samples.contains { $0.decodeTimeStamp < $0.presentationTimeStamp })
-    let shown = DisplayTests.Shown()
-    let layer = try Self.layer(shown, at: rate)
-    for sample in samples {
-      layer.enqueue(sample)
-      try await Task.sleep(for: .milliseconds(40))
-    }
-    let given = ContinuousClock.now
-    let last = try #require(samples.map(\.presentationTimeStamp).max())
-    await wait { shown.all.last?.time == last }
-    // Under sanitizers a decoder falls behind, and what is late is left out.
-    let isBehind = ContinuousClock.now - given > .milliseconds(200)
-    let times = shown.all.map(\.time)
-    #expect(times == times.sorted() && times.last == last)
-    // Also those that come after one that is shown later: with nothing that waits for them none would be seen.
     var latest = CMTime.negativeInfinity
     let between = samples.map(\.presentationTimeStamp).filter { time in
       defer { latest = max(latest, time) }
       return time < latest
     }
-    #expect(isBehind || times.count { between.contains($0) } > 5, "\(times.count) of \(samples.count)")
+    let last = try #require(samples.map(\.presentationTimeStamp).max())
+    var (seen, isBehind) = (0, false)
+    // On a busy machine a decoder falls behind, and what is late is left out: that may happen twice.
+    for _ in 0..<3 where seen <= 5 && !isBehind {
+      let shown = DisplayTests.Shown()
+      let layer = try Self.layer(shown, at: rate)
+      for sample in samples {
+        layer.enqueue(sample)
+        try await Task.sleep(for: .milliseconds(40))
+      }
+      let given = ContinuousClock.now
+      await wait { shown.all.last?.time == last }
+      // Under sanitizers it always does.
+      isBehind = ContinuousClock.now - given > .milliseconds(200)
+      let times = shown.all.map(\.time)
+      #expect(times == times.sorted() && times.last == last)
+      seen = times.count { between.contains($0) }
+    }
+    // Also those that come after one that is shown later: with nothing that waits for them none would be seen.
+    #expect(isBehind || seen > 5, "\(seen) of \(between.count)")
   }
 
   @Test func jumpsOfATimeLineThatStands() async throws {

@@ -302,6 +302,32 @@ func planarSamples(_ buffer: CVPixelBuffer, _ pixelFormat: String) throws -> [UI
     }
   }
 
+  /// What the decoder makes up is told of, however many threads decode: each time the same.
+  @Test func concealmentIsToldOfByEveryThread() throws {
+    let url = try TestStream.h264Pyramid.make(seconds: 3)
+    defer { try? FileManager.default.removeItem(at: url) }
+    var movie = try TestMovie(url)
+    for index in movie.packets.indices.dropFirst(13).prefix(7) {
+      let count = movie.packets[index].bytes.count
+      for place in count / 3..<2 * count / 3 { movie.packets[index].bytes[place] ^= 0xA5 }
+    }
+    func damaged(threads: Int) throws -> [Int64] {
+      var configuration = VideoDecoderConfiguration(codec: .h264, configurationRecord: movie.record)
+      configuration.threads = threads
+      configuration.concealsDamage = true
+      var found: [Int64] = []
+      movie.decode(try FFmpegVideoDecoder(configuration)) { _, frame in
+        if case .picture(let picture) = frame.outcome, picture.isDamaged { found.append(frame.token) }
+      }
+      return found.sorted()
+    }
+    let alone = try damaged(threads: 1)
+    #expect(alone.count >= 5)
+    for threads in [2, 4, 4, 4, 8, 8] {
+      #expect(try damaged(threads: threads) == alone, "\(threads) threads")
+    }
+  }
+
   @Test func refusesWhatItDoesNotKnow() {
     #expect(!FFmpegVideoDecoder.description.supports(CodecType(rawValue: 0x3F3F_3F3F)))
     #expect(throws: CodecError.self) {
