@@ -3,12 +3,14 @@
 #include "CSandbox.h"
 
 #include <errno.h>
+#include <asm/sockios.h>
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -144,6 +146,17 @@ int ovt_landlock_restrict(const struct ovt_allowed_path *paths, int count) {
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),   \
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES)
 
+// A call whose second argument is a command.
+#define DENY_COMMANDS(call, first, second, third, fourth) \
+  BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (call), 0, 7),      \
+      LOAD_ARGUMENT(1),                                   \
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (first), 4, 0), \
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (second), 3, 0), \
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (third), 2, 0), \
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (fourth), 1, 0), \
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),       \
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES)
+
 // A call whose second argument is a path; without one it is about an open file.
 #define DENY_WITH_PATH(call)                          \
   BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (call), 0, 6),  \
@@ -168,6 +181,8 @@ int ovt_seccomp_restrict(void) {
 #endif
       // The network, also by way of rings that no filter sees.
       DENY(SYS_socket), DENY(SYS_connect), DENY(SYS_bind), DENY(SYS_listen), DENY(SYS_accept), DENY(SYS_accept4),
+      // One end of a pair sends to any address.
+      DENY(SYS_socketpair),
       DENY(425 /* io_uring_setup */), DENY(426), DENY(427),
       // Other programs and processes.
       DENY(SYS_execve), DENY(SYS_execveat), DENY(SYS_ptrace), DENY(SYS_process_vm_readv),
@@ -175,6 +190,8 @@ int ovt_seccomp_restrict(void) {
       // Other views of the file system.
       DENY(SYS_mount), DENY(SYS_umount2), DENY(SYS_pivot_root), DENY(SYS_chroot), DENY(SYS_setns), DENY(SYS_unshare),
       DENY(SYS_open_by_handle_at), DENY(428 /* open_tree */), DENY(429 /* move_mount */), DENY(430 /* fsopen */),
+      // By name, which landlock leaves before version 3.
+      DENY(SYS_truncate),
       // Modes, owners, times and attributes of files, which landlock leaves. Those of open files stay.
       DENY(SYS_fchmodat), DENY(452 /* fchmodat2 */), DENY(SYS_fchownat), DENY(SYS_setxattr), DENY(SYS_lsetxattr),
       DENY(463 /* setxattrat */), DENY(SYS_removexattr), DENY(SYS_lremovexattr), DENY(466 /* removexattrat */),
@@ -194,11 +211,15 @@ int ovt_seccomp_restrict(void) {
       // Signals to others, which landlock leaves before version 6. Threads send each other theirs with tgkill, and so
       // does raise().
       DENY(SYS_tkill), DENY(SYS_rt_sigqueueinfo), DENY(SYS_rt_tgsigqueueinfo), DENY(424 /* pidfd_send_signal */),
+      // The kernel sends the owner of a file signals, of any kind; and what is typed into a terminal, its shell runs.
+      DENY_COMMANDS(SYS_fcntl, F_SETOWN, F_SETOWN_EX, F_SETSIG, F_SETOWN),
+      DENY_COMMANDS(SYS_ioctl, TIOCSTI, TIOCLINUX, FIOSETOWN, SIOCSPGRP),
       DENY_FOR_OTHERS(SYS_kill, own), DENY_FOR_OTHERS(SYS_tgkill, own),
       // Limits, priorities, processors and memory of others: a limit of the processor's time ends whom it is set for.
       // libdispatch sets the priority of its own threads.
       DENY_UNLESS_OWN(SYS_prlimit64), DENY_UNLESS_OWN_OF_KIND(SYS_setpriority), DENY(SYS_ioprio_set),
-      DENY(SYS_sched_setaffinity), DENY(SYS_sched_setscheduler), DENY(SYS_sched_setparam), DENY(SYS_sched_setattr),
+      DENY_UNLESS_OWN(SYS_sched_setaffinity), DENY_UNLESS_OWN(SYS_sched_setscheduler),
+      DENY_UNLESS_OWN(SYS_sched_setparam), DENY_UNLESS_OWN(SYS_sched_setattr),
       DENY(SYS_migrate_pages), DENY(SYS_move_pages), DENY(440 /* process_madvise */), DENY(448 /* process_mrelease */),
       // Memory, messages and semaphores that are shared by name.
       DENY(SYS_shmget), DENY(SYS_shmat), DENY(SYS_shmctl), DENY(SYS_msgget), DENY(SYS_msgsnd), DENY(SYS_msgrcv),
@@ -225,3 +246,14 @@ int ovt_limit_core_files(int process) {
   if (getrlimit(RLIMIT_CORE, &limit) != 0) return errno;
   return prlimit(process, RLIMIT_CORE, &limit, NULL) == 0 ? 0 : errno;
 }
+
+int ovt_own_signals(int process) {
+  int ends[2];
+  if (pipe(ends) != 0) return errno;
+  int failure = fcntl(ends[0], F_SETOWN, process) == 0 ? 0 : errno;
+  close(ends[0]);
+  close(ends[1]);
+  return failure;
+}
+
+int ovt_type_nothing(void) { return ioctl(STDIN_FILENO, TIOCSTI, NULL) != 0 && errno == EACCES ? EACCES : 0; }

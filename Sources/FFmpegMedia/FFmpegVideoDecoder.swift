@@ -21,6 +21,8 @@ public final class FFmpegVideoDecoder: VideoDecoder {
   private let takesPicturesEarly: Bool
   /// libavcodec has a key frame to go on from.
   private var hasStarted = false
+  /// nil where no thread of libavcodec's could meet one of them.
+  private var lateSets: LateParameterSets?
 
   /// The entry for the registry.
   public static let description = DecoderDescription(
@@ -117,7 +119,10 @@ public final class FFmpegVideoDecoder: VideoDecoder {
     context.pointee.codec_tag = tag != 0 ? tag : configuration.codec.rawValue.byteSwapped
     context.pointee.bits_per_coded_sample = stored?.bitsPerCodedSample ?? 0
     if let stored, stored.pixelFormat != AV_PIX_FMT_NONE { context.pointee.pix_fmt = stored.pixelFormat }
-    context.pointee.thread_count = Int32(min(configuration.threads, 64))
+    // Where several threads decode the slices of a picture, the H.264 decoder neither conceals nor tells of those that
+    // are damaged: what the memory held before would be seen there.
+    let hidesDamage = configuration.isLowDelay && context.pointee.codec_id == AV_CODEC_ID_H264
+    context.pointee.thread_count = hidesDamage ? 1 : Int32(min(configuration.threads, 64))
     context.pointee.thread_type =
       configuration.isLowDelay ? FF_THREAD_SLICE : FF_THREAD_FRAME | FF_THREAD_SLICE
     // A picture taken early cannot carry the decoder's verdict yet, so damage must stop the decoding. Otherwise the
@@ -132,6 +137,10 @@ public final class FFmpegVideoDecoder: VideoDecoder {
     try Self.setExtradata(context, configuration.configurationRecord)
     let result = avcodec_open2(context, codec, nil)
     guard result >= 0 else { throw Self.error(result) }
+    if context.pointee.codec_id == AV_CODEC_ID_HEVC, context.pointee.active_thread_type & FF_THREAD_FRAME != 0
+    {
+      lateSets = LateParameterSets(record: configuration.configurationRecord)
+    }
   }
 
   deinit {
@@ -198,13 +207,10 @@ public final class FFmpegVideoDecoder: VideoDecoder {
 
   private func fill(_ compressed: CompressedPacket) throws(CodecError) {
     av_packet_unref(packet)
-    guard let source = compressed.data.baseAddress, !compressed.data.isEmpty else {
-      throw .badData("no data")
-    }
-    guard compressed.data.count < Int(Int32.max) - 1024,
-      av_new_packet(packet, Int32(compressed.data.count)) == 0
-    else { throw .outOfMemory }
-    memcpy(packet.pointee.data, source, compressed.data.count)
+    guard !compressed.data.isEmpty else { throw .badData("no data") }
+    if let record = compressed.newConfigurationRecord, !record.isEmpty { lateSets?.change(to: record) }
+    let reordered = lateSets?.reorder(compressed.data)
+    guard reordered?.withUnsafeBytes(copy) ?? copy(compressed.data) else { throw .outOfMemory }
     // The token travels as time stamp: it comes back with the frame.
     packet.pointee.pts = compressed.token
     packet.pointee.dts = compressed.token
@@ -218,6 +224,15 @@ public final class FFmpegVideoDecoder: VideoDecoder {
         if let base = bytes.baseAddress { memcpy(side, base, bytes.count) }
       }
     }
+  }
+
+  /// - Returns: False if there is no memory for a copy.
+  private func copy(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    guard let source = bytes.baseAddress, bytes.count < Int(Int32.max) - 1024,
+      av_new_packet(packet, Int32(bytes.count)) == 0
+    else { return false }
+    memcpy(packet.pointee.data, source, bytes.count)
+    return true
   }
 
   private func addPalette(_ palette: [UInt8]) throws(CodecError) {

@@ -37,6 +37,10 @@ struct SandboxCheck: ParsableCommand {
     tell("limits of others", limits())
     tell("priority of others", prioritizes())
     tell("shared memory", sharesMemory())
+    tell("pair of sockets", makesPair())
+    tell("signals of files to others", ovt_own_signals(getppid()))
+    tell("type into the terminal", ovt_type_nothing())
+    tell("truncate by name", truncates())
   }
 
   private func tell(_ what: String, _ code: Int32) {
@@ -88,6 +92,16 @@ struct SandboxCheck: ParsableCommand {
     shmctl(memory, IPC_RMID, nil)
     return 0
   }
+
+  private func makesPair() -> Int32 {
+    var ends: [Int32] = [-1, -1]
+    guard socketpair(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0, &ends) == 0 else { return errno }
+    ends.forEach { _ = close($0) }
+    return 0
+  }
+
+  /// Of a file that is not there.
+  private func truncates() -> Int32 { truncate("/none-of-this-name", 0) == 0 || errno == ENOENT ? 0 : errno }
 
   private func makesSocket() -> Int32 { result(socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)) }
 

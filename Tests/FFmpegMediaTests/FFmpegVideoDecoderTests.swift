@@ -328,6 +328,34 @@ func planarSamples(_ buffer: CVPixelBuffer, _ pixelFormat: String) throws -> [UI
     }
   }
 
+  /// Pictures of several slices, decoded at once by a decoder that is offered several threads: as by one.
+  @Test(arguments: [true, false]) func damagedSlicesAreToldOfAtOnce(conceals: Bool) throws {
+    let stream = TestStream(
+      name: "slices", arguments: ["-c:v", "libx264", "-bf", "0", "-x264-params", "slices=4"], codec: .h264)
+    let url = try stream.make(seconds: 2)
+    defer { try? FileManager.default.removeItem(at: url) }
+    var movie = try TestMovie(url)
+    let places = movie.packets.indices.dropFirst(13).prefix(7)
+    for index in places {
+      let count = movie.packets[index].bytes.count
+      for place in count / 3..<2 * count / 3 { movie.packets[index].bytes[place] ^= 0xA5 }
+    }
+    func bad(threads: Int) throws -> [Int64] {
+      var configuration = VideoDecoderConfiguration(codec: .h264, configurationRecord: movie.record)
+      (configuration.threads, configuration.isLowDelay) = (threads, true)
+      (configuration.order, configuration.concealsDamage) = (.decoding, conceals)
+      var found: [Int64] = []
+      movie.decode(try FFmpegVideoDecoder(configuration)) { _, frame in
+        if case .picture(let picture) = frame.outcome, !picture.isDamaged { return }
+        found.append(frame.token)
+      }
+      return found.sorted()
+    }
+    let alone = try bad(threads: 1)
+    #expect(conceals || alone.count >= places.count)
+    for threads in [0, 4] { #expect(try bad(threads: threads) == alone, "\(threads) threads") }
+  }
+
   @Test func refusesWhatItDoesNotKnow() {
     #expect(!FFmpegVideoDecoder.description.supports(CodecType(rawValue: 0x3F3F_3F3F)))
     #expect(throws: CodecError.self) {

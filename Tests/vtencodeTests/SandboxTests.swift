@@ -19,7 +19,7 @@ import Testing
       "/proc/1/environ")
     #expect(run.status == 0, "\(run.complaints)")
     let lines = run.text.split(separator: "\n")
-    #expect(lines.count == 20, "\(run.text)")
+    #expect(lines.count == 24, "\(run.text)")
     for (index, line) in lines.enumerated() {
       // The movie and the output's folder stay.
       #expect(line.hasSuffix("works") == (index < 2), "\(line)")

@@ -93,10 +93,11 @@ struct CompositionColor {
     }
   }
 
-  /// Says in a picture that is made of another that it has its colours.
+  /// Says in a picture that is made of another that it has its colours, and its alpha.
   static func copyTags(from image: CVPixelBuffer, to target: CVPixelBuffer) {
     for key in [
       kCVImageBufferColorPrimariesKey, kCVImageBufferTransferFunctionKey, kCVImageBufferYCbCrMatrixKey,
+      kCVImageBufferAlphaChannelModeKey,
     ] {
       guard let value = CVBufferCopyAttachment(image, key, nil) else { continue }
       CVBufferSetAttachment(target, key, value, .shouldPropagate)

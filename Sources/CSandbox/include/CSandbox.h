@@ -37,4 +37,12 @@ int ovt_seccomp_restrict(void);
 /// - Returns: 0, or an error number.
 int ovt_limit_core_files(int process);
 
+/// Asks for signals of a file to go to another process, to see whether it can.
+/// - Returns: 0, or an error number.
+int ovt_own_signals(int process);
+
+/// Tries to type into the terminal of standard input, without anything to type, to see whether it can.
+/// - Returns: EACCES if it cannot.
+int ovt_type_nothing(void);
+
 #endif

@@ -6,12 +6,13 @@ package enum LengthPrefix {
 
   /// Calls `body` with the place of each NAL unit, empty ones left out, until it returns false.
   ///
+  /// - Parameter lengthSize: 1...4. 3 is not valid, and read by others.
   /// - Returns: False if a length says more than there is, or is cut itself: what stands before it was visited.
   @discardableResult
   package static func forEachUnit(
     in bytes: UnsafeRawBufferPointer, lengthSize: Int, _ body: (Range<Int>) -> Bool
   ) -> Bool {
-    precondition(isValid(lengthSize))
+    precondition(1...4 ~= lengthSize)
     var position = 0
     while position < bytes.count {
       guard lengthSize <= bytes.count - position else { return false }
