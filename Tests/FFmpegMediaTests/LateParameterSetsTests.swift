@@ -10,7 +10,7 @@ import Testing
 @Suite struct LateParameterSetsTests {
   private static let (vps, sps, pps): ([UInt8], [UInt8], [UInt8]) = ([64, 1, 7], [66, 1, 8], [68, 1, 9])
   private static let (slice, second, suffix): ([UInt8], [UInt8], [UInt8]) = (
-    [2, 1, 0x80], [2, 1, 0], [80, 1, 5]
+    [2, 1, 0x80], [2, 1, 0x40], [80, 1, 5]
   )
   private static let prefix: [UInt8] = [78, 1, 5]
 
