@@ -37,7 +37,8 @@ public nonisolated(unsafe) let kVTDecompressionPropertyKey_RealTime: CFString = 
 /// Whether to save power at the cost of speed: one thread decodes. Boolean.
 public nonisolated(unsafe) let kVTDecompressionPropertyKey_MaximizePowerEfficiency: CFString =
   "MaximizePowerEfficiency"
-/// Threads for the decoder. Number; 0 leaves the choice to the decoder.
+/// Threads for the decoder, at most. Number; 0 leaves the choice to the decoder. H.264 whose pictures are to come at once
+/// is decoded by one: with threads for slices, libavcodec does not tell of damage.
 public nonisolated(unsafe) let kVTDecompressionPropertyKey_ThreadCount: CFString = "ThreadCount"
 /// What to do with interlaced frames: one of the `kVTDecompressionProperty_FieldMode_` constants.
 public nonisolated(unsafe) let kVTDecompressionPropertyKey_FieldMode: CFString = "FieldMode"
