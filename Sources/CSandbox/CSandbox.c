@@ -2,8 +2,8 @@
 #define _GNU_SOURCE
 #include "CSandbox.h"
 
-#include <errno.h>
 #include <asm/sockios.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -120,20 +120,12 @@ int ovt_landlock_restrict(const struct ovt_allowed_path *paths, int count) {
 #define LOAD_ARGUMENT(index) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[index]))
 #define LOAD_UPPER_HALF(index) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[index]) + 4)
 
-// A call whose first argument is a process.
+// A call whose first argument is a process; `own` is what stands for the calling one.
 #define DENY_FOR_OTHERS(call, own)                     \
   BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (call), 0, 4),   \
       LOAD_ARGUMENT(0),                                \
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (own), 0, 1), \
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),    \
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES)
-
-// A call whose first argument is a process, where 0 is the own one.
-#define DENY_UNLESS_OWN(call)                         \
-  BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (call), 0, 4),  \
-      LOAD_ARGUMENT(0),                               \
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 1),   \
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),   \
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES)
 
 // A call whose first argument is a kind, where 0 is a process or thread, and whose second says which, where 0 is the own.
@@ -217,9 +209,9 @@ int ovt_seccomp_restrict(void) {
       DENY_FOR_OTHERS(SYS_kill, own), DENY_FOR_OTHERS(SYS_tgkill, own),
       // Limits, priorities, processors and memory of others: a limit of the processor's time ends whom it is set for.
       // libdispatch sets the priority of its own threads.
-      DENY_UNLESS_OWN(SYS_prlimit64), DENY_UNLESS_OWN_OF_KIND(SYS_setpriority), DENY(SYS_ioprio_set),
-      DENY_UNLESS_OWN(SYS_sched_setaffinity), DENY_UNLESS_OWN(SYS_sched_setscheduler),
-      DENY_UNLESS_OWN(SYS_sched_setparam), DENY_UNLESS_OWN(SYS_sched_setattr),
+      DENY_FOR_OTHERS(SYS_prlimit64, 0), DENY_UNLESS_OWN_OF_KIND(SYS_setpriority), DENY(SYS_ioprio_set),
+      DENY_FOR_OTHERS(SYS_sched_setaffinity, 0), DENY_FOR_OTHERS(SYS_sched_setscheduler, 0),
+      DENY_FOR_OTHERS(SYS_sched_setparam, 0), DENY_FOR_OTHERS(SYS_sched_setattr, 0),
       DENY(SYS_migrate_pages), DENY(SYS_move_pages), DENY(440 /* process_madvise */), DENY(448 /* process_mrelease */),
       // Memory, messages and semaphores that are shared by name.
       DENY(SYS_shmget), DENY(SYS_shmat), DENY(SYS_shmctl), DENY(SYS_msgget), DENY(SYS_msgsnd), DENY(SYS_msgrcv),

@@ -37,6 +37,23 @@ public final class PixelConverter: Sendable {
     return av_pix_fmt_desc_get(info.format).map { $0.pointee.nb_components >= 3 } ?? false
   }
 
+  package static func hasAlpha(_ pixelFormat: OSType) -> Bool {
+    let description = CVPixelFormatDescriptionCreateWithPixelFormatType(nil, pixelFormat) as? [CFString: Any]
+    return description?[kCVPixelFormatContainsAlpha] as? Bool ?? false
+  }
+
+  /// Makes `kCVImageBufferAlphaChannelModeKey` of a picture that was made of another say what is true of it: it has the
+  /// source's alpha, unless its format has none.
+  package static func settleAlphaMode(of target: CVPixelBuffer, after source: CVPixelBuffer) {
+    let key = kCVImageBufferAlphaChannelModeKey
+    if let mode = CVBufferCopyAttachment(source, key, nil), hasAlpha(CVPixelBufferGetPixelFormatType(target))
+    {
+      CVBufferSetAttachment(target, key, mode, .shouldPropagate)
+    } else if CVBufferHasAttachment(target, key) {
+      CVBufferRemoveAttachment(target, key)
+    }
+  }
+
   /// Fills `target` with the picture in `source`. Attachments are read, and left alone.
   ///
   /// - Parameters:

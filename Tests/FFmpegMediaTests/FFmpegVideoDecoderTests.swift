@@ -103,6 +103,14 @@ struct TestMovie {
     }
   }
 
+  /// Makes nonsense of the middle third of packets.
+  mutating func spoilMiddles(_ indices: Range<Int>) {
+    for index in indices {
+      let count = packets[index].bytes.count
+      for place in count / 3..<2 * count / 3 { packets[index].bytes[place] ^= 0xA5 }
+    }
+  }
+
   func decode(
     _ decoder: FFmpegVideoDecoder, _ output: (_ packet: Int, DecodedFrame) -> Void
   ) {
@@ -307,10 +315,7 @@ func planarSamples(_ buffer: CVPixelBuffer, _ pixelFormat: String) throws -> [UI
     let url = try TestStream.h264Pyramid.make(seconds: 3)
     defer { try? FileManager.default.removeItem(at: url) }
     var movie = try TestMovie(url)
-    for index in movie.packets.indices.dropFirst(13).prefix(7) {
-      let count = movie.packets[index].bytes.count
-      for place in count / 3..<2 * count / 3 { movie.packets[index].bytes[place] ^= 0xA5 }
-    }
+    movie.spoilMiddles(13..<20)
     func damaged(threads: Int) throws -> [Int64] {
       var configuration = VideoDecoderConfiguration(codec: .h264, configurationRecord: movie.record)
       configuration.threads = threads
@@ -335,11 +340,7 @@ func planarSamples(_ buffer: CVPixelBuffer, _ pixelFormat: String) throws -> [UI
     let url = try stream.make(seconds: 2)
     defer { try? FileManager.default.removeItem(at: url) }
     var movie = try TestMovie(url)
-    let places = movie.packets.indices.dropFirst(13).prefix(7)
-    for index in places {
-      let count = movie.packets[index].bytes.count
-      for place in count / 3..<2 * count / 3 { movie.packets[index].bytes[place] ^= 0xA5 }
-    }
+    movie.spoilMiddles(13..<20)
     func bad(threads: Int) throws -> [Int64] {
       var configuration = VideoDecoderConfiguration(codec: .h264, configurationRecord: movie.record)
       (configuration.threads, configuration.isLowDelay) = (threads, true)
@@ -352,7 +353,7 @@ func planarSamples(_ buffer: CVPixelBuffer, _ pixelFormat: String) throws -> [UI
       return found.sorted()
     }
     let alone = try bad(threads: 1)
-    #expect(conceals || alone.count >= places.count)
+    #expect(alone.count >= 5)
     for threads in [0, 4] { #expect(try bad(threads: threads) == alone, "\(threads) threads") }
   }
 

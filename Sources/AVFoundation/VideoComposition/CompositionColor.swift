@@ -97,11 +97,11 @@ struct CompositionColor {
   static func copyTags(from image: CVPixelBuffer, to target: CVPixelBuffer) {
     for key in [
       kCVImageBufferColorPrimariesKey, kCVImageBufferTransferFunctionKey, kCVImageBufferYCbCrMatrixKey,
-      kCVImageBufferAlphaChannelModeKey,
     ] {
       guard let value = CVBufferCopyAttachment(image, key, nil) else { continue }
       CVBufferSetAttachment(target, key, value, .shouldPropagate)
     }
+    PixelConverter.settleAlphaMode(of: target, after: image)
   }
 
   /// What pictures of a high dynamic range are asked to be where an ordinary one is wanted; nil: they have that already, or

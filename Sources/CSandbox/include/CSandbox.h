@@ -29,7 +29,8 @@ int ovt_landlock_version(void);
 int ovt_landlock_restrict(const struct ovt_allowed_path *paths, int count);
 
 /// From here on no thread of the process makes sockets, runs programs, looks into other processes, sends them signals,
-/// sets their limits and priorities, shares memory by name, or changes modes, owners, times and attributes of files that are not open: the calls fail with EACCES.
+/// sets their limits and priorities, shares memory by name, types into the terminal, truncates files by name, or changes
+/// modes, owners, times and attributes of files that are not open: the calls fail with EACCES.
 /// - Returns: 0, or an error number; ENOSYS on processors that the filter does not know.
 int ovt_seccomp_restrict(void);
 

@@ -107,7 +107,7 @@ final class PixelTransfer: @unchecked Sendable {
   private func setAttachments(_ source: CVPixelBuffer, _ target: CVPixelBuffer) {
     let ownMatrix = CVBufferCopyAttachment(target, kCVImageBufferYCbCrMatrixKey, nil)
     CVBufferPropagateAttachments(source, target)
-    Self.settleAlphaMode(of: target, after: source)
+    PixelConverter.settleAlphaMode(of: target, after: source)
     let isYCbCr = PixelConverter.isYCbCr(CVPixelBufferGetPixelFormatType(target))
     if isYCbCr {
       // Without a source of its own, YCbCr that was made from RGB is what a decoder would take it for.
@@ -142,16 +142,6 @@ final class PixelTransfer: @unchecked Sendable {
       }
     }
     setShape(source, target)
-  }
-
-  /// How alpha is meant is true of the source's alone, and of pictures that have any.
-  static func settleAlphaMode(of target: CVPixelBuffer, after source: CVPixelBuffer) {
-    guard CVBufferHasAttachment(target, kCVImageBufferAlphaChannelModeKey) else { return }
-    if !CVBufferHasAttachment(source, kCVImageBufferAlphaChannelModeKey)
-      || !hasAlpha(CVPixelBufferGetPixelFormatType(target))
-    {
-      CVBufferRemoveAttachment(target, kCVImageBufferAlphaChannelModeKey)
-    }
   }
 
   /// A source whose matrix is known, or that has none.

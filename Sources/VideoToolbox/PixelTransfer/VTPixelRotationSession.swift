@@ -46,7 +46,7 @@ public final class VTPixelRotationSession: PropertySession, CFRuntimeObject, @un
     do throws(StatusError) {
       let input = try convert(source, to: working)
       CVBufferPropagateAttachments(source, target)
-      PixelTransfer.settleAlphaMode(of: target, after: source)
+      PixelConverter.settleAlphaMode(of: target, after: source)
       turnShape(target, rotation)
       if working == format {
         return rotation.rotate(input, to: target) ? noErr : kVTImageRotationNotSupportedErr

@@ -43,7 +43,7 @@ public func VTCreateCGImageFromCVPixelBuffer(
   }
   let mode = CVBufferCopyAttachment(pixelBuffer, kCVImageBufferAlphaChannelModeKey, nil) as? NSString
   let alpha: CGImageAlphaInfo =
-    !hasAlpha(CVPixelBufferGetPixelFormatType(pixelBuffer))
+    !PixelConverter.hasAlpha(CVPixelBufferGetPixelFormatType(pixelBuffer))
     ? .noneSkipFirst
     : mode == kCVImageBufferAlphaChannelMode_StraightAlpha ? .first : .premultipliedFirst
   guard let provider = CGDataProvider(data: pixels as CFData),
@@ -63,9 +63,4 @@ public func VTCreateCGImageFromCVPixelBuffer(
 private func rgbSpace(of buffer: CVPixelBuffer) -> CGColorSpace? {
   let space = CVImageBufferGetColorSpace(buffer)?.takeUnretainedValue()
   return space?.numberOfComponents == 3 ? space : nil
-}
-
-func hasAlpha(_ format: OSType) -> Bool {
-  let description = CVPixelFormatDescriptionCreateWithPixelFormatType(nil, format) as? [CFString: Any]
-  return description?[kCVPixelFormatContainsAlpha] as? Bool ?? false
 }

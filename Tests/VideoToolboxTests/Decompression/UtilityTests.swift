@@ -57,6 +57,14 @@ import VideoToolbox
       #expect(VTPixelTransferSessionTransferImage(try #require(session), from: source, to: target) == noErr)
       #expect(CVBufferHasAttachment(target, kCVImageBufferAlphaChannelModeKey) == keeps)
     }
+    // What a target has of another picture goes.
+    CVBufferRemoveAttachment(source, kCVImageBufferAlphaChannelModeKey)
+    CVPixelBufferCreate(nil, 32, 16, kCVPixelFormatType_32BGRA, nil, &buffer)
+    let used = try #require(buffer)
+    CVBufferSetAttachment(
+      used, kCVImageBufferAlphaChannelModeKey, kCVImageBufferAlphaChannelMode_StraightAlpha, .shouldPropagate)
+    #expect(VTPixelTransferSessionTransferImage(try #require(session), from: source, to: used) == noErr)
+    #expect(!CVBufferHasAttachment(used, kCVImageBufferAlphaChannelModeKey))
   }
 
   /// Colours are not converted, so the image is in the buffer's space.
