@@ -23,6 +23,7 @@ public final class FFmpegVideoDecoder: VideoDecoder {
   private var hasStarted = false
   /// nil where no thread of libavcodec's could meet one of them.
   private var lateSets: LateParameterSets?
+  private var bitmapAlpha: BitmapAlpha
 
   /// The entry for the registry.
   public static let description = DecoderDescription(
@@ -74,6 +75,7 @@ public final class FFmpegVideoDecoder: VideoDecoder {
     memory = DecoderMemory(configuration, isDirect: isDirect)
     takesPicturesEarly = isDirect && configuration.isLowDelay && configuration.order == .decoding
     ledger = PacketLedger(order: configuration.order)
+    bitmapAlpha = BitmapAlpha(context, stored)
     do throws(CodecError) { try open(codec) } catch {
       // All properties are set: deinit frees what was allocated.
       throw error
@@ -261,6 +263,7 @@ public final class FFmpegVideoDecoder: VideoDecoder {
       hasStarted = true
       let token = frame.pointee.pts
       if ledger.isPending(token) {
+        bitmapAlpha.settle(frame)
         let outcome = outcome(of: frame)
         ledger.settle(token, outcome)
       }
