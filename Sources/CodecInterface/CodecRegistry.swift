@@ -98,7 +98,11 @@ public enum EncoderFeature: Sendable, Hashable {
   case frameDelayLimit
   case lookAhead
   case spatialAdaptiveQP
+  /// A lowest QP and a highest, which the bit rate gives way to. (In the low-latency mode the highest needs
+  /// `frameDropping`.)
   case qpLimits
+  /// In the low-latency mode: with a highest QP frames are left out where they would take more than the rate has.
+  case frameDropping
   case baseFrameQP
   case referenceCount
   case sliceBytes

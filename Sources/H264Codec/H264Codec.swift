@@ -15,6 +15,7 @@ public enum H264Codec {
     description.isLowLatency = true
     description.features.formUnion([
       .temporalLayers, .longTermReferences, .referenceInvalidation, .intraRefresh, .layerPrefix,
+      .frameDropping,
     ])
     return description
   }

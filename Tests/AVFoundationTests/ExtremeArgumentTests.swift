@@ -51,7 +51,7 @@ import Testing
         aspectRatio: CGSize(width: number, height: 3),
         insideRect: CGRect(x: number, y: -number, width: number, height: 7))
       _ = AVURLAsset(
-        url: asset.url, options: [AVURLAssetElementaryStreamFrameRateKey: NSNumber(value: number)])
+        url: asset.url, options: [OVTURLAssetElementaryStreamFrameRateKey: NSNumber(value: number)])
     }
     generator.maximumSize = .zero
     #expect(try generator.copyCGImage(at: .zero, actualTime: nil).width == 320)

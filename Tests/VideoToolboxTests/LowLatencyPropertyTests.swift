@@ -199,6 +199,13 @@ import VideoToolbox
       collector.samples.suffix(8).contains { $0.flag(kCMSampleAttachmentKey_IsDependedOnByOthers) == false })
   }
 
+  @Test("The bound on the wait is told where it holds unless set")
+  func queueDelayDefault() throws {
+    let key = kOVTCompressionPropertyKey_MaximumQueueDelay
+    #expect(try property(session(), key) as? Double == 0.3)
+    #expect(try property(session(isLowLatency: false), key) == nil)
+  }
+
   @Test("HEVC in the mode: one in, one out; what x265 lacks is not supported")
   func hevc() throws {
     var made: VTCompressionSession?
@@ -214,6 +221,10 @@ import VideoToolbox
       #expect(
         VTSessionSetProperty(session, key: key, value: NSNumber(value: true)) == kVTPropertyNotSupportedErr)
     }
+    // It drops no frames, so that the rate would give way to it.
+    #expect(
+      VTSessionSetProperty(session, key: kVTCompressionPropertyKey_MaxAllowedFrameQP, value: 30 as CFNumber)
+        == kVTPropertyNotSupportedErr)
     try check(
       VTSessionSetProperty(
         session, key: kVTCompressionPropertyKey_AverageBitRate, value: 300_000 as CFNumber), "rate")

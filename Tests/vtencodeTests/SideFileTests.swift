@@ -138,14 +138,53 @@ import Testing
     ["conferencing", "in.mp4", "--base-layer-bitrate-fraction", "0.5"],
     ["conferencing", "in.mp4", "--base-layer-fraction", "1", "--base-layer-bitrate-fraction", "0.5"],
     ["play", "in.mp4", "--terminal", "--muted", "--frame-rate", "5"],
+    ["play", "in.mp4", "--overwrite"], ["call", "in.mp4", "--overwrite"],
+    ["send", "in.mp4", "--to", "127.0.0.1:9", "--overwrite"],
+    ["split", "in.mp4", "--plan", "plan.json", "--verbose"],
   ])
   func optionsOfOtherCommandsThatWouldChangeNothing(arguments: [String]) throws {
     let folder = try Folder()
     try movie(folder)
     let run = try CommandLine.run(CommandLine.vtencode, arguments, in: folder.url)
-    #expect(run.status == (arguments[0] == "play" ? 1 : 64), "\(run.status) \(run.complaints)")
+    #expect(run.status == (arguments.contains("--terminal") ? 1 : 64), "\(run.status) \(run.complaints)")
     #expect(run.complaints.contains("leave it out") && run.complaintLines.count == 1, "\(run.complaints)")
     #expect(folder.contents == ["in.mp4"])
+  }
+
+  @Test(arguments: [
+    ["conferencing", "in.mp4", "--quality", "0.5", "--rate-steps", "1s:300k"],
+    ["transcoding", "in.mp4", "--verbose", "--progress", "json"],
+  ])
+  func optionsThatContradictEachOther(arguments: [String]) throws {
+    let folder = try Folder()
+    try movie(folder)
+    let run = try CommandLine.run(CommandLine.vtencode, arguments, in: folder.url)
+    #expect(run.status == 64 && run.complaints.contains("give one of them"), "\(run.complaints)")
+    #expect(folder.contents == ["in.mp4"])
+  }
+
+  /// What has no low-latency mode is no encoder for a call, and what drops no frames takes no cap on the QP there.
+  @Test func encodersThatAreNotForCalls() throws {
+    let folder = try Folder()
+    try movie(folder)
+    func run(_ options: String...) throws -> Finished {
+      try CommandLine.run(
+        CommandLine.vtencode, ["conferencing", "in.mp4", "--unpaced", "--out", "out.mp4"] + options,
+        in: folder.url)
+    }
+    let id = "org.openvideotoolbox.videoencoder.h264"
+    for other in [id, id + ".x264"] {
+      let refused = try run("--encoder", other)
+      #expect(refused.status == 1 && refused.complaints.contains("low-latency"), "\(refused.complaints)")
+    }
+    #if X265
+      let capped = try run("--codec", "hvc1", "--max-qp", "20")
+      #expect(
+        capped.status == 1 && capped.complaints.contains("does not support --max-qp"), "\(capped.complaints)")
+    #endif
+    #expect(folder.contents == ["in.mp4"])
+    let taken = try run("--encoder", id + ".lowlatency", "--max-qp", "30")
+    #expect(taken.status == 0, "\(taken.complaints)")
   }
 
   @Test func aSoundRateThatChangesNothingIsToldOf() throws {

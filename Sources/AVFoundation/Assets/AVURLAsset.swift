@@ -9,7 +9,7 @@ public let AVURLAssetReferenceRestrictionsKey: String = "AVURLAssetReferenceRest
 
 /// Of this package, not Apple's: frames per second (`NSNumber`) of an H.264 or HEVC elementary stream, which has no
 /// times. Without it the stream's own rate holds, or else 30.
-public let AVURLAssetElementaryStreamFrameRateKey: String = "AVURLAssetElementaryStreamFrameRateKey"
+public let OVTURLAssetElementaryStreamFrameRateKey: String = "OVTURLAssetElementaryStreamFrameRateKey"
 
 /// An asset in a file or at a URL.
 open class AVURLAsset: AVAsset, @unchecked Sendable {
@@ -22,11 +22,11 @@ open class AVURLAsset: AVAsset, @unchecked Sendable {
   ///
   /// Of the parameters:
   ///
-  /// - `options`: `AVURLAssetElementaryStreamFrameRateKey` and others.
+  /// - `options`: `OVTURLAssetElementaryStreamFrameRateKey` and others.
   public init(url URL: URL, options: [String: Any]? = nil) {
     url = URL
     var rate: AssetFile.FrameRate?
-    if let number = options?[AVURLAssetElementaryStreamFrameRateKey] as? NSNumber, number.doubleValue > 0 {
+    if let number = options?[OVTURLAssetElementaryStreamFrameRateKey] as? NSNumber, number.doubleValue > 0 {
       rate = AVURLAsset.frameRate(number.doubleValue)
     }
     let restrictions = (options?[AVURLAssetReferenceRestrictionsKey] as? NSNumber).map {

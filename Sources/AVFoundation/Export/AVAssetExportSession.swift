@@ -78,7 +78,8 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
     set { lock.withLock { settings.limit = max(0, newValue) } }
   }
   /// Whether the export may read the asset more than once, for a better picture at the same size. It does if the encoder is
-  /// one that learns from a pass, as all are that are built in; `progress` is that of all passes.
+  /// one that learns from a pass, as all are that are built in: twice, and with the package's own encoder in parts again
+  /// where its average rate is still missed. `progress` is that of all passes.
   open var canPerformMultiplePassesOverSourceMediaData: Bool {
     get { lock.withLock { settings.allowsPasses } }
     set { lock.withLock { settings.allowsPasses = newValue } }
@@ -143,6 +144,13 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
   /// found damaged; what cannot be decoded at all makes the export fail, unless `ovtToleratesDamage` is set. Of samples that
   /// are copied the data is not decoded.
   open var ovtDamage: OVTReadingDamage { lock.withLock { job }?.damage ?? OVTReadingDamage() }
+
+  /// How many passes over the pictures have ended, those over parts of them too; at least 1 once the export is completed.
+  /// Of this package, not Apple's.
+  open var ovtPassCount: Int {
+    let (status, job) = lock.withLock { (currentStatus, self.job) }
+    return max(job?.passCount ?? 0, status == .completed ? 1 : 0)
+  }
 
   /// Exports; `handler` is called once, on any thread. See `status`.
   @preconcurrency open func exportAsynchronously(completionHandler handler: @escaping @Sendable () -> Void) {

@@ -181,6 +181,8 @@ final class ExportJob: @unchecked Sendable {
     }
   }
 
+  var passCount: Int { lock.withLock { passes.ended } }
+
   /// Over all passes. Whether others follow the second is known when it has ended: each has half of what was left for them.
   var progress: Float {
     let (position, passes) = lock.withLock { (self.position, self.passes) }

@@ -24,8 +24,9 @@ extension AVAssetWriter {
     set { lock.withLock { properties.metadata = newValue } }
   }
 
-  /// A folder for what is needed during the writing. Nothing is: the bytes go into a nameless file where the movie will
-  /// be, so that it need not be copied. A folder that does not exist, or cannot be written to, is an error all the same.
+  /// A folder for the frames and the statistics of an input that makes several passes; nil takes the system's. The movie
+  /// itself needs none: its bytes go into a nameless file where it will be, so that it need not be copied. A folder that does
+  /// not exist, or cannot be written to, is an error in any case.
   public var directoryForTemporaryFiles: URL? {
     get { lock.withLock { properties.temporaryDirectory } }
     set { lock.withLock { properties.temporaryDirectory = newValue } }

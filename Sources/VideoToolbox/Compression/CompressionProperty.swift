@@ -34,7 +34,7 @@ struct CompressionProperty: Sendable {
   /// What reading gives if nothing was set; nil for a property that has no value then.
   var defaultValue: PropertyValue?
   /// The same where it depends on the encoder.
-  var defaultForEncoder: (@Sendable (EncoderDescription) -> PropertyValue)?
+  var defaultForEncoder: (@Sendable (EncoderDescription) -> PropertyValue?)?
   /// Values allowed where they depend on the encoder.
   var typeForEncoder: (@Sendable (EncoderDescription) -> PropertyType)?
   /// Puts the value into the configuration; false if it makes no sense.

@@ -17,7 +17,8 @@ extension CompressionProperty {
       key: kOVTCompressionPropertyKey_MaximumQueueDelay as String, type: .number(0.02...10),
       change: .nextFrame,
       documentation: "Seconds that a frame may wait at most before a line of the average bit rate.",
-      feature: .queueDelayLimit, defaultValue: .number(0.3),
+      // The other sessions look ahead, and are bound by it only where it is set.
+      feature: .queueDelayLimit, defaultForEncoder: { $0.isLowLatency ? .number(0.3) : nil },
       apply: { value, draft in
         draft.configuration.rate.maximumQueueDelay = value.number
         return true

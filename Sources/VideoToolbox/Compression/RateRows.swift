@@ -133,7 +133,11 @@ extension CompressionProperty {
       }),
     CompressionProperty(
       key: kVTCompressionPropertyKey_MaxAllowedFrameQP as String, type: .integer(1...51), change: .nextFrame,
-      documentation: "Highest quantiser that a frame may get.", feature: .qpLimits,
+      documentation:
+        "Highest quantiser that a frame may get. In the low-latency mode frames are dropped where the rate has too little "
+        + "for it; elsewhere the rate gives way.", feature: .qpLimits,
+      // There the rate is what the network bears.
+      isOffered: { !$0.isLowLatency || $0.features.contains(.frameDropping) },
       apply: { value, draft in
         draft.configuration.rate.maxQP = value.integer
         // Lower than the lowest makes no sense.

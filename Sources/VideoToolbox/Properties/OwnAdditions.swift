@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CoreMedia
 
-// All names that this module adds to Apple's: they begin with kOVT. Those of Core Video begin with OVT and are in
+// The names that this module adds to Apple's: they begin with kOVT. (One more, for AVFoundation's readers, stands there in
+// FieldRequirements.swift.) Those of Core Video begin with OVT and are in
 // OVTPixelBufferSurface.swift.
 
 /// The package's version, as `vtencode --version` says it and CHANGELOG.md has it.
@@ -14,7 +15,8 @@ public let kOVTVersion = "0.1.0"
 /// frames take less than half of the frame interval; what comes out then depends on the machine. Number.
 public nonisolated(unsafe) let kOVTCompressionPropertyKey_Effort: CFString = "OVTEffort"
 
-/// Threads that the encoder may use: 0 (the default) lets it choose from the number of processors, at most 128. Number.
+/// Threads that the encoder may use: 0 (the default) lets it choose from the number of processors, at most 128, of which
+/// the package's own uses 16. Number.
 public nonisolated(unsafe) let kOVTCompressionPropertyKey_ThreadCount: CFString = "OVTThreadCount"
 
 /// Refreshes the picture with intra macroblocks, column by column, in so many frames, again and again: a receiver
@@ -28,7 +30,8 @@ public nonisolated(unsafe) let kOVTCompressionPropertyKey_WritesTemporalLayerPre
   "OVTWritesTemporalLayerPrefix"
 
 /// Seconds that a frame may wait at most before a line of the average bit rate, from its capture to its last bit: 0.02
-/// to 10, 0.3 by default. Less makes key frames and new scenes coarser, more lets them be sharp at once. Where frames
+/// to 10; 0.3 by default in the low-latency mode and in other sessions that do not look ahead, no bound by default in
+/// those that do. Less makes key frames and new scenes coarser, more lets them be sharp at once. Where frames
 /// are further apart, a frame may take one and a half frame intervals. Encoders of this package's own engine. Number.
 public nonisolated(unsafe) let kOVTCompressionPropertyKey_MaximumQueueDelay: CFString = "OVTMaximumQueueDelay"
 

@@ -200,6 +200,9 @@ struct CallOptions: ParsableArguments {
     if intraRefreshFrames != nil, recovery != .intraRefresh {
       throw ValidationError("--intra-refresh-frames is for --recovery intra-refresh.")
     }
+    if overwriting.overwrite, [report, dump, received, sdp, record].allSatisfy({ $0 == nil }) {
+      throw ValidationError("--overwrite is for files that the call writes; name one, or leave it out.")
+    }
     if port != nil, sdp == nil, dump == nil { throw ValidationError("--port is for --sdp and --dump.") }
     if reorder, jitter.value == 0 { throw ValidationError("--reorder is for --jitter.") }
   }

@@ -15,7 +15,8 @@ struct ConferencingOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Highest QP of a frame, 1 to 51: frames are dropped rather than blurred.", valueName: "qp"))
+      "Highest QP of a frame, 1 to 51: frames are dropped rather than blurred. (The package's own encoder alone.)",
+      valueName: "qp"))
   var maxQp: Int?
 
   @Option(help: ArgumentHelp("Lowest QP of a frame, 0 to 51.", valueName: "qp"))

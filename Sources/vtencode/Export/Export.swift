@@ -50,7 +50,10 @@ struct Export: AsyncParsableCommand {
       valueName: "bytes"))
   var fileLengthLimit: Int64?
 
-  @Flag(help: "Go over the movie twice, for a better picture at the same size, if the encoder can.")
+  @Flag(
+    help: ArgumentHelp(
+      "Go over the movie twice, for a better picture at the same size, if the encoder can, and over parts of it again where "
+        + "the rate is still missed."))
   var multiPass = false
 
   @OptionGroup var faststart: FaststartOption

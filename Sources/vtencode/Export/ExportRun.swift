@@ -46,8 +46,7 @@ struct ExportRun: Sendable {
     session.ovtToleratesDamage = true
     let onePass = makesPasses ? reasonForOnePass : nil
     if let onePass { note(onePass) }
-    let passes = makesPasses && onePass == nil
-    session.canPerformMultiplePassesOverSourceMediaData = passes
+    session.canPerformMultiplePassesOverSourceMediaData = makesPasses && onePass == nil
     let began = Date()
     try await run(session)
     let bytes = (try? FileManager.default.attributesOfItem(atPath: pending.path)[.size] as? NSNumber)?
@@ -56,15 +55,17 @@ struct ExportRun: Sendable {
     let name = try pending.commit(isPart: false)
     let limits = limitNotices(bytes: bytes ?? 0, seconds: made?.seconds ?? 0, of: asset)
     limits.forEach(note)
+    let passes = session.ovtPassCount
     let damage = SourceDamage(exported: session.ovtDamage).summary
     if progress == .json {
       Console.conclude(
         ExportEvent(
-          output: name, preset: preset.text, fileBytes: bytes ?? 0, passes: passes ? 2 : 1,
+          output: name, preset: preset.text, fileBytes: bytes ?? 0, passes: passes,
           wallSeconds: Date().timeIntervalSince(began), notices: [onePass].compactMap { $0 } + limits,
           damage: damage))
     }
-    try Console.print("file    \(name), \(Wording.bytes(bytes ?? 0))\(passes ? ", in 2 passes" : "")\n")
+    try Console.print(
+      "file    \(name), \(Wording.bytes(bytes ?? 0))\(passes > 1 ? ", in \(passes) passes" : "")\n")
     if let damage {
       throw Failure(
         "'\(movie)' is damaged, and '\(name)' holds what could be read: \(damage)",

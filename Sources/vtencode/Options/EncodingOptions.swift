@@ -64,8 +64,9 @@ struct EncodingOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Pixel format of the pictures given to the encoder; x420 has 10 bits. (default: y420; x420 with "
-        + "--profile main10)", valueName: "format"))
+      "Pixel format of the pictures given to the encoder; x420 has 10 bits. (default: y420, in conferencing 420v; "
+        + "x420 with --profile main10, and for sources of 10 bits where HEVC is not for conferencing)",
+      valueName: "format"))
   var pixelFormat: PixelFormat?
 
   @Option(
@@ -132,7 +133,9 @@ struct EncodingOptions: ParsableArguments {
   private static let streamEndings: Set = ["264", "h264", "avc", "265", "h265", "hevc"]
 
   @Option(
-    help: ArgumentHelp("Threads of the encoder. (default: by the number of processors)", valueName: "n"))
+    help: ArgumentHelp(
+      "Threads of the encoder; the package's own uses 16 at most. (default: by the number of processors)",
+      valueName: "n"))
   var threads: Int?
 
   @Option(
@@ -235,6 +238,10 @@ struct EncodingOptions: ParsableArguments {
     if let audioBitrate, !(8_000...1_024_000).contains(audioBitrate.bitsPerSecond) {
       throw ValidationError(
         "--audio-bitrate goes from 8k to 1024k (bits a second); try --audio-bitrate 128k.")
+    }
+    if verbose, telling.progress == .json {
+      throw ValidationError(
+        "--verbose prints lines for people, and --progress json objects alone; give one of them.")
     }
     try check("--frames", frames, in: 1...Int(Int32.max))
     try check("--keyframe-interval", keyframeInterval, in: 1...Int(Int32.max))

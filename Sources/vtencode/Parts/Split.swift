@@ -48,6 +48,7 @@ struct Split: AsyncParsableCommand {
     }
     for (name, isGiven) in [
       ("--out", options.out != nil), ("--psnr", options.psnr), ("--sandbox", options.sandbox),
+      ("--verbose", options.verbose),
     ] where isGiven { throw ValidationError("\(name) does not go with split; leave it out.") }
     guard plan.hasSuffix(".json") else { throw ValidationError("end the name of --plan in .json.") }
   }

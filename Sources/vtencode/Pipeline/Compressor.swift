@@ -35,6 +35,11 @@ final class Compressor: @unchecked Sendable {
       imageBufferAttributes: attributes as CFDictionary,
       compressedDataAllocator: nil, outputCallback: nil, refcon: nil, compressionSessionOut: &created)
     if status == kVTCouldNotFindVideoEncoderErr {
+      if let id = plan.encoderID, plan.conferencing != nil {
+        throw Failure(
+          "'\(id)' is no encoder with a low-latency mode for \(plan.codec.name) at \(plan.width)x\(plan.height); leave "
+            + "--encoder out, or see vtencode encoders")
+      }
       if let id = plan.encoderID {
         throw Failure(
           "there is no encoder '\(id)' for \(plan.codec.name) at \(plan.width)x\(plan.height); see vtencode encoders"
@@ -76,9 +81,10 @@ final class Compressor: @unchecked Sendable {
   deinit { VTCompressionSessionInvalidate(session) }
 
   private static func specification(_ plan: EncodingPlan) -> CFDictionary? {
-    if let id = plan.encoderID { return [kVTVideoEncoderSpecification_EncoderID: id] as CFDictionary }
-    guard plan.conferencing != nil else { return nil }
-    return [kVTVideoEncoderSpecification_EnableLowLatencyRateControl: true] as CFDictionary
+    var wishes: [CFString: Any] = [:]
+    if let id = plan.encoderID { wishes[kVTVideoEncoderSpecification_EncoderID] = id }
+    if plan.conferencing != nil { wishes[kVTVideoEncoderSpecification_EnableLowLatencyRateControl] = true }
+    return wishes.isEmpty ? nil : wishes as CFDictionary
   }
 
   func encode(_ frame: Frame) throws {

@@ -39,7 +39,7 @@ struct MovieSource: Sendable {
 
   static func open(_ file: InputFile, streamFrameRate: Double?) async throws -> MovieSource {
     let path = file.name
-    let options = streamFrameRate.map { [AVURLAssetElementaryStreamFrameRateKey: $0 as Any] }
+    let options = streamFrameRate.map { [OVTURLAssetElementaryStreamFrameRateKey: $0 as Any] }
     let asset = AVURLAsset(url: URL(fileURLWithPath: file.path), options: options)
     let videoTracks: [AVAssetTrack]
     let tracks: [AVAssetTrack]

@@ -74,6 +74,9 @@ struct Play: AsyncParsableCommand {
       throw ValidationError(
         "\(fullScreen ? "--full-screen" : "--no-bar") is for a window; leave it or --terminal out.")
     }
+    if overwriting.overwrite, snapshot == nil {
+      throw ValidationError("--overwrite is for --snapshot; give a file, or leave it out.")
+    }
     if let snapshot, !snapshot.lowercased().hasSuffix(".png") {
       throw ValidationError("--snapshot writes PNG; give a name that ends in .png.")
     }

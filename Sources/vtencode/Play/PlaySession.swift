@@ -30,7 +30,7 @@ final class PlaySession: @unchecked Sendable {
 
   init(_ options: Play, file: InputFile, snapshot: SideFile?) throws {
     (self.options, self.file, self.snapshot) = (options, file, snapshot)
-    let settings = options.frameRate.map { [AVURLAssetElementaryStreamFrameRateKey: $0 as Any] }
+    let settings = options.frameRate.map { [OVTURLAssetElementaryStreamFrameRateKey: $0 as Any] }
     item = AVPlayerItem(asset: AVURLAsset(url: URL(fileURLWithPath: file.path), options: settings))
     player = AVPlayer()
     layer = AVPlayerLayer(player: player)

@@ -60,7 +60,8 @@ struct Receive: AsyncParsableCommand {
 struct ReceiveOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "The port to listen on; with an address before it, on that address. (without a key: 127.0.0.1)",
+      "The port to listen on; with an address before it, on that address. (default address: 127.0.0.1; with a "
+        + "key or --insecure all of the machine's)",
       valueName: "port"), transform: Endpoint.reading(or: Endpoint.advice))
   var listen: Endpoint
 

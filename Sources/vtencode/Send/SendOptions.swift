@@ -89,6 +89,9 @@ struct SendOptions: ParsableArguments {
 
   func validate() throws {
     try validateDestination()
+    if overwriting.overwrite, sdp == nil {
+      throw ValidationError("--overwrite is for --sdp; give a file, or leave it out.")
+    }
     if source.hasPrefix(TestPictures.Format.scheme), TestPictures.Format(source) == nil {
       throw ValidationError("'\(source)' is no test picture; write test:, test:1280x720 or test:640x360@25.")
     }
