@@ -21,7 +21,13 @@ check_only=no
 for argument in "$@"; do
   case "$argument" in
     --tests) packages="$packages $test_packages" ;;
-    --browser) packages="$packages chromium" ;;
+    --browser)
+      # Ubuntu's package is a stub that wants snapd.
+      if command -v chromium >/dev/null 2>&1 || command -v chromium-browser >/dev/null 2>&1; then :
+      elif grep -qs '^ID=ubuntu' /etc/os-release; then
+        echo "install-dependencies: Ubuntu has Chromium as a snap alone: snap install chromium, then try again." >&2
+        exit 1
+      else packages="$packages chromium"; fi ;;
     --cross) packages="$packages qemu-user libc6-dev-arm64-cross libgcc-12-dev-arm64-cross" ;;
     --check) check_only=yes ;;
     *)
@@ -33,7 +39,7 @@ done
 
 if ! command -v dpkg-query >/dev/null 2>&1 || ! command -v apt-get >/dev/null 2>&1; then
   echo "install-dependencies: this script knows Debian and Ubuntu (apt) only." >&2
-  echo "On another system install these libraries with their headers, then build: FFmpeg 5 or later" >&2
+  echo "On another system install these libraries with their headers, then build: FFmpeg 5.1 or later" >&2
   echo "(libavformat, libavcodec, libavfilter, libavutil, libswresample, libswscale), SQLite, libsrtp 2, OpenSSL 3, libx264, libx265, SDL 2, and pkg-config." >&2
   exit 1
 fi
@@ -52,7 +58,15 @@ for package in $packages; do
 done
 missing=${missing# }
 
-if [ -z "$missing" ]; then exit 0; fi
+# FFmpeg 5.1, the first whose channel layouts have an order.
+check_ffmpeg() {
+  if pkg-config --atleast-version=59.27.100 libavformat 2>/dev/null; then return 0; fi
+  echo "install-dependencies: FFmpeg's libraries are older than 5.1 here (libavformat $(pkg-config --modversion libavformat 2>/dev/null || echo "not found"), needed: 59.27)." >&2
+  echo "Debian 12 and Ubuntu 24.04 have newer ones." >&2
+  return 1
+}
+
+if [ -z "$missing" ]; then check_ffmpeg; exit; fi
 if [ "$check_only" = yes ]; then
   echo "missing: $missing"
   exit 1
@@ -83,3 +97,4 @@ if ! { run_apt update && run_apt install --no-install-recommends $missing; }; th
   echo "Check the network and the package sources, then try again." >&2
   exit 1
 fi
+check_ffmpeg
