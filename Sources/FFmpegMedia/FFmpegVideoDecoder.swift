@@ -122,9 +122,11 @@ public final class FFmpegVideoDecoder: VideoDecoder {
     context.pointee.bits_per_coded_sample = stored?.bitsPerCodedSample ?? 0
     if let stored, stored.pixelFormat != AV_PIX_FMT_NONE { context.pointee.pix_fmt = stored.pixelFormat }
     // Where several threads decode the slices of a picture, the H.264 decoder neither conceals nor tells of those that
-    // are damaged: what the memory held before would be seen there.
-    let hidesDamage = configuration.isLowDelay && context.pointee.codec_id == AV_CODEC_ID_H264
-    context.pointee.thread_count = hidesDamage ? 1 : Int32(min(configuration.threads, 64))
+    // are damaged: what the memory held before would be seen there. The HEVC decoder then follows a null pointer in pictures with
+    // entropy_coding_sync_enabled_flag and persistent_rice_adaptation_enabled_flag whose slices have no entry points.
+    let isUnsafe = [AV_CODEC_ID_H264, AV_CODEC_ID_HEVC].contains(context.pointee.codec_id)
+    context.pointee.thread_count =
+      configuration.isLowDelay && isUnsafe ? 1 : Int32(min(configuration.threads, 64))
     context.pointee.thread_type =
       configuration.isLowDelay ? FF_THREAD_SLICE : FF_THREAD_FRAME | FF_THREAD_SLICE
     // A picture taken early cannot carry the decoder's verdict yet, so damage must stop the decoding. Otherwise the

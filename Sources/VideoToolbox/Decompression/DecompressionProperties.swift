@@ -65,7 +65,8 @@ enum DecompressionProperties {
       },
     Row(
       kVTDecompressionPropertyKey_ThreadCount, .integer(0...64),
-      "Threads for the decoder; 0 leaves the choice to it. Holds from the next key frame on."
+      "Threads for the decoder; 0 leaves the choice to it. Holds from the next key frame on. H.264 and HEVC that are decoded "
+        + "at once, or in real time, have one."
     ).with { $0.defaultValue = .number(0) },
     Row(
       kVTDecompressionPropertyKey_FieldMode,
@@ -149,9 +150,12 @@ enum DecompressionProperties {
 
   // MARK: - Settings
 
-  static func settings(_ store: PropertyStore<DecompressionState>) -> DecompressionSettings {
+  static func settings(
+    _ store: PropertyStore<DecompressionState>, _ options: DecompressionOptions? = nil
+  ) -> DecompressionSettings {
     var settings = DecompressionSettings()
-    settings.setup.threads = store[kVTDecompressionPropertyKey_ThreadCount]?.integer ?? 0
+    let ownThreads = store.isSet(kVTDecompressionPropertyKey_ThreadCount) ? nil : options?.threads
+    settings.setup.threads = ownThreads ?? store[kVTDecompressionPropertyKey_ThreadCount]?.integer ?? 0
     if store[kVTDecompressionPropertyKey_MaximizePowerEfficiency]?.boolean == true {
       settings.setup.threads = 1
     }
@@ -181,11 +185,14 @@ enum DecompressionProperties {
       settings.image.reducedSize = (Int(clamping: width), Int(clamping: height))
     }
     settings.image.allowsOtherDimensions =
-      store[kVTDecompressionPropertyKey_AllowBitstreamToChangeFrameDimensions]?.boolean ?? false
+      options != nil
+      || store[kVTDecompressionPropertyKey_AllowBitstreamToChangeFrameDimensions]?.boolean ?? false
     settings.image.minimumBuffers =
       store[kVTDecompressionPropertyKey_OutputPoolRequestedMinimumBufferCount]?.integer ?? 0
     if let transfer = store.object(kVTDecompressionPropertyKey_PixelTransferProperties) as? NSDictionary {
       settings.image.transfer = PixelTransferProperties.settings(transfer) ?? PixelTransferSettings()
+    } else if let options {
+      settings.image.transfer = options.transfer
     }
     return settings
   }
