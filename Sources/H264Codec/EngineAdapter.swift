@@ -23,7 +23,7 @@ final class EngineAdapter: VideoEncoder {
 
   init(_ configuration: VideoEncoderConfiguration) throws(CodecError) {
     self.configuration = configuration
-    let converted = try EncoderConfiguration(configuration)
+    let converted = try Self.converted(configuration)
     do { engine = try LowLatencyEncoder(configuration: converted) } catch { throw CodecError(engine: error) }
     let lowLatency = configuration.lowLatency ?? LowLatency()
     layers = LayerPattern(
@@ -34,6 +34,25 @@ final class EngineAdapter: VideoEncoder {
     parameterSets = ParameterSets(sps: [sets.sequence], pps: [sets.picture])
   }
 
+  /// A rate that follows a network rises: a stream with a level that allows no more than its first rate would end in a key
+  /// frame then. Level 3 allows this much, and who decodes any decodes that.
+  private static let levelBitRate = 10_000_000
+
+  private static func converted(_ configuration: VideoEncoderConfiguration) throws(CodecError)
+    -> EncoderConfiguration
+  {
+    var converted = try EncoderConfiguration(configuration)
+    converted.levelBitRate = levelBitRate
+    // A level better than between speed and quality; where the level follows the time, more of it.
+    if configuration.speed.effort == nil, configuration.speed.prefersSpeedOverQuality == false {
+      var between = configuration.speed
+      between.prefersSpeedOverQuality = nil
+      converted.speed = max(0, EncoderConfiguration.speed(effort: between.resolvedEffort) - 1)
+      if converted.encodeTimeShare != nil, !configuration.speed.savesPower { converted.encodeTimeShare = 0.7 }
+    }
+    return converted
+  }
+
   var reorderingDepth: Int { 0 }
   /// Nothing is ever held.
   func flush(output: (consuming CompressedFrame) -> Void) throws(CodecError) {}
@@ -41,7 +60,7 @@ final class EngineAdapter: VideoEncoder {
   func reconfigure(_ new: VideoEncoderConfiguration) throws(CodecError) -> Reconfiguration {
     guard new != configuration else { return .applied }
     guard new.lowLatency != nil || !H264Codec.looksAhead(new) else { return .needsNewStream }
-    var converted = try EncoderConfiguration(new)
+    var converted = try Self.converted(new)
     if new.asksForReferences(as: configuration) { converted.keepReferences(of: engine.configuration) }
     do {
       try engine.reconfigure(converted)

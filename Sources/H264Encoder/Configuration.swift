@@ -70,6 +70,9 @@ public struct EncoderConfiguration: Sendable, Equatable {
   public var profile: Profile = .high
   /// Ten times the level's number, 9 for 1b (31: level 3.1); nil: the lowest that the stream fits.
   public var level: Int?
+  /// Bits a second that the lowest level has to allow in any case, where none is set: a rate may rise so far without another
+  /// stream.
+  public var levelBitRate = 0
   /// Whether the level that is set is raised where its frame size, macroblock rate or bit rate (MaxFS, MaxMBPS, MaxBR) is too
   /// low, and the highest one stands for rates that none has: where a stream that a decoder may be too slow for is better
   /// than none.

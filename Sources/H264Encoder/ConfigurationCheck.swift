@@ -89,6 +89,7 @@ extension EncoderConfiguration {
     demands.frameRate = frameRate
     demands.referenceFrames = maximumReferences
     if case .averageBitRate(let rate) = rateControl { demands.bitRate = rate }
+    if level == nil { demands.bitRate = max(demands.bitRate, levelBitRate) }
     return demands
   }
 

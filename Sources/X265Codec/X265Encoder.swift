@@ -11,16 +11,30 @@
     private var pace: FramePace
     private var lastInput: Int64?
     private var lastKeyFrameInput: Int64?
+    /// nil where libx265 keeps to no buffer.
+    private var buffer: CarriedBuffer?
+    private var hasBegun = false
 
-    init(_ configuration: VideoEncoderConfiguration) throws(CodecError) {
+    init(_ asked: VideoEncoderConfiguration) throws(CodecError) {
+      let configuration = Self.own(asked)
       self.configuration = configuration
       let opened = try X265Stream(configuration, frameRate: configuration.frameRate ?? 30)
       stream = opened
+      buffer = opened.buffer.map { CarriedBuffer($0) }
       reorderingDepth = opened.reorderingDepth
       pace = FramePace(timescale: configuration.timescale, assumed: configuration.frameRate ?? 30)
     }
 
     let reorderingDepth: Int
+
+    /// In the low-latency mode nothing waits.
+    private static func own(_ asked: VideoEncoderConfiguration) -> VideoEncoderConfiguration {
+      guard asked.lowLatency != nil else { return asked }
+      var configuration = asked
+      configuration.maxFrameDelay = 0
+      configuration.allowsReordering = false
+      return configuration
+    }
 
     func encode(
       _ picture: InputPicture, request: FrameRequest, output: (consuming CompressedFrame) -> Void
@@ -32,7 +46,8 @@
         throw .unsupported("libx265 has no long-term references")
       }
       let duration = lastInput.map { picture.presentationTime - $0 } ?? picture.duration
-      if pace.note(duration: duration), configuration.rate.targetRate != nil {
+      // A pass is of one stream.
+      if pace.note(duration: duration), configuration.rate.targetRate != nil, configuration.pass == nil {
         // libx265 reckons with a steady frame rate, and takes no new one in mid-stream: a new stream goes on with the
         // rate at which frames really come.
         needsNewStream = true
@@ -48,30 +63,42 @@
       if isKeyFrameDue(at: picture.presentationTime) { request.forcesKeyFrame = true }
       lastInput = picture.presentationTime
       if request.forcesKeyFrame || lastKeyFrameInput == nil { lastKeyFrameInput = picture.presentationTime }
+      buffer?.goesIn(seconds: Double(pace.lastDuration) / Double(configuration.timescale))
+      hasBegun = true
       if let coded = try stream.encode(picture, request: request, frameDuration: pace.lastDuration) {
-        output(coded)
+        give(coded, output)
       }
+    }
+
+    private func give(_ coded: consuming CompressedFrame, _ output: (consuming CompressedFrame) -> Void) {
+      buffer?.comesOut(bits: Double(coded.data?.count ?? 0) * 8)
+      output(coded)
     }
 
     func complete(
       through presentationTime: Int64, output: (consuming CompressedFrame) -> Void
     ) throws(CodecError) {
       guard let stream else { return }
-      try stream.complete(through: presentationTime) { output($0) }
+      try stream.complete(through: presentationTime) { give($0, output) }
     }
 
     func flush(output: (consuming CompressedFrame) -> Void) throws(CodecError) {
       guard let stream, stream.heldFrameCount > 0 else { return }
       while stream.heldFrameCount > 0 {
         guard let coded = try stream.drain() else { break }
-        output(coded)
+        give(coded, output)
       }
       // libx265 takes no more frames once it was drained.
       self.stream = nil
     }
 
-    func reconfigure(_ new: VideoEncoderConfiguration) throws(CodecError) -> Reconfiguration {
+    func reconfigure(_ asked: VideoEncoderConfiguration) throws(CodecError) -> Reconfiguration {
+      let new = Self.own(asked)
       guard new != configuration else { return .applied }
+      // What a pass has learnt is of one stream: another one in the middle of it would be all that is left.
+      if new.pass != nil, new.pass == configuration.pass, hasBegun {
+        throw .invalidConfiguration("this cannot change in the middle of a pass")
+      }
       var same = new
       same.frameRate = configuration.frameRate
       same.rate = configuration.rate
@@ -91,8 +118,10 @@
 
     private func openStream() throws(CodecError) -> X265Stream {
       if let stream { return stream }
-      let opened = try X265Stream(configuration, frameRate: pace.assumed)
+      let carried = hasBegun ? buffer?.share ?? CarriedBuffer.usualShare : nil
+      let opened = try X265Stream(configuration, frameRate: pace.assumed, carried: carried)
       stream = opened
+      buffer = opened.buffer.map { CarriedBuffer($0) }
       lastKeyFrameInput = nil
       return opened
     }
@@ -112,13 +141,20 @@
     private(set) var assumed: Double
     private(set) var lastDuration: Int64
     private var smoothed: Double?
-    private var count = 0
+    /// Seconds of the last four frames.
+    private var latest: [Double] = []
+    /// Seconds since the pace was assumed.
+    private var age = 0.0
+    /// A pace that is slower than assumed leaves bits unused, and may wait so many seconds; one that is faster spends too many.
+    private static let patience = 2.0
 
     init(timescale: Int32, assumed: Double) {
       self.timescale = Double(timescale)
       self.assumed = assumed
       lastDuration = Int64(clamping: Double(timescale) / assumed)
     }
+
+    private var recent: Double { latest.reduce(0, +) / Double(max(latest.count, 1)) }
 
     /// - Returns: true if the pace has left what rate control reckons with.
     mutating func note(duration: Int64) -> Bool {
@@ -127,14 +163,21 @@
       let seconds = min(Double(duration) / timescale, 1)
       let pace = (smoothed ?? seconds) * 0.85 + seconds * 0.15
       smoothed = pace
-      count += 1
-      return count >= 4 && abs(pace * assumed - 1) > 0.1
+      latest.append(seconds)
+      if latest.count > 4 { latest.removeFirst() }
+      age += seconds
+      guard latest.count == 4 else { return false }
+      if pace * assumed < 0.9, recent * assumed < 0.9 { return true }
+      return pace * assumed > 1.1 && recent * assumed > 1.1 && age >= Self.patience
     }
 
-    /// A new stream starts at the present pace.
+    /// A new stream starts at the present pace: of the last frames alone, as what was before them is over.
     mutating func restart() {
-      if let smoothed, smoothed > 0 { assumed = 1 / smoothed }
-      count = 0
+      let pace = recent
+      if pace > 0 { assumed = 1 / pace }
+      smoothed = pace
+      latest = []
+      age = 0
     }
   }
 #endif

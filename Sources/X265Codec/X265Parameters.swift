@@ -9,8 +9,11 @@
   final class X265Parameters {
     let api: UnsafePointer<x265_api>
     let param: UnsafeMutablePointer<x265_param>
+    /// The decoder's buffer; nil where libx265 keeps to none.
+    private(set) var buffer: BufferModel?
 
-    init(_ c: VideoEncoderConfiguration) throws(CodecError) {
+    /// - Parameter carried: How full the decoder's buffer is, 0 to 1, where the stream goes on from another; nil: as one begins.
+    init(_ c: VideoEncoderConfiguration, carried: Double? = nil) throws(CodecError) {
       let depth: Int32 = c.profile == .hevcMain10 ? 10 : 8
       guard let api = ovt_x265_api(depth) else {
         throw .unsupported("this libx265 was built without \(depth) bits")
@@ -20,14 +23,14 @@
       api.pointee.param_default(param)
       self.api = api
       self.param = param
-      try fill(c)
+      try fill(c, carried)
     }
 
     deinit { api.pointee.param_free(param) }
 
     // MARK: - Translation
 
-    private func fill(_ c: VideoEncoderConfiguration) throws(CodecError) {
+    private func fill(_ c: VideoEncoderConfiguration, _ carried: Double?) throws(CodecError) {
       try check(c)
       let presets = [
         "ultrafast", "superfast", "veryfast", "faster", "fast", "medium", "slow", "slower", "veryslow",
@@ -57,7 +60,7 @@
       // Only B frames can refer across a key frame.
       param.pointee.bOpenGOP = c.allowsOpenGOP && param.pointee.bframes > 0 ? 1 : 0
       setColor(c)
-      setRate(c.rate, expectedDuration: c.expectedDuration)
+      setRate(c.rate, expectedDuration: c.expectedDuration, carried: carried)
       setHDR(c.hdr)
       if let pass = c.pass { setPass(pass) }
       guard api.pointee.param_apply_profile(param, c.profile == .hevcMain10 ? "main10" : "main") == 0 else {
@@ -179,7 +182,7 @@
     /// Seconds from which on libx265 comes to its rate by itself.
     private static let steadyDuration = 8.0
 
-    private func setRate(_ rate: RateControl, expectedDuration: Double?) {
+    private func setRate(_ rate: RateControl, expectedDuration: Double?, carried: Double?) {
       param.pointee.rc.qpMin = Int32(rate.minQP ?? 0)
       param.pointee.rc.qpMax = Int32(rate.maxQP ?? 51)
       var model = rate.bufferModel
@@ -201,13 +204,15 @@
         param.pointee.rc.bitrate = Self.kilobits(target)
         // libx265's average rate lets a clip of some seconds miss its rate by a fifth or more, and has nothing to
         // change that. A buffer that fills at the target rate holds it, but takes a tenth of the speed: rows wait
-        // for what others have spent. A longer stream has the time to come back.
-        if model == nil, (expectedDuration ?? 0) < Self.steadyDuration {
+        // for what others have spent. A longer stream has the time to come back, but not one that others follow.
+        if model == nil, carried != nil || (expectedDuration ?? 0) < Self.steadyDuration {
           model = BufferModel(
             maximumRate: target, size: Int(clamping: Double(target) * 1.6),
             initialFullness: rate.initialBufferFullness ?? 0.87)
         }
       }
+      if let carried { model?.initialFullness = carried }
+      buffer = model
       guard let model else { return }
       param.pointee.rc.vbvMaxBitrate = Self.kilobits(model.maximumRate)
       param.pointee.rc.vbvBufferSize = Self.kilobits(model.size)

@@ -23,11 +23,16 @@
     /// Presentation times of the frames that are held.
     private var held: Set<Int64> = []
     var heldFrameCount: Int { held.count }
+    /// As it was at the stream's beginning; nil where libx265 keeps to none.
+    var buffer: BufferModel? { parameters.buffer }
 
-    init(_ configuration: VideoEncoderConfiguration, frameRate: Double) throws(CodecError) {
+    /// - Parameter carried: How full the decoder's buffer is, 0 to 1, where this one goes on from another stream.
+    init(
+      _ configuration: VideoEncoderConfiguration, frameRate: Double, carried: Double? = nil
+    ) throws(CodecError) {
       var configuration = configuration
       configuration.frameRate = frameRate
-      parameters = try X265Parameters(configuration)
+      parameters = try X265Parameters(configuration, carried: carried)
       api = parameters.api
       guard let handle = api.pointee.encoder_open(parameters.param) else {
         throw .invalidConfiguration("libx265 does not take these settings")

@@ -50,6 +50,21 @@ import Testing
     #expect(throws: EncoderError.self) { try LookAheadEncoder(configuration: c) }
   }
 
+  @Test("With a cap on the QP a buffer gives way, and no macroblock is given up")
+  func cap() throws {
+    var c = Self.configuration(.average(40_000))
+    c.buffer = .init(maximumRate: 60_000, size: 20_000)
+    c.stream.maximumQP = 24
+    let run = try LookAheadRun(c, count: 40) { Self.content($0) }
+    #expect(run.frames.allSatisfy { $0.facts.highestQP <= 24 })
+    // Nothing that is skipped or flat for want of bits: as good as with the QP alone.
+    var fixed = Self.configuration(.quality(24))
+    fixed.stream.maximumQP = 24
+    let wanted = try LookAheadRun(fixed, count: 40) { Self.content($0) }
+    func bits(_ run: LookAheadRun) -> Int { run.frames.reduce(0) { $0 + $1.facts.bits } }
+    #expect(bits(run) > bits(wanted) * 8 / 10, "\(bits(run)) \(bits(wanted))")
+  }
+
   /// Fullest window of so many frames, in bits.
   private static func fullest(_ run: LookAheadRun, frames: Int) -> Int {
     let bits = run.frames.map(\.facts.bits)

@@ -56,6 +56,31 @@ import Testing
     #expect(narrow.allSatisfy { $0.lowestQP >= 24 && $0.highestQP <= 34 })
   }
 
+  @Test("A QP for one frame is that of all its macroblocks, and no other frame's", arguments: [14, 46])
+  func fixedForOne(_ qp: Int) throws {
+    var c = EncoderConfiguration(width: Self.width, height: Self.height)
+    c.rateControl = .averageBitRate(120_000)
+    c.adaptiveQuantisation = 0
+    let content = SyntheticContent(kind: .motion, width: Self.width, height: Self.height, seed: 4)
+    func frames(_ fixed: Int?) throws -> [FrameFacts] {
+      let encoder = try LowLatencyEncoder(configuration: c)
+      return try (0..<60).map { n in
+        var options = FrameOptions()
+        if n == 30 { options.qp = fixed }
+        return try content.frame(n).withSource(planar: true, padding: 0) {
+          try encoder.encode($0, options: options).facts
+        }
+      }
+    }
+    let (usual, marked) = (try frames(nil), try frames(qp))
+    #expect(marked[30].lowestQP == qp && marked[30].highestQP == qp)
+    #expect(usual[30].highestQP != qp)
+    if qp > 40 {
+      // Those after it are as they would have been.
+      for n in 33..<40 { #expect(marked[n].averageQP < usual[n].averageQP + 3, "\(n)") }
+    }
+  }
+
   @Test("Frames are dropped only where that is allowed, and then the rate is kept all the same")
   func dropping() throws {
     func tight(_ c: inout EncoderConfiguration) {

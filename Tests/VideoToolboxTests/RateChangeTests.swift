@@ -31,4 +31,106 @@ import VideoToolbox
     #expect(samples.count == 24)
     #expect(samples.map(\.isSync) == [true] + Array(repeating: false, count: 23))
   }
+
+  @Test("A call's rate rises far beyond its first one without a key frame", arguments: [true, false])
+  func rises(isLowLatency: Bool) throws {
+    let session = try makeSession(
+      width: 320, height: 240,
+      specification: isLowLatency
+        ? [kVTVideoEncoderSpecification_EnableLowLatencyRateControl: true]
+        : [kVTVideoEncoderSpecification_EncoderID: "org.openvideotoolbox.videoencoder.h264"],
+      properties: [
+        kVTCompressionPropertyKey_AverageBitRate: 100_000, kVTCompressionPropertyKey_RealTime: true,
+      ])
+    let samples = try encode(session, TestClip(noise: 20), count: 40) { frame in
+      if frame == 15 {
+        #expect(
+          VTSessionSetProperty(
+            session, key: kVTCompressionPropertyKey_AverageBitRate, value: 5_000_000 as CFNumber) == noErr)
+      }
+      return nil
+    }
+    #expect(samples.map(\.isSync) == [true] + Array(repeating: false, count: 39))
+    let sizes = samples.map { CMSampleBufferGetTotalSampleSize($0) }
+    #expect(sizes[25...].reduce(0, +) > sizes[5..<15].reduce(0, +) * 6, "\(sizes)")
+  }
+
+  #if X265
+    /// Thirty pictures a second, then ten, then thirty.
+    @Test("libx265 keeps to a rate where pictures come at an uneven pace", arguments: [true, false])
+    func unevenPace(isLowLatency: Bool) throws {
+      let clip = TestClip(noise: 20)
+      let session = try makeSession(
+        kCMVideoCodecType_HEVC,
+        specification: isLowLatency
+          ? [kVTVideoEncoderSpecification_EnableLowLatencyRateControl: true] : nil,
+        properties: [
+          kVTCompressionPropertyKey_AverageBitRate: 500_000, kVTCompressionPropertyKey_ExpectedFrameRate: 30,
+          kVTCompressionPropertyKey_DataRateLimits: [94_000, 1] as NSArray,
+        ])
+      let collector = Collector()
+      var time = CMTime.zero
+      for index in 0..<120 {
+        let duration = CMTime(value: (40..<80).contains(index) ? 3 : 1, timescale: 30)
+        try check(
+          VTCompressionSessionEncodeFrame(
+            session, imageBuffer: clip.buffer(index), presentationTimeStamp: time, duration: duration,
+            frameProperties: nil, infoFlagsOut: nil
+          ) { status, flags, sample in collector.add(status, flags, sample) }, "frame \(index)")
+        time = time + duration
+      }
+      try check(
+        VTCompressionSessionCompleteFrames(session, untilPresentationTimeStamp: .invalid), "complete")
+      let samples = collector.samples
+      #expect(samples.count == 120)
+      let bytes = samples.reduce(0) { $0 + CMSampleBufferGetTotalSampleSize($1) }
+      let rate = Double(bytes) * 8 / time.seconds
+      #expect(rate < 500_000 * 1.15 && rate > 500_000 * 0.6, "\(rate)")
+      // Where the pace changed, and at the beginning.
+      #expect(samples.count { $0.isSync } <= 6, "\(samples.count { $0.isSync })")
+      let fullest = RateMeasure(samples, frameDuration: 1.0 / 30).windows(of: 1).max() ?? 0
+      #expect(fullest <= 94_000 * 115 / 100, "\(fullest)")
+    }
+
+    @Test("What the stream does not hold makes no key frame with libx265 in the low-latency mode")
+    func unchangedStream() throws {
+      let session = try makeSession(
+        kCMVideoCodecType_HEVC,
+        specification: [kVTVideoEncoderSpecification_EnableLowLatencyRateControl: true],
+        properties: [kVTCompressionPropertyKey_AverageBitRate: 500_000])
+      let samples = try encode(session, TestClip(), count: 12) { frame in
+        if frame == 6 {
+          let aperture: NSDictionary = [
+            kCVImageBufferCleanApertureWidthKey: 300, kCVImageBufferCleanApertureHeightKey: 200,
+            kCVImageBufferCleanApertureHorizontalOffsetKey: 0,
+            kCVImageBufferCleanApertureVerticalOffsetKey: 0,
+          ]
+          #expect(
+            VTSessionSetProperty(session, key: kVTCompressionPropertyKey_CleanAperture, value: aperture)
+              == noErr)
+        }
+        return nil
+      }
+      #expect(samples.count { $0.isSync } == 1)
+    }
+  #endif
+
+  @Test("Quality before speed is more work than neither, with the engine that holds nothing back")
+  func preference() throws {
+    var sizes: [Int] = []
+    for wish in [true, nil, false] as [Bool?] {
+      let session = try makeSession(
+        specification: [kVTVideoEncoderSpecification_EnableLowLatencyRateControl: true],
+        properties: [kVTCompressionPropertyKey_Quality: 0.5, kOVTCompressionPropertyKey_ThreadCount: 1])
+      if let wish {
+        try check(
+          VTSessionSetProperty(
+            session, key: kVTCompressionPropertyKey_PrioritizeEncodingSpeedOverQuality,
+            value: wish ? kCFBooleanTrue : kCFBooleanFalse), "preference")
+      }
+      let samples = try encode(session, TestClip(), count: 20)
+      sizes.append(samples.reduce(0) { $0 + CMSampleBufferGetTotalSampleSize($1) })
+    }
+    #expect(Set(sizes).count == 3 && sizes[2] < sizes[0], "\(sizes)")
+  }
 }

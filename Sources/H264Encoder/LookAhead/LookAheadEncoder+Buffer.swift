@@ -11,12 +11,16 @@ extension LookAheadEncoder {
     let leading = flight.leading
     var qp = flight.qp
     var attempts = 0
+    // With a cap on the QP no macroblock is given up, unless the limits are hard ones: what it takes too much lacks later.
+    let cap = Double(configuration.stream.maximumQP)
+    let givesWay = cap < 51 && configuration.stream.dataRateLimits.isEmpty
     while Double(output.pointee.bits) > room, attempts < 5 {
+      if givesWay, qp >= cap { break }
       attempts += 1
       recodedPictures += 1
       let over = Double(output.pointee.bits) / max(room, 1)
-      qp = min(qp + max(1.5, 7 * log2Approx(over) + 0.5), Double(configuration.stream.maximumQP))
-      if attempts >= 4 || qp >= Double(configuration.stream.maximumQP) {
+      qp = min(qp + max(1.5, 7 * log2Approx(over) + 0.5), cap)
+      if !givesWay, attempts >= 4 || qp >= cap {
         // What is left is coded macroblock by macroblock within what there is; if that fails, as cheaply as can be.
         attempts = max(attempts, 4)
         let left = max(room - Double(leading.count * 8), 64)

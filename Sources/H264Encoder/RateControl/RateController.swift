@@ -111,6 +111,8 @@ struct RateController {
   private var residual = ResidualHistogram()
   /// Nothing predicts it: a key frame or a cut.
   private var isNew = false
+  /// Its QP was asked for: it says nothing of what others are to have.
+  private var isFixed = false
   /// It was told what to refer to: that is further away than usual.
   private var isRepair = false
   private var isStill = false
@@ -168,6 +170,7 @@ struct RateController {
     duration = min(max(options.duration ?? 1 / configuration.frameRate, 1e-4), 120)
     isRepair = options.references != .automatic && !isKeyFrame
     isNew = isKeyFrame || isSceneChange
+    isFixed = options.qp != nil
     var decision = Decision()
     let (minQP, maxQP) = (configuration.minimumQP, configuration.maximumQP)
     interval.take(duration)
@@ -228,6 +231,12 @@ struct RateController {
       // The time passes and drains the line.
       decision.drop = true
       account(0)
+      return decision
+    }
+    if isFixed {
+      // In place of what rate control would choose, for this picture alone: hard limits bound it, and nothing else.
+      if let allowed { limit(&decision, target: allowed * 0.9, maximum: allowed, most: allowed, isKeyFrame) }
+      lastLimit = allowed ?? .infinity
       return decision
     }
     layers[layer].qp = qp - offset
@@ -419,7 +428,7 @@ struct RateController {
     account(Double(bits))
     guard configuration.rate != nil else { return }
     rateChanged = false
-    floor.note(min(max(qp, 0), 51), duration: duration)
+    if !isFixed { floor.note(min(max(qp, 0), 51), duration: duration) }
     // As `RowBudget.isExhausted` saw it.
     let isExhausted =
       isCurtailed || Double(bits + 512) + Double(rows * columns) * cheapest(isKeyFrame) > lastLimit
@@ -434,7 +443,7 @@ struct RateController {
       for i in layers.indices {
         layers[i].isKnown = false
         (layers[i].came, layers[i].expected) = (0, 0)
-        layers[i].qp = qp
+        if !isFixed { layers[i].qp = qp }
         layers[i].isIdle = false
         layers[i].isStarved = isStarved
       }
@@ -456,6 +465,7 @@ struct RateController {
       bits: Double(bits), units: units,
       weight: framesSinceKey < 3 ? learning.early : misses > 1 ? learning.missed : learning.usual)
     // What the rows made of it.
+    if isFixed { return }
     let miss = qp - offset - layers[layer].qp
     if abs(miss) > 1 { layers[layer].qp += miss * 0.5 }
   }

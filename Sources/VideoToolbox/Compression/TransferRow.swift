@@ -40,9 +40,12 @@ extension CompressionProperty {
 extension PixelTransferSettings {
   /// Whether a buffer of the right size and format has to be changed all the same.
   func changes(_ buffer: CVPixelBuffer) -> Bool {
-    if primaries != nil || transfer != nil || matrix != nil { return true }
-    // A part of the picture, or pixels of another shape.
-    return scalingMode != kVTScalingMode_Normal as String
+    primaries != nil || transfer != nil || matrix != nil || changesShape(of: buffer)
+  }
+
+  /// Whether a part of the picture is to fill all of it, or its pixels are to have another shape.
+  func changesShape(of buffer: CVPixelBuffer) -> Bool {
+    scalingMode != kVTScalingMode_Normal as String
       && (cleanAperture != nil || pixelAspect != nil
         || CVBufferHasAttachment(buffer, kCVImageBufferCleanApertureKey)
         || CVBufferHasAttachment(buffer, kCVImageBufferPixelAspectRatioKey))

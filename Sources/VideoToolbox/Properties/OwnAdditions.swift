@@ -45,7 +45,7 @@ public nonisolated(unsafe) let kOVTCompressionPropertyKey_AllowsPartialPasses: C
 
 /// True has the stream say what its decoder's buffer is (hypothetical reference decoder, E.1.2 of H.264), and each frame
 /// when it is taken out of it and shown (buffering period and picture timing messages, D.1.2 and D.1.3), as multiplexers
-/// and broadcast want it. It needs a buffer: a constant or a variable rate, `VBVMaxBitRate` or `VBVBufferDuration` beside
+/// and broadcast want it. It needs a buffer: a constant or a variable rate, `VBVBufferDuration` beside
 /// an average one, data rate limits, or `kOVTCompressionPropertyKey_MaximumQueueDelay`; without one the session cannot be prepared (kVTParameterErr). Encoders of this
 /// package's own engine, other than in the low-latency mode. Boolean, false by default.
 public nonisolated(unsafe) let kOVTCompressionPropertyKey_WritesBufferTiming: CFString =
