@@ -14,6 +14,8 @@ package final class AudioDecoder {
     package var isInterleaved: Bool
     package var sampleRate: Int
     package var channels: Int
+    /// Half the length of the filter for another sample rate; nil: libswresample's own, 32.
+    package var filterSize: Int?
 
     package init(
       bits: Int, isFloat: Bool, isBigEndian: Bool, isInterleaved: Bool, sampleRate: Int, channels: Int
@@ -280,6 +282,9 @@ package final class AudioDecoder {
     let code = swr_alloc_set_opts2(
       &made, &target, sampleFormat, Int32(format.sampleRate), &source, AVSampleFormat(inputFormat), inputRate,
       0, nil)
+    if let size = format.filterSize, let made {
+      av_opt_set_int(UnsafeMutableRawPointer(made), "filter_size", Int64(size), 0)
+    }
     guard code >= 0, swr_init(made) >= 0 else {
       swr_free(&made)
       throw MediaFileError(.unsupportedFormat, "this sound cannot be converted as asked")

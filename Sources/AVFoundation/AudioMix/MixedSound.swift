@@ -8,6 +8,7 @@ extension SoundRequirements {
     format = AudioDecoder.Format(
       bits: 32, isFloat: true, isBigEndian: false, isInterleaved: true,
       sampleRate: other.format.sampleRate, channels: other.format.channels)
+    format.filterSize = other.format.filterSize
   }
 }
 

@@ -23,6 +23,8 @@ open class AVSampleBufferAudioRenderer: NSObject, SynchronizedRenderer, @uncheck
   private let own = CMTimebase.onHostClock()
   private var currentStatus = AVQueuedSampleBufferRenderingStatus.unknown
   private var currentError: AVError?
+  /// Whether the sink was asked to start, and has not failed since.
+  private var hasSink = false
   private var loudness: Float = 1
   private var isSilenced = false
   private var sink: (any OVTAudioSink)?
@@ -81,6 +83,7 @@ open class AVSampleBufferAudioRenderer: NSObject, SynchronizedRenderer, @uncheck
           render(samples, hostTime)
         }
       } catch {
+        self?.lock.withLock { self?.hasSink = false }
         self?.fail(
           AVError(
             .deviceNotConnected, reason: "The sound device cannot be used: \(error.localizedDescription)",
@@ -115,15 +118,19 @@ open class AVSampleBufferAudioRenderer: NSObject, SynchronizedRenderer, @uncheck
       let frames = try SoundFrames(sampleBuffer)
       // What is over is not kept, heard or not; a device may be a little late.
       let past = CMTimebaseGetTime(timebase) - CMTime(value: 1, timescale: 1)
-      let (isNew, lost) = lock.withLock {
+      let (isNew, starts, lost) = lock.withLock {
         if currentStatus == .unknown { currentStatus = .rendering }
         sound.removePast(past)
         let lost = !sound.isEmpty
-        return (sound.append(frames), lost)
+        let isNew = sound.append(frames)
+        // A sink that failed is tried again after a flush.
+        let starts = isNew || !hasSink && currentStatus == .rendering
+        if starts { hasSink = true }
+        return (isNew, starts, lost)
       }
       request.received()
-      guard isNew else { return }
-      if lost {
+      guard starts else { return }
+      if isNew, lost {
         NotificationCenter.default.post(
           name: .AVSampleBufferAudioRendererWasFlushedAutomatically, object: self,
           userInfo: [AVSampleBufferAudioRendererFlushTimeKey: NSValue(time: CMTimebaseGetTime(timebase))])

@@ -152,7 +152,8 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
     return max(job?.passCount ?? 0, status == .completed ? 1 : 0)
   }
 
-  /// Exports; `handler` is called once, on any thread. See `status`.
+  /// Exports, once: of a session that has begun before nothing becomes of it. `handler` is called once, on any thread. See
+  /// `status`.
   @preconcurrency open func exportAsynchronously(completionHandler handler: @escaping @Sendable () -> Void) {
     let begun = lock.withLock { () -> Bool in
       guard currentStatus == .unknown else { return false }
@@ -173,8 +174,15 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
   }
 
   /// Exports into a file.
-  /// - Throws: `AVError`; when the task is cancelled, so is the export.
+  /// - Throws: `AVError`: `operationNotAllowed` of a session that has begun before; when the task is cancelled, so is the
+  ///   export.
   open func export(to url: URL, as fileType: AVFileType) async throws {
+    // One that is cancelled already says so.
+    guard [.unknown, .cancelled].contains(status) else {
+      throw AVError(
+        .operationNotAllowed, reason: "The session has exported, or is about to.",
+        advice: "Make a session for each export.")
+    }
     outputURL = url
     outputFileType = fileType
     await withTaskCancellationHandler {

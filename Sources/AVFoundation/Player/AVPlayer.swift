@@ -211,7 +211,10 @@ open class AVPlayer: NSObject, PlaybackOwner, @unchecked Sendable {
         waits = newValue
         return self.item
       }
-      if let playback = item?.playback { playback.lock.withLock { playback.shared.waits = newValue } }
+      guard let playback = item?.playback else { return }
+      playback.lock.withLock { playback.shared.waits = newValue }
+      // What it was waiting for is no longer waited for.
+      if !newValue, timeControlStatus == .waitingToPlayAtSpecifiedRate { setRate(rate) }
     }
   }
 

@@ -26,6 +26,17 @@ struct ColorRequirements: Sendable {
     matrix = try name(AVVideoYCbCrMatrixKey, CVYCbCrMatrixGetIntegerCodePointForString)
   }
 
+  /// Whether a picture has these colours already.
+  func isMet(by image: CVPixelBuffer) -> Bool {
+    func has(_ key: CFString, _ wish: String) -> Bool {
+      CVBufferCopyAttachment(image, key, nil) as? String == wish
+    }
+    return has(kCVImageBufferColorPrimariesKey, primaries)
+      && has(kCVImageBufferTransferFunctionKey, transferFunction)
+      && (!PixelConverter.isYCbCr(CVPixelBufferGetPixelFormatType(image))
+        || has(kCVImageBufferYCbCrMatrixKey, matrix))
+  }
+
   /// - Throws: `AVError.unsupportedOutputSettings` if a track's pictures cannot be converted to these colours.
   func check(against stream: MediaStream) throws {
     let source = stream.codec.pointer.pointee

@@ -16,6 +16,9 @@ struct FieldRequirements: Sendable {
   private var mode: String?
   private var deinterlaceMode: String?
 
+  /// Whether a program asks for anything.
+  var isSet: Bool { temporal != nil || mode != nil || deinterlaceMode != nil }
+
   init() {}
 
   init(_ settings: [String: Any]) throws {

@@ -4,7 +4,7 @@ import Foundation
 
 /// What a program wants sound to be like: linear PCM.
 struct SoundRequirements: Sendable {
-  let format: AudioDecoder.Format
+  var format: AudioDecoder.Format
 
   init(_ settings: [String: Any], for stream: MediaStream) throws {
     func complain(_ reason: String) -> AVError {
@@ -40,6 +40,9 @@ struct SoundRequirements: Sendable {
       isBigEndian: number(AVLinearPCMIsBigEndianKey).map { $0 != 0 } ?? false,
       isInterleaved: number(AVLinearPCMIsNonInterleaved).map { $0 == 0 } ?? true, sampleRate: Int(rate),
       channels: Int(channels))
+    var conversion = AudioEncoder.Request()
+    try conversion.adopt(conversion: settings)
+    format.filterSize = conversion.filterSize
   }
 
   /// The same with another rate.

@@ -24,7 +24,13 @@ open class AVAssetReaderVideoCompositionOutput: AVAssetReaderOutput, @unchecked 
       guard !videoTracks.isEmpty, videoTracks.allSatisfy({ $0.mediaType == .video }) else {
         throw AVError(.operationNotAllowed, reason: "What is to be composed is not video.")
       }
-      return try PictureRequirements(videoSettings ?? [:])
+      let wanted = try PictureRequirements(videoSettings ?? [:])
+      guard !wanted.fields.isSet else {
+        throw AVError(
+          .unsupportedOutputSettings, reason: "A composition's pictures have no fields.",
+          advice: "Leave the field and deinterlacing modes out.")
+      }
+      return wanted
     }.mapError { AVError.reading($0) }
     super.init()
   }
@@ -69,6 +75,6 @@ open class AVAssetReaderVideoCompositionOutput: AVAssetReaderOutput, @unchecked 
     }
     return try ComposedVideo(
       composition, customVideoCompositor ?? LayerCompositor(), videoTracks, request.get(),
-      asset: asset, damage: damage)
+      asset: asset, copies: copies, damage: damage)
   }
 }

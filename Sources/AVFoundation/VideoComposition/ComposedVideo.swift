@@ -75,6 +75,10 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
   private var samples = PictureSamples()
   private let converter = PixelConverter()
   private var pool: CVPixelBufferPool?
+  /// Whether clients may write to the pictures.
+  private let copies: Bool
+  private let copier = PictureCopier()
+  private var colorTransfer: VTPixelTransferSession?
 
   private let lock = Lock()
   private var pending: AVAsynchronousVideoCompositionRequest?
@@ -82,11 +86,12 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
 
   init(
     _ composition: AVVideoComposition, _ compositor: any AVVideoCompositing, _ tracks: [AVAssetTrack],
-    _ requirements: PictureRequirements, asset: AVAsset, damage: DamageLog = DamageLog()
+    _ requirements: PictureRequirements, asset: AVAsset, copies: Bool = false, damage: DamageLog = DamageLog()
   ) throws {
     self.composition = composition
     self.compositor = compositor
     self.requirements = requirements
+    self.copies = copies
     assetEnd = asset.duration
     assured = AssuredTimes(asset)
     instructions = composition.instructions
@@ -97,6 +102,7 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
       composition, size: composition.renderSize,
       attributes: compositor.requiredPixelBufferAttributesForRenderContext)
     var settings: [String: Any] = compositor.sourcePixelBufferAttributes ?? [:]
+    settings[kVTDecompressionPropertyKey_ThreadCount as String] = requirements.threads
     let cursors = try tracks.map { track in
       // Pixels that are not square are made so.
       if compositor is LayerCompositor {
@@ -255,8 +261,13 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
       }
     }
     color?.tag(image)
+    var picture = try converted(image)
+    // Others show it too: the decoder, or the next picture of the composition.
+    if copies, frames.values.contains(where: { CMSampleBufferGetImageBuffer($0) === picture }) {
+      picture = try copier.copy(picture)
+    }
     return try samples.make(
-      try converted(image),
+      picture,
       CMSampleTimingInfo(
         duration: try duration(at: time), presentationTimeStamp: time, decodeTimeStamp: .invalid))
   }
@@ -279,7 +290,9 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
       ? own : requirements.formats[0]
     let width = requirements.width ?? CVPixelBufferGetWidth(image)
     let height = requirements.height ?? CVPixelBufferGetHeight(image)
-    if format == own, width == CVPixelBufferGetWidth(image), height == CVPixelBufferGetHeight(image) {
+    if format == own, width == CVPixelBufferGetWidth(image), height == CVPixelBufferGetHeight(image),
+      requirements.color?.isMet(by: image) ?? true
+    {
       return image
     }
     if pool == nil {
@@ -292,11 +305,41 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
     var target: CVPixelBuffer?
     if let pool { CVPixelBufferPoolCreatePixelBuffer(kCFAllocatorDefault, pool, &target) }
     guard let target else { throw AVError(.outOfMemory, reason: "There is no memory for a picture.") }
+    if let color = requirements.color {
+      try transfer(color, image, to: target)
+      return target
+    }
     CompositionColor.copyTags(from: image, to: target)
     do { try converter.convert(image, to: target) } catch {
       throw AVError(
         .decodeFailed, reason: "The picture cannot be converted: \(error).", underlying: error)
     }
     return target
+  }
+
+  private func transfer(_ color: ColorRequirements, _ image: CVPixelBuffer, to target: CVPixelBuffer) throws {
+    if colorTransfer == nil {
+      VTPixelTransferSessionCreate(allocator: nil, pixelTransferSessionOut: &colorTransfer)
+      for (key, value) in [
+        (kVTPixelTransferPropertyKey_DestinationColorPrimaries, color.primaries),
+        (kVTPixelTransferPropertyKey_DestinationTransferFunction, color.transferFunction),
+        (kVTPixelTransferPropertyKey_DestinationYCbCrMatrix, color.matrix),
+      ] {
+        guard let colorTransfer,
+          VTSessionSetProperty(colorTransfer, key: key, value: value as CFString) == noErr
+        else {
+          throw AVError(
+            .unsupportedOutputSettings, reason: "Composed pictures cannot be converted to \(value).",
+            advice: "Give colours of AVVideoSettings that pictures can be converted to.")
+        }
+      }
+    }
+    guard let colorTransfer,
+      VTPixelTransferSessionTransferImage(colorTransfer, from: image, to: target) == noErr
+    else {
+      throw AVError(
+        .decodeFailed, reason: "The composition's colours cannot be converted to these.",
+        advice: "A high dynamic range cannot be made of an ordinary one.")
+    }
   }
 }

@@ -56,13 +56,15 @@ extension AVAssetWriter {
 // MARK: - Segments
 
 extension AVAssetWriter {
-  /// Length of a segment. Indefinite: each `flushSegment()` ends one.
+  /// Length of a segment, which ends where a sync sample comes so much after its beginning, or later. Invalid, as it is
+  /// unless set: six seconds. Indefinite: each `flushSegment()` ends one.
   public var preferredOutputSegmentInterval: CMTime {
     get { lock.withLock { properties.segmentInterval } }
     set { lock.withLock { properties.segmentInterval = newValue } }
   }
 
-  /// The source time at which the first segment begins: that of the session.
+  /// The source time that segments are counted from: the first one ends where a sync sample comes one interval after it, or
+  /// the next multiple after the session's start. Invalid, as it is unless set: the session's start.
   public var initialSegmentStartTime: CMTime {
     get { lock.withLock { properties.segmentStart } }
     set { lock.withLock { properties.segmentStart = newValue } }
@@ -80,7 +82,8 @@ extension AVAssetWriter {
     set { lock.withLock { properties.delegate = newValue } }
   }
 
-  /// Ends the current segment. The next one begins with the next sync sample.
+  /// Ends the current segment with all samples that have been appended, but for those that an encoder still has. What is
+  /// appended next begins another, and should be a sync sample: nothing asks an encoder for one.
   public func flushSegment() {
     guard let assembly else { return }
     do { try assembly.cutNow() } catch { fail(AVError.writing(error)) }

@@ -48,6 +48,10 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
     var fragmentInterval = CMTime.invalid
     var firstFragment = 1
     var segmentInterval = CMTime.invalid
+    /// What HTTP live streaming's authors are told to use, where nothing is asked for.
+    var usedSegmentInterval: CMTime {
+      segmentInterval.isValid ? segmentInterval : CMTime(value: 6, timescale: 1)
+    }
     var segmentStart = CMTime.invalid
     var profile: AVFileTypeProfile?
     weak var delegate: (any AVAssetWriterDelegate)?
@@ -246,7 +250,7 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
           advice: "Set outputFileTypeProfile, delegate and preferredOutputSegmentInterval.")
       }
       plan.isSegmented = true
-      plan.cutInterval = properties.segmentInterval
+      plan.cutInterval = properties.usedSegmentInterval
       plan.firstSegmentStart = properties.segmentStart
     } else if properties.fragmentInterval.isNumeric, properties.fragmentInterval > .zero {
       plan.options.isFragmented = true
@@ -477,7 +481,11 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
   }
 
   /// Where encoders have to put key frames, so that segments can begin there.
-  var keyFrameInterval: CMTime { isForSegments ? lock.withLock { properties.segmentInterval } : .invalid }
+  var keyFrameInterval: CMTime {
+    isForSegments ? lock.withLock { properties.usedSegmentInterval } : .invalid
+  }
+  /// The source time from which those are counted; invalid: the session's start.
+  var segmentStart: CMTime { lock.withLock { properties.segmentStart } }
 
   var sessionStart: CMTime { lock.withLock { session.start ?? .zero } }
 }

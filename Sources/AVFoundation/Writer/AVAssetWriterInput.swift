@@ -272,7 +272,7 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
         encoder = try PictureEncoder(
           settings, isRealTime: properties.expectsRealTime,
           sourceAttributes: lock.withLock { sourceAttributes }, keyFrameInterval: writer.keyFrameInterval,
-          passes: passes, output: output)
+          segmentStart: writer.segmentStart, passes: passes, output: output)
         (encoder as? PictureEncoder)?.whenDone { [weak self] in self?.wakeIfRealTime() }
       } else {
         encoder = SoundEncoder(try SoundEncodingSettings(outputSettings), output: output)

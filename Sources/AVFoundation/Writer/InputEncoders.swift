@@ -27,16 +27,21 @@ final class PictureEncoder: InputEncoder, @unchecked Sendable {
   private let encoding: VideoEncoding
   private let lock = Lock()
   private let keyFrameInterval: CMTime
-  private var nextKeyFrame = CMTime.zero
+  private let segmentStart: CMTime
+  /// nil before the first picture, which is a key frame.
+  private var nextKeyFrame: CMTime?
   private var last: CMTime?
 
-  /// - Parameter keyFrameInterval: A key frame is needed at every multiple of it; invalid: where the encoder likes.
+  /// - Parameters:
+  ///   - keyFrameInterval: A key frame is needed at every multiple of it; invalid: where the encoder likes.
+  ///   - segmentStart: The source time that these are counted from; invalid: the session's start.
   init(
     _ settings: VideoEncodingSettings, isRealTime: Bool, sourceAttributes: NSDictionary?,
-    keyFrameInterval: CMTime, passes: EncodingPasses? = nil,
+    keyFrameInterval: CMTime, segmentStart: CMTime = .invalid, passes: EncodingPasses? = nil,
     output: @escaping VideoEncoding.Output
   ) throws {
     self.keyFrameInterval = keyFrameInterval
+    self.segmentStart = segmentStart
     encoding = try VideoEncoding(
       settings, isRealTime: isRealTime, sourceAttributes: sourceAttributes, passes: passes, output: output)
   }
@@ -48,7 +53,7 @@ final class PictureEncoder: InputEncoder, @unchecked Sendable {
     let ranges = try encoding.endPass()
     lock.withLock {
       last = nil
-      nextKeyFrame = .zero
+      nextKeyFrame = nil
     }
     return ranges
   }
@@ -65,12 +70,18 @@ final class PictureEncoder: InputEncoder, @unchecked Sendable {
         advice: "Append pictures to an input that encodes; for compressed samples use nil as output settings."
       )
     }
+    let isWanted =
+      CMGetAttachment(buffer, key: kCMSampleBufferAttachmentKey_ForceKeyFrame, attachmentModeOut: nil)
+      as? Bool
     try append(
       image, time: CMSampleBufferGetPresentationTimeStamp(buffer) - start,
-      duration: CMSampleBufferGetDuration(buffer))
+      duration: CMSampleBufferGetDuration(buffer), isKey: isWanted == true,
+      gridStart: segmentStart.isNumeric ? segmentStart - start : .zero)
   }
 
-  private func append(_ image: CVImageBuffer, time: CMTime, duration: CMTime) throws {
+  private func append(
+    _ image: CVImageBuffer, time: CMTime, duration: CMTime, isKey isWanted: Bool, gridStart: CMTime
+  ) throws {
     guard time.isNumeric else {
       throw AVError(
         .invalidSourceMedia, reason: "The picture has no presentation time.",
@@ -85,8 +96,12 @@ final class PictureEncoder: InputEncoder, @unchecked Sendable {
           info: [AVErrorPresentationTimeStampKey: NSValue(time: time)])
       }
       last = time
-      guard keyFrameInterval.isNumeric, keyFrameInterval > .zero, time >= nextKeyFrame else { return false }
-      nextKeyFrame = TimeGrid.first(after: time, from: nextKeyFrame, every: keyFrameInterval)
+      guard keyFrameInterval.isNumeric, keyFrameInterval > .zero, nextKeyFrame.map({ time >= $0 }) ?? true
+      else {
+        return isWanted
+      }
+      nextKeyFrame = TimeGrid.first(
+        after: time, from: gridStart + keyFrameInterval, every: keyFrameInterval)
       return true
     }
     try encoding.encode(image, time: time, duration: duration, forceKeyFrame: isKey)

@@ -85,9 +85,16 @@ final class MovieAssembly: @unchecked Sendable {
     }
   }
 
-  /// Ends the current segment as soon as a sync sample allows.
+  /// Ends the current segment with all samples that have come; where none can be written yet, before the next sync sample.
   func cutNow() throws {
     try perform {
+      // What waits for a sample of its own track or of another's: whatever comes belongs to the next segment.
+      let running = tracks.filter { !$0.isFinished }
+      if muxer != nil {
+        for track in running { track.isFinished = true }
+        defer { for track in running { track.isFinished = false } }
+        try write()
+      }
       wantsCut = true
       if muxer != nil { try cut() }
     }
@@ -212,7 +219,8 @@ final class MovieAssembly: @unchecked Sendable {
     }
     let start = used.compactMap { $0.queue.first?.presentation }.min() ?? .zero
     if plan.cutInterval.isNumeric, plan.cutInterval > .zero {
-      nextCut = (plan.firstSegmentStart.isNumeric ? .zero : start) + plan.cutInterval
+      let origin = plan.firstSegmentStart.isNumeric ? plan.firstSegmentStart - sourceStart : start
+      nextCut = TimeGrid.first(after: start, from: origin + plan.cutInterval, every: plan.cutInterval)
     }
   }
 

@@ -264,8 +264,10 @@ final class TrackAssembly: @unchecked Sendable {
     if mediaType.isText, let next { duration = min(duration, next.decode - sample.decode) }
     lastDuration = duration
     var decode = units(sample.decode + timeOffset)
-    // What is less than a unit apart stays in order.
-    if roundsTimes, let lastUnits { decode = max(decode, lastUnits.addingClamped(1)) }
+    // What is less than a unit apart stays in order, also where the program has chosen a coarse scale.
+    if roundsTimes || preferredTimeScale > 0, let lastUnits {
+      decode = max(decode, lastUnits.addingClamped(1))
+    }
     lastUnits = decode
     var muxed = Muxer.Sample(
       track: number ?? 0, pts: max(decode, units(sample.presentation + timeOffset)), dts: decode,

@@ -148,8 +148,9 @@ final class ImageOutput {
 }
 
 extension PixelTransferSettings {
-  /// Whether a picture has the colours already that are asked for.
+  /// Whether a picture of the right size and format has the colours and the shape already that are asked for.
   fileprivate func isMet(by buffer: CVPixelBuffer) -> Bool {
+    guard !changesShape(of: buffer) else { return false }
     func has(_ key: CFString, _ wish: String?) -> Bool {
       wish == nil || CVBufferCopyAttachment(buffer, key, nil) as? String == wish
     }

@@ -44,6 +44,8 @@ public final class VTDecompressionSession: PropertySession, CFRuntimeObject, @un
   private let pipeline: DecompressionPipeline
   private let lock = Lock()
   private var store = PropertyStore(DecompressionProperties.table)
+  /// What holds where no property was set for it.
+  private let options: DecompressionOptions?
   private var settings: DecompressionSettings
   private var format: StreamFormat
   private var isInvalid = false
@@ -72,7 +74,8 @@ public final class VTDecompressionSession: PropertySession, CFRuntimeObject, @un
     self.format = format
     self.decoder = decoder
     self.callback = callback
-    settings = DecompressionProperties.settings(store)
+    self.options = options
+    settings = DecompressionProperties.settings(store, options)
   }
 
   deinit { pipeline.stop() }
@@ -198,7 +201,7 @@ public final class VTDecompressionSession: PropertySession, CFRuntimeObject, @un
       let status = store.set(key, to: value, state)
       if status == noErr {
         let generation = settings.generation
-        settings = DecompressionProperties.settings(store)
+        settings = DecompressionProperties.settings(store, options)
         settings.generation = generation + 1
       }
       return status

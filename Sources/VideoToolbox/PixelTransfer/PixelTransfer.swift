@@ -11,6 +11,8 @@ struct PixelTransferSettings: Sendable, Equatable {
   /// As in `kCVImageBufferPixelAspectRatioKey`.
   var pixelAspect: [String: Double]?
   var filter = ScalingFilter.bicubic
+  /// For chroma that gets fewer samples; nil: `filter`.
+  var chromaFilter: ScalingFilter?
   /// The values of the colour attachments to convert to; nil leaves a colour as it is.
   var primaries: String?
   var transfer: String?
@@ -23,6 +25,8 @@ final class PixelTransfer: @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   let settings: PixelTransferSettings
   private let converter: PixelConverter
+  /// See `usesChromaFilter`.
+  private let chromaConverter: PixelConverter
   private let lock = Lock()
   /// For colours on their way through linear light.
   private var deepBuffers: [CVPixelBuffer] = []
@@ -30,6 +34,7 @@ final class PixelTransfer: @unchecked Sendable {
   init(_ settings: PixelTransferSettings) {
     self.settings = settings
     converter = PixelConverter(filter: settings.filter)
+    chromaConverter = settings.chromaFilter.map { PixelConverter(filter: $0) } ?? converter
   }
 
   /// - Parameter sets: whether the destination gets the attachments that its picture now has.
@@ -40,11 +45,12 @@ final class PixelTransfer: @unchecked Sendable {
         aspect: settings.pixelAspect.map { NSDictionary(dictionary: $0) }), mode: settings.scalingMode)
     let color = try colors(source, target)
     setAttachments(source, target)
+    let converter = usesChromaFilter(source, target, geometry) ? chromaConverter : converter
     do {
       if color.isIdentity {
         try converter.convert(source, sourceRect: geometry.source, to: target, targetRect: geometry.target)
       } else {
-        try convertColors(source, target, geometry, color)
+        try convertColors(source, target, geometry, color, converter)
       }
       if settings.scalingMode == kVTScalingMode_Letterbox as String, let rect = geometry.target {
         try BlackPicture.fill(target, around: rect, with: converter)
@@ -52,6 +58,19 @@ final class PixelTransfer: @unchecked Sendable {
     } catch {
       throw StatusError(error == .invalidRectangle ? kVTParameterErr : kVTPixelTransferNotSupportedErr)
     }
+  }
+
+  /// Where the picture keeps its size, the filter is chroma's alone. A mean is also what programs expect of one that gets
+  /// smaller.
+  private func usesChromaFilter(
+    _ source: CVPixelBuffer, _ target: CVPixelBuffer, _ geometry: TransferGeometry
+  ) -> Bool {
+    func size(_ rect: PixelRect?, _ buffer: CVPixelBuffer) -> (width: Int, height: Int) {
+      (rect?.width ?? CVPixelBufferGetWidth(buffer), rect?.height ?? CVPixelBufferGetHeight(buffer))
+    }
+    let (before, after) = (size(geometry.source, source), size(geometry.target, target))
+    if before == after { return true }
+    return settings.chromaFilter == .area && after.width <= before.width && after.height <= before.height
   }
 
   private func colors(_ source: CVPixelBuffer, _ target: CVPixelBuffer) throws(StatusError) -> ColorTransform
@@ -78,7 +97,8 @@ final class PixelTransfer: @unchecked Sendable {
   }
 
   private func convertColors(
-    _ source: CVPixelBuffer, _ target: CVPixelBuffer, _ geometry: TransferGeometry, _ color: ColorTransform
+    _ source: CVPixelBuffer, _ target: CVPixelBuffer, _ geometry: TransferGeometry, _ color: ColorTransform,
+    _ last: PixelConverter
   ) throws(PixelConversionError) {
     let width = geometry.target?.width ?? CVPixelBufferGetWidth(target)
     let height = geometry.target?.height ?? CVPixelBufferGetHeight(target)
@@ -87,7 +107,7 @@ final class PixelTransfer: @unchecked Sendable {
     // RGB takes its matrix from the other side.
     try converter.convert(source, sourceRect: geometry.source, to: deep)
     guard color.apply(to: deep) else { throw .failed }
-    try converter.convert(deep, to: target, targetRect: geometry.target)
+    try last.convert(deep, to: target, targetRect: geometry.target)
   }
 
   private func takeDeepBuffer(_ width: Int, _ height: Int) -> CVPixelBuffer? {

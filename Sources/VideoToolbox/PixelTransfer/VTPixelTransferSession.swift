@@ -101,7 +101,8 @@ enum PixelTransferProperties {
     Row(
       kVTPixelTransferPropertyKey_DownsamplingMode,
       .enumeration([kVTDownsamplingMode_Decimate as String, kVTDownsamplingMode_Average as String]),
-      "How a picture gets smaller. If it is not set, a cubic filter is used."),
+      "How chroma gets fewer samples in a picture that keeps its size; the average also makes pictures smaller. Otherwise a "
+        + "cubic filter is used."),
     Row(
       kVTPixelTransferPropertyKey_DestinationColorPrimaries, .enumeration(primaries),
       "The colour primaries to convert to."),
@@ -145,7 +146,7 @@ enum PixelTransferProperties {
     settings.matrix = store[kVTPixelTransferPropertyKey_DestinationYCbCrMatrix]?.text
     if store[kVTPixelTransferPropertyKey_RealTime]?.boolean == true { settings.filter = .fastBilinear }
     if let mode = store[kVTPixelTransferPropertyKey_DownsamplingMode]?.text {
-      settings.filter = mode == kVTDownsamplingMode_Decimate as String ? .nearest : .area
+      settings.chromaFilter = mode == kVTDownsamplingMode_Decimate as String ? .nearest : .area
     }
     return settings
   }

@@ -358,6 +358,39 @@ private func lumaPSNR(_ a: [UInt8], _ b: [UInt8], _ count: Int) -> Double {
         == kVTParameterErr)
   }
 
+  /// A picture that has the right format and size is still to have the shape that was asked for.
+  @Test func theShapeOfWhatFits() throws {
+    let movie = try SampleMovie(plain, seconds: 0.1, reference: false)
+    for format in [kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange, kCVPixelFormatType_32BGRA] {
+      let session = try makeDecoder(
+        movie.format, attributes: [kCVPixelBufferPixelFormatTypeKey: format],
+        properties: [
+          kVTDecompressionPropertyKey_PixelTransferProperties: [
+            kVTPixelTransferPropertyKey_ScalingMode: kVTScalingMode_Letterbox,
+            kVTPixelTransferPropertyKey_DestinationPixelAspectRatio: [
+              kCVImageBufferPixelAspectRatioHorizontalSpacingKey: 2,
+              kCVImageBufferPixelAspectRatioVerticalSpacingKey: 1,
+            ],
+          ]
+        ])
+      let image = try #require(try decode(session, movie.samples).images.first)
+      let aspect = CVBufferCopyAttachment(image, kCVImageBufferPixelAspectRatioKey, nil) as? NSDictionary
+      #expect(aspect?[kCVImageBufferPixelAspectRatioHorizontalSpacingKey] as? Int == 2)
+      // Half of the width is black.
+      CVPixelBufferLockBaseAddress(image, .readOnly)
+      defer { CVPixelBufferUnlockBaseAddress(image, .readOnly) }
+      let isPlanar = CVPixelBufferIsPlanar(image)
+      let base = try #require(
+        isPlanar ? CVPixelBufferGetBaseAddressOfPlane(image, 0) : CVPixelBufferGetBaseAddress(image))
+      let stride =
+        isPlanar ? CVPixelBufferGetBytesPerRowOfPlane(image, 0) : CVPixelBufferGetBytesPerRow(image)
+      for x in [4, 80, 270, 348] {
+        let value = base.load(fromByteOffset: 100 * stride + x * (isPlanar ? 1 : 4), as: UInt8.self)
+        #expect(value == (isPlanar ? 16 : 0), "\(x)")
+      }
+    }
+  }
+
   // MARK: Formats and damage
 
   @Test func formatDescriptions() throws {

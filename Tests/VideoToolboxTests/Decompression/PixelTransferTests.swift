@@ -130,11 +130,47 @@ private func makeTransfer(_ properties: [CFString: Any] = [:]) throws -> VTPixel
     )
     try check(VTPixelTransferSessionTransferImage(average, from: source, to: target), "average")
     #expect(abs(pixel(target, 16, 16)[0] - 150) <= 2)
+    // It is about chroma: pictures that are scaled are filtered all the same.
     let decimate = try makeTransfer([
       kVTPixelTransferPropertyKey_DownsamplingMode: kVTDownsamplingMode_Decimate
     ])
     try check(VTPixelTransferSessionTransferImage(decimate, from: source, to: target), "decimate")
-    #expect([200, 100].contains { abs(pixel(target, 16, 16)[0] - $0) <= 1 })
+    #expect(abs(pixel(target, 16, 16)[0] - 150) <= 2)
+    let (wide, usual) = (try gray(200, 160) { _, _ in 0 }, try gray(200, 160) { _, _ in 0 })
+    try check(VTPixelTransferSessionTransferImage(decimate, from: source, to: wide), "larger")
+    try check(VTPixelTransferSessionTransferImage(makeTransfer(), from: source, to: usual), "usual")
+    for (x, y) in [(3, 5), (70, 90), (199, 159)] { #expect(pixel(wide, x, y) == pixel(usual, x, y)) }
+  }
+
+  /// Rows of two colours of the same luma: one of them is taken, or their mean.
+  @Test func downsamplingOfChroma() throws {
+    let source = try #require(makeBuffer(64, 64, kCVPixelFormatType_444YpCbCr8BiPlanarVideoRange))
+    CVPixelBufferLockBaseAddress(source, [])
+    for plane in 0..<2 {
+      let base = try #require(CVPixelBufferGetBaseAddressOfPlane(source, plane))
+      let stride = CVPixelBufferGetBytesPerRowOfPlane(source, plane)
+      for y in 0..<64 {
+        memset(base + y * stride, plane == 0 ? 90 : y % 2 == 0 ? 60 : 180, plane == 0 ? 64 : 128)
+      }
+    }
+    CVPixelBufferUnlockBaseAddress(source, [])
+    func chroma(_ mode: CFString) throws -> (luma: Int, chroma: Int) {
+      let target = try #require(makeBuffer(64, 64, kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange))
+      let session = try makeTransfer([kVTPixelTransferPropertyKey_DownsamplingMode: mode])
+      try check(VTPixelTransferSessionTransferImage(session, from: source, to: target), "transfer")
+      CVPixelBufferLockBaseAddress(target, .readOnly)
+      defer { CVPixelBufferUnlockBaseAddress(target, .readOnly) }
+      func value(_ plane: Int) throws -> Int {
+        let base = try #require(CVPixelBufferGetBaseAddressOfPlane(target, plane))
+        let place = 16 * CVPixelBufferGetBytesPerRowOfPlane(target, plane) + 16
+        return Int(base.load(fromByteOffset: place, as: UInt8.self))
+      }
+      return (try value(0), try value(1))
+    }
+    let average = try chroma(kVTDownsamplingMode_Average)
+    #expect(average.luma == 90 && abs(average.chroma - 120) <= 2, "\(average)")
+    let decimate = try chroma(kVTDownsamplingMode_Decimate)
+    #expect(decimate.luma == 90 && [60, 180].contains { abs(decimate.chroma - $0) <= 2 }, "\(decimate)")
   }
 
   /// Pure colours in the three matrices, against the standards' formulas.
