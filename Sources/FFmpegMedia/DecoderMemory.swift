@@ -16,6 +16,7 @@ final class DecoderMemory: @unchecked Sendable {
   private let isDirect: Bool
   private let spareChroma = SpareMemory()
   private let directPictures = DirectPictures()
+  private let strides = PictureStrides()
   let underWay = PicturesUnderWay()
   /// The first and the latest frame that were begun since `startCapture`, as references of our own.
   private let captured = Mutex(Captured())
@@ -76,9 +77,20 @@ final class DecoderMemory: @unchecked Sendable {
   private func provide(
     _ context: UnsafeMutablePointer<AVCodecContext>, _ frame: UnsafeMutablePointer<AVFrame>, _ flags: Int32
   ) -> Int32 {
-    let result =
-      isDirect && provideDirectly(context, frame) ? 0 : avcodec_default_get_buffer2(context, frame, flags)
+    let kind = PictureStrides.Kind(frame)
+    let before = strides.memory(of: kind)
+    var pixelFormat: UInt32?
+    if isDirect, before == nil || before?.pixelFormat != nil {
+      pixelFormat = provideDirectly(context, frame, like: before?.pixelFormat)
+      // Memory of another kind would not do.
+      if pixelFormat == nil, before != nil { return ovt_averror(ENOMEM) }
+    }
+    let result = pixelFormat != nil ? 0 : avcodec_default_get_buffer2(context, frame, flags)
     guard result >= 0 else { return result }
+    guard !isDirect || strides.settle(kind, PictureStrides.Memory(frame, pixelFormat: pixelFormat)) else {
+      av_frame_unref(frame)
+      return ovt_averror(EINVAL)
+    }
     underWay.begin(frame, context)
     captured.withLock {
       guard $0.isOn, let reference = FrameReference(copying: frame) else { return }
@@ -99,15 +111,15 @@ final class DecoderMemory: @unchecked Sendable {
     if bottom > 0 { frame.pointee.crop_bottom += bottom }
   }
 
-  /// - Returns: False if this frame needs memory of another kind.
+  /// - Parameter code: The pixel format that pictures like it have; nil: it is the first.
+  /// - Returns: The pixel format; nil if this frame needs memory of another kind.
   private func provideDirectly(
-    _ context: UnsafeMutablePointer<AVCodecContext>, _ frame: UnsafeMutablePointer<AVFrame>
-  ) -> Bool {
+    _ context: UnsafeMutablePointer<AVCodecContext>, _ frame: UnsafeMutablePointer<AVFrame>,
+    like code: UInt32?
+  ) -> UInt32? {
     let (format, isFullRange) = FrameFormat.plain(
       AVPixelFormat(frame.pointee.format), isFullRange: context.pointee.color_range == AVCOL_RANGE_JPEG)
-    guard format == AV_PIX_FMT_YUV420P, frame.pointee.crop_left == 0, frame.pointee.crop_top == 0 else {
-      return false
-    }
+    guard format == AV_PIX_FMT_YUV420P else { return nil }
     let width = Int(context.pointee.width)
     let height = Int(context.pointee.height)
     var paddedWidth = frame.pointee.width
@@ -117,9 +129,9 @@ final class DecoderMemory: @unchecked Sendable {
       avcodec_align_dimensions2(context, &paddedWidth, &paddedHeight, $0)
     }
     guard width > 0, height > 0, width <= frame.pointee.width, height <= frame.pointee.height else {
-      return false
+      return nil
     }
-    let code = FrameFormat.target(of: format, isFullRange: isFullRange, preferred: preferred)
+    let code = code ?? FrameFormat.target(of: format, isFullRange: isFullRange, preferred: preferred)
     let request = PictureRequest(
       format: PictureFormat(rawValue: code), width: width, height: height,
       extraRight: Int(paddedWidth) - width,
@@ -127,11 +139,11 @@ final class DecoderMemory: @unchecked Sendable {
       extraBottom: Int(paddedHeight) + 2 - height)
     guard let buffer = allocator.makePixelBuffer(request),
       let picture = DirectPicture(buffer, paddedHeight: Int(paddedHeight), spareChroma)
-    else { return false }
+    else { return nil }
 
     guard let reference = directPictures.reference(picture, size: picture.lumaStride * Int(paddedHeight))
     else {
-      return false
+      return nil
     }
     frame.pointee.buf.0 = reference
     frame.pointee.data.0 = picture.luma
@@ -143,7 +155,7 @@ final class DecoderMemory: @unchecked Sendable {
     frame.pointee.extended_data = UnsafeMutableRawPointer(frame).assumingMemoryBound(
       to: UnsafeMutablePointer<UInt8>?.self)
     handOver.withLock {}
-    return true
+    return code
   }
 
   // MARK: Finished frames
@@ -157,6 +169,13 @@ final class DecoderMemory: @unchecked Sendable {
     else { return nil }
     handOver.withLock {}
     let visible = FrameFormat.visibleRect(frame)
+    // The range may be another one than that of the first picture with such memory.
+    let (format, isFullRange) = FrameFormat.plain(
+      AVPixelFormat(frame.pointee.format), isFullRange: frame.pointee.color_range == AVCOL_RANGE_JPEG)
+    guard
+      CVPixelBufferGetPixelFormatType(picture.pixelBuffer)
+        == FrameFormat.target(of: format, isFullRange: isFullRange, preferred: preferred)
+    else { return nil }
     guard picture.luma == frame.pointee.data.0, CVPixelBufferGetWidth(picture.pixelBuffer) == visible.width,
       CVPixelBufferGetHeight(picture.pixelBuffer) == visible.height
     else { return nil }

@@ -357,6 +357,76 @@ func planarSamples(_ buffer: CVPixelBuffer, _ pixelFormat: String) throws -> [UI
     for threads in [0, 4] { #expect(try bad(threads: threads) == alone, "\(threads) threads") }
   }
 
+  /// Another cropping or range of the pictures in mid-stream leaves the references where they were, in memory of the same kind.
+  @Test(
+    arguments: Mode.allCases, [["crop_left=4"], ["crop_top=2", "crop_right=6"], ["video_full_range_flag=1"]])
+  func anotherCroppingBeforeAPictureThatRefers(mode: Mode, changes: [String]) throws {
+    let (width, height) = (176, 144)
+    let stream = try FFmpegTool.run([
+      "-f", "lavfi", "-i", "testsrc2=s=\(width)x\(height):r=25", "-t", "0.48", "-pix_fmt", "yuv420p", "-c:v",
+      "libx264", "-bf", "0", "-x264-params", "keyint=100:scenecut=0:slices=1:ref=3", "-f", "h264",
+    ])
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).264")
+    try Data(stream).write(to: url)
+    defer { try? FileManager.default.removeItem(at: url) }
+    let other = try FFmpegTool.run([
+      "-f", "h264", "-i", url.path, "-c", "copy", "-bsf:v", "h264_metadata=" + changes.joined(separator: ":"),
+      "-f", "h264",
+    ])
+    func units(_ bytes: [UInt8]) -> [[UInt8]] {
+      var starts: [Int] = []
+      for place in 0..<max(bytes.count - 3, 0)
+      where bytes[place] == 0 && bytes[place + 1] == 0 && bytes[place + 2] == 1 { starts.append(place + 3) }
+      return zip(starts, starts.dropFirst().map { $0 - 3 } + [bytes.count]).map { Array(bytes[$0..<$1]) }
+    }
+    let parameters = units(other).filter { [7, 8].contains($0.first.map { $0 & 31 }) }
+    #expect(parameters.count == 2)
+    var packets: [[UInt8]] = []
+    var waiting: [UInt8] = []
+    for unit in units(stream) {
+      let isSlice = [1, 5].contains(unit.first.map { $0 & 31 } ?? 0)
+      if isSlice, packets.count == 5 { for set in parameters { waiting += [0, 0, 0, 1] + set } }
+      waiting += [0, 0, 0, 1] + unit
+      if isSlice {
+        packets.append(waiting)
+        waiting = []
+      }
+    }
+    #expect(packets.count == 12)
+    let reference = try FFmpegTool.run([
+      "-f", "h264", "-i", url.path, "-f", "rawvideo", "-pix_fmt", "yuv420p",
+    ])
+    var movie = try TestMovie(url)
+    movie.packets = packets.enumerated().map { ($1, Int64($0), $0 == 0) }
+    movie.record = []
+    var configuration = configuration(mode, .h264Plain, movie)
+    configuration.threads = 3
+    var pictures: [Int64: DecodedPicture] = [:]
+    movie.decode(try FFmpegVideoDecoder(configuration)) { _, frame in
+      if case .picture(let picture) = frame.outcome { pictures[frame.token] = picture }
+    }
+    #expect(pictures.count == 12)
+    func value(_ name: String) -> Int {
+      changes.first { $0.hasPrefix(name) }.flatMap { Int($0.split(separator: "=")[1]) } ?? 0
+    }
+    let (left, top, right) = (value("crop_left"), value("crop_top"), value("crop_right"))
+    for (token, picture) in pictures {
+      let isCropped = token >= 5
+      let (x, y) = isCropped ? (left, top) : (0, 0)
+      let size = isCropped ? (width - left - right, height - top) : (width, height)
+      let found = try planarSamples(picture.pixelBuffer, "yuv420p")
+      #expect(
+        CVPixelBufferGetWidth(picture.pixelBuffer) == size.0
+          && CVPixelBufferGetHeight(picture.pixelBuffer) == size.1)
+      let frame = reference[(Int(token) * width * height * 3 / 2)...].prefix(width * height * 3 / 2)
+      let start = frame.startIndex
+      let wanted = (0..<size.1).flatMap { row in
+        frame[(start + (row + y) * width + x)...].prefix(size.0)
+      }
+      #expect(Array(found.prefix(wanted.count)) == wanted, "picture \(token)")
+    }
+  }
+
   @Test func refusesWhatItDoesNotKnow() {
     #expect(!FFmpegVideoDecoder.description.supports(CodecType(rawValue: 0x3F3F_3F3F)))
     #expect(throws: CodecError.self) {
