@@ -37,6 +37,18 @@ public final class PixelConverter: Sendable {
     return av_pix_fmt_desc_get(info.format).map { $0.pointee.nb_components >= 3 } ?? false
   }
 
+  /// Whether pictures of one size have fewer chroma samples in one format than in another.
+  package static func reducesChroma(_ source: OSType, _ target: OSType) -> Bool {
+    func shifts(_ code: OSType) -> Int? {
+      guard let info = PixelFormatInfo.of(code), let descriptor = av_pix_fmt_desc_get(info.format) else {
+        return nil
+      }
+      return Int(descriptor.pointee.log2_chroma_w) + Int(descriptor.pointee.log2_chroma_h)
+    }
+    guard let before = shifts(source), let after = shifts(target) else { return false }
+    return after > before
+  }
+
   package static func hasAlpha(_ pixelFormat: OSType) -> Bool {
     let description = CVPixelFormatDescriptionCreateWithPixelFormatType(nil, pixelFormat) as? [CFString: Any]
     return description?[kCVPixelFormatContainsAlpha] as? Bool ?? false

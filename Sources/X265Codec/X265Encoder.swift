@@ -167,7 +167,8 @@
       if latest.count > 4 { latest.removeFirst() }
       age += seconds
       guard latest.count == 4 else { return false }
-      if pace * assumed < 0.9, recent * assumed < 0.9 { return true }
+      // All of them: what is assumed next is their mean.
+      if pace * assumed < 0.9, (latest.max() ?? 0) * assumed < 0.9 { return true }
       return pace * assumed > 1.1 && recent * assumed > 1.1 && age >= Self.patience
     }
 

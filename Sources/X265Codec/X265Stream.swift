@@ -18,7 +18,8 @@
     /// The pictures that libx265 holds, by their time stamps, if errors are measured.
     private var sources: [Int64: SourceCopy] = [:]
     private let timescale: Double
-    private var frameDuration: Int64
+    /// Of the pictures that are held, in the order in which they came.
+    private var durations: [Int64] = []
     let reorderingDepth: Int
     /// Presentation times of the frames that are held.
     private var held: Set<Int64> = []
@@ -46,14 +47,14 @@
       self.output = output
       measuresError = configuration.measuresError
       timescale = Double(configuration.timescale)
-      frameDuration = Int64(clamping: timescale / frameRate)
       api.pointee.encoder_parameters(handle, parameters.param)
       let actual = parameters.param.pointee
       reorderingDepth = actual.bframes == 0 ? 0 : actual.bBPyramid != 0 ? 2 : 1
       if case .constant(let bits) = configuration.rate.mode {
         filler = ConstantRateFiller(
           bitsPerSecond: bits,
-          capacity: configuration.rate.bufferModel?.size ?? bits / 2)
+          capacity: configuration.rate.bufferModel?.size ?? bits / 2,
+          initialFullness: parameters.buffer?.initialFullness ?? 0.9)
       }
       parameterSets = try readParameterSets()
     }
@@ -67,7 +68,7 @@
     func encode(
       _ source: InputPicture, request: FrameRequest, frameDuration: Int64
     ) throws(CodecError) -> CompressedFrame? {
-      self.frameDuration = frameDuration
+      durations.append(frameDuration)
       api.pointee.picture_init(parameters.param, picture)
       try setPlanes(source)
       picture.pointee.pts = source.presentationTime
@@ -127,7 +128,8 @@
       if let source = sources.removeValue(forKey: output.pointee.pts) {
         facts.meanSquaredError = source.errors(of: output.pointee, depth: Int(api.pointee.bit_depth))
       }
-      if let missing = filler?.bytesMissing(after: data.count, seconds: Double(frameDuration) / timescale) {
+      let duration = durations.isEmpty ? 0 : durations.removeFirst()
+      if let missing = filler?.bytesMissing(after: data.count, seconds: Double(duration) / timescale) {
         // Type 38 is filler data; a NAL unit takes 4 bytes of length, 2 of header and 1 of trailing bits.
         data.appendFiller(header: [38 << 1, 1], fill: max(missing - 7, 0))
         facts.fillerBytes = missing

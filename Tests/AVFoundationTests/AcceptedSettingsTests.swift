@@ -137,7 +137,7 @@ import Testing
             "-colorspace", "bt2020nc",
           ])))
     let other: [String: Any] = [
-      AVVideoColorPrimariesKey: AVVideoColorPrimaries_EBU_3213,
+      AVVideoColorPrimariesKey: AVVideoColorPrimaries_SMPTE_C,
       AVVideoTransferFunctionKey: AVVideoTransferFunction_ITU_R_709_2,
       AVVideoYCbCrMatrixKey: AVVideoYCbCrMatrix_ITU_R_709_2,
     ]
@@ -149,7 +149,7 @@ import Testing
       let (one, two) = (try #require(a.imageBuffer), try #require(b.imageBuffer))
       #expect(
         CVBufferCopyAttachment(two, kCVImageBufferColorPrimariesKey, nil) as? String
-          == AVVideoColorPrimaries_EBU_3213)
+          == AVVideoColorPrimaries_SMPTE_C)
       #expect(ReaderTests.packed(one) != ReaderTests.packed(two))
     }
     // A composition's pictures have no fields.

@@ -57,17 +57,22 @@ import VideoToolbox
 
   #if X265
     /// Thirty pictures a second, then ten, then thirty.
-    @Test("libx265 keeps to a rate where pictures come at an uneven pace", arguments: [true, false])
-    func unevenPace(isLowLatency: Bool) throws {
+    enum Keeping: CaseIterable { case limits, lowLatency, constant }
+
+    @Test("libx265 keeps to a rate where pictures come at an uneven pace", arguments: Keeping.allCases)
+    func unevenPace(keeping: Keeping) throws {
       let clip = TestClip(noise: 20)
+      var properties: [CFString: Any] = [kVTCompressionPropertyKey_ExpectedFrameRate: 30]
+      if keeping == .constant {
+        properties[kVTCompressionPropertyKey_ConstantBitRate] = 500_000
+      } else {
+        properties[kVTCompressionPropertyKey_AverageBitRate] = 500_000
+        properties[kVTCompressionPropertyKey_DataRateLimits] = [94_000, 1] as NSArray
+      }
       let session = try makeSession(
         kCMVideoCodecType_HEVC,
-        specification: isLowLatency
-          ? [kVTVideoEncoderSpecification_EnableLowLatencyRateControl: true] : nil,
-        properties: [
-          kVTCompressionPropertyKey_AverageBitRate: 500_000, kVTCompressionPropertyKey_ExpectedFrameRate: 30,
-          kVTCompressionPropertyKey_DataRateLimits: [94_000, 1] as NSArray,
-        ])
+        specification: keeping == .lowLatency
+          ? [kVTVideoEncoderSpecification_EnableLowLatencyRateControl: true] : nil, properties: properties)
       let collector = Collector()
       var time = CMTime.zero
       for index in 0..<120 {

@@ -155,6 +155,11 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
   /// Exports, once: of a session that has begun before nothing becomes of it. `handler` is called once, on any thread. See
   /// `status`.
   @preconcurrency open func exportAsynchronously(completionHandler handler: @escaping @Sendable () -> Void) {
+    begin { _ in handler() }
+  }
+
+  /// - Parameter handler: Receives whether the session was not begun before.
+  private func begin(_ handler: @escaping @Sendable (Bool) -> Void) {
     let begun = lock.withLock { () -> Bool in
       guard currentStatus == .unknown else { return false }
       currentStatus = .waiting
@@ -162,7 +167,7 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
     }
     assetLoadingQueue.async { [self] in
       if begun { run() }
-      handler()
+      handler(begun)
     }
   }
 
@@ -178,23 +183,26 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
   ///   export.
   open func export(to url: URL, as fileType: AVFileType) async throws {
     // One that is cancelled already says so.
-    guard [.unknown, .cancelled].contains(status) else {
-      throw AVError(
-        .operationNotAllowed, reason: "The session has exported, or is about to.",
-        advice: "Make a session for each export.")
-    }
+    guard [.unknown, .cancelled].contains(status) else { throw Self.repeated }
     outputURL = url
     outputFileType = fileType
-    await withTaskCancellationHandler {
-      await export()
+    let begun = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in begin { continuation.resume(returning: $0) } }
     } onCancel: {
       cancelExport()
     }
     switch status {
-    case .completed: return
     case .cancelled: throw AVError(.operationCancelled)
+    case _ where !begun: throw Self.repeated
+    case .completed: return
     default: throw lock.withLock { currentError } ?? AVError(.exportFailed)
     }
+  }
+
+  private static var repeated: AVError {
+    AVError(
+      .operationNotAllowed, reason: "The session has exported, or is about to.",
+      advice: "Make a session for each export.")
   }
 
   /// Ends the export. Nothing is left of the file, unless it was complete before: then the export is `.completed`.

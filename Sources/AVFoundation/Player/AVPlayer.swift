@@ -214,7 +214,7 @@ open class AVPlayer: NSObject, PlaybackOwner, @unchecked Sendable {
       guard let playback = item?.playback else { return }
       playback.lock.withLock { playback.shared.waits = newValue }
       // What it was waiting for is no longer waited for.
-      if !newValue, timeControlStatus == .waitingToPlayAtSpecifiedRate { setRate(rate) }
+      if !newValue { playback.control.async { playback.applyRate() } }
     }
   }
 

@@ -50,7 +50,8 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
     var segmentInterval = CMTime.invalid
     /// What HTTP live streaming's authors are told to use, where nothing is asked for.
     var usedSegmentInterval: CMTime {
-      segmentInterval.isValid ? segmentInterval : CMTime(value: 6, timescale: 1)
+      let isUsable = segmentInterval.isNumeric ? segmentInterval > .zero : segmentInterval.isIndefinite
+      return isUsable ? segmentInterval : CMTime(value: 6, timescale: 1)
     }
     var segmentStart = CMTime.invalid
     var profile: AVFileTypeProfile?
@@ -247,7 +248,7 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
       guard properties.profile != nil, properties.delegate != nil else {
         throw AVError(
           .incorrectlyConfigured, reason: "A writer of segments needs a profile and a delegate.",
-          advice: "Set outputFileTypeProfile, delegate and preferredOutputSegmentInterval.")
+          advice: "Set outputFileTypeProfile and delegate.")
       }
       plan.isSegmented = true
       plan.cutInterval = properties.usedSegmentInterval

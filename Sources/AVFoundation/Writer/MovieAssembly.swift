@@ -87,6 +87,7 @@ final class MovieAssembly: @unchecked Sendable {
 
   /// Ends the current segment with all samples that have come; where none can be written yet, before the next sync sample.
   func cutNow() throws {
+    guard plan.isSegmented else { return }
     try perform {
       // What waits for a sample of its own track or of another's: whatever comes belongs to the next segment.
       let running = tracks.filter { !$0.isFinished }
@@ -95,7 +96,8 @@ final class MovieAssembly: @unchecked Sendable {
         defer { for track in running { track.isFinished = false } }
         try write()
       }
-      wantsCut = true
+      // Nothing to end: the segment that is to come has its own length.
+      wantsCut = muxer == nil && tracks.contains { !$0.queue.isEmpty }
       if muxer != nil { try cut() }
     }
   }
@@ -219,7 +221,10 @@ final class MovieAssembly: @unchecked Sendable {
     }
     let start = used.compactMap { $0.queue.first?.presentation }.min() ?? .zero
     if plan.cutInterval.isNumeric, plan.cutInterval > .zero {
-      let origin = plan.firstSegmentStart.isNumeric ? plan.firstSegmentStart - sourceStart : start
+      // Segments as key frames are asked for: from a time of the source's, or the session's start.
+      let origin =
+        plan.isSegmented
+        ? (plan.firstSegmentStart.isNumeric ? plan.firstSegmentStart - sourceStart : .zero) : start
       nextCut = TimeGrid.first(after: start, from: origin + plan.cutInterval, every: plan.cutInterval)
     }
   }

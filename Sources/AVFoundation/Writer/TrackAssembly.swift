@@ -61,10 +61,21 @@ final class TrackAssembly: @unchecked Sendable {
     guard let known = describe?() else { return false }
     format = known
     latestFormat = known
-    let rate = known.audioStreamBasicDescription?.mSampleRate ?? 0
+    let sound = known.audioStreamBasicDescription
+    let rate = sound?.mSampleRate ?? 0
+    let packet = rate >= 1 ? Double(sound?.mFramesPerPacket ?? 0) / rate : 0
     timeScale =
-      preferredTimeScale > 0 ? preferredTimeScale : rate >= 1 ? CMTimeScale(clamping: rate) : 90_000
+      preferredTimeScale > 0
+      ? fineEnough(preferredTimeScale, packet) : rate >= 1 ? CMTimeScale(clamping: rate) : 90_000
     return true
+  }
+
+  /// The scale, or a multiple of it in which each sample has a unit of its own.
+  private func fineEnough(_ scale: CMTimeScale, _ seconds: Double) -> CMTimeScale {
+    guard seconds > 0, seconds.isFinite else { return scale }
+    let factor = (0.9 / (Double(scale) * seconds)).rounded(.up)
+    guard factor > 1, Double(scale) * factor <= Double(Self.finestScale) else { return scale }
+    return scale * CMTimeScale(factor)
   }
 
   /// How much waits.
@@ -146,7 +157,9 @@ final class TrackAssembly: @unchecked Sendable {
   /// A time scale that holds the first sample's times exactly, and is not too coarse for those to come. Of times in units
   /// that a file has no room for (nanoseconds: 32 bits are two seconds of them) a fine one that is near.
   private func chooseTimeScale(_ sample: PendingSample, _ description: CMFormatDescription) -> CMTimeScale {
-    if preferredTimeScale > 0 { return preferredTimeScale }
+    if preferredTimeScale > 0 {
+      return fineEnough(preferredTimeScale, sample.hasDuration ? sample.duration.seconds : 0)
+    }
     // Nobody reads faster, and a chapter of hours has to be counted.
     if mediaType.isText {
       let scale = sample.presentation.timescale
@@ -265,8 +278,9 @@ final class TrackAssembly: @unchecked Sendable {
     lastDuration = duration
     var decode = units(sample.decode + timeOffset)
     // What is less than a unit apart stays in order, also where the program has chosen a coarse scale.
-    if roundsTimes || preferredTimeScale > 0, let lastUnits {
-      decode = max(decode, lastUnits.addingClamped(1))
+    if roundsTimes || preferredTimeScale > 0, let lastUnits, decode <= lastUnits {
+      // Further than jitter moves them they are not moved: the muxer says that their times do not follow each other.
+      if lastUnits.addingClamped(1).subtractingClamped(decode) <= 2 { decode = lastUnits.addingClamped(1) }
     }
     lastUnits = decode
     var muxed = Muxer.Sample(

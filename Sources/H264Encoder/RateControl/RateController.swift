@@ -443,7 +443,8 @@ struct RateController {
       for i in layers.indices {
         layers[i].isKnown = false
         (layers[i].came, layers[i].expected) = (0, 0)
-        if !isFixed { layers[i].qp = qp }
+        // The first of a stream is all there is to go by.
+        if !isFixed || layers[i].qp == 0 { layers[i].qp = qp }
         layers[i].isIdle = false
         layers[i].isStarved = isStarved
       }

@@ -69,7 +69,10 @@ final class PixelTransfer: @unchecked Sendable {
       (rect?.width ?? CVPixelBufferGetWidth(buffer), rect?.height ?? CVPixelBufferGetHeight(buffer))
     }
     let (before, after) = (size(geometry.source, source), size(geometry.target, target))
-    if before == after { return true }
+    if before == after {
+      return PixelConverter.reducesChroma(
+        CVPixelBufferGetPixelFormatType(source), CVPixelBufferGetPixelFormatType(target))
+    }
     return settings.chromaFilter == .area && after.width <= before.width && after.height <= before.height
   }
 
