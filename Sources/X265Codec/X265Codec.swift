@@ -36,7 +36,9 @@ public enum X265Codec {
       var lowLatency = EncoderDescription(
         id: lowLatencyEncoderID, codec: .hevc, codecName: "HEVC", encoderName: "x265, low latency",
         displayName: "HEVC low latency (x265)", inputFormats: formats,
-        makeEncoder: { (configuration) throws(CodecError) in try X265Encoder(configuration) })
+        makeEncoder: { (configuration) throws(CodecError) in
+          try X265Encoder(configuration, holdsNothing: true)
+        })
       lowLatency.isLowLatency = true
       lowLatency.features = common
       lowLatency.sizes = sizes

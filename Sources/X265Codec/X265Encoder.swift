@@ -15,8 +15,13 @@
     private var buffer: CarriedBuffer?
     private var hasBegun = false
 
-    init(_ asked: VideoEncoderConfiguration) throws(CodecError) {
-      let configuration = Self.own(asked)
+    /// For the low-latency mode.
+    private let holdsNothing: Bool
+
+    /// - Parameter holdsNothing: No look-ahead and no reordering, whatever the configuration says.
+    init(_ asked: VideoEncoderConfiguration, holdsNothing: Bool = false) throws(CodecError) {
+      self.holdsNothing = holdsNothing
+      let configuration = Self.own(asked, holdsNothing)
       self.configuration = configuration
       let opened = try X265Stream(configuration, frameRate: configuration.frameRate ?? 30)
       stream = opened
@@ -27,9 +32,10 @@
 
     let reorderingDepth: Int
 
-    /// In the low-latency mode nothing waits.
-    private static func own(_ asked: VideoEncoderConfiguration) -> VideoEncoderConfiguration {
-      guard asked.lowLatency != nil else { return asked }
+    private static func own(
+      _ asked: VideoEncoderConfiguration, _ holdsNothing: Bool
+    ) -> VideoEncoderConfiguration {
+      guard holdsNothing else { return asked }
       var configuration = asked
       configuration.maxFrameDelay = 0
       configuration.allowsReordering = false
@@ -93,7 +99,7 @@
     }
 
     func reconfigure(_ asked: VideoEncoderConfiguration) throws(CodecError) -> Reconfiguration {
-      let new = Self.own(asked)
+      let new = Self.own(asked, holdsNothing)
       guard new != configuration else { return .applied }
       // What a pass has learnt is of one stream: another one in the middle of it would be all that is left.
       if new.pass != nil, new.pass == configuration.pass, hasBegun {

@@ -278,9 +278,11 @@ final class TrackAssembly: @unchecked Sendable {
     lastDuration = duration
     var decode = units(sample.decode + timeOffset)
     // What is less than a unit apart stays in order, also where the program has chosen a coarse scale.
-    if roundsTimes || preferredTimeScale > 0, let lastUnits, decode <= lastUnits {
-      // Further than jitter moves them they are not moved: the muxer says that their times do not follow each other.
-      if lastUnits.addingClamped(1).subtractingClamped(decode) <= 2 { decode = lastUnits.addingClamped(1) }
+    if let lastUnits, decode <= lastUnits {
+      let next = lastUnits.addingClamped(1)
+      // In a scale of the program's, no further than jitter moves them: else the muxer says that their times do not follow
+      // each other.
+      if roundsTimes || preferredTimeScale > 0 && next.subtractingClamped(decode) <= 2 { decode = next }
     }
     lastUnits = decode
     var muxed = Muxer.Sample(
