@@ -20,11 +20,14 @@ final class PictureStrides: Sendable {
   struct Memory: Equatable {
     /// Of the pixel buffer; nil: libavcodec's own memory.
     var pixelFormat: UInt32?
-    var rows: [Int32]
+    /// Bytes from row to row in each plane.
+    var luma: Int32
+    var cb: Int32
+    var cr: Int32
 
     init(_ frame: UnsafePointer<AVFrame>, pixelFormat: UInt32?) {
       self.pixelFormat = pixelFormat
-      rows = [frame.pointee.linesize.0, frame.pointee.linesize.1, frame.pointee.linesize.2]
+      (luma, cb, cr) = (frame.pointee.linesize.0, frame.pointee.linesize.1, frame.pointee.linesize.2)
     }
   }
 
