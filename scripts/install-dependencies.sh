@@ -62,7 +62,7 @@ missing=${missing# }
 check_ffmpeg() {
   if pkg-config --atleast-version=59.27.100 libavformat 2>/dev/null; then return 0; fi
   echo "install-dependencies: FFmpeg's libraries are older than 5.1 here (libavformat $(pkg-config --modversion libavformat 2>/dev/null || echo "not found"), needed: 59.27)." >&2
-  echo "Debian 12 and Ubuntu 24.04 have newer ones." >&2
+  echo "Debian 12 and Ubuntu 24.04 have them new enough." >&2
   return 1
 }
 

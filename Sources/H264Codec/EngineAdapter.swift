@@ -43,13 +43,6 @@ final class EngineAdapter: VideoEncoder {
   {
     var converted = try EncoderConfiguration(configuration)
     converted.levelBitRate = levelBitRate
-    // A level better than between speed and quality; where the level follows the time, more of it.
-    if configuration.speed.effort == nil, configuration.speed.prefersSpeedOverQuality == false {
-      var between = configuration.speed
-      between.prefersSpeedOverQuality = nil
-      converted.speed = max(0, EncoderConfiguration.speed(effort: between.resolvedEffort) - 1)
-      if converted.encodeTimeShare != nil, !configuration.speed.savesPower { converted.encodeTimeShare = 0.7 }
-    }
     return converted
   }
 

@@ -16,7 +16,7 @@ extension EncoderConfiguration {
     frameRate = min(max(c.frameRate ?? 30, 0.1), 1000)
     setRate(c)
 
-    speed = Self.speed(effort: c.speed.resolvedEffort)
+    speed = Self.speed(c.speed)
     encodeTimeShare = Self.encodeTimeShare(c.speed)
     threads =
       c.threads > 0 ? min(c.threads, 16) : Self.usefulThreads(width: c.width, height: c.height, most: 4)
@@ -102,11 +102,26 @@ extension EncoderConfiguration {
     return min(levels[min(max(effort, 0), 9)], fastestSpeed)
   }
 
+  /// Quality before speed is a level better than neither: two efforts beside each other may be one level.
+  private static func speed(_ speed: SpeedPreference) -> Int {
+    guard speed.effort == nil, speed.prefersSpeedOverQuality == false else {
+      return Self.speed(effort: speed.resolvedEffort)
+    }
+    var neither = speed
+    neither.prefersSpeedOverQuality = nil
+    return max(Self.speed(effort: neither.resolvedEffort) - 1, 0)
+  }
+
   /// In real time the effort follows the time, unless the caller names one: half of the frame interval leaves the other
   /// half to all else that happens to a frame.
   private static func encodeTimeShare(_ speed: SpeedPreference) -> Double? {
     guard speed.isRealTime == true, speed.effort == nil else { return nil }
-    let share = speed.prefersSpeedOverQuality == true ? 0.25 : 0.5
+    let share: Double =
+      switch speed.prefersSpeedOverQuality {
+      case true: 0.25
+      case nil: 0.5
+      case false: 0.7
+      }
     return speed.savesPower ? share / 2 : share
   }
 

@@ -10,18 +10,15 @@ struct CarriedBuffer {
   private let model: BufferModel
   /// Bits.
   private var fullness: Double
-  /// Seconds of the pictures that have gone in and not come out.
-  private var waiting: [Double] = []
 
   init(_ model: BufferModel) {
     self.model = model
     fullness = Double(model.size) * min(max(model.initialFullness, 0), 1)
   }
 
-  mutating func goesIn(seconds: Double) { waiting.append(seconds) }
-
-  mutating func comesOut(bits: Double) {
-    let seconds = waiting.isEmpty ? 0 : waiting.removeFirst()
+  /// Notes the next frame in decode order.
+  /// - Parameter seconds: How long it is until the next.
+  mutating func note(bits: Double, seconds: Double) {
     fullness = min(fullness - bits + Double(model.maximumRate) * seconds, Double(model.size))
   }
 

@@ -11,10 +11,9 @@
     private var pace: FramePace
     private var lastInput: Int64?
     private var lastKeyFrameInput: Int64?
-    /// nil where libx265 keeps to no buffer.
-    private var buffer: CarriedBuffer?
     private var hasBegun = false
-
+    /// How full the decoder's buffer was, 0 to 1, when the last stream ended.
+    private var carried: Double?
     /// For the low-latency mode.
     private let holdsNothing: Bool
 
@@ -25,7 +24,6 @@
       self.configuration = configuration
       let opened = try X265Stream(configuration, frameRate: configuration.frameRate ?? 30)
       stream = opened
-      buffer = opened.buffer.map { CarriedBuffer($0) }
       reorderingDepth = opened.reorderingDepth
       pace = FramePace(timescale: configuration.timescale, assumed: configuration.frameRate ?? 30)
     }
@@ -61,7 +59,7 @@
       }
       if needsNewStream {
         try flush(output: output)
-        stream = nil
+        endStream()
         needsNewStream = false
       }
       let stream = try openStream()
@@ -69,33 +67,27 @@
       if isKeyFrameDue(at: picture.presentationTime) { request.forcesKeyFrame = true }
       lastInput = picture.presentationTime
       if request.forcesKeyFrame || lastKeyFrameInput == nil { lastKeyFrameInput = picture.presentationTime }
-      buffer?.goesIn(seconds: Double(pace.lastDuration) / Double(configuration.timescale))
       hasBegun = true
       if let coded = try stream.encode(picture, request: request, frameDuration: pace.lastDuration) {
-        give(coded, output)
+        output(coded)
       }
-    }
-
-    private func give(_ coded: consuming CompressedFrame, _ output: (consuming CompressedFrame) -> Void) {
-      buffer?.comesOut(bits: Double(coded.data?.count ?? 0) * 8)
-      output(coded)
     }
 
     func complete(
       through presentationTime: Int64, output: (consuming CompressedFrame) -> Void
     ) throws(CodecError) {
       guard let stream else { return }
-      try stream.complete(through: presentationTime) { give($0, output) }
+      try stream.complete(through: presentationTime) { output($0) }
     }
 
     func flush(output: (consuming CompressedFrame) -> Void) throws(CodecError) {
       guard let stream, stream.heldFrameCount > 0 else { return }
       while stream.heldFrameCount > 0 {
         guard let coded = try stream.drain() else { break }
-        give(coded, output)
+        output(coded)
       }
       // libx265 takes no more frames once it was drained.
-      self.stream = nil
+      endStream()
     }
 
     func reconfigure(_ asked: VideoEncoderConfiguration) throws(CodecError) -> Reconfiguration {
@@ -124,12 +116,15 @@
 
     private func openStream() throws(CodecError) -> X265Stream {
       if let stream { return stream }
-      let carried = hasBegun ? buffer?.share ?? CarriedBuffer.usualShare : nil
       let opened = try X265Stream(configuration, frameRate: pace.assumed, carried: carried)
       stream = opened
-      buffer = opened.buffer.map { CarriedBuffer($0) }
       lastKeyFrameInput = nil
       return opened
+    }
+
+    private func endStream() {
+      if hasBegun, let stream { carried = stream.bufferShare ?? CarriedBuffer.usualShare }
+      stream = nil
     }
 
     /// libx265 counts frames only, so the limit in seconds is kept here.

@@ -24,8 +24,9 @@
     /// Presentation times of the frames that are held.
     private var held: Set<Int64> = []
     var heldFrameCount: Int { held.count }
-    /// As it was at the stream's beginning; nil where libx265 keeps to none.
-    var buffer: BufferModel? { parameters.buffer }
+    private var buffer: CarriedBuffer?
+    /// How full the decoder's buffer is after the frames that have come out, 0 to 1; nil where libx265 keeps to none.
+    var bufferShare: Double? { buffer?.share }
 
     /// - Parameter carried: How full the decoder's buffer is, 0 to 1, where this one goes on from another stream.
     init(
@@ -34,6 +35,7 @@
       var configuration = configuration
       configuration.frameRate = frameRate
       parameters = try X265Parameters(configuration, carried: carried)
+      buffer = parameters.buffer.map { CarriedBuffer($0) }
       api = parameters.api
       guard let handle = api.pointee.encoder_open(parameters.param) else {
         throw .invalidConfiguration("libx265 does not take these settings")
@@ -68,7 +70,6 @@
     func encode(
       _ source: InputPicture, request: FrameRequest, frameDuration: Int64
     ) throws(CodecError) -> CompressedFrame? {
-      durations.append(frameDuration)
       api.pointee.picture_init(parameters.param, picture)
       try setPlanes(source)
       picture.pointee.pts = source.presentationTime
@@ -78,6 +79,7 @@
         picture.pointee.forceqp = min(max(Int32(qp), rc.qpMin), rc.qpMax) + 1
       }
       held.insert(source.presentationTime)
+      durations.append(frameDuration)
       return try run(picture)
     }
 
@@ -128,12 +130,13 @@
       if let source = sources.removeValue(forKey: output.pointee.pts) {
         facts.meanSquaredError = source.errors(of: output.pointee, depth: Int(api.pointee.bit_depth))
       }
-      let duration = durations.isEmpty ? 0 : durations.removeFirst()
-      if let missing = filler?.bytesMissing(after: data.count, seconds: Double(duration) / timescale) {
+      let seconds = durations.isEmpty ? 0 : Double(durations.removeFirst()) / timescale
+      if let missing = filler?.bytesMissing(after: data.count, seconds: seconds) {
         // Type 38 is filler data; a NAL unit takes 4 bytes of length, 2 of header and 1 of trailing bits.
         data.appendFiller(header: [38 << 1, 1], fill: max(missing - 7, 0))
         facts.fillerBytes = missing
       }
+      buffer?.note(bits: Double(data.count) * 8, seconds: seconds)
       var frame = CompressedFrame(presentationTime: output.pointee.pts, data: data)
       frame.facts = facts
       frame.header = parameterSets.map { .parameterSets($0) }

@@ -125,17 +125,7 @@ import Testing
   }
 
   @Test func composedPicturesHaveTheColoursThatWereAskedFor() throws {
-    let asset = AVURLAsset(
-      url: URL(
-        fileURLWithPath: try Fixture.make(
-          "accepted-hlg.mov",
-          [
-            "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=0.2", "-c:v", "libx265", "-preset",
-            "ultrafast", "-x265-params",
-            "log-level=none:colorprim=bt2020:transfer=arib-std-b67:colormatrix=bt2020nc", "-pix_fmt",
-            "yuv420p10le", "-tag:v", "hvc1", "-color_primaries", "bt2020", "-color_trc", "arib-std-b67",
-            "-colorspace", "bt2020nc",
-          ])))
+    let asset = try ComposedPicturesTests.hlg()
     let other: [String: Any] = [
       AVVideoColorPrimariesKey: AVVideoColorPrimaries_SMPTE_C,
       AVVideoTransferFunctionKey: AVVideoTransferFunction_ITU_R_709_2,
@@ -163,14 +153,7 @@ import Testing
   // MARK: - Writing
 
   private static func sample(_ index: Int, at time: CMTime, isKey: Bool = false) throws -> CMSampleBuffer {
-    let image = try WriterBehaviourTests.picture(index)
-    var format: CMFormatDescription?
-    CMVideoFormatDescriptionCreateForImageBuffer(
-      allocator: nil, imageBuffer: image, formatDescriptionOut: &format)
-    let sample = try CMSampleBuffer(
-      imageBuffer: image, formatDescription: try #require(format),
-      sampleTiming: CMSampleTimingInfo(
-        duration: .invalid, presentationTimeStamp: time, decodeTimeStamp: .invalid))
+    let sample = try WriterBehaviourTests.sample(WriterBehaviourTests.picture(index), at: time)
     if isKey {
       CMSetAttachment(
         sample, key: kCMSampleBufferAttachmentKey_ForceKeyFrame, value: kCFBooleanTrue,
@@ -225,27 +208,18 @@ import Testing
     #expect(keys.contains(ReaderTests.time(CMTime(value: 7, timescale: 30))), "\(keys)")
   }
 
-  private final class Segments: NSObject, AVAssetWriterDelegate, @unchecked Sendable {
-    // Sendable: `Mutex`.
-    let all = Mutex<[(data: Data, report: AVAssetSegmentReport?)]>([])
-    func assetWriter(
-      _ writer: AVAssetWriter, didOutputSegmentData segmentData: Data, segmentType: AVAssetSegmentType,
-      segmentReport: AVAssetSegmentReport?
-    ) { all.withLock { $0.append((segmentData, segmentReport)) } }
-    var starts: [Double] {
-      all.withLock { $0.compactMap { $0.report?.trackReports.first?.earliestPresentationTimeStamp.seconds } }
+  private static func starts(_ segments: WriterTests.Segments) -> [Double] {
+    segments.lock.withLock {
+      segments.all.compactMap { $0.report?.trackReports.first?.earliestPresentationTimeStamp.seconds }
     }
   }
 
   /// Pictures at four a second.
   private static func segmented(
-    _ delegate: Segments, interval: CMTime?, origin: CMTime, start: CMTime, count: Int
+    _ delegate: WriterTests.Segments, interval: CMTime?, origin: CMTime, start: CMTime, count: Int
   ) async throws -> AVAssetWriter {
-    let writer = AVAssetWriter(contentType: .mpeg4Movie)
-    writer.outputFileTypeProfile = .mpeg4AppleHLS
-    if let interval { writer.preferredOutputSegmentInterval = interval }
-    writer.initialSegmentStartTime = origin
-    writer.delegate = delegate
+    let writer = WriterBehaviourTests.segmented(delegate, start: origin)
+    writer.preferredOutputSegmentInterval = interval ?? .invalid
     let input = AVAssetWriterInput(mediaType: .video, outputSettings: WriterBehaviourTests.video())
     writer.add(input)
     #expect(writer.startWriting(), "\(String(describing: writer.error))")
@@ -261,24 +235,22 @@ import Testing
 
   @Test func segmentsAreCountedFromTheInitialTime() async throws {
     // A stream that goes on at 101.5 s keeps to the grid of two seconds from zero.
-    let grid = Segments()
+    let grid = WriterTests.Segments()
     _ = try await Self.segmented(
       grid, interval: CMTime(value: 2, timescale: 1), origin: .zero, start: Self.seconds(101.5), count: 24)
-    #expect(grid.starts == [101.5, 102, 104, 106], "\(grid.starts)")
+    #expect(Self.starts(grid) == [101.5, 102, 104, 106], "\(Self.starts(grid))")
     // Six seconds where nothing is said.
-    let usual = Segments()
+    let usual = WriterTests.Segments()
     _ = try await Self.segmented(usual, interval: nil, origin: .zero, start: .zero, count: 56)
-    #expect(usual.starts == [0, 6, 12], "\(usual.starts)")
+    #expect(Self.starts(usual) == [0, 6, 12], "\(Self.starts(usual))")
   }
 
   @Test func aFlushedSegmentHasAllThatWasAppended() async throws {
     let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
     let stored = try ReaderTests.read(asset)
-    let writer = AVAssetWriter(contentType: .mpeg4Movie)
-    writer.outputFileTypeProfile = .mpeg4AppleHLS
+    let segments = WriterTests.Segments()
+    let writer = WriterBehaviourTests.segmented(segments, start: .zero)
     writer.preferredOutputSegmentInterval = .indefinite
-    let segments = Segments()
-    writer.delegate = segments
     let input = AVAssetWriterInput(
       mediaType: .video, outputSettings: nil,
       sourceFormatHint: stored.first.flatMap { CMSampleBufferGetFormatDescription($0) })
@@ -299,8 +271,8 @@ import Testing
     input.markAsFinished()
     await writer.finishWriting()
     #expect(writer.status == .completed, "\(String(describing: writer.error))")
-    #expect(wanted.count == 3 && segments.starts == wanted, "\(segments.starts)")
-    let joined = segments.all.withLock { $0.reduce(into: Data()) { $0 += $1.data } }
+    #expect(wanted.count == 3 && Self.starts(segments) == wanted, "\(Self.starts(segments))")
+    let joined = segments.lock.withLock { segments.all.reduce(into: Data()) { $0 += $1.data } }
     try joined.write(to: scratch.url("joined.mp4"))
     #expect(
       try Probe.samples(scratch.file("joined.mp4")).map(\.hash) == Probe.samples(Fixture.movie()).map(\.hash))

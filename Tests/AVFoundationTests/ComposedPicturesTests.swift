@@ -27,7 +27,7 @@ import Testing
         ]))
   }
 
-  private static func hlg() throws -> AVURLAsset {
+  static func hlg() throws -> AVURLAsset {
     asset(
       try Fixture.make(
         "composed-hlg.mov",

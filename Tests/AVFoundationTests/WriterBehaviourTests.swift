@@ -150,16 +150,21 @@ import Testing
   static func append(_ input: AVAssetWriterInput, _ index: Int, from start: CMTime = .zero) throws
     -> Bool
   {
-    let image = try picture(index)
+    let time = start + CMTime(value: CMTimeValue(index), timescale: 30)
+    return input.append(
+      try sample(picture(index), at: time, duration: CMTime(value: 1, timescale: 30)))
+  }
+
+  static func sample(_ image: CVPixelBuffer, at time: CMTime, duration: CMTime = .invalid) throws
+    -> CMSampleBuffer
+  {
     var format: CMFormatDescription?
     CMVideoFormatDescriptionCreateForImageBuffer(
       allocator: nil, imageBuffer: image, formatDescriptionOut: &format)
-    let timing = CMSampleTimingInfo(
-      duration: CMTime(value: 1, timescale: 30),
-      presentationTimeStamp: start + CMTime(value: CMTimeValue(index), timescale: 30),
-      decodeTimeStamp: .invalid)
-    return input.append(
-      try CMSampleBuffer(imageBuffer: image, formatDescription: try #require(format), sampleTiming: timing))
+    return try CMSampleBuffer(
+      imageBuffer: image, formatDescription: try #require(format),
+      sampleTiming: CMSampleTimingInfo(
+        duration: duration, presentationTimeStamp: time, decodeTimeStamp: .invalid))
   }
 
   static func silence(at time: CMTime, frames: Int) throws -> CMSampleBuffer {
@@ -329,14 +334,9 @@ import Testing
         (kCVImageBufferTransferFunctionKey, kCVImageBufferTransferFunction_SMPTE_ST_2084_PQ),
         (kCVImageBufferYCbCrMatrixKey, kCVImageBufferYCbCrMatrix_ITU_R_2020),
       ] as [(CFString, AnyObject)] { CVBufferSetAttachment(image, key, value, .shouldPropagate) }
-      var format: CMFormatDescription?
-      CMVideoFormatDescriptionCreateForImageBuffer(
-        allocator: nil, imageBuffer: image, formatDescriptionOut: &format)
-      let sample = try CMSampleBuffer(
-        imageBuffer: image, formatDescription: try #require(format),
-        sampleTiming: CMSampleTimingInfo(
-          duration: CMTime(value: 1, timescale: 30),
-          presentationTimeStamp: CMTime(value: CMTimeValue(index), timescale: 30), decodeTimeStamp: .invalid))
+      let sample = try Self.sample(
+        image, at: CMTime(value: CMTimeValue(index), timescale: 30), duration: CMTime(value: 1, timescale: 30)
+      )
       while !input.isReadyForMoreMediaData { usleep(500) }
       #expect(input.append(sample))
     }

@@ -56,6 +56,26 @@ import Testing
     #expect(narrow.allSatisfy { $0.lowestQP >= 24 && $0.highestQP <= 34 })
   }
 
+  @Test("A level for a rate that may come changes what the stream says, and no frame of it")
+  func levelForARate() throws {
+    func stream(_ rate: Int) throws -> (level: UInt8, frames: [[UInt8]]) {
+      var c = EncoderConfiguration(width: Self.width, height: Self.height)
+      c.rateControl = .averageBitRate(100_000)
+      c.levelBitRate = rate
+      let encoder = try LowLatencyEncoder(configuration: c)
+      let content = SyntheticContent(kind: .motion, width: Self.width, height: Self.height, seed: 4)
+      let frames = try (0..<30).map { n in
+        try content.frame(n).withSource(planar: true, padding: 0) { try encoder.encode($0).data }
+      }
+      return (encoder.parameterSets.sequence[3], frames)
+    }
+    let (low, high) = (try stream(0), try stream(10_000_000))
+    #expect(low.level == 11 && high.level == 30, "\(low.level) \(high.level)")
+    // The first frame begins with the parameter sets.
+    #expect(zip(low.frames, high.frames).dropFirst().allSatisfy { $0 == $1 })
+    #expect(low.frames[0].count == high.frames[0].count)
+  }
+
   @Test("A QP for one frame is that of all its macroblocks, and no other frame's", arguments: [14, 46])
   func fixedForOne(_ qp: Int) throws {
     var c = EncoderConfiguration(width: Self.width, height: Self.height)

@@ -5,15 +5,23 @@ import VideoToolbox
 
 /// Rates that change in mid-stream, as a program sees it.
 @Suite struct RateChangeTests {
-  @Test(
-    "A lower frame rate and bit rate, and the first ones again, make no key frame", arguments: [true, false])
-  func keyFrames(isLowLatency: Bool) throws {
-    let session = try makeSession(
-      width: 320, height: 180,
+  private func session(isLowLatency: Bool, height: Int, _ properties: [CFString: Any]) throws
+    -> VTCompressionSession
+  {
+    try makeSession(
+      width: 320, height: height,
       specification: isLowLatency
         ? [kVTVideoEncoderSpecification_EnableLowLatencyRateControl: true]
         : [kVTVideoEncoderSpecification_EncoderID: "org.openvideotoolbox.videoencoder.h264"],
-      properties: [
+      properties: properties)
+  }
+
+  @Test(
+    "A lower frame rate and bit rate, and the first ones again, make no key frame", arguments: [true, false])
+  func keyFrames(isLowLatency: Bool) throws {
+    let session = try session(
+      isLowLatency: isLowLatency, height: 180,
+      [
         kVTCompressionPropertyKey_AverageBitRate: 250_000, kVTCompressionPropertyKey_ExpectedFrameRate: 30,
       ])
     let samples = try encode(session, TestClip(width: 320, height: 180), count: 24) { frame in
@@ -34,12 +42,9 @@ import VideoToolbox
 
   @Test("A call's rate rises far beyond its first one without a key frame", arguments: [true, false])
   func rises(isLowLatency: Bool) throws {
-    let session = try makeSession(
-      width: 320, height: 240,
-      specification: isLowLatency
-        ? [kVTVideoEncoderSpecification_EnableLowLatencyRateControl: true]
-        : [kVTVideoEncoderSpecification_EncoderID: "org.openvideotoolbox.videoencoder.h264"],
-      properties: [
+    let session = try session(
+      isLowLatency: isLowLatency, height: 240,
+      [
         kVTCompressionPropertyKey_AverageBitRate: 100_000, kVTCompressionPropertyKey_RealTime: true,
       ])
     let samples = try encode(session, TestClip(noise: 20), count: 40) { frame in

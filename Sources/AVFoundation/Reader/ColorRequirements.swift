@@ -26,15 +26,13 @@ struct ColorRequirements: Sendable {
     matrix = try name(AVVideoYCbCrMatrixKey, CVYCbCrMatrixGetIntegerCodePointForString)
   }
 
-  /// Whether a picture has these colours already.
-  func isMet(by image: CVPixelBuffer) -> Bool {
-    func has(_ key: CFString, _ wish: String) -> Bool {
-      CVBufferCopyAttachment(image, key, nil) as? String == wish
-    }
-    return has(kCVImageBufferColorPrimariesKey, primaries)
-      && has(kCVImageBufferTransferFunctionKey, transferFunction)
-      && (!PixelConverter.isYCbCr(CVPixelBufferGetPixelFormatType(image))
-        || has(kCVImageBufferYCbCrMatrixKey, matrix))
+  /// As decompression sessions of readers take them.
+  var options: DecompressionOptions {
+    var options = DecompressionOptions()
+    options.primaries = primaries
+    options.transferFunction = transferFunction
+    options.matrix = matrix
+    return options
   }
 
   /// - Throws: `AVError.unsupportedOutputSettings` if a track's pictures cannot be converted to these colours.

@@ -71,11 +71,8 @@ extension PictureRequirements {
     }
     if let width { attributes[kCVPixelBufferWidthKey] = NSNumber(value: width) }
     if let height { attributes[kCVPixelBufferHeightKey] = NSNumber(value: height) }
-    var options = DecompressionOptions()
+    var options = color?.options ?? DecompressionOptions()
     options.threads = threads
-    options.primaries = color?.primaries
-    options.transferFunction = color?.transferFunction
-    options.matrix = color?.matrix
     let made = VTDecompressionSession.make(description, attributes: attributes, options: options)
     if let session = made.session {
       try fields.apply(to: session)

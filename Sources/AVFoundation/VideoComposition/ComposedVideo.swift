@@ -291,7 +291,7 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
     let width = requirements.width ?? CVPixelBufferGetWidth(image)
     let height = requirements.height ?? CVPixelBufferGetHeight(image)
     if format == own, width == CVPixelBufferGetWidth(image), height == CVPixelBufferGetHeight(image),
-      requirements.color?.isMet(by: image) ?? true
+      requirements.color?.options.isMet(by: image) ?? true
     {
       return image
     }

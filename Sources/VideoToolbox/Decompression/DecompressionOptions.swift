@@ -14,6 +14,9 @@ package struct DecompressionOptions: Sendable {
 
   package init() {}
 
+  /// Whether a picture has the colours already that are asked for.
+  package func isMet(by buffer: CVPixelBuffer) -> Bool { transfer.isMet(by: buffer) }
+
   var transfer: PixelTransferSettings {
     var settings = PixelTransferSettings()
     settings.primaries = primaries

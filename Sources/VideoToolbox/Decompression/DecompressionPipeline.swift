@@ -51,7 +51,7 @@ final class DecompressionPipeline: @unchecked Sendable {
   private let driver: DecoderDriver
   private let output: ImageOutput
   private var format: StreamFormat
-  private var settings = DecompressionSettings()
+  private var settings: DecompressionSettings
   private var pending: [Int64: Pending] = [:]
   private var nextToken: Int64 = 0
   private var finished: [(Int64, DecodedFrame.Outcome)] = []
@@ -70,27 +70,24 @@ final class DecompressionPipeline: @unchecked Sendable {
   /// Frames that may wait for the queue before a caller has to.
   private static let queueLimit = 8
 
+  /// - Parameter isForReader: Pictures come in order of presentation, with damage concealed, and a drain is the end.
   init(
     _ format: StreamFormat, _ configuration: VideoDecoderConfiguration, _ attributes: OutputAttributes,
-    options: DecompressionOptions? = nil,
+    _ settings: DecompressionSettings, isForReader: Bool = false,
     makeDecoder: @escaping (VideoDecoderConfiguration) throws(CodecError) -> any VideoDecoder
   ) throws(CodecError) {
     self.format = format
+    self.settings = settings
     let pools = OutputPools(attributes)
     var configuration = configuration
     configuration.allocator = pools
     configuration.preferredFormats = attributes.preferredFormats
+    if isForReader { configuration.concealsDamage = true }
     output = ImageOutput(format, attributes, pools)
-    if let options {
-      configuration.concealsDamage = true
-      output.settings.allowsOtherDimensions = true
-      output.settings.transfer = options.transfer
-      driver = DecoderDriver(
-        configuration, mode: .presentation, setup: DecoderDriver.Setup(threads: options.threads),
-        isResumable: false, makeDecoder: makeDecoder)
-    } else {
-      driver = DecoderDriver(configuration, mode: .immediate, makeDecoder: makeDecoder)
-    }
+    output.settings = settings.image
+    driver = DecoderDriver(
+      configuration, mode: isForReader ? .presentation : .immediate, setup: settings.setup,
+      isResumable: !isForReader, makeDecoder: makeDecoder)
     queue.setSpecific(key: key, value: true)
     // A decoder that cannot be made is an error of the session's creation.
     try driver.prepare()

@@ -149,12 +149,14 @@ final class ImageOutput {
 
 extension PixelTransferSettings {
   /// Whether a picture of the right size and format has the colours and the shape already that are asked for.
-  fileprivate func isMet(by buffer: CVPixelBuffer) -> Bool {
+  func isMet(by buffer: CVPixelBuffer) -> Bool {
     guard !changesShape(of: buffer) else { return false }
     func has(_ key: CFString, _ wish: String?) -> Bool {
       wish == nil || CVBufferCopyAttachment(buffer, key, nil) as? String == wish
     }
     return has(kCVImageBufferColorPrimariesKey, primaries) && has(kCVImageBufferTransferFunctionKey, transfer)
-      && has(kCVImageBufferYCbCrMatrixKey, matrix)
+      // RGB has none.
+      && (!PixelConverter.isYCbCr(CVPixelBufferGetPixelFormatType(buffer))
+        || has(kCVImageBufferYCbCrMatrixKey, matrix))
   }
 }

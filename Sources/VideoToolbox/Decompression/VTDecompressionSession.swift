@@ -65,9 +65,11 @@ public final class VTDecompressionSession: PropertySession, CFRuntimeObject, @un
     configuration.isLowDelay = true
     configuration.formatDescription = description
     let output = try OutputAttributes(attributes)
+    let settings = DecompressionProperties.settings(store, options)
     do {
       pipeline = try DecompressionPipeline(
-        format, configuration, output, options: options, makeDecoder: decoder.makeDecoder)
+        format, configuration, output, settings, isForReader: options != nil,
+        makeDecoder: decoder.makeDecoder)
     } catch {
       throw StatusError(DecompressionPipeline.status(error))
     }
@@ -75,7 +77,7 @@ public final class VTDecompressionSession: PropertySession, CFRuntimeObject, @un
     self.decoder = decoder
     self.callback = callback
     self.options = options
-    settings = DecompressionProperties.settings(store, options)
+    self.settings = settings
   }
 
   deinit { pipeline.stop() }

@@ -6,7 +6,8 @@ struct Conferencing: AsyncParsableCommand, SandboxedCommand {
   static let configuration = CommandConfiguration(
     abstract: "Encodes a movie as a call would: in the low-latency mode, one frame in, one frame out.",
     discussion: """
-      No frame is held back, and after the first there is no key frame (with --codec hvc1 one where the rate changes). The rate may change while frames come; \
+      No frame is held back, and after the first there is no key frame (with --codec hvc1 one where the rate or the pace of the \
+      pictures changes). The rate may change while frames come; \
       temporal layers, long-term references and a cap on the QP are there for a network that loses and stalls.
 
       Examples:
