@@ -42,12 +42,12 @@ extension RateControl {
       let seconds = bufferDuration ?? BufferModel.constantRateDuration
       return BufferModel(maximumRate: rate, size: bits(rate, seconds), initialFullness: fullness)
     case .variable(let rate):
-      let most = max(maximumBitRate ?? rate * 2, rate)
+      let most = max(maximumBitRate ?? rate.multipliedClamped(by: 2), rate)
       let seconds = bufferDuration ?? BufferModel.variableRateDuration
       return BufferModel(maximumRate: most, size: bits(most, seconds), initialFullness: fullness)
     case .average(let rate):
       guard maximumBitRate != nil || bufferDuration != nil else { return nil }
-      let most = max(maximumBitRate ?? rate * 2, rate)
+      let most = max(maximumBitRate ?? rate.multipliedClamped(by: 2), rate)
       let seconds = bufferDuration ?? BufferModel.variableRateDuration
       return BufferModel(maximumRate: most, size: bits(most, seconds), initialFullness: fullness)
     case .quality:
@@ -78,6 +78,8 @@ extension RateControl {
   }
 
   private func bits(_ rate: Int, _ seconds: Double) -> Int {
-    Int(min(max(Double(rate) * seconds, 1000), 2e12))
+    let bits = Double(rate) * seconds
+    // Not what is no number either.
+    return bits > 1000 ? Int(min(bits, 2e12)) : 1000
   }
 }

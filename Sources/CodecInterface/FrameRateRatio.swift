@@ -4,8 +4,9 @@ public struct FrameRateRatio: Sendable, Equatable {
   public var numerator: UInt32
   public var denominator: UInt32
 
+  /// - Parameter rate: Frames a second, 0.01 to 10,000; what lies beyond is the nearest of them, and what is no number 0.01.
   public init(_ rate: Double) {
-    let rate = min(max(rate, 0.01), 10_000)
+    let rate = rate > 0.01 ? min(rate, 10_000) : 0.01
     if abs(rate - rate.rounded()) < 0.0005 {
       (numerator, denominator) = (UInt32(rate.rounded()), 1)
     } else if abs(rate * 1.001 - (rate * 1.001).rounded()) < 0.005, rate > 10 {

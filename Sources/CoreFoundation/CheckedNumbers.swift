@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
+
 // Numbers that come from outside: from a program's dictionaries, from files, from the network. Swift ends the process
 // when such a number does not fit; these give the nearest number that does, or nothing.
 
@@ -38,5 +40,15 @@ extension FixedWidthInteger {
   package func multipliedClamped(by other: Self) -> Self {
     let (product, overflow) = multipliedReportingOverflow(by: other)
     return overflow ? ((self < 0) != (other < 0) ? .min : .max) : product
+  }
+}
+
+extension CGRect {
+  /// What two rectangles have in common; null if one is not of numbers, which `intersection` does not survive.
+  package func common(with other: CGRect) -> CGRect {
+    for rect in [self, other] {
+      guard rect.minX <= rect.maxX, rect.minY <= rect.maxY else { return .null }
+    }
+    return intersection(other)
   }
 }

@@ -14,13 +14,3 @@ public enum CGInterpolationQuality: Int32, Sendable {
   case high = 3
   case medium = 4
 }
-
-extension CGRect {
-  /// What two rectangles have in common; null if one is not of numbers, which `intersection` does not survive.
-  func common(with other: CGRect) -> CGRect {
-    for rect in [self, other] {
-      guard rect.minX <= rect.maxX, rect.minY <= rect.maxY else { return .null }
-    }
-    return intersection(other)
-  }
-}

@@ -9,7 +9,6 @@ import CoreFoundation
 public func CVPixelBufferFillExtendedPixels(_ pixelBuffer: CVPixelBuffer) -> CVReturn {
   let extended = pixelBuffer.extendedPixels
   guard extended != ExtendedPixels() else { return kCVReturnSuccess }
-  guard let format = PixelFormat.find(pixelBuffer.pixelFormatType) else { return kCVReturnInvalidPixelFormat }
   if let own = PixelFormat.registered.withLock({ $0[pixelBuffer.pixelFormatType] }),
     let data = own.description[kCVPixelFormatFillExtendedPixelsCallback] as? NSData,
     data.length >= MemoryLayout<CVFillExtendedPixelsCallBackData>.size
@@ -22,7 +21,8 @@ public func CVPixelBufferFillExtendedPixels(_ pixelBuffer: CVPixelBuffer) -> CVR
     guard let fill = callback.fillCallBack else { return kCVReturnSuccess }
     return fill(pixelBuffer, callback.refCon) ? kCVReturnSuccess : kCVReturnError
   }
-  for (index, plane) in format.planes.enumerated() {
+  // As the memory was laid out: the format may have been registered again since.
+  for (index, plane) in pixelBuffer.storage.formatPlanes.enumerated() {
     guard plane.bitsPerBlock % 8 == 0, let base = pixelBuffer.storage.planes[index].baseAddress else {
       continue
     }

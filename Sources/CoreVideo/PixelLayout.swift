@@ -17,6 +17,8 @@ struct PixelLayout: Sendable {
   static let blockAlignment = 64
 
   var planes: [Plane]
+  /// The planes of the format.
+  var formatPlanes: [PixelFormat.Plane]
   var dataSize: Int
   var bytesPerRow: Int
   var isPlanar: Bool
@@ -33,6 +35,8 @@ struct PixelLayout: Sendable {
   ) throws(LayoutError) {
     var planes: [Plane] = []
     var end = 0
+    // Before the sums: anything may be asked for.
+    guard max(width, height) <= Self.maximumDimension else { throw .tooLarge }
     let fullWidth = width + extended.left + extended.right
     let fullHeight = height + extended.top + extended.bottom
     guard fullWidth <= Self.maximumDimension, fullHeight <= Self.maximumDimension else { throw .tooLarge }
@@ -56,6 +60,7 @@ struct PixelLayout: Sendable {
       end = start + blockRows * bytesPerRow
     }
     self.planes = planes
+    formatPlanes = format.planes
     dataSize = end
     isPlanar = format.isPlanar
     bytesPerRow = isPlanar ? ceilDivide(end, max(height, 1)) : planes[0].bytesPerRow

@@ -23,6 +23,8 @@ final class PixelStorage: @unchecked Sendable {
   let planeCount: Int
   /// Never empty: a buffer that is not planar has one entry, for the whole.
   let planes: UnsafeMutablePointer<Plane>
+  /// What the memory was laid out for; empty where a program did it.
+  let formatPlanes: [PixelFormat.Plane]
   private let release: (@Sendable () -> Void)?
   private let allocation: UnsafeMutableRawPointer?
   /// Set at once for a picture on a surface.
@@ -30,7 +32,8 @@ final class PixelStorage: @unchecked Sendable {
 
   init(
     baseAddress: UnsafeMutableRawPointer?, dataSize: Int, bytesPerRow: Int, isPlanar: Bool, planes: [Plane],
-    allocation: UnsafeMutableRawPointer?, release: (@Sendable () -> Void)? = nil
+    formatPlanes: [PixelFormat.Plane] = [], allocation: UnsafeMutableRawPointer?,
+    release: (@Sendable () -> Void)? = nil
   ) {
     self.baseAddress = baseAddress
     self.dataSize = dataSize
@@ -40,6 +43,7 @@ final class PixelStorage: @unchecked Sendable {
     entries = planes.count
     self.planes = .allocate(capacity: planes.count)
     self.planes.initialize(from: planes, count: planes.count)
+    self.formatPlanes = formatPlanes
     self.allocation = allocation
     self.release = release
   }
@@ -64,7 +68,7 @@ final class PixelStorage: @unchecked Sendable {
           baseAddress: block + $0.offset, width: $0.width, height: $0.height, bytesPerRow: $0.bytesPerRow,
           byteCount: $0.start + $0.rows * $0.bytesPerRow - $0.offset)
       },
-      allocation: block)
+      formatPlanes: layout.formatPlanes, allocation: block)
   }
 
   /// Whether the memory goes on a little behind the last row.

@@ -8,7 +8,7 @@ extension EncoderConfiguration {
       if !condition { throw EncoderError.invalidConfiguration(text()) }
     }
     try require(
-      (16...16384).contains(width) && (16...16384).contains(height) && width % 2 == 0 && height % 2 == 0,
+      isOfValidSize,
       "A picture of \(width)x\(height) cannot be coded: both must be even, from 16 to 16384.")
     try require(
       frameRate.isFinite && (0.01...1000).contains(frameRate),
@@ -71,6 +71,10 @@ extension EncoderConfiguration {
       try require(
         H264Level.numbered(level) != nil, "There is no level \(level) (ten times its number; 9 is 1b).")
     }
+  }
+
+  var isOfValidSize: Bool {
+    [width, height].allSatisfy { (16...16384).contains($0) && $0 % 2 == 0 }
   }
 
   private var streamProfile: H264Profile {

@@ -22,9 +22,10 @@ public struct EncodedFrame: ~Copyable, Sendable {
     try withBytes(0..<byteCount, body)
   }
 
-  /// Calls `body` with the bytes of one NAL unit, its header included, its framing not.
+  /// Calls `body` with the bytes of one NAL unit of this frame, its header included, its framing not. Of another frame's unit
+  /// there may be a part, or none.
   public func withBytes<R: ~Copyable>(of unit: NALUnit, _ body: (Span<UInt8>) throws -> R) rethrows -> R {
-    try withBytes(unit.range, body)
+    try withBytes(unit.range.clamped(to: 0..<byteCount), body)
   }
 
   private func withBytes<R: ~Copyable>(

@@ -8,8 +8,9 @@ extension EncoderConfiguration {
   public static var largestArea: Int { (H264Level.all.last?.frameSize ?? 0) * 256 }
 
   /// Most references that fit the level that is set, or the lowest that the stream needs with one; nil if
-  /// there is no such level.
+  /// there is no such level, or the size is none.
   public var largestReferenceCount: Int? {
+    guard isOfValidSize else { return nil }
     var single = demands
     single.referenceFrames = 1
     let fixed = level.flatMap(H264Level.numbered)

@@ -97,17 +97,16 @@
       if new.pass != nil, new.pass == configuration.pass, hasBegun {
         throw .invalidConfiguration("this cannot change in the middle of a pass")
       }
-      var same = new
-      same.frameRate = configuration.frameRate
-      same.rate = configuration.rate
-      same.lowLatency = configuration.lowLatency
-      // The rest libx265 takes only before the first frame.
-      guard same == configuration else { return .needsNewStream }
+      // libx265 takes nothing of it in mid-stream (a new rate it says that it takes, and goes on with the old one): a new
+      // stream goes on with what this one leaves in the decoder's buffer, at the pace at which frames come. Before the first
+      // frame, and with other pictures, there is nothing to go on with.
+      guard hasBegun, new.pass == configuration.pass, new.hasPictures(of: configuration) else {
+        return .needsNewStream
+      }
       if let rate = new.frameRate, rate != configuration.frameRate {
         pace = FramePace(timescale: new.timescale, assumed: rate)
       }
       configuration = new
-      // libx265 says that it takes a new rate, and goes on with the old one.
       needsNewStream = true
       return .applied
     }
@@ -132,6 +131,14 @@
       guard configuration.maxKeyFrameIntervalDuration > 0, let last = lastKeyFrameInput else { return false }
       let seconds = Double(time - last) / Double(configuration.timescale)
       return seconds >= configuration.maxKeyFrameIntervalDuration - 0.0005
+    }
+  }
+
+  extension VideoEncoderConfiguration {
+    /// What is encoded is of the same kind.
+    fileprivate func hasPictures(of other: VideoEncoderConfiguration) -> Bool {
+      codec == other.codec && width == other.width && height == other.height && format == other.format
+        && timescale == other.timescale
     }
   }
 

@@ -218,8 +218,8 @@ import Testing
   private static func segmented(
     _ delegate: WriterTests.Segments, interval: CMTime?, origin: CMTime, start: CMTime, count: Int
   ) async throws -> AVAssetWriter {
-    let writer = WriterBehaviourTests.segmented(delegate, start: origin)
-    writer.preferredOutputSegmentInterval = interval ?? .invalid
+    let writer = WriterBehaviourTests.segmented(delegate, seconds: nil, start: origin)
+    if let interval { writer.preferredOutputSegmentInterval = interval }
     let input = AVAssetWriterInput(mediaType: .video, outputSettings: WriterBehaviourTests.video())
     writer.add(input)
     #expect(writer.startWriting(), "\(String(describing: writer.error))")

@@ -40,12 +40,12 @@ import Testing
     ) { all.withLock { $0.append((segmentData, segmentType)) } }
   }
 
-  static func segmented(_ delegate: any AVAssetWriterDelegate, seconds: Int64 = 1, start: CMTime)
+  static func segmented(_ delegate: any AVAssetWriterDelegate, seconds: Int64? = 1, start: CMTime)
     -> AVAssetWriter
   {
     let writer = AVAssetWriter(contentType: .mpeg4Movie)
     writer.outputFileTypeProfile = .mpeg4AppleHLS
-    writer.preferredOutputSegmentInterval = CMTime(value: seconds, timescale: 1)
+    if let seconds { writer.preferredOutputSegmentInterval = CMTime(value: seconds, timescale: 1) }
     writer.initialSegmentStartTime = start
     writer.delegate = delegate
     return writer

@@ -37,6 +37,25 @@ import Testing
       rate.bufferModel == BufferModel(maximumRate: 1_500_000, size: 3_000_000, initialFullness: 0.5))
   }
 
+  @Test(
+    "A bucket of numbers at the ends of their types, and of none",
+    arguments: [Int.min, -1, 0, 1, 1 << 62, .max], [Double.nan, .infinity, -.infinity, -1, 0, 1e-300, 1e300])
+  func extremes(rate: Int, number: Double) {
+    for mode in [RateControl.Mode.average(rate), .constant(rate), .variable(rate), .quality(number)] {
+      for maximum in [nil, rate] {
+        for limits in [[], [RateLimit(bytes: rate, seconds: number)]] {
+          var control = RateControl()
+          control.mode = mode
+          control.maximumBitRate = maximum
+          control.bufferDuration = number
+          control.initialBufferFullness = number
+          control.limits = limits
+          if let model = control.bufferModel { #expect(model.size >= 1000) }
+        }
+      }
+    }
+  }
+
   @Test("Filler brings short frames up to the rate, within what the bucket holds")
   func filler() {
     var filler = ConstantRateFiller(bitsPerSecond: 1_000_000, capacity: 200_000)
@@ -52,7 +71,7 @@ import Testing
   func frameRates() {
     for (rate, numerator, denominator) in [
       (25.0, 25, 1), (29.97, 30000, 1001), (23.976, 24000, 1001), (59.94, 60000, 1001), (12.5, 12500, 1000),
-      (0, 10, 1000), (1e9, 10000, 1),
+      (0, 10, 1000), (1e9, 10000, 1), (.nan, 10, 1000), (.infinity, 10000, 1), (-.infinity, 10, 1000),
     ] {
       let ratio = FrameRateRatio(rate)
       #expect(Int(ratio.numerator) == numerator && Int(ratio.denominator) == denominator, "\(rate)")

@@ -23,6 +23,28 @@ import Testing
     return try #require(made)
   }
 
+  @Test(arguments: [UInt32.max, 1 << 31, 65536]) func channelsAndBytesThatNothingStandsFor(number: UInt32)
+    throws
+  {
+    let basic = AudioStreamBasicDescription(
+      mSampleRate: 48000, mFormatID: kAudioFormatLinearPCM,
+      mFormatFlags: kAudioFormatFlagIsFloat | kAudioFormatFlagIsNonInterleaved, mBytesPerPacket: number,
+      mFramesPerPacket: 1, mBytesPerFrame: number, mChannelsPerFrame: number, mBitsPerChannel: 32,
+      mReserved: 0
+    )
+    let format = try CMFormatDescription(audioStreamBasicDescription: basic)
+    var made: CMSampleBuffer?
+    let status = CMAudioSampleBufferCreateReadyWithPacketDescriptions(
+      allocator: nil, dataBuffer: try CMBlockBuffer(length: 64, flags: .assureMemoryNow),
+      formatDescription: format, sampleCount: 1, presentationTimeStamp: .zero, packetDescriptions: nil,
+      sampleBufferOut: &made)
+    // Sizes are what the program says; nothing is read of what is not there.
+    if let made {
+      #expect(status == noErr && CMSampleBufferGetSampleSize(made, at: 0) > 0)
+      #expect(throws: (any Error).self) { try made.withAudioBufferList { _, _ in } }
+    }
+  }
+
   @Test(arguments: [Int.max, 1 << 60, 1 << 33]) func samplesThatNothingStandsFor(count: Int) throws {
     var basic = AudioStreamBasicDescription()
     (basic.mSampleRate, basic.mFormatID, basic.mChannelsPerFrame) = (48000, kAudioFormatMPEG4AAC, 2)
@@ -30,6 +52,8 @@ import Testing
     let buffer = try sample(
       count: count, bytes: 1, sizes: [0],
       format: try CMFormatDescription(audioStreamBasicDescription: basic))
+    let ready = CMReadySampleBuffer<CMSampleBuffer.DynamicContent>(unsafeBuffer: buffer)
+    #expect(ready.sampleProperties.isEmpty)
     var calls = 0
     let status = CMSampleBufferCallBlockForEachSample(buffer) { _, _ in
       calls += 1

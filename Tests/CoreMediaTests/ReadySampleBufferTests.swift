@@ -29,6 +29,39 @@ import Testing
     #expect(CMReadySampleBuffer<CMReadOnlyDataBlockBuffer>(dynamic) == nil)
   }
 
+  /// Whoever took the buffer may have made it invalid: what was there stays.
+  @Test func contentOfInvalidBuffers() throws {
+    let picture = CVReadOnlyPixelBuffer(
+      try CVMutablePixelBuffer(
+        CVPixelBufferCreationAttributes(
+          pixelFormatType: CVPixelFormatType(rawValue: kCVPixelFormatType_32BGRA),
+          size: CVImageSize(width: 8, height: 8))))
+    let ready = CMReadySampleBuffer(pixelBuffer: picture, presentationTimeStamp: Self.time(3))
+    ready.withUnsafeSampleBuffer { _ = CMSampleBufferInvalidate($0) }
+    #expect(ready.content.size == CVImageSize(width: 8, height: 8))
+    #expect(ready.formatDescription.dimensions.width == 8)
+    let data = CMReadySampleBuffer<CMReadOnlyDataBlockBuffer>(
+      unsafeWithDataBuffer: try Self.dataSample([1, 2, 3]))
+    data.withUnsafeSampleBuffer { _ = CMSampleBufferInvalidate($0) }
+    #expect(Array(data.content) == [1, 2, 3])
+    _ = (data.presentationTimeStamp, data.sampleProperties, data.totalSampleSize, data.outputSampleTimings)
+  }
+
+  private static func dataSample(_ bytes: [UInt8]) throws -> sending CMSampleBuffer {
+    let block = try CMBlockBuffer(length: bytes.count, flags: .assureMemoryNow)
+    try bytes.withUnsafeBytes { try block.replaceDataBytes(with: $0) }
+    let format = try CMFormatDescription(
+      audioStreamBasicDescription: AudioStreamBasicDescription(
+        mSampleRate: 48000, mFormatID: kAudioFormatLinearPCM, mFormatFlags: kAudioFormatFlagIsPacked,
+        mBytesPerPacket: 1, mFramesPerPacket: 1, mBytesPerFrame: 1, mChannelsPerFrame: 1, mBitsPerChannel: 8,
+        mReserved: 0))
+    return try CMSampleBuffer(
+      dataBuffer: block, formatDescription: format, numSamples: bytes.count,
+      sampleTimings: [
+        CMSampleTimingInfo(duration: Self.time(1), presentationTimeStamp: .zero, decodeTimeStamp: .invalid)
+      ], sampleSizes: [1])
+  }
+
   @Test func timesOfAPicture() throws {
     let picture = CVReadOnlyPixelBuffer(
       try CVMutablePixelBuffer(

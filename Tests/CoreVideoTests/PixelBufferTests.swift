@@ -13,6 +13,23 @@ func makeBuffer(
 }
 
 @Suite struct PixelBufferTests {
+  @Test(arguments: [Int.max, .max - 1, .max / 2, 1 << 32, (1 << 16) + 1]) func sizesWithoutMeasure(size: Int)
+  {
+    for (width, height) in [(size, 16), (16, size), (size, size)] {
+      for key in [
+        kCVPixelBufferExtendedPixelsLeftKey, kCVPixelBufferExtendedPixelsRightKey,
+        kCVPixelBufferExtendedPixelsTopKey, kCVPixelBufferExtendedPixelsBottomKey, kCVPixelBufferWidthKey,
+      ] {
+        var buffer: CVPixelBuffer?
+        #expect(
+          CVPixelBufferCreate(
+            nil, width, height, kCVPixelFormatType_32BGRA, [key: 1] as CFDictionary, &buffer)
+            == kCVReturnInvalidSize)
+        #expect(buffer == nil)
+      }
+    }
+  }
+
   /// Width and height of every plane, and bytes of a sample in it, of a picture of 1281 x 721.
   static let geometry: [(OSType, [(Int, Int, Int)])] = [
     (kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange, [(1281, 721, 1), (641, 361, 2)]),

@@ -156,4 +156,28 @@ import Testing
     #expect(Set(known).isDisjoint(with: Self.codes))
     #expect(kCVPixelFormatType_Lossless_420YpCbCr8BiPlanarFullRange == 0x2638_6630)
   }
+
+  /// Pixels are filled as the memory was laid out, whatever the code stands for since.
+  @Test(arguments: [1024, 8, 16]) func aFormatThatIsRegisteredAgain(bits: Int) throws {
+    let code: OSType = 0x6A62_6300 + OSType(bits % 251)
+    CVPixelFormatDescriptionRegisterDescriptionWithPixelFormatType(
+      [kCVPixelFormatBitsPerBlock: 8] as CFDictionary, code)
+    let buffer = try makeBuffer(
+      64, 64, code,
+      [
+        kCVPixelBufferExtendedPixelsLeftKey: 16, kCVPixelBufferExtendedPixelsTopKey: 16,
+        kCVPixelBufferExtendedPixelsRightKey: 16, kCVPixelBufferExtendedPixelsBottomKey: 16,
+      ])
+    let base = try #require(CVPixelBufferGetBaseAddress(buffer))
+    let stride = CVPixelBufferGetBytesPerRow(buffer)
+    for row in 0..<64 { memset(base + row * stride, Int32(row + 1), 64) }
+    let planes = bits == 16 ? 4 : 1
+    let plane: NSDictionary = [kCVPixelFormatBitsPerBlock: bits]
+    CVPixelFormatDescriptionRegisterDescriptionWithPixelFormatType(
+      planes == 1 ? plane : [kCVPixelFormatPlanes: [plane, plane, plane, plane]] as CFDictionary, code)
+    #expect(CVPixelBufferFillExtendedPixels(buffer) == kCVReturnSuccess)
+    for (x, y, value) in [(-16, -16, 1), (79, -1, 1), (-1, 63, 64), (79, 79, 64), (30, 30, 31), (70, 9, 10)] {
+      #expect(base.load(fromByteOffset: y * stride + x, as: UInt8.self) == value, "\(x) \(y)")
+    }
+  }
 }

@@ -6,6 +6,13 @@ import Testing
 /// Numbers at the ends of their types, and such as are none, in every setting of the look-ahead face: each is refused, or the
 /// encoder codes with it; `RefusalTests` has those of the other face.
 @Suite struct ExtremeSettingsTests {
+  @Test("Sizes that are none have no references", arguments: ints.filter { $0 != 1000 })
+  func referencesOfSizes(size: Int) {
+    for (width, height) in [(size, 16), (16, size), (size, size)] {
+      #expect(EncoderConfiguration(width: width, height: height).largestReferenceCount == nil)
+    }
+  }
+
   private typealias Change = @Sendable (inout LookAheadConfiguration) -> Void
   private static let (width, height) = (48, 32)
 

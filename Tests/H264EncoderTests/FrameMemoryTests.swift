@@ -34,6 +34,21 @@ struct FrameMemoryTests {
     #expect(pool.take(16).capacity >= 100_000)
   }
 
+  @Test("A unit of a larger frame is no way out of a smaller one")
+  func unitsOfOthers() throws {
+    var c = EncoderConfiguration(width: 64, height: 48)
+    c.rateControl = .constantQP(20)
+    let encoder = try LowLatencyEncoder(configuration: c)
+    let content = SyntheticContent(kind: .noise, width: 64, height: 48, seed: 4)
+    let first = try content.frame(0).withSource(planar: true, padding: 0) { try encoder.encode($0) }
+    let second = try content.frame(0).withSource(planar: true, padding: 0) { try encoder.encode($0) }
+    let unit = try #require(first.nalUnits.last)
+    #expect(first.data(of: unit) == Array(first.data[unit.range]))
+    #expect(second.byteCount < unit.range.upperBound)
+    #expect(second.data(of: unit).count == max(second.byteCount - unit.range.lowerBound, 0))
+    #expect(second.withBytes(of: unit) { $0.count } <= second.byteCount)
+  }
+
   @Test("A pool lives until the last of its memory is back")
   func lifetime() {
     weak var gone: FrameMemoryPool?

@@ -40,7 +40,7 @@ struct SoundTimeline {
     var count: Int64 = 0
     for piece in pieces {
       let end = piece.start + Int64(piece.samples.count / channels)
-      count += max(0, end - max(piece.start, now))
+      count += end - min(max(piece.start, now), end)
     }
     return Double(count) / sampleRate
   }

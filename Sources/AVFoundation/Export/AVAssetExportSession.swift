@@ -25,6 +25,8 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
   private var job: ExportJob?
   private var isCancelling = false
   private var settings = Settings()
+  /// As they were when the export was begun.
+  private var settingsInForce = Settings()
 
   struct Settings {
     var url: URL?
@@ -155,20 +157,28 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
   /// Exports, once: of a session that has begun before nothing becomes of it. `handler` is called once, on any thread. See
   /// `status`.
   @preconcurrency open func exportAsynchronously(completionHandler handler: @escaping @Sendable () -> Void) {
-    begin { _ in handler() }
+    begin(nil, handler)
   }
 
-  /// - Parameter handler: Receives whether the session was not begun before.
-  private func begin(_ handler: @escaping @Sendable (Bool) -> Void) {
+  /// - Parameters:
+  ///   - file: Where to, if not to what is set.
+  ///   - handler: Called once the export has ended, or at once of a session that was begun before.
+  /// - Returns: whether it was not.
+  @discardableResult private func begin(
+    _ file: (url: URL, type: AVFileType)? = nil, _ handler: @escaping @Sendable () -> Void
+  ) -> Bool {
     let begun = lock.withLock { () -> Bool in
       guard currentStatus == .unknown else { return false }
       currentStatus = .waiting
+      if let file { (settings.url, settings.type) = file }
+      settingsInForce = settings
       return true
     }
     assetLoadingQueue.async { [self] in
       if begun { run() }
-      handler(begun)
+      handler()
     }
+    return begun
   }
 
   /// Exports. See `status` afterwards.
@@ -182,21 +192,38 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
   /// - Throws: `AVError`: `operationNotAllowed` of a session that has begun before; when the task is cancelled, so is the
   ///   export.
   open func export(to url: URL, as fileType: AVFileType) async throws {
-    // One that is cancelled already says so.
-    guard [.unknown, .cancelled].contains(status) else { throw Self.repeated }
-    outputURL = url
-    outputFileType = fileType
-    let begun = await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in begin { continuation.resume(returning: $0) } }
+    let call = Call()
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        call.hasBegun = begin((url, fileType)) { continuation.resume() }
+        if call.endsExport { cancelExport() }
+      }
     } onCancel: {
-      cancelExport()
+      call.isCancelled = true
+      if call.endsExport { cancelExport() }
     }
     switch status {
     case .cancelled: throw AVError(.operationCancelled)
-    case _ where !begun: throw Self.repeated
+    case _ where !call.hasBegun: throw Self.repeated
     case .completed: return
     default: throw lock.withLock { currentError } ?? AVError(.exportFailed)
     }
+  }
+
+  /// What a call of `export(to:as:)` has to do with the session: one that did not begin the export does not cancel it.
+  private final class Call: @unchecked Sendable {
+    // Sendable: `lock` guards both.
+    private let lock = Lock()
+    private var state = (hasBegun: false, isCancelled: false)
+    var hasBegun: Bool {
+      get { lock.withLock { state.hasBegun } }
+      set { lock.withLock { state.hasBegun = newValue } }
+    }
+    var isCancelled: Bool {
+      get { lock.withLock { state.isCancelled } }
+      set { lock.withLock { state.isCancelled = newValue } }
+    }
+    var endsExport: Bool { lock.withLock { state.hasBegun && state.isCancelled } }
   }
 
   private static var repeated: AVError {
@@ -220,7 +247,7 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
 
   private func run() {
     do {
-      let settings = lock.withLock { self.settings }
+      let settings = lock.withLock { settingsInForce }
       let job = try ExportJob(asset: asset, preset: preset, settings: settings)
       let goes = lock.withLock { () -> Bool in
         guard currentStatus == .waiting else { return false }

@@ -179,9 +179,14 @@ open class AVPlayer: NSObject, PlaybackOwner, @unchecked Sendable {
   open func playImmediately(atRate rate: Float) {
     if let playback = currentItem?.playback { playback.lock.withLock { playback.shared.waits = false } }
     setRate(rate)
-    let waits = automaticallyWaitsToMinimizeStalling
     guard let playback = currentItem?.playback else { return }
-    playback.control.async { playback.lock.withLock { playback.shared.waits = waits } }
+    playback.control.async { self.settleWaiting(playback) }
+  }
+
+  /// What was set meanwhile holds.
+  private func settleWaiting(_ playback: Playback) {
+    let waits = automaticallyWaitsToMinimizeStalling
+    playback.lock.withLock { playback.shared.waits = waits }
   }
 
   private func setRate(_ rate: Float) {
@@ -213,8 +218,12 @@ open class AVPlayer: NSObject, PlaybackOwner, @unchecked Sendable {
       }
       guard let playback = item?.playback else { return }
       playback.lock.withLock { playback.shared.waits = newValue }
-      // What it was waiting for is no longer waited for.
-      if !newValue { playback.control.async { playback.applyRate() } }
+      // After what `playImmediately` has left to do.
+      playback.control.async {
+        self.settleWaiting(playback)
+        // What it was waiting for is no longer waited for.
+        if !newValue { playback.applyRate() }
+      }
     }
   }
 

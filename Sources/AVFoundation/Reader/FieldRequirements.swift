@@ -16,8 +16,10 @@ struct FieldRequirements: Sendable {
   private var mode: String?
   private var deinterlaceMode: String?
 
-  /// Whether a program asks for anything.
-  var isSet: Bool { temporal != nil || mode != nil || deinterlaceMode != nil }
+  /// Whether pictures become others: a way to deinterlace alone asks for nothing.
+  var changesPictures: Bool {
+    temporal != nil || mode != nil && mode != kVTDecompressionProperty_FieldMode_BothFields as String
+  }
 
   init() {}
 

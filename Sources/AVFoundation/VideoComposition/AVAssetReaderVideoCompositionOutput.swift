@@ -25,7 +25,7 @@ open class AVAssetReaderVideoCompositionOutput: AVAssetReaderOutput, @unchecked 
         throw AVError(.operationNotAllowed, reason: "What is to be composed is not video.")
       }
       let wanted = try PictureRequirements(videoSettings ?? [:])
-      guard !wanted.fields.isSet else {
+      guard !wanted.fields.changesPictures else {
         throw AVError(
           .unsupportedOutputSettings, reason: "A composition's pictures have no fields.",
           advice: "Leave the field and deinterlacing modes out.")

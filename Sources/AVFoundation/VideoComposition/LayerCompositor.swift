@@ -88,7 +88,7 @@ private struct Pixels {
     _ source: Pixels, _ transform: CGAffineTransform, crop: CGRect?, opacity: Float, hasAlpha: Bool
   ) {
     let whole = CGRect(x: 0, y: 0, width: CGFloat(source.width), height: CGFloat(source.height))
-    let shown = crop.map { whole.intersection($0) } ?? whole
+    let shown = crop.map { whole.common(with: $0) } ?? whole
     let determinant = Double(transform.a * transform.d - transform.b * transform.c)
     let weight = Int((max(0, min(1, opacity.isFinite ? opacity : 0)) * 256).rounded())
     guard !shown.isNull, shown.width > 0, shown.height > 0, abs(determinant) > 1e-9, determinant.isFinite,

@@ -117,7 +117,8 @@ struct SoundEncodingSettings: Sendable {
 
   /// Sound that these settings might be applied to.
   var typicalSource: AudioStreamBasicDescription {
-    let channels = UInt32(clamping: request.channels ?? 2)
+    // More than any encoder takes, and little enough to reckon with.
+    let channels = UInt32(clamping: min(request.channels ?? 2, 1 << 16))
     return AudioStreamBasicDescription(
       mSampleRate: Double(request.sampleRate ?? 44_100), mFormatID: kAudioFormatLinearPCM,
       mFormatFlags: kAudioFormatFlagIsSignedInteger | kAudioFormatFlagIsPacked, mBytesPerPacket: 2 * channels,

@@ -70,7 +70,7 @@ extension CMReadySampleBuffer where Content == CMReadOnlyDataBlockBuffer {
   }
 
   public var content: CMReadOnlyDataBlockBuffer {
-    guard let data = buffer.dataBuffer else { preconditionFailure("checked when it was made") }
+    guard let data = held.data else { preconditionFailure("checked when it was made") }
     return CMReadOnlyDataBlockBuffer(unsafeBlockBuffer: data)
   }
 
@@ -114,7 +114,7 @@ extension CMReadySampleBuffer where Content == CMSampleDataReference {
   }
 
   public var content: CMSampleDataReference {
-    guard let reference = buffer.sampleDataReference else { preconditionFailure("checked when it was made") }
+    guard let reference = held.reference else { preconditionFailure("checked when it was made") }
     return reference
   }
 }

@@ -41,7 +41,7 @@ extension CMReadySampleBuffer where Content == CVReadOnlyPixelBuffer {
   }
 
   public var content: CVReadOnlyPixelBuffer {
-    guard let image = buffer.imageBuffer else { preconditionFailure("checked when it was made") }
+    guard let image = held.image else { preconditionFailure("checked when it was made") }
     return CVReadOnlyPixelBuffer(unsafeBuffer: image)
   }
 

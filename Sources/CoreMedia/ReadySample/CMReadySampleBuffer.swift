@@ -6,8 +6,27 @@ import Foundation
 public struct CMReadySampleBuffer<Content: CMSampleBuffer.Content>: @unchecked Sendable {
   // Sendable: the initializers take the buffer over, and it is copied before it is changed.
   var buffer: CMSampleBuffer
+  /// What was checked to be there. It stays, also when the buffer is made invalid by somebody who took it.
+  let held: Held
 
-  init(checked buffer: CMSampleBuffer) { self.buffer = buffer }
+  struct Held {
+    var format: CMFormatDescription?
+    var data: CMBlockBuffer?
+    var image: CVImageBuffer?
+    var reference: CMSampleDataReference?
+
+    init(_ buffer: CMSampleBuffer) {
+      format = buffer.formatDescription
+      data = buffer.dataBuffer
+      image = buffer.imageBuffer
+      reference = buffer.sampleDataReference
+    }
+  }
+
+  init(checked buffer: CMSampleBuffer) {
+    self.buffer = buffer
+    held = Held(buffer)
+  }
 
   /// Gives the sample buffer to functions that take one.
   public func withUnsafeSampleBuffer<R>(_ body: (CMSampleBuffer) throws -> sending R) rethrows -> sending R {
@@ -48,7 +67,7 @@ public struct CMReadySampleBuffer<Content: CMSampleBuffer.Content>: @unchecked S
 
 extension CMReadySampleBuffer where Content: CMSampleBuffer.ContentWithFormatDescription {
   public var formatDescription: CMFormatDescription {
-    guard let description = buffer.formatDescription else {
+    guard let description = held.format else {
       preconditionFailure("checked when it was made")
     }
     return description

@@ -122,10 +122,11 @@ extension CMSampleBuffer {
       timings = elements.isEmpty ? nil : .distinct(elements.map(\.timing))
     }
 
+    /// Empty where a buffer claims more samples than can be listed.
     init(_ buffer: CMSampleBuffer) {
       let sizes = try? buffer.sampleSizes()
       self.init(
-        (0..<buffer.numSamples).map { index in
+        (0..<(buffer.numSamples <= buffer.listLimit ? buffer.numSamples : 0)).map { index in
           SampleProperties(
             size: sizes.map { $0.count == 1 ? $0[0] : $0[index] },
             timing: (try? buffer.sampleTimingInfo(at: index)) ?? .invalid,

@@ -77,7 +77,8 @@ private enum PacketTable {
       // Uncompressed, a sample is a frame of all channels.
       let channels = basic.isNonInterleavedPCM ? max(1, Int(basic.mChannelsPerFrame)) : 1
       let isPCM = basic.mFormatID == kAudioFormatLinearPCM
-      let size = isPCM ? Int(basic.mBytesPerFrame) * channels : Int(basic.mBytesPerPacket)
+      let size =
+        isPCM ? Int(basic.mBytesPerFrame).multipliedClamped(by: channels) : Int(basic.mBytesPerPacket)
       guard size > 0 else { throw osStatusError(kCMSampleBufferError_RequiredParameterMissing) }
       return .uniform(size)
     }

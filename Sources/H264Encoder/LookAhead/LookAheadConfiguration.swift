@@ -217,6 +217,8 @@ extension LookAheadConfiguration {
 
   /// There is a buffer, and it goes on in another stream.
   var isJoined: Bool { buffer != nil && (hasFramesBefore || hasFramesAfter) }
+  /// A decoder is told of the buffer, or other streams share it: no picture may take more than it holds.
+  var hasPromisedBuffer: Bool { buffer != nil && (writesBufferTiming || isJoined) }
 
   var isConstantRate: Bool {
     if case .constant = rate { return true }

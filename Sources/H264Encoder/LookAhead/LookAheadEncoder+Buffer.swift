@@ -11,9 +11,9 @@ extension LookAheadEncoder {
     let leading = flight.leading
     var qp = flight.qp
     var attempts = 0
-    // With a cap on the QP no macroblock is given up, unless the limits are hard ones: what it takes too much lacks later.
+    // With a cap on the QP no macroblock is given up, unless others count on the limits: what it takes too much lacks later.
     let cap = Double(configuration.stream.maximumQP)
-    let givesWay = cap < 51 && configuration.stream.dataRateLimits.isEmpty
+    let givesWay = cap < 51 && !configuration.hasPromisedBuffer && configuration.stream.dataRateLimits.isEmpty
     while Double(output.pointee.bits) > room, attempts < 5 {
       if givesWay, qp >= cap { break }
       attempts += 1

@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A binary property list that came from anywhere, looked over before Foundation reads it, which ends the process at a set: the format
-/// could hold one, and keys that are no strings, and no property list does.
+/// could hold one, and keys that are no strings, and no property list does. Objects may also be in many lists at a time, which
+/// then become more values than any memory holds.
 struct BinaryPropertyList {
   private let bytes: UnsafeRawBufferPointer
   private let count: Int
+  private let top: Int
   private let table: Int
   private let offsetSize: Int
   private let referenceSize: Int
+
+  /// Lists within lists: readers give up at some hundreds.
+  static let maximumDepth = 64
+  /// Values that it becomes, each counted wherever it is, and the bytes of those that have some.
+  static let maximumValues = 1 << 20
+  static let maximumContent = 64 << 20
 
   private static let header: StaticString = "bplist00"
   private static let trailerSize = 32
@@ -16,7 +24,52 @@ struct BinaryPropertyList {
     guard let list = BinaryPropertyList(bytes) else { return false }
     // Objects that lie in each other would make this quadratic: what is whole has no more pairs than bytes.
     var pairs = bytes.count
-    return (0..<list.count).allSatisfy { list.isValue($0, &pairs) }
+    guard list.count <= maximumValues, (0..<list.count).allSatisfy({ list.isValue($0, &pairs) }) else {
+      return false
+    }
+    var known = [Int: Weight]()
+    return list.weigh(list.top, 0, &known) != nil
+  }
+
+  /// What an object becomes, with all that is in it.
+  private struct Weight {
+    var values = 1
+    var content = 0
+    /// Lists within lists.
+    var height = 0
+
+    /// nil where it is too much.
+    func adding(_ inner: Weight) -> Weight? {
+      let sum = Weight(
+        values: values + inner.values, content: content + inner.content,
+        height: max(height, inner.height + 1))
+      let isLittle =
+        sum.values <= maximumValues && sum.content <= maximumContent && sum.height <= maximumDepth
+      return isLittle ? sum : nil
+    }
+  }
+
+  /// Each object is looked at once.
+  /// - Returns: nil where it is too much, or in itself.
+  private func weigh(_ object: Int, _ depth: Int, _ known: inout [Int: Weight]) -> Weight? {
+    if let weight = known[object] { return weight }
+    guard depth <= Self.maximumDepth, let offset = offset(object) else { return nil }
+    var weight = Weight()
+    let kind = bytes[offset] >> 4
+    guard kind >= 4, let (count, start) = extent(offset) else { return weight }
+    switch kind {
+    case 10, 13:
+      let references = kind == 13 ? 2 * count : count
+      for i in 0..<references {
+        guard let inner = integer(at: start + i * referenceSize, size: referenceSize, before: table),
+          let inside = weigh(inner, depth + 1, &known), let sum = weight.adding(inside)
+        else { return nil }
+        weight = sum
+      }
+    default: weight.content = kind == 6 ? 2 * count : count
+    }
+    known[object] = weight
+    return weight
   }
 
   private init?(_ bytes: UnsafeRawBufferPointer) {
@@ -32,10 +85,12 @@ struct BinaryPropertyList {
       Int(exactly: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: at, as: UInt64.self)))
     }
     guard (1...8).contains(offsetSize), (1...8).contains(referenceSize), let count = word(trailer + 8),
-      let table = word(trailer + 24), table >= headerSize, table <= trailer, count > 0,
+      let top = word(trailer + 16), top < count, let table = word(trailer + 24), table >= headerSize,
+      table <= trailer, count > 0,
       count <= (trailer - table) / offsetSize
     else { return nil }
     self.count = count
+    self.top = top
     self.table = table
   }
 

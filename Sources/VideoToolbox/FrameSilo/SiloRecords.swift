@@ -8,14 +8,14 @@ import Foundation
 /// A silo's file may come from anywhere: whatever is read is checked, and a list that says something else is no record.
 enum SiloRecord {
   static let maximumSize = 16 << 20
-  /// Lists within lists: readers give up at some hundreds.
-  static let maximumDepth = 64
 
   /// Nil for what is no property list, or one beyond the limits.
   static func pack(_ list: [String: Any]) -> Data? {
-    guard isShallow(list, maximumDepth), PropertyListSerialization.propertyList(list, isValidFor: .binary),
+    var left = BinaryPropertyList.maximumValues
+    guard isLittle(list, BinaryPropertyList.maximumDepth, &left),
+      PropertyListSerialization.propertyList(list, isValidFor: .binary),
       let data = try? PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0),
-      data.count <= maximumSize
+      data.count <= maximumSize, data.withUnsafeBytes({ BinaryPropertyList.holdsOnlyValues($0) })
     else { return nil }
     return data
   }
@@ -27,7 +27,10 @@ enum SiloRecord {
     return format == .binary ? list as? [String: Any] : nil
   }
 
-  private static func isShallow(_ value: Any, _ depth: Int) -> Bool {
+  /// Also of a value that is in many lists at a time.
+  private static func isLittle(_ value: Any, _ depth: Int, _ left: inout Int) -> Bool {
+    left -= 1
+    guard left >= 0 else { return false }
     let inner: [Any]
     switch value {
     case let list as NSDictionary: inner = list.allValues
@@ -36,7 +39,9 @@ enum SiloRecord {
     case let list as [Any]: inner = list
     default: return true
     }
-    return depth > 0 && inner.allSatisfy { isShallow($0, depth - 1) }
+    guard depth > 0 else { return false }
+    for value in inner where !isLittle(value, depth - 1, &left) { return false }
+    return true
   }
 
   // MARK: - Times

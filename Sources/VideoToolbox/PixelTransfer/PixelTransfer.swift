@@ -50,7 +50,8 @@ final class PixelTransfer: @unchecked Sendable {
       if color.isIdentity {
         try converter.convert(source, sourceRect: geometry.source, to: target, targetRect: geometry.target)
       } else {
-        try convertColors(source, target, geometry, color, converter)
+        let scaler = isSameSize(source, target, geometry) ? self.converter : converter
+        try convertColors(source, target, geometry, color, scaler, converter)
       }
       if settings.scalingMode == kVTScalingMode_Letterbox as String, let rect = geometry.target {
         try BlackPicture.fill(target, around: rect, with: converter)
@@ -65,15 +66,22 @@ final class PixelTransfer: @unchecked Sendable {
   private func usesChromaFilter(
     _ source: CVPixelBuffer, _ target: CVPixelBuffer, _ geometry: TransferGeometry
   ) -> Bool {
-    func size(_ rect: PixelRect?, _ buffer: CVPixelBuffer) -> (width: Int, height: Int) {
-      (rect?.width ?? CVPixelBufferGetWidth(buffer), rect?.height ?? CVPixelBufferGetHeight(buffer))
-    }
-    let (before, after) = (size(geometry.source, source), size(geometry.target, target))
-    if before == after {
+    if isSameSize(source, target, geometry) {
       return PixelConverter.reducesChroma(
         CVPixelBufferGetPixelFormatType(source), CVPixelBufferGetPixelFormatType(target))
     }
+    let (before, after) = (size(geometry.source, source), size(geometry.target, target))
     return settings.chromaFilter == .area && after.width <= before.width && after.height <= before.height
+  }
+
+  private func isSameSize(
+    _ source: CVPixelBuffer, _ target: CVPixelBuffer, _ geometry: TransferGeometry
+  ) -> Bool {
+    size(geometry.source, source) == size(geometry.target, target)
+  }
+
+  private func size(_ rect: PixelRect?, _ buffer: CVPixelBuffer) -> (width: Int, height: Int) {
+    (rect?.width ?? CVPixelBufferGetWidth(buffer), rect?.height ?? CVPixelBufferGetHeight(buffer))
   }
 
   private func colors(_ source: CVPixelBuffer, _ target: CVPixelBuffer) throws(StatusError) -> ColorTransform
@@ -101,14 +109,14 @@ final class PixelTransfer: @unchecked Sendable {
 
   private func convertColors(
     _ source: CVPixelBuffer, _ target: CVPixelBuffer, _ geometry: TransferGeometry, _ color: ColorTransform,
-    _ last: PixelConverter
+    _ scaler: PixelConverter, _ last: PixelConverter
   ) throws(PixelConversionError) {
     let width = geometry.target?.width ?? CVPixelBufferGetWidth(target)
     let height = geometry.target?.height ?? CVPixelBufferGetHeight(target)
     guard let deep = takeDeepBuffer(width, height) else { throw .failed }
     defer { lock.withLock { deepBuffers = [deep] } }
     // RGB takes its matrix from the other side.
-    try converter.convert(source, sourceRect: geometry.source, to: deep)
+    try scaler.convert(source, sourceRect: geometry.source, to: deep)
     guard color.apply(to: deep) else { throw .failed }
     try last.convert(deep, to: target, targetRect: geometry.target)
   }

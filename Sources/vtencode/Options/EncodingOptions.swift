@@ -65,7 +65,7 @@ struct EncodingOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Pixel format of the pictures given to the encoder; x420 has 10 bits. (default: y420, in conferencing 420v; "
-        + "x420 with --profile main10, and for sources of 10 bits where HEVC is not for conferencing)",
+        + "x420 with --profile main10, and for sources of 10 bits in HEVC but with --profile main and in conferencing)",
       valueName: "format"))
   var pixelFormat: PixelFormat?
 

@@ -31,7 +31,8 @@ struct SourceIdentity: Codable, Sendable {
     }
     self.path = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
     bytes = Int(facts.st_size)
-    modified = Int(facts.st_mtim.tv_sec) * 1_000_000_000 + Int(facts.st_mtim.tv_nsec)
+    modified = Int(facts.st_mtim.tv_sec).multipliedClamped(by: 1_000_000_000)
+      .addingClamped(Int(facts.st_mtim.tv_nsec))
     head = try FileDigest.md5(descriptor, from: 0, count: Self.sample, name: path)
     tail = try FileDigest.md5(descriptor, from: max(bytes - Self.sample, 0), count: Self.sample, name: path)
   }

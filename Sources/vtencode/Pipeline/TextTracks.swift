@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import AVFoundation
+import FFmpegMedia
 import Foundation
 
 /// What becomes of subtitles and chapters, for the summary.
@@ -88,10 +89,7 @@ final class TextTrack: @unchecked Sendable {
   private static func sample(
     _ text: String, _ range: CMTimeRange, _ format: CMFormatDescription
   ) throws -> CMSampleBuffer {
-    var characters = Substring(text)
-    while characters.utf8.count > 0xFFFF { characters.removeLast() }
-    let count = characters.utf8.count
-    let bytes = [UInt8(count >> 8), UInt8(count & 0xFF)] + Array(characters.utf8)
+    let bytes = TimedText(start: 0, end: nil, text: text).sample
     let block = try CMBlockBuffer(length: bytes.count, flags: .assureMemoryNow)
     try bytes.withUnsafeBytes { try block.replaceDataBytes(with: $0) }
     return try CMSampleBuffer(

@@ -68,6 +68,53 @@ struct BinaryPropertyListTests {
     #expect(!Self.accepts(Data(bytes)))
   }
 
+  /// Each list holds the next one twice: a hundred objects that are 2^40 values.
+  @Test(.timeLimit(.minutes(1)), arguments: [0xA2, 0xD2] as [UInt8]) func listsThatHoldOneTwice(marker: UInt8)
+  {
+    func nested(_ levels: Int) -> Data {
+      var bytes = Array("bplist00".utf8)
+      var offsets: [Int] = []
+      func add(_ object: [UInt8]) {
+        offsets.append(bytes.count)
+        bytes += object
+      }
+      add([0xD1, 1, 3])
+      add([0x51, 0x78])
+      add([0x51, 0x79])
+      for level in 0..<levels {
+        let next = UInt8(4 + level)
+        add([marker] + (marker == 0xD2 ? [1, 2] : []) + [next, next])
+      }
+      add([0xA0])
+      let table = bytes.count
+      for offset in offsets { bytes += [UInt8(offset >> 8), UInt8(offset & 255)] }
+      bytes += [0, 0, 0, 0, 0, 0, 2, 1]
+      for number in [offsets.count, 0, table] {
+        bytes += [0, 0, 0, 0, 0, 0, UInt8(number >> 8), UInt8(number & 255)]
+      }
+      return Data(bytes)
+    }
+    #expect(Self.accepts(nested(3)) && nested(3).withUnsafeBytes { SiloRecord.unpack($0) } != nil)
+    #expect(!Self.accepts(nested(40)))
+    #expect(nested(40).withUnsafeBytes { SiloRecord.unpack($0) } == nil)
+    // As deep as that is none either.
+    #expect(!Self.accepts(nested(BinaryPropertyList.maximumDepth + 1)))
+  }
+
+  @Test func listsInThemselves() {
+    #expect(!Self.accepts(Self.list([0xD1, 1, 0], [0x51, 0x61])))
+    #expect(!Self.accepts(Self.list([0xD1, 1, 2], [0x51, 0x61], [0xA1, 3], [0xA1, 2])))
+    // A root that is not the first object.
+    #expect(!Self.accepts(Self.list([0xD1, 1, 9], [0x51, 0x61])))
+  }
+
+  /// Stored once, and a value of its own wherever it is.
+  @Test(.timeLimit(.minutes(1))) func textThatIsShared() {
+    let text = String(repeating: "long", count: 1 << 16)
+    #expect(SiloRecord.pack(["x": [text, text]]) != nil)
+    #expect(SiloRecord.pack(["x": Array(repeating: text, count: 300)]) == nil)
+  }
+
   /// Foundation ends the process at the sets.
   @Test func whatNoPropertyListHoldsIsNot() {
     let number: [UInt8] = [0x10, 5]
