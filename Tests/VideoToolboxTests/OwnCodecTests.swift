@@ -49,6 +49,39 @@ import VideoToolbox
     #expect(set(kVTCompressionPropertyKey_AllowOpenGOP, true as CFBoolean) == kVTPropertyNotSupportedErr)
   }
 
+  @Test(
+    "An encoder of a program's own is told of as many samples as the format has, whatever wrapped memory says"
+  )
+  func wrappedPlanes() throws {
+    // Chroma of half the width and all rows.
+    let format = kCVPixelFormatType_422YpCbCr8BiPlanarVideoRange
+    var description = ToyCodec.encoder(id: "org.example.toy.422", codec: CodecType(rawValue: 0x746F_7932))
+    description.inputFormats = [PictureFormat(rawValue: format)]
+    CodecRegistry.shared.register(description)
+    defer { CodecRegistry.shared.unregisterEncoder(id: "org.example.toy.422") }
+    for (format, codec, rows) in [
+      (format, description.codec, 48), (kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange, ToyCodec.type, 24),
+    ] {
+      let clip = TestClip(width: 64, height: 48, format: format)
+      for (widths, heights) in [
+        ([64, 32], [48, rows]), ([64, 64], [48, 96]), ([.max, .max], [99, 1 << 50]),
+      ] {
+        let session = try makeSession(codec.rawValue, width: 64, height: 48)
+        defer { VTCompressionSessionInvalidate(session) }
+        let collector = Collector()
+        try check(
+          VTCompressionSessionEncodeFrame(
+            session, imageBuffer: wrapped(clip.buffer(0), widths: widths, heights: heights),
+            presentationTimeStamp: .zero, duration: .invalid, frameProperties: nil, infoFlagsOut: nil
+          ) { status, flags, sample in collector.add(status, flags, sample) }, "frame")
+        try check(
+          VTCompressionSessionCompleteFrames(session, untilPresentationTimeStamp: .invalid), "complete")
+        let isSame = collector.samples.map(\.bytes) == [planes(clip.buffer(0)).map { ~$0 }]
+        #expect(isSame, "\(rows) \(widths) \(heights)")
+      }
+    }
+  }
+
   @Test("Pictures go through the toy and back, from other sizes and formats too")
   func roundTrip() throws {
     let clip = TestClip(width: 64, height: 48)

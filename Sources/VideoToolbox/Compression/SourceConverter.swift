@@ -96,9 +96,10 @@ extension CVBuffer {
     func plane(_ index: Int) -> PlaneView? {
       guard index < max(CVPixelBufferGetPlaneCount(self), 1) else { return nil }
       guard let base = CVPixelBufferGetBaseAddressOfPlane(self, index) else { return nil }
+      let size = sizeOfPlane(index)
       return PlaneView(
         baseAddress: base, bytesPerRow: CVPixelBufferGetBytesPerRowOfPlane(self, index),
-        width: CVPixelBufferGetWidthOfPlane(self, index), height: CVPixelBufferGetHeightOfPlane(self, index))
+        width: size.width, height: size.height)
     }
     guard let first = plane(0) else { throw StatusError(kVTPixelTransferNotSupportedErr) }
     do {
@@ -106,5 +107,33 @@ extension CVBuffer {
     } catch {
       throw StatusError(error.encoderStatus)
     }
+  }
+
+  /// Samples of a plane as the format has them: a program may say of memory that it wraps that there are more,
+  /// and codecs read as many as they are told of.
+  private func sizeOfPlane(_ index: Int) -> (width: Int, height: Int) {
+    let told = (
+      width: CVPixelBufferGetWidthOfPlane(self, index), height: CVPixelBufferGetHeightOfPlane(self, index)
+    )
+    // Laid out by Core Video.
+    guard !hasPaddedMemory else { return told }
+    let format = CVPixelBufferGetPixelFormatType(self)
+    var (across, down) = (1, 1)
+    switch PictureFormat(rawValue: format) {
+    case .nv12VideoRange, .nv12FullRange, .i420VideoRange, .i420FullRange, .p010VideoRange, .p010FullRange:
+      if index > 0 { (across, down) = (2, 2) }
+    default:
+      guard let description = CVPixelFormatDescriptionCreateWithPixelFormatType(nil, format) else { break }
+      let planes =
+        (description[kCVPixelFormatPlanes] as? NSArray)?.compactMap { $0 as? NSDictionary } ?? [description]
+      guard index < planes.count else { break }
+      across = (planes[index][kCVPixelFormatHorizontalSubsampling] as? NSNumber)?.intValue ?? 1
+      down = (planes[index][kCVPixelFormatVerticalSubsampling] as? NSNumber)?.intValue ?? 1
+    }
+    func part(_ size: Int, _ share: Int) -> Int { share > 1 ? (size - 1) / share + 1 : size }
+    return (
+      min(told.width, part(CVPixelBufferGetWidth(self), across)),
+      min(told.height, part(CVPixelBufferGetHeight(self), down))
+    )
   }
 }
