@@ -5,6 +5,8 @@ public struct ConstantRateFiller: Sendable {
   public var bitsPerSecond: Double
   private let capacity: Double
   private var level: Double
+  /// Bytes of filler in a frame: what it cannot take is lost, or the frames after it would be as large.
+  static let mostFiller = 1 << 22
 
   /// - Parameters:
   ///   - bitsPerSecond: the rate to hold.
@@ -24,10 +26,10 @@ public struct ConstantRateFiller: Sendable {
   public mutating func bytesMissing(after bytes: Int, seconds: Double) -> Int? {
     level += bitsPerSecond * seconds - Double(bytes) * 8
     guard level > capacity else { return nil }
-    let missing = Int(clamping: min((level - capacity) / 8, 0x1p30))
+    let missing = Int(clamping: min((level - capacity) / 8, Double(Self.mostFiller)))
     // The smallest filler that makes sense; less waits for the next frame.
     guard missing >= 16 else { return nil }
-    level -= Double(missing) * 8
+    level = missing < Self.mostFiller ? level - Double(missing) * 8 : capacity
     return missing
   }
 }

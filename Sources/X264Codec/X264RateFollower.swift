@@ -40,7 +40,10 @@
     mutating func libraryTime(of time: Int64) -> Int64 {
       guard usesTimeStamps else { return time }
       if let last = lastCallerTime {
-        libraryClock = max(libraryClock + Double(time - last) * scale, libraryClock.rounded() + 1)
+        var passed = Double(time - last)
+        // libx264 fills what passes: a long pause is no reason for a frame that takes as long to send.
+        if case .constant = target.mode { passed = min(passed, max(1, 3 / assumedFrameRate) * timescale) }
+        libraryClock = max(libraryClock + passed * scale, libraryClock.rounded() + 1)
       } else {
         libraryClock = Double(time)
       }

@@ -18,6 +18,8 @@
     /// The pictures that libx265 holds, by their time stamps, if errors are measured.
     private var sources: [Int64: SourceCopy] = [:]
     private let timescale: Double
+    /// Seconds of a frame at the most: a long pause is no reason for a frame that takes as long to send.
+    private let longestFrame: Double
     /// Of the pictures that are held, in the order in which they came.
     private var durations: [Int64] = []
     let reorderingDepth: Int
@@ -49,6 +51,7 @@
       self.output = output
       measuresError = configuration.measuresError
       timescale = Double(configuration.timescale)
+      longestFrame = max(1, 3 / frameRate)
       api.pointee.encoder_parameters(handle, parameters.param)
       let actual = parameters.param.pointee
       reorderingDepth = actual.bframes == 0 ? 0 : actual.bBPyramid != 0 ? 2 : 1
@@ -131,7 +134,7 @@
         facts.meanSquaredError = source.errors(of: output.pointee, depth: Int(api.pointee.bit_depth))
       }
       let seconds = durations.isEmpty ? 0 : Double(durations.removeFirst()) / timescale
-      if let missing = filler?.bytesMissing(after: data.count, seconds: seconds) {
+      if let missing = filler?.bytesMissing(after: data.count, seconds: min(seconds, longestFrame)) {
         // Type 38 is filler data; a NAL unit takes 4 bytes of length, 2 of header and 1 of trailing bits.
         data.appendFiller(header: [38 << 1, 1], fill: max(missing - 7, 0))
         facts.fillerBytes = missing

@@ -67,6 +67,17 @@ import Testing
     #expect(abs(Double(sent) * 8 - 10_000_000) < 210_000)
   }
 
+  @Test("A frame has 4 MiB of filler at the most, and what is left after it is lost")
+  func fillerOfAPause() throws {
+    for seconds in [10_000, 1e300, .infinity] {
+      var filler = ConstantRateFiller(bitsPerSecond: 1_000_000, capacity: 200_000)
+      #expect(filler.bytesMissing(after: 1000, seconds: seconds) == 1 << 22)
+      // What its own time brings.
+      let next = filler.bytesMissing(after: 1000, seconds: 1.0 / 30)
+      #expect(next.map { (3000...3200).contains($0) } ?? false, "\(String(describing: next))")
+    }
+  }
+
   @Test("Frame rates in the form that standards prefer")
   func frameRates() {
     for (rate, numerator, denominator) in [

@@ -60,6 +60,41 @@ import VideoToolbox
     #expect(sizes[25...].reduce(0, +) > sizes[5..<15].reduce(0, +) * 6, "\(sizes)")
   }
 
+  @Test("A pause is not filled at a constant rate: no frame takes as long to send")
+  func pauseAtAConstantRate() throws {
+    var encoders = [(kCMVideoCodecType_H264, "org.openvideotoolbox.videoencoder.h264")]
+    #if X264
+      encoders.append((kCMVideoCodecType_H264, "org.openvideotoolbox.videoencoder.h264.x264"))
+    #endif
+    #if X265
+      encoders.append((kCMVideoCodecType_HEVC, "org.openvideotoolbox.videoencoder.hevc.x265"))
+    #endif
+    let clip = TestClip(width: 160, height: 96)
+    for (codec, id) in encoders {
+      let session = try makeSession(
+        codec, width: 160, height: 96, specification: [kVTVideoEncoderSpecification_EncoderID: id],
+        properties: [
+          kVTCompressionPropertyKey_ConstantBitRate: 1_000_000,
+          kVTCompressionPropertyKey_ExpectedFrameRate: 30,
+        ])
+      let collector = Collector()
+      for index in 0..<16 {
+        // A minute, which is 7.5 MB.
+        let time = CMTime(value: CMTimeValue(index < 8 ? index : index + 1800), timescale: 30)
+        try check(
+          VTCompressionSessionEncodeFrame(
+            session, imageBuffer: clip.buffer(index), presentationTimeStamp: time,
+            duration: clip.frameDuration, frameProperties: nil, infoFlagsOut: nil
+          ) { status, flags, sample in collector.add(status, flags, sample) }, "\(id), frame \(index)")
+      }
+      try check(
+        VTCompressionSessionCompleteFrames(session, untilPresentationTimeStamp: .invalid), "complete")
+      let sizes = collector.samples.map { CMSampleBufferGetTotalSampleSize($0) }
+      #expect(sizes.count == 16 && sizes.allSatisfy { $0 < 250_000 }, "\(id): \(sizes)")
+      VTCompressionSessionInvalidate(session)
+    }
+  }
+
   #if X265
     /// Thirty pictures a second, then ten, then thirty.
     enum Keeping: CaseIterable { case limits, lowLatency, constant }
@@ -98,6 +133,30 @@ import VideoToolbox
       #expect(rate < 500_000 * 1.15 && rate > 500_000 * 0.6, "\(rate)")
       // Where the pace changed, and at the beginning.
       #expect(samples.count { $0.isSync } <= 6, "\(samples.count { $0.isSync })")
+      let fullest = RateMeasure(samples, frameDuration: 1.0 / 30).windows(of: 1).max() ?? 0
+      #expect(fullest <= 94_000 * 115 / 100, "\(fullest)")
+    }
+
+    @Test(
+      "A limit holds where a property begins a new stream of libx265", arguments: [true, false])
+    func limitOverNewStreams(byThreads: Bool) throws {
+      let session = try makeSession(
+        kCMVideoCodecType_HEVC,
+        properties: [
+          kVTCompressionPropertyKey_ExpectedFrameRate: 30,
+          kVTCompressionPropertyKey_AverageBitRate: 500_000,
+          kVTCompressionPropertyKey_DataRateLimits: [94_000, 1] as NSArray,
+        ])
+      let samples = try encode(session, TestClip(noise: 20), count: 90) { frame in
+        if frame == 40 || frame == 60 {
+          let key =
+            byThreads ? kOVTCompressionPropertyKey_ThreadCount : kVTCompressionPropertyKey_MaxKeyFrameInterval
+          let value = byThreads ? frame / 20 - 1 : frame * 10
+          #expect(VTSessionSetProperty(session, key: key, value: NSNumber(value: value)) == noErr)
+        }
+        return nil
+      }
+      #expect(samples.count == 90)
       let fullest = RateMeasure(samples, frameDuration: 1.0 / 30).windows(of: 1).max() ?? 0
       #expect(fullest <= 94_000 * 115 / 100, "\(fullest)")
     }
