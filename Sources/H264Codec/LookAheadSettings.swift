@@ -71,7 +71,8 @@ extension LookAheadConfiguration {
     guard let part = c.pass?.part, let seconds else { return }
     let rate = Double(part.bits) / max(seconds, 1e-3)
     // A stream by itself has the ids 0, 1 and 2.
-    self.part = Part(rate: Int(min(max(rate, 1000), 2e9)), pictureID: 3 + part.frames.lowerBound % 65000)
+    self.part = Part(
+      rate: min(max(Int(clamping: rate), 1000), 2_000_000_000), pictureID: 3 + part.frames.lowerBound % 65000)
     expectedDuration = max(seconds, 1e-3)
   }
 
@@ -121,7 +122,7 @@ extension LookAheadConfiguration {
     if let delay = c.rate.maximumQueueDelay, let target = c.rate.targetRate {
       // A frame that waits so long behind those before it, on a line of the stream's rate.
       let line = clamp(min(target, buffer?.maximumRate ?? target))
-      let size = max(Int(Double(line) * delay), 1000)
+      let size = max(Int(clamping: Double(line) * delay), 1000)
       var queue = Buffer(maximumRate: line, size: min(size, buffer?.size ?? size))
       queue.initialFullness = buffer?.initialFullness ?? 1
       queue.decidesLevel = false

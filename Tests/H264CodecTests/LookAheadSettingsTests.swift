@@ -51,6 +51,36 @@ import Testing
     #expect(try LookAheadConfiguration(c).usesOpenGOP)
   }
 
+  @Test(
+    "A queue of seconds that are none is the smallest",
+    arguments: [Double.nan, -Double.infinity, -1, 0, 1e-300])
+  func queueInNoTime(_ seconds: Double) throws {
+    var c = Self.settings()
+    c.rate.mode = .average(1_000_000)
+    c.rate.maximumQueueDelay = seconds
+    #expect(try LookAheadConfiguration(c).buffer?.size == 1000)
+  }
+
+  @Test("A queue of more bits than there are is a queue", arguments: [1e18, 1e300, Double.infinity])
+  func queueWithoutEnd(_ seconds: Double) throws {
+    var c = Self.settings()
+    c.rate.mode = .average(1_000_000)
+    c.rate.maximumQueueDelay = seconds
+    #expect(try LookAheadConfiguration(c).buffer?.size == .max)
+  }
+
+  @Test("A part in no time has a rate")
+  func partInNoTime() throws {
+    var c = Self.settings()
+    c.pass = EncodingPass(statisticsPath: "/none", readsStatistics: true, writesStatistics: true)
+    c.pass?.part = EncodingPass.Part(frames: 0..<3, bits: 1000)
+    for seconds in [Double.nan, .infinity, -1, 0] {
+      var made = try LookAheadConfiguration(c)
+      made.makePart(of: c, seconds: seconds)
+      #expect(made.part.map { $0.rate >= 1000 } ?? false)
+    }
+  }
+
   @Test("Half a gigabyte bounds the look-ahead")
   func memory() throws {
     var c = Self.settings(7680, 4320)

@@ -147,6 +147,18 @@ import Testing
     #expect(refused > Self.changes.count / 3 && refused < Self.changes.count * 4 / 5)
   }
 
+  @Test("Limits in no time are refused", arguments: doubles.filter { !($0 > 0 && $0 < 1e6) })
+  func limits(seconds: Double) {
+    for bytes in [10_000, 0, -1, .min] {
+      for others in [[], [EncoderConfiguration.DataRateLimit(bytes: 10_000, seconds: 1)]] {
+        var c = Self.usual(1)
+        c.rate = .average(100_000)
+        c.stream.dataRateLimits = others + [.init(bytes: bytes, seconds: seconds)]
+        #expect(throws: EncoderError.self, "\(bytes)") { try LookAheadEncoder(configuration: c) }
+      }
+    }
+  }
+
   @Test("Two settings at their ends at a time", arguments: 0..<8)
   func pairs(part: Int) throws {
     var r = TestRandom(UInt64(part) &+ 0xE71)

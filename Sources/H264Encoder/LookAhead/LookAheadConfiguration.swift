@@ -236,6 +236,9 @@ extension LookAheadConfiguration {
 
   /// Bits per second that the tightest of the hard limits allows.
   private var limitedRate: Int? {
-    stream.dataRateLimits.map { Double($0.bytes) * 8 / $0.seconds }.min().map { Int(min(max($0, 1000), 2e9)) }
+    // Asked for before limits are checked: what is no number is the least as well.
+    stream.dataRateLimits.map { Double($0.bytes) * 8 / $0.seconds }.min().map {
+      $0 > 1000 ? Int(min($0, 2e9)) : 1000
+    }
   }
 }
