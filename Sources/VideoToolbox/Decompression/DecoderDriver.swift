@@ -27,6 +27,11 @@ final class DecoderDriver {
     /// The configuration record that holds from this frame on, where it is another one than before.
     var newRecord: [UInt8]?
     var palette: [UInt8]?
+
+    /// Bytes that it takes to remember it: a description may be larger than all data.
+    fileprivate var keptBytes: Int {
+      DecoderDriver.pastOverhead + data.count + (newRecord?.count ?? 0) + (palette?.count ?? 0)
+    }
   }
 
   /// Takes effect with the next decoder, that is with the next closed key frame at the latest.
@@ -67,6 +72,8 @@ final class DecoderDriver {
   /// Bytes of the past that are kept at most.
   private let pastLimit: Int
   static let pastLimit = 64 << 20
+  /// Bytes that a frame of the past takes beside what it holds: the entry, and heads of arrays.
+  static let pastOverhead = 128
 
   init(
     _ configuration: VideoDecoderConfiguration, mode: Mode, setup: Setup = Setup(), isResumable: Bool = true,
@@ -194,7 +201,7 @@ final class DecoderDriver {
   }
 
   private func exceedsPast(_ frame: Frame) -> Bool {
-    (frame.isClosedKeyFrame ? 0 : pastBytes) + frame.data.count > pastLimit
+    (frame.isClosedKeyFrame ? 0 : pastBytes) + frame.keptBytes > pastLimit
   }
 
   private func loseThePast() {
@@ -209,7 +216,7 @@ final class DecoderDriver {
       return
     }
     guard !exceedsPast(frame) else { return loseThePast() }
-    pastBytes += frame.data.count
+    pastBytes += frame.keptBytes
     past.append(
       PastFrame(
         data: [UInt8](frame.data), isSync: frame.isSync, newRecord: frame.newRecord, palette: frame.palette))

@@ -58,7 +58,7 @@ import Testing
   @Test func aPauseLosesNothing() throws {
     let movie = try Self.movie()
     let count = movie.samples.count
-    let sizes = movie.samples.map(\.bytes.count)
+    let sizes = movie.samples.map { $0.bytes.count + DecoderDriver.pastOverhead }
     let size = sizes.reduce(0, +)
     let whole = Self.pictures(try Self.outcomes(movie, .immediate, limit: .max, drainedAt: []))
     #expect(whole.count == count)
@@ -94,7 +94,7 @@ import Testing
   @Test func whatIsLostIsToldOf() throws {
     let movie = try Self.movie()
     let count = movie.samples.count
-    let size = movie.samples.reduce(0) { $0 + $1.bytes.count }
+    let size = movie.samples.reduce(0) { $0 + $1.bytes.count + DecoderDriver.pastOverhead }
     let kept = try Self.outcomes(movie, .presentation, limit: size, drainedAt: [count / 2])
     #expect(Self.pictures(kept).count == count)
     let lost = try Self.outcomes(movie, .presentation, limit: size / 4, drainedAt: [count / 2])
@@ -107,5 +107,51 @@ import Testing
       }
     }
     #expect(DecompressionPipeline.status(.missingReferences) == kVTVideoDecoderReferenceMissingErr)
+  }
+}
+
+/// What a driver keeps of frames beside their data.
+@Suite struct KeptDescriptionTests {
+  /// Notes the frames that it is given, and cannot be emptied without a loss.
+  private final class Decoder: VideoDecoder {
+    var selection = FrameSelection.all
+    private let note: (Int64) -> Void
+
+    init(_ note: @escaping (Int64) -> Void) { self.note = note }
+
+    func decode(_ packet: CompressedPacket, output: (DecodedFrame) -> Void) { note(packet.token) }
+    func flush(output: (DecodedFrame) -> Void) -> Bool { false }
+  }
+
+  /// Frames that are decoded again when the stream goes on behind forty of them.
+  private static func repeated(limit: Int, bytes: Int, record: Int, palette: Int) throws -> Int {
+    var again = 0
+    let driver = DecoderDriver(
+      VideoDecoderConfiguration(codec: .h264, width: 64, height: 48, configurationRecord: []),
+      mode: .pipelined, pastLimit: limit
+    ) { (_) throws(CodecError) in
+      Decoder { if $0 < 0 { again += 1 } }
+    }
+    let data = [UInt8](repeating: 1, count: bytes)
+    for index in 0...40 {
+      if index == 40 { driver.drain { _ in } }
+      try data.withUnsafeBytes { data in
+        var frame = DecoderDriver.Frame(
+          data: data, token: Int64(index), isSync: index == 0, isClosedKeyFrame: index == 0)
+        if record > 0 { frame.newRecord = [UInt8](repeating: UInt8(index), count: record) }
+        if palette > 0 { frame.palette = [UInt8](repeating: UInt8(index), count: palette) }
+        try driver.decode(frame, wish: index == 40 ? .immediate : .pipelined) { _ in }
+      }
+    }
+    return again
+  }
+
+  @Test func descriptionsAndPalettesCount() throws {
+    let limit = 40 * (100 + DecoderDriver.pastOverhead)
+    #expect(try Self.repeated(limit: limit, bytes: 100, record: 0, palette: 0) == 40)
+    #expect(try Self.repeated(limit: limit, bytes: 100, record: 5000, palette: 0) == 0)
+    #expect(try Self.repeated(limit: limit, bytes: 100, record: 0, palette: 1024) == 0)
+    // Nor is an entry free.
+    #expect(try Self.repeated(limit: limit / 2, bytes: 1, record: 0, palette: 0) == 0)
   }
 }
