@@ -118,6 +118,83 @@ import VideoToolbox
     _ = try isSafe(kVTCompressionPropertyKey_MaxKeyFrameIntervalDuration, NSNumber(value: 1e9))
   }
 
+  // MARK: - Wrapped memory
+
+  /// What a program says of a plane may be more than there is: no more is read than the picture has.
+  @Test(arguments: encoders.indices) func planesThatAreSaidToBeLarger(encoder: Int) throws {
+    let encoder = Self.encoders[encoder]
+    let clip = TestClip(width: 64, height: 48)
+    func stream(_ widths: [Int], _ heights: [Int]) throws -> [[UInt8]] {
+      let session = try makeSession(
+        encoder.codec, width: 64, height: 48, specification: encoder.specification,
+        properties: [kVTCompressionPropertyKey_Quality: 0.5, kOVTCompressionPropertyKey_ThreadCount: 1])
+      defer { VTCompressionSessionInvalidate(session) }
+      let collector = Collector()
+      for index in 0..<4 {
+        let buffer = try wrapped(clip.buffer(index), widths: widths, heights: heights)
+        try check(
+          VTCompressionSessionEncodeFrame(
+            session, imageBuffer: buffer, presentationTimeStamp: clip.time(index),
+            duration: clip.frameDuration, frameProperties: nil, infoFlagsOut: nil
+          ) { status, flags, sample in collector.add(status, flags, sample) }, "frame \(index)")
+      }
+      try check(
+        VTCompressionSessionCompleteFrames(session, untilPresentationTimeStamp: .invalid), "complete")
+      for entry in collector.all { try check(entry.status, "result") }
+      return collector.samples.map(\.bytes)
+    }
+    let right = try stream([64, 32], [48, 24])
+    #expect(right.count == 4)
+    for (widths, heights) in [
+      ([64, 64], [48, 48]), ([.max, .max], [48, 24]), ([64, 32], [1 << 50, 1 << 50]),
+      ([.max, .max], [1 << 50, 1 << 50]),
+    ] {
+      let isSame = try stream(widths, heights) == right
+      #expect(isSame, "\(encoder.name) \(widths) \(heights)")
+    }
+  }
+
+  // MARK: - Data without memory
+
+  /// Pieces that say how long they are, and have no memory yet: such data is none, however much it would be.
+  @Test(arguments: [16, 1 << 24, 1 << 30, 1 << 61]) func dataWithoutMemory(piece: Int) throws {
+    let encoder = try makeSession(width: 64, height: 48)
+    let sample = try #require(
+      try VideoToolboxTests.encode(encoder, TestClip(width: 64, height: 48), count: 1).first)
+    let format = try #require(CMSampleBufferGetFormatDescription(sample))
+    var block: CMBlockBuffer?
+    try check(
+      CMBlockBufferCreateEmpty(allocator: nil, capacity: 2, flags: 0, blockBufferOut: &block), "block")
+    let data = try #require(block)
+    for _ in 0..<2 {
+      try check(
+        CMBlockBufferAppendMemoryBlock(
+          data, memoryBlock: nil, length: piece, blockAllocator: nil, customBlockSource: nil, offsetToData: 0,
+          dataLength: piece, flags: 0), "piece")
+    }
+    var timing = CMSampleTimingInfo(
+      duration: CMTime(value: 1, timescale: 30), presentationTimeStamp: .zero, decodeTimeStamp: .invalid)
+    var made: CMSampleBuffer?
+    try check(
+      CMSampleBufferCreateReady(
+        allocator: nil, dataBuffer: data, formatDescription: format, sampleCount: 1,
+        sampleTimingEntryCount: 1, sampleTimingArray: &timing, sampleSizeEntryCount: 0, sampleSizeArray: nil,
+        sampleBufferOut: &made), "sample")
+    var session: VTDecompressionSession?
+    try check(
+      VTDecompressionSessionCreate(
+        allocator: nil, formatDescription: format, decoderSpecification: nil, imageBufferAttributes: nil,
+        outputCallback: nil, decompressionSessionOut: &session), "create")
+    let decoder = try #require(session)
+    let told = Mutex<OSStatus>(noErr)
+    let status = VTDecompressionSessionDecodeFrame(
+      decoder, sampleBuffer: try #require(made), flags: [], infoFlagsOut: nil
+    ) { status, _, _, _, _ in told.withLock { $0 = status } }
+    #expect(status != noErr || told.withLock { $0 } != noErr)
+    VTDecompressionSessionInvalidate(decoder)
+    VTCompressionSessionInvalidate(encoder)
+  }
+
   // MARK: - Callbacks that call
 
   /// A callback that encodes the next frame and completes it, whose callback does the same, and so on.
@@ -199,4 +276,43 @@ import VideoToolbox
     #expect(depth.withLock { $0.most } <= 8)
     VTDecompressionSessionInvalidate(session)
   }
+}
+
+/// The planes of a picture, of a byte a sample and with chroma in pairs, in memory that ends with them.
+/// - Parameters:
+///   - widths: what is said of them.
+///   - heights: likewise.
+func wrapped(_ picture: CVPixelBuffer, widths: [Int], heights: [Int]) throws -> CVPixelBuffer {
+  CVPixelBufferLockBaseAddress(picture, .readOnly)
+  defer { CVPixelBufferUnlockBaseAddress(picture, .readOnly) }
+  let width = CVPixelBufferGetWidth(picture)
+  let rows = (0..<CVPixelBufferGetPlaneCount(picture)).map { CVPixelBufferGetHeightOfPlane(picture, $0) }
+  let bytes = rows.reduce(0, +) * width
+  let page = Int(sysconf(Int32(_SC_PAGESIZE)))
+  let inner = (bytes + page - 1) / page * page
+  guard let mapping = mmap(nil, inner + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+    mapping != MAP_FAILED
+  else { throw SessionError(status: errno, what: "no memory with a guard page") }
+  mprotect(mapping + inner, page, PROT_NONE)
+  var at = mapping + inner - bytes
+  var bases: [UnsafeMutableRawPointer?] = []
+  for (plane, count) in rows.enumerated() {
+    let base = try #require(CVPixelBufferGetBaseAddressOfPlane(picture, plane))
+    bases.append(at)
+    for row in 0..<count {
+      memcpy(at, base + row * CVPixelBufferGetBytesPerRowOfPlane(picture, plane), width)
+      at += width
+    }
+  }
+  var (widths, heights) = (widths, heights)
+  var strides = rows.map { _ in width }
+  var made: CVPixelBuffer?
+  let status = CVPixelBufferCreateWithPlanarBytes(
+    nil, width, CVPixelBufferGetHeight(picture), CVPixelBufferGetPixelFormatType(picture), mapping,
+    inner + page, rows.count, &bases, &widths, &heights, &strides,
+    { _, data, size, _, _ in if let data { munmap(UnsafeMutableRawPointer(mutating: data), size) } }, nil,
+    nil,
+    &made)
+  try check(status, "wrap")
+  return try #require(made)
 }

@@ -362,7 +362,7 @@ final class DecompressionPipeline: @unchecked Sendable {
   private func withData(of sample: CMSampleBuffer, _ body: (UnsafeRawBufferPointer) -> OSStatus) -> OSStatus {
     guard let block = CMSampleBufferGetDataBuffer(sample) else { return kVTVideoDecoderBadDataErr }
     let length = CMBlockBufferGetDataLength(block)
-    guard length > 0 else { return kVTVideoDecoderBadDataErr }
+    guard 1...Self.mostBytes ~= length else { return kVTVideoDecoderBadDataErr }
     if CMBlockBufferIsRangeContiguous(block, atOffset: 0, length: length) {
       var pointer: UnsafeMutablePointer<CChar>?
       let status = CMBlockBufferGetDataPointer(
@@ -370,12 +370,15 @@ final class DecompressionPipeline: @unchecked Sendable {
       guard status == noErr, let pointer else { return status == noErr ? kVTVideoDecoderBadDataErr : status }
       return body(UnsafeRawBufferPointer(start: pointer, count: length))
     }
-    let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: length, alignment: 16)
-    defer { copy.deallocate() }
-    guard let base = copy.baseAddress else { return kVTAllocationFailedErr }
+    // What it claims may have no memory at all.
+    guard let base = malloc(length) else { return kVTAllocationFailedErr }
+    defer { free(base) }
     let status = CMBlockBufferCopyDataBytes(block, atOffset: 0, dataLength: length, destination: base)
-    return status == noErr ? body(UnsafeRawBufferPointer(copy)) : status
+    return status == noErr ? body(UnsafeRawBufferPointer(start: base, count: length)) : status
   }
+
+  /// Bytes of a frame that libavcodec takes, its padding off.
+  private static let mostBytes = Int(Int32.max) - 64
 
   static func status(_ error: CodecError) -> OSStatus {
     switch error {
