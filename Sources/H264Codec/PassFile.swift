@@ -79,12 +79,15 @@ final class PassSpool {
   /// stored again.
   func store(at path: String, width: Int, height: Int) throws(CodecError) {
     guard stored != count else { return }
+    var facts = stat()
+    let isThere = stat(path, &facts) == 0
+    // The name of a pipe or a device is not taken from it.
+    guard !isThere || facts.st_mode & S_IFMT == S_IFREG else { throw Self.error(EEXIST) }
     if !pending.isEmpty { try writePending() }
     let (name, target) = try Self.create(path)
     var code = copy(to: target, width: width, height: height)
     // As whoever opened the storage made it.
-    var facts = stat()
-    if code == 0, stat(path, &facts) == 0 { fchmod(target, facts.st_mode & 0o777) }
+    if code == 0, isThere { fchmod(target, facts.st_mode & 0o777) }
     if code == 0, fsync(target) != 0, errno != EINVAL, errno != ENOSYS { code = errno }
     if close(target) != 0, code == 0 { code = errno }
     if code == 0, rename(name, path) != 0 { code = errno }

@@ -73,7 +73,13 @@ public final class VTMultiPassStorage: CFRuntimeObject, @unchecked Sendable, Has
     return wasOpen
   }
 
-  private func removeFiles() { for file in ownFiles { unlink(file) } }
+  private func removeFiles() { for file in ownFiles where Self.isFile(file) == true { unlink(file) } }
+
+  /// Whether what has a name is a regular file, or a link to one; nil if there is nothing.
+  fileprivate static func isFile(_ path: String) -> Bool? {
+    var facts = stat()
+    return stat(path, &facts) == 0 ? facts.st_mode & S_IFMT == S_IFREG : nil
+  }
 
   public static func == (a: VTMultiPassStorage, b: VTMultiPassStorage) -> Bool { a === b }
   public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
@@ -92,7 +98,7 @@ public func VTMultiPassStorageGetTypeID() -> CFTypeID { VTMultiPassStorage.cfTyp
 /// - `options`: nil, or `kVTMultiPassStorageCreationOption_DoNotDelete` and
 ///   `kOVTMultiPassStorageCreationOption_ReadsExisting`.
 /// - Returns: `kVTParameterErr` for an option of another type, or if what exists is to be read without a URL; `kVTMultiPassStorageInvalidErr` if there can be no file,
-///   or one that is to be read is not there or empty. Whether it is whole, and the encoder's, is found by the pass.
+///   what has the name is a pipe, a device or a folder, or one that is to be read is not there or empty. Whether it is whole, and the encoder's, is found by the pass.
 @discardableResult
 public func VTMultiPassStorageCreate(
   allocator: CFAllocator?, fileURL: CFURL?, timeRange: CMTimeRange, options: CFDictionary?,
@@ -127,11 +133,17 @@ public func VTMultiPassStorageCreate(
   }
   let existing = VTMultiPassStorage.existing(at: path)
   // An encoder library reports a path that it cannot write to only as a failure to start: find out here. A name of
-  // our own choice must be new, not a link that somebody laid there.
-  let flags = O_WRONLY | O_CREAT | O_CLOEXEC | (fileURL == nil ? O_EXCL | O_NOFOLLOW : O_TRUNC)
+  // our own choice must be new, not a link that somebody laid there. To open a pipe or a device may take for ever.
+  guard VTMultiPassStorage.isFile(path) != false else { return kVTMultiPassStorageInvalidErr }
+  let flags =
+    O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | (fileURL == nil ? O_EXCL | O_NOFOLLOW : O_TRUNC)
   let descriptor = open(path, flags, fileURL == nil ? 0o600 : 0o666)
   guard descriptor >= 0 else { return kVTMultiPassStorageInvalidErr }
-  close(descriptor)
+  defer { close(descriptor) }
+  var facts = stat()
+  guard fstat(descriptor, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else {
+    return kVTMultiPassStorageInvalidErr
+  }
   multiPassStorageOut.pointee = VTMultiPassStorage(
     path: path, timeRange: timeRange, keepsFiles: keeps, isTemporary: fileURL == nil, isLearned: false,
     existing: existing)

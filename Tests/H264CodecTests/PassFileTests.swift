@@ -95,6 +95,13 @@ import Testing
       let pipe = folder + "/pipe"
       #expect(mkfifo(pipe, 0o600) == 0)
       #expect(throws: CodecError.self) { _ = try PassFile(pipe) }
+      // Nor is its name taken from it.
+      let spool = try PassSpool(beside: pipe)
+      try spool.append(Self.statistics(0..<3))
+      #expect(throws: CodecError.self) { try spool.store(at: pipe, width: 64, height: 48) }
+      var facts = stat()
+      #expect(lstat(pipe, &facts) == 0 && facts.st_mode & S_IFMT == S_IFIFO)
+      #expect(Self.names(folder).sorted() == ["file", "pipe"])
     }
   }
 }

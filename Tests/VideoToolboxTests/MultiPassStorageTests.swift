@@ -84,6 +84,25 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: storage.path))
   }
 
+  @Test("A pipe, a device or a folder is no storage, and nobody waits for one", .timeLimit(.minutes(1)))
+  func whatIsNoFile() throws {
+    defer { remove() }
+    #expect(mkfifo(folder.appendingPathComponent("pipe").path, 0o600) == 0)
+    #expect(symlink("/dev/null", folder.appendingPathComponent("null").path) == 0)
+    try FileManager.default.createDirectory(
+      at: folder.appendingPathComponent("folder"), withIntermediateDirectories: false)
+    for name in ["pipe", "null", "folder"] {
+      let (status, none) = try make(name)
+      #expect(status == kVTMultiPassStorageInvalidErr && none == nil, "\(name)")
+    }
+    #expect(names == ["folder", "null", "pipe"])
+    // Whoever took the name since has it.
+    let storage = try #require(try make("a.stats").1)
+    #expect(unlink(storage.path) == 0 && mkfifo(storage.path, 0o600) == 0)
+    #expect(VTMultiPassStorageClose(storage) == noErr)
+    #expect(names == ["a.stats", "folder", "null", "pipe"])
+  }
+
   @Test("The first encoder that claims it owns it")
   func claims() throws {
     defer { remove() }
