@@ -33,6 +33,54 @@ import Testing
     return units
   }
 
+  /// Gives the numbers of frames as they come, with a call for more in the middle of each.
+  private final class Nested {
+    let encoder: LookAheadEncoder
+    let flushes: Bool
+    var numbers: [UInt64] = []
+
+    init(_ configuration: LookAheadConfiguration, flushes: Bool) throws {
+      encoder = try LookAheadEncoder(configuration: configuration)
+      self.flushes = flushes
+    }
+
+    func take(_ frame: consuming EncodedFrame) {
+      numbers.append(frame.facts.index)
+      if flushes { encoder.flush { take($0) } } else { encoder.complete(through: 1000) { take($0) } }
+    }
+
+    func encode(_ range: Range<Int>) throws {
+      for n in range {
+        try PicturesInFlightTests.content(n).withSource(planar: true, padding: 0) {
+          try encoder.encode($0) { take($0) }
+        }
+      }
+    }
+  }
+
+  @Test(
+    "Whoever gets a frame may ask for all others", arguments: [true, false], [(10, 1), (20, 1), (20, 3)])
+  func callsAmidCalls(flushes: Bool, _ setting: (lookAhead: Int, threads: Int)) throws {
+    var c = LookAheadConfiguration(width: Self.width, height: Self.height)
+    c.stream.maximumReferences = 2
+    c.stream.speed = 5
+    c.stream.threads = setting.threads
+    c.rate = .average(200_000)
+    c.lookAhead = setting.lookAhead
+    let run = try Nested(c, flushes: flushes)
+    // All at once, and where the look-ahead is full.
+    try run.encode(0..<8)
+    run.encoder.flush { run.take($0) }
+    try run.encode(8..<28)
+    // With a buffer there is one picture in flight, and there were several.
+    c.buffer = .init(maximumRate: 300_000, size: 150_000)
+    try run.encoder.reconfigure(c)
+    try run.encode(28..<56)
+    run.encoder.complete(through: 1000) { run.take($0) }
+    run.encoder.flush { run.take($0) }
+    #expect(run.numbers.sorted() == (0..<56).map { UInt64($0) } && run.encoder.heldFrameCount == 0)
+  }
+
   /// 14 s: in the first ten pictures are planned when all before are known, then while several are in flight.
   @Test(
     "An average over 14 s of scenes is kept within 2 %, with the same bits from 1, 2 and 4 threads",

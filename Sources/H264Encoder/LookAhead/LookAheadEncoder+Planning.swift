@@ -33,6 +33,8 @@ extension LookAheadEncoder {
   /// Begins to code the first picture of the queue, when there is room for it.
   func begin(isEnding: Bool, _ output: (consuming EncodedFrame) -> Void) {
     while inFlight.count >= flightLimit { output(finishFirst()) }
+    // Whoever got a frame may have asked for the others.
+    guard queue.count > 0 else { return }
     let settling = DispatchTime.now().uptimeNanoseconds
     // Nothing of it depends on what pictures in flight take: threads go on with those meanwhile.
     queue.settle(configuration, propagates: propagatesQuality)
