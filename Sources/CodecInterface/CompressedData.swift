@@ -68,8 +68,14 @@ public struct CompressedData: ~Copyable, @unchecked Sendable {
     count += bytes.count
   }
 
-  /// Appends a NAL unit of `header`, then `fill` times 0xFF, then the trailing bits: filler data.
+  /// Bytes of filler in a NAL unit: within four bytes of length, and more than any decoder needs.
+  private static let mostFill = 1 << 26
+
+  /// Appends a NAL unit of `header`, then `fill` times 0xFF, then the trailing bits: filler data. Nothing for
+  /// less than no filler, and no more than 64 MiB of it.
   public mutating func appendFiller(header: [UInt8], fill: Int) {
+    guard fill >= 0 else { return }
+    let fill = min(fill, Self.mostFill)
     var length = UInt32(header.count + fill + 1).bigEndian
     grow(to: count + 4 + header.count + fill + 1)
     Swift.withUnsafeBytes(of: &length) { append($0) }

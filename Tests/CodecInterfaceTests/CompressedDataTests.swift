@@ -24,6 +24,19 @@ import Testing
     #expect(data.count == expected.count)
   }
 
+  @Test("Less than no filler is none, and more than a NAL unit should have is cut")
+  func extremeFiller() {
+    var data = CompressedData(capacity: 16)
+    for fill in [-1, -5, .min] { data.appendFiller(header: [0x4C, 1], fill: fill) }
+    #expect(data.count == 0)
+    data.appendFiller(header: [0x4C, 1], fill: 1 << 40)
+    #expect(data.count == 4 + 2 + (1 << 26) + 1)
+    let (length, last) = data.withBytes { bytes in
+      ((0..<4).reduce(0) { $0 << 8 | Int(bytes[$1]) }, bytes[bytes.count - 1])
+    }
+    #expect(length == data.count - 4 && last == 0x80)
+  }
+
   /// Counts what comes back, and frees it.
   private final class Returns {
     var seen: [(Int, Int)] = []
