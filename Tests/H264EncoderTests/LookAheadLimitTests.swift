@@ -65,6 +65,26 @@ import Testing
     #expect(bits(run) > bits(wanted) * 8 / 10, "\(bits(run)) \(bits(wanted))")
   }
 
+  @Test("A cap on the QP gives way to a buffer that others count on", arguments: [false, true])
+  func capUnderAPromise(isJoined: Bool) throws {
+    var c = Self.configuration(.average(40_000))
+    c.buffer = .init(maximumRate: 60_000, size: 20_000)
+    c.stream.maximumQP = 24
+    let free = try LookAheadRun(c, count: 40) { Self.content($0) }
+    #expect(free.frames.allSatisfy { $0.facts.highestQP <= 24 })
+    if isJoined { c.hasFramesAfter = true } else { c.writesBufferTiming = true }
+    let run = try LookAheadRun(c, count: 40) { Self.content($0) }
+    let buffer = try #require(run.encoder.configuration.buffer)
+    // C.1: bits leave at a frame's time, and come in until that of the next.
+    var fullness = Double(buffer.size) * buffer.initialFullness
+    for (n, frame) in run.frames.enumerated() {
+      fullness -= Double(frame.facts.bits)
+      #expect(fullness >= -8, "frame \(n)")
+      fullness = min(fullness + Double(buffer.maximumRate) / c.stream.frameRate, Double(buffer.size))
+    }
+    #expect(run.frames.count == 40 && run.bits < free.bits)
+  }
+
   /// Fullest window of so many frames, in bits.
   private static func fullest(_ run: LookAheadRun, frames: Int) -> Int {
     let bits = run.frames.map(\.facts.bits)

@@ -87,6 +87,30 @@ import VideoToolbox
     }
   }
 
+  @Test("A cap on the QP gives way to what is agreed upon at the end")
+  func cap() throws {
+    let (rate, seconds) = (300_000, 0.5)
+    let size = Double(rate) * seconds
+    let session = try Self.session(
+      Self.own,
+      [
+        kVTCompressionPropertyKey_ExpectedFrameRate: 30, kVTCompressionPropertyKey_ConstantBitRate: rate,
+        kVTCompressionPropertyKey_VBVBufferDuration: seconds,
+        kVTCompressionPropertyKey_MoreFramesAfterEnd: true,
+        kVTCompressionPropertyKey_MaxAllowedFrameQP: 20,
+      ])
+    let clip = TestClip(width: 320, height: 192, noise: 24, cutEvery: 29)
+    let samples = try encode(session, clip, count: 75)
+    #expect(samples.count == 75)
+    var held = size * 0.9
+    for (n, sample) in samples.enumerated() {
+      held -= Double(CMSampleBufferGetTotalSampleSize(sample) * 8)
+      #expect(held > -8, "frame \(n)")
+      held = min(held + Double(rate) / 30, size)
+    }
+    #expect(abs(held - size * 0.9) < 8, "\(held)")
+  }
+
   @Test("A limit of the data rate holds for windows over joins, whatever the averages are")
   func limits() throws {
     let bytes = 50_000

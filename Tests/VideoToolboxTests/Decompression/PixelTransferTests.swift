@@ -142,6 +142,46 @@ private func makeTransfer(_ properties: [CFString: Any] = [:]) throws -> VTPixel
     for (x, y) in [(3, 5), (70, 90), (199, 159)] { #expect(pixel(wide, x, y) == pixel(usual, x, y)) }
   }
 
+  /// Thin lines, of which the usual filter does not make the mean: that is taken before colours change.
+  @Test(arguments: [true, false]) func downsamplingWhereColorsChange(isCurve: Bool) throws {
+    let source = try solid(128, 128, [60, 60, 60, 255])
+    CVPixelBufferLockBaseAddress(source, [])
+    let base = try #require(CVPixelBufferGetBaseAddress(source))
+    for y in 0..<128 {
+      for x in stride(from: 0, to: 128, by: 8) {
+        memset(base + y * CVPixelBufferGetBytesPerRow(source) + 4 * x, 220, 3)
+      }
+    }
+    CVPixelBufferUnlockBaseAddress(source, [])
+    for (key, value) in [
+      (kCVImageBufferColorPrimariesKey, kCVImageBufferColorPrimaries_ITU_R_709_2),
+      (kCVImageBufferTransferFunctionKey, kCVImageBufferTransferFunction_ITU_R_709_2),
+    ] { CVBufferSetAttachment(source, key, value, .shouldPropagate) }
+    let mean: [CFString: Any] = [kVTPixelTransferPropertyKey_DownsamplingMode: kVTDownsamplingMode_Average]
+    let color: [CFString: Any] =
+      isCurve
+      ? [kVTPixelTransferPropertyKey_DestinationTransferFunction: kCVImageBufferTransferFunction_sRGB]
+      : [kVTPixelTransferPropertyKey_DestinationColorPrimaries: kCVImageBufferColorPrimaries_P3_D65]
+    func scaled(_ picture: CVPixelBuffer, _ properties: [CFString: Any]) throws -> CVPixelBuffer {
+      let target = try solid(32, 32, [0, 0, 0, 0])
+      try check(
+        VTPixelTransferSessionTransferImage(makeTransfer(properties), from: picture, to: target), "transfer")
+      return target
+    }
+    let both = try scaled(source, mean.merging(color) { $1 })
+    let after = try scaled(scaled(source, mean), color)
+    let usual = try scaled(source, color)
+    var mostToUsual = 0
+    for x in 2..<30 {
+      let (a, b, c) = (
+        pixel(both, x, 16, bytes: 3), pixel(after, x, 16, bytes: 3), pixel(usual, x, 16, bytes: 3)
+      )
+      #expect(zip(a, b).allSatisfy { abs($0 - $1) <= 2 }, "\(x): \(a) \(b)")
+      mostToUsual = max(mostToUsual, zip(a, c).map { abs($0 - $1) }.max() ?? 0)
+    }
+    #expect(mostToUsual > 4, "\(mostToUsual)")
+  }
+
   /// Rows of two colours of the same luma: one of them is taken, or their mean.
   @Test func downsamplingOfChroma() throws {
     let source = try #require(makeBuffer(64, 64, kCVPixelFormatType_444YpCbCr8BiPlanarVideoRange))
