@@ -97,8 +97,9 @@ public func VTMultiPassStorageGetTypeID() -> CFTypeID { VTMultiPassStorage.cfTyp
 /// - `timeRange`: the part of the movie that will be encoded; an invalid range is unknown.
 /// - `options`: nil, or `kVTMultiPassStorageCreationOption_DoNotDelete` and
 ///   `kOVTMultiPassStorageCreationOption_ReadsExisting`.
-/// - Returns: `kVTParameterErr` for an option of another type, or if what exists is to be read without a URL; `kVTMultiPassStorageInvalidErr` if there can be no file,
-///   what has the name is a pipe, a device or a folder, or one that is to be read is not there or empty. Whether it is whole, and the encoder's, is found by the pass.
+/// - Returns: `kVTParameterErr` for an option of another type, or if what exists is to be read without a URL;
+///   `kVTMultiPassStorageInvalidErr` if there can be no file, what has the name is a pipe, a device or a folder, or
+///   one that is to be read is not there or empty. Whether it is whole, and the encoder's, is found by the pass.
 @discardableResult
 public func VTMultiPassStorageCreate(
   allocator: CFAllocator?, fileURL: CFURL?, timeRange: CMTimeRange, options: CFDictionary?,
@@ -133,7 +134,7 @@ public func VTMultiPassStorageCreate(
   }
   let existing = VTMultiPassStorage.existing(at: path)
   // An encoder library reports a path that it cannot write to only as a failure to start: find out here. A name of
-  // our own choice must be new, not a link that somebody laid there. To open a pipe or a device may take for ever.
+  // our own choice must be new, not a link that somebody laid there; to open a pipe may take for ever.
   guard VTMultiPassStorage.isFile(path) != false else { return kVTMultiPassStorageInvalidErr }
   let flags =
     O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | (fileURL == nil ? O_EXCL | O_NOFOLLOW : O_TRUNC)
