@@ -135,8 +135,8 @@ extension CompressionProperty {
       key: kVTCompressionPropertyKey_MaxAllowedFrameQP as String, type: .integer(1...51), change: .nextFrame,
       documentation:
         "Highest quantiser that a frame may get. In the low-latency mode frames are dropped where the rate has too little "
-        + "for it; elsewhere the rate gives way, and with this package's own encoder not DataRateLimits nor a buffer that "
-        + "decoders are told of.", feature: .qpLimits,
+        + "for it; elsewhere the rate gives way, and with this package's own encoder not DataRateLimits, nor a buffer that "
+        + "decoders are told of or other streams share.", feature: .qpLimits,
       // There the rate is what the network bears.
       isOffered: { !$0.isLowLatency || $0.features.contains(.frameDropping) },
       apply: { value, draft in
