@@ -70,16 +70,19 @@ public struct AVMetadataIdentifier: RawRepresentable, Hashable, Sendable {
     rawValue = space + "/" + text
   }
 
-  var space: String? { rawValue.firstIndex(of: "/").map { String(rawValue[..<$0]) } }
+  /// The slash between key space and key. No character of its own where a key begins with what combines with it.
+  private var slash: String.Index? { rawValue.unicodeScalars.firstIndex(of: "/") }
+
+  var space: String? { slash.map { String(rawValue.unicodeScalars[..<$0]) } }
 
   /// Without the `%` codes.
   var plainKey: String? {
-    guard let slash = rawValue.firstIndex(of: "/") else { return nil }
+    guard let slash else { return nil }
     var scalars = String.UnicodeScalarView()
-    var rest = rawValue[rawValue.index(after: slash)...].unicodeScalars[...]
+    var rest = rawValue.unicodeScalars[slash...].dropFirst()
     while let scalar = rest.popFirst() {
-      if scalar == "%", rest.count >= 2,
-        let code = UInt8(String(String.UnicodeScalarView(rest.prefix(2))), radix: 16)
+      if scalar == "%", case let digits = rest.prefix(2), digits.count == 2,
+        let code = UInt8(String(String.UnicodeScalarView(digits)), radix: 16)
       {
         scalars.append(Unicode.Scalar(code))
         rest = rest.dropFirst(2)

@@ -22,12 +22,14 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
       }
     }
 
-    /// Whether a picture is said to be shown at a time.
+    /// Whether a picture is said to be shown at a time, and has not been for longer than a sample stands for.
     func holds(_ time: CMTime) -> Bool {
       guard let shown else { return false }
+      let begin = CMSampleBufferGetPresentationTimeStamp(shown)
+      guard (time - begin).seconds <= AVAssetTrack.longestSample else { return false }
       if next != nil, !hasGaps { return true }
       let duration = CMSampleBufferGetDuration(shown)
-      return duration.isNumeric && time < CMSampleBufferGetPresentationTimeStamp(shown) + duration
+      return duration.isNumeric && time < begin + duration
     }
 
     /// When the picture that is shown is over, and nothing follows at once; nil if that does not happen, or is
@@ -222,7 +224,12 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
         return nil
       }
       let steps = ((next - gridStart).seconds / composition.frameDuration.seconds).rounded(.up)
-      count = max(count.addingClamped(1), Int64(clamping: steps))
+      if steps < Double(Int32.max) {
+        count = max(count.addingClamped(1), Int64(clamping: steps))
+      } else {
+        // Too many to count exactly, or at all: the grid begins anew.
+        (gridStart, count) = (next, 0)
+      }
       lastAssured = next
     }
     return nil
