@@ -97,7 +97,13 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
   /// Of this package, not Apple's: see `FrameHandler`.
   @preconcurrency open var frameHandler: FrameHandler? {
     get { lock.withLock { handler } }
-    set { lock.withLock { handler = newValue } }
+    set {
+      let old = lock.withLock {
+        defer { handler = newValue }
+        return handler
+      }
+      withExtendedLifetime(old) {}
+    }
   }
 
   /// The time line to present on; nil: the host clock's.
@@ -202,17 +208,19 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
 
   /// The picture that comes next, be it due or not. Those that it makes superfluous at a time are dropped.
   package func nextPicture(at time: CMTime) -> Picture? {
+    // They go when the lock is free: a client's own may come back here.
+    var dropped: [Picture] = []
     let (next, hasRoom) = lock.withLock { () -> (Picture?, Bool) in
-      let before = decoded.count
       // What is to be seen at once gives way only to another one of its kind.
       while decoded.count > 1, decoded[1].time <= time, mayBeSeen(decoded[1]),
         decoded[0].time.isNumeric || !decoded[1].time.isNumeric
       {
-        decoded.removeFirst()
+        dropped.append(decoded.removeFirst())
         counts.dropped += 1
       }
-      return (decoded.first.flatMap { mayBeSeen($0) ? $0 : nil }, decoded.count < before && !waiting.isEmpty)
+      return (decoded.first.flatMap { mayBeSeen($0) ? $0 : nil }, !dropped.isEmpty && !waiting.isEmpty)
     }
+    withExtendedLifetime(dropped) {}
     if hasRoom { work.async { [weak self] in self?.proceed() } }
     return next
   }
@@ -266,7 +274,8 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
   }
 
   open func flush() {
-    let changed = lock.withLock {
+    let (changed, old) = lock.withLock {
+      let old = (waiting, decoded)
       waiting = []
       decoded = []
       decodedUntil = .negativeInfinity
@@ -276,8 +285,9 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
       currentStatus = .unknown
       currentError = nil
       defer { needsFlush = false }
-      return needsFlush
+      return (needsFlush, old)
     }
+    withExtendedLifetime(old) {}
     work.async { [weak self] in
       guard let self else { return }
       if let session { VTDecompressionSessionInvalidate(session) }
@@ -295,11 +305,12 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
   /// Forgets what has not been presented, and takes the current picture away.
   open func flushAndRemoveImage() {
     flush()
-    let handler = lock.withLock {
+    let (handler, old) = lock.withLock {
+      defer { shownImage = nil }
       shownSize = .zero
-      shownImage = nil
-      return self.handler
+      return (self.handler, shownImage)
     }
+    withExtendedLifetime(old) {}
     work.async { [weak self] in
       handler?(nil, .invalid)
       guard let self else { return }
@@ -501,6 +512,8 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
     let now = CMTimebaseGetTime(base)
     // The window lives on until the lock is given back: its end asks this layer for its counts.
     var isTooEarly = false
+    // Those that are dropped go when the lock is free, too.
+    var dropped: [Picture] = []
     let (due, next, window): (Picture?, CMTime, (any PicturePresenter)?) = lock.withLock {
       var due: Picture?
       if let window = presenter {
@@ -512,12 +525,16 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
           isTooEarly = true
           break
         }
-        if due != nil { counts.dropped += 1 }
+        if let due {
+          counts.dropped += 1
+          dropped.append(due)
+        }
         due = decoded.removeFirst()
         if first.time.isNumeric { lastTime = first.time }
       }
       return (due, isTooEarly ? .invalid : decoded.first?.time ?? .invalid, nil)
     }
+    withExtendedLifetime(dropped) {}
     if let due { show(due) }
     window?.picturesChanged()
     defer { if isTooEarly { waitForEarlier(base) } }
@@ -551,12 +568,14 @@ open class AVSampleBufferDisplayLayer: NSObject, SynchronizedRenderer, @unchecke
   }
 
   private func show(_ picture: Picture) {
-    let handler = lock.withLock {
-      shownImage = picture.image
+    let (handler, old) = lock.withLock {
+      defer { shownImage = picture.image }
       counts.shown += 1
       shownSize = picture.image.map { CVImageBufferGetDisplaySize($0) } ?? .zero
-      return self.handler
+      return (self.handler, shownImage)
     }
+    // A client's picture, whose end may ask this layer for room.
+    withExtendedLifetime(old) {}
     handler?(picture.image, picture.time)
   }
 }

@@ -32,14 +32,23 @@ final class MediaDataRequest: @unchecked Sendable {
     _ renderer: some AVQueuedSampleBufferRendering, on queue: DispatchQueue,
     _ block: @escaping @Sendable () -> Void
   ) {
-    lock.withLock {
+    let old = lock.withLock {
       starts += 1
-      request = Request(number: starts, queue: queue, block: block)
+      defer { request = Request(number: starts, queue: queue, block: block) }
+      return request
     }
+    withExtendedLifetime(old) {}
     ask(for: renderer)
   }
 
-  func stop() { lock.withLock { request = nil } }
+  func stop() {
+    // What the block holds goes when the lock is free: it may come back here.
+    let old = lock.withLock {
+      defer { request = nil }
+      return request
+    }
+    withExtendedLifetime(old) {}
+  }
 
   /// A sample has come.
   func received() { lock.withLock { arrivals &+= 1 } }

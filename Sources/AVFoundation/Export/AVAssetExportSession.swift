@@ -114,10 +114,12 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
     set {
       let copy = newValue.flatMap { $0.copy() as? AVVideoComposition }
       let compositor = copy?.customVideoCompositorClass.map { $0.init() }
-      lock.withLock {
-        settings.composition = copy
-        settings.compositor = compositor
+      let old = lock.withLock {
+        defer { (settings.composition, settings.compositor) = (copy, compositor) }
+        return (settings.composition, settings.compositor)
       }
+      // A client's objects go when the lock is free: they may come back here.
+      withExtendedLifetime(old) {}
     }
   }
   /// The object that makes the pictures of `videoComposition`; nil where layer instructions are followed.

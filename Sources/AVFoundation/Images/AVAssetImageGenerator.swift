@@ -74,7 +74,12 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
     set {
       let copy = newValue.flatMap { $0.copy() as? AVVideoComposition }
       let compositor = copy?.customVideoCompositorClass.map { $0.init() }
-      lock.withLock { (composition, self.compositor) = (copy, compositor) }
+      let old = lock.withLock {
+        defer { (composition, self.compositor) = (copy, compositor) }
+        return (composition, self.compositor)
+      }
+      // A client's objects go when the lock is free: they may come back here.
+      withExtendedLifetime(old) {}
     }
   }
   /// The object that makes the pictures of `videoComposition`; nil where layer instructions are followed.

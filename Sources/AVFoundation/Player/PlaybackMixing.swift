@@ -61,10 +61,12 @@ extension AVPlayerItem {
     set {
       let copy = newValue.flatMap { $0.copy() as? AVVideoComposition }
       let compositor = copy?.customVideoCompositorClass.map { $0.init() }
-      playback.lock.withLock {
-        playback.shared.mixing.composition = copy
-        playback.shared.mixing.compositor = compositor
+      let old = playback.lock.withLock {
+        defer { (playback.shared.mixing.composition, playback.shared.mixing.compositor) = (copy, compositor) }
+        return (playback.shared.mixing.composition, playback.shared.mixing.compositor)
       }
+      // A client's objects go when the lock is free: they may come back here.
+      withExtendedLifetime(old) {}
       playback.readAnew()
     }
   }

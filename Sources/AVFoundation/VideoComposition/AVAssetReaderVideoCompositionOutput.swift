@@ -41,19 +41,18 @@ open class AVAssetReaderVideoCompositionOutput: AVAssetReaderOutput, @unchecked 
     set {
       guard reader?.status ?? .unknown == .unknown else { return }
       let copy = newValue.flatMap { $0.copy() as? AVVideoComposition }
-      compositionLock.withLock {
-        composition = copy
-        compositor = copy?.customVideoCompositorClass.map { $0.init() }
-      }
+      use(copy, copy?.customVideoCompositorClass.map { $0.init() })
     }
   }
 
   /// Takes a composition with the object that makes its pictures.
-  func use(_ composition: AVVideoComposition, _ compositor: (any AVVideoCompositing)?) {
-    compositionLock.withLock {
-      self.composition = composition
-      self.compositor = compositor
+  func use(_ composition: AVVideoComposition?, _ compositor: (any AVVideoCompositing)?) {
+    let old = compositionLock.withLock {
+      defer { (self.composition, self.compositor) = (composition, compositor) }
+      return (self.composition, self.compositor)
     }
+    // A client's objects go when the lock is free: they may come back here.
+    withExtendedLifetime(old) {}
   }
 
   /// The object that makes the pictures; nil where layer instructions are followed.
