@@ -144,8 +144,7 @@ open class AVMutableComposition: AVComposition, @unchecked Sendable {
     let start = startTime.isValid ? startTime : duration
     let sources = try asset.loadedTracks().filter { [.video, .audio].contains($0.mediaType) }
     let holding = sources.filter { timeRange.intersection($0.timeRange).duration > .zero }
-    guard timeRange.isValid, timeRange.start.isNumeric, start.isNumeric, start >= .zero, !holding.isEmpty
-    else {
+    guard timeRange.isPlayable, start.isPlayable, start >= .zero, !holding.isEmpty else {
       throw AVError(
         .invalidCompositionTrackSegmentSourceStartTime,
         reason: "The time range holds nothing of the asset.")

@@ -71,8 +71,8 @@ open class AVMutableCompositionTrack: AVCompositionTrack, @unchecked Sendable {
         reason: "A track of type \(track.mediaType.rawValue) cannot be put into one of \(mediaType.rawValue)."
       )
     }
-    guard timeRange.isValid, timeRange.start.isNumeric, timeRange.duration > .zero,
-      !startTime.isValid || startTime.isNumeric && startTime >= .zero
+    guard timeRange.isPlayable, timeRange.duration > .zero,
+      !startTime.isValid || startTime.isPlayable && startTime >= .zero
     else {
       throw AVError(
         .invalidCompositionTrackSegmentDuration, reason: "The time range or the start time is invalid.")
@@ -134,7 +134,7 @@ open class AVMutableCompositionTrack: AVCompositionTrack, @unchecked Sendable {
 
   /// - Parameter lack: So much of it is there because a file has nothing.
   func insertEmptyTimeRange(_ timeRange: CMTimeRange, lack: CMTime) {
-    guard timeRange.isValid, timeRange.start.isNumeric, timeRange.duration.isNumeric else { return }
+    guard timeRange.isPlayable, timeRange.duration.isNumeric else { return }
     timelineLock.withLock {
       guard timeRange.start < storedTimeline.duration else { return }
       storedTimeline.insert(
@@ -145,14 +145,14 @@ open class AVMutableCompositionTrack: AVCompositionTrack, @unchecked Sendable {
 
   /// Takes a range out; what follows comes earlier.
   open func removeTimeRange(_ timeRange: CMTimeRange) {
-    guard timeRange.isValid, timeRange.start.isNumeric else { return }
+    guard timeRange.isPlayable else { return }
     timelineLock.withLock { storedTimeline.remove(timeRange) }
   }
 
   /// Presents a range in another time: pictures last longer or shorter, sound is played slower or faster.
   open func scaleTimeRange(_ timeRange: CMTimeRange, toDuration duration: CMTime) {
-    guard timeRange.isValid, timeRange.start.isNumeric, timeRange.duration.isNumeric,
-      timeRange.duration > .zero, duration.isNumeric, duration > .zero
+    guard timeRange.isPlayable, timeRange.duration.isNumeric, timeRange.duration > .zero,
+      duration.isPlayable, duration > .zero
     else { return }
     timelineLock.withLock { storedTimeline.scale(timeRange, to: duration) }
   }
@@ -163,7 +163,7 @@ open class AVMutableCompositionTrack: AVCompositionTrack, @unchecked Sendable {
     var end = CMTime.zero
     for segment in trackSegments {
       let mapping = segment.timeMapping
-      guard mapping.target.isValid, mapping.target.duration.isNumeric, mapping.target.duration > .zero else {
+      guard mapping.target.isValid, mapping.target.duration.isPlayable, mapping.target.duration > .zero else {
         throw AVError(.invalidCompositionTrackSegmentDuration)
       }
       guard mapping.target.start == end else { throw AVError(.compositionTrackSegmentsNotContiguous) }
@@ -174,10 +174,10 @@ open class AVMutableCompositionTrack: AVCompositionTrack, @unchecked Sendable {
           .operationNotAllowed,
           reason: "A segment of type \(type.rawValue) cannot be in a track of \(mediaType.rawValue).")
       }
-      guard let source = segment.source, mapping.source.start.isNumeric,
+      guard let source = segment.source, mapping.source.start.isPlayable,
         source.track.timeRange.containsTime(mapping.source.start)
       else { throw AVError(.invalidCompositionTrackSegmentSourceStartTime) }
-      guard mapping.source.duration.isNumeric, mapping.source.duration > .zero,
+      guard mapping.source.duration.isPlayable, mapping.source.duration > .zero,
         mapping.source.end <= source.track.timeRange.end
       else { throw AVError(.invalidCompositionTrackSegmentSourceDuration) }
     }

@@ -109,3 +109,8 @@ extension CMTime {
   /// Whether this can be a time of an asset's, all of which are of epoch 0.
   var isPlayable: Bool { isNumeric && timescale > 0 && epoch == 0 }
 }
+
+extension CMTimeRange {
+  /// Whether this can be a part of an asset's time line, with or without an end.
+  var isPlayable: Bool { isValid && start.isPlayable && (duration.isPlayable || !duration.isNumeric) }
+}

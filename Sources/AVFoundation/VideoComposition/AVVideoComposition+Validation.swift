@@ -109,7 +109,7 @@ extension AVVideoComposition {
     var last: CMTime?
     for instruction in instructions {
       let range = instruction.timeRange
-      let isRange = range.isValid && range.start.isNumeric && range.duration > .zero
+      let isRange = range.isPlayable && range.duration > .zero
       if !isRange || last.map({ range.start < $0 }) ?? false {
         let stops = report {
           $0.videoComposition(
@@ -126,7 +126,7 @@ extension AVVideoComposition {
       end = max(last ?? .zero, end ?? .zero)
       let limit = duration.isNumeric ? min(timeRange.end, duration) : timeRange.end
       // A picture less at the end is none missing.
-      let tolerance = frameDuration.isNumeric && frameDuration > .zero ? frameDuration : .zero
+      let tolerance = frameDuration.isPlayable && frameDuration > .zero ? frameDuration : .zero
       if limit.isNumeric, let end, end + tolerance < limit, isStopped(byGap: end, limit) { return false }
     }
     return isValid
@@ -153,7 +153,7 @@ extension AVVideoComposition {
   /// Properties whose values no reader takes.
   private var invalidKeys: [String] {
     var keys: [String] = []
-    if !(frameDuration.isNumeric && frameDuration > .zero) { keys.append("frameDuration") }
+    if !(frameDuration.isPlayable && frameDuration > .zero) { keys.append("frameDuration") }
     if !((1...16384).contains(renderSize.width) && (1...16384).contains(renderSize.height)) {
       keys.append("renderSize")
     }

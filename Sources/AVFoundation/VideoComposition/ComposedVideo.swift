@@ -141,7 +141,7 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
   /// - Throws: `AVError.invalidVideoComposition`.
   private static func check(_ composition: AVVideoComposition) throws {
     func complain(_ reason: String) -> AVError { AVError(.invalidVideoComposition, reason: reason) }
-    guard composition.frameDuration.isNumeric, composition.frameDuration > .zero else {
+    guard composition.frameDuration.isPlayable, composition.frameDuration > .zero else {
       throw complain("The frame duration is no positive number.")
     }
     let size = composition.renderSize
@@ -153,7 +153,7 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
     var end = CMTime.invalid
     for instruction in composition.instructions {
       let range = instruction.timeRange
-      guard range.isValid, range.start.isNumeric, range.duration > .zero else {
+      guard range.isPlayable, range.duration > .zero else {
         throw complain("The time range of an instruction is empty or invalid.")
       }
       guard !end.isValid || range.start == end else {
