@@ -98,6 +98,7 @@ final class ExportJob: @unchecked Sendable {
     writer.shouldOptimizeForNetworkUse = settings.optimizes
     writer.directoryForTemporaryFiles = settings.temporaryDirectory
     writer.metadata = settings.metadata ?? asset.metadata
+    writer.lock.withLock { writer.properties.leavesOutMetadata = settings.metadata == nil }
   }
 
   private static func pair(

@@ -68,9 +68,10 @@ enum MetadataCoding {
   // MARK: - Writing
 
   /// What is to be written of some items: libavformat's entries, and the others.
-  /// - Throws: `AVError.formatUnsupported` with the first item that a movie cannot hold.
+  /// - Parameter leavesOut: What a movie cannot hold is left out.
+  /// - Throws: `AVError.formatUnsupported` with the first item that a movie cannot hold, if it is not left out.
   static func stored(
-    _ items: [AVMetadataItem], inQuickTime isQuickTime: Bool, ofMovie: Bool = true
+    _ items: [AVMetadataItem], inQuickTime isQuickTime: Bool, ofMovie: Bool = true, leavesOut: Bool = false
   ) throws -> (entries: [String: String], items: [MovieMetadataItem]) {
     var entries: [String: String] = [:]
     var stored: [MovieMetadataItem] = []
@@ -85,13 +86,19 @@ enum MetadataCoding {
       {
         entries[name] = text
       } else {
-        let made = try self.stored(item, isQuickTime)
-        size += made.bytes.count + made.key.utf8.count + 64
-        guard size < mostBytes, stored.count < mostItems else {
+        let made: MovieMetadataItem
+        do { made = try self.stored(item, isQuickTime) } catch {
+          if leavesOut { continue }
+          throw error
+        }
+        let whole = size + made.bytes.count + made.key.utf8.count + 64
+        guard whole < mostBytes, stored.count < mostItems else {
+          if leavesOut { continue }
           throw AVError(
             .formatUnsupported, reason: "There is more metadata than a movie file holds.",
             advice: "Leave some of the \(items.count) items out.")
         }
+        size = whole
         stored.append(made)
       }
     }
