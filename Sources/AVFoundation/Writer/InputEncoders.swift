@@ -205,7 +205,11 @@ final class SoundEncoder: InputEncoder, @unchecked Sendable {
     guard time.isNumeric else {
       throw AVError(.invalidSourceMedia, reason: "The sound has no presentation time.")
     }
-    var bytes = [UInt8](repeating: 0, count: CMBlockBufferGetDataLength(block))
+    let count = CMBlockBufferGetDataLength(block)
+    guard block.canBeCopied(count) else {
+      throw AVError(.invalidSourceMedia, reason: "The sound's data is not in memory, or too long.")
+    }
+    var bytes = [UInt8](repeating: 0, count: count)
     let status = bytes.withUnsafeMutableBytes { raw -> OSStatus in
       guard let base = raw.baseAddress, !raw.isEmpty else { return noErr }
       return CMBlockBufferCopyDataBytes(block, atOffset: 0, dataLength: raw.count, destination: base)

@@ -53,9 +53,11 @@ extension PendingSample {
       == kAudioFormatLinearPCM
     if isSound, isUncompressed {
       // All frames of the buffer make one packet.
+      let size = CMBlockBufferGetDataLength(block)
+      guard block.canBeCopied(size) else { throw notThere }
       return [
         PendingSample(
-          block: block, offset: 0, size: CMBlockBufferGetDataLength(block),
+          block: block, offset: 0, size: size,
           presentation: try numeric(CMSampleBufferGetPresentationTimeStamp(buffer)) - offset,
           decode: try numeric(CMSampleBufferGetPresentationTimeStamp(buffer)) - offset,
           duration: CMSampleBufferGetDuration(buffer), isSync: true, isDisposable: false)
@@ -79,6 +81,7 @@ extension PendingSample {
       guard size <= CMBlockBufferGetDataLength(block) - position, size > 0 || count == 1 else {
         throw AVError(.invalidSourceMedia, reason: "The sample buffer's sizes do not fit its data.")
       }
+      guard block.canBeCopied(size, at: position) else { throw notThere }
       let presentation = try numeric(timing.presentationTimeStamp) - offset
       let decode = timing.decodeTimeStamp.isNumeric ? timing.decodeTimeStamp - offset : presentation
       let notes = attachments.flatMap { index < $0.count ? $0.object(at: index) as? NSDictionary : nil }
@@ -91,6 +94,10 @@ extension PendingSample {
       position += size
     }
     return samples
+  }
+
+  private static var notThere: AVError {
+    AVError(.invalidSourceMedia, reason: "The sample's data is not in memory, or more than a packet holds.")
   }
 
   private static func numeric(_ time: CMTime) throws -> CMTime {
@@ -134,5 +141,22 @@ extension PendingSample {
 
   private static func unreadable(_ status: OSStatus) -> AVError {
     AVError(.invalidSourceMedia, reason: "The sample's data cannot be read (\(status)).")
+  }
+}
+
+extension CMBlockBuffer {
+  /// Whether so many bytes are in memory, and no more than a packet holds. A block may claim any length before it has
+  /// memory: what makes room for a copy asks first.
+  func canBeCopied(_ count: Int, at offset: Int = 0) -> Bool {
+    guard count <= Int(Int32.max) - 64 else { return false }
+    var position = offset
+    while position - offset < count {
+      var length = 0
+      let status = CMBlockBufferGetDataPointer(
+        self, atOffset: position, lengthAtOffsetOut: &length, totalLengthOut: nil, dataPointerOut: nil)
+      guard status == noErr, length > 0 else { return false }
+      position = position.addingClamped(length)
+    }
+    return true
   }
 }
