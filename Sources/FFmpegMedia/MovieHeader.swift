@@ -32,7 +32,8 @@ package struct MovieHeader: Sendable {
 
   /// - Returns: nil if there is no such file, or it is no movie.
   package init?(path: String) {
-    descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    // A pipe would have this wait for somebody to write into it.
+    descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
     var status = stat()

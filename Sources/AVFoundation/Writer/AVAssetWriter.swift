@@ -45,6 +45,8 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
     var optimizes = false
     var movieTimeScale: CMTimeScale = 0
     var metadata: [AVMetadataItem] = []
+    /// What of it a movie cannot hold is left out: it is another movie's, not the program's.
+    var leavesOutMetadata = false
     var fragmentInterval = CMTime.invalid
     var firstFragment = 1
     var segmentInterval = CMTime.invalid
@@ -232,7 +234,8 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
     var options = Muxer.Options()
     options.fastStart = properties.optimizes
     options.movieTimeScale = properties.movieTimeScale
-    let metadata = try MetadataCoding.stored(properties.metadata, inQuickTime: container == .mov)
+    let metadata = try MetadataCoding.stored(
+      properties.metadata, inQuickTime: container == .mov, leavesOut: properties.leavesOutMetadata)
     options.metadata = metadata.entries
     options.items = metadata.items
     if options.metadata["creation_time"] == nil {
@@ -426,16 +429,22 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
     return start
   }
 
+  /// What an input still does is waited for from here on. Takes no lock: the input has its own.
+  func inputWillFinish() { finishing.enter() }
+
+  /// Does it, once `inputWillFinish` was called.
   func inputFinished(_ input: AVAssetWriterInput) {
-    guard let assembly, let track = input.track, status == .writing else { return }
+    guard let assembly, let track = input.track, status == .writing else { return finishing.leave() }
     if let encoder = input.encoder {
-      queue.async(group: finishing) { [self] in
+      queue.async { [self] in
+        defer { finishing.leave() }
         do {
           try encoder.complete()
           try assembly.finish(track)
         } catch { fail(AVError.writing(error)) }
       }
     } else {
+      defer { finishing.leave() }
       do { try assembly.finish(track) } catch { fail(AVError.writing(error)) }
     }
     wakeInputs()

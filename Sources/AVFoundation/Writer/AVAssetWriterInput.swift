@@ -166,9 +166,11 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
 
   /// No more samples will come. What the encoder holds is written in the background.
   open func markAsFinished() {
-    let wasFinished = lock.withLock {
+    // Who finds the input finished finds its work announced: the file is not completed before that is done.
+    let (wasFinished, writer) = lock.withLock {
       defer { state.isFinished = true }
-      return state.isFinished
+      if !state.isFinished { owner?.inputWillFinish() }
+      return (state.isFinished, owner)
     }
     guard !wasFinished else { return }
     writer?.inputFinished(self)
@@ -186,7 +188,7 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
       }
       return (state.request, state.passRequest, !state.isFinished && state.passDescription != nil)
     }
-    withExtendedLifetime(old) {}
+    withExtendedLifetime((old, passRequest)) {}
     // A writer that failed in a pass: who waits for the end of the passes is told.
     if isInPass, let passRequest { passRequest.queue.async(execute: passRequest.block) }
   }
@@ -371,10 +373,11 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
   @preconcurrency open func respondToEachPassDescription(
     on queue: DispatchQueue, using block: @escaping @Sendable () -> Void
   ) {
-    let isUnderWay = lock.withLock {
-      state.passRequest = (queue, block)
-      return state.passDescription != nil
+    let (isUnderWay, old) = lock.withLock {
+      defer { state.passRequest = (queue, block) }
+      return (state.passDescription != nil, state.passRequest)
     }
+    withExtendedLifetime(old) {}
     if isUnderWay { queue.async(execute: block) }
   }
 
