@@ -148,6 +148,15 @@ import Testing
     ]
     let reader = try AVAssetReader(asset: asset)
     #expect(!reader.canAdd(try Self.composed(asset, Self.bgra.merging(fields) { $1 })))
+    // These ask for none.
+    for (key, value) in [
+      (kVTDecompressionPropertyKey_FieldMode, kVTDecompressionProperty_FieldMode_BothFields),
+      (kVTDecompressionPropertyKey_DeinterlaceMode, kVTDecompressionProperty_DeinterlaceMode_VerticalFilter),
+      (kVTDecompressionPropertyKey_DeinterlaceMode, kVTDecompressionProperty_DeinterlaceMode_Temporal),
+    ] {
+      let whole = try Self.composed(asset, Self.bgra.merging([key as String: value]) { $1 })
+      #expect(try AVAssetReader(asset: asset).canAdd(whole), "\(key) \(value)")
+    }
   }
 
   // MARK: - Writing

@@ -297,4 +297,35 @@ import Testing
     #expect(delegate.counts.withLock { $0.isToldToStop && $0.given < 1 << 28 })
     withExtendedLifetime(reader) {}
   }
+
+  /// A block that claims to be long before it has memory.
+  @Test func blocksWithoutMemory() throws {
+    let length = 1 << 60
+    var block: CMBlockBuffer?
+    CMBlockBufferCreateWithMemoryBlock(
+      allocator: nil, memoryBlock: nil, blockLength: length, blockAllocator: nil, customBlockSource: nil,
+      offsetToData: 0, dataLength: length, flags: 0, blockBufferOut: &block)
+    let claim = try #require(block)
+    let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
+    let track = try #require(asset.tracks(withMediaType: .video).first)
+    let sound = try #require(
+      CMSampleBufferGetFormatDescription(WriterBehaviourTests.silence(at: .zero, frames: 1)))
+    for format in [sound, try #require(track.facts.format)] {
+      var size = length
+      var timing = CMSampleTimingInfo(
+        duration: CMTime(value: 1, timescale: 30), presentationTimeStamp: .zero, decodeTimeStamp: .invalid)
+      var made: CMSampleBuffer?
+      CMSampleBufferCreateReady(
+        allocator: nil, dataBuffer: claim, formatDescription: format, sampleCount: 1,
+        sampleTimingEntryCount: 1, sampleTimingArray: &timing, sampleSizeEntryCount: 1,
+        sampleSizeArray: &size, sampleBufferOut: &made)
+      let sample = try #require(made)
+      #expect(throws: AVError.self) { try PendingSample.samples(of: sample, shiftedBy: .zero) }
+      guard format === sound else { continue }
+      let settings = try SoundEncodingSettings([AVFormatIDKey: kAudioFormatMPEG4AAC])
+      let encoder = SoundEncoder(settings) { _ in }
+      let error = #expect(throws: AVError.self) { try encoder.append(sample, shiftedBy: .zero) }
+      #expect(error?.code == .invalidSourceMedia)
+    }
+  }
 }

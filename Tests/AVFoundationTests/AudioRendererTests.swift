@@ -225,4 +225,19 @@ import Testing
     renderer.flush(fromSourceTime: .invalid) { answers.add($0) }
     #expect(answers.all == [true, true, false])
   }
+
+  /// A time line at the end of what a number counts, and sound from before its beginning.
+  @Test func roomAfterASeekToTheEndOfTime() throws {
+    let synchronizer = AVSampleBufferRenderSynchronizer()
+    let renderer = AVSampleBufferAudioRenderer()
+    synchronizer.addRenderer(renderer)
+    synchronizer.setRate(0, time: CMTime(value: -20, timescale: 1))
+    renderer.enqueue(try Self.ramp(from: -480_000, frames: 4800))
+    #expect(renderer.status == .rendering && renderer.isReadyForMoreMediaData)
+    for value in [Int64.max, Int64.min + 1] {
+      synchronizer.setRate(0, time: CMTime(value: value, timescale: 1))
+      #expect(renderer.isReadyForMoreMediaData)
+      #expect(!renderer.hasSufficientMediaDataForReliablePlaybackStart)
+    }
+  }
 }

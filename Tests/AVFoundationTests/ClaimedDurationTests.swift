@@ -203,4 +203,92 @@ import Testing
       ? Self.settings : [kCVPixelBufferPixelFormatTypeKey as String: kCVPixelFormatType_32BGRA]
     #expect(try !ReaderTests.read(asset, type, settings: settings, range: range).isEmpty)
   }
+
+  /// The boxes of a movie that ffmpeg makes, the movie's own changed, and its tracks without edits.
+  private func changed(
+    _ name: String, _ arguments: [String], _ change: (inout MovieBox) throws -> Void
+  ) throws -> AVURLAsset {
+    let path = try Fixture.make("claims-" + name, arguments)
+    var boxes = try #require(MovieBox.parse([UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))[...]))
+    let movie = try #require(boxes.firstIndex { $0.type == "moov" })
+    for index in boxes[movie].children.indices {
+      boxes[movie].children[index].children.removeAll { $0.type == "edts" }
+      try change(&boxes[movie].children[index])
+    }
+    let url = scratch.url(name)
+    try Data(boxes.flatMap(\.serialized)).write(to: url)
+    return AVURLAsset(url: url)
+  }
+
+  /// The times of a composition's pictures, of so many at most.
+  private func times(
+    _ composition: AVVideoComposition, of asset: AVAsset, most: Int
+  ) throws -> [CMTime] {
+    let output = AVAssetReaderVideoCompositionOutput(
+      videoTracks: asset.tracks(withMediaType: .video), videoSettings: nil)
+    output.videoComposition = composition
+    let reader = try AVAssetReader(asset: asset)
+    reader.add(output)
+    try #require(reader.startReading(), "\(String(describing: reader.error))")
+    defer { reader.cancelReading() }
+    var times: [CMTime] = []
+    while times.count < most, let sample = output.copyNextSampleBuffer() {
+      times.append(sample.presentationTimeStamp)
+    }
+    return times
+  }
+
+  /// Sound that an edit puts at a time to which more pictures lead than can be counted.
+  @Test func soundAgesAfterThePicturesIsReached() throws {
+    let asset = try changed(
+      "ages.mov",
+      [
+        "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=25:duration=1", "-f", "lavfi", "-i",
+        "sine=sample_rate=8000:duration=1", "-c:v", "mpeg4", "-c:a", "pcm_s16le",
+      ]
+    ) { box in
+      if box.type == "mvhd" { box.bytes.replaceSubrange(12..<16, with: MovieBox.bytes(1)) }
+      guard box.find("mdia", "minf", "smhd") != nil else { return }
+      var header = try #require(box.find("mdia", "mdhd"))
+      header.bytes.replaceSubrange(12..<16, with: MovieBox.bytes(1))
+      box.replace(["mdia", "mdhd"], with: header)
+      let edits =
+        [1, 0, 0, 0] + MovieBox.bytes(2)
+        + [(400_000_000_000_000_000, -1), (1, 0)].flatMap { length, place in
+          MovieBox.bytes(length, count: 8) + MovieBox.bytes(place, count: 8) + [0, 1, 0, 0]
+        }
+      let list = MovieBox(type: "elst", bytes: edits)
+      box.children.insert(MovieBox(type: "edts", bytes: list.serialized), at: 1)
+    }
+    #expect(asset.duration.seconds > 1e17)
+    let times = try times(AVMutableVideoComposition(propertiesOf: asset), of: asset, most: 2000)
+    // The movie's own second, a minute that is made up, and then those beside the sound.
+    let far = times.drop { $0.seconds < 1e17 }
+    #expect(times.count - far.count < 1900 && far.count >= 20, "\(times.count), \(far.count)")
+    #expect(far.first == CMTime(value: 400_000_000_000_000_000, timescale: 1))
+    if let first = far.first, let last = far.last { #expect(first < last) }
+  }
+
+  /// A table may give a picture more than a century: it is made up for an hour.
+  @Test func aPictureOfACenturyIsComposedForAnHour() throws {
+    let asset = try changed(
+      "century.mov", ["-f", "lavfi", "-i", "testsrc2=size=64x48:rate=1:duration=2", "-c:v", "mpeg4"]
+    ) { box in
+      guard box.type == "trak" else { return }
+      let delta = 0xF000_0000
+      var header = try #require(box.find("mdia", "mdhd"))
+      header.bytes =
+        [1, 0, 0, 0] + MovieBox.bytes(0, count: 16) + MovieBox.bytes(1) + MovieBox.bytes(2 * delta, count: 8)
+        + header.bytes[20...]
+      box.replace(["mdia", "mdhd"], with: header)
+      let table = [0, 1, 2, delta].flatMap { MovieBox.bytes($0) }
+      box.replace(["mdia", "minf", "stbl", "stts"], with: MovieBox(type: "stts", bytes: table))
+    }
+    #expect(asset.duration.seconds > 4e9)
+    let composition = AVMutableVideoComposition(propertiesOf: asset)
+    composition.frameDuration = CMTime(value: 60, timescale: 1)
+    composition.sourceTrackIDForFrameTiming = kCMPersistentTrackID_Invalid
+    let times = try times(composition, of: asset, most: 1000)
+    #expect((100...150).contains(times.count), "\(times.count)")
+  }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import Synchronization
 import Testing
 
 @testable import AVFoundation
@@ -377,5 +378,53 @@ import Testing
     layer.setTransform(CGAffineTransform(translationX: 0.5, y: 0), at: .zero)
     let edge = try Self.pixel(Self.pictures(movie, composition)[3], 21, 24)
     #expect(abs(Double(edge[0]) - 64) <= 2 && abs(Double(edge[2]) - Double(plain[2]) * 0.75) <= 2, "\(edge)")
+  }
+
+  /// Calls back when it is made and when it goes.
+  private final class Caller: NSObject, AVVideoCompositing, @unchecked Sendable {
+    // Sendable: it has no state.
+    static let call = Mutex<(@Sendable () -> Void)?>(nil)
+    override init() {
+      super.init()
+      Self.call.withLock { $0 }?()
+    }
+    deinit { Self.call.withLock { $0 }?() }
+    let sourcePixelBufferAttributes: [String: any Sendable]? = nil
+    let requiredPixelBufferAttributesForRenderContext: [String: any Sendable] = [:]
+    func renderContextChanged(_ newRenderContext: AVVideoCompositionRenderContext) {}
+    func startRequest(_ request: AVAsynchronousVideoCompositionRequest) {
+      request.finish(with: CocoaError(.featureUnsupported))
+    }
+  }
+
+  @Test(.timeLimit(.minutes(1))) func compositorsThatCallBackWhenTheyComeAndGo() throws {
+    let asset = try Self.red()
+    let composition = AVMutableVideoComposition(propertiesOf: asset)
+    composition.customVideoCompositorClass = Caller.self
+    let output = AVAssetReaderVideoCompositionOutput(
+      videoTracks: asset.tracks(withMediaType: .video), videoSettings: nil)
+    let item = AVPlayerItem(asset: asset)
+    let generator = AVAssetImageGenerator(asset: asset)
+    let session = try #require(AVAssetExportSession(asset: asset, presetName: AVAssetExportPresetPassthrough))
+    let owners: [(ask: @Sendable () -> Void, set: (AVVideoComposition?) -> Void)] = [
+      ({ _ = output.customVideoCompositor }, { output.videoComposition = $0 }),
+      ({ _ = item.customVideoCompositor }, { item.videoComposition = $0 }),
+      ({ _ = generator.customVideoCompositor }, { generator.videoComposition = $0 }),
+      ({ _ = session.customVideoCompositor }, { session.videoComposition = $0 }),
+    ]
+    defer { Caller.call.withLock { $0 = nil } }
+    for (ask, set) in owners {
+      let calls = Gathered<Bool>()
+      Caller.call.withLock {
+        $0 = {
+          ask()
+          calls.add(true)
+        }
+      }
+      set(composition)
+      #expect(calls.count == 1)
+      set(nil)
+      #expect(calls.count == 2)
+    }
   }
 }

@@ -253,4 +253,40 @@ import Testing
     }
     #expect(try Probe.samples(scratch.file("copied.mov")).count == 40)
   }
+
+  /// One over nothing, which counts as a number that is greater than zero.
+  @Test(arguments: [0, -30] as [Int32]) func timesWithoutAScaleAreRefused(scale: Int32) throws {
+    let asset = AVURLAsset(url: URL(fileURLWithPath: try Self.movie()))
+    let sound = try #require(asset.tracks(withMediaType: .audio).first)
+    let bad = CMTime(value: 1, timescale: scale, flags: .valid, epoch: 0)
+    let second = CMTimeRange(start: .zero, duration: CMTime(value: 1, timescale: 1))
+    let ranges = [
+      CMTimeRange(start: bad, duration: second.duration), CMTimeRange(start: .zero, duration: bad),
+    ]
+    let composition = AVMutableComposition()
+    let track = try #require(composition.addMutableTrack(withMediaType: .audio, preferredTrackID: 1))
+    try track.insertTimeRange(second, of: sound, at: .zero)
+    #expect(throws: AVError.self) { try track.insertTimeRange(second, of: sound, at: bad) }
+    #expect(throws: AVError.self) { try composition.insertTimeRange(second, of: asset, at: bad) }
+    for range in ranges {
+      #expect(throws: AVError.self) { try track.insertTimeRange(range, of: sound, at: .zero) }
+      #expect(throws: AVError.self) { try composition.insertTimeRange(range, of: asset, at: .zero) }
+      track.insertEmptyTimeRange(range)
+      track.removeTimeRange(range)
+      track.scaleTimeRange(range, toDuration: second.duration)
+    }
+    track.scaleTimeRange(second, toDuration: bad)
+    #expect(composition.tracks.count == 1 && track.timeRange == second && track.segments.count == 1)
+    let pictures = AVMutableVideoComposition(propertiesOf: asset)
+    #expect(pictures.isValid(for: asset, timeRange: second, validationDelegate: nil))
+    pictures.frameDuration = bad
+    #expect(!pictures.isValid(for: asset, timeRange: second, validationDelegate: nil))
+    let output = AVAssetReaderVideoCompositionOutput(
+      videoTracks: asset.tracks(withMediaType: .video), videoSettings: nil)
+    output.videoComposition = pictures
+    let reader = try AVAssetReader(asset: asset)
+    reader.add(output)
+    #expect(!reader.startReading() || output.copyNextSampleBuffer() == nil)
+    #expect((reader.error as? AVError)?.code == .invalidVideoComposition)
+  }
 }

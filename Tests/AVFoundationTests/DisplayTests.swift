@@ -210,4 +210,88 @@ import Testing
     }
     #expect(removed && synchronizer.renderers.isEmpty && layer.timebase !== synchronizer.timebase)
   }
+
+  /// Tells when it goes, and asks a layer for room then.
+  private final class Asking: @unchecked Sendable {
+    // Sendable: set once.
+    private weak var layer: AVSampleBufferDisplayLayer?
+    private let answers: Gathered<Bool>
+    init(_ layer: AVSampleBufferDisplayLayer, _ answers: Gathered<Bool>) {
+      (self.layer, self.answers) = (layer, answers)
+    }
+    deinit {
+      guard let layer else { return }
+      layer.stopRequestingMediaData()
+      answers.add(layer.isReadyForMoreMediaData)
+    }
+  }
+
+  private final class Window: PicturePresenter {
+    func picturesChanged() {}
+    func pictureRemoved() {}
+  }
+
+  /// A picture in memory of the program's, whose end asks the layer for room.
+  private func asking(
+    _ layer: AVSampleBufferDisplayLayer, _ answers: Gathered<Bool>, at seconds: Int64
+  ) throws -> CMSampleBuffer {
+    let memory = UnsafeMutableRawPointer.allocate(byteCount: 1024, alignment: 64)
+    memory.initializeMemory(as: UInt8.self, repeating: 0, count: 1024)
+    var made: CVPixelBuffer?
+    CVPixelBufferCreateWithBytes(
+      nil, 16, 16, kCVPixelFormatType_32BGRA, memory, 64,
+      { asking, memory in
+        memory?.deallocate()
+        if let asking { Unmanaged<Asking>.fromOpaque(asking).release() }
+      }, Unmanaged.passRetained(Asking(layer, answers)).toOpaque(), nil, &made)
+    return try WriterBehaviourTests.sample(try #require(made), at: CMTime(value: seconds, timescale: 1))
+  }
+
+  /// A client's pictures and blocks come back to the layer when they go.
+  @Test(.timeLimit(.minutes(1))) func picturesThatAskForRoomWhenTheyGo() async throws {
+    let layer = AVSampleBufferDisplayLayer()
+    let answers = Gathered<Bool>()
+    var made: CMTimebase?
+    CMTimebaseCreateWithSourceClock(
+      allocator: nil, sourceClock: CMClockGetHostTimeClock(), timebaseOut: &made)
+    let timebase = try #require(made)
+    layer.controlTimebase = timebase
+    for second in 0..<4 { layer.enqueue(try asking(layer, answers, at: Int64(second))) }
+    await waitFor { layer.isReadyForDisplay }
+    // The one that is shown goes.
+    CMTimebaseSetTime(timebase, time: CMTime(value: 1, timescale: 1))
+    await waitFor { answers.count == 1 }
+    // And that, and one that nobody has seen.
+    CMTimebaseSetTime(timebase, time: CMTime(value: 7, timescale: 2))
+    await waitFor { answers.count == 3 }
+    #expect(answers.count == 3)
+    for second: Int64 in [10, 11] { layer.enqueue(try asking(layer, answers, at: second)) }
+    layer.flush()
+    await waitFor { answers.count == 5 }
+    layer.flushAndRemoveImage()
+    await waitFor { answers.count == 6 }
+    #expect(answers.count == 6)
+    // Those that a window's next picture makes superfluous.
+    let window = Window()
+    layer.setPresenter(window)
+    for second: Int64 in [20, 21] { layer.enqueue(try asking(layer, answers, at: second)) }
+    let last = CMTime(value: 21, timescale: 1)
+    await waitFor { layer.nextPicture(at: last)?.time == last && answers.count == 7 }
+    #expect(answers.count == 7)
+    layer.setPresenter(nil)
+    withExtendedLifetime(window) {}
+    // Blocks that hold such a thing.
+    let feed = DispatchQueue(label: "feed")
+    func hold() {
+      let (shown, wanted) = (Asking(layer, answers), Asking(layer, answers))
+      layer.frameHandler = { _, _ in withExtendedLifetime(shown) {} }
+      layer.requestMediaDataWhenReady(on: feed) { withExtendedLifetime(wanted) {} }
+    }
+    hold()
+    feed.sync {}
+    layer.stopRequestingMediaData()
+    layer.frameHandler = nil
+    await waitFor { answers.count == 9 }
+    #expect(answers.count == 9)
+  }
 }

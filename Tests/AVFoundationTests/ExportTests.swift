@@ -310,4 +310,63 @@ import Testing
     }
     #expect(width == 320)
   }
+
+  /// As if it was infinite.
+  @Test func anIntervalOfStatesThatIsNoNumber() async throws {
+    let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
+    let session = try #require(AVAssetExportSession(asset: asset, presetName: AVAssetExportPresetPassthrough))
+    let scratch = Scratch()
+    let states = Task {
+      var count = 0
+      for await _ in session.states(updateInterval: .nan) { count += 1 }
+      return count
+    }
+    try await Task.sleep(for: .milliseconds(30))
+    try await session.export(to: scratch.url("states.mov"), as: .mov)
+    #expect((1...3).contains(await states.value))
+  }
+
+  private static func export(_ session: AVAssetExportSession, to url: URL) -> Task<AVError.Code?, Never> {
+    Task {
+      do {
+        try await session.export(to: url, as: .mov)
+        return nil
+      } catch { return (error as? AVError)?.code ?? .unknown }
+    }
+  }
+
+  /// One goes where its own call says, and nothing is where the other would have gone.
+  @Test func twoExportsOfASessionAtOnce() async throws {
+    let scratch = Scratch()
+    let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
+    for round in 0..<20 {
+      let session = try #require(
+        AVAssetExportSession(asset: asset, presetName: AVAssetExportPresetPassthrough))
+      let urls = ["a", "b"].map { scratch.url("\($0)\(round).mov") }
+      let tasks = urls.map { Self.export(session, to: $0) }
+      var ends: [AVError.Code?] = []
+      for task in tasks { ends.append(await task.value) }
+      #expect(ends.filter { $0 == nil }.count == 1 && ends.contains(.operationNotAllowed), "\(ends)")
+      for (url, end) in zip(urls, ends) {
+        #expect(FileManager.default.fileExists(atPath: url.path) == (end == nil), "\(round)")
+      }
+      #expect(session.status == .completed)
+    }
+  }
+
+  @Test func cancellingACallThatDidNotBegin() async throws {
+    let scratch = Scratch()
+    let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
+    for round in 0..<10 {
+      let session = try #require(
+        AVAssetExportSession(asset: asset, presetName: AVAssetExportPresetPassthrough))
+      let first = Self.export(session, to: scratch.url("a\(round).mov"))
+      while session.status == .unknown { try await Task.sleep(for: .microseconds(50)) }
+      let second = Self.export(session, to: scratch.url("b\(round).mov"))
+      second.cancel()
+      #expect(await second.value == .operationNotAllowed)
+      #expect(await first.value == nil && session.status == .completed)
+      #expect(scratch.contents.contains("a\(round).mov") && !scratch.contents.contains("b\(round).mov"))
+    }
+  }
 }

@@ -329,4 +329,32 @@ import Testing
     await wait { ends.count > 0 }
     #expect(ends.count == 1 && item.status == .readyToPlay)
   }
+
+  /// Cropping to what is no rectangle, or to all.
+  @Test func cropRectangles() throws {
+    let rects =
+      Self.doubles.flatMap { number in
+        [
+          CGRect(x: number, y: 0, width: 8, height: 8), CGRect(x: 0, y: 0, width: number, height: 8),
+          CGRect(x: number, y: number, width: 1 / number, height: number),
+        ]
+      } + [.null, .infinite, .zero]
+    for rect in rects {
+      let layer = AVMutableVideoCompositionLayerInstruction(assetTrack: video)
+      layer.setCropRectangle(rect, at: .zero)
+      let instruction = AVMutableVideoCompositionInstruction()
+      instruction.timeRange = CMTimeRange(start: .zero, duration: asset.duration)
+      instruction.layerInstructions = [layer]
+      let composition = AVMutableVideoComposition()
+      composition.frameDuration = CMTime(value: 1, timescale: 2)
+      composition.renderSize = CGSize(width: 64, height: 48)
+      composition.instructions = [instruction]
+      let reader = try AVAssetReader(asset: asset)
+      let output = AVAssetReaderVideoCompositionOutput(videoTracks: [video], videoSettings: nil)
+      output.videoComposition = composition
+      reader.add(output)
+      #expect(reader.startReading() && output.copyNextSampleBuffer() != nil, "\(rect)")
+      reader.cancelReading()
+    }
+  }
 }

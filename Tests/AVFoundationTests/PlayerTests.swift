@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import AVFoundation
+@testable import AVFoundation
 import Foundation
 import Testing
 
@@ -332,5 +332,21 @@ import Testing
     item.step(byCount: 1)
     #expect(await player.seek(to: time(40), toleranceBefore: .zero, toleranceAfter: .zero))
     #expect(player.currentTime() == time(40))
+  }
+
+  /// `playImmediately` puts back what is set when it has done its work, not what was set when it was called.
+  @Test func waitingThatIsSwitchedOffAfterPlayingAtOnceStaysOff() async throws {
+    let player = Self.player(try Fixture.movie())
+    let item = try #require(player.currentItem)
+    await wait { item.status == .readyToPlay }
+    for _ in 0..<50 {
+      player.automaticallyWaitsToMinimizeStalling = true
+      player.playImmediately(atRate: 1)
+      player.automaticallyWaitsToMinimizeStalling = false
+      item.playback.control.sync {}
+      #expect(!item.playback.lock.withLock { item.playback.shared.waits })
+      #expect(!player.automaticallyWaitsToMinimizeStalling)
+    }
+    player.pause()
   }
 }

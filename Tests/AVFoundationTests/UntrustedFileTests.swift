@@ -82,4 +82,19 @@ import Testing
     let path = try Fixture.make("any.\(ending)", arguments)
     #expect(try !Demuxer(url: path).streams.isEmpty)
   }
+
+  /// Nobody writes into it, and nobody waits for that.
+  @Test func aPipeIsNoMovie() async throws {
+    let scratch = Scratch()
+    let path = scratch.file("pipe.mov")
+    try #require(mkfifo(path, 0o600) == 0)
+    let isAnswered = await onThread {
+      let done = DispatchSemaphore(value: 0)
+      Thread {
+        if MovieHeader(path: path) == nil { done.signal() }
+      }.start()
+      return done.wait(timeout: .now() + 10) == .success
+    }
+    #expect(isAnswered)
+  }
 }

@@ -129,4 +129,26 @@ import Testing
     #expect(zip(stored, stored.dropFirst()).allSatisfy { $0 < $1 })
     for (time, told) in zip(times, stored) { #expect(abs(time.seconds - told) <= 1 / 180_000.0 + 1e-9) }
   }
+
+  /// The last pictures are still in the encoder when another thread ends the writing.
+  @Test func finishingWhileAnInputIsBeingFinished() async throws {
+    for round in 0..<40 {
+      let name = "both\(round).mp4"
+      let writer = try writer(name, times: Self.frames(6))
+      let input = try #require(writer.inputs.first)
+      await onThread {
+        let ended = DispatchSemaphore(value: 0)
+        DispatchQueue.concurrentPerform(iterations: 2) { index in
+          if index == 0 {
+            input.markAsFinished()
+          } else {
+            writer.finishWriting { ended.signal() }
+          }
+        }
+        ended.wait()
+      }
+      #expect(writer.status == .completed, "\(String(describing: writer.error))")
+      #expect(try ReaderTests.read(AVURLAsset(url: scratch.url(name))).count == 6, "\(round)")
+    }
+  }
 }

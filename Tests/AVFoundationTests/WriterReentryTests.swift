@@ -190,4 +190,26 @@ import Testing
     let samples = try Probe.samples(scratch.file("ahead.mov"), stream: "a:0")
     #expect((1406...1409).contains(samples.count), "\(samples.count)")
   }
+
+  /// What a block holds may ask the input when it goes.
+  @Test func blocksOfPassesThatAskTheInputWhenTheyGo() {
+    final class Asking: Sendable {
+      let action: @Sendable () -> Void
+      init(_ action: @escaping @Sendable () -> Void) { self.action = action }
+      deinit { action() }
+    }
+    let input = AVAssetWriterInput(mediaType: .video, outputSettings: WriterBehaviourTests.video())
+    let gone = Counter(2)
+    func respond() {
+      let asking = Asking { [weak input] in
+        if input?.currentPassDescription == nil { _ = gone.next() }
+      }
+      input.respondToEachPassDescription(on: .global()) { withExtendedLifetime(asking) {} }
+    }
+    respond()
+    respond()
+    #expect(gone.value == 1)
+    input.markAsFinished()
+    #expect(gone.value == 2)
+  }
 }

@@ -169,8 +169,9 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
     // Who finds the input finished finds its work announced: the file is not completed before that is done.
     let (wasFinished, writer) = lock.withLock {
       defer { state.isFinished = true }
-      if !state.isFinished { owner?.inputWillFinish() }
-      return (state.isFinished, owner)
+      let writer = owner
+      if !state.isFinished { writer?.inputWillFinish() }
+      return (state.isFinished, writer)
     }
     guard !wasFinished else { return }
     writer?.inputFinished(self)
