@@ -109,6 +109,32 @@ import Testing
 
   // MARK: - A track that says nothing
 
+  /// A hint that the sound has more channels than there can be, and none that comes.
+  @Test func aHintAtSoundOfTooManyChannels() async throws {
+    let basic = AudioStreamBasicDescription(
+      mSampleRate: 48000, mFormatID: kAudioFormatLinearPCM,
+      mFormatFlags: kAudioFormatFlagIsSignedInteger | kAudioFormatFlagIsPacked, mBytesPerPacket: 4,
+      mFramesPerPacket: 1, mBytesPerFrame: 4, mChannelsPerFrame: .max, mBitsPerChannel: 16, mReserved: 0)
+    let writer = try AVAssetWriter(url: scratch.url("hint.mp4"), fileType: .mp4)
+    let input = AVAssetWriterInput(mediaType: .video, outputSettings: Self.video())
+    let sound = AVAssetWriterInput(
+      mediaType: .audio, outputSettings: [AVFormatIDKey: kAudioFormatMPEG4AAC],
+      sourceFormatHint: try CMFormatDescription(audioStreamBasicDescription: basic))
+    for each in [input, sound] {
+      each.expectsMediaDataInRealTime = true
+      writer.add(each)
+    }
+    #expect(writer.startWriting(), "\(String(describing: writer.error))")
+    writer.startSession(atSourceTime: .zero)
+    // More than two seconds, for which a silent track is waited for.
+    for index in 0..<100 {
+      guard writer.status == .writing else { break }
+      _ = try Self.append(input, index)
+    }
+    await writer.finishWriting()
+    #expect(writer.status == .completed || writer.error != nil)
+  }
+
   @Test func aSilentMicrophoneHoldsNothingUp() async throws {
     let segments = Segments()
     let writer = Self.segmented(segments, start: .zero)
@@ -407,31 +433,5 @@ import Testing
     synchronizer.setRate(1, time: time(10))
     try await Task.sleep(for: .milliseconds(300))
     #expect(count.withLock { $0 } == 5)
-  }
-
-  /// A hint that the sound has more channels than there can be, and none that comes.
-  @Test func aHintAtSoundOfTooManyChannels() async throws {
-    let basic = AudioStreamBasicDescription(
-      mSampleRate: 48000, mFormatID: kAudioFormatLinearPCM,
-      mFormatFlags: kAudioFormatFlagIsSignedInteger | kAudioFormatFlagIsPacked, mBytesPerPacket: 4,
-      mFramesPerPacket: 1, mBytesPerFrame: 4, mChannelsPerFrame: .max, mBitsPerChannel: 16, mReserved: 0)
-    let writer = try AVAssetWriter(url: scratch.url("hint.mp4"), fileType: .mp4)
-    let input = AVAssetWriterInput(mediaType: .video, outputSettings: Self.video())
-    let sound = AVAssetWriterInput(
-      mediaType: .audio, outputSettings: [AVFormatIDKey: kAudioFormatMPEG4AAC],
-      sourceFormatHint: try CMFormatDescription(audioStreamBasicDescription: basic))
-    for each in [input, sound] {
-      each.expectsMediaDataInRealTime = true
-      writer.add(each)
-    }
-    #expect(writer.startWriting(), "\(String(describing: writer.error))")
-    writer.startSession(atSourceTime: .zero)
-    // More than two seconds, for which a silent track is waited for.
-    for index in 0..<100 {
-      guard writer.status == .writing else { break }
-      _ = try Self.append(input, index)
-    }
-    await writer.finishWriting()
-    #expect(writer.status == .completed || writer.error != nil)
   }
 }

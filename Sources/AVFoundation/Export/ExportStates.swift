@@ -12,8 +12,8 @@ extension AVAssetExportSession {
   }
 
   /// The states of an export until it ends: each new one, and while it runs its progress.
-  /// - Parameter updateInterval: Seconds between two states that differ in their progress alone; infinite, or no number:
-  ///   none but the first of them.
+  /// - Parameter updateInterval: Seconds between two states that differ in their progress alone; infinite, or
+  ///   no number: none but the first of them.
   public func states(updateInterval: TimeInterval = .infinity) -> some AsyncSequence<State, Never> & Sendable
   {
     ExportStates(session: self, interval: updateInterval.isNaN ? .infinity : updateInterval)

@@ -69,7 +69,7 @@ enum MetadataCoding {
 
   /// What is to be written of some items: libavformat's entries, and the others.
   /// - Parameter leavesOut: What a movie cannot hold is left out.
-  /// - Throws: `AVError.formatUnsupported` with the first item that a movie cannot hold, if it is not left out.
+  /// - Throws: `AVError.formatUnsupported` with the first item that a movie cannot hold and that stays.
   static func stored(
     _ items: [AVMetadataItem], inQuickTime isQuickTime: Bool, ofMovie: Bool = true, leavesOut: Bool = false
   ) throws -> (entries: [String: String], items: [MovieMetadataItem]) {
