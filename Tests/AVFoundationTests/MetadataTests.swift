@@ -273,7 +273,7 @@ import Testing
     #expect(time < .seconds(2), "\(time)")
   }
 
-  /// Bytes that are no text, and become longer than user data holds; a key that combines with the slash before it.
+  /// Bytes that are no text, and become longer than user data holds; a key that combines with the slash.
   @Test func anExportLeavesOutWhatNoMovieHolds() async throws {
     let scratch = Scratch()
     let title = "A title"

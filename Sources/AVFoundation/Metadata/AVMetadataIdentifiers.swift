@@ -70,7 +70,7 @@ public struct AVMetadataIdentifier: RawRepresentable, Hashable, Sendable {
     rawValue = space + "/" + text
   }
 
-  /// The slash between key space and key. It is no character of its own where a key begins with what combines.
+  /// The slash between key space and key. No character of its own where a key begins with what combines.
   private var slash: String.Index? { rawValue.unicodeScalars.firstIndex(of: "/") }
 
   var space: String? { slash.map { String(rawValue.unicodeScalars[..<$0]) } }

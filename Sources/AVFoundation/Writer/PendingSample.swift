@@ -145,8 +145,8 @@ extension PendingSample {
 }
 
 extension CMBlockBuffer {
-  /// Whether so many bytes are in memory, and no more than a packet holds. A block may claim any length before
-  /// it has memory: what makes room for a copy asks first.
+  /// Whether so many bytes are in memory, and no more than a packet holds. A block may claim any length
+  /// before it has memory: what makes room for a copy asks first.
   func canBeCopied(_ count: Int, at offset: Int = 0) -> Bool {
     guard count <= Int(Int32.max) - 64 else { return false }
     var position = offset
