@@ -53,8 +53,8 @@ public func CFDataAppendBytes(_ theData: CFMutableData!, _ bytes: UnsafePointer<
   theData.append(bytes, length: length)
 }
 
-/// Sets the length; new bytes are zero.
+/// Sets the length; new bytes are zero. Nothing happens for a length that is negative or beyond 2^40 bytes.
 public func CFDataSetLength(_ theData: CFMutableData!, _ length: CFIndex) {
-  guard let theData, length >= 0 else { return }
+  guard let theData, 0...1 << 40 ~= length else { return }
   theData.length = length
 }

@@ -61,7 +61,8 @@ public func CFRunLoopWakeUp(_ rl: CFRunLoop!) { rl?.perform {} }
 
 // MARK: - Timers
 
-/// A timer that calls a block at a date and then, unless the interval is zero, again and again.
+/// A timer that calls a block at a date and then, unless the interval is zero, again and again. An interval is
+/// a microsecond at least.
 @discardableResult
 public func CFRunLoopTimerCreateWithHandler(
   _ allocator: CFAllocator!, _ fireDate: CFAbsoluteTime, _ interval: CFTimeInterval, _ flags: CFOptionFlags,
@@ -69,8 +70,10 @@ public func CFRunLoopTimerCreateWithHandler(
 ) -> CFRunLoopTimer! {
   guard let block else { return nil }
   let handler = TimerHandler(block: block)
+  // Foundation counts in nanoseconds and does not survive an interval of none.
   return Timer(
-    fire: Date(timeIntervalSinceReferenceDate: fireDate), interval: interval, repeats: interval > 0
+    fire: Date(timeIntervalSinceReferenceDate: fireDate),
+    interval: interval > 0 ? max(interval, 1e-6) : interval, repeats: interval > 0
   ) { handler.block($0) }
 }
 

@@ -172,13 +172,56 @@ public func CFStringHasSuffix(_ theString: CFString!, _ suffix: CFString!) -> Bo
   return suffix.length == 0 || theString.hasSuffix(suffix as String)
 }
 
-/// The number at the string's start, 0 if there is none.
+/// The number at the string's start, after blanks, 0 if there is none; the nearest one that fits.
 @discardableResult
-public func CFStringGetIntValue(_ str: CFString!) -> Int32 { str?.intValue ?? 0 }
+public func CFStringGetIntValue(_ str: CFString!) -> Int32 {
+  guard var number = (str as String?).map(NumberText.init) else { return 0 }
+  let isNegative = number.takeSign() == "-"
+  return number.takeDigits().utf8.reduce(0) { value, digit in
+    let digit = Int32(digit) - 0x30
+    let scaled = value.multipliedClamped(by: 10)
+    return isNegative ? scaled.subtractingClamped(digit) : scaled.addingClamped(digit)
+  }
+}
 
-/// The number at the string's start, 0 if there is none.
+/// The number at the string's start, after blanks, 0 if there is none; with a point, whatever the locale.
 @discardableResult
-public func CFStringGetDoubleValue(_ str: CFString!) -> Double { str?.doubleValue ?? 0 }
+public func CFStringGetDoubleValue(_ str: CFString!) -> Double {
+  guard var number = (str as String?).map(NumberText.init) else { return 0 }
+  let sign = number.takeSign()
+  let whole = number.takeDigits()
+  let fraction = number.take(".") ? number.takeDigits() : ""
+  guard !whole.isEmpty || !fraction.isEmpty else { return 0 }
+  var text = "\(sign)0\(whole).\(fraction)0"
+  if number.take("e") || number.take("E") {
+    let sign = number.takeSign()
+    let exponent = number.takeDigits()
+    if !exponent.isEmpty { text += "e\(sign)\(exponent)" }
+  }
+  return Double(text) ?? 0
+}
+
+/// Reads the number that text begins with. Foundation's own way ends the process at a surrogate.
+private struct NumberText {
+  private var rest: Substring.UnicodeScalarView
+
+  /// Blanks before the number are no part of it.
+  init(_ text: String) { rest = text[...].unicodeScalars.drop(while: \.properties.isWhitespace) }
+
+  mutating func take(_ scalar: Unicode.Scalar) -> Bool {
+    guard rest.first == scalar else { return false }
+    rest.removeFirst()
+    return true
+  }
+
+  mutating func takeSign() -> String { take("-") ? "-" : take("+") ? "+" : "" }
+
+  mutating func takeDigits() -> String {
+    let digits = rest.prefix { ("0"..."9").contains($0) }
+    rest = rest[digits.endIndex...]
+    return String(digits)
+  }
+}
 
 // MARK: - Changing
 

@@ -102,7 +102,7 @@ public struct OSLogStringAlignment: Sendable {
   }
 
   func pad(_ text: String) -> String {
-    let missing = min(width, 1024) - text.count
+    let missing = max(0, min(width, 1024)) - text.count
     guard missing > 0 else { return text }
     let spaces = String(repeating: " ", count: missing)
     return isRight ? spaces + text : text + spaces

@@ -70,6 +70,33 @@ import Testing
     }
   }
 
+  @Test func numbersThatTextBeginsWith() {
+    for text in ["😀", "-😀", " 😀", "", "-", " +", ".", "e5", "é"] {
+      #expect(CFStringGetIntValue(text as CFString) == 0)
+      #expect(CFStringGetDoubleValue(text as CFString) == 0)
+    }
+    for (text, value) in [
+      ("5😀", 5), (" \t-17 things", -17), ("+3.9", 3), ("99999999999", .max), ("-99999999999", .min),
+      ("2147483647", .max), ("-2147483648", .min),
+    ] as [(String, Int32)] { #expect(CFStringGetIntValue(text as CFString) == value) }
+    for (text, value) in [
+      ("5😀", 5), (" -2.5e-1x", -0.25), (".5", 0.5), ("1.", 1), ("+1e", 1), ("1e+😀", 1), ("1e999", .infinity),
+      ("1,5", 1), ("inf", 0), ("nan", 0), ("0x10", 0), ("-7E2", -700),
+    ] as [(String, Double)] { #expect(CFStringGetDoubleValue(text as CFString) == value) }
+    #expect(CFStringGetIntValue(nil) == 0 && CFStringGetDoubleValue(nil) == 0)
+  }
+
+  @Test func lengthsThatDataCannotHaveLeaveItAlone() throws {
+    let data = try #require(CFDataCreateMutableCopy(nil, 0, Data([1, 2, 3]) as CFData) as CFMutableData?)
+    for length in [-1, .min, .max, 1 << 42, (1 << 40) + 1] {
+      CFDataSetLength(data, length)
+      #expect(data as Data == Data([1, 2, 3]))
+    }
+    CFDataSetLength(data, 4)
+    #expect(data as Data == Data([1, 2, 3, 0]))
+    #expect(CFDataGetLength(CFDataCreateMutable(nil, .max)) == 0)
+  }
+
   @Test func dataAndNumbers() throws {
     let data = Data([1, 2, 3]) as CFData
     let copy = try #require(CFDataCreateMutableCopy(nil, 0, data) as CFMutableData?)
@@ -133,6 +160,26 @@ import Testing
         #expect(CFRunLoopTimerGetNextFireDate(timer) < CFAbsoluteTimeGetCurrent() + 10)
         CFRunLoopRun()
         #expect(!CFRunLoopTimerIsValid(timer))
+        done.resume(returning: count)
+      }
+    }
+    #expect(fired == 3)
+  }
+
+  @Test(.timeLimit(.minutes(1))) func aTimerWithAnIntervalOfNearlyNothing() async {
+    let fired: Int = await withCheckedContinuation { done in
+      Thread.detachNewThread {
+        nonisolated(unsafe) var count = 0
+        let timer = CFRunLoopTimerCreateWithHandler(nil, CFAbsoluteTimeGetCurrent(), 1e-10, 0, 0) { timer in
+          count += 1
+          if count == 3 {
+            CFRunLoopTimerInvalidate(timer)
+            CFRunLoopStop(CFRunLoopGetCurrent())
+          }
+        }
+        #expect(CFRunLoopTimerGetInterval(timer) == 1e-6)
+        CFRunLoopAddTimer(CFRunLoopGetCurrent(), timer, .defaultMode)
+        CFRunLoopRun()
         done.resume(returning: count)
       }
     }

@@ -116,6 +116,17 @@ final class LogKeeper: Sendable {
     #expect(texts[3] == "255 Swift.Int [1, 2]")
   }
 
+  @Test func columnsOfAnyNumber() {
+    let logger = Logger(subsystem: "columns", category: "test")
+    for columns in [Int.min, -1, 0] {
+      logger.info(
+        "[\(7, align: .right(columns: columns))\("x", align: .left(columns: columns), privacy: .public)]")
+    }
+    logger.info("\(7, align: .right(columns: .max))")
+    let texts = LogKeeper.shared.take(label: "columns").map(\.text)
+    #expect(texts == ["[7x]", "[7x]", "[7x]", String(repeating: " ", count: 1023) + "7"])
+  }
+
   @Test func printfManner() {
     let log = OSLog(subsystem: "printf", category: "test")
     os_log("plain", log: log)
