@@ -84,6 +84,8 @@ final class SurfaceMapping: Sendable {
   }
 
   let surface: any OVTPixelBufferSurface
+  /// Held while the surface is mapped or unmapped: whoever else locks the buffer waits for that. The surface must
+  /// not lock or unlock the buffer itself.
   private let state = Mutex(State())
   /// Rows in memory of each plane.
   private let rows: [Int]

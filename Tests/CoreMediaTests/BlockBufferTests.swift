@@ -47,6 +47,28 @@ private func code(_ body: () throws -> Void) -> Int {
     #expect(pointer != nil)
   }
 
+  /// The function that allocates may look at the buffer.
+  @Test func anAllocatorMayAskTheBuffer() throws {
+    weak var made: CMBlockBuffer?
+    var statuses: [OSStatus] = []
+    let buffer = try CMBlockBuffer(
+      length: 4,
+      allocator: { size in
+        if let made {
+          statuses.append(
+            CMBlockBufferGetDataPointer(
+              made, atOffset: 0, lengthAtOffsetOut: nil, totalLengthOut: nil, dataPointerOut: nil))
+        }
+        return malloc(size)
+      }, deallocator: { pointer, _ in free(pointer) })
+    made = buffer
+    try buffer.assureBlockMemory()
+    try buffer.assureBlockMemory()
+    #expect(statuses == [kCMBlockBufferUnallocatedBlockErr])
+    try buffer.fillDataBytes(with: 1)
+    #expect(try bytes(buffer) == [1, 1, 1, 1])
+  }
+
   @Test func replacingAllocates() throws {
     let block = try CMBlockBuffer(length: 4)
     #expect(

@@ -35,6 +35,13 @@ private func format() throws -> CMFormatDescription {
   try CMFormatDescription(videoCodecType: .h264, width: 64, height: 48)
 }
 
+/// Calls a function when it is let go.
+private final class Ending: NSObject {
+  private let body: () -> Void
+  init(_ body: @escaping () -> Void) { self.body = body }
+  deinit { body() }
+}
+
 @Suite struct SampleBufferTests {
   @Test func oneEntryAppliesToAllSamples() throws {
     var sample: CMSampleBuffer?
@@ -358,5 +365,62 @@ private func format() throws -> CMFormatDescription {
       } == 0)
     #expect(count == 3)
     #expect(CFGetTypeID(buffer) == CMSampleBufferGetTypeID())
+  }
+
+  // MARK: - What clients gave may look at the buffer when it is let go
+
+  @Test func attachedValuesMayCallBackWhenTheyEnd() throws {
+    let sample = try CMSampleBuffer(
+      dataBuffer: nil, formatDescription: nil, numSamples: 1, sampleTimings: [], sampleSizes: [])
+    let mode = kCMAttachmentMode_ShouldPropagate
+    for bearer: CMAttachmentBearer in [sample, try block([1]), try block([2, 3])] {
+      var ended = 0
+      func value() -> Ending {
+        Ending {
+          if CMGetAttachment(bearer, key: "stays", attachmentModeOut: nil) == nil { ended += 1 }
+        }
+      }
+      for _ in 0..<2 { CMSetAttachment(bearer, key: "a", value: value(), attachmentMode: mode) }
+      CMSetAttachments(bearer, attachments: ["a": value()] as NSDictionary, attachmentMode: mode)
+      CMRemoveAttachment(bearer, key: "a")
+      CMSetAttachment(bearer, key: "a", value: value(), attachmentMode: mode)
+      let other = try block([4])
+      CMSetAttachment(other, key: "a", value: NSNumber(value: 5), attachmentMode: mode)
+      CMPropagateAttachments(other, destination: bearer)
+      #expect(CMGetAttachment(bearer, key: "a", attachmentModeOut: nil) as? NSNumber == 5)
+      CMSetAttachment(bearer, key: "a", value: value(), attachmentMode: mode)
+      CMRemoveAllAttachments(bearer)
+      #expect(ended == 5)
+    }
+  }
+
+  @Test func dataAndHandlersMayCallBackWhenTheyEnd() throws {
+    weak var made: CMSampleBuffer?
+    var seen: [String] = []
+    func ending(_ name: String) -> Ending {
+      Ending { if let made { seen.append("\(name) \(made.isValid) \(made.dataBuffer == nil)") } }
+    }
+    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 4, alignment: 16)
+    let sample = try { [readying = ending("readying")] in
+      try CMSampleBuffer(
+        dataBuffer: try CMBlockBuffer(
+          buffer: memory,
+          deallocator: { pointer, _ in
+            pointer.deallocate()
+            if let made { seen.append("data \(made.isValid) \(made.dataBuffer == nil)") }
+          }), formatDescription: nil, numSamples: 1, sampleTimings: [], sampleSizes: [4]
+      ) { _ in withExtendedLifetime(readying) { noErr } }
+    }()
+    made = sample
+    for name in ["first", "second"] {
+      let held = ending(name)
+      try sample.setInvalidateHandler { _ in withExtendedLifetime(held) { seen.append("called " + name) } }
+    }
+    #expect(seen == ["first true false"])
+    try sample.setDataReadiness(.ready)
+    #expect(seen == ["first true false", "readying true false"])
+    seen = []
+    try sample.invalidate()
+    #expect(seen == ["data false true", "called second", "second false true"])
   }
 }

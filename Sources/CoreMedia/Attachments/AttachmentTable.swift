@@ -12,18 +12,27 @@ struct AttachmentTable {
 
   var isEmpty: Bool { entries.isEmpty }
 
-  subscript(key: String) -> Entry? {
-    get { entries[key] }
-    set { entries[key] = newValue }
-  }
+  init() {}
 
-  mutating func removeAll() { entries = [:] }
-
-  mutating func set(_ attachments: CFDictionary, mode: CMAttachmentMode) {
+  /// The attachments of a dictionary.
+  init(_ attachments: CFDictionary, mode: CMAttachmentMode) {
     attachments.enumerateKeysAndObjects { key, value, _ in
       guard let key = key as? String else { return }
       entries[key] = Entry(value: value as AnyObject, mode: mode)
     }
+  }
+
+  subscript(key: String) -> Entry? { entries[key] }
+
+  /// Sets or removes an entry; returns the old one.
+  mutating func replace(_ key: String, with entry: Entry?) -> Entry? {
+    guard let entry else { return entries.removeValue(forKey: key) }
+    return entries.updateValue(entry, forKey: key)
+  }
+
+  /// Adds the entries of another table, in place of those with the same keys.
+  mutating func merge(_ other: AttachmentTable) {
+    entries.merge(other.entries) { $1 }
   }
 
   func dictionary(mode: CMAttachmentMode) -> CFDictionary? {
@@ -45,6 +54,7 @@ struct AttachmentTable {
 
 /// A type of this module that bears attachments.
 protocol AttachmentBearing: AnyObject {
-  /// Reads or changes the attachments under the object's lock.
+  /// Reads or changes the attachments under the object's lock. No value may be let go there, as its end may call
+  /// back: those that are replaced are returned.
   func withAttachmentTable<R>(_ body: (inout AttachmentTable) -> R) -> R
 }

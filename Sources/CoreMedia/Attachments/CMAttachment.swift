@@ -18,13 +18,30 @@ private func cvMode(_ mode: CMAttachmentMode) -> CVAttachmentMode {
   mode == kCMAttachmentMode_ShouldPropagate ? .shouldPropagate : .shouldNotPropagate
 }
 
+/// Sets or removes a value. The old one is released outside the lock: its end may call back.
+private func replace(_ key: CFString, with entry: AttachmentTable.Entry?, in bearer: any AttachmentBearing) {
+  let key = key as String
+  let old = bearer.withAttachmentTable { $0.replace(key, with: entry) }
+  _ = old
+}
+
+/// Changes the attachments. The old ones are released outside the lock: their end may call back.
+private func change(_ bearer: any AttachmentBearing, _ body: (inout AttachmentTable) -> Void) {
+  let old = bearer.withAttachmentTable { table in
+    let old = table
+    body(&table)
+    return old
+  }
+  _ = old
+}
+
 /// Attaches a value, instead of one that may be there under the same key. No value removes it.
 public func CMSetAttachment(
   _ target: CMAttachmentBearer, key: CFString, value: CFTypeRef?, attachmentMode: CMAttachmentMode
 ) {
   guard let value else { return CMRemoveAttachment(target, key: key) }
   if let bearer = target as? any AttachmentBearing {
-    bearer.withAttachmentTable { $0[key as String] = .init(value: value, mode: attachmentMode) }
+    replace(key, with: .init(value: value, mode: attachmentMode), in: bearer)
   } else if let buffer = target as? CVBuffer {
     CVBufferSetAttachment(buffer, key, value, cvMode(attachmentMode))
   }
@@ -36,7 +53,8 @@ public func CMGetAttachment(
   _ target: CMAttachmentBearer, key: CFString, attachmentModeOut: UnsafeMutablePointer<CMAttachmentMode>?
 ) -> CFTypeRef? {
   if let bearer = target as? any AttachmentBearing {
-    guard let entry = bearer.withAttachmentTable({ $0[key as String] }) else { return nil }
+    let key = key as String
+    guard let entry = bearer.withAttachmentTable({ $0[key] }) else { return nil }
     attachmentModeOut?.pointee = entry.mode
     return entry.value
   }
@@ -52,7 +70,7 @@ public func CMGetAttachment(
 /// Removes the value attached under a key.
 public func CMRemoveAttachment(_ target: CMAttachmentBearer, key: CFString) {
   if let bearer = target as? any AttachmentBearing {
-    bearer.withAttachmentTable { $0[key as String] = nil }
+    replace(key, with: nil, in: bearer)
   } else if let buffer = target as? CVBuffer {
     CVBufferRemoveAttachment(buffer, key)
   }
@@ -61,7 +79,7 @@ public func CMRemoveAttachment(_ target: CMAttachmentBearer, key: CFString) {
 /// Removes all attachments.
 public func CMRemoveAllAttachments(_ target: CMAttachmentBearer) {
   if let bearer = target as? any AttachmentBearing {
-    bearer.withAttachmentTable { $0.removeAll() }
+    change(bearer) { $0 = AttachmentTable() }
   } else if let buffer = target as? CVBuffer {
     CVBufferRemoveAllAttachments(buffer)
   }
@@ -73,7 +91,7 @@ public func CMCopyDictionaryOfAttachments(
   allocator: CFAllocator?, target: CMAttachmentBearer, attachmentMode: CMAttachmentMode
 ) -> CFDictionary? {
   if let bearer = target as? any AttachmentBearing {
-    return bearer.withAttachmentTable { $0.dictionary(mode: attachmentMode) }
+    return bearer.withAttachmentTable { $0 }.dictionary(mode: attachmentMode)
   }
   if let buffer = target as? CVBuffer {
     guard let attachments = CVBufferCopyAttachments(buffer, cvMode(attachmentMode)), attachments.count > 0
@@ -88,7 +106,8 @@ public func CMSetAttachments(
   _ target: CMAttachmentBearer, attachments theAttachments: CFDictionary, attachmentMode: CMAttachmentMode
 ) {
   if let bearer = target as? any AttachmentBearing {
-    bearer.withAttachmentTable { $0.set(theAttachments, mode: attachmentMode) }
+    let table = AttachmentTable(theAttachments, mode: attachmentMode)
+    change(bearer) { $0.merge(table) }
   } else if let buffer = target as? CVBuffer {
     CVBufferSetAttachments(buffer, theAttachments, cvMode(attachmentMode))
   }
@@ -99,7 +118,7 @@ public func CMPropagateAttachments(_ source: CMAttachmentBearer, destination: CM
   guard source !== destination else { return }
   if let source = source as? any AttachmentBearing, let destination = destination as? any AttachmentBearing {
     let table = source.withAttachmentTable { $0 }
-    destination.withAttachmentTable { $0.propagate(from: table) }
+    change(destination) { $0.propagate(from: table) }
   } else if let attachments = CMCopyDictionaryOfAttachments(
     allocator: kCFAllocatorDefault, target: source, attachmentMode: kCMAttachmentMode_ShouldPropagate)
   {

@@ -24,6 +24,8 @@ final class MemoryBlock: @unchecked Sendable {
   let length: Int
   private let source: Source
   private let lock = Lock()
+  /// Held while the memory is allocated, once: the client's function that does it may look at the buffer.
+  private let allocation = Lock()
   private var memory: UnsafeMutableRawPointer?
 
   init(memory: UnsafeMutableRawPointer?, length: Int, source: Source) {
@@ -37,19 +39,23 @@ final class MemoryBlock: @unchecked Sendable {
 
   /// Allocates the memory unless that was done before.
   func assureMemory() -> OSStatus {
-    lock.withLock {
-      if memory != nil { return noErr }
+    if pointer != nil { return noErr }
+    return allocation.withLock {
+      if pointer != nil { return noErr }
+      let made: UnsafeMutableRawPointer?
       switch source {
       case .allocator(let allocator):
-        memory = CFAllocatorAllocate(allocator, length, 0)
+        made = CFAllocatorAllocate(allocator, length, 0)
       case .custom(let custom):
         guard let allocate = custom.AllocateBlock else { return kCMBlockBufferBadCustomBlockSourceErr }
-        memory = allocate(custom.refCon, length)
+        made = allocate(custom.refCon, length)
       case .closures(let allocate, _):
         guard let allocate else { return kCMBlockBufferBadCustomBlockSourceErr }
-        memory = allocate(length)
+        made = allocate(length)
       }
-      return memory == nil ? kCMBlockBufferBlockAllocationFailedErr : noErr
+      guard let made else { return kCMBlockBufferBlockAllocationFailedErr }
+      lock.withLock { memory = made }
+      return noErr
     }
   }
 

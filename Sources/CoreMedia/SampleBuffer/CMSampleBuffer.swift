@@ -63,26 +63,32 @@ public final class CMSampleBuffer: NSObject, @unchecked Sendable {
   var isInvalidated: Bool { lock.withLock { invalidated } }
 
   func invalidateNow() -> OSStatus {
-    let handler = lock.withLock { () -> CMSampleBufferInvalidateHandler? in
-      if invalidated { return nil }
+    typealias Given = (
+      data: CMBlockBuffer?, makeReady: CMSampleBufferMakeDataReadyHandler?,
+      handler: CMSampleBufferInvalidateHandler?
+    )
+    // Released outside the lock: the end of what clients gave may call back.
+    var given = lock.withLock { () -> Given in
+      if invalidated { return (nil, nil, nil) }
       invalidated = true
-      data = nil
-      makeReady = nil
-      defer { onInvalidate = nil }
-      return onInvalidate
+      defer { (data, makeReady, onInvalidate) = (nil, nil, nil) }
+      return (data, makeReady, onInvalidate)
     }
+    (given.data, given.makeReady) = (nil, nil)
     var old = takeTracked()
     Self.release(&old)
-    handler?(self)
+    given.handler?(self)
     return noErr
   }
 
   func setOnInvalidate(_ handler: @escaping CMSampleBufferInvalidateHandler) -> OSStatus {
-    lock.withLock {
-      if invalidated { return kCMSampleBufferError_Invalidated }
-      onInvalidate = handler
-      return noErr
+    // The old handler is released outside the lock: the end of what it holds may call back.
+    let (status, _) = lock.withLock { () -> (OSStatus, CMSampleBufferInvalidateHandler?) in
+      if invalidated { return (kCMSampleBufferError_Invalidated, nil) }
+      defer { onInvalidate = handler }
+      return (noErr, onInvalidate)
     }
+    return status
   }
 
   // MARK: - Data
@@ -108,11 +114,13 @@ public final class CMSampleBuffer: NSObject, @unchecked Sendable {
   }
 
   func setReadiness(_ newValue: DataReadiness) -> OSStatus {
-    let status = lock.withLock { () -> OSStatus in
-      if invalidated { return kCMSampleBufferError_Invalidated }
+    // The handler is released outside the lock: the end of what it holds may call back.
+    let (status, _) = lock.withLock { () -> (OSStatus, CMSampleBufferMakeDataReadyHandler?) in
+      if invalidated { return (kCMSampleBufferError_Invalidated, nil) }
       readiness = newValue
-      if newValue != .notReady { makeReady = nil }
-      return noErr
+      guard newValue != .notReady else { return (noErr, nil) }
+      defer { makeReady = nil }
+      return (noErr, makeReady)
     }
     guard status == noErr else { return status }
     switch newValue {
@@ -259,9 +267,11 @@ public final class CMSampleBuffer: NSObject, @unchecked Sendable {
   /// Gives a sample buffer of one sample its attachments.
   package func setAttachments(_ values: SampleAttachmentValues) {
     guard sampleCount == 1 else { return }
-    lock.withLock {
+    // The old values are released outside the lock: their end may call back.
+    _ = lock.withLock {
       attachmentValues = values
-      sampleDictionaries = nil
+      defer { sampleDictionaries = nil }
+      return sampleDictionaries
     }
   }
 
