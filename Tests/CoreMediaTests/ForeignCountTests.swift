@@ -72,6 +72,80 @@ import Testing
         == kCMSampleBufferError_InvalidEntryCount)
   }
 
+  /// How many of a buffer's samples a program is called with, 100 at most.
+  private func calls(_ buffer: CMSampleBuffer) -> Int {
+    var calls = 0
+    CMSampleBufferCallBlockForEachSample(buffer) { _, _ in
+      calls += 1
+      return calls < 100 ? noErr : -1
+    }
+    return calls
+  }
+
+  private func sample(count: Int, data: CMBlockBuffer) throws -> CMSampleBuffer {
+    try CMSampleBuffer(
+      dataBuffer: data, formatDescription: nil, numSamples: count, sampleTimings: [], sampleSizes: [1])
+  }
+
+  /// A length is no bytes: their memory may never come, or be the same again and again.
+  @Test func samplesOfBytesThatAreClaimedOnly() throws {
+    let huge = try sample(count: 1 << 33, data: try CMBlockBuffer(length: 1 << 45))
+    try #require(calls(huge) == 0)
+    #expect(CMSampleBufferGetSampleAttachmentsArray(huge, createIfNecessary: true) == nil)
+    let part = try CMBlockBuffer(length: 1 << 20, flags: .assureMemoryNow)
+    let repeated = try CMBlockBuffer(capacity: 3)
+    for _ in 0..<3 { try repeated.append(bufferReference: part) }
+    #expect(calls(try sample(count: 3 << 20, data: repeated)) == 0)
+    #expect(calls(try sample(count: 1 << 20, data: repeated)) == 100)
+    // Those that are there count, in any number of pieces.
+    let whole = try CMBlockBuffer(length: 3 << 20)
+    #expect(calls(try sample(count: 3 << 20, data: whole)) == 0)
+    try whole.assureBlockMemory()
+    #expect(calls(try sample(count: 3 << 20, data: whole)) == 100)
+    for _ in 0..<2 {
+      try repeated.append(bufferReference: CMBlockBuffer(length: 1 << 20, flags: .assureMemoryNow))
+    }
+    #expect(calls(try sample(count: 3 << 20, data: repeated)) == 100)
+  }
+
+  @Test(arguments: [Int.max, 1 << 33]) func samplesThatAreNotSplit(count: Int) throws {
+    let buffer = try sample(count: count, bytes: 1, sizes: [0])
+    _ = try #require(throws: CMSampleBuffer.Error.invalidEntryCount) { try buffer.singleSampleBuffers() }
+    let ready = CMReadySampleBuffer<CMSampleBuffer.DynamicContent>(unsafeBuffer: buffer)
+    #expect(ready.splitSamples().count == 1)
+  }
+
+  @Test(.timeLimit(.minutes(1))) func attachmentsOfSamplesThatNothingStandsFor() throws {
+    let buffer = try sample(count: .max, bytes: 1, sizes: [0])
+    buffer.sampleAttachments = try sample(count: .max, bytes: 1, sizes: [0]).sampleAttachments
+    #expect(buffer.sampleAttachments[5][.notSync] == nil)
+    // As many as there are.
+    let few = try sample(count: 2, bytes: 2, sizes: [1])
+    few.sampleAttachments = buffer.sampleAttachments
+    #expect(few.sampleAttachments[0][.notSync] == nil)
+  }
+
+  @Test func rangesOfFramesThatCannotBe() throws {
+    var basic = AudioStreamBasicDescription()
+    (basic.mSampleRate, basic.mFormatID, basic.mChannelsPerFrame) = (48000, kAudioFormatLinearPCM, 1)
+    (basic.mBytesPerFrame, basic.mBytesPerPacket, basic.mFramesPerPacket) = (1, 1, 1)
+    let buffer = try sample(
+      count: 4, bytes: 4, sizes: [1], format: try CMFormatDescription(audioStreamBasicDescription: basic))
+    var memory = [UInt8](repeating: 0, count: 4)
+    try memory.withUnsafeMutableBytes { bytes in
+      var list = AudioBufferList(
+        mNumberBuffers: 1,
+        mBuffers: AudioBuffer(mNumberChannels: 1, mDataByteSize: 4, mData: bytes.baseAddress))
+      for range in [-1..<Int.max, .min..<(.max), .min..<0, -1..<1, 0..<Int.max, 3..<5, (.max - 1)..<(.max)] {
+        #expect(throws: CMSampleBuffer.Error.sampleIndexOutOfRange) {
+          try buffer.copyPCMData(fromRange: range, into: &list)
+        }
+      }
+      try buffer.copyPCMData(fromRange: 0..<4, into: &list)
+    }
+    #expect(memory == [7, 7, 7, 7])
+  }
+
   /// Of this thread: machines are busy, and other tests run beside this one.
   private func processorSeconds() -> Double {
     var time = timespec()

@@ -167,6 +167,39 @@ import Testing
     #expect(found == place)
   }
 
+  /// Whether the reference is to be propagated or not.
+  @Test func partsOfReferences() throws {
+    let url = URL(fileURLWithPath: "/a/b.mov")
+    let buffer = try CMSampleBuffer(
+      dataBuffer: nil,
+      formatDescription: CMFormatDescription(
+        mediaType: .video, mediaSubType: .init(rawValue: kCMVideoCodecType_H264)),
+      numSamples: 3,
+      sampleTimings: [
+        .init(duration: Self.time(1), presentationTimeStamp: .zero, decodeTimeStamp: .invalid)
+      ], sampleSizes: [10])
+    for (key, value) in [
+      (kCMSampleBufferAttachmentKey_SampleReferenceURL, url.absoluteString as CFString),
+      (kCMSampleBufferAttachmentKey_SampleReferenceByteOffset, NSNumber(value: 12)),
+    ] as [(CFString, AnyObject)] {
+      CMSetAttachment(
+        buffer, key: key, value: value, attachmentMode: kCMAttachmentMode_ShouldNotPropagate)
+    }
+    let parts = CMReadySampleBuffer<CMSampleDataReference>(unsafeSampleDataReferenceBuffer: buffer)
+      .splitSamples()
+    try #require(parts.count == 3)
+    for (index, part) in parts.enumerated() {
+      #expect(part.presentationTimeStamp == Self.time(Int64(index)))
+      guard
+        case .sampleReference(let found) = CMReadySampleBuffer<CMSampleBuffer.DynamicContent>(part).content
+      else {
+        Issue.record("no reference")
+        return
+      }
+      #expect(found == CMSampleDataReference(containerLocation: url, byteOffset: 12) && part.content == found)
+    }
+  }
+
   @Test func markers() throws {
     var made: CMSampleBuffer?
     CMSampleBufferCreateReady(

@@ -130,4 +130,29 @@ import Testing
     #expect(CMReadySampleBuffer<[CMTaggedDynamicBuffer]>(dynamic)?.content.count == 2)
     #expect(CMReadySampleBuffer<CVReadOnlyPixelBuffer>(dynamic) == nil)
   }
+
+  /// What is in a group may not be ready, or not any more: it is given with what content there is.
+  @Test func groupsOfBuffersThatAreNotReady() throws {
+    let inner = try CMSampleBuffer(
+      dataBuffer: nil, dataReady: false, formatDescription: nil, numSamples: 1, sampleTimings: [],
+      sampleSizes: []
+    ) { _ in noErr }
+    let group = [CMTaggedBuffer(tags: [.stereoView(.leftEye)], sampleBuffer: inner)]
+    let sample = try CMSampleBuffer(
+      taggedBuffers: group, presentationTimeStamp: .zero, duration: .invalid,
+      formatDescription: CMFormatDescription(taggedBuffers: group))
+    let ready = CMReadySampleBuffer<[CMTaggedDynamicBuffer]>(unsafeWithTaggedBuffers: sample)
+    guard case .taggedBuffers(let members) = CMReadySampleBuffer<CMSampleBuffer.DynamicContent>(ready).content
+    else {
+      Issue.record("no group")
+      return
+    }
+    for member in members + ready.content {
+      guard case .sampleBuffer(let buffer) = member.content, case .markerOnly = buffer.content else {
+        Issue.record("content that is not there")
+        return
+      }
+    }
+    #expect(members.count == 1 && ready.content.count == 1)
+  }
 }

@@ -230,6 +230,29 @@ import Testing
     #expect(CMMetadataDataTypeRegistryGetBaseDataTypes()?.count == 25)
   }
 
+  /// Each type is looked at once, however many ways lead to it.
+  @Test(.timeLimit(.minutes(1))) func dataTypesOfManyAncestors() {
+    func name(_ kind: String, _ depth: Int) -> String { "test.ancestors.\(kind)\(depth)" }
+    func register(_ type: String, _ parents: [String]) -> OSStatus {
+      CMMetadataDataTypeRegistryRegisterDataType(
+        type as CFString, description: "" as CFString, conformingDataTypes: parents as CFArray)
+    }
+    let base = kCMMetadataBaseDataType_UTF8 as String
+    let depth = 200
+    for level in 0..<depth {
+      let parents = level == 0 ? [base] : [name("a", level - 1), name("b", level - 1)]
+      #expect(register(name("a", level), parents) == noErr)
+      #expect(register(name("b", level), parents.reversed()) == noErr)
+    }
+    let last = name("a", depth - 1) as CFString
+    #expect(CMMetadataDataTypeRegistryGetBaseDataTypeForConformingDataType(last) as String == base)
+    func conforms(to other: String) -> Bool {
+      CMMetadataDataTypeRegistryDataTypeConformsToDataType(last, conformsToDataType: other as CFString)
+    }
+    #expect(conforms(to: base) && conforms(to: name("b", 0)) && conforms(to: last as String))
+    #expect(!conforms(to: name("b", depth - 1)) && !conforms(to: kCMMetadataBaseDataType_JSON as String))
+  }
+
   @Test func text() throws {
     // A sample description of 3GPP text, written out by the specification.
     let head: [UInt8] = [0, 0, 0, 64] + Array("tx3g".utf8) + [0, 0, 0, 0, 0, 0, 0, 1]

@@ -52,6 +52,19 @@ public final class CMBlockBuffer: NSObject, @unchecked Sendable {
   /// The number of bytes.
   var length: Int { lock.withLock { total } }
 
+  /// Bytes of memory behind it, at most as many as it has: what is not allocated yet is a mere claim, and so are
+  /// more references to the same block.
+  var memoryLength: Int {
+    let (total, sole, segments) = lock.withLock { (self.total, soleBlock?.length, self.segments) }
+    if let sole { return sole }
+    var blocks: Set<ObjectIdentifier> = []
+    var sum = 0
+    for segment in segments where blocks.insert(ObjectIdentifier(segment.block)).inserted {
+      if segment.block.pointer != nil { sum = sum.addingClamped(segment.block.length) }
+    }
+    return min(total, sum)
+  }
+
   /// Call under the lock.
   private var total: Int { soleBlock?.length ?? segments.last?.end ?? 0 }
 

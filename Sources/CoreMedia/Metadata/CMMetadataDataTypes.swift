@@ -111,13 +111,24 @@ final class MetadataDataTypes: Sendable {
 
   /// The base type that a type conforms to, itself if it is one.
   func base(of type: String) -> String? {
-    if Self.code(type) != nil { return type }
-    return entry(type)?.conformsTo.lazy.compactMap { self.base(of: $0) }.first
+    first(from: type) { Self.code($0) != nil }
   }
 
   /// Whether a type conforms to another, or is the same.
   func conforms(_ type: String, to other: String) -> Bool {
-    type == other || entry(type)?.conformsTo.contains { conforms($0, to: other) } ?? false
+    first(from: type) { $0 == other } != nil
+  }
+
+  /// The first that satisfies a condition, of a type and those that it conforms to, in depth. Each type is looked at
+  /// once, however many ways lead to it.
+  private func first(from type: String, where condition: (String) -> Bool) -> String? {
+    var seen: Set<String> = []
+    var rest = [type]
+    while let next = rest.popLast() {
+      if condition(next) { return next }
+      if seen.insert(next).inserted { rest += (entry(next)?.conformsTo ?? []).reversed() }
+    }
+    return nil
   }
 
   func register(_ type: String, _ entry: Entry) -> OSStatus {

@@ -95,13 +95,7 @@ extension CMReadySampleBuffer where Content == CMSampleDataReference {
     guard let made = sampleProperties.sampleBuffer(nil, formatDescription) else {
       preconditionFailure("the properties do not fit the samples")
     }
-    CMSetAttachment(
-      made, key: kCMSampleBufferAttachmentKey_SampleReferenceURL,
-      value: content.containerLocation.absoluteString as CFString,
-      attachmentMode: kCMAttachmentMode_ShouldPropagate)
-    CMSetAttachment(
-      made, key: kCMSampleBufferAttachmentKey_SampleReferenceByteOffset,
-      value: NSNumber(value: content.byteOffset), attachmentMode: kCMAttachmentMode_ShouldPropagate)
+    made.attach(content)
     self.init(checked: made)
   }
 

@@ -94,7 +94,7 @@ extension CMReadySampleBuffer where Content == [CMTaggedDynamicBuffer] {
   }
 
   public var content: [CMTaggedDynamicBuffer] {
-    (buffer.taggedBuffers ?? []).map { CMTaggedDynamicBuffer(unsafeBuffer: $0) }
+    (buffer.taggedBuffers ?? []).map { CMTaggedDynamicBuffer(member: $0) }
   }
 
   public var presentationTimeStamp: CMTime {

@@ -93,7 +93,14 @@ extension CMReadySampleBuffer where Content: CMSampleBuffer.MultiSampleContent {
   /// A buffer for each sample; the whole where samples cannot be told apart.
   public func splitSamples() -> [CMReadySampleBuffer<Content>] {
     guard buffer.numSamples > 1, let parts = try? buffer.singleSampleBuffers() else { return [self] }
-    let split = parts.map { CMReadySampleBuffer(checked: $0) }
+    let split = parts.map { part in
+      // The reference is needed, whether it is to be propagated or not.
+      if held.data == nil, held.image == nil, let reference = held.reference, part.sampleDataReference == nil
+      {
+        part.attach(reference)
+      }
+      return CMReadySampleBuffer(checked: part)
+    }
     return split.count == buffer.numSamples ? split : [self]
   }
 }
@@ -114,7 +121,7 @@ extension CMReadySampleBuffer where Content == CMSampleBuffer.DynamicContent {
   public var content: CMSampleBuffer.DynamicContent {
     if let image = buffer.imageBuffer { return .pixelBuffer(CVReadOnlyPixelBuffer(unsafeBuffer: image)) }
     if let group = buffer.tagged {
-      return .taggedBuffers(group.map { CMTaggedDynamicBuffer(unsafeBuffer: $0) })
+      return .taggedBuffers(group.map { CMTaggedDynamicBuffer(member: $0) })
     }
     if let data = buffer.dataBuffer {
       return .dataBuffer(CMReadOnlyDataBlockBuffer(unsafeBlockBuffer: data))

@@ -48,6 +48,17 @@ extension CMSampleBuffer {
       self, key: kCMSampleBufferAttachmentKey_SampleReferenceByteOffset, attachmentModeOut: nil)
     return CMSampleDataReference(containerLocation: url, byteOffset: (offset as? NSNumber)?.intValue ?? 0)
   }
+
+  /// Says where the samples' data is.
+  func attach(_ reference: CMSampleDataReference) {
+    CMSetAttachment(
+      self, key: kCMSampleBufferAttachmentKey_SampleReferenceURL,
+      value: reference.containerLocation.absoluteString as CFString,
+      attachmentMode: kCMAttachmentMode_ShouldPropagate)
+    CMSetAttachment(
+      self, key: kCMSampleBufferAttachmentKey_SampleReferenceByteOffset,
+      value: NSNumber(value: reference.byteOffset), attachmentMode: kCMAttachmentMode_ShouldPropagate)
+  }
 }
 
 extension Never: CMSampleBuffer.Content {}

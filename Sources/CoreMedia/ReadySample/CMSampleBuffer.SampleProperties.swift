@@ -126,7 +126,7 @@ extension CMSampleBuffer {
     init(_ buffer: CMSampleBuffer) {
       let sizes = try? buffer.sampleSizes()
       self.init(
-        (0..<(buffer.numSamples <= buffer.listLimit ? buffer.numSamples : 0)).map { index in
+        (0..<(buffer.canBeListed ? buffer.numSamples : 0)).map { index in
           SampleProperties(
             size: sizes.map { $0.count == 1 ? $0[0] : $0[index] },
             timing: (try? buffer.sampleTimingInfo(at: index)) ?? .invalid,

@@ -74,7 +74,7 @@ extension CMSampleBuffer {
   public var sampleAttachments: SampleAttachmentsArray {
     get { SampleAttachmentsArray(owner: self) }
     set {
-      guard newValue.owner !== self else { return }
+      guard newValue.owner !== self, canBeListed else { return }
       var target = SampleAttachmentsArray(owner: self)
       for (index, attachments) in zip(target.indices, newValue) { target[index] = attachments }
     }

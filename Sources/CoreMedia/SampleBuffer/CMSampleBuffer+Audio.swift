@@ -48,9 +48,9 @@ extension CMSampleBuffer {
   public func copyPCMData(fromRange range: Range<Int>, into bufferList: UnsafeMutablePointer<AudioBufferList>)
     throws
   {
-    guard let offset = Int32(exactly: range.lowerBound), let count = Int32(exactly: range.count) else {
-      throw Error.sampleIndexOutOfRange
-    }
+    // The count of a range may be beyond Int only where it begins before 0.
+    guard let offset = Int32(exactly: range.lowerBound), offset >= 0, let count = Int32(exactly: range.count)
+    else { throw Error.sampleIndexOutOfRange }
     try check(
       CMSampleBufferCopyPCMDataIntoAudioBufferList(self, at: offset, frameCount: count, into: bufferList))
   }
@@ -60,7 +60,7 @@ extension CMSampleBuffer {
     guard let basic = format?.audio?.basic else { throw Error.invalidMediaTypeForOperation }
     if basic.mBytesPerPacket > 0, basic.mFramesPerPacket > 0 { return [] }
     if case .unknown = sizes { throw Error.bufferHasNoSampleSizes }
-    guard sampleCount <= listLimit else { throw Error.invalidEntryCount }
+    guard canBeListed else { throw Error.invalidEntryCount }
     var offset: Int64 = 0
     return try (0..<sampleCount).map { index in
       let size = sizes.size(at: index)

@@ -231,22 +231,20 @@ public final class CMSampleBuffer: NSObject, @unchecked Sendable {
 
   // MARK: - Attachments
 
-  /// Samples that may be listed one by one.
-  var listLimit: Int {
-    max(
-      Self.maximumListed, timings.entries.count, sizes.entries.count,
-      blockBuffer.map(CMBlockBufferGetDataLength) ?? 0
-    )
+  /// Whether the samples may be listed one by one.
+  var canBeListed: Bool {
+    sampleCount <= Self.maximumListed || sampleCount <= timings.entries.count
+      || sampleCount <= sizes.entries.count || sampleCount <= blockBuffer?.memoryLength ?? 0
   }
 
   /// A dictionary for each sample; nil if there are none yet, or no samples.
   func dictionaries(create: Bool) -> SampleDictionaries? {
-    let listLimit = create ? self.listLimit : 0
+    let create = create && canBeListed
     return lock.withLock {
       if let values = attachmentValues {
         attachmentValues = nil
         sampleDictionaries = SampleDictionaries([values.dictionary()])
-      } else if sampleDictionaries == nil, create, sampleCount > 0, sampleCount <= listLimit {
+      } else if sampleDictionaries == nil, create, sampleCount > 0 {
         sampleDictionaries = SampleDictionaries(
           (0..<sampleCount).map { _ in NSMutableDictionary(capacity: 4) })
       }

@@ -172,7 +172,7 @@ public func CMSampleBufferCallBlockForEachSample(
   _ sbuf: CMSampleBuffer, _ handler: (CMSampleBuffer, CMItemCount) -> OSStatus
 ) -> OSStatus {
   if sbuf.isInvalidated { return kCMSampleBufferError_Invalidated }
-  guard sbuf.sampleCount <= sbuf.listLimit else { return kCMSampleBufferError_InvalidEntryCount }
+  guard sbuf.canBeListed else { return kCMSampleBufferError_InvalidEntryCount }
   // Of the sample's data, summed up as we go.
   var offset = 0
   for index in 0..<sbuf.sampleCount {

@@ -137,7 +137,7 @@ public func CMSampleBufferGetOutputSampleTimingInfoArray(
   var entries = sbuf.timings.entries
   if output.isReversed, entries.count == 1, sbuf.sampleCount > 1 {
     // Times that run backwards cannot be said with one entry.
-    guard sbuf.sampleCount <= sbuf.listLimit else { return kCMSampleBufferError_InvalidEntryCount }
+    guard sbuf.canBeListed else { return kCMSampleBufferError_InvalidEntryCount }
     entries = (0..<sbuf.sampleCount).compactMap(sbuf.timings.timing(at:))
   }
   let moved_ = entries.map { entry in

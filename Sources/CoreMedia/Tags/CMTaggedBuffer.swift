@@ -114,12 +114,20 @@ public struct CMTaggedDynamicBuffer: Sendable {
 
   /// Takes a buffer over, which nobody may change any more. A sample buffer's data is to be ready.
   public init(unsafeBuffer: sending CMTaggedBuffer) {
+    if case .sampleBuffer(let buffer) = unsafeBuffer.buffer {
+      precondition(CMSampleBufferDataIsReady(buffer), "the sample buffer's data is not ready")
+    }
+    self.init(member: unsafeBuffer)
+  }
+
+  /// One of a group, whose own data is ready: a sample buffer is taken as it is, with what content there is.
+  init(member: CMTaggedBuffer) {
     let content: Content =
-      switch unsafeBuffer.buffer {
+      switch member.buffer {
       case .pixelBuffer(let buffer): .pixelBuffer(CVReadOnlyPixelBuffer(unsafeBuffer: buffer))
-      case .sampleBuffer(let buffer): .sampleBuffer(CMReadySampleBuffer(unsafeBuffer: buffer))
+      case .sampleBuffer(let buffer): .sampleBuffer(CMReadySampleBuffer(checked: buffer))
       }
-    self.init(tags: unsafeBuffer.tags, content: content)
+    self.init(tags: member.tags, content: content)
   }
 
   public func withUnsafeTaggedBuffer<R>(_ body: (CMTaggedBuffer) throws -> sending R) rethrows -> sending R {
