@@ -129,7 +129,7 @@ public func CVPixelBufferCreateWithPlanarBytes(
 private let mostBytesPerRow = Int(Int32.max)
 
 /// The smallest layout that outside memory must have. There is no telling where extended pixels would lie in it.
-private func wrappingLayout(
+func wrappingLayout(
   _ format: PixelFormat, _ width: Int, _ height: Int, _ attributes: CFDictionary?
 ) -> Result<PixelLayout, PixelBufferAttributes.Failure> {
   do {

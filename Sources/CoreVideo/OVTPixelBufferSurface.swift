@@ -37,8 +37,9 @@ public struct OVTMappedPlane {
 ///
 /// Width, height, format and planes are known at once. The memory is there only while the buffer is locked:
 ///
-/// - `CVPixelBufferLockBaseAddress` maps the surface, and returns `kCVReturnError` if it cannot be mapped, or if a
-///   lock for writing comes while it is mapped for reading only. The buffer is then not locked by that call.
+/// - `CVPixelBufferLockBaseAddress` maps the surface, and returns `kCVReturnError` if it cannot be mapped or its
+///   rows are too short, or if a lock for writing comes while it is mapped for reading only. The buffer is then not
+///   locked by that call.
 /// - `CVPixelBufferGetBaseAddress` and `CVPixelBufferGetBaseAddressOfPlane` return nil, and
 ///   `CVPixelBufferGetBytesPerRow`, `CVPixelBufferGetBytesPerRowOfPlane` and `CVPixelBufferGetDataSize` 0, while the
 ///   buffer is not locked. Addresses may be others after the next lock.
@@ -54,15 +55,16 @@ public func OVTPixelBufferCreateWithSurface(
   pixelBufferOut.pointee = nil
   guard width > 0, height > 0 else { return kCVReturnInvalidSize }
   guard let format = PixelFormat.find(pixelFormatType) else { return kCVReturnInvalidPixelFormat }
-  guard let layout = try? PixelLayout(format: format, width: width, height: height, rowAlignment: 1) else {
-    return kCVReturnInvalidSize
-  }
+  guard let layout = try? PixelLayout(format: format, width: width, height: height, rowAlignment: 1),
+    let tight = try? wrappingLayout(format, width, height, nil).get()
+  else { return kCVReturnInvalidSize }
   let storage = PixelStorage(
     baseAddress: nil, dataSize: 0, bytesPerRow: 0, isPlanar: layout.isPlanar,
     planes: layout.planes.map {
       PixelStorage.Plane(baseAddress: nil, width: $0.width, height: $0.height, bytesPerRow: 0, byteCount: 0)
     }, allocation: nil)
-  storage.mapping = SurfaceMapping(surface, rows: layout.planes.map(\.rows))
+  storage.mapping = SurfaceMapping(
+    surface, rows: layout.planes.map(\.rows), leastBytesPerRow: tight.planes.map(\.bytesPerRow))
   let buffer = CVBuffer(
     storage: storage, pixelFormatType: pixelFormatType, width: width, height: height, extendedPixels: .init(),
     creationAttributes: creationAttributes(pixelBufferAttributes, width, height, pixelFormatType))
@@ -89,10 +91,13 @@ final class SurfaceMapping: Sendable {
   private let state = Mutex(State())
   /// Rows in memory of each plane.
   private let rows: [Int]
+  /// Bytes of the pixels of a row of each plane.
+  private let leastBytesPerRow: [Int]
 
-  init(_ surface: any OVTPixelBufferSurface, rows: [Int]) {
+  init(_ surface: any OVTPixelBufferSurface, rows: [Int], leastBytesPerRow: [Int]) {
     self.surface = surface
     self.rows = rows
+    self.leastBytesPerRow = leastBytesPerRow
   }
 
   deinit { if state.withLock({ $0.locks > 0 }) { surface.unmap() } }
@@ -106,7 +111,8 @@ final class SurfaceMapping: Sendable {
         return true
       }
       guard let planes = surface.map(isReadOnly: isReadOnly) else { return false }
-      guard planes.count == rows.count, planes.allSatisfy({ (0...Int(Int32.max)).contains($0.bytesPerRow) })
+      guard planes.count == rows.count,
+        zip(planes, leastBytesPerRow).allSatisfy({ $1 <= $0.bytesPerRow && $0.bytesPerRow <= Int(Int32.max) })
       else {
         surface.unmap()
         return false

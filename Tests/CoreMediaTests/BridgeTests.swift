@@ -268,6 +268,16 @@ private let colour = ["-color_primaries", "bt709", "-color_trc", "bt709", "-colo
         magicCookieSize: 0,
         magicCookie: nil, extensions: nil, formatDescriptionOut: &made) == noErr)
     #expect(made?.audioChannelLayout == nil)
+    var size = 1
+    #expect(try CMAudioFormatDescriptionGetChannelLayout(#require(made), sizeOut: &size) == nil && size == 0)
+    // A whole structure can be read, however short the layout was.
+    let short = try CMFormatDescription(
+      audioStreamBasicDescription: stereo,
+      layout: ManagedAudioChannelLayout(tag: kAudioChannelLayoutTag_Stereo))
+    let read = try #require(CMAudioFormatDescriptionGetChannelLayout(short, sizeOut: &size)).pointee
+    #expect(size == 12 && read.mChannelLayoutTag == kAudioChannelLayoutTag_Stereo)
+    #expect(read.mNumberChannelDescriptions == 0 && read.mChannelDescriptions.mChannelLabel == 0)
+    #expect(read.mChannelDescriptions.mCoordinates == (0, 0, 0))
   }
 
   @Test func soundIsCopiedAndDivided() throws {

@@ -170,6 +170,45 @@ import Testing
     #expect(processorSeconds() - began < 60)
   }
 
+  /// What is appended is added, not copied with all that was there.
+  @Test func manyReferencesOneAfterTheOther() throws {
+    let piece = CMReadOnlyDataBlockBuffer(Data([1, 2]))
+    var all = CMReadOnlyDataBlockBuffer()
+    let began = processorSeconds()
+    let count = 40_000
+    for _ in 0..<count { all += piece }
+    #expect(processorSeconds() - began < 2)
+    #expect(all.count == 2 * count && all[2 * count - 1] == 2)
+    // Values, all the same.
+    let before = all
+    all += before
+    #expect(before.count == 2 * count && all.count == 4 * count && piece.count == 2)
+    var twice = piece
+    twice.append(referenceOf: twice)
+    twice += CMReadOnlyDataBlockBuffer()
+    #expect(
+      Array(twice) == [1, 2, 1, 2] && Array(piece) == [1, 2] && Array(piece + twice) == [1, 2, 1, 2, 1, 2])
+  }
+
+  /// Each key is looked up, not compared with all others.
+  @Test func manyKeysOfMetadata() throws {
+    func entries(_ range: Range<UInt32>) -> [MetadataKeyTable.Entry] {
+      range.map { number in
+        var key = Data(repeating: 7, count: 100)
+        key.append(bigEndian: number)
+        return MetadataKeyTable.Entry(localID: number + 1, namespace: 1, key: key)
+      }
+    }
+    let count: UInt32 = 15_000
+    let table = try #require(MetadataKeyTable(entries(0..<count)))
+    let began = processorSeconds()
+    // Those that are there already, under whatever identifier, and others twice.
+    let added = try #require(table.adding(entries(count / 2..<count * 2) + entries(count..<count * 2)))
+    #expect(processorSeconds() - began < 2)
+    #expect(added.entries.count == Int(count) * 2 && added.entries.map(\.localID) == Array(1...count * 2))
+    #expect(added.entries == entries(0..<count * 2))
+  }
+
   /// Each part has the bytes at its place, whatever the sizes before it are.
   @Test func partsAreWhereTheyWere() throws {
     let sizes = [3, 0, 5, 1, 7]

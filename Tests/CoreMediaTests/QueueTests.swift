@@ -26,6 +26,13 @@ private func code(_ body: () throws -> Void) -> OSStatus {
   } catch { return OSStatus((error as NSError).code) }
 }
 
+/// Of this thread: machines are busy, and other tests run beside this one.
+private func processorSeconds() -> Double {
+  var time = timespec()
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+  return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
+}
+
 @Suite struct BufferQueueTests {
   @Test func keepsOrder() throws {
     let fifo = try CMBufferQueue(capacity: 0, handlers: .unsortedSampleBuffers)
@@ -47,6 +54,51 @@ private func code(_ body: () throws -> Void) -> OSStatus {
     #expect(order == [samples[1], samples[2], samples[4], samples[0], samples[3]])
     #expect(sorted.isEmpty && sorted.duration == .zero && !sorted.minPresentationTimeStamp.isValid)
     #expect(sorted.dequeue() == nil)
+  }
+
+  /// Durations that are no numbers, or rounded, count as long as they are there, and no longer.
+  @Test func durationsThatAreNotExact() throws {
+    let queue = try CMBufferQueue(capacity: 0, handlers: .unsortedSampleBuffers)
+    func add(_ duration: CMTime) throws {
+      try queue.enqueue(
+        try CMSampleBuffer(
+          dataBuffer: nil, formatDescription: nil, numSamples: 1,
+          sampleTimings: [
+            CMSampleTimingInfo(
+              duration: duration, presentationTimeStamp: .zero, decodeTimeStamp: .invalid)
+          ], sampleSizes: [10]))
+    }
+    var rounded = time(30)
+    rounded.flags.insert(.hasBeenRounded)
+    let durations: [CMTime] = [
+      time(20), .indefinite, .invalid, .positiveInfinity, .negativeInfinity, .positiveInfinity, .indefinite,
+      rounded, time(1, 2_147_483_647), time(1, 2_147_483_629), time(40), time(7, 1000),
+    ]
+    for duration in durations { try add(duration) }
+    // Before each is taken, the sum of what is left.
+    for start in durations.indices {
+      let sum = durations[start...].reduce(CMTime.zero) { $0 + $1 }
+      #expect(queue.duration == sum && queue.duration.flags == sum.flags)
+      #expect(queue.dequeue() != nil)
+    }
+    #expect(queue.duration == .zero && queue.isEmpty)
+    try add(time(5))
+    #expect(queue.duration == time(5))
+  }
+
+  /// One duration that nobody knows costs nothing for each buffer that is taken.
+  @Test func aLongQueueWithADurationThatIsNotKnown() throws {
+    let queue = try CMBufferQueue(capacity: 0, handlers: .unsortedSampleBuffers)
+    let buffers = [try sample(0)]
+    for _ in 0..<40_000 { try queue.enqueue(buffers[0]) }
+    try queue.enqueue(
+      try CMSampleBuffer(
+        dataBuffer: nil, formatDescription: nil, numSamples: 1, sampleTimings: [], sampleSizes: [10]))
+    _ = try queue.installTrigger(condition: .whenDurationBecomesGreaterThan(time(1))) { _ in }
+    let began = processorSeconds()
+    for _ in 0..<40_000 { _ = queue.dequeue() }
+    #expect(processorSeconds() - began < 2)
+    #expect(queue.bufferCount == 1 && !queue.duration.isValid)
   }
 
   @Test func capacityEndAndReset() throws {

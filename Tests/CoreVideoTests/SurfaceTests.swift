@@ -53,7 +53,8 @@ private final class WildSurface: OVTPixelBufferSurface, @unchecked Sendable {
 
 @Suite struct SurfaceTests {
   @Test(
-    "Rows that no converter can say are no mapping", arguments: [Int.min, -1, 1 << 31, 1 << 60, .max])
+    "Rows that are too short, or that no converter can say, are no mapping",
+    arguments: [Int.min, -1, 0, 1, 255, 1 << 31, 1 << 60, .max])
   func rowsBeyondReason(bytesPerRow: Int) throws {
     let surface = WildSurface(bytesPerRow: bytesPerRow)
     var made: CVPixelBuffer?
@@ -121,6 +122,22 @@ private final class WildSurface: OVTPixelBufferSurface, @unchecked Sendable {
     let planar = try make(wrong, kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange)
     #expect(CVPixelBufferLockBaseAddress(planar, .readOnly) == kCVReturnError)
     #expect(wrong.log.withLock { $0 } == ["read", "unmap"])
+  }
+
+  @Test("Each plane's rows are as long as its pixels, at least")
+  func rowsOfPlanes() throws {
+    var made: CVPixelBuffer?
+    for (bytesPerRow, status) in [(63, kCVReturnError), (64, kCVReturnSuccess)] {
+      let surface = Surface(bytesPerRow: bytesPerRow, rows: [2, 1])
+      OVTPixelBufferCreateWithSurface(
+        nil, surface, 63, 2, kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange, nil, &made)
+      // 63 are enough for luma, but not for 32 pairs.
+      #expect(CVPixelBufferLockBaseAddress(try #require(made), []) == status)
+    }
+    // Without the padding that the format asks for: 48 pixels in 128 bytes.
+    let packed = Surface(bytesPerRow: 16, rows: [2])
+    OVTPixelBufferCreateWithSurface(nil, packed, 6, 2, kCVPixelFormatType_422YpCbCr10, nil, &made)
+    #expect(CVPixelBufferLockBaseAddress(try #require(made), []) == kCVReturnSuccess)
   }
 
   @Test func creation() {

@@ -34,7 +34,8 @@ final class AudioFormatMemory: @unchecked Sendable {
   init(_ basic: AudioStreamBasicDescription, _ layout: Data?, _ magicCookie: Data?) {
     self.basic = .allocate(capacity: 1)
     self.basic.initialize(to: basic)
-    self.layout = Self.copy(layout)
+    // A whole AudioChannelLayout is there even without descriptions.
+    self.layout = Self.copy(layout, atLeast: MemoryLayout<AudioChannelLayout>.size)
     self.magicCookie = Self.copy(magicCookie)
     format = .allocate(capacity: 1)
     format.initialize(to: AudioFormatListItem(mASBD: basic, mChannelLayoutTag: Self.tag(basic, layout)))
@@ -57,11 +58,13 @@ final class AudioFormatMemory: @unchecked Sendable {
     magicCookie.deallocate()
   }
 
-  private static func copy(_ data: Data?) -> UnsafeMutableRawBufferPointer {
+  /// A copy of the bytes; behind them, zeros up to a size.
+  private static func copy(_ data: Data?, atLeast size: Int = 0) -> UnsafeMutableRawBufferPointer {
     guard let data, !data.isEmpty else { return UnsafeMutableRawBufferPointer(start: nil, count: 0) }
-    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: data.count, alignment: 16)
+    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: max(data.count, size), alignment: 16)
+    memory.initializeMemory(as: UInt8.self, repeating: 0)
     data.copyBytes(to: memory)
-    return memory
+    return UnsafeMutableRawBufferPointer(start: memory.baseAddress, count: data.count)
   }
 }
 

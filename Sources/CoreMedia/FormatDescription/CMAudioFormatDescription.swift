@@ -45,13 +45,13 @@ public func CMAudioFormatDescriptionGetMagicCookie(
   return UnsafeRawPointer(desc.audio?.memory.magicCookie.baseAddress)
 }
 
-/// The arrangement of the channels, valid as long as the description; nil if it is not known.
+/// The arrangement of the channels, valid as long as the description; nil if it is not known, or says more
+/// descriptions than it has.
 @discardableResult
 public func CMAudioFormatDescriptionGetChannelLayout(
   _ desc: CMAudioFormatDescription, sizeOut: UnsafeMutablePointer<Int>?
 ) -> UnsafePointer<AudioChannelLayout>? {
-  guard let memory = desc.audio?.memory, let base = memory.layout.baseAddress,
-    memory.layout.count >= MemoryLayout<AudioChannelLayout>.size - MemoryLayout<AudioChannelDescription>.size
+  guard let memory = desc.audio?.memory, let base = memory.layout.baseAddress, desc.audioChannelLayout != nil
   else {
     sizeOut?.pointee = 0
     return nil

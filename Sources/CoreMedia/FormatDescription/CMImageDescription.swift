@@ -95,8 +95,9 @@ private enum ImageDescription {
     var depth = number(kCMFormatDescriptionExtension_Depth) ?? 24
     if let old = rawDepths.first(where: { $0.value == codec }) { (codec, depth) = (raw, old.key) }
     let atoms = SampleDescriptionAtoms.write(description, isQuickTime: isQuickTime)
+    guard let total = UInt32(exactly: size + atoms.count) else { throw SyntaxError.invalid }
     var data = Data(capacity: size + atoms.count)
-    data.append(bigEndian: UInt32(size + atoms.count))
+    data.append(bigEndian: total)
     data.append(bigEndian: codec)
     data.append(Data(count: 6))
     data.append(bigEndian: UInt16(1))  // data reference

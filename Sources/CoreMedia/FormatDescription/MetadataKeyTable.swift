@@ -43,13 +43,14 @@ struct MetadataKeyTable {
   func adding(_ more: [Entry]) -> MetadataKeyTable? {
     var all = entries
     var next = (entries.last?.localID ?? 0)
-    for var entry in more {
-      if all.contains(where: {
-        entry.localID = $0.localID
-        return $0 == entry
-      }) {
-        continue
-      }
+    // Whatever their identifiers are.
+    func anonymous(_ entry: Entry) -> Entry {
+      var entry = entry
+      entry.localID = 0
+      return entry
+    }
+    var seen = Set(entries.map(anonymous))
+    for var entry in more where seen.insert(anonymous(entry)).inserted {
       guard next < .max - 1 else { return nil }
       next += 1
       entry.localID = next
@@ -80,6 +81,21 @@ struct MetadataKeyTable {
       result.append(entry)
     }
     return result
+  }
+}
+
+extension MetadataKeyTable.Entry: Hashable {
+  /// All bytes count: `Data` hashes its first ones alone, which any number of entries may have in common.
+  func hash(into hasher: inout Hasher) {
+    hasher.combine(localID)
+    hasher.combine(namespace)
+    hasher.combine(dataTypeNamespace)
+    hasher.combine(language)
+    hasher.combine(dependencyIsInvalid)
+    for type in conformingTypes { hasher.combine(type.namespace) }
+    for data in [key, dataType ?? Data(), setup ?? Data()] + conformingTypes.map(\.dataType) {
+      data.withUnsafeBytes { hasher.combine(bytes: $0) }
+    }
   }
 }
 

@@ -99,7 +99,7 @@ enum SampleDescriptionAtoms {
   static func write(_ description: CMFormatDescription, isQuickTime: Bool) -> Data {
     var result = Data()
     func append(_ type: String, _ payload: Data) {
-      result.append(bigEndian: UInt32(payload.count + 8))
+      result.append(bigEndian: UInt32(clamping: payload.count + 8))
       result.append(bigEndian: fourCharCode(type))
       result.append(payload)
     }

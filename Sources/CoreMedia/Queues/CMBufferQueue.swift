@@ -22,7 +22,7 @@ public final class CMBufferQueue: NSObject, @unchecked Sendable {
   /// The first `start` entries are gone already.
   private var entries: [Entry?] = []
   private var start = 0
-  private var totalDuration = CMTime.zero
+  private var durations = DurationSum()
   /// Sizes are whatever the client says: their sum may be beyond Int.
   private var byteCount: Int128 = 0
   private var hasEnd = false
@@ -98,7 +98,7 @@ public final class CMBufferQueue: NSObject, @unchecked Sendable {
       if hasEnd { return kCMBufferQueueError_EnqueueAfterEndOfData }
       if capacity > 0, entries.count - start >= capacity { return kCMBufferQueueError_QueueIsFull }
       insert(entry)
-      totalDuration = totalDuration + entry.duration
+      durations.add(entry.duration)
       byteCount += Int128(entry.size)
       return noErr
     }
@@ -135,13 +135,7 @@ public final class CMBufferQueue: NSObject, @unchecked Sendable {
         start = 0
       }
       byteCount -= Int128(entry.size)
-      let rest = totalDuration - entry.duration
-      // What cannot be subtracted exactly is added up again.
-      totalDuration =
-        entries.isEmpty
-        ? .zero
-        : rest.isNumeric && !rest.hasBeenRounded
-          ? rest : current.reduce(CMTime.zero) { $0 + $1.duration }
+      if entries.isEmpty { durations = DurationSum() } else { durations.remove(entry.duration) }
       return entry.buffer
     }
   }
@@ -181,7 +175,7 @@ public final class CMBufferQueue: NSObject, @unchecked Sendable {
     change(resetting: true) {
       entries = []
       start = 0
-      totalDuration = .zero
+      durations = DurationSum()
       byteCount = 0
       hasEnd = false
     }
@@ -194,6 +188,8 @@ public final class CMBufferQueue: NSObject, @unchecked Sendable {
   // MARK: - Times and sizes
 
   var durationNow: CMTime { lock.withLock { totalDuration } }
+  /// Call under the lock.
+  private var totalDuration: CMTime { durations.total(current.lazy.map(\.duration)) }
   var sizeNow: Int { Int(clamping: lock.withLock { byteCount }) }
   var firstDecodeTime: CMTime { first(\.decodeTime) ?? .invalid }
   var firstPresentationTime: CMTime { first(\.presentationTime) ?? .invalid }

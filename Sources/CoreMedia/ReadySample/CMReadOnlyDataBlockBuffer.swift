@@ -58,11 +58,19 @@ public struct CMReadOnlyDataBlockBuffer: RandomAccessCollection, @unchecked Send
   /// Appends a reference to the bytes of another buffer. With or without `optimizeDepth` the result refers to the memory
   /// itself, and not to a buffer that refers to it: its depth is always one.
   public mutating func append(referenceOf other: CMReadOnlyDataBlockBuffer, optimizeDepth: Bool = false) {
-    let joined = CMBlockBuffer(subBlockCapacity: 2)
-    for part in [buffer, other.buffer] where part.dataLength > 0 {
-      _ = joined.append(reference: part, offset: 0, dataLength: part.dataLength, flags: 0)
+    guard !other.isEmpty else { return }
+    // What others may have stays as it is.
+    if !isKnownUniquelyReferenced(&buffer) {
+      let copy = CMBlockBuffer(subBlockCapacity: 2)
+      Self.append(buffer, to: copy)
+      buffer = copy
     }
-    buffer = joined
+    Self.append(other.buffer, to: buffer)
+  }
+
+  private static func append(_ part: CMBlockBuffer, to buffer: CMBlockBuffer) {
+    guard part.dataLength > 0 else { return }
+    _ = buffer.append(reference: part, offset: 0, dataLength: part.dataLength, flags: 0)
   }
 
   public static func + (
