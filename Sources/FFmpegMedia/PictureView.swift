@@ -36,17 +36,19 @@ struct PictureView {
 
   var layout: PlaneLayout { PlaneLayout(format) }
 
-  /// The part of the picture that `rect` covers. The corner must be a multiple of the layout's `cornerAlignment`.
+  /// The part of the picture that `rect` covers, from the layout's `cornerAlignment` at or before its corner on: between
+  /// two samples of chroma no part begins, and from the later one on there would be a row or a column too few.
   func cropped(to rect: PixelRect) -> PictureView {
     var part = self
     part.width = rect.width
     part.height = rect.height
     let layout = layout
+    let align = layout.cornerAlignment
+    let (x, y) = (rect.x / align.x * align.x, rect.y / align.y * align.y)
     for plane in 0..<layout.planeCount {
       guard let base = planes[plane] else { continue }
       part.planes[plane] =
-        base + layout.rows(rect.y, inPlane: plane) * Int(strides[plane])
-        + layout.bytes(rect.x, inPlane: plane)
+        base + layout.rows(y, inPlane: plane) * Int(strides[plane]) + layout.bytes(x, inPlane: plane)
     }
     return part
   }

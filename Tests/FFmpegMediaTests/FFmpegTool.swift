@@ -10,6 +10,13 @@ enum FFmpegTool {
   }
   static var isAvailable: Bool { path != nil }
 
+  /// Whether this ffmpeg was built with an encoder.
+  static func encodes(_ encoder: String) -> Bool {
+    (try? run([
+      "-f", "lavfi", "-i", "color=s=64x48", "-frames:v", "1", "-c:v", encoder, "-f", "matroska",
+    ])) != nil
+  }
+
   /// Standard output of `ffmpeg <arguments>`; `{in}` in the arguments stands for a file that holds `input`.
   static func run(_ arguments: [String], input: [UInt8]? = nil) throws -> [UInt8] {
     guard let path else { throw Failure(message: "no ffmpeg") }

@@ -427,6 +427,55 @@ func planarSamples(_ buffer: CVPixelBuffer, _ pixelFormat: String) throws -> [UI
     }
   }
 
+  /// A picture that is to be seen from the fourth row and column on is one of its own rows and columns.
+  @Test(.enabled(if: FFmpegTool.encodes("libtheora"))) func theoraFromOddCornersShowsItsOwnSamples() throws {
+    let (width, height) = (64, 48)
+    let whole = try FFmpegTool.run([
+      "-f", "lavfi", "-i", "testsrc2=s=\(width)x\(height):r=25", "-frames:v", "3", "-pix_fmt", "yuv420p",
+      "-c:v", "libtheora", "-f", "matroska",
+    ])
+    func pictures(_ bytes: [UInt8]) throws -> [CVPixelBuffer] {
+      let url = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).mkv")
+      try Data(bytes).write(to: url)
+      defer { try? FileManager.default.removeItem(at: url) }
+      let movie = try TestMovie(url)
+      var configuration = VideoDecoderConfiguration(
+        codec: CodecType(rawValue: 0), configurationRecord: movie.record)
+      configuration.formatDescription = try Demuxer(url: url.path).streams.first?.makeFormatDescription()
+      var found: [CVPixelBuffer] = []
+      movie.decode(try FFmpegVideoDecoder(configuration)) { _, frame in
+        if case .picture(let picture) = frame.outcome { found.append(picture.pixelBuffer) }
+      }
+      return found
+    }
+    // The identification header (Theora specification, 6.2): what is to be seen, and where its lower left corner is.
+    let name = [0x80] + Array("theora".utf8)
+    let place = try #require(whole.indices.first { whole[$0...].starts(with: name) })
+    let size = (width: width - 3, height: height - 3)
+    var cropped = whole
+    cropped.replaceSubrange(
+      place + 14..<place + 22,
+      with: [0, 0, UInt8(size.width), 0, 0, UInt8(size.height), 3, 0])
+    let (all, parts) = (try pictures(whole), try pictures(cropped))
+    #expect(all.count == 3 && parts.count == 3)
+    for (picture, part) in zip(all, parts) {
+      let samples = try planarSamples(picture, "yuv420p")
+      var expected: [UInt8] = []
+      var base = 0
+      // Luma from the third row and column on, chroma from the second.
+      for shift in [0, 1, 1] {
+        let (columns, rows) = ((size.width + shift) >> shift, (size.height + shift) >> shift)
+        for row in 0..<rows {
+          let start = base + (row + (2 >> shift)) * (width >> shift) + (2 >> shift)
+          expected += samples[start..<start + columns]
+        }
+        base += (width >> shift) * (height >> shift)
+      }
+      let isSame = try planarSamples(part, "yuv420p") == expected
+      #expect(isSame)
+    }
+  }
+
   @Test func refusesWhatItDoesNotKnow() {
     #expect(!FFmpegVideoDecoder.description.supports(CodecType(rawValue: 0x3F3F_3F3F)))
     #expect(throws: CodecError.self) {

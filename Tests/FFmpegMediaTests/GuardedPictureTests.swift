@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import CFFmpeg
+import CodecInterface
 import CoreVideo
-import FFmpegMedia
 import Foundation
 import Testing
+
+@testable import FFmpegMedia
 
 /// Every pixel format against every other and itself, in memory that ends where the picture does.
 @Suite struct GuardedPictureTests {
@@ -137,6 +140,64 @@ import Testing
       }
       #expect(target.bytes == expected, "\(name(format))")
     }
+  }
+
+  /// A part that would begin between two samples of chroma begins at the earlier one, copied or scaled.
+  @Test(arguments: GuardedPicture.Side.allCases) func partsFromOddCornersStayWithinTheirMemory(
+    side: GuardedPicture.Side
+  ) throws {
+    let converter = PixelConverter()
+    let conversion = PictureConversion(filter: .bicubic, threads: 1)
+    for format in PixelConverter.writableFormats {
+      let source = try GuardedPicture(format, 24, 14, padding: 0, at: side, seed: 29)
+      let (view, info) = try PixelConverter.view(source.buffer)
+      let meaning = SampleMeaning(isFullRange: info.isFullRange)
+      for (x, y) in [(1, 1), (3, 0), (0, 5), (5, 3)] {
+        let rect = PixelRect(x: x, y: y, width: 24 - x, height: 14 - y)
+        for (width, height) in [(rect.width, rect.height), (12, 8)] {
+          let target = try GuardedPicture(format, width, height, padding: 0, at: side)
+          let expected = try GuardedPicture(format, width, height, padding: 0, at: side)
+          let (place, _) = try PixelConverter.view(target.buffer)
+          try conversion.convert(view.cropped(to: rect), meaning, to: place, meaning)
+          try converter.convert(source.buffer, sourceRect: rect, to: expected.buffer)
+          if width == rect.width {
+            #expect(target.bytes == expected.bytes, "\(name(format)) from \(x), \(y)")
+          }
+        }
+      }
+    }
+  }
+
+  /// libavcodec's Theora decoder crops by any number of rows and columns.
+  @Test(arguments: [(0, 1), (1, 0), (3, 5), (2, 7)]) func croppedFramesAreCopiedWithinTheirMemory(
+    left: Int, top: Int
+  ) throws {
+    let (width, height) = (24, 14)
+    let source = try GuardedPicture(
+      kCVPixelFormatType_420YpCbCr8Planar, width, height, padding: 0, at: .end, seed: 31)
+    let (view, _) = try PixelConverter.view(source.buffer)
+    var allocated = av_frame_alloc()
+    defer { av_frame_free(&allocated) }
+    let frame = try #require(allocated)
+    frame.pointee.format = AV_PIX_FMT_YUV420P.rawValue
+    (frame.pointee.width, frame.pointee.height) = (Int32(width), Int32(height))
+    (frame.pointee.crop_left, frame.pointee.crop_top) = (Int(left), Int(top))
+    (frame.pointee.data.0, frame.pointee.data.1, frame.pointee.data.2) = (
+      view.planes[0], view.planes[1], view.planes[2]
+    )
+    (frame.pointee.linesize.0, frame.pointee.linesize.1, frame.pointee.linesize.2) = (
+      view.strides[0], view.strides[1], view.strides[2]
+    )
+    let memory = DecoderMemory(VideoDecoderConfiguration(codec: .h264), isDirect: false)
+    let picture = try memory.copy(frame, PictureConversion(filter: .bicubic, threads: 1))
+    #expect(CVPixelBufferGetWidth(picture) == width - left)
+    #expect(CVPixelBufferGetHeight(picture) == height - top)
+    let part = try GuardedPicture(
+      kCVPixelFormatType_420YpCbCr8Planar, width - left, height - top, padding: 0, at: .end)
+    try PixelConverter().convert(
+      source.buffer, sourceRect: PixelRect(x: left, y: top, width: width - left, height: height - top),
+      to: part.buffer)
+    #expect(try planarSamples(picture, "yuv420p") == part.bytes)
   }
 
   /// Both fields of pictures of every height, and their blend.
