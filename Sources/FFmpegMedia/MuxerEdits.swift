@@ -31,8 +31,9 @@ struct MuxerEdits {
       let durationAt = header.content + 4 + (wide ? 24 : 16)
       var duration = try number(at: durationAt, wide: wide)
       if let end = ends[index], index < timeScales.count {
-        let limit = UInt64(
-          max(0, av_rescale(end, Int64(movieTimeScale), Int64(max(1, timeScales[index])))))
+        let scaled = av_rescale(end, Int64(movieTimeScale), Int64(max(1, timeScales[index])))
+        // Below zero is what does not fit, too.
+        let limit = end >= 0 && scaled < 0 ? .max : UInt64(max(0, scaled))
         if limit < duration {
           try shortenEdits(parts, by: duration - limit)
           duration = limit

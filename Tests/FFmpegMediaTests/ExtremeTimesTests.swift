@@ -136,4 +136,27 @@ import Testing
       #expect(frames <= 4 * 480 + 48000 * 60)
     }
   }
+
+  /// A presentation that is to end ages behind its media ends with it; one that ends before is cut.
+  @Test(arguments: [(Int64(1) << 58, 1200), (.max, 1200), (3, 1200), (1, 600), (0, 0), (-5, 0)])
+  func tracksAreCutAtTheirEnds(end: Int64, duration: Int) throws {
+    func box(_ type: String, _ content: [UInt8]) -> [UInt8] {
+      MovieBox.bytes(content.count + 8) + Array(type.utf8) + content
+    }
+    func numbers(_ values: Int...) -> [UInt8] { values.flatMap { MovieBox.bytes($0) } }
+    func movie(_ duration: Int) -> [UInt8] {
+      let rest = [UInt8](repeating: 0, count: 60)
+      let edits = box("edts", box("elst", numbers(0, 1, duration, 0, 0x10000)))
+      return box(
+        "moov",
+        box("mvhd", numbers(0, 0, 0, 600, duration) + rest)
+          + box("trak", box("tkhd", numbers(0, 0, 0, 1, 0, duration) + rest) + edits))
+    }
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString + ".mov")
+    let file = try MuxerFile(finalPath: url.path, visible: true)
+    defer { file.discard() }
+    try file.write(movie(1200), at: 0)
+    try MuxerEdits(file: file, movieTimeScale: 600).trim([0: end], timeScales: [1])
+    #expect(file.read(at: 0, count: Int(file.size)) == movie(duration))
+  }
 }
