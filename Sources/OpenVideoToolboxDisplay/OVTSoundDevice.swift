@@ -11,6 +11,8 @@ public final class OVTSoundDevice: OVTAudioSink, @unchecked Sendable {
   #if Display
     private var device: SDL_AudioDeviceID = 0
     private var feed: SoundFeed?
+    /// SDL gives two devices that are opened at once one number. What plays never waits for this lock.
+    private static let opening = NSLock()
   #endif
 
   public init() {}
@@ -52,13 +54,20 @@ public final class OVTSoundDevice: OVTAudioSink, @unchecked Sendable {
         Unmanaged<SoundFeed>.fromOpaque(feed).takeUnretainedValue().fill(bytes, Int(length))
       }
       // No changes allowed: SDL converts to what the device takes.
-      let opened = library.SDL_OpenAudioDevice(nil, 0, &wanted, nil, 0)
+      let opened = Self.opening.withLock { library.SDL_OpenAudioDevice(nil, 0, &wanted, nil, 0) }
       guard opened != 0 else {
         throw OVTDisplayError(
           .noSoundDevice, "the sound device cannot be opened (\(SDLLibrary.complaint(library)))")
       }
-      lock.withLock { (device, feed) = (opened, made) }
-      library.SDL_PauseAudioDevice(opened, 0)
+      let (old, kept) = lock.withLock {
+        let previous = (device, feed)
+        (device, feed) = (opened, made)
+        // Nobody may close it meanwhile; until now it asks for nothing.
+        library.SDL_PauseAudioDevice(opened, 0)
+        return previous
+      }
+      // Another thread may have started one since.
+      close(old, kept)
     #else
       throw OVTDisplayError(
         .notBuilt, "this build has no sound; build the package with its trait Display (it needs libsdl2-dev)")
@@ -71,12 +80,18 @@ public final class OVTSoundDevice: OVTAudioSink, @unchecked Sendable {
         defer { (device, feed) = (0, nil) }
         return (device, feed)
       }
-      guard old != 0, let library = try? SDLLibrary.load() else { return }
-      // Waits for the callback.
-      library.SDL_CloseAudioDevice(old)
-      withExtendedLifetime(kept) {}
+      close(old, kept)
     #endif
   }
+
+  #if Display
+    private func close(_ device: SDL_AudioDeviceID, _ feed: SoundFeed?) {
+      guard device != 0, let library = try? SDLLibrary.load() else { return }
+      // Waits for the callback.
+      library.SDL_CloseAudioDevice(device)
+      withExtendedLifetime(feed) {}
+    }
+  #endif
 }
 
 #if Display

@@ -269,12 +269,12 @@
       overlay?.draw(library, renderer, width: Int(width), height: Int(height))
     }
 
-    /// Quarter turns to the right.
+    /// Quarter turns to the right; none where the transform is not of numbers.
     private static func quarters(_ transform: CGAffineTransform) -> Int {
       let isMirrored = transform.a * transform.d - transform.b * transform.c < 0
       let (a, b) = isMirrored ? (-transform.a, -transform.b) : (transform.a, transform.b)
       let angle = atan2(Double(b), Double(a)) / (.pi / 2)
-      return (Int(angle.rounded()) + 4) % 4
+      return (Int(clamping: angle.rounded()) + 4) % 4
     }
 
     /// What the window shows, in pixels of 32BGRA.

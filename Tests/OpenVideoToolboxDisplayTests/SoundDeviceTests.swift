@@ -37,5 +37,29 @@
       device.stop()
       #expect(count.value > 0)
     }
+
+    /// Who starts at once with others takes the device from them: after a stop nobody is asked any more.
+    @Test(.timeLimit(.minutes(1))) func startsOfSeveralThreadsLeaveNoDeviceBehind() async throws {
+      let device = OVTSoundDevice()
+      let (asked, failed) = (Count(), Count())
+      for round in 0..<4 {
+        DispatchQueue.concurrentPerform(iterations: 4) { index in
+          do {
+            try device.start(sampleRate: 48_000, channels: 2) { samples, _ in
+              samples.update(repeating: 0)
+              asked.add()
+            }
+          } catch {
+            failed.add()
+          }
+          if round % 2 == 1, index % 2 == 1 { device.stop() }
+        }
+        device.stop()
+        let before = asked.value
+        try await Task.sleep(for: .milliseconds(60))
+        #expect(asked.value == before)
+      }
+      #expect(failed.value == 0)
+    }
   }
 #endif

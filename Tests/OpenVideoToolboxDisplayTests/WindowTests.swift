@@ -135,6 +135,24 @@
       #expect(throws: OVTDisplayError.self) { try window.snapshot() }
     }
 
+    /// A transform that is not of numbers turns nothing.
+    @Test func transformsWithoutNumbersTurnNothing() async throws {
+      let window = try OVTDisplayWindow(title: "turns", width: 64, height: 48)
+      defer { window.close() }
+      let layer = AVSampleBufferDisplayLayer()
+      window.attach(layer)
+      let image = try picture(kCVPixelFormatType_420YpCbCr8Planar, (235, 128, 128), matrix: nil)
+      layer.enqueue(try sample(image, at: .zero))
+      await wait { window.statistics.shown == 1 }
+      let numbers: [(a: CGFloat, b: CGFloat)] = [
+        (.nan, 0), (0, .nan), (.nan, .nan), (.infinity, .nan), (.infinity, 0), (0, 0),
+      ]
+      for (a, b) in numbers {
+        layer.transform = CGAffineTransform(a: a, b: b, c: 0, d: 1, tx: .nan, ty: 0)
+        #expect(try pixel(window.snapshot(), 32, 24)[0] > 250, "\(a) \(b)")
+      }
+    }
+
     /// Every picture is shown or counted as dropped, and what is shown is shown at its time.
     @Test func picturesComeAtTheirTimes() async throws {
       let window = try OVTDisplayWindow(title: "times", width: 64, height: 48)
