@@ -20,8 +20,18 @@ struct MovieEdits: Equatable {
 struct MovieTables {
   private let bytes: ByteWindow
   private let length: Int64
+  /// nil: the bytes come from elsewhere.
+  private let file: LocalFileReader?
+  /// Of the file, without its holes.
+  private lazy var storedLength = file.map { min($0.storedLength, length) }
   /// Entries that libavformat would make.
   private var entries: Int64 = 0
+  /// Those of them that no bytes of the file stand for.
+  private var bareEntries: Int64 = 0
+  /// Bytes of the boxes in which there are tables.
+  private var headers: Int64 = 0
+  /// They are more than the file has, holes left out.
+  private var areHeadersHollow = false
   /// Of the movie's times (`mvhd`).
   private var movieScale: Int64 = 1
   private var knowsMovieScale = false
@@ -38,6 +48,10 @@ struct MovieTables {
 
   /// So many are not too many for any file.
   private static let leastRoom: Int64 = 1 << 20
+  /// So many are enough where only a program says how long the file is: those of a day of sound, in some 100 MB.
+  private static let mostUnseen: Int64 = 1 << 22
+  /// No file is longer; sums of places in it fit.
+  private static let longest: Int64 = 1 << 62
   /// libavformat puts as many samples of PCM into one entry, or as few as the latter where a description groups them.
   private static let samplesPerEntry: Int64 = 1024
   private static let leastSamplesPerEntry: Int64 = 160
@@ -49,22 +63,33 @@ struct MovieTables {
   static func check(
     _ reader: any MediaByteReader, isWhole: Bool, name: String
   ) throws -> [Int32: MovieEdits] {
-    guard let length = reader.length, length > 16 else { return [:] }
-    var tables = MovieTables(bytes: ByteWindow(reader), length: length)
+    guard let length = reader.length.map({ min($0, longest) }), length > 16 else { return [:] }
+    var tables = MovieTables(
+      bytes: ByteWindow(reader), length: length, file: reader as? LocalFileReader)
     var track = Track()
     tables.walk(0, length, depth: 0, &track, isWhole: isWhole)
     guard !tables.isBeyondReason else {
       throw MediaFileError(.damaged, "\(name) has a compressed header of impossible size")
     }
-    guard tables.entries <= max(length, leastRoom) else {
+    guard !tables.areHeadersHollow else {
+      throw MediaFileError(.damaged, "\(name) has a hole where it says that it has a header")
+    }
+    guard tables.fit(isWhole: isWhole) else {
       throw MediaFileError(.damaged, "\(name) says that it has more samples than it has bytes")
     }
     return tables.isFragmented ? [:] : tables.edits.compactMapValues { $0 }
   }
 
-  private init(bytes: ByteWindow, length: Int64) {
-    self.bytes = bytes
-    self.length = length
+  private init(bytes: ByteWindow, length: Int64, file: LocalFileReader?) {
+    (self.bytes, self.length, self.file) = (bytes, length, file)
+  }
+
+  /// Whether there may be so many entries. A length costs nothing: a file may consist of holes, and who gives bytes from
+  /// elsewhere may say that there are any number of them.
+  private mutating func fit(isWhole: Bool) -> Bool {
+    guard entries > Self.leastRoom else { return true }
+    guard entries <= length else { return false }
+    return storedLength.map { entries <= $0 } ?? (isWhole || bareEntries <= Self.mostUnseen)
   }
 
   /// A header in zlib's format is counted as if it stood there itself.
@@ -73,11 +98,13 @@ struct MovieTables {
     inflated = inflated.addingClamped(header.room)
     guard !isInflated, inflated <= CompressedMovieHeader.largest else { return isBeyondReason = true }
     guard let content = header.content(bytes) else { return }
-    var tables = MovieTables(bytes: ByteWindow(MemoryReader(Data(content))), length: Int64(content.count))
+    var tables = MovieTables(
+      bytes: ByteWindow(MemoryReader(Data(content))), length: Int64(content.count), file: nil)
     tables.isInflated = true
     var track = Track()
     tables.walk(0, tables.length, depth: depth, &track, isWhole: true)
     entries = entries.addingClamped(tables.entries)
+    bareEntries = bareEntries.addingClamped(tables.bareEntries)
     isBeyondReason = isBeyondReason || tables.isBeyondReason
     isFragmented = isFragmented || tables.isFragmented
     edits.merge(tables.edits) { _, _ in nil }
@@ -90,6 +117,8 @@ struct MovieTables {
     var isSound: Bool?
     /// Samples.
     var count: Int64 = 0
+    /// Samples of one size.
+    var bareCount: Int64 = 0
     var chunks: Int64 = 0
     var runs: (start: Int64, count: Int64) = (0, 0)
     /// Each sample lasts for one unit, as those of PCM do.
@@ -115,7 +144,7 @@ struct MovieTables {
     _ start: Int64, _ end: Int64, depth: Int, _ track: inout Track, isWhole: Bool
   ) {
     var at = start
-    while at + 8 <= end, let head = bytes.read(at, 8) {
+    while end - at >= 8, let head = bytes.read(at, 8) {
       var size = Int64(MovieBox.number(head[...], 0))
       var content = at + 8
       if size == 1, let long = bytes.read(at + 8, 8) {
@@ -132,6 +161,12 @@ struct MovieTables {
         ["mvhd", "cmov"].contains(String(decoding: inner, as: UTF8.self))
       {
         type = "moov"
+      }
+      if depth == 0, Self.containers.contains(type) || ["meta", "stsd", "stts"].contains(type) {
+        headers = headers.addingClamped(next - at)
+        areHeadersHollow = headers > Self.leastRoom && headers > storedLength ?? .max
+        // What is read here as zeros is read without end.
+        guard !areHeadersHollow else { return }
       }
       if type == "meta" { content = handler(content, next) }
       if type == "cmov" {
@@ -181,6 +216,7 @@ struct MovieTables {
       // Where each has its own size, no more than there is room for.
       let count = number(4) > 0 ? number(8) : min(number(8), max(0, end - start - 12) / 4)
       track.count = max(track.count, count)
+      if number(4) > 0 { track.bareCount = max(track.bareCount, count) }
     // Sizes of four bits at least.
     case "stz2":
       track.count = max(track.count, min(number(8), max(0, end - start - 12).multipliedClamped(by: 2)))
@@ -188,6 +224,8 @@ struct MovieTables {
       if number(4) != 1 || number(12) != 1 { track.areUnits = false }
       for entry in 0..<min(number(4), max(0, end - start - 8) / 8) {
         track.shortest = min(track.shortest, max(1, number(12 + 8 * entry)))
+        // As short as can be, and so it stays where there is nothing to read.
+        if track.shortest == 1 { break }
       }
     case "stss": track.areAllSync = false
     case "stco", "co64": track.chunks = number(4)
@@ -197,7 +235,7 @@ struct MovieTables {
       track.edits = (start + 8, min(number(4), max(0, end - start - 8) / width), width)
     case "trun":
       // Neither durations, sizes, flags nor offsets.
-      if number(0) & 0xF00 == 0 { entries = entries.addingClamped(number(4)) }
+      if number(0) & 0xF00 == 0 { addBare(number(4)) }
     case "stsd":
       // Samples per frame, of a sound description of version 1.
       if number(24, count: 2) == 1, number(44) > 1 { track.samplesPerEntry = Self.leastSamplesPerEntry }
@@ -217,16 +255,28 @@ struct MovieTables {
     }
   }
 
+  private mutating func addBare(_ count: Int64) {
+    entries = entries.addingClamped(count)
+    bareEntries = bareEntries.addingClamped(count)
+  }
+
   /// A track has come to its end.
   private mutating func add(_ track: Track) {
-    let count = track.isSound ?? false && track.areUnits ? groups(track) : track.count
-    entries = entries.addingClamped(count)
+    let isGrouped = track.isSound ?? false && track.areUnits
+    let count = isGrouped ? groups(track) : track.count
+    let bare = isGrouped ? count : min(track.bareCount, count)
+    addBare(bare)
+    entries = entries.addingClamped(count - bare)
     // Of two tracks with one number nobody can tell which is which.
     if let number = track.number {
       edits.updateValue(edits.keys.contains(number) ? nil : edits(of: track), forKey: number)
     }
-    guard track.edits.count > 1 else { return }
+    guard track.edits.count > 1, count > 0 else { return }
     for edit in 0..<track.edits.count {
+      // There are too many already.
+      guard isInflated || entries <= max(length, Self.leastRoom),
+        file != nil || isInflated || bareEntries <= Self.mostUnseen
+      else { return }
       let wide = track.edits.width == 20
       let duration = bytes.read(track.edits.start + edit * track.edits.width, wide ? 8 : 4).map {
         Int64(truncatingIfNeeded: MovieBox.number($0[...], 0, count: $0.count))
@@ -237,7 +287,7 @@ struct MovieTables {
         let units = duration.multipliedClamped(by: track.scale) / movieScale
         covered = min(covered, (units / max(1, track.shortest)).addingClamped(2))
       }
-      entries = entries.addingClamped(covered)
+      addBare(covered)
     }
   }
 

@@ -46,17 +46,21 @@ import Testing
     fileType + box("mdat", [UInt8](repeating: 0, count: data)) + box("moov", movieHeader + tracks)
   }
 
-  private static func open(_ bytes: [UInt8]) throws -> Demuxer {
+  /// - Parameter length: of the file, if a hole is to follow the bytes.
+  private static func open(_ bytes: [UInt8], length: Int? = nil) throws -> Demuxer {
     let url = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString + ".mov")
     try Data(bytes).write(to: url)
     defer { try? FileManager.default.removeItem(at: url) }
+    if let length { #expect(truncate(url.path, off_t(length)) == 0) }
     return try Demuxer(url: url.path)
   }
 
-  private static func expectDamage(_ bytes: [UInt8]) {
-    let error = #expect(throws: MediaFileError.self) { try Self.open(bytes) }
+  private static func expectDamage(
+    _ bytes: [UInt8], length: Int? = nil, _ reason: String = "more samples than it has bytes"
+  ) {
+    let error = #expect(throws: MediaFileError.self) { try Self.open(bytes, length: length) }
     #expect(error?.kind == .damaged)
-    #expect(error?.detail.contains("more samples than it has bytes") ?? false)
+    #expect(error?.detail.contains(reason) ?? false, "\(error?.detail ?? "opened")")
   }
 
   @Test func moreSamplesThanBytesAreDamage() {
@@ -72,6 +76,62 @@ import Testing
     // PCM takes an entry for many samples.
     Self.expectDamage(
       Self.movie(Self.track(samples: 2_000_000, size: 2, isSound: true, inChunk: 1 << 31), data: 100))
+  }
+
+  /// A hole makes a file as long as one likes, and takes no room.
+  @Test func holesAreNoBytes() {
+    Self.expectDamage(Self.movie(Self.track(samples: 2_000_000, size: 1), data: 100), length: 200 << 20)
+    let header = MovieBox.bytes(150 << 20) + Array("moov".utf8)
+    Self.expectDamage(Self.fileType + header, length: 200 << 20, "hole")
+    #expect(throws: Never.self) {
+      try Self.open(Self.movie(Self.track(samples: 50, size: 2), data: 100), length: 200 << 20)
+    }
+  }
+
+  /// Some bytes, and zeros behind them without end.
+  private final class Claim: MediaByteReader {
+    private let bytes: [UInt8]
+    let length: Int64?
+
+    init(_ bytes: [UInt8], length: Int64) { (self.bytes, self.length) = (bytes, length) }
+
+    func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+      for index in buffer.indices {
+        let place = offset.addingClamped(Int64(index))
+        buffer[index] = place < Int64(bytes.count) ? bytes[Int(place)] : 0
+      }
+      return buffer.count
+    }
+
+    func cancel() {}
+  }
+
+  /// What a program says of bytes that it is to give costs it nothing.
+  @Test func claimsOfPartsOfAFileAreBelievedWithinReason() {
+    func check(_ samples: Int) throws {
+      let movie = Self.movie(Self.track(samples: samples, size: 1), data: 100)
+      _ = try MovieTables.check(Claim(movie, length: 1 << 40), isWhole: false, name: "it")
+    }
+    #expect(throws: Never.self) { try check(4_000_000) }
+    #expect(throws: MediaFileError.self) { try check(5_000_000) }
+  }
+
+  /// Boxes at the end of all numbers.
+  @Test(.timeLimit(.minutes(1)), arguments: ["free", "moov", "wide"])
+  func lengthsAtTheEndOfNumbersAreRead(type: String) throws {
+    let sizes: [Int] = [
+      .max, .max - 1, .max - 7, .max - 8, .max - 9, .max - 16, .max - 17, .max - 24, 1 << 62,
+    ]
+    for size in sizes {
+      let head = MovieBox.bytes(1) + Array(type.utf8) + MovieBox.bytes(size, count: 8)
+      let lengths: [Int64] = [.max, .max - 1, .max - 12, 1 << 62]
+      for length in lengths {
+        for bytes in [head, head + head] {
+          let found = try MovieTables.check(Claim(bytes, length: length), isWhole: true, name: "it")
+          #expect(found.isEmpty)
+        }
+      }
+    }
   }
 
   @Test func fragmentsOfMoreSamplesThanBytesAreDamage() throws {
