@@ -27,6 +27,18 @@ import Testing
     #expect(packetiser.payloads(of: []).isEmpty && packetiser.payloads(of: [[]]).isEmpty)
   }
 
+  @Test("However large payloads may be, sizes in an aggregate are of sixteen bits")
+  func largeAggregates() {
+    let large = [0x65] + [UInt8](repeating: 3, count: 70_000)
+    for limit in [65_535, 65_538, 100_000, Int.max] {
+      let payloads = H264Packetiser(maximumPayload: limit).payloads(of: [[0x67, 1], large, [0x68, 2]])
+      #expect(payloads.allSatisfy { $0.count <= 65_535 })
+      #expect(payloads.first == [0x67, 1] && payloads.last == [0x68, 2])
+      let parts = payloads.dropFirst().dropLast()
+      #expect(parts.count == 2 && parts.flatMap { $0.dropFirst(2) } == Array(large.dropFirst()))
+    }
+  }
+
   private func packets(
     of frames: [[[UInt8]]], payload: Int, described: Bool
   ) -> [RTPPacket] {

@@ -34,6 +34,16 @@ import Testing
     #expect(RTPPacket([0x90] + good[1..<12] + [0xBE, 0xDE, 0, 9, 1]) == nil)
   }
 
+  @Test("Of a header extension as much is written as its length can say")
+  func longExtension() throws {
+    for count in [262_140, 262_144, 400_000] {
+      var packet = RTPPacket(payloadType: 96, sequenceNumber: 1, timestamp: 2, source: 3, payload: [5, 6])
+      packet.headerExtension = .init(profile: 0xBEDE, data: [UInt8](repeating: 9, count: count))
+      let read = try #require(RTPPacket(packet.bytes))
+      #expect(read.headerExtension?.data.count == 262_140 && read.payload == [5, 6])
+    }
+  }
+
   @Test("Sequence numbers go on where 16 bits end")
   func unwrapping() {
     var unwrapper = SequenceUnwrapper()

@@ -8,8 +8,8 @@ public struct H264Packetiser: Sendable {
   /// Most bytes of a payload.
   public let maximumPayload: Int
 
-  /// - Parameter maximumPayload: at least 16.
-  public init(maximumPayload: Int) { self.maximumPayload = max(maximumPayload, 16) }
+  /// - Parameter maximumPayload: from 16 to 65,535, as the sizes in a STAP-A are of sixteen bits.
+  public init(maximumPayload: Int) { self.maximumPayload = min(max(maximumPayload, 16), 0xFFFF) }
 
   /// The payloads, in order. Empty NAL units are left out.
   public func payloads(of units: [[UInt8]]) -> [[UInt8]] {

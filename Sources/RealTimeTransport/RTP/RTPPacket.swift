@@ -4,7 +4,7 @@ public struct RTPPacket: Equatable, Sendable {
   /// What follows the fixed header when the X bit is set (RFC 3550, 5.3.1).
   public struct HeaderExtension: Equatable, Sendable {
     public var profile: UInt16
-    /// A multiple of four bytes.
+    /// A multiple of four bytes, of which the first 262,140 are written.
     public var data: [UInt8]
 
     public init(profile: UInt16, data: [UInt8]) {
@@ -73,8 +73,9 @@ public struct RTPPacket: Equatable, Sendable {
     for contributor in contributors.prefix(15) { result.append32(contributor) }
     if let headerExtension {
       result.append16(headerExtension.profile)
-      result.append16(UInt16(headerExtension.data.count / 4))
-      result += headerExtension.data.prefix(headerExtension.data.count / 4 * 4)
+      let words = UInt16(clamping: headerExtension.data.count / 4)
+      result.append16(words)
+      result += headerExtension.data.prefix(Int(words) * 4)
     }
     result += payload
     return result
