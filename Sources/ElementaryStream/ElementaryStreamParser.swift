@@ -33,6 +33,11 @@ public struct ElementaryStreamParser {
   /// What a NAL unit takes beside its bytes, at most: as a value, and the head of its memory.
   static let unitCost = 96
 
+  /// What format descriptions may take that come at once, in bytes; beyond it, `descriptionShare` for each byte
+  /// of the stream. A few bytes may have a new one made of many. Tests lower it.
+  var maxDescriptionSize = 1 << 24
+  static let descriptionShare = 64
+
   /// The codec of the stream.
   public let codec: ElementaryStreamCodec
   /// The format of the last sample buffer that was made.
@@ -47,6 +52,10 @@ public struct ElementaryStreamParser {
   /// Format descriptions of the parameter sets as they are now, by the sequence parameter set that is in use: a stream
   /// may change it with each picture. Nil where there are not enough.
   private var descriptions: [Int?: CMFormatDescription?] = [:]
+  /// The last ones with the sets that they were made of, the newest first: a stream may go back to what it had.
+  private var recent: [(sets: [Data], description: CMFormatDescription)] = []
+  /// What format descriptions take that were made, less what the stream had them for.
+  private var descriptionSize = 0
   private var order = OutputOrder<Frame>()
   private var decodeIndex = 0
   private var decodeLead: Int?
@@ -97,6 +106,7 @@ public struct ElementaryStreamParser {
 
   private mutating func append(_ unit: NALUnit, to samples: inout [CMSampleBuffer]) throws {
     guard unit.type != nil else { return }
+    descriptionSize = max(0, descriptionSize - unit.data.count * Self.descriptionShare)
     waiting += Self.cost(unit)
     if let complete = splitter.append(unit) {
       for unit in complete.units { waiting -= Self.cost(unit) }
@@ -114,15 +124,16 @@ public struct ElementaryStreamParser {
   private static func cost(_ unit: NALUnit) -> Int { unit.data.count + unitCost }
 
   private mutating func append(_ access: AccessUnit, to samples: inout [CMSampleBuffer]) throws {
-    let changed = parameterSets.add(access.units)
+    let (changed, isComplete) = parameterSets.add(access.units)
     if changed { descriptions.removeAll() }
+    let sizeBefore = descriptionSize
     // A decoder cannot begin anew within a sequence: there, parameter sets that change are for it to find.
     var keepsSets = options.keepsParameterSets || changed
     if formatDescription == nil || access.picture?.isSync == true,
       let description = description(of: access.picture?.sequenceID)
     {
       formatDescription = description
-      keepsSets = options.keepsParameterSets
+      keepsSets = options.keepsParameterSets || !isComplete
     }
     guard let format = formatDescription else { return }
     let units = keepsSets ? access.units : access.units.filter { !$0.isParameterSet }
@@ -133,15 +144,33 @@ public struct ElementaryStreamParser {
     let maxReorder = min(max(0, options.maxReorderFrames ?? access.picture?.maxReorder ?? 0), 1 << 16)
     if decodeLead == nil { decodeLead = maxReorder }
     if duration == nil { duration = options.frameDuration ?? access.picture?.frameDuration }
+    // What waits keeps the description that was made for it.
     let ready = order.add(
-      frame, size: size, order: access.picture?.order,
+      frame, size: size + descriptionSize - sizeBefore, order: access.picture?.order,
       startsSequence: access.picture?.startsSequence ?? true, maxReorder: maxReorder)
     for (frame, place) in ready { samples.append(try sample(frame, place: place)) }
   }
 
+  /// Nil if there are not enough sets, or descriptions take too much: the sets then stay in the samples.
   private mutating func description(of sequenceID: Int?) -> CMFormatDescription? {
     if let known = descriptions[sequenceID] { return known }
-    let made = parameterSets.formatDescription(lengthSize: options.lengthSize, sequenceID: sequenceID)
+    let sets = parameterSets.sorted(sequenceID: sequenceID)
+    var made: CMFormatDescription?
+    if let index = recent.firstIndex(where: { $0.sets == sets }) {
+      let found = recent.remove(at: index)
+      recent.insert(found, at: 0)
+      made = found.description
+    } else {
+      // As a record and at an address that stays, beside all that is said of the pictures.
+      let size = 2 * sets.reduce(0) { $0 + $1.count } + 4096
+      guard descriptionSize + size <= maxDescriptionSize else { return nil }
+      made = ParameterSetStore.formatDescription(codec, sets, lengthSize: options.lengthSize)
+      if let made {
+        descriptionSize += size
+        recent.insert((sets, made), at: 0)
+        if recent.count > 4 { recent.removeLast() }
+      }
+    }
     descriptions.updateValue(made, forKey: sequenceID)
     return made
   }
@@ -197,9 +226,15 @@ public struct ElementaryStreamParser {
 
 /// The parameter sets of a stream as they are now.
 struct ParameterSetStore {
+  /// What a format description can hold of one, and what is kept of all, in bytes: more than a stream needs.
+  static let largestSet = 65_535
+  static let mostBytes = 1 << 17
+
   let codec: ElementaryStreamCodec
   /// By type and identifier.
   private var sets: [Key: Data] = [:]
+  /// Of all sets.
+  private(set) var byteCount = 0
 
   private struct Key: Hashable {
     let type: Int
@@ -208,18 +243,29 @@ struct ParameterSetStore {
 
   init(codec: ElementaryStreamCodec) { self.codec = codec }
 
-  /// Adds the parameter sets among NAL units; returns whether any was new or different.
-  mutating func add(_ units: [NALUnit]) -> Bool {
+  /// Adds the parameter sets among NAL units; returns whether any was new or different, and whether all of them
+  /// are kept. Where they are too many, the largest is dropped, which may be the new one.
+  mutating func add(_ units: [NALUnit]) -> (isChanged: Bool, isComplete: Bool) {
     var changed = false
+    var isComplete = true
     for unit in units where unit.isParameterSet {
       guard let type = unit.type, let id = try? identifier(unit, type) else { continue }
+      guard unit.data.count <= Self.largestSet else {
+        isComplete = false
+        continue
+      }
       let key = Key(type: type, id: id)
       if sets[key] != unit.data {
-        sets[key] = unit.data
+        byteCount += unit.data.count - (sets.updateValue(unit.data, forKey: key)?.count ?? 0)
         changed = true
       }
+      while byteCount > Self.mostBytes, let largest = sets.max(by: { $0.value.count < $1.value.count }) {
+        byteCount -= largest.value.count
+        sets[largest.key] = nil
+        isComplete = false
+      }
     }
-    return changed
+    return (changed, isComplete)
   }
 
   private func identifier(_ unit: NALUnit, _ type: Int) throws -> Int {
@@ -237,20 +283,26 @@ struct ParameterSetStore {
     }
   }
 
-  /// A format description with all parameter sets; nil if there are not enough.
+  /// All parameter sets, in the order in which a format description has them.
   ///
-  /// - Parameter sequenceID: Of the sequence parameter set that is in use, which the description is made from.
-  func formatDescription(lengthSize: Int, sequenceID: Int?) -> CMFormatDescription? {
+  /// - Parameter sequenceID: Of the sequence parameter set that is in use, which a description is made from.
+  func sorted(sequenceID: Int?) -> [Data] {
     let sequenceType = codec == .h264 ? 7 : 33
-    let sorted = sets.sorted { a, b in
+    return sets.sorted { a, b in
       func rank(_ key: Key) -> (Int, Int, Int) {
         (key.type, key.type == sequenceType && key.id == sequenceID ? 0 : 1, key.id)
       }
       return rank(a.key) < rank(b.key)
     }.map(\.value)
+  }
+
+  /// A format description with sorted parameter sets; nil if there are not enough.
+  static func formatDescription(
+    _ codec: ElementaryStreamCodec, _ sorted: [Data], lengthSize: Int
+  ) -> CMFormatDescription? {
     switch codec {
-    case .h264: return try? CMFormatDescription(h264ParameterSets: sorted, nalUnitHeaderLength: lengthSize)
-    case .hevc: return try? CMFormatDescription(hevcParameterSets: sorted, nalUnitHeaderLength: lengthSize)
+    case .h264: try? CMFormatDescription(h264ParameterSets: sorted, nalUnitHeaderLength: lengthSize)
+    case .hevc: try? CMFormatDescription(hevcParameterSets: sorted, nalUnitHeaderLength: lengthSize)
     }
   }
 }

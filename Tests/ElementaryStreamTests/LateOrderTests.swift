@@ -144,6 +144,73 @@ import VideoBitstream
     #expect(units.map(\.count) == [1, 2, 1] && units[1].first == Data(new.nalUnit()))
   }
 
+  // MARK: - Many large parameter sets
+
+  /// A set with bytes behind it that say nothing.
+  private func largeSet(_ id: Int, filler: Data) -> Data {
+    var set = pictureSet(0)
+    set.id = id
+    set.high = H264PictureParameterSet.High()
+    return Data(set.nalUnit()) + filler
+  }
+
+  /// Two sets by turns make two format descriptions, of no more than a stream needs.
+  @Test func largeSetsThatNobodyNeeds() throws {
+    let sps = try sequence(0, width: 176, height: 144)
+    let variants = [pictureSet(0), pictureSet(0, offset: 3)]
+    let tooLarge = largeSet(60, filler: Data(repeating: 0xAA, count: 70_000))
+    var stream = AnnexB.stream(of: [Data(sps.nalUnit)])
+    for id in 1..<60 {
+      stream += AnnexB.stream(of: [largeSet(id, filler: Data(repeating: 0xAA, count: 10_000))])
+    }
+    stream += AnnexB.stream(of: [tooLarge])
+    for index in 0..<40 {
+      let pps = variants[index % 2]
+      stream += AnnexB.stream(of: [Data(pps.nalUnit())])
+      stream += slice(sps, pps, isIDR: true, idrPictureID: index % 2)
+    }
+    var parser = try ElementaryStreamParser(codec: .h264)
+    let samples = try parser.append(stream) + parser.finish()
+    try #require(samples.count == 40)
+    let formats = try samples.map { try #require($0.formatDescription) }
+    try #require(Set(formats.map { ObjectIdentifier($0) }).count == 2)
+    for (index, format) in formats.enumerated() {
+      #expect(format.parameterSets.first == Data(sps.nalUnit))
+      #expect(format.parameterSets.contains(Data(variants[index % 2].nalUnit())))
+      #expect(format.parameterSets.reduce(0) { $0 + $1.count } <= ParameterSetStore.mostBytes)
+    }
+    // What is in no description is in its sample.
+    let units = try samples.map { try AnnexB.units(inLengthPrefixed: #require($0.dataBuffer).dataBytes()) }
+    #expect(units[0].contains(tooLarge) && units.dropFirst().allSatisfy { $0.count == 1 })
+  }
+
+  /// A new set with each picture makes no new format description of many bytes with each of them.
+  @Test func newSetsWithEachPicture() throws {
+    let sps = try sequence(0, width: 176, height: 144)
+    let pps = pictureSet(0)
+    var stream = AnnexB.stream(of: [Data(sps.nalUnit)])
+    for id in 1...5 {
+      stream += AnnexB.stream(of: [largeSet(id, filler: Data(repeating: 0xAA, count: 20_000))])
+    }
+    let sets = (0..<300).map { index in
+      largeSet(0, filler: Data([0x80 | UInt8(index & 127), 0x80 | UInt8(index >> 7)]))
+    }
+    for (index, set) in sets.enumerated() {
+      stream += AnnexB.stream(of: [set]) + slice(sps, pps, isIDR: true, idrPictureID: index % 2)
+    }
+    var parser = try ElementaryStreamParser(codec: .h264)
+    parser.maxDescriptionSize = 1 << 18
+    let samples = try parser.append(stream) + parser.finish()
+    try #require(samples.count == 300)
+    let formats = try samples.map { try #require($0.formatDescription) }
+    // What the stream's bytes are worth.
+    #expect(Set(formats.map { ObjectIdentifier($0) }).count < 8)
+    for (index, sample) in samples.enumerated() {
+      let units = try AnnexB.units(inLengthPrefixed: #require(sample.dataBuffer).dataBytes())
+      #expect(formats[index].parameterSets.contains(sets[index]) || units.contains(sets[index]))
+    }
+  }
+
   // MARK: - HEVC
 
   private func hevcSets(_ id: Int, width: Int, height: Int, offset: Int = 0) -> (
