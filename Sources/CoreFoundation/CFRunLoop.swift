@@ -61,8 +61,8 @@ public func CFRunLoopWakeUp(_ rl: CFRunLoop!) { rl?.perform {} }
 
 // MARK: - Timers
 
-/// A timer that calls a block at a date and then, unless the interval is zero, again and again. An interval is
-/// a microsecond at least.
+/// A timer that calls a block at a date and then, unless the interval is zero, again and again. An interval
+/// is a microsecond at least.
 @discardableResult
 public func CFRunLoopTimerCreateWithHandler(
   _ allocator: CFAllocator!, _ fireDate: CFAbsoluteTime, _ interval: CFTimeInterval, _ flags: CFOptionFlags,

@@ -37,9 +37,9 @@ public struct OVTMappedPlane {
 ///
 /// Width, height, format and planes are known at once. The memory is there only while the buffer is locked:
 ///
-/// - `CVPixelBufferLockBaseAddress` maps the surface, and returns `kCVReturnError` if it cannot be mapped or its
-///   rows are too short, or if a lock for writing comes while it is mapped for reading only. The buffer is then not
-///   locked by that call.
+/// - `CVPixelBufferLockBaseAddress` maps the surface, and returns `kCVReturnError` if it cannot be mapped or
+///   its rows are too short, or if a lock for writing comes while it is mapped for reading only. The buffer
+///   is then not locked by that call.
 /// - `CVPixelBufferGetBaseAddress` and `CVPixelBufferGetBaseAddressOfPlane` return nil, and
 ///   `CVPixelBufferGetBytesPerRow`, `CVPixelBufferGetBytesPerRowOfPlane` and `CVPixelBufferGetDataSize` 0, while the
 ///   buffer is not locked. Addresses may be others after the next lock.
@@ -86,8 +86,8 @@ final class SurfaceMapping: Sendable {
   }
 
   let surface: any OVTPixelBufferSurface
-  /// Held while the surface is mapped or unmapped: whoever else locks the buffer waits for that. The surface must
-  /// not lock or unlock the buffer itself.
+  /// Held while the surface is mapped or unmapped: whoever else locks the buffer waits for that. The surface
+  /// must not lock or unlock the buffer itself.
   private let state = Mutex(State())
   /// Rows in memory of each plane.
   private let rows: [Int]

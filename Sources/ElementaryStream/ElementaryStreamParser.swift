@@ -33,8 +33,8 @@ public struct ElementaryStreamParser {
   /// What a NAL unit takes beside its bytes, at most: as a value, and the head of its memory.
   static let unitCost = 96
 
-  /// What format descriptions may take that come at once, in bytes; beyond it, `descriptionShare` for each byte
-  /// of the stream. A few bytes may have a new one made of many. Tests lower it.
+  /// What format descriptions may take that come at once, in bytes; beyond it, `descriptionShare` for each
+  /// byte of the stream. A few bytes may have a new one made of many. Tests lower it.
   var maxDescriptionSize = 1 << 24
   static let descriptionShare = 64
 
@@ -52,7 +52,8 @@ public struct ElementaryStreamParser {
   /// Format descriptions of the parameter sets as they are now, by the sequence parameter set that is in use: a stream
   /// may change it with each picture. Nil where there are not enough.
   private var descriptions: [Int?: CMFormatDescription?] = [:]
-  /// The last ones with the sets that they were made of, the newest first: a stream may go back to what it had.
+  /// The last ones with the sets that they were made of, the newest first: a stream may go back to what it
+  /// had.
   private var recent: [(sets: [Data], description: CMFormatDescription)] = []
   /// What format descriptions take that were made, less what the stream had them for.
   private var descriptionSize = 0
@@ -243,8 +244,8 @@ struct ParameterSetStore {
 
   init(codec: ElementaryStreamCodec) { self.codec = codec }
 
-  /// Adds the parameter sets among NAL units; returns whether any was new or different, and whether all of them
-  /// are kept. Where they are too many, the largest is dropped, which may be the new one.
+  /// Adds the parameter sets among NAL units; returns whether any was new or different, and whether all of
+  /// them are kept. Where they are too many, the largest is dropped, which may be the new one.
   mutating func add(_ units: [NALUnit]) -> (isChanged: Bool, isComplete: Bool) {
     var changed = false
     var isComplete = true

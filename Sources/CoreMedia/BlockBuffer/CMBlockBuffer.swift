@@ -52,8 +52,8 @@ public final class CMBlockBuffer: NSObject, @unchecked Sendable {
   /// The number of bytes.
   var length: Int { lock.withLock { total } }
 
-  /// Bytes of memory behind it, at most as many as it has: what is not allocated yet is a mere claim, and so are
-  /// more references to the same block.
+  /// Bytes of memory behind it, at most as many as it has: what is not allocated yet is a mere claim, and so
+  /// are more references to the same block.
   var memoryLength: Int {
     let (total, sole, segments) = lock.withLock { (self.total, soleBlock?.length, self.segments) }
     if let sole { return sole }

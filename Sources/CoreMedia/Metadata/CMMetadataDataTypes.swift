@@ -119,8 +119,8 @@ final class MetadataDataTypes: Sendable {
     first(from: type) { $0 == other } != nil
   }
 
-  /// The first that satisfies a condition, of a type and those that it conforms to, in depth. Each type is looked at
-  /// once, however many ways lead to it.
+  /// The first that satisfies a condition, of a type and those that it conforms to, in depth. Each type is
+  /// looked at once, however many ways lead to it.
   private func first(from type: String, where condition: (String) -> Bool) -> String? {
     var seen: Set<String> = []
     var rest = [type]

@@ -150,8 +150,8 @@ extension CMSampleBuffer {
   }
 
   /// A sample buffer for each sample.
-  /// - Throws: `CMSampleBuffer.Error.invalidEntryCount` for more than 2^20 samples that have neither bytes nor
-  ///   entries of their own.
+  /// - Throws: `CMSampleBuffer.Error.invalidEntryCount` for more than 2^20 samples that have neither bytes
+  ///   nor entries of their own.
   public func singleSampleBuffers() throws -> SingleSampleBuffers {
     if isInvalidated { throw Error.invalidated }
     guard canBeListed else { throw Error.invalidEntryCount }
