@@ -504,6 +504,39 @@ import Testing
     #expect(folder.contents == ["frame0001.png"])
   }
 
+  /// Nanoseconds of 64 bits end in 2262.
+  @Test func moviesOfADistantTimeAreSplit() throws {
+    let folder = try Folder()
+    try makeVaryingMovie(folder.path("in.mp4"), seconds: 1)
+    let distant = 10_000_000_000
+    let times = [timespec](repeating: timespec(tv_sec: distant, tv_nsec: 5), count: 2)
+    try #require(utimensat(AT_FDCWD, folder.path("in.mp4"), times, 0) == 0)
+    var facts = stat()
+    // Not every file system stores such a time.
+    guard stat(folder.path("in.mp4"), &facts) == 0, facts.st_mtim.tv_sec == distant else { return }
+    let plan = try split(folder, "--quality", "0.4", "--segments", "1")
+    #expect(plan.frames == 25)
+    let run = try encode(folder, 0)
+    #expect(run.status == 0, "\(run.complaints)")
+  }
+
+  /// A pipe that nobody writes into, where a file belongs, is an error.
+  @Test func pipesInThePlaceOfFilesAreNotWaitedFor() throws {
+    let folder = try Folder()
+    try makeVaryingMovie(folder.path("in.mp4"), seconds: 1)
+    let plan = try split(folder, "--quality", "0.4", "--segments", "1")
+    try encodeAll(folder, plan)
+    try #require(mkfifo(folder.path("pipe.mp4"), 0o600) == 0)
+    let encoded = try encode(folder, 0, "--movie", "pipe.mp4")
+    #expect(encoded.status == 1 && encoded.complaints.contains("is no file"), "\(encoded.complaints)")
+    let record = folder.path("plan.parts/segment-00000.json")
+    try FileManager.default.removeItem(atPath: record)
+    try #require(mkfifo(record, 0o600) == 0)
+    let joined = try join(folder)
+    #expect(
+      joined.status == 1 && joined.complaints.contains("segment 0 is not there"), "\(joined.complaints)")
+  }
+
   /// `--progress json` ends with what came of it, whatever the command.
   @Test func programsAreToldOfTheEnd() throws {
     let folder = try Folder()

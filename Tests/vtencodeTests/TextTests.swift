@@ -191,4 +191,33 @@ import Testing
       #expect(abs((Double(begins.text.trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0) - 35) < 0.1)
     }
   }
+
+  /// Flags are pairs of letters: where one ends depends on all before it.
+  @Test func longTitlesAreCutAtACharacter() throws {
+    let folder = try Folder()
+    let letter = "\u{1F1E6}"
+    let title = String(repeating: letter, count: 1 << 19)
+    let text = ";FFMETADATA1\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=0\nEND=1000\ntitle=\(title)\n"
+    try Data(text.utf8).write(to: URL(fileURLWithPath: folder.path("chapters.txt")))
+    let made = try CommandLine.run(
+      "ffmpeg",
+      [
+        "-nostdin", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=10:duration=1", "-i",
+        "chapters.txt", "-map", "0", "-map_metadata", "1", "-c:v", "mpeg4", "in.mkv",
+      ], in: folder.url)
+    try #require(made.status == 0, "\(made.complaints)")
+    let began = Date()
+    let run = try CommandLine.vtencode("transcoding", "in.mkv", "--out", "out.mp4", in: folder)
+    #expect(run.status == 0, "\(run.complaints)")
+    // Half a second on a machine that has nothing else to do.
+    #expect(Date().timeIntervalSince(began) < 30)
+    let read = try CommandLine.run(
+      "ffprobe",
+      [
+        "-v", "error", "-show_entries", "chapter_tags=title", "-of", "default=noprint_wrappers=1:nokey=1",
+        "out.mp4",
+      ], in: folder.url)
+    let found = read.output.filter { $0 != UInt8(ascii: "\n") }
+    #expect(found == Data(String(repeating: letter, count: 0xFFFF / 4).utf8))
+  }
 }

@@ -18,7 +18,8 @@ struct SourceIdentity: Codable, Sendable {
   /// - Parameter file: a movie that has a name.
   init(_ path: String) throws {
     var facts = stat()
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    // A pipe would be waited for until somebody writes into it.
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0, fstat(descriptor, &facts) == 0 else {
       let code = errno
       if descriptor >= 0 { close(descriptor) }
@@ -65,7 +66,7 @@ enum FileDigest {
 
   /// Of a whole file.
   static func md5(ofFile path: String) throws -> String {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
       throw Failure("cannot read '\(path)': \(String(cString: strerror(errno)).lowercased())")
     }
