@@ -48,7 +48,7 @@ struct MovieTables {
 
   /// So many are not too many for any file.
   private static let leastRoom: Int64 = 1 << 20
-  /// So many are enough where only a program says how long the file is: those of a day of sound, in some 100 MB.
+  /// So many are enough where only a program says how long the file is: a day of sound, in some 100 MB.
   private static let mostUnseen: Int64 = 1 << 22
   /// No file is longer; sums of places in it fit.
   private static let longest: Int64 = 1 << 62
@@ -84,8 +84,8 @@ struct MovieTables {
     (self.bytes, self.length, self.file) = (bytes, length, file)
   }
 
-  /// Whether there may be so many entries. A length costs nothing: a file may consist of holes, and who gives bytes from
-  /// elsewhere may say that there are any number of them.
+  /// Whether there may be so many entries. A length costs nothing: a file may consist of holes, and who gives
+  /// bytes from elsewhere may say that there are any number of them.
   private mutating func fit(isWhole: Bool) -> Bool {
     guard entries > Self.leastRoom else { return true }
     guard entries <= length else { return false }

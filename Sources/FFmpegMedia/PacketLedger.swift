@@ -38,13 +38,14 @@ struct PacketLedger {
 
   mutating func note(_ error: CodecError) { errors.append(error) }
 
-  /// Two fields of each of the sixteen pictures that a decoder holds for later at most (H.264, A.3.1; HEVC, A.4.2), twice.
+  /// A decoder holds sixteen pictures for later at most (H.264, A.3.1; HEVC, A.4.2): their fields, twice.
   static let mostWaiting = 64
 
   /// Packets that were taken before the last `depth` ones and of which the decoder holds no picture are lost.
   ///
-  /// A picture that is held may still be none to be seen, but a reference for as long as the stream likes. In decoding order
-  /// all later ones wait for it, each with its memory: it is dropped when they are more than any decoder reorders.
+  /// A picture that is held may still be none to be seen, but a reference for as long as the stream likes. In
+  /// decoding order all later ones wait for it, each with its memory: it is dropped when they are more than any
+  /// decoder reorders.
   mutating func lose(before depth: Int, unless isHeld: (Int64) -> Bool) {
     while let index = entries.firstIndex(where: {
       $0.outcome == nil && count - $0.number > depth && !isHeld($0.token)

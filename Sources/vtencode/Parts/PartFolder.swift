@@ -22,13 +22,6 @@ struct PartFolder: Sendable {
   func movie(_ index: Int) -> String { "\(path)/\(name(index)).mov" }
   func statistics(_ index: Int) -> String { "\(path)/\(name(index)).pass" }
   func record(_ index: Int) -> String { "\(path)/\(name(index)).json" }
-
-  /// Of a file in it; nil for what is none: a pipe would be waited for until somebody writes into it.
-  static func contents(of path: String) -> Data? {
-    var facts = stat()
-    guard stat(path, &facts) == 0, facts.st_mode & S_IFMT == S_IFREG else { return nil }
-    return FileManager.default.contents(atPath: path)
-  }
 }
 
 /// What lies beside a segment's movie once that is whole: without it, there is no segment.
@@ -55,7 +48,7 @@ struct SegmentRecord: Codable, Sendable {
   static func verified(_ segment: PlannedSegment, of plan: EncodingPlanFile, in folder: PartFolder) throws
     -> SegmentRecord
   {
-    guard let data = PartFolder.contents(of: folder.record(segment.index)) else {
+    guard let data = FileManager.default.contents(atPath: folder.record(segment.index)) else {
       throw Failure("is not there")
     }
     guard let record = try? JSONDecoder().decode(SegmentRecord.self, from: data), record.format == format,

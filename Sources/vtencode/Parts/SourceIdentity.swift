@@ -66,7 +66,7 @@ enum FileDigest {
 
   /// Of a whole file.
   static func md5(ofFile path: String) throws -> String {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
       throw Failure("cannot read '\(path)': \(String(cString: strerror(errno)).lowercased())")
     }
