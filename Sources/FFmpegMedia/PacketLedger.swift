@@ -44,8 +44,8 @@ struct PacketLedger {
   /// Packets that were taken before the last `depth` ones and of which the decoder holds no picture are lost.
   ///
   /// A picture that is held may still be none to be seen, but a reference for as long as the stream likes. In
-  /// decoding order all later ones wait for it, each with its memory: it is dropped when they are more than any
-  /// decoder reorders.
+  /// decoding order all later ones wait for it, each with its memory: it is dropped when they are more than
+  /// any decoder reorders.
   mutating func lose(before depth: Int, unless isHeld: (Int64) -> Bool) {
     while let index = entries.firstIndex(where: {
       $0.outcome == nil && count - $0.number > depth && !isHeld($0.token)

@@ -36,8 +36,9 @@ struct PictureView {
 
   var layout: PlaneLayout { PlaneLayout(format) }
 
-  /// The part of the picture that `rect` covers, its corner rounded down to the layout's `cornerAlignment`: between
-  /// two chroma samples no part begins, and from the later one on there would be a row or a column too few.
+  /// The part of the picture that `rect` covers, its corner rounded down to the layout's `cornerAlignment`:
+  /// between two chroma samples no part begins, and from the later one on there would be a row or a column
+  /// too few.
   func cropped(to rect: PixelRect) -> PictureView {
     var part = self
     part.width = rect.width

@@ -448,7 +448,7 @@ func planarSamples(_ buffer: CVPixelBuffer, _ pixelFormat: String) throws -> [UI
       }
       return found
     }
-    // The identification header (Theora specification, 6.2): the size of what is seen, and its lower left corner.
+    // The identification header (Theora specification, 6.2): the size of what is seen, its lower left corner.
     let name = [0x80] + Array("theora".utf8)
     let place = try #require(whole.indices.first { whole[$0...].starts(with: name) })
     let size = (width: width - 3, height: height - 3)
