@@ -44,11 +44,15 @@ extension FixedWidthInteger {
 }
 
 extension CGRect {
-  /// What two rectangles have in common; null if one is not of numbers, which `intersection` does not survive.
+  /// What two rectangles have in common; null if one is not of numbers. `intersection` does not survive such, nor sides
+  /// without an end.
   package func common(with other: CGRect) -> CGRect {
     for rect in [self, other] {
-      guard rect.minX <= rect.maxX, rect.minY <= rect.maxY else { return .null }
+      guard !rect.isNull, rect.minX <= rect.maxX, rect.minY <= rect.maxY else { return .null }
     }
-    return intersection(other)
+    let (left, right) = (max(minX, other.minX), min(maxX, other.maxX))
+    let (top, bottom) = (max(minY, other.minY), min(maxY, other.maxY))
+    guard left <= right, top <= bottom else { return .null }
+    return CGRect(x: left, y: top, width: right - left, height: bottom - top)
   }
 }

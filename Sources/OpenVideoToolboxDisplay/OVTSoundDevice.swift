@@ -11,7 +11,8 @@ public final class OVTSoundDevice: OVTAudioSink, @unchecked Sendable {
   #if Display
     private var device: SDL_AudioDeviceID = 0
     private var feed: SoundFeed?
-    /// SDL gives two devices that are opened at once one number. What plays never waits for this lock.
+    /// Devices are opened and closed one after the other: some drivers have but one, and SDL gives two that are opened at
+    /// once one number. What plays never waits for this lock.
     private static let opening = NSLock()
   #endif
 
@@ -33,7 +34,6 @@ public final class OVTSoundDevice: OVTAudioSink, @unchecked Sendable {
         throw OVTDisplayError(
           .noSoundDevice, "no sound device plays \(channels) channels at \(sampleRate) Hz")
       }
-      stop()
       let library = try SDLLibrary.load()
       // Before the first sound, as before the first window, on the one thread.
       try DisplayThread.shared.perform { _ in
@@ -53,21 +53,19 @@ public final class OVTSoundDevice: OVTAudioSink, @unchecked Sendable {
         guard let feed, let bytes else { return }
         Unmanaged<SoundFeed>.fromOpaque(feed).takeUnretainedValue().fill(bytes, Int(length))
       }
-      // No changes allowed: SDL converts to what the device takes.
-      let opened = Self.opening.withLock { library.SDL_OpenAudioDevice(nil, 0, &wanted, nil, 0) }
-      guard opened != 0 else {
-        throw OVTDisplayError(
-          .noSoundDevice, "the sound device cannot be opened (\(SDLLibrary.complaint(library)))")
-      }
-      let (old, kept) = lock.withLock {
-        let previous = (device, feed)
-        (device, feed) = (opened, made)
-        // Nobody may close it meanwhile; until now it asks for nothing.
+      var old: SoundFeed?
+      defer { withExtendedLifetime(old) {} }
+      try Self.opening.withLock {
+        old = closeDevice()
+        // No changes allowed: SDL converts to what the device takes.
+        let opened = library.SDL_OpenAudioDevice(nil, 0, &wanted, nil, 0)
+        guard opened != 0 else {
+          throw OVTDisplayError(
+            .noSoundDevice, "the sound device cannot be opened (\(SDLLibrary.complaint(library)))")
+        }
+        lock.withLock { (device, feed) = (opened, made) }
         library.SDL_PauseAudioDevice(opened, 0)
-        return previous
       }
-      // Another thread may have started one since.
-      close(old, kept)
     #else
       throw OVTDisplayError(
         .notBuilt, "this build has no sound; build the package with its trait Display (it needs libsdl2-dev)")
@@ -76,20 +74,23 @@ public final class OVTSoundDevice: OVTAudioSink, @unchecked Sendable {
 
   public func stop() {
     #if Display
-      let (old, kept) = lock.withLock {
-        defer { (device, feed) = (0, nil) }
-        return (device, feed)
-      }
-      close(old, kept)
+      // What the source holds goes when the lock is free: it may come back here.
+      let old = Self.opening.withLock { closeDevice() }
+      withExtendedLifetime(old) {}
     #endif
   }
 
   #if Display
-    private func close(_ device: SDL_AudioDeviceID, _ feed: SoundFeed?) {
-      guard device != 0, let library = try? SDLLibrary.load() else { return }
+    /// Call under `opening`.
+    /// - Returns: what the device asked.
+    private func closeDevice() -> SoundFeed? {
+      let (old, kept) = lock.withLock {
+        defer { (device, feed) = (0, nil) }
+        return (device, feed)
+      }
       // Waits for the callback.
-      library.SDL_CloseAudioDevice(device)
-      withExtendedLifetime(feed) {}
+      if old != 0, let library = try? SDLLibrary.load() { library.SDL_CloseAudioDevice(old) }
+      return kept
     }
   #endif
 }
