@@ -55,6 +55,8 @@ public struct ElementaryStreamParser {
   /// The last ones with the sets that they were made of, the newest first: a stream may go back to what it
   /// had.
   private var recent: [(sets: [Data], description: CMFormatDescription)] = []
+  /// The sets of the last sync sample are in no description.
+  private var isDescriptionOld = false
   /// What format descriptions take that were made, less what the stream had them for.
   private var descriptionSize = 0
   private var order = OutputOrder<Frame>()
@@ -134,8 +136,12 @@ public struct ElementaryStreamParser {
       let description = description(of: access.picture?.sequenceID)
     {
       formatDescription = description
+      isDescriptionOld = false
       keepsSets = options.keepsParameterSets || !isComplete
+    } else if access.picture?.isSync == true {
+      isDescriptionOld = true
     }
+    keepsSets = keepsSets || isDescriptionOld
     guard let format = formatDescription else { return }
     let units = keepsSets ? access.units : access.units.filter { !$0.isParameterSet }
     let (data, size) = try Self.blockBuffer(units, lengthSize: options.lengthSize)

@@ -48,8 +48,8 @@ struct MovieTables {
 
   /// So many are not too many for any file.
   private static let leastRoom: Int64 = 1 << 20
-  /// So many are enough where only a program says how long the file is: a day of sound, in some 100 MB.
-  private static let mostUnseen: Int64 = 1 << 22
+  /// So many are enough where only a program says how long the file is: those of two days of sound, in some 200 MB.
+  private static let mostUnseen: Int64 = 1 << 23
   /// No file is longer; sums of places in it fit.
   private static let longest: Int64 = 1 << 62
   /// libavformat puts as many samples of PCM into one entry, or as few as the latter where a description groups them.
@@ -120,6 +120,8 @@ struct MovieTables {
     /// Samples of one size.
     var bareCount: Int64 = 0
     var chunks: Int64 = 0
+    /// Those of them whose places the file has.
+    var placedChunks: Int64 = 0
     var runs: (start: Int64, count: Int64) = (0, 0)
     /// Each sample lasts for one unit, as those of PCM do.
     var areUnits = true
@@ -228,7 +230,9 @@ struct MovieTables {
         if track.shortest == 1 { break }
       }
     case "stss": track.areAllSync = false
-    case "stco", "co64": track.chunks = number(4)
+    case "stco", "co64":
+      track.chunks = number(4)
+      track.placedChunks = min(track.chunks, max(0, end - start - 8) / (type == "co64" ? 8 : 4))
     case "stsc": track.runs = (start + 8, min(number(4), (end - start) / 12))
     case "elst":
       let width: Int64 = number(0, count: 1) == 1 ? 20 : 12
@@ -264,7 +268,7 @@ struct MovieTables {
   private mutating func add(_ track: Track) {
     let isGrouped = track.isSound ?? false && track.areUnits
     let count = isGrouped ? groups(track) : track.count
-    let bare = isGrouped ? count : min(track.bareCount, count)
+    let bare = isGrouped ? max(0, count - track.placedChunks) : min(track.bareCount, count)
     addBare(bare)
     entries = entries.addingClamped(count - bare)
     // Of two tracks with one number nobody can tell which is which.

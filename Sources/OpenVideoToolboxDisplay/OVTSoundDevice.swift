@@ -11,8 +11,10 @@ public final class OVTSoundDevice: OVTAudioSink, @unchecked Sendable {
   #if Display
     private var device: SDL_AudioDeviceID = 0
     private var feed: SoundFeed?
-    /// Devices are opened and closed one after the other: some drivers have but one, and SDL gives two that are opened at
-    /// once one number. What plays never waits for this lock.
+    /// Held from the end of one device to the beginning of the next, as some drivers have but one. What plays may stop
+    /// it, and does not wait: there is none then.
+    private let changing = NSLock()
+    /// SDL gives two devices that are opened at once one number.
     private static let opening = NSLock()
   #endif
 
@@ -55,10 +57,10 @@ public final class OVTSoundDevice: OVTAudioSink, @unchecked Sendable {
       }
       var old: SoundFeed?
       defer { withExtendedLifetime(old) {} }
-      try Self.opening.withLock {
+      try changing.withLock {
         old = closeDevice()
         // No changes allowed: SDL converts to what the device takes.
-        let opened = library.SDL_OpenAudioDevice(nil, 0, &wanted, nil, 0)
+        let opened = Self.opening.withLock { library.SDL_OpenAudioDevice(nil, 0, &wanted, nil, 0) }
         guard opened != 0 else {
           throw OVTDisplayError(
             .noSoundDevice, "the sound device cannot be opened (\(SDLLibrary.complaint(library)))")
@@ -75,13 +77,14 @@ public final class OVTSoundDevice: OVTAudioSink, @unchecked Sendable {
   public func stop() {
     #if Display
       // What the source holds goes when the lock is free: it may come back here.
-      let old = Self.opening.withLock { closeDevice() }
+      guard lock.withLock({ device != 0 }) else { return }
+      let old = changing.withLock { closeDevice() }
       withExtendedLifetime(old) {}
     #endif
   }
 
   #if Display
-    /// Call under `opening`.
+    /// Call under `changing`.
     /// - Returns: what the device asked.
     private func closeDevice() -> SoundFeed? {
       let (old, kept) = lock.withLock {

@@ -115,6 +115,9 @@
 
     private func openStream() throws(CodecError) -> X265Stream {
       if let stream { return stream }
+      var configuration = configuration
+      // Decode times are those of the first one.
+      configuration.maxReorderingDepth = min(configuration.maxReorderingDepth ?? .max, reorderingDepth)
       let opened = try X265Stream(configuration, frameRate: pace.assumed, carried: carried)
       stream = opened
       lastKeyFrameInput = nil

@@ -161,6 +161,25 @@ import VideoToolbox
       #expect(fullest <= 94_000 * 115 / 100, "\(fullest)")
     }
 
+    @Test("A new libx265 stream reorders no more than the first, whose decode times go on")
+    func reorderingOfNewStreams() throws {
+      let session = try makeSession(
+        kCMVideoCodecType_HEVC,
+        properties: [
+          kVTCompressionPropertyKey_AverageBitRate: 500_000, kVTCompressionPropertyKey_RealTime: true,
+        ])
+      let samples = try encode(session, TestClip(), count: 60) { frame in
+        if frame == 10 {
+          #expect(
+            VTSessionSetProperty(session, key: kVTCompressionPropertyKey_RealTime, value: kCFBooleanFalse)
+              == noErr)
+        }
+        return nil
+      }
+      let times = samples.map(\.presentationTimeStamp)
+      #expect(times.count == 60 && zip(times, times.dropFirst()).allSatisfy { $0 < $1 })
+    }
+
     @Test("What the stream does not hold makes no key frame with libx265 in the low-latency mode")
     func unchangedStream() throws {
       let session = try makeSession(

@@ -47,7 +47,7 @@ final class PictureWitness {
 
 extension AVAssetTrack {
   /// Seconds that a sample of a table stands for at most. A table may give each any duration.
-  static let longestSample = 3600.0
+  private static let longestSample = 3600.0
 
   /// Whether a file's table has all samples of the track, and as many as its duration needs.
   var isAssured: Bool {

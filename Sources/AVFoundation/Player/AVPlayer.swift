@@ -185,8 +185,7 @@ open class AVPlayer: NSObject, PlaybackOwner, @unchecked Sendable {
 
   /// What was set meanwhile holds.
   private func settleWaiting(_ playback: Playback) {
-    let waits = automaticallyWaitsToMinimizeStalling
-    playback.lock.withLock { playback.shared.waits = waits }
+    lock.withLock { playback.lock.withLock { playback.shared.waits = waits } }
   }
 
   private func setRate(_ rate: Float) {
@@ -212,18 +211,15 @@ open class AVPlayer: NSObject, PlaybackOwner, @unchecked Sendable {
   open var automaticallyWaitsToMinimizeStalling: Bool {
     get { lock.withLock { waits } }
     set {
-      let item = lock.withLock {
+      let playback = lock.withLock { () -> Playback? in
         waits = newValue
-        return self.item
+        guard let playback = self.item?.playback else { return nil }
+        // Both at a time: `playImmediately` puts back what is set.
+        playback.lock.withLock { playback.shared.waits = newValue }
+        return playback
       }
-      guard let playback = item?.playback else { return }
-      playback.lock.withLock { playback.shared.waits = newValue }
-      // After what `playImmediately` has left to do.
-      playback.control.async {
-        self.settleWaiting(playback)
-        // What it was waiting for is no longer waited for.
-        if !newValue { playback.applyRate() }
-      }
+      // What it was waiting for is no longer waited for.
+      if let playback, !newValue { playback.control.async { playback.applyRate() } }
     }
   }
 

@@ -22,11 +22,14 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
       }
     }
 
-    /// Whether a picture is said to be shown at a time, and has not been for longer than a sample stands for.
+    /// A picture may stand for so long; files claim centuries.
+    private static let longestShown = 86_400.0
+
+    /// Whether a picture is said to be shown at a time, and has not been for too long.
     func holds(_ time: CMTime) -> Bool {
       guard let shown else { return false }
       let begin = CMSampleBufferGetPresentationTimeStamp(shown)
-      guard (time - begin).seconds <= AVAssetTrack.longestSample else { return false }
+      guard (time - begin).seconds <= Self.longestShown else { return false }
       if next != nil, !hasGaps { return true }
       let duration = CMSampleBufferGetDuration(shown)
       return duration.isNumeric && time < begin + duration
