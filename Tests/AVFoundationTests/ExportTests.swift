@@ -326,6 +326,11 @@ import Testing
     #expect((1...3).contains(await states.value))
   }
 
+  private static func copying() throws -> AVAssetExportSession {
+    let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
+    return try #require(AVAssetExportSession(asset: asset, presetName: AVAssetExportPresetPassthrough))
+  }
+
   private static func export(_ session: AVAssetExportSession, to url: URL) -> Task<AVError.Code?, Never> {
     Task {
       do {
@@ -338,10 +343,8 @@ import Testing
   /// One goes where its own call says, and nothing is where the other would have gone.
   @Test func twoExportsOfASessionAtOnce() async throws {
     let scratch = Scratch()
-    let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
     for round in 0..<20 {
-      let session = try #require(
-        AVAssetExportSession(asset: asset, presetName: AVAssetExportPresetPassthrough))
+      let session = try Self.copying()
       let urls = ["a", "b"].map { scratch.url("\($0)\(round).mov") }
       let tasks = urls.map { Self.export(session, to: $0) }
       var ends: [AVError.Code?] = []
@@ -356,10 +359,8 @@ import Testing
 
   @Test func cancellingACallThatDidNotBegin() async throws {
     let scratch = Scratch()
-    let asset = AVURLAsset(url: URL(fileURLWithPath: try Fixture.movie()))
     for round in 0..<10 {
-      let session = try #require(
-        AVAssetExportSession(asset: asset, presetName: AVAssetExportPresetPassthrough))
+      let session = try Self.copying()
       let first = Self.export(session, to: scratch.url("a\(round).mov"))
       while session.status == .unknown { try await Task.sleep(for: .microseconds(50)) }
       let second = Self.export(session, to: scratch.url("b\(round).mov"))

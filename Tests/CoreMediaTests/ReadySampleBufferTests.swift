@@ -7,12 +7,17 @@ import Testing
 @Suite struct ReadySampleBufferTests {
   private static func time(_ value: Int64) -> CMTime { CMTime(value: value, timescale: 30) }
 
+  /// Eight rows.
+  private static func picture(width: Int) throws -> CVReadOnlyPixelBuffer {
+    CVReadOnlyPixelBuffer(
+      try CVMutablePixelBuffer(
+        CVPixelBufferCreationAttributes(
+          pixelFormatType: CVPixelFormatType(rawValue: kCVPixelFormatType_32BGRA),
+          size: CVImageSize(width: width, height: 8))))
+  }
+
   @Test func pictures() throws {
-    let mutable = try CVMutablePixelBuffer(
-      CVPixelBufferCreationAttributes(
-        pixelFormatType: CVPixelFormatType(rawValue: kCVPixelFormatType_32BGRA),
-        size: CVImageSize(width: 16, height: 8)))
-    let picture = CVReadOnlyPixelBuffer(mutable)
+    let picture = try Self.picture(width: 16)
     let ready = CMReadySampleBuffer(
       pixelBuffer: picture, presentationTimeStamp: Self.time(3), duration: Self.time(1))
     #expect(ready.presentationTimeStamp == Self.time(3) && ready.duration == Self.time(1))
@@ -31,11 +36,7 @@ import Testing
 
   /// Whoever took the buffer may have made it invalid: what was there stays.
   @Test func contentOfInvalidBuffers() throws {
-    let picture = CVReadOnlyPixelBuffer(
-      try CVMutablePixelBuffer(
-        CVPixelBufferCreationAttributes(
-          pixelFormatType: CVPixelFormatType(rawValue: kCVPixelFormatType_32BGRA),
-          size: CVImageSize(width: 8, height: 8))))
+    let picture = try Self.picture(width: 8)
     let ready = CMReadySampleBuffer(pixelBuffer: picture, presentationTimeStamp: Self.time(3))
     ready.withUnsafeSampleBuffer { _ = CMSampleBufferInvalidate($0) }
     #expect(ready.content.size == CVImageSize(width: 8, height: 8))
@@ -63,11 +64,7 @@ import Testing
   }
 
   @Test func timesOfAPicture() throws {
-    let picture = CVReadOnlyPixelBuffer(
-      try CVMutablePixelBuffer(
-        CVPixelBufferCreationAttributes(
-          pixelFormatType: CVPixelFormatType(rawValue: kCVPixelFormatType_32BGRA),
-          size: CVImageSize(width: 8, height: 8))))
+    let picture = try Self.picture(width: 8)
     let first = CMReadySampleBuffer(pixelBuffer: picture, presentationTimeStamp: Self.time(3))
     var other = first
     other.presentationTimeStamp = Self.time(5)

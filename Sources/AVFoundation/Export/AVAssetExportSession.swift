@@ -249,7 +249,11 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
 
   private func run() {
     do {
-      let settings = lock.withLock { settingsInForce }
+      // Taken, so that what a program puts into them goes when it has no more use for it.
+      let settings = lock.withLock {
+        defer { settingsInForce = Settings() }
+        return settingsInForce
+      }
       let job = try ExportJob(asset: asset, preset: preset, settings: settings)
       let goes = lock.withLock { () -> Bool in
         guard currentStatus == .waiting else { return false }
