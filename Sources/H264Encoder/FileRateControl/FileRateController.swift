@@ -72,6 +72,10 @@ struct FileRateController {
   private var lastRemembered: Double?
   /// QP of the last picture before the stream's end came near, or before its last intra picture, where a pass tells of them.
   private var beforeEnd: Double?
+  /// What is expected behind the look-ahead.
+  private var unseen: UnseenContent
+  /// Seconds of evidence in the look-ahead at hand.
+  private var aheadEvidence = 0.0
   /// The look-ahead at hand: sums, and seconds.
   private var ahead = [ResidualHistogram(), ResidualHistogram(), ResidualHistogram()]
   private var aheadSeconds = 0.0
@@ -96,6 +100,8 @@ struct FileRateController {
   private static let heirs = 8.0
   /// Seconds that an expected end is looked ahead to at the most, while the stream is no longer than that.
   private static let farthest = 60.0
+  /// Units of the model for each macroblock from which on a picture tells in full how many bits a unit is.
+  private static let informativeUnits = 0.01
   /// Where a constant rate wants the buffer.
   private static let comfort = 0.6
 
@@ -105,6 +111,10 @@ struct FileRateController {
   /// - Parameter joined: the buffer goes on from another stream, or in another.
   init(_ configuration: LookAheadConfiguration, pass: (any KnownPass)? = nil, joined: JoinedBuffer? = nil) {
     self.configuration = configuration.planned
+    let geometry = PictureGeometry(
+      width: configuration.stream.width, height: configuration.stream.height)
+    unseen = UnseenContent(
+      macroblocks: geometry.macroblockCount, frameRate: configuration.stream.frameRate)
     limits = HardLimits(configuration.stream.dataRateLimits)
     self.joined = joined
     let buffer = configuration.buffer.map { BufferState($0) }
@@ -220,6 +230,7 @@ struct FileRateController {
     let isEnding = isEnding || endsWithLookAhead
     isNearEnd = isEnding
     var numbers = [0.0, 0.0, 0.0]
+    aheadEvidence = upcoming.reduce(0) { $0 + unseen.evidence(of: $1) }
     for i in inheritance.indices { inheritance[i] = 0 }
     sinceIntra.known = sinceIntra.coded
     for (n, picture) in upcoming.enumerated() {
@@ -260,10 +271,15 @@ struct FileRateController {
       if demand(middle, horizon: horizon) > wanted { low = middle } else { high = middle }
     }
     var qp = (low + high) / 2
+    // What a finer QP would take is kept for what is not known yet.
+    if horizon > 0, case .average = configuration.rate { qp = max(qp, unseen.finestQP(rate: rate)) }
     if let last {
       let isFast = elapsed < 1 || isEnding
       let pace = isFast ? FileRateController.pace.fast : FileRateController.pace.usual
-      qp = min(max(qp, last - pace), last + pace)
+      // What comes nearer in the look-ahead is met before half of that is coded.
+      let up = max(pace, 2 * (qp - last) / Double(max(upcoming.count, 1)))
+      let down = max(pace, (last - qp) / Double(max(upcoming.count, 1)))
+      qp = min(max(qp, last - down), last + up)
     }
     return qp
   }
@@ -312,7 +328,7 @@ struct FileRateController {
       let units = BitModel.units(ahead[kind], qp: own) + BitModel.units(learned.residual, qp: own)
       all += ratio * (kind == 0 ? intra : 1) * units / time
     }
-    return near + all * horizon
+    return near + unseen.rate(observed: all, qp: qp, ahead: aheadEvidence) * horizon
   }
 
   /// Of the intra pictures so far, the part that the rest of the stream will have the like of: where it ends before the next
@@ -480,25 +496,32 @@ struct FileRateController {
     let kind = picture.kind.rawValue
     let own = qp + FileRateController.offsets[kind]
     let units = BitModel.units(final, qp: own + cascaded)
-    if bits > 200 {
+    // The bits of a picture whose residual the model does not see (black, what stands still, a fade that weights predict) say
+    // nothing of those that have one.
+    let informativeness = min(
+      units / max(Double(final.counts.sum()), 1) / FileRateController.informativeUnits, 1)
+    if bits > 200, informativeness > 0.01 {
       // Where the stream ends, what came last is all that tells of what is left.
       let isFast = elapsed < 1 || isNearEnd
-      kinds[kind].ratio.learn(bits: bits, units: units, weight: isFast ? 0.3 : 0.1)
+      kinds[kind].ratio.learn(
+        bits: bits, units: units, weight: (isFast ? 0.3 : 0.1) * informativeness)
       for other in kind + 1..<max(kinds.count, kind + 1) where !kinds[other].ratio.isKnown {
         kinds[other].ratio = BitRatio(guess: kinds[kind].ratio, by: 0.3)
       }
     }
     let finer = own - BitModel.qp(picture.residual, units: BitModel.units(final, qp: own))
-    if finer.isFinite, abs(finer) < 20 {
-      kinds[kind].finer += (finer - kinds[kind].finer) * (kinds[kind].isFinerKnown ? 0.1 : 1)
+    if finer.isFinite, abs(finer) < 20, informativeness > 0.01 {
+      kinds[kind].finer +=
+        (finer - kinds[kind].finer) * (kinds[kind].isFinerKnown ? 0.1 * informativeness : 1)
+      if bits > 200 { kinds[kind].isFinerKnown = true }
     }
-    if bits > 200 { kinds[kind].isFinerKnown = true }
     let keep = Float(max(1 - picture.duration / FileRateController.memory, 0.5))
     for i in kinds.indices { kinds[i].residual.counts *= keep }
     contentSeconds = contentSeconds * Double(keep) + picture.duration
     intraPictures.coded = intraPictures.coded * Double(keep) + (picture.kind == .intra ? 1 : 0)
     sinceIntra.coded = (picture.kind == .intra ? 0 : sinceIntra.coded) + picture.duration
     kinds[kind].residual += picture.residual
+    unseen.note(picture)
     foresight.note(bits: bits, qp: qp)
     remaining?.note(bits: bits, qp: qp, isIntra: picture.kind == .intra)
     total += bits
