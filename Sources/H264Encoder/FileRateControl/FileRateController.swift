@@ -3,6 +3,8 @@
 /// A picture that is still to be coded, as the rate control sees it.
 struct PictureForecast {
   var residual: ResidualHistogram
+  /// What intra prediction alone leaves.
+  var intra: ResidualHistogram
   var kind: Kind
   var duration: Double
 
@@ -70,8 +72,8 @@ struct FileRateController {
   /// The same before it was made to fit into the buffer, where a pass before says what is to come: when there is room again
   /// it goes on from there.
   private var lastRemembered: Double?
-  /// QP of the last picture before the stream's end came near, or before its last intra picture, where a pass tells of them.
-  private var beforeEnd: Double?
+  /// What intra prediction leaves of the next picture.
+  private var nextIntra = ResidualHistogram()
   /// What is expected behind the look-ahead.
   private var unseen: UnseenContent
   /// Seconds of evidence in the look-ahead at hand.
@@ -88,9 +90,6 @@ struct FileRateController {
   private static let memory = 30.0
   /// Steps that the QP changes by from picture to picture: usually, and at the stream's begin and end.
   private static let pace = (usual: 0.5, fast: 1.5)
-  /// Steps of QP that the end of a stream may be finer by than what came before it. Pictures that stand still have no residual
-  /// that would tell what it takes to make them finer: all of a picture.
-  private static let finerAtEnd = 1.5
   /// Part of the buffer that planning leaves for what the model does not foresee.
   private static let margin = 0.1
   /// Part of a hard limit that planning leaves for what the model does not foresee, and part of its rate for what comes
@@ -161,7 +160,7 @@ struct FileRateController {
         spent = elapsed * rate
         total = spent
       }
-      (last, lastRemembered, beforeEnd) = (nil, nil, nil)
+      (last, lastRemembered) = (nil, nil)
     }
     if let limit = new.buffer {
       if buffer == nil { buffer = BufferState(limit) } else { buffer?.change(to: limit) }
@@ -187,11 +186,12 @@ struct FileRateController {
     case .constantQP(let constant): return Double(constant)
     case .quality(let quality): qp = quality
     case .average, .constant:
+      look(upcoming, isEnding: isEnding)
       if let remembered = rememberedQP(isEnding: isEnding) {
         lastRemembered = remembered
         qp = remembered
       } else {
-        qp = averageQP(upcoming, isEnding: isEnding)
+        qp = averageQP(upcoming.count, isEnding: isNearEnd)
       }
     }
     if let buffer { qp = fitting(qp, upcoming, buffer, isEnding: isEnding) }
@@ -210,22 +210,54 @@ struct FileRateController {
     guard case .average = configuration.rate, let remaining, !remaining.isOver else { return nil }
     let rate = Double(configuration.targetRate ?? 0)
     let share = rate * remaining.seconds
-    let qp: Double
-    (qp, takesAll) = remaining.plan(
-      bits: max(rate * (elapsed + remaining.seconds) - total, share * 0.2), buffer: buffer)
+    let wanted = max(rate * (elapsed + remaining.seconds) - total, share * 0.2)
+    var qp: Double
+    (qp, takesAll) = remaining.plan(bits: wanted, buffer: buffer)
     guard let last = lastRemembered ?? last else { return qp }
+    if qp < last, refinement(from: last, to: qp) > 0 {
+      // The pass says nothing of what it takes to make pictures finer that stand still.
+      var low = qp
+      var high = last
+      for _ in 0..<5 {
+        let middle = (low + high) / 2
+        let left = max(wanted - refinement(from: last, to: middle), 0)
+        if remaining.plan(bits: left, buffer: buffer).qp > middle { low = middle } else { high = middle }
+      }
+      // Nor does anybody see errors below that.
+      qp = max(high, min(last, unseen.finestQP(rate: rate)))
+    }
     // At the end there is no time left to come back slowly.
     let isLate = isEnding || remaining.seconds < 1
-    let pace = isLate ? 2 * FileRateController.pace.fast : FileRateController.pace.usual
-    if !isLate, remaining.hasIntraPictures { beforeEnd = last }
-    let isAtEnd = isLate || !remaining.hasIntraPictures
-    let finest = beforeEnd.map { isAtEnd ? $0 - FileRateController.finerAtEnd : 0 } ?? 0
-    return min(max(qp, last - pace, finest), last + pace)
+    return paced(qp, last: last, isFast: isLate, count: FileRateController.pictures)
   }
 
-  private mutating func averageQP(_ upcoming: [PictureForecast], isEnding: Bool) -> Double {
-    let rate = Double(configuration.targetRate ?? 0)
+  /// A QP on the way from that of the last picture to the one that is wanted.
+  /// - Parameters:
+  ///   - isFast: there is no time to come near slowly.
+  ///   - count: pictures within which the QP falls to what is wanted; it rises in half as many.
+  private func paced(_ wanted: Double, last: Double, isFast: Bool, count: Int) -> Double {
+    let pace = isFast ? FileRateController.pace.fast : FileRateController.pace.usual
+    let up = max(pace, 2 * (wanted - last) / Double(max(count, 1)))
+    let down = max(pace, (last - wanted) / Double(max(count, 1)))
+    return min(max(wanted, last - down), last + up)
+  }
+  /// The same where a pass is known.
+  private static let pictures = 20
+
+  /// Bits that it takes to make what is shown as much finer: about those of all of a picture at the one QP, less those at the
+  /// other. Pictures that change are coded anew anyway; those that stand still have no residual that would tell.
+  private func refinement(from last: Double, to qp: Double) -> Double {
+    let finer = kinds[1].finer
+    let all =
+      kinds[0].ratio.value
+      * (BitModel.units(nextIntra, qp: max(qp - finer, 0)) - BitModel.units(nextIntra, qp: max(last - finer, 0)))
+    return max(all - near(qp), 0)
+  }
+
+  /// Sums up the look-ahead.
+  private mutating func look(_ upcoming: [PictureForecast], isEnding: Bool) {
     for i in ahead.indices { ahead[i] = ResidualHistogram() }
+    nextIntra = upcoming.first?.intra ?? ResidualHistogram()
     aheadSeconds = upcoming.reduce(0) { $0 + $1.duration }
     let isEnding = isEnding || endsWithLookAhead
     isNearEnd = isEnding
@@ -245,6 +277,13 @@ struct FileRateController {
     }
     for i in inheritance.indices { inheritance[i] /= max(numbers[i], 1) }
     intraPictures.ahead = numbers[0]
+  }
+
+  /// - Parameters:
+  ///   - count: pictures of the look-ahead.
+  ///   - isEnding: no other picture comes after them.
+  private mutating func averageQP(_ count: Int, isEnding: Bool) -> Double {
+    let rate = Double(configuration.targetRate ?? 0)
     var horizon: Double
     var balance: Double
     if case .constant = configuration.rate, let buffer {
@@ -271,17 +310,14 @@ struct FileRateController {
       if demand(middle, horizon: horizon) > wanted { low = middle } else { high = middle }
     }
     var qp = (low + high) / 2
-    // What a finer QP would take is kept for what is not known yet.
-    if horizon > 0, case .average = configuration.rate { qp = max(qp, unseen.finestQP(rate: rate)) }
-    if let last {
-      let isFast = elapsed < 1 || isEnding
-      let pace = isFast ? FileRateController.pace.fast : FileRateController.pace.usual
-      // What comes nearer in the look-ahead is met before half of that is coded.
-      let up = max(pace, 2 * (qp - last) / Double(max(upcoming.count, 1)))
-      let down = max(pace, (last - qp) / Double(max(upcoming.count, 1)))
-      qp = min(max(qp, last - down), last + up)
+    // What a finer QP would take is kept for what is not known yet, and does what stands still no good.
+    if horizon > 0 || (last.map { refinement(from: $0, to: qp) } ?? 0) > 0,
+      case .average = configuration.rate
+    {
+      qp = max(qp, unseen.finestQP(rate: rate))
     }
-    return qp
+    guard let last else { return qp }
+    return paced(qp, last: last, isFast: elapsed < 1 || isEnding, count: count)
   }
 
   /// Bits that a constant rate is to leave in the decoder's buffer behind the look-ahead: room for pictures that take more or
@@ -309,26 +345,30 @@ struct FileRateController {
     secondsLeft.map { $0 < 1 / configuration.stream.frameRate } ?? false
   }
 
-  /// Bits that the look-ahead and `horizon` seconds of the content so far would take.
+  /// Bits that the look-ahead and `horizon` seconds of what is expected behind it would take.
   private func demand(_ qp: Double, horizon: Double) -> Double {
-    var near = 0.0
     var all = 0.0
     let seconds = max(contentSeconds + aheadSeconds, 1e-3)
     let intra = intraShare(horizon: horizon)
     for kind in kinds.indices {
       let learned = kinds[kind]
-      let ratio = learned.ratio.value
       let own = qp + FileRateController.offsets[kind] - learned.finer
-      near +=
-        ratio
-        * BitModel.units(
-          ahead[kind], qp: own + learned.finer * (1 - inheritance[kind]))
       // Key frames of so short a time tell little of how often there will be some.
       let time = kind == 0 ? max(seconds, secondsOfKeyFrames) : seconds
       let units = BitModel.units(ahead[kind], qp: own) + BitModel.units(learned.residual, qp: own)
-      all += ratio * (kind == 0 ? intra : 1) * units / time
+      all += learned.ratio.value * (kind == 0 ? intra : 1) * units / time
     }
-    return near + unseen.rate(observed: all, qp: qp, ahead: aheadEvidence) * horizon
+    return near(qp) + (last.map { refinement(from: $0, to: qp) } ?? 0)
+      + unseen.rate(observed: all, qp: qp, ahead: aheadEvidence) * horizon
+  }
+
+  /// Bits that the look-ahead would take.
+  private func near(_ qp: Double) -> Double {
+    kinds.indices.reduce(0) { sum, kind in
+      let learned = kinds[kind]
+      let own = qp + FileRateController.offsets[kind] - learned.finer * inheritance[kind]
+      return sum + learned.ratio.value * BitModel.units(ahead[kind], qp: own)
+    }
   }
 
   /// Of the intra pictures so far, the part that the rest of the stream will have the like of: where it ends before the next

@@ -17,8 +17,6 @@ struct RemainingPass {
   private let count: Int
   /// Pictures that are gone.
   private var next = 0
-  /// Of those that are still to come.
-  private var intraPictures = 0
   /// Those that are still to come.
   private var coming: PassCursor
   /// Those behind `near`.
@@ -40,11 +38,15 @@ struct RemainingPass {
     seconds = pass.seconds
     farSeconds = seconds
     carried = buffer.map { CarriedBits($0, end: end) }
+    var total = 0.0
     var all = coming
     while let picture = all.next() {
       add(picture, 1)
-      if picture.kind == .intra { intraPictures += 1 }
+      total += Double(picture.bits)
     }
+    // What a few pictures of hardly any bits take says nothing of the rest.
+    taken = max(total / Double(max(count, 1)) * Self.trust, 1)
+    expected = taken
     farSeconds = seconds
     carried?.restart()
     guard isFollowed, carried != nil else { return }
@@ -111,9 +113,6 @@ struct RemainingPass {
 
   var isOver: Bool { next >= count }
 
-  /// Some of the pictures to come were intra pictures.
-  var hasIntraPictures: Bool { intraPictures > 0 }
-
   /// The QP at which the rest takes so many bits, and whether those are all that the buffer carries.
   /// - Parameter buffer: as the next picture finds it, where there is one.
   func plan(bits wanted: Double, buffer: BufferState? = nil) -> (qp: Double, takesAll: Bool) {
@@ -168,6 +167,8 @@ struct RemainingPass {
   }
 
   private static let nearlyAll = 0.995
+  /// Pictures of the mean size that count as having taken what the pass said, before any is coded.
+  private static let trust = 4.0
 
   /// The next picture is coded.
   mutating func note(bits: Double, qp: Double, isIntra: Bool) {
@@ -176,7 +177,6 @@ struct RemainingPass {
       return
     }
     next += 1
-    if picture.kind == .intra { intraPictures -= 1 }
     if carried == nil {
       add(picture, -1)
     } else {
