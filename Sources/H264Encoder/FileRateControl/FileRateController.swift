@@ -3,8 +3,6 @@
 /// A picture that is still to be coded, as the rate control sees it.
 struct PictureForecast {
   var residual: ResidualHistogram
-  /// What intra prediction alone leaves.
-  var intra: ResidualHistogram
   var kind: Kind
   var duration: Double
 
@@ -72,7 +70,7 @@ struct FileRateController {
   /// The same before it was made to fit into the buffer, where a pass before says what is to come: when there is room again
   /// it goes on from there.
   private var lastRemembered: Double?
-  /// What intra prediction leaves of the next picture.
+  /// What intra prediction alone would leave of the next picture that others refer to, with all its offsets.
   private var nextIntra = ResidualHistogram()
   /// What is expected behind the look-ahead.
   private var unseen: UnseenContent
@@ -178,9 +176,13 @@ struct FileRateController {
   /// The QP of the first of these pictures, without the offset of its kind.
   /// - Parameters:
   ///   - upcoming: in decoding order.
+  ///   - intra: what intra prediction alone would leave of the next picture that others refer to, with all its offsets.
   ///   - isEnding: no other picture comes after them.
-  mutating func plan(_ upcoming: [PictureForecast], isEnding: Bool) -> Double {
+  mutating func plan(
+    _ upcoming: [PictureForecast], intra: ResidualHistogram, isEnding: Bool
+  ) -> Double {
     var qp: Double
+    nextIntra = intra
     takesAll = false
     switch configuration.rate {
     case .constantQP(let constant): return Double(constant)
@@ -247,17 +249,14 @@ struct FileRateController {
   /// Bits that it takes to make what is shown as much finer: about those of all of a picture at the one QP, less those at the
   /// other. Pictures that change are coded anew anyway; those that stand still have no residual that would tell.
   private func refinement(from last: Double, to qp: Double) -> Double {
-    let finer = kinds[1].finer
-    let all =
-      kinds[0].ratio.value
-      * (BitModel.units(nextIntra, qp: max(qp - finer, 0)) - BitModel.units(nextIntra, qp: max(last - finer, 0)))
-    return max(all - near(qp), 0)
+    guard qp < last else { return 0 }
+    let units = BitModel.units(nextIntra, qp: qp) - BitModel.units(nextIntra, qp: last)
+    return max(kinds[0].ratio.value * units - near(qp), 0)
   }
 
   /// Sums up the look-ahead.
   private mutating func look(_ upcoming: [PictureForecast], isEnding: Bool) {
     for i in ahead.indices { ahead[i] = ResidualHistogram() }
-    nextIntra = upcoming.first?.intra ?? ResidualHistogram()
     aheadSeconds = upcoming.reduce(0) { $0 + $1.duration }
     let isEnding = isEnding || endsWithLookAhead
     isNearEnd = isEnding
@@ -358,8 +357,11 @@ struct FileRateController {
       let units = BitModel.units(ahead[kind], qp: own) + BitModel.units(learned.residual, qp: own)
       all += learned.ratio.value * (kind == 0 ? intra : 1) * units / time
     }
-    return near(qp) + (last.map { refinement(from: $0, to: qp) } ?? 0)
-      + unseen.rate(observed: all, qp: qp, ahead: aheadEvidence) * horizon
+    // A constant rate makes good what comes within the time that its buffer holds.
+    if !configuration.isConstantRate {
+      all = unseen.rate(observed: all, qp: qp, ahead: aheadEvidence)
+    }
+    return near(qp) + (last.map { refinement(from: $0, to: qp) } ?? 0) + all * horizon
   }
 
   /// Bits that the look-ahead would take.

@@ -57,7 +57,10 @@ extension LookAheadEncoder {
     for (n, picture) in queue.pictures.enumerated() {
       forecasts.append(picture.forecast(of: n, typicalRun: queue.typicalRun))
     }
-    let planned = rateControl.plan(forecasts, isEnding: isEnding)
+    let referred = queue.settled.first { !$0.kind.isBidirectional } ?? queue.settled.first
+    let planned = rateControl.plan(
+      forecasts, intra: referred?.finalIntraResidual(coder.geometry.macroblockCount) ?? ResidualHistogram(),
+      isEnding: isEnding)
     intervals.removeAll(keepingCapacity: true)
     for n in forecasts.indices {
       intervals.append(queue.decodeInterval(place: codedCount + UInt64(n), depth: reorderingDepth).seconds)

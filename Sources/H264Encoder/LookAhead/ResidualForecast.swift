@@ -39,6 +39,9 @@ extension QueuedPicture {
     residual(kind.isKey ? intraCosts : hasCosts ? costs : interCosts, offsets, count)
   }
 
+  /// What intra prediction alone would leave, with all offsets.
+  func finalIntraResidual(_ count: Int) -> ResidualHistogram { residual(intraCosts, offsets, count) }
+
   private func residual(
     _ costs: UnsafeMutablePointer<Int32>, _ offsets: UnsafeMutablePointer<Float>, _ count: Int
   ) -> ResidualHistogram {
