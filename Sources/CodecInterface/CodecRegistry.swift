@@ -111,6 +111,8 @@ public enum EncoderFeature: Sendable, Hashable {
   case multiPass
   /// Passes over parts of the frames, after one over all of them (`EncodingPass.part`).
   case partialPasses
+  /// Says at the end of a first pass whether another would bring a better result (``VideoEncoder/wantsAnotherPass``).
+  case passesOnDemand
   case speedPreference
   /// A choice of how many threads encode.
   case threadCount

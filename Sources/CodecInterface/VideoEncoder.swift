@@ -39,9 +39,15 @@ public protocol VideoEncoder: AnyObject {
   /// Frames that can come out before one that is shown earlier: 0 if the order never changes. Asked for once, when the
   /// stream begins. An encoder that goes on with the stream keeps to ``VideoEncoderConfiguration/maxReorderingDepth``.
   var reorderingDepth: Int { get }
+
+  /// Whether another pass over the same frames would bring a better result; nil if the encoder does not know. Asked for
+  /// after `flush`, at the end of a pass that may be the last (``EncodingPass/mayBeLast``).
+  var wantsAnotherPass: Bool? { get }
 }
 
 extension VideoEncoder {
+  public var wantsAnotherPass: Bool? { nil }
+
   public func complete(
     through presentationTime: Int64, output: (consuming CompressedFrame) -> Void
   ) throws(CodecError) {

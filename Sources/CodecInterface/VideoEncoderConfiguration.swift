@@ -132,6 +132,9 @@ public struct EncodingPass: Sendable, Equatable {
   public var readsStatistics: Bool
   /// Writes for a later pass.
   public var writesStatistics: Bool
+  /// Its frames are the result where no other pass would bring a better one (``VideoEncoder/wantsAnotherPass``): an encoder
+  /// saves no effort in it, though it writes for a later pass.
+  public var mayBeLast = false
   /// Set where this run is over a part of the frames alone.
   public var part: Part?
 

@@ -26,7 +26,8 @@ public enum H264Codec {
     // With a look-ahead (docs/benchmark.md).
     description.qualityRating = 95
     description.features.formUnion([
-      .frameReordering, .openGOP, .multiPass, .partialPasses, .constantRate, .variableRate, .lookAhead,
+      .frameReordering, .openGOP, .multiPass, .partialPasses, .passesOnDemand, .constantRate, .variableRate,
+      .lookAhead,
       .expectedDuration, .hdrMetadata, .bufferTiming, .joinedBuffers,
       .severalPictureSets,
     ])

@@ -74,6 +74,8 @@ final class LookAheadAdapter: VideoEncoder {
 
   let reorderingDepth: Int
 
+  private(set) var wantsAnotherPass: Bool?
+
   func encode(
     _ picture: InputPicture, request: FrameRequest, output: (consuming CompressedFrame) -> Void
   ) throws(CodecError) {
@@ -114,6 +116,8 @@ final class LookAheadAdapter: VideoEncoder {
     try spoolStatistics()
     guard let pass = configuration.pass, let spool else { return }
     try spool.store(at: pass.statisticsPath, width: configuration.width, height: configuration.height)
+    guard pass.mayBeLast, let rate = configuration.rate.targetRate else { return }
+    wantsAnotherPass = try Self.statistics(pass).isImprovable(rate: Double(rate))
   }
 
   func complete(

@@ -62,7 +62,7 @@ extension LookAheadConfiguration {
     }
     stream.speed = Self.speed(effort: c.speed.resolvedEffort)
     // What a first pass measures is found as well at some speed.
-    if let pass = c.pass, !pass.readsStatistics { stream.speed = max(stream.speed, 4) }
+    if let pass = c.pass, !pass.readsStatistics, !pass.mayBeLast { stream.speed = max(stream.speed, 4) }
     if let limit = c.frameLimit(overhead: 1) { lookAhead = min(lookAhead, max(limit, 0)) }
   }
 

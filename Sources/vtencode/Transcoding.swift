@@ -38,6 +38,6 @@ struct Transcoding: AsyncParsableCommand, SandboxedCommand {
       return try await JobsRun.perform(options, passes: passOptions.multiPass, jobs: jobs)
     }
     try await EncodingRun.perform(
-      options, purpose: .transcoding, isPaced: false, passes: passOptions.multiPass ?? 1)
+      options, purpose: .transcoding, isPaced: false, passes: passOptions.multiPass)
   }
 }

@@ -72,6 +72,10 @@ struct FileRateController {
   private var lastRemembered: Double?
   /// What intra prediction alone would leave of the next picture that others refer to, with all its offsets.
   private var nextIntra = ResidualHistogram()
+  /// QP of the last picture that coded what is shown, before offsets of its kind: others have left it as it was.
+  private var shown: Double?
+  /// Bits that the picture that was planned last would take as an intra picture.
+  private var plannedIntraBits = 0.0
   /// What is expected behind the look-ahead.
   private var unseen: UnseenContent
   /// Seconds of evidence in the look-ahead at hand.
@@ -99,6 +103,11 @@ struct FileRateController {
   private static let farthest = 60.0
   /// Units of the model for each macroblock from which on a picture tells in full how many bits a unit is.
   private static let informativeUnits = 0.01
+  /// Steps of QP after which a picture that stands still is coded anew: an error of half a step of the quantiser leaves the
+  /// dead zone of inter prediction, 5/6 of a step, where that has become 0.6 of what it was.
+  private static let stepsOfRefinement = 4.5
+  /// Part of the bits of an intra picture from which on what is shown has been coded.
+  private static let coded = 0.15
   /// Where a constant rate wants the buffer.
   private static let comfort = 0.6
 
@@ -158,7 +167,7 @@ struct FileRateController {
         spent = elapsed * rate
         total = spent
       }
-      (last, lastRemembered) = (nil, nil)
+      (last, lastRemembered, shown) = (nil, nil, nil)
     }
     if let limit = new.buffer {
       if buffer == nil { buffer = BufferState(limit) } else { buffer?.change(to: limit) }
@@ -204,6 +213,7 @@ struct FileRateController {
       foresight.plan(remaining, upcoming, qp: qp)
     }
     last = qp
+    plannedIntraBits = intraBits(qp)
     return qp
   }
 
@@ -216,13 +226,13 @@ struct FileRateController {
     var qp: Double
     (qp, takesAll) = remaining.plan(bits: wanted, buffer: buffer)
     guard let last = lastRemembered ?? last else { return qp }
-    if qp < last, refinement(from: last, to: qp) > 0 {
+    if qp < last, refinement(to: qp) > 0 {
       // The pass says nothing of what it takes to make pictures finer that stand still.
       var low = qp
       var high = last
       for _ in 0..<5 {
         let middle = (low + high) / 2
-        let left = max(wanted - refinement(from: last, to: middle), 0)
+        let left = max(wanted - refinement(to: middle), 0)
         if remaining.plan(bits: left, buffer: buffer).qp > middle { low = middle } else { high = middle }
       }
       // Nor does anybody see errors below that.
@@ -246,12 +256,19 @@ struct FileRateController {
   /// The same where a pass is known.
   private static let pictures = 20
 
-  /// Bits that it takes to make what is shown as much finer: about those of all of a picture at the one QP, less those at the
-  /// other. Pictures that change are coded anew anyway; those that stand still have no residual that would tell.
-  private func refinement(from last: Double, to qp: Double) -> Double {
-    guard qp < last else { return 0 }
-    let units = BitModel.units(nextIntra, qp: qp) - BitModel.units(nextIntra, qp: last)
-    return max(kinds[0].ratio.value * units - near(qp), 0)
+  /// Bits that it takes to make pictures finer that stand still: they have no residual that would tell.
+  ///
+  /// A little finer costs nothing and changes nothing, since the errors stay within the quantiser's dead zone; some steps finer,
+  /// they are all coded anew, and that takes about what an intra picture would.
+  private func refinement(to qp: Double) -> Double {
+    guard let shown, qp < shown else { return 0 }
+    let part = min((shown - qp) / FileRateController.stepsOfRefinement, 1)
+    return max(intraBits(qp) * part - near(qp), 0)
+  }
+
+  /// Bits that the next picture that others refer to would take as an intra picture.
+  private func intraBits(_ qp: Double) -> Double {
+    kinds[0].ratio.value * BitModel.units(nextIntra, qp: qp)
   }
 
   /// Sums up the look-ahead.
@@ -310,7 +327,7 @@ struct FileRateController {
     }
     var qp = (low + high) / 2
     // What a finer QP would take is kept for what is not known yet, and does what stands still no good.
-    if horizon > 0 || (last.map { refinement(from: $0, to: qp) } ?? 0) > 0,
+    if horizon > 0 || refinement(to: qp) > 0,
       case .average = configuration.rate
     {
       qp = max(qp, unseen.finestQP(rate: rate))
@@ -361,7 +378,7 @@ struct FileRateController {
     if !configuration.isConstantRate {
       all = unseen.rate(observed: all, qp: qp, ahead: aheadEvidence)
     }
-    return near(qp) + (last.map { refinement(from: $0, to: qp) } ?? 0) + all * horizon
+    return near(qp) + refinement(to: qp) + all * horizon
   }
 
   /// Bits that the look-ahead would take.
@@ -537,6 +554,7 @@ struct FileRateController {
   ) {
     let kind = picture.kind.rawValue
     let own = qp + FileRateController.offsets[kind]
+    if picture.kind != .bidirectional, bits > plannedIntraBits * FileRateController.coded { shown = qp }
     let units = BitModel.units(final, qp: own + cascaded)
     // The bits of a picture whose residual the model does not see (black, what stands still, a fade that weights predict) say
     // nothing of those that have one.

@@ -24,6 +24,7 @@ struct CompressionDraft {
   var pixelTransfer: PixelTransferSettings?
   var multiPassStorage: VTMultiPassStorage?
   var allowsPartialPasses = false
+  var makesPassesOnDemand = false
   var lowLatency = LowLatency()
   /// Which change of the properties it comes from.
   var generation = 0

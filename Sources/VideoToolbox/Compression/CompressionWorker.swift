@@ -182,6 +182,7 @@ final class CompressionWorker {
   /// Ends the pass: the encoder writes down what it has learnt when it goes.
   func endPass() -> OSStatus {
     let status = encoder.map { flush($0) } ?? noErr
+    passResult.wantsAnotherPass = encoder?.wantsAnotherPass
     encoder = nil
     leavePart()
     if status == noErr, lacksFrames || !parts.isEmpty { return kVTParameterErr }

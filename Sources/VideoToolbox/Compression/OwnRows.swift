@@ -32,6 +32,14 @@ extension CompressionProperty {
         return true
       }),
     CompressionProperty(
+      key: kOVTCompressionPropertyKey_MakesPassesOnDemand as String, type: .boolean, change: .beforeFrames,
+      documentation: "True ends an encoding in passes with the first that no other would better.",
+      feature: .passesOnDemand, defaultValue: .boolean(false),
+      apply: { value, draft in
+        draft.makesPassesOnDemand = value.boolean ?? false
+        return true
+      }),
+    CompressionProperty(
       key: kOVTCompressionPropertyKey_WritesBufferTiming as String, type: .boolean, change: .nextKeyFrame,
       documentation:
         "True has the stream say what its decoder's buffer is, and each frame when it is taken out.",

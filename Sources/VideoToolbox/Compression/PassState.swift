@@ -12,6 +12,8 @@ struct PassState {
   private var isEnding = false
   var takesFrames: Bool { isRunning && !isEnding }
   private var wantsMore = false
+  /// The running pass is the first, and may be the only one.
+  private var mayBeLast = false
   private var span: PassSpan?
   private var storedRanges: RangeMemory?
   /// Of the whole movie, in decode order; empty where they were not kept.
@@ -35,7 +37,7 @@ struct PassState {
 
   /// - Returns: nil if a pass is running.
   mutating func begin(
-    _ storage: VTMultiPassStorage, isFinal: Bool
+    _ storage: VTMultiPassStorage, isFinal: Bool, isOnDemand: Bool = false
   ) -> (pass: EncodingPass, parts: [PassPart])? {
     guard !isRunning else { return nil }
     isRunning = true
@@ -43,9 +45,11 @@ struct PassState {
     self.isFinal = isFinal
     if !rangesAreKnown { parts = [] }
     rangesAreKnown = false
-    let pass = EncodingPass(
+    var pass = EncodingPass(
       statisticsPath: storage.path, readsStatistics: finished > 0, writesStatistics: finished == 0 && !isFinal
     )
+    mayBeLast = isOnDemand && pass.writesStatistics
+    pass.mayBeLast = mayBeLast
     return (pass, parts)
   }
 
@@ -83,7 +87,7 @@ struct PassState {
     }
     let isFirstOverParts = parts.isEmpty
     parts = []
-    wantsMore = !isFinal && finished == 1
+    wantsMore = !isFinal && finished == 1 && (!mayBeLast || result.wantsAnotherPass ?? true)
     if !isFinal, finished > 1, finished < Self.mostPasses, let target, let end = span?.end, !frames.isEmpty {
       let missed = abs(PartialPassPlan.excess(frames, seconds: shownSeconds, rate: target.rate))
       if miss.rate != target.rate { miss.bits = .infinity }
@@ -161,6 +165,8 @@ struct PassResult {
   var count = 0
   /// Every frame that was given came out.
   var isComplete = true
+  /// What the encoder says at the end; nil if it says nothing.
+  var wantsAnotherPass: Bool?
 }
 
 /// What a movie is to have that is encoded again in parts.

@@ -161,12 +161,13 @@ public final class VTCompressionSession: PropertySession, CFRuntimeObject, @unch
   func beginPass(_ flags: VTCompressionSessionOptionFlags) -> OSStatus {
     let (status, posted) = lock.withLock { () -> (OSStatus, CompressionPipeline.Completion?) in
       if isInvalid { return (kVTInvalidSessionErr, nil) }
-      guard let storage = currentDraft().multiPassStorage else { return (kVTParameterErr, nil) }
+      let draft = currentDraft()
+      guard let storage = draft.multiPassStorage else { return (kVTParameterErr, nil) }
       guard storage.isOpen else { return (kVTMultiPassStorageInvalidErr, nil) }
       guard storage.claim(for: encoder.id) else { return (kVTMultiPassStorageIdentifierMismatchErr, nil) }
-      guard let begun = passes.begin(storage, isFinal: flags.contains(.beginFinalPass)) else {
-        return (kVTParameterErr, nil)
-      }
+      let begun = passes.begin(
+        storage, isFinal: flags.contains(.beginFinalPass), isOnDemand: draft.makesPassesOnDemand)
+      guard let begun else { return (kVTParameterErr, nil) }
       lastTime = nil
       // Before the pass's frames, whatever thread they come from.
       let posted = pipeline.post { $0.begin(begun.pass, parts: begun.parts) }

@@ -44,6 +44,13 @@ public nonisolated(unsafe) let kOVTCompressionPropertyKey_MaximumQueueDelay: CFS
 public nonisolated(unsafe) let kOVTCompressionPropertyKey_AllowsPartialPasses: CFString =
   "OVTAllowsPartialPasses"
 
+/// True has an encoding in several passes end with the first that no other would better: the first pass is made with the
+/// session's full effort, and `VTCompressionSessionEndPass` asks for another one only if it has missed its average bit
+/// rate by more than some per cent, or has left some second clearly coarser than the others. Encoders of this
+/// package's own engine. Boolean, false by default: there are two passes at least then, of which the first is a quick one.
+public nonisolated(unsafe) let kOVTCompressionPropertyKey_MakesPassesOnDemand: CFString =
+  "OVTMakesPassesOnDemand"
+
 /// True has the stream say what its decoder's buffer is (hypothetical reference decoder, E.1.2 of H.264), and each frame
 /// when it is taken out of it and shown (buffering period and picture timing messages, D.1.2 and D.1.3), as multiplexers
 /// and broadcast want it. It needs a buffer: a constant or a variable rate, `VBVBufferDuration` beside

@@ -17,6 +17,8 @@ struct RunReport: Sendable {
   var runs = 1
   /// Over the movie, of the last run.
   var passes = 1
+  /// Whether the encoder makes passes as they are needed, or was asked for several.
+  var madePasses = false
   /// Frames that passes over parts of the movie encoded again.
   var framesAgain = 0
   var quality: Quality?
@@ -37,6 +39,7 @@ struct RunReport: Sendable {
         ?? ("rate    \(Wording.bitRate(bitRate)), target \(Wording.bitRate(Double(plan.bitRate))) "
           + "(\(sign)\(Wording.fixed(abs(deviation), 1)) %)"))
         + (passes > 1 ? ", in \(passes) passes" : "")
+        + (passes > 1 && plan.makesPassesOnDemand ? ", since one was uneven or missed the rate" : "")
         + (framesAgain > 0 ? " (\(framesAgain) frames again)" : "")
         + (runs > 1 ? ", encoded \(runs) times to come that near" : ""),
       "speed   \(Wording.fixed(speed, 1)) fps, \(Wording.fixed(wallSeconds, 2)) s"

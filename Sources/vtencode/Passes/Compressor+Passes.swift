@@ -3,7 +3,13 @@ import VideoToolbox
 
 extension Compressor {
   /// Whether the session's encoder makes several passes; it has the storage then.
-  func attach(_ storage: VTMultiPassStorage) -> Bool {
+  /// - Parameter isOnDemand: no more of them than are needed; an encoder that cannot tell makes one then.
+  func attach(_ storage: VTMultiPassStorage, isOnDemand: Bool) -> Bool {
+    if isOnDemand {
+      let status = VTSessionSetProperty(
+        session, key: kOVTCompressionPropertyKey_MakesPassesOnDemand, value: kCFBooleanTrue)
+      guard status == noErr else { return false }
+    }
     guard
       VTSessionSetProperty(session, key: kVTCompressionPropertyKey_MultiPassStorage, value: storage) == noErr
     else { return false }

@@ -40,7 +40,9 @@ final class PassLoop: @unchecked Sendable {
         } else {
           try recorder.begin()
         }
-        progress.begin(pass: plan.number, of: plan.most, frames: part?.count)
+        if plan.number > 1 || !pipeline.plan.makesPassesOnDemand {
+          progress.begin(pass: plan.number, of: plan.most, frames: part?.count)
+        }
         do {
           try compressor.beginPass(isLast: plan.isLast, rate: plan.asked)
           let isOver = try encodePass(samples, damage, only: part)

@@ -1,6 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 
+extension EncodingPlan {
+  /// Seconds of a movie that is encoded in more than one pass unasked, where one does not come out right: a longer one has time
+  /// to make up for surprises, and takes long to encode again.
+  private static let longestOnDemand = 120.0
+  private static let mostOnDemand = 4
+  /// A miss of the rate, as a share of it, that another pass is spent on unasked.
+  private static let toleranceOnDemand = 0.02
+
+  /// - Parameter asked: passes that were asked for; nil makes as many as are needed.
+  mutating func setPasses(_ asked: Int?, source: MovieSource, destination: Destination) {
+    passes = asked ?? 1
+    mayEncodeAgain = asked == nil || purpose != .transcoding
+    guard asked == nil, quality == nil, !isConstantBitRate, !isPaced, destination.path != nil,
+      let seconds = expectedDuration(of: source), seconds <= Self.longestOnDemand
+    else { return }
+    passes = Self.mostOnDemand
+    makesPassesOnDemand = true
+    passTolerance = Self.toleranceOnDemand
+  }
+}
+
 /// How often a run goes over its source.
 struct PassOptions: ParsableArguments {
   static let usual = 2
@@ -10,7 +31,8 @@ struct PassOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Go over the movie more than once, to share the bits out by what its parts need: at most so many passes, 2 if no "
+      "Go over the movie more than once (by itself a movie of up to two minutes is, where one pass misses the rate or comes "
+        + "out uneven; 1 keeps it to one), to share the bits out by what its parts need: at most so many passes, 2 if no "
         + "number follows. A third and later ones are made where the rate is missed by more than 0.5 %, where that is enough over parts of the "
         + "movie alone if the encoder is this package's own. Frames and "
         + "statistics wait on disk beside the output.", valueName: "n"))

@@ -67,7 +67,7 @@ final class Compressor: @unchecked Sendable {
       session, key: kVTCompressionPropertyKey_EncoderID, allocator: kCFAllocatorDefault, valueOut: &id)
     encoderID = (id as String?) ?? "unknown"
     try configure(plan, source: source)
-    if let storage { makesPasses = attach(storage) }
+    if let storage { makesPasses = attach(storage, isOnDemand: plan.makesPassesOnDemand) }
     // A pass is prepared when it begins.
     guard !makesPasses else { return }
     let prepared = VTCompressionSessionPrepareToEncodeFrames(session)

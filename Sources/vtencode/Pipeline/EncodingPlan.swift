@@ -45,6 +45,10 @@ struct EncodingPlan: Sendable {
   var threads: Int?
   /// At most, over the whole movie.
   var passes = 1
+  /// A second pass is made only where the first has missed the rate, or is uneven.
+  var makesPassesOnDemand = false
+  /// A clip that has missed its rate may be encoded again.
+  var mayEncodeAgain = true
   /// What a first pass has learnt already: the file of a multi-pass storage.
   var statistics: String?
   /// A miss of the rate that a third pass or a later one is spent on, as a share of it.

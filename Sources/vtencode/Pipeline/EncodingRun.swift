@@ -5,7 +5,7 @@ import Foundation
 enum EncodingRun {
   static func perform(
     _ options: EncodingOptions, purpose: EncodingPlan.Purpose, isPaced: Bool,
-    conferencing: ConferencingPlan? = nil, passes: Int = 1
+    conferencing: ConferencingPlan? = nil, passes: Int? = 1
   ) async throws {
     var destination = try Destination(
       argument: options.out, movie: options.movie, suffix: purpose.rawValue, codec: options.codec)
@@ -23,7 +23,7 @@ enum EncodingRun {
     if !destination.hasTransform { source = source.upright() }
     var plan = try EncodingPlan(options, source: source, purpose: purpose, isPaced: isPaced)
     plan.conferencing = conferencing
-    plan.passes = passes
+    plan.setPasses(passes, source: source, destination: destination)
     _ = plan.noteSound(of: source, in: destination.kind)
     for notice in plan.notices where options.telling.progress == .auto { Console.note("vtencode: \(notice)") }
     var refinement = RateRefinement(Pipeline(source: source, plan: plan, destination: destination))

@@ -35,7 +35,7 @@ struct Pipeline: Sendable {
     }
     if plan.isVerbose { printSettings(of: compressor) }
     var notices: [String] = []
-    if recorder != nil, !compressor.makesPasses {
+    if recorder != nil, !compressor.makesPasses, !plan.makesPassesOnDemand {
       notices.append("the encoder \(compressor.encoderID) makes one pass, so the movie is encoded in one")
       if plan.progress == .auto { Console.note("vtencode: \(notices[0])") }
     }
@@ -72,6 +72,7 @@ struct Pipeline: Sendable {
     report.damage = damage.value
     report.passes = passes.map { $0.made + (plan.statistics == nil ? 0 : 1) } ?? 1
     report.framesAgain = passes?.framesAgain ?? 0
+    report.madePasses = passes != nil
     report.plan.notices += notices
     return report
   }

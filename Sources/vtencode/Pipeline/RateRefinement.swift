@@ -20,8 +20,9 @@ struct RateRefinement {
   /// Whether a report is of a clip that can be done better.
   private func isMissed(_ report: RunReport) -> Bool {
     let plan = pipeline.plan
-    // Several passes come right by themselves, and are as many as was asked for.
-    guard plan.purpose != .conferencing, plan.passes == 1, !plan.isPaced, !plan.isConstantBitRate,
+    // Several passes come right by themselves.
+    guard plan.purpose != .conferencing, !report.madePasses, plan.mayEncodeAgain, !plan.isPaced,
+      !plan.isConstantBitRate,
       plan.quality == nil,
       pipeline.destination.path != nil, !Interrupt.shared.isRequested,
       Self.clipLengths.contains(report.videoSeconds)

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import H264Encoder
+
+/// The rate control alone, over pictures that are only described: an hour takes seconds.
+@Suite struct RateSimulationTests {
+  /// A part of a stream whose pictures are alike.
+  struct Part: Sendable {
+    var seconds: Double
+    /// What inter and intra prediction leave of a macroblock, as SATD at half size.
+    var inter: Double
+    var intra: Double
+
+    static let black = { Part(seconds: $0, inter: 0, intra: 0) }
+    static let still = { Part(seconds: $0, inter: 0, intra: 900) }
+    static let calm = { Part(seconds: $0, inter: 60, intra: 700) }
+    static let busy = { Part(seconds: $0, inter: 300, intra: 900) }
+  }
+
+  private static let frameRate = 10.0
+  private static let macroblocks = 920
+  private static let lookAhead = 20
+
+  private static func histogram(_ cost: Double) -> ResidualHistogram {
+    var histogram = ResidualHistogram()
+    let bin = min(max(Int(2 * log2Approx(cost + 1)), 0), ResidualHistogram.bins - 1)
+    histogram.counts[bin] = Float(macroblocks)
+    return histogram
+  }
+
+  /// What a picture takes at a QP. A picture that stands still takes what is finer than before.
+  private static func bits(_ part: Part, qp: Double, isIntra: Bool, shown: Double) -> Double {
+    let intra = { BitModel.units(histogram(part.intra), qp: $0) * 300 }
+    if isIntra { return intra(qp) + 100 }
+    let finer = qp < shown ? intra(qp) - intra(shown) : 0
+    return max(BitModel.units(histogram(part.inter), qp: qp) * 300, finer) + 100
+  }
+
+  private struct Outcome {
+    /// Bits of all, and of each part.
+    var bits = 0.0
+    /// Mean QP of each part.
+    var qps: [Double] = []
+  }
+
+  private static func simulate(_ parts: [Part], rate: Int, knowsLength: Bool = true) -> Outcome {
+    var c = LookAheadConfiguration(width: 640, height: 368)
+    c.stream.frameRate = frameRate
+    c.stream.minimumQP = 0
+    c.rate = .average(rate)
+    c.lookAhead = lookAhead
+    c.expectedDuration = knowsLength ? parts.reduce(0) { $0 + $1.seconds } : nil
+    var control = FileRateController(c)
+    // Of each picture, its part, and whether a part begins with it.
+    var pictures: [(part: Int, isIntra: Bool)] = []
+    for (n, part) in parts.enumerated() {
+      for i in 0..<Int(part.seconds * frameRate) { pictures.append((n, i == 0 || pictures.count % 250 == 0)) }
+    }
+    func forecast(_ picture: (part: Int, isIntra: Bool)) -> PictureForecast {
+      let part = parts[picture.part]
+      return PictureForecast(
+        residual: histogram(picture.isIntra ? part.intra : part.inter),
+        kind: picture.isIntra ? .intra : .predicted, duration: 1 / frameRate)
+    }
+    var outcome = Outcome(qps: [Double](repeating: 0, count: parts.count))
+    var shown = 51.0
+    for (n, picture) in pictures.enumerated() {
+      let upcoming = pictures[n..<min(n + lookAhead, pictures.count)].map(forecast)
+      let part = parts[picture.part]
+      let qp = control.plan(
+        upcoming, intra: histogram(part.intra), isEnding: n + lookAhead >= pictures.count)
+      let coded = qp + FileRateController.offsets[picture.isIntra ? 0 : 1]
+      let taken = bits(part, qp: coded, isIntra: picture.isIntra, shown: shown)
+      shown = picture.isIntra || part.inter > 0 ? coded : min(shown, coded)
+      control.finish(
+        bits: taken, qp: qp, picture: upcoming[0], cascaded: 0, final: upcoming[0].residual)
+      outcome.bits += taken
+      outcome.qps[picture.part] += qp / (part.seconds * frameRate)
+    }
+    return outcome
+  }
+
+  /// The QP at which all parts together take the rate: what an encoder would choose that knows everything.
+  private static func evenQP(_ parts: [Part], rate: Int) -> Double {
+    let seconds = parts.reduce(0) { $0 + $1.seconds }
+    var (low, high) = (0.0, 51.0)
+    for _ in 0..<30 {
+      let middle = (low + high) / 2
+      let all = parts.reduce(0.0) { sum, part in
+        let count = part.seconds * frameRate
+        return sum + bits(part, qp: middle - 2.5, isIntra: true, shown: 51) * max(count / 250, 1)
+          + bits(part, qp: middle, isIntra: false, shown: middle) * count
+      }
+      if all > Double(rate) * seconds { low = middle } else { high = middle }
+    }
+    return high
+  }
+
+  @Test(
+    "An hour keeps the rate, and no part is much coarser than the others",
+    arguments: [
+      [Part.busy(3600)], [.black(60), .busy(3540)], [.still(600), .busy(3000)], [.busy(1800), .calm(1800)],
+      [.calm(1800), .busy(1800)], [.calm(600), .black(10), .busy(300), .still(300), .calm(2390)],
+    ])
+  func hour(_ parts: [Part]) {
+    let rate = 400_000
+    let outcome = Self.simulate(parts, rate: rate)
+    let seconds = parts.reduce(0) { $0 + $1.seconds }
+    let error = outcome.bits / (Double(rate) * seconds) - 1
+    #expect(abs(error) < 0.05, "\(error) \(outcome.qps)")
+    let even = Self.evenQP(parts, rate: rate)
+    for (n, part) in parts.enumerated() where part.inter > 0 {
+      // A minute of little cannot be foreseen half an hour before it ends.
+      #expect(outcome.qps[n] < even + 5, "part \(n): \(outcome.qps), even \(even)")
+    }
+  }
+
+  @Test(
+    "What moves after a black, a still or a calm beginning does not starve, whether the length is known or not",
+    arguments: [
+      [Part.black(2), .busy(20)], [.black(20), .busy(20)], [.still(5), .busy(20)], [.still(60), .busy(20)],
+      [.calm(20), .busy(20)],
+    ], [true, false])
+  func beginnings(_ parts: [Part], knowsLength: Bool) {
+    let rate = 400_000
+    let outcome = Self.simulate(parts, rate: rate, knowsLength: knowsLength)
+    let alone = Self.evenQP([parts[1]], rate: rate)
+    // What the beginning has left over is no loss; nor may it be spent beyond what comes in.
+    #expect(outcome.qps[1] < alone + 2, "\(outcome.qps), alone \(alone)")
+    let seconds = parts.reduce(0) { $0 + $1.seconds }
+    #expect(outcome.bits < Double(rate) * seconds * 1.05)
+  }
+
+  @Test("Black is not coded finer than anybody sees while it is not known what follows")
+  func floor() {
+    let outcome = Self.simulate([Part.black(5), .busy(20)], rate: 400_000)
+    #expect(outcome.qps[0] > 10, "\(outcome.qps)")
+  }
+
+  @Test("A rate that is rich for the size may be used for fine quality")
+  func richRate() {
+    let rate = 20_000_000
+    let outcome = Self.simulate([Part.busy(60)], rate: rate)
+    let even = Self.evenQP([Part.busy(60)], rate: rate)
+    #expect(outcome.qps[0] < even + 1, "\(outcome.qps), \(even)")
+  }
+}
