@@ -12,15 +12,15 @@ import Testing
     var inter: Double
     var intra: Double
 
-    static let black = { Part(seconds: $0, inter: 0, intra: 0) }
-    static let still = { Part(seconds: $0, inter: 0, intra: 900) }
-    static let calm = { Part(seconds: $0, inter: 60, intra: 700) }
-    static let busy = { Part(seconds: $0, inter: 300, intra: 900) }
+    static func black(_ seconds: Double) -> Part { Part(seconds: seconds, inter: 0, intra: 0) }
+    static func still(_ seconds: Double) -> Part { Part(seconds: seconds, inter: 0, intra: 900) }
+    static func calm(_ seconds: Double) -> Part { Part(seconds: seconds, inter: 60, intra: 700) }
+    static func busy(_ seconds: Double) -> Part { Part(seconds: seconds, inter: 300, intra: 900) }
   }
 
-  private static let frameRate = 10.0
+  private static let frameRate = 5.0
   private static let macroblocks = 920
-  private static let lookAhead = 20
+  private static let lookAhead = 10
 
   private static func histogram(_ cost: Double) -> ResidualHistogram {
     var histogram = ResidualHistogram()
@@ -108,11 +108,15 @@ import Testing
     let outcome = Self.simulate(parts, rate: rate)
     let seconds = parts.reduce(0) { $0 + $1.seconds }
     let error = outcome.bits / (Double(rate) * seconds) - 1
-    #expect(abs(error) < 0.05, "\(error) \(outcome.qps)")
+    // What is left over while nothing takes it at any quality that is seen is not saved up for ever.
+    let isEasy = parts.contains { $0.inter < 100 }
+    #expect(error < 0.02 && error > (isEasy ? -0.1 : -0.02), "\(error) \(outcome.qps)")
     let even = Self.evenQP(parts, rate: rate)
     for (n, part) in parts.enumerated() where part.inter > 0 {
-      // A minute of little cannot be foreseen half an hour before it ends.
-      #expect(outcome.qps[n] < even + 5, "part \(n): \(outcome.qps), even \(even)")
+      // Who does not know the future cannot do better than to give each part what comes in during it.
+      let alone = Self.evenQP([part], rate: rate)
+      #expect(
+        outcome.qps[n] < max(even, alone) + 2, "part \(n): \(outcome.qps), even \(even), alone \(alone)")
     }
   }
 
