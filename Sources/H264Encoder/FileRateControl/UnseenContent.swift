@@ -71,6 +71,8 @@ struct UnseenContent {
   /// - Parameter rate: bits a second of the stream.
   func finestQP(rate: Double) -> Double {
     let usual = Self.usualQP + Self.halvingSteps * log2Approx(usualRate / max(rate, 1))
-    return max(min(Self.finestQP, usual - Self.finestBelowUsual), 0)
+    // A stream that has long been easy in motion is likely to stay so, and its rate was asked for.
+    let doubt = 1 - evidence / Self.mostEvidence
+    return max(min(Self.finestQP, usual - Self.finestBelowUsual), 0) * doubt
   }
 }
