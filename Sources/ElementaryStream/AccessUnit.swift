@@ -151,7 +151,8 @@ struct H264AccessUnitSplitter: AccessUnitSplitter {
     current.picture = AccessUnit.Picture(
       isSync: slice.isIDR, isIntra: slice.isIntra, isReference: slice.refIDC > 0,
       startsSequence: slice.isIDR || slice.resetsOrder, order: count, sequenceID: sequenceID,
-      maxReorder: sequence.maxReorder, frameDuration: frameDuration(sequence.vui?.timing?.ticks, ticks: 2))
+      maxReorder: sequence.maxReorderFrames,
+      frameDuration: frameDuration(sequence.vui?.timing?.ticks, ticks: 2))
   }
 
   mutating func finish() -> AccessUnit? {
@@ -162,18 +163,6 @@ struct H264AccessUnitSplitter: AccessUnitSplitter {
       lastSlice = nil
     }
     return current.hasSlice ? current : nil
-  }
-}
-
-extension H264SequenceParameterSet {
-  /// How many frames may come before one in decoding order and after it in output order.
-  fileprivate var maxReorder: Int {
-    if let said = vui?.restriction?.maxReorderFrames { return said }
-    // Pictures in decoding order, and profiles without B pictures or with I pictures only.
-    if pictureOrderCountType == 2 || profileIDC == 66 || profileIDC == 44 { return 0 }
-    if constraintFlags & 0x10 != 0, [86, 100, 110, 122, 244].contains(profileIDC) { return 0 }
-    let level = H264Level.numbered(levelIDC) ?? H264Level.numbered(52)
-    return level?.dpbFrames(widthInMbs: widthInMbs, heightInMbs: heightInMbs) ?? 16
   }
 }
 

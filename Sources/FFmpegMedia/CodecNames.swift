@@ -10,6 +10,7 @@ enum CodecNames {
   nonisolated(unsafe) static let extradataKey: CFString = "OpenVideoToolbox.Extradata"
   nonisolated(unsafe) static let tagKey: CFString = "OpenVideoToolbox.CodecTag"
   nonisolated(unsafe) static let bitsPerCodedSampleKey: CFString = "OpenVideoToolbox.BitsPerCodedSample"
+  nonisolated(unsafe) static let reorderDepthKey: CFString = "OpenVideoToolbox.ReorderDepth"
   nonisolated(unsafe) static let pixelFormatKey: CFString = "OpenVideoToolbox.PixelFormat"
 
   private static let video: [(AVCodecID, CMVideoCodecType)] = [

@@ -138,6 +138,13 @@ public final class FFmpegVideoDecoder: VideoDecoder {
       context.pointee.export_side_data |= AV_CODEC_EXPORT_DATA_FILM_GRAIN
     }
     context.pointee.skip_frame = Self.discard(configuration.selection)
+    // Pictures that are taken early need not be held.
+    if context.pointee.codec_id == AV_CODEC_ID_H264, !takesPicturesEarly {
+      let depth = ReorderDepth(
+        h264: configuration.configurationRecord, known: Int(stored?.reorderDepth ?? 0))
+      context.pointee.has_b_frames = Int32(depth.frames)
+      if depth.infersFromLevel { context.pointee.strict_std_compliance = FF_COMPLIANCE_STRICT }
+    }
     try Self.setExtradata(context, configuration.configurationRecord)
     let result = avcodec_open2(context, codec, nil)
     guard result >= 0 else { throw Self.error(result) }

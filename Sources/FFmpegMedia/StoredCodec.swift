@@ -14,6 +14,8 @@ package struct StoredCodec: Sendable {
   /// The container's four characters, in its own byte order; 0 if there are none.
   var tag: UInt32 = 0
   var bitsPerCodedSample: Int32 = 0
+  /// Frames by which the container's times show that pictures are reordered, where the stream says less; 0 elsewhere.
+  var reorderDepth: Int32 = 0
   /// Of raw pictures.
   var pixelFormat = AV_PIX_FMT_NONE
 
@@ -23,6 +25,7 @@ package struct StoredCodec: Sendable {
     if let data = value(CodecNames.extradataKey) as? Data { extradata = [UInt8](data) }
     tag = (value(CodecNames.tagKey) as? NSNumber)?.uint32Value ?? 0
     bitsPerCodedSample = (value(CodecNames.bitsPerCodedSampleKey) as? NSNumber)?.int32Value ?? 0
+    reorderDepth = (value(CodecNames.reorderDepthKey) as? NSNumber)?.int32Value ?? 0
     if let name = value(CodecNames.pixelFormatKey) as? String { pixelFormat = av_get_pix_fmt(name) }
   }
 

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+import AVFoundation
+import Foundation
+import Synchronization
+import Testing
+
+/// Every picture of a stream comes, once and in its order, whatever the stream says of how far it is reordered.
+@Suite struct PictureOrderTests {
+  struct Case: CustomTestStringConvertible, Sendable {
+    let name: String
+    let options: String
+    let order: OrderedStream.Order
+    var testDescription: String { name }
+  }
+
+  /// P pictures whose order counts are stored: without B pictures libx264 leaves them out.
+  private static let onlyP = "bframes=1:b-adapt=1:b-bias=-100:ref=1"
+
+  static let cases = [
+    Case(name: "depth 0", options: onlyP + ":keyint=12:min-keyint=12", order: .encoder),
+    Case(name: "depth 1", options: "bframes=1:b-adapt=0:b-pyramid=0:ref=2", order: .encoder),
+    Case(name: "depth 1 in steps of 1", options: "bframes=1:b-adapt=0:b-pyramid=0:ref=2", order: .halfSteps),
+    Case(name: "depth 2", options: "bframes=3:b-adapt=0:b-pyramid=normal:ref=3", order: .encoder),
+    Case(
+      name: "depth 2 in steps of 1", options: "bframes=3:b-adapt=0:b-pyramid=normal:ref=3", order: .halfSteps),
+    Case(name: "depth 1, negative", options: onlyP + ":keyint=2:min-keyint=2", order: .backwards(2)),
+    Case(name: "depth 2, negative", options: onlyP + ":keyint=3:min-keyint=3", order: .backwards(3)),
+    Case(name: "depth 3, negative", options: onlyP + ":keyint=4:min-keyint=4", order: .backwards(4)),
+    Case(name: "depth 4, negative", options: onlyP + ":keyint=5:min-keyint=5", order: .backwards(5)),
+  ]
+
+  private static var planar: [String: Any] {
+    [
+      kCVPixelBufferPixelFormatTypeKey as String: kCVPixelFormatType_420YpCbCr8Planar
+    ]
+  }
+
+  @Test(arguments: cases) func allPicturesComeInTheirOrder(_ kind: Case) throws {
+    for statement in OrderedStream.Statement.allCases {
+      let scratch = Scratch()
+      let stream = OrderedStream(options: kind.options, order: kind.order, statement: statement)
+      let sums = try stream.write(scratch, "a")
+      #expect(Set(sums).count == OrderedStream.count)
+      for ending in ["264", "mov", "mkv", "ts"] {
+        let note: Comment = "\(kind.name), \(statement), \(ending)"
+        let asset = AVURLAsset(url: scratch.url("a." + ending))
+        for threads in [1, 6] {
+          var settings = Self.planar
+          settings[kVTDecompressionPropertyKey_ThreadCount as String] = threads
+          let samples = try ReaderTests.read(asset, settings: settings)
+          let found = try samples.map { md5(ReaderTests.packed(try #require($0.imageBuffer))) }
+          #expect(found == sums, note)
+          let times = samples.map(\.presentationTimeStamp.seconds)
+          // A bare stream without usability information has no rate of its own.
+          let step = ending == "264" && statement == .nothing ? 1.0 / 30 : 0.04
+          #expect(zip(times, times.dropFirst()).allSatisfy { abs($1 - $0 - step) < 0.002 }, note)
+        }
+      }
+    }
+  }
+
+  /// A session gets the samples as they are stored; its client waits for each, or not, or wants them in order.
+  @Test(arguments: cases) func sessionsGiveAllPictures(_ kind: Case) throws {
+    let scratch = Scratch()
+    let sums = try OrderedStream(options: kind.options, order: kind.order, statement: .nothing)
+      .write(scratch, "a")
+    let samples = try ReaderTests.read(AVURLAsset(url: scratch.url("a.mov")))
+    for flags: VTDecodeFrameFlags in [[], ._EnableAsynchronousDecompression, ._EnableTemporalProcessing] {
+      var made: VTDecompressionSession?
+      let format = try #require(samples.first?.formatDescription)
+      let attributes = Self.planar.mapKeys()
+      VTDecompressionSessionCreate(
+        allocator: nil, formatDescription: format, decoderSpecification: nil,
+        imageBufferAttributes: attributes, outputCallback: nil, decompressionSessionOut: &made)
+      let session = try #require(made)
+      let found = Mutex<[(time: CMTime, sum: String)]>([])
+      for sample in samples where sample.numSamples > 0 && sample.totalSampleSize > 0 {
+        VTDecompressionSessionDecodeFrame(session, sampleBuffer: sample, flags: flags, infoFlagsOut: nil) {
+          _, _, image, time, _ in
+          guard let image else { return }
+          let sum = md5(ReaderTests.packed(image))
+          found.withLock { $0.append((time, sum)) }
+        }
+      }
+      VTDecompressionSessionFinishDelayedFrames(session)
+      VTDecompressionSessionWaitForAsynchronousFrames(session)
+      let all = found.withLock { $0 }
+      #expect(all.sorted { $0.time < $1.time }.map(\.sum) == sums, "\(kind.name), \(flags)")
+      if flags == ._EnableTemporalProcessing { #expect(all.map(\.sum) == sums, "\(kind.name)") }
+      VTDecompressionSessionInvalidate(session)
+    }
+  }
+
+  /// The picture at each time is the one that is shown then.
+  @Test func imageGeneratorsFindEachPicture() throws {
+    let scratch = Scratch()
+    let kind = Self.cases[8]
+    _ = try OrderedStream(options: kind.options, order: kind.order, statement: .nothing).write(scratch, "a")
+    let asset = AVURLAsset(url: scratch.url("a.mov"))
+    let wanted = try ReaderTests.read(
+      asset, settings: [kCVPixelBufferPixelFormatTypeKey as String: kCVPixelFormatType_32BGRA])
+    let generator = AVAssetImageGenerator(asset: asset)
+    (generator.requestedTimeToleranceBefore, generator.requestedTimeToleranceAfter) = (.zero, .zero)
+    for (index, sample) in wanted.enumerated() where index % 5 < 2 {
+      let image = try generator.copyCGImage(at: sample.presentationTimeStamp, actualTime: nil)
+      let bytes = try #require(image.dataProvider?.data as Data?)
+      #expect(bytes == ReaderTests.packed(try #require(sample.imageBuffer)), "\(index)")
+    }
+  }
+}
+
+extension [String: Any] {
+  fileprivate func mapKeys() -> NSDictionary { NSDictionary(dictionary: self) }
+}
