@@ -74,20 +74,26 @@ package final class Demuxer: @unchecked Sendable {
     self.access = access
     self.source = source
     self.interruption = interruption
-    let (context, io, edits) = try Demuxer.open(
+    let (context, io, boxes) = try Demuxer.open(
       url, frameRate: frameRate, access, source: source, interruption: interruption, isFirst: true)
     self.context = context
     self.io = io
     let flags = context.pointee.iformat.map { $0.pointee.flags } ?? 0
     hasJumps = flags & AVFMT_TS_DISCONT != 0
     formatName = context.pointee.iformat.flatMap { $0.pointee.name }.map { String(cString: $0) } ?? ""
+    let reader = io?.reader ?? (url.isLocalFile ? LocalFileReader(path: Demuxer.path(url)) : nil)
     metadata = dictionaryEntries(context.pointee.metadata)
     selected = Set(0..<Int(context.pointee.nb_streams))
     let length = context.pointee.duration
     let begin = context.pointee.start_time == ovt_av_nopts_value() ? 0 : context.pointee.start_time
     let end = length > 0 ? begin.addingClamped(length) : nil
     var found = Demuxer.streams(of: context).compactMap { MediaStream($0, containerEnd: end) }
-    if formatName.hasPrefix("mov") { found = found.map { $0.edited(edits[$0.trackID]) } }
+    if formatName.hasPrefix("mov") {
+      found = found.map { $0.edited(boxes.edits[$0.trackID]).described(boxes) }
+    } else if let reader {
+      if formatName.hasPrefix("matroska") { found = MatroskaTracks(reader).describe(found) }
+      if formatName == "mpegts" { found = TransportScrambling.mark(found, in: reader) }
+    }
 
     let raw = Demuxer.streams(of: context).first
     if ["h264", "hevc"].contains(formatName), let raw {
@@ -190,8 +196,30 @@ package final class Demuxer: @unchecked Sendable {
   }
 
   /// The next sample in file order; nil at the end.
+  ///
+  /// - Throws: `MediaFileError`, of the kind `encrypted` where a stream that was selected is.
   package func next() throws -> MediaPacket? {
-    try lock.withLock { try readNext() }
+    try lock.withLock {
+      try checkProtection()
+      return try readNext()
+    }
+  }
+
+  /// What is encrypted would be decoded to rubbish, or not at all.
+  private func checkProtection() throws {
+    guard let stream = streams.first(where: { $0.isProtected && selected.contains($0.index) }) else { return }
+    throw encrypted(stream.index)
+  }
+
+  private func encrypted(_ index: Int) -> MediaFileError {
+    let what =
+      switch streams[index].kind {
+      case .video: "video"
+      case .audio: "sound"
+      case .subtitle, .data: "track \(streams[index].trackID)"
+      }
+    return MediaFileError(
+      .encrypted, "the \(what) of \(Demuxer.name(url)) is encrypted, and there is no key to it")
   }
 
   // MARK: - Times
@@ -213,6 +241,7 @@ package final class Demuxer: @unchecked Sendable {
     var isWhole = true
     while packets.count < TimeProbe.packets, bytes < TimeProbe.bytes, !look.isEnough(packets) {
       // Damage is told when it is read, not now.
+      // So is encryption, of which a packet is the only sign there may be.
       guard let packet = try? readStored() else {
         isWhole = isAtEnd
         break
@@ -228,7 +257,7 @@ package final class Demuxer: @unchecked Sendable {
     let found = look.origin(times.waiting + (missing?.held ?? []))
     facts.origin = found.origin
     facts.starts = found.starts
-    streams = streams.map { $0.shifted(facts) }
+    streams = streams.map { $0.shifted(facts).reordered(atLeast: look.depths(packets)[$0.index] ?? 0) }
     if !isWhole {
       isFresh = false
       try rewindFile()
@@ -353,6 +382,10 @@ package final class Demuxer: @unchecked Sendable {
       }
       // A transport stream counts its packets: some are missing about here. Matroska's demuxer passes over what it
       // cannot understand.
+      guard !packet.isEncrypted else {
+        streams[packet.streamIndex].isProtected = true
+        throw encrypted(packet.streamIndex)
+      }
       packet.isBesideGap = packet.isCorrupt || messages.contains { $0.contains("EBML") }
       packet.place = readers[packet.streamIndex]?.place(of: packet)
       return stream.isAnnexB ? convert(packet, of: stream) : packet
@@ -400,6 +433,7 @@ package final class Demuxer: @unchecked Sendable {
   /// - Parameter time: In units of the stream's time base.
   package func seek(stream index: Int, to time: Int64) throws {
     try lock.withLock {
+      try checkProtection()
       forget()
       if let elementary {
         let frame = Int(max(0, time))
@@ -520,7 +554,12 @@ package final class Demuxer: @unchecked Sendable {
   }
 
   /// Back to the first sample.
-  package func rewind() throws { try lock.withLock { try rewindFile() } }
+  package func rewind() throws {
+    try lock.withLock {
+      try checkProtection()
+      try rewindFile()
+    }
+  }
 
   private func rewindFile() throws {
     nextUnit = 0
@@ -598,9 +637,9 @@ package final class Demuxer: @unchecked Sendable {
   private static func open(
     _ url: String, frameRate: AVRational?, _ access: MediaAccess, source: (any MediaByteSource)?,
     interruption: MediaInterruption, isFirst: Bool = false
-  ) throws -> (UnsafeMutablePointer<AVFormatContext>, ByteSourceIO?, edits: [Int32: MovieEdits]) {
+  ) throws -> (UnsafeMutablePointer<AVFormatContext>, ByteSourceIO?, boxes: MovieTables.Facts) {
     let path = path(url)
-    let isLocal = source == nil && (!url.contains("://") || url.hasPrefix("file://"))
+    let isLocal = source == nil && url.isLocalFile
     let sequence = isLocal ? ImageSequence(path) : nil
     if let missing = sequence?.missing {
       throw MediaFileError(
@@ -617,10 +656,14 @@ package final class Demuxer: @unchecked Sendable {
     }
     let io = try source.map { try ByteSourceIO($0.makeReader()) }
     if let io { interruption.attach(io.reader) }
-    var edits: [Int32: MovieEdits] = [:]
+    var boxes = MovieTables.Facts()
     // libavformat takes memory for what the headers claim.
     if isFirst, let reader = io?.reader ?? (isLocal ? LocalFileReader(path: path) : nil) {
-      edits = try MovieTables.check(reader, isWhole: isLocal, name: name(url))
+      guard !WebPHeader.isAnimated(reader) else {
+        throw MediaFileError(
+          .unsupportedFormat, "\(name(url)) is an animated WebP; of WebP, single pictures alone are read")
+      }
+      boxes = try MovieTables.check(reader, isWhole: isLocal, name: name(url))
     }
     var context = avformat_alloc_context()
     guard context != nil else { throw MediaFileError(.outOfMemory, "out of memory") }
@@ -667,7 +710,7 @@ package final class Demuxer: @unchecked Sendable {
       let error = MediaFileError.libav(found, "\(Demuxer.name(url)) cannot be read", messages: complaints)
       throw error.kind == .notRecognized ? MediaFileError(.damaged, error.detail, code: found) : error
     }
-    return (opened, io, edits)
+    return (opened, io, boxes)
   }
 
   private static func isJPEG(_ path: String) -> Bool {
@@ -690,6 +733,11 @@ package final class Demuxer: @unchecked Sendable {
   private static func name(_ url: String) -> String {
     (path(url) as NSString).lastPathComponent
   }
+}
+
+extension String {
+  /// A path, or the URL of a file.
+  fileprivate var isLocalFile: Bool { !contains("://") || hasPrefix("file://") }
 }
 
 extension MediaStream {

@@ -20,7 +20,7 @@ extension MediaStream {
     let parameters = codec.pointer.pointee
     let isHEVC = codec.codecID == AV_CODEC_ID_HEVC
     if isAnnexB, !parameterSets.isEmpty, let made = Self.description(of: parameterSets, isHEVC: isHEVC) {
-      return made
+      return try added(to: made)
     }
 
     let extensions = NSMutableDictionary()
@@ -48,13 +48,7 @@ extension MediaStream {
     addColor(to: extensions)
     extensions.setObject(formatName as NSString, forKey: kCMFormatDescriptionExtension_FormatName)
     extensions.setObject(codec.codecName as NSString, forKey: CodecNames.codecNameKey)
-    if sampleAspectRatio.num > 0, sampleAspectRatio.den > 0, sampleAspectRatio.num != sampleAspectRatio.den {
-      let aspect: [CFString: NSNumber] = [
-        kCMFormatDescriptionKey_PixelAspectRatioHorizontalSpacing: NSNumber(value: sampleAspectRatio.num),
-        kCMFormatDescriptionKey_PixelAspectRatioVerticalSpacing: NSNumber(value: sampleAspectRatio.den),
-      ]
-      extensions.setObject(aspect as NSDictionary, forKey: kCMFormatDescriptionExtension_PixelAspectRatio)
-    }
+    addShape(to: extensions)
     if let depth = bitsPerComponent {
       extensions.setObject(NSNumber(value: depth), forKey: kCMFormatDescriptionExtension_BitsPerComponent)
     }
@@ -65,14 +59,66 @@ extension MediaStream {
       extensions.setObject(NSNumber(value: 2), forKey: kCMFormatDescriptionExtension_FieldCount)
     default: break
     }
+    if !isAnnexB { addOrder(to: extensions, record: [UInt8](extradata)) }
+    return try Self.describe(
+      CodecNames.videoType(parameters), width: parameters.width, height: parameters.height, extensions)
+  }
+
+  private static func describe(
+    _ type: CMVideoCodecType, width: Int32, height: Int32, _ extensions: NSDictionary
+  ) throws -> CMFormatDescription {
     var description: CMFormatDescription?
     let status = CMVideoFormatDescriptionCreate(
-      allocator: kCFAllocatorDefault, codecType: CodecNames.videoType(parameters), width: parameters.width,
-      height: parameters.height, extensions: extensions, formatDescriptionOut: &description)
+      allocator: kCFAllocatorDefault, codecType: type, width: width, height: height, extensions: extensions,
+      formatDescriptionOut: &description)
     guard status == noErr, let description else {
       throw MediaFileError(.unsupportedFormat, "the video format cannot be described (\(status))")
     }
     return description
+  }
+
+  /// What was made of parameter sets, with what the container says besides.
+  private func added(to made: CMFormatDescription) throws -> CMFormatDescription {
+    let extensions = NSMutableDictionary()
+    addShape(to: extensions)
+    let atoms =
+      CMFormatDescriptionGetExtension(
+        made, extensionKey: kCMFormatDescriptionExtension_SampleDescriptionExtensionAtoms) as? NSDictionary
+    addOrder(to: extensions, record: (atoms?["avcC" as NSString] as? Data).map { [UInt8]($0) } ?? [])
+    guard extensions.count > 0 else { return made }
+    let all = NSMutableDictionary(
+      dictionary: CMFormatDescriptionGetExtensions(made) as? [AnyHashable: Any] ?? [:])
+    all.addEntries(from: extensions as? [AnyHashable: Any] ?? [:])
+    let size = CMVideoFormatDescriptionGetDimensions(made)
+    return try Self.describe(
+      CMFormatDescriptionGetMediaSubType(made), width: size.width, height: size.height, all)
+  }
+
+  /// The shape of pixels and the part of the picture that is to be seen. What the container says of them counts, and not
+  /// what the stream does (ISO/IEC 14496-12, 12.1.4): where the two differ, square pixels are said to be so.
+  private func addShape(to extensions: NSMutableDictionary) {
+    let told = codec.pointer.pointee.sample_aspect_ratio
+    let aspect = sampleAspectRatio
+    let isOddInStream = told.num > 0 && told.den > 0 && told.num != told.den
+    if aspect.num > 0, aspect.den > 0, aspect.num != aspect.den || isOddInStream {
+      let spacings: [CFString: NSNumber] = [
+        kCMFormatDescriptionKey_PixelAspectRatioHorizontalSpacing: NSNumber(value: aspect.num),
+        kCMFormatDescriptionKey_PixelAspectRatioVerticalSpacing: NSNumber(value: aspect.den),
+      ]
+      extensions.setObject(spacings as NSDictionary, forKey: kCMFormatDescriptionExtension_PixelAspectRatio)
+    }
+    if let cleanAperture {
+      extensions.setObject(
+        cleanAperture.dictionary, forKey: kCMFormatDescriptionExtension_CleanAperture)
+    }
+  }
+
+  /// How far pictures are reordered, where the stream says less than its times show.
+  private func addOrder(to extensions: NSMutableDictionary, record: [UInt8]) {
+    guard codec.codecID == AV_CODEC_ID_H264,
+      ReorderDepth(h264: record, known: 0).frames < min(reorderDepth, 16)
+    else { return }
+    extensions.setObject(NSNumber(value: reorderDepth), forKey: CodecNames.reorderDepthKey)
   }
 
   /// The format from a sample on with which another configuration record comes (`avcC`, `hvcC`).

@@ -47,6 +47,8 @@ package final class MediaPacket: @unchecked Sendable {
   package var isDiscarded: Bool { pointer.pointee.flags & AV_PKT_FLAG_DISCARD != 0 }
   package var isDisposable: Bool { pointer.pointee.flags & AV_PKT_FLAG_DISPOSABLE != 0 }
   package var isCorrupt: Bool { pointer.pointee.flags & AV_PKT_FLAG_CORRUPT != 0 }
+  /// Its bytes are encrypted, as a movie says of single samples (`senc`).
+  var isEncrypted: Bool { av_packet_get_side_data(pointer, AV_PKT_DATA_ENCRYPTION_INFO, nil) != nil }
   package var filePosition: Int64 { pointer.pointee.pos }
 
   /// Moves both times back, in units of the stream's time base.

@@ -62,14 +62,18 @@ package struct MediaStream: Sendable {
   /// How long the last sample lasts by the table, in time units; nil where that is not known, or it is not video.
   package let lastSample: Int64?
   package let averageFrameRate: AVRational
-  package let sampleAspectRatio: AVRational
+  package var sampleAspectRatio: AVRational
   /// How many frames may precede another in decode order and follow it in presentation order.
-  package let reorderDepth: Int
+  package fileprivate(set) var reorderDepth: Int
   /// The 3 by 3 matrix of the track header in libav's layout (16.16 and 2.30 fixed point), if it is not identity.
   package let displayMatrix: [Int32]?
   /// Static HDR metadata of the container, laid out as in the SEI messages of that name.
   package var masteringDisplay: Data?
   package var contentLightLevel: Data?
+  /// The part of the picture that is to be seen, as a movie says; nil where it is all of it.
+  package var cleanAperture: CleanAperture?
+  /// The samples are encrypted.
+  package var isProtected = false
   package let isDefault: Bool
   package let metadata: [String: String]
   /// Parameter sets in Annex B streams, NAL units without start codes; empty where `codec.extradata` is avcC or hvcC.
@@ -102,6 +106,14 @@ extension MediaStream {
     let shift = facts.shift(timeBase)
     stream.startTime = (facts.starts[index] ?? startTime).subtractingClamped(shift)
     stream.editedEnd = editedEnd?.subtractingClamped(shift)
+    return stream
+  }
+
+  /// The stream with what the times of its first packets show of its order.
+  func reordered(atLeast depth: Int) -> MediaStream {
+    guard kind == .video, depth > reorderDepth else { return self }
+    var stream = self
+    stream.reorderDepth = depth
     return stream
   }
 
@@ -183,6 +195,10 @@ extension MediaStream {
     sampleAspectRatio =
       stream.sample_aspect_ratio.num > 0 ? stream.sample_aspect_ratio : parameters.pointee.sample_aspect_ratio
     reorderDepth = Int(max(0, parameters.pointee.video_delay))
+    // Matroska's demuxer keeps the number of the key, that of movies, the sample entry's name.
+    isProtected =
+      av_dict_get(stream.metadata, "enc_key_id", nil, 0) != nil
+      || ["encv", "enca", "drmi", "drms"].contains(codec.codecTag)
     isDefault = stream.disposition & AV_DISPOSITION_DEFAULT != 0
     metadata = dictionaryEntries(stream.metadata)
 

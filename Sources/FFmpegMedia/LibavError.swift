@@ -13,6 +13,8 @@ package struct MediaFileError: Error, Sendable, CustomStringConvertible {
     case notRecognized
     /// The format is known, the content is broken or ends too early.
     case damaged
+    /// The samples are encrypted.
+    case encrypted
     /// There is nothing to play in the file.
     case noStreams
     /// The container cannot hold this kind of media.

@@ -37,6 +37,11 @@ struct MovieTables {
   private var knowsMovieScale = false
   /// By the numbers of the tracks; nil: there is none, or none that can be relied upon.
   private var edits: [Int32: MovieEdits?] = [:]
+  /// By the numbers of the tracks, what their samples are said to be; nil where two tracks have one number.
+  private var descriptions: [Int32: MovieSampleDescription?] = [:]
+  /// Tracks with fragments that have something to decrypt their samples by, and the one that the fragment is of.
+  private var encryptedNumbers: Set<Int32> = []
+  private var fragmentNumber: Int32?
   /// The movie goes on in fragments, of which its edit lists may know nothing.
   private var isFragmented = false
   /// Bytes of compressed headers, once they are not.
@@ -58,12 +63,18 @@ struct MovieTables {
   /// Of lists of more edits, no end is told.
   private static let mostEdits: Int64 = 4096
 
-  /// - Returns: By the number of each track, what its edit list makes of it, where that can be relied upon.
+  /// What the tracks' boxes say that libavformat does not tell, by the number of each track.
+  struct Facts {
+    /// What its edit list makes of a track, where that can be relied upon.
+    var edits: [Int32: MovieEdits] = [:]
+    var descriptions: [Int32: MovieSampleDescription] = [:]
+    /// Tracks some of whose samples are encrypted (ISO/IEC 23001-7, 7.2).
+    var encrypted: Set<Int32> = []
+  }
+
   /// - Throws: `MediaFileError.damaged` if the samples are more than the file has bytes.
-  static func check(
-    _ reader: any MediaByteReader, isWhole: Bool, name: String
-  ) throws -> [Int32: MovieEdits] {
-    guard let length = reader.length.map({ min($0, longest) }), length > 16 else { return [:] }
+  static func check(_ reader: any MediaByteReader, isWhole: Bool, name: String) throws -> Facts {
+    guard let length = reader.length.map({ min($0, longest) }), length > 16 else { return Facts() }
     var tables = MovieTables(
       bytes: ByteWindow(reader), length: length, file: reader as? LocalFileReader)
     var track = Track()
@@ -77,7 +88,10 @@ struct MovieTables {
     guard tables.fit(isWhole: isWhole) else {
       throw MediaFileError(.damaged, "\(name) says that it has more samples than it has bytes")
     }
-    return tables.isFragmented ? [:] : tables.edits.compactMapValues { $0 }
+    return Facts(
+      edits: tables.isFragmented ? [:] : tables.edits.compactMapValues { $0 },
+      descriptions: tables.descriptions.compactMapValues { $0 },
+      encrypted: tables.encryptedNumbers)
   }
 
   private init(bytes: ByteWindow, length: Int64, file: LocalFileReader?) {
@@ -108,6 +122,8 @@ struct MovieTables {
     isBeyondReason = isBeyondReason || tables.isBeyondReason
     isFragmented = isFragmented || tables.isFragmented
     edits.merge(tables.edits) { _, _ in nil }
+    descriptions.merge(tables.descriptions) { _, _ in nil }
+    encryptedNumbers.formUnion(tables.encryptedNumbers)
   }
 
   /// The tables of a track.
@@ -131,6 +147,9 @@ struct MovieTables {
     /// All can be decoded by themselves.
     var areAllSync = true
     var edits: (start: Int64, count: Int64, width: Int64) = (0, 0, 12)
+    var description: MovieSampleDescription?
+    /// There is something to decrypt its samples by.
+    var isEncrypted = false
   }
 
   /// Those that libavformat looks into. What it does not know is text to it, or nothing.
@@ -176,6 +195,7 @@ struct MovieTables {
       } else if Self.containers.contains(type) || type == "meta" {
         if depth < Self.deepest {
           if type == "trak" { track = Track() }
+          if type == "trak" || type == "traf" { fragmentNumber = nil }
           if type == "mvex" { isFragmented = true }
           walk(content, next, depth: depth + 1, &track, isWhole: isWhole)
           if type == "trak" { add(track) }
@@ -237,12 +257,17 @@ struct MovieTables {
     case "elst":
       let width: Int64 = number(0, count: 1) == 1 ? 20 : 12
       track.edits = (start + 8, min(number(4), max(0, end - start - 8) / width), width)
+    case "tfhd": fragmentNumber = Int32(truncatingIfNeeded: number(4))
+    case "senc":
+      track.isEncrypted = true
+      if let fragmentNumber { encryptedNumbers.insert(fragmentNumber) }
     case "trun":
       // Neither durations, sizes, flags nor offsets.
       if number(0) & 0xF00 == 0 { addBare(number(4)) }
     case "stsd":
       // Samples per frame, of a sound description of version 1.
       if number(24, count: 2) == 1, number(44) > 1 { track.samplesPerEntry = Self.leastSamplesPerEntry }
+      track.description = MovieSampleDescription(bytes, start, end)
       search(start, end, &track)
     default: break
     }
@@ -274,6 +299,9 @@ struct MovieTables {
     // Of two tracks with one number nobody can tell which is which.
     if let number = track.number {
       edits.updateValue(edits.keys.contains(number) ? nil : edits(of: track), forKey: number)
+      if track.isEncrypted { encryptedNumbers.insert(number) }
+      let isTwice = descriptions.keys.contains(number)
+      descriptions.updateValue(isTwice ? nil : track.description, forKey: number)
     }
     guard track.edits.count > 1, count > 0 else { return }
     for edit in 0..<track.edits.count {

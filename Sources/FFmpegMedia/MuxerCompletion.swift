@@ -23,6 +23,7 @@ struct MuxerCompletion {
       writer.write(track.items, into: &movie.children[place])
       try setHeader(of: &movie.children[place], track)
       setReferences(of: &movie.children[place], track)
+      setCleanAperture(of: &movie.children[place], track)
       if track.isText, !options.isFragmented { try MuxerTextSamples.compact(&movie.children[place]) }
       if track.kind == .text { setHandler("text", of: &movie.children[place]) }
     }
@@ -79,6 +80,20 @@ struct MuxerCompletion {
     box.children.removeAll { $0.type == "tref" }
     let place = box.children.firstIndex { $0.type == "mdia" } ?? box.children.count
     box.children.insert(MovieBox(type: "tref", bytes: bytes), at: place)
+  }
+
+  /// The part of the pictures that is to be seen (12.1.4), in the description that the track began with: libavformat has no
+  /// place for it.
+  private func setCleanAperture(of box: inout MovieBox, _ track: MuxerTrack) {
+    guard let aperture = track.cleanAperture, var list = box.find("mdia", "minf", "stbl", "stsd") else {
+      return
+    }
+    let size = list.number(8)
+    guard size >= 86, size + 8 <= list.bytes.count else { return }
+    let clap = MovieBox(type: "clap", bytes: aperture.bytes).serialized
+    list.bytes.insert(contentsOf: clap, at: 8 + size)
+    list.bytes.replaceSubrange(8..<12, with: MovieBox.bytes(size + clap.count))
+    box.replace(["mdia", "minf", "stbl", "stsd"], with: list)
   }
 
   /// The header of a movie in fragments, completed; what is no such header comes back as it was.

@@ -62,6 +62,9 @@ extension MuxerTrack {
     {
       sampleAspectRatio = AVRational(num: horizontal.int32Value, den: vertical.int32Value)
     }
+    cleanAperture = (value(kCMFormatDescriptionExtension_CleanAperture) as? NSDictionary).flatMap {
+      CleanAperture($0)
+    }
     if let name = value(kCMFormatDescriptionExtension_ColorPrimaries) as? CFString {
       colorPrimaries = MediaColor.primaries(name)
     }

@@ -37,6 +37,8 @@ package struct MuxerTrack: Sendable {
   package var height: Int32 = 0
   package var sampleAspectRatio = AVRational(num: 0, den: 1)
   package var colorPrimaries = AVCOL_PRI_UNSPECIFIED
+  /// The part of the picture that is to be seen; nil for all of it.
+  package var cleanAperture: CleanAperture?
   package var colorTransfer = AVCOL_TRC_UNSPECIFIED
   package var colorMatrix = AVCOL_SPC_UNSPECIFIED
   package var isFullRange: Bool?
@@ -73,7 +75,7 @@ package struct MuxerTrack: Sendable {
   /// Whether there is something for `MuxerCompletion`.
   var needsCompletion: Bool {
     isText || languageTag != nil || !items.isEmpty || alternateGroup != nil || naturalSize != nil
-      || !references.isEmpty
+      || !references.isEmpty || cleanAperture != nil
   }
 
   /// The language as five bits for each of its three letters.

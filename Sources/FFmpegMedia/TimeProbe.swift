@@ -30,6 +30,25 @@ struct TimeProbe {
     stream.codec.codecID == AV_CODEC_ID_H264 || stream.codec.codecID == AV_CODEC_ID_HEVC
   }
 
+  /// How far pictures are reordered, of the streams whose order is known.
+  func depths(_ packets: [MediaPacket]) -> [Int: Int] {
+    var result: [Int: Int] = [:]
+    for stream in streams where stream.kind == .video && Self.hasOrder(stream) {
+      let places = packets.filter { $0.streamIndex == stream.index }.compactMap(\.place)
+      result[stream.index] = Self.depth(Self.ranks(places))
+    }
+    return result
+  }
+
+  private static func ranks(_ places: [PicturePlace]) -> [Int] {
+    ElementaryStreamIndex.presentationRanks(
+      places.map { (order: $0.order, startsSequence: $0.startsSequence) })
+  }
+
+  private static func depth(_ ranks: [Int]) -> Int {
+    ranks.enumerated().reduce(0) { max($0, $1.offset - $1.element) }
+  }
+
   /// The streams that need picture order counts.
   func ordered(_ packets: [MediaPacket]) -> [Int: (kind: PictureOrderTimes.Kind, depth: Int)] {
     var result: [Int: (kind: PictureOrderTimes.Kind, depth: Int)] = [:]
@@ -37,9 +56,7 @@ struct TimeProbe {
       let own = packets.filter { $0.streamIndex == stream.index && !$0.bytes.isEmpty }
       let places = own.compactMap(\.place)
       guard own.count > 1, places.count == own.count else { continue }
-      let ranks = ElementaryStreamIndex.presentationRanks(
-        places.map { (order: $0.order, startsSequence: $0.startsSequence) })
-      let depth = ranks.enumerated().reduce(0) { max($0, $1.offset - $1.element) }
+      let depth = Self.depth(Self.ranks(places))
       let times = own.map(\.pts)
       let known = times.compactMap { $0 }
       // Anything else than decode order shows that the container knows presentation times.

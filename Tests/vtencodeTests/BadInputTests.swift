@@ -42,6 +42,24 @@ import Testing
     try expectRefusal(["transcoding", "empty.mov", "--out", "out.mp4"], in: folder, saying: "empty.mov")
   }
 
+  /// Nobody can decode it: nothing is written, and damage is not what is wrong.
+  @Test(arguments: subcommands) func encryptedMovie(subcommand: String) throws {
+    let folder = try Folder()
+    let movie = folder.url.appendingPathComponent("secret.mp4").path
+    let made = try CommandLine.run(
+      "/usr/bin/env",
+      [
+        "ffmpeg", "-nostdin", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=160x128:rate=25:duration=1",
+        "-pix_fmt",
+        "yuv420p", "-c:v", "libx264", "-encryption_scheme", "cenc-aes-ctr", "-encryption_key",
+        "00112233445566778899aabbccddeeff", "-encryption_kid", "000102030405060708090a0b0c0d0e0f", movie,
+      ])
+    #expect(made.status == 0, "\(made.complaints)")
+    try expectRefusal(
+      [subcommand, "secret.mp4", "--out", "out.mp4", "--progress", "none"], in: folder, saying: "secret.mp4",
+      "encrypted")
+  }
+
   @Test func folderAsInput() throws {
     try expectRefusal(["transcoding", "."], in: Folder(), saying: "folder")
   }

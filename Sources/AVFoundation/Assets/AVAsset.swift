@@ -156,16 +156,13 @@ open class AVAsset: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sendable
   /// Which references to other files are not followed. See `AVURLAssetReferenceRestrictionsKey`.
   open var referenceRestrictions: AVAssetReferenceRestrictions { file.restrictions }
 
-  open var isReadable: Bool { tracks.contains { $0.isDecodable } }
+  open var isReadable: Bool { tracks.contains { $0.isDecodable } && !hasProtectedContent }
   open var isPlayable: Bool { isReadable }
   open var isExportable: Bool { isReadable }
   open var isComposable: Bool { isReadable }
   /// Whether the content is encrypted.
   open var hasProtectedContent: Bool {
-    file.factsIfReadable?.tracks.contains {
-      ["encv", "enca", "drmi", "drms"].contains($0.stream.codec.codecTag)
-    }
-      ?? false
+    file.factsIfReadable?.tracks.contains { $0.stream.isProtected } ?? false
   }
   /// Whether a photo library would take the movie: H.264 or HEVC.
   open var isCompatibleWithSavedPhotosAlbum: Bool {

@@ -57,7 +57,7 @@ open class AVAssetTrack: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sen
   open var formatDescriptions: [Any] { facts.format.map { [$0] } ?? [] }
   open var isPlayable: Bool { isDecodable }
   /// Whether a decoder is at hand.
-  open var isDecodable: Bool { facts.stream.codec.hasDecoder }
+  open var isDecodable: Bool { facts.stream.codec.hasDecoder && !facts.stream.isProtected }
   open var isEnabled: Bool { facts.stream.isDefault }
   /// No sample lies in another file.
   open var isSelfContained: Bool { true }

@@ -71,17 +71,29 @@ final class TrackFacts: @unchecked Sendable {
     return rate.num > 0 && rate.den > 0 ? CMTime(value: Int64(rate.den), timescale: rate.num) : .invalid
   }
 
-  /// The size that the picture is shown at, before the transform. Pixels whose shape would make a giant of it are taken
-  /// as square: a file of some bytes must not take gigabytes.
+  /// The size that the picture is shown at, before the transform: that of its clean aperture.
   var naturalSize: CGSize {
+    guard stream.kind == .video, let format else { return productionSize }
+    let clean = CMVideoFormatDescriptionGetCleanAperture(format, originIsAtTopLeft: true).size
+    return clean.width > 0 && clean.height > 0 ? squared(clean) : productionSize
+  }
+
+  /// The size of the whole picture in square pixels.
+  var productionSize: CGSize {
     guard stream.kind == .video else { return .zero }
     let parameters = stream.codec.pointer.pointee
-    let (coded, height) = (Double(parameters.width), Double(parameters.height))
+    return squared(CGSize(width: Double(parameters.width), height: Double(parameters.height)))
+  }
+
+  /// Pixels whose shape would make a giant of the picture are taken as square: a file of some bytes must not take
+  /// gigabytes.
+  private func squared(_ size: CGSize) -> CGSize {
+    let (coded, height) = (Double(size.width), Double(size.height))
     var width = coded
     let aspect = stream.sampleAspectRatio
     if aspect.num > 0, aspect.den > 0 { width *= Double(aspect.num) / Double(aspect.den) }
     if width * height > max(PictureTransform.largestArea, coded * height) { width = coded }
-    return CGSize(width: width.rounded(), height: height)
+    return CGSize(width: width.rounded(), height: height.rounded())
   }
 
   var transform: CGAffineTransform {

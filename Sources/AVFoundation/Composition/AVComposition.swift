@@ -34,7 +34,11 @@ open class AVComposition: AVAsset, NSCopying, NSMutableCopying, @unchecked Senda
   /// The end of the longest track.
   override open var duration: CMTime { compositionTracks.map(\.timeRange.end).max() ?? .zero }
   override open var providesPreciseDurationAndTiming: Bool { true }
-  override open var hasProtectedContent: Bool { false }
+  override open var hasProtectedContent: Bool {
+    compositionTracks.contains { track in
+      track.timeline.parts.contains { $0.source?.track.facts.stream.isProtected == true }
+    }
+  }
   /// The size of the first video track, unless one is set.
   open var naturalSize: CGSize {
     compositionLock.withLock { storedNaturalSize }

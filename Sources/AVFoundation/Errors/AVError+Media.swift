@@ -14,6 +14,7 @@ extension AVError {
         (.fileFormatNotRecognized, "Use a movie file that is complete and not of another kind.")
       case .damaged, .badTiming:
         (.fileFailedToParse, "The file is damaged or incomplete: copy or record it again.")
+      case .encrypted: (.contentIsProtected, "Decrypt the file first.")
       case .noStreams: (.noSourceTrack, "Use a file that holds video or sound.")
       case .unsupportedFormat: (.decoderNotFound, "Convert the file to a common format first.")
       case .outOfMemory: (.outOfMemory, "Close other programs, or use a smaller file.")
@@ -35,7 +36,7 @@ extension AVError {
         (.invalidSourceMedia, "Append samples in decode order, each later than the one before.")
       case .noStreams: (.noDataCaptured, "Append at least one sample before finishing.")
       case .outOfMemory: (.outOfMemory, "Close other programs.")
-      case .damaged, .notRecognized, .other: (.unknown, "Try again, on another disk if need be.")
+      case .damaged, .notRecognized, .encrypted, .other: (.unknown, "Try again, on another disk if need be.")
       }
     self.init(code, reason: error.detail, advice: advice, underlying: AVError.posix(error))
   }

@@ -118,6 +118,7 @@ final class ExportJob: @unchecked Sendable {
           kCVPixelBufferPixelFormatTypeKey as String: isDeep
             ? kCVPixelFormatType_420YpCbCr10BiPlanarVideoRange
             : kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange,
+          OVTVideoCropsToCleanApertureKey: true,
           // The encoder needs the processors more.
           kVTDecompressionPropertyKey_ThreadCount as String:
             min(max(ProcessInfo.processInfo.activeProcessorCount / 2, 1), 8),

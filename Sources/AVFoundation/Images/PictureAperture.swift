@@ -33,7 +33,7 @@ struct PictureAperture {
       if !relative.isNull, relative.width > 0, relative.height > 0 { part = relative }
     }
     shown = part
-    let natural = track.naturalSize
+    let natural = track.productionSize
     size = CGSize(width: natural.width * part.width, height: natural.height * part.height)
   }
 

@@ -10,7 +10,8 @@ enum PlaybackSettings {
       kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange, kCVPixelFormatType_420YpCbCr8BiPlanarFullRange,
     ]
     var settings: [String: Any] = [
-      kCVPixelBufferPixelFormatTypeKey as String: formats.map { NSNumber(value: $0) }
+      kCVPixelBufferPixelFormatTypeKey as String: formats.map { NSNumber(value: $0) },
+      OVTVideoCropsToCleanApertureKey: true,
     ]
     if track.facts.stream.codec.isHDR {
       // A screen of this kind shows no more than this.

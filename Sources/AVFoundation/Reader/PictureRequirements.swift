@@ -15,6 +15,8 @@ struct PictureRequirements: Sendable {
   var color: ColorRequirements?
   /// What becomes of the fields of interlaced pictures.
   var fields = FieldRequirements()
+  /// Only what lies within the clean aperture is taken.
+  var crops = false
 
   init(_ settings: [String: Any]) throws {
     func complain(_ reason: String) -> AVError {
@@ -46,6 +48,14 @@ struct PictureRequirements: Sendable {
     height = try size(kCVPixelBufferHeightKey, AVVideoHeightKey)
     color = try settings[AVVideoColorPropertiesKey].map { try ColorRequirements($0) }
     fields = try FieldRequirements(settings)
+    if let value = settings[OVTVideoCropsToCleanApertureKey] {
+      guard let flag = value as? NSNumber else {
+        throw AVError(
+          .unsupportedOutputSettings,
+          reason: "Whether to crop to the clean aperture is neither true nor false.")
+      }
+      crops = flag.boolValue
+    }
     if fields.temporal != nil, width != nil || height != nil {
       throw AVError(
         .unsupportedOutputSettings, reason: "Pictures cannot be scaled before they are deinterlaced.",
@@ -69,8 +79,10 @@ extension PictureRequirements {
     if !formats.isEmpty {
       attributes[kCVPixelBufferPixelFormatTypeKey] = formats.map { NSNumber(value: $0) } as NSArray
     }
-    if let width { attributes[kCVPixelBufferWidthKey] = NSNumber(value: width) }
-    if let height { attributes[kCVPixelBufferHeightKey] = NSNumber(value: height) }
+    // What is cropped is scaled when that has been done.
+    let isCropped = cropper(description) != nil
+    if let width, !isCropped { attributes[kCVPixelBufferWidthKey] = NSNumber(value: width) }
+    if let height, !isCropped { attributes[kCVPixelBufferHeightKey] = NSNumber(value: height) }
     var options = color?.options ?? DecompressionOptions()
     options.threads = threads
     let made = VTDecompressionSession.make(description, attributes: attributes, options: options)

@@ -15,6 +15,8 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
   private let areStills: Bool
   private var session: VTDecompressionSession
   private let copier: PictureCopier
+  /// Takes off what is not to be seen; nil where that is nothing.
+  private let cropper: PictureCropper?
   private var samples = PictureSamples()
   private let isInterrupted = Atomic(false)
 
@@ -85,6 +87,7 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
     self.description = description
     session = try requirements.makeSession(description, codecName: track.stream.codec.codecName)
     copier = PictureCopier()
+    cropper = requirements.cropper(description)
     times = PictureTimes(frameDuration: track.minFrameDuration)
     demuxer.select([track.stream.index])
   }
@@ -132,7 +135,7 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
       // Who is interrupted has found no end of the file.
       if isInterrupted.load(ordering: .relaxed) || demuxer.isInterrupted { return nil }
       if isDrained {
-        if let failure, hasEverShown, damage.isTolerated {
+        if let failure, hasEverShown, damage.tolerates(failure) {
           damage.noteEnd(AVError.reading(failure))
         } else if let failure {
           throw failure
@@ -292,7 +295,9 @@ final class PictureSource: InterruptibleSource, @unchecked Sendable {
     if picture.time >= end { return }
     let timing = CMSampleTimingInfo(
       duration: picture.duration, presentationTimeStamp: picture.time, decodeTimeStamp: .invalid)
-    let buffer = picture.isCopy ? picture.buffer : try copier.copy(picture.buffer)
+    let buffer =
+      try cropper.map { try $0.crop(picture.buffer) }
+      ?? (picture.isCopy ? picture.buffer : copier.copy(picture.buffer))
     ready.append(try samples.make(buffer, timing))
   }
 

@@ -142,7 +142,7 @@ final class SoundSource: SampleSource {
         }
       }
       guard !isDrained else {
-        if let failure, hasGiven, damage.isTolerated, !demuxer.isInterrupted {
+        if let failure, hasGiven, damage.tolerates(failure), !demuxer.isInterrupted {
           damage.noteEnd(AVError.reading(failure))
         } else if let failure {
           throw failure

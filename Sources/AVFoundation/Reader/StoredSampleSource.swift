@@ -64,7 +64,7 @@ final class StoredSampleSource: SampleSource {
       if atEnd { return nil }
       let next: MediaPacket?
       do { next = try demuxer.next() } catch {
-        guard hasGiven, damage.isTolerated, !demuxer.isInterrupted else { throw error }
+        guard hasGiven, damage.tolerates(error), !demuxer.isInterrupted else { throw error }
         damage.noteEnd(AVError.reading(error))
         next = nil
       }

@@ -111,6 +111,7 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
     let cursors = try tracks.map { track in
       // Pixels that are not square are made so.
       if compositor is LayerCompositor {
+        settings[OVTVideoCropsToCleanApertureKey] = true
         settings[kCVPixelBufferWidthKey as String] = Int(clamping: Double(track.naturalSize.width))
         settings[kCVPixelBufferHeightKey as String] = Int(clamping: Double(track.naturalSize.height))
       }

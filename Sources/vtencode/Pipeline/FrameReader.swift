@@ -58,6 +58,8 @@ final class FrameReader {
     }
     var settings: [String: Any] = [
       kCVPixelBufferPixelFormatTypeKey as String: pixelFormat,
+      // What lies outside of it is not to be seen, and the output has no word for that which all players know.
+      OVTVideoCropsToCleanApertureKey: true,
       kVTDecompressionPropertyKey_ThreadCount as String: Self.threads,
     ]
     if let deinterlacing {
@@ -128,7 +130,13 @@ final class FrameReader {
 }
 
 extension MovieSource {
+  /// What is said of an input with samples that nobody can decode without a key.
+  static func isEncrypted(_ name: String) -> Failure {
+    Failure("'\(name)' is encrypted, and there is no key to it; decrypt it first")
+  }
+
   func failure(_ error: (any Error)?) -> Failure {
+    if (error as? AVError)?.code == .contentIsProtected { return Self.isEncrypted(name) }
     let reason = error.map { " (\(Failure.describe($0)))" } ?? ""
     return Failure("'\(name)' cannot be read to its end\(reason); it may be damaged or cut off")
   }

@@ -25,7 +25,7 @@ struct MovieSink: SampleSink {
     let video = makeVideoInput(format: first.formatDescription)
     guard writer.canAdd(video) else { throw Failure("a .\(ending) file cannot hold this video; try .mov") }
     writer.add(video)
-    let (sounds, report) = try makeSounds(for: writer)
+    let (sounds, report) = try await makeSounds(for: writer)
     var (texts, textReport) = try await makeTexts(for: writer, video: video)
     guard writer.startWriting() else { throw failure(writer) }
     writer.startSession(atSourceTime: start)
@@ -96,12 +96,17 @@ struct MovieSink: SampleSink {
   }
 
   /// The sound tracks that go into the file, and what is to be said of them.
-  private func makeSounds(for writer: AVAssetWriter) throws -> ([SoundTrack], SoundReport) {
+  private func makeSounds(for writer: AVAssetWriter) async throws -> ([SoundTrack], SoundReport) {
     var tracks: [SoundTrack] = []
     var report = SoundReport()
     report.total = source.sounds.count
     guard plan.audio != .none else { return (tracks, report) }
     for facts in source.sounds {
+      if try await facts.isEncrypted(in: source.asset) {
+        throw Failure(
+          "sound track \(facts.number) of '\(source.name)' is encrypted, and there is no key to it; leave the sound "
+            + "out with --no-audio, or decrypt it first")
+      }
       let encodes = plan.audio == .aac || plan.audio == .auto && !facts.isPlayable(in: type)
       do {
         let sound = try SoundTrack(source, facts, encodes: encodes, bitRate: plan.audioBitRate, gate: gate)

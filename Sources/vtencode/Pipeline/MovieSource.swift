@@ -52,16 +52,23 @@ struct MovieSource: Sendable {
     guard let video = videoTracks.first else {
       throw Failure("'\(path)' has no video track; give a movie that has one")
     }
-    let (size, rate, dataRate, range, timescale, transform, formats) = try await video.load(
+    let (size, rate, dataRate, range, timescale, storedTransform, formats) = try await video.load(
       .naturalSize, .nominalFrameRate, .estimatedDataRate, .timeRange, .naturalTimeScale, .preferredTransform,
       .formatDescriptions
     )
+    // Only for want of a key, that is: without a decoder it is told by the reader.
+    if try await asset.load(.hasProtectedContent), !video.isDecodable { throw Self.isEncrypted(path) }
     guard let format = formats.first else {
       throw Failure("'\(path)' does not say how its video is coded; it may be damaged")
     }
     let coded = CMVideoFormatDescriptionGetDimensions(format)
-    let width = coded.width > 0 ? Int(coded.width) : Int(clamping: Double(size.width))
-    let height = coded.height > 0 ? Int(coded.height) : Int(clamping: Double(size.height))
+    var width = coded.width > 0 ? Int(coded.width) : Int(clamping: Double(size.width))
+    var height = coded.height > 0 ? Int(coded.height) : Int(clamping: Double(size.height))
+    var transform = storedTransform
+    if let clean = Self.cleanSize(format) {
+      (width, height) = clean
+      transform = transform.movedToOrigin(ofWidth: width, height: height)
+    }
     let frameRate = rate > 0 ? Double(rate) : 30
     if let streamFrameRate, abs(frameRate / streamFrameRate - 1) > 0.01 {
       throw Failure(refusalOfFrameRate(path))
@@ -91,6 +98,24 @@ struct MovieSource: Sendable {
       frameRate: frameRate, dataRate: dataRate.isFinite ? Double(dataRate) : 0, duration: range.duration,
       timescale: timescale, transform: transform,
       format: format, streamFrameRate: streamFrameRate)
+  }
+
+  /// The size of the pictures that the reader gives, where they are cropped to their clean aperture: on whole chroma
+  /// samples, inwards. nil where they are not.
+  private static func cleanSize(_ format: CMFormatDescription) -> (width: Int, height: Int)? {
+    let coded = CMVideoFormatDescriptionGetDimensions(format)
+    let clean = CMVideoFormatDescriptionGetCleanAperture(format, originIsAtTopLeft: true)
+      .intersection(CGRect(x: 0, y: 0, width: Int(coded.width), height: Int(coded.height)))
+    guard !clean.isNull else { return nil }
+    func length(_ start: CGFloat, _ end: CGFloat, _ whole: Int32) -> Int {
+      let last = end >= CGFloat(whole) ? Int(whole) : Int((end / 2 + 1e-6).rounded(.down)) * 2
+      return last - Int((start / 2 - 1e-6).rounded(.up)) * 2
+    }
+    let size = (
+      width: length(clean.minX, clean.maxX, coded.width), height: length(clean.minY, clean.maxY, coded.height)
+    )
+    guard size.width >= 2, size.height >= 2, size != (Int(coded.width), Int(coded.height)) else { return nil }
+    return size
   }
 
   static func refusalOfFrameRate(_ name: String) -> String {
@@ -172,5 +197,15 @@ struct MovieSource: Sendable {
       as? String
     return transfer == kCMFormatDescriptionTransferFunction_SMPTE_ST_2084_PQ as String
       || transfer == kCMFormatDescriptionTransferFunction_ITU_R_2100_HLG as String
+  }
+}
+
+extension CGAffineTransform {
+  /// The same turn for pictures of a size, so that what is shown begins at zero.
+  fileprivate func movedToOrigin(ofWidth width: Int, height: Int) -> CGAffineTransform {
+    guard !isIdentity else { return self }
+    let linear = CGAffineTransform(a: a, b: b, c: c, d: d, tx: 0, ty: 0)
+    let box = CGRect(x: 0, y: 0, width: width, height: height).applying(linear)
+    return CGAffineTransform(a: a, b: b, c: c, d: d, tx: -box.minX, ty: -box.minY)
   }
 }

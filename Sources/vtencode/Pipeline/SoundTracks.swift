@@ -18,6 +18,12 @@ struct SoundFacts: Sendable {
     (languageCode, isEnabled) = try await track.load(.languageCode, .isEnabled)
   }
 
+  /// Whether nobody can decode it for want of a key.
+  func isEncrypted(in asset: AVAsset) async throws -> Bool {
+    let (isProtected, isDecodable) = try await (asset.load(.hasProtectedContent), track.load(.isDecodable))
+    return isProtected && !isDecodable
+  }
+
   var channels: Int {
     min(max(Int(format?.audioStreamBasicDescription?.mChannelsPerFrame ?? 2), 1), 8)
   }

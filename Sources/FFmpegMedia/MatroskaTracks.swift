@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+import CFFmpeg
+import Foundation
+
+/// What a Matroska file says of its tracks that libavformat does not tell (RFC 9559, 5.1.4): that they are encrypted
+/// without a name for the key, and that the edges of pictures are not to be seen.
+struct MatroskaTracks {
+  fileprivate struct Track {
+    var type = 0
+    var isEncrypted = false
+    /// Pixels to take off, in the order left, top, right, bottom.
+    var crop = [0, 0, 0, 0]
+    var display = (width: 0, height: 0, unit: 0)
+  }
+
+  private enum ID {
+    static let header: UInt64 = 0x1A45_DFA3
+    static let segment: UInt64 = 0x1853_8067
+    static let cluster: UInt64 = 0x1F43_B675
+    static let tracks: UInt64 = 0x1654_AE6B
+    static let entry: UInt64 = 0xAE
+    static let type: UInt64 = 0x83
+    static let video: UInt64 = 0xE0
+    static let encodings: UInt64 = 0x6D80
+    static let encoding: UInt64 = 0x6240
+    static let encodingType: UInt64 = 0x5033
+    /// Left, top, right, bottom.
+    static let crop: [UInt64] = [0x54CC, 0x54BB, 0x54DD, 0x54AA]
+    static let displayWidth: UInt64 = 0x54B0
+    static let displayHeight: UInt64 = 0x54BA
+    static let displayUnit: UInt64 = 0x54B2
+  }
+
+  private let bytes: ByteWindow
+  private var tracks: [Track] = []
+  /// Elements that may still be looked at: a file may say anything.
+  private var budget = 1 << 14
+
+  init(_ reader: any MediaByteReader) {
+    bytes = ByteWindow(reader)
+    // As long as a file may be where nobody knows how long it is.
+    let end = min(reader.length ?? 1 << 62, 1 << 62)
+    forEach(in: 0..<end) { reader, id, body in
+      guard id == ID.segment else { return id == ID.header }
+      reader.forEach(in: body) { reader, id, body in
+        if id == ID.tracks { reader.forEach(in: body) { $0.readEntry($1, $2) } }
+        return id != ID.cluster && id != ID.tracks
+      }
+      return false
+    }
+  }
+
+  /// The streams of the file, in its order, with what was found.
+  func describe(_ streams: [MediaStream]) -> [MediaStream] {
+    // Video, sound and subtitles; libavformat makes streams of them in this order.
+    func places(_ type: Int) -> [Track] { tracks.filter { $0.type == type } }
+    var counts: [MediaStream.Kind: Int] = [:]
+    return streams.map { stream in
+      let own: [Track]
+      switch stream.kind {
+      case .video: own = places(1)
+      case .audio: own = places(2)
+      case .subtitle: own = places(0x11)
+      case .data: return stream
+      }
+      let place = counts[stream.kind, default: 0]
+      counts[stream.kind] = place + 1
+      // Of tracks that libavformat leaves out nobody can tell which are left.
+      let count = streams.count { $0.kind == stream.kind }
+      guard own.count == count, place < own.count else { return stream }
+      return own[place].describe(stream)
+    }
+  }
+
+  private mutating func readEntry(_ id: UInt64, _ body: Range<Int64>) -> Bool {
+    guard id == ID.entry else { return true }
+    var track = Track()
+    forEach(in: body) { reader, id, body in
+      switch id {
+      case ID.type: track.type = reader.number(body)
+      case ID.encodings:
+        reader.forEach(in: body) { reader, id, body in
+          guard id == ID.encoding else { return true }
+          reader.forEach(in: body) { reader, id, body in
+            // 0: compressed, 1: encrypted.
+            if id == ID.encodingType, reader.number(body) == 1 { track.isEncrypted = true }
+            return true
+          }
+          return true
+        }
+      case ID.video:
+        reader.forEach(in: body) { reader, id, body in
+          if let side = ID.crop.firstIndex(of: id) { track.crop[side] = reader.number(body) }
+          if id == ID.displayWidth { track.display.width = reader.number(body) }
+          if id == ID.displayHeight { track.display.height = reader.number(body) }
+          if id == ID.displayUnit { track.display.unit = reader.number(body) }
+          return true
+        }
+      default: break
+      }
+      return true
+    }
+    tracks.append(track)
+    return true
+  }
+
+  // MARK: Elements
+
+  /// Goes through the elements in a part of the file until one answers false.
+  private mutating func forEach(
+    in range: Range<Int64>, _ body: (inout MatroskaTracks, UInt64, Range<Int64>) -> Bool
+  ) {
+    var at = range.lowerBound
+    while at < range.upperBound, budget > 0 {
+      budget -= 1
+      guard let (id, idLength) = variable(at, keepsMarker: true),
+        let (size, sizeLength) = variable(at + idLength, keepsMarker: false)
+      else { return }
+      let start = at + idLength + sizeLength
+      // All ones: the length is not known, as of a segment that was sent live.
+      let isUnknown = size == UInt64(1) << (7 * UInt64(sizeLength)) - 1
+      let end = isUnknown ? range.upperBound : start.addingClamped(Int64(clamping: size))
+      guard start <= range.upperBound else { return }
+      guard body(&self, id, start..<max(start, min(end, range.upperBound))) else { return }
+      at = end
+    }
+  }
+
+  /// A number of variable length (RFC 8794, 4).
+  private func variable(_ at: Int64, keepsMarker: Bool) -> (UInt64, length: Int64)? {
+    guard let first = bytes.read(at, 1)?.first, first > 0 else { return nil }
+    let length = first.leadingZeroBitCount + 1
+    guard let all = bytes.read(at, length) else { return nil }
+    let value = all.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    let marker = UInt64(1) << UInt64(7 * length)
+    return (keepsMarker ? value : value & (marker - 1), Int64(length))
+  }
+
+  /// An unsigned integer; 0 if it is too large to be believed.
+  private func number(_ body: Range<Int64>) -> Int {
+    guard (1...4).contains(body.count), let all = bytes.read(body.lowerBound, body.count) else { return 0 }
+    return all.reduce(0) { $0 << 8 | Int($1) }
+  }
+}
+
+extension MatroskaTracks.Track {
+  fileprivate func describe(_ stream: MediaStream) -> MediaStream {
+    var stream = stream
+    if isEncrypted { stream.isProtected = true }
+    let (width, height) = (stream.codec.pointer.pointee.width, stream.codec.pointer.pointee.height)
+    guard stream.kind == .video, crop.contains(where: { $0 > 0 }),
+      let aperture = CleanAperture(
+        ofWidth: width, height: height, left: crop[0], top: crop[1], right: crop[2], bottom: crop[3])
+    else { return stream }
+    stream.cleanAperture = aperture
+    // The size to show is that of what is left, and without one pixels are square; libavformat takes it for the size of the
+    // whole picture. Units up to inches and the shape (3) give the shape alone.
+    var aspect = AVRational(num: 1, den: 1)
+    if display.width > 0, display.height > 0, display.unit <= 3 {
+      av_reduce(
+        &aspect.num, &aspect.den, Int64(display.width) * Int64(aperture.height.numerator),
+        Int64(display.height) * Int64(aperture.width.numerator), Int64(Int32.max))
+    }
+    stream.sampleAspectRatio = aspect
+    return stream
+  }
+}
