@@ -233,6 +233,12 @@ struct Primaries {
     return (0..<9).map { columns[$0] * scale[$0 % 3] }
   }
 
+  /// What red and blue weigh in the luminance of white.
+  var lumaWeights: (red: Double, blue: Double) {
+    let m = toXYZ
+    return (m[3], m[5])
+  }
+
   /// Bradford's adaptation of one white to another.
   private static func adaptation(_ from: Chromaticity, _ to: Chromaticity) -> [Double] {
     if from == to { return [1, 0, 0, 0, 1, 0, 0, 0, 1] }
@@ -255,7 +261,7 @@ struct Primaries {
     }
   }
 
-  private static func invert(_ m: [Double]) -> [Double] {
+  static func invert(_ m: [Double]) -> [Double] {
     let c = [
       m[4] * m[8] - m[5] * m[7], m[2] * m[7] - m[1] * m[8], m[1] * m[5] - m[2] * m[4],
       m[5] * m[6] - m[3] * m[8], m[0] * m[8] - m[2] * m[6], m[2] * m[3] - m[0] * m[5],

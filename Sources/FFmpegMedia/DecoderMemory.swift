@@ -164,6 +164,7 @@ final class DecoderMemory: @unchecked Sendable {
   /// the picture does not begin at the buffer's first pixel.
   func pixelBuffer(of frame: UnsafePointer<AVFrame>) -> CVPixelBuffer? {
     guard isDirect, let reference = frame.pointee.buf.0, frame.pointee.crop_left == 0,
+      !MatrixConversion.isNeeded(UInt8(clamping: frame.pointee.colorspace.rawValue)),
       frame.pointee.crop_top == 0,
       let picture = directPictures.picture(of: reference)
     else { return nil }
@@ -184,8 +185,10 @@ final class DecoderMemory: @unchecked Sendable {
   }
 
   /// A pixel buffer with a copy of a finished frame, in the format that comes closest.
+  ///
+  /// - Returns: with the code point of its matrix, which is another one where the frame's has no name in Core Video.
   func copy(_ frame: UnsafePointer<AVFrame>, _ conversion: PictureConversion) throws(CodecError)
-    -> CVPixelBuffer
+    -> (CVPixelBuffer, matrix: UInt8)
   {
     var (format, isFullRange) = FrameFormat.plain(
       AVPixelFormat(frame.pointee.format), isFullRange: frame.pointee.color_range == AVCOL_RANGE_JPEG)
@@ -195,6 +198,7 @@ final class DecoderMemory: @unchecked Sendable {
     }
     let visible = FrameFormat.visibleRect(frame)
     guard visible.width > 0, visible.height > 0 else { throw .malfunction("a frame without pixels") }
+    format = FrameFormat.withoutUnwantedAlpha(format, preferred: preferred)
     let code = FrameFormat.target(of: format, isFullRange: isFullRange, preferred: preferred)
     let request = PictureRequest(
       format: PictureFormat(rawValue: code), width: visible.width, height: visible.height)
@@ -215,12 +219,37 @@ final class DecoderMemory: @unchecked Sendable {
       let (target, info) = try PixelConverter.view(buffer)
       var targetMeaning = meaning
       targetMeaning.isFullRange = info.isFullRange
-      try conversion.convert(source.cropped(to: visible), meaning, to: target, targetMeaning)
+      var picture = source.cropped(to: visible)
+      let change =
+        Self.isYCbCr(format)
+        ? MatrixConversion(
+          matrix: meaning.matrix, primaries: UInt8(clamping: frame.pointee.color_primaries.rawValue),
+          transfer: UInt8(clamping: frame.pointee.color_trc.rawValue), isFullRange: isFullRange,
+          height: visible.height) : nil
+      // Holds what `picture` shows until the end.
+      var between: PictureMemory?
+      if let change {
+        between = PictureMemory(format: AV_PIX_FMT_YUV444P16LE, width: picture.width, height: picture.height)
+        guard let between else { throw PixelConversionError.failed }
+        try conversion.convert(picture, meaning, to: between.view, meaning)
+        change.apply(to: between.view)
+        picture = between.view
+        (meaning.matrix, targetMeaning.matrix) = (change.target, change.target)
+      }
+      try withExtendedLifetime(between) { () throws(PixelConversionError) in
+        try conversion.convert(picture, meaning, to: target, targetMeaning)
+      }
     } catch {
       let name = av_get_pix_fmt_name(format).map { String(cString: $0) } ?? "unknown"
       throw .unsupported("pictures of the pixel format \(name)")
     }
-    return buffer
+    return (buffer, meaning.matrix)
+  }
+
+  private static func isYCbCr(_ format: AVPixelFormat) -> Bool {
+    guard let facts = av_pix_fmt_desc_get(format) else { return false }
+    return facts.pointee.nb_components == 3 && !PixelFormatInfo.isRGB(format)
+      && facts.pointee.flags & UInt64(AV_PIX_FMT_FLAG_PAL) == 0
   }
 }
 

@@ -297,8 +297,10 @@ public final class FFmpegVideoDecoder: VideoDecoder {
     do throws(CodecError) {
       let buffer: CVPixelBuffer
       let direct = memory.pixelBuffer(of: frame)
-      if let direct { buffer = direct } else { buffer = try memory.copy(frame, conversion) }
+      var matrix: UInt8?
+      if let direct { buffer = direct } else { (buffer, matrix) = try memory.copy(frame, conversion) }
       var picture = FrameFormat.describe(frame, as: buffer)
+      if let matrix { picture.color.matrix = matrix }
       picture.isReference = direct != nil
       picture.hasUnknownFields = isEarly
       if !picture.isDamaged { picture.isDamaged = memory.underWay.isConcealed(frame.pointee.pts) }

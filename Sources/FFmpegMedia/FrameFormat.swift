@@ -17,6 +17,18 @@ enum FrameFormat {
     }
   }
 
+  /// The format without its alpha, where the client likes a format best that has luma and chroma, but no alpha: its
+  /// samples stay what they are, and need not be taken to RGB, which has no room for all of them.
+  static func withoutUnwantedAlpha(_ format: AVPixelFormat, preferred: [PictureFormat]) -> AVPixelFormat {
+    guard let wish = preferred.first, PixelConverter.isYCbCr(wish.rawValue),
+      !PixelConverter.hasAlpha(wish.rawValue), let name = av_get_pix_fmt_name(format)
+    else { return format }
+    let text = String(cString: name)
+    guard text.hasPrefix("yuva4") else { return format }
+    let plain = av_get_pix_fmt("yuv" + text.dropFirst(4))
+    return plain == AV_PIX_FMT_NONE ? format : plain
+  }
+
   static func isGray(_ format: AVPixelFormat) -> Bool {
     guard let descriptor = av_pix_fmt_desc_get(format) else { return false }
     // Alone, or with alpha.
@@ -60,6 +72,10 @@ enum FrameFormat {
     let flags = descriptor.pointee.flags
     let isRGB = flags & UInt64(AV_PIX_FMT_FLAG_RGB) != 0 || flags & UInt64(AV_PIX_FMT_FLAG_PAL) != 0
     let hasAlpha = flags & UInt64(AV_PIX_FMT_FLAG_ALPHA) != 0
+    // Luma and chroma stay what they are, where there is a format for them.
+    if hasAlpha, isDeep, !isRGB, descriptor.pointee.nb_components == 4 {
+      return kCVPixelFormatType_4444AYpCbCr16
+    }
     if isRGB || hasAlpha { return isDeep ? kCVPixelFormatType_64RGBALE : kCVPixelFormatType_32BGRA }
     let isGray = descriptor.pointee.nb_components < 3
     if isGray || descriptor.pointee.log2_chroma_h > 0 && descriptor.pointee.log2_chroma_w > 0 {
@@ -97,7 +113,9 @@ enum FrameFormat {
     picture.isTopFieldFirst = ovt_frame_is_top_field_first(frame) != 0
     picture.isDamaged = fields.decode_error_flags != 0 || fields.flags & AV_FRAME_FLAG_CORRUPT != 0
     if let descriptor = av_pix_fmt_desc_get(AVPixelFormat(fields.format)) {
-      picture.hasStraightAlpha = descriptor.pointee.flags & UInt64(AV_PIX_FMT_FLAG_ALPHA) != 0
+      picture.hasStraightAlpha =
+        descriptor.pointee.flags & UInt64(AV_PIX_FMT_FLAG_ALPHA) != 0
+        && PixelConverter.hasAlpha(CVPixelBufferGetPixelFormatType(buffer))
     }
     picture.masteringDisplay = HDRSideData.masteringDisplay(of: frame)
     picture.contentLightLevel = HDRSideData.contentLightLevel(of: frame)
