@@ -188,7 +188,7 @@ final class DecoderMemory: @unchecked Sendable {
   ///
   /// - Returns: with the code point of its matrix, which is another one where the frame's has no name in Core Video.
   func copy(_ frame: UnsafePointer<AVFrame>, _ conversion: PictureConversion) throws(CodecError)
-    -> (CVPixelBuffer, matrix: UInt8)
+    -> (buffer: CVPixelBuffer, matrix: UInt8)
   {
     var (format, isFullRange) = FrameFormat.plain(
       AVPixelFormat(frame.pointee.format), isFullRange: frame.pointee.color_range == AVCOL_RANGE_JPEG)

@@ -704,7 +704,13 @@ package final class Demuxer: @unchecked Sendable {
       throw MediaFileError.libav(code, "\(Demuxer.name(url)) cannot be opened", messages: messages)
     }
     let (found, complaints) = LibavLog.collect { avformat_find_stream_info(opened, nil) }
-    guard found >= 0 else {
+    // What is scrambled makes no sense to libavformat; that it is, it does not say.
+    let isScrambled =
+      found < 0 && opened.pointee.iformat.map { String(cString: $0.pointee.name) } == "mpegts"
+      && (io?.reader ?? (isLocal ? LocalFileReader(path: path) : nil)).map {
+        TransportScrambling.isFound(in: $0, of: streams(of: opened).map { Int($0.pointee.id) })
+      } == true
+    guard found >= 0 || isScrambled else {
       avformat_close_input(&context)
       if let failure = io?.failure { throw failure }
       let error = MediaFileError.libav(found, "\(Demuxer.name(url)) cannot be read", messages: complaints)

@@ -35,6 +35,11 @@ enum TransportScrambling {
     }
   }
 
+  /// Whether one of some streams is scrambled.
+  static func isFound(in reader: any MediaByteReader, of numbers: [Int]) -> Bool {
+    counts(of: Set(numbers), in: reader).values.contains { $0.isScrambled }
+  }
+
   private static func counts(of numbers: Set<Int>, in reader: any MediaByteReader) -> [Int: Count] {
     var counts: [Int: Count] = [:]
     var buffer = [UInt8](repeating: 0, count: chunk)

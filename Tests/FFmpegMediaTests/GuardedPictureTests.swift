@@ -189,7 +189,7 @@ import Testing
       view.strides[0], view.strides[1], view.strides[2]
     )
     let memory = DecoderMemory(VideoDecoderConfiguration(codec: .h264), isDirect: false)
-    let picture = try memory.copy(frame, PictureConversion(filter: .bicubic, threads: 1))
+    let picture = try memory.copy(frame, PictureConversion(filter: .bicubic, threads: 1)).buffer
     #expect(CVPixelBufferGetWidth(picture) == width - left)
     #expect(CVPixelBufferGetHeight(picture) == height - top)
     let part = try GuardedPicture(
