@@ -186,7 +186,8 @@ final class DecoderMemory: @unchecked Sendable {
 
   /// A pixel buffer with a copy of a finished frame, in the format that comes closest.
   ///
-  /// - Returns: with the code point of its matrix, which is another one where the frame's has no name in Core Video.
+  /// - Returns: with the code point of its matrix, which is another one where the frame's has no name in Core
+  /// Video.
   func copy(_ frame: UnsafePointer<AVFrame>, _ conversion: PictureConversion) throws(CodecError)
     -> (buffer: CVPixelBuffer, matrix: UInt8)
   {

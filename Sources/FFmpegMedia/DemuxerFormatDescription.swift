@@ -94,8 +94,9 @@ extension MediaStream {
       CMFormatDescriptionGetMediaSubType(made), width: size.width, height: size.height, all)
   }
 
-  /// The shape of pixels and the part of the picture that is to be seen. What the container says of them counts, and not
-  /// what the stream does (ISO/IEC 14496-12, 12.1.4): where the two differ, square pixels are said to be so.
+  /// The shape of pixels and the part of the picture that is to be seen. What the container says of them
+  /// counts, and not what the stream does (ISO/IEC 14496-12, 12.1.4): where the two differ, square pixels are
+  /// said to be so.
   private func addShape(to extensions: NSMutableDictionary) {
     let told = codec.pointer.pointee.sample_aspect_ratio
     let aspect = sampleAspectRatio

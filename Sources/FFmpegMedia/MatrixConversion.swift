@@ -2,9 +2,9 @@
 import CFFmpeg
 import Foundation
 
-/// Takes YCbCr of a matrix that Core Video has no name for to one that it has, so that what a picture's attachments say is
-/// true of it: FCC (4), YCgCo (8), constant luminance of BT.2020 (10) and of the stream's own primaries (13), and ICtCp (14)
-/// of H.273, 8.3.
+/// Takes YCbCr of a matrix that Core Video has no name for to one that it has, so that what a picture's
+/// attachments say is true of it: FCC (4), YCgCo (8), constant luminance of BT.2020 (10) and of the stream's
+/// own primaries (13), and ICtCp (14) of H.273, 8.3.
 ///
 /// It works on 4:4:4 with 16 bits, whose samples are those of the stream, shifted up to the highest bit.
 struct MatrixConversion {
@@ -38,7 +38,8 @@ struct MatrixConversion {
       guard let own = Weights(matrix: 4) else { return nil }
       kind = Self.linear(own.toRGB, codes, weights, codes)
     case 8:
-      // Luma, green and orange difference: G' = Y + Cg, R' = Y - Cg + Co, B' = Y - Cg - Co. Chroma has the range of luma.
+      // Luma, green and orange difference: G' = Y + Cg, R' = Y - Cg + Co, B' = Y - Cg - Co. Chroma has the
+      // range of luma.
       var own = codes
       own.chroma = codes.luma
       kind = Self.linear([1, -1, 1, 1, 1, 0, 1, -1, -1], own, weights, codes)

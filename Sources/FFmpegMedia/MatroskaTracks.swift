@@ -2,8 +2,8 @@
 import CFFmpeg
 import Foundation
 
-/// What a Matroska file says of its tracks that libavformat does not tell (RFC 9559, 5.1.4): that they are encrypted
-/// without a name for the key, and that the edges of pictures are not to be seen.
+/// What a Matroska file says of its tracks that libavformat does not tell (RFC 9559, 5.1.4): that they are
+/// encrypted without a name for the key, and that the edges of pictures are not to be seen.
 struct MatroskaTracks {
   fileprivate struct Track {
     var type = 0
@@ -153,8 +153,8 @@ extension MatroskaTracks.Track {
         ofWidth: width, height: height, left: crop[0], top: crop[1], right: crop[2], bottom: crop[3])
     else { return stream }
     stream.cleanAperture = aperture
-    // The size to show is that of what is left, and without one pixels are square; libavformat takes it for the size of the
-    // whole picture. Units up to inches and the shape (3) give the shape alone.
+    // The size to show is that of what is left, and without one pixels are square; libavformat takes it for
+    // the size of the whole picture. Units up to inches and the shape (3) give the shape alone.
     var aspect = AVRational(num: 1, den: 1)
     if display.width > 0, display.height > 0, display.unit <= 3 {
       av_reduce(

@@ -2,8 +2,8 @@
 import CoreMedia
 import Foundation
 
-/// The part of a picture that is to be seen (`clap`; ISO/IEC 14496-12, 12.1.4), in pixels as fractions. The offsets are
-/// those of its centre from the picture's.
+/// The part of a picture that is to be seen (`clap`; ISO/IEC 14496-12, 12.1.4), in pixels as fractions. The
+/// offsets are those of its centre from the picture's.
 package struct CleanAperture: Equatable, Sendable {
   package struct Fraction: Equatable, Sendable {
     package var numerator: Int32

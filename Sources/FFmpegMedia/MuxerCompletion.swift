@@ -82,8 +82,8 @@ struct MuxerCompletion {
     box.children.insert(MovieBox(type: "tref", bytes: bytes), at: place)
   }
 
-  /// The part of the pictures that is to be seen (12.1.4), in the description that the track began with: libavformat has no
-  /// place for it.
+  /// The part of the pictures that is to be seen (12.1.4), in the description that the track began with:
+  /// libavformat has no place for it.
   private func setCleanAperture(of box: inout MovieBox, _ track: MuxerTrack) {
     guard let aperture = track.cleanAperture, var list = box.find("mdia", "minf", "stbl", "stsd") else {
       return

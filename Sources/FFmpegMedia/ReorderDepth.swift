@@ -5,13 +5,14 @@ import VideoBitstream
 
 /// How many pictures an H.264 decoder has to hold before it gives one out in the order of presentation.
 ///
-/// libavcodec guesses the depth of a stream that does not say it from the pictures that it has seen, and drops those that
-/// turn out to be too late. A decoder that begins with the depth that clause C.4.5.3 of H.264 waits for drops none.
+/// libavcodec guesses the depth of a stream that does not say it from the pictures that it has seen, and
+/// drops those that turn out to be too late. A decoder that begins with the depth that clause C.4.5.3 of
+/// H.264 waits for drops none.
 struct ReorderDepth {
   /// Frames, 0 to 16.
   let frames: Int
-  /// libavcodec may infer the depth of parameter sets that come later from their level, as E.2.1 says. It does so for
-  /// streams whose output order is their decoding order, too, which then come late for nothing.
+  /// libavcodec may infer the depth of parameter sets that come later from their level, as E.2.1 says. It
+  /// does so for streams whose output order is their decoding order, too, which then come late for nothing.
   let infersFromLevel: Bool
 
   /// - Parameters:

@@ -14,7 +14,8 @@ package struct StoredCodec: Sendable {
   /// The container's four characters, in its own byte order; 0 if there are none.
   var tag: UInt32 = 0
   var bitsPerCodedSample: Int32 = 0
-  /// Frames by which the container's times show that pictures are reordered, where the stream says less; 0 elsewhere.
+  /// Frames by which the container's times show that pictures are reordered, where the stream says less; 0
+  /// elsewhere.
   var reorderDepth: Int32 = 0
   /// Of raw pictures.
   var pixelFormat = AV_PIX_FMT_NONE

@@ -5,7 +5,8 @@ import Testing
 
 /// What lies outside of a movie's clean aperture is not seen.
 @Suite struct CleanApertureTests {
-  /// 320 by 240, of which 300 by 220 are to be seen, ten pixels right of and six above the middle: blue, and red around it.
+  /// 320 by 240, of which 300 by 220 are to be seen, ten pixels right of and six above the middle: blue, and
+  /// red around it.
   private static func movie(_ scratch: Scratch, aspect: String? = nil, turn: Bool = false) throws
     -> AVURLAsset
   {

@@ -3,7 +3,8 @@ import AVFoundation
 import Foundation
 import Testing
 
-/// Pictures whose matrix Core Video cannot name, and pictures with more than eight bits and alpha, keep what they show.
+/// Pictures whose matrix Core Video cannot name, and pictures with more than eight bits and alpha, keep what
+/// they show.
 @Suite struct ForeignMatrixTests {
   /// dB over all samples.
   private static func psnr(_ one: [UInt16], _ other: [UInt16], peak: Double) -> Double {

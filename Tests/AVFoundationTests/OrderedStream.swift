@@ -2,8 +2,8 @@
 import Foundation
 import VideoBitstream
 
-/// An H.264 movie of ffmpeg's whose parameter set says something else of the order of its pictures, or nothing, and whose order counts
-/// may be others.
+/// An H.264 movie of ffmpeg's whose parameter set says something else of the order of its pictures, or
+/// nothing, and whose order counts may be others.
 struct OrderedStream {
   /// What the sequence parameter set says of reordering.
   enum Statement: String, CaseIterable {

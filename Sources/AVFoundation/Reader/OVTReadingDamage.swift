@@ -37,8 +37,8 @@ final class DamageLog: @unchecked Sendable {
     set { lock.withLock { tolerated = newValue } }
   }
 
-  /// Whether reading may end early because of an error, with what was read before. Encryption is no damage: the rest is
-  /// there, and what would be made of it is not the movie.
+  /// Whether reading may end early because of an error, with what was read before. Encryption is no damage:
+  /// the rest is there, and what would be made of it is not the movie.
   func tolerates(_ error: any Error) -> Bool {
     isTolerated && AVError.reading(error).code != .contentIsProtected
   }

@@ -2,10 +2,11 @@
 import FFmpegMedia
 import Foundation
 
-/// For the output settings of `AVAssetReaderTrackOutput`: an `NSNumber`, whether pictures are cropped to the clean aperture
-/// of the track's format (`CMVideoFormatDescriptionGetCleanAperture`), before they are scaled to a width and a height that
-/// the settings ask for. What is cut off lies on whole chroma samples, on the inner side where the aperture's edges do
-/// not. Without it, or where it is false, pictures are whole and have the aperture attached, as Apple's readers give them.
+/// For the output settings of `AVAssetReaderTrackOutput`: an `NSNumber`, whether pictures are cropped to the
+/// clean aperture of the track's format (`CMVideoFormatDescriptionGetCleanAperture`), before they are scaled
+/// to a width and a height that the settings ask for. What is cut off lies on whole chroma samples, on the
+/// inner side where the aperture's edges do not. Without it, or where it is false, pictures are whole and
+/// have the aperture attached, as Apple's readers give them.
 public let OVTVideoCropsToCleanApertureKey: String = "OVTVideoCropsToCleanApertureKey"
 
 extension PictureRequirements {

@@ -3,8 +3,8 @@ extension H264SequenceParameterSet {
   /// max_num_reorder_frames: how many frames may come before one in decoding order and after it in output order.
   ///
   /// Where the stream does not say it (`bitstream_restriction_flag` is 0), the value that clause E.2.1 infers:
-  /// MaxDpbFrames, but in profiles with intra pictures alone. What is said or inferred here is safe to wait for (C.4.5.3):
-  /// no picture is output before one that is to be seen earlier.
+  /// MaxDpbFrames, but in profiles with intra pictures alone. What is said or inferred here is safe to wait
+  /// for (C.4.5.3): no picture is output before one that is to be seen earlier.
   package var maxReorderFrames: Int { vui?.restriction?.maxReorderFrames ?? inferredMaxReorderFrames }
 
   /// What E.2.1 infers where the stream does not say.

@@ -100,8 +100,8 @@ struct MovieSource: Sendable {
       format: format, streamFrameRate: streamFrameRate)
   }
 
-  /// The size of the pictures that the reader gives, where they are cropped to their clean aperture: on whole chroma
-  /// samples, inwards. nil where they are not.
+  /// The size of the pictures that the reader gives, where they are cropped to their clean aperture: on whole
+  /// chroma samples, inwards. nil where they are not.
   private static func cleanSize(_ format: CMFormatDescription) -> (width: Int, height: Int)? {
     let coded = CMVideoFormatDescriptionGetDimensions(format)
     let clean = CMVideoFormatDescriptionGetCleanAperture(format, originIsAtTopLeft: true)
