@@ -49,11 +49,11 @@ if !isEngineAlone {
   // A product is a target of its own, that depends on its modules where the platform lacks them.
   let modules = [
     "CoreFoundation", "CoreVideo", "CoreMedia", "VideoToolbox", "AVFoundation", "UniformTypeIdentifiers",
+    "AVFAudio", "AVKit", "AudioToolbox", "CoreAudio", "CoreAudioTypes", "CoreGraphics", "CoreServices", "ImageIO",
+    "MediaToolbox", "MobileCoreServices", "OSLog",
   ]
-  // Beside the umbrella: logging, bitmaps and pictures' files as on Apple's systems, for programs that import them.
-  let others = [
-    "CodecInterface", "CoreGraphics", "ElementaryStream", "ImageIO", "OSLog", "OpenVideoToolboxDisplay",
-  ]
+  // Beside the umbrella: what is not of Apple's names.
+  let others = ["CodecInterface", "ElementaryStream", "OpenVideoToolboxDisplay"]
   let offered =
     [("OpenVideoToolbox", modules), ("os", ["OpenVideoToolboxOS"])] + (modules + others).map { ($0, [$0]) }
   for (product, modules) in offered {
@@ -132,9 +132,23 @@ if !isEngineAlone {
     .testTarget(name: "ImageIOTests", dependencies: ["ImageIO", "CoreGraphics"]),
     .testTarget(
       name: "OSLogTests", dependencies: ["OSLog", .product(name: "Logging", package: "swift-log")]),
+    // Core Audio's types beyond those of Core Media, and modules that programs import for them.
+    .target(name: "CoreAudioTypes", dependencies: ["CoreMedia"]),
+    .target(name: "CoreAudio", dependencies: ["CoreAudioTypes"]),
+    .target(name: "AudioToolbox", dependencies: ["CoreAudio"]),
+    .target(name: "MediaToolbox", dependencies: ["CoreAudioTypes"]),
+    .target(name: "CoreServices", dependencies: ["CoreFoundation", "UniformTypeIdentifiers"]),
+    .target(name: "MobileCoreServices", dependencies: ["CoreServices"]),
+    .target(name: "AVKit", dependencies: ["AVFoundation"]),
+    .target(name: "AVFAudio", dependencies: ["AudioToolbox", "FFmpegMedia"]),
+    .testTarget(
+      name: "AVFAudioTests",
+      dependencies: ["AVFAudio", "CoreAudio", "MobileCoreServices", "ToolSupport"]),
     .target(
       name: "AVFoundation",
-      dependencies: ["VideoToolbox", "FFmpegMedia", "CodecInterface", "UniformTypeIdentifiers"]),
+      dependencies: [
+        "AVFAudio", "VideoToolbox", "FFmpegMedia", "CodecInterface", "MediaToolbox", "UniformTypeIdentifiers",
+      ]),
     // Live H.264 over datagrams: RTP, RTCP, repair and a network that loses and delays, without a clock of its own.
     .target(name: "RealTimeTransport"),
     // Runs tools whose opinion is asked.

@@ -16,6 +16,8 @@ package final class AudioDecoder {
     package var channels: Int
     /// Half the length of the filter for another sample rate; nil: libswresample's own, 32.
     package var filterSize: Int?
+    /// For each channel of the result the channel of the source, from 0, or -1 for silence. nil: channels are mixed.
+    package var channelMap: [Int]?
 
     package init(
       bits: Int, isFloat: Bool, isBigEndian: Bool, isInterleaved: Bool, sampleRate: Int, channels: Int
@@ -57,7 +59,9 @@ package final class AudioDecoder {
     package var isSilence: Bool { data.isEmpty }
   }
 
-  private let stream: MediaStream
+  private let codec: CodecParameters
+  /// Of the packets' times.
+  private let timeBase: AVRational
   private let format: Format
   private var context: UnsafeMutablePointer<AVCodecContext>?
   private var resampler: OpaquePointer?
@@ -82,23 +86,35 @@ package final class AudioDecoder {
   /// A chunk has come of the packet that was sent last.
   private var hasGiven = false
 
-  package init(_ stream: MediaStream, format: Format) throws {
-    self.stream = stream
+  package convenience init(_ stream: MediaStream, format: Format) throws {
+    try self.init(stream.codec, timeBase: stream.timeBase, format: format)
+  }
+
+  /// Decodes packets that have no times, one after the other.
+  package convenience init(_ description: CMFormatDescription, format: Format) throws {
+    try self.init(
+      CodecParameters.sound(description), timeBase: AVRational(num: 1, den: Int32(format.sampleRate)),
+      format: format)
+  }
+
+  private init(_ parameters: CodecParameters, timeBase: AVRational, format: Format) throws {
+    self.codec = parameters
+    self.timeBase = timeBase
     self.format = format
     LibavLog.takeOver()
-    guard let codec = avcodec_find_decoder(stream.codec.codecID) else {
-      throw MediaFileError(.unsupportedFormat, "there is no decoder for \(stream.codec.codecName)")
+    guard let codec = avcodec_find_decoder(parameters.codecID) else {
+      throw MediaFileError(.unsupportedFormat, "there is no decoder for \(parameters.codecName)")
     }
     context = avcodec_alloc_context3(codec)
     frame = av_frame_alloc()
-    guard let context, frame != nil, avcodec_parameters_to_context(context, stream.codec.pointer) >= 0 else {
+    guard let context, frame != nil, avcodec_parameters_to_context(context, parameters.pointer) >= 0 else {
       throw MediaFileError(.outOfMemory, "out of memory")
     }
-    context.pointee.pkt_timebase = stream.timeBase
+    context.pointee.pkt_timebase = timeBase
     let (code, messages) = LibavLog.collect { avcodec_open2(context, codec, nil) }
     guard code >= 0 else {
       throw MediaFileError.libav(
-        code, "the decoder for \(stream.codec.codecName) cannot start", messages: messages)
+        code, "the decoder for \(parameters.codecName) cannot start", messages: messages)
     }
   }
 
@@ -183,7 +199,7 @@ package final class AudioDecoder {
     converted = frame.pointee.nb_samples
     let error = MediaFileError(
       .unsupportedFormat, "sound of \(rate) Hz cannot be converted to \(format.sampleRate) Hz")
-    guard rate != stream.codec.pointer.pointee.sample_rate else { throw error }
+    guard rate != codec.pointer.pointee.sample_rate else { throw error }
     try lose(error)
     return false
   }
@@ -204,7 +220,7 @@ package final class AudioDecoder {
     let stamp = frame.pointee.best_effort_timestamp
     guard let clock, stamp != ovt_av_nopts_value() else { return nil }
     let rate = Int64(format.sampleRate)
-    let time = av_rescale_q(stamp, stream.timeBase, AVRational(num: 1, den: Int32(format.sampleRate)))
+    let time = av_rescale_q(stamp, timeBase, AVRational(num: 1, den: Int32(format.sampleRate)))
     // The resampler still holds what comes before.
     let held = resampler.map { swr_get_delay($0, rate) } ?? 0
     let difference = time.subtractingClamped(clock.subtractingClamped(surplus).addingClamped(held))
@@ -231,7 +247,7 @@ package final class AudioDecoder {
         let time = frame.pointee.best_effort_timestamp
         clock =
           time == ovt_av_nopts_value()
-          ? 0 : av_rescale_q(time, stream.timeBase, AVRational(num: 1, den: Int32(format.sampleRate)))
+          ? 0 : av_rescale_q(time, timeBase, AVRational(num: 1, den: Int32(format.sampleRate)))
       }
       let most = Int(inputRate) == format.sampleRate ? max(inputRate, 4096) : inputRate
       let count = min(frame.pointee.nb_samples - converted, max(1, most))
@@ -278,18 +294,16 @@ package final class AudioDecoder {
     // mixed.
     var source = Int(inputChannels) == format.channels ? target : fields.ch_layout
     if source.order == AV_CHANNEL_ORDER_UNSPEC { av_channel_layout_default(&source, inputChannels) }
-    var made: OpaquePointer?
-    let code = swr_alloc_set_opts2(
-      &made, &target, sampleFormat, Int32(format.sampleRate), &source, AVSampleFormat(inputFormat), inputRate,
-      0, nil)
-    if let size = format.filterSize, let made {
-      av_opt_set_int(UnsafeMutableRawPointer(made), "filter_size", Int64(size), 0)
-    }
-    guard code >= 0, swr_init(made) >= 0 else {
-      swr_free(&made)
-      throw MediaFileError(.unsupportedFormat, "this sound cannot be converted as asked")
-    }
-    resampler = made
+    resampler = try SoundResampler.make(
+      from: SoundEnd(format: AVSampleFormat(inputFormat), rate: inputRate, layout: source),
+      to: SoundEnd(format: sampleFormat, rate: Int32(format.sampleRate), layout: target),
+      SoundResampler.Options(filterSize: format.filterSize, channelMap: map(Int(inputChannels))))
+  }
+
+  /// That of the format, unless it is for another number of channels.
+  private func map(_ channels: Int) -> [Int]? {
+    guard let map = format.channelMap, map.allSatisfy({ $0 < channels }) else { return nil }
+    return map
   }
 
   /// libswresample's format: always planar or packed native endian; 24 bits are taken from 32.

@@ -3,7 +3,7 @@ import CFFmpeg
 import CoreMedia
 import Foundation
 
-/// Encodes linear PCM to AAC, or brings it into another layout of PCM.
+/// Encodes linear PCM to a codec's packets, or brings it into another layout of PCM.
 package final class AudioEncoder {
   package struct Request: Sendable {
     /// nil: those of the source.
@@ -19,8 +19,14 @@ package final class AudioEncoder {
     package var isFast = false
     /// Half the length of the filter for another sample rate; nil: libswresample's own, 32.
     package var filterSize: Int?
-    /// The layout of PCM; nil: AAC.
+    /// The layout of PCM; nil: what `codec` says.
     package var pcm: (bits: Int, isFloat: Bool, isBigEndian: Bool)?
+    /// Where there is no `pcm`.
+    package var codec = SoundCodec.aac
+    /// Of Opus: frames at 48 kHz in a packet; nil: 960.
+    package var framesPerPacket: Int?
+    /// For each channel of the result the channel of the source, from 0, or -1 for silence. nil: channels are mixed.
+    package var channelMap: [Int]?
 
     package init() {}
   }
@@ -38,6 +44,13 @@ package final class AudioEncoder {
   private let description: CMFormatDescription
   /// The format of what comes out.
   package var formatDescription: CMFormatDescription { description }
+  /// Frames that the decoder makes before the first that went in.
+  package var primingFrames: Int { Int(max(0, context?.pointee.initial_padding ?? 0)) }
+  /// Bits per second. AAC's encoder takes another from the next packet on, others do not.
+  package var bitRate: Int {
+    get { Int(clamping: context?.pointee.bit_rate ?? 0) }
+    set { if request.pcm == nil, request.codec == .aac { context?.pointee.bit_rate = Int64(newValue) } }
+  }
   /// The first frame's time, and how many frames have come in and gone out.
   private var anchor: CMTime?
   private var framesIn: Int64 = 0
@@ -53,8 +66,9 @@ package final class AudioEncoder {
       throw MediaFileError(.unsupportedFormat, "the sound has no valid sample rate or channels")
     }
     layout = try Self.layout(of: source)
-    let codecID = request.pcm.map(Self.codec) ?? AV_CODEC_ID_AAC
-    guard let codec = avcodec_find_encoder(codecID), let context = avcodec_alloc_context3(codec) else {
+    let codecID = request.pcm.map(Self.codec) ?? request.codec.identifier
+    guard let codec = request.pcm == nil ? request.codec.encoder : avcodec_find_encoder(codecID),
+      let context = avcodec_alloc_context3(codec) else {
       throw MediaFileError(.unsupportedFormat, "libavcodec was built without this sound encoder")
     }
     self.context = context
@@ -65,6 +79,8 @@ package final class AudioEncoder {
     if let pcm = request.pcm {
       context.pointee.sample_fmt =
         pcm.isFloat ? AV_SAMPLE_FMT_FLT : pcm.bits == 16 ? AV_SAMPLE_FMT_S16 : AV_SAMPLE_FMT_S32
+    } else if request.codec != .aac {
+      request.codec.set(up: context, codec, bits: layout.bits, request)
     } else {
       context.pointee.sample_fmt = AV_SAMPLE_FMT_FLTP
       let rate = request.bitRate ?? (request.bitRatePerChannel ?? 64_000) * Int(channels)
@@ -136,6 +152,9 @@ package final class AudioEncoder {
       basic.mBytesPerFrame = UInt32(pcm.bits / 8) * basic.mChannelsPerFrame
       basic.mBytesPerPacket = basic.mBytesPerFrame
       basic.mFramesPerPacket = 1
+    } else if request.codec != .aac {
+      basic = request.codec.describe(context, basic)
+      cookie = fields.extradata.map { Data(bytes: $0, count: Int(fields.extradata_size)) }
     } else {
       basic.mFormatID = kAudioFormatMPEG4AAC
       basic.mFramesPerPacket = UInt32(max(0, fields.frame_size))
@@ -192,19 +211,11 @@ package final class AudioEncoder {
     let count = Int32(clamping: source.mChannelsPerFrame)
     var from = AVChannelLayout()
     if count == channels { from = context.pointee.ch_layout } else { av_channel_layout_default(&from, count) }
-    var made: OpaquePointer?
-    let code = swr_alloc_set_opts2(
-      &made, &context.pointee.ch_layout, context.pointee.sample_fmt, sampleRate, &from, layout.format,
-      Int32(clamping: source.mSampleRate), 0, nil)
-    if let size = request.filterSize, let made {
-      av_opt_set_int(UnsafeMutableRawPointer(made), "filter_size", Int64(size), 0)
-    }
-    guard SampleRates.canConvert(from: Int(clamping: source.mSampleRate), to: Int(sampleRate)),
-      code >= 0, swr_init(made) >= 0
-    else {
-      swr_free(&made)
-      throw MediaFileError(.unsupportedFormat, "this sound cannot be converted as asked")
-    }
+    let made = try SoundResampler.make(
+      from: SoundEnd(format: layout.format, rate: Int32(clamping: source.mSampleRate), layout: from),
+      to: SoundEnd(
+        format: context.pointee.sample_fmt, rate: sampleRate, layout: context.pointee.ch_layout),
+      SoundResampler.Options(filterSize: request.filterSize, channelMap: request.channelMap))
     swr_free(&resampler)
     resampler = made
   }

@@ -28,6 +28,12 @@ package final class MediaPacket: @unchecked Sendable {
     self.init(owning: packet)
   }
 
+  /// A packet without times, of bytes that are copied; nil if there is no memory for them.
+  package convenience init?(copying bytes: UnsafeRawBufferPointer) {
+    self.init(size: bytes.count)
+    self.bytes.copyMemory(from: bytes)
+  }
+
   deinit {
     var packet: UnsafeMutablePointer<AVPacket>? = pointer
     av_packet_free(&packet)

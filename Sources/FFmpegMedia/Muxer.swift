@@ -143,6 +143,28 @@ package final class Muxer {
     movieTimeScale = options.movieTimeScale > 0 ? options.movieTimeScale : Muxer.movieTimeScale(for: tracks)
     var settings: OpaquePointer?
     defer { av_dict_free(&settings) }
+    if container.isMovie {
+      set(movieOptions: &settings)
+    } else {
+      // A WAVE file of more than 4 GiB becomes one of RF64 (EBU Tech 3306).
+      av_dict_set(&settings, "rf64", "auto", 0)
+    }
+    let (code, messages) = LibavLog.collect { avformat_write_header(context, &settings) }
+    guard code >= 0 else {
+      let error = MediaFileError.libav(code, "the \(container) header cannot be written", messages: messages)
+      throw error.kind == .other ? MediaFileError(.unsupportedFormat, error.detail, code: code) : error
+    }
+    for (index, track) in tracks.enumerated() {
+      guard let base = context.pointee.streams[index]?.pointee.time_base,
+        base.num == 1, base.den % track.timeScale == 0
+      else {
+        throw MediaFileError(
+          .badTiming, "the container cannot keep the time scale \(track.timeScale) exactly")
+      }
+    }
+  }
+
+  private func set(movieOptions settings: inout OpaquePointer?) {
     var flags = ["disable_chpl"]
     if options.isFragmented {
       flags += ["frag_custom", "delay_moov", "default_base_moof", "skip_trailer"]
@@ -168,19 +190,6 @@ package final class Muxer {
       av_dict_set(&settings, "fragment_index", "\(max(1, options.firstFragment))", 0)
     }
     if let brand = container.format.brand { av_dict_set(&settings, "brand", brand, 0) }
-    let (code, messages) = LibavLog.collect { avformat_write_header(context, &settings) }
-    guard code >= 0 else {
-      let error = MediaFileError.libav(code, "the \(container) header cannot be written", messages: messages)
-      throw error.kind == .other ? MediaFileError(.unsupportedFormat, error.detail, code: code) : error
-    }
-    for (index, track) in tracks.enumerated() {
-      guard let base = context.pointee.streams[index]?.pointee.time_base,
-        base.num == 1, base.den % track.timeScale == 0
-      else {
-        throw MediaFileError(
-          .badTiming, "the container cannot keep the time scale \(track.timeScale) exactly")
-      }
-    }
   }
 
   /// A movie time scale in which every track's times are whole numbers, if there is one of sensible size.
@@ -345,7 +354,7 @@ package final class Muxer {
     guard let file else { return }
     let closed = avio_closep(&context.pointee.pb)
     try check(closed, "completing the movie failed", [])
-    if !options.isFragmented {
+    if !options.isFragmented, container.isMovie {
       if !descriptions.isEmpty || completion.isNeeded {
         var index = try MuxerIndex(of: file)
         try MuxerSampleDescriptions.write(descriptions, into: &index.movie)

@@ -5,6 +5,19 @@ import Foundation
 /// The movie containers that the muxer writes.
 package enum MuxerContainer: String, Sendable {
   case mov, mp4, m4v, m4a, mobile3GPP, mobile3GPP2
+  /// Of sound alone.
+  case wav, caf, aiff
+
+  /// Whether the file consists of the boxes of ISO/IEC 14496-12, as QuickTime's movies do.
+  var isMovie: Bool {
+    switch self {
+    case .wav, .caf, .aiff: false
+    default: true
+    }
+  }
+
+  /// The most bytes of samples that the file's numbers have room for; nil: any.
+  package var mostBytes: Int64? { self == .aiff ? Int64(UInt32.max) - (1 << 16) : nil }
 
   /// libavformat's muxer, and the major brand where it is not the muxer's own.
   var format: (name: String, brand: String?) {
@@ -15,6 +28,9 @@ package enum MuxerContainer: String, Sendable {
     case .m4a: ("ipod", "M4A ")
     case .mobile3GPP: ("3gp", nil)
     case .mobile3GPP2: ("3g2", nil)
+    case .wav: ("wav", nil)
+    case .caf: ("caf", nil)
+    case .aiff: ("aiff", nil)
     }
   }
 }
@@ -120,6 +136,27 @@ package struct MuxerTrack: Sendable {
     guard let parameters = stream.pointee.codecpar else {
       throw MediaFileError(.outOfMemory, "out of memory")
     }
+    try fill(parameters)
+    if kind == .video {
+      stream.pointee.sample_aspect_ratio = sampleAspectRatio
+      try HDRSideData.set(
+        masteringDisplay: masteringDisplay, contentLightLevel: contentLightLevel, on: stream)
+    }
+    stream.pointee.time_base = AVRational(num: 1, den: timeScale)
+    stream.pointee.disposition = isEnabled ? AV_DISPOSITION_DEFAULT : 0
+    if let language { av_dict_set(&stream.pointee.metadata, "language", language, 0) }
+    if let displayMatrix, displayMatrix.count == 9 {
+      guard let side = av_stream_new_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, 36) else {
+        throw MediaFileError(.outOfMemory, "out of memory")
+      }
+      for (index, value) in displayMatrix.enumerated() {
+        UnsafeMutableRawPointer(side).storeBytes(of: value, toByteOffset: 4 * index, as: Int32.self)
+      }
+    }
+  }
+
+  /// Describes the codec to libavcodec.
+  func fill(_ parameters: UnsafeMutablePointer<AVCodecParameters>) throws {
     parameters.pointee.codec_id = codecID
     parameters.pointee.codec_tag = codecTag.byteSwapped
     parameters.pointee.bit_rate = bitRate
@@ -141,7 +178,6 @@ package struct MuxerTrack: Sendable {
       parameters.pointee.width = width
       parameters.pointee.height = height
       parameters.pointee.sample_aspect_ratio = sampleAspectRatio
-      stream.pointee.sample_aspect_ratio = sampleAspectRatio
       parameters.pointee.color_primaries = colorPrimaries
       parameters.pointee.color_trc = colorTransfer
       parameters.pointee.color_space = colorMatrix
@@ -149,8 +185,6 @@ package struct MuxerTrack: Sendable {
         parameters.pointee.color_range = isFullRange ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG
       }
       parameters.pointee.bits_per_coded_sample = bitsPerSample
-      try HDRSideData.set(
-        masteringDisplay: masteringDisplay, contentLightLevel: contentLightLevel, on: stream)
     case .audio:
       parameters.pointee.codec_type = AVMEDIA_TYPE_AUDIO
       parameters.pointee.sample_rate = sampleRate
@@ -160,17 +194,6 @@ package struct MuxerTrack: Sendable {
       parameters.pointee.block_align = bytesPerFrame
     case .text, .subtitle:
       parameters.pointee.codec_type = AVMEDIA_TYPE_SUBTITLE
-    }
-    stream.pointee.time_base = AVRational(num: 1, den: timeScale)
-    stream.pointee.disposition = isEnabled ? AV_DISPOSITION_DEFAULT : 0
-    if let language { av_dict_set(&stream.pointee.metadata, "language", language, 0) }
-    if let displayMatrix, displayMatrix.count == 9 {
-      guard let side = av_stream_new_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, 36) else {
-        throw MediaFileError(.outOfMemory, "out of memory")
-      }
-      for (index, value) in displayMatrix.enumerated() {
-        UnsafeMutableRawPointer(side).storeBytes(of: value, toByteOffset: 4 * index, as: Int32.self)
-      }
     }
   }
 }

@@ -52,7 +52,7 @@ package struct PCMLayout: Equatable, Sendable {
   // MARK: - For libswresample
 
   /// Whether it reads the samples as they are.
-  private var isNative: Bool {
+  var isNative: Bool {
     (!isBigEndian || width == 1) && width * 8 == bits && (isFloat || isSigned && bits != 8 && bits != 24)
   }
 
@@ -84,6 +84,37 @@ package struct PCMLayout: Equatable, Sendable {
       }
       made = count * size
     }
+  }
+
+  /// Samples of `format` in this layout. What has fewer bits is rounded.
+  func stored(_ native: [UInt8]) -> [UInt8] {
+    guard !isNative else { return native }
+    let (size, count) = (nativeWidth, native.count / nativeWidth)
+    return [UInt8](unsafeUninitializedCapacity: count * width) { out, made in
+      native.withUnsafeBytes { bytes in
+        for index in 0..<count {
+          var word: UInt64 = 0
+          for byte in 0..<size { word |= UInt64(bytes[index * size + byte]) << UInt64(8 * byte) }
+          if !isFloat { word = self.word(of: Int32(truncatingIfNeeded: word)) }
+          for byte in 0..<width {
+            let place = isBigEndian ? width - 1 - byte : byte
+            out[index * width + place] = UInt8(truncatingIfNeeded: word >> UInt64(8 * byte))
+          }
+        }
+      }
+      made = count * width
+    }
+  }
+
+  /// An integer sample as it is stored, from 32 bits.
+  @inline(__always)
+  private func word(of sample: Int32) -> UInt64 {
+    let (sum, overflow) = bits < 32 ? sample.addingReportingOverflow(1 << (31 - bits)) : (sample, false)
+    let rounded = (overflow ? Int32.max : sum) >> (32 - bits)
+    let value = Int64(isSigned ? rounded : rounded ^ (Int32(-1) << (bits - 1)))
+    let own = UInt64(bitPattern: value)
+    guard isHigh else { return isSigned ? own : own & (1 << UInt64(bits) - 1) }
+    return own << UInt64(8 * width - bits)
   }
 
   // MARK: - Samples

@@ -35,9 +35,6 @@ public final class AVAsyncProperty<Root: AVAsynchronousKeyValueLoading, Value>: 
   }
 }
 
-/// Where a function puts its error: `&error`, with `var error: NSError?`.
-public typealias NSErrorPointer = UnsafeMutablePointer<NSError?>?
-
 /// How far the loading of a key's value has come.
 public enum AVKeyValueStatus: Int, Sendable {
   case unknown = 0

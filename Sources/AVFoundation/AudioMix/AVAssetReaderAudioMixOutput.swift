@@ -66,7 +66,7 @@ open class AVAssetReaderAudioMixOutput: AVAssetReaderOutput, @unchecked Sendable
     return try MixedSound(
       audioTracks.map { track in
         let own = parameters.first { $0.trackID == track.trackID }
-        let source: any SampleSource
+        var source: any SampleSource
         if let composed = track as? AVCompositionTrack {
           source = try ComposedSound(
             composed.timeline, working, pitch: own?.audioTimePitchAlgorithm ?? audioTimePitchAlgorithm,
@@ -75,7 +75,16 @@ open class AVAssetReaderAudioMixOutput: AVAssetReaderOutput, @unchecked Sendable
           source = try SoundSource(
             Demuxer(again: track.file.facts().demuxer), track.facts, working, damage: damage)
         }
-        return (source, VolumeCurve(own?.ramps ?? [], sampleRate: requirements.format.sampleRate))
+        var curve = VolumeCurve(own?.ramps ?? [], sampleRate: requirements.format.sampleRate)
+        if let tap = own?.audioTapProcessor {
+          let constant = VolumeCurve([], sampleRate: requirements.format.sampleRate)
+          source = try TappedSound(
+            MixedSound(
+              [(source, tap.isPostEffects ? curve : constant)], working, of: isComposed ? nil : asset.file,
+              fillsGaps: !isComposed), tap, working)
+          if tap.isPostEffects { curve = constant }
+        }
+        return (source, curve)
       }, requirements, of: isComposed ? nil : asset.file, fillsGaps: !isComposed)
   }
 }

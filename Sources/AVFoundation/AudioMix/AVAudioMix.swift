@@ -48,6 +48,7 @@ open class AVAudioMixInputParameters: NSObject, @unchecked Sendable {
   var storedTrackID = kCMPersistentTrackID_Invalid
   var storedRamps: [Ramp] = []
   var storedPitch: AVAudioTimePitchAlgorithm?
+  var storedTap: MTAudioProcessingTap?
 
   override init() { super.init() }
 
@@ -57,6 +58,9 @@ open class AVAudioMixInputParameters: NSObject, @unchecked Sendable {
   /// How the track's sound is treated where it is played faster or slower; nil: as the reader's output or the export
   /// session says.
   open var audioTimePitchAlgorithm: AVAudioTimePitchAlgorithm? { lock.withLock { storedPitch } }
+
+  /// Reads and changes the track's sound on its way into the mix; nil: nobody does.
+  open var audioTapProcessor: MTAudioProcessingTap? { lock.withLock { storedTap } }
 
   /// In the order of time.
   var ramps: [Ramp] { lock.withLock { storedRamps } }
@@ -108,6 +112,11 @@ open class AVMutableAudioMixInputParameters: AVAudioMixInputParameters, @uncheck
     set { lock.withLock { storedPitch = newValue } }
   }
 
+  override open var audioTapProcessor: MTAudioProcessingTap? {
+    get { super.audioTapProcessor }
+    set { lock.withLock { storedTap = newValue } }
+  }
+
   /// Sets the volume from a time on, up to the next that is set.
   open func setVolume(_ volume: Float, at time: CMTime) {
     guard time.isNumeric else { return }
@@ -137,5 +146,6 @@ open class AVMutableAudioMixInputParameters: AVAudioMixInputParameters, @uncheck
     storedTrackID = other.trackID
     storedRamps = other.ramps
     storedPitch = other.audioTimePitchAlgorithm
+    storedTap = other.audioTapProcessor
   }
 }

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+import AudioToolbox
+import FFmpegMedia
+import Foundation
+
+/// A type of file that sound can be written to, and what it can hold.
+enum AudioFileKind {
+  case wave, coreAudio, aiff, aifc, mpeg4
+
+  /// - Throws: `kAudioFileUnsupportedFileTypeError` for others.
+  init(_ url: URL, _ settings: [String: Any]) throws {
+    if let type = (settings[AVAudioFileTypeKey] as? NSNumber)?.uint32Value {
+      switch type {
+      case kAudioFileWAVEType, kAudioFileRF64Type: self = .wave
+      case kAudioFileCAFType: self = .coreAudio
+      case kAudioFileAIFFType: self = .aiff
+      case kAudioFileAIFCType: self = .aifc
+      case kAudioFileM4AType, kAudioFileMPEG4Type: self = .mpeg4
+      default: throw Self.unknown("This type of file cannot be written.")
+      }
+      return
+    }
+    switch url.pathExtension.lowercased() {
+    case "wav", "wave": self = .wave
+    case "caf": self = .coreAudio
+    case "aif", "aiff": self = .aiff
+    case "aifc": self = .aifc
+    case "m4a", "mp4": self = .mpeg4
+    default: throw Self.unknown("Files with the name extension \"\(url.pathExtension)\" cannot be written.")
+    }
+  }
+
+  private static func unknown(_ reason: String) -> NSError {
+    AudioError.make(kAudioFileUnsupportedFileTypeError, reason)
+  }
+
+  var container: MuxerContainer {
+    switch self {
+    case .wave: .wav
+    case .coreAudio: .caf
+    case .aiff, .aifc: .aiff
+    case .mpeg4: .m4a
+    }
+  }
+
+  /// What settings ask for, as the file holds it.
+  /// - Throws: `kAudioFileUnsupportedDataFormatError` for what it cannot hold.
+  func format(_ settings: [String: Any]) throws -> AVAudioFormat {
+    guard var format = AVAudioFormat(settings: settings) else {
+      throw refusal("The settings are of no format of sound.")
+    }
+    guard (1...768_000).contains(format.sampleRate), format.sampleRate == format.sampleRate.rounded(),
+      (1...64).contains(format.channelCount)
+    else { throw refusal("\(format.sampleRate) Hz and \(format.channelCount) channels cannot be written.") }
+    guard format.isPCM else {
+      let codec = SoundCodec(format.basic.mFormatID)
+      guard self == .mpeg4, codec == .aac || codec == .appleLossless, format.channelCount <= 8 else {
+        throw refusal("This type of file cannot be written with this format.")
+      }
+      return format
+    }
+    var basic = format.basic
+    let isFloat = basic.mFormatFlags & kAudioFormatFlagIsFloat != 0
+    let bits = basic.mBitsPerChannel
+    // Where nothing is said, the order is the file's.
+    let said = (settings[AVLinearPCMIsBigEndianKey] as? NSNumber)?.boolValue
+    let isBigEndian: Bool
+    switch self {
+    case .wave: isBigEndian = false
+    case .aiff: isBigEndian = true
+    case .aifc: isBigEndian = said ?? true
+    case .coreAudio: isBigEndian = said ?? false
+    case .mpeg4: throw refusal("An MPEG-4 file of sound holds AAC or Apple Lossless.")
+    }
+    let isPossible: Bool =
+      switch self {
+      case .aiff: !isFloat
+      // Of the other order there are samples of 16 bits only.
+      case .aifc: isBigEndian ? bits <= 32 : bits == 16 && !isFloat
+      default: true
+      }
+    guard said ?? isBigEndian == isBigEndian || bits == 8, isPossible else {
+      throw refusal("This type of file cannot be written with samples of this kind.")
+    }
+    basic = AVAudioFormat.basic(
+      bits: bits, isFloat: isFloat, isBigEndian: isBigEndian && bits > 8, format.sampleRate,
+      format.channelCount, true)
+    // WAVE files have 8 bits without a sign.
+    if self == .wave, bits == 8 { basic.mFormatFlags &= ~kAudioFormatFlagIsSignedInteger }
+    format = AVAudioFormat(basic, format.channelLayout)
+    return format
+  }
+
+  /// What settings ask of an encoder.
+  /// - Throws: `kAudioFileUnsupportedDataFormatError` for impossible values.
+  func request(_ settings: [String: Any], _ format: AVAudioFormat) throws -> AudioEncoder.Request {
+    guard let codec = SoundCodec(format.basic.mFormatID) else { throw refusal("There is no such encoder.") }
+    var request = AudioEncoder.Request()
+    request.codec = codec
+    request.sampleRate = Int(format.sampleRate)
+    request.channels = Int(format.channelCount)
+    if let rate = (settings[AVEncoderBitRateKey] as? NSNumber)?.doubleValue {
+      guard (8000...1_000_000).contains(rate) else { throw refusal("The bit rate is out of range.") }
+      request.bitRate = Int(rate)
+    }
+    do {
+      try request.take(encoding: settings)
+      try request.take(conversion: settings)
+    } catch let error as SoundSettingRefusal {
+      throw refusal("The value of \(error.key) is not possible.")
+    }
+    return request
+  }
+
+  private func refusal(_ reason: String) -> NSError {
+    AudioError.make(kAudioFileUnsupportedDataFormatError, reason)
+  }
+}

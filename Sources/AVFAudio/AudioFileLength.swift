@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+import AudioToolbox
+import FFmpegMedia
+import Foundation
+
+/// Where the sound of a file ends.
+struct AudioFileLength {
+  /// In frames, on the time line of the packets; nil if there is no packet.
+  let end: Int64?
+
+  /// Reads the file through, unless it is uncompressed: how long the packets are that a header counts, and what is to be
+  /// left out at the end, is known of the packets alone.
+  init(_ demuxer: Demuxer, _ stream: MediaStream, sampleRate: Int, fileSize: Int64) throws {
+    let scale = CMTimeScale(clamping: sampleRate)
+    func frames(_ time: Int64) -> Int64 {
+      CMTimeConvertScale(stream.time(time), timescale: scale, method: .roundHalfAwayFromZero).value
+    }
+    let layout = stream.audioLayout
+    if layout.mFormatID == kAudioFormatLinearPCM, layout.mBytesPerFrame > 0, stream.duration > 0 {
+      // A header may say anything; the file has what it has.
+      let most = fileSize / Int64(layout.mBytesPerFrame)
+      end = min(frames(stream.duration), most)
+      return
+    }
+    var last: Int64?
+    // What can be read is the file; damage is told where it is met.
+    while let packet = try? demuxer.next() {
+      guard let time = packet.pts ?? packet.dts else { continue }
+      let skipped = packet.skippedAudio.end
+      let stop = frames(time.addingClamped(packet.duration)).subtractingClamped(Int64(skipped))
+      last = max(last ?? stop, stop)
+    }
+    end = last.map { last in stream.editedEnd.map { min(last, frames($0)) } ?? last }
+  }
+}

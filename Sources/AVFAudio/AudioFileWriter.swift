@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+import AudioToolbox
+import FFmpegMedia
+import Foundation
+
+/// A file of sound that comes into being.
+final class AudioFileWriter {
+  let fileFormat: AVAudioFormat
+  let processingFormat: AVAudioFormat
+  /// That have been written.
+  private(set) var frames: Int64 = 0
+  private let kind: AudioFileKind
+  /// Of a file of linear PCM, and of one that is compressed.
+  private let converter: PCMConverter?
+  private let encoder: AudioEncoder?
+  private let muxer: Muxer
+  private var bytes: Int64 = 0
+
+  init(_ url: URL, _ settings: [String: Any], _ common: AVAudioCommonFormat, isInterleaved: Bool) throws {
+    guard url.isFileURL else { throw MediaFileError(.notFound, "\(url.absoluteString) is no file's URL") }
+    let kind = try AudioFileKind(url, settings)
+    self.kind = kind
+    let wanted = try kind.format(settings)
+    guard let basic = AVAudioFormat.basic(common, wanted.sampleRate, wanted.channelCount, isInterleaved) else {
+      throw MediaFileError(.unsupportedFormat, "samples can be written in one of the common formats only")
+    }
+    processingFormat = AVAudioFormat(basic, wanted.channelLayout)
+    let description: CMFormatDescription
+    if wanted.isPCM {
+      encoder = nil
+      converter = try PCMConverter(from: basic, to: wanted.basic, PCMConverter.Options())
+      description = wanted.formatDescription
+      fileFormat = wanted
+    } else {
+      let made = try AudioEncoder(kind.request(settings, wanted), source: basic)
+      (encoder, converter) = (made, nil)
+      description = made.formatDescription
+      fileFormat = AVAudioFormat(
+        description.audioStreamBasicDescription ?? wanted.basic, wanted.channelLayout,
+        cookie: description.magicCookie)
+    }
+    let track = try MuxerTrack(description, timeScale: Int32(wanted.sampleRate))
+    try Self.makeRoom(at: url.path)
+    muxer = try Muxer(path: url.path, container: kind.container, tracks: [track], options: Muxer.Options())
+  }
+
+  /// Removes a regular file that is to be replaced.
+  private static func makeRoom(at path: String) throws {
+    var status = stat()
+    guard lstat(path, &status) == 0 else { return }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw MediaFileError(.fileExists, "\(path) is there, and is no regular file")
+    }
+    guard access(path, W_OK) == 0, unlink(path) == 0 else {
+      throw MediaFileError(.notPermitted, "\(path) cannot be replaced")
+    }
+  }
+
+  func write(_ buffer: AVAudioPCMBuffer) throws {
+    let count = Int(buffer.frameLength)
+    guard count > 0 else { return }
+    if let converter {
+      let piece = try converter.convert(buffer.planes, frames: count)
+      try write(piece)
+    } else if let encoder {
+      var joined: [UInt8] = []
+      for plane in buffer.planes { joined += plane }
+      let time = CMTime(value: frames, timescale: CMTimeScale(processingFormat.sampleRate))
+      for sample in try encoder.encode(joined, source: processingFormat.basic, time: time) { try write(sample) }
+    }
+    frames += Int64(count)
+  }
+
+  /// Frames in a packet of linear PCM.
+  private static let packet = 1 << 16
+
+  private func write(_ piece: PCMConverter.Piece) throws {
+    guard let plane = piece.planes.first, piece.frames > 0 else { return }
+    let size = Int(fileFormat.basic.mBytesPerFrame)
+    var done = 0
+    while done < piece.frames {
+      let count = min(Self.packet, piece.frames - done)
+      let time = frames + Int64(done)
+      try plane.withUnsafeBytes {
+        try write(UnsafeRawBufferPointer(rebasing: $0[done * size..<(done + count) * size]), time, Int64(count))
+      }
+      done += count
+    }
+  }
+
+  private func write(_ sample: CMSampleBuffer) throws {
+    guard let data = try CMSampleBufferGetDataBuffer(sample)?.dataBytes(), !data.isEmpty else { return }
+    let duration = CMSampleBufferGetDuration(sample)
+    try data.withUnsafeBytes {
+      try write($0, CMSampleBufferGetPresentationTimeStamp(sample).value, duration.isNumeric ? duration.value : 0)
+    }
+  }
+
+  private func write(_ data: UnsafeRawBufferPointer, _ time: Int64, _ duration: Int64) throws {
+    bytes = bytes.addingClamped(Int64(data.count))
+    if let most = kind.container.mostBytes, bytes > most {
+      throw AudioError.make(
+        kAudioFileDoesNotAllow64BitDataSizeError, "This type of file has no room for more than 4 GiB.")
+    }
+    try muxer.write(
+      Muxer.Sample(track: 0, pts: time, dts: time, duration: duration, isSync: true), bytes: data)
+  }
+
+  func finish() throws {
+    if let encoder { for sample in try encoder.finish() { try write(sample) } }
+    try muxer.finish(trackEnds: encoder == nil || frames == 0 ? [:] : [0: frames])
+  }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+import AudioToolbox
+import FFmpegMedia
+import Foundation
+
+/// What is said of a conversion before it begins.
+struct ConverterSetup {
+  let source: AVAudioFormat
+  let target: AVAudioFormat
+  /// nil: by the layouts of channels.
+  var channelMap: [Int]?
+  var mixes = false
+  var isDithered = false
+  var quality = AVAudioQuality.medium.rawValue
+  var algorithm: String?
+  var primeMethod = AVAudioConverterPrimeMethod.normal
+  var primeInfo: AVAudioConverterPrimeInfo?
+  var bitRate: Int?
+  var strategy: String?
+  /// Of a decoder.
+  var cookie: Data?
+
+  init(_ source: AVAudioFormat, _ target: AVAudioFormat) { (self.source, self.target) = (source, target) }
+
+  /// Half the length of the filter for another sample rate.
+  private var filterSize: Int {
+    algorithm == AVSampleRateConverterAlgorithm_Mastering
+      ? AudioEncoder.Request.filterSize(AVAudioQuality.max.rawValue) : AudioEncoder.Request.filterSize(quality)
+  }
+
+  /// For each channel of the output one of the input, where no map was set: the one of the same purpose, if both formats
+  /// say what their channels are for, otherwise the one of the same number; and of mono the only one.
+  var impliedMap: [Int] {
+    let (inputs, outputs) = (Int(source.channelCount), Int(target.channelCount))
+    if inputs == 1 { return Array(repeating: 0, count: outputs) }
+    if let from = labels(of: source), let to = labels(of: target), from.count == inputs, to.count == outputs {
+      let found = to.map { from.firstIndex(of: $0) ?? -1 }
+      if found.contains(where: { $0 >= 0 }) { return found }
+    }
+    return (0..<outputs).map { $0 < inputs ? $0 : -1 }
+  }
+
+  private func labels(of format: AVAudioFormat) -> [AudioChannelLabel]? {
+    guard let layout = format.channelLayout else {
+      return format.channelCount == 2 ? [kAudioChannelLabel_Left, kAudioChannelLabel_Right] : nil
+    }
+    return layout.managed.channelLabels
+  }
+
+  /// nil where channels are mixed.
+  private var map: [Int]? { channelMap ?? (mixes ? nil : impliedMap) }
+
+  func make() throws -> any SoundConversion {
+    switch (source.isPCM, target.isPCM) {
+    case (true, true): return try makePCM(source.basic)
+    case (true, false): return try EncodingConversion(source, request())
+    case (false, true): return try DecodingConversion(source, cookie: cookie, makePCM)
+    case (false, false):
+      throw MediaFileError(.unsupportedFormat, "packets cannot become packets of another format at once")
+    }
+  }
+
+  private func makePCM(_ from: AudioStreamBasicDescription) throws -> PCMConversion {
+    var options = PCMConverter.Options()
+    options.filterSize = filterSize
+    options.channelMap = map
+    options.isDithered = isDithered
+    return try PCMConversion(
+      from, target.basic, options, primeMethod, leadingFrames: primeInfo?.leadingFrames)
+  }
+
+  private func request() throws -> AudioEncoder.Request {
+    guard let codec = SoundCodec(target.basic.mFormatID), codec.isAvailable,
+      (1...UInt32(codec.mostChannels)).contains(target.channelCount),
+      (1...768_000).contains(target.sampleRate)
+    else { throw MediaFileError(.unsupportedFormat, "there is no encoder for this format") }
+    var request = AudioEncoder.Request()
+    request.codec = codec
+    request.sampleRate = Int(target.sampleRate)
+    request.channels = Int(target.channelCount)
+    request.filterSize = filterSize
+    request.channelMap = source.channelCount == target.channelCount && channelMap == nil ? nil : map
+    request.bitRate = bitRate
+    if codec == .opus, target.basic.mFramesPerPacket > 0 {
+      // Said in frames at the stream's rate.
+      request.framesPerPacket = Int(Double(target.basic.mFramesPerPacket) * 48_000 / target.sampleRate)
+    }
+    if codec == .aac, strategy == AVAudioBitRateStrategy_Variable {
+      request.quality = Double(AVAudioQuality.medium.rawValue) / Double(AVAudioQuality.max.rawValue)
+    }
+    return request
+  }
+}

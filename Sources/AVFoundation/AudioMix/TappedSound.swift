@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+import FFmpegMedia
+import Foundation
+import MediaToolbox
+
+/// A track's sound as an audio tap changes it.
+final class TappedSound: SampleSource {
+  private let inner: MixedSound
+  private let tap: MTAudioProcessingTap
+  private let requirements: SoundRequirements
+  private let description: CMFormatDescription
+  private let channels: Int
+  /// Interleaved frames of the source that nobody has taken, from `position` on, without a gap.
+  private var waiting: [Float] = []
+  private var position: Int64 = 0
+  /// What comes after a gap.
+  private var pending: CMSampleBuffer?
+  private var hasEnded = false
+  /// Why the sound goes no further; told when all before it has been given out.
+  private var failure: (any Error)?
+  private var isPrepared = false
+  /// The next frames are the first, at the beginning or after a jump.
+  private var isStart = true
+  /// Frames that the tap has taken since the last call.
+  private var taken = 0
+  /// For each channel a block that the tap gets, and one that it gives.
+  private let input: UnsafeMutablePointer<Float>
+  private let output: UnsafeMutablePointer<Float>
+  private let list: UnsafeMutableAudioBufferListPointer
+
+  /// Frames that a tap is asked for at once, at most.
+  private static let blockLength = 4096
+
+  /// - Parameters:
+  ///   - inner: The track's sound, in floating-point samples, interleaved.
+  ///   - requirements: Its format.
+  init(_ inner: MixedSound, _ tap: MTAudioProcessingTap, _ requirements: SoundRequirements) throws {
+    self.inner = inner
+    self.tap = tap
+    self.requirements = requirements
+    channels = requirements.format.channels
+    description = try CMFormatDescription(audioStreamBasicDescription: requirements.description)
+    input = .allocate(capacity: channels * Self.blockLength)
+    output = .allocate(capacity: channels * Self.blockLength)
+    list = AudioBufferList.allocate(maximumBuffers: channels)
+  }
+
+  deinit {
+    if isPrepared { tap.unprepare() }
+    input.deallocate()
+    output.deallocate()
+    free(list.unsafeMutablePointer)
+  }
+
+  func stop() { inner.stop() }
+
+  func seek(to range: CMTimeRange) throws {
+    try inner.seek(to: range)
+    (waiting, pending, hasEnded, failure, isStart) = ([], nil, false, nil, true)
+    position = range.start > .zero ? requirements.frames(range.start) : 0
+  }
+
+  func next() throws -> CMSampleBuffer? {
+    while true {
+      read(Self.blockLength)
+      let count = min(Self.blockLength, waiting.count / channels)
+      guard count > 0 else {
+        if isPrepared { tap.unprepare() }
+        isPrepared = false
+        if let failure { throw failure }
+        return nil
+      }
+      let time = position
+      let made = process(count)
+      // What the tap has not asked for is over all the same.
+      if taken < count { drop(count - taken) }
+      // A tap that gives nothing leaves silence.
+      guard made > 0 else { continue }
+      var frames = [Float](repeating: 0, count: made * channels)
+      for channel in 0..<channels {
+        guard let plane = list[channel].mData?.assumingMemoryBound(to: Float.self) else { continue }
+        for frame in 0..<made { frames[frame * channels + channel] = plane[frame] }
+      }
+      return try requirements.makeSample(
+        frames.withUnsafeBytes { Data($0) }, frames: made, at: time, description)
+    }
+  }
+
+  private func process(_ count: Int) -> Int {
+    if !isPrepared {
+      var format = requirements.description
+      format.mFormatFlags |= kAudioFormatFlagIsNonInterleaved
+      format.mBytesPerFrame = format.mBitsPerChannel / 8
+      format.mBytesPerPacket = format.mBytesPerFrame
+      tap.prepare(frames: Self.blockLength, format)
+      isPrepared = true
+    }
+    output.update(repeating: 0, count: channels * Self.blockLength)
+    for channel in 0..<channels {
+      list[channel] = AudioBuffer(
+        mNumberChannels: 1, mDataByteSize: UInt32(count * MemoryLayout<Float>.size),
+        mData: output + channel * Self.blockLength)
+    }
+    taken = 0
+    let flags = (isStart ? kMTAudioProcessingTapFlag_StartOfStream : 0) | endFlag(after: count)
+    let source = TapSource(channels: channels) { [unowned self] in take($0) }
+    return tap.process(frames: count, flags: flags, into: list.unsafeMutablePointer, from: source).frames
+  }
+
+  private func endFlag(after count: Int) -> MTAudioProcessingTapFlags {
+    hasEnded && pending == nil && waiting.count <= count * channels ? kMTAudioProcessingTapFlag_EndOfStream : 0
+  }
+
+  /// Gives the tap frames, and fewer in front of a gap and at the end.
+  private func take(_ count: Int) -> TapSource.Part {
+    let wanted = min(max(0, count), Self.blockLength)
+    read(wanted)
+    let frames = min(wanted, waiting.count / channels)
+    for channel in 0..<channels {
+      let plane = input + channel * Self.blockLength
+      for frame in 0..<frames { plane[frame] = waiting[frame * channels + channel] }
+    }
+    let scale = CMTimeScale(requirements.format.sampleRate)
+    let range = CMTimeRange(
+      start: CMTime(value: position, timescale: scale), duration: CMTime(value: Int64(frames), timescale: scale))
+    let flags = (isStart ? kMTAudioProcessingTapFlag_StartOfStream : 0) | endFlag(after: frames)
+    drop(frames)
+    taken += frames
+    return TapSource.Part(
+      planes: (0..<channels).map { input + $0 * Self.blockLength }, frames: frames, flags: flags, range: range)
+  }
+
+  private func drop(_ frames: Int) {
+    let frames = min(frames, waiting.count / channels)
+    waiting.removeFirst(frames * channels)
+    position = position.addingClamped(Int64(frames))
+    if frames > 0 { isStart = false }
+  }
+
+  /// Reads until more frames wait than so many, up to a gap.
+  private func read(_ count: Int) {
+    while waiting.count <= count * channels, !hasEnded || pending != nil {
+      let sample: CMSampleBuffer?
+      do { sample = try pending ?? inner.next() } catch {
+        failure = error
+        hasEnded = true
+        return
+      }
+      pending = nil
+      guard let sample, let data = try? CMSampleBufferGetDataBuffer(sample)?.dataBytes() else {
+        hasEnded = true
+        return
+      }
+      let time = CMSampleBufferGetPresentationTimeStamp(sample).value
+      if waiting.isEmpty {
+        if time != position { isStart = true }
+        position = time
+      } else if time != position.addingClamped(Int64(waiting.count / channels)) {
+        pending = sample
+        return
+      }
+      waiting += data.withUnsafeBytes { Array($0.bindMemory(to: Float.self)) }
+    }
+  }
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+import CFFmpeg
+import CoreMedia
+
+/// Converts linear PCM to linear PCM of another layout, sample rate or number of channels.
+package final class PCMConverter {
+  package struct Options: Sendable {
+    /// Half the length of the filter for another sample rate; nil: libswresample's own, 32.
+    package var filterSize: Int?
+    /// For each channel of the result the channel of the source, from 0, or -1 for silence. nil: channels are mixed.
+    package var channelMap: [Int]?
+    /// Adds noise of a step's size before samples become integers.
+    package var isDithered = false
+
+    package init() {}
+  }
+
+  /// Sound in the layout of the result.
+  package struct Piece: Sendable {
+    /// One plane of interleaved samples, or one for each channel.
+    package var planes: [[UInt8]]
+    package var frames: Int
+  }
+
+  private let source: PCMLayout
+  private let target: PCMLayout
+  private let sourceChannels: Int
+  private let targetChannels: Int
+  private let sourceRate: Int
+  private let targetRate: Int
+  private let ends: (SoundEnd, SoundEnd)
+  private let options: SoundResampler.Options
+  private var resampler: OpaquePointer?
+
+  /// The filter's half length, in frames of the source: so many after a frame it depends upon. 0 without a change of
+  /// rate.
+  package let latency: Int
+
+  /// - Throws: `MediaFileError.unsupportedFormat` for samples, rates or channels that cannot be converted.
+  package init(
+    from source: AudioStreamBasicDescription, to target: AudioStreamBasicDescription, _ options: Options
+  ) throws {
+    guard let from = Self.end(source), let to = Self.end(target), let sourceLayout = PCMLayout(source),
+      let targetLayout = PCMLayout(target)
+    else { throw MediaFileError(.unsupportedFormat, "the sound has no valid sample rate, channels or bits") }
+    (self.source, self.target) = (sourceLayout, targetLayout)
+    (sourceChannels, targetChannels) = (Int(from.layout.nb_channels), Int(to.layout.nb_channels))
+    (sourceRate, targetRate) = (Int(from.rate), Int(to.rate))
+    ends = (from, to)
+    self.options = SoundResampler.Options(
+      filterSize: options.filterSize, channelMap: options.channelMap,
+      isDithered: options.isDithered && !targetLayout.isFloat)
+    // At a lower rate the filter is as much longer.
+    let half = Double(options.filterSize ?? 32) / 2
+    latency =
+      sourceRate == targetRate
+      ? 0 : Int((half * max(1, Double(sourceRate) / Double(targetRate))).rounded(.up))
+    resampler = try SoundResampler.make(from: from, to: to, self.options)
+  }
+
+  deinit { swr_free(&resampler) }
+
+  /// Channels that a conversion takes.
+  private static let channels = 1...UInt32(64)
+
+  private static func end(_ basic: AudioStreamBasicDescription) -> SoundEnd? {
+    guard basic.mFormatID == kAudioFormatLinearPCM, let layout = PCMLayout(basic),
+      channels.contains(basic.mChannelsPerFrame),
+      basic.mSampleRate >= 1, basic.mSampleRate <= Double(SampleRates.convertible.upperBound)
+    else { return nil }
+    var end = SoundEnd(
+      format: layout.format, rate: Int32(basic.mSampleRate.rounded()), layout: AVChannelLayout())
+    av_channel_layout_default(&end.layout, Int32(basic.mChannelsPerFrame))
+    return end
+  }
+
+  /// Forgets what is held.
+  package func reset() throws {
+    swr_free(&resampler)
+    resampler = try SoundResampler.make(from: ends.0, to: ends.1, options)
+  }
+
+  /// Converts some frames. Those at the end wait for what follows.
+  /// - Parameters:
+  ///   - planes: One of interleaved samples, or one for each channel, in the source's layout.
+  ///   - frames: As many as each plane holds.
+  package func convert(_ planes: [UnsafeRawBufferPointer], frames: Int) throws -> Piece {
+    let width = source.width * (source.isPlanar ? 1 : sourceChannels)
+    guard planes.count == (source.isPlanar ? sourceChannels : 1),
+      planes.allSatisfy({ $0.count >= frames * width }), frames >= 0
+    else { throw MediaFileError(.unsupportedFormat, "the sound has another number of channels or frames") }
+    var result = makePiece()
+    // A second at a time: at a low rate, a few frames become many.
+    let most = sourceRate == targetRate ? max(sourceRate, 4096) : sourceRate
+    var done = 0
+    while done < frames {
+      let count = min(frames - done, most)
+      let parts = planes.map { UnsafeRawBufferPointer(rebasing: $0[done * width..<(done + count) * width]) }
+      if source.isNative {
+        try run(parts.map(\.baseAddress), count, into: &result)
+      } else {
+        let native = parts.map { source.native([UInt8]($0)) }
+        try withPointers(native) { try run($0, count, into: &result) }
+      }
+      done += count
+    }
+    return result
+  }
+
+  /// What is still held, with silence after the last frame.
+  package func finish() throws -> Piece {
+    var result = makePiece()
+    try run(nil, 0, into: &result)
+    return result
+  }
+
+  private func makePiece() -> Piece {
+    Piece(planes: Array(repeating: [], count: target.isPlanar ? targetChannels : 1), frames: 0)
+  }
+
+  private func withPointers(_ planes: [[UInt8]], _ body: ([UnsafeRawPointer?]) throws -> Void) throws {
+    // All planes in one piece of memory, so that one pointer holds for all of them.
+    let size = planes.first?.count ?? 0
+    let joined = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, size * planes.count), alignment: 64)
+    defer { joined.deallocate() }
+    for (index, plane) in planes.enumerated() {
+      UnsafeMutableRawBufferPointer(rebasing: joined[(index * size)...]).copyBytes(from: plane)
+    }
+    guard let base = joined.baseAddress else { return }
+    try body(planes.indices.map { UnsafeRawPointer(base + $0 * size) })
+  }
+
+  private func run(_ input: [UnsafeRawPointer?]?, _ count: Int, into result: inout Piece) throws {
+    guard let resampler else { return }
+    let capacity = swr_get_out_samples(resampler, Int32(count))
+    guard capacity >= 0 else { throw MediaFileError.libav(capacity, "sound cannot be converted") }
+    guard capacity > 0 else { return }
+    let planeCount = target.isPlanar ? targetChannels : 1
+    let size = Int(capacity) * target.nativeWidth * (target.isPlanar ? 1 : targetChannels)
+    let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: planeCount * size, alignment: 64)
+    defer { memory.deallocate() }
+    guard let base = memory.baseAddress else { return }
+    var outputs: [UnsafeMutablePointer<UInt8>?] = (0..<planeCount).map {
+      (base + $0 * size).assumingMemoryBound(to: UInt8.self)
+    }
+    var inputs = input?.map { $0?.assumingMemoryBound(to: UInt8.self) } ?? []
+    let made = outputs.withUnsafeMutableBufferPointer { out in
+      inputs.withUnsafeMutableBufferPointer {
+        swr_convert(resampler, out.baseAddress, capacity, input == nil ? nil : $0.baseAddress, Int32(count))
+      }
+    }
+    guard made >= 0 else { throw MediaFileError.libav(made, "sound cannot be converted") }
+    let bytes = Int(made) * target.nativeWidth * (target.isPlanar ? 1 : targetChannels)
+    for index in 0..<planeCount {
+      let native = [UInt8](UnsafeRawBufferPointer(start: base + index * size, count: bytes))
+      result.planes[index] += target.stored(native)
+    }
+    result.frames += Int(made)
+  }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+import CFFmpeg
+
+/// One end of a conversion of sound, in libswresample's terms.
+struct SoundEnd {
+  var format: AVSampleFormat
+  var rate: Int32
+  var layout: AVChannelLayout
+}
+
+/// Makes contexts of libswresample, for whoever converts sound.
+enum SoundResampler {
+  /// How sound is converted.
+  struct Options: Sendable {
+    /// Half the length of the filter for another sample rate; nil: libswresample's own, 32.
+    var filterSize: Int?
+    /// For each channel of the result the channel of the source, from 0; one that the source does not have makes
+    /// silence. nil: what the two layouts of channels say, which may mix.
+    var channelMap: [Int]?
+    /// Adds triangular noise before samples become integers of fewer bits.
+    var isDithered = false
+  }
+
+  /// A context that is ready; to be freed with `swr_free`.
+  /// - Throws: `MediaFileError.unsupportedFormat` for what libswresample cannot convert.
+  static func make(from source: SoundEnd, to target: SoundEnd, _ options: Options) throws -> OpaquePointer {
+    var (source, target) = (source, target)
+    var made: OpaquePointer?
+    let code = swr_alloc_set_opts2(
+      &made, &target.layout, target.format, target.rate, &source.layout, source.format, source.rate, 0, nil)
+    guard SampleRates.canConvert(from: Int(source.rate), to: Int(target.rate)), code >= 0, let context = made,
+      set(options, on: context, source, target), swr_init(context) >= 0
+    else {
+      swr_free(&made)
+      throw MediaFileError(.unsupportedFormat, "this sound cannot be converted as asked")
+    }
+    return context
+  }
+
+  private static func set(
+    _ options: Options, on context: OpaquePointer, _ source: SoundEnd, _ target: SoundEnd
+  ) -> Bool {
+    let object = UnsafeMutableRawPointer(context)
+    if let size = options.filterSize { av_opt_set_int(object, "filter_size", Int64(size), 0) }
+    if options.isDithered { av_opt_set(object, "dither_method", "triangular", 0) }
+    let (inputs, outputs) = (Int(source.layout.nb_channels), Int(target.layout.nb_channels))
+    guard let map = options.channelMap, inputs != outputs || map != Array(0..<inputs) else { return true }
+    guard map.count == outputs else { return false }
+    // A single float has no room for 32 bits.
+    if [source.format, target.format].contains(where: { av_get_packed_sample_fmt($0) == AV_SAMPLE_FMT_S32 }) {
+      av_opt_set_sample_fmt(object, "internal_sample_fmt", AV_SAMPLE_FMT_DBLP, 0)
+    }
+    var matrix = [Double](repeating: 0, count: inputs * outputs)
+    for (output, input) in map.enumerated() where (0..<inputs).contains(input) {
+      matrix[output * inputs + input] = 1
+    }
+    return swr_set_matrix(context, matrix, Int32(inputs)) >= 0
+  }
+}
