@@ -49,7 +49,8 @@ if !isEngineAlone {
   // A product is a target of its own, that depends on its modules where the platform lacks them.
   let modules = [
     "CoreFoundation", "CoreVideo", "CoreMedia", "VideoToolbox", "AVFoundation", "UniformTypeIdentifiers",
-    "AVFAudio", "AVKit", "AudioToolbox", "CoreAudio", "CoreAudioTypes", "CoreGraphics", "CoreServices", "ImageIO",
+    "AVFAudio", "AVKit", "AudioToolbox", "CoreAudio", "CoreAudioTypes", "CoreGraphics", "CoreServices",
+    "ImageIO",
     "MediaToolbox", "MobileCoreServices", "OSLog",
   ]
   // Beside the umbrella: what is not of Apple's names.

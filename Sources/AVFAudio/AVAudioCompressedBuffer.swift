@@ -39,7 +39,8 @@ open class AVAudioCompressedBuffer: AVAudioBuffer, @unchecked Sendable {
     data = memory
     packetDescriptions =
       hasDescriptions && isThere && packetCapacity > 0
-      ? (memory + place).bindMemory(to: AudioStreamPacketDescription.self, capacity: Int(packetCapacity)) : nil
+      ? (memory + place).bindMemory(to: AudioStreamPacketDescription.self, capacity: Int(packetCapacity))
+      : nil
     super.init(
       format,
       [AudioBuffer(mNumberChannels: format.channelCount, mDataByteSize: byteCapacity, mData: memory)],
@@ -88,7 +89,9 @@ open class AVAudioCompressedBuffer: AVAudioBuffer, @unchecked Sendable {
   func append(_ packet: [UInt8], frames: UInt32) -> Bool {
     guard packetCount < packetCapacity, packet.count <= Int(byteCapacity - byteLength) else { return false }
     packet.withUnsafeBytes { bytes in
-      if let base = bytes.baseAddress { (data + Int(byteLength)).copyMemory(from: base, byteCount: bytes.count) }
+      if let base = bytes.baseAddress {
+        (data + Int(byteLength)).copyMemory(from: base, byteCount: bytes.count)
+      }
     }
     packetDescriptions?[Int(packetCount)] = AudioStreamPacketDescription(
       mStartOffset: Int64(byteLength), mVariableFramesInPacket: frames, mDataByteSize: UInt32(packet.count))

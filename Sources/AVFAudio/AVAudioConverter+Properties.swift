@@ -71,7 +71,8 @@ extension AVAudioConverter {
   public var magicCookie: Data? {
     get {
       outputFormat.isPCM
-        ? setup.cookie ?? inputFormat.magicCookie : (try? current() as? EncodingConversion)?.description.magicCookie
+        ? setup.cookie ?? inputFormat.magicCookie
+        : (try? current() as? EncodingConversion)?.description.magicCookie
     }
     set { if outputFormat.isPCM { change { $0.cookie = newValue } } }
   }
@@ -126,8 +127,10 @@ extension AVAudioConverter {
   }
 
   private static let bitRates = [
-    8000, 12_000, 16_000, 20_000, 24_000, 28_000, 32_000, 40_000, 48_000, 56_000, 64_000, 72_000, 80_000, 96_000,
-    112_000, 128_000, 144_000, 160_000, 192_000, 224_000, 256_000, 288_000, 320_000, 384_000, 448_000, 512_000,
+    8000, 12_000, 16_000, 20_000, 24_000, 28_000, 32_000, 40_000, 48_000, 56_000, 64_000, 72_000, 80_000,
+    96_000,
+    112_000, 128_000, 144_000, 160_000, 192_000, 224_000, 256_000, 288_000, 320_000, 384_000, 448_000,
+    512_000,
   ]
 
   /// Bits per second that the encoder takes; nil where nothing is encoded, or without loss.
@@ -145,7 +148,9 @@ extension AVAudioConverter {
   }
 
   /// Sample rates that the encoder takes; nil where nothing is encoded, or any is taken.
-  public var availableEncodeSampleRates: [NSNumber]? { codec?.sampleRates.map { $0.map { NSNumber(value: $0) } } }
+  public var availableEncodeSampleRates: [NSNumber]? {
+    codec?.sampleRates.map { $0.map { NSNumber(value: $0) } }
+  }
 
   /// Sample rates that the encoder takes at the bit rate that was set.
   public var applicableEncodeSampleRates: [NSNumber]? {

@@ -53,7 +53,8 @@ open class AVAudioFile: NSObject {
   /// - Throws: `kAudioFileUnsupportedFileTypeError` for other types, `kAudioFileUnsupportedDataFormatError` for what the
   ///   type cannot hold, `kAudioFilePermissionsError` and `kAudioFileUnspecifiedError` where nothing can be written.
   public convenience init(forWriting fileURL: URL, settings: [String: Any]) throws {
-    try self.init(forWriting: fileURL, settings: settings, commonFormat: .pcmFormatFloat32, interleaved: false)
+    try self.init(
+      forWriting: fileURL, settings: settings, commonFormat: .pcmFormatFloat32, interleaved: false)
   }
 
   /// Creates a file to write.

@@ -97,11 +97,13 @@ open class AVAudioFormat: NSObject, @unchecked Sendable {
   ///   - asbd: nil is returned for impossible numbers.
   ///   - layout: Has as many channels. It may be nil for one or two.
   public convenience init?(
-    streamDescription asbd: UnsafePointer<AudioStreamBasicDescription>, channelLayout layout: AVAudioChannelLayout?
+    streamDescription asbd: UnsafePointer<AudioStreamBasicDescription>,
+    channelLayout layout: AVAudioChannelLayout?
   ) {
     let basic = asbd.pointee
-    guard Self.isPossible(basic), layout.map({ $0.channelCount == basic.mChannelsPerFrame })
-      ?? (basic.mChannelsPerFrame <= 2)
+    guard Self.isPossible(basic),
+      layout.map({ $0.channelCount == basic.mChannelsPerFrame })
+        ?? (basic.mChannelsPerFrame <= 2)
     else { return nil }
     self.init(basic, layout)
   }
@@ -118,7 +120,8 @@ open class AVAudioFormat: NSObject, @unchecked Sendable {
   private static let channels = 1...UInt32(1024)
 
   private static func isPossible(_ basic: AudioStreamBasicDescription) -> Bool {
-    guard basic.mSampleRate.isFinite, basic.mSampleRate >= 0, channels.contains(basic.mChannelsPerFrame) else {
+    guard basic.mSampleRate.isFinite, basic.mSampleRate >= 0, channels.contains(basic.mChannelsPerFrame)
+    else {
       return false
     }
     return basic.mFormatID != kAudioFormatLinearPCM

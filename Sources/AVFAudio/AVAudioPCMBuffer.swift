@@ -22,7 +22,9 @@ open class AVAudioPCMBuffer: AVAudioBuffer, @unchecked Sendable {
     let frameSize = Int(format.basic.mBytesPerFrame)
     let count = format.isInterleaved ? 1 : Int(format.channelCount)
     let (size, overflow) = frameSize.multipliedReportingOverflow(by: Int(frameCapacity))
-    guard format.isPCM, frameSize > 0, count > 0, !overflow, let bytes = UInt32(exactly: size) else { return nil }
+    guard format.isPCM, frameSize > 0, count > 0, !overflow, let bytes = UInt32(exactly: size) else {
+      return nil
+    }
     // Each channel begins where vector instructions like to.
     let room = (size + 63) & ~63
     guard let memory = Self.memory(room * count) else { return nil }
@@ -118,7 +120,9 @@ open class AVAudioPCMBuffer: AVAudioBuffer, @unchecked Sendable {
     }
     copy.frameLength = frameLength
     for (index, plane) in planes.enumerated() {
-      if let from = plane.baseAddress { copy.used[index].mData?.copyMemory(from: from, byteCount: plane.count) }
+      if let from = plane.baseAddress {
+        copy.used[index].mData?.copyMemory(from: from, byteCount: plane.count)
+      }
     }
     return copy
   }

@@ -68,7 +68,9 @@ open class AVAudioTime: NSObject, @unchecked Sendable {
   open func extrapolateTime(fromAnchor anchorTime: AVAudioTime) -> AVAudioTime? {
     if isHostTimeValid, isSampleTimeValid { return self }
     let rate = anchorTime.sampleRate
-    guard anchorTime.isHostTimeValid, anchorTime.isSampleTimeValid, rate > 0, rate.isFinite else { return nil }
+    guard anchorTime.isHostTimeValid, anchorTime.isSampleTimeValid, rate > 0, rate.isFinite else {
+      return nil
+    }
     if isHostTimeValid {
       let past = hostTime >= anchorTime.hostTime
       let units = past ? hostTime - anchorTime.hostTime : anchorTime.hostTime - hostTime

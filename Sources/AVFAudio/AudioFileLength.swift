@@ -8,6 +8,9 @@ struct AudioFileLength {
   /// In frames, on the time line of the packets; nil if there is no packet.
   let end: Int64?
 
+  /// Seconds. Where more is said to be silent, or to be a packet's, a small file would be days of silence: the sound ends.
+  private static let longestGap: Int64 = 60
+
   /// Reads the file through, unless it is uncompressed: how long the packets are that a header counts, and what is to be
   /// left out at the end, is known of the packets alone.
   init(_ demuxer: Demuxer, _ stream: MediaStream, sampleRate: Int, fileSize: Int64) throws {
@@ -23,11 +26,14 @@ struct AudioFileLength {
       return
     }
     var last: Int64?
+    let most = Self.longestGap.multipliedClamped(by: Int64(sampleRate))
     // What can be read is the file; damage is told where it is met.
     while let packet = try? demuxer.next() {
       guard let time = packet.pts ?? packet.dts else { continue }
-      let skipped = packet.skippedAudio.end
-      let stop = frames(time.addingClamped(packet.duration)).subtractingClamped(Int64(skipped))
+      let start = frames(time)
+      if let last, start.subtractingClamped(last) > most { break }
+      let length = min(most, frames(time.addingClamped(packet.duration)).subtractingClamped(start))
+      let stop = start.addingClamped(length).subtractingClamped(Int64(packet.skippedAudio.end))
       last = max(last ?? stop, stop)
     }
     end = last.map { last in stream.editedEnd.map { min(last, frames($0)) } ?? last }

@@ -76,8 +76,12 @@ final class AudioFileReader {
   }
 
   /// More than two channels need an arrangement: in no known order, if the file says none.
-  private static func layout(_ format: AVAudioFormat, of channels: AVAudioChannelCount) -> AVAudioChannelLayout? {
-    if let layout = format.channelLayout, layout.channelCount == channels { return channels > 2 ? layout : nil }
+  private static func layout(_ format: AVAudioFormat, of channels: AVAudioChannelCount)
+    -> AVAudioChannelLayout?
+  {
+    if let layout = format.channelLayout, layout.channelCount == channels {
+      return channels > 2 ? layout : nil
+    }
     return channels > 2
       ? AVAudioChannelLayout(layoutTag: kAudioChannelLayoutTag_DiscreteInOrder | channels) : nil
   }
@@ -139,7 +143,11 @@ final class AudioFileReader {
 
   /// In front of what comes next: the file has left it out.
   private func silence(from time: Int64, to next: AudioDecoder.Chunk) -> AudioDecoder.Chunk {
-    AudioDecoder.Chunk(data: Data(), frames: Int(clamping: next.time.subtractingClamped(time)), time: time)
+    var chunk = next
+    chunk.data = Data()
+    chunk.frames = Int(clamping: next.time.subtractingClamped(time))
+    chunk.time = time
+    return chunk
   }
 
   /// Seconds that are decoded rather than passed over.

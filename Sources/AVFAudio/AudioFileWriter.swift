@@ -21,18 +21,23 @@ final class AudioFileWriter {
     let kind = try AudioFileKind(url, settings)
     self.kind = kind
     let wanted = try kind.format(settings)
-    guard let basic = AVAudioFormat.basic(common, wanted.sampleRate, wanted.channelCount, isInterleaved) else {
+    guard let basic = AVAudioFormat.basic(common, wanted.sampleRate, wanted.channelCount, isInterleaved)
+    else {
       throw MediaFileError(.unsupportedFormat, "samples can be written in one of the common formats only")
     }
     processingFormat = AVAudioFormat(basic, wanted.channelLayout)
     let description: CMFormatDescription
     if wanted.isPCM {
       encoder = nil
-      converter = try PCMConverter(from: basic, to: wanted.basic, PCMConverter.Options())
+      var options = PCMConverter.Options()
+      options.channelMap = ConverterSetup.map(processingFormat)
+      converter = try PCMConverter(from: basic, to: wanted.basic, options)
       description = wanted.formatDescription
       fileFormat = wanted
     } else {
-      let made = try AudioEncoder(kind.request(settings, wanted), source: basic)
+      var request = try kind.request(settings, wanted)
+      request.channelMap = ConverterSetup.map(processingFormat)
+      let made = try AudioEncoder(request, source: basic)
       (encoder, converter) = (made, nil)
       description = made.formatDescription
       fileFormat = AVAudioFormat(
@@ -66,7 +71,9 @@ final class AudioFileWriter {
       var joined: [UInt8] = []
       for plane in buffer.planes { joined += plane }
       let time = CMTime(value: frames, timescale: CMTimeScale(processingFormat.sampleRate))
-      for sample in try encoder.encode(joined, source: processingFormat.basic, time: time) { try write(sample) }
+      for sample in try encoder.encode(joined, source: processingFormat.basic, time: time) {
+        try write(sample)
+      }
     }
     frames += Int64(count)
   }
@@ -82,7 +89,8 @@ final class AudioFileWriter {
       let count = min(Self.packet, piece.frames - done)
       let time = frames + Int64(done)
       try plane.withUnsafeBytes {
-        try write(UnsafeRawBufferPointer(rebasing: $0[done * size..<(done + count) * size]), time, Int64(count))
+        try write(
+          UnsafeRawBufferPointer(rebasing: $0[done * size..<(done + count) * size]), time, Int64(count))
       }
       done += count
     }
@@ -92,7 +100,8 @@ final class AudioFileWriter {
     guard let data = try CMSampleBufferGetDataBuffer(sample)?.dataBytes(), !data.isEmpty else { return }
     let duration = CMSampleBufferGetDuration(sample)
     try data.withUnsafeBytes {
-      try write($0, CMSampleBufferGetPresentationTimeStamp(sample).value, duration.isNumeric ? duration.value : 0)
+      try write(
+        $0, CMSampleBufferGetPresentationTimeStamp(sample).value, duration.isNumeric ? duration.value : 0)
     }
   }
 

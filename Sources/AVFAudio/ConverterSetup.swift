@@ -25,7 +25,8 @@ struct ConverterSetup {
   /// Half the length of the filter for another sample rate.
   private var filterSize: Int {
     algorithm == AVSampleRateConverterAlgorithm_Mastering
-      ? AudioEncoder.Request.filterSize(AVAudioQuality.max.rawValue) : AudioEncoder.Request.filterSize(quality)
+      ? AudioEncoder.Request.filterSize(AVAudioQuality.max.rawValue)
+      : AudioEncoder.Request.filterSize(quality)
   }
 
   /// For each channel of the output one of the input, where no map was set: the one of the same purpose, if both formats
@@ -41,10 +42,21 @@ struct ConverterSetup {
   }
 
   private func labels(of format: AVAudioFormat) -> [AudioChannelLabel]? {
+    // Whatever the order in a packet: decoders give, and encoders take, one of their own.
+    guard format.isPCM else { return nativeChannelLabels(Int(format.channelCount)) }
     guard let layout = format.channelLayout else {
-      return format.channelCount == 2 ? [kAudioChannelLabel_Left, kAudioChannelLabel_Right] : nil
+      return format.channelCount == 2 ? nativeChannelLabels(2) : nil
     }
     return layout.managed.channelLabels
+  }
+
+  /// For each channel of a file the one of the sound that is written into it.
+  static func map(_ format: AVAudioFormat) -> [Int]? {
+    guard let labels = format.channelLayout?.managed.channelLabels, labels.count == Int(format.channelCount),
+      let native = nativeChannelLabels(labels.count)
+    else { return nil }
+    let found = native.map { labels.firstIndex(of: $0) ?? -1 }
+    return found.contains(-1) ? nil : found
   }
 
   /// nil where channels are mixed.
@@ -79,7 +91,7 @@ struct ConverterSetup {
     request.sampleRate = Int(target.sampleRate)
     request.channels = Int(target.channelCount)
     request.filterSize = filterSize
-    request.channelMap = source.channelCount == target.channelCount && channelMap == nil ? nil : map
+    request.channelMap = map
     request.bitRate = bitRate
     if codec == .opus, target.basic.mFramesPerPacket > 0 {
       // Said in frames at the stream's rate.

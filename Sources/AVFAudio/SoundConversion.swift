@@ -137,7 +137,8 @@ final class DecodingConversion: SoundConversion {
   private let format: AudioDecoder.Format
   private let framesPerPacket: Double
 
-  init(_ source: AVAudioFormat, cookie: Data?, _ make: (AudioStreamBasicDescription) throws -> PCMConversion) throws
+  init(_ source: AVAudioFormat, cookie: Data?, _ make: (AudioStreamBasicDescription) throws -> PCMConversion)
+    throws
   {
     let description = try CMFormatDescription(
       audioStreamBasicDescription: source.basic, magicCookie: cookie ?? source.magicCookie)
@@ -163,7 +164,9 @@ final class DecodingConversion: SoundConversion {
         kAudioConverterErr_InvalidInputSize, "The packet descriptions go beyond the buffer's bytes.")
     }
     for bytes in packets where !bytes.isEmpty {
-      guard let packet = MediaPacket(copying: bytes) else { throw MediaFileError(.outOfMemory, "out of memory") }
+      guard let packet = MediaPacket(copying: bytes) else {
+        throw MediaFileError(.outOfMemory, "out of memory")
+      }
       try decoder.send(packet)
       try take()
     }
@@ -239,7 +242,8 @@ final class EncodingConversion: SoundConversion {
       guard buffer.append(packet.bytes, frames: packet.frames) else {
         guard buffer.packetCount > 0 else {
           throw AudioError.make(
-            kAudioConverterErr_InvalidOutputSize, "The buffer has no room for a packet of \(packet.bytes.count) bytes.")
+            kAudioConverterErr_InvalidOutputSize,
+            "The buffer has no room for a packet of \(packet.bytes.count) bytes.")
         }
         return true
       }

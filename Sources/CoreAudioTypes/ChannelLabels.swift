@@ -56,3 +56,20 @@ extension ManagedAudioChannelLayout {
     kAudioChannelLayoutTag_AAC_7_1_B: [3, 1, 2, 5, 6, 33, 34, 4],
   ]
 }
+
+/// The order in which libavcodec, and files, have so many channels: that of WAVE files.
+package func nativeChannelLabels(_ count: Int) -> [AudioChannelLabel]? {
+  switch count {
+  case 1: [kAudioChannelLabel_Center]
+  case 2: [kAudioChannelLabel_Left, kAudioChannelLabel_Right]
+  case 3: [1, 2, 3]
+  case 4: [1, 2, 3, kAudioChannelLabel_CenterSurround]
+  case 5: [1, 2, 3, kAudioChannelLabel_LeftSurround, kAudioChannelLabel_RightSurround]
+  case 6:
+    [
+      1, 2, 3, kAudioChannelLabel_LFEScreen, kAudioChannelLabel_LeftSurround,
+      kAudioChannelLabel_RightSurround,
+    ]
+  default: nil
+  }
+}

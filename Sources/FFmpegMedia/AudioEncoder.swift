@@ -68,7 +68,8 @@ package final class AudioEncoder {
     layout = try Self.layout(of: source)
     let codecID = request.pcm.map(Self.codec) ?? request.codec.identifier
     guard let codec = request.pcm == nil ? request.codec.encoder : avcodec_find_encoder(codecID),
-      let context = avcodec_alloc_context3(codec) else {
+      let context = avcodec_alloc_context3(codec)
+    else {
       throw MediaFileError(.unsupportedFormat, "libavcodec was built without this sound encoder")
     }
     self.context = context

@@ -27,7 +27,9 @@ enum Sound {
   }
 
   /// The amplitude of a frequency in samples, by correlation, and what is left beside it (root mean square).
-  static func tone(_ frequency: Double, in samples: [Float], rate: Double) -> (amplitude: Double, rest: Double) {
+  static func tone(_ frequency: Double, in samples: [Float], rate: Double) -> (
+    amplitude: Double, rest: Double
+  ) {
     let count = Double(samples.count)
     var (a, b) = (0.0, 0.0)
     for (index, sample) in samples.enumerated() {

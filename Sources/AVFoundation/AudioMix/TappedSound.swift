@@ -108,7 +108,8 @@ final class TappedSound: SampleSource {
   }
 
   private func endFlag(after count: Int) -> MTAudioProcessingTapFlags {
-    hasEnded && pending == nil && waiting.count <= count * channels ? kMTAudioProcessingTapFlag_EndOfStream : 0
+    hasEnded && pending == nil && waiting.count <= count * channels
+      ? kMTAudioProcessingTapFlag_EndOfStream : 0
   }
 
   /// Gives the tap frames, and fewer in front of a gap and at the end.
@@ -122,12 +123,14 @@ final class TappedSound: SampleSource {
     }
     let scale = CMTimeScale(requirements.format.sampleRate)
     let range = CMTimeRange(
-      start: CMTime(value: position, timescale: scale), duration: CMTime(value: Int64(frames), timescale: scale))
+      start: CMTime(value: position, timescale: scale),
+      duration: CMTime(value: Int64(frames), timescale: scale))
     let flags = (isStart ? kMTAudioProcessingTapFlag_StartOfStream : 0) | endFlag(after: frames)
     drop(frames)
     taken += frames
     return TapSource.Part(
-      planes: (0..<channels).map { input + $0 * Self.blockLength }, frames: frames, flags: flags, range: range)
+      planes: (0..<channels).map { input + $0 * Self.blockLength }, frames: frames, flags: flags, range: range
+    )
   }
 
   private func drop(_ frames: Int) {
