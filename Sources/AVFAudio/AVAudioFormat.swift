@@ -186,8 +186,10 @@ open class AVAudioFormat: NSObject, @unchecked Sendable {
   /// Whether the channels' samples alternate in one buffer. True for compressed sound.
   open var isInterleaved: Bool { basic.mFormatFlags & kAudioFormatFlagIsNonInterleaved == 0 || !isPCM }
 
-  /// Valid as long as this object.
+  /// Valid as long as this object, and longer while no program has thousands of formats: it is often read of an object that
+  /// nobody keeps.
   open var streamDescription: UnsafePointer<AudioStreamBasicDescription> {
+    if let shared = SharedDescriptions.pointer(to: basic) { return shared }
     guard let pointer = CMAudioFormatDescriptionGetStreamBasicDescription(description_) else {
       preconditionFailure("A description of sound has this")
     }
@@ -238,6 +240,30 @@ open class AVAudioFormat: NSObject, @unchecked Sendable {
     }
     let order = isPCM && channelCount > 1 ? (isInterleaved ? ", interleaved" : ", deinterleaved") : ""
     return "\(channelCount) ch, \(sampleRate.formatted) Hz, \(name)\(order)"
+  }
+}
+
+/// Descriptions at addresses that stay.
+private enum SharedDescriptions {
+  /// As many as are kept, so that files of strangers take no memory without end.
+  private static let most = 4096
+  private static let lock = Lock()
+  // Guarded by `lock`; what the pointers point to is written once.
+  nonisolated(unsafe) private static var known:
+    [AudioStreamBasicDescription: UnsafePointer<AudioStreamBasicDescription>] = [:]
+
+  static func pointer(
+    to basic: AudioStreamBasicDescription
+  ) -> UnsafePointer<AudioStreamBasicDescription>? {
+    lock.withLock {
+      if let pointer = known[basic] { return pointer }
+      // Without a rate that is equal to itself it would never be found again.
+      guard known.count < most, basic == basic else { return nil }
+      let memory = UnsafeMutablePointer<AudioStreamBasicDescription>.allocate(capacity: 1)
+      memory.initialize(to: basic)
+      known[basic] = UnsafePointer(memory)
+      return UnsafePointer(memory)
+    }
   }
 }
 

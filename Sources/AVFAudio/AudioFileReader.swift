@@ -56,7 +56,9 @@ final class AudioFileReader {
       bits: Int(basic.mBitsPerChannel), isFloat: basic.mFormatFlags & kAudioFormatFlagIsFloat != 0,
       isBigEndian: false, isInterleaved: isInterleaved, sampleRate: Int(rate), channels: Int(channels))
     decoder = try AudioDecoder(stream, format: format)
-    let end = try AudioFileLength(demuxer, stream, sampleRate: Int(rate), fileSize: Int64(status.st_size)).end
+    let found = try AudioFileLength(
+      demuxer, stream, sampleRate: Int(rate), fileSize: Int64(status.st_size))
+    let end = found.end
     try demuxer.rewind()
     var first: AudioDecoder.Chunk?
     // Where nothing can be decoded, the file has no frames.
@@ -73,6 +75,22 @@ final class AudioFileReader {
     chunk = first
     origin = first?.time ?? 0
     length = max(0, (end ?? 0).subtractingClamped(origin))
+    if let packet = found.uncertainPacket { measureEnd(from: packet) }
+  }
+
+  /// Decodes the end of the file, to see where it is.
+  private func measureEnd(from packet: Int64) {
+    var last: Int64?
+    do {
+      try seek(to: packet)
+      while let made = try chunk ?? next() {
+        last = made.time.addingClamped(Int64(made.frames))
+        chunk = nil
+      }
+    } catch { last = nil }
+    if let last { length = max(0, min(length, last.subtractingClamped(origin))) }
+    // What is read first is looked for anew.
+    (chunk, isDrained, failure) = (nil, true, nil)
   }
 
   /// More than two channels need an arrangement: in no known order, if the file says none.

@@ -92,6 +92,7 @@ struct ConverterSetup {
     request.channels = Int(target.channelCount)
     request.filterSize = filterSize
     request.channelMap = map
+    request.isNormalized = true
     request.bitRate = bitRate
     if codec == .opus, target.basic.mFramesPerPacket > 0 {
       // Said in frames at the stream's rate.

@@ -27,6 +27,8 @@ package final class AudioEncoder {
     package var framesPerPacket: Int?
     /// For each channel of the result the channel of the source, from 0, or -1 for silence. nil: channels are mixed.
     package var channelMap: [Int]?
+    /// Channels that are mixed are not louder than full scale.
+    package var isNormalized = false
 
     package init() {}
   }
@@ -216,7 +218,8 @@ package final class AudioEncoder {
       from: SoundEnd(format: layout.format, rate: Int32(clamping: source.mSampleRate), layout: from),
       to: SoundEnd(
         format: context.pointee.sample_fmt, rate: sampleRate, layout: context.pointee.ch_layout),
-      SoundResampler.Options(filterSize: request.filterSize, channelMap: request.channelMap))
+      SoundResampler.Options(
+        filterSize: request.filterSize, channelMap: request.channelMap, isNormalized: request.isNormalized))
     swr_free(&resampler)
     resampler = made
   }
@@ -352,7 +355,9 @@ package final class AudioEncoder {
         throw MediaFileError.libav(code, "sound cannot be encoded")
       }
       av_packet_move_ref(moved, packet)
-      samples.append(try makeSample(MediaPacket(owning: moved)))
+      let made = MediaPacket(owning: moved)
+      // FLAC's last one has a new header in its side data, and no sound.
+      if !made.bytes.isEmpty { samples.append(try makeSample(made)) }
     }
   }
 

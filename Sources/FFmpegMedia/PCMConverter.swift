@@ -48,7 +48,7 @@ package final class PCMConverter {
     (sourceRate, targetRate) = (Int(from.rate), Int(to.rate))
     ends = (from, to)
     self.options = SoundResampler.Options(
-      filterSize: options.filterSize, channelMap: options.channelMap,
+      filterSize: options.filterSize, channelMap: options.channelMap, isNormalized: true,
       isDithered: options.isDithered && !targetLayout.isFloat)
     // At a lower rate the filter is as much longer.
     let half = Double(options.filterSize ?? 32) / 2

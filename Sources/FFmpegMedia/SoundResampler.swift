@@ -17,6 +17,8 @@ enum SoundResampler {
     /// For each channel of the result the channel of the source, from 0; one that the source does not have makes
     /// silence. nil: what the two layouts of channels say, which may mix.
     var channelMap: [Int]?
+    /// Channels that are mixed are not louder than full scale, whatever the samples; otherwise integers alone are not.
+    var isNormalized = false
     /// Adds triangular noise before samples become integers of fewer bits.
     var isDithered = false
   }
@@ -42,6 +44,7 @@ enum SoundResampler {
   ) -> Bool {
     let object = UnsafeMutableRawPointer(context)
     if let size = options.filterSize { av_opt_set_int(object, "filter_size", Int64(size), 0) }
+    if options.isNormalized { av_opt_set_double(object, "rematrix_maxval", 1, 0) }
     if options.isDithered { av_opt_set(object, "dither_method", "triangular", 0) }
     let (inputs, outputs) = (Int(source.layout.nb_channels), Int(target.layout.nb_channels))
     guard let map = options.channelMap, inputs != outputs || map != Array(0..<inputs) else { return true }

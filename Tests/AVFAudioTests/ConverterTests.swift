@@ -266,7 +266,10 @@ import Testing
     #expect(
       code { try other.convert(to: room, from: input) } == Int(kAudioConverterErr_OperationNotSupported))
     var error: NSError?
-    #expect(converter.convert(to: small, error: &error, withInputFrom: Sound.input([small])) == .error)
+    let wrong = try #require(AVAudioPCMBuffer(pcmFormat: target, frameCapacity: 3))
+    wrong.frameLength = 1
+    let status = converter.convert(to: small, error: &error, withInputFrom: Sound.input([wrong]))
+    #expect(status == .error)
     #expect(error?.domain == "com.apple.coreaudio.avfaudio")
     #expect(error?.code == Int(kAudioConverterErr_FormatNotSupported))
     // Nobody encodes these, and packets do not become other packets.

@@ -220,6 +220,34 @@ import Testing
     #expect(abs(ratio - 0.5) < 0.01)
   }
 
+  @Test("A player is heard as the tap of its mix makes it")
+  func players() async throws {
+    let player = PlayerTests.player(try Fixture.movie())
+    let item = try #require(player.currentItem)
+    let sink = TestSink()
+    player.ovtAudioSink = sink
+    let track = try #require(item.asset.tracks(withMediaType: .audio).first)
+    func loudest(_ gain: Float) async throws -> Float {
+      let record = Record()
+      record.gain = gain
+      let parameters = AVMutableAudioMixInputParameters(track: track)
+      parameters.audioTapProcessor = try Self.makeTap(record)
+      let mix = AVMutableAudioMix()
+      mix.inputParameters = [parameters]
+      item.audioMix = mix
+      let ends = Heard(.AVPlayerItemDidPlayToEndTime, item)
+      let before = sink.heard.count
+      #expect(await player.seek(to: .zero, toleranceBefore: .zero, toleranceAfter: .zero))
+      player.play()
+      await wait { ends.count > 0 }
+      return sink.heard.all.dropFirst(before).flatMap(\.samples).map { abs($0) }.max() ?? 0
+    }
+    let plain = try await loudest(1)
+    #expect(plain > 0.05)
+    #expect(try await loudest(0) == 0)
+    #expect(try await abs(loudest(0.25) / plain - 0.25) < 0.05)
+  }
+
   @Test("A tap lives as long as somebody has it, and tells of its end")
   func life() throws {
     let record = Record()
