@@ -36,8 +36,8 @@ struct AudioFileLength {
       let start = frames(time)
       if let last, start.subtractingClamped(last) > most { break }
       let said = frames(time.addingClamped(packet.duration)).subtractingClamped(start)
-      // Some files do not say it, some take what is to be left out off it.
-      let length = min(most, said > 0 ? said : Int64(layout.mFramesPerPacket))
+      // Some files do not say it, some take what is to be left out off it. Without a word a second is more than enough.
+      let length = min(most, said > 0 ? said : Int64(sampleRate))
       uncertain = said <= 0 || packet.skippedAudio.end > 0 ? start : nil
       last = max(last ?? start, start.addingClamped(length))
     }
