@@ -76,6 +76,30 @@ import Testing
     }
   }
 
+  @Test("Where a file leaves a day out it ends, and less than a minute is silence")
+  func gaps() throws {
+    let folder = try TemporaryFolder()
+    for (gap, range) in [(100_000, 0.5...2.0), (10, 11.5...12.5)] {
+      let url = folder.file("\(gap).mka")
+      let filter = "sine=duration=2:sample_rate=44100,asetpts=PTS+if(gte(N\\,40)\\,\(gap)/TB\\,0)"
+      #expect(
+        try Sound.ffmpeg.run(["-v", "error", "-f", "lavfi", "-i", filter, "-c:a", "aac", url.path]).status
+          == 0)
+      let file = try AVAudioFile(forReading: url)
+      #expect(range.contains(Double(file.length) / 44_100))
+      let buffer = try #require(
+        AVAudioPCMBuffer(pcmFormat: file.processingFormat, frameCapacity: AVAudioFrameCount(file.length)))
+      try file.read(into: buffer)
+      let samples = try Sound.samples(buffer)
+      #expect(samples.count == Int(file.length))
+      #expect(samples.prefix(20_000).contains { abs($0) > 0.05 })
+      if gap == 10 {
+        #expect(samples[100_000..<400_000].allSatisfy { $0 == 0 })
+        #expect(samples.suffix(20_000).contains { abs($0) > 0.05 })
+      }
+    }
+  }
+
   @Test("A header that says more frames than the file has bytes gives what there is")
   func boasting() throws {
     let folder = try TemporaryFolder()
