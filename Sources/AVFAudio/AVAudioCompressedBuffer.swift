@@ -47,8 +47,7 @@ open class AVAudioCompressedBuffer: AVAudioBuffer, @unchecked Sendable {
       release: { free(memory) })
   }
 
-  /// A buffer for packets of the size that the format says.
-  /// - Parameter format: One whose packets all have the same size; of others there is room for none.
+  /// A buffer for packets of the size that the format says. Of formats whose packets differ there is room for none.
   public convenience init(format: AVAudioFormat, packetCapacity: AVAudioPacketCount) {
     self.init(
       format: format, packetCapacity: packetCapacity, maximumPacketSize: Int(format.basic.mBytesPerPacket))

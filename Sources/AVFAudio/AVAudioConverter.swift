@@ -49,11 +49,8 @@ public enum AVAudioConverterOutputStatus: Int, Sendable {
   case error = 3
 }
 
-/// Gives a converter its input: a buffer and `haveData`, or another status.
-/// - Parameters:
-///   - inNumberOfPackets: Frames, or packets, that would do. Another number is as good.
-///   - outStatus: Where the status goes.
-/// - Returns: A buffer in the input's format, all of which is used.
+/// Gives a converter its input: a buffer and `haveData`, or another status. It is told how many frames, or packets, would
+/// do; another number is as good. All of the buffer, which has the input's format, is used.
 public typealias AVAudioConverterInputBlock = (
   _ inNumberOfPackets: AVAudioPacketCount, _ outStatus: UnsafeMutablePointer<AVAudioConverterInputStatus>
 ) -> AVAudioBuffer?

@@ -73,8 +73,7 @@ open class AVAudioFormat: NSObject, @unchecked Sendable {
     self.init(basic, nil)
   }
 
-  /// One of the common layouts of samples.
-  /// - Parameter format: One of those that say something; `otherFormat` is taken for floats of 32 bits.
+  /// One of the common layouts of samples; `otherFormat` is taken for floats of 32 bits.
   public convenience init(
     commonFormat format: AVAudioCommonFormat, sampleRate: Double, interleaved: Bool,
     channelLayout layout: AVAudioChannelLayout

@@ -28,8 +28,7 @@ open class AVAudioTime: NSObject, @unchecked Sendable {
     super.init()
   }
 
-  /// A number of frames.
-  /// - Parameter sampleRate: In hertz.
+  /// A number of frames, at a sample rate in hertz.
   public init(sampleTime: AVAudioFramePosition, atRate sampleRate: Double) {
     var stamp = AudioTimeStamp()
     stamp.mSampleTime = Double(sampleTime)
@@ -39,8 +38,7 @@ open class AVAudioTime: NSObject, @unchecked Sendable {
     super.init()
   }
 
-  /// A host time and the number of frames at that moment.
-  /// - Parameter sampleRate: In hertz.
+  /// A host time and the number of frames at that moment, at a sample rate in hertz.
   public init(hostTime: UInt64, sampleTime: AVAudioFramePosition, atRate sampleRate: Double) {
     var stamp = AudioTimeStamp()
     stamp.mHostTime = hostTime

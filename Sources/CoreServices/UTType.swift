@@ -37,8 +37,8 @@ public func UTTypeCreatePreferredIdentifierForTag(
   return Unmanaged.passRetained(found.identifier as NSString)
 }
 
-/// A type's tag, to be taken with `takeRetainedValue()`; nil where none is known.
-/// - Parameter inTagClass: `kUTTagClassFilenameExtension` or `kUTTagClassMIMEType`.
+/// A type's tag of a class, `kUTTagClassFilenameExtension` or `kUTTagClassMIMEType`, to be taken with `takeRetainedValue()`;
+/// nil where none is known.
 public func UTTypeCopyPreferredTagWithClass(
   _ inUTI: CFString, _ inTagClass: CFString
 ) -> Unmanaged<CFString>? {
