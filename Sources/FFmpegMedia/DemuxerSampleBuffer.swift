@@ -90,6 +90,15 @@ extension MediaPacket {
     (CMGetAttachment(sample, key: recordKey, attachmentModeOut: nil) as? Data).map { [UInt8]($0) }
   }
 
+  /// What a decoder has to be told from a sample on goes to another buffer that begins with it.
+  package static func copyDecoderData(from sample: CMSampleBuffer, to other: CMSampleBuffer) {
+    for key in [paletteKey, recordKey] {
+      guard let value = CMGetAttachment(sample, key: key, attachmentModeOut: nil) else { continue }
+      CMSetAttachment(
+        other, key: key, value: value, attachmentMode: kCMAttachmentMode_ShouldNotPropagate)
+    }
+  }
+
   private func attachDecoderData(to buffer: CMSampleBuffer, _ stream: MediaStream) {
     guard stream.kind == .video, pointer.pointee.side_data_elems > 0 else { return }
     func attach(_ type: AVPacketSideDataType, _ key: CFString) {

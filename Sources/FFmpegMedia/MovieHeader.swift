@@ -14,6 +14,10 @@ package struct MovieHeader: Sendable {
     package var alternateGroup = 0
     /// By the kind of reference, the other tracks' numbers.
     package var references: [String: [Int32]] = [:]
+    /// The first sample description of timed metadata in boxes ('mebx').
+    package var metadataDescription: Data?
+    /// Where the table of chunks lies in the file, and how many bytes each of its entries has.
+    var chunkTable: (start: Int64, count: Int, width: Int)?
   }
 
   package private(set) var rate: Float = 1
@@ -26,6 +30,7 @@ package struct MovieHeader: Sendable {
   /// The movie goes on in fragments.
   package private(set) var isFragmented = false
 
+  private let path: String
   private let descriptor: Int32
   /// Items of metadata that may still be read.
   private var itemLimit = MovieMetadataReader.mostItems
@@ -33,6 +38,7 @@ package struct MovieHeader: Sendable {
   /// - Returns: nil if there is no such file, or it is no movie.
   package init?(path: String) {
     // A pipe would have this wait for somebody to write into it.
+    self.path = path
     descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
@@ -77,6 +83,9 @@ package struct MovieHeader: Sendable {
     if let group = read(header.start + (version == 1 ? 46 : 34), 2) {
       track.alternateGroup = MovieBox.number(group[...], 0, count: 2)
     }
+    let table = sampleTable(parts)
+    track.chunkTable = chunkTable(table)
+    track.metadataDescription = metadataDescription(table)
     for part in parts { track.items += metadata(part) }
     if let references = parts.first(where: { $0.type == "tref" }) {
       for reference in boxes(references.start, references.end)
@@ -88,6 +97,55 @@ package struct MovieHeader: Sendable {
       }
     }
     tracks[Int32(truncatingIfNeeded: MovieBox.number(number[...], 0))] = track
+  }
+
+  /// The boxes of a track's sample table.
+  private func sampleTable(_ track: [Box]) -> [Box] {
+    var parts = track
+    for type in ["mdia", "minf", "stbl"] {
+      guard let box = parts.first(where: { $0.type == type }) else { return [] }
+      parts = boxes(box.start, box.end)
+    }
+    return parts
+  }
+
+  private func metadataDescription(_ table: [Box]) -> Data? {
+    guard let list = table.first(where: { $0.type == "stsd" }), let head = read(list.start + 8, 8),
+      head[4...].elementsEqual("mebx".utf8)
+    else { return nil }
+    let size = Int64(MovieBox.number(head[...], 0))
+    guard size >= 16, size <= 1 << 20, size <= list.end - list.start - 8 else { return nil }
+    return read(list.start + 8, Int(size)).map { Data($0) }
+  }
+
+  // MARK: - Chunks
+
+  /// Entries that are read at most: the file has as many chunks, and memory is taken for them.
+  private static let mostChunks = 1 << 22
+
+  private func chunkTable(_ parts: [Box]) -> (start: Int64, count: Int, width: Int)? {
+    guard let table = parts.first(where: { ["stco", "co64"].contains($0.type) }),
+      let head = read(table.start, 8)
+    else { return nil }
+    let width = table.type == "co64" ? 8 : 4
+    let room = (table.end - table.start - 8) / Int64(width)
+    let count = min(MovieBox.number(head[...], 4), Int(clamping: room), Self.mostChunks)
+    return count > 0 ? (table.start + 8, count, width) : nil
+  }
+
+  /// Where the chunks of a track begin in the file (`stco`, `co64`; ISO/IEC 14496-12, 8.7.5), in ascending order; none of a
+  /// movie in fragments.
+  package func chunkStarts(of track: Int32) -> [Int64] {
+    guard let table = tracks[track]?.chunkTable else { return [] }
+    let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard file >= 0 else { return [] }
+    defer { close(file) }
+    var bytes = [UInt8](repeating: 0, count: table.count * table.width)
+    // Another file may be there by now.
+    guard pread(file, &bytes, bytes.count, off_t(table.start)) == bytes.count else { return [] }
+    return stride(from: 0, to: bytes.count, by: table.width).map { at in
+      bytes[at..<at + table.width].reduce(0) { $0 << 8 | Int64($1) }
+    }.sorted()
   }
 
   /// What a box of metadata or user data holds.

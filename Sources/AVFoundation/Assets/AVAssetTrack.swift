@@ -24,6 +24,8 @@ open class AVAssetTrack: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sen
   let file: AssetFile
   private let lock = Lock()
   private weak var owner: AVAsset?
+  /// Of the samples, for cursors; the inner nil: there can be none.
+  private var knownIndex: SampleIndex??
 
   init(asset: AVAsset, facts: TrackFacts) {
     owner = asset
@@ -166,6 +168,20 @@ open class AVAssetTrack: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sen
       assetLoadingQueue.async {
         continuation.resume(returning: self.samplePresentationTime(forTrackTime: trackTime))
       }
+    }
+  }
+
+  /// The file has changed: cursors that are made from now on look at it anew.
+  func forgetSamples() { lock.withLock { knownIndex = nil } }
+
+  /// The samples by their numbers; nil for a track that is none of a file's, or whose file cannot be read.
+  var sampleIndex: SampleIndex? {
+    if self is AVCompositionTrack { return nil }
+    return lock.withLock {
+      if let knownIndex { return knownIndex }
+      let made = SampleIndex(self)
+      knownIndex = .some(made)
+      return made
     }
   }
 

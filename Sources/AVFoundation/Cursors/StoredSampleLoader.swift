@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+import FFmpegMedia
+import Foundation
+
+/// Reads samples of a track by their numbers.
+final class StoredSampleLoader: @unchecked Sendable {
+  // Sendable: `lock` guards what changes.
+  let index: SampleIndex
+  private let lock = Lock()
+  private var demuxer: Demuxer?
+  /// The number of what comes next.
+  private var next = 0
+
+  /// Samples that are read and dropped rather than looked up.
+  private static let nearby = 64
+  /// A key frame is looked for among so many samples.
+  private static let farthest = 1 << 16
+
+  init(_ index: SampleIndex) { self.index = index }
+
+  /// - Throws: `AVError` if the file cannot be read, or is another one by now.
+  func packets(_ numbers: Range<Int>) throws -> [MediaPacket] {
+    try lock.withLock {
+      do {
+        return try numbers.map { try packet($0) }
+      } catch {
+        demuxer = nil
+        throw AVError.reading(error)
+      }
+    }
+  }
+
+  private func packet(_ number: Int) throws -> MediaPacket {
+    guard let sample = index.sample(number) else { throw Self.changed }
+    let demuxer = try self.demuxer ?? open()
+    if next > number || number - next > Self.nearby {
+      if let found = try seek(demuxer, to: number) { return found }
+      try rewind(demuxer)
+    }
+    while let packet = try demuxer.next() {
+      next += 1
+      guard next > number else { continue }
+      guard sample.isSame(as: packet, hasPlaces: index.hasPlaces) else { throw Self.changed }
+      return packet
+    }
+    throw Self.changed
+  }
+
+  private static var changed: AVError {
+    AVError(
+      .fileFailedToParse, reason: "A sample is not where it was found before.",
+      advice: "The file has changed: make the asset anew.")
+  }
+
+  private func open() throws -> Demuxer {
+    let made = try index.makeDemuxer()
+    demuxer = made
+    next = 0
+    if index.stream.isChapterText { try made.seek(stream: index.stream.index, to: 0) }
+    return made
+  }
+
+  private func rewind(_ demuxer: Demuxer) throws {
+    // libavformat passes over the first of these where it looks for streams.
+    if index.stream.isChapterText {
+      try demuxer.seek(stream: index.stream.index, to: 0)
+    } else {
+      try demuxer.rewind()
+    }
+    next = 0
+  }
+
+  /// Goes to the key frame before a sample, and on to the sample.
+  /// - Returns: nil if it has not been met: then all has to be read.
+  private func seek(_ demuxer: Demuxer, to number: Int) throws -> MediaPacket? {
+    guard let sample = index.sample(number), let key = index.sync(before: number),
+      number - key < Self.farthest, let start = index.sample(key)
+    else { return nil }
+    try demuxer.seek(stream: index.stream.index, to: start.shown)
+    for _ in 0..<Self.farthest {
+      guard let packet = try demuxer.next(), (packet.dts ?? packet.pts ?? 0) <= sample.decoded else { break }
+      if sample.isSame(as: packet, hasPlaces: index.hasPlaces) {
+        // Two samples may be alike where there are no places: the first one that is, counts.
+        guard index.hasPlaces || isOnlyOne(number, sample) else { return nil }
+        next = number + 1
+        return packet
+      }
+    }
+    return nil
+  }
+
+  /// No sample beside has the same times and size.
+  private func isOnlyOne(_ number: Int, _ sample: IndexedSample) -> Bool {
+    [number - 1, number + 1].allSatisfy { index.sample($0)?.decoded != sample.decoded }
+  }
+}
+
+/// Samples whose data is read when it is wanted.
+final class PendingSamples: NSObject, @unchecked Sendable {
+  // Sendable: `lock` guards what changes.
+  private let loader: StoredSampleLoader
+  private let numbers: Range<Int>
+  private let lock = Lock()
+  private var outcome: Result<Void, AVError>?
+  private var handlers: [@Sendable (AVError?) -> Void] = []
+  private var isGivenUp = false
+
+  init(_ loader: StoredSampleLoader, _ numbers: Range<Int>) {
+    self.loader = loader
+    self.numbers = numbers
+    super.init()
+  }
+
+  /// Kept by the sample buffer, so that it can be asked when its data is there.
+  nonisolated(unsafe) static let key: CFString = "OpenVideoToolbox.PendingSamples"
+
+  static func of(_ buffer: CMSampleBuffer) -> PendingSamples? {
+    CMGetAttachment(buffer, key: key, attachmentModeOut: nil) as? PendingSamples
+  }
+
+  /// A sample buffer without data.
+  func makeBuffer() throws -> CMSampleBuffer {
+    let index = loader.index
+    let samples = numbers.compactMap { index.sample($0) }
+    guard let first = samples.first, samples.count == numbers.count else {
+      throw AVError(.invalidSampleCursor)
+    }
+    let stream = index.stream
+    var timings = samples.map { sample in
+      CMSampleTimingInfo(
+        duration: sample.duration > 0 ? stream.time(sample.duration) : .invalid,
+        presentationTimeStamp: stream.time(sample.shown),
+        decodeTimeStamp: stream.kind == .video ? stream.time(sample.decoded) : .invalid)
+    }
+    var sizes = samples.map { Int($0.size) }
+    var count = samples.count
+    let format = index.formatDescription(of: first)
+    if let sound = CMAudioFormatDescriptionGetStreamBasicDescription(format)?.pointee,
+      sound.mFormatID == kAudioFormatLinearPCM, sound.mBytesPerFrame > 0
+    {
+      // Uncompressed sound: every frame is a sample.
+      count = sizes.reduce(0, +) / Int(sound.mBytesPerFrame)
+      timings = [timings[0]]
+      timings[0].duration = CMTime(
+        value: 1, timescale: CMTimeScale(max(1, min(sound.mSampleRate, Double(Int32.max)))))
+      sizes = [Int(sound.mBytesPerFrame)]
+    }
+    let buffer = try CMSampleBuffer(
+      dataBuffer: nil, formatDescription: format, numSamples: count, sampleTimings: timings,
+      sampleSizes: sizes, makeDataReadyHandler: { [self] in load($0) == nil ? noErr : Self.failure })
+    if stream.kind == .video { attach(samples, to: buffer) }
+    CMSetAttachment(
+      buffer, key: Self.key, value: self, attachmentMode: kCMAttachmentMode_ShouldNotPropagate)
+    return buffer
+  }
+
+  private static let failure = kCMSampleBufferError_DataFailed
+
+  private func attach(_ samples: [IndexedSample], to buffer: CMSampleBuffer) {
+    guard samples.contains(where: { $0.flags != .sync }),
+      let array = CMSampleBufferGetSampleAttachmentsArray(buffer, createIfNecessary: true)
+    else { return }
+    for (sample, element) in zip(samples, array) {
+      guard let attachments = element as? NSMutableDictionary else { continue }
+      func set(_ key: CFString, _ value: Bool) {
+        attachments.setObject(NSNumber(value: value), forKey: key)
+      }
+      if !sample.flags.contains(.sync) {
+        set(kCMSampleAttachmentKey_NotSync, true)
+        set(kCMSampleAttachmentKey_DependsOnOthers, true)
+      }
+      if sample.flags.contains(.disposable) { set(kCMSampleAttachmentKey_IsDependedOnByOthers, false) }
+      if sample.flags.contains(.hidden) { set(kCMSampleAttachmentKey_DoNotDisplay, true) }
+    }
+  }
+
+  // MARK: - Loading
+
+  /// Reads the data, unless that was done, or given up, before.
+  /// - Returns: Why there is none.
+  @discardableResult func load(_ buffer: CMSampleBuffer) -> AVError? {
+    let (error, waiting) = lock.withLock { () -> (AVError?, [@Sendable (AVError?) -> Void]) in
+      if let outcome {
+        if case .failure(let error) = outcome { return (error, []) }
+        return (nil, [])
+      }
+      let result: Result<Void, AVError>
+      do {
+        if isGivenUp { throw AVError(.operationCancelled, reason: "The batch was cancelled.") }
+        try fill(buffer)
+        result = .success(())
+      } catch {
+        _ = CMSampleBufferSetDataFailed(buffer, status: Self.failure)
+        result = .failure(AVError.reading(error))
+      }
+      outcome = result
+      defer { handlers = [] }
+      if case .failure(let error) = result { return (error, handlers) }
+      return (nil, handlers)
+    }
+    for handler in waiting { handler(error) }
+    return error
+  }
+
+  /// What is not loaded yet is not loaded any more.
+  func giveUp() { lock.withLock { isGivenUp = true } }
+
+  /// Calls `handler` when the data is there, or will not come.
+  func whenLoaded(_ handler: @escaping @Sendable (AVError?) -> Void) {
+    let known = lock.withLock { () -> Result<Void, AVError>? in
+      if outcome == nil { handlers.append(handler) }
+      return outcome
+    }
+    switch known {
+    case .success: handler(nil)
+    case .failure(let error): handler(error)
+    case nil: break
+    }
+  }
+
+  private func fill(_ buffer: CMSampleBuffer) throws {
+    let stream = loader.index.stream
+    let format = CMSampleBufferGetFormatDescription(buffer)
+    let singles = try loader.packets(numbers).map { try $0.makeSampleBuffer(of: stream, description: format) }
+    guard let first = singles.first, let last = singles.last else { throw AVError(.invalidSampleCursor) }
+    let length = singles.reduce(0) { $0 + (CMSampleBufferGetDataBuffer($1)?.dataLength ?? 0) }
+    if singles.count > 1, length > 0 {
+      let block = try CMBlockBuffer(length: length, flags: .assureMemoryNow)
+      var place = 0
+      for single in singles {
+        guard let data = CMSampleBufferGetDataBuffer(single), data.dataLength > 0 else { continue }
+        let bytes = try data.dataBytes()
+        try bytes.withUnsafeBytes { try block[place..<place + bytes.count].replaceDataBytes(with: $0) }
+        place += bytes.count
+      }
+      try buffer.setDataBuffer(block)
+    } else if let block = CMSampleBufferGetDataBuffer(first) {
+      try buffer.setDataBuffer(block)
+    }
+    func copy(_ key: CFString, from single: CMSampleBuffer) {
+      guard let value = CMGetAttachment(single, key: key, attachmentModeOut: nil) else { return }
+      CMSetAttachment(
+        buffer, key: key, value: value, attachmentMode: kCMAttachmentMode_ShouldNotPropagate)
+    }
+    copy(kCMSampleBufferAttachmentKey_TrimDurationAtStart, from: first)
+    copy(kCMSampleBufferAttachmentKey_TrimDurationAtEnd, from: last)
+    MediaPacket.copyDecoderData(from: first, to: buffer)
+    try buffer.setDataReadiness(.ready)
+  }
+}
