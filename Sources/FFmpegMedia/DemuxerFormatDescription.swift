@@ -292,6 +292,17 @@ extension MediaStream {
   // MARK: - Other media
 
   private func makeOtherFormatDescription() throws -> CMFormatDescription {
+    if let metadataDescription {
+      let made = metadataDescription.withUnsafeBytes { bytes -> CMFormatDescription? in
+        guard let base = bytes.bindMemory(to: UInt8.self).baseAddress else { return nil }
+        var made: CMFormatDescription?
+        CMMetadataFormatDescriptionCreateFromBigEndianMetadataDescriptionData(
+          allocator: kCFAllocatorDefault, bigEndianMetadataDescriptionData: base, size: bytes.count,
+          flavor: nil, formatDescriptionOut: &made)
+        return made
+      }
+      if let made { return made }
+    }
     let tag = codec.pointer.pointee.codec_tag
     let type =
       kind == .subtitle

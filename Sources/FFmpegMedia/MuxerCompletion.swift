@@ -26,6 +26,9 @@ struct MuxerCompletion {
       setCleanAperture(of: &movie.children[place], track)
       if track.isText, !options.isFragmented { try MuxerTextSamples.compact(&movie.children[place]) }
       if track.kind == .text { setHandler("text", of: &movie.children[place]) }
+      if let description = track.sampleDescription {
+        try setDescription(description, of: &movie.children[place])
+      }
     }
     if options.isFragmented, options.durationHint > 0 {
       let scale = movie["mvhd"].map { $0.number($0.bytes.first == 1 ? 20 : 12) } ?? 0
@@ -67,6 +70,33 @@ struct MuxerCompletion {
     else { return }
     // After version, flags and QuickTime's component type.
     box.children[media].children[place].bytes.replaceSubrange(8..<12, with: Array(type.utf8))
+  }
+
+  /// The sample description of timed metadata, in place of the one that libavformat has written, with the media header of
+  /// its kind (QuickTime File Format, "Timed Metadata Media"; ISO/IEC 14496-12, 8.5.2 and 12.3).
+  private func setDescription(_ description: [UInt8], of box: inout MovieBox) throws {
+    guard let media = box.children.firstIndex(where: { $0.type == "mdia" }),
+      let place = box.children[media].children.firstIndex(where: { $0.type == "minf" }),
+      var list = box.find("mdia", "minf", "stbl", "stsd"), list.bytes.count >= 12
+    else { throw MediaFileError(.damaged, "the written movie has no sample description") }
+    let first = list.number(8)
+    guard first >= 8, 8 + first <= list.bytes.count else {
+      throw MediaFileError(.damaged, "the written movie's sample description is cut off")
+    }
+    list.bytes.replaceSubrange(8..<8 + first, with: description)
+    box.replace(["mdia", "minf", "stbl", "stsd"], with: list)
+    setHandler("meta", of: &box)
+    // QuickTime's base media header: graphics mode "copy", no colour, no balance.
+    let general = MovieBox(
+      type: "gmin",
+      bytes: [0, 0, 0, 0, 0, 0x40, 0x80, 0, 0x80, 0, 0x80, 0, 0, 0, 0, 0])
+    let header =
+      isQuickTime
+      ? MovieBox(type: "gmhd", bytes: general.serialized) : MovieBox(type: "nmhd", bytes: [0, 0, 0, 0])
+    box.children[media].children[place].children.removeAll {
+      ["gmhd", "nmhd", "sthd"].contains($0.type)
+    }
+    box.children[media].children[place].children.insert(header, at: 0)
   }
 
   /// Which other tracks a track refers to (8.3.3).

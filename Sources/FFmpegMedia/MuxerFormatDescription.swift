@@ -17,8 +17,12 @@ extension MuxerTrack {
       let isText = CMFormatDescriptionGetMediaType(description) == kCMMediaType_Text
       self.init(kind: isText ? .text : .subtitle, codecID: AV_CODEC_ID_MOV_TEXT, timeScale: timeScale)
       try fillText(description)
+    case kCMMediaType_Metadata:
+      self.init(kind: .metadata, codecID: AV_CODEC_ID_BIN_DATA, timeScale: timeScale)
+      try fillMetadata(description)
     default:
-      throw MediaFileError(.unsupportedFormat, "only video, sound and text can be written")
+      throw MediaFileError(
+        .unsupportedFormat, "only video, sound, text and timed metadata can be written")
     }
     guard codecID != AV_CODEC_ID_NONE else {
       throw MediaFileError(.unsupportedFormat, "the format \(description) cannot be written")
@@ -92,6 +96,22 @@ extension MuxerTrack {
       CMFormatDescriptionGetExtension(
         description, extensionKey: kCMTextFormatDescriptionExtension_DefaultStyle) != nil
     extradata = hasLooks ? Data(entry.dropFirst(TimedText.entryHeader)) : TimedText.usualLooks
+  }
+
+  /// libavformat writes timed metadata of one kind, that of a maker of cameras ('gpmd'): its description is exchanged when the
+  /// header is written.
+  private mutating func fillMetadata(_ description: CMFormatDescription) throws {
+    var block: CMBlockBuffer?
+    CMMetadataFormatDescriptionCopyAsBigEndianMetadataDescriptionBlockBuffer(
+      allocator: kCFAllocatorDefault, metadataFormatDescription: description, flavor: nil,
+      blockBufferOut: &block)
+    guard CMFormatDescriptionGetMediaSubType(description) == kCMMetadataFormatType_Boxed,
+      let entry = try block?.dataBytes(), entry.count < 1 << 20
+    else {
+      throw MediaFileError(.unsupportedFormat, "timed metadata is written in boxes ('mebx') only")
+    }
+    codecTag = 0x6770_6D64  // 'gpmd'
+    sampleDescription = [UInt8](entry)
   }
 
   private mutating func fillAudio(_ description: CMFormatDescription) throws {

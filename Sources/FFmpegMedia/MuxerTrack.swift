@@ -37,7 +37,7 @@ package enum MuxerContainer: String, Sendable {
 
 /// What the muxer needs to know of a track before its first sample.
 package struct MuxerTrack: Sendable {
-  package enum Kind: Sendable { case video, audio, text, subtitle }
+  package enum Kind: Sendable { case video, audio, text, subtitle, metadata }
 
   package var kind: Kind
   package var codecID: AVCodecID
@@ -45,6 +45,8 @@ package struct MuxerTrack: Sendable {
   package var codecTag: UInt32 = 0
   /// avcC, hvcC, AudioSpecificConfig ...
   package var extradata = Data()
+  /// The whole sample description, where libavformat writes none of the kind.
+  package var sampleDescription: [UInt8]?
   /// Units per second of all times of this track.
   package var timeScale: Int32
   /// It is what somebody asked for: not to be multiplied, as libavformat does with those of pictures below 10,000.
@@ -90,8 +92,8 @@ package struct MuxerTrack: Sendable {
 
   /// Whether there is something for `MuxerCompletion`.
   var needsCompletion: Bool {
-    isText || languageTag != nil || !items.isEmpty || alternateGroup != nil || naturalSize != nil
-      || !references.isEmpty || cleanAperture != nil
+    isText || sampleDescription != nil || languageTag != nil || !items.isEmpty || alternateGroup != nil
+      || naturalSize != nil || !references.isEmpty || cleanAperture != nil
   }
 
   /// The language as five bits for each of its three letters.
@@ -104,13 +106,15 @@ package struct MuxerTrack: Sendable {
 
   /// Throws where a movie with this track would not be opened again.
   package func checkReadable(in container: MuxerContainer) throws {
+    // libavformat looks at none of these descriptions.
+    if kind == .metadata { return }
     try MuxerFormatCheck.check(self, container: container)
   }
 
   package init(kind: Kind, codecID: AVCodecID, timeScale: Int32) {
     self.kind = kind
     // Titles of chapters are no choice among the subtitles.
-    if kind == .text { alternateGroup = 0 }
+    if kind == .text || kind == .metadata { alternateGroup = 0 }
     self.codecID = codecID
     self.timeScale = timeScale
   }
@@ -194,6 +198,8 @@ package struct MuxerTrack: Sendable {
       parameters.pointee.block_align = bytesPerFrame
     case .text, .subtitle:
       parameters.pointee.codec_type = AVMEDIA_TYPE_SUBTITLE
+    case .metadata:
+      parameters.pointee.codec_type = AVMEDIA_TYPE_DATA
     }
   }
 }

@@ -61,6 +61,9 @@ extension AVMediaCharacteristic {
 extension AVMediaType {
   var isText: Bool { self == .text || self == .subtitle }
 
+  /// Samples come when there is something to say: nobody waits for the next one.
+  var isSparse: Bool { isText || self == .metadata }
+
   /// The four characters as Core Media has them; 0 for a name that has not four.
   var code: CMMediaType {
     let bytes = Array(rawValue.utf8)

@@ -6,6 +6,8 @@ open class AVMetadataItem: NSObject, AVAsynchronousKeyValueLoading, @unchecked S
   // Sendable: `lock` guards what changes.
   fileprivate let lock = Lock()
   fileprivate var storedIdentifier: AVMetadataIdentifier?
+  /// Of a value that a program gives when it is asked.
+  fileprivate var loading: ValueLoading?
   fileprivate var storedValue: (any NSCopying & NSObjectProtocol)?
   fileprivate var storedLanguage: String?
   fileprivate var storedDataType: String?
@@ -17,8 +19,46 @@ open class AVMetadataItem: NSObject, AVAsynchronousKeyValueLoading, @unchecked S
   fileprivate var storedKeySpace: String?
   fileprivate var storedKey: String?
 
+  /// An item without anything, or, of a mutable one, to be filled in.
+  override init() { super.init() }
+
+  /// An item whose value is asked for when somebody wants it.
+  ///
+  /// - Parameters:
+  ///   - metadataItem: What the item has otherwise.
+  ///   - handler: Called at most once, on any thread, with a request that has to be answered; it may be kept, and answered
+  ///     later. Who reads the value waits meanwhile; `load(_:)` does not block.
+  @preconcurrency public convenience init(
+    propertiesOf metadataItem: AVMetadataItem,
+    valueLoadingHandler handler: @escaping @Sendable (AVMetadataItemValueRequest) -> Void
+  ) {
+    self.init()
+    copyProperties(of: metadataItem)
+    lock.withLock { loading = ValueLoading(handler) }
+  }
+
+  /// Takes all but the value over from another item.
+  private func copyProperties(of other: AVMetadataItem) {
+    let (identifier, language, type) = (other.identifier, other.extendedLanguageTag, other.saidDataType)
+    let (time, duration, date) = (other.time, other.duration, other.startDate)
+    let attributes = other.extraAttributes
+    lock.withLock {
+      (storedIdentifier, storedLanguage, storedDataType) = (identifier, language, type)
+      (storedTime, storedDuration, storedStartDate) = (time, duration, date)
+      storedExtraAttributes = attributes
+    }
+  }
+
+  /// The value.
+  /// - Throws: Why a program that is asked for it has none.
+  func loadedValue() throws -> (any NSCopying & NSObjectProtocol)? {
+    let (loading, stored) = lock.withLock { (self.loading, storedValue) }
+    return try loading.map { try $0.value(for: self) } ?? stored
+  }
+
   open var identifier: AVMetadataIdentifier? { lock.withLock { storedIdentifier } }
-  open var value: (any NSCopying & NSObjectProtocol)? { lock.withLock { storedValue } }
+  /// Where a program gives it when it is asked: waits for that; nil if it has none.
+  open var value: (any NSCopying & NSObjectProtocol)? { try? loadedValue() }
   open var extendedLanguageTag: String? { lock.withLock { storedLanguage } }
   /// The type of the value, `kCMMetadataBaseDataType_*` or one that conforms to it; what was not said, its class tells.
   open var dataType: String? { lock.withLock { storedDataType } ?? Self.dataType(of: value) }
@@ -69,12 +109,22 @@ open class AVMetadataItem: NSObject, AVAsynchronousKeyValueLoading, @unchecked S
 
   @discardableResult
   open func statusOfValue(forKey key: String, error outError: NSErrorPointer) -> AVKeyValueStatus {
-    .loaded
+    guard ValueLoading.keys.contains(key), let loading = lock.withLock({ loading }) else { return .loaded }
+    let (status, error) = loading.status
+    if let error { outError?.pointee = error as NSError }
+    return status
   }
   @preconcurrency open func loadValuesAsynchronously(
     forKeys keys: [String], completionHandler handler: (@Sendable () -> Void)? = nil
   ) {
-    assetLoadingQueue.async { handler?() }
+    guard !ValueLoading.keys.isDisjoint(with: keys), lock.withLock({ loading }) != nil else {
+      return assetLoadingQueue.async { handler?() }
+    }
+    // A thread of its own: who answers may need a queue's.
+    Thread { [self] in
+      _ = try? loadedValue()
+      handler?()
+    }.start()
   }
 
   /// Those of the items that have an identifier; a common one finds all that mean the same.
@@ -202,7 +252,7 @@ open class AVMutableMetadataItem: AVMetadataItem, @unchecked Sendable {
   }
   open override var value: (any NSCopying & NSObjectProtocol)? {
     get { super.value }
-    set { lock.withLock { storedValue = newValue } }
+    set { lock.withLock { (storedValue, loading) = (newValue, nil) } }
   }
   /// Tells how bytes of a value are to be understood: those of UTF-8 and UTF-16 are text, also where it is written.
   open override var dataType: String? {
@@ -216,19 +266,23 @@ open class AVMutableMetadataItem: AVMetadataItem, @unchecked Sendable {
 }
 
 extension AVPartialAsyncProperty where Root: AVMetadataItem {
+  /// Throws what a program that is asked for the value says.
+  private static func property<T>(_ key: String, _ read: @escaping @Sendable (Root) -> T) -> AVAsyncProperty<
+    Root, T
+  > {
+    AVAsyncProperty(key: key) { item in
+      _ = try item.loadedValue()
+      return read(item)
+    }
+  }
+
   public static var value: AVAsyncProperty<Root, (any NSCopying & NSObjectProtocol)?> {
-    AVAsyncProperty(key: "value") { $0.value }
+    AVAsyncProperty(key: "value") { try $0.loadedValue() }
   }
-  public static var stringValue: AVAsyncProperty<Root, String?> {
-    AVAsyncProperty(key: "stringValue") { $0.stringValue }
-  }
+  public static var stringValue: AVAsyncProperty<Root, String?> { property("stringValue") { $0.stringValue } }
   public static var numberValue: AVAsyncProperty<Root, NSNumber?> {
-    AVAsyncProperty(key: "numberValue") { $0.numberValue }
+    property("numberValue") { $0.numberValue }
   }
-  public static var dateValue: AVAsyncProperty<Root, Date?> {
-    AVAsyncProperty(key: "dateValue") { $0.dateValue }
-  }
-  public static var dataValue: AVAsyncProperty<Root, Data?> {
-    AVAsyncProperty(key: "dataValue") { $0.dataValue }
-  }
+  public static var dateValue: AVAsyncProperty<Root, Date?> { property("dateValue") { $0.dateValue } }
+  public static var dataValue: AVAsyncProperty<Root, Data?> { property("dataValue") { $0.dataValue } }
 }

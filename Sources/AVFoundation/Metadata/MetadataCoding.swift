@@ -59,6 +59,43 @@ enum MetadataCoding {
     return NSData(data: Data(bytes))
   }
 
+  /// An item of a value in bytes.
+  /// - Parameter type: The data type; one that is not known, or that conforms to none that is, makes the value data.
+  static func item(
+    _ identifier: AVMetadataIdentifier, _ type: String?, _ bytes: [UInt8], language: String?
+  ) -> AVMutableMetadataItem {
+    let item = AVMutableMetadataItem()
+    item.identifier = identifier
+    item.value = value(bytes, type.flatMap(code(of:)) ?? 0)
+    item.dataType = type
+    item.extendedLanguageTag = language
+    return item
+  }
+
+  /// The bytes of an item's value.
+  /// - Parameter type: The data type that they are to have.
+  /// - Returns: nil for a value that cannot be of the type.
+  static func bytes(of item: AVMetadataItem, as type: String) -> [UInt8]? {
+    // Types of several numbers come as they are stored.
+    if let data = item.value as? NSData { return [UInt8](Data(referencing: data)) }
+    let typed = AVMutableMetadataItem()
+    typed.value = item.value
+    typed.dataType = type
+    return encoded(typed, .quickTimeMetadata, "")?.bytes
+  }
+
+  /// The data type of a number.
+  static func dataType(_ code: Int) -> String? { types.first { $0.code == code }?.type }
+
+  /// The number of a data type, or of the one that it conforms to.
+  private static func code(of type: String) -> Int? {
+    types.first { $0.type == type }?.code
+      ?? types.first { pair in
+        CMMetadataDataTypeRegistryDataTypeConformsToDataType(
+          type as CFString, conformsToDataType: pair.type as CFString)
+      }?.code
+  }
+
   private static func languageTag(_ stored: MovieMetadataItem) -> String? {
     guard let language = stored.language else { return nil }
     let code = Locale.LanguageCode(language)
@@ -158,13 +195,7 @@ enum MetadataCoding {
   private static func encoded(
     _ item: AVMetadataItem, _ space: MovieMetadataItem.KeySpace, _ key: String
   ) -> (type: Int, bytes: [UInt8])? {
-    var code = item.saidDataType.flatMap { said in
-      types.first { $0.type == said }?.code
-        ?? types.first { pair in
-          CMMetadataDataTypeRegistryDataTypeConformsToDataType(
-            said as CFString, conformsToDataType: pair.type as CFString)
-        }?.code
-    }
+    var code = item.saidDataType.flatMap(code(of:))
     if code == nil, item.saidDataType == kCMMetadataBaseDataType_JSON as String { code = 1 }
     if code == nil, item.saidDataType != nil { return nil }
     switch item.value {

@@ -10,12 +10,12 @@ extension AVAssetReaderOutput {
     // Sendable: immutable; the output has its own lock.
     private let output: AVAssetReaderOutput
     private let reader: AVAssetReader
-    private let make: @Sendable (CMSampleBuffer) -> Payload
+    private let make: @Sendable (CMSampleBuffer) throws -> Payload
     private let queue = DispatchQueue(label: "AVFoundation.provider")
 
     init(
       _ output: AVAssetReaderOutput, of reader: AVAssetReader,
-      make: @escaping @Sendable (CMSampleBuffer) -> Payload
+      make: @escaping @Sendable (CMSampleBuffer) throws -> Payload
     ) {
       self.output = output
       self.reader = reader
@@ -28,7 +28,7 @@ extension AVAssetReaderOutput {
       try await withCheckedThrowingContinuation { continuation in
         queue.async { [self] in
           if let sample = output.copyNextSampleBuffer() {
-            return continuation.resume(returning: make(sample))
+            return continuation.resume(with: Result { try make(sample) })
           }
           switch reader.status {
           case .failed:
@@ -47,6 +47,7 @@ extension AVAssetReaderOutput {
 }
 
 extension CMReadySampleBuffer: AVAssetReaderOutput.SupportedPayload {}
+extension AVTimedMetadataGroup: AVAssetReaderOutput.SupportedPayload {}
 
 extension AVAssetReader {
   /// Adds an output, and gives its samples. With one that cannot be added `start()` fails.
@@ -55,6 +56,18 @@ extension AVAssetReader {
   ) -> sending AVAssetReaderOutput.Provider<CMReadySampleBuffer<CMSampleBuffer.DynamicContent>> {
     add(output)
     return AVAssetReaderOutput.Provider(output, of: self) { CMReadySampleBuffer(unsafeBuffer: $0) }
+  }
+
+  /// Adds an output of timed metadata, and gives its groups. With one that cannot be added `start()` fails; a sample that is no
+  /// timed metadata in boxes is an error.
+  public func outputMetadataProvider(
+    for output: AVAssetReaderTrackOutput
+  ) -> sending AVAssetReaderOutput.Provider<AVTimedMetadataGroup> {
+    add(output)
+    return AVAssetReaderOutput.Provider(output, of: self) { sample in
+      if let group = AVTimedMetadataGroup(sampleBuffer: sample) { return group }
+      throw AVError(.fileFailedToParse, reason: "A sample is no timed metadata in boxes, or is damaged.")
+    }
   }
 
   /// Begins to read.

@@ -93,7 +93,7 @@ final class StoredSampleSource: SampleSource {
   }
 
   private func sample(of packet: MediaPacket) throws -> CMSampleBuffer {
-    if let changed = track.stream.makeFormatDescription(of: packet) { format = changed }
+    if let changed = track.stream.makeFormatDescription(of: packet) { format = track.replaced(changed) }
     if let referenceURL { return try reference(to: packet, in: referenceURL) }
     return try packet.makeSampleBuffer(of: track.stream, description: format)
   }

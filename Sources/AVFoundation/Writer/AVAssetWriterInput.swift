@@ -166,6 +166,11 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
 
   /// No more samples will come. What the encoder holds is written in the background.
   open func markAsFinished() {
+    let last = lock.withLock {
+      defer { beforeFinish = nil }
+      return beforeFinish
+    }
+    last?()
     // Who finds the input finished finds its work announced: the file is not completed before that is done.
     let (wasFinished, writer) = lock.withLock {
       defer { state.isFinished = true }
@@ -208,11 +213,11 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
       switch mediaType {
       case .video: if let outputSettings { _ = try VideoEncodingSettings(outputSettings) }
       case .audio: if let outputSettings { _ = try SoundEncodingSettings(outputSettings) }
-      case .text, .subtitle:
+      case .text, .subtitle, .metadata:
         guard outputSettings == nil else {
           throw AVError(
-            .incorrectlyConfigured, reason: "Text is written as it comes.",
-            advice: "Give an input for text no output settings.")
+            .incorrectlyConfigured, reason: "Text and metadata are written as they come.",
+            advice: "Give an input for text or metadata no output settings.")
         }
       default:
         throw AVError(.formatUnsupported, reason: "Tracks of type \(mediaType.rawValue) cannot be written.")
@@ -300,6 +305,8 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
     if let pass { pass.queue.async(execute: pass.block) }
   }
 
+  /// Appends what an adaptor has kept back, once, before the input is finished. Under the lock.
+  var beforeFinish: (@Sendable () -> Void)?
   /// Pixel buffer attributes that an adaptor promises. Under the lock.
   var sourceAttributes: NSDictionary?
 

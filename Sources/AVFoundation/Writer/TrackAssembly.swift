@@ -99,7 +99,7 @@ final class TrackAssembly: @unchecked Sendable {
 
   /// Takes samples of one buffer.
   func take(_ samples: [PendingSample], _ description: CMFormatDescription?) throws {
-    let samples = mediaType.isText ? samples.compactMap(\.fromStart) : samples
+    let samples = mediaType.isSparse ? samples.compactMap(\.fromStart) : samples
     guard var first = samples.first else { return }
     guard let description = description ?? format else {
       throw AVError(
@@ -161,7 +161,7 @@ final class TrackAssembly: @unchecked Sendable {
       return fineEnough(preferredTimeScale, sample.hasDuration ? sample.duration.seconds : 0)
     }
     // Nobody reads faster, and a chapter of hours has to be counted.
-    if mediaType.isText {
+    if mediaType.isSparse {
       let scale = sample.presentation.timescale
       return (600...10_000).contains(scale) ? scale : 1000
     }

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// Between groups of metadata items and samples of timed metadata in boxes (QuickTime File Format, "Timed Metadata Media"): a
+/// sample is a list of boxes, each named by the number that the track's key table gives to an identifier, a data type and a
+/// language.
+enum TimedMetadataCoding {
+  /// A key of a description's table.
+  struct Key {
+    var number: UInt32
+    var identifier: AVMetadataIdentifier
+    var dataType: String?
+    var language: String?
+  }
+
+  /// Bytes of a sample, and items in it.
+  private static let mostBytes = 1 << 24
+  private static let mostItems = 4096
+
+  /// A sample in which nothing holds: a box whose number is 0 says nothing.
+  static let nothing: [UInt8] = [0, 0, 0, 8, 0, 0, 0, 0]
+
+  // MARK: - Descriptions
+
+  static func description(of items: [AVMetadataItem]) -> CMMetadataFormatDescription? {
+    var specifications: [NSDictionary] = []
+    for item in items {
+      guard let identifier = item.identifier, let type = item.dataType else { return nil }
+      let specification: NSMutableDictionary = [
+        kCMMetadataFormatDescriptionMetadataSpecificationKey_Identifier as String: identifier.rawValue,
+        kCMMetadataFormatDescriptionMetadataSpecificationKey_DataType as String: type,
+      ]
+      if let language = item.extendedLanguageTag {
+        specification[kCMMetadataFormatDescriptionMetadataSpecificationKey_ExtendedLanguageTag as String] =
+          language
+      }
+      if !specifications.contains(where: { $0.isEqual(specification) }) {
+        specifications.append(specification)
+      }
+    }
+    guard !specifications.isEmpty else { return nil }
+    var made: CMMetadataFormatDescription?
+    CMMetadataFormatDescriptionCreateWithMetadataSpecifications(
+      allocator: kCFAllocatorDefault, metadataType: kCMMetadataFormatType_Boxed,
+      metadataSpecifications: specifications as NSArray, formatDescriptionOut: &made)
+    return made
+  }
+
+  /// The keys of a description.
+  static func keys(of description: CMFormatDescription) -> [Key] {
+    guard CMFormatDescriptionGetMediaType(description) == kCMMediaType_Metadata,
+      CMFormatDescriptionGetMediaSubType(description) == kCMMetadataFormatType_Boxed,
+      let table = CMFormatDescriptionGetExtension(
+        description, extensionKey: kCMFormatDescriptionExtensionKey_MetadataKeyTable) as? NSDictionary
+    else { return [] }
+    let numbers = table.allKeys.compactMap { UInt32(String(describing: $0)) }.sorted()
+    let identifiers = CMMetadataFormatDescriptionGetIdentifiers(description) as? [Any] ?? []
+    guard numbers.count == identifiers.count else { return [] }
+    return zip(numbers, identifiers).compactMap { number, identifier in
+      guard let name = identifier as? String,
+        let entry = CMMetadataFormatDescriptionGetKeyWithLocalID(description, localKeyID: number)
+      else { return nil }
+      return Key(
+        number: number, identifier: AVMetadataIdentifier(name), dataType: dataType(entry),
+        language: entry[kCMMetadataFormatDescriptionKey_LanguageTag] as? String)
+    }
+  }
+
+  private static func dataType(_ entry: NSDictionary) -> String? {
+    guard let data = entry[kCMMetadataFormatDescriptionKey_DataType] as? Data else { return nil }
+    let space = entry[kCMMetadataFormatDescriptionKey_DataTypeNamespace] as? NSNumber
+    if space?.intValue == 1 { return String(decoding: data, as: UTF8.self) }
+    return MetadataCoding.dataType(data.reduce(0) { $0 << 8 | Int($1) })
+  }
+
+  // MARK: - Samples
+
+  /// The sample of some items.
+  /// - Throws: `AVError.invalidSourceMedia` for an item that the description has no key for, or whose value is of another type.
+  static func sample(_ items: [AVMetadataItem], _ description: CMFormatDescription) throws -> [UInt8] {
+    let keys = keys(of: description)
+    var bytes: [UInt8] = []
+    for item in items {
+      func refusal(_ reason: String) -> AVError {
+        AVError(
+          .invalidSourceMedia,
+          reason: "The metadata item \(item.identifier?.rawValue ?? "without an identifier") \(reason).",
+          advice: "Give the input a source format hint that describes all items.")
+      }
+      let fitting = keys.filter {
+        $0.identifier == item.identifier && $0.language == item.extendedLanguageTag
+      }
+      // What was not said of the type, its class tells: then any type does that can hold the value.
+      let said = item.saidDataType
+      guard
+        let key = fitting.first(where: { said == nil ? $0.dataType == item.dataType : $0.dataType == said })
+          ?? (said == nil ? fitting.first : nil)
+      else { throw refusal("is not among those of the track") }
+      guard let type = key.dataType, let value = MetadataCoding.bytes(of: item, as: type) else {
+        throw refusal("has no value, or one of another data type")
+      }
+      guard bytes.count + value.count + 8 <= mostBytes else { throw refusal("is too large") }
+      bytes += number(UInt32(value.count + 8)) + number(key.number) + value
+    }
+    return bytes.isEmpty ? nothing : bytes
+  }
+
+  private static func number(_ value: UInt32) -> [UInt8] {
+    (0..<4).map { UInt8(truncatingIfNeeded: value >> (24 - 8 * UInt32($0))) }
+  }
+
+  /// The items of a sample buffer's only sample, and when they hold.
+  static func group(of buffer: CMSampleBuffer) -> (items: [AVMetadataItem], range: CMTimeRange)? {
+    guard CMSampleBufferDataIsReady(buffer), CMSampleBufferGetNumSamples(buffer) == 1,
+      let description = CMSampleBufferGetFormatDescription(buffer),
+      CMFormatDescriptionGetMediaType(description) == kCMMediaType_Metadata,
+      CMFormatDescriptionGetMediaSubType(description) == kCMMetadataFormatType_Boxed,
+      let block = CMSampleBufferGetDataBuffer(buffer), block.dataLength <= mostBytes,
+      let bytes = try? [UInt8](block.dataBytes())
+    else { return nil }
+    let range = CMTimeRange(
+      start: CMSampleBufferGetPresentationTimeStamp(buffer), duration: CMSampleBufferGetDuration(buffer))
+    let keys = Dictionary(keys(of: description).map { ($0.number, $0) }) { first, _ in first }
+    var items: [AVMetadataItem] = []
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      guard rest.count >= 8 else { return nil }
+      func number(_ at: Int) -> Int { rest.dropFirst(at).prefix(4).reduce(0) { $0 << 8 | Int($1) } }
+      let size = number(0)
+      guard size >= 8, size <= rest.count, items.count < mostItems else { return nil }
+      if let key = keys[UInt32(number(4))] {
+        let item = MetadataCoding.item(
+          key.identifier, key.dataType, Array(rest.dropFirst(8).prefix(size - 8)), language: key.language)
+        (item.time, item.duration) = (range.start, range.duration)
+        items.append(item)
+      }
+      rest = rest.dropFirst(size)
+    }
+    return (items, range)
+  }
+}
