@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// A property of parts of a caption's text. Offsets are UTF-16 code units, as `NSRange` counts them.
+struct StyleRuns<Value: Equatable & Sendable>: Equatable, Sendable {
+  private struct Run: Equatable, Sendable {
+    var range: Range<Int>
+    var value: Value
+  }
+  /// In order and apart.
+  private var runs: [Run] = []
+
+  var isEmpty: Bool { runs.isEmpty }
+  var values: [Value] { runs.map(\.value) }
+
+  /// Sets the property of a part; nil removes it.
+  mutating func set(_ value: Value?, in range: Range<Int>) {
+    guard !range.isEmpty else { return }
+    var made: [Run] = []
+    for run in runs {
+      if run.range.lowerBound < range.lowerBound {
+        let end = min(run.range.upperBound, range.lowerBound)
+        made.append(Run(range: run.range.lowerBound..<end, value: run.value))
+      }
+      if run.range.upperBound > range.upperBound {
+        let start = max(run.range.lowerBound, range.upperBound)
+        made.append(Run(range: start..<run.range.upperBound, value: run.value))
+      }
+    }
+    if let value { made.append(Run(range: range, value: value)) }
+    runs = made.sorted { $0.range.lowerBound < $1.range.lowerBound }
+  }
+
+  /// The property at a place, and how far it is the same.
+  func at(_ place: Int, in length: Int) -> (value: Value?, range: Range<Int>) {
+    if let run = runs.first(where: { $0.range.contains(place) }) { return (run.value, run.range) }
+    let start = runs.last { $0.range.upperBound <= place }?.range.upperBound ?? 0
+    let end = runs.first { $0.range.lowerBound > place }?.range.lowerBound ?? length
+    return (nil, start..<max(start, end))
+  }
+
+  /// Where it changes.
+  var bounds: [Int] { runs.flatMap { [$0.range.lowerBound, $0.range.upperBound] } }
+}
+
+/// How the text of a caption looks. What is not set is the player's.
+struct CaptionStyles: Equatable, Sendable {
+  var textColor = StyleRuns<CGColor>()
+  var backgroundColor = StyleRuns<CGColor>()
+  var weight = StyleRuns<AVCaption.FontWeight>()
+  var style = StyleRuns<AVCaption.FontStyle>()
+  var decoration = StyleRuns<AVCaption.Decoration>()
+  var combine = StyleRuns<AVCaption.TextCombine>()
+  var ruby = StyleRuns<AVCaption.Ruby>()
+}

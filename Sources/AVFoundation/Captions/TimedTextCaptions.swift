@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+import FFmpegMedia
+import Foundation
+
+/// Between captions and samples of 3GPP timed text (3GPP TS 26.245, 5.17): a text of up to 65,535 bytes, and a box that says
+/// which of its characters are bold, italic, underlined or coloured.
+enum TimedTextCaptions {
+  /// Bytes of a text, and characters that looks are told of: both have 16 bits.
+  static let mostBytes = 0xFFFF
+
+  private struct Face: Equatable {
+    var flags: UInt8 = 0
+    var color: [UInt8] = white
+  }
+  private static let white: [UInt8] = [255, 255, 255, 255]
+
+  // MARK: - Writing
+
+  /// What 3GPP timed text cannot say of a caption; nil: nothing.
+  static func obstacle(_ caption: AVCaption) -> String? {
+    let content = caption.content
+    let styles = content.styles
+    if content.text.utf8.count > mostBytes { return "a text of more than \(mostBytes) bytes" }
+    if let region = content.region, region != AVCaptionRegion.subRipTextBottom { return "a region" }
+    if ![.start, .center].contains(content.alignment) { return "an alignment of its own" }
+    if content.animation != .none { return "an animation" }
+    if !styles.ruby.isEmpty { return "ruby text" }
+    if styles.combine.values.contains(where: { $0 != .none }) { return "combined characters" }
+    if !styles.backgroundColor.isEmpty { return "a background colour" }
+    if styles.decoration.values.contains(where: { !$0.isSubset(of: .underline) }) {
+      return "another line than one under the text"
+    }
+    return nil
+  }
+
+  /// The caption without what 3GPP timed text cannot say of it.
+  static func conformed(_ caption: AVCaption) -> AVCaption {
+    var content = caption.content
+    if let region = content.region, region != AVCaptionRegion.subRipTextBottom { content.region = nil }
+    if ![.start, .center].contains(content.alignment) { content.alignment = .start }
+    content.animation = .none
+    content.styles.ruby = StyleRuns()
+    content.styles.combine = StyleRuns()
+    content.styles.backgroundColor = StyleRuns()
+    let length = content.text.utf16.count
+    var place = 0
+    let decoration = content.styles.decoration
+    while place < length {
+      let (value, range) = decoration.at(place, in: length)
+      if let value, !value.isSubset(of: .underline) {
+        content.styles.decoration.set(value.intersection(.underline), in: range)
+      }
+      place = max(range.upperBound, place + 1)
+    }
+    if content.text.utf8.count > mostBytes {
+      let kept = TimedText(start: 0, end: nil, text: content.text).text
+      let old = content.text.utf16.count
+      content.text = kept
+      clear(&content.styles, kept.utf16.count..<old)
+    }
+    return AVCaption(content)
+  }
+
+  private static func clear(_ styles: inout CaptionStyles, _ range: Range<Int>) {
+    styles.textColor.set(nil, in: range)
+    styles.weight.set(nil, in: range)
+    styles.style.set(nil, in: range)
+    styles.decoration.set(nil, in: range)
+  }
+
+  /// The sample of a caption.
+  static func sample(_ caption: AVCaption) -> [UInt8] {
+    let content = caption.content
+    var bytes = TimedText(start: 0, end: nil, text: content.text).sample
+    let length = content.text.utf16.count
+    let styles = content.styles
+    let bounds =
+      [0, length] + styles.textColor.bounds + styles.weight.bounds + styles.style.bounds
+      + styles.decoration.bounds
+    let places = Set(bounds.map { min($0, length) }).sorted()
+    var records: [UInt8] = []
+    var count = 0
+    for (start, end) in zip(places, places.dropFirst()) {
+      var face = Face()
+      if styles.weight.at(start, in: length).value == .bold { face.flags |= 1 }
+      if styles.style.at(start, in: length).value == .italic { face.flags |= 2 }
+      if styles.decoration.at(start, in: length).value?.contains(.underline) == true { face.flags |= 4 }
+      if let color = styles.textColor.at(start, in: length).value { face.color = rgba(color) }
+      guard face != Face() else { continue }
+      let (first, last) = (characters(content.text, start), characters(content.text, end))
+      guard first < last, last <= mostBytes, count < mostBytes else { continue }
+      // Font 1, 18 points: what the track's description says.
+      records +=
+        number(first) + number(last) + [0, 1, face.flags, 18] + face.color
+      count += 1
+    }
+    if count > 0 {
+      let size = 10 + records.count
+      bytes +=
+        [0, UInt8(size >> 16 & 255)] + number(size & 0xFFFF) + Array("styl".utf8) + number(count) + records
+    }
+    return bytes
+  }
+
+  private static func number(_ value: Int) -> [UInt8] {
+    [UInt8(truncatingIfNeeded: value >> 8), UInt8(truncatingIfNeeded: value)]
+  }
+
+  /// Characters before a UTF-16 code unit.
+  private static func characters(_ text: String, _ offset: Int) -> Int {
+    let units = text.utf16
+    let index = units.index(units.startIndex, offsetBy: min(offset, units.count))
+    return text.unicodeScalars[..<index].count
+  }
+
+  private static func rgba(_ color: CGColor) -> [UInt8] {
+    let parts = color.components ?? []
+    func byte(_ value: CGFloat) -> UInt8 { UInt8(max(0, min(255, (value * 255).rounded()))) }
+    switch parts.count {
+    case 4: return parts.map(byte)
+    case 2: return [parts[0], parts[0], parts[0], parts[1]].map(byte)
+    default: return white
+    }
+  }
+
+  // MARK: - Reading
+
+  /// The caption of a sample, and the kinds of boxes in it that say what a caption cannot.
+  /// - Returns: nil for a sample that is none; a caption of nil where nothing is to be read.
+  static func caption(
+    _ bytes: [UInt8], _ range: CMTimeRange
+  ) -> (caption: AVCaption?, unknown: [String])? {
+    guard bytes.count >= 2 else { return nil }
+    func number(_ at: Int) -> Int { at + 2 <= bytes.count ? Int(bytes[at]) << 8 | Int(bytes[at + 1]) : 0 }
+    let length = number(0)
+    guard 2 + length <= bytes.count else { return nil }
+    let encoded = bytes[2..<2 + length]
+    let text: String
+    if encoded.starts(with: [0xFE, 0xFF]) {
+      text = String(data: Data(encoded.dropFirst(2)), encoding: .utf16BigEndian) ?? ""
+    } else {
+      text = String(decoding: encoded, as: UTF8.self)
+    }
+    guard !text.isEmpty else { return (nil, []) }
+    let caption = AVMutableCaption(text, timeRange: range)
+    var unknown: [String] = []
+    var place = 2 + length
+    while place + 8 <= bytes.count {
+      let size = number(place) << 16 | number(place + 2)
+      guard size >= 8, size <= bytes.count - place else { break }
+      let type = String(decoding: bytes[place + 4..<place + 8], as: UTF8.self)
+      if type == "styl" {
+        apply(bytes[place + 8..<place + size], to: caption)
+      } else if !unknown.contains(type) {
+        unknown.append(type)
+      }
+      place += size
+    }
+    return (caption.copy() as? AVCaption, unknown)
+  }
+
+  private static func apply(_ box: ArraySlice<UInt8>, to caption: AVMutableCaption) {
+    let box = Array(box)
+    guard box.count >= 2 else { return }
+    let scalars = Array(caption.text.unicodeScalars)
+    // Code units before each character.
+    var offsets = [0]
+    for scalar in scalars { offsets.append(offsets[offsets.count - 1] + (scalar.value > 0xFFFF ? 2 : 1)) }
+    func number(_ at: Int) -> Int { Int(box[at]) << 8 | Int(box[at + 1]) }
+    for record in 0..<min(number(0), (box.count - 2) / 12) {
+      let at = 2 + 12 * record
+      let (start, end) = (min(number(at), scalars.count), min(number(at + 2), scalars.count))
+      guard start < end else { continue }
+      let range = NSRange(location: offsets[start], length: offsets[end] - offsets[start])
+      let flags = box[at + 6]
+      if flags & 1 != 0 { caption.setFontWeight(.bold, in: range) }
+      if flags & 2 != 0 { caption.setFontStyle(.italic, in: range) }
+      if flags & 4 != 0 { caption.setDecoration(.underline, in: range) }
+      let color = Array(box[at + 8..<at + 12])
+      guard color != white else { continue }
+      let parts = color.map { CGFloat($0) / 255 }
+      caption.setTextColor(
+        CGColor(srgbRed: parts[0], green: parts[1], blue: parts[2], alpha: parts[3]), in: range)
+    }
+  }
+}
