@@ -53,11 +53,13 @@ open class AVAsset: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sendable
 
   // MARK: Tracks
 
+  func makeTrack(_ facts: TrackFacts) -> AVAssetTrack { AVAssetTrack(asset: self, facts: facts) }
+
   func loadedTracks() throws -> [AVAssetTrack] {
     let facts = try file.facts()
     return lock.withLock {
       if let cachedTracks { return cachedTracks }
-      let made = facts.tracks.map { AVAssetTrack(asset: self, facts: $0) }
+      let made = facts.tracks.map { makeTrack($0) }
       cachedTracks = made
       return made
     }

@@ -113,6 +113,24 @@ final class AssetFile: @unchecked Sendable {
       interruption: interruption)
   }
 
+  /// Looks at a file that is open again.
+  /// - Returns: What it was and what it is; nil if that is the same, or it cannot be read now.
+  func refresh() -> (old: AssetFacts, new: AssetFacts)? {
+    guard case .success(let old)? = condition.withLock({ outcome }), let demuxer = try? open() else {
+      return nil
+    }
+    let new = AssetFacts(demuxer)
+    func state(_ facts: AssetFacts) -> [[CMTime]] {
+      facts.tracks.map {
+        [CMTime(value: Int64($0.stream.trackID), timescale: 1), $0.timeRange.start, $0.timeRange.end]
+      }
+    }
+    guard state(old) != state(new) || old.duration != new.duration else { return nil }
+    condition.withLock { outcome = .success(new) }
+    lock.withLock { knownHeader = nil }
+    return (old, new)
+  }
+
   /// Who waits for the file to be opened gets an error, at once; a file that is open stays so.
   func cancel() {
     let isCancelled = condition.withLock {

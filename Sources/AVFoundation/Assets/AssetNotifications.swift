@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-// Posted by an asset or a track whose file grows while it is open, as `AVFragmentedAsset` follows it on Apple's
-// systems. An asset of this package is what its file was when it was opened, so that nothing changes and nothing is
-// posted.
+// Posted by an `AVFragmentedAsset` and its tracks, whose file grows while an `AVFragmentedAssetMinder` follows it. Another
+// asset is what its file was when it was opened. Chapters, groups of alternatives and associations are told in the header,
+// which does not change: their notifications are never posted.
 
 extension NSNotification.Name {
   public static let AVAssetDurationDidChange = NSNotification.Name("AVAssetDurationDidChangeNotification")

@@ -10,10 +10,17 @@ final class TrackFacts: @unchecked Sendable {
   let timeRange: CMTimeRange
   private let lock = Lock()
   private var description: CMFormatDescription??
+  private let replacements: FormatReplacements
   private var counted: (samples: Int, bytes: Int64)?
 
-  init(_ stream: MediaStream) {
+  /// The same track, with formats in place of others.
+  convenience init(_ other: TrackFacts, _ replacements: FormatReplacements) {
+    self.init(other.stream, replacements)
+  }
+
+  init(_ stream: MediaStream, _ replacements: FormatReplacements = FormatReplacements()) {
     self.stream = stream
+    self.replacements = replacements
     mediaType =
       switch stream.kind {
       case .video: .video
@@ -30,11 +37,14 @@ final class TrackFacts: @unchecked Sendable {
   var format: CMFormatDescription? {
     lock.withLock {
       if let description { return description }
-      let made = try? stream.makeFormatDescription()
+      let made = (try? stream.makeFormatDescription()).map { replacements.apply(to: $0) }
       description = .some(made)
       return made
     }
   }
+
+  /// What a format is read as.
+  func replaced(_ format: CMFormatDescription) -> CMFormatDescription { replacements.apply(to: format) }
 
   /// Samples and bytes; reads the file through if its container does not tell.
   func totals(in file: AssetFacts) throws -> (samples: Int, bytes: Int64) {

@@ -9,8 +9,11 @@ open class AVComposition: AVAsset, NSCopying, NSMutableCopying, @unchecked Senda
   let compositionLock = Lock()
   var storedTracks: [AVMutableCompositionTrack] = []
   var storedNaturalSize: CGSize?
+  /// With what the assets of segments that name files are made, as `AVURLAsset.init(url:options:)` takes it.
+  public let urlAssetInitializationOptions: [String: Any]
 
-  init() {
+  init(options: [String: Any] = [:]) {
+    urlAssetInitializationOptions = options
     super.init(
       file: AssetFile(failure: AVError(.operationNotAllowed, reason: "A composition is no file.")))
   }
@@ -48,10 +51,14 @@ open class AVComposition: AVAsset, NSCopying, NSMutableCopying, @unchecked Senda
   // MARK: - Copies
 
   /// A composition that does not change with this one.
-  open func copy(with zone: NSZone? = nil) -> Any { copied(to: AVComposition()) }
+  open func copy(with zone: NSZone? = nil) -> Any {
+    copied(to: AVComposition(options: urlAssetInitializationOptions))
+  }
 
   /// A composition that can be changed on its own.
-  open func mutableCopy(with zone: NSZone? = nil) -> Any { copied(to: AVMutableComposition()) }
+  open func mutableCopy(with zone: NSZone? = nil) -> Any {
+    copied(to: AVMutableComposition(urlAssetInitializationOptions: urlAssetInitializationOptions))
+  }
 
   private func copied(to composition: AVComposition) -> AVComposition {
     for track in compositionTracks {
@@ -66,6 +73,7 @@ open class AVComposition: AVAsset, NSCopying, NSMutableCopying, @unchecked Senda
         copy.storedLanguageTag = track.storedLanguageTag
         copy.storedTimeScale = track.storedTimeScale
         copy.storedIsEnabled = track.storedIsEnabled
+        copy.storedReplacements = track.storedReplacements
       }
     }
     composition.storedNaturalSize = compositionLock.withLock { storedNaturalSize }
@@ -99,13 +107,13 @@ open class AVComposition: AVAsset, NSCopying, NSMutableCopying, @unchecked Senda
 /// An asset that a program makes of parts of other assets.
 open class AVMutableComposition: AVComposition, @unchecked Sendable {
   // Sendable: the base class's lock guards all.
-  public override init() { super.init() }
+  public init() { super.init() }
 
-  /// A composition. Files that its segments name by URL are opened without options, whatever is given: nil is all that
-  /// is accepted.
-  public convenience init?(urlAssetInitializationOptions: [String: Any]?) {
-    guard urlAssetInitializationOptions?.isEmpty ?? true else { return nil }
-    self.init()
+  /// A composition.
+  /// - Parameter URLAssetInitializationOptions: With what the files are opened that segments name by URL when they are put into
+  ///   a track; see `AVURLAsset.init(url:options:)`. Tracks of assets that are there are read as those assets are.
+  public init(urlAssetInitializationOptions URLAssetInitializationOptions: [String: Any]? = nil) {
+    super.init(options: URLAssetInitializationOptions ?? [:])
   }
 
   override open var naturalSize: CGSize {

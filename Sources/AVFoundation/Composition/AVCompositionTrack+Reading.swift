@@ -8,6 +8,7 @@ extension AVCompositionTrack {
     _ request: AVAssetReaderTrackOutput.Request, pitch: AVAudioTimePitchAlgorithm = .spectral, copies: Bool,
     damage: DamageLog = DamageLog()
   ) throws -> any SampleSource {
+    let replacements = timelineLock.withLock { storedReplacements }
     switch request {
     case .stored:
       if timeline.parts.contains(where: \.isScaled), mediaType == .audio {
@@ -17,15 +18,15 @@ extension AVCompositionTrack {
       }
       return ComposedPictures(timeline, isStored: true) { track, interruption in
         StoredSampleSource(
-          try Demuxer(again: track.file.facts().demuxer, interruption: interruption), track.facts,
-          damage: damage)
+          try Demuxer(again: track.file.facts().demuxer, interruption: interruption),
+          replacements.apply(to: track.facts), damage: damage)
       }
     case .pictures(let requirements):
       let pictures = ComposedPictures(timeline, isStored: false) { track, interruption in
         try requirements.color?.check(against: track.facts.stream)
         return try PictureSource(
-          Demuxer(again: track.file.facts().demuxer, interruption: interruption), track.facts,
-          requirements, copies: copies, damage: damage)
+          Demuxer(again: track.file.facts().demuxer, interruption: interruption),
+          replacements.apply(to: track.facts), requirements, copies: copies, damage: damage)
       }
       return ReadAhead(pictures, depth: AVAssetReaderTrackOutput.readAhead)
     case .sound(let requirements):

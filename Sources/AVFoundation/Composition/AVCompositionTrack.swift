@@ -13,6 +13,7 @@ open class AVCompositionTrack: AVAssetTrack, @unchecked Sendable {
   var storedLanguageTag: String?
   var storedTimeScale: CMTimeScale?
   var storedIsEnabled = true
+  var storedReplacements = FormatReplacements()
   private let emptyFacts: TrackFacts
 
   init(composition: AVComposition, facts: TrackFacts) {
@@ -32,7 +33,8 @@ open class AVCompositionTrack: AVAssetTrack, @unchecked Sendable {
   override open var trackID: CMPersistentTrackID { emptyFacts.stream.trackID }
   override open var mediaType: AVMediaType { emptyFacts.mediaType }
   override open var formatDescriptions: [Any] {
-    timeline.parts.compactMap { $0.source?.track.facts.format }
+    let replacements = timelineLock.withLock { storedReplacements }
+    return timeline.parts.compactMap { $0.source?.track.facts.format }.map { replacements.apply(to: $0) }
       .reduce(into: [CMFormatDescription]()) { list, format in
         if !list.contains(where: { $0 == format }) { list.append(format) }
       }
@@ -96,6 +98,8 @@ open class AVCompositionTrackSegment: AVAssetTrackSegment, @unchecked Sendable {
   /// The track in that file.
   public let sourceTrackID: CMPersistentTrackID
   let source: CompositionSource?
+  /// The file was named, and not taken from a track.
+  let isNamed: Bool
 
   /// A part of a file's track.
   public init(
@@ -104,6 +108,7 @@ open class AVCompositionTrackSegment: AVAssetTrackSegment, @unchecked Sendable {
     sourceURL = URL
     sourceTrackID = trackID
     source = AVURLAsset(url: URL).track(withTrackID: trackID).map { CompositionSource($0) }
+    isNamed = true
     super.init(timeMapping: CMTimeMapping(source: sourceTimeRange, target: targetTimeRange))
   }
 
@@ -112,11 +117,20 @@ open class AVCompositionTrackSegment: AVAssetTrackSegment, @unchecked Sendable {
     sourceURL = nil
     sourceTrackID = kCMPersistentTrackID_Invalid
     source = nil
+    isNamed = false
     super.init(timeMapping: CMTimeMapping(source: .invalid, target: timeRange))
+  }
+
+  /// The file's track, of an asset that is made with options.
+  func source(with options: [String: Any]) -> CompositionSource? {
+    guard isNamed, !options.isEmpty, let sourceURL else { return source }
+    return AVURLAsset(url: sourceURL, options: options).track(withTrackID: sourceTrackID)
+      .map { CompositionSource($0) }
   }
 
   init(_ part: CompositionTimeline.Part, _ target: CMTimeRange) {
     source = part.source
+    isNamed = false
     sourceURL = part.source?.url
     sourceTrackID = part.source?.track.trackID ?? kCMPersistentTrackID_Invalid
     super.init(

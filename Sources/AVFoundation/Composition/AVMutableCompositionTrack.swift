@@ -38,12 +38,28 @@ open class AVMutableCompositionTrack: AVCompositionTrack, @unchecked Sendable {
     set {
       let list = newValue.compactMap { $0 as? AVCompositionTrackSegment }
       guard list.count == newValue.count, (try? validateSegments(list)) != nil else { return }
+      let options = (asset as? AVComposition)?.urlAssetInitializationOptions ?? [:]
       let parts = list.map {
         CompositionTimeline.Part(
-          source: $0.isEmpty ? nil : $0.source, range: $0.timeMapping.source,
+          source: $0.isEmpty ? nil : $0.source(with: options), range: $0.timeMapping.source,
           duration: $0.timeMapping.target.duration)
       }
       timelineLock.withLock { storedTimeline = CompositionTimeline(parts) }
+    }
+  }
+
+  /// Has samples of one format read as if they were of another one, of the same media and codec: with other colours, another
+  /// clean aperture or another shape of the pixels, for instance. The next call with the same format replaces this one.
+  ///
+  /// A reader's stored samples carry the other format, and pictures are decoded by it.
+  /// - Parameters:
+  ///   - originalFormatDescription: One of `formatDescriptions`, as the sources have it. For another one nothing changes.
+  ///   - replacementFormatDescription: The other one; nil: none any more.
+  open func replaceFormatDescription(
+    _ originalFormatDescription: CMFormatDescription, with replacementFormatDescription: CMFormatDescription?
+  ) {
+    timelineLock.withLock {
+      storedReplacements.set(originalFormatDescription, replacementFormatDescription)
     }
   }
 

@@ -71,6 +71,13 @@ extension AVError {
   }
   public var fileType: AVFileType? { (userInfo[AVErrorFileTypeKey] as? String).map { AVFileType($0) } }
 
+  /// The process that was at fault.
+  public var processID: Int? { (userInfo[AVErrorPIDKey] as? NSNumber)?.intValue }
+  /// Whether what was recorded is complete in spite of the error.
+  public var recordingSuccessfullyFinished: Bool? {
+    (userInfo[AVErrorRecordingSuccessfullyFinishedKey] as? NSNumber)?.boolValue
+  }
+
   private var userInfo: [String: Any] { _nsError.userInfo }
 }
 

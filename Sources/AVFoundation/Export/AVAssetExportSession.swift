@@ -42,6 +42,10 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
     var temporaryDirectory: URL?
     var allowsPasses = false
     var toleratesDamage = false
+    var filter: AVMetadataItemFilter?
+    /// nil: nobody has said.
+    var trackGroups: AVAssetTrackGroupOutputHandling?
+    var isParallel = true
   }
 
   /// nil for a preset that is not known, or that there is no encoder for.
@@ -95,6 +99,28 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
   open var metadata: [AVMetadataItem]? {
     get { lock.withLock { settings.metadata } }
     set { lock.withLock { settings.metadata = newValue } }
+  }
+
+  /// What of the asset's own metadata is written; nil: all. What is set as `metadata` is not filtered.
+  open var metadataItemFilter: AVMetadataItemFilter? {
+    get { lock.withLock { settings.filter } }
+    set { lock.withLock { settings.filter = newValue } }
+  }
+
+  /// What becomes of sound tracks that stand in for each other, such as languages (an alternate group; ISO/IEC 14496-12,
+  /// 8.3.2). `.preserveAlternateTracks`, as it is unless set, writes all of them, which Apple's session does not by default;
+  /// `.defaultPolicy` the one that is enabled. Set to the former beside an audio mix, which makes one track of all, the export
+  /// fails with `AVError.incorrectlyConfigured`.
+  open var audioTrackGroupHandling: AVAssetTrackGroupOutputHandling {
+    get { lock.withLock { settings.trackGroups ?? .preserveAlternateTracks } }
+    set { lock.withLock { settings.trackGroups = newValue } }
+  }
+
+  /// Whether parts of the movie may be encoded at the same time, which may change what comes out. The session encodes the movie
+  /// from its beginning to its end, with several threads for each picture, so that the same comes out with either value.
+  open var allowsParallelizedExport: Bool {
+    get { lock.withLock { settings.isParallel } }
+    set { lock.withLock { settings.isParallel = newValue } }
   }
 
   /// How the asset's sound tracks are mixed into one, which is encoded. With a preset that copies samples the export

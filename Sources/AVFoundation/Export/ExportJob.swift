@@ -71,8 +71,8 @@ final class ExportJob: @unchecked Sendable {
           try Self.pair(track, preset, scale, toleratesDamage: settings.toleratesDamage), track)
       else { continue }
       guard writer.canAdd(pair.input), reader.canAdd(pair.output) else {
-        // Pictures and sound are worth having without words that the file cannot hold.
-        if track.mediaType.isText { continue }
+        // Pictures and sound are worth having without words and metadata that the file cannot hold.
+        if track.mediaType.isSparse { continue }
         throw pair.input.settingsError ?? pair.output.settingsError
           ?? AVError(
             .operationNotSupportedForAsset,
@@ -97,7 +97,10 @@ final class ExportJob: @unchecked Sendable {
     if range.duration.isNumeric { writer.overallDurationHint = range.duration }
     writer.shouldOptimizeForNetworkUse = settings.optimizes
     writer.directoryForTemporaryFiles = settings.temporaryDirectory
-    writer.metadata = settings.metadata ?? asset.metadata
+    writer.metadata =
+      settings.metadata
+      ?? settings.filter.map { AVMetadataItem.metadataItems(from: asset.metadata, filteredBy: $0) }
+      ?? asset.metadata
     writer.lock.withLock { writer.properties.leavesOutMetadata = settings.metadata == nil }
   }
 

@@ -25,6 +25,11 @@ struct ExportMixing {
         reason: "A preset that copies samples takes no audio mix and no video composition.")
     }
     if let error = settings.pitch.error(.incorrectlyConfigured) { throw error }
+    guard settings.mix == nil || settings.trackGroups != .preserveAlternateTracks else {
+      throw AVError(
+        .incorrectlyConfigured, reason: "An audio mix makes one track of all that stand in for each other.",
+        advice: "Leave the audio mix or audioTrackGroupHandling alone.")
+    }
   }
 
   private func all(_ type: AVMediaType) -> [AVAssetTrack] { tracks.filter { $0.mediaType == type } }
@@ -34,8 +39,9 @@ struct ExportMixing {
     switch track.mediaType {
     case .video: settings.composition == nil || track === all(.video).first
     case .audio:
-      mixes ? track === mixed.first : !isSilenced(track)
-    default: track.mediaType.isText && copiesVideo && !(track is AVCompositionTrack)
+      mixes ? track === mixed.first : !isSilenced(track) && !isLeftOut(track)
+    default:
+      (track.mediaType.isText || track.isBoxedMetadata) && copiesVideo && !(track is AVCompositionTrack)
     }
   }
 
@@ -43,6 +49,15 @@ struct ExportMixing {
   private func isSilenced(_ track: AVAssetTrack) -> Bool {
     !preset.copiesSound && track is AVCompositionTrack && !track.isEnabled
       && all(.audio).contains(where: \.isEnabled)
+  }
+
+  /// Another track of its group of alternatives is written in its place.
+  private func isLeftOut(_ track: AVAssetTrack) -> Bool {
+    guard let handling = settings.trackGroups, !handling.contains(.preserveAlternateTracks),
+      case let group = track.alternateGroup, group != 0
+    else { return false }
+    let members = all(.audio).filter { $0.alternateGroup == group }
+    return track !== (members.first(where: \.isEnabled) ?? members.first)
   }
 
   private var copiesVideo: Bool {
@@ -111,6 +126,16 @@ struct ExportMixing {
 }
 
 extension AVAssetTrack {
+  /// The number of the tracks that stand in for each other; 0: the track is in no such group.
+  fileprivate var alternateGroup: Int { file.header?.tracks[trackID]?.alternateGroup ?? 0 }
+
+  /// Timed metadata as the writer stores it.
+  fileprivate var isBoxedMetadata: Bool {
+    mediaType == .metadata
+      && facts.format.map(CMFormatDescriptionGetMediaSubType) == kCMMetadataFormatType_Boxed
+      && facts.stream.metadataDescription != nil
+  }
+
   /// Encoding presets copy it.
   var keepsSound: Bool { facts.stream.codec.codecName == "aac" && isInOnePiece }
 

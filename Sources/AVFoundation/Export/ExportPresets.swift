@@ -19,6 +19,30 @@ public let AVAssetExportPresetHEVC1920x1080WithAlpha: String = "AVAssetExportPre
 public let AVAssetExportPresetHEVC3840x2160: String = "AVAssetExportPresetHEVC3840x2160"
 /// Known by name; there is no encoder for video with alpha.
 public let AVAssetExportPresetHEVC3840x2160WithAlpha: String = "AVAssetExportPresetHEVC3840x2160WithAlpha"
+/// HEVC that fits into 7680 by 4320.
+public let AVAssetExportPresetHEVC7680x4320: String = "AVAssetExportPresetHEVC7680x4320"
+/// Known by name; there is no encoder for video of two eyes.
+public let AVAssetExportPresetMVHEVC960x960: String = "AVAssetExportPresetMVHEVC960x960"
+/// Known by name; there is no encoder for video of two eyes.
+public let AVAssetExportPresetMVHEVC1440x1440: String = "AVAssetExportPresetMVHEVC1440x1440"
+/// An `.m4v` file for a small screen over a mobile network: H.264 that fits into 176 by 144, and AAC.
+public let AVAssetExportPresetAppleM4VCellular: String = "AVAssetExportPresetAppleM4VCellular"
+/// An `.m4v` file for a hand-held player: H.264 that fits into 640 by 480, and AAC.
+public let AVAssetExportPresetAppleM4ViPod: String = "AVAssetExportPresetAppleM4ViPod"
+/// An `.m4v` file of standard definition: H.264 that fits into 640 by 480, and AAC.
+public let AVAssetExportPresetAppleM4V480pSD: String = "AVAssetExportPresetAppleM4V480pSD"
+/// An `.m4v` file for a television: H.264 that fits into 960 by 540, and AAC.
+public let AVAssetExportPresetAppleM4VAppleTV: String = "AVAssetExportPresetAppleM4VAppleTV"
+/// An `.m4v` file for a local network: H.264 that fits into 480 by 320, and AAC.
+public let AVAssetExportPresetAppleM4VWiFi: String = "AVAssetExportPresetAppleM4VWiFi"
+/// An `.m4v` file: H.264 that fits into 1280 by 720, and AAC.
+public let AVAssetExportPresetAppleM4V720pHD: String = "AVAssetExportPresetAppleM4V720pHD"
+/// An `.m4v` file: H.264 that fits into 1920 by 1080, and AAC.
+public let AVAssetExportPresetAppleM4V1080pHD: String = "AVAssetExportPresetAppleM4V1080pHD"
+/// Known by name; there is no encoder for ProRes.
+public let AVAssetExportPresetAppleProRes422LPCM: String = "AVAssetExportPresetAppleProRes422LPCM"
+/// Known by name; there is no encoder for ProRes.
+public let AVAssetExportPresetAppleProRes4444LPCM: String = "AVAssetExportPresetAppleProRes4444LPCM"
 /// Sound only: AAC.
 public let AVAssetExportPresetAppleM4A: String = "AVAssetExportPresetAppleM4A"
 /// Samples are stored as they are.
@@ -36,6 +60,8 @@ struct ExportPreset: Sendable {
   let name: String
   let video: Video
   let copiesSound: Bool
+  /// It makes files for Apple's devices alone.
+  var isM4V = false
 
   static let all: [ExportPreset] = [
     ExportPreset(
@@ -71,9 +97,25 @@ struct ExportPreset: Sendable {
     ExportPreset(
       name: AVAssetExportPresetHEVC3840x2160, video: .encode(.hevc, box: (3840, 2160), bitsPerPixel: 0.09),
       copiesSound: false),
+    ExportPreset(
+      name: AVAssetExportPresetHEVC7680x4320, video: .encode(.hevc, box: (7680, 4320), bitsPerPixel: 0.08),
+      copiesSound: false),
+    m4v(AVAssetExportPresetAppleM4VCellular, 176, 144, 0.1),
+    m4v(AVAssetExportPresetAppleM4ViPod, 640, 480, 0.16),
+    m4v(AVAssetExportPresetAppleM4V480pSD, 640, 480, 0.2),
+    m4v(AVAssetExportPresetAppleM4VAppleTV, 960, 540, 0.2),
+    m4v(AVAssetExportPresetAppleM4VWiFi, 480, 320, 0.16),
+    m4v(AVAssetExportPresetAppleM4V720pHD, 1280, 720, 0.2),
+    m4v(AVAssetExportPresetAppleM4V1080pHD, 1920, 1080, 0.18),
     ExportPreset(name: AVAssetExportPresetAppleM4A, video: .none, copiesSound: false),
     ExportPreset(name: AVAssetExportPresetPassthrough, video: .copy, copiesSound: true),
   ]
+
+  private static func m4v(_ name: String, _ width: Int, _ height: Int, _ bits: Double) -> ExportPreset {
+    ExportPreset(
+      name: name, video: .encode(.h264, box: (width, height), bitsPerPixel: bits), copiesSound: false,
+      isM4V: true)
+  }
 
   /// Those that there is an encoder for.
   static var available: [ExportPreset] {
@@ -102,7 +144,7 @@ struct ExportPreset: Sendable {
   func fileTypes(for asset: AVAsset) -> [AVFileType] {
     switch video {
     case .none: [.m4a]
-    case .encode: [.mov, .mp4, .m4v]
+    case .encode: isM4V ? [.m4v] : [.mov, .mp4, .m4v]
     case .copy:
       asset.tracks.contains { $0.mediaType == .video } ? [.mov, .mp4, .m4v] : [.mov, .mp4, .m4v, .m4a]
     }

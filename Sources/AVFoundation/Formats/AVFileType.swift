@@ -28,6 +28,13 @@ extension AVFileType {
   public static let avci = AVFileType(rawValue: "public.avci")
   public static let heif = AVFileType(rawValue: "public.heif")
   public static let tif = AVFileType(rawValue: "public.tiff")
+  /// Closed captions of CEA-608 with times, as text.
+  public static let SCC = AVFileType(rawValue: "com.scenarist.closed-caption")
+  /// iTunes Timed Text.
+  public static let appleiTT = AVFileType(rawValue: "com.apple.itunes-timed-text")
+  /// Haptic patterns.
+  public static let AHAP = AVFileType(rawValue: "com.apple.haptics.ahap")
+  public static let dicom = AVFileType(rawValue: "org.nema.dicom")
 }
 
 /// A profile of a file type: rules for how segments are written.

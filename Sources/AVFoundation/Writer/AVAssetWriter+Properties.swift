@@ -46,6 +46,21 @@ extension AVAssetWriter {
     set { lock.withLock { properties.fragmentInterval = newValue } }
   }
 
+  /// Length of the first movie fragment, where there are fragments; invalid, as it is unless set: that of the others.
+  public var initialMovieFragmentInterval: CMTime {
+    get { lock.withLock { properties.firstFragmentInterval } }
+    set { lock.withLock { properties.firstFragmentInterval = newValue } }
+  }
+
+  /// Whether the fragments of a movie can be appended to those of another one that a writer with the same settings makes of
+  /// what comes before. They then carry source times, without an edit list that moves them to zero, and continue at
+  /// `initialMovieFragmentSequenceNumber`; the other movie's header serves for them. Without effect where there are no
+  /// fragments.
+  public var producesCombinableFragments: Bool {
+    get { lock.withLock { properties.makesCombinableFragments } }
+    set { lock.withLock { properties.makesCombinableFragments = newValue } }
+  }
+
   /// The number of the first fragment, from 1.
   public var initialMovieFragmentSequenceNumber: Int {
     get { lock.withLock { properties.firstFragment } }

@@ -114,11 +114,11 @@ extension AVAssetWriter {
   }
 
   /// Why something was not done.
-  fileprivate var reason: any Error {
+  var reason: any Error {
     error ?? AVError(.operationNotAllowed, reason: "The writing is not under way.")
   }
 
-  fileprivate func wantsMore(of input: AVAssetWriterInput) throws -> Bool {
+  func wantsMore(of input: AVAssetWriterInput) throws -> Bool {
     guard status == .writing, !input.isFinished else { throw reason }
     // To append would wait for the encoder, on a thread of Swift's.
     return input.isReadyForMoreMediaData && input.encoder?.isBusy != true

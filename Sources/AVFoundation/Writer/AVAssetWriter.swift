@@ -48,6 +48,9 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
     /// What of it a movie cannot hold is left out: it is another movie's, not the program's.
     var leavesOutMetadata = false
     var fragmentInterval = CMTime.invalid
+    /// Of the first fragment; invalid: as the others.
+    var firstFragmentInterval = CMTime.invalid
+    var makesCombinableFragments = false
     var firstFragment = 1
     var segmentInterval = CMTime.invalid
     /// What HTTP live streaming's authors are told to use, where nothing is asked for.
@@ -129,7 +132,7 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
   open var availableMediaTypes: [AVMediaType] {
     switch container {
     case .m4a: [.audio]
-    case .mov, .mp4, .m4v: [.video, .audio, .text, .subtitle]
+    case .mov, .mp4, .m4v: [.video, .audio, .text, .subtitle, .metadata]
     default: [.video, .audio]
     }
   }
@@ -259,6 +262,9 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
     } else if properties.fragmentInterval.isNumeric, properties.fragmentInterval > .zero {
       plan.options.isFragmented = true
       plan.cutInterval = properties.fragmentInterval
+      let first = properties.firstFragmentInterval
+      plan.firstInterval = first.isNumeric && first > .zero ? first : properties.fragmentInterval
+      plan.keepsSourceTimes = properties.makesCombinableFragments
     }
     return plan
   }
@@ -467,8 +473,8 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
     let behind = lock.withLock { () -> [AVAssetWriterInput] in
       guard let own = positions[ObjectIdentifier(input)] else { return [] }
       return currentInputs.filter { other in
-        // Text comes when there is something to be read: nobody waits for it.
-        other !== input && !other.mediaType.isText
+        // Text comes when there is something to be read, metadata when there is something to say: nobody waits for it.
+        other !== input && !other.mediaType.isSparse
           && (positions[ObjectIdentifier(other)] ?? .zero) + Self.lead < own
       }
     }

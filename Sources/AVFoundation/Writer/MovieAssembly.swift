@@ -14,6 +14,10 @@ final class MovieAssembly: @unchecked Sendable {
     var options: Muxer.Options
     /// Length of a fragment in a file, or of a segment; invalid for none, indefinite for cuts on demand.
     var cutInterval = CMTime.invalid
+    /// Of the first fragment in a file.
+    var firstInterval = CMTime.invalid
+    /// Fragments in a file carry source times.
+    var keepsSourceTimes = false
     /// Bytes go to the receiver instead of a file.
     var isSegmented = false
     var firstSegmentStart = CMTime.invalid
@@ -208,16 +212,18 @@ final class MovieAssembly: @unchecked Sendable {
     for (number, track) in used.enumerated() { track.number = number }
     let muxed = try used.map { try $0.makeMuxerTrack() }
     for track in muxed { try track.checkReadable(in: plan.container) }
-    if plan.isSegmented {
-      var options = plan.options
+    var options = plan.options
+    if plan.isSegmented || plan.keepsSourceTimes {
       options.keepsTimes = true
       for track in used { track.timeOffset = sourceStart }
       options.hasNegativeTimes = used.contains { track in
         track.queue.first.map { track.units($0.decode + sourceStart) < 0 } ?? false
       }
+    }
+    if plan.isSegmented {
       muxer = try Muxer(segmentsOf: plan.container, tracks: muxed, options: options)
     } else if let file {
-      muxer = try Muxer(file: file, container: plan.container, tracks: muxed, options: plan.options)
+      muxer = try Muxer(file: file, container: plan.container, tracks: muxed, options: options)
     }
     let start = used.compactMap { $0.queue.first?.presentation }.min() ?? .zero
     if plan.cutInterval.isNumeric, plan.cutInterval > .zero {
@@ -225,7 +231,8 @@ final class MovieAssembly: @unchecked Sendable {
       let origin =
         plan.isSegmented
         ? (plan.firstSegmentStart.isNumeric ? plan.firstSegmentStart - sourceStart : .zero) : start
-      nextCut = TimeGrid.first(after: start, from: origin + plan.cutInterval, every: plan.cutInterval)
+      let first = plan.isSegmented ? plan.cutInterval : plan.firstInterval
+      nextCut = TimeGrid.first(after: start, from: origin + first, every: plan.cutInterval)
     }
   }
 
@@ -251,7 +258,7 @@ final class MovieAssembly: @unchecked Sendable {
     for track in tracks {
       guard let sample = track.queue.first else {
         // Nobody knows when there will be something to read.
-        if !track.isFinished, track.number != nil, !track.mediaType.isText {
+        if !track.isFinished, track.number != nil, !track.mediaType.isSparse {
           isWaiting = true
           patience = min(patience, track.patience)
         }
@@ -260,7 +267,7 @@ final class MovieAssembly: @unchecked Sendable {
       guard track.number != nil else { continue }
       // How long it is shown, the next one tells; texts that follow too early end the one before.
       if !sample.hasDuration || track.mediaType.isText, track.queue.count == 1, !track.isFinished {
-        isWaiting = isWaiting || !track.mediaType.isText
+        isWaiting = isWaiting || !track.mediaType.isSparse
         continue
       }
       if let earliest = first?.queue.first, earliest.decode <= sample.decode { continue }
