@@ -278,61 +278,6 @@ import Testing
     withExtendedLifetime(gone) {}
   }
 
-  /// Whether no picture refers to one of H.264, as its slices say (`nal_ref_idc`).
-  private func isDisposable(_ sample: Data) -> Bool {
-    var place = sample.startIndex
-    while place + 5 <= sample.endIndex {
-      let length = sample[place..<place + 4].reduce(0) { $0 << 8 | Int($1) }
-      let header = sample[place + 4]
-      if (1...5).contains(header & 31) { return header >> 5 & 3 == 0 }
-      place += 4 + length
-    }
-    return false
-  }
-
-  @Test("Pictures that no other needs are droppable where the movie's table says so")
-  func droppable() async throws {
-    let scratch = Scratch()
-    let (source, track) = try await track(try movie())
-    let reader = try AVAssetReader(asset: source)
-    let output = AVAssetReaderTrackOutput(track: track, outputSettings: nil)
-    reader.add(output)
-    #expect(reader.startReading())
-    let writer = try AVAssetWriter(outputURL: scratch.url("a.mov"), fileType: .mov)
-    let input = AVAssetWriterInput(
-      mediaType: .video, outputSettings: nil,
-      sourceFormatHint: try await track.load(.formatDescriptions).first)
-    writer.add(input)
-    #expect(writer.startWriting())
-    writer.startSession(atSourceTime: .zero)
-    var expected: [Bool] = []
-    while let sample = output.copyNextSampleBuffer() {
-      let data = try #require(CMSampleBufferGetDataBuffer(sample)).dataBytes()
-      expected.append(isDisposable(Data(data)))
-      let array = CMSampleBufferGetSampleAttachmentsArray(sample, createIfNecessary: true)
-      if expected.last == true {
-        (array?.firstObject as? NSMutableDictionary)?.setObject(
-          NSNumber(value: false), forKey: kCMSampleAttachmentKey_IsDependedOnByOthers)
-      }
-      #expect(input.append(sample))
-    }
-    input.markAsFinished()
-    await writer.finishWriting()
-    #expect(expected.contains(true) && expected.contains(false))
-    let (asset, written) = try await self.track(scratch.file("a.mov"))
-    let cursor = try #require(written.makeSampleCursorAtFirstSampleInDecodeOrder())
-    var found: [Bool] = []
-    repeat {
-      let isDroppable = cursor.currentSampleSyncInfo.sampleIsDroppable.boolValue
-      #expect(
-        cursor.currentSampleDependencyInfo.sampleIndicatesWhetherItHasDependentSamples.boolValue
-          == isDroppable)
-      found.append(isDroppable)
-    } while cursor.stepInDecodeOrder(byCount: 1) == 1
-    #expect(found == expected)
-    withExtendedLifetime((source, asset)) {}
-  }
-
   @Test(
     "Samples are packed without a loss, a usual one into a dozen bytes or so, and any one into a bounded number"
   )

@@ -127,7 +127,7 @@ extension AVSampleCursor {
   }
 
   /// What the sample has to do with others. Which sync samples there are each file says; that no other sample needs one, movie
-  /// files may say (`sdtp`; ISO/IEC 14496-12, 8.6.4).
+  /// files may say (`sdtp`; ISO/IEC 14496-12, 8.6.4), which libavformat does not tell of codecs that it parses, such as H.264.
   public var currentSampleDependencyInfo: AVSampleCursorDependencyInfo {
     let flags = sample.flags
     var info = AVSampleCursorDependencyInfo()
