@@ -10,6 +10,10 @@ public struct ParitySender: Sendable {
 
   /// Repair packets for each packet of media; 0 is none.
   public var strength = 0.0
+  /// What of the sums is left after each frame: those of a second or two count.
+  private static let memory = 0.97
+  /// Bytes of media, and of repair packets, lately.
+  private var sums = (media: 0.0, parity: 0.0)
   private let source: UInt32
   private let media: UInt32
   private var sequence: UInt16
@@ -39,9 +43,22 @@ public struct ParitySender: Sendable {
     return min(need * 6 * loss, mostStrength)
   }
 
+  /// Bytes of repair packets for each byte of media: ``strength``, or what it has come to where that is more. A frame of one
+  /// packet is repaired by a whole packet, and one of unequal packets by some as large as the largest.
+  public var load: Double { strength > 0 ? max(strength, sums.parity / max(sums.media, 1)) : 0 }
+
   /// Takes a frame's packets as they are sent.
   /// - Returns: Repair packets to send behind them.
   public mutating func take(_ frame: [[UInt8]], isDiscardable: Bool, timestamp: UInt32) -> [[UInt8]] {
+    let repairs = makeRepairs(frame, isDiscardable: isDiscardable, timestamp: timestamp)
+    func bytes(_ packets: [[UInt8]]) -> Double { Double(packets.reduce(0) { $0 + $1.count }) }
+    sums = (sums.media * Self.memory + bytes(frame), sums.parity * Self.memory + bytes(repairs))
+    return repairs
+  }
+
+  private mutating func makeRepairs(
+    _ frame: [[UInt8]], isDiscardable: Bool, timestamp: UInt32
+  ) -> [[UInt8]] {
     guard strength > 0 else {
       waiting.removeAll()
       frames = 0

@@ -39,12 +39,14 @@ public struct RetransmissionBuffer: Sendable {
 
   /// The packets with these numbers, but for those that are gone, and those that were given out less than `interval`
   /// seconds ago: they may be under way. So may those that were sent less than `age` seconds ago, for the first time.
+  /// - Parameter allow: whether a packet may be given out that could be.
   public mutating func take(
-    _ numbers: [UInt16], at time: Double, interval: Double, age: Double = 0
+    _ numbers: [UInt16], at time: Double, interval: Double, age: Double = 0,
+    allow: (RTPPacket) -> Bool = { _ in true }
   ) -> [RTPPacket] {
     numbers.compactMap { number in
       guard let entry = entries[number], case let old = time - entry.sent, old >= age, old <= span,
-        time - entry.resent >= interval
+        time - entry.resent >= interval, allow(entry.packet)
       else { return nil }
       entries[number]?.resent = time
       return entry.packet

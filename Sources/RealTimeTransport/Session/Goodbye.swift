@@ -5,8 +5,18 @@ struct Goodbye {
   fileprivate static let interval = 0.04
   /// Seconds after which the other side is not waited for any more.
   fileprivate static let patience = 1.0
-  /// How often an answer is said: who answers goes, and says it no more.
-  static let answerCount = 3
+  /// How often an answer is said at most: who answers goes, and says it no more.
+  private static let answerCount = 3
+
+  /// The datagrams that answer a good-bye. They are never longer than it is, so that nobody can have this program send more
+  /// to an address than comes in its name.
+  /// - Parameters:
+  ///   - size: bytes of the datagram with the good-bye, without what protects it.
+  ///   - source: of who answers.
+  static func answers(toBytes size: Int, from source: UInt32) -> [[RTCPPacket]] {
+    let answer: [RTCPPacket] = [.receiverReport(source: source, blocks: []), .bye(source: source)]
+    return Array(repeating: answer, count: min(size / RTCPPacket.compound(answer).count, answerCount))
+  }
 
   private(set) var next: Double
   private let end: Double

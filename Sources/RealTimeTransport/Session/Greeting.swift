@@ -7,19 +7,23 @@
 ///
 ///     bytes  greeting                               bytes  answer
 ///      0..3  "OVTM"                                  0..3  "OVTM"
-///         4  version, 1                                 4  version, 1
+///         4  version, 2                                 4  version, 2
 ///         5  1                                          5  2
 ///         6  recovery mode                              6  0
 ///         7  flags: see below                         7  0
 ///     8..23  sender's number                        8..23  sender's number
 ///    24..31  sender's clock, NTP                   24..39  receiver's number
-///    32..35  source of the media                   40..47  sender's clock, from the greeting
-///    36..39  frames in 1,000 s                     48..55  receiver's clock, NTP
-///    40..47  receiver's clock minus sender's       56..59  receiver's source
-///    48..51  round trip in microseconds            60..63  0
-///    52..67  receiver's number, once known         64..95  authentication
-///    68..95  0
+///    32..35  source of the media                   40..51  check, from the greeting
+///    36..39  frames in 1,000 s                     52..59  receiver's clock, NTP
+///    40..47  receiver's clock minus sender's       60..63  receiver's source
+///    48..51  round trip in microseconds            64..95  authentication
+///    52..67  receiver's number, once known
+///    68..79  check
+///    80..95  0
 ///   96..127  authentication
+///
+/// The check is a random number of 96 bits that each greeting has of its own (RFC 7675, 5.1): an answer proves that this
+/// greeting was received, and nothing can be known of the next one.
 ///
 /// Flags: 1 retransmission, 2 offset known, 4 forward error correction.
 public struct Greeting: Equatable, Sendable {
@@ -39,9 +43,27 @@ public struct Greeting: Equatable, Sendable {
     }
   }
 
+  /// The random number of one greeting, which its answer brings back.
+  public struct Check: Hashable, Sendable {
+    public static let size = 12
+    public var bytes: [UInt8]
+
+    /// - Parameter bytes: 12; a number that is shorter is filled up with zeros.
+    public init(_ bytes: [UInt8]) {
+      self.bytes =
+        Array(bytes.prefix(Self.size)) + [UInt8](repeating: 0, count: max(0, Self.size - bytes.count))
+    }
+
+    public static func random(using generator: inout some RandomNumberGenerator) -> Check {
+      Check((0..<size).map { _ in UInt8.random(in: 0...255, using: &generator) })
+    }
+  }
+
   public static let size = 128
   public static let authenticationSize = 32
-  static let magic: [UInt8] = Array("OVTM".utf8) + [1]
+  /// Seconds of round trip that a greeting may tell of: an answer that took longer counts for nothing.
+  public static let longestRoundTrip = 5.0
+  static let magic: [UInt8] = Array("OVTM".utf8) + [2]
 
   public var nonce: Nonce
   public var clock: UInt64
@@ -58,6 +80,8 @@ public struct Greeting: Equatable, Sendable {
   public var roundTrip = 0.0
   /// The receiver's number: what greets gets answers.
   public var answered: Nonce?
+  /// Of this greeting alone.
+  public var check = Check([])
 
   public init(nonce: Nonce, clock: UInt64, source: UInt32) {
     self.nonce = nonce
@@ -82,6 +106,7 @@ public struct Greeting: Equatable, Sendable {
     result.append64(UInt64(bitPattern: Int64(offset * 4_294_967_296)))
     result.append32(UInt32(min(max(roundTrip, 0), 4000) * 1_000_000))
     result += (answered ?? Nonce([])).bytes
+    result += check.bytes
     return Self.sealed(result, size: Self.size, authenticate)
   }
 
@@ -94,7 +119,7 @@ public struct Greeting: Equatable, Sendable {
     guard let mode = reader.read8(), RecoveryMode.allCases.indices.contains(Int(mode)),
       let flags = reader.read8(), let nonce = reader.read(Nonce.size), let clock = reader.read64(),
       let source = reader.read32(), let rate = reader.read32(), rate > 0, let offset = reader.read64(),
-      let trip = reader.read32(), let answered = reader.read(Nonce.size)
+      let trip = reader.read32(), let answered = reader.read(Nonce.size), let check = reader.read(Check.size)
     else { return nil }
     self.init(nonce: Nonce(Array(nonce)), clock: clock, source: source)
     recovery = RecoveryMode.allCases[Int(mode)]
@@ -102,9 +127,10 @@ public struct Greeting: Equatable, Sendable {
     protects = flags & 4 != 0
     frameRate = Double(rate) / 1000
     clockOffset = flags & 2 != 0 ? Double(Int64(bitPattern: offset)) / 4_294_967_296 : nil
-    roundTrip = Double(trip) / 1_000_000
+    roundTrip = min(Double(trip) / 1_000_000, Self.longestRoundTrip)
     let number = Nonce(Array(answered))
     self.answered = number == Nonce([]) ? nil : number
+    self.check = Check(Array(check))
   }
 
   static func sealed(_ fields: [UInt8], size: Int, _ authenticate: (([UInt8]) -> [UInt8])?) -> [UInt8] {
@@ -126,22 +152,22 @@ public struct Greeting: Equatable, Sendable {
     public static let size = 96
     public var greeted: Nonce
     public var nonce: Nonce
-    /// The sender's clock, from the greeting.
-    public var greetedClock: UInt64
+    /// That of the greeting.
+    public var check: Check
     public var clock: UInt64
     public var source: UInt32
 
     public init(to greeting: Greeting, nonce: Nonce, clock: UInt64, source: UInt32) {
       greeted = greeting.nonce
       self.nonce = nonce
-      greetedClock = greeting.clock
+      check = greeting.check
       self.clock = clock
       self.source = source
     }
 
     public func bytes(authenticate: (([UInt8]) -> [UInt8])? = nil) -> [UInt8] {
       var result = Greeting.magic + [2, 0, 0] + greeted.bytes + nonce.bytes
-      result.append64(greetedClock)
+      result += check.bytes
       result.append64(clock)
       result.append32(source)
       return Greeting.sealed(result, size: Self.size, authenticate)
@@ -154,11 +180,11 @@ public struct Greeting: Equatable, Sendable {
       else { return nil }
       var reader = ByteReader(bytes[8...])
       guard let greeted = reader.read(Nonce.size), let nonce = reader.read(Nonce.size),
-        let greetedClock = reader.read64(), let clock = reader.read64(), let source = reader.read32()
+        let check = reader.read(Check.size), let clock = reader.read64(), let source = reader.read32()
       else { return nil }
       self.greeted = Nonce(Array(greeted))
       self.nonce = Nonce(Array(nonce))
-      self.greetedClock = greetedClock
+      self.check = Check(Array(check))
       self.clock = clock
       self.source = source
     }

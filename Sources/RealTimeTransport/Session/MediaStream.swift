@@ -69,22 +69,37 @@ public struct MediaStream: Sendable {
   /// - Parameters:
   ///   - interval: Seconds within which a packet is not sent again.
   ///   - age: Seconds that it was sent ago at least.
+  ///   - budget: What may be sent again; the rest is left out.
+  ///   - rate: Bits a second of media and repair together.
   public mutating func packets(
-    askedFor feedback: [RTCPPacket], at time: Double, interval: Double, age: Double = 0
+    askedFor feedback: [RTCPPacket], at time: Double, interval: Double, age: Double = 0,
+    within budget: inout RepairBudget, rate: Double
   ) -> [(number: UInt16, bytes: [UInt8])] {
     guard configuration.retransmits else { return [] }
     var result: [(UInt16, [UInt8])] = []
     for case .retransmissionRequest(_, let media, let numbers) in feedback where media == source {
-      for packet in sent.take(numbers, at: time, interval: interval, age: age) {
-        result.append((packet.sequenceNumber, again(packet)))
+      let packets = sent.take(numbers, at: time, interval: interval, age: age) {
+        budget.take(bits: Self.bits(again: $0), rate: rate, at: time)
       }
+      for packet in packets { result.append((packet.sequenceNumber, again(packet))) }
     }
     return result
   }
 
-  /// One of them yet again, without being asked for; nil if it is gone.
-  public mutating func packet(again number: UInt16, at time: Double) -> [UInt8]? {
-    sent.take([number], at: time, interval: 0).first.map { again($0) }
+  /// One of them yet again, without being asked for; nil if it is gone, or beyond the budget.
+  public mutating func packet(
+    again number: UInt16, at time: Double, within budget: inout RepairBudget, rate: Double
+  ) -> [UInt8]? {
+    let packets = sent.take([number], at: time, interval: 0) {
+      budget.take(bits: Self.bits(again: $0), rate: rate, at: time)
+    }
+    return packets.first.map { again($0) }
+  }
+
+  /// Of a packet when it is sent once more.
+  private static func bits(again packet: RTPPacket) -> Int {
+    let descriptor = packet.headerExtension.map { 4 + $0.data.count } ?? 0
+    return (RTPPacket.fixedHeaderSize + descriptor + 2 + packet.payload.count) * 8
   }
 
   private mutating func again(_ packet: RTPPacket) -> [UInt8] {

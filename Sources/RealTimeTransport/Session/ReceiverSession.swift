@@ -46,6 +46,9 @@ public struct ReceiverSession {
   private var firstTimestamp: UInt32?
   private var greeting: Greeting?
   private var outgoing: [[UInt8]] = []
+  /// Bytes that came from the sender's address since the session began, and that went there. Without a key everybody can send
+  /// in the sender's name: what goes there is never more than what came from there.
+  private var bytes = (heard: 0, said: 0)
   private var lastHeard = -Double.infinity
   private var nextReport = Double.infinity
   private var mapping: RTCPPacket.SenderReport?
@@ -57,6 +60,8 @@ public struct ReceiverSession {
   public private(set) var state = State.waiting
   /// Datagrams that were not authentic, came twice, or were not packets at all.
   public private(set) var refused = 0
+  /// Datagrams that were not sent, since more would have gone to the sender's address than came from there.
+  public private(set) var unsaid = 0
 
   public init(_ configuration: Configuration, secret: (any SharedSecret)? = nil) {
     self.configuration = configuration
@@ -102,6 +107,10 @@ public struct ReceiverSession {
     }
     // One sender at a time.
     guard self.greeting == nil || self.greeting?.nonce == greeting.nonce else { return false }
+    // Before the session begins each greeting may be of another address, and stands for itself.
+    if media == nil { self.bytes = (0, 0) }
+    self.bytes.heard += bytes.count
+    self.bytes.said += Greeting.Answer.size
     let answer = Greeting.Answer(
       to: greeting, nonce: configuration.nonce, clock: configuration.clock.ntpTime(at: time),
       source: configuration.source)
@@ -141,6 +150,7 @@ public struct ReceiverSession {
   public mutating func take(_ bytes: [UInt8], at time: Double, decode: MediaReceiver.Decode) throws {
     // Who has gone still answers good-byes, and wants no media any more.
     guard state == .open || state == .closed else { return }
+    self.bytes.heard += bytes.count
     let kind = PacketKind(bytes)
     if kind == .media, state == .closed || goodbye != nil { return }
     guard kind != .other, let plain = unprotected(bytes, isControl: kind == .control) else {
@@ -167,7 +177,7 @@ public struct ReceiverSession {
         return
       }
       lastHeard = max(lastHeard, time)
-      takeControl(packets, at: time)
+      takeControl(packets, size: plain.count, at: time)
     }
   }
 
@@ -204,7 +214,7 @@ public struct ReceiverSession {
       sender: configuration.source, limit: .init(media: greeting.source, bitsPerSecond: limit.asked))
   }
 
-  private mutating func takeControl(_ packets: [RTCPPacket], at time: Double) {
+  private mutating func takeControl(_ packets: [RTCPPacket], size: Int, at time: Double) {
     media?.takeControl(packets, at: time)
     for packet in packets {
       switch packet {
@@ -221,7 +231,9 @@ public struct ReceiverSession {
       case .bye:
         state = .closed
         // Two that both ask would answer each other for ever.
-        if goodbye == nil, goodbyeAnswers.take(at: time) { sendGoodbye(Goodbye.answerCount, at: time) }
+        if goodbye == nil, goodbyeAnswers.take(at: time) {
+          for answer in Goodbye.answers(toBytes: size, from: configuration.source) { send(answer) }
+        }
         return
       default: break
       }
@@ -233,7 +245,7 @@ public struct ReceiverSession {
     guard state == .open else { return }
     if goodbye != nil {
       switch goodbye?.step(at: time) {
-      case .say: sendGoodbye(1, at: time)
+      case .say: sendGoodbye(at: time)
       case .giveUp: state = .closed
       default: break
       }
@@ -270,11 +282,11 @@ public struct ReceiverSession {
   public mutating func sayGoodbye(at time: Double) {
     guard state == .open, goodbye == nil else { return }
     goodbye = Goodbye(at: time)
-    if goodbye?.step(at: time) == .say { sendGoodbye(1, at: time) }
+    if goodbye?.step(at: time) == .say { sendGoodbye(at: time) }
   }
 
-  private mutating func sendGoodbye(_ count: Int, at time: Double) {
-    for _ in 0..<count { send((media?.report(at: time) ?? []) + [.bye(source: configuration.source)]) }
+  private mutating func sendGoodbye(at time: Double) {
+    send((media?.report(at: time) ?? []) + [.bye(source: configuration.source)])
   }
 
   private mutating func sayWhatIsLacking(at time: Double) {
@@ -289,6 +301,11 @@ public struct ReceiverSession {
   private mutating func send(_ packets: [RTCPPacket]) {
     let bytes = RTCPPacket.compound(packets)
     guard secret != nil else {
+      guard self.bytes.said + bytes.count <= self.bytes.heard else {
+        unsaid += 1
+        return
+      }
+      self.bytes.said += bytes.count
       outgoing.append(bytes)
       return
     }

@@ -21,6 +21,8 @@ public struct RecoveryPolicy: Sendable {
   private let keyFrameInterval: Double
   /// Round trip in seconds: what the receivers' reports say, until then a guess.
   public private(set) var roundTrip: Double
+  /// Seconds that a report may tell of: what is less, or more, counts as the nearest.
+  public var plausibleTrips = 0.0...10
   private var holders: [Int64: Set<Int>] = [:]
   private var acknowledged: [Int64] = []
   /// Tokens of the frames since the last key frame, the oldest first: what was before it no encoder has any more.
@@ -88,7 +90,8 @@ public struct RecoveryPolicy: Sendable {
     guard block.lastReport != 0 else { return }
     let now = UInt32(truncatingIfNeeded: clock.ntpTime(at: time) >> 16)
     let trip = Double(now &- block.lastReport &- block.delaySinceLastReport) / 65_536
-    if trip < 10 { note(roundTrip: trip) }
+    // What is longer is no round trip, but a wrong stamp, or one of the future.
+    if trip < 10 { note(roundTrip: min(max(trip, plausibleTrips.lowerBound), plausibleTrips.upperBound)) }
   }
 
   /// What the next frame must answer; `leavesReference` says whether anything is left to predict from without frames.

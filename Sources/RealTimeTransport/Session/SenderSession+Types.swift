@@ -46,6 +46,8 @@ extension SenderSession {
     public var parityPackets = 0
     public var parityBytes = 0
     public var requests = 0
+    /// Packets that were asked for again beyond what may be repaired (``RepairBudget``).
+    public var ignoredRequests = 0
     /// Datagrams that were not authentic, or not packets at all.
     public var refused = 0
     /// Frames that came while the receiver was silent.

@@ -3,15 +3,18 @@
 /// reports. It has no clock and no socket: times come with each call, in seconds, and datagrams go out through
 /// ``takeOutgoing()``.
 public struct SenderSession {
-  /// Seconds without a word after which nothing more is sent, as RFC 7675 wants consent to be fresh, and after which the
-  /// session ends.
-  static let consentTime = 5.0
+  /// Seconds without a fresh answer to a greeting after which the session ends; after ``Consent/time`` no media is sent any
+  /// more.
   public static let silenceTime = 10.0
   /// Seconds from one key frame to the next for players that come later.
   public static let joinInterval = 2.0
   private static let reportInterval = 1.0
-  /// Seconds after which an exchange says nothing of the clocks any more: they drift apart.
-  private static let clockSpan = 30.0
+  /// Seconds of round trip that waits follow at most, whatever the receiver says.
+  private static let longestTrip = 1.0
+  /// Seconds after which the same packet is sent again, at least: no receiver asks sooner.
+  private static let leastPause = 0.005
+  /// How often a player is told that nothing more comes.
+  private static let playerGoodbyes = 3
   /// Bits a second that a receiver can bring a sender down to: less shows nothing.
   private static let leastLimit = 20_000.0
 
@@ -25,6 +28,7 @@ public struct SenderSession {
   /// Bits a second that the receiver wants at most (RFC 5104, 4.2.1); nil is no limit.
   public private(set) var rateLimit: Double?
   private var repair: RepairSchedule
+  private var budget = RepairBudget()
   private var lastFrame = -Double.infinity
   private var controller: CongestionController
   private var sent = SentPackets()
@@ -34,11 +38,8 @@ public struct SenderSession {
   private let began: Double
   private var nextGreeting: Double
   private var nextReport = Double.infinity
-  private var lastHeard = -Double.infinity
-  /// When the newest greeting went that the receiver answered: nothing else proves that it is at that address.
-  private var lastConsent = -Double.infinity
-  /// Exchanges of the last ``clockSpan`` seconds.
-  private var exchanges: [(time: Double, trip: Double, offset: Double)] = []
+  /// Nothing but a fresh answer proves that the receiver is at its address and wants the media.
+  private var consent = Consent()
   private var isMeasured = false
   /// The receiver's number, to know its answers again.
   private var receiverNonce: Greeting.Nonce?
@@ -78,14 +79,18 @@ public struct SenderSession {
   public var roundTrip: Double? { measuredTrip ?? (isMeasured ? policy.roundTrip : nil) }
 
   /// Bits a second that the encoder may make: what the path takes and the receiver wants, less what packets, repair packets
-  /// and those that are sent again add. These may take half of it: a call that only repairs itself shows nothing.
+  /// and those that are sent again add. These may take half of it: a call that only repairs itself shows nothing. What is
+  /// sent again is less than that over any time (``RepairBudget``).
   public var targetRate: Double {
     guard !configuration.isOneWay else { return configuration.rates.most * 0.95 }
-    let all = min(controller.targetRate, rateLimit ?? .infinity)
-    return max(all * 0.95 - resentRate, all / 2) / (1 + parity.strength)
+    return max(wholeRate * 0.95 - resentRate, wholeRate / 2) / (1 + parity.load)
   }
+  /// Bits a second of media and repair together: what the path takes and the receiver wants.
+  private var wholeRate: Double { min(controller.targetRate, rateLimit ?? .infinity) }
   /// Seconds of the round trip without what waits on the way, as far as it was seen.
-  private var pathTrip: Double { exchanges.lazy.map(\.trip).min() ?? policy.roundTrip }
+  private var pathTrip: Double { min(consent.shortestTrip ?? policy.roundTrip, Self.longestTrip) }
+  /// Seconds of the round trip with what waits on the way.
+  private var usualTrip: Double { min(policy.roundTrip, Self.longestTrip) }
   /// Bits a second of what was sent again in the last seconds.
   private var resentRate = 0.0
   /// Whether a picture more would only wait on the way: it is better left out, and so are those after it until this ends.
@@ -99,7 +104,7 @@ public struct SenderSession {
 
   /// Whether the receiver answered lately enough that it may be sent to.
   public func hasConsent(at time: Double) -> Bool {
-    state == .open && (configuration.isOneWay || time - lastConsent <= Self.consentTime)
+    state == .open && (configuration.isOneWay || consent.isFresh(at: time))
   }
 
   /// When ``poll(at:)`` is due.
@@ -119,18 +124,18 @@ public struct SenderSession {
   /// Does what is due.
   public mutating func poll(at time: Double) {
     guard state == .greeting || state == .open else { return }
-    if !configuration.isOneWay, time - max(lastHeard, began) > Self.silenceTime {
+    if !configuration.isOneWay, time - max(consent.last, began) > Self.silenceTime {
       state = .silent
       return
     }
     // Media goes, and no word comes of it.
-    if !configuration.isOneWay, let since = unanswered, time - since > 0.5 + 2 * policy.roundTrip {
+    if !configuration.isOneWay, let since = unanswered, time - since > 0.5 + 2 * usualTrip {
       controller.noteSilence(at: time)
     }
     sendCopies(at: time)
     resentRate = repair.resentRate(at: time)
     switch goodbye?.step(at: time) {
-    case .say: sendGoodbye(1, at: time)
+    case .say: sendGoodbye(at: time)
     case .giveUp: state = .closed
     default: break
     }
@@ -150,17 +155,15 @@ public struct SenderSession {
     guard state == .open, goodbye == nil else { return }
     goodbye = Goodbye(at: time)
     guard !configuration.isOneWay else {
-      sendGoodbye(Goodbye.answerCount, at: time)
+      for _ in 0..<Self.playerGoodbyes { sendGoodbye(at: time) }
       state = .closed
       return
     }
-    if goodbye?.step(at: time) == .say { sendGoodbye(1, at: time) }
+    if goodbye?.step(at: time) == .say { sendGoodbye(at: time) }
   }
 
-  private mutating func sendGoodbye(_ count: Int, at time: Double) {
-    for _ in 0..<count {
-      sendControl(stream.report(at: time, name: configuration.name) + [.bye(source: configuration.source)])
-    }
+  private mutating func sendGoodbye(at time: Double) {
+    sendControl(stream.report(at: time, name: configuration.name) + [.bye(source: configuration.source)])
   }
 
   private mutating func greet(at time: Double) {
@@ -174,6 +177,7 @@ public struct SenderSession {
     greeting.clockOffset = clockOffset
     greeting.roundTrip = policy.roundTrip
     greeting.answered = receiverNonce
+    greeting.check = consent.newCheck(at: time)
     outgoing.append(greeting.bytes(authenticate: secret?.authenticate))
   }
 
@@ -199,10 +203,13 @@ public struct SenderSession {
     if isBye {
       state = .closed
       // Two that both ask would answer each other for ever.
-      if goodbye == nil, goodbyeAnswers.take(at: time) { sendGoodbye(Goodbye.answerCount, at: time) }
+      if goodbye == nil, goodbyeAnswers.take(at: time) {
+        for answer in Goodbye.answers(toBytes: plain.count, from: configuration.source) {
+          sendControl(answer)
+        }
+      }
     }
     guard state == .open else { return }
-    lastHeard = max(lastHeard, time)
     // Answered once, however many a datagram holds.
     var noticed: RTCPPacket.RateLimit?
     for packet in packets {
@@ -216,7 +223,7 @@ public struct SenderSession {
       case .pictureLoss, .lostFrames: counts.requests += 1
       case .congestionFeedback(_, let streams, let stamp):
         unanswered = nil
-        controller.take(sent.results(streams, stamp: stamp), at: time, roundTrip: policy.roundTrip)
+        controller.take(sent.results(streams, stamp: stamp), at: time, roundTrip: usualTrip)
       case .rateRequest(let asker, let limit) where limit.media == configuration.source:
         let wanted = max(Double(limit.bitsPerSecond), Self.leastLimit)
         rateLimit = wanted < configuration.rates.most ? wanted : nil
@@ -226,15 +233,22 @@ public struct SenderSession {
       default: break
       }
     }
-    if let noticed {
-      sendControl(
-        stream.report(at: time, name: configuration.name)
-          + [.rateNotice(sender: configuration.source, limit: noticed)])
-    }
     policy.take(packets, from: 0, at: time)
+    // Reports keep nothing going: who answers greetings no more is sent nothing.
+    guard hasConsent(at: time) else { return }
+    // Alone, as RFC 5506 allows: so the answer is never longer than the request, whoever sent that.
+    if let noticed { sendControl([.rateNotice(sender: configuration.source, limit: noticed)]) }
+    sendAgain(packets, at: time)
+  }
+
+  /// Sends what a receiver asks for once more, as far as it may be.
+  private mutating func sendAgain(_ requests: [RTCPPacket], at time: Double) {
     // What was sent less than a round trip ago, for the first time or again, is not known to be lost: a guess.
     let pause = pathTrip * 0.9
-    let again = stream.packets(askedFor: packets, at: time, interval: pause, age: pause)
+    let again = stream.packets(
+      askedFor: requests, at: time, interval: max(pause, Self.leastPause), age: pause, within: &budget,
+      rate: wholeRate)
+    counts.ignoredRequests = budget.refused
     // Where asking takes long, repair packets do it.
     let isBurst = repair.plan(
       again.map(\.number), at: time, roundTrip: pathTrip, isProtected: parity.strength > 0)
@@ -258,7 +272,9 @@ public struct SenderSession {
 
   private mutating func sendCopies(at time: Double) {
     for number in repair.takeCopies(at: time) where hasConsent(at: time) {
-      guard let packet = stream.packet(again: number, at: time) else { continue }
+      guard let packet = stream.packet(again: number, at: time, within: &budget, rate: wholeRate) else {
+        continue
+      }
       sendAgain(packet, isBurst: false, at: time)
     }
   }
@@ -277,10 +293,9 @@ public struct SenderSession {
       counts.refused += 1
       return
     }
-    let clock = configuration.stream.clock
-    let trip = time - clock.time(ofNTP: answer.greetedClock)
-    // One that was kept and sent again later proves nothing.
-    guard trip >= 0, trip <= Self.consentTime else {
+    // One that was kept and sent again later, or made of earlier ones, proves nothing.
+    let clock = configuration.stream.clock.time(ofNTP: answer.clock)
+    guard let trip = consent.take(answer.check, clock: clock, at: time) else {
       counts.refused += 1
       return
     }
@@ -299,17 +314,13 @@ public struct SenderSession {
       greet(at: time)
       nextReport = time + Self.reportInterval
     }
-    lastHeard = max(lastHeard, time)
-    lastConsent = max(lastConsent, time - trip)
     policy.note(roundTrip: trip)
+    // What reports say of it is believed as far as greetings bear it out.
+    policy.plausibleTrips = (consent.shortestTrip ?? 0)...(2 * (consent.longestTrip ?? Consent.time) + 0.1)
     protect()
     measuredTrip = measuredTrip.map { $0 + (trip - $0) * 0.25 } ?? trip
     isMeasured = true
-    exchanges.removeAll { $0.time < time - Self.clockSpan }
-    if exchanges.count >= 64 { exchanges.removeFirst() }
-    exchanges.append((time, trip, clock.time(ofNTP: answer.clock) - (time - trip / 2)))
-    // The two ways take the same time most nearly when nothing waited on either.
-    clockOffset = exchanges.min { $0.trip < $1.trip }?.offset
+    clockOffset = consent.clockOffset
   }
 
   private mutating func unprotected(_ bytes: [UInt8]) -> [UInt8]? {

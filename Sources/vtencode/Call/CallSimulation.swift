@@ -140,8 +140,7 @@ final class CallSimulation {
 
   private func transmit(_ bytes: [UInt8], on index: Int, channel: CapturedPacket.Channel) {
     if channel == .media {
-      legs[index].repair.noteSent(
-        bytes, at: loop.now, rate: legs[index].link.configuration.bandwidth.rate(at: loop.now))
+      legs[index].repair.noteSent(bytes, at: loop.now, rate: legs[index].rate(at: loop.now))
     }
     let size = bytes.count + CallPlan.datagramHeaderSize
     guard case .arrives(let time) = legs[index].link.send(bytes: size, at: loop.now) else { return }
@@ -199,8 +198,7 @@ final class CallSimulation {
         for block in blocks { legs[index].repair.take(block, at: loop.now) }
       }
       let trip = 2 * plan.link.delay
-      let again = legs[index].stream.packets(
-        askedFor: feedback, at: loop.now, interval: trip * 0.9, age: trip * 0.9)
+      let again = legs[index].packets(askedFor: feedback, at: loop.now, pause: trip * 0.9)
       let isBurst = legs[index].repair.plan(
         again.map(\.number), at: loop.now, roundTrip: trip, isProtected: false)
       for (_, packet) in again { sendAgain(packet, on: index, isBurst: isBurst) }
@@ -218,7 +216,7 @@ final class CallSimulation {
     guard due < .infinity else { return }
     loop.schedule(at: due) { [self] in
       for number in legs[index].repair.takeCopies(at: loop.now) {
-        if let packet = legs[index].stream.packet(again: number, at: loop.now) {
+        if let packet = legs[index].packet(again: number, at: loop.now) {
           sendAgain(packet, on: index, isBurst: false)
         }
       }

@@ -269,6 +269,12 @@ final class SendRun: @unchecked Sendable {
         + "% of the bits"
     )
     table.row("round trip", trip.map { "\(Wording.fixed($0 * 1000, 0)) ms" } ?? "not measured")
+    if counts.ignoredRequests > 0 {
+      table.row(
+        "not repaired",
+        "\(Wording.plural(counts.ignoredRequests, "packet")) that the receiver asked for beyond what repair may take"
+      )
+    }
     if counts.refused > 0 {
       table.row("refused", "\(Wording.plural(counts.refused, "datagram")) that were not the receiver's")
     }
@@ -286,6 +292,7 @@ final class SendRun: @unchecked Sendable {
     table.figure("repairs", counts.repairs)
     table.figure("parityPackets", counts.parityPackets)
     table.figure("parityBits", counts.parityBytes * 8)
+    table.figure("ignoredRequests", counts.ignoredRequests)
     table.figure("refused", counts.refused)
     table.figure("roundTrip", trip)
     table.figure("encodingSeconds", took / 1000)
