@@ -5,6 +5,9 @@ import Foundation
 struct ArrivalLog {
   /// A call of hours keeps what its last frames were.
   private static let most = 1 << 20
+  /// Seconds from capture to decoding that can be: a session ends after ten without a word, and clocks are known to some
+  /// milliseconds. The sender says when pictures were taken, and may say anything.
+  static let plausibleDelays = -1.0...60
 
   private(set) var times: [Double] = []
   private(set) var delays: [Double] = []

@@ -71,7 +71,9 @@ final class ReceivedOutput {
   func settle(_ captureTime: (UInt32) -> Double?, show: (Shown) throws -> Void) rethrows {
     defer { unsettled.removeAll(keepingCapacity: true) }
     for var shown in unsettled {
-      shown.captured = captureTime(shown.frame.timestamp)
+      shown.captured = captureTime(shown.frame.timestamp).flatMap {
+        ArrivalLog.plausibleDelays.contains(shown.time - $0) ? $0 : nil
+      }
       log.add(at: shown.time, delay: shown.captured.map { shown.time - $0 })
       try show(shown)
     }

@@ -26,6 +26,9 @@ enum WebMessage: Equatable, Sendable {
   static let mostBytes = 1024
   static let mostLoss = 0.9
   static let rates = 20_000.0...1e9
+  /// Seconds from capture to canvas that can be: the clocks of page and program are known to some milliseconds, and a page
+  /// that has stood still may show what is old.
+  static let delays = -1.0...3600
 
   private struct Wire: Decodable {
     var type: String
@@ -57,7 +60,7 @@ enum WebMessage: Equatable, Sendable {
     case "figures":
       let delays = [wire.delayP50, wire.delayP95].compactMap { $0 }
       guard let shown = wire.shown, let dropped = wire.dropped, shown >= 0, dropped >= 0,
-        delays.allSatisfy({ abs($0) < 1e6 })
+        delays.allSatisfy(Self.delays.contains)
       else { return nil }
       self = .figures(
         Figures(shown: shown, dropped: dropped, delayP50: wire.delayP50, delayP95: wire.delayP95))

@@ -24,6 +24,8 @@ final class WebServer: @unchecked Sendable {
   private let lock = Lock()
   private var requests = WebRequests()
   private var figures: WebMessage.Figures?
+  /// Frames that were given to pages: none can have shown more.
+  private var frameCount = 0
   private var dropped = 0
   private var clientCount = 0
   private let clients: WebClients
@@ -75,6 +77,7 @@ final class WebServer: @unchecked Sendable {
 
   /// Gives a frame to all pages; those that are behind go without.
   func show(_ frame: WebFrame) {
+    lock.withLock { frameCount += 1 }
     channel.eventLoop.execute { [self] in clients.send(frame, on: channel.eventLoop) }
   }
 
@@ -94,7 +97,7 @@ final class WebServer: @unchecked Sendable {
     }
   }
 
-  /// What the page that spoke last says it has shown, and the frames that were left out for slow ones.
+  /// What the page that spoke last says it has shown, as far as that can be, and the frames that were left out for slow ones.
   var result: (figures: WebMessage.Figures?, dropped: Int) { lock.withLock { (figures, dropped) } }
 
   /// Pages that are open.
@@ -130,7 +133,9 @@ final class WebServer: @unchecked Sendable {
       case .keyFrame: requests.wantsKeyFrame = true
       case .lose(let share): requests.loss = share
       case .cap(let rate): requests.cap = rate.map { .rate($0) } ?? .unlimited
-      case .figures(let said):
+      case .figures(var said):
+        said.shown = min(said.shown, frameCount)
+        said.dropped = min(said.dropped, frameCount)
         figures = said
         return false
       case .clock: return false
