@@ -28,6 +28,8 @@ final class WebClients: @unchecked Sendable {
     let page = WebPageHandler(hosts, token)
     let upgrader = NIOWebSocketServerUpgrader(
       maxFrameSize: WebMessage.mostBytes,
+      // Its own answer closes at once, and what the page still says would take the answer back.
+      automaticErrorHandling: false,
       shouldUpgrade: { [self] channel, head in
         let refusal = WebPageHandler.refusal(ofSocket: head, hosts: hosts, token: token, isFull: isFull)
         let isAccepted = refusal == nil && WebSocketRules.hasKey(head.headers)
@@ -40,7 +42,7 @@ final class WebClients: @unchecked Sendable {
           try channel.pipeline.syncOperations.addHandlers([
             WebSocketRules(client),
             NIOWebSocketFrameAggregator(
-              minNonFinalFragmentSize: 1, maxAccumulatedFrameCount: 16,
+              minNonFinalFragmentSize: 0, maxAccumulatedFrameCount: 16,
               maxAccumulatedFrameSize: WebMessage.mostBytes),
             WebSocketHandler(client),
           ])
@@ -219,21 +221,21 @@ final class WebSocketHandler: ChannelInboundHandler {
     case .text:
       // Put together of pieces it is unmasked.
       let bytes = Array(frame.unmaskedData.readableBytesView)
+      guard WebSocketRules.isText(bytes) else {
+        return client.close(.dataInconsistentWithMessage, "text is UTF-8")
+      }
       guard let message = WebMessage(bytes) else {
         return client.close(.policyViolation, "no message that this page sends")
       }
       client.take(message)
     case .binary: client.close(.unacceptableData, "messages are text")
     case .ping: client.send(pong: frame.unmaskedData)
-    case .connectionClose: client.close(.normalClosure, "")
+    case .connectionClose: client.close(WebSocketRules.answer(toClose: frame.unmaskedData), "")
     default: break
     }
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // What the decoder refuses has been answered; it closes.
-    guard !(error is NIOWebSocketError) else { return }
-    client.close(
-      error is NIOWebSocketFrameAggregator.Error ? .messageTooLarge : .protocolError, "not understood")
+    client.close(WebSocketRules.answer(to: error), "not understood")
   }
 }

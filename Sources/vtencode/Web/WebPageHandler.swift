@@ -22,10 +22,21 @@ final class WebPageHandler: ChannelInboundHandler, RemovableChannelHandler {
 
   private static let noToken = "Open the address that vtencode has printed: it ends with a secret.\n"
 
+  /// Why no request with these headers is met; nil if it may be. Of two hosts, or two pages that a script is said to be of, one
+  /// could be checked and another one meant (RFC 9112, 3.2; RFC 6454, 7.3).
+  private static func refusal(of headers: HTTPHeaders) -> (HTTPResponseStatus, String)? {
+    guard headers["Host"].count == 1 else { return (.badRequest, "A request has one header Host.\n") }
+    guard headers["Origin"].count <= 1 else {
+      return (.badRequest, "A request has no more than one header Origin.\n")
+    }
+    return nil
+  }
+
   /// Why a request to become a WebSocket is not met; nil if it is.
   static func refusal(
     ofSocket head: HTTPRequestHead, hosts: WebHosts, token: WebToken, isFull: Bool
   ) -> (HTTPResponseStatus, String)? {
+    if let refusal = refusal(of: head.headers) { return refusal }
     let host = head.headers.first(name: "Host")
     guard hosts.allows(host: host) else { return (.misdirectedRequest, "No page has this name here.\n") }
     guard WebToken.path(head.uri) == socketPath else { return (.notFound, "There is nothing here.\n") }
@@ -51,6 +62,7 @@ final class WebPageHandler: ChannelInboundHandler, RemovableChannelHandler {
   }
 
   private func answer(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+    if let (status, text) = Self.refusal(of: head.headers) { return send(context, head, status, text) }
     guard hosts.allows(host: head.headers.first(name: "Host")) else {
       return send(context, head, .misdirectedRequest, "No page has this name here.\n")
     }
