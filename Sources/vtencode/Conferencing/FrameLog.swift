@@ -38,9 +38,9 @@ final class FrameLog: @unchecked Sendable {
   func begin(_ text: String) { lock.withLock { title = text } }
 
   /// - Parameter started: when the frame was given to the session.
-  func add(_ sample: CMSampleBuffer?, time: Double, started: Date, rate: Int) {
+  func add(_ sample: CMSampleBuffer?, time: Double, started: Double, rate: Int) {
     var entry = Entry(time: time, rate: rate)
-    entry.delay = Date().timeIntervalSince(started)
+    entry.delay = SessionTime.now - started
     var token: Int64?
     if let sample {
       entry.bits = CMSampleBufferGetTotalSampleSize(sample) * 8

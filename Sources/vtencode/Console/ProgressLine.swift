@@ -9,11 +9,11 @@ final class ProgressLine: @unchecked Sendable {
   private let total: Int?
   private let isTerminal: Bool
   private let style: ProgressStyle
-  private let began: Date
-  private var lastShown: Date
+  private let began: Double
+  private var lastShown: Double
   private var isDrawn = false
   /// The pass that is under way, of how many at most; when it began; how many frames it has, if not all.
-  private var pass: (number: Int, most: Int, began: Date, frames: Int?)?
+  private var pass: (number: Int, most: Int, began: Double, frames: Int?)?
   private let lock = Lock()
 
   /// - Parameter total: frames that are expected, if known.
@@ -21,14 +21,14 @@ final class ProgressLine: @unchecked Sendable {
     self.total = total
     self.style = style
     isTerminal = Console.standardErrorIsTerminal
-    began = Date()
+    began = SessionTime.now
     lastShown = began
   }
 
   /// Frames are counted from 0 again, over the same pictures.
   /// - Parameter frames: how many it has; nil for all.
   func begin(pass number: Int, of most: Int, frames: Int? = nil) {
-    let now = Date()
+    let now = SessionTime.now
     lock.withLock { pass = (number, most, now, frames) }
     guard style != .none else { return }
     show(isDue: true) { share(of: 0, now: $0) }
@@ -48,7 +48,7 @@ final class ProgressLine: @unchecked Sendable {
   func update(share done: Double, isDue: Bool = false) {
     guard style != .none else { return }
     show(isDue: isDue && style == .json) { now in
-      let elapsed = now.timeIntervalSince(began)
+      let elapsed = now - began
       let left = elapsed >= 1 && done > 0.01 ? elapsed / done - elapsed : nil
       guard style == .auto else {
         ShareEvent(share: done, seconds: elapsed, secondsLeft: left).write()
@@ -59,11 +59,11 @@ final class ProgressLine: @unchecked Sendable {
   }
 
   /// - Parameter text: what to show at a time; nil if it has been written.
-  private func show(isDue: Bool = false, _ text: (Date) -> String?) {
+  private func show(isDue: Bool = false, _ text: (Double) -> String?) {
     lock.withLock {
-      let now = Date()
+      let now = SessionTime.now
       let pause = style == .json ? 0.5 : isTerminal ? 0.1 : 5
-      guard isDue || now.timeIntervalSince(lastShown) >= pause else { return }
+      guard isDue || now - lastShown >= pause else { return }
       lastShown = now
       guard let text = text(now) else { return }
       if isTerminal {
@@ -75,11 +75,11 @@ final class ProgressLine: @unchecked Sendable {
     }
   }
 
-  private func share(of frames: Int, now: Date) -> String? {
-    let elapsed = now.timeIntervalSince(pass?.began ?? began)
+  private func share(of frames: Int, now: Double) -> String? {
+    let elapsed = now - (pass?.began ?? began)
     guard style == .auto else {
       var event = ProgressEvent(frames: frames, total: pass?.frames ?? total, seconds: elapsed)
-      event.seconds = now.timeIntervalSince(began)
+      event.seconds = now - began
       (event.pass, event.passes) = (pass?.number, pass?.most)
       event.write()
       return nil

@@ -47,7 +47,7 @@ struct ExportRun: Sendable {
     let onePass = makesPasses ? reasonForOnePass : nil
     if let onePass { note(onePass) }
     session.canPerformMultiplePassesOverSourceMediaData = makesPasses && onePass == nil
-    let began = Date()
+    let began = SessionTime.now
     try await run(session)
     let bytes = (try? FileManager.default.attributesOfItem(atPath: pending.path)[.size] as? NSNumber)?
       .intValue
@@ -61,7 +61,7 @@ struct ExportRun: Sendable {
       Console.conclude(
         ExportEvent(
           output: name, preset: preset.text, fileBytes: bytes ?? 0, passes: passes,
-          wallSeconds: Date().timeIntervalSince(began), notices: [onePass].compactMap { $0 } + limits,
+          wallSeconds: SessionTime.now - began, notices: [onePass].compactMap { $0 } + limits,
           damage: damage))
     }
     try Console.print(

@@ -4,7 +4,7 @@ import Foundation
 /// `split`, `encode-segment` in several processes at once, and `join`, as one run.
 enum JobsRun {
   static func perform(_ options: EncodingOptions, passes: Int?, jobs: Int) async throws {
-    let began = Date()
+    let began = SessionTime.now
     var destination = try Destination(
       argument: options.out, movie: options.movie, suffix: EncodingPlan.Purpose.transcoding.rawValue,
       codec: options.codec)

@@ -41,7 +41,7 @@ struct Join: AsyncParsableCommand {
     let joiner = Joiner(
       file: plan, source: source, options: options, folder: PartFolder(of: planOptions.plan),
       progress: planOptions.telling.progress)
-    try await joiner.join(into: destination, began: Date())
+    try await joiner.join(into: destination, began: SessionTime.now)
   }
 }
 
@@ -54,7 +54,7 @@ struct Joiner: Sendable {
   let progress: ProgressStyle
 
   /// - Parameter began: what the summary's times are counted from.
-  func join(into destination: Destination, began: Date) async throws {
+  func join(into destination: Destination, began: Double) async throws {
     var plan = try EncodingPlan(options, source: source, purpose: .transcoding, isPaced: false)
     plan.progress = progress
     if let notice = plan.noteSound(of: source, in: destination.kind), progress == .auto {
@@ -99,7 +99,7 @@ struct Joiner: Sendable {
     }
     line.finish()
     var report = tally.report(
-      seconds: Date().timeIntervalSince(began), plan: plan, written: written, encoderID: file.settings.encoder
+      seconds: SessionTime.now - began, plan: plan, written: written, encoderID: file.settings.encoder
     )
     report.damage = damage.value
     report.passes = records.map(\.passes).max() ?? 1

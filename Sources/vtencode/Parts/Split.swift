@@ -64,7 +64,7 @@ struct Split: AsyncParsableCommand {
       plan, option: "--plan", overwrites: options.overwriting.overwrite)
     Interrupt.shared.watch()
     let size = segments.map(SegmentCutter.Size.count) ?? .seconds(segmentDuration ?? 20)
-    let began = Date()
+    let began = SessionTime.now
     let planner = Planner(options: options, passes: passOptions.multiPass, size: size)
     let made = try await planner.plan(planner.open())
     let name = try made.write(to: plan, replaces: replaces)
@@ -77,7 +77,7 @@ struct Split: AsyncParsableCommand {
       Console.conclude(
         SplitEvent(
           output: name, encoder: made.file.settings.encoder, segments: made.file.segments.count,
-          frames: made.file.frames, seconds: made.file.seconds, wallSeconds: Date().timeIntervalSince(began)))
+          frames: made.file.frames, seconds: made.file.seconds, wallSeconds: SessionTime.now - began))
     }
     let segments = Wording.plural(made.file.segments.count, "segment")
     try Console.print("plan    \(name), \(segments), \(Wording.plural(made.file.frames, "frame"))\n")

@@ -99,7 +99,7 @@ final class Compressor: @unchecked Sendable {
     if let conferencing, conferencing.usesLongTermReferences {
       options[kVTEncodeFrameOptionKey_AcknowledgedLTRTokens] = conferencing.log.dueTokens()
     }
-    let began = Date()
+    let began = SessionTime.now
     let status = VTCompressionSessionEncodeFrame(
       session, imageBuffer: frame.pixelBuffer, presentationTimeStamp: frame.time, duration: frame.duration,
       frameProperties: options.isEmpty ? nil : options as CFDictionary, infoFlagsOut: nil

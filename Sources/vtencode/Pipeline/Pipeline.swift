@@ -17,7 +17,7 @@ struct Pipeline: Sendable {
     let samples = BoundedQueue<CMSampleBuffer>(capacity: Self.waitingSamples)
     let gate = SoundGate(latest: plan.latestEnd(of: source))
     let tally = Tally()
-    let began = Date()
+    let began = SessionTime.now
     let progress = ProgressLine(total: expectedFrames, style: plan.isVerbose ? .none : plan.progress)
     defer { progress.finish() }
 
@@ -68,7 +68,7 @@ struct Pipeline: Sendable {
       throw Failure("the encoder gave no frame; nothing was written")
     }
     var report = tally.report(
-      seconds: Date().timeIntervalSince(began), plan: plan, written: written, encoderID: compressor.encoderID)
+      seconds: SessionTime.now - began, plan: plan, written: written, encoderID: compressor.encoderID)
     report.damage = damage.value
     report.passes = passes.map { $0.made + (plan.statistics == nil ? 0 : 1) } ?? 1
     report.framesAgain = passes?.framesAgain ?? 0

@@ -20,7 +20,7 @@ final class PlaySession: @unchecked Sendable {
   private let file: InputFile
   private let snapshot: SideFile?
   private let lock = NSLock()
-  private let wake = DispatchSemaphore(value: 0)
+  private let wake = WakeUp()
   private var commands: [PlayCommand] = []
   private var hasEnded = false
   private var lastShown = CMTime.invalid
@@ -111,11 +111,11 @@ final class PlaySession: @unchecked Sendable {
       if Interrupt.shared.isRequested { break }
       usleep(5000)
     }
-    let begun = Date()
+    let begun = SessionTime.now
     player.play()
     var isOver = false
     while !isOver {
-      _ = wake.wait(timeout: .now() + .milliseconds(200))
+      wake.wait(seconds: 0.2)
       screen.update()
       let (commands, hasEnded) = lock.withLock {
         defer { self.commands = [] }
@@ -124,7 +124,7 @@ final class PlaySession: @unchecked Sendable {
       for command in commands where !isOver { isOver = obey(command, screen) }
       isOver = isOver || hasEnded
     }
-    let seconds = Date().timeIntervalSince(begun)
+    let seconds = SessionTime.now - begun
     player.pause()
     if item.status == .failed { throw Failure(cannotPlay()) }
     if Interrupt.shared.isRequested { throw Failure("interrupted", status: Interrupt.shared.status) }

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
-
 /// Datagrams on their way from the socket's thread to the session's. What floods it is dropped, as a full socket would.
 final class DatagramInbox: @unchecked Sendable {
   // Sendable: `condition` guards what changes.
@@ -12,64 +10,48 @@ final class DatagramInbox: @unchecked Sendable {
   }
 
   private static let capacity = 4096
-  private let condition = NSCondition()
+  private let condition = MonotonicCondition()
   private var waiting: [Datagram] = []
   private var isWoken = false
   private var dropped = 0
   private var closed = false
 
-  var isClosed: Bool {
-    condition.lock()
-    defer { condition.unlock() }
-    return closed
-  }
+  var isClosed: Bool { condition.withLock { closed } }
 
-  var droppedCount: Int {
-    condition.lock()
-    defer { condition.unlock() }
-    return dropped
-  }
+  var droppedCount: Int { condition.withLock { dropped } }
 
-  var isEmpty: Bool {
-    condition.lock()
-    defer { condition.unlock() }
-    return waiting.isEmpty
-  }
+  var isEmpty: Bool { condition.withLock { waiting.isEmpty } }
 
   func put(_ datagram: Datagram) {
-    condition.lock()
-    if waiting.count < Self.capacity { waiting.append(datagram) } else { dropped += 1 }
-    condition.signal()
-    condition.unlock()
+    condition.withLock {
+      if waiting.count < Self.capacity { waiting.append(datagram) } else { dropped += 1 }
+      condition.broadcast()
+    }
   }
 
   /// Ends a wait.
   func wake() {
-    condition.lock()
-    isWoken = true
-    condition.signal()
-    condition.unlock()
+    condition.withLock {
+      isWoken = true
+      condition.broadcast()
+    }
   }
 
   /// Ends the session that reads here.
   func close() {
-    condition.lock()
-    closed = true
-    condition.signal()
-    condition.unlock()
+    condition.withLock {
+      closed = true
+      condition.broadcast()
+    }
   }
 
   /// What has come; waits for something until a time.
   func take(until time: Double) -> [Datagram] {
-    condition.lock()
-    defer { condition.unlock() }
-    while waiting.isEmpty, !isWoken, !closed {
-      let left = time - SessionTime.now
-      guard left > 0 else { break }
-      _ = condition.wait(until: Date().addingTimeInterval(left))
+    condition.withLock {
+      while waiting.isEmpty, !isWoken, !closed, condition.wait(until: time) {}
+      isWoken = false
+      defer { waiting.removeAll(keepingCapacity: true) }
+      return waiting
     }
-    isWoken = false
-    defer { waiting.removeAll(keepingCapacity: true) }
-    return waiting
   }
 }

@@ -141,9 +141,10 @@ final class LiveScreen {
 
 /// A terminal that shows a layer's pictures as blocks of colour.
 private final class LiveTerminal: @unchecked Sendable {
-  // Sendable: `lock` guards what changes; it is held while a picture is written, so that none is once the terminal was given
-  // back.
-  private let lock = NSLock()
+  // Sendable: `condition` guards what changes. Nothing is written once the terminal was given back: a picture that is being
+  // written is waited for.
+  private let condition = MonotonicCondition()
+  private var isWriting = false
   private var blocks: ColorBlocks
   private var isOpen = true
   private var keys: TerminalKeys?
@@ -162,22 +163,34 @@ private final class LiveTerminal: @unchecked Sendable {
 
   /// - Returns: False if nobody takes it.
   private func write(_ image: CVPixelBuffer) -> Bool {
-    lock.withLock {
-      guard isOpen else { return true }
-      let size = TerminalScreen.size()
-      return Console.write(
-        blocks.text(
-          for: image, displaySize: CVImageBufferGetDisplaySize(image), columns: size.columns, rows: size.rows),
-        to: STDOUT_FILENO)
+    let mayGo = condition.withLock {
+      while isWriting { condition.wait() }
+      isWriting = isOpen
+      return isWriting
     }
+    guard mayGo else { return true }
+    defer {
+      condition.withLock {
+        isWriting = false
+        condition.broadcast()
+      }
+    }
+    let size = TerminalScreen.size()
+    return Console.write(
+      blocks.text(
+        for: image, displaySize: CVImageBufferGetDisplaySize(image), columns: size.columns, rows: size.rows),
+      to: STDOUT_FILENO)
   }
 
   /// A terminal that was stopped, or whose other end has gone, takes nothing: the call's end does not wait for it.
   func close() {
-    guard lock.lock(before: Date().addingTimeInterval(1)) else { return }
-    defer { lock.unlock() }
-    guard isOpen else { return }
-    isOpen = false
+    let end = SessionTime.now + 1
+    let isMine = condition.withLock {
+      while isWriting { guard condition.wait(until: end) else { return false } }
+      defer { isOpen = false }
+      return isOpen
+    }
+    guard isMine else { return }
     keys?.close()
     Console.write("\u{1B}[0m\u{1B}[?25h\u{1B}[?1049l", to: STDOUT_FILENO)
   }
