@@ -340,6 +340,7 @@ import Testing
     let folder = try Folder()
     let key = (0..<32).map { String(format: "%02x", $0 * 5) }.joined()
     try Data((key + "\n").utf8).write(to: folder.url.appendingPathComponent("call.key"))
+    try #require(chmod(folder.path("call.key"), 0o600) == 0)
     let session = try run(
       send: "test:160x120@10 --frames 15 --speed 0 --json --key \(key)",
       receive: "--json --key-file call.key",

@@ -14,7 +14,9 @@ struct WireOptions: ParsableArguments {
   var key: String?
 
   @Option(
-    help: ArgumentHelp("A file whose first line is the key.", valueName: "file"), completion: .file())
+    help: ArgumentHelp(
+      "A file whose first line is the key, and that nobody else can read.", valueName: "file"),
+    completion: .file())
   var keyFile: String?
 
   @Option(
@@ -44,7 +46,7 @@ struct WireOptions: ParsableArguments {
   func sharedSecret() throws -> (any SharedSecret)? {
     do {
       if let key { return try PresharedKey(text: key) }
-      if let keyFile { return try PresharedKey(text: Self.firstLine(of: keyFile)) }
+      if let keyFile { return try PresharedKey(text: KeyFile.firstLine(of: keyFile)) }
       return try secret.map { try PresharedKey(secret: $0) }
     } catch PresharedKey.Failure.malformed {
       throw Failure(
@@ -55,17 +57,6 @@ struct WireOptions: ParsableArguments {
         "--secret has at least \(PresharedKey.shortestSecret) letters; everybody can guess less", status: 64)
     } catch PresharedKey.Failure.unavailable {
       throw Failure("this machine's OpenSSL makes no such keys")
-    }
-  }
-
-  private static func firstLine(of path: String) throws -> String {
-    do {
-      let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
-      let text = String(decoding: try file.read(upToCount: 4096) ?? Data(), as: UTF8.self)
-      return text.split(whereSeparator: \.isNewline).first.map { $0.trimmingCharacters(in: .whitespaces) }
-        ?? ""
-    } catch {
-      throw Failure("cannot read the key from '\(path)': \(Failure.describe(error))")
     }
   }
 

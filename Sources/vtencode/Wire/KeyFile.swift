@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// A file whose first line is a key.
+enum KeyFile {
+  /// A key has 64 characters: whatever is longer than this is another file.
+  static let mostBytes = 4096
+
+  /// Reads the first line of a file that its owner alone can read.
+  ///
+  /// What is checked is what is read, the descriptor that was opened, since a name may be given to something else in between;
+  /// and it is opened so that nothing waits for the other end of a pipe or for a device.
+  /// - Throws: A `Failure` that says what to do where the file cannot be read, is none, is too large, or is not the user's alone.
+  static func firstLine(of path: String) throws -> String {
+    let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
+    guard descriptor >= 0 else { throw failure(path, system: errno) }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw failure(path, system: errno) }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw Failure(
+        "cannot read the key from '\(path)': it is no regular file, but \(kind(of: status.st_mode)); put the key into a file"
+      )
+    }
+    try checkRights(status, path)
+    guard status.st_size <= mostBytes else {
+      throw Failure(
+        "cannot read the key from '\(path)': it has \(status.st_size) bytes, and a file with a key has no more than "
+          + "\(mostBytes); is it another file?")
+    }
+    let text = String(decoding: try bytes(descriptor, path), as: UTF8.self)
+    return text.split(whereSeparator: \.isNewline).first.map { $0.trimmingCharacters(in: .whitespaces) } ?? ""
+  }
+
+  /// A key that others can read, or change, is not the user's alone: refused, as ssh does with its own.
+  private static func checkRights(_ status: stat, _ path: String) throws {
+    let others = status.st_mode & (S_IRWXG | S_IRWXO)
+    guard others == 0 else {
+      let mode = String(status.st_mode & 0o777, radix: 8)
+      throw Failure(
+        "others on this machine have a right to the key in '\(path)' (its mode is \(mode)); take it from them with "
+          + "chmod 600 '\(path)', and make a new key if somebody may have read this one")
+    }
+  }
+
+  private static func bytes(_ descriptor: Int32, _ path: String) throws -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: mostBytes)
+    var count = 0
+    while count < mostBytes {
+      let got = bytes.withUnsafeMutableBytes { buffer in
+        buffer.baseAddress.map { read(descriptor, $0 + count, mostBytes - count) } ?? 0
+      }
+      if got < 0, errno == EINTR { continue }
+      guard got >= 0 else { throw failure(path, system: errno) }
+      if got == 0 { break }
+      count += got
+    }
+    return Array(bytes[..<count])
+  }
+
+  private static func kind(of mode: mode_t) -> String {
+    switch mode & S_IFMT {
+    case S_IFDIR: "a folder"
+    case S_IFIFO: "a pipe"
+    case S_IFCHR, S_IFBLK: "a device"
+    default: "something else"
+    }
+  }
+
+  private static func failure(_ path: String, system code: Int32) -> Failure {
+    // How the system says that a name is a socket's.
+    let reason = code == ENXIO ? "it is no regular file" : String(cString: strerror(code)).lowercased()
+    return Failure("cannot read the key from '\(path)': \(reason)")
+  }
+}
