@@ -13,6 +13,8 @@ enum Main {
     let arguments = joiningValues(Array(CommandLine.arguments.dropFirst()))
     do {
       try checkSubcommand(arguments.first)
+      // Before the sandbox, which has no sockets.
+      try checkDescriptors(arguments)
       // Before the first thread, which the sandbox would not hold.
       try enterSandbox(arguments)
       var command = try VTEncode.parseAsRoot(arguments)
@@ -31,6 +33,12 @@ enum Main {
     let options = arguments.prefix { $0 != "--" }
     return options.contains("--progress=json")
       || zip(options, options.dropFirst()).contains { $0 == "--progress" && $1 == "json" }
+  }
+
+  private static func checkDescriptors(_ arguments: [String]) throws {
+    if let command = try VTEncode.parseAsRoot(arguments) as? any DescriptorUser {
+      try DescriptorLimit.require(command.descriptorsNeeded)
+    }
   }
 
   private static func enterSandbox(_ arguments: [String]) throws {

@@ -4,7 +4,7 @@ import RealTimeTransport
 import ElementaryStream
 import Foundation
 
-struct Call: AsyncParsableCommand {
+struct Call: AsyncParsableCommand, DescriptorUser {
   static let configuration = CommandConfiguration(
     abstract: "Simulates a video call over a network that loses, delays and throttles, and measures it.",
     discussion: """
@@ -21,6 +21,8 @@ struct Call: AsyncParsableCommand {
       """)
 
   @OptionGroup var options: CallOptions
+
+  var descriptorsNeeded: Int { DescriptorLimit.usual }
 
   func run() async throws {
     let files = try CallFiles(options)

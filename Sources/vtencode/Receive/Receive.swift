@@ -4,7 +4,7 @@ import AVFoundation
 import Foundation
 import RealTimeTransport
 
-struct Receive: AsyncParsableCommand {
+struct Receive: AsyncParsableCommand, DescriptorUser {
   static let configuration = CommandConfiguration(
     abstract: "Receives what vtencode send sends, shows it, and writes it to a movie.",
     discussion: """
@@ -21,10 +21,15 @@ struct Receive: AsyncParsableCommand {
         vtencode receive --listen 5004 --web 8080
         vtencode receive --listen 5004 --frames 300 --json
         vtencode receive --listen 5004 --secret 'correct horse battery' --out call.mov
-        openssl rand -hex 32 > call.key; vtencode receive --listen 5004 --key-file call.key
+        (umask 077; openssl rand -hex 32 > call.key); vtencode receive --listen 5004 --key-file call.key
       """)
 
   @OptionGroup var options: ReceiveOptions
+
+  var descriptorsNeeded: Int {
+    DescriptorLimit.usual + (options.web.web == nil ? 0 : WebServer.mostConnections)
+      + (options.play ? DescriptorLimit.ofWindow : 0)
+  }
 
   func run() async throws {
     let secret = try options.wire.sharedSecret()

@@ -6,7 +6,7 @@ import RealTimeSecurity
 import RealTimeTransport
 import VideoToolbox
 
-struct Send: AsyncParsableCommand {
+struct Send: AsyncParsableCommand, DescriptorUser {
   static let configuration = CommandConfiguration(
     abstract: "Sends a movie, a screen or a camera live to vtencode receive, or shows it live in a browser.",
     discussion: """
@@ -26,6 +26,10 @@ struct Send: AsyncParsableCommand {
       """)
 
   @OptionGroup var options: SendOptions
+
+  var descriptorsNeeded: Int {
+    options.web.web == nil ? DescriptorLimit.usual : 2 * DescriptorLimit.usual + WebServer.mostConnections
+  }
 
   func run() async throws {
     guard let destination = options.to else { return try await show() }
