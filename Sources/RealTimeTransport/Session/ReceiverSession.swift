@@ -299,16 +299,32 @@ public struct ReceiverSession {
   }
 
   private mutating func send(_ packets: [RTCPPacket]) {
-    let bytes = RTCPPacket.compound(packets)
-    guard secret != nil else {
-      guard self.bytes.said + bytes.count <= self.bytes.heard else {
-        unsaid += 1
-        return
+    guard secret == nil else {
+      if let hidden = protection?.protect(RTCPPacket.compound(packets), isControl: true) {
+        outgoing.append(hidden)
       }
-      self.bytes.said += bytes.count
-      outgoing.append(bytes)
       return
     }
-    if let hidden = protection?.protect(bytes, isControl: true) { outgoing.append(hidden) }
+    // Where there is no room for the report that goes along, feedback goes alone, as RFC 5506 allows.
+    if !sendWithinAllowance(packets), !sendWithinAllowance(packets.filter { !$0.isReport }) { unsaid += 1 }
+  }
+
+  /// Sends no more in all than has come.
+  private mutating func sendWithinAllowance(_ packets: [RTCPPacket]) -> Bool {
+    let datagram = RTCPPacket.compound(packets)
+    guard !datagram.isEmpty, bytes.said + datagram.count <= bytes.heard else { return false }
+    bytes.said += datagram.count
+    outgoing.append(datagram)
+    return true
+  }
+}
+
+extension RTCPPacket {
+  /// Whether it says how a stream fares, or who says so: what a compound packet begins with.
+  fileprivate var isReport: Bool {
+    switch self {
+    case .senderReport, .receiverReport, .sourceDescription: true
+    default: false
+    }
   }
 }
