@@ -32,7 +32,7 @@ enum AudioError {
     let status =
       switch error.kind {
       case .notRecognized, .noStreams: kAudioFileUnsupportedFileTypeError
-      case .notPermitted, .contentIsProtected: kAudioFilePermissionsError
+      case .notPermitted, .encrypted: kAudioFilePermissionsError
       case .damaged: kAudioFileInvalidFileError
       case .unsupportedFormat: kAudioFileUnsupportedDataFormatError
       case .outOfMemory: kAudio_MemFullError

@@ -13,11 +13,12 @@ enum Main {
     let arguments = joiningValues(Array(CommandLine.arguments.dropFirst()))
     do {
       try checkSubcommand(arguments.first)
-      // Before the sandbox, which has no sockets.
-      try checkDescriptors(arguments)
-      // Before the first thread, which the sandbox would not hold.
-      try enterSandbox(arguments)
       var command = try VTEncode.parseAsRoot(arguments)
+      // Before the sandbox, which has no sockets.
+      if let user = command as? any DescriptorUser { try DescriptorLimit.require(user.descriptorsNeeded) }
+      // Before the first thread, which the sandbox would not hold.
+      if let sandboxed = command as? any SandboxedCommand { command = try enterSandbox(sandboxed) }
+      try ResourceLimits.prepare(for: command)
       if var asynchronous = command as? any AsyncParsableCommand {
         try await asynchronous.run()
       } else {
@@ -35,16 +36,15 @@ enum Main {
       || zip(options, options.dropFirst()).contains { $0 == "--progress" && $1 == "json" }
   }
 
-  private static func checkDescriptors(_ arguments: [String]) throws {
-    if let command = try VTEncode.parseAsRoot(arguments) as? any DescriptorUser {
-      try DescriptorLimit.require(command.descriptorsNeeded)
-    }
-  }
-
-  private static func enterSandbox(_ arguments: [String]) throws {
-    if let command = try VTEncode.parseAsRoot(arguments) as? any SandboxedCommand, command.options.sandbox {
-      try Sandbox.enter(for: command)
-    }
+  /// - Returns: The command with what had to be found out before.
+  private static func enterSandbox(_ command: some SandboxedCommand) throws -> any ParsableCommand {
+    guard command.sandboxing.sandbox else { return command }
+    var command = command
+    Sandbox.loadLibraries()
+    var needs = try command.prepareForSandbox()
+    needs.devices = command.sandboxing.sandboxDevice
+    try Sandbox.enter(needs)
+    return command
   }
 
   private static func leave(with error: any Error, tellsPrograms: Bool) -> Never {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 
-struct Streaming: AsyncParsableCommand, SandboxedCommand {
+struct Streaming: AsyncParsableCommand, EncodingCommand {
   static let configuration = CommandConfiguration(
     abstract: "Encodes a movie at its own pace, as a live stream would be.",
     discussion: """

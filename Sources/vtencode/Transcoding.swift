@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 
-struct Transcoding: AsyncParsableCommand, SandboxedCommand {
+struct Transcoding: AsyncParsableCommand, EncodingCommand {
   static let configuration = CommandConfiguration(
     abstract: "Encodes a movie as fast as the machine can, to keep or to publish.",
     discussion: """

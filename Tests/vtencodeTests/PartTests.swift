@@ -389,7 +389,7 @@ import Testing
   }
 
   /// Writes a plan with a right checksum: over its text without white space, and without a checksum.
-  private func seal(_ text: String, in folder: Folder) throws {
+  static func seal(_ text: String, in folder: Folder) throws {
     var compact = ""
     var inString = false
     var isEscaped = false
@@ -415,7 +415,7 @@ import Testing
     let original = try String(contentsOfFile: folder.path("plan.json"), encoding: .utf8)
     let counts = try plan(folder.path("plan.json"))
     // The way to the checksum is right.
-    try seal(original, in: folder)
+    try Self.seal(original, in: folder)
     #expect(try encode(folder, 0).status == 0)
     let (first, second) = (counts.segments[0].frames, counts.segments[1].frames)
     let most = Int.max
@@ -435,17 +435,17 @@ import Testing
         try #require(text.contains(old), "\(old) in \(text)")
         text = text.replacingOccurrences(of: old, with: new)
       }
-      try seal(text, in: folder)
+      try Self.seal(text, in: folder)
       for run in [try encode(folder, 0), try join(folder)] {
         #expect(run.status == 1 && run.complaints.contains("damaged"), "\(run.status) \(run.complaints)")
       }
     }
     // Times beyond what sessions take.
-    try seal(original.replacing(/"value" : ([1-9]\d*)/) { "\"value\" : 9\($0.1)000000000000" }, in: folder)
+    try Self.seal(original.replacing(/"value" : ([1-9]\d*)/) { "\"value\" : 9\($0.1)000000000000" }, in: folder)
     for run in [try encode(folder, 0), try join(folder)] {
       #expect(run.status == 1 && run.complaints.contains("damaged"), "\(run.status) \(run.complaints)")
     }
-    try seal(original, in: folder)
+    try Self.seal(original, in: folder)
     // What join has not is not advised.
     let wrong = try join(folder, "out.265")
     #expect(
@@ -464,7 +464,7 @@ import Testing
     try Data("no statistics".utf8).write(to: URL(fileURLWithPath: place))
     let sum = try CommandLine.run("md5sum", [place]).text.prefix(32)
     let text = try String(contentsOfFile: folder.path("plan.json"), encoding: .utf8)
-    try seal(text.replacing(/"statistics" : "[0-9a-f]*"/, with: "\"statistics\" : \"\(sum)\""), in: folder)
+    try Self.seal(text.replacing(/"statistics" : "[0-9a-f]*"/, with: "\"statistics\" : \"\(sum)\""), in: folder)
     let run = try encode(folder, 0)
     #expect(run.status == 1 && run.complaints.contains("make the plan again"), "\(run.complaints)")
   }

@@ -23,6 +23,27 @@
       return value == "inf" ? .infinity : value.flatMap { Double($0) } ?? 0
     }
 
+    @Test("A movie whose pictures cannot be decoded fails, in a window and in a terminal")
+    func picturesThatCannotBeDecoded() throws {
+      let folder = try Folder()
+      let made = try CommandLine.shell(
+        """
+        ffmpeg -nostdin -v error -f lavfi -i testsrc2=size=320x240 -frames:v 1 whole.png
+        head -c 60 whole.png > short.png
+        ffmpeg -nostdin -v error -f lavfi -i sine=duration=0.3 sound.wav
+        """, in: folder)
+      try #require(made.status == 0, "\(made.complaints)")
+      for screen in [["--terminal"], ["--no-bar"]] {
+        let broken = try play([folder.path("short.png"), "--muted"] + screen)
+        #expect(broken.status == 1 && broken.complaints.contains("no picture"), "\(broken.complaints)")
+        // One that can be, and sound, which has none.
+        for name in ["whole.png", "sound.wav"] {
+          let run = try play([folder.path(name)] + screen)
+          #expect(run.status == 0, "\(name): \(run.complaints)")
+        }
+      }
+    }
+
     @Test func snapshotsAreTheMoviesFrames() throws {
       let folder = try Folder()
       for (index, frames) in [1, 12].enumerated() {

@@ -21,6 +21,7 @@ struct Call: AsyncParsableCommand, DescriptorUser {
       """)
 
   @OptionGroup var options: CallOptions
+  @OptionGroup var sandboxing: SandboxOptions
 
   var descriptorsNeeded: Int { DescriptorLimit.usual }
 

@@ -2,7 +2,7 @@
 import ArgumentParser
 import Foundation
 
-struct Conferencing: AsyncParsableCommand, SandboxedCommand {
+struct Conferencing: AsyncParsableCommand, EncodingCommand {
   static let configuration = CommandConfiguration(
     abstract: "Encodes a movie as a call would: in the low-latency mode, one frame in, one frame out.",
     discussion: """

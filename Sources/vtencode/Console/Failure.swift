@@ -44,6 +44,7 @@ struct Failure: Error {
     case EFBIG: "the file would become larger than this system allows"
     case EACCES, EPERM: "permission denied; choose a place that you may write to with \(option)"
     case EROFS: "the file system is read-only; write elsewhere with \(option)"
+    case EMFILE: "too many files are open for the limit; raise it (ulimit -n)"
     case EPIPE: "the program that reads the output has gone"
     default: String(cString: strerror(code)).lowercased()
     }

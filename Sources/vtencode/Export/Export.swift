@@ -62,6 +62,8 @@ struct Export: AsyncParsableCommand {
 
   @OptionGroup var telling: ProgressOption
 
+  @OptionGroup var sandboxing: SandboxOptions
+
   func validate() throws {
     if end != nil, duration != nil {
       throw ValidationError("--end and --duration exclude each other; give one of them.")

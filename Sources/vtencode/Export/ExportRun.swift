@@ -27,6 +27,14 @@ struct ExportRun: Sendable {
     } catch {
       throw Failure("cannot read '\(movie)' as a movie (\(Failure.describe(error))); is it one, and whole?")
     }
+    let tracks = asset.tracks
+    try ResourceLimits.check(tracks: tracks.count)
+    for track in tracks where track.mediaType == .video {
+      let size = (
+        Int(clamping: Double(track.naturalSize.width)), Int(clamping: Double(track.naturalSize.height))
+      )
+      try ResourceLimits.check(decoded: size, encoded: preset.codec == nil ? nil : size, isDeep: false)
+    }
     guard let session = AVAssetExportSession(asset: asset, presetName: preset.name) else {
       throw Failure("the preset \(preset.text) has no encoder here; see vtencode export --help")
     }
@@ -47,6 +55,11 @@ struct ExportRun: Sendable {
     let onePass = makesPasses ? reasonForOnePass : nil
     if let onePass { note(onePass) }
     session.canPerformMultiplePassesOverSourceMediaData = makesPasses && onePass == nil
+    // Beside the output, where there is room.
+    let scratch =
+      session.canPerformMultiplePassesOverSourceMediaData ? try ScratchFolder(in: folder(of: path)) : nil
+    session.directoryForTemporaryFiles = scratch.map { URL(fileURLWithPath: $0.path) }
+    defer { withExtendedLifetime(scratch) {} }
     let began = SessionTime.now
     try await run(session)
     let bytes = (try? FileManager.default.attributesOfItem(atPath: pending.path)[.size] as? NSNumber)?

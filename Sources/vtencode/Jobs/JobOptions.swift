@@ -15,7 +15,7 @@ struct JobOptions: ParsableArguments {
       throw ValidationError("--jobs goes from 1 to 1024; \(jobs) is outside.")
     }
     for (name, isGiven) in [
-      ("--psnr", options.psnr), ("--sandbox", options.sandbox),
+      ("--psnr", options.psnr), ("--sandbox", options.sandboxing.sandbox),
       ("--verbose", options.verbose),
     ] where isGiven {
       throw ValidationError(

@@ -12,11 +12,12 @@ enum JobsRun {
       destination.replaces = try OutputCheck.mayReplace(path, overwrites: options.overwriting.overwrite)
     }
     Interrupt.shared.watch()
-    var planner = Planner(options: options, passes: passes, size: .count(1), advice: "leave --jobs out")
+    let parent = destination.path.map(folder(of:)) ?? FileManager.default.temporaryDirectory.path
+    var planner = Planner(
+      options: options, passes: passes, size: .count(1), advice: "leave --jobs out", parent: parent)
     planner.isUpright = !destination.hasTransform
     let source = try await planner.open()
     planner.size = .count(segmentCount(source, options, jobs: jobs))
-    let parent = destination.path.map(folder(of:)) ?? FileManager.default.temporaryDirectory.path
     let scratch = try ScratchFolder(in: parent)
     let plan = try await planner.plan(source)
     let planPath = scratch.path + "/plan.json"

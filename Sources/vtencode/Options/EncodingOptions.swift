@@ -171,17 +171,7 @@ struct EncodingOptions: ParsableArguments {
   @Flag(help: "Decode the result and print its PSNR against the source.")
   var psnr = false
 
-  @Flag(
-    help: ArgumentHelp(
-      "Give up the file system, but for the movie and the output's folder, and the network before the movie is "
-        + "opened: for movies from people whom you do not know. Needs landlock (Linux 5.19)."))
-  var sandbox = false
-
-  @Option(
-    help: ArgumentHelp(
-      "With --sandbox: a device, or a folder of devices, that stays within reach, for an encoder or decoder that is "
-        + "hardware. Can be given several times.", valueName: "path"))
-  var sandboxDevice: [String] = []
+  @OptionGroup var sandboxing: SandboxOptions
 
   @Flag(name: .shortAndLong, help: "Print the session's settings, and a line for each frame.")
   var verbose = false
@@ -205,9 +195,6 @@ struct EncodingOptions: ParsableArguments {
       throw ValidationError("--cbr holds a bit rate, so \(wishes[0]) cannot go with it; give --bitrate.")
     }
     try validateBuffer()
-    if !sandbox, !sandboxDevice.isEmpty {
-      throw ValidationError("--sandbox-device goes with --sandbox; without it every device is within reach.")
-    }
     if noAudio, audio == .copy || audio == .aac {
       throw ValidationError("--no-audio and --audio \(audio.rawValue) exclude each other; give one of them.")
     }

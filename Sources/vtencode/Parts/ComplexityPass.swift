@@ -37,6 +37,8 @@ struct ComplexityPass: Sendable {
   let plan: EncodingPlan
   /// What to do with a movie that cannot be split.
   var advice = "encode it with vtencode transcoding"
+  /// The folder beside which what the encoder learns is kept.
+  var parent = FileManager.default.temporaryDirectory.path
 
   /// Where nothing is known: good, as the property's scale goes.
   private static let usualQuality = 0.5
@@ -110,6 +112,9 @@ struct ComplexityPass: Sendable {
 
   /// All spans, as many at a time as there are processors.
   private func measure(_ quick: EncodingPlan, _ spans: [AnalysisSpan]) throws -> MovieComplexity {
+    try ResourceLimits.check(
+      decoded: (source.width, source.height), encoded: (quick.width, quick.height), isDeep: source.isDeep,
+      times: min(spans.count, ProcessInfo.processInfo.activeProcessorCount))
     let progress = ProgressLine(total: expectedFrames, style: plan.progress)
     defer { progress.finish() }
     var each = quick
@@ -158,7 +163,7 @@ struct ComplexityPass: Sendable {
   private func measure(
     _ span: AnalysisSpan, _ quick: EncodingPlan, _ found: Found, progress: @escaping @Sendable () -> Void
   ) throws -> PassStatistics? {
-    let folder = try ScratchFolder(in: FileManager.default.temporaryDirectory.path)
+    let folder = try ScratchFolder(in: parent)
     let place = folder.url("statistics")
     var storage: VTMultiPassStorage?
     VTMultiPassStorageCreate(

@@ -48,6 +48,8 @@ struct EncodeSegment: AsyncParsableCommand {
   @Flag(help: "Encode it again if it is finished.")
   var overwrite = false
 
+  @OptionGroup var sandboxing: SandboxOptions
+
   func validate() throws {
     if let threads, !EncodingOptions.threadCounts.contains(threads) {
       throw ValidationError(
@@ -145,12 +147,16 @@ struct SegmentJob: Sendable {
     return try finish(made, report, scratch)
   }
 
+  /// Bytes that the statistics of so many frames can have, and more.
+  private static func mostStatistics(_ frames: Int) -> Int { 1 << 20 + frames * 4096 }
+
   /// What the analysis has learnt of the segment's pictures, if the plan counts on it.
   private func statistics() throws -> String? {
     guard let expected = segment.statistics, file.settings.passes > 1 else { return nil }
     let path = folder.statistics(segment.index)
     // The checksums are those of whoever made the plan.
-    guard let data = FileManager.default.contents(atPath: path), FileDigest.md5(data) == expected,
+    guard let data = try? RegularFile.contents(path, most: Self.mostStatistics(segment.frames)),
+      FileDigest.md5(data) == expected,
       let learned = try? PassStatistics(bytes: [UInt8](data)), learned.count == segment.frames
     else {
       throw Failure(

@@ -13,6 +13,9 @@ struct EncodingPlanFile: Codable, Sendable {
   /// That sessions take as a time, 2283 years.
   static let mostSeconds = 7.2e10
 
+  /// A segment takes some 400.
+  static let mostBytes = PartFolder.mostSegments * 1024
+
   var format = Self.format
   var version = Self.version
   var source: SourceIdentity
@@ -64,8 +67,11 @@ struct PlannedTime: Codable, Sendable {
 extension EncodingPlanFile {
   /// - Throws: a `Failure` for what is no plan, is damaged, or of another version.
   static func read(_ path: String) throws -> EncodingPlanFile {
-    guard let data = FileManager.default.contents(atPath: path) else {
-      throw Failure("cannot read the plan '\(path)'; check the name and the folder")
+    let data: Data
+    do {
+      data = try RegularFile.contents(path, most: mostBytes)
+    } catch {
+      throw Failure("cannot read the plan: \(RegularFile.failure(error, path).message)")
     }
     struct Kind: Decodable {
       var format: String

@@ -24,6 +24,8 @@ struct Join: AsyncParsableCommand {
 
   @OptionGroup var overwriting: OverwriteOption
 
+  @OptionGroup var sandboxing: SandboxOptions
+
   func run() async throws {
     let plan = try EncodingPlanFile.read(planOptions.plan)
     guard let codec = Codec(argument: plan.settings.codec) else {

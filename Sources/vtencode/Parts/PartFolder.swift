@@ -27,6 +27,8 @@ struct PartFolder: Sendable {
 /// What lies beside a segment's movie once that is whole: without it, there is no segment.
 struct SegmentRecord: Codable, Sendable {
   static let format = "vtencode segment"
+  /// Of a record.
+  private static let mostBytes = 1 << 16
 
   var format = Self.format
   var version = 1
@@ -48,7 +50,12 @@ struct SegmentRecord: Codable, Sendable {
   static func verified(_ segment: PlannedSegment, of plan: EncodingPlanFile, in folder: PartFolder) throws
     -> SegmentRecord
   {
-    guard let data = FileManager.default.contents(atPath: folder.record(segment.index)) else {
+    let data: Data
+    do {
+      data = try RegularFile.contents(folder.record(segment.index), most: mostBytes)
+    } catch RegularFile.Problem.system(let code) where code != ENOENT && code != ENOTDIR {
+      throw Failure("cannot be read (\(String(cString: strerror(code)).lowercased()))")
+    } catch {
       throw Failure("is not there")
     }
     guard let record = try? JSONDecoder().decode(SegmentRecord.self, from: data), record.format == format,
@@ -57,11 +64,17 @@ struct SegmentRecord: Codable, Sendable {
     guard record.plan == plan.checksum else { throw Failure("belongs to another plan") }
     guard record.frames == segment.frames else { throw Failure("has another number of frames") }
     let movie = folder.movie(segment.index)
-    guard let size = try? FileManager.default.attributesOfItem(atPath: movie)[.size] as? NSNumber else {
+    do {
+      let isWhole = try RegularFile.open(movie) { descriptor, facts in
+        guard Int(facts.st_size) == record.fileBytes else { return false }
+        let digest = try FileDigest.md5(descriptor, from: 0, count: record.fileBytes, name: movie)
+        return digest == record.checksum
+      }
+      guard isWhole else { throw Failure("is damaged") }
+    } catch RegularFile.Problem.system(let code) where code != ENOENT && code != ENOTDIR {
+      throw Failure("has a movie that cannot be read (\(String(cString: strerror(code)).lowercased()))")
+    } catch is RegularFile.Problem {
       throw Failure("has no movie")
-    }
-    guard size.intValue == record.fileBytes, try FileDigest.md5(ofFile: movie) == record.checksum else {
-      throw Failure("is damaged")
     }
     return record
   }

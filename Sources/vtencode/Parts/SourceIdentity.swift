@@ -17,25 +17,29 @@ struct SourceIdentity: Codable, Sendable {
 
   /// - Parameter file: a movie that has a name.
   init(_ path: String) throws {
-    var facts = stat()
-    // A pipe would be waited for until somebody writes into it.
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0, fstat(descriptor, &facts) == 0 else {
-      let code = errno
-      if descriptor >= 0 { close(descriptor) }
-      throw Failure("cannot read '\(path)': \(String(cString: strerror(code)).lowercased())")
-    }
-    defer { close(descriptor) }
-    guard facts.st_mode & S_IFMT == S_IFREG else {
+    let place = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+    do {
+      self = try RegularFile.open(path) { descriptor, facts in
+        let bytes = Int(facts.st_size)
+        return SourceIdentity(
+          path: place, bytes: bytes,
+          modified: Int(facts.st_mtim.tv_sec).multipliedClamped(by: 1_000_000_000)
+            .addingClamped(Int(facts.st_mtim.tv_nsec)),
+          head: try FileDigest.md5(descriptor, from: 0, count: Self.sample, name: path),
+          tail: try FileDigest.md5(
+            descriptor, from: max(bytes - Self.sample, 0), count: Self.sample, name: path))
+      }
+    } catch RegularFile.Problem.isOther {
       throw Failure(
         "'\(path)' is no file: what works on segments has to read it from many places; store it first")
+    } catch {
+      throw RegularFile.failure(error, path)
     }
-    self.path = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
-    bytes = Int(facts.st_size)
-    modified = Int(facts.st_mtim.tv_sec).multipliedClamped(by: 1_000_000_000)
-      .addingClamped(Int(facts.st_mtim.tv_nsec))
-    head = try FileDigest.md5(descriptor, from: 0, count: Self.sample, name: path)
-    tail = try FileDigest.md5(descriptor, from: max(bytes - Self.sample, 0), count: Self.sample, name: path)
+  }
+
+  private init(path: String, bytes: Int, modified: Int, head: String, tail: String) {
+    (self.path, self.bytes, self.modified) = (path, bytes, modified)
+    (self.head, self.tail) = (head, tail)
   }
 
   /// - Parameter ignoresTime: a copy may have another time.
@@ -66,12 +70,13 @@ enum FileDigest {
 
   /// Of a whole file.
   static func md5(ofFile path: String) throws -> String {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else {
-      throw Failure("cannot read '\(path)': \(String(cString: strerror(errno)).lowercased())")
+    do {
+      return try RegularFile.open(path) { descriptor, facts in
+        try md5(descriptor, from: 0, count: Int(facts.st_size), name: path)
+      }
+    } catch {
+      throw RegularFile.failure(error, path)
     }
-    defer { close(descriptor) }
-    return try md5(descriptor, from: 0, count: .max, name: path)
   }
 
   static func md5(_ descriptor: Int32, from start: Int, count: Int, name: String) throws -> String {

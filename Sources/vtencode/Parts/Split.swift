@@ -47,7 +47,7 @@ struct Split: AsyncParsableCommand {
       throw ValidationError("--segment-duration goes from 0.5 seconds to a day.")
     }
     for (name, isGiven) in [
-      ("--out", options.out != nil), ("--psnr", options.psnr), ("--sandbox", options.sandbox),
+      ("--out", options.out != nil), ("--psnr", options.psnr),
       ("--verbose", options.verbose),
     ] where isGiven { throw ValidationError("\(name) does not go with split; leave it out.") }
     guard plan.hasSuffix(".json") else { throw ValidationError("end the name of --plan in .json.") }
@@ -65,7 +65,8 @@ struct Split: AsyncParsableCommand {
     Interrupt.shared.watch()
     let size = segments.map(SegmentCutter.Size.count) ?? .seconds(segmentDuration ?? 20)
     let began = SessionTime.now
-    let planner = Planner(options: options, passes: passOptions.multiPass, size: size)
+    let planner = Planner(
+      options: options, passes: passOptions.multiPass, size: size, parent: folder(of: plan))
     let made = try await planner.plan(planner.open())
     let name = try made.write(to: plan, replaces: replaces)
     if let wanted = segments, made.file.segments.count < wanted, options.telling.progress == .auto {
@@ -92,6 +93,8 @@ struct Planner: Sendable {
   var size: SegmentCutter.Size
   /// What to do with a movie that cannot be split.
   var advice = "encode it with vtencode transcoding"
+  /// Where there is room for what the analysis keeps meanwhile.
+  let parent: String
   /// The output cannot say how its pictures are to be turned.
   var isUpright = false
 
@@ -123,7 +126,7 @@ struct Planner: Sendable {
         Compressor.sharesNoBuffer(ready.encoderID ?? "the \(ready.codec.name) encoder"), status: 64)
     }
     let (complexity, encoderID) = try await onThread("analysis") {
-      try ComplexityPass(source: source, plan: ready, advice: advice).run()
+      try ComplexityPass(source: source, plan: ready, advice: advice, parent: parent).run()
     }
     var segments = SegmentCutter(
       complexity: complexity, size: size, bitRate: options.quality == nil ? plan.bitRate : nil,
@@ -262,10 +265,13 @@ enum PartSource {
   static func open(
     _ plan: EncodingPlanFile, at path: String?, ignoresTime: Bool, threads: Int? = nil
   ) async throws -> (source: MovieSource, options: EncodingOptions) {
-    let place = path ?? plan.source.path
+    let place = InputFile.path(of: path ?? plan.source.path)
     let options = try plan.settings.options(movie: place, threads: threads)
-    let source = try await MovieSource.open(place, streamFrameRate: plan.settings.frameRate)
-    try SourceIdentity(source.file.path).check(against: plan.source, ignoresTime: ignoresTime)
+    // What the plan names may be anything, and so it is looked at before it is read; what has another content is no movie
+    // of a plan.
+    try SourceIdentity(place).check(against: plan.source, ignoresTime: ignoresTime)
+    let source = try await MovieSource.open(
+      InputFile(place, isRegular: true), streamFrameRate: plan.settings.frameRate)
     return (adapted(source, options, isUpright: plan.settings.upright == true), options)
   }
 }

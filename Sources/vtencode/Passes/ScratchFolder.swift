@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CSandbox
 import Foundation
 
 /// A hidden folder for what a run keeps on disk meanwhile: statistics, frames of a pass, parts of a movie.
@@ -24,15 +25,22 @@ final class ScratchFolder: Sendable {
     // Locked before it is marked: what has no mark is not taken for a leftover.
     lock = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
     _ = flock(lock, LOCK_EX | LOCK_NB)
-    let marked = open(path + "/" + Self.mark, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    if marked >= 0 { close(marked) }
+    let marked = lock < 0 ? -1 : open(path + "/" + Self.mark, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard marked >= 0 else {
+      let code = errno
+      // Nobody would know it for a leftover.
+      rmdir(path)
+      if lock >= 0 { close(lock) }
+      throw Failure("cannot use a folder in '\(parent)': \(Failure.advice(forSystemError: code))")
+    }
+    close(marked)
     Interrupt.shared.register(scratch: path)
   }
 
   deinit {
-    try? FileManager.default.removeItem(atPath: path)
+    ovt_remove_folder(lock, path)
     Interrupt.shared.unregister(scratch: path)
-    if lock >= 0 { close(lock) }
+    close(lock)
   }
 
   func url(_ name: String) -> URL { URL(fileURLWithPath: path + "/" + name) }

@@ -13,8 +13,14 @@ final class InputFile: Sendable {
   let path: String
   private let descriptor: Int32?
 
-  init(_ argument: String) throws {
+  /// - Parameter isRegular: nothing but a file is taken, no pipe and no sequence of pictures.
+  init(_ argument: String, isRegular: Bool = false) throws {
     let given = Self.path(of: argument)
+    if isRegular {
+      (name, path, descriptor) = (argument, given, nil)
+      do { try RegularFile.open(given) { _, _ in } } catch { throw RegularFile.failure(error, argument) }
+      return
+    }
     if Self.isStandardInput(argument) {
       name = "standard input"
       let copy = try Self.store(STDIN_FILENO, "standard input")
@@ -43,7 +49,10 @@ final class InputFile: Sendable {
     }
     switch facts.st_mode & S_IFMT {
     case S_IFDIR: throw Failure("'\(argument)' is a folder; give a movie file")
-    case S_IFIFO, S_IFSOCK, S_IFCHR:
+    case S_IFCHR, S_IFBLK:
+      // It may have no end, and what it holds is no file.
+      throw Failure("'\(argument)' is a device; give a movie file")
+    case S_IFIFO, S_IFSOCK:
       let opened = open(given, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
       guard opened >= 0 else {
         throw Failure("cannot read '\(argument)': \(String(cString: strerror(errno)).lowercased())")
@@ -79,7 +88,7 @@ final class InputFile: Sendable {
     var facts = stat()
     return isStandardInput(argument)
       || stat(path(of: argument), &facts) == 0
-        && [S_IFIFO, S_IFSOCK, S_IFCHR].contains(facts.st_mode & S_IFMT)
+        && [S_IFIFO, S_IFSOCK].contains(facts.st_mode & S_IFMT)
   }
 
   /// A name with a number to fill in, such as `frame%04d.png`.
@@ -122,6 +131,14 @@ final class InputFile: Sendable {
   private static func store(_ source: Int32, _ name: String) throws -> Int32 {
     guard isatty(source) == 0 else {
       throw Failure("standard input is a terminal; send a movie through a pipe, or name a file", status: 64)
+    }
+    var facts = stat()
+    var empty = stat()
+    // A device may never end; /dev/null does.
+    if fstat(source, &facts) == 0, facts.st_mode & S_IFMT == S_IFCHR,
+      stat("/dev/null", &empty) != 0 || facts.st_rdev != empty.st_rdev
+    {
+      throw Failure("\(name) is a device; send a movie through a pipe, or name a file")
     }
     Interrupt.shared.watch()
     let folder = FileManager.default.temporaryDirectory.path

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CSandbox
 import CoreFoundation
 import Dispatch
 import Foundation
@@ -74,6 +75,8 @@ final class Interrupt: @unchecked Sendable {
   /// - Parameter rescue: keeps it in place of that.
   func register(unfinished path: String, rescue: (@Sendable () -> Void)? = nil) {
     lock.withLock { unfinished[path] = .some(rescue) }
+    // What is to be kept stays, if under its hidden name.
+    if rescue == nil { ovt_add_leftover(path, 0) }
   }
 
   /// Gives a registered file its name, undisturbed by the process's end: it has one name then, not two.
@@ -85,11 +88,21 @@ final class Interrupt: @unchecked Sendable {
     }
   }
 
-  func unregister(unfinished path: String) { lock.withLock { unfinished[path] = nil } }
+  func unregister(unfinished path: String) {
+    lock.withLock { unfinished[path] = nil }
+    ovt_remove_leftover(path)
+  }
 
   /// A folder to remove with all that is in it if the process has to end at once.
-  func register(scratch path: String) { lock.withLock { _ = scratch.insert(path) } }
-  func unregister(scratch path: String) { lock.withLock { _ = scratch.remove(path) } }
+  func register(scratch path: String) {
+    lock.withLock { _ = scratch.insert(path) }
+    ovt_add_leftover(path, 1)
+  }
+
+  func unregister(scratch path: String) {
+    lock.withLock { _ = scratch.remove(path) }
+    ovt_remove_leftover(path)
+  }
 
   private func isIgnored(_ number: Int32) -> Bool {
     var action = sigaction()
@@ -119,7 +132,7 @@ final class Interrupt: @unchecked Sendable {
         unlink(path)
         rmdir(folder(of: path))
       }
-      for path in lock.withLock({ scratch }) { try? FileManager.default.removeItem(atPath: path) }
+      for path in lock.withLock({ scratch }) { ovt_remove_folder(-1, path) }
       _exit(128 + number)
     }
   }

@@ -49,6 +49,7 @@ struct MovieSource: Sendable {
     } catch {
       throw Failure("cannot read '\(path)' as a movie (\(Failure.describe(error))); is it one, and whole?")
     }
+    try ResourceLimits.check(tracks: tracks.count)
     guard let video = videoTracks.first else {
       throw Failure("'\(path)' has no video track; give a movie that has one")
     }

@@ -144,6 +144,11 @@ final class PendingFile {
       }
       code = errno
       if lock >= 0 { close(lock) }
+      // Without a descriptor there is no lock, and the next folder would have none either.
+      if lock < 0, code != ENOENT {
+        rmdir(path)
+        break
+      }
     }
     throw Failure("cannot write '\(finalPath)': \(Failure.advice(forSystemError: code))")
   }

@@ -17,6 +17,8 @@ struct Pipeline: Sendable {
     let samples = BoundedQueue<CMSampleBuffer>(capacity: Self.waitingSamples)
     let gate = SoundGate(latest: plan.latestEnd(of: source))
     let tally = Tally()
+    try ResourceLimits.check(
+      decoded: (source.width, source.height), encoded: (plan.width, plan.height), isDeep: source.isDeep)
     let began = SessionTime.now
     let progress = ProgressLine(total: expectedFrames, style: plan.isVerbose ? .none : plan.progress)
     defer { progress.finish() }

@@ -16,15 +16,3 @@ struct SinkReport: Sendable {
   /// Where it was written, if that is not where it was meant to be.
   var path: String?
 }
-
-/// Runs blocking work on a thread of its own, out of the way of Swift's cooperative threads.
-func onThread<Value: Sendable>(
-  _ name: String, _ work: @escaping @Sendable () throws -> Value
-) async throws -> Value {
-  try await withCheckedThrowingContinuation { continuation in
-    let thread = Thread { continuation.resume(with: Result { try work() }) }
-    thread.name = name
-    thread.stackSize = 1 << 20
-    thread.start()
-  }
-}

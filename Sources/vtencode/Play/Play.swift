@@ -56,7 +56,14 @@ struct Play: AsyncParsableCommand {
 
   @OptionGroup var overwriting: OverwriteOption
 
+  @OptionGroup var sandboxing: SandboxOptions
+
   func validate() throws {
+    if sandboxing.sandbox, !terminal || !muted {
+      throw ValidationError(
+        "--sandbox leaves no way to a screen or a sound device, whose programs see and hear more than the movie; add "
+          + "--terminal --muted.")
+    }
     if terminal, json {
       throw ValidationError("--terminal has standard output for the pictures; leave out --json.")
     }

@@ -99,6 +99,10 @@ final class PlaySession: @unchecked Sendable {
     }
     player.replaceCurrentItem(with: item)
     try waitUntilReady()
+    let shown = item.presentationSize
+    try ResourceLimits.check(
+      decoded: (Int(clamping: Double(shown.width)), Int(clamping: Double(shown.height))), encoded: nil,
+      isDeep: false)
     let last = try limit()
     if options.start > 0 {
       item.seek(
@@ -128,6 +132,7 @@ final class PlaySession: @unchecked Sendable {
     player.pause()
     if item.status == .failed { throw Failure(cannotPlay()) }
     if Interrupt.shared.isRequested { throw Failure("interrupted", status: Interrupt.shared.status) }
+    try checkShown(screen)
     if let snapshot {
       settle(last)
       try snapshot.write(SnapshotFile.data(screen.snapshot()))
@@ -154,6 +159,14 @@ final class PlaySession: @unchecked Sendable {
       throw Failure(
         "'\(file.name)' has no pictures that could be played, and so no snapshot; leave out --snapshot")
     }
+  }
+
+  /// A movie that has played to its end without a picture has none that can be decoded.
+  private func checkShown(_ screen: any PlayScreen) throws {
+    guard lock.withLock({ hasEnded }), screen.result.shown + screen.result.dropped == 0,
+      options.start == 0, !item.asset.tracks(withMediaType: .video).isEmpty
+    else { return }
+    throw Failure("'\(file.name)' holds no picture that can be decoded; it may be damaged")
   }
 
   private func cannotPlay() -> String {

@@ -25,6 +25,15 @@ struct Receive: AsyncParsableCommand, DescriptorUser {
       """)
 
   @OptionGroup var options: ReceiveOptions
+  @OptionGroup var sandboxing: SandboxOptions
+
+  func validate() throws {
+    if sandboxing.sandbox, options.play {
+      throw ValidationError(
+        "--sandbox leaves no way to a screen, whose programs see more than the pictures; show them with --terminal or "
+          + "--web in place of --play.")
+    }
+  }
 
   var descriptorsNeeded: Int {
     DescriptorLimit.usual + (options.web.web == nil ? 0 : WebServer.mostConnections)

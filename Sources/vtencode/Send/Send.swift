@@ -26,6 +26,14 @@ struct Send: AsyncParsableCommand, DescriptorUser {
       """)
 
   @OptionGroup var options: SendOptions
+  @OptionGroup var sandboxing: SandboxOptions
+
+  func validate() throws {
+    if sandboxing.sandbox, DeviceFormat.isDevice(options.source) {
+      throw ValidationError(
+        "--sandbox is for movies; a screen or a camera is reached through the system, so leave it out.")
+    }
+  }
 
   var descriptorsNeeded: Int {
     options.web.web == nil ? DescriptorLimit.usual : 2 * DescriptorLimit.usual + WebServer.mostConnections

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import CSandbox
+import Foundation
+
+/// Shows what `--sandbox` leaves of the system.
+struct SandboxCheck: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "sandbox-check",
+    abstract: "Enters the sandbox of --sandbox and tells what still works there.",
+    discussion: """
+      A line for each thing that is tried: what it is, and "works", or "fails" with the system's reason. Nothing is changed \
+      where it works: what is set is what is there already. With --outside the same is tried without the sandbox, to compare.
+
+      Examples:
+        vtencode sandbox-check movie.mov --out out.mp4 /etc/passwd
+        vtencode sandbox-check movie.mov --out out.mp4 --outside
+        vtencode sandbox-check movie.mov --out out.mp4 --port 8080
+      """)
+
+  @Argument(help: "The movie that would be read.")
+  var movie: String
+
+  @Option(name: .shortAndLong, help: "The file that would be written.")
+  var out: String
+
+  @Option(help: "A device, or a folder of devices, that stays within reach.")
+  var device: [String] = []
+
+  @Flag(help: "UDP stays, as for send and receive.")
+  var datagrams = false
+
+  @Option(help: ArgumentHelp("UDP stays, and listening at this TCP port, as for --web.", valueName: "port"))
+  var port: UInt16?
+
+  @Flag(help: "Try without the sandbox.")
+  var outside = false
+
+  @Argument(help: "Files to try to open.")
+  var others: [String] = []
+
+  func run() throws {
+    if !outside {
+      let network = port.map(Sandbox.Network.server) ?? (datagrams ? .datagrams : .none)
+      try Sandbox.enter(
+        Sandbox.Needs(
+          reading: [movie], writing: Sandbox.folders(of: out), devices: device, network: network))
+    }
+    tell("read \(movie)", reads(movie))
+    tell("write \(out)", writes(out))
+    for file in others {
+      tell("read \(file)", reads(file))
+      tell("control \(file)", controls(file))
+      tell("write \(file).new", writes(file + ".new"))
+      tell("change mode of \(file)", changesMode(file))
+    }
+    tell("run", runs())
+    var count: Int32 = 0
+    let trials = ovt_trials(&count)
+    for trial in UnsafeBufferPointer(start: trials, count: Int(count)) {
+      tell(String(cString: trial.name), trial.run())
+    }
+    print("capabilities \(Self.capabilities)")
+  }
+
+  /// Those that are left, by their numbers (capability.h).
+  private static var capabilities: String {
+    let bits = ovt_capabilities()
+    let names = (0..<64).filter { bits >> $0 & 1 == 1 }.map {
+      switch $0 {
+      case 1: "CAP_DAC_OVERRIDE"
+      case 2: "CAP_DAC_READ_SEARCH"
+      default: "\($0)"
+      }
+    }
+    return names.isEmpty ? "none" : names.joined(separator: ", ")
+  }
+
+  private func tell(_ what: String, _ code: Int32) {
+    print(what, code == 0 ? "works" : "fails: \(String(cString: strerror(code)).lowercased())")
+  }
+
+  private func reads(_ path: String) -> Int32 {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { return errno }
+    defer { close(descriptor) }
+    // Some of what the system says is refused with the first byte.
+    var byte: UInt8 = 0
+    return read(descriptor, &byte, 1) >= 0 || errno == EAGAIN || errno == EISDIR ? 0 : errno
+  }
+
+  /// Opens a file to read and write, and sends it a command of devices.
+  private func controls(_ path: String) -> Int32 {
+    let descriptor = open(path, O_RDWR | O_CLOEXEC)
+    guard descriptor >= 0 else { return errno }
+    defer { close(descriptor) }
+    var size = winsize()
+    // What is no terminal says so; a command that the sandbox does not let through never gets there.
+    return ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 || errno == ENOTTY ? 0 : errno
+  }
+
+  private func writes(_ path: String) -> Int32 {
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { return errno }
+    close(descriptor)
+    unlink(path)
+    return 0
+  }
+
+  /// Gives a file the mode that it has.
+  private func changesMode(_ path: String) -> Int32 {
+    var facts = stat()
+    guard stat(path, &facts) == 0, chmod(path, facts.st_mode & 0o7777) == 0 else { return errno }
+    return 0
+  }
+
+  /// Tries to become another program, which must not be there, or the rest would not be told.
+  private func runs() -> Int32 {
+    var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("/none/of/this/name"), nil]
+    defer { arguments.forEach { free($0) } }
+    execv("/none/of/this/name", &arguments)
+    return errno == ENOENT ? 0 : errno
+  }
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Foundation
+
+/// A subcommand that takes what anybody may have made.
+protocol SandboxedCommand: ParsableCommand {
+  var sandboxing: SandboxOptions { get }
+  /// Does what cannot be done inside, such as asking for the address of a host.
+  /// - Returns: What the run needs.
+  mutating func prepareForSandbox() throws -> Sandbox.Needs
+}
+
+/// `--sandbox`, and what goes with it.
+struct SandboxOptions: ParsableArguments {
+  @Flag(
+    help: ArgumentHelp(
+      "Give up the file system, but for the movie and the output's folder, the network, as far as the run is not about it, "
+        + "and all privileges, before the movie is opened: for movies from people whom you do not know. Needs landlock "
+        + "(Linux 5.19)."))
+  var sandbox = false
+
+  @Option(
+    help: ArgumentHelp(
+      "With --sandbox: a device, or a folder of devices, that stays within reach, for an encoder or decoder that is "
+        + "hardware. Can be given several times.", valueName: "path"))
+  var sandboxDevice: [String] = []
+
+  func validate() throws {
+    if !sandbox, !sandboxDevice.isEmpty {
+      throw ValidationError("--sandbox-device goes with --sandbox; without it every device is within reach.")
+    }
+  }
+}
+
+/// A subcommand that encodes a movie.
+protocol EncodingCommand: SandboxedCommand {
+  var options: EncodingOptions { get }
+  /// Another file that it writes.
+  var furtherOutput: String? { get }
+}
+
+extension EncodingCommand {
+  var furtherOutput: String? { nil }
+  var sandboxing: SandboxOptions { options.sandboxing }
+
+  mutating func prepareForSandbox() throws -> Sandbox.Needs {
+    Sandbox.Needs(
+      reading: try Sandbox.places(ofMovie: options.movie),
+      // A name that is derived from the movie's is one in the current folder.
+      writing: Sandbox.folders(of: options.out ?? "derived.mov", furtherOutput))
+  }
+}
+
+extension Split: SandboxedCommand {
+  var sandboxing: SandboxOptions { options.sandboxing }
+
+  mutating func prepareForSandbox() throws -> Sandbox.Needs {
+    Sandbox.Needs(reading: try Sandbox.places(ofMovie: options.movie), writing: Sandbox.folders(of: plan))
+  }
+}
+
+extension EncodeSegment: SandboxedCommand {
+  mutating func prepareForSandbox() throws -> Sandbox.Needs {
+    let folder = PartFolder(of: planOptions.plan)
+    try folder.create()
+    return Sandbox.Needs(reading: try planOptions.inputs(), writing: [folder.path])
+  }
+}
+
+extension Join: SandboxedCommand {
+  mutating func prepareForSandbox() throws -> Sandbox.Needs {
+    Sandbox.Needs(
+      reading: try planOptions.inputs() + [PartFolder(of: planOptions.plan).path],
+      writing: Sandbox.folders(of: out))
+  }
+}
+
+extension PlanOptions {
+  /// The plan and its movie. The plan says where that lies, so that it is read before: by Foundation's JSON decoder, which is
+  /// Swift.
+  fileprivate func inputs() throws -> [String] {
+    [plan, try movie ?? EncodingPlanFile.read(plan).source.path]
+  }
+}
+
+extension Export: SandboxedCommand {
+  mutating func prepareForSandbox() throws -> Sandbox.Needs {
+    Sandbox.Needs(reading: try Sandbox.places(ofMovie: movie), writing: Sandbox.folders(of: out))
+  }
+}
+
+extension Play: SandboxedCommand {
+  mutating func prepareForSandbox() throws -> Sandbox.Needs {
+    Sandbox.Needs(
+      reading: try Sandbox.places(ofMovie: movie), writing: Sandbox.folders(of: snapshot), terminal: true)
+  }
+}
+
+extension Call: SandboxedCommand {
+  mutating func prepareForSandbox() throws -> Sandbox.Needs {
+    Sandbox.Needs(
+      reading: try Sandbox.places(ofMovie: options.movie),
+      writing: Sandbox.folders(
+        of: options.report, options.dump, options.received, options.sdp, options.record),
+      network: options.sdp == nil ? .none : .datagrams)
+  }
+}
+
+extension Send: SandboxedCommand {
+  mutating func prepareForSandbox() throws -> Sandbox.Needs {
+    try options.to?.fix()
+    try options.web.web?.fix()
+    let isMovie = TestPictures.Format(options.source) == nil
+    return Sandbox.Needs(
+      reading: (isMovie ? try Sandbox.places(ofMovie: options.source) : []) + options.wire.secretFiles,
+      writing: Sandbox.folders(of: options.sdp), network: options.web.network,
+      system: WireOptions.libraryFiles)
+  }
+}
+
+extension Receive: SandboxedCommand {
+  mutating func prepareForSandbox() throws -> Sandbox.Needs {
+    try options.listen.fix()
+    try options.web.web?.fix()
+    return Sandbox.Needs(
+      reading: options.wire.secretFiles, writing: Sandbox.folders(of: options.out, options.snapshot),
+      network: options.web.network, system: WireOptions.libraryFiles, terminal: options.terminal)
+  }
+}
+
+extension WireOptions {
+  fileprivate var secretFiles: [String] { [keyFile].compactMap { $0 } }
+  /// OpenSSL's settings, without which it does not start where they are there and cannot be read.
+  fileprivate static let libraryFiles = [
+    "/etc/ssl/openssl.cnf", "/etc/pki/tls/openssl.cnf", "/usr/lib/ssl/openssl.cnf",
+    "/usr/local/ssl/openssl.cnf",
+  ]
+}
+
+extension WebOptions {
+  fileprivate var network: Sandbox.Network {
+    web.flatMap { UInt16(exactly: $0.port) }.map(Sandbox.Network.server) ?? .datagrams
+  }
+}
+
+extension Endpoint {
+  /// Puts the address in the place of the host's name: names are looked up by programs and files that are out of reach
+  /// inside.
+  fileprivate mutating func fix() throws {
+    guard host != nil, let fixed = Endpoint(argument: try resolve().text) else { return }
+    self = fixed
+  }
+}

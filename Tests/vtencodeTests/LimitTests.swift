@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+/// Runs that the system gives too few files, too little memory or too few threads: each ends by itself, says why in one
+/// sentence, and leaves nothing behind.
+@Suite(.serialized) struct LimitTests {
+  private static let size = "--dimensions 160 90"
+
+  /// What is run, over a movie in.m4v or the segments of plan.json, to OUT.
+  private static let commands = [
+    "transcoding in.m4v --frames 10 \(size) --out OUT.mp4",
+    "transcoding in.m4v --jobs 3 \(size) --out OUT.mp4",
+    "transcoding in.m4v --multi-pass --frames 10 \(size) --out OUT.mp4",
+    "streaming in.m4v --unpaced --frames 10 \(size) --out OUT.mp4",
+    "conferencing in.m4v --unpaced --frames 10 \(size) --out OUT.mp4",
+    "export in.m4v --preset 640x480 --duration 1 --out OUT.mp4",
+    "export in.m4v --preset 640x480 --duration 1 --multi-pass --out OUT.mp4",
+    "split in.m4v --bitrate 60k \(size) --segments 2 --plan OUT.json",
+    "encode-segment --plan plan.json --segment 0 --overwrite",
+    "join --plan plan.json --out OUT.mp4",
+    "call in.m4v --frames 10 \(size) --report OUT.html",
+    "play in.m4v --terminal --muted --frames 5",
+  ]
+
+  private func makeInput(in folder: Folder) throws {
+    let made = try CommandLine.shell(
+      """
+      cp '\(CommandLine.sample)' in.m4v
+      '\(CommandLine.vtencode)' split in.m4v --bitrate 60k \(Self.size) --segments 2 --plan plan.json > text
+      for n in 0 1; do '\(CommandLine.vtencode)' encode-segment --plan plan.json --segment $n >> text; done
+      rm text
+      """, in: folder)
+    try #require(made.status == 0, "\(made.complaints)")
+  }
+
+  /// - Parameter loads: the limit lets the system load the program.
+  /// - Returns: Whether it succeeded.
+  private func check(_ command: String, under limit: String, in folder: Folder, loads: Bool = true) throws
+    -> Bool
+  {
+    let before = Set(folder.contents)
+    let parts = Set(try FileManager.default.contentsOfDirectory(atPath: folder.path("plan.parts")))
+    let run = try CommandLine.shell(
+      "\(limit); exec timeout -s KILL 100 '\(CommandLine.vtencode)' "
+        + "\(command.replacingOccurrences(of: "OUT", with: "out")) > /dev/null", in: folder)
+    // 127 is the system's own, which cannot load the program and its libraries.
+    let isStarted = run.status != 127
+    #expect(isStarted || !loads, "\(limit), \(command): \(run.complaints)")
+    #expect(
+      !isStarted || [0, 1].contains(run.status), "\(limit), \(command): \(run.status) \(run.complaints)")
+    let lines = run.complaintLines.filter { $0.hasPrefix("vtencode: ") }
+    if run.status == 1 {
+      #expect(run.complaintLines.count == 1 && lines.count == 1, "\(limit), \(command): \(run.complaints)")
+      #expect(lines.first?.contains("limit") == true, "\(limit), \(command): \(run.complaints)")
+    }
+    let made = Set(folder.contents).subtracting(before)
+    // What is there is whole, or not there.
+    #expect(
+      made.allSatisfy { run.status == 0 && $0.hasPrefix("out.") }, "\(limit), \(command): \(made)")
+    #expect(
+      Set(try FileManager.default.contentsOfDirectory(atPath: folder.path("plan.parts"))) == parts,
+      "\(limit), \(command)")
+    for name in made { try FileManager.default.removeItem(atPath: folder.path(name)) }
+    return run.status == 0
+  }
+
+  /// A person's own limit is low, and not to be exceeded.
+  @Test("Few open files", arguments: commands) func files(command: String) throws {
+    let folder = try Folder()
+    try makeInput(in: folder)
+    for count in stride(
+      from: 5, through: 40, by: command.contains("--jobs") || command.contains("split") ? 5 : 3)
+    {
+      _ = try check(command, under: "ulimit -n \(count)", in: folder)
+    }
+    #expect(try check(command, under: "ulimit -n 256", in: folder))
+  }
+
+  @Test("A soft limit of open files is raised as far as the hard one lets it") func softLimit() throws {
+    let folder = try Folder()
+    try makeInput(in: folder)
+    #expect(try check(Self.commands[0], under: "ulimit -Sn 10", in: folder))
+  }
+
+  @Test("Little address space", arguments: commands) func addresses(command: String) throws {
+    let folder = try Folder()
+    try makeInput(in: folder)
+    for kilobytes in [
+      150_000, 250_000, 300_000, 350_000, 400_000, 450_000, 500_000, 600_000, 700_000, 850_000, 1_000_000,
+      1_500_000,
+    ] {
+      _ = try check(command, under: "ulimit -v \(kilobytes)", in: folder, loads: false)
+    }
+    #expect(try check(command, under: "ulimit -v 4000000", in: folder))
+  }
+
+  @Test("Little memory for data") func memory() throws {
+    let folder = try Folder()
+    try makeInput(in: folder)
+    for kilobytes in [20_000, 50_000, 100_000, 200_000, 300_000] {
+      _ = try check(Self.commands[0], under: "ulimit -d \(kilobytes)", in: folder, loads: false)
+    }
+  }
+
+  /// Root's processes are not counted.
+  @Test("Few threads") func threads() throws {
+    let folder = try Folder()
+    try makeInput(in: folder)
+    guard geteuid() == 0 else { return }
+    let made = try CommandLine.shell("chown -R 65533:65533 .; chmod -R a+rwX .", in: folder)
+    try #require(made.status == 0)
+    let user = "setpriv --reuid 65533 --regid 65533 --clear-groups"
+    for count in [1, 2, 4, 8, 12, 16, 200] {
+      let run = try CommandLine.shell(
+        "ulimit -u \(count); exec timeout -s KILL 100 \(user) '\(CommandLine.vtencode)' transcoding in.m4v --frames 10 "
+          + "\(Self.size) --overwrite --out out.mp4", in: folder)
+      #expect([0, 1].contains(run.status), "\(count): \(run.status) \(run.complaints)")
+      #expect(run.status == 0 || run.complaints.contains("ulimit -u"), "\(count): \(run.complaints)")
+      #expect(count < 200 || run.status == 0)
+    }
+    #expect(folder.contents == ["in.m4v", "out.mp4", "plan.json", "plan.parts"])
+  }
+}
