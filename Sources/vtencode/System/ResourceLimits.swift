@@ -14,7 +14,7 @@ enum ResourceLimits {
     /// But for those that code, which come with the processors.
     var threads = 12
     /// Beside stacks and pictures.
-    var bytes = 96 << 20
+    var bytes = 192 << 20
     /// It starts processes.
     var startsProcesses = false
   }

@@ -84,6 +84,7 @@ enum Sandbox {
   /// Root may read and write what belongs to others by a capability. It is kept where the run could not do without, and
   /// reaches no further than landlock lets it.
   private static func privilege(_ needs: Needs) -> ovt_file_privilege {
+    guard ovt_capabilities() != 0 else { return OVT_FILES_OF_OTHERS_NOT }
     if (needs.writing.contains { ovt_is_denied_without_capabilities($0, W_OK | X_OK) != 0 })
       || needs.devices.contains(where: { ovt_is_denied_without_capabilities($0, R_OK) != 0 })
     {
