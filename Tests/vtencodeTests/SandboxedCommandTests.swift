@@ -122,7 +122,7 @@ import Testing
     for arguments in [
       ["play", CommandLine.sample, "--sandbox"], ["play", CommandLine.sample, "--sandbox", "--terminal"],
       ["receive", "--listen", "5004", "--play", "--sandbox"],
-      ["send", "x11:", "--to", "127.0.0.1:5004", "--sandbox"],
+      ["send", "v4l2:/dev/video0", "--to", "127.0.0.1:5004", "--sandbox"],
       [
         "export", CommandLine.sample, "--preset", "640x480", "--out", "out.mp4", "--sandbox-device",
         "/dev/zero",

@@ -6,7 +6,7 @@ import Foundation
 /// Gives up, for the rest of the process, what a run does not need: the movies that it decodes come from anywhere.
 ///
 /// What is left of the file system is the movie, for reading, the folder of the output, devices that were named, the
-/// process's own part of `/proc`, and what the system says about the processors. What is left of the network is what the run
+/// process's own part of `/proc`, and the system's random numbers, time zone, and what it says about the processors. What is left of the network is what the run
 /// is about, of other programs nothing, and of capabilities none, or one for files of others.
 enum Sandbox {
   /// What a run needs.
@@ -43,6 +43,11 @@ enum Sandbox {
     }
   }
 
+  /// Of the system's, what every run needs: without random numbers Foundation's identifiers would all be the same.
+  private static let system = [
+    "/proc/self", "/sys/devices/system/cpu", "/dev/urandom", "/dev/random", "/etc/localtime",
+  ]
+
   /// Enters it. To be called while the process has one thread: landlock holds for the thread that asks and those that it
   /// starts.
   /// - Throws: a `Failure` if the kernel cannot do it: a run that asks for it does not go on without.
@@ -55,9 +60,7 @@ enum Sandbox {
     guard threadCount() == 1 else {
       throw Failure("--sandbox has to be entered before other threads run")
     }
-    var paths = (needs.reading + needs.system + ["/proc/self", "/sys/devices/system/cpu"]).map {
-      (path: $0, access: OVT_ACCESS_READ)
-    }
+    var paths = (needs.reading + needs.system + Self.system).map { (path: $0, access: OVT_ACCESS_READ) }
     for device in needs.devices {
       // A path that is not there would be passed over.
       guard access(device, F_OK) == 0 else {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import Foundation
+import RealTimeSecurity
+import RealTimeTransport
 
 /// A subcommand that takes what anybody may have made.
 protocol SandboxedCommand: ParsableCommand {
@@ -110,6 +112,7 @@ extension Send: SandboxedCommand {
   mutating func prepareForSandbox() throws -> Sandbox.Needs {
     try options.to?.fix()
     try options.web.web?.fix()
+    WireOptions.loadLibraries()
     let isMovie = TestPictures.Format(options.source) == nil
     return Sandbox.Needs(
       reading: (isMovie ? try Sandbox.places(ofMovie: options.source) : []) + options.wire.secretFiles,
@@ -122,6 +125,7 @@ extension Receive: SandboxedCommand {
   mutating func prepareForSandbox() throws -> Sandbox.Needs {
     try options.listen.fix()
     try options.web.web?.fix()
+    WireOptions.loadLibraries()
     return Sandbox.Needs(
       reading: options.wire.secretFiles, writing: Sandbox.folders(of: options.out, options.snapshot),
       network: options.web.network, system: WireOptions.libraryFiles, terminal: options.terminal)
@@ -130,6 +134,18 @@ extension Receive: SandboxedCommand {
 
 extension WireOptions {
   fileprivate var secretFiles: [String] { [keyFile].compactMap { $0 } }
+
+  /// The libraries of ciphers are loaded with the first session, and are let go of with the last: this one, of a key that
+  /// nobody uses, stays. Without them the session says so.
+  fileprivate static func loadLibraries() {
+    let nonce = Greeting.Nonce([])
+    let key = try? PresharedKey(bytes: [UInt8](repeating: 0, count: PresharedKey.size))
+    guard let protection = try? key?.protection(sender: nonce, receiver: nonce, isSender: true) else {
+      return
+    }
+    _ = Unmanaged.passRetained(protection as AnyObject)
+  }
+
   /// OpenSSL's settings, without which it does not start where they are there and cannot be read.
   fileprivate static let libraryFiles = [
     "/etc/ssl/openssl.cnf", "/etc/pki/tls/openssl.cnf", "/usr/lib/ssl/openssl.cnf",
