@@ -11,7 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// Landlock's interface as linux/landlock.h has it, which older systems lack. The numbers are the same everywhere.
+// Landlock's interface as linux/landlock.h has it, which older systems lack. The numbers are the
+// same everywhere.
 #ifndef SYS_landlock_create_ruleset
 #define SYS_landlock_create_ruleset 444
 #define SYS_landlock_add_rule 445
@@ -79,7 +80,8 @@ int ovt_landlock_restrict(const struct ovt_allowed_path *paths, int count, const
   if (version >= 2) known |= REFER;
   if (version >= 3) known |= FILE_TRUNCATE;
   if (version >= 5) known |= DEVICE_CONTROL;
-  // Binding and connecting, from version 4 on; sockets with abstract names and signals of others, from version 6 on.
+  // Binding and connecting, from version 4 on; sockets with abstract names and signals of others,
+  // from version 6 on.
   struct ruleset rules = {known, version >= 4 ? 3 : 0, version >= 6 ? 3 : 0};
   size_t size = version >= 6 ? sizeof rules : offsetof(struct ruleset, scoped);
   if (version < 4) size = sizeof rules.handled_files;

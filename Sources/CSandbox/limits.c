@@ -134,7 +134,8 @@ static int open_folder(int parent, const char *name) {
 // Without memory of the heap: it may be what there is none of.
 static void empty_folder(int folder, int depth) {
   char buffer[2048] __attribute__((aligned(8)));
-  // What is removed while a folder is read may hide others: it is read again until nothing more can be removed.
+  // What is removed while a folder is read may hide others: it is read again until nothing more can
+  // be removed.
   for (int isOver = 0; !isOver;) {
     isOver = 1;
     lseek(folder, 0, SEEK_SET);

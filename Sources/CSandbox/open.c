@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// libdispatch looks at its threads in /proc/THREAD/stat, and ends the process if it cannot. Threads that come later have
-// names that no rule of landlock's can allow beforehand, but for all of /proc, with what it says of other processes and of
-// the kernel. The same file is in /proc/self/task/THREAD, which is the process's own: this `open` takes the place of the C
+// libdispatch looks at its threads in /proc/THREAD/stat, and ends the process if it cannot. Threads
+// that come later have names that no rule of landlock's can allow beforehand, but for all of /proc,
+// with what it says of other processes and of the kernel. The same file is in
+// /proc/self/task/THREAD, which is the process's own: this `open` takes the place of the C
 // library's, in whatever library, and goes there.
 #define _GNU_SOURCE
 #include "CSandbox.h"
@@ -17,7 +18,8 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-// Kept for that file, where the process may have no more: what looks at it does not wait for another to be closed.
+// Kept for that file, where the process may have no more: what looks at it does not wait for
+// another to be closed.
 static atomic_int reserve = -1;
 
 static int open_at(const char *path, int flags, mode_t mode) {

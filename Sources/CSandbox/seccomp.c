@@ -37,7 +37,8 @@
 #define LOAD_ARGUMENT(index) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[index]))
 #define LOAD_UPPER_HALF(index) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[index]) + 4)
 
-// Calls that newer kernels and older headers may disagree about: the numbers from 424 on are the same everywhere.
+// Calls that newer kernels and older headers may disagree about: the numbers from 424 on are the
+// same everywhere.
 enum {
   CALL_CLONE3 = 435,
   CALL_CLOSE_RANGE = 436,
@@ -73,8 +74,8 @@ static const uint32_t refused[] = {
     SYS_fchmodat, SYS_fchownat, SYS_setxattr, SYS_lsetxattr, SYS_removexattr, SYS_lremovexattr, SYS_mknodat,
     // What others do with files.
     SYS_inotify_init1, SYS_inotify_add_watch, SYS_fanotify_init, SYS_fanotify_mark,
-    // Signals to others, which landlock leaves before version 6. Threads send each other theirs with tgkill, and so
-    // does raise().
+    // Signals to others, which landlock leaves before version 6. Threads send each other theirs
+    // with tgkill, and so does raise().
     SYS_tkill, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo,
     // Processors and memory of others.
     SYS_ioprio_set, SYS_migrate_pages, SYS_move_pages,
@@ -133,8 +134,9 @@ static const uint32_t refused[] = {
 #ifdef SYS_create_module
     SYS_create_module, SYS_get_kernel_syms, SYS_query_module,
 #endif
-    // Rings, whose calls no filter sees; and what has come since: signals, files and memory of other processes by their
-    // descriptors, mounts, quotas, and what `refused` has above in newer forms.
+    // Rings, whose calls no filter sees; and what has come since: signals, files and memory of
+    // other processes by their descriptors, mounts, quotas, and what `refused` has above in newer
+    // forms.
     425 /* io_uring_setup */, 426, 427, 424 /* pidfd_send_signal */, 434 /* pidfd_open */, 438 /* pidfd_getfd */,
     428 /* open_tree */, 429 /* move_mount */, 430 /* fsopen */, 431 /* fsconfig */, 432 /* fsmount */,
     433 /* fspick */, 440 /* process_madvise */, 442 /* mount_setattr */, 443 /* quotactl_fd */,
@@ -142,8 +144,8 @@ static const uint32_t refused[] = {
     467 /* open_tree_attr */, 469 /* file_setattr */,
 };
 
-// Of the calls that are numbered alike everywhere, those that stay: the kernel gets more with each version, and what nobody
-// here knows is not there.
+// Of the calls that are numbered alike everywhere, those that stay: the kernel gets more with each
+// version, and what nobody here knows is not there.
 static const uint32_t kept[] = {
     CALL_CLOSE_RANGE,
     CALL_OPENAT2,
@@ -166,7 +168,8 @@ static const uint32_t kept[] = {
 #define REFUSE_FOR_OTHERS(call, own) \
   IF_EQUAL(call, 0, 4), LOAD_ARGUMENT(0), IF_EQUAL(own, 0, 1), ALLOW, REFUSE
 
-// A call whose first argument is a kind, where 0 is a process or thread, and whose second says which, where 0 is the own.
+// A call whose first argument is a kind, where 0 is a process or thread, and whose second says
+// which, where 0 is the own.
 #define REFUSE_UNLESS_OWN_OF_KIND(call) \
   IF_EQUAL(call, 0, 6), LOAD_ARGUMENT(0), IF_EQUAL(0, 0, 3), LOAD_ARGUMENT(1), IF_EQUAL(0, 0, 1), ALLOW, REFUSE
 
@@ -183,7 +186,8 @@ static const uint32_t kept[] = {
 #define REFUSE_FLAG(call, index, flag) \
   IF_EQUAL(call, 0, 4), LOAD_ARGUMENT(index), IF_ANY_BIT(flag, 1, 0), ALLOW, REFUSE
 
-// Threads alone are started, and none of them sees another system. What is below a byte is the signal at the end.
+// Threads alone are started, and none of them sees another system. What is below a byte is the
+// signal at the end.
 #define NAMESPACES                                                                                              \
   (CLONE_NEWNS | 0x02000000 /* of control groups */ | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | \
    CLONE_NEWNET)
@@ -237,12 +241,13 @@ int ovt_seccomp_restrict(unsigned network) {
   append_network(&program, network);
   for (size_t i = 0; i < LENGTH(refused); i++) APPEND(&program, IF_EQUAL(refused[i], 0, 1), REFUSE);
   APPEND(&program, REFUSE_WITH_PATH(SYS_utimensat));
-  // The kernel sends the owner of a file signals, of any kind; and what is typed into a terminal, its shell runs.
+  // The kernel sends the owner of a file signals, of any kind; and what is typed into a terminal,
+  // its shell runs.
   APPEND(&program, REFUSE_COMMANDS(SYS_fcntl, F_SETOWN, F_SETOWN_EX, F_SETSIG, F_SETOWN));
   APPEND(&program, REFUSE_COMMANDS(SYS_ioctl, TIOCSTI, TIOCLINUX, FIOSETOWN, SIOCSPGRP));
   APPEND(&program, REFUSE_FOR_OTHERS(SYS_kill, own), REFUSE_FOR_OTHERS(SYS_tgkill, own));
-  // Limits, priorities and processors of others: a limit of the processor's time ends whom it is set for. libdispatch sets
-  // the priority of its own threads.
+  // Limits, priorities and processors of others: a limit of the processor's time ends whom it is
+  // set for. libdispatch sets the priority of its own threads.
   APPEND(&program, REFUSE_FOR_OTHERS(SYS_prlimit64, 0), REFUSE_UNLESS_OWN_OF_KIND(SYS_setpriority));
   APPEND(&program, REFUSE_FOR_OTHERS(SYS_sched_setaffinity, 0), REFUSE_FOR_OTHERS(SYS_sched_setscheduler, 0));
   APPEND(&program, REFUSE_FOR_OTHERS(SYS_sched_setparam, 0), REFUSE_FOR_OTHERS(SYS_sched_setattr, 0));

@@ -441,7 +441,8 @@ import Testing
       }
     }
     // Times beyond what sessions take.
-    try Self.seal(original.replacing(/"value" : ([1-9]\d*)/) { "\"value\" : 9\($0.1)000000000000" }, in: folder)
+    try Self.seal(
+      original.replacing(/"value" : ([1-9]\d*)/) { "\"value\" : 9\($0.1)000000000000" }, in: folder)
     for run in [try encode(folder, 0), try join(folder)] {
       #expect(run.status == 1 && run.complaints.contains("damaged"), "\(run.status) \(run.complaints)")
     }
@@ -464,7 +465,8 @@ import Testing
     try Data("no statistics".utf8).write(to: URL(fileURLWithPath: place))
     let sum = try CommandLine.run("md5sum", [place]).text.prefix(32)
     let text = try String(contentsOfFile: folder.path("plan.json"), encoding: .utf8)
-    try Self.seal(text.replacing(/"statistics" : "[0-9a-f]*"/, with: "\"statistics\" : \"\(sum)\""), in: folder)
+    try Self.seal(
+      text.replacing(/"statistics" : "[0-9a-f]*"/, with: "\"statistics\" : \"\(sum)\""), in: folder)
     let run = try encode(folder, 0)
     #expect(run.status == 1 && run.complaints.contains("make the plan again"), "\(run.complaints)")
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the system lets a process do and have: giving up what a program does not need for the rest of the process (files
-// by landlock, system calls by seccomp, capabilities), and limits on descriptors, threads and memory.
+// What the system lets a process do and have: giving up what a program does not need for the rest
+// of the process (files by landlock, system calls by seccomp, capabilities), and limits on
+// descriptors, threads and memory.
 #ifndef OVT_CSANDBOX_H
 #define OVT_CSANDBOX_H
 
@@ -25,8 +26,9 @@ struct ovt_allowed_path {
 /// The version of landlock's interface that the kernel has; 0 if it has none, or does not let us use it.
 int ovt_landlock_version(void);
 
-/// From here on the calling thread, and those that it starts, reach no other files, no TCP ports, and, from version 6
-/// on, no sockets with abstract names and no other processes with signals. Paths that do not exist are passed over.
+/// From here on the calling thread, and those that it starts, reach no other files, no TCP ports,
+/// and, from version 6 on, no sockets with abstract names and no other processes with signals.
+/// Paths that do not exist are passed over.
 /// - Parameter ports: TCP ports that it may listen at.
 /// - Returns: 0, or an error number.
 int ovt_landlock_restrict(const struct ovt_allowed_path *paths, int count, const uint16_t *ports, int port_count);
@@ -39,10 +41,11 @@ enum {
   OVT_NETWORK_SERVER = 2,
 };
 
-/// From here on no thread of the process makes other sockets, starts processes, enters namespaces, looks into other
-/// processes, sends them signals, sets their limits and priorities, shares memory by name, sets clocks and names of the
-/// machine, watches files, types into the terminal, truncates files by name, or changes modes, owners, times and attributes
-/// of files that are not open: the calls fail with EACCES, and those that nobody knew when this was written with ENOSYS.
+/// From here on no thread of the process makes other sockets, starts processes, enters namespaces,
+/// looks into other processes, sends them signals, sets their limits and priorities, shares memory
+/// by name, sets clocks and names of the machine, watches files, types into the terminal, truncates
+/// files by name, or changes modes, owners, times and attributes of files that are not open: the
+/// calls fail with EACCES, and those that nobody knew when this was written with ENOSYS.
 /// - Parameter network: what is left of it.
 /// - Returns: 0, or an error number; ENOSYS on processors that the filter does not know.
 int ovt_seccomp_restrict(unsigned network);
@@ -60,8 +63,8 @@ enum ovt_file_privilege {
 /// - Parameter mode: as of access(2).
 int ovt_is_denied_without_capabilities(const char *path, int mode);
 
-/// From here on the calling thread, and those that it starts, have no capability, in no set, but what is kept for files of
-/// others if they had that.
+/// From here on the calling thread, and those that it starts, have no capability, in no set, but
+/// what is kept for files of others if they had that.
 /// - Returns: 0, or an error number.
 int ovt_drop_capabilities(enum ovt_file_privilege privilege);
 
@@ -77,18 +80,20 @@ struct ovt_trial {
 
 const struct ovt_trial *ovt_trials(int *count);
 
-/// Holds a descriptor for what cannot wait for one: libdispatch's look at its threads, and removing what is unfinished.
+/// Holds a descriptor for what cannot wait for one: libdispatch's look at its threads, and removing
+/// what is unfinished.
 void ovt_keep_reserve(void);
 
 /// Lets go of it.
 /// - Returns: Whether there was one.
 int ovt_use_reserve(void);
 
-/// How many descriptors can be had at once, up to a number; raises the soft limit for that, as far as the hard one lets it.
+/// How many descriptors can be had at once, up to a number; raises the soft limit for that, as far
+/// as the hard one lets it.
 int ovt_try_descriptors(int count);
 
-/// Closes descriptors that the process was started with, and that are above its limit: no other process can be started with
-/// them, nor told to do without (posix_spawn).
+/// Closes descriptors that the process was started with, and that are above its limit: no other
+/// process can be started with them, nor told to do without (posix_spawn).
 void ovt_close_above_limit(void);
 
 /// How many processes and threads a user may have; UINT64_MAX where there is no limit.
@@ -101,11 +106,12 @@ int ovt_try_threads(int count, int *failure);
 /// Whether so many bytes of addresses can be had at once.
 int ovt_try_memory(size_t bytes);
 
-/// From here on memory is taken with fewer addresses beside it, for processes that are limited in them; threads wait for each
-/// other more often. To be called while there is one thread.
+/// From here on memory is taken with fewer addresses beside it, for processes that are limited in
+/// them; threads wait for each other more often. To be called while there is one thread.
 void ovt_save_address_space(void);
 
-/// A file, or a folder with all that is in it, that is removed if the process has to end without memory or descriptors.
+/// A file, or a folder with all that is in it, that is removed if the process has to end without
+/// memory or descriptors.
 void ovt_add_leftover(const char *path, int is_folder);
 void ovt_remove_leftover(const char *path);
 
@@ -113,8 +119,9 @@ void ovt_remove_leftover(const char *path);
 /// - Parameter folder: A descriptor of it; less than 0 opens one.
 void ovt_remove_folder(int folder, const char *path);
 
-/// Libraries end the process with a signal where they get no memory or no descriptor. From here on it ends with status 1 and a
-/// sentence then, and removes what is unfinished; what has another reason ends as before.
+/// Libraries end the process with a signal where they get no memory or no descriptor. From here on
+/// it ends with status 1 and a sentence then, and removes what is unfinished; what has another
+/// reason ends as before.
 void ovt_end_well_without(const char *memory, const char *files);
 
 #endif
