@@ -42,8 +42,8 @@ import Testing
     let before = Set(folder.contents)
     let parts = Set(try FileManager.default.contentsOfDirectory(atPath: folder.path("plan.parts")))
     let run = try CommandLine.shell(
-      "\(limit); exec timeout -s KILL 100 '\(CommandLine.vtencode)' "
-        + "\(command.replacingOccurrences(of: "OUT", with: "out")) > /dev/null", in: folder)
+      "exec > /dev/null; \(limit); exec timeout -s KILL 100 '\(CommandLine.vtencode)' "
+        + "\(command.replacingOccurrences(of: "OUT", with: "out"))", in: folder)
     // 127 is the system's own, which cannot load the program and its libraries.
     let isStarted = run.status != 127
     #expect(isStarted || !loads, "\(limit), \(command): \(run.complaints)")
