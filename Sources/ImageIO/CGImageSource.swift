@@ -9,10 +9,13 @@ public final class CGImageSource: @unchecked Sendable {
   fileprivate let codec: ImageCodec?
   private let lock = Lock()
   private var decoded: CGImage??
+  /// What the file tells beside the picture.
+  fileprivate let exif: ExifData?
 
   fileprivate init(_ data: Data) {
     self.data = data
     codec = ImageCodec(data)
+    exif = codec.flatMap { ExifData(in: data, $0) }
   }
 
   /// Decoded once.
@@ -45,7 +48,7 @@ public nonisolated(unsafe) let kCGImageSourceCreateThumbnailFromImageAlways: CFS
 /// Make a thumbnail of the picture if the file has none. Boolean. None is looked for in a file.
 public nonisolated(unsafe) let kCGImageSourceCreateThumbnailFromImageIfAbsent: CFString =
   "kCGImageSourceCreateThumbnailFromImageIfAbsent"
-/// Turn the thumbnail as the file says. Boolean; pictures are not turned.
+/// Turn the thumbnail as the file says (`kCGImagePropertyOrientation`). Boolean.
 public nonisolated(unsafe) let kCGImageSourceCreateThumbnailWithTransform: CFString =
   "kCGImageSourceCreateThumbnailWithTransform"
 /// Keep the decoded picture. Boolean; it is kept.
@@ -106,19 +109,34 @@ public func CGImageSourceCreateImageAtIndex(_ isrc: CGImageSource, _ index: Int,
   index == 0 ? isrc.image : nil
 }
 
-/// What is known of the picture: size, depth, alpha.
+/// What is known of the picture: size, depth, alpha, and of its Exif data orientation, resolution and the fields that
+/// have names in `kCGImagePropertyTIFFDictionary` and `kCGImagePropertyExifDictionary`.
 @discardableResult
 public func CGImageSourceCopyPropertiesAtIndex(_ isrc: CGImageSource, _ index: Int, _ options: CFDictionary?)
   -> CFDictionary?
 {
   guard index == 0, let image = isrc.image else { return nil }
   let isGrey = image.colorSpace?.numberOfComponents == 1
-  return [
+  var properties: [CFString: Any] = [
     kCGImagePropertyPixelWidth: image.width, kCGImagePropertyPixelHeight: image.height,
     kCGImagePropertyDepth: image.bitsPerComponent,
     kCGImagePropertyHasAlpha: [.last, .premultipliedLast].contains(image.alphaInfo),
     kCGImagePropertyColorModel: isGrey ? kCGImagePropertyColorModelGray : kCGImagePropertyColorModelRGB,
-  ] as [CFString: Any] as CFDictionary
+  ]
+  if let exif = isrc.exif {
+    if let orientation = exif.orientation {
+      properties[kCGImagePropertyOrientation] = NSNumber(value: orientation.rawValue)
+    }
+    for (key, side) in [
+      (kCGImagePropertyTIFFXResolution, kCGImagePropertyDPIWidth),
+      (kCGImagePropertyTIFFYResolution, kCGImagePropertyDPIHeight),
+    ] {
+      if let resolution = exif.resolution(key) { properties[side] = NSNumber(value: resolution) }
+    }
+    if !exif.picture.isEmpty { properties[kCGImagePropertyTIFFDictionary] = exif.picture as CFDictionary }
+    if !exif.exif.isEmpty { properties[kCGImagePropertyExifDictionary] = exif.exif as CFDictionary }
+  }
+  return properties as CFDictionary
 }
 
 /// A smaller picture, no longer than `kCGImageSourceThumbnailMaxPixelSize` on either side; nil unless a picture is to be
@@ -136,13 +154,40 @@ public func CGImageSourceCreateThumbnailAtIndex(_ isrc: CGImageSource, _ index: 
   let longest = Double(max(image.width, image.height))
   let limit = (options?[kCGImageSourceThumbnailMaxPixelSize] as? NSNumber)?.doubleValue ?? longest
   guard limit >= 1 else { return nil }
-  guard limit < longest else { return image }
-  let width = max(1, Int((Double(image.width) * limit / longest).rounded()))
-  let height = max(1, Int((Double(image.height) * limit / longest).rounded()))
+  let orientation = flag(kCGImageSourceCreateThumbnailWithTransform) ? isrc.exif?.orientation ?? .up : .up
+  guard limit < longest || orientation != .up else { return image }
+  let scale = min(1, limit / longest)
+  let width = max(1, Int((Double(image.width) * scale).rounded()))
+  let height = max(1, Int((Double(image.height) * scale).rounded()))
+  let shown = orientation.swapsSides ? (height, width) : (width, height)
   let context = CGContext(
-    data: nil, width: width, height: height, bitsPerComponent: 8, bytesPerRow: 0,
+    data: nil, width: shown.0, height: shown.1, bitsPerComponent: 8, bytesPerRow: 0,
     space: CGColorSpaceCreateDeviceRGB(), bitmapInfo: CGImageAlphaInfo.premultipliedLast.rawValue)
   context?.interpolationQuality = .high
+  context?.concatenate(orientation.transform(width: CGFloat(shown.0), height: CGFloat(shown.1)))
   context?.draw(image, in: CGRect(x: 0, y: 0, width: width, height: height))
   return context?.makeImage()
+}
+
+extension CGImagePropertyOrientation {
+  /// Whether rows are seen as columns.
+  fileprivate var swapsSides: Bool { rawValue >= 5 }
+
+  /// From the stored picture to the one that is shown, whose size it takes: y upwards, as in a context.
+  fileprivate func transform(width: CGFloat, height: CGFloat) -> CGAffineTransform {
+    switch self {
+    case .up: .identity
+    case .upMirrored: CGAffineTransform(a: -1, b: 0, c: 0, d: 1, tx: width, ty: 0)
+    case .down: CGAffineTransform(a: -1, b: 0, c: 0, d: -1, tx: width, ty: height)
+    case .downMirrored: CGAffineTransform(a: 1, b: 0, c: 0, d: -1, tx: 0, ty: height)
+    // The stored top left corner is shown at the top left, the stored row as a column downwards.
+    case .leftMirrored: CGAffineTransform(a: 0, b: -1, c: -1, d: 0, tx: width, ty: height)
+    // It is shown at the top right.
+    case .right: CGAffineTransform(a: 0, b: -1, c: 1, d: 0, tx: 0, ty: height)
+    // It is shown at the bottom right.
+    case .rightMirrored: CGAffineTransform(a: 0, b: 1, c: 1, d: 0, tx: 0, ty: 0)
+    // It is shown at the bottom left.
+    case .left: CGAffineTransform(a: 0, b: 1, c: -1, d: 0, tx: width, ty: 0)
+    }
+  }
 }

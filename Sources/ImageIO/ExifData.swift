@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreFoundation
+import Foundation
+
+/// The fields of a picture's Exif data (Exif 2.32, which is a file of TIFF 6.0): those of the picture and those of Exif.
+///
+/// Foreign bytes: what leads out of them, is of another type or too long is left out, and so is what follows a directory
+/// that is cut off.
+struct ExifData {
+  private(set) var picture: [CFString: Any] = [:]
+  private(set) var exif: [CFString: Any] = [:]
+
+  /// Fields of a directory, and values of a field, that are looked at.
+  private static let mostFields = 512
+  private static let mostValues = 4096
+
+  private let bytes: Data
+  private let isBigEndian: Bool
+
+  /// - Parameter bytes: Begins with the byte order.
+  /// - Returns: nil for what is no TIFF.
+  init?(_ bytes: Data) {
+    self.bytes = Data(bytes)
+    switch (bytes.first, bytes.dropFirst().first) {
+    case (0x4D, 0x4D): isBigEndian = true
+    case (0x49, 0x49): isBigEndian = false
+    default: return nil
+    }
+    guard word(2) == 42, let start = long(4) else { return nil }
+    var place: Int?
+    read(start, ExifTags.picture, into: &picture) { tag, offset in if tag == 0x8769 { place = offset } }
+    if let place { read(place, ExifTags.exif, into: &exif) { _, _ in } }
+  }
+
+  /// 1 to 8; nil where the file does not say it.
+  var orientation: CGImagePropertyOrientation? {
+    (picture[kCGImagePropertyTIFFOrientation] as? NSNumber).flatMap {
+      CGImagePropertyOrientation(rawValue: $0.uint32Value)
+    }
+  }
+
+  /// Pixels in an inch.
+  func resolution(_ key: CFString) -> Double? {
+    guard let number = (picture[key] as? NSNumber)?.doubleValue, number > 0 else { return nil }
+    switch (picture[kCGImagePropertyTIFFResolutionUnit] as? NSNumber)?.intValue ?? 2 {
+    case 2: return number
+    case 3: return number * 2.54
+    default: return nil
+    }
+  }
+
+  // MARK: - Directories
+
+  private func read(
+    _ start: Int, _ names: [UInt16: CFString], into fields: inout [CFString: Any],
+    directory: (_ tag: UInt16, _ offset: Int) -> Void
+  ) {
+    guard let count = word(start) else { return }
+    for index in 0..<min(Int(count), Self.mostFields) {
+      let entry = start + 2 + 12 * index
+      guard let tag = word(entry), let type = word(entry + 2), let values = long(entry + 4),
+        let offset = long(entry + 8)
+      else { return }
+      if type == 4 || type == 13 { directory(tag, offset) }
+      guard let name = names[tag], fields[name] == nil, (1...Self.mostValues).contains(values) else {
+        continue
+      }
+      let size = Self.size(type) * values
+      if let value = value(type, values, at: size <= 4 ? entry + 8 : offset, tag) { fields[name] = value }
+    }
+  }
+
+  private static func size(_ type: UInt16) -> Int {
+    switch type {
+    case 1, 2, 6, 7: 1
+    case 3, 8: 2
+    case 4, 9, 11, 13: 4
+    case 5, 10, 12: 8
+    default: 0
+    }
+  }
+
+  private func value(_ type: UInt16, _ count: Int, at place: Int, _ tag: UInt16) -> Any? {
+    guard let size = Optional(Self.size(type)), size > 0, bytes.count - place >= size * count, place >= 0
+    else {
+      return nil
+    }
+    // Text ends with zero.
+    if type == 2 {
+      let text = bytes[place..<place + count].prefix { $0 != 0 }
+      return String(decoding: text, as: UTF8.self)
+    }
+    // A version is four digits, and given without those zeros that stand in front.
+    if type == 7, tag == 0x9000 || tag == 0xA000 {
+      let digits = bytes[place..<place + count].map { Int($0) - 48 }
+      guard digits.allSatisfy({ (0...9).contains($0) }) else { return nil }
+      return Array(digits.drop { $0 == 0 }) as [Any]
+    }
+    // A comment begins with eight characters that name its code.
+    if type == 7, tag == 0x9286 {
+      guard count > 8, bytes[place..<place + 5].elementsEqual("ASCII".utf8) else { return nil }
+      let text = bytes[place + 8..<place + count].prefix { $0 != 0 }
+      return String(decoding: text, as: UTF8.self)
+    }
+    let numbers = (0..<count).compactMap { number(type, at: place + size * $0) }
+    guard numbers.count == count else { return nil }
+    // A speed is one of a list, though there is only one.
+    return count == 1 && tag != 0x8827 ? numbers[0] : numbers as [Any]
+  }
+
+  private func number(_ type: UInt16, at place: Int) -> NSNumber? {
+    switch type {
+    case 1, 7: return NSNumber(value: Int(bytes[place]))
+    case 6: return NSNumber(value: Int(Int8(bitPattern: bytes[place])))
+    case 3: return word(place).map { NSNumber(value: Int($0)) }
+    case 8: return word(place).map { NSNumber(value: Int(Int16(bitPattern: $0))) }
+    case 4, 13: return long(place).map { NSNumber(value: $0) }
+    case 9: return signed(place).map { NSNumber(value: $0) }
+    case 11: return long(place).map { NSNumber(value: Float(bitPattern: UInt32($0))) }
+    case 12:
+      guard let first = long(place), let second = long(place + 4) else { return nil }
+      let (high, low) = isBigEndian ? (first, second) : (second, first)
+      return NSNumber(value: Double(bitPattern: UInt64(high) << 32 | UInt64(low)))
+    case 5:
+      guard let above = long(place), let below = long(place + 4), below != 0 else { return nil }
+      return NSNumber(value: Double(above) / Double(below))
+    case 10:
+      guard let above = signed(place), let below = signed(place + 4), below != 0 else { return nil }
+      return NSNumber(value: Double(above) / Double(below))
+    default: return nil
+    }
+  }
+
+  // MARK: - Numbers
+
+  private func word(_ place: Int) -> UInt16? {
+    guard place >= 0, place <= bytes.count - 2 else { return nil }
+    let (a, b) = (UInt16(bytes[place]), UInt16(bytes[place + 1]))
+    return isBigEndian ? a << 8 | b : b << 8 | a
+  }
+
+  private func long(_ place: Int) -> Int? {
+    guard let a = word(place), let b = word(place + 2) else { return nil }
+    return isBigEndian ? Int(a) << 16 | Int(b) : Int(b) << 16 | Int(a)
+  }
+
+  private func signed(_ place: Int) -> Int? {
+    long(place).map { Int(Int32(bitPattern: UInt32($0))) }
+  }
+}
+
+extension ExifData {
+  /// The Exif data of a JPEG file (its APP1 segment) or of a PNG file (its chunk `eXIf`); nil if it has none.
+  init?(in file: Data, _ codec: ImageCodec) {
+    let file = Data(file)
+    switch codec {
+    case .jpeg: self.init(jpeg: file)
+    case .png: self.init(png: file)
+    }
+  }
+
+  private init?(jpeg file: Data) {
+    var place = 2
+    // Segments stand before the picture's data; bytes of 255 may fill up between them.
+    while place <= file.count - 4, file[place] == 0xFF {
+      let marker = file[place + 1]
+      if marker == 0xFF {
+        place += 1
+        continue
+      }
+      guard marker != 0xDA, marker != 0xD9 else { return nil }
+      let length = Int(file[place + 2]) << 8 | Int(file[place + 3])
+      guard length >= 2, length <= file.count - place - 2 else { return nil }
+      let content = file[place + 4..<place + 2 + length]
+      if marker == 0xE1, content.starts(with: [0x45, 0x78, 0x69, 0x66, 0, 0]) {
+        self.init(Data(content.dropFirst(6)))
+        return
+      }
+      place += 2 + length
+    }
+    return nil
+  }
+
+  private init?(png file: Data) {
+    var place = 8
+    while place <= file.count - 12 {
+      let length = file[place..<place + 4].reduce(0) { $0 << 8 | Int($1) }
+      let type = file[place + 4..<place + 8]
+      guard length <= file.count - place - 12, !type.elementsEqual("IEND".utf8) else { return nil }
+      if type.elementsEqual("eXIf".utf8) {
+        self.init(Data(file[place + 8..<place + 8 + length]))
+        return
+      }
+      place += 12 + length
+    }
+    return nil
+  }
+}
