@@ -172,8 +172,20 @@ public final class CodecRegistry: @unchecked Sendable {
   private let lock = Lock()
   private var encoderList: [EncoderDescription] = []
   private var decoderList: [DecoderDescription] = []
+  private var allCountAsHardware = ProcessInfo.processInfo.environment["OVT_COUNT_AS_HARDWARE"] == "1"
 
   public init() {}
+
+  /// Whether every encoder and decoder counts as hardware, also those that run on the processor: sessions that require
+  /// hardware get one, lists and properties say that it is accelerated. For programs that ask for nothing else and that
+  /// cannot be changed. A session that rules hardware out gets what really is software, which says so.
+  ///
+  /// False, unless the environment has `OVT_COUNT_AS_HARDWARE=1` when the process begins. Sessions that exist already stay
+  /// as they are.
+  public var countsAllAsHardware: Bool {
+    get { lock.withLock { allCountAsHardware } }
+    set { lock.withLock { allCountAsHardware = newValue } }
+  }
 
   /// Adds an encoder, or takes the place of the one with the same id.
   public func register(_ encoder: EncoderDescription) {

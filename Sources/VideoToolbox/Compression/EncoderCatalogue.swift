@@ -14,10 +14,19 @@ enum EncoderCatalogue {
     [H264Codec.encoder, H264Codec.lowLatencyEncoder] + [X264Codec.encoder].compactMap { $0 }
     + X265Codec.encoders
 
-  /// All encoders, the preferred first.
-  static var all: [EncoderDescription] {
+  /// All encoders, the preferred first, as clients see them.
+  static var all: [EncoderDescription] { everything.map { counted($0) } }
+
+  private static var everything: [EncoderDescription] {
     let registered = CodecRegistry.shared.encoders
     return registered + builtIn.filter { known in !registered.contains { $0.id == known.id } }
+  }
+
+  /// An encoder that is hardware where the program wants all to count as that.
+  private static func counted(_ encoder: EncoderDescription) -> EncoderDescription {
+    var encoder = encoder
+    if CodecRegistry.shared.countsAllAsHardware { encoder.isHardwareAccelerated = true }
+    return encoder
   }
 
   /// The encoders that an encoder specification asks for, the preferred first.
@@ -27,7 +36,9 @@ enum EncoderCatalogue {
     codec: CodecType, size: (width: Int, height: Int), specification: CFDictionary?
   ) throws(StatusError) -> [EncoderDescription] {
     let wish = try EncoderWish(specification)
-    let fitting = all.filter { encoder in
+    // A session that rules hardware out is not told that its encoder is some.
+    let candidates = wish.forbidsHardware ? everything : all
+    let fitting = candidates.filter { encoder in
       guard encoder.codec == codec, encoder.sizes.contains(width: size.width, height: size.height) else {
         return false
       }

@@ -7,10 +7,20 @@ import FFmpegMedia
 ///
 /// A decoder that is registered with `CodecRegistry.shared` comes before the built-in one.
 enum DecoderCatalogue {
-  static var all: [DecoderDescription] {
+  /// All decoders, the preferred first, as clients see them.
+  static var all: [DecoderDescription] { everything.map { counted($0) } }
+
+  private static var everything: [DecoderDescription] {
     let builtIn = FFmpegVideoDecoder.description
     let registered = CodecRegistry.shared.decoders
     return registered.contains { $0.id == builtIn.id } ? registered : registered + [builtIn]
+  }
+
+  /// A decoder that is hardware where the program wants all to count as that.
+  private static func counted(_ decoder: DecoderDescription) -> DecoderDescription {
+    var decoder = decoder
+    if CodecRegistry.shared.countsAllAsHardware { decoder.isHardwareAccelerated = true }
+    return decoder
   }
 
   /// The decoder for a format and a decoder specification.
@@ -18,23 +28,28 @@ enum DecoderCatalogue {
     _ format: StreamFormat, specification: CFDictionary?
   ) throws(StatusError) -> DecoderDescription {
     let wish = try DecoderWish(specification)
-    let fitting = all.filter { $0.supports(format.codec) && wish.allows($0) }
+    // A session that rules hardware out is not told that its decoder is some.
+    func seen(_ decoder: DecoderDescription) -> DecoderDescription {
+      wish.forbidsHardware ? decoder : counted(decoder)
+    }
+    let fitting = everything.map(seen).filter { $0.supports(format.codec) && wish.allows($0) }
     if let gpu = wish.preferredGPU, let decoder = fitting.first(where: { $0.gpuRegistryID == gpu }) {
       return decoder
     }
     if let decoder = fitting.first { return decoder }
     // Some codecs of other containers have no four characters that mean them alone.
-    guard wish.allows(FFmpegVideoDecoder.description), FFmpegVideoDecoder.supports(format.description) else {
+    let last = seen(FFmpegVideoDecoder.description)
+    guard wish.allows(last), FFmpegVideoDecoder.supports(format.description) else {
       throw StatusError(kVTCouldNotFindVideoDecoderErr)
     }
-    return FFmpegVideoDecoder.description
+    return last
   }
 }
 
 /// A decoder specification, taken apart.
 private struct DecoderWish {
   private var requiresHardware = false
-  private var forbidsHardware = false
+  private(set) var forbidsHardware = false
   private var requiredGPU: UInt64?
   /// A wish that need not come true.
   private(set) var preferredGPU: UInt64?

@@ -124,7 +124,8 @@ public nonisolated(unsafe) let kVTVideoDecoderSpecification_PreferredDecoderGPUR
 /// In a decoder specification: whether hardware may decode. Boolean.
 public nonisolated(unsafe) let kVTVideoDecoderSpecification_EnableHardwareAcceleratedVideoDecoder: CFString =
   "EnableHardwareAcceleratedVideoDecoder"
-/// In a decoder specification: whether hardware has to decode, in which case no decoder is found here. Boolean.
+/// In a decoder specification: whether hardware has to decode. The built-in decoder is none, unless
+/// `CodecRegistry.countsAllAsHardware` says otherwise. Boolean.
 public nonisolated(unsafe) let kVTVideoDecoderSpecification_RequireHardwareAcceleratedVideoDecoder: CFString =
   "RequireHardwareAcceleratedVideoDecoder"
 /// The GPU that decodes. Not supported by these decoders, which run on the processor.

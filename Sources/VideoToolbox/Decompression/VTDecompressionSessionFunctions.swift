@@ -187,7 +187,7 @@ public func VTRegisterProfessionalVideoWorkflowVideoDecoders() {}
 public func VTRegisterProfessionalVideoWorkflowVideoEncoders() {}
 
 /// Whether frames of a codec can be decoded by hardware: by a decoder that the program has registered, as the built-in
-/// one runs on the processor.
+/// one runs on the processor, unless `CodecRegistry.countsAllAsHardware` says otherwise.
 @discardableResult
 public func VTIsHardwareDecodeSupported(_ codecType: CMVideoCodecType) -> Bool {
   DecoderCatalogue.all.contains { $0.isHardwareAccelerated && $0.supports(CodecType(rawValue: codecType)) }
