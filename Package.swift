@@ -81,10 +81,20 @@ if !isEngineAlone {
       name: "CX265", path: "Sources/System/CX265", pkgConfig: "x265",
       providers: [.apt(["libx265-dev"])]),
 
+  ]
+
+  // Names such as `AVFoundation.AVAsset` for imports of a part of a module (docs/architecture.md).
+  let withParts = [
+    "CoreVideo", "CoreMedia", "VideoToolbox", "AVFoundation", "UniformTypeIdentifiers", "CoreGraphics",
+    "ImageIO",
+  ]
+  targets += withParts.map { .systemLibrary(name: "\($0)Parts", path: "Sources/System/Submodules/\($0)") }
+
+  targets += [
     .target(name: "CCoreFoundation"),
     .target(name: "CoreFoundation", dependencies: ["CCoreFoundation"]),
-    .target(name: "CoreVideo", dependencies: ["CoreFoundation", "VideoBitstream"]),
-    .target(name: "CoreMedia", dependencies: ["CoreVideo", "VideoBitstream"]),
+    .target(name: "CoreVideo", dependencies: ["CoreFoundation", "VideoBitstream", "CoreVideoParts"]),
+    .target(name: "CoreMedia", dependencies: ["CoreVideo", "VideoBitstream", "CoreMediaParts"]),
     .target(name: "ElementaryStream", dependencies: ["CoreMedia", "VideoBitstream"]),
     .target(name: "CodecInterface", dependencies: ["CoreMedia"]),
     .testTarget(name: "CodecInterfaceTests", dependencies: ["CodecInterface"]),
@@ -120,16 +130,16 @@ if !isEngineAlone {
       name: "VideoToolbox",
       dependencies: [
         "CoreMedia", "CodecInterface", "CSQLite", "H264Codec", "FFmpegMedia", "VideoBitstream", "X264Codec",
-        "X265Codec",
+        "X265Codec", "VideoToolboxParts",
       ]),
-    .target(name: "UniformTypeIdentifiers"),
+    .target(name: "UniformTypeIdentifiers", dependencies: ["UniformTypeIdentifiersParts"]),
     .target(name: "OSLog", dependencies: [.product(name: "Logging", package: "swift-log")]),
     // Not named `os`: packages that are built beside ask `canImport(os)` without depending on it, and would see
     // it or not by the order of the build (docs/compatibility.md tells how `import os` finds it).
     .target(name: "OpenVideoToolboxOS", dependencies: ["OSLog"], path: "Sources/os"),
     .target(name: "_Testing_CoreGraphics"),
-    .target(name: "CoreGraphics", dependencies: ["CoreVideo", "_Testing_CoreGraphics"]),
-    .target(name: "ImageIO", dependencies: ["CoreGraphics", "FFmpegMedia", "CFFmpeg"]),
+    .target(name: "CoreGraphics", dependencies: ["CoreVideo", "_Testing_CoreGraphics", "CoreGraphicsParts"]),
+    .target(name: "ImageIO", dependencies: ["CoreGraphics", "FFmpegMedia", "CFFmpeg", "ImageIOParts"]),
     .testTarget(name: "ImageIOTests", dependencies: ["ImageIO", "CoreGraphics"]),
     .testTarget(
       name: "OSLogTests", dependencies: ["OSLog", .product(name: "Logging", package: "swift-log")]),
@@ -149,6 +159,7 @@ if !isEngineAlone {
       name: "AVFoundation",
       dependencies: [
         "AVFAudio", "VideoToolbox", "FFmpegMedia", "CodecInterface", "MediaToolbox", "UniformTypeIdentifiers",
+        "AVFoundationParts",
       ]),
     // Live H.264 over datagrams: RTP, RTCP, repair and a network that loses and delays, without a clock of its own.
     .target(name: "RealTimeTransport"),
