@@ -138,12 +138,18 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
   }
 
   /// Whether samples can be encoded with these settings: the encoder is asked. Nil, to store them as they are, always
-  /// can.
+  /// can. Settings for video without a size can be applied by an input whose source format hint has one.
   @discardableResult
   open func canApply(outputSettings: [String: Any]?, forMediaType mediaType: AVMediaType) -> Bool {
     guard availableMediaTypes.contains(mediaType) else { return false }
     let input = AVAssetWriterInput(mediaType: mediaType, outputSettings: outputSettings)
-    return input.settingsError == nil && input.encoderError == nil
+    guard let outputSettings, mediaType == .video, !VideoEncodingSettings.haveSize(outputSettings) else {
+      return input.settingsError == nil && input.encoderError == nil
+    }
+    // They are for an input whose source format hint has the size: any that encoders take stands for it.
+    let sized = outputSettings.merging([AVVideoWidthKey: 1280, AVVideoHeightKey: 720]) { $1 }
+    let typical = AVAssetWriterInput(mediaType: mediaType, outputSettings: sized)
+    return typical.settingsError == nil && typical.encoderError == nil
   }
 
   // MARK: - Inputs
@@ -157,6 +163,8 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
   /// Adds an input. One that cannot be added makes the writer fail.
   open func add(_ input: AVAssetWriterInput) {
     guard canAdd(input) else {
+      // It belongs to no other writer: who waits for it learns that this one has failed.
+      if status == .unknown, input.writer == nil { input.attach(to: self) }
       fail(
         input.settingsError
           ?? AVError(
@@ -413,7 +421,7 @@ open class AVAssetWriter: NSObject, @unchecked Sendable {
         return input.state.encoder
       }
       if let encoder { queue.async { encoder.invalidate() } }
-      input.forgetRequests()
+      input.writerEnded()
     }
   }
 

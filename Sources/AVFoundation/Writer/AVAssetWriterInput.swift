@@ -40,6 +40,10 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
     /// A look at the busy encoder is due.
     var isWaiting = false
     var appendCount = 0
+    /// An `append` has returned false: the program knows that the writing is over.
+    var wasRefused = false
+    /// Of an input that encodes pictures; it outlives the encoder, since programs ask for it before each picture.
+    var pixelBufferPool: CVPixelBufferPool?
     var passDescription: AVAssetWriterInputPassDescription?
     var passRequest: (queue: DispatchQueue, block: @Sendable () -> Void)?
   }
@@ -104,19 +108,26 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
   // MARK: - Samples in
 
   /// Whether the writer wants more of this track. It does not while the track is a second ahead of another one that
-  /// has not ended; of a track whose samples come in real time, while the encoder is behind.
+  /// has not ended; of a track whose samples come in real time, while the encoder is behind. Once the writer has failed or
+  /// was cancelled it is true until the input is finished: the next `append` returns false, and who waits for it learns so.
   open var isReadyForMoreMediaData: Bool {
-    guard let writer, writer.status == .writing, !lock.withLock({ state.isFinished }) else { return false }
+    guard let writer, !lock.withLock({ state.isFinished }) else { return false }
+    let status = writer.status
+    if status == .failed || status == .cancelled { return true }
+    guard status == .writing else { return false }
     // A source that cannot wait drops what the encoder has no time for.
     return expectsMediaDataInRealTime ? encoder?.isBusy != true : !writer.isAhead(self)
   }
 
   /// Calls `block` on `queue` whenever the input becomes ready, until it is finished. The block appends while
-  /// `isReadyForMoreMediaData`, and calls `markAsFinished()` after the last sample.
+  /// `isReadyForMoreMediaData`, and calls `markAsFinished()` after the last sample. When the writer fails or is cancelled
+  /// the block is called once more, unless an `append` has returned false by then.
   @preconcurrency open func requestMediaDataWhenReady(
     on queue: DispatchQueue, using block: @escaping @Sendable () -> Void
   ) {
     let old = lock.withLock {
+      // Who asks now may not know what an append has answered.
+      state.wasRefused = false
       // Nobody would call it, nor let it go.
       defer { if !state.isFinished { state.request = (queue, block) } }
       return state.request
@@ -137,6 +148,8 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
       let start = try writer.sessionStartForAppending(self)
       try append(sampleBuffer, to: writer, shiftedBy: start)
     } catch {
+      // Before the writer fails, which would call the block that this is perhaps called from.
+      lock.withLock { state.wasRefused = true }
       writer.fail(AVError.writing(error))
       return false
     }
@@ -183,22 +196,6 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
     forgetRequests()
   }
 
-  /// Blocks that hold the input, as most do, and that nobody will call any more.
-  func forgetRequests() {
-    // They go when the lock is free: what they hold may come back here.
-    let (old, passRequest, isInPass) = lock.withLock {
-      defer {
-        state.request = nil
-        state.passRequest = nil
-        state.passDescription = nil
-      }
-      return (state.request, state.passRequest, !state.isFinished && state.passDescription != nil)
-    }
-    withExtendedLifetime((old, passRequest)) {}
-    // A writer that failed in a pass: who waits for the end of the passes is told.
-    if isInPass, let passRequest { passRequest.queue.async(execute: passRequest.block) }
-  }
-
   // MARK: - For the writer
 
   var writer: AVAssetWriter? { lock.withLock { owner } }
@@ -211,7 +208,8 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
   var settingsError: AVError? {
     do {
       switch mediaType {
-      case .video: if let outputSettings { _ = try VideoEncodingSettings(outputSettings) }
+      case .video:
+        if let outputSettings { _ = try VideoEncodingSettings(outputSettings, hint: sourceFormatHint) }
       case .audio: if let outputSettings { _ = try SoundEncodingSettings(outputSettings) }
       case .text, .subtitle, .metadata:
         guard outputSettings == nil else {
@@ -234,7 +232,9 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
   /// What the encoder says against the settings, if anything.
   var encoderError: AVError? {
     guard let outputSettings else { return nil }
-    if mediaType == .video { return (try? VideoEncodingSettings(outputSettings))?.encoderError }
+    if mediaType == .video {
+      return (try? VideoEncodingSettings(outputSettings, hint: sourceFormatHint))?.encoderError
+    }
     return (try? SoundEncodingSettings(outputSettings))?.encoderError
   }
 
@@ -267,7 +267,7 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
     }
     if let outputSettings {
       if mediaType == .video {
-        var settings = try VideoEncodingSettings(outputSettings)
+        var settings = try VideoEncodingSettings(outputSettings, hint: sourceFormatHint)
         let duration = writer.overallDurationHint
         if duration.isNumeric, duration > .zero { settings.expectedDuration = duration.seconds }
         // Who cannot wait cannot come again; and passes are about how the bits of a rate are shared out.
@@ -298,6 +298,7 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
     let pass = lock.withLock { () -> (queue: DispatchQueue, block: @Sendable () -> Void)? in
       state.track = track
       state.encoder = encoder
+      state.pixelBufferPool = (encoder as? PictureEncoder)?.pixelBufferPool
       state.passDescription = AVAssetWriterInputPassDescription(
         ranges: [CMTimeRange(start: .zero, duration: .positiveInfinity)])
       return state.passRequest
@@ -309,54 +310,6 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
   var beforeFinish: (@Sendable () -> Void)?
   /// Pixel buffer attributes that an adaptor promises. Under the lock.
   var sourceAttributes: NSDictionary?
-
-  // MARK: - Asking for samples
-
-  /// The encoder has done a picture: a source that dropped some may go on.
-  private func wakeIfRealTime() { if expectsMediaDataInRealTime { wake() } }
-
-  /// Calls the block if the input is ready and nobody is at it.
-  func wake() {
-    guard isReadyForMoreMediaData else { return wakeWhenEncoderIsFree() }
-    let request: (queue: DispatchQueue, block: @Sendable () -> Void)? = lock.withLock {
-      guard !state.isScheduled, !state.isFinished, let request = state.request else { return nil }
-      state.isScheduled = true
-      return request
-    }
-    guard let request else { return }
-    request.queue.async { [self] in run(request) }
-  }
-
-  /// An encoder may take pictures without giving one out, so that nobody says when it has room: it is asked.
-  private func wakeWhenEncoderIsFree() {
-    guard expectsMediaDataInRealTime, encoder?.isBusy == true, writer?.status == .writing else { return }
-    let queue: DispatchQueue? = lock.withLock {
-      guard !state.isWaiting, !state.isFinished, let request = state.request else { return nil }
-      state.isWaiting = true
-      return request.queue
-    }
-    queue?.asyncAfter(deadline: .now() + .milliseconds(5)) { [weak self] in
-      guard let self else { return }
-      self.lock.withLock { self.state.isWaiting = false }
-      self.wake()
-    }
-  }
-
-  private func run(_ request: (queue: DispatchQueue, block: @Sendable () -> Void)) {
-    let before = lock.withLock { state.appendCount }
-    if isReadyForMoreMediaData { request.block() }
-    let (appended, isFinished) = lock.withLock {
-      state.isScheduled = false
-      return (state.appendCount != before, state.isFinished)
-    }
-    guard !isFinished else { return }
-    if appended {
-      wake()
-    } else if isReadyForMoreMediaData {
-      // The source had nothing: ask again a little later, not at once.
-      request.queue.asyncAfter(deadline: .now() + .milliseconds(10)) { [weak self] in self?.wake() }
-    }
-  }
 
   // MARK: - Passes
 

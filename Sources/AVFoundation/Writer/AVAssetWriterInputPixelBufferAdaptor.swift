@@ -21,7 +21,7 @@ open class AVAssetWriterInputPixelBufferAdaptor: NSObject, @unchecked Sendable {
 
   /// Buffers that the encoder takes without a conversion; nil before `AVAssetWriter.startWriting()`.
   open var pixelBufferPool: CVPixelBufferPool? {
-    (assetWriterInput.encoder as? PictureEncoder)?.pixelBufferPool
+    assetWriterInput.lock.withLock { assetWriterInput.state.pixelBufferPool }
   }
 
   /// Appends a picture. Do not change it afterwards.

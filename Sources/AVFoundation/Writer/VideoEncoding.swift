@@ -16,8 +16,16 @@ struct VideoEncodingSettings: @unchecked Sendable {
   /// pictures to come: who does not know misses the rate of a movie of a few seconds.
   var expectedDuration: Double?
 
+  /// Whether settings name a width or a height.
+  static func haveSize(_ settings: [String: Any]) -> Bool {
+    settings[AVVideoWidthKey] != nil || settings[AVVideoHeightKey] != nil
+  }
+
+  /// - Parameters:
+  ///   - settings: The input's output settings.
+  ///   - hint: What the source will be like: its stored dimensions are those of settings without a size.
   /// - Throws: `AVError(.unsupportedOutputSettings)` that names the key at fault.
-  init(_ settings: [String: Any]) throws {
+  init(_ settings: [String: Any], hint: CMFormatDescription? = nil) throws {
     func complain(_ reason: String, _ advice: String) -> AVError {
       AVError(.unsupportedOutputSettings, reason: reason, advice: advice)
     }
@@ -36,8 +44,18 @@ struct VideoEncodingSettings: @unchecked Sendable {
       }
       return number.int32Value
     }
-    width = try side(AVVideoWidthKey)
-    height = try side(AVVideoHeightKey)
+    if !Self.haveSize(settings), let hint, CMFormatDescriptionGetMediaType(hint) == kCMMediaType_Video {
+      let source = CMVideoFormatDescriptionGetDimensions(hint)
+      guard (1...16384).contains(source.width), (1...16384).contains(source.height) else {
+        throw complain(
+          "The source format hint has no size, or one out of range.",
+          "Give a width and height from 1 to 16384.")
+      }
+      (width, height) = (source.width, source.height)
+    } else {
+      width = try side(AVVideoWidthKey)
+      height = try side(AVVideoHeightKey)
+    }
     scalingMode = settings[AVVideoScalingModeKey] as? String ?? AVVideoScalingModeResize
     guard
       [AVVideoScalingModeResize, AVVideoScalingModeResizeAspect, AVVideoScalingModeResizeAspectFill].contains(
