@@ -110,6 +110,15 @@ open class AVAssetTrack: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sen
     case .containsHDRVideo: return mediaType == .video && codec.isHDR
     case .usesWideGamutColorSpace: return mediaType == .video && codec.isWideGamut
     case .containsAlphaChannel: return mediaType == .video && codec.hasAlpha
+    case .containsStereoMultiviewVideo: return facts.format?.tagCollections?.count ?? 0 > 1
+    case .carriesVideoStereoMetadata:
+      return facts.describes([
+        kCMFormatDescriptionExtension_StereoCameraBaseline,
+        kCMFormatDescriptionExtension_HorizontalDisparityAdjustment,
+      ])
+    case .indicatesHorizontalFieldOfView:
+      return facts.describes([kCMFormatDescriptionExtension_HorizontalFieldOfView])
+    case .indicatesNonRectilinearProjection: return facts.isProjected
     case .isMainProgramContent: return isEnabled && (mediaType == .video || mediaType == .audio)
     default: return false
     }
@@ -117,7 +126,8 @@ open class AVAssetTrack: NSObject, AVAsynchronousKeyValueLoading, @unchecked Sen
 
   static let knownCharacteristics: [AVMediaCharacteristic] = [
     .visual, .audible, .legible, .frameBased, .containsHDRVideo, .usesWideGamutColorSpace,
-    .containsAlphaChannel, .isMainProgramContent,
+    .containsAlphaChannel, .isMainProgramContent, .containsStereoMultiviewVideo, .carriesVideoStereoMetadata,
+    .indicatesHorizontalFieldOfView, .indicatesNonRectilinearProjection,
   ]
 
   // MARK: Segments

@@ -53,6 +53,13 @@ public protocol AVAsynchronousKeyValueLoading: AnyObject, Sendable {
 }
 
 extension AVAsynchronousKeyValueLoading {
+  /// Loads the values of keys without blocking. Ask `statusOfValue(forKey:error:)` afterwards what became of each.
+  public func loadValues(forKeys keys: [String]) async {
+    await withCheckedContinuation { continuation in
+      loadValuesAsynchronously(forKeys: keys) { continuation.resume() }
+    }
+  }
+
   /// Loads a property without blocking.
   public func load<T>(_ property: AVAsyncProperty<Self, T>) async throws -> T {
     try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Loaded<T>, Error>) in

@@ -46,6 +46,21 @@ final class TrackFacts: @unchecked Sendable {
   /// What a format is read as.
   func replaced(_ format: CMFormatDescription) -> CMFormatDescription { replacements.apply(to: format) }
 
+  /// Whether the format of video has one of these extensions.
+  func describes(_ extensions: [CFString]) -> Bool {
+    guard mediaType == .video, let format else { return false }
+    return extensions.contains { CMFormatDescriptionGetExtension(format, extensionKey: $0) != nil }
+  }
+
+  /// Whether the picture covers a sphere around the viewer, or part of one.
+  var isProjected: Bool {
+    guard mediaType == .video, let format,
+      let kind = CMFormatDescriptionGetExtension(
+        format, extensionKey: kCMFormatDescriptionExtension_ProjectionKind) as? NSString
+    else { return false }
+    return kind != kCMFormatDescriptionProjectionKind_Rectilinear
+  }
+
   /// Samples and bytes; reads the file through if its container does not tell.
   func totals(in file: AssetFacts) throws -> (samples: Int, bytes: Int64) {
     if let samples = stream.sampleCount, let bytes = stream.sampleBytes { return (samples, bytes) }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Takes the samples for a display layer, without being a layer itself: a layer's `sampleBufferRenderer`.
+/// Takes the samples for a display layer, without being a layer itself: a layer's `sampleBufferRenderer`, or one on its
+/// own, whose pictures `copyDisplayedPixelBuffer()` gives.
 public final class AVSampleBufferVideoRenderer: NSObject, SynchronizedRenderer, @unchecked Sendable {
   // Sendable: `lock` guards what changes.
   /// A sample could not be decoded; the user info holds the error.
@@ -15,12 +16,22 @@ public final class AVSampleBufferVideoRenderer: NSObject, SynchronizedRenderer, 
 
   private let lock = Lock()
   private weak var layer: AVSampleBufferDisplayLayer?
+  /// The layer of a renderer that belongs to none.
+  private let ownLayer: AVSampleBufferDisplayLayer?
   /// Stands still; for a layer that is gone.
   private let idle = CMTimebase.onHostClock()
   private var observers: [any NSObjectProtocol] = []
 
-  init(_ layer: AVSampleBufferDisplayLayer) {
+  /// A renderer that belongs to no layer.
+  public override convenience init() { self.init(owning: AVSampleBufferDisplayLayer()) }
+
+  private convenience init(owning layer: AVSampleBufferDisplayLayer) { self.init(layer, owned: layer) }
+
+  convenience init(_ layer: AVSampleBufferDisplayLayer) { self.init(layer, owned: nil) }
+
+  private init(_ layer: AVSampleBufferDisplayLayer, owned ownLayer: AVSampleBufferDisplayLayer?) {
     self.layer = layer
+    self.ownLayer = ownLayer
     super.init()
     let center = NotificationCenter.default
     observers = [
@@ -56,6 +67,15 @@ public final class AVSampleBufferVideoRenderer: NSObject, SynchronizedRenderer, 
   public var hasSufficientMediaDataForReliablePlaybackStart: Bool {
     target?.hasSufficientMediaDataForReliablePlaybackStart ?? false
   }
+  /// What pixel buffers are best like, for samples that hold pictures: in formats that are shown without a conversion.
+  public var recommendedPixelBufferAttributes: CVPixelBufferAttributes {
+    CVPixelBufferAttributes(
+      pixelFormatTypes: [
+        kCVPixelFormatType_420YpCbCr8BiPlanarVideoRange, kCVPixelFormatType_420YpCbCr8BiPlanarFullRange,
+        kCVPixelFormatType_32BGRA,
+      ].map { CVPixelFormatType(rawValue: $0) })
+  }
+
   /// The picture that is seen; nil without one. It must not be written to.
   public func copyDisplayedPixelBuffer() -> CVPixelBuffer? { target?.shownPicture }
   public func enqueue(_ sampleBuffer: CMSampleBuffer) { target?.enqueue(sampleBuffer) }

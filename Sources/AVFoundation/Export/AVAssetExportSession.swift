@@ -64,6 +64,7 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
     get { lock.withLock { settings.url } }
     set { lock.withLock { settings.url = newValue } }
   }
+  /// The type of the file. Nil: the one that the ending of `outputURL` stands for, if the preset makes it.
   open var outputFileType: AVFileType? {
     get { lock.withLock { settings.type } }
     set { lock.withLock { settings.type = newValue } }
@@ -139,7 +140,7 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {
     get { lock.withLock { settings.composition } }
     set {
       let copy = newValue.flatMap { $0.copy() as? AVVideoComposition }
-      let compositor = copy?.customVideoCompositorClass.map { $0.init() }
+      let compositor = copy?.makeCompositor()
       let old = lock.withLock {
         defer { (settings.composition, settings.compositor) = (copy, compositor) }
         return (settings.composition, settings.compositor)

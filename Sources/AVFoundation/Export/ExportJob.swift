@@ -19,10 +19,16 @@ final class ExportJob: @unchecked Sendable {
   private var firstDamage: [ObjectIdentifier: OVTReadingDamage] = [:]
 
   init(asset: AVAsset, preset: ExportPreset, settings: AVAssetExportSession.Settings) throws {
-    guard let url = settings.url, let type = settings.type else {
+    guard let url = settings.url else {
       throw AVError(
-        .incorrectlyConfigured, reason: "The export has no output.",
-        advice: "Set outputURL and outputFileType.")
+        .incorrectlyConfigured, reason: "The export has no output.", advice: "Set outputURL.")
+    }
+    guard let type = settings.type ?? preset.fileType(of: url, for: asset) else {
+      throw AVError(
+        .incorrectlyConfigured,
+        reason:
+          "The export has no file type, and \(url.lastPathComponent) has no ending of one that the preset makes.",
+        advice: "Set outputFileType, or give the file an ending such as .mov.")
     }
     guard preset.fileTypes(for: asset).contains(type) else {
       throw AVError(

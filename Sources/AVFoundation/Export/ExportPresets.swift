@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import UniformTypeIdentifiers
 
 public let AVAssetExportPresetLowQuality: String = "AVAssetExportPresetLowQuality"
 public let AVAssetExportPresetMediumQuality: String = "AVAssetExportPresetMediumQuality"
@@ -148,6 +149,12 @@ struct ExportPreset: Sendable {
     case .copy:
       asset.tracks.contains { $0.mediaType == .video } ? [.mov, .mp4, .m4v] : [.mov, .mp4, .m4v, .m4a]
     }
+  }
+
+  /// The type that the ending of a file's name stands for, if the preset makes it.
+  func fileType(of url: URL, for asset: AVAsset) -> AVFileType? {
+    let named = UTType(filenameExtension: url.pathExtension)?.identifier
+    return fileTypes(for: asset).first { $0.rawValue == named }
   }
 
   /// The size and bit rate of the video; nil where it is not encoded.

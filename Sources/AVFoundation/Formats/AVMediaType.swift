@@ -19,6 +19,8 @@ extension AVMediaType {
   public static let muxed = AVMediaType(rawValue: "muxx")
   public static let metadataObject = AVMediaType(rawValue: "mobj")
   public static let depthData = AVMediaType(rawValue: "dpth")
+  public static let haptic = AVMediaType(rawValue: "hapt")
+  public static let auxiliaryPicture = AVMediaType(rawValue: "auxv")
 }
 
 /// A property of a track's content that a program may choose by.
@@ -56,6 +58,19 @@ extension AVMediaCharacteristic {
   public static let languageTranslation = AVMediaCharacteristic(rawValue: "public.translation")
   public static let dubbedTranslation = AVMediaCharacteristic(rawValue: "public.translation.dubbed")
   public static let voiceOverTranslation = AVMediaCharacteristic(rawValue: "public.translation.voice-over")
+  public static let enhancesSpeechIntelligibility = AVMediaCharacteristic(
+    rawValue: "public.accessibility.enhances-speech-intelligibility")
+  public static let tactileMinimal = AVMediaCharacteristic(rawValue: "public.haptics.minimal")
+  /// Views for both eyes in one stream (MV-HEVC).
+  public static let containsStereoMultiviewVideo = AVMediaCharacteristic(
+    rawValue: "public.contains-stereo-multiview-video")
+  /// The track says how its views are to be seen, as the distance between the lenses.
+  public static let carriesVideoStereoMetadata = AVMediaCharacteristic(
+    rawValue: "com.apple.quicktime.video.stereo-metadata")
+  public static let indicatesHorizontalFieldOfView = AVMediaCharacteristic(
+    rawValue: "public.indicates-horizontal-field-of-view")
+  public static let indicatesNonRectilinearProjection = AVMediaCharacteristic(
+    rawValue: "public.indicates-non-rectilinear-projection")
 }
 
 extension AVMediaType {

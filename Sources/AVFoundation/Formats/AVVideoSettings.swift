@@ -53,6 +53,9 @@ public let AVVideoYCbCrMatrix_ITU_R_2020: String = "ITU_R_2020"
 
 /// A dictionary of the keys below, or of any property of `VTCompressionSession`.
 public let AVVideoCompressionPropertiesKey: String = "AVVideoCompressionPropertiesKey"
+/// In the settings of a reader's output for decoded video: a dictionary of properties of `VTDecompressionSession`. What the
+/// decoder does not have is passed over.
+public let AVVideoDecompressionPropertiesKey: String = "AVVideoDecompressionPropertiesKey"
 /// The encoder specification for `VTCompressionSessionCreate`.
 public let AVVideoEncoderSpecificationKey: String = "AVVideoEncoderSpecificationKey"
 /// Bits per second.

@@ -73,7 +73,7 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
     get { lock.withLock { composition } }
     set {
       let copy = newValue.flatMap { $0.copy() as? AVVideoComposition }
-      let compositor = copy?.customVideoCompositorClass.map { $0.init() }
+      let compositor = copy?.makeCompositor()
       let old = lock.withLock {
         defer { (composition, self.compositor) = (copy, compositor) }
         return (composition, self.compositor)
@@ -214,7 +214,7 @@ open class AVAssetImageGenerator: NSObject, @unchecked Sendable {
       kCVPixelBufferHeightKey as String: Int(clamping: Double(size.height)),
     ])
     let source = try ComposedVideo(
-      composition, compositor ?? LayerCompositor(), tracks, requirements, asset: asset)
+      composition, compositor, tracks, requirements, asset: asset)
     defer { source.stop() }
     try source.seek(to: CMTimeRange(start: max(.zero, time), duration: .positiveInfinity))
     guard let sample = try source.next(), let image = CMSampleBufferGetImageBuffer(sample) else {

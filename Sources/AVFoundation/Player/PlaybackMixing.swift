@@ -60,7 +60,7 @@ extension AVPlayerItem {
     get { playback.lock.withLock { playback.shared.mixing.composition } }
     set {
       let copy = newValue.flatMap { $0.copy() as? AVVideoComposition }
-      let compositor = copy?.customVideoCompositorClass.map { $0.init() }
+      let compositor = copy?.makeCompositor()
       let old = playback.lock.withLock {
         defer { (playback.shared.mixing.composition, playback.shared.mixing.compositor) = (copy, compositor) }
         return (playback.shared.mixing.composition, playback.shared.mixing.compositor)

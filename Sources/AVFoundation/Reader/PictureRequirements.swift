@@ -17,8 +17,12 @@ struct PictureRequirements: Sendable {
   var fields = FieldRequirements()
   /// Only what lies within the clean aperture is taken.
   var crops = false
+  /// Further properties of the session.
+  var decompression = DecompressionProperties()
 
   init(_ settings: [String: Any]) throws {
+    decompression = try DecompressionProperties(settings[AVVideoDecompressionPropertiesKey])
+    let settings = settings.merging(decompression.forReader) { own, _ in own }
     func complain(_ reason: String) -> AVError {
       AVError(
         .unsupportedOutputSettings, reason: reason,
@@ -88,6 +92,7 @@ extension PictureRequirements {
     let made = VTDecompressionSession.make(description, attributes: attributes, options: options)
     if let session = made.session {
       try fields.apply(to: session)
+      try decompression.apply(to: session, description)
       return session
     }
     let advice = "Convert the movie to H.264 or HEVC first."

@@ -42,6 +42,10 @@ extension NSValue {
   }
 }
 
+extension CMTime: OVTValueType { public static var ovtValueEncoding: String { timeEncoding } }
+extension CMTimeRange: OVTValueType { public static var ovtValueEncoding: String { timeRangeEncoding } }
+extension CMTimeMapping: OVTValueType { public static var ovtValueEncoding: String { timeMappingEncoding } }
+
 extension NSCoder {
   /// Encodes a time for a keyed archive.
   public func encode(_ time: CMTime, forKey key: String) {

@@ -24,6 +24,11 @@ open class AVAssetReaderVideoCompositionOutput: AVAssetReaderOutput, @unchecked 
       guard !videoTracks.isEmpty, videoTracks.allSatisfy({ $0.mediaType == .video }) else {
         throw AVError(.operationNotAllowed, reason: "What is to be composed is not video.")
       }
+      guard videoSettings?[AVVideoDecompressionPropertiesKey] == nil else {
+        throw AVError(
+          .unsupportedOutputSettings, reason: "A composition's pictures come from no decoder.",
+          advice: "Leave AVVideoDecompressionPropertiesKey out.")
+      }
       let wanted = try PictureRequirements(videoSettings ?? [:])
       guard !wanted.fields.changesPictures else {
         throw AVError(
@@ -41,7 +46,7 @@ open class AVAssetReaderVideoCompositionOutput: AVAssetReaderOutput, @unchecked 
     set {
       guard reader?.status ?? .unknown == .unknown else { return }
       let copy = newValue.flatMap { $0.copy() as? AVVideoComposition }
-      use(copy, copy?.customVideoCompositorClass.map { $0.init() })
+      use(copy, copy?.makeCompositor())
     }
   }
 
@@ -73,7 +78,7 @@ open class AVAssetReaderVideoCompositionOutput: AVAssetReaderOutput, @unchecked 
         .invalidVideoComposition, reason: "There is no video composition.", advice: "Set videoComposition.")
     }
     return try ComposedVideo(
-      composition, customVideoCompositor ?? LayerCompositor(), videoTracks, request.get(),
+      composition, customVideoCompositor, videoTracks, request.get(),
       asset: asset, copies: copies, damage: damage)
   }
 }

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Makes a composition's pictures. A class of this kind is final, or its `init()` required: on Linux an object can be
-/// made of a class that is known by value in no other way.
+/// Makes a composition's pictures. A class of this kind inherits from `NSObject`, and objects are made of it with `init()`.
 public protocol AVVideoCompositing: NSObjectProtocol {
-  init()
   /// What source pictures are to be like: Core Video's pixel buffer attributes. Nil: as they are decoded.
   @preconcurrency var sourcePixelBufferAttributes: [String: any Sendable]? { get }
   /// What pictures of the render context are to be like: Core Video's pixel buffer attributes.

@@ -89,11 +89,18 @@ final class ComposedVideo: SampleSource, @unchecked Sendable {
   private var pending: AVAsynchronousVideoCompositionRequest?
   private var isStopped = false
 
+  /// - Parameter custom: An object of the composition's own class; nil where it has none.
   init(
-    _ composition: AVVideoComposition, _ compositor: any AVVideoCompositing, _ tracks: [AVAssetTrack],
+    _ composition: AVVideoComposition, _ custom: (any AVVideoCompositing)?, _ tracks: [AVAssetTrack],
     _ requirements: PictureRequirements, asset: AVAsset, copies: Bool = false, damage: DamageLog = DamageLog()
   ) throws {
+    guard custom != nil || composition.customVideoCompositorClass == nil else {
+      throw AVError(
+        .invalidVideoComposition, reason: "No object can be made of the compositor's class.",
+        advice: "Let it inherit from NSObject.")
+    }
     self.composition = composition
+    let compositor = custom ?? LayerCompositor()
     self.compositor = compositor
     self.requirements = requirements
     self.copies = copies
