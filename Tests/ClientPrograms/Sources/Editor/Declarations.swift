@@ -6,7 +6,7 @@ import Foundation
 
 #if !swift(>=6)
   /// As most compositors were written, before values had to be `Sendable`.
-  final class PlainCompositor: NSObject, AVVideoCompositing {
+  class PlainCompositor: NSObject, AVVideoCompositing {
     var sourcePixelBufferAttributes: [String: Any]? = [
       kCVPixelBufferPixelFormatTypeKey as String: kCVPixelFormatType_32BGRA
     ]

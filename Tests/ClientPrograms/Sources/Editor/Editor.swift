@@ -16,7 +16,7 @@ func require(_ condition: @autoclosure () throws -> Bool, _ text: @autoclosure (
 func seconds(_ value: Double) -> CMTime { CMTime(seconds: value, preferredTimescale: 600) }
 
 /// Turns the pictures negative.
-final class NegativeCompositor: NSObject, AVVideoCompositing {
+class NegativeCompositor: NSObject, AVVideoCompositing {
   let sourcePixelBufferAttributes: [String: any Sendable]? = [
     kCVPixelBufferPixelFormatTypeKey as String: kCVPixelFormatType_32BGRA
   ]

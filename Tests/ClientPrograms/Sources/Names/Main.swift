@@ -13,6 +13,7 @@
     queues()
     descriptions()
     metadata()
+    shapes()
     finish()
   }
 }
