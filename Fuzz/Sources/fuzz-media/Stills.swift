@@ -14,6 +14,7 @@ import ImageIO
   let options: NSDictionary = [
     kCGImageSourceThumbnailMaxPixelSize: NSNumber(value: limit),
     kCGImageSourceCreateThumbnailFromImageAlways: true,
+    kCGImageSourceCreateThumbnailWithTransform: true,
   ]
   let images = [
     CGImageSourceCreateImageAtIndex(source, 0, nil), CGImageSourceCreateThumbnailAtIndex(source, 0, options),
