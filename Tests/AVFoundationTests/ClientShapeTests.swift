@@ -126,6 +126,7 @@ import Testing
     }
     let format = try #require(track.formatDescriptions.first as? CMFormatDescription)
     #expect(format.tagCollections == nil)
+    #expect(AVMutableComposition().urlAssetInitializationOptions.isEmpty)
     // Uniform types come with AVFoundation.
     #expect(UTType(filenameExtension: "mov")?.identifier == AVFileType.mov.rawValue)
     #expect(NSValue(time: CMTime(value: 1, timescale: 3)).value(of: CMTime.self)?.timescale == 3)
