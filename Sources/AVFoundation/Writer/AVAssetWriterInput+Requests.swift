@@ -56,8 +56,10 @@ extension AVAssetWriterInput {
     }
   }
 
+  /// A writer that is gone has ended as well.
   private var hasWriterEnded: Bool {
-    let status = writer?.status
+    guard let writer else { return lock.withLock { state.isAttached } }
+    let status = writer.status
     return status == .failed || status == .cancelled
   }
 

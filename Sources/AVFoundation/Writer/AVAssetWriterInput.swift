@@ -35,6 +35,8 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
     var track: TrackAssembly?
     var encoder: (any InputEncoder)?
     var isFinished = false
+    /// It has, or had, a writer.
+    var isAttached = false
     var request: (queue: DispatchQueue, block: @Sendable () -> Void)?
     var isScheduled = false
     /// A look at the busy encoder is due.
@@ -111,7 +113,10 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
   /// has not ended; of a track whose samples come in real time, while the encoder is behind. Once the writer has failed or
   /// was cancelled it is true until the input is finished: the next `append` returns false, and who waits for it learns so.
   open var isReadyForMoreMediaData: Bool {
-    guard let writer, !lock.withLock({ state.isFinished }) else { return false }
+    let (isFinished, isAttached) = lock.withLock { (state.isFinished, state.isAttached) }
+    guard !isFinished else { return false }
+    // A writer that is gone has ended.
+    guard let writer else { return isAttached }
     let status = writer.status
     if status == .failed || status == .cancelled { return true }
     guard status == .writing else { return false }
@@ -143,7 +148,10 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
   /// - Returns: False after a failure: see `AVAssetWriter.error`. The movie is lost then.
   @discardableResult
   open func append(_ sampleBuffer: CMSampleBuffer) -> Bool {
-    guard let writer else { return false }
+    guard let writer else {
+      lock.withLock { state.wasRefused = true }
+      return false
+    }
     do {
       let start = try writer.sessionStartForAppending(self)
       try append(sampleBuffer, to: writer, shiftedBy: start)
@@ -199,7 +207,7 @@ open class AVAssetWriterInput: NSObject, @unchecked Sendable {
   // MARK: - For the writer
 
   var writer: AVAssetWriter? { lock.withLock { owner } }
-  func attach(to writer: AVAssetWriter) { lock.withLock { owner = writer } }
+  func attach(to writer: AVAssetWriter) { lock.withLock { (owner, state.isAttached) = (writer, true) } }
   var isFinished: Bool { lock.withLock { state.isFinished } }
   var track: TrackAssembly? { lock.withLock { state.track } }
   var encoder: (any InputEncoder)? { lock.withLock { state.encoder } }
