@@ -83,3 +83,11 @@ extension RateControl {
     return bits > 1000 ? Int(min(bits, 2e12)) : 1000
   }
 }
+
+extension RateControl {
+  /// Bits a second that a stream may come to for long, which its level has to allow; nil where only the quality is given.
+  public var sustainedRate: Int? {
+    let limit = limits.map { Double($0.bytes) * 8 / $0.seconds }.min().map { Int(clamping: $0) }
+    return [targetRate, maximumBitRate, limit].compactMap { $0 }.max()
+  }
+}

@@ -63,8 +63,10 @@ public struct PictureSizes: Sendable, Equatable {
   /// Width and height are multiples of these, each at least 1.
   public var widthMultiple: Int
   public var heightMultiple: Int
-  /// Width times height is at most this.
+  /// Width times height is at most this, both rounded up to whole blocks.
   public var largestArea = Int.max
+  /// Luma samples of a side of the blocks that `largestArea` counts; 1 or more.
+  public var blockSize = 1
 
   public init(
     widths: ClosedRange<Int> = 1...Int.max, heights: ClosedRange<Int> = 1...Int.max, widthMultiple: Int = 1,
@@ -77,8 +79,15 @@ public struct PictureSizes: Sendable, Equatable {
   }
 
   public func contains(width: Int, height: Int) -> Bool {
-    let (area, isBeyondInt) = width.multipliedReportingOverflow(by: height)
-    return !isBeyondInt && area <= largestArea && widths.contains(width) && heights.contains(height)
+    guard widths.contains(width), heights.contains(height) else { return false }
+    let block = max(blockSize, 1)
+    func rounded(_ side: Int) -> Int? {
+      let (up, isBeyondInt) = side.addingReportingOverflow(block - 1)
+      return isBeyondInt ? nil : up / block * block
+    }
+    guard let columns = rounded(width), let rows = rounded(height) else { return false }
+    let (area, isBeyondInt) = columns.multipliedReportingOverflow(by: rows)
+    return !isBeyondInt && area <= largestArea
       && width % max(widthMultiple, 1) == 0 && height % max(heightMultiple, 1) == 0
   }
 }

@@ -44,7 +44,8 @@ struct MuxerCompletion {
 
   /// The alternate group and the size (ISO/IEC 14496-12, 8.3.2).
   private func setHeader(of box: inout MovieBox, _ track: MuxerTrack) throws {
-    guard track.alternateGroup != nil || track.naturalSize != nil,
+    let natural = track.naturalSize ?? track.cleanSize
+    guard track.alternateGroup != nil || natural != nil,
       let place = box.children.firstIndex(where: { $0.type == "tkhd" })
     else { return }
     let wide = box.children[place].bytes.first == 1
@@ -57,7 +58,7 @@ struct MuxerCompletion {
       box.children[place].bytes.replaceSubrange(at..<at + bytes.count, with: bytes)
     }
     if let number = track.alternateGroup { set(MovieBox.bytes(Int(number), count: 2), group) }
-    if let natural = track.naturalSize {
+    if let natural {
       set(MovieBox.bytes(natural.width) + MovieBox.bytes(natural.height), size)
     }
   }
@@ -119,7 +120,10 @@ struct MuxerCompletion {
       return
     }
     let size = list.number(8)
-    guard size >= 86, size + 8 <= list.bytes.count else { return }
+    guard size >= 86, size + 8 <= list.bytes.count,
+      let parts = MovieBox.parse(list.bytes[(8 + 86)..<(8 + size)]),
+      !parts.contains(where: { $0.type == "clap" })
+    else { return }
     let clap = MovieBox(type: "clap", bytes: aperture.bytes).serialized
     list.bytes.insert(contentsOf: clap, at: 8 + size)
     list.bytes.replaceSubrange(8..<12, with: MovieBox.bytes(size + clap.count))

@@ -10,6 +10,7 @@ final class EngineAdapter: VideoEncoder {
   private var layers: LayerPattern
   private var longTerm: LongTermReferences
   private var ledger = FrameLedger()
+  private let padding: PicturePadding
 
   private var parameterSets: ParameterSets?
   private var nextIndex: UInt64 = 0
@@ -23,6 +24,7 @@ final class EngineAdapter: VideoEncoder {
 
   init(_ configuration: VideoEncoderConfiguration) throws(CodecError) {
     self.configuration = configuration
+    padding = PicturePadding(configuration.codedSize)
     let converted = try Self.converted(configuration)
     do { engine = try LowLatencyEncoder(configuration: converted) } catch { throw CodecError(engine: error) }
     let lowLatency = configuration.lowLatency ?? LowLatency()
@@ -79,7 +81,7 @@ final class EngineAdapter: VideoEncoder {
     guard picture.format == configuration.format else {
       throw .invalidConfiguration("a picture of another format")
     }
-    let source = try SourcePicture(picture)
+    let source = try SourcePicture(padding.pad(picture, of: configuration))
     longTerm.acknowledge(request.acknowledgedTokens)
 
     var wish = FrameOptions()

@@ -6,7 +6,9 @@ import H264Encoder
 extension EncoderConfiguration {
   /// The engine's terms for what a session asks for.
   init(_ c: VideoEncoderConfiguration) throws(CodecError) {
-    self.init(width: c.width, height: c.height)
+    let size = c.codedSize
+    self.init(width: size.width, height: size.height)
+    (visibleWidth, visibleHeight) = (size.visibleWidth, size.visibleHeight)
     guard c.codec == .h264 else { throw .unsupported("this encoder makes H.264 alone") }
     profile = try Self.profile(c.profile)
     level = c.level
@@ -176,6 +178,9 @@ extension EncoderConfiguration {
 }
 
 extension VideoEncoderConfiguration {
+  /// As the engine codes them: a macroblock at least.
+  var codedSize: CodedPictureSize { CodedPictureSize(width: width, height: height, least: 16) }
+
   /// Whether both ask for the same references, whatever the rates leave room for.
   func asksForReferences(as other: VideoEncoderConfiguration) -> Bool {
     referenceFrameCount == other.referenceFrameCount

@@ -51,9 +51,10 @@ public enum H264Codec {
     description.profiles = [
       .h264Baseline, .h264ConstrainedBaseline, .h264Main, .h264High, .h264ConstrainedHigh,
     ]
-    // 4:2:0 pairs samples both ways.
-    (description.sizes.widthMultiple, description.sizes.heightMultiple) = (2, 2)
+    let sides = 1...EncoderConfiguration.largestSide
+    description.sizes = PictureSizes(widths: sides, heights: sides)
     description.sizes.largestArea = EncoderConfiguration.largestArea
+    description.sizes.blockSize = 16
     description.performanceRating = 80
     description.qualityRating = 60
     return description

@@ -7,6 +7,7 @@ import H264Encoder
 final class LookAheadAdapter: VideoEncoder {
   private var configuration: VideoEncoderConfiguration
   private let engine: LookAheadEncoder
+  private let padding: PicturePadding
   private var parameterSets: ParameterSets?
   /// Presentation times of the frames that are held, by their number.
   private var times: [UInt64: Int64] = [:]
@@ -23,6 +24,7 @@ final class LookAheadAdapter: VideoEncoder {
 
   init(_ configuration: VideoEncoderConfiguration) throws(CodecError) {
     self.configuration = configuration
+    padding = PicturePadding(configuration.codedSize)
     var converted = try LookAheadConfiguration(configuration)
     do {
       if let pass = configuration.pass, pass.readsStatistics {
@@ -85,7 +87,7 @@ final class LookAheadAdapter: VideoEncoder {
     if !request.acknowledgedTokens.isEmpty || request.forcesLongTermRefresh {
       throw .unsupported("long-term references are for the low-latency mode")
     }
-    let source = try SourcePicture(picture)
+    let source = try SourcePicture(padding.pad(picture, of: configuration))
     var wish = FrameOptions()
     wish.isKeyFrame = request.forcesKeyFrame || wasFlushed
     wish.qp = request.baseQP
@@ -115,7 +117,9 @@ final class LookAheadAdapter: VideoEncoder {
     }
     try spoolStatistics()
     guard let pass = configuration.pass, let spool else { return }
-    try spool.store(at: pass.statisticsPath, width: configuration.width, height: configuration.height)
+    // As the engine counts them.
+    let stream = engine.configuration.stream
+    try spool.store(at: pass.statisticsPath, width: stream.width, height: stream.height)
     guard pass.mayBeLast, let rate = configuration.rate.targetRate else { return }
     wantsAnotherPass = try Self.statistics(pass).isImprovable(rate: Double(rate))
   }

@@ -62,9 +62,13 @@ public struct EncoderConfiguration: Sendable, Equatable {
     }
   }
 
-  /// Luma samples; even, 16 or more.
+  /// Luma samples of the pictures that are given; even, 16 to `largestSide`.
   public var width: Int
   public var height: Int
+  /// Luma samples that a decoder shows of each, from the upper left: even, and at least one in the last macroblock of a
+  /// row, of a column (frame cropping, 7.4.2.1.1); nil: all. So pictures that are smaller than a macroblock are coded.
+  public var visibleWidth: Int?
+  public var visibleHeight: Int?
   /// Frames per second, 0.01 to 1000. The rate control and the VUI's timing use it.
   public var frameRate: Double = 30
   public var profile: Profile = .high

@@ -9,7 +9,11 @@ extension EncoderConfiguration {
     }
     try require(
       isOfValidSize,
-      "A picture of \(width)x\(height) cannot be coded: both must be even, from 16 to 16384.")
+      "A picture of \(width)x\(height) cannot be coded: both must be even, from 16 to "
+        + "\(EncoderConfiguration.largestSide).")
+    try require(
+      Self.isVisible(shownWidth, of: width) && Self.isVisible(shownHeight, of: height),
+      "What is shown of a picture, \(shownWidth)x\(shownHeight), must be even and reach into its last macroblocks.")
     try require(
       frameRate.isFinite && (0.01...1000).contains(frameRate),
       "A frame rate of \(frameRate) is not in 0.01...1000.")
@@ -74,7 +78,16 @@ extension EncoderConfiguration {
   }
 
   var isOfValidSize: Bool {
-    [width, height].allSatisfy { (16...16384).contains($0) && $0 % 2 == 0 }
+    [width, height].allSatisfy { (16...Self.largestSide).contains($0) && $0 % 2 == 0 }
+  }
+
+  /// Luma samples that are shown.
+  var shownWidth: Int { visibleWidth ?? width }
+  var shownHeight: Int { visibleHeight ?? height }
+
+  /// Cropping is in pairs of samples, and leaves out no whole macroblock.
+  private static func isVisible(_ shown: Int, of side: Int) -> Bool {
+    shown % 2 == 0 && shown <= side && shown > (side - 1) / 16 * 16
   }
 
   private var streamProfile: H264Profile {
@@ -93,8 +106,24 @@ extension EncoderConfiguration {
     demands.frameRate = frameRate
     demands.referenceFrames = maximumReferences
     if case .averageBitRate(let rate) = rateControl { demands.bitRate = rate }
-    if level == nil { demands.bitRate = max(demands.bitRate, levelBitRate) }
+    if level == nil { demands.bitRate = max(demands.bitRate, levelBitRate, limitedRate ?? 0) }
     return demands
+  }
+
+  /// Bits per second that the tightest limit of the data rate lets a stream come to for long: a level has to allow that
+  /// much, if any does.
+  private var limitedRate: Int? {
+    guard let highest = H264Level.all.last?.vclBitRate(profile: streamProfile) else { return nil }
+    return dataRateLimits.map { Double($0.bytes) * 8 / $0.seconds }.min().map {
+      $0 < Double(highest) ? Int($0) : highest
+    }
+  }
+
+  /// Why a stream of a level can not go on with this configuration; nil if it can, or if the level was asked for.
+  /// - Parameter level: that the stream's parameter sets say.
+  func checkRates(against level: H264Level?) throws {
+    guard self.level == nil, let level, let violation = level.violation(by: demands) else { return }
+    throw EncoderError.levelExceeded("The stream's level does not allow this \(violation.text).")
   }
 
   /// - Throws: `EncoderError.levelExceeded` if the stream does not fit the level, or any.
@@ -115,11 +144,11 @@ extension EncoderConfiguration {
     } else if raisesLevel, let highest = H264Level.all.last, highest.violation(by: still) == nil {
       streamLevel = highest
     } else {
-      throw EncoderError.levelExceeded("No level of H.264 allows this size, rate and number of references.")
+      throw EncoderError.levelExceeded(Self.refusal(of: demands))
     }
 
     var sps = H264SequenceParameterSet(
-      profile: streamProfile, level: streamLevel, width: width, height: height)
+      profile: streamProfile, level: streamLevel, width: shownWidth, height: shownHeight)
     sps.maxReferenceFrames = maximumReferences
     sps.gapsInFrameNumAllowed = allowsFrameNumberGaps
     sps.pictureOrderCountType = allowsNonReferenceFrames ? 0 : 2
@@ -145,6 +174,17 @@ extension EncoderConfiguration {
     if transform8x8 { pps.high = .init(transform8x8: true) }
     pps.constrainedIntraPrediction = intraRefreshPeriod > 0
     return (sps, pps)
+  }
+}
+
+extension EncoderConfiguration {
+  /// Why no level is high enough.
+  fileprivate static func refusal(of demands: H264StreamDemands) -> String {
+    guard let highest = H264Level.all.last, highest.violation(by: demands) == .frameSize else {
+      return "No level of H.264 allows this size, rate and number of references."
+    }
+    return "Level 6.2, the highest, allows pictures of \(highest.frameSize) macroblocks, \(highest.largestSide) a side; "
+      + "this one has \(demands.widthInMbs)x\(demands.heightInMbs)."
   }
 }
 

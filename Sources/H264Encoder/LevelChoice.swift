@@ -7,6 +7,9 @@ extension EncoderConfiguration {
   /// Width times height of the largest pictures that a level allows (MaxFS), in luma samples.
   public static var largestArea: Int { (H264Level.all.last?.frameSize ?? 0) * 256 }
 
+  /// The longest side of a picture that a level allows, in luma samples.
+  public static let largestSide = (H264Level.all.last?.largestSide ?? 0) * 16
+
   /// Most references that fit the level that is set, or the lowest that the stream needs with one; nil if
   /// there is no such level, or the size is none.
   public var largestReferenceCount: Int? {

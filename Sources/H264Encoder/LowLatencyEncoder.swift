@@ -141,6 +141,7 @@ public final class LowLatencyEncoder {
     fixed.level = (sps.level?.number).map(Int.init)
     fixed.raisesLevel = false
     _ = try fixed.makeParameterSets()
+    try new.checkRates(against: sps.level)
     configuration = new
     coder.configuration = new
     rateControl.reconfigure(new)

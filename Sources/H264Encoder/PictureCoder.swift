@@ -506,8 +506,8 @@ extension PictureCoder {
   func squaredError(_ source: SourcePicture, _ picture: PicturePlanes) -> (
     luma: Double, cb: Double, cr: Double
   ) {
-    let width = geometry.width
-    let height = geometry.height
+    let width = configuration.shownWidth
+    let height = configuration.shownHeight
     var luma: UInt64 = 0
     for y in 0..<height {
       luma += kernels.pointee.ssdRow(

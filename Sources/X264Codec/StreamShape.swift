@@ -12,13 +12,14 @@
     /// Reference frames that the level allows, if it is fixed.
     let mostReferences: Int?
 
+    /// Of the pictures that libx264 takes.
+    static let sides = 1...16384
+
     init(_ c: VideoEncoderConfiguration) throws(CodecError) {
       guard c.codec == .h264 else { throw .unsupported("libx264 codes H.264") }
-      guard c.width >= 16, c.height >= 16, c.width <= 16384, c.height <= 16384 else {
-        throw .invalidConfiguration("size \(c.width)x\(c.height) is not within 16x16 and 16384x16384")
-      }
-      guard c.width % 2 == 0, c.height % 2 == 0 else {
-        throw .invalidConfiguration("size \(c.width)x\(c.height) is odd; 4:2:0 needs even sizes")
+      guard Self.sides.contains(c.width), Self.sides.contains(c.height) else {
+        throw .invalidConfiguration(
+          "size \(c.width)x\(c.height) is not within 1x1 and \(Self.sides.upperBound)x\(Self.sides.upperBound)")
       }
       let hasCABAC: Bool
       switch c.profile {
@@ -59,6 +60,28 @@
       guard (0...16).contains(c.referenceFrameCount) else {
         throw .invalidConfiguration("H.264 allows 16 reference frames")
       }
+    }
+
+    /// What is coded of pictures of a size: a macroblock at least.
+    static func codedSize(_ c: VideoEncoderConfiguration) -> CodedPictureSize {
+      CodedPictureSize(width: c.width, height: c.height, least: 16)
+    }
+
+    /// The lowest level from one on that allows the rate of a stream.
+    /// - Parameter least: What the size, the frame rate and the references ask for.
+    /// - Returns: the highest level for a rate that none allows.
+    static func level(of c: VideoEncoderConfiguration, atLeast least: H264Level?) -> H264Level? {
+      guard let least, let rate = c.rate.sustainedRate else { return least }
+      let profile: H264Profile =
+        switch c.profile {
+        case .h264High, .h264ConstrainedHigh: .high
+        case .h264Baseline, .h264ConstrainedBaseline: .constrainedBaseline
+        default: .main
+        }
+      guard least.vclBitRate(profile: profile) < rate else { return least }
+      let higher = H264Level.all.drop { $0 != least }
+      // Level 1b is told in a way of its own, and 1.1 allows more.
+      return higher.first { $0.number != 9 && $0.vclBitRate(profile: profile) >= rate } ?? higher.last
     }
 
     /// The profile's number and constraint flags where libx264 writes others.

@@ -21,7 +21,7 @@ public enum X264Codec {
         .effort,
       ]
       // 4:2:0 pairs samples both ways.
-      (description.sizes.widthMultiple, description.sizes.heightMultiple) = (2, 2)
+      description.sizes = PictureSizes(widths: StreamShape.sides, heights: StreamShape.sides)
       description.performanceRating = 60
       description.qualityRating = 90
       return description

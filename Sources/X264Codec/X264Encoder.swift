@@ -12,6 +12,7 @@
   final class X264Encoder: VideoEncoder {
     private var configuration: VideoEncoderConfiguration
     private var stream: X264Stream?
+    private let padding: PicturePadding
     /// A changed configuration that libx264 can take only from the start.
     private var needsNewStream = false
     private var lastInput: Int64?
@@ -26,6 +27,7 @@
 
     init(_ configuration: VideoEncoderConfiguration) throws(CodecError) {
       self.configuration = configuration
+      padding = PicturePadding(StreamShape.codedSize(configuration))
       lastDuration = Int64(clamping: Double(configuration.timescale) / (configuration.frameRate ?? 30))
       // Opened at once, so that a configuration that cannot work is an error here.
       stream = try X264Stream(configuration)
@@ -37,9 +39,7 @@
     func encode(
       _ picture: InputPicture, request: FrameRequest, output: (consuming CompressedFrame) -> Void
     ) throws(CodecError) {
-      guard picture.width == configuration.width, picture.height == configuration.height else {
-        throw .invalidConfiguration("a picture of another size")
-      }
+      let picture = try padding.pad(picture, of: configuration)
       if !request.acknowledgedTokens.isEmpty || request.forcesLongTermRefresh {
         throw .unsupported("libx264 has no long-term references")
       }

@@ -51,8 +51,11 @@
       keepDeterministic(width: c.width)
 
       let shape = try StreamShape(c)
-      param.i_width = Int32(c.width)
-      param.i_height = Int32(c.height)
+      let size = StreamShape.codedSize(c)
+      param.i_width = Int32(size.width)
+      param.i_height = Int32(size.height)
+      param.crop_rect.i_right = Int32(size.width - size.visibleWidth)
+      param.crop_rect.i_bottom = Int32(size.height - size.visibleHeight)
       param.i_csp = c.format == .i420VideoRange || c.format == .i420FullRange ? X264_CSP_I420 : X264_CSP_NV12
       param.i_bitdepth = 8
       param.i_threads = Int32(c.threads)

@@ -13,6 +13,8 @@
     private var follower: X264RateFollower
     private var controller: RateFactorController?
     private var parameterSets: ParameterSets?
+    /// That the parameter sets say.
+    private var level: H264Level?
     /// Time stamps as the caller knows them, by those that libx264 was given.
     private var callerTimes: [Int64: Int64] = [:]
     let reorderingDepth: Int
@@ -61,6 +63,8 @@
     func follow(_ new: VideoEncoderConfiguration, from old: VideoEncoderConfiguration) throws(CodecError)
       -> Bool
     {
+      // The level is in the parameter sets already.
+      if new.level == nil, StreamShape.level(of: new, atLeast: level) != level { return false }
       if controller != nil {
         guard followWithController(new, from: old) else { return false }
       } else {
@@ -204,7 +208,9 @@
       for nal in UnsafeBufferPointer(start: nals, count: Int(count)) where nal.i_payload > 4 {
         let unit = [UInt8](UnsafeBufferPointer(start: nal.p_payload + 4, count: Int(nal.i_payload) - 4))
         if nal.i_type == Int32(NAL_SPS.rawValue) {
-          sets.sps.append(try Self.edited(unit, c))
+          let set = try Self.edited(unit, c)
+          level = set.level
+          sets.sps.append(set.nalUnit)
         } else if nal.i_type == Int32(NAL_PPS.rawValue) {
           sets.pps.append(unit)
         }
@@ -213,8 +219,10 @@
       return sets
     }
 
-    /// Changes what libx264 cannot be told: the profile's number and its flags, and the tick.
-    private static func edited(_ unit: [UInt8], _ c: VideoEncoderConfiguration) throws(CodecError) -> [UInt8]
+    /// Changes what libx264 cannot be told: the profile's number and its flags, the tick, and a level for a rate that it
+    /// does not know of.
+    private static func edited(_ unit: [UInt8], _ c: VideoEncoderConfiguration) throws(CodecError)
+      -> H264SequenceParameterSet
     {
       guard var set = try? H264SequenceParameterSet(nalUnit: unit) else {
         throw .malfunction("libx264's sequence parameter set cannot be read")
@@ -225,11 +233,15 @@
         set.vui?.timing?.ticks = VideoTicks(
           unitsInTick: Int(rate.denominator), timeScale: Int(rate.numerator) * 2)
       }
+      if c.level == nil, let level = StreamShape.level(of: c, atLeast: set.level), level != set.level {
+        set.levelIDC = Int(level.number)
+        set.constraintFlags &= ~0x10
+      }
       if let new = StreamShape.signalling(of: c.profile, written: UInt8(set.constraintFlags)) {
         set.profileIDC = Int(new.profile)
         set.constraintFlags = Int(new.flags)
       }
-      return set.nalUnit
+      return set
     }
   }
 #endif

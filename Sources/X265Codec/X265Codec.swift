@@ -27,8 +27,7 @@ public enum X265Codec {
         .constantRate, .variableRate, .frameReordering, .openGOP, .frameDelayLimit, .lookAhead, .multiPass,
         .expectedDuration,
       ])
-      // 4:2:0 pairs samples both ways.
-      let sizes = PictureSizes(widthMultiple: 2, heightMultiple: 2)
+      let sizes = PictureSizes(widths: X265Parameters.sides, heights: X265Parameters.sides)
       usual.sizes = sizes
       usual.performanceRating = 30
       usual.qualityRating = 95

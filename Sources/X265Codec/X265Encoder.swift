@@ -7,6 +7,7 @@
   final class X265Encoder: VideoEncoder {
     private var configuration: VideoEncoderConfiguration
     private var stream: X265Stream?
+    private let padding: PicturePadding
     private var needsNewStream = false
     private var pace: FramePace
     private var lastInput: Int64?
@@ -22,6 +23,7 @@
       self.holdsNothing = holdsNothing
       let configuration = Self.own(asked, holdsNothing)
       self.configuration = configuration
+      padding = PicturePadding(X265Parameters.codedSize(configuration))
       let opened = try X265Stream(configuration, frameRate: configuration.frameRate ?? 30)
       stream = opened
       reorderingDepth = opened.reorderingDepth
@@ -43,9 +45,7 @@
     func encode(
       _ picture: InputPicture, request: FrameRequest, output: (consuming CompressedFrame) -> Void
     ) throws(CodecError) {
-      guard picture.width == configuration.width, picture.height == configuration.height else {
-        throw .invalidConfiguration("a picture of another size")
-      }
+      let picture = try padding.pad(picture, of: configuration)
       if !request.acknowledgedTokens.isEmpty || request.forcesLongTermRefresh {
         throw .unsupported("libx265 has no long-term references")
       }

@@ -40,8 +40,9 @@
         throw .malfunction("libx265 knows no such preset")
       }
       param.pointee.logLevel = X265_LOG_NONE
-      param.pointee.sourceWidth = Int32(c.width)
-      param.pointee.sourceHeight = Int32(c.height)
+      let size = Self.codedSize(c)
+      param.pointee.sourceWidth = Int32(size.width)
+      param.pointee.sourceHeight = Int32(size.height)
       param.pointee.internalCsp = X265_CSP_I420
       param.pointee.bRepeatHeaders = 0
       param.pointee.bAnnexB = 0
@@ -68,16 +69,23 @@
       }
     }
 
+    /// Of the pictures that libx265 takes.
+    static let sides = 1...16384
+
+    /// What is coded of pictures of a size: two coding tree units of the smallest size each way at least.
+    static func codedSize(_ c: VideoEncoderConfiguration) -> CodedPictureSize {
+      CodedPictureSize(width: c.width, height: c.height, least: 32)
+    }
+
     private func check(_ c: VideoEncoderConfiguration) throws(CodecError) {
       guard c.codec == .hevc else { throw .unsupported("libx265 codes HEVC") }
       guard c.profile == .hevcMain || c.profile == .hevcMain10 else {
         throw .unsupported("a profile that is not HEVC's")
       }
-      guard c.width >= 32, c.height >= 32, c.width <= 16384, c.height <= 16384 else {
-        throw .invalidConfiguration("size \(c.width)x\(c.height) is not within 32x32 and 16384x16384")
-      }
-      guard c.width % 2 == 0, c.height % 2 == 0 else {
-        throw .invalidConfiguration("size \(c.width)x\(c.height) is odd; 4:2:0 needs even sizes")
+      let sides = Self.sides
+      guard sides.contains(c.width), sides.contains(c.height) else {
+        throw .invalidConfiguration(
+          "size \(c.width)x\(c.height) is not within 1x1 and \(sides.upperBound)x\(sides.upperBound)")
       }
       guard c.entropyMode != .cavlc else { throw .unsupported("HEVC has no CAVLC") }
       guard c.maxSliceBytes == 0 else { throw .unsupported("libx265 cannot limit slices in bytes") }
@@ -97,7 +105,7 @@
     private func setStructure(_ c: VideoEncoderConfiguration) {
       if let level = c.level { param.pointee.levelIdc = Int32(level) }
       // Small pictures need small coding tree units.
-      while param.pointee.maxCUSize > 16, param.pointee.maxCUSize > UInt32(min(c.width, c.height)) {
+      while param.pointee.maxCUSize > 16, param.pointee.maxCUSize > UInt32(min(param.pointee.sourceWidth, param.pointee.sourceHeight)) {
         param.pointee.maxCUSize /= 2
       }
       let interval = c.keyFrameInterval

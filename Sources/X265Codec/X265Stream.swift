@@ -61,7 +61,7 @@
           capacity: configuration.rate.bufferModel?.size ?? bits / 2,
           initialFullness: parameters.buffer?.initialFullness ?? 0.9)
       }
-      parameterSets = try readParameterSets()
+      parameterSets = try readParameterSets(configuration)
     }
 
     deinit {
@@ -177,7 +177,7 @@
       )
     }
 
-    private func readParameterSets() throws(CodecError) -> ParameterSets {
+    private func readParameterSets(_ configuration: VideoEncoderConfiguration) throws(CodecError) -> ParameterSets {
       var nals: UnsafeMutablePointer<x265_nal>?
       var count: UInt32 = 0
       guard api.pointee.encoder_headers(handle, &nals, &count) >= 0, let nals else {
@@ -196,6 +196,7 @@
       guard !sets.vps.isEmpty, !sets.sps.isEmpty, !sets.pps.isEmpty else {
         throw .malfunction("libx265 gives no headers")
       }
+      try StreamHeaders.edit(&sets, configuration)
       return sets
     }
   }

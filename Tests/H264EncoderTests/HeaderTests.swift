@@ -290,7 +290,11 @@ private struct StreamBuilder {
     #expect(level.violation(by: demands(80, 45, 30, 17_000_000)) == .bitRate)
     #expect(level.violation(by: demands(80, 45, 30, 0, 6)) == .decodedPictureBuffer)
     #expect(level.dpbFrames(widthInMbs: 80, heightInMbs: 45) == 5)
-    #expect(level.nalBitRate(profile: .main) == 16_800_000)
-    #expect(level.nalBitRate(profile: .high) == 21_000_000)
+    // Table A-2: cpbBrVclFactor is 1000, in the High profiles 1250.
+    #expect(level.vclBitRate(profile: .main) == 14_000_000)
+    #expect(level.vclBitRate(profile: .high) == 17_500_000)
+    // Next to all bits are in VCL NAL units.
+    #expect(H264Level.lowest(for: demands(80, 45, 30, 14_000_001))?.number == 32)
+    #expect(H264Level.all.last?.largestSide == 1055)
   }
 }

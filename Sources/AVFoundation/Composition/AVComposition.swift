@@ -18,10 +18,6 @@ open class AVComposition: AVAsset, NSCopying, NSMutableCopying, @unchecked Senda
       file: AssetFile(failure: AVError(.operationNotAllowed, reason: "A composition is no file.")))
   }
 
-  /// The options with which a composition opens assets by their URLs: none, as the parts of one are of assets that the
-  /// program has opened, each with its own.
-  open var urlAssetInitializationOptions: [String: Any] { [:] }
-
   override func loadedTracks() throws -> [AVAssetTrack] { compositionTracks }
 
   var compositionTracks: [AVMutableCompositionTrack] { compositionLock.withLock { storedTracks } }

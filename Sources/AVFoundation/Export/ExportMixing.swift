@@ -147,19 +147,3 @@ extension AVAssetTrack {
     return part.source != nil && !part.isScaled
   }
 }
-
-extension ExportPreset {
-  /// The size of the video that is made of composed pictures: within the preset's box, in whole pairs of pixels.
-  func fitted(_ size: CGSize) -> (width: Int, height: Int) {
-    let (width, height) = (max(2, Double(size.width)), max(2, Double(size.height)))
-    var scale = 1.0
-    if case .encode(_, let box?, _) = video {
-      // The box lies as the picture does.
-      let (long, short) = (Double(box.width), Double(box.height))
-      let limit = width >= height ? (long, short) : (short, long)
-      scale = min(1, limit.0 / width, limit.1 / height)
-    }
-    func even(_ side: Double) -> Int { max(2, min(16384, Int(clamping: (side * scale).rounded())) & ~1) }
-    return (even(width), even(height))
-  }
-}

@@ -159,25 +159,36 @@ struct ExportPreset: Sendable {
 
   /// The size and bit rate of the video; nil where it is not encoded.
   func videoPlan(_ track: TrackFacts) -> (width: Int, height: Int, bitRate: Int)? {
-    guard case .encode(_, let box, let bitsPerPixel) = video else { return nil }
+    guard case .encode(_, _, let bitsPerPixel) = video else { return nil }
     // As it is shown: pixels that are not square become so.
     let size = track.naturalSize
-    var width = max(2, Double(size.width))
-    var height = max(2, Double(size.height))
-    if let box {
-      // The box lies as the picture does.
-      let (long, short) = (Double(box.width), Double(box.height))
-      let limit = width >= height ? (long, short) : (short, long)
-      let scale = min(1, limit.0 / width, limit.1 / height)
-      width *= scale
-      height *= scale
-    }
-    // An encoder takes no more than this.
-    let (columns, rows) = (
-      max(2, min(16384, Int(clamping: width.rounded())) & ~1),
-      max(2, min(16384, Int(clamping: height.rounded())) & ~1)
-    )
+    let (columns, rows) = fitted(size)
     let rate = track.frameRate > 0 ? min(120, Double(track.frameRate)) : 30
     return (columns, rows, max(64_000, Int(clamping: Double(columns * rows) * rate * bitsPerPixel)))
+  }
+
+  /// The longest side that an encoder takes: that of level 6.2 for H.264, libx265's for HEVC.
+  private static func largestSide(_ codec: AVVideoCodecType) -> Int { codec == .hevc ? 16384 : 16880 }
+
+  /// The size of the video for pictures of a size: theirs, also where it is odd, or one within the preset's box, in whole
+  /// pairs of pixels.
+  func fitted(_ size: CGSize) -> (width: Int, height: Int) {
+    let (width, height) = (Double(size.width), Double(size.height))
+    var scale = 1.0
+    var most = 16384
+    if case .encode(let codec, let box, _) = video {
+      most = Self.largestSide(codec)
+      if let box {
+        // The box lies as the picture does.
+        let (long, short) = (Double(box.width), Double(box.height))
+        let limit = width >= height ? (long, short) : (short, long)
+        scale = min(1, limit.0 / width, limit.1 / height)
+      }
+    }
+    func side(_ length: Double) -> Int {
+      let whole = min(most, Int(clamping: (length * scale).rounded()))
+      return scale < 1 ? max(2, whole & ~1) : max(1, whole)
+    }
+    return (side(width), side(height))
   }
 }

@@ -39,8 +39,8 @@ struct VideoEncodingSettings: @unchecked Sendable {
     case nil: throw complain("AVVideoCodecKey is missing.", "Use AVVideoCodecType.h264 or .hevc.")
     }
     func side(_ key: String) throws -> Int32 {
-      guard let number = settings[key] as? NSNumber, (1...16384).contains(number.doubleValue) else {
-        throw complain("\(key) is missing or out of range.", "Give a width and height from 1 to 16384.")
+      guard let number = settings[key] as? NSNumber, (1...65536).contains(number.doubleValue) else {
+        throw complain("\(key) is missing or out of range.", "Give a width and height from 1 to 65536.")
       }
       return number.int32Value
     }
@@ -122,10 +122,9 @@ struct VideoEncodingSettings: @unchecked Sendable {
     guard status == noErr, let made else {
       throw AVError(
         status == kVTCouldNotFindVideoEncoderErr ? .encoderNotFound : .unsupportedOutputSettings,
-        reason: width & 1 == 0 && height & 1 == 0
-          ? "The encoder cannot be made (\(status))."
-          : "No encoder takes pictures of \(width)x\(height) (\(status)): both sides must be even.",
-        advice: "Choose another codec, size or encoder specification.")
+        reason: "No encoder can be made for pictures of \(width)x\(height) (\(status)).",
+        advice: "Choose another codec, size or encoder specification. Pictures of H.264 have 139264 macroblocks of "
+          + "16x16 at most, and no more than 1055 in a row or a column (level 6.2).")
     }
     // Not every encoder knows this one, and nobody has asked for it by name.
     _ = VTSessionSetProperty(

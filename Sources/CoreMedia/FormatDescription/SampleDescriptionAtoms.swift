@@ -3,7 +3,7 @@ import CoreFoundation
 import VideoBitstream
 
 /// The extension atoms of a sample description: those that extensions of a format description say, and all others.
-enum SampleDescriptionAtoms {
+package enum SampleDescriptionAtoms {
   // MARK: - Read
 
   /// Reads atoms up to the end; zeros may follow.
@@ -170,7 +170,8 @@ enum SampleDescriptionAtoms {
     return data
   }
 
-  private static func cleanAperture(_ aperture: NSDictionary) -> Data {
+  /// The content of a `clap` box (ISO/IEC 14496-12, 12.1.4): eight numbers of 32 bits.
+  package static func cleanAperture(_ aperture: NSDictionary) -> Data {
     var data = Data()
     for (plain, rational) in apertureKeys {
       var (numerator, denominator) = (0, 1)

@@ -35,6 +35,7 @@ extension LookAheadEncoder {
     fixed.stream.level = (sps.level?.number).map(Int.init)
     fixed.stream.raisesLevel = false
     _ = try fixed.makeParameterSets()
+    try new.engineConfiguration.checkRates(against: sps.level)
     fixed = new
     fixed.fitBuffer(to: sps)
     guard timing == nil && !configuration.isJoined || fixed.buffer == configuration.buffer else {

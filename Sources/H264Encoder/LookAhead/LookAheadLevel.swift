@@ -46,12 +46,12 @@ extension LookAheadConfiguration {
   mutating func fitBuffer(to sps: H264SequenceParameterSet) {
     guard let level = sps.level, var fitting = buffer else { return }
     let profile = engineConfiguration.demands.profile
-    fitting.maximumRate = min(fitting.maximumRate, level.nalBitRate(profile: profile))
-    fitting.size = min(fitting.size, level.nalCPB(profile: profile))
+    fitting.maximumRate = min(fitting.maximumRate, level.vclBitRate(profile: profile))
+    fitting.size = min(fitting.size, level.vclCPB(profile: profile))
     if writesBufferTiming {
       // As the parameter sets can say it: in 64 bits a second, and with room for the rounding of times.
       fitting.maximumRate &= ~63
-      let most = level.nalCPB(profile: profile)
+      let most = level.vclCPB(profile: profile)
       if BufferTiming.size(of: fitting) > most {
         fitting.size = max(most - fitting.maximumRate / 90_000 - 32, 1)
       }

@@ -9,7 +9,7 @@ package struct H264Level: Equatable, Sendable {
   package let frameSize: Int
   /// MaxDpbMbs, macroblocks.
   package let dpbMacroblocks: Int
-  /// MaxBR, in units of 1000 bits/s (1200 with NAL overhead; 1.25 times that in the High profiles).
+  /// MaxBR, in units of 1000 bits/s of VCL NAL units (1250 in the High profiles).
   package let bitRate: Int
   /// MaxCPB, in the same units of bits.
   package let cpb: Int
@@ -70,18 +70,26 @@ package struct H264Level: Equatable, Sendable {
     min(dpbMacroblocks / max(widthInMbs * heightInMbs, 1), 16)
   }
 
-  /// The largest bit rate of the NAL units, bits per second (A.3.1 j and A.3.3 h).
-  package func nalBitRate(profile: H264Profile) -> Int { bitRate * profile.nalFactor }
+  /// The largest bit rate of the VCL NAL units, bits per second (A.3.1 i and A.3.3 g). That of all NAL units is a fifth
+  /// higher, but next to all bits of a stream are in VCL NAL units.
+  package func vclBitRate(profile: H264Profile) -> Int { bitRate * profile.vclFactor }
 
-  /// The largest coded picture buffer, bits.
-  package func nalCPB(profile: H264Profile) -> Int { cpb * profile.nalFactor }
+  /// The largest coded picture buffer of the VCL NAL units, bits.
+  package func vclCPB(profile: H264Profile) -> Int { cpb * profile.vclFactor }
+
+  /// The most macroblocks in a row or a column of a picture: the root of eight times MaxFS (A.3.1 f and g).
+  package var largestSide: Int {
+    var side = 0
+    while (side + 1) * (side + 1) <= 8 * frameSize { side += 1 }
+    return side
+  }
 
   /// Why a stream does not fit, if it does not.
   package func violation(by stream: H264StreamDemands) -> H264LevelViolation? {
     if !allows(widthInMbs: stream.widthInMbs, heightInMbs: stream.heightInMbs) { return .frameSize }
     if stream.macroblocksPerSecond > Double(macroblocksPerSecond) { return .macroblockRate }
-    if stream.bitRate > nalBitRate(profile: stream.profile) { return .bitRate }
-    if stream.cpb > nalCPB(profile: stream.profile) { return .codedPictureBuffer }
+    if stream.bitRate > vclBitRate(profile: stream.profile) { return .bitRate }
+    if stream.cpb > vclCPB(profile: stream.profile) { return .codedPictureBuffer }
     if stream.referenceFrames > dpbFrames(widthInMbs: stream.widthInMbs, heightInMbs: stream.heightInMbs) {
       return .decodedPictureBuffer
     }

@@ -26,8 +26,8 @@ package enum H264Profile: Hashable, Sendable {
   /// level_prefix above 15 (CAVLC) is for the High profiles only: elsewhere a level stays within
   /// -2063...2063.
   package var allowsLongLevels: Bool { allowsTransform8x8 }
-  /// cpbBrNalFactor (A.3.1, Table A-2): bits for each unit of MaxBR and MaxCPB.
-  package var nalFactor: Int { allowsTransform8x8 ? 1500 : 1200 }
+  /// cpbBrVclFactor (A.3.1, Table A-2): bits for each unit of MaxBR and MaxCPB.
+  package var vclFactor: Int { allowsTransform8x8 ? 1250 : 1000 }
 
   /// profile_idc of the profiles whose parameter sets say the chroma format, bit depths and scaling lists.
   package static let idcsWithChromaFormat: Set<Int> = [

@@ -5,7 +5,8 @@ import CoreMedia
 /// Makes sample buffers of coded frames.
 struct SampleAssembly {
   private let codec: CodecType
-  /// For the format description of a codec whose header does not say it.
+  /// Of the pictures: for the format description of a codec whose header does not say it, and to tell what of a coded
+  /// picture is none of theirs.
   private let width: Int
   private let height: Int
   /// For the format description, beside what the parameter sets say.
@@ -74,7 +75,8 @@ struct SampleAssembly {
       made = try description(atoms: [atom as NSString: Data(record) as NSData])
     case .nothing: made = try description(atoms: nil)
     }
-    if cleanAperture != nil || hdr != HDRMetadata() { made = try extended(made) }
+    let aperture = aperture(of: CMVideoFormatDescriptionGetDimensions(made))
+    if aperture != nil || hdr != HDRMetadata() { made = try extended(made, aperture) }
     header = new
     formatDescription = made
     isOutdated = false
@@ -111,13 +113,34 @@ struct SampleAssembly {
     return description
   }
 
+  /// The part of the coded pictures that is meant to be seen; nil for all of it. Of odd sizes a stream shows a sample
+  /// more at the right or at the bottom, for it crops in pairs of samples.
+  private func aperture(of coded: CMVideoDimensions) -> [String: Double]? {
+    let extra = (x: Int(coded.width) - width, y: Int(coded.height) - height)
+    guard extra != (0, 0), (0...1).contains(extra.x), (0...1).contains(extra.y) else { return cleanAperture }
+    let horizontal = kCMFormatDescriptionKey_CleanApertureHorizontalOffset as String
+    let vertical = kCMFormatDescriptionKey_CleanApertureVerticalOffset as String
+    var aperture =
+      cleanAperture
+      ?? [
+        kCMFormatDescriptionKey_CleanApertureWidth as String: Double(width),
+        kCMFormatDescriptionKey_CleanApertureHeight as String: Double(height),
+      ]
+    // Offsets count from the centre, which the sample more has moved.
+    for (key, extra) in [(horizontal, extra.x), (vertical, extra.y)] {
+      aperture[key] = (aperture[key] ?? 0) - Double(extra) / 2
+    }
+    return aperture
+  }
+
   /// With what the parameter sets do not say.
-  private func extended(_ made: CMVideoFormatDescription) throws(StatusError) -> CMVideoFormatDescription {
+  private func extended(
+    _ made: CMVideoFormatDescription, _ aperture: [String: Double]?
+  ) throws(StatusError) -> CMVideoFormatDescription {
     let extensions = NSMutableDictionary()
     for (key, value) in CMFormatDescriptionGetExtensions(made)?.entries ?? [:] { extensions[key] = value }
-    if let cleanAperture {
-      extensions[kCMFormatDescriptionExtension_CleanAperture] =
-        PropertyValue.dictionary(cleanAperture).object
+    if let aperture {
+      extensions[kCMFormatDescriptionExtension_CleanAperture] = PropertyValue.dictionary(aperture).object
     }
     if let bytes = hdr.masteringDisplay {
       extensions[kCMFormatDescriptionExtension_MasteringDisplayColorVolume] = NSData(data: Data(bytes))

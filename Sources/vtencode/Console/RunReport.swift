@@ -35,7 +35,10 @@ struct RunReport: Sendable {
       "video   \(plan.codec.name), \(plan.width)x\(plan.height), \(Wording.plural(frames, "frame")), "
         + "\(Wording.fixed(videoSeconds, 2)) s, \(Wording.plural(keyFrames, "key frame"))"
         + (dropped > 0 ? ", \(dropped) dropped" : ""),
-      (plan.quality.map { "rate    \(Wording.bitRate(bitRate)), for a quality of \(Wording.fixed($0, 2))" }
+      (plan.isStill
+        ? "rate    one picture has none; \(Wording.bytes(videoBytes)), for a quality of "
+          + Wording.fixed(plan.quality ?? 0, 2)
+        : plan.quality.map { "rate    \(Wording.bitRate(bitRate)), for a quality of \(Wording.fixed($0, 2))" }
         ?? ("rate    \(Wording.bitRate(bitRate)), target \(Wording.bitRate(Double(plan.bitRate))) "
           + "(\(sign)\(Wording.fixed(abs(deviation), 1)) %)"))
         + (passes > 1 ? ", in \(passes) passes" : "")

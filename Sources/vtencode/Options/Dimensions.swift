@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import VideoBitstream
 
 /// A picture's size in samples, written `640 360` or `640x360`.
 struct Dimensions: ExpressibleByArgument, Sendable, Equatable {
-  static let allowed = 64...8192
+  /// Sides of a picture of H.264: one pair of samples, to what level 6.2 allows.
+  static let allowed = 2...16_880
 
   var width: Int
   var height: Int
@@ -41,6 +43,28 @@ struct Dimensions: ExpressibleByArgument, Sendable, Equatable {
 }
 
 extension Dimensions {
-  /// Sizes that a movie may have of itself: small ones are encoded as they are.
-  static let encodable = 16...8192
+  /// Sides that a movie's pictures may have of themselves: those that are odd, or smaller than what is coded, are enlarged
+  /// for that, and a decoder crops them.
+  static let encodable = 1...16_880
+
+  /// What no level of H.264 allows (A.3.1: MaxFS of level 6.2), nor libx265.
+  /// - Returns: why a picture of this size cannot be encoded; nil if it can.
+  func refusal(of codec: Codec) -> String? {
+    switch codec {
+    case .avc1:
+      guard let highest = H264Level.all.last else { return nil }
+      let (columns, rows) = ((width + 15) / 16, (height + 15) / 16)
+      if width > 0, height > 0, max(width, height) <= 1 << 20,
+        highest.allows(widthInMbs: columns, heightInMbs: rows)
+      {
+        return nil
+      }
+      return "level 6.2, the highest of H.264, allows \(highest.frameSize) macroblocks of 16x16 in a picture, and at most "
+        + "\(highest.largestSide) of them in a row or a column; these take \(columns)x\(rows)"
+    case .hvc1:
+      let sides = 1...16_384
+      if sides.contains(width), sides.contains(height) { return nil }
+      return "libx265 takes \(sides.lowerBound) to \(sides.upperBound) samples each way"
+    }
+  }
 }

@@ -26,13 +26,14 @@ struct PictureFit: Sendable, Equatable {
   ///   - wish: the size asked for, as a person sees it.
   init(source: SourceShape, wish: Dimensions?, scaling choice: Scaling) {
     guard let wish else {
-      // 4:2:0 pictures have even sides: the last column or row is left out, for scaling would blur all of them.
-      width = source.width & ~1
-      height = source.height & ~1
-      if width != source.width || height != source.height {
-        scaling = kVTScalingMode_CropSourceToCleanAperture as String
+      width = source.width
+      height = source.height
+      // 4:2:0 streams have even sides: the session repeats the last column or row, for scaling would blur all of them.
+      let coded = ((width + 1) & ~1, (height + 1) & ~1)
+      if coded != (width, height) {
         notice =
-          "\(source.width)x\(source.height) has an odd side; encoded as \(width)x\(height), cut by one sample"
+          "\(width)x\(height) has an odd side, which 4:2:0 has not; coded as \(coded.0)x\(coded.1), with the last samples "
+          + "repeated, and a movie's clean aperture says \(width)x\(height)"
       }
       return
     }
@@ -74,10 +75,12 @@ extension MovieSource {
   /// - Parameter wish: the size asked for; nil for the movie's own.
   /// - Throws: a `Failure` for sizes that no encoder takes.
   func callSize(_ wish: Dimensions?) throws -> (width: Int, height: Int) {
-    let square = Int(clamping: (Double(width) * shape.pixelAspect).rounded()) & ~1
+    // A call has no clean aperture: an odd side is cut by one sample.
+    func even(_ side: Int) -> Int { max(side & ~1, 2) }
+    let square = even(Int(clamping: (Double(width) * shape.pixelAspect).rounded()))
     // A shape that no picture has is not believed.
-    let shown = Dimensions.encodable.contains(square) ? square : width & ~1
-    let size = (width: wish?.width ?? shown, height: wish?.height ?? height & ~1)
+    let shown = Dimensions.encodable.contains(square) ? square : even(width)
+    let size = (width: wish?.width ?? shown, height: wish?.height ?? even(height))
     guard Dimensions.encodable.contains(size.width), Dimensions.encodable.contains(size.height) else {
       throw Failure(
         "'\(name)' has pictures of \(size.width) by \(size.height); give a size with --dimensions")

@@ -67,8 +67,8 @@ struct PlanSettings: Codable, Sendable {
     lookAheadFrames = options.lookAheadFrames
     spatialAdaptiveQP = options.spatialAdaptiveQP?.rawValue
     savePower = options.savePower
-    if options.quality == nil { bitRate = plan.bitRate }
-    quality = options.quality
+    if plan.quality == nil { bitRate = plan.bitRate }
+    quality = plan.quality
     constantRate = options.cbr ? true : nil
     maximumRate = plan.maximumRate
     bufferDuration = plan.bufferSeconds

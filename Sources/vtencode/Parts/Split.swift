@@ -129,24 +129,26 @@ struct Planner: Sendable {
       try ComplexityPass(source: source, plan: ready, advice: advice, parent: parent).run()
     }
     var segments = SegmentCutter(
-      complexity: complexity, size: size, bitRate: options.quality == nil ? plan.bitRate : nil,
+      complexity: complexity, size: size, bitRate: plan.quality == nil ? plan.bitRate : nil,
       isConstant: plan.isConstantBitRate, buffer: plan.sharedBuffer
     ).segments()
     if plan.keepsToBuffer { try checkTimes(complexity, segments, plan) }
-    if options.bitrate != nil, options.telling.progress == .auto,
+    if options.bitrate != nil, plan.quality == nil, options.telling.progress == .auto,
       let notice = Self.notice(complexity, segments, plan)
     {
       Console.note("vtencode: \(notice)")
     }
     let usual =
-      options.quality == nil && !plan.isConstantBitRate
+      plan.quality == nil && !plan.isConstantBitRate
         && encoderMakesPasses(plan.codec.type, encoderID: plan.encoderID)
       ? PassOptions.usualOfSegments : 1
     guard let first = segments.first, let last = segments.last else {
       throw Failure("'\(source.name)' holds no picture that can be decoded")
     }
+    // Passes share out the bits of a rate.
+    let passes = plan.quality == nil ? passes ?? usual : 1
     // A segment of one pass has nothing to learn for.
-    let statistics = (passes ?? usual) > 1 ? complexity.statistics : nil
+    let statistics = passes > 1 ? complexity.statistics : nil
     if let statistics {
       for index in segments.indices {
         segments[index].statistics = FileDigest.md5(Data(statistics.part(segments[index].range).bytes))
@@ -156,7 +158,7 @@ struct Planner: Sendable {
       file: EncodingPlanFile(
         source: identity,
         settings: PlanSettings(
-          options, plan: plan, encoder: encoderID, passes: passes ?? usual, isUpright: source.turn != nil),
+          options, plan: plan, encoder: encoderID, passes: passes, isUpright: source.turn != nil),
         frames: complexity.pictures.count, seconds: (last.end.time - first.start.time).seconds,
         segments: segments),
       statistics: statistics)

@@ -11,7 +11,8 @@ extension EncodingPlan {
 
   /// - Parameter asked: passes that were asked for; nil makes as many as are needed.
   mutating func setPasses(_ asked: Int?, source: MovieSource, destination: Destination) {
-    passes = asked ?? 1
+    // Passes share out the bits of a rate.
+    passes = quality == nil ? asked ?? 1 : 1
     mayEncodeAgain = asked == nil || purpose != .transcoding
     guard asked == nil, quality == nil, !isConstantBitRate, !isPaced, destination.path != nil,
       let seconds = expectedDuration(of: source), seconds <= Self.longestOnDemand

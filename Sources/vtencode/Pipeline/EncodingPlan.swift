@@ -22,6 +22,9 @@ struct EncodingPlan: Sendable {
   var bitRate: Int
   /// In place of a bit rate, 0 to 1.
   var quality: Double?
+  /// A single picture is encoded. It is shown as long as one likes, so that bits in a second say nothing of it: it gets a
+  /// quality.
+  let isStill: Bool
   /// Bits a second that a stream may carry, over some seconds.
   let highestBitRate: Double
   var pixelFormat: PixelFormat
@@ -81,6 +84,9 @@ struct EncodingPlan: Sendable {
   /// What only the low-latency mode has.
   var conferencing: ConferencingPlan?
 
+  /// The `--quality` of a single picture where the user names none: one that is looked at for longer than a movie's.
+  static let qualityOfStills = 0.7
+
   /// Frames: a second or two. Viewers of a stream wait as long for its player's buffer, and key frames are shared out over
   /// what is seen of the next ones.
   private static func streamingLookAhead(_ frameRate: Double) -> Int {
@@ -92,14 +98,20 @@ struct EncodingPlan: Sendable {
     self.isPaced = isPaced
     codec = options.codec
     fit = PictureFit(source: source.shape, wish: options.dimensions, scaling: options.scaling)
-    guard Dimensions.encodable.contains(fit.width), Dimensions.encodable.contains(fit.height) else {
+    // What another encoder takes is its own matter.
+    if options.encoder == nil,
+      let refusal = Dimensions(width: fit.width, height: fit.height).refusal(of: codec)
+    {
       throw Failure(
-        "'\(source.name)' has pictures of \(source.width)x\(source.height), and the encoder takes "
-          + "\(Dimensions.encodable.lowerBound) to \(Dimensions.encodable.upperBound) samples each way; "
-          + "give a size with --dimensions")
+        "'\(source.name)' has pictures of \(source.width)x\(source.height), to be encoded as \(fit.width)x\(fit.height): "
+          + "\(refusal); give a size with --dimensions")
     }
     frameRate = source.frameRate
     quality = options.quality
+    isStill =
+      (source.isSinglePicture || options.frames == 1) && purpose != .conferencing && !options.cbr
+      && !options.bufferTiming
+    if isStill, quality == nil { quality = Self.qualityOfStills }
     bitRate =
       options.bitrate?.bitsPerSecond
       ?? BitRate.suggested(fit: fit, source: source, codec: codec).bitsPerSecond
@@ -149,6 +161,11 @@ struct EncodingPlan: Sendable {
           ? "the movie is interlaced; its fields become whole pictures. --deinterlace field keeps each moment, "
             + "--no-deinterlace its lines"
           : "the movie is interlaced; each field becomes a picture")
+    }
+    if isStill, options.bitrate != nil {
+      notices.append(
+        "one picture has no bit rate, so --bitrate says nothing of it; it is coded for a quality of "
+          + "\(Wording.fixed(Self.qualityOfStills, 2)). --quality sets another one")
     }
     try checkBufferTiming()
   }

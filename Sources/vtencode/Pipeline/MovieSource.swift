@@ -31,6 +31,8 @@ struct MovieSource: Sendable {
   let format: CMFormatDescription
   /// Frames a second given for a raw stream, which has no times of its own.
   let streamFrameRate: Double?
+  /// There is one picture in it, whatever it says of its length.
+  let isSinglePicture: Bool
 
   /// - Parameter streamFrameRate: frames a second, for a raw stream alone.
   static func open(_ path: String, streamFrameRate: Double?) async throws -> MovieSource {
@@ -98,7 +100,24 @@ struct MovieSource: Sendable {
       width: width, height: height,
       frameRate: frameRate, dataRate: dataRate.isFinite ? Double(dataRate) : 0, duration: range.duration,
       timescale: timescale, transform: transform,
-      format: format, streamFrameRate: streamFrameRate)
+      format: format, streamFrameRate: streamFrameRate,
+      isSinglePicture: try await onThread("pictures") { holdsOnePicture(video, of: asset) })
+  }
+
+  /// Whether a track has one picture alone: reads the first two that are stored, and decodes none.
+  private static func holdsOnePicture(_ track: AVAssetTrack, of asset: AVAsset) -> Bool {
+    guard let reader = try? AVAssetReader(asset: asset) else { return false }
+    let output = AVAssetReaderTrackOutput(track: track, outputSettings: nil)
+    guard reader.canAdd(output) else { return false }
+    reader.add(output)
+    guard reader.startReading() else { return false }
+    defer { reader.cancelReading() }
+    var count = 0
+    while count < 2, let sample = output.copyNextSampleBuffer() {
+      // There are markers without data.
+      if CMSampleBufferGetNumSamples(sample) > 0 { count += CMSampleBufferGetNumSamples(sample) }
+    }
+    return count == 1 && reader.status == .completed
   }
 
   /// The size of the pictures that the reader gives, where they are cropped to their clean aperture: on whole

@@ -2,7 +2,7 @@
 import VideoToolbox
 
 /// Brings decoded pictures to the encoded size, shape and colours where the session's own scaling would not do: it keeps
-/// the picture's shape, crops exactly, and maps the tones of high dynamic range.
+/// the picture's shape, and maps the tones of high dynamic range.
 ///
 /// Used by one thread. Nothing is done, and nothing copied, for a picture that is right as it is.
 final class PictureAdapter {
@@ -26,17 +26,6 @@ final class PictureAdapter {
       mapsTones || isOtherSize || fit.scaling == kVTScalingMode_Letterbox as String && !fit.keepsPixelAspect
     else {
       return image
-    }
-    if fit.scaling == kVTScalingMode_CropSourceToCleanAperture as String {
-      // Origin at the upper left: what is left out is the last column or row. Offsets count between centres.
-      let width = Double(fit.width)
-      let height = Double(fit.height)
-      let aperture: [CFString: Any] = [
-        kCVImageBufferCleanApertureWidthKey: width, kCVImageBufferCleanApertureHeightKey: height,
-        kCVImageBufferCleanApertureHorizontalOffsetKey: (width - Double(CVPixelBufferGetWidth(image))) / 2,
-        kCVImageBufferCleanApertureVerticalOffsetKey: (height - Double(CVPixelBufferGetHeight(image))) / 2,
-      ]
-      CVBufferSetAttachment(image, kCVImageBufferCleanApertureKey, aperture as CFDictionary, .shouldPropagate)
     }
     let session = try session ?? makeSession()
     self.session = session

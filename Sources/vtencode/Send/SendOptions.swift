@@ -95,7 +95,9 @@ struct SendOptions: ParsableArguments {
     if source.hasPrefix(TestPictures.Format.scheme), TestPictures.Format(source) == nil {
       throw ValidationError("'\(source)' is no test picture; write test:, test:1280x720 or test:640x360@25.")
     }
-    if let reason = TestPictures.Format(source)?.size.refusal {
+    if let format = TestPictures.Format(source),
+      let reason = TestPictures.Format.refusal(of: dimensions ?? format.size)
+    {
       throw ValidationError("'\(source)' is not possible: \(reason).")
     }
     if DeviceFormat.isDevice(source), DeviceFormat(source) == nil {

@@ -11,6 +11,17 @@ final class TestPictures: CallPictures {
     var size = Dimensions(width: 1280, height: 720)
     var frameRate = 30.0
 
+    /// Sides that the clock can be drawn on.
+    static let sides = 64...8192
+
+    /// Why pictures of a size are not possible; nil if they are.
+    static func refusal(of size: Dimensions) -> String? {
+      guard sides.contains(size.width), sides.contains(size.height) else {
+        return "width and height go from \(sides.lowerBound) to \(sides.upperBound)"
+      }
+      return size.refusal
+    }
+
     init?(_ text: String) {
       guard text.hasPrefix(Self.scheme) else { return nil }
       let parts = text.dropFirst(Self.scheme.count).split(separator: "@", omittingEmptySubsequences: false)

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#if X265
+  import CodecInterface
+  import VideoBitstream
+
+  /// What libx265 cannot be told, and the parameter sets say all the same.
+  enum StreamHeaders {
+    /// Changes the conformance window of pictures that were enlarged, and the level of a rate that libx265 does not look at
+    /// (it knows that of a buffer alone). Sets that need no change stay as libx265 wrote them.
+    static func edit(_ sets: inout ParameterSets, _ c: VideoEncoderConfiguration) throws(CodecError) {
+      let size = X265Parameters.codedSize(c)
+      for index in sets.sps.indices {
+        guard var set = try? HEVCSequenceParameterSet(nalUnit: sets.sps[index]) else {
+          throw .malfunction("libx265's sequence parameter set cannot be read")
+        }
+        var isChanged = false
+        if size.isCropped {
+          var window = set.conformanceWindow ?? CropOffsets()
+          window.right += (size.width - size.visibleWidth) / set.chromaUnit.x
+          window.bottom += (size.height - size.visibleHeight) / set.chromaUnit.y
+          set.conformanceWindow = window
+          isChanged = true
+        }
+        // From level 5 on coding tree blocks have 32 samples at least.
+        if raise(&set.profileTierLevel, c, largest: set.log2CodingTreeBlock < 5 ? 41 : .max) {
+          isChanged = true
+          for index in sets.vps.indices {
+            guard var video = try? HEVCVideoParameterSet(nalUnit: sets.vps[index]) else {
+              throw .malfunction("libx265's video parameter set cannot be read")
+            }
+            video.profileTierLevel = set.profileTierLevel
+            sets.vps[index] = video.nalUnit
+          }
+        }
+        if isChanged { sets.sps[index] = set.nalUnit }
+      }
+    }
+
+    /// Raises the level to the lowest that allows the rate in its tier, in the high tier if none does.
+    /// - Parameter largest: The number of the highest level that the pictures allow.
+    /// - Returns: whether it was too low.
+    private static func raise(
+      _ told: inout HEVCProfileTierLevel, _ c: VideoEncoderConfiguration, largest: Int
+    ) -> Bool {
+      guard c.level == nil, let rate = c.rate.sustainedRate else { return false }
+      func allows(_ level: HEVCLevel, highTier: Bool) -> Bool {
+        ((highTier ? level.high : nil) ?? level.main).bitRate * 1000 >= rate
+      }
+      let number = told.levelIDC / 3
+      guard let present = HEVCLevel.numbered(number), !allows(present, highTier: told.profile.isHighTier) else {
+        return false
+      }
+      let higher = HEVCLevel.all.filter { $0.number > number && $0.number <= largest }
+      for highTier in told.profile.isHighTier ? [true] : [false, true] {
+        guard let level = higher.first(where: { allows($0, highTier: highTier) }) else { continue }
+        told.levelIDC = level.number * 3
+        told.profile.isHighTier = highTier && level.high != nil
+        return true
+      }
+      return false
+    }
+  }
+#endif
