@@ -13,7 +13,8 @@ extension EncoderConfiguration {
         + "\(EncoderConfiguration.largestSide).")
     try require(
       Self.isVisible(shownWidth, of: width) && Self.isVisible(shownHeight, of: height),
-      "What is shown of a picture, \(shownWidth)x\(shownHeight), must be even and reach into its last macroblocks.")
+      "What is shown of a picture, \(shownWidth)x\(shownHeight), must be even and reach into its last macroblocks."
+    )
     try require(
       frameRate.isFinite && (0.01...1000).contains(frameRate),
       "A frame rate of \(frameRate) is not in 0.01...1000.")
@@ -183,7 +184,8 @@ extension EncoderConfiguration {
     guard let highest = H264Level.all.last, highest.violation(by: demands) == .frameSize else {
       return "No level of H.264 allows this size, rate and number of references."
     }
-    return "Level 6.2, the highest, allows pictures of \(highest.frameSize) macroblocks, \(highest.largestSide) a side; "
+    return
+      "Level 6.2, the highest, allows pictures of \(highest.frameSize) macroblocks, \(highest.largestSide) a side; "
       + "this one has \(demands.widthInMbs)x\(demands.heightInMbs)."
   }
 }

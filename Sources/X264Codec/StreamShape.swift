@@ -19,7 +19,8 @@
       guard c.codec == .h264 else { throw .unsupported("libx264 codes H.264") }
       guard Self.sides.contains(c.width), Self.sides.contains(c.height) else {
         throw .invalidConfiguration(
-          "size \(c.width)x\(c.height) is not within 1x1 and \(Self.sides.upperBound)x\(Self.sides.upperBound)")
+          "size \(c.width)x\(c.height) is not within 1x1 and \(Self.sides.upperBound)x\(Self.sides.upperBound)"
+        )
       }
       let hasCABAC: Bool
       switch c.profile {

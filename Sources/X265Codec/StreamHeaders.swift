@@ -47,7 +47,8 @@
         ((highTier ? level.high : nil) ?? level.main).bitRate * 1000 >= rate
       }
       let number = told.levelIDC / 3
-      guard let present = HEVCLevel.numbered(number), !allows(present, highTier: told.profile.isHighTier) else {
+      guard let present = HEVCLevel.numbered(number), !allows(present, highTier: told.profile.isHighTier)
+      else {
         return false
       }
       let higher = HEVCLevel.all.filter { $0.number > number && $0.number <= largest }

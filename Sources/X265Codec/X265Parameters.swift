@@ -64,6 +64,9 @@
       setRate(c.rate, expectedDuration: c.expectedDuration, carried: carried)
       setHDR(c.hdr)
       if let pass = c.pass { setPass(pass) }
+      // Its quantiser tree writes behind its memory where a row has fewer than four blocks of 16x16 (libx265 3.5; valgrind
+      // shows it with any program).
+      if size.width <= 48 { param.pointee.rc.cuTree = 0 }
       guard api.pointee.param_apply_profile(param, c.profile == .hevcMain10 ? "main10" : "main") == 0 else {
         throw .invalidConfiguration("libx265 cannot code this in the profile")
       }
@@ -105,7 +108,9 @@
     private func setStructure(_ c: VideoEncoderConfiguration) {
       if let level = c.level { param.pointee.levelIdc = Int32(level) }
       // Small pictures need small coding tree units.
-      while param.pointee.maxCUSize > 16, param.pointee.maxCUSize > UInt32(min(param.pointee.sourceWidth, param.pointee.sourceHeight)) {
+      while param.pointee.maxCUSize > 16,
+        param.pointee.maxCUSize > UInt32(min(param.pointee.sourceWidth, param.pointee.sourceHeight))
+      {
         param.pointee.maxCUSize /= 2
       }
       let interval = c.keyFrameInterval

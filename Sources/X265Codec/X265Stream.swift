@@ -177,7 +177,9 @@
       )
     }
 
-    private func readParameterSets(_ configuration: VideoEncoderConfiguration) throws(CodecError) -> ParameterSets {
+    private func readParameterSets(_ configuration: VideoEncoderConfiguration) throws(CodecError)
+      -> ParameterSets
+    {
       var nals: UnsafeMutablePointer<x265_nal>?
       var count: UInt32 = 0
       guard api.pointee.encoder_headers(handle, &nals, &count) >= 0, let nals else {

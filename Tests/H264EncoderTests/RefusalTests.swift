@@ -32,9 +32,13 @@ import Testing
       for value in values { list.append(Wrong(word: word) { set(&$0, value) }) }
     }
     let far: [Int] = [Int.max, Int.min]
-    let sizes: [Int] = [0, -16, 14, 17, 16386] + far
+    let sizes: [Int] = [0, -16, 14, 17, 16882] + far
     add("even", sizes) { $0.width = $1 }
     add("even", sizes) { $0.height = $1 }
+    // A row of two macroblocks.
+    let shown: [Int] = [0, -2, 16, 19, 34] + far
+    add("shown", shown) { ($0.width, $0.visibleWidth) = (32, $1) }
+    add("shown", shown) { ($0.height, $0.visibleHeight) = (32, $1) }
     let rates: [Double] = [0, -30, .nan, .infinity, 1000.5, 0.001, .leastNonzeroMagnitude]
     add("frame rate", rates) { $0.frameRate = $1 }
     let qps: [Int] = [-1, 52] + far

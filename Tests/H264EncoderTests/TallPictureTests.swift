@@ -47,7 +47,7 @@ import Testing
 
   @Test("Text scrolled by thousands of rows, columns of it against one another", arguments: [4200, 7000])
   func scroll(_ rows: Int) throws {
-    let (width, height) = (128, 16384)
+    let (width, height) = (128, 16880)
     var c = EncoderConfiguration(width: width, height: height)
     c.speed = 3
     let encoder = try LowLatencyEncoder(configuration: c)
@@ -66,7 +66,7 @@ import Testing
 
   @Test("Pieces of a wide picture that moved farther and farther: components stay within 2048 samples")
   func wide() throws {
-    let (width, height) = (16384, 64)
+    let (width, height) = (16880, 64)
     var c = EncoderConfiguration(width: width, height: height)
     c.speed = 3
     c.rateControl = .constantQP(20)

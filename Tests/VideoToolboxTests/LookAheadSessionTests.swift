@@ -317,18 +317,6 @@ import VideoToolbox
     #expect(VTCompressionSessionPrepareToEncodeFrames(session) == kVTParameterErr)
   }
 
-  @Test("Sizes that are odd have no encoder", arguments: [kCMVideoCodecType_H264, kCMVideoCodecType_HEVC])
-  func oddSizes(_ codec: CMVideoCodecType) {
-    for (width, height) in [(375, 667), (641, 360), (640, 361)] as [(Int32, Int32)] {
-      var session: VTCompressionSession?
-      let status = VTCompressionSessionCreate(
-        allocator: nil, width: width, height: height, codecType: codec, encoderSpecification: nil,
-        imageBufferAttributes: nil, compressedDataAllocator: nil, outputCallback: nil, refcon: nil,
-        compressionSessionOut: &session)
-      #expect(status == kVTCouldNotFindVideoEncoderErr && session == nil)
-    }
-  }
-
   @Test("Pictures beyond every level are another encoder's, or nobody's")
   func beyondAllLevels() throws {
     do {

@@ -132,8 +132,9 @@ import Testing
     #expect(!run.complaints.contains("black bars"), "\(run.complaints)")
   }
 
-  /// An odd side loses one sample, and the rest is not touched: at a high rate it is all but the source's picture.
-  @Test func oddSidesAreCutAndNotScaled() throws {
+  /// Of an odd side the last sample is repeated, and the rest is not touched: at a high rate it is all but the source's
+  /// picture.
+  @Test(arguments: ["avc1", "hvc1"]) func oddSidesAreFilledUpAndNotScaled(_ codec: String) throws {
     let folder = try Folder()
     let source = try make(
       "odd.mkv", in: folder, size: "322x180",
@@ -141,15 +142,26 @@ import Testing
         "-map", "0:v", "-vf", "format=yuv444p,crop=321:179:0:0:exact=1", "-c:v", "ffv1", "-pix_fmt",
         "yuv444p",
       ])
-    let run = try encode(source, "--bitrate", "8M", "--out", "out.mp4", in: folder)
-    #expect(run.complaints.contains("321x179 has an odd side; encoded as 320x178"), "\(run.complaints)")
+    let run = try encode(
+      source, "--codec", codec, "--bitrate", "8M", "--psnr", "--out", "out.mp4", in: folder)
+    #expect(run.complaints.contains("321x179 has an odd side"), "\(run.complaints)")
+    #expect(run.complaints.contains("coded as 322x180"), "\(run.complaints)")
+    #expect(run.text.contains("321x179,"), "\(run.text)")
     let compared = try CommandLine.shell(
-      "ffmpeg -nostdin -i out.mp4 -i odd.mkv -lavfi '[1:v]crop=320:178:0:0:exact=1,format=yuv420p[a];[0:v][a]psnr' "
+      "ffmpeg -nostdin -i out.mp4 -i odd.mkv -lavfi "
+        + "'[0:v]crop=321:179:0:0:exact=1[a];[1:v]format=yuv420p[b];[a][b]psnr' "
         + "-f null - 2>&1 | grep -o 'PSNR y:[0-9.]*'", in: folder)
     let decibels =
       Double(compared.text.drop { $0 != ":" }.dropFirst().trimmingCharacters(in: .whitespacesAndNewlines))
       ?? 0
     #expect(decibels > 38, "\(compared.text)")
+    // The clean aperture: 321/1 by 179/1, whose centre lies half a sample before that of the coded picture.
+    let file = try Data(contentsOf: URL(fileURLWithPath: folder.path("out.mp4")))
+    let box = try #require(file.range(of: Data("clap".utf8)))
+    let numbers = (0..<8).map { n in
+      file[(box.upperBound + 4 * n)..<(box.upperBound + 4 * n + 4)].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+    }
+    #expect(numbers.map { Int32(bitPattern: $0) } == [321, 1, 179, 1, -1, 2, -1, 2])
   }
 
   // MARK: Colours

@@ -162,7 +162,9 @@ struct ExportPreset: Sendable {
     guard case .encode(_, _, let bitsPerPixel) = video else { return nil }
     // As it is shown: pixels that are not square become so.
     let size = track.naturalSize
-    let (columns, rows) = fitted(size)
+    let stored = track.stream.codec.pointer.pointee
+    let isSquare = Int32(clamping: Double(size.width)) == stored.width
+    let (columns, rows) = fitted(size, isScaled: !isSquare)
     let rate = track.frameRate > 0 ? min(120, Double(track.frameRate)) : 30
     return (columns, rows, max(64_000, Int(clamping: Double(columns * rows) * rate * bitsPerPixel)))
   }
@@ -170,9 +172,10 @@ struct ExportPreset: Sendable {
   /// The longest side that an encoder takes: that of level 6.2 for H.264, libx265's for HEVC.
   private static func largestSide(_ codec: AVVideoCodecType) -> Int { codec == .hevc ? 16384 : 16880 }
 
-  /// The size of the video for pictures of a size: theirs, also where it is odd, or one within the preset's box, in whole
-  /// pairs of pixels.
-  func fitted(_ size: CGSize) -> (width: Int, height: Int) {
+  /// The size of the video for pictures of a size: theirs, also where it is odd, or one within the preset's box.
+  /// - Parameter isScaled: The pictures are scaled to that size anyway: it is then in whole pairs of pixels, as is one
+  ///   within the box.
+  func fitted(_ size: CGSize, isScaled: Bool = false) -> (width: Int, height: Int) {
     let (width, height) = (Double(size.width), Double(size.height))
     var scale = 1.0
     var most = 16384
@@ -187,7 +190,7 @@ struct ExportPreset: Sendable {
     }
     func side(_ length: Double) -> Int {
       let whole = min(most, Int(clamping: (length * scale).rounded()))
-      return scale < 1 ? max(2, whole & ~1) : max(1, whole)
+      return scale < 1 || isScaled ? max(2, whole & ~1) : max(1, whole)
     }
     return (side(width), side(height))
   }

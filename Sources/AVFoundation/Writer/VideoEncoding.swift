@@ -123,7 +123,8 @@ struct VideoEncodingSettings: @unchecked Sendable {
       throw AVError(
         status == kVTCouldNotFindVideoEncoderErr ? .encoderNotFound : .unsupportedOutputSettings,
         reason: "No encoder can be made for pictures of \(width)x\(height) (\(status)).",
-        advice: "Choose another codec, size or encoder specification. Pictures of H.264 have 139264 macroblocks of "
+        advice:
+          "Choose another codec, size or encoder specification. Pictures of H.264 have 139264 macroblocks of "
           + "16x16 at most, and no more than 1055 in a row or a column (level 6.2).")
     }
     // Not every encoder knows this one, and nobody has asked for it by name.

@@ -39,8 +39,8 @@ struct RunReport: Sendable {
         ? "rate    one picture has none; \(Wording.bytes(videoBytes)), for a quality of "
           + Wording.fixed(plan.quality ?? 0, 2)
         : plan.quality.map { "rate    \(Wording.bitRate(bitRate)), for a quality of \(Wording.fixed($0, 2))" }
-        ?? ("rate    \(Wording.bitRate(bitRate)), target \(Wording.bitRate(Double(plan.bitRate))) "
-          + "(\(sign)\(Wording.fixed(abs(deviation), 1)) %)"))
+          ?? ("rate    \(Wording.bitRate(bitRate)), target \(Wording.bitRate(Double(plan.bitRate))) "
+            + "(\(sign)\(Wording.fixed(abs(deviation), 1)) %)"))
         + (passes > 1 ? ", in \(passes) passes" : "")
         + (passes > 1 && plan.makesPassesOnDemand ? ", since one was uneven or missed the rate" : "")
         + (framesAgain > 0 ? " (\(framesAgain) frames again)" : "")

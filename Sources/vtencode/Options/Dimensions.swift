@@ -59,7 +59,8 @@ extension Dimensions {
       {
         return nil
       }
-      return "level 6.2, the highest of H.264, allows \(highest.frameSize) macroblocks of 16x16 in a picture, and at most "
+      return
+        "level 6.2, the highest of H.264, allows \(highest.frameSize) macroblocks of 16x16 in a picture, and at most "
         + "\(highest.largestSide) of them in a row or a column; these take \(columns)x\(rows)"
     case .hvc1:
       let sides = 1...16_384
