@@ -86,8 +86,14 @@ extension RateControl {
 
 extension RateControl {
   /// Bits a second that a stream may come to for long, which its level has to allow; nil where only the quality is given.
+  /// A limit that is beyond all levels says nothing.
   public var sustainedRate: Int? {
-    let limit = limits.map { Double($0.bytes) * 8 / $0.seconds }.min().map { Int(clamping: $0) }
+    let limit = limits.map { Double($0.bytes) * 8 / $0.seconds }.min().flatMap {
+      $0 <= Self.highestRate ? Int(clamping: $0) : nil
+    }
     return [targetRate, maximumBitRate, limit].compactMap { $0 }.max()
   }
+
+  /// Of level 6.2 of H.264, in the High profiles.
+  private static let highestRate = 1e9
 }

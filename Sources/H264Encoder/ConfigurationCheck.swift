@@ -111,17 +111,17 @@ extension EncoderConfiguration {
     return demands
   }
 
-  /// Bits per second that the tightest limit of the data rate lets a stream come to for long: a level has to allow that
-  /// much, if any does.
+  /// Bits per second that the tightest limit of the data rate lets a stream come to for long, which a level has to allow;
+  /// nil if there is none, or one that every level is far below.
   private var limitedRate: Int? {
     guard let highest = H264Level.all.last?.vclBitRate(profile: streamProfile) else { return nil }
-    return dataRateLimits.map { Double($0.bytes) * 8 / $0.seconds }.min().map {
-      $0 < Double(highest) ? Int($0) : highest
-    }
+    let tightest = dataRateLimits.map { Double($0.bytes) * 8 / $0.seconds }.min()
+    return tightest.flatMap { $0 <= Double(highest) ? Int($0) : nil }
   }
 
-  /// Why a stream of a level can not go on with this configuration; nil if it can, or if the level was asked for.
+  /// Checks that a stream can go on with this configuration, unless its level was asked for.
   /// - Parameter level: that the stream's parameter sets say.
+  /// - Throws: `EncoderError.levelExceeded` if the level does not allow it.
   func checkRates(against level: H264Level?) throws {
     guard self.level == nil, let level, let violation = level.violation(by: demands) else { return }
     throw EncoderError.levelExceeded("The stream's level does not allow this \(violation.text).")

@@ -162,8 +162,8 @@ struct ExportPreset: Sendable {
     guard case .encode(_, _, let bitsPerPixel) = video else { return nil }
     // As it is shown: pixels that are not square become so.
     let size = track.naturalSize
-    let stored = track.stream.codec.pointer.pointee
-    let isSquare = Int32(clamping: Double(size.width)) == stored.width
+    let aspect = track.stream.sampleAspectRatio
+    let isSquare = aspect.num <= 0 || aspect.den <= 0 || aspect.num == aspect.den
     let (columns, rows) = fitted(size, isScaled: !isSquare)
     let rate = track.frameRate > 0 ? min(120, Double(track.frameRate)) : 30
     return (columns, rows, max(64_000, Int(clamping: Double(columns * rows) * rate * bitsPerPixel)))

@@ -29,7 +29,8 @@ struct EncodingOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "In place of a bit rate, the quality: 0 is the smallest file, 1 the best picture.", valueName: "0...1"))
+      "In place of a bit rate, the quality: 0 is the smallest file, 1 the best picture. A single picture, which has no "
+        + "bit rate, gets 0.7 unless told.", valueName: "0...1"))
   var quality: Double?
 
   @Option(
