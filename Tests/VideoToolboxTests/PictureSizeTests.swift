@@ -104,7 +104,10 @@ import X265Codec
 
   @Test("All sizes from 1x1 to 64x64 decode to their picture in the next even size")
   func everySize() throws {
-    try expectDecoded(.own, (1...64).flatMap { width in (1...64).map { (width, $0) } })
+    // Streams beside each other have other sizes: of two of one size the decoder cannot tell where the second begins, for
+    // both begin with the same picture number (idr_pic_id).
+    let sides = Array(stride(from: 1, through: 64, by: 2)) + Array(stride(from: 2, through: 64, by: 2))
+    try expectDecoded(.own, sides.flatMap { width in sides.map { (width, $0) } })
   }
 
   @Test(
