@@ -97,7 +97,8 @@ import X264Codec
   func refusals() throws {
     let description = try description()
     for (change, isUnsupported) in [
-      ({ $0.profile = .hevcMain }, true), ({ $0.profile = .unspecified }, true), ({ $0.width = 16386 }, false),
+      ({ $0.profile = .hevcMain }, true), ({ $0.profile = .unspecified }, true),
+      ({ $0.width = 16386 }, false),
       ({ $0.level = 77 }, false),
       (
         {
