@@ -213,7 +213,7 @@ import Testing
     // Of a segment that is finished, too.
     try makeVaryingMovie(folder.path("other.mp4"), seconds: 2)
     expectRefused(try encode(folder, 0, "--movie", "other.mp4"), "not the movie that the plan was made for")
-    expectRefused(try encode(folder, 0, "--movie", "none.mp4"), "cannot read 'none.mp4'")
+    expectRefused(try encode(folder, 0, "--movie", "none.mp4"), "there is no file 'none.mp4'")
     let finished = try encode(folder, 0, "--movie", "in.mp4")
     #expect(finished.status == 0 && finished.text.contains("is finished"), "\(finished.complaints)")
     // A segment that lost bytes.
