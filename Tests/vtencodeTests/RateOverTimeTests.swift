@@ -168,6 +168,56 @@ import Testing
   @Test("One pass alone keeps to the rate where the beginning is black, and no second starves")
   func onePass() throws { try check(Course.all[0], ["--multi-pass", "1"], slack: 5, tolerance: 0.15) }
 
+  /// One frame in and one out, or 20 frames of look-ahead, beside libx264's fast preset for the same purpose.
+  @Test(
+    "Live modes do not starve either, beside libx264 without a delay",
+    arguments: ["streaming", "conferencing"],
+    [Course.all[0], Course.all[1], Course.all[2]])
+  func live(_ mode: String, _ course: Course) throws {
+    let folder = try Folder()
+    let (source, count) = try make(course.graph, in: folder)
+    let run = try CommandLine.run(
+      CommandLine.vtencode,
+      [mode, source, "--bitrate", "\(course.rate)k", "--threads", "1", "--unpaced", "--out", "ours.mp4"],
+      in: folder.url)
+    try #require(run.status == 0, "\(run.complaints)")
+    let probe = Probe(folder.path("ours.mp4"))
+    #expect(try probe.frameCount() == count)
+    let rate = try probe.bitRate(seconds: Double(count) / 30)
+    #expect(rate < Double(course.rate * 1000) * 1.1, "\(rate)")
+    let peer = try CommandLine.run(
+      "ffmpeg",
+      [
+        "-nostdin", "-v", "error", "-i", source, "-c:v", "libx264", "-preset", "superfast", "-tune",
+        "zerolatency,psnr", "-b:v", "\(course.rate)k", "-maxrate", "\(course.rate)k", "-bufsize",
+        "\(course.rate / 2)k", "peer.mp4",
+      ], in: folder.url)
+    try #require(peer.status == 0, "\(peer.complaints)")
+    let (ours, theirs) = (
+      try worstSecond("ours.mp4", source, in: folder), try worstSecond("peer.mp4", source, in: folder)
+    )
+    #expect(ours > theirs - 1, "\(ours), libx264 \(theirs)")
+  }
+
+  @Test("A quality is the same behind black as without it")
+  func quality() throws {
+    let folder = try Folder()
+    func worst(_ graph: String) throws -> Double {
+      let (source, _) = try make(graph, in: folder)
+      defer { try? FileManager.default.removeItem(atPath: folder.path(source)) }
+      let run = try CommandLine.run(
+        CommandLine.vtencode,
+        ["transcoding", source, "--quality", "0.6", "--threads", "1", "--overwrite", "--out", "ours.mp4"],
+        in: folder.url)
+      try #require(run.status == 0, "\(run.complaints)")
+      return try worstSecond("ours.mp4", source, in: folder)
+    }
+    let busy = Course.all[8].graph
+    let alone = try worst(busy)
+    let behindBlack = try worst(Course.all[1].graph)
+    #expect(abs(behindBlack - alone) < 1, "\(behindBlack), \(alone)")
+  }
+
   @Test("A clip of a few pictures keeps its rate to 15 %", arguments: [5, 10, 25])
   func short(frames: Int) throws {
     let folder = try Folder()
