@@ -13,12 +13,7 @@ enum Main {
     let arguments = joiningValues(Array(CommandLine.arguments.dropFirst()))
     do {
       try checkSubcommand(arguments.first)
-      var command = try VTEncode.parseAsRoot(arguments)
-      // Before the sandbox, which has no sockets.
-      if let user = command as? any DescriptorUser { try DescriptorLimit.require(user.descriptorsNeeded) }
-      // Before the first thread, which the sandbox would not hold.
-      if let sandboxed = command as? any SandboxedCommand { command = try enterSandbox(sandboxed) }
-      try ResourceLimits.prepare(for: command)
+      var command = try prepared(arguments)
       if var asynchronous = command as? any AsyncParsableCommand {
         try await asynchronous.run()
       } else {
@@ -27,6 +22,17 @@ enum Main {
     } catch {
       leave(with: error, tellsPrograms: tellsPrograms(arguments))
     }
+  }
+
+  /// What the arguments say, after the checks and the restrictions that come before any work.
+  private static func prepared(_ arguments: [String]) throws -> sending any ParsableCommand {
+    var command = try VTEncode.parseAsRoot(arguments)
+    // Before the sandbox, which has no sockets.
+    if let user = command as? any DescriptorUser { try DescriptorLimit.require(user.descriptorsNeeded) }
+    // Before the first thread, which the sandbox would not hold.
+    if let sandboxed = command as? any SandboxedCommand { command = try enterSandbox(sandboxed) }
+    try ResourceLimits.prepare(for: command)
+    return command
   }
 
   /// `--progress json` is asked for, whether or not the rest can be understood.
