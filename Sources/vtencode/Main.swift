@@ -14,8 +14,10 @@ enum Main {
     do {
       try checkSubcommand(arguments.first)
       var command = try prepared(arguments)
-      if var asynchronous = command as? any AsyncParsableCommand {
-        try await asynchronous.run()
+      if let asynchronous = command as? any AsyncParsableCommand {
+        // Nobody else has the command: it is made, changed and run here, one after the other.
+        nonisolated(unsafe) var alone = asynchronous
+        try await alone.run()
       } else {
         try command.run()
       }
@@ -25,7 +27,7 @@ enum Main {
   }
 
   /// What the arguments say, after the checks and the restrictions that come before any work.
-  private static func prepared(_ arguments: [String]) throws -> sending any ParsableCommand {
+  private static func prepared(_ arguments: [String]) throws -> any ParsableCommand {
     var command = try VTEncode.parseAsRoot(arguments)
     // Before the sandbox, which has no sockets.
     if let user = command as? any DescriptorUser { try DescriptorLimit.require(user.descriptorsNeeded) }
