@@ -143,6 +143,9 @@ open class AVAudioConverter: NSObject {
     do {
       try check(outputBuffer, outputFormat)
       empty(outputBuffer)
+      guard hasRoom(outputBuffer) else {
+        throw AudioError.make(kAudioConverterErr_InvalidOutputSize, "The output has no room for any sound.")
+      }
       let conversion = try current()
       hasBegun = true
       while try !conversion.fill(outputBuffer) {
@@ -188,6 +191,11 @@ open class AVAudioConverter: NSObject {
     (buffer as? AVAudioPCMBuffer)?.frameLength = 0
     (buffer as? AVAudioCompressedBuffer)?.packetCount = 0
     (buffer as? AVAudioCompressedBuffer)?.byteLength = 0
+  }
+
+  private func hasRoom(_ buffer: AVAudioBuffer) -> Bool {
+    if let buffer = buffer as? AVAudioPCMBuffer { return buffer.frameCapacity > 0 }
+    return (buffer as? AVAudioCompressedBuffer).map { $0.packetCapacity > 0 } ?? false
   }
 
   private func holdsSound(_ buffer: AVAudioBuffer) -> Bool {

@@ -22,7 +22,9 @@ open class AVAudioPCMBuffer: AVAudioBuffer, @unchecked Sendable {
     let frameSize = Int(format.basic.mBytesPerFrame)
     let count = format.isInterleaved ? 1 : Int(format.channelCount)
     let (size, overflow) = frameSize.multipliedReportingOverflow(by: Int(frameCapacity))
-    guard format.isPCM, frameSize > 0, count > 0, !overflow, let bytes = UInt32(exactly: size) else {
+    guard format.isPCM, frameSize > 0, format.channelCount > 0, count > 0, !overflow,
+      let bytes = UInt32(exactly: size)
+    else {
       return nil
     }
     // Each channel begins where vector instructions like to.
@@ -49,7 +51,7 @@ open class AVAudioPCMBuffer: AVAudioBuffer, @unchecked Sendable {
     let list = UnsafeMutableAudioBufferListPointer(UnsafeMutablePointer(mutating: bufferList))
     let frameSize = Int(format.basic.mBytesPerFrame)
     let buffers = (0..<list.count).map { list[$0] }
-    guard format.isPCM, frameSize > 0, let size = buffers.first?.mDataByteSize,
+    guard format.isPCM, frameSize > 0, format.channelCount > 0, let size = buffers.first?.mDataByteSize,
       buffers.count == (format.isInterleaved ? 1 : Int(format.channelCount)),
       buffers.allSatisfy({ $0.mDataByteSize == size && $0.mData != nil })
     else { return nil }

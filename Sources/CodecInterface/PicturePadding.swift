@@ -13,7 +13,8 @@ public struct CodedPictureSize: Sendable, Equatable {
   public let visibleHeight: Int
 
   /// - Parameters:
-  ///   - width: Of the pictures, 1 or more, as is `height`.
+  ///   - width: Luma samples of a picture's row, 1 or more.
+  ///   - height: Rows of a picture's luma samples, 1 or more.
   ///   - least: The shortest side that the encoder codes, even.
   public init(width: Int, height: Int, least: Int) {
     func even(_ side: Int) -> Int { side < Int.max ? (side + 1) & ~1 : side & ~1 }
@@ -94,7 +95,10 @@ public final class PicturePadding {
   }
 
   /// The same, for a picture that has to be of the size that the stream was made for.
-  /// - Parameter configuration: The stream's.
+  /// - Parameters:
+  ///   - picture: The picture.
+  ///   - configuration: The stream's.
+  /// - Returns: The picture with its last column and row repeated.
   /// - Throws: ``CodecError`` for a picture of another size.
   public func pad(
     _ picture: InputPicture, of configuration: VideoEncoderConfiguration

@@ -170,9 +170,12 @@ public func MTAudioProcessingTapCreate(
 
 /// What the tap's `init` has stored. Nothing may be read from it if it has stored nothing.
 public func MTAudioProcessingTapGetStorage(_ tap: MTAudioProcessingTap) -> UnsafeMutableRawPointer {
-  // Apple's function returns no optional; an address that is never nil, and no memory, stands for nothing.
-  tap.storage ?? UnsafeMutableRawPointer(Unmanaged.passUnretained(tap).toOpaque())
+  // Apple's function returns no optional: memory that nobody uses stands for nothing.
+  tap.storage ?? noStorage
 }
+
+/// What a tap gets that has stored nothing; never freed.
+private nonisolated(unsafe) let noStorage = UnsafeMutableRawPointer.allocate(byteCount: 64, alignment: 16)
 
 /// Gets the source's frames, within the `process` callback.
 /// - Parameters:

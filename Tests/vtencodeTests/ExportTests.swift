@@ -45,7 +45,8 @@ import Testing
       "--multi-pass",
       "--progress", "json", "--out", "out.mp4", in: folder)
     #expect(run.status == 0, "\(run.complaints)")
-    #expect(run.text.contains("in 2 passes"))
+    // A third is made, over parts, where the second has missed the rate.
+    #expect(run.text.contains(/in [23] passes/))
     let shares = run.complaintLines.compactMap { line -> Double? in
       let object = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
       return object?["share"] as? Double

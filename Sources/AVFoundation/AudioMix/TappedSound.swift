@@ -71,7 +71,11 @@ final class TappedSound: SampleSource {
         return nil
       }
       let time = position
-      let made = process(count)
+      var made = process(count)
+      // The tap may have put other memory into the list, and may say that there is more than it holds.
+      for channel in 0..<channels {
+        made = min(made, Int(list[channel].mDataByteSize) / MemoryLayout<Float>.size)
+      }
       // What the tap has not asked for is over all the same.
       if taken < count { drop(count - taken) }
       // A tap that gives nothing leaves silence.

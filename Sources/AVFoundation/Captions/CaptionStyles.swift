@@ -16,6 +16,11 @@ struct StyleRuns<Value: Equatable & Sendable>: Equatable, Sendable {
   /// Sets the property of a part; nil removes it.
   mutating func set(_ value: Value?, in range: Range<Int>) {
     guard !range.isEmpty else { return }
+    // What comes in order is appended: a file may have thousands of runs.
+    if let value, (runs.last?.range.upperBound ?? 0) <= range.lowerBound {
+      runs.append(Run(range: range, value: value))
+      return
+    }
     var made: [Run] = []
     for run in runs {
       if run.range.lowerBound < range.lowerBound {

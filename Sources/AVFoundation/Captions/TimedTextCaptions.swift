@@ -167,10 +167,13 @@ enum TimedTextCaptions {
     var offsets = [0]
     for scalar in scalars { offsets.append(offsets[offsets.count - 1] + (scalar.value > 0xFFFF ? 2 : 1)) }
     func number(_ at: Int) -> Int { Int(box[at]) << 8 | Int(box[at + 1]) }
+    // The records are in order and do not overlap (3GPP TS 26.245, 5.17.1.1); others are passed over.
+    var reached = 0
     for record in 0..<min(number(0), (box.count - 2) / 12) {
       let at = 2 + 12 * record
       let (start, end) = (min(number(at), scalars.count), min(number(at + 2), scalars.count))
-      guard start < end else { continue }
+      guard start < end, start >= reached else { continue }
+      reached = end
       let range = NSRange(location: offsets[start], length: offsets[end] - offsets[start])
       let flags = box[at + 6]
       if flags & 1 != 0 { caption.setFontWeight(.bold, in: range) }

@@ -181,5 +181,7 @@ open class AVSampleBufferGeneratorBatch: NSObject, @unchecked Sendable {
       return buffers
     }
     for (pending, _) in waiting { pending.giveUp() }
+    // Who waits for data that nobody will ask for any more is told so.
+    for (pending, buffer) in waiting { pending.load(buffer) }
   }
 }

@@ -37,6 +37,8 @@ final class ValueLoading: @unchecked Sendable {
   private var handler: Handler?
   private var isAsking = false
   private var outcome: Result<Value, any Error>?
+  /// The thread that the handler runs on.
+  private var asking: Thread?
 
   init(_ handler: @escaping Handler) { self.handler = handler }
 
@@ -68,10 +70,18 @@ final class ValueLoading: @unchecked Sendable {
       return self.handler
     }
     // Not under the lock: the program may answer at once, and may look at the item.
-    handler?(AVMetadataItemValueRequest(item, self))
+    if let handler {
+      condition.withLock { asking = Thread.current }
+      handler(AVMetadataItemValueRequest(item, self))
+      condition.withLock { asking = nil }
+    }
     return try condition.withLock {
       while true {
         if let outcome { return try outcome.get() }
+        // The handler itself looks at the value that it is asked for.
+        if asking === Thread.current {
+          throw AVError(.operationNotAllowed, reason: "The value is what the handler is asked for.")
+        }
         condition.wait()
       }
     }

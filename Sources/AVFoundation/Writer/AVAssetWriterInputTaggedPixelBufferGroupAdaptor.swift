@@ -24,7 +24,7 @@ open class AVAssetWriterInputTaggedPixelBufferGroupAdaptor: NSObject, @unchecked
 
   /// Buffers that the encoder takes without a conversion; nil before `AVAssetWriter.startWriting()`.
   open var pixelBufferPool: CVPixelBufferPool? {
-    (assetWriterInput.encoder as? PictureEncoder)?.pixelBufferPool
+    assetWriterInput.lock.withLock { assetWriterInput.state.pixelBufferPool }
   }
 
   /// Appends a group of pictures.

@@ -46,10 +46,10 @@ struct VideoEncodingSettings: @unchecked Sendable {
     }
     if !Self.haveSize(settings), let hint, CMFormatDescriptionGetMediaType(hint) == kCMMediaType_Video {
       let source = CMVideoFormatDescriptionGetDimensions(hint)
-      guard (1...16384).contains(source.width), (1...16384).contains(source.height) else {
+      guard (1...65536).contains(source.width), (1...65536).contains(source.height) else {
         throw complain(
           "The source format hint has no size, or one out of range.",
-          "Give a width and height from 1 to 16384.")
+          "Give a width and height from 1 to 65536.")
       }
       (width, height) = (source.width, source.height)
     } else {

@@ -26,7 +26,7 @@ struct DeviceFormat: Equatable, Sendable {
     if let colon = name.lastIndex(of: ":") {
       let last = name[name.index(after: colon)...]
       if last.contains("x"), let given = Dimensions(argument: String(last)) {
-        guard Dimensions.encodable.contains(given.width), Dimensions.encodable.contains(given.height) else {
+        guard Dimensions.allowed.contains(given.width), Dimensions.allowed.contains(given.height) else {
           return nil
         }
         size = (given.width, given.height)
