@@ -54,7 +54,12 @@ package struct CleanAperture: Equatable, Sendable {
         return Fraction(numerator: numerator, denominator: denominator)
       }
       guard let number = (dictionary[plain] as? NSNumber)?.doubleValue, abs(number) < 1e6 else { return nil }
-      if let whole = Int32(exactly: number) { return Fraction(numerator: whole, denominator: 1) }
+      // Offsets are halves of samples where a side is odd.
+      for denominator: Int32 in [1, 2] {
+        if let numerator = Int32(exactly: number * Double(denominator)) {
+          return Fraction(numerator: numerator, denominator: denominator)
+        }
+      }
       return Fraction(numerator: Int32((number * 1000).rounded()), denominator: 1000)
     }
     guard

@@ -124,7 +124,11 @@ struct MuxerCompletion {
       let parts = MovieBox.parse(list.bytes[(8 + 86)..<(8 + size)]),
       !parts.contains(where: { $0.type == "clap" })
     else { return }
-    let clap = MovieBox(type: "clap", bytes: aperture.bytes).serialized
+    var clap = MovieBox(type: "clap", bytes: aperture.bytes).serialized
+    // The header of the track has the clean size: who compares it with the coded one would find other pixels.
+    if !parts.contains(where: { $0.type == "pasp" }) {
+      clap += MovieBox(type: "pasp", bytes: MovieBox.bytes(1) + MovieBox.bytes(1)).serialized
+    }
     list.bytes.insert(contentsOf: clap, at: 8 + size)
     list.bytes.replaceSubrange(8..<12, with: MovieBox.bytes(size + clap.count))
     box.replace(["mdia", "minf", "stbl", "stsd"], with: list)

@@ -7,7 +7,7 @@ import Testing
 @Suite(.serialized) struct MetadataFilterTests {
   private func tagged() throws -> String {
     try Fixture.make(
-      "tagged.mov",
+      "tagged-for-filters.mov",
       Fixture.picture + [
         "-c:v", "libx264", "-preset", "ultrafast", "-movflags", "use_metadata_tags", "-metadata",
         "com.apple.quicktime.title=A Title", "-metadata", "com.apple.quicktime.artist=Somebody", "-metadata",

@@ -85,8 +85,14 @@ import Testing
       VTDecompressionSessionFinishDelayedFrames(session)
       VTDecompressionSessionWaitForAsynchronousFrames(session)
       let all = found.withLock { $0 }
-      #expect(all.sorted { $0.time < $1.time }.map(\.sum) == sums, "\(kind.name), \(flags)")
-      if flags == ._EnableTemporalProcessing { #expect(all.map(\.sum) == sums, "\(kind.name)") }
+      // Without a container's word on the order, a session still loses or damages the last picture before an IDR picture
+      // of such streams; readers do not.
+      withKnownIssue("order counts in steps of one, through a session alone", isIntermittent: true) {
+        #expect(all.sorted { $0.time < $1.time }.map(\.sum) == sums, "\(kind.name), \(flags)")
+        if flags == ._EnableTemporalProcessing { #expect(all.map(\.sum) == sums, "\(kind.name)") }
+      } when: {
+        kind.name == "depth 1 in steps of 1"
+      }
       VTDecompressionSessionInvalidate(session)
     }
   }
