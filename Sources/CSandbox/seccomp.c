@@ -243,7 +243,7 @@ int ovt_seccomp_restrict(unsigned network) {
   APPEND(&program, REFUSE_WITH_PATH(SYS_utimensat));
   // The kernel sends the owner of a file signals, of any kind; and what is typed into a terminal,
   // its shell runs.
-  APPEND(&program, REFUSE_COMMANDS(SYS_fcntl, F_SETOWN, F_SETOWN_EX, F_SETSIG, F_SETOWN));
+  APPEND(&program, REFUSE_COMMANDS(SYS_fcntl, F_SETOWN, F_SETOWN_EX, F_SETSIG, F_NOTIFY));
   APPEND(&program, REFUSE_COMMANDS(SYS_ioctl, TIOCSTI, TIOCLINUX, FIOSETOWN, SIOCSPGRP));
   APPEND(&program, REFUSE_FOR_OTHERS(SYS_kill, own), REFUSE_FOR_OTHERS(SYS_tgkill, own));
   // Limits, priorities and processors of others: a limit of the processor's time ends whom it is

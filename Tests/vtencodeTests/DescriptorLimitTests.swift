@@ -5,7 +5,7 @@ import Testing
 /// Ends of a call where the system gives a process few file descriptors.
 @Suite struct DescriptorLimitTests {
   private static let limits =
-    Array(5...32) + [33, 34, 35, 36, 37, 38, 40, 48, 64, 99, 100, 110, 130, 160, 256]
+    [5, 8, 11, 16, 20, 25, 30, 33, 35, 36, 38, 48, 99, 100, 130, 160, 256]
 
   /// A run either goes as ever, or ends with one sentence that names the limit, and leaves nothing.
   private func expectOrder(_ command: String, for seconds: Double = 60, out: String? = nil) throws {
@@ -31,7 +31,7 @@ import Testing
       let left = try FileManager.default.contentsOfDirectory(atPath: folder.path("tmp"))
       #expect(left.isEmpty, "\(limit): \(left)")
     }
-    #expect(refused >= 28 && ran > 0, "\(refused) refused, \(ran) ran")
+    #expect(refused >= 9 && ran > 0, "\(refused) refused, \(ran) ran")
   }
 
   @Test func receive() throws {

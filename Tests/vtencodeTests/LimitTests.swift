@@ -69,9 +69,7 @@ import Testing
   @Test("Few open files", arguments: commands) func files(command: String) throws {
     let folder = try Folder()
     try makeInput(in: folder)
-    for count in stride(
-      from: 5, through: 40, by: command.contains("--jobs") || command.contains("split") ? 5 : 3)
-    {
+    for count in [5, 9, 16, 24, 33] {
       _ = try check(command, under: "ulimit -n \(count)", in: folder)
     }
     #expect(try check(command, under: "ulimit -n 256", in: folder))
@@ -87,8 +85,7 @@ import Testing
     let folder = try Folder()
     try makeInput(in: folder)
     for kilobytes in [
-      150_000, 250_000, 300_000, 350_000, 400_000, 450_000, 500_000, 600_000, 700_000, 850_000, 1_000_000,
-      1_500_000,
+      150_000, 300_000, 400_000, 500_000, 700_000, 1_000_000,
     ] {
       _ = try check(command, under: "ulimit -v \(kilobytes)", in: folder, loads: false)
     }
@@ -104,10 +101,9 @@ import Testing
   }
 
   /// Root's processes are not counted.
-  @Test("Few threads") func threads() throws {
+  @Test("Few threads", .enabled(if: geteuid() == 0)) func threads() throws {
     let folder = try Folder()
     try makeInput(in: folder)
-    guard geteuid() == 0 else { return }
     let made = try CommandLine.shell("chown -R 65533:65533 .; chmod -R a+rwX .", in: folder)
     try #require(made.status == 0)
     let user = "setpriv --reuid 65533 --regid 65533 --clear-groups"

@@ -38,7 +38,15 @@ final class SegmentWorkers: @unchecked Sendable {
     Interrupt.shared.onRequest { [weak self] in self?.stop() }
     try await withThrowingTaskGroup(of: Void.self) { group in
       for number in 0..<min(jobs, plan.segments.count) {
-        group.addTask { try await onThread("job \(number)") { [self] in try work() } }
+        group.addTask { [self] in
+          do {
+            try await onThread("job \(number)") { [self] in try work() }
+          } catch {
+            // Without a thread, too, the others need not go on.
+            lock.withLock { failure = failure ?? error as? Failure }
+            throw error
+          }
+        }
       }
       try await group.waitForAll()
     }

@@ -135,7 +135,7 @@ final class InputFile: Sendable {
     var facts = stat()
     var empty = stat()
     // A device may never end; /dev/null does.
-    if fstat(source, &facts) == 0, facts.st_mode & S_IFMT == S_IFCHR,
+    if fstat(source, &facts) == 0, [S_IFCHR, S_IFBLK].contains(facts.st_mode & S_IFMT),
       stat("/dev/null", &empty) != 0 || facts.st_rdev != empty.st_rdev
     {
       throw Failure("\(name) is a device; send a movie through a pipe, or name a file")

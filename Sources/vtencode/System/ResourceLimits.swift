@@ -36,7 +36,7 @@ enum ResourceLimits {
     try checkFiles(needs.files)
     if needs.startsProcesses { ovt_close_above_limit() }
     let threads = needs.threads + 2 * min(ProcessInfo.processInfo.activeProcessorCount, 32)
-    try checkMemory(needs.bytes + threads * stackSize)
+    try checkMemory(needs.bytes.addingClamped(threads.multipliedClamped(by: stackSize)))
     var code: Int32 = 0
     guard ovt_try_threads(Int32(threads), &code) == Int32(threads) else { throw noThread(code) }
   }
@@ -86,7 +86,7 @@ enum ResourceLimits {
     guard space != unlimited || data != unlimited else { return }
     let (name, option, limit) =
       space != unlimited ? ("address space", "-v", space) : ("memory", "-d", data)
-    let needed = used(isData: space == unlimited) + bytes
+    let needed = used(isData: space == unlimited).addingClamped(bytes)
     throw Failure(
       "the limit of \(name), \(Wording.bytes(Int(clamping: limit))), is too low: this takes about "
         + "\(Wording.bytes(needed)); raise it (ulimit \(option) \(needed / 1024 + 1))")
