@@ -645,6 +645,10 @@ package final class Demuxer: @unchecked Sendable {
     let path = path(url)
     let isLocal = source == nil && url.isLocalFile
     let sequence = isLocal ? ImageSequence(path) : nil
+    if let obstacle = sequence?.obstacle {
+      throw MediaFileError(
+        .notRecognized, "\(obstacle) of \(Demuxer.name(url)) is no file: a sequence is made of regular files")
+    }
     if let missing = sequence?.missing {
       throw MediaFileError(
         .damaged, "\(Demuxer.name(url)) has no picture \(missing): a sequence is numbered without a gap")

@@ -9,6 +9,8 @@ package struct ImageSequence: Sendable, Equatable {
   package let first: Int
   /// The lowest number that is missing between others: image2 would end there, or leap over it, as it happens.
   let missing: Int?
+  /// The name of a member that is no regular file: to open a pipe would wait for its writer, and a device has no end.
+  let obstacle: String?
 
   /// - Parameter path: A name with `%d`, or `%04d` for four digits. nil if it has none, if a file has just this name, or
   ///   if there is no such picture.
@@ -21,6 +23,7 @@ package struct ImageSequence: Sendable, Equatable {
     let before = name[..<number.range.lowerBound]
     let after = name[number.range.upperBound...]
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.isEmpty ? "." : folder)) ?? []
+    var obstacle: String?
     let numbers = names.compactMap { entry -> Int? in
       guard entry.count > before.count + after.count, entry.hasPrefix(before), entry.hasSuffix(after) else {
         return nil
@@ -29,9 +32,14 @@ package struct ImageSequence: Sendable, Equatable {
       guard digits.allSatisfy({ ("0"..."9").contains($0) }), let value = Int32(digits),
         digits.count == max(number.digits, String(value).count)
       else { return nil }
+      var facts = stat()
+      if stat((folder.isEmpty ? "" : folder + "/") + entry, &facts) == 0, facts.st_mode & S_IFMT != S_IFREG {
+        obstacle = obstacle ?? entry
+      }
       return Int(value)
     }
     guard let first = numbers.min() else { return nil }
+    self.obstacle = obstacle
     self.first = first
     let all = Set(numbers)
     missing = all.count == (numbers.max() ?? first) - first + 1 ? nil : (first...).first { !all.contains($0) }

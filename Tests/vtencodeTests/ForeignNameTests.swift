@@ -101,4 +101,18 @@ import Testing
     }
     #expect(folder.contents.isEmpty)
   }
+
+  @Test(
+    "A pipe or a device among numbered pictures is refused, and not waited for",
+    arguments: ["pipe", "device"])
+  func membersOfSequences(kind: String) throws {
+    let folder = try Folder()
+    let made = try CommandLine.shell(
+      "ffmpeg -nostdin -v error -f lavfi -i testsrc=size=64x48:rate=25 -frames:v 2 f%03d.png; "
+        + (kind == "pipe" ? "mkfifo f003.png" : "ln -s /dev/zero f003.png"), in: folder)
+    try #require(made.status == 0, "\(made.complaints)")
+    let run = try CommandLine.vtencode("transcoding", "f%03d.png", "--out", "out.mp4", in: folder)
+    #expect(run.status == 1 && run.complaints.contains("f003.png"), "\(run.status) \(run.complaints)")
+    #expect(!folder.contents.contains("out.mp4"))
+  }
 }

@@ -141,7 +141,10 @@ public struct SenderSession {
     }
     if time >= nextGreeting {
       greet(at: time)
-      nextGreeting = time + (state == .greeting ? 0.2 : 1)
+      // A check that is not answered is repeated soon (RFC 7675, 5.1): on a line that loses much, one in a second is not
+      // enough to tell a peer that listens from one that has gone.
+      let isUrgent = state == .greeting || !configuration.isOneWay && time - consent.last > 1.5
+      nextGreeting = time + (isUrgent ? 0.2 : 1)
     }
     if time >= nextReport {
       nextReport = time + Self.reportInterval

@@ -81,7 +81,10 @@ extension PlanOptions {
   /// The plan and its movie. The plan says where that lies, so that it is read before: by Foundation's JSON decoder, which is
   /// Swift.
   fileprivate func inputs() throws -> [String] {
-    [plan, try movie ?? EncodingPlanFile.read(plan).source.path]
+    let source = InputFile.path(of: try movie ?? EncodingPlanFile.read(plan).source.path)
+    // A plan that names a folder would open all of it to whoever comes after.
+    do { try RegularFile.open(source) { _, _ in } } catch { throw RegularFile.failure(error, source) }
+    return [plan, source]
   }
 }
 
