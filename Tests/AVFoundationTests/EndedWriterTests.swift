@@ -64,7 +64,8 @@ import Testing
       }
       setting.end(way)
     }
-    #expect(answers.withLock { $0 } == [false])
+    // An append before the writer knew of its end may have succeeded.
+    #expect(answers.withLock { $0.last == false && $0.filter { !$0 }.count == 1 })
     #expect(writer.status == (way == .cancelled ? .cancelled : .failed))
     // Later askers are told as well, and finishing an ended writer returns.
     await withCheckedContinuation { continuation in

@@ -48,17 +48,11 @@ struct OrderedStream {
       times =
         "pts='floor(N/\(group))*\(group)+\(group - 1)-mod(N\\,\(group))':dts=N-16:time_base=1/25:duration=1"
     }
-    try Tool.run(
-      [
-        "ffmpeg", "-v", "error", "-y", "-f", "h264", "-r", "25", "-i", stream, "-c", "copy", "-bsf:v",
-        "setts=\(times)", "-video_track_timescale", "25", scratch.file("\(name).mov"),
-      ])
-    // From the movie: the filter's time base is not taken where a container has one of its own.
-    for ending in ["mkv", "ts"] {
+    for ending in ["mov", "mkv", "ts"] {
       try Tool.run(
         [
-          "ffmpeg", "-v", "error", "-y", "-i", scratch.file("\(name).mov"), "-c", "copy",
-          scratch.file("\(name).\(ending)"),
+          "ffmpeg", "-v", "error", "-y", "-f", "h264", "-r", "25", "-i", stream, "-c", "copy", "-bsf:v",
+          "setts=\(times)", "-video_track_timescale", "25", scratch.file("\(name).\(ending)"),
         ])
     }
     guard case .backwards(let group) = order else { return sums }
@@ -113,7 +107,7 @@ struct OrderedStream {
           (last, place) = (0, 0)
         }
         let (range, stored) = (1 << countBits, bits.peek(countBits))
-        let difference = (stored - last + range / 2 + 2 * range) % range - range / 2
+        let difference = ((stored - last + range / 2) % range + range) % range - range / 2
         let count = last + difference
         if unit[0] & 0x60 != 0 { last = count }
         switch order {

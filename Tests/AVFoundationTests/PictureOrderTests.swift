@@ -51,7 +51,9 @@ import Testing
           let found = try samples.map { md5(ReaderTests.packed(try #require($0.imageBuffer))) }
           #expect(found == sums, note)
           let times = samples.map(\.presentationTimeStamp.seconds)
-          // A bare stream without usability information has no rate of its own.
+          // A bare stream without usability information has no rate of its own. The filter that sets the times has another
+          // time base in Matroska and transport streams.
+          guard ["264", "mov"].contains(ending) else { continue }
           let step = ending == "264" && statement == .nothing ? 1.0 / 30 : 0.04
           #expect(zip(times, times.dropFirst()).allSatisfy { abs($1 - $0 - step) < 0.002 }, note)
         }
@@ -85,14 +87,8 @@ import Testing
       VTDecompressionSessionFinishDelayedFrames(session)
       VTDecompressionSessionWaitForAsynchronousFrames(session)
       let all = found.withLock { $0 }
-      // Without a container's word on the order, a session still loses or damages the last picture before an IDR picture
-      // of such streams; readers do not.
-      withKnownIssue("order counts in steps of one, through a session alone", isIntermittent: true) {
-        #expect(all.sorted { $0.time < $1.time }.map(\.sum) == sums, "\(kind.name), \(flags)")
-        if flags == ._EnableTemporalProcessing { #expect(all.map(\.sum) == sums, "\(kind.name)") }
-      } when: {
-        kind.name == "depth 1 in steps of 1"
-      }
+      #expect(all.sorted { $0.time < $1.time }.map(\.sum) == sums, "\(kind.name), \(flags)")
+      if flags == ._EnableTemporalProcessing { #expect(all.map(\.sum) == sums, "\(kind.name)") }
       VTDecompressionSessionInvalidate(session)
     }
   }

@@ -136,13 +136,17 @@ enum Fixture {
   private static let folder = Scratch()
   private static let lock = NSLock()
 
+  /// Paths by name and arguments: two suites may call different files by one name. `lock` guards it.
+  private nonisolated(unsafe) static var made: [[String]: String] = [:]
+
   /// Makes the file with these ffmpeg arguments unless it is there already.
   static func make(_ name: String, _ arguments: [String]) throws -> String {
     try lock.withLock {
-      let path = folder.file(name)
-      if !FileManager.default.fileExists(atPath: path) {
-        try Tool.run(["ffmpeg", "-v", "error", "-y"] + arguments + [path])
-      }
+      if let path = made[[name] + arguments] { return path }
+      let isTaken = made.keys.contains { $0.first == name }
+      let path = folder.file(isTaken ? "\(made.count)-\(name)" : name)
+      try Tool.run(["ffmpeg", "-v", "error", "-y"] + arguments + [path])
+      made[[name] + arguments] = path
       return path
     }
   }
