@@ -161,7 +161,7 @@
           [CommandLine.sample], Array(bare.dropFirst(2)) + ["DISPLAY=:977", "SDL_VIDEODRIVER=x11"], 1,
           "window"
         ),
-        (["/dev/null"], Self.headless, 1, "empty"),
+        (["/dev/null"], Self.headless, 1, "device"),
         ([CommandLine.root.appendingPathComponent("README.md").path], Self.headless, 1, "cannot play"),
         ([CommandLine.sample, "--frames", "0"], Self.headless, 64, "--frames"),
         // One more is looked for, to know where the last one ends.
