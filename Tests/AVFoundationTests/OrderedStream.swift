@@ -44,7 +44,10 @@ struct OrderedStream {
     try rewritten(Data(contentsOf: URL(fileURLWithPath: raw))).write(to: URL(fileURLWithPath: stream))
     // Times of the plain movie, or those that the other order has.
     var times = "pts='\(Self.times(try Self.ranks(plain)))':dts=N-16:time_base=1/25:duration=1"
+    var edits: [String] = []
     if case .backwards(let group) = order {
+      // The muxer would have the movie begin with the first picture that is stored, though others are shown before it.
+      edits = ["-use_editlist", "0"]
       times =
         "pts='floor(N/\(group))*\(group)+\(group - 1)-mod(N\\,\(group))':dts=N-16:time_base=1/25:duration=1"
     }
@@ -52,8 +55,8 @@ struct OrderedStream {
       try Tool.run(
         [
           "ffmpeg", "-v", "error", "-y", "-f", "h264", "-r", "25", "-i", stream, "-c", "copy", "-bsf:v",
-          "setts=\(times)", "-video_track_timescale", "25", scratch.file("\(name).\(ending)"),
-        ])
+          "setts=\(times)", "-video_track_timescale", "25",
+        ] + (ending == "mov" ? edits : []) + [scratch.file("\(name).\(ending)")])
     }
     guard case .backwards(let group) = order else { return sums }
     return sums.indices.map { sums[$0 / group * group + group - 1 - $0 % group] }
