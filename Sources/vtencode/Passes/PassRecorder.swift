@@ -205,7 +205,10 @@ final class PassRecorder: @unchecked Sendable {
     switch status {
     case -34:
       Failure("the disk is full, and the frames of a pass are kept beside the output; free some space")
-    case -36: Failure("the frames of a pass cannot be kept, or read again, beside the output (error -36)")
+    case -36:
+      Failure(
+        "cannot write the frames of a pass beside the output, or read them again (error -36); is the size of files limited?"
+      )
     default:
       Failure(
         "a pass of the encoding failed (error \(status)); encode in one with --multi-pass 1, which split takes too"
