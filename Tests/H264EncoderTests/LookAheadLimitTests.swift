@@ -28,12 +28,12 @@ import Testing
     c.stream.level = 10
     var encoder = try LookAheadEncoder(configuration: c)
     #expect(encoder.parameterSets.sequence[3] == 10)
-    #expect(encoder.configuration.buffer?.maximumRate == 64 * 1500)
-    #expect(encoder.configuration.buffer?.size == 175 * 1500)
+    #expect(encoder.configuration.buffer?.maximumRate == 64 * 1250)
+    #expect(encoder.configuration.buffer?.size == 175 * 1250)
     // In mid-stream too.
     c.buffer?.maximumRate = 2_000_000
     try encoder.reconfigure(c)
-    #expect(encoder.configuration.buffer?.maximumRate == 64 * 1500)
+    #expect(encoder.configuration.buffer?.maximumRate == 64 * 1250)
     // A level that is free: for the target, or for the peak if it is to decide.
     c.stream.level = nil
     c.buffer?.decidesLevel = false
