@@ -24,7 +24,7 @@ import Testing
   func level() throws {
     var c = Self.configuration(.average(60_000))
     c.buffer = .init(maximumRate: 2_000_000_000, size: 2_000_000_000)
-    // Table A-1 for level 1, times 1500 in the High profile.
+    // Table A-1 for level 1, times 1250 in the High profile (cpbBrVclFactor).
     c.stream.level = 10
     var encoder = try LookAheadEncoder(configuration: c)
     #expect(encoder.parameterSets.sequence[3] == 10)
