@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+@testable import H264Encoder
+
+extension DigestedStream {
+  /// Streams of the low-latency mode: each speed, profile, way to spend bits and option.
+  @DigestedStreams static var lowLatency: [DigestedStream] {
+    lowLatencySpeeds
+    lowLatencyThreads
+    lowLatencyProfiles
+    lowLatencyRates
+    lowLatencyTools
+    lowLatencyLayers
+    lowLatencyReferences
+    lowLatencyRefreshes
+    lowLatencySizes
+  }
+
+  static let everySpeed = Array(0...EncoderConfiguration.fastestSpeed)
+
+  @DigestedStreams private static var lowLatencySpeeds: [DigestedStream] {
+    for speed in everySpeed {
+      for kind in [SyntheticContent.Kind.motion, .windows, .cuts, .fade, .mixed] {
+        lowLatencyStream("speed-\(speed)/\(kind)", kind) { $0.speed = speed }
+      }
+    }
+  }
+
+  @DigestedStreams private static var lowLatencyThreads: [DigestedStream] {
+    for speed in everySpeed {
+      for threads in [2, 4] {
+        lowLatencyStream("threads-\(threads)/speed-\(speed)") {
+          $0.speed = speed
+          $0.threads = threads
+          $0.rateControl = .averageBitRate(300_000)
+        }
+      }
+    }
+  }
+
+  private static var profilesAndCodings: [(EncoderConfiguration.Profile, EncoderConfiguration.EntropyCoding)]
+  {
+    [
+      (.constrainedBaseline, .cavlc), (.main, .cavlc), (.main, .cabac), (.constrainedHigh, .cavlc),
+      (.constrainedHigh, .cabac), (.high, .cavlc), (.high, .cabac),
+    ]
+  }
+
+  @DigestedStreams private static var lowLatencyProfiles: [DigestedStream] {
+    for (profile, coding) in profilesAndCodings {
+      for speed in [1, 4, 6] {
+        lowLatencyStream("profile-\(profile)/\(coding)/speed-\(speed)", .mixed, frames: 12) {
+          $0.profile = profile
+          $0.entropyCoding = coding
+          $0.speed = speed
+        }
+      }
+    }
+  }
+
+  @DigestedStreams private static var lowLatencyRates: [DigestedStream] {
+    for kilobits in [40, 200, 1000] {
+      for frameRate in [8.0, 30, 240] {
+        lowLatencyStream("rate-\(kilobits)k/\(Int(frameRate))-fps", .cuts, frames: 30) {
+          $0.rateControl = .averageBitRate(kilobits * 1000)
+          $0.frameRate = frameRate
+        }
+      }
+    }
+    lowLatencyStream("rate/limits", .cuts, frames: 30) {
+      $0.rateControl = .averageBitRate(300_000)
+      $0.dataRateLimits = [.init(bytes: 4000, seconds: 0.2), .init(bytes: 40_000, seconds: 1)]
+    }
+    lowLatencyStream("rate/limits-threads", .noise, frames: 20) {
+      $0.rateControl = .averageBitRate(500_000)
+      $0.dataRateLimits = [.init(bytes: 10_000, seconds: 0.5)]
+      $0.threads = 2
+    }
+    lowLatencyStream("rate/drops", .noise, frames: 30) {
+      $0.rateControl = .averageBitRate(200_000)
+      $0.maximumQP = 38
+      $0.allowsFrameDropping = true
+    }
+    lowLatencyStream("rate/steps", frames: 40) {
+      $0.rateControl = .averageBitRate(400_000)
+      $0.levelBitRate = 1_000_000
+    } change: { n, encoder in
+      guard n % 10 == 0 else { return }
+      var changed = encoder.configuration
+      changed.rateControl = .averageBitRate(n % 20 == 0 ? 800_000 : 150_000)
+      try encoder.reconfigure(changed)
+    }
+    lowLatencyStream("rate/own-target-and-qp") {
+      $0.rateControl = .averageBitRate(400_000)
+    } options: { n in
+      var options = FrameOptions()
+      if n % 5 == 2 { options.targetBits = 30_000 }
+      if n % 5 == 4 { options.qp = 35 }
+      options.duration = n % 3 == 0 ? 0.1 : 0.02
+      return options
+    }
+    lowLatencyStream("rate/short-queue", .cuts, frames: 30) {
+      $0.rateControl = .averageBitRate(300_000)
+      $0.maximumQueueDelay = 0.05
+      $0.sceneChange = .keyFrame
+    }
+  }
+
+  @DigestedStreams private static var lowLatencyTools: [DigestedStream] {
+    for speed in [2, 5] {
+      lowLatencyStream("no-8x8/speed-\(speed)") {
+        $0.allowsTransform8x8 = false
+        $0.speed = speed
+      }
+      lowLatencyStream("no-deblocking/speed-\(speed)") {
+        $0.deblocking = false
+        $0.speed = speed
+      }
+      lowLatencyStream("deblocking-offsets/speed-\(speed)") {
+        $0.deblockingAlphaOffset = -3
+        $0.deblockingBetaOffset = 2
+        $0.speed = speed
+      }
+      lowLatencyStream("no-weights/speed-\(speed)", .fade) {
+        $0.allowsWeightedPrediction = false
+        $0.speed = speed
+      }
+      lowLatencyStream("adaptive-quantisation/speed-\(speed)", .mixed) {
+        $0.adaptiveQuantisation = 1
+        $0.speed = speed
+      }
+      lowLatencyStream("no-cascade/speed-\(speed)") {
+        $0.cascadesQuality = false
+        $0.speed = speed
+      }
+      lowLatencyStream("slices/speed-\(speed)") {
+        $0.slices = 4
+        $0.threads = 2
+        $0.speed = speed
+      }
+      lowLatencyStream("slice-bytes/speed-\(speed)") {
+        $0.maximumSliceBytes = 700
+        $0.speed = speed
+      }
+      lowLatencyStream("screen/speed-\(speed)", .screen) { $0.speed = speed }
+      lowLatencyStream("extremes/speed-\(speed)", .extremes, frames: 6) {
+        $0.rateControl = .constantQP(2)
+        $0.minimumQP = 0
+        $0.speed = speed
+      }
+      lowLatencyStream("still/speed-\(speed)", .frozenNoise) {
+        $0.rateControl = .averageBitRate(500_000)
+        $0.speed = speed
+      }
+      lowLatencyStream("changing-speed/from-\(speed)") {
+        $0.speed = speed
+      } change: { n, encoder in
+        var changed = encoder.configuration
+        changed.speed = (speed + n) % (EncoderConfiguration.fastestSpeed + 1)
+        try encoder.reconfigure(changed)
+      }
+    }
+  }
+
+  @DigestedStreams private static var lowLatencyLayers: [DigestedStream] {
+    for rate in [nil, 300_000] {
+      for threads in [1, 2] {
+        lowLatencyStream("two-layers/\(rate == nil ? "qp" : "rate")/threads-\(threads)", frames: 24) {
+          $0.allowsNonReferenceFrames = true
+          $0.writesTemporalLayerPrefix = true
+          $0.writesAccessUnitDelimiters = true
+          $0.threads = threads
+          if let rate { $0.rateControl = .averageBitRate(rate) }
+        } options: { n in
+          var options = FrameOptions()
+          options.isReference = n % 2 == 0
+          options.temporalLayer = n % 2
+          options.budgetShare = n % 2 == 0 ? 1.4 : 0.6
+          return options
+        }
+      }
+    }
+  }
+
+  @DigestedStreams private static var lowLatencyReferences: [DigestedStream] {
+    for speed in [1, 3, 6] {
+      lowLatencyStream("references-4/speed-\(speed)") {
+        $0.maximumReferences = 4
+        $0.speed = speed
+      }
+      lowLatencyStream("long-term/speed-\(speed)", frames: 24) {
+        $0.maximumReferences = 4
+        $0.longTermReferences = 2
+        $0.speed = speed
+      } options: { n in
+        var options = FrameOptions()
+        if n % 6 == 0 { options.longTermSlot = n / 6 % 2 }
+        if n % 8 == 7 { options.references = .longTerm([0, 1]) }
+        return options
+      }
+      lowLatencyStream("losses/speed-\(speed)", frames: 24) {
+        $0.maximumReferences = 4
+        $0.allowsFrameNumberGaps = true
+        $0.speed = speed
+      } change: { n, encoder in
+        if n % 7 == 6 { encoder.invalidateReferences(from: UInt64(n - 2)) }
+        if n % 11 == 10 { encoder.invalidateReferences(except: UInt64(n - 3)) }
+      }
+      lowLatencyStream("named-references/speed-\(speed)") {
+        $0.maximumReferences = 4
+        $0.speed = speed
+      } options: { n in
+        var options = FrameOptions()
+        if n > 3, n % 3 == 0 { options.references = .frames([UInt64(n - 3), UInt64(n - 1)]) }
+        if n == 10 { options.isKeyFrame = true }
+        return options
+      }
+    }
+  }
+
+  @DigestedStreams private static var lowLatencyRefreshes: [DigestedStream] {
+    for speed in [1, 4, 7] {
+      lowLatencyStream("refresh-continuous/speed-\(speed)") {
+        $0.intraRefreshPeriod = 6
+        $0.speed = speed
+      }
+      lowLatencyStream("refresh-asked/speed-\(speed)") {
+        $0.intraRefreshPeriod = 5
+        $0.refreshesContinuously = false
+        $0.speed = speed
+      } options: { n in
+        var options = FrameOptions()
+        options.startsIntraRefresh = n == 4 || n == 13
+        return options
+      }
+      lowLatencyStream("refresh-at-cuts/speed-\(speed)", .cuts) {
+        $0.intraRefreshPeriod = 4
+        $0.refreshesContinuously = false
+        $0.sceneChange = .intraRefresh
+        $0.speed = speed
+      }
+      lowLatencyStream("key-frames/speed-\(speed)", .cuts) {
+        $0.keyFrameInterval = 7
+        $0.sceneChange = .keyFrame
+        $0.speed = speed
+      }
+    }
+  }
+
+  @DigestedStreams private static var lowLatencySizes: [DigestedStream] {
+    for size in [(16, 16), (34, 50), (320, 32), (32, 240)] {
+      lowLatencyStream("size-\(size.0)x\(size.1)", frames: 10) {
+        $0.width = size.0
+        $0.height = size.1
+        $0.framing = .lengths
+        $0.measuresError = true
+      }
+    }
+  }
+}
