@@ -113,9 +113,9 @@ import Testing
     var memory = EncoderMemory()
     let kernels = memory.allocate(OVTKernels())
     _ = ovt_kernels_init(kernels, ovt_cpu_detect())
-    let look = PictureLook(geometry, kernels: UnsafePointer(kernels), memory: &memory)
+    let look = PreAnalysis(geometry, kernels: UnsafePointer(kernels), memory: &memory)
     func see(_ left: Int, _ top: Int) -> CameraMotion {
-      Self.view(left, top).withSource(planar: true, padding: 0) { look.look(at: $0) }
+      Self.view(left, top).withSource(planar: true, padding: 0) { look.analyse($0) }
       return look.camera
     }
     #expect(!see(400, 300).isKnown)

@@ -5,11 +5,13 @@ import Testing
 
 /// What a first picture takes of a rate and of the bound on the wait.
 @Suite struct KeyFrameShareTests {
-  private func run(rate: Int, frameRate: Double, bound: Double, bin: Int) -> RateControllerTests.Outcome {
-    var c = RateControllerTests.configuration(rate: rate, frameRate: frameRate)
+  private func run(rate: Int, frameRate: Double, bound: Double, bin: Int)
+    -> LowLatencyRateControlTests.Outcome
+  {
+    var c = LowLatencyRateControlTests.configuration(rate: rate, frameRate: frameRate)
     c.maximumQueueDelay = bound
-    let pictures = (0..<30).map { n in RateControllerTests.picture(bin: n == 0 ? bin : 15) }
-    return RateControllerTests.run(pictures, c)
+    let pictures = (0..<30).map { n in LowLatencyRateControlTests.picture(bin: n == 0 ? bin : 15) }
+    return LowLatencyRateControlTests.run(pictures, c)
   }
 
   @Test(

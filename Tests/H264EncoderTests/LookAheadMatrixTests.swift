@@ -113,7 +113,7 @@ private struct LookAheadMatrixStream: CustomStringConvertible {
     c.lookAhead = r.chance(20) ? r.int(0...3) : r.int(4...24)
     c.maximumBidirectional = r.int(0...3)
     c.usesPyramid = r.chance(75)
-    c.propagatesQuality = r.chance(80)
+    c.usesMacroblockTree = r.chance(80)
     c.adaptiveQuantisation = r.chance(50) ? 0 : Double(r.int(0...20)) / 10
     let bits = r.int(20...2000) * 1000
     switch r.int(0...3) {

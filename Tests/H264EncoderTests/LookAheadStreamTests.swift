@@ -138,7 +138,7 @@ import Testing
       var c = Self.configuration(128, 64)
       c.rate = .quality(32)
       c.adaptiveQuantisation = 0
-      c.propagatesQuality = propagates
+      c.usesMacroblockTree = propagates
       let run = try LookAheadRun(c, count: 1 + c.lookAhead) { content($0) }
       let (source, coded) = (content(0), run.frames[0].reconstruction)
       var sums = (left: 0, right: 0)

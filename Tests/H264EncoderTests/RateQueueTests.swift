@@ -7,46 +7,46 @@ import Testing
 @Suite struct RateQueueTests {
   @Test("Pictures of which every fourth takes most keep to the rate, and the queue short")
   func unevenPictures() {
-    let pictures = (0..<600).map { n -> RateControllerTests.Picture in
-      var picture = RateControllerTests.picture(bin: n == 0 ? 20 : 14, factor: n % 4 == 0 ? 3 : 0.3)
+    let pictures = (0..<600).map { n -> LowLatencyRateControlTests.Picture in
+      var picture = LowLatencyRateControlTests.picture(bin: n == 0 ? 20 : 14, factor: n % 4 == 0 ? 3 : 0.3)
       picture.novelty = 0.2
       return picture
     }
-    var c = RateControllerTests.configuration(rate: 700_000)
+    var c = LowLatencyRateControlTests.configuration(rate: 700_000)
     c.maximumQueueDelay = 0.5
-    let outcome = RateControllerTests.run(pictures, c)
-    #expect(RateControllerTests.mean(outcome.waits[300...]) < 0.13)
-    #expect(abs(RateControllerTests.mean(outcome.bits[300...]) * 30 / 700_000 - 1) < 0.02)
+    let outcome = LowLatencyRateControlTests.run(pictures, c)
+    #expect(LowLatencyRateControlTests.mean(outcome.waits[300...]) < 0.13)
+    #expect(abs(LowLatencyRateControlTests.mean(outcome.bits[300...]) * 30 / 700_000 - 1) < 0.02)
   }
 
   @Test("What an easy scene left over is used, but no queue stands for it afterwards", arguments: [0.3, 0.5])
   func easyScene(_ bound: Double) {
-    let pictures = (0..<450).map { n -> RateControllerTests.Picture in
-      var picture = RateControllerTests.picture(bin: n == 0 ? 20 : n < 90 ? 2 : 15)
+    let pictures = (0..<450).map { n -> LowLatencyRateControlTests.Picture in
+      var picture = LowLatencyRateControlTests.picture(bin: n == 0 ? 20 : n < 90 ? 2 : 15)
       picture.novelty = 0.5
       return picture
     }
-    var c = RateControllerTests.configuration(rate: 700_000)
+    var c = LowLatencyRateControlTests.configuration(rate: 700_000)
     c.maximumQueueDelay = bound
-    let outcome = RateControllerTests.run(pictures, c)
+    let outcome = LowLatencyRateControlTests.run(pictures, c)
     // The scene before is easy: even at the lowest QP it does not fill the line.
-    #expect(RateControllerTests.mean(outcome.bits[30..<90]) * 30 < 0.7 * 700_000)
+    #expect(LowLatencyRateControlTests.mean(outcome.bits[30..<90]) * 30 < 0.7 * 700_000)
     #expect((outcome.waits[90..<150].max() ?? 0) > 0.4 * bound)
-    let mean = RateControllerTests.mean(outcome.waits[300...])
+    let mean = LowLatencyRateControlTests.mean(outcome.waits[300...])
     #expect(mean < 0.3 * bound + 0.06, "\(mean)")
-    #expect(abs(RateControllerTests.mean(outcome.bits[300...]) * 30 / 700_000 - 1) < 0.02)
+    #expect(abs(LowLatencyRateControlTests.mean(outcome.bits[300...]) * 30 / 700_000 - 1) < 0.02)
   }
 
   @Test("A still picture is not refined while more than 0.2 s of the rate waits")
   func stillPicture() {
-    let pictures = (0..<60).map { n -> RateControllerTests.Picture in
-      var picture = RateControllerTests.picture(bin: n == 0 ? 24 : 2)
+    let pictures = (0..<60).map { n -> LowLatencyRateControlTests.Picture in
+      var picture = LowLatencyRateControlTests.picture(bin: n == 0 ? 24 : 2)
       picture.isStill = n > 0
       return picture
     }
-    var c = RateControllerTests.configuration(rate: 700_000, frameRate: 15)
+    var c = LowLatencyRateControlTests.configuration(rate: 700_000, frameRate: 15)
     c.maximumQueueDelay = 1
-    let outcome = RateControllerTests.run(pictures, c)
+    let outcome = LowLatencyRateControlTests.run(pictures, c)
     let (qp, waits) = (outcome.qp, outcome.waits)
     // As of the second still picture it is known that they take nothing.
     let waiting = (2..<60).filter { waits[$0 - 1] - 1.0 / 15 > 0.21 }

@@ -51,7 +51,7 @@ import Testing
     c.rate = .average(rate)
     c.lookAhead = lookAhead
     c.expectedDuration = knowsLength ? parts.reduce(0) { $0 + $1.seconds } : nil
-    var control = FileRateController(c)
+    var control = LookAheadRateControl(c)
     // Of each picture, its part, and whether a part begins with it.
     var pictures: [(part: Int, isIntra: Bool)] = []
     for (n, part) in parts.enumerated() {
@@ -70,7 +70,7 @@ import Testing
       let part = parts[picture.part]
       let qp = control.plan(
         upcoming, intra: histogram(part.intra), isEnding: n + lookAhead >= pictures.count)
-      let coded = qp + FileRateController.offsets[picture.isIntra ? 0 : 1]
+      let coded = qp + LookAheadRateControl.offsets[picture.isIntra ? 0 : 1]
       let taken = bits(part, qp: coded, isIntra: picture.isIntra, shown: shown)
       shown = picture.isIntra || part.inter > 0 ? coded : min(shown, coded)
       control.finish(

@@ -34,9 +34,9 @@ import Testing
     var memory = EncoderMemory()
     let kernels = memory.allocate(OVTKernels())
     _ = ovt_kernels_init(kernels, ovt_cpu_detect())
-    let look = PictureLook(geometry, kernels: UnsafePointer(kernels), memory: &memory)
+    let look = PreAnalysis(geometry, kernels: UnsafePointer(kernels), memory: &memory)
     let said = pictures.map { picture in
-      picture.withSource(planar: true, padding: 0) { look.look(at: $0) }
+      picture.withSource(planar: true, padding: 0) { look.analyse($0) }
       return look.isSceneChange
     }
     extendLifetime(memory)

@@ -58,7 +58,7 @@ import Testing
     let kernels = memory.allocate(OVTKernels())
     _ = ovt_kernels_init(kernels, ovt_cpu_detect())
     func costs(threads: Int) -> [[Int32]] {
-      let look = HalfSizeLook(geometry, kernels: UnsafePointer(kernels), threads: threads)
+      let look = LookAheadPreAnalysis(geometry, kernels: UnsafePointer(kernels), threads: threads)
       let scheduler =
         threads > 1
         ? PictureScheduler(threads: threads, places: 1, first: look, signal: look.signal) : nil
@@ -67,12 +67,12 @@ import Testing
       let pictures = (0..<4).map { _ in QueuedPicture(geometry) }
       for (n, picture) in pictures.enumerated() {
         content.frame(n).withSource(planar: n % 2 == 0, padding: n) {
-          look.lookAt(picture, $0, strength: 1)
+          look.analyse(picture, $0, strength: 1)
         }
-        if n > 0 { look.lookAt(picture, from: pictures[n - 1].half) }
+        if n > 0 { look.estimateMotion(picture, from: pictures[n - 1].half) }
       }
-      look.relate(pictures[3], to: (pictures[0].half, 3), nil)
-      look.relate(pictures[1], to: (pictures[0].half, 1), (pictures[3].half, 2))
+      look.estimateReferenceCosts(pictures[3], to: (pictures[0].half, 3), nil)
+      look.estimateReferenceCosts(pictures[1], to: (pictures[0].half, 1), (pictures[3].half, 2))
       for picture in pictures {
         let count = geometry.macroblockCount
         result.append([Int32(picture.intraCost), Int32(picture.interCost)])
@@ -107,19 +107,19 @@ import Testing
   func pictureLook(kind: SyntheticContent.Kind) throws {
     let (width, height) = (350, 290)
     let content = SyntheticContent(kind: kind, width: width, height: height, seed: 5)
-    func facts(threads: Int) throws -> [PictureFacts] {
+    func facts(threads: Int) throws -> [PreAnalysisResult] {
       var c = EncoderConfiguration(width: width, height: height)
       c.threads = threads
       let (sps, pps) = try c.makeParameterSets()
       let coder = PictureCoder(configuration: c, sps: sps, pps: pps, cpu: ovt_cpu_detect())
       var memory = EncoderMemory()
-      let look = PictureLook(
+      let look = PreAnalysis(
         coder.geometry, kernels: UnsafePointer(coder.kernels), threads: coder.threads, memory: &memory)
-      var result: [PictureFacts] = []
+      var result: [PreAnalysisResult] = []
       for n in 0..<6 {
-        content.frame(n).withSource(planar: true, padding: 0) { look.look(at: $0, with: coder) }
-        result.append(look.facts(isKeyFrame: false))
-        result.append(look.facts(isKeyFrame: true))
+        content.frame(n).withSource(planar: true, padding: 0) { look.analyse($0, with: coder) }
+        result.append(look.result(isKeyFrame: false))
+        result.append(look.result(isKeyFrame: true))
       }
       return result
     }

@@ -19,7 +19,7 @@ struct BidirectionalCandidate {
 extension MacroblockCoder {
   /// Codes the macroblock at hand; in next to no bits if the picture's budget is spent (`economy`).
   mutating func codeBidirectional(economy: Bool) {
-    let info = f.syntax.info + m
+    let info = picture.syntax.info + m
     info.pointee.directBlocks = 0
     loadMotionNeighboursL1()
     if economy {
@@ -27,8 +27,11 @@ extension MacroblockCoder {
       return
     }
     // What is wrong here is wrong in few pictures only.
-    lambdaResidual = lambdaSSD &* (f.isReference ? f.tools.residualLambdaB : f.tools.residualLambdaLast) / 100
-    lambda = lambda &* Int32(f.tools.motionLambdaB) / 100
+    lambdaResidual =
+      lambdaSSD
+      &* (picture.isReference ? picture.tools.residualLambdaB : picture.tools.residualLambdaNonReference)
+      / 100
+    lambda = lambda &* Int32(picture.tools.motionLambdaB) / 100
     let compares = comparesDirect
     let otherDirect = compares ? otherDirectCost() : 0
     let direct = inferDirectMotion()
@@ -43,26 +46,27 @@ extension MacroblockCoder {
       setDirect()
       let division = direct.division
       predictLumaBoth(division)
-      let isClose = ovt_sad(k, 0, source, picture, stride) <= lambda &* 64
+      let isClose = ovt_sad(k, 0, source, reconstruction, stride) <= lambda &* 64
       if isClose {
         predictChromaBoth(division)
-        let error = f.tools.rateDistortion ? Int(ovt_ssd(k, 0, source, picture, stride)) : 0
-        if error &* 187 <= lambdaSSD &* f.tools.skipErrorB && residualIsEmpty() {
+        let error = picture.tools.rateDistortion ? Int(ovt_ssd(k, 0, source, reconstruction, stride)) : 0
+        if error &* 187 <= lambdaSSD &* picture.tools.skipErrorB && residualIsEmpty() {
           if compares { noteSkip(other: otherDirect) }
           storeSkip()
           return
         }
-        if f.tools.rateDistortion {
-          k.pointee.ssdNV12(sourceChroma, pictureChroma, stride, errors)
+        if picture.tools.rateDistortion {
+          k.pointee.ssdNV12(sourceChroma, reconstructionChroma, stride, errors)
           skipCost = error &+ Int(errors[0]) &+ Int(errors[1])
-          if skipCost <= (lambdaSSD &* f.tools.earlySkipBitsB) >> 8 {
+          if skipCost <= (lambdaSSD &* picture.tools.earlySkipBitsB) >> 8 {
             if compares { noteSkip(other: otherDirect) }
             storeSkip()
             return
           }
         }
       }
-      directCost = distortion(shape: 0, source, picture, stride) &+ (lambda &* f.tools.directBits) >> 4
+      directCost =
+        distortion(shape: 0, source, reconstruction, stride) &+ (lambda &* picture.tools.directBits) >> 4
       best.cost = directCost
     }
 
@@ -74,7 +78,7 @@ extension MacroblockCoder {
       type = MacroblockType.inter16x16
     }
     var directBlocks: UInt8 = 0
-    if best.cost > lambda &* f.tools.partitionThresholdB {
+    if best.cost > lambda &* picture.tools.partitionThresholdB {
       directBlocks = decidePartitionsBoth(&type, &best, lists, directAllowed)
     }
     switch type {
@@ -87,7 +91,7 @@ extension MacroblockCoder {
     let cost = best.cost
 
     // Intra, when it could be cheaper.
-    if cost > lambda &* f.tools.intraThresholdB {
+    if cost > lambda &* picture.tools.intraThresholdB {
       let intra16 = decideIntra16x16(limit: cost)
       let below = cost &- (lambda &* 9) >> 4
       if intra16.cost < below {
@@ -101,8 +105,8 @@ extension MacroblockCoder {
     let directDivision = direct.division
     // Where both are close, bits and errors decide between direct and what was searched for.
     var inferred = Int.max
-    if type != MacroblockType.direct && f.tools.rateDistortion
-      && Int(directCost) &* 100 < Int(best.cost) &* f.tools.directMargin
+    if type != MacroblockType.direct && picture.tools.rateDistortion
+      && Int(directCost) &* 100 < Int(best.cost) &* picture.tools.directMargin
     {
       storeMotionBoth()
       setDirect()
@@ -112,8 +116,8 @@ extension MacroblockCoder {
     let division = type == MacroblockType.direct ? directDivision : type
     var coded = codeResidualBoth(division, headerBits: header)
     // The same for one motion for the whole macroblock, and partitions.
-    if type != MacroblockType.direct, type != MacroblockType.inter16x16, f.tools.rateDistortion,
-      Int(whole.cost) &* 100 < Int(cost) &* f.tools.wholeMarginB
+    if type != MacroblockType.direct, type != MacroblockType.inter16x16, picture.tools.rateDistortion,
+      Int(whole.cost) &* 100 < Int(cost) &* picture.tools.wholeMacroblockMarginB
     {
       storeMotionBoth()
       setGrids(5, width: 2, height: 2, whole)
@@ -138,7 +142,7 @@ extension MacroblockCoder {
       setDirect()
       coded = codeResidualBoth(directDivision, headerBits: header)
     }
-    if skipCost < Int.max && skipCost &* 100 <= coded.cost &* (100 &+ f.tools.skipPreference) {
+    if skipCost < Int.max && skipCost &* 100 <= coded.cost &* (100 &+ picture.tools.skipPreference) {
       setDirect()
       predictLumaBoth(directDivision)
       predictChromaBoth(directDivision)
@@ -156,10 +160,11 @@ extension MacroblockCoder {
     }
   }
 
-  /// Notes a macroblock that is skipped by the prediction in the picture, without a search: what that would have found costs
+  /// Notes a macroblock that is skipped by the prediction in the reconstruction, without a search: what that would have found costs
   /// some bits of a vector more.
   private mutating func noteSkip(other: Int32) {
-    let own = distortion(shape: 0, source, picture, stride) &+ (lambda &* f.tools.directBits) >> 4
+    let own =
+      distortion(shape: 0, source, reconstruction, stride) &+ (lambda &* picture.tools.directBits) >> 4
     noteDirect(own, other: other, limit: own &+ (lambda &* 10) >> 4)
   }
 
@@ -175,15 +180,15 @@ extension MacroblockCoder {
   private mutating func codeResidualBoth(_ division: UInt8, headerBits: Int) -> CodedResidual {
     predictLumaBoth(division)
     predictChromaBoth(division)
-    f.syntax.info[m].codedDC = 0
-    guard f.tools.rateDistortion else {
-      let luma = codeInterLuma(transform8x8: f.transform8x8Allowed)
+    picture.syntax.info[m].codedDC = 0
+    guard picture.tools.rateDistortion else {
+      let luma = codeInterLuma(transform8x8: stream.transform8x8Allowed)
       return CodedResidual(
-        luma: luma, chroma: codeChroma(intra: false), transform8x8: f.transform8x8Allowed, cost: 0)
+        luma: luma, chroma: codeChroma(intra: false), transform8x8: stream.transform8x8Allowed, cost: 0)
     }
     let luma = codeInterLumaByCost()
     let chroma = codeChroma(intra: false)
-    k.pointee.ssdNV12(sourceChroma, pictureChroma, stride, errors)
+    k.pointee.ssdNV12(sourceChroma, reconstructionChroma, stride, errors)
     let cost =
       luma.cost &+ Int(errors[0]) &+ Int(errors[1])
       &+ (lambdaSSD &* (headerBits &+ chromaBits(chroma))) >> 12
@@ -208,8 +213,8 @@ extension MacroblockCoder {
     setGrids(5, width: 2, height: 2, candidate)
     predictLumaBoth(MacroblockType.inter16x16)
     predictChromaBoth(MacroblockType.inter16x16)
-    f.syntax.info[m].type = MacroblockType.inter16x16
-    f.syntax.info[m].directBlocks = 0
+    picture.syntax.info[m].type = MacroblockType.inter16x16
+    picture.syntax.info[m].directBlocks = 0
     _ = storeDifferencesBoth(MacroblockType.inter16x16, directBlocks: 0)
     storeMotionBoth()
   }
@@ -218,7 +223,7 @@ extension MacroblockCoder {
   @inline(__always) mutating func distortion(
     shape: Int32, _ source: UnsafePointer<UInt8>, _ prediction: UnsafePointer<UInt8>, _ stride: Int
   ) -> Int32 {
-    f.tools.refineBySATD
+    picture.tools.refineBySATD
       ? ovt_satd(k, shape, source, prediction, stride) : ovt_sad(k, shape, source, prediction, stride)
   }
 
@@ -240,7 +245,7 @@ extension MacroblockCoder {
   }
 
   mutating func referenceBits(_ r: Int, list: Int) -> Int32 {
-    let count = list == 0 ? f.referenceCount : f.referenceCountL1
+    let count = list == 0 ? picture.referenceCount : picture.referenceCountL1
     return count < 2 ? 0 : r == 0 ? 1 : Int32(2 &* r &+ 1)
   }
 }

@@ -8,8 +8,7 @@ extension MacroblockCoder {
   mutating func decidePartitionsBoth(
     _ type: inout UInt8, _ best: inout BidirectionalCandidate, _ lists: ListMotion, _ directAllowed: Bool
   ) -> UInt8 {
-    let found = UnsafeMutableRawPointer(trial + 6 &* 512 + 256).assumingMemoryBound(
-      to: BidirectionalCandidate.self)
+    let found = scratch.partitionsB
     var vectors = ListVectors(lists)
     var directBlocks: UInt8 = 0
     var cost8 = (lambda &* 7) >> 4
@@ -20,8 +19,8 @@ extension MacroblockCoder {
       var limit = Int32.max
       if directAllowed {
         setDirect(i)
-        predictLumaBoth(trial + 1280, 16, slot: slot, x: x, y: y, width: 1, height: 8)
-        limit = distortion(shape: 3, source + (y &* 16 &+ x), trial + 1280, 16) &+ (lambda &* 2) >> 4
+        predictLumaBoth(scratch.candidate, 16, slot: slot, x: x, y: y, width: 1, height: 8)
+        limit = distortion(shape: 3, source + (y &* 16 &+ x), scratch.candidate, 16) &+ (lambda &* 2) >> 4
       }
       let c = searchPart(
         MacroblockType.inter8x8, i, shape: 3, x: x, y: y, lists, &vectors, starts: 1, bits: (3, 5))
@@ -138,7 +137,7 @@ extension MacroblockCoder {
     _ type: UInt8, _ part: Int, shape: Int32, x: Int, y: Int, _ lists: ListMotion,
     _ vectors: inout ListVectors, starts count: Int, bits: (Int32, Int32)
   ) -> BidirectionalCandidate {
-    let starts = UnsafeMutableRawPointer(trial + 6 &* 512).assumingMemoryBound(to: MotionVector.self)
+    let starts = scratch.startVectors
     let block = (y >> 3) &* 2 &+ x >> 3
     var best = BidirectionalCandidate()
     var both = BidirectionalCandidate()

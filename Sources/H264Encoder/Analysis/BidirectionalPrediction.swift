@@ -26,14 +26,15 @@ extension MacroblockCoder {
   static let gridL1 = 12
 
   mutating func loadMotionNeighboursL1() {
-    loadMotionNeighbours(f.syntax.motionL1, f.syntax.referenceIndexL1, into: MacroblockCoder.gridL1)
+    loadMotionNeighbours(
+      picture.syntax.motionL1, picture.syntax.referenceIndexL1, into: MacroblockCoder.gridL1)
   }
 
   // MARK: - Direct (8.4.1.2)
 
   /// Infers the motion of direct blocks as the slice says.
   @inline(__always) mutating func inferDirectMotion() -> DirectMotion {
-    f.infersTemporally ? inferTemporalMotion() : inferSpatialMotion()
+    picture.infersTemporally ? inferTemporalMotion() : inferSpatialMotion()
   }
 
   /// Spatial direct (8.4.1.2.2).
@@ -77,7 +78,7 @@ extension MacroblockCoder {
 
   /// colZeroFlag of the four 8x8 blocks.
   private mutating func stillColocatedBlocks() -> UInt8 {
-    guard let colocated = f.references[ReferencePlanes.list1].storedMotion else { return 0 }
+    guard let colocated = stream.references[ReferencePlanes.list1].storedMotion else { return 0 }
     var still: UInt8 = 0
     for i in 0..<4 {
       let reference = colocated.references[m &* 4 &+ i]
@@ -136,8 +137,8 @@ extension MacroblockCoder {
     let v1 = gridMotion[slot &+ o]
     let second = r1 &+ ReferencePlanes.list1
     let joins = r0 >= 0 && r1 >= 0
-    let a = joins ? trial + 512 : dst
-    let b = joins ? trial + 768 : dst
+    let a = joins ? scratch.predictionL0 : dst
+    let b = joins ? scratch.predictionL1 : dst
     let stride = joins ? 16 : dstStride
     if isChroma {
       if r0 >= 0 { compensateChroma(a, stride, x: x, y: y, width: width, height: height, v0, reference: r0) }
@@ -151,7 +152,7 @@ extension MacroblockCoder {
       }
     }
     guard joins else {
-      if f.isWeighted {
+      if picture.isWeighted {
         let reference = r0 >= 0 ? r0 : second
         if isChroma {
           weighChroma(dst, dstStride, width: width, height: height / 2, reference: reference)
@@ -190,7 +191,8 @@ extension MacroblockCoder {
   mutating func predictLumaBoth(_ type: UInt8) {
     forEachPart(type) { c, slot, x, y, width, height in
       c.predictLumaBoth(
-        c.picture + (y &* c.stride &+ x), c.stride, slot: slot, x: x, y: y, width: width, height: height)
+        c.reconstruction + (y &* c.stride &+ x), c.stride, slot: slot, x: x, y: y, width: width,
+        height: height)
     }
   }
 
@@ -198,7 +200,7 @@ extension MacroblockCoder {
   mutating func predictChromaBoth(_ type: UInt8) {
     forEachPart(type) { c, slot, x, y, width, height in
       c.predictChromaBoth(
-        c.pictureChroma + (y / 2 &* c.stride &+ x), c.stride, slot: slot, x: x, y: y, width: width,
+        c.reconstructionChroma + (y / 2 &* c.stride &+ x), c.stride, slot: slot, x: x, y: y, width: width,
         height: height)
     }
   }

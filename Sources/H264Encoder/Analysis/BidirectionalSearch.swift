@@ -5,15 +5,15 @@ import CH264Kernels
 extension MacroblockCoder {
   /// The best motion for the whole macroblock: list 0, list 1, or both.
   mutating func searchBoth(_ lists: inout ListMotion) -> BidirectionalCandidate {
-    let starts = UnsafeMutableRawPointer(trial + 6 &* 512).assumingMemoryBound(to: MotionVector.self)
+    let starts = scratch.startVectors
     var found = (MotionCandidate(v: .zero, cost: Int32.max), MotionCandidate(v: .zero, cost: Int32.max))
     var index = (0, 0)
     for list in 0..<2 {
-      let count = min(list == 0 ? f.referenceCount : f.referenceCountL1, f.tools.references)
+      let count = min(list == 0 ? picture.referenceCount : picture.referenceCountL1, picture.tools.references)
       for r in 0..<count {
         let o = list &* MacroblockCoder.gridL1
         let best = list == 0 ? found.0.cost : found.1.cost
-        if r > 0 && best <= lambda &* f.tools.referenceThreshold { break }
+        if r > 0 && best <= lambda &* picture.tools.referenceThreshold { break }
         let p = predictMotion(slot: 5 &+ o, width: 2, reference: Int8(truncatingIfNeeded: r))
         let n = gatherStarts(starts, p, list: list, reference: r)
         var c = searchMotion(
@@ -62,20 +62,21 @@ extension MacroblockCoder {
     add(3)
     add(4)
     // The colocated picture's motion, as long as from here to the reference.
-    let target = f.orderCount &- f.references[reference &+ list &* ReferencePlanes.list1].orderCount
+    let target =
+      picture.orderCount &- stream.references[reference &+ list &* ReferencePlanes.list1].orderCount
     addColocated(starts, &n, m, target)
-    if mbX &+ 1 < f.geometry.widthInMbs { addColocated(starts, &n, m &+ 1, target) }
-    if mbY &+ 1 < f.geometry.heightInMbs {
-      addColocated(starts, &n, m &+ f.geometry.widthInMbs, target)
+    if mbX &+ 1 < stream.geometry.widthInMbs { addColocated(starts, &n, m &+ 1, target) }
+    if mbY &+ 1 < stream.geometry.heightInMbs {
+      addColocated(starts, &n, m &+ stream.geometry.widthInMbs, target)
     }
     return n
   }
 
-  /// Adds the motion of a macroblock of the colocated picture, scaled to a distance in time.
+  /// Adds the motion of a macroblock of the colocated reconstruction, scaled to a distance in time.
   @inline(__always) private mutating func addColocated(
     _ starts: UnsafeMutablePointer<MotionVector>, _ n: inout Int, _ m: Int, _ distance: Int32
   ) {
-    let colocated = f.references + ReferencePlanes.list1
+    let colocated = stream.references + ReferencePlanes.list1
     guard let stored = colocated.pointee.storedMotion else { return }
     let reference = Int(stored.references[m &* 4])
     if reference < 0 { return }
@@ -96,7 +97,7 @@ extension MacroblockCoder {
     let width = shape <= 1 ? 0 : 1
     let height = shape & 1 == 0 ? 16 : 8
     let src = source + (y &* 16 &+ x)
-    let (a, b, sum) = (trial + 512, trial + 768, trial + 1024)
+    let (a, b, sum) = (scratch.predictionL0, scratch.predictionL1, scratch.bipredicted)
     let r0 = Int(c.references.0)
     let i1 = Int(c.references.1)
     let r1 = i1 &+ ReferencePlanes.list1
@@ -112,7 +113,7 @@ extension MacroblockCoder {
     c.cost = distortion(shape: shape, src, sum, 16) &+ cost0 &+ cost1 &+ fixed
     // Far from being worth it.
     if c.cost > limit &+ limit >> 2 { return }
-    var rounds = f.tools.jointRounds
+    var rounds = picture.tools.jointRounds
     while rounds > 0 {
       rounds &-= 1
       var moved = false
@@ -129,8 +130,9 @@ extension MacroblockCoder {
           let v = MotionVector(center.x &+ dx, center.y &+ dy)
           if !isWithinLimits(v) { continue }
           compensateLuma(
-            trial + 1280, 16, x: x, y: y, width: width, height: height, v, reference: list == 0 ? r0 : r1)
-          let (first, second) = list == 0 ? (trial + 1280, other) : (other, trial + 1280)
+            scratch.candidate, 16, x: x, y: y, width: width, height: height, v, reference: list == 0 ? r0 : r1
+          )
+          let (first, second) = list == 0 ? (scratch.candidate, other) : (other, scratch.candidate)
           joinPredictions(isChroma: false, sum, 16, first, second, width: width, height: height, r0, i1)
           let motion = motionCost(Int(v.x), Int(v.y), p)
           let cost = distortion(shape: shape, src, sum, 16) &+ motion &+ rest

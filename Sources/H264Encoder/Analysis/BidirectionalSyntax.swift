@@ -5,8 +5,8 @@ extension MacroblockCoder {
   /// Takes the vectors and references of both lists over from the grids.
   mutating func storeMotionBoth() {
     storeMotion()
-    let motion = f.syntax.motionL1 + m &* 4
-    let reference = f.syntax.referenceIndexL1 + m &* 4
+    let motion = picture.syntax.motionL1 + m &* 4
+    let reference = picture.syntax.referenceIndexL1 + m &* 4
     for i in 0..<4 {
       let g = 5 &+ (i >> 1) &* 4 &+ (i & 1) &+ MacroblockCoder.gridL1
       reference[i] = gridReference[g]
@@ -16,9 +16,10 @@ extension MacroblockCoder {
 
   /// Marks the macroblock as not predicted from list 1.
   mutating func storeNoMotionL1() {
-    UnsafeMutableRawPointer(f.syntax.referenceIndexL1 + m &* 4).storeBytes(of: 0xFFFF_FFFF, as: UInt32.self)
-    clearMotion(f.syntax.motionL1 + m &* 4)
-    clear(f.syntax.motionDifferenceL1 + m &* 16)
+    UnsafeMutableRawPointer(picture.syntax.referenceIndexL1 + m &* 4).storeBytes(
+      of: 0xFFFF_FFFF, as: UInt32.self)
+    clearMotion(picture.syntax.motionL1 + m &* 4)
+    clear(picture.syntax.motionDifferenceL1 + m &* 16)
   }
 
   /// Takes them back into the grids.
@@ -26,28 +27,28 @@ extension MacroblockCoder {
     for i in 0..<4 {
       let g = 5 &+ (i >> 1) &* 4 &+ (i & 1)
       let at = m &* 4 &+ i
-      gridMotion[g] = f.syntax.motion[at]
-      gridReference[g] = f.syntax.referenceIndex[at]
-      gridMotion[g &+ MacroblockCoder.gridL1] = f.syntax.motionL1[at]
-      gridReference[g &+ MacroblockCoder.gridL1] = f.syntax.referenceIndexL1[at]
+      gridMotion[g] = picture.syntax.motion[at]
+      gridReference[g] = picture.syntax.referenceIndex[at]
+      gridMotion[g &+ MacroblockCoder.gridL1] = picture.syntax.motionL1[at]
+      gridReference[g &+ MacroblockCoder.gridL1] = picture.syntax.referenceIndexL1[at]
     }
   }
 
   /// Makes the macroblock B_Skip.
   mutating func storeSkip() {
-    let info = f.syntax.info + m
+    let info = picture.syntax.info + m
     setDirect()
     storeMotionBoth()
-    clear(f.syntax.motionDifference + m &* 16)
-    clear(f.syntax.motionDifferenceL1 + m &* 16)
+    clear(picture.syntax.motionDifference + m &* 16)
+    clear(picture.syntax.motionDifferenceL1 + m &* 16)
     info.pointee.type = MacroblockType.skip
     info.pointee.directBlocks = 15
     info.pointee.qp = UInt8(qp)
     info.pointee.codedBlockPattern = 0
     info.pointee.codedDC = 0
     info.pointee.transform8x8 = 0
-    f.codedBlocks[m] = 0
-    let nonZero = f.syntax.nonZero + m &* 24
+    stream.codedBlocks[m] = 0
+    let nonZero = picture.syntax.nonZero + m &* 24
     clearLumaCounts(nonZero)
     clearChromaCounts(nonZero)
   }
@@ -84,9 +85,9 @@ extension MacroblockCoder {
   /// list is not used or the motion is inferred. Returns about how many sixteenths of a bit they take.
   mutating func storeDifferencesBoth(_ type: UInt8, directBlocks: UInt8) -> Int {
     var bits = 0
-    f.syntax.info[m].subType = (0, 0, 0, 0)
+    picture.syntax.info[m].subType = (0, 0, 0, 0)
     for list in 0..<2 {
-      let out = (list == 0 ? f.syntax.motionDifference : f.syntax.motionDifferenceL1) + m &* 16
+      let out = (list == 0 ? picture.syntax.motionDifference : picture.syntax.motionDifferenceL1) + m &* 16
       if type == MacroblockType.direct {
         clear(out)
         continue
@@ -102,7 +103,7 @@ extension MacroblockCoder {
         if r >= 0 && directBlocks &>> UInt8(truncatingIfNeeded: block) & 1 == 0 {
           let p = predictPartition(type, i, list: list, reference: r)
           d = MotionVector(gridMotion[slot].x &- p.x, gridMotion[slot].y &- p.y)
-          bits &+= Int(f.motionBits[Int(d.x)]) &+ Int(f.motionBits[Int(d.y)])
+          bits &+= Int(stream.motionBits[Int(d.x)]) &+ Int(stream.motionBits[Int(d.y)])
         }
         let first = out + ((block >> 1) &* 8 &+ (block & 1) &* 2)
         for y in 0..<height {

@@ -34,76 +34,130 @@ struct SourcePlanes {
   var crStride: Int
 }
 
-/// Everything about the picture being coded that stays as it is from its first macroblock to its last.
-/// Each thread has its own copy, so that hot code reads it without indirection.
-struct FrameContext {
-  var kernels: UnsafePointer<OVTKernels>
-  var geometry: PictureGeometry
+/// What macroblocks are coded with that is the same in all pictures of a stream. Each thread has its own copy, so that
+/// hot code reads it without indirection.
+struct StreamContext {
+  let kernels: UnsafePointer<OVTKernels>
+  let geometry: PictureGeometry
+  /// A bit for each luma 4x4 block (in raster order) that has coded levels; blocks with an 8x8 transform set all four.
+  let codedBlocks: UnsafeMutablePointer<UInt16>
+  /// Reference list 0, and from `ReferencePlanes.list1` on reference list 1.
+  let references: UnsafeMutablePointer<ReferencePlanes>
+  /// Weights of B pictures by distance in time (8.4.2.3.1), where `PictureContext.hasImplicitWeights`.
+  let implicitWeights: UnsafePointer<Int16>
+  /// Motion of direct blocks after the colocated picture, where `PictureContext.infersTemporally`.
+  let temporalDirect: TemporalDirect
+  /// A weight for each reference, where `PictureContext.isWeighted`.
+  let weights: UnsafePointer<PredictionWeight>
+  /// Quantisation tables of QP 0 to 51.
+  let quant: UnsafePointer<QuantTables>
+  /// Sixteenths of a bit that a component of a vector difference takes: a pointer to the entry of 0, with entries from
+  /// -32768 to 32767.
+  let motionBits: UnsafePointer<UInt16>
+  /// Offsets to the two sample planes to average for each quarter-sample position ((y & 3) * 4 + (x & 3)); two equal
+  /// offsets stand for one plane alone.
+  let quarterOffsets: UnsafePointer<(Int, Int)>
+  /// For each macroblock, the number of the reference picture in which it changed last (`StillMacroblocks`).
+  let changed: UnsafePointer<UInt64>
+  let transform8x8Allowed: Bool
+  let cabac: Bool
+  /// constrained_intra_pred_flag
+  let constrainedIntra: Bool
+  /// Vertical vector limit of the level, in quarter samples (Table A-1, MaxVmvR).
+  let verticalLimit: Int
+}
+
+/// What macroblocks are coded with that stays as it is from the first macroblock of a picture to the last. It is made
+/// anew for each picture and assigned to each thread's coder as a whole.
+struct PictureContext {
   var source: SourcePlanes
-  var picture: PicturePlanes
+  /// Where the reconstruction goes.
+  var planes: PicturePlanes
   /// Motion of the picture coded before this one (vectors at 4x4 blocks), for temporal candidates.
   var previous: PictureSyntax
+  var hasTemporalMotion: Bool
   var syntax: PictureSyntax
-  /// A bit for each luma 4x4 block (raster) that has coded levels; 8x8-transformed blocks set all four.
-  var codedBlocks: UnsafeMutablePointer<UInt16>
-  var references: UnsafeMutablePointer<ReferencePlanes>
-  var referenceCount: Int
-  /// Of list 1, in B pictures.
-  var referenceCountL1: Int
-  var isBidirectional: Bool
-  /// `ImplicitWeights.weights`, where any differs from a half.
-  var implicitWeights: UnsafePointer<Int16>
-  var hasImplicitWeights: Bool
-  /// Direct blocks of the B picture take the colocated picture's motion (8.4.1.2.3); else that of their neighbours.
-  var infersTemporally: Bool
-  /// What the other way would give is looked at too (`MacroblockCoder.directCosts`).
-  var comparesDirect: Bool
-  /// How they take it, where they may.
-  var temporalDirect: TemporalDirect
-  /// Others may refer to it.
-  var isReference: Bool
-  var orderCount: Int32
-  /// Of each reference, where the picture `isWeighted`.
-  var weights: UnsafePointer<PredictionWeight>
-  var isWeighted: Bool
-  /// 52 entries.
-  var quant: UnsafePointer<QuantTables>
-  /// Bits x 16 of a vector-difference component, centred: index -32768...32767.
-  var motionBits: UnsafePointer<UInt16>
-  /// Offsets to the two sample planes to average for each quarter-sample position ((y & 3) * 4 + (x & 3));
-  /// two equal offsets: no average.
-  var quarterOffsets: UnsafePointer<(Int, Int)>
-  /// Where the picture's memory holds what no motion would copy there: macroblocks that have not changed since the
-  /// picture that it holds (`StillMacroblocks`).
-  var changed: UnsafePointer<UInt64>
-  var holds: UInt64
   var tools: SpeedTools
-  var isIntraPicture: Bool
+  /// References in list 0 and, in B pictures, in list 1.
+  var referenceCount: Int
+  var referenceCountL1: Int
+  var isIntraPicture: Bool { referenceCount == 0 }
+  /// It is a B picture.
+  var isBidirectional: Bool
+  /// Later pictures may refer to it.
+  var isReference: Bool
   /// `PicturePlan.isBetter`.
   var isBetter: Bool
-  var transform8x8Allowed: Bool
-  var cabac: Bool
-  var constrainedIntra: Bool
-  var hasTemporalMotion: Bool
-  /// Vertical vector limit of the level, in quarter samples (Table A-1, MaxVmvR).
-  var verticalLimit: Int
-  /// Gradual refresh: macroblock columns [refreshFrom, refreshTo) are coded intra; those before are
-  /// clean and, if `keepsClean`, refer only to clean samples.
+  /// PicOrderCnt (8.2.1).
+  var orderCount: Int32
+  /// References have weights, explicit ones (`StreamContext.weights`) or implicit ones that differ from a half.
+  var isWeighted: Bool
+  var hasImplicitWeights: Bool
+  /// Direct blocks of the B picture take the motion of the colocated picture (8.4.1.2.3); else that of their neighbours.
+  var infersTemporally: Bool
+  /// Spatial and temporal direct prediction are compared (`MacroblockCoder.directCosts`).
+  var comparesDirect: Bool
+  /// Lambda for the choice of levels (`MacroblockCoder.usualRDOQLambda`).
+  var rdoqLambda: Int
+  /// The number of the reference picture that the memory of `planes` still holds; 0: none. Macroblocks that have not
+  /// changed since need not be copied.
+  var holds: UInt64
+  /// Gradual refresh: macroblock columns [refreshFrom, refreshTo) are coded intra; those before are clean and, if
+  /// `keepsClean`, refer only to clean samples.
   var refreshFrom: Int
   var refreshTo: Int
   var keepsClean: Bool
-  /// Where most of the picture was scrolled from; zero if nowhere.
+  /// The vector by which most of the picture was scrolled; zero where it was not.
   var scroll: MotionVector
-  /// By what its parts have moved since the first reference.
+  /// The vectors by which parts of the picture have moved since the first reference.
   var moves: Moves
-  /// `Moves.repeats`
-  var repeats: UnsafePointer<UInt32>?
   /// How the camera has moved since the first reference.
   var camera: CameraMotion
-  /// QP offset of each macroblock from adaptive quantisation, or nil.
-  var qpOffsets: UnsafePointer<Int8>?
-  var minQP: Int
-  var maxQP: Int
+}
+
+extension PictureContext {
+  /// The context of a planned picture.
+  ///
+  /// - Parameters:
+  ///   - plan: what the encoder has decided for the picture.
+  ///   - source: the picture.
+  ///   - planes: where its reconstruction goes.
+  ///   - syntax: where its macroblocks go.
+  ///   - history: the motion of pictures before it.
+  ///   - tools: what is tried for each macroblock.
+  ///   - hasImplicitWeights: the references have weights by their distance in time.
+  ///   - holds: the number of the reference picture that `planes` still holds, or 0.
+  init(
+    _ plan: PicturePlan, source: SourcePicture, planes: PicturePlanes, syntax: PictureSyntax,
+    history: MotionHistory, tools: SpeedTools, hasImplicitWeights: Bool, holds: UInt64
+  ) {
+    self.source = SourcePlanes(source)
+    self.planes = planes
+    previous = history.previous
+    hasTemporalMotion = history.hasPrevious
+    self.syntax = syntax
+    self.tools = tools
+    referenceCount = plan.referenceCount
+    referenceCountL1 = plan.referenceCountL1
+    isBidirectional = plan.isBidirectional
+    isReference = plan.isReference
+    isBetter = plan.isBetter
+    orderCount = Int32(truncatingIfNeeded: plan.orderCount)
+    isWeighted = plan.isWeighted
+    self.hasImplicitWeights = hasImplicitWeights
+    infersTemporally = plan.isBidirectional && !plan.header.usesSpatialDirect
+    comparesDirect = plan.comparesDirect
+    rdoqLambda =
+      plan.isBidirectional && !plan.isReference
+      ? tools.rdoqLambdaNonReference : MacroblockCoder.usualRDOQLambda
+    self.holds = holds
+    refreshFrom = plan.refreshFrom
+    refreshTo = plan.refreshTo
+    keepsClean = plan.keepsClean
+    scroll = MotionVector(0, Int16(truncatingIfNeeded: plan.scroll * 4))
+    moves = plan.moves
+    camera = plan.camera
+  }
 }
 
 extension PictureGeometry {

@@ -11,7 +11,7 @@ struct ImplicitWeights {
     weights.update(repeating: 32, count: 256)
   }
 
-  /// Sets the weights for a picture, all of whose references are short-term. Returns whether any differs from a half.
+  /// Sets the weights for a reconstruction, all of whose references are short-term. Returns whether any differs from a half.
   func set(_ plan: PicturePlan, _ references: UnsafePointer<ReferencePlanes>) -> Bool {
     var differs = false
     for i in 0..<plan.referenceCount {
@@ -45,15 +45,15 @@ extension MacroblockCoder {
     _ b: UnsafePointer<UInt8>,
     width: Int, height: Int, _ r0: Int, _ r1: Int
   ) {
-    if f.isWeighted,
+    if picture.isWeighted,
       joinWeighted(
         isChroma: isChroma, dst, dstStride, a, b, width: width, height: height, r0,
         r1 &+ ReferencePlanes.list1)
     {
       return
     }
-    if f.hasImplicitWeights {
-      let weight = Int32(f.implicitWeights[r0 &* 16 &+ r1])
+    if picture.hasImplicitWeights {
+      let weight = Int32(stream.implicitWeights[r0 &* 16 &+ r1])
       if weight != 32 {
         ovt_weigh_both(
           dst, dstStride, a, b, 16, 16 >> Int32(width), Int32(height), 64 &- weight, weight)

@@ -5,8 +5,8 @@ import CH264Kernels
 extension MacroblockCoder {
   /// Codes the macroblock at hand.
   mutating func codeInterPicture() {
-    let info = f.syntax.info + m
-    let mustBeIntra = mbX >= f.refreshFrom && mbX < f.refreshTo
+    let info = picture.syntax.info + m
+    let mustBeIntra = mbX >= picture.refreshFrom && mbX < picture.refreshTo
     if mustBeIntra {
       codeIntra(decideIntra16x16(), small: triesSmallIntra)
       return
@@ -19,24 +19,26 @@ extension MacroblockCoder {
       Int(skip.x) >= minX && Int(skip.x) <= maxX && Int(skip.y) >= minY && Int(skip.y) <= maxY
     if skipAllowed {
       // What lies still may be in the picture's memory already.
-      let isThere = f.changed[m] <= f.holds && skip == .zero
-      if !isThere { predictLuma(picture, stride, x: 0, y: 0, width: 0, height: 16, skip, reference: 0) }
+      let isThere = stream.changed[m] <= picture.holds && skip == .zero
+      if !isThere {
+        predictLuma(reconstruction, stride, x: 0, y: 0, width: 0, height: 16, skip, reference: 0)
+      }
       // Beyond this, some coefficient survives, and too many to leave out.
-      if ovt_sad(k, 0, source, picture, stride) <= lambda &* 64 {
+      if ovt_sad(k, 0, source, reconstruction, stride) <= lambda &* 64 {
         if !isThere {
-          predictChroma(pictureChroma, stride, x: 0, y: 0, width: 0, height: 16, skip, reference: 0)
+          predictChroma(reconstructionChroma, stride, x: 0, y: 0, width: 0, height: 16, skip, reference: 0)
         }
-        let error = f.tools.rateDistortion ? Int(ovt_ssd(k, 0, source, picture, stride)) : 0
+        let error = picture.tools.rateDistortion ? Int(ovt_ssd(k, 0, source, reconstruction, stride)) : 0
         // What quantises to nothing may still move by a quarter sample, which later pictures would inherit: only
         // what is well below the noise of quantisation (step^2 / 12 a sample, 0.535 lambda) is left unsearched.
-        if error &* 187 <= lambdaSSD &* f.tools.skipError && residualIsEmpty() {
+        if error &* 187 <= lambdaSSD &* picture.tools.skipError && residualIsEmpty() {
           storeSkip(skip)
           return
         }
-        if f.tools.rateDistortion {
-          k.pointee.ssdNV12(sourceChroma, pictureChroma, stride, errors)
+        if picture.tools.rateDistortion {
+          k.pointee.ssdNV12(sourceChroma, reconstructionChroma, stride, errors)
           skipCost = error &+ Int(errors[0]) &+ Int(errors[1])
-          let bits = f.tools.earlySkipBits
+          let bits = picture.tools.earlySkipBits
           let isStill = skip == .zero && standsOrIsNone(1) && standsOrIsNone(4)
           if skipCost <= (lambdaSSD &* (isStill ? bits.still : bits.moving)) >> 8 {
             storeSkip(skip)
@@ -49,10 +51,10 @@ extension MacroblockCoder {
     // 16x16 for each reference.
     var best16 = MotionCandidate(v: .zero, cost: Int32.max)
     var bestReference = 0
-    let starts = UnsafeMutableRawPointer(trial + 6 &* 512).assumingMemoryBound(to: MotionVector.self)
+    let starts = scratch.startVectors
     var prediction16 = MotionVector.zero
-    for r in 0..<f.referenceCount {
-      if r > 0 && best16.cost <= lambda &* f.tools.referenceThreshold { break }
+    for r in 0..<picture.referenceCount {
+      if r > 0 && best16.cost <= lambda &* picture.tools.referenceThreshold { break }
       let p = predictMotion(slot: 5, width: 2, reference: Int8(truncatingIfNeeded: r))
       let n = gatherCandidates(starts, p, reference: r)
       var c = searchMotion(
@@ -69,8 +71,9 @@ extension MacroblockCoder {
     var cost = best16.cost
 
     // Partitions, when one vector leaves much.
-    let repeats = f.repeats != nil && cost > lambda &* f.tools.repeatThreshold ? findRepeats() : 0
-    if repeats != 0 || cost > lambda &* f.tools.partitionThreshold && mayBeParted(best16.v) {
+    let repeats =
+      picture.moves.repeats != nil && cost > lambda &* picture.tools.repeatThreshold ? findRepeats() : 0
+    if repeats != 0 || cost > lambda &* picture.tools.partitionThreshold && mayBeParted(best16.v) {
       // What repeats does so in the first reference.
       let reference = repeats != 0 ? 0 : bestReference
       decidePartitions(&type, &cost, best16, reference, repeats: repeats)
@@ -80,15 +83,15 @@ extension MacroblockCoder {
     }
 
     // Intra, when it could be cheaper.
-    let triesIntra = cost > lambda &* f.tools.intraThreshold
+    let triesIntra = cost > lambda &* picture.tools.intraThreshold
     if triesIntra {
       let intra16 = decideIntra16x16(limit: cost)
-      let below = cost &- (lambda &* 4) >> 4 &- (cost &* f.tools.intraHandicap) / 100
+      let below = cost &- (lambda &* 4) >> 4 &- (cost &* picture.tools.intraHandicap) / 100
       let around = intraNeighbours
-      let margins = f.tools.intraMargin
+      let margins = picture.tools.intraMargin
       let margin = around == 0 ? margins.alone : around == 1 ? margins.besideOne : margins.besideMore
       if Int(intra16.cost) &* 100 < Int(below) &* margin,
-        codeIntra(intra16, below: below, small: around >= f.tools.smallIntraNeighbours)
+        codeIntra(intra16, below: below, small: around >= picture.tools.smallIntraNeighbours)
       {
         return
       }
@@ -105,12 +108,12 @@ extension MacroblockCoder {
     if skipCost == Int.max || !isSkipMotion {
       predictInter(type)
     } else if triesIntra || isCoded {
-      predictLuma(picture, stride, x: 0, y: 0, width: 0, height: 16, skip, reference: 0)
+      predictLuma(reconstruction, stride, x: 0, y: 0, width: 0, height: 16, skip, reference: 0)
     }
-    var transform8x8 = f.transform8x8Allowed
+    var transform8x8 = stream.transform8x8Allowed
     let luma: UInt8
     var coded = 0
-    if f.tools.rateDistortion {
+    if picture.tools.rateDistortion {
       let result = codeInterLumaByCost()
       luma = result.pattern
       transform8x8 = result.transform8x8
@@ -120,15 +123,15 @@ extension MacroblockCoder {
     }
     let chroma = codeChroma(intra: false)
     if skipCost < Int.max {
-      k.pointee.ssdNV12(sourceChroma, pictureChroma, stride, errors)
+      k.pointee.ssdNV12(sourceChroma, reconstructionChroma, stride, errors)
       coded &+= Int(errors[0]) &+ Int(errors[1])
       coded &+= (lambdaSSD &* (headerBits(type, prediction16) &+ chromaBits(chroma))) >> 12
-      if skipCost &* 100 <= coded &* (100 &+ f.tools.skipPreference) {
+      if skipCost &* 100 <= coded &* (100 &+ picture.tools.skipPreference) {
         if !isSkipMotion || luma != 0 {
-          predictLuma(picture, stride, x: 0, y: 0, width: 0, height: 16, skip, reference: 0)
+          predictLuma(reconstruction, stride, x: 0, y: 0, width: 0, height: 16, skip, reference: 0)
         }
         if !isSkipMotion || chroma != 0 {
-          predictChroma(pictureChroma, stride, x: 0, y: 0, width: 0, height: 16, skip, reference: 0)
+          predictChroma(reconstructionChroma, stride, x: 0, y: 0, width: 0, height: 16, skip, reference: 0)
         }
         storeSkip(skip)
         return
@@ -138,32 +141,32 @@ extension MacroblockCoder {
     info.pointee.transform8x8 = transform8x8 && luma != 0 ? 1 : 0
     if luma | chroma == 0 && isSkipMotion && skipAllowed {
       info.pointee.type = MacroblockType.skip
-      clear(f.syntax.motionDifference + m &* 16)
+      clear(picture.syntax.motionDifference + m &* 16)
     }
   }
 
   /// Codes the macroblock in next to no bits: the picture's budget is spent.
   mutating func codeEconomically() {
-    let info = f.syntax.info + m
+    let info = picture.syntax.info + m
     info.pointee.qp = UInt8(qp)
     info.pointee.codedDC = 0
     info.pointee.transform8x8 = 0
     info.pointee.codedBlockPattern = 0
-    f.codedBlocks[m] = 0
-    let nonZero = f.syntax.nonZero + m &* 24
+    stream.codedBlocks[m] = 0
+    let nonZero = picture.syntax.nonZero + m &* 24
     clearLumaCounts(nonZero)
     clearChromaCounts(nonZero)
-    let mustBeIntra = mbX >= f.refreshFrom && mbX < f.refreshTo
-    if f.isIntraPicture || mustBeIntra {
+    let mustBeIntra = mbX >= picture.refreshFrom && mbX < picture.refreshTo
+    if picture.isIntraPicture || mustBeIntra {
       storeNoMotion()
       storeIntraModesDC()
       let mode = decideIntra16x16().mode
-      ovt_intra16x16(k, Int32(mode), picture, stride)
+      ovt_intra16x16(k, Int32(mode), reconstruction, stride)
       info.pointee.type = MacroblockType.intra16x16
       info.pointee.intra16x16Mode = UInt8(mode > 3 ? 2 : mode)
       let left = intraAvailable & Availability.left != 0
       let top = intraAvailable & Availability.top != 0
-      ovt_intra_chroma(k, left ? (top ? 0 : 4) : (top ? 5 : 6), pictureChroma, stride)
+      ovt_intra_chroma(k, left ? (top ? 0 : 4) : (top ? 5 : 6), reconstructionChroma, stride)
       info.pointee.intraChromaMode = 0
       return
     }
@@ -187,7 +190,7 @@ extension MacroblockCoder {
 
   /// Whether a neighbour is intra, or moves otherwise than `v` (`SpeedTools.partitionDistance`).
   @inline(__always) private func mayBeParted(_ v: MotionVector) -> Bool {
-    let distance = f.tools.partitionDistance
+    let distance = picture.tools.partitionDistance
     @inline(__always) func differs(_ slot: Int) -> Bool {
       let reference = gridReference[slot]
       if reference < 0 { return reference == -1 }
@@ -204,17 +207,17 @@ extension MacroblockCoder {
   }
 
   /// Whether intra macroblocks of P and B pictures may be 8x8 and 4x4 whatever is around them.
-  var triesSmallIntra: Bool { f.tools.smallIntraNeighbours == 0 }
+  var triesSmallIntra: Bool { picture.tools.smallIntraNeighbours == 0 }
 
   mutating func referenceBits(_ r: Int) -> Int32 {
-    f.referenceCount < 2 ? 0 : r == 0 ? 1 : Int32(2 &* r &+ 1)
+    picture.referenceCount < 2 ? 0 : r == 0 ? 1 : Int32(2 &* r &+ 1)
   }
 
   /// About how many sixteenths of a bit mb_type, coded_block_pattern and the vectors take.
   mutating func headerBits(_ type: UInt8, _ prediction16: MotionVector) -> Int {
-    let d = f.syntax.motionDifference + m &* 16
+    let d = picture.syntax.motionDifference + m &* 16
     @inline(__always) func bits(_ i: Int) -> Int {
-      Int(f.motionBits[Int(d[i].x)]) &+ Int(f.motionBits[Int(d[i].y)])
+      Int(stream.motionBits[Int(d[i].x)]) &+ Int(stream.motionBits[Int(d[i].y)])
     }
     switch type {
     case MacroblockType.inter16x16: return 48 &+ bits(0)
@@ -228,7 +231,7 @@ extension MacroblockCoder {
   mutating func chromaBits(_ pattern: UInt8) -> Int {
     if pattern == 0 { return 0 }
     var bits = 16
-    let info = f.syntax.info + m
+    let info = picture.syntax.info + m
     for c in 0..<2 where info.pointee.codedDC & UInt8(2 << c) != 0 {
       let list = levels + (LevelLayout.chromaDC &+ c &* 4)
       for i in 0..<4 where list[i] != 0 {
@@ -236,7 +239,7 @@ extension MacroblockCoder {
       }
     }
     if pattern < 2 { return bits }
-    let nonZero = f.syntax.nonZero + (m &* 24 &+ 16)
+    let nonZero = picture.syntax.nonZero + (m &* 24 &+ 16)
     for i in 0..<8 {
       if nonZero[i] == 0 {
         bits &+= 6
@@ -249,17 +252,17 @@ extension MacroblockCoder {
   }
 
   mutating func storeSkip(_ v: MotionVector) {
-    let info = f.syntax.info + m
+    let info = picture.syntax.info + m
     setGrid(5, width: 2, height: 2, v, 0)
     storeMotion()
-    clear(f.syntax.motionDifference + m &* 16)
+    clear(picture.syntax.motionDifference + m &* 16)
     info.pointee.type = MacroblockType.skip
     info.pointee.qp = UInt8(qp)
     info.pointee.codedBlockPattern = 0
     info.pointee.codedDC = 0
     info.pointee.transform8x8 = 0
-    f.codedBlocks[m] = 0
-    let nonZero = f.syntax.nonZero + m &* 24
+    stream.codedBlocks[m] = 0
+    let nonZero = picture.syntax.nonZero + m &* 24
     clearLumaCounts(nonZero)
     clearChromaCounts(nonZero)
   }
@@ -267,16 +270,17 @@ extension MacroblockCoder {
   /// Whether the residual over the prediction in the picture quantises to nothing at all. (What is left of
   /// slightly more than nothing is weighed by its cost later: to skip it here loses more than it saves.)
   mutating func residualIsEmpty() -> Bool {
-    let q = f.quant + qp
-    return k.pointee.isEmpty16x16(source, picture, stride, q.pointee.multiplier4x4, q.pointee.biasInter4x4)
+    let q = stream.quant + qp
+    return k.pointee.isEmpty16x16(
+      source, reconstruction, stride, q.pointee.multiplier4x4, q.pointee.biasInter4x4)
       != 0
       && chromaResidualIsEmpty()
   }
 
   private mutating func chromaResidualIsEmpty() -> Bool {
-    let q = f.quant + chromaQP(qp)
+    let q = stream.quant + chromaQP(qp)
     return k.pointee.isEmptyNV12(
-      sourceChroma, pictureChroma, stride, q.pointee.multiplier4x4, q.pointee.biasInter4x4,
+      sourceChroma, reconstructionChroma, stride, q.pointee.multiplier4x4, q.pointee.biasInter4x4,
       q.pointee.multiplierDC,
       q.pointee.biasDCInter) != 0
   }
@@ -297,31 +301,31 @@ extension MacroblockCoder {
     add(1)
     add(3)
     add(4)
-    if f.scroll != .zero {
-      starts[n] = f.scroll
+    if picture.scroll != .zero {
+      starts[n] = picture.scroll
       n &+= 1
     }
     if r == 0 {
-      for i in 0..<f.moves.count {
-        starts[n] = f.moves[i]
+      for i in 0..<picture.moves.count {
+        starts[n] = picture.moves[i]
         n &+= 1
       }
     }
-    if r == 0 && f.camera.isKnown {
-      starts[n] = f.camera.vector(mbX, mbY)
-      starts[n &+ 1] = f.camera.seen(m)
+    if r == 0 && picture.camera.isKnown {
+      starts[n] = picture.camera.vector(mbX, mbY)
+      starts[n &+ 1] = picture.camera.seen(m)
       n &+= 2
     }
-    if f.hasTemporalMotion {
-      let motion = f.previous.motion
+    if picture.hasTemporalMotion {
+      let motion = picture.previous.motion
       starts[n] = motion[m &* 4]
       n &+= 1
-      if mbX &+ 1 < f.geometry.widthInMbs {
+      if mbX &+ 1 < stream.geometry.widthInMbs {
         starts[n] = motion[(m &+ 1) &* 4]
         n &+= 1
       }
-      if mbY &+ 1 < f.geometry.heightInMbs {
-        starts[n] = motion[(m &+ f.geometry.widthInMbs) &* 4]
+      if mbY &+ 1 < stream.geometry.heightInMbs {
+        starts[n] = motion[(m &+ stream.geometry.widthInMbs) &* 4]
         n &+= 1
       }
     }

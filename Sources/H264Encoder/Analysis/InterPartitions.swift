@@ -9,8 +9,8 @@ extension MacroblockCoder {
     repeats: UInt8 = 0
   ) {
     let r = Int8(truncatingIfNeeded: reference)
-    let starts = UnsafeMutableRawPointer(trial + 6 &* 512).assumingMemoryBound(to: MotionVector.self)
-    let found = UnsafeMutableRawPointer(trial + 6 &* 512 + 128).assumingMemoryBound(to: MotionCandidate.self)
+    let starts = scratch.startVectors
+    let found = scratch.partitions
     let refCost = (lambda &* referenceBits(reference)) >> 4
 
     var cost8 = (lambda &* 5) >> 4 &* 1 &+ refCost &* 4 &+ (lambda &* 4) >> 4
@@ -107,8 +107,8 @@ extension MacroblockCoder {
     _ type: inout UInt8, _ cost: Int32, _ best16: MotionCandidate, _ reference: Int,
     _ prediction16: MotionVector
   ) -> Bool {
-    guard type != MacroblockType.inter16x16, f.tools.rateDistortion,
-      Int(best16.cost) &* 100 < Int(cost) &* f.tools.wholeMargin
+    guard type != MacroblockType.inter16x16, picture.tools.rateDistortion,
+      Int(best16.cost) &* 100 < Int(cost) &* picture.tools.wholeMacroblockMargin
     else { return false }
     let vectors = (gridMotion[5], gridMotion[6], gridMotion[9], gridMotion[10])
     let parts = lumaCost(type, prediction16)
@@ -130,7 +130,7 @@ extension MacroblockCoder {
 
   /// Stores mvd_l0 of every partition (7.4.5.1), replicated over the 4x4 blocks that it covers.
   mutating func storeDifferences(_ type: UInt8, _ prediction16: MotionVector) {
-    let out = f.syntax.motionDifference + m &* 16
+    let out = picture.syntax.motionDifference + m &* 16
     @inline(__always) func difference(_ slot: Int, _ p: MotionVector) -> MotionVector {
       MotionVector(gridMotion[slot].x &- p.x, gridMotion[slot].y &- p.y)
     }
@@ -152,7 +152,7 @@ extension MacroblockCoder {
         }
       }
     default:
-      f.syntax.info[m].subType = (0, 0, 0, 0)
+      picture.syntax.info[m].subType = (0, 0, 0, 0)
       for i in 0..<4 {
         let slot = 5 &+ (i >> 1) &* 4 &+ (i & 1)
         let d = difference(slot, predictMotion(slot: slot, width: 1, reference: gridReference[slot]))

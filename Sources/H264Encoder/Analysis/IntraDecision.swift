@@ -34,9 +34,9 @@ extension MacroblockCoder {
     var bestMode = 2
     for i in 0..<n {
       let mode = Int(i == 0 ? modes.0 : i == 1 ? modes.1 : i == 2 ? modes.2 : modes.3)
-      ovt_intra16x16(k, Int32(mode), picture, stride)
+      ovt_intra16x16(k, Int32(mode), reconstruction, stride)
       let bits: Int32 = mode == 3 ? 5 : mode >= 2 ? 3 : 4
-      let cost = ovt_satd(k, 0, source, picture, stride) &+ (lambda &* bits) >> 4
+      let cost = ovt_satd(k, 0, source, reconstruction, stride) &+ (lambda &* bits) >> 4
       if cost < best {
         best = cost
         bestMode = mode
@@ -60,17 +60,17 @@ extension MacroblockCoder {
       if i == 1 && !left { continue }
       if i == 2 && !top { continue }
       if i == 3 && !(left && top && intraAvailable & Availability.topLeft != 0) { continue }
-      ovt_intra_chroma(k, Int32(mode), pictureChroma, stride)
+      ovt_intra_chroma(k, Int32(mode), reconstructionChroma, stride)
       last = mode
       let bits: Int32 = i == 0 ? 1 : i == 3 ? 4 : i == 1 ? 2 : 3
-      let cost = k.pointee.satdNV12(sourceChroma, pictureChroma, stride) &+ (lambda &* bits) >> 4
+      let cost = k.pointee.satdNV12(sourceChroma, reconstructionChroma, stride) &+ (lambda &* bits) >> 4
       if cost < best {
         best = cost
         bestMode = mode
       }
     }
-    if last != bestMode { ovt_intra_chroma(k, Int32(bestMode), pictureChroma, stride) }
-    f.syntax.info[m].intraChromaMode = UInt8(bestMode > 3 ? 0 : bestMode)
+    if last != bestMode { ovt_intra_chroma(k, Int32(bestMode), reconstructionChroma, stride) }
+    picture.syntax.info[m].intraChromaMode = UInt8(bestMode > 3 ? 0 : bestMode)
     return codeChroma(intra: true)
   }
 
@@ -78,7 +78,7 @@ extension MacroblockCoder {
 
   /// Mode that Intra4x4PredMode is predicted to be (8.3.1.1), for the 4x4 block at raster index `r`.
   @inline(__always) mutating func predictedIntraMode(_ r: Int) -> Int {
-    let modes = f.syntax.intraModes + m &* 16
+    let modes = picture.syntax.intraModes + m &* 16
     let left: Int8
     if r & 3 != 0 {
       left = modes[r &- 1]
@@ -91,7 +91,7 @@ extension MacroblockCoder {
     } else {
       top =
         available & Availability.top != 0
-        ? f.syntax.intraModes[(m &- f.geometry.widthInMbs) &* 16 &+ 12 &+ r] : -1
+        ? picture.syntax.intraModes[(m &- stream.geometry.widthInMbs) &* 16 &+ 12 &+ r] : -1
     }
     if left < 0 || top < 0 { return 2 }
     return Int(min(left, top))
@@ -112,12 +112,12 @@ extension MacroblockCoder {
     var cost = (lambda &* 8) >> 4
     var pattern: UInt8 = 0
     var coded: UInt16 = 0
-    let modes = f.syntax.intraModes + m &* 16
+    let modes = picture.syntax.intraModes + m &* 16
     for blkIdx in 0..<16 {
       let r = Int(ovt_raster(Int32(blkIdx)))
       let bx = r & 3
       let by = r >> 2
-      let at = picture + (by &* 4 &* stride &+ bx &* 4)
+      let at = reconstruction + (by &* 4 &* stride &+ bx &* 4)
       let src = source + (by &* 64 &+ bx &* 4)
       let left = bx > 0 || intraAvailable & Availability.left != 0
       let top = by > 0 || intraAvailable & Availability.top != 0
@@ -146,9 +146,9 @@ extension MacroblockCoder {
       while allowed != 0 {
         let mode = allowed.trailingZeroBitCount
         allowed &= allowed &- 1
-        ovt_intra4x4(k, Int32(mode == 2 ? dcMode : mode), trial, 16, edge)
+        ovt_intra4x4(k, Int32(mode == 2 ? dcMode : mode), scratch.prediction, 16, edge)
         let bits: Int32 = mode == predicted ? 1 : 4
-        let c = ovt_satd(k, 6, src, trial, 16) &+ (lambda &* bits) >> 4
+        let c = ovt_satd(k, 6, src, scratch.prediction, 16) &+ (lambda &* bits) >> 4
         if c < best {
           best = c
           bestMode = mode
@@ -163,7 +163,7 @@ extension MacroblockCoder {
         coded |= 1 << UInt16(r)
       }
     }
-    f.codedBlocks[m] = coded
+    stream.codedBlocks[m] = coded
     return (cost, pattern)
   }
 
@@ -196,12 +196,12 @@ extension MacroblockCoder {
     var cost = (lambda &* 4) >> 4
     var pattern: UInt8 = 0
     var coded: UInt16 = 0
-    let modes = f.syntax.intraModes + m &* 16
+    let modes = picture.syntax.intraModes + m &* 16
     for b8 in 0..<4 {
       let bx = b8 & 1
       let by = b8 >> 1
       let r = by &* 8 &+ bx &* 2
-      let at = picture + (by &* 8 &* stride &+ bx &* 8)
+      let at = reconstruction + (by &* 8 &* stride &+ bx &* 8)
       let src = source + (by &* 128 &+ bx &* 8)
       let left = bx > 0 || intraAvailable & Availability.left != 0
       let top = by > 0 || intraAvailable & Availability.top != 0
@@ -232,9 +232,9 @@ extension MacroblockCoder {
       while allowed != 0 {
         let mode = allowed.trailingZeroBitCount
         allowed &= allowed &- 1
-        ovt_intra8x8(k, Int32(mode == 2 ? dcMode : mode), trial, 16, filteredEdge)
+        ovt_intra8x8(k, Int32(mode == 2 ? dcMode : mode), scratch.prediction, 16, filteredEdge)
         let bits: Int32 = mode == predicted ? 1 : 4
-        let c = ovt_satd(k, 3, src, trial, 16) &+ (lambda &* bits) >> 4
+        let c = ovt_satd(k, 3, src, scratch.prediction, 16) &+ (lambda &* bits) >> 4
         if c < best {
           best = c
           bestMode = mode
@@ -253,7 +253,7 @@ extension MacroblockCoder {
         coded |= 0x33 << UInt16(r)
       }
     }
-    f.codedBlocks[m] = coded
+    stream.codedBlocks[m] = coded
     return (cost, pattern)
   }
 
@@ -286,7 +286,7 @@ extension MacroblockCoder {
   mutating func codeIntra(
     _ best16: (mode: Int, cost: Int32), below other: Int32 = Int32.max, small: Bool
   ) -> Bool {
-    let info = f.syntax.info + m
+    let info = picture.syntax.info + m
     storeNoMotion()
     info.pointee.codedDC = 0
     info.pointee.transform8x8 = 0
@@ -294,12 +294,12 @@ extension MacroblockCoder {
 
     var pattern: UInt8 = 0
     var type = MacroblockType.intra16x16
-    let byCost = f.tools.intraByCost && f.cabac
+    let byCost = picture.tools.intraByCost && stream.cabac
     if byCost && other == Int32.max {
       pattern = codeIntraByCost(best16, &type)
     } else if small {
       var limit = min(best16.cost, other)
-      if f.transform8x8Allowed, let result = codeIntra8x8(limit: limit) {
+      if stream.transform8x8Allowed, let result = codeIntra8x8(limit: limit) {
         limit = result.cost
         pattern = result.pattern
         type = MacroblockType.intra8x8
@@ -320,7 +320,7 @@ extension MacroblockCoder {
     info.pointee.type = type
     if type == MacroblockType.intra16x16 {
       storeIntraModesDC()
-      ovt_intra16x16(k, Int32(best16.mode), picture, stride)
+      ovt_intra16x16(k, Int32(best16.mode), reconstruction, stride)
       info.pointee.intra16x16Mode = UInt8(best16.mode > 3 ? 2 : best16.mode)
       pattern = codeIntra16x16()
     }
@@ -335,20 +335,20 @@ extension MacroblockCoder {
   private mutating func codeIntraByCost(_ best16: (mode: Int, cost: Int32), _ type: inout UInt8) -> UInt8 {
     let limit = best16.cost &+ best16.cost >> 1
     storeIntraModesDC()
-    ovt_intra16x16(k, Int32(best16.mode), picture, stride)
+    ovt_intra16x16(k, Int32(best16.mode), reconstruction, stride)
     var pattern = codeIntra16x16()
     var bits: Int = 16 &* (best16.mode == 3 ? 5 : 4)
-    if f.syntax.info[m].codedDC & 1 != 0 {
+    if picture.syntax.info[m].codedDC & 1 != 0 {
       let list = levels + LevelLayout.lumaDC
       bits &+= Int(ovt_level_bits(list, UInt64(ovt_nonzero_levels16(list)), 0))
     }
     if pattern != 0 { bits &+= levelBits(is8x8: false, 15) }
-    var least = Int(ovt_ssd(k, 0, source, picture, stride)) &+ (lambdaSSD &* bits) >> 12
-    f.syntax.info[m].codedDC = 0
+    var least = Int(ovt_ssd(k, 0, source, reconstruction, stride)) &+ (lambdaSSD &* bits) >> 12
+    picture.syntax.info[m].codedDC = 0
     pattern = 0
-    if f.transform8x8Allowed, let result = codeIntra8x8(limit: limit) {
+    if stream.transform8x8Allowed, let result = codeIntra8x8(limit: limit) {
       let cost =
-        Int(ovt_ssd(k, 0, source, picture, stride))
+        Int(ovt_ssd(k, 0, source, reconstruction, stride))
         &+ (lambdaSSD &* (levelBits(is8x8: true, result.pattern) &+ modeBits(is8x8: true) &+ 48)) >> 12
       if cost < least {
         least = cost
@@ -358,7 +358,7 @@ extension MacroblockCoder {
     }
     if let result = codeIntra4x4(limit: limit) {
       let cost =
-        Int(ovt_ssd(k, 0, source, picture, stride))
+        Int(ovt_ssd(k, 0, source, reconstruction, stride))
         &+ (lambdaSSD &* (levelBits(is8x8: false, result.pattern) &+ modeBits(is8x8: false) &+ 48)) >> 12
       if cost < least {
         type = MacroblockType.intra4x4
@@ -371,7 +371,7 @@ extension MacroblockCoder {
 
   /// About how many sixteenths of a bit the luma levels of the macroblock take.
   private mutating func levelBits(is8x8: Bool, _ pattern: UInt8) -> Int {
-    let nonZero = f.syntax.nonZero + m &* 24
+    let nonZero = picture.syntax.nonZero + m &* 24
     var bits = 0
     for b8 in 0..<4 where pattern & (1 << UInt8(b8)) != 0 {
       let list = levels + b8 &* 64
@@ -392,7 +392,7 @@ extension MacroblockCoder {
 
   /// The same of the modes of small blocks.
   private mutating func modeBits(is8x8: Bool) -> Int {
-    let modes = f.syntax.intraModes + m &* 16
+    let modes = picture.syntax.intraModes + m &* 16
     var bits = 0
     var i: Int = 0
     while i < 16 {
@@ -405,7 +405,7 @@ extension MacroblockCoder {
 
   /// Counts are zero where the pattern says that nothing is coded.
   private mutating func clearUncodedCounts(_ pattern: UInt8) {
-    let nonZero = f.syntax.nonZero + m &* 24
+    let nonZero = picture.syntax.nonZero + m &* 24
     for b8 in 0..<4 where pattern & (1 << UInt8(b8)) == 0 {
       setCounts(nonZero + ((b8 >> 1) &* 8 &+ (b8 & 1) &* 2), 0)
     }
@@ -413,7 +413,7 @@ extension MacroblockCoder {
 
   /// Codes the macroblock as I_PCM (7.3.5): its samples as they are.
   mutating func codePCM(samples: UnsafeMutablePointer<UInt8>) {
-    let info = f.syntax.info + m
+    let info = picture.syntax.info + m
     storeNoMotion()
     storeIntraModesDC()
     info.pointee.type = MacroblockType.pcm
@@ -422,11 +422,11 @@ extension MacroblockCoder {
     info.pointee.codedDC = 7
     info.pointee.intraChromaMode = 0
     info.pointee.qp = UInt8(qp)
-    f.codedBlocks[m] = 0xFFFF
-    let nonZero = f.syntax.nonZero + m &* 24
+    stream.codedBlocks[m] = 0xFFFF
+    let nonZero = picture.syntax.nonZero + m &* 24
     for i in 0..<24 { nonZero[i] = 16 }
-    ovt_copy(k, 0, picture, stride, source, 16, 16)
-    ovt_copy(k, 0, pictureChroma, stride, sourceChroma, 16, 8)
+    ovt_copy(k, 0, reconstruction, stride, source, 16, 16)
+    ovt_copy(k, 0, reconstructionChroma, stride, sourceChroma, 16, 8)
     for i in 0..<256 { samples[i] = source[i] }
     for y in 0..<8 {
       k.pointee.deinterleaveRow(

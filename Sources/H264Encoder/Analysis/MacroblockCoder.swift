@@ -3,15 +3,18 @@ import CH264Kernels
 
 /// Codes macroblocks one after another: decides how, predicts, transforms, quantises, reconstructs, and
 /// leaves syntax and levels for the entropy coder. One for each thread; nothing is shared but the
-/// picture, and of that only macroblocks above and to the left.
+/// reconstruction, and of that only macroblocks above and to the left.
 ///
 /// Its functions are `mutating` even where they change nothing: a function that is not gets a copy of all of this
 /// when it is called from one that is.
 struct MacroblockCoder {
-  var f: FrameContext
+  /// What is the same in all pictures.
+  let stream: StreamContext
+  /// What is the same in all macroblocks of the picture.
+  var picture: PictureContext
   let k: UnsafePointer<OVTKernels>
 
-  // Scratch, one allocation.
+  let scratch: MacroblockScratch
   /// Source macroblock: luma 16 x 16 and NV12 chroma 8 rows of 16 bytes, stride 16.
   let source: UnsafeMutablePointer<UInt8>
   let sourceChroma: UnsafeMutablePointer<UInt8>
@@ -20,8 +23,6 @@ struct MacroblockCoder {
   let chromaCoefficients: UnsafeMutablePointer<Int16>
   /// The source macroblock's luma as a reference would have it that is weighted (`PredictionWeight.inverse`).
   let matchedSource: UnsafeMutablePointer<UInt8>
-  /// Predictions tried, 16 x 16 at stride 32, several of them.
-  let trial: UnsafeMutablePointer<UInt8>
   /// Neighbouring samples of a 4x4 or 8x8 block; index 0 is above left.
   let edge: UnsafeMutablePointer<UInt8>
   let filteredEdge: UnsafeMutablePointer<UInt8>
@@ -33,7 +34,7 @@ struct MacroblockCoder {
   let gridReference: UnsafeMutablePointer<Int8>
   /// In B pictures what direct blocks infer.
   let directMotion: BlockMotion
-  /// Of macroblocks looked at in this picture, where it `comparesDirect`.
+  /// Of macroblocks looked at in this reconstruction, where it `comparesDirect`.
   var directCosts = DirectCosts()
   /// Levels and reconstructions of two ways to code the residual, 256 values each.
   let rdLevels: UnsafeMutablePointer<Int16>
@@ -52,8 +53,8 @@ struct MacroblockCoder {
   var mbY = 0
   var m = 0
   var stride: Int
-  var picture: UnsafeMutablePointer<UInt8>
-  var pictureChroma: UnsafeMutablePointer<UInt8>
+  var reconstruction: UnsafeMutablePointer<UInt8>
+  var reconstructionChroma: UnsafeMutablePointer<UInt8>
   var available: UInt8 = 0
   /// The same for intra prediction, which constrained_intra_pred_flag may restrict.
   var intraAvailable: UInt8 = 0
@@ -62,8 +63,6 @@ struct MacroblockCoder {
   var lambdaSSD = 0
   /// For the residual's bits: its errors are inherited by later pictures.
   var lambdaResidual = 0
-  /// For the choice of levels, the same in the whole picture (`usualLevelLambda`).
-  var levelLambda = MacroblockCoder.usualLevelLambda
   /// The reference that `matchedSource` is made for, or -1.
   var matchedReference = -1
   /// Vector limits in quarter samples, for blocks at the macroblock's corner.
@@ -74,41 +73,42 @@ struct MacroblockCoder {
   /// Coders lie side by side, and what is above changes with each macroblock.
   private let apart = CacheLines()
 
-  init(frame: FrameContext, levels: UnsafeMutablePointer<Int16>, memory: inout EncoderMemory) {
-    f = frame
-    k = frame.kernels
-    stride = frame.geometry.stride
+  /// - Parameters:
+  ///   - stream: what is the same in all pictures.
+  ///   - picture: the context of the first picture.
+  ///   - levels: room for the levels of a macroblock.
+  ///   - memory: owns what the coder works in.
+  init(
+    stream: StreamContext, picture: PictureContext, levels: UnsafeMutablePointer<Int16>,
+    memory: inout EncoderMemory
+  ) {
+    self.stream = stream
+    self.picture = picture
+    k = stream.kernels
+    stride = stream.geometry.stride
     self.levels = levels
-    picture = frame.picture.luma
-    pictureChroma = frame.picture.chroma
-
-    let bytes = 256 + 128 + 512 + 256 + 8 * 512 + 64 + 64 + 64 + 64 + 64 + 64
-    let scratch = UnsafeMutableRawPointer(
-      memory.allocate(UInt8.self, count: bytes + 1024 + 512 + 128 + 1024 + 512 + 256 + 64 + 128))
-    var offset = 0
-    func take<T>(_ type: T.Type, _ count: Int) -> UnsafeMutablePointer<T> {
-      let p = (scratch + offset).bindMemory(to: T.self, capacity: count)
-      offset += (count * MemoryLayout<T>.stride + 63) & ~63
-      return p
-    }
-    source = take(UInt8.self, 256)
-    sourceChroma = take(UInt8.self, 128)
-    coefficients = take(Int16.self, 256)
-    chromaCoefficients = take(Int16.self, 128)
-    trial = take(UInt8.self, 8 * 512)
-    edge = take(UInt8.self, 64) + 24
-    filteredEdge = take(UInt8.self, 64) + 24
-    dc = take(Int16.self, 16)
-    costs = take(Int32.self, 16)
-    gridMotion = take(MotionVector.self, 24)
-    gridReference = take(Int8.self, 24)
-    rdLevels = take(Int16.self, 512)
-    rdSamples = take(UInt8.self, 512)
-    errors = take(Int32.self, 4)
-    originals = take(Int16.self, 256)
-    keptMasks = take(Int32.self, 4)
-    matchedSource = take(UInt8.self, 256)
-    directMotion = BlockMotion(vectors: take(MotionVector.self, 8), references: take(Int8.self, 8))
+    reconstruction = picture.planes.luma
+    reconstructionChroma = picture.planes.chroma
+    scratch = MacroblockScratch(memory: &memory)
+    source = memory.allocate(UInt8.self, count: 256)
+    sourceChroma = memory.allocate(UInt8.self, count: 128)
+    coefficients = memory.allocate(Int16.self, count: 256)
+    chromaCoefficients = memory.allocate(Int16.self, count: 128)
+    edge = memory.allocate(UInt8.self, count: 64) + 24
+    filteredEdge = memory.allocate(UInt8.self, count: 64) + 24
+    dc = memory.allocate(Int16.self, count: 16)
+    costs = memory.allocate(Int32.self, count: 16)
+    gridMotion = memory.allocate(MotionVector.self, count: 24)
+    gridReference = memory.allocate(Int8.self, count: 24)
+    rdLevels = memory.allocate(Int16.self, count: 512)
+    rdSamples = memory.allocate(UInt8.self, count: 512)
+    errors = memory.allocate(Int32.self, count: 4)
+    originals = memory.allocate(Int16.self, count: 256)
+    keptMasks = memory.allocate(Int32.self, count: 4)
+    matchedSource = memory.allocate(UInt8.self, count: 256)
+    directMotion = BlockMotion(
+      vectors: memory.allocate(MotionVector.self, count: 8),
+      references: memory.allocate(Int8.self, count: 8))
   }
 
   // MARK: - Position
@@ -117,28 +117,28 @@ struct MacroblockCoder {
   mutating func begin(x: Int, y: Int, available: UInt8, qp: Int) {
     mbX = x
     mbY = y
-    m = y &* f.geometry.widthInMbs &+ x
+    m = y &* stream.geometry.widthInMbs &+ x
     self.available = available
-    picture = f.picture.luma + (y &* 16 &* stride &+ x &* 16)
-    pictureChroma = f.picture.chroma + (y &* 8 &* stride &+ x &* 16)
+    reconstruction = picture.planes.luma + (y &* 16 &* stride &+ x &* 16)
+    reconstructionChroma = picture.planes.chroma + (y &* 8 &* stride &+ x &* 16)
     setQP(qp)
     if x & 3 == 0 { prefetch() }
     fetchSource()
     matchedReference = -1
     intraAvailable = available
-    if f.constrainedIntra { restrictIntra() }
-    f.syntax.info[m].available = available
-    if !f.isIntraPicture {
+    if stream.constrainedIntra { restrictIntra() }
+    picture.syntax.info[m].available = available
+    if !picture.isIntraPicture {
       let reach = PictureGeometry.reach
       // Components are of -2048 to 2047.75 (A.3.1).
       minX = max((-x &* 16 &- reach) &* 4, -8192)
-      maxX = min(((f.geometry.widthInMbs &- x &- 1) &* 16 &+ reach) &* 4, 8191)
-      minY = max((-y &* 16 &- reach) &* 4, -f.verticalLimit)
-      maxY = min(((f.geometry.heightInMbs &- y &- 1) &* 16 &+ reach) &* 4, f.verticalLimit &- 1)
-      if f.keepsClean && x < f.refreshFrom {
+      maxX = min(((stream.geometry.widthInMbs &- x &- 1) &* 16 &+ reach) &* 4, 8191)
+      minY = max((-y &* 16 &- reach) &* 4, -stream.verticalLimit)
+      maxY = min(((stream.geometry.heightInMbs &- y &- 1) &* 16 &+ reach) &* 4, stream.verticalLimit &- 1)
+      if picture.keepsClean && x < picture.refreshFrom {
         // A clean macroblock may only refer to what was clean in the picture before: up to the columns
         // then refreshed, less what deblocking (3) and the taps (3) may have mixed in.
-        maxX = min(maxX, ((f.refreshFrom &- x &- 1) &* 16 &- 8) &* 4)
+        maxX = min(maxX, ((picture.refreshFrom &- x &- 1) &* 16 &- 8) &* 4)
       }
       loadMotionNeighbours()
     }
@@ -147,16 +147,16 @@ struct MacroblockCoder {
   mutating func setQP(_ value: Int) {
     qp = value
     let l = ovt_lambda(Int32(value))
-    lambda = l.sad16 &* f.tools.searchLambda / 100
+    lambda = l.sad16 &* picture.tools.searchLambda / 100
     // What is left out of a picture that others inherit from is left out of all of them.
-    lambdaSSD = f.isBetter && !f.isIntraPicture ? Int(l.ssd256) &* 7 / 10 : Int(l.ssd256)
+    lambdaSSD = picture.isBetter && !picture.isIntraPicture ? Int(l.ssd256) &* 7 / 10 : Int(l.ssd256)
     lambdaResidual = lambdaSSD &* 7 / 10
   }
 
   /// With constrained_intra_pred_flag, inter neighbours count as not available (8.3).
   private mutating func restrictIntra() {
-    let info = f.syntax.info
-    let w = f.geometry.widthInMbs
+    let info = picture.syntax.info
+    let w = stream.geometry.widthInMbs
     func drop(_ bit: UInt8, _ n: Int) {
       if intraAvailable & bit != 0 && !MacroblockType.isIntra(info[n].type) { intraAvailable &= ~bit }
     }
@@ -172,34 +172,38 @@ struct MacroblockCoder {
   private func prefetch() {
     let x = mbX &* 16 &+ 64
     let y = mbY &* 16
-    ovt_prefetch(f.source.luma + (y &* f.source.lumaStride &+ x), f.source.lumaStride, 16)
-    if let cr = f.source.cr {
-      let offset = y / 2 &* f.source.chromaStride &+ x / 2
-      ovt_prefetch(f.source.chroma + offset, f.source.chromaStride, 8)
-      ovt_prefetch(cr + (y / 2 &* f.source.crStride &+ x / 2), f.source.crStride, 8)
+    ovt_prefetch(picture.source.luma + (y &* picture.source.lumaStride &+ x), picture.source.lumaStride, 16)
+    if let cr = picture.source.cr {
+      let offset = y / 2 &* picture.source.chromaStride &+ x / 2
+      ovt_prefetch(picture.source.chroma + offset, picture.source.chromaStride, 8)
+      ovt_prefetch(cr + (y / 2 &* picture.source.crStride &+ x / 2), picture.source.crStride, 8)
     } else {
-      ovt_prefetch(f.source.chroma + (y / 2 &* f.source.chromaStride &+ x), f.source.chromaStride, 8)
+      ovt_prefetch(
+        picture.source.chroma + (y / 2 &* picture.source.chromaStride &+ x), picture.source.chromaStride, 8)
     }
-    if f.isIntraPicture { return }
-    let reference = f.references[0]
+    if picture.isIntraPicture { return }
+    let reference = stream.references[0]
     ovt_prefetch(reference.luma + (y &* stride &+ x), stride, 16)
     ovt_prefetch(reference.chroma + (y / 2 &* stride &+ x), stride, 8)
   }
 
   private mutating func fetchSource() {
-    let g = f.geometry
+    let g = stream.geometry
     let x0 = mbX &* 16
     let y0 = mbY &* 16
     if x0 &+ 16 <= g.width && y0 &+ 16 <= g.height {
-      ovt_copy(k, 0, source, 16, f.source.luma + (y0 &* f.source.lumaStride &+ x0), f.source.lumaStride, 16)
-      let c = f.source.chroma
-      if let cr = f.source.cr {
+      ovt_copy(
+        k, 0, source, 16, picture.source.luma + (y0 &* picture.source.lumaStride &+ x0),
+        picture.source.lumaStride, 16)
+      let c = picture.source.chroma
+      if let cr = picture.source.cr {
         k.pointee.interleave8x8Planes(
-          sourceChroma, c + (y0 / 2 &* f.source.chromaStride &+ x0 / 2), f.source.chromaStride,
-          cr + (y0 / 2 &* f.source.crStride &+ x0 / 2), f.source.crStride)
+          sourceChroma, c + (y0 / 2 &* picture.source.chromaStride &+ x0 / 2), picture.source.chromaStride,
+          cr + (y0 / 2 &* picture.source.crStride &+ x0 / 2), picture.source.crStride)
       } else {
         ovt_copy(
-          k, 0, sourceChroma, 16, c + (y0 / 2 &* f.source.chromaStride &+ x0), f.source.chromaStride, 8)
+          k, 0, sourceChroma, 16, c + (y0 / 2 &* picture.source.chromaStride &+ x0),
+          picture.source.chromaStride, 8)
       }
     } else {
       fetchSourceAtBorder()
@@ -208,9 +212,9 @@ struct MacroblockCoder {
 
   /// Samples outside of the picture repeat its last row and column: the cropped part costs least so.
   private mutating func fetchSourceAtBorder() {
-    let g = f.geometry
+    let g = stream.geometry
     for y in 0..<16 {
-      let row = f.source.luma + min(mbY &* 16 &+ y, g.height &- 1) &* f.source.lumaStride
+      let row = picture.source.luma + min(mbY &* 16 &+ y, g.height &- 1) &* picture.source.lumaStride
       for x in 0..<16 { source[y &* 16 &+ x] = row[min(mbX &* 16 &+ x, g.width &- 1)] }
     }
     let w = (g.width &+ 1) / 2
@@ -220,12 +224,12 @@ struct MacroblockCoder {
       for x in 0..<8 {
         let sx = min(mbX &* 8 &+ x, w &- 1)
         let p = sourceChroma + (y &* 16 &+ 2 &* x)
-        if let cr = f.source.cr {
-          p[0] = f.source.chroma[sy &* f.source.chromaStride &+ sx]
-          p[1] = cr[sy &* f.source.crStride &+ sx]
+        if let cr = picture.source.cr {
+          p[0] = picture.source.chroma[sy &* picture.source.chromaStride &+ sx]
+          p[1] = cr[sy &* picture.source.crStride &+ sx]
         } else {
-          p[0] = f.source.chroma[sy &* f.source.chromaStride &+ 2 &* sx]
-          p[1] = f.source.chroma[sy &* f.source.chromaStride &+ 2 &* sx &+ 1]
+          p[0] = picture.source.chroma[sy &* picture.source.chromaStride &+ 2 &* sx]
+          p[1] = picture.source.chroma[sy &* picture.source.chromaStride &+ 2 &* sx &+ 1]
         }
       }
     }
@@ -235,26 +239,27 @@ struct MacroblockCoder {
 
   /// Marks the macroblock as inter for its neighbours: one vector and reference for each 8x8 block.
   mutating func storeMotion() {
-    let motion = f.syntax.motion + m &* 4
-    let reference = f.syntax.referenceIndex + m &* 4
+    let motion = picture.syntax.motion + m &* 4
+    let reference = picture.syntax.referenceIndex + m &* 4
     for i in 0..<4 {
       let g = 5 &+ (i >> 1) &* 4 &+ (i & 1)
       reference[i] = gridReference[g]
       motion[i] = gridMotion[g]
     }
-    let modes = UnsafeMutableRawPointer(f.syntax.intraModes + m &* 16)
+    let modes = UnsafeMutableRawPointer(picture.syntax.intraModes + m &* 16)
     // An inter neighbour predicts mode 2, or is "not available" under constrained_intra_pred (8.3.1.1).
-    let fill: UInt64 = f.constrainedIntra ? 0xFFFF_FFFF_FFFF_FFFF : 0x0202_0202_0202_0202
+    let fill: UInt64 = stream.constrainedIntra ? 0xFFFF_FFFF_FFFF_FFFF : 0x0202_0202_0202_0202
     modes.storeBytes(of: fill, as: UInt64.self)
     modes.storeBytes(of: fill, toByteOffset: 8, as: UInt64.self)
   }
 
   /// Marks the macroblock as intra for motion prediction.
   mutating func storeNoMotion() {
-    UnsafeMutableRawPointer(f.syntax.referenceIndex + m &* 4).storeBytes(of: 0xFFFF_FFFF, as: UInt32.self)
-    clearMotion(f.syntax.motion + m &* 4)
-    clear(f.syntax.motionDifference + m &* 16)
-    if f.isBidirectional { storeNoMotionL1() }
+    UnsafeMutableRawPointer(picture.syntax.referenceIndex + m &* 4).storeBytes(
+      of: 0xFFFF_FFFF, as: UInt32.self)
+    clearMotion(picture.syntax.motion + m &* 4)
+    clear(picture.syntax.motionDifference + m &* 16)
+    if picture.isBidirectional { storeNoMotionL1() }
   }
 
   /// Of 16 blocks.
@@ -271,7 +276,7 @@ struct MacroblockCoder {
   }
 
   mutating func storeIntraModesDC() {
-    let modes = UnsafeMutableRawPointer(f.syntax.intraModes + m &* 16)
+    let modes = UnsafeMutableRawPointer(picture.syntax.intraModes + m &* 16)
     modes.storeBytes(of: 0x0202_0202_0202_0202, as: UInt64.self)
     modes.storeBytes(of: 0x0202_0202_0202_0202, toByteOffset: 8, as: UInt64.self)
   }

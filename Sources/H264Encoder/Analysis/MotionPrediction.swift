@@ -12,14 +12,14 @@ import CH264Kernels
 /// References: -2 not available, -1 intra, else ref_idx_l0.
 extension MacroblockCoder {
   mutating func loadMotionNeighbours() {
-    loadMotionNeighbours(f.syntax.motion, f.syntax.referenceIndex, into: 0)
+    loadMotionNeighbours(picture.syntax.motion, picture.syntax.referenceIndex, into: 0)
   }
 
   /// Fills the grid that begins at `grid` from a list's vectors and references.
   @inline(__always) mutating func loadMotionNeighbours(
     _ motion: UnsafePointer<MotionVector>, _ reference: UnsafePointer<Int8>, into grid: Int
   ) {
-    let w = f.geometry.widthInMbs
+    let w = stream.geometry.widthInMbs
     @inline(__always) func load(_ slot: Int, _ bit: UInt8, _ n: Int, _ block: Int) {
       if available & bit != 0 {
         gridMotion[grid &+ slot] = motion[n &* 4 &+ block]
@@ -117,7 +117,7 @@ extension MacroblockCoder {
     _ v: MotionVector, reference: Int
   ) {
     compensateLuma(dst, dstStride, x: x, y: y, width: width, height: height, v, reference: reference)
-    if f.isWeighted { weighLuma(dst, dstStride, width: width, height: height, reference: reference) }
+    if picture.isWeighted { weighLuma(dst, dstStride, width: width, height: height, reference: reference) }
   }
 
   /// The same without weights.
@@ -128,9 +128,9 @@ extension MacroblockCoder {
     let vx = Int(v.x)
     let vy = Int(v.y)
     let at =
-      f.references[reference].luma
+      stream.references[reference].luma
       + ((mbY &* 16 &+ y &+ (vy >> 2)) &* stride &+ mbX &* 16 &+ x &+ (vx >> 2))
-    let (first, second) = f.quarterOffsets[(vy & 3) &* 4 &+ (vx & 3)]
+    let (first, second) = stream.quarterOffsets[(vy & 3) &* 4 &+ (vx & 3)]
     if first == second {
       ovt_copy(k, Int32(width), dst, dstStride, at + first, stride, Int32(height))
     } else {
@@ -144,7 +144,9 @@ extension MacroblockCoder {
     _ v: MotionVector, reference: Int
   ) {
     compensateChroma(dst, dstStride, x: x, y: y, width: width, height: height, v, reference: reference)
-    if f.isWeighted { weighChroma(dst, dstStride, width: width, height: height / 2, reference: reference) }
+    if picture.isWeighted {
+      weighChroma(dst, dstStride, width: width, height: height / 2, reference: reference)
+    }
   }
 
   /// The same without weights.
@@ -155,7 +157,7 @@ extension MacroblockCoder {
     let vx = Int(v.x)
     let vy = Int(v.y)
     let at =
-      f.references[reference].chroma
+      stream.references[reference].chroma
       + ((mbY &* 8 &+ y / 2 &+ (vy >> 3)) &* stride &+ mbX &* 16 &+ x &+ (vx >> 3) &* 2)
     ovt_chroma(
       k, Int32(width), dst, dstStride, at, stride, Int32(vx & 7), Int32(vy & 7), Int32(height / 2))
@@ -167,22 +169,25 @@ extension MacroblockCoder {
     case MacroblockType.inter16x16, MacroblockType.skip:
       let v = gridMotion[5]
       let r = Int(gridReference[5])
-      predictLuma(picture, stride, x: 0, y: 0, width: 0, height: 16, v, reference: r)
-      predictChroma(pictureChroma, stride, x: 0, y: 0, width: 0, height: 16, v, reference: r)
+      predictLuma(reconstruction, stride, x: 0, y: 0, width: 0, height: 16, v, reference: r)
+      predictChroma(reconstructionChroma, stride, x: 0, y: 0, width: 0, height: 16, v, reference: r)
     case MacroblockType.inter16x8:
       for i in 0..<2 {
         let v = gridMotion[5 &+ i &* 4]
         let r = Int(gridReference[5 &+ i &* 4])
-        predictLuma(picture + i &* 8 &* stride, stride, x: 0, y: i &* 8, width: 0, height: 8, v, reference: r)
+        predictLuma(
+          reconstruction + i &* 8 &* stride, stride, x: 0, y: i &* 8, width: 0, height: 8, v, reference: r)
         predictChroma(
-          pictureChroma + i &* 4 &* stride, stride, x: 0, y: i &* 8, width: 0, height: 8, v, reference: r)
+          reconstructionChroma + i &* 4 &* stride, stride, x: 0, y: i &* 8, width: 0, height: 8, v,
+          reference: r)
       }
     case MacroblockType.inter8x16:
       for i in 0..<2 {
         let v = gridMotion[5 &+ i]
         let r = Int(gridReference[5 &+ i])
-        predictLuma(picture + i &* 8, stride, x: i &* 8, y: 0, width: 1, height: 16, v, reference: r)
-        predictChroma(pictureChroma + i &* 8, stride, x: i &* 8, y: 0, width: 1, height: 16, v, reference: r)
+        predictLuma(reconstruction + i &* 8, stride, x: i &* 8, y: 0, width: 1, height: 16, v, reference: r)
+        predictChroma(
+          reconstructionChroma + i &* 8, stride, x: i &* 8, y: 0, width: 1, height: 16, v, reference: r)
       }
     default:
       for i in 0..<4 {
@@ -190,9 +195,11 @@ extension MacroblockCoder {
         let y = (i >> 1) &* 8
         let v = gridMotion[5 &+ (i >> 1) &* 4 &+ (i & 1)]
         let r = Int(gridReference[5 &+ (i >> 1) &* 4 &+ (i & 1)])
-        predictLuma(picture + (y &* stride &+ x), stride, x: x, y: y, width: 1, height: 8, v, reference: r)
+        predictLuma(
+          reconstruction + (y &* stride &+ x), stride, x: x, y: y, width: 1, height: 8, v, reference: r)
         predictChroma(
-          pictureChroma + (y / 2 &* stride &+ x), stride, x: x, y: y, width: 1, height: 8, v, reference: r)
+          reconstructionChroma + (y / 2 &* stride &+ x), stride, x: x, y: y, width: 1, height: 8, v,
+          reference: r)
       }
     }
   }

@@ -13,7 +13,7 @@ struct MotionCandidate {
 extension MacroblockCoder {
   /// Cost of coding a vector against its prediction.
   @inline(__always) mutating func motionCost(_ x: Int, _ y: Int, _ p: MotionVector) -> Int32 {
-    let bits = Int32(f.motionBits[x &- Int(p.x)]) &+ Int32(f.motionBits[y &- Int(p.y)])
+    let bits = Int32(stream.motionBits[x &- Int(p.x)]) &+ Int32(stream.motionBits[y &- Int(p.y)])
     return (lambda &* bits) >> 8
   }
 
@@ -29,7 +29,7 @@ extension MacroblockCoder {
     shape: Int32, x: Int, y: Int, reference: Int, prediction p: MotionVector,
     starts: UnsafePointer<MotionVector>, count: Int
   ) -> MotionCandidate {
-    if f.isWeighted && !f.weights[reference].isDefault {
+    if picture.isWeighted && !stream.weights[reference].isDefault {
       return searchWeightedMotion(
         shape: shape, x: x, y: y, reference: reference, prediction: p, starts: starts, count: count)
     }
@@ -43,10 +43,10 @@ extension MacroblockCoder {
     prediction p: MotionVector, starts: UnsafePointer<MotionVector>, count: Int
   ) -> MotionCandidate {
     let src = source + (y &* 16 &+ x)
-    let origin = f.references[reference].luma + ((mbY &* 16 &+ y) &* stride &+ mbX &* 16 &+ x)
+    let origin = stream.references[reference].luma + ((mbY &* 16 &+ y) &* stride &+ mbX &* 16 &+ x)
 
     // Whole samples: the best candidate.
-    let looked = UnsafeMutableRawPointer(trial + 7 &* 512).assumingMemoryBound(to: Int32.self)
+    let compared = scratch.comparedVectors
     var bestX = 0
     var bestY = 0
     var best = Int32.max
@@ -57,8 +57,8 @@ extension MacroblockCoder {
       // Neighbours mostly have the same vectors.
       let key = Int32(truncatingIfNeeded: cx << 16 | cy & 0xFFFF)
       var isKnown = false
-      for j in 0..<i where looked[j] == key { isKnown = true }
-      looked[i] = key
+      for j in 0..<i where compared[j] == key { isKnown = true }
+      compared[i] = key
       if isKnown { continue }
       let cost =
         ovt_sad(k, shape, src, origin + (cy &* stride &+ cx), stride) &+ motionCost(cx &* 4, cy &* 4, p)
@@ -74,7 +74,7 @@ extension MacroblockCoder {
     let highX = maxX >> 2
     let lowY = (minY &+ 3) >> 2
     let highY = maxY >> 2
-    var steps = f.tools.fullSteps
+    var steps = picture.tools.fullSteps
     while steps > 0 {
       steps &-= 1
       if bestX <= lowX || bestX >= highX || bestY <= lowY || bestY >= highY { break }
@@ -117,8 +117,8 @@ extension MacroblockCoder {
   /// SATD of the macroblock's chroma with a vector.
   private mutating func chromaDistortion(_ x: Int, _ y: Int, _ reference: Int) -> Int32 {
     let v = MotionVector(Int16(truncatingIfNeeded: x), Int16(truncatingIfNeeded: y))
-    predictChroma(trial + 2048, 16, x: 0, y: 0, width: 0, height: 16, v, reference: reference)
-    return k.pointee.satdNV12(sourceChroma, trial + 2048, 16)
+    predictChroma(scratch.chromaPrediction, 16, x: 0, y: 0, width: 0, height: 16, v, reference: reference)
+    return k.pointee.satdNV12(sourceChroma, scratch.chromaPrediction, 16)
   }
 
   /// Distortion at a quarter-sample position, by SATD or SAD.
@@ -127,7 +127,7 @@ extension MacroblockCoder {
     width: Int32, height: Int32, satd: Bool
   ) -> Int32 {
     let at = origin + ((y >> 2) &* stride &+ (x >> 2))
-    let (first, second) = f.quarterOffsets[(y & 3) &* 4 &+ (x & 3)]
+    let (first, second) = stream.quarterOffsets[(y & 3) &* 4 &+ (x & 3)]
     if first == second {
       return satd ? ovt_satd(k, shape, src, at + first, stride) : ovt_sad(k, shape, src, at + first, stride)
     }
@@ -136,8 +136,9 @@ extension MacroblockCoder {
         ? k.pointee.satdOfAverage(src, at + first, at + second, stride)
         : k.pointee.sadOfAverage(src, at + first, at + second, stride)
     }
-    ovt_average(k, width, trial, 16, at + first, at + second, stride, height)
-    return satd ? ovt_satd(k, shape, src, trial, 16) : ovt_sad(k, shape, src, trial, 16)
+    ovt_average(k, width, scratch.prediction, 16, at + first, at + second, stride, height)
+    return satd
+      ? ovt_satd(k, shape, src, scratch.prediction, 16) : ovt_sad(k, shape, src, scratch.prediction, 16)
   }
 
   /// Half-sample, then quarter-sample diamonds around a vector.
@@ -147,9 +148,9 @@ extension MacroblockCoder {
   ) -> MotionCandidate {
     let width: Int32 = shape <= 1 ? 0 : 1
     let height: Int32 = shape & 1 == 0 ? 16 : 8
-    let refinesBySATD = f.tools.refineBySATD
+    let refinesBySATD = picture.tools.refineBySATD
     // The half-sample round's measure.
-    var satd = refinesBySATD && !f.tools.halfSamplesBySAD
+    var satd = refinesBySATD && !picture.tools.halfSamplesBySAD
     var bestX = x
     var bestY = y
     var best = cost
@@ -174,13 +175,14 @@ extension MacroblockCoder {
     var sides = (Int32.max, Int32.max, Int32.max, Int32.max)
     // One round by SAD from a whole sample on: its four positions are samples of the planes h and b, compared at once.
     let isHalfRoundDone =
-      !satd && f.tools.halfRounds == 1 && (bestX | bestY) & 3 == 0 && bestX &- 2 >= minX && bestX &+ 2 <= maxX
+      !satd && picture.tools.halfRounds == 1 && (bestX | bestY) & 3 == 0 && bestX &- 2 >= minX
+      && bestX &+ 2 <= maxX
       && bestY &- 2 >= minY && bestY &+ 2 <= maxY
     if isHalfRoundDone {
       let (cx, cy) = (bestX, bestY)
       let at = origin + ((cy >> 2) &* stride &+ (cx >> 2))
-      let b = at + f.quarterOffsets[2].0
-      let h = at + f.quarterOffsets[8].0
+      let b = at + stream.quarterOffsets[2].0
+      let h = at + stream.quarterOffsets[8].0
       ovt_sad_x4(k, shape, src, h - stride, h, b - 1, b, stride, costs)
       sides.2 = costs[0] &+ motionCost(cx, cy &- 2, p)
       sides.3 = costs[1] &+ motionCost(cx, cy &+ 2, p)
@@ -203,17 +205,17 @@ extension MacroblockCoder {
         (bestX, bestY) = (cx &+ 2, cy)
       }
     }
-    let readsChroma = f.tools.chromaMotion && shape == 0 && !f.isBidirectional
+    let readsChroma = picture.tools.chromaMotion && shape == 0 && !picture.isBidirectional
     var chroma: Int32 = 0
     while step > 0 {
       if readsChroma && step == 1 {
         chroma = chromaDistortion(bestX, bestY, reference)
         best &+= chroma
       }
-      var rounds = step == 1 ? f.tools.quarterRounds : isHalfRoundDone ? 0 : f.tools.halfRounds
+      var rounds = step == 1 ? picture.tools.quarterRounds : isHalfRoundDone ? 0 : picture.tools.halfRounds
       var from = 0
       // Without a move in the half-sample round, its costs tell the sides worth a quarter-sample try.
-      let both = step == 2 || bestX != x || bestY != y || f.tools.quarterRounds > 1
+      let both = step == 2 || bestX != x || bestY != y || picture.tools.quarterRounds > 1
       while rounds > 0 {
         rounds &-= 1
         let cx = bestX

@@ -16,7 +16,7 @@ struct SpeedTools {
   /// In P pictures chroma counts among the quarter-sample positions of 16x16, and between references.
   var chromaMotion = false
   /// Chroma's levels are chosen by errors and bits too, where luma's are.
-  var optimisedChroma = false
+  var usesChromaRDOQ = false
   // In B pictures:
 
   /// As `skipError`, `partitionThreshold` and `intraThreshold`.
@@ -28,9 +28,9 @@ struct SpeedTools {
   /// Lambda of the residual's bits, in percent of that of squared errors: in pictures that others refer to, and in those
   /// that none does.
   var residualLambdaB = 100
-  var residualLambdaLast = 100
+  var residualLambdaNonReference = 100
   /// Lambda of levels' bits in the latter.
-  var levelLambdaLast = 500
+  var rdoqLambdaNonReference = 500
   /// Lambda of vectors' bits, in percent.
   var motionLambdaB = 100
   /// Bits that direct is taken to cost, and how much more than the best direct may cost (in percent of that) to be
@@ -62,8 +62,8 @@ struct SpeedTools {
   var intraByCost = false
   /// One vector for the whole macroblock is coded and compared where it costs less than so many percent of partitions; in
   /// B pictures.
-  var wholeMargin = 0
-  var wholeMarginB = 0
+  var wholeMacroblockMargin = 0
+  var wholeMacroblockMarginB = 0
   /// P_Skip without a search where nothing is left to code: only if its error is at most so many percent of the
   /// noise of quantisation.
   var skipError = 1_000_000
@@ -84,7 +84,7 @@ struct SpeedTools {
   /// Percent by which P_Skip is preferred to a residual that costs the same.
   var skipPreference = 0
   /// Levels chosen by their cost in bits (rate-distortion optimised quantisation).
-  var optimisedLevels = true
+  var usesRDOQ = true
 }
 
 extension SpeedTools {
@@ -92,7 +92,7 @@ extension SpeedTools {
   init(speed: Int) {
     switch speed {
     case 7...:
-      optimisedLevels = false
+      usesRDOQ = false
       refineBySATD = false
       roundsFinely = true
       searchLambda = 80
@@ -106,7 +106,7 @@ extension SpeedTools {
       intraThresholdB = 32
       fullSteps = 8
     case 5, 6:
-      optimisedLevels = false
+      usesRDOQ = false
       halfSamplesBySAD = true
       referencesByUse = (2, speed == 6 ? 0.3 : 0.2)
       referenceThreshold = speed == 6 ? 16 : 12
@@ -136,7 +136,7 @@ extension SpeedTools {
       earlySkipBits = (18, 18)
       searchLambda = 80
       roundsFinely = true
-      optimisedLevels = false
+      usesRDOQ = false
       halfSamplesBySAD = true
       transformOrder = .fourFirst
     case 3:
@@ -153,12 +153,12 @@ extension SpeedTools {
       jointRounds = 1
     case 2:
       chromaMotion = true
-      optimisedChroma = true
+      usesChromaRDOQ = true
       intraByCost = true
       intraMargin.alone = 150
       intraHandicap = 0
-      wholeMargin = 115
-      wholeMarginB = 115
+      wholeMacroblockMargin = 115
+      wholeMacroblockMarginB = 115
       directMargin = 115
       partitionThresholdB = 12
       references = 3
@@ -170,12 +170,12 @@ extension SpeedTools {
       jointRounds = 1
     case 1:
       chromaMotion = true
-      optimisedChroma = true
+      usesChromaRDOQ = true
       intraByCost = true
       intraMargin.alone = 150
       intraHandicap = 0
-      wholeMargin = 130
-      wholeMarginB = 130
+      wholeMacroblockMargin = 130
+      wholeMacroblockMarginB = 130
       directMargin = 115
       partitionThresholdB = 8
       references = 3
@@ -186,12 +186,12 @@ extension SpeedTools {
       skipError = 6
     default:
       chromaMotion = true
-      optimisedChroma = true
+      usesChromaRDOQ = true
       intraByCost = true
       intraMargin.alone = 150
       intraHandicap = 0
-      wholeMargin = 150
-      wholeMarginB = 150
+      wholeMacroblockMargin = 150
+      wholeMacroblockMarginB = 150
       partitionThresholdB = 4
       directMargin = 130
       references = 4
@@ -210,7 +210,7 @@ extension SpeedTools {
   var forScreens: SpeedTools {
     guard refineBySATD else { return self }
     var tools = self
-    tools.optimisedLevels = true
+    tools.usesRDOQ = true
     tools.roundsFinely = false
     tools.transformOrder = .both
     tools.smallIntraNeighbours = 0

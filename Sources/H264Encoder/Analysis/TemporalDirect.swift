@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 
-/// How direct blocks of a B picture take the motion of the colocated picture, the first of list 1 (8.4.1.2.3), by
+/// How direct blocks of a B picture take the motion of the colocated reconstruction, the first of list 1 (8.4.1.2.3), by
 /// what that refers to (`StoredMotion.references`).
 struct TemporalDirect {
   /// MapColToList0: the least index in list 0 of the same picture; -1 where list 0 does not have it.
@@ -17,7 +17,7 @@ struct TemporalDirect {
     scales = memory.allocate(Int16.self, count: 2 * ReferencePlanes.list1)
   }
 
-  /// Makes ready for a B picture, all of whose references are short-term. Pictures are told apart by PicOrderCnt, which no two
+  /// Makes ready for a B reconstruction, all of whose references are short-term. Pictures are told apart by PicOrderCnt, which no two
   /// that a B picture and its colocated picture refer to share.
   func set(_ plan: PicturePlan, _ references: UnsafePointer<ReferencePlanes>) {
     let colocated = references[ReferencePlanes.list1]
@@ -56,16 +56,16 @@ struct DirectCosts: Equatable {
 
 extension MacroblockCoder {
   /// Whether both ways are compared for the macroblock at hand: one in four.
-  @inline(__always) var comparesDirect: Bool { f.comparesDirect && (mbX &+ 2 &* mbY) & 3 == 0 }
+  @inline(__always) var comparesDirect: Bool { picture.comparesDirect && (mbX &+ 2 &* mbY) & 3 == 0 }
 
   /// The distortion that the way would leave which the slice does not take. Overwrites the macroblock's luma, its grids
   /// and `directMotion`.
   mutating func otherDirectCost() -> Int32 {
-    let other = f.infersTemporally ? inferSpatialMotion() : inferTemporalMotion()
+    let other = picture.infersTemporally ? inferSpatialMotion() : inferTemporalMotion()
     if !other.isAllowed { return Int32.max }
     setDirect()
     predictLumaBoth(other.division)
-    return distortion(shape: 0, source, picture, stride) &+ (lambda &* f.tools.directBits) >> 4
+    return distortion(shape: 0, source, reconstruction, stride) &+ (lambda &* picture.tools.directBits) >> 4
   }
 
   /// Notes what direct costs by the slice's way and by the other; `limit`: what does without direct.
@@ -73,7 +73,7 @@ extension MacroblockCoder {
     let own = Int(min(own, limit))
     let other = Int(min(other, limit))
     directCosts +=
-      f.infersTemporally
+      picture.infersTemporally
       ? DirectCosts(spatial: other, temporal: own) : DirectCosts(spatial: own, temporal: other)
   }
 
@@ -81,7 +81,7 @@ extension MacroblockCoder {
   mutating func inferTemporalMotion() -> DirectMotion {
     let d = directMotion
     var result = DirectMotion(isUniform: true, isAllowed: true)
-    guard let colocated = f.references[ReferencePlanes.list1].storedMotion else {
+    guard let colocated = stream.references[ReferencePlanes.list1].storedMotion else {
       return DirectMotion(isUniform: true, isAllowed: false)
     }
     for i in 0..<4 {
@@ -90,13 +90,13 @@ extension MacroblockCoder {
       let reference = Int(colocated.references[m &* 4 &+ i])
       // An intra block stands still, and refers to index 0.
       if reference >= 0 {
-        index = f.temporalDirect.indices[reference]
+        index = stream.temporalDirect.indices[reference]
         let v = colocated.vectors[m &* 4 &+ i]
         if index < 0 {
           result.isAllowed = false
           index = 0
         } else if v != .zero {
-          let scale = f.temporalDirect.scales[reference]
+          let scale = stream.temporalDirect.scales[reference]
           v0 = v
           if scale != TemporalDirect.unscaled {
             let x = (Int(scale) &* Int(v.x) &+ 128) >> 8

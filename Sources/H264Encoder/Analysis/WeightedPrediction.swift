@@ -70,7 +70,7 @@ extension MacroblockCoder {
   mutating func weighLuma(
     _ dst: UnsafeMutablePointer<UInt8>, _ dstStride: Int, width: Int, height: Int, reference: Int
   ) {
-    let w = f.weights + reference
+    let w = stream.weights + reference
     if w.pointee.isDefault { return }
     ovt_weight(
       dst, dstStride, 16 >> Int32(width), Int32(height), w.pointee.shift, w.pointee.luma.weight,
@@ -81,7 +81,7 @@ extension MacroblockCoder {
   mutating func weighChroma(
     _ dst: UnsafeMutablePointer<UInt8>, _ dstStride: Int, width: Int, height: Int, reference: Int
   ) {
-    let w = f.weights + reference
+    let w = stream.weights + reference
     if w.pointee.isDefault { return }
     ovt_weight_nv12(
       dst, dstStride, 16 >> Int32(width), Int32(height), w.pointee.shift, w.pointee.cb.weight,
@@ -93,7 +93,7 @@ extension MacroblockCoder {
     isChroma: Bool, _ dst: UnsafeMutablePointer<UInt8>, _ dstStride: Int, _ a: UnsafePointer<UInt8>,
     _ b: UnsafePointer<UInt8>, width: Int, height: Int, _ first: Int, _ second: Int
   ) -> Bool {
-    let (w0, w1) = (f.weights + first, f.weights + second)
+    let (w0, w1) = (stream.weights + first, stream.weights + second)
     if w0.pointee.isDefault && w1.pointee.isDefault { return false }
     let shift = w0.pointee.shift
     if isChroma {
@@ -114,7 +114,7 @@ extension MacroblockCoder {
     shape: Int32, x: Int, y: Int, reference: Int, prediction p: MotionVector,
     starts: UnsafePointer<MotionVector>, count: Int
   ) -> MotionCandidate {
-    let w = f.weights + reference
+    let w = stream.weights + reference
     if matchedReference != reference {
       ovt_map(matchedSource, source, w.pointee.inverse, 256)
       matchedReference = reference

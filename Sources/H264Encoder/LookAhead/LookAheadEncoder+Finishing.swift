@@ -61,10 +61,10 @@ extension LookAheadEncoder {
     if flight.isLast { bufferMiss = rateControl.miss }
     facts.encodeTime = flight.time + Double(DispatchTime.now().uptimeNanoseconds &- start) * 1e-9
     if let picture = flight.picture {
-      speedControl.note(seconds: facts.encodeTime + lookTime, interval: picture.duration)
+      speedControl.note(seconds: facts.encodeTime + preAnalysisTime, interval: picture.duration)
       queue.recycle(picture)
     }
-    lookTime = 0
+    preAnalysisTime = 0
     flight.picture = nil
     return EncodedFrame(
       facts: facts, nalUnits: flight.output.pointee.units, byteCount: flight.output.pointee.count,

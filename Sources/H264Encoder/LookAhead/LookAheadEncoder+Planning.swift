@@ -37,7 +37,7 @@ extension LookAheadEncoder {
     guard queue.count > 0 else { return }
     let settling = DispatchTime.now().uptimeNanoseconds
     // Nothing of it depends on what pictures in flight take: threads go on with those meanwhile.
-    queue.settle(configuration, propagates: propagatesQuality)
+    queue.settle(configuration, propagates: usesMacroblockTree)
     let settled = DispatchTime.now().uptimeNanoseconds
     learn(isEnding: isEnding)
     // Without what was waited for.
@@ -79,7 +79,7 @@ extension LookAheadEncoder {
     var offset = 0.0
     var cascaded = 0.0
     if !isExact {
-      offset = FileRateController.offsets[picture.forecast.kind.rawValue]
+      offset = LookAheadRateControl.offsets[picture.forecast.kind.rawValue]
       if picture.kind == .bidirectionalReference { offset -= 0.5 }
       if isIntra { cascade.restart() }
       if configuration.bidirectionalLimit == 0, !isIntra { cascaded = cascade.next() }

@@ -36,7 +36,7 @@ public final class LookAheadEncoder {
   var uses: [Int]
   let queue: LookAheadQueue
   var order: StreamOrder
-  var rateControl: FileRateController
+  var rateControl: LookAheadRateControl
   /// Nil where frames do not say when they leave the buffer.
   var timing: BufferTiming?
   /// Seconds that durations are multiples of; nil where nobody counts with them.
@@ -50,7 +50,7 @@ public final class LookAheadEncoder {
   var codedCount: UInt64 = 0
   var speedControl: SpeedControl
   /// Seconds that the look at the newest picture took, until a frame's time has them.
-  var lookTime = 0.0
+  var preAnalysisTime = 0.0
   var forecasts: [PictureForecast] = []
   /// Seconds from the removal of each to that of the next.
   var intervals: [Double] = []
@@ -92,7 +92,7 @@ public final class LookAheadEncoder {
   package func takeStatistics() -> PassStatistics { statistics.take() }
 
   /// `cpu`: a mask of OVT_CPU_*, for tests.
-  init(configuration: LookAheadConfiguration, pass: (any KnownPass)? = nil, cpu: Int32) throws {
+  init(configuration: LookAheadConfiguration, pass: (any PassSource)? = nil, cpu: Int32) throws {
     try configuration.validate()
     var configuration = configuration
     (sps, pps) = try configuration.makeParameterSets()
@@ -115,7 +115,7 @@ public final class LookAheadEncoder {
     history = MotionHistory(geometry, pictures: most + 1)
     coder = PictureCoder(
       configuration: engine, sps: sps, pps: pps, cpu: cpu, bidirectional: hasB, history: history)
-    let analysis = HalfSizeLook(
+    let analysis = LookAheadPreAnalysis(
       coder.geometry, kernels: UnsafePointer(coder.kernels), threads: coder.threads,
       readsBrightness: pps.hasWeightedPrediction)
     scheduler =
@@ -136,7 +136,7 @@ public final class LookAheadEncoder {
     timing = BufferTiming(sps, configuration.buffer)
     let tick = timing?.tick ?? JoinedBuffer.usualTick(configuration.stream.frameRate)
     wholeTick = timing != nil || configuration.isJoined ? tick : nil
-    rateControl = FileRateController(
+    rateControl = LookAheadRateControl(
       configuration, pass: pass,
       joined: JoinedBuffer(configuration, tick: tick, macroblocks: coder.geometry.macroblockCount))
     framePool = FrameMemoryPool(capacity: max(65536, engine.width * engine.height / 2), extra: most - 1)
@@ -160,7 +160,7 @@ public final class LookAheadEncoder {
   /// Frames of look-ahead from which on one of them may miss in it.
   private static let leastToPrepare = 8
 
-  var propagatesQuality: Bool { configuration.propagatesQuality && !isConstantQP }
+  var usesMacroblockTree: Bool { configuration.usesMacroblockTree && !isConstantQP }
 
   /// The parameter sets, NAL unit headers included, without start codes: pictures name one of several.
   public var parameterSets: (sequence: [UInt8], pictures: [[UInt8]]) {
@@ -209,11 +209,11 @@ public final class LookAheadEncoder {
     let prepares =
       limit == 1 && configuration.lookAhead >= LookAheadEncoder.leastToPrepare
       && queue.count > configuration.lookAhead
-    if !prepares { queue.look(configuration) }
-    lookTime = Double(DispatchTime.now().uptimeNanoseconds &- start) * 1e-9
+    if !prepares { queue.analyse(configuration) }
+    preAnalysisTime = Double(DispatchTime.now().uptimeNanoseconds &- start) * 1e-9
     while queue.count > configuration.lookAhead - (limit - 1) {
       begin(isEnding: false, output)
-      if prepares { queue.prepare(configuration, propagates: propagatesQuality) }
+      if prepares { queue.prepare(configuration, propagates: usesMacroblockTree) }
       while inFlight.count >= limit { output(finishFirst()) }
     }
     // More were in flight before a change of the configuration.

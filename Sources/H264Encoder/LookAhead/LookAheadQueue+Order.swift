@@ -67,7 +67,7 @@ extension LookAheadQueue {
       let (inner, last) = (pictures[at..<at + run - 1], pictures[at + run - 1])
       let isWhole = !inner.contains { $0.kind.isKey } && (run == 1 || last.kind != .idr)
       let isAlone = run == 1 && last.kind.isKey
-      if !isWhole || isAlone == pictures[at].isRelated, at > 0 || anchor != nil { break }
+      if !isWhole || isAlone == pictures[at].hasReferenceCosts, at > 0 || anchor != nil { break }
       at += run
     }
     for i in at..<planned {
@@ -83,10 +83,10 @@ extension LookAheadQueue {
       if planned > 0, rest.count < configuration.bidirectionalLimit + 2 { break }
       var run = runLength(rest, hasAnchor: before != nil, configuration)
       let first = pictures[planned]
-      first.isRelated = false
+      first.hasReferenceCosts = false
       if let before, !first.kind.isKey {
         while relate(rest.prefix(run), before, configuration) { run = (run + 1) / 2 }
-        first.isRelated = true
+        first.hasReferenceCosts = true
       }
       first.plannedRun = run
       for i in planned..<planned + run { pictures[i].isInside = i < planned + run - 1 }
@@ -102,13 +102,13 @@ extension LookAheadQueue {
     let first = run.startIndex
     let last = run.endIndex - 1
     let end = run[last]
-    let left = analysis.relate(end, to: (reference(before, of: end), run.count), nil)
+    let left = analysis.estimateReferenceCosts(end, to: (reference(before, of: end), run.count), nil)
     if run.count > 1, Double(left) > LookAheadQueue.farthest * Double(end.intraCost) { return true }
     let middle = LookAheadQueue.middle(of: run.count, configuration).map { first + $0 }
     for i in first..<last {
       let a = middle.map { i > $0 ? $0 : first - 1 } ?? first - 1
       let b = middle.map { i < $0 ? $0 : last } ?? last
-      analysis.relate(
+      analysis.estimateReferenceCosts(
         run[i], to: (reference(a < first ? before : run[a], of: run[i]), i - a),
         (reference(run[b], of: run[i], list: 1), b - i))
     }
@@ -117,7 +117,7 @@ extension LookAheadQueue {
   }
 
   /// A picture at half size as another one may refer to it.
-  func reference(_ then: QueuedPicture, of now: QueuedPicture, list: Int = 0) -> HalfSizePicture {
+  func reference(_ then: QueuedPicture, of now: QueuedPicture, list: Int = 0) -> LowResolutionPicture {
     fades?.reference(then, of: now, list: list) ?? then.half
   }
 

@@ -5,10 +5,10 @@ import CH264Kernels
 final class LookAheadQueue {
   let geometry: PictureGeometry
   let memory: EncoderMemory
-  let analysis: HalfSizeLook
-  let propagation: QualityPropagation
+  let analysis: LookAheadPreAnalysis
+  let propagation: MacroblockTree
   /// Nil where nothing is weighted.
-  let fades: HalfSizeFades?
+  let fades: LowResolutionFades?
   /// In the order of input, the next to be coded first.
   var pictures: [QueuedPicture] = []
   /// Pictures whose order of coding is settled, the next first. They precede the others.
@@ -39,13 +39,13 @@ final class LookAheadQueue {
   /// Pictures that are too close to a key frame for another one at a cut to be worth less than the picture before.
   static let early = 10
 
-  init(_ geometry: PictureGeometry, analysis: HalfSizeLook, weighs: Bool) {
+  init(_ geometry: PictureGeometry, analysis: LookAheadPreAnalysis, weighs: Bool) {
     self.geometry = geometry
     self.analysis = analysis
     var memory = EncoderMemory()
-    fades = weighs ? HalfSizeFades(geometry, memory: &memory) : nil
+    fades = weighs ? LowResolutionFades(geometry, memory: &memory) : nil
     self.memory = memory
-    propagation = QualityPropagation(geometry)
+    propagation = MacroblockTree(geometry)
   }
 
   var count: Int { pictures.count + settled.count + (unseen == nil ? 0 : 1) }
@@ -91,14 +91,14 @@ final class LookAheadQueue {
   private var unseen: (picture: QueuedPicture, source: SourcePicture)?
 
   /// Looks at the picture that was taken in last.
-  func look(_ configuration: LookAheadConfiguration) {
+  func analyse(_ configuration: LookAheadConfiguration) {
     guard let (picture, source) = unseen else { return }
     unseen = nil
     let before = newest
-    analysis.lookAt(picture, source, strength: configuration.adaptiveQuantisation)
+    analysis.analyse(picture, source, strength: configuration.adaptiveQuantisation)
     fades?.read(picture)
     if let before {
-      analysis.lookAt(picture, from: reference(before, of: picture))
+      analysis.estimateMotion(picture, from: reference(before, of: picture))
     } else {
       picture.interCost = picture.intraCost
     }
@@ -120,7 +120,7 @@ final class LookAheadQueue {
 
   /// What may be done while a picture is coded: the newest one is looked at, and the order of the next ones settled.
   func prepare(_ configuration: LookAheadConfiguration, propagates: Bool) {
-    look(configuration)
+    analyse(configuration)
     if settled.isEmpty { settle(configuration, propagates: propagates) }
   }
 

@@ -29,7 +29,7 @@ final class QueuedPicture {
   /// A new scene begins.
   var isCut = false
 
-  let half: HalfSizePicture
+  let half: LowResolutionPicture
   private let geometry: PictureGeometry
   private let memory: EncoderMemory
   private let luma: UnsafeMutablePointer<UInt8>
@@ -51,7 +51,7 @@ final class QueuedPicture {
   /// Pictures up to the next one that is no B picture, itself included, where it is the first of them; 0: not planned.
   var plannedRun = 0
   /// Whether `costs` of that run are there: there are none of key frames.
-  var isRelated = false
+  var hasReferenceCosts = false
   /// Whether its own are.
   var hasCosts = false
   /// Whether it is planned to be a B picture; nil: not planned.
@@ -61,10 +61,10 @@ final class QueuedPicture {
   /// What each macroblock is worth by itself, in units of cost: as much more as activity has it coded better.
   let weights: UnsafeMutablePointer<Float>
   /// What later pictures inherit from each macroblock, in units of cost.
-  let heritage: UnsafeMutablePointer<Float>
+  let propagatedCosts: UnsafeMutablePointer<Float>
   /// Steps of QP by both.
   let offsets: UnsafeMutablePointer<Float>
-  /// Of the half-size luma: its level, and the sums of blocks (`HalfSizeFades`).
+  /// Of the half-size luma: its level, and the sums of blocks (`LowResolutionFades`).
   var brightness = FadeDetector.Level()
   let blockSums: UnsafeMutablePointer<UInt32>
   /// Of the whole picture, where weights are looked for.
@@ -77,12 +77,12 @@ final class QueuedPicture {
   var intraResidual = ResidualHistogram()
   var interResidual = ResidualHistogram()
   /// The same by `costs`.
-  var relatedResidual = ResidualHistogram()
+  var referenceResidual = ResidualHistogram()
 
   init(_ geometry: PictureGeometry) {
     self.geometry = geometry
     var memory = EncoderMemory()
-    half = HalfSizePicture(geometry, memory: &memory)
+    half = LowResolutionPicture(geometry, memory: &memory)
     let count = geometry.macroblockCount
     luma = memory.allocate(UInt8.self, count: geometry.width * geometry.height)
     chroma = memory.allocate(UInt8.self, count: geometry.width * geometry.height / 2)
@@ -95,10 +95,10 @@ final class QueuedPicture {
     lists = memory.allocate(UInt8.self, count: count)
     activityOffsets = memory.allocate(Float.self, count: count)
     weights = memory.allocate(Float.self, count: count)
-    heritage = memory.allocate(Float.self, count: count)
+    propagatedCosts = memory.allocate(Float.self, count: count)
     offsets = memory.allocate(Float.self, count: count)
     brightnessRead = FadeReading(geometry, memory: &memory)
-    blockSums = memory.allocate(UInt32.self, count: HalfSizeFades.blockCount(geometry))
+    blockSums = memory.allocate(UInt32.self, count: LowResolutionFades.blockCount(geometry))
     self.memory = memory
   }
 

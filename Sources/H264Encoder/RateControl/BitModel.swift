@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How many bits a picture takes at a QP, from what `PictureLook` saw of it.
+/// How many bits a picture takes at a QP, from what `PreAnalysis` saw of it.
 ///
 /// Each macroblock of residual energy E (SATD at half size) takes, up to one factor for the whole picture,
 /// log2(1 + (E / (x0 step))^g)^p: a source below the dead zone takes nothing, one far above it a constant for each

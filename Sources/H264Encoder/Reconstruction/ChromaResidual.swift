@@ -8,13 +8,13 @@ extension MacroblockCoder {
 
   /// Codes Cb and Cr of the macroblock. Returns the chroma part of coded_block_pattern, 0 to 2.
   mutating func codeChroma(intra: Bool) -> UInt8 {
-    let q = f.quant + chromaQP(qp)
-    let nonZero = f.syntax.nonZero + m &* 24
-    let info = f.syntax.info + m
+    let q = stream.quant + chromaQP(qp)
+    let nonZero = picture.syntax.nonZero + m &* 24
+    let info = picture.syntax.info + m
     let coef = chromaCoefficients
     clearChromaCounts(nonZero)
-    k.pointee.forwardNV12(coef, sourceChroma, pictureChroma, stride)
-    if f.tools.optimisedLevels && f.tools.optimisedChroma { return codeChromaByCost(q) }
+    k.pointee.forwardNV12(coef, sourceChroma, reconstructionChroma, stride)
+    if picture.tools.usesRDOQ && picture.tools.usesChromaRDOQ { return codeChromaByCost(q) }
 
     var codedDC: UInt8 = 0
     for c in 0..<2 {
@@ -43,7 +43,7 @@ extension MacroblockCoder {
         acMask |= 1 << Int32(c &* 4 &+ b)
       }
     }
-    if anyAC && score < MacroblockCoder.leastChromaScore && !f.isIntraPicture {
+    if anyAC && score < MacroblockCoder.leastChromaScore && !picture.isIntraPicture {
       anyAC = false
       clearChromaCounts(nonZero)
     }
@@ -72,11 +72,11 @@ extension MacroblockCoder {
 
   /// Levels by what they cost, as those of luma (`optimiseLevels`): each of them, each list, AC as a whole and all of it.
   private mutating func codeChromaByCost(_ q: UnsafePointer<QuantTables>) -> UInt8 {
-    let nonZero = f.syntax.nonZero + m &* 24
+    let nonZero = picture.syntax.nonZero + m &* 24
     let coef = chromaCoefficients
     // Percent: in key frames chroma is rather refined by what follows, and after B pictures nothing inherits it.
-    let share = f.isIntraPicture ? 180 : f.isReference ? 100 : 160
-    let lambda = (levelLambda &* share / 100 &* MacroblockCoder.chromaLambda(qp &- chromaQP(qp))) >> 4
+    let share = picture.isIntraPicture ? 180 : picture.isReference ? 100 : 160
+    let lambda = (picture.rdoqLambda &* share / 100 &* MacroblockCoder.chromaLambda(qp &- chromaQP(qp))) >> 4
     var codedDC: UInt8 = 0
     var dcCost = 0
     for c in 0..<2 {
@@ -130,7 +130,7 @@ extension MacroblockCoder {
       codedDC = 0
       acMask = 0
     }
-    let info = f.syntax.info + m
+    let info = picture.syntax.info + m
     info.pointee.codedDC = (info.pointee.codedDC & 1) | codedDC
     if acMask == 0 && codedDC == 0 { return 0 }
     return reconstructChroma(q, codedDC: codedDC, acMask: acMask)
@@ -228,7 +228,7 @@ extension MacroblockCoder {
     for c in 0..<2 {
       for b in 0..<4 { coef[c &* 64 &+ b &* 16] = dc[c &* 4 &+ b] }
     }
-    k.pointee.inverseNV12(pictureChroma, stride, coef)
+    k.pointee.inverseNV12(reconstructionChroma, stride, coef)
     return anyAC ? 2 : 1
   }
 }

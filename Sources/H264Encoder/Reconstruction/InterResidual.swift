@@ -18,24 +18,24 @@ extension MacroblockCoder {
     rdSamples + i &* 256
   }
 
-  /// Squared error of the prediction in the picture, by 8x8 block.
+  /// Squared error of the prediction in the reconstruction, by 8x8 block.
   @inline(__always) private mutating func predictionErrors() -> UnsafeMutablePointer<Int32> {
     for b8 in 0..<4 {
       errors[b8] = ovt_ssd(
         k, 3, source + ((b8 >> 1) &* 128 &+ (b8 & 1) &* 8),
-        picture + ((b8 >> 1) &* 8 &* stride &+ (b8 & 1) &* 8), stride)
+        reconstruction + ((b8 >> 1) &* 8 &* stride &+ (b8 & 1) &* 8), stride)
     }
     return errors
   }
 
-  /// Codes the luma residual over the prediction in the picture, with the transform that costs less.
+  /// Codes the luma residual over the prediction in the reconstruction, with the transform that costs less.
   /// Returns the luma part of coded_block_pattern, and the cost.
   mutating func codeInterLumaByCost() -> (pattern: UInt8, transform8x8: Bool, cost: Int) {
     let zero = predictionErrors()
-    let eightFirst = f.transform8x8Allowed && f.tools.transformOrder == .eightFirst
+    let eightFirst = stream.transform8x8Allowed && picture.tools.transformOrder == .eightFirst
     var useEight = eightFirst
     var best = eightFirst ? try8x8(zero) : try4x4(zero)
-    if f.transform8x8Allowed && (best.pattern != 0 || f.tools.transformOrder == .both) {
+    if stream.transform8x8Allowed && (best.pattern != 0 || picture.tools.transformOrder == .both) {
       let other = eightFirst ? try4x4(zero) : try8x8(zero)
       // What costs the same is coded with 4x4.
       if other.cost < best.cost || eightFirst && other.cost == best.cost {
@@ -43,9 +43,9 @@ extension MacroblockCoder {
         best = other
       }
     }
-    let nonZero = f.syntax.nonZero + m &* 24
+    let nonZero = picture.syntax.nonZero + m &* 24
     clearLumaCounts(nonZero)
-    f.codedBlocks[m] = 0
+    stream.codedBlocks[m] = 0
     if best.pattern == 0 { return (0, false, best.cost) }
     store(best.pattern, eight: useEight)
     return (best.pattern, useEight, best.cost)
@@ -53,15 +53,16 @@ extension MacroblockCoder {
 
   /// Quantises with the 4x4 transform into trial 0.
   private mutating func try4x4(_ zero: UnsafePointer<Int32>) -> Trial {
-    let q = f.quant + qp
+    let q = stream.quant + qp
     var result = Trial()
     let samples = trialSamples(0)
     let levels = trialLevels(0)
-    k.pointee.forward4x4x16(coefficients, source, picture, stride)
-    let optimises = f.tools.optimisedLevels
+    k.pointee.forward4x4x16(coefficients, source, reconstruction, stride)
+    let optimises = picture.tools.usesRDOQ
     let bias =
       optimises
-      ? q.pointee.biasNearest4x4 : f.tools.roundsFinely ? q.pointee.biasIntra4x4 : q.pointee.biasInter4x4
+      ? q.pointee.biasNearest4x4
+      : picture.tools.roundsFinely ? q.pointee.biasIntra4x4 : q.pointee.biasInter4x4
     if optimises { originals.update(from: coefficients, count: 256) }
     for b8 in 0..<4 {
       let coef = coefficients + b8 &* 64
@@ -84,7 +85,7 @@ extension MacroblockCoder {
           list = optimiseLevels(
             level, coef + b &* 16, original: originals + (b8 &* 64 &+ b &* 16),
             multiplier: q.pointee.multiplier4x4, scan: ovt_zigzag4x4(), mask: list, first: 0, is8x8: false,
-            lambda: levelLambda)
+            lambda: picture.rdoqLambda)
           if list == 0 { mask &= ~(1 << Int32(b)) }
         }
         bits &+= ovt_level_bits(level, list, 0)
@@ -96,7 +97,7 @@ extension MacroblockCoder {
       k.pointee.scale4x4x4(coef, q.pointee.scale4x4)
       let at = samples + ((b8 >> 1) &* 128 &+ (b8 & 1) &* 8)
       let offset = (b8 >> 1) &* 8 &* stride &+ (b8 & 1) &* 8
-      ovt_copy8x8(at, 16, picture + offset, stride)
+      ovt_copy8x8(at, 16, reconstruction + offset, stride)
       k.pointee.inverse4x4x4(at, 16, coef)
       let src = source + ((b8 >> 1) &* 128 &+ (b8 & 1) &* 8)
       let coded = Int(ovt_ssd(k, 3, src, at, 16)) &+ (lambdaResidual &* Int(bits)) >> 12
@@ -113,15 +114,16 @@ extension MacroblockCoder {
 
   /// Quantises with the 8x8 transform into trial 1.
   private mutating func try8x8(_ zero: UnsafePointer<Int32>) -> Trial {
-    let q = f.quant + qp
+    let q = stream.quant + qp
     var result = Trial()
     let samples = trialSamples(1)
     let levels = trialLevels(1)
-    k.pointee.forward8x8x4(coefficients, source, picture, stride)
-    let optimises = f.tools.optimisedLevels
+    k.pointee.forward8x8x4(coefficients, source, reconstruction, stride)
+    let optimises = picture.tools.usesRDOQ
     let bias =
       optimises
-      ? q.pointee.biasNearest8x8 : f.tools.roundsFinely ? q.pointee.biasIntra8x8 : q.pointee.biasInter8x8
+      ? q.pointee.biasNearest8x8
+      : picture.tools.roundsFinely ? q.pointee.biasIntra8x8 : q.pointee.biasInter8x8
     if optimises { originals.update(from: coefficients, count: 256) }
     for b8 in 0..<4 {
       let coef = coefficients + b8 &* 64
@@ -136,7 +138,7 @@ extension MacroblockCoder {
       if optimises {
         list = optimiseLevels(
           level, coef, original: originals + b8 &* 64, multiplier: q.pointee.multiplier8x8,
-          scan: ovt_zigzag8x8(), mask: list, first: 0, is8x8: true, lambda: levelLambda)
+          scan: ovt_zigzag8x8(), mask: list, first: 0, is8x8: true, lambda: picture.rdoqLambda)
         if list == 0 {
           result.cost &+= error
           continue
@@ -146,7 +148,7 @@ extension MacroblockCoder {
       k.pointee.scale8x8(coef, q.pointee.scale8x8, q.pointee.shift8x8)
       let at = samples + ((b8 >> 1) &* 128 &+ (b8 & 1) &* 8)
       let offset = (b8 >> 1) &* 8 &* stride &+ (b8 & 1) &* 8
-      ovt_copy8x8(at, 16, picture + offset, stride)
+      ovt_copy8x8(at, 16, reconstruction + offset, stride)
       k.pointee.inverse8x8(at, 16, coef)
       let src = source + ((b8 >> 1) &* 128 &+ (b8 & 1) &* 8)
       let coded = Int(ovt_ssd(k, 3, src, at, 16)) &+ (lambdaResidual &* Int(bits)) >> 12
@@ -162,7 +164,7 @@ extension MacroblockCoder {
 
   /// Takes over levels and samples of the trial that won.
   private mutating func store(_ pattern: UInt8, eight: Bool) {
-    let nonZero = f.syntax.nonZero + m &* 24
+    let nonZero = picture.syntax.nonZero + m &* 24
     let from = trialLevels(eight ? 1 : 0)
     let samples = trialSamples(eight ? 1 : 0)
     var coded: UInt16 = 0
@@ -171,7 +173,7 @@ extension MacroblockCoder {
       let list = levels + b8 &* 64
       UnsafeMutableRawPointer(list).copyMemory(from: from + b8 &* 64, byteCount: 128)
       ovt_copy8x8(
-        picture + ((b8 >> 1) &* 8 &* stride &+ (b8 & 1) &* 8), stride,
+        reconstruction + ((b8 >> 1) &* 8 &* stride &+ (b8 & 1) &* 8), stride,
         samples + ((b8 >> 1) &* 128 &+ (b8 & 1) &* 8), 16)
       if eight {
         coded |= 0x33 << UInt16(raster)
@@ -184,6 +186,6 @@ extension MacroblockCoder {
         coded |= 1 << UInt16(at)
       }
     }
-    f.codedBlocks[m] = coded
+    stream.codedBlocks[m] = coded
   }
 }

@@ -27,9 +27,9 @@ extension MacroblockCoder {
   }
 
   private mutating func codeInterLuma4x4() -> UInt8 {
-    let q = f.quant + qp
-    let nonZero = f.syntax.nonZero + m &* 24
-    k.pointee.forward4x4x16(coefficients, source, picture, stride)
+    let q = stream.quant + qp
+    let nonZero = picture.syntax.nonZero + m &* 24
+    k.pointee.forward4x4x16(coefficients, source, reconstruction, stride)
     var pattern: UInt8 = 0
     var coded: UInt16 = 0
     var total = 0
@@ -61,22 +61,22 @@ extension MacroblockCoder {
     }
     if total < 6 {
       if pattern != 0 { clearLumaCounts(nonZero) }
-      f.codedBlocks[m] = 0
+      stream.codedBlocks[m] = 0
       return 0
     }
     for b8 in 0..<4 where pattern & (1 << UInt8(b8)) != 0 {
       let coef = coefficients + b8 &* 64
       k.pointee.scale4x4x4(coef, q.pointee.scale4x4)
-      k.pointee.inverse4x4x4(picture + ((b8 >> 1) &* 8 &* stride &+ (b8 & 1) &* 8), stride, coef)
+      k.pointee.inverse4x4x4(reconstruction + ((b8 >> 1) &* 8 &* stride &+ (b8 & 1) &* 8), stride, coef)
     }
-    f.codedBlocks[m] = coded
+    stream.codedBlocks[m] = coded
     return pattern
   }
 
   private mutating func codeInterLuma8x8() -> UInt8 {
-    let q = f.quant + qp
-    let nonZero = f.syntax.nonZero + m &* 24
-    k.pointee.forward8x8x4(coefficients, source, picture, stride)
+    let q = stream.quant + qp
+    let nonZero = picture.syntax.nonZero + m &* 24
+    k.pointee.forward8x8x4(coefficients, source, reconstruction, stride)
     var pattern: UInt8 = 0
     var coded: UInt16 = 0
     var total = 0
@@ -98,15 +98,15 @@ extension MacroblockCoder {
     }
     if total < 6 {
       if pattern != 0 { clearLumaCounts(nonZero) }
-      f.codedBlocks[m] = 0
+      stream.codedBlocks[m] = 0
       return 0
     }
     for b8 in 0..<4 where pattern & (1 << UInt8(b8)) != 0 {
       let coef = coefficients + b8 &* 64
       k.pointee.scale8x8(coef, q.pointee.scale8x8, q.pointee.shift8x8)
-      k.pointee.inverse8x8(picture + ((b8 >> 1) &* 8 &* stride &+ (b8 & 1) &* 8), stride, coef)
+      k.pointee.inverse8x8(reconstruction + ((b8 >> 1) &* 8 &* stride &+ (b8 & 1) &* 8), stride, coef)
     }
-    f.codedBlocks[m] = coded
+    stream.codedBlocks[m] = coded
     return pattern
   }
 
@@ -115,23 +115,18 @@ extension MacroblockCoder {
   @inline(__always) mutating func storeCounts8x8(
     _ counts: UnsafeMutablePointer<UInt8>, _ b8: Int, _ mask: UInt64
   ) {
-    if f.cabac {
+    if stream.cabac {
       setCounts(counts, UInt8(min(mask.nonzeroBitCount, 16)))
       return
     }
     let list = levels + b8 &* 64
-    k.pointee.interleave8x8(coefficients8x8Scratch, list)
-    UnsafeMutableRawPointer(list).copyMemory(from: coefficients8x8Scratch, byteCount: 128)
+    k.pointee.interleave8x8(scratch.coefficients8x8, list)
+    UnsafeMutableRawPointer(list).copyMemory(from: scratch.coefficients8x8, byteCount: 128)
     for i in 0..<4 {
       // List i holds scan positions i, i + 4, i + 8, ...
       let bits = (mask >> UInt64(i)) & 0x1111_1111_1111_1111
       counts[(i >> 1) &* 4 &+ (i & 1)] = UInt8(bits.nonzeroBitCount)
     }
-  }
-
-  /// 64 values of scratch that nothing else uses while levels are stored.
-  @inline(__always) var coefficients8x8Scratch: UnsafeMutablePointer<Int16> {
-    UnsafeMutableRawPointer(trial + 7 &* 512).assumingMemoryBound(to: Int16.self)
   }
 
   @inline(__always) mutating func setCounts(_ counts: UnsafeMutablePointer<UInt8>, _ value: UInt8) {
@@ -156,10 +151,10 @@ extension MacroblockCoder {
   /// Codes the residual of an Intra_16x16 macroblock whose prediction stands in the picture. Returns the
   /// luma part of coded_block_pattern, 0 or 15.
   mutating func codeIntra16x16() -> UInt8 {
-    let q = f.quant + qp
-    let nonZero = f.syntax.nonZero + m &* 24
-    let info = f.syntax.info + m
-    k.pointee.forward4x4x16(coefficients, source, picture, stride)
+    let q = stream.quant + qp
+    let nonZero = picture.syntax.nonZero + m &* 24
+    let info = picture.syntax.info + m
+    k.pointee.forward4x4x16(coefficients, source, reconstruction, stride)
     for b in 0..<16 {
       dc[Int(ovt_raster(Int32(b)))] = coefficients[b &* 16]
       coefficients[b &* 16] = 0
@@ -173,7 +168,7 @@ extension MacroblockCoder {
       scaleLumaDC(q.pointee.scaleDC)
     }
 
-    let optimises = f.tools.optimisedLevels
+    let optimises = picture.tools.usesRDOQ
     let bias = optimises ? q.pointee.biasNearest4x4 : q.pointee.biasIntra4x4
     if optimises { originals.update(from: coefficients, count: 256) }
     clearLumaCounts(nonZero)
@@ -193,7 +188,7 @@ extension MacroblockCoder {
             truncatingIfNeeded: optimiseLevels(
               level, coef + b &* 16, original: originals + (b8 &* 64 &+ b &* 16),
               multiplier: q.pointee.multiplier4x4, scan: ovt_zigzag4x4(), mask: UInt64(list), first: 1,
-              is8x8: false, lambda: levelLambda))
+              is8x8: false, lambda: picture.rdoqLambda))
         }
         if list == 0 { continue }
         score &+= keepScore(level, UInt64(list) & ~1)
@@ -204,22 +199,22 @@ extension MacroblockCoder {
       }
       if mask != 0 { k.pointee.scale4x4x4(coef, q.pointee.scale4x4) }
     }
-    if anyAC && score < 6 && !f.isIntraPicture {
+    if anyAC && score < 6 && !picture.isIntraPicture {
       anyAC = false
       clearLumaCounts(nonZero)
       coded = 0
     }
     if anyAC {
       for b in 0..<16 { coefficients[b &* 16] = dc[Int(ovt_raster(Int32(b)))] &* (hasDC ? 1 : 0) }
-      k.pointee.inverse4x4x16(picture, stride, coefficients)
+      k.pointee.inverse4x4x16(reconstruction, stride, coefficients)
     } else if hasDC {
       for b in 0..<16 {
         let r = Int(ovt_raster(Int32(b)))
         k.pointee.inverse4x4DC(
-          picture + ((r >> 2) &* 4 &* stride &+ (r & 3) &* 4), stride, Int32(dc[r]))
+          reconstruction + ((r >> 2) &* 4 &* stride &+ (r & 3) &* 4), stride, Int32(dc[r]))
       }
     }
-    f.codedBlocks[m] = coded
+    stream.codedBlocks[m] = coded
     return anyAC ? 15 : 0
   }
 
@@ -235,13 +230,13 @@ extension MacroblockCoder {
   mutating func codeIntra4x4Block(
     _ blkIdx: Int, _ at: UnsafeMutablePointer<UInt8>, _ src: UnsafePointer<UInt8>
   ) -> Bool {
-    let q = f.quant + qp
+    let q = stream.quant + qp
     let raster = Int(ovt_raster(Int32(blkIdx)))
     let coef = coefficients + blkIdx &* 16
-    let counts = f.syntax.nonZero + (m &* 24 &+ raster)
+    let counts = picture.syntax.nonZero + (m &* 24 &+ raster)
     counts.pointee = 0
     k.pointee.forward4x4(coef, src, at, stride)
-    let optimises = f.tools.optimisedLevels
+    let optimises = picture.tools.usesRDOQ
     if optimises { originals.update(from: coef, count: 16) }
     let bias = optimises ? q.pointee.biasNearest4x4 : q.pointee.biasIntra4x4
     if k.pointee.quant4x4(coef, q.pointee.multiplier4x4, bias) == 0 { return false }
@@ -252,7 +247,7 @@ extension MacroblockCoder {
       list = UInt32(
         truncatingIfNeeded: optimiseLevels(
           level, coef, original: originals, multiplier: q.pointee.multiplier4x4, scan: ovt_zigzag4x4(),
-          mask: UInt64(list), first: 0, is8x8: false, lambda: levelLambda))
+          mask: UInt64(list), first: 0, is8x8: false, lambda: picture.rdoqLambda))
     }
     if list == 0 { return false }
     counts.pointee = UInt8(list.nonzeroBitCount)
@@ -265,13 +260,13 @@ extension MacroblockCoder {
   mutating func codeIntra8x8Block(_ b8: Int, _ at: UnsafeMutablePointer<UInt8>, _ src: UnsafePointer<UInt8>)
     -> Bool
   {
-    let q = f.quant + qp
+    let q = stream.quant + qp
     let raster = (b8 >> 1) &* 8 &+ (b8 & 1) &* 2
     let coef = coefficients + b8 &* 64
-    let counts = f.syntax.nonZero + (m &* 24 &+ raster)
+    let counts = picture.syntax.nonZero + (m &* 24 &+ raster)
     setCounts(counts, 0)
     k.pointee.forward8x8(coef, src, at, stride)
-    let optimises = f.tools.optimisedLevels
+    let optimises = picture.tools.usesRDOQ
     if optimises { originals.update(from: coef, count: 64) }
     let bias = optimises ? q.pointee.biasNearest8x8 : q.pointee.biasIntra8x8
     if k.pointee.quant8x8(coef, q.pointee.multiplier8x8, bias) == 0 { return false }
@@ -281,7 +276,7 @@ extension MacroblockCoder {
     if optimises {
       mask = optimiseLevels(
         level, coef, original: originals, multiplier: q.pointee.multiplier8x8, scan: ovt_zigzag8x8(),
-        mask: mask, first: 0, is8x8: true, lambda: levelLambda)
+        mask: mask, first: 0, is8x8: true, lambda: picture.rdoqLambda)
     }
     if mask == 0 { return false }
     storeCounts8x8(counts, b8, mask)

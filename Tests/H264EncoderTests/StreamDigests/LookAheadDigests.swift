@@ -159,7 +159,7 @@ extension DigestedStream {
         $0.stream.speed = speed
       }
       lookAheadStream("no-tree/speed-\(speed)", .mixed) {
-        $0.propagatesQuality = false
+        $0.usesMacroblockTree = false
         $0.rate = .average(300_000)
         $0.stream.speed = speed
       }

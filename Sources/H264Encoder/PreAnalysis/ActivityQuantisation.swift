@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+import CH264Kernels
+
+/// How much detail each macroblock of a picture has, and what adaptive quantisation makes of it.
+struct ActivityQuantisation {
+  private let geometry: PictureGeometry
+  private let kernels: UnsafePointer<OVTKernels>
+  /// QP offsets by adaptive quantisation.
+  let qpOffsets: UnsafeMutablePointer<Int8>
+  /// log2 of the variance, in 1/16.
+  private let activity: UnsafeMutablePointer<Int16>
+
+  init(_ geometry: PictureGeometry, kernels: UnsafePointer<OVTKernels>, memory: inout EncoderMemory) {
+    self.geometry = geometry
+    self.kernels = kernels
+    let count = geometry.macroblockCount
+    qpOffsets = memory.allocate(Int8.self, count: count)
+    activity = memory.allocate(Int16.self, count: count)
+  }
+
+  /// Reads the picture's luma.
+  func analyse(_ source: SourcePicture, strength: Double) {
+    let w = geometry.widthInMbs
+    let h = geometry.heightInMbs
+    var total = 0
+    for y in 0..<h {
+      // A macroblock that the picture's border cuts is taken from whole samples next to it.
+      let top = min(y &* 16, max(source.height &- 16, 0))
+      for x in 0..<w {
+        let left = min(x &* 16, max(source.width &- 16, 0))
+        let pixels = source.luma + (top &* source.lumaBytesPerRow &+ left)
+        if x & 3 == 0 { ovt_prefetch(pixels + 128, source.lumaBytesPerRow, 16) }
+        let packed = kernels.pointee.variance16x16(pixels, source.lumaBytesPerRow)
+        let sum = Int(packed & 0xFFFF_FFFF)
+        let squares = Int(packed >> 32)
+        let m = y &* w &+ x
+        let energy = max(squares &- (sum &* sum) >> 8, 0)  // 256 times the variance
+        let log16 = ActivityQuantisation.log2Sixteenths(energy &+ 1) &- 128
+        activity[m] = Int16(truncatingIfNeeded: log16)
+        total &+= log16
+      }
+    }
+    // A macroblock with more detail than the mean hides more error. 1 / 16 of a doubling of the
+    // variance is about strength / 16 of a QP step.
+    let mean = Double(total) / Double(w * h)
+    for m in 0..<(w * h) {
+      let offset = (Double(activity[m]) - mean) / 16 * strength
+      qpOffsets[m] = Int8(max(-8, min(8, offset.rounded())))
+    }
+  }
+
+  /// 16 * log2(x), x above 0, within 1.
+  @inline(__always) private static func log2Sixteenths(_ x: Int) -> Int {
+    let whole = Int.bitWidth &- 1 &- x.leadingZeroBitCount
+    let fraction = whole >= 4 ? (x >> (whole &- 4)) & 15 : (x << (4 &- whole)) & 15
+    return whole &* 16 &+ fraction
+  }
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+import CH264Kernels
+
+/// A row of macroblocks of a look at the whole picture (`PreAnalysis`).
+struct PreAnalysisRow {
+  private let geometry: PictureGeometry
+  private let kernels: UnsafePointer<OVTKernels>
+  let width: Int
+  let height: Int
+  /// Luma at half its size.
+  private(set) var current: UnsafeMutablePointer<UInt8>
+  private(set) var last: UnsafeMutablePointer<UInt8>
+  /// The vector of each macroblock, in half-size samples.
+  let vectors: UnsafeMutablePointer<SIMD2<Int16>>
+  /// What each says of a camera that moves (`CameraMotion.Evidence`).
+  let evidence: UnsafeMutablePointer<UInt8>
+
+  /// What comes of rows: all of it counts, so that the order is no matter.
+  struct Found {
+    /// What is left after the better of both predictions.
+    var residual = ResidualHistogram()
+    /// What moved and what intra prediction leaves of the macroblocks for which both are known.
+    var compared = (moved: 0, intra: 0)
+    /// Macroblocks that intra prediction suits better.
+    var intraCount = 0
+    /// What is left, and what intra prediction leaves of every fourth macroblock.
+    var sampled = (residual: 0, intra: 0)
+    /// Sum of the absolute differences in place.
+    var difference = 0
+    var analysedCount = 0
+
+    static func += (a: inout Found, b: Found) {
+      a.residual.counts += b.residual.counts
+      a.compared.moved += b.compared.moved
+      a.compared.intra += b.compared.intra
+      a.intraCount += b.intraCount
+      a.sampled.residual += b.sampled.residual
+      a.sampled.intra += b.sampled.intra
+      a.difference += b.difference
+      a.analysedCount += b.analysedCount
+    }
+  }
+
+  /// A thread's.
+  struct Part {
+    var found = Found()
+    /// The block being looked at, and its prediction: rows of 16.
+    let block: UnsafeMutablePointer<UInt8>
+    let prediction: UnsafeMutablePointer<UInt8>
+
+    init(memory: inout EncoderMemory) {
+      block = memory.allocate(UInt8.self, count: 128)
+      prediction = memory.allocate(UInt8.self, count: 128)
+    }
+  }
+
+  init(_ geometry: PictureGeometry, kernels: UnsafePointer<OVTKernels>, memory: inout EncoderMemory) {
+    self.geometry = geometry
+    self.kernels = kernels
+    width = geometry.widthInMbs * 8
+    height = geometry.heightInMbs * 8
+    current = memory.allocate(UInt8.self, count: width * height)
+    last = memory.allocate(UInt8.self, count: width * height)
+    vectors = memory.allocate(SIMD2<Int16>.self, count: geometry.macroblockCount)
+    evidence = memory.allocate(UInt8.self, count: geometry.macroblockCount)
+  }
+
+  /// The picture becomes the last one.
+  mutating func advance() { swap(&current, &last) }
+
+  /// Macroblocks from which on every other one, as on a chessboard, tells enough of the picture.
+  private static let many = 300
+  private var skips: Bool { geometry.macroblockCount >= PreAnalysisRow.many }
+
+  /// SATD above which intra prediction is tried too.
+  private static let intraThreshold = 160
+
+  /// Compares a row with the last picture, behind the row above it: both are halved then.
+  func compare(row y: Int, _ part: inout Part, _ progress: RowProgress?) {
+    var above = y == 0 ? geometry.widthInMbs : 0
+    for x in 0..<geometry.widthInMbs {
+      if let progress, above <= x {
+        RowProgress.wait {
+          above = progress.coded(row: y &- 1)
+          return above > x
+        }
+      }
+      compare(x, y, &part)
+      if let progress { progress.setCoded(row: y, x &+ 1) }
+    }
+  }
+
+  @inline(__always) private func compare(_ x: Int, _ y: Int, _ part: inout Part) {
+    if skips && (x &+ y) & 1 != 0 {
+      // As its neighbour in the row, or above at the left edge.
+      let m = y &* geometry.widthInMbs &+ x
+      let neighbour = m &- (x > 0 ? 1 : geometry.widthInMbs)
+      vectors[m] = vectors[neighbour]
+      evidence[m] = evidence[neighbour]
+      return
+    }
+    part.found.analysedCount &+= 1
+    let (block, prediction) = (part.block, part.prediction)
+    fetch(x, y, block)
+    let moved = interCost(x, y, block, &part.found.difference)
+    var least = moved
+    let isSample = (x &+ y) & 3 == 0
+    if isSample || moved > PreAnalysisRow.intraThreshold {
+      let texture = intraCost(x, y, block, prediction)
+      part.found.compared.moved &+= moved
+      part.found.compared.intra &+= texture
+      if moved > texture {
+        part.found.intraCount &+= 1
+        least = texture
+      }
+      if isSample {
+        part.found.sampled.intra &+= texture
+        part.found.sampled.residual &+= least
+      }
+    }
+    part.found.residual.counts[PreAnalysisRow.bin(least)] += 1
+  }
+
+  /// What intra prediction leaves of the whole picture.
+  func intra(_ part: inout Part) -> ResidualHistogram {
+    let (block, prediction) = (part.block, part.prediction)
+    var histogram = ResidualHistogram()
+    for y in 0..<geometry.heightInMbs {
+      for x in 0..<geometry.widthInMbs {
+        fetch(x, y, block)
+        histogram.counts[PreAnalysisRow.bin(intraCost(x, y, block, prediction))] += 1
+      }
+    }
+    return histogram
+  }
+
+  @inline(__always) private func fetch(
+    _ x: Int, _ y: Int, _ block: UnsafeMutablePointer<UInt8>
+  ) {
+    let at = current + (y &* 8 &* width &+ x &* 8)
+    for row in 0..<8 {
+      UnsafeMutableRawPointer(block + row &* 16).copyMemory(from: at + row &* width, byteCount: 8)
+    }
+  }
+
+  @inline(__always) private static func bin(_ cost: Int) -> Int {
+    // 16 log2(cost + 1) / 8.
+    let x = cost &+ 1
+    let whole = Int.bitWidth &- 1 &- x.leadingZeroBitCount
+    let half = whole >= 1 ? (x >> (whole &- 1)) & 1 : 0
+    return min(whole &* 2 &+ half, ResidualHistogram.bins &- 1)
+  }
+
+  /// The picture's row at half its size.
+  func halve(_ source: SourcePicture, row: Int) {
+    let columns = source.width / 2
+    let rows = source.height / 2
+    for y in row &* 8..<row &* 8 &+ 8 {
+      let row = current + y &* width
+      if y >= rows {
+        UnsafeMutableRawPointer(row).copyMemory(from: row - width, byteCount: width)
+        continue
+      }
+      let pixels = source.luma + 2 &* y &* source.lumaBytesPerRow
+      ovt_halve_row(row, pixels, pixels + source.lumaBytesPerRow, Int32(truncatingIfNeeded: columns))
+      for x in columns..<max(width, columns) { row[x] = row[columns &- 1] }
+    }
+  }
+
+  /// SATD after the best of horizontal, vertical and mean prediction from the source's own neighbours.
+  @inline(__always) private func intraCost(
+    _ x: Int, _ y: Int, _ block: UnsafeMutablePointer<UInt8>, _ prediction: UnsafeMutablePointer<UInt8>
+  ) -> Int {
+    let satd = kernels.pointee.satd.3!
+    let at = current + (y &* 8 &* width &+ x &* 8)
+    var sum = 0
+    if y > 0 {
+      let above = at - width
+      for row in 0..<8 {
+        UnsafeMutableRawPointer(prediction + row &* 16).copyMemory(from: above, byteCount: 8)
+      }
+      for i in 0..<8 { sum &+= Int(above[i]) }
+    } else {
+      sum = 8 &* 128
+    }
+    var best = y > 0 ? Int(satd(block, prediction, 16)) : Int.max
+    if x > 0 {
+      for row in 0..<8 {
+        let value = at[row &* width &- 1]
+        (prediction + row &* 16).update(repeating: value, count: 8)
+        sum &+= Int(value)
+      }
+      best = min(best, Int(satd(block, prediction, 16)))
+    } else {
+      sum &+= y > 0 ? sum : 8 &* 128
+    }
+    let mean = UInt8(truncatingIfNeeded: sum >> 4)
+    for row in 0..<8 { (prediction + row &* 16).update(repeating: mean, count: 8) }
+    return min(best, Int(satd(block, prediction, 16)))
+  }
+
+  /// SATD at the best vector found.
+  @inline(__always) private func interCost(
+    _ x: Int, _ y: Int, _ block: UnsafeMutablePointer<UInt8>, _ difference: inout Int
+  ) -> Int {
+    let left = x &* 8
+    let top = y &* 8
+    let m = y &* geometry.widthInMbs &+ x
+    let base = last + (top &* width &+ left)
+    let sad = kernels.pointee.sad.3!
+    let still = Int(sad(block, base, width))
+    difference &+= still
+    var best = BestVector(
+      cost: still, least: (0 &- left, 0 &- top), most: (width &- 8 &- left, height &- 8 &- top))
+    if still > 64 {
+      let width = width
+      func cost(_ x: Int, _ y: Int) -> Int { Int(sad(block, base + (y &* width &+ x), width)) }
+      func attempt(_ v: SIMD2<Int16>) { best.attempt(Int(v.x), Int(v.y), cost) }
+      attempt(vectors[m])
+      if x > 0 { attempt(vectors[m &- 1]) }
+      if y > 0 { attempt(vectors[m &- geometry.widthInMbs]) }
+      best.descend(from: best.cost > 512 ? 8 : 2, cost)
+    }
+    vectors[m] = SIMD2(Int16(truncatingIfNeeded: best.x), Int16(truncatingIfNeeded: best.y))
+    evidence[m] =
+      still > 64 && best.cost &* 2 < still ? CameraMotion.Evidence.moved : CameraMotion.Evidence.none
+    return Int(kernels.pointee.satd.3!(block, base + (best.y &* width &+ best.x), width))
+  }
+}
