@@ -85,7 +85,7 @@ kernel-bench: need-swift ## Prints the cycles per call of each SIMD kernel on ea
 
 rate-bench: test-dependencies ## Prints how the rate control keeps to rates, limits, steps, caps and shares (CLIPS=...).
 	$(TOOL) rate-bench
-	@$(TOOLS_DIR)/rate-bench --speed 4 $(TABLE_OPTIONS) $(BENCH_CLIPS)
+	@$(TOOLS_DIR)/rate-bench --effort 2 $(TABLE_OPTIONS) $(BENCH_CLIPS)
 
 thread-bench: test-dependencies ## Measures what two threads gain, and how long they wait (CLIPS=..., BENCH_OPTIONS="--cases qp:4:27 ...").
 	$(TOOL) thread-bench

@@ -18,7 +18,7 @@ extension EncoderConfiguration {
     frameRate = min(max(c.frameRate ?? 30, 0.1), 1000)
     setRate(c)
 
-    speed = Self.speed(c.speed)
+    effort = c.speed.resolvedEffort
     encodeTimeShare = Self.encodeTimeShare(c.speed)
     threads =
       c.threads > 0 ? min(c.threads, 16) : Self.usefulThreads(width: c.width, height: c.height, most: 4)
@@ -97,22 +97,6 @@ extension EncoderConfiguration {
   }
 
   // MARK: - Effort
-
-  /// 0 (fastest) to 9 (best), to the engine's scale, which runs the other way.
-  static func speed(effort: Int) -> Int {
-    let levels = [7, 5, 4, 3, 3, 2, 2, 1, 1, 0]
-    return min(levels[min(max(effort, 0), 9)], fastestSpeed)
-  }
-
-  /// Quality before speed is a level better than neither: two efforts beside each other may be one level.
-  private static func speed(_ speed: SpeedPreference) -> Int {
-    guard speed.effort == nil, speed.prefersSpeedOverQuality == false else {
-      return Self.speed(effort: speed.resolvedEffort)
-    }
-    var neither = speed
-    neither.prefersSpeedOverQuality = nil
-    return max(Self.speed(effort: neither.resolvedEffort) - 1, 0)
-  }
 
   /// In real time the effort follows the time, unless the caller names one: half of the frame interval leaves the other
   /// half to all else that happens to a frame.

@@ -58,11 +58,11 @@ extension LookAheadConfiguration {
     } else if c.referenceFrameCount == 0 {
       var single = stream
       single.maximumReferences = 1
-      stream.maximumReferences = min(max(single.largestReferenceCount ?? 1, 1), Self.usualReferences)
+      let most = max(Self.usualReferences, EncoderConfiguration.referencesUsed(effort: stream.effort))
+      stream.maximumReferences = min(max(single.largestReferenceCount ?? 1, 1), most)
     }
-    stream.speed = Self.speed(effort: c.speed.resolvedEffort)
-    // What a first pass measures is found as well at some speed.
-    if let pass = c.pass, !pass.readsStatistics, !pass.mayBeLast { stream.speed = max(stream.speed, 4) }
+    // What a first pass measures is found as well with little effort.
+    if let pass = c.pass, !pass.readsStatistics, !pass.mayBeLast { stream.effort = min(stream.effort, 2) }
     if let limit = c.frameLimit(overhead: 1) { lookAhead = min(lookAhead, max(limit, 0)) }
   }
 
@@ -91,13 +91,7 @@ extension LookAheadConfiguration {
 
   /// Frames of look-ahead by effort, 0 (fastest) to 9 (best).
   private static func frames(effort: Int) -> Int {
-    [0, 10, 20, 20, 30, 40, 50, 60, 60, 60][min(max(effort, 0), 9)]
-  }
-
-  /// The engine's level by effort. What may wait is coded a level better than a call from the default on, which takes about
-  /// as long as libx264's medium (docs/benchmark.md).
-  static func speed(effort: Int) -> Int {
-    [6, 5, 4, 3, 3, 1, 0, 0, 0, 0][min(max(effort, 0), 9)]
+    [0, 10, 20, 20, 30, 40, 50, 60, 80, 100][min(max(effort, 0), 9)]
   }
 
   private mutating func setRate(_ c: VideoEncoderConfiguration) {

@@ -26,19 +26,24 @@ import Testing
     #expect(made.lookAhead <= 8)
   }
 
-  @Test("What may wait is coded a level better than a call, but in real time")
-  func levels() throws {
+  @Test("The encoder gets the effort that the preferences amount to, the same in both modes")
+  func efforts() throws {
     var c = Self.settings()
-    #expect(try LookAheadConfiguration(c).stream.speed == 1)
-    #expect(try EncoderConfiguration(c).speed == 2)
-    c.speed.prefersSpeedOverQuality = false
-    #expect(try LookAheadConfiguration(c).stream.speed == 0)
-    c.speed.prefersSpeedOverQuality = true
-    #expect(try LookAheadConfiguration(c).stream.speed == 3)
-    c.speed = SpeedPreference()
-    c.speed.isRealTime = true
-    #expect(try LookAheadConfiguration(c).stream.speed == 3)
-    #expect(try LookAheadConfiguration(c).stream.encodeTimeShare != nil)
+    for (prefersSpeed, isRealTime, effort) in [
+      (nil, nil, 5), (false, nil, 6), (true, nil, 3), (nil, true, 3), (false, true, 4), (true, true, 1),
+    ] as [(Bool?, Bool?, Int)] {
+      c.speed = SpeedPreference()
+      c.speed.prefersSpeedOverQuality = prefersSpeed
+      c.speed.isRealTime = isRealTime
+      #expect(try LookAheadConfiguration(c).stream.effort == effort)
+      #expect(try EncoderConfiguration(c).effort == effort)
+      #expect((try LookAheadConfiguration(c).stream.encodeTimeShare != nil) == (isRealTime == true))
+    }
+    for effort in 0...9 {
+      c.speed.effort = effort
+      #expect(try LookAheadConfiguration(c).stream.effort == effort)
+      #expect(try EncoderConfiguration(c).effort == effort)
+    }
   }
 
   @Test("Groups are open where the session allows it, and B pictures")

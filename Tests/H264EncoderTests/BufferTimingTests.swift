@@ -13,7 +13,7 @@ import Testing
   ) -> LookAheadConfiguration {
     var c = LookAheadConfiguration(width: width, height: height)
     c.stream.maximumReferences = 4
-    c.stream.speed = 5
+    c.stream.effort = 1
     c.stream.frameRate = 25
     c.stream.keyFrameInterval = isOpen ? 12 : 33
     c.lookAhead = reorders ? 12 : 4

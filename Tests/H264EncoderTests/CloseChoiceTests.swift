@@ -42,12 +42,12 @@ import Testing
   }
 
   @Test(
-    "What is coded to compare leaves nothing behind", arguments: 0...2,
+    "What is coded to compare leaves nothing behind", arguments: 4...9,
     Array(stride(from: 14, through: 44, by: 2)))
-  func leavesNothing(speed: Int, qp: Int) throws {
+  func leavesNothing(effort: Int, qp: Int) throws {
     let (width, height) = (192, 128)
     var c = EncoderConfiguration(width: width, height: height)
-    c.speed = speed
+    c.effort = effort
     c.maximumReferences = 3
     c.rateControl = .constantQP(qp)
     let encoder = try LowLatencyEncoder(configuration: c)

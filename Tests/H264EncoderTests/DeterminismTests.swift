@@ -37,7 +37,7 @@ import Testing
   func rate(threads: Int) throws {
     var c = Self.configuration(98, 130)
     c.threads = threads
-    c.speed = EncoderConfiguration.fastestSpeed
+    c.effort = 0
     c.rateControl = .averageBitRate(150_000)
     c.dataRateLimits = [.init(bytes: 8000, seconds: 0.5)]
     c.allowsFrameDropping = true

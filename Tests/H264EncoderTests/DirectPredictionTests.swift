@@ -35,7 +35,7 @@ import Testing
   ) throws -> LookAheadRun {
     var c = LookAheadConfiguration(width: width, height: height)
     c.rate = .quality(30)
-    c.stream.speed = 2
+    c.stream.effort = 4
     c.stream.threads = threads
     c.stream.maximumReferences = 4
     c.adaptiveQuantisation = 0

@@ -87,7 +87,7 @@ import Testing
     add("slices", ints) { $0.stream.slices = $1 }
     add("slices' bytes", ints) { $0.stream.maximumSliceBytes = $1 }
     add("references", ints) { $0.stream.maximumReferences = $1 }
-    add("speed", ints) { $0.stream.speed = $1 }
+    add("effort", ints) { $0.stream.effort = $1 }
     add("least QP", ints) { $0.stream.minimumQP = $1 }
     add("most QP", ints) { $0.stream.maximumQP = $1 }
     add("level", ints) { $0.stream.level = $1 }
@@ -96,7 +96,7 @@ import Testing
 
   private static func usual(_ threads: Int) -> LookAheadConfiguration {
     var c = LookAheadConfiguration(width: width, height: height)
-    c.stream.speed = 5
+    c.stream.effort = 1
     c.stream.maximumReferences = 3
     c.stream.threads = threads
     c.lookAhead = 4

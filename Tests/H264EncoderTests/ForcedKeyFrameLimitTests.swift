@@ -85,7 +85,7 @@ import Testing
   func lookAhead(frames: Int) throws {
     var c = LookAheadConfiguration(width: Self.width, height: Self.height)
     c.stream.maximumReferences = 2
-    c.stream.speed = 5
+    c.stream.effort = 1
     c.stream.dataRateLimits = Self.limits
     c.lookAhead = frames
     c.rate = .average(90_000)

@@ -9,7 +9,7 @@ import Testing
 
   private static func configuration(_ period: Int) -> EncoderConfiguration {
     var c = EncoderConfiguration(width: width, height: height)
-    c.speed = 5
+    c.effort = 1
     c.intraRefreshPeriod = period
     c.allowsNonReferenceFrames = true
     c.allowsFrameNumberGaps = true

@@ -11,7 +11,7 @@ import Testing
   /// A rate far beyond a limit of 40 000 bytes a second.
   private static var configuration: EncoderConfiguration {
     var c = EncoderConfiguration(width: width, height: height)
-    c.speed = 7
+    c.effort = 0
     c.rateControl = .averageBitRate(4_000_000)
     c.dataRateLimits = [.init(bytes: 40_000, seconds: 1)]
     return c

@@ -9,7 +9,7 @@ import Testing
 
   private static func configuration(weighted: Bool) -> LookAheadConfiguration {
     var c = LookAheadConfiguration(width: width, height: height)
-    c.stream.speed = 2
+    c.stream.effort = 4
     c.stream.maximumReferences = 4
     c.stream.allowsWeightedPrediction = weighted
     c.stream.measuresError = true

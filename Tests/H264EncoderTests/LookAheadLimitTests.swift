@@ -10,7 +10,7 @@ import Testing
   private static func configuration(_ rate: LookAheadConfiguration.Rate) -> LookAheadConfiguration {
     var c = LookAheadConfiguration(width: width, height: height)
     c.stream.maximumReferences = 2
-    c.stream.speed = 5
+    c.stream.effort = 1
     c.lookAhead = 10
     c.rate = rate
     return c

@@ -94,7 +94,7 @@ private struct LookAheadMatrixStream: CustomStringConvertible {
     if c.stream.profile != .constrainedBaseline, r.chance(30) { c.stream.entropyCoding = .cavlc }
     c.stream.frameRate = [15, 24, 29.97, 30, 60].randomElement(using: &r) ?? 30
     c.stream.minimumQP = 0
-    c.stream.speed = r.int(0...EncoderConfiguration.fastestSpeed)
+    c.stream.effort = r.int(0...EncoderConfiguration.mostEffort)
     c.stream.threads = r.chance(50) ? 1 : r.int(2...4)
     c.stream.slices = r.chance(25) ? r.int(1...min((height + 15) / 16, 4)) : 1
     c.stream.maximumReferences = r.int(1...6)
@@ -149,7 +149,7 @@ private struct LookAheadMatrixStream: CustomStringConvertible {
   var description: String {
     let c = configuration
     return "seed \(seed): \(c.stream.width)x\(c.stream.height) \(c.stream.profile) \(c.rate)"
-      + " speed \(c.stream.speed) threads \(c.stream.threads) slices \(c.stream.slices)"
+      + " effort \(c.stream.effort) threads \(c.stream.threads) slices \(c.stream.slices)"
       + " references \(c.stream.maximumReferences) look-ahead \(c.lookAhead) B \(c.maximumBidirectional)"
       + " direct \(c.directPrediction)"
       + " pyramid \(c.usesPyramid) open \(c.usesOpenGOP) \(frames) frames \(content.kind)"

@@ -9,7 +9,7 @@ import Testing
   private static func configuration() -> LookAheadConfiguration {
     var c = LookAheadConfiguration(width: width, height: height)
     c.stream.maximumReferences = 2
-    c.stream.speed = 5
+    c.stream.effort = 1
     c.lookAhead = 20
     return c
   }

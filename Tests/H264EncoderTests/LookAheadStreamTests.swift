@@ -13,17 +13,17 @@ import Testing
 
   @Test("libavcodec shows what the encoder says, for any content", arguments: SyntheticContent.Kind.allCases)
   func decodes(_ kind: SyntheticContent.Kind) throws {
-    for (speed, threads, entropy) in [
-      (1, 1, EncoderConfiguration.EntropyCoding.cabac), (4, 2, .cabac), (5, 1, .cavlc),
+    for (effort, threads, entropy) in [
+      (5, 1, EncoderConfiguration.EntropyCoding.cabac), (2, 2, .cabac), (1, 1, .cavlc),
     ] {
       var c = Self.configuration(98, 66)
-      c.stream.speed = speed
+      c.stream.effort = effort
       c.stream.threads = threads
       c.stream.entropyCoding = entropy
       c.rate = .average(150_000)
       let content = SyntheticContent(kind: kind, width: 98, height: 66, seed: 5)
       let run = try LookAheadRun(c, count: 20) { content.frame($0) }
-      try run.check(count: 20, "\(kind), speed \(speed)")
+      try run.check(count: 20, "\(kind), effort \(effort)")
     }
   }
 

@@ -54,7 +54,7 @@ struct MatrixStream: CustomStringConvertible {
         ]
       }
     }
-    c.speed = r.int(0...EncoderConfiguration.fastestSpeed)
+    c.effort = r.int(0...EncoderConfiguration.mostEffort)
     c.threads = r.chance(50) ? 1 : r.int(2...4)
     let rows = (height + 15) / 16
     if r.chance(40) { c.slices = r.int(1...min(rows, 6)) }
@@ -92,7 +92,7 @@ struct MatrixStream: CustomStringConvertible {
   var description: String {
     let c = configuration
     return "seed \(seed): \(c.width)x\(c.height) \(c.profile) \(c.cabac ? "CABAC" : "CAVLC") \(c.rateControl)"
-      + " speed \(c.speed) threads \(c.threads) slices \(c.slices) sliceBytes \(c.maximumSliceBytes ?? 0)"
+      + " effort \(c.effort) threads \(c.threads) slices \(c.slices) sliceBytes \(c.maximumSliceBytes ?? 0)"
       + " references \(c.maximumReferences) longTerm \(c.longTermReferences)"
       + " nonReference \(c.allowsNonReferenceFrames) refresh \(c.intraRefreshPeriod)"
       + " 8x8 \(c.allowsTransform8x8) deblocking \(c.deblocking) \(c.deblockingAlphaOffset)"
@@ -137,10 +137,10 @@ struct MatrixStream: CustomStringConvertible {
     var coverage = Coverage()
     var slots: Set<Int> = []
     for n in 0..<frames {
-      // Where much varies, the speed does too.
+      // Where much varies, the effort does too.
       if options > 0 && n % 4 == 3 {
         var changed = encoder.configuration
-        changed.speed = (configuration.speed + n / 4) % (EncoderConfiguration.fastestSpeed + 1)
+        changed.effort = (configuration.effort + n / 4) % (EncoderConfiguration.mostEffort + 1)
         try encoder.reconfigure(changed)
       }
       let picture = content.frame(n)

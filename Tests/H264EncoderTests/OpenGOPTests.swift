@@ -11,7 +11,7 @@ import Testing
     references: Int, bidirectional: Int, threads: Int = 1
   ) -> LookAheadConfiguration {
     var c = LookAheadConfiguration(width: width, height: height)
-    c.stream.speed = 2
+    c.stream.effort = 4
     c.stream.threads = threads
     c.stream.maximumReferences = references
     c.stream.writesParameterSets = true
@@ -143,7 +143,7 @@ import Testing
   func delayAndPasses() throws {
     var c = Self.configuration(references: 4, bidirectional: 3)
     c.rate = .average(120_000)
-    c.stream.speed = 5
+    c.stream.effort = 1
     var known: PassStatistics?
     for pass in 0..<2 {
       let encoder = try LookAheadEncoder(configuration: c, pass: known)

@@ -7,7 +7,7 @@ import Testing
   private static func configuration(_ rate: Int) -> LookAheadConfiguration {
     var c = LookAheadConfiguration(width: 96, height: 80)
     c.stream.maximumReferences = 4
-    c.stream.speed = 5
+    c.stream.effort = 1
     c.lookAhead = 15
     c.rate = .average(rate)
     return c

@@ -63,7 +63,7 @@ import Testing
   func callsAmidCalls(flushes: Bool, _ setting: (lookAhead: Int, threads: Int)) throws {
     var c = LookAheadConfiguration(width: Self.width, height: Self.height)
     c.stream.maximumReferences = 2
-    c.stream.speed = 5
+    c.stream.effort = 1
     c.stream.threads = setting.threads
     c.rate = .average(200_000)
     c.lookAhead = setting.lookAhead
@@ -88,7 +88,7 @@ import Testing
   func average(_ depth: (lookAhead: Int, inFlight: Int), rate: Int) throws {
     var c = LookAheadConfiguration(width: Self.width, height: Self.height)
     c.stream.maximumReferences = 2
-    c.stream.speed = 5
+    c.stream.effort = 1
     c.rate = .average(rate)
     c.lookAhead = depth.lookAhead
     // As sessions that code files say; a short look-ahead does not see the last scenes come.

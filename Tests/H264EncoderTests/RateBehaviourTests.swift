@@ -13,7 +13,7 @@ import Testing
   ) throws -> [FrameFacts] {
     var c = EncoderConfiguration(width: width, height: height)
     c.frameRate = 30
-    c.speed = EncoderConfiguration.fastestSpeed
+    c.effort = 0
     change(&c)
     let encoder = try LowLatencyEncoder(configuration: c)
     let content = SyntheticContent(kind: .motion, width: width, height: height, seed: seed)

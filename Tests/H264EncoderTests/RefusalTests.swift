@@ -11,7 +11,7 @@ import Testing
     var c = EncoderConfiguration(width: 48, height: 32)
     c.maximumReferences = 3
     c.longTermReferences = 1
-    c.speed = 4
+    c.effort = 2
     return c
   }
 
@@ -53,7 +53,7 @@ import Testing
       .init(bytes: 100, seconds: .infinity), .init(bytes: 100, seconds: 1e6),
     ]
     add("limit", limits) { $0.dataRateLimits = [.init(bytes: 900, seconds: 1), $1] }
-    add("speed", [-1, EncoderConfiguration.fastestSpeed + 1] + far) { $0.speed = $1 }
+    add("effort", [-1, EncoderConfiguration.mostEffort + 1] + far) { $0.effort = $1 }
     let counts: [Int] = [0, -1, 17] + far
     add("threads", counts) { $0.threads = $1 }
     add("references", counts) { $0.maximumReferences = $1 }
@@ -97,7 +97,7 @@ import Testing
       { ($0.rateControl, $0.frameRate) = (.averageBitRate(800_000_000), 1000) },
       { ($0.minimumQP, $0.maximumQP) = (0, 0) }, { ($0.minimumQP, $0.maximumQP) = (51, 51) },
       { $0.dataRateLimits = [.init(bytes: 1, seconds: 60), .init(bytes: .max, seconds: 1e-9)] },
-      { $0.speed = 0 }, { $0.threads = 16 }, { $0.slices = 2 }, { $0.maximumSliceBytes = 100 },
+      { $0.effort = 9 }, { $0.threads = 16 }, { $0.slices = 2 }, { $0.maximumSliceBytes = 100 },
       { $0.maximumSliceBytes = .max }, { ($0.maximumReferences, $0.longTermReferences) = (16, 15) },
       { $0.intraRefreshPeriod = 1 }, { $0.intraRefreshPeriod = 1000 }, { $0.keyFrameInterval = 1 },
       { $0.keyFrameInterval = .max }, { ($0.deblockingAlphaOffset, $0.deblockingBetaOffset) = (-6, 6) },
@@ -282,7 +282,7 @@ import Testing
   func extremes(threads: Int) throws {
     var c = EncoderConfiguration(width: 64, height: 48)
     c.threads = threads
-    c.speed = EncoderConfiguration.fastestSpeed
+    c.effort = 0
     c.maximumReferences = 2
     c.allowsFrameDropping = true
     c.level = 62

@@ -30,7 +30,7 @@ struct ReorderedStream: CustomStringConvertible {
     c.profile = r.chance(70) ? .high : .main
     c.entropyCoding = r.chance(40) ? .cavlc : .cabac
     c.minimumQP = 0
-    c.speed = r.int(0...EncoderConfiguration.fastestSpeed)
+    c.effort = r.int(0...EncoderConfiguration.mostEffort)
     c.threads = r.chance(50) ? 1 : 2
     let rows = (height + 15) / 16
     if r.chance(40) { c.slices = r.int(1...min(rows, 4)) }
@@ -78,7 +78,7 @@ struct ReorderedStream: CustomStringConvertible {
     let c = configuration
     return
       "seed \(seed): \(c.width)x\(c.height) \(c.profile) \(c.cabac ? "CABAC" : "CAVLC") QP \(pictures[0].qp)"
-      + " speed \(c.speed) threads \(c.threads) slices \(c.slices) sliceBytes \(c.maximumSliceBytes ?? 0)"
+      + " effort \(c.effort) threads \(c.threads) slices \(c.slices) sliceBytes \(c.maximumSliceBytes ?? 0)"
       + " 8x8 \(c.allowsTransform8x8) deblocking \(c.deblocking) \(pattern) weights \(weightedBipredIDC)"
       + " \(content.kind)"
   }

@@ -6,9 +6,9 @@ import Testing
 
 /// Sizes at the edges of what is allowed, and that nothing outside of a source picture's planes is read.
 @Suite struct SizeTests {
-  private static func configuration(_ width: Int, _ height: Int, speed: Int) -> EncoderConfiguration {
+  private static func configuration(_ width: Int, _ height: Int, effort: Int) -> EncoderConfiguration {
     var c = EncoderConfiguration(width: width, height: height)
-    c.speed = speed
+    c.effort = effort
     c.maximumReferences = 2
     c.adaptiveQuantisation = 1
     c.measuresError = true
@@ -24,7 +24,7 @@ import Testing
   func sizes(width: Int, height: Int) throws {
     for (variant, side) in [(0, GuardedMemory.Side.beginning), (1, .end)] {
       let long = max(width, height) > 256
-      var c = Self.configuration(width, height, speed: long ? 5 : variant * 3)
+      var c = Self.configuration(width, height, effort: long ? 1 : variant * 3)
       c.threads = 1 + variant
       c.rateControl = variant == 0 ? .constantQP(24) : .averageBitRate(2_000_000)
       let encoder = try LowLatencyEncoder(configuration: c)
@@ -51,16 +51,16 @@ import Testing
   }
 
   @Test(
-    "Every speed level and CPU path reads only the source's own samples",
-    arguments: 0...EncoderConfiguration.fastestSpeed)
-  func tightPlanes(speed: Int) throws {
+    "Every effort and CPU path reads only the source's own samples",
+    arguments: 0...EncoderConfiguration.mostEffort)
+  func tightPlanes(effort: Int) throws {
     let paths = Set([Int32(OVT_CPU_C), ovt_cpu_detect()])
     for (width, height) in [(38, 22), (50, 46)] {
       for path in paths {
         for side in GuardedMemory.Side.allCases {
           for planar in [false, true] {
             let encoder = try LowLatencyEncoder(
-              configuration: Self.configuration(width, height, speed: speed), cpu: path)
+              configuration: Self.configuration(width, height, effort: effort), cpu: path)
             let content = SyntheticContent(kind: .mixed, width: width, height: height, seed: 11)
             for n in 0..<3 {
               try content.frame(n).withGuardedSource(planar: planar, padding: n, at: side) {
@@ -76,7 +76,7 @@ import Testing
 
   @Test("The same picture gives the same bytes from planes and from pairs, with any stride")
   func layouts() throws {
-    let c = Self.configuration(50, 38, speed: 2)
+    let c = Self.configuration(50, 38, effort: 4)
     let content = SyntheticContent(kind: .mixed, width: 50, height: 38, seed: 3)
     var streams: [[UInt8]] = []
     for (planar, padding) in [(false, 0), (true, 0), (false, 14), (true, 37)] {

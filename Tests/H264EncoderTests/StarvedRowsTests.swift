@@ -30,7 +30,7 @@ import Testing
   func rows(_ rate: Int, _ threads: Int) throws {
     var c = EncoderConfiguration(width: Self.width, height: Self.height)
     c.frameRate = 15
-    c.speed = EncoderConfiguration.fastestSpeed
+    c.effort = 0
     c.threads = threads
     // As a call has it: what a third of a second may take.
     c.dataRateLimits = [.init(bytes: rate / 24, seconds: 1.0 / 3)]

@@ -32,7 +32,7 @@ import Testing
   /// PSNR of the luma after so many frames.
   private func quality(_ picture: PlanarFrame, _ rate: Int, limit: Double?, frames: Int) throws -> Double {
     var c = EncoderConfiguration(width: Self.width, height: Self.height)
-    c.speed = 7
+    c.effort = 0
     c.rateControl = .averageBitRate(rate)
     if let limit { c.dataRateLimits = [.init(bytes: Int(Double(rate) / 8 * limit), seconds: 1)] }
     let encoder = try LowLatencyEncoder(configuration: c)

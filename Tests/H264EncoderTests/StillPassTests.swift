@@ -10,7 +10,7 @@ import Testing
   private static func bits(rate: Int, count: Int) throws -> [Int] {
     var c = LookAheadConfiguration(width: width, height: height)
     c.rate = .average(rate)
-    c.stream.speed = 5
+    c.stream.effort = 1
     c.stream.keyFrameInterval = 60
     c.lookAhead = 20
     c.expectedDuration = Double(count) / 30

@@ -46,7 +46,7 @@ import Testing
     var random = TestRandom(UInt64(seed))
     func chance(_ n: UInt64) -> Bool { random.next() % n == 0 }
     var c = EncoderConfiguration(width: width, height: height)
-    c.speed = seed % (EncoderConfiguration.fastestSpeed + 1)
+    c.effort = seed % (EncoderConfiguration.mostEffort + 1)
     c.entropyCoding = chance(2) ? .cavlc : .cabac
     c.maximumReferences = 1 + Int(random.next() % 4)
     c.longTermReferences = c.maximumReferences > 1 && chance(2) ? 1 : 0

@@ -25,7 +25,7 @@ import Testing
   private static func configuration(_ rate: Int, buffer: Bool = false) -> LookAheadConfiguration {
     var c = LookAheadConfiguration(width: 64, height: 48)
     c.stream.maximumReferences = 2
-    c.stream.speed = 6
+    c.stream.effort = 1
     c.lookAhead = 8
     c.rate = .average(rate)
     if buffer { c.buffer = .init(maximumRate: rate * 3 / 2, size: rate) }

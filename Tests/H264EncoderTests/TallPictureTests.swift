@@ -49,7 +49,7 @@ import Testing
   func scroll(_ rows: Int) throws {
     let (width, height) = (128, 16880)
     var c = EncoderConfiguration(width: width, height: height)
-    c.speed = 3
+    c.effort = 3
     let encoder = try LowLatencyEncoder(configuration: c)
     let decoder = try #require(ReferenceDecoder(.libavcodec))
     for n in 0..<3 {
@@ -68,7 +68,7 @@ import Testing
   func wide() throws {
     let (width, height) = (16880, 64)
     var c = EncoderConfiguration(width: width, height: height)
-    c.speed = 3
+    c.effort = 3
     c.rateControl = .constantQP(20)
     let encoder = try LowLatencyEncoder(configuration: c)
     let decoder = try #require(ReferenceDecoder(.libavcodec))

@@ -41,7 +41,7 @@ import Testing
         first == nil && alone.count == shared.count,
         """
         \(threads) threads, unit \(first ?? -1): \(c.stream.width)x\(c.stream.height) \(content.kind) \(c.rate) \
-        speed \(c.stream.speed) \(c.stream.cabac ? "CABAC" : "CAVLC") slices \(c.stream.slices) seed \(content.seed)
+        effort \(c.stream.effort) \(c.stream.cabac ? "CABAC" : "CAVLC") slices \(c.stream.slices) seed \(content.seed)
         """)
     }
     return left
@@ -57,7 +57,7 @@ import Testing
         for cavlc in [false, true] {
           var c = LookAheadConfiguration(width: 98, height: 66)
           c.stream.minimumQP = 0
-          c.stream.speed = [2, 1, 3, 5, 0][(part + i) % 5]
+          c.stream.effort = [4, 5, 3, 1, 6][(part + i) % 5]
           if cavlc { c.stream.entropyCoding = .cavlc }
           c.rate = .constantQP(qp)
           c.lookAhead = 6
@@ -83,7 +83,7 @@ import Testing
       c.stream.profile = r.chance(80) ? .high : .main
       if r.chance(25) { c.stream.entropyCoding = .cavlc }
       c.stream.minimumQP = 0
-      c.stream.speed = r.int(0...EncoderConfiguration.fastestSpeed)
+      c.stream.effort = r.int(0...EncoderConfiguration.mostEffort)
       c.stream.slices = r.chance(25) ? r.int(1...3) : 1
       c.stream.maximumReferences = r.int(1...4)
       c.usesOpenGOP = r.chance(30)
@@ -111,7 +111,7 @@ import Testing
   private static func inFlight(_ r: inout TestRandom) -> LookAheadConfiguration {
     var c = LookAheadConfiguration(width: 16 + 2 * r.int(0...56), height: 48 + 2 * r.int(0...100))
     if r.chance(25) { c.stream.entropyCoding = .cavlc }
-    c.stream.speed = r.int(0...EncoderConfiguration.fastestSpeed)
+    c.stream.effort = r.int(0...EncoderConfiguration.mostEffort)
     c.stream.slices = r.chance(25) ? r.int(1...3) : 1
     c.stream.maximumReferences = r.int(2...4)
     c.usesOpenGOP = r.chance(50)

@@ -39,7 +39,7 @@ import Testing
     _ rate: Int, count: Int = 200, expecting frameRate: Double = 30, _ seconds: (Int) -> Double
   ) throws -> Outcome {
     var c = EncoderConfiguration(width: Self.width, height: Self.height)
-    c.speed = 7
+    c.effort = 0
     c.frameRate = frameRate
     c.rateControl = .averageBitRate(rate)
     let encoder = try LowLatencyEncoder(configuration: c)

@@ -24,7 +24,7 @@ import Testing
     c.rateControl = .constantQP(28)
     c.allowsWeightedPrediction = weighted
     c.maximumReferences = references
-    c.speed = 2
+    c.effort = 4
     c.measuresError = true
     let encoder = try LowLatencyEncoder(configuration: c)
     let decoders = ReferenceDecoder.Kind.allCases.compactMap { ReferenceDecoder($0) }

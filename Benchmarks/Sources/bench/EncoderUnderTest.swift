@@ -7,7 +7,7 @@ extension EncoderName {
   static let all: [EncoderName] =
     ["ultrafast", "superfast", "veryfast", "faster", "medium"].map { .x264(preset: $0) }
     + [0, 2].map { .openH264(complexity: $0) } + [.openH264Screen]
-    + (0...EncoderConfiguration.fastestSpeed).reversed().map { .engine(speed: $0) }
+    + (0...EncoderConfiguration.mostEffort).map { .engine(effort: $0) }
 }
 
 /// An encoder that takes planar 4:2:0 without padding and gives access units.
@@ -38,7 +38,7 @@ enum EncoderUnderTest {
       }
     case .openH264(let complexity): reference = openh264_reference_open(Int32(complexity), 0, &stream)
     case .openH264Screen: reference = openh264_reference_open(0, 1, &stream)
-    case .engine(let speed):
+    case .engine(let effort):
       var configuration = EncoderConfiguration(width: m.width, height: m.height)
       configuration.frameRate = m.frameRate
       configuration.profile = .high
@@ -51,11 +51,11 @@ enum EncoderUnderTest {
         configuration.maximumQueueDelay = seconds
       case .general, .files: configuration.rateControl = .averageBitRate(m.point)
       }
-      configuration.speed = speed
+      configuration.effort = effort
       configuration.threads = m.threads
-      configuration.maximumReferences = EncoderConfiguration.referencesUsed(speed: speed)
+      configuration.maximumReferences = EncoderConfiguration.referencesUsed(effort: effort)
       if case .files(let tune) = m.mode {
-        self = .lookAhead(try Self.forFiles(configuration, m.point, speed, tune))
+        self = .lookAhead(try Self.forFiles(configuration, m.point, effort, tune))
         return
       }
       self = .engine(try LowLatencyEncoder(configuration: configuration))
@@ -65,18 +65,18 @@ enum EncoderUnderTest {
     self = .reference(reference)
   }
 
-  /// Frames of the look-ahead by speed level, as sessions have them by effort.
-  private static let lookAheads = [60, 60, 40, 30, 20, 10, 0]
+  /// Frames of the look-ahead by effort, as sessions have them.
+  private static let lookAheads = [0, 10, 20, 20, 30, 40, 50, 60, 80, 100]
 
   /// The encoder that may wait.
   private static func forFiles(
-    _ stream: EncoderConfiguration, _ rate: Int, _ speed: Int, _ tune: Mode.Tune
+    _ stream: EncoderConfiguration, _ rate: Int, _ effort: Int, _ tune: Mode.Tune
   ) throws -> LookAheadEncoder {
     var configuration = LookAheadConfiguration(stream)
     configuration.rate = .average(rate)
-    configuration.lookAhead = lookAheads[min(speed, lookAheads.count - 1)]
+    configuration.lookAhead = lookAheads[min(effort, lookAheads.count - 1)]
     configuration.adaptiveQuantisation = tune == .ssim ? 1 : 0
-    configuration.stream.maximumReferences = 4
+    configuration.stream.maximumReferences = max(4, EncoderConfiguration.referencesUsed(effort: effort))
     configuration.stream.minimumQP = 0
     return try LookAheadEncoder(configuration: configuration)
   }

@@ -138,14 +138,14 @@ enum EncoderName: Hashable, Codable {
   case openH264(complexity: Int)
   /// With the usage type for screens, low complexity.
   case openH264Screen
-  case engine(speed: Int)
+  case engine(effort: Int)
 
   var name: String {
     switch self {
     case .x264(let preset): "x264-\(preset)"
     case .openH264(let complexity): "openh264-\(complexity)"
     case .openH264Screen: "openh264-screen"
-    case .engine(let speed): "engine-\(speed)"
+    case .engine(let effort): "engine-\(effort)"
     }
   }
 

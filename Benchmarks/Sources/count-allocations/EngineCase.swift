@@ -52,15 +52,15 @@ struct EngineCase {
       for (rateName, rate) in [
         ("QP 28", EncoderConfiguration.RateControl.constantQP(28)), ("600 kbit/s", .averageBitRate(600_000)),
       ] {
-        for speed in [0, 3, EncoderConfiguration.fastestSpeed] {
+        for effort in [0, 3, EncoderConfiguration.mostEffort] {
           var c = EncoderConfiguration(width: MadeUpClip.width, height: MadeUpClip.height)
           c.frameRate = Double(MadeUpClip.frameRate)
           c.threads = threads
           c.rateControl = rate
-          c.speed = speed
-          let name = "\(threads) thread\(threads == 1 ? "" : "s"), \(rateName), speed \(speed)"
+          c.effort = effort
+          let name = "\(threads) thread\(threads == 1 ? "" : "s"), \(rateName), effort \(effort)"
           list.append(EngineCase(name: name, configuration: c))
-          if speed == 0 { continue }
+          if effort == EncoderConfiguration.mostEffort { continue }
           var several = c
           several.maximumReferences = 4
           several.adaptiveQuantisation = 1

@@ -5,7 +5,7 @@ import H264Encoder
 
 struct Bench {
   var clips: [ClipPictures] = []
-  var speed = 3
+  var effort = 3
   var threads = 1
   var traces = false
 
@@ -13,7 +13,7 @@ struct Bench {
     var configuration = EncoderConfiguration(width: clip.width, height: clip.height)
     configuration.frameRate = clip.frameRate
     configuration.rateControl = .averageBitRate(rate)
-    configuration.speed = speed
+    configuration.effort = effort
     configuration.threads = threads
     return configuration
   }

@@ -18,8 +18,8 @@ struct RateBench: ParsableCommand {
   @Option(help: "Only these tables.")
   var only: [Table] = []
 
-  @Option(help: ArgumentHelp("Speed level of the encoder, 0 (best) to fastest.", valueName: "n"))
-  var speed: Int = 3
+  @Option(help: ArgumentHelp("Effort of the encoder, 0 (fastest) to 9 (best).", valueName: "n"))
+  var effort: Int = 3
 
   @Option(help: ArgumentHelp("Threads of the encoder.", valueName: "n"))
   var threads: Int = 1
@@ -29,7 +29,7 @@ struct RateBench: ParsableCommand {
 
   func run() throws {
     var bench = Bench()
-    bench.speed = speed
+    bench.effort = effort
     bench.threads = threads
     bench.traces = trace
     bench.clips = try clips.files().map(clips.pictures)

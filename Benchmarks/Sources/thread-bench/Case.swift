@@ -19,25 +19,25 @@ struct Case: ExpressibleByArgument, CustomStringConvertible {
   enum Mode: String { case files, qp, calls }
 
   var mode: Mode
-  var level: Int
+  var effort: Int
   /// kb/s, or the QP.
   var value: Int
 
-  init(_ mode: Mode, _ level: Int, _ value: Int) {
+  init(_ mode: Mode, _ effort: Int, _ value: Int) {
     self.mode = mode
-    self.level = level
+    self.effort = effort
     self.value = value
   }
 
   init?(argument: String) {
     let parts = argument.split(separator: ":")
-    guard parts.count == 3, let mode = Mode(rawValue: String(parts[0])), let level = Int(parts[1]),
+    guard parts.count == 3, let mode = Mode(rawValue: String(parts[0])), let effort = Int(parts[1]),
       let value = Int(parts[2])
     else { return nil }
-    self.init(mode, level, value)
+    self.init(mode, effort, value)
   }
 
-  var description: String { "\(mode.rawValue):\(level):\(value)" }
+  var description: String { "\(mode.rawValue):\(effort):\(value)" }
 
   func run(_ clip: MappedClip, threads: Int) throws -> Run {
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
@@ -49,22 +49,22 @@ struct Case: ExpressibleByArgument, CustomStringConvertible {
     var stream = EncoderConfiguration(width: clip.width, height: clip.height)
     stream.frameRate = clip.frameRate
     stream.profile = .high
-    stream.speed = level
+    stream.effort = effort
     stream.threads = threads
     let start = (Self.now(CLOCK_MONOTONIC), Self.now(CLOCK_PROCESS_CPUTIME_ID), waited_seconds())
     switch mode {
     case .calls:
       stream.rateControl = .averageBitRate(value * 1000)
       stream.maximumQueueDelay = 0.5
-      stream.maximumReferences = EncoderConfiguration.referencesUsed(speed: level)
+      stream.maximumReferences = EncoderConfiguration.referencesUsed(effort: effort)
       let encoder = try LowLatencyEncoder(configuration: stream)
       for i in 0..<clip.count { take(try encoder.encode(clip.picture(i))) }
     case .files, .qp:
       var configuration = LookAheadConfiguration(stream)
       configuration.rate = mode == .qp ? .constantQP(value) : .average(value * 1000)
-      // By speed level, as sessions have them by effort.
-      let lookAheads = [60, 60, 40, 30, 20, 10, 0]
-      configuration.lookAhead = lookAheads[min(level, lookAheads.count - 1)]
+      // By effort, as sessions have them.
+      let lookAheads = [0, 10, 20, 20, 30, 40, 50, 60, 80, 100]
+      configuration.lookAhead = lookAheads[min(effort, lookAheads.count - 1)]
       configuration.adaptiveQuantisation = 0
       configuration.stream.maximumReferences = 4
       configuration.stream.minimumQP = 0

@@ -7,7 +7,7 @@ private let (width, height, pictures) = (64, 48, 10)
 
 private func configuration(_ rate: Int) -> LookAheadConfiguration {
   var made = LookAheadConfiguration(width: width, height: height)
-  made.stream.speed = 5
+  made.stream.effort = 1
   made.lookAhead = 6
   made.rate = .average(rate)
   return made

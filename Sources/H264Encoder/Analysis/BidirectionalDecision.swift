@@ -27,11 +27,7 @@ extension MacroblockCoder {
       return
     }
     // What is wrong here is wrong in few pictures only.
-    lambdaResidual =
-      lambdaSSD
-      &* (picture.isReference ? picture.tools.residualLambdaB : picture.tools.residualLambdaNonReference)
-      / 100
-    lambda = lambda &* Int32(picture.tools.motionLambdaB) / 100
+    lambdaResidual = lambdaSSD
     let compares = comparesDirect
     let otherDirect = compares ? otherDirectCost() : 0
     let direct = inferDirectMotion()
@@ -49,24 +45,22 @@ extension MacroblockCoder {
       let isClose = ovt_sad(k, 0, source, reconstruction, stride) <= lambda &* 64
       if isClose {
         predictChromaBoth(division)
-        let error = picture.tools.rateDistortion ? Int(ovt_ssd(k, 0, source, reconstruction, stride)) : 0
-        if error &* 187 <= lambdaSSD &* picture.tools.skipErrorB && residualIsEmpty() {
+        let error = Int(ovt_ssd(k, 0, source, reconstruction, stride))
+        if error &* 187 <= lambdaSSD &* picture.tools.skip.errorPercentB && residualIsEmpty() {
           if compares { noteSkip(other: otherDirect) }
           storeSkip()
           return
         }
-        if picture.tools.rateDistortion {
-          k.pointee.ssdNV12(sourceChroma, reconstructionChroma, stride, errors)
-          skipCost = error &+ Int(errors[0]) &+ Int(errors[1])
-          if skipCost <= (lambdaSSD &* picture.tools.earlySkipBitsB) >> 8 {
-            if compares { noteSkip(other: otherDirect) }
-            storeSkip()
-            return
-          }
+        k.pointee.ssdNV12(sourceChroma, reconstructionChroma, stride, errors)
+        skipCost = error &+ Int(errors[0]) &+ Int(errors[1])
+        if skipCost <= (lambdaSSD &* picture.tools.skip.errorBitsB) >> 8 {
+          if compares { noteSkip(other: otherDirect) }
+          storeSkip()
+          return
         }
       }
       directCost =
-        distortion(shape: 0, source, reconstruction, stride) &+ (lambda &* picture.tools.directBits) >> 4
+        distortion(shape: 0, source, reconstruction, stride) &+ (lambda &* MacroblockCoder.directBits) >> 4
       best.cost = directCost
     }
 
@@ -78,7 +72,7 @@ extension MacroblockCoder {
       type = MacroblockType.inter16x16
     }
     var directBlocks: UInt8 = 0
-    if best.cost > lambda &* picture.tools.partitionThresholdB {
+    if best.cost > lambda &* picture.tools.partitions.thresholdB {
       directBlocks = decidePartitionsBoth(&type, &best, lists, directAllowed)
     }
     switch type {
@@ -91,7 +85,7 @@ extension MacroblockCoder {
     let cost = best.cost
 
     // Intra, when it could be cheaper.
-    if cost > lambda &* picture.tools.intraThresholdB {
+    if cost > lambda &* picture.tools.intra.thresholdB {
       let intra16 = decideIntra16x16(limit: cost)
       let below = cost &- (lambda &* 9) >> 4
       if intra16.cost < below {
@@ -105,8 +99,8 @@ extension MacroblockCoder {
     let directDivision = direct.division
     // Where both are close, bits and errors decide between direct and what was searched for.
     var inferred = Int.max
-    if type != MacroblockType.direct && picture.tools.rateDistortion
-      && Int(directCost) &* 100 < Int(best.cost) &* picture.tools.directMargin
+    if type != MacroblockType.direct
+      && Int(directCost) &* 100 < Int(best.cost) &* picture.tools.skip.directMargin
     {
       storeMotionBoth()
       setDirect()
@@ -116,8 +110,8 @@ extension MacroblockCoder {
     let division = type == MacroblockType.direct ? directDivision : type
     var coded = codeResidualBoth(division, headerBits: header)
     // The same for one motion for the whole macroblock, and partitions.
-    if type != MacroblockType.direct, type != MacroblockType.inter16x16, picture.tools.rateDistortion,
-      Int(whole.cost) &* 100 < Int(cost) &* picture.tools.wholeMacroblockMarginB
+    if type != MacroblockType.direct, type != MacroblockType.inter16x16,
+      Int(whole.cost) &* 100 < Int(cost) &* picture.tools.partitions.wholeMarginB
     {
       storeMotionBoth()
       setGrids(5, width: 2, height: 2, whole)
@@ -142,7 +136,7 @@ extension MacroblockCoder {
       setDirect()
       coded = codeResidualBoth(directDivision, headerBits: header)
     }
-    if skipCost < Int.max && skipCost &* 100 <= coded.cost &* (100 &+ picture.tools.skipPreference) {
+    if skipCost < Int.max && skipCost &* 100 <= coded.cost &* (100 &+ picture.tools.skip.preference) {
       setDirect()
       predictLumaBoth(directDivision)
       predictChromaBoth(directDivision)
@@ -164,7 +158,7 @@ extension MacroblockCoder {
   /// some bits of a vector more.
   private mutating func noteSkip(other: Int32) {
     let own =
-      distortion(shape: 0, source, reconstruction, stride) &+ (lambda &* picture.tools.directBits) >> 4
+      distortion(shape: 0, source, reconstruction, stride) &+ (lambda &* MacroblockCoder.directBits) >> 4
     noteDirect(own, other: other, limit: own &+ (lambda &* 10) >> 4)
   }
 
@@ -181,11 +175,6 @@ extension MacroblockCoder {
     predictLumaBoth(division)
     predictChromaBoth(division)
     picture.syntax.info[m].codedDC = 0
-    guard picture.tools.rateDistortion else {
-      let luma = codeInterLuma(transform8x8: stream.transform8x8Allowed)
-      return CodedResidual(
-        luma: luma, chroma: codeChroma(intra: false), transform8x8: stream.transform8x8Allowed, cost: 0)
-    }
     let luma = codeInterLumaByCost()
     let chroma = codeChroma(intra: false)
     k.pointee.ssdNV12(sourceChroma, reconstructionChroma, stride, errors)
@@ -223,7 +212,7 @@ extension MacroblockCoder {
   @inline(__always) mutating func distortion(
     shape: Int32, _ source: UnsafePointer<UInt8>, _ prediction: UnsafePointer<UInt8>, _ stride: Int
   ) -> Int32 {
-    picture.tools.refineBySATD
+    picture.tools.motion.usesSATD
       ? ovt_satd(k, shape, source, prediction, stride) : ovt_sad(k, shape, source, prediction, stride)
   }
 

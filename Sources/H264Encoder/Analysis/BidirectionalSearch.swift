@@ -9,11 +9,12 @@ extension MacroblockCoder {
     var found = (MotionCandidate(v: .zero, cost: Int32.max), MotionCandidate(v: .zero, cost: Int32.max))
     var index = (0, 0)
     for list in 0..<2 {
-      let count = min(list == 0 ? picture.referenceCount : picture.referenceCountL1, picture.tools.references)
+      let count = min(
+        list == 0 ? picture.referenceCount : picture.referenceCountL1, picture.tools.motion.references)
       for r in 0..<count {
         let o = list &* MacroblockCoder.gridL1
         let best = list == 0 ? found.0.cost : found.1.cost
-        if r > 0 && best <= lambda &* picture.tools.referenceThreshold { break }
+        if r > 0 && best <= lambda &* picture.tools.motion.referenceThreshold { break }
         let p = predictMotion(slot: 5 &+ o, width: 2, reference: Int8(truncatingIfNeeded: r))
         let n = gatherStarts(starts, p, list: list, reference: r)
         var c = searchMotion(
@@ -113,7 +114,7 @@ extension MacroblockCoder {
     c.cost = distortion(shape: shape, src, sum, 16) &+ cost0 &+ cost1 &+ fixed
     // Far from being worth it.
     if c.cost > limit &+ limit >> 2 { return }
-    var rounds = picture.tools.jointRounds
+    var rounds = picture.tools.motion.bipredictionRounds
     while rounds > 0 {
       rounds &-= 1
       var moved = false

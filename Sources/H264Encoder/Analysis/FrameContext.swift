@@ -77,7 +77,7 @@ struct PictureContext {
   var previous: PictureSyntax
   var hasTemporalMotion: Bool
   var syntax: PictureSyntax
-  var tools: SpeedTools
+  var tools: EffortSettings
   /// References in list 0 and, in B pictures, in list 1.
   var referenceCount: Int
   var referenceCountL1: Int
@@ -129,7 +129,7 @@ extension PictureContext {
   ///   - holds: the number of the reference picture that `planes` still holds, or 0.
   init(
     _ plan: PicturePlan, source: SourcePicture, planes: PicturePlanes, syntax: PictureSyntax,
-    history: MotionHistory, tools: SpeedTools, hasImplicitWeights: Bool, holds: UInt64
+    history: MotionHistory, tools: EffortSettings, hasImplicitWeights: Bool, holds: UInt64
   ) {
     self.source = SourcePlanes(source)
     self.planes = planes
@@ -149,7 +149,7 @@ extension PictureContext {
     comparesDirect = plan.comparesDirect
     rdoqLambda =
       plan.isBidirectional && !plan.isReference
-      ? tools.rdoqLambdaNonReference : MacroblockCoder.usualRDOQLambda
+      ? MacroblockCoder.rdoqLambdaNonReference : MacroblockCoder.usualRDOQLambda
     self.holds = holds
     refreshFrom = plan.refreshFrom
     refreshTo = plan.refreshTo

@@ -28,22 +28,20 @@ extension MacroblockCoder {
         if !isThere {
           predictChroma(reconstructionChroma, stride, x: 0, y: 0, width: 0, height: 16, skip, reference: 0)
         }
-        let error = picture.tools.rateDistortion ? Int(ovt_ssd(k, 0, source, reconstruction, stride)) : 0
+        let error = Int(ovt_ssd(k, 0, source, reconstruction, stride))
         // What quantises to nothing may still move by a quarter sample, which later pictures would inherit: only
         // what is well below the noise of quantisation (step^2 / 12 a sample, 0.535 lambda) is left unsearched.
-        if error &* 187 <= lambdaSSD &* picture.tools.skipError && residualIsEmpty() {
+        if error &* 187 <= lambdaSSD &* picture.tools.skip.errorPercent && residualIsEmpty() {
           storeSkip(skip)
           return
         }
-        if picture.tools.rateDistortion {
-          k.pointee.ssdNV12(sourceChroma, reconstructionChroma, stride, errors)
-          skipCost = error &+ Int(errors[0]) &+ Int(errors[1])
-          let bits = picture.tools.earlySkipBits
-          let isStill = skip == .zero && standsOrIsNone(1) && standsOrIsNone(4)
-          if skipCost <= (lambdaSSD &* (isStill ? bits.still : bits.moving)) >> 8 {
-            storeSkip(skip)
-            return
-          }
+        k.pointee.ssdNV12(sourceChroma, reconstructionChroma, stride, errors)
+        skipCost = error &+ Int(errors[0]) &+ Int(errors[1])
+        let bits = picture.tools.skip.errorBits
+        let isStill = skip == .zero && standsOrIsNone(1) && standsOrIsNone(4)
+        if skipCost <= (lambdaSSD &* (isStill ? bits.still : bits.moving)) >> 8 {
+          storeSkip(skip)
+          return
         }
       }
     }
@@ -54,7 +52,7 @@ extension MacroblockCoder {
     let starts = scratch.startVectors
     var prediction16 = MotionVector.zero
     for r in 0..<picture.referenceCount {
-      if r > 0 && best16.cost <= lambda &* picture.tools.referenceThreshold { break }
+      if r > 0 && best16.cost <= lambda &* picture.tools.motion.referenceThreshold { break }
       let p = predictMotion(slot: 5, width: 2, reference: Int8(truncatingIfNeeded: r))
       let n = gatherCandidates(starts, p, reference: r)
       var c = searchMotion(
@@ -72,8 +70,8 @@ extension MacroblockCoder {
 
     // Partitions, when one vector leaves much.
     let repeats =
-      picture.moves.repeats != nil && cost > lambda &* picture.tools.repeatThreshold ? findRepeats() : 0
-    if repeats != 0 || cost > lambda &* picture.tools.partitionThreshold && mayBeParted(best16.v) {
+      picture.moves.repeats != nil && cost > lambda &* MacroblockCoder.repeatThreshold ? findRepeats() : 0
+    if repeats != 0 || cost > lambda &* picture.tools.partitions.threshold && mayBeParted(best16.v) {
       // What repeats does so in the first reference.
       let reference = repeats != 0 ? 0 : bestReference
       decidePartitions(&type, &cost, best16, reference, repeats: repeats)
@@ -83,15 +81,15 @@ extension MacroblockCoder {
     }
 
     // Intra, when it could be cheaper.
-    let triesIntra = cost > lambda &* picture.tools.intraThreshold
+    let triesIntra = cost > lambda &* picture.tools.intra.threshold
     if triesIntra {
       let intra16 = decideIntra16x16(limit: cost)
-      let below = cost &- (lambda &* 4) >> 4 &- (cost &* picture.tools.intraHandicap) / 100
+      let below = cost &- (lambda &* 4) >> 4 &- (cost &* picture.tools.intra.handicap) / 100
       let around = intraNeighbours
-      let margins = picture.tools.intraMargin
+      let margins = picture.tools.intra.smallMargin
       let margin = around == 0 ? margins.alone : around == 1 ? margins.besideOne : margins.besideMore
       if Int(intra16.cost) &* 100 < Int(below) &* margin,
-        codeIntra(intra16, below: below, small: around >= picture.tools.smallIntraNeighbours)
+        codeIntra(intra16, below: below, small: around >= picture.tools.intra.smallNeighbours)
       {
         return
       }
@@ -110,23 +108,16 @@ extension MacroblockCoder {
     } else if triesIntra || isCoded {
       predictLuma(reconstruction, stride, x: 0, y: 0, width: 0, height: 16, skip, reference: 0)
     }
-    var transform8x8 = stream.transform8x8Allowed
-    let luma: UInt8
-    var coded = 0
-    if picture.tools.rateDistortion {
-      let result = codeInterLumaByCost()
-      luma = result.pattern
-      transform8x8 = result.transform8x8
-      coded = result.cost
-    } else {
-      luma = codeInterLuma(transform8x8: transform8x8)
-    }
+    let residual = codeInterLumaByCost()
+    let luma = residual.pattern
+    let transform8x8 = residual.transform8x8
+    var coded = residual.cost
     let chroma = codeChroma(intra: false)
     if skipCost < Int.max {
       k.pointee.ssdNV12(sourceChroma, reconstructionChroma, stride, errors)
       coded &+= Int(errors[0]) &+ Int(errors[1])
       coded &+= (lambdaSSD &* (headerBits(type, prediction16) &+ chromaBits(chroma))) >> 12
-      if skipCost &* 100 <= coded &* (100 &+ picture.tools.skipPreference) {
+      if skipCost &* 100 <= coded &* (100 &+ picture.tools.skip.preference) {
         if !isSkipMotion || luma != 0 {
           predictLuma(reconstruction, stride, x: 0, y: 0, width: 0, height: 16, skip, reference: 0)
         }
@@ -188,9 +179,9 @@ extension MacroblockCoder {
     gridReference[slot] < 0 || gridMotion[slot] == .zero
   }
 
-  /// Whether a neighbour is intra, or moves otherwise than `v` (`SpeedTools.partitionDistance`).
+  /// Whether a neighbour is intra, or moves otherwise than `v` (`EffortSettings.Partitions.neighbourDistance`).
   @inline(__always) private func mayBeParted(_ v: MotionVector) -> Bool {
-    let distance = picture.tools.partitionDistance
+    let distance = picture.tools.partitions.neighbourDistance
     @inline(__always) func differs(_ slot: Int) -> Bool {
       let reference = gridReference[slot]
       if reference < 0 { return reference == -1 }
@@ -207,7 +198,7 @@ extension MacroblockCoder {
   }
 
   /// Whether intra macroblocks of P and B pictures may be 8x8 and 4x4 whatever is around them.
-  var triesSmallIntra: Bool { picture.tools.smallIntraNeighbours == 0 }
+  var triesSmallIntra: Bool { picture.tools.intra.smallNeighbours == 0 }
 
   mutating func referenceBits(_ r: Int) -> Int32 {
     picture.referenceCount < 2 ? 0 : r == 0 ? 1 : Int32(2 &* r &+ 1)

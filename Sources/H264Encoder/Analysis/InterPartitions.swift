@@ -107,8 +107,8 @@ extension MacroblockCoder {
     _ type: inout UInt8, _ cost: Int32, _ best16: MotionCandidate, _ reference: Int,
     _ prediction16: MotionVector
   ) -> Bool {
-    guard type != MacroblockType.inter16x16, picture.tools.rateDistortion,
-      Int(best16.cost) &* 100 < Int(cost) &* picture.tools.wholeMacroblockMargin
+    guard type != MacroblockType.inter16x16,
+      Int(best16.cost) &* 100 < Int(cost) &* picture.tools.partitions.wholeMargin
     else { return false }
     let vectors = (gridMotion[5], gridMotion[6], gridMotion[9], gridMotion[10])
     let parts = lumaCost(type, prediction16)

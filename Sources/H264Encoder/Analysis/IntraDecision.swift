@@ -294,7 +294,7 @@ extension MacroblockCoder {
 
     var pattern: UInt8 = 0
     var type = MacroblockType.intra16x16
-    let byCost = picture.tools.intraByCost && stream.cabac
+    let byCost = picture.tools.intra.choosesSizeByRate && stream.cabac
     if byCost && other == Int32.max {
       pattern = codeIntraByCost(best16, &type)
     } else if small {

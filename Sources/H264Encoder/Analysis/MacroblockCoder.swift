@@ -147,7 +147,7 @@ struct MacroblockCoder {
   mutating func setQP(_ value: Int) {
     qp = value
     let l = ovt_lambda(Int32(value))
-    lambda = l.sad16 &* picture.tools.searchLambda / 100
+    lambda = l.sad16 &* picture.tools.motion.lambdaPercent / 100
     // What is left out of a picture that others inherit from is left out of all of them.
     lambdaSSD = picture.isBetter && !picture.isIntraPicture ? Int(l.ssd256) &* 7 / 10 : Int(l.ssd256)
     lambdaResidual = lambdaSSD &* 7 / 10

@@ -74,7 +74,7 @@ extension MacroblockCoder {
     let highX = maxX >> 2
     let lowY = (minY &+ 3) >> 2
     let highY = maxY >> 2
-    var steps = picture.tools.fullSteps
+    var steps = picture.tools.motion.fullSampleSteps
     while steps > 0 {
       steps &-= 1
       if bestX <= lowX || bestX >= highX || bestY <= lowY || bestY >= highY { break }
@@ -148,9 +148,9 @@ extension MacroblockCoder {
   ) -> MotionCandidate {
     let width: Int32 = shape <= 1 ? 0 : 1
     let height: Int32 = shape & 1 == 0 ? 16 : 8
-    let refinesBySATD = picture.tools.refineBySATD
+    let refinesBySATD = picture.tools.motion.usesSATD
     // The half-sample round's measure.
-    var satd = refinesBySATD && !picture.tools.halfSamplesBySAD
+    var satd = refinesBySATD && !picture.tools.motion.usesSADForHalfSamples
     var bestX = x
     var bestY = y
     var best = cost
@@ -175,7 +175,7 @@ extension MacroblockCoder {
     var sides = (Int32.max, Int32.max, Int32.max, Int32.max)
     // One round by SAD from a whole sample on: its four positions are samples of the planes h and b, compared at once.
     let isHalfRoundDone =
-      !satd && picture.tools.halfRounds == 1 && (bestX | bestY) & 3 == 0 && bestX &- 2 >= minX
+      !satd && picture.tools.motion.halfSampleRounds == 1 && (bestX | bestY) & 3 == 0 && bestX &- 2 >= minX
       && bestX &+ 2 <= maxX
       && bestY &- 2 >= minY && bestY &+ 2 <= maxY
     if isHalfRoundDone {
@@ -205,17 +205,20 @@ extension MacroblockCoder {
         (bestX, bestY) = (cx &+ 2, cy)
       }
     }
-    let readsChroma = picture.tools.chromaMotion && shape == 0 && !picture.isBidirectional
+    let readsChroma = picture.tools.motion.usesChroma && shape == 0 && !picture.isBidirectional
     var chroma: Int32 = 0
     while step > 0 {
       if readsChroma && step == 1 {
         chroma = chromaDistortion(bestX, bestY, reference)
         best &+= chroma
       }
-      var rounds = step == 1 ? picture.tools.quarterRounds : isHalfRoundDone ? 0 : picture.tools.halfRounds
+      var rounds =
+        step == 1
+        ? picture.tools.motion.quarterSampleRounds
+        : isHalfRoundDone ? 0 : picture.tools.motion.halfSampleRounds
       var from = 0
       // Without a move in the half-sample round, its costs tell the sides worth a quarter-sample try.
-      let both = step == 2 || bestX != x || bestY != y || picture.tools.quarterRounds > 1
+      let both = step == 2 || bestX != x || bestY != y || picture.tools.motion.quarterSampleRounds > 1
       while rounds > 0 {
         rounds &-= 1
         let cx = bestX

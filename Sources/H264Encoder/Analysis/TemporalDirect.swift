@@ -55,6 +55,9 @@ struct DirectCosts: Equatable {
 }
 
 extension MacroblockCoder {
+  /// Bits that direct prediction is taken to cost.
+  static let directBits: Int32 = 2
+
   /// Whether both ways are compared for the macroblock at hand: one in four.
   @inline(__always) var comparesDirect: Bool { picture.comparesDirect && (mbX &+ 2 &* mbY) & 3 == 0 }
 
@@ -65,7 +68,7 @@ extension MacroblockCoder {
     if !other.isAllowed { return Int32.max }
     setDirect()
     predictLumaBoth(other.division)
-    return distortion(shape: 0, source, reconstruction, stride) &+ (lambda &* picture.tools.directBits) >> 4
+    return distortion(shape: 0, source, reconstruction, stride) &+ (lambda &* MacroblockCoder.directBits) >> 4
   }
 
   /// Notes what direct costs by the slice's way and by the other; `limit`: what does without direct.

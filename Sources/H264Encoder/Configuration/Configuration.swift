@@ -98,12 +98,13 @@ public struct EncoderConfiguration: Sendable, Equatable {
   public var cascadesQuality = true
   /// Whether the rate control may drop frames; else it overshoots when `maximumQP` is not enough.
   public var allowsFrameDropping = false
-  /// Speed from 0 (best) to `fastestSpeed`; with `encodeTimeShare` the speed to begin with.
-  public var speed: Int = 3
-  /// Part of the frame interval, 0.01...1, that 95 of 100 frames may take to encode at most: the speed then follows the
-  /// time that frames take. Nil: the speed stays as it is, and the stream does not depend on the machine.
+  /// How hard the encoder works, from 0 (fastest) to `mostEffort` (best); with `encodeTimeShare` the effort to begin with.
+  public var effort: Int = 3
+  /// Part of the frame interval, 0.01...1, that 95 of 100 frames may take to encode at most: the effort then follows the
+  /// time that frames take. Nil: the effort stays as it is, and the stream does not depend on the machine.
   public var encodeTimeShare: Double?
-  public static let fastestSpeed = 7
+  /// The highest effort.
+  public static let mostEffort = 9
   /// Threads that share the work of one frame, 1...16.
   public var threads: Int = 1
   /// Slices in each picture, 1 up to the number of macroblock rows.
@@ -200,7 +201,7 @@ public struct FrameOptions: Sendable, Equatable {
   public enum References: Sendable, Equatable {
     /// Whatever is there, newest first.
     case automatic
-    /// Only these frames (`FrameFacts.index`), in this order, as many of them as the speed level makes use of; those that
+    /// Only these frames (`FrameFacts.index`), in this order, as many of them as the effort makes use of; those that
     /// are gone are passed over. If none is left, the frame becomes a key frame.
     case frames([UInt64])
     /// Only long-term slots, in this order, likewise.
@@ -255,8 +256,8 @@ public struct FrameFacts: Sendable, Equatable {
   public var skipShare = 0.0
   /// Seconds that the call took.
   public var encodeTime = 0.0
-  /// The speed that it was coded with, 0 to `EncoderConfiguration.fastestSpeed`.
-  public var speed = 0
+  /// The effort that it was coded with, 0 to `EncoderConfiguration.mostEffort`.
+  public var effort = 0
   /// Mean squared error of luma, Cb and Cr; nil unless `measuresError`.
   public var meanSquaredError: (luma: Double, cb: Double, cr: Double)? {
     get { error.map { ($0.luma, $0.cb, $0.cr) } }

@@ -38,8 +38,8 @@ extension EncoderConfiguration {
       (0...51).contains(minimumQP) && (0...51).contains(maximumQP) && minimumQP <= maximumQP,
       "QP \(minimumQP)...\(maximumQP) is not a range in 0...51.")
     try require(
-      (0...EncoderConfiguration.fastestSpeed).contains(speed),
-      "Speed \(speed) is not in 0...\(EncoderConfiguration.fastestSpeed).")
+      (0...EncoderConfiguration.mostEffort).contains(effort),
+      "An effort of \(effort) is not in 0...\(EncoderConfiguration.mostEffort).")
     if let share = encodeTimeShare {
       try require(
         share.isFinite && (0.01...1).contains(share),

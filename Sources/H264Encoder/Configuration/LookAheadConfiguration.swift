@@ -44,7 +44,7 @@ public struct LookAheadConfiguration: Sendable, Equatable {
     public init(rate: Int, pictureID: Int) { (self.rate, self.pictureID) = (rate, pictureID) }
   }
 
-  /// The picture, the profile, the level, the tools, the speed, the threads, and the hard limits of the rate: they hold in
+  /// The picture, the profile, the level, the tools, the effort, the threads, and the hard limits of the rate: they hold in
   /// every window of the times at which frames leave a decoder's buffer, and a picture that breaks one is coded again. What belongs to the low-latency face is
   /// not read: its rate control and queue, dropped frames, scene changes, refreshes and long-term
   /// references.

@@ -65,6 +65,9 @@ struct RepeatTable {
 }
 
 extension MacroblockCoder {
+  /// On screens, blocks that were shown before are looked up where a vector costs more than so many lambda.
+  static let repeatThreshold: Int32 = 24
+
   /// Vectors of the macroblock's 8x8 blocks that the screen has shown before; valid after `findRepeats`.
   private var repeats: UnsafeMutablePointer<MotionVector> {
     mutating get {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension LookAheadEncoder {
-  /// Changes what may change in mid-stream: the rate, the buffer, the frame rate, the QP range, key frames, the speed
+  /// Changes what may change in mid-stream: the rate, the buffer, the frame rate, the QP range, key frames, the effort
   /// and measurement. The next picture to be coded follows it.
   ///
   /// - Throws: `EncoderError.invalidConfiguration` if a value is out of range, `.fixedInStream` if anything else
@@ -23,11 +23,11 @@ extension LookAheadEncoder {
     same.stream.maximumQP = new.stream.maximumQP
     same.stream.keyFrameInterval = new.stream.keyFrameInterval
     same.stream.measuresError = new.stream.measuresError
-    same.stream.speed = new.stream.speed
+    same.stream.effort = new.stream.effort
     same.stream.encodeTimeShare = new.stream.encodeTimeShare
     guard same == new else {
       throw EncoderError.fixedInStream(
-        "Only the rate, the buffer, the frame rate, the QP range, key frames, the speed and measurement may change "
+        "Only the rate, the buffer, the frame rate, the QP range, key frames, the effort and measurement may change "
           + "in mid-stream; make a new encoder for anything else.")
     }
     // The level is in the parameter sets already: what it allows cannot grow.
@@ -47,7 +47,7 @@ extension LookAheadEncoder {
     configuration = fixed
     coder.configuration = new.engineConfiguration
     for flight in flights { flight.coder.configuration = new.engineConfiguration }
-    speedControl.reconfigure(new.engineConfiguration)
+    effortControl.reconfigure(new.engineConfiguration)
     rateControl.reconfigure(fixed)
   }
 

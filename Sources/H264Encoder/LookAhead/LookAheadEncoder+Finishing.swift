@@ -43,7 +43,7 @@ extension LookAheadEncoder {
 
     var facts = FrameFacts()
     coder.describe(&facts, flight.plan, references: flight.references, statistics: flight.statistics)
-    facts.speed = flight.coder.speed
+    facts.effort = flight.coder.effort
     if let picture = flight.picture {
       if configuration.stream.measuresError {
         facts.meanSquaredError = coder.squaredError(picture.source, pool[flight.target])
@@ -61,7 +61,7 @@ extension LookAheadEncoder {
     if flight.isLast { bufferMiss = rateControl.miss }
     facts.encodeTime = flight.time + Double(DispatchTime.now().uptimeNanoseconds &- start) * 1e-9
     if let picture = flight.picture {
-      speedControl.note(seconds: facts.encodeTime + preAnalysisTime, interval: picture.duration)
+      effortControl.note(seconds: facts.encodeTime + preAnalysisTime, interval: picture.duration)
       queue.recycle(picture)
     }
     preAnalysisTime = 0

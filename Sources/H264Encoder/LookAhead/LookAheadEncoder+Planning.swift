@@ -45,7 +45,7 @@ extension LookAheadEncoder {
     let flight = idleFlight()
     let coder = flight.coder
     if let place = flight.place { scheduler?.clear(place) }
-    coder.speed = speedControl.speed
+    coder.effort = effortControl.effort
     coder.estimatesSamples = estimatesSamples
     let isExact = isConstantQP
     forecasts.removeAll(keepingCapacity: true)

@@ -48,7 +48,7 @@ public final class LookAheadEncoder {
   var cascade = QualityCascade(offsets: [0.7, 0.3, 0.7, -1.7])
   var lastPicture: Int?
   var codedCount: UInt64 = 0
-  var speedControl: SpeedControl
+  var effortControl: EffortControl
   /// Seconds that the look at the newest picture took, until a frame's time has them.
   var preAnalysisTime = 0.0
   var forecasts: [PictureForecast] = []
@@ -106,7 +106,7 @@ public final class LookAheadEncoder {
     statistics = PassStatistics(width: configuration.stream.width, height: configuration.stream.height)
     self.configuration = configuration
     let engine = configuration.engineConfiguration
-    speedControl = SpeedControl(engine)
+    effortControl = EffortControl(engine)
     let hasB = configuration.bidirectionalLimit > 0
     self.cpu = cpu
     let most = configuration.picturesInFlight

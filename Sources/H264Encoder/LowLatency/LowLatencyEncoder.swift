@@ -28,7 +28,7 @@ public final class LowLatencyEncoder {
   private let fadeDetector: FadeDetector?
   /// Pictures coded with weights so far; for tests.
   private(set) var weightedPictures = 0
-  private var speedControl: SpeedControl
+  private var effortControl: EffortControl
   /// Nanoseconds.
   private let clock: () -> UInt64
 
@@ -97,7 +97,7 @@ public final class LowLatencyEncoder {
     fadeDetector =
       pps.hasWeightedPrediction
       ? FadeDetector(coder.geometry, pictures: pool.count, memory: &memory) : nil
-    speedControl = SpeedControl(configuration)
+    effortControl = EffortControl(configuration)
     self.clock = clock
     self.memory = memory
     wanted.reserveCapacity(64)
@@ -111,7 +111,7 @@ public final class LowLatencyEncoder {
   public var parameterSets: (sequence: [UInt8], picture: [UInt8]) { (sps.nalUnit, pps.nalUnit()) }
 
   /// Changes what may change in mid-stream: rates, limits, frame rate, QP range, frame dropping, key-frame
-  /// interval, the response to a new scene, the speed, and measurement. The next frame follows it.
+  /// interval, the response to a new scene, the effort, and measurement. The next frame follows it.
   ///
   /// - Throws: `EncoderError.invalidConfiguration` if a value is out of range, `.fixedInStream` if anything else
   ///   differs, `.levelExceeded` if the stream's level does not allow the rates; nothing changes then.
@@ -128,12 +128,12 @@ public final class LowLatencyEncoder {
     same.measuresError = new.measuresError
     same.sceneChange = new.sceneChange
     same.maximumQueueDelay = new.maximumQueueDelay
-    same.speed = new.speed
+    same.effort = new.effort
     same.encodeTimeShare = new.encodeTimeShare
     guard same == new else {
       throw EncoderError.fixedInStream(
         "Only rates, limits, the frame rate, the QP range, frame dropping, the key-frame interval, the response "
-          + "to a new scene, the speed and measurement may change in mid-stream; make a new encoder for anything else."
+          + "to a new scene, the effort and measurement may change in mid-stream; make a new encoder for anything else."
       )
     }
     // The level is in the parameter sets already: what it allows cannot grow.
@@ -145,7 +145,7 @@ public final class LowLatencyEncoder {
     configuration = new
     coder.configuration = new
     rateControl.reconfigure(new)
-    speedControl.reconfigure(new)
+    effortControl.reconfigure(new)
   }
 
   /// Tells that the receiver lacks this frame and, since later ones may depend on it, all that came after:
@@ -170,9 +170,9 @@ public final class LowLatencyEncoder {
   public func encode(_ source: SourcePicture, options: FrameOptions = FrameOptions()) throws -> EncodedFrame {
     let start = clock()
     try check(source, options)
-    coder.speed = speedControl.speed
+    coder.effort = effortControl.effort
     var facts = FrameFacts()
-    facts.speed = speedControl.speed
+    facts.effort = effortControl.effort
     facts.index = nextIndex
     facts.temporalLayer = options.temporalLayer
     output.removeAll()
@@ -265,7 +265,7 @@ public final class LowLatencyEncoder {
       bits: output.bits, qp: facts.averageQP, isKeyFrame: plan.isIDR, isSceneChange: isSceneChange,
       isCurtailed: isCurtailed, rowBits: coder.rowBits)
     facts.encodeTime = Double(clock() &- start) * 1e-9
-    speedControl.note(seconds: facts.encodeTime, interval: options.duration)
+    effortControl.note(seconds: facts.encodeTime, interval: options.duration)
     return EncodedFrame(
       facts: facts, nalUnits: output.units, byteCount: output.count, memory: output.takeMemory())
   }
@@ -389,7 +389,7 @@ public final class LowLatencyEncoder {
 
   /// Pictures that the one at hand may refer to.
   private var mostReferences: Int {
-    let (count, least) = coder.tools.referencesByUse
+    let (count, least) = coder.tools.motion.referencesByUse
     guard count > 1 else { return max(1, coder.referencesSearched) }
     return referenceUse.isWorthIt(index: nextIndex, least: least) ? count : 1
   }

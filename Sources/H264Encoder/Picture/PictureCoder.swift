@@ -69,18 +69,18 @@ final class PictureCoder {
   /// What may change in mid-stream changes here too.
   var configuration: EncoderConfiguration
 
-  /// Speed level of the pictures to come.
-  var speed: Int {
+  /// The effort of the pictures to come (`EncoderConfiguration.effort`).
+  var effort: Int {
     didSet {
-      if speed != oldValue {
-        tools = SpeedTools(speed: speed)
+      if effort != oldValue {
+        tools = EffortSettings(effort: effort)
         screenTools = tools.forScreens
       }
     }
   }
-  var tools: SpeedTools
+  var tools: EffortSettings
   /// The same for pictures that are screens'.
-  private var screenTools: SpeedTools
+  private var screenTools: EffortSettings
 
   /// What all pointers here point to. Threads touch it while a picture is coded only.
   private let memory: EncoderMemory
@@ -157,8 +157,8 @@ final class PictureCoder {
     self.configuration = configuration
     self.sps = sps
     self.pps = pps
-    speed = configuration.speed
-    tools = SpeedTools(speed: configuration.speed)
+    effort = configuration.effort
+    tools = EffortSettings(effort: configuration.effort)
     screenTools = tools.forScreens
     geometry = PictureGeometry(width: configuration.width, height: configuration.height)
     var memory = EncoderMemory()
@@ -467,8 +467,8 @@ extension PicturePlanes {
 }
 
 extension PictureCoder {
-  /// Pictures that the speed level searches for each frame.
-  var referencesSearched: Int { tools.references }
+  /// Pictures that the effort searches for each frame.
+  var referencesSearched: Int { tools.motion.references }
 
   /// Mean squared error of a reconstruction against the source, over the visible part.
   func squaredError(_ source: SourcePicture, _ picture: PicturePlanes) -> (

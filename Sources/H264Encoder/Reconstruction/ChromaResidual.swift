@@ -14,7 +14,7 @@ extension MacroblockCoder {
     let coef = chromaCoefficients
     clearChromaCounts(nonZero)
     k.pointee.forwardNV12(coef, sourceChroma, reconstructionChroma, stride)
-    if picture.tools.usesRDOQ && picture.tools.usesChromaRDOQ { return codeChromaByCost(q) }
+    if picture.tools.residual.usesRDOQ && picture.tools.residual.usesChromaRDOQ { return codeChromaByCost(q) }
 
     var codedDC: UInt8 = 0
     for c in 0..<2 {

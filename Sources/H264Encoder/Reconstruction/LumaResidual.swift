@@ -20,96 +20,6 @@ extension MacroblockCoder {
     return score
   }
 
-  /// Codes the luma residual of an inter macroblock; the prediction in the picture becomes the
-  /// reconstruction. Returns the luma part of coded_block_pattern.
-  mutating func codeInterLuma(transform8x8: Bool) -> UInt8 {
-    transform8x8 ? codeInterLuma8x8() : codeInterLuma4x4()
-  }
-
-  private mutating func codeInterLuma4x4() -> UInt8 {
-    let q = stream.quant + qp
-    let nonZero = picture.syntax.nonZero + m &* 24
-    k.pointee.forward4x4x16(coefficients, source, reconstruction, stride)
-    var pattern: UInt8 = 0
-    var coded: UInt16 = 0
-    var total = 0
-    for b8 in 0..<4 {
-      let coef = coefficients + b8 &* 64
-      let raster = (b8 >> 1) &* 8 &+ (b8 & 1) &* 2
-      setCounts(nonZero + raster, 0)
-      let mask = k.pointee.quant4x4x4(coef, q.pointee.multiplier4x4, q.pointee.biasInter4x4)
-      if mask == 0 { continue }
-      var score = 0
-      var bits: UInt16 = 0
-      for b in 0..<4 where mask & (1 << Int32(b)) != 0 {
-        let level = levels + (b8 &* 64 &+ b &* 16)
-        k.pointee.scan4x4(level, coef + b &* 16)
-        let list = ovt_nonzero_levels16(level)
-        if list == 0 { continue }
-        score &+= keepScore(level, UInt64(list))
-        let at = raster &+ (b >> 1) &* 4 &+ (b & 1)
-        nonZero[at] = UInt8(list.nonzeroBitCount)
-        bits |= 1 << UInt16(at)
-      }
-      total &+= score
-      if score < 4 || bits == 0 {
-        setCounts(nonZero + raster, 0)
-        continue
-      }
-      pattern |= 1 << UInt8(b8)
-      coded |= bits
-    }
-    if total < 6 {
-      if pattern != 0 { clearLumaCounts(nonZero) }
-      stream.codedBlocks[m] = 0
-      return 0
-    }
-    for b8 in 0..<4 where pattern & (1 << UInt8(b8)) != 0 {
-      let coef = coefficients + b8 &* 64
-      k.pointee.scale4x4x4(coef, q.pointee.scale4x4)
-      k.pointee.inverse4x4x4(reconstruction + ((b8 >> 1) &* 8 &* stride &+ (b8 & 1) &* 8), stride, coef)
-    }
-    stream.codedBlocks[m] = coded
-    return pattern
-  }
-
-  private mutating func codeInterLuma8x8() -> UInt8 {
-    let q = stream.quant + qp
-    let nonZero = picture.syntax.nonZero + m &* 24
-    k.pointee.forward8x8x4(coefficients, source, reconstruction, stride)
-    var pattern: UInt8 = 0
-    var coded: UInt16 = 0
-    var total = 0
-    for b8 in 0..<4 {
-      let coef = coefficients + b8 &* 64
-      let raster = (b8 >> 1) &* 8 &+ (b8 & 1) &* 2
-      setCounts(nonZero + raster, 0)
-      if k.pointee.quant8x8(coef, q.pointee.multiplier8x8, q.pointee.biasInter8x8) == 0 { continue }
-      let scratch = levels + b8 &* 64
-      k.pointee.scan8x8(scratch, coef)
-      let mask = ovt_nonzero_levels64(scratch)
-      if mask == 0 { continue }
-      let score = keepScore(scratch, mask)
-      total &+= score
-      if score < 4 { continue }
-      pattern |= 1 << UInt8(b8)
-      coded |= 0x33 << UInt16(raster)
-      storeCounts8x8(nonZero + raster, b8, mask)
-    }
-    if total < 6 {
-      if pattern != 0 { clearLumaCounts(nonZero) }
-      stream.codedBlocks[m] = 0
-      return 0
-    }
-    for b8 in 0..<4 where pattern & (1 << UInt8(b8)) != 0 {
-      let coef = coefficients + b8 &* 64
-      k.pointee.scale8x8(coef, q.pointee.scale8x8, q.pointee.shift8x8)
-      k.pointee.inverse8x8(reconstruction + ((b8 >> 1) &* 8 &* stride &+ (b8 & 1) &* 8), stride, coef)
-    }
-    stream.codedBlocks[m] = coded
-    return pattern
-  }
-
   /// Writes the counts of an 8x8-transformed block as the entropy coder in use counts them, and deals the
   /// levels to four lists for CAVLC. `counts` is the block's first entry.
   @inline(__always) mutating func storeCounts8x8(
@@ -168,7 +78,7 @@ extension MacroblockCoder {
       scaleLumaDC(q.pointee.scaleDC)
     }
 
-    let optimises = picture.tools.usesRDOQ
+    let optimises = picture.tools.residual.usesRDOQ
     let bias = optimises ? q.pointee.biasNearest4x4 : q.pointee.biasIntra4x4
     if optimises { originals.update(from: coefficients, count: 256) }
     clearLumaCounts(nonZero)
@@ -236,7 +146,7 @@ extension MacroblockCoder {
     let counts = picture.syntax.nonZero + (m &* 24 &+ raster)
     counts.pointee = 0
     k.pointee.forward4x4(coef, src, at, stride)
-    let optimises = picture.tools.usesRDOQ
+    let optimises = picture.tools.residual.usesRDOQ
     if optimises { originals.update(from: coef, count: 16) }
     let bias = optimises ? q.pointee.biasNearest4x4 : q.pointee.biasIntra4x4
     if k.pointee.quant4x4(coef, q.pointee.multiplier4x4, bias) == 0 { return false }
@@ -266,7 +176,7 @@ extension MacroblockCoder {
     let counts = picture.syntax.nonZero + (m &* 24 &+ raster)
     setCounts(counts, 0)
     k.pointee.forward8x8(coef, src, at, stride)
-    let optimises = picture.tools.usesRDOQ
+    let optimises = picture.tools.residual.usesRDOQ
     if optimises { originals.update(from: coef, count: 64) }
     let bias = optimises ? q.pointee.biasNearest8x8 : q.pointee.biasIntra8x8
     if k.pointee.quant8x8(coef, q.pointee.multiplier8x8, bias) == 0 { return false }

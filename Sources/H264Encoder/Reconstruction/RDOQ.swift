@@ -10,6 +10,8 @@ extension MacroblockCoder {
   /// lambda per sixteenth of a bit, errors being squares of 1/256 steps. In theory 0.136 * 65536 / 16 = 557;
   /// what is lost here is also lost to the pictures that refer to this one, so about 0.7 of that is best.
   static let usualRDOQLambda = 390
+  /// The same in B pictures that no other refers to: what is lost there is lost to one picture alone.
+  static let rdoqLambdaNonReference = 500
 
   /// - Parameters:
   ///   - level: the list in scan order, changed in place.

@@ -2,9 +2,9 @@
 @testable import H264Encoder
 
 extension DigestedStream {
-  /// Streams of the mode with look-ahead: each speed, rate, kind of reordering, pass and part.
+  /// Streams of the mode with look-ahead: each effort, rate, kind of reordering, pass and part.
   @DigestedStreams static var lookAhead: [DigestedStream] {
-    lookAheadSpeeds
+    lookAheadEfforts
     lookAheadThreads
     lookAheadProfiles
     lookAheadRates
@@ -14,12 +14,12 @@ extension DigestedStream {
     lookAheadParts
   }
 
-  @DigestedStreams private static var lookAheadSpeeds: [DigestedStream] {
-    for speed in everySpeed {
+  @DigestedStreams private static var lookAheadEfforts: [DigestedStream] {
+    for effort in everyEffort {
       for kind in [SyntheticContent.Kind.motion, .cuts, .fade, .windows] {
         for rate in [LookAheadConfiguration.Rate.quality(24), .average(300_000)] {
-          lookAheadStream("speed-\(speed)/\(kind)/\(name(rate))", kind) {
-            $0.stream.speed = speed
+          lookAheadStream("effort-\(effort)/\(kind)/\(name(rate))", kind) {
+            $0.stream.effort = effort
             $0.rate = rate
           }
         }
@@ -41,10 +41,10 @@ extension DigestedStream {
   }
 
   @DigestedStreams private static var lookAheadThreads: [DigestedStream] {
-    for speed in everySpeed {
+    for effort in everyEffort {
       for threads in [2, 4] {
-        lookAheadStream("threads-\(threads)/speed-\(speed)", .mixed) {
-          $0.stream.speed = speed
+        lookAheadStream("threads-\(threads)/effort-\(effort)", .mixed) {
+          $0.stream.effort = effort
           $0.stream.threads = threads
           $0.rate = .average(400_000)
         }
@@ -116,7 +116,7 @@ extension DigestedStream {
           $0.maximumBidirectional = count
           $0.directPrediction = direct
           $0.usesPyramid = count != 2
-          $0.stream.speed = 2
+          $0.stream.effort = 4
         }
       }
     }
@@ -153,50 +153,50 @@ extension DigestedStream {
   }
 
   @DigestedStreams private static var lookAheadTools: [DigestedStream] {
-    for speed in [1, 5] {
-      lookAheadStream("no-aq/speed-\(speed)", .mixed) {
+    for effort in [5, 1] {
+      lookAheadStream("no-aq/effort-\(effort)", .mixed) {
         $0.adaptiveQuantisation = 0
-        $0.stream.speed = speed
+        $0.stream.effort = effort
       }
-      lookAheadStream("no-tree/speed-\(speed)", .mixed) {
+      lookAheadStream("no-tree/effort-\(effort)", .mixed) {
         $0.usesMacroblockTree = false
         $0.rate = .average(300_000)
-        $0.stream.speed = speed
+        $0.stream.effort = effort
       }
-      lookAheadStream("no-8x8/speed-\(speed)", .mixed) {
+      lookAheadStream("no-8x8/effort-\(effort)", .mixed) {
         $0.stream.allowsTransform8x8 = false
-        $0.stream.speed = speed
+        $0.stream.effort = effort
       }
-      lookAheadStream("no-weights/speed-\(speed)", .fade) {
+      lookAheadStream("no-weights/effort-\(effort)", .fade) {
         $0.stream.allowsWeightedPrediction = false
-        $0.stream.speed = speed
+        $0.stream.effort = effort
       }
-      lookAheadStream("slices/speed-\(speed)", .mixed) {
+      lookAheadStream("slices/effort-\(effort)", .mixed) {
         $0.stream.slices = 3
         $0.stream.threads = 2
-        $0.stream.speed = speed
+        $0.stream.effort = effort
       }
-      lookAheadStream("deblocking-offsets/speed-\(speed)") {
+      lookAheadStream("deblocking-offsets/effort-\(effort)") {
         $0.stream.deblockingAlphaOffset = 2
         $0.stream.deblockingBetaOffset = -2
-        $0.stream.speed = speed
+        $0.stream.effort = effort
       }
-      lookAheadStream("screen/speed-\(speed)", .screen) { $0.stream.speed = speed }
-      lookAheadStream("changing-speed/from-\(speed)", .mixed) {
-        $0.stream.speed = speed
+      lookAheadStream("screen/effort-\(effort)", .screen) { $0.stream.effort = effort }
+      lookAheadStream("changing-effort/from-\(effort)", .mixed) {
+        $0.stream.effort = effort
       } change: { n, encoder in
         var changed = encoder.configuration
-        changed.stream.speed = (speed + n) % (EncoderConfiguration.fastestSpeed + 1)
+        changed.stream.effort = (effort + n) % (EncoderConfiguration.mostEffort + 1)
         try encoder.reconfigure(changed)
       }
     }
   }
 
   @DigestedStreams private static var lookAheadPasses: [DigestedStream] {
-    for speed in [1, 4, 7] {
+    for effort in [5, 2, 0] {
       for kind in [SyntheticContent.Kind.cuts, .mixed] {
-        lookAheadStream("two-passes/\(kind)/speed-\(speed)", kind, frames: 40, passes: 2) {
-          $0.stream.speed = speed
+        lookAheadStream("two-passes/\(kind)/effort-\(effort)", kind, frames: 40, passes: 2) {
+          $0.stream.effort = effort
           $0.rate = .average(300_000)
         }
       }

@@ -2,9 +2,9 @@
 @testable import H264Encoder
 
 extension DigestedStream {
-  /// Streams of the low-latency mode: each speed, profile, way to spend bits and option.
+  /// Streams of the low-latency mode: each effort, profile, way to spend bits and option.
   @DigestedStreams static var lowLatency: [DigestedStream] {
-    lowLatencySpeeds
+    lowLatencyEfforts
     lowLatencyThreads
     lowLatencyProfiles
     lowLatencyRates
@@ -15,21 +15,21 @@ extension DigestedStream {
     lowLatencySizes
   }
 
-  static let everySpeed = Array(0...EncoderConfiguration.fastestSpeed)
+  static let everyEffort = Array(0...EncoderConfiguration.mostEffort)
 
-  @DigestedStreams private static var lowLatencySpeeds: [DigestedStream] {
-    for speed in everySpeed {
+  @DigestedStreams private static var lowLatencyEfforts: [DigestedStream] {
+    for effort in everyEffort {
       for kind in [SyntheticContent.Kind.motion, .windows, .cuts, .fade, .mixed] {
-        lowLatencyStream("speed-\(speed)/\(kind)", kind) { $0.speed = speed }
+        lowLatencyStream("effort-\(effort)/\(kind)", kind) { $0.effort = effort }
       }
     }
   }
 
   @DigestedStreams private static var lowLatencyThreads: [DigestedStream] {
-    for speed in everySpeed {
+    for effort in everyEffort {
       for threads in [2, 4] {
-        lowLatencyStream("threads-\(threads)/speed-\(speed)") {
-          $0.speed = speed
+        lowLatencyStream("threads-\(threads)/effort-\(effort)") {
+          $0.effort = effort
           $0.threads = threads
           $0.rateControl = .averageBitRate(300_000)
         }
@@ -47,11 +47,11 @@ extension DigestedStream {
 
   @DigestedStreams private static var lowLatencyProfiles: [DigestedStream] {
     for (profile, coding) in profilesAndCodings {
-      for speed in [1, 4, 6] {
-        lowLatencyStream("profile-\(profile)/\(coding)/speed-\(speed)", .mixed, frames: 12) {
+      for effort in [5, 2, 0] {
+        lowLatencyStream("profile-\(profile)/\(coding)/effort-\(effort)", .mixed, frames: 12) {
           $0.profile = profile
           $0.entropyCoding = coding
-          $0.speed = speed
+          $0.effort = effort
         }
       }
     }
@@ -106,56 +106,56 @@ extension DigestedStream {
   }
 
   @DigestedStreams private static var lowLatencyTools: [DigestedStream] {
-    for speed in [2, 5] {
-      lowLatencyStream("no-8x8/speed-\(speed)") {
+    for effort in [4, 1] {
+      lowLatencyStream("no-8x8/effort-\(effort)") {
         $0.allowsTransform8x8 = false
-        $0.speed = speed
+        $0.effort = effort
       }
-      lowLatencyStream("no-deblocking/speed-\(speed)") {
+      lowLatencyStream("no-deblocking/effort-\(effort)") {
         $0.deblocking = false
-        $0.speed = speed
+        $0.effort = effort
       }
-      lowLatencyStream("deblocking-offsets/speed-\(speed)") {
+      lowLatencyStream("deblocking-offsets/effort-\(effort)") {
         $0.deblockingAlphaOffset = -3
         $0.deblockingBetaOffset = 2
-        $0.speed = speed
+        $0.effort = effort
       }
-      lowLatencyStream("no-weights/speed-\(speed)", .fade) {
+      lowLatencyStream("no-weights/effort-\(effort)", .fade) {
         $0.allowsWeightedPrediction = false
-        $0.speed = speed
+        $0.effort = effort
       }
-      lowLatencyStream("adaptive-quantisation/speed-\(speed)", .mixed) {
+      lowLatencyStream("adaptive-quantisation/effort-\(effort)", .mixed) {
         $0.adaptiveQuantisation = 1
-        $0.speed = speed
+        $0.effort = effort
       }
-      lowLatencyStream("no-cascade/speed-\(speed)") {
+      lowLatencyStream("no-cascade/effort-\(effort)") {
         $0.cascadesQuality = false
-        $0.speed = speed
+        $0.effort = effort
       }
-      lowLatencyStream("slices/speed-\(speed)") {
+      lowLatencyStream("slices/effort-\(effort)") {
         $0.slices = 4
         $0.threads = 2
-        $0.speed = speed
+        $0.effort = effort
       }
-      lowLatencyStream("slice-bytes/speed-\(speed)") {
+      lowLatencyStream("slice-bytes/effort-\(effort)") {
         $0.maximumSliceBytes = 700
-        $0.speed = speed
+        $0.effort = effort
       }
-      lowLatencyStream("screen/speed-\(speed)", .screen) { $0.speed = speed }
-      lowLatencyStream("extremes/speed-\(speed)", .extremes, frames: 6) {
+      lowLatencyStream("screen/effort-\(effort)", .screen) { $0.effort = effort }
+      lowLatencyStream("extremes/effort-\(effort)", .extremes, frames: 6) {
         $0.rateControl = .constantQP(2)
         $0.minimumQP = 0
-        $0.speed = speed
+        $0.effort = effort
       }
-      lowLatencyStream("still/speed-\(speed)", .frozenNoise) {
+      lowLatencyStream("still/effort-\(effort)", .frozenNoise) {
         $0.rateControl = .averageBitRate(500_000)
-        $0.speed = speed
+        $0.effort = effort
       }
-      lowLatencyStream("changing-speed/from-\(speed)") {
-        $0.speed = speed
+      lowLatencyStream("changing-effort/from-\(effort)") {
+        $0.effort = effort
       } change: { n, encoder in
         var changed = encoder.configuration
-        changed.speed = (speed + n) % (EncoderConfiguration.fastestSpeed + 1)
+        changed.effort = (effort + n) % (EncoderConfiguration.mostEffort + 1)
         try encoder.reconfigure(changed)
       }
     }
@@ -182,32 +182,32 @@ extension DigestedStream {
   }
 
   @DigestedStreams private static var lowLatencyReferences: [DigestedStream] {
-    for speed in [1, 3, 6] {
-      lowLatencyStream("references-4/speed-\(speed)") {
+    for effort in [5, 3, 0] {
+      lowLatencyStream("references-4/effort-\(effort)") {
         $0.maximumReferences = 4
-        $0.speed = speed
+        $0.effort = effort
       }
-      lowLatencyStream("long-term/speed-\(speed)", frames: 24) {
+      lowLatencyStream("long-term/effort-\(effort)", frames: 24) {
         $0.maximumReferences = 4
         $0.longTermReferences = 2
-        $0.speed = speed
+        $0.effort = effort
       } options: { n in
         var options = FrameOptions()
         if n % 6 == 0 { options.longTermSlot = n / 6 % 2 }
         if n % 8 == 7 { options.references = .longTerm([0, 1]) }
         return options
       }
-      lowLatencyStream("losses/speed-\(speed)", frames: 24) {
+      lowLatencyStream("losses/effort-\(effort)", frames: 24) {
         $0.maximumReferences = 4
         $0.allowsFrameNumberGaps = true
-        $0.speed = speed
+        $0.effort = effort
       } change: { n, encoder in
         if n % 7 == 6 { encoder.invalidateReferences(from: UInt64(n - 2)) }
         if n % 11 == 10 { encoder.invalidateReferences(except: UInt64(n - 3)) }
       }
-      lowLatencyStream("named-references/speed-\(speed)") {
+      lowLatencyStream("named-references/effort-\(effort)") {
         $0.maximumReferences = 4
-        $0.speed = speed
+        $0.effort = effort
       } options: { n in
         var options = FrameOptions()
         if n > 3, n % 3 == 0 { options.references = .frames([UInt64(n - 3), UInt64(n - 1)]) }
@@ -218,30 +218,30 @@ extension DigestedStream {
   }
 
   @DigestedStreams private static var lowLatencyRefreshes: [DigestedStream] {
-    for speed in [1, 4, 7] {
-      lowLatencyStream("refresh-continuous/speed-\(speed)") {
+    for effort in [5, 2, 0] {
+      lowLatencyStream("refresh-continuous/effort-\(effort)") {
         $0.intraRefreshPeriod = 6
-        $0.speed = speed
+        $0.effort = effort
       }
-      lowLatencyStream("refresh-asked/speed-\(speed)") {
+      lowLatencyStream("refresh-asked/effort-\(effort)") {
         $0.intraRefreshPeriod = 5
         $0.refreshesContinuously = false
-        $0.speed = speed
+        $0.effort = effort
       } options: { n in
         var options = FrameOptions()
         options.startsIntraRefresh = n == 4 || n == 13
         return options
       }
-      lowLatencyStream("refresh-at-cuts/speed-\(speed)", .cuts) {
+      lowLatencyStream("refresh-at-cuts/effort-\(effort)", .cuts) {
         $0.intraRefreshPeriod = 4
         $0.refreshesContinuously = false
         $0.sceneChange = .intraRefresh
-        $0.speed = speed
+        $0.effort = effort
       }
-      lowLatencyStream("key-frames/speed-\(speed)", .cuts) {
+      lowLatencyStream("key-frames/effort-\(effort)", .cuts) {
         $0.keyFrameInterval = 7
         $0.sceneChange = .keyFrame
-        $0.speed = speed
+        $0.effort = effort
       }
     }
   }

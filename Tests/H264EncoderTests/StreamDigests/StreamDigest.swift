@@ -38,7 +38,7 @@ extension DigestedStream {
   ///   - name: the key in the file of digests.
   ///   - content: the kind of pictures.
   ///   - frames: how many of them.
-  ///   - set: changes the configuration from one with a constant QP of 28 at speed 4.
+  ///   - set: changes the configuration from one with a constant QP of 28 at effort 2.
   ///   - options: the options of picture n.
   ///   - change: called before picture n; may reconfigure the encoder or tell it of losses.
   static func lowLatencyStream(
@@ -49,7 +49,7 @@ extension DigestedStream {
   ) -> DigestedStream {
     DigestedStream(name: "low-latency/" + name) {
       var configuration = EncoderConfiguration(width: width, height: height)
-      configuration.speed = 4
+      configuration.effort = 4
       set(&configuration)
       let pictures = SyntheticContent(
         kind: content, width: configuration.width, height: configuration.height, seed: 7)
@@ -74,7 +74,7 @@ extension DigestedStream {
   ///   - content: the kind of pictures.
   ///   - frames: how many of them.
   ///   - passes: how often the same pictures are encoded, each time with the statistics of the time before.
-  ///   - set: changes the configuration from one with a quality of QP 24 at speed 4.
+  ///   - set: changes the configuration from one with a quality of QP 24 at effort 2.
   ///   - options: the options of picture n.
   ///   - change: called before picture n; may reconfigure the encoder.
   static func lookAheadStream(
@@ -85,7 +85,7 @@ extension DigestedStream {
   ) -> DigestedStream {
     DigestedStream(name: "look-ahead/" + name) {
       var configuration = LookAheadConfiguration(width: width, height: height)
-      configuration.stream.speed = 4
+      configuration.stream.effort = 2
       configuration.stream.maximumReferences = 4
       set(&configuration)
       let pictures = SyntheticContent(

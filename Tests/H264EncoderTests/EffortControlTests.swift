@@ -4,33 +4,34 @@ import Testing
 
 @testable import H264Encoder
 
-/// The speed level follows the time that frames take; here time is what a fake clock says.
-@Suite struct SpeedControlTests {
-  /// A machine on which a frame takes so many seconds at each level, best first.
+/// The effort follows the time that frames take; here time is what a fake clock says.
+@Suite struct EffortControlTests {
+  /// A machine on which a frame takes so many seconds at each effort, from 0 on.
   private struct Machine {
     var seconds: [Double]
     func times(_ factor: Double) -> Machine { Machine(seconds: seconds.map { $0 * factor }) }
-    /// About as the engine's levels are to each other.
-    static let usual = Machine(seconds: [38, 24, 20, 17, 11, 9, 8, 7].map { $0 * 1e-3 })
+    /// About as the encoder's efforts are to each other.
+    static let usual = Machine(seconds: [7, 9, 11, 17, 20, 24, 38, 44, 57, 74].map { $0 * 1e-3 })
   }
 
-  private static func control(share: Double? = 0.5, speed: Int = 3, frameRate: Double = 30) -> SpeedControl {
+  private static func control(share: Double? = 0.5, effort: Int = 3, frameRate: Double = 30) -> EffortControl
+  {
     var c = EncoderConfiguration(width: 64, height: 64)
     c.frameRate = frameRate
-    c.speed = speed
+    c.effort = effort
     c.encodeTimeShare = share
-    return SpeedControl(c)
+    return EffortControl(c)
   }
 
   /// Runs frames through, and returns the level and the load of each.
   private func run(
-    _ control: inout SpeedControl, _ machine: Machine, frames: Int, noise: (Int) -> Double = { _ in 1 }
-  ) -> [(speed: Int, seconds: Double)] {
+    _ control: inout EffortControl, _ machine: Machine, frames: Int, noise: (Int) -> Double = { _ in 1 }
+  ) -> [(effort: Int, seconds: Double)] {
     (0..<frames).map { n in
-      let speed = control.speed
-      let seconds = machine.seconds[speed] * noise(n)
+      let effort = control.effort
+      let seconds = machine.seconds[effort] * noise(n)
       control.note(seconds: seconds, interval: 1 / 30)
-      return (speed, seconds)
+      return (effort, seconds)
     }
   }
 
@@ -47,53 +48,53 @@ import Testing
     let settled = all.dropFirst(300)
     let late = settled.filter { $0.seconds > 0.5 / 30 }.count
     #expect(Double(late) <= 0.05 * Double(settled.count), "\(late) of \(settled.count)")
-    // The best level that leaves a quarter of the time to spare, or better.
-    let wanted = machine.seconds.firstIndex { $0 * 1.2 < 0.7 * 0.5 / 30 } ?? EncoderConfiguration.fastestSpeed
-    let usual = settled.filter { $0.speed <= wanted }.count
+    // The highest effort that leaves a quarter of the time to spare, or a higher one.
+    let wanted = machine.seconds.lastIndex { $0 * 1.2 < 0.7 * 0.5 / 30 } ?? 0
+    let usual = settled.filter { $0.effort >= wanted }.count
     #expect(
-      Double(usual) > 0.8 * Double(settled.count), "\(usual), wanted \(wanted), \(settled.map(\.speed))")
+      Double(usual) > 0.8 * Double(settled.count), "\(usual), wanted \(wanted), \(settled.map(\.effort))")
   }
 
   @Test("When the machine becomes busy it gives way at once, and comes back when there is time again")
   func steps() {
     var control = Self.control()
     _ = run(&control, Machine.usual.times(0.3), frames: 600)
-    let before = control.speed
-    #expect(before <= 1)
+    let before = control.effort
+    #expect(before >= 6)
     let busy = run(&control, Machine.usual.times(1.5), frames: 60)
     let late = busy.filter { $0.seconds > 0.5 / 30 }.count
-    #expect(late <= 15 && control.speed >= 4, "\(busy.map(\.speed))")
+    #expect(late <= 15 && control.effort <= 2, "\(busy.map(\.effort))")
     _ = run(&control, Machine.usual.times(0.3), frames: 600)
-    #expect(control.speed == before)
+    #expect(control.effort == before)
   }
 
-  @Test("A level that is too slow is tried less and less often")
+  @Test("An effort that is too slow is tried less and less often")
   func hysteresis() {
     var control = Self.control()
-    // Level 3 seems to have time enough for level 2, which takes three times as long.
-    let machine = Machine(seconds: [60, 50, 36, 10, 9, 8, 7].map { $0 * 1e-3 })
+    // At effort 3 there seems to be time enough for effort 4, which takes three times as long.
+    let machine = Machine(seconds: [7, 8, 9, 10, 36, 50, 60, 70, 80, 90].map { $0 * 1e-3 })
     let all = run(&control, machine, frames: 9000)
     var tries: [Int] = []
-    for n in 1..<all.count where all[n].speed < all[n - 1].speed && all[n].speed == 2 { tries.append(n) }
+    for n in 1..<all.count where all[n].effort > all[n - 1].effort && all[n].effort == 4 { tries.append(n) }
     #expect(tries.count >= 1 && tries.count <= 8, "\(tries)")
-    #expect(all.filter { $0.speed == 3 }.count > 8500)
+    #expect(all.filter { $0.effort == 3 }.count > 8500)
   }
 
   @Test("A few slow frames change nothing")
   func outliers() {
-    var control = Self.control(speed: 0)
+    var control = Self.control(effort: 6)
     let all = run(&control, Machine.usual.times(0.3), frames: 900) { $0 % 30 == 29 ? 20 : 1 }
-    #expect(all.allSatisfy { $0.speed == 0 })
+    #expect(all.allSatisfy { $0.effort >= 6 })
   }
 
-  @Test("Without a share the speed stays; a speed that is asked for later holds at once")
+  @Test("Without a share the effort stays; one that is asked for later holds at once")
   func fixed() {
     var control = Self.control(share: nil)
-    #expect(run(&control, Machine.usual.times(10), frames: 200).allSatisfy { $0.speed == 3 })
+    #expect(run(&control, Machine.usual.times(10), frames: 200).allSatisfy { $0.effort == 3 })
     var c = EncoderConfiguration(width: 64, height: 64)
-    c.speed = 5
+    c.effort = 5
     control.reconfigure(c)
-    #expect(control.speed == 5)
+    #expect(control.effort == 5)
   }
 
   // MARK: - In the encoder
@@ -108,11 +109,11 @@ import Testing
     }
   }
 
-  /// The stream's bytes and each frame's level, with a clock that says a frame takes `milliseconds(n)`. A decoder shows
+  /// The stream's bytes and each frame's effort, with a clock that says a frame takes `milliseconds(n)`. A decoder shows
   /// each frame as the encoder has it, if there is one.
   private func stream(
     _ configuration: EncoderConfiguration, frames: Int, milliseconds: (Int) -> Double
-  ) throws -> (bytes: [[UInt8]], speeds: [Int]) {
+  ) throws -> (bytes: [[UInt8]], efforts: [Int]) {
     let decoder = ReferenceDecoder(.libavcodec)
     let clock = Clock()
     let encoder = try LowLatencyEncoder(
@@ -120,13 +121,13 @@ import Testing
     let content = SyntheticContent(
       kind: .motion, width: configuration.width, height: configuration.height, seed: 5)
     var bytes: [[UInt8]] = []
-    var speeds: [Int] = []
+    var efforts: [Int] = []
     for n in 0..<frames {
       clock.step = UInt64(milliseconds(n) * 1e6)
       try content.frame(n).withSource(planar: true, padding: 0) {
         let frame = try encoder.encode($0)
         bytes.append(frame.data)
-        speeds.append(frame.facts.speed)
+        efforts.append(frame.facts.effort)
         guard let decoder else { return }
         let decoded = try #require(try decoder.decode(frame.data))
         let own = try #require(
@@ -134,29 +135,29 @@ import Testing
         #expect(own.firstDifference(decoded) == nil, "frame \(n)")
       }
     }
-    return (bytes, speeds)
+    return (bytes, efforts)
   }
 
-  @Test("The stream stays right through every change of the level, and goes through all of them")
+  @Test("The stream stays right through every change of the effort, and goes through all of them")
   func throughAllLevels() throws {
     var c = EncoderConfiguration(width: 96, height: 80)
     c.encodeTimeShare = 0.5
     c.maximumReferences = 4
     c.rateControl = .averageBitRate(150_000)
-    let (_, speeds) = try stream(c, frames: 560) { $0 < 200 ? 1 : $0 < 300 ? 40 : 2 }
-    #expect(Set(speeds) == Set(0...EncoderConfiguration.fastestSpeed), "\(speeds)")
-    // One level at a time where there is time, and the last frame is back at better ones.
-    for (a, b) in zip(speeds, speeds.dropFirst()) where b < a { #expect(a - b == 1) }
-    #expect(speeds[299] == EncoderConfiguration.fastestSpeed && speeds[559] < 4)
+    let (_, efforts) = try stream(c, frames: 560) { $0 < 200 ? 1 : $0 < 300 ? 40 : 2 }
+    #expect(Set(efforts) == Set(0...EncoderConfiguration.mostEffort), "\(efforts)")
+    // One step at a time where there is time, and the last frames are back at high efforts.
+    for (a, b) in zip(efforts, efforts.dropFirst()) where b > a { #expect(b - a == 1) }
+    #expect(efforts[299] == 0 && efforts[559] > 3)
   }
 
-  @Test("With a fixed speed the clock changes nothing")
+  @Test("With a fixed effort the clock changes nothing")
   func deterministic() throws {
     var c = EncoderConfiguration(width: 96, height: 80)
     c.rateControl = .averageBitRate(150_000)
     let a = try stream(c, frames: 60) { _ in 1 }
     let b = try stream(c, frames: 60) { $0 % 2 == 0 ? 90 : 0 }
-    #expect(a.bytes == b.bytes && b.speeds.allSatisfy { $0 == c.speed })
+    #expect(a.bytes == b.bytes && b.efforts.allSatisfy { $0 == c.effort })
   }
 
   @Test("A share out of range is refused", arguments: [0, -1, 1.5, Double.nan, .infinity])
