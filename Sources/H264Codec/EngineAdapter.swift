@@ -2,11 +2,11 @@
 import CodecInterface
 import H264Encoder
 
-/// A stream of H.264 through `LowLatencyEncoder`: decides the layers and the long-term references, and keeps
+/// A stream of H.264 with zero latency: decides the layers and the long-term references, and keeps
 /// account of what the receiver has.
 final class EngineAdapter: VideoEncoder {
   private var configuration: VideoEncoderConfiguration
-  let engine: LowLatencyEncoder
+  let engine: H264Encoder
   private var layers: LayerPattern
   private var longTerm: LongTermReferences
   private var ledger = FrameLedger()
@@ -26,14 +26,14 @@ final class EngineAdapter: VideoEncoder {
     self.configuration = configuration
     padding = PicturePadding(configuration.codedSize)
     let converted = try Self.converted(configuration)
-    do { engine = try LowLatencyEncoder(configuration: converted) } catch { throw CodecError(engine: error) }
+    do { engine = try H264Encoder(configuration: converted) } catch { throw CodecError(engine: error) }
     let lowLatency = configuration.lowLatency ?? LowLatency()
     layers = LayerPattern(
       frameRateFraction: lowLatency.baseLayerFrameRateFraction,
       bitRateFraction: lowLatency.baseLayerBitRateFraction)
-    longTerm = LongTermReferences(count: converted.longTermReferences)
+    longTerm = LongTermReferences(count: converted.lowLatency.longTermReferences)
     let sets = engine.parameterSets
-    parameterSets = ParameterSets(sps: [sets.sequence], pps: [sets.picture])
+    parameterSets = ParameterSets(sps: [sets.sequence], pps: sets.pictures)
   }
 
   /// A rate that follows a network rises: a stream with a level that allows no more than its first rate would end in a key
@@ -41,9 +41,9 @@ final class EngineAdapter: VideoEncoder {
   private static let levelBitRate = 10_000_000
 
   private static func converted(_ configuration: VideoEncoderConfiguration) throws(CodecError)
-    -> EncoderConfiguration
+    -> H264EncoderConfiguration
   {
-    var converted = try EncoderConfiguration(configuration)
+    var converted = try H264EncoderConfiguration(configuration)
     converted.levelBitRate = levelBitRate
     return converted
   }
@@ -60,7 +60,7 @@ final class EngineAdapter: VideoEncoder {
     do {
       try engine.reconfigure(converted)
     } catch {
-      switch error as? EncoderError {
+      switch error as? H264EncoderError {
       // A new stream may have another level.
       case .fixedInStream, .levelExceeded: return .needsNewStream
       default: throw CodecError(engine: error)
@@ -84,7 +84,7 @@ final class EngineAdapter: VideoEncoder {
     let source = try SourcePicture(padding.pad(picture, of: configuration))
     longTerm.acknowledge(request.acknowledgedTokens)
 
-    var wish = FrameOptions()
+    var wish = H264FrameOptions()
     let repairs = invalidate(request.lostFrames)
     // With long-term references a repair rests on what was acknowledged, and on nothing else.
     let wantsRefresh = request.forcesLongTermRefresh || owesRefresh || repairs && longTerm.isEnabled
@@ -103,7 +103,7 @@ final class EngineAdapter: VideoEncoder {
     wish.qp = request.baseQP
     wish.duration = duration(of: picture)
 
-    let coded: EncodedFrame
+    let coded: H264EncodedFrame
     do { coded = try engine.encode(source, options: wish) } catch { throw CodecError(engine: error) }
     let facts = coded.facts
     nextIndex = facts.index + 1
@@ -125,7 +125,7 @@ final class EngineAdapter: VideoEncoder {
   }
 
   /// Chooses what a refresh is predicted from: an acknowledged frame, or nothing.
-  private func prepareRefresh(_ wish: inout FrameOptions) {
+  private func prepareRefresh(_ wish: inout H264FrameOptions) {
     guard let known = longTerm.newestAcknowledged else {
       wish.isKeyFrame = true
       return
@@ -166,7 +166,7 @@ final class EngineAdapter: VideoEncoder {
 
   // MARK: - Results
 
-  private func describe(_ frame: inout CompressedFrame, _ facts: FrameFacts) {
+  private func describe(_ frame: inout CompressedFrame, _ facts: H264FrameFacts) {
     let presentationTime = frame.presentationTime
     framesSinceKey += 1
     if facts.isKeyFrame {
@@ -194,7 +194,7 @@ final class EngineAdapter: VideoEncoder {
 
 extension CompressedData {
   /// The engine's memory, which goes back to the engine's pool; nil if the frame was dropped.
-  init?(_ frame: consuming EncodedFrame) {
+  init?(_ frame: consuming H264EncodedFrame) {
     let count = frame.byteCount
     guard let memory = frame.takeMemory() else { return nil }
     let (address, capacity, pool) = memory.release()

@@ -3,8 +3,8 @@ import CodecInterface
 import Foundation
 import H264Encoder
 
-extension EncoderConfiguration {
-  /// The engine's terms for what a session asks for.
+extension H264EncoderConfiguration {
+  /// What a session asks for, in the encoder's terms, with zero latency.
   init(_ c: VideoEncoderConfiguration) throws(CodecError) {
     let size = c.codedSize
     self.init(width: size.width, height: size.height)
@@ -23,7 +23,7 @@ extension EncoderConfiguration {
     threads =
       c.threads > 0 ? min(c.threads, 16) : Self.usefulThreads(width: c.width, height: c.height, most: 4)
     if c.maxSliceBytes > 0 { maximumSliceBytes = c.maxSliceBytes }
-    adaptiveQuantisation = c.spatialAdaptiveQP == .off ? 0 : Self.standardAdaptiveQuantisation
+    lowLatency.adaptiveQuantisation = c.spatialAdaptiveQP == .off ? 0 : Self.standardAdaptiveQuantisation
     measuresError = c.measuresError
 
     colour =
@@ -38,9 +38,9 @@ extension EncoderConfiguration {
     writesParameterSets = false
     framing = .lengths
     try setReferences(c)
-    if let lowLatency = c.lowLatency {
-      intraRefreshPeriod = lowLatency.intraRefreshPeriod
-      writesTemporalLayerPrefix = lowLatency.writesLayerPrefix
+    if let call = c.lowLatency {
+      lowLatency.intraRefreshPeriod = call.intraRefreshPeriod
+      lowLatency.writesTemporalLayerPrefix = call.writesLayerPrefix
     }
   }
 
@@ -72,18 +72,18 @@ extension EncoderConfiguration {
   private mutating func setRate(_ c: VideoEncoderConfiguration) {
     switch c.rate.mode {
     case .quality(let quality):
-      rateControl = .constantQP(Self.qp(quality: quality))
+      lowLatency.rateControl = .constantQP(Self.qp(quality: quality))
       minimumQP = c.rate.minQP ?? 0
     case .average(let bits), .constant(let bits), .variable(let bits):
-      rateControl = .averageBitRate(min(max(bits, 1000), 2_000_000_000))
+      lowLatency.rateControl = .averageBitRate(min(max(bits, 1000), 2_000_000_000))
       minimumQP = c.rate.minQP ?? 8
     }
     maximumQP = c.rate.maxQP ?? 51
     minimumQP = min(minimumQP, maximumQP)
-    if let delay = c.rate.maximumQueueDelay { maximumQueueDelay = delay }
+    if let delay = c.rate.maximumQueueDelay { lowLatency.maximumQueueDelay = delay }
     dataRateLimits = c.rate.limits.map { DataRateLimit(bytes: $0.bytes, seconds: $0.seconds) }
     // A cap on the QP is a promise that the picture is sharp, or not shown at all.
-    allowsFrameDropping = c.lowLatency != nil && c.rate.maxQP != nil
+    lowLatency.allowsFrameDropping = c.lowLatency != nil && c.rate.maxQP != nil
   }
 
   /// 1 is next to lossless, 0.5 is good, 0 is the smallest.
@@ -126,31 +126,33 @@ extension EncoderConfiguration {
   private static let mostLongTermReferences = 4
 
   private mutating func setReferences(_ c: VideoEncoderConfiguration) throws(CodecError) {
-    guard let lowLatency = c.lowLatency else {
+    guard let call = c.lowLatency else {
       maximumReferences = c.referenceFrameCount > 0 ? min(c.referenceFrameCount, 16) : defaultReferences(2)
       return
     }
     // Layers may come and go without a new stream.
-    allowsNonReferenceFrames = true
+    lowLatency.allowsNonReferenceFrames = true
     // A receiver misses frames that it was not sent, or that were lost, and takes the next that it can decode.
-    allowsFrameNumberGaps = true
+    lowLatency.allowsFrameNumberGaps = true
     maximumReferences = c.referenceFrameCount > 0 ? min(c.referenceFrameCount, 16) : defaultReferences(6)
-    guard lowLatency.enablesLongTermReferences else { return }
+    guard call.enablesLongTermReferences else { return }
     if maximumReferences < 2 {
       guard c.referenceFrameCount == 0 else {
         throw .invalidConfiguration("long-term references take a second reference frame at least")
       }
       maximumReferences = 2
     }
-    longTermReferences = min(
+    lowLatency.longTermReferences = min(
       Self.mostLongTermReferences, maximumReferences > 3 ? maximumReferences - 2 : maximumReferences - 1)
   }
 
   /// What the level has room for was counted with the rates that the stream began with: a lower frame rate or bit rate
   /// is no reason for a new stream.
-  mutating func keepReferences(of running: EncoderConfiguration) {
+  mutating func keepReferences(of running: H264EncoderConfiguration) {
     maximumReferences = running.maximumReferences
-    longTermReferences = running.longTermReferences
+    if case .zero(let options) = running.latency {
+      lowLatency.longTermReferences = options.longTermReferences
+    }
   }
 
   /// As many references as the level has room for that the stream needs anyway.

@@ -31,7 +31,7 @@ extension SourcePicture {
 extension CodecError {
   init(engine error: any Error) {
     self =
-      switch error as? EncoderError {
+      switch error as? H264EncoderError {
       case .invalidConfiguration(let text), .fixedInStream(let text), .levelExceeded(let text),
         .invalidPicture(let text), .invalidOption(let text):
         .invalidConfiguration(text)

@@ -51,9 +51,9 @@ public enum H264Codec {
     description.profiles = [
       .h264Baseline, .h264ConstrainedBaseline, .h264Main, .h264High, .h264ConstrainedHigh,
     ]
-    let sides = 1...EncoderConfiguration.largestSide
+    let sides = 1...H264EncoderConfiguration.largestSide
     description.sizes = PictureSizes(widths: sides, heights: sides)
-    description.sizes.largestArea = EncoderConfiguration.largestArea
+    description.sizes.largestArea = H264EncoderConfiguration.largestArea
     description.sizes.blockSize = 16
     description.performanceRating = 80
     description.qualityRating = 60

@@ -3,10 +3,10 @@ import CodecInterface
 import Foundation
 import H264Encoder
 
-/// A stream of H.264 through `LookAheadEncoder`: for files, and for streams that may wait for a look-ahead.
+/// A stream of H.264 with a look-ahead: for files, and for streams that may wait for a look-ahead.
 final class LookAheadAdapter: VideoEncoder {
   private var configuration: VideoEncoderConfiguration
-  private let engine: LookAheadEncoder
+  private let engine: H264Encoder
   private let padding: PicturePadding
   private var parameterSets: ParameterSets?
   /// Presentation times of the frames that are held, by their number.
@@ -25,17 +25,17 @@ final class LookAheadAdapter: VideoEncoder {
   init(_ configuration: VideoEncoderConfiguration) throws(CodecError) {
     self.configuration = configuration
     padding = PicturePadding(configuration.codedSize)
-    var converted = try LookAheadConfiguration(configuration)
+    var converted = try H264EncoderConfiguration(lookingAhead: configuration)
     do {
       if let pass = configuration.pass, pass.readsStatistics {
         let statistics = try Self.statistics(pass)
         known = statistics
         if pass.part != nil { partSeconds = statistics.seconds }
         converted.makePart(of: configuration, seconds: partSeconds)
-        engine = try LookAheadEncoder(configuration: converted, pass: statistics)
+        engine = try H264Encoder(configuration: converted, pass: statistics)
       } else {
         converted.makePart(of: configuration, seconds: nil)
-        engine = try LookAheadEncoder(configuration: converted)
+        engine = try H264Encoder(configuration: converted)
       }
       if let pass = configuration.pass, pass.writesStatistics {
         engine.keepsStatistics = true
@@ -88,7 +88,7 @@ final class LookAheadAdapter: VideoEncoder {
       throw .unsupported("long-term references are for the low-latency mode")
     }
     let source = try SourcePicture(padding.pad(picture, of: configuration))
-    var wish = FrameOptions()
+    var wish = H264FrameOptions()
     wish.isKeyFrame = request.forcesKeyFrame || wasFlushed
     wish.qp = request.baseQP
     wish.duration = duration(of: picture)
@@ -118,7 +118,7 @@ final class LookAheadAdapter: VideoEncoder {
     try spoolStatistics()
     guard let pass = configuration.pass, let spool else { return }
     // As the engine counts them.
-    let stream = engine.configuration.stream
+    let stream = engine.configuration
     try spool.store(at: pass.statisticsPath, width: stream.width, height: stream.height)
     guard pass.mayBeLast, let rate = configuration.rate.targetRate else { return }
     wantsAnotherPass = try Self.statistics(pass).isImprovable(rate: Double(rate))
@@ -133,18 +133,18 @@ final class LookAheadAdapter: VideoEncoder {
 
   func reconfigure(_ new: VideoEncoderConfiguration) throws(CodecError) -> Reconfiguration {
     guard new != configuration else { return .applied }
-    // Without a delay another face may be the one for it.
+    // Without a delay another mode may be the one for it.
     guard H264Codec.looksAhead(new) else { return try newStream(new) }
-    var converted = try LookAheadConfiguration(new)
+    var converted = try H264EncoderConfiguration(lookingAhead: new)
     // A stream of key frames alone has no use for more than one.
     if new.asksForReferences(as: configuration), new.isIntraOnly == configuration.isIntraOnly {
-      converted.stream.keepReferences(of: engine.configuration.stream)
+      converted.keepReferences(of: engine.configuration)
     }
     converted.makePart(of: new, seconds: partSeconds)
     do {
       try engine.reconfigure(converted)
     } catch {
-      switch error as? EncoderError {
+      switch error as? H264EncoderError {
       // A new stream may have another level.
       case .fixedInStream, .levelExceeded: return try newStream(new)
       default: throw CodecError(engine: error)
@@ -169,7 +169,7 @@ final class LookAheadAdapter: VideoEncoder {
     return Double(ticks) / Double(configuration.timescale)
   }
 
-  private func give(_ coded: consuming EncodedFrame, to output: (consuming CompressedFrame) -> Void) {
+  private func give(_ coded: consuming H264EncodedFrame, to output: (consuming CompressedFrame) -> Void) {
     let facts = coded.facts
     let time = times.removeValue(forKey: facts.index) ?? 0
     var frame = CompressedFrame(presentationTime: time, data: CompressedData(coded))

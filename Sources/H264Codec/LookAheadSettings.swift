@@ -5,7 +5,7 @@ import H264Encoder
 
 extension H264Codec {
   /// Whether a stream is coded with a look-ahead, and by what comes with it: it may wait, or it wants what the
-  /// low-latency face has not.
+  /// low-latency mode has not.
   static func looksAhead(_ c: VideoEncoderConfiguration) -> Bool {
     guard c.lowLatency == nil else { return false }
     if c.pass != nil || c.frameLimit(overhead: 1) != 0 || c.rate.writesBufferTiming { return true }
@@ -24,46 +24,49 @@ extension VideoEncoderConfiguration {
   var isIntraOnly: Bool { !allowsTemporalCompression || maxKeyFrameInterval == 1 }
 }
 
-extension LookAheadConfiguration {
-  /// The engine's terms for what a session asks for.
-  init(_ c: VideoEncoderConfiguration) throws(CodecError) {
-    self.init(try EncoderConfiguration(c))
+extension H264EncoderConfiguration {
+  /// What a session asks for, in the encoder's terms, with a look-ahead.
+  init(lookingAhead c: VideoEncoderConfiguration) throws(CodecError) {
+    try self.init(c)
     if c.rate.maximumQueueDelay != nil, c.rate.hasFramesBefore || c.rate.hasFramesAfter {
       throw .unsupported("a queue before a line that goes on in another stream")
     }
     if c.threads <= 0, c.speed.isRealTime != true {
-      stream.threads = EncoderConfiguration.usefulThreads(width: c.width, height: c.height, most: 16)
+      threads = Self.usefulThreads(width: c.width, height: c.height, most: 16)
     }
-    setRate(c)
-    keyFrameDuration = c.maxKeyFrameIntervalDuration > 0 ? c.maxKeyFrameIntervalDuration : nil
-    stream.keyFrameInterval = c.maxKeyFrameInterval > 0 ? c.maxKeyFrameInterval : nil
+    keyFrameInterval = c.maxKeyFrameInterval > 0 ? c.maxKeyFrameInterval : nil
     let isIntraOnly = c.isIntraOnly
-    if isIntraOnly { stream.keyFrameInterval = 1 }
-    if c.pass != nil { stream.encodeTimeShare = nil }
-    expectedDuration = c.expectedDuration.flatMap { $0 > 0 && $0.isFinite ? $0 : nil }
-    adaptiveQuantisation = c.spatialAdaptiveQP == .off ? 0 : Self.usualAdaptiveQuantisation
-    masteringDisplay = c.hdr.masteringDisplay.flatMap { $0.count == 24 ? $0 : nil }
-    contentLightLevel = c.hdr.contentLightLevel.flatMap { $0.count == 4 ? $0 : nil }
+    if isIntraOnly { keyFrameInterval = 1 }
+    if c.pass != nil { encodeTimeShare = nil }
+    var options = LookAhead()
+    setRate(c, &options)
+    options.keyFrameDuration = c.maxKeyFrameIntervalDuration > 0 ? c.maxKeyFrameIntervalDuration : nil
+    options.expectedDuration = c.expectedDuration.flatMap { $0 > 0 && $0.isFinite ? $0 : nil }
+    options.adaptiveQuantisation = c.spatialAdaptiveQP == .off ? 0 : Self.usualAdaptiveQuantisation
+    options.masteringDisplay = c.hdr.masteringDisplay.flatMap { $0.count == 24 ? $0 : nil }
+    options.contentLightLevel = c.hdr.contentLightLevel.flatMap { $0.count == 4 ? $0 : nil }
 
-    lookAhead = min(max(c.lookAheadFrames ?? Self.frames(effort: c.speed.resolvedEffort), 0), 250)
-    lookAhead = min(lookAhead, Self.affordable(width: c.width, height: c.height))
+    options.frames = min(max(c.lookAheadFrames ?? Self.frames(effort: c.speed.resolvedEffort), 0), 250)
+    options.frames = min(options.frames, Self.affordable(width: c.width, height: c.height))
     // Rate control alone looks ahead where nothing is predicted.
-    if isIntraOnly { lookAhead = min(lookAhead, Self.intraLookAhead) }
-    maximumBidirectional = c.allowsReordering && c.maxReorderingDepth != 0 && !isIntraOnly ? 3 : 0
-    usesOpenGOP = c.allowsOpenGOP
-    usesOnePictureSet = !c.allowsSeveralPictureSets
-    usesPyramid = (c.maxReorderingDepth ?? 2) > 1
+    if isIntraOnly { options.frames = min(options.frames, Self.intraLookAhead) }
+    options.maximumBidirectional =
+      c.allowsReordering && c.maxReorderingDepth != 0 && !isIntraOnly ? 3 : 0
+    options.usesOpenGOP = c.allowsOpenGOP
+    options.usesOnePictureSet = !c.allowsSeveralPictureSets
+    options.usesPyramid = (c.maxReorderingDepth ?? 2) > 1
     if isIntraOnly {
-      stream.maximumReferences = 1
+      maximumReferences = 1
     } else if c.referenceFrameCount == 0 {
-      var single = stream
+      var single = self
       single.maximumReferences = 1
-      let most = max(Self.usualReferences, EncoderConfiguration.referencesUsed(effort: stream.effort))
-      stream.maximumReferences = min(max(single.largestReferenceCount ?? 1, 1), most)
+      let most = max(Self.usualReferences, Self.referencesUsed(effort: effort))
+      maximumReferences = min(max(single.largestReferenceCount ?? 1, 1), most)
     }
     // What a first pass measures is found as well with little effort.
-    if let pass = c.pass, !pass.readsStatistics, !pass.mayBeLast { stream.effort = min(stream.effort, 2) }
-    if let limit = c.frameLimit(overhead: 1) { lookAhead = min(lookAhead, max(limit, 0)) }
+    if let pass = c.pass, !pass.readsStatistics, !pass.mayBeLast { effort = min(effort, 2) }
+    if let limit = c.frameLimit(overhead: 1) { options.frames = min(options.frames, max(limit, 0)) }
+    latency = .lookAhead(options)
   }
 
   /// What a pass over a part wants instead.
@@ -71,9 +74,9 @@ extension LookAheadConfiguration {
     guard let part = c.pass?.part, let seconds else { return }
     let rate = Double(part.bits) / max(seconds, 1e-3)
     // A stream by itself has the ids 0, 1 and 2.
-    self.part = Part(
+    lookAhead.part = LookAhead.Part(
       rate: min(max(Int(clamping: rate), 1000), 2_000_000_000), pictureID: 3 + part.frames.lowerBound % 65000)
-    expectedDuration = max(seconds, 1e-3)
+    lookAhead.expectedDuration = max(seconds, 1e-3)
   }
 
   private static let intraLookAhead = 8
@@ -94,42 +97,42 @@ extension LookAheadConfiguration {
     [0, 10, 20, 20, 30, 40, 50, 60, 80, 100][min(max(effort, 0), 9)]
   }
 
-  private mutating func setRate(_ c: VideoEncoderConfiguration) {
+  private mutating func setRate(_ c: VideoEncoderConfiguration, _ options: inout LookAhead) {
     let rates = 1000...2_000_000_000
     func clamp(_ bits: Int) -> Int { min(max(bits, rates.lowerBound), rates.upperBound) }
     if let model = c.rate.bufferModel {
-      buffer = Buffer(
+      options.buffer = LookAhead.Buffer(
         maximumRate: clamp(model.maximumRate), size: max(model.size, 1000),
         initialFullness: min(max(model.initialFullness, 0.01), 1))
     }
-    buffer?.decidesLevel = c.rate.maximumBitRate != nil && c.rate.limits.isEmpty
+    options.buffer?.decidesLevel = c.rate.maximumBitRate != nil && c.rate.limits.isEmpty
     if c.rate.hasFramesBefore || c.rate.hasFramesAfter || c.rate.writesBufferTiming {
       // A decoder is told of a bucket, and streams that are joined share one: it keeps to the limits.
-      stream.dataRateLimits = []
+      dataRateLimits = []
     } else if !c.rate.limits.isEmpty {
-      buffer = nil
+      options.buffer = nil
     }
-    hasFramesBefore = c.rate.hasFramesBefore
-    hasFramesAfter = c.rate.hasFramesAfter
+    options.hasFramesBefore = c.rate.hasFramesBefore
+    options.hasFramesAfter = c.rate.hasFramesAfter
     // The same in all streams that are joined, whatever the average of each is.
-    if hasFramesBefore || hasFramesAfter { buffer?.decidesLevel = true }
+    if options.hasFramesBefore || options.hasFramesAfter { options.buffer?.decidesLevel = true }
     if let delay = c.rate.maximumQueueDelay, let target = c.rate.targetRate {
       // A frame that waits so long behind those before it, on a line of the stream's rate.
-      let line = clamp(min(target, buffer?.maximumRate ?? target))
+      let line = clamp(min(target, options.buffer?.maximumRate ?? target))
       let size = max(Int(clamping: Double(line) * delay), 1000)
-      var queue = Buffer(maximumRate: line, size: min(size, buffer?.size ?? size))
-      queue.initialFullness = buffer?.initialFullness ?? 1
+      var queue = LookAhead.Buffer(maximumRate: line, size: min(size, options.buffer?.size ?? size))
+      queue.initialFullness = options.buffer?.initialFullness ?? 1
       queue.decidesLevel = false
-      buffer = queue
+      options.buffer = queue
     }
-    writesBufferTiming = c.rate.writesBufferTiming
+    options.writesBufferTiming = c.rate.writesBufferTiming
     switch c.rate.mode {
-    case .quality(let quality): rate = .quality(Double(EncoderConfiguration.qp(quality: quality)))
-    case .average(let bits), .variable(let bits): rate = .average(clamp(bits))
+    case .quality(let quality): options.rate = .quality(Double(Self.qp(quality: quality)))
+    case .average(let bits), .variable(let bits): options.rate = .average(clamp(bits))
     case .constant(let bits):
-      rate = .constant(clamp(bits))
-      buffer?.maximumRate = clamp(bits)
+      options.rate = .constant(clamp(bits))
+      options.buffer?.maximumRate = clamp(bits)
     }
-    stream.minimumQP = min(c.rate.minQP ?? 0, c.rate.maxQP ?? 51)
+    minimumQP = min(c.rate.minQP ?? 0, c.rate.maxQP ?? 51)
   }
 }

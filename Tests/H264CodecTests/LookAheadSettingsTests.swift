@@ -17,13 +17,13 @@ import Testing
   @Test("Without prediction there are neither B pictures nor references to keep", arguments: [true, false])
   func intraOnly(_ byInterval: Bool) throws {
     var c = Self.settings()
-    #expect(try LookAheadConfiguration(c).maximumBidirectional == 3)
+    #expect(try H264EncoderConfiguration(lookingAhead: c).lookAhead.maximumBidirectional == 3)
     if byInterval { c.maxKeyFrameInterval = 1 } else { c.allowsTemporalCompression = false }
-    let made = try LookAheadConfiguration(c)
-    #expect(made.maximumBidirectional == 0)
-    #expect(made.stream.maximumReferences == 1)
-    #expect(made.stream.keyFrameInterval == 1)
-    #expect(made.lookAhead <= 8)
+    let made = try H264EncoderConfiguration(lookingAhead: c)
+    #expect(made.lookAhead.maximumBidirectional == 0)
+    #expect(made.maximumReferences == 1)
+    #expect(made.keyFrameInterval == 1)
+    #expect(made.lookAhead.frames <= 8)
   }
 
   @Test("The encoder gets the effort that the preferences amount to, the same in both modes")
@@ -35,14 +35,14 @@ import Testing
       c.speed = SpeedPreference()
       c.speed.prefersSpeedOverQuality = prefersSpeed
       c.speed.isRealTime = isRealTime
-      #expect(try LookAheadConfiguration(c).stream.effort == effort)
-      #expect(try EncoderConfiguration(c).effort == effort)
-      #expect((try LookAheadConfiguration(c).stream.encodeTimeShare != nil) == (isRealTime == true))
+      #expect(try H264EncoderConfiguration(lookingAhead: c).effort == effort)
+      #expect(try H264EncoderConfiguration(c).effort == effort)
+      #expect((try H264EncoderConfiguration(lookingAhead: c).encodeTimeShare != nil) == (isRealTime == true))
     }
     for effort in 0...9 {
       c.speed.effort = effort
-      #expect(try LookAheadConfiguration(c).stream.effort == effort)
-      #expect(try EncoderConfiguration(c).effort == effort)
+      #expect(try H264EncoderConfiguration(lookingAhead: c).effort == effort)
+      #expect(try H264EncoderConfiguration(c).effort == effort)
     }
   }
 
@@ -51,9 +51,9 @@ import Testing
     #expect(H264Codec.encoder.features.contains(.openGOP))
     #expect(!H264Codec.lowLatencyEncoder.features.contains(.openGOP))
     var c = Self.settings()
-    #expect(try !LookAheadConfiguration(c).usesOpenGOP)
+    #expect(try !H264EncoderConfiguration(lookingAhead: c).lookAhead.usesOpenGOP)
     c.allowsOpenGOP = true
-    #expect(try LookAheadConfiguration(c).usesOpenGOP)
+    #expect(try H264EncoderConfiguration(lookingAhead: c).lookAhead.usesOpenGOP)
   }
 
   @Test(
@@ -63,7 +63,7 @@ import Testing
     var c = Self.settings()
     c.rate.mode = .average(1_000_000)
     c.rate.maximumQueueDelay = seconds
-    #expect(try LookAheadConfiguration(c).buffer?.size == 1000)
+    #expect(try H264EncoderConfiguration(lookingAhead: c).lookAhead.buffer?.size == 1000)
   }
 
   @Test("A queue of more bits than there are is a queue", arguments: [1e18, 1e300, Double.infinity])
@@ -71,7 +71,7 @@ import Testing
     var c = Self.settings()
     c.rate.mode = .average(1_000_000)
     c.rate.maximumQueueDelay = seconds
-    #expect(try LookAheadConfiguration(c).buffer?.size == .max)
+    #expect(try H264EncoderConfiguration(lookingAhead: c).lookAhead.buffer?.size == .max)
   }
 
   @Test("A part in no time has a rate")
@@ -80,7 +80,7 @@ import Testing
     c.pass = EncodingPass(statisticsPath: "/none", readsStatistics: true, writesStatistics: true)
     c.pass?.part = EncodingPass.Part(frames: 0..<3, bits: 1000)
     for seconds in [Double.nan, .infinity, -1, 0] {
-      var made = try LookAheadConfiguration(c)
+      var made = try H264EncoderConfiguration(lookingAhead: c)
       made.makePart(of: c, seconds: seconds)
       #expect(made.part.map { $0.rate >= 1000 } ?? false)
     }
@@ -90,10 +90,10 @@ import Testing
   func memory() throws {
     var c = Self.settings(7680, 4320)
     c.lookAheadFrames = 250
-    #expect(try LookAheadConfiguration(c).lookAhead < 10)
+    #expect(try H264EncoderConfiguration(lookingAhead: c).lookAhead.frames < 10)
     c = Self.settings(320, 240)
     c.lookAheadFrames = 250
-    #expect(try LookAheadConfiguration(c).lookAhead == 250)
+    #expect(try H264EncoderConfiguration(lookingAhead: c).lookAhead.frames == 250)
   }
 
   @Test("A peak that nobody named leaves the level alone")
@@ -106,7 +106,7 @@ import Testing
     c.rate.limits = [RateLimit(bytes: Int(Int32.max), seconds: 1)]
     _ = try H264Codec.encoder.makeEncoder(c)
     c.level = nil
-    let made = try LookAheadEncoder(configuration: try LookAheadConfiguration(c))
+    let made = try H264Encoder(configuration: try H264EncoderConfiguration(lookingAhead: c))
     #expect(made.parameterSets.sequence[3] == 31)
   }
 
@@ -114,9 +114,9 @@ import Testing
   func queueDelay() throws {
     var c = Self.settings()
     c.rate.mode = .average(1_000_000)
-    #expect(try LookAheadConfiguration(c).buffer == nil)
+    #expect(try H264EncoderConfiguration(lookingAhead: c).lookAhead.buffer == nil)
     c.rate.maximumQueueDelay = 0.4
-    let buffer = try #require(try LookAheadConfiguration(c).buffer)
+    let buffer = try #require(try H264EncoderConfiguration(lookingAhead: c).lookAhead.buffer)
     #expect(buffer.maximumRate == 1_000_000)
     #expect(buffer.size == 400_000)
   }
@@ -132,7 +132,7 @@ import Testing
     #expect(!H264Codec.looksAhead(c))
     c.hdr.contentLightLevel = [0, 1, 2, 3]
     #expect(H264Codec.looksAhead(c))
-    #expect(try LookAheadConfiguration(c).lookAhead == 0)
-    #expect(try LookAheadConfiguration(c).contentLightLevel == [0, 1, 2, 3])
+    #expect(try H264EncoderConfiguration(lookingAhead: c).lookAhead.frames == 0)
+    #expect(try H264EncoderConfiguration(lookingAhead: c).lookAhead.contentLightLevel == [0, 1, 2, 3])
   }
 }

@@ -69,7 +69,7 @@ import Testing
       var cursor = pass.cursor()
       #expect(cursor.next() == nil && pass.hasFailed)
       let again = try PassFile(path)
-      #expect(throws: EncoderError.self) { _ = try StoredPass(size: again.size) { again.read($0, $1) } }
+      #expect(throws: H264EncoderError.self) { _ = try StoredPass(size: again.size) { again.read($0, $1) } }
       try writer.truncate(atOffset: 4000)
       try writer.close()
       #expect(again.read(0, 10) == nil)

@@ -8,20 +8,21 @@ import Testing
   static let (width, height) = (96, 80)
 
   static func configuration(
-    _ rate: LookAheadConfiguration.Rate, maximum: Int, seconds: Double, reorders: Bool,
+    _ rate: H264EncoderConfiguration.LookAhead.Rate, maximum: Int, seconds: Double, reorders: Bool,
     isOpen: Bool = false
-  ) -> LookAheadConfiguration {
-    var c = LookAheadConfiguration(width: width, height: height)
-    c.stream.maximumReferences = 4
-    c.stream.effort = 1
-    c.stream.frameRate = 25
-    c.stream.keyFrameInterval = isOpen ? 12 : 33
-    c.lookAhead = reorders ? 12 : 4
-    c.maximumBidirectional = reorders ? 3 : 0
-    c.usesOpenGOP = isOpen
-    c.rate = rate
-    c.buffer = .init(maximumRate: maximum, size: Int(Double(maximum) * seconds), initialFullness: 0.7)
-    c.writesBufferTiming = true
+  ) -> H264EncoderConfiguration {
+    var c = H264EncoderConfiguration.lookAhead(width: width, height: height)
+    c.maximumReferences = 4
+    c.effort = 1
+    c.frameRate = 25
+    c.keyFrameInterval = isOpen ? 12 : 33
+    c.lookAhead.frames = reorders ? 12 : 4
+    c.lookAhead.maximumBidirectional = reorders ? 3 : 0
+    c.lookAhead.usesOpenGOP = isOpen
+    c.lookAhead.rate = rate
+    c.lookAhead.buffer = .init(
+      maximumRate: maximum, size: Int(Double(maximum) * seconds), initialFullness: 0.7)
+    c.lookAhead.writesBufferTiming = true
     return c
   }
 
@@ -46,7 +47,7 @@ import Testing
       let count = 75
       let lengths = (0..<count).map { isUneven ? [2, 3, 2, 1, 7][$0 % 5] : 2 }
       let run = try LookAheadRun(c, count: count) { n in
-        var options = FrameOptions()
+        var options = H264FrameOptions()
         // Off by less than half a tick of 1/50 s.
         if isUneven, n > 0 { options.duration = Double(lengths[n - 1]) / 50 + (n % 2 == 0 ? 0.004 : -0.004) }
         return options
@@ -130,17 +131,17 @@ import Testing
     var c = Self.configuration(.average(100_000), maximum: 100_000, seconds: 1, reorders: true)
     let encoder = try LookAheadEncoder(configuration: c)
     var wider = encoder.configuration
-    wider.buffer?.size += 1000
-    #expect(throws: EncoderError.self) { try encoder.reconfigure(wider) }
+    wider.lookAhead.buffer?.size += 1000
+    #expect(throws: H264EncoderError.self) { try encoder.reconfigure(wider) }
     var slower = encoder.configuration
-    slower.rate = .average(50_000)
+    slower.lookAhead.rate = .average(50_000)
     try encoder.reconfigure(slower)
-    c.part = .init(rate: 1000, pictureID: 4)
-    #expect(throws: EncoderError.self) { try LookAheadEncoder(configuration: c) }
-    c.part = nil
-    c.buffer?.size = 100_000 * 181
-    #expect(throws: EncoderError.self) { try LookAheadEncoder(configuration: c) }
-    c.buffer = nil
-    #expect(throws: EncoderError.self) { try LookAheadEncoder(configuration: c) }
+    c.lookAhead.part = .init(rate: 1000, pictureID: 4)
+    #expect(throws: H264EncoderError.self) { try LookAheadEncoder(configuration: c) }
+    c.lookAhead.part = nil
+    c.lookAhead.buffer?.size = 100_000 * 181
+    #expect(throws: H264EncoderError.self) { try LookAheadEncoder(configuration: c) }
+    c.lookAhead.buffer = nil
+    #expect(throws: H264EncoderError.self) { try LookAheadEncoder(configuration: c) }
   }
 }

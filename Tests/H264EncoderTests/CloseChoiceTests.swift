@@ -46,10 +46,10 @@ import Testing
     Array(stride(from: 14, through: 44, by: 2)))
   func leavesNothing(effort: Int, qp: Int) throws {
     let (width, height) = (192, 128)
-    var c = EncoderConfiguration(width: width, height: height)
+    var c = H264EncoderConfiguration(width: width, height: height)
     c.effort = effort
     c.maximumReferences = 3
-    c.rateControl = .constantQP(qp)
+    c.lowLatency.rateControl = .constantQP(qp)
     let encoder = try LowLatencyEncoder(configuration: c)
     let decoder = try #require(ReferenceDecoder(.libavcodec))
     let ground = SyntheticContent(

@@ -5,7 +5,7 @@ import Testing
 
 /// The stream depends on the configuration and the pictures, never on the threads' timing.
 @Suite struct DeterminismTests {
-  private static func stream(_ c: EncoderConfiguration, frames: Int, kind: SyntheticContent.Kind) throws
+  private static func stream(_ c: H264EncoderConfiguration, frames: Int, kind: SyntheticContent.Kind) throws
     -> [[UInt8]]
   {
     let encoder = try LowLatencyEncoder(configuration: c)
@@ -15,10 +15,10 @@ import Testing
     }
   }
 
-  private static func configuration(_ width: Int, _ height: Int) -> EncoderConfiguration {
-    var c = EncoderConfiguration(width: width, height: height)
+  private static func configuration(_ width: Int, _ height: Int) -> H264EncoderConfiguration {
+    var c = H264EncoderConfiguration(width: width, height: height)
     c.maximumReferences = 3
-    c.adaptiveQuantisation = 0.6
+    c.lowLatency.adaptiveQuantisation = 0.6
     return c
   }
 
@@ -38,10 +38,10 @@ import Testing
     var c = Self.configuration(98, 130)
     c.threads = threads
     c.effort = 0
-    c.rateControl = .averageBitRate(150_000)
+    c.lowLatency.rateControl = .averageBitRate(150_000)
     c.dataRateLimits = [.init(bytes: 8000, seconds: 0.5)]
-    c.allowsFrameDropping = true
-    c.sceneChange = .keyFrame
+    c.lowLatency.allowsFrameDropping = true
+    c.lowLatency.sceneChange = .keyFrame
     c.slices = 2
     let first = try Self.stream(c, frames: 12, kind: .cuts)
     for _ in 0..<4 {
@@ -54,7 +54,7 @@ import Testing
   @Test("With a constant QP the number of threads does not change the stream's pictures")
   func threadsAgree() throws {
     var c = Self.configuration(66, 98)
-    c.rateControl = .constantQP(30)
+    c.lowLatency.rateControl = .constantQP(30)
     let alone = try Self.stream(c, frames: 4, kind: .motion)
     for threads in [2, 3, 16] {
       c.threads = threads

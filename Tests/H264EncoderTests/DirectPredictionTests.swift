@@ -31,24 +31,25 @@ import Testing
   }
 
   private static func run(
-    _ way: LookAheadConfiguration.DirectPrediction, threads: Int = 1, content: (Int) -> PlanarFrame
+    _ way: H264EncoderConfiguration.LookAhead.DirectPrediction, threads: Int = 1,
+    content: (Int) -> PlanarFrame
   ) throws -> LookAheadRun {
-    var c = LookAheadConfiguration(width: width, height: height)
-    c.rate = .quality(30)
-    c.stream.effort = 4
-    c.stream.threads = threads
-    c.stream.maximumReferences = 4
-    c.adaptiveQuantisation = 0
+    var c = H264EncoderConfiguration.lookAhead(width: width, height: height)
+    c.lookAhead.rate = .quality(30)
+    c.effort = 4
+    c.threads = threads
+    c.maximumReferences = 4
+    c.lookAhead.adaptiveQuantisation = 0
     // Half of the way between two P pictures, temporal direct has all that it takes.
-    c.maximumBidirectional = 1
-    c.directPrediction = way
+    c.lookAhead.maximumBidirectional = 1
+    c.lookAhead.directPrediction = way
     return try LookAheadRun(c, count: 33, content: content)
   }
 
   @Test("Neighbours that move apart steadily: all ways decode to the same pictures, with any threads")
   func movingApart() throws {
     var bits: [Int] = []
-    for way in [LookAheadConfiguration.DirectPrediction.spatial, .temporal, .automatic] {
+    for way in [H264EncoderConfiguration.LookAhead.DirectPrediction.spatial, .temporal, .automatic] {
       let run = try Self.run(way, content: Self.windows)
       try run.check(count: 33, "\(way)")
       bits.append(run.bits)
@@ -66,7 +67,7 @@ import Testing
     let order = StreamOrder(capacity: 4, maxFrameNum: 16)
     var choice = DirectChoice()
     func isTemporal(
-      _ isReference: Bool, _ way: LookAheadConfiguration.DirectPrediction = .automatic
+      _ isReference: Bool, _ way: H264EncoderConfiguration.LookAhead.DirectPrediction = .automatic
     ) -> Bool {
       var plan = PicturePlan()
       plan.isReference = isReference
@@ -99,6 +100,6 @@ import Testing
 
   @Test("Spatial direct is the default")
   func byDefault() {
-    #expect(LookAheadConfiguration(width: 64, height: 64).directPrediction == .spatial)
+    #expect(H264EncoderConfiguration.lookAhead(width: 64, height: 64).lookAhead.directPrediction == .spatial)
   }
 }

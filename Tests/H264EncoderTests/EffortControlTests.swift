@@ -16,7 +16,7 @@ import Testing
 
   private static func control(share: Double? = 0.5, effort: Int = 3, frameRate: Double = 30) -> EffortControl
   {
-    var c = EncoderConfiguration(width: 64, height: 64)
+    var c = H264EncoderConfiguration(width: 64, height: 64)
     c.frameRate = frameRate
     c.effort = effort
     c.encodeTimeShare = share
@@ -91,7 +91,7 @@ import Testing
   func fixed() {
     var control = Self.control(share: nil)
     #expect(run(&control, Machine.usual.times(10), frames: 200).allSatisfy { $0.effort == 3 })
-    var c = EncoderConfiguration(width: 64, height: 64)
+    var c = H264EncoderConfiguration(width: 64, height: 64)
     c.effort = 5
     control.reconfigure(c)
     #expect(control.effort == 5)
@@ -112,7 +112,7 @@ import Testing
   /// The stream's bytes and each frame's effort, with a clock that says a frame takes `milliseconds(n)`. A decoder shows
   /// each frame as the encoder has it, if there is one.
   private func stream(
-    _ configuration: EncoderConfiguration, frames: Int, milliseconds: (Int) -> Double
+    _ configuration: H264EncoderConfiguration, frames: Int, milliseconds: (Int) -> Double
   ) throws -> (bytes: [[UInt8]], efforts: [Int]) {
     let decoder = ReferenceDecoder(.libavcodec)
     let clock = Clock()
@@ -140,12 +140,12 @@ import Testing
 
   @Test("The stream stays right through every change of the effort, and goes through all of them")
   func throughAllLevels() throws {
-    var c = EncoderConfiguration(width: 96, height: 80)
+    var c = H264EncoderConfiguration(width: 96, height: 80)
     c.encodeTimeShare = 0.5
     c.maximumReferences = 4
-    c.rateControl = .averageBitRate(150_000)
+    c.lowLatency.rateControl = .averageBitRate(150_000)
     let (_, efforts) = try stream(c, frames: 560) { $0 < 200 ? 1 : $0 < 300 ? 40 : 2 }
-    #expect(Set(efforts) == Set(0...EncoderConfiguration.mostEffort), "\(efforts)")
+    #expect(Set(efforts) == Set(0...H264EncoderConfiguration.mostEffort), "\(efforts)")
     // One step at a time where there is time, and the last frames are back at high efforts.
     for (a, b) in zip(efforts, efforts.dropFirst()) where b > a { #expect(b - a == 1) }
     #expect(efforts[299] == 0 && efforts[559] > 3)
@@ -153,8 +153,8 @@ import Testing
 
   @Test("With a fixed effort the clock changes nothing")
   func deterministic() throws {
-    var c = EncoderConfiguration(width: 96, height: 80)
-    c.rateControl = .averageBitRate(150_000)
+    var c = H264EncoderConfiguration(width: 96, height: 80)
+    c.lowLatency.rateControl = .averageBitRate(150_000)
     let a = try stream(c, frames: 60) { _ in 1 }
     let b = try stream(c, frames: 60) { $0 % 2 == 0 ? 90 : 0 }
     #expect(a.bytes == b.bytes && b.efforts.allSatisfy { $0 == c.effort })
@@ -162,8 +162,8 @@ import Testing
 
   @Test("A share out of range is refused", arguments: [0, -1, 1.5, Double.nan, .infinity])
   func range(_ share: Double) {
-    var c = EncoderConfiguration(width: 64, height: 64)
+    var c = H264EncoderConfiguration(width: 64, height: 64)
     c.encodeTimeShare = share
-    #expect(throws: EncoderError.self) { try LowLatencyEncoder(configuration: c) }
+    #expect(throws: H264EncoderError.self) { try LowLatencyEncoder(configuration: c) }
   }
 }

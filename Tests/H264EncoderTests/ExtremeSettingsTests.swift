@@ -9,11 +9,11 @@ import Testing
   @Test("Sizes that are none have no references", arguments: ints.filter { $0 != 1000 })
   func referencesOfSizes(size: Int) {
     for (width, height) in [(size, 16), (16, size), (size, size)] {
-      #expect(EncoderConfiguration(width: width, height: height).largestReferenceCount == nil)
+      #expect(H264EncoderConfiguration(width: width, height: height).largestReferenceCount == nil)
     }
   }
 
-  private typealias Change = @Sendable (inout LookAheadConfiguration) -> Void
+  private typealias Change = @Sendable (inout H264EncoderConfiguration) -> Void
   private static let (width, height) = (48, 32)
 
   private static let ints: [Int] = [
@@ -28,78 +28,80 @@ import Testing
     var list: [(String, Change)] = []
     func add<Value: Sendable>(
       _ name: String, _ values: [Value],
-      _ set: @escaping @Sendable (inout LookAheadConfiguration, Value) -> Void
+      _ set: @escaping @Sendable (inout H264EncoderConfiguration, Value) -> Void
     ) {
       for value in values { list.append(("\(name) \(value)", { set(&$0, value) })) }
     }
-    add("quality", doubles) { $0.rate = .quality($1) }
-    add("constant QP", ints) { $0.rate = .constantQP($1) }
-    add("average", ints) { $0.rate = .average($1) }
+    add("quality", doubles) { $0.lookAhead.rate = .quality($1) }
+    add("constant QP", ints) { $0.lookAhead.rate = .constantQP($1) }
+    add("average", ints) { $0.lookAhead.rate = .average($1) }
     add("constant", ints) {
-      $0.rate = .constant($1)
-      $0.buffer = .init(maximumRate: $1, size: 100_000)
+      $0.lookAhead.rate = .constant($1)
+      $0.lookAhead.buffer = .init(maximumRate: $1, size: 100_000)
     }
-    add("buffer's rate", ints) { $0.buffer = .init(maximumRate: $1, size: 50_000) }
-    add("buffer's size", ints) { $0.buffer = .init(maximumRate: 100_000, size: $1) }
-    add("buffer's rate and size", ints) { $0.buffer = .init(maximumRate: $1, size: $1) }
+    add("buffer's rate", ints) { $0.lookAhead.buffer = .init(maximumRate: $1, size: 50_000) }
+    add("buffer's size", ints) { $0.lookAhead.buffer = .init(maximumRate: 100_000, size: $1) }
+    add("buffer's rate and size", ints) { $0.lookAhead.buffer = .init(maximumRate: $1, size: $1) }
     add("buffer of a level", ints) {
-      $0.buffer = .init(maximumRate: $1, size: $1)
-      $0.buffer?.decidesLevel = false
-      $0.stream.level = 10
+      $0.lookAhead.buffer = .init(maximumRate: $1, size: $1)
+      $0.lookAhead.buffer?.decidesLevel = false
+      $0.level = 10
     }
     add("fullness", doubles) {
-      $0.buffer = .init(maximumRate: 100_000, size: 50_000, initialFullness: $1)
+      $0.lookAhead.buffer = .init(maximumRate: 100_000, size: 50_000, initialFullness: $1)
     }
     add("timing", ints) {
-      $0.buffer = .init(maximumRate: $1, size: $1)
-      $0.writesBufferTiming = true
+      $0.lookAhead.buffer = .init(maximumRate: $1, size: $1)
+      $0.lookAhead.writesBufferTiming = true
     }
     add("joined", ints) {
-      $0.rate = .constant(100_000)
-      $0.buffer = .init(maximumRate: 100_000, size: $1)
-      ($0.hasFramesBefore, $0.hasFramesAfter) = (true, true)
+      $0.lookAhead.rate = .constant(100_000)
+      $0.lookAhead.buffer = .init(maximumRate: 100_000, size: $1)
+      ($0.lookAhead.hasFramesBefore, $0.lookAhead.hasFramesAfter) = (true, true)
     }
     add("joined fullness", doubles) {
-      $0.buffer = .init(maximumRate: 100_000, size: 80_000, initialFullness: $1)
-      ($0.hasFramesBefore, $0.hasFramesAfter) = (true, true)
+      $0.lookAhead.buffer = .init(maximumRate: 100_000, size: 80_000, initialFullness: $1)
+      ($0.lookAhead.hasFramesBefore, $0.lookAhead.hasFramesAfter) = (true, true)
     }
-    add("look-ahead", ints) { $0.lookAhead = $1 }
-    add("B pictures", ints) { $0.maximumBidirectional = $1 }
-    add("key frames' seconds", doubles) { $0.keyFrameDuration = $1 }
-    add("key frames", ints) { $0.stream.keyFrameInterval = $1 }
-    add("activity", doubles) { $0.adaptiveQuantisation = $1 }
+    add("look-ahead", ints) { $0.lookAhead.frames = $1 }
+    add("B pictures", ints) { $0.lookAhead.maximumBidirectional = $1 }
+    add("key frames' seconds", doubles) { $0.lookAhead.keyFrameDuration = $1 }
+    add("key frames", ints) { $0.keyFrameInterval = $1 }
+    add("activity", doubles) { $0.lookAhead.adaptiveQuantisation = $1 }
     add("expected seconds", doubles) {
-      $0.expectedDuration = $1
-      $0.rate = .average(100_000)
+      $0.lookAhead.expectedDuration = $1
+      $0.lookAhead.rate = .average(100_000)
     }
-    add("frame rate", doubles) { $0.stream.frameRate = $1 }
+    add("frame rate", doubles) { $0.frameRate = $1 }
     add("frame rate with a buffer", doubles) {
-      $0.stream.frameRate = $1
-      $0.buffer = .init(maximumRate: 100_000, size: 50_000)
-      $0.writesBufferTiming = true
+      $0.frameRate = $1
+      $0.lookAhead.buffer = .init(maximumRate: 100_000, size: 50_000)
+      $0.lookAhead.writesBufferTiming = true
     }
-    add("part's rate", ints) { $0.part = .init(rate: $1, pictureID: 3) }
-    add("part's picture", ints) { $0.part = .init(rate: 50_000, pictureID: $1) }
-    add("bytes of a display", [0, 1, 23, 25, 1000]) { $0.masteringDisplay = [UInt8](repeating: 0, count: $1) }
-    add("bytes of a level", [0, 1, 5]) { $0.contentLightLevel = [UInt8](repeating: 0, count: $1) }
-    add("encode time", doubles) { $0.stream.encodeTimeShare = $1 }
-    add("threads", ints) { $0.stream.threads = $1 }
-    add("slices", ints) { $0.stream.slices = $1 }
-    add("slices' bytes", ints) { $0.stream.maximumSliceBytes = $1 }
-    add("references", ints) { $0.stream.maximumReferences = $1 }
-    add("effort", ints) { $0.stream.effort = $1 }
-    add("least QP", ints) { $0.stream.minimumQP = $1 }
-    add("most QP", ints) { $0.stream.maximumQP = $1 }
-    add("level", ints) { $0.stream.level = $1 }
+    add("part's rate", ints) { $0.lookAhead.part = .init(rate: $1, pictureID: 3) }
+    add("part's picture", ints) { $0.lookAhead.part = .init(rate: 50_000, pictureID: $1) }
+    add("bytes of a display", [0, 1, 23, 25, 1000]) {
+      $0.lookAhead.masteringDisplay = [UInt8](repeating: 0, count: $1)
+    }
+    add("bytes of a level", [0, 1, 5]) { $0.lookAhead.contentLightLevel = [UInt8](repeating: 0, count: $1) }
+    add("encode time", doubles) { $0.encodeTimeShare = $1 }
+    add("threads", ints) { $0.threads = $1 }
+    add("slices", ints) { $0.slices = $1 }
+    add("slices' bytes", ints) { $0.maximumSliceBytes = $1 }
+    add("references", ints) { $0.maximumReferences = $1 }
+    add("effort", ints) { $0.effort = $1 }
+    add("least QP", ints) { $0.minimumQP = $1 }
+    add("most QP", ints) { $0.maximumQP = $1 }
+    add("level", ints) { $0.level = $1 }
     return list
   }()
 
-  private static func usual(_ threads: Int) -> LookAheadConfiguration {
-    var c = LookAheadConfiguration(width: width, height: height)
-    c.stream.effort = 1
-    c.stream.maximumReferences = 3
-    c.stream.threads = threads
-    c.lookAhead = 4
+  private static func usual(_ threads: Int) -> H264EncoderConfiguration {
+    var c = H264EncoderConfiguration.lookAhead(width: width, height: height)
+    c.effort = 1
+    c.maximumReferences = 3
+    c.threads = threads
+    c.lookAhead.frames = 4
     return c
   }
 
@@ -109,7 +111,7 @@ import Testing
 
   /// Numbers of the pictures that came out.
   private static func code(
-    _ encoder: LookAheadEncoder, options: (Int) -> FrameOptions = { _ in FrameOptions() }
+    _ encoder: LookAheadEncoder, options: (Int) -> H264FrameOptions = { _ in H264FrameOptions() }
   ) throws -> [UInt64] {
     var out: [UInt64] = []
     for (n, picture) in pictures.enumerated() {
@@ -133,7 +135,7 @@ import Testing
         let encoder = try LookAheadEncoder(configuration: c)
         encoder.begin(at: Self.doubles[n % Self.doubles.count])
         #expect(try Self.code(encoder) == Self.all, "\(name)")
-      } catch is EncoderError {
+      } catch is H264EncoderError {
         refused += 1
       }
       c = Self.usual(n % 3 + 1)
@@ -150,11 +152,11 @@ import Testing
   @Test("Limits in no time are refused", arguments: doubles.filter { !($0 > 0 && $0 < 1e6) })
   func limits(seconds: Double) {
     for bytes in [10_000, 0, -1, .min] {
-      for others in [[], [EncoderConfiguration.DataRateLimit(bytes: 10_000, seconds: 1)]] {
+      for others in [[], [H264EncoderConfiguration.DataRateLimit(bytes: 10_000, seconds: 1)]] {
         var c = Self.usual(1)
-        c.rate = .average(100_000)
-        c.stream.dataRateLimits = others + [.init(bytes: bytes, seconds: seconds)]
-        #expect(throws: EncoderError.self, "\(bytes)") { try LookAheadEncoder(configuration: c) }
+        c.lookAhead.rate = .average(100_000)
+        c.dataRateLimits = others + [.init(bytes: bytes, seconds: seconds)]
+        #expect(throws: H264EncoderError.self, "\(bytes)") { try LookAheadEncoder(configuration: c) }
       }
     }
   }
@@ -180,18 +182,18 @@ import Testing
   func durations(way: Int) throws {
     for (n, seconds) in Self.doubles.enumerated() where seconds > 0 && seconds.isFinite {
       var c = Self.usual(n % 2 + 1)
-      c.rate = .average(100_000)
-      c.keyFrameDuration = [nil, 1, 1e300][n % 3]
-      if way > 0 { c.buffer = .init(maximumRate: 120_000, size: 60_000) }
-      if way == 2 { c.writesBufferTiming = true }
+      c.lookAhead.rate = .average(100_000)
+      c.lookAhead.keyFrameDuration = [nil, 1, 1e300][n % 3]
+      if way > 0 { c.lookAhead.buffer = .init(maximumRate: 120_000, size: 60_000) }
+      if way == 2 { c.lookAhead.writesBufferTiming = true }
       if way == 3 {
-        c.rate = .constant(120_000)
-        (c.hasFramesBefore, c.hasFramesAfter) = (true, true)
+        c.lookAhead.rate = .constant(120_000)
+        (c.lookAhead.hasFramesBefore, c.lookAhead.hasFramesAfter) = (true, true)
       }
       let encoder = try LookAheadEncoder(configuration: c)
       encoder.keepsStatistics = true
       let numbers = try Self.code(encoder) { picture in
-        var options = FrameOptions()
+        var options = H264FrameOptions()
         options.duration = picture % 3 == 1 ? 1.0 / 30 : seconds
         return options
       }
@@ -204,15 +206,15 @@ import Testing
   @Test("The other face: durations, shares and targets, at a rate and under limits", arguments: 0..<4)
   func lowLatency(way: Int) throws {
     for (n, seconds) in Self.doubles.enumerated() where seconds > 0 && seconds.isFinite {
-      var c = EncoderConfiguration(width: Self.width, height: Self.height)
-      c.rateControl = way == 0 ? .constantQP(30) : .averageBitRate(way == 3 ? 1000 : 100_000)
+      var c = H264EncoderConfiguration(width: Self.width, height: Self.height)
+      c.lowLatency.rateControl = way == 0 ? .constantQP(30) : .averageBitRate(way == 3 ? 1000 : 100_000)
       if way == 2 { c.dataRateLimits = [.init(bytes: 1, seconds: 60), .init(bytes: .max, seconds: 1e-300)] }
-      if way == 3 { (c.allowsFrameDropping, c.maximumQP) = (true, 30) }
+      if way == 3 { (c.lowLatency.allowsFrameDropping, c.maximumQP) = (true, 30) }
       c.encodeTimeShare = n % 2 == 0 ? 0.01 : nil
       c.threads = n % 2 + 1
       let encoder = try LowLatencyEncoder(configuration: c)
       for (i, picture) in Self.pictures.enumerated() {
-        var options = FrameOptions()
+        var options = H264FrameOptions()
         options.duration = i % 3 == 1 ? nil : seconds
         options.budgetShare = [1, 0.01, 16][i % 3]
         if i % 4 == 2 { options.targetBits = [1, .max, .max / 8][n % 3] }

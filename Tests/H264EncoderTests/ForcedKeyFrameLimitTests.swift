@@ -6,7 +6,7 @@ import Testing
 /// Key frames that a program forces where a window of a hard limit is used up.
 @Suite struct ForcedKeyFrameLimitTests {
   private static let (width, height) = (160, 112)
-  private static let limits: [EncoderConfiguration.DataRateLimit] = [
+  private static let limits: [H264EncoderConfiguration.DataRateLimit] = [
     .init(bytes: 12_000, seconds: 1), .init(bytes: 5_000, seconds: 0.25),
   ]
   /// One after another, and some time after those.
@@ -16,8 +16,8 @@ import Testing
     SyntheticContent(kind: .noise, width: width, height: height, seed: UInt64(n / 9)).frame(n)
   }
 
-  private static func options(_ n: Int) -> FrameOptions {
-    var options = FrameOptions()
+  private static func options(_ n: Int) -> H264FrameOptions {
+    var options = H264FrameOptions()
     options.isKeyFrame = forced.contains(n)
     return options
   }
@@ -34,17 +34,17 @@ import Testing
   /// Each 7th frame is forced, which is more than the limit has room for.
   @Test("A forced key frame that no room is left for comes as soon as there is", arguments: 1...4)
   func dueKeyFrames(seed: UInt64) throws {
-    var c = EncoderConfiguration(width: Self.width, height: Self.height)
+    var c = H264EncoderConfiguration(width: Self.width, height: Self.height)
     c.frameRate = 30
-    c.rateControl = .averageBitRate(600_000)
+    c.lowLatency.rateControl = .averageBitRate(600_000)
     c.dataRateLimits = [.init(bytes: 6_000, seconds: 0.5)]
-    c.allowsFrameDropping = true
+    c.lowLatency.allowsFrameDropping = true
     let encoder = try LowLatencyEncoder(configuration: c)
     let content = SyntheticContent(kind: .motion, width: Self.width, height: Self.height, seed: seed)
-    var facts: [FrameFacts] = []
+    var facts: [H264FrameFacts] = []
     var isDue = false
     for n in 0..<120 {
-      var options = FrameOptions()
+      var options = H264FrameOptions()
       options.isKeyFrame = n % 7 == 3
       let frame = try content.frame(n).withSource(planar: true, padding: 0) {
         try encoder.encode($0, options: options).facts
@@ -65,13 +65,13 @@ import Testing
 
   @Test("Each frame at once: the limit holds, all forced frames are key frames, and others are dropped")
   func atOnce() throws {
-    var c = EncoderConfiguration(width: Self.width, height: Self.height)
+    var c = H264EncoderConfiguration(width: Self.width, height: Self.height)
     c.frameRate = 30
-    c.rateControl = .averageBitRate(90_000)
+    c.lowLatency.rateControl = .averageBitRate(90_000)
     c.dataRateLimits = Self.limits
-    c.allowsFrameDropping = true
+    c.lowLatency.allowsFrameDropping = true
     let encoder = try LowLatencyEncoder(configuration: c)
-    var facts: [FrameFacts] = []
+    var facts: [H264FrameFacts] = []
     for n in 0..<120 {
       try Self.content(n).withSource(planar: true, padding: 0) {
         facts.append(try encoder.encode($0, options: Self.options(n)).facts)
@@ -83,12 +83,12 @@ import Testing
 
   @Test("With a look-ahead: the limit holds, and all forced frames are key frames", arguments: [0, 10])
   func lookAhead(frames: Int) throws {
-    var c = LookAheadConfiguration(width: Self.width, height: Self.height)
-    c.stream.maximumReferences = 2
-    c.stream.effort = 1
-    c.stream.dataRateLimits = Self.limits
-    c.lookAhead = frames
-    c.rate = .average(90_000)
+    var c = H264EncoderConfiguration.lookAhead(width: Self.width, height: Self.height)
+    c.maximumReferences = 2
+    c.effort = 1
+    c.dataRateLimits = Self.limits
+    c.lookAhead.frames = frames
+    c.lookAhead.rate = .average(90_000)
     let run = try LookAheadRun(c, count: 120, options: Self.options, content: Self.content)
     try run.check(count: 120)
     Self.expectWindows(run.frames.map(\.facts.bits))

@@ -36,8 +36,8 @@ struct FrameMemoryTests {
 
   @Test("A unit of a larger frame is no way out of a smaller one")
   func unitsOfOthers() throws {
-    var c = EncoderConfiguration(width: 64, height: 48)
-    c.rateControl = .constantQP(20)
+    var c = H264EncoderConfiguration(width: 64, height: 48)
+    c.lowLatency.rateControl = .constantQP(20)
     let encoder = try LowLatencyEncoder(configuration: c)
     let content = SyntheticContent(kind: .noise, width: 64, height: 48, seed: 4)
     let first = try content.frame(0).withSource(planar: true, padding: 0) { try encoder.encode($0) }
@@ -68,8 +68,8 @@ struct FrameMemoryTests {
 
   @Test("Frames that are kept stay as they were, with start codes and with lengths")
   func frames() throws {
-    var c = EncoderConfiguration(width: 64, height: 48)
-    c.rateControl = .constantQP(20)
+    var c = H264EncoderConfiguration(width: 64, height: 48)
+    c.lowLatency.rateControl = .constantQP(20)
     c.slices = 3
     let plain = try LowLatencyEncoder(configuration: c)
     c.framing = .lengths

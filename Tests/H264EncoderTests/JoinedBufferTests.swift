@@ -9,18 +9,18 @@ import VideoBitstream
 @Suite struct JoinedBufferTests {
   /// Each by itself; then their frames, one after the other.
   private static func join(
-    _ c: LookAheadConfiguration, lengths: [Int], content: (Int) -> PlanarFrame = BufferTimingTests.content
+    _ c: H264EncoderConfiguration, lengths: [Int], content: (Int) -> PlanarFrame = BufferTimingTests.content
   ) throws -> (frames: [LookAheadRun.Frame], starts: [Int]) {
     var frames: [LookAheadRun.Frame] = []
     var starts: [Int] = []
     for (n, length) in lengths.enumerated() {
       var own = c
-      own.hasFramesBefore = n > 0
-      own.hasFramesAfter = n < lengths.count - 1
+      own.lookAhead.hasFramesBefore = n > 0
+      own.lookAhead.hasFramesAfter = n < lengths.count - 1
       let start = frames.count
       starts.append(start)
       let run = try LookAheadRun(own, count: length, begin: Double(start) / 25) { _ in
-        FrameOptions()
+        H264FrameOptions()
       } content: {
         content(start + $0)
       }
@@ -37,7 +37,7 @@ import VideoBitstream
   /// A leaky bucket over all frames, 25 a second, in the order of decoding.
   /// - Returns: Bits in the buffer before each frame is taken out.
   private static func bucket(
-    _ frames: [LookAheadRun.Frame], _ buffer: LookAheadConfiguration.Buffer, isConstant: Bool
+    _ frames: [LookAheadRun.Frame], _ buffer: H264EncoderConfiguration.LookAhead.Buffer, isConstant: Bool
   ) -> [Double] {
     var held = Double(buffer.size) * buffer.initialFullness
     var all: [Double] = []
@@ -61,11 +61,11 @@ import VideoBitstream
       var c = BufferTimingTests.configuration(
         isConstant ? .constant(maximum) : .average(maximum * 9 / 10), maximum: maximum, seconds: seconds,
         reorders: reorders)
-      c.writesBufferTiming = false
-      c.buffer?.initialFullness = 0.9
-      c.lookAhead = lookAhead
+      c.lookAhead.writesBufferTiming = false
+      c.lookAhead.buffer?.initialFullness = 0.9
+      c.lookAhead.frames = lookAhead
       let (frames, starts) = try Self.join(c, lengths: [31, 50, 7, 44, 25, 3, 60])
-      let buffer = try #require(c.buffer)
+      let buffer = try #require(c.lookAhead.buffer)
       let held = Self.bucket(frames, buffer, isConstant: isConstant)
       for start in starts {
         let agreed = Double(buffer.size) * 0.9
@@ -79,9 +79,9 @@ import VideoBitstream
   func alone() throws {
     var c = BufferTimingTests.configuration(
       .constant(150_000), maximum: 150_000, seconds: 0.5, reorders: true)
-    c.writesBufferTiming = false
-    c.buffer?.initialFullness = 0.9
-    let buffer = try #require(c.buffer)
+    c.lookAhead.writesBufferTiming = false
+    c.lookAhead.buffer?.initialFullness = 0.9
+    let buffer = try #require(c.lookAhead.buffer)
     let run = try LookAheadRun(c, count: 50, content: BufferTimingTests.content)
     let held = Self.bucket(run.frames + run.frames.prefix(1), buffer, isConstant: false)
     #expect(abs((held.last ?? 0) - Double(buffer.size) * 0.9) > 8)
@@ -94,7 +94,7 @@ import VideoBitstream
     let maximum = 150_017
     var c = BufferTimingTests.configuration(
       isConstant ? .constant(maximum) : .average(120_000), maximum: maximum, seconds: 0.5, reorders: true)
-    c.buffer?.initialFullness = 0.9
+    c.lookAhead.buffer?.initialFullness = 0.9
     var (frames, starts) = try Self.join(c, lengths: [31, 50, 40, 20])
     let sets = try LookAheadEncoder(configuration: c).parameterSets
     let sps = try H264SequenceParameterSet(nalUnit: sets.sequence)
@@ -135,18 +135,18 @@ import VideoBitstream
   func refusals() throws {
     var c = BufferTimingTests.configuration(
       .constant(150_000), maximum: 150_000, seconds: 0.5, reorders: false)
-    c.hasFramesAfter = true
+    c.lookAhead.hasFramesAfter = true
     _ = try LookAheadEncoder(configuration: c)
-    c.lookAhead = 0
-    #expect(throws: EncoderError.self) { try LookAheadEncoder(configuration: c) }
-    c.hasFramesAfter = false
-    c.hasFramesBefore = true
+    c.lookAhead.frames = 0
+    #expect(throws: H264EncoderError.self) { try LookAheadEncoder(configuration: c) }
+    c.lookAhead.hasFramesAfter = false
+    c.lookAhead.hasFramesBefore = true
     _ = try LookAheadEncoder(configuration: c)
-    c.buffer?.size = 8000
-    #expect(throws: EncoderError.self) { try LookAheadEncoder(configuration: c) }
-    c.buffer = nil
-    c.rate = .average(100_000)
-    c.writesBufferTiming = false
+    c.lookAhead.buffer?.size = 8000
+    #expect(throws: H264EncoderError.self) { try LookAheadEncoder(configuration: c) }
+    c.lookAhead.buffer = nil
+    c.lookAhead.rate = .average(100_000)
+    c.lookAhead.writesBufferTiming = false
     _ = try LookAheadEncoder(configuration: c)
   }
 

@@ -9,7 +9,7 @@ import Testing
     -> LowLatencyRateControlTests.Outcome
   {
     var c = LowLatencyRateControlTests.configuration(rate: rate, frameRate: frameRate)
-    c.maximumQueueDelay = bound
+    c.lowLatency.maximumQueueDelay = bound
     let pictures = (0..<30).map { n in LowLatencyRateControlTests.picture(bin: n == 0 ? bin : 15) }
     return LowLatencyRateControlTests.run(pictures, c)
   }

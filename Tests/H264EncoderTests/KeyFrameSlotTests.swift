@@ -7,15 +7,15 @@ import Testing
 @Suite struct KeyFrameSlotTests {
   @Test("The very next frame may refer to it, a reference or not", arguments: [true, false], [1, 2])
   func next(isReference: Bool, slot: Int) throws {
-    var c = EncoderConfiguration(width: 64, height: 64)
+    var c = H264EncoderConfiguration(width: 64, height: 64)
     c.maximumReferences = 4
-    c.longTermReferences = 3
-    c.allowsNonReferenceFrames = true
+    c.lowLatency.longTermReferences = 3
+    c.lowLatency.allowsNonReferenceFrames = true
     let encoder = try LowLatencyEncoder(configuration: c)
     let decoder = try #require(ReferenceDecoder(.libavcodec))
     let content = SyntheticContent(kind: .motion, width: 64, height: 64, seed: 3)
     for n in 0..<6 {
-      var options = FrameOptions()
+      var options = H264FrameOptions()
       if n == 0 { options.longTermSlot = slot }
       // Frame 1 comes before the marking if it is no reference, and so does then frame 2.
       if n == 1 { options.isReference = isReference }
@@ -34,13 +34,13 @@ import Testing
 
   @Test("Another slot is none")
   func other() throws {
-    var c = EncoderConfiguration(width: 64, height: 64)
+    var c = H264EncoderConfiguration(width: 64, height: 64)
     c.maximumReferences = 4
-    c.longTermReferences = 3
+    c.lowLatency.longTermReferences = 3
     let encoder = try LowLatencyEncoder(configuration: c)
     let content = SyntheticContent(kind: .motion, width: 64, height: 64, seed: 3)
     for n in 0..<2 {
-      var options = FrameOptions()
+      var options = H264FrameOptions()
       if n == 0 { options.longTermSlot = 1 } else { options.references = .longTerm([2]) }
       let facts = try content.frame(n).withSource(planar: true, padding: 0) {
         try encoder.encode($0, options: options).facts

@@ -7,16 +7,16 @@ import Testing
 @Suite struct LayeredRefreshTests {
   private static let (width, height) = (128, 64)
 
-  private static func configuration(_ period: Int) -> EncoderConfiguration {
-    var c = EncoderConfiguration(width: width, height: height)
+  private static func configuration(_ period: Int) -> H264EncoderConfiguration {
+    var c = H264EncoderConfiguration(width: width, height: height)
     c.effort = 1
-    c.intraRefreshPeriod = period
-    c.allowsNonReferenceFrames = true
-    c.allowsFrameNumberGaps = true
+    c.lowLatency.intraRefreshPeriod = period
+    c.lowLatency.allowsNonReferenceFrames = true
+    c.lowLatency.allowsFrameNumberGaps = true
     return c
   }
 
-  private static func isRecoveryPoint(_ frame: borrowing EncodedFrame) -> Bool {
+  private static func isRecoveryPoint(_ frame: borrowing H264EncodedFrame) -> Bool {
     frame.nalUnits.contains { $0.type == 6 }
   }
 
@@ -35,7 +35,7 @@ import Testing
     _ = try decoder.decode(key)
     var references = 0
     for n in 0..<period * layers * 3 {
-      var options = FrameOptions()
+      var options = H264FrameOptions()
       options.isReference = n % layers == 0
       options.temporalLayer = options.isReference ? 0 : 1
       let unit = try content.frame(n).withSource(planar: true, padding: 0) { source in
@@ -58,12 +58,12 @@ import Testing
   @Test("A refresh asked for with a picture that nothing refers to begins with the next reference")
   func asked() throws {
     var c = Self.configuration(8)
-    c.refreshesContinuously = false
+    c.lowLatency.refreshesContinuously = false
     let encoder = try LowLatencyEncoder(configuration: c)
     let content = SyntheticContent(kind: .motion, width: Self.width, height: Self.height, seed: 3)
     var points: [Int] = []
     for n in 0..<24 {
-      var options = FrameOptions()
+      var options = H264FrameOptions()
       options.isReference = n % 2 == 0
       options.startsIntraRefresh = n == 3
       try content.frame(n).withSource(planar: true, padding: 0) {
@@ -76,18 +76,18 @@ import Testing
   @Test("A refresh asked for with a frame that is dropped begins with the next one")
   func dropped() throws {
     var c = Self.configuration(8)
-    c.refreshesContinuously = false
-    c.rateControl = .averageBitRate(400_000)
+    c.lowLatency.refreshesContinuously = false
+    c.lowLatency.rateControl = .averageBitRate(400_000)
     c.maximumQP = 36
     c.dataRateLimits = [.init(bytes: 12_000, seconds: 0.5)]
-    c.allowsFrameDropping = true
+    c.lowLatency.allowsFrameDropping = true
     let content = SyntheticContent(kind: .noise, width: Self.width, height: Self.height, seed: 3)
     /// What was dropped, and the recovery points.
     func run(asking: Int?) throws -> (dropped: [Int], points: [Int]) {
       let encoder = try LowLatencyEncoder(configuration: c)
       var result: (dropped: [Int], points: [Int]) = ([], [])
       for n in 0..<40 {
-        var options = FrameOptions()
+        var options = H264FrameOptions()
         options.startsIntraRefresh = n == asking
         try content.frame(n).withSource(planar: true, padding: 0) {
           let frame = try encoder.encode($0, options: options)

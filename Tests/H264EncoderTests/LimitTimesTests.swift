@@ -9,10 +9,10 @@ import Testing
   private static let content = SyntheticContent(kind: .noise, width: width, height: height, seed: 3)
 
   /// A rate far beyond a limit of 40 000 bytes a second.
-  private static var configuration: EncoderConfiguration {
-    var c = EncoderConfiguration(width: width, height: height)
+  private static var configuration: H264EncoderConfiguration {
+    var c = H264EncoderConfiguration(width: width, height: height)
     c.effort = 0
-    c.rateControl = .averageBitRate(4_000_000)
+    c.lowLatency.rateControl = .averageBitRate(4_000_000)
     c.dataRateLimits = [.init(bytes: 40_000, seconds: 1)]
     return c
   }
@@ -36,12 +36,12 @@ import Testing
     arguments: [(1, 1.0 / 30), (2, 0.5), (5, 1.0), (15, 1.5), (30, 1.0)], [false, true])
   func bursts(_ burst: (frames: Int, pause: Double), drops: Bool) throws {
     var c = Self.configuration
-    c.allowsFrameDropping = drops
+    c.lowLatency.allowsFrameDropping = drops
     let encoder = try LowLatencyEncoder(configuration: c)
     var frames: [(time: Double, bytes: Int)] = []
     var time = 0.0
     for n in 0..<max(50, 2 * burst.frames) {
-      var options = FrameOptions()
+      var options = H264FrameOptions()
       let duration = n % burst.frames == 0 ? burst.pause : 1.0 / 30
       options.duration = duration
       time += duration
@@ -60,12 +60,12 @@ import Testing
   @Test("A limit at a fixed QP as well")
   func fixedQP() throws {
     var c = Self.configuration
-    c.rateControl = .constantQP(30)
+    c.lowLatency.rateControl = .constantQP(30)
     let encoder = try LowLatencyEncoder(configuration: c)
     var frames: [(time: Double, bytes: Int)] = []
     var time = 0.0
     for n in 0..<40 {
-      var options = FrameOptions()
+      var options = H264FrameOptions()
       options.duration = n % 2 == 0 ? 0.5 : 1.0 / 30
       time += n % 2 == 0 ? 0.5 : 1.0 / 30
       let bytes = try Self.content.frame(n).withSource(planar: true, padding: 0) {
@@ -81,7 +81,7 @@ import Testing
     arguments: [(1000, 5), (10_000, 3), (100, 2)])
   func toggling(narrow: Int, every: Int) throws {
     var c = Self.configuration
-    c.allowsFrameDropping = true
+    c.lowLatency.allowsFrameDropping = true
     let encoder = try LowLatencyEncoder(configuration: c)
     var frames: [(time: Double, bytes: Int)] = []
     for n in 0..<90 {
@@ -99,7 +99,7 @@ import Testing
 
   @Test("What was sent under a wider limit leaves its part of a narrower one")
   func narrowed() {
-    func limit(_ bytes: Int) -> [EncoderConfiguration.DataRateLimit] { [.init(bytes: bytes, seconds: 1)] }
+    func limit(_ bytes: Int) -> [H264EncoderConfiguration.DataRateLimit] { [.init(bytes: bytes, seconds: 1)] }
     var limits = HardLimits(limit(10_000))
     limits.account(40_000, duration: 0.1)
     let before = limits.largestFrame(duration: 0.1)

@@ -7,15 +7,15 @@ import Testing
 @Suite struct LookAheadFadeTests {
   private static let (width, height) = (192, 128)
 
-  private static func configuration(weighted: Bool) -> LookAheadConfiguration {
-    var c = LookAheadConfiguration(width: width, height: height)
-    c.stream.effort = 4
-    c.stream.maximumReferences = 4
-    c.stream.allowsWeightedPrediction = weighted
-    c.stream.measuresError = true
-    c.lookAhead = 16
-    c.rate = .constantQP(28)
-    c.placesKeyFramesAtCuts = false
+  private static func configuration(weighted: Bool) -> H264EncoderConfiguration {
+    var c = H264EncoderConfiguration.lookAhead(width: width, height: height)
+    c.effort = 4
+    c.maximumReferences = 4
+    c.allowsWeightedPrediction = weighted
+    c.measuresError = true
+    c.lookAhead.frames = 16
+    c.lookAhead.rate = .constantQP(28)
+    c.lookAhead.placesKeyFramesAtCuts = false
     return c
   }
 
@@ -37,13 +37,13 @@ import Testing
 
   @Test(
     "A fade has B pictures with tables of weights, which save bits, and decoders agree",
-    arguments: [EncoderConfiguration.EntropyCoding.cabac, .cavlc], [1, 2])
-  func fades(_ coding: EncoderConfiguration.EntropyCoding, threads: Int) throws {
+    arguments: [H264EncoderConfiguration.EntropyCoding.cabac, .cavlc], [1, 2])
+  func fades(_ coding: H264EncoderConfiguration.EntropyCoding, threads: Int) throws {
     func run(_ weighted: Bool) throws -> (bits: Int, error: Double, weights: PictureWeights?) {
       var c = Self.configuration(weighted: weighted)
-      c.stream.entropyCoding = coding
-      c.stream.threads = threads
-      c.stream.slices = threads
+      c.entropyCoding = coding
+      c.threads = threads
+      c.slices = threads
       let run = try LookAheadRun(c, count: 49) { Self.fade($0) }
       try run.check(count: 49, "\(weighted)")
       #expect(run.frames.contains { !$0.facts.isReference } || !weighted)
@@ -61,8 +61,8 @@ import Testing
   @Test("A cross-fade has B pictures that are weighted by distance, and decoders agree")
   func crossFade() throws {
     var c = Self.configuration(weighted: true)
-    c.maximumBidirectional = 2
-    c.usesPyramid = false
+    c.lookAhead.maximumBidirectional = 2
+    c.lookAhead.usesPyramid = false
     // One texture under two ramps: neither grows brighter as a whole.
     let texture = SyntheticContent(
       kind: .frozenNoise, width: Self.width, height: Self.height, seed: 3

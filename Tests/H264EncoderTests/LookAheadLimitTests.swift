@@ -7,12 +7,14 @@ import Testing
 @Suite struct LookAheadLimitTests {
   private static let (width, height) = (96, 80)
 
-  private static func configuration(_ rate: LookAheadConfiguration.Rate) -> LookAheadConfiguration {
-    var c = LookAheadConfiguration(width: width, height: height)
-    c.stream.maximumReferences = 2
-    c.stream.effort = 1
-    c.lookAhead = 10
-    c.rate = rate
+  private static func configuration(_ rate: H264EncoderConfiguration.LookAhead.Rate)
+    -> H264EncoderConfiguration
+  {
+    var c = H264EncoderConfiguration.lookAhead(width: width, height: height)
+    c.maximumReferences = 2
+    c.effort = 1
+    c.lookAhead.frames = 10
+    c.lookAhead.rate = rate
     return c
   }
 
@@ -23,43 +25,43 @@ import Testing
   @Test("A peak beyond the level is lowered to MaxBR and MaxCPB, and refuses nothing")
   func level() throws {
     var c = Self.configuration(.average(60_000))
-    c.buffer = .init(maximumRate: 2_000_000_000, size: 2_000_000_000)
+    c.lookAhead.buffer = .init(maximumRate: 2_000_000_000, size: 2_000_000_000)
     // Table A-1 for level 1, times 1250 in the High profile (cpbBrVclFactor).
-    c.stream.level = 10
+    c.level = 10
     var encoder = try LookAheadEncoder(configuration: c)
     #expect(encoder.parameterSets.sequence[3] == 10)
-    #expect(encoder.configuration.buffer?.maximumRate == 64 * 1250)
-    #expect(encoder.configuration.buffer?.size == 175 * 1250)
+    #expect(encoder.configuration.lookAhead.buffer?.maximumRate == 64 * 1250)
+    #expect(encoder.configuration.lookAhead.buffer?.size == 175 * 1250)
     // In mid-stream too.
-    c.buffer?.maximumRate = 2_000_000
+    c.lookAhead.buffer?.maximumRate = 2_000_000
     try encoder.reconfigure(c)
-    #expect(encoder.configuration.buffer?.maximumRate == 64 * 1250)
+    #expect(encoder.configuration.lookAhead.buffer?.maximumRate == 64 * 1250)
     // A level that is free: for the target, or for the peak if it is to decide.
-    c.stream.level = nil
-    c.buffer?.decidesLevel = false
+    c.level = nil
+    c.lookAhead.buffer?.decidesLevel = false
     encoder = try LookAheadEncoder(configuration: c)
     #expect(encoder.parameterSets.sequence[3] == 10)
-    c.buffer?.decidesLevel = true
+    c.lookAhead.buffer?.decidesLevel = true
     encoder = try LookAheadEncoder(configuration: c)
     #expect(encoder.parameterSets.sequence[3] == 20)
-    #expect(encoder.configuration.buffer?.maximumRate == 2_000_000)
+    #expect(encoder.configuration.lookAhead.buffer?.maximumRate == 2_000_000)
     // The target itself is not lowered.
-    c.stream.level = 10
-    c.rate = .average(500_000)
-    c.buffer = nil
-    #expect(throws: EncoderError.self) { try LookAheadEncoder(configuration: c) }
+    c.level = 10
+    c.lookAhead.rate = .average(500_000)
+    c.lookAhead.buffer = nil
+    #expect(throws: H264EncoderError.self) { try LookAheadEncoder(configuration: c) }
   }
 
   @Test("With a cap on the QP a buffer gives way, and no macroblock is given up")
   func cap() throws {
     var c = Self.configuration(.average(40_000))
-    c.buffer = .init(maximumRate: 60_000, size: 20_000)
-    c.stream.maximumQP = 24
+    c.lookAhead.buffer = .init(maximumRate: 60_000, size: 20_000)
+    c.maximumQP = 24
     let run = try LookAheadRun(c, count: 40) { Self.content($0) }
     #expect(run.frames.allSatisfy { $0.facts.highestQP <= 24 })
     // Nothing that is skipped or flat for want of bits: as good as with the QP alone.
     var fixed = Self.configuration(.quality(24))
-    fixed.stream.maximumQP = 24
+    fixed.maximumQP = 24
     let wanted = try LookAheadRun(fixed, count: 40) { Self.content($0) }
     func bits(_ run: LookAheadRun) -> Int { run.frames.reduce(0) { $0 + $1.facts.bits } }
     #expect(bits(run) > bits(wanted) * 8 / 10, "\(bits(run)) \(bits(wanted))")
@@ -68,19 +70,19 @@ import Testing
   @Test("A cap on the QP gives way to a buffer that others count on", arguments: [false, true])
   func capUnderAPromise(isJoined: Bool) throws {
     var c = Self.configuration(.average(40_000))
-    c.buffer = .init(maximumRate: 60_000, size: 20_000)
-    c.stream.maximumQP = 24
+    c.lookAhead.buffer = .init(maximumRate: 60_000, size: 20_000)
+    c.maximumQP = 24
     let free = try LookAheadRun(c, count: 40) { Self.content($0) }
     #expect(free.frames.allSatisfy { $0.facts.highestQP <= 24 })
-    if isJoined { c.hasFramesAfter = true } else { c.writesBufferTiming = true }
+    if isJoined { c.lookAhead.hasFramesAfter = true } else { c.lookAhead.writesBufferTiming = true }
     let run = try LookAheadRun(c, count: 40) { Self.content($0) }
-    let buffer = try #require(run.encoder.configuration.buffer)
+    let buffer = try #require(run.encoder.configuration.lookAhead.buffer)
     // C.1: bits leave at a frame's time, and come in until that of the next.
     var fullness = Double(buffer.size) * buffer.initialFullness
     for (n, frame) in run.frames.enumerated() {
       fullness -= Double(frame.facts.bits)
       #expect(fullness >= -8, "frame \(n)")
-      fullness = min(fullness + Double(buffer.maximumRate) / c.stream.frameRate, Double(buffer.size))
+      fullness = min(fullness + Double(buffer.maximumRate) / c.frameRate, Double(buffer.size))
     }
     #expect(run.frames.count == 40 && run.bits < free.bits)
   }
@@ -94,12 +96,12 @@ import Testing
   @Test("Hard limits hold in every window, and without them would not", arguments: [0, 4, 20])
   func hardLimits(_ lookAhead: Int) throws {
     let rate = 60_000
-    func run(_ limits: [EncoderConfiguration.DataRateLimit]) throws -> LookAheadRun {
+    func run(_ limits: [H264EncoderConfiguration.DataRateLimit]) throws -> LookAheadRun {
       var c = Self.configuration(.average(rate))
-      c.lookAhead = lookAhead
-      c.expectedDuration = 5
-      c.stream.keyFrameInterval = 30
-      c.stream.dataRateLimits = limits
+      c.lookAhead.frames = lookAhead
+      c.lookAhead.expectedDuration = 5
+      c.keyFrameInterval = 30
+      c.dataRateLimits = limits
       return try LookAheadRun(c, count: 150) { n in
         let kinds: [SyntheticContent.Kind] = [.gradient, .noise, .screen, .motion, .mixed]
         return SyntheticContent(
@@ -107,7 +109,7 @@ import Testing
         ).frame(n)
       }
     }
-    let limits: [EncoderConfiguration.DataRateLimit] = [
+    let limits: [H264EncoderConfiguration.DataRateLimit] = [
       .init(bytes: rate * 6 / 5 / 8, seconds: 1), .init(bytes: rate * 8 / 10 / 8, seconds: 0.5),
     ]
     let (limited, free) = (try run(limits), try run([]))
@@ -126,12 +128,12 @@ import Testing
     [10, 100])
   func stillPictures(_ lookAhead: Int, keyFrames: Int) throws {
     let rate = 12_000
-    func run(_ change: (inout LookAheadConfiguration) -> Void) throws -> LookAheadRun {
+    func run(_ change: (inout H264EncoderConfiguration) -> Void) throws -> LookAheadRun {
       var c = Self.configuration(.average(rate))
-      c.lookAhead = lookAhead
-      c.stream.frameRate = 10
-      c.stream.keyFrameInterval = 20
-      c.expectedDuration = Double(2 * keyFrames)
+      c.lookAhead.frames = lookAhead
+      c.frameRate = 10
+      c.keyFrameInterval = 20
+      c.lookAhead.expectedDuration = Double(2 * keyFrames)
       change(&c)
       let picture = SyntheticContent(kind: .mixed, width: Self.width, height: Self.height, seed: 5).frame(0)
       return try LookAheadRun(c, count: 20 * keyFrames) { n in
@@ -141,15 +143,15 @@ import Testing
         return frame
       }
     }
-    let limited = try run { $0.stream.dataRateLimits = [.init(bytes: rate * 6 / 8, seconds: 4)] }
+    let limited = try run { $0.dataRateLimits = [.init(bytes: rate * 6 / 8, seconds: 4)] }
     #expect(Self.fullest(limited, frames: 40) <= rate * 6)
     let error = Double(limited.bits) / Double(2 * keyFrames * rate) - 1
     // What a limit would take away is below the rate. Ten key frames end up to 5 % above it, without a limit up to 6 %: the first
     // ones are of a finer quality than the rate has for all, and the last few can not make up for that. A hundred do.
     #expect(error > -0.02 && error < (keyFrames > 10 ? 0.02 : 0.05), "\(error)")
     let bucket = try run {
-      $0.buffer = .init(maximumRate: rate * 102 / 100, size: rate * 17 / 10)
-      $0.buffer?.decidesLevel = false
+      $0.lookAhead.buffer = .init(maximumRate: rate * 102 / 100, size: rate * 17 / 10)
+      $0.lookAhead.buffer?.decidesLevel = false
     }
     #expect(bucket.bits < limited.bits)
   }
@@ -157,7 +159,7 @@ import Testing
   @Test("A hard limit that comes, changes and goes in mid-stream")
   func changingLimit() throws {
     var c = Self.configuration(.average(80_000))
-    c.stream.level = 20
+    c.level = 20
     let encoder = try LookAheadEncoder(configuration: c)
     var bits: [Int] = []
     func encode(_ range: Range<Int>) throws {
@@ -168,15 +170,15 @@ import Testing
       }
     }
     try encode(0..<60)
-    c.stream.dataRateLimits = [.init(bytes: 4_000, seconds: 1)]
+    c.dataRateLimits = [.init(bytes: 4_000, seconds: 1)]
     try encoder.reconfigure(c)
     let begin = bits.count
     try encode(60..<140)
-    c.stream.dataRateLimits = [.init(bytes: 2_000, seconds: 1)]
+    c.dataRateLimits = [.init(bytes: 2_000, seconds: 1)]
     try encoder.reconfigure(c)
     let change = bits.count
     try encode(140..<220)
-    c.stream.dataRateLimits = []
+    c.dataRateLimits = []
     try encoder.reconfigure(c)
     let end = bits.count
     try encode(220..<300)
@@ -194,7 +196,7 @@ import Testing
   @Test("A rate after a long time of quality is met at once", arguments: [12.0, 40])
   func afterQuality(_ quality: Double) throws {
     var c = Self.configuration(.quality(quality))
-    c.stream.level = 20
+    c.level = 20
     let encoder = try LookAheadEncoder(configuration: c)
     var bits = 0
     func encode(_ range: Range<Int>) throws {
@@ -205,7 +207,7 @@ import Testing
       }
     }
     try encode(0..<240)
-    c.rate = .average(100_000)
+    c.lookAhead.rate = .average(100_000)
     try encoder.reconfigure(c)
     // Some time to find the QP.
     try encode(240..<300)
@@ -217,7 +219,7 @@ import Testing
   @Test("An end that is hours away leaves the rate its feedback")
   func farEnd() throws {
     var c = Self.configuration(.average(100_000))
-    c.expectedDuration = 1e5
+    c.lookAhead.expectedDuration = 1e5
     let run = try LookAheadRun(c, count: 300) { Self.content($0) }
     let second = run.frames[150...].reduce(0) { $0 + $1.facts.bits }
     #expect(abs(Double(second) / 5 / 100_000 - 1) < 0.2, "\(second / 5)")
@@ -228,13 +230,13 @@ import Testing
     let rate = 200_000
     let times = [1.0 / 30, 2, 1.0 / 60, 1.0 / 60, 0.2, 0.2, 5, 0.01, 1.0 / 15, 1.0 / 15]
     for seconds in [0.3, 2] {
-      for mode in [LookAheadConfiguration.Rate.constant(rate), .average(rate)] {
+      for mode in [H264EncoderConfiguration.LookAhead.Rate.constant(rate), .average(rate)] {
         var c = Self.configuration(mode)
-        c.lookAhead = lookAhead
+        c.lookAhead.frames = lookAhead
         let size = Double(rate) * seconds
-        c.buffer = .init(maximumRate: rate, size: Int(size), initialFullness: 0.9)
+        c.lookAhead.buffer = .init(maximumRate: rate, size: Int(size), initialFullness: 0.9)
         let run = try LookAheadRun(c, count: 60) { n in
-          var options = FrameOptions()
+          var options = H264FrameOptions()
           options.duration = times[n % times.count]
           return options
         } content: {

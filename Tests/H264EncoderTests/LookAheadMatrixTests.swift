@@ -79,58 +79,58 @@ import Testing
 /// One of them: everything follows from the seed.
 private struct LookAheadMatrixStream: CustomStringConvertible {
   let seed: UInt64
-  let configuration: LookAheadConfiguration
+  let configuration: H264EncoderConfiguration
   let content: SyntheticContent
   let frames: Int
-  private let options: [FrameOptions]
+  private let options: [H264FrameOptions]
 
   init(seed: UInt64) {
     self.seed = seed
     var r = TestRandom(seed &+ 0x10_0000)
     let width = 16 + 2 * r.int(0...(r.chance(30) ? 90 : 40))
     let height = 16 + 2 * r.int(0...(r.chance(30) ? 70 : 32))
-    var c = LookAheadConfiguration(width: width, height: height)
-    c.stream.profile = r.chance(70) ? .high : r.chance(60) ? .main : .constrainedBaseline
-    if c.stream.profile != .constrainedBaseline, r.chance(30) { c.stream.entropyCoding = .cavlc }
-    c.stream.frameRate = [15, 24, 29.97, 30, 60].randomElement(using: &r) ?? 30
-    c.stream.minimumQP = 0
-    c.stream.effort = r.int(0...EncoderConfiguration.mostEffort)
-    c.stream.threads = r.chance(50) ? 1 : r.int(2...4)
-    c.stream.slices = r.chance(25) ? r.int(1...min((height + 15) / 16, 4)) : 1
-    c.stream.maximumReferences = r.int(1...6)
-    c.stream.allowsTransform8x8 = r.chance(80)
-    c.stream.deblocking = r.chance(85)
+    var c = H264EncoderConfiguration.lookAhead(width: width, height: height)
+    c.profile = r.chance(70) ? .high : r.chance(60) ? .main : .constrainedBaseline
+    if c.profile != .constrainedBaseline, r.chance(30) { c.entropyCoding = .cavlc }
+    c.frameRate = [15, 24, 29.97, 30, 60].randomElement(using: &r) ?? 30
+    c.minimumQP = 0
+    c.effort = r.int(0...H264EncoderConfiguration.mostEffort)
+    c.threads = r.chance(50) ? 1 : r.int(2...4)
+    c.slices = r.chance(25) ? r.int(1...min((height + 15) / 16, 4)) : 1
+    c.maximumReferences = r.int(1...6)
+    c.allowsTransform8x8 = r.chance(80)
+    c.deblocking = r.chance(85)
     if r.chance(30) {
-      c.stream.deblockingAlphaOffset = r.int(-6...6)
-      c.stream.deblockingBetaOffset = r.int(-6...6)
+      c.deblockingAlphaOffset = r.int(-6...6)
+      c.deblockingBetaOffset = r.int(-6...6)
     }
-    c.stream.allowsWeightedPrediction = r.chance(85)
-    c.stream.writesAccessUnitDelimiters = r.chance(30)
-    if r.chance(40) { c.stream.keyFrameInterval = r.chance(50) ? 4 * r.int(1...3) : r.int(1...12) }
-    c.usesOpenGOP = r.chance(60)
-    if r.chance(20) { c.keyFrameDuration = Double(r.int(1...8)) / 10 }
-    c.placesKeyFramesAtCuts = r.chance(80)
-    c.lookAhead = r.chance(20) ? r.int(0...3) : r.int(4...24)
-    c.maximumBidirectional = r.int(0...3)
-    c.usesPyramid = r.chance(75)
-    c.usesMacroblockTree = r.chance(80)
-    c.adaptiveQuantisation = r.chance(50) ? 0 : Double(r.int(0...20)) / 10
+    c.allowsWeightedPrediction = r.chance(85)
+    c.writesAccessUnitDelimiters = r.chance(30)
+    if r.chance(40) { c.keyFrameInterval = r.chance(50) ? 4 * r.int(1...3) : r.int(1...12) }
+    c.lookAhead.usesOpenGOP = r.chance(60)
+    if r.chance(20) { c.lookAhead.keyFrameDuration = Double(r.int(1...8)) / 10 }
+    c.lookAhead.placesKeyFramesAtCuts = r.chance(80)
+    c.lookAhead.frames = r.chance(20) ? r.int(0...3) : r.int(4...24)
+    c.lookAhead.maximumBidirectional = r.int(0...3)
+    c.lookAhead.usesPyramid = r.chance(75)
+    c.lookAhead.usesMacroblockTree = r.chance(80)
+    c.lookAhead.adaptiveQuantisation = r.chance(50) ? 0 : Double(r.int(0...20)) / 10
     let bits = r.int(20...2000) * 1000
     switch r.int(0...3) {
-    case 0: c.rate = .constantQP(r.int(0...51))
-    case 1: c.rate = .quality(Double(r.int(0...510)) / 10)
-    case 2: c.rate = .average(bits)
+    case 0: c.lookAhead.rate = .constantQP(r.int(0...51))
+    case 1: c.lookAhead.rate = .quality(Double(r.int(0...510)) / 10)
+    case 2: c.lookAhead.rate = .average(bits)
     default:
-      c.rate = .constant(bits)
-      c.buffer = .init(maximumRate: bits, size: bits / r.int(1...5))
+      c.lookAhead.rate = .constant(bits)
+      c.lookAhead.buffer = .init(maximumRate: bits, size: bits / r.int(1...5))
     }
-    if c.buffer == nil, r.chance(25) {
+    if c.lookAhead.buffer == nil, r.chance(25) {
       let most = r.int(50...3000) * 1000
-      c.buffer = .init(maximumRate: most, size: most / r.int(1...4))
+      c.lookAhead.buffer = .init(maximumRate: most, size: most / r.int(1...4))
     }
-    c.writesBufferTiming = c.buffer != nil && r.chance(50)
+    c.lookAhead.writesBufferTiming = c.lookAhead.buffer != nil && r.chance(50)
     var direct = TestRandom(seed &+ 0xD1_2EC7)
-    c.directPrediction = direct.chance(20) ? .spatial : direct.chance(60) ? .temporal : .automatic
+    c.lookAhead.directPrediction = direct.chance(20) ? .spatial : direct.chance(60) ? .temporal : .automatic
     configuration = c
     content = SyntheticContent(
       kind: SyntheticContent.Kind.allCases.randomElement(using: &r) ?? .motion, width: width,
@@ -138,7 +138,7 @@ private struct LookAheadMatrixStream: CustomStringConvertible {
     frames = r.int(2...30)
     let wishes = r.chance(60) ? 0 : r.int(3...20)
     options = (0..<frames).map { _ in
-      var o = FrameOptions()
+      var o = H264FrameOptions()
       o.isKeyFrame = r.chance(wishes)
       if r.chance(wishes) { o.qp = r.int(0...51) }
       if r.chance(wishes) { o.duration = Double(r.int(1...30)) / 60 }
@@ -148,11 +148,11 @@ private struct LookAheadMatrixStream: CustomStringConvertible {
 
   var description: String {
     let c = configuration
-    return "seed \(seed): \(c.stream.width)x\(c.stream.height) \(c.stream.profile) \(c.rate)"
-      + " effort \(c.stream.effort) threads \(c.stream.threads) slices \(c.stream.slices)"
-      + " references \(c.stream.maximumReferences) look-ahead \(c.lookAhead) B \(c.maximumBidirectional)"
-      + " direct \(c.directPrediction)"
-      + " pyramid \(c.usesPyramid) open \(c.usesOpenGOP) \(frames) frames \(content.kind)"
+    return "seed \(seed): \(c.width)x\(c.height) \(c.profile) \(c.lookAhead.rate)"
+      + " effort \(c.effort) threads \(c.threads) slices \(c.slices)"
+      + " references \(c.maximumReferences) look-ahead \(c.lookAhead.frames) B \(c.lookAhead.maximumBidirectional)"
+      + " direct \(c.lookAhead.directPrediction)"
+      + " pyramid \(c.lookAhead.usesPyramid) open \(c.lookAhead.usesOpenGOP) \(frames) frames \(content.kind)"
   }
 
   func verify() throws -> LookAheadMatrixTests.Coverage {

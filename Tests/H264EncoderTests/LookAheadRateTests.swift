@@ -6,11 +6,11 @@ import Testing
 @Suite struct LookAheadRateTests {
   private static let (width, height) = (160, 96)
 
-  private static func configuration() -> LookAheadConfiguration {
-    var c = LookAheadConfiguration(width: width, height: height)
-    c.stream.maximumReferences = 2
-    c.stream.effort = 1
-    c.lookAhead = 20
+  private static func configuration() -> H264EncoderConfiguration {
+    var c = H264EncoderConfiguration.lookAhead(width: width, height: height)
+    c.maximumReferences = 2
+    c.effort = 1
+    c.lookAhead.frames = 20
     return c
   }
 
@@ -28,8 +28,8 @@ import Testing
     let kinds: [SyntheticContent.Kind] = rate < 200_000 ? [.motion, .fade] : [.motion, .mixed, .fade]
     for kind in kinds {
       var c = Self.configuration()
-      c.rate = .average(rate)
-      c.lookAhead = lookAhead
+      c.lookAhead.rate = .average(rate)
+      c.lookAhead.frames = lookAhead
       let content = SyntheticContent(kind: kind, width: Self.width, height: Self.height, seed: 9)
       let run = try LookAheadRun(c, count: 150) { content.frame($0) }
       let error = Double(run.bits) / (5 * Double(rate)) - 1
@@ -45,10 +45,10 @@ import Testing
     func errors(isKnown: Bool) throws -> [Double] {
       try [(SyntheticContent.Kind.motion, 300_000), (.mixed, 500_000), (.fade, 150_000)].map { kind, rate in
         var c = Self.configuration()
-        c.rate = .average(rate)
-        c.lookAhead = 40
-        c.expectedDuration = isKnown ? 5 : nil
-        c.stream.keyFrameInterval = 250
+        c.lookAhead.rate = .average(rate)
+        c.lookAhead.frames = 40
+        c.lookAhead.expectedDuration = isKnown ? 5 : nil
+        c.keyFrameInterval = 250
         let content = SyntheticContent(kind: kind, width: Self.width, height: Self.height, seed: 4)
         let encoder = try LookAheadEncoder(configuration: c)
         var bits = 0
@@ -73,14 +73,15 @@ import Testing
   func buffer(_ seconds: Double, lookAhead: Int) throws {
     let rate = 200_000
     for (threads, mode) in [
-      (1, LookAheadConfiguration.Rate.average(rate)), (2, .average(rate * 3 / 4)), (1, .quality(20)),
+      (1, H264EncoderConfiguration.LookAhead.Rate.average(rate)), (2, .average(rate * 3 / 4)),
+      (1, .quality(20)),
       (1, .constant(rate)), (2, .constant(rate)),
     ] {
       var c = Self.configuration()
-      c.rate = mode
-      c.stream.threads = threads
-      c.lookAhead = lookAhead
-      c.buffer = .init(maximumRate: rate, size: Int(Double(rate) * seconds), initialFullness: 0.8)
+      c.lookAhead.rate = mode
+      c.threads = threads
+      c.lookAhead.frames = lookAhead
+      c.lookAhead.buffer = .init(maximumRate: rate, size: Int(Double(rate) * seconds), initialFullness: 0.8)
       let run = try LookAheadRun(c, count: 100) { Self.scenes($0) }
       try run.check(count: 100, "\(mode)")
       var model = HypotheticalBuffer(
@@ -113,9 +114,9 @@ import Testing
     for kind in [SyntheticContent.Kind.motion, .mixed] {
       func stored(isKnown: Bool) throws -> (error: Double, end: Double) {
         var c = Self.configuration()
-        c.rate = .constant(rate)
-        c.expectedDuration = isKnown ? Double(count) / 30 : nil
-        c.buffer = .init(
+        c.lookAhead.rate = .constant(rate)
+        c.lookAhead.expectedDuration = isKnown ? Double(count) / 30 : nil
+        c.lookAhead.buffer = .init(
           maximumRate: rate, size: Int(Double(rate) * seconds), initialFullness: initial)
         let content = SyntheticContent(kind: kind, width: Self.width, height: Self.height, seed: 6)
         let run = try LookAheadRun(c, count: count) { content.frame($0) }
@@ -140,10 +141,10 @@ import Testing
   func constantWrongLength(_ announced: Double) throws {
     let rate = 300_000
     var c = Self.configuration()
-    c.rate = .constant(rate)
-    c.buffer = .init(maximumRate: rate, size: rate, initialFullness: 0.9)
+    c.lookAhead.rate = .constant(rate)
+    c.lookAhead.buffer = .init(maximumRate: rate, size: rate, initialFullness: 0.9)
     func run(_ expected: Double?) throws -> LookAheadRun {
-      c.expectedDuration = expected
+      c.lookAhead.expectedDuration = expected
       let content = SyntheticContent(kind: .mixed, width: Self.width, height: Self.height, seed: 6)
       return try LookAheadRun(c, count: 150) { content.frame($0) }
     }
@@ -162,8 +163,8 @@ import Testing
     var sizes: [Int] = []
     for qp in [18.0, 26, 34] {
       var c = Self.configuration()
-      c.rate = .quality(qp)
-      c.adaptiveQuantisation = 0
+      c.lookAhead.rate = .quality(qp)
+      c.lookAhead.adaptiveQuantisation = 0
       let content = SyntheticContent(kind: .motion, width: Self.width, height: Self.height, seed: 2)
       let run = try LookAheadRun(c, count: 30) { content.frame($0) }
       sizes.append(run.bits)
@@ -175,8 +176,8 @@ import Testing
   @Test("A constant QP is exact", arguments: [0, 24, 51])
   func constantQP(_ qp: Int) throws {
     var c = Self.configuration()
-    c.rate = .constantQP(qp)
-    c.stream.minimumQP = 0
+    c.lookAhead.rate = .constantQP(qp)
+    c.minimumQP = 0
     let run = try LookAheadRun(c, count: 10) { Self.scenes($0) }
     for frame in run.frames where frame.facts.averageQP > 0 {
       #expect(frame.facts.lowestQP == qp)
@@ -188,9 +189,9 @@ import Testing
   func limits() throws {
     for rate in [20_000, 4_000_000] {
       var c = Self.configuration()
-      c.rate = .average(rate)
-      c.stream.minimumQP = 22
-      c.stream.maximumQP = 33
+      c.lookAhead.rate = .average(rate)
+      c.minimumQP = 22
+      c.maximumQP = 33
       let run = try LookAheadRun(c, count: 40) { Self.scenes($0) }
       for frame in run.frames where frame.facts.highestQP > 0 {
         #expect(frame.facts.lowestQP >= 22)
@@ -202,14 +203,14 @@ import Testing
   @Test("A rate may change in mid-stream")
   func change() throws {
     var c = Self.configuration()
-    c.lookAhead = 10
-    c.rate = .average(400_000)
+    c.lookAhead.frames = 10
+    c.lookAhead.rate = .average(400_000)
     let encoder = try LookAheadEncoder(configuration: c)
     let content = SyntheticContent(kind: .mixed, width: Self.width, height: Self.height, seed: 4)
     var bits = [0, 0]
     for n in 0..<300 {
       if n == 150 {
-        c.rate = .average(150_000)
+        c.lookAhead.rate = .average(150_000)
         try encoder.reconfigure(c)
       }
       try content.frame(n).withSource(planar: true, padding: 0) {
@@ -220,7 +221,7 @@ import Testing
     let seconds = (140.0 / 30, 160.0 / 30)
     #expect(abs(Double(bits[0]) / seconds.0 / 400_000 - 1) < 0.15)
     #expect(abs(Double(bits[1]) / seconds.1 / 150_000 - 1) < 0.15)
-    c.stream.profile = .main
-    #expect(throws: EncoderError.self) { try encoder.reconfigure(c) }
+    c.profile = .main
+    #expect(throws: H264EncoderError.self) { try encoder.reconfigure(c) }
   }
 }

@@ -6,20 +6,20 @@ import Testing
 /// A stream of a `LookAheadEncoder`, with what the encoder says that a decoder shows.
 struct LookAheadRun {
   struct Frame {
-    var facts: FrameFacts
+    var facts: H264FrameFacts
     var data: [UInt8]
     var reconstruction: PlanarFrame
   }
 
-  let configuration: LookAheadConfiguration
+  let configuration: H264EncoderConfiguration
   /// In decoding order.
   private(set) var frames: [Frame] = []
   private(set) var encoder: LookAheadEncoder
 
   /// - Parameter options: of picture n.
   init(
-    _ configuration: LookAheadConfiguration, count: Int, begin: Double = 0,
-    options: (Int) -> FrameOptions = { _ in FrameOptions() },
+    _ configuration: H264EncoderConfiguration, count: Int, begin: Double = 0,
+    options: (Int) -> H264FrameOptions = { _ in H264FrameOptions() },
     content: (Int) -> PlanarFrame
   ) throws {
     self.configuration = configuration
@@ -37,13 +37,13 @@ struct LookAheadRun {
     frames += rest
   }
 
-  private func note(_ frame: consuming EncodedFrame) -> Frame {
+  private func note(_ frame: consuming H264EncodedFrame) -> Frame {
     let facts = frame.facts
     return Frame(facts: facts, data: frame.data, reconstruction: reconstruction())
   }
 
   private func reconstruction() -> PlanarFrame {
-    let (width, height) = (configuration.stream.width, configuration.stream.height)
+    let (width, height) = (configuration.width, configuration.height)
     var frame = PlanarFrame(width: width, height: height, y: [], u: [], v: [])
     encoder.withReconstruction { luma, chroma, stride in
       for y in 0..<height { frame.y += UnsafeBufferPointer(start: luma + y * stride, count: width) }
@@ -112,5 +112,12 @@ struct HypotheticalBuffer {
       if isConstant, fullness - size * framesPerSecond > 16 * 8 * framesPerSecond { overflows += 1 }
       fullness = size * framesPerSecond
     }
+  }
+}
+
+extension H264EncoderConfiguration {
+  /// A configuration with a look-ahead and the defaults of all else.
+  static func lookAhead(width: Int, height: Int) -> H264EncoderConfiguration {
+    H264EncoderConfiguration(width: width, height: height, latency: .lookAhead(LookAhead()))
   }
 }

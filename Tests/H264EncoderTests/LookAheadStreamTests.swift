@@ -4,23 +4,23 @@ import Testing
 @testable import H264Encoder
 
 @Suite struct LookAheadStreamTests {
-  private static func configuration(_ width: Int, _ height: Int) -> LookAheadConfiguration {
-    var c = LookAheadConfiguration(width: width, height: height)
-    c.stream.maximumReferences = 3
-    c.lookAhead = 8
+  private static func configuration(_ width: Int, _ height: Int) -> H264EncoderConfiguration {
+    var c = H264EncoderConfiguration.lookAhead(width: width, height: height)
+    c.maximumReferences = 3
+    c.lookAhead.frames = 8
     return c
   }
 
   @Test("libavcodec shows what the encoder says, for any content", arguments: SyntheticContent.Kind.allCases)
   func decodes(_ kind: SyntheticContent.Kind) throws {
     for (effort, threads, entropy) in [
-      (5, 1, EncoderConfiguration.EntropyCoding.cabac), (2, 2, .cabac), (1, 1, .cavlc),
+      (5, 1, H264EncoderConfiguration.EntropyCoding.cabac), (2, 2, .cabac), (1, 1, .cavlc),
     ] {
       var c = Self.configuration(98, 66)
-      c.stream.effort = effort
-      c.stream.threads = threads
-      c.stream.entropyCoding = entropy
-      c.rate = .average(150_000)
+      c.effort = effort
+      c.threads = threads
+      c.entropyCoding = entropy
+      c.lookAhead.rate = .average(150_000)
       let content = SyntheticContent(kind: kind, width: 98, height: 66, seed: 5)
       let run = try LookAheadRun(c, count: 20) { content.frame($0) }
       try run.check(count: 20, "\(kind), effort \(effort)")
@@ -30,7 +30,7 @@ import Testing
   @Test("No more pictures wait than the look-ahead has", arguments: [0, 1, 5, 40])
   func delay(_ lookAhead: Int) throws {
     var c = Self.configuration(64, 64)
-    c.lookAhead = lookAhead
+    c.lookAhead.frames = lookAhead
     let encoder = try LookAheadEncoder(configuration: c)
     let content = SyntheticContent(kind: .motion, width: 64, height: 64, seed: 1)
     var out = 0
@@ -59,9 +59,9 @@ import Testing
   func keyFrames() throws {
     var c = Self.configuration(64, 64)
     let content = SyntheticContent(kind: .motion, width: 64, height: 64, seed: 1)
-    func keys(_ c: LookAheadConfiguration, forced: Set<Int> = []) throws -> [UInt64] {
+    func keys(_ c: H264EncoderConfiguration, forced: Set<Int> = []) throws -> [UInt64] {
       let run = try LookAheadRun(c, count: 30) { n in
-        var options = FrameOptions()
+        var options = H264FrameOptions()
         options.isKeyFrame = forced.contains(n)
         return options
       } content: {
@@ -72,18 +72,18 @@ import Testing
     }
     #expect(try keys(c) == [0])
     #expect(try keys(c, forced: [7, 8, 29]) == [0, 7, 8, 29])
-    c.stream.keyFrameInterval = 10
+    c.keyFrameInterval = 10
     #expect(try keys(c) == [0, 10, 20])
     #expect(try keys(c, forced: [4]) == [0, 4, 14, 24])
-    c.stream.keyFrameInterval = nil
-    c.keyFrameDuration = 0.5
+    c.keyFrameInterval = nil
+    c.lookAhead.keyFrameDuration = 0.5
     #expect(try keys(c) == [0, 15])
-    c.stream.keyFrameInterval = 1
+    c.keyFrameInterval = 1
     #expect(try keys(c).count == 30)
     // Pictures that are far apart, further than rate control believes.
-    c.stream.keyFrameInterval = nil
-    c.keyFrameDuration = 10
-    var sparse = FrameOptions()
+    c.keyFrameInterval = nil
+    c.lookAhead.keyFrameDuration = 10
+    var sparse = H264FrameOptions()
     sparse.duration = 2
     let run = try LookAheadRun(c, count: 12) { _ in
       sparse
@@ -96,18 +96,18 @@ import Testing
   @Test("A new scene begins with a key frame; a flash does not", arguments: [0, 8])
   func cuts(_ lookAhead: Int) throws {
     var c = Self.configuration(128, 96)
-    c.lookAhead = lookAhead
+    c.lookAhead.frames = lookAhead
     let scenes = (0..<3).map {
       SyntheticContent(kind: .motion, width: 128, height: 96, seed: UInt64($0 * 7 + 1))
     }
     let run = try LookAheadRun(c, count: 45) { scenes[$0 / 15].frame($0) }
     #expect(run.frames.filter(\.facts.isKeyFrame).map(\.facts.index) == [0, 15, 30])
     try run.check(count: 45)
-    c.placesKeyFramesAtCuts = false
+    c.lookAhead.placesKeyFramesAtCuts = false
     let plain = try LookAheadRun(c, count: 45) { scenes[$0 / 15].frame($0) }
     #expect(plain.frames.filter(\.facts.isKeyFrame).map(\.facts.index) == [0])
     guard lookAhead > 0 else { return }
-    c.placesKeyFramesAtCuts = true
+    c.lookAhead.placesKeyFramesAtCuts = true
     let flash = try LookAheadRun(c, count: 30) { scenes[$0 == 15 ? 1 : 0].frame($0) }
     #expect(flash.frames.filter(\.facts.isKeyFrame).map(\.facts.index) == [0])
   }
@@ -115,12 +115,12 @@ import Testing
   @Test("The same stream each time, with 1, 2 and 3 threads")
   func deterministic() throws {
     var c = Self.configuration(98, 130)
-    c.rate = .average(200_000)
-    c.buffer = .init(maximumRate: 250_000, size: 100_000)
+    c.lookAhead.rate = .average(200_000)
+    c.lookAhead.buffer = .init(maximumRate: 250_000, size: 100_000)
     let content = SyntheticContent(kind: .mixed, width: 98, height: 130, seed: 17)
     let first = try LookAheadRun(c, count: 16) { content.frame($0) }.frames.map(\.data)
     for threads in [1, 2, 3, 3] {
-      c.stream.threads = threads
+      c.threads = threads
       #expect(try LookAheadRun(c, count: 16) { content.frame($0) }.frames.map(\.data) == first)
     }
   }
@@ -136,10 +136,10 @@ import Testing
     }
     func error(_ propagates: Bool) throws -> (left: Int, right: Int) {
       var c = Self.configuration(128, 64)
-      c.rate = .quality(32)
-      c.adaptiveQuantisation = 0
-      c.usesMacroblockTree = propagates
-      let run = try LookAheadRun(c, count: 1 + c.lookAhead) { content($0) }
+      c.lookAhead.rate = .quality(32)
+      c.lookAhead.adaptiveQuantisation = 0
+      c.lookAhead.usesMacroblockTree = propagates
+      let run = try LookAheadRun(c, count: 1 + c.lookAhead.frames) { content($0) }
       let (source, coded) = (content(0), run.frames[0].reconstruction)
       var sums = (left: 0, right: 0)
       for i in 0..<128 * 64 {
@@ -156,43 +156,43 @@ import Testing
 
   @Test("A frame's options, pictures and values that do not fit are refused, and nothing is lost")
   func refusals() throws {
-    func refused(_ change: (inout LookAheadConfiguration) -> Void) {
+    func refused(_ change: (inout H264EncoderConfiguration) -> Void) {
       var c = Self.configuration(64, 64)
       change(&c)
-      #expect(throws: EncoderError.self) { try LookAheadEncoder(configuration: c) }
+      #expect(throws: H264EncoderError.self) { try LookAheadEncoder(configuration: c) }
     }
-    refused { $0.lookAhead = 251 }
-    refused { $0.lookAhead = -1 }
-    refused { $0.rate = .average(0) }
-    refused { $0.rate = .quality(.nan) }
-    refused { $0.rate = .constantQP(52) }
-    refused { $0.rate = .constant(100_000) }
+    refused { $0.lookAhead.frames = 251 }
+    refused { $0.lookAhead.frames = -1 }
+    refused { $0.lookAhead.rate = .average(0) }
+    refused { $0.lookAhead.rate = .quality(.nan) }
+    refused { $0.lookAhead.rate = .constantQP(52) }
+    refused { $0.lookAhead.rate = .constant(100_000) }
     refused {
-      $0.rate = .constant(100_000)
-      $0.buffer = .init(maximumRate: 99_000, size: 50_000)
+      $0.lookAhead.rate = .constant(100_000)
+      $0.lookAhead.buffer = .init(maximumRate: 99_000, size: 50_000)
     }
-    refused { $0.buffer = .init(maximumRate: 1, size: 1) }
-    refused { $0.buffer = .init(maximumRate: 10_000, size: 10_000, initialFullness: 1.5) }
-    refused { $0.keyFrameDuration = 0 }
-    refused { $0.adaptiveQuantisation = 3 }
-    refused { $0.expectedDuration = -1 }
-    refused { $0.masteringDisplay = [1] }
-    refused { $0.contentLightLevel = [] }
-    refused { $0.stream.width = 15 }
+    refused { $0.lookAhead.buffer = .init(maximumRate: 1, size: 1) }
+    refused { $0.lookAhead.buffer = .init(maximumRate: 10_000, size: 10_000, initialFullness: 1.5) }
+    refused { $0.lookAhead.keyFrameDuration = 0 }
+    refused { $0.lookAhead.adaptiveQuantisation = 3 }
+    refused { $0.lookAhead.expectedDuration = -1 }
+    refused { $0.lookAhead.masteringDisplay = [1] }
+    refused { $0.lookAhead.contentLightLevel = [] }
+    refused { $0.width = 15 }
 
     let encoder = try LookAheadEncoder(configuration: Self.configuration(64, 64))
     let content = SyntheticContent(kind: .motion, width: 64, height: 64, seed: 1)
     var out = 0
     for n in 0..<5 {
       try content.frame(n).withSource(planar: true, padding: 0) { source in
-        for change: (inout FrameOptions) -> Void in [
+        for change: (inout H264FrameOptions) -> Void in [
           { $0.isReference = false }, { $0.longTermSlot = 0 }, { $0.startsIntraRefresh = true },
           { $0.qp = 52 },
           { $0.duration = 0 }, { $0.temporalLayer = 1 }, { $0.references = .frames([0]) },
         ] {
-          var options = FrameOptions()
+          var options = H264FrameOptions()
           change(&options)
-          #expect(throws: EncoderError.self) {
+          #expect(throws: H264EncoderError.self) {
             try encoder.encode(source, options: options) { _ in out += 1 }
           }
         }
@@ -200,7 +200,7 @@ import Testing
       }
     }
     let wrong = SyntheticContent(kind: .motion, width: 80, height: 64, seed: 1).frame(0)
-    #expect(throws: EncoderError.self) {
+    #expect(throws: H264EncoderError.self) {
       try wrong.withSource(planar: true, padding: 0) { try encoder.encode($0) { _ in out += 1 } }
     }
     encoder.flush { _ in out += 1 }

@@ -34,25 +34,25 @@ import Testing
     var dropped = 0
   }
 
-  static func configuration(rate: Int, frameRate: Double = 30) -> EncoderConfiguration {
-    var c = EncoderConfiguration(width: 640, height: 368)
+  static func configuration(rate: Int, frameRate: Double = 30) -> H264EncoderConfiguration {
+    var c = H264EncoderConfiguration(width: 640, height: 368)
     c.frameRate = frameRate
-    c.rateControl = .averageBitRate(rate)
+    c.lowLatency.rateControl = .averageBitRate(rate)
     return c
   }
 
   /// Bits of a row as the encoder under the row budget would make them: rows are alike, and a row six QP steps
   /// coarser takes half.
   static func run(
-    _ pictures: [Picture], _ configuration: EncoderConfiguration,
-    options: (Int) -> FrameOptions = { _ in FrameOptions() },
+    _ pictures: [Picture], _ configuration: H264EncoderConfiguration,
+    options: (Int) -> H264FrameOptions = { _ in H264FrameOptions() },
     change: (Int, inout LowLatencyRateControl) -> Double? = { _, _ in nil }
   ) -> Outcome {
     var memory = EncoderMemory()
     var controller = LowLatencyRateControl(configuration, memory: &memory)
     defer { extendLifetime(memory) }
     var outcome = Outcome()
-    var line = configuration.rate ?? 1
+    var line = Double(configuration.lowLatency.averageBitRate ?? 1)
     var wait = 0.0
     let rows = (configuration.height + 15) / 16
     var rowBits = [Int32](repeating: 0, count: rows)
@@ -137,7 +137,7 @@ import Testing
       return picture
     }
     var c = Self.configuration(rate: 500_000)
-    c.maximumQueueDelay = bound
+    c.lowLatency.maximumQueueDelay = bound
     let outcome = Self.run(pictures, c)
     #expect((outcome.waits.max() ?? 0) <= bound + 0.002)
   }
@@ -150,7 +150,7 @@ import Testing
       return picture
     }
     var c = Self.configuration(rate: 800_000)
-    c.maximumQueueDelay = bound
+    c.lowLatency.maximumQueueDelay = bound
     let outcome = Self.run(pictures, c)
     for start in 0...240 {
       let bits = outcome.bits[start..<start + 60].reduce(0, +)
@@ -187,7 +187,7 @@ import Testing
         guard n == 90 || n == 180 else { return nil }
         var new = c
         let rate = n == 90 ? 900_000 / divisor : 900_000
-        new.rateControl = .averageBitRate(Int(rate))
+        new.lowLatency.rateControl = .averageBitRate(Int(rate))
         controller.reconfigure(new)
         return rate
       })
@@ -212,7 +212,7 @@ import Testing
           pictures, Self.configuration(rate: rate, frameRate: frameRate),
           options: { _ in
             n += 1
-            var options = FrameOptions()
+            var options = H264FrameOptions()
             options.duration = [nil, 1e-9, 1e9][n % 3]
             options.budgetShare = [1, 0.01, 16][n % 3]
             return options

@@ -6,7 +6,7 @@ import CH264Kernels
 /// One stream of the randomised matrix: everything follows from the seed.
 struct MatrixStream: CustomStringConvertible {
   let seed: UInt64
-  let configuration: EncoderConfiguration
+  let configuration: H264EncoderConfiguration
   let content: SyntheticContent
   let frames: Int
   let planar: Bool
@@ -34,36 +34,39 @@ struct MatrixStream: CustomStringConvertible {
     let big = r.chance(4)
     let width = 16 + 2 * r.int(0...(big ? 312 : r.chance(50) ? 80 : 24))
     let height = 16 + 2 * r.int(0...(big ? 232 : r.chance(50) ? 60 : 20))
-    var c = EncoderConfiguration(width: width, height: height)
-    c.profile = EncoderConfiguration.Profile.allCases.randomElement(using: &r)!
+    var c = H264EncoderConfiguration(width: width, height: height)
+    c.profile = H264EncoderConfiguration.Profile.allCases.randomElement(using: &r)!
     if c.profile != .constrainedBaseline {
       c.entropyCoding = [nil, .cavlc, .cabac].randomElement(using: &r)!
     }
     c.frameRate = [15, 24, 29.97, 30, 60].randomElement(using: &r)!
     if r.chance(70) {
-      c.rateControl = .constantQP(r.chance(20) ? [0, 1, 2, 50, 51].randomElement(using: &r)! : r.int(0...51))
+      c.lowLatency.rateControl = .constantQP(
+        r.chance(20) ? [0, 1, 2, 50, 51].randomElement(using: &r)! : r.int(0...51))
       c.minimumQP = 0
     } else {
-      c.rateControl = .averageBitRate(r.int(20...4000) * 1000)
+      c.lowLatency.rateControl = .averageBitRate(r.int(20...4000) * 1000)
       c.minimumQP = r.int(0...20)
       c.maximumQP = r.int(30...51)
-      c.allowsFrameDropping = r.chance(40)
+      c.lowLatency.allowsFrameDropping = r.chance(40)
       if r.chance(30) {
         c.dataRateLimits = [
           .init(bytes: r.int(20...2000) * 100, seconds: [0.2, 0.5, 1].randomElement(using: &r)!)
         ]
       }
     }
-    c.effort = r.int(0...EncoderConfiguration.mostEffort)
+    c.effort = r.int(0...H264EncoderConfiguration.mostEffort)
     c.threads = r.chance(50) ? 1 : r.int(2...4)
     let rows = (height + 15) / 16
     if r.chance(40) { c.slices = r.int(1...min(rows, 6)) }
     if r.chance(20) { c.maximumSliceBytes = [100, 150, 400, 1000, 1400].randomElement(using: &r)! }
     c.maximumReferences = r.int(1...4)
-    if c.maximumReferences > 1 && r.chance(50) { c.longTermReferences = r.int(1...c.maximumReferences - 1) }
-    c.allowsNonReferenceFrames = r.chance(40)
-    c.allowsFrameNumberGaps = r.chance(20)
-    c.cascadesQuality = r.chance(75)
+    if c.maximumReferences > 1 && r.chance(50) {
+      c.lowLatency.longTermReferences = r.int(1...c.maximumReferences - 1)
+    }
+    c.lowLatency.allowsNonReferenceFrames = r.chance(40)
+    c.lowLatency.allowsFrameNumberGaps = r.chance(20)
+    c.lowLatency.cascadesQuality = r.chance(75)
     c.allowsTransform8x8 = r.chance(80)
     c.deblocking = r.chance(80)
     if r.chance(40) {
@@ -71,12 +74,12 @@ struct MatrixStream: CustomStringConvertible {
       c.deblockingBetaOffset = r.int(-6...6)
     }
     c.allowsWeightedPrediction = r.chance(90)
-    if r.chance(40) { c.adaptiveQuantisation = Double(r.int(0...20)) / 10 }
-    if r.chance(20) { c.intraRefreshPeriod = r.int(1...12) }
+    if r.chance(40) { c.lowLatency.adaptiveQuantisation = Double(r.int(0...20)) / 10 }
+    if r.chance(20) { c.lowLatency.intraRefreshPeriod = r.int(1...12) }
     if r.chance(30) { c.keyFrameInterval = r.int(1...8) }
-    if r.chance(30) { c.sceneChange = .keyFrame }
+    if r.chance(30) { c.lowLatency.sceneChange = .keyFrame }
     c.writesAccessUnitDelimiters = r.chance(30)
-    c.writesTemporalLayerPrefix = r.chance(20)
+    c.lowLatency.writesTemporalLayerPrefix = r.chance(20)
     c.measuresError = r.chance(30)
     configuration = c
     content = SyntheticContent(
@@ -91,26 +94,27 @@ struct MatrixStream: CustomStringConvertible {
 
   var description: String {
     let c = configuration
-    return "seed \(seed): \(c.width)x\(c.height) \(c.profile) \(c.cabac ? "CABAC" : "CAVLC") \(c.rateControl)"
+    return
+      "seed \(seed): \(c.width)x\(c.height) \(c.profile) \(c.cabac ? "CABAC" : "CAVLC") \(c.lowLatency.rateControl)"
       + " effort \(c.effort) threads \(c.threads) slices \(c.slices) sliceBytes \(c.maximumSliceBytes ?? 0)"
-      + " references \(c.maximumReferences) longTerm \(c.longTermReferences)"
-      + " nonReference \(c.allowsNonReferenceFrames) refresh \(c.intraRefreshPeriod)"
+      + " references \(c.maximumReferences) longTerm \(c.lowLatency.longTermReferences)"
+      + " nonReference \(c.lowLatency.allowsNonReferenceFrames) refresh \(c.lowLatency.intraRefreshPeriod)"
       + " 8x8 \(c.allowsTransform8x8) deblocking \(c.deblocking) \(c.deblockingAlphaOffset)"
-      + " \(c.deblockingBetaOffset) AQ \(c.adaptiveQuantisation) \(content.kind)"
+      + " \(c.deblockingBetaOffset) AQ \(c.lowLatency.adaptiveQuantisation) \(content.kind)"
   }
 
   private func frameOptions(
     _ n: Int, _ r: inout TestRandom, _ encoder: LowLatencyEncoder, _ slots: inout Set<Int>
   )
-    -> FrameOptions
+    -> H264FrameOptions
   {
-    var o = FrameOptions()
+    var o = H264FrameOptions()
     let c = configuration
     guard options > 0 else { return o }
     o.isKeyFrame = r.chance(options / 8)
-    if c.allowsNonReferenceFrames { o.isReference = !r.chance(options) }
-    if c.longTermReferences > 0 && o.isReference && r.chance(options) {
-      o.longTermSlot = r.int(0...c.longTermReferences - 1)
+    if c.lowLatency.allowsNonReferenceFrames { o.isReference = !r.chance(options) }
+    if c.lowLatency.longTermReferences > 0 && o.isReference && r.chance(options) {
+      o.longTermSlot = r.int(0...c.lowLatency.longTermReferences - 1)
     }
     switch r.int(0...99) {
     case 0..<options where !slots.isEmpty:
@@ -129,7 +133,8 @@ struct MatrixStream: CustomStringConvertible {
   }
 
   /// Encodes the stream; `receive` gets each frame that was not dropped, with the encoder's reconstruction.
-  func encode(cpu: Int32, _ receive: (_ n: Int, borrowing EncodedFrame, PlanarFrame) throws -> Void) throws
+  func encode(cpu: Int32, _ receive: (_ n: Int, borrowing H264EncodedFrame, PlanarFrame) throws -> Void)
+    throws
     -> Coverage
   {
     let encoder = try LowLatencyEncoder(configuration: configuration, cpu: cpu)
@@ -140,7 +145,7 @@ struct MatrixStream: CustomStringConvertible {
       // Where much varies, the effort does too.
       if options > 0 && n % 4 == 3 {
         var changed = encoder.configuration
-        changed.effort = (configuration.effort + n / 4) % (EncoderConfiguration.mostEffort + 1)
+        changed.effort = (configuration.effort + n / 4) % (H264EncoderConfiguration.mostEffort + 1)
         try encoder.reconfigure(changed)
       }
       let picture = content.frame(n)
@@ -244,7 +249,7 @@ struct MatrixStream: CustomStringConvertible {
     return coverage
   }
 
-  private func checkUnits(_ n: Int, _ encoded: borrowing EncodedFrame) throws {
+  private func checkUnits(_ n: Int, _ encoded: borrowing H264EncodedFrame) throws {
     for unit in encoded.nalUnits {
       let bytes = encoded.data(of: unit)
       guard let first = bytes.first, first & 0x80 == 0 else {

@@ -131,8 +131,8 @@ import Testing
   }
 
   private static func encoder(_ effort: Int, threads: Int = 1) throws -> LowLatencyEncoder {
-    var c = EncoderConfiguration(width: width, height: height)
-    c.rateControl = .constantQP(28)
+    var c = H264EncoderConfiguration(width: width, height: height)
+    c.lowLatency.rateControl = .constantQP(28)
     c.effort = effort
     c.threads = threads
     c.profile = .high

@@ -9,18 +9,18 @@ import Testing
 
   private static func configuration(
     references: Int, bidirectional: Int, threads: Int = 1
-  ) -> LookAheadConfiguration {
-    var c = LookAheadConfiguration(width: width, height: height)
-    c.stream.effort = 4
-    c.stream.threads = threads
-    c.stream.maximumReferences = references
-    c.stream.writesParameterSets = true
-    c.stream.keyFrameInterval = 12
-    c.placesKeyFramesAtCuts = false
-    c.maximumBidirectional = bidirectional
-    c.lookAhead = 10
-    c.rate = .quality(26)
-    c.usesOpenGOP = true
+  ) -> H264EncoderConfiguration {
+    var c = H264EncoderConfiguration.lookAhead(width: width, height: height)
+    c.effort = 4
+    c.threads = threads
+    c.maximumReferences = references
+    c.writesParameterSets = true
+    c.keyFrameInterval = 12
+    c.lookAhead.placesKeyFramesAtCuts = false
+    c.lookAhead.maximumBidirectional = bidirectional
+    c.lookAhead.frames = 10
+    c.lookAhead.rate = .quality(26)
+    c.lookAhead.usesOpenGOP = true
     return c
   }
 
@@ -78,11 +78,11 @@ import Testing
 
   @Test("Only intervals and durations open a group, and only with B pictures before the key frame")
   func whichKeyFrames() throws {
-    func keys(_ c: LookAheadConfiguration, forced: Set<Int> = [], count: Int = 30) throws -> (
+    func keys(_ c: H264EncoderConfiguration, forced: Set<Int> = [], count: Int = 30) throws -> (
       closed: [UInt64], open: [UInt64]
     ) {
       let run = try LookAheadRun(c, count: count) { n in
-        var options = FrameOptions()
+        var options = H264FrameOptions()
         options.isKeyFrame = forced.contains(n)
         return options
       } content: {
@@ -103,20 +103,20 @@ import Testing
     #expect(found.closed == [0] && found.open == [12, 24])
     found = try keys(c, forced: [4])
     #expect(found.closed == [0, 4] && found.open == [16, 28])
-    c.stream.keyFrameInterval = nil
-    c.keyFrameDuration = 0.5
+    c.keyFrameInterval = nil
+    c.lookAhead.keyFrameDuration = 0.5
     found = try keys(c)
     #expect(found.closed == [0] && found.open == [15])
-    c.keyFrameDuration = nil
-    c.stream.keyFrameInterval = 1
+    c.lookAhead.keyFrameDuration = nil
+    c.keyFrameInterval = 1
     found = try keys(c, count: 5)
     #expect(found.closed == [0, 1, 2, 3, 4] && found.open.isEmpty)
-    c.stream.keyFrameInterval = 12
-    c.maximumBidirectional = 0
+    c.keyFrameInterval = 12
+    c.lookAhead.maximumBidirectional = 0
     found = try keys(c)
     #expect(found.closed == [0, 12, 24] && found.open.isEmpty)
-    c.maximumBidirectional = 3
-    c.usesOpenGOP = false
+    c.lookAhead.maximumBidirectional = 3
+    c.lookAhead.usesOpenGOP = false
     found = try keys(c)
     #expect(found.closed == [0, 12, 24] && found.open.isEmpty)
   }
@@ -128,7 +128,7 @@ import Testing
   @Test("A new scene begins with an IDR picture, also where a key frame is due")
   func cuts() throws {
     var c = Self.configuration(references: 4, bidirectional: 3)
-    c.placesKeyFramesAtCuts = true
+    c.lookAhead.placesKeyFramesAtCuts = true
     let scenes = (0..<3).map {
       SyntheticContent(kind: .motion, width: Self.width, height: Self.height, seed: UInt64($0 * 7 + 1))
     }
@@ -142,15 +142,15 @@ import Testing
   @Test("They keep nobody waiting, and a second pass meets its rate with them")
   func delayAndPasses() throws {
     var c = Self.configuration(references: 4, bidirectional: 3)
-    c.rate = .average(120_000)
-    c.stream.effort = 1
+    c.lookAhead.rate = .average(120_000)
+    c.effort = 1
     var known: PassStatistics?
     for pass in 0..<2 {
       let encoder = try LookAheadEncoder(configuration: c, pass: known)
       encoder.keepsStatistics = true
       let decoder = try #require(ReferenceDecoder(.libavcodec))
       var (bits, open, given, decoded) = (0, 0, 0, 0)
-      func take(_ facts: FrameFacts, _ data: [UInt8]) throws {
+      func take(_ facts: H264FrameFacts, _ data: [UInt8]) throws {
         given += 1
         bits += facts.bits
         if facts.isOpenGOP { open += 1 }
@@ -158,14 +158,14 @@ import Testing
       }
       let count = 240
       for n in 0..<count {
-        var frames: [(facts: FrameFacts, data: [UInt8])] = []
+        var frames: [(facts: H264FrameFacts, data: [UInt8])] = []
         try Self.content(n).withSource(planar: true, padding: 0) {
           try encoder.encode($0) { frames.append(($0.facts, $0.data)) }
         }
         for frame in frames { try take(frame.facts, frame.data) }
-        #expect(given == max(0, n + 1 - c.lookAhead))
+        #expect(given == max(0, n + 1 - c.lookAhead.frames))
       }
-      var rest: [(facts: FrameFacts, data: [UInt8])] = []
+      var rest: [(facts: H264FrameFacts, data: [UInt8])] = []
       encoder.flush { rest.append(($0.facts, $0.data)) }
       for frame in rest { try take(frame.facts, frame.data) }
       while try decoder.drain() != nil { decoded += 1 }
@@ -187,12 +187,12 @@ import Testing
       #expect(run.frames.map(\.data) == single.frames.map(\.data))
     }
     var c = Self.configuration(references: 4, bidirectional: 3)
-    c.usesOpenGOP = false
+    c.lookAhead.usesOpenGOP = false
     let encoder = try LookAheadEncoder(configuration: c)
-    var facts: [FrameFacts] = []
+    var facts: [H264FrameFacts] = []
     for n in 0..<40 {
       if n == 20 {
-        c.usesOpenGOP = true
+        c.lookAhead.usesOpenGOP = true
         try encoder.reconfigure(c)
       }
       try Self.content(n).withSource(planar: true, padding: 0) {

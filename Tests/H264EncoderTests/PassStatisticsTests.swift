@@ -4,12 +4,12 @@ import Testing
 @testable import H264Encoder
 
 @Suite struct PassStatisticsTests {
-  private static func configuration(_ rate: Int) -> LookAheadConfiguration {
-    var c = LookAheadConfiguration(width: 96, height: 80)
-    c.stream.maximumReferences = 4
-    c.stream.effort = 1
-    c.lookAhead = 15
-    c.rate = .average(rate)
+  private static func configuration(_ rate: Int) -> H264EncoderConfiguration {
+    var c = H264EncoderConfiguration.lookAhead(width: 96, height: 80)
+    c.maximumReferences = 4
+    c.effort = 1
+    c.lookAhead.frames = 15
+    c.lookAhead.rate = .average(rate)
     return c
   }
 
@@ -18,7 +18,7 @@ import Testing
     return SyntheticContent(kind: kinds[n / 100 % 4], width: 96, height: 80, seed: UInt64(n / 100)).frame(n)
   }
 
-  private static func pass(_ c: LookAheadConfiguration, _ known: PassStatistics?, count: Int) throws
+  private static func pass(_ c: H264EncoderConfiguration, _ known: PassStatistics?, count: Int) throws
     -> (bits: Int, statistics: PassStatistics)
   {
     let encoder = try LookAheadEncoder(configuration: c, pass: known)
@@ -61,12 +61,12 @@ import Testing
     let bytes = try Self.pass(Self.configuration(100_000), nil, count: 12).statistics.bytes
     #expect(try PassStatistics(bytes: bytes).bytes == bytes)
     for cut in [0, 1, 14, 40, bytes.count / 2, bytes.count - 1] {
-      #expect(throws: EncoderError.self) { try PassStatistics(bytes: Array(bytes[..<cut])) }
+      #expect(throws: H264EncoderError.self) { try PassStatistics(bytes: Array(bytes[..<cut])) }
     }
     for at in stride(from: 0, to: bytes.count, by: 37) {
       var damaged = bytes
       damaged[at] ^= 0x41
-      #expect(throws: EncoderError.self) { try PassStatistics(bytes: damaged) }
+      #expect(throws: H264EncoderError.self) { try PassStatistics(bytes: damaged) }
     }
     // What nobody's encoder writes, under a checksum that is right: a picture's index, kind, bits, QP and duration.
     let fields: [(at: Int, bytes: [UInt8])] =
@@ -80,10 +80,10 @@ import Testing
       let at = PassFormat.headerSize + field.at
       hostile.replaceSubrange(at..<at + field.bytes.count, with: field.bytes)
       hostile += Self.checksum(hostile)
-      #expect(throws: EncoderError.self, "\(field)") { try PassStatistics(bytes: hostile) }
+      #expect(throws: H264EncoderError.self, "\(field)") { try PassStatistics(bytes: hostile) }
     }
     var other = Self.configuration(100_000)
-    other.stream.width = 112
+    other.width = 112
     let known = try PassStatistics(bytes: bytes)
     // Parts: together they are the whole, and their shares are what they take at a common quality.
     let (a, b) = (known.part(0..<5), known.part(5..<known.count))
@@ -99,7 +99,7 @@ import Testing
       let shares = known.shares(of: [0..<5, 5..<known.count], bits: bits)
       #expect(abs(shares[0] + shares[1] - 1) < 1e-9, "\(bits)")
     }
-    #expect(throws: EncoderError.self) { try LookAheadEncoder(configuration: other, pass: known) }
+    #expect(throws: H264EncoderError.self) { try LookAheadEncoder(configuration: other, pass: known) }
   }
 
   private static func checksum(_ bytes: [UInt8]) -> [UInt8] {
@@ -127,7 +127,7 @@ import Testing
       : SyntheticContent(kind: .mixed, width: 96, height: 80, seed: UInt64(n / 7)).frame(n)
   }
 
-  private static func unevenPass(_ c: LookAheadConfiguration, quiet: Range<Int>) throws -> PassStatistics {
+  private static func unevenPass(_ c: H264EncoderConfiguration, quiet: Range<Int>) throws -> PassStatistics {
     let encoder = try LookAheadEncoder(configuration: c)
     encoder.keepsStatistics = true
     for n in 0..<200 {
@@ -143,7 +143,7 @@ import Testing
     let known = try Self.unevenPass(Self.configuration(200_000), quiet: quiet)
     let parts = [0..<100, 100..<200]
     let seconds = known.seconds / 2
-    let buffer = LookAheadConfiguration.Buffer(maximumRate: 90_000, size: 90_000)
+    let buffer = H264EncoderConfiguration.LookAhead.Buffer(maximumRate: 90_000, size: 90_000)
     // Both could have all that comes in, but for the quiet one.
     let free = known.shares(of: parts, bits: 80_000 * known.seconds).map { $0 * 80_000 * known.seconds }
     let all = known.bits(of: parts, all: 60_000 * known.seconds, buffer: buffer)
@@ -152,7 +152,7 @@ import Testing
     #expect(all[1] <= 90_000 * (seconds + 0.9) + 1 && all[0] <= 90_000 * seconds + 1)
     #expect(known.bits(of: parts.reversed(), all: 1e9, buffer: buffer)[0] <= 90_000 * seconds + 1)
     // With room for all, it is what their common quality takes.
-    let wide = LookAheadConfiguration.Buffer(maximumRate: 10_000_000, size: 10_000_000)
+    let wide = H264EncoderConfiguration.LookAhead.Buffer(maximumRate: 10_000_000, size: 10_000_000)
     let bits = 60_000 * known.seconds
     let wanted = known.shares(of: parts, bits: bits).map { $0 * bits }
     for (a, b) in zip(known.bits(of: parts, all: bits, buffer: wide), wanted) {

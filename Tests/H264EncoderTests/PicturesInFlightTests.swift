@@ -20,7 +20,7 @@ import Testing
   }
 
   private static func encode(
-    _ configuration: LookAheadConfiguration, _ pictures: [PlanarFrame]
+    _ configuration: H264EncoderConfiguration, _ pictures: [PlanarFrame]
   ) throws -> [[UInt8]] {
     let encoder = try LookAheadEncoder(configuration: configuration)
     var units: [[UInt8]] = []
@@ -39,12 +39,12 @@ import Testing
     let flushes: Bool
     var numbers: [UInt64] = []
 
-    init(_ configuration: LookAheadConfiguration, flushes: Bool) throws {
+    init(_ configuration: H264EncoderConfiguration, flushes: Bool) throws {
       encoder = try LookAheadEncoder(configuration: configuration)
       self.flushes = flushes
     }
 
-    func take(_ frame: consuming EncodedFrame) {
+    func take(_ frame: consuming H264EncodedFrame) {
       numbers.append(frame.facts.index)
       if flushes { encoder.flush { take($0) } } else { encoder.complete(through: 1000) { take($0) } }
     }
@@ -61,19 +61,19 @@ import Testing
   @Test(
     "Whoever gets a frame may ask for all others", arguments: [true, false], [(10, 1), (20, 1), (20, 3)])
   func callsAmidCalls(flushes: Bool, _ setting: (lookAhead: Int, threads: Int)) throws {
-    var c = LookAheadConfiguration(width: Self.width, height: Self.height)
-    c.stream.maximumReferences = 2
-    c.stream.effort = 1
-    c.stream.threads = setting.threads
-    c.rate = .average(200_000)
-    c.lookAhead = setting.lookAhead
+    var c = H264EncoderConfiguration.lookAhead(width: Self.width, height: Self.height)
+    c.maximumReferences = 2
+    c.effort = 1
+    c.threads = setting.threads
+    c.lookAhead.rate = .average(200_000)
+    c.lookAhead.frames = setting.lookAhead
     let run = try Nested(c, flushes: flushes)
     // All at once, and where the look-ahead is full.
     try run.encode(0..<8)
     run.encoder.flush { run.take($0) }
     try run.encode(8..<28)
     // With a buffer there is one picture in flight, and there were several.
-    c.buffer = .init(maximumRate: 300_000, size: 150_000)
+    c.lookAhead.buffer = .init(maximumRate: 300_000, size: 150_000)
     try run.encoder.reconfigure(c)
     try run.encode(28..<56)
     run.encoder.complete(through: 1000) { run.take($0) }
@@ -86,18 +86,18 @@ import Testing
     "An average over 14 s of scenes is kept within 2 %, with the same bits from 1, 2 and 4 threads",
     arguments: [(20, 4), (40, 6)], [200_000, 400_000])
   func average(_ depth: (lookAhead: Int, inFlight: Int), rate: Int) throws {
-    var c = LookAheadConfiguration(width: Self.width, height: Self.height)
-    c.stream.maximumReferences = 2
-    c.stream.effort = 1
-    c.rate = .average(rate)
-    c.lookAhead = depth.lookAhead
+    var c = H264EncoderConfiguration.lookAhead(width: Self.width, height: Self.height)
+    c.maximumReferences = 2
+    c.effort = 1
+    c.lookAhead.rate = .average(rate)
+    c.lookAhead.frames = depth.lookAhead
     // As sessions that code files say; a short look-ahead does not see the last scenes come.
-    c.expectedDuration = Double(Self.frames) / 30
+    c.lookAhead.expectedDuration = Double(Self.frames) / 30
     #expect(c.picturesInFlight == depth.inFlight)
     let pictures = (0..<Self.frames).map { Self.content($0) }
     var first: [[UInt8]] = []
     for threads in [1, 2, 4] {
-      c.stream.threads = threads
+      c.threads = threads
       let units = try Self.encode(c, pictures)
       let bits = units.reduce(0) { $0 + $1.count * 8 }
       let error = Double(bits) * 30 / Double(Self.frames * rate) - 1

@@ -5,17 +5,18 @@ import Testing
 
 /// With a constant QP, better pictures come in a rhythm, stay referred to, and can be turned off.
 @Suite struct QualityCascadeTests {
-  private static func configuration() -> EncoderConfiguration {
-    var c = EncoderConfiguration(width: 96, height: 64)
-    c.rateControl = .constantQP(28)
+  private static func configuration() -> H264EncoderConfiguration {
+    var c = H264EncoderConfiguration(width: 96, height: 64)
+    c.lowLatency.rateControl = .constantQP(28)
     c.maximumReferences = 2
     return c
   }
 
   private static func encode(
-    _ c: EncoderConfiguration, frames: Int, _ options: (Int) -> FrameOptions = { _ in FrameOptions() },
+    _ c: H264EncoderConfiguration, frames: Int,
+    _ options: (Int) -> H264FrameOptions = { _ in H264FrameOptions() },
     each: (Int, LowLatencyEncoder) -> Void = { _, _ in }
-  ) throws -> [FrameFacts] {
+  ) throws -> [H264FrameFacts] {
     let encoder = try LowLatencyEncoder(configuration: c)
     let decoder = try #require(ReferenceDecoder(.libavcodec))
     let content = SyntheticContent(kind: .motion, width: c.width, height: c.height, seed: 3)
@@ -34,7 +35,7 @@ import Testing
   @Test("The QP follows the cascade, from each key frame anew")
   func rhythm() throws {
     let facts = try Self.encode(Self.configuration(), frames: 12) { n in
-      var options = FrameOptions()
+      var options = H264FrameOptions()
       options.isKeyFrame = n == 7
       return options
     }
@@ -44,10 +45,10 @@ import Testing
   @Test("Without it, and with a QP of the frame's own, the QP is exact")
   func exact() throws {
     var c = Self.configuration()
-    c.cascadesQuality = false
+    c.lowLatency.cascadesQuality = false
     #expect(try Self.encode(c, frames: 6).allSatisfy { $0.lowestQP == 28 && $0.highestQP == 28 })
     let own = try Self.encode(Self.configuration(), frames: 6) { n in
-      var options = FrameOptions()
+      var options = H264FrameOptions()
       options.qp = 20 + n
       return options
     }

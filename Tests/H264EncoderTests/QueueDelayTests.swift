@@ -12,10 +12,10 @@ import Testing
     arguments: [0.15, 0.3, 0.5],
     [1, 3])
   func bound(_ seconds: Double, threads: Int) throws {
-    var c = EncoderConfiguration(width: Self.width, height: Self.height)
+    var c = H264EncoderConfiguration(width: Self.width, height: Self.height)
     let rate = 250_000
-    c.rateControl = .averageBitRate(rate)
-    c.maximumQueueDelay = seconds
+    c.lowLatency.rateControl = .averageBitRate(rate)
+    c.lowLatency.maximumQueueDelay = seconds
     c.threads = threads
     let encoder = try LowLatencyEncoder(configuration: c)
     let kinds: [SyntheticContent.Kind] = [.motion, .noise, .screen, .motion]
@@ -37,17 +37,17 @@ import Testing
 
   @Test("A bound out of range is refused", arguments: [0, -1, 11, Double.nan, .infinity])
   func range(_ seconds: Double) {
-    var c = EncoderConfiguration(width: 64, height: 64)
-    c.maximumQueueDelay = seconds
-    #expect(throws: EncoderError.self) { try LowLatencyEncoder(configuration: c) }
+    var c = H264EncoderConfiguration(width: 64, height: 64)
+    c.lowLatency.maximumQueueDelay = seconds
+    #expect(throws: H264EncoderError.self) { try LowLatencyEncoder(configuration: c) }
   }
 
   @Test("The bound may change in mid-stream")
   func change() throws {
-    var c = EncoderConfiguration(width: 64, height: 64)
+    var c = H264EncoderConfiguration(width: 64, height: 64)
     let encoder = try LowLatencyEncoder(configuration: c)
-    c.maximumQueueDelay = 0.1
+    c.lowLatency.maximumQueueDelay = 0.1
     try encoder.reconfigure(c)
-    #expect(encoder.configuration.maximumQueueDelay == 0.1)
+    #expect(encoder.configuration.lowLatency.maximumQueueDelay == 0.1)
   }
 }

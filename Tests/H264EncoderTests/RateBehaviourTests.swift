@@ -8,10 +8,10 @@ import Testing
   private static let (width, height) = (160, 112)
 
   private static func frames(
-    _ count: Int, seed: UInt64 = 4, _ change: (inout EncoderConfiguration) -> Void,
-    midway: ((inout EncoderConfiguration) -> Void)? = nil
-  ) throws -> [FrameFacts] {
-    var c = EncoderConfiguration(width: width, height: height)
+    _ count: Int, seed: UInt64 = 4, _ change: (inout H264EncoderConfiguration) -> Void,
+    midway: ((inout H264EncoderConfiguration) -> Void)? = nil
+  ) throws -> [H264FrameFacts] {
+    var c = H264EncoderConfiguration(width: width, height: height)
     c.frameRate = 30
     c.effort = 0
     change(&c)
@@ -26,14 +26,14 @@ import Testing
     }
   }
 
-  private static func rate(_ frames: some Collection<FrameFacts>) -> Double {
+  private static func rate(_ frames: some Collection<H264FrameFacts>) -> Double {
     Double(frames.reduce(0) { $0 + $1.bits }) * 30 / Double(frames.count)
   }
 
   @Test("The average is kept, and a new one from the middle on", arguments: [150_000, 400_000])
   func average(_ target: Int) throws {
-    let frames = try Self.frames(240, { $0.rateControl = .averageBitRate(target) }) {
-      $0.rateControl = .averageBitRate(target / 2)
+    let frames = try Self.frames(240, { $0.lowLatency.rateControl = .averageBitRate(target) }) {
+      $0.lowLatency.rateControl = .averageBitRate(target / 2)
     }
     #expect(abs(Self.rate(frames[30..<120]) / Double(target) - 1) < 0.15)
     #expect(abs(Self.rate(frames[150...]) / Double(target / 2) - 1) < 0.15)
@@ -43,15 +43,15 @@ import Testing
   @Test("A constant QP is constant; a range is never left")
   func range() throws {
     let fixed = try Self.frames(12) {
-      $0.rateControl = .constantQP(31)
-      $0.cascadesQuality = false
+      $0.lowLatency.rateControl = .constantQP(31)
+      $0.lowLatency.cascadesQuality = false
     }
     #expect(fixed.allSatisfy { $0.lowestQP == 31 && $0.highestQP == 31 })
     let narrow = try Self.frames(60) {
-      $0.rateControl = .averageBitRate(60_000)
+      $0.lowLatency.rateControl = .averageBitRate(60_000)
       $0.minimumQP = 24
       $0.maximumQP = 34
-      $0.adaptiveQuantisation = 1
+      $0.lowLatency.adaptiveQuantisation = 1
     }
     #expect(narrow.allSatisfy { $0.lowestQP >= 24 && $0.highestQP <= 34 })
   }
@@ -59,13 +59,13 @@ import Testing
   @Test("A level for a rate that may come changes what the stream says, and no frame of it")
   func levelForARate() throws {
     func stream(_ rate: Int) throws -> (level: UInt8, frames: [ArraySlice<UInt8>]) {
-      var c = EncoderConfiguration(width: Self.width, height: Self.height)
-      c.rateControl = .averageBitRate(100_000)
+      var c = H264EncoderConfiguration(width: Self.width, height: Self.height)
+      c.lowLatency.rateControl = .averageBitRate(100_000)
       c.levelBitRate = rate
       let encoder = try LowLatencyEncoder(configuration: c)
       let content = SyntheticContent(kind: .motion, width: Self.width, height: Self.height, seed: 4)
       // The first frame begins with the parameter sets, each behind four bytes.
-      let sets = encoder.parameterSets.sequence.count + encoder.parameterSets.picture.count + 8
+      let sets = encoder.parameterSets.sequence.count + encoder.parameterSets.pictures[0].count + 8
       let frames = try (0..<30).map { n in
         try content.frame(n).withSource(planar: true, padding: 0) { try encoder.encode($0).data }
           .dropFirst(n == 0 ? sets : 0)
@@ -79,14 +79,14 @@ import Testing
 
   @Test("A QP for one frame is that of all its macroblocks, and no other frame's", arguments: [14, 46])
   func fixedForOne(_ qp: Int) throws {
-    var c = EncoderConfiguration(width: Self.width, height: Self.height)
-    c.rateControl = .averageBitRate(120_000)
-    c.adaptiveQuantisation = 0
+    var c = H264EncoderConfiguration(width: Self.width, height: Self.height)
+    c.lowLatency.rateControl = .averageBitRate(120_000)
+    c.lowLatency.adaptiveQuantisation = 0
     let content = SyntheticContent(kind: .motion, width: Self.width, height: Self.height, seed: 4)
-    func frames(_ fixed: Int?) throws -> [FrameFacts] {
+    func frames(_ fixed: Int?) throws -> [H264FrameFacts] {
       let encoder = try LowLatencyEncoder(configuration: c)
       return try (0..<60).map { n in
-        var options = FrameOptions()
+        var options = H264FrameOptions()
         if n == 30 { options.qp = fixed }
         return try content.frame(n).withSource(planar: true, padding: 0) {
           try encoder.encode($0, options: options).facts
@@ -104,15 +104,15 @@ import Testing
 
   @Test("Frames are dropped only where that is allowed, and then the rate is kept all the same")
   func dropping() throws {
-    func tight(_ c: inout EncoderConfiguration) {
-      c.rateControl = .averageBitRate(60_000)
+    func tight(_ c: inout H264EncoderConfiguration) {
+      c.lowLatency.rateControl = .averageBitRate(60_000)
       c.maximumQP = 26
     }
     let kept = try Self.frames(120, seed: 9, tight)
     #expect(!kept.contains { $0.isDropped })
     let dropped = try Self.frames(120, seed: 9) {
       tight(&$0)
-      $0.allowsFrameDropping = true
+      $0.lowLatency.allowsFrameDropping = true
     }
     #expect(dropped.contains { $0.isDropped } && !dropped[0].isDropped)
     #expect(dropped.allSatisfy { $0.isDropped == ($0.bits == 0) })
@@ -123,9 +123,9 @@ import Testing
   @Test("No stretch of the stream holds more than its limit", arguments: 1...8, [1, 2])
   func limits(seed: UInt64, threads: Int) throws {
     let frames = try Self.frames(150, seed: seed) {
-      $0.rateControl = .averageBitRate(400_000)
+      $0.lowLatency.rateControl = .averageBitRate(400_000)
       $0.dataRateLimits = [.init(bytes: 40_000, seconds: 1), .init(bytes: 16_000, seconds: 0.25)]
-      $0.allowsFrameDropping = true
+      $0.lowLatency.allowsFrameDropping = true
       $0.threads = threads
     }
     for (bytes, count) in [(40_000, 30), (16_000, 7)] {
@@ -139,11 +139,11 @@ import Testing
 
   /// The first picture with so many bytes a second at most, all windows held.
   private static func firstPicture(
-    bytes: Int, _ entropy: EncoderConfiguration.EntropyCoding, threads: Int
-  ) throws -> FrameFacts {
-    var c = EncoderConfiguration(width: 640, height: 368)
+    bytes: Int, _ entropy: H264EncoderConfiguration.EntropyCoding, threads: Int
+  ) throws -> H264FrameFacts {
+    var c = H264EncoderConfiguration(width: 640, height: 368)
     c.entropyCoding = entropy
-    c.rateControl = .averageBitRate(20_000_000)
+    c.lowLatency.rateControl = .averageBitRate(20_000_000)
     c.dataRateLimits = [.init(bytes: bytes, seconds: 1)]
     c.measuresError = true
     c.threads = threads
@@ -156,8 +156,8 @@ import Testing
 
   @Test(
     "A key frame within a limit that is far too low has content as far as the limit goes",
-    arguments: [EncoderConfiguration.EntropyCoding.cavlc, .cabac], [1, 2])
-  func curtailedKeyFrames(_ entropy: EncoderConfiguration.EntropyCoding, threads: Int) throws {
+    arguments: [H264EncoderConfiguration.EntropyCoding.cavlc, .cabac], [1, 2])
+  func curtailedKeyFrames(_ entropy: H264EncoderConfiguration.EntropyCoding, threads: Int) throws {
     let least = try #require(try Self.firstPicture(bytes: 1300, entropy, threads: threads).meanSquaredError)
     var last = least.luma
     for bytes in [3000, 6000, 12_000, 24_000] {

@@ -13,7 +13,7 @@ import Testing
       return picture
     }
     var c = LowLatencyRateControlTests.configuration(rate: 700_000)
-    c.maximumQueueDelay = 0.5
+    c.lowLatency.maximumQueueDelay = 0.5
     let outcome = LowLatencyRateControlTests.run(pictures, c)
     #expect(LowLatencyRateControlTests.mean(outcome.waits[300...]) < 0.13)
     #expect(abs(LowLatencyRateControlTests.mean(outcome.bits[300...]) * 30 / 700_000 - 1) < 0.02)
@@ -27,7 +27,7 @@ import Testing
       return picture
     }
     var c = LowLatencyRateControlTests.configuration(rate: 700_000)
-    c.maximumQueueDelay = bound
+    c.lowLatency.maximumQueueDelay = bound
     let outcome = LowLatencyRateControlTests.run(pictures, c)
     // The scene before is easy: even at the lowest QP it does not fill the line.
     #expect(LowLatencyRateControlTests.mean(outcome.bits[30..<90]) * 30 < 0.7 * 700_000)
@@ -45,7 +45,7 @@ import Testing
       return picture
     }
     var c = LowLatencyRateControlTests.configuration(rate: 700_000, frameRate: 15)
-    c.maximumQueueDelay = 1
+    c.lowLatency.maximumQueueDelay = 1
     let outcome = LowLatencyRateControlTests.run(pictures, c)
     let (qp, waits) = (outcome.qp, outcome.waits)
     // As of the second still picture it is known that they take nothing.

@@ -45,12 +45,12 @@ import Testing
   }
 
   private static func simulate(_ parts: [Part], rate: Int, knowsLength: Bool = true) -> Outcome {
-    var c = LookAheadConfiguration(width: 640, height: 368)
-    c.stream.frameRate = frameRate
-    c.stream.minimumQP = 0
-    c.rate = .average(rate)
-    c.lookAhead = lookAhead
-    c.expectedDuration = knowsLength ? parts.reduce(0) { $0 + $1.seconds } : nil
+    var c = H264EncoderConfiguration.lookAhead(width: 640, height: 368)
+    c.frameRate = frameRate
+    c.minimumQP = 0
+    c.lookAhead.rate = .average(rate)
+    c.lookAhead.frames = lookAhead
+    c.lookAhead.expectedDuration = knowsLength ? parts.reduce(0) { $0 + $1.seconds } : nil
     var control = LookAheadRateControl(c)
     // Of each picture, its part, and whether a part begins with it.
     var pictures: [(part: Int, isIntra: Bool)] = []

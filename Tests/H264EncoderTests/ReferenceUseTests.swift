@@ -27,9 +27,9 @@ import Testing
   /// - Parameter picture: which picture of the content comes `n`th.
   private static func encode(
     effort: Int, references: Int, frames: Int, picture: (Int) -> Int
-  ) throws -> [FrameFacts] {
-    var c = EncoderConfiguration(width: 128, height: 96)
-    c.rateControl = .constantQP(26)
+  ) throws -> [H264FrameFacts] {
+    var c = H264EncoderConfiguration(width: 128, height: 96)
+    c.lowLatency.rateControl = .constantQP(26)
     c.maximumReferences = references
     c.effort = effort
     let encoder = try LowLatencyEncoder(configuration: c)

@@ -10,8 +10,8 @@ import Testing
 
   /// Bits in frames' shares of the rate and QP of each frame, `source` saying which picture frame `n` shows.
   private static func encode(_ count: Int, _ source: (Int) -> Int) throws -> [(bits: Double, qp: Double)] {
-    var c = EncoderConfiguration(width: width, height: height)
-    c.rateControl = .averageBitRate(rate)
+    var c = H264EncoderConfiguration(width: width, height: height)
+    c.lowLatency.rateControl = .averageBitRate(rate)
     let encoder = try LowLatencyEncoder(configuration: c)
     let content = SyntheticContent(kind: .motion, width: width, height: height, seed: 5)
     return try (0..<count).map { n in

@@ -5,12 +5,12 @@ import Testing
 
 /// Every value out of range is refused with the right error, and the encoder is as it was.
 @Suite struct RefusalTests {
-  typealias Change = @Sendable (inout EncoderConfiguration) -> Void
+  typealias Change = @Sendable (inout H264EncoderConfiguration) -> Void
 
-  private static func usual() -> EncoderConfiguration {
-    var c = EncoderConfiguration(width: 48, height: 32)
+  private static func usual() -> H264EncoderConfiguration {
+    var c = H264EncoderConfiguration(width: 48, height: 32)
     c.maximumReferences = 3
-    c.longTermReferences = 1
+    c.lowLatency.longTermReferences = 1
     c.effort = 2
     return c
   }
@@ -27,7 +27,7 @@ import Testing
     var list: [Wrong] = []
     func add<Value: Sendable>(
       _ word: String, _ values: [Value],
-      _ set: @escaping @Sendable (inout EncoderConfiguration, Value) -> Void
+      _ set: @escaping @Sendable (inout H264EncoderConfiguration, Value) -> Void
     ) {
       for value in values { list.append(Wrong(word: word) { set(&$0, value) }) }
     }
@@ -42,30 +42,30 @@ import Testing
     let rates: [Double] = [0, -30, .nan, .infinity, 1000.5, 0.001, .leastNonzeroMagnitude]
     add("frame rate", rates) { $0.frameRate = $1 }
     let qps: [Int] = [-1, 52] + far
-    add("QP", qps) { $0.rateControl = .constantQP($1) }
+    add("QP", qps) { $0.lowLatency.rateControl = .constantQP($1) }
     add("QP", qps) { $0.minimumQP = $1 }
     add("QP", qps) { $0.maximumQP = $1 }
     list.append(Wrong(word: "QP") { ($0.minimumQP, $0.maximumQP) = (30, 29) })
-    add("bit rate", [0, -1, 999, 2_000_000_001] + far) { $0.rateControl = .averageBitRate($1) }
-    let limits: [EncoderConfiguration.DataRateLimit] = [
+    add("bit rate", [0, -1, 999, 2_000_000_001] + far) { $0.lowLatency.rateControl = .averageBitRate($1) }
+    let limits: [H264EncoderConfiguration.DataRateLimit] = [
       .init(bytes: 0, seconds: 1), .init(bytes: -5, seconds: 1), .init(bytes: .min, seconds: 1),
       .init(bytes: 100, seconds: 0), .init(bytes: 100, seconds: -1), .init(bytes: 100, seconds: .nan),
       .init(bytes: 100, seconds: .infinity), .init(bytes: 100, seconds: 1e6),
     ]
     add("limit", limits) { $0.dataRateLimits = [.init(bytes: 900, seconds: 1), $1] }
-    add("effort", [-1, EncoderConfiguration.mostEffort + 1] + far) { $0.effort = $1 }
+    add("effort", [-1, H264EncoderConfiguration.mostEffort + 1] + far) { $0.effort = $1 }
     let counts: [Int] = [0, -1, 17] + far
     add("threads", counts) { $0.threads = $1 }
     add("references", counts) { $0.maximumReferences = $1 }
     add("slices", counts + [3]) { $0.slices = $1 }  // Two macroblock rows.
     add("slices", [0, 99, -1, Int.min]) { $0.maximumSliceBytes = $1 }
-    add("long-term", [-1, 3, 17] + far) { $0.longTermReferences = $1 }
+    add("long-term", [-1, 3, 17] + far) { $0.lowLatency.longTermReferences = $1 }
     add("offsets", [-7, 7] + far) { $0.deblockingAlphaOffset = $1 }
     add("offsets", [-7, 7] + far) { $0.deblockingBetaOffset = $1 }
-    list.append(Wrong(word: "refresh") { $0.sceneChange = .intraRefresh })
+    list.append(Wrong(word: "refresh") { $0.lowLatency.sceneChange = .intraRefresh })
     let strengths: [Double] = [-0.1, 2.1, .nan, .infinity, -.infinity]
-    add("adaptive", strengths) { $0.adaptiveQuantisation = $1 }
-    add("refresh", [-1, 1001] + far) { $0.intraRefreshPeriod = $1 }
+    add("adaptive", strengths) { $0.lowLatency.adaptiveQuantisation = $1 }
+    add("refresh", [-1, 1001] + far) { $0.lowLatency.intraRefreshPeriod = $1 }
     add("interval", [0, -1, Int.min]) { $0.keyFrameInterval = $1 }
     add("level", [0, 8, 14, 53, 63, -31] + far) { $0.level = $1 }
     list.append(Wrong(word: "CABAC") { ($0.profile, $0.entropyCoding) = (.constrainedBaseline, .cabac) })
@@ -82,7 +82,7 @@ import Testing
       do {
         _ = try LowLatencyEncoder(configuration: c)
         Issue.record("Change \(i) (\(word)) was taken")
-      } catch EncoderError.invalidConfiguration(let text) {
+      } catch H264EncoderError.invalidConfiguration(let text) {
         #expect(text.localizedContains(word), "Change \(i): \(text)")
       }
     }
@@ -91,22 +91,24 @@ import Testing
   @Test("The ends of every range are taken, and code")
   func ends() throws {
     let right: [Change] = [
-      { $0.frameRate = 0.01 }, { $0.frameRate = 1000 }, { $0.rateControl = .constantQP(0) },
-      { $0.rateControl = .constantQP(51) }, { $0.rateControl = .averageBitRate(1000) },
-      { ($0.rateControl, $0.frameRate) = (.averageBitRate(1000), 0.01) },
-      { ($0.rateControl, $0.frameRate) = (.averageBitRate(800_000_000), 1000) },
+      { $0.frameRate = 0.01 }, { $0.frameRate = 1000 }, { $0.lowLatency.rateControl = .constantQP(0) },
+      { $0.lowLatency.rateControl = .constantQP(51) }, { $0.lowLatency.rateControl = .averageBitRate(1000) },
+      { ($0.lowLatency.rateControl, $0.frameRate) = (.averageBitRate(1000), 0.01) },
+      { ($0.lowLatency.rateControl, $0.frameRate) = (.averageBitRate(800_000_000), 1000) },
       { ($0.minimumQP, $0.maximumQP) = (0, 0) }, { ($0.minimumQP, $0.maximumQP) = (51, 51) },
       { $0.dataRateLimits = [.init(bytes: 1, seconds: 60), .init(bytes: .max, seconds: 1e-9)] },
       { $0.effort = 9 }, { $0.threads = 16 }, { $0.slices = 2 }, { $0.maximumSliceBytes = 100 },
-      { $0.maximumSliceBytes = .max }, { ($0.maximumReferences, $0.longTermReferences) = (16, 15) },
-      { $0.intraRefreshPeriod = 1 }, { $0.intraRefreshPeriod = 1000 }, { $0.keyFrameInterval = 1 },
+      { $0.maximumSliceBytes = .max },
+      { ($0.maximumReferences, $0.lowLatency.longTermReferences) = (16, 15) },
+      { $0.lowLatency.intraRefreshPeriod = 1 }, { $0.lowLatency.intraRefreshPeriod = 1000 },
+      { $0.keyFrameInterval = 1 },
       { $0.keyFrameInterval = .max }, { ($0.deblockingAlphaOffset, $0.deblockingBetaOffset) = (-6, 6) },
-      { $0.adaptiveQuantisation = 2 }, { $0.level = 9 }, { $0.level = 62 },
+      { $0.lowLatency.adaptiveQuantisation = 2 }, { $0.level = 9 }, { $0.level = 62 },
       { $0.sampleAspectRatio = (0, 0) }, { $0.sampleAspectRatio = (255, 128) },
     ]
     for (i, change) in right.enumerated() {
       var c = Self.usual()
-      if i != 15 { (c.maximumReferences, c.longTermReferences) = (2, 1) }
+      if i != 15 { (c.maximumReferences, c.lowLatency.longTermReferences) = (2, 1) }
       change(&c)
       let encoder = try LowLatencyEncoder(configuration: c)
       try expectUsable(encoder, "Change \(i)", frames: 3)
@@ -119,9 +121,9 @@ import Testing
       { ($0.width, $0.height) = (16384, 16384) }, { ($0.width, $0.height) = (16384, 4352) },
       { ($0.width, $0.height, $0.level) = (1920, 1088, 31) },
       { ($0.width, $0.height, $0.level, $0.frameRate) = (1280, 720, 31, 60) },
-      { ($0.level, $0.rateControl) = (10, .averageBitRate(1_000_000)) },
+      { ($0.level, $0.lowLatency.rateControl) = (10, .averageBitRate(1_000_000)) },
       { ($0.width, $0.height, $0.level, $0.maximumReferences) = (352, 288, 20, 8) },
-      { $0.rateControl = .averageBitRate(2_000_000_000) },
+      { $0.lowLatency.rateControl = .averageBitRate(2_000_000_000) },
       { ($0.width, $0.height, $0.maximumReferences) = (8192, 4352, 16) },
     ]
     for (i, change) in tooMuch.enumerated() {
@@ -130,7 +132,7 @@ import Testing
       do {
         _ = try LowLatencyEncoder(configuration: c)
         Issue.record("Change \(i) was taken")
-      } catch EncoderError.levelExceeded(let text) {
+      } catch H264EncoderError.levelExceeded(let text) {
         #expect(text.localizedContains("level"))
       }
     }
@@ -143,13 +145,15 @@ import Testing
     let fixed: [Change] = [
       { $0.width = 64 }, { $0.height = 48 }, { $0.profile = .main }, { $0.level = 31 },
       { $0.entropyCoding = .cavlc }, { $0.threads = 2 }, { $0.slices = 2 },
-      { $0.maximumSliceBytes = 1000 }, { $0.maximumReferences = 4 }, { $0.longTermReferences = 2 },
-      { $0.allowsNonReferenceFrames = true }, { $0.allowsFrameNumberGaps = true },
+      { $0.maximumSliceBytes = 1000 }, { $0.maximumReferences = 4 }, { $0.lowLatency.longTermReferences = 2 },
+      { $0.lowLatency.allowsNonReferenceFrames = true }, { $0.lowLatency.allowsFrameNumberGaps = true },
       { $0.allowsTransform8x8 = false }, { $0.deblocking = false }, { $0.deblockingAlphaOffset = 1 },
-      { $0.deblockingBetaOffset = -1 }, { $0.adaptiveQuantisation = 1 }, { $0.intraRefreshPeriod = 10 },
+      { $0.deblockingBetaOffset = -1 }, { $0.lowLatency.adaptiveQuantisation = 1 },
+      { $0.lowLatency.intraRefreshPeriod = 10 },
       { $0.sampleAspectRatio = (4, 3) }, { $0.colour = .init(primaries: 1, transfer: 1, matrix: 1) },
       { $0.fullRange = true }, { $0.writesAccessUnitDelimiters = true },
-      { $0.writesTemporalLayerPrefix = true }, { $0.writesParameterSets = false }, { $0.framing = .lengths },
+      { $0.lowLatency.writesTemporalLayerPrefix = true }, { $0.writesParameterSets = false },
+      { $0.framing = .lengths },
     ]
     let encoder = try LowLatencyEncoder(configuration: Self.usual())
     try expectUsable(encoder, "before", frames: 1)
@@ -159,9 +163,9 @@ import Testing
       do {
         try encoder.reconfigure(c)
         Issue.record("Change \(i) was taken")
-      } catch EncoderError.fixedInStream {
+      } catch H264EncoderError.fixedInStream {
         #expect(i < fixed.count, "Change \(i)")
-      } catch EncoderError.invalidConfiguration {
+      } catch H264EncoderError.invalidConfiguration {
         #expect(i >= fixed.count, "Change \(i)")
       }
       #expect(encoder.configuration == Self.usual())
@@ -173,19 +177,21 @@ import Testing
   func reconfigurationWithinLevel() throws {
     var c = Self.usual()
     c.level = 11
-    c.rateControl = .averageBitRate(100_000)
+    c.lowLatency.rateControl = .averageBitRate(100_000)
     let encoder = try LowLatencyEncoder(configuration: c)
-    for change: Change in [{ $0.rateControl = .averageBitRate(1_000_000) }, { $0.frameRate = 800 }] {
+    for change: Change in [
+      { $0.lowLatency.rateControl = .averageBitRate(1_000_000) }, { $0.frameRate = 800 },
+    ] {
       var new = c
       change(&new)
       #expect {
         try encoder.reconfigure(new)
       } throws: {
-        if case EncoderError.levelExceeded = $0 { true } else { false }
+        if case H264EncoderError.levelExceeded = $0 { true } else { false }
       }
       #expect(encoder.configuration == c)
     }
-    c.rateControl = .averageBitRate(200_000)
+    c.lowLatency.rateControl = .averageBitRate(200_000)
     try encoder.reconfigure(c)
     try expectUsable(encoder, "within the level")
   }
@@ -227,7 +233,7 @@ import Testing
         do {
           _ = try encoder.encode(picture)
           Issue.record("\(picture) was taken")
-        } catch EncoderError.invalidPicture(let text) {
+        } catch H264EncoderError.invalidPicture(let text) {
           #expect(!text.isEmpty)
         }
       }
@@ -237,7 +243,7 @@ import Testing
 
   @Test("A frame option that cannot be followed is refused")
   func options() throws {
-    typealias Option = @Sendable (inout FrameOptions) -> Void
+    typealias Option = @Sendable (inout H264FrameOptions) -> Void
     // The configuration allows neither.
     var wrong: [Option] = [{ $0.isReference = false }, { $0.startsIntraRefresh = true }]
     let far: [Int] = [Int.max, Int.min]
@@ -252,25 +258,25 @@ import Testing
     let encoder = try LowLatencyEncoder(configuration: Self.usual())
     let picture = SyntheticContent(kind: .motion, width: 48, height: 32, seed: 1).frame(0)
     for (i, change) in wrong.enumerated() {
-      var options = FrameOptions()
+      var options = H264FrameOptions()
       change(&options)
       do {
         _ = try facts(encoder, picture, options)
         Issue.record("Option \(i) was taken: \(options)")
-      } catch EncoderError.invalidOption(let text) {
+      } catch H264EncoderError.invalidOption(let text) {
         #expect(!text.isEmpty)
       }
     }
     try expectUsable(encoder, "after wrong options", firstIndex: 0)
 
     var c = Self.usual()
-    c.allowsNonReferenceFrames = true
+    c.lowLatency.allowsNonReferenceFrames = true
     let other = try LowLatencyEncoder(configuration: c)
-    var options = FrameOptions()
+    var options = H264FrameOptions()
     options.isReference = false
     options.longTermSlot = 0
     #expect(
-      throws: EncoderError.invalidOption("A frame that is kept in a long-term slot must be a reference.")
+      throws: H264EncoderError.invalidOption("A frame that is kept in a long-term slot must be a reference.")
     ) {
       try facts(other, picture, options)
     }
@@ -280,13 +286,13 @@ import Testing
   /// Options that are allowed but extreme: the rate control must come through them.
   @Test("Extreme durations, shares, budgets and rates code, within a rate and its limits", arguments: [1, 2])
   func extremes(threads: Int) throws {
-    var c = EncoderConfiguration(width: 64, height: 48)
+    var c = H264EncoderConfiguration(width: 64, height: 48)
     c.threads = threads
     c.effort = 0
     c.maximumReferences = 2
-    c.allowsFrameDropping = true
+    c.lowLatency.allowsFrameDropping = true
     c.level = 62
-    c.rateControl = .averageBitRate(1000)
+    c.lowLatency.rateControl = .averageBitRate(1000)
     c.dataRateLimits = [.init(bytes: 4000, seconds: 60), .init(bytes: .max, seconds: 1e-9)]
     let durations: [Double?] = [
       nil, .leastNonzeroMagnitude, 1e-300, 1e-9, 0.01, 1e6, 1e300, .greatestFiniteMagnitude,
@@ -294,11 +300,11 @@ import Testing
     let content = SyntheticContent(kind: .cuts, width: 64, height: 48, seed: 9)
     var random = TestRandom(4)
     for pass in 0..<3 {
-      if pass == 1 { c.rateControl = .averageBitRate(100_000_000) }
-      if pass == 2 { c.rateControl = .constantQP(20) }
+      if pass == 1 { c.lowLatency.rateControl = .averageBitRate(100_000_000) }
+      if pass == 2 { c.lowLatency.rateControl = .constantQP(20) }
       let encoder = try LowLatencyEncoder(configuration: c)
       for n in 0..<60 {
-        var options = FrameOptions()
+        var options = H264FrameOptions()
         options.duration = durations[random.int(0...durations.count - 1)]
         options.budgetShare = [0.01, 1, 16][random.int(0...2)]
         options.temporalLayer = random.int(0...7)
@@ -309,8 +315,8 @@ import Testing
           try encoder.encode($0, options: options).facts
         }
         #expect(facts.isDropped || facts.bits > 0)
-        if random.chance(20), case .averageBitRate = c.rateControl {
-          c.rateControl = .averageBitRate([1000, 50_000, 200_000_000][random.int(0...2)])
+        if random.chance(20), case .averageBitRate = c.lowLatency.rateControl {
+          c.lowLatency.rateControl = .averageBitRate([1000, 50_000, 200_000_000][random.int(0...2)])
           try encoder.reconfigure(c)
         }
       }
@@ -322,13 +328,13 @@ import Testing
     let encoder = try LowLatencyEncoder(configuration: Self.usual())
     let decoder = try #require(ReferenceDecoder(.libavcodec))
     let content = SyntheticContent(kind: .motion, width: 48, height: 32, seed: 2)
-    let wishes: [FrameOptions.References] = [
+    let wishes: [H264FrameOptions.References] = [
       .automatic, .frames([99]), .frames([1, 1, 1, 1, 1]), .frames([]), .longTerm([0, -1, .max, .min]),
       .frames([.max, 4, 0, 4]), .longTerm([]), .automatic,
     ]
     var keys: [Bool] = []
     for (n, wish) in wishes.enumerated() {
-      var options = FrameOptions()
+      var options = H264FrameOptions()
       options.references = wish
       let encoded = try content.frame(n).withSource(planar: true, padding: 0) {
         try encoder.encode($0, options: options)
@@ -349,8 +355,8 @@ import Testing
   // MARK: -
 
   private func facts(
-    _ encoder: LowLatencyEncoder, _ picture: PlanarFrame, _ options: FrameOptions
-  ) throws -> FrameFacts {
+    _ encoder: LowLatencyEncoder, _ picture: PlanarFrame, _ options: H264FrameOptions
+  ) throws -> H264FrameFacts {
     try picture.withSource(planar: true, padding: 0) { try encoder.encode($0, options: options).facts }
   }
 
@@ -362,7 +368,7 @@ import Testing
     let content = SyntheticContent(kind: .motion, width: c.width, height: c.height, seed: 6)
     let decoder = try #require(ReferenceDecoder(.libavcodec))
     for n in 0..<frames {
-      var options = FrameOptions()
+      var options = H264FrameOptions()
       options.isKeyFrame = n == 0
       let encoded = try content.frame(n).withSource(planar: true, padding: 0) {
         try encoder.encode($0, options: options)

@@ -85,7 +85,7 @@ enum ReorderedPattern: CaseIterable {
 final class ReorderedCoder {
   static let capacity = 4
   let coder: PictureCoder
-  let configuration: EncoderConfiguration
+  let configuration: H264EncoderConfiguration
   private let sps: H264SequenceParameterSet
   private let pps: H264PictureParameterSet
   private let memory: EncoderMemory
@@ -99,7 +99,7 @@ final class ReorderedCoder {
   private let offsets: UnsafeMutablePointer<Int8>
   private let shares: UnsafeMutablePointer<Float>
 
-  init(_ configuration: EncoderConfiguration, cpu: Int32, weightedBipredIDC: Int = 0) throws {
+  init(_ configuration: H264EncoderConfiguration, cpu: Int32, weightedBipredIDC: Int = 0) throws {
     self.configuration = configuration
     var (sps, pps) = try configuration.makeParameterSets()
     sps.pictureOrderCountType = 0
@@ -185,8 +185,8 @@ final class ReorderedCoder {
     } else {
       free.append(target)
     }
-    let frame = EncodedFrame(
-      facts: FrameFacts(), nalUnits: output.units, byteCount: output.count, memory: output.takeMemory())
+    let frame = H264EncodedFrame(
+      facts: H264FrameFacts(), nalUnits: output.units, byteCount: output.count, memory: output.takeMemory())
     return frame.data
   }
 

@@ -6,7 +6,7 @@ import CH264Kernels
 /// One random stream with B pictures: everything follows from the seed.
 struct ReorderedStream: CustomStringConvertible {
   let seed: UInt64
-  let configuration: EncoderConfiguration
+  let configuration: H264EncoderConfiguration
   let content: SyntheticContent
   let pattern: ReorderedPattern
   let pictures: [ReorderedPicture]
@@ -26,11 +26,11 @@ struct ReorderedStream: CustomStringConvertible {
     let big = r.chance(10)
     let width = 16 + 2 * r.int(0...(big ? 150 : 40))
     let height = 16 + 2 * r.int(0...(big ? 100 : 30))
-    var c = EncoderConfiguration(width: width, height: height)
+    var c = H264EncoderConfiguration(width: width, height: height)
     c.profile = r.chance(70) ? .high : .main
     c.entropyCoding = r.chance(40) ? .cavlc : .cabac
     c.minimumQP = 0
-    c.effort = r.int(0...EncoderConfiguration.mostEffort)
+    c.effort = r.int(0...H264EncoderConfiguration.mostEffort)
     c.threads = r.chance(50) ? 1 : 2
     let rows = (height + 15) / 16
     if r.chance(40) { c.slices = r.int(1...min(rows, 4)) }
@@ -39,7 +39,7 @@ struct ReorderedStream: CustomStringConvertible {
     // libavcodec complains of more than 31 slices.
     if slicesBySize && rows * ((width + 15) / 16) < 32 { c.maximumSliceBytes = bytes }
     c.maximumReferences = ReorderedCoder.capacity
-    c.allowsNonReferenceFrames = true
+    c.lowLatency.allowsNonReferenceFrames = true
     c.allowsTransform8x8 = r.chance(70)
     c.allowsWeightedPrediction = false
     c.deblocking = r.chance(85)

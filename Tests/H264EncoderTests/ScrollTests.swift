@@ -45,8 +45,8 @@ import Testing
   }
 
   private static func encoder(_ qp: Int) throws -> LowLatencyEncoder {
-    var c = EncoderConfiguration(width: width, height: height)
-    c.rateControl = .constantQP(qp)
+    var c = H264EncoderConfiguration(width: width, height: height)
+    c.lowLatency.rateControl = .constantQP(qp)
     return try LowLatencyEncoder(configuration: c)
   }
 

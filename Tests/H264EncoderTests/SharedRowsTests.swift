@@ -108,7 +108,7 @@ import Testing
     let (width, height) = (350, 290)
     let content = SyntheticContent(kind: kind, width: width, height: height, seed: 5)
     func facts(threads: Int) throws -> [PreAnalysisResult] {
-      var c = EncoderConfiguration(width: width, height: height)
+      var c = H264EncoderConfiguration(width: width, height: height)
       c.threads = threads
       let (sps, pps) = try c.makeParameterSets()
       let coder = PictureCoder(configuration: c, sps: sps, pps: pps, cpu: ovt_cpu_detect())

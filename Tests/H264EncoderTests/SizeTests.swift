@@ -6,13 +6,13 @@ import Testing
 
 /// Sizes at the edges of what is allowed, and that nothing outside of a source picture's planes is read.
 @Suite struct SizeTests {
-  private static func configuration(_ width: Int, _ height: Int, effort: Int) -> EncoderConfiguration {
-    var c = EncoderConfiguration(width: width, height: height)
+  private static func configuration(_ width: Int, _ height: Int, effort: Int) -> H264EncoderConfiguration {
+    var c = H264EncoderConfiguration(width: width, height: height)
     c.effort = effort
     c.maximumReferences = 2
-    c.adaptiveQuantisation = 1
+    c.lowLatency.adaptiveQuantisation = 1
     c.measuresError = true
-    c.sceneChange = .keyFrame
+    c.lowLatency.sceneChange = .keyFrame
     return c
   }
 
@@ -26,7 +26,7 @@ import Testing
       let long = max(width, height) > 256
       var c = Self.configuration(width, height, effort: long ? 1 : variant * 3)
       c.threads = 1 + variant
-      c.rateControl = variant == 0 ? .constantQP(24) : .averageBitRate(2_000_000)
+      c.lowLatency.rateControl = variant == 0 ? .constantQP(24) : .averageBitRate(2_000_000)
       let encoder = try LowLatencyEncoder(configuration: c)
       var decoders = ReferenceDecoder.Kind.allCases.compactMap { ReferenceDecoder($0) }
       // OpenH264 stops at 3840 samples; libavcodec takes all.
@@ -52,7 +52,7 @@ import Testing
 
   @Test(
     "Every effort and CPU path reads only the source's own samples",
-    arguments: 0...EncoderConfiguration.mostEffort)
+    arguments: 0...H264EncoderConfiguration.mostEffort)
   func tightPlanes(effort: Int) throws {
     let paths = Set([Int32(OVT_CPU_C), ovt_cpu_detect()])
     for (width, height) in [(38, 22), (50, 46)] {

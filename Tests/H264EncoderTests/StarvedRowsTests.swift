@@ -28,13 +28,13 @@ import Testing
 
   @Test("Every macroblock row is coded again and again", arguments: [60_000, 120_000], [1, 2])
   func rows(_ rate: Int, _ threads: Int) throws {
-    var c = EncoderConfiguration(width: Self.width, height: Self.height)
+    var c = H264EncoderConfiguration(width: Self.width, height: Self.height)
     c.frameRate = 15
     c.effort = 0
     c.threads = threads
     // As a call has it: what a third of a second may take.
     c.dataRateLimits = [.init(bytes: rate / 24, seconds: 1.0 / 3)]
-    c.rateControl = .averageBitRate(rate)
+    c.lowLatency.rateControl = .averageBitRate(rate)
     let encoder = try LowLatencyEncoder(configuration: c)
     let chroma = [UInt8](repeating: 128, count: Self.width / 2 * Self.height / 2)
     let rows = Self.height / 16

@@ -31,9 +31,9 @@ import Testing
 
   /// PSNR of the luma after so many frames.
   private func quality(_ picture: PlanarFrame, _ rate: Int, limit: Double?, frames: Int) throws -> Double {
-    var c = EncoderConfiguration(width: Self.width, height: Self.height)
+    var c = H264EncoderConfiguration(width: Self.width, height: Self.height)
     c.effort = 0
-    c.rateControl = .averageBitRate(rate)
+    c.lowLatency.rateControl = .averageBitRate(rate)
     if let limit { c.dataRateLimits = [.init(bytes: Int(Double(rate) / 8 * limit), seconds: 1)] }
     let encoder = try LowLatencyEncoder(configuration: c)
     for _ in 0..<frames {

@@ -8,12 +8,12 @@ import Testing
   private static let (width, height) = (320, 192)
 
   private static func bits(rate: Int, count: Int) throws -> [Int] {
-    var c = LookAheadConfiguration(width: width, height: height)
-    c.rate = .average(rate)
-    c.stream.effort = 1
-    c.stream.keyFrameInterval = 60
-    c.lookAhead = 20
-    c.expectedDuration = Double(count) / 30
+    var c = H264EncoderConfiguration.lookAhead(width: width, height: height)
+    c.lookAhead.rate = .average(rate)
+    c.effort = 1
+    c.keyFrameInterval = 60
+    c.lookAhead.frames = 20
+    c.lookAhead.expectedDuration = Double(count) / 30
     let content = SyntheticContent(kind: .mixed, width: width, height: height, seed: 12)
     let slide = content.frame(0)
     func pass(_ known: PassStatistics?) throws -> ([Int], PassStatistics) {

@@ -42,37 +42,40 @@ import Testing
     }
   }
 
-  private static func configuration(_ seed: Int, width: Int, height: Int) -> EncoderConfiguration {
+  private static func configuration(_ seed: Int, width: Int, height: Int) -> H264EncoderConfiguration {
     var random = TestRandom(UInt64(seed))
     func chance(_ n: UInt64) -> Bool { random.next() % n == 0 }
-    var c = EncoderConfiguration(width: width, height: height)
-    c.effort = seed % (EncoderConfiguration.mostEffort + 1)
+    var c = H264EncoderConfiguration(width: width, height: height)
+    c.effort = seed % (H264EncoderConfiguration.mostEffort + 1)
     c.entropyCoding = chance(2) ? .cavlc : .cabac
     c.maximumReferences = 1 + Int(random.next() % 4)
-    c.longTermReferences = c.maximumReferences > 1 && chance(2) ? 1 : 0
-    c.allowsNonReferenceFrames = chance(3)
+    c.lowLatency.longTermReferences = c.maximumReferences > 1 && chance(2) ? 1 : 0
+    c.lowLatency.allowsNonReferenceFrames = chance(3)
     c.threads = chance(3) ? 3 : 1
     // OpenH264 takes 32 slices of a picture at most.
     if chance(4) { c.maximumSliceBytes = 1200 } else if chance(3) { c.slices = 2 }
     c.deblocking = !chance(6)
-    c.adaptiveQuantisation = chance(2) ? 1 : 0
+    c.lowLatency.adaptiveQuantisation = chance(2) ? 1 : 0
     if chance(2) {
-      c.rateControl = .averageBitRate(120_000)
+      c.lowLatency.rateControl = .averageBitRate(120_000)
       // Tight enough that pictures of several threads are coded anew.
       if chance(2) { c.dataRateLimits = [.init(bytes: 6_000, seconds: 0.5)] }
     } else {
-      c.rateControl = .constantQP(18 + Int(random.next() % 20))
+      c.lowLatency.rateControl = .constantQP(18 + Int(random.next() % 20))
     }
-    if chance(5) { c.intraRefreshPeriod = 12 }
+    if chance(5) { c.lowLatency.intraRefreshPeriod = 12 }
     return c
   }
 
-  private static func options(_ n: Int, _ c: EncoderConfiguration, _ random: inout TestRandom) -> FrameOptions
+  private static func options(_ n: Int, _ c: H264EncoderConfiguration, _ random: inout TestRandom)
+    -> H264FrameOptions
   {
-    var options = FrameOptions()
-    options.isReference = !(c.allowsNonReferenceFrames && n % 2 == 1)
+    var options = H264FrameOptions()
+    options.isReference = !(c.lowLatency.allowsNonReferenceFrames && n % 2 == 1)
     options.isKeyFrame = random.next() % 40 == 0
-    if options.isReference && c.longTermReferences > 0 && random.next() % 8 == 0 { options.longTermSlot = 0 }
+    if options.isReference && c.lowLatency.longTermReferences > 0 && random.next() % 8 == 0 {
+      options.longTermSlot = 0
+    }
     return options
   }
 

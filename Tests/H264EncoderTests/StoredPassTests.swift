@@ -22,13 +22,13 @@ import Testing
     }
   }
 
-  private static func configuration(_ rate: Int, buffer: Bool = false) -> LookAheadConfiguration {
-    var c = LookAheadConfiguration(width: 64, height: 48)
-    c.stream.maximumReferences = 2
-    c.stream.effort = 1
-    c.lookAhead = 8
-    c.rate = .average(rate)
-    if buffer { c.buffer = .init(maximumRate: rate * 3 / 2, size: rate) }
+  private static func configuration(_ rate: Int, buffer: Bool = false) -> H264EncoderConfiguration {
+    var c = H264EncoderConfiguration.lookAhead(width: 64, height: 48)
+    c.maximumReferences = 2
+    c.effort = 1
+    c.lookAhead.frames = 8
+    c.lookAhead.rate = .average(rate)
+    if buffer { c.lookAhead.buffer = .init(maximumRate: rate * 3 / 2, size: rate) }
     return c
   }
 
@@ -112,19 +112,19 @@ import Testing
   func damaged() throws {
     let bytes = Self.learned.kept.bytes
     for cut in [0, 14, 45, bytes.count / 2, bytes.count - 1] {
-      #expect(throws: EncoderError.self) { try Place(Array(bytes[..<cut])).pass() }
+      #expect(throws: H264EncoderError.self) { try Place(Array(bytes[..<cut])).pass() }
     }
     for at in stride(from: 0, to: bytes.count, by: 997) {
       var damaged = bytes
       damaged[at] ^= 0x10
-      #expect(throws: EncoderError.self) { try Place(damaged).pass() }
+      #expect(throws: H264EncoderError.self) { try Place(damaged).pass() }
     }
     // Shorter than its size says.
     let short = Place(bytes)
     short.end = bytes.count - 1
-    #expect(throws: EncoderError.self) { try short.pass() }
+    #expect(throws: H264EncoderError.self) { try short.pass() }
     short.end = 20_000
-    #expect(throws: EncoderError.self) { try short.pass() }
+    #expect(throws: H264EncoderError.self) { try short.pass() }
 
     let place = Place(bytes)
     let pass = try place.pass()

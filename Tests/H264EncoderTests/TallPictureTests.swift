@@ -36,7 +36,7 @@ import Testing
     "Two vectors that a level allows differ by what sixteen bits and the table of costs hold",
     arguments: [10, 31, 52, 60, 62])
   func range(_ level: UInt8) throws {
-    var c = EncoderConfiguration(width: 64, height: 64)
+    var c = H264EncoderConfiguration(width: 64, height: 64)
     c.level = Int(level)
     let vertical = try c.makeParameterSets().0.verticalMotion
     // Quarters of samples, from the farthest up to the farthest down.
@@ -48,7 +48,7 @@ import Testing
   @Test("Text scrolled by thousands of rows, columns of it against one another", arguments: [4200, 7000])
   func scroll(_ rows: Int) throws {
     let (width, height) = (128, 16880)
-    var c = EncoderConfiguration(width: width, height: height)
+    var c = H264EncoderConfiguration(width: width, height: height)
     c.effort = 3
     let encoder = try LowLatencyEncoder(configuration: c)
     let decoder = try #require(ReferenceDecoder(.libavcodec))
@@ -67,9 +67,9 @@ import Testing
   @Test("Pieces of a wide picture that moved farther and farther: components stay within 2048 samples")
   func wide() throws {
     let (width, height) = (16880, 64)
-    var c = EncoderConfiguration(width: width, height: height)
+    var c = H264EncoderConfiguration(width: width, height: height)
     c.effort = 3
-    c.rateControl = .constantQP(20)
+    c.lowLatency.rateControl = .constantQP(20)
     let encoder = try LowLatencyEncoder(configuration: c)
     let decoder = try #require(ReferenceDecoder(.libavcodec))
     for n in 0..<2 {

@@ -10,15 +10,16 @@ import Testing
   /// Expects the same stream of 1, 2, 3 and 8 threads.
   /// - Returns: pictures that threads left to one (`PictureCoder.picturesLeftToOne`).
   @discardableResult private static func compare(
-    _ configuration: LookAheadConfiguration, _ content: SyntheticContent, frames: Int, estimates: Bool = true,
+    _ configuration: H264EncoderConfiguration, _ content: SyntheticContent, frames: Int,
+    estimates: Bool = true,
     pass: PassStatistics? = nil,
-    between: (LookAheadEncoder, Int, (consuming EncodedFrame) -> Void) throws -> Void = { _, _, _ in }
+    between: (LookAheadEncoder, Int, (consuming H264EncodedFrame) -> Void) throws -> Void = { _, _, _ in }
   ) throws -> Int {
     var left = 0
     let pictures = (0..<frames).map { content.frame($0) }
     func stream(threads: Int) throws -> [[UInt8]] {
       var c = configuration
-      c.stream.threads = threads
+      c.threads = threads
       let encoder = try LookAheadEncoder(configuration: c, pass: pass)
       encoder.estimatesSamples = estimates
       var units: [[UInt8]] = []
@@ -40,8 +41,8 @@ import Testing
       #expect(
         first == nil && alone.count == shared.count,
         """
-        \(threads) threads, unit \(first ?? -1): \(c.stream.width)x\(c.stream.height) \(content.kind) \(c.rate) \
-        effort \(c.stream.effort) \(c.stream.cabac ? "CABAC" : "CAVLC") slices \(c.stream.slices) seed \(content.seed)
+        \(threads) threads, unit \(first ?? -1): \(c.width)x\(c.height) \(content.kind) \(c.lookAhead.rate) \
+        effort \(c.effort) \(c.cabac ? "CABAC" : "CAVLC") slices \(c.slices) seed \(content.seed)
         """)
     }
     return left
@@ -55,12 +56,12 @@ import Testing
     for (part, qp) in [26, 22, 18, 14, 10, 24, 20, 16, 12, 4].enumerated() {
       for (i, kind) in [SyntheticContent.Kind.noise, .mixed, .extremes].enumerated() {
         for cavlc in [false, true] {
-          var c = LookAheadConfiguration(width: 98, height: 66)
-          c.stream.minimumQP = 0
-          c.stream.effort = [4, 5, 3, 1, 6][(part + i) % 5]
-          if cavlc { c.stream.entropyCoding = .cavlc }
-          c.rate = .constantQP(qp)
-          c.lookAhead = 6
+          var c = H264EncoderConfiguration.lookAhead(width: 98, height: 66)
+          c.minimumQP = 0
+          c.effort = [4, 5, 3, 1, 6][(part + i) % 5]
+          if cavlc { c.entropyCoding = .cavlc }
+          c.lookAhead.rate = .constantQP(qp)
+          c.lookAhead.frames = 6
           let content = SyntheticContent(kind: kind, width: 98, height: 66, seed: UInt64(part))
           foreseen += try Self.compare(c, content, frames: 6)
           unforeseen += try Self.compare(c, content, frames: 6, estimates: false)
@@ -79,47 +80,47 @@ import Testing
       var r = TestRandom(UInt64(part * 100 + n) &+ 0x7EAD)
       let width = 16 + 2 * r.int(0...56)
       let height = 48 + 2 * r.int(0...40)
-      var c = LookAheadConfiguration(width: width, height: height)
-      c.stream.profile = r.chance(80) ? .high : .main
-      if r.chance(25) { c.stream.entropyCoding = .cavlc }
-      c.stream.minimumQP = 0
-      c.stream.effort = r.int(0...EncoderConfiguration.mostEffort)
-      c.stream.slices = r.chance(25) ? r.int(1...3) : 1
-      c.stream.maximumReferences = r.int(1...4)
-      c.usesOpenGOP = r.chance(30)
-      if r.chance(30) { c.stream.keyFrameInterval = r.int(3...8) }
+      var c = H264EncoderConfiguration.lookAhead(width: width, height: height)
+      c.profile = r.chance(80) ? .high : .main
+      if r.chance(25) { c.entropyCoding = .cavlc }
+      c.minimumQP = 0
+      c.effort = r.int(0...H264EncoderConfiguration.mostEffort)
+      c.slices = r.chance(25) ? r.int(1...3) : 1
+      c.maximumReferences = r.int(1...4)
+      c.lookAhead.usesOpenGOP = r.chance(30)
+      if r.chance(30) { c.keyFrameInterval = r.int(3...8) }
       // From 8 on pictures are looked at while others are coded.
-      c.lookAhead = r.int(0...12)
-      c.maximumBidirectional = r.chance(80) ? 3 : r.int(0...2)
-      c.directPrediction = [.spatial, .temporal, .automatic, .automatic][r.int(0...3)]
-      c.adaptiveQuantisation = r.chance(50) ? 0 : 1
+      c.lookAhead.frames = r.int(0...12)
+      c.lookAhead.maximumBidirectional = r.chance(80) ? 3 : r.int(0...2)
+      c.lookAhead.directPrediction = [.spatial, .temporal, .automatic, .automatic][r.int(0...3)]
+      c.lookAhead.adaptiveQuantisation = r.chance(50) ? 0 : 1
       let bits = r.int(20...2000) * 1000
       switch r.int(0...4) {
-      case 0, 1: c.rate = .constantQP(r.int(0...45))
-      case 2: c.rate = .quality(Double(r.int(0...450)) / 10)
-      case 3: c.rate = .average(bits)
+      case 0, 1: c.lookAhead.rate = .constantQP(r.int(0...45))
+      case 2: c.lookAhead.rate = .quality(Double(r.int(0...450)) / 10)
+      case 3: c.lookAhead.rate = .average(bits)
       default:
-        c.rate = .constant(bits)
-        c.buffer = .init(maximumRate: bits, size: bits / r.int(1...5))
+        c.lookAhead.rate = .constant(bits)
+        c.lookAhead.buffer = .init(maximumRate: bits, size: bits / r.int(1...5))
       }
       let content = SyntheticContent(kind: kind, width: width, height: height, seed: UInt64(part))
       try Self.compare(c, content, frames: r.int(4...16))
     }
   }
 
-  /// A look-ahead that several pictures are in flight with (`LookAheadConfiguration.picturesInFlight`).
-  private static func inFlight(_ r: inout TestRandom) -> LookAheadConfiguration {
-    var c = LookAheadConfiguration(width: 16 + 2 * r.int(0...56), height: 48 + 2 * r.int(0...100))
-    if r.chance(25) { c.stream.entropyCoding = .cavlc }
-    c.stream.effort = r.int(0...EncoderConfiguration.mostEffort)
-    c.stream.slices = r.chance(25) ? r.int(1...3) : 1
-    c.stream.maximumReferences = r.int(2...4)
-    c.usesOpenGOP = r.chance(50)
-    c.usesPyramid = r.chance(75)
-    if r.chance(50) { c.stream.keyFrameInterval = r.int(3...12) }
-    c.lookAhead = r.int(12...30)
-    c.maximumBidirectional = r.int(1...3)
-    c.directPrediction = [.spatial, .temporal, .automatic, .automatic][r.int(0...3)]
+  /// A look-ahead that several pictures are in flight with (`H264EncoderConfiguration.picturesInFlight`).
+  private static func inFlight(_ r: inout TestRandom) -> H264EncoderConfiguration {
+    var c = H264EncoderConfiguration.lookAhead(width: 16 + 2 * r.int(0...56), height: 48 + 2 * r.int(0...100))
+    if r.chance(25) { c.entropyCoding = .cavlc }
+    c.effort = r.int(0...H264EncoderConfiguration.mostEffort)
+    c.slices = r.chance(25) ? r.int(1...3) : 1
+    c.maximumReferences = r.int(2...4)
+    c.lookAhead.usesOpenGOP = r.chance(50)
+    c.lookAhead.usesPyramid = r.chance(75)
+    if r.chance(50) { c.keyFrameInterval = r.int(3...12) }
+    c.lookAhead.frames = r.int(12...30)
+    c.lookAhead.maximumBidirectional = r.int(1...3)
+    c.lookAhead.directPrediction = [.spatial, .temporal, .automatic, .automatic][r.int(0...3)]
     return c
   }
 
@@ -130,17 +131,17 @@ import Testing
       var c = Self.inFlight(&r)
       #expect(c.picturesInFlight > 1)
       let content = SyntheticContent(
-        kind: kind, width: c.stream.width, height: c.stream.height, seed: UInt64(part))
+        kind: kind, width: c.width, height: c.height, seed: UInt64(part))
       switch part % 3 {
-      case 0: c.rate = .constantQP(r.int(12...40))
-      case 1: c.rate = .quality(Double(r.int(120...400)) / 10)
-      default: c.rate = .average(r.int(20...1000) * 1000)
+      case 0: c.lookAhead.rate = .constantQP(r.int(12...40))
+      case 1: c.lookAhead.rate = .quality(Double(r.int(120...400)) / 10)
+      default: c.lookAhead.rate = .average(r.int(20...1000) * 1000)
       }
       let frames = r.int(30...45)
       try Self.compare(c, content, frames: frames)
       guard part % 3 == 2 else { continue }
       var first = c
-      first.stream.threads = 3
+      first.threads = 3
       let encoder = try LookAheadEncoder(configuration: first)
       encoder.keepsStatistics = true
       for i in 0..<frames {
@@ -157,11 +158,11 @@ import Testing
   func anewInFlight() throws {
     var left = 0
     for qp in [10, 16, 22] {
-      var c = LookAheadConfiguration(width: 98, height: 66)
-      c.stream.minimumQP = 0
-      c.stream.maximumReferences = 4
-      c.rate = .constantQP(qp)
-      c.lookAhead = 24
+      var c = H264EncoderConfiguration.lookAhead(width: 98, height: 66)
+      c.minimumQP = 0
+      c.maximumReferences = 4
+      c.lookAhead.rate = .constantQP(qp)
+      c.lookAhead.frames = 24
       let content = SyntheticContent(kind: .noise, width: 98, height: 66, seed: 1)
       left += try Self.compare(c, content, frames: 30, estimates: false)
     }
@@ -172,28 +173,28 @@ import Testing
   func midStream(part: Int) throws {
     var r = TestRandom(UInt64(part) &+ 0x317)
     var c = Self.inFlight(&r)
-    c.rate = .average(300_000)
+    c.lookAhead.rate = .average(300_000)
     let content = SyntheticContent(
-      kind: .motion, width: c.stream.width, height: c.stream.height, seed: UInt64(part))
+      kind: .motion, width: c.width, height: c.height, seed: UInt64(part))
     try Self.compare(c, content, frames: 60) { encoder, n, output in
       var new = encoder.configuration
       switch n {
       case 25 where part % 2 == 0: encoder.flush(output: output)
       case 25: encoder.complete(through: 8, output: output)
       case 35:
-        new.rate = .average(80_000)
+        new.lookAhead.rate = .average(80_000)
         try encoder.reconfigure(new)
       case 45:
         // From here on each picture must know what those before it took.
-        new.buffer = .init(maximumRate: 200_000, size: 100_000)
+        new.lookAhead.buffer = .init(maximumRate: 200_000, size: 100_000)
         try encoder.reconfigure(new)
       case 52:
-        new.buffer = nil
-        new.rate = .quality(30)
+        new.lookAhead.buffer = nil
+        new.lookAhead.rate = .quality(30)
         try encoder.reconfigure(new)
       default: break
       }
-      #expect(encoder.heldFrameCount <= encoder.configuration.lookAhead)
+      #expect(encoder.heldFrameCount <= encoder.configuration.lookAhead.frames)
     }
   }
 
@@ -202,10 +203,10 @@ import Testing
     let content = SyntheticContent(kind: .mixed, width: 160, height: 160, seed: 1)
     let pictures = (0..<40).map { content.frame($0) }
     for count in 20..<40 {
-      var c = LookAheadConfiguration(width: 160, height: 160)
-      c.stream.maximumReferences = 4
-      c.stream.threads = 2 + count % 4
-      c.lookAhead = 12
+      var c = H264EncoderConfiguration.lookAhead(width: 160, height: 160)
+      c.maximumReferences = 4
+      c.threads = 2 + count % 4
+      c.lookAhead.frames = 12
       let encoder = try LookAheadEncoder(configuration: c)
       var out = 0
       for picture in pictures.prefix(count) {

@@ -38,15 +38,15 @@ import Testing
   private func run(
     _ rate: Int, count: Int = 200, expecting frameRate: Double = 30, _ seconds: (Int) -> Double
   ) throws -> Outcome {
-    var c = EncoderConfiguration(width: Self.width, height: Self.height)
+    var c = H264EncoderConfiguration(width: Self.width, height: Self.height)
     c.effort = 0
     c.frameRate = frameRate
-    c.rateControl = .averageBitRate(rate)
+    c.lowLatency.rateControl = .averageBitRate(rate)
     let encoder = try LowLatencyEncoder(configuration: c)
     var (bits, time, waiting) = (0, 0.0, 0.0)
     var outcome = Outcome(used: 0, delay: 0)
     for n in 0..<count {
-      var options = FrameOptions()
+      var options = H264FrameOptions()
       options.duration = seconds(n)
       time += seconds(n)
       let taken = try Self.pictures[n].withSource(planar: true, padding: 0) {

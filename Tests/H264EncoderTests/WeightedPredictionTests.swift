@@ -16,12 +16,12 @@ import Testing
 
   /// Codes frames, and compares what two decoders make of them.
   private static func code(
-    weighted: Bool, profile: EncoderConfiguration.Profile = .high, references: Int = 1,
+    weighted: Bool, profile: H264EncoderConfiguration.Profile = .high, references: Int = 1,
     _ frames: [PlanarFrame]
   ) throws -> Outcome {
-    var c = EncoderConfiguration(width: frames[0].width, height: frames[0].height)
+    var c = H264EncoderConfiguration(width: frames[0].width, height: frames[0].height)
     c.profile = profile
-    c.rateControl = .constantQP(28)
+    c.lowLatency.rateControl = .constantQP(28)
     c.allowsWeightedPrediction = weighted
     c.maximumReferences = references
     c.effort = 4

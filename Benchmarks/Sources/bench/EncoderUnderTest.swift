@@ -7,14 +7,14 @@ extension EncoderName {
   static let all: [EncoderName] =
     ["ultrafast", "superfast", "veryfast", "faster", "medium"].map { .x264(preset: $0) }
     + [0, 2].map { .openH264(complexity: $0) } + [.openH264Screen]
-    + (0...EncoderConfiguration.mostEffort).map { .engine(effort: $0) }
+    + (0...H264EncoderConfiguration.mostEffort).map { .engine(effort: $0) }
 }
 
 /// An encoder that takes planar 4:2:0 without padding and gives access units.
 enum EncoderUnderTest {
   case reference(OpaquePointer)
-  case engine(LowLatencyEncoder)
-  case lookAhead(LookAheadEncoder)
+  case engine(H264Encoder)
+  case lookAhead(H264Encoder)
 
   init(_ m: Measurement) throws {
     var stream = ReferenceStream(
@@ -39,26 +39,26 @@ enum EncoderUnderTest {
     case .openH264(let complexity): reference = openh264_reference_open(Int32(complexity), 0, &stream)
     case .openH264Screen: reference = openh264_reference_open(0, 1, &stream)
     case .engine(let effort):
-      var configuration = EncoderConfiguration(width: m.width, height: m.height)
+      var configuration = H264EncoderConfiguration(width: m.width, height: m.height)
       configuration.frameRate = m.frameRate
       configuration.profile = .high
       switch m.mode {
       case .fixedQP:
-        configuration.rateControl = .constantQP(m.point)
+        configuration.lowLatency.rateControl = .constantQP(m.point)
         configuration.minimumQP = 0
       case .delay(let seconds):
-        configuration.rateControl = .averageBitRate(m.point)
-        configuration.maximumQueueDelay = seconds
-      case .general, .files: configuration.rateControl = .averageBitRate(m.point)
+        configuration.lowLatency.rateControl = .averageBitRate(m.point)
+        configuration.lowLatency.maximumQueueDelay = seconds
+      case .general, .files: configuration.lowLatency.rateControl = .averageBitRate(m.point)
       }
       configuration.effort = effort
       configuration.threads = m.threads
-      configuration.maximumReferences = EncoderConfiguration.referencesUsed(effort: effort)
+      configuration.maximumReferences = H264EncoderConfiguration.referencesUsed(effort: effort)
       if case .files(let tune) = m.mode {
         self = .lookAhead(try Self.forFiles(configuration, m.point, effort, tune))
         return
       }
-      self = .engine(try LowLatencyEncoder(configuration: configuration))
+      self = .engine(try H264Encoder(configuration: configuration))
       return
     }
     guard let reference else { throw BenchmarkError(description: "\(m.encoder.name) cannot be set up") }
@@ -70,15 +70,15 @@ enum EncoderUnderTest {
 
   /// The encoder that may wait.
   private static func forFiles(
-    _ stream: EncoderConfiguration, _ rate: Int, _ effort: Int, _ tune: Mode.Tune
-  ) throws -> LookAheadEncoder {
-    var configuration = LookAheadConfiguration(stream)
-    configuration.rate = .average(rate)
-    configuration.lookAhead = lookAheads[min(effort, lookAheads.count - 1)]
-    configuration.adaptiveQuantisation = tune == .ssim ? 1 : 0
-    configuration.stream.maximumReferences = max(4, EncoderConfiguration.referencesUsed(effort: effort))
-    configuration.stream.minimumQP = 0
-    return try LookAheadEncoder(configuration: configuration)
+    _ stream: H264EncoderConfiguration, _ rate: Int, _ effort: Int, _ tune: Mode.Tune
+  ) throws -> H264Encoder {
+    var configuration = stream
+    configuration.lookAhead.rate = .average(rate)
+    configuration.lookAhead.frames = lookAheads[min(effort, lookAheads.count - 1)]
+    configuration.lookAhead.adaptiveQuantisation = tune == .ssim ? 1 : 0
+    configuration.maximumReferences = max(4, H264EncoderConfiguration.referencesUsed(effort: effort))
+    configuration.minimumQP = 0
+    return try H264Encoder(configuration: configuration)
   }
 
   /// Encodes a frame; `body` gets the access units that come out, each with the number of the frame that it shows, empty
@@ -123,7 +123,7 @@ enum EncoderUnderTest {
   }
 
   private func give(
-    _ frame: consuming EncodedFrame, _ body: (Int, UnsafeBufferPointer<UInt8>) -> Void
+    _ frame: consuming H264EncodedFrame, _ body: (Int, UnsafeBufferPointer<UInt8>) -> Void
   ) {
     let index = Int(frame.facts.index)
     frame.withBytes { $0.withUnsafeBufferPointer { body(index, $0) } }

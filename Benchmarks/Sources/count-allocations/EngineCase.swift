@@ -6,9 +6,9 @@ import H264Encoder
 /// A configuration of the engine whose frames are counted.
 struct EngineCase {
   let name: String
-  var configuration: EncoderConfiguration
+  var configuration: H264EncoderConfiguration
   /// Options of frame `n`, made before the frame is counted.
-  var options: (Int) -> FrameOptions = { _ in FrameOptions() }
+  var options: (Int) -> H264FrameOptions = { _ in H264FrameOptions() }
 
   struct Count {
     var first = 0
@@ -19,7 +19,7 @@ struct EngineCase {
   }
 
   func count(_ clip: ClipPictures, traps: Bool) throws -> Count {
-    let encoder = try LowLatencyEncoder(configuration: configuration)
+    let encoder = try H264Encoder(configuration: configuration)
     let options = (0..<clip.count).map(self.options)
     var count = Count()
     var bytes = 0
@@ -50,28 +50,29 @@ struct EngineCase {
     var list: [EngineCase] = []
     for threads in [1, 2] {
       for (rateName, rate) in [
-        ("QP 28", EncoderConfiguration.RateControl.constantQP(28)), ("600 kbit/s", .averageBitRate(600_000)),
+        ("QP 28", H264EncoderConfiguration.LowLatency.RateControl.constantQP(28)),
+        ("600 kbit/s", .averageBitRate(600_000)),
       ] {
-        for effort in [0, 3, EncoderConfiguration.mostEffort] {
-          var c = EncoderConfiguration(width: MadeUpClip.width, height: MadeUpClip.height)
+        for effort in [0, 3, H264EncoderConfiguration.mostEffort] {
+          var c = H264EncoderConfiguration(width: MadeUpClip.width, height: MadeUpClip.height)
           c.frameRate = Double(MadeUpClip.frameRate)
           c.threads = threads
-          c.rateControl = rate
+          c.lowLatency.rateControl = rate
           c.effort = effort
           let name = "\(threads) thread\(threads == 1 ? "" : "s"), \(rateName), effort \(effort)"
           list.append(EngineCase(name: name, configuration: c))
-          if effort == EncoderConfiguration.mostEffort { continue }
+          if effort == H264EncoderConfiguration.mostEffort { continue }
           var several = c
           several.maximumReferences = 4
-          several.adaptiveQuantisation = 1
+          several.lowLatency.adaptiveQuantisation = 1
           several.measuresError = true
           list.append(EngineCase(name: name + ", 4 references", configuration: several))
-          several.longTermReferences = 2
-          several.writesTemporalLayerPrefix = true
-          several.allowsNonReferenceFrames = true
+          several.lowLatency.longTermReferences = 2
+          several.lowLatency.writesTemporalLayerPrefix = true
+          several.lowLatency.allowsNonReferenceFrames = true
           list.append(
             EngineCase(name: name + ", long-term, layers", configuration: several) { n in
-              var o = FrameOptions()
+              var o = H264FrameOptions()
               if n % 10 == 0 { o.longTermSlot = n / 10 % 2 }
               o.isReference = n % 2 == 0
               o.temporalLayer = n % 2

@@ -9,10 +9,10 @@ struct Bench {
   var threads = 1
   var traces = false
 
-  private func configuration(_ clip: ClipPictures, rate: Int) -> EncoderConfiguration {
-    var configuration = EncoderConfiguration(width: clip.width, height: clip.height)
+  private func configuration(_ clip: ClipPictures, rate: Int) -> H264EncoderConfiguration {
+    var configuration = H264EncoderConfiguration(width: clip.width, height: clip.height)
     configuration.frameRate = clip.frameRate
-    configuration.rateControl = .averageBitRate(rate)
+    configuration.lowLatency.rateControl = .averageBitRate(rate)
     configuration.effort = effort
     configuration.threads = threads
     return configuration
@@ -127,7 +127,8 @@ struct Bench {
           let stream = try Stream.encode(
             clip, frames: second * 6 + max(3 * second, 70), configuration: configuration(clip, rate: rate)
           ) { n, configuration in
-            configuration.rateControl = .averageBitRate(n >= 3 * second && n < 6 * second ? low : rate)
+            configuration.lowLatency.rateControl = .averageBitRate(
+              n >= 3 * second && n < 6 * second ? low : rate)
           }
           let down = 3 * second
           let up = 6 * second

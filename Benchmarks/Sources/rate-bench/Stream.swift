@@ -39,20 +39,20 @@ struct Stream {
   ///   - picture: the clip's picture for a frame.
   ///   - change: called before each frame; may change the configuration.
   static func encode(
-    _ clip: ClipPictures, frames: Int, configuration start: EncoderConfiguration, period: Int = 1,
-    baseShare: Double = 1, change: (Int, inout EncoderConfiguration) -> Void = { _, _ in },
+    _ clip: ClipPictures, frames: Int, configuration start: H264EncoderConfiguration, period: Int = 1,
+    baseShare: Double = 1, change: (Int, inout H264EncoderConfiguration) -> Void = { _, _ in },
     picture: (Int) -> Int = { $0 }
   ) throws -> Stream {
     var configuration = start
-    configuration.allowsNonReferenceFrames = period > 1
-    let encoder = try LowLatencyEncoder(configuration: configuration)
+    configuration.lowLatency.allowsNonReferenceFrames = period > 1
+    let encoder = try H264Encoder(configuration: configuration)
     var stream = Stream(frameRate: clip.frameRate)
     var phase = 0
     for n in 0..<frames {
       let old = configuration
       change(n, &configuration)
       if configuration != old { try encoder.reconfigure(configuration) }
-      var options = FrameOptions()
+      var options = H264FrameOptions()
       let isBase = period == 1 || phase == 0
       options.temporalLayer = isBase ? 0 : 1
       options.isReference = isBase

@@ -41,12 +41,12 @@ struct Case: ExpressibleByArgument, CustomStringConvertible {
 
   func run(_ clip: MappedClip, threads: Int) throws -> Run {
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-    func take(_ frame: consuming EncodedFrame) {
+    func take(_ frame: consuming H264EncodedFrame) {
       frame.withBytes {
         for i in 0..<$0.count { hash = (hash ^ UInt64($0[i])) &* 0x100_0000_01B3 }
       }
     }
-    var stream = EncoderConfiguration(width: clip.width, height: clip.height)
+    var stream = H264EncoderConfiguration(width: clip.width, height: clip.height)
     stream.frameRate = clip.frameRate
     stream.profile = .high
     stream.effort = effort
@@ -54,21 +54,21 @@ struct Case: ExpressibleByArgument, CustomStringConvertible {
     let start = (Self.now(CLOCK_MONOTONIC), Self.now(CLOCK_PROCESS_CPUTIME_ID), waited_seconds())
     switch mode {
     case .calls:
-      stream.rateControl = .averageBitRate(value * 1000)
-      stream.maximumQueueDelay = 0.5
-      stream.maximumReferences = EncoderConfiguration.referencesUsed(effort: effort)
-      let encoder = try LowLatencyEncoder(configuration: stream)
+      stream.lowLatency.rateControl = .averageBitRate(value * 1000)
+      stream.lowLatency.maximumQueueDelay = 0.5
+      stream.maximumReferences = H264EncoderConfiguration.referencesUsed(effort: effort)
+      let encoder = try H264Encoder(configuration: stream)
       for i in 0..<clip.count { take(try encoder.encode(clip.picture(i))) }
     case .files, .qp:
-      var configuration = LookAheadConfiguration(stream)
-      configuration.rate = mode == .qp ? .constantQP(value) : .average(value * 1000)
+      var configuration = stream
+      configuration.lookAhead.rate = mode == .qp ? .constantQP(value) : .average(value * 1000)
       // By effort, as sessions have them.
       let lookAheads = [0, 10, 20, 20, 30, 40, 50, 60, 80, 100]
-      configuration.lookAhead = lookAheads[min(effort, lookAheads.count - 1)]
-      configuration.adaptiveQuantisation = 0
-      configuration.stream.maximumReferences = 4
-      configuration.stream.minimumQP = 0
-      let encoder = try LookAheadEncoder(configuration: configuration)
+      configuration.lookAhead.frames = lookAheads[min(effort, lookAheads.count - 1)]
+      configuration.lookAhead.adaptiveQuantisation = 0
+      configuration.maximumReferences = 4
+      configuration.minimumQP = 0
+      let encoder = try H264Encoder(configuration: configuration)
       for i in 0..<clip.count { try encoder.encode(clip.picture(i)) { take($0) } }
       encoder.flush { take($0) }
     }

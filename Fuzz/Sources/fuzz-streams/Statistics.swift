@@ -5,21 +5,21 @@ import H264Encoder
 
 private let (width, height, pictures) = (64, 48, 10)
 
-private func configuration(_ rate: Int) -> LookAheadConfiguration {
-  var made = LookAheadConfiguration(width: width, height: height)
-  made.stream.effort = 1
-  made.lookAhead = 6
-  made.rate = .average(rate)
+private func configuration(_ rate: Int) -> H264EncoderConfiguration {
+  var made = H264EncoderConfiguration(width: width, height: height, latency: .lookAhead(.init()))
+  made.effort = 1
+  made.lookAhead.frames = 6
+  made.lookAhead.rate = .average(rate)
   return made
 }
 
 /// Encodes some pictures that change.
-private func pass(_ configuration: LookAheadConfiguration, _ known: StoredPass? = nil) throws
+private func pass(_ configuration: H264EncoderConfiguration, _ known: StoredPass? = nil) throws
   -> PassStatistics
 {
   let encoder =
-    try known.map { try LookAheadEncoder(configuration: configuration, pass: $0) }
-    ?? LookAheadEncoder(configuration: configuration)
+    try known.map { try H264Encoder(configuration: configuration, pass: $0) }
+    ?? H264Encoder(configuration: configuration)
   encoder.keepsStatistics = true
   var memory = [UInt8](repeating: 128, count: width * height * 3 / 2)
   for number in 0..<pictures {

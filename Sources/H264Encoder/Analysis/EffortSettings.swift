@@ -101,7 +101,7 @@ struct EffortSettings {
 }
 
 extension EffortSettings {
-  /// - Parameter effort: 0 (fastest) to `EncoderConfiguration.mostEffort` (best).
+  /// - Parameter effort: 0 (fastest) to `H264EncoderConfiguration.mostEffort` (best).
   init(effort: Int) {
     if effort > 3 { increase(to: effort) } else { reduce(to: effort) }
   }
@@ -221,7 +221,7 @@ extension EffortSettings {
   }
 }
 
-extension EncoderConfiguration {
+extension H264EncoderConfiguration {
   /// The number of reference pictures that an effort makes use of, from 1 on: worth keeping as `maximumReferences`, where
   /// memory allows.
   ///

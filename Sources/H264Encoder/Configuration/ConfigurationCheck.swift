@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import VideoBitstream
 
-extension EncoderConfiguration {
-  /// - Throws: `EncoderError.invalidConfiguration` for the first value out of range.
+extension H264EncoderConfiguration {
+  /// - Throws: `H264EncoderError.invalidConfiguration` for the first value out of range.
   func validate() throws {
     func require(_ condition: Bool, _ text: @autoclosure () -> String) throws {
-      if !condition { throw EncoderError.invalidConfiguration(text()) }
+      if !condition { throw H264EncoderError.invalidConfiguration(text()) }
     }
     try require(
       isOfValidSize,
       "A picture of \(width)x\(height) cannot be coded: both must be even, from 16 to "
-        + "\(EncoderConfiguration.largestSide).")
+        + "\(H264EncoderConfiguration.largestSide).")
     try require(
       Self.isVisible(shownWidth, of: width) && Self.isVisible(shownHeight, of: height),
       "What is shown of a picture, \(shownWidth)x\(shownHeight), must be even and reach into its last macroblocks."
@@ -18,16 +18,6 @@ extension EncoderConfiguration {
     try require(
       frameRate.isFinite && (0.01...1000).contains(frameRate),
       "A frame rate of \(frameRate) is not in 0.01...1000.")
-    switch rateControl {
-    case .constantQP(let qp):
-      try require((0...51).contains(qp), "QP \(qp) is not in 0...51.")
-    case .averageBitRate(let rate):
-      try require(
-        (1000...2_000_000_000).contains(rate), "A bit rate of \(rate) is not in 1,000...2,000,000,000.")
-    }
-    try require(
-      maximumQueueDelay.isFinite && (0.02...10).contains(maximumQueueDelay),
-      "A queue of \(maximumQueueDelay) seconds is not in 0.02...10.")
     for limit in dataRateLimits {
       try require(
         limit.bytes > 0 && limit.seconds.isFinite && limit.seconds > 0 && limit.seconds < 1e6,
@@ -38,8 +28,8 @@ extension EncoderConfiguration {
       (0...51).contains(minimumQP) && (0...51).contains(maximumQP) && minimumQP <= maximumQP,
       "QP \(minimumQP)...\(maximumQP) is not a range in 0...51.")
     try require(
-      (0...EncoderConfiguration.mostEffort).contains(effort),
-      "An effort of \(effort) is not in 0...\(EncoderConfiguration.mostEffort).")
+      (0...H264EncoderConfiguration.mostEffort).contains(effort),
+      "An effort of \(effort) is not in 0...\(H264EncoderConfiguration.mostEffort).")
     if let share = encodeTimeShare {
       try require(
         share.isFinite && (0.01...1).contains(share),
@@ -53,24 +43,17 @@ extension EncoderConfiguration {
     }
     try require((1...16).contains(maximumReferences), "\(maximumReferences) references are not in 1...16.")
     try require(
-      longTermReferences >= 0 && longTermReferences < maximumReferences,
-      "\(longTermReferences) long-term references are not in 0..<\(maximumReferences) (maximumReferences).")
-    try require(
       (-6...6).contains(deblockingAlphaOffset) && (-6...6).contains(deblockingBetaOffset),
       "Deblocking offsets are in -6...6.")
-    try require(
-      adaptiveQuantisation.isFinite && (0...2).contains(adaptiveQuantisation),
-      "A strength of adaptive quantisation of \(adaptiveQuantisation) is not in 0...2.")
-    try require(
-      intraRefreshPeriod >= 0 && intraRefreshPeriod <= 1000, "An intra refresh takes 0...1000 frames.")
-    try require(
-      sceneChange != .intraRefresh || intraRefreshPeriod > 0,
-      "To answer a scene change by an intra refresh, set intraRefreshPeriod.")
     if let interval = keyFrameInterval {
       try require(interval >= 1, "A key-frame interval of \(interval) is below 1.")
     }
     if profile == .constrainedBaseline {
       try require(entropyCoding != .cabac, "The Baseline profile has no CABAC.")
+    }
+    switch latency {
+    case .zero(let options): try validateLowLatency(options)
+    case .lookAhead(let options): try validateLookAhead(options)
     }
     if let level {
       try require(
@@ -100,13 +83,23 @@ extension EncoderConfiguration {
     }
   }
 
+  /// Bits per second that the rate control aims at; nil with a QP or a quality.
+  private var demandedRate: Int? {
+    switch latency {
+    case .zero(let options): options.averageBitRate
+    case .lookAhead: targetRate
+    }
+  }
+
   /// What the stream asks of its level.
-  var demands: H264StreamDemands {
+  var demands: H264StreamDemands { demands(bitRate: demandedRate) }
+
+  private func demands(bitRate: Int?) -> H264StreamDemands {
     var demands = H264StreamDemands(
       profile: streamProfile, widthInMbs: (width + 15) / 16, heightInMbs: (height + 15) / 16)
     demands.frameRate = frameRate
     demands.referenceFrames = maximumReferences
-    if case .averageBitRate(let rate) = rateControl { demands.bitRate = rate }
+    if let bitRate { demands.bitRate = bitRate }
     if level == nil { demands.bitRate = max(demands.bitRate, levelBitRate, limitedRate ?? 0) }
     return demands
   }
@@ -121,15 +114,25 @@ extension EncoderConfiguration {
 
   /// Checks that a stream can go on with this configuration, unless its level was asked for.
   /// - Parameter level: that the stream's parameter sets say.
-  /// - Throws: `EncoderError.levelExceeded` if the level does not allow it.
+  /// - Throws: `H264EncoderError.levelExceeded` if the level does not allow it.
   func checkRates(against level: H264Level?) throws {
     guard self.level == nil, let level, let violation = level.violation(by: demands) else { return }
-    throw EncoderError.levelExceeded("The stream's level does not allow this \(violation.text).")
+    throw H264EncoderError.levelExceeded("The stream's level does not allow this \(violation.text).")
   }
 
-  /// - Throws: `EncoderError.levelExceeded` if the stream does not fit the level, or any.
+  /// - Throws: `H264EncoderError.levelExceeded` if the stream does not fit the level, or any.
   func makeParameterSets() throws -> (H264SequenceParameterSet, H264PictureParameterSet) {
-    let demands = demands
+    switch latency {
+    case .zero: try makeParameterSets(bitRate: demandedRate)
+    case .lookAhead: try makeReorderedParameterSets()
+    }
+  }
+
+  /// Parameter sets without reordering.
+  /// - Parameter bitRate: bits per second that the level has to allow; nil: any.
+  /// - Throws: `H264EncoderError.levelExceeded` if the stream does not fit the level, or any.
+  func makeParameterSets(bitRate: Int?) throws -> (H264SequenceParameterSet, H264PictureParameterSet) {
+    let demands = demands(bitRate: bitRate)
     let streamLevel: H264Level
     let fixed = level.flatMap(H264Level.numbered)
     let violation = fixed?.violation(by: demands)
@@ -139,20 +142,20 @@ extension EncoderConfiguration {
     if let fixed, violation == nil {
       streamLevel = fixed
     } else if let level, let violation, !(raisesLevel && isOfPictures) {
-      throw EncoderError.levelExceeded("Level \(level) does not allow this \(violation.text).")
+      throw H264EncoderError.levelExceeded("Level \(level) does not allow this \(violation.text).")
     } else if let lowest = H264Level.lowest(for: demands) {
       streamLevel = lowest
     } else if raisesLevel, let highest = H264Level.all.last, highest.violation(by: still) == nil {
       streamLevel = highest
     } else {
-      throw EncoderError.levelExceeded(Self.refusal(of: demands))
+      throw H264EncoderError.levelExceeded(Self.refusal(of: demands))
     }
 
     var sps = H264SequenceParameterSet(
       profile: streamProfile, level: streamLevel, width: shownWidth, height: shownHeight)
     sps.maxReferenceFrames = maximumReferences
-    sps.gapsInFrameNumAllowed = allowsFrameNumberGaps
-    sps.pictureOrderCountType = allowsNonReferenceFrames ? 0 : 2
+    sps.gapsInFrameNumAllowed = lowLatency.allowsFrameNumberGaps
+    sps.pictureOrderCountType = lowLatency.allowsNonReferenceFrames ? 0 : 2
     var vui = H264VideoUsability()
     vui.appearance.aspectRatio = sampleAspectRatio.map {
       SampleAspectRatio(width: Int($0.width), height: Int($0.height))
@@ -173,12 +176,12 @@ extension EncoderConfiguration {
     pps.cabac = cabac
     pps.hasWeightedPrediction = weightedPrediction
     if transform8x8 { pps.high = .init(transform8x8: true) }
-    pps.constrainedIntraPrediction = intraRefreshPeriod > 0
+    pps.constrainedIntraPrediction = lowLatency.intraRefreshPeriod > 0
     return (sps, pps)
   }
 }
 
-extension EncoderConfiguration {
+extension H264EncoderConfiguration {
   /// Why no level is high enough.
   fileprivate static func refusal(of demands: H264StreamDemands) -> String {
     guard let highest = H264Level.all.last, highest.violation(by: demands) == .frameSize else {

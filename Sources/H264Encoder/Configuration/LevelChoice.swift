@@ -3,7 +3,7 @@ import VideoBitstream
 
 // What a configuration asks of a level, for a caller that has to choose.
 
-extension EncoderConfiguration {
+extension H264EncoderConfiguration {
   /// Width times height of the largest pictures that a level allows (MaxFS), in luma samples.
   public static var largestArea: Int { (H264Level.all.last?.frameSize ?? 0) * 256 }
 

@@ -35,7 +35,7 @@ struct MoveDetector {
   }
 
   private struct State {
-    /// `FrameFacts.index` of the picture in `last`, plus 1; 0: none.
+    /// `H264FrameFacts.index` of the picture in `last`, plus 1; 0: none.
     var index: UInt64 = 0
     /// How many pictures in a row, of those that were compared with the last one, had changed everywhere.
     var natural = 0
@@ -85,7 +85,7 @@ struct MoveDetector {
   /// What has moved since the last picture.
   ///
   /// - Parameters:
-  ///   - index: `FrameFacts.index` of the picture.
+  ///   - index: `H264FrameFacts.index` of the picture.
   ///   - isSceneChange: another scene begins: what the pictures before it were tells nothing.
   ///   - refersToLast: the picture refers to the last one, so that it matters.
   ///   - limit: the furthest that a vector may point up and down.

@@ -25,7 +25,7 @@ struct BufferTiming {
   }
 
   /// Bits that the parameter sets give a buffer: what comes in while times are rounded up has room too.
-  static func size(of buffer: LookAheadConfiguration.Buffer) -> Int {
+  static func size(of buffer: H264EncoderConfiguration.LookAhead.Buffer) -> Int {
     let rate = Double(buffer.maximumRate)
     let bits = delay(Double(buffer.size), rate: rate) * rate / clock
     return (Int(bits.rounded(.up)) + 15) & ~15
@@ -34,7 +34,7 @@ struct BufferTiming {
   static let longestBuffer = 180.0
 
   /// Nil if the parameter sets describe no buffer.
-  init?(_ sps: H264SequenceParameterSet, _ buffer: LookAheadConfiguration.Buffer?) {
+  init?(_ sps: H264SequenceParameterSet, _ buffer: H264EncoderConfiguration.LookAhead.Buffer?) {
     guard let hrd = sps.vui?.nalHRD, let ticks = sps.vui?.timing?.ticks, let buffer else { return nil }
     self.hrd = hrd
     tick = Double(ticks.unitsInTick) / Double(ticks.timeScale)

@@ -19,7 +19,8 @@ struct DirectChoice {
 
   /// Sets the header of a B picture that refers to what `order` says.
   mutating func choose(
-    _ plan: inout PicturePlan, _ way: LookAheadConfiguration.DirectPrediction, _ order: StreamOrder
+    _ plan: inout PicturePlan, _ way: H264EncoderConfiguration.LookAhead.DirectPrediction,
+    _ order: StreamOrder
   ) {
     switch way {
     case .spatial: plan.header.usesSpatialDirect = true

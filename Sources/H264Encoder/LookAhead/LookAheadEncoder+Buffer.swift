@@ -12,8 +12,8 @@ extension LookAheadEncoder {
     var qp = flight.qp
     var attempts = 0
     // With a cap on the QP no macroblock is given up, unless others count on the limits: what it takes too much lacks later.
-    let cap = Double(configuration.stream.maximumQP)
-    let givesWay = cap < 51 && !configuration.hasPromisedBuffer && configuration.stream.dataRateLimits.isEmpty
+    let cap = Double(configuration.maximumQP)
+    let givesWay = cap < 51 && !configuration.hasPromisedBuffer && configuration.dataRateLimits.isEmpty
     while Double(output.pointee.bits) > room, attempts < 5 {
       if givesWay, qp >= cap { break }
       attempts += 1
@@ -27,8 +27,8 @@ extension LookAheadEncoder {
         flight.plan.budget = RowBudget(
           target: left * 0.9, maximum: left * 0.95, limit: attempts == 4 ? left - 64 : 0,
           cheapest: RowBudget.cheapest(
-            isKeyFrame: flight.plan.isKeyFrame, cabac: configuration.stream.cabac),
-          minQP: configuration.stream.minimumQP, maxQP: 51, shares: UnsafePointer(evenShares))
+            isKeyFrame: flight.plan.isKeyFrame, cabac: configuration.cabac),
+          minQP: configuration.minimumQP, maxQP: 51, shares: UnsafePointer(evenShares))
         // All macroblocks can be skipped by their neighbours' motion.
         if flight.plan.isBidirectional { flight.plan.header.usesSpatialDirect = true }
         flight.plan.comparesDirect = false
@@ -50,7 +50,7 @@ extension LookAheadEncoder {
   func fill(
     _ output: inout AccessUnit, _ seconds: Double, isKnown: Bool, isLast: Bool
   ) -> Int {
-    guard case .constant = configuration.rate, let buffer = rateControl.buffer,
+    guard case .constant = configuration.lookAhead.rate, let buffer = rateControl.buffer,
       let most = rateControl.most(isLast: isLast, seconds: seconds)
     else { return 0 }
     let lost = buffer.fullness + buffer.rate * seconds - Double(output.bits) - most

@@ -28,7 +28,7 @@ extension LookAheadEncoder {
   }
 
   /// Finishes the first picture in flight.
-  func finishFirst() -> EncodedFrame {
+  func finishFirst() -> H264EncodedFrame {
     let start = DispatchTime.now().uptimeNanoseconds
     let flight = inFlight[0]
     account(flight)
@@ -41,11 +41,11 @@ extension LookAheadEncoder {
     }
     lastPicture = flight.target
 
-    var facts = FrameFacts()
+    var facts = H264FrameFacts()
     coder.describe(&facts, flight.plan, references: flight.references, statistics: flight.statistics)
     facts.effort = flight.coder.effort
     if let picture = flight.picture {
-      if configuration.stream.measuresError {
+      if configuration.measuresError {
         facts.meanSquaredError = coder.squaredError(picture.source, pool[flight.target])
       }
       facts.index = picture.index
@@ -66,7 +66,7 @@ extension LookAheadEncoder {
     }
     preAnalysisTime = 0
     flight.picture = nil
-    return EncodedFrame(
+    return H264EncodedFrame(
       facts: facts, nalUnits: flight.output.pointee.units, byteCount: flight.output.pointee.count,
       memory: flight.output.pointee.takeMemory())
   }

@@ -7,7 +7,7 @@ extension LookAheadEncoder {
   /// Waits for the pictures that the plan of the next one is to know: all, at the begin and the end of a stream with an average
   /// rate.
   private func learn(isEnding: Bool) {
-    guard case .average = configuration.rate, isEnding || rateControl.needsAllKnown else { return }
+    guard case .average = configuration.lookAhead.rate, isEnding || rateControl.needsAllKnown else { return }
     for flight in inFlight { account(flight) }
   }
 
@@ -25,13 +25,13 @@ extension LookAheadEncoder {
     let flight = PictureInFlight(
       coder, place: scheduler?.place(flights.count),
       output: AccessUnit(
-        pool: framePool, framing: configuration.stream.framing == .lengths ? .length : .startCode))
+        pool: framePool, framing: configuration.framing == .lengths ? .length : .startCode))
     flights.append(flight)
     return flight
   }
 
   /// Begins to code the first picture of the queue, when there is room for it.
-  func begin(isEnding: Bool, _ output: (consuming EncodedFrame) -> Void) {
+  func begin(isEnding: Bool, _ output: (consuming H264EncodedFrame) -> Void) {
     while inFlight.count >= flightLimit { output(finishFirst()) }
     // Whoever got a frame may have asked for the others.
     guard queue.count > 0 else { return }
@@ -105,7 +105,7 @@ extension LookAheadEncoder {
     flight.target = order.prepare(&plan, picture.kind, index: picture.index, uses: uses)
     if plan.isReference { weights?.store(slot: flight.target) }
     if isB {
-      directChoice.choose(&plan, configuration.directPrediction, order)
+      directChoice.choose(&plan, configuration.lookAhead.directPrediction, order)
       flight.directKind = directChoice.kind
     }
     flight.output.pointee.removeAll()
@@ -152,7 +152,7 @@ extension LookAheadEncoder {
   }
 
   var isConstantQP: Bool {
-    if case .constantQP = configuration.rate { return true }
+    if case .constantQP = configuration.lookAhead.rate { return true }
     return false
   }
 
@@ -162,8 +162,7 @@ extension LookAheadEncoder {
     _ qpOffsets: UnsafeMutablePointer<Int8>,
     isExact: Bool
   ) {
-    let stream = configuration.stream
-    plan.qp = min(max(Int(qp.rounded()), stream.minimumQP), stream.maximumQP)
+    plan.qp = min(max(Int(qp.rounded()), configuration.minimumQP), configuration.maximumQP)
     let count = coder.geometry.macroblockCount
     if isExact {
       qpOffsets.update(repeating: 0, count: count)

@@ -4,13 +4,13 @@ import VideoBitstream
 /// NAL units around the slices.
 extension LookAheadEncoder {
   func writeLeadingUnits(_ plan: PicturePlan, _ picture: QueuedPicture, _ output: inout AccessUnit) {
-    if configuration.stream.writesAccessUnitDelimiters {
+    if configuration.writesAccessUnitDelimiters {
       output.append(.accessUnitDelimiter) {
         H264AccessUnitDelimiter(primaryPictureType: plan.isKeyFrame ? 0 : plan.isBidirectional ? 2 : 1).write(
           to: &$0)
       }
     }
-    if plan.isKeyFrame, configuration.stream.writesParameterSets {
+    if plan.isKeyFrame, configuration.writesParameterSets {
       output.append(.sequenceParameterSet, refIDC: 3) { sps.write(to: &$0) }
       for set in pictureSets { output.append(.pictureParameterSet, refIDC: 3) { set.write(to: &$0) } }
     }
@@ -20,8 +20,12 @@ extension LookAheadEncoder {
     }
     guard plan.isKeyFrame else { return }
     var messages: [SupplementalInformation.Message] = []
-    if let payload = configuration.masteringDisplay { messages.append(.init(type: 137, payload: payload)) }
-    if let payload = configuration.contentLightLevel { messages.append(.init(type: 144, payload: payload)) }
+    if let payload = configuration.lookAhead.masteringDisplay {
+      messages.append(.init(type: 137, payload: payload))
+    }
+    if let payload = configuration.lookAhead.contentLightLevel {
+      messages.append(.init(type: 144, payload: payload))
+    }
     if !messages.isEmpty { output.append(.sei) { SupplementalInformation.write(messages, to: &$0) } }
   }
 
@@ -40,7 +44,7 @@ extension LookAheadEncoder {
       isKey: picture.kind.isKey, shown: picture.shown, lead: lead,
       fullness: rateControl.buffer?.fullness ?? 0)
     if let period = messages.period { output.append(.sei) { period.write(to: &$0, hrd: timing.hrd) } }
-    if codedCount == 0, configuration.hasFramesBefore {
+    if codedCount == 0, configuration.lookAhead.hasFramesBefore {
       // Who joins the streams knows how long ago the last buffering period began.
       let joinable = H264PictureTiming.joinable(messages.timing, hrd: timing.hrd)
       output.append(.sei) { SupplementalInformation.write(joinable, to: &$0) }

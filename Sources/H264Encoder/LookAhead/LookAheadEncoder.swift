@@ -3,11 +3,9 @@ import CH264Kernels
 import Dispatch
 import VideoBitstream
 
-/// An H.264 encoder for streams and files: pictures wait in a look-ahead, and come out in decoding order.
-///
-/// Not safe to use from two threads at once; give it a queue or a lock of its own.
-public final class LookAheadEncoder {
-  public internal(set) var configuration: LookAheadConfiguration
+/// The mode with look-ahead of `H264Encoder`: pictures wait, and come out in decoding order.
+final class LookAheadEncoder: EncodingStrategy {
+  var configuration: H264EncoderConfiguration
 
   var sps: H264SequenceParameterSet
   var pps: H264PictureParameterSet
@@ -68,8 +66,8 @@ public final class LookAheadEncoder {
   /// - Parameters:
   ///   - configuration: what is coded, and how.
   ///   - pass: what an earlier pass over the same pictures has learned (`statistics`).
-  /// - Throws: `EncoderError` with the value that is out of range.
-  public convenience init(configuration: LookAheadConfiguration, pass: PassStatistics? = nil) throws {
+  /// - Throws: `H264EncoderError` with the value that is out of range.
+  convenience init(configuration: H264EncoderConfiguration, pass: PassStatistics? = nil) throws {
     try self.init(configuration: configuration, pass: pass, cpu: ovt_cpu_detect())
   }
 
@@ -77,35 +75,35 @@ public final class LookAheadEncoder {
   ///   - configuration: what is coded, and how.
   ///   - pass: what an earlier pass over the same pictures has learned, in a file. If that cannot be read any more while the
   ///     encoder goes, what follows is encoded as if the pass had ended there, and `StoredPass.hasFailed` is set.
-  /// - Throws: `EncoderError` with the value that is out of range.
-  public convenience init(configuration: LookAheadConfiguration, pass: StoredPass) throws {
+  /// - Throws: `H264EncoderError` with the value that is out of range.
+  convenience init(configuration: H264EncoderConfiguration, pass: StoredPass) throws {
     try self.init(configuration: configuration, pass: pass, cpu: ovt_cpu_detect())
   }
 
   /// What this pass learns for a next one, once `keepsStatistics` is set: of the pictures coded so far, but for those that
   /// `takeStatistics` has given.
-  public internal(set) var statistics: PassStatistics
+  var statistics: PassStatistics
   /// Whether `statistics` are kept.
-  public var keepsStatistics = false
+  var keepsStatistics = false
 
   /// What was learnt since the last call; `statistics` begins anew.
-  package func takeStatistics() -> PassStatistics { statistics.take() }
+  func takeStatistics() -> PassStatistics { statistics.take() }
 
   /// `cpu`: a mask of OVT_CPU_*, for tests.
-  init(configuration: LookAheadConfiguration, pass: (any PassSource)? = nil, cpu: Int32) throws {
+  init(configuration: H264EncoderConfiguration, pass: (any PassSource)? = nil, cpu: Int32) throws {
     try configuration.validate()
     var configuration = configuration
     (sps, pps) = try configuration.makeParameterSets()
     configuration.fitBuffer(to: sps)
     if let pass {
-      guard pass.width == configuration.stream.width, pass.height == configuration.stream.height else {
-        throw EncoderError.invalidConfiguration(
+      guard pass.width == configuration.width, pass.height == configuration.height else {
+        throw H264EncoderError.invalidConfiguration(
           "The pass was over pictures of \(pass.width)x\(pass.height).")
       }
     }
-    statistics = PassStatistics(width: configuration.stream.width, height: configuration.stream.height)
+    statistics = PassStatistics(width: configuration.width, height: configuration.height)
     self.configuration = configuration
-    let engine = configuration.engineConfiguration
+    let engine = configuration
     effortControl = EffortControl(engine)
     let hasB = configuration.bidirectionalLimit > 0
     self.cpu = cpu
@@ -132,9 +130,9 @@ public final class LookAheadEncoder {
     queue = LookAheadQueue(coder.geometry, analysis: analysis, weighs: pps.hasWeightedPrediction)
     order = StreamOrder(
       capacity: engine.maximumReferences, maxFrameNum: 1 << sps.log2MaxFrameNum,
-      firstPictureID: configuration.part?.pictureID ?? 0)
-    timing = BufferTiming(sps, configuration.buffer)
-    let tick = timing?.tick ?? JoinedBuffer.usualTick(configuration.stream.frameRate)
+      firstPictureID: configuration.lookAhead.part?.pictureID ?? 0)
+    timing = BufferTiming(sps, configuration.lookAhead.buffer)
+    let tick = timing?.tick ?? JoinedBuffer.usualTick(configuration.frameRate)
     wholeTick = timing != nil || configuration.isJoined ? tick : nil
     rateControl = LookAheadRateControl(
       configuration, pass: pass,
@@ -148,8 +146,8 @@ public final class LookAheadEncoder {
     evenShares.update(
       repeating: 1 / Float(coder.geometry.heightInMbs), count: coder.geometry.heightInMbs)
     self.memory = memory
-    forecasts.reserveCapacity(configuration.lookAhead + 1)
-    intervals.reserveCapacity(configuration.lookAhead + 1)
+    forecasts.reserveCapacity(configuration.lookAhead.frames + 1)
+    intervals.reserveCapacity(configuration.lookAhead.frames + 1)
     inFlight.reserveCapacity(most)
     reorderingDepth = configuration.reorderingDepth
   }
@@ -160,30 +158,30 @@ public final class LookAheadEncoder {
   /// Frames of look-ahead from which on one of them may miss in it.
   private static let leastToPrepare = 8
 
-  var usesMacroblockTree: Bool { configuration.usesMacroblockTree && !isConstantQP }
+  var usesMacroblockTree: Bool { configuration.lookAhead.usesMacroblockTree && !isConstantQP }
 
   /// The parameter sets, NAL unit headers included, without start codes: pictures name one of several.
-  public var parameterSets: (sequence: [UInt8], pictures: [[UInt8]]) {
+  var parameterSets: (sequence: [UInt8], pictures: [[UInt8]]) {
     (sps.nalUnit, pictureSets.map { $0.nalUnit() })
   }
 
   /// Frames that can come out before one that is shown earlier.
-  public let reorderingDepth: Int
+  let reorderingDepth: Int
 
   /// Pictures that wait or are being coded.
-  public var heldFrameCount: Int { queue.count + inFlight.count }
+  var heldFrameCount: Int { queue.count + inFlight.count }
 
   // MARK: - Encoding
 
   /// Says when the first picture is shown, in seconds from the beginning of the movie whose streams are joined. Before the
   /// first picture; where streams are not joined, or at no constant rate, it changes nothing.
-  public func begin(at seconds: Double) {
+  func begin(at seconds: Double) {
     if codedCount == 0, seconds.isFinite { rateControl.begin(at: seconds) }
   }
 
   /// Bits by which the decoder's buffer misses what streams that are joined agree upon, after the last picture was coded: 0
   /// unless a picture could not be made small enough.
-  public internal(set) var bufferMiss = 0.0
+  var bufferMiss = 0.0
 
   /// Takes a picture in. Its memory is read until the call returns.
   ///
@@ -191,15 +189,16 @@ public final class LookAheadEncoder {
   ///   - source: the picture, of the configuration's size.
   ///   - options: a key frame, a QP, the time since the last picture; nothing else.
   ///   - output: gets the frames that are ready, in decoding order: none or one, more where the look-ahead got shorter.
-  /// - Throws: `EncoderError` if the picture or the options do not fit; the encoder stays as it was.
-  public func encode(
-    _ source: SourcePicture, options: FrameOptions = FrameOptions(), output: (consuming EncodedFrame) -> Void
+  /// - Throws: `H264EncoderError` if the picture or the options do not fit; the encoder stays as it was.
+  func encode(
+    _ source: SourcePicture, options: H264FrameOptions = H264FrameOptions(),
+    output: (consuming H264EncodedFrame) -> Void
   ) throws {
     try check(source, options)
     let start = DispatchTime.now().uptimeNanoseconds
     var options = options
     if let wholeTick {
-      let usual = 1 / configuration.stream.frameRate
+      let usual = 1 / configuration.frameRate
       options.duration = BufferTiming.whole(options.duration ?? usual, usual: usual, tick: wholeTick)
     }
     let correction = queue.append(source, options: options, configuration: configuration)
@@ -207,27 +206,27 @@ public final class LookAheadEncoder {
     let limit = flightLimit
     // With one picture at a time it is looked at while that is coded; a short look-ahead needs all that it has.
     let prepares =
-      limit == 1 && configuration.lookAhead >= LookAheadEncoder.leastToPrepare
-      && queue.count > configuration.lookAhead
+      limit == 1 && configuration.lookAhead.frames >= LookAheadEncoder.leastToPrepare
+      && queue.count > configuration.lookAhead.frames
     if !prepares { queue.analyse(configuration) }
     preAnalysisTime = Double(DispatchTime.now().uptimeNanoseconds &- start) * 1e-9
-    while queue.count > configuration.lookAhead - (limit - 1) {
+    while queue.count > configuration.lookAhead.frames - (limit - 1) {
       begin(isEnding: false, output)
       if prepares { queue.prepare(configuration, propagates: usesMacroblockTree) }
       while inFlight.count >= limit { output(finishFirst()) }
     }
     // More were in flight before a change of the configuration.
-    while heldFrameCount > configuration.lookAhead, !inFlight.isEmpty { output(finishFirst()) }
+    while heldFrameCount > configuration.lookAhead.frames, !inFlight.isEmpty { output(finishFirst()) }
   }
 
   /// Codes all pictures that wait. A picture that comes afterwards goes on with the stream.
-  public func flush(output: (consuming EncodedFrame) -> Void) {
+  func flush(output: (consuming H264EncodedFrame) -> Void) {
     while queue.count > 0 { begin(isEnding: true, output) }
     while !inFlight.isEmpty { output(finishFirst()) }
   }
 
-  /// Codes the pictures that wait up to this one (`FrameFacts.index`), and goes on.
-  public func complete(through index: UInt64, output: (consuming EncodedFrame) -> Void) {
+  /// Codes the pictures that wait up to this one (`H264FrameFacts.index`), and goes on.
+  func complete(through index: UInt64, output: (consuming H264EncodedFrame) -> Void) {
     // The stream goes on: what it owes or has saved is not a matter of these pictures alone.
     while queue.holdsPicture(through: index) { begin(isEnding: false, output) }
     while inFlight.contains(where: { ($0.picture?.index ?? 0) <= index }) { output(finishFirst()) }
@@ -237,7 +236,7 @@ public final class LookAheadEncoder {
 
   /// Calls `body` with the planes of the last coded picture as a decoder shows it: luma and NV12 chroma,
   /// both with `bytesPerRow`. Nil if no picture was coded yet.
-  public func withReconstruction<R>(
+  func withReconstruction<R>(
     _ body: (_ luma: UnsafePointer<UInt8>, _ chroma: UnsafePointer<UInt8>, _ bytesPerRow: Int) throws -> R
   ) rethrows -> R? {
     guard let lastPicture else { return nil }

@@ -19,19 +19,19 @@ extension LookAheadQueue {
   }
 
   /// Gives each picture its kind.
-  func assignKinds(_ configuration: LookAheadConfiguration) {
+  func assignKinds(_ configuration: H264EncoderConfiguration) {
     var since = sinceKey
     var key = keyTime
-    let interval = configuration.stream.keyFrameInterval ?? LookAheadQueue.usualInterval
+    let interval = configuration.keyFrameInterval ?? LookAheadQueue.usualInterval
     for picture in pictures {
       var isKey = since == nil || picture.options.isKeyFrame
       var isDue = false
       if let since, !isKey {
         isDue = since >= interval
-        if let seconds = configuration.keyFrameDuration, picture.time - key >= seconds - 0.0005 {
+        if let seconds = configuration.lookAhead.keyFrameDuration, picture.time - key >= seconds - 0.0005 {
           isDue = true
         }
-        if configuration.placesKeyFramesAtCuts, picture.isCut {
+        if configuration.lookAhead.placesKeyFramesAtCuts, picture.isCut {
           isKey =
             isDue || since >= LookAheadQueue.early
             || Double(picture.interCost) > LookAheadQueue.cut.early * Double(picture.intraCost)

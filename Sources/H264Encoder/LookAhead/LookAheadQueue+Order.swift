@@ -3,7 +3,7 @@
 /// The order of coding: which pictures are B pictures, and what they have in common with those that they refer to.
 extension LookAheadQueue {
   /// Settles the order of the next pictures, up to the next one that is not a B picture, and their offsets.
-  func settle(_ configuration: LookAheadConfiguration, propagates: Bool) {
+  func settle(_ configuration: H264EncoderConfiguration, propagates: Bool) {
     assignKinds(configuration)
     guard settled.isEmpty, !pictures.isEmpty else { return }
     settleOrder(configuration)
@@ -24,7 +24,7 @@ extension LookAheadQueue {
     }
   }
 
-  private func settleOrder(_ configuration: LookAheadConfiguration) {
+  private func settleOrder(_ configuration: H264EncoderConfiguration) {
     guard let first = pictures.first else { return }
     plan(configuration)
     let run = max(first.plannedRun, 1)
@@ -59,7 +59,7 @@ extension LookAheadQueue {
   }
 
   /// Plans runs of pictures, as far as they are all there; the first one in any case.
-  private func plan(_ configuration: LookAheadConfiguration) {
+  private func plan(_ configuration: H264EncoderConfiguration) {
     // What is to be a key frame may have changed.
     var at = 0
     while at < planned {
@@ -97,7 +97,7 @@ extension LookAheadQueue {
   /// Looks at a run of pictures in the order that they are to be coded in.
   /// - Returns: whether it has too little in common with the picture before it, and nothing was done but to find that.
   private func relate(
-    _ run: ArraySlice<QueuedPicture>, _ before: QueuedPicture, _ configuration: LookAheadConfiguration
+    _ run: ArraySlice<QueuedPicture>, _ before: QueuedPicture, _ configuration: H264EncoderConfiguration
   ) -> Bool {
     let first = run.startIndex
     let last = run.endIndex - 1
@@ -122,14 +122,14 @@ extension LookAheadQueue {
   }
 
   /// Which of a run is the B picture that others refer to.
-  static func middle(of run: Int, _ configuration: LookAheadConfiguration) -> Int? {
+  static func middle(of run: Int, _ configuration: H264EncoderConfiguration) -> Int? {
     configuration.hasPyramid && run > 2 ? (run - 2) / 2 : nil
   }
 
   /// Pictures up to the next one that is not a B picture, itself included: as many as may be. The one before a key frame
   /// is a P picture, and so is one that begins a scene; an open key frame has its B pictures before it.
   private func runLength(
-    _ rest: ArraySlice<QueuedPicture>, hasAnchor: Bool, _ configuration: LookAheadConfiguration
+    _ rest: ArraySlice<QueuedPicture>, hasAnchor: Bool, _ configuration: H264EncoderConfiguration
   ) -> Int {
     guard hasAnchor, let first = rest.first, !first.kind.isKey else { return 1 }
     let most = rest.prefix(configuration.bidirectionalLimit + 1)

@@ -53,9 +53,9 @@ final class LookAheadQueue {
   /// Takes a picture in; `look` looks at it, and reads its memory.
   /// - Returns: seconds by which the picture before was shown longer than it was thought to be when it was coded.
   func append(
-    _ source: SourcePicture, options: FrameOptions, configuration: LookAheadConfiguration
+    _ source: SourcePicture, options: H264FrameOptions, configuration: H264EncoderConfiguration
   ) -> Double {
-    let usual = 1 / configuration.stream.frameRate
+    let usual = 1 / configuration.frameRate
     let picture = spare.popLast() ?? QueuedPicture(geometry)
     let before = newest
     // A long pause is no reason for a frame that takes as long to send.
@@ -91,11 +91,11 @@ final class LookAheadQueue {
   private var unseen: (picture: QueuedPicture, source: SourcePicture)?
 
   /// Looks at the picture that was taken in last.
-  func analyse(_ configuration: LookAheadConfiguration) {
+  func analyse(_ configuration: H264EncoderConfiguration) {
     guard let (picture, source) = unseen else { return }
     unseen = nil
     let before = newest
-    analysis.analyse(picture, source, strength: configuration.adaptiveQuantisation)
+    analysis.analyse(picture, source, strength: configuration.lookAhead.adaptiveQuantisation)
     fades?.read(picture)
     if let before {
       analysis.estimateMotion(picture, from: reference(before, of: picture))
@@ -119,7 +119,7 @@ final class LookAheadQueue {
   }
 
   /// What may be done while a picture is coded: the newest one is looked at, and the order of the next ones settled.
-  func prepare(_ configuration: LookAheadConfiguration, propagates: Bool) {
+  func prepare(_ configuration: H264EncoderConfiguration, propagates: Bool) {
     analyse(configuration)
     if settled.isEmpty { settle(configuration, propagates: propagates) }
   }

@@ -57,15 +57,15 @@ final class PictureInFlight {
   var directCosts: DirectCosts { results?.directCosts ?? coder.directCosts }
 }
 
-extension LookAheadConfiguration {
+extension H264EncoderConfiguration {
   /// Pictures that are coded beside each other at the most, whatever the number of threads: a picture is planned before as
   /// many less one are known that precede it, so that this changes the stream, and threads do not.
   ///
   /// Those of a group with B pictures. One at a time where each must know what those before it took, since a buffer holds no
   /// more, or how long they took; and where so short a look-ahead would miss those that it is short of.
   var picturesInFlight: Int {
-    let isLimited = buffer != nil || !stream.dataRateLimits.isEmpty
-    if isLimited || stream.encodeTimeShare != nil || bidirectionalLimit == 0 { return 1 }
-    return lookAhead >= 24 ? 6 : lookAhead >= 12 ? 4 : 1
+    let isLimited = lookAhead.buffer != nil || !dataRateLimits.isEmpty
+    if isLimited || encodeTimeShare != nil || bidirectionalLimit == 0 { return 1 }
+    return lookAhead.frames >= 24 ? 6 : lookAhead.frames >= 12 ? 4 : 1
   }
 }

@@ -24,7 +24,7 @@ final class QueuedPicture {
   var duration = 0.0
   /// Seconds from the first picture, with pauses no longer than the buffer counts with.
   var shown = 0.0
-  var options = FrameOptions()
+  var options = H264FrameOptions()
   var kind = Kind.predicted
   /// A new scene begins.
   var isCut = false

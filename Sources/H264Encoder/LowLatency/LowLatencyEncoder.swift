@@ -3,11 +3,9 @@ import CH264Kernels
 import Dispatch
 import VideoBitstream
 
-/// An H.264 encoder for real-time communication: one picture in, one access unit out, nothing held back.
-///
-/// Not safe to use from two threads at once; give it a queue or a lock of its own.
-public final class LowLatencyEncoder {
-  public private(set) var configuration: EncoderConfiguration
+/// The low-latency mode of `H264Encoder`: one picture in, one access unit out, nothing held back.
+final class LowLatencyEncoder {
+  private(set) var configuration: H264EncoderConfiguration
 
   private var sps: H264SequenceParameterSet
   private var pps: H264PictureParameterSet
@@ -32,8 +30,8 @@ public final class LowLatencyEncoder {
   /// Nanoseconds.
   private let clock: () -> UInt64
 
-  /// Frames (`FrameFacts.index`) that the last coded frame may refer to; empty for a key frame.
-  public private(set) var lastReferences: [UInt64] = []
+  /// Frames (`H264FrameFacts.index`) that the last coded frame may refer to; empty for a key frame.
+  private(set) var lastReferences: [UInt64] = []
 
   private var nextIndex: UInt64 = 0
   private var frameNum = 0
@@ -62,14 +60,14 @@ public final class LowLatencyEncoder {
   private var commands: [H264MemoryManagement] = []
   private var weightTable = H264PredictionWeights()
 
-  /// - Throws: `EncoderError` with the value that is out of range.
-  public convenience init(configuration: EncoderConfiguration) throws {
+  /// - Throws: `H264EncoderError` with the value that is out of range.
+  convenience init(configuration: H264EncoderConfiguration) throws {
     try self.init(configuration: configuration, cpu: ovt_cpu_detect())
   }
 
   /// `cpu`: a mask of OVT_CPU_*, `clock`: one in nanoseconds that encode times are taken from; both for tests.
   init(
-    configuration: EncoderConfiguration, cpu: Int32,
+    configuration: H264EncoderConfiguration, cpu: Int32,
     clock: @escaping () -> UInt64 = { DispatchTime.now().uptimeNanoseconds }
   ) throws {
     try configuration.validate()
@@ -84,7 +82,7 @@ public final class LowLatencyEncoder {
     self.pool = pool
     buffer = DecodedPictureBuffer(
       capacity: configuration.maximumReferences, maxFrameNum: 1 << sps.log2MaxFrameNum,
-      toleratesLosses: configuration.allowsFrameNumberGaps)
+      toleratesLosses: configuration.lowLatency.allowsFrameNumberGaps)
     output = AccessUnit(
       pool: FrameMemoryPool(capacity: max(65536, configuration.width * configuration.height / 2)),
       framing: configuration.framing == .lengths ? .length : .startCode)
@@ -104,34 +102,35 @@ public final class LowLatencyEncoder {
     modifications.reserveCapacity(64)
     commands.reserveCapacity(8)
     weightTable.list0.reserveCapacity(16)
-    coder.qpOffsets = configuration.adaptiveQuantisation > 0 ? UnsafePointer(activity.qpOffsets) : nil
+    coder.qpOffsets =
+      configuration.lowLatency.adaptiveQuantisation > 0 ? UnsafePointer(activity.qpOffsets) : nil
   }
 
   /// The parameter sets, NAL unit headers included, without start codes.
-  public var parameterSets: (sequence: [UInt8], picture: [UInt8]) { (sps.nalUnit, pps.nalUnit()) }
+  var parameterSets: (sequence: [UInt8], pictures: [[UInt8]]) { (sps.nalUnit, [pps.nalUnit()]) }
 
   /// Changes what may change in mid-stream: rates, limits, frame rate, QP range, frame dropping, key-frame
   /// interval, the response to a new scene, the effort, and measurement. The next frame follows it.
   ///
-  /// - Throws: `EncoderError.invalidConfiguration` if a value is out of range, `.fixedInStream` if anything else
+  /// - Throws: `H264EncoderError.invalidConfiguration` if a value is out of range, `.fixedInStream` if anything else
   ///   differs, `.levelExceeded` if the stream's level does not allow the rates; nothing changes then.
-  public func reconfigure(_ new: EncoderConfiguration) throws {
+  func reconfigure(_ new: H264EncoderConfiguration) throws {
     try new.validate()
     var same = configuration
-    same.rateControl = new.rateControl
+    same.lowLatency.rateControl = new.lowLatency.rateControl
     same.dataRateLimits = new.dataRateLimits
     same.frameRate = new.frameRate
     same.minimumQP = new.minimumQP
     same.maximumQP = new.maximumQP
-    same.allowsFrameDropping = new.allowsFrameDropping
+    same.lowLatency.allowsFrameDropping = new.lowLatency.allowsFrameDropping
     same.keyFrameInterval = new.keyFrameInterval
     same.measuresError = new.measuresError
-    same.sceneChange = new.sceneChange
-    same.maximumQueueDelay = new.maximumQueueDelay
+    same.lowLatency.sceneChange = new.lowLatency.sceneChange
+    same.lowLatency.maximumQueueDelay = new.lowLatency.maximumQueueDelay
     same.effort = new.effort
     same.encodeTimeShare = new.encodeTimeShare
     guard same == new else {
-      throw EncoderError.fixedInStream(
+      throw H264EncoderError.fixedInStream(
         "Only rates, limits, the frame rate, the QP range, frame dropping, the key-frame interval, the response "
           + "to a new scene, the effort and measurement may change in mid-stream; make a new encoder for anything else."
       )
@@ -150,38 +149,40 @@ public final class LowLatencyEncoder {
 
   /// Tells that the receiver lacks this frame and, since later ones may depend on it, all that came after:
   /// they are not referred to any more.
-  public func invalidateReferences(from index: UInt64) { buffer.invalidate(from: index) }
+  func invalidateReferences(from index: UInt64) { buffer.invalidate(from: index) }
 
   /// Tells that this frame is the only one that the receiver is known to have: no other is referred to any more.
-  public func invalidateReferences(except index: UInt64) { buffer.invalidate(except: index) }
+  func invalidateReferences(except index: UInt64) { buffer.invalidate(except: index) }
 
   /// Frames that could be referred to now, newest first.
-  public var availableReferences: [UInt64] { buffer.entries.filter(\.isUsable).map(\.index) }
+  var availableReferences: [UInt64] { buffer.entries.filter(\.isUsable).map(\.index) }
 
   /// Whether there is any.
-  public var hasAvailableReference: Bool { buffer.entries.contains { $0.isUsable } }
+  var hasAvailableReference: Bool { buffer.entries.contains { $0.isUsable } }
 
   // MARK: - Encoding
 
   /// Codes a picture. Its memory is read until the call returns.
   ///
   /// - Returns: the frame; `facts.isDropped` if the rate control left it out.
-  /// - Throws: `EncoderError` if the picture or the options do not fit; the encoder stays as it was.
-  public func encode(_ source: SourcePicture, options: FrameOptions = FrameOptions()) throws -> EncodedFrame {
+  /// - Throws: `H264EncoderError` if the picture or the options do not fit; the encoder stays as it was.
+  func encode(_ source: SourcePicture, options: H264FrameOptions = H264FrameOptions()) throws
+    -> H264EncodedFrame
+  {
     let start = clock()
     try check(source, options)
     coder.effort = effortControl.effort
-    var facts = FrameFacts()
+    var facts = H264FrameFacts()
     facts.effort = effortControl.effort
     facts.index = nextIndex
     facts.temporalLayer = options.temporalLayer
     output.removeAll()
 
     var plan = PicturePlan()
-    if configuration.adaptiveQuantisation > 0 {
-      activity.analyse(source, strength: configuration.adaptiveQuantisation)
+    if configuration.lowLatency.adaptiveQuantisation > 0 {
+      activity.analyse(source, strength: configuration.lowLatency.adaptiveQuantisation)
     }
-    let isAnalysed = rateControl.needsPreAnalysis || configuration.sceneChange != .none
+    let isAnalysed = rateControl.needsPreAnalysis || configuration.lowLatency.sceneChange != .none
     if isAnalysed { preAnalysis.analyse(source, with: coder, brightness: fadeDetector?.reading) }
     selectReferences(options)
     let isCut = isAnalysed && preAnalysis.isSceneChange
@@ -197,10 +198,11 @@ public final class LowLatencyEncoder {
     // The pre-analysis compares with the last picture.
     if isAnalysed, preAnalysis.camera.isKnown, refersToLast { plan.camera = preAnalysis.camera }
     let isSceneChange = isCut && plan.scroll == 0 && !plan.moves.explainMost
-    if isSceneChange && configuration.sceneChange == .keyFrame && options.references == .automatic {
+    if isSceneChange && configuration.lowLatency.sceneChange == .keyFrame && options.references == .automatic
+    {
       wanted.removeAll(keepingCapacity: true)
     }
-    startsRefresh = isSceneChange && configuration.sceneChange == .intraRefresh
+    startsRefresh = isSceneChange && configuration.lowLatency.sceneChange == .intraRefresh
     plan.isIDR = wanted.isEmpty
     plan.isReference = options.isReference || plan.isIDR
 
@@ -213,11 +215,12 @@ public final class LowLatencyEncoder {
       owesRefresh = owesRefresh || options.startsIntraRefresh || startsRefresh
       facts.isDropped = true
       facts.encodeTime = Double(clock() &- start) * 1e-9
-      return EncodedFrame(facts: facts, nalUnits: [], byteCount: 0, memory: nil)
+      return H264EncodedFrame(facts: facts, nalUnits: [], byteCount: 0, memory: nil)
     }
     if plan.isIDR { keyFrameIsDue = false }
     plan.qp = decision.qp
-    if configuration.cascadesQuality, case .constantQP = configuration.rateControl, options.qp == nil,
+    if configuration.lowLatency.cascadesQuality, case .constantQP = configuration.lowLatency.rateControl,
+      options.qp == nil,
       plan.isReference, options.temporalLayer == 0
     {
       let qp = decision.qp + cascade.next(isKeyFrame: plan.isIDR)
@@ -266,7 +269,7 @@ public final class LowLatencyEncoder {
       isCurtailed: isCurtailed, rowBits: coder.rowBits)
     facts.encodeTime = Double(clock() &- start) * 1e-9
     effortControl.note(seconds: facts.encodeTime, interval: options.duration)
-    return EncodedFrame(
+    return H264EncodedFrame(
       facts: facts, nalUnits: output.units, byteCount: output.count, memory: output.takeMemory())
   }
 
@@ -313,57 +316,57 @@ public final class LowLatencyEncoder {
     plan.header.weights = weightTable
   }
 
-  private func check(_ source: SourcePicture, _ options: FrameOptions) throws {
+  private func check(_ source: SourcePicture, _ options: H264FrameOptions) throws {
     guard source.width == configuration.width, source.height == configuration.height else {
-      throw EncoderError.invalidPicture(
+      throw H264EncoderError.invalidPicture(
         "The picture is \(source.width)x\(source.height), the encoder is for "
           + "\(configuration.width)x\(configuration.height).")
     }
     guard source.isConsistent else {
-      throw EncoderError.invalidPicture(
+      throw H264EncoderError.invalidPicture(
         "A plane's bytes per row are fewer than its width, or more than 2^31 - 1.")
     }
     if let slot = options.longTermSlot {
-      guard slot >= 0, slot < configuration.longTermReferences else {
-        throw EncoderError.invalidOption(
-          "Long-term slot \(slot) is not in 0..<\(configuration.longTermReferences).")
+      guard slot >= 0, slot < configuration.lowLatency.longTermReferences else {
+        throw H264EncoderError.invalidOption(
+          "Long-term slot \(slot) is not in 0..<\(configuration.lowLatency.longTermReferences).")
       }
       guard options.isReference else {
-        throw EncoderError.invalidOption("A frame that is kept in a long-term slot must be a reference.")
+        throw H264EncoderError.invalidOption("A frame that is kept in a long-term slot must be a reference.")
       }
     }
-    if !options.isReference && !configuration.allowsNonReferenceFrames {
-      throw EncoderError.invalidOption(
+    if !options.isReference && !configuration.lowLatency.allowsNonReferenceFrames {
+      throw H264EncoderError.invalidOption(
         "Set allowsNonReferenceFrames in the configuration before coding frames that are not references.")
     }
-    if options.startsIntraRefresh && configuration.intraRefreshPeriod == 0 {
-      throw EncoderError.invalidOption(
+    if options.startsIntraRefresh && configuration.lowLatency.intraRefreshPeriod == 0 {
+      throw H264EncoderError.invalidOption(
         "Set intraRefreshPeriod in the configuration to have an intra refresh.")
     }
     if let qp = options.qp, !(0...51).contains(qp) {
-      throw EncoderError.invalidOption("QP \(qp) is not in 0...51.")
+      throw H264EncoderError.invalidOption("QP \(qp) is not in 0...51.")
     }
     if let bits = options.targetBits, bits <= 0 {
-      throw EncoderError.invalidOption("A target of \(bits) bits is not above 0.")
+      throw H264EncoderError.invalidOption("A target of \(bits) bits is not above 0.")
     }
     if let duration = options.duration, !(duration > 0 && duration.isFinite) {
-      throw EncoderError.invalidOption("A duration of \(duration) seconds is not above 0.")
+      throw H264EncoderError.invalidOption("A duration of \(duration) seconds is not above 0.")
     }
     guard options.budgetShare.isFinite, (0.01...16).contains(options.budgetShare) else {
-      throw EncoderError.invalidOption("A budget share of \(options.budgetShare) is not in 0.01...16.")
+      throw H264EncoderError.invalidOption("A budget share of \(options.budgetShare) is not in 0.01...16.")
     }
     guard (0...7).contains(options.temporalLayer) else {
-      throw EncoderError.invalidOption("Temporal layer \(options.temporalLayer) is not in 0...7.")
+      throw H264EncoderError.invalidOption("Temporal layer \(options.temporalLayer) is not in 0...7.")
     }
   }
 
   /// Fills `wanted` with the pictures to refer to, best first; empty: a key frame.
-  private func selectReferences(_ options: FrameOptions) {
+  private func selectReferences(_ options: H264FrameOptions) {
     wanted.removeAll(keepingCapacity: true)
     if options.isKeyFrame || keyFrameIsDue { return }
     if let interval = configuration.keyFrameInterval, framesSinceIDR >= interval { return }
     // Where a refresh passes, what is clean in the newest picture was not so in the ones before.
-    let most = configuration.intraRefreshPeriod > 0 ? 1 : mostReferences
+    let most = configuration.lowLatency.intraRefreshPeriod > 0 ? 1 : mostReferences
     switch options.references {
     case .automatic:
       // Newest first, long-term ones among them.
@@ -411,7 +414,7 @@ public final class LowLatencyEncoder {
   /// Fills in the slice header, marks the picture in the buffer as its header tells the decoder to, and
   /// returns the picture in the pool to code into.
   private func prepare(
-    _ plan: inout PicturePlan, _ wanted: [DecodedPictureBuffer.Entry], _ options: FrameOptions,
+    _ plan: inout PicturePlan, _ wanted: [DecodedPictureBuffer.Entry], _ options: H264FrameOptions,
     _ index: UInt64
   ) -> Int {
     if plan.isIDR {
@@ -470,7 +473,7 @@ public final class LowLatencyEncoder {
       return
     }
     // Before the others, and only with them.
-    commands.append(.longTermLimit(configuration.longTermReferences))
+    commands.append(.longTermLimit(configuration.lowLatency.longTermReferences))
     if let pending = pendingLongTerm {
       pendingLongTerm = nil
       if let difference = buffer.makeNewestLongTerm(pending, current: frameNum) {
@@ -488,13 +491,13 @@ public final class LowLatencyEncoder {
     }
     buffer.store(entry, current: frameNum, &commands)
     if commands.count == 1 { return }
-    if configuration.longTermReferences == 0 { commands.removeFirst() }
+    if configuration.lowLatency.longTermReferences == 0 { commands.removeFirst() }
     plan.header.memoryManagement = commands
   }
 
   /// Gradual intra refresh: the columns that this picture codes intra.
   private func planRefresh(_ plan: inout PicturePlan, starts: Bool) {
-    let period = configuration.intraRefreshPeriod
+    let period = configuration.lowLatency.intraRefreshPeriod
     let starts = starts || owesRefresh
     owesRefresh = starts && !plan.isIDR && !plan.isReference
     // What nothing refers to hands nothing on: each step is a reference's, as recovery_frame_cnt counts (D.2.8).
@@ -503,8 +506,8 @@ public final class LowLatencyEncoder {
       refreshStep = 0
     } else if refreshStep >= 0 {
       refreshStep += 1
-      if refreshStep >= period { refreshStep = configuration.refreshesContinuously ? 0 : -1 }
-    } else if configuration.refreshesContinuously {
+      if refreshStep >= period { refreshStep = configuration.lowLatency.refreshesContinuously ? 0 : -1 }
+    } else if configuration.lowLatency.refreshesContinuously {
       refreshStep = 0
     }
     guard refreshStep >= 0 else { return }
@@ -518,7 +521,7 @@ public final class LowLatencyEncoder {
 
   // MARK: - NAL units around the slices
 
-  private func writeLeadingUnits(_ plan: PicturePlan, _ options: FrameOptions) {
+  private func writeLeadingUnits(_ plan: PicturePlan, _ options: H264FrameOptions) {
     if configuration.writesAccessUnitDelimiters {
       output.append(.accessUnitDelimiter) {
         H264AccessUnitDelimiter(primaryPictureType: plan.isIDR ? 0 : 1).write(to: &$0)
@@ -530,7 +533,8 @@ public final class LowLatencyEncoder {
     }
     if plan.startsRefresh {
       output.append(.sei) {
-        H264RecoveryPoint(frameCount: configuration.intraRefreshPeriod - 1, isExact: true).write(to: &$0)
+        H264RecoveryPoint(frameCount: configuration.lowLatency.intraRefreshPeriod - 1, isExact: true).write(
+          to: &$0)
       }
     }
   }
@@ -539,11 +543,26 @@ public final class LowLatencyEncoder {
 
   /// Calls `body` with the planes of the last coded picture as a decoder shows it: luma and NV12 chroma,
   /// both with `bytesPerRow`. Nil if no picture was coded yet.
-  public func withReconstruction<R>(
+  func withReconstruction<R>(
     _ body: (_ luma: UnsafePointer<UInt8>, _ chroma: UnsafePointer<UInt8>, _ bytesPerRow: Int) throws -> R
   ) rethrows -> R? {
     guard let lastPicture else { return nil }
     let planes = pool[lastPicture]
     return try body(planes.luma, planes.chroma, coder.geometry.stride)
   }
+}
+
+extension LowLatencyEncoder: EncodingStrategy {
+  var reorderingDepth: Int { 0 }
+  var heldFrameCount: Int { 0 }
+
+  func encode(
+    _ source: SourcePicture, options: H264FrameOptions, output: (consuming H264EncodedFrame) -> Void
+  ) throws {
+    output(try encode(source, options: options))
+  }
+
+  func flush(output: (consuming H264EncodedFrame) -> Void) {}
+
+  func complete(through index: UInt64, output: (consuming H264EncodedFrame) -> Void) {}
 }

@@ -6,7 +6,7 @@ struct DecodedPictureBuffer {
   struct Entry {
     /// Index of the picture's planes in the encoder's pool.
     var picture: Int
-    /// `FrameFacts.index` of the frame.
+    /// `H264FrameFacts.index` of the frame.
     var index: UInt64
     var frameNum: Int
     /// LongTermFrameIdx, or nil for a short-term reference.

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A frame as an encoder gives it. It owns its bytes: they live as long as it does, or as whoever
 /// takes the memory over.
-public struct EncodedFrame: ~Copyable, Sendable {
-  public let facts: FrameFacts
+public struct H264EncodedFrame: ~Copyable, Sendable {
+  public let facts: H264FrameFacts
   /// In decoding order: parameter sets and SEI, if any, before the slices.
   public let nalUnits: [NALUnit]
   /// Bytes of all NAL units with their framing; 0 if the frame was dropped.
   public let byteCount: Int
   private var memory: FrameMemory?
 
-  init(facts: FrameFacts, nalUnits: [NALUnit], byteCount: Int, memory: consuming FrameMemory?) {
+  init(facts: H264FrameFacts, nalUnits: [NALUnit], byteCount: Int, memory: consuming FrameMemory?) {
     self.facts = facts
     self.nalUnits = nalUnits
     self.byteCount = byteCount
@@ -17,7 +17,7 @@ public struct EncodedFrame: ~Copyable, Sendable {
   }
 
   /// Calls `body` with all NAL units, each behind a start code or its length, of four bytes
-  /// (`EncoderConfiguration.framing`).
+  /// (`H264EncoderConfiguration.framing`).
   public func withBytes<R: ~Copyable>(_ body: (Span<UInt8>) throws -> R) rethrows -> R {
     try withBytes(0..<byteCount, body)
   }

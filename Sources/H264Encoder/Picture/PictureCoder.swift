@@ -67,9 +67,9 @@ final class PictureCoder {
   let sps: H264SequenceParameterSet
   let pps: H264PictureParameterSet
   /// What may change in mid-stream changes here too.
-  var configuration: EncoderConfiguration
+  var configuration: H264EncoderConfiguration
 
-  /// The effort of the pictures to come (`EncoderConfiguration.effort`).
+  /// The effort of the pictures to come (`H264EncoderConfiguration.effort`).
   var effort: Int {
     didSet {
       if effort != oldValue {
@@ -127,7 +127,7 @@ final class PictureCoder {
 
   /// What is to be said of the picture that was coded last, or of the one with these statistics.
   func describe(
-    _ facts: inout FrameFacts, _ plan: PicturePlan, references: Int, statistics: PictureStatistics? = nil
+    _ facts: inout H264FrameFacts, _ plan: PicturePlan, references: Int, statistics: PictureStatistics? = nil
   ) {
     let s = statistics ?? self.statistics
     let count = Double(geometry.macroblockCount)
@@ -151,7 +151,7 @@ final class PictureCoder {
   ///   - history: what several coders of one stream share. Each may be at another picture then: `begin` makes one ready for
   ///     the threads of a `PictureScheduler`, where there are any, and this coder has none of its own.
   init(
-    configuration: EncoderConfiguration, sps: H264SequenceParameterSet, pps: H264PictureParameterSet,
+    configuration: H264EncoderConfiguration, sps: H264SequenceParameterSet, pps: H264PictureParameterSet,
     cpu: Int32, bidirectional: Bool = false, history: MotionHistory? = nil
   ) {
     self.configuration = configuration

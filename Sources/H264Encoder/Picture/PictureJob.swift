@@ -7,7 +7,7 @@ import VideoBitstream
 struct PictureJob<Writer: EntropyCoder> {
   let plan: PicturePlan
   let geometry: PictureGeometry
-  let configuration: EncoderConfiguration
+  let configuration: H264EncoderConfiguration
   let sps: H264SequenceParameterSet
   let pps: H264PictureParameterSet
   let syntax: PictureSyntax
@@ -63,7 +63,7 @@ struct PictureJob<Writer: EntropyCoder> {
     let size = writer.pointee.finish()
     output.pointee.append(
       type: plan.isIDR ? .idrSlice : .slice, refIDC: UInt8(plan.header.refIDC),
-      prefix: configuration.writesTemporalLayerPrefix ? plan.scalableHeader : nil,
+      prefix: configuration.lowLatency.writesTemporalLayerPrefix ? plan.scalableHeader : nil,
       payload: payload, count: size)
   }
 

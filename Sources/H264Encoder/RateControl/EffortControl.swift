@@ -38,14 +38,14 @@ struct EffortControl {
   /// As measured on film with one thread; each stream learns its own.
   private static let usualGrowth: [Float] = [1.4, 1.25, 1.5, 1.15, 1.2, 1.6, 1.15, 1.3, 1.3]
 
-  init(_ configuration: EncoderConfiguration) {
+  init(_ configuration: H264EncoderConfiguration) {
     effort = configuration.effort
     share = configuration.encodeTimeShare
     interval = 1 / configuration.frameRate
     loads.reserveCapacity(EffortControl.window)
   }
 
-  mutating func reconfigure(_ new: EncoderConfiguration) {
+  mutating func reconfigure(_ new: H264EncoderConfiguration) {
     if new.encodeTimeShare == nil || share == nil { go(to: new.effort) }
     share = new.encodeTimeShare
     interval = 1 / new.frameRate
@@ -77,7 +77,7 @@ struct EffortControl {
         // A try that failed ends where it began.
         go(to: max(effort - (mean > 2 && !hasClimbed ? 2 : 1), 0))
       }
-    } else if effort < EncoderConfiguration.mostEffort, frames >= patience,
+    } else if effort < H264EncoderConfiguration.mostEffort, frames >= patience,
       late(above: EffortControl.margin / growth[effort]) * EffortControl.window
         <= EffortControl.lateFrames * loads.count
     {

@@ -17,10 +17,10 @@ struct HardLimits {
   /// Frames that the limits look back at.
   private static let capacity = 4096
   private var history: [Sent] = []
-  private(set) var limits: [EncoderConfiguration.DataRateLimit]
+  private(set) var limits: [H264EncoderConfiguration.DataRateLimit]
   private var time = 0.0
 
-  init(_ limits: [EncoderConfiguration.DataRateLimit]) {
+  init(_ limits: [H264EncoderConfiguration.DataRateLimit]) {
     self.limits = limits
     history.reserveCapacity(HardLimits.capacity)
   }
@@ -29,7 +29,7 @@ struct HardLimits {
 
   /// What was sent under a wider limit fills a narrower one by the same part: the frames after a cut have what the
   /// new limit gives to as many, rather than nothing until the window has passed.
-  mutating func change(to new: [EncoderConfiguration.DataRateLimit]) {
+  mutating func change(to new: [H264EncoderConfiguration.DataRateLimit]) {
     let old = limits
     limits = new
     guard old.count == new.count, zip(old, new).allSatisfy({ $0.seconds == $1.seconds && $0.bytes > 0 })

@@ -87,7 +87,7 @@ final class CallEncoder {
       kVTCompressionPropertyKey_ExpectedFrameRate, Compressor.expectedFrameRate(plan.frameRate),
       "this frame rate")
     try set(kOVTCompressionPropertyKey_ThreadCount, plan.threads, "--threads")
-    if let effort = plan.effort { try set(kOVTCompressionPropertyKey_Effort, effort, "--speed") }
+    if let effort = plan.effort { try set(kOVTCompressionPropertyKey_Effort, effort, "--effort") }
     if let qp = plan.maximumQP { try set(kVTCompressionPropertyKey_MaxAllowedFrameQP, qp, "--max-qp") }
     // What it says is then held against what receivers show.
     if plan.measuresQuality, isLowLatency {

@@ -59,8 +59,7 @@ struct CallOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The encoder, by its id; see vtencode encoders.", valueName: "id"))
   var encoder: String?
 
-  @Option(help: ArgumentHelp("How hard the encoder works, from 0 (fastest) to 9 (best).", valueName: "n"))
-  var speed: Int?
+  @OptionGroup var effort: EffortOption
 
   @Option(help: ArgumentHelp("Threads of the encoder.", valueName: "n"))
   var threads: Int = 1
@@ -180,7 +179,6 @@ struct CallOptions: ParsableArguments {
     }
     try dimensions?.validate()
     try check("--max-qp", maxQp, 1...51)
-    try check("--speed", speed, 0...9)
     try check("--threads", threads, 1...16)
     try check("--intra-refresh-frames", intraRefreshFrames, 2...1000)
     try check("--mtu", mtu, 100...65_000)
@@ -235,7 +233,7 @@ extension CallPlan {
     maximumQP = options.maxQp
     if let frames = options.intraRefreshFrames { intraRefreshFrames = frames }
     encoderID = options.encoder
-    effort = options.speed
+    effort = options.effort.value
     threads = options.threads
     packetSize = options.mtu
     if hasLayers {

@@ -34,12 +34,6 @@ struct ConferencingOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "How hard the encoder works, from 0 (fastest) to 9 (best). (default: by the session's preferences)",
-      valueName: "n"))
-  var speed: Int?
-
-  @Option(
-    help: ArgumentHelp(
       "Write a page with charts of each frame's bits, QP, wait, quality and time.", valueName: "file"),
     completion: .file())
   var report: String?
@@ -61,7 +55,6 @@ struct ConferencingOptions: ParsableArguments {
     if let minQp, let maxQp, minQp > maxQp {
       throw ValidationError("--min-qp must not be above --max-qp.")
     }
-    if let speed, !(0...9).contains(speed) { throw ValidationError("--speed goes from 0 to 9.") }
   }
 }
 
@@ -101,7 +94,6 @@ struct ConferencingPlan: Sendable {
   var minimumQP: Int?
   var usesLongTermReferences: Bool
   var rateSteps: RateSteps?
-  var effort: Int?
   /// The report shows it.
   var measuresQuality: Bool
   let log = FrameLog()
@@ -113,7 +105,6 @@ struct ConferencingPlan: Sendable {
     minimumQP = options.minQp
     usesLongTermReferences = options.ltr
     rateSteps = options.rateSteps
-    effort = options.speed
     measuresQuality = options.report != nil
   }
 }

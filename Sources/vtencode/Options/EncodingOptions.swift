@@ -126,6 +126,8 @@ struct EncodingOptions: ParsableArguments {
         + "picture timing messages). Goes with streaming, --cbr or --max-rate."))
   var bufferTiming = false
 
+  @OptionGroup var effort: EffortOption
+
   @Flag(help: "Spend less power, at some cost in size or quality.")
   var savePower = false
 

@@ -63,7 +63,8 @@ struct ComplexityPass: Sendable {
     // An encoder of several passes has a quick first one, with the tools that decide what a part needs.
     if !learns {
       quick.preset = .highSpeed
-      quick.effort = Self.effort
+      quick.effort = min(plan.effort ?? Self.effort, Self.effort)
+      quick.isEffortHint = true
     }
     quick.quality = plan.quality ?? guess()
     var found = try measure(quick)

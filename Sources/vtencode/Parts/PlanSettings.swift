@@ -21,6 +21,8 @@ struct PlanSettings: Codable, Sendable {
   var lookAheadFrames: Int?
   var spatialAdaptiveQP: String?
   var savePower: Bool
+  /// From 0 (fastest) to 9 (best); older plans do not say.
+  var effort: Int?
   /// Bits a second of the whole movie's pictures; none where a quality is.
   var bitRate: Int?
   var quality: Double?
@@ -67,6 +69,7 @@ struct PlanSettings: Codable, Sendable {
     lookAheadFrames = options.lookAheadFrames
     spatialAdaptiveQP = options.spatialAdaptiveQP?.rawValue
     savePower = options.savePower
+    effort = options.effort.value
     if plan.quality == nil { bitRate = plan.bitRate }
     quality = plan.quality
     constantRate = options.cbr ? true : nil
@@ -107,6 +110,7 @@ struct PlanSettings: Codable, Sendable {
     add("--look-ahead-frames", lookAheadFrames)
     add("--spatial-adaptive-qp", spatialAdaptiveQP)
     flag("--save-power", savePower)
+    add("--effort", effort)
     add("--bitrate", bitRate)
     add("--quality", quality)
     flag("--cbr", constantRate == true)

@@ -19,7 +19,7 @@ struct SegmentCutter: Sendable {
   /// All segments have the same rate.
   var isConstant = false
   /// Of a decoder, which all segments share at a rate that varies; nil without one.
-  var buffer: LookAheadConfiguration.Buffer?
+  var buffer: H264EncoderConfiguration.LookAhead.Buffer?
 
   /// Shorter, and a rate control has nothing to work with.
   private static let fewestFrames = 12
@@ -123,9 +123,9 @@ struct SegmentCutter: Sendable {
 
 extension EncodingPlan {
   /// What a session makes of the buffer of a rate that varies; nil without one.
-  var sharedBuffer: LookAheadConfiguration.Buffer? {
+  var sharedBuffer: H264EncoderConfiguration.LookAhead.Buffer? {
     maximumRate.map {
-      LookAheadConfiguration.Buffer(
+      H264EncoderConfiguration.LookAhead.Buffer(
         maximumRate: $0, size: Int(Double($0) * (bufferSeconds ?? BufferModel.variableRateDuration)))
     }
   }

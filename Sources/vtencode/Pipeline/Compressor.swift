@@ -159,8 +159,12 @@ final class Compressor: @unchecked Sendable {
   private func configure(_ plan: EncodingPlan, source: MovieSource) throws {
     if let preset = plan.preset { try apply(preset) }
     if let effort = plan.effort {
-      _ = VTSessionSetProperty(
-        session, key: kOVTCompressionPropertyKey_Effort, value: NSNumber(value: effort))
+      if plan.isEffortHint {
+        _ = VTSessionSetProperty(
+          session, key: kOVTCompressionPropertyKey_Effort, value: NSNumber(value: effort))
+      } else {
+        try set(kOVTCompressionPropertyKey_Effort, effort, for: "--effort")
+      }
     }
     // Movies and elementary streams hold them all.
     _ = VTSessionSetProperty(
@@ -270,7 +274,6 @@ final class Compressor: @unchecked Sendable {
     if let qp = mode.minimumQP { try set(kVTCompressionPropertyKey_MinAllowedFrameQP, qp, for: "--min-qp") }
     if let qp = mode.maximumQP { try set(kVTCompressionPropertyKey_MaxAllowedFrameQP, qp, for: "--max-qp") }
     if mode.usesLongTermReferences { try set(kVTCompressionPropertyKey_EnableLTR, true, for: "--ltr") }
-    if let effort = mode.effort { try set(kOVTCompressionPropertyKey_Effort, effort, for: "--speed") }
     if mode.measuresQuality {
       // The report of an encoder that cannot is without that chart.
       VTSessionSetProperty(

@@ -56,8 +56,10 @@ struct EncodingPlan: Sendable {
   var statistics: String?
   /// A miss of the rate that a third pass or a later one is spent on, as a share of it.
   var passTolerance = 0.005
-  /// From 0, the fastest, to 9; nil leaves it to the preset. A hint.
+  /// From 0 (fastest) to 9 (best); nil leaves it to the preset.
   var effort: Int?
+  /// An encoder that has no such choice encodes as it can.
+  var isEffortHint = false
   var frameLimit: Int?
   /// The part of the movie to encode; nil is all of it.
   var range: CMTimeRange?
@@ -146,6 +148,7 @@ struct EncodingPlan: Sendable {
     writesBufferTiming = options.bufferTiming
     savesPower = options.savePower
     threads = options.threads
+    effort = options.effort.value
     encoderID = options.encoder
     frameLimit = options.frames
     audio = options.noAudio ? .none : options.audio

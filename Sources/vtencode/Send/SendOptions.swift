@@ -68,11 +68,7 @@ struct SendOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Highest QP of a frame, 1 to 51.", valueName: "qp"))
   var maxQp: Int?
 
-  @Option(
-    help: ArgumentHelp(
-      "How hard the encoder works, from 0 (fastest) to 9 (best). (default: as this machine can)",
-      valueName: "n"))
-  var speed: Int?
+  @OptionGroup var effort: EffortOption
 
   @Option(help: ArgumentHelp("Threads of the encoder.", valueName: "n"))
   var threads: Int = 2
@@ -108,7 +104,6 @@ struct SendOptions: ParsableArguments {
     }
     try dimensions?.validate()
     try check("--max-qp", maxQp, 1...51)
-    try check("--speed", speed, 0...9)
     try check("--threads", threads, 1...16)
     try check("--mtu", mtu, 200...1400)
     try check("--frames", frames, 1...Int(Int32.max))

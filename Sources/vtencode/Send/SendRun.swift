@@ -55,7 +55,7 @@ final class SendRun: @unchecked Sendable {
       width: source.width, height: source.height, frameRate: source.frameRate, rate: rate, mostRate: rate)
     let recovery = options.recovery ?? (options.sdp == nil ? .ltr : .keyframe)
     settings.recovery = recovery
-    settings.effort = options.speed
+    settings.effort = options.effort.value
     settings.threads = options.threads
     settings.maximumQP = options.maxQp
     settings.window = max(0.25, CallPlan.windowFrames / max(source.frameRate, 0.1))

@@ -17,17 +17,17 @@ extension DigestedStream {
   @DigestedStreams private static var lookAheadEfforts: [DigestedStream] {
     for effort in everyEffort {
       for kind in [SyntheticContent.Kind.motion, .cuts, .fade, .windows] {
-        for rate in [LookAheadConfiguration.Rate.quality(24), .average(300_000)] {
+        for rate in [H264EncoderConfiguration.LookAhead.Rate.quality(24), .average(300_000)] {
           lookAheadStream("effort-\(effort)/\(kind)/\(name(rate))", kind) {
-            $0.stream.effort = effort
-            $0.rate = rate
+            $0.effort = effort
+            $0.lookAhead.rate = rate
           }
         }
       }
     }
   }
 
-  private static func name(_ rate: LookAheadConfiguration.Rate) -> String {
+  private static func name(_ rate: H264EncoderConfiguration.LookAhead.Rate) -> String {
     switch rate {
     case .constantQP(let qp): "qp-\(qp)"
     case .quality(let qp): "quality-\(qp)"
@@ -36,7 +36,7 @@ extension DigestedStream {
     }
   }
 
-  private static var usualRates: [LookAheadConfiguration.Rate] {
+  private static var usualRates: [H264EncoderConfiguration.LookAhead.Rate] {
     [.constantQP(27), .average(80_000), .average(1_500_000), .constant(400_000)]
   }
 
@@ -44,20 +44,20 @@ extension DigestedStream {
     for effort in everyEffort {
       for threads in [2, 4] {
         lookAheadStream("threads-\(threads)/effort-\(effort)", .mixed) {
-          $0.stream.effort = effort
-          $0.stream.threads = threads
-          $0.rate = .average(400_000)
+          $0.effort = effort
+          $0.threads = threads
+          $0.lookAhead.rate = .average(400_000)
         }
       }
     }
   }
 
   @DigestedStreams private static var lookAheadProfiles: [DigestedStream] {
-    for profile in EncoderConfiguration.Profile.allCases {
-      for coding in [EncoderConfiguration.EntropyCoding.cavlc, nil] {
+    for profile in H264EncoderConfiguration.Profile.allCases {
+      for coding in [H264EncoderConfiguration.EntropyCoding.cavlc, nil] {
         lookAheadStream("profile-\(profile)/\(coding == nil ? "usual" : "cavlc")", .mixed, frames: 20) {
-          $0.stream.profile = profile
-          $0.stream.entropyCoding = coding
+          $0.profile = profile
+          $0.entropyCoding = coding
         }
       }
     }
@@ -67,126 +67,128 @@ extension DigestedStream {
     for kind in [SyntheticContent.Kind.cuts, .noise, .gradient] {
       for rate in usualRates {
         lookAheadStream("rate/\(kind)/\(name(rate))", kind, frames: 40) {
-          $0.rate = rate
-          if case .constant(let bits) = rate { $0.buffer = .init(maximumRate: bits, size: bits / 2) }
+          $0.lookAhead.rate = rate
+          if case .constant(let bits) = rate {
+            $0.lookAhead.buffer = .init(maximumRate: bits, size: bits / 2)
+          }
         }
       }
     }
     lookAheadStream("rate/buffer", .cuts, frames: 50) {
-      $0.rate = .quality(20)
-      $0.buffer = .init(maximumRate: 400_000, size: 200_000)
+      $0.lookAhead.rate = .quality(20)
+      $0.lookAhead.buffer = .init(maximumRate: 400_000, size: 200_000)
     }
     lookAheadStream("rate/buffer-timing", .cuts, frames: 50) {
-      $0.rate = .constant(500_000)
-      $0.buffer = .init(maximumRate: 500_000, size: 250_000)
-      $0.writesBufferTiming = true
+      $0.lookAhead.rate = .constant(500_000)
+      $0.lookAhead.buffer = .init(maximumRate: 500_000, size: 250_000)
+      $0.lookAhead.writesBufferTiming = true
     }
     lookAheadStream("rate/limits", .cuts, frames: 50) {
-      $0.rate = .average(400_000)
-      $0.stream.dataRateLimits = [.init(bytes: 30_000, seconds: 0.5)]
+      $0.lookAhead.rate = .average(400_000)
+      $0.dataRateLimits = [.init(bytes: 30_000, seconds: 0.5)]
     }
     lookAheadStream("rate/known-duration", .mixed, frames: 50) {
-      $0.rate = .average(250_000)
-      $0.expectedDuration = 50.0 / 30
+      $0.lookAhead.rate = .average(250_000)
+      $0.lookAhead.expectedDuration = 50.0 / 30
     }
     lookAheadStream("rate/uneven-times", .cuts, frames: 50) {
-      $0.rate = .average(250_000)
+      $0.lookAhead.rate = .average(250_000)
     } options: { n in
-      var options = FrameOptions()
+      var options = H264FrameOptions()
       options.duration = n % 4 == 0 ? 0.1 : 0.02
       if n == 20 { options.isKeyFrame = true }
       if n == 30 { options.qp = 33 }
       return options
     }
     lookAheadStream("rate/steps", .mixed, frames: 60) {
-      $0.rate = .average(300_000)
-      $0.stream.levelBitRate = 1_000_000
+      $0.lookAhead.rate = .average(300_000)
+      $0.levelBitRate = 1_000_000
     } change: { n, encoder in
       guard n == 20 || n == 40 else { return }
       var changed = encoder.configuration
-      changed.rate = .average(n == 20 ? 150_000 : 600_000)
+      changed.lookAhead.rate = .average(n == 20 ? 150_000 : 600_000)
       try encoder.reconfigure(changed)
     }
   }
 
   @DigestedStreams private static var lookAheadStructures: [DigestedStream] {
     for count in 0...3 {
-      for direct in [LookAheadConfiguration.DirectPrediction.spatial, .temporal, .automatic] {
+      for direct in [H264EncoderConfiguration.LookAhead.DirectPrediction.spatial, .temporal, .automatic] {
         lookAheadStream("b-\(count)/\(direct)") {
-          $0.maximumBidirectional = count
-          $0.directPrediction = direct
-          $0.usesPyramid = count != 2
-          $0.stream.effort = 4
+          $0.lookAhead.maximumBidirectional = count
+          $0.lookAhead.directPrediction = direct
+          $0.lookAhead.usesPyramid = count != 2
+          $0.effort = 4
         }
       }
     }
     for count in [0, 1, 4, 12, 80] {
       lookAheadStream("look-ahead-\(count)", .cuts) {
-        $0.lookAhead = count
-        $0.rate = .average(300_000)
+        $0.lookAhead.frames = count
+        $0.lookAhead.rate = .average(300_000)
       }
     }
     lookAheadStream("open-gop", frames: 40) {
-      $0.usesOpenGOP = true
-      $0.stream.keyFrameInterval = 12
+      $0.lookAhead.usesOpenGOP = true
+      $0.keyFrameInterval = 12
     }
     lookAheadStream("open-gop-threads", .mixed, frames: 40) {
-      $0.usesOpenGOP = true
-      $0.stream.keyFrameInterval = 12
-      $0.stream.threads = 4
+      $0.lookAhead.usesOpenGOP = true
+      $0.keyFrameInterval = 12
+      $0.threads = 4
     }
     lookAheadStream("key-interval", .cuts, frames: 40) {
-      $0.stream.keyFrameInterval = 10
-      $0.stream.writesAccessUnitDelimiters = true
+      $0.keyFrameInterval = 10
+      $0.writesAccessUnitDelimiters = true
     }
     lookAheadStream("key-duration", .cuts, frames: 40) {
-      $0.keyFrameDuration = 0.4
-      $0.placesKeyFramesAtCuts = false
+      $0.lookAhead.keyFrameDuration = 0.4
+      $0.lookAhead.placesKeyFramesAtCuts = false
     }
-    lookAheadStream("one-picture-set", .fade, frames: 40) { $0.usesOnePictureSet = true }
-    lookAheadStream("two-references") { $0.stream.maximumReferences = 2 }
-    lookAheadStream("one-reference") { $0.stream.maximumReferences = 1 }
+    lookAheadStream("one-picture-set", .fade, frames: 40) { $0.lookAhead.usesOnePictureSet = true }
+    lookAheadStream("two-references") { $0.maximumReferences = 2 }
+    lookAheadStream("one-reference") { $0.maximumReferences = 1 }
     lookAheadStream("size-34x50") {
-      $0.stream.width = 34
-      $0.stream.height = 50
+      $0.width = 34
+      $0.height = 50
     }
   }
 
   @DigestedStreams private static var lookAheadTools: [DigestedStream] {
     for effort in [5, 1] {
       lookAheadStream("no-aq/effort-\(effort)", .mixed) {
-        $0.adaptiveQuantisation = 0
-        $0.stream.effort = effort
+        $0.lookAhead.adaptiveQuantisation = 0
+        $0.effort = effort
       }
       lookAheadStream("no-tree/effort-\(effort)", .mixed) {
-        $0.usesMacroblockTree = false
-        $0.rate = .average(300_000)
-        $0.stream.effort = effort
+        $0.lookAhead.usesMacroblockTree = false
+        $0.lookAhead.rate = .average(300_000)
+        $0.effort = effort
       }
       lookAheadStream("no-8x8/effort-\(effort)", .mixed) {
-        $0.stream.allowsTransform8x8 = false
-        $0.stream.effort = effort
+        $0.allowsTransform8x8 = false
+        $0.effort = effort
       }
       lookAheadStream("no-weights/effort-\(effort)", .fade) {
-        $0.stream.allowsWeightedPrediction = false
-        $0.stream.effort = effort
+        $0.allowsWeightedPrediction = false
+        $0.effort = effort
       }
       lookAheadStream("slices/effort-\(effort)", .mixed) {
-        $0.stream.slices = 3
-        $0.stream.threads = 2
-        $0.stream.effort = effort
+        $0.slices = 3
+        $0.threads = 2
+        $0.effort = effort
       }
       lookAheadStream("deblocking-offsets/effort-\(effort)") {
-        $0.stream.deblockingAlphaOffset = 2
-        $0.stream.deblockingBetaOffset = -2
-        $0.stream.effort = effort
+        $0.deblockingAlphaOffset = 2
+        $0.deblockingBetaOffset = -2
+        $0.effort = effort
       }
-      lookAheadStream("screen/effort-\(effort)", .screen) { $0.stream.effort = effort }
+      lookAheadStream("screen/effort-\(effort)", .screen) { $0.effort = effort }
       lookAheadStream("changing-effort/from-\(effort)", .mixed) {
-        $0.stream.effort = effort
+        $0.effort = effort
       } change: { n, encoder in
         var changed = encoder.configuration
-        changed.stream.effort = (effort + n) % (EncoderConfiguration.mostEffort + 1)
+        changed.effort = (effort + n) % (H264EncoderConfiguration.mostEffort + 1)
         try encoder.reconfigure(changed)
       }
     }
@@ -196,38 +198,38 @@ extension DigestedStream {
     for effort in [5, 2, 0] {
       for kind in [SyntheticContent.Kind.cuts, .mixed] {
         lookAheadStream("two-passes/\(kind)/effort-\(effort)", kind, frames: 40, passes: 2) {
-          $0.stream.effort = effort
-          $0.rate = .average(300_000)
+          $0.effort = effort
+          $0.lookAhead.rate = .average(300_000)
         }
       }
     }
     lookAheadStream("three-passes-buffer", .cuts, frames: 40, passes: 3) {
-      $0.rate = .average(300_000)
-      $0.buffer = .init(maximumRate: 450_000, size: 300_000)
-      $0.stream.threads = 2
+      $0.lookAhead.rate = .average(300_000)
+      $0.lookAhead.buffer = .init(maximumRate: 450_000, size: 300_000)
+      $0.threads = 2
     }
   }
 
   @DigestedStreams private static var lookAheadParts: [DigestedStream] {
     lookAheadStream("part", .mixed) {
-      $0.rate = .average(300_000)
-      $0.part = .init(rate: 350_000, pictureID: 5)
+      $0.lookAhead.rate = .average(300_000)
+      $0.lookAhead.part = .init(rate: 350_000, pictureID: 5)
     }
     lookAheadStream("joined-before", .mixed) {
-      $0.rate = .constant(400_000)
-      $0.buffer = .init(maximumRate: 400_000, size: 400_000, initialFullness: 0.7)
-      $0.hasFramesBefore = true
+      $0.lookAhead.rate = .constant(400_000)
+      $0.lookAhead.buffer = .init(maximumRate: 400_000, size: 400_000, initialFullness: 0.7)
+      $0.lookAhead.hasFramesBefore = true
     }
     lookAheadStream("joined-after", .mixed) {
-      $0.rate = .average(300_000)
-      $0.buffer = .init(maximumRate: 400_000, size: 400_000, initialFullness: 0.7)
-      $0.hasFramesAfter = true
+      $0.lookAhead.rate = .average(300_000)
+      $0.lookAhead.buffer = .init(maximumRate: 400_000, size: 400_000, initialFullness: 0.7)
+      $0.lookAhead.hasFramesAfter = true
     }
     lookAheadStream("joined-both", .cuts) {
-      $0.rate = .constant(400_000)
-      $0.buffer = .init(maximumRate: 400_000, size: 400_000, initialFullness: 0.7)
-      $0.hasFramesBefore = true
-      $0.hasFramesAfter = true
+      $0.lookAhead.rate = .constant(400_000)
+      $0.lookAhead.buffer = .init(maximumRate: 400_000, size: 400_000, initialFullness: 0.7)
+      $0.lookAhead.hasFramesBefore = true
+      $0.lookAhead.hasFramesAfter = true
     }
   }
 }

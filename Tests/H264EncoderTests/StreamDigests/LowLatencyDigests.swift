@@ -15,7 +15,7 @@ extension DigestedStream {
     lowLatencySizes
   }
 
-  static let everyEffort = Array(0...EncoderConfiguration.mostEffort)
+  static let everyEffort = Array(0...H264EncoderConfiguration.mostEffort)
 
   @DigestedStreams private static var lowLatencyEfforts: [DigestedStream] {
     for effort in everyEffort {
@@ -31,13 +31,14 @@ extension DigestedStream {
         lowLatencyStream("threads-\(threads)/effort-\(effort)") {
           $0.effort = effort
           $0.threads = threads
-          $0.rateControl = .averageBitRate(300_000)
+          $0.lowLatency.rateControl = .averageBitRate(300_000)
         }
       }
     }
   }
 
-  private static var profilesAndCodings: [(EncoderConfiguration.Profile, EncoderConfiguration.EntropyCoding)]
+  private static var profilesAndCodings:
+    [(H264EncoderConfiguration.Profile, H264EncoderConfiguration.EntropyCoding)]
   {
     [
       (.constrainedBaseline, .cavlc), (.main, .cavlc), (.main, .cabac), (.constrainedHigh, .cavlc),
@@ -61,47 +62,47 @@ extension DigestedStream {
     for kilobits in [40, 200, 1000] {
       for frameRate in [8.0, 30, 240] {
         lowLatencyStream("rate-\(kilobits)k/\(Int(frameRate))-fps", .cuts, frames: 30) {
-          $0.rateControl = .averageBitRate(kilobits * 1000)
+          $0.lowLatency.rateControl = .averageBitRate(kilobits * 1000)
           $0.frameRate = frameRate
         }
       }
     }
     lowLatencyStream("rate/limits", .cuts, frames: 30) {
-      $0.rateControl = .averageBitRate(300_000)
+      $0.lowLatency.rateControl = .averageBitRate(300_000)
       $0.dataRateLimits = [.init(bytes: 4000, seconds: 0.2), .init(bytes: 40_000, seconds: 1)]
     }
     lowLatencyStream("rate/limits-threads", .noise, frames: 20) {
-      $0.rateControl = .averageBitRate(500_000)
+      $0.lowLatency.rateControl = .averageBitRate(500_000)
       $0.dataRateLimits = [.init(bytes: 10_000, seconds: 0.5)]
       $0.threads = 2
     }
     lowLatencyStream("rate/drops", .noise, frames: 30) {
-      $0.rateControl = .averageBitRate(200_000)
+      $0.lowLatency.rateControl = .averageBitRate(200_000)
       $0.maximumQP = 38
-      $0.allowsFrameDropping = true
+      $0.lowLatency.allowsFrameDropping = true
     }
     lowLatencyStream("rate/steps", frames: 40) {
-      $0.rateControl = .averageBitRate(400_000)
+      $0.lowLatency.rateControl = .averageBitRate(400_000)
       $0.levelBitRate = 1_000_000
     } change: { n, encoder in
       guard n % 10 == 0 else { return }
       var changed = encoder.configuration
-      changed.rateControl = .averageBitRate(n % 20 == 0 ? 800_000 : 150_000)
+      changed.lowLatency.rateControl = .averageBitRate(n % 20 == 0 ? 800_000 : 150_000)
       try encoder.reconfigure(changed)
     }
     lowLatencyStream("rate/own-target-and-qp") {
-      $0.rateControl = .averageBitRate(400_000)
+      $0.lowLatency.rateControl = .averageBitRate(400_000)
     } options: { n in
-      var options = FrameOptions()
+      var options = H264FrameOptions()
       if n % 5 == 2 { options.targetBits = 30_000 }
       if n % 5 == 4 { options.qp = 35 }
       options.duration = n % 3 == 0 ? 0.1 : 0.02
       return options
     }
     lowLatencyStream("rate/short-queue", .cuts, frames: 30) {
-      $0.rateControl = .averageBitRate(300_000)
-      $0.maximumQueueDelay = 0.05
-      $0.sceneChange = .keyFrame
+      $0.lowLatency.rateControl = .averageBitRate(300_000)
+      $0.lowLatency.maximumQueueDelay = 0.05
+      $0.lowLatency.sceneChange = .keyFrame
     }
   }
 
@@ -125,11 +126,11 @@ extension DigestedStream {
         $0.effort = effort
       }
       lowLatencyStream("adaptive-quantisation/effort-\(effort)", .mixed) {
-        $0.adaptiveQuantisation = 1
+        $0.lowLatency.adaptiveQuantisation = 1
         $0.effort = effort
       }
       lowLatencyStream("no-cascade/effort-\(effort)") {
-        $0.cascadesQuality = false
+        $0.lowLatency.cascadesQuality = false
         $0.effort = effort
       }
       lowLatencyStream("slices/effort-\(effort)") {
@@ -143,19 +144,19 @@ extension DigestedStream {
       }
       lowLatencyStream("screen/effort-\(effort)", .screen) { $0.effort = effort }
       lowLatencyStream("extremes/effort-\(effort)", .extremes, frames: 6) {
-        $0.rateControl = .constantQP(2)
+        $0.lowLatency.rateControl = .constantQP(2)
         $0.minimumQP = 0
         $0.effort = effort
       }
       lowLatencyStream("still/effort-\(effort)", .frozenNoise) {
-        $0.rateControl = .averageBitRate(500_000)
+        $0.lowLatency.rateControl = .averageBitRate(500_000)
         $0.effort = effort
       }
       lowLatencyStream("changing-effort/from-\(effort)") {
         $0.effort = effort
       } change: { n, encoder in
         var changed = encoder.configuration
-        changed.effort = (effort + n) % (EncoderConfiguration.mostEffort + 1)
+        changed.effort = (effort + n) % (H264EncoderConfiguration.mostEffort + 1)
         try encoder.reconfigure(changed)
       }
     }
@@ -165,13 +166,13 @@ extension DigestedStream {
     for rate in [nil, 300_000] {
       for threads in [1, 2] {
         lowLatencyStream("two-layers/\(rate == nil ? "qp" : "rate")/threads-\(threads)", frames: 24) {
-          $0.allowsNonReferenceFrames = true
-          $0.writesTemporalLayerPrefix = true
+          $0.lowLatency.allowsNonReferenceFrames = true
+          $0.lowLatency.writesTemporalLayerPrefix = true
           $0.writesAccessUnitDelimiters = true
           $0.threads = threads
-          if let rate { $0.rateControl = .averageBitRate(rate) }
+          if let rate { $0.lowLatency.rateControl = .averageBitRate(rate) }
         } options: { n in
-          var options = FrameOptions()
+          var options = H264FrameOptions()
           options.isReference = n % 2 == 0
           options.temporalLayer = n % 2
           options.budgetShare = n % 2 == 0 ? 1.4 : 0.6
@@ -189,17 +190,17 @@ extension DigestedStream {
       }
       lowLatencyStream("long-term/effort-\(effort)", frames: 24) {
         $0.maximumReferences = 4
-        $0.longTermReferences = 2
+        $0.lowLatency.longTermReferences = 2
         $0.effort = effort
       } options: { n in
-        var options = FrameOptions()
+        var options = H264FrameOptions()
         if n % 6 == 0 { options.longTermSlot = n / 6 % 2 }
         if n % 8 == 7 { options.references = .longTerm([0, 1]) }
         return options
       }
       lowLatencyStream("losses/effort-\(effort)", frames: 24) {
         $0.maximumReferences = 4
-        $0.allowsFrameNumberGaps = true
+        $0.lowLatency.allowsFrameNumberGaps = true
         $0.effort = effort
       } change: { n, encoder in
         if n % 7 == 6 { encoder.invalidateReferences(from: UInt64(n - 2)) }
@@ -209,7 +210,7 @@ extension DigestedStream {
         $0.maximumReferences = 4
         $0.effort = effort
       } options: { n in
-        var options = FrameOptions()
+        var options = H264FrameOptions()
         if n > 3, n % 3 == 0 { options.references = .frames([UInt64(n - 3), UInt64(n - 1)]) }
         if n == 10 { options.isKeyFrame = true }
         return options
@@ -220,27 +221,27 @@ extension DigestedStream {
   @DigestedStreams private static var lowLatencyRefreshes: [DigestedStream] {
     for effort in [5, 2, 0] {
       lowLatencyStream("refresh-continuous/effort-\(effort)") {
-        $0.intraRefreshPeriod = 6
+        $0.lowLatency.intraRefreshPeriod = 6
         $0.effort = effort
       }
       lowLatencyStream("refresh-asked/effort-\(effort)") {
-        $0.intraRefreshPeriod = 5
-        $0.refreshesContinuously = false
+        $0.lowLatency.intraRefreshPeriod = 5
+        $0.lowLatency.refreshesContinuously = false
         $0.effort = effort
       } options: { n in
-        var options = FrameOptions()
+        var options = H264FrameOptions()
         options.startsIntraRefresh = n == 4 || n == 13
         return options
       }
       lowLatencyStream("refresh-at-cuts/effort-\(effort)", .cuts) {
-        $0.intraRefreshPeriod = 4
-        $0.refreshesContinuously = false
-        $0.sceneChange = .intraRefresh
+        $0.lowLatency.intraRefreshPeriod = 4
+        $0.lowLatency.refreshesContinuously = false
+        $0.lowLatency.sceneChange = .intraRefresh
         $0.effort = effort
       }
       lowLatencyStream("key-frames/effort-\(effort)", .cuts) {
         $0.keyFrameInterval = 7
-        $0.sceneChange = .keyFrame
+        $0.lowLatency.sceneChange = .keyFrame
         $0.effort = effort
       }
     }

@@ -43,20 +43,20 @@ extension DigestedStream {
   ///   - change: called before picture n; may reconfigure the encoder or tell it of losses.
   static func lowLatencyStream(
     _ name: String, _ content: SyntheticContent.Kind = .motion, frames: Int = 20,
-    set: @escaping @Sendable (inout EncoderConfiguration) -> Void = { _ in },
-    options: @escaping @Sendable (Int) -> FrameOptions = { _ in FrameOptions() },
+    set: @escaping @Sendable (inout H264EncoderConfiguration) -> Void = { _ in },
+    options: @escaping @Sendable (Int) -> H264FrameOptions = { _ in H264FrameOptions() },
     change: @escaping @Sendable (Int, LowLatencyEncoder) throws -> Void = { _, _ in }
   ) -> DigestedStream {
     DigestedStream(name: "low-latency/" + name) {
-      var configuration = EncoderConfiguration(width: width, height: height)
-      configuration.effort = 4
+      var configuration = H264EncoderConfiguration(width: width, height: height)
+      configuration.effort = 2
       set(&configuration)
       let pictures = SyntheticContent(
         kind: content, width: configuration.width, height: configuration.height, seed: 7)
       let encoder = try LowLatencyEncoder(configuration: configuration)
       var digest = StreamDigest()
       digest.add(encoder.parameterSets.sequence)
-      digest.add(encoder.parameterSets.picture)
+      digest.add(encoder.parameterSets.pictures[0])
       for n in 0..<frames {
         try change(n, encoder)
         try pictures.frame(n).withSource(planar: n % 2 == 0, padding: n % 3) {
@@ -79,17 +79,17 @@ extension DigestedStream {
   ///   - change: called before picture n; may reconfigure the encoder.
   static func lookAheadStream(
     _ name: String, _ content: SyntheticContent.Kind = .motion, frames: Int = 30, passes: Int = 1,
-    set: @escaping @Sendable (inout LookAheadConfiguration) -> Void = { _ in },
-    options: @escaping @Sendable (Int) -> FrameOptions = { _ in FrameOptions() },
+    set: @escaping @Sendable (inout H264EncoderConfiguration) -> Void = { _ in },
+    options: @escaping @Sendable (Int) -> H264FrameOptions = { _ in H264FrameOptions() },
     change: @escaping @Sendable (Int, LookAheadEncoder) throws -> Void = { _, _ in }
   ) -> DigestedStream {
     DigestedStream(name: "look-ahead/" + name) {
-      var configuration = LookAheadConfiguration(width: width, height: height)
-      configuration.stream.effort = 2
-      configuration.stream.maximumReferences = 4
+      var configuration = H264EncoderConfiguration.lookAhead(width: width, height: height)
+      configuration.effort = 2
+      configuration.maximumReferences = 4
       set(&configuration)
       let pictures = SyntheticContent(
-        kind: content, width: configuration.stream.width, height: configuration.stream.height, seed: 7)
+        kind: content, width: configuration.width, height: configuration.height, seed: 7)
       var digest = StreamDigest()
       var learned: PassStatistics?
       for _ in 0..<passes {

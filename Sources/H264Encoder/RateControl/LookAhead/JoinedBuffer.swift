@@ -23,10 +23,10 @@ struct JoinedBuffer {
   private var now = 0
 
   /// Nil for a stream of its own.
-  init?(_ configuration: LookAheadConfiguration, tick: Double, macroblocks: Int) {
+  init?(_ configuration: H264EncoderConfiguration, tick: Double, macroblocks: Int) {
     guard configuration.isJoined else { return nil }
     isConstant = configuration.isConstantRate
-    hasFramesAfter = configuration.hasFramesAfter
+    hasFramesAfter = configuration.lookAhead.hasFramesAfter
     self.macroblocks = Double(macroblocks)
     self.tick = tick
   }

@@ -11,12 +11,12 @@ struct PictureForecast {
   }
 }
 
-extension LookAheadConfiguration {
+extension H264EncoderConfiguration {
   /// With the rate of the part, if it is for one.
-  fileprivate var planned: LookAheadConfiguration {
-    guard let part, case .average = rate else { return self }
+  fileprivate var planned: H264EncoderConfiguration {
+    guard let part = lookAhead.part, case .average = lookAhead.rate else { return self }
     var planned = self
-    planned.rate = .average(part.rate)
+    planned.lookAhead.rate = .average(part.rate)
     return planned
   }
 }
@@ -39,7 +39,7 @@ struct LookAheadRateControl {
     var residual = ResidualHistogram()
   }
 
-  private var configuration: LookAheadConfiguration
+  private var configuration: H264EncoderConfiguration
   private(set) var buffer: BufferState?
   /// What was sent in the windows of hard limits, by the times that frames leave the buffer.
   private var limits: HardLimits
@@ -115,15 +115,16 @@ struct LookAheadRateControl {
   private var remaining: RemainingPass?
 
   /// - Parameter joined: the buffer goes on from another stream, or in another.
-  init(_ configuration: LookAheadConfiguration, pass: (any PassSource)? = nil, joined: JoinedBuffer? = nil) {
+  init(_ configuration: H264EncoderConfiguration, pass: (any PassSource)? = nil, joined: JoinedBuffer? = nil)
+  {
     self.configuration = configuration.planned
     let geometry = PictureGeometry(
-      width: configuration.stream.width, height: configuration.stream.height)
+      width: configuration.width, height: configuration.height)
     unseen = UnseenContentModel(
-      macroblocks: geometry.macroblockCount, frameRate: configuration.stream.frameRate)
-    limits = HardLimits(configuration.stream.dataRateLimits)
+      macroblocks: geometry.macroblockCount, frameRate: configuration.frameRate)
+    limits = HardLimits(configuration.dataRateLimits)
     self.joined = joined
-    let buffer = configuration.buffer.map { BufferState($0) }
+    let buffer = configuration.lookAhead.buffer.map { BufferState($0) }
     self.buffer = buffer
     let end = joined.flatMap { joined in buffer.map { joined.hasFramesAfter ? joined.wanted($0) : 0 } }
     remaining = pass.map { RemainingPass($0, buffer: buffer, end: end ?? 0, isFollowed: true) }
@@ -155,7 +156,7 @@ struct LookAheadRateControl {
     if let joined, let buffer { self.buffer?.begin(fullness: joined.agreed(buffer)) }
   }
 
-  mutating func reconfigure(_ new: LookAheadConfiguration) {
+  mutating func reconfigure(_ new: H264EncoderConfiguration) {
     let new = new.planned
     if let rate = new.targetRate.map(Double.init), configuration.targetRate != new.targetRate {
       if let old = configuration.targetRate.map(Double.init) {
@@ -169,13 +170,13 @@ struct LookAheadRateControl {
       }
       (last, lastRemembered, shown) = (nil, nil, nil)
     }
-    if let limit = new.buffer {
+    if let limit = new.lookAhead.buffer {
       if buffer == nil { buffer = BufferState(limit) } else { buffer?.change(to: limit) }
     } else {
       buffer = nil
     }
-    if new.stream.dataRateLimits != configuration.stream.dataRateLimits {
-      limits.change(to: new.stream.dataRateLimits)
+    if new.dataRateLimits != configuration.dataRateLimits {
+      limits.change(to: new.dataRateLimits)
     }
     configuration = new
   }
@@ -193,7 +194,7 @@ struct LookAheadRateControl {
     var qp: Double
     nextIntra = intra
     takesAll = false
-    switch configuration.rate {
+    switch configuration.lookAhead.rate {
     case .constantQP(let constant): return Double(constant)
     case .quality(let quality): qp = quality
     case .average, .constant:
@@ -207,7 +208,7 @@ struct LookAheadRateControl {
     }
     if let buffer { qp = fitting(qp, upcoming, buffer, isEnding: isEnding) }
     if !limits.isEmpty { qp = allowed(qp, upcoming) }
-    qp = min(max(qp, Double(configuration.stream.minimumQP)), Double(configuration.stream.maximumQP))
+    qp = min(max(qp, Double(configuration.minimumQP)), Double(configuration.maximumQP))
     if let remaining, isLimited {
       foresee(upcoming, qp: qp)
       foresight.plan(remaining, upcoming, qp: qp)
@@ -219,7 +220,7 @@ struct LookAheadRateControl {
 
   /// The QP at which the rest of the stream, as a first pass has seen it, takes what is left of the rate.
   private mutating func rememberedQP(isEnding: Bool) -> Double? {
-    guard case .average = configuration.rate, let remaining, !remaining.isOver else { return nil }
+    guard case .average = configuration.lookAhead.rate, let remaining, !remaining.isOver else { return nil }
     let rate = Double(configuration.targetRate ?? 0)
     let share = rate * remaining.seconds
     let wanted = max(rate * (elapsed + remaining.seconds) - total, share * 0.2)
@@ -302,7 +303,7 @@ struct LookAheadRateControl {
     let rate = Double(configuration.targetRate ?? 0)
     var horizon: Double
     var balance: Double
-    if case .constant = configuration.rate, let buffer {
+    if case .constant = configuration.lookAhead.rate, let buffer {
       balance = wantedFullness(buffer, isEnding: isEnding) - buffer.fullness
       horizon = max(buffer.size / rate - aheadSeconds, 0)
       // Nothing behind the end makes anything good.
@@ -311,7 +312,7 @@ struct LookAheadRateControl {
       balance = spent - rate * elapsed
       if isEnding {
         horizon = 0
-      } else if let expected = configuration.expectedDuration, expected > elapsed + aheadSeconds {
+      } else if let expected = configuration.lookAhead.expectedDuration, expected > elapsed + aheadSeconds {
         // What is further off leaves time to correct.
         horizon = min(expected - elapsed - aheadSeconds, max(LookAheadRateControl.farthest, elapsed))
       } else {
@@ -328,7 +329,7 @@ struct LookAheadRateControl {
     var qp = (low + high) / 2
     // What a finer QP would take is kept for what is not known yet, and does what stands still no good.
     if horizon > 0 || refinement(to: qp) > 0,
-      case .average = configuration.rate
+      case .average = configuration.lookAhead.rate
     {
       qp = max(qp, unseen.finestQP(rate: rate))
     }
@@ -350,15 +351,15 @@ struct LookAheadRateControl {
 
   /// Behind the look-ahead, where the length is known; a stream that goes on for longer was not known.
   private var secondsLeft: Double? {
-    guard let expected = configuration.expectedDuration else { return nil }
+    guard let expected = configuration.lookAhead.expectedDuration else { return nil }
     let left = expected - elapsed - aheadSeconds
-    return left > -max(2 / configuration.stream.frameRate, expected * 0.01) ? max(left, 0) : nil
+    return left > -max(2 / configuration.frameRate, expected * 0.01) ? max(left, 0) : nil
   }
 
   /// The look-ahead reaches the end of a stream whose length is known. Who completes frames does not say whether others
   /// will follow.
   private var endsWithLookAhead: Bool {
-    secondsLeft.map { $0 < 1 / configuration.stream.frameRate } ?? false
+    secondsLeft.map { $0 < 1 / configuration.frameRate } ?? false
   }
 
   /// Bits that the look-ahead and `horizon` seconds of what is expected behind it would take.
@@ -394,7 +395,7 @@ struct LookAheadRateControl {
   /// key frame is due, only those at cuts.
   private func intraShare(horizon: Double) -> Double {
     let count = intraPictures.coded + intraPictures.ahead
-    guard let expected = configuration.expectedDuration, count > 0,
+    guard let expected = configuration.lookAhead.expectedDuration, count > 0,
       expected <= elapsed + aheadSeconds + horizon + 1e-6, sinceIntra.known + horizon < secondsOfKeyFrames
     else { return 1 }
     return max(count - 1, 0) / count
@@ -402,8 +403,9 @@ struct LookAheadRateControl {
 
   /// Seconds from a key frame to the next where nothing else asks for one.
   private var secondsOfKeyFrames: Double {
-    let interval = configuration.stream.keyFrameInterval ?? LookAheadQueue.usualInterval
-    return min(Double(interval) / configuration.stream.frameRate, configuration.keyFrameDuration ?? .infinity)
+    let interval = configuration.keyFrameInterval ?? LookAheadQueue.usualInterval
+    return min(
+      Double(interval) / configuration.frameRate, configuration.lookAhead.keyFrameDuration ?? .infinity)
   }
 
   private mutating func foresee(_ upcoming: [PictureForecast], qp: Double) {
@@ -499,7 +501,7 @@ struct LookAheadRateControl {
     var left: Double?
     if let remaining, !remaining.isOver {
       left = remaining.seconds - seconds
-    } else if let expected = configuration.expectedDuration {
+    } else if let expected = configuration.lookAhead.expectedDuration {
       left = expected - elapsed - seconds
     }
     guard let left else { return seconds * buffer.rate < 2 * end ? end : nil }

@@ -74,7 +74,7 @@ package enum PassFormat {
     return value
   }
 
-  static func refusal(_ text: String) -> EncoderError {
+  static func refusal(_ text: String) -> H264EncoderError {
     .invalidConfiguration("The statistics of the pass \(text).")
   }
 

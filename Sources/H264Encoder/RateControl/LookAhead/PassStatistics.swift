@@ -103,11 +103,13 @@ public struct PassStatistics: Sendable, Equatable {
   /// no more than the buffer carries, and what it leaves goes to the others.
   /// - Parameters:
   ///   - parts: numbers of their pictures, ascending; each is a stream by itself, and all but the last leave in the buffer
-  ///     what they found (`LookAheadConfiguration.hasFramesAfter`).
+  ///     what they found (`H264EncoderConfiguration.hasFramesAfter`).
   ///   - bits: of the whole, as it is to be.
   ///   - buffer: the decoder's, which the stream that is joined from the parts keeps to.
   /// - Returns: Bits of each part; less than `bits` in all if the buffer carries no more, or the pictures can not use it.
-  public func bits(of parts: [Range<Int>], all bits: Double, buffer: LookAheadConfiguration.Buffer)
+  public func bits(
+    of parts: [Range<Int>], all bits: Double, buffer: H264EncoderConfiguration.LookAhead.Buffer
+  )
     -> [Double]
   {
     let streams = streams(of: parts, buffer: buffer)
@@ -125,7 +127,9 @@ public struct PassStatistics: Sendable, Equatable {
   ///   - parts: numbers of their pictures, ascending.
   ///   - buffer: the decoder's, which the stream that is joined from the parts keeps to; nil if there is none.
   /// - Returns: Bits.
-  public func reach(of parts: [Range<Int>], buffer: LookAheadConfiguration.Buffer?) -> ClosedRange<Double> {
+  public func reach(of parts: [Range<Int>], buffer: H264EncoderConfiguration.LookAhead.Buffer?)
+    -> ClosedRange<Double>
+  {
     let streams = streams(of: parts, buffer: buffer)
     let (least, most) = (
       streams.reduce(0) { $0 + $1.bits(qp: 51) }, streams.reduce(0) { $0 + $1.bits(qp: 0) }
@@ -133,7 +137,9 @@ public struct PassStatistics: Sendable, Equatable {
     return min(least, most)...max(least, most)
   }
 
-  private func streams(of parts: [Range<Int>], buffer: LookAheadConfiguration.Buffer?) -> [RemainingPass] {
+  private func streams(of parts: [Range<Int>], buffer: H264EncoderConfiguration.LookAhead.Buffer?)
+    -> [RemainingPass]
+  {
     let state = buffer.map { BufferState($0) }
     return parts.indices.map { n in
       RemainingPass(
@@ -143,7 +149,7 @@ public struct PassStatistics: Sendable, Equatable {
   }
 
   /// - Parameter bytes: what `bytes` gave.
-  /// - Throws: `EncoderError.invalidConfiguration` if this is not what `bytes` gave.
+  /// - Throws: `H264EncoderError.invalidConfiguration` if this is not what `bytes` gave.
   public init(bytes: [UInt8]) throws {
     let stored = try StoredPass(size: bytes.count) { offset, count in
       Array(bytes[min(offset, bytes.count)..<min(offset + count, bytes.count)])

@@ -33,7 +33,7 @@ public struct StoredPass {
   ///   - frames: numbers of the pictures that are wanted, in the order of input; nil for all. It is as if there were no others.
   ///   - read: reads from the file, which holds what `PassStatistics.bytes` gave. It is called now, for all of the file, and while
   ///     an encoder that was given this encodes; if it fails then, the encoder goes on, and `hasFailed` says so.
-  /// - Throws: `EncoderError.invalidConfiguration` if the file holds something else.
+  /// - Throws: `H264EncoderError.invalidConfiguration` if the file holds something else.
   public init(size: Int, frames: Range<Int>? = nil, read: @escaping Read) throws {
     let head = read(0, PassFormat.headerSize) ?? []
     let header = try PassFormat.header(head, size: size)

@@ -81,7 +81,7 @@ struct LowLatencyRateControl {
   /// Frames after a fall of the rate that together keep to the new one.
   private static let cautiousFrameCount = 10
 
-  private var configuration: EncoderConfiguration
+  private var configuration: H264EncoderConfiguration
   private var layers = [Layer](repeating: Layer(), count: 8)
   private var line: TransmissionQueue
   private var limits: HardLimits
@@ -121,10 +121,10 @@ struct LowLatencyRateControl {
   /// Bits beyond which its macroblocks were skipped.
   private var lastLimit = Double.infinity
 
-  init(_ configuration: EncoderConfiguration, memory: inout EncoderMemory) {
+  init(_ configuration: H264EncoderConfiguration, memory: inout EncoderMemory) {
     self.configuration = configuration
     interval = TypicalFrameInterval(seconds: 1 / configuration.frameRate)
-    line = TransmissionQueue(rate: configuration.rate ?? 0, bound: configuration.maximumQueueDelay)
+    line = TransmissionQueue(rate: configuration.rate ?? 0, bound: configuration.lowLatency.maximumQueueDelay)
     limits = HardLimits(configuration.dataRateLimits)
     rows = (configuration.height + 15) / 16
     columns = (configuration.width + 15) / 16
@@ -136,7 +136,7 @@ struct LowLatencyRateControl {
     }
   }
 
-  mutating func reconfigure(_ new: EncoderConfiguration) {
+  mutating func reconfigure(_ new: H264EncoderConfiguration) {
     if let old = configuration.rate, let rate = new.rate, old != rate {
       rateChanged = true
       // What was saved or overspent at the old rate says little about the new one.
@@ -152,7 +152,7 @@ struct LowLatencyRateControl {
     } else if let rate = new.rate {
       line.rate = rate
     }
-    line.bound = new.maximumQueueDelay
+    line.bound = new.lowLatency.maximumQueueDelay
     limits.change(to: new.dataRateLimits)
     configuration = new
   }
@@ -163,7 +163,7 @@ struct LowLatencyRateControl {
   // MARK: - Before the frame
 
   mutating func plan(
-    isKeyFrame: Bool, isSceneChange: Bool, options: FrameOptions, facts: PreAnalysisResult
+    isKeyFrame: Bool, isSceneChange: Bool, options: H264FrameOptions, facts: PreAnalysisResult
   ) -> Decision {
     layer = options.temporalLayer
     // Beyond these a duration says nothing more about bits, and could leave the range of numbers.
@@ -181,7 +181,7 @@ struct LowLatencyRateControl {
 
     guard let rate = configuration.rate else {
       var qp = options.qp ?? 26
-      if options.qp == nil, case .constantQP(let fixed) = configuration.rateControl { qp = fixed }
+      if options.qp == nil, case .constantQP(let fixed) = configuration.lowLatency.rateControl { qp = fixed }
       decision.qp = min(max(qp, minQP), maxQP)
       if let allowed { limit(&decision, target: allowed * 0.9, maximum: allowed, most: allowed, isKeyFrame) }
       return decision
@@ -225,7 +225,7 @@ struct LowLatencyRateControl {
     qp = qp.isFinite ? min(max(qp, Double(minQP)), Double(maxQP)) : Double(maxQP)
     decision.qp = Int(qp.rounded())
 
-    if configuration.allowsFrameDropping,
+    if configuration.lowLatency.allowsFrameDropping,
       isKeyFrame ? mustWait(isKeyFrame: true, allowed: allowed) : mustDrop(allowed: allowed)
     {
       // The time passes and drains the line.
@@ -492,10 +492,7 @@ struct LowLatencyRateControl {
   }
 }
 
-extension EncoderConfiguration {
-  /// Bits per second, where there is a rate to keep.
-  var rate: Double? {
-    if case .averageBitRate(let rate) = rateControl { return Double(rate) }
-    return nil
-  }
+extension H264EncoderConfiguration {
+  /// Bits per second of the low-latency mode; nil with a constant QP.
+  fileprivate var rate: Double? { lowLatency.averageBitRate.map(Double.init) }
 }

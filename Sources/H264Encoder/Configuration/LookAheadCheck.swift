@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension H264EncoderConfiguration {
+  /// - Throws: `H264EncoderError.invalidConfiguration` for the first value out of range.
+  func validateLookAhead(_ options: LookAhead) throws {
+    func require(_ condition: Bool, _ text: @autoclosure () -> String) throws {
+      if !condition { throw H264EncoderError.invalidConfiguration(text()) }
+    }
+    let rates = 1000...2_000_000_000
+    let frames = options.frames
+    switch options.rate {
+    case .constantQP(let qp): try require((0...51).contains(qp), "QP \(qp) is not in 0...51.")
+    case .quality(let qp): try require((0...51).contains(qp), "A quality of QP \(qp) is not in 0...51.")
+    case .average(let bits):
+      try require(rates.contains(bits), "A bit rate of \(bits) is not in 1,000...2,000,000,000.")
+    case .constant(let bits):
+      try require(rates.contains(bits), "A bit rate of \(bits) is not in 1,000...2,000,000,000.")
+      try require(options.buffer != nil, "A constant bit rate needs a buffer.")
+      try require(
+        options.buffer?.maximumRate == bits, "The buffer of a constant bit rate fills at that rate.")
+    }
+    if let buffer = options.buffer {
+      try require(
+        buffer.maximumRate >= 1000 && buffer.size >= 1000,
+        "A buffer of \(buffer.size) bits at \(buffer.maximumRate) a second: both are 1,000 at least.")
+      try require(
+        (0...1).contains(buffer.initialFullness), "A fullness of \(buffer.initialFullness) is not in 0...1.")
+    }
+    if options.writesBufferTiming {
+      try require(options.buffer != nil, "Buffering periods need a buffer.")
+      try require(options.part == nil, "A part of a stream has no buffering periods of its own.")
+      if let buffer = options.buffer {
+        try require(
+          Double(buffer.size) <= Double(buffer.maximumRate) * BufferTiming.longestBuffer,
+          "A buffer of more than \(Int(BufferTiming.longestBuffer)) seconds fits no buffering period.")
+      }
+    }
+    if isJoined, let buffer = options.buffer {
+      try require(options.part == nil, "A part of a stream is not joined to another stream.")
+      try require(
+        !options.hasFramesAfter || frames > 0,
+        "What the buffer holds at the end of a stream that others follow takes a look-ahead.")
+      try require(
+        Double(buffer.size) * buffer.initialFullness
+          >= Double(buffer.maximumRate) * JoinedBuffer.fewestFrames / frameRate,
+        "A buffer that streams are joined in holds \(Int(JoinedBuffer.fewestFrames)) frames at least where one begins."
+      )
+    }
+    try require((0...250).contains(frames), "A look-ahead of \(frames) frames is not in 0...250.")
+    try require(
+      (0...3).contains(options.maximumBidirectional),
+      "\(options.maximumBidirectional) B pictures in a row are not in 0...3.")
+    if let seconds = options.keyFrameDuration {
+      try require(seconds.isFinite && seconds > 0, "Key frames \(seconds) seconds apart cannot be.")
+    }
+    try require(
+      options.adaptiveQuantisation.isFinite && (0...2).contains(options.adaptiveQuantisation),
+      "A strength of adaptive quantisation of \(options.adaptiveQuantisation) is not in 0...2.")
+    if let seconds = options.expectedDuration {
+      try require(seconds.isFinite && seconds > 0, "A stream of \(seconds) seconds cannot be.")
+    }
+    if let part = options.part {
+      try require(rates.contains(part.rate), "A bit rate of \(part.rate) is not in 1,000...2,000,000,000.")
+      try require(
+        (0...65535).contains(part.pictureID), "An idr_pic_id of \(part.pictureID) is not in 0...65535.")
+    }
+    try require((options.masteringDisplay?.count ?? 24) == 24, "A mastering display has 24 bytes.")
+    try require((options.contentLightLevel?.count ?? 4) == 4, "A content light level has 4 bytes.")
+  }
+
+  /// B pictures in a row that there can be.
+  var bidirectionalLimit: Int {
+    switch profile {
+    case .constrainedBaseline, .constrainedHigh: return 0
+    case .main, .high: break
+    }
+    return maximumReferences < 2 || lookAhead.frames < 1
+      ? 0 : min(lookAhead.maximumBidirectional, lookAhead.frames)
+  }
+
+  /// B pictures refer to B pictures.
+  var hasPyramid: Bool { lookAhead.usesPyramid && bidirectionalLimit > 1 && maximumReferences > 2 }
+
+  /// B pictures refer across key frames.
+  var hasOpenGOP: Bool { lookAhead.usesOpenGOP && bidirectionalLimit > 0 }
+
+  /// Frames that can come out before one that is shown earlier.
+  var reorderingDepth: Int { bidirectionalLimit == 0 ? 0 : hasPyramid ? 2 : 1 }
+
+  /// There is a lookAhead.buffer, and it goes on in another
+  var isJoined: Bool { lookAhead.buffer != nil && (lookAhead.hasFramesBefore || lookAhead.hasFramesAfter) }
+  /// A decoder is told of the lookAhead.buffer, or other streams share it: no picture may take more than it holds.
+  var hasPromisedBuffer: Bool { lookAhead.buffer != nil && (lookAhead.writesBufferTiming || isJoined) }
+
+  var isConstantRate: Bool {
+    if case .constant = lookAhead.rate { return true }
+    return false
+  }
+
+  /// Bits per second to aim at; nil with a quality or a QP.
+  var targetRate: Int? {
+    switch lookAhead.rate {
+    case .constantQP, .quality: nil
+    case .average(let bits): min(bits, lookAhead.buffer?.maximumRate ?? bits, limitedRate ?? bits)
+    case .constant(let bits): bits
+    }
+  }
+
+  /// Bits per second that the tightest of the hard limits allows.
+  private var limitedRate: Int? {
+    // Asked for before limits are checked: what is no number is the least as well.
+    dataRateLimits.map { Double($0.bytes) * 8 / $0.seconds }.min().map {
+      $0 > 1000 ? Int(min($0, 2e9)) : 1000
+    }
+  }
+}

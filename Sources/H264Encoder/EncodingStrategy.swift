@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How an `H264Encoder` turns pictures into a stream: the part of it that differs between its modes.
+///
+/// The modes share the coding of a picture (`PictureCoder`) and differ in what they decide before. With zero latency a
+/// picture's type, references and QP follow from the pictures before it and what the receiver has told, and its bits
+/// from what the link still has to send. With a look-ahead they follow from the pictures after it.
+protocol EncodingStrategy: AnyObject {
+  var configuration: H264EncoderConfiguration { get }
+  var parameterSets: (sequence: [UInt8], pictures: [[UInt8]]) { get }
+  var reorderingDepth: Int { get }
+  var heldFrameCount: Int { get }
+
+  func encode(
+    _ source: SourcePicture, options: H264FrameOptions, output: (consuming H264EncodedFrame) -> Void
+  ) throws
+  func flush(output: (consuming H264EncodedFrame) -> Void)
+  func complete(through index: UInt64, output: (consuming H264EncodedFrame) -> Void)
+  func reconfigure(_ new: H264EncoderConfiguration) throws
+  func withReconstruction<R>(
+    _ body: (_ luma: UnsafePointer<UInt8>, _ chroma: UnsafePointer<UInt8>, _ bytesPerRow: Int) throws -> R
+  ) rethrows -> R?
+}
