@@ -1,58 +1,88 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The motion that most of a picture has in common, where its camera moves: a plane's motion (pan, zoom, roll).
+/// The global motion of a picture whose camera moves: pan, zoom and roll, as a motion vector that
+/// is an affine function of the macroblock's position.
+///
+/// It is fitted by least squares to the vectors that `PreAnalysis` found, and gives the motion
+/// search of P pictures start vectors.
 struct CameraMotion {
-  /// Whether there is any.
+  /// Whether the vectors of the picture agree on a global motion. Where this is false, the vectors
+  /// of this structure are zero.
   private(set) var isKnown = false
-  /// Quarter samples at macroblock (0, 0), and by how much they change from a macroblock to the next one.
+  /// The vector of macroblock (0, 0), in quarter samples.
   private var origin = SIMD2<Float>.zero
+  /// By how much the vector changes from one macroblock to its neighbour at the right, in quarter
+  /// samples.
   private var perColumn = SIMD2<Float>.zero
+  /// By how much the vector changes from one macroblock to its neighbour below, in quarter samples.
   private var perRow = SIMD2<Float>.zero
-  /// What each macroblock's own vector was taken to be; valid until the next picture is looked at.
+  /// The vector that the pre-analysis found for each macroblock, in raster order; valid until the
+  /// next picture is analysed.
   private var vectors: UnsafePointer<Vector>?
 
-  /// From where the camera's motion has a macroblock come, in quarter samples.
+  /// Evaluates the global motion at a macroblock.
+  ///
+  /// - Parameters:
+  ///   - x: the macroblock's column.
+  ///   - y: the macroblock's row.
+  /// - Returns: the motion vector into the previous picture, in quarter samples.
   @inline(__always) func vector(_ x: Int, _ y: Int) -> MotionVector {
     let v = origin + perColumn * Float(x) + perRow * Float(y)
-    // Within what a picture of any level's size moves: no overflow.
+    // Clamped to a range that holds every vector of any level (Table A-1), so that the conversion
+    // to 16 bits cannot overflow.
     let whole = v.clamped(
       lowerBound: SIMD2(repeating: -8192), upperBound: SIMD2(repeating: 8191))
     return MotionVector(Int16(whole.x.rounded()), Int16(whole.y.rounded()))
   }
 
-  /// From where macroblock `m` itself seems to come, in quarter samples.
+  /// Returns the vector that the pre-analysis found for one macroblock on its own.
+  ///
+  /// - Parameter m: the macroblock's address (raster order).
+  /// - Returns: the motion vector into the previous picture, in quarter samples; zero where no
+  ///   global motion is known.
   @inline(__always) func seen(_ m: Int) -> MotionVector {
     guard let vectors else { return .zero }
     return MotionVector(vectors[m].x &* 8, vectors[m].y &* 8)
   }
 
-  /// Vectors are in samples of the half-size picture.
+  /// A vector in whole samples of the half-size luma picture (`PreAnalysis`).
   typealias Vector = SIMD2<Int16>
 
-  /// What a macroblock's vector says.
+  /// Whether a macroblock's vector counts in the fit.
   enum Evidence {
-    /// Nothing: it has not changed, or no vector explains it.
+    /// The vector does not count: the macroblock has hardly changed, or its best vector does not
+    /// explain the change.
     static let none: UInt8 = 0
-    /// Its vector leaves far less than what is in place.
+    /// The vector counts: its SAD is less than half of the SAD of the zero vector.
     static let moved: UInt8 = 1
   }
 
-  /// Parts of the picture's macroblocks that must have moved, and parts of those that must agree.
+  /// The least share of all macroblocks whose vector has to count (`moved`), and the least share of
+  /// those that has to agree with the fitted motion (`agreeing`).
   private static let parts = (moved: 0.35, agreeing: 0.7)
-  /// The least mean motion, and how far from the common motion a vector may be that agrees with it.
+  /// The least length of either component of the vector in the middle of the picture (`least`), and
+  /// the largest difference in either component of a vector that agrees with the fitted motion
+  /// (`agreeing`); both in half-size samples.
   private static let distances = (least: Float(2), agreeing: Float(1.5))
-  /// How far a vector may be from each estimate to count for the next one.
+  /// For each round of the fit, the largest difference in either component, in half-size samples,
+  /// between a vector that takes part in the round and the motion that the round before has fitted.
   private static let narrowing: [Float] = [12, 5, 2.5]
 
+  /// Makes a motion that is not known.
   init() {}
 
-  /// Finds the motion that most of a picture's vectors agree on, by least squares that narrow in on it.
+  /// Fits the global motion to a picture's vectors.
+  ///
+  /// The fit begins with the median vector. Each of three rounds of least squares leaves out the
+  /// vectors that are further from the last result than `narrowing` allows, so that objects which
+  /// move on their own drop out. The motion stays unknown if too few macroblocks moved, if too few
+  /// agree, or if the motion is too small to matter.
   ///
   /// - Parameters:
-  ///   - vectors: of the macroblocks; read as long as this is used.
-  ///   - evidence: what each says (`Evidence`).
+  ///   - vectors: the vector of each macroblock; must stay valid as long as this value is used.
+  ///   - evidence: `Evidence` of each macroblock.
   ///   - width: macroblocks in a row.
   ///   - height: rows of macroblocks.
-  ///   - histogram: scratch of `histogramCount` entries.
+  ///   - histogram: scratch memory of `histogramCount` entries.
   init(
     vectors: UnsafePointer<Vector>, evidence: UnsafePointer<UInt8>, width: Int, height: Int,
     histogram: UnsafeMutablePointer<Int32>
@@ -92,16 +122,23 @@ struct CameraMotion {
     else { return }
     isKnown = true
     self.vectors = vectors
-    // A sample at half size is eight quarters.
+    // One sample of the half-size picture is two luma samples, which are eight quarter samples.
     origin = p * 8
     perColumn = px * 8
     perRow = py * 8
   }
 
-  /// Entries of a histogram: both components of vectors, each of -256...255.
+  /// Entries of the scratch memory for medians: 512 for each component, for values of -256 to 255.
   static let histogramCount = 1024
 
-  /// The median of both components of the vectors that count, and how many do.
+  /// Computes the median of each component of the vectors that count.
+  ///
+  /// - Parameters:
+  ///   - vectors: the vector of each macroblock.
+  ///   - evidence: `Evidence` of each macroblock.
+  ///   - count: the number of macroblocks.
+  ///   - histogram: scratch memory of `histogramCount` entries.
+  /// - Returns: the median in half-size samples, and the number of vectors that count.
   private static func median(
     _ vectors: UnsafePointer<Vector>, _ evidence: UnsafePointer<UInt8>, count: Int,
     _ histogram: UnsafeMutablePointer<Int32>
@@ -125,11 +162,13 @@ struct CameraMotion {
     return (SIMD2(middle(histogram), middle(histogram + 512)), total)
   }
 
-  /// Sums for a plane through vectors, by least squares.
+  /// Sums over macroblocks for the least-squares fit of a plane to both components of their
+  /// vectors: `n` macroblocks, their columns `x`, rows `y`, vectors `v`, and the products of these.
   private struct Sums {
     var (n, x, y, xx, xy, yy) = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     var (v, xv, yv) = (SIMD2<Double>.zero, SIMD2<Double>.zero, SIMD2<Double>.zero)
 
+    /// Adds a macroblock at column `px` and row `py`.
     @inline(__always) mutating func add(_ px: Double, _ py: Double, _ vector: SIMD2<Double>) {
       n += 1
       x += px
@@ -142,7 +181,10 @@ struct CameraMotion {
       yv += py * vector
     }
 
-    /// Nil where the macroblocks lie on a line, or are too few.
+    /// Solves the normal equations.
+    ///
+    /// - Returns: the vector `p` at (0, 0) and its change per column (`px`) and row (`py`); nil
+    ///   where there are fewer than 12 macroblocks, or where they lie on a line.
     func solve() -> (p: SIMD2<Double>, px: SIMD2<Double>, py: SIMD2<Double>)? {
       guard n >= 12 else { return nil }
       let (mx, my) = (x / n, y / n)

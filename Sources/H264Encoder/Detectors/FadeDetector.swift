@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Finds pictures that have grown darker or brighter than those they refer to, and the weights that make up for it.
+/// Detects fades: finds the explicit weights and offsets (8.4.2.3) that make up for a change of
+/// brightness between a picture and its reference pictures.
 ///
-/// Contrast tells the weight, the mean brightness the offset: neither changes where things only move. Whether they hold
-/// for the picture as a whole is seen in the means of large blocks.
+/// The weight is the ratio of the pictures' standard deviations and the offset follows from their
+/// means, since motion changes neither. The weights are used only if they also explain the change
+/// of the means of most blocks of 32x32 luma samples.
 struct FadeDetector {
-  /// Of a colour component: samples' mean and standard deviation.
+  /// Mean and standard deviation of the samples of one colour component, 0 to 255.
   struct Level {
     var mean = 0.0
     var deviation = 0.0
   }
 
+  /// The statistics of a picture; `isKnown` is false until one was stored.
   private struct Picture {
     var luma = Level()
     var cb = Level()
@@ -17,24 +20,38 @@ struct FadeDetector {
     var isKnown = false
   }
 
-  /// Mean change of a block below which there is nothing to make up for, and the part of it that weights may leave.
+  /// The mean absolute change of the blocks' means, in sample values, below which a picture gets no
+  /// weights.
   private static let leastChange = 0.4
+  /// The largest share of the change that may be left after weighting, 0 to 1. Weights that leave
+  /// more are not used.
   static let mostLeft = 0.5
-  /// Below this deviation contrast says nothing.
+  /// The least standard deviation of a reference from which a ratio of deviations gives a reliable
+  /// weight.
   private static let leastDeviation = 2.0
 
-  /// For who reads one picture at a time.
+  /// The reading of encoders that analyse one picture at a time.
   let reading: FadeReading
+  /// Blocks in a row.
   private let columns: Int
+  /// Rows of blocks.
   private let rows: Int
+  /// The number of reference pictures whose statistics are kept. The entry at this index is the
+  /// current picture's.
   private let slots: Int
-  /// Samples of a block that are read.
+  /// Luma samples of a block that are read (every fourth row).
   private let samples: Int
+  /// Statistics of the reference pictures, by slot, then those of the current picture.
   private let pictures: UnsafeMutablePointer<Picture>
-  /// Sums of the blocks' samples, for each slot.
+  /// Sums of the luma samples of each block, `columns * rows` for each slot, in raster order.
   private let blocks: UnsafeMutablePointer<UInt32>
 
-  /// - Parameter pictures: slots for pictures that may be referred to; one more is the picture being coded.
+  /// Allocates the statistics.
+  ///
+  /// - Parameters:
+  ///   - geometry: the pictures' size.
+  ///   - count: the number of reference pictures that are kept.
+  ///   - memory: owns the statistics.
   init(_ geometry: PictureGeometry, pictures count: Int, memory: inout EncoderMemory) {
     reading = FadeReading(geometry, memory: &memory)
     (columns, rows, samples) = (reading.columns, reading.rows, reading.samples)
@@ -44,27 +61,43 @@ struct FadeDetector {
     blocks = memory.allocate(UInt32.self, count: (count + 1) * columns * rows)
   }
 
-  /// Takes over what was read of the picture to be coded.
+  /// Makes a reading the statistics of the current picture.
+  ///
+  /// - Parameter reading: the reading of the picture, all of whose rows have been read.
   func take(_ reading: FadeReading) {
     (blocks + slots * columns * rows).update(from: reading.blocks, count: columns * rows)
     let levels = reading.levels
     pictures[slots] = Picture(luma: levels.luma, cb: levels.cb, cr: levels.cr, isKnown: true)
   }
 
+  /// Computes mean and standard deviation of samples.
+  ///
+  /// - Parameters:
+  ///   - sum: the sum of the samples.
+  ///   - squares: the sum of the samples' squares.
+  ///   - count: the number of samples.
+  /// - Returns: both; zero for no samples.
   static func level(_ sum: UInt64, _ squares: UInt64, _ count: Int) -> Level {
     let mean = Double(sum) / Double(max(count, 1))
     let variance = Double(squares) / Double(max(count, 1)) - mean * mean
     return Level(mean: mean, deviation: max(variance, 0).squareRoot())
   }
 
-  /// The picture that was read is now the one in a slot.
+  /// Keeps the statistics of the current picture as those of the reference picture in a slot.
+  ///
+  /// - Parameter slot: the slot, 0 up to the number that was given to `init`.
   func store(slot: Int) {
     pictures[slot] = pictures[slots]
     let count = columns * rows
     (blocks + slot * count).update(from: blocks + slots * count, count: count)
   }
 
-  /// Sets the weights of the picture that was read against the one in a slot.
+  /// Finds the weights that predict the current picture from a reference picture.
+  ///
+  /// - Parameters:
+  ///   - slot: the slot of the reference picture.
+  ///   - shift: luma_log2_weight_denom and chroma_log2_weight_denom.
+  ///   - weight: receives the weights; the default ones where none are found.
   func find(slot: Int, shift: Int32, _ weight: inout PredictionWeight) {
     weight.setDefault(shift: shift)
     let (now, then) = (pictures[slots], pictures[slot])
@@ -79,12 +112,24 @@ struct FadeDetector {
     weight.update()
   }
 
-  /// The shift that suits the picture's weights against the one in a slot: 6, or 5 where it grows much brighter.
+  /// Chooses luma_log2_weight_denom for the current picture: 6, or 5 where contrast nearly doubles,
+  /// since a weight is 127 at most.
+  ///
+  /// - Parameter slot: the slot of the reference picture.
+  /// - Returns: 5 or 6.
   func shift(slot: Int) -> Int32 {
     let (now, then) = (pictures[slots].luma, pictures[slot].luma)
     return now.deviation > 1.9 * then.deviation ? 5 : 6
   }
 
+  /// Computes weight and offset of one colour component.
+  ///
+  /// - Parameters:
+  ///   - now: mean and deviation in the current picture.
+  ///   - then: mean and deviation in the reference picture.
+  ///   - shift: the base-2 logarithm of the weight's denominator.
+  /// - Returns: weight and offset; nil where they are out of range (the weight below a quarter or
+  ///   above 127), or where the reference has no contrast but the current picture has.
   static func component(_ now: Level, _ then: Level, _ shift: Int32) -> PredictionWeight.Component? {
     let one = Double(1 << shift)
     var gain = 1.0
@@ -100,24 +145,31 @@ struct FadeDetector {
     return PredictionWeight.Component(weight: Int32(weight), offset: Int32(offset))
   }
 
-  /// Of the means of blocks of a picture that was read, predicted from two: sums of errors.
+  /// Sums of absolute differences, in sample values, between the blocks' means in the current
+  /// picture and their prediction from two reference pictures.
   struct PairErrors {
-    /// By each of both alone, and by their mean.
+    /// The error of both predictions from one reference, added up.
     var alone = 0.0
+    /// The error of the average of both references.
     var mean = 0.0
-    /// By their mean weighted by distance.
+    /// The error of implicit weighted prediction, which weighs by distance in time (8.4.2.3.1).
     var implicit = 0.0
-    /// The first two with weights and offsets.
+    /// The error of both predictions from one weighted reference, added up.
     var weightedAlone = 0.0
+    /// The error of the average of both weighted references.
     var weightedMean = 0.0
-    /// Whether there is an error of the mean to make up for.
+    /// Whether the average leaves an error that is large enough to be worth weights
+    /// (`leastChange`).
     var meanMatters = false
   }
 
+  /// Compares the ways to predict the current picture from two reference pictures.
+  ///
   /// - Parameters:
-  ///   - a: slot and weight of the first.
-  ///   - b: those of the second.
-  ///   - share: of the second, 0...1, by distance.
+  ///   - a: slot and weights of the first reference picture.
+  ///   - b: slot and weights of the second reference picture.
+  ///   - share: the implicit weight of the second reference picture, as a share of 1.
+  /// - Returns: the errors; nil if the statistics of either reference picture are not known.
   func errors(
     _ a: (slot: Int, weight: PredictionWeight), _ b: (slot: Int, weight: PredictionWeight), share: Double
   ) -> PairErrors? {
@@ -145,7 +197,17 @@ struct FadeDetector {
     return sum
   }
 
-  /// Whether the means of blocks follow, of which there are sums of so many samples.
+  /// Tests whether a luma weight explains most of the change of the blocks' means.
+  ///
+  /// - Parameters:
+  ///   - luma: weight and offset.
+  ///   - shift: the base-2 logarithm of the weight's denominator.
+  ///   - now: sums of the blocks' samples in the current picture.
+  ///   - then: sums of the blocks' samples in the reference picture.
+  ///   - count: the number of blocks.
+  ///   - samples: the number of samples in each sum.
+  /// - Returns: whether there is a change that matters, and the weight leaves less than `mostLeft`
+  ///   of it.
   static func holds(
     _ luma: PredictionWeight.Component, _ shift: Int32, _ now: UnsafePointer<UInt32>,
     _ then: UnsafePointer<UInt32>, count: Int, samples: Int

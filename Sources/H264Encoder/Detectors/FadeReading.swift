@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 
-/// How bright a picture is, as `FadeDetector` reads it: row by row, so that threads may share them, in any order.
+/// Measures the brightness of a picture for `FadeDetector`: sums of luma samples for blocks of
+/// 32x32, and sums and squares of all three components.
+///
+/// Each row of blocks has its own sums, so that threads may read rows at the same time and in any
+/// order.
 struct FadeReading {
-  /// Sums of samples and of their squares.
+  /// Sum, sum of squares and number of samples.
   private struct Sums {
     var sum: UInt64 = 0
     var squares: UInt64 = 0
@@ -18,24 +22,31 @@ struct FadeReading {
     var level: FadeDetector.Level { FadeDetector.level(sum, squares, count) }
   }
 
+  /// The sums of one row of blocks; the sums of luma samples are in `blocks`.
   private struct Row {
     var squares: UInt64 = 0
     var cb = Sums()
     var cr = Sums()
   }
 
-  /// Rows of samples from one that is read to the next, and the size of a block.
+  /// Every `rowStep`-th row of samples is read. A block is `blockSize` luma samples wide and high.
   static let (rowStep, blockSize) = (4, 32)
 
+  /// Blocks in a row; 1 or more.
   let columns: Int
-  /// Rows of blocks.
+  /// Rows of blocks; 1 or more.
   let rows: Int
-  /// Samples of a block that are read.
+  /// Luma samples of a block that are read.
   let samples: Int
-  /// Sums of the blocks' samples.
+  /// Sums of the luma samples that are read of each block, in raster order.
   let blocks: UnsafeMutablePointer<UInt32>
   private let rowSums: UnsafeMutablePointer<Row>
 
+  /// Allocates the sums.
+  ///
+  /// - Parameters:
+  ///   - geometry: the pictures' size.
+  ///   - memory: owns the sums.
   init(_ geometry: PictureGeometry, memory: inout EncoderMemory) {
     let (size, step) = (FadeReading.blockSize, FadeReading.rowStep)
     columns = max(geometry.width / size, 1)
@@ -45,12 +56,21 @@ struct FadeReading {
     rowSums = memory.allocate(Row.self, count: rows)
   }
 
-  /// Reads what a row of macroblocks stands for: all rows of blocks are read when it was called for all of those.
+  /// Reads the row of blocks that begins at a row of macroblocks, if one does. All blocks are read
+  /// once this was called for every row of macroblocks.
+  ///
+  /// - Parameters:
+  ///   - source: the picture.
+  ///   - y: the row of macroblocks.
   func read(_ source: SourcePicture, macroblockRow y: Int) {
     if y & 1 == 0, y >> 1 < rows { read(source, row: y >> 1) }
   }
 
   /// Reads a row of blocks.
+  ///
+  /// - Parameters:
+  ///   - source: the picture.
+  ///   - row: the row of blocks.
   func read(_ source: SourcePicture, row: Int) {
     let (size, step) = (FadeReading.blockSize, FadeReading.rowStep)
     let isLast = row == rows - 1
@@ -94,7 +114,7 @@ struct FadeReading {
     rowSums[row] = result
   }
 
-  /// Of all rows, which were read.
+  /// Mean and standard deviation of each component of the picture, once all rows have been read.
   var levels: (luma: FadeDetector.Level, cb: FadeDetector.Level, cr: FadeDetector.Level) {
     var luma = Sums()
     var cb = Sums()

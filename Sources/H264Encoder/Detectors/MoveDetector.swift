@@ -7,70 +7,96 @@
   import Darwin
 #endif
 
-/// Finds what has moved by any distance and is otherwise as it was: windows that are dragged, panes and pages that scroll,
-/// in any direction.
+/// Finds the displacements of content on a screen that has moved by any distance and is otherwise
+/// unchanged: windows that are dragged, panes and pages that scroll in any direction.
 ///
-/// Screens repeat themselves exactly, so the source is compared with the last source. Places that their own samples
-/// single out (a hash of eight samples in a row, with detail to the right and below) are kept by a hash of a
-/// block; where the picture has changed such places are looked up, compared sample by sample, and vote for their distance.
-/// Only pictures of screens are looked at so: of what changes in them much is flat, and much does not change at all, which
-/// is seldom so before a camera.
+/// Screen content repeats exactly, so the source picture is compared with the previous source
+/// picture. A hash table holds the positions of distinctive blocks of 16x4 luma samples. Positions
+/// are chosen by their own samples (a hash of eight samples in a row, with detail to the right and
+/// below), so that the same content chooses the same positions wherever it is. Where the picture
+/// has changed, the blocks at such positions are looked up in the table, compared sample by sample,
+/// and each match votes for its displacement.
+///
+/// Only screen content is searched so. It is recognised by its flat areas and by macroblocks that
+/// do not change at all, both of which are rare in a camera's pictures.
 struct MoveDetector {
-  /// The last picture looked at. Rows are `width` bytes.
+  /// Luma of the last picture that was analysed, in rows of `width` bytes.
   private let last: UnsafeMutablePointer<UInt8>
-  /// Places in the last picture or an older one, by the hash of what is there: x + y * width, plus 1; 0: none.
+  /// Hash table of block positions in the last picture or an older one: x + y * width + 1; 0 where
+  /// an entry is empty.
   private let places: UnsafeMutablePointer<UInt32>
-  /// Macroblocks that differ from the last picture, 1 each.
+  /// For each macroblock, 1 if it differs from the last picture, else 0.
   private let changed: UnsafeMutablePointer<UInt8>
+  /// Hash table of displacements and their numbers of votes.
   private let votes: UnsafeMutablePointer<Vote>
   private let state: UnsafeMutablePointer<State>
+  /// The positions of 8x8 blocks of the last picture.
   private let repeats: RepeatTable
+  /// Size of the luma plane in samples.
   private let width: Int
   private let height: Int
 
+  /// A displacement in luma samples, from where content is to where it was, and the number of
+  /// matches that have it.
   private struct Vote {
     var x: Int32
     var y: Int32
     var count: Int32
   }
 
+  /// What is known of the pictures before.
   private struct State {
-    /// `H264FrameFacts.index` of the picture in `last`, plus 1; 0: none.
+    /// The `H264FrameFacts.index` that the successor of the picture in `last` has; 0 if `last` holds no
+    /// picture to compare with.
     var index: UInt64 = 0
-    /// How many pictures in a row, of those that were compared with the last one, had changed everywhere.
+    /// The number of consecutive pictures, of those that were compared with the one before, in
+    /// which nearly every macroblock had changed and which were not recognised as screen content.
     var natural = 0
-    /// The same with next to nothing flat in them.
+    /// The number of these, the latest ones, that had next to no flat areas (`flatness.natural`).
     var detailed = 0
-    /// How many pictures in a row, of those that were compared with the last one, were no screen's though part of them
-    /// had changed.
+    /// The number of consecutive pictures, of those that were compared with the one before, that
+    /// were not recognised as screen content although only a part of them (an eighth or more) had
+    /// changed.
     var unlike = 0
   }
 
-  /// Entries of `places` and `votes`: powers of two.
+  /// Base-2 logarithms of the number of entries of `places` and of `votes`.
   private static let placesBits = 15
   private static let votesBits = 10
-  /// One place in so many is kept, of those with detail.
+  /// Of the positions with detail, one in 2^`sparsenessBits` is distinctive.
   private static let sparsenessBits = 4
-  /// Rows of the last picture of which places are kept.
+  /// Positions in every `rowStep`-th row of the last picture are in the table.
   private static let rowStep = 4
-  /// Macroblocks in which places are looked up at most.
+  /// The largest number of macroblocks whose blocks are looked up, and whose flatness is measured.
   private static let mostLookedUp = 320
-  /// Size of what must be equal.
+  /// Width and height, in luma samples, of the blocks that are compared.
   private static let block = (width: 16, height: 4)
-  /// Macroblocks that must differ for anything to have moved; less is a cursor.
+  /// The least number of changed macroblocks for which displacements are searched; fewer are a
+  /// cursor.
   private static let leastChange = 4
-  /// After so many pictures of a camera two in so many are looked at.
+  /// After `pictures` consecutive pictures of a camera (`State.natural`), two of every `period`
+  /// pictures are analysed, so that they can be compared with each other.
   private static let natural = (pictures: 4, period: UInt64(16))
-  /// After so many that are no screen's, though not all of each has changed, the same.
+  /// After this number of consecutive pictures that are not screen content though only a part of
+  /// each has changed (`State.unlike`), two of every `natural.period` pictures are analysed as
+  /// well.
   private static let unlike = 8
-  /// Of what is like a movie, one picture in so many is looked at for a scroll.
+  /// Of pictures like those of a movie, one in this number may be searched for a scroll
+  /// (`mayScroll`).
   private static let scrollPeriod: UInt64 = 4
-  /// What of a picture, or of what has changed in it, is flat on a screen, in 256ths: if nothing is as it was, if most is not,
-  /// and if half of the picture is. With less than the last a camera's.
+  /// Shares of flat segments of eight samples among the changed macroblocks, in 256ths. A picture
+  /// is screen content from `new` on if nearly all macroblocks have changed, from `moving` on if
+  /// more than half have, and from `still` on otherwise. Below `natural`, a picture that has
+  /// changed everywhere is a camera's.
   private static let flatness = (new: 128, moving: 85, still: 21, natural: 32)
-  /// Votes that a distance needs.
+  /// The least number of votes for a displacement.
   private static let leastVotes: Int32 = 6
 
+  /// Allocates the tables.
+  ///
+  /// - Parameters:
+  ///   - geometry: the pictures' size.
+  ///   - memory: owns the tables.
   init(_ geometry: PictureGeometry, memory: inout EncoderMemory) {
     width = geometry.width
     height = geometry.height
@@ -82,13 +108,18 @@ struct MoveDetector {
     repeats = RepeatTable(geometry, memory: &memory)
   }
 
-  /// What has moved since the last picture.
+  /// Finds the displacements of content since the previous picture.
   ///
   /// - Parameters:
+  ///   - source: the picture.
   ///   - index: `H264FrameFacts.index` of the picture.
-  ///   - isSceneChange: another scene begins: what the pictures before it were tells nothing.
-  ///   - refersToLast: the picture refers to the last one, so that it matters.
-  ///   - limit: the furthest that a vector may point up and down.
+  ///   - isSceneChange: a scene change has been detected, so that the classification of earlier
+  ///     pictures does not apply.
+  ///   - refersToLast: the picture may refer to the previous one. Displacements are searched only
+  ///     then.
+  ///   - limit: the largest vertical component, in luma samples, that the level allows.
+  /// - Returns: the displacements, at most `Moves.limit`, and whether the picture is screen
+  ///   content.
   func moves(
     _ source: SourcePicture, index: UInt64, isSceneChange: Bool = false, refersToLast: Bool, limit: Int
   ) -> Moves {
@@ -118,10 +149,12 @@ struct MoveDetector {
     let least = MoveDetector.flatness
     moves.isScreen =
       flat >= (isNew ? least.new : differing &* 2 > columns &* rows ? least.moving : least.still)
+    // The picture is no screen content, or a screen that shows nothing but a movie.
     if isNew && !moves.isScreen {
       // No screen, or one that shows nothing but a movie.
       let isDetailed = flat < least.natural
-      // What is full of detail may be a map that stands still: the next picture tells.
+      // A picture full of detail may be a map that stands still: only the comparison with the next
+      // picture tells.
       if follows {
         state.pointee.natural &+= 1
         state.pointee.detailed = isDetailed ? state.pointee.detailed &+ 1 : 0
@@ -154,6 +187,7 @@ struct MoveDetector {
     return moves
   }
 
+  /// Whether the 16x16 luma samples at (`x`, `y`) differ from the last picture's.
   @inline(__always) private func differs(_ source: SourcePicture, _ x: Int, _ y: Int) -> Bool {
     var a = UnsafeRawPointer(source.luma + (y &* source.lumaBytesPerRow &+ x))
     var b = UnsafeRawPointer(last + (y &* width &+ x))
@@ -169,22 +203,37 @@ struct MoveDetector {
     return false
   }
 
+  /// Clears the classification of the pictures before.
   private func forget() {
     (state.pointee.natural, state.pointee.detailed, state.pointee.unlike) = (0, 0, 0)
   }
 
+  /// Whether recent pictures have changed in parts and were not screen content.
   private var isUnlike: Bool { state.pointee.unlike >= MoveDetector.unlike }
 
+  /// Whether recent pictures have changed everywhere, as a camera's do.
   private var isNatural: Bool { state.pointee.natural >= MoveDetector.natural.pictures }
 
-  /// Whether a picture may be a document that scrolls: not where everything changes from picture to picture and next to nothing is flat,
-  /// as before a camera. What else is like a movie is asked now and then.
+  /// Whether a picture should be searched for a scroll (`ScrollDetector`).
+  ///
+  /// Pictures that change everywhere and have next to no flat areas, as a camera's, are not
+  /// searched. Other pictures that resemble a movie are searched once in `scrollPeriod`, all others
+  /// always.
+  ///
+  /// - Parameter index: `H264FrameFacts.index` of the picture.
+  /// - Returns: whether it is to be searched.
   func mayScroll(index: UInt64) -> Bool {
     if state.pointee.detailed >= MoveDetector.natural.pictures { return false }
     return !(isNatural || isUnlike) || index % MoveDetector.scrollPeriod == 0
   }
 
-  /// How much of what has changed is flat, in 256ths, by one row in four.
+  /// Measures how flat the changed macroblocks are: the share of segments of eight samples that are
+  /// all equal, in every fourth row of up to `mostLookedUp` macroblocks.
+  ///
+  /// - Parameters:
+  ///   - source: the picture.
+  ///   - differing: the number of changed macroblocks.
+  /// - Returns: the share in 256ths.
   private func flatness(_ source: SourcePicture, _ differing: Int) -> Int {
     let columns = width / 16
     let every = (differing &+ MoveDetector.mostLookedUp &- 1) / MoveDetector.mostLookedUp
@@ -209,17 +258,27 @@ struct MoveDetector {
     return flat &* 256 / max(all, 1)
   }
 
-  /// Whether the place is one that is kept, by its own samples.
+  /// Whether the samples at an address make it a distinctive position, one that goes into the table
+  /// and is looked up.
+  ///
+  /// - Parameters:
+  ///   - p: the address of the position's first sample.
+  ///   - stride: bytes from one row to the next.
   @inline(__always) private func isKept(_ p: UnsafeRawPointer, _ stride: Int) -> Bool {
     let v = p.loadUnaligned(as: UInt64.self)
-    // Flat to the right.
+    // The eight samples are all equal: there is no detail to the right.
     if v == v >> 8 | v << 56 { return false }
     if (v &* 0x9E37_79B9_7F4A_7C15) >> UInt64(64 &- MoveDetector.sparsenessBits) != 0 { return false }
-    // The same below: an edge that could be anywhere along itself.
+    // The samples below are the same: on a vertical edge the position could be anywhere along it.
     return v != (p + (MoveDetector.block.height &- 1) &* stride).loadUnaligned(as: UInt64.self)
   }
 
-  /// Where the block at a place is in `places`.
+  /// Hashes the block at an address.
+  ///
+  /// - Parameters:
+  ///   - p: the address of the block's first sample.
+  ///   - stride: bytes from one row to the next.
+  /// - Returns: the block's index in `places`.
   @inline(__always) private func slot(_ p: UnsafeRawPointer, _ stride: Int) -> Int {
     var h: UInt64 = 0
     var row = p
@@ -233,7 +292,12 @@ struct MoveDetector {
     return Int(truncatingIfNeeded: h >> UInt64(64 &- MoveDetector.placesBits))
   }
 
-  /// Keeps what has changed, and places in it.
+  /// Copies the changed macroblocks to `last`, and enters their distinctive positions into the
+  /// table.
+  ///
+  /// - Parameters:
+  ///   - source: the picture.
+  ///   - keepsPlaces: whether positions are entered.
   private func store(_ source: SourcePicture, keepsPlaces: Bool) {
     let columns = width / 16
     let endX = width &- MoveDetector.block.width
@@ -259,6 +323,8 @@ struct MoveDetector {
     }
   }
 
+  /// Compares a block of the source, whose rows are `stride` bytes apart, with a block of the last
+  /// picture.
   @inline(__always) private func equals(_ a: UnsafeRawPointer, _ stride: Int, _ b: UnsafeRawPointer) -> Bool {
     var (a, b) = (a, b)
     for _ in 0..<MoveDetector.block.height {
@@ -274,7 +340,14 @@ struct MoveDetector {
     return true
   }
 
-  /// Looks up places of what has changed, and counts their distances.
+  /// Looks up the distinctive positions of changed macroblocks, counts the votes for their
+  /// displacements, and takes the displacements with the most votes.
+  ///
+  /// - Parameters:
+  ///   - source: the picture.
+  ///   - differing: the number of changed macroblocks.
+  ///   - limit: the largest vertical component in luma samples.
+  ///   - moves: receives the displacements.
   private func find(_ source: SourcePicture, _ differing: Int, _ limit: Int, _ moves: inout Moves) {
     let columns = width / 16
     let stride = source.lumaBytesPerRow
@@ -316,10 +389,12 @@ struct MoveDetector {
       most &+= vote.count
       votes[best].count = 0
     }
-    // Of places that are looked up, those of one row in so many are kept.
+    // Only every `rowStep`-th row has its positions in the table, so that one in `rowStep` look-ups
+    // can match: half of these is most of the content.
     moves.explainMost = most &* Int32(MoveDetector.rowStep) &* 2 >= lookedUp
   }
 
+  /// Adds a vote for a displacement, unless its four entries of the hash table are taken by others.
   @inline(__always) private func vote(_ x: Int32, _ y: Int32) {
     let h = UInt32(bitPattern: x &* 73_856_093 ^ y &* 19_349_663) &* 2_654_435_769
     var i = Int(h >> UInt32(32 &- MoveDetector.votesBits))

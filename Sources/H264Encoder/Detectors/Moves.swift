@@ -1,19 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-/// By which distances parts of a picture have moved since the last one, best first: windows, panes, pages.
+/// The displacements by which parts of a screen picture (windows, panes, pages) have moved since
+/// the previous picture, the one that most of the content follows first.
 struct Moves: Equatable {
-  /// How many there are at most.
+  /// The largest number of displacements.
   static let limit = 4
+  /// The number of displacements, 0 to `limit`.
   private(set) var count = 0
   private var x = SIMD4<Int16>.zero
   private var y = SIMD4<Int16>.zero
-  /// Most of what has changed came from elsewhere as it is: the picture begins no scene.
+  /// Whether the displacements account for most of what has changed. The picture is then no scene
+  /// change.
   var explainMost = false
-  /// The picture is a screen's: what has changed in it, or all of it, is flat in large part.
+  /// Whether the picture is screen content: a large part of what has changed in it is flat.
   var isScreen = false
-  /// Where blocks of the last picture are (`RepeatTable`), where that is worth looking up.
+  /// The hash table of 8x8 blocks of the previous picture (`RepeatTable.places`); nil where it is
+  /// not to be used.
   var repeats: UnsafePointer<UInt32>?
 
-  /// From where content came, in whole samples; at most `limit`, further ones are left out.
+  /// Adds a displacement; does nothing once there are `limit`.
+  ///
+  /// - Parameters:
+  ///   - dx: the horizontal component, in luma samples, from where the content is to where it was.
+  ///   - dy: the vertical component.
   mutating func append(x dx: Int, y dy: Int) {
     guard count < Moves.limit else { return }
     x[count] = Int16(clamping: dx)
@@ -21,6 +29,6 @@ struct Moves: Equatable {
     count += 1
   }
 
-  /// The vector of move `i`.
+  /// Displacement `i` as a motion vector, in quarter samples.
   @inline(__always) subscript(i: Int) -> MotionVector { MotionVector(x[i] &* 4, y[i] &* 4) }
 }

@@ -1,24 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Where 8x8 blocks of the last source picture are, by a hash of their samples: letters that a screen has shown before
-/// need a vector only, from wherever they were.
+/// A hash table of the positions of 8x8 luma blocks in the previous source picture. Text that a
+/// screen has shown before, anywhere, is predicted from there by a vector.
 ///
-/// A part of the rows is taken down with each picture, in turn. Nothing here has to be right: whoever looks a block
-/// up compares it with the reference.
+/// A sixth of the rows is entered with each picture, in turn. Entries may be out of date: a block
+/// that is found is compared with the reference picture like any other candidate of the motion
+/// search.
 struct RepeatTable {
-  /// x + y * width of a block, plus 1; 0: none.
+  /// Position of a block, x + y * width + 1; 0 where an entry is empty.
   let places: UnsafeMutablePointer<UInt32>
-  /// Hashes of the blocks that end in the row at hand.
+  /// For each column, the rolling hash of the rows above (`slot`).
   private let hashes: UnsafeMutablePointer<UInt64>
-  /// The row to go on with.
+  /// The first row of the next band to be entered.
   private let next: UnsafeMutablePointer<Int>
+  /// Size of the luma plane in samples.
   private let width: Int
   private let height: Int
 
-  /// Entries: a power of two.
+  /// The base-2 logarithm of the number of entries.
   static let bits = 16
-  /// The part of the rows that is taken down with a picture.
+  /// With each picture, one in this number of rows is entered.
   private static let part = 6
 
+  /// Allocates the table.
+  ///
+  /// - Parameters:
+  ///   - geometry: the pictures' size.
+  ///   - memory: owns the table.
   init(_ geometry: PictureGeometry, memory: inout EncoderMemory) {
     width = geometry.width
     height = geometry.height
@@ -27,18 +34,25 @@ struct RepeatTable {
     next = memory.allocate(0)
   }
 
-  /// A hash of eight samples.
+  /// Hashes a row of eight samples.
   @inline(__always) static func hash(_ samples: UInt64) -> UInt64 {
     let h = samples &* 0x9E37_79B9_7F4A_7C15
     return h ^ h >> 32
   }
 
-  /// The entry for a block, by the hashes of its rows, each above shifted by 8 bits: what is further above drops out.
+  /// Returns the index of a block's entry.
+  ///
+  /// - Parameter rows: the sum of the hashes of the block's eight rows, the last row's unshifted
+  ///   and that of each row above shifted left by 8 bits more, so that rows further above drop out
+  ///   of a rolling hash.
+  /// - Returns: the index in `places`.
   @inline(__always) static func slot(_ rows: UInt64) -> Int {
     Int(truncatingIfNeeded: (rows &* 0xC2B2_AE3D_27D4_EB4F) >> UInt64(64 &- bits))
   }
 
-  /// Takes down the next rows of a picture, `width` bytes each.
+  /// Enters the next band of rows.
+  ///
+  /// - Parameter picture: the luma plane, in rows of `width` bytes.
   func add(_ picture: UnsafePointer<UInt8>) {
     let band = min(max(height / RepeatTable.part, 16), height &- 8)
     let from = next.pointee
@@ -48,7 +62,7 @@ struct RepeatTable {
     for y in from..<to &+ 7 {
       let row = UnsafeRawPointer(picture + y &* width)
       let isWhole = y &- from >= 7
-      // Rows that would be in the middle of a block.
+      // A row in the middle of the block that ends in row `y`.
       let middle = UnsafeRawPointer(picture + max(y &- 4, 0) &* width)
       let first = (y &- 7) &* width &+ 1
       for x in 0..<count {
@@ -56,7 +70,7 @@ struct RepeatTable {
         hashes[x] = h
         guard isWhole else { continue }
         let v = (middle + x).loadUnaligned(as: UInt64.self)
-        // Nearly flat: found without.
+        // Blocks that are nearly flat are predicted well without a match.
         if v == v >> 8 | v << 56 { continue }
         places[RepeatTable.slot(h)] = UInt32(truncatingIfNeeded: first &+ x)
       }
@@ -65,17 +79,21 @@ struct RepeatTable {
 }
 
 extension MacroblockCoder {
-  /// On screens, blocks that were shown before are looked up where a vector costs more than so many lambda.
+  /// On screen content, the 8x8 blocks of a macroblock are looked up where its best 16x16 vector
+  /// costs more than this, in units of 16 lambda (`EffortSettings`).
   static let repeatThreshold: Int32 = 24
 
-  /// Vectors of the macroblock's 8x8 blocks that the screen has shown before; valid after `findRepeats`.
+  /// For each 8x8 block of the macroblock, the vector to the position that the table has; valid
+  /// after `findRepeats` for the blocks that it found.
   private var repeats: UnsafeMutablePointer<MotionVector> {
     mutating get {
       scratch.repeatVectors
     }
   }
 
-  /// Looks up the 8x8 blocks of the macroblock. Returns a bit for each that was found.
+  /// Looks up the four 8x8 blocks of the macroblock.
+  ///
+  /// - Returns: a mask with a bit for each block that was found and whose vector is allowed.
   mutating func findRepeats() -> UInt8 {
     guard let places = picture.moves.repeats else { return 0 }
     let repeats = repeats
@@ -101,6 +119,6 @@ extension MacroblockCoder {
     return found
   }
 
-  /// Where 8x8 block `i` was found.
+  /// The vector to where 8x8 block `i` was found, in quarter samples.
   @inline(__always) mutating func repeatVector(_ i: Int) -> MotionVector { repeats[i] }
 }

@@ -1,36 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 
-/// Finds by how many rows a picture, or a part of it, was scrolled since the picture that it refers to.
+/// Finds by how many rows a picture, or a part of its width, was scrolled vertically since the
+/// picture that it refers to.
 ///
-/// A scrolled document jumps further between two frames than a descent from its neighbours' vectors finds. The
-/// sums of rows, in a few strips, tell the distance: text has lines.
+/// A scrolled document moves further between two frames than a motion search that starts from
+/// neighbouring vectors finds. The sums of the samples of each row, in four strips side by side,
+/// tell the distance, since lines of text make them differ from row to row.
 struct ScrollDetector {
   private let geometry: PictureGeometry
-  /// A number for each strip.
+  /// A value for each of the four strips.
   private typealias Strips = SIMD4<Int32>
-  /// Sums of the reference's rows, and of the rows of the source that are looked up.
+  /// For each row of the reference picture, the sum of the luma samples in each strip.
   private let sums: UnsafeMutablePointer<SIMD4<Int32>>
+  /// The same sums for the rows of the source picture that are compared.
   private let rows: UnsafeMutablePointer<SIMD4<Int32>>
+  /// Vertical strips, each a quarter of the picture's width.
   private static let strips = 4
-  /// Rows of the source that are looked up.
+  /// The largest number of rows of the source picture that are compared.
   private static let samples = 64
-  /// A difference of row means beyond this many levels says no more than that the rows differ.
+  /// The cap on the difference of two row means, in sample values: a larger difference says no more
+  /// than that the rows differ.
   private static let mostLevels = 16
-  /// Differences of row means below this many levels may be coding noise.
+  /// Differences of row means up to this many sample values may be coding noise and count as zero.
   private static let noise = 2
-  /// Nearer is found from the neighbours' vectors.
+  /// The least distance in rows that is searched: the motion search finds smaller ones.
   private static let nearest = 4
 
+  /// Allocates the sums.
+  ///
+  /// - Parameters:
+  ///   - geometry: the pictures' size.
+  ///   - memory: owns the sums.
   init(_ geometry: PictureGeometry, memory: inout EncoderMemory) {
     self.geometry = geometry
     sums = memory.allocate(SIMD4<Int32>.self, count: geometry.height)
     rows = memory.allocate(SIMD4<Int32>.self, count: ScrollDetector.samples)
   }
 
-  /// The row of the reference that shows what is now at row 0, or 0 if nothing was scrolled.
+  /// Finds the distance of a scroll.
   ///
-  /// - Parameter limit: the furthest that a vector may point.
+  /// - Parameters:
+  ///   - source: the picture.
+  ///   - reference: the reconstruction of the picture that it refers to.
+  ///   - limit: the largest vertical vector, in luma samples, that the level allows.
+  /// - Returns: the distance in luma rows: row y of the picture shows what is at row y + distance
+  ///   of the reference. 0 if nothing was scrolled.
   func distance(_ source: SourcePicture, from reference: PicturePlanes, limit: Int) -> Int {
     let height = geometry.height
     let wide = geometry.width / ScrollDetector.strips
@@ -52,11 +67,12 @@ struct ScrollDetector {
       still &+= c
       changed &+= Strips.zero.replacing(with: 1, where: c .> 0).wrappedSum()
     }
+    // Where fewer than an eighth of the compared row parts have changed, nothing was scrolled.
     guard Int(changed) &* 8 >= count &* ScrollDetector.strips else { return 0 }
 
     for y in 0..<height { sums[y] = Self.sums(reference.luma + y &* geometry.stride, wide) }
-    // A strip that stands still is no argument against the others: what one loses does not count. Half of the
-    // difference has to go.
+    // A strip that has not moved says nothing against the others, so a strip's loss does not count
+    // against their gain. At least half of the difference has to vanish.
     var best = 0
     var most = (still.wrappedSum() &+ 1) / 2 &- 1
     let unknown = Strips(repeating: cap / 4)
@@ -65,12 +81,12 @@ struct ScrollDetector {
       var moved = Strips.zero
       var gain = Int32.max
       var i = 0
-      // It only gets worse from row to row.
+      // The gain only shrinks with further rows.
       while i < count && gain > most {
         let end = min(i &+ 8, count)
         while i < end {
           let y = i &* height / count &+ distance
-          // What has come into view is new in either case.
+          // Rows that have come into view have no counterpart; they cost the same at any distance.
           moved &+= y >= 0 && y < height ? measure.cost(rows[i], sums[y]) : unknown
           i &+= 1
         }
@@ -85,8 +101,19 @@ struct ScrollDetector {
     return best
   }
 
-  /// Whether the rows that are still in view match: of two scenes that have nothing in common, the fewer rows are
-  /// compared, the less they differ together.
+  /// Tests a distance on the rows that are in view in both pictures.
+  ///
+  /// Without this test two unrelated scenes would seem scrolled by a large distance, since the
+  /// fewer rows are compared, the less they differ in total.
+  ///
+  /// - Parameters:
+  ///   - distance: the distance in rows.
+  ///   - reference: the reference picture.
+  ///   - wide: the width of a strip in luma samples.
+  ///   - count: the number of rows that are compared.
+  ///   - measure: the cost of a difference.
+  /// - Returns: whether the distance removes more than half of the difference in the strips that
+  ///   gain.
   private func matches(
     _ distance: Int, _ reference: PicturePlanes, _ wide: Int, _ count: Int, _ measure: Measure
   ) -> Bool {
@@ -104,6 +131,8 @@ struct ScrollDetector {
       > moved.replacing(with: 0, where: .!gains).wrappedSum() &* 2
   }
 
+  /// The cost of a difference between two rows' sums: its magnitude, 0 up to `noise` and at most
+  /// `cap`.
   private struct Measure {
     let noise: Strips
     let cap: Strips
@@ -116,7 +145,7 @@ struct ScrollDetector {
     }
   }
 
-  /// Sums of a row in each strip.
+  /// Sums the samples of a row in each strip of `wide` samples.
   @inline(__always) private static func sums(_ row: UnsafePointer<UInt8>, _ wide: Int) -> Strips {
     @inline(__always) func sum(_ s: Int) -> Int32 {
       Int32(bitPattern: ovt_sum_bytes(row + s &* wide, Int32(wide)))
