@@ -1,19 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The best vector that was tried for a block of a half-size picture, within bounds, by a cost that the caller has.
+/// The best vector so far of a block of a half-size picture, and the search for it within bounds.
+/// The caller gives the cost as a function of the vector, and the unit of vectors with it.
 struct BestVector {
+  /// The cost of the best vector.
   private(set) var cost: Int
+  /// The horizontal component of the best vector.
   private(set) var x = 0
+  /// The vertical component of the best vector.
   private(set) var y = 0
+  /// The smallest components that are allowed.
   private let least: (x: Int, y: Int)
+  /// The largest components that are allowed.
   private let most: (x: Int, y: Int)
 
-  /// - Parameter cost: of no motion, which is the first to be tried.
+  /// Begins with the zero vector.
+  ///
+  /// - Parameters:
+  ///   - cost: the cost of the zero vector.
+  ///   - least: the smallest components that are allowed.
+  ///   - most: the largest components that are allowed.
   @inline(__always) init(cost: Int, least: (x: Int, y: Int), most: (x: Int, y: Int)) {
     self.cost = cost
     self.least = least
     self.most = most
   }
 
+  /// Tries a vector, clamped to the bounds.
+  ///
+  /// - Parameters:
+  ///   - vx: the horizontal component.
+  ///   - vy: the vertical component.
+  ///   - costAt: returns the cost of a vector.
   @inline(__always) mutating func attempt(_ vx: Int, _ vy: Int, _ costAt: (_ x: Int, _ y: Int) -> Int) {
     let cx = min(max(vx, least.x), most.x)
     let cy = min(max(vy, least.y), most.y)
@@ -22,7 +39,12 @@ struct BestVector {
     if cost < self.cost { (self.cost, x, y) = (cost, cx, cy) }
   }
 
-  /// Descends by diamonds of halving steps, three of a size at most.
+  /// Searches by diamonds around the best vector: up to three rounds with each step size, which is
+  /// halved down to 1.
+  ///
+  /// - Parameters:
+  ///   - first: the first step size.
+  ///   - costAt: returns the cost of a vector.
   @inline(__always) mutating func descend(from first: Int, _ costAt: (_ x: Int, _ y: Int) -> Int) {
     var step = first
     while step > 0 {

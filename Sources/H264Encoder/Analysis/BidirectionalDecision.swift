@@ -1,23 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 
-/// The best vector of each list for the whole macroblock, and its reference index.
+/// The best vector and reference index of each list for a 16x16 block.
 struct ListMotion {
+  /// The vectors of list 0 and list 1, in quarter samples.
   var vectors: (MotionVector, MotionVector) = (.zero, .zero)
+  /// refIdxL0 and refIdxL1.
   var indices: (Int8, Int8) = (0, 0)
 }
 
-/// Motion of a block by one list or both, and what it costs: distortion plus lambda times bits.
+/// The motion of a block of a B picture, by one list or both, and its cost.
 struct BidirectionalCandidate {
-  /// Negative: the list is not used.
+  /// refIdxL0 and refIdxL1; negative where the list is not used.
   var references: (Int8, Int8) = (-1, -1)
+  /// The vectors of list 0 and list 1, in quarter samples; zero where the list is not used.
   var vectors: (MotionVector, MotionVector) = (.zero, .zero)
+  /// Distortion plus lambda times bits.
   var cost = Int32.max
 }
 
 /// Decision and coding of one macroblock of a B picture.
 extension MacroblockCoder {
-  /// Codes the macroblock at hand; in next to no bits if the picture's budget is spent (`economy`).
+  /// Decides and codes the current macroblock.
+  ///
+  /// - Parameter economy: whether the picture's bit budget is spent, so that the macroblock takes
+  ///   as few bits as possible.
   mutating func codeBidirectional(economy: Bool) {
     let info = picture.syntax.info + m
     info.pointee.directBlocks = 0
@@ -26,14 +33,14 @@ extension MacroblockCoder {
       codeEconomically(inferDirectMotion())
       return
     }
-    // What is wrong here is wrong in few pictures only.
+    // Errors of a B picture are propagated to few pictures or none.
     lambdaResidual = lambdaSSD
     let compares = comparesDirect
     let otherDirect = compares ? otherDirectCost() : 0
     let direct = inferDirectMotion()
     let directAllowed = direct.isAllowed
 
-    // B_Skip: the inferred prediction alone, when what is left quantises to nothing.
+    // B_Skip: the derived motion without a residual, where the residual quantises to zero.
     var skipCost = Int.max
     var best = BidirectionalCandidate()
     var type = MacroblockType.direct
@@ -84,7 +91,7 @@ extension MacroblockCoder {
     }
     let cost = best.cost
 
-    // Intra, when it could be cheaper.
+    // Intra prediction, where it could be cheaper.
     if cost > lambda &* picture.tools.intra.thresholdB {
       let intra16 = decideIntra16x16(limit: cost)
       let below = cost &- (lambda &* 9) >> 4
@@ -97,7 +104,8 @@ extension MacroblockCoder {
     var header = storeDifferencesBoth(type, directBlocks: directBlocks) &+ typeBits(type, best)
     let directHeader = typeBits(MacroblockType.direct, best)
     let directDivision = direct.division
-    // Where both are close, bits and errors decide between direct and what was searched for.
+    // Where the estimates are close, direct prediction is coded too and compared by rate and
+    // distortion.
     var inferred = Int.max
     if type != MacroblockType.direct
       && Int(directCost) &* 100 < Int(best.cost) &* picture.tools.skip.directMargin
@@ -109,7 +117,7 @@ extension MacroblockCoder {
     }
     let division = type == MacroblockType.direct ? directDivision : type
     var coded = codeResidualBoth(division, headerBits: header)
-    // The same for one motion for the whole macroblock, and partitions.
+    // Likewise one motion for the whole macroblock, where partitions were chosen.
     if type != MacroblockType.direct, type != MacroblockType.inter16x16,
       Int(whole.cost) &* 100 < Int(cost) &* picture.tools.partitions.wholeMarginB
     {
@@ -154,23 +162,35 @@ extension MacroblockCoder {
     }
   }
 
-  /// Notes a macroblock that is skipped by the prediction in the reconstruction, without a search: what that would have found costs
-  /// some bits of a vector more.
+  /// Adds a macroblock that is skipped without a search to `directCosts`. Its prediction is in the
+  /// reconstruction. The motion that a search would have found is taken to cost ten bits more than
+  /// direct prediction.
+  ///
+  /// - Parameter other: the cost of the direct prediction that the slice does not use.
   private mutating func noteSkip(other: Int32) {
     let own =
       distortion(shape: 0, source, reconstruction, stride) &+ (lambda &* MacroblockCoder.directBits) >> 4
     noteDirect(own, other: other, limit: own &+ (lambda &* 10) >> 4)
   }
 
-  /// What became of the residual over a prediction. The cost is squared error plus lambda times bits.
+  /// The result of coding the residual over a prediction.
   private struct CodedResidual {
+    /// The luma part of coded_block_pattern, 0 to 15.
     var luma: UInt8
+    /// The chroma part of coded_block_pattern, 0 to 2.
     var chroma: UInt8
+    /// transform_size_8x8_flag
     var transform8x8: Bool
+    /// Squared error plus lambda times bits, of luma and chroma.
     var cost: Int
   }
 
-  /// Predicts with the motion in the grids and codes the residual.
+  /// Predicts the macroblock with the motion in the grids and codes the residual.
+  ///
+  /// - Parameters:
+  ///   - division: how the macroblock is divided for prediction, one of `MacroblockType`.
+  ///   - headerBits: the estimated bits of all but the residual, in sixteenths.
+  /// - Returns: what was coded and its cost.
   private mutating func codeResidualBoth(_ division: UInt8, headerBits: Int) -> CodedResidual {
     predictLumaBoth(division)
     predictChromaBoth(division)
@@ -185,7 +205,10 @@ extension MacroblockCoder {
       luma: luma.pattern, chroma: chroma, transform8x8: luma.transform8x8, cost: cost)
   }
 
-  /// B_Skip, or the nearest thing to it where its vectors point too far out.
+  /// Codes the macroblock as B_Skip, or, where the derived vectors are not allowed, as 16x16 from
+  /// list 0 without a residual.
+  ///
+  /// - Parameter direct: the properties of the derived motion.
   private mutating func codeEconomically(_ direct: DirectMotion) {
     if direct.isAllowed {
       setDirect()
@@ -208,7 +231,13 @@ extension MacroblockCoder {
     storeMotionBoth()
   }
 
-  /// SATD, or SAD where the search goes by that.
+  /// Compares a block with its prediction by SATD, or by SAD where the effort does not use SATD.
+  ///
+  /// - Parameters:
+  ///   - shape: the block's shape (`OVT_16x16` and so on).
+  ///   - source: the source block, in rows of 16 samples.
+  ///   - prediction: the prediction.
+  ///   - stride: bytes from one row of the prediction to the next.
   @inline(__always) mutating func distortion(
     shape: Int32, _ source: UnsafePointer<UInt8>, _ prediction: UnsafePointer<UInt8>, _ stride: Int
   ) -> Int32 {
@@ -216,7 +245,13 @@ extension MacroblockCoder {
       ? ovt_satd(k, shape, source, prediction, stride) : ovt_sad(k, shape, source, prediction, stride)
   }
 
-  /// Sets blocks of both grids.
+  /// Sets the motion of 8x8 blocks in the grids of both lists.
+  ///
+  /// - Parameters:
+  ///   - slot: the grid's entry of the first block.
+  ///   - width: the number of blocks in a row.
+  ///   - height: the number of rows.
+  ///   - c: the motion.
   @inline(__always) mutating func setGrids(
     _ slot: Int, width: Int, height: Int, _ c: BidirectionalCandidate
   ) {
@@ -224,7 +259,12 @@ extension MacroblockCoder {
     setGrid(slot &+ MacroblockCoder.gridL1, width: width, height: height, c.vectors.1, c.references.1)
   }
 
-  /// About how many sixteenths of a bit mb_type and coded_block_pattern take.
+  /// Estimates the bits of mb_type and coded_block_pattern.
+  ///
+  /// - Parameters:
+  ///   - type: one of `MacroblockType`.
+  ///   - c: the motion, which says whether one or both lists are used.
+  /// - Returns: sixteenths of a bit.
   private mutating func typeBits(_ type: UInt8, _ c: BidirectionalCandidate) -> Int {
     switch type {
     case MacroblockType.direct: return 48
@@ -233,6 +273,12 @@ extension MacroblockCoder {
     }
   }
 
+  /// Estimates the bits of a reference index of a B picture.
+  ///
+  /// - Parameters:
+  ///   - r: the index.
+  ///   - list: 0 or 1.
+  /// - Returns: bits; 0 where the list has one entry.
   mutating func referenceBits(_ r: Int, list: Int) -> Int32 {
     let count = list == 0 ? picture.referenceCount : picture.referenceCountL1
     return count < 2 ? 0 : r == 0 ? 1 : Int32(2 &* r &+ 1)

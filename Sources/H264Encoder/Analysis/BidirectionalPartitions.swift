@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 
-/// Partitions of macroblocks of B pictures, each predicted by list 0, list 1, or both; blocks of 8x8 direct too.
+/// Partitions of macroblocks of B pictures: each is predicted from list 0, list 1 or both; an 8x8
+/// block may also be direct.
 extension MacroblockCoder {
-  /// Tries 8x8, then the halves that agree. Leaves the winner in the grids if it is one of them. Returns the blocks
-  /// of it that are direct.
+  /// Tries 8x8 partitions, then 16x8 and 8x16 where the 8x8 blocks do not all have the same motion.
+  /// If one of these is cheaper than the best motion so far, it is left in the grids.
+  ///
+  /// - Parameters:
+  ///   - type: the macroblock type of the best motion; is replaced where partitions are cheaper.
+  ///   - best: the best motion so far; its cost is replaced likewise.
+  ///   - lists: the best 16x16 motion of each list.
+  ///   - directAllowed: whether 8x8 blocks may be direct.
+  /// - Returns: a bit for each 8x8 block that is direct, if 8x8 partitions are the best.
   mutating func decidePartitionsBoth(
     _ type: inout UInt8, _ best: inout BidirectionalCandidate, _ lists: ListMotion, _ directAllowed: Bool
   ) -> UInt8 {
@@ -35,7 +43,7 @@ extension MacroblockCoder {
         cost8 &+= c.cost
         setGrids(slot, width: 1, height: 1, c)
       }
-      // Nothing can come of it any more.
+      // Two of the four blocks already cost more than the best motion so far.
       if i == 1 && cost8 > best.cost { return 0 }
       if i == 3 && cost8 < best.cost {
         best.cost = cost8
@@ -80,17 +88,23 @@ extension MacroblockCoder {
     return 0
   }
 
-  /// The best vectors that the search has found in each list for the four 8x8 blocks.
+  /// The best vectors in each list that the search has found for the four 8x8 blocks.
   struct ListVectors {
     var list0: (MotionVector, MotionVector, MotionVector, MotionVector)
     var list1: (MotionVector, MotionVector, MotionVector, MotionVector)
 
+    /// Begins with the 16x16 vectors.
     init(_ lists: ListMotion) {
       let (a, b) = lists.vectors
       list0 = (a, a, a, a)
       list1 = (b, b, b, b)
     }
 
+    /// The vector of an 8x8 block.
+    ///
+    /// - Parameters:
+    ///   - list: 0 or 1.
+    ///   - block: 0 to 3.
     func vector(_ list: Int, _ block: Int) -> MotionVector {
       let four = list == 0 ? list0 : list1
       switch block {
@@ -101,6 +115,12 @@ extension MacroblockCoder {
       }
     }
 
+    /// Sets the vector of an 8x8 block.
+    ///
+    /// - Parameters:
+    ///   - list: 0 or 1.
+    ///   - block: 0 to 3.
+    ///   - v: the vector.
     mutating func set(_ list: Int, _ block: Int, _ v: MotionVector) {
       var four = list == 0 ? list0 : list1
       switch block {
@@ -113,7 +133,14 @@ extension MacroblockCoder {
     }
   }
 
-  /// Both halves of a macroblock, and what they cost.
+  /// Searches for the motion of both 16x8 or both 8x16 partitions.
+  ///
+  /// - Parameters:
+  ///   - type: `MacroblockType.inter16x8` or `inter8x16`.
+  ///   - lists: the best 16x16 motion of each list.
+  ///   - vectors: the best vectors of the 8x8 blocks, to start from.
+  ///   - limit: the cost from which the second partition is not searched.
+  /// - Returns: the motion of both and their cost, `Int32.max` where the search was given up.
   private mutating func searchHalves(
     _ type: UInt8, _ lists: ListMotion, _ vectors: ListVectors, limit: Int32
   ) -> (first: BidirectionalCandidate, second: BidirectionalCandidate, cost: Int32) {
@@ -131,8 +158,20 @@ extension MacroblockCoder {
     return (first, second, cost &+ second.cost)
   }
 
-  /// Searches for a partition in both lists. `starts`: 8x8 blocks in it along its length whose vectors are tried;
-  /// `bits`: of the type with one list and with both.
+  /// Searches for the motion of a partition in both lists, and for their combination.
+  ///
+  /// - Parameters:
+  ///   - type: the macroblock type.
+  ///   - part: the partition's index (mbPartIdx).
+  ///   - shape: the partition's shape (`OVT_16x8` and so on).
+  ///   - x: its position in the macroblock, in luma samples.
+  ///   - y: its position in the macroblock, in luma samples.
+  ///   - lists: the best 16x16 motion of each list; its reference indices are used.
+  ///   - vectors: the best vectors of the 8x8 blocks, to start from; for an 8x8 partition its entry
+  ///     is replaced.
+  ///   - count: the number of 8x8 blocks in the partition whose vectors are tried, 1 or 2.
+  ///   - bits: the bits of the type with one list and with both.
+  /// - Returns: the best motion and its cost.
   private mutating func searchPart(
     _ type: UInt8, _ part: Int, shape: Int32, x: Int, y: Int, _ lists: ListMotion,
     _ vectors: inout ListVectors, starts count: Int, bits: (Int32, Int32)

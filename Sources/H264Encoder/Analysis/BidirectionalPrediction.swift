@@ -1,30 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 
-/// What is to be known of the motion that B_Skip and direct blocks infer; the motion itself is in
-/// `MacroblockCoder.directMotion`.
+/// Properties of the motion that B_Skip and direct prediction derive for a macroblock. The motion
+/// itself is in `MacroblockCoder.directMotion`.
 struct DirectMotion {
-  /// One motion serves all four blocks.
+  /// Whether all four 8x8 blocks have the same motion.
   var isUniform: Bool
-  /// All of it can be had: vectors lie where there are samples, and list 0 has the pictures.
+  /// Whether the motion can be used: its vectors are within the limits, and list 0 has the pictures
+  /// that it refers to.
   var isAllowed: Bool
 
-  /// How prediction with it is divided.
+  /// The division of the macroblock for prediction: 16x16 where the motion is uniform, else 8x8.
   var division: UInt8 { isUniform ? MacroblockType.inter16x16 : MacroblockType.inter8x8 }
 }
 
-/// Motion of the four 8x8 blocks of a macroblock: those of list 0, then those of list 1. Negative references: the list is
-/// not used.
+/// The motion of the four 8x8 blocks of a macroblock in both lists.
 struct BlockMotion {
+  /// Eight vectors: four of list 0, then four of list 1.
   let vectors: UnsafeMutablePointer<MotionVector>
+  /// Eight reference indices in the same order; negative where the list is not used.
   let references: UnsafeMutablePointer<Int8>
 }
 
-/// Motion vector prediction (8.4.1) and compensation with two lists. List 1 has its grid `gridL1` after that of list 0,
-/// and its references `ReferencePlanes.list1` after those of list 0.
+/// Motion vector prediction (8.4.1) and motion compensation (8.4.2) with two lists.
+///
+/// The grid of list 1 follows that of list 0 at `gridL1`; its reference pictures follow those of
+/// list 0 at `ReferencePlanes.list1`.
 extension MacroblockCoder {
+  /// The number of entries from list 0 to list 1 in `gridMotion` and `gridReference`.
   static let gridL1 = 12
 
+  /// Fills the grid of list 1 with the neighbours' motion.
   mutating func loadMotionNeighboursL1() {
     loadMotionNeighbours(
       picture.syntax.motionL1, picture.syntax.referenceIndexL1, into: MacroblockCoder.gridL1)
@@ -32,14 +38,16 @@ extension MacroblockCoder {
 
   // MARK: - Direct (8.4.1.2)
 
-  /// Infers the motion of direct blocks as the slice says.
+  /// Derives the motion of direct prediction into `directMotion`, spatially or temporally as the
+  /// slice header says.
   @inline(__always) mutating func inferDirectMotion() -> DirectMotion {
     picture.infersTemporally ? inferTemporalMotion() : inferSpatialMotion()
   }
 
-  /// Spatial direct (8.4.1.2.2).
+  /// Derives the motion of spatial direct prediction (8.4.1.2.2) into `directMotion`.
   mutating func inferSpatialMotion() -> DirectMotion {
-    // The least index of the neighbours that is not negative: the least of all without a sign.
+    // MinPositive of the neighbours' indices: the minimum of unsigned values, in which negative
+    // ones are the largest.
     @inline(__always) func reference(_ o: Int) -> Int8 {
       let c = gridReference[o &+ 3] == -2 ? gridReference[o] : gridReference[o &+ 3]
       let a = min(UInt8(bitPattern: gridReference[o &+ 4]), UInt8(bitPattern: gridReference[o &+ 1]))
@@ -61,8 +69,13 @@ extension MacroblockCoder {
       isUniform: still == 0 || still == 15, isAllowed: isWithinLimits(v0) && isWithinLimits(v1))
   }
 
-  /// - Parameter still: a bit for each 8x8 block in which the colocated picture stood still: a vector to index 0 is zero
-  ///   there.
+  /// Sets `directMotion` to the motion of spatial direct prediction.
+  ///
+  /// - Parameters:
+  ///   - references: refIdxL0 and refIdxL1.
+  ///   - vectors: mvL0 and mvL1.
+  ///   - still: colZeroFlag of the four 8x8 blocks, a bit each: a vector with reference index 0 is
+  ///     zero there.
   @inline(__always) private mutating func setDirectMotion(
     _ references: (Int8, Int8), _ vectors: (MotionVector, MotionVector), still: UInt8
   ) {
@@ -76,7 +89,7 @@ extension MacroblockCoder {
     }
   }
 
-  /// colZeroFlag of the four 8x8 blocks.
+  /// Computes colZeroFlag (8.4.1.2.2) of the four 8x8 blocks, a bit each.
   private mutating func stillColocatedBlocks() -> UInt8 {
     guard let colocated = stream.references[ReferencePlanes.list1].storedMotion else { return 0 }
     var still: UInt8 = 0
@@ -91,11 +104,14 @@ extension MacroblockCoder {
     return still
   }
 
+  /// Whether a vector, in quarter samples, is within the limits of the current macroblock.
   @inline(__always) mutating func isWithinLimits(_ v: MotionVector) -> Bool {
     Int(v.x) >= minX && Int(v.x) <= maxX && Int(v.y) >= minY && Int(v.y) <= maxY
   }
 
-  /// Sets the grids' 8x8 block 0 to 3 to the inferred motion.
+  /// Sets an 8x8 block of the grids to its motion in direct prediction.
+  ///
+  /// - Parameter block: 0 to 3.
   @inline(__always) mutating func setDirect(_ block: Int) {
     let slot = 5 &+ (block >> 1) &* 4 &+ (block & 1)
     let d = directMotion
@@ -105,26 +121,45 @@ extension MacroblockCoder {
     gridReference[slot &+ MacroblockCoder.gridL1] = d.references[block &+ 4]
   }
 
+  /// Sets all four 8x8 blocks of the grids to their motion in direct prediction.
   mutating func setDirect() { for i in 0..<4 { setDirect(i) } }
 
   // MARK: - Compensation
 
-  /// Predicts the luma of a block at (x, y) in the macroblock with the motion in a slot of the grids. `width` is a
-  /// kernel width index (0 = 16, 1 = 8).
+  /// Predicts the luma of a block with the motion in an entry of the grids.
+  ///
+  /// - Parameters:
+  ///   - dst: receives the prediction.
+  ///   - dstStride: bytes from one row of `dst` to the next.
+  ///   - slot: the entry of the grid of list 0.
+  ///   - x: the block's position in the macroblock, in luma samples.
+  ///   - y: the block's position in the macroblock, in luma samples.
+  ///   - width: index of the width in the kernels: 0 for 16 samples, 1 for 8.
+  ///   - height: luma rows.
   @inline(__always) mutating func predictLumaBoth(
     _ dst: UnsafeMutablePointer<UInt8>, _ dstStride: Int, slot: Int, x: Int, y: Int, width: Int, height: Int
   ) {
     predictBoth(isChroma: false, dst, dstStride, slot: slot, x: x, y: y, width: width, height: height)
   }
 
-  /// The same for its chroma.
+  /// Predicts the NV12 chroma of a block with the motion in an entry of the grids.
+  ///
+  /// - Parameters:
+  ///   - dst: receives the prediction.
+  ///   - dstStride: bytes from one row of `dst` to the next.
+  ///   - slot: the entry of the grid of list 0.
+  ///   - x: the block's position in the macroblock, in luma samples.
+  ///   - y: the block's position in the macroblock, in luma samples.
+  ///   - width: index of the width in the kernels: 0 for 16 bytes, 1 for 8.
+  ///   - height: the height in luma rows.
   @inline(__always) mutating func predictChromaBoth(
     _ dst: UnsafeMutablePointer<UInt8>, _ dstStride: Int, slot: Int, x: Int, y: Int, width: Int, height: Int
   ) {
     predictBoth(isChroma: true, dst, dstStride, slot: slot, x: x, y: y, width: width, height: height)
   }
 
-  /// `isChroma` is known where this is inlined.
+  /// Predicts luma or chroma (see `predictLumaBoth` and `predictChromaBoth`). `isChroma` is a
+  /// constant in each of them, so that its branches vanish when this is inlined.
   @inline(__always) private mutating func predictBoth(
     isChroma: Bool, _ dst: UnsafeMutablePointer<UInt8>, _ dstStride: Int, slot: Int, x: Int, y: Int,
     width: Int,
@@ -166,7 +201,12 @@ extension MacroblockCoder {
       isChroma: isChroma, dst, dstStride, a, b, width: width, height: isChroma ? height / 2 : height, r0, r1)
   }
 
-  /// Calls for each part of the macroblock that one motion serves: slot, position, width index and height.
+  /// Calls a function for each partition.
+  ///
+  /// - Parameters:
+  ///   - type: the macroblock type.
+  ///   - body: receives the coder, the entry of the grid, the position in luma samples (x, y), the
+  ///     kernels' width index and the height in luma rows.
   @inline(__always) private mutating func forEachPart(
     _ type: UInt8, _ body: (inout MacroblockCoder, Int, Int, Int, Int, Int) -> Void
   ) {
@@ -186,8 +226,9 @@ extension MacroblockCoder {
     }
   }
 
-  /// Predicts the macroblock's luma with the motion in the grids into the picture. `type`: how it is divided;
-  /// whatever is not known is taken as 8x8.
+  /// Predicts the macroblock's luma with the motion in the grids, into the reconstruction.
+  ///
+  /// - Parameter type: the macroblock type; types without a division of their own count as 8x8.
   mutating func predictLumaBoth(_ type: UInt8) {
     forEachPart(type) { c, slot, x, y, width, height in
       c.predictLumaBoth(
@@ -196,7 +237,9 @@ extension MacroblockCoder {
     }
   }
 
-  /// The same for its chroma.
+  /// Predicts the macroblock's chroma with the motion in the grids, into the reconstruction.
+  ///
+  /// - Parameter type: the macroblock type; types without a division of their own count as 8x8.
   mutating func predictChromaBoth(_ type: UInt8) {
     forEachPart(type) { c, slot, x, y, width, height in
       c.predictChromaBoth(

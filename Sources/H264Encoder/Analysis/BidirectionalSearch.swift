@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 
-/// Motion search with two lists.
+/// Motion search in both lists.
 extension MacroblockCoder {
-  /// The best motion for the whole macroblock: list 0, list 1, or both.
+  /// Searches for the best motion of a 16x16 block: from list 0, list 1 or both.
+  ///
+  /// - Parameter lists: receives the best motion of each list.
+  /// - Returns: the best motion and its cost.
   mutating func searchBoth(_ lists: inout ListMotion) -> BidirectionalCandidate {
     let starts = scratch.startVectors
     var found = (MotionCandidate(v: .zero, cost: Int32.max), MotionCandidate(v: .zero, cost: Int32.max))
@@ -45,7 +48,16 @@ extension MacroblockCoder {
     return both.cost < best.cost ? both : best
   }
 
-  /// Start vectors of a list for 16x16.
+  /// Gathers the start vectors of a 16x16 search: the predicted vector, the zero vector, the
+  /// neighbours' vectors, and the scaled vectors of the colocated macroblock and those at its right
+  /// and below.
+  ///
+  /// - Parameters:
+  ///   - starts: receives the vectors.
+  ///   - p: the predicted vector.
+  ///   - list: 0 or 1.
+  ///   - reference: the reference index.
+  /// - Returns: the number of vectors.
   private mutating func gatherStarts(
     _ starts: UnsafeMutablePointer<MotionVector>, _ p: MotionVector, list: Int, reference: Int
   ) -> Int {
@@ -62,7 +74,7 @@ extension MacroblockCoder {
     add(1)
     add(3)
     add(4)
-    // The colocated picture's motion, as long as from here to the reference.
+    // The distance in PicOrderCnt that the colocated picture's vectors are scaled to.
     let target =
       picture.orderCount &- stream.references[reference &+ list &* ReferencePlanes.list1].orderCount
     addColocated(starts, &n, m, target)
@@ -73,7 +85,14 @@ extension MacroblockCoder {
     return n
   }
 
-  /// Adds the motion of a macroblock of the colocated reconstruction, scaled to a distance in time.
+  /// Adds the vector of a macroblock of the colocated picture, scaled in proportion to distances in
+  /// time.
+  ///
+  /// - Parameters:
+  ///   - starts: receives the vector.
+  ///   - n: the number of start vectors; is counted up.
+  ///   - m: the macroblock's address.
+  ///   - distance: PicOrderCnt of the current picture minus that of its reference picture.
   @inline(__always) private mutating func addColocated(
     _ starts: UnsafeMutablePointer<MotionVector>, _ n: inout Int, _ m: Int, _ distance: Int32
   ) {
@@ -90,7 +109,19 @@ extension MacroblockCoder {
     n &+= 1
   }
 
-  /// Prediction from both lists: costs it, and moves the vectors in turns as long as that pays. `bits`: of the type.
+  /// Computes the cost of predicting a partition from both lists, and refines both vectors in turns
+  /// by quarter samples as long as that lowers the cost.
+  ///
+  /// - Parameters:
+  ///   - c: the motion in both lists; its vectors and cost are replaced.
+  ///   - type: the macroblock type.
+  ///   - part: the partition's index (mbPartIdx).
+  ///   - shape: the partition's shape (`OVT_16x16` and so on).
+  ///   - x: its position in the macroblock, in luma samples.
+  ///   - y: its position in the macroblock, in luma samples.
+  ///   - bits: the bits of the type.
+  ///   - limit: the best cost without biprediction. Vectors are not refined where the cost exceeds
+  ///     it by a quarter.
   mutating func joinBoth(
     _ c: inout BidirectionalCandidate, type: UInt8, part: Int, shape: Int32, x: Int, y: Int, bits: Int32,
     limit: Int32
@@ -112,7 +143,7 @@ extension MacroblockCoder {
     var cost0 = motionCost(Int(c.vectors.0.x), Int(c.vectors.0.y), p0)
     var cost1 = motionCost(Int(c.vectors.1.x), Int(c.vectors.1.y), p1)
     c.cost = distortion(shape: shape, src, sum, 16) &+ cost0 &+ cost1 &+ fixed
-    // Far from being worth it.
+    // Refinement would hardly gain that much.
     if c.cost > limit &+ limit >> 2 { return }
     var rounds = picture.tools.motion.bipredictionRounds
     while rounds > 0 {

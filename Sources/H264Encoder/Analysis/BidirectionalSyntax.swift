@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a macroblock of a B picture leaves for its neighbours and for the entropy coder.
+/// The syntax elements of a macroblock of a B picture, for its neighbours and for the entropy
+/// coder.
 extension MacroblockCoder {
-  /// Takes the vectors and references of both lists over from the grids.
+  /// Stores the motion in the grids of both lists as that of the macroblock.
   mutating func storeMotionBoth() {
     storeMotion()
     let motion = picture.syntax.motionL1 + m &* 4
@@ -22,7 +23,7 @@ extension MacroblockCoder {
     clear(picture.syntax.motionDifferenceL1 + m &* 16)
   }
 
-  /// Takes them back into the grids.
+  /// Copies the motion that `storeMotionBoth` stored back into the grids.
   mutating func loadMotionBoth() {
     for i in 0..<4 {
       let g = 5 &+ (i >> 1) &* 4 &+ (i & 1)
@@ -34,7 +35,7 @@ extension MacroblockCoder {
     }
   }
 
-  /// Makes the macroblock B_Skip.
+  /// Stores the macroblock as B_Skip.
   mutating func storeSkip() {
     let info = picture.syntax.info + m
     setDirect()
@@ -53,7 +54,14 @@ extension MacroblockCoder {
     clearChromaCounts(nonZero)
   }
 
-  /// The prediction of the vector of a partition (8.4.1.3): `i` is its index.
+  /// Predicts the vector of a partition (8.4.1.3).
+  ///
+  /// - Parameters:
+  ///   - type: the macroblock type.
+  ///   - i: the partition's index (mbPartIdx).
+  ///   - list: 0 or 1.
+  ///   - r: the reference index.
+  /// - Returns: mvpL0 or mvpL1.
   @inline(__always) mutating func predictPartition(_ type: UInt8, _ i: Int, list: Int, reference r: Int8)
     -> MotionVector
   {
@@ -81,8 +89,13 @@ extension MacroblockCoder {
     }
   }
 
-  /// Stores mvd_l0 and mvd_l1 of every partition (7.4.5.1), replicated over the 4x4 blocks that it covers; zero where a
-  /// list is not used or the motion is inferred. Returns about how many sixteenths of a bit they take.
+  /// Stores mvd_l0 and mvd_l1 of each partition (7.4.5.1), replicated over the 4x4 blocks that it
+  /// covers; zero where the list is not used or the motion is derived.
+  ///
+  /// - Parameters:
+  ///   - type: the macroblock type.
+  ///   - directBlocks: a bit for each 8x8 block that is direct.
+  /// - Returns: the estimated bits of all of them, in sixteenths.
   mutating func storeDifferencesBoth(_ type: UInt8, directBlocks: UInt8) -> Int {
     var bits = 0
     picture.syntax.info[m].subType = (0, 0, 0, 0)

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an effort tries for each macroblock, grouped by the step of coding that it belongs to.
+/// The encoding tools and search limits of an effort, 0 (fastest) to 9 (best), grouped by the step
+/// of coding that they belong to.
 ///
-/// The defaults are those of effort 3. `init(effort:)` says how each other effort differs from it. "Lambda" is the
-/// Lagrange multiplier of vectors and modes, by which a sum of differences is compared with bits.
+/// The defaults are those of effort 3; `init(effort:)` says how the other efforts differ from it.
+/// Lambda is the Lagrange multiplier that converts bits to distortion (SAD or SATD). Thresholds of
+/// a cost are in units of 16 lambda, the cost of 16 bits: a threshold of 24 is the cost of 384
+/// bits.
 struct EffortSettings {
   var motion = Motion()
   var partitions = Partitions()
@@ -13,100 +16,132 @@ struct EffortSettings {
 
   /// Motion search.
   struct Motion {
-    /// References searched for 16x16 blocks at most.
+    /// The largest number of reference pictures in which 16x16 blocks are searched.
     var references = 2
-    /// References after the first one are searched where the best vector costs more than so many lambda.
+    /// Reference pictures after the first one are searched only where the best vector so far costs
+    /// more than this, in units of 16 lambda.
     var referenceThreshold: Int32 = 8
-    /// In low-latency streams the number of references instead, where pictures refer to others than the first one for at
-    /// least this share of what they code (`ReferenceUse`).
+    /// In low-latency streams, where `count` is above 1, a picture has `count` reference pictures
+    /// instead of `references` if recent pictures have predicted at least the share `least` (0 to
+    /// 1) of their coded inter macroblocks from another reference than the first (`ReferenceUse`),
+    /// and one reference picture otherwise.
     var referencesByUse = (count: 2, least: 0.1)
-    /// Steps of the full-sample descent at most.
+    /// The largest number of steps, of one luma sample each, of the full-sample diamond search.
     var fullSampleSteps = 16
-    /// Rounds of the half-sample and of the quarter-sample diamond.
+    /// The largest number of rounds of the half-sample diamond.
     var halfSampleRounds = 1
+    /// The largest number of rounds of the quarter-sample diamond.
     var quarterSampleRounds = 1
-    /// Positions between samples are compared by SATD, else by SAD.
+    /// Whether fractional positions are compared by SATD; by SAD otherwise.
     var usesSATD = true
-    /// With that, half-sample positions are compared by SAD still, and only the best of them by SATD.
+    /// Whether, although `usesSATD` is set, half-sample positions are compared by SAD and only the
+    /// best of them is measured by SATD.
     var usesSADForHalfSamples = false
-    /// In P pictures chroma counts among the quarter-sample positions of 16x16, and between references.
+    /// Whether, in P pictures, the SATD of chroma counts in the comparison of quarter-sample
+    /// positions of 16x16 blocks and in that of reference pictures.
     var usesChroma = false
-    /// In B pictures, rounds in which the two vectors of a biprediction are refined together.
+    /// In B pictures, the largest number of rounds in which the two vectors of a biprediction are
+    /// refined together by quarter samples.
     var bipredictionRounds = 1
-    /// Percent of lambda that vectors, modes and the thresholds in lambdas here are weighed with.
+    /// The share of lambda, in percent, that is in effect for vectors, modes and the thresholds in
+    /// this structure.
     var lambdaPercent: Int32 = 80
   }
 
-  /// Partitions of inter macroblocks.
+  /// Partitions of inter macroblocks (16x8, 8x16 and 8x8).
   struct Partitions {
-    /// 16x8, 8x16 and 8x8 are tried where a 16x16 vector costs more than so many lambda, in P and in B pictures.
+    /// In P pictures, partitions are tried where the best 16x16 vector costs more than this, in
+    /// units of 16 lambda.
     var threshold: Int32 = 24
+    /// In B pictures, partitions are tried where the best 16x16 motion or direct prediction costs
+    /// more than this, in units of 16 lambda.
     var thresholdB: Int32 = 24
-    /// In P pictures they are tried only where a neighbour is intra, or its vector is farther away than so many quarter
-    /// samples; -1: everywhere. Where all neighbours move alike, motion seldom explains what is left.
+    /// In P pictures, partitions are tried only where a neighbouring macroblock is intra, or where
+    /// its vector differs by more than this many quarter samples in a component; -1 disables the
+    /// condition. Where all neighbours move alike, different motion seldom explains what is left.
     var neighbourDistance = -1
-    /// One vector for the macroblock is coded too and compared by rate and distortion where its cost is less than so many
-    /// percent of that of partitions, in P and in B pictures; 0: never.
+    /// In P pictures, both the best partitions and the 16x16 vector are coded and compared by rate
+    /// and distortion where the estimated cost of 16x16 is less than this percentage of that of the
+    /// partitions; 0 disables this.
     var wholeMargin = 0
+    /// The percentage for B pictures in place of `wholeMargin`.
     var wholeMarginB = 0
   }
 
   /// Intra prediction in P and B pictures.
   struct Intra {
-    /// It is tried where inter prediction costs more than so many lambda. In P pictures that is little: what a flat place
-    /// predicts from its neighbours is free of the noise of the reference.
+    /// In P pictures, intra prediction is tried where inter prediction costs more than this, in
+    /// units of 16 lambda. The value is small because intra prediction of flat areas is free of the
+    /// noise of the reference picture.
     var threshold: Int32 = 2
+    /// In B pictures, intra prediction is tried where inter prediction costs more than this, in
+    /// units of 16 lambda.
     var thresholdB: Int32 = 4
-    /// In P pictures 8x8 and 4x4 intra prediction are tried where 16x16 costs less than so many percent of inter
-    /// prediction: without intra neighbours, with one, and with more. What motion does not predict comes in patches.
+    /// In P pictures, intra macroblocks are considered where Intra_16x16 costs less than this
+    /// percentage of inter prediction: without an intra neighbour, with one, and with more. Values
+    /// above 100 give Intra_8x8 and Intra_4x4 a chance to be cheaper. The percentages rise because
+    /// areas that motion does not predict are contiguous.
     var smallMargin = (alone: 100, besideOne: 200, besideMore: 300)
-    /// 8x8 and 4x4 are tried in P pictures beside so many intra macroblocks at least.
+    /// Intra_8x8 and Intra_4x4 are tried in P pictures where at least this many of the neighbours
+    /// A, B, C and D are intra macroblocks. Above 0 they are not tried in B pictures.
     var smallNeighbours = 0
-    /// Percent of inter prediction's cost by which intra prediction has to be cheaper in P pictures.
+    /// In P pictures, intra prediction has to be cheaper than inter prediction by this percentage.
     var handicap: Int32 = 3
-    /// The block size is chosen by the rate and distortion of each. With CABAC alone.
+    /// Whether the block size of intra prediction is chosen by the rate and distortion of each,
+    /// after coding it. In effect with CABAC only.
     var choosesSizeByRate = false
   }
 
-  /// P_Skip, B_Skip and direct macroblocks.
+  /// Decisions on P_Skip, B_Skip and direct macroblocks.
   struct Skip {
-    /// Skipped without a search where nothing is left to code and the error is at most so many percent of the noise of
-    /// quantisation, in P and in B pictures.
+    /// In P pictures, a macroblock becomes P_Skip without a search if its residual quantises to
+    /// zero and its squared error is at most this percentage of the expected quantisation noise
+    /// (step size squared / 12 a sample).
     var errorPercent = 8
+    /// The percentage for B_Skip in place of `errorPercent`.
     var errorPercentB = 20
-    /// P_Skip without a search where its error is worth no more than so many bits: where the macroblock stands still as
-    /// its left and upper neighbours do, and elsewhere. (What moves by less than a sample leaves little in this picture
-    /// and all of it in those that follow.)
+    /// A macroblock becomes P_Skip without a search if its squared error is at most that of this
+    /// many bits: `still` where it and its neighbours A and B do not move, `moving` elsewhere. A
+    /// displacement of less than a sample leaves a small error in this picture but adds up over the
+    /// pictures that follow.
     var errorBits = (still: 0, moving: 0)
-    /// B_Skip likewise.
+    /// A macroblock becomes B_Skip without a search if its squared error is at most that of this
+    /// many bits.
     var errorBitsB = 10
-    /// Percent by which P_Skip is preferred to a residual of the same cost.
+    /// The percentage by which P_Skip or B_Skip may cost more than the coded macroblock and is
+    /// chosen all the same.
     var preference = 5
-    /// Direct is coded too and compared where it costs less than so many percent of the best; 0: never.
+    /// In B pictures, direct prediction is coded too and compared by rate and distortion where its
+    /// estimated cost is less than this percentage of that of the best motion; 0 disables this.
     var directMargin = 0
   }
 
   /// Transform and quantisation of inter macroblocks.
   struct Residual {
-    /// The transforms of luma that are tried, the first one first: with both, the second is tried always, else only where
-    /// the first leaves something worth coding.
+    /// Which transforms of luma are tried: both always; or 4x4 or 8x8 first, and the other one only
+    /// where the first leaves coded levels.
     enum TransformOrder { case both, fourFirst, eightFirst }
+    /// The order in which the transforms are tried.
     var transforms = TransformOrder.both
-    /// Levels are chosen by their rate and distortion (RDOQ), those of chroma too.
+    /// Whether luma levels are chosen by rate and distortion (`MacroblockCoder.optimiseLevels`).
     var usesRDOQ = true
+    /// Whether chroma levels are, too, if `usesRDOQ` is set.
     var usesChromaRDOQ = false
-    /// Without RDOQ, levels are rounded up from two thirds of a step, as in intra macroblocks, in place of five sixths.
+    /// Whether, without RDOQ, the levels of inter macroblocks are rounded up from two thirds of a
+    /// step, as those of intra macroblocks, instead of five sixths.
     var roundsFinely = false
   }
 }
 
 extension EffortSettings {
+  /// Makes the settings of an effort.
+  ///
   /// - Parameter effort: 0 (fastest) to `H264EncoderConfiguration.mostEffort` (best).
   init(effort: Int) {
     if effort > 3 { increase(to: effort) } else { reduce(to: effort) }
   }
 
-  /// The efforts below the default: no RDOQ, then fewer searches, then no partitions.
+  /// Sets efforts 0 to 3: below 3 there is no RDOQ, then fewer searches, then no partitions.
   private mutating func reduce(to effort: Int) {
     if effort <= 2 {
       motion.referenceThreshold = 12
@@ -150,7 +185,8 @@ extension EffortSettings {
     }
   }
 
-  /// The efforts above the default: chroma, choices by rate and distortion, then more searches and closer comparisons.
+  /// Sets efforts 4 to 9: chroma and choices by rate and distortion are added, then more searches
+  /// and wider margins for comparisons of what was coded.
   private mutating func increase(to effort: Int) {
     motion.references = 3
     motion.referenceThreshold = 6
@@ -202,13 +238,15 @@ extension EffortSettings {
     }
   }
 
-  /// A threshold in lambdas that no cost reaches.
+  /// A threshold, in units of 16 lambda, that no cost exceeds; small enough that its product with
+  /// lambda does not overflow.
   private static let never = Int32.max / 2048
 }
 
 extension EffortSettings {
-  /// The settings for pictures that are screens, where most macroblocks are skipped and the others are sharp: what takes
-  /// time elsewhere takes little there, and gains more. Effort 0 stays as it is.
+  /// The settings for screen content (`Moves.isScreen`). Most of its macroblocks are skipped and
+  /// the others have sharp edges, so RDOQ, both transforms and all intra sizes take little time and
+  /// save more bits than elsewhere. Effort 0 is not changed.
   var forScreens: EffortSettings {
     guard motion.usesSATD else { return self }
     var settings = self
@@ -222,10 +260,11 @@ extension EffortSettings {
 }
 
 extension H264EncoderConfiguration {
-  /// The number of reference pictures that an effort makes use of, from 1 on: worth keeping as `maximumReferences`, where
-  /// memory allows.
+  /// The number of reference pictures that an effort searches. More need not be kept as
+  /// `maximumReferences`.
   ///
   /// - Parameter effort: 0 (fastest) to `mostEffort` (best).
+  /// - Returns: the number, 1 or more.
   public static func referencesUsed(effort: Int) -> Int {
     let motion = EffortSettings(effort: effort).motion
     return max(motion.references, motion.referencesByUse.count)

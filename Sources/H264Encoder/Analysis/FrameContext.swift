@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 
-/// What one reference picture offers to prediction.
+/// A reference picture as macroblock prediction uses it.
 struct ReferencePlanes {
-  /// Full-sample luma at (0, 0); the planes b, h, j follow at multiples of `PictureGeometry.planeSpacing`.
+  /// The full-sample luma plane, at sample (0, 0). The half-sample planes b, h and j (8.4.2.2.1)
+  /// follow, each `PictureGeometry.planeSpacing` bytes after the one before.
   let luma: UnsafeMutablePointer<UInt8>
+  /// The NV12 chroma plane, at sample (0, 0).
   let chroma: UnsafeMutablePointer<UInt8>
-  /// `PicturePlanes.number`.
+  /// The number of the reference picture in coding order (`PicturePlanes.number`).
   let number: UInt64
+  /// PicOrderCnt (8.2.1).
   let orderCount: Int32
+  /// The picture's motion, for B pictures whose colocated picture it is; nil where none is stored.
   let storedMotion: StoredMotion?
 
-  /// Where list 1 begins among the references of a picture.
+  /// The index of the first entry of list 1 in arrays of both lists' reference pictures.
   static let list1 = 16
 
+  /// Takes a picture's present number and PicOrderCnt.
   init(_ picture: PicturePlanes) {
     luma = picture.luma
     chroma = picture.chroma
@@ -23,110 +28,143 @@ struct ReferencePlanes {
   }
 }
 
-/// The source picture's planes, as the macroblock fetch reads them.
+/// The planes of the source picture. Strides are in bytes.
 struct SourcePlanes {
+  /// The first luma sample.
   var luma: UnsafePointer<UInt8>
+  /// Bytes from one row of luma to the next.
   var lumaStride: Int
-  /// NV12 when `cr` is nil.
+  /// The first sample of NV12 chroma where `cr` is nil, else of Cb.
   var chroma: UnsafePointer<UInt8>
+  /// Bytes from one row of `chroma` to the next.
   var chromaStride: Int
+  /// The first sample of Cr; nil for NV12.
   var cr: UnsafePointer<UInt8>?
+  /// Bytes from one row of Cr to the next.
   var crStride: Int
 }
 
-/// What macroblocks are coded with that is the same in all pictures of a stream. Each thread has its own copy, so that
-/// hot code reads it without indirection.
+/// What the coding of macroblocks reads that does not change during a stream. Each thread has its
+/// own copy, so that it reads without indirection.
 struct StreamContext {
+  /// The SIMD kernels of the machine.
   let kernels: UnsafePointer<OVTKernels>
+  /// The picture's size and strides.
   let geometry: PictureGeometry
-  /// A bit for each luma 4x4 block (in raster order) that has coded levels; blocks with an 8x8 transform set all four.
+  /// For each macroblock, a bit for each luma 4x4 block in raster order that has coded levels, for
+  /// the deblocking filter. A block with the 8x8 transform sets the bits of all four 4x4 blocks.
   let codedBlocks: UnsafeMutablePointer<UInt16>
-  /// Reference list 0, and from `ReferencePlanes.list1` on reference list 1.
+  /// The reference pictures of list 0, and from `ReferencePlanes.list1` on those of list 1.
   let references: UnsafeMutablePointer<ReferencePlanes>
-  /// Weights of B pictures by distance in time (8.4.2.3.1), where `PictureContext.hasImplicitWeights`.
+  /// The weights of `ImplicitWeights.weights`; in effect where `PictureContext.hasImplicitWeights`
+  /// is set.
   let implicitWeights: UnsafePointer<Int16>
-  /// Motion of direct blocks after the colocated picture, where `PictureContext.infersTemporally`.
+  /// The tables of temporal direct prediction; in effect where `PictureContext.infersTemporally` is
+  /// set.
   let temporalDirect: TemporalDirect
-  /// A weight for each reference, where `PictureContext.isWeighted`.
+  /// The explicit weights of each entry of `references`; in effect where
+  /// `PictureContext.isWeighted` is set.
   let weights: UnsafePointer<PredictionWeight>
-  /// Quantisation tables of QP 0 to 51.
+  /// The quantisation tables of QP 0 to 51.
   let quant: UnsafePointer<QuantTables>
-  /// Sixteenths of a bit that a component of a vector difference takes: a pointer to the entry of 0, with entries from
-  /// -32768 to 32767.
+  /// The estimated bits of a component of mvd, in sixteenths of a bit. The pointer is to the entry
+  /// of the value 0; there are entries for -32768 to 32768.
   let motionBits: UnsafePointer<UInt16>
-  /// Offsets to the two sample planes to average for each quarter-sample position ((y & 3) * 4 + (x & 3)); two equal
-  /// offsets stand for one plane alone.
+  /// For each quarter-sample position, (y & 3) * 4 + (x & 3), the offsets to the two sample planes
+  /// whose average is the prediction. Where both are equal, the prediction is that plane's sample
+  /// itself.
   let quarterOffsets: UnsafePointer<(Int, Int)>
-  /// For each macroblock, the number of the reference picture in which it changed last (`StillMacroblocks`).
+  /// For each macroblock, the number of the reference picture in which it changed last
+  /// (`StillMacroblocks.changed`).
   let changed: UnsafePointer<UInt64>
+  /// transform_8x8_mode_flag
   let transform8x8Allowed: Bool
+  /// entropy_coding_mode_flag
   let cabac: Bool
   /// constrained_intra_pred_flag
   let constrainedIntra: Bool
-  /// Vertical vector limit of the level, in quarter samples (Table A-1, MaxVmvR).
+  /// The limit of vertical vector components that the level sets, in quarter samples (Table A-1,
+  /// MaxVmvR).
   let verticalLimit: Int
 }
 
-/// What macroblocks are coded with that stays as it is from the first macroblock of a picture to the last. It is made
-/// anew for each picture and assigned to each thread's coder as a whole.
+/// What the coding of macroblocks reads that does not change during a picture. It is made for each
+/// picture and copied to each thread's coder.
 struct PictureContext {
+  /// The source picture.
   var source: SourcePlanes
-  /// Where the reconstruction goes.
+  /// The planes that the reconstruction is written to.
   var planes: PicturePlanes
-  /// Motion of the picture coded before this one (vectors at 4x4 blocks), for temporal candidates.
+  /// The macroblocks of the picture that was coded before this one and is no B picture; their
+  /// vectors are temporal candidates of the motion search.
   var previous: PictureSyntax
+  /// Whether `previous` has vectors.
   var hasTemporalMotion: Bool
+  /// The arrays that the picture's macroblocks are written to.
   var syntax: PictureSyntax
+  /// The tools and search limits of the effort.
   var tools: EffortSettings
-  /// References in list 0 and, in B pictures, in list 1.
+  /// The number of reference pictures in list 0; 0 in an intra picture.
   var referenceCount: Int
+  /// The number of reference pictures in list 1; 0 unless it is a B picture.
   var referenceCountL1: Int
+  /// Whether all macroblocks are intra.
   var isIntraPicture: Bool { referenceCount == 0 }
-  /// It is a B picture.
+  /// Whether it is a B picture.
   var isBidirectional: Bool
-  /// Later pictures may refer to it.
+  /// Whether later pictures may refer to it.
   var isReference: Bool
-  /// `PicturePlan.isBetter`.
+  /// Whether it is coded at a better quality than the pictures around it, which refer to it
+  /// (`PicturePlan.isBetter`).
   var isBetter: Bool
   /// PicOrderCnt (8.2.1).
   var orderCount: Int32
-  /// References have weights, explicit ones (`StreamContext.weights`) or implicit ones that differ from a half.
+  /// Whether explicit weights are in use (`StreamContext.weights`).
   var isWeighted: Bool
+  /// Whether implicit weights are in use and any of them differs from a half.
   var hasImplicitWeights: Bool
-  /// Direct blocks of the B picture take the motion of the colocated picture (8.4.1.2.3); else that of their neighbours.
+  /// Whether direct prediction in the B picture is temporal (8.4.1.2.3); otherwise it is spatial
+  /// (8.4.1.2.2).
   var infersTemporally: Bool
-  /// Spatial and temporal direct prediction are compared (`MacroblockCoder.directCosts`).
+  /// Whether the costs of spatial and temporal direct prediction are compared
+  /// (`MacroblockCoder.directCosts`).
   var comparesDirect: Bool
-  /// Lambda for the choice of levels (`MacroblockCoder.usualRDOQLambda`).
+  /// Lambda of the choice of levels, in the units of `MacroblockCoder.usualRDOQLambda`.
   var rdoqLambda: Int
-  /// The number of the reference picture that the memory of `planes` still holds; 0: none. Macroblocks that have not
-  /// changed since need not be copied.
+  /// The number of the older reference picture whose samples are still in the memory of `planes`; 0
+  /// for none. Macroblocks that have not changed since that picture need not be written.
   var holds: UInt64
-  /// Gradual refresh: macroblock columns [refreshFrom, refreshTo) are coded intra; those before are clean and, if
-  /// `keepsClean`, refer only to clean samples.
+  /// During a gradual intra refresh, the macroblock columns from `refreshFrom` up to but not
+  /// including `refreshTo` are coded intra. Equal values: no refresh.
   var refreshFrom: Int
+  /// The end of these columns.
   var refreshTo: Int
+  /// Whether macroblocks left of `refreshFrom`, which have been refreshed, may refer only to
+  /// refreshed samples.
   var keepsClean: Bool
-  /// The vector by which most of the picture was scrolled; zero where it was not.
+  /// The vector by which most of the picture was scrolled (`ScrollDetector`); zero where it was
+  /// not.
   var scroll: MotionVector
-  /// The vectors by which parts of the picture have moved since the first reference.
+  /// The vectors by which parts of a screen have moved since the first reference picture.
   var moves: Moves
-  /// How the camera has moved since the first reference.
+  /// The global motion since the first reference picture.
   var camera: CameraMotion
 }
 
 extension PictureContext {
-  /// The context of a planned picture.
+  /// Makes the context of a planned picture.
   ///
   /// - Parameters:
   ///   - plan: what the encoder has decided for the picture.
-  ///   - source: the picture.
-  ///   - planes: where its reconstruction goes.
-  ///   - syntax: where its macroblocks go.
-  ///   - history: the motion of pictures before it.
-  ///   - tools: what is tried for each macroblock.
-  ///   - hasImplicitWeights: the references have weights by their distance in time.
-  ///   - holds: the number of the reference picture that `planes` still holds, or 0.
+  ///   - source: the source picture.
+  ///   - planes: the planes that the reconstruction is written to.
+  ///   - syntax: the arrays that its macroblocks are written to.
+  ///   - history: the motion of the pictures before it.
+  ///   - tools: the tools and search limits of the effort.
+  ///   - hasImplicitWeights: whether implicit weights are in use and any of them differs from a
+  ///     half.
+  ///   - holds: the number of the reference picture whose samples are still in the memory of
+  ///     `planes`, or 0.
   init(
     _ plan: PicturePlan, source: SourcePicture, planes: PicturePlanes, syntax: PictureSyntax,
     history: MotionHistory, tools: EffortSettings, hasImplicitWeights: Bool, holds: UInt64
@@ -161,11 +199,14 @@ extension PictureContext {
 }
 
 extension PictureGeometry {
-  /// Bytes from one luma sample plane (full, b, h, j) to the next.
+  /// Bytes from one luma sample plane to the next, in the order full, b, h, j.
   var planeSpacing: Int { lumaBytes + 128 }
 
-  /// The quarter-sample table of 8.4.2.2.1: each position is one sample of the four planes or the average
-  /// of the two nearest ones.
+  /// Makes the table of quarter-sample interpolation (8.4.2.2.1): each of the 16 positions is a
+  /// sample of one of the four planes, or the average of two of them.
+  ///
+  /// - Parameter memory: owns the table.
+  /// - Returns: the offsets in bytes of both samples, by (y & 3) * 4 + (x & 3).
   func makeQuarterOffsets(memory: inout EncoderMemory) -> UnsafeMutablePointer<(Int, Int)> {
     let s = planeSpacing
     let (full, b, h, j) = (0, s, 2 * s, 3 * s)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 
-/// Decision and coding of one macroblock of a P picture.
+/// Mode decision and coding of a macroblock of a P picture.
 extension MacroblockCoder {
-  /// Codes the macroblock at hand.
+  /// Decides and codes the current macroblock.
   mutating func codeInterPicture() {
     let info = picture.syntax.info + m
     let mustBeIntra = mbX >= picture.refreshFrom && mbX < picture.refreshTo
@@ -12,25 +12,27 @@ extension MacroblockCoder {
       return
     }
 
-    // P_Skip: the prediction alone, when what is left quantises to nothing.
+    // P_Skip: the predicted motion without a residual, where the residual quantises to zero.
     let skip = predictSkipMotion()
     var skipCost = Int.max
     let skipAllowed =
       Int(skip.x) >= minX && Int(skip.x) <= maxX && Int(skip.y) >= minY && Int(skip.y) <= maxY
     if skipAllowed {
-      // What lies still may be in the picture's memory already.
+      // The memory of the reconstruction may hold the samples already where nothing has moved.
       let isThere = stream.changed[m] <= picture.holds && skip == .zero
       if !isThere {
         predictLuma(reconstruction, stride, x: 0, y: 0, width: 0, height: 16, skip, reference: 0)
       }
-      // Beyond this, some coefficient survives, and too many to leave out.
+      // Beyond a mean absolute difference of 4 lambda, too many coefficients quantise to something.
       if ovt_sad(k, 0, source, reconstruction, stride) <= lambda &* 64 {
         if !isThere {
           predictChroma(reconstructionChroma, stride, x: 0, y: 0, width: 0, height: 16, skip, reference: 0)
         }
         let error = Int(ovt_ssd(k, 0, source, reconstruction, stride))
-        // What quantises to nothing may still move by a quarter sample, which later pictures would inherit: only
-        // what is well below the noise of quantisation (step^2 / 12 a sample, 0.535 lambda) is left unsearched.
+        // A residual that quantises to zero may still hide a motion of a quarter sample, whose
+        // error the pictures that refer to this one would take over. So P_Skip is chosen without a
+        // search only where the error is well below the quantisation noise (step^2 / 12 a sample,
+        // which is 0.535 lambda).
         if error &* 187 <= lambdaSSD &* picture.tools.skip.errorPercent && residualIsEmpty() {
           storeSkip(skip)
           return
@@ -68,11 +70,11 @@ extension MacroblockCoder {
     var type = MacroblockType.inter16x16
     var cost = best16.cost
 
-    // Partitions, when one vector leaves much.
+    // Partitions, where one vector leaves a large cost.
     let repeats =
       picture.moves.repeats != nil && cost > lambda &* MacroblockCoder.repeatThreshold ? findRepeats() : 0
     if repeats != 0 || cost > lambda &* picture.tools.partitions.threshold && mayBeParted(best16.v) {
-      // What repeats does so in the first reference.
+      // `RepeatTable` gives vectors into the first reference picture.
       let reference = repeats != 0 ? 0 : bestReference
       decidePartitions(&type, &cost, best16, reference, repeats: repeats)
       if type == MacroblockType.inter16x16 && reference != bestReference {
@@ -80,7 +82,7 @@ extension MacroblockCoder {
       }
     }
 
-    // Intra, when it could be cheaper.
+    // Intra prediction, where it could be cheaper.
     let triesIntra = cost > lambda &* picture.tools.intra.threshold
     if triesIntra {
       let intra16 = decideIntra16x16(limit: cost)
@@ -101,7 +103,7 @@ extension MacroblockCoder {
     info.pointee.codedDC = 0
     storeDifferences(type, prediction16)
     storeMotion()
-    // The picture may hold this prediction already: it is P_Skip's.
+    // The reconstruction may hold the prediction already if the motion is that of P_Skip.
     let isSkipMotion = type == MacroblockType.inter16x16 && bestReference == 0 && best16.v == skip
     if skipCost == Int.max || !isSkipMotion {
       predictInter(type)
@@ -136,7 +138,9 @@ extension MacroblockCoder {
     }
   }
 
-  /// Codes the macroblock in next to no bits: the picture's budget is spent.
+  /// Codes the macroblock in as few bits as possible, as the picture's bit budget is spent: P_Skip,
+  /// or where this is not allowed 16x16 without a residual; in intra pictures and columns,
+  /// Intra_16x16 without a residual.
   mutating func codeEconomically() {
     let info = picture.syntax.info + m
     info.pointee.qp = UInt8(qp)
@@ -174,12 +178,13 @@ extension MacroblockCoder {
     }
   }
 
-  /// Whether what is at a place of the grid has no vector, or has zero.
+  /// Whether an entry of the grid has no vector, or the zero vector.
   @inline(__always) private func standsOrIsNone(_ slot: Int) -> Bool {
     gridReference[slot] < 0 || gridMotion[slot] == .zero
   }
 
-  /// Whether a neighbour is intra, or moves otherwise than `v` (`EffortSettings.Partitions.neighbourDistance`).
+  /// Whether a neighbour is intra, or its vector differs from `v` by more than
+  /// `EffortSettings.Partitions.neighbourDistance`.
   @inline(__always) private func mayBeParted(_ v: MotionVector) -> Bool {
     let distance = picture.tools.partitions.neighbourDistance
     @inline(__always) func differs(_ slot: Int) -> Bool {
@@ -191,20 +196,28 @@ extension MacroblockCoder {
     return distance < 0 || differs(4) || differs(8) || differs(1) || differs(2) || differs(3)
   }
 
-  /// How many of the neighbours to the left, above, and above at either side are intra.
+  /// The number of neighbours A, B, C and D that are intra.
   @inline(__always) private var intraNeighbours: Int {
     (gridReference[4] == -1 ? 1 : 0) &+ (gridReference[1] == -1 ? 1 : 0) &+ (gridReference[3] == -1 ? 1 : 0)
       &+ (gridReference[0] == -1 ? 1 : 0)
   }
 
-  /// Whether intra macroblocks of P and B pictures may be 8x8 and 4x4 whatever is around them.
+  /// Whether intra macroblocks of P and B pictures may be Intra_8x8 and Intra_4x4 whatever their
+  /// neighbours are.
   var triesSmallIntra: Bool { picture.tools.intra.smallNeighbours == 0 }
 
+  /// Estimates the bits of a reference index of a P picture; 0 where there is one reference
+  /// picture.
   mutating func referenceBits(_ r: Int) -> Int32 {
     picture.referenceCount < 2 ? 0 : r == 0 ? 1 : Int32(2 &* r &+ 1)
   }
 
-  /// About how many sixteenths of a bit mb_type, coded_block_pattern and the vectors take.
+  /// Estimates the bits of mb_type, coded_block_pattern and mvd.
+  ///
+  /// - Parameters:
+  ///   - type: the macroblock type.
+  ///   - prediction16: the predicted vector of 16x16; not read.
+  /// - Returns: sixteenths of a bit.
   mutating func headerBits(_ type: UInt8, _ prediction16: MotionVector) -> Int {
     let d = picture.syntax.motionDifference + m &* 16
     @inline(__always) func bits(_ i: Int) -> Int {
@@ -218,7 +231,10 @@ extension MacroblockCoder {
     }
   }
 
-  /// About how many sixteenths of a bit the chroma levels take.
+  /// Estimates the bits of the chroma levels.
+  ///
+  /// - Parameter pattern: the chroma part of coded_block_pattern, 0 to 2.
+  /// - Returns: sixteenths of a bit.
   mutating func chromaBits(_ pattern: UInt8) -> Int {
     if pattern == 0 { return 0 }
     var bits = 16
@@ -242,6 +258,9 @@ extension MacroblockCoder {
     return bits
   }
 
+  /// Stores the macroblock as P_Skip.
+  ///
+  /// - Parameter v: its vector.
   mutating func storeSkip(_ v: MotionVector) {
     let info = picture.syntax.info + m
     setGrid(5, width: 2, height: 2, v, 0)
@@ -258,8 +277,9 @@ extension MacroblockCoder {
     clearChromaCounts(nonZero)
   }
 
-  /// Whether the residual over the prediction in the picture quantises to nothing at all. (What is left of
-  /// slightly more than nothing is weighed by its cost later: to skip it here loses more than it saves.)
+  /// Whether the whole residual over the prediction in the reconstruction quantises to zero. A
+  /// residual that is slightly larger is left to the comparison of costs: skipping it here would
+  /// lose more than it saves.
   mutating func residualIsEmpty() -> Bool {
     let q = stream.quant + qp
     return k.pointee.isEmpty16x16(
@@ -268,6 +288,7 @@ extension MacroblockCoder {
       && chromaResidualIsEmpty()
   }
 
+  /// Whether the chroma residual quantises to zero.
   private mutating func chromaResidualIsEmpty() -> Bool {
     let q = stream.quant + chromaQP(qp)
     return k.pointee.isEmptyNV12(
@@ -276,7 +297,15 @@ extension MacroblockCoder {
       q.pointee.biasDCInter) != 0
   }
 
-  /// Start vectors for 16x16: prediction, still, neighbours, and the same place in the last picture.
+  /// Gathers the start vectors of a 16x16 search: the predicted vector, the zero vector, the
+  /// neighbours' vectors, those of detected scrolls, moves and camera motion, and those of this
+  /// macroblock and the ones at its right and below in the previous picture.
+  ///
+  /// - Parameters:
+  ///   - starts: receives the vectors.
+  ///   - p: the predicted vector.
+  ///   - r: the reference index.
+  /// - Returns: the number of vectors.
   private mutating func gatherCandidates(
     _ starts: UnsafeMutablePointer<MotionVector>, _ p: MotionVector, reference r: Int
   ) -> Int {

@@ -3,7 +3,17 @@ import CH264Kernels
 
 /// Partitions of macroblocks of P pictures.
 extension MacroblockCoder {
-  /// Tries 8x8 from the 16x16 vector, then the halves that agree. `repeats`: blocks for which `repeatVector` knows one.
+  /// Tries 8x8 partitions, starting from the 16x16 vector, then 16x8 and 8x16 where the vectors of
+  /// the 8x8 blocks differ that way. The cheapest motion, which may be that of 16x16, is left in
+  /// the grid.
+  ///
+  /// - Parameters:
+  ///   - type: the macroblock type of the best motion so far; is replaced where partitions are
+  ///     cheaper.
+  ///   - cost: the cost of the best motion so far; is replaced likewise.
+  ///   - best16: the 16x16 vector.
+  ///   - reference: the reference index that all partitions have.
+  ///   - repeats: a bit for each 8x8 block for which `repeatVector` has a vector.
   mutating func decidePartitions(
     _ type: inout UInt8, _ cost: inout Int32, _ best16: MotionCandidate, _ reference: Int,
     repeats: UInt8 = 0
@@ -35,7 +45,7 @@ extension MacroblockCoder {
       type = MacroblockType.inter8x8
     }
 
-    // Halves: only where the 8x8 vectors point that way.
+    // 16x8 and 8x16 are tried only where the vectors of the 8x8 blocks differ that way.
     var halves = (best16, best16)
     if v0 != v2 || v1 != v3 {
       // 16x8
@@ -100,9 +110,17 @@ extension MacroblockCoder {
     }
   }
 
-  /// Where one vector for the whole macroblock costs about as much as its partitions, both are coded, and what takes less
-  /// stays in the grid.
-  /// - Returns: Whether it did: the picture's luma is coded then, and no prediction any more.
+  /// Codes the luma both with the partitions and with one vector, where their estimated costs are
+  /// close, and keeps the motion whose rate-distortion cost is less in the grid.
+  ///
+  /// - Parameters:
+  ///   - type: the macroblock type; becomes 16x16 where one vector costs less.
+  ///   - cost: the estimated cost of the partitions.
+  ///   - best16: the 16x16 vector.
+  ///   - reference: the reference index of the 16x16 vector.
+  ///   - prediction16: the predicted vector of 16x16.
+  /// - Returns: whether both were coded, so that the prediction in the reconstruction has to be
+  ///   made again.
   mutating func compareWithWhole(
     _ type: inout UInt8, _ cost: Int32, _ best16: MotionCandidate, _ reference: Int,
     _ prediction16: MotionVector
@@ -121,14 +139,23 @@ extension MacroblockCoder {
     return true
   }
 
-  /// What the luma of the macroblock costs with the motion in the grid, coded.
+  /// Codes the luma with the motion in the grid.
+  ///
+  /// - Parameters:
+  ///   - type: the macroblock type.
+  ///   - prediction16: the predicted vector of 16x16.
+  /// - Returns: squared error plus lambda times bits, with the bits of the motion.
   private mutating func lumaCost(_ type: UInt8, _ prediction16: MotionVector) -> Int {
     storeDifferences(type, prediction16)
     predictInter(type)
     return codeInterLumaByCost().cost &+ (lambdaSSD &* headerBits(type, prediction16)) >> 12
   }
 
-  /// Stores mvd_l0 of every partition (7.4.5.1), replicated over the 4x4 blocks that it covers.
+  /// Stores mvd_l0 of each partition (7.4.5.1), replicated over the 4x4 blocks that it covers.
+  ///
+  /// - Parameters:
+  ///   - type: the macroblock type.
+  ///   - prediction16: the predicted vector of 16x16.
   mutating func storeDifferences(_ type: UInt8, _ prediction16: MotionVector) {
     let out = picture.syntax.motionDifference + m &* 16
     @inline(__always) func difference(_ slot: Int, _ p: MotionVector) -> MotionVector {

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 
-/// Choice of intra prediction (8.3), by SATD and the bits of the modes.
+/// Mode decision of intra prediction (8.3), by SATD and the bits of the modes, and coding of intra
+/// macroblocks.
 extension MacroblockCoder {
-  /// The four modes of Intra_16x16 and chroma that neighbours allow. Returns the number.
+  /// Lists the modes of Intra_16x16 that the available neighbours allow.
+  ///
+  /// - Parameter modes: receives the modes, in the numbering of the kernels.
+  /// - Returns: the number of modes.
   private mutating func allowedModes16x16(_ modes: inout (UInt8, UInt8, UInt8, UInt8)) -> Int {
     let left = intraAvailable & Availability.left != 0
     let top = intraAvailable & Availability.top != 0
@@ -17,7 +21,7 @@ extension MacroblockCoder {
       }
       n += 1
     }
-    // DC first; then vertical, horizontal, plane in the kernel table's numbers.
+    // DC first; then vertical, horizontal and plane, in the numbering of the kernels.
     add(left ? (top ? 2 : 4) : (top ? 5 : 6))
     if top { add(0) }
     if left { add(1) }
@@ -25,8 +29,12 @@ extension MacroblockCoder {
     return n
   }
 
-  /// The cheapest Intra_16x16 mode (kernel number) and its cost. Once DC prediction costs more than twice
-  /// `limit`, the other modes are not tried.
+  /// Finds the cheapest mode of Intra_16x16.
+  ///
+  /// - Parameter limit: the cost of the best prediction so far. No further mode is tried once one
+  ///   costs more than twice this.
+  /// - Returns: the mode in the numbering of the kernels, and its SATD plus lambda times the bits
+  ///   of the mode.
   mutating func decideIntra16x16(limit: Int32 = Int32.max / 4) -> (mode: Int, cost: Int32) {
     var modes: (UInt8, UInt8, UInt8, UInt8) = (0, 0, 0, 0)
     let n = allowedModes16x16(&modes)
@@ -46,8 +54,10 @@ extension MacroblockCoder {
     return (bestMode, best)
   }
 
-  /// Predicts chroma with its cheapest mode and codes its residual. Sets the mode; returns the chroma part
-  /// of coded_block_pattern.
+  /// Predicts chroma with its cheapest mode, which becomes intra_chroma_pred_mode, and codes the
+  /// residual.
+  ///
+  /// - Returns: the chroma part of coded_block_pattern, 0 to 2.
   mutating func codeIntraChroma() -> UInt8 {
     let left = intraAvailable & Availability.left != 0
     let top = intraAvailable & Availability.top != 0
@@ -76,7 +86,11 @@ extension MacroblockCoder {
 
   // MARK: - 4x4 and 8x8
 
-  /// Mode that Intra4x4PredMode is predicted to be (8.3.1.1), for the 4x4 block at raster index `r`.
+  /// Predicts the intra mode of a 4x4 block, or of the 8x8 block that begins there (8.3.1.1,
+  /// 8.3.2.1).
+  ///
+  /// - Parameter r: the 4x4 block's index in raster order.
+  /// - Returns: predIntra4x4PredMode or predIntra8x8PredMode.
   @inline(__always) mutating func predictedIntraMode(_ r: Int) -> Int {
     let modes = picture.syntax.intraModes + m &* 16
     let left: Int8
@@ -97,7 +111,14 @@ extension MacroblockCoder {
     return Int(min(left, top))
   }
 
-  /// Which of the nine modes neighbours allow, a bit each; DC always (in one of its forms).
+  /// Lists the modes of Intra_4x4 and Intra_8x8 that the available neighbours allow. DC is always
+  /// one of them.
+  ///
+  /// - Parameters:
+  ///   - left: whether the samples at the left are available.
+  ///   - top: whether the samples above are available.
+  ///   - corner: whether the sample above left is available.
+  /// - Returns: a bit for each of the nine modes.
   @inline(__always) static func allowedSmallModes(left: Bool, top: Bool, corner: Bool) -> Int {
     var set = 1 << 2
     if top { set |= 1 << 0 | 1 << 3 | 1 << 7 }
@@ -106,8 +127,11 @@ extension MacroblockCoder {
     return set
   }
 
-  /// Codes the macroblock as Intra_4x4, block by block, as long as the cost stays below `limit`. Returns
-  /// the cost, or nil when it does not pay.
+  /// Codes the luma as Intra_4x4, block by block.
+  ///
+  /// - Parameter limit: the cost from which coding is given up.
+  /// - Returns: SATD plus lambda times the bits of the modes, and the luma part of
+  ///   coded_block_pattern; nil where it was given up.
   mutating func codeIntra4x4(limit: Int32) -> (cost: Int32, pattern: UInt8)? {
     var cost = (lambda &* 8) >> 4
     var pattern: UInt8 = 0
@@ -133,7 +157,7 @@ extension MacroblockCoder {
       if by == 0 {
         right = bx < 3 ? top : intraAvailable & Availability.topRight != 0
       } else {
-        // Blocks whose above-right neighbour is coded later: 3, 7, 11, 13, 15 (6.4.11.4).
+        // The block above right of blocks 3, 7, 11, 13 and 15 is coded later (6.4.11.4).
         right = (0b1010_1000_1000_1000 >> blkIdx) & 1 == 0
       }
       loadEdge4x4(at, left: left, top: top, corner: corner, right: right)
@@ -167,7 +191,15 @@ extension MacroblockCoder {
     return (cost, pattern)
   }
 
-  /// The 13 neighbouring samples of a 4x4 block; a missing row above right repeats the last sample above.
+  /// Copies the 13 neighbouring samples of a 4x4 block to `edge`. Where the row above right is not
+  /// available, the last sample above is repeated (8.3.1.2).
+  ///
+  /// - Parameters:
+  ///   - at: the block in the reconstruction.
+  ///   - left: whether the samples at the left are available.
+  ///   - top: whether the samples above are available.
+  ///   - corner: whether the sample above left is available.
+  ///   - right: whether the samples above right are available.
   @inline(__always) private mutating func loadEdge4x4(
     _ at: UnsafeMutablePointer<UInt8>, left: Bool, top: Bool, corner: Bool, right: Bool
   ) {
@@ -191,7 +223,11 @@ extension MacroblockCoder {
     }
   }
 
-  /// The same with Intra_8x8.
+  /// Codes the luma as Intra_8x8, block by block.
+  ///
+  /// - Parameter limit: the cost from which coding is given up.
+  /// - Returns: SATD plus lambda times the bits of the modes, and the luma part of
+  ///   coded_block_pattern; nil where it was given up.
   mutating func codeIntra8x8(limit: Int32) -> (cost: Int32, pattern: UInt8)? {
     var cost = (lambda &* 4) >> 4
     var pattern: UInt8 = 0
@@ -257,6 +293,15 @@ extension MacroblockCoder {
     return (cost, pattern)
   }
 
+  /// Copies the 25 neighbouring samples of an 8x8 block to `edge`. Where the row above right is not
+  /// available, the last sample above is repeated (8.3.2.2).
+  ///
+  /// - Parameters:
+  ///   - at: the block in the reconstruction.
+  ///   - left: whether the samples at the left are available.
+  ///   - top: whether the samples above are available.
+  ///   - corner: whether the sample above left is available.
+  ///   - right: whether the samples above right are available.
   @inline(__always) private mutating func loadEdge8x8(
     _ at: UnsafeMutablePointer<UInt8>, left: Bool, top: Bool, corner: Bool, right: Bool
   ) {
@@ -283,6 +328,15 @@ extension MacroblockCoder {
   /// Codes the macroblock intra, if that costs less than `other`.
   /// - Returns: whether it does; if not, the luma in the picture is anything.
   @discardableResult
+  /// Codes the macroblock as intra, if that costs less than its best other prediction.
+  ///
+  /// - Parameters:
+  ///   - best16: the best mode of Intra_16x16, in the numbering of the kernels, and its cost.
+  ///   - other: the cost of the best other prediction; `Int32.max` where the macroblock has to be
+  ///     intra.
+  ///   - small: whether Intra_8x8 and Intra_4x4 are tried.
+  /// - Returns: whether the macroblock was coded; if not, its luma in the reconstruction is
+  ///   undefined.
   mutating func codeIntra(
     _ best16: (mode: Int, cost: Int32), below other: Int32 = Int32.max, small: Bool
   ) -> Bool {
@@ -308,7 +362,7 @@ extension MacroblockCoder {
         pattern = result.pattern
         type = MacroblockType.intra4x4
       } else if type == MacroblockType.intra8x8 {
-        // The trial of 4x4 wrote over its samples and levels.
+        // The trial of Intra_4x4 has overwritten the samples and levels of Intra_8x8.
         pattern = codeIntra8x8(limit: Int32.max)?.pattern ?? 0
       }
     }
@@ -330,8 +384,13 @@ extension MacroblockCoder {
     return true
   }
 
-  /// Codes the luma in each way, and again in the one whose errors and bits cost least. Returns the luma part of
-  /// coded_block_pattern; Intra_16x16 is left to be coded.
+  /// Codes the luma with each block size, and leaves it coded with the one whose squared error plus
+  /// lambda times bits is least; Intra_16x16 is left to the caller.
+  ///
+  /// - Parameters:
+  ///   - best16: the best mode of Intra_16x16 and its cost.
+  ///   - type: the macroblock type; is replaced where smaller blocks cost less.
+  /// - Returns: the luma part of coded_block_pattern of Intra_8x8 or Intra_4x4.
   private mutating func codeIntraByCost(_ best16: (mode: Int, cost: Int32), _ type: inout UInt8) -> UInt8 {
     let limit = best16.cost &+ best16.cost >> 1
     storeIntraModesDC()
@@ -369,7 +428,12 @@ extension MacroblockCoder {
     return pattern
   }
 
-  /// About how many sixteenths of a bit the luma levels of the macroblock take.
+  /// Estimates the bits of the macroblock's luma levels.
+  ///
+  /// - Parameters:
+  ///   - is8x8: whether the transform is 8x8.
+  ///   - pattern: the luma part of coded_block_pattern.
+  /// - Returns: sixteenths of a bit.
   private mutating func levelBits(is8x8: Bool, _ pattern: UInt8) -> Int {
     let nonZero = picture.syntax.nonZero + m &* 24
     var bits = 0
@@ -390,7 +454,7 @@ extension MacroblockCoder {
     return bits
   }
 
-  /// The same of the modes of small blocks.
+  /// Estimates the bits of the macroblock's Intra_4x4 or Intra_8x8 modes, in sixteenths.
   private mutating func modeBits(is8x8: Bool) -> Int {
     let modes = picture.syntax.intraModes + m &* 16
     var bits = 0
@@ -403,7 +467,9 @@ extension MacroblockCoder {
     return bits
   }
 
-  /// Counts are zero where the pattern says that nothing is coded.
+  /// Clears the level counts of the 8x8 blocks that coded_block_pattern marks as not coded.
+  ///
+  /// - Parameter pattern: the luma part of coded_block_pattern.
   private mutating func clearUncodedCounts(_ pattern: UInt8) {
     let nonZero = picture.syntax.nonZero + m &* 24
     for b8 in 0..<4 where pattern & (1 << UInt8(b8)) == 0 {
@@ -411,7 +477,9 @@ extension MacroblockCoder {
     }
   }
 
-  /// Codes the macroblock as I_PCM (7.3.5): its samples as they are.
+  /// Codes the macroblock as I_PCM (7.3.5).
+  ///
+  /// - Parameter samples: receives 256 luma, 64 Cb and 64 Cr samples.
   mutating func codePCM(samples: UnsafeMutablePointer<UInt8>) {
     let info = picture.syntax.info + m
     storeNoMotion()

@@ -1,83 +1,120 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 
-/// Codes macroblocks one after another: decides how, predicts, transforms, quantises, reconstructs, and
-/// leaves syntax and levels for the entropy coder. One for each thread; nothing is shared but the
-/// reconstruction, and of that only macroblocks above and to the left.
+/// Codes macroblocks one after another up to entropy coding: mode decision, prediction, transform,
+/// quantisation and reconstruction. It leaves syntax elements and levels for the entropy coder.
 ///
-/// Its functions are `mutating` even where they change nothing: a function that is not gets a copy of all of this
-/// when it is called from one that is.
+/// Each thread has its own coder. Threads share only the reconstruction and the syntax arrays, of
+/// which a coder reads macroblocks above and to the left.
+///
+/// Its functions are `mutating` even where they change nothing: Swift copies the whole structure
+/// for a call of a nonmutating function from a mutating one.
 struct MacroblockCoder {
-  /// What is the same in all pictures.
+  /// What does not change during the stream.
   let stream: StreamContext
-  /// What is the same in all macroblocks of the picture.
+  /// What does not change during the picture.
   var picture: PictureContext
+  /// The SIMD kernels of the machine.
   let k: UnsafePointer<OVTKernels>
 
+  /// Scratch memory for predictions and searches.
   let scratch: MacroblockScratch
-  /// Source macroblock: luma 16 x 16 and NV12 chroma 8 rows of 16 bytes, stride 16.
+  /// Luma of the source macroblock: 16 rows of 16 samples.
   let source: UnsafeMutablePointer<UInt8>
+  /// NV12 chroma of the source macroblock: 8 rows of 16 bytes.
   let sourceChroma: UnsafeMutablePointer<UInt8>
-  /// Coefficients: luma 256, chroma 128.
+  /// Luma coefficients: 256, in 16 blocks of 16 or 4 of 64, in z order (luma4x4BlkIdx).
   let coefficients: UnsafeMutablePointer<Int16>
+  /// Chroma coefficients: 4 blocks of 16 for Cb, then for Cr.
   let chromaCoefficients: UnsafeMutablePointer<Int16>
-  /// The source macroblock's luma as a reference would have it that is weighted (`PredictionWeight.inverse`).
+  /// Luma of the source macroblock mapped by the inverse of a reference picture's weight
+  /// (`PredictionWeight.inverse`).
   let matchedSource: UnsafeMutablePointer<UInt8>
-  /// Neighbouring samples of a 4x4 or 8x8 block; index 0 is above left.
+  /// The neighbouring samples of a 4x4 or 8x8 block for intra prediction: index 0 is the sample
+  /// above left, positive indices go to the right along the row above, negative ones down the
+  /// column at the left.
   let edge: UnsafeMutablePointer<UInt8>
+  /// The same samples after the reference sample filter of Intra_8x8 (8.3.2.2.1).
   let filteredEdge: UnsafeMutablePointer<UInt8>
+  /// DC coefficients: 16 of luma, or 4 of Cb and 4 of Cr.
   let dc: UnsafeMutablePointer<Int16>
+  /// The SADs of up to four vectors that are compared at once.
   let costs: UnsafeMutablePointer<Int32>
-  /// Motion around and in the macroblock, in 8x8 blocks: 3 rows of 4: D B0 B1 C, A0 0 1 -, A1 2 3 -.
-  /// From `gridL1` on the same of list 1, in B pictures.
+  /// The vectors of the 8x8 blocks in and around the macroblock (`loadMotionNeighbours`): 12
+  /// entries, three rows of four. In B pictures, the vectors of list 1 follow from `gridL1` on.
   let gridMotion: UnsafeMutablePointer<MotionVector>
+  /// The reference index of each entry of `gridMotion`; -1 for intra or an unused list, -2 where
+  /// not available.
   let gridReference: UnsafeMutablePointer<Int8>
-  /// In B pictures what direct blocks infer.
+  /// In B pictures, the motion that direct prediction derives for the macroblock.
   let directMotion: BlockMotion
-  /// Of macroblocks looked at in this reconstruction, where it `comparesDirect`.
+  /// The costs of spatial and temporal direct prediction of the macroblocks of this picture that
+  /// were compared, where `PictureContext.comparesDirect` is set.
   var directCosts = DirectCosts()
-  /// Levels and reconstructions of two ways to code the residual, 256 values each.
+  /// The levels of two trials of coding the residual (4x4 and 8x8 transform), 256 for each.
   let rdLevels: UnsafeMutablePointer<Int16>
+  /// The reconstructed luma samples of these trials, 256 for each.
   let rdSamples: UnsafeMutablePointer<UInt8>
+  /// Squared errors: of each 8x8 luma block, or of Cb and Cr.
   let errors: UnsafeMutablePointer<Int32>
-  /// Coefficients before quantisation, for the optimisation of levels.
+  /// Coefficients before quantisation, for rate-distortion optimised quantisation.
   let originals: UnsafeMutablePointer<Int16>
-  /// Which 4x4 blocks of each 8x8 block have levels.
+  /// For each 8x8 block, a bit for each 4x4 block that has levels in the 4x4 trial.
   let keptMasks: UnsafeMutablePointer<Int32>
 
-  /// Levels of the macroblock (`LevelLayout`), where the entropy coder finds them.
+  /// The levels of the macroblock (`LevelLayout`), which the entropy coder reads.
   var levels: UnsafeMutablePointer<Int16>
 
-  // The macroblock at hand.
+  // State of the current macroblock.
+
+  /// The macroblock's column.
   var mbX = 0
+  /// The macroblock's row.
   var mbY = 0
+  /// The macroblock's address (raster order).
   var m = 0
+  /// Bytes from one row of the reconstruction to the next, for luma and for chroma.
   var stride: Int
+  /// Luma of the macroblock in the reconstruction.
   var reconstruction: UnsafeMutablePointer<UInt8>
+  /// NV12 chroma of the macroblock in the reconstruction.
   var reconstructionChroma: UnsafeMutablePointer<UInt8>
+  /// `Availability` bits of the neighbours in the same slice.
   var available: UInt8 = 0
-  /// The same for intra prediction, which constrained_intra_pred_flag may restrict.
+  /// `Availability` bits for intra prediction, which constrained_intra_pred_flag may restrict.
   var intraAvailable: UInt8 = 0
+  /// QP_Y.
   var qp = 26
+  /// The Lagrange multiplier of a bit for SAD and SATD, in sixteenths.
   var lambda: Int32 = 0
+  /// The Lagrange multiplier of a bit for squared errors, in 256ths.
   var lambdaSSD = 0
-  /// For the residual's bits: its errors are inherited by later pictures.
+  /// The multiplier for the bits of luma levels, in 256ths: less than `lambdaSSD` except in B
+  /// pictures, since the error that levels remove would be propagated to the pictures that refer to
+  /// this one.
   var lambdaResidual = 0
-  /// The reference that `matchedSource` is made for, or -1.
+  /// The index of the reference picture that `matchedSource` was mapped for, or -1.
   var matchedReference = -1
-  /// Vector limits in quarter samples, for blocks at the macroblock's corner.
+  /// The smallest horizontal vector component of a block at the macroblock's upper left corner, in
+  /// quarter samples.
   var minX = 0
+  /// The largest horizontal component.
   var maxX = 0
+  /// The smallest vertical component.
   var minY = 0
+  /// The largest vertical component.
   var maxY = 0
-  /// Coders lie side by side, and what is above changes with each macroblock.
+  /// Padding: coders lie side by side in memory and the fields above change with each macroblock,
+  /// so that threads would contend for a cache line.
   private let apart = CacheLines()
 
+  /// Allocates the coder's memory.
+  ///
   /// - Parameters:
-  ///   - stream: what is the same in all pictures.
+  ///   - stream: what does not change during the stream.
   ///   - picture: the context of the first picture.
-  ///   - levels: room for the levels of a macroblock.
-  ///   - memory: owns what the coder works in.
+  ///   - levels: memory for the levels of a macroblock.
+  ///   - memory: owns what the coder allocates.
   init(
     stream: StreamContext, picture: PictureContext, levels: UnsafeMutablePointer<Int16>,
     memory: inout EncoderMemory
@@ -113,7 +150,13 @@ struct MacroblockCoder {
 
   // MARK: - Position
 
-  /// Moves to macroblock (x, y), whose neighbours in the same slice are `available`.
+  /// Moves to a macroblock: fetches the source, and loads neighbours and vector limits.
+  ///
+  /// - Parameters:
+  ///   - x: the macroblock's column.
+  ///   - y: the macroblock's row.
+  ///   - available: `Availability` bits of the neighbours in the same slice.
+  ///   - qp: QP_Y.
   mutating func begin(x: Int, y: Int, available: UInt8, qp: Int) {
     mbX = x
     mbY = y
@@ -130,30 +173,36 @@ struct MacroblockCoder {
     picture.syntax.info[m].available = available
     if !picture.isIntraPicture {
       let reach = PictureGeometry.reach
-      // Components are of -2048 to 2047.75 (A.3.1).
+      // Vector components are -2048 to 2047.75 (A.3.1).
       minX = max((-x &* 16 &- reach) &* 4, -8192)
       maxX = min(((stream.geometry.widthInMbs &- x &- 1) &* 16 &+ reach) &* 4, 8191)
       minY = max((-y &* 16 &- reach) &* 4, -stream.verticalLimit)
       maxY = min(((stream.geometry.heightInMbs &- y &- 1) &* 16 &+ reach) &* 4, stream.verticalLimit &- 1)
+      // A refreshed macroblock may only refer to samples that were refreshed in the picture before,
+      // which are those left of the columns that are refreshed now. Deblocking changes 3 samples at
+      // their edge and the six-tap filter reaches 3 further; both are rounded up to 8.
       if picture.keepsClean && x < picture.refreshFrom {
-        // A clean macroblock may only refer to what was clean in the picture before: up to the columns
-        // then refreshed, less what deblocking (3) and the taps (3) may have mixed in.
         maxX = min(maxX, ((picture.refreshFrom &- x &- 1) &* 16 &- 8) &* 4)
       }
       loadMotionNeighbours()
     }
   }
 
+  /// Sets QP and the Lagrange multipliers.
+  ///
+  /// - Parameter value: QP_Y.
   mutating func setQP(_ value: Int) {
     qp = value
     let l = ovt_lambda(Int32(value))
     lambda = l.sad16 &* picture.tools.motion.lambdaPercent / 100
-    // What is left out of a picture that others inherit from is left out of all of them.
+    // Errors of a picture that others refer to are propagated to all of these, so its bits count
+    // for less.
     lambdaSSD = picture.isBetter && !picture.isIntraPicture ? Int(l.ssd256) &* 7 / 10 : Int(l.ssd256)
     lambdaResidual = lambdaSSD &* 7 / 10
   }
 
-  /// With constrained_intra_pred_flag, inter neighbours count as not available (8.3).
+  /// Marks inter neighbours as not available for intra prediction under constrained_intra_pred_flag
+  /// (8.3).
   private mutating func restrictIntra() {
     let info = picture.syntax.info
     let w = stream.geometry.widthInMbs
@@ -168,7 +217,8 @@ struct MacroblockCoder {
 
   // MARK: - Source
 
-  /// What the next four macroblocks read first: source and reference at the same place, a cache line of each row.
+  /// Prefetches what the next four macroblocks read first: a cache line of each row of the source
+  /// and of the first reference picture at the same position.
   private func prefetch() {
     let x = mbX &* 16 &+ 64
     let y = mbY &* 16
@@ -187,6 +237,7 @@ struct MacroblockCoder {
     ovt_prefetch(reference.chroma + (y / 2 &* stride &+ x), stride, 8)
   }
 
+  /// Copies the source macroblock, chroma as NV12.
   private mutating func fetchSource() {
     let g = stream.geometry
     let x0 = mbX &* 16
@@ -210,7 +261,8 @@ struct MacroblockCoder {
     }
   }
 
-  /// Samples outside of the picture repeat its last row and column: the cropped part costs least so.
+  /// Copies a source macroblock that lies partly outside of the picture. The last row and column
+  /// are repeated: the samples there are cropped, and constant ones take the fewest bits.
   private mutating func fetchSourceAtBorder() {
     let g = stream.geometry
     for y in 0..<16 {
@@ -237,7 +289,8 @@ struct MacroblockCoder {
 
   // MARK: - Syntax of the macroblock
 
-  /// Marks the macroblock as inter for its neighbours: one vector and reference for each 8x8 block.
+  /// Stores the motion in the grid as that of the macroblock: a vector and ref_idx_l0 for each 8x8
+  /// block. Sets the intra modes that its neighbours predict from.
   mutating func storeMotion() {
     let motion = picture.syntax.motion + m &* 4
     let reference = picture.syntax.referenceIndex + m &* 4
@@ -247,13 +300,14 @@ struct MacroblockCoder {
       motion[i] = gridMotion[g]
     }
     let modes = UnsafeMutableRawPointer(picture.syntax.intraModes + m &* 16)
-    // An inter neighbour predicts mode 2, or is "not available" under constrained_intra_pred (8.3.1.1).
+    // An inter neighbour predicts mode 2, or is "not available" under constrained_intra_pred_flag
+    // (8.3.1.1).
     let fill: UInt64 = stream.constrainedIntra ? 0xFFFF_FFFF_FFFF_FFFF : 0x0202_0202_0202_0202
     modes.storeBytes(of: fill, as: UInt64.self)
     modes.storeBytes(of: fill, toByteOffset: 8, as: UInt64.self)
   }
 
-  /// Marks the macroblock as intra for motion prediction.
+  /// Marks the macroblock as intra for the motion prediction of its neighbours.
   mutating func storeNoMotion() {
     UnsafeMutableRawPointer(picture.syntax.referenceIndex + m &* 4).storeBytes(
       of: 0xFFFF_FFFF, as: UInt32.self)
@@ -262,19 +316,20 @@ struct MacroblockCoder {
     if picture.isBidirectional { storeNoMotionL1() }
   }
 
-  /// Of 16 blocks.
+  /// Clears the vectors of 16 blocks.
   mutating func clear(_ vectors: UnsafeMutablePointer<MotionVector>) {
     let p = UnsafeMutableRawPointer(vectors).assumingMemoryBound(to: UInt64.self)
     for i in 0..<8 { p[i] = 0 }
   }
 
-  /// Of 4 blocks.
+  /// Clears the vectors of four blocks.
   mutating func clearMotion(_ vectors: UnsafeMutablePointer<MotionVector>) {
     let p = UnsafeMutableRawPointer(vectors).assumingMemoryBound(to: UInt64.self)
     p[0] = 0
     p[1] = 0
   }
 
+  /// Sets all intra modes of the macroblock to 2 (DC), from which neighbours predict theirs.
   mutating func storeIntraModesDC() {
     let modes = UnsafeMutableRawPointer(picture.syntax.intraModes + m &* 16)
     modes.storeBytes(of: 0x0202_0202_0202_0202, as: UInt64.self)

@@ -1,37 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Memory that a `MacroblockCoder` works in: named regions, none of which shares a byte with another.
+/// The scratch memory of a `MacroblockCoder`, as named regions that do not overlap.
 struct MacroblockScratch {
   // Predictions of 16x16 luma samples, in rows of 16.
 
-  /// A prediction being compared: from a vector between samples, or an intra mode.
+  /// A candidate prediction: of a fractional vector, or of an intra mode.
   let prediction: UnsafeMutablePointer<UInt8>
-  /// Predictions from list 0 and list 1, and the weighted mean of both.
+  /// The prediction from list 0.
   let predictionL0: UnsafeMutablePointer<UInt8>
+  /// The prediction from list 1.
   let predictionL1: UnsafeMutablePointer<UInt8>
+  /// The combined prediction from both lists.
   let bipredicted: UnsafeMutablePointer<UInt8>
-  /// A prediction that may replace one of those.
+  /// A prediction with a changed vector, or of a direct block, that is compared with the best one.
   let candidate: UnsafeMutablePointer<UInt8>
-  /// Eight rows of 16 bytes of NV12.
+  /// A chroma prediction: eight rows of 16 bytes of NV12.
   let chromaPrediction: UnsafeMutablePointer<UInt8>
 
   // Motion search.
 
-  /// Vectors that a search starts from, `MacroblockScratch.mostStarts` at most.
+  /// The start vectors of a motion search, up to `mostStarts`.
   let startVectors: UnsafeMutablePointer<MotionVector>
-  /// Full-sample vectors that were compared already, packed in 32 bits.
+  /// The full-sample start vectors that the search has compared already, the horizontal component
+  /// in the upper 16 bits and the vertical one in the lower, up to `mostStarts`.
   let comparedVectors: UnsafeMutablePointer<Int32>
-  /// The best motion of each 8x8 block, in P and in B pictures.
+  /// The best motion of each 8x8 block in a P picture.
   let partitions: UnsafeMutablePointer<MotionCandidate>
+  /// The best motion of each 8x8 block in a B picture.
   let partitionsB: UnsafeMutablePointer<BidirectionalCandidate>
-  /// For each 8x8 block, a vector to where the screen has shown it before.
+  /// For each 8x8 block, the vector that `RepeatTable` has for it.
   let repeatVectors: UnsafeMutablePointer<MotionVector>
 
-  /// Coefficients of an 8x8 block while its levels are stored.
+  /// The levels of an 8x8 block while they are interleaved for CAVLC.
   let coefficients8x8: UnsafeMutablePointer<Int16>
 
+  /// The largest number of start vectors.
   static let mostStarts = 64
 
+  /// Allocates the memory.
+  ///
+  /// - Parameter memory: owns it.
   init(memory: inout EncoderMemory) {
     prediction = memory.allocate(UInt8.self, count: 256)
     predictionL0 = memory.allocate(UInt8.self, count: 256)

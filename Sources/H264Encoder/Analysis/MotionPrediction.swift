@@ -11,11 +11,17 @@ import CH264Kernels
 /// ```
 /// References: -2 not available, -1 intra, else ref_idx_l0.
 extension MacroblockCoder {
+  /// Fills the grid of list 0 with the neighbours' motion.
   mutating func loadMotionNeighbours() {
     loadMotionNeighbours(picture.syntax.motion, picture.syntax.referenceIndex, into: 0)
   }
 
-  /// Fills the grid that begins at `grid` from a list's vectors and references.
+  /// Fills a grid with the motion of the neighbouring macroblocks.
+  ///
+  /// - Parameters:
+  ///   - motion: the picture's vectors in one list.
+  ///   - reference: the picture's reference indices in that list.
+  ///   - grid: the grid's first entry: 0 or `gridL1`.
   @inline(__always) mutating func loadMotionNeighbours(
     _ motion: UnsafePointer<MotionVector>, _ reference: UnsafePointer<Int8>, into grid: Int
   ) {
@@ -39,12 +45,17 @@ extension MacroblockCoder {
     gridReference[grid &+ 11] = -2
   }
 
+  /// The median of three vector components.
   @inline(__always) static func median(_ a: Int16, _ b: Int16, _ c: Int16) -> Int16 {
     max(min(a, b), min(max(a, b), c))
   }
 
-  /// Median prediction (8.4.1.3) for the partition whose first 8x8 block is grid slot `slot` and which is
-  /// `width` blocks wide.
+  /// Predicts a vector by the median (8.4.1.3).
+  ///
+  /// - Parameters:
+  ///   - slot: the grid's entry of the partition's first 8x8 block.
+  ///   - width: the partition's width in 8x8 blocks.
+  ///   - reference: its reference index.
   @inline(__always) mutating func predictMotion(slot: Int, width: Int, reference: Int8) -> MotionVector {
     let refA = gridReference[slot &- 1]
     let refB = gridReference[slot &- 4]
@@ -66,7 +77,12 @@ extension MacroblockCoder {
     }
   }
 
-  /// Directional prediction of 16x8 and 8x16 partitions (8.4.1.3), else the median.
+  /// Predicts the vector of a 16x8 partition: from its neighbour if that has the same reference
+  /// index, else by the median (8.4.1.3).
+  ///
+  /// - Parameters:
+  ///   - index: mbPartIdx, 0 or 1.
+  ///   - reference: the partition's reference index.
   @inline(__always) mutating func predictMotion16x8(_ index: Int, reference: Int8) -> MotionVector {
     if index == 0 {
       if gridReference[1] == reference { return gridMotion[1] }
@@ -76,6 +92,12 @@ extension MacroblockCoder {
     return predictMotion(slot: 9, width: 2, reference: reference)
   }
 
+  /// Predicts the vector of an 8x16 partition: from its neighbour if that has the same reference
+  /// index, else by the median (8.4.1.3).
+  ///
+  /// - Parameters:
+  ///   - index: mbPartIdx, 0 or 1.
+  ///   - reference: the partition's reference index.
   @inline(__always) mutating func predictMotion8x16(_ index: Int, reference: Int8) -> MotionVector {
     if index == 0 {
       if gridReference[4] == reference { return gridMotion[4] }
@@ -86,7 +108,7 @@ extension MacroblockCoder {
     return predictMotion(slot: 6, width: 1, reference: reference)
   }
 
-  /// The vector of P_Skip (8.4.1.1).
+  /// Derives the vector of P_Skip (8.4.1.1).
   mutating func predictSkipMotion() -> MotionVector {
     let refA = gridReference[4]
     let refB = gridReference[1]
@@ -96,7 +118,14 @@ extension MacroblockCoder {
     return predictMotion(slot: 5, width: 2, reference: 0)
   }
 
-  /// Sets the vector and reference of `count` x `rows` 8x8 blocks from a slot on.
+  /// Sets the motion of 8x8 blocks in a grid.
+  ///
+  /// - Parameters:
+  ///   - slot: the grid's entry of the first block.
+  ///   - width: the number of blocks in a row.
+  ///   - height: the number of rows.
+  ///   - v: the vector.
+  ///   - reference: the reference index.
   @inline(__always) mutating func setGrid(
     _ slot: Int, width: Int, height: Int, _ v: MotionVector, _ reference: Int8
   ) {
@@ -110,8 +139,17 @@ extension MacroblockCoder {
 
   // MARK: - Compensation (8.4.2.2)
 
-  /// Predicts a luma block at (x, y) in the macroblock into `dst`. `width` is a kernel width index
-  /// (0 = 16, 1 = 8).
+  /// Predicts the luma of a block, with the reference picture's weight.
+  ///
+  /// - Parameters:
+  ///   - dst: receives the prediction.
+  ///   - dstStride: bytes from one row of `dst` to the next.
+  ///   - x: the block's position in the macroblock, in luma samples.
+  ///   - y: the block's position in the macroblock, in luma samples.
+  ///   - width: index of the width in the kernels: 0 for 16 samples, 1 for 8.
+  ///   - height: luma rows.
+  ///   - v: the vector, in quarter samples.
+  ///   - reference: refIdxL0, or refIdxL1 plus `ReferencePlanes.list1`.
   @inline(__always) mutating func predictLuma(
     _ dst: UnsafeMutablePointer<UInt8>, _ dstStride: Int, x: Int, y: Int, width: Int, height: Int,
     _ v: MotionVector, reference: Int
@@ -120,7 +158,7 @@ extension MacroblockCoder {
     if picture.isWeighted { weighLuma(dst, dstStride, width: width, height: height, reference: reference) }
   }
 
-  /// The same without weights.
+  /// Predicts the luma of a block without weights; parameters are those of `predictLuma`.
   @inline(__always) mutating func compensateLuma(
     _ dst: UnsafeMutablePointer<UInt8>, _ dstStride: Int, x: Int, y: Int, width: Int, height: Int,
     _ v: MotionVector, reference: Int
@@ -138,7 +176,18 @@ extension MacroblockCoder {
     }
   }
 
-  /// Predicts the chroma of a luma block at (x, y): half its size, vectors in eighths.
+  /// Predicts the NV12 chroma of a block, with the reference picture's weights. The vector is in
+  /// eighths of a chroma sample (8.4.2.2.2).
+  ///
+  /// - Parameters:
+  ///   - dst: receives the prediction.
+  ///   - dstStride: bytes from one row of `dst` to the next.
+  ///   - x: the block's position in the macroblock, in luma samples.
+  ///   - y: the block's position in the macroblock, in luma samples.
+  ///   - width: index of the width in the kernels: 0 for 16 bytes, 1 for 8.
+  ///   - height: the height in luma rows.
+  ///   - v: the vector, in quarter luma samples.
+  ///   - reference: refIdxL0, or refIdxL1 plus `ReferencePlanes.list1`.
   @inline(__always) mutating func predictChroma(
     _ dst: UnsafeMutablePointer<UInt8>, _ dstStride: Int, x: Int, y: Int, width: Int, height: Int,
     _ v: MotionVector, reference: Int
@@ -149,7 +198,7 @@ extension MacroblockCoder {
     }
   }
 
-  /// The same without weights.
+  /// Predicts the NV12 chroma of a block without weights; parameters are those of `predictChroma`.
   @inline(__always) mutating func compensateChroma(
     _ dst: UnsafeMutablePointer<UInt8>, _ dstStride: Int, x: Int, y: Int, width: Int, height: Int,
     _ v: MotionVector, reference: Int
@@ -163,7 +212,9 @@ extension MacroblockCoder {
       k, Int32(width), dst, dstStride, at, stride, Int32(vx & 7), Int32(vy & 7), Int32(height / 2))
   }
 
-  /// Predicts the whole macroblock with the motion in the grid into the picture.
+  /// Predicts the macroblock with the motion in the grid of list 0, into the reconstruction.
+  ///
+  /// - Parameter type: the macroblock type.
   mutating func predictInter(_ type: UInt8) {
     switch type {
     case MacroblockType.inter16x16, MacroblockType.skip:

@@ -1,30 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 
-/// A vector and what it costs: distortion plus lambda times the bits of the vector difference.
+/// A vector and its cost.
 struct MotionCandidate {
+  /// The vector, in quarter samples.
   var v: MotionVector
+  /// Distortion of luma plus lambda times the bits of mvd.
   var cost: Int32
-  /// Distortion of chroma, where the search has looked at it.
+  /// SATD of chroma, where the search has measured it; else 0.
   var chroma: Int32 = 0
 }
 
-/// Motion search for one block: candidates, a descent on whole samples, then half and quarter samples.
+/// Motion search for a block: start vectors, a full-sample diamond, then half- and quarter-sample
+/// diamonds.
 extension MacroblockCoder {
-  /// Cost of coding a vector against its prediction.
+  /// Lambda times the bits of mvd.
+  ///
+  /// - Parameters:
+  ///   - x: the vector's horizontal component, in quarter samples.
+  ///   - y: the vector's vertical component.
+  ///   - p: the predicted vector.
   @inline(__always) mutating func motionCost(_ x: Int, _ y: Int, _ p: MotionVector) -> Int32 {
     let bits = Int32(stream.motionBits[x &- Int(p.x)]) &+ Int32(stream.motionBits[y &- Int(p.y)])
     return (lambda &* bits) >> 8
   }
 
+  /// Clamps a vector to the limits of the current macroblock.
   @inline(__always) mutating func clampToLimits(_ v: MotionVector) -> MotionVector {
     MotionVector(
       Int16(truncatingIfNeeded: min(max(Int(v.x), minX), maxX)),
       Int16(truncatingIfNeeded: min(max(Int(v.y), minY), maxY)))
   }
 
-  /// Searches for the best vector of a block of a shape (OVT_16x16 ...) at (x, y) in the macroblock,
-  /// starting from `count` candidates in `starts`.
+  /// Searches for the best vector of a block.
+  ///
+  /// - Parameters:
+  ///   - shape: the block's shape (`OVT_16x16` and so on).
+  ///   - x: the block's position in the macroblock, in luma samples.
+  ///   - y: the block's position in the macroblock, in luma samples.
+  ///   - reference: refIdxL0, or refIdxL1 plus `ReferencePlanes.list1`.
+  ///   - p: the predicted vector.
+  ///   - starts: the vectors to start from.
+  ///   - count: the number of start vectors.
+  /// - Returns: the best vector and its cost.
   mutating func searchMotion(
     shape: Int32, x: Int, y: Int, reference: Int, prediction p: MotionVector,
     starts: UnsafePointer<MotionVector>, count: Int
@@ -37,7 +55,18 @@ extension MacroblockCoder {
       source, shape: shape, x: x, y: y, reference: reference, prediction: p, starts: starts, count: count)
   }
 
-  /// Searches for a block of `source`, rows of 16 samples.
+  /// Searches for the best vector of a block of a given source.
+  ///
+  /// - Parameters:
+  ///   - source: luma of the macroblock, in rows of 16 samples.
+  ///   - shape: the block's shape (`OVT_16x16` and so on).
+  ///   - x: the block's position in the macroblock, in luma samples.
+  ///   - y: the block's position in the macroblock, in luma samples.
+  ///   - reference: refIdxL0, or refIdxL1 plus `ReferencePlanes.list1`.
+  ///   - p: the predicted vector.
+  ///   - starts: the vectors to start from.
+  ///   - count: the number of start vectors.
+  /// - Returns: the best vector and its cost.
   @inline(__always) mutating func searchMotion(
     _ source: UnsafePointer<UInt8>, shape: Int32, x: Int, y: Int, reference: Int,
     prediction p: MotionVector, starts: UnsafePointer<MotionVector>, count: Int
@@ -45,7 +74,7 @@ extension MacroblockCoder {
     let src = source + (y &* 16 &+ x)
     let origin = stream.references[reference].luma + ((mbY &* 16 &+ y) &* stride &+ mbX &* 16 &+ x)
 
-    // Whole samples: the best candidate.
+    // Full samples: the best start vector.
     let compared = scratch.comparedVectors
     var bestX = 0
     var bestY = 0
@@ -54,7 +83,7 @@ extension MacroblockCoder {
       let c = clampToLimits(starts[i])
       let cx = (Int(c.x) &+ 2) >> 2
       let cy = (Int(c.y) &+ 2) >> 2
-      // Neighbours mostly have the same vectors.
+      // Neighbours mostly have the same vectors, which need to be compared only once.
       let key = Int32(truncatingIfNeeded: cx << 16 | cy & 0xFFFF)
       var isKnown = false
       for j in 0..<i where compared[j] == key { isKnown = true }
@@ -69,7 +98,7 @@ extension MacroblockCoder {
       }
     }
 
-    // Descent on a diamond, then once around on the square's corners.
+    // Descent on a diamond of one sample.
     let lowX = (minX &+ 3) >> 2
     let highX = maxX >> 2
     let lowY = (minY &+ 3) >> 2
@@ -115,13 +144,29 @@ extension MacroblockCoder {
   }
 
   /// SATD of the macroblock's chroma with a vector.
+  ///
+  /// - Parameters:
+  ///   - x: the vector's horizontal component, in quarter samples.
+  ///   - y: the vector's vertical component.
+  ///   - reference: refIdxL0.
   private mutating func chromaDistortion(_ x: Int, _ y: Int, _ reference: Int) -> Int32 {
     let v = MotionVector(Int16(truncatingIfNeeded: x), Int16(truncatingIfNeeded: y))
     predictChroma(scratch.chromaPrediction, 16, x: 0, y: 0, width: 0, height: 16, v, reference: reference)
     return k.pointee.satdNV12(sourceChroma, scratch.chromaPrediction, 16)
   }
 
-  /// Distortion at a quarter-sample position, by SATD or SAD.
+  /// Compares the source with the prediction of a vector.
+  ///
+  /// - Parameters:
+  ///   - shape: the block's shape (`OVT_16x16` and so on).
+  ///   - src: the source block, in rows of 16 samples.
+  ///   - origin: the block at the same position in the reference picture.
+  ///   - x: the vector's horizontal component, in quarter samples.
+  ///   - y: the vector's vertical component.
+  ///   - width: index of the width in the kernels: 0 for 16 samples, 1 for 8.
+  ///   - height: rows.
+  ///   - satd: whether to compare by SATD; by SAD otherwise.
+  /// - Returns: the distortion.
   @inline(__always) private mutating func compare(
     _ shape: Int32, _ src: UnsafePointer<UInt8>, _ origin: UnsafePointer<UInt8>, _ x: Int, _ y: Int,
     width: Int32, height: Int32, satd: Bool
@@ -141,7 +186,18 @@ extension MacroblockCoder {
       ? ovt_satd(k, shape, src, scratch.prediction, 16) : ovt_sad(k, shape, src, scratch.prediction, 16)
   }
 
-  /// Half-sample, then quarter-sample diamonds around a vector.
+  /// Refines a full-sample vector by half-sample, then quarter-sample diamonds.
+  ///
+  /// - Parameters:
+  ///   - shape: the block's shape (`OVT_16x16` and so on).
+  ///   - src: the source block, in rows of 16 samples.
+  ///   - origin: the block at the same position in the reference picture.
+  ///   - x: the vector's horizontal component, in quarter samples.
+  ///   - y: the vector's vertical component.
+  ///   - cost: the vector's cost by SAD.
+  ///   - p: the predicted vector.
+  ///   - reference: refIdxL0, or refIdxL1 plus `ReferencePlanes.list1`.
+  /// - Returns: the best vector and its cost.
   mutating func refineMotion(
     shape: Int32, src: UnsafePointer<UInt8>, origin: UnsafePointer<UInt8>, x: Int, y: Int, cost: Int32,
     prediction p: MotionVector, reference: Int
@@ -149,7 +205,7 @@ extension MacroblockCoder {
     let width: Int32 = shape <= 1 ? 0 : 1
     let height: Int32 = shape & 1 == 0 ? 16 : 8
     let refinesBySATD = picture.tools.motion.usesSATD
-    // The half-sample round's measure.
+    // Whether the current round compares by SATD, at first the half-sample rounds.
     var satd = refinesBySATD && !picture.tools.motion.usesSADForHalfSamples
     var bestX = x
     var bestY = y
@@ -158,7 +214,7 @@ extension MacroblockCoder {
       best =
         compare(shape, src, origin, x, y, width: width, height: height, satd: true) &+ motionCost(x, y, p)
     }
-    // The predicted vector itself often wins: it costs next to nothing to code.
+    // The predicted vector itself is often best, as it costs almost nothing to code.
     let px = min(max(Int(p.x), minX), maxX)
     let py = min(max(Int(p.y), minY), maxY)
     if (px | py) & 3 != 0 && (px != x || py != y) {
@@ -171,9 +227,11 @@ extension MacroblockCoder {
       }
     }
     var step = 2
-    // Costs half a sample to each side of where the half-sample round began: left, right, up, down.
+    // The costs of the four half-sample positions around the vector that the half-sample round
+    // began with: left, right, up, down.
     var sides = (Int32.max, Int32.max, Int32.max, Int32.max)
-    // One round by SAD from a whole sample on: its four positions are samples of the planes h and b, compared at once.
+    // A single round by SAD around a full sample compares samples of the planes h and b only, all
+    // four at once.
     let isHalfRoundDone =
       !satd && picture.tools.motion.halfSampleRounds == 1 && (bestX | bestY) & 3 == 0 && bestX &- 2 >= minX
       && bestX &+ 2 <= maxX
@@ -217,7 +275,8 @@ extension MacroblockCoder {
         ? picture.tools.motion.quarterSampleRounds
         : isHalfRoundDone ? 0 : picture.tools.motion.halfSampleRounds
       var from = 0
-      // Without a move in the half-sample round, its costs tell the sides worth a quarter-sample try.
+      // Where the half-sample round has kept its vector, its costs tell which of two opposite
+      // quarter-sample positions is worth a comparison.
       let both = step == 2 || bestX != x || bestY != y || picture.tools.motion.quarterSampleRounds > 1
       while rounds > 0 {
         rounds &-= 1
@@ -225,7 +284,7 @@ extension MacroblockCoder {
         let cy = bestY
         var direction = 0
         for d in 1...4 {
-          // Not back to where this round came from.
+          // This position is where the round before came from.
           if d == from { continue }
           if !both {
             if d == 1 && sides.2 > sides.3 { continue }

@@ -1,28 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How much the last pictures referred to others than the first reference. Where that is little, one reference takes less time, and no
-/// bits to say which.
+/// Measures how often recent pictures are predicted from other reference pictures than the first,
+/// to decide whether the next picture gets several. Where they are seldom used, a single reference
+/// picture saves time and the bits of ref_idx.
 struct ReferenceUse {
-  /// So many pictures after the last one that had the choice, one has it again: no multiple of the quality cascade's four, where the picture
-  /// before would always be a better one, or never.
+  /// The largest number of pictures between two that have several reference pictures, so that the
+  /// measure stays up to date. It is not a multiple of 4, the period of the quality cascade
+  /// (`QualityCascade`): with one, the previous picture would always be one of the better ones, or
+  /// never.
   static let interval: UInt64 = 7
-  /// What is left of an earlier picture's share a picture later.
+  /// The factor by which the share of an earlier picture decays with each picture.
   private static let fading = 0.8
 
-  /// The largest share of the last pictures, as it fades.
+  /// The largest share among recent pictures, 0 to 1, with decay.
   private var share = 1.0
-  /// Index of the last picture that had the choice.
+  /// `FrameFacts.index` of the last picture that had several reference pictures.
   private var last: UInt64 = 0
 
-  /// Whether the picture should have several references.
-  /// - Parameter least: the least share, 0...1, that is worth it.
+  /// Whether a picture should have several reference pictures.
+  ///
+  /// - Parameters:
+  ///   - index: `FrameFacts.index` of the picture.
+  ///   - least: the least share, 0 to 1, from which they pay.
   func isWorthIt(index: UInt64, least: Double) -> Bool {
     share >= least || index >= last + Self.interval
   }
 
-  /// Takes what a picture that had the choice made of it.
+  /// Takes the statistics of a coded picture that had several reference pictures.
+  ///
   /// - Parameters:
-  ///   - farther: its macroblocks that refer to others than the first.
-  ///   - inter: all that are inter and not skipped.
+  ///   - index: `FrameFacts.index` of the picture.
+  ///   - farther: the number of its macroblocks that are predicted from another reference picture
+  ///     than the first.
+  ///   - inter: the number of its inter macroblocks that are not skipped.
   mutating func take(index: UInt64, farther: Int, inter: Int) {
     last = index
     share *= Self.fading

@@ -1,24 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 
-/// How direct blocks of a B picture take the motion of the colocated reconstruction, the first of list 1 (8.4.1.2.3), by
-/// what that refers to (`StoredMotion.references`).
+/// Tables for temporal direct prediction (8.4.1.2.3) from the colocated picture, the first of list
+/// 1. They are indexed by the reference of a colocated block as `StoredMotion.references` has it.
 struct TemporalDirect {
-  /// MapColToList0: the least index in list 0 of the same picture; -1 where list 0 does not have it.
+  /// refIdxL0 (MapColToList0): the lowest index in list 0 of the picture that the colocated block
+  /// refers to; -1 where list 0 does not have it.
   let indices: UnsafeMutablePointer<Int8>
-  /// DistScaleFactor (8-197); `unscaled` where the vector is taken as it is.
+  /// DistScaleFactor (8-197); `unscaled` where mvL0 is mvCol itself.
   let scales: UnsafeMutablePointer<Int16>
 
-  /// No DistScaleFactor, which are -1024...1023.
+  /// Stands for a vector that is not scaled; DistScaleFactor itself is -1024 to 1023.
   static let unscaled = Int16.max
 
+  /// Allocates the tables.
+  ///
+  /// - Parameter memory: owns the tables.
   init(memory: inout EncoderMemory) {
     indices = memory.allocate(Int8.self, count: 2 * ReferencePlanes.list1)
     scales = memory.allocate(Int16.self, count: 2 * ReferencePlanes.list1)
   }
 
-  /// Makes ready for a B reconstruction, all of whose references are short-term. Pictures are told apart by PicOrderCnt, which no two
-  /// that a B picture and its colocated picture refer to share.
+  /// Fills the tables for a B picture, all of whose reference pictures are short-term.
+  ///
+  /// Pictures are identified by PicOrderCnt, which is unique among the reference pictures of a B
+  /// picture and of its colocated picture.
+  ///
+  /// - Parameters:
+  ///   - plan: the picture's plan: its PicOrderCnt and number of reference pictures.
+  ///   - references: the reference pictures, those of list 1 from `ReferencePlanes.list1` on.
   func set(_ plan: PicturePlan, _ references: UnsafePointer<ReferencePlanes>) {
     let colocated = references[ReferencePlanes.list1]
     for i in 0..<2 * ReferencePlanes.list1 { indices[i] = -1 }
@@ -33,7 +43,14 @@ struct TemporalDirect {
     }
   }
 
-  /// `count0` and `count1`: PicOrderCnt of the pictures in list 0 and list 1.
+  /// Computes DistScaleFactor (8.4.1.2.3).
+  ///
+  /// - Parameters:
+  ///   - current: PicOrderCnt of the current picture.
+  ///   - count0: PicOrderCnt of the reference picture in list 0.
+  ///   - count1: PicOrderCnt of the reference picture in list 1.
+  /// - Returns: the factor, -1024 to 1023, or `unscaled` where both reference pictures have the
+  ///   same PicOrderCnt.
   static func scale(current: Int, _ count0: Int, _ count1: Int) -> Int16 {
     let tb = min(max(current - count0, -128), 127)
     let td = min(max(count1 - count0, -128), 127)
@@ -43,7 +60,9 @@ struct TemporalDirect {
   }
 }
 
-/// What macroblocks cost with spatial and with temporal direct, or by whatever is cheaper than that.
+/// The costs of macroblocks of a B picture, added up, if direct prediction were spatial and if it
+/// were temporal: for each macroblock the cost of direct prediction, or that of its other motion
+/// where this is cheaper.
 struct DirectCosts: Equatable {
   var spatial = 0
   var temporal = 0
@@ -55,14 +74,19 @@ struct DirectCosts: Equatable {
 }
 
 extension MacroblockCoder {
-  /// Bits that direct prediction is taken to cost.
+  /// The estimated bits of a macroblock with direct prediction, without its residual.
   static let directBits: Int32 = 2
 
-  /// Whether both ways are compared for the macroblock at hand: one in four.
+  /// Whether spatial and temporal direct prediction are compared for this macroblock: one in four
+  /// is, where the picture asks for it.
   @inline(__always) var comparesDirect: Bool { picture.comparesDirect && (mbX &+ 2 &* mbY) & 3 == 0 }
 
-  /// The distortion that the way would leave which the slice does not take. Overwrites the macroblock's luma, its grids
+  /// Computes the cost of the direct prediction that the slice does not use (temporal if it is
+  /// spatial, and the other way round). Overwrites the macroblock's reconstructed luma, its grids
   /// and `directMotion`.
+  ///
+  /// - Returns: distortion plus lambda times bits; `Int32.max` where the prediction is not
+  ///   possible.
   mutating func otherDirectCost() -> Int32 {
     let other = picture.infersTemporally ? inferSpatialMotion() : inferTemporalMotion()
     if !other.isAllowed { return Int32.max }
@@ -71,7 +95,12 @@ extension MacroblockCoder {
     return distortion(shape: 0, source, reconstruction, stride) &+ (lambda &* MacroblockCoder.directBits) >> 4
   }
 
-  /// Notes what direct costs by the slice's way and by the other; `limit`: what does without direct.
+  /// Adds the macroblock to `directCosts`.
+  ///
+  /// - Parameters:
+  ///   - own: the cost of direct prediction as the slice does it.
+  ///   - other: the cost of the other direct prediction.
+  ///   - limit: the cost of the best motion without direct prediction.
   mutating func noteDirect(_ own: Int32, other: Int32, limit: Int32) {
     let own = Int(min(own, limit))
     let other = Int(min(other, limit))
@@ -80,7 +109,10 @@ extension MacroblockCoder {
       ? DirectCosts(spatial: other, temporal: own) : DirectCosts(spatial: own, temporal: other)
   }
 
-  /// Temporal direct (8.4.1.2.3): the colocated motion, divided by time.
+  /// Derives the motion of temporal direct prediction (8.4.1.2.3) into `directMotion`: the
+  /// colocated vectors, scaled by distances in time.
+  ///
+  /// - Returns: whether the motion is uniform and possible.
   mutating func inferTemporalMotion() -> DirectMotion {
     let d = directMotion
     var result = DirectMotion(isUniform: true, isAllowed: true)
@@ -91,7 +123,7 @@ extension MacroblockCoder {
       var index: Int8 = 0
       var (v0, v1) = (MotionVector.zero, MotionVector.zero)
       let reference = Int(colocated.references[m &* 4 &+ i])
-      // An intra block stands still, and refers to index 0.
+      // A colocated intra block gives zero vectors and refIdxL0 0.
       if reference >= 0 {
         index = stream.temporalDirect.indices[reference]
         let v = colocated.vectors[m &* 4 &+ i]

@@ -2,28 +2,42 @@
 import CH264Kernels
 import VideoBitstream
 
-/// Explicit weighted prediction from one reference (8.4.2.3.2): each sample s is predicted by
-/// ((s weight + 2^(shift - 1)) >> shift) + offset.
+/// Explicit weighted prediction from one reference picture (8.4.2.3.2): the prediction of a sample
+/// s is ((s * weight + 2^(shift - 1)) >> shift) + offset.
 struct PredictionWeight {
+  /// Weight and offset of a colour component.
   struct Component: Equatable {
-    /// In 2^-shift, -128...127.
+    /// The weight in units of 2^-shift, -128 to 127.
     var weight: Int32
+    /// The offset in sample values, -128 to 127.
     var offset: Int32
   }
 
+  /// luma_log2_weight_denom and chroma_log2_weight_denom.
   var shift: Int32 = 6
+  /// Weight and offset of luma.
   var luma = Component(weight: 64, offset: 0)
+  /// Weight and offset of Cb.
   var cb = Component(weight: 64, offset: 0)
+  /// Weight and offset of Cr.
   var cr = Component(weight: 64, offset: 0)
-  /// All components are as they would be without weights.
+  /// Whether all components have weight 1 and offset 0.
   var isDefault = true
-  /// For each source sample the reference's sample that predicts it: 256 of them.
+  /// For each value of a source sample, the value of the reference's sample that predicts it: 256
+  /// entries.
   let inverse: UnsafeMutablePointer<UInt8>
 
+  /// Makes the default weights.
+  ///
+  /// - Parameter inverse: memory of 256 entries for `inverse`.
   init(inverse: UnsafeMutablePointer<UInt8>) { self.inverse = inverse }
 
+  /// Whether a component has weight 1 and offset 0.
   func isDefault(_ c: Component) -> Bool { c == Component(weight: 1 << shift, offset: 0) }
 
+  /// Sets all components to weight 1 and offset 0.
+  ///
+  /// - Parameter shift: the base-2 logarithm of the weights' denominator.
   mutating func setDefault(shift: Int32) {
     self.shift = shift
     luma = Component(weight: 1 << shift, offset: 0)
@@ -32,7 +46,7 @@ struct PredictionWeight {
     isDefault = true
   }
 
-  /// Call when the components have changed.
+  /// Recomputes `isDefault` and `inverse`; must be called when a component has changed.
   mutating func update() {
     isDefault = isDefault(luma) && isDefault(cb) && isDefault(cr)
     let (weight, offset, shift) = (Int(luma.weight), Int(luma.offset), Int(shift))
@@ -42,7 +56,7 @@ struct PredictionWeight {
     }
   }
 
-  /// What the slice header says of it.
+  /// The entry of pred_weight_table() (7.3.3.2).
   var entry: H264PredictionWeights.Entry {
     func weight(_ c: Component) -> H264PredictionWeights.Weight {
       .init(weight: Int(c.weight), offset: Int(c.offset))
@@ -60,13 +74,22 @@ struct PredictionWeight {
 }
 
 extension OVTPairWeight {
+  /// Joins a component's weights of two reference pictures; the offset is their rounded mean
+  /// (8.4.2.3.2).
   @inline(__always) init(_ a: PredictionWeight.Component, _ b: PredictionWeight.Component) {
     self.init(w0: a.weight, w1: b.weight, o: (a.offset &+ b.offset &+ 1) >> 1)
   }
 }
 
 extension MacroblockCoder {
-  /// `width`: 0 for 16 samples, 1 for 8.
+  /// Applies a reference picture's weight to a luma prediction, in place.
+  ///
+  /// - Parameters:
+  ///   - dst: the prediction.
+  ///   - dstStride: bytes from one row to the next.
+  ///   - width: index of the width in the kernels: 0 for 16 samples, 1 for 8.
+  ///   - height: rows.
+  ///   - reference: refIdxL0, or refIdxL1 plus `ReferencePlanes.list1`.
   mutating func weighLuma(
     _ dst: UnsafeMutablePointer<UInt8>, _ dstStride: Int, width: Int, height: Int, reference: Int
   ) {
@@ -77,7 +100,14 @@ extension MacroblockCoder {
       w.pointee.luma.offset)
   }
 
-  /// NV12: `width` as above, in bytes.
+  /// Applies a reference picture's weights to an NV12 chroma prediction, in place.
+  ///
+  /// - Parameters:
+  ///   - dst: the prediction.
+  ///   - dstStride: bytes from one row to the next.
+  ///   - width: index of the width in the kernels: 0 for 16 bytes, 1 for 8.
+  ///   - height: chroma rows.
+  ///   - reference: refIdxL0, or refIdxL1 plus `ReferencePlanes.list1`.
   mutating func weighChroma(
     _ dst: UnsafeMutablePointer<UInt8>, _ dstStride: Int, width: Int, height: Int, reference: Int
   ) {
@@ -88,7 +118,19 @@ extension MacroblockCoder {
       w.pointee.cb.offset, w.pointee.cr.weight, w.pointee.cr.offset)
   }
 
-  /// Joins two predictions by the weights of both references (8.4.2.3.2). Returns false where they have none.
+  /// Combines two predictions with the explicit weights of both reference pictures (8.4.2.3.2).
+  ///
+  /// - Parameters:
+  ///   - isChroma: whether the samples are NV12 chroma; luma otherwise.
+  ///   - dst: receives the combined prediction.
+  ///   - dstStride: bytes from one row of `dst` to the next.
+  ///   - a: the prediction from list 0, in rows of 16 bytes.
+  ///   - b: the prediction from list 1, in rows of 16 bytes.
+  ///   - width: index of the width in the kernels: 0 for 16 bytes, 1 for 8.
+  ///   - height: rows.
+  ///   - first: refIdxL0.
+  ///   - second: refIdxL1 plus `ReferencePlanes.list1`.
+  /// - Returns: false, without a prediction, where both have default weights.
   mutating func joinWeighted(
     isChroma: Bool, _ dst: UnsafeMutablePointer<UInt8>, _ dstStride: Int, _ a: UnsafePointer<UInt8>,
     _ b: UnsafePointer<UInt8>, width: Int, height: Int, _ first: Int, _ second: Int
@@ -108,8 +150,21 @@ extension MacroblockCoder {
     return true
   }
 
-  /// Searches in a weighted reference: for the source as the reference would have it, where errors are smaller or
-  /// greater by the weight.
+  /// Searches for the best vector into a weighted reference picture.
+  ///
+  /// The search compares the reference's samples with the source mapped by the inverse of the
+  /// weight. Errors are larger or smaller there by the factor 1 / weight, so lambda is scaled
+  /// likewise and the cost is scaled back.
+  ///
+  /// - Parameters:
+  ///   - shape: the block's shape (`OVT_16x16` and so on).
+  ///   - x: the block's position in the macroblock, in luma samples.
+  ///   - y: the block's position in the macroblock, in luma samples.
+  ///   - reference: refIdxL0, or refIdxL1 plus `ReferencePlanes.list1`.
+  ///   - p: the predicted vector.
+  ///   - starts: the vectors to start from.
+  ///   - count: the number of start vectors.
+  /// - Returns: the best vector and its cost.
   mutating func searchWeightedMotion(
     shape: Int32, x: Int, y: Int, reference: Int, prediction p: MotionVector,
     starts: UnsafePointer<MotionVector>, count: Int
