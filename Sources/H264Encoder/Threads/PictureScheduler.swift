@@ -1,42 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// Threads that code several pictures at the same time: each begins when what it refers to is complete.
+/// Schedules threads that code several pictures at the same time. A picture starts when its
+/// reference pictures are complete; the rows of a started picture are shared by all threads.
 ///
-/// Which thread codes which row changes no bit. The caller begins pictures in decoding order and waits for each in turn; it
-/// helps while it waits.
+/// The output does not depend on which thread codes which row. The caller starts pictures in
+/// decoding order and waits for each in turn; while it waits, it works as one of the threads.
 final class PictureScheduler {
-  /// A picture that is being coded, or room for one.
+  /// A place for a picture that is being coded; it is used again for later pictures.
   final class Place: @unchecked Sendable {
-    // Sendable: the caller writes while `state` is closed and no thread is at the place; `state` hands it over.
+    // Sendable: the caller writes to it only while `state` is `closed` and no thread visits the
+    // place; setting `state` publishes what was written.
     fileprivate enum State {
+      /// There is no picture, or it is complete.
       static let closed = 0
-      /// Its references may still be missing.
+      /// The picture's reference pictures may be incomplete.
       static let waiting = 1
-      /// A thread makes the last things ready.
+      /// A thread is preparing the picture, whose reference pictures are complete.
       static let opening = 2
+      /// The picture's rows may be coded.
       static let open = 3
     }
 
+    /// One of `State`.
     fileprivate let state = Atomic<Int>(State.closed)
-    /// Threads that look at the place or work on its picture.
+    /// The number of threads that examine the place or work on its picture.
     fileprivate let visitors = Atomic<Int>(0)
-    /// Pictures are coded in this order where there is a choice.
+    /// The priority of the picture: the lowest value is coded first.
     fileprivate let rank = Atomic<Int>(0)
+    /// The picture.
     fileprivate var job: SharedJob?
-    /// Places whose pictures it needs whole, by the number that they have there.
+    /// The reference pictures that have to be complete: their places, and their values of `number`
+    /// there.
     fileprivate var needs: [(place: Place, number: Int)] = []
-    /// Pictures that began here, and the last that is complete.
+    /// The number of pictures that were started here.
     fileprivate var number = 0
+    /// The `number` of the last picture that was completed here.
     fileprivate let completed = Atomic<Int>(0)
-    /// What needs the references: by how many rows the content was scrolled.
+    /// The arguments of the search for a scroll (`ScrollDetector.distance`), which needs the
+    /// reference picture; nil if there is none to be done.
     fileprivate var findScroll:
       (detector: ScrollDetector, source: SourcePicture, reference: PicturePlanes, limit: Int)?
 
+    /// Makes an empty place.
     init() { needs.reserveCapacity(24) }
 
+    /// Whether the last picture that was started here is complete.
     var isComplete: Bool { completed.load(ordering: .acquiring) == number }
 
+    /// Prepares the picture or codes one of its rows, if either can be done now.
+    ///
+    /// - Parameters:
+    ///   - thread: the thread's number.
+    ///   - signal: is given where other threads may have something to do afterwards.
+    /// - Returns: whether anything was done.
     fileprivate func visit(thread: Int, _ signal: Signal) -> Bool {
       visitors.add(1, ordering: .sequentiallyConsistent)
       defer { visitors.subtract(1, ordering: .sequentiallyConsistent) }
@@ -70,21 +87,29 @@ final class PictureScheduler {
     }
   }
 
-  /// What the threads share; it outlives them.
+  /// The state that the threads share; it outlives them.
   private final class Shared: Sendable {
+    /// The places of the pictures.
     let places: [Place]
+    /// Rows of work that is done before the pictures: the caller waits for it.
     let first: SharedRows
+    /// Wakes threads that wait.
     let signal: Signal
+    /// Whether the threads are to return.
     let isEnding = Atomic<Bool>(false)
 
+    /// Makes a number of places.
     init(places: Int, first: SharedRows, signal: Signal) {
       self.places = (0..<places).map { _ in Place() }
       self.first = first
       self.signal = signal
     }
 
-    /// Does a part of what there is to do: what the caller waits for, or else of the picture with the least rank that has a
-    /// part for this thread.
+    /// Does a part of the work: rows of `first`, or else a row of the picture with the lowest rank
+    /// that has one for this thread.
+    ///
+    /// - Parameter thread: the thread's number.
+    /// - Returns: whether anything was done.
     func help(thread: Int) -> Bool {
       if first.help(thread: thread) { return true }
       var last = -1
@@ -106,13 +131,17 @@ final class PictureScheduler {
 
   private let shared: Shared
   private let group: ThreadGroup
+  /// The number of pictures that were started.
   private var begun = 0
 
+  /// Starts the threads.
+  ///
   /// - Parameters:
-  ///   - threads: 2 or more; the caller is one of them.
-  ///   - places: pictures at the same time.
-  ///   - first: what threads do before they code, since the caller does nothing else meanwhile.
-  ///   - signal: given by who opens `first`.
+  ///   - threads: the number of threads, 2 or more, the caller's included.
+  ///   - places: the number of pictures that may be coded at the same time.
+  ///   - first: rows of work that threads do before they code pictures, since the caller waits for
+  ///     it.
+  ///   - signal: wakes the threads; has to be given after `first` is opened.
   init(threads: Int, places: Int, first: SharedRows, signal: Signal) {
     let shared = Shared(places: places, first: first, signal: signal)
     self.shared = shared
@@ -128,21 +157,27 @@ final class PictureScheduler {
 
   deinit { end() }
 
-  /// Rows that threads are at are finished; then nothing touches a picture any more.
+  /// Ends the threads after the rows that they are working on. Nothing accesses a picture
+  /// afterwards.
   func end() {
     shared.isEnding.store(true, ordering: .sequentiallyConsistent)
     shared.signal.give()
     group.join()
   }
 
+  /// Place `i`, from 0 to the number of places less 1.
   func place(_ i: Int) -> Place { shared.places[i] }
 
-  /// Hands a picture to the threads (`PictureCoder.begin`).
+  /// Starts a picture that `PictureCoder.begin` has prepared.
+  ///
   /// - Parameters:
-  ///   - place: one whose picture is complete.
-  ///   - needs: places whose present pictures must be complete before.
-  ///   - isReference: it goes first, since others may wait for it.
-  ///   - scroll: what `ScrollDetector.distance` is to look at, then.
+  ///   - job: the picture.
+  ///   - place: a place whose picture is complete and which `clear` has returned for.
+  ///   - needs: the places of the reference pictures, which have to be complete first.
+  ///   - isReference: whether others may refer to it. Such pictures are coded before those that
+  ///     none refers to.
+  ///   - scroll: the arguments of a search for a scroll, to be done when the reference pictures are
+  ///     complete; nil for none.
   func begin(
     _ job: SharedJob, at place: Place, needs: some Sequence<Place>, isReference: Bool,
     scroll: (detector: ScrollDetector, source: SourcePicture, reference: PicturePlanes, limit: Int)?
@@ -158,12 +193,17 @@ final class PictureScheduler {
     shared.signal.give()
   }
 
-  /// Waits until no thread is at a place whose picture is complete, so that another one may begin there.
+  /// Waits until no thread visits a place whose picture is complete, so that another picture may be
+  /// started there.
+  ///
+  /// - Parameter place: the place.
   func clear(_ place: Place) {
     RowProgress.wait { place.visitors.load(ordering: .sequentiallyConsistent) == 0 }
   }
 
-  /// Returns when the picture is complete.
+  /// Works as thread 0 until a picture is complete.
+  ///
+  /// - Parameter place: the picture's place.
   func complete(_ place: Place) {
     while !place.isComplete {
       let now = shared.signal.count

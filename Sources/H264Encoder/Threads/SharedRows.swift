@@ -1,33 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// Rows of macroblocks that threads share for something else than coding: each takes the next one that no other has.
+/// Rows of macroblocks that threads share for other work than coding: each thread takes the next
+/// row that none has taken.
 ///
-/// A subclass says what is done with a row. Where a row needs parts of the one before, it waits for them in `progress`.
+/// A subclass defines the work of a row (`work`). Where a row needs results of the one before, it
+/// waits for them in `progress`.
 class SharedRows: @unchecked Sendable {
-  // Sendable: what changes is written by the caller while no thread is at the rows; the rest is atomic.
+  // Sendable: what changes is written by the caller while no thread takes rows; the rest is atomic.
 
-  /// Of each row, in order, how far it is.
+  /// The progress of each row, in macroblocks.
   let progress: RowProgress
+  /// The number of threads that may take part.
   let threads: Int
+  /// Whether threads may take rows.
   private let isOpen = Atomic<Bool>(false)
-  /// Threads that look for a row or work on one.
+  /// The number of threads that are taking a row or work on one.
   private let visitors = Atomic<Int>(0)
+  /// The next row to be taken.
   private let next = Atomic<Int>(0)
+  /// The number of rows that are done.
   private let done = Atomic<Int>(0)
+  /// The number of rows.
   private var count = 0
 
+  /// Makes rows that are closed.
+  ///
+  /// - Parameters:
+  ///   - rows: the largest number of rows.
+  ///   - threads: the number of threads that may take part.
   init(rows: Int, threads: Int) {
     progress = RowProgress(rows: rows)
     self.threads = threads
   }
 
-  /// What is done with a row. `i` counts in the order in which rows are taken.
+  /// Does the work of a row; to be overridden.
+  ///
+  /// - Parameters:
+  ///   - i: the row, in the order in which rows are taken.
+  ///   - thread: the thread's number.
   func work(row i: Int, thread: Int) {}
 
-  /// Lets threads begin; the caller does its part with `help` and then calls `close`.
+  /// Lets threads take rows. The caller does its share by `help` and then calls `close`.
+  ///
+  /// - Parameter count: the number of rows.
   func open(_ count: Int) {
-    // Who comes late for the rows before still looks at them.
+    // A thread that came late for the last rows may still be reading `next` and `count`.
     RowProgress.wait { visitors.load(ordering: .sequentiallyConsistent) == 0 }
     progress.reset()
     self.count = count
@@ -36,14 +54,16 @@ class SharedRows: @unchecked Sendable {
     isOpen.store(true, ordering: .sequentiallyConsistent)
   }
 
-  /// Returns when all rows are done.
+  /// Waits until all rows are done.
   func close() {
     isOpen.store(false, ordering: .sequentiallyConsistent)
     RowProgress.wait { done.load(ordering: .acquiring) == count }
   }
 
-  /// A thread's part: rows, as long as there are any that no other thread has taken.
-  /// - Returns: whether there was any.
+  /// Does the work of rows until all are taken.
+  ///
+  /// - Parameter thread: the thread's number.
+  /// - Returns: whether this thread has done any row.
   func help(thread: Int) -> Bool {
     guard isOpen.load(ordering: .relaxed) else { return false }
     visitors.add(1, ordering: .sequentiallyConsistent)
@@ -59,7 +79,9 @@ class SharedRows: @unchecked Sendable {
     }
   }
 
-  /// All rows, without threads.
+  /// Does the work of all rows on the calling thread.
+  ///
+  /// - Parameter count: the number of rows.
   func runAlone(_ count: Int) {
     for i in 0..<count { work(row: i, thread: 0) }
   }

@@ -9,17 +9,22 @@ import Synchronization
   import Darwin
 #endif
 
-/// Tells threads that there may be something to do. To give it costs next to nothing while nobody waits.
+/// A signal to threads that there may be work. Giving it is cheap while no thread waits: it takes
+/// no lock.
 final class Signal: @unchecked Sendable {
   // Sendable: the mutex and the condition are made for it, all else is atomic.
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+  /// How often the signal was given.
   private let given = Atomic<Int>(0)
+  /// The number of threads that are about to sleep or asleep.
   private let sleepers = Atomic<Int>(0)
 
-  /// Looks that a thread takes, giving way to others, before it sleeps.
+  /// The number of times that a thread checks for the signal, yielding to other threads, before it
+  /// sleeps.
   private static let patience = 50
 
+  /// Makes a signal that was not given.
   init() {
     pthread_mutex_init(mutex, nil)
     pthread_cond_init(condition, nil)
@@ -32,19 +37,23 @@ final class Signal: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  /// How often it was given. To be read before looking for something to do.
+  /// How often the signal was given. A thread reads this before it looks for work, and passes it to
+  /// `wait(since:)` if it finds none.
   var count: Int { given.load(ordering: .sequentiallyConsistent) }
 
+  /// Gives the signal: wakes all threads that wait.
   func give() {
     given.add(1, ordering: .sequentiallyConsistent)
-    // Who is about to sleep either is counted here or sees the new count.
+    // A thread that is about to sleep has either been counted already, or will see the new count.
     if sleepers.load(ordering: .sequentiallyConsistent) == 0 { return }
     pthread_mutex_lock(mutex)
     pthread_cond_broadcast(condition)
     pthread_mutex_unlock(mutex)
   }
 
-  /// Returns when it was given since `count` was that.
+  /// Waits until the signal has been given since `count` was read.
+  ///
+  /// - Parameter before: the value of `count`.
   func wait(since before: Int) {
     for _ in 0..<Signal.patience {
       if count != before { return }

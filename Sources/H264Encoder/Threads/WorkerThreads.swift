@@ -9,23 +9,30 @@ import Synchronization
   import Darwin
 #endif
 
-/// Threads that wait for the next frame. They are made once: handing them a frame allocates nothing, and
-/// wakes them at once whatever else the process has in its queues.
+/// A pool of threads that run one function together, once for each frame. The threads are created
+/// once, so that a frame causes no allocation, and are woken at once whatever is queued elsewhere
+/// in the process.
 final class WorkerThreads {
-  /// What the threads share; it outlives them.
+  /// The state that the threads share; it outlives them.
   private final class State: @unchecked Sendable {
     // Sendable: `mutex` guards what changes.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    /// Signals threads that a round begins or that they are to return.
     private let wake = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    /// Signals the caller that no thread is in a round.
     private let idle = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-    /// Does a thread's part of the work; the caller's thread is number 0.
+    /// Does one thread's share of the work; the caller's thread is number 0.
     private let body: @Sendable (Int) -> Void
+    /// The number of rounds so far.
     private var round: UInt64 = 0
-    /// Threads may still join in the round.
+    /// Whether threads may join the current round.
     private var isOpen = false
+    /// Whether the threads are to return.
     private var isEnding = false
+    /// The number of threads in the current round, without the caller's.
     private var busy = 0
 
+    /// Takes the function that each round runs.
     init(_ body: @escaping @Sendable (Int) -> Void) {
       self.body = body
       pthread_mutex_init(mutex, nil)
@@ -42,6 +49,7 @@ final class WorkerThreads {
       mutex.deallocate()
     }
 
+    /// Runs a round and waits for its threads.
     func run() {
       pthread_mutex_lock(mutex)
       round &+= 1
@@ -49,13 +57,16 @@ final class WorkerThreads {
       pthread_cond_broadcast(wake)
       pthread_mutex_unlock(mutex)
       body(0)
-      // The work is all handed out: who has not woken up by now is not waited for.
+      // All work has been taken: threads that have not woken up by now are not waited for.
       pthread_mutex_lock(mutex)
       isOpen = false
       while busy > 0 { pthread_cond_wait(idle, mutex) }
       pthread_mutex_unlock(mutex)
     }
 
+    /// Runs rounds on a thread of the pool until `end`.
+    ///
+    /// - Parameter thread: the thread's number.
     func work(thread: Int) {
       var done: UInt64 = 0
       pthread_mutex_lock(mutex)
@@ -73,6 +84,7 @@ final class WorkerThreads {
       pthread_mutex_unlock(mutex)
     }
 
+    /// Makes the threads return.
     func end() {
       pthread_mutex_lock(mutex)
       isEnding = true
@@ -84,8 +96,12 @@ final class WorkerThreads {
   private let state: State
   private let group: ThreadGroup
 
-  /// `body` is called on each thread with its number, 0..<`count`, when `run()` is; 0 is the caller's.
-  /// Should the system refuse threads, there are fewer.
+  /// Creates the threads. There are fewer if the system refuses to create one.
+  ///
+  /// - Parameters:
+  ///   - count: the number of threads, the caller's included.
+  ///   - body: does one thread's share of the work in `run`. Its argument is the thread's number, 0
+  ///     up to `count` less 1; 0 is the caller's.
   init(count: Int, body: @escaping @Sendable (Int) -> Void) {
     let state = State(body)
     self.state = state
@@ -97,12 +113,13 @@ final class WorkerThreads {
     group.join()
   }
 
-  /// Returns when the body has returned on every thread that took part.
+  /// Runs the function on all threads, and returns when it has returned on each that took part.
   func run() { state.run() }
 }
 
 /// Threads that each call a function once.
 final class ThreadGroup {
+  /// What a new thread receives: the function and the thread's number.
   private final class Start {
     let body: @Sendable (Int) -> Void
     let thread: Int
@@ -114,7 +131,11 @@ final class ThreadGroup {
 
   private var threads: [pthread_t] = []
 
-  /// `body` is called with 1..<`count`: thread 0 is the caller's. Should the system refuse threads, there are fewer.
+  /// Creates the threads. There are fewer if the system refuses to create one.
+  ///
+  /// - Parameters:
+  ///   - count: the number of threads, the caller's included, for which none is created.
+  ///   - body: the function. Its argument is the thread's number, 1 up to `count` less 1.
   init(count: Int, body: @escaping @Sendable (Int) -> Void) {
     for i in stride(from: 1, to: count, by: 1) {
       let start = Unmanaged.passRetained(Start(body, i))
@@ -138,12 +159,13 @@ final class ThreadGroup {
     }
   }
 
-  /// Waits until all have returned. To be called once.
+  /// Waits until all threads have returned. Must be called once.
   func join() {
     for thread in threads { pthread_join(thread, nil) }
     threads.removeAll()
   }
 
+  /// The entry point of a thread.
   private static func main(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     guard let argument else { return nil }
     let start = Unmanaged<Start>.fromOpaque(argument).takeRetainedValue()
