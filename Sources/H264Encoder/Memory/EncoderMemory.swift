@@ -7,31 +7,44 @@
   import Darwin
 #endif
 
-/// The memory of an encoder: planes, tables and scratch, which are made with it, never grow, and go with it.
+/// Owns the memory of an encoder: planes, tables and scratch, which are allocated when the encoder
+/// is made, and freed with it.
 ///
-/// What lives here is handed around as plain pointers, and structures of pointers, which are free to copy; they
-/// must not outlive the owner. Nothing is freed by hand.
+/// Pointers to the memory, and structures of such pointers, are copied freely and must not outlive
+/// the owner.
 struct EncoderMemory: ~Copyable {
+  /// The blocks as calloc returned them.
   private var blocks: [UnsafeMutableRawPointer] = []
 
+  /// Makes an owner of no memory.
   init() {}
 
   deinit { for block in blocks { free(block) } }
 
-  /// Memory for `count` values, all bits zero, with 64 bytes to spare that kernels may read.
+  /// Allocates memory whose bits are all zero. Kernels may read up to 64 bytes beyond its end. The
+  /// process ends if the system has no memory.
+  ///
+  /// - Parameters:
+  ///   - type: the type of the values.
+  ///   - count: the number of values.
+  ///   - alignment: the alignment in bytes, a power of two.
+  /// - Returns: the address of the first value.
   mutating func allocate<T: BitwiseCopyable>(
     _ type: T.Type, count: Int, alignment: Int = 64
   ) -> UnsafeMutablePointer<T> {
     let alignment = max(alignment, MemoryLayout<T>.alignment)
     let bytes = max(count, 1) * MemoryLayout<T>.stride + 64
-    // The system gives large blocks as pages of zeros that are not there before they are touched.
+    // For large blocks calloc maps pages of zeros, which take no memory before they are written.
     guard let block = calloc(1, bytes + alignment) else { fatalError("out of memory: \(bytes) bytes") }
     blocks.append(block)
     let raw = block.alignedUp(toMultipleOf: alignment)
     return raw.bindMemory(to: T.self, capacity: max(count, 1))
   }
 
-  /// Memory that holds `value`.
+  /// Allocates memory for one value.
+  ///
+  /// - Parameter value: the initial value.
+  /// - Returns: its address.
   mutating func allocate<T: BitwiseCopyable>(_ value: T) -> UnsafeMutablePointer<T> {
     let pointer = allocate(T.self, count: 1)
     pointer.initialize(to: value)

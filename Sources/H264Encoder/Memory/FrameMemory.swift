@@ -9,11 +9,13 @@ import Synchronization
   import Darwin
 #endif
 
-/// The memory of one coded frame. Whoever holds it owns it: it goes back to its pool when the holder is gone.
+/// The memory of one coded frame. It has one owner; when that is destroyed, the memory returns to
+/// its pool.
 public struct FrameMemory: ~Copyable, @unchecked Sendable {
   // Sendable: owns its memory alone; the pool has its own mutex.
+  /// The address of the memory.
   public let address: UnsafeMutableRawPointer
-  /// Bytes.
+  /// The size in bytes.
   public let capacity: Int
   private let pool: Unmanaged<FrameMemoryPool>
 
@@ -25,7 +27,10 @@ public struct FrameMemory: ~Copyable, @unchecked Sendable {
 
   deinit { Self.giveBack(address, capacity: capacity, pool: pool) }
 
-  /// Hands the memory over to an owner that Swift does not look after: it must call `giveBack` with all three, once.
+  /// Gives up ownership, for an owner that Swift does not manage. That owner must pass all three
+  /// values to `giveBack` once.
+  ///
+  /// - Returns: the address, the size in bytes, and the pool.
   public consuming func release() -> (
     address: UnsafeMutableRawPointer, capacity: Int, pool: Unmanaged<FrameMemoryPool>
   ) {
@@ -34,7 +39,12 @@ public struct FrameMemory: ~Copyable, @unchecked Sendable {
     return result
   }
 
-  /// Takes back what `release` handed over. May be called from any thread.
+  /// Returns memory to its pool that `release` has given away. May be called from any thread.
+  ///
+  /// - Parameters:
+  ///   - address: the address of the memory.
+  ///   - capacity: the size in bytes.
+  ///   - pool: the pool.
   public static func giveBack(
     _ address: UnsafeMutableRawPointer, capacity: Int, pool: Unmanaged<FrameMemoryPool>
   ) {
@@ -42,7 +52,9 @@ public struct FrameMemory: ~Copyable, @unchecked Sendable {
     pool.release()
   }
 
-  /// The same bytes in memory for `capacity` bytes. Making it smaller does not move them, as a rule.
+  /// Resizes the memory and keeps its contents. Shrinking does not move it, as a rule.
+  ///
+  /// - Parameter capacity: the new size in bytes.
   fileprivate consuming func resized(_ capacity: Int) -> FrameMemory {
     let (old, _, pool) = release()
     guard let moved = realloc(old, capacity) else { fatalError("out of memory: \(capacity) bytes") }
@@ -56,33 +68,40 @@ public struct FrameMemory: ~Copyable, @unchecked Sendable {
   }
 }
 
-/// Memory for coded frames, used again and again: a caller that lets go of frames soon costs no allocation.
+/// A pool of memory for coded frames, so that a caller that soon destroys frames causes no
+/// allocation.
 ///
-/// While few frames are out, each gets a roomy block; a caller that keeps many gets blocks of their size.
+/// While few frames exist, each gets a block that is large enough for nearly any frame and is used
+/// again. A caller that keeps many frames gets blocks of the frames' sizes.
 public final class FrameMemoryPool: Sendable {
-  /// Memory that nobody else has.
+  /// Memory that is in no frame.
   private struct Block: @unchecked Sendable {
     // Sendable: lives behind the mutex of its pool.
     var address: UnsafeMutableRawPointer
+    /// The size in bytes.
     var capacity: Int
   }
 
+  /// What the pool's mutex guards.
   private struct State {
-    /// Blocks of `roomy` bytes at least.
+    /// Unused blocks of at least `roomy` bytes each.
     var free: [Block] = []
-    /// Blocks that are out.
+    /// The number of blocks that frames have.
     var out = 0
-    /// The size of a roomy block: it grows with the frames.
+    /// The size in bytes of a block that is used again; it grows with the frames.
     var roomy: Int
   }
 
   private let state: Mutex<State>
-  /// Roomy blocks, those that are out included.
+  /// The number of frames up to which each gets a block of `State.roomy` bytes, and the largest
+  /// number of unused blocks.
   private let limit: Int
 
+  /// Makes an empty pool.
+  ///
   /// - Parameters:
-  ///   - capacity: bytes that a frame usually fits.
-  ///   - extra: frames that are out because they are being coded, beyond one.
+  ///   - capacity: the size in bytes that most frames do not exceed.
+  ///   - extra: the number of frames that are being coded at the same time, less 1.
   init(capacity: Int, extra: Int = 0) {
     limit = 8 + extra
     var state = State(roomy: capacity)
@@ -92,7 +111,9 @@ public final class FrameMemoryPool: Sendable {
 
   deinit { state.withLock { for block in $0.free { free(block.address) } } }
 
-  /// Memory for at least `capacity` bytes.
+  /// Returns memory for a frame.
+  ///
+  /// - Parameter capacity: the least size in bytes.
   func take(_ capacity: Int) -> FrameMemory {
     let (block, size) = state.withLock { state -> (Block?, Int) in
       state.out += 1
@@ -109,7 +130,12 @@ public final class FrameMemoryPool: Sendable {
     return FrameMemory(address: made, capacity: size, pool: self)
   }
 
-  /// The same bytes, with room for `capacity`.
+  /// Enlarges a frame's memory and keeps its contents.
+  ///
+  /// - Parameters:
+  ///   - memory: the memory.
+  ///   - capacity: the least size in bytes.
+  /// - Returns: the enlarged memory.
   func grow(_ memory: consuming FrameMemory, to capacity: Int) -> FrameMemory {
     let isRoomy = state.withLock { state in
       let isRoomy = memory.capacity >= state.roomy
@@ -119,13 +145,24 @@ public final class FrameMemoryPool: Sendable {
     return memory.resized(isRoomy ? capacity * 2 : capacity)
   }
 
-  /// Gives up what a frame of `count` bytes does not use, unless the block is one to be used again.
+  /// Shrinks a frame's memory to what the frame needs, unless the block is one to be used again or
+  /// the saving is small.
+  ///
+  /// - Parameters:
+  ///   - memory: the memory.
+  ///   - count: the size of the frame in bytes.
+  /// - Returns: the memory, with the frame's bytes.
   func trim(_ memory: consuming FrameMemory, to count: Int) -> FrameMemory {
     let isRoomy = state.withLock { memory.capacity >= $0.roomy }
     if isRoomy || memory.capacity - count < max(count / 8, 64) { return memory }
     return memory.resized(max(count, 16))
   }
 
+  /// Takes memory back: keeps it for another frame or frees it.
+  ///
+  /// - Parameters:
+  ///   - address: the address of the memory.
+  ///   - capacity: the size in bytes.
   fileprivate func recycle(_ address: UnsafeMutableRawPointer, capacity: Int) {
     let block = Block(address: address, capacity: capacity)
     let isKept = state.withLock { state in
