@@ -1,52 +1,76 @@
 // SPDX-License-Identifier: Apache-2.0
 import VideoBitstream
 
-/// A NAL unit of an encoded frame.
+/// A NAL unit of a coded frame.
 public struct NALUnit: Sendable {
   /// nal_unit_type (Table 7-1).
   public let type: UInt8
   /// nal_ref_idc
   public let refIDC: UInt8
-  /// Where it lies among the frame's bytes, the NAL unit header included, without start code or length.
+  /// The NAL unit's bytes in the frame's memory, with the NAL unit header and without start code or
+  /// length.
   public let range: Range<Int>
 }
 
-/// The NAL units of one frame while it is coded, in memory of the pool.
+/// Collects the NAL units of a frame while it is coded, in memory from a pool.
 struct AccessUnit: ~Copyable {
+  /// The NAL units so far.
   private(set) var units: [NALUnit] = []
+  /// The pool that the memory comes from.
   private let pool: FrameMemoryPool
+  /// Whether NAL units are preceded by a start code or by their length.
   private let framing: NALUnitFraming
-  /// There is none before the first NAL unit: only then is it known how much it takes.
+  /// The memory; nil before the first NAL unit of a frame, whose size says how much is needed.
   private var memory: FrameMemory?
-  /// Bytes in use, framing (four bytes for each unit) included.
+  /// The bytes in use, with four bytes of framing for each NAL unit.
   private(set) var count = 0
 
+  /// Makes an access unit without NAL units.
+  ///
+  /// - Parameters:
+  ///   - pool: the pool that the memory comes from.
+  ///   - framing: whether NAL units are preceded by a start code or by their length.
   init(pool: FrameMemoryPool, framing: NALUnitFraming) {
     self.pool = pool
     self.framing = framing
     units.reserveCapacity(64)
   }
 
+  /// The size so far in bits, framing included.
   var bits: Int { count * 8 }
 
+  /// Removes all NAL units; the memory is kept.
   mutating func removeAll() {
     units.removeAll(keepingCapacity: true)
     count = 0
   }
 
-  /// Takes back all but the first `units` NAL units, which take up `count` bytes.
+  /// Removes all but the first NAL units.
+  ///
+  /// - Parameters:
+  ///   - units: the number of NAL units to keep.
+  ///   - count: the number of bytes that these take.
   mutating func truncate(units: Int, count: Int) {
     self.units.removeLast(self.units.count - units)
     self.count = count
   }
 
-  /// The memory with the bytes in use. The next frame gets another.
+  /// Gives up the memory with the frame's bytes. The next frame gets other memory.
+  ///
+  /// - Returns: the memory; nil if there is no NAL unit.
   mutating func takeMemory() -> FrameMemory? {
     guard let taken = memory.take() else { return nil }
     return pool.trim(taken, to: count)
   }
 
-  /// Appends a slice, behind a prefix NAL unit if there is one.
+  /// Appends a slice.
+  ///
+  /// - Parameters:
+  ///   - type: the slice's nal_unit_type.
+  ///   - refIDC: nal_ref_idc.
+  ///   - prefix: the content of a prefix NAL unit (Annex G) to precede the slice; nil for none.
+  ///   - payload: the RBSP of the slice.
+  ///   - count: its size in bytes.
   mutating func append(
     type: H264NALUnitType, refIDC: UInt8, prefix: H264ScalableHeader?, payload: UnsafePointer<UInt8>,
     count: Int
@@ -64,7 +88,14 @@ struct AccessUnit: ~Copyable {
     append(type: type, refIDC: refIDC, payload: payload, count: count)
   }
 
-  /// Appends a NAL unit behind its start code or length, of four bytes.
+  /// Appends a NAL unit, after its start code or length of four bytes, with emulation prevention.
+  ///
+  /// - Parameters:
+  ///   - type: nal_unit_type.
+  ///   - refIDC: nal_ref_idc.
+  ///   - headerExtension: the three bytes of the NAL unit header extension; nil for none.
+  ///   - payload: the RBSP.
+  ///   - payloadCount: its size in bytes.
   mutating func append(
     type: H264NALUnitType, refIDC: UInt8, headerExtension: (UInt8, UInt8, UInt8)? = nil,
     payload: UnsafePointer<UInt8>, count payloadCount: Int
@@ -82,7 +113,13 @@ struct AccessUnit: ~Copyable {
     count += writer.count
   }
 
-  /// Appends a NAL unit of headers: a parameter set, a delimiter, SEI. It has some tens of bytes.
+  /// Appends a NAL unit of headers (a parameter set, an access unit delimiter or SEI), of up to
+  /// 1024 bytes.
+  ///
+  /// - Parameters:
+  ///   - type: nal_unit_type.
+  ///   - refIDC: nal_ref_idc.
+  ///   - write: writes the RBSP.
   mutating func append(
     _ type: H264NALUnitType, refIDC: UInt8 = 0, _ write: (inout BitWriter) -> Void
   ) {
@@ -94,7 +131,9 @@ struct AccessUnit: ~Copyable {
     }
   }
 
-  /// Appends filler data (7.3.2.7) whose payload is `bytes` long, behind start code or length and a header byte.
+  /// Appends a filler data NAL unit (7.3.2.7).
+  ///
+  /// - Parameter payloadCount: the size of its RBSP in bytes; 1 at least.
   mutating func appendFiller(bytes payloadCount: Int) {
     let payload = max(payloadCount, 1)
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: payload) { filler in
@@ -105,7 +144,10 @@ struct AccessUnit: ~Copyable {
     }
   }
 
-  /// Sees to it that the frame may have `need` bytes.
+  /// Makes room for a frame of `need` bytes.
+  ///
+  /// - Parameter need: the least size of the memory in bytes.
+  /// - Returns: the memory and its size in bytes.
   private mutating func room(for need: Int) -> (address: UnsafeMutablePointer<UInt8>, capacity: Int) {
     var current: FrameMemory
     if let taken = memory.take() {

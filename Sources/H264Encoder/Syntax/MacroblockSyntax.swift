@@ -1,24 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How a macroblock is coded (mb_type, Tables 7-11 and 7-13), without the parts that other fields say.
+/// The prediction of a macroblock, a part of mb_type (Tables 7-11, 7-13 and 7-14). What else
+/// mb_type says (the Intra_16x16 mode, coded_block_pattern, the lists of B macroblocks) is in other
+/// fields.
 enum MacroblockType {
   static let intra4x4: UInt8 = 0
   static let intra8x8: UInt8 = 1
   static let intra16x16: UInt8 = 2
+  /// I_PCM
   static let pcm: UInt8 = 3
   static let inter16x16: UInt8 = 4
   static let inter16x8: UInt8 = 5
   static let inter8x16: UInt8 = 6
   static let inter8x8: UInt8 = 7
+  /// P_Skip or B_Skip
   static let skip: UInt8 = 8
-  /// B_Direct_16x16. B macroblocks have the types from `inter16x16` on too; which lists a partition is predicted from
-  /// is in its reference indices.
+  /// B_Direct_16x16. Other inter macroblocks of B pictures have the types `inter16x16` to
+  /// `inter8x8`; their reference indices say which lists a partition is predicted from.
   static let direct: UInt8 = 9
 
+  /// Whether a type is an intra type, I_PCM included.
   @inline(__always) static func isIntra(_ type: UInt8) -> Bool { type <= pcm }
 }
 
-/// The shape that sub_mb_type tells (Tables 7-17 and 7-18); B macroblocks have direct blocks too
-/// (`MacroblockInfo.directBlocks`).
+/// The shape of the sub-macroblock partitions, a part of sub_mb_type (Tables 7-17 and 7-18). In B
+/// pictures, 8x8 blocks may also be direct (`MacroblockInfo.directBlocks`).
 enum SubMacroblockType {
   static let whole8x8: UInt8 = 0
   static let halves8x4: UInt8 = 1
@@ -26,7 +31,7 @@ enum SubMacroblockType {
   static let quarters4x4: UInt8 = 3
 }
 
-/// A motion vector or a difference of two, in quarter luma samples.
+/// A motion vector, or the difference of two, in quarter luma samples.
 struct MotionVector: Equatable {
   var x: Int16
   var y: Int16
@@ -38,7 +43,8 @@ struct MotionVector: Equatable {
   static let zero = MotionVector(0, 0)
 }
 
-/// Neighbours of a macroblock that are in the same slice (6.4.9), so that prediction may use them.
+/// Bits for the neighbours of a macroblock that are in the same slice, and thus available for
+/// prediction (6.4.9).
 enum Availability {
   static let left: UInt8 = 1  // A
   static let top: UInt8 = 2  // B
@@ -46,73 +52,93 @@ enum Availability {
   static let topLeft: UInt8 = 8  // D
 }
 
-/// The scalar syntax of one macroblock.
+/// The syntax elements of a macroblock that are single values.
 struct MacroblockInfo {
   /// One of `MacroblockType`.
   var type: UInt8 = 0
-  /// QP_Y. The analysis sets the one it quantised with; the entropy coder replaces it by the one that a
-  /// decoder infers when no mb_qp_delta is sent, and by 0 for I_PCM (8.7.2.2): the one deblocking uses.
+  /// QP_Y. Analysis sets the QP that it quantised with. The entropy coder replaces it by the QP
+  /// that a decoder derives where mb_qp_delta is not sent, and by 0 for I_PCM (8.7.2.2), since the
+  /// deblocking filter uses that.
   var qp: UInt8 = 0
-  /// coded_block_pattern: bits 0...3 the 8x8 luma blocks, bits 4...5 chroma (0 none, 1 DC, 2 DC and AC).
-  /// For Intra_16x16, luma is 0 or 15.
+  /// coded_block_pattern: bits 0 to 3 for the 8x8 luma blocks; bits 4 and 5 for chroma (0 none, 1
+  /// DC, 2 DC and AC). For Intra_16x16, luma is 0 or 15.
   var codedBlockPattern: UInt8 = 0
-  /// transform_size_8x8_flag. Always 1 for intra8x8.
+  /// transform_size_8x8_flag; always 1 for Intra_8x8.
   var transform8x8: UInt8 = 0
-  /// Intra16x16PredMode 0...3.
+  /// Intra16x16PredMode, 0 to 3.
   var intra16x16Mode: UInt8 = 0
-  /// intra_chroma_pred_mode 0...3.
+  /// intra_chroma_pred_mode, 0 to 3.
   var intraChromaMode: UInt8 = 0
-  /// `Availability` bits.
+  /// The neighbours in the same slice, as `Availability` bits.
   var available: UInt8 = 0
   /// coded_block_flag of the DC blocks: bit 0 Intra16x16DCLevel, bit 1 Cb DC, bit 2 Cr DC.
   var codedDC: UInt8 = 0
-  /// sub_mb_type of the four 8x8 blocks.
+  /// sub_mb_type of the four 8x8 blocks, as `SubMacroblockType`.
   var subType: (UInt8, UInt8, UInt8, UInt8) = (0, 0, 0, 0)
-  /// The slice that the macroblock belongs to, counted in the picture.
+  /// The index of the macroblock's slice in the picture.
   var slice: UInt16 = 0
-  /// In B pictures, a bit for each 8x8 block with inferred motion (direct); 15 for skip and `direct`.
+  /// In B pictures, a bit for each 8x8 block whose motion is derived by direct prediction; 15 for
+  /// B_Skip and B_Direct_16x16.
   var directBlocks: UInt8 = 0
 }
 
-/// The syntax of a whole picture, one array for each kind of element, macroblock by macroblock.
+/// The syntax elements of a picture's macroblocks, in one array for each element.
 ///
-/// Index `m` is mbAddr (raster order). 4x4 blocks are in raster order in the macroblock (y * 4 + x),
-/// 8x8 blocks likewise (y * 2 + x).
+/// `m` is the macroblock's address, mbAddr (raster order). The 4x4 blocks of a macroblock are in
+/// raster order (y * 4 + x), and so are its 8x8 blocks (y * 2 + x).
 struct PictureSyntax {
+  /// Macroblocks in a row.
   let widthInMbs: Int
+  /// Macroblock rows.
   let heightInMbs: Int
+  /// The single values, one for each macroblock.
   let info: UnsafeMutablePointer<MacroblockInfo>
-  /// total_coeff of each block, 24 for each macroblock: 16 luma in raster order, 4 Cb, 4 Cr (AC only).
-  /// Intra_16x16 luma counts AC levels only; CAVLC with the 8x8 transform counts the interleaved lists;
-  /// CABAC with the 8x8 transform has the block's count in all four entries. Zero where the
-  /// coded_block_pattern says that nothing is coded; 16 everywhere for I_PCM.
+  /// total_coeff of each block, 24 for each macroblock: 16 of luma in raster order, 4 of Cb, 4 of
+  /// Cr (AC only).
+  ///
+  /// For Intra_16x16, luma counts AC levels only. With the 8x8 transform, CAVLC has the counts of
+  /// the four interleaved lists, and CABAC has the block's count, 16 at most, in all four entries.
+  /// Blocks that coded_block_pattern marks as not coded have 0, those of I_PCM 16.
   let nonZero: UnsafeMutablePointer<UInt8>
-  /// Intra4x4PredMode or Intra8x8PredMode of each 4x4 block, 16 for each macroblock;
-  /// 2 (DC) for all macroblocks of other types, inter included.
+  /// Intra4x4PredMode or Intra8x8PredMode of each 4x4 block, 16 for each macroblock. Macroblocks of
+  /// all other types have 2 (DC); inter macroblocks have -1 under constrained_intra_pred_flag.
   let intraModes: UnsafeMutablePointer<Int8>
-  /// ref_idx_l0 of each 8x8 block, 4 for each macroblock; -1 for intra.
+  /// ref_idx_l0 of each 8x8 block, 4 for each macroblock; -1 for intra, and in B pictures where
+  /// list 0 is not used.
   let referenceIndex: UnsafeMutablePointer<Int8>
-  /// Motion vector of each 8x8 block, 4 for each macroblock (no smaller partitions are used); zero for intra.
+  /// The list 0 vector of each 8x8 block, 4 for each macroblock, as smaller partitions are not
+  /// used; zero for intra.
   let motion: UnsafeMutablePointer<MotionVector>
-  /// mvd_l0 of the partition that covers each 4x4 block, 16 for each macroblock; zero for skip and intra.
+  /// mvd_l0 of the partition that covers each 4x4 block, 16 for each macroblock; zero for skipped,
+  /// direct and intra macroblocks.
   let motionDifference: UnsafeMutablePointer<MotionVector>
-  /// The same of list 1, in B pictures. A list that a block does not use has -1 and zeros there; skipped and direct
-  /// blocks have what is inferred for them, and no difference.
+  /// In B pictures, ref_idx_l1 of each 8x8 block; -1 where list 1 is not used. Skipped and direct
+  /// blocks have the derived index.
   let referenceIndexL1: UnsafeMutablePointer<Int8>
+  /// In B pictures, the list 1 vector of each 8x8 block; zero where list 1 is not used. Skipped and
+  /// direct blocks have the derived vector.
   let motionL1: UnsafeMutablePointer<MotionVector>
+  /// In B pictures, mvd_l1 of the partition that covers each 4x4 block; zero where list 1 is not
+  /// used, and for skipped and direct blocks.
   let motionDifferenceL1: UnsafeMutablePointer<MotionVector>
 }
 
-/// The levels of one macroblock, in scan order, as the entropy coder reads them.
+/// Where the levels of a macroblock are in the memory that the entropy coder reads; all lists are
+/// in scan order.
 ///
-/// `base` holds `count` values: luma 256 (CAVLC and 4x4 transform: 16 lists of 16 in luma4x4BlkIdx order
-/// — z order; CABAC with the 8x8 transform: 4 lists of 64), then Cb AC 4 x 16, Cr AC 4 x 16,
-/// Intra16x16DCLevel 16, Cb DC 4, Cr DC 4. In AC lists (chroma, and luma of Intra_16x16) index 0 is
-/// unused and zero; the 15 levels follow.
+/// Luma has 256 levels: 16 lists of 16 in luma4x4BlkIdx (z) order, or, with CABAC and the 8x8
+/// transform, 4 lists of 64. Then follow Cb AC and Cr AC (4 lists of 16 each), Intra16x16DCLevel
+/// (16), Cb DC (4) and Cr DC (4). In AC lists, of chroma and of Intra_16x16 luma, index 0 is unused
+/// and zero, and the 15 levels follow.
 enum LevelLayout {
+  /// The first luma level.
   static let luma = 0
+  /// The first AC level of Cb.
   static let chromaAC = 256
+  /// The first level of Intra16x16DCLevel.
   static let lumaDC = 384
+  /// The first DC level of Cb.
   static let chromaDC = 400
+  /// The number of levels.
   static let count = 416
 }
