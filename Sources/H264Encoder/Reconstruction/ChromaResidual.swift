@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 
-/// Chroma residual (8.5.11) over a prediction that stands in the picture.
+/// Coding of the chroma residual (8.5.11) over a prediction in the reconstruction.
 extension MacroblockCoder {
-  /// AC of both planes is left out in P and B pictures where its score of levels (`keepScore`) is below this.
+  /// In P and B pictures without rate-distortion optimised chroma, the AC levels of both planes are
+  /// dropped where their score (`keepScore`), added up over all blocks, is below this.
   private static let leastChromaScore = 4
 
-  /// Codes Cb and Cr of the macroblock. Returns the chroma part of coded_block_pattern, 0 to 2.
+  /// Codes the residual of Cb and Cr.
+  ///
+  /// - Parameter intra: whether the macroblock is intra, for the rounding of levels.
+  /// - Returns: the chroma part of coded_block_pattern, 0 to 2.
   mutating func codeChroma(intra: Bool) -> UInt8 {
     let q = stream.quant + chromaQP(qp)
     let nonZero = picture.syntax.nonZero + m &* 24
@@ -53,8 +57,10 @@ extension MacroblockCoder {
     return reconstructChroma(q, codedDC: codedDC, acMask: anyAC ? acMask : 0)
   }
 
-  /// Takes the DC coefficients of a plane out of its blocks.
-  /// - Returns: them, transformed (8.5.11.1).
+  /// Moves the DC coefficients of a plane out of its blocks and transforms them (8.5.11.1).
+  ///
+  /// - Parameter c: 0 for Cb, 1 for Cr.
+  /// - Returns: the four coefficients.
   @inline(__always) private func takeChromaDC(_ c: Int) -> UnsafeMutablePointer<Int16> {
     let base = chromaCoefficients + c &* 64
     let (a, b, d, e) = (Int32(base[0]), Int32(base[16]), Int32(base[32]), Int32(base[48]))
@@ -70,11 +76,16 @@ extension MacroblockCoder {
     return list
   }
 
-  /// Levels by what they cost, as those of luma (`optimiseLevels`): each of them, each list, AC as a whole and all of it.
+  /// Quantises chroma with rate-distortion optimisation, as `optimiseLevels` does luma: it decides
+  /// on each level, each list, AC as a whole, and the chroma of the macroblock as a whole.
+  ///
+  /// - Parameter q: the tables of chroma's QP.
+  /// - Returns: the chroma part of coded_block_pattern, 0 to 2.
   private mutating func codeChromaByCost(_ q: UnsafePointer<QuantTables>) -> UInt8 {
     let nonZero = picture.syntax.nonZero + m &* 24
     let coef = chromaCoefficients
-    // Percent: in key frames chroma is rather refined by what follows, and after B pictures nothing inherits it.
+    // In percent. Errors of chroma weigh less in intra pictures, as later pictures refine chroma,
+    // and in pictures that no other refers to, as they are not propagated.
     let share = picture.isIntraPicture ? 180 : picture.isReference ? 100 : 160
     let lambda = (picture.rdoqLambda &* share / 100 &* MacroblockCoder.chromaLambda(qp &- chromaQP(qp))) >> 4
     var codedDC: UInt8 = 0
@@ -91,7 +102,7 @@ extension MacroblockCoder {
 
     originals.update(from: coef, count: 128)
     var acMask: Int32 = 0
-    // Eight flags, and a bit of coded_block_pattern.
+    // The coded_block_flags of eight blocks and a bit of coded_block_pattern.
     var acCost = lambda &* (8 &* 6 &+ 16)
     for c in 0..<2 {
       let base = coef + c &* 64
@@ -136,9 +147,14 @@ extension MacroblockCoder {
     return reconstructChroma(q, codedDC: codedDC, acMask: acMask)
   }
 
-  /// By how much more a bit is worth than in luma, in sixteenths, where the QP of chroma is `finer` by so many: errors
-  /// count in squares of steps, which are smaller then. In full that would be 2^(finer / 3); half of the way there serves
-  /// luma and chroma best, since what chroma lacks at high QPs is inherited for long.
+  /// The factor of lambda for chroma, in sixteenths.
+  ///
+  /// Errors are counted in squares of quantisation steps, which are smaller than luma's where
+  /// chroma's QP is lower. This would ask for a factor of 2^(finer / 3). The square root of that is
+  /// used, which is best for luma and chroma together, since chroma that is missing at high QPs
+  /// stays missing in many later pictures.
+  ///
+  /// - Parameter finer: by how much chroma's QP is below luma's, 0 or more.
   @inline(__always) private static func chromaLambda(_ finer: Int) -> Int {
     switch finer >> 1 {
     case ...0: 16
@@ -151,8 +167,14 @@ extension MacroblockCoder {
     }
   }
 
-  /// Chooses the levels of transformed DC coefficients, in place, and copies them to `level`.
-  /// - Returns: what coding them costs less what leaving them out does.
+  /// Chooses the levels of a plane's DC coefficients by rate and distortion.
+  ///
+  /// - Parameters:
+  ///   - list: the four transformed coefficients; is replaced by the levels.
+  ///   - level: receives a copy of the levels.
+  ///   - multiplier: `QuantTables.multiplierDC`.
+  ///   - lambda: lambda for a sixteenth of a bit, in the units of `usualRDOQLambda`.
+  /// - Returns: the cost of the levels minus that of coding none; 0 if none is coded, else less.
   private mutating func chooseChromaDC(
     _ list: UnsafeMutablePointer<Int16>, _ level: UnsafeMutablePointer<Int16>, _ multiplier: Int32,
     _ lambda: Int
@@ -198,8 +220,14 @@ extension MacroblockCoder {
     return total
   }
 
-  /// Scaling (8.5.11.2), DC through the inverse 2x2 transform, and the inverse transforms. Returns the chroma part of
-  /// coded_block_pattern. `acMask`: of the blocks that have levels; if none, coefficients are cleared.
+  /// Scales the levels (8.5.11.2), transforms them back and adds them to the prediction.
+  ///
+  /// - Parameters:
+  ///   - q: the tables of chroma's QP.
+  ///   - codedDC: `MacroblockInfo.codedDC`, of which bits 1 and 2 are read.
+  ///   - acMask: a bit for each of the eight blocks that has AC levels. If there is none, all AC
+  ///     coefficients are cleared.
+  /// - Returns: the chroma part of coded_block_pattern, 1 or 2.
   private mutating func reconstructChroma(
     _ q: UnsafePointer<QuantTables>, codedDC: UInt8, acMask: Int32
   ) -> UInt8 {

@@ -1,29 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 
-/// The deblocking filter (8.7) for rows of macroblocks, in place. Runs behind the analysis: a row may be
-/// filtered once the row below it is coded, since intra prediction reads unfiltered samples.
+/// The deblocking filter (8.7), in place, by rows of macroblocks. It runs behind the analysis: a
+/// row may be filtered once the row below has been reconstructed, as intra prediction uses samples
+/// that are not filtered.
 struct DeblockingFilter {
   let k: UnsafePointer<OVTKernels>
   let geometry: PictureGeometry
+  /// The reconstruction.
   let picture: PicturePlanes
+  /// The picture's macroblocks.
   let syntax: PictureSyntax
+  /// For each macroblock, a bit for each luma 4x4 block that has coded levels
+  /// (`StreamContext.codedBlocks`).
   let codedBlocks: UnsafePointer<UInt16>
-  /// FilterOffsetA and FilterOffsetB.
+  /// FilterOffsetA
   let offsetA: Int
+  /// FilterOffsetB
   let offsetB: Int
-  /// disable_deblocking_filter_idc 2: edges between slices are left alone.
+  /// Whether edges between slices are not filtered (disable_deblocking_filter_idc 2).
   let withinSlices: Bool
-  /// In B pictures the picture that a reference index stands for, those of list 1 from `ReferencePlanes.list1` on;
-  /// else nil.
+  /// In B pictures, a number for each reference index that is the same for all indices of the same
+  /// picture. Those of list 1 begin at `ReferencePlanes.list1`. Nil in other pictures.
   let pictureIdentities: UnsafePointer<Int8>?
 
+  /// Filters a row of macroblocks.
   func filterRow(_ y: Int) {
     for x in 0..<geometry.widthInMbs { filterMacroblock(x, y) }
   }
 
-  /// Thresholds for edges between blocks of a QP, as one word: alpha, beta (0: nothing is filtered), and tC0 for
-  /// bS 1, 2, 3 (8.7.2.2).
+  /// The thresholds for the mean QP of two blocks (8.7.2.2): alpha, beta, and tC0 for bS 1, 2 and 3
+  /// (the first entry is not used). Nothing is filtered where alpha or beta is 0.
   private struct Thresholds {
     var alpha: UInt8
     var beta: UInt8
@@ -31,6 +38,7 @@ struct DeblockingFilter {
     var isActive: Bool { alpha != 0 && beta != 0 }
   }
 
+  /// Looks up the thresholds of a QP (Tables 8-16 and 8-17).
   @inline(__always) private func thresholds(_ qp: Int) -> Thresholds {
     let indexA = min(max(qp &+ offsetA, 0), 51)
     let indexB = min(max(qp &+ offsetB, 0), 51)
@@ -40,6 +48,7 @@ struct DeblockingFilter {
       tC0: (0, table[0], table[1], table[2]))
   }
 
+  /// Filters the edges of the macroblock in column `x` and row `y`, the vertical ones first.
   private func filterMacroblock(_ x: Int, _ y: Int) {
     let w = geometry.widthInMbs
     let m = y &* w &+ x
@@ -57,8 +66,15 @@ struct DeblockingFilter {
     }
   }
 
-  /// The edges of a macroblock in one direction. `neighbour`: the macroblock on the other side of the border; -1: the
-  /// border stays.
+  /// Filters the edges of a macroblock in one direction.
+  ///
+  /// - Parameters:
+  ///   - x: the macroblock's column.
+  ///   - y: the macroblock's row.
+  ///   - n: the address of the macroblock at the left or above; -1 if the edge to it is not
+  ///     filtered.
+  ///   - vertical: whether the edges are vertical.
+  ///   - motion: the motion of the picture's blocks.
   @inline(__always) private func filterEdges<Motion: DeblockingMotion>(
     _ x: Int, _ y: Int, neighbour n: Int, vertical: Bool, _ motion: Motion
   ) {
@@ -98,7 +114,7 @@ struct DeblockingFilter {
         k.pointee.deblockLumaHorizontalEdges(luma, stride, &edges)
       }
     }
-    // Chroma has the border and the edge in the middle, with the strengths of luma (8.7.2.1).
+    // Chroma is filtered at the macroblock's edge and in its middle, with the bS of luma (8.7.2.1).
     if edges.bS.0 | edges.bS.2 == 0 { return }
     let chromaQPs = (chromaQP(qp), chromaQP(other))
     if set(&edges, border: (chromaQPs.0 &+ chromaQPs.1 &+ 1) >> 1, inside: chromaQPs.0) {
@@ -110,7 +126,13 @@ struct DeblockingFilter {
     }
   }
 
-  /// Sets the thresholds for QPs; false if nothing is filtered with them.
+  /// Sets the thresholds of edges.
+  ///
+  /// - Parameters:
+  ///   - edges: receives the thresholds.
+  ///   - border: the mean QP at the macroblock's edge.
+  ///   - inside: the macroblock's QP.
+  /// - Returns: whether anything is filtered with these.
   @inline(__always) private func set(_ edges: inout OVTEdges, border: Int, inside: Int) -> Bool {
     let inner = thresholds(inside)
     let outer = border == inside ? inner : thresholds(border)
@@ -120,7 +142,13 @@ struct DeblockingFilter {
     return outer.isActive || inner.isActive
   }
 
-  /// 2 in a byte for each bit: bits 0, 4, 8, 12 (down a vertical edge) or 0 to 3 (along a horizontal one).
+  /// Sets bS to 2 along an edge where blocks have coded levels.
+  ///
+  /// - Parameters:
+  ///   - bits: the blocks that have levels: bits 0, 4, 8 and 12 for a vertical edge, 0 to 3 for a
+  ///     horizontal one.
+  ///   - vertical: whether the edge is vertical.
+  /// - Returns: bS of the edge's four segments, a byte each, the first one lowest.
   @inline(__always) private func codedStrengths(_ bits: UInt16, vertical: Bool) -> UInt32 {
     let b = UInt32(bits)
     return vertical
@@ -128,7 +156,14 @@ struct DeblockingFilter {
       : ((b & 15) &* 0x0020_4081 & 0x0101_0101) << 1
   }
 
-  /// bS of the four quarters of the border between inter macroblocks, a byte each from the lowest (8.7.2.1).
+  /// Derives bS of the edge between two inter macroblocks (8.7.2.1).
+  ///
+  /// - Parameters:
+  ///   - m: the macroblock's address.
+  ///   - n: the address of its neighbour at the left or above.
+  ///   - vertical: whether the edge is vertical.
+  ///   - source: the motion of the picture's blocks.
+  /// - Returns: bS of the edge's four segments, a byte each, the first one lowest.
   @inline(__always) private func borderStrengths<Motion: DeblockingMotion>(
     _ m: Int, _ n: Int, vertical: Bool, _ source: Motion
   ) -> UInt32 {
@@ -147,7 +182,14 @@ struct DeblockingFilter {
     return bS | motion & ~(bS >> 1)
   }
 
-  /// The same for an edge inside.
+  /// Derives bS of an edge inside an inter macroblock (8.7.2.1).
+  ///
+  /// - Parameters:
+  ///   - m: the macroblock's address.
+  ///   - edge: the edge's index, 1 to 3.
+  ///   - vertical: whether the edge is vertical.
+  ///   - source: the motion of the picture's blocks.
+  /// - Returns: bS of the edge's four segments, a byte each, the first one lowest.
   @inline(__always) private func innerStrengths<Motion: DeblockingMotion>(
     _ m: Int, _ edge: Int, vertical: Bool, _ source: Motion
   ) -> UInt32 {
@@ -157,7 +199,7 @@ struct DeblockingFilter {
       ? coded >> UInt16(edge) | coded >> UInt16(edge &- 1)
       : coded >> UInt16(4 &* edge) | coded >> UInt16(4 &* edge &- 4)
     let bS = codedStrengths(bits, vertical: vertical)
-    // Vectors change only between 8x8 blocks.
+    // The motion is the same within an 8x8 block.
     if edge != 2 || source.isUniform(syntax.info[m].type) { return bS }
     var motion: UInt32 = source.differs(m, 0, m, vertical ? 1 : 2) ? 0x0101 : 0
     if source.differs(m, vertical ? 2 : 1, m, 3) { motion |= 0x0101_0000 }

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What deblocking asks of the motion on both sides of an edge (8.7.2.1).
+/// The motion of blocks as the derivation of bS compares it (8.7.2.1).
 protocol DeblockingMotion {
-  /// Whether one motion serves the whole of an inter macroblock.
+  /// Whether an inter macroblock of this type has one motion.
   func isUniform(_ type: UInt8) -> Bool
-  /// Whether 8x8 blocks `block` of macroblock `m` and `other` of `n` (0 to 3) are predicted from different pictures, or
-  /// by vectors that differ by a sample or more.
+  /// Whether two 8x8 blocks are predicted from different reference pictures, or by vectors that
+  /// differ by a luma sample or more in a component.
+  ///
+  /// - Parameters:
+  ///   - m: the first block's macroblock.
+  ///   - block: the first block, 0 to 3.
+  ///   - n: the second block's macroblock.
+  ///   - other: the second block, 0 to 3.
   func differs(_ m: Int, _ block: Int, _ n: Int, _ other: Int) -> Bool
 }
 
-/// One list, in which no picture stands twice.
+/// The motion of a P picture: each picture has one reference index.
 struct ForwardMotion: DeblockingMotion {
   let syntax: PictureSyntax
 
@@ -24,13 +30,16 @@ struct ForwardMotion: DeblockingMotion {
   }
 }
 
-/// Two lists: pictures count, not the lists and indices by which they are referred to.
+/// The motion of a B picture: reference pictures are compared, whatever the lists and indices that
+/// refer to them.
 struct BidirectionalMotion: DeblockingMotion {
   let syntax: PictureSyntax
+  /// `DeblockingFilter.pictureIdentities`
   let identities: UnsafePointer<Int8>
 
   @inline(__always) func isUniform(_ type: UInt8) -> Bool { type == MacroblockType.inter16x16 }
 
+  /// The identity of the picture with an index in a list; -1 where the list is not used.
   @inline(__always) private func identity(_ index: Int8, list1: Bool) -> Int8 {
     index < 0 ? -1 : identities[Int(index) &+ (list1 ? ReferencePlanes.list1 : 0)]
   }
@@ -45,7 +54,7 @@ struct BidirectionalMotion: DeblockingMotion {
     let isStraight = a0 == b0 && a1 == b1
     let isCrossed = a0 == b1 && a1 == b0
     if !isStraight && !isCrossed { return true }
-    // Lists that are not used have zero vectors.
+    // The vectors of a list that is not used are zero.
     let (va0, va1) = (syntax.motion[a], syntax.motionL1[a])
     let (vb0, vb1) = (syntax.motion[b], syntax.motionL1[b])
     if isStraight && !va0.isApart(from: vb0) && !va1.isApart(from: vb1) { return false }
@@ -55,7 +64,7 @@ struct BidirectionalMotion: DeblockingMotion {
 }
 
 extension MotionVector {
-  /// By a whole sample or more in a direction.
+  /// Whether two vectors differ by a luma sample or more in a component.
   @inline(__always) func isApart(from other: MotionVector) -> Bool {
     abs(Int(x) &- Int(other.x)) >= 4 || abs(Int(y) &- Int(other.y)) >= 4
   }

@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 
-/// Luma residual of inter macroblocks: both transforms tried, each 8x8 block kept only if the error that it
-/// removes is worth its bits.
+/// Coding of the luma residual of inter macroblocks. Both transforms may be tried, and each 8x8
+/// block is coded only if the squared error that it removes exceeds lambda times its bits.
 extension MacroblockCoder {
-  /// What a way to code the residual costs, in squared error plus lambda times bits.
+  /// The result of coding the residual with one transform.
   private struct Trial {
+    /// Squared error plus lambda times bits.
     var cost = 0
+    /// The luma part of coded_block_pattern.
     var pattern: UInt8 = 0
   }
 
-  /// Scratch of a trial: levels, coefficients and samples.
+  /// The levels of trial `i`: 0 for the 4x4 transform, 1 for 8x8.
   @inline(__always) private mutating func trialLevels(_ i: Int) -> UnsafeMutablePointer<Int16> {
     rdLevels + i &* 256
   }
+  /// The reconstructed samples of trial `i`, in rows of 16.
   @inline(__always) private mutating func trialSamples(_ i: Int) -> UnsafeMutablePointer<UInt8> {
     rdSamples + i &* 256
   }
 
-  /// Squared error of the prediction in the reconstruction, by 8x8 block.
+  /// The squared error of the prediction in the reconstruction, for each 8x8 block.
   @inline(__always) private mutating func predictionErrors() -> UnsafeMutablePointer<Int32> {
     for b8 in 0..<4 {
       errors[b8] = ovt_ssd(
@@ -28,8 +31,11 @@ extension MacroblockCoder {
     return errors
   }
 
-  /// Codes the luma residual over the prediction in the reconstruction, with the transform that costs less.
-  /// Returns the luma part of coded_block_pattern, and the cost.
+  /// Codes the luma residual over the prediction in the reconstruction, with the transform that
+  /// costs less.
+  ///
+  /// - Returns: the luma part of coded_block_pattern, transform_size_8x8_flag, and squared error
+  ///   plus lambda times bits.
   mutating func codeInterLumaByCost() -> (pattern: UInt8, transform8x8: Bool, cost: Int) {
     let zero = predictionErrors()
     let eightFirst = stream.transform8x8Allowed && picture.tools.residual.transforms == .eightFirst
@@ -37,7 +43,7 @@ extension MacroblockCoder {
     var best = eightFirst ? try8x8(zero) : try4x4(zero)
     if stream.transform8x8Allowed && (best.pattern != 0 || picture.tools.residual.transforms == .both) {
       let other = eightFirst ? try4x4(zero) : try8x8(zero)
-      // What costs the same is coded with 4x4.
+      // Equal costs are decided for the 4x4 transform.
       if other.cost < best.cost || eightFirst && other.cost == best.cost {
         useEight = !eightFirst
         best = other
@@ -51,7 +57,9 @@ extension MacroblockCoder {
     return (best.pattern, useEight, best.cost)
   }
 
-  /// Quantises with the 4x4 transform into trial 0.
+  /// Codes the residual with the 4x4 transform, as trial 0.
+  ///
+  /// - Parameter zero: the squared error of each 8x8 block without levels.
   private mutating func try4x4(_ zero: UnsafePointer<Int32>) -> Trial {
     let q = stream.quant + qp
     var result = Trial()
@@ -112,7 +120,9 @@ extension MacroblockCoder {
     return result
   }
 
-  /// Quantises with the 8x8 transform into trial 1.
+  /// Codes the residual with the 8x8 transform, as trial 1.
+  ///
+  /// - Parameter zero: the squared error of each 8x8 block without levels.
   private mutating func try8x8(_ zero: UnsafePointer<Int32>) -> Trial {
     let q = stream.quant + qp
     var result = Trial()
@@ -162,7 +172,11 @@ extension MacroblockCoder {
     return result
   }
 
-  /// Takes over levels and samples of the trial that won.
+  /// Makes a trial's levels and samples those of the macroblock.
+  ///
+  /// - Parameters:
+  ///   - pattern: the luma part of coded_block_pattern.
+  ///   - eight: whether the trial is that of the 8x8 transform.
   private mutating func store(_ pattern: UInt8, eight: Bool) {
     let nonZero = picture.syntax.nonZero + m &* 24
     let from = trialLevels(eight ? 1 : 0)

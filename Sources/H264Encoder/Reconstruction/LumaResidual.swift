@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 
-/// Transform, quantisation and reconstruction of luma over a prediction that stands in the picture.
+/// Transform, quantisation and reconstruction of luma over a prediction in the reconstruction.
 extension MacroblockCoder {
-  /// How much a list of levels is worth keeping: isolated ones at high frequencies cost more bits than
-  /// the error that they remove. 9 or more: keep.
+  /// Scores a list of levels by whether it is worth its bits: isolated levels of magnitude 1 at
+  /// high frequencies take more bits than their error is worth.
+  ///
+  /// - Parameters:
+  ///   - level: the levels in scan order.
+  ///   - mask: a bit for each level that is not zero.
+  /// - Returns: the score; 9 at once where a level has a magnitude above 1.
   @inline(__always) mutating func keepScore(_ level: UnsafePointer<Int16>, _ mask: UInt64) -> Int {
     var rest = mask
     var score = 0
@@ -20,8 +25,13 @@ extension MacroblockCoder {
     return score
   }
 
-  /// Writes the counts of an 8x8-transformed block as the entropy coder in use counts them, and deals the
-  /// levels to four lists for CAVLC. `counts` is the block's first entry.
+  /// Stores total_coeff of a block with the 8x8 transform as the entropy coder reads it, and for
+  /// CAVLC interleaves its levels to four lists (7.3.5.3.2).
+  ///
+  /// - Parameters:
+  ///   - counts: the block's first entry of `PictureSyntax.nonZero`.
+  ///   - b8: the block, 0 to 3.
+  ///   - mask: a bit for each level that is not zero.
   @inline(__always) mutating func storeCounts8x8(
     _ counts: UnsafeMutablePointer<UInt8>, _ b8: Int, _ mask: UInt64
   ) {
@@ -39,6 +49,7 @@ extension MacroblockCoder {
     }
   }
 
+  /// Sets the counts of the four 4x4 blocks of an 8x8 block.
   @inline(__always) mutating func setCounts(_ counts: UnsafeMutablePointer<UInt8>, _ value: UInt8) {
     counts[0] = value
     counts[1] = value
@@ -46,20 +57,24 @@ extension MacroblockCoder {
     counts[5] = value
   }
 
+  /// Clears the 16 counts of luma.
   @inline(__always) mutating func clearLumaCounts(_ counts: UnsafeMutablePointer<UInt8>) {
     let p = UnsafeMutableRawPointer(counts)
     p.storeBytes(of: 0, as: UInt64.self)
     p.storeBytes(of: 0, toByteOffset: 8, as: UInt64.self)
   }
 
+  /// Clears the eight counts of chroma.
   @inline(__always) mutating func clearChromaCounts(_ counts: UnsafeMutablePointer<UInt8>) {
     UnsafeMutableRawPointer(counts + 16).storeBytes(of: 0, as: UInt64.self)
   }
 
   // MARK: - Intra
 
-  /// Codes the residual of an Intra_16x16 macroblock whose prediction stands in the picture. Returns the
-  /// luma part of coded_block_pattern, 0 or 15.
+  /// Codes the luma residual of an Intra_16x16 macroblock over the prediction in the
+  /// reconstruction.
+  ///
+  /// - Returns: the luma part of coded_block_pattern, 0 or 15.
   mutating func codeIntra16x16() -> UInt8 {
     let q = stream.quant + qp
     let nonZero = picture.syntax.nonZero + m &* 24
@@ -128,15 +143,23 @@ extension MacroblockCoder {
     return anyAC ? 15 : 0
   }
 
-  /// Scaling of Intra_16x16 DC after its inverse Hadamard (8.5.10).
+  /// Scales the DC coefficients of Intra_16x16 after their inverse transform (8.5.10).
+  ///
+  /// - Parameter scale: `QuantTables.scaleDC`.
   private mutating func scaleLumaDC(_ scale: Int32) {
-    // scaleDC already holds the shift by qP / 6; the flat matrix leaves >> 2 with rounding.
+    // The scale includes the shift by qP / 6; with the flat matrix, a rounding shift by 2 is left.
     for i in 0..<16 {
       dc[i] = Int16(truncatingIfNeeded: (Int32(dc[i]) &* scale &+ 2) >> 2)
     }
   }
 
-  /// Codes one intra 4x4 block over its prediction in the picture. Returns whether it has levels.
+  /// Codes an Intra_4x4 block over its prediction in the reconstruction.
+  ///
+  /// - Parameters:
+  ///   - blkIdx: luma4x4BlkIdx.
+  ///   - at: the block in the reconstruction.
+  ///   - src: the source block, in rows of 16 samples.
+  /// - Returns: whether it has levels.
   mutating func codeIntra4x4Block(
     _ blkIdx: Int, _ at: UnsafeMutablePointer<UInt8>, _ src: UnsafePointer<UInt8>
   ) -> Bool {
@@ -166,7 +189,13 @@ extension MacroblockCoder {
     return true
   }
 
-  /// Codes one intra 8x8 block over its prediction in the picture. Returns whether it has levels.
+  /// Codes an Intra_8x8 block over its prediction in the reconstruction.
+  ///
+  /// - Parameters:
+  ///   - b8: luma8x8BlkIdx.
+  ///   - at: the block in the reconstruction.
+  ///   - src: the source block, in rows of 16 samples.
+  /// - Returns: whether it has levels.
   mutating func codeIntra8x8Block(_ b8: Int, _ at: UnsafeMutablePointer<UInt8>, _ src: UnsafePointer<UInt8>)
     -> Bool
   {

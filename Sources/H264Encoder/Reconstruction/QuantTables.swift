@@ -1,36 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 
-/// The multipliers of quantisation and scaling (8.5.9 with flat matrices) for one QP.
+/// The multipliers of quantisation, and of scaling (8.5.9 with flat matrices), for one QP.
+///
+/// A coefficient c is quantised to (|c| + bias) * multiplier >> 16 with its sign. Tables have 16 or
+/// 64 values in raster order.
 struct QuantTables {
-  /// 16 values each in raster order: quantiser multiplier, rounding for intra and inter, scale.
+  /// Multipliers of the 4x4 transform.
   let multiplier4x4: UnsafePointer<UInt16>
+  /// Biases of intra macroblocks: a third of a step.
   let biasIntra4x4: UnsafePointer<UInt16>
+  /// Biases of inter macroblocks: a sixth of a step.
   let biasInter4x4: UnsafePointer<UInt16>
+  /// Scales of the 4x4 transform.
   let scale4x4: UnsafePointer<Int16>
-  /// Rounding nearly to the nearest, where levels are then chosen by their cost.
+  /// Biases of half a step, for levels that are then chosen by rate and distortion.
   let biasNearest4x4: UnsafePointer<UInt16>
+  /// Biases of half a step, for the 8x8 transform.
   let biasNearest8x8: UnsafePointer<UInt16>
-  /// 64 values each.
+  /// Multipliers of the 8x8 transform.
   let multiplier8x8: UnsafePointer<UInt16>
+  /// Biases of intra macroblocks, for the 8x8 transform.
   let biasIntra8x8: UnsafePointer<UInt16>
+  /// Biases of inter macroblocks, for the 8x8 transform.
   let biasInter8x8: UnsafePointer<UInt16>
+  /// Scales of the 8x8 transform.
   let scale8x8: UnsafePointer<Int16>
-  /// The rounding shift that goes with `scale8x8`.
+  /// The rounding shift to the right that follows the multiplication by `scale8x8`: 0, 1 or 2 bits.
   let shift8x8: Int32
-  /// DC blocks: half the multiplier, twice the rounding, for their extra Hadamard stage.
+  /// The multiplier of DC coefficients, half of that of 4x4 because of their second transform.
   let multiplierDC: Int32
+  /// The bias of DC coefficients in intra macroblocks, twice that of 4x4.
   let biasDCIntra: Int32
+  /// The bias of DC coefficients in inter macroblocks, twice that of 4x4.
   let biasDCInter: Int32
-  /// normAdjust4x4(m, 0, 0) << (qP / 6), which scales DC levels (8.5.10, 8.5.11.2).
+  /// The scale of DC levels, normAdjust4x4(m, 0, 0) << (qP / 6) (8.5.10, 8.5.11.2).
   let scaleDC: Int32
 
-  /// Rounding of a level as a part of 1: the dead zone trades a little distortion for many bits.
+  /// The bias of intra macroblocks as a part of a step. Values below a half (a dead zone) save many
+  /// bits for a small error.
   static let roundIntra = 1.0 / 3
+  /// The bias of inter macroblocks as a part of a step.
   static let roundInter = 1.0 / 6
+  /// The bias of levels that are chosen by rate and distortion, as a part of a step.
   static let roundNearest = 0.5
 
-  /// normAdjust4x4 (8.5.9): by qP % 6, for positions (even, even), (odd, odd), and the others.
+  /// normAdjust4x4 (8.5.9).
+  ///
+  /// - Parameters:
+  ///   - qp: the QP.
+  ///   - index: the position in raster order.
   private static func norm4x4(_ qp: Int, _ index: Int) -> Int {
     let v = [
       [10, 16, 13], [11, 18, 14], [13, 20, 16], [14, 23, 18], [16, 25, 20], [18, 29, 23],
@@ -42,6 +61,10 @@ struct QuantTables {
   }
 
   /// normAdjust8x8 (8.5.9).
+  ///
+  /// - Parameters:
+  ///   - qp: the QP.
+  ///   - index: the position in raster order.
   private static func norm8x8(_ qp: Int, _ index: Int) -> Int {
     let v = [
       [20, 18, 32, 19, 25, 24], [22, 19, 35, 21, 28, 26], [26, 23, 42, 24, 33, 31],
@@ -57,11 +80,17 @@ struct QuantTables {
     return v[5]
   }
 
-  /// Products of matching rows of the forward and the inverse transform: what a coefficient gains
-  /// on its way through both.
+  /// The gain of forward and inverse 4x4 transform for row or column `i`: the product of the
+  /// matching rows.
   private static func gain4(_ i: Int) -> Double { i & 1 == 0 ? 4 : 5 }
+  /// The gain of forward and inverse 8x8 transform for row or column `i`.
   private static func gain8(_ i: Int) -> Double { i & 3 == 0 ? 8 : i & 1 == 1 ? 578.0 / 64 : 5 }
 
+  /// Computes the tables.
+  ///
+  /// - Parameters:
+  ///   - qp: QP_Y or QP_C, 0 to 51.
+  ///   - memory: owns the tables.
   init(qp: Int, memory: inout EncoderMemory) {
     let words = memory.allocate(UInt16.self, count: 16 * 5 + 64 * 5)
     let scales = UnsafeMutableRawPointer(words).assumingMemoryBound(to: Int16.self)
@@ -75,7 +104,8 @@ struct QuantTables {
       scales[48 + i] = Int16(norm * step)
       words[320 + i] = UInt16(QuantTables.roundNearest * 65536 / multiplier)
     }
-    // The 8x8 scale is normAdjust * 2^(qP / 6) / 4, which is a whole number from qP 12 on.
+    // The scale of the 8x8 transform is normAdjust8x8 * 2^(qP / 6) / 4, which is an integer from qP
+    // 12 on; below, the division is left to `shift8x8`.
     let shift = max(0, 2 - qp / 6)
     for i in 0..<64 {
       let norm = Double(QuantTables.norm8x8(qp, i))
@@ -104,7 +134,7 @@ struct QuantTables {
   }
 }
 
-/// QP_C for qPI (Table 8-15) with chroma_qp_index_offset 0.
+/// QP_C for a luma QP (Table 8-15), with chroma_qp_index_offset 0.
 @inline(__always) func chromaQP(_ lumaQP: Int) -> Int {
   lumaQP < 30 ? lumaQP : Int(ovt_chroma_qp(Int32(lumaQP)))
 }

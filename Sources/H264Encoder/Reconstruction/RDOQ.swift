@@ -1,24 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 
-/// Rate-distortion optimised levels.
+/// Rate-distortion optimised quantisation.
 ///
-/// Quantisation rounds nearly to the nearest level; here each level may become one smaller, and the list may
-/// end earlier, where that saves more bits than it costs error. Errors are counted in units of the step
-/// size, which makes lambda the same for every QP: lambda = 0.85 * 2^((QP - 12) / 3) over step squared.
+/// Levels are first rounded to the nearest. Then each level may be lowered by one, and the list may
+/// end earlier, where lambda times the bits that this saves exceeds the added squared error. Errors
+/// are in units of the quantisation step, so that lambda is the same for all QPs: 0.85 * 2^((QP -
+/// 12) / 3) / step^2.
 extension MacroblockCoder {
-  /// lambda per sixteenth of a bit, errors being squares of 1/256 steps. In theory 0.136 * 65536 / 16 = 557;
-  /// what is lost here is also lost to the pictures that refer to this one, so about 0.7 of that is best.
+  /// Lambda for a sixteenth of a bit, where errors are in squares of 1/256 step. The theoretical
+  /// value is 0.136 * 65536 / 16 = 557. About 0.7 of it is best, as errors are propagated to the
+  /// pictures that refer to this one.
   static let usualRDOQLambda = 390
-  /// The same in B pictures that no other refers to: what is lost there is lost to one picture alone.
+  /// The same lambda in B pictures that no other picture refers to, whose errors are not
+  /// propagated.
   static let rdoqLambdaNonReference = 500
 
+  /// Chooses the levels of a block by rate and distortion.
+  ///
   /// - Parameters:
-  ///   - level: the list in scan order, changed in place.
-  ///   - coef: the same levels in raster order, changed alike.
-  ///   - original: the coefficients before quantisation, raster order.
-  ///   - first: first position of the list (1 where DC is apart).
-  /// - Returns: a bit for each level that is not zero.
+  ///   - level: the levels in scan order; is changed.
+  ///   - coef: the same levels in raster order; is changed alike.
+  ///   - original: the coefficients before quantisation, in raster order.
+  ///   - multiplier: the multipliers of quantisation, in raster order.
+  ///   - scan: the raster position of each scan position.
+  ///   - mask: a bit for each level that is not zero, in scan order.
+  ///   - first: the first scan position that counts: 1 where DC is coded separately, else 0.
+  ///   - is8x8: whether the transform is 8x8.
+  ///   - lambda: lambda for a sixteenth of a bit, in the units of `usualRDOQLambda`.
+  /// - Returns: a bit for each level that is not zero now, in scan order.
   @inline(__always) mutating func optimiseLevels(
     _ level: UnsafeMutablePointer<Int16>, _ coef: UnsafeMutablePointer<Int16>,
     original: UnsafePointer<Int16>, multiplier: UnsafePointer<UInt16>, scan: UnsafePointer<UInt8>,
@@ -27,8 +37,8 @@ extension MacroblockCoder {
     let zeroFlag = is8x8 ? 7 : 11
     var rest = mask
     var result = mask
-    // Cost of everything coded so far less what leaving it out would cost; the list as it stands ends at
-    // the position where this is least.
+    // The cost of all levels so far minus the cost without them. The list ends at the position
+    // where this is least.
     var saved = 0
     var best = lambda &* 8
     var bestMask: UInt64 = 0
@@ -54,7 +64,7 @@ extension MacroblockCoder {
           kept = size &- 1
         }
       } else {
-        // Zero, with one more flag for an empty position.
+        // Zero: the flag of an empty position.
         let none = e0 &* e0 &+ lambda &* zeroFlag
         if none < cost {
           kept = 0
@@ -68,7 +78,8 @@ extension MacroblockCoder {
       }
       if kept == 0 {
         result &= ~(1 << UInt64(i))
-        // Its position costs a flag if anything follows; its error is there in any case.
+        // Its position takes a flag only if a level follows, for which `gap` counts it. Its error
+        // does not depend on where the list ends.
         continue
       }
       saved &+= gap &+ cost &- e0 &* e0
@@ -78,7 +89,7 @@ extension MacroblockCoder {
         bestMask = result & ((2 << UInt64(i)) &- 1)
       }
     }
-    // Leave out what comes after the best end.
+    // Drop the levels after the best end.
     var drop = result & ~bestMask
     while drop != 0 {
       let i = drop.trailingZeroBitCount

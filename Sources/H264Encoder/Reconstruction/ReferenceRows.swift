@@ -9,31 +9,42 @@ import CH264Kernels
   import Darwin
 #endif
 
-/// Makes finished rows of a picture ready to be referred to: half-sample planes (8.4.2.2.1) and the
-/// samples around the picture.
+/// Prepares the rows of a reconstructed picture for motion compensation: computes the half-sample
+/// planes (8.4.2.2.1), and extends all planes beyond the picture's edges.
 struct ReferenceRows {
   let k: UnsafePointer<OVTKernels>
   let geometry: PictureGeometry
+  /// The reconstruction.
   let picture: PicturePlanes
+  /// Scratch memory of the half-sample kernel.
   let scratch: UnsafeMutablePointer<Int16>
+  /// The picture's macroblocks.
   let syntax: PictureSyntax
-  /// The first picture referred to, nil in an intra picture. Where nothing has changed, its half samples are taken.
+  /// The first reference picture, whose half samples are copied where nothing has changed; nil if
+  /// there is none, and in pictures that are weighted or B.
   let reference: ReferencePlanes?
+  /// The macroblocks that have not changed.
   let still: StillMacroblocks
-  /// The picture's number, and that of the picture which its memory holds (0: none).
+  /// The picture's number (`PicturePlanes.number`).
   let number: UInt64
+  /// The number of the older picture whose samples are still in the picture's memory; 0 for none.
   let holds: UInt64
 
-  /// Macroblocks side by side that are worth a copy.
+  /// The least number of unchanged macroblock columns side by side for which a copy is faster than
+  /// the computation.
   private static let leastCopied = 4
-  /// Columns that the computation of those before them may spoil, since it goes in steps of 32 samples.
+  /// The number of macroblock columns that a computation at their left may overwrite, as it goes in
+  /// steps of 32 samples.
   private static let spoiled = 2
 
-  /// Rows below a filtered macroblock row that may still change (3, deblocking) or that the taps need (3),
-  /// rounded up.
+  /// By how many luma rows the half-sample planes end above the last filtered row: deblocking may
+  /// still change 3 rows and the six-tap filter reaches 3 further, rounded up.
   static let lag = 8
 
-  /// Call after macroblock row `y` has been deblocked, in order from 0.
+  /// Prepares the rows that are final once a macroblock row has been deblocked. To be called for
+  /// all rows in order.
+  ///
+  /// - Parameter y: the macroblock row.
   func finishRow(_ y: Int) {
     let last = y == geometry.heightInMbs &- 1
     let height = geometry.heightInMbs &* 16
@@ -51,7 +62,8 @@ struct ReferenceRows {
     if y == 0 { extendAbove(picture.chroma, rows: PictureGeometry.padding / 2) }
     if last { extendBelow(picture.chroma, height: height / 2, rows: PictureGeometry.padding / 2) }
 
-    // Half samples, beginning above the picture and ending below it, where taps still see it change.
+    // Half samples begin above the picture and end below it, where the filter's taps still reach
+    // samples that differ.
     let from = y == 0 ? -ReferenceRows.lag : y &* 16 &- ReferenceRows.lag
     let to = last ? height &+ ReferenceRows.lag : y &* 16 &+ 16 &- ReferenceRows.lag
     halfSamples(from: from, to: to, row: y)
@@ -60,6 +72,7 @@ struct ReferenceRows {
     extendHalfSamples(picture.j, from: from, to: to, isFirst: y == 0, isLast: last)
   }
 
+  /// Extends rows of a half-sample plane to the sides, above the first row and below the last.
   private func extendHalfSamples(
     _ plane: UnsafeMutablePointer<UInt8>, from: Int, to: Int, isFirst: Bool, isLast: Bool
   ) {
@@ -71,13 +84,21 @@ struct ReferenceRows {
     }
   }
 
+  /// Makes the half samples of rows: copies them where nothing has changed, computes them
+  /// elsewhere.
+  ///
+  /// - Parameters:
+  ///   - from: the first luma row.
+  ///   - to: the row after the last.
+  ///   - y: the macroblock row that completes these rows.
   private func halfSamples(from: Int, to: Int, row y: Int) {
     let w = geometry.widthInMbs
     let isWorthCopies = still.find(row: y, syntax, number: number, atLeast: ReferenceRows.leastCopied)
     guard let reference, isWorthCopies else {
       return computeHalfSamples(from: from, to: to, columns: 0..<w)
     }
-    // Both passes go by the same runs: what is computed may write some samples too many, what is copied does not.
+    // The first pass computes and the second one copies, since a computation may write some samples
+    // too many at its right end.
     for pass in 0..<2 {
       let copies = pass == 1
       var x = 0
@@ -101,7 +122,17 @@ struct ReferenceRows {
     }
   }
 
-  /// Copies what the picture's memory does not hold already. `spoiled`: columns at the beginning that it no longer does.
+  /// Copies half samples of unchanged macroblock columns from the reference picture, where the
+  /// picture's memory does not hold the same ones.
+  ///
+  /// - Parameters:
+  ///   - reference: the reference picture.
+  ///   - from: the first luma row.
+  ///   - to: the row after the last.
+  ///   - columns: the macroblock columns.
+  ///   - y: the macroblock row that completes these rows.
+  ///   - spoiled: the number of columns at the beginning whose samples the memory does not hold any
+  ///     more.
   private func copyChangedHalfSamples(
     _ reference: ReferencePlanes, from: Int, to: Int, columns: Range<Int>, row y: Int, spoiled: Int
   ) {
@@ -116,7 +147,8 @@ struct ReferenceRows {
     }
   }
 
-  /// Samples of a row from a column of macroblocks on, the margins at the picture's sides included.
+  /// The luma samples of a row that macroblock columns cover, with the margins at the picture's
+  /// sides.
   @inline(__always) private func extent(_ columns: Range<Int>) -> (start: Int, count: Int) {
     let margin = ReferenceRows.lag
     let start = columns.lowerBound == 0 ? -margin : columns.lowerBound &* 16
@@ -124,6 +156,7 @@ struct ReferenceRows {
     return (start, end &- start)
   }
 
+  /// Computes the half samples of rows `from` up to but not including `to`, of macroblock columns.
   private func computeHalfSamples(from: Int, to: Int, columns: Range<Int>) {
     let (start, count) = extent(columns)
     let offset = from &* geometry.stride &+ start
@@ -132,6 +165,8 @@ struct ReferenceRows {
       Int32(count), Int32(to &- from), scratch)
   }
 
+  /// Copies the half samples of rows `from` up to but not including `to`, of macroblock columns,
+  /// from the reference picture.
   private func copyHalfSamples(_ reference: ReferencePlanes, from: Int, to: Int, columns: Range<Int>) {
     let (start, count) = extent(columns)
     let spacing = geometry.planeSpacing
@@ -143,8 +178,15 @@ struct ReferenceRows {
     }
   }
 
-  /// Repeats the first and last sample (or pair, for NV12) of rows to both sides. `inset`: samples beyond
-  /// the picture's sides that are already there.
+  /// Repeats the first and last sample of rows beyond the picture's sides.
+  ///
+  /// - Parameters:
+  ///   - plane: the plane, at sample (0, 0).
+  ///   - from: the first row.
+  ///   - to: the row after the last.
+  ///   - bytes: the width of the picture in bytes.
+  ///   - pair: whether samples are pairs of Cb and Cr (NV12).
+  ///   - inset: the number of bytes beyond each side that are there already.
   private func extendSides(
     _ plane: UnsafeMutablePointer<UInt8>, from: Int, to: Int, bytes: Int, pair: Bool, inset: Int = 0
   ) {
@@ -169,6 +211,7 @@ struct ReferenceRows {
     }
   }
 
+  /// Repeats the row `fromRow` above itself, up to `rows` rows above the picture.
   private func extendAbove(_ plane: UnsafeMutablePointer<UInt8>, rows: Int, fromRow: Int = 0) {
     let first = plane + fromRow &* geometry.stride - PictureGeometry.padding
     for y in 1...(rows &+ fromRow) {
@@ -176,6 +219,7 @@ struct ReferenceRows {
     }
   }
 
+  /// Repeats row `height` - 1 in the `rows` rows below it.
   private func extendBelow(_ plane: UnsafeMutablePointer<UInt8>, height: Int, rows: Int) {
     let last = plane + (height &- 1) &* geometry.stride - PictureGeometry.padding
     for y in 1...rows {
