@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers of macroblock types in B slices, which join the shape of partitions to the lists that they use.
+/// mb_type and sub_mb_type of B slices. Their numbers combine the shape of partitions with the
+/// lists that each is predicted from.
 extension PictureSyntax {
-  /// The lists that an 8x8 block is predicted from: 0 list 0, 1 list 1, 2 both.
+  /// The lists that an 8x8 block is predicted from.
+  ///
+  /// - Parameters:
+  ///   - m: the macroblock's address.
+  ///   - block: the block, 0 to 3.
+  /// - Returns: 0 for list 0, 1 for list 1, 2 for both.
   @inline(__always) func direction(_ m: Int, _ block: Int) -> Int {
     referenceIndexL1[m &* 4 &+ block] < 0 ? 0 : referenceIndex[m &* 4 &+ block] < 0 ? 1 : 2
   }
 
-  /// mb_type of an inter macroblock (Table 7-14).
+  /// mb_type of an inter macroblock in a B slice (Table 7-14).
+  ///
+  /// - Parameter m: the macroblock's address.
   func bidirectionalType(_ m: Int) -> Int {
     switch info[m].type {
     case MacroblockType.direct: return 0
@@ -32,7 +40,11 @@ extension PictureSyntax {
     }
   }
 
-  /// sub_mb_type of an 8x8 block (Table 7-18).
+  /// sub_mb_type of an 8x8 block in a B slice (Table 7-18).
+  ///
+  /// - Parameters:
+  ///   - m: the macroblock's address.
+  ///   - block: the block, 0 to 3.
   func bidirectionalSubType(_ m: Int, _ block: Int) -> Int {
     if info[m].directBlocks &>> UInt8(truncatingIfNeeded: block) & 1 != 0 { return 0 }
     let direction = direction(m, block)
@@ -44,7 +56,10 @@ extension PictureSyntax {
     }
   }
 
-  /// A bit for each 8x8 block that a macroblock partition begins in.
+  /// The 8x8 blocks in which the macroblock partitions begin.
+  ///
+  /// - Parameter type: the macroblock type.
+  /// - Returns: a bit for each 8x8 block.
   @inline(__always) func partitionFirsts(_ type: UInt8) -> UInt8 {
     switch type {
     case MacroblockType.inter16x16: 1

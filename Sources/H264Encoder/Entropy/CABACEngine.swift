@@ -1,22 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 import CH264Kernels
 
-/// The arithmetic encoder of 9.3.4.
+/// The arithmetic encoder of CABAC (9.3.4).
 ///
-/// `low` holds the 10 bits of the standard's codILow and above them the bits that are due for output; 32 at
-/// a time go to memory. A carry out of them is added to the bytes already written. Hot functions copy
-/// the engine into a local value and back so that its fields stay in registers.
+/// `low` holds the ten bits of codILow, and above them bits that are not yet written. Bits are
+/// written 32 at a time; a carry out of `low` is added to the bytes that were written before. Hot
+/// functions copy the engine to a local variable and back, so that its fields stay in registers.
 struct CABACEngine {
+  /// codILow, with the bits that are not yet written above its ten bits.
   private(set) var low: UInt64 = 0
+  /// codIRange
   private var range: UInt32 = 510
-  /// Bits above the lowest ten of `low`; -1 at the start, since the first bit, always 0, is not written.
+  /// The number of bits in `low` above the lowest ten; -1 at the start, since the first bit, which
+  /// is always 0, is not written.
   private var queued = -1
+  /// The address of the next byte to be written.
   private(set) var next: UnsafeMutablePointer<UInt8>
-  /// The last place that takes four bytes.
+  /// The last address at which four bytes may be written.
   private let last: UnsafeMutablePointer<UInt8>
-  /// pStateIdx << 1 | valMPS of each ctxIdx.
+  /// For each ctxIdx, pStateIdx << 1 | valMPS.
   let contexts: UnsafeMutablePointer<UInt8>
 
+  /// Begins at a byte position with codILow 0 and codIRange 510 (9.3.4.1).
+  ///
+  /// - Parameters:
+  ///   - contexts: the context variables, which are not changed.
+  ///   - next: the address of the first byte.
+  ///   - end: the end of the memory.
   init(
     contexts: UnsafeMutablePointer<UInt8>, at next: UnsafeMutablePointer<UInt8>,
     end: UnsafeMutablePointer<UInt8>
@@ -27,15 +37,21 @@ struct CABACEngine {
     last = end - 12
   }
 
-  /// What did not fit was not written.
+  /// Whether the memory was too small. What did not fit was not written.
   @inline(__always) var overflowed: Bool { next > last }
 
-  /// Bits since `start`, as if the engine were flushed here without the stop bit.
+  /// The number of bits since an address, as if the engine were flushed here without the stop bit.
+  ///
+  /// - Parameter start: the address.
   @inline(__always) func bitCount(since start: UnsafeMutablePointer<UInt8>) -> Int {
     (next - start) &* 8 &+ queued &+ 2
   }
 
-  /// EncodeDecision: `bin` is 0 or 1.
+  /// Encodes a bin with a context variable (EncodeDecision, 9.3.4.2).
+  ///
+  /// - Parameters:
+  ///   - bin: 0 or 1.
+  ///   - context: ctxIdx.
   @inline(__always) mutating func encode(_ bin: UInt32, _ context: Int) {
     let state = Int(contexts[context])
     let entry = UInt32(ovt_cabac_ranges()![(state >> 1) &* 4 &+ Int(truncatingIfNeeded: range &>> 6 & 3)])
@@ -45,7 +61,8 @@ struct CABACEngine {
     let rangeMPS = range &- rangeLPS
     let mask = 0 &- isLPS
     low &+= UInt64(rangeMPS & mask)
-    // An MPS leaves 128 and more, so it shifts by 1 at the most; the table has an LPS's shift.
+    // The most probable symbol leaves a range of 128 or more, so it shifts by one bit at most. The
+    // table holds the shift of the least probable symbol.
     let shift = isLPS != 0 ? entry &>> 8 : (rangeMPS &>> 8) ^ 1
     range = (isLPS != 0 ? rangeLPS : rangeMPS) &<< shift
     low = low &<< UInt64(truncatingIfNeeded: shift)
@@ -53,14 +70,19 @@ struct CABACEngine {
     if queued >= 32 { drain() }
   }
 
-  /// EncodeBypass for `count` bins (0...16), the first in the highest bit of `bins`.
+  /// Encodes bins without context variables (EncodeBypass, 9.3.4.4).
+  ///
+  /// - Parameters:
+  ///   - bins: the bins, the first one in the highest of the `count` bits.
+  ///   - count: the number of bins, 0 to 16.
   @inline(__always) mutating func bypass(_ bins: UInt32, _ count: Int) {
     low = low &<< UInt64(truncatingIfNeeded: count) &+ UInt64(bins) &* UInt64(range)
     queued &+= count
     if queued >= 32 { drain() }
   }
 
-  /// EncodeTerminate with bin 0.
+  /// Encodes bin 0 by EncodeTerminate (9.3.4.5): end_of_slice_flag 0, or a macroblock type that is
+  /// not I_PCM.
   @inline(__always) mutating func continueSlice() {
     range &-= 2
     let shift = (range &>> 8) ^ 1
@@ -70,12 +92,13 @@ struct CABACEngine {
     if queued >= 32 { drain() }
   }
 
+  /// Writes 32 bits, if there is room.
   @inline(__always) private mutating func drain() {
     let chunk = low &>> UInt64(truncatingIfNeeded: queued &- 22)
     low &= (1 &<< UInt64(truncatingIfNeeded: queued &- 22)) &- 1
     queued &-= 32
     if next <= last {
-      // After an overflow there is nothing in front that this carry belongs to.
+      // After an overflow there is no byte that this carry belongs to.
       if chunk &>> 32 != 0 { Self.carry(before: next) }
       let word = UInt32(truncatingIfNeeded: chunk).bigEndian
       UnsafeMutableRawPointer(next).storeBytes(of: word, as: UInt32.self)
@@ -83,8 +106,10 @@ struct CABACEngine {
     }
   }
 
-  /// Adds one to the number that ends before `position`. It never overflows: the codeword is a fraction
-  /// below one.
+  /// Adds one to the big-endian number that ends before an address. It never overflows, since the
+  /// codeword is a fraction below one.
+  ///
+  /// - Parameter position: the address after the number's last byte.
   @inline(never) private static func carry(before position: UnsafeMutablePointer<UInt8>) {
     var byte = position - 1
     while byte.pointee == 0xFF {
@@ -94,14 +119,15 @@ struct CABACEngine {
     byte.pointee &+= 1
   }
 
-  /// EncodeTerminate with bin 1 and EncodeFlush. The last bit written is 1: rbsp_stop_one_bit at the end of
-  /// a slice. Fills the last byte with zeros; `next` is then the end.
+  /// Encodes bin 1 by EncodeTerminate (9.3.4.5), and flushes the engine. The last bit is 1, which
+  /// is rbsp_stop_one_bit at the end of a slice; the rest of the last byte is zero. `next` is the
+  /// end of the data then.
   mutating func terminate() {
     range &-= 2
     low = (low &+ UInt64(range)) &<< 7
     queued &+= 7
     if queued >= 32 { drain() }
-    // The queued bits and the top three of codILow, the last of them 1.
+    // The queued bits and the top three bits of codILow, the last of which is 1.
     var count = queued &+ 3
     let bits = low &>> 7 | 1
     guard !overflowed else { return }
@@ -116,7 +142,9 @@ struct CABACEngine {
     }
   }
 
-  /// Starts again behind PCM samples (9.3.1.2); the contexts stay.
+  /// Begins again after the samples of I_PCM (9.3.1.2). Context variables are kept.
+  ///
+  /// - Parameter position: the address of the first byte.
   mutating func restart(at position: UnsafeMutablePointer<UInt8>) {
     low = 0
     range = 510
@@ -124,7 +152,12 @@ struct CABACEngine {
     next = position
   }
 
-  /// Sets the contexts for a slice (9.3.1.1).
+  /// Initialises the context variables for a slice (9.3.1.1).
+  ///
+  /// - Parameters:
+  ///   - column: the column of the tables of m and n: 0 for I slices, cabac_init_idc + 1 for P and
+  ///     B slices.
+  ///   - qp: SliceQP_Y.
   func initialiseContexts(column: Int, qp: Int) {
     let table = ovt_cabac_init(Int32(truncatingIfNeeded: column))!
     let qp = Int32(truncatingIfNeeded: max(0, min(qp, 51)))
@@ -136,5 +169,6 @@ struct CABACEngine {
     }
   }
 
+  /// The number of context variables in use, for frame macroblocks at 4:2:0.
   static let contextCount = 460
 }

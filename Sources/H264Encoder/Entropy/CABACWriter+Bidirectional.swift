@@ -3,6 +3,12 @@ import CH264Kernels
 
 // Macroblocks of B slices (7.3.5).
 extension CABACWriter {
+  /// Writes a macroblock of a B slice.
+  ///
+  /// - Parameters:
+  ///   - m: the macroblock's address.
+  ///   - levels: its levels (`LevelLayout`).
+  ///   - pcm: for I_PCM, 256 luma, 64 Cb and 64 Cr samples.
   @inline(never)
   mutating func encodeBidirectional(
     macroblock m: Int, levels: UnsafePointer<Int16>, pcm: UnsafePointer<UInt8>?
@@ -68,10 +74,15 @@ extension CABACWriter {
     patternAndResidual(m, mb, levels)
   }
 
-  /// B_Skip and B_Direct_16x16.
+  /// Whether a macroblock type is B_Skip or B_Direct_16x16.
   @inline(__always) private static func isInferred(_ type: UInt8) -> Bool { type >= MacroblockType.skip }
 
-  /// The first six bins of mb_type that begin with two ones; `bins`: the other four.
+  /// Writes the first six bins of an mb_type whose bin string begins with two ones (Table 9-37).
+  ///
+  /// - Parameters:
+  ///   - e: the engine.
+  ///   - bins: the bins after the two ones, 4 bits.
+  ///   - context: ctxIdx of the first bin.
   @inline(__always) private static func typeBins(_ e: inout CABACEngine, _ bins: UInt32, _ context: Int) {
     e.encode(1, context)
     e.encode(1, 30)
@@ -83,6 +94,11 @@ extension CABACWriter {
 
   // MARK: - mb_pred() and sub_mb_pred()
 
+  /// Writes sub_mb_type, ref_idx_l0, ref_idx_l1, mvd_l0 and mvd_l1.
+  ///
+  /// - Parameters:
+  ///   - m: the macroblock's address.
+  ///   - mb: the macroblock.
   private mutating func bidirectionalPrediction(_ m: Int, _ mb: UnsafeMutablePointer<MacroblockInfo>) {
     let type = mb.pointee.type
     var skipped: UInt8 = 0
@@ -109,6 +125,9 @@ extension CABACWriter {
     }
   }
 
+  /// Writes sub_mb_type of a B macroblock (Table 9-38).
+  ///
+  /// - Parameter number: sub_mb_type, 0 to 12.
   private mutating func subType(_ number: Int) {
     var e = engine
     let n = UInt32(truncatingIfNeeded: number)
@@ -138,13 +157,19 @@ extension CABACWriter {
     engine = e
   }
 
-  /// ref_idx_l0 or ref_idx_l1 of the partitions that begin in the 8x8 blocks `wanted`. Inferred indices of neighbours
-  /// count as 0 (9.3.3.1.1.6).
+  /// Writes ref_idx_l0 or ref_idx_l1. For the contexts, derived indices of neighbours count as 0
+  /// (9.3.3.1.1.6).
+  ///
+  /// - Parameters:
+  ///   - mb: the macroblock.
+  ///   - own: the reference indices of the macroblock's 8x8 blocks in the list.
+  ///   - wanted: a bit for each 8x8 block in which a partition begins that is not direct.
   private mutating func references(
     _ mb: UnsafeMutablePointer<MacroblockInfo>, _ own: UnsafePointer<Int8>, _ wanted: UInt8
   ) {
     var e = engine
     let available = mb.pointee.available
+    /// Whether a neighbouring block has an index above 0 that is not derived.
     @inline(__always) func isAbove0(
       _ n: UnsafePointer<MacroblockInfo>, _ indices: UnsafePointer<Int8>, _ i: Int
     )

@@ -3,7 +3,12 @@ import CH264Kernels
 
 // mb_pred() and sub_mb_pred() (7.3.5.1, 7.3.5.2).
 extension CABACWriter {
-  /// Intra modes: prev_intra_pred_mode_flag and rem_intra_pred_mode of I_NxN, then intra_chroma_pred_mode.
+  /// Writes prev_intra4x4_pred_mode_flag and rem_intra4x4_pred_mode of each block (or those of
+  /// 8x8), then intra_chroma_pred_mode.
+  ///
+  /// - Parameters:
+  ///   - m: the macroblock's address.
+  ///   - mb: the macroblock.
   @inline(never)
   mutating func intraPrediction(_ m: Int, _ mb: UnsafeMutablePointer<MacroblockInfo>) {
     var e = engine
@@ -50,7 +55,11 @@ extension CABACWriter {
     engine = e
   }
 
-  /// sub_mb_type, ref_idx_l0 and mvd_l0.
+  /// Writes sub_mb_type, ref_idx_l0 and mvd_l0.
+  ///
+  /// - Parameters:
+  ///   - m: the macroblock's address.
+  ///   - mb: the macroblock.
   @inline(never)
   mutating func interPrediction(_ m: Int, _ mb: UnsafeMutablePointer<MacroblockInfo>) {
     let type = mb.pointee.type
@@ -97,7 +106,12 @@ extension CABACWriter {
     }
   }
 
-  /// ref_idx_l0 of the partition that begins in 8x8 block `i`.
+  /// Writes ref_idx_l0 of the partition that begins in an 8x8 block.
+  ///
+  /// - Parameters:
+  ///   - m: the macroblock's address.
+  ///   - mb: the macroblock.
+  ///   - i: the block, 0 to 3.
   @inline(never)
   private mutating func reference(_ m: Int, _ mb: UnsafeMutablePointer<MacroblockInfo>, _ i: Int) {
     var e = engine
@@ -124,7 +138,12 @@ extension CABACWriter {
     engine = e
   }
 
-  /// mvd_l0 or mvd_l1 of the partition that begins in 4x4 block `block`; `own`: those of the macroblock.
+  /// Writes mvd_l0 or mvd_l1 of the partition that begins in a 4x4 block.
+  ///
+  /// - Parameters:
+  ///   - mb: the macroblock.
+  ///   - own: the macroblock's vector differences in the list, for its 4x4 blocks.
+  ///   - block: the block in raster order, 0 to 15.
   @inline(never)
   mutating func motionDifference(
     _ mb: UnsafeMutablePointer<MacroblockInfo>, _ own: UnsafePointer<MotionVector>, _ block: Int
@@ -149,7 +168,12 @@ extension CABACWriter {
     component(Int(difference.y), aroundY, 47)
   }
 
-  /// One component of mvd: UEG3 with a sign, uCoff 9 (9.3.2.3).
+  /// Writes a component of mvd: UEG3 with signedValFlag 1 and uCoff 9 (9.3.2.3).
+  ///
+  /// - Parameters:
+  ///   - value: the component.
+  ///   - around: the sum of the magnitudes of the component in the blocks at the left and above.
+  ///   - base: the first ctxIdx of the component.
   @inline(__always)
   private mutating func component(_ value: Int, _ around: Int, _ base: Int) {
     var e = engine
@@ -174,7 +198,8 @@ extension CABACWriter {
       e.encode(0, context)
       e.bypass(sign, 1)
     } else {
-      // Exp-Golomb of order 3: as many ones as bits beyond 4 of rest + 8, a zero, the bits below the top.
+      // Exp-Golomb code of order 3: for rest + 8, as many ones as it has bits beyond four, a zero,
+      // and the bits below its highest one.
       let rest = UInt32(truncatingIfNeeded: magnitude &- 9 &+ 8)
       let length = 32 &- rest.leadingZeroBitCount
       let ones = length &- 4

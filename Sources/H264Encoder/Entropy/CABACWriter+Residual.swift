@@ -3,13 +3,17 @@ import CH264Kernels
 
 // residual() and residual_block_cabac() (7.3.5.3).
 extension CABACWriter {
-  /// ctxBlockCat and the contexts of its syntax elements (Tables 9-34 and 9-40).
+  /// The contexts of a block's syntax elements, by ctxBlockCat (Tables 9-34 and 9-40).
   struct BlockKind {
+    /// The first ctxIdx of coded_block_flag.
     let codedFlag: Int
+    /// The first ctxIdx of significant_coeff_flag.
     let significant: Int
+    /// The first ctxIdx of last_significant_coeff_flag.
     let last: Int
+    /// The first ctxIdx of coeff_abs_level_minus1.
     let magnitude: Int
-    /// Levels in a block.
+    /// maxNumCoeff
     let count: Int
 
     static let lumaDC = BlockKind(codedFlag: 85, significant: 105, last: 166, magnitude: 227, count: 16)
@@ -19,6 +23,12 @@ extension CABACWriter {
     static let chromaAC = BlockKind(codedFlag: 101, significant: 152, last: 213, magnitude: 266, count: 15)
   }
 
+  /// Writes the levels of a macroblock.
+  ///
+  /// - Parameters:
+  ///   - m: the macroblock's address.
+  ///   - mb: the macroblock.
+  ///   - levels: its levels (`LevelLayout`).
   @inline(never)
   mutating func residual(_ m: Int, _ mb: UnsafeMutablePointer<MacroblockInfo>, _ levels: UnsafePointer<Int16>)
   {
@@ -27,7 +37,8 @@ extension CABACWriter {
     let pattern = mb.pointee.codedBlockPattern
     let hasLeft = mb.pointee.available & Availability.left != 0
     let hasTop = mb.pointee.available & Availability.top != 0
-    // coded_block_flag of blocks outside the slice: 1 for intra macroblocks (9.3.3.1.1.9).
+    // coded_block_flag of blocks outside of the slice counts as 1 for intra macroblocks
+    // (9.3.3.1.1.9).
     let outside: UInt32 = MacroblockType.isIntra(type) ? 0xFF_FFFF : 0
     let counts = picture.nonZero + m &* 24
     let coded = ovt_nonzero_counts24(counts)
@@ -47,7 +58,7 @@ extension CABACWriter {
           block8x8(levels + i &* 64)
         }
       } else {
-        // Flags of the neighbours A and B of each block, in raster order.
+        // Flags of the blocks at the left (A) and above (B) of each block, in raster order.
         let a = (coded &<< 1 & 0xEEEE) | (leftCoded &>> 3 & 0x1111)
         let b = (coded &<< 4 & 0xFFF0) | (topCoded &>> 12 & 0x000F)
         let isAC = type == MacroblockType.intra16x16
@@ -68,7 +79,7 @@ extension CABACWriter {
       }
     }
     guard pattern >= 16 else {
-      // Only this byte is written: another thread may be reading the type.
+      // Only this byte is written: another thread may be reading the macroblock's type.
       let dc = mb.pointee.codedDC & 1
       mb.pointee.codedDC = dc
       return
@@ -94,14 +105,21 @@ extension CABACWriter {
     }
   }
 
-  /// coded_block_flag of Intra16x16DCLevel as a neighbour: only such macroblocks, and I_PCM, have one.
+  /// Whether a neighbour has a coded Intra16x16DCLevel, which only Intra_16x16 macroblocks and
+  /// I_PCM can have.
   @inline(__always)
   private static func hasLumaDC(_ mb: UnsafeMutablePointer<MacroblockInfo>) -> Bool {
     mb.pointee.codedDC & 1 != 0
       && (mb.pointee.type == MacroblockType.intra16x16 || mb.pointee.type == MacroblockType.pcm)
   }
 
-  /// coded_block_flag and, if it is 1, the block.
+  /// Writes coded_block_flag and, if it is 1, the block.
+  ///
+  /// - Parameters:
+  ///   - levels: the block's levels in scan order.
+  ///   - coded: coded_block_flag.
+  ///   - context: ctxIdx of the flag.
+  ///   - kind: the contexts of the block.
   @inline(__always)
   private mutating func flaggedBlock(
     _ levels: UnsafePointer<Int16>, _ coded: Bool, _ context: Int, _ kind: BlockKind
@@ -119,7 +137,16 @@ extension CABACWriter {
     }
   }
 
-  /// A block of up to 16 levels that are not all zero; a bit of `mask` is set for each that is not.
+  /// Writes a block of up to 16 levels that has coded_block_flag 1.
+  ///
+  /// - Parameters:
+  ///   - levels: the levels in scan order.
+  ///   - mask: a bit for each level that is not zero.
+  ///   - flagContext: ctxIdx of coded_block_flag.
+  ///   - significant: the first ctxIdx of significant_coeff_flag.
+  ///   - last: the first ctxIdx of last_significant_coeff_flag.
+  ///   - magnitude: the first ctxIdx of coeff_abs_level_minus1.
+  ///   - count: maxNumCoeff.
   @inline(never)
   private mutating func codedBlock(
     _ levels: UnsafePointer<Int16>, _ mask: UInt32, _ flagContext: Int, _ significant: Int, _ last: Int,
@@ -127,7 +154,8 @@ extension CABACWriter {
   ) {
     var e = engine
     e.encode(1, flagContext)
-    // Chroma DC has three positions, each with a context of its own, like the others.
+    // Each position has contexts of its own. This holds for chroma DC as well, whose last position
+    // has no flags.
     var left = mask
     var next = 0
     var found = 0
@@ -140,7 +168,7 @@ extension CABACWriter {
       }
       positions[found] = UInt8(truncatingIfNeeded: position)
       found &+= 1
-      // The last of all positions is not told of.
+      // The flags of the last position are not sent.
       if position == count &- 1 { break }
       e.encode(1, significant &+ position)
       e.encode(left == 0 ? 1 : 0, last &+ position)
@@ -151,8 +179,10 @@ extension CABACWriter {
     engine.encodeLevels(levels, at: positions, count: found, base: magnitude, limit: count == 4 ? 3 : 4)
   }
 
-  /// An 8x8 block (ctxBlockCat 5). At 4:2:0 it has no coded_block_flag: one that is not coded has no bit in
-  /// coded_block_pattern.
+  /// Writes a block of 64 levels (ctxBlockCat 5). At 4:2:0 it has no coded_block_flag;
+  /// coded_block_pattern says whether it is coded.
+  ///
+  /// - Parameter levels: the levels in scan order.
   @inline(never)
   private mutating func block8x8(_ levels: UnsafePointer<Int16>) {
     var e = engine
@@ -182,14 +212,21 @@ extension CABACWriter {
 }
 
 extension CABACEngine {
-  /// coeff_abs_level_minus1 and coeff_sign_flag of the levels at `count` positions, the last one first. Contexts begin at `base`;
-  /// `limit`: the largest ctxIdxInc of the bins after the first, less 5.
+  /// Writes coeff_abs_level_minus1 and coeff_sign_flag of a block's levels, the last one first.
+  ///
+  /// - Parameters:
+  ///   - levels: the levels in scan order.
+  ///   - positions: the scan positions of the levels that are not zero.
+  ///   - count: the number of positions.
+  ///   - base: the first ctxIdx.
+  ///   - limit: the largest ctxIdxInc of the bins after the first, minus 5.
   @inline(never)
   fileprivate mutating func encodeLevels(
     _ levels: UnsafePointer<Int16>, at positions: UnsafePointer<UInt8>, count: Int, base: Int, limit: Int
   ) {
     var e = self
-    // ctxIdxInc of the first bin as long as no level was above 1, and how many were.
+    // ctxIdxInc of the first bin while no magnitude was above 1, and the number of magnitudes above
+    // 1.
     var ones = 1
     var large = 0
     var left = count
@@ -217,7 +254,8 @@ extension CABACEngine {
         e.encode(0, context)
         e.bypass(sign, 1)
       } else {
-        // Exp-Golomb of order 0: a one for each bit below the top of rest + 1, a zero, those bits.
+        // Exp-Golomb code of order 0: for rest + 1, a one for each bit below its highest one, a
+        // zero, and these bits.
         let rest = UInt32(bitPattern: magnitude &- 14)
         let length = 32 &- rest.leadingZeroBitCount
         e.bypass(((1 &<< UInt32(truncatingIfNeeded: length &- 1)) &- 1) &<< 1, length)

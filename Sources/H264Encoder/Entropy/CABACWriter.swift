@@ -2,39 +2,55 @@
 import CH264Kernels
 import VideoBitstream
 
-/// Slice data in CABAC (9.3).
+/// Writes slice data by CABAC (7.3.4, 9.3).
 struct CABACWriter: EntropyCoder {
+  /// The slice's parameters.
   private(set) var slice = SliceParameters()
+  /// The picture's macroblocks.
   private(set) var picture: PictureSyntax
+  /// The arithmetic encoder.
   var engine: CABACEngine
+  /// The memory of the slice, with the slice header.
   private var bits: BitWriter
+  /// QP_Y,PRED of the next macroblock.
   var qp = 0
-  /// The previous macroblock in the slice sent an mb_qp_delta that is not 0.
+  /// Whether the previous macroblock of the slice has an mb_qp_delta that is not 0.
   var previousDelta = false
+  /// Whether the next macroblock is the slice's first.
   var isFirst = true
 
-  /// Contexts in use, then those that `save` keeps.
+  /// The context variables in use, followed by those that `save` has stored.
   private let contextMemory: UnsafeMutablePointer<UInt8>
+  /// Bytes from the first to the second.
   private static let contextStride = 512
-  /// Where the levels of the block at hand are that are not zero.
+  /// The positions of the current block's levels that are not zero.
   let positions: UnsafeMutablePointer<UInt8>
+  /// The state that `save` has stored.
   private var saved: Saved?
 
+  /// The state before a macroblock.
   private struct Saved {
     var engine: CABACEngine
     var qp: Int
     var previousDelta: Bool
     var isFirst: Bool
-    /// The last byte before `engine.next` that a carry would increment, and what it was; nil: no byte yet.
+    /// The last byte before `engine.next` that a carry would increment, all bytes after it being
+    /// 0xFF; nil if no byte was written.
     var carryPosition: UnsafeMutablePointer<UInt8>?
+    /// The value of that byte.
     var carryByte: UInt8
   }
 
+  /// Makes a writer without a slice.
+  ///
+  /// - Parameters:
+  ///   - picture: any picture's macroblocks.
+  ///   - memory: owns the writer's memory.
   init(picture: PictureSyntax, memory: inout EncoderMemory) {
     self.picture = picture
     contextMemory = memory.allocate(UInt8.self, count: 2 * Self.contextStride)
     positions = memory.allocate(UInt8.self, count: 64)
-    // Until `begin`, an empty place to write to.
+    // An empty place to write to, until `begin`.
     bits = BitWriter(contextMemory, capacity: 0)
     engine = CABACEngine(contexts: contextMemory, at: contextMemory, end: contextMemory)
   }
@@ -151,7 +167,7 @@ struct CABACWriter: EntropyCoder {
         if hasLeft && left.pointee.type > MacroblockType.intra8x8 { first &+= 1 }
         if hasTop && top.pointee.type > MacroblockType.intra8x8 { first &+= 1 }
       }
-      // Contexts of the bins after the first: 6... in I slices, 18... in P slices.
+      // The contexts of the bins after the first begin at 6 in I slices and at 18 in P slices.
       if intraType(&e, mb, first, slice.isP ? 18 : 6, spread: slice.isP ? 0 : 1) {
         engine = e
         encodePCM(mb, pcm)
@@ -166,8 +182,16 @@ struct CABACWriter: EntropyCoder {
     patternAndResidual(m, mb, levels)
   }
 
-  /// mb_type of an intra macroblock behind what tells that it is one. `first`: the context of the first bin, `base`: of
-  /// those after it, which lie `spread` further apart in I slices. Returns whether it is I_PCM, whose samples follow.
+  /// Writes mb_type of an intra macroblock, after the prefix that P and B slices have, and
+  /// transform_size_8x8_flag.
+  ///
+  /// - Parameters:
+  ///   - e: the engine.
+  ///   - mb: the macroblock.
+  ///   - first: ctxIdx of the first bin.
+  ///   - base: ctxIdx of the first bin of the Intra_16x16 types that has a context.
+  ///   - spread: 1 in I slices, where later bins have contexts of their own; 0 in P and B slices.
+  /// - Returns: whether it is I_PCM, whose samples have to follow.
   @inline(__always) func intraType(
     _ e: inout CABACEngine, _ mb: UnsafeMutablePointer<MacroblockInfo>, _ first: Int, _ base: Int,
     spread: Int
@@ -198,7 +222,13 @@ struct CABACWriter: EntropyCoder {
     return false
   }
 
-  /// coded_block_pattern and what follows it, behind the prediction.
+  /// Writes what follows the prediction: coded_block_pattern, transform_size_8x8_flag, mb_qp_delta
+  /// and the residual.
+  ///
+  /// - Parameters:
+  ///   - m: the macroblock's address.
+  ///   - mb: the macroblock.
+  ///   - levels: its levels (`LevelLayout`).
   @inline(__always) mutating func patternAndResidual(
     _ m: Int, _ mb: UnsafeMutablePointer<MacroblockInfo>, _ levels: UnsafePointer<Int16>
   ) {
@@ -214,7 +244,7 @@ struct CABACWriter: EntropyCoder {
       let leftPattern = hasLeft ? UInt32(left.pointee.codedBlockPattern) : 0x0F
       let topPattern = hasTop ? UInt32(top.pointee.codedBlockPattern) : 0x0F
       let luma = UInt32(pattern) & 15
-      // A set bit: not coded, as the contexts count it.
+      // A bit is set where a block is not coded, which is what the contexts count.
       let none = ~luma
       let noneLeft = ~leftPattern
       let noneTop = ~topPattern
@@ -291,6 +321,11 @@ struct CABACWriter: EntropyCoder {
     return context
   }
 
+  /// Writes the samples of an I_PCM macroblock.
+  ///
+  /// - Parameters:
+  ///   - mb: the macroblock.
+  ///   - pcm: 256 luma, 64 Cb and 64 Cr samples.
   mutating func encodePCM(_ mb: UnsafeMutablePointer<MacroblockInfo>, _ pcm: UnsafePointer<UInt8>?) {
     engine.terminate()  // mb_type's second bin; the samples begin at the next byte
     if !engine.overflowed, let pcm {

@@ -3,6 +3,13 @@ import VideoBitstream
 
 // mb_type, mb_pred() and sub_mb_pred() of inter macroblocks in B slices (7.3.5).
 extension CAVLCWriter {
+  /// Writes mb_type, sub_mb_type, reference indices and vector differences of an inter macroblock
+  /// in a B slice.
+  ///
+  /// - Parameters:
+  ///   - w: the writer of the slice's bits.
+  ///   - m: the macroblock's address.
+  ///   - mb: the macroblock.
   @inline(never)
   func bidirectionalPrediction(_ w: inout BitWriter, _ m: Int, _ mb: UnsafeMutablePointer<MacroblockInfo>) {
     let type = mb.pointee.type
@@ -20,7 +27,14 @@ extension CAVLCWriter {
     differences(&w, mb, picture.referenceIndexL1 + m &* 4, picture.motionDifferenceL1 + m &* 16, skipped)
   }
 
-  /// ref_idx_l0 or ref_idx_l1.
+  /// Writes ref_idx_l0 or ref_idx_l1.
+  ///
+  /// - Parameters:
+  ///   - w: the writer of the slice's bits.
+  ///   - indices: the reference indices of the macroblock's 8x8 blocks in the list.
+  ///   - firsts: a bit for each 8x8 block in which a partition begins.
+  ///   - skipped: a bit for each 8x8 block that is direct.
+  ///   - largest: num_ref_idx_l0_active_minus1 or num_ref_idx_l1_active_minus1.
   private func references(
     _ w: inout BitWriter, _ indices: UnsafePointer<Int8>, _ firsts: UInt8, _ skipped: UInt8, largest: Int
   ) {
@@ -30,7 +44,14 @@ extension CAVLCWriter {
     }
   }
 
-  /// mvd_l0 or mvd_l1.
+  /// Writes mvd_l0 or mvd_l1.
+  ///
+  /// - Parameters:
+  ///   - w: the writer of the slice's bits.
+  ///   - mb: the macroblock.
+  ///   - indices: the reference indices of the macroblock's 8x8 blocks in the list.
+  ///   - differences: the vector differences of its 4x4 blocks in the list.
+  ///   - skipped: a bit for each 8x8 block that is direct.
   private func differences(
     _ w: inout BitWriter, _ mb: UnsafePointer<MacroblockInfo>, _ indices: UnsafePointer<Int8>,
     _ differences: UnsafePointer<MotionVector>, _ skipped: UInt8

@@ -4,6 +4,12 @@ import VideoBitstream
 
 // residual() and residual_block_cavlc() (7.3.5.3, 9.2).
 extension CAVLCWriter {
+  /// Writes the levels of a macroblock.
+  ///
+  /// - Parameters:
+  ///   - m: the macroblock's address.
+  ///   - mb: the macroblock.
+  ///   - levels: its levels (`LevelLayout`).
   @inline(never)
   mutating func residual(_ m: Int, _ mb: UnsafeMutablePointer<MacroblockInfo>, _ levels: UnsafePointer<Int16>)
   {
@@ -60,7 +66,12 @@ extension CAVLCWriter {
     }
   }
 
-  /// The class of coeff_token tables that nC chooses (9.2.1), from total_coeff of the neighbours.
+  /// Chooses the coeff_token table by nC (9.2.1).
+  ///
+  /// - Parameters:
+  ///   - left: total_coeff of the block at the left; nil where it is not available.
+  ///   - top: total_coeff of the block above; nil where it is not available.
+  /// - Returns: 0 to 3 for nC of 0 or 1, 2 or 3, 4 to 7, and 8 or more.
   @inline(__always)
   private static func context(left: UnsafePointer<UInt8>?, top: UnsafePointer<UInt8>?) -> Int {
     var nC = 0
@@ -75,14 +86,22 @@ extension CAVLCWriter {
     return nC < 8 ? 2 : 3
   }
 
-  /// coeff_token of a block without levels.
+  /// Writes coeff_token of a block without levels.
+  ///
+  /// - Parameter tokens: the coeff_token table.
   @inline(__always)
   private mutating func empty(_ tokens: Int) {
     let token = UInt32(ovt_coeff_token(Int32(truncatingIfNeeded: tokens))![0])
     bits.put(token &>> 8, Int(truncatingIfNeeded: token & 0xFF))
   }
 
-  /// A block of `count` levels (4 for chroma DC, 15, 16), those of `mask` not zero.
+  /// Writes a block.
+  ///
+  /// - Parameters:
+  ///   - levels: the levels in scan order.
+  ///   - mask: a bit for each level that is not zero.
+  ///   - count: the number of levels: 4 for chroma DC, 15 for AC, else 16.
+  ///   - tokens: the coeff_token table: 0 to 3, or 4 for chroma DC.
   @inline(never)
   private mutating func block(_ levels: UnsafePointer<Int16>, _ mask: UInt32, _ count: Int, _ tokens: Int) {
     var w = bits
@@ -94,7 +113,7 @@ extension CAVLCWriter {
     }
     let total = mask.nonzeroBitCount
 
-    // trailing_ones_sign_flag, from the highest frequency on.
+    // trailing_ones_sign_flag, the highest frequency first.
     var left = mask
     var trailingOnes = 0
     var signs: UInt32 = 0
@@ -117,7 +136,8 @@ extension CAVLCWriter {
       var suffixLength = total > 10 && trailingOnes < 3 ? 1 : 0
       var i = 31 &- (left | 1).leadingZeroBitCount
       left ^= 1 &<< UInt32(truncatingIfNeeded: i)
-      // The first cannot be 1 if fewer than three ones trail: its magnitude is sent less one.
+      // With fewer than three trailing ones, the first level cannot be 1 or -1, so its magnitude is
+      // sent less one.
       let first = Int(levels[i])
       let sent = trailingOnes < 3 ? (first > 0 ? first &- 1 : first &+ 1) : first
       Self.level(&w, codes, sent, suffixLength)
@@ -154,7 +174,14 @@ extension CAVLCWriter {
     bits = w
   }
 
-  /// Writes a level and returns the next suffixLength.
+  /// Writes level_prefix and level_suffix (9.2.2.1).
+  ///
+  /// - Parameters:
+  ///   - w: the writer of the slice's bits.
+  ///   - codes: the table of codes of small levels.
+  ///   - level: the level.
+  ///   - suffixLength: suffixLength.
+  /// - Returns: suffixLength of the next level.
   @inline(__always) @discardableResult
   private static func level(
     _ w: inout BitWriter, _ codes: UnsafePointer<UInt16>, _ level: Int, _ suffixLength: Int
@@ -169,11 +196,11 @@ extension CAVLCWriter {
     var rest = level > 0 ? 2 &* level &- 2 : -2 &* level &- 1
     let escape = suffixLength == 0 ? 30 : 15 &<< suffixLength
     if rest < escape {
-      // Beyond the table, with a long suffix: level_prefix is below 15 all the same.
+      // The level is beyond the table, but level_prefix is below 15 because of the long suffix.
       let one = 1 &<< suffixLength
       w.put(UInt32(truncatingIfNeeded: one | rest & (one &- 1)), rest &>> suffixLength &+ 1 &+ suffixLength)
     } else {
-      // level_prefix 15 and more (9.2.2.1), the suffix 12 bits and more.
+      // level_prefix is 15 or more, and level_suffix has 12 bits or more.
       rest &-= escape
       var prefix = 15
       while rest >= 1 &<< (prefix &- 3) {

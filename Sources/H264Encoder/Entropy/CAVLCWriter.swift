@@ -2,16 +2,24 @@
 import CH264Kernels
 import VideoBitstream
 
-/// Slice data in Exp-Golomb codes and CAVLC (9.1, 9.2).
+/// Writes slice data by Exp-Golomb codes and CAVLC (7.3.4, 9.1, 9.2).
 struct CAVLCWriter: EntropyCoder {
+  /// The slice's parameters.
   private(set) var slice = SliceParameters()
+  /// The picture's macroblocks.
   private(set) var picture: PictureSyntax
+  /// The slice's bits.
   var bits: BitWriter
+  /// QP_Y,PRED of the next macroblock.
   private var qp = 0
+  /// mb_skip_run so far.
   private var skipRun = 0
+  /// The state that `save` has stored.
   private var saved: (bits: BitWriter, qp: Int, skipRun: Int)?
 
-  /// `memory` is where a writer without a slice points to; nothing is written there.
+  /// Makes a writer without a slice, which has no room to write.
+  ///
+  /// - Parameter picture: any picture's macroblocks.
   init(picture: PictureSyntax) {
     self.picture = picture
     bits = BitWriter(UnsafeMutablePointer(mutating: picture.nonZero), capacity: 0)
@@ -127,6 +135,12 @@ struct CAVLCWriter: EntropyCoder {
     residual(m, mb, levels)
   }
 
+  /// Writes prev_intra4x4_pred_mode_flag and rem_intra4x4_pred_mode of each block, or those of 8x8.
+  ///
+  /// - Parameters:
+  ///   - w: the writer of the slice's bits.
+  ///   - m: the macroblock's address.
+  ///   - mb: the macroblock.
   @inline(__always)
   private func intraModes(_ w: inout BitWriter, _ m: Int, _ mb: UnsafeMutablePointer<MacroblockInfo>) {
     let modes = picture.intraModes + m &* 16
@@ -147,13 +161,19 @@ struct CAVLCWriter: EntropyCoder {
     }
   }
 
+  /// Writes mb_type, sub_mb_type, ref_idx_l0 and mvd_l0 of an inter macroblock in a P slice.
+  ///
+  /// - Parameters:
+  ///   - w: the writer of the slice's bits.
+  ///   - m: the macroblock's address.
+  ///   - mb: the macroblock.
   @inline(__always)
   private func interPrediction(_ w: inout BitWriter, _ m: Int, _ mb: UnsafeMutablePointer<MacroblockInfo>) {
     let type = mb.pointee.type
     let references = picture.referenceIndex + m &* 4
     let largest = slice.activeReferences &- 1
     if type == MacroblockType.inter8x8 {
-      // P_8x8ref0 says that all four indices are 0.
+      // P_8x8ref0 is sent where all four indices are 0.
       let allZero = references[0] | references[1] | references[2] | references[3] == 0
       let omit = largest > 0 && allZero
       w.ue(omit ? 4 : 3)

@@ -2,14 +2,15 @@
 import CH264Kernels
 import VideoBitstream
 
-/// What the slice header says that macroblock syntax depends on.
+/// The values of the slice header and the picture parameter set that macroblock syntax depends on.
 struct SliceParameters: Equatable, Sendable {
-  /// P or B; neither: I.
+  /// Whether it is a P slice. If neither this nor `isB` is set, it is an I slice.
   var isP = false
+  /// Whether it is a B slice.
   var isB = false
   /// num_ref_idx_l0_active_minus1 + 1
   var activeReferences = 1
-  /// The same for list 1 of B.
+  /// num_ref_idx_l1_active_minus1 + 1 (B slices)
   var activeReferencesL1 = 1
   /// transform_8x8_mode_flag of the picture parameter set.
   var transform8x8Mode = false
@@ -21,43 +22,56 @@ struct SliceParameters: Equatable, Sendable {
   var cabacInitIDC = 0
 }
 
-/// Writes the slice data of one slice at a time: `begin`, `encode` for each macroblock in order, `finish`.
+/// Writes slice data, one slice at a time: `begin`, `encode` for each macroblock in order, then
+/// `finish`.
 ///
-/// `encode` reads the syntax of the macroblock and of its neighbours in the slice from a `PictureSyntax`
-/// and completes the macroblock's `MacroblockInfo` where a decoder infers values:
-/// - `qp` becomes the QP that a decoder infers when no mb_qp_delta is sent, and 0 for I_PCM;
-/// - `transform8x8` becomes 0 where transform_size_8x8_flag is not sent;
-/// - I_PCM gets coded_block_pattern 0x2F and all `codedDC` bits, skip none.
+/// `encode` reads the syntax elements of the macroblock and of its neighbours in the slice from a
+/// `PictureSyntax`. Where a decoder derives values, it sets them in `MacroblockInfo`:
+/// - `qp` becomes the QP that a decoder derives where mb_qp_delta is not sent, and 0 for I_PCM.
+/// - `transform8x8` becomes 0 where transform_size_8x8_flag is not sent.
+/// - I_PCM gets coded_block_pattern 0x2F and all bits of `codedDC`, skipped macroblocks get none.
 ///
-/// Slices of one picture may be written by several writers at once, each with its own memory.
+/// Several writers, each with its own memory, may write slices of one picture at the same time.
 protocol EntropyCoder: SendableMetatype {
-  /// Bits written so far, the slice header included, as if the slice ended here (within a few bits).
+  /// The number of bits so far, with the slice header, as if the slice ended here (within a few
+  /// bits).
   var bitCount: Int { get }
-  /// The memory was too small; what was written is of no use.
+  /// Whether the memory was too small, so that the data is of no use.
   var overflowed: Bool { get }
   /// QP_Y,PRED of the next macroblock.
   var predictedQP: Int { get }
 
-  /// Starts slice data behind the header that `bits` has written.
-  mutating func begin(_ slice: SliceParameters, picture: PictureSyntax, after bits: BitWriter)
+  /// Begins a slice.
+  ///
   /// - Parameters:
-  ///   - levels: the macroblock's levels (`LevelLayout`); not read for skip and I_PCM.
-  ///   - pcm: for I_PCM 256 luma, 64 Cb and 64 Cr samples.
+  ///   - slice: the slice's parameters.
+  ///   - picture: the picture's macroblocks.
+  ///   - bits: the memory, in which the slice header has been written.
+  mutating func begin(_ slice: SliceParameters, picture: PictureSyntax, after bits: BitWriter)
+  /// Writes a macroblock.
+  ///
+  /// - Parameters:
+  ///   - m: the macroblock's address.
+  ///   - levels: its levels (`LevelLayout`); not read for skipped macroblocks and I_PCM.
+  ///   - pcm: for I_PCM, 256 luma, 64 Cb and 64 Cr samples.
   mutating func encode(macroblock m: Int, levels: UnsafePointer<Int16>, pcm: UnsafePointer<UInt8>?)
-  /// Ends the slice, trailing bits included, and returns the payload's size in bytes, header included.
+  /// Ends the slice with its trailing bits.
+  ///
+  /// - Returns: the size of the RBSP in bytes, with the slice header.
   mutating func finish() -> Int
-  /// Remembers the state before a macroblock, ...
+  /// Stores the state before a macroblock.
   mutating func save()
-  /// ... and goes back to it. May be called once for each `save`.
+  /// Returns to the state that `save` has stored. May be called once after each `save`.
   mutating func restore()
 }
 
 extension MacroblockInfo {
-  /// No sub-macroblock partition is smaller than 8x8 (noSubMbPartSizeLessThan8x8Flag).
+  /// Whether no sub-macroblock partition is smaller than 8x8 (noSubMbPartSizeLessThan8x8Flag).
   @inline(__always) var hasOnlyWholeSubMacroblocks: Bool {
     subType.0 | subType.1 | subType.2 | subType.3 == 0
   }
 
+  /// The `SubMacroblockType` of 8x8 block `i`.
   @inline(__always) func subMacroblockType(_ i: Int) -> UInt8 {
     switch i {
     case 0: subType.0
@@ -69,8 +83,14 @@ extension MacroblockInfo {
 }
 
 extension PictureSyntax {
-  /// predIntra4x4PredMode of a 4x4 block, or predIntra8x8PredMode of the 8x8 block that begins there
-  /// (8.3.1.1, 8.3.2.1). `x` and `y` count 4x4 blocks in the macroblock.
+  /// Predicts the intra mode of a 4x4 block, or of the 8x8 block that begins there:
+  /// predIntra4x4PredMode (8.3.1.1) or predIntra8x8PredMode (8.3.2.1).
+  ///
+  /// - Parameters:
+  ///   - m: the macroblock's address.
+  ///   - x: the column of the 4x4 block in the macroblock.
+  ///   - y: the row of the 4x4 block in the macroblock.
+  ///   - constrained: constrained_intra_pred_flag.
   @inline(__always)
   func predictedIntraMode(macroblock m: Int, x: Int, y: Int, constrained: Bool) -> Int8 {
     let modes = intraModes + m &* 16
@@ -94,8 +114,11 @@ extension PictureSyntax {
     return left
   }
 
-  /// The 4x4 blocks in which the partitions of an inter macroblock begin, in the order of their mvd:
-  /// four bits each, the first lowest.
+  /// Lists the 4x4 blocks in which the partitions of an inter macroblock begin, in the order of
+  /// their mvd.
+  ///
+  /// - Parameter mb: the macroblock.
+  /// - Returns: the blocks in raster order, four bits each, the first one lowest; and their number.
   @inline(__always)
   func partitions(_ mb: UnsafePointer<MacroblockInfo>) -> (blocks: UInt64, count: Int) {
     switch mb.pointee.type {

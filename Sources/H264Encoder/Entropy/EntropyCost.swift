@@ -1,26 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Lengths of codes, for decisions. Costs are in sixteenths of a bit unless said otherwise.
+/// The lengths of codes, for mode decision.
 enum EntropyCost {
-  /// Bits of ue(v).
+  /// The length of ue(v) in bits.
   @inline(__always) static func ue(_ value: Int) -> Int {
     2 &* (Int.bitWidth &- (value &+ 1).leadingZeroBitCount) &- 1
   }
 
-  /// Bits of se(v).
+  /// The length of se(v) in bits.
   @inline(__always) static func se(_ value: Int) -> Int {
     ue(value > 0 ? 2 &* value &- 1 : -2 &* value)
   }
 
-  /// Bits of te(v).
+  /// The length of te(v) in bits.
+  ///
+  /// - Parameters:
+  ///   - value: the value.
+  ///   - largest: the largest value of the syntax element.
   @inline(__always) static func te(_ value: Int, largest: Int) -> Int {
     largest > 1 ? ue(value) : largest == 1 ? 1 : 0
   }
 
-  /// Sixteenths of a bit of one mvd component in CABAC, its contexts being in a usual state: bins of the
-  /// prefix grow cheaper as the difference grows, the Exp-Golomb suffix costs whole bits.
+  /// Estimates the bits of an mvd component by CABAC, with context variables in a typical state.
+  /// Bins of the prefix take fewer bits the larger the difference is; bins of the Exp-Golomb suffix
+  /// take a bit each.
+  ///
+  /// - Parameter value: the component, in quarter samples.
+  /// - Returns: sixteenths of a bit.
   static func cabacMotion(_ value: Int) -> Int {
     let magnitude = abs(value)
     if magnitude == 0 { return 10 }
+    // Magnitudes of 1 to 8, with the sign.
     let prefix = [27, 43, 54, 63, 71, 78, 84, 90]  // 1...8, the sign included
     if magnitude < 9 { return prefix[magnitude - 1] }
     let rest = magnitude - 9 + 8
@@ -29,14 +38,19 @@ enum EntropyCost {
   }
 }
 
-/// Costs of a motion vector difference by its value, for the motion search: one load a component.
-///
-/// `center[v]` is the cost of the component v in sixteenths of a bit, for v in -range...range.
+/// The estimated bits of mvd components, for the motion search.
 struct MotionCostTable {
-  /// Differences of quarter samples lie within (`verticalMotion`).
+  /// The largest magnitude of a difference, in quarter samples.
   static let range = 32768
+  /// The estimated bits of a component in sixteenths of a bit. The pointer is to the entry of the
+  /// value 0; there are entries for -`range` to `range`.
   let center: UnsafePointer<UInt16>
 
+  /// Computes the table.
+  ///
+  /// - Parameters:
+  ///   - cabac: entropy_coding_mode_flag.
+  ///   - memory: owns the table.
   init(cabac: Bool, memory: inout EncoderMemory) {
     let costs = memory.allocate(UInt16.self, count: 2 * Self.range + 1)
     center = UnsafePointer(costs + Self.range)
@@ -46,7 +60,12 @@ struct MotionCostTable {
     }
   }
 
-  /// Cost of a vector whose prediction is `predicted`.
+  /// The estimated bits of a vector.
+  ///
+  /// - Parameters:
+  ///   - vector: the vector.
+  ///   - predicted: its prediction.
+  /// - Returns: sixteenths of a bit.
   @inline(__always) func cost(_ vector: MotionVector, predicted: MotionVector) -> Int {
     Int(center[Int(vector.x) &- Int(predicted.x)]) &+ Int(center[Int(vector.y) &- Int(predicted.y)])
   }
