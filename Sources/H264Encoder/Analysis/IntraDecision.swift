@@ -325,9 +325,6 @@ extension MacroblockCoder {
 
   // MARK: - The macroblock
 
-  /// Codes the macroblock intra, if that costs less than `other`.
-  /// - Returns: whether it does; if not, the luma in the picture is anything.
-  @discardableResult
   /// Codes the macroblock as intra, if that costs less than its best other prediction.
   ///
   /// - Parameters:
@@ -337,6 +334,7 @@ extension MacroblockCoder {
   ///   - small: whether Intra_8x8 and Intra_4x4 are tried.
   /// - Returns: whether the macroblock was coded; if not, its luma in the reconstruction is
   ///   undefined.
+  @discardableResult
   mutating func codeIntra(
     _ best16: (mode: Int, cost: Int32), below other: Int32 = Int32.max, small: Bool
   ) -> Bool {
