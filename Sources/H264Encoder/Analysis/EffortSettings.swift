@@ -8,13 +8,18 @@
 /// a cost are in units of 16 lambda, the cost of 16 bits: a threshold of 24 is the cost of 384
 /// bits.
 struct EffortSettings {
+  /// The settings of motion search.
   var motion = Motion()
+  /// The settings of partitions.
   var partitions = Partitions()
+  /// The settings of intra prediction.
   var intra = Intra()
+  /// The settings of skipped and direct macroblocks.
   var skip = Skip()
+  /// The settings of transform and quantisation.
   var residual = Residual()
 
-  /// Motion search.
+  /// Limits and measures of motion search.
   struct Motion {
     /// The largest number of reference pictures in which 16x16 blocks are searched.
     var references = 2
@@ -68,7 +73,7 @@ struct EffortSettings {
     var wholeMarginB = 0
   }
 
-  /// Intra prediction in P and B pictures.
+  /// When intra prediction is tried in P and B pictures.
   struct Intra {
     /// In P pictures, intra prediction is tried where inter prediction costs more than this, in
     /// units of 16 lambda. The value is small because intra prediction of flat areas is free of the
@@ -116,7 +121,7 @@ struct EffortSettings {
     var directMargin = 0
   }
 
-  /// Transform and quantisation of inter macroblocks.
+  /// Transform and quantisation; `transforms` and `roundsFinely` are for inter macroblocks.
   struct Residual {
     /// Which transforms of luma are tried: both always; or 4x4 or 8x8 first, and the other one only
     /// where the first leaves coded levels.

@@ -64,7 +64,9 @@ struct TemporalDirect {
 /// were temporal: for each macroblock the cost of direct prediction, or that of its other motion
 /// where this is cheaper.
 struct DirectCosts: Equatable {
+  /// The costs with spatial direct prediction: SAD or SATD plus lambda times bits.
   var spatial = 0
+  /// The costs with temporal direct prediction, in the unit of `spatial`.
   var temporal = 0
 
   static func += (a: inout DirectCosts, b: DirectCosts) {

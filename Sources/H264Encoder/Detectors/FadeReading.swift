@@ -40,6 +40,7 @@ struct FadeReading {
   let samples: Int
   /// Sums of the luma samples that are read of each block, in raster order.
   let blocks: UnsafeMutablePointer<UInt32>
+  /// The sums of each row of blocks.
   private let rowSums: UnsafeMutablePointer<Row>
 
   /// Allocates the sums.

@@ -29,11 +29,13 @@ struct MoveDetector {
   private let changed: UnsafeMutablePointer<UInt8>
   /// Hash table of displacements and their numbers of votes.
   private let votes: UnsafeMutablePointer<Vote>
+  /// What is known of the pictures before.
   private let state: UnsafeMutablePointer<State>
   /// The positions of 8x8 blocks of the last picture.
   private let repeats: RepeatTable
-  /// Size of the luma plane in samples.
+  /// The width of the luma plane in samples.
   private let width: Int
+  /// The height of the luma plane in samples.
   private let height: Int
 
   /// A displacement in luma samples, from where content is to where it was, and the number of
@@ -60,8 +62,9 @@ struct MoveDetector {
     var unlike = 0
   }
 
-  /// Base-2 logarithms of the number of entries of `places` and of `votes`.
+  /// The base-2 logarithm of the number of entries of `places`.
   private static let placesBits = 15
+  /// The base-2 logarithm of the number of entries of `votes`.
   private static let votesBits = 10
   /// Of the positions with detail, one in 2^`sparsenessBits` is distinctive.
   private static let sparsenessBits = 4

@@ -6,7 +6,9 @@ struct Moves: Equatable {
   static let limit = 4
   /// The number of displacements, 0 to `limit`.
   private(set) var count = 0
+  /// The horizontal components, in luma samples.
   private var x = SIMD4<Int16>.zero
+  /// The vertical components, in luma samples.
   private var y = SIMD4<Int16>.zero
   /// Whether the displacements account for most of what has changed. The picture is then no scene
   /// change.

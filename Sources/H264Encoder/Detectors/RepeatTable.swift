@@ -12,8 +12,9 @@ struct RepeatTable {
   private let hashes: UnsafeMutablePointer<UInt64>
   /// The first row of the next band to be entered.
   private let next: UnsafeMutablePointer<Int>
-  /// Size of the luma plane in samples.
+  /// The width of the luma plane in samples.
   private let width: Int
+  /// The height of the luma plane in samples.
   private let height: Int
 
   /// The base-2 logarithm of the number of entries.

@@ -8,6 +8,7 @@ import CH264Kernels
 /// neighbouring vectors finds. The sums of the samples of each row, in four strips side by side,
 /// tell the distance, since lines of text make them differ from row to row.
 struct ScrollDetector {
+  /// The pictures' size and stride.
   private let geometry: PictureGeometry
   /// A value for each of the four strips.
   private typealias Strips = SIMD4<Int32>
@@ -137,6 +138,7 @@ struct ScrollDetector {
     let noise: Strips
     let cap: Strips
 
+    /// The cost of the difference between the sums `a` and `b` of each strip.
     @inline(__always) func cost(_ a: Strips, _ b: Strips) -> Strips {
       let d = a &- b
       let size = d.replacing(with: Strips.zero &- d, where: d .< 0)

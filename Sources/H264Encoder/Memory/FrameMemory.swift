@@ -17,6 +17,7 @@ public struct FrameMemory: ~Copyable, @unchecked Sendable {
   public let address: UnsafeMutableRawPointer
   /// The size in bytes.
   public let capacity: Int
+  /// The pool, which the memory keeps alive.
   private let pool: Unmanaged<FrameMemoryPool>
 
   fileprivate init(address: UnsafeMutableRawPointer, capacity: Int, pool: FrameMemoryPool) {
@@ -92,6 +93,7 @@ public final class FrameMemoryPool: Sendable {
     var roomy: Int
   }
 
+  /// What changes in the pool.
   private let state: Mutex<State>
   /// The number of frames up to which each gets a block of `State.roomy` bytes, and the largest
   /// number of unused blocks.

@@ -5,7 +5,9 @@ import CH264Kernels
 /// row may be filtered once the row below has been reconstructed, as intra prediction uses samples
 /// that are not filtered.
 struct DeblockingFilter {
+  /// The SIMD kernels of the machine.
   let k: UnsafePointer<OVTKernels>
+  /// The picture's size and strides.
   let geometry: PictureGeometry
   /// The reconstruction.
   let picture: PicturePlanes

@@ -12,7 +12,9 @@ import CH264Kernels
 /// Prepares the rows of a reconstructed picture for motion compensation: computes the half-sample
 /// planes (8.4.2.2.1), and extends all planes beyond the picture's edges.
 struct ReferenceRows {
+  /// The SIMD kernels of the machine.
   let k: UnsafePointer<OVTKernels>
+  /// The picture's size and strides.
   let geometry: PictureGeometry
   /// The reconstruction.
   let picture: PicturePlanes

@@ -3,14 +3,21 @@
 /// mb_type says (the Intra_16x16 mode, coded_block_pattern, the lists of B macroblocks) is in other
 /// fields.
 enum MacroblockType {
+  /// Intra_4x4
   static let intra4x4: UInt8 = 0
+  /// Intra_8x8
   static let intra8x8: UInt8 = 1
+  /// Intra_16x16
   static let intra16x16: UInt8 = 2
   /// I_PCM
   static let pcm: UInt8 = 3
+  /// One partition.
   static let inter16x16: UInt8 = 4
+  /// Two partitions, one above the other.
   static let inter16x8: UInt8 = 5
+  /// Two partitions side by side.
   static let inter8x16: UInt8 = 6
+  /// Four sub-macroblocks.
   static let inter8x8: UInt8 = 7
   /// P_Skip or B_Skip
   static let skip: UInt8 = 8
@@ -25,15 +32,21 @@ enum MacroblockType {
 /// The shape of the sub-macroblock partitions, a part of sub_mb_type (Tables 7-17 and 7-18). In B
 /// pictures, 8x8 blocks may also be direct (`MacroblockInfo.directBlocks`).
 enum SubMacroblockType {
+  /// One partition.
   static let whole8x8: UInt8 = 0
+  /// Two partitions, one above the other.
   static let halves8x4: UInt8 = 1
+  /// Two partitions side by side.
   static let halves4x8: UInt8 = 2
+  /// Four partitions.
   static let quarters4x4: UInt8 = 3
 }
 
 /// A motion vector, or the difference of two, in quarter luma samples.
 struct MotionVector: Equatable {
+  /// The horizontal component.
   var x: Int16
+  /// The vertical component.
   var y: Int16
 
   @inline(__always) init(_ x: Int16, _ y: Int16) {
