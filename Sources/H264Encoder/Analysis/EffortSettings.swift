@@ -105,13 +105,13 @@ struct EffortSettings {
     var errorPercent = 8
     /// The percentage for B_Skip in place of `errorPercent`.
     var errorPercentB = 20
-    /// A macroblock becomes P_Skip without a search if its squared error is at most that of this
-    /// many bits: `still` where it and its neighbours A and B do not move, `moving` elsewhere. A
-    /// displacement of less than a sample leaves a small error in this picture but adds up over the
-    /// pictures that follow.
+    /// A macroblock becomes P_Skip without a search if its squared error is at most lambda times
+    /// this many bits: `still` where it and its neighbours A and B do not move, `moving` elsewhere.
+    /// A displacement of less than a sample leaves a small error in this picture but adds up over
+    /// the pictures that follow.
     var errorBits = (still: 0, moving: 0)
-    /// A macroblock becomes B_Skip without a search if its squared error is at most that of this
-    /// many bits.
+    /// A macroblock becomes B_Skip without a search if its squared error is at most lambda times
+    /// this many bits.
     var errorBitsB = 10
     /// The percentage by which P_Skip or B_Skip may cost more than the coded macroblock and is
     /// chosen all the same.

@@ -3,8 +3,8 @@
 /// brightness between a picture and its reference pictures.
 ///
 /// The weight is the ratio of the pictures' standard deviations and the offset follows from their
-/// means, since motion changes neither. The weights are used only if they also explain the change
-/// of the means of most blocks of 32x32 luma samples.
+/// means, since motion changes neither. The weights are used only if they also remove more than
+/// half of the change of the means of blocks of 32x32 luma samples.
 struct FadeDetector {
   /// Mean and standard deviation of the samples of one colour component, 0 to 255.
   struct Level {
@@ -85,7 +85,7 @@ struct FadeDetector {
 
   /// Keeps the statistics of the current picture as those of the reference picture in a slot.
   ///
-  /// - Parameter slot: the slot, 0 up to the number that was given to `init`.
+  /// - Parameter slot: the slot, 0 up to the number of reference pictures less 1.
   func store(slot: Int) {
     pictures[slot] = pictures[slots]
     let count = columns * rows
