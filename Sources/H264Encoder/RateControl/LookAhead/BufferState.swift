@@ -1,36 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The coded picture buffer of a decoder (C.1.1, C.1.2), as frames are taken out of it in decoding order.
+/// The fullness of a decoder's coded picture buffer (C.1.1, C.1.2) while access units are removed
+/// from it in decoding order.
 struct BufferState {
+  /// The size and the rate of the buffer.
   private(set) var buffer: H264EncoderConfiguration.LookAhead.Buffer
-  /// Bits in the buffer at the decode time of the next frame: it may take no more.
+  /// The bits in the buffer at the removal time of the next access unit, which may take no more
+  /// than that.
   private(set) var fullness: Double
 
-  /// Bits that it begins with.
+  /// The bits in the buffer when the first access unit is removed; also those at a join with
+  /// another stream.
   var agreedFullness: Double { Double(buffer.size) * buffer.initialFullness }
 
+  /// Begins with the initial fullness of the buffer.
   init(_ buffer: H264EncoderConfiguration.LookAhead.Buffer) {
     self.buffer = buffer
     fullness = Double(buffer.size) * buffer.initialFullness
   }
 
-  /// Another rate and size: as much time's worth is in the buffer as before.
+  /// Changes the rate and the size. The buffer then holds as many seconds of the rate as before.
   mutating func change(to new: H264EncoderConfiguration.LookAhead.Buffer) {
     let seconds = fullness / Double(buffer.maximumRate)
     buffer = new
     fullness = min(seconds * Double(new.maximumRate), Double(new.size))
   }
 
-  /// It begins with so many bits.
+  /// Sets the fullness with which the stream begins, in bits.
   mutating func begin(fullness: Double) { self.fullness = min(fullness, size) }
 
+  /// The size of the buffer in bits.
   var size: Double { Double(buffer.size) }
+  /// The rate at which it fills, in bits per second.
   var rate: Double { Double(buffer.maximumRate) }
 
-  /// Time passes, or less time has passed than was thought.
+  /// Lets the buffer fill for some seconds; a negative number takes back time that has not passed.
   mutating func pass(seconds: Double) { fullness = min(fullness + rate * seconds, size) }
 
-  /// A frame is decoded, and so many seconds pass until the next.
-  /// - Returns: bits that came in and found no room.
+  /// Removes an access unit and lets the buffer fill until the next removal.
+  /// - Parameters:
+  ///   - bits: the bits of the access unit.
+  ///   - seconds: the time until the next removal.
+  /// - Returns: the bits that arrived and overflowed.
   @discardableResult
   mutating func remove(bits: Double, seconds: Double) -> Double {
     fullness += rate * seconds - bits

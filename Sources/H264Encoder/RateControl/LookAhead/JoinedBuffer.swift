@@ -1,28 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The decoder's buffer of a stream that is joined to others, each encoded by itself: what it holds where one ends and the
-/// next one begins.
+/// The fullness of the decoder's buffer at the joins of streams that are encoded independently and
+/// then concatenated.
 ///
-/// That is the same at every join, so that no stream need know the others. With a constant rate all that comes in is in
-/// the stream, in whole bytes: what of a byte has come in by then depends on the time alone, counted from the movie's
-/// beginning in half frames.
+/// It is the same at every join, so that no stream has to know the others. With a constant rate all
+/// bits that arrive belong to the stream, in whole bytes. The part of a byte that has arrived at a
+/// join depends on the time alone, counted from the start of the movie in ticks of half a frame.
 struct JoinedBuffer {
-  /// Frames' worth of the rate that the buffer holds at a join, at the least.
+  /// The least fullness at a join, as the bits that arrive during this number of frames.
   static let fewestFrames = 2.0
-  /// Bits of the smallest filler data.
+  /// The bits of the smallest filler data NAL unit.
   static let leastFiller = 64.0
-  /// Bits of a frame beside its macroblocks: delimiters, messages, headers, and what coding within a budget keeps back.
+  /// The bits of an access unit besides its macroblocks: delimiter, SEI messages, headers, and the
+  /// reserve of coding within a budget.
   private static let overhead = 1200.0
 
+  /// Whether the bit rate is constant.
   let isConstant: Bool
+  /// Whether another stream follows.
   let hasFramesAfter: Bool
+  /// The number of macroblocks in a picture.
   private let macroblocks: Double
-  /// Seconds.
+  /// The duration of a clock tick in seconds.
   private let tick: Double
-  /// Ticks from the movie's beginning to the removal of the next frame.
+  /// The time of the next removal, in ticks from the start of the movie.
   private var now = 0
 
-  /// Nil for a stream of its own.
+  /// Creates the agreement of a stream.
+  /// - Parameters:
+  ///   - configuration: the configuration; the result is nil where it is for a stream of its own.
+  ///   - tick: the duration of a clock tick in seconds.
+  ///   - macroblocks: the number of macroblocks in a picture.
   init?(_ configuration: H264EncoderConfiguration, tick: Double, macroblocks: Int) {
     guard configuration.isJoined else { return nil }
     isConstant = configuration.isConstantRate
@@ -31,10 +39,10 @@ struct JoinedBuffer {
     self.tick = tick
   }
 
-  /// Seconds of a tick where no parameter set says it: half a frame.
+  /// The duration of a tick in seconds where the parameter sets define none: half a frame.
   static func usualTick(_ frameRate: Double) -> Double { 0.5 / frameRate }
 
-  /// Bits in the buffer at a join that is now.
+  /// The bits in the buffer if there were a join at the next removal.
   func agreed(_ buffer: BufferState) -> Double {
     let fullness = buffer.agreedFullness
     guard isConstant else { return fullness }
@@ -42,27 +50,35 @@ struct JoinedBuffer {
     return fullness + (part < 0 ? part + 8 : part)
   }
 
-  /// The stream begins so many seconds after the movie.
+  /// Sets the start of the stream, in seconds from the start of the movie.
   mutating func begin(at seconds: Double) {
     now = Int(min(max((seconds / tick).rounded(), -1e15), 1e15))
   }
 
+  /// Moves on to the next removal.
   mutating func advance(seconds: Double) { now += Int((seconds / tick).rounded()) }
 
-  /// Bits that must be left at the end, for all that the last frame may bring with it.
+  /// The bits that have to be left at the end of the stream: the agreed fullness, and with a
+  /// constant rate the bits that the last frame may need beyond it.
   func wanted(_ buffer: BufferState) -> Double { Self.wanted(buffer, isConstant: isConstant) }
 
+  /// The same for a buffer and a kind of bit rate.
   static func wanted(_ buffer: BufferState, isConstant: Bool) -> Double {
     buffer.agreedFullness + (isConstant ? 8 + leastFiller + 8 : 0)
   }
 
-  /// Bits that a picture takes at the least.
+  /// The fewest bits that a picture of a type takes.
   private func least(_ kind: PictureForecast.Kind) -> Double {
     JoinedBuffer.overhead + macroblocks * (kind == .intra ? 7 : 0.15)
   }
 
-  /// Bits that the first of these pictures may take, if the stream ended with the last of them.
-  /// - Parameter intervals: seconds from the removal of each to that of the next, in the same order.
+  /// The bits that the next picture may take if the stream ended with the last one of the
+  /// look-ahead.
+  /// - Parameters:
+  ///   - upcoming: the pictures of the look-ahead, in decoding order.
+  ///   - intervals: seconds from the removal of each of them to the next removal, in the same
+  ///     order.
+  ///   - buffer: the state of the buffer when the next picture is removed.
   func room(_ upcoming: [PictureForecast], intervals: [Double], _ buffer: BufferState) -> Double {
     guard hasFramesAfter, !upcoming.isEmpty, intervals.count >= upcoming.count else { return buffer.fullness }
     var needed = wanted(buffer)

@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A picture that is still to be coded, as the rate control sees it.
+/// A picture that has not been coded yet, described as the rate control needs it.
 struct PictureForecast {
+  /// The residual energy of its macroblocks, without the QP offsets of the macroblock tree.
   var residual: ResidualHistogram
+  /// The type of its slices.
   var kind: Kind
+  /// Seconds until the next picture in output order.
   var duration: Double
 
+  /// The type of a picture's slices; the raw value indexes every array that has one element per
+  /// type.
   enum Kind: Int {
     case intra, predicted, bidirectional
   }
 }
 
 extension H264EncoderConfiguration {
-  /// With the rate of the part, if it is for one.
+  /// The configuration with the bit rate of `part` in place of the average of the stream, where the
+  /// stream is a part of another one. Otherwise the configuration itself.
   fileprivate var planned: H264EncoderConfiguration {
     guard let part = lookAhead.part, case .average = lookAhead.rate else { return self }
     var planned = self
@@ -21,100 +27,128 @@ extension H264EncoderConfiguration {
   }
 }
 
-/// Chooses the QP of each picture for a stream that is looked ahead in: one quality throughout, as far as the average
-/// rate and the buffer allow.
+/// Chooses the QP of each picture of a stream that is encoded with a look-ahead, so that the
+/// quality is constant as far as the average bit rate and the decoder's buffer allow.
 ///
-/// The QP is the one at which what was spent, what the pictures of the look-ahead would take and what pictures like
-/// those so far would take for some time after them meet the rate. So it changes slowly, and where the stream ends it
-/// is known what is left.
+/// The QP is the one at which three sums meet the bit rate: the bits spent so far, the bits that
+/// the pictures of the look-ahead are forecast to take, and the bits that pictures like those coded
+/// so far would take during a horizon behind the look-ahead. The QP therefore changes slowly, and
+/// near the end of the stream the bits that are left are known.
 struct LookAheadRateControl {
-  /// What was learned of one kind of picture.
+  /// What the coded pictures of one type have taught.
   private struct Learned {
-    /// Bits for each unit of the model.
+    /// The factor from the units of `BitModel` to bits.
     var ratio = BitRatio()
-    /// Steps of QP by which quality that is inherited makes pictures finer than the picture's QP says.
+    /// The QP steps by which the offsets of the macroblock tree lower the mean QP of such pictures
+    /// below the picture's QP: a moving mean.
     var finer = 0.0
+    /// Whether `finer` has been measured on a picture of this type.
     var isFinerKnown = false
-    /// Sums over pictures of late.
+    /// The sum of the residual histograms of the coded pictures, which decays with the time
+    /// constant `memory`.
     var residual = ResidualHistogram()
   }
 
   private var configuration: H264EncoderConfiguration
+  /// The state of the decoder's buffer; nil where the configuration has none.
   private(set) var buffer: BufferState?
-  /// What was sent in the windows of hard limits, by the times that frames leave the buffer.
+  /// The bits that left the buffer in each window of the hard limits, by removal time.
   private var limits: HardLimits
-  /// Pictures of the look-ahead with what each would take.
+  /// Scratch memory of `allowed`: the forecast bits and the duration in seconds of each picture of
+  /// the look-ahead.
   private var trial: [(bits: Double, seconds: Double)] = []
-  /// The rest of the stream wants all that the buffer carries.
+  /// Whether the rest of the stream, by the previous pass, needs every bit that the buffer lets
+  /// through.
   private var takesAll = false
+  /// The forecast bits of the pictures of the look-ahead at the QP that was tried last.
   private var foresight = PassForecast()
-  /// Nil where no other stream goes on with the buffer.
+  /// The agreement on the buffer's fullness at the joins; nil where no other stream precedes or
+  /// follows this one in the same buffer.
   private(set) var joined: JoinedBuffer?
-  /// By kind.
+  /// One element per picture type, by the raw value of `PictureForecast.Kind`.
   private var kinds = [Learned(), Learned(), Learned()]
-  /// Seconds that the sums of residuals stand for.
+  /// The seconds of video that the sums `Learned.residual` stand for; they decay likewise.
   private var contentSeconds = 0.0
-  /// Intra pictures in the sums of residuals, and in the look-ahead.
+  /// The number of intra pictures in the sums `Learned.residual`, which decays likewise, and in the
+  /// look-ahead.
   private var intraPictures = (coded: 0.0, ahead: 0.0)
-  /// Seconds since the last intra picture began, of what was coded and of all that is known.
+  /// Seconds from the start of the last intra picture to the end of what was coded, and to the end
+  /// of the look-ahead.
   private var sinceIntra = (coded: 0.0, known: 0.0)
-  /// Bits and seconds of the stream.
+  /// Bits that count against the average bit rate. A long easy passage cannot lower it without
+  /// bound (see `finish`).
   private var spent = 0.0
-  /// Bits in all.
+  /// All bits of the stream so far.
   private var total = 0.0
+  /// Seconds of video coded so far.
   private var elapsed = 0.0
-  /// No picture comes after those of the look-ahead.
+  /// Whether the stream ends with the look-ahead.
   private var isNearEnd = false
-  /// QP of the last picture, before offsets of its kind.
+  /// The QP of the picture planned last, before the offset of its type; nil for the first picture
+  /// and after a change of the bit rate.
   private var last: Double?
-  /// The same before it was made to fit into the buffer, where a pass before says what is to come: when there is room again
-  /// it goes on from there.
+  /// The same before the QP was raised to fit into the buffer, where a previous pass is known. When
+  /// the buffer has room again, the QP goes on from this value.
   private var lastRemembered: Double?
-  /// What intra prediction alone would leave of the next picture that others refer to, with all its offsets.
+  /// The residual of the next reference picture if all its macroblocks were intra predicted, with
+  /// all its QP offsets.
   private var nextIntra = ResidualHistogram()
-  /// QP of the last picture that coded what is shown, before offsets of its kind: others have left it as it was.
+  /// The QP, before the offset of its type, of the last I or P picture that took at least the share
+  /// `coded` of the bits of an intra picture. Pictures since then have copied what it shows.
   private var shown: Double?
-  /// Bits that the picture that was planned last would take as an intra picture.
+  /// Bits that the picture planned last would take as an intra picture.
   private var plannedIntraBits = 0.0
-  /// What is expected behind the look-ahead.
+  /// The bit rate expected of pictures behind the look-ahead.
   private var unseen: UnseenContentModel
-  /// Seconds of evidence in the look-ahead at hand.
+  /// Seconds of evidence in the present look-ahead (`UnseenContentModel.evidence(of:)`).
   private var aheadEvidence = 0.0
-  /// The look-ahead at hand: sums, and seconds.
+  /// The sums of the residual histograms of the present look-ahead, one per picture type, and the
+  /// seconds that it lasts.
   private var ahead = [ResidualHistogram(), ResidualHistogram(), ResidualHistogram()]
   private var aheadSeconds = 0.0
-  /// Of each kind, the part of the usual inheritance that its pictures of the look-ahead have.
+  /// For each picture type, the share of `Learned.finer` that its pictures of the look-ahead have,
+  /// 0 to 1: near the end of a stream few pictures are left that refer to them.
   private var inheritance = [1.0, 1.0, 1.0]
 
-  /// Steps of QP of intra, P and B pictures, beside what propagation gives them.
+  /// QP offsets of I, P and B pictures, in that order. The offsets of the macroblock tree come on
+  /// top.
   static let offsets = [-2.5, 0, 1]
-  /// Seconds over which content is remembered.
+  /// The time constant in seconds of the moving sums of residuals.
   private static let memory = 30.0
-  /// Steps that the QP changes by from picture to picture: usually, and at the stream's begin and end.
+  /// The QP steps from one picture to the next: usually, and in the first second and at the end of
+  /// a stream.
   private static let pace = (usual: 0.5, fast: 1.5)
-  /// Part of the buffer that planning leaves for what the model does not foresee.
+  /// The share of the buffer that planning keeps free, for bits that the model does not foresee.
   private static let margin = 0.1
-  /// Part of a hard limit that planning leaves for what the model does not foresee, and part of its rate for what comes
-  /// after the look-ahead.
+  /// The share of a hard limit that planning keeps free, for bits that the model does not foresee,
+  /// and the share of the limit's rate that it keeps for pictures behind the look-ahead.
   private static let (limitMargin, limitReserve) = (0.02, 0.25)
-  /// Pictures after which half of what a picture hands on has come together.
+  /// The number of following pictures that bring half of the cost that the macroblock tree
+  /// propagates to a picture.
   private static let heirs = 8.0
-  /// Seconds that an expected end is looked ahead to at the most, while the stream is no longer than that.
+  /// The longest horizon in seconds behind the look-ahead where the duration of the stream is
+  /// known; once more than that has been coded, the horizon may be as long as what was coded.
   private static let farthest = 60.0
-  /// Units of the model for each macroblock from which on a picture tells in full how many bits a unit is.
+  /// The model's units per macroblock from which on a picture counts in full for `Learned.ratio`.
   private static let informativeUnits = 0.01
-  /// Steps of QP after which a picture that stands still is coded anew: an error of half a step of the quantiser leaves the
-  /// dead zone of inter prediction, 5/6 of a step, where that has become 0.6 of what it was.
+  /// The QP steps by which the QP must fall until a picture without motion is coded anew. The error
+  /// after quantisation is at most half a quantiser step; it exceeds the dead zone of inter
+  /// prediction, 5/6 of a step, when the step has become 0.6 of what it was.
   private static let stepsOfRefinement = 4.5
-  /// Part of the bits of an intra picture from which on what is shown has been coded.
+  /// The share of the bits of an intra picture from which on a picture counts as having coded the
+  /// visible content (`shown`).
   private static let coded = 0.15
-  /// Where a constant rate wants the buffer.
+  /// The share of the buffer that a constant rate aims to keep filled.
   private static let comfort = 0.6
 
-  /// The rest of a stream that a pass has seen.
+  /// What the previous pass says of the pictures not coded yet; nil without a previous pass.
   private var remaining: RemainingPass?
 
-  /// - Parameter joined: the buffer goes on from another stream, or in another.
+  /// - Parameters:
+  ///   - configuration: the configuration, validated.
+  ///   - pass: the statistics of the previous pass; nil in a first pass.
+  ///   - joined: the agreement with the streams that precede or follow this one in the same buffer;
+  ///     nil for a stream of its own.
   init(_ configuration: H264EncoderConfiguration, pass: (any PassSource)? = nil, joined: JoinedBuffer? = nil)
   {
     self.configuration = configuration.planned
@@ -128,15 +162,17 @@ struct LookAheadRateControl {
     self.buffer = buffer
     let end = joined.flatMap { joined in buffer.map { joined.hasFramesAfter ? joined.wanted($0) : 0 } }
     remaining = pass.map { RemainingPass($0, buffer: buffer, end: end ?? 0, isFollowed: true) }
-    // The first pictures have to fit into the buffer too.
+    // The first pictures have to fit into the buffer too: their ratios are taken from the previous
+    // pass.
     if buffer != nil, let pass { learn(pass) }
     begin(at: 0)
   }
 
-  /// Frames have to fit something.
+  /// Whether frames have to fit into a buffer or keep to hard limits.
   var isLimited: Bool { buffer != nil || !limits.isEmpty }
 
-  /// What pictures of each kind took in a pass before.
+  /// Learns the ratio of bits to model units of each picture type from the first pictures of a
+  /// previous pass.
   private mutating func learn(_ pass: any PassSource) {
     var first = pass.cursor()
     for _ in 0..<LookAheadRateControl.learned {
@@ -147,24 +183,26 @@ struct LookAheadRateControl {
       kinds[kind].ratio.learn(bits: Double(picture.bits), units: units, weight: 0.1)
     }
   }
-  /// Pictures.
+  /// The number of pictures that `learn(_:)` reads.
   private static let learned = 100
 
-  /// The stream begins so many seconds after what it is joined to.
+  /// Sets the time at which this stream begins, in seconds from the start of the movie that it is
+  /// joined to.
   mutating func begin(at seconds: Double) {
     joined?.begin(at: seconds)
     if let joined, let buffer { self.buffer?.begin(fullness: joined.agreed(buffer)) }
   }
 
+  /// Changes the configuration from the next picture on.
   mutating func reconfigure(_ new: H264EncoderConfiguration) {
     let new = new.planned
     if let rate = new.targetRate.map(Double.init), configuration.targetRate != new.targetRate {
       if let old = configuration.targetRate.map(Double.init) {
-        // What was saved or overspent stays the same time's worth.
+        // What was saved or overspent remains the same number of seconds of the bit rate.
         spent = elapsed * rate + (spent - elapsed * old) * rate / old
         total = elapsed * rate + (total - elapsed * old) * rate / old
       } else {
-        // A quality owes nothing.
+        // Constant quality owes no bits.
         spent = elapsed * rate
         total = spent
       }
@@ -183,11 +221,13 @@ struct LookAheadRateControl {
 
   // MARK: - Planning
 
-  /// The QP of the first of these pictures, without the offset of its kind.
+  /// Plans the first of the given pictures.
   /// - Parameters:
-  ///   - upcoming: in decoding order.
-  ///   - intra: what intra prediction alone would leave of the next picture that others refer to, with all its offsets.
-  ///   - isEnding: no other picture comes after them.
+  ///   - upcoming: the pictures not coded yet, in decoding order.
+  ///   - intra: the residual of the next reference picture if all its macroblocks were intra
+  ///     predicted, with all its QP offsets.
+  ///   - isEnding: whether the stream ends with these pictures.
+  /// - Returns: the QP of the first picture, without the offset of its type.
   mutating func plan(
     _ upcoming: [PictureForecast], intra: ResidualHistogram, isEnding: Bool
   ) -> Double {
@@ -218,7 +258,8 @@ struct LookAheadRateControl {
     return qp
   }
 
-  /// The QP at which the rest of the stream, as a first pass has seen it, takes what is left of the rate.
+  /// The QP at which the rest of the stream takes the bits that are left, by the statistics of the
+  /// previous pass; nil where there are none or the rate is no average.
   private mutating func rememberedQP(isEnding: Bool) -> Double? {
     guard case .average = configuration.lookAhead.rate, let remaining, !remaining.isOver else { return nil }
     let rate = Double(configuration.targetRate ?? 0)
@@ -228,7 +269,7 @@ struct LookAheadRateControl {
     (qp, takesAll) = remaining.plan(bits: wanted, buffer: buffer)
     guard let last = lastRemembered ?? last else { return qp }
     if qp < last, refinement(to: qp) > 0 {
-      // The pass says nothing of what it takes to make pictures finer that stand still.
+      // The pass does not say how many bits it takes to refine pictures that stand still.
       var low = qp
       var high = last
       for _ in 0..<5 {
@@ -236,43 +277,49 @@ struct LookAheadRateControl {
         let left = max(wanted - refinement(to: middle), 0)
         if remaining.plan(bits: left, buffer: buffer).qp > middle { low = middle } else { high = middle }
       }
-      // Nor does anybody see errors below that.
+      // Errors at a QP below that are not visible.
       qp = max(high, min(last, unseen.finestQP(rate: rate)))
     }
-    // At the end there is no time left to come back slowly.
+    // In the last second there is no time to return slowly.
     let isLate = isEnding || remaining.seconds < 1
     return paced(qp, last: last, isFast: isLate, count: LookAheadRateControl.pictures)
   }
 
-  /// A QP on the way from that of the last picture to the one that is wanted.
+  /// Limits the change of the QP from one picture to the next.
   /// - Parameters:
-  ///   - isFast: there is no time to come near slowly.
-  ///   - count: pictures within which the QP falls to what is wanted; it rises in half as many.
+  ///   - wanted: the QP to approach.
+  ///   - last: the QP of the last picture.
+  ///   - isFast: whether to use the faster pace, where no time is left to approach slowly.
+  ///   - count: the number of pictures within which the QP falls to `wanted`; it rises in half as
+  ///     many.
+  /// - Returns: a QP between `last` and `wanted`.
   private func paced(_ wanted: Double, last: Double, isFast: Bool, count: Int) -> Double {
     let pace = isFast ? LookAheadRateControl.pace.fast : LookAheadRateControl.pace.usual
     let up = max(pace, 2 * (wanted - last) / Double(max(count, 1)))
     let down = max(pace, (last - wanted) / Double(max(count, 1)))
     return min(max(wanted, last - down), last + up)
   }
-  /// The same where a pass is known.
+  /// The value of `count` where a previous pass is known.
   private static let pictures = 20
 
-  /// Bits that it takes to make pictures finer that stand still: they have no residual that would tell.
+  /// Bits that it takes to refine pictures that stand still, which have no residual that would
+  /// tell.
   ///
-  /// A little finer costs nothing and changes nothing, since the errors stay within the quantiser's dead zone; some steps finer,
-  /// they are all coded anew, and that takes about what an intra picture would.
+  /// A slightly lower QP costs nothing and changes nothing, since the errors stay within the
+  /// quantiser's dead zone. After `stepsOfRefinement` steps the whole picture is coded anew, and
+  /// that takes about as many bits as an intra picture.
   private func refinement(to qp: Double) -> Double {
     guard let shown, qp < shown else { return 0 }
     let part = min((shown - qp) / LookAheadRateControl.stepsOfRefinement, 1)
     return max(intraBits(qp) * part - near(qp), 0)
   }
 
-  /// Bits that the next picture that others refer to would take as an intra picture.
+  /// Bits that the next reference picture would take as an intra picture.
   private func intraBits(_ qp: Double) -> Double {
     kinds[0].ratio.value * BitModel.units(nextIntra, qp: qp)
   }
 
-  /// Sums up the look-ahead.
+  /// Computes the sums over the look-ahead.
   private mutating func measure(_ upcoming: [PictureForecast], isEnding: Bool) {
     for i in ahead.indices { ahead[i] = ResidualHistogram() }
     aheadSeconds = upcoming.reduce(0) { $0 + $1.duration }
@@ -288,7 +335,7 @@ struct LookAheadRateControl {
       sinceIntra.known += picture.duration
       ahead[kind] += picture.residual
       numbers[kind] += 1
-      // Where the stream ends, few pictures are left to inherit.
+      // Near the end of the stream few pictures are left that refer to this one.
       let after = Double(upcoming.count - 1 - n)
       inheritance[kind] += isEnding ? 1 - exp2Approx(-after / LookAheadRateControl.heirs) : 1
     }
@@ -296,9 +343,11 @@ struct LookAheadRateControl {
     intraPictures.ahead = numbers[0]
   }
 
+  /// The QP at which the stream meets its average or constant bit rate, as far as it may change
+  /// from that of the last picture.
   /// - Parameters:
-  ///   - count: pictures of the look-ahead.
-  ///   - isEnding: no other picture comes after them.
+  ///   - count: the number of pictures in the look-ahead.
+  ///   - isEnding: whether the stream ends with them.
   private mutating func averageQP(_ count: Int, isEnding: Bool) -> Double {
     let rate = Double(configuration.targetRate ?? 0)
     var horizon: Double
@@ -306,14 +355,14 @@ struct LookAheadRateControl {
     if case .constant = configuration.lookAhead.rate, let buffer {
       balance = wantedFullness(buffer, isEnding: isEnding) - buffer.fullness
       horizon = max(buffer.size / rate - aheadSeconds, 0)
-      // Nothing behind the end makes anything good.
+      // Pictures after the end cannot make up for a deviation.
       if let left = secondsLeft, joined?.hasFramesAfter != true { horizon = min(horizon, left) }
     } else {
       balance = spent - rate * elapsed
       if isEnding {
         horizon = 0
       } else if let expected = configuration.lookAhead.expectedDuration, expected > elapsed + aheadSeconds {
-        // What is further off leaves time to correct.
+        // A deviation that shows only after the horizon leaves time to correct it.
         horizon = min(expected - elapsed - aheadSeconds, max(LookAheadRateControl.farthest, elapsed))
       } else {
         horizon = max(1, elapsed * 0.3)
@@ -327,7 +376,8 @@ struct LookAheadRateControl {
       if demand(middle, horizon: horizon) > wanted { low = middle } else { high = middle }
     }
     var qp = (low + high) / 2
-    // What a finer QP would take is kept for what is not known yet, and does what stands still no good.
+    // The bits that a lower QP would take are kept for pictures not known yet; content that stands
+    // still would not look better.
     if horizon > 0 || refinement(to: qp) > 0,
       case .average = configuration.lookAhead.rate
     {
@@ -337,8 +387,10 @@ struct LookAheadRateControl {
     return paced(qp, last: last, isFast: elapsed < 1 || isEnding, count: count)
   }
 
-  /// Bits that a constant rate is to leave in the decoder's buffer behind the look-ahead: room for pictures that take more or
-  /// less, and towards the end of a stream whose length is known what it began with, so that what is stored is the rate's.
+  /// Bits that a constant rate aims to leave in the decoder's buffer behind the look-ahead: usually
+  /// `comfort` of its size, as room for larger and smaller pictures. Towards the end of a stream
+  /// whose duration is known, the fullness that the buffer began with, so that the size of the
+  /// stream corresponds to the rate.
   private func wantedFullness(_ buffer: BufferState, isEnding: Bool) -> Double {
     if isEnding, let joined, joined.hasFramesAfter { return joined.wanted(buffer) }
     let middle = buffer.size * LookAheadRateControl.comfort
@@ -346,23 +398,26 @@ struct LookAheadRateControl {
     let share = max(1 - left * buffer.rate / (LookAheadRateControl.returning * buffer.size), 0)
     return middle + (buffer.agreedFullness - middle) * share
   }
-  /// Times that the buffer takes to fill, in which it comes back to what it began with.
+  /// The time within which the fullness returns to its initial value, as a multiple of the time
+  /// that the buffer takes to fill.
   private static let returning = 4.0
 
-  /// Behind the look-ahead, where the length is known; a stream that goes on for longer was not known.
+  /// Seconds of the stream behind the look-ahead; nil where the duration is not known, or was
+  /// exceeded and so was wrong.
   private var secondsLeft: Double? {
     guard let expected = configuration.lookAhead.expectedDuration else { return nil }
     let left = expected - elapsed - aheadSeconds
     return left > -max(2 / configuration.frameRate, expected * 0.01) ? max(left, 0) : nil
   }
 
-  /// The look-ahead reaches the end of a stream whose length is known. Who completes frames does not say whether others
-  /// will follow.
+  /// Whether the look-ahead reaches the end of a stream whose duration is known. It is derived from
+  /// the duration because a caller that completes frames does not say whether others will follow.
   private var endsWithLookAhead: Bool {
     secondsLeft.map { $0 < 1 / configuration.frameRate } ?? false
   }
 
-  /// Bits that the look-ahead and `horizon` seconds of what is expected behind it would take.
+  /// Bits that the look-ahead and `horizon` seconds of the content expected behind it would take at
+  /// a QP.
   private func demand(_ qp: Double, horizon: Double) -> Double {
     var all = 0.0
     let seconds = max(contentSeconds + aheadSeconds, 1e-3)
@@ -370,19 +425,19 @@ struct LookAheadRateControl {
     for kind in kinds.indices {
       let learned = kinds[kind]
       let own = qp + LookAheadRateControl.offsets[kind] - learned.finer
-      // Key frames of so short a time tell little of how often there will be some.
+      // The pictures so far may span too short a time to tell how often key frames come.
       let time = kind == 0 ? max(seconds, secondsOfKeyFrames) : seconds
       let units = BitModel.units(ahead[kind], qp: own) + BitModel.units(learned.residual, qp: own)
       all += learned.ratio.value * (kind == 0 ? intra : 1) * units / time
     }
-    // A constant rate makes good what comes within the time that its buffer holds.
+    // A constant rate makes up for a deviation within the time that its buffer holds.
     if !configuration.isConstantRate {
       all = unseen.rate(observed: all, qp: qp, ahead: aheadEvidence)
     }
     return near(qp) + refinement(to: qp) + all * horizon
   }
 
-  /// Bits that the look-ahead would take.
+  /// Bits that the pictures of the look-ahead would take at a QP.
   private func near(_ qp: Double) -> Double {
     kinds.indices.reduce(0) { sum, kind in
       let learned = kinds[kind]
@@ -391,8 +446,9 @@ struct LookAheadRateControl {
     }
   }
 
-  /// Of the intra pictures so far, the part that the rest of the stream will have the like of: where it ends before the next
-  /// key frame is due, only those at cuts.
+  /// The share of the intra pictures so far that repeats in the rest of the stream, 0 to 1. Where
+  /// the stream ends before the next periodic key frame is due, the first one is not repeated, only
+  /// those at scene cuts.
   private func intraShare(horizon: Double) -> Double {
     let count = intraPictures.coded + intraPictures.ahead
     guard let expected = configuration.lookAhead.expectedDuration, count > 0,
@@ -401,19 +457,22 @@ struct LookAheadRateControl {
     return max(count - 1, 0) / count
   }
 
-  /// Seconds from a key frame to the next where nothing else asks for one.
+  /// Seconds from one key frame to the next where no scene cut or caller asks for one earlier.
   private var secondsOfKeyFrames: Double {
     let interval = configuration.keyFrameInterval ?? LookAheadQueue.usualInterval
     return min(
       Double(interval) / configuration.frameRate, configuration.lookAhead.keyFrameDuration ?? .infinity)
   }
 
+  /// Forecasts the bits of each picture of the look-ahead at a QP, with the statistics of the
+  /// previous pass where there are some.
   private mutating func foresee(_ upcoming: [PictureForecast], qp: Double) {
     foresight.begin()
     for picture in upcoming { foresight.append(bits(picture, qp: qp)) }
     if let remaining { foresight.correct(upcoming, by: remaining, qp: qp) }
   }
 
+  /// Bits that a picture would take at a QP, by its residual alone.
   private func bits(_ picture: PictureForecast, qp: Double) -> Double {
     let kind = picture.kind.rawValue
     let learned = kinds[kind]
@@ -421,7 +480,8 @@ struct LookAheadRateControl {
       * BitModel.units(picture.residual, qp: qp + LookAheadRateControl.offsets[kind] - learned.finer)
   }
 
-  /// The least QP from `wanted` on with which no picture of the look-ahead empties the buffer.
+  /// The lowest QP, from `wanted` upwards, at which no picture of the look-ahead empties the
+  /// buffer.
   private mutating func fitting(
     _ wanted: Double, _ upcoming: [PictureForecast], _ buffer: BufferState, isEnding: Bool
   ) -> Double {
@@ -430,13 +490,15 @@ struct LookAheadRateControl {
     while qp < 51, !fits(upcoming, buffer, qp: qp, end: end) { qp += 0.5 }
     qp = min(qp, 51)
     guard remaining?.expected(0, qp: qp) != nil else { return qp }
-    // Where all that comes in is wanted, what half a step leaves would be lost.
+    // Where all bits that arrive are needed, half a step too much would waste some of them.
     for step in [0.25, 0.125] where qp - step > wanted && fits(upcoming, buffer, qp: qp - step, end: end) {
       qp -= step
     }
     return takesAll ? filling(qp, upcoming, buffer) : qp
   }
 
+  /// Whether the pictures of the look-ahead fit into the buffer at a QP, and leave at least `end`
+  /// bits behind them.
   private mutating func fits(
     _ upcoming: [PictureForecast], _ buffer: BufferState, qp: Double, end: Double?
   ) -> Bool {
@@ -445,7 +507,7 @@ struct LookAheadRateControl {
     foresee(upcoming, qp: qp)
     for (n, picture) in upcoming.enumerated() {
       let taken = foresight.bits[n]
-      // What comes later can still be made coarser.
+      // For later pictures the QP can still be raised: half the margin is enough.
       let least = n == 0 ? min(margin, state.fullness * 0.3) : margin * 0.5
       if taken > state.fullness - least { return false }
       state.remove(bits: taken, seconds: picture.duration)
@@ -453,8 +515,13 @@ struct LookAheadRateControl {
     return end.map { state.fullness >= $0 } ?? true
   }
 
-  /// The QP with which the first picture takes beside its own bits those that would find no room in the buffer behind the next
-  /// pictures.
+  /// Lowers the QP of the first picture so that it also uses the bits that would overflow the
+  /// buffer during the next pictures.
+  /// - Parameters:
+  ///   - planned: the QP to start from.
+  ///   - upcoming: the pictures of the look-ahead, in decoding order.
+  ///   - buffer: the buffer's state before the first of them.
+  /// - Returns: `planned` or less, at least 0.5.
   private mutating func filling(_ planned: Double, _ upcoming: [PictureForecast], _ buffer: BufferState)
     -> Double
   {
@@ -474,10 +541,11 @@ struct LookAheadRateControl {
     return qp
   }
 
-  /// Steps by which a picture is made finer at the most, so that nothing is lost.
+  /// The most QP steps by which `filling` lowers the QP.
   private static let farthestDown = 4.0
 
-  /// The least QP from `wanted` on with which the pictures of the look-ahead keep to the hard limits.
+  /// The lowest QP, from `wanted` upwards, at which the pictures of the look-ahead keep to the hard
+  /// limits.
   private mutating func allowed(_ wanted: Double, _ upcoming: [PictureForecast]) -> Double {
     var qp = wanted
     while qp < 51 {
@@ -492,8 +560,17 @@ struct LookAheadRateControl {
     return 51
   }
 
-  /// Bits that are to be left behind the look-ahead, where others go on with the buffer: what the rest of the stream does not
-  /// bring. Where that is not known, what is agreed upon, as long as the look-ahead is no longer than it takes to come back.
+  /// Bits that have to be in the buffer behind the look-ahead, where another stream follows in the
+  /// same buffer.
+  ///
+  /// That is the agreed fullness less what the rest of this stream lets arrive. Where the duration
+  /// is not known, it is the agreed fullness itself, as long as the look-ahead is too short to fill
+  /// the buffer that far by itself.
+  /// - Parameters:
+  ///   - buffer: the buffer's state.
+  ///   - seconds: the duration of the look-ahead.
+  ///   - isEnding: whether the stream ends with the look-ahead.
+  /// - Returns: nil where there is no such demand.
   private func endFullness(_ buffer: BufferState, seconds: Double, isEnding: Bool) -> Double? {
     guard let joined, joined.hasFramesAfter else { return nil }
     let end = joined.wanted(buffer)
@@ -509,27 +586,37 @@ struct LookAheadRateControl {
     return needed > 0 ? needed : nil
   }
 
-  /// Part of what comes in behind the look-ahead that is counted upon: its pictures take the rest.
+  /// The share of the bits arriving behind the look-ahead that may count towards the agreed
+  /// fullness; pictures take the rest.
   private static let refill = 0.5
 
-  /// The stream is short so far, or ends with what was planned last: the bits of a few pictures that are not known yet would
-  /// miss the rate by per cents.
+  /// Whether the plan of the next picture should wait until all pictures in flight have their final
+  /// size. That is so in the first seconds and at the end of a stream: the bits of a few pictures
+  /// would miss the average rate by percent there.
   var needsAllKnown: Bool { elapsed < LookAheadRateControl.begin || isNearEnd }
-  /// Seconds.
+  /// Seconds that count as the first ones.
   private static let begin = 10.0
 
   // MARK: - Results
 
-  /// Bits that the first of these pictures may take.
-  /// - Parameter intervals: seconds from the removal of each to that of the next.
+  /// The bits that the first of the given pictures may take.
+  /// - Parameters:
+  ///   - upcoming: the pictures not coded yet, in decoding order.
+  ///   - intervals: seconds from the removal of each of them from the buffer to that of the next.
+  /// - Returns: nil where there is neither a buffer nor a hard limit.
   func room(_ upcoming: [PictureForecast], intervals: [Double]) -> Double? {
     let left = limits.room(duration: intervals.first ?? 0, reserve: LookAheadRateControl.limitReserve)
     guard let buffer else { return left }
     return min(joined?.room(upcoming, intervals: intervals, buffer) ?? buffer.fullness, left ?? .infinity)
   }
 
-  /// Bits that the buffer may hold after a picture: all that it has room for, or what is agreed upon if it is the last
-  /// picture of a constant rate.
+  /// The bits that the buffer may hold when the next picture is removed; filler data takes the
+  /// rest.
+  /// - Parameters:
+  ///   - isLast: whether the picture just coded is the last one of the stream.
+  ///   - seconds: from its removal to the next one.
+  /// - Returns: the size of the buffer, or the agreed fullness after the last picture of a constant
+  ///   rate that another stream follows; nil without a buffer.
   func most(isLast: Bool, seconds: Double) -> Double? {
     guard let buffer else { return nil }
     guard isLast, var joined, joined.isConstant, joined.hasFramesAfter else { return buffer.size }
@@ -537,20 +624,23 @@ struct LookAheadRateControl {
     return joined.agreed(buffer)
   }
 
-  /// Bits by which the buffer misses what is agreed upon, after the last picture.
+  /// The bits by which the buffer's fullness after the last picture misses the agreed one. With an
+  /// average rate only a lower fullness counts.
   var miss: Double {
     guard let buffer, let joined, joined.hasFramesAfter else { return 0 }
     let over = buffer.fullness - joined.agreed(buffer)
-    // Times are counted in doubles.
+    // Times are sums of floating-point numbers: less than half a bit is rounding.
     return abs(over) < 0.5 ? 0 : joined.isConstant ? abs(over) : max(-over, 0)
   }
 
-  /// Takes in what became of a picture.
+  /// Learns from a picture that was coded.
   /// - Parameters:
-  ///   - picture: with the residual before inherited quality.
-  ///   - final: its residual with all offsets.
-  ///   - qp: that it was coded with, without the offset of its kind.
-  ///   - cascaded: by how much it was more than that of its kind.
+  ///   - bits: the bits of its access unit.
+  ///   - qp: the QP that it was coded with, without the offset of its type.
+  ///   - picture: its forecast, whose residual has no offsets of the macroblock tree.
+  ///   - cascaded: the offset of the quality cascade, in QP steps, which is a part of its offset
+  ///     beyond that of its type.
+  ///   - final: its residual with all QP offsets of its macroblocks.
   mutating func finish(
     bits: Double, qp: Double, picture: PictureForecast, cascaded: Double, final: ResidualHistogram
   ) {
@@ -558,12 +648,12 @@ struct LookAheadRateControl {
     let own = qp + LookAheadRateControl.offsets[kind]
     if picture.kind != .bidirectional, bits > plannedIntraBits * LookAheadRateControl.coded { shown = qp }
     let units = BitModel.units(final, qp: own + cascaded)
-    // The bits of a picture whose residual the model does not see (black, what stands still, a fade that weights predict) say
-    // nothing of those that have one.
+    // The bits of a picture without a residual in the model (black, still, or a fade that weighted
+    // prediction predicts) say nothing of those that have one.
     let informativeness = min(
       units / max(Double(final.counts.sum()), 1) / LookAheadRateControl.informativeUnits, 1)
     if bits > 200, informativeness > 0.01 {
-      // Where the stream ends, what came last is all that tells of what is left.
+      // Near the end, the last pictures are the best guess for those that are left.
       let isFast = elapsed < 1 || isNearEnd
       kinds[kind].ratio.learn(
         bits: bits, units: units, weight: (isFast ? 0.3 : 0.1) * informativeness)
@@ -589,14 +679,16 @@ struct LookAheadRateControl {
     total += bits
     spent += bits
     elapsed += picture.duration
-    // What the content could not use is not saved up for ever.
+    // Bits that easy content does not use are not saved up without bound.
     if let rate = configuration.targetRate {
       spent = max(spent, Double(rate) * (elapsed - max(2, elapsed * 0.5)))
     }
   }
 
-  /// The last picture was shown for so many seconds longer than it was thought to be.
-  /// - Parameter isInBuffer: that time has filled the buffer.
+  /// Corrects the time after the last picture has been shown longer than it was expected to be.
+  /// - Parameters:
+  ///   - seconds: the difference.
+  ///   - isInBuffer: whether the buffer filled during that time.
   mutating func correct(seconds: Double, isInBuffer: Bool) {
     elapsed += seconds
     guard isInBuffer else { return }
@@ -604,7 +696,10 @@ struct LookAheadRateControl {
     limits.pass(seconds: seconds)
   }
 
-  /// The picture is out of the buffer, with its filler.
+  /// Removes an access unit from the buffer.
+  /// - Parameters:
+  ///   - bits: its bits, filler data included.
+  ///   - seconds: the time until the next one is removed.
   mutating func remove(bits: Double, seconds: Double) {
     buffer?.remove(bits: bits, seconds: seconds)
     limits.account(bits, duration: seconds)

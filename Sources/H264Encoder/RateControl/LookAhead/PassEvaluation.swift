@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension StoredPass {
-  /// Whether another pass, that knows this one, would serve a stream with an average rate better: this one has missed the
-  /// rate, or pictures of some second are clearly coarser than they would be if all had the same quality.
+  /// Whether a further pass that is given these statistics would improve a stream with an average
+  /// bit rate. That is so if this pass has missed the rate, or if in some second its pictures are
+  /// clearly coarser than they would be with the same QP throughout.
   ///
-  /// The pass is read once.
-  /// - Parameter rate: the average that was asked for, in bits a second.
+  /// The file is read once more.
+  /// - Parameter rate: the average bit rate that was asked for, in bits per second.
   public func isImprovable(rate: Double) -> Bool {
     guard count > 0, seconds > 0, rate > 0 else { return false }
     var bits = 0.0
@@ -22,26 +23,35 @@ extension StoredPass {
   }
 }
 
-/// How much coarser than with an even quality the pictures of a second are.
+/// Finds the second of a stream whose pictures are coarsest compared with an even QP.
 private struct PassEvaluation {
-  /// Shares of the rate that no pass is spent on.
+  /// The deviations from the bit rate that are tolerated, as shares of it: in usual and in short
+  /// streams.
   static let (miss, missOfShort) = (0.04, 0.1)
-  /// Seconds below which a stream is short.
+  /// The duration in seconds below which a stream is short.
   static let shortSeconds = 1.5
-  /// Steps of QP that are seen.
+  /// The difference in QP that is visible.
   static let coarser = 3.0
-  /// Units of the model for each macroblock below which a picture shows nothing new, whatever its QP.
+  /// The model's units per macroblock below which a picture repeats the last one, so that its QP
+  /// does not matter.
   private static let least = 0.002
 
+  /// The QP at which the stream would have the wanted size with the same quality throughout.
   private let evenQP: Double
+  /// The QP steps above `evenQP` times the duration, summed over the pictures of the present
+  /// second.
   private var sum = 0.0
+  /// The seconds of those pictures that show something new.
   private var seconds = 0.0
+  /// The seconds of all its pictures.
   private var passed = 0.0
-  /// Steps of QP: of the second with the most.
+  /// The mean QP steps above `evenQP` in the worst second.
   private(set) var worst = 0.0
 
+  /// Begins with no pictures.
   init(evenQP: Double) { self.evenQP = evenQP }
 
+  /// Adds the next picture in decoding order.
   mutating func add(_ picture: PassStatistics.Picture) {
     passed += picture.duration
     let units = BitModel.units(picture.residual, qp: min(max(evenQP, 0), 51))
@@ -50,7 +60,8 @@ private struct PassEvaluation {
       seconds += picture.duration
     }
     guard passed >= 1 else { return }
-    // A few pictures of a second that stands still else are not all that is seen of it.
+    // A few pictures that change, in a second that stands still otherwise, do not make up the
+    // impression of it.
     if seconds > 0 { worst = max(worst, sum / max(seconds, 0.25)) }
     (sum, seconds, passed) = (0, 0, 0)
   }

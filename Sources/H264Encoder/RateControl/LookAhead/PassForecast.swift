@@ -1,34 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the pictures of the look-ahead would take at a QP, where a pass before is known.
+/// Forecasts the bits of the pictures of the look-ahead at a QP, where the statistics of a previous
+/// pass are known.
 ///
-/// The pass knows better what some of them take together, though its pictures may have been of other kinds: a part begins
-/// anew with an intra picture where the pass did not, and B pictures stand elsewhere. The look-ahead knows how they differ.
+/// For several pictures together the pass gives the better estimate. Single pictures may have had
+/// another type in it: a part of a stream begins with an intra picture where the pass had none, and
+/// B pictures may be placed elsewhere. How the pictures differ from each other follows from the
+/// look-ahead.
 struct PassForecast {
-  /// Of each picture.
+  /// The forecast bits of each picture of the look-ahead, in decoding order.
   private(set) var bits: [Double] = []
-  /// As the look-ahead and as the pass has them; zeros where only one of them is intra.
+  /// The bits of each picture by the residual model and by the pass; both are 0 where it is an
+  /// intra picture in either of them.
   private var known: [(model: Double, pass: Double)] = []
-  /// Of what is known of late, in what is foreseen of the first picture; 1 where that was not corrected.
+  /// The factor `late.taken / late.foreseen` as far as it is part of the forecast of the first
+  /// picture; 1 where that was not corrected.
   private var biasOfFirst = 1.0
-  /// What pictures took, and what was foreseen, of late.
+  /// The bits of recent pictures and their forecasts without the factor: sums that decay by
+  /// `memory` with each picture.
   private var late = (taken: 1.0, foreseen: 1.0)
-  /// Bits that were foreseen for the picture that was planned last, before what is known of late, and at which QP.
+  /// The forecast of the picture planned last, in bits and without the factor, and the QP it is
+  /// for; nil where no forecast is to be compared with the result.
   private var planned: (bits: Double, qp: Double)?
 
-  /// Pictures before and behind one that are seen together.
+  /// How many pictures on each side of a picture are averaged with it.
   static let reach = 4
-  /// Part of what is known of late that each picture leaves.
+  /// The factor by which the sums of recent pictures decay with each picture.
   private static let memory = 0.9
-  /// Steps of QP beyond which a picture was coded otherwise than planned.
+  /// The difference in QP from which on a picture was coded with another QP than planned.
   private static let nearQP = 1.0
 
+  /// Removes the forecasts of the last call.
   mutating func begin() { bits.removeAll(keepingCapacity: true) }
 
-  /// The next picture, by what the look-ahead knows alone.
+  /// Adds the next picture with its bits by the residual model.
   mutating func append(_ model: Double) { bits.append(model) }
 
-  /// Corrects all by what the pass took.
+  /// Scales the forecasts so that in each neighbourhood of pictures they sum up to what the pass
+  /// took, times the ratio of recent results to forecasts.
+  /// - Parameters:
+  ///   - upcoming: the pictures of the look-ahead, in decoding order.
+  ///   - remaining: the statistics of the previous pass.
+  ///   - qp: the QP of the forecast, without the offset of the picture type.
   mutating func correct(_ upcoming: [PictureForecast], by remaining: RemainingPass, qp: Double) {
     known.removeAll(keepingCapacity: true)
     for n in upcoming.indices {
@@ -56,7 +69,11 @@ struct PassForecast {
     }
   }
 
-  /// The first picture, as foreseen last, will be coded at this QP.
+  /// Keeps the forecast of the first picture, to compare it with the result.
+  /// - Parameters:
+  ///   - remaining: the statistics of the previous pass.
+  ///   - upcoming: the pictures of the look-ahead, in decoding order.
+  ///   - qp: the QP that the picture will be coded with, without the offset of its type.
   mutating func plan(_ remaining: RemainingPass, _ upcoming: [PictureForecast], qp: Double) {
     planned = nil
     guard remaining.expected(0, qp: qp) != nil, let first = upcoming.first, first.kind != .intra else {
@@ -65,7 +82,7 @@ struct PassForecast {
     planned = (bits[0] / biasOfFirst, qp)
   }
 
-  /// What it took.
+  /// Compares the forecast of the picture planned last with the bits that it took at a QP.
   mutating func note(bits taken: Double, qp: Double) {
     guard let planned, abs(planned.qp - qp) < Self.nearQP, planned.bits > 1 else { return }
     late = (late.taken * Self.memory + taken, late.foreseen * Self.memory + planned.bits)

@@ -1,24 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How the statistics of a pass lie in a file, in little-endian order: a header with their number, a record for each
-/// picture, a checksum of all that.
+/// The file format of the statistics of a pass. All numbers are little-endian: a header with the
+/// number of pictures, a record per picture, and a checksum of both.
 package enum PassFormat {
+  /// The bytes that the file begins with.
   static let magic = Array("OVT H.264 pass".utf8)
+  /// The version of the format.
   static let version: UInt64 = 1
-  /// Numbers of pictures are below: parts that are joined count on from what was read.
+  /// The indices of pictures are below this number, so that indices of parts that are joined cannot
+  /// overflow.
   static let mostPictures: UInt64 = 1 << 40
-  /// Bytes of a picture: index, kind, bits, QP, duration, and the histogram in 1/256 macroblocks.
+  /// The bytes of a picture's record: index, picture type, bits, QP, duration in seconds, and the
+  /// bins of the histogram in 1/256 macroblocks.
   static let pictureSize = 8 + 1 + 8 + 8 + 8 + 4 * ResidualHistogram.bins
+  /// The bytes of the header.
   static let headerSize = magic.count + 8 * 4
+  /// The bytes of the checksum.
   static let checksumSize = 8
 
-  /// What comes before the records.
+  /// The bytes before the records.
+  /// - Parameters:
+  ///   - width: the width of the pictures, in luma samples.
+  ///   - height: their height, in luma samples.
+  ///   - count: the number of pictures.
   package static func header(width: Int, height: Int, count: Int) -> [UInt8] {
     var bytes = magic
     for value in [version, UInt64(width), UInt64(height), UInt64(count)] { put(value, to: &bytes) }
     return bytes
   }
 
+  /// Appends the record of a picture.
   static func put(_ picture: PassStatistics.Picture, to bytes: inout [UInt8]) {
     put(picture.index, to: &bytes)
     put(UInt64(picture.kind.rawValue), 1, to: &bytes)
@@ -30,12 +41,18 @@ package enum PassFormat {
     }
   }
 
+  /// Appends the `count` low bytes of a number.
   static func put(_ value: UInt64, _ count: Int = 8, to bytes: inout [UInt8]) {
     for i in 0..<count { bytes.append(UInt8(truncatingIfNeeded: value >> (8 * UInt64(i)))) }
   }
 
-  /// - Parameter bytes: the first `headerSize` of a file, or all there are.
-  /// - Parameter size: of the file.
+  /// Parses the header of a file.
+  /// - Parameters:
+  ///   - bytes: the first `headerSize` bytes of the file, or all if there are fewer.
+  ///   - size: the size of the file in bytes.
+  /// - Returns: the size of the pictures in luma samples, and their number.
+  /// - Throws: `H264EncoderError.invalidConfiguration` if the header is not valid, or does not fit the
+  ///   size of the file.
   static func header(_ bytes: [UInt8], size: Int) throws -> (width: Int, height: Int, count: Int) {
     guard size >= headerSize + checksumSize, bytes.count >= headerSize, bytes.starts(with: magic) else {
       throw refusal("are not of this encoder")
@@ -51,7 +68,9 @@ package enum PassFormat {
     return (Int(width), Int(height), Int(count))
   }
 
-  /// - Parameter bytes: of one record.
+  /// Parses a picture.
+  /// - Parameter bytes: the bytes of one record.
+  /// - Throws: `H264EncoderError.invalidConfiguration` if a value is out of range.
   static func picture(_ bytes: ArraySlice<UInt8>) throws -> PassStatistics.Picture {
     var at = bytes.startIndex
     let index = number(bytes, &at)
@@ -67,6 +86,7 @@ package enum PassFormat {
       index: index, kind: kind, bits: Int(bits), qp: qp, duration: duration, residual: residual)
   }
 
+  /// Reads a number of `count` bytes at an index, which moves on by as many.
   static func number(_ bytes: ArraySlice<UInt8>, _ at: inout Int, _ count: Int = 8) -> UInt64 {
     var value: UInt64 = 0
     for i in 0..<count { value |= UInt64(bytes[at + i]) << (8 * UInt64(i)) }
@@ -74,23 +94,27 @@ package enum PassFormat {
     return value
   }
 
+  /// The error that says what is wrong with the statistics.
   static func refusal(_ text: String) -> H264EncoderError {
     .invalidConfiguration("The statistics of the pass \(text).")
   }
 
-  /// FNV-1a, 64 bits, over what comes piece by piece.
+  /// The 64-bit FNV-1a hash of bytes that are added piece by piece.
   package struct Checksum {
+    /// The hash of the bytes so far; initially the offset basis of FNV-1a.
     private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 
+    /// The hash of no bytes.
     package init() {}
 
+    /// Adds bytes to the hash.
     package mutating func add(_ bytes: ArraySlice<UInt8>) {
       var hash = value
       for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
       value = hash
     }
 
-    /// As it lies behind the records.
+    /// The hash as it is stored behind the records.
     package var bytes: [UInt8] {
       var result: [UInt8] = []
       put(value, to: &result)

@@ -1,23 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What one pass over a stream learns for the next: for each picture what it took at which QP, and what prediction left
-/// of it. `bytes` keeps it in a file, with a version and a checksum.
+/// The statistics that one pass over a stream collects for the next: for each picture its bits, its
+/// QP and its residual. `bytes` serialises them, with a version and a checksum.
 public struct PassStatistics: Sendable, Equatable {
+  /// The statistics of one picture.
   struct Picture: Sendable, Equatable {
+    /// The index of the picture in the order of input.
     var index: UInt64
+    /// The picture type.
     var kind: PictureForecast.Kind
-    /// Bits that it took, at this QP without the offset of its kind.
+    /// The bits of its access unit.
     var bits: Int
+    /// The QP that it was coded with, 0 to 51, without the offset of its type.
     var qp: Double
+    /// Its duration in seconds.
     var duration: Double
-    /// With all offsets.
+    /// Its residual with all QP offsets of its macroblocks.
     var residual: ResidualHistogram
   }
 
-  /// Of the pictures, in luma samples.
+  /// The width of the pictures, in luma samples.
   public let width: Int
+  /// The height of the pictures, in luma samples.
   public let height: Int
-  /// In decoding order.
+  /// The pictures in decoding order.
   private(set) var pictures: [Picture] = []
 
   init(width: Int, height: Int) {
@@ -25,15 +31,16 @@ public struct PassStatistics: Sendable, Equatable {
     self.height = height
   }
 
-  /// Pictures that the pass had.
+  /// The number of pictures.
   public var count: Int { pictures.count }
 
-  /// Seconds that they are shown.
+  /// The sum of their durations, in seconds.
   public var seconds: Double { pictures.reduce(0) { $0 + $1.duration } }
 
   mutating func append(_ picture: Picture) { pictures.append(picture) }
 
-  /// Gives what was learnt so far, and forgets it: who keeps it elsewhere needs no memory for it here.
+  /// Returns the statistics collected so far and removes them, so that a caller that stores them
+  /// elsewhere needs no memory for them here.
   package mutating func take() -> PassStatistics {
     let taken = self
     pictures.removeAll(keepingCapacity: taken.count < 1024)
@@ -42,7 +49,7 @@ public struct PassStatistics: Sendable, Equatable {
 
   // MARK: - Bytes
 
-  /// Everything, as `PassFormat` has it.
+  /// The statistics as a file in the format of `PassFormat`.
   public var bytes: [UInt8] {
     var checksum = PassFormat.Checksum()
     let result = PassFormat.header(width: width, height: height, count: count) + records
@@ -50,7 +57,7 @@ public struct PassStatistics: Sendable, Equatable {
     return result + checksum.bytes
   }
 
-  /// The pictures alone.
+  /// The records of the pictures, without header and checksum.
   package var records: [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(count * PassFormat.pictureSize)
@@ -58,8 +65,8 @@ public struct PassStatistics: Sendable, Equatable {
     return result
   }
 
-  /// Those of some of the pictures, as if there had been no others.
-  /// - Parameter frames: their numbers, in the order of input.
+  /// The statistics of some pictures, as if there had been no others.
+  /// - Parameter frames: the indices of the pictures, in the order of input.
   public func part(_ frames: Range<Int>) -> PassStatistics {
     var part = PassStatistics(width: width, height: height)
     let wanted = UInt64(max(frames.lowerBound, 0))..<UInt64(max(frames.upperBound, 0))
@@ -70,7 +77,7 @@ public struct PassStatistics: Sendable, Equatable {
     return part
   }
 
-  /// Adds what a pass over the pictures that follow has learnt.
+  /// Appends the statistics of a pass over the pictures that follow.
   public mutating func append(_ next: PassStatistics) {
     let before = UInt64(pictures.count)
     for var picture in next.pictures {
@@ -79,11 +86,12 @@ public struct PassStatistics: Sendable, Equatable {
     }
   }
 
-  /// How the bits of the whole divide among parts, if all have the same quality.
+  /// The share of the bits that each part of a stream takes if the whole stream has the same
+  /// quality.
   /// - Parameters:
-  ///   - parts: numbers of their pictures, in the order of input.
-  ///   - bits: of the whole, as it is to be.
-  /// - Returns: Of each part, its share: 0 to 1.
+  ///   - parts: the indices of each part's pictures, in the order of input.
+  ///   - bits: the wanted bits of the whole stream.
+  /// - Returns: a share for each part, 0 to 1.
   public func shares(of parts: [Range<Int>], bits: Double) -> [Double] {
     let qp = RemainingPass(self).qp(bits: bits)
     var wanted = [Double](repeating: 0, count: parts.count)
@@ -99,14 +107,17 @@ public struct PassStatistics: Sendable, Equatable {
     return wanted.map { $0 / all }
   }
 
-  /// What parts take of the bits of the whole, if all have the same quality as far as a decoder's buffer lets them: a part takes
-  /// no more than the buffer carries, and what it leaves goes to the others.
+  /// The bits that each part of a stream takes if the whole stream has the same quality, as far as
+  /// a decoder's buffer allows. A part takes no more than the buffer lets through, and what it
+  /// leaves goes to the others.
   /// - Parameters:
-  ///   - parts: numbers of their pictures, ascending; each is a stream by itself, and all but the last leave in the buffer
-  ///     what they found (`H264EncoderConfiguration.hasFramesAfter`).
-  ///   - bits: of the whole, as it is to be.
-  ///   - buffer: the decoder's, which the stream that is joined from the parts keeps to.
-  /// - Returns: Bits of each part; less than `bits` in all if the buffer carries no more, or the pictures can not use it.
+  ///   - parts: the indices of each part's pictures, ascending. Each part is a stream of its own,
+  ///     and all but the last end with the fullness of the buffer that they began with
+  ///     (`H264EncoderConfiguration.hasFramesAfter`).
+  ///   - bits: the wanted bits of the whole stream.
+  ///   - buffer: the decoder's buffer, which the concatenation of the parts keeps to.
+  /// - Returns: the bits of each part. Their sum is less than `bits` if the buffer lets no more
+  ///   through, or if the pictures cannot use it.
   public func bits(
     of parts: [Range<Int>], all bits: Double, buffer: H264EncoderConfiguration.LookAhead.Buffer
   )
@@ -122,11 +133,13 @@ public struct PassStatistics: Sendable, Equatable {
     return streams.map { $0.bits(qp: high) }
   }
 
-  /// What the whole takes at the coarsest quality and at the finest, as far as one pass tells: a rate outside cannot be had.
+  /// The bits that the whole stream takes at the highest and at the lowest QP, as far as one pass
+  /// tells. A size outside that range cannot be reached.
   /// - Parameters:
-  ///   - parts: numbers of their pictures, ascending.
-  ///   - buffer: the decoder's, which the stream that is joined from the parts keeps to; nil if there is none.
-  /// - Returns: Bits.
+  ///   - parts: the indices of each part's pictures, ascending.
+  ///   - buffer: the decoder's buffer, which the concatenation of the parts keeps to; nil without a
+  ///     buffer.
+  /// - Returns: the range in bits.
   public func reach(of parts: [Range<Int>], buffer: H264EncoderConfiguration.LookAhead.Buffer?)
     -> ClosedRange<Double>
   {
@@ -137,6 +150,7 @@ public struct PassStatistics: Sendable, Equatable {
     return min(least, most)...max(least, most)
   }
 
+  /// The statistics of each part, with the buffer that it goes through.
   private func streams(of parts: [Range<Int>], buffer: H264EncoderConfiguration.LookAhead.Buffer?)
     -> [RemainingPass]
   {
@@ -148,8 +162,9 @@ public struct PassStatistics: Sendable, Equatable {
     }
   }
 
-  /// - Parameter bytes: what `bytes` gave.
-  /// - Throws: `H264EncoderError.invalidConfiguration` if this is not what `bytes` gave.
+  /// Parses statistics.
+  /// - Parameter bytes: what `bytes` returned.
+  /// - Throws: `H264EncoderError.invalidConfiguration` if they are anything else.
   public init(bytes: [UInt8]) throws {
     let stored = try StoredPass(size: bytes.count) { offset, count in
       Array(bytes[min(offset, bytes.count)..<min(offset + count, bytes.count)])

@@ -1,36 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is left of a stream whose first pass is known: bits at each QP.
+/// The bits that the rest of a stream takes at each QP, by the statistics of a previous pass.
 ///
-/// Where there is a decoder's buffer, the pictures to come next are run through it one by one; of those behind them the sums
-/// are known, of what the buffer would carry at each QP.
+/// With a decoder's buffer, the next pictures are simulated one by one (`near`); of the pictures
+/// behind them only sums are kept, of their bits and of the bits that the buffer lets through at
+/// each QP.
 struct RemainingPass {
-  /// Bits of the pictures that are still to come, by QP without the offset of their kind; with a buffer, of those behind `near`.
+  /// The bits of the pictures not coded yet, by QP without the offset of their type; with a buffer,
+  /// of those behind `near`.
   private var bits = [Double](repeating: 0, count: 52)
-  /// Of those, what the buffer carries, where there is one.
+  /// The part of `bits` that the buffer lets through, by QP.
   private var carriedBits = [Double](repeating: 0, count: 52)
+  /// The duration in seconds of the pictures not coded yet.
   private(set) var seconds: Double
-  /// Seconds of the pictures that `bits` stands for.
+  /// The duration in seconds of the pictures that `bits` is the sum of.
   private var farSeconds: Double
-  /// Nil without a buffer.
+  /// The buffer of the pictures behind `near`, before the first of them; nil without a buffer.
   private var carried: BufferSimulation?
+  /// The number of pictures in the pass.
   private let count: Int
-  /// Pictures that are gone.
+  /// The number of pictures coded so far.
   private var next = 0
-  /// Those that are still to come.
+  /// The pictures not coded yet.
   private var coming: PassCursor
-  /// Those behind `near`.
+  /// The pictures behind `near`.
   private var approaching: PassCursor
-  /// Empty where nothing is to be followed picture by picture.
+  /// The next pictures, where there is a buffer and the pictures are coded one by one; otherwise
+  /// empty.
   private var near = UpcomingPassPictures()
-  /// Of the pictures that are gone: what they took, and what the first pass said that they would.
+  /// The bits of the pictures coded so far, and their bits by the previous pass: sums that decay.
   private var taken = 1.0
   private var expected = 1.0
 
+  /// Reads the whole pass.
   /// - Parameters:
-  ///   - buffer: of a decoder, as the stream finds it.
-  ///   - end: bits that must be in it behind the stream.
-  ///   - isFollowed: pictures will be coded, and noted one by one.
+  ///   - pass: the statistics of the previous pass.
+  ///   - buffer: the decoder's buffer at the start of the stream; nil without one.
+  ///   - end: the bits that have to be in the buffer at the end of the stream.
+  ///   - isFollowed: whether the pictures will be coded, and noted one by one.
   init(_ pass: any PassSource, buffer: BufferState? = nil, end: Double = 0, isFollowed: Bool = false) {
     count = pass.count
     coming = pass.cursor()
@@ -44,7 +51,7 @@ struct RemainingPass {
       add(picture, 1)
       total += Double(picture.bits)
     }
-    // What a few pictures of hardly any bits take says nothing of the rest.
+    // A few pictures of hardly any bits say nothing about the rest.
     taken = max(total / Double(max(count, 1)) * Self.trust, 1)
     expected = taken
     farSeconds = seconds
@@ -53,7 +60,8 @@ struct RemainingPass {
     while near.count < UpcomingPassPictures.capacity, let picture = approaching.next() { approach(picture) }
   }
 
-  /// The next picture in decoding order joins what is to come (1), or is gone (-1); the buffer goes on either way.
+  /// Adds the next picture in decoding order to the sums (`sign` 1) or removes it from them (-1).
+  /// The simulated buffer moves on in both cases.
   private mutating func add(_ picture: PassStatistics.Picture, _ sign: Double) {
     Self.forEachQP(picture) { qp, own in
       bits[qp] += sign * own
@@ -64,7 +72,7 @@ struct RemainingPass {
     farSeconds -= picture.duration
   }
 
-  /// A picture that was far is near now.
+  /// Moves a picture from the sums to `near`.
   private mutating func approach(_ picture: PassStatistics.Picture) {
     add(picture, -1)
     var row = [Double](repeating: 0, count: 52)
@@ -72,7 +80,8 @@ struct RemainingPass {
     near.append(.init(kind: picture.kind, seconds: picture.duration)) { row[$0] }
   }
 
-  /// As `bits(_:qp:)` of each QP, with less work: a pass over hours begins with all of its pictures.
+  /// Calls `body` with every QP from 0 to 51 and the picture's bits at it. The result is that of
+  /// `bits(_:qp:)`, with less work: hours of pictures are read before the first one is coded.
   private static func forEachQP(_ picture: PassStatistics.Picture, _ body: (Int, Double) -> Void) {
     let offset = LookAheadRateControl.offsets[picture.kind.rawValue]
     let then = BitModel.units(picture.residual, qp: min(max(picture.qp + offset, 0), 51))
@@ -88,21 +97,28 @@ struct RemainingPass {
     }
   }
 
+  /// Bits that a picture takes at a QP without the offset of its type, scaled from what it took in
+  /// the pass.
   static func bits(_ picture: PassStatistics.Picture, qp: Double) -> Double {
     let offset = LookAheadRateControl.offsets[picture.kind.rawValue]
     let then = BitModel.units(picture.residual, qp: min(max(picture.qp + offset, 0), 51))
     return Double(picture.bits) * BitModel.units(picture.residual, qp: min(max(qp + offset, 0), 51)) / then
   }
 
-  /// Bits that the buffer carries of what is behind `near`, at a QP of 0 to 51, by what the pass has taken.
-  /// - Parameter fullness: bits in the buffer; what it holds beyond what the QP would have left there is carried too.
+  /// The bits of the pictures behind `near` at a QP, as far as the buffer lets them through.
+  /// - Parameters:
+  ///   - qp: the QP, 0 to 51.
+  ///   - fullness: the bits in the buffer before these pictures. What exceeds the fullness that the
+  ///     QP would have left is let through as well. Nil: no more than that.
+  ///   - scale: the factor from the bits of the pass to those of this one.
   private func farBits(_ qp: Int, fullness: Double?, scale: Double) -> Double {
     guard let carried else { return bits[qp] * scale }
     let saved = fullness.map { max($0 - carried.held[qp], 0) } ?? 0
     return min(bits[qp] * scale, carriedBits[qp] + saved)
   }
 
-  /// Bits that the whole stream takes at a QP of 0 to 51, where nothing is followed.
+  /// The bits of the whole stream at a QP from 0 to 51; for instances that are not followed picture
+  /// by picture.
   func bits(qp: Double) -> Double {
     let low = min(max(Int(qp), 0), 51)
     let (a, b) = (
@@ -111,15 +127,20 @@ struct RemainingPass {
     return a + (b - a) * (qp - Double(low))
   }
 
+  /// Whether all pictures of the pass have been coded.
   var isOver: Bool { next >= count }
 
-  /// The QP at which the rest takes so many bits, and whether those are all that the buffer carries.
-  /// - Parameter buffer: as the next picture finds it, where there is one.
+  /// The QP at which the rest of the stream takes a number of bits.
+  /// - Parameters:
+  ///   - wanted: the bits.
+  ///   - buffer: the state of the buffer before the next picture; nil without a buffer.
+  /// - Returns: the QP, 0 to 51, without the offset of the picture type, and whether that takes all
+  ///   bits that the buffer lets through.
   func plan(bits wanted: Double, buffer: BufferState? = nil) -> (qp: Double, takesAll: Bool) {
     guard wanted.isFinite else { return (wanted == .infinity ? 0 : 51, false) }
     let scale = taken / expected
     guard let carried, let buffer else {
-      // Also of what was followed before a buffer went away.
+      // Includes `near`: the buffer may have been removed by a new configuration.
       func free(_ qp: Int) -> Double {
         (0..<near.count).reduce(bits[qp]) { $0 + near.bits($1, qp: Double(qp)) } * scale
       }
@@ -137,22 +158,28 @@ struct RemainingPass {
       }
       return sum + farBits(qp, fullness: rest.held[0], scale: scale)
     }
-    // What a buffer carries is no more at any quality: the coarsest does that has nearly all of it.
+    // Below some QP the buffer lets nothing more through. The highest QP that takes nearly all of
+    // it is enough.
     let most = all(0) * Self.nearlyAll
     return (Self.qp(min(wanted, most), all), wanted >= most)
   }
 
-  /// The QP at which the whole stream takes so many bits.
+  /// The QP at which the whole stream takes a number of bits.
   func qp(bits wanted: Double) -> Double { plan(bits: wanted).qp }
 
-  /// What one of the next pictures takes, by the pass before.
-  /// - Parameter n: of those that come.
+  /// The bits of one of the next pictures by the previous pass, and whether it was an intra picture
+  /// there.
+  /// - Parameters:
+  ///   - n: the index of the picture, counted from the next one.
+  ///   - qp: the QP without the offset of its type.
+  /// - Returns: nil where the pass does not reach that far, or the pictures are not followed.
   func expected(_ n: Int, qp: Double) -> (bits: Double, isIntra: Bool)? {
     guard n < near.count else { return nil }
     return (near.bits(n, qp: min(max(qp, 0), 51)), near[n].kind == .intra)
   }
 
-  /// The QP at which what falls from QP to QP is so much.
+  /// The QP at which a function that falls with the QP takes a value, interpolated between whole
+  /// QPs.
   private static func qp(_ wanted: Double, _ all: (Int) -> Double) -> Double {
     var low = 0
     var high = 51
@@ -166,11 +193,16 @@ struct RemainingPass {
     return Double(low) + min(max(part, 0), 1)
   }
 
+  /// The share of all bits that the buffer lets through which counts as all of them.
   private static let nearlyAll = 0.995
-  /// Pictures of the mean size that count as having taken what the pass said, before any is coded.
+  /// The initial weight of the previous pass in `taken` and `expected`, in pictures of mean size.
   private static let trust = 4.0
 
-  /// The next picture is coded.
+  /// Moves on after the next picture was coded.
+  /// - Parameters:
+  ///   - bits: the bits of its access unit.
+  ///   - qp: the QP that it was coded with, without the offset of its type.
+  ///   - isIntra: whether it is an intra picture.
   mutating func note(bits: Double, qp: Double, isIntra: Bool) {
     guard let picture = coming.next() else {
       next = count
@@ -184,9 +216,9 @@ struct RemainingPass {
       if let picture = approaching.next() { approach(picture) }
     }
     seconds -= picture.duration
-    // The last seconds say more than the first.
+    // The sums decay: recent pictures count more than the first ones.
     let planned = max(Self.bits(picture, qp: qp), 1)
-    // A part's first picture stands alone, whatever it did in the pass.
+    // The first picture of a part is an intra picture, even where it was none in the pass.
     guard carried == nil || isIntra == (picture.kind == .intra) else { return }
     taken = taken * 0.99 + bits
     expected = expected * 0.99 + planned

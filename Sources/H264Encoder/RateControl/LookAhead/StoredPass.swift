@@ -1,39 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a pass has learned, where it stays in a file: pictures are read as they are needed, so that hours of them take no
-/// more memory than seconds. For one thread at a time.
+/// The statistics of a pass, read from a file as they are needed: hours of pictures take no more
+/// memory than seconds. An instance may be used by one thread at a time.
 public struct StoredPass {
-  /// Bytes of the file: how many from which offset on. Fewer than that, or nil, if they cannot be read, or are not what they
-  /// were.
+  /// Reads `count` bytes of the file from `offset` on. It returns fewer bytes, or nil, if they
+  /// cannot be read or have changed.
   public typealias Read = (_ offset: Int, _ count: Int) -> [UInt8]?
 
-  /// Of the pictures, in luma samples.
+  /// The width of the pictures, in luma samples.
   public let width: Int
   public let height: Int
-  /// Pictures.
+  /// The number of pictures.
   public private(set) var count = 0
-  /// Seconds that they are shown.
+  /// The sum of the durations of the pictures, in seconds.
   public private(set) var seconds = 0.0
-  /// Something could not be read after all. An encoder goes on as if the pass had ended there.
+  /// Whether a read failed after the initialiser succeeded. An encoder goes on as if the pass had
+  /// ended there.
   public var hasFailed: Bool { state.hasFailed }
 
+  /// The state that copies of the value share.
   private final class State {
     var hasFailed = false
   }
 
   private let read: Read
   private let state = State()
-  /// Places of the records in the file.
+  /// The indices of the first and last wanted record of the file, counted in records.
   private var places: Range<Int>
-  /// Numbers of the pictures, of those in the file.
+  /// The indices of the wanted pictures, in the order of input.
   private var wanted: Range<UInt64> = 0..<PassFormat.mostPictures
 
+  /// Checks the whole file.
   /// - Parameters:
-  ///   - size: of the file, in bytes.
-  ///   - frames: numbers of the pictures that are wanted, in the order of input; nil for all. It is as if there were no others.
-  ///   - read: reads from the file, which holds what `PassStatistics.bytes` gave. It is called now, for all of the file, and while
-  ///     an encoder that was given this encodes; if it fails then, the encoder goes on, and `hasFailed` says so.
-  /// - Throws: `H264EncoderError.invalidConfiguration` if the file holds something else.
+  ///   - size: the size of the file in bytes.
+  ///   - frames: the indices of the wanted pictures, in the order of input; nil for all pictures.
+  ///     Other pictures are treated as if they did not exist.
+  ///   - read: reads from the file, which holds what `PassStatistics.bytes` returned. It is called
+  ///     for the whole file by this initialiser, and again while an encoder that was given this
+  ///     value encodes. If it fails then, the encoder goes on, and `hasFailed` says so.
+  /// - Throws: `H264EncoderError.invalidConfiguration` if the file holds anything else.
   public init(size: Int, frames: Range<Int>? = nil, read: @escaping Read) throws {
     let head = read(0, PassFormat.headerSize) ?? []
     let header = try PassFormat.header(head, size: size)
@@ -45,7 +50,7 @@ public struct StoredPass {
     }
     var sum = PassFormat.Checksum()
     sum.add(head[..<PassFormat.headerSize])
-    // A damaged file is told from one that nobody's encoder writes.
+    // A damaged file is reported as such, even if a record in it is out of range as well.
     var damage: (any Error)?
     var found = 0..<0
     var place = 0
@@ -70,6 +75,7 @@ public struct StoredPass {
     places = found
   }
 
+  /// Counts a picture if it is wanted, and extends the range of wanted records by it.
   private mutating func note(_ picture: PassStatistics.Picture, at place: Int, _ found: inout Range<Int>) {
     guard wanted.contains(picture.index) else { return }
     count += 1
@@ -77,7 +83,8 @@ public struct StoredPass {
     found = (found.isEmpty ? place : found.lowerBound)..<place + 1
   }
 
-  /// Those of the next block that are wanted, with the numbers that they have in the part; none at the end.
+  /// The wanted pictures of the next block of records that has some, with indices relative to the
+  /// first wanted picture; empty at the end.
   fileprivate func next(_ place: inout Int) -> [PassStatistics.Picture] {
     while place < places.upperBound, let all = pictures(at: place) {
       place += all.count
@@ -92,9 +99,12 @@ public struct StoredPass {
     return []
   }
 
+  /// The index of the first wanted record.
   fileprivate var firstPlace: Int { places.lowerBound }
 
-  /// - Returns: nil if they cannot be read, or are none.
+  /// The pictures of the block that begins with a record.
+  /// - Parameter place: the index of the record.
+  /// - Returns: nil if they cannot be read, or if there are none.
   private func pictures(at place: Int) -> [PassStatistics.Picture]? {
     let records = block(place)
     let pictures = try? stride(from: 0, to: records.count, by: PassFormat.pictureSize).map {
@@ -107,7 +117,8 @@ public struct StoredPass {
     return pictures
   }
 
-  /// Whole records from one on; none if there is none whole.
+  /// Reads up to `blockSize` complete records, from the one with the given index on; empty if not
+  /// one of them can be read.
   private func block(_ place: Int) -> [UInt8] {
     let wanted = min(Self.blockSize, places.upperBound - place) * PassFormat.pictureSize
     guard var bytes = read(PassFormat.headerSize + place * PassFormat.pictureSize, wanted) else { return [] }
@@ -116,17 +127,19 @@ public struct StoredPass {
     return bytes
   }
 
-  /// Pictures.
+  /// The number of records that are read at once.
   private static let blockSize = 256
 }
 
-/// Goes through the pictures of a pass in decoding order.
+/// Iterates over the pictures of a pass in decoding order.
 struct PassCursor {
+  /// The pictures in memory: all of a pass, or a block of a file.
   private var block: [PassStatistics.Picture]
-  /// In `block`.
+  /// The index of the next picture in `block`.
   private var at = 0
+  /// The file; nil where all pictures are in memory.
   private let stored: StoredPass?
-  /// In the file.
+  /// The index of the record behind `block` in the file.
   private var place = 0
 
   init(_ statistics: PassStatistics) {
@@ -140,7 +153,8 @@ struct PassCursor {
     place = stored.firstPlace
   }
 
-  /// - Returns: nil at the end, and where a file cannot be read any more.
+  /// The next picture.
+  /// - Returns: nil at the end, and where the file cannot be read any more.
   mutating func next() -> PassStatistics.Picture? {
     if at >= block.count {
       guard let stored else { return nil }
@@ -153,13 +167,17 @@ struct PassCursor {
   }
 }
 
-/// What an encoder knows of the pass before, in memory or in a file.
+/// The statistics of the previous pass that an encoder is given, in memory or in a file.
 protocol PassSource {
+  /// The width of the pictures, in luma samples.
   var width: Int { get }
+  /// The height of the pictures, in luma samples.
   var height: Int { get }
+  /// The number of pictures.
   var count: Int { get }
+  /// The sum of the durations of the pictures, in seconds.
   var seconds: Double { get }
-  /// From the first picture on.
+  /// An iterator that begins with the first picture.
   func cursor() -> PassCursor
 }
 
